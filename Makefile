@@ -1,0 +1,90 @@
+# thresh: build, test, check. `make help` lists the targets. All output goes to $(O), by default build/.
+#
+# A helper's partial build: make check FOLDERS="core/base core/lift" TESTS="tests/lift/*.c" O=build/part
+O ?= build
+CC = gcc
+FOLDERS ?= core/base core/codec core/space core/lift core/backbone spacedsl mcts perfmodel \
+           agent/codegen agent coordinator coordinator/cli
+TESTS ?= tests/*/*.c
+SPACES ?= $(wildcard spacedsl/spaces/gpu.space)
+PACKAGES = build-essential pkg-config libcriterion-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers \
+           libzmq3-dev libmsgpack-dev libsqlite3-dev libjansson-dev uthash-dev oclgrind clang-format
+PKGS = msgpack libzmq sqlite3 jansson OpenCL
+
+WARN = -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wconversion
+DEFS = -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 -I. -I$(O)/gen
+CFLAGS ?= -std=c11 -g $(WARN) $(if $(WERROR),-Werror)
+RELEASE = -O3 -march=x86-64-v3 -DNDEBUG
+SAN = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+
+SRC := $(filter-out %/main.c %/spacec_main.c,$(wildcard $(addsuffix /*.c,$(FOLDERS))))
+GEN := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.c,$(SPACES))
+TEST_SRC := $(wildcard $(TESTS))
+objs = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
+REL_OBJ = $(call objs,rel,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/rel/gen/%.o,$(GEN))
+SAN_OBJ = $(call objs,san,$(SRC) $(TEST_SRC)) $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
+SPACEC_SRC = $(wildcard core/base/*.c) $(filter-out spacedsl/main.c,$(wildcard spacedsl/*.c))
+
+.DEFAULT_GOAL := all
+.PHONY: all help deps demo test test-all check bench bundle lint install clean
+
+all: $(O)/thresh ## build the release binary build/thresh
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+deps: ## install what is missing (Debian packages; as root)
+	@tests/deps.sh $(PACKAGES)
+
+demo: deps ## install what is missing, build, tune a matrix product on this machine
+	@$(MAKE) --no-print-directory -j2 all
+	$(O)/thresh tune experiments/kernels/matmul.lift --size M=512,N=512,K=512 --evaluations 100 --out $(O)/demo
+
+test: deps ## install what is missing, build with sanitizers, run all tests
+	@$(MAKE) --no-print-directory -j2 all check
+
+test-all: deps ## the tests, with the long ones
+	@$(MAKE) --no-print-directory -j2 all check THRESH_LONG=1
+
+check: $(O)/thresh-tests ## run the tests (no installation)
+	ASAN_OPTIONS=detect_leaks=0 THRESH_LONG=$(THRESH_LONG) $(O)/thresh-tests --timeout 300 -j2
+
+bench: all ## measure the figures of the README (needs the peers' packages)
+	experiments/bench.sh $(O)/thresh
+
+bundle: all ## a folder with the binary and its shared libraries
+	tests/bundle.sh $(O)/thresh $(O)/bundle
+
+lint: ## layout and header checks
+	tests/lint.sh
+
+install: all ## install thresh under $(PREFIX), default /usr/local
+	install -D -m755 $(O)/thresh $(DESTDIR)$(or $(PREFIX),/usr/local)/bin/thresh
+
+clean:
+	rm -rf $(O)
+
+$(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
+	$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+$(O)/thresh-tests: $(SAN_OBJ)
+	$(CC) $(SAN) -rdynamic -o $@ $^ $(PKG_LIBS) -lcriterion -ldl -lpthread -lm
+$(O)/spacec: $(call objs,rel,$(SPACEC_SRC))
+	$(CC) -o $@ $^ -lm
+$(O)/gen/%.space.c: spacedsl/spaces/%.space $(O)/spacec
+	@mkdir -p $(@D)
+	$(O)/spacec $< -o $@
+$(O)/rel/gen/%.o: $(O)/gen/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(RELEASE) $(DEFS) -MMD -MP -c $< -o $@
+$(O)/san/gen/%.o: $(O)/gen/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SAN) $(DEFS) -MMD -MP -c $< -o $@
+$(O)/rel/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(RELEASE) $(DEFS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+$(O)/san/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SAN) $(DEFS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

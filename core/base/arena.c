@@ -1,0 +1,129 @@
+/* Bump allocator: a list of blocks, each at least BLOCK bytes; the newest is filled first. */
+#include "core/base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/panic.h"
+
+enum { BLOCK = 64 * 1024, ALIGN = 16 };
+
+struct block {
+    struct block *next;
+    size_t used, size; /* bytes of data[] */
+    _Alignas(ALIGN) unsigned char data[];
+};
+
+struct arena {
+    struct block *blocks; /* newest first */
+};
+
+void *base_malloc(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+    if (!p) PANIC("out of memory (%zu bytes)", bytes);
+    return p;
+}
+
+void *base_calloc(size_t n, size_t bytes)
+{
+    void *p = calloc(n ? n : 1, bytes ? bytes : 1);
+    if (!p) PANIC("out of memory (%zu times %zu bytes)", n, bytes);
+    return p;
+}
+
+void *base_realloc(void *old, size_t bytes)
+{
+    void *p = realloc(old, bytes ? bytes : 1);
+    if (!p) PANIC("out of memory (%zu bytes)", bytes);
+    return p;
+}
+
+char *base_strdup(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    return memcpy(base_malloc(n), s, n);
+}
+
+struct arena *arena_new(void)
+{
+    return base_calloc(1, sizeof(struct arena));
+}
+
+void arena_free(struct arena *a)
+{
+    if (!a) return;
+    for (struct block *b = a->blocks; b;) {
+        struct block *next = b->next;
+        free(b);
+        b = next;
+    }
+    free(a);
+}
+
+static struct block *add_block(struct arena *a, size_t bytes)
+{
+    size_t size = bytes > BLOCK ? bytes : BLOCK;
+    struct block *b = base_malloc(sizeof(struct block) + size);
+    b->next = a->blocks;
+    b->used = 0;
+    b->size = size;
+    a->blocks = b;
+    return b;
+}
+
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    CHECK(bytes < SIZE_MAX / 2);
+    size_t rounded = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    struct block *b = a->blocks;
+    if (!b || b->size - b->used < rounded) b = add_block(a, rounded);
+    void *p = b->data + b->used;
+    b->used += rounded;
+    return memset(p, 0, rounded);
+}
+
+void *arena_memdup(struct arena *a, const void *data, size_t bytes)
+{
+    void *p = arena_alloc(a, bytes);
+    return bytes ? memcpy(p, data, bytes) : p;
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+    char *p = arena_alloc(a, n + 1);
+    memcpy(p, s, n);
+    return p;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+    return arena_strndup(a, s, strlen(s));
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    CHECK(n >= 0);
+    char *p = arena_alloc(a, (size_t)n + 1);
+    vsnprintf(p, (size_t)n + 1, fmt, again);
+    va_end(again);
+    va_end(args);
+    return p;
+}
+
+void *arena_grow(struct arena *a, void *old, size_t *cap_p, size_t need, size_t element_bytes)
+{
+    if (need <= *cap_p) return old;
+    size_t cap = *cap_p ? *cap_p * 2 : 8;
+    if (cap < need) cap = need;
+    void *p = arena_alloc(a, cap * element_bytes);
+    if (*cap_p) memcpy(p, old, *cap_p * element_bytes);
+    *cap_p = cap;
+    return p;
+}

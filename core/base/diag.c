@@ -1,0 +1,154 @@
+/* Diagnostics: a bounded list of located messages. */
+#include "core/base/diag.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/strbuf.h"
+
+struct entry {
+    struct source_pos at;
+    char *line; /* "file:line:col: error: text" */
+};
+
+struct diag {
+    struct entry entries[DIAG_MAX];
+    size_t kept, total;
+};
+
+struct diag *diag_new(void)
+{
+    return base_calloc(1, sizeof(struct diag));
+}
+
+void diag_free(struct diag *d)
+{
+    if (!d) return;
+    for (size_t i = 0; i < d->kept; i++) free(d->entries[i].line);
+    free(d);
+}
+
+void source_locate(struct source_pos at, unsigned *line, unsigned *column)
+{
+    *line = 1;
+    *column = 1;
+    for (size_t i = 0; i < at.offset && i < at.source->length; i++) {
+        if (at.source->text[i] == '\n') {
+            ++*line;
+            *column = 1;
+        } else {
+            ++*column;
+        }
+    }
+}
+
+static void add(struct diag *d, struct source_pos at, const char *fmt, va_list args)
+{
+    d->total++;
+    if (d->kept == DIAG_MAX) return;
+    struct strbuf b = {0};
+    if (at.source) {
+        unsigned line, column;
+        source_locate(at, &line, &column);
+        strbuf_printf(&b, "%s:%u:%u: ", at.source->path, line, column);
+    }
+    strbuf_add(&b, "error: ");
+    strbuf_vprintf(&b, fmt, args);
+    d->entries[d->kept++] = (struct entry){.at = at, .line = strbuf_take(&b)};
+}
+
+void diag_error(struct diag *d, struct source_pos at, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(d, at, fmt, args);
+    va_end(args);
+}
+
+void diag_plain(struct diag *d, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(d, (struct source_pos){0}, fmt, args);
+    va_end(args);
+}
+
+size_t diag_count(const struct diag *d)
+{
+    return d->total;
+}
+
+bool diag_failed(const struct diag *d)
+{
+    return d->total > 0;
+}
+
+const char *diag_message(const struct diag *d, size_t i)
+{
+    return i < d->kept ? d->entries[i].line : NULL;
+}
+
+static void print_caret(struct source_pos at, FILE *out)
+{
+    const char *text = at.source->text;
+    size_t offset = at.offset < at.source->length ? at.offset : at.source->length;
+    size_t start = offset;
+    while (start > 0 && text[start - 1] != '\n') start--;
+    size_t end = start;
+    while (end < at.source->length && text[end] != '\n') end++;
+    fprintf(out, "    %.*s\n    ", (int)(end - start), text + start);
+    for (size_t i = start; i < offset; i++) fputc(text[i] == '\t' ? '\t' : ' ', out);
+    fputs("^\n", out);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int file = strcmp(x->at.source ? x->at.source->path : "", y->at.source ? y->at.source->path : "");
+    if (file) return file;
+    return (x->at.offset > y->at.offset) - (x->at.offset < y->at.offset);
+}
+
+void diag_print(const struct diag *d, FILE *out)
+{
+    struct entry sorted[DIAG_MAX];
+    memcpy(sorted, d->entries, sizeof sorted);
+    qsort(sorted, d->kept, sizeof sorted[0], by_place);
+    for (size_t i = 0; i < d->kept; i++) {
+        fprintf(out, "%s\n", sorted[i].line);
+        if (sorted[i].at.source) print_caret(sorted[i].at, out);
+    }
+    if (d->total > d->kept) fprintf(out, "error: %zu more errors\n", d->total - d->kept);
+}
+
+static char *read_stream(FILE *in, size_t limit, size_t *length)
+{
+    struct strbuf b = {0};
+    char chunk[4096];
+    size_t n;
+    while ((n = fread(chunk, 1, sizeof chunk, in)) > 0 && b.length <= limit) strbuf_addn(&b, chunk, n);
+    *length = b.length;
+    return strbuf_take(&b);
+}
+
+char *source_read_file(const char *path, size_t limit, size_t *length, struct diag *d)
+{
+    FILE *in = fopen(path, "rb");
+    if (!in) {
+        diag_plain(d, "cannot open '%s': %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = read_stream(in, limit, length);
+    bool failed = ferror(in) != 0;
+    fclose(in);
+    if (failed || *length > limit) {
+        if (failed) diag_plain(d, "cannot read '%s'", path);
+        else diag_plain(d, "'%s' is larger than %zu bytes", path, limit);
+        free(text);
+        return NULL;
+    }
+    return text;
+}

@@ -1,0 +1,48 @@
+/* Diagnostics: what is wrong with a user's input, where, with the line and a caret. Parsers and checkers collect up to
+ * DIAG_MAX errors and go on; the command prints them and exits with status 2. */
+#ifndef THRESH_BASE_DIAG_H
+#define THRESH_BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/base/attr.h"
+
+enum { DIAG_MAX = 20 };
+
+/* A source text that errors point into. The text is borrowed and must outlive the diagnostics. */
+struct source {
+    const char *path; /* as the user named it */
+    const char *text; /* 0-terminated */
+    size_t length;    /* bytes */
+};
+
+/* A place in a source: byte offset. line and column are 1-based and computed when printed. */
+struct source_pos {
+    const struct source *source; /* NULL: no file */
+    size_t offset;               /* bytes from the start of the text */
+};
+
+struct diag; /* a list of errors */
+
+struct diag *diag_new(void);
+void diag_free(struct diag *d);
+
+/* Adds an error. Beyond DIAG_MAX errors are counted, not kept. */
+void diag_error(struct diag *d, struct source_pos at, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* Adds an error that no file is to blame for (an option, a device). */
+void diag_plain(struct diag *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+
+size_t diag_count(const struct diag *d);
+bool diag_failed(const struct diag *d);
+/* The i-th error as one line "file:line:col: error: text" (no caret); owned by d. */
+const char *diag_message(const struct diag *d, size_t i);
+/* Prints every error with its line and a caret, in the order of their places. */
+void diag_print(const struct diag *d, FILE *out);
+/* 1-based line and column of a place. */
+void source_locate(struct source_pos at, unsigned *line, unsigned *column);
+
+/* Reads a whole file (at most `limit` bytes). Returns a malloc'd 0-terminated text, or NULL after adding an error. */
+char *source_read_file(const char *path, size_t limit, size_t *length, struct diag *d);
+
+#endif

@@ -1,0 +1,21 @@
+/* PCG-XSH-RR 64/32 random numbers (M. E. O'Neill, "PCG: A family of simple fast space-efficient statistically good
+ * algorithms for random number generation", 2014, section 6.3.1). The only source of randomness in thresh: seeded, held
+ * in a context, never global. */
+#ifndef THRESH_BASE_PCG32_H
+#define THRESH_BASE_PCG32_H
+
+#include <stdint.h>
+
+struct pcg32 {
+    uint64_t state;
+    uint64_t increment; /* odd; selects the stream */
+};
+
+struct pcg32 pcg32_seed(uint64_t seed, uint64_t stream);
+uint32_t pcg32_next(struct pcg32 *rng);
+/* Uniform in [0, bound), bound > 0, without modulo bias. */
+uint32_t pcg32_below(struct pcg32 *rng, uint32_t bound);
+/* Uniform in [0, 1), 32 bits of resolution. */
+double pcg32_unit(struct pcg32 *rng);
+
+#endif
