@@ -1,0 +1,29 @@
+/* OpenCL devices by stable name and order: GPUs first, then by platform and name; never in the loader's order. */
+#ifndef THRESH_AGENT_DEVICE_H
+#define THRESH_AGENT_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/backbone/backbone.h"
+
+struct diag;
+
+enum { DEVICE_NAME = 128 };
+
+struct device {
+    char name[DEVICE_NAME], platform[DEVICE_NAME], driver[DEVICE_NAME];
+    bool gpu;
+    unsigned compute_units;
+    int64_t max_alloc_bytes, global_bytes;
+    struct bb_device limits;
+    unsigned index; /* place in the stable order: how a runner finds it again */
+};
+
+/* All devices, in the stable order; queried in a child process, so that the caller never loads a driver. Returns their
+ * number, at most n; 0 after adding an error when there is no platform. */
+unsigned device_list(struct device *out, unsigned n, struct diag *d);
+/* Selects by substring of the name, "gpu", "cpu" or a number; NULL or "" takes the first. false after adding an error. */
+bool device_select(const char *selector, struct device *out, struct diag *d);
+
+#endif
