@@ -1,7 +1,8 @@
 # thresh: build, test, check. `make help` lists the targets. All output goes to $(O), by default build/.
 #
-# A helper's partial build: make check FOLDERS="core/base core/lift" TESTS="tests/lift/*.c" O=build/part
+# A partial build: make check FOLDERS="core/base core/lift" TESTS="tests/lift/*.c" O=build/part
 O ?= build
+Q = $(if $(V),,@)
 CC = gcc
 FOLDERS ?= core/base core/codec core/space core/lift core/backbone spacedsl mcts perfmodel \
            agent/codegen agent coordinator coordinator/cli
@@ -66,25 +67,25 @@ clean:
 	rm -rf $(O)
 
 $(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
-	$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 $(O)/thresh-tests: $(SAN_OBJ)
-	$(CC) $(SAN) -rdynamic -o $@ $^ $(PKG_LIBS) -lcriterion -ldl -lpthread -lm
+	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(PKG_LIBS) -lcriterion -ldl -lpthread -lm
 $(O)/spacec: $(call objs,rel,$(SPACEC_SRC))
-	$(CC) -o $@ $^ -lm
+	$(Q)$(CC) -o $@ $^ -lm
 $(O)/gen/%.space.c: spacedsl/spaces/%.space $(O)/spacec
 	@mkdir -p $(@D)
-	$(O)/spacec $< -o $@
+	$(Q)$(O)/spacec $< -o $@
 $(O)/rel/gen/%.o: $(O)/gen/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(RELEASE) $(DEFS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CFLAGS) $(RELEASE) $(DEFS) -MMD -MP -c $< -o $@
 $(O)/san/gen/%.o: $(O)/gen/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SAN) $(DEFS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(DEFS) -MMD -MP -c $< -o $@
 $(O)/rel/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(RELEASE) $(DEFS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CFLAGS) $(RELEASE) $(DEFS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
 $(O)/san/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SAN) $(DEFS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(DEFS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
