@@ -1,0 +1,278 @@
+/* An instance of a space as tables: root sets of named objects, and one table per subset, parametric set and property.
+ *
+ * A subset is a table without arguments whose one row lists its members; a parametric set has one argument. Rows are kept
+ * in order of addition (dumps are deterministic) with an open-addressing index over their arguments. */
+#include "core/space/data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/hash.h"
+#include "core/base/panic.h"
+#include "core/space/data_internal.h"
+#include "core/space/data_tables.h"
+
+struct space_data *space_data_new(void)
+{
+    return base_calloc(1, sizeof(struct space_data));
+}
+
+static void free_table(struct data_table *t)
+{
+    for (size_t i = 0; i < t->n_rows; i++) free(t->rows[i].items);
+    free(t->rows);
+    free(t->index);
+    free(t->name);
+}
+
+void space_data_free(struct space_data *data)
+{
+    if (!data) return;
+    for (size_t i = 0; i < data->n_sets; i++) {
+        for (uint32_t k = 0; k < data->sets[i].n; k++) free(data->sets[i].objects[k]);
+        free(data->sets[i].objects);
+        free(data->sets[i].name);
+    }
+    for (size_t i = 0; i < data->n_tables; i++) {
+        free_table(data->tables[i]);
+        free(data->tables[i]);
+    }
+    for (size_t i = 0; i < data->n_parameters; i++) free(data->parameters[i].name);
+    free(data->sets);
+    free(data->tables);
+    free(data->parameters);
+    free(data);
+}
+
+static struct data_set *find_set(const struct space_data *data, const char *name)
+{
+    for (size_t i = 0; i < data->n_sets; i++)
+        if (!strcmp(data->sets[i].name, name)) return &data->sets[i];
+    return NULL;
+}
+
+static struct data_set *obtain_set(struct space_data *data, const char *name)
+{
+    struct data_set *found = find_set(data, name);
+    if (found) return found;
+    data->sets = base_realloc(data->sets, (data->n_sets + 1) * sizeof *data->sets);
+    data->sets[data->n_sets] = (struct data_set){.name = base_strdup(name)};
+    return &data->sets[data->n_sets++];
+}
+
+void space_data_set(struct space_data *data, const char *set)
+{
+    obtain_set(data, set);
+}
+
+uint32_t space_data_object(struct space_data *data, const char *set, const char *name)
+{
+    struct data_set *s = obtain_set(data, set);
+    int64_t known = space_data_find(data, set, name);
+    if (known >= 0) return (uint32_t)known;
+    s->objects = base_realloc(s->objects, (s->n + 1) * sizeof *s->objects);
+    s->objects[s->n] = base_strdup(name);
+    return s->n++;
+}
+
+uint32_t space_data_set_size(const struct space_data *data, const char *set)
+{
+    const struct data_set *s = find_set(data, set);
+    return s ? s->n : 0;
+}
+
+int64_t space_data_find(const struct space_data *data, const char *set, const char *name)
+{
+    const struct data_set *s = find_set(data, set);
+    for (uint32_t i = 0; s && i < s->n; i++)
+        if (!strcmp(s->objects[i], name)) return i;
+    return -1;
+}
+
+const char *data_object_name(const struct space_data *data, const char *set, uint32_t id)
+{
+    const struct data_set *s = find_set(data, set);
+    return s && id < s->n ? s->objects[id] : NULL;
+}
+
+const struct data_table *data_table_find(const struct space_data *data, const char *name)
+{
+    for (size_t i = 0; i < data->n_tables; i++)
+        if (!strcmp(data->tables[i]->name, name)) return data->tables[i];
+    return NULL;
+}
+
+static struct data_table *obtain_table(struct space_data *data, const char *name, unsigned arity)
+{
+    CHECK(arity <= SPACE_MAX_ARITY);
+    for (size_t i = 0; i < data->n_tables; i++)
+        if (!strcmp(data->tables[i]->name, name)) return data->tables[i];
+    data->tables = base_realloc(data->tables, (data->n_tables + 1) * sizeof(struct data_table *));
+    struct data_table *t = base_calloc(1, sizeof *t);
+    t->name = base_strdup(name);
+    t->arity = arity;
+    return data->tables[data->n_tables++] = t;
+}
+
+static size_t probe(const struct data_table *t, const uint32_t *args)
+{
+    size_t mask = t->index_size - 1;
+    size_t at = (size_t)hash_finish(hash_bytes(HASH_START, args, t->arity * sizeof *args)) & mask;
+    while (t->index[at] && memcmp(t->rows[t->index[at] - 1].args, args, t->arity * sizeof *args))
+        at = (at + 1) & mask;
+    return at;
+}
+
+static void grow_index(struct data_table *t)
+{
+    free(t->index);
+    t->index_size = t->index_size ? t->index_size * 2 : 16;
+    t->index = base_calloc(t->index_size, sizeof *t->index);
+    for (size_t i = 0; i < t->n_rows; i++) t->index[probe(t, t->rows[i].args)] = (uint32_t)i + 1;
+}
+
+static struct data_row *obtain_row(struct data_table *t, const uint32_t *args, unsigned n)
+{
+    CHECK(n == t->arity);
+    if (t->n_rows * 2 >= t->index_size) grow_index(t);
+    size_t at = probe(t, args);
+    if (t->index[at]) return &t->rows[t->index[at] - 1];
+    t->rows = base_realloc(t->rows, (t->n_rows + 1) * sizeof *t->rows);
+    struct data_row *row = &t->rows[t->n_rows++];
+    *row = (struct data_row){0};
+    if (n) memcpy(row->args, args, n * sizeof *args);
+    t->index[at] = (uint32_t)t->n_rows;
+    return row;
+}
+
+static const struct data_row *find_row(const struct data_table *t, const uint32_t *args, unsigned n)
+{
+    if (!t || t->arity != n || !t->index_size) return NULL;
+    size_t at = probe(t, args);
+    return t->index[at] ? &t->rows[t->index[at] - 1] : NULL;
+}
+
+static void append(struct data_row *row, int64_t value)
+{
+    row->items = base_realloc(row->items, (row->n + 1) * sizeof *row->items);
+    row->items[row->n++] = value;
+}
+
+void space_data_member(struct space_data *data, const char *subset, uint32_t id)
+{
+    struct data_row *row = obtain_row(obtain_table(data, subset, 0), NULL, 0);
+    for (size_t i = 0; i < row->n; i++)
+        if (row->items[i] == id) return;
+    append(row, id);
+}
+
+void space_data_member_of(struct space_data *data, const char *set, uint32_t of, uint32_t id)
+{
+    append(obtain_row(obtain_table(data, set, 1), &of, 1), id);
+}
+
+void space_data_int(struct space_data *data, const char *property, const uint32_t *args, unsigned n, int64_t value)
+{
+    obtain_row(obtain_table(data, property, n), args, n)->value = value;
+}
+
+void space_data_list(struct space_data *data, const char *property, const uint32_t *args, unsigned n,
+                     const int64_t *values, size_t count)
+{
+    struct data_table *t = obtain_table(data, property, n);
+    t->list = true;
+    struct data_row *row = obtain_row(t, args, n);
+    row->n = 0;
+    for (size_t i = 0; i < count; i++) append(row, values[i]);
+}
+
+void space_data_parameter(struct space_data *data, const char *name, int64_t value)
+{
+    for (size_t i = 0; i < data->n_parameters; i++) {
+        if (strcmp(data->parameters[i].name, name)) continue;
+        data->parameters[i].value = value;
+        return;
+    }
+    data->parameters = base_realloc(data->parameters, (data->n_parameters + 1) * sizeof *data->parameters);
+    data->parameters[data->n_parameters++] = (struct data_parameter){base_strdup(name), value};
+}
+
+bool data_parameter_get(const struct space_data *data, const char *name, int64_t *value)
+{
+    for (size_t i = 0; i < data->n_parameters; i++) {
+        if (strcmp(data->parameters[i].name, name)) continue;
+        *value = data->parameters[i].value;
+        return true;
+    }
+    return false;
+}
+
+int64_t data_table_int(const struct data_table *t, const uint32_t *args, unsigned n, int64_t otherwise)
+{
+    const struct data_row *row = find_row(t, args, n);
+    return row ? row->value : otherwise;
+}
+
+struct data_list data_table_list(const struct data_table *t, const uint32_t *args, unsigned n)
+{
+    const struct data_row *row = find_row(t, args, n);
+    return row ? (struct data_list){row->items, row->n} : (struct data_list){NULL, 0};
+}
+
+static uint64_t hash_row(const struct data_row *row)
+{
+    uint64_t h = hash_bytes(HASH_START, row->args, sizeof row->args);
+    h = hash_bytes(h, &row->value, sizeof row->value);
+    return hash_finish(row->n ? hash_bytes(h, row->items, row->n * sizeof *row->items) : h);
+}
+
+/* Order of sets, tables, rows and parameters does not matter; order of objects and of lists does. */
+uint64_t data_hash(const struct space_data *data)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < data->n_sets; i++) {
+        uint64_t h = hash_string(HASH_START, data->sets[i].name);
+        for (uint32_t k = 0; k < data->sets[i].n; k++) h = hash_string(h, data->sets[i].objects[k]);
+        total += data->sets[i].n ? hash_finish(h) : 0;
+    }
+    for (size_t i = 0; i < data->n_tables; i++) {
+        uint64_t rows = 0, name = hash_string(HASH_START, data->tables[i]->name);
+        for (size_t k = 0; k < data->tables[i]->n_rows; k++) rows += hash_row(&data->tables[i]->rows[k]);
+        total += rows ? hash_finish(hash_bytes(name, &rows, sizeof rows)) : 0;
+    }
+    for (size_t i = 0; i < data->n_parameters; i++)
+        total += hash_finish(hash_bytes(hash_string(HASH_START, data->parameters[i].name), &data->parameters[i].value, 8));
+    return total;
+}
+
+static bool known_name(const struct space_def *def, const char *name)
+{
+    for (int i = 0; i < def->n_sets; i++)
+        if (!strcmp(def->sets[i].name, name)) return true;
+    for (int i = 0; i < def->n_properties; i++)
+        if (!strcmp(def->properties[i].name, name)) return true;
+    return false;
+}
+
+static void check_arity(const struct space_data *data, const struct space_def *def, struct diag *d)
+{
+    for (int i = 0; i < def->n_properties; i++) {
+        const struct space_property *p = &def->properties[i];
+        const struct data_table *t = data_table_find(data, p->name);
+        if (t && t->arity != p->arity)
+            diag_plain(d, "property '%s' has %u arguments, the instance gives %u", p->name, p->arity, t->arity);
+    }
+}
+
+void data_check(const struct space_data *data, const struct space_def *def, struct diag *d)
+{
+    for (size_t i = 0; i < data->n_tables; i++)
+        if (!known_name(def, data->tables[i]->name))
+            diag_plain(d, "the instance names '%s', which space '%s' does not declare", data->tables[i]->name, def->name);
+    for (size_t i = 0; i < data->n_sets; i++)
+        if (!known_name(def, data->sets[i].name))
+            diag_plain(d, "the instance names set '%s', which space '%s' does not declare", data->sets[i].name, def->name);
+    check_arity(data, def, d);
+}
