@@ -1,0 +1,97 @@
+/* Trying values and the random descent. A trial is snapshot, apply, bound, rollback. */
+#include "mcts/branch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/panic.h"
+#include "core/base/pcg32.h"
+
+/* Applies a value that is known to live. */
+static void take(struct space_state *state, struct space_action action)
+{
+    struct space_failure why;
+    bool live = space_apply(state, action, &why);
+    CHECK(live);
+}
+
+static bool try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action, double cut,
+                      double *bound, struct mcts_trials *trials)
+{
+    struct space_failure why;
+    space_mark mark = space_snapshot(state);
+    bool live = space_apply(state, action, &why);
+    trials->tried++;
+    trials->dead_constraint += !live;
+    *bound = 0;
+    if (live && b->bound) {
+        *bound = b->bound(b->bound_context, state);
+        live = *bound < cut;
+        trials->dead_bound += !live;
+    }
+    space_rollback(state, mark);
+    return live;
+}
+
+uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
+                         struct mcts_option *out, struct mcts_trials *trials)
+{
+    uint32_t values[MCTS_VALUES_MAX], live = 0;
+    uint32_t n = space_values(state, slot, values);
+    for (uint32_t i = 0; i < n; i++) {
+        struct space_action action = {slot, values[i]};
+        double bound;
+        if (try_value(b, state, action, cut, &bound, trials)) out[live++] = (struct mcts_option){values[i], bound};
+    }
+    return live;
+}
+
+struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
+                                     uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions)
+{
+    struct mcts_option options[MCTS_VALUES_MAX];
+    struct mcts_walk walk = {0};
+    struct mcts_branching uncut = {.order = b->order, .n_order = b->n_order};
+    for (;;) {
+        uint32_t slot = space_next_choice(state, b->order, b->n_order);
+        walk.leaf = slot == UINT32_MAX;
+        if (walk.leaf) return walk;
+        const struct mcts_branching *here = walk.depth < cut_depth ? b : &uncut;
+        uint32_t n = mcts_try_values(here, state, slot, cut, options, &walk.trials);
+        if (n == 0) return walk;
+        struct space_action action = {slot, options[pcg32_below(rng, n)].value};
+        take(state, action);
+        if (actions) actions[walk.depth] = action;
+        walk.log_leaves += log(n);
+        walk.depth++;
+    }
+}
+
+static bool listed(const unsigned *order, unsigned n, unsigned group)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (order[i] == group) return true;
+    return false;
+}
+
+bool mcts_order_parse(const struct space *s, const char *text, unsigned *order, struct diag *d)
+{
+    unsigned n = 0, groups = space_group_count(s);
+    char *copy = base_strdup(text ? text : ""), *rest = copy;
+    bool valid = true;
+    for (char *name; valid && (name = strtok_r(rest, ", ", &rest));) {
+        int group = space_group_find(s, name);
+        valid = group >= 0 && !listed(order, n, (unsigned)group);
+        if (valid)
+            order[n++] = (unsigned)group;
+        else
+            diag_plain(d, "order of choices: '%s' %s", name, group < 0 ? "is no choice" : "appears twice");
+    }
+    for (unsigned g = 0; valid && g < groups; g++)
+        if (!listed(order, n, g)) order[n++] = g;
+    free(copy);
+    return valid;
+}

@@ -1,0 +1,64 @@
+/* Branching on a state: which children a candidate has, and the random descent. Shared by the tree, the rollouts and the
+ * estimators, so that all of them walk the same tree: the next open choice in a fixed order of groups, one child per
+ * value, minus those that propagation or the bound kills. A choice with one value left makes no node. */
+#ifndef THRESH_MCTS_BRANCH_H
+#define THRESH_MCTS_BRANCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/space/space.h"
+
+struct diag;
+struct pcg32;
+
+enum { MCTS_VALUES_MAX = 4096 }; /* values of a choice, see space_universe() */
+
+/* A lower bound in ns on every implementation below the candidate; 0: nothing known. NULL: no model. */
+typedef double (*mcts_bound)(void *context, const struct space_state *state);
+
+/* The tree: in which order choices are taken, and what is cut. Borrowed pointers. */
+struct mcts_branching {
+    const unsigned *order; /* groups, all of them; NULL: order of declaration */
+    unsigned n_order;
+    mcts_bound bound; /* may be NULL */
+    void *bound_context;
+};
+
+/* A live child. */
+struct mcts_option {
+    uint32_t value;
+    double bound; /* ns */
+};
+
+/* What happened to the values that were tried. */
+struct mcts_trials {
+    uint64_t tried, dead_constraint, dead_bound;
+};
+
+/* Tries every value of an open slot and undoes it. A child whose bound is not below `cut` is dead (INFINITY: no cut).
+ * Writes the live ones by ascending value into out (room for MCTS_VALUES_MAX) and returns how many; adds to *trials.
+ * The state is as before. */
+uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
+                         struct mcts_option *out, struct mcts_trials *trials);
+
+/* Parses "size,dim_kind": groups named come first, in that order, then the others as declared. Writes
+ * space_group_count() numbers. false after adding an error. NULL or "" gives the order of declaration. */
+bool mcts_order_parse(const struct space *s, const char *text, unsigned *order, struct diag *d);
+
+/* The end of a random descent. */
+struct mcts_walk {
+    bool leaf;             /* else a dead end */
+    uint32_t depth;        /* branchings passed */
+    double log_leaves;     /* natural logarithm of the product of the live branching factors: Knuth's estimate at a leaf */
+    struct mcts_trials trials;
+};
+
+/* Goes down from `state` by a live value drawn uniformly at each branching, after trying all of them. The cut acts on
+ * children at depths 1..cut_depth. Leaves the state at the leaf or at the dead end (take a snapshot before); allocates
+ * nothing. If `actions` is not NULL it has room for space_slot_count() and gets the `depth` actions. */
+struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
+                                     uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions);
+
+#endif

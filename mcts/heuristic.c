@@ -1,0 +1,337 @@
+/* Loading heuristics and calling them safely.
+ *
+ * A specification is a name of the built-in table or a path (it holds a '/' or ends in ".so"), and parameters. What a
+ * plug-in declares is checked once, when it is loaded; what it returns is checked at each call, so that a faulty one
+ * ends the search with an error that names it and never corrupts the tree. */
+#include "mcts/heuristic.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/pcg32.h"
+#include "core/base/strbuf.h"
+
+enum { KEPT_MAX = 4096, STATE_MAX = 1 << 24 };
+
+struct mcts_heuristic {
+    const struct mcts_plugin *plugin;
+    void *state;
+    void *library; /* of dlopen(), or NULL */
+};
+
+static const struct mcts_plugin *const BUILTIN[] = {&mcts_plugin_tag, &mcts_plugin_uct, &mcts_plugin_random,
+                                                    &mcts_plugin_bound, &mcts_plugin_roundrobin};
+
+const struct mcts_plugin *mcts_builtin(size_t i)
+{
+    return i < sizeof BUILTIN / sizeof BUILTIN[0] ? BUILTIN[i] : NULL;
+}
+
+/* ---- parameters ---- */
+
+static double *parameter_place(void *state, const struct mcts_parameter *p)
+{
+    return (double *)(void *)((char *)state + p->offset);
+}
+
+static const struct mcts_parameter *find_parameter(const struct mcts_plugin *plugin, const char *key, size_t length)
+{
+    for (uint32_t i = 0; i < plugin->n_parameters; i++) {
+        const char *name = plugin->parameters[i].key;
+        if (strlen(name) == length && memcmp(name, key, length) == 0) return &plugin->parameters[i];
+    }
+    return NULL;
+}
+
+static bool parse_word(const char *words, const char *text, size_t length, double *value)
+{
+    for (unsigned i = 0;; i++) {
+        size_t n = strcspn(words, "|");
+        if (n == length && memcmp(words, text, n) == 0) {
+            *value = i;
+            return true;
+        }
+        if (words[n] == 0) return false;
+        words += n + 1;
+    }
+}
+
+static bool parse_number(const char *text, size_t length, double *value)
+{
+    char copy[64];
+    if (length == 0 || length >= sizeof copy) return false;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    char *end;
+    *value = strtod(copy, &end);
+    return *end == 0 && isfinite(*value);
+}
+
+static void unknown_key(const struct mcts_plugin *plugin, const char *key, size_t length, struct diag *d)
+{
+    struct strbuf known = {0};
+    for (uint32_t i = 0; i < plugin->n_parameters; i++)
+        strbuf_printf(&known, "%s%s", i ? ", " : "", plugin->parameters[i].key);
+    diag_plain(d, "heuristic %s: unknown parameter '%.*s' (known: %s)", plugin->name, (int)length, key,
+               known.length ? known.text : "none");
+    strbuf_free(&known);
+}
+
+/* One "key=value" of `length` bytes. */
+static void set_parameter(const struct mcts_plugin *plugin, void *state, const char *text, size_t length, struct diag *d)
+{
+    const char *equals = memchr(text, '=', length);
+    if (!equals) {
+        diag_plain(d, "heuristic %s: '%.*s' is not key=value", plugin->name, (int)length, text);
+        return;
+    }
+    size_t key_length = (size_t)(equals - text), value_length = length - key_length - 1;
+    const struct mcts_parameter *p = find_parameter(plugin, text, key_length);
+    if (!p) {
+        unknown_key(plugin, text, key_length, d);
+        return;
+    }
+    double value;
+    bool valid = p->words ? parse_word(p->words, equals + 1, value_length, &value)
+                          : parse_number(equals + 1, value_length, &value) && value >= p->least && value <= p->most;
+    if (valid)
+        *parameter_place(state, p) = value;
+    else if (p->words)
+        diag_plain(d, "heuristic %s: '%.*s' is none of %s", plugin->name, (int)length, text, p->words);
+    else
+        diag_plain(d, "heuristic %s: '%.*s' is no number from %g to %g", plugin->name, (int)length, text, p->least,
+                   p->most);
+}
+
+static void set_parameters(const struct mcts_plugin *plugin, void *state, const char *text, struct diag *d)
+{
+    for (uint32_t i = 0; i < plugin->n_parameters; i++)
+        *parameter_place(state, &plugin->parameters[i]) = plugin->parameters[i].value;
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        set_parameter(plugin, state, text, length, d);
+        text += length + (text[length] == ',');
+    }
+}
+
+/* ---- loading ---- */
+
+static bool parameters_valid(const struct mcts_plugin *plugin)
+{
+    for (uint32_t i = 0; i < plugin->n_parameters; i++) {
+        const struct mcts_parameter *p = &plugin->parameters[i];
+        if (!p->key || p->offset % sizeof(double) || p->offset + sizeof(double) > plugin->state_size) return false;
+    }
+    return true;
+}
+
+/* `where` names the plug-in before its own name can be trusted. */
+static bool plugin_valid(const struct mcts_plugin *plugin, const char *where, struct diag *d)
+{
+    if (plugin->abi != MCTS_PLUGIN_ABI)
+        diag_plain(d, "heuristic %s: plug-in interface %u, this program has %u", where, plugin->abi, MCTS_PLUGIN_ABI);
+    else if (plugin->struct_size < sizeof *plugin)
+        diag_plain(d, "heuristic %s: plug-in of %u bytes, at least %zu wanted", where, plugin->struct_size,
+                   sizeof *plugin);
+    else if (!plugin->name || !plugin->select)
+        diag_plain(d, "heuristic %s: plug-in without a name or without select", where);
+    else if (plugin->state_size > STATE_MAX || !parameters_valid(plugin))
+        diag_plain(d, "heuristic %s: state or parameters out of range", where);
+    else
+        return true;
+    return false;
+}
+
+static bool finish_state(struct mcts_heuristic *h, struct diag *d)
+{
+    char error[256] = "";
+    const struct mcts_plugin *plugin = h->plugin;
+    if (plugin->create && !plugin->create(h->state, error, sizeof error)) {
+        diag_plain(d, "heuristic %s: %s", plugin->name, error[0] ? error : "not created");
+        return false;
+    }
+    uint32_t kept = plugin->kept ? plugin->kept(h->state) : 1;
+    if (kept >= 1 && kept <= KEPT_MAX) return true;
+    diag_plain(d, "heuristic %s: keeps %u best times, not 1 to %d", plugin->name, kept, KEPT_MAX);
+    if (plugin->destroy) plugin->destroy(h->state);
+    return false;
+}
+
+static struct mcts_heuristic *new_heuristic(const struct mcts_plugin *plugin, const char *where, const char *parameters,
+                                            struct diag *d)
+{
+    if (!plugin_valid(plugin, where, d)) return NULL;
+    struct mcts_heuristic *h = base_calloc(1, sizeof *h);
+    h->plugin = plugin;
+    h->state = base_calloc(1, plugin->state_size + 1);
+    size_t errors = diag_count(d);
+    set_parameters(plugin, h->state, parameters, d);
+    if (diag_count(d) == errors && finish_state(h, d)) return h;
+    free(h->state);
+    free(h);
+    return NULL;
+}
+
+struct mcts_heuristic *mcts_heuristic_new(const struct mcts_plugin *plugin, const char *parameters, struct diag *d)
+{
+    return new_heuristic(plugin, plugin->name ? plugin->name : "?", parameters, d);
+}
+
+static struct mcts_heuristic *load_library(const char *path, const char *parameters, struct diag *d)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        diag_plain(d, "heuristic %s: %s", path, dlerror());
+        return NULL;
+    }
+    const struct mcts_plugin *plugin = dlsym(library, MCTS_PLUGIN_SYMBOL);
+    if (!plugin) diag_plain(d, "heuristic %s: no symbol " MCTS_PLUGIN_SYMBOL, path);
+    struct mcts_heuristic *h = plugin ? new_heuristic(plugin, path, parameters, d) : NULL;
+    if (h)
+        h->library = library;
+    else
+        dlclose(library);
+    return h;
+}
+
+static struct mcts_heuristic *load_builtin(const char *name, const char *parameters, struct diag *d)
+{
+    struct strbuf known = {0};
+    for (size_t i = 0; mcts_builtin(i); i++) {
+        if (strcmp(mcts_builtin(i)->name, name) == 0) {
+            strbuf_free(&known);
+            return mcts_heuristic_new(mcts_builtin(i), parameters, d);
+        }
+        strbuf_printf(&known, "%s%s", i ? ", " : "", mcts_builtin(i)->name);
+    }
+    diag_plain(d, "unknown heuristic '%s' (known: %s, or a path to a shared object)", name, known.text);
+    strbuf_free(&known);
+    return NULL;
+}
+
+static bool is_path(const char *name)
+{
+    size_t n = strlen(name);
+    return strchr(name, '/') || (n > 3 && strcmp(name + n - 3, ".so") == 0);
+}
+
+struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d)
+{
+    char *name = base_strdup(spec);
+    char *colon = strchr(name, ':');
+    const char *parameters = colon ? colon + 1 : "";
+    if (colon) *colon = 0;
+    struct mcts_heuristic *h = is_path(name) ? load_library(name, parameters, d) : load_builtin(name, parameters, d);
+    free(name);
+    return h;
+}
+
+void mcts_heuristic_free(struct mcts_heuristic *h)
+{
+    if (!h) return;
+    if (h->plugin->destroy) h->plugin->destroy(h->state);
+    free(h->state);
+    if (h->library) dlclose(h->library);
+    free(h);
+}
+
+/* ---- checked calls ---- */
+
+const char *mcts_heuristic_name(const struct mcts_heuristic *h)
+{
+    return h->plugin->name;
+}
+
+uint32_t mcts_heuristic_kept(const struct mcts_heuristic *h)
+{
+    return h->plugin->kept ? h->plugin->kept(h->state) : 1;
+}
+
+bool mcts_heuristic_select(struct mcts_heuristic *h, const struct mcts_view *view, uint32_t *child, char *error, size_t n)
+{
+    double score = 0;
+    *child = h->plugin->select(h->state, view, &score);
+    if (*child >= view->n_children)
+        snprintf(error, n, "heuristic %s: selected child %u of %u live ones", h->plugin->name, *child, view->n_children);
+    else if (isnan(score))
+        snprintf(error, n, "heuristic %s: score of child %u is not a number", h->plugin->name, *child);
+    else
+        return true;
+    return false;
+}
+
+bool mcts_heuristic_rollout(struct mcts_heuristic *h, const struct mcts_view *view, double *weights, char *error, size_t n)
+{
+    if (!h->plugin->rollout) {
+        mcts_default_weights(view, weights);
+        return true;
+    }
+    h->plugin->rollout(h->state, view, weights);
+    for (uint32_t i = 0; i < view->n_children; i++) {
+        if (isfinite(weights[i]) && weights[i] >= 0) continue;
+        snprintf(error, n, "heuristic %s: rollout weight %g of child %u", h->plugin->name, weights[i], i);
+        return false;
+    }
+    return true;
+}
+
+void mcts_heuristic_backpropagate(struct mcts_heuristic *h, uint32_t node, uint32_t depth, struct mcts_outcome outcome)
+{
+    if (h->plugin->backpropagate) h->plugin->backpropagate(h->state, node, depth, outcome);
+}
+
+/* ---- for plug-ins ---- */
+
+void mcts_default_weights(const struct mcts_view *view, double *weights)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < view->n_children; i++) most = fmax(most, view->children[i].bound);
+    for (uint32_t i = 0; i < view->n_children; i++) {
+        double bound = view->children[i].bound, w = 1;
+        if (isfinite(view->best_time))
+            w = fmax(view->best_time - bound, 0);
+        else if (most > 0)
+            w = 1 + 10 * most / fmax(bound, most / 1000);
+        weights[i] = w * view->children[i].prior;
+    }
+}
+
+uint32_t mcts_draw(struct pcg32 *rng, const double *weights, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++) sum += weights[i];
+    if (!(sum > 0)) return pcg32_below(rng, n);
+    double place = pcg32_unit(rng) * sum;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (weights[i] <= 0) continue;
+        last = i;
+        if (place < weights[i]) return i;
+        place -= weights[i];
+    }
+    return last;
+}
+
+int64_t mcts_draw_unvisited(const struct mcts_view *view)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < view->n_children; i++) some |= view->children[i].visits == 0;
+    if (!some) return -1;
+    double *weights = base_malloc(view->n_children * sizeof weights[0]);
+    uint32_t *fresh = base_malloc(view->n_children * sizeof fresh[0]), n = 0;
+    mcts_default_weights(view, weights);
+    for (uint32_t i = 0; i < view->n_children; i++) {
+        if (view->children[i].visits) continue;
+        weights[n] = weights[i];
+        fresh[n++] = i;
+    }
+    uint32_t drawn = fresh[mcts_draw(view->rng, weights, n)];
+    free(weights);
+    free(fresh);
+    return drawn;
+}
