@@ -1,6 +1,6 @@
-/* Three heuristics that learn nothing, as baselines: `random` draws uniformly among the live children in the tree and in
- * rollouts; `bound` follows the smallest lower bound, and so measures what the model alone is worth; `roundrobin` gives
- * each child of a node the same number of visits. */
+/* Three heuristics that learn nothing, as baselines: `random` draws uniformly among the live children in the
+ * tree and in rollouts; `bound` follows the smallest lower bound, and so measures what the model alone is
+ * worth; `roundrobin` gives each child of a node the same number of visits. */
 #include <math.h>
 
 #include "core/base/pcg32.h"
@@ -16,7 +16,8 @@ static uint32_t random_select(void *state, const struct mcts_view *view, double 
 static void random_rollout(void *state, const struct mcts_view *view, double *weights)
 {
     (void)state;
-    for (uint32_t i = 0; i < view->n_children; i++) weights[i] = 1;
+    for (uint32_t i = 0; i < view->n_children; i++)
+        weights[i] = 1;
 }
 
 static uint32_t bound_select(void *state, const struct mcts_view *view, double *score)
@@ -25,7 +26,8 @@ static uint32_t bound_select(void *state, const struct mcts_view *view, double *
     uint32_t chosen = 0;
     for (uint32_t i = 1; i < view->n_children; i++) {
         const struct mcts_child *child = &view->children[i], *best = &view->children[chosen];
-        if (child->bound < best->bound || (child->bound == best->bound && child->visits < best->visits)) chosen = i;
+        if (child->bound < best->bound || (child->bound == best->bound && child->visits < best->visits))
+            chosen = i;
     }
     *score = -view->children[chosen].bound;
     return chosen;
@@ -35,8 +37,10 @@ static void bound_rollout(void *state, const struct mcts_view *view, double *wei
 {
     (void)state;
     double least = INFINITY;
-    for (uint32_t i = 0; i < view->n_children; i++) least = fmin(least, view->children[i].bound);
-    for (uint32_t i = 0; i < view->n_children; i++) weights[i] = view->children[i].bound <= least ? 1 : 0;
+    for (uint32_t i = 0; i < view->n_children; i++)
+        least = fmin(least, view->children[i].bound);
+    for (uint32_t i = 0; i < view->n_children; i++)
+        weights[i] = view->children[i].bound <= least ? 1 : 0;
 }
 
 static uint32_t roundrobin_select(void *state, const struct mcts_view *view, double *score)

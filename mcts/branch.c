@@ -18,8 +18,8 @@ static void take(struct space_state *state, struct space_action action)
     CHECK(live);
 }
 
-static bool try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action, double cut,
-                      double *bound, struct mcts_trials *trials)
+static bool try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
+                      double cut, double *bound, struct mcts_trials *trials)
 {
     struct space_failure why;
     space_mark mark = space_snapshot(state);
@@ -44,7 +44,8 @@ uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *sta
     for (uint32_t i = 0; i < n; i++) {
         struct space_action action = {slot, values[i]};
         double bound;
-        if (try_value(b, state, action, cut, &bound, trials)) out[live++] = (struct mcts_option){values[i], bound};
+        if (try_value(b, state, action, cut, &bound, trials))
+            out[live++] = (struct mcts_option){values[i], bound};
     }
     return live;
 }

@@ -1,6 +1,7 @@
-/* Branching on a state: which children a candidate has, and the random descent. Shared by the tree, the rollouts and the
- * estimators, so that all of them walk the same tree: the next open choice in a fixed order of groups, one child per
- * value, minus those that propagation or the bound kills. A choice with one value left makes no node. */
+/* Branching on a state: which children a candidate has, and the random descent. Shared by the tree, the
+ * rollouts and the estimators, so that all of them walk the same tree: the next open choice in a fixed order
+ * of groups, one child per value, minus those that propagation or the bound kills. A choice with one value
+ * left makes no node. */
 #ifndef THRESH_MCTS_BRANCH_H
 #define THRESH_MCTS_BRANCH_H
 
@@ -37,9 +38,9 @@ struct mcts_trials {
     uint64_t tried, dead_constraint, dead_bound;
 };
 
-/* Tries every value of an open slot and undoes it. A child whose bound is not below `cut` is dead (INFINITY: no cut).
- * Writes the live ones by ascending value into out (room for MCTS_VALUES_MAX) and returns how many; adds to *trials.
- * The state is as before. */
+/* Tries every value of an open slot and undoes it. A child whose bound is not below `cut` is dead (INFINITY:
+ * no cut). Writes the live ones by ascending value into out (room for MCTS_VALUES_MAX) and returns how many;
+ * adds to *trials. The state is as before. */
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials);
 
@@ -49,15 +50,17 @@ bool mcts_order_parse(const struct space *s, const char *text, unsigned *order, 
 
 /* The end of a random descent. */
 struct mcts_walk {
-    bool leaf;             /* else a dead end */
-    uint32_t depth;        /* branchings passed */
-    double log_leaves;     /* natural logarithm of the product of the live branching factors: Knuth's estimate at a leaf */
+    bool leaf;         /* else a dead end */
+    uint32_t depth;    /* branchings passed */
+    double log_leaves; /* natural logarithm of the product of the live branching factors: Knuth's estimate at
+                          a leaf */
     struct mcts_trials trials;
 };
 
-/* Goes down from `state` by a live value drawn uniformly at each branching, after trying all of them. The cut acts on
- * children at depths 1..cut_depth. Leaves the state at the leaf or at the dead end (take a snapshot before); allocates
- * nothing. If `actions` is not NULL it has room for space_slot_count() and gets the `depth` actions. */
+/* Goes down from `state` by a live value drawn uniformly at each branching, after trying all of them. The cut
+ * acts on children at depths 1..cut_depth. Leaves the state at the leaf or at the dead end (take a snapshot
+ * before); allocates nothing. If `actions` is not NULL it has room for space_slot_count() and gets the
+ * `depth` actions. */
 struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
                                      uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions);
 

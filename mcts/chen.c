@@ -1,8 +1,8 @@
-/* Chen 1992, algorithm "heuristic sampling". A stratum (depth, open choices) has one representative and the weight of
- * all nodes it stands for. The strata of one depth are processed by decreasing number of open choices: each live child
- * of a representative of weight w adds w to its own stratum and becomes its representative with probability w / W, W the
- * new weight. A child is deeper than its parent, so the order of strata is strict along the tree, as the proof of
- * unbiasedness asks. Only two depths exist at a time. */
+/* Chen 1992, algorithm "heuristic sampling". A stratum (depth, open choices) has one representative and the
+ * weight of all nodes it stands for. The strata of one depth are processed by decreasing number of open
+ * choices: each live child of a representative of weight w adds w to its own stratum and becomes its
+ * representative with probability w / W, W the new weight. A child is deeper than its parent, so the order of
+ * strata is strict along the tree, as the proof of unbiasedness asks. Only two depths exist at a time. */
 #include "mcts/chen.h"
 
 #include <math.h>
@@ -45,7 +45,8 @@ struct mcts_chen *mcts_chen_new(const struct space_state *root)
 
 void mcts_chen_free(struct mcts_chen *c)
 {
-    for (size_t i = 0; i < c->n_pool; i++) space_state_free(c->pool[i]);
+    for (size_t i = 0; i < c->n_pool; i++)
+        space_state_free(c->pool[i]);
     space_state_free(c->work);
     free(c->pool);
     free(c->now);

@@ -149,9 +149,12 @@ struct mcts_estimate mcts_estimate(const struct mcts_estimate_config *c, struct 
 {
     CHECK(c->method == MCTS_EXACT || c->samples > 0);
     switch (c->method) {
-    case MCTS_KNUTH: return knuth(c, state);
-    case MCTS_CHEN: return chen(c, state);
-    case MCTS_EXACT: return enumerate(c, state);
+    case MCTS_KNUTH:
+        return knuth(c, state);
+    case MCTS_CHEN:
+        return chen(c, state);
+    case MCTS_EXACT:
+        return enumerate(c, state);
     }
     PANIC("method %d", (int)c->method);
 }

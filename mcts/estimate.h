@@ -1,8 +1,8 @@
 /* How many implementations a space has: Knuth's and Chen's estimators, and exact enumeration.
  *
- * All three count the leaves of the tree of mcts/branch.h below a root, optionally cut by the bound at a fixed time on
- * the first levels. Dead ends and cuts count 0 and are never restarted, so the estimates are unbiased. Counts are kept as
- * natural logarithms: spaces of 1e30 are common. */
+ * All three count the leaves of the tree of mcts/branch.h below a root, optionally cut by the bound at a
+ * fixed time on the first levels. Dead ends and cuts count 0 and are never restarted, so the estimates are
+ * unbiased. Counts are kept as natural logarithms: spaces of 1e30 are common. */
 #ifndef THRESH_MCTS_ESTIMATE_H
 #define THRESH_MCTS_ESTIMATE_H
 
@@ -14,8 +14,8 @@
 
 enum mcts_method {
     MCTS_KNUTH, /* D. E. Knuth, "Estimating the efficiency of backtrack programs", 1975 */
-    MCTS_CHEN,  /* P. C. Chen, "Heuristic sampling: a method for predicting the performance of tree searching programs",
-                   1992; strata by depth and number of open choices */
+    MCTS_CHEN,  /* P. C. Chen, "Heuristic sampling: a method for predicting the performance of tree searching
+                   programs",  1992; strata by depth and number of open choices */
     MCTS_EXACT,
 };
 
@@ -37,7 +37,8 @@ struct mcts_estimate {
     double leaves;            /* the mean; INFINITY above 1e308 */
     double log_leaves;        /* its natural logarithm; -INFINITY: 0 */
     double log_low, log_high; /* 95 % confidence interval; equal when exact */
-    double dead_end_ratio;    /* Knuth: of the descents; Chen and exact: of the tree's ends (dead ends and leaves) */
+    double dead_end_ratio;    /* Knuth: of the descents; Chen and exact: of the tree's ends (dead ends and
+                                 leaves) */
     double mean_depth;        /* branchings above a leaf, over all leaves (estimated) */
     uint64_t nodes;           /* branchings looked at */
     struct mcts_trials trials;
@@ -49,8 +50,8 @@ struct mcts_estimate mcts_estimate(const struct mcts_estimate_config *c, struct 
 /* "724", or "1.83e21" from 1e15 on; as snprintf. */
 int mcts_count_print(double log_count, char *out, size_t n);
 
-/* Mean and 95 % interval of a sample given by logarithms (-INFINITY: 0): bootstrap-t over the means of up to 50 batches
- * (B. Efron and R. Tibshirani, "An introduction to the bootstrap", 1993, section 12.5). */
+/* Mean and 95 % interval of a sample given by logarithms (-INFINITY: 0): bootstrap-t over the means of up to
+ * 50 batches (B. Efron and R. Tibshirani, "An introduction to the bootstrap", 1993, section 12.5). */
 struct mcts_interval {
     double log_mean, log_low, log_high;
     bool unreliable;

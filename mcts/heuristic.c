@@ -1,8 +1,8 @@
 /* Loading heuristics and calling them safely.
  *
- * A specification is a name of the built-in table or a path (it holds a '/' or ends in ".so"), and parameters. What a
- * plug-in declares is checked once, when it is loaded; what it returns is checked at each call, so that a faulty one
- * ends the search with an error that names it and never corrupts the tree. */
+ * A specification is a name of the built-in table or a path (it holds a '/' or ends in ".so"), and
+ * parameters. What a plug-in declares is checked once, when it is loaded; what it returns is checked at each
+ * call, so that a faulty one ends the search with an error that names it and never corrupts the tree. */
 #include "mcts/heuristic.h"
 
 #include <dlfcn.h>
@@ -39,7 +39,8 @@ static double *parameter_place(void *state, const struct mcts_parameter *p)
     return (double *)(void *)((char *)state + p->offset);
 }
 
-static const struct mcts_parameter *find_parameter(const struct mcts_plugin *plugin, const char *key, size_t length)
+static const struct mcts_parameter *find_parameter(const struct mcts_plugin *plugin, const char *key,
+                                                   size_t length)
 {
     for (uint32_t i = 0; i < plugin->n_parameters; i++) {
         const char *name = plugin->parameters[i].key;
@@ -83,7 +84,8 @@ static void unknown_key(const struct mcts_plugin *plugin, const char *key, size_
 }
 
 /* One "key=value" of `length` bytes. */
-static void set_parameter(const struct mcts_plugin *plugin, void *state, const char *text, size_t length, struct diag *d)
+static void set_parameter(const struct mcts_plugin *plugin, void *state, const char *text, size_t length,
+                          struct diag *d)
 {
     const char *equals = memchr(text, '=', length);
     if (!equals) {
@@ -97,15 +99,16 @@ static void set_parameter(const struct mcts_plugin *plugin, void *state, const c
         return;
     }
     double value;
-    bool valid = p->words ? parse_word(p->words, equals + 1, value_length, &value)
-                          : parse_number(equals + 1, value_length, &value) && value >= p->least && value <= p->most;
+    bool valid =
+        p->words ? parse_word(p->words, equals + 1, value_length, &value)
+                 : parse_number(equals + 1, value_length, &value) && value >= p->least && value <= p->most;
     if (valid)
         *parameter_place(state, p) = value;
     else if (p->words)
         diag_plain(d, "heuristic %s: '%.*s' is none of %s", plugin->name, (int)length, text, p->words);
     else
-        diag_plain(d, "heuristic %s: '%.*s' is no number from %g to %g", plugin->name, (int)length, text, p->least,
-                   p->most);
+        diag_plain(d, "heuristic %s: '%.*s' is no number from %g to %g", plugin->name, (int)length, text,
+                   p->least, p->most);
 }
 
 static void set_parameters(const struct mcts_plugin *plugin, void *state, const char *text, struct diag *d)
@@ -125,7 +128,8 @@ static bool parameters_valid(const struct mcts_plugin *plugin)
 {
     for (uint32_t i = 0; i < plugin->n_parameters; i++) {
         const struct mcts_parameter *p = &plugin->parameters[i];
-        if (!p->key || p->offset % sizeof(double) || p->offset + sizeof(double) > plugin->state_size) return false;
+        if (!p->key || p->offset % sizeof(double) || p->offset + sizeof(double) > plugin->state_size)
+            return false;
     }
     return true;
 }
@@ -134,7 +138,8 @@ static bool parameters_valid(const struct mcts_plugin *plugin)
 static bool plugin_valid(const struct mcts_plugin *plugin, const char *where, struct diag *d)
 {
     if (plugin->abi != MCTS_PLUGIN_ABI)
-        diag_plain(d, "heuristic %s: plug-in interface %u, this program has %u", where, plugin->abi, MCTS_PLUGIN_ABI);
+        diag_plain(d, "heuristic %s: plug-in interface %u, this program has %u", where, plugin->abi,
+                   MCTS_PLUGIN_ABI);
     else if (plugin->struct_size < sizeof *plugin)
         diag_plain(d, "heuristic %s: plug-in of %u bytes, at least %zu wanted", where, plugin->struct_size,
                    sizeof *plugin);
@@ -162,8 +167,8 @@ static bool finish_state(struct mcts_heuristic *h, struct diag *d)
     return false;
 }
 
-static struct mcts_heuristic *new_heuristic(const struct mcts_plugin *plugin, const char *where, const char *parameters,
-                                            struct diag *d)
+static struct mcts_heuristic *new_heuristic(const struct mcts_plugin *plugin, const char *where,
+                                            const char *parameters, struct diag *d)
 {
     if (!plugin_valid(plugin, where, d)) return NULL;
     struct mcts_heuristic *h = base_calloc(1, sizeof *h);
@@ -177,7 +182,8 @@ static struct mcts_heuristic *new_heuristic(const struct mcts_plugin *plugin, co
     return NULL;
 }
 
-struct mcts_heuristic *mcts_heuristic_new(const struct mcts_plugin *plugin, const char *parameters, struct diag *d)
+struct mcts_heuristic *mcts_heuristic_new(const struct mcts_plugin *plugin, const char *parameters,
+                                          struct diag *d)
 {
     return new_heuristic(plugin, plugin->name ? plugin->name : "?", parameters, d);
 }
@@ -226,7 +232,8 @@ struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d)
     char *colon = strchr(name, ':');
     const char *parameters = colon ? colon + 1 : "";
     if (colon) *colon = 0;
-    struct mcts_heuristic *h = is_path(name) ? load_library(name, parameters, d) : load_builtin(name, parameters, d);
+    struct mcts_heuristic *h =
+        is_path(name) ? load_library(name, parameters, d) : load_builtin(name, parameters, d);
     free(name);
     return h;
 }
@@ -252,12 +259,14 @@ uint32_t mcts_heuristic_kept(const struct mcts_heuristic *h)
     return h->plugin->kept ? h->plugin->kept(h->state) : 1;
 }
 
-bool mcts_heuristic_select(struct mcts_heuristic *h, const struct mcts_view *view, uint32_t *child, char *error, size_t n)
+bool mcts_heuristic_select(struct mcts_heuristic *h, const struct mcts_view *view, uint32_t *child,
+                           char *error, size_t n)
 {
     double score = 0;
     *child = h->plugin->select(h->state, view, &score);
     if (*child >= view->n_children)
-        snprintf(error, n, "heuristic %s: selected child %u of %u live ones", h->plugin->name, *child, view->n_children);
+        snprintf(error, n, "heuristic %s: selected child %u of %u live ones", h->plugin->name, *child,
+                 view->n_children);
     else if (isnan(score))
         snprintf(error, n, "heuristic %s: score of child %u is not a number", h->plugin->name, *child);
     else
@@ -265,7 +274,8 @@ bool mcts_heuristic_select(struct mcts_heuristic *h, const struct mcts_view *vie
     return false;
 }
 
-bool mcts_heuristic_rollout(struct mcts_heuristic *h, const struct mcts_view *view, double *weights, char *error, size_t n)
+bool mcts_heuristic_rollout(struct mcts_heuristic *h, const struct mcts_view *view, double *weights,
+                            char *error, size_t n)
 {
     if (!h->plugin->rollout) {
         mcts_default_weights(view, weights);
@@ -280,7 +290,8 @@ bool mcts_heuristic_rollout(struct mcts_heuristic *h, const struct mcts_view *vi
     return true;
 }
 
-void mcts_heuristic_backpropagate(struct mcts_heuristic *h, uint32_t node, uint32_t depth, struct mcts_outcome outcome)
+void mcts_heuristic_backpropagate(struct mcts_heuristic *h, uint32_t node, uint32_t depth,
+                                  struct mcts_outcome outcome)
 {
     if (h->plugin->backpropagate) h->plugin->backpropagate(h->state, node, depth, outcome);
 }
@@ -290,7 +301,8 @@ void mcts_heuristic_backpropagate(struct mcts_heuristic *h, uint32_t node, uint3
 void mcts_default_weights(const struct mcts_view *view, double *weights)
 {
     double most = 0;
-    for (uint32_t i = 0; i < view->n_children; i++) most = fmax(most, view->children[i].bound);
+    for (uint32_t i = 0; i < view->n_children; i++)
+        most = fmax(most, view->children[i].bound);
     for (uint32_t i = 0; i < view->n_children; i++) {
         double bound = view->children[i].bound, w = 1;
         if (isfinite(view->best_time))
@@ -304,7 +316,8 @@ void mcts_default_weights(const struct mcts_view *view, double *weights)
 uint32_t mcts_draw(struct pcg32 *rng, const double *weights, uint32_t n)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < n; i++) sum += weights[i];
+    for (uint32_t i = 0; i < n; i++)
+        sum += weights[i];
     if (!(sum > 0)) return pcg32_below(rng, n);
     double place = pcg32_unit(rng) * sum;
     uint32_t last = 0;
@@ -320,7 +333,8 @@ uint32_t mcts_draw(struct pcg32 *rng, const double *weights, uint32_t n)
 int64_t mcts_draw_unvisited(const struct mcts_view *view)
 {
     bool some = false;
-    for (uint32_t i = 0; i < view->n_children; i++) some |= view->children[i].visits == 0;
+    for (uint32_t i = 0; i < view->n_children; i++)
+        some |= view->children[i].visits == 0;
     if (!some) return -1;
     double *weights = base_malloc(view->n_children * sizeof weights[0]);
     uint32_t *fresh = base_malloc(view->n_children * sizeof fresh[0]), n = 0;

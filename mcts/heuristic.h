@@ -1,11 +1,12 @@
-/* Search heuristics: the one plug-in interface, used by the built-in ones and by a user's shared object alike.
+/* Search heuristics: the one plug-in interface, used by the built-in ones and by a user's shared object
+ * alike.
  *
- * A plug-in is a `const struct mcts_plugin`: version and size first, then callbacks; it only ever grows at its end. A
- * shared object exports one under the name MCTS_PLUGIN_SYMBOL and is named on the command line as
- * "./mine.so:key=value,key=value". The host allocates the plug-in's state (zeroed), parses the parameters into it, and
- * calls everything from one thread, one call at a time; a callback keeps no pointer into a view after it returns, takes
- * no lock of the host and must not block. All times are in nanoseconds. A plug-in may call the functions of this header
- * and of core/space/space.h that take a const state. */
+ * A plug-in is a `const struct mcts_plugin`: version and size first, then callbacks; it only ever grows at
+ * its end. A shared object exports one under the name MCTS_PLUGIN_SYMBOL and is named on the command line as
+ * "./mine.so:key=value,key=value". The host allocates the plug-in's state (zeroed), parses the parameters
+ * into it, and calls everything from one thread, one call at a time; a callback keeps no pointer into a view
+ * after it returns, takes no lock of the host and must not block. All times are in nanoseconds. A plug-in may
+ * call the functions of this header and of core/space/space.h that take a const state. */
 #ifndef THRESH_MCTS_HEURISTIC_H
 #define THRESH_MCTS_HEURISTIC_H
 
@@ -41,10 +42,10 @@ struct mcts_view {
     uint32_t depth;                  /* branchings above it */
     const struct space_state *state; /* its candidate */
     const struct mcts_child *children;
-    uint32_t n_children;             /* >= 1 */
-    double best_time;                /* best time known to the search, ns; INFINITY: none yet */
-    double cut;                      /* children with a bound at or above it are dead; INFINITY: none */
-    struct pcg32 *rng;               /* the search's generator: the only randomness a plug-in may use */
+    uint32_t n_children; /* >= 1 */
+    double best_time;    /* best time known to the search, ns; INFINITY: none yet */
+    double cut;          /* children with a bound at or above it are dead; INFINITY: none */
+    struct pcg32 *rng;   /* the search's generator: the only randomness a plug-in may use */
 };
 
 enum mcts_outcome_kind {
@@ -61,10 +62,10 @@ struct mcts_outcome {
 /* A parameter: a double at `offset` in the state, set by the host before create(). */
 struct mcts_parameter {
     const char *key, *help;
-    size_t offset;       /* bytes */
-    double value;        /* the default */
-    double least, most;  /* accepted range */
-    const char *words;   /* "mean|best": the value is the word's number; NULL: the value is a number */
+    size_t offset;      /* bytes */
+    double value;       /* the default */
+    double least, most; /* accepted range */
+    const char *words;  /* "mean|best": the value is the word's number; NULL: the value is a number */
 };
 
 struct mcts_plugin {
@@ -81,7 +82,8 @@ struct mcts_plugin {
     uint32_t (*kept)(const void *state);
     /* Picks a child: its index in view->children. *score says why, for traces; it must not be NaN. */
     uint32_t (*select)(void *state, const struct mcts_view *view, double *score);
-    /* Weights of the children in a rollout: finite, >= 0; all 0 means uniform. NULL: mcts_default_weights(). */
+    /* Weights of the children in a rollout: finite, >= 0; all 0 means uniform. NULL: mcts_default_weights().
+     */
     void (*rollout)(void *state, const struct mcts_view *view, double *weights);
     /* Hears of a result once for each node of the path, from the last to the root. May be NULL. */
     void (*backpropagate)(void *state, uint32_t node, uint32_t depth, struct mcts_outcome outcome);
@@ -103,16 +105,22 @@ struct mcts_heuristic; /* a plug-in with its state */
 
 /* "name" or "./file.so", then optionally ":key=value,key=value". NULL after adding errors. */
 struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d);
-/* The same for a plug-in in this process; `parameters` is "key=value,..." or "" and `plugin` outlives the heuristic. */
-struct mcts_heuristic *mcts_heuristic_new(const struct mcts_plugin *plugin, const char *parameters, struct diag *d);
+/* The same for a plug-in in this process; `parameters` is "key=value,..." or "" and `plugin` outlives the
+ * heuristic. */
+struct mcts_heuristic *mcts_heuristic_new(const struct mcts_plugin *plugin, const char *parameters,
+                                          struct diag *d);
 void mcts_heuristic_free(struct mcts_heuristic *h); /* NULL is allowed */
 
 const char *mcts_heuristic_name(const struct mcts_heuristic *h);
 uint32_t mcts_heuristic_kept(const struct mcts_heuristic *h);
-/* The calls below check what the plug-in returns; false after writing an error that names it into error (n bytes). */
-bool mcts_heuristic_select(struct mcts_heuristic *h, const struct mcts_view *view, uint32_t *child, char *error, size_t n);
-bool mcts_heuristic_rollout(struct mcts_heuristic *h, const struct mcts_view *view, double *weights, char *error, size_t n);
-void mcts_heuristic_backpropagate(struct mcts_heuristic *h, uint32_t node, uint32_t depth, struct mcts_outcome outcome);
+/* The calls below check what the plug-in returns; false after writing an error that names it into error (n
+ * bytes). */
+bool mcts_heuristic_select(struct mcts_heuristic *h, const struct mcts_view *view, uint32_t *child,
+                           char *error, size_t n);
+bool mcts_heuristic_rollout(struct mcts_heuristic *h, const struct mcts_view *view, double *weights,
+                            char *error, size_t n);
+void mcts_heuristic_backpropagate(struct mcts_heuristic *h, uint32_t node, uint32_t depth,
+                                  struct mcts_outcome outcome);
 
 /* The built-in plug-ins; NULL after the last. */
 const struct mcts_plugin *mcts_builtin(size_t i);

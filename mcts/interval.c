@@ -1,5 +1,6 @@
-/* Bootstrap-t over batch means. Samples of tree sizes are near log-normal: an interval mean +- 2 sigma is far too short
- * on the upper side; the studentised bootstrap follows the skew. Values are scaled by the largest one. */
+/* Bootstrap-t over batch means. Samples of tree sizes are near log-normal: an interval mean +- 2 sigma is far
+ * too short on the upper side; the studentised bootstrap follows the skew. Values are scaled by the largest
+ * one. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,7 +14,8 @@ enum { BATCHES_MAX = 50, BATCHES_MIN = 10, RESAMPLES = 2000 };
 static double largest(const double *logs, size_t n)
 {
     double most = -INFINITY;
-    for (size_t i = 0; i < n; i++) most = fmax(most, logs[i]);
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, logs[i]);
     return most;
 }
 
@@ -24,7 +26,8 @@ static size_t batch_means(const double *logs, size_t n, double scale, double *me
     for (size_t b = 0; b < batches; b++) {
         size_t first = b * n / batches, last = (b + 1) * n / batches;
         double sum = 0;
-        for (size_t i = first; i < last; i++) sum += exp(logs[i] - scale);
+        for (size_t i = first; i < last; i++)
+            sum += exp(logs[i] - scale);
         means[b] = sum / (double)(last - first);
     }
     return batches;
@@ -51,7 +54,8 @@ static size_t bootstrap(const double *means, size_t n, struct pcg32 *rng, double
     double center = stats_mean(means, n), drawn[BATCHES_MAX];
     size_t count = 0;
     for (int r = 0; r < RESAMPLES; r++) {
-        for (size_t i = 0; i < n; i++) drawn[i] = means[pcg32_below(rng, (uint32_t)n)];
+        for (size_t i = 0; i < n; i++)
+            drawn[i] = means[pcg32_below(rng, (uint32_t)n)];
         double error = standard_error(drawn, n);
         if (error > 0) t[count++] = (stats_mean(drawn, n) - center) / error;
     }
@@ -62,7 +66,8 @@ struct mcts_interval mcts_interval(const double *logs, size_t n, uint64_t seed)
 {
     double scale = largest(logs, n), means[BATCHES_MAX], sum = 0;
     if (scale == -INFINITY) return (struct mcts_interval){-INFINITY, -INFINITY, INFINITY, true};
-    for (size_t i = 0; i < n; i++) sum += exp(logs[i] - scale);
+    for (size_t i = 0; i < n; i++)
+        sum += exp(logs[i] - scale);
     double mean = sum / (double)n;
     size_t batches = batch_means(logs, n, scale, means);
     struct mcts_interval result = {.log_mean = log(mean) + scale, .unreliable = dominated(means, batches)};

@@ -127,7 +127,8 @@ static enum mcts_rollout_end walk(struct mcts_roller *r, struct space_state *sta
     return end;
 }
 
-static enum mcts_rollout_end backtrack(struct mcts_roller *r, struct space_state *state, struct mcts_actions *actions)
+static enum mcts_rollout_end backtrack(struct mcts_roller *r, struct space_state *state,
+                                       struct mcts_actions *actions)
 {
     struct value_stack stack = {0};
     uint64_t budget = r->backtrack_nodes;

@@ -1,8 +1,8 @@
 /* From a frontier candidate to an implementation that was not handed out before.
  *
- * Draws a live child by the heuristic's weights at each branching. A dead end, or a leaf seen before, restarts from the
- * frontier; after `restarts` of them the subtree is walked in depth-first order, values shuffled, within a budget of
- * nodes: a walk that ends without a leaf proves that none is left. */
+ * Draws a live child by the heuristic's weights at each branching. A dead end, or a leaf seen before,
+ * restarts from the frontier; after `restarts` of them the subtree is walked in depth-first order, values
+ * shuffled, within a budget of nodes: a walk that ends without a leaf proves that none is left. */
 #ifndef THRESH_MCTS_ROLLOUT_H
 #define THRESH_MCTS_ROLLOUT_H
 
@@ -20,9 +20,9 @@ void mcts_actions_push(struct mcts_actions *a, struct space_action action);
 
 /* Counts over all rollouts of a search. */
 struct mcts_rollout_stats {
-    uint64_t descents;  /* from a frontier, restarts included */
-    uint64_t dead_ends; /* of them, those that ended in a dead end */
-    uint64_t revisits;  /* of them, those that ended in a leaf seen before */
+    uint64_t descents;   /* from a frontier, restarts included */
+    uint64_t dead_ends;  /* of them, those that ended in a dead end */
+    uint64_t revisits;   /* of them, those that ended in a leaf seen before */
     uint64_t backtracks; /* depth-first walks */
     struct mcts_trials trials;
 };
@@ -33,7 +33,7 @@ struct mcts_roller {
     struct mcts_heuristic *heuristic;
     struct pcg32 rng;
     struct mcts_seen seen;
-    double best_time, cut; /* ns, INFINITY: none */
+    double best_time, cut;                                      /* ns, INFINITY: none */
     double (*prior)(void *context, struct space_action action); /* may be NULL */
     void *prior_context;
     unsigned restarts;
@@ -55,8 +55,8 @@ enum mcts_rollout_end {
     MCTS_ROLLOUT_ERROR,     /* the heuristic failed: r->error */
 };
 
-/* Goes down from `state` at `depth` and appends the actions taken. Unless it returns MCTS_ROLLOUT_LEAF the actions are
- * as before and the state is unspecified (the caller rolls it back). */
+/* Goes down from `state` at `depth` and appends the actions taken. Unless it returns MCTS_ROLLOUT_LEAF the
+ * actions are as before and the state is unspecified (the caller rolls it back). */
 enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *state, uint32_t depth,
                                    struct mcts_actions *actions);
 

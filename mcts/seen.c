@@ -11,7 +11,8 @@ enum { FIRST_CAPACITY = 1024 };
 static size_t find(const struct mcts_seen *s, uint64_t key)
 {
     size_t i = (size_t)key & (s->capacity - 1);
-    while (s->slots[i] && s->slots[i] != key) i = (i + 1) & (s->capacity - 1);
+    while (s->slots[i] && s->slots[i] != key)
+        i = (i + 1) & (s->capacity - 1);
     return i;
 }
 

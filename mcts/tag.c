@@ -1,14 +1,15 @@
 /* Threshold Ascent on Graph, the default heuristic.
  *
- * F. de Mesmay, A. Rimmel, Y. Voronenko, M. Püschel, "Bandit-based optimization on graphs with application to library
- * performance tuning", ICML 2009, on the bandit of M. Streeter and S. Smith, "A simple distribution-free approach to the
- * max k-armed bandit problem", CP 2006. The threshold is the K-th best time recorded below the live children; a child's
- * successes s_i are its times at or under the threshold (of the K best kept for it), and
+ * F. de Mesmay, A. Rimmel, Y. Voronenko, M. Püschel, "Bandit-based optimization on graphs with application to
+ * library performance tuning", ICML 2009, on the bandit of M. Streeter and S. Smith, "A simple
+ * distribution-free approach to the max k-armed bandit problem", CP 2006. The threshold is the K-th best time
+ * recorded below the live children; a child's successes s_i are its times at or under the threshold (of the K
+ * best kept for it), and
  *
  *     alpha = max(0, ln(2 n k / delta)),   score_i = (s_i + alpha + sqrt(alpha (2 s_i + alpha))) / n_i
  *
- * with n_i visits of child i, n their sum, k the number of live children. Only ranks matter: scaling all times changes
- * no decision. Children that no descent visited come first, drawn by the rollout weights. */
+ * with n_i visits of child i, n their sum, k the number of live children. Only ranks matter: scaling all
+ * times changes no decision. Children that no descent visited come first, drawn by the rollout weights. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,12 +31,14 @@ static uint32_t tag_kept(const void *state)
 static double threshold(const struct mcts_view *view, size_t topk)
 {
     size_t n = 0;
-    for (uint32_t i = 0; i < view->n_children; i++) n += view->children[i].n_best;
+    for (uint32_t i = 0; i < view->n_children; i++)
+        n += view->children[i].n_best;
     if (n == 0) return -1;
     double *times = base_malloc(n * sizeof times[0]);
     n = 0;
     for (uint32_t i = 0; i < view->n_children; i++)
-        for (uint32_t j = 0; j < view->children[i].n_best; j++) times[n++] = view->children[i].best[j];
+        for (uint32_t j = 0; j < view->children[i].n_best; j++)
+            times[n++] = view->children[i].best[j];
     stats_sort(times, n);
     double t = times[(n < topk ? n : topk) - 1];
     free(times);
@@ -45,7 +48,8 @@ static double threshold(const struct mcts_view *view, size_t topk)
 static uint32_t successes(const struct mcts_child *child, double limit)
 {
     uint32_t s = 0;
-    while (s < child->n_best && child->best[s] <= limit) s++;
+    while (s < child->n_best && child->best[s] <= limit)
+        s++;
     return s;
 }
 
@@ -56,7 +60,8 @@ static uint32_t tag_select(void *state, const struct mcts_view *view, double *sc
     *score = INFINITY;
     if (fresh >= 0) return (uint32_t)fresh;
     double visits = 0, limit = threshold(view, (size_t)tag->topk);
-    for (uint32_t i = 0; i < view->n_children; i++) visits += (double)view->children[i].visits;
+    for (uint32_t i = 0; i < view->n_children; i++)
+        visits += (double)view->children[i].visits;
     double alpha = fmax(0, log(2 * visits * view->n_children / tag->delta));
     uint32_t chosen = 0;
     *score = -INFINITY;
@@ -72,7 +77,8 @@ static uint32_t tag_select(void *state, const struct mcts_view *view, double *sc
 
 static const struct mcts_parameter PARAMETERS[] = {
     {"topk", "rank of the threshold among the recorded times", offsetof(struct tag, topk), 10, 1, 1000, NULL},
-    {"delta", "confidence of the bandit bound; smaller explores more", offsetof(struct tag, delta), 1, 1e-9, 1e9, NULL},
+    {"delta", "confidence of the bandit bound; smaller explores more", offsetof(struct tag, delta), 1, 1e-9,
+     1e9, NULL},
 };
 
 const struct mcts_plugin mcts_plugin_tag = {

@@ -1,8 +1,8 @@
-/* Nodes live in one growing array and name each other by 32-bit numbers; the children of a node are consecutive. The
- * best times of a node are a block of a second array, made at its first recorded time.
+/* Nodes live in one growing array and name each other by 32-bit numbers; the children of a node are
+ * consecutive. The best times of a node are a block of a second array, made at its first recorded time.
  *
- * Invariant: a dead node never lives again (cuts only fall, handed-out leaves only grow), and `live_children` of a live
- * expanded node counts its children with cause MCTS_LIVE. */
+ * Invariant: a dead node never lives again (cuts only fall, handed-out leaves only grow), and `live_children`
+ * of a live expanded node counts its children with cause MCTS_LIVE. */
 #include "mcts/tree.h"
 
 #include <math.h>
@@ -59,7 +59,8 @@ const char *mcts_cause_name(enum mcts_cause cause)
 
 struct mcts_config mcts_config_default(void)
 {
-    return (struct mcts_config){.seed = 1, .cut_factor = 1, .restarts = 16, .backtrack_nodes = 10000, .descents = 1000};
+    return (struct mcts_config){
+        .seed = 1, .cut_factor = 1, .restarts = 16, .backtrack_nodes = 10000, .descents = 1000};
 }
 
 /* ---- nodes ---- */
@@ -89,7 +90,8 @@ static void mark_dead(struct mcts_tree *t, uint32_t node, enum mcts_cause cause)
     n->cause = (uint8_t)cause;
     t->stats.nodes[MCTS_LIVE]--;
     t->stats.nodes[cause]++;
-    for (uint32_t i = 0; i < n->n_children; i++) mark_dead(t, n->first_child + i, cause);
+    for (uint32_t i = 0; i < n->n_children; i++)
+        mark_dead(t, n->first_child + i, cause);
 }
 
 /* Kills a node, what is below it, and the ancestors that have no other live child. */
@@ -131,13 +133,15 @@ static void record(struct mcts_tree *t, uint32_t node, double time)
     n->times++;
     n->time_sum += time;
     if (count == t->kept && best[i] <= time) return;
-    for (; i > 0 && best[i - 1] > time; i--) best[i] = best[i - 1];
+    for (; i > 0 && best[i - 1] > time; i--)
+        best[i] = best[i - 1];
     best[i] = time;
 }
 
 /* ---- creation ---- */
 
-struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heuristic *h, const struct mcts_config *c)
+struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heuristic *h,
+                                const struct mcts_config *c)
 {
     struct mcts_tree *t = base_calloc(1, sizeof *t);
     t->heuristic = h;
@@ -147,7 +151,8 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->descents_limit = c->descents;
     t->kept = mcts_heuristic_kept(h);
     t->children = base_malloc(MCTS_VALUES_MAX * sizeof t->children[0]);
-    t->roller = (struct mcts_roller){.branching = c->branching, .heuristic = h, .rng = pcg32_seed(c->seed, 0)};
+    t->roller =
+        (struct mcts_roller){.branching = c->branching, .heuristic = h, .rng = pcg32_seed(c->seed, 0)};
     t->roller.best_time = t->roller.cut = t->stats.best_time = INFINITY;
     t->roller.prior = c->prior;
     t->roller.prior_context = c->prior_context;
@@ -275,7 +280,8 @@ static void take(struct mcts_tree *t, const struct mcts_child *child)
     enter(t, child->node);
 }
 
-/* Goes down by the heuristic to a node that no descent had visited. MCTS_STUCK: the node it came to turned out dead. */
+/* Goes down by the heuristic to a node that no descent had visited. MCTS_STUCK: the node it came to turned
+ * out dead. */
 static enum mcts_status descend(struct mcts_tree *t)
 {
     space_rollback(t->state, t->base);
@@ -300,15 +306,20 @@ static enum mcts_status descend(struct mcts_tree *t)
 static enum mcts_status roll_out(struct mcts_tree *t)
 {
     uint32_t frontier = t->path[t->n_path - 1];
-    bool leaf = space_next_choice(t->state, t->roller.branching.order, t->roller.branching.n_order) == UINT32_MAX;
+    bool leaf =
+        space_next_choice(t->state, t->roller.branching.order, t->roller.branching.n_order) == UINT32_MAX;
     switch (mcts_rollout(&t->roller, t->state, (uint32_t)t->n_path - 1, &t->actions)) {
     case MCTS_ROLLOUT_LEAF:
         mcts_seen_add(&t->roller.seen, space_state_hash(t->state));
         if (leaf) kill_node(t, frontier, MCTS_EVALUATED);
         return MCTS_OK;
-    case MCTS_ROLLOUT_EXHAUSTED: kill_node(t, frontier, leaf ? MCTS_EVALUATED : MCTS_BACKTRACK); return MCTS_STUCK;
-    case MCTS_ROLLOUT_BUDGET: return MCTS_STUCK;
-    case MCTS_ROLLOUT_ERROR: return MCTS_ERROR;
+    case MCTS_ROLLOUT_EXHAUSTED:
+        kill_node(t, frontier, leaf ? MCTS_EVALUATED : MCTS_BACKTRACK);
+        return MCTS_STUCK;
+    case MCTS_ROLLOUT_BUDGET:
+        return MCTS_STUCK;
+    case MCTS_ROLLOUT_ERROR:
+        return MCTS_ERROR;
     }
     PANIC("rollout end");
 }
@@ -372,10 +383,18 @@ static void new_best(struct mcts_tree *t, const struct mcts_descent *d, double t
 static void count_outcome(struct mcts_stats *s, enum mcts_outcome_kind kind)
 {
     switch (kind) {
-    case MCTS_TIMED: s->timed++; break;
-    case MCTS_FAILED: s->failed++; break;
-    case MCTS_CUT: s->cut++; break;
-    case MCTS_DUPLICATE: s->duplicates++; break;
+    case MCTS_TIMED:
+        s->timed++;
+        break;
+    case MCTS_FAILED:
+        s->failed++;
+        break;
+    case MCTS_CUT:
+        s->cut++;
+        break;
+    case MCTS_DUPLICATE:
+        s->duplicates++;
+        break;
     }
 }
 
@@ -424,7 +443,8 @@ struct mcts_stats mcts_tree_stats(const struct mcts_tree *t)
     s.rollouts = t->roller.stats;
     if (s.rollouts.descents) s.dead_end_ratio = (double)s.rollouts.dead_ends / (double)s.rollouts.descents;
     if (s.handed_out) s.mean_depth = (double)t->depth_sum / (double)s.handed_out;
-    s.bytes = t->node_capacity * sizeof t->nodes[0] + (size_t)t->block_capacity * t->kept * sizeof t->blocks[0] +
+    s.bytes = t->node_capacity * sizeof t->nodes[0] +
+              (size_t)t->block_capacity * t->kept * sizeof t->blocks[0] +
               t->roller.seen.capacity * sizeof t->roller.seen.slots[0];
     return s;
 }

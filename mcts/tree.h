@@ -1,16 +1,18 @@
 /* The search tree and its descents.
  *
- * A node is a candidate, known by the actions that lead to it: the tree keeps one action and the statistics for each
- * node (about 50 bytes), never a decision vector; a descent replays the actions of its path on one working state.
- * Expanding a node makes one child per value of its next open choice that propagation and the bound leave alive.
+ * A node is a candidate, known by the actions that lead to it: the tree keeps one action and the statistics
+ * for each node (about 50 bytes), never a decision vector; a descent replays the actions of its path on one
+ * working state. Expanding a node makes one child per value of its next open choice that propagation and the
+ * bound leave alive.
  *
  * A descent selects children with the heuristic as long as the node was visited before, then rolls out to an
- * implementation. It counts visits when it goes down; its result is reported later, in any order, and recorded along the
- * whole path, the last node included. Every implementation is handed out at most once. A node whose children are all
- * dead is dead; when the root dies the space is exhausted: what was not handed out was cut by the bound.
+ * implementation. It counts visits when it goes down; its result is reported later, in any order, and
+ * recorded along the whole path, the last node included. Every implementation is handed out at most once. A
+ * node whose children are all dead is dead; when the root dies the space is exhausted: what was not handed
+ * out was cut by the bound.
  *
- * One thread at a time. With the same seed, root, configuration and sequence of calls and reports, all decisions are the
- * same. */
+ * One thread at a time. With the same seed, root, configuration and sequence of calls and reports, all
+ * decisions are the same. */
 #ifndef THRESH_MCTS_TREE_H
 #define THRESH_MCTS_TREE_H
 
@@ -31,17 +33,17 @@ struct mcts_config {
 struct mcts_config mcts_config_default(void); /* seed 1, order of declaration, no bound */
 
 /* Why a node is dead. */
-#define MCTS_CAUSES(X)                                                                                                 \
-    X(LIVE, "live")                                                                                                    \
-    X(CONSTRAINT, "constraint") /* propagation failed */                                                               \
-    X(BOUND, "bound")           /* the lower bound reached the cut */                                                  \
-    X(BACKTRACK, "backtrack")   /* nothing is left below it */                                                         \
+#define MCTS_CAUSES(X)                                                                                       \
+    X(LIVE, "live")                                                                                          \
+    X(CONSTRAINT, "constraint") /* propagation failed */                                                     \
+    X(BOUND, "bound")           /* the lower bound reached the cut */                                        \
+    X(BACKTRACK, "backtrack")   /* nothing is left below it */                                               \
     X(EVALUATED, "evaluated")   /* an implementation, handed out */
 enum mcts_cause {
 #define MCTS_CAUSE(name, text) MCTS_##name,
     MCTS_CAUSES(MCTS_CAUSE)
 #undef MCTS_CAUSE
-    MCTS_N_CAUSES
+        MCTS_N_CAUSES
 };
 const char *mcts_cause_name(enum mcts_cause cause);
 
@@ -57,13 +59,13 @@ struct mcts_stats {
     size_t bytes; /* memory of the tree */
 };
 
-/* An implementation on its way to evaluation. Zero-initialise; mcts_tree_next() fills it; free it after the report. It
- * does not depend on the tree's later life. */
+/* An implementation on its way to evaluation. Zero-initialise; mcts_tree_next() fills it; free it after the
+ * report. It does not depend on the tree's later life. */
 struct mcts_descent {
-    uint64_t number;             /* of the implementation, from 1 */
-    uint64_t hash;               /* space_state_hash() of it */
-    double bound;                /* lower bound of the last tree node, ns */
-    uint32_t *path;              /* tree nodes from the root (0) to the frontier */
+    uint64_t number; /* of the implementation, from 1 */
+    uint64_t hash;   /* space_state_hash() of it */
+    double bound;    /* lower bound of the last tree node, ns */
+    uint32_t *path;  /* tree nodes from the root (0) to the frontier */
     size_t n_path;
     struct space_action *actions; /* all decisions from the root to the implementation */
     size_t n_actions;             /* the first n_path - 1 are the tree's */
@@ -73,7 +75,8 @@ void mcts_descent_free(struct mcts_descent *d); /* leaves it zero */
 struct mcts_tree;
 
 /* A tree below `root` (copied). The heuristic is borrowed. */
-struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heuristic *h, const struct mcts_config *c);
+struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heuristic *h,
+                                const struct mcts_config *c);
 void mcts_tree_free(struct mcts_tree *t);
 
 enum mcts_status {

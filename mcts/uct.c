@@ -1,9 +1,9 @@
 /* UCT and PUCT, for comparison with TAG.
  *
- * L. Kocsis and C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006; PUCT as in D. Silver et al., "Mastering
- * the game of Go without human knowledge", 2017. The reward of a time t is T / t, with T the best time known: in (0, 1],
- * and free of the scale of the times. A child's value is T over its mean time, lowered by its visits without a time, or
- * T over its best time. */
+ * L. Kocsis and C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006; PUCT as in D. Silver et al.,
+ * "Mastering the game of Go without human knowledge", 2017. The reward of a time t is T / t, with T the best
+ * time known: in (0, 1], and free of the scale of the times. A child's value is T over its mean time, lowered
+ * by its visits without a time, or T over its best time. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,7 +36,8 @@ static uint32_t argmax(const double *values, uint32_t n, double *value)
 static double total_visits(const struct mcts_view *view)
 {
     double n = 0;
-    for (uint32_t i = 0; i < view->n_children; i++) n += (double)view->children[i].visits;
+    for (uint32_t i = 0; i < view->n_children; i++)
+        n += (double)view->children[i].visits;
     return n;
 }
 
@@ -53,7 +54,8 @@ static void puct_scores(const struct uct *uct, const struct mcts_view *view, dou
 {
     double n = total_visits(view), sum = 0;
     mcts_default_weights(view, scores);
-    for (uint32_t i = 0; i < view->n_children; i++) sum += scores[i];
+    for (uint32_t i = 0; i < view->n_children; i++)
+        sum += scores[i];
     for (uint32_t i = 0; i < view->n_children; i++) {
         const struct mcts_child *child = &view->children[i];
         double prior = sum > 0 ? scores[i] / sum : 1.0 / view->n_children;

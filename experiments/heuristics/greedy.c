@@ -1,7 +1,7 @@
 /* A worked example of a search heuristic: epsilon-greedy on the best time.
  *
- * With probability epsilon it takes a uniformly drawn child, else the child with the best time recorded below it, the
- * least visited among equals. Build it and name it on the command line:
+ * With probability epsilon it takes a uniformly drawn child, else the child with the best time recorded below
+ * it, the least visited among equals. Build it and name it on the command line:
  *
  *     cc -std=c11 -shared -fPIC -I. -o greedy.so experiments/heuristics/greedy.c -lm
  *     thresh tune ... --heuristic ./greedy.so:epsilon=0.1

@@ -1,0 +1,185 @@
+/* Estimators against the known number of solutions, the interval, the random descent and the set of seen
+ * leaves. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/base/pcg32.h"
+#include "mcts/estimate.h"
+#include "mcts/seen.h"
+#include "tests/mcts/queens.h"
+
+static struct mcts_estimate_config plain(enum mcts_method method, uint64_t samples, uint64_t seed)
+{
+    return (struct mcts_estimate_config){.method = method, .samples = samples, .seed = seed, .cut = INFINITY};
+}
+
+Test(mcts_estimate, exact_counts)
+{
+    static const unsigned SOLUTIONS[][2] = {{1, 1}, {4, 2}, {5, 10}, {6, 4}, {7, 40}, {8, 92}};
+    for (size_t i = 0; i < sizeof SOLUTIONS / sizeof SOLUTIONS[0]; i++) {
+        struct mcts_queens q = mcts_queens_new(SOLUTIONS[i][0]);
+        struct mcts_estimate_config config = plain(MCTS_EXACT, 1, 1);
+        struct mcts_estimate e = mcts_estimate(&config, q.root);
+        cr_assert(e.complete && !e.unreliable);
+        cr_assert_eq(e.leaves, SOLUTIONS[i][1]);
+        cr_assert_eq(e.log_low, e.log_high);
+        mcts_queens_free(&q);
+    }
+}
+
+Test(mcts_estimate, exact_stops_at_its_limit)
+{
+    struct mcts_queens q = mcts_queens_new(8);
+    struct mcts_estimate_config config = plain(MCTS_EXACT, 1, 1);
+    config.node_limit = 20;
+    struct mcts_estimate e = mcts_estimate(&config, q.root);
+    cr_assert(!e.complete && e.nodes == 20 && e.leaves < 92 && e.log_high == INFINITY);
+    mcts_queens_free(&q);
+}
+
+/* Of 40 seeds, how many intervals hold `leaves`; *mean is the mean of the estimates. */
+static unsigned covered(enum mcts_method method, struct space_state *root, double leaves, double *mean)
+{
+    unsigned n = 0;
+    *mean = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct mcts_estimate_config config = plain(method, method == MCTS_KNUTH ? 400 : 100, seed);
+        struct mcts_estimate e = mcts_estimate(&config, root);
+        cr_assert(!e.unreliable);
+        n += e.log_low <= log(leaves) && log(leaves) <= e.log_high;
+        *mean += e.leaves / 40;
+    }
+    return n;
+}
+
+Test(mcts_estimate, intervals_hold_the_count)
+{
+    static const enum mcts_method METHODS[] = {MCTS_KNUTH, MCTS_CHEN};
+    struct mcts_queens q = mcts_queens_new(8);
+    for (int i = 0; i < 2; i++) {
+        double mean;
+        unsigned n = covered(METHODS[i], q.root, 92, &mean);
+        cr_assert(n >= 34, "method %d: %u of 40 intervals", i, n);
+        cr_assert(fabs(mean - 92) < 4, "method %d: mean %g", i, mean);
+    }
+    mcts_queens_free(&q);
+}
+
+Test(mcts_estimate, methods_agree_on_the_tree)
+{
+    struct mcts_queens q = mcts_queens_new(8);
+    struct mcts_estimate_config exact = plain(MCTS_EXACT, 1, 1), chen = plain(MCTS_CHEN, 1000, 5),
+                                knuth = plain(MCTS_KNUTH, 5000, 5);
+    struct mcts_estimate e = mcts_estimate(&exact, q.root), c = mcts_estimate(&chen, q.root),
+                         k = mcts_estimate(&knuth, q.root);
+    cr_assert_float_eq(c.mean_depth, e.mean_depth, 0.2);
+    cr_assert_float_eq(k.mean_depth, e.mean_depth, 0.2);
+    cr_assert_float_eq(c.dead_end_ratio, e.dead_end_ratio, 0.1);
+    cr_assert(k.dead_end_ratio > 0 && k.dead_end_ratio < 1);
+    mcts_queens_free(&q);
+}
+
+Test(mcts_estimate, cut_acts_on_the_first_levels)
+{
+    struct mcts_queens q = mcts_queens_new(8);
+    double counts[4];
+    for (uint32_t depth = 0; depth < 4; depth++) {
+        struct mcts_estimate_config config = plain(MCTS_EXACT, 1, 1);
+        config.branching.bound = mcts_queens_cost;
+        config.cut = 200;
+        config.cut_depth = depth;
+        counts[depth] = mcts_estimate(&config, q.root).leaves;
+        cr_assert(depth == 0 || counts[depth] <= counts[depth - 1]);
+    }
+    cr_assert_eq(counts[0], 92);
+    cr_assert(counts[3] < 92);
+    mcts_queens_free(&q);
+}
+
+Test(mcts_estimate, cut_of_everything_counts_nothing)
+{
+    struct mcts_queens q = mcts_queens_new(6);
+    for (int method = MCTS_KNUTH; method <= MCTS_EXACT; method++) {
+        struct mcts_estimate_config config = plain((enum mcts_method)method, 50, 1);
+        config.branching.bound = mcts_queens_cost;
+        config.cut = 1;
+        config.cut_depth = 1;
+        struct mcts_estimate e = mcts_estimate(&config, q.root);
+        cr_assert(e.leaves <= 0 && e.log_leaves == -INFINITY && e.dead_end_ratio == 1);
+    }
+    mcts_queens_free(&q);
+}
+
+Test(mcts_estimate, interval_of_constant_and_skewed_samples)
+{
+    double constant[100], skewed[100];
+    struct pcg32 rng = pcg32_seed(11, 0);
+    for (int i = 0; i < 100; i++) {
+        constant[i] = 2000;
+        skewed[i] = i == 0 ? 2000 : 10 * pcg32_unit(&rng);
+    }
+    struct mcts_interval c = mcts_interval(constant, 100, 1), s = mcts_interval(skewed, 100, 1);
+    cr_assert(c.log_mean == 2000 && c.log_low == 2000 && c.log_high == 2000 && !c.unreliable);
+    cr_assert(s.unreliable && s.log_high >= s.log_mean);
+    cr_assert(mcts_interval(constant, 1, 1).unreliable);
+}
+
+Test(mcts_estimate, prints_counts)
+{
+    static const struct {
+        double log;
+        const char *text;
+    } CASES[] = {{0, "1"}, {-INFINITY, "0"}, {INFINITY, "inf"}};
+    char out[32];
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        mcts_count_print(CASES[i].log, out, sizeof out);
+        cr_assert_str_eq(out, CASES[i].text);
+    }
+    mcts_count_print(log(724), out, sizeof out);
+    cr_assert_str_eq(out, "724");
+    mcts_count_print(log(1.83e21), out, sizeof out);
+    cr_assert_str_eq(out, "1.83e21");
+    mcts_count_print(400 * log(10), out, sizeof out);
+    cr_assert_str_eq(out, "1.00e400");
+}
+
+Test(mcts_estimate, random_descent_ends_in_a_leaf_or_a_dead_end)
+{
+    struct mcts_queens q = mcts_queens_new(8);
+    struct mcts_branching b = {0};
+    struct pcg32 rng = pcg32_seed(1, 0);
+    struct space_action actions[64];
+    uint64_t before = space_state_hash(q.root);
+    unsigned leaves = 0;
+    for (int i = 0; i < 200; i++) {
+        space_mark mark = space_snapshot(q.root);
+        struct mcts_walk w = mcts_descend_random(&b, q.root, INFINITY, 0, &rng, actions);
+        cr_assert_eq(space_open_count(q.root) == 0, w.leaf);
+        cr_assert(w.trials.tried >= w.depth && w.depth <= 8);
+        leaves += w.leaf;
+        space_rollback(q.root, mark);
+        cr_assert_eq(space_state_hash(q.root), before);
+    }
+    cr_assert(leaves > 0 && leaves < 200);
+    mcts_queens_free(&q);
+}
+
+Test(mcts_seen, agrees_with_a_list)
+{
+    struct mcts_seen s = {0};
+    uint64_t list[3000];
+    struct pcg32 rng = pcg32_seed(5, 0);
+    size_t n = 0;
+    for (int i = 0; i < 3000; i++) {
+        uint64_t key = pcg32_below(&rng, 2000);
+        bool known = false;
+        for (size_t j = 0; j < n; j++)
+            known |= list[j] == key || (list[j] <= 1 && key <= 1);
+        cr_assert_eq(mcts_seen_has(&s, key), known);
+        if (!known) list[n++] = key;
+        mcts_seen_add(&s, key);
+        cr_assert_eq(s.count, n);
+    }
+    mcts_seen_free(&s);
+}

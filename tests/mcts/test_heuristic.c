@@ -1,0 +1,220 @@
+/* Plug-ins: the formulas of the built-in ones against hand-computed values, parameters, and faulty plug-ins.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/base/diag.h"
+#include "core/base/pcg32.h"
+#include "mcts/heuristic.h"
+
+static const double LEFT[] = {10, 20}, RIGHT[] = {15, 30, 40};
+
+static struct mcts_view two_children(struct mcts_child children[2], struct pcg32 *rng)
+{
+    children[0] =
+        (struct mcts_child){.visits = 3, .times = 2, .time_sum = 30, .best = LEFT, .n_best = 2, .prior = 1};
+    children[1] =
+        (struct mcts_child){.visits = 5, .times = 3, .time_sum = 85, .best = RIGHT, .n_best = 3, .prior = 1};
+    return (struct mcts_view){
+        .children = children, .n_children = 2, .best_time = 10, .cut = INFINITY, .rng = rng};
+}
+
+/* Lets a built-in plug-in decide; its state is what `spec` sets. */
+static uint32_t decide(const struct mcts_plugin *plugin, const double *state, const struct mcts_view *view,
+                       double *score)
+{
+    double copy[8] = {0};
+    memcpy(copy, state, plugin->state_size);
+    return plugin->select(copy, view, score);
+}
+
+static void expect_error(const char *spec, const char *text)
+{
+    struct diag *d = diag_new();
+    cr_assert_null(mcts_heuristic_load(spec, d), "%s", spec);
+    cr_assert_eq(diag_count(d), 1, "%s", spec);
+    cr_assert_not_null(strstr(diag_message(d, 0), text), "%s: %s", spec, diag_message(d, 0));
+    diag_free(d);
+}
+
+/* Threshold 20 (third best of 10 15 20 30 40), s = 2 and 1, alpha = ln 32. */
+Test(mcts_heuristic, tag_score_by_hand)
+{
+    struct mcts_child children[2];
+    struct pcg32 rng = pcg32_seed(1, 0);
+    struct mcts_view view = two_children(children, &rng);
+    double score, state[] = {3, 1}, alpha = log(32);
+    cr_assert_eq(decide(&mcts_plugin_tag, state, &view, &score), 0);
+    cr_assert_float_eq(score, (2 + alpha + sqrt(alpha * (4 + alpha))) / 3, 1e-12);
+    cr_assert_float_eq(score, 3.5174705107, 1e-9);
+}
+
+Test(mcts_heuristic, tag_without_exploration_counts_successes)
+{
+    struct mcts_child children[2];
+    struct pcg32 rng = pcg32_seed(1, 0);
+    struct mcts_view view = two_children(children, &rng);
+    double score, few[] = {3, 1e9}, all[] = {10, 1e9};
+    cr_assert_eq(decide(&mcts_plugin_tag, few, &view, &score), 0);
+    cr_assert_float_eq(score, 2.0 / 3, 1e-12);
+    children[0].visits = 4;
+    cr_assert_eq(decide(&mcts_plugin_tag, all, &view, &score), 1,
+                 "fewer than K times: the worst is the threshold");
+    cr_assert_float_eq(score, 3.0 / 5, 1e-12);
+}
+
+Test(mcts_heuristic, tag_takes_unvisited_children_first)
+{
+    struct mcts_child children[2];
+    struct pcg32 rng = pcg32_seed(1, 0);
+    struct mcts_view view = two_children(children, &rng);
+    double score, state[] = {10, 1};
+    children[1] = (struct mcts_child){.prior = 1, .bound = 1e9};
+    for (int i = 0; i < 20; i++)
+        cr_assert_eq(decide(&mcts_plugin_tag, state, &view, &score), 1);
+}
+
+Test(mcts_heuristic, uct_mean_and_best)
+{
+    struct mcts_child children[2];
+    struct pcg32 rng = pcg32_seed(1, 0);
+    struct mcts_view view = two_children(children, &rng);
+    double score, mean[] = {0, 0, 0}, best[] = {1, 1, 0};
+    cr_assert_eq(decide(&mcts_plugin_uct, mean, &view, &score), 0);
+    cr_assert_float_eq(score, 2.0 / 3 * 10 / 15, 1e-12);
+    cr_assert_eq(decide(&mcts_plugin_uct, best, &view, &score), 0);
+    cr_assert_float_eq(score, 1 + sqrt(log(8) / 3), 1e-12);
+}
+
+Test(mcts_heuristic, roundrobin_and_bound)
+{
+    struct mcts_child children[2];
+    struct pcg32 rng = pcg32_seed(1, 0);
+    struct mcts_view view = two_children(children, &rng);
+    double score, none[1] = {0};
+    children[0].bound = 5;
+    cr_assert_eq(decide(&mcts_plugin_roundrobin, none, &view, &score), 0);
+    cr_assert_eq(decide(&mcts_plugin_bound, none, &view, &score), 1);
+}
+
+Test(mcts_heuristic, rollout_weights)
+{
+    struct mcts_child children[2] = {{.bound = 100, .prior = 1}, {.bound = 0, .prior = 2}};
+    struct mcts_view view = {.children = children, .n_children = 2, .best_time = INFINITY};
+    double w[2];
+    mcts_default_weights(&view, w);
+    cr_assert_float_eq(w[0], 11, 1e-9);
+    cr_assert_float_eq(w[1], 2 * 10001, 1e-6);
+    view.best_time = 70;
+    mcts_default_weights(&view, w);
+    cr_assert_eq(w[0], 0);
+    cr_assert_eq(w[1], 140);
+    children[0].bound = 0;
+    view.best_time = INFINITY;
+    mcts_default_weights(&view, w);
+    cr_assert_eq(w[0], 1);
+    cr_assert_eq(w[1], 2);
+}
+
+Test(mcts_heuristic, draw_follows_weights)
+{
+    struct pcg32 rng = pcg32_seed(7, 0);
+    double weights[] = {0, 3, 1, 0}, zero[] = {0, 0};
+    unsigned counts[4] = {0}, uniform[2] = {0};
+    for (int i = 0; i < 4000; i++) {
+        counts[mcts_draw(&rng, weights, 4)]++;
+        uniform[mcts_draw(&rng, zero, 2)]++;
+    }
+    cr_assert(counts[0] == 0 && counts[3] == 0);
+    cr_assert(counts[1] > 2850 && counts[1] < 3150);
+    cr_assert(uniform[0] > 1850 && uniform[0] < 2150);
+}
+
+Test(mcts_heuristic, loads_builtins_with_parameters)
+{
+    static const char *const SPECS[] = {
+        "tag", "tag:topk=20,delta=0.5", "uct:value=best,formula=puct,c=2", "random", "bound", "roundrobin"};
+    struct diag *d = diag_new();
+    for (size_t i = 0; i < sizeof SPECS / sizeof SPECS[0]; i++) {
+        struct mcts_heuristic *h = mcts_heuristic_load(SPECS[i], d);
+        cr_assert_not_null(h, "%s", SPECS[i]);
+        cr_assert_eq(strncmp(SPECS[i], mcts_heuristic_name(h), strlen(mcts_heuristic_name(h))), 0);
+        cr_assert_eq(mcts_heuristic_kept(h), i == 0 ? 10 : i == 1 ? 20 : 1);
+        mcts_heuristic_free(h);
+    }
+    cr_assert(!diag_failed(d));
+    diag_free(d);
+}
+
+Test(mcts_heuristic, refuses_bad_specifications)
+{
+    expect_error("greedy", "unknown heuristic 'greedy' (known: tag, uct");
+    expect_error("tag:top=3", "unknown parameter 'top' (known: topk, delta)");
+    expect_error("random:x=1", "(known: none)");
+    expect_error("tag:topk", "not key=value");
+    expect_error("tag:topk=0", "from 1 to 1000");
+    expect_error("tag:topk=many", "from 1 to 1000");
+    expect_error("tag:delta=nan", "no number");
+    expect_error("uct:value=median", "none of mean|best");
+    expect_error("./no-such-file.so", "no-such-file.so");
+}
+
+static uint32_t faulty_select(void *state, const struct mcts_view *view, double *score)
+{
+    (void)state;
+    *score = view->depth == 0 ? NAN : 0;
+    return view->depth == 0 ? 0 : view->n_children;
+}
+
+static void faulty_rollout(void *state, const struct mcts_view *view, double *weights)
+{
+    (void)state;
+    for (uint32_t i = 0; i < view->n_children; i++)
+        weights[i] = -1;
+}
+
+static const struct mcts_plugin FAULTY = {
+    .abi = MCTS_PLUGIN_ABI,
+    .struct_size = sizeof(struct mcts_plugin),
+    .name = "faulty",
+    .select = faulty_select,
+    .rollout = faulty_rollout,
+};
+
+Test(mcts_heuristic, refuses_other_interface)
+{
+    struct mcts_plugin old = FAULTY, cut = FAULTY, empty = FAULTY;
+    old.abi = MCTS_PLUGIN_ABI + 1;
+    cut.struct_size = 16;
+    empty.select = NULL;
+    struct diag *d = diag_new();
+    cr_assert_null(mcts_heuristic_new(&old, "", d));
+    cr_assert_null(mcts_heuristic_new(&cut, "", d));
+    cr_assert_null(mcts_heuristic_new(&empty, "", d));
+    cr_assert_eq(diag_count(d), 3);
+    cr_assert_not_null(strstr(diag_message(d, 0), "faulty: plug-in interface 2, this program has 1"));
+    cr_assert_not_null(strstr(diag_message(d, 1), "16 bytes"));
+    diag_free(d);
+}
+
+Test(mcts_heuristic, names_a_faulty_plugin)
+{
+    struct diag *d = diag_new();
+    struct mcts_heuristic *h = mcts_heuristic_new(&FAULTY, "", d);
+    struct mcts_child children[2];
+    struct pcg32 rng = pcg32_seed(1, 0);
+    struct mcts_view view = two_children(children, &rng);
+    char error[128];
+    double weights[2];
+    uint32_t child;
+    cr_assert(!mcts_heuristic_select(h, &view, &child, error, sizeof error));
+    cr_assert_str_eq(error, "heuristic faulty: score of child 0 is not a number");
+    view.depth = 1;
+    cr_assert(!mcts_heuristic_select(h, &view, &child, error, sizeof error));
+    cr_assert_str_eq(error, "heuristic faulty: selected child 2 of 2 live ones");
+    cr_assert(!mcts_heuristic_rollout(h, &view, weights, error, sizeof error));
+    cr_assert_str_eq(error, "heuristic faulty: rollout weight -1 of child 0");
+    mcts_heuristic_free(h);
+    diag_free(d);
+}

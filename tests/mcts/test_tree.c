@@ -1,0 +1,301 @@
+/* The tree on N queens: exhaustion, crediting, concurrency of descents, cuts, reproducibility, plug-in
+ * faults. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/diag.h"
+#include "core/base/hash.h"
+#include "mcts/tree.h"
+#include "tests/mcts/queens.h"
+
+struct tree_case {
+    struct mcts_queens queens;
+    struct diag *d;
+    struct mcts_heuristic *heuristic;
+    struct mcts_tree *tree;
+};
+
+static struct tree_case open_case(unsigned n, const char *spec, const struct mcts_config *config)
+{
+    struct tree_case c = {.queens = mcts_queens_new(n), .d = diag_new()};
+    c.heuristic = mcts_heuristic_load(spec, c.d);
+    cr_assert_not_null(c.heuristic, "%s", spec);
+    c.tree = mcts_tree_new(c.queens.root, c.heuristic, config);
+    return c;
+}
+
+static void close_case(struct tree_case *c)
+{
+    mcts_tree_free(c->tree);
+    mcts_heuristic_free(c->heuristic);
+    diag_free(c->d);
+    mcts_queens_free(&c->queens);
+}
+
+static struct mcts_outcome timed(double time)
+{
+    return (struct mcts_outcome){MCTS_TIMED, time};
+}
+
+/* Runs to the end with the cost as time; returns the number of implementations and checks that all differ. */
+static unsigned run_out(struct tree_case *c)
+{
+    struct mcts_seen seen = {0};
+    struct mcts_descent d = {0};
+    unsigned n = 0;
+    enum mcts_status status;
+    while ((status = mcts_tree_next(c->tree, &d)) == MCTS_OK) {
+        cr_assert(!mcts_seen_has(&seen, d.hash));
+        cr_assert_eq(space_open_count(mcts_tree_state(c->tree)), 0);
+        mcts_seen_add(&seen, d.hash);
+        mcts_tree_report(c->tree, &d, timed(mcts_queens_cost(NULL, mcts_tree_state(c->tree))));
+        n++;
+    }
+    cr_assert_eq(status, MCTS_EXHAUSTED);
+    mcts_seen_free(&seen);
+    mcts_descent_free(&d);
+    return n;
+}
+
+Test(mcts_tree, hands_out_every_solution_once)
+{
+    static const char *const SPECS[] = {"tag", "uct", "uct:formula=puct", "random", "bound", "roundrobin"};
+    static const unsigned SOLUTIONS[][2] = {{1, 1}, {4, 2}, {5, 10}, {6, 4}, {8, 92}};
+    struct mcts_config config = mcts_config_default();
+    for (size_t s = 0; s < sizeof SPECS / sizeof SPECS[0]; s++)
+        for (size_t i = 0; i < sizeof SOLUTIONS / sizeof SOLUTIONS[0]; i++) {
+            struct tree_case c = open_case(SOLUTIONS[i][0], SPECS[s], &config);
+            cr_assert_eq(run_out(&c), SOLUTIONS[i][1], "%s %u", SPECS[s], SOLUTIONS[i][0]);
+            struct mcts_stats stats = mcts_tree_stats(c.tree);
+            cr_assert_eq(stats.nodes[MCTS_LIVE], 0);
+            cr_assert_eq(stats.timed, SOLUTIONS[i][1]);
+            close_case(&c);
+        }
+}
+
+Test(mcts_tree, exhausts_without_restarts_or_budget)
+{
+    struct mcts_config config = mcts_config_default();
+    config.restarts = 0;
+    config.backtrack_nodes = 1;
+    struct tree_case c = open_case(6, "tag", &config);
+    cr_assert_eq(run_out(&c), 4);
+    close_case(&c);
+}
+
+Test(mcts_tree, actions_lead_to_the_implementation)
+{
+    struct mcts_config config = mcts_config_default();
+    struct tree_case c = open_case(8, "tag", &config);
+    struct mcts_descent d = {0};
+    for (int i = 0; i < 50; i++) {
+        cr_assert_eq(mcts_tree_next(c.tree, &d), MCTS_OK);
+        struct space_state *replay = space_state_clone(c.queens.root);
+        struct space_failure why;
+        for (size_t a = 0; a < d.n_actions; a++) {
+            cr_assert(space_apply(replay, d.actions[a], &why));
+            if (a + 1 >= d.n_path) continue;
+            struct mcts_node_info node = mcts_tree_node(c.tree, d.path[a + 1]);
+            cr_assert(node.parent == d.path[a] && node.action.value == d.actions[a].value);
+        }
+        cr_assert_eq(space_state_hash(replay), d.hash);
+        space_state_free(replay);
+        mcts_tree_report(c.tree, &d, timed(100 + i));
+    }
+    mcts_descent_free(&d);
+    close_case(&c);
+}
+
+Test(mcts_tree, credits_the_whole_path)
+{
+    struct mcts_config config = mcts_config_default();
+    struct tree_case c = open_case(8, "tag:topk=3", &config);
+    static const double TIMES[] = {50, 20, 90, 10, 70, 30};
+    struct mcts_descent d[6] = {{0}};
+    for (int i = 0; i < 6; i++) {
+        cr_assert_eq(mcts_tree_next(c.tree, &d[i]), MCTS_OK);
+        for (size_t j = 0; j < d[i].n_path; j++)
+            cr_assert(mcts_tree_node(c.tree, d[i].path[j]).visits >
+                      mcts_tree_node(c.tree, d[i].path[j]).times);
+    }
+    cr_assert_eq(mcts_tree_node(c.tree, 0).visits, mcts_tree_stats(c.tree).descents);
+    for (int i = 5; i >= 0; i--)
+        mcts_tree_report(c.tree, &d[i], timed(TIMES[i]));
+    for (uint32_t node = 0; node < mcts_tree_size(c.tree); node++) {
+        unsigned times = 0;
+        double best = INFINITY;
+        for (int i = 0; i < 6; i++)
+            for (size_t j = 0; j < d[i].n_path; j++) {
+                if (d[i].path[j] != node) continue;
+                times++;
+                best = fmin(best, TIMES[i]);
+            }
+        cr_assert_eq(mcts_tree_node(c.tree, node).times, times);
+        cr_assert_eq(mcts_tree_node(c.tree, node).best_time, best);
+    }
+    cr_assert_eq(mcts_tree_best(c.tree)->hash, d[3].hash);
+    cr_assert_eq(mcts_tree_stats(c.tree).best_at, 3);
+    for (int i = 0; i < 6; i++)
+        mcts_descent_free(&d[i]);
+    close_case(&c);
+}
+
+Test(mcts_tree, failures_and_duplicates_are_visits_only)
+{
+    struct mcts_config config = mcts_config_default();
+    struct tree_case c = open_case(8, "tag", &config);
+    static const struct mcts_outcome OUTCOMES[] = {
+        {MCTS_FAILED, 0}, {MCTS_CUT, 0}, {MCTS_DUPLICATE, 5}, {MCTS_TIMED, NAN}, {MCTS_TIMED, 0}};
+    struct mcts_descent d = {0};
+    for (int i = 0; i < 5; i++) {
+        cr_assert_eq(mcts_tree_next(c.tree, &d), MCTS_OK);
+        mcts_tree_report(c.tree, &d, OUTCOMES[i]);
+    }
+    struct mcts_stats stats = mcts_tree_stats(c.tree);
+    cr_assert(stats.failed == 3 && stats.cut == 1 && stats.duplicates == 1 && stats.timed == 0);
+    cr_assert_eq(mcts_tree_node(c.tree, 0).times, 0);
+    cr_assert_null(mcts_tree_best(c.tree));
+    mcts_descent_free(&d);
+    close_case(&c);
+}
+
+/* With all descents outstanding the space still ends, and late reports are taken. */
+Test(mcts_tree, many_outstanding_descents)
+{
+    enum { SOLUTIONS = 92 };
+    struct mcts_config config = mcts_config_default();
+    struct tree_case c = open_case(8, "tag", &config);
+    struct mcts_descent d[SOLUTIONS] = {{0}}, last = {0};
+    for (int i = 0; i < SOLUTIONS; i++)
+        cr_assert_eq(mcts_tree_next(c.tree, &d[i]), MCTS_OK);
+    cr_assert_eq(mcts_tree_next(c.tree, &last), MCTS_EXHAUSTED);
+    for (int i = 0; i < SOLUTIONS; i++) {
+        mcts_tree_report(c.tree, &d[i], timed(1000 - i));
+        mcts_descent_free(&d[i]);
+    }
+    cr_assert_eq(mcts_tree_stats(c.tree).best_time, 1000 - SOLUTIONS + 1);
+    close_case(&c);
+}
+
+static double least_cost(unsigned n)
+{
+    struct mcts_config config = mcts_config_default();
+    struct tree_case c = open_case(n, "random", &config);
+    run_out(&c);
+    double best = mcts_tree_best_time(c.tree);
+    close_case(&c);
+    return best;
+}
+
+Test(mcts_tree, bound_cuts_and_keeps_the_optimum)
+{
+    static const char *const SPECS[] = {"tag", "bound", "uct"};
+    struct mcts_config config = mcts_config_default();
+    config.branching.bound = mcts_queens_cost;
+    double best = least_cost(8);
+    for (int i = 0; i < 3; i++) {
+        struct tree_case c = open_case(8, SPECS[i], &config);
+        unsigned n = run_out(&c);
+        cr_assert(n < 92, "%s handed out %u", SPECS[i], n);
+        cr_assert_eq(mcts_tree_best_time(c.tree), best, "%s", SPECS[i]);
+        struct mcts_stats stats = mcts_tree_stats(c.tree);
+        cr_assert(stats.nodes[MCTS_BOUND] > 0 && stats.nodes[MCTS_LIVE] == 0);
+        close_case(&c);
+    }
+}
+
+Test(mcts_tree, known_time_cuts_everything)
+{
+    struct mcts_config config = mcts_config_default();
+    config.branching.bound = mcts_queens_cost;
+    struct tree_case c = open_case(6, "tag", &config);
+    struct mcts_descent d = {0};
+    mcts_tree_known_time(c.tree, 0.5);
+    cr_assert_eq(mcts_tree_next(c.tree, &d), MCTS_EXHAUSTED);
+    cr_assert_null(d.path);
+    close_case(&c);
+}
+
+/* A hash of all decisions of a run whose times are recorded one descent late. */
+static uint64_t run_hash(const char *spec, uint64_t seed)
+{
+    struct mcts_config config = mcts_config_default();
+    config.seed = seed;
+    config.branching.bound = mcts_queens_cost;
+    config.cut_factor = 1.5;
+    struct tree_case c = open_case(9, spec, &config);
+    struct mcts_descent d[2] = {{0}};
+    uint64_t h = HASH_START;
+    for (int i = 0; i < 60 && mcts_tree_next(c.tree, &d[i % 2]) == MCTS_OK; i++) {
+        const struct mcts_descent *now = &d[i % 2], *late = &d[(i + 1) % 2];
+        h = hash_bytes(h, now->actions, now->n_actions * sizeof now->actions[0]);
+        h = hash_bytes(h, now->path, now->n_path * sizeof now->path[0]);
+        if (i) mcts_tree_report(c.tree, late, timed(200 + (double)(late->hash % 1000)));
+    }
+    mcts_descent_free(&d[0]);
+    mcts_descent_free(&d[1]);
+    close_case(&c);
+    return hash_finish(h);
+}
+
+Test(mcts_tree, same_seed_same_decisions)
+{
+    static const char *const SPECS[] = {"tag", "uct", "random", "roundrobin"};
+    for (int i = 0; i < 4; i++) {
+        cr_assert_eq(run_hash(SPECS[i], 3), run_hash(SPECS[i], 3), "%s", SPECS[i]);
+        cr_assert_neq(run_hash(SPECS[i], 3), run_hash(SPECS[i], 4), "%s", SPECS[i]);
+    }
+}
+
+static uint32_t bad_select(void *state, const struct mcts_view *view, double *score)
+{
+    (void)state;
+    (void)view;
+    *score = NAN;
+    return 0;
+}
+
+static const struct mcts_plugin BAD = {
+    .abi = MCTS_PLUGIN_ABI, .struct_size = sizeof(struct mcts_plugin), .name = "bad", .select = bad_select};
+
+Test(mcts_tree, faulty_heuristic_keeps_the_results)
+{
+    struct mcts_queens q = mcts_queens_new(8);
+    struct diag *diag = diag_new();
+    struct mcts_heuristic *h = mcts_heuristic_new(&BAD, "", diag);
+    struct mcts_config config = mcts_config_default();
+    struct mcts_tree *t = mcts_tree_new(q.root, h, &config);
+    struct mcts_descent d = {0};
+    cr_assert_eq(mcts_tree_next(t, &d), MCTS_OK);
+    mcts_tree_report(t, &d, timed(7));
+    cr_assert_eq(mcts_tree_next(t, &d), MCTS_ERROR);
+    cr_assert_not_null(strstr(mcts_tree_error(t), "heuristic bad"));
+    cr_assert_eq(mcts_tree_best(t)->n_actions, d.n_actions);
+    mcts_descent_free(&d);
+    mcts_tree_free(t);
+    mcts_heuristic_free(h);
+    diag_free(diag);
+    mcts_queens_free(&q);
+}
+
+/* Builds the worked example as a user would, and searches with it. */
+Test(mcts_tree, worked_example_plugin)
+{
+    char folder[] = "/tmp/thresh-plugin-XXXXXX", command[512], spec[256], library[128];
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(library, sizeof library, "%s/greedy.so", folder);
+    snprintf(command, sizeof command,
+             "cc -std=c11 -shared -fPIC -I. -o %s experiments/heuristics/greedy.c -lm", library);
+    cr_assert_eq(system(command), 0);
+    snprintf(spec, sizeof spec, "%s:epsilon=0.2", library);
+    struct mcts_config config = mcts_config_default();
+    struct tree_case c = open_case(8, spec, &config);
+    cr_assert_str_eq(mcts_heuristic_name(c.heuristic), "greedy");
+    cr_assert_eq(run_out(&c), 92);
+    close_case(&c);
+    remove(library);
+    remove(folder);
+}
