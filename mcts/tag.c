@@ -8,8 +8,8 @@
  *
  *     alpha = max(0, ln(2 n k / delta)),   score_i = (s_i + alpha + sqrt(alpha (2 s_i + alpha))) / n_i
  *
- * with n_i visits of child i, n their sum, k the number of live children. Only ranks matter: scaling all
- * times changes no decision. Children that no descent visited come first, drawn by the rollout weights. */
+ * with n_i visits of child i, n their sum, k the number of live children. Only ranks matter here, not
+ * the scale of the times. Children that no descent visited come first, drawn by the rollout weights. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -60,7 +60,7 @@ const char *mcts_cause_name(enum mcts_cause cause)
 struct mcts_config mcts_config_default(void)
 {
     return (struct mcts_config){
-        .seed = 1, .cut_factor = 1, .restarts = 16, .backtrack_nodes = 10000, .descents = 1000};
+        .seed = 1, .cut_factor = 1, .restarts = 16, .backtrack_nodes = 1000, .descents = 1000};
 }
 
 /* ---- nodes ---- */
@@ -280,15 +280,21 @@ static void take(struct mcts_tree *t, const struct mcts_child *child)
     enter(t, child->node);
 }
 
-/* Goes down by the heuristic to a node that no descent had visited. MCTS_STUCK: the node it came to turned
- * out dead. */
-static enum mcts_status descend(struct mcts_tree *t)
+/* Working state and path at the root, which is visited. */
+static void start_at_root(struct mcts_tree *t)
 {
     space_rollback(t->state, t->base);
     t->base = space_snapshot(t->state);
     t->n_path = t->actions.count = 0;
     t->stats.descents++;
     enter(t, 0);
+}
+
+/* Goes down by the heuristic to a node that no descent had visited. MCTS_STUCK: the node it came to turned
+ * out dead. */
+static enum mcts_status descend(struct mcts_tree *t)
+{
+    start_at_root(t);
     for (;;) {
         uint32_t node = t->path[t->n_path - 1], chosen;
         if (t->nodes[node].visits == 1) return MCTS_OK;
@@ -410,6 +416,74 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
     }
     if (timed && outcome.time < t->stats.best_time) new_best(t, d, outcome.time);
 }
+
+/* ---- earlier results ---- */
+
+/* The implementation that the actions lead to, or NULL. */
+static struct space_state *replay(const struct mcts_tree *t, const struct space_action *actions, size_t n)
+{
+    struct space_failure why;
+    struct space_state *leaf = space_state_clone(t->state);
+    bool live = true;
+    for (size_t i = 0; i < n && live; i++)
+        live = space_apply(leaf, actions[i], &why);
+    if (live && space_next_choice(leaf, NULL, 0) == UINT32_MAX) return leaf;
+    space_state_free(leaf);
+    return NULL;
+}
+
+/* The child of an expanded node that the implementation is below; MCTS_NO_NODE: it is cut or there is none.
+ */
+static uint32_t child_above(const struct mcts_tree *t, uint32_t node, const struct space_state *leaf)
+{
+    const struct node *n = &t->nodes[node];
+    for (uint32_t i = 0; i < n->n_children; i++) {
+        const struct node *child = &t->nodes[n->first_child + i];
+        if (space_first_value(leaf, child->slot) == child->value) return n->first_child + i;
+    }
+    return MCTS_NO_NODE;
+}
+
+/* Goes down above an implementation to the frontier; a descent that the heuristic has no say in. */
+static void descend_above(struct mcts_tree *t, const struct space_state *leaf)
+{
+    start_at_root(t);
+    for (;;) {
+        uint32_t node = t->path[t->n_path - 1];
+        bool frontier = t->nodes[node].visits == 1 || is_dead(t, node);
+        if (!t->nodes[node].expanded && frontier) return;
+        if (!t->nodes[node].expanded) expand(t, node);
+        uint32_t child = child_above(t, node, leaf);
+        if (child == MCTS_NO_NODE) return;
+        struct mcts_child view = child_view(t, child);
+        take(t, &view);
+    }
+}
+
+bool mcts_tree_import(struct mcts_tree *t, const struct space_action *actions, size_t n,
+                      struct mcts_outcome outcome)
+{
+    t->handed_out = false;
+    space_rollback(t->state, t->base);
+    t->base = space_snapshot(t->state);
+    struct space_state *leaf = replay(t, actions, n);
+    if (!leaf) return false;
+    struct mcts_descent d = {0};
+    descend_above(t, leaf);
+    t->actions.count = 0;
+    for (size_t i = 0; i < n; i++)
+        mcts_actions_push(&t->actions, actions[i]);
+    hand_out(t, &d);
+    t->handed_out = false;
+    d.hash = space_state_hash(leaf);
+    mcts_seen_add(&t->roller.seen, d.hash);
+    mcts_tree_report(t, &d, outcome);
+    mcts_descent_free(&d);
+    space_state_free(leaf);
+    return true;
+}
+
+/* ---- questions ---- */
 
 const struct space_state *mcts_tree_state(const struct mcts_tree *t)
 {

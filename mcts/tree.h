@@ -1,9 +1,9 @@
 /* The search tree and its descents.
  *
  * A node is a candidate, known by the actions that lead to it: the tree keeps one action and the statistics
- * for each node (about 50 bytes), never a decision vector; a descent replays the actions of its path on one
- * working state. Expanding a node makes one child per value of its next open choice that propagation and the
- * bound leave alive.
+ * for each node (48 bytes, and the best times if it has any), never a decision vector; a descent replays the
+ * actions of its path on one working state. Expanding a node makes one child per value of its next open
+ * choice that propagation and the bound leave alive.
  *
  * A descent selects children with the heuristic as long as the node was visited before, then rolls out to an
  * implementation. It counts visits when it goes down; its result is reported later, in any order, and
@@ -25,7 +25,7 @@ struct mcts_config {
     struct mcts_branching branching; /* order is copied; the bound's context is borrowed */
     double cut_factor;               /* nodes with a bound >= best time * factor are cut; default 1 */
     unsigned restarts;               /* of a rollout before it backtracks; default 16 */
-    uint64_t backtrack_nodes;        /* budget of one backtracking; default 10000 */
+    uint64_t backtrack_nodes;        /* budget of one backtracking; default 1000 */
     unsigned descents;               /* without a new leaf, before mcts_tree_next gives up; default 1000 */
     double (*prior)(void *context, struct space_action action); /* weight of an action in rollouts; NULL: 1 */
     void *prior_context;
@@ -89,6 +89,10 @@ enum mcts_status {
 enum mcts_status mcts_tree_next(struct mcts_tree *t, struct mcts_descent *d);
 /* Its result; once for each descent. A time that is not positive and finite counts as MCTS_FAILED. */
 void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct mcts_outcome outcome);
+/* A result from an earlier run: as if these actions (in any order, from any order of choices) had been handed
+ * out and reported. false, and nothing changes, if they do not lead to an implementation. */
+bool mcts_tree_import(struct mcts_tree *t, const struct space_action *actions, size_t n,
+                      struct mcts_outcome outcome);
 /* A time known from elsewhere: lowers the cut, records nothing. */
 void mcts_tree_known_time(struct mcts_tree *t, double time);
 
