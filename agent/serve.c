@@ -1,0 +1,282 @@
+/* An agent's loop: wait for the socket, the runners or the clock; answer each message; send each finished evaluation.
+ * All state is in one struct on one thread; a message that makes no sense is answered with a failed result or ends the
+ * service with a reason, never the process. Design page `distribution`, "The agent". */
+#include "agent/serve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "agent/evaluate.h"
+#include "agent/wire.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/hash.h"
+
+enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_FDS = 16, MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
+
+/* A job with the runners. */
+struct running {
+    uint64_t id, kernel_hash;
+    struct running *next;
+};
+
+struct agent {
+    const struct serve_options *options;
+    struct diag *diag;
+    void *socket;
+    struct problem *problem;
+    struct evaluator *evaluator;
+    struct running *running;
+    uint64_t heartbeats;
+    int64_t last_heard, last_sent; /* ms */
+    bool done, failed;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void send_message(struct agent *a, const struct message *m)
+{
+    size_t bytes;
+    void *data = message_encode(m, &bytes);
+    zmq_send(a->socket, data, bytes, ZMQ_DONTWAIT);
+    free(data);
+    a->last_sent = now_ms();
+}
+
+/* Leaves; the reason goes to the coordinator and to the caller. */
+static void give_up(struct agent *a, const char *reason)
+{
+    diag_plain(a->diag, "%s", reason);
+    send_message(a, &(struct message){.kind = MESSAGE_BYE, .bye = {reason}});
+    a->done = a->failed = true;
+}
+
+static void say_hello(struct agent *a)
+{
+    struct arena *arena = arena_new();
+    const struct device *dev = &a->options->device;
+    char name[96] = "agent";
+    gethostname(name, sizeof name - 1);
+    send_message(a, &(struct message){.kind = MESSAGE_HELLO, .hello = {.name = name, .device = dev->name,
+                                      .driver = dev->driver, .limits = wire_device(dev, arena)}});
+    arena_free(arena);
+}
+
+/* ---- the program ---- */
+
+static void take_program(struct agent *a, const struct message_program *m)
+{
+    struct device dev = a->options->device;
+    struct bb_options options;
+    if (a->problem) return;
+    if (!wire_read_device(m->limits, &dev) || !wire_read_options(m->options, &options)) {
+        give_up(a, "the program message is malformed");
+        return;
+    }
+    a->problem = problem_new(m->path, m->text, m->sizes, &dev.limits, &options, a->diag);
+    if (!a->problem || a->problem->fingerprint != m->fingerprint) {
+        give_up(a, a->problem ? "the program's space differs here: another version of thresh" : "the program is refused");
+        return;
+    }
+    a->evaluator = evaluator_new(a->problem, &a->options->device, a->options->runners, m->seed, a->diag);
+    if (!a->evaluator) {
+        give_up(a, diag_count(a->diag) ? diag_message(a->diag, 0) : "the device cannot be used");
+        return;
+    }
+    send_message(a, &(struct message){.kind = MESSAGE_READY, .ready = {evaluator_capacity(a->evaluator)}});
+}
+
+/* Decisions to OpenCL. false with a reason. */
+static bool lower(const struct agent *a, struct message_ints ints, struct cg_kernel *k, char why[EVAL_MESSAGE])
+{
+    struct arena *arena = arena_new();
+    struct space_action *actions;
+    unsigned n;
+    const char *reason = "the actions are malformed";
+    struct space_state *leaf = NULL;
+    if (wire_read_actions(ints, arena, &actions, &n)) leaf = problem_replay(a->problem, actions, n, &reason);
+    bool ok = leaf && problem_kernel(a->problem, leaf, NULL, k, why, EVAL_MESSAGE);
+    if (!leaf) strncpy(why, reason, EVAL_MESSAGE - 1);
+    space_state_free(leaf);
+    arena_free(arena);
+    return ok;
+}
+
+/* ---- jobs ---- */
+
+static void send_result(struct agent *a, uint64_t id, const struct evaluation *e, uint64_t kernel_hash)
+{
+    struct message m = {.kind = MESSAGE_RESULT,
+                        .result = {.id = id, .status = eval_status_name(e->status), .median_ns = e->median_ns,
+                                   .samples = {e->samples_ns, e->n_samples}, .message = e->message,
+                                   .kernel_hash = kernel_hash}};
+    send_message(a, &m);
+    send_message(a, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+}
+
+static void start_job(struct agent *a, const struct message_job *job)
+{
+    struct evaluation refused = {.status = EVAL_BUILD_ERROR};
+    struct cg_kernel k;
+    if (!lower(a, job->actions, &k, refused.message)) {
+        send_result(a, job->id, &refused, 0);
+        return;
+    }
+    struct running *r = base_calloc(1, sizeof *r);
+    *r = (struct running){job->id, hash_finish(hash_string(HASH_START, k.source)), a->running};
+    a->running = r;
+    struct eval_settings settings = {job->best_ns, job->cut_factor, job->batch_ns, job->verify};
+    evaluator_submit(a->evaluator, job->id, &k, &settings);
+    cg_kernel_free(&k);
+}
+
+static uint64_t forget_running(struct agent *a, uint64_t id)
+{
+    for (struct running **at = &a->running; *at; at = &(*at)->next) {
+        struct running *r = *at;
+        if (r->id != id) continue;
+        uint64_t hash = r->kernel_hash;
+        *at = r->next;
+        free(r);
+        return hash;
+    }
+    return 0;
+}
+
+static void collect_results(struct agent *a)
+{
+    uint64_t id;
+    struct evaluation e;
+    while (a->evaluator && evaluator_poll(a->evaluator, 0, &id, &e)) {
+        send_result(a, id, &e, forget_running(a, id));
+        if (e.status == EVAL_DEVICE_LOST) give_up(a, "the device is lost");
+    }
+}
+
+/* ---- quoted figures ---- */
+
+/* Lowers the kernels of a rounds message; returns how many, 0 if one fails. */
+static unsigned lower_all(const struct agent *a, struct message_ints ints, struct cg_kernel *kernels)
+{
+    char why[EVAL_MESSAGE] = "";
+    unsigned n = 0;
+    for (size_t at = 0; at < ints.n; n++) {
+        int64_t length = ints.items[at++];
+        bool fits = n < MAX_KERNELS && length >= 0 && (uint64_t)length <= ints.n - at;
+        struct message_ints one = {ints.items + at, fits ? (size_t)length : 0};
+        if (!fits || !lower(a, one, &kernels[n], why)) {
+            while (n) cg_kernel_free(&kernels[--n]);
+            return 0;
+        }
+        at += one.n;
+    }
+    return n;
+}
+
+static void measure_rounds(struct agent *a, const struct message_rounds *m)
+{
+    struct cg_kernel kernels[MAX_KERNELS];
+    const struct cg_kernel *list[MAX_KERNELS];
+    unsigned rounds = m->rounds < MAX_ROUNDS ? (unsigned)m->rounds : MAX_ROUNDS;
+    unsigned n = lower_all(a, m->kernels, kernels);
+    for (unsigned i = 0; i < n; i++) list[i] = &kernels[i];
+    double *times = base_calloc((size_t)n * rounds + 1, sizeof *times);
+    if (n && rounds) evaluator_rounds(a->evaluator, list, n, rounds, m->seed, times);
+    send_message(a, &(struct message){.kind = MESSAGE_FIGURES, .figures = {m->id, {times, (size_t)n * rounds}}});
+    for (unsigned i = 0; i < n; i++) cg_kernel_free(&kernels[i]);
+    free(times);
+}
+
+/* ---- the loop ---- */
+
+static void handle(struct agent *a, const struct message *m)
+{
+    switch (m->kind) {
+    case MESSAGE_PROGRAM: take_program(a, &m->program); break;
+    case MESSAGE_JOB: if (a->evaluator) start_job(a, &m->job); break;
+    case MESSAGE_ROUNDS: if (a->evaluator) measure_rounds(a, &m->rounds); break;
+    case MESSAGE_BYE:
+        a->done = true;
+        a->failed = m->bye.reason[0] != 0;
+        if (a->failed) diag_plain(a->diag, "the coordinator refused: %s", m->bye.reason);
+        break;
+    default: break;
+    }
+}
+
+static void receive(struct agent *a)
+{
+    zmq_msg_t frame;
+    zmq_msg_init(&frame);
+    while (!a->done && zmq_msg_recv(&frame, a->socket, ZMQ_DONTWAIT) >= 0) {
+        struct arena *arena = arena_new();
+        struct message m;
+        const char *why;
+        if (message_decode(zmq_msg_data(&frame), zmq_msg_size(&frame), arena, &m, &why)) handle(a, &m);
+        arena_free(arena);
+        a->last_heard = now_ms();
+    }
+    zmq_msg_close(&frame);
+}
+
+static void wait_for_work(struct agent *a)
+{
+    int fds[MAX_FDS];
+    unsigned n_fds = a->evaluator ? evaluator_fds(a->evaluator, fds, MAX_FDS) : 0;
+    zmq_pollitem_t items[MAX_FDS + 2] = {{.socket = a->socket, .events = ZMQ_POLLIN}};
+    int n = 1;
+    if (a->options->stop_fd >= 0) items[n++] = (zmq_pollitem_t){.fd = a->options->stop_fd, .events = ZMQ_POLLIN};
+    for (unsigned i = 0; i < n_fds; i++) items[n++] = (zmq_pollitem_t){.fd = fds[i], .events = ZMQ_POLLIN};
+    zmq_poll(items, n, a->running ? 100 : HEARTBEAT_MS);
+    if (a->options->stop_fd >= 0 && items[1].revents) a->done = true;
+}
+
+static void keep_alive(struct agent *a)
+{
+    int64_t now = now_ms();
+    if (now - a->last_sent >= HEARTBEAT_MS)
+        send_message(a, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {a->heartbeats++}});
+    if (now - a->last_heard >= SILENCE_MS) give_up(a, "the coordinator is silent");
+}
+
+static void serve_loop(struct agent *a)
+{
+    a->last_heard = now_ms();
+    say_hello(a);
+    while (!a->done) {
+        wait_for_work(a);
+        receive(a);
+        collect_results(a);
+        if (!a->done) keep_alive(a);
+    }
+    if (!a->failed) send_message(a, &(struct message){.kind = MESSAGE_BYE});
+}
+
+bool agent_serve(const struct serve_options *o, struct diag *d)
+{
+    struct agent a = {.options = o, .diag = d, .socket = zmq_socket(o->context, ZMQ_DEALER)};
+    int linger = 500;
+    int64_t most = MESSAGE_MAX_BYTES;
+    zmq_setsockopt(a.socket, ZMQ_LINGER, &linger, sizeof linger);
+    zmq_setsockopt(a.socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
+    if (zmq_connect(a.socket, o->endpoint)) {
+        diag_plain(d, "cannot connect to %s: %s", o->endpoint, zmq_strerror(zmq_errno()));
+        a.failed = true;
+    } else {
+        serve_loop(&a);
+    }
+    while (a.running) forget_running(&a, a.running->id);
+    evaluator_free(a.evaluator);
+    problem_free(a.problem);
+    zmq_close(a.socket);
+    return !a.failed;
+}

@@ -1,0 +1,77 @@
+/* Structs <-> integers for messages. The order of the integers is part of the protocol version. */
+#include "agent/wire.h"
+
+#include "core/base/arena.h"
+#include "core/space/space.h"
+
+enum { DEVICE_INTS = 18, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
+
+struct message_ints wire_device(const struct device *dev, struct arena *a)
+{
+    const struct bb_device *l = &dev->limits;
+    int64_t head[] = {dev->gpu, dev->compute_units, dev->max_alloc_bytes, dev->global_bytes, l->gpu, l->max_work_group,
+                      l->max_work_item[0], l->max_work_item[1], l->max_work_item[2], l->local_bytes, l->max_unroll,
+                      l->max_private, l->n_vector_widths};
+    int64_t *items = ARENA_ARRAY(a, int64_t, DEVICE_INTS);
+    unsigned n = 0;
+    for (; n < sizeof head / sizeof head[0]; n++) items[n] = head[n];
+    for (unsigned i = 0; i < VECTOR_WIDTHS; i++) items[n++] = l->vector_widths[i];
+    return (struct message_ints){items, n};
+}
+
+bool wire_read_device(struct message_ints ints, struct device *dev)
+{
+    if (ints.n != DEVICE_INTS) return false;
+    for (size_t i = 0; i < ints.n; i++)
+        if (ints.items[i] < 0) return false;
+    const int64_t *v = ints.items;
+    if (v[1] > 1 << 20 || v[12] > VECTOR_WIDTHS) return false;
+    dev->gpu = v[0] != 0;
+    dev->compute_units = (unsigned)v[1];
+    dev->max_alloc_bytes = v[2];
+    dev->global_bytes = v[3];
+    dev->limits = (struct bb_device){.gpu = v[4] != 0, .max_work_group = v[5], .max_work_item = {v[6], v[7], v[8]},
+                                     .local_bytes = v[9], .max_unroll = v[10], .max_private = v[11],
+                                     .n_vector_widths = (unsigned)v[12]};
+    for (unsigned i = 0; i < VECTOR_WIDTHS; i++) dev->limits.vector_widths[i] = v[13 + i];
+    return true;
+}
+
+struct message_ints wire_options(const struct bb_options *o, struct arena *a)
+{
+    int64_t v[OPTION_INTS] = {o->parallel_levels, o->reduction_levels, o->copy_levels, o->max_sizes, o->no_staging};
+    return (struct message_ints){arena_memdup(a, v, sizeof v), OPTION_INTS};
+}
+
+bool wire_read_options(struct message_ints ints, struct bb_options *o)
+{
+    if (ints.n != OPTION_INTS) return false;
+    for (size_t i = 0; i < ints.n; i++)
+        if (ints.items[i] < 0 || ints.items[i] > 1 << 20) return false;
+    const int64_t *v = ints.items;
+    if (v[0] > BB_MAX_LEVELS || v[1] > BB_MAX_LEVELS || v[2] > BB_MAX_LEVELS) return false;
+    *o = (struct bb_options){(unsigned)v[0], (unsigned)v[1], (unsigned)v[2], (unsigned)v[3], v[4] != 0};
+    return true;
+}
+
+struct message_ints wire_actions(const struct space_action *actions, size_t n, struct arena *a)
+{
+    int64_t *items = ARENA_ARRAY(a, int64_t, 2 * n);
+    for (size_t i = 0; i < n; i++) {
+        items[2 * i] = actions[i].slot;
+        items[2 * i + 1] = actions[i].value;
+    }
+    return (struct message_ints){items, 2 * n};
+}
+
+bool wire_read_actions(struct message_ints ints, struct arena *a, struct space_action **actions, unsigned *n)
+{
+    if (ints.n % 2) return false;
+    *n = (unsigned)(ints.n / 2);
+    *actions = ARENA_ARRAY(a, struct space_action, *n);
+    for (size_t i = 0; i < ints.n; i++)
+        if (ints.items[i] < 0 || ints.items[i] > UINT32_MAX) return false;
+    for (unsigned i = 0; i < *n; i++)
+        (*actions)[i] = (struct space_action){(uint32_t)ints.items[2 * i], (uint32_t)ints.items[2 * i + 1]};
+    return true;
+}

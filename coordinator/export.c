@@ -1,0 +1,80 @@
+/* Exports of the store: one JSON object or one CSV line (RFC 4180) per evaluation. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/store.h"
+#include "core/base/diag.h"
+#include "core/base/hash.h"
+
+static json_t *hash_json(uint64_t hash)
+{
+    char hex[HASH_HEX_BYTES];
+    hash_hex(hash, hex);
+    return json_string(hex);
+}
+
+static json_t *samples_json(const struct store_evaluation *e)
+{
+    json_t *samples = json_array();
+    for (unsigned i = 0; i < e->n_samples; i++) json_array_append_new(samples, json_real(e->samples[i]));
+    return samples;
+}
+
+static bool write_jsonl(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    json_t *row = json_pack("{s:I,s:s,s:s,s:s,s:o,s:I,s:s,s:s,s:o,s:o,s:o,s:s,s:f}", "run", (json_int_t)run->id, "kernel",
+                            run->path, "sizes", run->sizes, "device", run->device, "fingerprint",
+                            hash_json(run->fingerprint), "number", (json_int_t)e->number, "actions", e->actions, "status",
+                            e->status, "median_ns", e->median_ns > 0 ? json_real(e->median_ns) : json_null(),
+                            "samples_ns", samples_json(e), "kernel_hash", hash_json(e->kernel_hash), "message", e->message,
+                            "found_at", e->found_at);
+    json_dumpf(row, context, JSON_COMPACT);
+    fputc('\n', context);
+    json_decref(row);
+    return !ferror((FILE *)context);
+}
+
+static void csv_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static bool write_csv(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    FILE *out = context;
+    char hex[HASH_HEX_BYTES];
+    hash_hex(e->kernel_hash, hex);
+    fprintf(out, "%" PRId64 ",", run->id);
+    csv_text(out, run->path);
+    fputc(',', out);
+    csv_text(out, run->sizes);
+    fputc(',', out);
+    csv_text(out, run->device);
+    fprintf(out, ",%" PRIu64 ",%s,", e->number, e->status);
+    if (e->median_ns > 0) fprintf(out, "%.17g", e->median_ns);
+    fprintf(out, ",%s,%.6f,", hex, e->found_at);
+    csv_text(out, e->message);
+    fputc('\n', out);
+    return !ferror(out);
+}
+
+bool store_export(struct store *s, const char *format, FILE *out, struct diag *d)
+{
+    bool jsonl = strcmp(format, "jsonl") == 0;
+    if (!jsonl && strcmp(format, "csv") != 0) {
+        diag_plain(d, "unknown format '%s': jsonl and csv are there", format);
+        return false;
+    }
+    if (!jsonl) fputs("run,kernel,sizes,device,number,status,median_ns,kernel_hash,found_at,message\n", out);
+    if (!store_each(s, 0, jsonl ? write_jsonl : write_csv, out, d)) return false;
+    if (!ferror(out)) return true;
+    diag_plain(d, "cannot write the export");
+    return false;
+}

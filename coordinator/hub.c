@@ -1,0 +1,244 @@
+/* The ROUTER socket and its peers. A peer exists from its hello on; everything else from unknown senders, and everything
+ * malformed, is counted and dropped, so that no message costs more than its decoding. A peer that is silent for
+ * HUB_LOST_MS is lost, except while it prepares the program or measures rounds, which it does without listening. */
+#include "coordinator/hub.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zmq.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/panic.h"
+
+enum { IDENTITY_MAX = 255 };
+
+struct peer {
+    uint8_t identity[IDENTITY_MAX];
+    size_t identity_bytes;
+    uint64_t credits;
+    int64_t lost_at; /* ms: silent until then, it is lost */
+    bool live;
+};
+
+struct hub {
+    void *socket;
+    struct peer *peers;
+    unsigned n_peers;
+    struct arena *arena; /* of the last message */
+    uint64_t malformed;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static bool starts_with(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static bool allowed_endpoint(const char *endpoint, struct diag *d)
+{
+    if (!starts_with(endpoint, "tcp://")) return true;
+    const char *host = endpoint + strlen("tcp://");
+    if (starts_with(host, "127.") || starts_with(host, "localhost:") || starts_with(host, "[::1]:")) return true;
+    diag_plain(d, "%s: without encryption TCP binds to the loopback interface only (tcp://127.0.0.1:PORT); reach it from "
+                  "other machines through a tunnel (ssh -R)", endpoint);
+    return false;
+}
+
+struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d)
+{
+    if (!allowed_endpoint(endpoint, d)) return NULL;
+    struct hub *h = base_calloc(1, sizeof *h);
+    int linger = 500;
+    int64_t most = MESSAGE_MAX_BYTES;
+    h->arena = arena_new();
+    h->socket = zmq_socket(zmq_context, ZMQ_ROUTER);
+    zmq_setsockopt(h->socket, ZMQ_LINGER, &linger, sizeof linger);
+    zmq_setsockopt(h->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
+    if (zmq_bind(h->socket, endpoint) == 0) return h;
+    diag_plain(d, "cannot listen on %s: %s", endpoint, zmq_strerror(zmq_errno()));
+    hub_free(h);
+    return NULL;
+}
+
+void hub_free(struct hub *h)
+{
+    if (!h) return;
+    for (unsigned i = 0; i < h->n_peers; i++)
+        if (h->peers[i].live) hub_send(h, i, &(struct message){.kind = MESSAGE_BYE});
+    zmq_close(h->socket);
+    arena_free(h->arena);
+    free(h->peers);
+    free(h);
+}
+
+void hub_send(struct hub *h, unsigned peer, const struct message *m)
+{
+    CHECK(peer < h->n_peers);
+    size_t bytes;
+    void *data = message_encode(m, &bytes);
+    struct peer *p = &h->peers[peer];
+    if (zmq_send(h->socket, p->identity, p->identity_bytes, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
+        zmq_send(h->socket, data, bytes, ZMQ_DONTWAIT);
+    free(data);
+}
+
+void hub_refuse(struct hub *h, unsigned peer, const char *reason)
+{
+    hub_send(h, peer, &(struct message){.kind = MESSAGE_BYE, .bye = {reason}});
+    h->peers[peer].live = false;
+}
+
+int hub_idle_peer(const struct hub *h)
+{
+    for (unsigned i = 0; i < h->n_peers; i++)
+        if (h->peers[i].live && h->peers[i].credits) return (int)i;
+    return -1;
+}
+
+void hub_take_credit(struct hub *h, unsigned peer)
+{
+    CHECK(h->peers[peer].credits > 0);
+    h->peers[peer].credits--;
+}
+
+unsigned hub_live_peers(const struct hub *h)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < h->n_peers; i++) n += h->peers[i].live;
+    return n;
+}
+
+uint64_t hub_malformed(const struct hub *h)
+{
+    return h->malformed;
+}
+
+void hub_excuse(struct hub *h, unsigned peer, int64_t ms)
+{
+    h->peers[peer].lost_at = now_ms() + ms;
+}
+
+/* ---- receiving ---- */
+
+static int find_peer(const struct hub *h, const void *identity, size_t bytes)
+{
+    for (unsigned i = 0; i < h->n_peers; i++) {
+        const struct peer *p = &h->peers[i];
+        if (p->live && p->identity_bytes == bytes && memcmp(p->identity, identity, bytes) == 0) return (int)i;
+    }
+    return -1;
+}
+
+/* A place for a new peer, one of a gone peer if there is one; -1: the table is full. */
+static int new_peer(struct hub *h, const void *identity, size_t bytes)
+{
+    unsigned i = 0;
+    while (i < h->n_peers && h->peers[i].live) i++;
+    if (i == HUB_MAX_PEERS || bytes > IDENTITY_MAX) return -1;
+    if (i == h->n_peers) h->peers = base_realloc(h->peers, ++h->n_peers * sizeof *h->peers);
+    h->peers[i] = (struct peer){.identity_bytes = bytes, .live = true, .lost_at = now_ms() + HUB_PREPARE_MS};
+    memcpy(h->peers[i].identity, identity, bytes);
+    return (int)i;
+}
+
+/* A sign of life: an excuse once given stays until the agent is ready or has answered. */
+static void heard(struct peer *p, bool ends_excuse)
+{
+    int64_t lost_at = now_ms() + HUB_LOST_MS;
+    if (ends_excuse || lost_at > p->lost_at) p->lost_at = lost_at;
+}
+
+static struct hub_event take(struct hub *h, unsigned i, const struct message *m)
+{
+    struct peer *p = &h->peers[i];
+    struct hub_event none = {.kind = HUB_IDLE};
+    heard(p, m->kind == MESSAGE_READY || m->kind == MESSAGE_FIGURES);
+    switch (m->kind) {
+    case MESSAGE_READY: p->credits += m->ready.credits < 1024 ? m->ready.credits : 1024; return none;
+    case MESSAGE_HEARTBEAT: hub_send(h, i, m); return none;
+    case MESSAGE_RESULT:
+    case MESSAGE_FIGURES: return (struct hub_event){.kind = HUB_MESSAGE, .peer = i, .message = *m};
+    case MESSAGE_BYE:
+        p->live = false;
+        return (struct hub_event){.kind = HUB_GONE, .peer = i, .reason = m->bye.reason};
+    default: h->malformed++; return none;
+    }
+}
+
+static struct hub_event dispatch(struct hub *h, const void *identity, size_t bytes, const struct message *m)
+{
+    int i = find_peer(h, identity, bytes);
+    if (i >= 0) return take(h, (unsigned)i, m);
+    if (m->kind == MESSAGE_HELLO && (i = new_peer(h, identity, bytes)) >= 0)
+        return (struct hub_event){.kind = HUB_HELLO, .peer = (unsigned)i, .message = *m};
+    h->malformed += m->kind != MESSAGE_HEARTBEAT;
+    return (struct hub_event){.kind = HUB_IDLE};
+}
+
+/* Receives one whole message of several frames; only [identity, payload] is one of ours. */
+static bool receive_frames(void *socket, zmq_msg_t *identity, zmq_msg_t *payload, unsigned *frames)
+{
+    *frames = 0;
+    int more = 1;
+    while (more) {
+        zmq_msg_t *into = *frames == 0 ? identity : payload;
+        if (zmq_msg_recv(into, socket, ZMQ_DONTWAIT) < 0) return false;
+        more = zmq_msg_more(into);
+        ++*frames;
+    }
+    return true;
+}
+
+static bool receive(struct hub *h, struct hub_event *event)
+{
+    zmq_msg_t identity, payload;
+    unsigned frames;
+    zmq_msg_init(&identity);
+    zmq_msg_init(&payload);
+    bool got = receive_frames(h->socket, &identity, &payload, &frames);
+    if (got) {
+        struct message m;
+        const char *why;
+        arena_free(h->arena);
+        h->arena = arena_new();
+        *event = (struct hub_event){.kind = HUB_IDLE};
+        if (frames == 2 && message_decode(zmq_msg_data(&payload), zmq_msg_size(&payload), h->arena, &m, &why))
+            *event = dispatch(h, zmq_msg_data(&identity), zmq_msg_size(&identity), &m);
+        else h->malformed++;
+    }
+    zmq_msg_close(&identity);
+    zmq_msg_close(&payload);
+    return got;
+}
+
+static bool find_lost(struct hub *h, struct hub_event *event)
+{
+    int64_t now = now_ms();
+    for (unsigned i = 0; i < h->n_peers; i++) {
+        if (!h->peers[i].live || now < h->peers[i].lost_at) continue;
+        h->peers[i].live = false;
+        *event = (struct hub_event){.kind = HUB_GONE, .peer = i, .reason = "no sign of life"};
+        return true;
+    }
+    return false;
+}
+
+struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd)
+{
+    struct hub_event event = {.kind = HUB_IDLE};
+    while (receive(h, &event))
+        if (event.kind != HUB_IDLE) return event;
+    if (find_lost(h, &event)) return event;
+    zmq_pollitem_t items[] = {{.socket = h->socket, .events = ZMQ_POLLIN}, {.fd = stop_fd, .events = ZMQ_POLLIN}};
+    zmq_poll(items, stop_fd >= 0 ? 2 : 1, timeout_ms);
+    if (items[0].revents) receive(h, &event);
+    return event;
+}

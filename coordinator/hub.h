@@ -1,0 +1,46 @@
+/* The coordinator's socket: a ROUTER, the agents known on it, their credits and signs of life. Knows messages and peers;
+ * what jobs mean is the caller's. */
+#ifndef THRESH_COORDINATOR_HUB_H
+#define THRESH_COORDINATOR_HUB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/codec/message.h"
+
+struct diag;
+struct hub;
+
+enum { HUB_HEARTBEAT_MS = 1000, HUB_LOST_MS = 3 * HUB_HEARTBEAT_MS, HUB_PREPARE_MS = 600000, HUB_MAX_PEERS = 4096 };
+
+enum hub_event_kind {
+    HUB_IDLE,    /* nothing within the time */
+    HUB_HELLO,   /* a new agent: message.hello */
+    HUB_MESSAGE, /* result or figures of a known agent */
+    HUB_GONE,    /* an agent left or is lost: `reason` */
+};
+struct hub_event {
+    enum hub_event_kind kind;
+    unsigned peer;
+    struct message message; /* valid until the next hub_poll() */
+    const char *reason;
+};
+
+/* Binds. tcp endpoints must be of the loopback interface. NULL after an error. */
+struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d);
+void hub_free(struct hub *h); /* says bye to every agent; NULL is allowed */
+
+/* Waits for one event; stop_fd (-1: none) becoming readable ends the wait. */
+struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd);
+void hub_send(struct hub *h, unsigned peer, const struct message *m);
+/* Refuses an agent: it is told why and forgotten. */
+void hub_refuse(struct hub *h, unsigned peer, const char *reason);
+/* A live agent with credit, -1: none. hub_take_credit() uses one up. */
+int hub_idle_peer(const struct hub *h);
+void hub_take_credit(struct hub *h, unsigned peer);
+unsigned hub_live_peers(const struct hub *h);
+uint64_t hub_malformed(const struct hub *h); /* messages that made no sense */
+/* Silence is not held against an agent until `ms` from now: it was sent work that it does on its own thread. */
+void hub_excuse(struct hub *h, unsigned peer, int64_t ms);
+
+#endif

@@ -1,0 +1,314 @@
+/* The SQLite store. The file is marked with an application id and a schema version, which are checked at opening, so
+ * that a foreign or newer database is refused rather than changed. Statements are prepared once; each insertion is its
+ * own transaction in the write-ahead log: kill -9 loses nothing that store_add() returned true for. */
+#include "coordinator/store.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/hash.h"
+#include "core/base/strbuf.h"
+#include "core/space/space.h"
+
+struct store {
+    sqlite3 *db;
+    sqlite3_stmt *insert;
+    char *path;
+};
+
+static const char schema[] =
+    "CREATE TABLE run (id INTEGER PRIMARY KEY, path TEXT NOT NULL, text TEXT NOT NULL, sizes TEXT NOT NULL,"
+    " device TEXT NOT NULL, driver TEXT NOT NULL, settings TEXT NOT NULL, fingerprint TEXT NOT NULL,"
+    " seed TEXT NOT NULL, started TEXT NOT NULL DEFAULT (datetime('now')));"
+    "CREATE TABLE evaluation (id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"
+    " number INTEGER NOT NULL, drawn INTEGER NOT NULL, state_hash TEXT NOT NULL, actions TEXT NOT NULL,"
+    " status TEXT NOT NULL, median_ns REAL, samples TEXT NOT NULL, kernel_hash TEXT NOT NULL,"
+    " message TEXT NOT NULL, found_at REAL NOT NULL, UNIQUE (run, number));";
+
+static const char evaluation_columns[] =
+    "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
+    " e.number, e.drawn, e.state_hash, e.actions, e.status, e.median_ns, e.samples, e.kernel_hash, e.message, e.found_at"
+    " FROM evaluation e JOIN run r ON r.id = e.run";
+
+static bool failed(const struct store *s, struct diag *d)
+{
+    diag_plain(d, "%s: %s", s->path, sqlite3_errmsg(s->db));
+    return false;
+}
+
+/* ---- opening ---- */
+
+static bool execute(struct store *s, const char *sql, struct diag *d)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK || failed(s, d);
+}
+
+static bool query_int(struct store *s, const char *sql, int64_t *out, struct diag *d)
+{
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    bool ok = sqlite3_step(q) == SQLITE_ROW || failed(s, d);
+    if (ok) *out = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return ok;
+}
+
+/* Whether the file is a store of ours; an empty one becomes one. */
+static bool check_schema(struct store *s, struct diag *d)
+{
+    int64_t application, version, tables;
+    if (!query_int(s, "PRAGMA application_id", &application, d) || !query_int(s, "PRAGMA user_version", &version, d) ||
+        !query_int(s, "SELECT count(*) FROM sqlite_master", &tables, d))
+        return false;
+    if (tables > 0 && application != STORE_APPLICATION) {
+        diag_plain(d, "%s: this database was not made by thresh", s->path);
+        return false;
+    }
+    if (tables > 0 && version != STORE_SCHEMA) {
+        diag_plain(d, "%s: schema version %" PRId64 ", this thresh reads %d", s->path, version, STORE_SCHEMA);
+        return false;
+    }
+    if (tables > 0) return true;
+    char mark[96];
+    snprintf(mark, sizeof mark, "PRAGMA application_id=%d; PRAGMA user_version=%d;", STORE_APPLICATION, STORE_SCHEMA);
+    return execute(s, "BEGIN IMMEDIATE", d) && execute(s, schema, d) && execute(s, mark, d) && execute(s, "COMMIT", d);
+}
+
+static bool prepare(struct store *s, struct diag *d)
+{
+    static const char sql[] = "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
+                              " median_ns, samples, kernel_hash, message, found_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)";
+    return sqlite3_prepare_v2(s->db, sql, -1, &s->insert, NULL) == SQLITE_OK || failed(s, d);
+}
+
+struct store *store_open(const char *path, bool create, struct diag *d)
+{
+    struct store *s = base_calloc(1, sizeof *s);
+    s->path = base_strdup(path);
+    int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+    bool ok = sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK || failed(s, d);
+    if (ok) sqlite3_busy_timeout(s->db, 5000);
+    ok = ok && check_schema(s, d) && execute(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", d) && prepare(s, d);
+    if (ok) return s;
+    store_close(s);
+    return NULL;
+}
+
+void store_close(struct store *s)
+{
+    if (!s) return;
+    sqlite3_finalize(s->insert);
+    sqlite3_close(s->db);
+    free(s->path);
+    free(s);
+}
+
+/* ---- writing ---- */
+
+static void bind_text(sqlite3_stmt *q, int i, const char *text)
+{
+    sqlite3_bind_text(q, i, text ? text : "", -1, SQLITE_TRANSIENT);
+}
+
+static void bind_hash(sqlite3_stmt *q, int i, uint64_t hash)
+{
+    char hex[HASH_HEX_BYTES];
+    hash_hex(hash, hex);
+    bind_text(q, i, hex);
+}
+
+bool store_run_add(struct store *s, struct store_run *run, struct diag *d)
+{
+    static const char sql[] = "INSERT INTO run (path, text, sizes, device, driver, settings, fingerprint, seed)"
+                              " VALUES (?,?,?,?,?,?,?,?)";
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    const char *texts[] = {run->path, run->text, run->sizes, run->device, run->driver, run->settings};
+    for (int i = 0; i < 6; i++) bind_text(q, i + 1, texts[i]);
+    bind_hash(q, 7, run->fingerprint);
+    bind_hash(q, 8, run->seed);
+    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
+    run->id = sqlite3_last_insert_rowid(s->db);
+    sqlite3_finalize(q);
+    return ok;
+}
+
+static char *samples_text(const struct store_evaluation *e)
+{
+    struct strbuf b = {0};
+    strbuf_add(&b, "[");
+    for (unsigned i = 0; i < e->n_samples; i++) strbuf_printf(&b, "%s%.17g", i ? "," : "", e->samples[i]);
+    strbuf_add(&b, "]");
+    return strbuf_take(&b);
+}
+
+bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, struct diag *d)
+{
+    char *samples = samples_text(e);
+    sqlite3_stmt *q = s->insert;
+    sqlite3_bind_int64(q, 1, run);
+    sqlite3_bind_int64(q, 2, (int64_t)e->number);
+    sqlite3_bind_int64(q, 3, (int64_t)e->drawn);
+    bind_hash(q, 4, e->state_hash);
+    bind_text(q, 5, e->actions);
+    bind_text(q, 6, e->status);
+    if (strcmp(e->status, "ok") == 0) sqlite3_bind_double(q, 7, e->median_ns);
+    else sqlite3_bind_null(q, 7);
+    bind_text(q, 8, samples);
+    bind_hash(q, 9, e->kernel_hash);
+    bind_text(q, 10, e->message);
+    sqlite3_bind_double(q, 11, e->found_at);
+    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
+    sqlite3_reset(q);
+    free(samples);
+    return ok;
+}
+
+/* ---- reading ---- */
+
+static const char *column_text(sqlite3_stmt *q, int i)
+{
+    const unsigned char *text = sqlite3_column_text(q, i);
+    return text ? (const char *)text : "";
+}
+
+static uint64_t column_hash(sqlite3_stmt *q, int i)
+{
+    return strtoull(column_text(q, i), NULL, 16);
+}
+
+static const struct {
+    const char *what, *column;
+} identity[] = {{"program or sizes", "fingerprint"}, {"device", "device"}, {"seed", "seed"}, {"settings", "settings"}};
+
+/* Says in what the last run of the store differs from `run`. */
+static void explain_mismatch(struct store *s, const struct store_run *run, struct diag *d)
+{
+    char fingerprint[HASH_HEX_BYTES], seed[HASH_HEX_BYTES];
+    hash_hex(run->fingerprint, fingerprint);
+    hash_hex(run->seed, seed);
+    const char *wanted[] = {fingerprint, run->device, seed, run->settings};
+    sqlite3_stmt *q = NULL;
+    static const char sql[] = "SELECT fingerprint, device, seed, settings FROM run ORDER BY id DESC LIMIT 1";
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW) {
+        diag_plain(d, "%s: there is no run to resume", s->path);
+    } else {
+        for (int i = 0; i < 4; i++)
+            if (strcmp(column_text(q, i), wanted[i]) != 0)
+                diag_plain(d, "%s: cannot resume: the run is of another %s ('%s', now '%s')", s->path, identity[i].what,
+                           column_text(q, i), wanted[i]);
+    }
+    sqlite3_finalize(q);
+}
+
+bool store_run_resume(struct store *s, struct store_run *run, struct diag *d)
+{
+    static const char sql[] = "SELECT id FROM run WHERE fingerprint = ? AND device = ? AND seed = ? AND settings = ?"
+                              " ORDER BY id DESC LIMIT 1";
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    bind_hash(q, 1, run->fingerprint);
+    bind_text(q, 2, run->device);
+    bind_hash(q, 3, run->seed);
+    bind_text(q, 4, run->settings);
+    bool found = sqlite3_step(q) == SQLITE_ROW;
+    if (found) run->id = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    if (!found) explain_mismatch(s, run, d);
+    return found;
+}
+
+static double *parse_samples(const char *text, unsigned *n)
+{
+    json_t *array = json_loads(text, 0, NULL);
+    *n = (unsigned)json_array_size(array);
+    double *samples = base_calloc(*n + 1u, sizeof *samples);
+    for (unsigned i = 0; i < *n; i++) samples[i] = json_number_value(json_array_get(array, i));
+    json_decref(array);
+    return samples;
+}
+
+static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
+{
+    struct store_run run = {.id = sqlite3_column_int64(q, 0), .path = column_text(q, 1), .text = column_text(q, 2),
+                            .sizes = column_text(q, 3), .device = column_text(q, 4), .driver = column_text(q, 5),
+                            .settings = column_text(q, 6), .fingerprint = column_hash(q, 7), .seed = column_hash(q, 8)};
+    struct store_evaluation e = {.number = (uint64_t)sqlite3_column_int64(q, 9),
+                                 .drawn = (uint64_t)sqlite3_column_int64(q, 10), .state_hash = column_hash(q, 11),
+                                 .actions = column_text(q, 12), .status = column_text(q, 13),
+                                 .median_ns = sqlite3_column_double(q, 14), .kernel_hash = column_hash(q, 16),
+                                 .message = column_text(q, 17), .found_at = sqlite3_column_double(q, 18)};
+    double *samples = parse_samples(column_text(q, 15), &e.n_samples);
+    e.samples = samples;
+    bool go_on = visit(context, &run, &e);
+    free(samples);
+    return go_on;
+}
+
+bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d)
+{
+    char sql[sizeof evaluation_columns + 80];
+    snprintf(sql, sizeof sql, "%s WHERE ?1 = 0 OR e.run = ?1 ORDER BY e.id", evaluation_columns);
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    sqlite3_bind_int64(q, 1, run);
+    int code;
+    while ((code = sqlite3_step(q)) == SQLITE_ROW)
+        if (!visit_row(q, visit, context)) break;
+    bool ok = code == SQLITE_DONE || code == SQLITE_ROW || failed(s, d);
+    sqlite3_finalize(q);
+    return ok;
+}
+
+bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d)
+{
+    char sql[sizeof evaluation_columns + 80];
+    snprintf(sql, sizeof sql, "%s WHERE e.status = 'ok' ORDER BY e.median_ns, e.id LIMIT 1", evaluation_columns);
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    int code = sqlite3_step(q);
+    *found = code == SQLITE_ROW;
+    if (*found) visit_row(q, visit, context);
+    bool ok = *found || code == SQLITE_DONE || failed(s, d);
+    sqlite3_finalize(q);
+    return ok;
+}
+
+/* ---- actions ---- */
+
+char *store_actions_print(const struct space_action *actions, size_t n)
+{
+    struct strbuf b = {0};
+    for (size_t i = 0; i < n; i++)
+        strbuf_printf(&b, "%s%" PRIu32 "=%" PRIu32, i ? " " : "", actions[i].slot, actions[i].value);
+    return strbuf_take(&b);
+}
+
+static bool parse_u32(const char **at, char end, uint32_t *out)
+{
+    char *stop;
+    if (**at < '0' || **at > '9') return false;
+    unsigned long long v = strtoull(*at, &stop, 10);
+    if (v > UINT32_MAX || (*stop != end && (*stop != 0 || end != ' '))) return false;
+    *out = (uint32_t)v;
+    *at = *stop ? stop + 1 : stop;
+    return true;
+}
+
+bool store_actions_parse(const char *text, struct space_action **actions, size_t *n)
+{
+    size_t room = strlen(text) / 3 + 1;
+    struct space_action *list = base_calloc(room, sizeof *list);
+    bool ok = true;
+    for (*n = 0; ok && *text; *n += ok)
+        ok = *n < room && parse_u32(&text, '=', &list[*n].slot) && parse_u32(&text, ' ', &list[*n].value);
+    if (!ok) free(list);
+    *actions = ok ? list : NULL;
+    return ok;
+}

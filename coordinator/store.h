@@ -1,0 +1,71 @@
+/* The store: every finished evaluation, in one SQLite file (write-ahead log) that the sqlite3 shell reads.
+ *
+ * An evaluation is in the file before it counts in the search tree. Rows are in the order in which results were reported,
+ * and each says how many implementations had been drawn by then: with the seed that is enough to rebuild the tree
+ * exactly (`thresh tune --resume`). Fingerprints and hashes are 16 hex digits, actions are "slot=value slot=value ...",
+ * samples a JSON array of nanoseconds. Schema: coordinator/README.md. */
+#ifndef THRESH_COORDINATOR_STORE_H
+#define THRESH_COORDINATOR_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct diag;
+struct store;
+
+enum { STORE_SCHEMA = 1, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
+
+/* A run: one program on one device with one seed. Strings are borrowed. */
+struct store_run {
+    int64_t id; /* given by the store */
+    const char *path, *text, *sizes, *device, *driver;
+    const char *settings; /* what else decides the search: heuristic, order, pins, ... as one text */
+    uint64_t fingerprint, seed;
+};
+
+/* One result. number 0 is the naive implementation. Strings are borrowed. */
+struct store_evaluation {
+    uint64_t number;       /* of the implementation, in the order of drawing */
+    uint64_t drawn;        /* implementations drawn when the result was reported */
+    uint64_t state_hash;   /* of the canonical vector */
+    const char *actions;   /* store_actions_print() */
+    const char *status;    /* eval_status_name(), or "duplicate" */
+    double median_ns;      /* status "ok" only */
+    const double *samples; /* ns */
+    unsigned n_samples;
+    uint64_t kernel_hash;
+    const char *message;
+    double found_at; /* seconds since the run began */
+};
+
+/* Opens a store, created if `create`. NULL after an error: not a database, of another application or version, damaged. */
+struct store *store_open(const char *path, bool create, struct diag *d);
+void store_close(struct store *s); /* NULL is allowed */
+
+/* Records a run; run->id is set. */
+bool store_run_add(struct store *s, struct store_run *run, struct diag *d);
+/* Finds the last run with run's fingerprint, device, seed and settings, and sets run->id. An error says which of them
+ * the store's last run differs in. */
+bool store_run_resume(struct store *s, struct store_run *run, struct diag *d);
+/* Records a result and waits until it is in the log. A number that the run has is left as it is (results are
+ * idempotent). */
+bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, struct diag *d);
+
+/* A row with its run. Strings and samples are valid during the call. Returns false to stop. */
+typedef bool (*store_visitor)(void *context, const struct store_run *run, const struct store_evaluation *e);
+/* Visits evaluations in order of recording; run 0: of every run. false after an error. */
+bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d);
+/* Visits the fastest valid evaluation. *found says whether there is one. */
+bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d);
+
+/* "jsonl" or "csv". false after an error. */
+bool store_export(struct store *s, const char *format, FILE *out, struct diag *d);
+
+struct space_action;
+/* Text form of a list of actions; malloc'd. */
+char *store_actions_print(const struct space_action *actions, size_t n);
+/* Reads it back, malloc'd; false: not such a text. */
+bool store_actions_parse(const char *text, struct space_action **actions, size_t *n);
+
+#endif

@@ -1,0 +1,162 @@
+/* The store: what is written is read back; foreign, damaged and newer files are refused; results are idempotent. */
+#include "coordinator/store.h"
+
+#include <criterion/criterion.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/diag.h"
+#include "core/space/space.h"
+
+static char *store_test_path(char out[64])
+{
+    strcpy(out, "/tmp/thresh-store-XXXXXX");
+    int fd = mkstemp(out);
+    cr_assert(fd >= 0);
+    close(fd);
+    return out;
+}
+
+static struct store_run store_test_run(void)
+{
+    return (struct store_run){.path = "k.lift", .text = "t", .sizes = "M=4", .device = "dev", .driver = "1",
+                              .settings = "tag", .fingerprint = 0xabcdef0123456789u, .seed = 7};
+}
+
+static bool store_test_sum(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    double *sum = context;
+    cr_assert_eq(run->fingerprint, 0xabcdef0123456789u);
+    for (unsigned i = 0; i < e->n_samples; i++) *sum += e->samples[i];
+    return true;
+}
+
+static void store_test_fill(struct store *s, struct store_run *run, struct diag *d)
+{
+    double samples[] = {1, 2.5};
+    struct store_evaluation e = {.number = 1, .drawn = 2, .state_hash = 9, .actions = "1=2", .status = "ok",
+                                 .median_ns = 1.75, .samples = samples, .n_samples = 2, .message = "a \"b\""};
+    cr_assert(store_run_add(s, run, d));
+    cr_assert(store_add(s, run->id, &e, d));
+    cr_assert(store_add(s, run->id, &e, d));
+    e = (struct store_evaluation){.number = 2, .drawn = 2, .actions = "", .status = "timeout"};
+    cr_assert(store_add(s, run->id, &e, d));
+}
+
+Test(store, rows_are_read_back_once_each)
+{
+    char path[64];
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run(), again = store_test_run();
+    store_test_fill(s, &run, d);
+    store_close(s);
+    s = store_open(path, false, d);
+    double sum = 0;
+    cr_assert(store_each(s, 0, store_test_sum, &sum, d));
+    cr_assert_float_eq(sum, 3.5, 1e-12);
+    bool found = false;
+    sum = 0;
+    cr_assert(store_best(s, store_test_sum, &sum, &found, d) && found);
+    cr_assert(store_run_resume(s, &again, d) && again.id == run.id);
+    store_close(s);
+    diag_free(d);
+    unlink(path);
+}
+
+Test(store, resume_needs_the_same_fingerprint)
+{
+    char path[64];
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run();
+    cr_assert(!store_run_resume(s, &run, d));
+    store_test_fill(s, &run, d);
+    run.fingerprint++;
+    cr_assert(!store_run_resume(s, &run, d));
+    cr_assert(strstr(diag_message(d, 1), "program or sizes"), "%s", diag_message(d, 1));
+    store_close(s);
+    diag_free(d);
+    unlink(path);
+}
+
+static void store_test_refused(const char *path, const char *expect)
+{
+    struct diag *d = diag_new();
+    cr_assert_null(store_open(path, true, d));
+    cr_assert(strstr(diag_message(d, 0), expect), "%s", diag_message(d, 0));
+    diag_free(d);
+    unlink(path);
+}
+
+Test(store, text_files_and_foreign_databases_are_refused)
+{
+    char path[64];
+    FILE *f = fopen(store_test_path(path), "w");
+    for (int i = 0; i < 500; i++) fputs("this is not a database\n", f);
+    fclose(f);
+    store_test_refused(path, "not a database");
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(store_test_path(path), &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, "CREATE TABLE t (x)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    store_test_refused(path, "not made by thresh");
+}
+
+Test(store, newer_schemas_are_refused)
+{
+    char path[64];
+    struct diag *d = diag_new();
+    store_close(store_open(store_test_path(path), true, d));
+    diag_free(d);
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, "PRAGMA user_version=99", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    store_test_refused(path, "schema version 99");
+}
+
+Test(store, a_full_disk_is_an_error)
+{
+    struct diag *d = diag_new();
+    cr_assert_null(store_open("/dev/full", true, d));
+    cr_assert(diag_failed(d));
+    diag_free(d);
+}
+
+Test(store, exports_have_a_line_per_evaluation)
+{
+    char path[64];
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run();
+    store_test_fill(s, &run, d);
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    cr_assert(store_export(s, "csv", out, d) && store_export(s, "jsonl", out, d));
+    cr_assert(!store_export(s, "xml", out, d));
+    fclose(out);
+    cr_assert(strstr(text, "\"a \"\"b\"\"\"") && strstr(text, "\"samples_ns\":[1.0,2.5]"), "%s", text);
+    free(text);
+    store_close(s);
+    diag_free(d);
+    unlink(path);
+}
+
+Test(store, actions_are_read_back)
+{
+    struct space_action list[] = {{0, 4}, {4294967295u, 0}}, *back;
+    size_t n;
+    char *text = store_actions_print(list, 2);
+    cr_assert_str_eq(text, "0=4 4294967295=0");
+    cr_assert(store_actions_parse(text, &back, &n) && n == 2 && memcmp(list, back, sizeof list) == 0);
+    free(back);
+    free(text);
+    cr_assert(store_actions_parse("", &back, &n) && n == 0);
+    free(back);
+    const char *const bad[] = {"1", "1=", "=1", "a=b", "1=2,3=4", "99999999999=1", "1=2 x"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) cr_assert(!store_actions_parse(bad[i], &back, &n), "%s", bad[i]);
+}
