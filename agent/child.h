@@ -1,0 +1,32 @@
+/* Child processes without exec: what may crash or hang (an OpenCL driver, a kernel) runs in one, and talks to its parent
+ * over a stream socket in frames of a length and a kind. */
+#ifndef THRESH_AGENT_CHILD_H
+#define THRESH_AGENT_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Forks; the child keeps its standard streams and its end of the socket, dies with the calling thread, has default signal
+ * dispositions (SIGINT ignored), runs body(fd, ctx) and ends without running exit handlers. Returns the child's id and the
+ * parent's end in *fd, or -1. */
+pid_t child_fork(int *fd, void (*body)(int fd, void *ctx), void *ctx);
+/* Kills and reaps the child, closes fd. Returns its wait status. */
+int child_kill(pid_t pid, int fd);
+
+struct child_frame {
+    uint32_t length; /* bytes of payload that follow */
+    uint32_t kind;
+};
+
+/* Whole transfers, restarted after signals; false: the peer is gone. */
+bool child_write(int fd, const void *data, size_t bytes);
+bool child_read(int fd, void *data, size_t bytes);
+/* One frame with its payload. */
+bool child_send(int fd, uint32_t kind, const void *payload, size_t bytes);
+
+/* Milliseconds of the monotonic clock. */
+double child_now_ms(void);
+
+#endif

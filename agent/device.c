@@ -1,0 +1,207 @@
+/* The list of OpenCL devices. A child process loads the drivers, asks and writes plain structures to a socket; the caller's
+ * process stays free of driver state, so that it can fork runners.
+ *
+ * Order: GPUs first, then by platform name, device name and, for equal devices, the loader's order. */
+#include "agent/device.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "agent/child.h"
+#include "agent/opencl.h"
+#include "core/base/diag.h"
+
+enum { MAX_PLATFORMS = 8, MAX_DEVICES = 32, QUERY_TIMEOUT_MS = 60000 };
+
+struct found {
+    cl_device_id id;
+    struct device device;
+};
+
+#define ERROR_NAMES(X)                                                                                                 \
+    X(CL_DEVICE_NOT_FOUND) X(CL_DEVICE_NOT_AVAILABLE) X(CL_COMPILER_NOT_AVAILABLE)                                     \
+    X(CL_MEM_OBJECT_ALLOCATION_FAILURE) X(CL_OUT_OF_RESOURCES) X(CL_OUT_OF_HOST_MEMORY)                                \
+    X(CL_BUILD_PROGRAM_FAILURE) X(CL_MISALIGNED_SUB_BUFFER_OFFSET) X(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)     \
+    X(CL_INVALID_VALUE) X(CL_INVALID_DEVICE) X(CL_INVALID_CONTEXT) X(CL_INVALID_MEM_OBJECT)                            \
+    X(CL_INVALID_BUILD_OPTIONS) X(CL_INVALID_PROGRAM) X(CL_INVALID_PROGRAM_EXECUTABLE) X(CL_INVALID_KERNEL_NAME)       \
+    X(CL_INVALID_KERNEL) X(CL_INVALID_ARG_INDEX) X(CL_INVALID_ARG_VALUE) X(CL_INVALID_ARG_SIZE)                        \
+    X(CL_INVALID_KERNEL_ARGS) X(CL_INVALID_WORK_DIMENSION) X(CL_INVALID_WORK_GROUP_SIZE)                               \
+    X(CL_INVALID_WORK_ITEM_SIZE) X(CL_INVALID_GLOBAL_OFFSET) X(CL_INVALID_BUFFER_SIZE)                                 \
+    X(CL_INVALID_GLOBAL_WORK_SIZE)
+
+const char *opencl_error_name(cl_int error)
+{
+    switch (error) {
+#define NAME(id) case id: return #id;
+        ERROR_NAMES(NAME)
+#undef NAME
+    default: return "OpenCL error";
+    }
+}
+
+static void get(cl_device_id id, cl_device_info what, void *out, size_t bytes)
+{
+    clGetDeviceInfo(id, what, bytes, out, NULL);
+}
+
+static void get_vector_widths(struct bb_device *l)
+{
+    static const int64_t widths[] = {2, 4, 8, 16};
+    l->n_vector_widths = l->gpu ? 2 : 4;
+    memcpy(l->vector_widths, widths, l->n_vector_widths * sizeof *widths);
+}
+
+static void get_limits(cl_device_id id, bool gpu, struct bb_device *l)
+{
+    size_t group = 1, items[3] = {1, 1, 1};
+    cl_ulong local = 0;
+    get(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
+    get(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, items, sizeof items);
+    get(id, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
+    l->gpu = gpu;
+    l->max_work_group = (int64_t)group;
+    for (int i = 0; i < 3; i++) l->max_work_item[i] = (int64_t)items[i];
+    l->local_bytes = (int64_t)local;
+    l->max_unroll = gpu ? 256 : 512;
+    get_vector_widths(l);
+}
+
+static void describe(cl_device_id id, const char *platform, struct device *d)
+{
+    memset(d, 0, sizeof *d);
+    cl_device_type type = 0;
+    cl_uint units = 0;
+    cl_ulong alloc = 0, global = 0;
+    memcpy(d->platform, platform, sizeof d->platform);
+    get(id, CL_DEVICE_NAME, d->name, sizeof d->name - 1);
+    get(id, CL_DRIVER_VERSION, d->driver, sizeof d->driver - 1);
+    get(id, CL_DEVICE_TYPE, &type, sizeof type);
+    get(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    get(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &alloc, sizeof alloc);
+    get(id, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
+    d->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
+    d->compute_units = units;
+    d->max_alloc_bytes = (int64_t)alloc;
+    d->global_bytes = (int64_t)global;
+    get_limits(id, d->gpu, &d->limits);
+}
+
+static unsigned find_on_platform(cl_platform_id platform, struct found *out, unsigned n)
+{
+    char name[DEVICE_NAME] = "";
+    cl_device_id ids[MAX_DEVICES];
+    cl_uint count = 0;
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    cl_device_type kinds = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR;
+    if (clGetDeviceIDs(platform, kinds, MAX_DEVICES, ids, &count)) return 0;
+    if (count > n) count = n;
+    for (cl_uint i = 0; i < count; i++) {
+        out[i].id = ids[i];
+        describe(ids[i], name, &out[i].device);
+        out[i].device.index = i;
+    }
+    return count;
+}
+
+static int compare_found(const void *pa, const void *pb)
+{
+    const struct device *a = &((const struct found *)pa)->device, *b = &((const struct found *)pb)->device;
+    if (a->gpu != b->gpu) return a->gpu ? -1 : 1;
+    int c = strcmp(a->platform, b->platform);
+    if (!c) c = strcmp(a->name, b->name);
+    return c ? c : (a->index > b->index) - (a->index < b->index);
+}
+
+static unsigned find_all(struct found *out)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint n_platforms = 0;
+    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms)) return 0;
+    if (n_platforms > MAX_PLATFORMS) n_platforms = MAX_PLATFORMS;
+    unsigned n = 0;
+    for (cl_uint i = 0; i < n_platforms; i++) n += find_on_platform(platforms[i], out + n, MAX_DEVICES - n);
+    qsort(out, n, sizeof *out, compare_found);
+    for (unsigned i = 0; i < n; i++) out[i].device.index = i;
+    return n;
+}
+
+cl_device_id opencl_device(unsigned index)
+{
+    struct found found[MAX_DEVICES];
+    return index < find_all(found) ? found[index].id : NULL;
+}
+
+static void query_body(int fd, void *ctx)
+{
+    (void)ctx;
+    struct found found[MAX_DEVICES];
+    uint32_t n = find_all(found);
+    if (!child_write(fd, &n, sizeof n)) return;
+    for (uint32_t i = 0; i < n; i++)
+        if (!child_write(fd, &found[i].device, sizeof found[i].device)) return;
+}
+
+static bool read_devices(int fd, struct device *out, uint32_t *n)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    return poll(&p, 1, QUERY_TIMEOUT_MS) == 1 && child_read(fd, n, sizeof *n) && *n <= MAX_DEVICES &&
+           child_read(fd, out, *n * sizeof *out);
+}
+
+unsigned device_list(struct device *out, unsigned n, struct diag *d)
+{
+    struct device all[MAX_DEVICES];
+    uint32_t count = 0;
+    int fd;
+    pid_t pid = child_fork(&fd, query_body, NULL);
+    bool ok = pid > 0 && read_devices(fd, all, &count);
+    if (pid > 0) child_kill(pid, fd);
+    if (!ok) {
+        diag_plain(d, "the query of the OpenCL devices failed: a driver crashed or did not answer");
+        return 0;
+    }
+    if (count == 0) diag_plain(d, "no OpenCL device: install a driver (on Debian, pocl-opencl-icd runs on any CPU)");
+    if (count > n) count = n;
+    memcpy(out, all, count * sizeof *out);
+    return count;
+}
+
+static bool is_number(const char *s, unsigned long *value)
+{
+    char *end;
+    *value = strtoul(s, &end, 10);
+    return *s >= '0' && *s <= '9' && *end == '\0';
+}
+
+static bool contains(const char *text, const char *part)
+{
+    size_t n = strlen(part);
+    for (; *text; text++)
+        if (!strncasecmp(text, part, n)) return true;
+    return false;
+}
+
+static bool matches(const struct device *dev, const char *selector)
+{
+    unsigned long number;
+    if (!selector || !*selector) return true;
+    if (is_number(selector, &number)) return dev->index == number;
+    if (!strcasecmp(selector, "gpu")) return dev->gpu;
+    if (!strcasecmp(selector, "cpu")) return !dev->gpu;
+    return contains(dev->name, selector);
+}
+
+bool device_select(const char *selector, struct device *out, struct diag *d)
+{
+    struct device all[MAX_DEVICES];
+    unsigned n = device_list(all, MAX_DEVICES, d);
+    for (unsigned i = 0; i < n; i++)
+        if (matches(&all[i], selector)) {
+            *out = all[i];
+            return true;
+        }
+    if (n > 0) diag_plain(d, "no OpenCL device matches '%s' (%u available; see 'thresh devices')", selector, n);
+    return false;
+}

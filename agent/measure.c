@@ -1,0 +1,134 @@
+/* Launches, batches and growing prefixes (design page `distribution`, "Measurement" and "Hopeless candidates").
+ *
+ * Events are polled, never waited for: clFinish on an endless kernel does not return. A sample is the device's own start
+ * and end of a launch, within a batch that is enqueued at once, so that no launch waits for the host. */
+#include "agent/measure.h"
+
+#include <time.h>
+
+#include "agent/child.h"
+#include "core/base/panic.h"
+
+enum { MAX_BATCH = 64, GROW_FAST = 8 };
+
+static void nap(double waited_ms)
+{
+    double ms = waited_ms / 16;
+    ms = ms < 0.02 ? 0.02 : ms > 2 ? 2 : ms;
+    nanosleep(&(struct timespec){.tv_nsec = (long)(ms * 1e6)}, NULL);
+}
+
+static struct measure_result wait_for(const struct measure_launch *l, cl_event event, double limit_ns)
+{
+    double start = child_now_ms(), last = start;
+    for (;;) {
+        cl_int status = CL_QUEUED;
+        cl_int error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (error || status < 0) return (struct measure_result){.end = MEASURE_FAILED, .error = error ? error : status};
+        if (status == CL_COMPLETE) return (struct measure_result){.end = MEASURE_DONE};
+        double now = child_now_ms();
+        if ((now - start) * 1e6 > limit_ns) return (struct measure_result){.end = MEASURE_OVERDUE};
+        if (now - last > 100) {
+            l->alive(l->ctx);
+            last = now;
+        }
+        nap(now - start);
+    }
+}
+
+static double stamp(cl_event event, cl_profiling_info what)
+{
+    cl_ulong t = 0;
+    clGetEventProfilingInfo(event, what, sizeof t, &t, NULL);
+    return (double)t;
+}
+
+static cl_int enqueue(const struct measure_launch *l, const size_t global[3], cl_event *event)
+{
+    return clEnqueueNDRangeKernel(l->queue, l->kernel, 3, NULL, global, l->free_local ? NULL : l->local, 0, NULL, event);
+}
+
+static unsigned enqueue_all(const struct measure_launch *l, const size_t global[3], unsigned n, cl_event *events,
+                            cl_int *error)
+{
+    unsigned done = 0;
+    for (*error = CL_SUCCESS; done < n; done++)
+        if ((*error = enqueue(l, global, &events[done]))) break;
+    clFlush(l->queue);
+    return done;
+}
+
+/* Enqueues n launches and waits for each; the limit is that of all together. */
+static struct measure_result run_all(const struct measure_launch *l, const size_t global[3], unsigned n,
+                                     double limit_ns, double *samples)
+{
+    CHECK(n >= 1 && n <= MAX_BATCH);
+    cl_event events[MAX_BATCH];
+    cl_int error;
+    unsigned queued = enqueue_all(l, global, n, events, &error);
+    struct measure_result r = {.end = MEASURE_DONE};
+    if (queued > 0) r = wait_for(l, events[queued - 1], limit_ns);
+    if (r.end == MEASURE_DONE && error) r = (struct measure_result){.end = MEASURE_FAILED, .error = error};
+    if (r.end == MEASURE_DONE) {
+        r.ns = (stamp(events[n - 1], CL_PROFILING_COMMAND_END) - stamp(events[0], CL_PROFILING_COMMAND_START)) / n;
+        for (unsigned i = 0; i < n; i++)
+            samples[i] = stamp(events[i], CL_PROFILING_COMMAND_END) - stamp(events[i], CL_PROFILING_COMMAND_START);
+    }
+    for (unsigned i = 0; i < queued; i++) clReleaseEvent(events[i]);
+    return r;
+}
+
+struct measure_result measure_once(const struct measure_launch *l, const size_t global[3], double limit_ns)
+{
+    double sample;
+    return run_all(l, global, 1, limit_ns, &sample);
+}
+
+struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns, double *samples)
+{
+    return run_all(l, l->global, n, limit_ns, samples);
+}
+
+unsigned measure_batch_size(double launch_ns, double batch_ns, double best_ns)
+{
+    bool near_best = best_ns > 0 && launch_ns < 2 * best_ns;
+    if (launch_ns > batch_ns && !near_best) return 2;
+    double n = launch_ns > 0 ? batch_ns / launch_ns : 40;
+    return n < 5 ? 5 : n > 40 ? 40 : (unsigned)n;
+}
+
+/* ---- growing prefixes ---- */
+
+static size_t count_groups(const size_t groups[3])
+{
+    return groups[0] * groups[1] * groups[2];
+}
+
+/* Multiplies the number of groups along the first axis that is not complete. */
+static void grow(size_t groups[3], const size_t whole[3], size_t factor)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        if (groups[axis] == whole[axis]) continue;
+        groups[axis] = groups[axis] * factor < whole[axis] ? groups[axis] * factor : whole[axis];
+        return;
+    }
+}
+
+struct measure_result measure_prefixes(const struct measure_launch *l, double limit_ns)
+{
+    struct measure_result worst = {.end = MEASURE_DONE};
+    if (l->free_local) return worst;
+    size_t whole[3], groups[3] = {1, 1, 1};
+    for (int i = 0; i < 3; i++) whole[i] = l->global[i] / l->local[i];
+    while (count_groups(groups) < count_groups(whole)) {
+        size_t global[3];
+        for (int i = 0; i < 3; i++) global[i] = groups[i] * l->local[i];
+        struct measure_result r = measure_once(l, global, limit_ns);
+        r.groups = count_groups(groups);
+        r.of = count_groups(whole);
+        if (r.end != MEASURE_DONE || r.ns > limit_ns) return r;
+        if (r.ns > worst.ns) worst = r;
+        grow(groups, whole, r.ns * 16 < limit_ns ? GROW_FAST : 2);
+    }
+    return worst;
+}

@@ -1,0 +1,42 @@
+/* Launching and timing one kernel on a queue: inside a runner. Times are nanoseconds. */
+#ifndef THRESH_AGENT_MEASURE_H
+#define THRESH_AGENT_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/opencl.h"
+
+struct measure_launch {
+    cl_command_queue queue; /* in order, with profiling */
+    cl_kernel kernel;       /* arguments are set */
+    size_t global[3], local[3];
+    bool free_local;        /* the work-group size is left to the device */
+    void (*alive)(void *ctx); /* called now and then while waiting */
+    void *ctx;
+};
+
+enum measure_end {
+    MEASURE_DONE,
+    MEASURE_FAILED, /* `error` says why */
+    MEASURE_OVERDUE /* still running at the limit: the queue is unusable, end the process */
+};
+
+struct measure_result {
+    enum measure_end end;
+    cl_int error;
+    double ns;         /* device time of the launch */
+    size_t groups, of; /* measure_prefixes(): where it stopped */
+};
+
+/* One launch over `global` work-items, waited for at most limit_ns of wall time. */
+struct measure_result measure_once(const struct measure_launch *l, const size_t global[3], double limit_ns);
+/* Launches growing prefixes of the work-groups, all but the whole: a prefix over the limit proves that the whole is. `ns`
+ * is the longest one. */
+struct measure_result measure_prefixes(const struct measure_launch *l, double limit_ns);
+/* How many launches of about launch_ns make a batch: 5 to 40; 2 if one fills a batch and is far from the best. */
+unsigned measure_batch_size(double launch_ns, double batch_ns, double best_ns);
+/* n launches enqueued at once; samples[i] is the device time of launch i. `ns` is the span over n. */
+struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns, double *samples);
+
+#endif

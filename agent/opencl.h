@@ -1,0 +1,12 @@
+/* OpenCL helpers of the child processes. Calling any of these loads the drivers into the calling process. */
+#ifndef THRESH_AGENT_OPENCL_H
+#define THRESH_AGENT_OPENCL_H
+
+#include <CL/cl.h>
+
+/* Device `index` of the stable order (struct device), or NULL. */
+cl_device_id opencl_device(unsigned index);
+/* "CL_OUT_OF_RESOURCES", ... */
+const char *opencl_error_name(cl_int error);
+
+#endif

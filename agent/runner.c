@@ -1,0 +1,491 @@
+/* A runner process: context, buffers, and one job after the other: build, verify, measure (design page `distribution`, "The
+ * agent"). Single-threaded but for what the driver starts.
+ *
+ * Output buffers and temporaries lie between guard zones, and are filled with NaN (integers: 0xA5) before each verified
+ * run; zones and outputs are compared after it. A run that ends badly retires the process: a wild store may have damaged
+ * the heap or an input. */
+#include "agent/runner.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/child.h"
+#include "agent/measure.h"
+#include "agent/opencl.h"
+#include "core/base/arena.h"
+#include "core/base/attr.h"
+#include "core/base/stats.h"
+
+enum { GUARD = 64 << 10, MAX_ARGS = 64 };
+static const double WARM_UP_NS = 5e9;     /* the launch that makes machine code */
+static const double WIDE_GRID_NS = 1e9;   /* some drivers make it again for very many groups */
+static const double BUILD_LOG = 1 << 20;
+
+/* A device buffer between guard zones: view is `bytes` of whole, GUARD from its start. */
+struct guarded {
+    cl_mem whole, view;
+    size_t bytes;
+    unsigned char fill;
+};
+
+struct runner {
+    int fd;
+    const struct verify_task *task;
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+    cl_mem (*inputs)[VERIFY_SETS]; /* [n_buffers] */
+    struct guarded *outputs;       /* [n_buffers] */
+    unsigned char *scratch;        /* the largest output, or a guard zone */
+};
+
+struct job {
+    struct runner *runner;
+    struct runner_job set;
+    struct cg_arg args[MAX_ARGS];
+    const char *name, *source;
+    struct guarded temporaries[MAX_ARGS];
+    cl_program program;
+    struct measure_launch launch;
+    double launch_ns; /* of the whole kernel */
+    struct runner_result result;
+};
+
+BASE_PRINTF(3, 4) static bool fail(struct job *j, enum eval_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(j->result.evaluation.message, EVAL_MESSAGE, fmt, args);
+    va_end(args);
+    j->result.evaluation.status = status;
+    j->result.retire = status != EVAL_BUILD_ERROR && status != EVAL_CUT;
+    return false;
+}
+
+/* ---- buffers ---- */
+
+static cl_int guarded_new(cl_context context, size_t bytes, bool integer, struct guarded *g)
+{
+    cl_int error;
+    *g = (struct guarded){.bytes = bytes, .fill = integer ? 0xA5 : 0xFF};
+    g->whole = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes + 2 * GUARD, NULL, &error);
+    if (error) return error;
+    cl_buffer_region region = {.origin = GUARD, .size = bytes};
+    g->view = clCreateSubBuffer(g->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    return error;
+}
+
+static void guarded_free(struct guarded *g)
+{
+    if (g->view) clReleaseMemObject(g->view);
+    if (g->whole) clReleaseMemObject(g->whole);
+}
+
+static cl_int guarded_fill(cl_command_queue queue, const struct guarded *g)
+{
+    return clEnqueueFillBuffer(queue, g->whole, &g->fill, 1, 0, g->bytes + 2 * GUARD, 0, NULL, NULL);
+}
+
+static bool zone_intact(struct runner *r, const struct guarded *g, size_t offset)
+{
+    if (clEnqueueReadBuffer(r->queue, g->whole, CL_TRUE, offset, GUARD, r->scratch, 0, NULL, NULL)) return false;
+    for (size_t i = 0; i < GUARD; i++)
+        if (r->scratch[i] != g->fill) return false;
+    return true;
+}
+
+static bool zones_intact(struct runner *r, const struct guarded *g)
+{
+    return zone_intact(r, g, 0) && zone_intact(r, g, GUARD + g->bytes);
+}
+
+static bool is_integer(enum scalar_type t)
+{
+    return t == SCALAR_INT || t == SCALAR_BOOL;
+}
+
+static cl_int make_inputs(struct runner *r, unsigned b)
+{
+    cl_int error = CL_SUCCESS;
+    const struct verify_buffer *v = &r->task->buffers[b];
+    for (unsigned set = 0; !error && set < VERIFY_SETS; set++)
+        r->inputs[b][set] =
+            clCreateBuffer(r->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, v->bytes, v->data[set], &error);
+    return error;
+}
+
+static cl_int make_buffers(struct runner *r)
+{
+    size_t largest = GUARD;
+    cl_int error = CL_SUCCESS;
+    r->inputs = base_calloc(r->task->n_buffers, sizeof *r->inputs);
+    r->outputs = base_calloc(r->task->n_buffers, sizeof *r->outputs);
+    for (unsigned b = 0; !error && b < r->task->n_buffers; b++) {
+        const struct verify_buffer *v = &r->task->buffers[b];
+        if (v->bytes > largest) largest = v->bytes;
+        error = v->output ? guarded_new(r->context, v->bytes, is_integer(v->type), &r->outputs[b]) : make_inputs(r, b);
+    }
+    r->scratch = base_malloc(largest);
+    return error;
+}
+
+/* ---- build ---- */
+
+static void explain_build(struct job *j, cl_int error)
+{
+    size_t bytes = 0;
+    char *log = NULL;
+    cl_device_id device = j->runner->device;
+    clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
+    if (bytes > 0 && (double)bytes < BUILD_LOG) {
+        log = base_calloc(bytes + 1, 1);
+        clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
+    }
+    fail(j, EVAL_BUILD_ERROR, "%s: %s", opencl_error_name(error), log ? log : "no build log");
+    free(log);
+}
+
+static bool build(struct job *j)
+{
+    struct runner *r = j->runner;
+    cl_int error;
+    j->program = clCreateProgramWithSource(r->context, 1, &j->source, NULL, &error);
+    if (error) return fail(j, EVAL_BUILD_ERROR, "%s", opencl_error_name(error));
+    error = clBuildProgram(j->program, 1, &r->device, "-cl-std=CL1.2", NULL, NULL);
+    if (error) {
+        explain_build(j, error);
+        return false;
+    }
+    j->launch.kernel = clCreateKernel(j->program, j->name, &error);
+    return !error || fail(j, EVAL_BUILD_ERROR, "no kernel %s: %s", j->name, opencl_error_name(error));
+}
+
+static bool make_temporaries(struct job *j)
+{
+    for (unsigned i = 0; i < j->set.n_args; i++) {
+        if (j->args[i].buffer != BB_NONE) continue;
+        cl_int error = guarded_new(j->runner->context, j->args[i].bytes, false, &j->temporaries[i]);
+        if (error) return fail(j, EVAL_LAUNCH_ERROR, "a temporary of %zu bytes: %s", j->args[i].bytes,
+                               opencl_error_name(error));
+    }
+    return true;
+}
+
+static bool bind(struct job *j, enum verify_set set)
+{
+    struct runner *r = j->runner;
+    for (unsigned i = 0; i < j->set.n_args; i++) {
+        uint32_t b = j->args[i].buffer;
+        cl_mem m = b == BB_NONE ? j->temporaries[i].view
+                   : r->task->buffers[b].output ? r->outputs[b].view
+                                                : r->inputs[b][set];
+        cl_int error = clSetKernelArg(j->launch.kernel, i, sizeof m, &m);
+        if (error) return fail(j, EVAL_LAUNCH_ERROR, "argument %u: %s", i, opencl_error_name(error));
+    }
+    return true;
+}
+
+/* ---- running ---- */
+
+static void say_alive(void *ctx)
+{
+    child_send(((struct runner *)ctx)->fd, RUNNER_ALIVE, NULL, 0);
+}
+
+static void await_lock(struct runner *r)
+{
+    struct child_frame go;
+    child_send(r->fd, RUNNER_READY, NULL, 0);
+    if (!child_read(r->fd, &go, sizeof go) || go.kind != RUNNER_GO || go.length) _exit(0);
+}
+
+/* A launch that ended badly, or took longer than the limit. */
+static bool explain(struct job *j, struct measure_result m, const char *what)
+{
+    if (m.end == MEASURE_FAILED) return fail(j, EVAL_LAUNCH_ERROR, "%s: %s", what, opencl_error_name(m.error));
+    enum eval_status status = j->set.settings.best_ns > 0 ? EVAL_CUT : EVAL_TIMEOUT;
+    if (m.of > 0)
+        fail(j, status, "%zu of %zu work-groups take more than %.3g ms", m.groups, m.of, j->set.limit_ns * 1e-6);
+    else fail(j, status, "%s takes more than %.3g ms", what, j->set.limit_ns * 1e-6);
+    j->result.retire = m.end == MEASURE_OVERDUE;
+    return false;
+}
+
+/* The host's patience with one launch. */
+static double patience(const struct job *j)
+{
+    for (int i = 0; i < 3; i++)
+        if (!j->launch.free_local && j->launch.global[i] / j->launch.local[i] > 65535)
+            return j->set.limit_ns + WIDE_GRID_NS;
+    return j->launch.free_local ? j->set.limit_ns + WARM_UP_NS : j->set.limit_ns;
+}
+
+static bool run_whole(struct job *j)
+{
+    struct measure_result m = measure_once(&j->launch, j->launch.global, patience(j));
+    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns) return explain(j, m, "the launch");
+    j->launch_ns = m.ns;
+    say_alive(j->runner);
+    return true;
+}
+
+/* One work-group, before the device lock: the driver makes machine code at the first launch. */
+static bool warm_up(struct job *j)
+{
+    if (j->launch.free_local) return true;
+    struct measure_result m = measure_once(&j->launch, j->launch.local, j->set.limit_ns + WARM_UP_NS);
+    return m.end == MEASURE_DONE || explain(j, m, "one work-group");
+}
+
+static bool fill_outputs(struct job *j)
+{
+    struct runner *r = j->runner;
+    cl_int error = CL_SUCCESS;
+    for (unsigned b = 0; !error && b < r->task->n_buffers; b++)
+        if (r->task->buffers[b].output) error = guarded_fill(r->queue, &r->outputs[b]);
+    for (unsigned i = 0; !error && i < j->set.n_args; i++)
+        if (j->temporaries[i].whole) error = guarded_fill(r->queue, &j->temporaries[i]);
+    if (!error) error = clFinish(r->queue);
+    return !error || fail(j, EVAL_LAUNCH_ERROR, "filling the outputs: %s", opencl_error_name(error));
+}
+
+static bool check_zones(struct job *j)
+{
+    struct runner *r = j->runner;
+    for (unsigned b = 0; b < r->task->n_buffers; b++)
+        if (r->task->buffers[b].output && !zones_intact(r, &r->outputs[b]))
+            return fail(j, EVAL_WRONG_RESULT, "a store outside the output (buffer %u)", b);
+    for (unsigned i = 0; i < j->set.n_args; i++)
+        if (j->temporaries[i].whole && !zones_intact(r, &j->temporaries[i]))
+            return fail(j, EVAL_WRONG_RESULT, "a store outside the temporary (argument %u)", i);
+    return true;
+}
+
+static bool read_output(struct job *j, unsigned b, void *to)
+{
+    struct runner *r = j->runner;
+    cl_int error = clEnqueueReadBuffer(r->queue, r->outputs[b].view, CL_TRUE, 0, r->outputs[b].bytes, to, 0, NULL, NULL);
+    return !error || fail(j, EVAL_LAUNCH_ERROR, "reading the output: %s", opencl_error_name(error));
+}
+
+static bool check_output(struct job *j, unsigned b, enum verify_set set)
+{
+    const struct verify_buffer *v = &j->runner->task->buffers[b];
+    const void *got = j->runner->scratch;
+    if (!read_output(j, b, j->runner->scratch)) return false;
+    int64_t at = verify_compare(v, set, got, j->set.tolerance[set]);
+    return at < 0 || fail(j, EVAL_WRONG_RESULT, "output %lld is %.9g, the reference %.9g (%s inputs)", (long long)at,
+                          verify_get(v->type, got, at), verify_get(v->type, v->data[set], at),
+                          set == VERIFY_EXACT ? "exact" : "timing");
+}
+
+static bool run_set(struct job *j, enum verify_set set)
+{
+    const struct verify_task *t = j->runner->task;
+    if (!bind(j, set) || !fill_outputs(j) || !run_whole(j) || !check_zones(j)) return false;
+    for (unsigned b = 0; b < t->n_buffers; b++) {
+        if (!t->buffers[b].output) continue;
+        bool keep = j->set.mode == RUNNER_REFERENCE;
+        if (!(keep ? read_output(j, b, t->buffers[b].data[set]) : check_output(j, b, set))) return false;
+    }
+    return true;
+}
+
+static bool take_batch(struct job *j, struct evaluation *e)
+{
+    const struct eval_settings *s = &j->set.settings;
+    unsigned n = measure_batch_size(j->launch_ns, s->batch_ns, s->best_ns);
+    double limit = 4 * n * (j->launch_ns > 1e6 ? j->launch_ns : 1e6) + 1e9;
+    struct measure_result m = measure_batch(&j->launch, n, limit, e->samples_ns);
+    if (m.end != MEASURE_DONE) return explain(j, m, "a batch");
+    e->n_samples = n;
+    e->median_ns = stats_median(e->samples_ns, n);
+    if (j->set.mode == RUNNER_ROUND) {
+        e->n_samples = 1;
+        e->samples_ns[0] = e->median_ns = m.ns;
+    }
+    return true;
+}
+
+/* A second batch in a later window for what is within 2x of the best; the lower median counts. */
+static bool measure(struct job *j)
+{
+    struct evaluation *e = &j->result.evaluation;
+    if (!take_batch(j, e)) return false;
+    double best = j->set.settings.best_ns;
+    if (j->set.mode != RUNNER_EVALUATE || !(best > 0) || e->median_ns > 2 * best) return true;
+    await_lock(j->runner);
+    struct evaluation again = {.status = EVAL_OK};
+    if (!take_batch(j, &again)) return false;
+    if (again.median_ns < e->median_ns) *e = again;
+    return true;
+}
+
+static bool run(struct job *j)
+{
+    if (j->set.mode == RUNNER_REFERENCE) return run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING);
+    struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
+    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns) return explain(j, m, "a part of the work-groups");
+    if (j->set.settings.verify && !(run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING))) return false;
+    if (!j->set.settings.verify && !(bind(j, VERIFY_TIMING) && run_whole(j))) return false;
+    return measure(j);
+}
+
+static void work(struct job *j)
+{
+    bool ok = build(j) && make_temporaries(j) && bind(j, VERIFY_EXACT) && warm_up(j);
+    if (!ok) return;
+    await_lock(j->runner);
+    run(j);
+}
+
+static void job_clean(struct job *j)
+{
+    for (unsigned i = 0; i < j->set.n_args; i++) guarded_free(&j->temporaries[i]);
+    if (j->launch.kernel) clReleaseKernel(j->launch.kernel);
+    if (j->program) clReleaseProgram(j->program);
+}
+
+/* ---- messages ---- */
+
+void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, size_t *bytes)
+{
+    struct runner_job job = *settings;
+    memcpy(job.global, k->global, sizeof job.global);
+    memcpy(job.local, k->local, sizeof job.local);
+    job.n_args = k->n_args;
+    job.name_bytes = (uint32_t)strlen(k->name) + 1;
+    job.source_bytes = (uint32_t)strlen(k->source) + 1;
+    size_t args = k->n_args * sizeof *k->args;
+    *bytes = sizeof job + args + job.name_bytes + job.source_bytes;
+    char *message = base_malloc(*bytes), *p = message;
+    memcpy(p, &job, sizeof job);
+    p += sizeof job;
+    if (args) memcpy(p, k->args, args);
+    memcpy(p += args, k->name, job.name_bytes);
+    memcpy(p + job.name_bytes, k->source, job.source_bytes);
+    return message;
+}
+
+/* Whether the numbers of a job agree with its length and with the task. */
+static bool job_valid(const struct runner *r, const struct job *j)
+{
+    for (unsigned i = 0; i < j->set.n_args; i++) {
+        uint32_t b = j->args[i].buffer;
+        if (b != BB_NONE && (b >= r->task->n_buffers || j->args[i].bytes != r->task->buffers[b].bytes)) return false;
+        if (j->args[i].bytes == 0) return false;
+    }
+    if (j->set.local[0] == 0) return j->set.global[0] > 0;
+    for (int i = 0; i < 3; i++)
+        if (!j->set.local[i] || !j->set.global[i] || j->set.global[i] % j->set.local[i]) return false;
+    return true;
+}
+
+/* Points into the message. false: lengths do not add up. */
+static bool unpack(struct job *j, const char *message, size_t bytes)
+{
+    if (bytes < sizeof j->set) return false;
+    memcpy(&j->set, message, sizeof j->set);
+    size_t args = j->set.n_args * sizeof *j->args;
+    if (j->set.n_args > MAX_ARGS || j->set.name_bytes == 0 || j->set.source_bytes == 0 ||
+        bytes != sizeof j->set + args + j->set.name_bytes + j->set.source_bytes) {
+        j->set.n_args = 0;
+        return false;
+    }
+    memcpy(j->args, message + sizeof j->set, args);
+    j->name = message + sizeof j->set + args;
+    j->source = j->name + j->set.name_bytes;
+    return j->name[j->set.name_bytes - 1] == '\0' && j->source[j->set.source_bytes - 1] == '\0';
+}
+
+static bool serve_job(struct runner *r, const char *message, size_t bytes)
+{
+    struct job *j = base_calloc(1, sizeof *j);
+    j->runner = r;
+    j->result.evaluation.status = EVAL_OK;
+    if (!unpack(j, message, bytes) || !job_valid(r, j))
+        fail(j, EVAL_LAUNCH_ERROR, "the kernel's arguments or NDRange do not fit the problem");
+    else {
+        j->launch.queue = r->queue;
+        j->launch.free_local = j->set.local[0] == 0;
+        memcpy(j->launch.global, j->set.global, sizeof j->set.global);
+        memcpy(j->launch.local, j->set.local, sizeof j->set.local);
+        j->launch.alive = say_alive;
+        j->launch.ctx = r;
+        work(j);
+    }
+    bool retire = j->result.retire;
+    bool sent = child_send(r->fd, RUNNER_RESULT, &j->result, sizeof j->result);
+    if (retire || !sent) _exit(0);
+    job_clean(j);
+    free(j);
+    return true;
+}
+
+static bool serve_next(struct runner *r)
+{
+    struct child_frame frame;
+    if (!child_read(r->fd, &frame, sizeof frame)) return false;
+    if (frame.kind != RUNNER_JOB || frame.length > RUNNER_MAX_JOB) return false;
+    char *message = base_malloc(frame.length + 1u);
+    bool ok = child_read(r->fd, message, frame.length) && serve_job(r, message, frame.length);
+    free(message);
+    return ok;
+}
+
+/* ---- start ---- */
+
+static cl_int open_device(struct runner *r)
+{
+    cl_int error;
+    r->context = clCreateContext(NULL, 1, &r->device, NULL, NULL, &error);
+    if (!error) r->queue = clCreateCommandQueue(r->context, r->device, CL_QUEUE_PROFILING_ENABLE, &error);
+    return error ? error : make_buffers(r);
+}
+
+/* A small kernel of known result: shows that driver, compiler and device work. */
+static bool probe(struct runner *r)
+{
+    const char *source = "__kernel void probe(__global int *o) { o[get_global_id(0)] = (int)get_global_id(0) * 3; }";
+    enum { N = 64 };
+    int got[N];
+    size_t global = N;
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(r->context, 1, &source, NULL, NULL);
+    cl_mem out = clCreateBuffer(r->context, CL_MEM_READ_WRITE, sizeof got, NULL, NULL);
+    error |= clBuildProgram(program, 1, &r->device, "", NULL, NULL);
+    cl_kernel kernel = clCreateKernel(program, "probe", NULL);
+    error |= clSetKernelArg(kernel, 0, sizeof out, &out);
+    error |= clEnqueueNDRangeKernel(r->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
+    error |= clEnqueueReadBuffer(r->queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL);
+    if (kernel) clReleaseKernel(kernel);
+    if (program) clReleaseProgram(program);
+    if (out) clReleaseMemObject(out);
+    return !error && got[1] == 3 && got[N - 1] == 3 * (N - 1);
+}
+
+static void start(struct runner *r, unsigned device, char *why, size_t n)
+{
+    r->device = opencl_device(device);
+    if (!r->device) {
+        snprintf(why, n, "device %u is gone", device);
+        return;
+    }
+    cl_int error = open_device(r);
+    if (error) snprintf(why, n, "%s while preparing the device's buffers", opencl_error_name(error));
+    else if (!probe(r)) snprintf(why, n, "the probe kernel does not work");
+}
+
+void runner_main(int fd, void *ctx)
+{
+    const struct runner_setup *setup = ctx;
+    struct runner r = {.fd = fd, .task = setup->task};
+    char why[EVAL_MESSAGE] = "";
+    start(&r, setup->device, why, sizeof why);
+    child_send(fd, RUNNER_HELLO, why, sizeof why);
+    if (why[0]) return;
+    while (serve_next(&r)) continue;
+}

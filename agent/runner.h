@@ -1,0 +1,59 @@
+/* The runner: the child process that owns an OpenCL context and may crash or hang. Its parent is the evaluator.
+ *
+ * Conversation (frames of agent/child.h): the runner says HELLO when its context, its inputs and a probe kernel work. For
+ * each JOB it builds, says READY, waits for GO (the device lock), runs, perhaps says READY again for a second batch, and
+ * ends with RESULT, which gives the lock back. ALIVE moves the parent's kill time. */
+#ifndef THRESH_AGENT_RUNNER_H
+#define THRESH_AGENT_RUNNER_H
+
+#include "agent/evaluate.h"
+#include "agent/verify.h"
+
+enum runner_message {
+    RUNNER_JOB, /* parent -> runner: struct runner_job, its arguments, name and source, both 0-terminated */
+    RUNNER_GO,  /* parent -> runner */
+    RUNNER_HELLO, /* runner -> parent: text, empty if all is well */
+    RUNNER_READY,
+    RUNNER_ALIVE,
+    RUNNER_RESULT /* struct runner_result */
+};
+
+enum runner_mode {
+    RUNNER_EVALUATE,
+    RUNNER_REFERENCE, /* run once on each input set and keep the outputs as the task's reference */
+    RUNNER_ROUND      /* one batch, its span over its count as the only sample */
+};
+
+struct runner_job {
+    enum runner_mode mode;
+    struct eval_settings settings;
+    double limit_ns; /* of one launch */
+    struct verify_tolerance tolerance[VERIFY_SETS];
+    size_t global[3], local[3];
+    uint32_t n_args, name_bytes, source_bytes; /* bytes include the final 0 */
+};
+
+struct runner_result {
+    struct evaluation evaluation;
+    bool retire; /* the process may be damaged: replace it */
+};
+
+/* What a runner needs to start; inherited by fork(). */
+struct runner_setup {
+    const struct verify_task *task;
+    unsigned device; /* index of the stable order */
+};
+
+enum { RUNNER_MAX_JOB = 64 << 20, RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };
+
+/* The message for a job; malloc'd, *bytes long. */
+void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, size_t *bytes);
+/* The runner's life: a child_fork() body. ctx is a struct runner_setup. */
+void runner_main(int fd, void *ctx);
+
+/* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new() does after making the
+ * reference. Takes ownership of the task. NULL after adding an error if no runner starts. */
+struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
+                                  const struct verify_tolerance tolerance[VERIFY_SETS], struct diag *d);
+
+#endif

@@ -1,0 +1,45 @@
+/* The device list and the selection of a device; needs at least one OpenCL driver for the CPU. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "agent/device.h"
+#include "core/base/diag.h"
+
+Test(agent_device, lists_devices_with_limits_gpus_first)
+{
+    struct diag *d = diag_new();
+    struct device all[8];
+    unsigned n = device_list(all, 8, d);
+    cr_assert(n >= 1 && !diag_failed(d));
+    for (unsigned i = 0; i < n; i++) {
+        cr_assert_eq(all[i].index, i);
+        cr_assert(all[i].name[0] && all[i].compute_units > 0 && all[i].max_alloc_bytes > 0);
+        cr_assert(all[i].limits.max_work_group > 0 && all[i].limits.local_bytes > 0);
+        cr_assert(i == 0 || all[i - 1].gpu >= all[i].gpu);
+    }
+    diag_free(d);
+}
+
+Test(agent_device, selects_by_kind_number_and_name)
+{
+    struct diag *d = diag_new();
+    struct device first, dev;
+    cr_assert(device_select(NULL, &first, d) && device_select("0", &dev, d));
+    cr_assert_str_eq(first.name, dev.name);
+    cr_assert(device_select("cpu", &dev, d) && !dev.gpu);
+    char part[6] = "";
+    memcpy(part, dev.name, 5);
+    cr_assert(device_select(part, &dev, d));
+    cr_assert_not(diag_failed(d));
+    diag_free(d);
+}
+
+Test(agent_device, says_when_nothing_matches)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert_not(device_select("no such device", &dev, d));
+    cr_assert_eq(diag_count(d), 1);
+    cr_assert(strstr(diag_message(d, 0), "no such device"));
+    diag_free(d);
+}

@@ -1,0 +1,188 @@
+/* The evaluator on the CPU device with hand-written kernels over y[i] = 2 x[i]: good ones, wrong ones, and ones that crash
+ * or hang their runner. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "agent/evaluate.h"
+#include "agent/runner.h"
+#include "core/base/diag.h"
+
+enum { EVALUATE_N = 1024 };
+
+static struct evaluator *evaluate_start(unsigned runners)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("cpu", &dev, d));
+    struct verify_buffer shape[2] = {{.type = SCALAR_FLOAT, .elements = EVALUATE_N},
+                                     {.type = SCALAR_FLOAT, .elements = EVALUATE_N, .output = true}};
+    struct verify_task *t = verify_task_new(shape, 2, 7, d);
+    for (int set = 0; set < VERIFY_SETS; set++)
+        for (int i = 0; i < EVALUATE_N; i++)
+            ((float *)t->buffers[1].data[set])[i] = 2 * ((const float *)t->buffers[0].data[set])[i];
+    struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.absolute = 1e-6}};
+    struct evaluator *ev = evaluator_start(&t, &dev, runners, tolerance, d);
+    if (!ev) diag_print(d, stderr);
+    diag_free(d);
+    cr_assert_not_null(ev);
+    return ev;
+}
+
+/* A kernel of 64 work-groups of 16 with arguments x (const), y and its own index i. */
+static struct cg_kernel evaluate_kernel(const char *body, struct cg_arg args[2], char *text, size_t n)
+{
+    args[0] = (struct cg_arg){.buffer = 0, .bytes = EVALUATE_N * sizeof(float)};
+    args[1] = (struct cg_arg){.buffer = 1, .bytes = EVALUATE_N * sizeof(float)};
+    snprintf(text, n, "__kernel void f(__global const float *x, __global float *y)\n"
+                      "{\n    int i = (int)get_global_id(0);\n    %s\n}\n", body);
+    static char name[] = "f";
+    return (struct cg_kernel){.source = text, .name = name, .global = {EVALUATE_N, 1, 1}, .local = {16, 1, 1},
+                              .n_args = 2, .args = args};
+}
+
+static struct evaluation evaluate_body(struct evaluator *ev, const char *body, double best_ns)
+{
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k = evaluate_kernel(body, args, text, sizeof text);
+    struct evaluation e;
+    evaluator_run(ev, &k, &(struct eval_settings){.verify = true, .best_ns = best_ns}, &e);
+    return e;
+}
+
+static void evaluate_expect(struct evaluator *ev, const char *body, double best_ns, enum eval_status status)
+{
+    struct evaluation e = evaluate_body(ev, body, best_ns);
+    cr_assert_eq(e.status, status, "%s: %s (%s)", body, eval_status_name(e.status), e.message);
+}
+
+static const char evaluate_good[] = "y[i] = 2 * x[i];";
+
+Test(agent_evaluate, measures_a_correct_kernel)
+{
+    struct evaluator *ev = evaluate_start(1);
+    struct evaluation e = evaluate_body(ev, evaluate_good, 0);
+    cr_assert_eq(e.status, EVAL_OK, "%s", e.message);
+    cr_assert(e.n_samples >= 5 && e.n_samples <= 40 && e.median_ns > 0);
+    e = evaluate_body(ev, evaluate_good, e.median_ns); /* near the best: a second batch */
+    cr_assert_eq(e.status, EVAL_OK, "%s", e.message);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, leaves_the_group_size_to_the_device)
+{
+    struct evaluator *ev = evaluate_start(1);
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k = evaluate_kernel(evaluate_good, args, text, sizeof text);
+    k.local[0] = 0;
+    struct evaluation e;
+    evaluator_run(ev, &k, &(struct eval_settings){.verify = true}, &e);
+    cr_assert_eq(e.status, EVAL_OK, "%s", e.message);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, rejects_wrong_results)
+{
+    struct evaluator *ev = evaluate_start(1);
+    evaluate_expect(ev, "y[i] = 2 * x[i] + (i == 1023);", 0, EVAL_WRONG_RESULT);
+    evaluate_expect(ev, "if (i != 17) y[i] = 2 * x[i];", 0, EVAL_WRONG_RESULT);
+    evaluate_expect(ev, "y[i] = 2 * x[i]; if (i == 0) y[1030] = 1;", 0, EVAL_WRONG_RESULT);
+    evaluate_expect(ev, "y[i] = 2 * x[i]; if (i == 0) y[-3] = 1;", 0, EVAL_WRONG_RESULT);
+    evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, reports_build_errors)
+{
+    struct evaluator *ev = evaluate_start(1);
+    struct evaluation e = evaluate_body(ev, "y[i] = undeclared;", 0);
+    cr_assert_eq(e.status, EVAL_BUILD_ERROR);
+    cr_assert(strstr(e.message, "undeclared"), "%s", e.message);
+    evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, rejects_kernels_that_do_not_fit)
+{
+    struct evaluator *ev = evaluate_start(1);
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k = evaluate_kernel(evaluate_good, args, text, sizeof text);
+    args[1].bytes = 12;
+    struct evaluation e;
+    evaluator_run(ev, &k, &(struct eval_settings){.verify = true}, &e);
+    cr_assert_eq(e.status, EVAL_LAUNCH_ERROR, "%s", e.message);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, survives_crashes)
+{
+    struct evaluator *ev = evaluate_start(1);
+    evaluate_expect(ev, "y[i] = *(__global float *)(ulong)(i + 8);", 0, EVAL_CRASHED);
+    evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, kills_endless_kernels)
+{
+    struct evaluator *ev = evaluate_start(2);
+    static const char endless[] = "volatile int go = 1; while (go) y[i] = x[i]; y[i] = 1;";
+    evaluate_expect(ev, endless, 0, EVAL_TIMEOUT);
+    evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, cuts_what_is_much_slower_than_the_best)
+{
+    struct evaluator *ev = evaluate_start(1);
+    static const char slow[] = "volatile float s = 0; for (int j = 0; j < 1000000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
+    struct evaluation e = evaluate_body(ev, slow, 1e5);
+    cr_assert_eq(e.status, EVAL_CUT, "%s: %s", eval_status_name(e.status), e.message);
+    cr_assert(strstr(e.message, "work-groups"), "%s", e.message);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, runs_many_jobs_on_two_runners)
+{
+    struct evaluator *ev = evaluate_start(2);
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k = evaluate_kernel(evaluate_good, args, text, sizeof text);
+    cr_assert_eq(evaluator_capacity(ev), 4);
+    for (uint64_t i = 0; i < 4; i++) evaluator_submit(ev, 100 + i, &k, &(struct eval_settings){.verify = true});
+    unsigned seen = 0;
+    for (int i = 0; i < 4; i++) {
+        uint64_t job;
+        struct evaluation e;
+        cr_assert(evaluator_poll(ev, 60000, &job, &e));
+        cr_assert_eq(e.status, EVAL_OK, "%s", e.message);
+        seen |= 1u << (job - 100);
+    }
+    uint64_t job;
+    struct evaluation e;
+    cr_assert_eq(seen, 15);
+    cr_assert_not(evaluator_poll(ev, 0, &job, &e));
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, rounds_measure_every_kernel)
+{
+    struct evaluator *ev = evaluate_start(1);
+    struct cg_arg args[2];
+    char good[1024], bad[1024];
+    struct cg_kernel a = evaluate_kernel(evaluate_good, args, good, sizeof good);
+    struct cg_kernel b = evaluate_kernel("y[i] = nothing;", args, bad, sizeof bad);
+    const struct cg_kernel *kernels[2] = {&a, &b};
+    double ns[6];
+    evaluator_rounds(ev, kernels, 2, 3, 1, ns);
+    for (int r = 0; r < 3; r++) cr_assert(ns[r] > 0 && ns[3 + r] != ns[3 + r]);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, status_names_round_trip)
+{
+    for (unsigned s = 0; s < EVAL_STATUS_COUNT; s++)
+        cr_assert_eq(eval_status_find(eval_status_name((enum eval_status)s)), s);
+    cr_assert_eq(eval_status_find("nonsense"), EVAL_STATUS_COUNT);
+}
