@@ -1,0 +1,414 @@
+/* The parser: recursive descent, one token ahead (grammar in the README of this folder).
+ *
+ * After an error it skips to the next declaration, a keyword that begins a line, so that one mistake gives one message.
+ * Nesting is bounded, so that no text can exhaust the stack. */
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/lift/lex.h"
+#include "core/lift/syntax.h"
+
+enum { MAX_DEPTH = 200 };
+
+struct parser {
+    struct lexer lexer;
+    struct token next;
+    struct arena *arena;
+    struct diag *diag;
+    unsigned depth;
+    bool failed; /* in this declaration: no more messages, everything unwinds */
+};
+
+static struct ast *parse_expr(struct parser *p);
+static struct ast *parse_sum(struct parser *p);
+
+/* ---- tokens ---- */
+
+static void advance(struct parser *p)
+{
+    p->next = lift_lex_next(&p->lexer);
+}
+
+static void fail(struct parser *p, const char *expected)
+{
+    if (!p->failed && p->next.kind == TOKEN_END) diag_error(p->diag, p->next.at, "expected %s, found the end", expected);
+    else if (!p->failed && p->next.kind != TOKEN_BAD)
+        diag_error(p->diag, p->next.at, "expected %s, found '%.*s'", expected, (int)p->next.length, p->next.text);
+    p->failed = true;
+}
+
+static bool at_text(const struct parser *p, const char *text)
+{
+    bool word = p->next.kind == TOKEN_SIGN || p->next.kind == TOKEN_KEYWORD;
+    return !p->failed && word && lift_token_is(&p->next, text);
+}
+
+static bool accept(struct parser *p, const char *text)
+{
+    if (!at_text(p, text)) return false;
+    advance(p);
+    return true;
+}
+
+static void expect(struct parser *p, const char *text)
+{
+    if (accept(p, text)) return;
+    char quoted[16] = "'";
+    strncat(quoted, text, 10);
+    fail(p, strcat(quoted, "'"));
+}
+
+static const char *expect_name(struct parser *p, const char *what)
+{
+    if (p->failed || p->next.kind != TOKEN_NAME) {
+        fail(p, what);
+        return "?";
+    }
+    const char *name = arena_strndup(p->arena, p->next.text, p->next.length);
+    advance(p);
+    return name;
+}
+
+static bool enter(struct parser *p)
+{
+    if (++p->depth <= MAX_DEPTH) return true;
+    if (!p->failed) diag_error(p->diag, p->next.at, "nested deeper than %d levels", MAX_DEPTH);
+    p->failed = true;
+    return false;
+}
+
+/* ---- nodes ---- */
+
+static struct ast *new_ast(struct parser *p, enum ast_kind kind, struct source_pos at)
+{
+    struct ast *e = ARENA_NEW(p->arena, struct ast);
+    e->kind = kind;
+    e->at = at;
+    return e;
+}
+
+static void add_part(struct parser *p, struct ast *e, struct ast *part)
+{
+    e->parts = arena_grow(p->arena, e->parts, &e->cap_parts, e->n_parts + 1, sizeof(struct ast *));
+    e->parts[e->n_parts++] = part;
+}
+
+/* ---- types ---- */
+
+static struct ast_type *parse_type(struct parser *p);
+
+static void add_type_part(struct parser *p, struct ast_type *t)
+{
+    struct ast_type *part = parse_type(p);
+    t->parts = arena_grow(p->arena, t->parts, &t->cap_parts, t->n_parts + 1, sizeof(struct ast_type *));
+    t->parts[t->n_parts++] = part;
+}
+
+static void parse_scalar_type(struct parser *p, struct ast_type *t)
+{
+    t->is_scalar = true;
+    for (int i = 0; i < SCALAR_TYPE_COUNT; i++) {
+        if (p->next.kind != TOKEN_NAME || !lift_token_is(&p->next, scalar_type_name((enum scalar_type)i))) continue;
+        t->scalar = (enum scalar_type)i;
+        advance(p);
+        return;
+    }
+    fail(p, "a type");
+}
+
+static struct ast_type *parse_type(struct parser *p)
+{
+    struct ast_type *t = ARENA_NEW(p->arena, struct ast_type);
+    t->at = p->next.at;
+    if (enter(p) && accept(p, "[")) {
+        add_type_part(p, t);
+        expect(p, "]");
+        t->size = parse_sum(p);
+    } else if (accept(p, "(")) {
+        do add_type_part(p, t);
+        while (accept(p, ","));
+        expect(p, ")");
+        if (t->n_parts == 1) t = t->parts[0];
+    } else {
+        parse_scalar_type(p, t);
+    }
+    p->depth--;
+    return t;
+}
+
+/* ---- patterns of `fun` ---- */
+
+static struct ast_pattern *parse_pattern(struct parser *p);
+
+static void add_pattern(struct parser *p, struct ast_pattern *tuple)
+{
+    struct ast_pattern *part = parse_pattern(p);
+    tuple->parts = arena_grow(p->arena, tuple->parts, &tuple->cap_parts, tuple->n_parts + 1, sizeof(struct ast_pattern *));
+    tuple->parts[tuple->n_parts++] = part;
+}
+
+static void parse_pattern_list(struct parser *p, struct ast_pattern *tuple)
+{
+    do add_pattern(p, tuple);
+    while (accept(p, ","));
+    expect(p, ")");
+}
+
+static struct ast_pattern *parse_pattern(struct parser *p)
+{
+    struct ast_pattern *pattern = ARENA_NEW(p->arena, struct ast_pattern);
+    pattern->at = p->next.at;
+    if (enter(p) && accept(p, "(")) {
+        parse_pattern_list(p, pattern);
+    } else {
+        pattern->name = expect_name(p, "a parameter name");
+        if (accept(p, ":")) pattern->type = parse_type(p);
+    }
+    p->depth--;
+    return pattern->n_parts == 1 ? pattern->parts[0] : pattern;
+}
+
+/* ---- expressions ---- */
+
+static struct ast *parse_fun(struct parser *p)
+{
+    struct ast *e = new_ast(p, AST_FUN, p->next.at);
+    advance(p);
+    e->patterns = ARENA_NEW(p->arena, struct ast_pattern);
+    e->patterns->at = p->next.at;
+    do add_pattern(p, e->patterns);
+    while (!p->failed && !at_text(p, "->"));
+    expect(p, "->");
+    add_part(p, e, parse_expr(p));
+    return e;
+}
+
+static struct ast *parse_let(struct parser *p)
+{
+    advance(p);
+    struct ast *e = new_ast(p, AST_LET, p->next.at);
+    e->name = expect_name(p, "a name");
+    expect(p, "=");
+    add_part(p, e, parse_expr(p));
+    expect(p, "in");
+    add_part(p, e, parse_expr(p));
+    return e;
+}
+
+/* After "(": a parenthesized expression, a tuple, or an expression with its type. */
+static struct ast *parse_parenthesis(struct parser *p, struct source_pos at)
+{
+    struct ast *first = parse_expr(p);
+    struct ast *e = first;
+    if (accept(p, ":")) {
+        e = new_ast(p, AST_ASCRIBE, at);
+        add_part(p, e, first);
+        e->type = parse_type(p);
+    } else if (at_text(p, ",")) {
+        e = new_ast(p, AST_TUPLE, at);
+        add_part(p, e, first);
+        while (accept(p, ",")) add_part(p, e, parse_expr(p));
+    }
+    expect(p, ")");
+    return e;
+}
+
+static struct ast *parse_primary(struct parser *p)
+{
+    struct ast *e = new_ast(p, AST_NUMBER, p->next.at);
+    if (p->failed) return e;
+    if (p->next.kind == TOKEN_NUMBER) {
+        e->number = p->next.number;
+        e->integer = p->next.integer;
+        advance(p);
+    } else if (p->next.kind == TOKEN_NAME) {
+        e->kind = AST_NAME;
+        e->name = expect_name(p, "a name");
+    } else if (accept(p, "(")) {
+        e = parse_parenthesis(p, e->at);
+    } else {
+        fail(p, "an expression");
+    }
+    return e;
+}
+
+static struct ast *parse_call(struct parser *p)
+{
+    struct ast *e = parse_primary(p);
+    while (!p->next.line_start && accept(p, "(")) {
+        if (e->kind != AST_CALL) {
+            struct ast *call = new_ast(p, AST_CALL, e->at);
+            add_part(p, call, e);
+            e = call;
+        }
+        do add_part(p, e, parse_expr(p));
+        while (accept(p, ","));
+        expect(p, ")");
+    }
+    return e;
+}
+
+static struct ast *parse_unary(struct parser *p)
+{
+    struct source_pos at = p->next.at;
+    struct ast *e;
+    if (enter(p) && accept(p, "-")) {
+        e = new_ast(p, AST_NEGATE, at);
+        add_part(p, e, parse_unary(p));
+    } else {
+        e = parse_call(p);
+    }
+    p->depth--;
+    return e;
+}
+
+static struct ast *new_binary(struct parser *p, struct source_pos at, enum scalar_op op, struct ast *left, struct ast *right)
+{
+    struct ast *e = new_ast(p, AST_BINARY, at);
+    e->op = op;
+    add_part(p, e, left);
+    add_part(p, e, right);
+    return e;
+}
+
+static struct ast *parse_product(struct parser *p)
+{
+    struct ast *e = parse_unary(p);
+    while (at_text(p, "*") || at_text(p, "/")) {
+        struct source_pos at = p->next.at;
+        enum scalar_op op = at_text(p, "*") ? SCALAR_MULT : SCALAR_DIV;
+        advance(p);
+        e = new_binary(p, at, op, e, parse_unary(p));
+    }
+    return e;
+}
+
+static struct ast *parse_sum(struct parser *p)
+{
+    struct ast *e = parse_product(p);
+    while (at_text(p, "+") || at_text(p, "-")) {
+        struct source_pos at = p->next.at;
+        enum scalar_op op = at_text(p, "+") ? SCALAR_ADD : SCALAR_SUB;
+        advance(p);
+        e = new_binary(p, at, op, e, parse_product(p));
+    }
+    return e;
+}
+
+static struct ast *parse_pipe(struct parser *p)
+{
+    struct ast *e = parse_sum(p);
+    while (at_text(p, "|>")) {
+        struct ast *pipe = new_ast(p, AST_PIPE, p->next.at);
+        advance(p);
+        add_part(p, pipe, e);
+        add_part(p, pipe, parse_sum(p));
+        e = pipe;
+    }
+    return e;
+}
+
+static struct ast *parse_expr(struct parser *p)
+{
+    struct ast *e;
+    if (!enter(p)) e = new_ast(p, AST_NUMBER, p->next.at);
+    else if (at_text(p, "fun")) e = parse_fun(p);
+    else if (at_text(p, "let")) e = parse_let(p);
+    else e = parse_pipe(p);
+    p->depth--;
+    return e;
+}
+
+/* ---- declarations ---- */
+
+static struct ast_decl *add_decl(struct parser *p, struct ast_program *program, enum ast_decl_kind kind)
+{
+    program->decls = arena_grow(p->arena, program->decls, &program->cap_decls, program->n_decls + 1, sizeof(struct ast_decl));
+    struct ast_decl *decl = &program->decls[program->n_decls++];
+    *decl = (struct ast_decl){.kind = kind, .at = p->next.at};
+    return decl;
+}
+
+static void parse_sizes(struct parser *p, struct ast_program *program)
+{
+    do add_decl(p, program, AST_SIZE)->name = expect_name(p, "a size name");
+    while (accept(p, ","));
+}
+
+static void parse_input(struct parser *p, struct ast_program *program)
+{
+    struct ast_decl *decl = add_decl(p, program, AST_INPUT);
+    decl->name = expect_name(p, "an input name");
+    expect(p, ":");
+    decl->type = parse_type(p);
+}
+
+static void parse_value(struct parser *p, struct ast_program *program)
+{
+    struct ast_decl *decl = add_decl(p, program, AST_VALUE);
+    decl->name = expect_name(p, "a name");
+    expect(p, "=");
+    decl->body = parse_expr(p);
+}
+
+static void parse_function(struct parser *p, struct ast_program *program)
+{
+    struct ast_decl *decl = add_decl(p, program, AST_FUNCTION);
+    decl->name = expect_name(p, "a function name");
+    decl->patterns = ARENA_NEW(p->arena, struct ast_pattern);
+    decl->patterns->at = p->next.at;
+    expect(p, "(");
+    parse_pattern_list(p, decl->patterns);
+    if (accept(p, ":")) decl->type = parse_type(p);
+    expect(p, "=");
+    bool brace = accept(p, "{");
+    decl->body = parse_expr(p);
+    if (brace) expect(p, "}");
+}
+
+static void parse_schedule(struct parser *p)
+{
+    if (!p->failed && p->next.kind == TOKEN_NAME && lift_token_is(&p->next, "open")) advance(p);
+    else fail(p, "'open' (the only schedule there is)");
+}
+
+static void parse_decl(struct parser *p, struct ast_program *program)
+{
+    struct source_pos at = p->next.at;
+    if (accept(p, "size")) parse_sizes(p, program);
+    else if (accept(p, "input")) parse_input(p, program);
+    else if (accept(p, "let")) parse_value(p, program);
+    else if (accept(p, "fun")) parse_function(p, program);
+    else if (accept(p, "schedule")) parse_schedule(p);
+    else if (accept(p, "output")) {
+        struct ast_decl *decl = add_decl(p, program, AST_OUTPUT);
+        decl->at = at;
+        decl->body = parse_expr(p);
+    } else fail(p, "size, input, output, let, fun or schedule");
+}
+
+/* Skips to the next declaration: a keyword other than `in` that begins a line. */
+static void recover(struct parser *p)
+{
+    p->failed = false;
+    p->depth = 0;
+    while (p->next.kind != TOKEN_END && !(p->next.kind == TOKEN_KEYWORD && p->next.line_start && !at_text(p, "in")))
+        advance(p);
+}
+
+struct ast_program *lift_syntax_parse(const struct source *source, struct arena *a, struct diag *d)
+{
+    struct parser p = {.lexer = {.source = source, .diag = d}, .arena = a, .diag = d};
+    struct ast_program *program = ARENA_NEW(a, struct ast_program);
+    advance(&p);
+    while (p.next.kind != TOKEN_END) {
+        size_t before = program->n_decls;
+        struct source_pos start = p.next.at;
+        parse_decl(&p, program);
+        if (!p.failed) continue;
+        program->n_decls = before;
+        if (p.next.at.offset == start.offset) advance(&p);
+        recover(&p);
+    }
+    return program;
+}

@@ -1,0 +1,32 @@
+/* The patterns of the language by name: what leads their arguments, how many follow. Private to core/lift. */
+#ifndef THRESH_LIFT_PATTERN_H
+#define THRESH_LIFT_PATTERN_H
+
+#include "core/lift/lift.h"
+
+/* What the first argument is, if it is no value. */
+enum pattern_lead {
+    LEAD_NONE,
+    LEAD_FUNCTION, /* map, reduce */
+    LEAD_AMOUNT,   /* split */
+    LEAD_INDEX     /* get */
+};
+
+struct pattern_info {
+    const char *name;
+    enum pattern_lead lead;
+    unsigned n_fun_params; /* of the function */
+    unsigned n_values;     /* arguments after the lead; at least, if variadic */
+    bool variadic;
+    enum lift_kind kind; /* APPLY, or GET for `get` */
+    enum lift_pattern pattern;
+};
+
+/* NULL if no pattern has this name. */
+const struct pattern_info *lift_pattern_find(const char *name);
+const struct pattern_info *lift_pattern_info(enum lift_pattern pattern);
+
+/* A type ascription (e : T), an `id` with its type set before lift_bind(), which checks and removes it. */
+bool lift_is_ascription(const struct lift_expr *e);
+
+#endif

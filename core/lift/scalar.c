@@ -1,0 +1,104 @@
+/* The table of scalar operations and types, and the reference semantics of each operation: double precision, whatever
+ * the type of the program. */
+#include "core/lift/scalar.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/panic.h"
+
+struct op_entry {
+    const char *name;
+    unsigned arity;
+    const char *format;
+    bool exact;
+};
+
+static const struct op_entry ops[] = {
+#define SCALAR_OP(id, name, arity, format, exact) [SCALAR_##id] = {name, arity, format, exact},
+    SCALAR_OPS(SCALAR_OP)
+#undef SCALAR_OP
+};
+
+struct type_entry {
+    const char *name;
+    unsigned bytes, precision;
+};
+
+static const struct type_entry types[SCALAR_TYPE_COUNT] = {
+    [SCALAR_FLOAT] = {"float", 4, 24}, [SCALAR_DOUBLE] = {"double", 8, 53}, [SCALAR_HALF] = {"half", 2, 11},
+    [SCALAR_INT] = {"int", 4, 31},     [SCALAR_BOOL] = {"bool", 1, 1},
+};
+
+const char *scalar_op_name(enum scalar_op op)
+{
+    CHECK(op < SCALAR_OP_COUNT);
+    return ops[op].name;
+}
+
+unsigned scalar_op_arity(enum scalar_op op)
+{
+    CHECK(op < SCALAR_OP_COUNT);
+    return ops[op].arity;
+}
+
+const char *scalar_op_format(enum scalar_op op)
+{
+    CHECK(op < SCALAR_OP_COUNT);
+    return ops[op].format;
+}
+
+bool scalar_op_exact(enum scalar_op op)
+{
+    CHECK(op < SCALAR_OP_COUNT);
+    return ops[op].exact;
+}
+
+enum scalar_op scalar_op_find(const char *name, unsigned length)
+{
+    for (unsigned i = 0; i < SCALAR_OP_COUNT; i++)
+        if (strlen(ops[i].name) == length && !memcmp(ops[i].name, name, length)) return (enum scalar_op)i;
+    return SCALAR_OP_COUNT;
+}
+
+double scalar_op_apply(enum scalar_op op, const double *args)
+{
+    switch (op) {
+    case SCALAR_ADD: return args[0] + args[1];
+    case SCALAR_SUB: return args[0] - args[1];
+    case SCALAR_MULT: return args[0] * args[1];
+    case SCALAR_DIV: return args[0] / args[1];
+    case SCALAR_FMA: return fma(args[0], args[1], args[2]);
+    case SCALAR_MIN: return fmin(args[0], args[1]);
+    case SCALAR_MAX: return fmax(args[0], args[1]);
+    case SCALAR_NEG: return -args[0];
+    case SCALAR_ABS: return fabs(args[0]);
+    case SCALAR_SQRT: return sqrt(args[0]);
+    case SCALAR_RSQRT: return 1 / sqrt(args[0]);
+    case SCALAR_EXP: return exp(args[0]);
+    case SCALAR_LOG: return log(args[0]);
+    case SCALAR_SIN: return sin(args[0]);
+    case SCALAR_COS: return cos(args[0]);
+    case SCALAR_TANH: return tanh(args[0]);
+    case SCALAR_OP_COUNT: break;
+    }
+    PANIC("no scalar operation %d", (int)op);
+}
+
+const char *scalar_type_name(enum scalar_type t)
+{
+    CHECK(t < SCALAR_TYPE_COUNT);
+    return types[t].name;
+}
+
+unsigned scalar_type_bytes(enum scalar_type t)
+{
+    CHECK(t < SCALAR_TYPE_COUNT);
+    return types[t].bytes;
+}
+
+unsigned scalar_type_precision(enum scalar_type t)
+{
+    CHECK(t < SCALAR_TYPE_COUNT);
+    return types[t].precision;
+}
