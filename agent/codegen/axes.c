@@ -1,0 +1,146 @@
+/* Hardware axes: runs of fused dimensions, the sizes of work-groups, and which work-items execute a store.
+ *
+ * A run is a head and the FUSED dimensions below it, each the only child of the one above. Its index is decoded from one
+ * id: index(d) = (t / inner(d)) % size(d). Runs on a WRG or GLB axis have equal extents; a run on an LCL axis may be
+ * smaller than the group and is then guarded by t < extent (gpu-space, "Hardware axes, runs and FUSED"). */
+#include "agent/codegen/program.h"
+
+static int expected_code(enum bb_dim_kind kind)
+{
+    switch (kind) {
+    case BB_THREAD: return BB_LCL;
+    case BB_BLOCK: return BB_WRG;
+    case BB_GLOBAL: return BB_GLB;
+    case BB_LOOP:
+    case BB_UNROLL:
+    case BB_VECTOR: break;
+    }
+    return BB_SEQ;
+}
+
+static const char *join_run(struct cg_node *n)
+{
+    struct cg_node *up = n->parent;
+    if (up->type != CG_DIM || up->kind != n->kind) return "a fused dimension without a run around it";
+    if (up->n_children != 1) return "a fused dimension is not the only child of its run";
+    if (n->kind == BB_VECTOR) return "a fused vector dimension";
+    n->fused = true;
+    n->axis = up->axis;
+    return NULL;
+}
+
+static const char *read_code(const struct cg_program *p, struct cg_node *n)
+{
+    int code = p->c->code[n->dims[0]];
+    if (code == BB_FUSED) return join_run(n);
+    int first = expected_code(n->kind);
+    if (!cg_hardware(n)) return code == first ? NULL : "a sequential dimension on a hardware axis";
+    if (code < first || code >= first + CG_AXES) return "a parallel dimension without its hardware axis";
+    n->axis = (unsigned)(code - first);
+    return NULL;
+}
+
+static bool next_in_run(const struct cg_node *n)
+{
+    return n->n_children == 1 && n->children[0]->type == CG_DIM && n->children[0]->fused;
+}
+
+/* Fills inner and run_extent of the run that starts at head. */
+static void measure_run(struct cg_node *head)
+{
+    struct cg_node *last = head;
+    while (next_in_run(last)) last = last->children[0];
+    int64_t inner = 1;
+    for (struct cg_node *n = last; n != head->parent; n = n->parent) {
+        n->inner = inner;
+        inner *= n->size;
+    }
+    for (struct cg_node *n = last; n != head->parent; n = n->parent) n->run_extent = inner;
+}
+
+static const char *take_axis(struct cg_program *p, const struct cg_node *head)
+{
+    int64_t *extent = head->kind == BB_THREAD ? &p->local_size[head->axis] : &p->groups[head->axis];
+    if (head->kind != BB_THREAD && *extent != 1 && *extent != head->run_extent)
+        return "runs of different extents on one group axis";
+    if (head->run_extent > *extent) *extent = head->run_extent;
+    if (head->kind == BB_GLOBAL) p->global_ids = true;
+    return NULL;
+}
+
+/* No dimension around a hardware dimension uses its axis; UNROLL holds UNROLL and VECTOR only; VECTOR is innermost. */
+static const char *check_nesting(const struct cg_node *n)
+{
+    for (const struct cg_node *up = n->parent; up; up = up->parent) {
+        if (up->type != CG_DIM) continue;
+        if (up->kind == BB_VECTOR) return "a dimension inside a vector dimension";
+        if (up->kind == BB_UNROLL && n->kind != BB_UNROLL && n->kind != BB_VECTOR)
+            return "a loop inside an unrolled dimension";
+        if (n->kind == BB_BLOCK && up->kind != BB_BLOCK) return "a block dimension is not outermost";
+        if (n->kind == BB_GLOBAL && up->kind != BB_GLOBAL) return "a global dimension is not outermost";
+        if (cg_hardware(n) && !n->fused && up->kind == n->kind && up->axis == n->axis)
+            return "two runs on one axis around each other";
+    }
+    return NULL;
+}
+
+static const char *map_node(struct cg_program *p, struct cg_node *n)
+{
+    const char *why = n->type == CG_DIM ? read_code(p, n) : NULL;
+    for (unsigned i = 0; !why && i < n->n_children; i++) why = map_node(p, n->children[i]);
+    if (why || n->type != CG_DIM) return why;
+    if (n->kind == BB_VECTOR && n->size != 2 && n->size != 4 && n->size != 8 && n->size != 16)
+        return "a vector width that OpenCL C does not have";
+    why = check_nesting(n);
+    if (why || !cg_hardware(n) || n->fused) return why;
+    measure_run(n);
+    return take_axis(p, n);
+}
+
+/* ---- guards ---- */
+
+/* Sets the axes on which a store lacks a dimension: there only id 0 may execute it. A region is private to its group. */
+static const char *guard_store(struct cg_program *p, struct cg_node *n)
+{
+    bool private_to_group = p->bb->insts[n->statement].kind == BB_COPY_STORE;
+    bool local[CG_AXES] = {false}, group[CG_AXES] = {false};
+    for (const struct cg_node *up = n->parent; up; up = up->parent) {
+        if (!cg_hardware(up)) continue;
+        bool thread = up->kind == BB_THREAD;
+        if (!cg_owns(p, n->statement, up) && (thread || !private_to_group))
+            return "a store inside a parallel dimension that is not its own";
+        (thread ? local : group)[up->axis] = true;
+    }
+    for (unsigned g = 0; g < CG_AXES; g++) {
+        if (!local[g] && p->local_size[g] > 1) n->guard_local |= (uint8_t)(1u << g);
+        if (!group[g] && p->groups[g] > 1 && !private_to_group) n->guard_group |= (uint8_t)(1u << g);
+    }
+    return NULL;
+}
+
+static const char *guard_stores(struct cg_program *p)
+{
+    for (uint32_t i = 0; i < p->bb->n_insts; i++) {
+        enum bb_inst_kind kind = p->bb->insts[i].kind;
+        if (!p->inst_node[i] || (kind != BB_STORE && kind != BB_COPY_STORE)) continue;
+        const char *why = guard_store(p, p->inst_node[i]);
+        if (why) return why;
+    }
+    return NULL;
+}
+
+int64_t cg_items_per_group(const struct cg_program *p)
+{
+    return p->local_size[0] * p->local_size[1] * p->local_size[2];
+}
+
+const char *cg_map_axes(struct cg_program *p)
+{
+    for (unsigned g = 0; g < CG_AXES; g++) p->local_size[g] = p->groups[g] = 1;
+    const char *why = map_node(p, p->root);
+    if (why) return why;
+    bool blocks = false;
+    for (unsigned i = 0; i < p->n_nodes; i++) blocks |= p->nodes[i]->type == CG_DIM && p->nodes[i]->kind == BB_BLOCK;
+    if (p->global_ids && (blocks || cg_items_per_group(p) > 1)) return "GLOBAL beside BLOCK or THREAD dimensions";
+    return guard_stores(p);
+}

@@ -1,0 +1,131 @@
+/* Barriers around staged regions.
+ *
+ * A region's dependence is an interval of the children of the innermost node around its store and its load: from the
+ * store's child to the load's, and if that node is a loop also from the load's child round the back edge to the store's.
+ * Every interval needs one barrier; taking the last point of the interval that ends first gives the fewest. Points are
+ * legal outside thread nests and predicates only, so a dependence inside a thread nest is refused (lift page, step 3;
+ * CC'22 section 4.6). A group of one work-item needs none. */
+#include "agent/codegen/program.h"
+
+#include "core/base/arena.h"
+
+struct interval {
+    unsigned write, read; /* children of the node; write < read */
+    const struct cg_region *region;
+};
+
+struct site {
+    struct cg_node *node;
+    unsigned n;
+    struct interval *intervals;   /* ascending by read */
+    struct cg_node **before;      /* [n_children + 1] barrier before that child; the last: at the end */
+};
+
+static unsigned child_towards(const struct cg_node *up, const struct cg_node *n)
+{
+    while (n->parent != up) n = n->parent;
+    unsigned i = 0;
+    while (up->children[i] != n) i++;
+    return i;
+}
+
+static void add_interval(struct site *s, struct interval x)
+{
+    unsigned i = s->n++;
+    for (; i > 0 && s->intervals[i - 1].read > x.read; i--) s->intervals[i] = s->intervals[i - 1];
+    s->intervals[i] = x;
+}
+
+static void collect(struct cg_program *p, struct site *s)
+{
+    for (uint32_t v = 0; v < p->bb->n_values; v++) {
+        const struct bb_value *value = &p->bb->values[v];
+        if (!p->regions[value->region].used) continue;
+        struct cg_node *store = p->inst_node[value->copy_store], *load = p->inst_node[value->load];
+        if (cg_common(store, load) != s->node) continue;
+        add_interval(s, (struct interval){child_towards(s->node, store), child_towards(s->node, load),
+                                          &p->regions[value->region]});
+    }
+}
+
+static void fence(struct cg_node *barrier, const struct cg_region *r)
+{
+    if (r->space == BB_MEM_LOCAL) barrier->fence_local = true;
+    else barrier->fence_global = true;
+}
+
+/* A barrier at some point from first to last; made at `at` if there is none. */
+static void require(struct cg_program *p, struct site *s, unsigned first, unsigned last, unsigned at,
+                    const struct cg_region *r)
+{
+    struct cg_node *found = NULL;
+    for (unsigned i = first; i <= last && !found; i++) found = s->before[i];
+    if (!found) {
+        found = s->before[at] = cg_node_new(p, CG_BARRIER);
+        found->parent = s->node;
+        p->n_barriers++;
+    }
+    fence(found, r);
+}
+
+/* The way round the loop: after the read to the end, or from the start to the write. */
+static void require_back_edge(struct cg_program *p, struct site *s, const struct interval *x)
+{
+    unsigned end = s->node->n_children;
+    for (unsigned i = 0; i <= x->write; i++)
+        if (s->before[i]) {
+            fence(s->before[i], x->region);
+            return;
+        }
+    require(p, s, x->read + 1, end, end, x->region);
+}
+
+static void insert(struct cg_program *p, struct site *s)
+{
+    struct cg_node *n = s->node, **children = ARENA_ARRAY(p->arena, struct cg_node *, 2 * n->n_children + 1);
+    unsigned out = 0;
+    for (unsigned i = 0; i <= n->n_children; i++) {
+        if (s->before[i]) children[out++] = s->before[i];
+        if (i < n->n_children) children[out++] = n->children[i];
+    }
+    n->children = children;
+    n->n_children = out;
+}
+
+/* With no_barrier_elimination: a barrier at every legal point around the region's uses. */
+static void require_all(struct cg_program *p, struct site *s, const struct interval *x)
+{
+    for (unsigned i = 0; i <= s->node->n_children; i++) require(p, s, i, i, i, x->region);
+}
+
+static const char *place_site(struct cg_program *p, struct site *s)
+{
+    for (const struct cg_node *n = s->node; n; n = n->parent)
+        if (n->type == CG_DIM && (n->kind == BB_THREAD || n->kind == BB_UNROLL || n->kind == BB_VECTOR))
+            return "a dependence through memory inside a thread or unrolled dimension";
+    s->before = ARENA_ARRAY(p->arena, struct cg_node *, s->node->n_children + 1);
+    for (unsigned i = 0; i < s->n; i++) {
+        const struct interval *x = &s->intervals[i];
+        if (p->options.no_barrier_elimination) require_all(p, s, x);
+        require(p, s, x->write + 1, x->read, x->read, x->region);
+    }
+    for (unsigned i = 0; s->node->type == CG_DIM && s->node->kind == BB_LOOP && i < s->n; i++)
+        require_back_edge(p, s, &s->intervals[i]);
+    insert(p, s);
+    return NULL;
+}
+
+const char *cg_place_barriers(struct cg_program *p)
+{
+    if (cg_items_per_group(p) == 1) return NULL;
+    unsigned n = p->n_nodes;
+    for (unsigned i = 0; i < n; i++) {
+        struct site s = {.node = p->nodes[i]};
+        s.intervals = ARENA_ARRAY(p->arena, struct interval, p->bb->n_values + 1);
+        collect(p, &s);
+        const char *why = s.n ? place_site(p, &s) : NULL;
+        if (why) return why;
+    }
+    cg_number_nodes(p);
+    return NULL;
+}

@@ -1,0 +1,323 @@
+/* The loop program on the host: the work-items of a group in lock step between barriers, one group after the other.
+ *
+ * Nodes that hold a barrier run once for the whole group; everything else runs item by item, to its end. A barrier starts
+ * a new epoch. Each memory element remembers who wrote and who read it in which epoch, so that two items (or two groups)
+ * that touch an element without a barrier between them, one of them writing, are a race whatever the order here. Values
+ * are doubles rounded to the precision of their type after every operation. */
+#include "agent/codegen/program.h"
+
+#include <stdio.h>
+
+#include "core/base/arena.h"
+
+enum { NOBODY = -1, SEVERAL = -2 };
+
+struct shadow {
+    int64_t writer, reader;             /* item over all groups, or NOBODY, SEVERAL */
+    int64_t write_epoch, read_epoch;
+    bool set;
+};
+
+struct memory {
+    const char *name;
+    enum scalar_type type;
+    int64_t elements;
+    double *data;
+    struct shadow *shadow;
+};
+
+struct machine {
+    const struct cg_program *p;
+    struct arena *arena;
+    struct memory *buffers, *regions;
+    int64_t *digit;           /* [n_nodes] */
+    double **registers;       /* [n_insts] [items * registers] */
+    bool **set;               /* the same shape */
+    int64_t group[CG_AXES], item[CG_AXES];
+    int64_t group_number, item_number, epoch;
+    struct cg_check result;
+};
+
+static bool failed(const struct machine *m)
+{
+    return m->result.fault != CG_OK;
+}
+
+static void fault(struct machine *m, enum cg_fault kind, uint32_t inst, const char *place, int64_t element)
+{
+    if (failed(m)) return;
+    m->result.fault = kind;
+    snprintf(m->result.where, sizeof m->result.where, "%s: %s[%lld], work-item %lld of group %lld",
+             m->p->bb->insts[inst].name, place, (long long)element, (long long)m->item_number,
+             (long long)m->group_number);
+}
+
+static double rounded(enum scalar_type type, double x)
+{
+    return type == SCALAR_FLOAT ? (double)(float)x : x;
+}
+
+/* ---- memory ---- */
+
+static int64_t whole_item(const struct machine *m)
+{
+    return m->group_number * cg_items_per_group(m->p) + m->item_number;
+}
+
+/* Whether somebody else did it with no barrier since: groups never meet at a barrier. */
+static bool other(const struct machine *m, int64_t who, int64_t epoch)
+{
+    if (who == NOBODY || who == whole_item(m)) return false;
+    bool same_group = who == SEVERAL || who / cg_items_per_group(m->p) == m->group_number;
+    return !same_group || epoch == m->epoch;
+}
+
+static double read_memory(struct machine *m, uint32_t inst, struct memory *mem, int64_t at)
+{
+    if (at < 0 || at >= mem->elements) {
+        fault(m, CG_WRONG_BOUNDS, inst, mem->name, at);
+        return 0;
+    }
+    struct shadow *s = &mem->shadow[at];
+    if (!s->set) fault(m, CG_UNINITIALIZED, inst, mem->name, at);
+    if (other(m, s->writer, s->write_epoch)) fault(m, CG_RACE, inst, mem->name, at);
+    s->reader = other(m, s->reader, s->read_epoch) ? SEVERAL : whole_item(m);
+    s->read_epoch = m->epoch;
+    return mem->data[at];
+}
+
+static void write_memory(struct machine *m, uint32_t inst, struct memory *mem, int64_t at, double x)
+{
+    if (at < 0 || at >= mem->elements) {
+        fault(m, CG_WRONG_BOUNDS, inst, mem->name, at);
+        return;
+    }
+    struct shadow *s = &mem->shadow[at];
+    if (other(m, s->writer, s->write_epoch) || other(m, s->reader, s->read_epoch))
+        fault(m, CG_RACE, inst, mem->name, at);
+    s->writer = whole_item(m);
+    s->write_epoch = m->epoch;
+    s->set = true;
+    mem->data[at] = rounded(mem->type, x);
+}
+
+static struct memory *accessed(struct machine *m, uint32_t inst)
+{
+    const struct cg_access *x = &m->p->access[inst];
+    return x->region != BB_NONE ? &m->regions[x->region] : &m->buffers[x->buffer];
+}
+
+/* ---- registers and arithmetic ---- */
+
+static int64_t slot(const struct machine *m, const struct cg_value *v, struct cg_node *const *digits)
+{
+    int64_t at = 0;
+    for (unsigned a = 0; a < v->n_axes; a++) at = at * v->axes[a]->size + m->digit[digits[a]->id];
+    return m->item_number * v->registers + at;
+}
+
+static double read_operand(struct machine *m, uint32_t inst, unsigned j)
+{
+    const struct cg_operand *x = &m->p->operands[inst][j];
+    int64_t at = slot(m, x->value, x->digits);
+    if (!m->set[x->value->inst][at]) fault(m, CG_UNINITIALIZED, inst, "register ", at);
+    return m->registers[x->value->inst][at];
+}
+
+static double evaluate(struct machine *m, uint32_t inst)
+{
+    const struct bb_inst *in = &m->p->bb->insts[inst];
+    double stack[64];
+    unsigned top = 0;
+    for (unsigned i = 0; i < in->n_nodes; i++) {
+        const struct bb_node *n = &in->nodes[i];
+        if (n->kind == BB_NODE_OPERAND) stack[top++] = read_operand(m, inst, n->operand);
+        else if (n->kind == BB_NODE_CONST) stack[top++] = rounded(in->type, n->value);
+        else {
+            top -= scalar_op_arity(n->op);
+            stack[top] = rounded(in->type, scalar_op_apply(n->op, stack + top));
+            top++;
+        }
+    }
+    return in->n_nodes ? stack[0] : read_operand(m, inst, 0);
+}
+
+static bool guarded_off(const struct machine *m, const struct cg_node *n)
+{
+    for (unsigned g = 0; g < CG_AXES; g++) {
+        if ((n->guard_local >> g & 1u) && m->item[g]) return true;
+        if ((n->guard_group >> g & 1u) && m->group[g]) return true;
+    }
+    return false;
+}
+
+static void run_statement(struct machine *m, const struct cg_node *n)
+{
+    uint32_t i = n->statement;
+    const struct bb_inst *in = &m->p->bb->insts[i];
+    const struct cg_access *x = &m->p->access[i];
+    int64_t at = x->offset ? index_eval(x->offset, m->digit) : 0;
+    if (guarded_off(m, n)) return;
+    if (in->kind == BB_STORE || in->kind == BB_COPY_STORE) {
+        write_memory(m, i, accessed(m, i), at, evaluate(m, i));
+        return;
+    }
+    const struct cg_value *v = in->kind == BB_STEP ? m->p->operands[i][0].value : &m->p->values[i];
+    int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
+    double value = x->offset ? read_memory(m, i, accessed(m, i), at) : evaluate(m, i);
+    m->registers[v->inst][to] = rounded(in->type, value);
+    m->set[v->inst][to] = true;
+}
+
+/* ---- the tree ---- */
+
+static void run_item(struct machine *m, const struct cg_node *n);
+
+static void run_item_children(struct machine *m, const struct cg_node *n)
+{
+    for (unsigned i = 0; i < n->n_children && !failed(m); i++) run_item(m, n->children[i]);
+}
+
+static int64_t hardware_id(const struct machine *m, const struct cg_node *n)
+{
+    return n->kind == BB_THREAD ? m->item[n->axis] : m->group[n->axis];
+}
+
+static void run_item(struct machine *m, const struct cg_node *n)
+{
+    if (n->type == CG_INST) {
+        run_statement(m, n);
+    } else if (cg_hardware(n)) {
+        int64_t id = hardware_id(m, n);
+        if (id >= n->run_extent) return;
+        m->digit[n->id] = id / n->inner % n->size;
+        run_item_children(m, n);
+    } else {
+        for (int64_t i = 0; i < n->size && !failed(m); i++) {
+            m->digit[n->id] = i;
+            run_item_children(m, n);
+        }
+    }
+}
+
+static void run_all_items(struct machine *m, const struct cg_node *n)
+{
+    const int64_t *size = m->p->local_size;
+    m->item_number = 0;
+    for (m->item[2] = 0; m->item[2] < size[2]; m->item[2]++)
+        for (m->item[1] = 0; m->item[1] < size[1]; m->item[1]++)
+            for (m->item[0] = 0; m->item[0] < size[0] && !failed(m); m->item[0]++, m->item_number++) run_item(m, n);
+}
+
+static void run_group(struct machine *m, const struct cg_node *n);
+
+static void run_group_children(struct machine *m, const struct cg_node *n)
+{
+    for (unsigned i = 0; i < n->n_children && !failed(m); i++) run_group(m, n->children[i]);
+}
+
+static uint32_t first_inst(const struct cg_node *n)
+{
+    while (n->type != CG_INST) n = n->children[n->children[0]->type == CG_BARRIER && n->n_children > 1];
+    return n->statement;
+}
+
+static void run_group(struct machine *m, const struct cg_node *n)
+{
+    if (n->type == CG_BARRIER) {
+        m->epoch++;
+    } else if (!n->has_barrier) {
+        run_all_items(m, n);
+    } else if (cg_hardware(n) && n->kind != BB_THREAD) {
+        m->digit[n->id] = m->group[n->axis] / n->inner % n->size;
+        run_group_children(m, n);
+    } else if (n->kind == BB_LOOP) {
+        for (int64_t i = 0; i < n->size && !failed(m); i++) {
+            m->digit[n->id] = i;
+            run_group_children(m, n);
+        }
+    } else {
+        fault(m, CG_DIVERGENT_BARRIER, first_inst(n), "barrier in the nest of ", 0);
+    }
+}
+
+/* ---- the frame ---- */
+
+static void clear(struct memory *mem, bool set)
+{
+    for (int64_t i = 0; i < mem->elements; i++) mem->shadow[i] = (struct shadow){NOBODY, NOBODY, 0, 0, set};
+}
+
+static void make_memory(struct machine *m, double *const *buffers)
+{
+    const struct backbone *bb = m->p->bb;
+    m->buffers = ARENA_ARRAY(m->arena, struct memory, bb->n_buffers + 1);
+    m->regions = ARENA_ARRAY(m->arena, struct memory, bb->n_regions + 1);
+    for (unsigned i = 0; i < bb->n_buffers; i++) {
+        const struct bb_buffer *b = &bb->buffers[i];
+        m->buffers[i] = (struct memory){b->name, b->type, b->elements, buffers[i],
+                                        ARENA_ARRAY(m->arena, struct shadow, b->elements)};
+        clear(&m->buffers[i], !b->output);
+    }
+    for (unsigned i = 0; i < bb->n_regions; i++) {
+        int64_t n = m->p->regions[i].used ? m->p->regions[i].elements : 0;
+        m->regions[i] = (struct memory){bb->regions[i].name, bb->regions[i].type, n,
+                                        ARENA_ARRAY(m->arena, double, n), ARENA_ARRAY(m->arena, struct shadow, n)};
+    }
+}
+
+static void make_registers(struct machine *m)
+{
+    const struct backbone *bb = m->p->bb;
+    m->registers = ARENA_ARRAY(m->arena, double *, bb->n_insts + 1);
+    m->set = ARENA_ARRAY(m->arena, bool *, bb->n_insts + 1);
+    for (unsigned i = 0; i < bb->n_insts; i++) {
+        int64_t n = m->p->inst_node[i] ? m->p->values[i].registers * cg_items_per_group(m->p) : 0;
+        m->registers[i] = ARENA_ARRAY(m->arena, double, n);
+        m->set[i] = ARENA_ARRAY(m->arena, bool, n);
+    }
+}
+
+static void start_group(struct machine *m)
+{
+    const struct cg_program *p = m->p;
+    for (unsigned i = 0; i < p->bb->n_regions; i++) clear(&m->regions[i], false);
+    for (unsigned i = 0; i < p->bb->n_insts; i++) {
+        int64_t n = p->inst_node[i] ? p->values[i].registers * cg_items_per_group(p) : 0;
+        for (int64_t j = 0; j < n; j++) m->set[i][j] = false;
+    }
+}
+
+static void run_groups(struct machine *m)
+{
+    const int64_t *groups = m->p->groups;
+    for (m->group[2] = 0; m->group[2] < groups[2]; m->group[2]++)
+        for (m->group[1] = 0; m->group[1] < groups[1]; m->group[1]++)
+            for (m->group[0] = 0; m->group[0] < groups[0] && !failed(m); m->group[0]++, m->group_number++) {
+                start_group(m);
+                run_group_children(m, m->p->root);
+            }
+}
+
+static void check_outputs(struct machine *m)
+{
+    for (unsigned i = 0; i < m->p->bb->n_buffers && !failed(m); i++)
+        for (int64_t j = 0; j < m->buffers[i].elements && !failed(m); j++) {
+            if (m->buffers[i].shadow[j].set) continue;
+            m->result.fault = CG_UNINITIALIZED;
+            snprintf(m->result.where, sizeof m->result.where, "%s[%lld] is never written", m->buffers[i].name,
+                     (long long)j);
+        }
+}
+
+struct cg_check cg_interpret(const struct cg_program *p, double *const *buffers)
+{
+    struct machine m = {.p = p, .arena = arena_new(), .epoch = 1};
+    make_memory(&m, buffers);
+    make_registers(&m);
+    m.digit = ARENA_ARRAY(m.arena, int64_t, p->n_nodes);
+    run_groups(&m);
+    check_outputs(&m);
+    arena_free(m.arena);
+    return m.result;
+}

@@ -1,0 +1,174 @@
+/* Memory: the layout of regions and the offset of every access, as index expressions over the nodes of the loop tree.
+ *
+ * A logical index is the sum over levels of digit * product of the sizes of the later levels. A region holds, for each
+ * logical of its load, the tiles that are not outside the copy's store; the copy's own tiles count through that part,
+ * and the tiles outside are more significant. */
+#include "agent/codegen/program.h"
+
+#include "core/base/arena.h"
+
+static int64_t weight(const struct cg_program *p, const struct bb_logical *l, unsigned level)
+{
+    int64_t w = 1;
+    for (unsigned v = level + 1; v < l->n_levels; v++) w *= p->c->size[l->first_tile + v];
+    return w;
+}
+
+enum part { PART_ALL, PART_OUTSIDE, PART_INSIDE };
+
+/* The index that inst's dimensions of a logical give, or its part outside or inside the node `copy`. */
+static const struct index_expr *logical_index(struct cg_program *p, uint32_t inst, uint32_t logical, enum part part,
+                                              const struct cg_node *copy)
+{
+    const struct bb_logical *l = &p->bb->logicals[logical];
+    const struct index_expr *sum = index_constant(p->arena, 0);
+    for (unsigned v = 0; v < l->n_levels; v++) {
+        const struct cg_node *n = cg_own(p, inst, l->first_tile + v);
+        if (!n || (part != PART_ALL && cg_inside(copy, n) != (part == PART_OUTSIDE))) continue;
+        const struct index_expr *digit = index_var(p->arena, n->id, n->size);
+        sum = index_add(p->arena, sum, index_scale(p->arena, digit, weight(p, l, v)));
+    }
+    return sum;
+}
+
+/* ---- regions ---- */
+
+/* Elements of one region dimension; 0 if a tile outside the copy is less significant than one inside. */
+static int64_t inside_extent(const struct cg_program *p, const struct bb_value *v, uint32_t logical)
+{
+    const struct bb_logical *l = &p->bb->logicals[logical];
+    int64_t extent = 1;
+    for (unsigned level = 0; level < l->n_levels; level++) {
+        const struct cg_node *n = cg_own(p, v->load, l->first_tile + level);
+        if (!n) continue;
+        if (!cg_inside(p->inst_node[v->copy_store], n)) extent *= n->size;
+        else if (extent > 1) return 0;
+    }
+    return extent;
+}
+
+static int64_t total_extent(const struct cg_program *p, uint32_t logical)
+{
+    const struct bb_logical *l = &p->bb->logicals[logical];
+    int64_t extent = 1;
+    for (unsigned v = 0; v < l->n_levels; v++) extent *= p->c->size[l->first_tile + v];
+    return extent;
+}
+
+static const char *lay_out(struct cg_program *p, const struct bb_region *r, int64_t pad, struct cg_region *out)
+{
+    unsigned at[BB_MAX_LOGICALS], seen = 0;
+    for (unsigned j = 0; j < r->n_dims; j++) {
+        unsigned rank = p->c->rank[r->first_region_dim + j];
+        if (rank >= r->n_dims || (seen >> rank & 1u)) return "the layout of a region is no permutation";
+        seen |= 1u << rank;
+        at[rank] = j;
+    }
+    int64_t stride = 1;
+    for (unsigned rank = 0; rank < r->n_dims; rank++) {
+        out->stride[at[rank]] = stride;
+        stride *= out->extent[at[rank]] + (rank == 0 ? pad : 0);
+    }
+    int64_t unit = CG_ALIGNMENT / scalar_type_bytes(r->type);
+    out->elements = out->space == BB_MEM_GLOBAL ? (stride + unit - 1) / unit * unit : stride;
+    return NULL;
+}
+
+static const char *check_copy(const struct cg_program *p, const struct bb_value *v)
+{
+    struct cg_node *store = p->inst_node[v->copy_store], *copy = p->inst_node[v->copy_load];
+    const struct cg_node *load = p->inst_node[v->load];
+    if (!store || !copy) return "a staged value without its copy";
+    if (copy->place > store->place || store->place > load->place) return "a copy is not before its load";
+    const struct bb_inst *in = &p->bb->insts[v->load];
+    for (uint32_t d = in->first_dim; d < in->first_dim + in->n_dims; d++) {
+        const struct cg_node *n = p->dim_node[d];
+        if (!n || !cg_inside(store, n)) continue;
+        if (!cg_inside(copy, n)) return "a copy's load is outside a dimension of its store";
+        if (n->kind == BB_THREAD) return "a copy inside a thread dimension of its load";
+    }
+    return NULL;
+}
+
+static const char *place_region(struct cg_program *p, const struct bb_value *v)
+{
+    struct cg_region *r = &p->regions[v->region];
+    const char *why = check_copy(p, v);
+    if (why) return why;
+    const struct bb_inst *load = &p->bb->insts[v->load], *store = &p->bb->insts[v->copy_store];
+    r->used = true;
+    r->space = (enum bb_mem_space)p->c->mem_space[v->region];
+    r->n_dims = load->n_logicals;
+    if (r->space == BB_MEM_PRIVATE) return "private regions are registers in this version";
+    if (r->space == BB_MEM_LOCAL && p->global_ids) return "local memory without work-groups";
+    for (unsigned j = 0; j < r->n_dims; j++) {
+        r->extent[j] = inside_extent(p, v, load->logicals[j]);
+        if (!r->extent[j]) return "a tile outside a copy is less significant than one inside";
+        if (r->extent[j] != total_extent(p, store->logicals[j])) return "a copy does not cover its region";
+    }
+    if (p->c->pad[v->region] < 0) return "a negative padding";
+    return lay_out(p, &p->bb->regions[v->region], p->c->pad[v->region], r);
+}
+
+/* ---- accesses ---- */
+
+static const struct index_expr *region_offset(struct cg_program *p, uint32_t inst)
+{
+    const struct bb_inst *in = &p->bb->insts[inst];
+    const struct bb_value *v = &p->bb->values[in->value];
+    const struct cg_region *r = &p->regions[v->region];
+    enum part part = in->kind == BB_LOAD ? PART_INSIDE : PART_ALL;
+    const struct index_expr *sum = index_constant(p->arena, 0);
+    for (unsigned j = 0; j < r->n_dims; j++) {
+        const struct index_expr *x = logical_index(p, inst, in->logicals[j], part, p->inst_node[v->copy_store]);
+        sum = index_add(p->arena, sum, index_scale(p->arena, x, r->stride[j]));
+    }
+    return sum;
+}
+
+/* Main logical -> expression over nodes, for the instruction's index. */
+static const struct index_expr *buffer_offset(struct cg_program *p, uint32_t inst)
+{
+    const struct bb_inst *in = &p->bb->insts[inst];
+    const struct index_expr **by = ARENA_ARRAY(p->arena, const struct index_expr *, p->bb->n_logicals);
+    for (unsigned j = 0; j < in->n_logicals; j++) {
+        uint32_t own = in->logicals[j], of = p->bb->logicals[own].of;
+        const struct index_expr *x = logical_index(p, inst, own, PART_ALL, NULL);
+        if (of == BB_NONE) of = own;
+        if (in->kind == BB_COPY_LOAD) {
+            const struct bb_value *v = &p->bb->values[in->value];
+            x = index_add(p->arena, x, logical_index(p, v->load, of, PART_OUTSIDE, p->inst_node[v->copy_store]));
+        }
+        by[of] = x;
+    }
+    return index_substitute(p->arena, in->index, by, p->bb->n_logicals);
+}
+
+static void place_access(struct cg_program *p, uint32_t inst)
+{
+    const struct bb_inst *in = &p->bb->insts[inst];
+    struct cg_access *x = &p->access[inst];
+    bool staged_load = in->kind == BB_LOAD && in->value != BB_NONE && p->c->staged[in->value];
+    x->buffer = x->region = BB_NONE;
+    if (in->kind == BB_COPY_STORE || staged_load) {
+        x->region = p->bb->values[in->value].region;
+        x->offset = region_offset(p, inst);
+    } else if (in->buffer != BB_NONE) {
+        x->buffer = in->buffer;
+        x->offset = buffer_offset(p, inst);
+    }
+}
+
+const char *cg_place_memory(struct cg_program *p)
+{
+    const struct backbone *bb = p->bb;
+    p->regions = ARENA_ARRAY(p->arena, struct cg_region, bb->n_regions + 1);
+    p->access = ARENA_ARRAY(p->arena, struct cg_access, bb->n_insts + 1);
+    for (uint32_t v = 0; v < bb->n_values; v++) {
+        const char *why = p->c->staged[v] ? place_region(p, &bb->values[v]) : NULL;
+        if (why) return why;
+    }
+    for (uint32_t i = 0; i < bb->n_insts; i++)
+        if (p->inst_node[i]) place_access(p, i);
+    return NULL;
+}

@@ -1,0 +1,18 @@
+/* Names of the generated text: from backbone names, unique, none a word of OpenCL C. Private to agent/codegen. */
+#ifndef THRESH_CODEGEN_NAMES_H
+#define THRESH_CODEGEN_NAMES_H
+
+#include "agent/codegen/program.h"
+
+struct cg_names {
+    const char **node;   /* [n_nodes] index variables of dimensions, else NULL */
+    const char **wide;   /* [n_nodes] the same, cast to long */
+    const char **value;  /* [n_insts] base of register names */
+    const char **region; /* [n_regions] */
+    const char **buffer; /* [n_buffers] */
+};
+
+/* Lives in the arena. */
+struct cg_names *cg_make_names(const struct cg_program *p, struct arena *a);
+
+#endif
