@@ -98,18 +98,23 @@ static void require_all(struct cg_program *p, struct site *s, const struct inter
     for (unsigned i = 0; i <= s->node->n_children; i++) require(p, s, i, i, i, x->region);
 }
 
+static bool repeats(const struct cg_node *n)
+{
+    return n->type == CG_DIM && (n->kind == BB_LOOP || n->kind == BB_UNROLL);
+}
+
 static const char *place_site(struct cg_program *p, struct site *s)
 {
     for (const struct cg_node *n = s->node; n; n = n->parent)
-        if (n->type == CG_DIM && (n->kind == BB_THREAD || n->kind == BB_UNROLL || n->kind == BB_VECTOR))
-            return "a dependence through memory inside a thread or unrolled dimension";
+        if (n->type == CG_DIM && (n->kind == BB_THREAD || n->kind == BB_VECTOR))
+            return "a dependence through memory inside a thread or vector dimension";
     s->before = ARENA_ARRAY(p->arena, struct cg_node *, s->node->n_children + 1);
     for (unsigned i = 0; i < s->n; i++) {
         const struct interval *x = &s->intervals[i];
         if (p->options.no_barrier_elimination) require_all(p, s, x);
         require(p, s, x->write + 1, x->read, x->read, x->region);
     }
-    for (unsigned i = 0; s->node->type == CG_DIM && s->node->kind == BB_LOOP && i < s->n; i++)
+    for (unsigned i = 0; repeats(s->node) && i < s->n; i++)
         require_back_edge(p, s, &s->intervals[i]);
     insert(p, s);
     return NULL;

@@ -231,7 +231,7 @@ static void run_group(struct machine *m, const struct cg_node *n)
     } else if (cg_hardware(n) && n->kind != BB_THREAD) {
         m->digit[n->id] = m->group[n->axis] / n->inner % n->size;
         run_group_children(m, n);
-    } else if (n->kind == BB_LOOP) {
+    } else if (n->kind == BB_LOOP || n->kind == BB_UNROLL) {
         for (int64_t i = 0; i < n->size && !failed(m); i++) {
             m->digit[n->id] = i;
             run_group_children(m, n);
