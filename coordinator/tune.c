@@ -1,0 +1,229 @@
+/* Setting a campaign up and taking it down: socket, embedded agent, device, problem, pins, store, tree. Everything that
+ * can be wrong with the input is found here, before anything is measured. */
+#include "coordinator/tune.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zmq.h>
+
+#include "agent/wire.h"
+#include "coordinator/tune_state.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/strbuf.h"
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double tune_elapsed(const struct tune *t)
+{
+    return now_s() - t->started_s + t->earlier_s;
+}
+
+bool tune_stop_requested(const struct tune *t)
+{
+    struct pollfd p = {.fd = t->options.stop_fd, .events = POLLIN};
+    return t->options.stop_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* ---- the agent ---- */
+
+static void *agent_main(void *arg)
+{
+    struct tune *t = arg;
+    agent_serve(&t->agent, t->agent_diag);
+    return NULL;
+}
+
+static bool start_embedded(struct tune *t, struct diag *d)
+{
+    if (!device_select(t->options.device, &t->device, d)) return false;
+    t->agent = (struct serve_options){.context = t->context, .endpoint = "inproc://thresh", .device = t->device, .stop_fd = -1};
+    t->agent_diag = diag_new();
+    t->embedded = pthread_create(&t->agent_thread, NULL, agent_main, t) == 0;
+    if (!t->embedded) diag_plain(d, "cannot start the agent's thread");
+    return t->embedded;
+}
+
+/* Waits for an agent from elsewhere; its device is the campaign's. */
+static bool await_first_agent(struct tune *t, struct diag *d)
+{
+    progress_note(&t->progress, "waiting for an agent: thresh agent --connect ENDPOINT");
+    while (!tune_stop_requested(t)) {
+        struct hub_event e = hub_poll(t->hub, 1000, t->options.stop_fd);
+        if (e.kind != HUB_HELLO) continue;
+        strncpy(t->device.name, e.message.hello.device, DEVICE_NAME - 1);
+        strncpy(t->device.driver, e.message.hello.driver, DEVICE_NAME - 1);
+        bool fits = wire_read_device(e.message.hello.limits, &t->device);
+        if (fits) return true;
+        hub_refuse(t->hub, e.peer, "the device description is malformed");
+    }
+    diag_plain(d, "interrupted before an agent came");
+    return false;
+}
+
+/* ---- the problem ---- */
+
+static bool apply_pins(struct tune *t, struct diag *d)
+{
+    struct space_failure why = {0};
+    t->root = space_root(t->problem->space, &why);
+    if (!t->root) diag_plain(d, "the space is empty (%s:%u: %s)", why.file, why.line, why.text);
+    bool ok = t->root != NULL;
+    for (unsigned i = 0; ok && i < t->options.n_pins; i++) ok = problem_pin(t->problem, t->root, t->options.pins[i], d);
+    return ok;
+}
+
+static bool make_tree(struct tune *t, struct diag *d)
+{
+    struct mcts_config config = mcts_config_default();
+    unsigned groups = space_group_count(t->problem->space);
+    t->order = base_calloc(groups + 1, sizeof *t->order);
+    if (!mcts_order_parse(t->problem->space, t->options.order, t->order, d)) return false;
+    t->heuristic = mcts_heuristic_load(t->options.heuristic ? t->options.heuristic : "tag", d);
+    if (!t->heuristic) return false;
+    config.seed = t->options.seed;
+    config.branching.order = t->order;
+    config.branching.n_order = groups;
+    t->tree = mcts_tree_new(t->root, t->heuristic, &config);
+    return true;
+}
+
+static char *settings_text(const struct tune_options *o)
+{
+    struct strbuf b = {0};
+    strbuf_printf(&b, "heuristic=%s order=%s bound=%d", o->heuristic ? o->heuristic : "tag", o->order ? o->order : "",
+                  !o->no_bound);
+    for (unsigned i = 0; i < o->n_pins; i++) strbuf_printf(&b, " pin=%s", o->pins[i]);
+    return strbuf_take(&b);
+}
+
+static bool open_store(struct tune *t, struct diag *d)
+{
+    const struct tune_options *o = &t->options;
+    if (o->resume && !o->store) {
+        diag_plain(d, "--resume needs --store FILE");
+        return false;
+    }
+    if (!o->store) return true;
+    t->store = store_open(o->store, !o->resume, d);
+    if (!t->store) return false;
+    t->settings = settings_text(o);
+    t->run = (struct store_run){.path = o->path, .text = o->text, .sizes = o->sizes, .device = t->device.name,
+                                .driver = t->device.driver, .settings = t->settings,
+                                .fingerprint = t->problem->fingerprint, .seed = o->seed};
+    return o->resume ? store_run_resume(t->store, &t->run, d) : store_run_add(t->store, &t->run, d);
+}
+
+struct message tune_program_message(const struct tune *t, struct arena *a)
+{
+    const struct tune_options *o = &t->options;
+    return (struct message){.kind = MESSAGE_PROGRAM,
+                            .program = {.path = o->path, .text = o->text, .sizes = o->sizes,
+                                        .limits = wire_device(&t->device, a), .options = wire_options(&o->lowering, a),
+                                        .fingerprint = t->problem->fingerprint, .seed = o->seed}};
+}
+
+static bool check_problem(struct tune *t, struct diag *d)
+{
+    const struct tune_options *o = &t->options;
+    t->problem = problem_new(o->path, o->text, o->sizes, &t->device.limits, &o->lowering, d);
+    return t->problem && apply_pins(t, d) && make_tree(t, d) && open_store(t, d);
+}
+
+/* The program goes to the agent whose hello chose the device. */
+static void greet_first(struct tune *t)
+{
+    if (t->embedded) return;
+    struct arena *a = arena_new();
+    struct message program = tune_program_message(t, a);
+    hub_send(t->hub, 0, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
+    hub_send(t->hub, 0, &program);
+    arena_free(a);
+}
+
+struct tune *tune_new(const struct tune_options *o, struct diag *d)
+{
+    struct tune *t = base_calloc(1, sizeof *t);
+    t->options = *o;
+    if (!o->sizes) t->options.sizes = "";
+    t->progress = progress_start(o->quiet);
+    t->context = zmq_ctx_new();
+    t->hub = hub_new(t->context, o->listen ? o->listen : "inproc://thresh", d);
+    bool ok = t->hub && (o->listen ? await_first_agent(t, d) : start_embedded(t, d)) && check_problem(t, d);
+    t->started_s = now_s();
+    if (ok) greet_first(t);
+    else tune_free(t);
+    return ok ? t : NULL;
+}
+
+const struct problem *tune_problem(const struct tune *t)
+{
+    return t->problem;
+}
+
+const struct device *tune_device(const struct tune *t)
+{
+    return &t->device;
+}
+
+/* ---- the end ---- */
+
+static void free_jobs(struct tune *t)
+{
+    for (struct job *j = t->jobs, *next; j; j = next) {
+        next = j->next;
+        mcts_descent_free(&j->descent);
+        free(j->actions);
+        free(j);
+    }
+}
+
+static void free_seen(struct tune *t)
+{
+    struct seen_kernel *k, *next;
+    HASH_ITER(hh, t->seen, k, next)
+    {
+        HASH_DEL(t->seen, k);
+        free(k);
+    }
+}
+
+/* An embedded agent that is not known yet would wait for an answer: its hello is taken first, then refused. */
+static void stop_embedded(struct tune *t)
+{
+    for (int i = 0; i < 100 && !t->agent_gone && hub_live_peers(t->hub) == 0; i++)
+        if (hub_poll(t->hub, 50, -1).kind == HUB_GONE) break;
+    hub_free(t->hub);
+    t->hub = NULL;
+    pthread_join(t->agent_thread, NULL);
+}
+
+void tune_free(struct tune *t)
+{
+    if (!t) return;
+    if (t->embedded) stop_embedded(t);
+    hub_free(t->hub);
+    diag_free(t->agent_diag);
+    for (unsigned i = 0; i < t->report.n_top; i++) free(t->report.top[i].actions);
+    free(t->report.naive.actions);
+    free_jobs(t);
+    free_seen(t);
+    mcts_tree_free(t->tree);
+    mcts_heuristic_free(t->heuristic);
+    space_state_free(t->root);
+    problem_free(t->problem);
+    store_close(t->store);
+    free(t->settings);
+    free(t->order);
+    zmq_ctx_term(t->context);
+    free(t);
+}

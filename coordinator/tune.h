@@ -1,0 +1,67 @@
+/* One campaign: search for the fastest implementation of one program on one device. The coordinator owns the tree and
+ * the store; agents evaluate. Without `listen` one agent runs in a thread of this process over inproc://. */
+#ifndef THRESH_COORDINATOR_TUNE_H
+#define THRESH_COORDINATOR_TUNE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/device.h"
+#include "agent/problem.h"
+#include "mcts/tree.h"
+
+struct diag;
+struct tune;
+
+/* Strings are borrowed. */
+struct tune_options {
+    const char *path, *text, *sizes;
+    const char *device;    /* selector; NULL: the first */
+    const char *heuristic; /* NULL: tag */
+    const char *order;     /* of choice groups; NULL: as declared */
+    const char *const *pins;
+    unsigned n_pins;
+    uint64_t seed, evaluations; /* 0: no limit */
+    double time_s;              /* 0: no limit */
+    bool no_bound, resume, quiet;
+    const char *store;  /* file; NULL: none */
+    const char *listen; /* endpoint for agents; NULL: embedded */
+    int stop_fd;        /* readable: end early; -1: none */
+    struct bb_options lowering;
+};
+
+/* An implementation among the best. */
+struct tune_pick {
+    struct space_action *actions;
+    size_t n_actions;
+    double search_ns; /* median of the search's samples */
+    double quoted_ns; /* median over the final rounds; the search's where there were none */
+};
+
+enum { TUNE_TOP = 5, TUNE_ROUNDS = 11 };
+
+struct tune_report {
+    uint64_t evaluations, ok, failed, cut, duplicates, nodes;
+    unsigned n_top;
+    struct tune_pick top[TUNE_TOP]; /* fastest first */
+    struct tune_pick naive;         /* search_ns 0: it was not measured */
+    double speedup;                 /* naive over best; median of the rounds' ratios */
+    bool quoted;                    /* measured again after the search */
+    bool interrupted, exhausted;
+    uint64_t found_at;              /* evaluations when the best was found */
+    double elapsed_s, dead_end_ratio;
+};
+
+/* Checks the input, opens the store and waits for the first agent. NULL after errors. */
+struct tune *tune_new(const struct tune_options *o, struct diag *d);
+/* Searches until the budget, the space or the patience (stop_fd) ends. false after an error; what was found stays. */
+bool tune_search(struct tune *t, struct diag *d);
+/* Measures the best ones and the naive implementation again, in rounds of random order, nothing else running. */
+void tune_quote(struct tune *t);
+const struct tune_report *tune_report(struct tune *t);
+const struct problem *tune_problem(const struct tune *t);
+const struct device *tune_device(const struct tune *t);
+void tune_free(struct tune *t); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,396 @@
+/* The search loop: draw implementations, leave out duplicates and the hopeless, send the others to agents with credit,
+ * store each result and then report it to the tree. The naive implementation goes first, so that the search starts with
+ * a time to beat. After kill -9 the same loop is fed from the store: with the seed, drawing and reporting in the recorded
+ * order rebuilds the tree exactly (search page, "What a run must be able to say"). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/evaluate.h"
+#include "agent/wire.h"
+#include "coordinator/candidate.h"
+#include "coordinator/tune_state.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/stats.h"
+
+enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200 };
+static const double batch_ns = 30e6, least_limit_ns = 20e6, first_limit_ns = 2e9;
+static const char duplicate[] = "duplicate";
+
+/* ---- jobs ---- */
+
+static void add_job(struct tune *t, struct job *job)
+{
+    struct job **end = &t->jobs;
+    while (*end) end = &(*end)->next;
+    *end = job;
+}
+
+static struct job *find_job(struct tune *t, uint64_t number)
+{
+    struct job *j = t->jobs;
+    while (j && j->number != number) j = j->next;
+    return j;
+}
+
+static void remove_job(struct tune *t, struct job *job)
+{
+    struct job **at = &t->jobs;
+    while (*at != job) at = &(*at)->next;
+    *at = job->next;
+    mcts_descent_free(&job->descent);
+    free(job->actions);
+    free(job);
+}
+
+static bool in_flight(const struct tune *t)
+{
+    const struct job *j = t->jobs;
+    while (j && j->peer == JOB_QUEUED) j = j->next;
+    return j != NULL;
+}
+
+static struct job *add_naive(struct tune *t, struct diag *d)
+{
+    struct space_state *leaf = problem_naive(t->problem, d);
+    if (!leaf) return NULL;
+    struct job *job = base_calloc(1, sizeof *job);
+    job->peer = JOB_QUEUED;
+    job->actions = candidate_actions(t->problem, leaf, &job->n_actions);
+    job->descent.hash = space_state_hash(leaf);
+    space_state_free(leaf);
+    add_job(t, job);
+    return job;
+}
+
+/* Draws the next implementation into the list; NULL: none now. */
+static struct job *draw(struct tune *t, struct diag *d)
+{
+    struct mcts_descent descent = {0};
+    enum mcts_status status = mcts_tree_next(t->tree, &descent);
+    t->stuck = status == MCTS_STUCK ? t->stuck + 1 : 0;
+    if (status == MCTS_ERROR) diag_plain(d, "%s", mcts_tree_error(t->tree));
+    t->broken = t->broken || status == MCTS_ERROR;
+    t->report.exhausted = status == MCTS_EXHAUSTED || t->stuck == STUCK_LIMIT;
+    if (status != MCTS_OK) {
+        mcts_descent_free(&descent);
+        return NULL;
+    }
+    struct job *job = base_calloc(1, sizeof *job);
+    job->number = ++t->drawn;
+    job->peer = JOB_QUEUED;
+    job->descent = descent;
+    job->actions = candidate_actions(t->problem, mcts_tree_state(t->tree), &job->n_actions);
+    add_job(t, job);
+    return job;
+}
+
+/* ---- results ---- */
+
+static struct space_action *copy_actions(const struct job *job)
+{
+    struct space_action *copy = base_calloc(job->n_actions + 1, sizeof *copy);
+    memcpy(copy, job->actions, job->n_actions * sizeof *copy);
+    return copy;
+}
+
+/* Puts a time into the sorted list of the best. */
+static void keep_top(struct tune *t, const struct job *job, double ns)
+{
+    struct tune_report *r = &t->report;
+    unsigned at = 0;
+    while (at < r->n_top && r->top[at].search_ns <= ns) at++;
+    if (at == TUNE_TOP) return;
+    if (at == 0) r->found_at = r->evaluations;
+    if (r->n_top == TUNE_TOP) free(r->top[--r->n_top].actions);
+    memmove(&r->top[at + 1], &r->top[at], (r->n_top - at) * sizeof r->top[0]);
+    r->top[at] = (struct tune_pick){copy_actions(job), job->n_actions, ns, ns};
+    r->n_top++;
+}
+
+static void report_naive(struct tune *t, const struct job *job, const struct store_evaluation *e)
+{
+    bool ok = strcmp(e->status, "ok") == 0;
+    t->naive_done = true;
+    t->report.naive = (struct tune_pick){copy_actions(job), job->n_actions, ok ? e->median_ns : 0, ok ? e->median_ns : 0};
+    if (ok) mcts_tree_known_time(t->tree, e->median_ns);
+}
+
+static void report_search(struct tune *t, const struct job *job, const struct store_evaluation *e)
+{
+    struct tune_report *r = &t->report;
+    struct mcts_outcome outcome = {MCTS_FAILED, e->median_ns};
+    if (strcmp(e->status, duplicate) == 0) {
+        outcome.kind = MCTS_DUPLICATE;
+        r->duplicates++;
+    } else {
+        r->evaluations++;
+        if (strcmp(e->status, "ok") == 0) {
+            outcome.kind = MCTS_TIMED;
+            r->ok++;
+            keep_top(t, job, e->median_ns);
+        } else if (strcmp(e->status, "cut") == 0) {
+            outcome.kind = MCTS_CUT;
+            r->cut++;
+        } else {
+            r->failed++;
+        }
+    }
+    mcts_tree_report(t->tree, &job->descent, outcome);
+}
+
+/* Counts a result that is in the store and ends its job. */
+static void report(struct tune *t, struct job *job, const struct store_evaluation *e)
+{
+    if (job->number == 0) report_naive(t, job, e);
+    else report_search(t, job, e);
+    remove_job(t, job);
+}
+
+/* Stores a result, then counts it. */
+static void settle(struct tune *t, struct job *job, struct store_evaluation e, struct diag *d)
+{
+    char *actions = store_actions_print(job->actions, job->n_actions);
+    e.number = job->number;
+    e.drawn = t->drawn;
+    e.state_hash = job->descent.hash;
+    e.actions = actions;
+    e.kernel_hash = job->kernel_hash;
+    e.found_at = tune_elapsed(t);
+    if (t->store && !store_add(t->store, t->run.id, &e, d)) t->broken = true;
+    else report(t, job, &e);
+    free(actions);
+}
+
+/* ---- before an agent is asked ---- */
+
+static bool note_kernel(struct tune *t, uint64_t hash)
+{
+    struct seen_kernel *k;
+    HASH_FIND(hh, t->seen, &hash, sizeof hash, k);
+    if (k) return false;
+    k = base_calloc(1, sizeof *k);
+    k->hash = hash;
+    HASH_ADD(hh, t->seen, hash, sizeof k->hash, k);
+    return true;
+}
+
+static double best_known(const struct tune *t)
+{
+    double best = t->report.n_top ? t->report.top[0].search_ns : 0, naive = t->report.naive.search_ns;
+    return best > 0 && (naive <= 0 || best < naive) ? best : naive;
+}
+
+static double limit_ns(const struct tune *t)
+{
+    double best = best_known(t);
+    return best > 0 ? fmax(CUT_FACTOR * best, least_limit_ns) : first_limit_ns;
+}
+
+/* Lowers a job's implementation. true: it is to be measured; else it is settled. */
+static bool prepare(struct tune *t, struct job *job, struct diag *d)
+{
+    struct candidate c = {0};
+    char why[EVAL_MESSAGE] = "";
+    if (!candidate_from_actions(t->problem, &t->device, job->actions, job->n_actions, &c, why, sizeof why)) {
+        t->dispatched++;
+        settle(t, job, (struct store_evaluation){.status = "build_error", .message = why}, d);
+        return false;
+    }
+    const char *verdict = NULL;
+    job->kernel_hash = c.hash;
+    if (job->number > 0 && !note_kernel(t, c.hash)) {
+        verdict = duplicate;
+    } else if (job->number > 0 && !t->options.no_bound && c.floor_ns > limit_ns(t)) {
+        verdict = "cut";
+        snprintf(why, sizeof why, "no launch is faster than %.3g ns, the limit is %.3g ns", c.floor_ns, limit_ns(t));
+    }
+    candidate_clear(&c);
+    job->lowered = true;
+    t->dispatched += job->number > 0 && verdict != duplicate;
+    if (verdict) settle(t, job, (struct store_evaluation){.status = verdict, .message = why}, d);
+    return verdict == NULL;
+}
+
+static bool time_is_over(const struct tune *t)
+{
+    return t->options.time_s > 0 && tune_elapsed(t) >= t->options.time_s;
+}
+
+static bool may_draw(const struct tune *t)
+{
+    bool budget = t->options.evaluations == 0 || t->dispatched < t->options.evaluations;
+    return t->naive_done && budget && !t->report.exhausted && !t->broken && !time_is_over(t);
+}
+
+/* The next job that an agent must measure: one that is queued, else a new one. NULL: none now. */
+static struct job *next_job(struct tune *t, struct diag *d)
+{
+    for (struct job *j = t->jobs, *next; j && !t->broken; j = next) {
+        next = j->next;
+        if (j->peer != JOB_QUEUED) continue;
+        if (j->lowered || prepare(t, j, d)) return j;
+    }
+    for (int i = 0; i < DRAWS_PER_TURN && may_draw(t); i++) {
+        struct job *job = draw(t, d);
+        if (job && prepare(t, job, d)) return job;
+    }
+    return NULL;
+}
+
+static void send_job(struct tune *t, struct job *job, unsigned peer)
+{
+    struct arena *a = arena_new();
+    struct message m = {.kind = MESSAGE_JOB,
+                        .job = {.id = job->number, .actions = wire_actions(job->actions, job->n_actions, a),
+                                .best_ns = best_known(t), .cut_factor = CUT_FACTOR, .batch_ns = batch_ns, .verify = true}};
+    hub_take_credit(t->hub, peer);
+    hub_send(t->hub, peer, &m);
+    job->peer = (int)peer;
+    arena_free(a);
+}
+
+static void feed(struct tune *t, struct diag *d)
+{
+    int peer;
+    struct job *job;
+    while ((peer = hub_idle_peer(t->hub)) >= 0 && !tune_stop_requested(t) && (job = next_job(t, d)))
+        send_job(t, job, (unsigned)peer);
+}
+
+/* ---- what agents say ---- */
+
+/* Its agent is lost: again, or given up. */
+static void lose_job(struct tune *t, struct job *job, struct diag *d)
+{
+    job->peer = JOB_QUEUED;
+    if (++job->lost <= JOB_RETRIES) return;
+    settle(t, job, (struct store_evaluation){.status = "crashed", .message = "its agents were lost"}, d);
+}
+
+static void handle_gone(struct tune *t, unsigned peer, const char *reason, struct diag *d)
+{
+    for (struct job *j = t->jobs, *next; j; j = next) {
+        next = j->next;
+        if (j->peer == (int)peer) lose_job(t, j, d);
+    }
+    if (t->embedded) {
+        diag_plain(d, "the device's agent ended: %s", reason && *reason ? reason : "no reason given");
+        t->broken = t->agent_gone = true;
+    } else {
+        progress_note(&t->progress, "an agent left");
+    }
+}
+
+static void handle_hello(struct tune *t, unsigned peer, const struct message_hello *hello)
+{
+    if (strcmp(hello->device, t->device.name) != 0) {
+        hub_refuse(t->hub, peer, "this run measures on another device");
+        return;
+    }
+    struct arena *a = arena_new();
+    struct message program = tune_program_message(t, a);
+    hub_send(t->hub, peer, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
+    hub_send(t->hub, peer, &program);
+    arena_free(a);
+}
+
+static void handle_result(struct tune *t, unsigned peer, const struct message_result *m, struct diag *d)
+{
+    struct job *job = find_job(t, m->id);
+    enum eval_status status = eval_status_find(m->status);
+    if (!job || job->peer != (int)peer) return;
+    if (status == EVAL_DEVICE_LOST) {
+        lose_job(t, job, d);
+        return;
+    }
+    struct store_evaluation e = {.status = m->status, .median_ns = m->median_ns, .samples = m->samples.items,
+                                 .n_samples = m->samples.n < EVAL_MAX_SAMPLES ? (unsigned)m->samples.n : EVAL_MAX_SAMPLES,
+                                 .message = m->message};
+    bool sound = status != EVAL_STATUS_COUNT && (status != EVAL_OK || (m->median_ns > 0 && isfinite(m->median_ns)));
+    if (!sound || (m->kernel_hash != 0 && m->kernel_hash != job->kernel_hash)) {
+        e = (struct store_evaluation){.status = "crashed", .message = sound ? "the agent made another kernel text"
+                                                                            : "the agent's result makes no sense"};
+    }
+    settle(t, job, e, d);
+}
+
+bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct diag *d)
+{
+    *event = hub_poll(t->hub, timeout_ms, t->options.stop_fd);
+    switch (event->kind) {
+    case HUB_HELLO: handle_hello(t, event->peer, &event->message.hello); break;
+    case HUB_GONE: handle_gone(t, event->peer, event->reason, d); break;
+    case HUB_MESSAGE:
+        if (event->message.kind == MESSAGE_RESULT) handle_result(t, event->peer, &event->message.result, d);
+        break;
+    case HUB_IDLE: return false;
+    }
+    return true;
+}
+
+/* ---- resuming ---- */
+
+struct restoring {
+    struct tune *tune;
+    struct diag *diag;
+    bool ok;
+};
+
+static bool restore_row(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    struct restoring *r = context;
+    struct tune *t = r->tune;
+    (void)run;
+    while (t->drawn < e->drawn && !t->broken && !t->report.exhausted) draw(t, r->diag);
+    struct job *job = find_job(t, e->number);
+    r->ok = job && job->descent.hash == e->state_hash;
+    if (!r->ok) {
+        diag_plain(r->diag, "the store does not replay at evaluation %" PRIu64 ": made by another version of thresh?", e->number);
+        return false;
+    }
+    if (e->number > 0 && strcmp(e->status, duplicate) != 0) {
+        if (e->kernel_hash) note_kernel(t, e->kernel_hash);
+        t->dispatched++;
+    }
+    t->earlier_s = e->found_at;
+    report(t, job, e);
+    return true;
+}
+
+static bool restore(struct tune *t, struct diag *d)
+{
+    struct restoring r = {t, d, true};
+    return store_each(t->store, t->run.id, restore_row, &r, d) && r.ok;
+}
+
+/* ---- the loop ---- */
+
+static bool finished(struct tune *t)
+{
+    if (t->broken || in_flight(t)) return t->broken;
+    bool waiting = t->jobs != NULL && !time_is_over(t);
+    return !waiting && !may_draw(t) && t->naive_done;
+}
+
+bool tune_search(struct tune *t, struct diag *d)
+{
+    if (!add_naive(t, d)) return false;
+    if (t->options.resume && !restore(t, d)) return false;
+    struct hub_event event;
+    while (!finished(t)) {
+        t->report.interrupted = tune_stop_requested(t);
+        if (t->report.interrupted) break;
+        feed(t, d);
+        while (!t->broken && tune_step(t, hub_idle_peer(t->hub) >= 0 && may_draw(t) ? 0 : TURN_MS, &event, d) &&
+               event.kind != HUB_MESSAGE)
+            continue;
+        progress_show(&t->progress, t->report.evaluations, t->options.evaluations, tune_elapsed(t), t->options.time_s,
+                      t->report.n_top ? t->report.top[0].search_ns : 0);
+    }
+    progress_end(&t->progress);
+    return !t->broken;
+}

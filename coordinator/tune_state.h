@@ -1,0 +1,69 @@
+/* The state of a campaign, shared by the files tune*.c: tune.c sets it up, tune_search.c runs it, tune_quote.c closes it.
+ * One thread owns all of it; the embedded agent's thread shares nothing but the ZeroMQ context. */
+#ifndef THRESH_COORDINATOR_TUNE_STATE_H
+#define THRESH_COORDINATOR_TUNE_STATE_H
+
+#include <pthread.h>
+#include <uthash.h>
+
+#include "agent/serve.h"
+#include "coordinator/hub.h"
+#include "coordinator/progress.h"
+#include "coordinator/store.h"
+#include "coordinator/tune.h"
+
+enum { JOB_RETRIES = 2, JOB_QUEUED = -1, CUT_FACTOR = 10 };
+
+/* An implementation between being drawn and being reported. Number 0 is the naive one, which has no descent. */
+struct job {
+    uint64_t number;
+    struct mcts_descent descent;
+    struct space_action *actions; /* candidate_actions() */
+    size_t n_actions;
+    uint64_t kernel_hash;
+    bool lowered; /* kernel_hash is known and is no duplicate */
+    int peer;     /* JOB_QUEUED: waits for an agent */
+    unsigned lost; /* agents lost with it */
+    struct job *next;
+};
+
+struct seen_kernel {
+    uint64_t hash;
+    UT_hash_handle hh;
+};
+
+struct tune {
+    struct tune_options options;
+    void *context; /* ZeroMQ */
+    struct hub *hub;
+    bool embedded, agent_gone;
+    pthread_t agent_thread;
+    struct serve_options agent;
+    struct diag *agent_diag; /* written by the agent's thread; read after it has ended */
+    struct device device;
+    struct problem *problem;
+    struct space_state *root; /* with the pins */
+    struct mcts_heuristic *heuristic;
+    struct mcts_tree *tree;
+    unsigned *order;
+    struct store *store;
+    struct store_run run;
+    char *settings;
+    struct job *jobs;
+    struct seen_kernel *seen;
+    uint64_t drawn;      /* implementations that the tree handed out */
+    uint64_t dispatched; /* jobs sent for a first time or settled without sending, duplicates left out */
+    unsigned stuck;      /* draws in a row that found nothing */
+    bool naive_done, broken, stopping;
+    double started_s, earlier_s; /* monotonic clock; seconds spent by the resumed run */
+    struct progress progress;
+    struct tune_report report;
+};
+
+double tune_elapsed(const struct tune *t);
+struct message tune_program_message(const struct tune *t, struct arena *a);
+/* Handles what happened on the hub; false: nothing did. */
+bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct diag *d);
+bool tune_stop_requested(const struct tune *t);
+
+#endif
