@@ -33,6 +33,7 @@ struct machine {
     int64_t *digit;           /* [n_nodes] */
     double **registers;       /* [n_insts] [items * registers] */
     bool **set;               /* the same shape */
+    double *stack;            /* of the expression being evaluated */
     int64_t group[CG_AXES], item[CG_AXES];
     int64_t group_number, item_number, epoch;
     struct cg_check result;
@@ -127,7 +128,7 @@ static double read_operand(struct machine *m, uint32_t inst, unsigned j)
 static double evaluate(struct machine *m, uint32_t inst)
 {
     const struct bb_inst *in = &m->p->bb->insts[inst];
-    double stack[64];
+    double *stack = m->stack;
     unsigned top = 0;
     for (unsigned i = 0; i < in->n_nodes; i++) {
         const struct bb_node *n = &in->nodes[i];
@@ -271,11 +272,14 @@ static void make_registers(struct machine *m)
     const struct backbone *bb = m->p->bb;
     m->registers = ARENA_ARRAY(m->arena, double *, bb->n_insts + 1);
     m->set = ARENA_ARRAY(m->arena, bool *, bb->n_insts + 1);
+    unsigned deepest = 1;
     for (unsigned i = 0; i < bb->n_insts; i++) {
         int64_t n = m->p->inst_node[i] ? m->p->values[i].registers * cg_items_per_group(m->p) : 0;
+        if (bb->insts[i].n_nodes > deepest) deepest = bb->insts[i].n_nodes;
         m->registers[i] = ARENA_ARRAY(m->arena, double, n);
         m->set[i] = ARENA_ARRAY(m->arena, bool, n);
     }
+    m->stack = ARENA_ARRAY(m->arena, double, deepest);
 }
 
 static void start_group(struct machine *m)
