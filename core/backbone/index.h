@@ -8,6 +8,7 @@
 #ifndef THRESH_BACKBONE_INDEX_H
 #define THRESH_BACKBONE_INDEX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -48,6 +49,12 @@ int64_t index_max(const struct index_expr *x); /* an upper bound */
 int64_t index_eval(const struct index_expr *x, const int64_t *var_values);
 /* Coefficient of variable v if x is affine in v (v inside no division or modulo); 0 if absent; *affine says which. */
 int64_t index_stride(const struct index_expr *x, uint32_t v, int *affine);
+/* Whether v occurs anywhere in x. */
+bool index_mentions(const struct index_expr *x, uint32_t v);
+/* Largest |coefficient| of a term that v occurs in; 0 if none: orders variables by how far they reach. */
+int64_t index_significance(const struct index_expr *x, uint32_t v);
+/* Structural order; 0 iff equal. */
+int index_compare(const struct index_expr *x, const struct index_expr *y);
 /* C text; names[v] is the text of variable v. Never needs outer parentheses inside [] or as an argument. */
 void index_print(const struct index_expr *x, const char *const *names, struct strbuf *out);
 

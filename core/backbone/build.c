@@ -1,0 +1,244 @@
+/* Lowering, second half: latent copies, strip-mining and the dense numbering.
+ *
+ * Every load with a dimension may be staged: it gets a copy_load and a copy_store with copies of its logicals and a
+ * region. Then each logical is cut into levels, no more than its extent has prime factors, each level a tile with
+ * candidate sizes; and each instruction gets one dimension a tile of its logicals. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/backbone/lower.h"
+#include "core/base/arena.h"
+#include "core/lift/lift.h"
+
+/* The options with defaults filled in. */
+static struct bb_options full_options(const struct bb_options *o)
+{
+    struct bb_options full = o ? *o : (struct bb_options){0};
+    full.parallel_levels = full.parallel_levels ? full.parallel_levels : 4;
+    full.reduction_levels = full.reduction_levels ? full.reduction_levels : 3;
+    full.copy_levels = full.copy_levels ? full.copy_levels : 3;
+    return full;
+}
+
+static unsigned min_levels(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- candidate sizes ---- */
+
+/* Number of prime factors with multiplicity, counted up to `limit`. */
+static unsigned prime_factors(int64_t n, unsigned limit)
+{
+    unsigned count = 0;
+    for (int64_t p = 2; p <= n / p && count < limit; p++)
+        for (; n % p == 0 && count < limit; n /= p)
+            count++;
+    return count < limit && n > 1 ? count + 1 : count;
+}
+
+static int64_t odd_part(int64_t n)
+{
+    while (n % 2 == 0)
+        n /= 2;
+    return n;
+}
+
+static int compare_sizes(const void *x, const void *y)
+{
+    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* All divisors, ascending. */
+static int64_t *divisors(struct arena *a, int64_t n, unsigned *count)
+{
+    int64_t *list = NULL;
+    size_t cap = 0;
+    unsigned found = 0;
+    for (int64_t d = 1; d <= n / d; d++) {
+        if (n % d)
+            continue;
+        list = arena_grow(a, list, &cap, found + 2, sizeof *list);
+        list[found++] = d;
+        if (d != n / d)
+            list[found++] = n / d;
+    }
+    qsort(list, found, sizeof *list, compare_sizes);
+    *count = found;
+    return list;
+}
+
+/* Drops sizes, never the first and last, until `limit` are left: those with the largest odd part first, then the
+ * largest, so that powers of two and their small multiples stay. */
+static void keep_useful(int64_t *sizes, unsigned *count, unsigned limit)
+{
+    while (*count > limit && *count > 2) {
+        unsigned worst = 1;
+        for (unsigned i = 2; i + 1 < *count; i++)
+            if (odd_part(sizes[i]) >= odd_part(sizes[worst]))
+                worst = i;
+        memmove(sizes + worst, sizes + worst + 1, (*count - worst - 1) * sizeof *sizes);
+        --*count;
+    }
+}
+
+/* ---- copies ---- */
+
+static unsigned stageable(const struct bb_inst *inst, const struct bb_options *o)
+{
+    return inst->kind == BB_LOAD && inst->n_logicals && !o->no_staging;
+}
+
+static void count_copies(const struct lowering *l, const struct bb_options *o, struct backbone *bb)
+{
+    for (size_t i = 0; i < l->n_insts; i++)
+        if (stageable(&l->insts[i], o)) {
+            bb->n_values++;
+            bb->n_region_dims += l->insts[i].n_logicals;
+        }
+    bb->n_regions = bb->n_values;
+    bb->n_insts = (unsigned)l->n_insts + 2 * bb->n_values;
+    bb->n_logicals = (unsigned)l->n_logicals + bb->n_region_dims;
+}
+
+/* Fills one copy logical a logical of the load, and makes them the copies' own. */
+static void copy_logicals(struct backbone *bb, struct arena *a, const struct bb_value *v, uint32_t first)
+{
+    const struct bb_inst *load = &bb->insts[v->load];
+    for (unsigned i = 0; i < load->n_logicals; i++) {
+        const struct bb_logical *of = &bb->logicals[load->logicals[i]];
+        bb->logicals[first + i] = (struct bb_logical){.name = arena_printf(a, "%s.copy.%s", v->name, of->name),
+                                                      .extent = of->extent,
+                                                      .of = load->logicals[i],
+                                                      .region = v->region};
+        bb->insts[v->copy_load].logicals[i] = first + i;
+        bb->insts[v->copy_store].logicals[i] = first + i;
+    }
+}
+
+static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_value *v, uint32_t value_id)
+{
+    struct bb_inst *load = &bb->insts[v->load];
+    load->value = value_id;
+    struct bb_inst *from = &bb->insts[v->copy_load], *to = &bb->insts[v->copy_store];
+    *from = *load;
+    from->kind = BB_COPY_LOAD;
+    from->name = arena_printf(a, "%s.copy.load", v->name);
+    *to = (struct bb_inst){.name = arena_printf(a, "%s.copy.store", v->name),
+                           .kind = BB_COPY_STORE,
+                           .type = load->type,
+                           .n_logicals = load->n_logicals,
+                           .n_operands = 1,
+                           .operands = arena_memdup(a, &v->copy_load, sizeof v->copy_load),
+                           .n_nodes = 1,
+                           .nodes = ARENA_NEW(a, struct bb_node),
+                           .buffer = BB_NONE,
+                           .value = value_id,
+                           .partner = BB_NONE};
+}
+
+static void add_copies(struct backbone *bb, struct arena *a, const struct lowering *l, const struct bb_options *o)
+{
+    uint32_t logical = (uint32_t)l->n_logicals, inst = (uint32_t)l->n_insts, region_dim = 0, id = 0;
+    for (uint32_t i = 0; i < l->n_insts; i++) {
+        const struct bb_inst *load = &l->insts[i];
+        if (!stageable(load, o))
+            continue;
+        size_t stem = strlen(load->name) - strlen(".load");
+        const char *name = arena_strndup(a, load->name, stem);
+        bb->values[id] = (struct bb_value){name, i, inst, inst + 1, id};
+        bb->regions[id] = (struct bb_region){
+            arena_printf(a, "%s.tile", name), id, load->type, load->n_logicals, region_dim};
+        copy_insts(bb, a, &bb->values[id], id);
+        copy_logicals(bb, a, &bb->values[id], logical);
+        logical += load->n_logicals;
+        region_dim += load->n_logicals;
+        inst += 2;
+        id++;
+    }
+}
+
+/* ---- tiles and dimensions ---- */
+
+static unsigned levels_of(const struct backbone *bb, const struct bb_logical *l, const struct bb_options *o)
+{
+    if (l->of != BB_NONE)
+        return min_levels(o->copy_levels, bb->logicals[l->of].n_levels);
+    unsigned wanted = l->reduction ? o->reduction_levels : o->parallel_levels;
+    return prime_factors(l->extent, min_levels(wanted, BB_MAX_LEVELS));
+}
+
+static void add_tiles(struct backbone *bb, struct arena *a, const struct bb_options *o)
+{
+    for (unsigned i = 0; i < bb->n_logicals; i++) { /* main logicals come first: a copy reads theirs */
+        bb->logicals[i].n_levels = levels_of(bb, &bb->logicals[i], o);
+        bb->logicals[i].first_tile = bb->n_tiles;
+        bb->n_tiles += bb->logicals[i].n_levels;
+    }
+    bb->tiles = ARENA_ARRAY(a, struct bb_tile, bb->n_tiles + 1);
+    for (uint32_t i = 0; i < bb->n_logicals; i++) {
+        const struct bb_logical *l = &bb->logicals[i];
+        unsigned n;
+        int64_t *sizes = divisors(a, l->extent, &n);
+        if (o->max_sizes)
+            keep_useful(sizes, &n, o->max_sizes);
+        for (unsigned v = 0; v < l->n_levels; v++)
+            bb->tiles[l->first_tile + v] =
+                (struct bb_tile){arena_printf(a, "%s.%u", l->name, v), i, v, n, sizes};
+    }
+}
+
+static void inst_dims(struct backbone *bb, struct arena *a, uint32_t id)
+{
+    const struct bb_inst *inst = &bb->insts[id];
+    struct bb_dim *dim = &bb->dims[inst->first_dim];
+    for (unsigned i = 0; i < inst->n_logicals; i++) {
+        const struct bb_logical *l = &bb->logicals[inst->logicals[i]];
+        const char *name = l->of == BB_NONE ? l->name : bb->logicals[l->of].name;
+        for (unsigned v = 0; v < l->n_levels; v++)
+            *dim++ = (struct bb_dim){arena_printf(a, "%s.%s.%u", inst->name, name, v), id, l->first_tile + v};
+    }
+}
+
+static void add_dims(struct backbone *bb, struct arena *a)
+{
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        struct bb_inst *inst = &bb->insts[i];
+        inst->first_dim = bb->n_dims;
+        for (unsigned j = 0; j < inst->n_logicals; j++)
+            inst->n_dims += bb->logicals[inst->logicals[j]].n_levels;
+        bb->n_dims += inst->n_dims;
+    }
+    bb->dims = ARENA_ARRAY(a, struct bb_dim, bb->n_dims + 1);
+    for (uint32_t i = 0; i < bb->n_insts; i++)
+        inst_dims(bb, a, i);
+}
+
+static void copy_main(struct backbone *bb, const struct lowering *l)
+{
+    for (size_t i = 0; i < l->n_logicals; i++)
+        bb->logicals[i] = l->logicals[i];
+    for (size_t i = 0; i < l->n_insts; i++)
+        bb->insts[i] = l->insts[i];
+}
+
+struct backbone *bb_build(const struct lowering *l, const struct bb_options *options)
+{
+    struct arena *a = l->arena;
+    struct bb_options o = full_options(options);
+    struct backbone *bb = ARENA_NEW(a, struct backbone);
+    bb->program = l->program;
+    bb->n_buffers = l->program->n_inputs + 1;
+    bb->buffers = l->buffers;
+    count_copies(l, &o, bb);
+    bb->logicals = ARENA_ARRAY(a, struct bb_logical, bb->n_logicals + 1);
+    bb->insts = ARENA_ARRAY(a, struct bb_inst, bb->n_insts);
+    bb->values = ARENA_ARRAY(a, struct bb_value, bb->n_values + 1);
+    bb->regions = ARENA_ARRAY(a, struct bb_region, bb->n_regions + 1);
+    copy_main(bb, l);
+    add_copies(bb, a, l, &o);
+    add_tiles(bb, a, &o);
+    add_dims(bb, a);
+    return bb;
+}

@@ -1,0 +1,117 @@
+/* The text form of a backbone: logicals with their levels, instructions with their expressions, values that may be
+ * staged. For people and golden tests; nothing reads it back. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/backbone/backbone.h"
+#include "core/base/arena.h"
+#include "core/base/panic.h"
+#include "core/base/strbuf.h"
+
+static void print_logical(const struct backbone *bb, const struct bb_logical *l, struct strbuf *out)
+{
+    strbuf_printf(out, "logical %s: %s %" PRId64 ", %u levels of", l->name,
+                  l->of != BB_NONE ? "copy" : l->reduction ? "reduction" : "parallel", l->extent, l->n_levels);
+    const struct bb_tile *t = &bb->tiles[l->first_tile];
+    for (unsigned i = 0; i < t->n_sizes; i++)
+        strbuf_printf(out, " %" PRId64, t->sizes[i]);
+    strbuf_add(out, "\n");
+}
+
+static void print_access(const struct backbone *bb, const struct bb_inst *inst, struct strbuf *out)
+{
+    const char **names = base_calloc(bb->n_logicals + 1, sizeof *names);
+    for (unsigned i = 0; i < bb->n_logicals; i++)
+        names[i] = bb->logicals[i].name;
+    strbuf_printf(out, "%s[", bb->buffers[inst->buffer].name);
+    index_print(inst->index, names, out);
+    strbuf_add(out, "]");
+    free(names);
+}
+
+/* Position of the first node of the postfix expression that ends before `end`. */
+static unsigned start_of(const struct bb_inst *inst, unsigned end)
+{
+    const struct bb_node *n = &inst->nodes[--end];
+    for (unsigned i = n->kind == BB_NODE_OP ? scalar_op_arity(n->op) : 0; i > 0; i--)
+        end = start_of(inst, end);
+    return end;
+}
+
+static void print_node(const struct backbone *bb, const struct bb_inst *inst, unsigned end, struct strbuf *out)
+{
+    const struct bb_node *n = &inst->nodes[end - 1];
+    if (n->kind == BB_NODE_OPERAND) {
+        strbuf_add(out, bb->insts[inst->operands[n->operand]].name);
+        return;
+    }
+    if (n->kind == BB_NODE_CONST) {
+        strbuf_printf(out, "%.17g", n->value);
+        return;
+    }
+    unsigned arity = scalar_op_arity(n->op), ends[SCALAR_MAX_ARITY] = {0};
+    for (unsigned i = arity, at = end - 1; i > 0; i--) {
+        ends[i - 1] = at;
+        at = start_of(inst, at);
+    }
+    strbuf_printf(out, "%s(", scalar_op_name(n->op));
+    for (unsigned i = 0; i < arity; i++) {
+        strbuf_add(out, i ? ", " : "");
+        print_node(bb, inst, ends[i], out);
+    }
+    strbuf_add(out, ")");
+}
+
+static const char *kind_name(enum bb_inst_kind kind)
+{
+    switch (kind) {
+    case BB_LOAD:
+        return "load";
+    case BB_COMPUTE:
+        return "compute";
+    case BB_INIT:
+        return "init";
+    case BB_STEP:
+        return "step";
+    case BB_STORE:
+        return "store";
+    case BB_COPY_LOAD:
+        return "copy_load";
+    case BB_COPY_STORE:
+        return "copy_store";
+    }
+    PANIC("no such instruction kind (%d)", (int)kind);
+}
+
+static void print_inst(const struct backbone *bb, const struct bb_inst *inst, struct strbuf *out)
+{
+    strbuf_printf(out, "%s %s [", kind_name(inst->kind), inst->name);
+    for (unsigned i = 0; i < inst->n_logicals; i++)
+        strbuf_printf(out, "%s%s", i ? " " : "", bb->logicals[inst->logicals[i]].name);
+    strbuf_printf(out, "] %s", scalar_type_name(inst->type));
+    if (inst->kind == BB_STORE) {
+        strbuf_add(out, " ");
+        print_access(bb, inst, out);
+    } else if (inst->kind == BB_COPY_STORE) {
+        strbuf_printf(out, " %s", bb->regions[bb->values[inst->value].region].name);
+    }
+    strbuf_add(out, " = ");
+    if (inst->n_nodes)
+        print_node(bb, inst, inst->n_nodes, out);
+    else
+        print_access(bb, inst, out);
+    strbuf_add(out, "\n");
+}
+
+void bb_print(const struct backbone *bb, struct strbuf *out)
+{
+    for (unsigned i = 0; i < bb->n_buffers; i++)
+        strbuf_printf(out, "buffer %s: %s * %" PRId64 "%s\n", bb->buffers[i].name, scalar_type_name(bb->buffers[i].type),
+                      bb->buffers[i].elements, bb->buffers[i].output ? ", output" : "");
+    for (unsigned i = 0; i < bb->n_logicals; i++)
+        print_logical(bb, &bb->logicals[i], out);
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        print_inst(bb, &bb->insts[i], out);
+    strbuf_printf(out, "%u instructions, %u dimensions, %u values that may be staged\n", bb->n_insts, bb->n_dims,
+                  bb->n_values);
+}

@@ -1,0 +1,230 @@
+/* Lowering: what programs become, as text, and the counts of the matrix product. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/backbone/backbone.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/strbuf.h"
+#include "core/lift/lift.h"
+
+/* A text lowered, with what it needs to stay alive. */
+struct lowered {
+    struct arena *arena;
+    struct diag *diag;
+    struct source source;
+    struct backbone *bb; /* NULL after errors */
+};
+
+static struct lowered lower_text(const char *text, const char *sizes, const struct bb_options *o)
+{
+    struct lowered l = {.arena = arena_new(), .diag = diag_new()};
+    struct source *source = ARENA_NEW(l.arena, struct source);
+    *source = (struct source){"test.lift", text, strlen(text)};
+    struct lift_size_value *values = NULL;
+    int n = lift_parse_sizes(sizes, &values, l.arena, l.diag);
+    struct lift_program *p = lift_parse(source, l.arena, l.diag);
+    if (p && n >= 0 && lift_bind(p, values, (unsigned)n, l.arena, l.diag))
+        l.bb = bb_lower(p, o, l.arena, l.diag);
+    return l;
+}
+
+static struct lowered must_lower(const char *text, const char *sizes, const struct bb_options *o)
+{
+    struct lowered l = lower_text(text, sizes, o);
+    cr_assert(l.bb, "%s", diag_count(l.diag) ? diag_message(l.diag, 0) : "no error text");
+    return l;
+}
+
+static void lowered_free(struct lowered *l)
+{
+    arena_free(l->arena);
+    diag_free(l->diag);
+}
+
+/* The text of the instructions only. */
+static char *inst_text(const struct backbone *bb)
+{
+    struct strbuf b = {0};
+    bb_print(bb, &b);
+    char *text = strbuf_take(&b), *last_logical = text;
+    for (char *p = text; (p = strstr(p, "logical ")) != NULL; p++)
+        last_logical = p;
+    char *start = last_logical == text ? text : strchr(last_logical, '\n') + 1;
+    char *insts = base_strdup(start);
+    free(text);
+    return insts;
+}
+
+static void expect_insts(const char *program, const char *sizes, const char *want)
+{
+    const struct bb_options plain = {.no_staging = true};
+    struct lowered l = must_lower(program, sizes, &plain);
+    char *text = inst_text(l.bb);
+    cr_expect_str_eq(text, want, "got:\n%s\nwant:\n%s", text, want);
+    free(text);
+    lowered_free(&l);
+}
+
+static const char *const matmul =
+    "size M, N, K\n"
+    "input A: [[float]K]M\n"
+    "input B: [[float]N]K\n"
+    "output map(fun row -> map(fun col -> reduce(add, 0.0, map(mult, zip(row, col))), transpose(B)), A)\n";
+
+Test(backbone_lower, matmul_text)
+{
+    struct lowered l = must_lower(matmul, "M=4,N=6,K=5", NULL);
+    char *text = inst_text(l.bb);
+    cr_expect_str_eq(text,
+                     "load A.load [m k] float = A[m * 5 + k]\n"
+                     "load B.load [k n] float = B[n + k * 6]\n"
+                     "init init [m n] float = 0\n"
+                     "step mad [m n k] float = fma(A.load, B.load, init)\n"
+                     "store store [m n] float out[m * 6 + n] = mad\n"
+                     "copy_load A.copy.load [A.copy.m A.copy.k] float = A[m * 5 + k]\n"
+                     "copy_store A.copy.store [A.copy.m A.copy.k] float A.tile = A.copy.load\n"
+                     "copy_load B.copy.load [B.copy.k B.copy.n] float = B[n + k * 6]\n"
+                     "copy_store B.copy.store [B.copy.k B.copy.n] float B.tile = B.copy.load\n"
+                     "9 instructions, 31 dimensions, 2 values that may be staged\n",
+                     "got:\n%s", text);
+    free(text);
+    lowered_free(&l);
+}
+
+Test(backbone_lower, matmul_has_78_statements)
+{
+    const struct bb_options o = {.copy_levels = 4};
+    struct lowered l = must_lower(matmul, "M=1024,N=1024,K=1024", &o);
+    const struct backbone *bb = l.bb;
+    cr_expect_eq(bb->n_insts, 9);
+    cr_expect_eq(bb->n_dims, 69, "%u dimensions", bb->n_dims);
+    cr_expect_eq(bb_statement_count(bb), 78);
+    cr_expect_eq(bb->n_tiles, 11 + 14);
+    cr_expect_eq(bb->tiles[0].n_sizes, 11);
+    cr_expect_str_eq(bb->dims[bb->insts[3].first_dim + 2].name, "mad.m.2");
+    cr_expect_str_eq(bb->dims[bb->insts[5].first_dim + 5].name, "A.copy.load.k.1");
+    cr_expect_str_eq(bb->tiles[bb->dims[bb->insts[5].first_dim + 5].tile].name, "A.copy.k.1");
+    lowered_free(&l);
+}
+
+/* Every cross reference of a backbone, from both sides. */
+Test(backbone_lower, numbering_is_consistent)
+{
+    struct lowered l = must_lower(matmul, "M=64,N=32,K=16", NULL);
+    const struct backbone *bb = l.bb;
+    unsigned dims = 0;
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        cr_expect_eq(bb->insts[i].first_dim, dims);
+        dims += bb->insts[i].n_dims;
+        for (uint32_t d = bb->insts[i].first_dim; d < dims; d++)
+            cr_expect_eq(bb->dims[d].inst, i);
+        for (unsigned o = 0; o < bb->insts[i].n_operands; o++)
+            cr_expect_lt(bb->insts[i].operands[o], i);
+    }
+    cr_expect_eq(dims, bb->n_dims);
+    for (uint32_t t = 0; t < bb->n_tiles; t++) {
+        const struct bb_logical *of = &bb->logicals[bb->tiles[t].logical];
+        cr_expect_eq(of->first_tile + bb->tiles[t].level, t);
+    }
+    for (uint32_t v = 0; v < bb->n_values; v++) {
+        cr_expect_eq(bb->insts[bb->values[v].load].value, v);
+        cr_expect_eq(bb->insts[bb->values[v].copy_store].operands[0], bb->values[v].copy_load);
+        cr_expect_eq(bb->regions[bb->values[v].region].value, v);
+    }
+    cr_expect_eq(bb->insts[3].partner, 2);
+    cr_expect_eq(bb->insts[2].partner, 3);
+    lowered_free(&l);
+}
+
+Test(backbone_lower, element_wise_chain_is_one_instruction)
+{
+    expect_insts("size N\ninput a: float\ninput x: [float]N\ninput y: [float]N\n"
+                 "output map(fun (p, q) -> add(mult(a, p), q), zip(x, y))\n",
+                 "N=8",
+                 "load a.load [] float = a[0]\n"
+                 "load x.load [n] float = x[n]\n"
+                 "load y.load [n] float = y[n]\n"
+                 "compute compute [n] float = add(mult(a.load, x.load), y.load)\n"
+                 "store store [n] float out[n] = compute\n"
+                 "5 instructions, 9 dimensions, 0 values that may be staged\n");
+}
+
+Test(backbone_lower, transpose_is_load_and_store)
+{
+    expect_insts("size M, N\ninput A: [[float]N]M\noutput transpose(A)\n", "M=4,N=7",
+                 "load A.load [m n] float = A[n + m * 7]\n"
+                 "store store [n m] float out[n * 4 + m] = A.load\n"
+                 "2 instructions, 6 dimensions, 0 values that may be staged\n");
+}
+
+Test(backbone_lower, views_vanish)
+{
+    expect_insts("size N\ninput x: [float]N\noutput join(map(fun c -> map(fun e -> neg(e), c), split(4, x)))\n", "N=32",
+                 "load x.load [n] float = x[n]\n"
+                 "compute compute [n] float = neg(x.load)\n"
+                 "store store [n] float out[n] = compute\n"
+                 "3 instructions, 12 dimensions, 0 values that may be staged\n");
+}
+
+Test(backbone_lower, let_reads_a_reduction_once)
+{
+    expect_insts("size N\ninput x: [float]N\n"
+                 "output let s = reduce(add, 0.0, x) in map(fun e -> mult(e, mult(s, s)), x)\n",
+                 "N=2",
+                 "load x.load [n] float = x[n]\n"
+                 "load x_2.load [n_2] float = x[n_2]\n"
+                 "init init [] float = 0\n"
+                 "step red [n_2] float = add(init, x_2.load)\n"
+                 "compute compute [n] float = mult(x.load, mult(red, red))\n"
+                 "store store [n] float out[n] = compute\n"
+                 "6 instructions, 5 dimensions, 0 values that may be staged\n");
+}
+
+Test(backbone_lower, extent_one_has_no_logical)
+{
+    expect_insts(matmul, "M=1,N=3,K=1",
+                 "load A.load [] float = A[0]\n"
+                 "load B.load [n] float = B[n]\n"
+                 "compute compute [n] float = add(0, mult(A.load, B.load))\n"
+                 "store store [n] float out[n] = compute\n"
+                 "4 instructions, 3 dimensions, 0 values that may be staged\n");
+}
+
+Test(backbone_lower, nested_reduction_is_a_located_error)
+{
+    struct lowered l = lower_text("size M, N\ninput A: [[float]N]M\n"
+                                  "output reduce(fun (s, r) -> add(s, reduce(max, 0.0, r)), 0.0, A)\n",
+                                  "M=4,N=4", NULL);
+    cr_expect_null(l.bb);
+    cr_assert_eq(diag_count(l.diag), 1);
+    cr_expect(strstr(diag_message(l.diag, 0), "not supported yet: a reduction for each element"), "%s",
+              diag_message(l.diag, 0));
+    cr_expect(strstr(diag_message(l.diag, 0), "test.lift:3:"), "%s", diag_message(l.diag, 0));
+    lowered_free(&l);
+}
+
+Test(backbone_lower, candidate_sizes)
+{
+    const struct bb_options o = {.max_sizes = 6};
+    struct lowered l = must_lower("size N\ninput x: [float]N\noutput map(fun e -> neg(e), x)\n", "N=48", &o);
+    static const int64_t want[] = {1, 2, 4, 8, 16, 48};
+    const struct bb_tile *t = &l.bb->tiles[0];
+    cr_assert_eq(t->n_sizes, 6);
+    for (unsigned i = 0; i < 6; i++)
+        cr_expect_eq(t->sizes[i], want[i]);
+    lowered_free(&l);
+}
+
+/* No more levels than prime factors: 7 has one, 6 two, 64 all four. */
+Test(backbone_lower, levels_follow_prime_factors)
+{
+    static const char *const sizes[] = {"N=7", "N=6", "N=64"};
+    static const unsigned levels[] = {1, 2, 4};
+    for (int i = 0; i < 3; i++) {
+        struct lowered l = must_lower("size N\ninput x: [float]N\noutput map(fun e -> neg(e), x)\n", sizes[i], NULL);
+        cr_expect_eq(l.bb->logicals[0].n_levels, levels[i]);
+        lowered_free(&l);
+    }
+}
