@@ -148,7 +148,7 @@ Test(backbone_lower, element_wise_chain_is_one_instruction)
                  "load y.load [n] float = y[n]\n"
                  "compute compute [n] float = add(mult(a.load, x.load), y.load)\n"
                  "store store [n] float out[n] = compute\n"
-                 "5 instructions, 9 dimensions, 0 values that may be staged\n");
+                 "5 instructions, 12 dimensions, 0 values that may be staged\n");
 }
 
 Test(backbone_lower, transpose_is_load_and_store)
