@@ -30,7 +30,7 @@
 
 enum { MAX_RUNNERS = 16, MAX_FAILED_STARTS = 3, JOBS_PER_RUNNER = 2 };
 static const double START_MS = 120e3, BUILD_MS = 60e3;     /* kill times */
-static const double LEAST_LIMIT_NS = 20e6, FIRST_LIMIT_NS = 2e9, REFERENCE_LIMIT_NS = 60e9;
+static const double LEAST_LIMIT_NS = 20e6, FIRST_LIMIT_NS = 2e9, REFERENCE_LIMIT_NS = 600e9;
 static const double DEFAULT_CUT_FACTOR = 10, DEFAULT_BATCH_NS = 30e6;
 
 static const char *const status_names[EVAL_STATUS_COUNT] = {
@@ -423,10 +423,11 @@ void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel
 bool evaluator_poll(struct evaluator *ev, int timeout_ms, uint64_t *job, struct evaluation *out)
 {
     double end = timeout_ms < 0 ? INFINITY : child_now_ms() + timeout_ms;
-    for (bool first = true; !ev->done.first && ev->in_flight > 0; first = false) {
+    if (!ev->done.first) step(ev, 0);
+    while (!ev->done.first && ev->in_flight > 0) {
         double left = end - child_now_ms();
-        if (!first && left <= 0) break;
-        step(ev, isinf(left) ? -1 : left > 0 ? (int)ceil(left) : 0);
+        if (left <= 0) break;
+        step(ev, isinf(left) ? -1 : (int)ceil(left));
     }
     struct pending *j = queue_pop(&ev->done);
     if (!j) return false;

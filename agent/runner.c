@@ -202,14 +202,14 @@ static void await_lock(struct runner *r)
     if (!child_read(r->fd, &go, sizeof go) || go.kind != RUNNER_GO || go.length) _exit(0);
 }
 
-/* A launch that ended badly, or took longer than the limit. */
-static bool explain(struct job *j, struct measure_result m, const char *what)
+/* A launch that ended badly, or took longer than limit_ns. */
+static bool explain(struct job *j, struct measure_result m, double limit_ns, const char *what)
 {
     if (m.end == MEASURE_FAILED) return fail(j, EVAL_LAUNCH_ERROR, "%s: %s", what, opencl_error_name(m.error));
     enum eval_status status = j->set.settings.best_ns > 0 ? EVAL_CUT : EVAL_TIMEOUT;
     if (m.of > 0)
-        fail(j, status, "%zu of %zu work-groups take more than %.3g ms", m.groups, m.of, j->set.limit_ns * 1e-6);
-    else fail(j, status, "%s takes more than %.3g ms", what, j->set.limit_ns * 1e-6);
+        fail(j, status, "%zu of %zu work-groups take more than %.3g ms", m.groups, m.of, limit_ns * 1e-6);
+    else fail(j, status, "%s takes more than %.3g ms", what, limit_ns * 1e-6);
     j->result.retire = m.end == MEASURE_OVERDUE;
     return false;
 }
@@ -226,7 +226,7 @@ static double patience(const struct job *j)
 static bool run_whole(struct job *j)
 {
     struct measure_result m = measure_once(&j->launch, j->launch.global, patience(j));
-    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns) return explain(j, m, "the launch");
+    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns) return explain(j, m, j->set.limit_ns, "the launch");
     j->launch_ns = m.ns;
     say_alive(j->runner);
     return true;
@@ -236,8 +236,9 @@ static bool run_whole(struct job *j)
 static bool warm_up(struct job *j)
 {
     if (j->launch.free_local) return true;
-    struct measure_result m = measure_once(&j->launch, j->launch.local, j->set.limit_ns + WARM_UP_NS);
-    return m.end == MEASURE_DONE || explain(j, m, "one work-group");
+    double limit = j->set.limit_ns + WARM_UP_NS;
+    struct measure_result m = measure_once(&j->launch, j->launch.local, limit);
+    return m.end == MEASURE_DONE || explain(j, m, limit, "one work-group, with making machine code,");
 }
 
 static bool fill_outputs(struct job *j)
@@ -300,7 +301,7 @@ static bool take_batch(struct job *j, struct evaluation *e)
     unsigned n = measure_batch_size(j->launch_ns, s->batch_ns, s->best_ns);
     double limit = 4 * n * (j->launch_ns > 1e6 ? j->launch_ns : 1e6) + 1e9;
     struct measure_result m = measure_batch(&j->launch, n, limit, e->samples_ns);
-    if (m.end != MEASURE_DONE) return explain(j, m, "a batch");
+    if (m.end != MEASURE_DONE) return explain(j, m, limit, "a batch");
     e->n_samples = n;
     e->median_ns = stats_median(e->samples_ns, n);
     if (j->set.mode == RUNNER_ROUND) {
@@ -328,7 +329,7 @@ static bool run(struct job *j)
 {
     if (j->set.mode == RUNNER_REFERENCE) return run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING);
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
-    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns) return explain(j, m, "a part of the work-groups");
+    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns) return explain(j, m, j->set.limit_ns, "a part of the work-groups");
     if (j->set.settings.verify && !(run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING))) return false;
     if (!j->set.settings.verify && !(bind(j, VERIFY_TIMING) && run_whole(j))) return false;
     return measure(j);

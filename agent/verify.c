@@ -131,6 +131,13 @@ void verify_task_free(struct verify_task *t)
 
 /* ---- comparison ---- */
 
+static int64_t compare_floats(const float *want, const float *got, int64_t n, double allowed)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!(fabs((double)got[i] - (double)want[i]) <= allowed)) return i;
+    return -1;
+}
+
 int64_t verify_compare(const struct verify_buffer *b, enum verify_set set, const void *got,
                        struct verify_tolerance tolerance)
 {
@@ -138,6 +145,7 @@ int64_t verify_compare(const struct verify_buffer *b, enum verify_set set, const
     bool exact = tolerance.exact || is_integer(b->type);
     if (exact && !memcmp(want, got, b->bytes)) return -1;
     double allowed = exact ? 0 : tolerance.absolute; /* exact: -0 and 0 are one value */
+    if (b->type == SCALAR_FLOAT) return compare_floats(want, got, b->elements, allowed);
     for (int64_t i = 0; i < b->elements; i++)
         if (!(fabs(verify_get(b->type, got, i) - verify_get(b->type, want, i)) <= allowed)) return i;
     return -1;
@@ -271,6 +279,14 @@ static bool check_set(const struct verify_buffer *b, enum verify_set set, double
     return true;
 }
 
+/* A NaN in the reference is an output that the naive kernel did not write. */
+static bool check_complete(const struct verify_buffer *b, enum verify_set set, struct diag *d)
+{
+    int64_t at = verify_compare(b, set, b->data[set], (struct verify_tolerance){.absolute = 0});
+    if (at >= 0) diag_plain(d, "the reference is wrong: output %lld is not a number", (long long)at);
+    return at < 0;
+}
+
 static double largest_sum(const struct verify_task *t, const unsigned *input_of, const struct lift_program *p,
                           const struct sample *sample)
 {
@@ -290,12 +306,13 @@ bool verify_reference(const struct verify_task *t, const unsigned *input_of, con
     bool ok = true;
     for (unsigned set = 0; ok && set < VERIFY_SETS; set++) {
         double **in = inputs_new(t, input_of, p, (enum verify_set)set);
-        struct sample_bound bound;
+        struct sample_bound bound = {0};
         if (set == 0) {
             add_corners(sample, p->output->type, 0);
             add_random(sample, b->elements, chain_length(p, in), seed);
         }
-        ok = check_set(b, (enum verify_set)set, in, p, sample, &bound, d);
+        ok = check_complete(b, (enum verify_set)set, d) &&
+             check_set(b, (enum verify_set)set, in, p, sample, &bound, d);
         out[set].absolute = 4 * (bound.n + 1) * ldexp(1, -precision) * bound.s;
         out[set].exact = set == VERIFY_EXACT && bound.exact && largest_sum(t, input_of, p, sample) < ldexp(1, precision);
         inputs_free(in, p);
