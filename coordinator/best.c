@@ -1,0 +1,182 @@
+/* Writing and reading results. The checksum is over the JSON text with sorted keys and without the checksum itself; it
+ * tells an edited file from a damaged program, and protects nobody. Sizes and limits in a file are checked like those on
+ * the command line: the problem is rebuilt from the program's text, and the fingerprint must be the recorded one. */
+#include "coordinator/best.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/wire.h"
+#include "coordinator/candidate.h"
+#include "coordinator/store.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/hash.h"
+#include "core/base/strbuf.h"
+
+enum { FORMAT = 1, NAME_MAX_BYTES = 256, FILE_LIMIT = 64 << 20 };
+
+static void checksum(json_t *object, char hex[HASH_HEX_BYTES])
+{
+    json_object_del(object, "checksum");
+    char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    hash_hex(hash_finish(hash_string(HASH_START, text ? text : "")), hex);
+    free(text);
+}
+
+static json_t *ints_json(struct message_ints ints)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < ints.n; i++) json_array_append_new(array, json_integer(ints.items[i]));
+    return array;
+}
+
+static json_t *decisions_json(const struct best *b)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < b->n_actions; i++) {
+        char slot[NAME_MAX_BYTES], value[NAME_MAX_BYTES];
+        space_slot_name(b->problem->space, b->actions[i].slot, slot, sizeof slot);
+        space_value_name(b->problem->space, b->actions[i].slot, b->actions[i].value, value, sizeof value);
+        json_object_set_new(object, slot, json_string(value));
+    }
+    return object;
+}
+
+static json_t *best_json(const struct best *b, const struct candidate *c)
+{
+    struct arena *a = arena_new();
+    char fingerprint[HASH_HEX_BYTES], kernel_hash[HASH_HEX_BYTES], hex[HASH_HEX_BYTES];
+    char *actions = store_actions_print(b->actions, b->n_actions);
+    const struct cg_kernel *k = &c->kernel;
+    hash_hex(b->problem->fingerprint, fingerprint);
+    hash_hex(c->hash, kernel_hash);
+    json_t *o = json_pack(
+        "{s:i,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:s,s:s,s:[III],s:[III],s:f,s:f}", "format", FORMAT, "kernel",
+        b->problem->source.path, "lift", b->problem->source.text, "sizes", b->sizes, "device", b->device->name, "driver",
+        b->device->driver, "limits", ints_json(wire_device(b->device, a)), "lowering",
+        ints_json(wire_options(b->lowering, a)), "fingerprint", fingerprint, "actions", actions, "decisions",
+        decisions_json(b), "opencl", k->source, "entry", k->name, "kernel_hash", kernel_hash, "global_size",
+        (json_int_t)k->global[0], (json_int_t)k->global[1], (json_int_t)k->global[2], "local_size", (json_int_t)k->local[0],
+        (json_int_t)k->local[1], (json_int_t)k->local[2], "median_ns", b->median_ns, "naive_ns", b->naive_ns);
+    checksum(o, hex);
+    json_object_set_new(o, "checksum", json_string(hex));
+    free(actions);
+    arena_free(a);
+    return o;
+}
+
+/* ---- writing ---- */
+
+static bool write_text(const char *dir, const char *name, const char *text, struct diag *d)
+{
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/%s", dir, name);
+    FILE *out = fopen(path.text, "w");
+    bool ok = out && fputs(text, out) >= 0;
+    if (out && fclose(out)) ok = false;
+    if (!ok) diag_plain(d, "%s: %s", path.text, strerror(errno));
+    strbuf_free(&path);
+    return ok;
+}
+
+bool best_write(const char *dir, const struct best *b, struct diag *d)
+{
+    struct candidate c = {0};
+    char why[NAME_MAX_BYTES];
+    if (mkdir(dir, 0777) && errno != EEXIST) {
+        diag_plain(d, "%s: %s", dir, strerror(errno));
+        return false;
+    }
+    if (!candidate_from_actions(b->problem, b->device, b->actions, b->n_actions, &c, why, sizeof why)) {
+        diag_plain(d, "the best implementation cannot be written: %s", why);
+        return false;
+    }
+    json_t *o = best_json(b, &c);
+    char *text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    struct strbuf host = {0};
+    best_host_program(b, &c.kernel, "best.cl", &host);
+    bool ok = write_text(dir, "best.cl", c.kernel.source, d) && write_text(dir, "best.json", text, d) &&
+              write_text(dir, "host.c", host.text, d);
+    strbuf_free(&host);
+    free(text);
+    json_decref(o);
+    candidate_clear(&c);
+    return ok;
+}
+
+/* ---- reading ---- */
+
+static struct message_ints read_ints(json_t *array, struct arena *a)
+{
+    size_t n = json_array_size(array);
+    int64_t *items = ARENA_ARRAY(a, int64_t, n);
+    for (size_t i = 0; i < n; i++) items[i] = json_integer_value(json_array_get(array, i));
+    return (struct message_ints){items, n};
+}
+
+static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
+{
+    const char *path, *text, *sizes, *device, *driver, *actions, *fingerprint;
+    json_t *limits, *lowering;
+    if (json_unpack(o, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:F}", "kernel", &path, "lift", &text, "sizes", &sizes, "device",
+                    &device, "driver", &driver, "actions", &actions, "fingerprint", &fingerprint, "limits", &limits,
+                    "lowering", &lowering, "median_ns", &out->median_ns)) {
+        diag_plain(d, "this is no best.json: keys are missing");
+        return false;
+    }
+    struct arena *a = arena_new();
+    struct bb_options options;
+    bool ok = wire_read_device(read_ints(limits, a), &out->device) && wire_read_options(read_ints(lowering, a), &options) &&
+              store_actions_parse(actions, &out->actions, &out->n_actions);
+    arena_free(a);
+    if (!ok) {
+        diag_plain(d, "the device limits or actions are malformed");
+        return false;
+    }
+    strncpy(out->device.name, device, DEVICE_NAME - 1);
+    strncpy(out->device.driver, driver, DEVICE_NAME - 1);
+    out->problem = problem_new(path, text, sizes, &out->device.limits, &options, d);
+    if (!out->problem) return false;
+    if (out->problem->fingerprint == strtoull(fingerprint, NULL, 16)) return true;
+    diag_plain(d, "the space of this version of thresh differs from the one that the decisions were taken in");
+    return false;
+}
+
+static bool check_sum(const char *path, json_t *o, struct diag *d)
+{
+    char recorded[HASH_HEX_BYTES] = "", hex[HASH_HEX_BYTES];
+    const char *text = json_string_value(json_object_get(o, "checksum"));
+    if (text) strncpy(recorded, text, sizeof recorded - 1);
+    checksum(o, hex);
+    if (strcmp(recorded, hex) == 0) return true;
+    diag_plain(d, "%s: the checksum does not match: the file was edited or damaged", path);
+    return false;
+}
+
+bool best_read(const char *path, struct best_file *out, struct diag *d)
+{
+    *out = (struct best_file){0};
+    size_t n;
+    char *text = source_read_file(path, FILE_LIMIT, &n, d);
+    if (!text) return false;
+    json_error_t error;
+    json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!o) diag_plain(d, "%s:%d:%d: %s", path, error.line, error.column, error.text);
+    bool ok = o && check_sum(path, o, d) && rebuild(o, out, d);
+    if (!ok) best_file_clear(out);
+    json_decref(o);
+    free(text);
+    return ok;
+}
+
+void best_file_clear(struct best_file *f)
+{
+    problem_free(f->problem);
+    free(f->actions);
+    *f = (struct best_file){0};
+}

@@ -1,0 +1,46 @@
+/* The files of a result: best.json (everything needed to rebuild and re-measure it, with a checksum), best.cl (the OpenCL
+ * text) and host.c (a complete program that builds and runs it). */
+#ifndef THRESH_COORDINATOR_BEST_H
+#define THRESH_COORDINATOR_BEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/device.h"
+#include "agent/problem.h"
+
+struct diag;
+struct strbuf;
+
+/* An implementation as it is kept. Pointers are borrowed for writing; best_read() owns what it makes. */
+struct best {
+    const struct problem *problem;
+    const struct device *device;
+    const struct bb_options *lowering;
+    const char *sizes;
+    const struct space_action *actions;
+    size_t n_actions;
+    double median_ns, naive_ns; /* naive_ns 0: unknown */
+};
+
+/* Writes best.json, best.cl and host.c into `dir`, made if it is missing. */
+bool best_write(const char *dir, const struct best *b, struct diag *d);
+
+/* What best_read() gives. */
+struct best_file {
+    struct problem *problem;
+    struct device device; /* as recorded */
+    struct space_action *actions;
+    size_t n_actions;
+    double median_ns;
+};
+/* Reads best.json, checks its checksum and rebuilds the problem. false after errors: edited, damaged, or made for a
+ * space that this version no longer has. */
+bool best_read(const char *path, struct best_file *out, struct diag *d);
+void best_file_clear(struct best_file *f);
+
+/* A standalone OpenCL program in C that builds the kernel text in `kernel_file` and runs it on random data. */
+void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file, struct strbuf *out);
+
+#endif

@@ -1,0 +1,177 @@
+/* Option parsing with argp from the one table, and helpers of the subcommands. */
+#include "coordinator/cli/cli.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "core/base/arena.h"
+#include "mcts/branch.h"
+
+enum { KEY_BASE = 0x200, PROGRAM_LIMIT = 1 << 20 };
+
+_Static_assert(CLI_KEY_COUNT <= 32, "options are a 32-bit set");
+
+static const struct argp_option all_options[CLI_KEY_COUNT] = {
+#define X(key, name, argument, help) {name, KEY_BASE + CLI_##key, argument, 0, help, 0},
+    CLI_OPTIONS(X)
+#undef X
+};
+
+struct parsing {
+    const struct cli_command *command;
+    struct cli_args args;
+};
+
+static void add_to_list(struct cli_list *list, const char *value, struct argp_state *state)
+{
+    if (list->n == CLI_MAX_LIST) argp_error(state, "an option is given more than %d times", CLI_MAX_LIST);
+    else list->items[list->n++] = value;
+}
+
+static void take_option(struct cli_args *a, int key, const char *value, struct argp_state *state)
+{
+    a->value[key] = value ? value : "";
+    if (key == CLI_PIN) add_to_list(&a->pins, value, state);
+    if (key == CLI_INPUT) add_to_list(&a->inputs, value, state);
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct parsing *p = state->input;
+    if (key >= KEY_BASE && key < KEY_BASE + CLI_KEY_COUNT) {
+        take_option(&p->args, key - KEY_BASE, value, state);
+    } else if (key == ARGP_KEY_ARG) {
+        if (p->args.n_positional == p->command->most) argp_error(state, "'%s' is one argument too many", value);
+        else p->args.positional[p->args.n_positional++] = value;
+    } else if (key == ARGP_KEY_END) {
+        if (p->args.n_positional < p->command->least) argp_error(state, "%s is missing", p->command->positional);
+    } else {
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+int cli_run(const struct cli_command *command, int argc, char **argv)
+{
+    struct argp_option options[CLI_KEY_COUNT + 1] = {0};
+    unsigned n = 0;
+    for (unsigned i = 0; i < CLI_KEY_COUNT; i++)
+        if (command->takes & 1u << i) options[n++] = all_options[i];
+    struct argp argp = {options, parse, command->positional, command->help, NULL, NULL, NULL};
+    struct parsing p = {.command = command};
+    char name[64];
+    snprintf(name, sizeof name, "thresh %s", command->name);
+    argv[0] = name;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &p)) return CLI_USAGE;
+    return command->run(&p.args);
+}
+
+/* ---- values ---- */
+
+bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out, struct diag *d)
+{
+    const char *text = a->value[key];
+    *out = otherwise;
+    if (!text) return true;
+    char *end;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end && !errno) return true;
+    diag_plain(d, "--%s: '%s' is not a count", all_options[key].name, text);
+    return false;
+}
+
+bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    const char *text = a->value[key];
+    *out = 0;
+    if (!text) return true;
+    char *end;
+    double value = strtod(text, &end);
+    for (size_t i = 0; end != text && value > 0 && value < 1e9 && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].unit) != 0) continue;
+        *out = value * units[i].seconds;
+        return true;
+    }
+    diag_plain(d, "--%s: '%s' is not a time such as 30s, 10m or 2h", all_options[key].name, text);
+    return false;
+}
+
+int cli_finish(struct diag *d, int status)
+{
+    diag_print(d, stderr);
+    if (status == CLI_OK && diag_failed(d)) status = CLI_USAGE;
+    diag_free(d);
+    return status;
+}
+
+void cli_print_json(json_t *o)
+{
+    json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    putchar('\n');
+    json_decref(o);
+}
+
+/* ---- problems ---- */
+
+static bool apply_pins(const struct cli_args *a, struct cli_problem *p, struct diag *d)
+{
+    struct space_failure why = {0};
+    p->root = space_root(p->problem->space, &why);
+    if (!p->root) diag_plain(d, "the space is empty (%s:%u: %s)", why.file, why.line, why.text);
+    bool ok = p->root != NULL;
+    for (unsigned i = 0; ok && i < a->pins.n; i++) ok = problem_pin(p->problem, p->root, a->pins.items[i], d);
+    return ok;
+}
+
+bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d)
+{
+    *out = (struct cli_problem){0};
+    size_t n;
+    out->text = source_read_file(a->positional[0], PROGRAM_LIMIT, &n, d);
+    if (!out->text || !device_select(a->value[CLI_DEVICE], &out->device, d)) return false;
+    out->problem = problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, NULL, d);
+    if (!out->problem || !apply_pins(a, out, d)) return false;
+    out->n_order = space_group_count(out->problem->space);
+    out->order = base_calloc(out->n_order + 1, sizeof *out->order);
+    return mcts_order_parse(out->problem->space, a->value[CLI_ORDER], out->order, d);
+}
+
+void cli_problem_close(struct cli_problem *p)
+{
+    space_state_free(p->root);
+    problem_free(p->problem);
+    free(p->order);
+    free(p->text);
+}
+
+/* ---- signals ---- */
+
+int cli_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    if (sigprocmask(SIG_BLOCK, &set, NULL)) return -1;
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+int cli_signal_status(int fd, int otherwise)
+{
+    struct signalfd_siginfo info;
+    if (fd < 0) return otherwise;
+    bool got = read(fd, &info, sizeof info) == (ssize_t)sizeof info;
+    close(fd);
+    return got ? 128 + (int)info.ssi_signo : otherwise;
+}

@@ -1,0 +1,190 @@
+/* thresh explain: what an implementation is. thresh replay: whether it still works, and how fast. Both read best.json;
+ * explain also takes the best of a store. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/evaluate.h"
+#include "coordinator/best.h"
+#include "coordinator/candidate.h"
+#include "coordinator/cli/cli.h"
+#include "coordinator/progress.h"
+#include "coordinator/store.h"
+#include "core/base/arena.h"
+
+enum { NAME_BYTES = 256 };
+
+/* ---- the best of a store ---- */
+
+struct loading {
+    const struct cli_args *args;
+    struct best_file *out;
+    struct diag *diag;
+    bool ok;
+};
+
+/* The store names the device; its limits are asked of the device itself. */
+static bool load_row(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    struct loading *l = context;
+    struct best_file *out = l->out;
+    const char *selector = cli_given(l->args, CLI_DEVICE) ? l->args->value[CLI_DEVICE] : run->device;
+    if (!device_select(selector, &out->device, l->diag)) return false;
+    out->problem = problem_new(run->path, run->text, run->sizes, &out->device.limits, NULL, l->diag);
+    if (!out->problem) return false;
+    if (out->problem->fingerprint != run->fingerprint)
+        diag_plain(l->diag, "the run was of another device or another version of thresh");
+    else if (!store_actions_parse(e->actions, &out->actions, &out->n_actions))
+        diag_plain(l->diag, "the store's actions are malformed");
+    else l->ok = true;
+    out->median_ns = e->median_ns;
+    return false;
+}
+
+static bool load_store(const struct cli_args *a, struct best_file *out, struct diag *d)
+{
+    *out = (struct best_file){0};
+    struct loading l = {a, out, d, false};
+    struct store *s = store_open(a->positional[0], false, d);
+    bool found = false, read = s && store_best(s, load_row, &l, &found, d);
+    store_close(s);
+    if (read && !found) diag_plain(d, "%s: the store has no valid implementation", a->positional[0]);
+    return l.ok;
+}
+
+static bool load(const struct cli_args *a, struct best_file *out, struct diag *d)
+{
+    return cli_given(a, CLI_BEST) ? load_store(a, out, d) : best_read(a->positional[0], out, d);
+}
+
+/* ---- explain ---- */
+
+static json_t *decisions_json(const struct best_file *b)
+{
+    json_t *o = json_object();
+    for (size_t i = 0; i < b->n_actions; i++) {
+        char slot[NAME_BYTES], value[NAME_BYTES];
+        struct space_action action = b->actions[i];
+        if (action.slot >= space_slot_count(b->problem->space)) continue;
+        space_slot_name(b->problem->space, action.slot, slot, sizeof slot);
+        space_value_name(b->problem->space, action.slot, action.value, value, sizeof value);
+        json_object_set_new(o, slot, json_string(value));
+    }
+    return o;
+}
+
+static void print_explanation(const struct cli_args *a, const struct best_file *b, const struct candidate *c)
+{
+    static const char reason[] = "statements of the longest work-item at the device's fastest issue, times waves";
+    json_t *decisions = decisions_json(b);
+    if (cli_given(a, CLI_JSON)) {
+        cli_print_json(json_pack("{s:o,s:s,s:s,s:f,s:s,s:f}", "decisions", decisions, "loops", c->loops, "opencl",
+                                 c->kernel.source, "bound_ns", c->floor_ns, "bound_reason", reason, "median_ns",
+                                 b->median_ns));
+        return;
+    }
+    const char *name;
+    json_t *value;
+    printf("decisions\n");
+    json_object_foreach(decisions, name, value) printf("  %s = %s\n", name, json_string_value(value));
+    printf("\nloops\n%s\nopencl\n%s\nbound %.4g ns: %s\n", c->loops, c->kernel.source, c->floor_ns, reason);
+    json_decref(decisions);
+}
+
+static int run_explain(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    struct best_file b;
+    struct candidate c = {0};
+    char why[NAME_BYTES] = "";
+    if (load(a, &b, d)) {
+        if (candidate_from_actions(b.problem, &b.device, b.actions, b.n_actions, &c, why, sizeof why)) print_explanation(a, &b, &c);
+        else diag_plain(d, "%s: %s", a->positional[0], why);
+    }
+    candidate_clear(&c);
+    int status = cli_finish(d, CLI_OK);
+    best_file_clear(&b);
+    return status;
+}
+
+const struct cli_command cli_explain = {
+    .name = "explain",
+    .positional = "BEST.json|STORE.db",
+    .least = 1,
+    .most = 1,
+    .takes = CLI_TAKES(BEST) | CLI_TAKES(DEVICE) | CLI_TAKES(JSON),
+    .help = "Prints decisions, loop nest, OpenCL text and bound of an implementation.\v"
+            "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best",
+    .run = run_explain,
+};
+
+/* ---- replay ---- */
+
+static void print_replay(const struct cli_args *a, const struct evaluation *e)
+{
+    if (cli_given(a, CLI_JSON)) {
+        json_t *samples = json_array();
+        for (unsigned i = 0; i < e->n_samples; i++) json_array_append_new(samples, json_real(e->samples_ns[i]));
+        bool ok = e->status == EVAL_OK;
+        cli_print_json(json_pack("{s:s,s:o,s:o,s:o}", "status", eval_status_name(e->status), "samples_ns", samples, "median_ns",
+                                 ok ? json_real(e->median_ns) : json_null(), "error",
+                                 ok ? json_null() : json_string(e->message)));
+        return;
+    }
+    char time[32];
+    progress_time(e->median_ns, time, sizeof time);
+    if (e->status == EVAL_OK) printf("ok, median %s of %u launches\n", time, e->n_samples);
+    else printf("%s: %s\n", eval_status_name(e->status), e->message);
+}
+
+/* Measures it on the selected device, with the recorded problem. */
+static bool replay(const struct cli_args *a, const struct best_file *b, struct evaluation *e, struct diag *d)
+{
+    struct device device;
+    struct cg_kernel kernel;
+    const char *reason = "", *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
+    if (!device_select(selector, &device, d)) return false;
+    struct space_state *leaf = problem_replay(b->problem, b->actions, (unsigned)b->n_actions, &reason);
+    char why[EVAL_MESSAGE] = "";
+    bool ok = leaf && problem_kernel(b->problem, leaf, NULL, &kernel, why, sizeof why);
+    space_state_free(leaf);
+    if (!ok) {
+        diag_plain(d, "the implementation cannot be rebuilt: %s", leaf ? why : reason);
+        return false;
+    }
+    struct evaluator *ev = evaluator_new(b->problem, &device, 1, 1, d);
+    struct eval_settings settings = {.cut_factor = 10, .batch_ns = 30e6, .verify = true};
+    if (ev) evaluator_run(ev, &kernel, &settings, e);
+    evaluator_free(ev);
+    cg_kernel_free(&kernel);
+    return ev != NULL;
+}
+
+static int run_replay(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    struct best_file b;
+    struct evaluation e = {0};
+    int status = CLI_USAGE;
+    if (load(a, &b, d)) {
+        status = CLI_FAILED;
+        if (replay(a, &b, &e, d)) {
+            print_replay(a, &e);
+            status = e.status == EVAL_OK ? CLI_OK : CLI_FAILED;
+        }
+    }
+    status = cli_finish(d, status);
+    best_file_clear(&b);
+    return status;
+}
+
+const struct cli_command cli_replay = {
+    .name = "replay",
+    .positional = "BEST.json|STORE.db",
+    .least = 1,
+    .most = 1,
+    .takes = CLI_TAKES(BEST) | CLI_TAKES(DEVICE) | CLI_TAKES(JSON),
+    .help = "Builds, verifies and times a stored implementation again.\v"
+            "Example: thresh replay thresh-out/best.json",
+    .run = run_replay,
+};

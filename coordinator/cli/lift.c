@@ -1,0 +1,144 @@
+/* thresh lift: the language on its own: check types and sizes, print normalized text, interpret. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/cli/cli.h"
+#include "core/base/arena.h"
+#include "core/base/pcg32.h"
+#include "core/base/strbuf.h"
+#include "core/lift/lift.h"
+
+enum { PROGRAM_LIMIT = 1 << 20, SHOWN = 16 };
+static const int64_t most_scalars = INT64_C(1) << 26;
+
+struct opened {
+    char *text;
+    struct source source;
+    struct arena *arena;
+    struct lift_program *program;
+};
+
+static bool open_program(const struct cli_args *a, bool bind, struct opened *o, struct diag *d)
+{
+    const char *path = a->positional[1];
+    struct lift_size_value *values = NULL;
+    size_t n;
+    o->arena = arena_new();
+    o->text = source_read_file(path, PROGRAM_LIMIT, &n, d);
+    if (!o->text) return false;
+    o->source = (struct source){path, o->text, n};
+    o->program = lift_parse(&o->source, o->arena, d);
+    if (!o->program || !bind) return o->program != NULL;
+    int sizes = lift_parse_sizes(cli_given(a, CLI_SIZE) ? a->value[CLI_SIZE] : "", &values, o->arena, d);
+    return sizes >= 0 && lift_bind(o->program, values, (unsigned)sizes, o->arena, d);
+}
+
+static void check(const struct cli_args *a, struct opened *o, struct diag *d)
+{
+    if (!open_program(a, true, o, d)) return;
+    struct strbuf type = {0};
+    lift_print_type(o->program->output->type, &type);
+    if (cli_given(a, CLI_JSON)) cli_print_json(json_pack("{s:s,s:s}", "kernel", o->source.path, "type", type.text));
+    else printf("%s: ok, a %s\n", o->source.path, type.text);
+    strbuf_free(&type);
+}
+
+static void print(const struct cli_args *a, struct opened *o, struct diag *d)
+{
+    if (!open_program(a, cli_given(a, CLI_SIZE), o, d)) return;
+    struct strbuf text = {0};
+    lift_print(o->program, &text);
+    fputs(text.text, stdout);
+    strbuf_free(&text);
+}
+
+/* ---- run ---- */
+
+/* Seed of an input's data: "NAME=random:SEED" among the options, else 1. */
+static bool input_seed(const struct cli_args *a, const char *name, uint64_t *seed, struct diag *d)
+{
+    size_t n = strlen(name);
+    *seed = 1;
+    for (unsigned i = 0; i < a->inputs.n; i++) {
+        const char *text = a->inputs.items[i];
+        if (strncmp(text, name, n) != 0 || text[n] != '=') continue;
+        char *end = NULL;
+        if (strncmp(text + n + 1, "random:", 7) == 0) *seed = strtoull(text + n + 8, &end, 10);
+        if (end && end != text + n + 8 && !*end) continue;
+        diag_plain(d, "--input: '%s' is not NAME=random:SEED", text);
+        return false;
+    }
+    return true;
+}
+
+static double *make_input(const struct cli_args *a, const struct lift_program *p, unsigned i, struct arena *arena, struct diag *d)
+{
+    int64_t n = lift_type_scalars(p->inputs[i]->type);
+    uint64_t seed;
+    if (n > most_scalars) diag_plain(d, "input %s is too large to interpret", p->inputs[i]->name);
+    if (n > most_scalars || !input_seed(a, p->inputs[i]->name, &seed, d)) return NULL;
+    struct pcg32 rng = pcg32_seed(seed, i);
+    double *data = ARENA_ARRAY(arena, double, n);
+    for (int64_t k = 0; k < n; k++) data[k] = 2.0 * pcg32_unit(&rng) - 1.0;
+    return data;
+}
+
+static void print_output(const struct cli_args *a, const double *out, int64_t n)
+{
+    if (cli_given(a, CLI_JSON)) {
+        json_t *array = json_array();
+        for (int64_t i = 0; i < n; i++) json_array_append_new(array, json_real(out[i]));
+        cli_print_json(json_pack("{s:o}", "output", array));
+        return;
+    }
+    for (int64_t i = 0; i < n && i < SHOWN; i++) printf("%.9g\n", out[i]);
+    if (n > SHOWN) printf("... %" PRId64 " more; --json prints all\n", n - SHOWN);
+}
+
+static void interpret(const struct cli_args *a, struct opened *o, struct diag *d)
+{
+    if (!open_program(a, true, o, d)) return;
+    struct lift_program *p = o->program;
+    const double **inputs = ARENA_ARRAY(o->arena, const double *, p->n_inputs + 1);
+    for (unsigned i = 0; i < p->n_inputs; i++)
+        if (!(inputs[i] = make_input(a, p, i, o->arena, d))) return;
+    int64_t n = lift_type_scalars(p->output->type);
+    if (n > most_scalars) {
+        diag_plain(d, "the output is too large to interpret");
+        return;
+    }
+    double *out = ARENA_ARRAY(o->arena, double, n);
+    lift_interpret(p, inputs, out);
+    print_output(a, out, n);
+}
+
+static int run(const struct cli_args *a)
+{
+    static const struct {
+        const char *name;
+        void (*run)(const struct cli_args *a, struct opened *o, struct diag *d);
+    } verbs[] = {{"check", check}, {"print", print}, {"run", interpret}};
+    struct diag *d = diag_new();
+    struct opened o = {0};
+    unsigned i = 0;
+    while (i < 3 && strcmp(verbs[i].name, a->positional[0]) != 0) i++;
+    if (i < 3) verbs[i].run(a, &o, d);
+    else diag_plain(d, "'%s' is none of check, print, run", a->positional[0]);
+    int status = cli_finish(d, CLI_OK);
+    if (o.arena) arena_free(o.arena);
+    free(o.text);
+    return status;
+}
+
+const struct cli_command cli_lift = {
+    .name = "lift",
+    .positional = "check|print|run KERNEL.lift",
+    .least = 2,
+    .most = 2,
+    .takes = CLI_TAKES(SIZE) | CLI_TAKES(INPUT) | CLI_TAKES(JSON),
+    .help = "Checks, prints or interprets a Lift program.\v"
+            "Example: thresh lift run matmul.lift --size M=4,N=4,K=4 --input A=random:1",
+    .run = run,
+};

@@ -1,0 +1,34 @@
+/* thresh: finds the subcommand and hands over. */
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "coordinator/cli/cli.h"
+
+static const struct cli_command *const commands[] = {&cli_tune,  &cli_estimate, &cli_descend, &cli_explain, &cli_replay,
+                                                     &cli_agent, &cli_device,   &cli_lift,    &cli_space,   &cli_store};
+
+static void print_usage(FILE *out)
+{
+    fputs("usage: thresh COMMAND [OPTION...]\n\nthresh searches for the fastest implementation of a numerical kernel.\n\n", out);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        fprintf(out, "  thresh %s %s\n", commands[i]->name, commands[i]->positional);
+    fputs("\n'thresh COMMAND --help' says more. Example:\n"
+          "  thresh tune matmul.lift --size M=512,N=512,K=512 --evaluations 100\n", out);
+}
+
+int main(int argc, char **argv)
+{
+    argp_err_exit_status = CLI_USAGE;
+    signal(SIGPIPE, SIG_IGN);
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        print_usage(stdout);
+        return CLI_OK;
+    }
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i]->name, argv[1]) == 0) return cli_run(commands[i], argc - 1, argv + 1);
+    if (argc > 1) fprintf(stderr, "thresh: there is no command '%s'\n\n", argv[1]);
+    print_usage(stderr);
+    return CLI_USAGE;
+}

@@ -1,0 +1,121 @@
+/* thresh tune: runs a campaign and prints what it found. */
+#include "coordinator/tune.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "coordinator/best.h"
+#include "coordinator/cli/cli.h"
+#include "coordinator/progress.h"
+
+enum { PROGRAM_LIMIT = 1 << 20, DEFAULT_EVALUATIONS = 300 };
+
+static bool read_options(const struct cli_args *a, struct tune_options *o, struct diag *d)
+{
+    uint64_t otherwise = cli_given(a, CLI_TIME) ? 0 : DEFAULT_EVALUATIONS;
+    o->path = a->positional[0];
+    o->sizes = a->value[CLI_SIZE];
+    o->device = a->value[CLI_DEVICE];
+    o->heuristic = a->value[CLI_HEURISTIC];
+    o->order = a->value[CLI_ORDER];
+    o->pins = a->pins.items;
+    o->n_pins = a->pins.n;
+    o->no_bound = cli_given(a, CLI_NO_BOUND);
+    o->resume = cli_given(a, CLI_RESUME);
+    o->quiet = cli_given(a, CLI_QUIET);
+    o->store = a->value[CLI_STORE];
+    o->listen = a->value[CLI_LISTEN];
+    return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_count(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
+           cli_seconds(a, CLI_TIME, &o->time_s, d);
+}
+
+static json_t *ns_json(double ns)
+{
+    return ns > 0 ? json_real(ns) : json_null();
+}
+
+static void print_json(const struct tune_options *o, const struct device *dev, const struct tune_report *r)
+{
+    double best = r->n_top ? r->top[0].quoted_ns : 0;
+    json_t *found = r->n_top ? json_integer((json_int_t)r->found_at) : json_null();
+    cli_print_json(json_pack(
+        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b}", "kernel", o->path, "device", dev->name,
+        "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed", (json_int_t)r->failed, "cut",
+        (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates, "best_ns", ns_json(best), "naive_ns",
+        ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup), "found_at", found, "seed", (json_int_t)o->seed,
+        "elapsed_s", r->elapsed_s, "evaluations_per_s", r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0,
+        "dead_end_ratio", r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "store",
+        o->store ? json_string(o->store) : json_null(), "quoted", (int)r->quoted));
+}
+
+static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r, const char *out)
+{
+    char best[32], naive[32];
+    progress_time(r->n_top ? r->top[0].quoted_ns : 0, best, sizeof best);
+    progress_time(r->naive.quoted_ns, naive, sizeof naive);
+    printf("kernel       %s %s\ndevice       %s\n", o->path, o->sizes ? o->sizes : "", dev->name);
+    printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " cut; %" PRIu64
+           " duplicates not measured)\n",
+           r->evaluations, r->ok, r->failed, r->cut, r->duplicates);
+    printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes, r->dead_end_ratio);
+    printf("naive        %s\nbest         %s, found at evaluation %" PRIu64 "\n", naive, best, r->found_at);
+    if (r->speedup > 0) printf("speedup      %.2fx%s\n", r->speedup, r->quoted ? "" : " (samples of the search)");
+    if (r->exhausted) printf("the space is exhausted: every implementation was looked at\n");
+    if (r->n_top) printf("written      %s/best.cl, best.json, host.c\n", out);
+}
+
+static bool write_result(const struct tune_options *o, struct tune *t, const char *out, struct diag *d)
+{
+    const struct tune_report *r = tune_report(t);
+    if (r->n_top == 0) {
+        diag_plain(d, "no valid implementation was found");
+        return false;
+    }
+    struct best b = {.problem = tune_problem(t), .device = tune_device(t), .lowering = &o->lowering,
+                     .sizes = o->sizes ? o->sizes : "", .actions = r->top[0].actions, .n_actions = r->top[0].n_actions,
+                     .median_ns = r->top[0].quoted_ns, .naive_ns = r->naive.quoted_ns};
+    return best_write(out, &b, d);
+}
+
+/* Searches, quotes and prints; what was found before an error is printed too. */
+static int campaign(const struct cli_args *a, const struct tune_options *o, struct tune *t, struct diag *d)
+{
+    const char *out = cli_given(a, CLI_OUT) ? a->value[CLI_OUT] : "thresh-out";
+    bool ok = tune_search(t, d);
+    tune_quote(t);
+    const struct tune_report *r = tune_report(t);
+    if (!write_result(o, t, out, d)) ok = false;
+    if (cli_given(a, CLI_JSON)) print_json(o, tune_device(t), r);
+    else print_table(o, tune_device(t), r, out);
+    return ok ? CLI_OK : CLI_FAILED;
+}
+
+static int run(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    struct tune_options o = {.stop_fd = cli_signals()};
+    struct tune *t = NULL;
+    int status = CLI_USAGE;
+    size_t n;
+    char *text = read_options(a, &o, d) ? source_read_file(o.path, PROGRAM_LIMIT, &n, d) : NULL;
+    o.text = text;
+    if (text) t = tune_new(&o, d);
+    if (t) status = campaign(a, &o, t, d);
+    status = cli_signal_status(o.stop_fd, status);
+    status = cli_finish(d, status);
+    tune_free(t);
+    free(text);
+    return status;
+}
+
+const struct cli_command cli_tune = {
+    .name = "tune",
+    .positional = "KERNEL.lift",
+    .least = 1,
+    .most = 1,
+    .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) | CLI_TAKES(NO_BOUND) |
+             CLI_TAKES(STORE) | CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE),
+    .help = "Searches for the fastest implementation and compares it with the naive one.\v"
+            "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --time 10m --store runs.db",
+    .run = run,
+};

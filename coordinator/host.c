@@ -1,0 +1,177 @@
+/* The example program that comes with a result: C that needs an OpenCL library and nothing of thresh. The fixed parts are
+ * text; between them go the names, sizes and arguments of the kernel. */
+#include <string.h>
+
+#include "coordinator/best.h"
+#include "core/base/panic.h"
+#include "core/base/strbuf.h"
+
+static const char head[] =
+    "#define CL_TARGET_OPENCL_VERSION 120\n"
+    "#include <CL/cl.h>\n"
+    "#include <stdio.h>\n"
+    "#include <stdlib.h>\n"
+    "#include <string.h>\n"
+    "\n"
+    "static void check(cl_int error, const char *what)\n"
+    "{\n"
+    "    if (error == CL_SUCCESS) return;\n"
+    "    fprintf(stderr, \"%s failed: OpenCL error %d\\n\", what, (int)error);\n"
+    "    exit(1);\n"
+    "}\n"
+    "\n"
+    "static char *read_text(const char *path)\n"
+    "{\n"
+    "    FILE *in = fopen(path, \"rb\");\n"
+    "    if (!in) {\n"
+    "        perror(path);\n"
+    "        exit(1);\n"
+    "    }\n"
+    "    fseek(in, 0, SEEK_END);\n"
+    "    long n = ftell(in);\n"
+    "    rewind(in);\n"
+    "    char *text = calloc((size_t)n + 1, 1);\n"
+    "    if (fread(text, 1, (size_t)n, in) != (size_t)n) exit(1);\n"
+    "    fclose(in);\n"
+    "    return text;\n"
+    "}\n"
+    "\n"
+    "/* The device whose name contains `wanted`, else the first. */\n"
+    "static cl_device_id find_device(const char *wanted)\n"
+    "{\n"
+    "    cl_platform_id platforms[16];\n"
+    "    cl_uint n_platforms = 0;\n"
+    "    cl_device_id first = NULL;\n"
+    "    check(clGetPlatformIDs(16, platforms, &n_platforms), \"clGetPlatformIDs\");\n"
+    "    for (cl_uint p = 0; p < n_platforms && p < 16; p++) {\n"
+    "        cl_device_id devices[16];\n"
+    "        cl_uint n = 0;\n"
+    "        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &n)) continue;\n"
+    "        for (cl_uint i = 0; i < n && i < 16; i++) {\n"
+    "            char name[256] = \"\";\n"
+    "            clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof name - 1, name, NULL);\n"
+    "            if (strstr(name, wanted)) return devices[i];\n"
+    "            if (!first) first = devices[i];\n"
+    "        }\n"
+    "    }\n"
+    "    return first;\n"
+    "}\n"
+    "\n"
+    "static cl_mem make_buffer(cl_context context, size_t bytes, const void *data)\n"
+    "{\n"
+    "    cl_int error;\n"
+    "    cl_mem_flags flags = CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0);\n"
+    "    cl_mem buffer = clCreateBuffer(context, flags, bytes, (void *)data, &error);\n"
+    "    check(error, \"clCreateBuffer\");\n"
+    "    return buffer;\n"
+    "}\n"
+    "\n"
+    "static double uniform(void)\n"
+    "{\n"
+    "    return 2.0 * rand() / RAND_MAX - 1.0;\n"
+    "}\n"
+    "\n";
+
+static const char build[] =
+    "    char *text = read_text(path);\n"
+    "    const char *texts[] = {text};\n"
+    "    cl_program program = clCreateProgramWithSource(context, 1, texts, NULL, &error);\n"
+    "    check(error, \"clCreateProgramWithSource\");\n"
+    "    if (clBuildProgram(program, 1, &device, \"\", NULL, NULL)) {\n"
+    "        static char log[16384];\n"
+    "        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);\n"
+    "        fprintf(stderr, \"%s\\n\", log);\n"
+    "        return 1;\n"
+    "    }\n";
+
+static const char launch[] =
+    "    double best = 0;\n"
+    "    for (int i = 0; i < 10; i++) {\n"
+    "        cl_event event;\n"
+    "        cl_ulong start, end;\n"
+    "        check(clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, &event), \"the launch\");\n"
+    "        check(clWaitForEvents(1, &event), \"the kernel\");\n"
+    "        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);\n"
+    "        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);\n"
+    "        clReleaseEvent(event);\n"
+    "        if (i == 0 || (double)(end - start) < best) best = (double)(end - start);\n"
+    "    }\n"
+    "    printf(\"fastest of 10 launches: %.3f us\\n\", best / 1000);\n";
+
+struct host_type {
+    const char *c_type, *random; /* the element and an expression for a random one */
+};
+
+static struct host_type host_type(enum scalar_type type)
+{
+    switch (type) {
+    case SCALAR_FLOAT: return (struct host_type){"cl_float", "(cl_float)uniform()"};
+    case SCALAR_DOUBLE: return (struct host_type){"cl_double", "uniform()"};
+    case SCALAR_HALF: return (struct host_type){"cl_half", "(cl_half)(0x3800 + rand() % 1024)"};
+    case SCALAR_INT: return (struct host_type){"cl_int", "(cl_int)(rand() % 7 - 3)"};
+    case SCALAR_BOOL: return (struct host_type){"cl_uchar", "(cl_uchar)(rand() % 2)"};
+    case SCALAR_TYPE_COUNT: break;
+    }
+    PANIC("unknown scalar type %d", (int)type);
+}
+
+/* Makes argument i and sets it: inputs random, everything else left uninitialised. */
+static void emit_argument(const struct best *b, const struct cg_kernel *k, unsigned i, struct strbuf *out)
+{
+    const struct cg_arg *arg = &k->args[i];
+    const struct bb_buffer *buffer = arg->buffer == BB_NONE ? NULL : &b->problem->backbone->buffers[arg->buffer];
+    if (buffer && !buffer->output) {
+        struct host_type t = host_type(buffer->type);
+        strbuf_printf(out,
+                      "    /* argument %u: %s */\n"
+                      "    %s *data%u = malloc(%zu);\n"
+                      "    for (size_t i = 0; i < %zu / sizeof *data%u; i++) data%u[i] = %s;\n"
+                      "    cl_mem buffer%u = make_buffer(context, %zu, data%u);\n",
+                      i, buffer->name, t.c_type, i, arg->bytes, arg->bytes, i, i, t.random, i, arg->bytes, i);
+    } else {
+        strbuf_printf(out,
+                      "    /* argument %u: %s */\n"
+                      "    cl_mem buffer%u = make_buffer(context, %zu, NULL);\n",
+                      i, buffer ? buffer->name : "temporary memory", i, arg->bytes);
+    }
+    strbuf_printf(out, "    check(clSetKernelArg(kernel, %u, sizeof buffer%u, &buffer%u), \"clSetKernelArg\");\n", i, i, i);
+}
+
+static void emit_string(const char *text, struct strbuf *out)
+{
+    strbuf_add(out, "\"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') strbuf_add(out, "\\");
+        strbuf_addn(out, text, 1);
+    }
+    strbuf_add(out, "\"");
+}
+
+static void emit_range(const struct cg_kernel *k, struct strbuf *out)
+{
+    strbuf_printf(out, "    const size_t global[3] = {%zu, %zu, %zu};\n", k->global[0], k->global[1], k->global[2]);
+    if (k->local[0] == 0) strbuf_add(out, "    const size_t *local = NULL; /* left to the device */\n");
+    else strbuf_printf(out, "    const size_t local[3] = {%zu, %zu, %zu};\n", k->local[0], k->local[1], k->local[2]);
+}
+
+void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file, struct strbuf *out)
+{
+    strbuf_printf(out, "/* Builds %s and runs it on random data. cc -O2 host.c -lOpenCL -o host && ./host [%s] */\n",
+                  kernel_file, kernel_file);
+    strbuf_add(out, head);
+    strbuf_printf(out, "int main(int argc, char **argv)\n{\n    const char *path = argc > 1 ? argv[1] : \"%s\";\n", kernel_file);
+    strbuf_add(out, "    cl_int error;\n    cl_device_id device = find_device(");
+    emit_string(b->device->name, out);
+    strbuf_add(out, ");\n"
+                    "    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);\n"
+                    "    check(error, \"clCreateContext\");\n"
+                    "    cl_command_queue queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);\n"
+                    "    check(error, \"clCreateCommandQueue\");\n");
+    strbuf_add(out, build);
+    strbuf_printf(out, "    cl_kernel kernel = clCreateKernel(program, \"%s\", &error);\n    check(error, \"clCreateKernel\");\n",
+                  k->name);
+    for (unsigned i = 0; i < k->n_args; i++) emit_argument(b, k, i, out);
+    emit_range(k, out);
+    strbuf_add(out, launch);
+    strbuf_add(out, "    return 0;\n}\n");
+}
