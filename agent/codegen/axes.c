@@ -1,19 +1,24 @@
 /* Hardware axes: runs of fused dimensions, the sizes of work-groups, and which work-items execute a store.
  *
- * A run is a head and the FUSED dimensions below it, each the only child of the one above. Its index is decoded from one
- * id: index(d) = (t / inner(d)) % size(d). Runs on a WRG or GLB axis have equal extents; a run on an LCL axis may be
- * smaller than the group and is then guarded by t < extent (gpu-space, "Hardware axes, runs and FUSED"). */
+ * A run is a head and the FUSED dimensions below it, each the only child of the one above. Its index is
+ * decoded from one id: index(d) = (t / inner(d)) % size(d). Runs on a WRG or GLB axis have equal extents; a
+ * run on an LCL axis may be smaller than the group and is then guarded by t < extent (gpu-space, "Hardware
+ * axes, runs and FUSED"). */
 #include "agent/codegen/program.h"
 
 static int expected_code(enum bb_dim_kind kind)
 {
     switch (kind) {
-    case BB_THREAD: return BB_LCL;
-    case BB_BLOCK: return BB_WRG;
-    case BB_GLOBAL: return BB_GLB;
+    case BB_THREAD:
+        return BB_LCL;
+    case BB_BLOCK:
+        return BB_WRG;
+    case BB_GLOBAL:
+        return BB_GLB;
     case BB_LOOP:
     case BB_UNROLL:
-    case BB_VECTOR: break;
+    case BB_VECTOR:
+        break;
     }
     return BB_SEQ;
 }
@@ -49,13 +54,15 @@ static bool next_in_run(const struct cg_node *n)
 static void measure_run(struct cg_node *head)
 {
     struct cg_node *last = head;
-    while (next_in_run(last)) last = last->children[0];
+    while (next_in_run(last))
+        last = last->children[0];
     int64_t inner = 1;
     for (struct cg_node *n = last; n != head->parent; n = n->parent) {
         n->inner = inner;
         inner *= n->size;
     }
-    for (struct cg_node *n = last; n != head->parent; n = n->parent) n->run_extent = inner;
+    for (struct cg_node *n = last; n != head->parent; n = n->parent)
+        n->run_extent = inner;
 }
 
 static const char *take_axis(struct cg_program *p, const struct cg_node *head)
@@ -68,7 +75,8 @@ static const char *take_axis(struct cg_program *p, const struct cg_node *head)
     return NULL;
 }
 
-/* No dimension around a hardware dimension uses its axis; UNROLL holds UNROLL and VECTOR only; VECTOR is innermost. */
+/* No dimension around a hardware dimension uses its axis; UNROLL holds UNROLL and VECTOR only; VECTOR is
+ * innermost. */
 static const char *check_nesting(const struct cg_node *n)
 {
     for (const struct cg_node *up = n->parent; up; up = up->parent) {
@@ -87,7 +95,8 @@ static const char *check_nesting(const struct cg_node *n)
 static const char *map_node(struct cg_program *p, struct cg_node *n)
 {
     const char *why = n->type == CG_DIM ? read_code(p, n) : NULL;
-    for (unsigned i = 0; !why && i < n->n_children; i++) why = map_node(p, n->children[i]);
+    for (unsigned i = 0; !why && i < n->n_children; i++)
+        why = map_node(p, n->children[i]);
     if (why || n->type != CG_DIM) return why;
     if (n->kind == BB_VECTOR && n->size != 2 && n->size != 4 && n->size != 8 && n->size != 16)
         return "a vector width that OpenCL C does not have";
@@ -99,7 +108,8 @@ static const char *map_node(struct cg_program *p, struct cg_node *n)
 
 /* ---- guards ---- */
 
-/* Sets the axes on which a store lacks a dimension: there only id 0 may execute it. A region is private to its group. */
+/* Sets the axes on which a store lacks a dimension: there only id 0 may execute it. A region is private to
+ * its group. */
 static const char *guard_store(struct cg_program *p, struct cg_node *n)
 {
     bool private_to_group = p->bb->insts[n->statement].kind == BB_COPY_STORE;
@@ -136,11 +146,14 @@ int64_t cg_items_per_group(const struct cg_program *p)
 
 const char *cg_map_axes(struct cg_program *p)
 {
-    for (unsigned g = 0; g < CG_AXES; g++) p->local_size[g] = p->groups[g] = 1;
+    for (unsigned g = 0; g < CG_AXES; g++)
+        p->local_size[g] = p->groups[g] = 1;
     const char *why = map_node(p, p->root);
     if (why) return why;
     bool blocks = false;
-    for (unsigned i = 0; i < p->n_nodes; i++) blocks |= p->nodes[i]->type == CG_DIM && p->nodes[i]->kind == BB_BLOCK;
-    if (p->global_ids && (blocks || cg_items_per_group(p) > 1)) return "GLOBAL beside BLOCK or THREAD dimensions";
+    for (unsigned i = 0; i < p->n_nodes; i++)
+        blocks |= p->nodes[i]->type == CG_DIM && p->nodes[i]->kind == BB_BLOCK;
+    if (p->global_ids && (blocks || cg_items_per_group(p) > 1))
+        return "GLOBAL beside BLOCK or THREAD dimensions";
     return guard_stores(p);
 }

@@ -1,10 +1,10 @@
 /* Barriers around staged regions.
  *
- * A region's dependence is an interval of the children of the innermost node around its store and its load: from the
- * store's child to the load's, and if that node is a loop also from the load's child round the back edge to the store's.
- * Every interval needs one barrier; taking the last point of the interval that ends first gives the fewest. Points are
- * legal outside thread nests and predicates only, so a dependence inside a thread nest is refused (lift page, step 3;
- * CC'22 section 4.6). A group of one work-item needs none. */
+ * A region's dependence is an interval of the children of the innermost node around its store and its load:
+ * from the store's child to the load's, and if that node is a loop also from the load's child round the back
+ * edge to the store's. Every interval needs one barrier; taking the last point of the interval that ends
+ * first gives the fewest. Points are legal outside thread nests and predicates only, so a dependence inside a
+ * thread nest is refused (lift page, step 3; CC'22 section 4.6). A group of one work-item needs none. */
 #include "agent/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -17,22 +17,25 @@ struct interval {
 struct site {
     struct cg_node *node;
     unsigned n;
-    struct interval *intervals;   /* ascending by read */
-    struct cg_node **before;      /* [n_children + 1] barrier before that child; the last: at the end */
+    struct interval *intervals; /* ascending by read */
+    struct cg_node **before;    /* [n_children + 1] barrier before that child; the last: at the end */
 };
 
 static unsigned child_towards(const struct cg_node *up, const struct cg_node *n)
 {
-    while (n->parent != up) n = n->parent;
+    while (n->parent != up)
+        n = n->parent;
     unsigned i = 0;
-    while (up->children[i] != n) i++;
+    while (up->children[i] != n)
+        i++;
     return i;
 }
 
 static void add_interval(struct site *s, struct interval x)
 {
     unsigned i = s->n++;
-    for (; i > 0 && s->intervals[i - 1].read > x.read; i--) s->intervals[i] = s->intervals[i - 1];
+    for (; i > 0 && s->intervals[i - 1].read > x.read; i--)
+        s->intervals[i] = s->intervals[i - 1];
     s->intervals[i] = x;
 }
 
@@ -50,8 +53,10 @@ static void collect(struct cg_program *p, struct site *s)
 
 static void fence(struct cg_node *barrier, const struct cg_region *r)
 {
-    if (r->space == BB_MEM_LOCAL) barrier->fence_local = true;
-    else barrier->fence_global = true;
+    if (r->space == BB_MEM_LOCAL)
+        barrier->fence_local = true;
+    else
+        barrier->fence_global = true;
 }
 
 /* A barrier at some point from first to last; made at `at` if there is none. */
@@ -59,7 +64,8 @@ static void require(struct cg_program *p, struct site *s, unsigned first, unsign
                     const struct cg_region *r)
 {
     struct cg_node *found = NULL;
-    for (unsigned i = first; i <= last && !found; i++) found = s->before[i];
+    for (unsigned i = first; i <= last && !found; i++)
+        found = s->before[i];
     if (!found) {
         found = s->before[at] = cg_node_new(p, CG_BARRIER);
         found->parent = s->node;
@@ -95,7 +101,8 @@ static void insert(struct cg_program *p, struct site *s)
 /* With no_barrier_elimination: a barrier at every legal point around the region's uses. */
 static void require_all(struct cg_program *p, struct site *s, const struct interval *x)
 {
-    for (unsigned i = 0; i <= s->node->n_children; i++) require(p, s, i, i, i, x->region);
+    for (unsigned i = 0; i <= s->node->n_children; i++)
+        require(p, s, i, i, i, x->region);
 }
 
 static bool repeats(const struct cg_node *n)

@@ -9,7 +9,8 @@ static double statements(const struct cg_node *n)
 {
     if (n->type == CG_INST) return 1;
     double sum = 0;
-    for (unsigned i = 0; i < n->n_children; i++) sum += statements(n->children[i]);
+    for (unsigned i = 0; i < n->n_children; i++)
+        sum += statements(n->children[i]);
     return n->type == CG_DIM && n->kind == BB_UNROLL ? sum * (double)n->size : sum;
 }
 
@@ -18,11 +19,11 @@ static const char *check_length(struct cg_program *p)
     return statements(p->root) > CG_MAX_STATEMENTS ? "the unrolled code is too long" : NULL;
 }
 
-struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate *c, const struct cg_options *o,
-                            struct arena *a, const char **why)
+struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate *c,
+                            const struct cg_options *o, struct arena *a, const char **why)
 {
-    static const char *(*const passes[])(struct cg_program *) = {cg_build_tree,   cg_map_axes,       check_length,
-                                                                 cg_place_memory, cg_place_values, cg_place_barriers};
+    static const char *(*const passes[])(struct cg_program *) = {
+        cg_build_tree, cg_map_axes, check_length, cg_place_memory, cg_place_values, cg_place_barriers};
     struct cg_program *p = ARENA_NEW(a, struct cg_program);
     p->bb = bb;
     p->c = c;
@@ -41,7 +42,8 @@ static double steps(const struct cg_node *n)
 {
     if (n->type == CG_INST) return 1;
     double sum = 0;
-    for (unsigned i = 0; i < n->n_children; i++) sum += steps(n->children[i]);
+    for (unsigned i = 0; i < n->n_children; i++)
+        sum += steps(n->children[i]);
     bool repeats = n->type == CG_DIM && (n->kind == BB_LOOP || n->kind == BB_UNROLL);
     return repeats ? sum * (double)n->size : sum;
 }
@@ -50,14 +52,16 @@ void cg_cost(const struct cg_program *p, double *item_steps, double *items)
 {
     *item_steps = steps(p->root);
     *items = (double)cg_items_per_group(p);
-    for (unsigned g = 0; g < CG_AXES; g++) *items *= (double)p->groups[g];
+    for (unsigned g = 0; g < CG_AXES; g++)
+        *items *= (double)p->groups[g];
 }
 
 static double interpreted(const struct cg_node *n)
 {
     if (n->type == CG_INST) return 1;
     double sum = 0;
-    for (unsigned i = 0; i < n->n_children; i++) sum += interpreted(n->children[i]);
+    for (unsigned i = 0; i < n->n_children; i++)
+        sum += interpreted(n->children[i]);
     return n->type == CG_DIM && !cg_hardware(n) ? sum * (double)n->size : sum;
 }
 
@@ -81,7 +85,8 @@ static void print_dim(const struct cg_program *p, const struct cg_node *n, struc
     strbuf_add(out, kind_name(n->kind));
     if (cg_hardware(n)) strbuf_printf(out, "%u", n->axis);
     strbuf_printf(out, " %lld%s:", (long long)n->size, n->fused ? " fused" : "");
-    for (unsigned i = 0; i < n->n_dims; i++) strbuf_printf(out, " %s", p->bb->dims[n->dims[i]].name);
+    for (unsigned i = 0; i < n->n_dims; i++)
+        strbuf_printf(out, " %s", p->bb->dims[n->dims[i]].name);
 }
 
 static void print_inst(const struct cg_program *p, const struct cg_node *n, struct strbuf *out)
@@ -96,14 +101,19 @@ static void print_inst(const struct cg_program *p, const struct cg_node *n, stru
 static void print_node(const struct cg_program *p, const struct cg_node *n, struct strbuf *out)
 {
     strbuf_indent(out, (int)n->depth - 1);
-    if (n->type == CG_DIM) print_dim(p, n, out);
-    else if (n->type == CG_INST) print_inst(p, n, out);
-    else strbuf_add(out, "barrier");
+    if (n->type == CG_DIM)
+        print_dim(p, n, out);
+    else if (n->type == CG_INST)
+        print_inst(p, n, out);
+    else
+        strbuf_add(out, "barrier");
     strbuf_add(out, "\n");
-    for (unsigned i = 0; i < n->n_children; i++) print_node(p, n->children[i], out);
+    for (unsigned i = 0; i < n->n_children; i++)
+        print_node(p, n->children[i], out);
 }
 
 void cg_print_tree(const struct cg_program *p, struct strbuf *out)
 {
-    for (unsigned i = 0; i < p->root->n_children; i++) print_node(p, p->root->children[i], out);
+    for (unsigned i = 0; i < p->root->n_children; i++)
+        print_node(p, p->root->children[i], out);
 }

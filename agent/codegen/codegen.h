@@ -1,5 +1,5 @@
-/* From an implementation to OpenCL C: loop tree, memory, barriers, control flow, vectors, text (design page `lift`, "From
- * implementation to OpenCL C"). Sees no search and no device handle. */
+/* From an implementation to OpenCL C: loop tree, memory, barriers, control flow, vectors, text (design page
+ * `lift`, "From implementation to OpenCL C"). Sees no search and no device handle. */
 #ifndef THRESH_CODEGEN_CODEGEN_H
 #define THRESH_CODEGEN_CODEGEN_H
 
@@ -12,10 +12,10 @@
 struct cg_program; /* the loop program */
 
 struct cg_options {
-    bool no_simplify;                  /* keep index expressions as built */
-    bool no_barrier_elimination;       /* a barrier at every legal point around local memory */
+    bool no_simplify;            /* keep index expressions as built */
+    bool no_barrier_elimination; /* a barrier at every legal point around local memory */
     bool no_control_flow_simplification;
-    bool aligned_vectors;              /* vector pointers where aligned (default on for callers; else vload/vstore) */
+    bool aligned_vectors; /* vector pointers where aligned (default on for callers; else vload/vstore) */
 };
 
 /* One kernel argument, in order: the backbone's buffers, then temporaries in global memory. */
@@ -25,19 +25,19 @@ struct cg_arg {
 };
 
 struct cg_kernel {
-    char *source;           /* OpenCL C 1.2, 0-terminated, deterministic; malloc'd */
-    char *name;             /* kernel function; malloc'd */
+    char *source;               /* OpenCL C 1.2, 0-terminated, deterministic; malloc'd */
+    char *name;                 /* kernel function; malloc'd */
     size_t global[3], local[3]; /* NDRange; local[0] == 0: left to the device */
     unsigned n_args;
-    struct cg_arg *args;    /* malloc'd */
+    struct cg_arg *args; /* malloc'd */
     size_t local_bytes;
-    unsigned barriers;      /* barrier statements in the text */
+    unsigned barriers; /* barrier statements in the text */
 };
 
-/* Builds the loop program. NULL with a static reason in *why if the candidate cannot be implemented (a decision that the
- * space should have excluded: callers count it as an error). */
-struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate *c, const struct cg_options *o,
-                            struct arena *a, const char **why);
+/* Builds the loop program. NULL with a static reason in *why if the candidate cannot be implemented (a
+ * decision that the space should have excluded: callers count it as an error). */
+struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate *c,
+                            const struct cg_options *o, struct arena *a, const char **why);
 /* The loop tree as text, one line a node: for `explain` and for tests. */
 void cg_print_tree(const struct cg_program *p, struct strbuf *out);
 /* The OpenCL text and its launch. Free with cg_kernel_free(). */
@@ -53,12 +53,13 @@ struct cg_check {
     char where[160]; /* instruction, region, element */
 };
 
-/* Runs the loop program on the host, work-items of a group in lock step between barriers. buffers[i]: the backbone's
- * buffer i as doubles; outputs are written. Stops at the first fault. */
+/* Runs the loop program on the host, work-items of a group in lock step between barriers. buffers[i]: the
+ * backbone's buffer i as doubles; outputs are written. Stops at the first fault. */
 struct cg_check cg_interpret(const struct cg_program *p, double *const *buffers);
 /* Work items times statements executed by cg_interpret, roughly: to skip what would take too long. */
 double cg_interpret_cost(const struct cg_program *p);
-/* Iterations of the longest path of one work-item, and the number of work-items: the hopeless-candidate estimate. */
+/* Iterations of the longest path of one work-item, and the number of work-items: the hopeless-candidate
+ * estimate. */
 void cg_cost(const struct cg_program *p, double *item_steps, double *items);
 
 #endif

@@ -1,5 +1,6 @@
-/* Control flow and frame of the kernel text: arguments, local memory, ids, loops, predicates, barriers. Dimensions of
- * kind UNROLL are expanded here; VECTOR dimensions become the lanes of statements. The text is deterministic. */
+/* Control flow and frame of the kernel text: arguments, local memory, ids, loops, predicates, barriers.
+ * Dimensions of kind UNROLL are expanded here; VECTOR dimensions become the lanes of statements. The text is
+ * deterministic. */
 #include "agent/codegen/emit.h"
 
 #include <stdlib.h>
@@ -20,19 +21,22 @@ static void emit_declarations(struct cg_emitter *e, const struct cg_node *scope)
 {
     for (uint32_t i = 0; i < e->p->bb->n_insts; i++) {
         const struct cg_value *v = &e->p->values[i];
-        if (v->scope == scope && !v->declared_inline && e->p->bb->insts[i].kind != BB_STEP) cg_emit_declaration(e, v);
+        if (v->scope == scope && !v->declared_inline && e->p->bb->insts[i].kind != BB_STEP)
+            cg_emit_declaration(e, v);
     }
 }
 
 static void emit_children(struct cg_emitter *e, const struct cg_node *n)
 {
-    for (unsigned i = 0; i < n->n_children; i++) emit_node(e, n->children[i]);
+    for (unsigned i = 0; i < n->n_children; i++)
+        emit_node(e, n->children[i]);
 }
 
 static void emit_dim_names(struct cg_emitter *e, const struct cg_node *n)
 {
     strbuf_add(e->out, " /*");
-    for (unsigned i = 0; i < n->n_dims; i++) strbuf_printf(e->out, " %s", e->p->bb->dims[n->dims[i]].name);
+    for (unsigned i = 0; i < n->n_dims; i++)
+        strbuf_printf(e->out, " %s", e->p->bb->dims[n->dims[i]].name);
     strbuf_add(e->out, " */\n");
 }
 
@@ -40,8 +44,8 @@ static void emit_loop(struct cg_emitter *e, struct cg_node *n)
 {
     const char *name = e->names->node[n->id];
     strbuf_indent(e->out, e->indent);
-    strbuf_printf(e->out, "for (%s %s = 0; %s < %lld; ++%s) {", n->size > INT32_MAX ? "long" : "int", name, name,
-                  (long long)n->size, name);
+    strbuf_printf(e->out, "for (%s %s = 0; %s < %lld; ++%s) {", n->size > INT32_MAX ? "long" : "int", name,
+                  name, (long long)n->size, name);
     emit_dim_names(e, n);
     e->indent++;
     emit_declarations(e, n);
@@ -69,10 +73,11 @@ static void emit_vector(struct cg_emitter *e, struct cg_node *n)
 /* const int m1 = (int)((uint)get_local_id(0) / 2u % 16u); */
 static void emit_id(struct cg_emitter *e, const struct cg_node *n)
 {
-    static const char *const functions[] = {[BB_THREAD] = "get_local_id", [BB_BLOCK] = "get_group_id",
-                                            [BB_GLOBAL] = "get_global_id"};
+    static const char *const functions[] = {
+        [BB_THREAD] = "get_local_id", [BB_BLOCK] = "get_group_id", [BB_GLOBAL] = "get_global_id"};
     strbuf_indent(e->out, e->indent);
-    strbuf_printf(e->out, "const int %s = (int)((uint)%s(%u)", e->names->node[n->id], functions[n->kind], n->axis);
+    strbuf_printf(e->out, "const int %s = (int)((uint)%s(%u)", e->names->node[n->id], functions[n->kind],
+                  n->axis);
     if (n->inner > 1) strbuf_printf(e->out, " / %lldu", (long long)n->inner);
     if (n->inner * n->size < n->run_extent) strbuf_printf(e->out, " %% %lldu", (long long)n->size);
     strbuf_add(e->out, ");");
@@ -111,22 +116,37 @@ static void emit_barrier(struct cg_emitter *e, const struct cg_node *n)
 static void emit_dim(struct cg_emitter *e, struct cg_node *n)
 {
     switch (n->kind) {
-    case BB_LOOP: emit_loop(e, n); break;
-    case BB_UNROLL: emit_unrolled(e, n); break;
-    case BB_VECTOR: emit_vector(e, n); break;
+    case BB_LOOP:
+        emit_loop(e, n);
+        break;
+    case BB_UNROLL:
+        emit_unrolled(e, n);
+        break;
+    case BB_VECTOR:
+        emit_vector(e, n);
+        break;
     case BB_THREAD:
     case BB_BLOCK:
-    case BB_GLOBAL: emit_hardware(e, n); break;
+    case BB_GLOBAL:
+        emit_hardware(e, n);
+        break;
     }
 }
 
 static void emit_node(struct cg_emitter *e, struct cg_node *n)
 {
     switch (n->type) {
-    case CG_DIM: emit_dim(e, n); break;
-    case CG_INST: cg_emit_statement(e, n); break;
-    case CG_BARRIER: emit_barrier(e, n); break;
-    case CG_ROOT: break;
+    case CG_DIM:
+        emit_dim(e, n);
+        break;
+    case CG_INST:
+        cg_emit_statement(e, n);
+        break;
+    case CG_BARRIER:
+        emit_barrier(e, n);
+        break;
+    case CG_ROOT:
+        break;
     }
 }
 
@@ -184,11 +204,12 @@ static void emit_regions(struct cg_emitter *e)
         strbuf_indent(e->out, e->indent);
         if (r->space == BB_MEM_LOCAL)
             strbuf_printf(e->out, "__local %s %s[%lld] __attribute__((aligned(%d)));\n",
-                          scalar_type_name(e->p->bb->regions[i].type), e->names->region[i], (long long)r->elements,
-                          CG_ALIGNMENT);
+                          scalar_type_name(e->p->bb->regions[i].type), e->names->region[i],
+                          (long long)r->elements, CG_ALIGNMENT);
         else
-            strbuf_printf(e->out, "%s += (%s(0) + %lld * (%s(1) + %lld * %s(2))) * %lld;\n", e->names->region[i], id,
-                          (long long)g[0], id, (long long)g[1], id, (long long)r->elements);
+            strbuf_printf(e->out, "%s += (%s(0) + %lld * (%s(1) + %lld * %s(2))) * %lld;\n",
+                          e->names->region[i], id, (long long)g[0], id, (long long)g[1], id,
+                          (long long)r->elements);
     }
 }
 

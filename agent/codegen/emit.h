@@ -1,5 +1,5 @@
-/* What the two halves of the text generator share: statements (statement.c) and control flow (emit.c). Private to
- * agent/codegen. */
+/* What the two halves of the text generator share: statements (statement.c) and control flow (emit.c).
+ * Private to agent/codegen. */
 #ifndef THRESH_CODEGEN_EMIT_H
 #define THRESH_CODEGEN_EMIT_H
 
@@ -12,9 +12,10 @@ struct cg_emitter {
     struct arena *scratch;
     struct strbuf *out;
     int indent;
-    const struct index_expr **fixed; /* [n_nodes] constant where a node is unrolled at this point, else NULL */
-    int64_t *digit;                  /* [n_nodes] the same as numbers */
-    struct cg_node *lane;            /* the VECTOR node around this point, or NULL */
+    const struct index_expr *
+        *fixed;           /* [n_nodes] constant where a node is unrolled at this point, else NULL */
+    int64_t *digit;       /* [n_nodes] the same as numbers */
+    struct cg_node *lane; /* the VECTOR node around this point, or NULL */
 };
 
 /* "float", "float4" (width > 1). */

@@ -1,9 +1,11 @@
-/* The loop program on the host: the work-items of a group in lock step between barriers, one group after the other.
+/* The loop program on the host: the work-items of a group in lock step between barriers, one group after the
+ * other.
  *
- * Nodes that hold a barrier run once for the whole group; everything else runs item by item, to its end. A barrier starts
- * a new epoch. Each memory element remembers who wrote and who read it in which epoch, so that two items (or two groups)
- * that touch an element without a barrier between them, one of them writing, are a race whatever the order here. Values
- * are doubles rounded to the precision of their type after every operation. */
+ * Nodes that hold a barrier run once for the whole group; everything else runs item by item, to its end. A
+ * barrier starts a new epoch. Each memory element remembers who wrote and who read it in which epoch, so that
+ * two items (or two groups) that touch an element without a barrier between them, one of them writing, are a
+ * race whatever the order here. Values are doubles rounded to the precision of their type after every
+ * operation. */
 #include "agent/codegen/program.h"
 
 #include <stdio.h>
@@ -13,7 +15,7 @@
 enum { NOBODY = -1, SEVERAL = -2 };
 
 struct shadow {
-    int64_t writer, reader;             /* item over all groups, or NOBODY, SEVERAL */
+    int64_t writer, reader; /* item over all groups, or NOBODY, SEVERAL */
     int64_t write_epoch, read_epoch;
     bool set;
 };
@@ -30,10 +32,10 @@ struct machine {
     const struct cg_program *p;
     struct arena *arena;
     struct memory *buffers, *regions;
-    int64_t *digit;           /* [n_nodes] */
-    double **registers;       /* [n_insts] [items * registers] */
-    bool **set;               /* the same shape */
-    double *stack;            /* of the expression being evaluated */
+    int64_t *digit;     /* [n_nodes] */
+    double **registers; /* [n_insts] [items * registers] */
+    bool **set;         /* the same shape */
+    double *stack;      /* of the expression being evaluated */
     int64_t group[CG_AXES], item[CG_AXES];
     int64_t group_number, item_number, epoch;
     struct cg_check result;
@@ -113,7 +115,8 @@ static struct memory *accessed(struct machine *m, uint32_t inst)
 static int64_t slot(const struct machine *m, const struct cg_value *v, struct cg_node *const *digits)
 {
     int64_t at = 0;
-    for (unsigned a = 0; a < v->n_axes; a++) at = at * v->axes[a]->size + m->digit[digits[a]->id];
+    for (unsigned a = 0; a < v->n_axes; a++)
+        at = at * v->axes[a]->size + m->digit[digits[a]->id];
     return m->item_number * v->registers + at;
 }
 
@@ -132,8 +135,10 @@ static double evaluate(struct machine *m, uint32_t inst)
     unsigned top = 0;
     for (unsigned i = 0; i < in->n_nodes; i++) {
         const struct bb_node *n = &in->nodes[i];
-        if (n->kind == BB_NODE_OPERAND) stack[top++] = read_operand(m, inst, n->operand);
-        else if (n->kind == BB_NODE_CONST) stack[top++] = rounded(in->type, n->value);
+        if (n->kind == BB_NODE_OPERAND)
+            stack[top++] = read_operand(m, inst, n->operand);
+        else if (n->kind == BB_NODE_CONST)
+            stack[top++] = rounded(in->type, n->value);
         else {
             top -= scalar_op_arity(n->op);
             stack[top] = rounded(in->type, scalar_op_apply(n->op, stack + top));
@@ -176,7 +181,8 @@ static void run_item(struct machine *m, const struct cg_node *n);
 
 static void run_item_children(struct machine *m, const struct cg_node *n)
 {
-    for (unsigned i = 0; i < n->n_children && !failed(m); i++) run_item(m, n->children[i]);
+    for (unsigned i = 0; i < n->n_children && !failed(m); i++)
+        run_item(m, n->children[i]);
 }
 
 static int64_t hardware_id(const struct machine *m, const struct cg_node *n)
@@ -207,19 +213,22 @@ static void run_all_items(struct machine *m, const struct cg_node *n)
     m->item_number = 0;
     for (m->item[2] = 0; m->item[2] < size[2]; m->item[2]++)
         for (m->item[1] = 0; m->item[1] < size[1]; m->item[1]++)
-            for (m->item[0] = 0; m->item[0] < size[0] && !failed(m); m->item[0]++, m->item_number++) run_item(m, n);
+            for (m->item[0] = 0; m->item[0] < size[0] && !failed(m); m->item[0]++, m->item_number++)
+                run_item(m, n);
 }
 
 static void run_group(struct machine *m, const struct cg_node *n);
 
 static void run_group_children(struct machine *m, const struct cg_node *n)
 {
-    for (unsigned i = 0; i < n->n_children && !failed(m); i++) run_group(m, n->children[i]);
+    for (unsigned i = 0; i < n->n_children && !failed(m); i++)
+        run_group(m, n->children[i]);
 }
 
 static uint32_t first_inst(const struct cg_node *n)
 {
-    while (n->type != CG_INST) n = n->children[n->children[0]->type == CG_BARRIER && n->n_children > 1];
+    while (n->type != CG_INST)
+        n = n->children[n->children[0]->type == CG_BARRIER && n->n_children > 1];
     return n->statement;
 }
 
@@ -246,7 +255,8 @@ static void run_group(struct machine *m, const struct cg_node *n)
 
 static void clear(struct memory *mem, bool set)
 {
-    for (int64_t i = 0; i < mem->elements; i++) mem->shadow[i] = (struct shadow){NOBODY, NOBODY, 0, 0, set};
+    for (int64_t i = 0; i < mem->elements; i++)
+        mem->shadow[i] = (struct shadow){NOBODY, NOBODY, 0, 0, set};
 }
 
 static void make_memory(struct machine *m, double *const *buffers)
@@ -262,8 +272,9 @@ static void make_memory(struct machine *m, double *const *buffers)
     }
     for (unsigned i = 0; i < bb->n_regions; i++) {
         int64_t n = m->p->regions[i].used ? m->p->regions[i].elements : 0;
-        m->regions[i] = (struct memory){bb->regions[i].name, bb->regions[i].type, n,
-                                        ARENA_ARRAY(m->arena, double, n), ARENA_ARRAY(m->arena, struct shadow, n)};
+        m->regions[i] =
+            (struct memory){bb->regions[i].name, bb->regions[i].type, n, ARENA_ARRAY(m->arena, double, n),
+                            ARENA_ARRAY(m->arena, struct shadow, n)};
     }
 }
 
@@ -285,10 +296,12 @@ static void make_registers(struct machine *m)
 static void start_group(struct machine *m)
 {
     const struct cg_program *p = m->p;
-    for (unsigned i = 0; i < p->bb->n_regions; i++) clear(&m->regions[i], false);
+    for (unsigned i = 0; i < p->bb->n_regions; i++)
+        clear(&m->regions[i], false);
     for (unsigned i = 0; i < p->bb->n_insts; i++) {
         int64_t n = p->inst_node[i] ? p->values[i].registers * cg_items_per_group(p) : 0;
-        for (int64_t j = 0; j < n; j++) m->set[i][j] = false;
+        for (int64_t j = 0; j < n; j++)
+            m->set[i][j] = false;
     }
 }
 

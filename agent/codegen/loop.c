@@ -1,6 +1,6 @@
-/* The loop tree that `order` describes. Merged dimensions are one node; a node's parent is its innermost OUTER class;
- * siblings follow BEFORE. The space guarantees that the order relations form an ordered forest with merging, but nothing
- * here trusts it: an order that is none is refused with a reason. */
+/* The loop tree that `order` describes. Merged dimensions are one node; a node's parent is its innermost
+ * OUTER class; siblings follow BEFORE. The space guarantees that the order relations form an ordered forest
+ * with merging, but nothing here trusts it: an order that is none is refused with a reason. */
 #include "agent/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -30,8 +30,10 @@ bool cg_inside(const struct cg_node *n, const struct cg_node *ancestor)
 struct cg_node *cg_common(struct cg_node *x, struct cg_node *y)
 {
     while (x != y) {
-        if (x->depth >= y->depth) x = x->parent;
-        else y = y->parent;
+        if (x->depth >= y->depth)
+            x = x->parent;
+        else
+            y = y->parent;
     }
     return x;
 }
@@ -121,7 +123,8 @@ static const char *find_parent(struct cg_program *p, struct cg_node *n)
     if (n->parent->depth + 1 != n->depth) return "the order relation is no forest";
     for (unsigned i = 1; i < p->n_nodes; i++) {
         const struct cg_node *y = p->nodes[i];
-        if (is_outer(p, y, n) && y != n->parent && !is_outer(p, y, n->parent)) return "the order relation is no forest";
+        if (is_outer(p, y, n) && y != n->parent && !is_outer(p, y, n->parent))
+            return "the order relation is no forest";
     }
     return NULL;
 }
@@ -131,7 +134,8 @@ static const char *link_parents(struct cg_program *p)
     for (unsigned i = 1; i < p->n_nodes; i++) {
         struct cg_node *n = p->nodes[i];
         n->depth = 1;
-        for (unsigned j = 1; j < p->n_nodes; j++) n->depth += is_outer(p, p->nodes[j], n);
+        for (unsigned j = 1; j < p->n_nodes; j++)
+            n->depth += is_outer(p, p->nodes[j], n);
     }
     for (unsigned i = 1; i < p->n_nodes; i++) {
         const char *why = find_parent(p, p->nodes[i]);
@@ -160,7 +164,8 @@ static const char *place_child(struct cg_program *p, struct cg_node *n)
 
 static const char *order_siblings(struct cg_program *p)
 {
-    for (unsigned i = 1; i < p->n_nodes; i++) p->nodes[i]->parent->n_children++;
+    for (unsigned i = 1; i < p->n_nodes; i++)
+        p->nodes[i]->parent->n_children++;
     for (unsigned i = 0; i < p->n_nodes; i++)
         p->nodes[i]->children = ARENA_ARRAY(p->arena, struct cg_node *, p->nodes[i]->n_children);
     for (unsigned i = 1; i < p->n_nodes; i++) {

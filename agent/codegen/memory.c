@@ -1,8 +1,9 @@
-/* Memory: the layout of regions and the offset of every access, as index expressions over the nodes of the loop tree.
+/* Memory: the layout of regions and the offset of every access, as index expressions over the nodes of the
+ * loop tree.
  *
- * A logical index is the sum over levels of digit * product of the sizes of the later levels. A region holds, for each
- * logical of its load, the tiles that are not outside the copy's store; the copy's own tiles count through that part,
- * and the tiles outside are more significant. */
+ * A logical index is the sum over levels of digit * product of the sizes of the later levels. A region holds,
+ * for each logical of its load, the tiles that are not outside the copy's store; the copy's own tiles count
+ * through that part, and the tiles outside are more significant. */
 #include "agent/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -10,15 +11,16 @@
 static int64_t weight(const struct cg_program *p, const struct bb_logical *l, unsigned level)
 {
     int64_t w = 1;
-    for (unsigned v = level + 1; v < l->n_levels; v++) w *= p->c->size[l->first_tile + v];
+    for (unsigned v = level + 1; v < l->n_levels; v++)
+        w *= p->c->size[l->first_tile + v];
     return w;
 }
 
 enum part { PART_ALL, PART_OUTSIDE, PART_INSIDE };
 
 /* The index that inst's dimensions of a logical give, or its part outside or inside the node `copy`. */
-static const struct index_expr *logical_index(struct cg_program *p, uint32_t inst, uint32_t logical, enum part part,
-                                              const struct cg_node *copy)
+static const struct index_expr *logical_index(struct cg_program *p, uint32_t inst, uint32_t logical,
+                                              enum part part, const struct cg_node *copy)
 {
     const struct bb_logical *l = &p->bb->logicals[logical];
     const struct index_expr *sum = index_constant(p->arena, 0);
@@ -41,8 +43,10 @@ static int64_t inside_extent(const struct cg_program *p, const struct bb_value *
     for (unsigned level = 0; level < l->n_levels; level++) {
         const struct cg_node *n = cg_own(p, v->load, l->first_tile + level);
         if (!n) continue;
-        if (!cg_inside(p->inst_node[v->copy_store], n)) extent *= n->size;
-        else if (extent > 1) return 0;
+        if (!cg_inside(p->inst_node[v->copy_store], n))
+            extent *= n->size;
+        else if (extent > 1)
+            return 0;
     }
     return extent;
 }
@@ -51,11 +55,13 @@ static int64_t total_extent(const struct cg_program *p, uint32_t logical)
 {
     const struct bb_logical *l = &p->bb->logicals[logical];
     int64_t extent = 1;
-    for (unsigned v = 0; v < l->n_levels; v++) extent *= p->c->size[l->first_tile + v];
+    for (unsigned v = 0; v < l->n_levels; v++)
+        extent *= p->c->size[l->first_tile + v];
     return extent;
 }
 
-static const char *lay_out(struct cg_program *p, const struct bb_region *r, int64_t pad, struct cg_region *out)
+static const char *lay_out(struct cg_program *p, const struct bb_region *r, int64_t pad,
+                           struct cg_region *out)
 {
     unsigned at[BB_MAX_LOGICALS], seen = 0;
     for (unsigned j = 0; j < r->n_dims; j++) {
@@ -120,7 +126,8 @@ static const struct index_expr *region_offset(struct cg_program *p, uint32_t ins
     enum part part = in->kind == BB_LOAD ? PART_INSIDE : PART_ALL;
     const struct index_expr *sum = index_constant(p->arena, 0);
     for (unsigned j = 0; j < r->n_dims; j++) {
-        const struct index_expr *x = logical_index(p, inst, in->logicals[j], part, p->inst_node[v->copy_store]);
+        const struct index_expr *x =
+            logical_index(p, inst, in->logicals[j], part, p->inst_node[v->copy_store]);
         sum = index_add(p->arena, sum, index_scale(p->arena, x, r->stride[j]));
     }
     return sum;
@@ -137,7 +144,8 @@ static const struct index_expr *buffer_offset(struct cg_program *p, uint32_t ins
         if (of == BB_NONE) of = own;
         if (in->kind == BB_COPY_LOAD) {
             const struct bb_value *v = &p->bb->values[in->value];
-            x = index_add(p->arena, x, logical_index(p, v->load, of, PART_OUTSIDE, p->inst_node[v->copy_store]));
+            x = index_add(p->arena, x,
+                          logical_index(p, v->load, of, PART_OUTSIDE, p->inst_node[v->copy_store]));
         }
         by[of] = x;
     }

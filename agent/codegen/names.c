@@ -1,5 +1,6 @@
-/* Names of the generated text. "mad.m.2" gives m2, "A.copy.load" gives A_copy_load; a name that is taken or a word of
- * OpenCL C gets a suffix. No base of a register name ends in _digits, so that base_1_2 belongs to one base alone. */
+/* Names of the generated text. "mad.m.2" gives m2, "A.copy.load" gives A_copy_load; a name that is taken or a
+ * word of OpenCL C gets a suffix. No base of a register name ends in _digits, so that base_1_2 belongs to one
+ * base alone. */
 #include "agent/codegen/names.h"
 
 #include <ctype.h>
@@ -17,13 +18,17 @@ struct table {
 static bool reserved(const char *s)
 {
     static const char *const words[] = {
-        "kernel", "global", "local", "constant", "private", "float", "double", "half", "int", "uint", "long", "ulong",
-        "short", "char", "uchar", "ushort", "bool", "void", "if", "else", "for", "while", "do", "switch", "case",
-        "default", "break", "continue", "return", "goto", "const", "restrict", "volatile", "static", "extern",
-        "struct", "union", "enum", "typedef", "sizeof", "signed", "unsigned", "inline", "register", "auto", "image",
-        "event_t", "sampler_t", "size_t", "vec_step", "fma", "fmin", "fmax", "sqrt", "rsqrt", "exp", "log", "sin",
-        "cos", "tanh", "fabs", "barrier", "thresh_kernel", "pipe", "uniform", "read_only", "write_only", "read_write",
-        "complex", "imaginary", "quad", "true", "false", "NULL", "INFINITY", "NAN"};
+        "kernel",   "global",   "local",     "constant",   "private",    "float",     "double",
+        "half",     "int",      "uint",      "long",       "ulong",      "short",     "char",
+        "uchar",    "ushort",   "bool",      "void",       "if",         "else",      "for",
+        "while",    "do",       "switch",    "case",       "default",    "break",     "continue",
+        "return",   "goto",     "const",     "restrict",   "volatile",   "static",    "extern",
+        "struct",   "union",    "enum",      "typedef",    "sizeof",     "signed",    "unsigned",
+        "inline",   "register", "auto",      "image",      "event_t",    "sampler_t", "size_t",
+        "vec_step", "fma",      "fmin",      "fmax",       "sqrt",       "rsqrt",     "exp",
+        "log",      "sin",      "cos",       "tanh",       "fabs",       "barrier",   "thresh_kernel",
+        "pipe",     "uniform",  "read_only", "write_only", "read_write", "complex",   "imaginary",
+        "quad",     "true",     "false",     "NULL",       "INFINITY",   "NAN"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!strcmp(s, words[i])) return true;
     return false;
@@ -43,11 +48,14 @@ static void spell(const char *name, char *out, size_t room)
     if (!isalpha((unsigned char)name[0])) out[n++] = 'v';
     for (; *name && n + 2 < room; name++) {
         bool word = isalnum((unsigned char)*name) || *name == '_';
-        if (word) out[n++] = *name;
-        else if (!isdigit((unsigned char)name[1])) out[n++] = '_';
+        if (word)
+            out[n++] = *name;
+        else if (!isdigit((unsigned char)name[1]))
+            out[n++] = '_';
     }
     size_t digits = n;
-    while (digits > 0 && isdigit((unsigned char)out[digits - 1])) digits--;
+    while (digits > 0 && isdigit((unsigned char)out[digits - 1]))
+        digits--;
     if (digits < n && digits > 0 && out[digits - 1] == '_') out[n++] = 'v';
     out[n] = 0;
 }
@@ -57,7 +65,8 @@ static const char *unique(struct table *t, const char *name)
     char base[96], text[112];
     spell(name, base, sizeof base - 1);
     snprintf(text, sizeof text, "%s", base);
-    for (unsigned i = 2; reserved(text) || taken(t, text); i++) snprintf(text, sizeof text, "%s_v%u", base, i);
+    for (unsigned i = 2; reserved(text) || taken(t, text); i++)
+        snprintf(text, sizeof text, "%s_v%u", base, i);
     return t->names[t->n++] = arena_strdup(t->arena, text);
 }
 
@@ -80,8 +89,10 @@ struct cg_names *cg_make_names(const struct cg_program *p, struct arena *a)
     out->value = ARENA_ARRAY(a, const char *, bb->n_insts + 1);
     out->region = ARENA_ARRAY(a, const char *, bb->n_regions + 1);
     out->buffer = ARENA_ARRAY(a, const char *, bb->n_buffers + 1);
-    for (uint32_t i = 0; i < bb->n_buffers; i++) out->buffer[i] = unique(&t, bb->buffers[i].name);
-    for (uint32_t i = 0; i < bb->n_regions; i++) out->region[i] = unique(&t, bb->regions[i].name);
+    for (uint32_t i = 0; i < bb->n_buffers; i++)
+        out->buffer[i] = unique(&t, bb->buffers[i].name);
+    for (uint32_t i = 0; i < bb->n_regions; i++)
+        out->region[i] = unique(&t, bb->regions[i].name);
     for (unsigned i = 0; i < p->n_nodes; i++) {
         if (p->nodes[i]->type != CG_DIM) continue;
         out->node[i] = node_name(p, &t, p->nodes[i]);

@@ -1,4 +1,5 @@
-/* Names of the generated text: from backbone names, unique, none a word of OpenCL C. Private to agent/codegen. */
+/* Names of the generated text: from backbone names, unique, none a word of OpenCL C. Private to
+ * agent/codegen. */
 #ifndef THRESH_CODEGEN_NAMES_H
 #define THRESH_CODEGEN_NAMES_H
 

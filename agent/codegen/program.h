@@ -1,8 +1,9 @@
 /* The loop program: what the passes of this folder share. Private to agent/codegen.
  *
- * A tree of nodes in execution order. A DIM node is one class of merged dimensions; an INST node is a statement; BARRIER
- * nodes are added by barrier.c. Node ids are dense and are the variables of the index expressions in cg_access. Values
- * live in registers that are indexed by the UNROLL and VECTOR dimensions of the instruction that makes them. */
+ * A tree of nodes in execution order. A DIM node is one class of merged dimensions; an INST node is a
+ * statement; BARRIER nodes are added by barrier.c. Node ids are dense and are the variables of the index
+ * expressions in cg_access. Values live in registers that are indexed by the UNROLL and VECTOR dimensions of
+ * the instruction that makes them. */
 #ifndef THRESH_CODEGEN_PROGRAM_H
 #define THRESH_CODEGEN_PROGRAM_H
 
@@ -15,23 +16,23 @@ enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER };
 struct cg_node {
     enum cg_node_type type;
     uint32_t id;
-    uint32_t statement;        /* DIM: that of its first dimension; INST: the instruction */
-    struct cg_node *parent;    /* NULL: the root */
-    unsigned depth;            /* root: 0 */
-    unsigned place;            /* number in execution order (preorder) */
+    uint32_t statement;     /* DIM: that of its first dimension; INST: the instruction */
+    struct cg_node *parent; /* NULL: the root */
+    unsigned depth;         /* root: 0 */
+    unsigned place;         /* number in execution order (preorder) */
     unsigned n_children;
     struct cg_node **children;
-    unsigned n_dims;           /* DIM: its merged dimensions */
+    unsigned n_dims; /* DIM: its merged dimensions */
     uint32_t *dims;
     enum bb_dim_kind kind;
-    bool fused;                /* DIM: continues the run of its parent */
-    unsigned axis;             /* THREAD, BLOCK, GLOBAL: 0..2 */
-    int64_t size, inner;       /* DIM: iterations; product of the sizes below it in its run */
-    int64_t run_extent;        /* DIM: product of all sizes of its run */
-    uint8_t guard_local;       /* INST: bit g set: only work-items with local id 0 on axis g execute it */
-    uint8_t guard_group;       /* INST: the same for group ids (global ids if the program uses them) */
+    bool fused;          /* DIM: continues the run of its parent */
+    unsigned axis;       /* THREAD, BLOCK, GLOBAL: 0..2 */
+    int64_t size, inner; /* DIM: iterations; product of the sizes below it in its run */
+    int64_t run_extent;  /* DIM: product of all sizes of its run */
+    uint8_t guard_local; /* INST: bit g set: only work-items with local id 0 on axis g execute it */
+    uint8_t guard_group; /* INST: the same for group ids (global ids if the program uses them) */
     bool fence_local, fence_global; /* BARRIER */
-    bool has_barrier;          /* some node below is a barrier */
+    bool has_barrier;               /* some node below is a barrier */
 };
 
 /* Where a memory instruction reads or writes. */
@@ -73,33 +74,34 @@ struct cg_program {
     struct arena *arena;
     struct cg_node *root;
     unsigned n_nodes;
-    struct cg_node **nodes;      /* [n_nodes], by id */
-    struct cg_node **inst_node;  /* [n_insts], NULL: not live */
-    struct cg_node **dim_node;   /* [n_dims], NULL: not live */
-    bool global_ids;             /* GLOBAL dimensions: work-items are numbered over the whole range, no groups */
-    int64_t local_size[CG_AXES]; /* work-items of a group */
-    int64_t groups[CG_AXES];     /* groups, or work-items if global_ids */
-    struct cg_access *access;    /* [n_insts] */
-    struct cg_value *values;     /* [n_insts]; a STEP shares its INIT's */
+    struct cg_node **nodes;     /* [n_nodes], by id */
+    struct cg_node **inst_node; /* [n_insts], NULL: not live */
+    struct cg_node **dim_node;  /* [n_dims], NULL: not live */
+    bool global_ids; /* GLOBAL dimensions: work-items are numbered over the whole range, no groups */
+    int64_t local_size[CG_AXES];  /* work-items of a group */
+    int64_t groups[CG_AXES];      /* groups, or work-items if global_ids */
+    struct cg_access *access;     /* [n_insts] */
+    struct cg_value *values;      /* [n_insts]; a STEP shares its INIT's */
     struct cg_operand **operands; /* [n_insts][n_operands] */
-    struct cg_region *regions;   /* [n_regions] */
+    struct cg_region *regions;    /* [n_regions] */
     unsigned n_barriers;
 };
 
-/* The passes of cg_build(), in order. Each returns NULL, or a static reason why the candidate cannot be implemented. */
-const char *cg_build_tree(struct cg_program *p);    /* loop.c: nodes, parents, siblings */
-const char *cg_map_axes(struct cg_program *p);      /* axes.c: runs, sizes of groups, guards */
-const char *cg_place_memory(struct cg_program *p);  /* memory.c: regions and accesses */
-const char *cg_place_values(struct cg_program *p);  /* values.c: registers, crossings, scopes */
+/* The passes of cg_build(), in order. Each returns NULL, or a static reason why the candidate cannot be
+ * implemented. */
+const char *cg_build_tree(struct cg_program *p);     /* loop.c: nodes, parents, siblings */
+const char *cg_map_axes(struct cg_program *p);       /* axes.c: runs, sizes of groups, guards */
+const char *cg_place_memory(struct cg_program *p);   /* memory.c: regions and accesses */
+const char *cg_place_values(struct cg_program *p);   /* values.c: registers, crossings, scopes */
 const char *cg_place_barriers(struct cg_program *p); /* barrier.c */
 
 /* ---- small questions about the tree ---- */
 
 struct cg_node *cg_node_new(struct cg_program *p, enum cg_node_type type);
-void cg_number_nodes(struct cg_program *p); /* place, depth, has_barrier */
+void cg_number_nodes(struct cg_program *p);                              /* place, depth, has_barrier */
 bool cg_inside(const struct cg_node *n, const struct cg_node *ancestor); /* strictly */
 struct cg_node *cg_common(struct cg_node *x, struct cg_node *y);         /* innermost node around both */
-bool cg_hardware(const struct cg_node *n); /* THREAD, BLOCK or GLOBAL */
+bool cg_hardware(const struct cg_node *n);                               /* THREAD, BLOCK or GLOBAL */
 /* The node of an instruction's own dimension of a tile; NULL if it has none that is live. */
 struct cg_node *cg_own(const struct cg_program *p, uint32_t inst, uint32_t tile);
 bool cg_owns(const struct cg_program *p, uint32_t inst, const struct cg_node *n);

@@ -1,8 +1,10 @@
-/* The text of one instruction: registers, memory accesses, arithmetic; scalar or over the lanes of a VECTOR dimension.
+/* The text of one instruction: registers, memory accesses, arithmetic; scalar or over the lanes of a VECTOR
+ * dimension.
  *
- * A vector access needs stride 1 along the lane and is aligned if all other coefficients and the constant of its index
- * are multiples of the width: then it goes through a vector pointer, else through vload and vstore. Other strides take
- * component by component; stride 0 is a broadcast. Values that cross between VECTOR and UNROLL are packed and unpacked. */
+ * A vector access needs stride 1 along the lane and is aligned if all other coefficients and the constant of
+ * its index are multiples of the width: then it goes through a vector pointer, else through vload and vstore.
+ * Other strides take component by component; stride 0 is a broadcast. Values that cross between VECTOR and
+ * UNROLL are packed and unpacked. */
 #include "agent/codegen/emit.h"
 
 #include <math.h>
@@ -35,14 +37,17 @@ void cg_unfix(struct cg_emitter *e, const struct cg_node *n)
 /* ---- registers ---- */
 
 /* The register (of digits[a] on axis a); if component, the scalar in it when it is a vector. */
-static const char *register_text(struct cg_emitter *e, const struct cg_value *v, const int64_t *digits, bool component)
+static const char *register_text(struct cg_emitter *e, const struct cg_value *v, const int64_t *digits,
+                                 bool component)
 {
     struct strbuf b = {0};
     int64_t lane = 0;
     strbuf_add(&b, e->names->value[v->inst]);
     for (unsigned a = 0; a < v->n_axes; a++) {
-        if (v->axes[a] == v->vector) lane = digits[a];
-        else strbuf_printf(&b, "_%lld", (long long)digits[a]);
+        if (v->axes[a] == v->vector)
+            lane = digits[a];
+        else
+            strbuf_printf(&b, "_%lld", (long long)digits[a]);
     }
     if (component && v->vector) strbuf_printf(&b, ".s%llx", (long long)lane);
     const char *text = arena_strdup(e->scratch, b.text);
@@ -63,10 +68,12 @@ static const char *pack(struct cg_emitter *e, enum scalar_type type, const char 
 {
     int64_t width = e->lane->size;
     bool same = true;
-    for (int64_t i = 1; i < width; i++) same &= !strcmp(parts[i], parts[0]);
+    for (int64_t i = 1; i < width; i++)
+        same &= !strcmp(parts[i], parts[0]);
     struct strbuf b = {0};
     strbuf_printf(&b, "(%s)(%s", cg_type_text(e, type, width), parts[0]);
-    for (int64_t i = 1; i < width && !same; i++) strbuf_printf(&b, ", %s", parts[i]);
+    for (int64_t i = 1; i < width && !same; i++)
+        strbuf_printf(&b, ", %s", parts[i]);
     strbuf_add(&b, ")");
     const char *text = arena_strdup(e->scratch, b.text);
     strbuf_free(&b);
@@ -85,25 +92,29 @@ static const char *operand_text(struct cg_emitter *e, const struct cg_operand *x
     if (!vector) return operand_scalar(e, x, 0);
     if (is_whole_vector(e, x)) {
         int64_t digits[BB_MAX_LOGICALS * BB_MAX_LEVELS];
-        for (unsigned a = 0; a < x->value->n_axes; a++) digits[a] = e->digit[x->digits[a]->id];
+        for (unsigned a = 0; a < x->value->n_axes; a++)
+            digits[a] = e->digit[x->digits[a]->id];
         return register_text(e, x->value, digits, false);
     }
     const char *parts[16];
-    for (int64_t i = 0; i < e->lane->size; i++) parts[i] = operand_scalar(e, x, i);
+    for (int64_t i = 0; i < e->lane->size; i++)
+        parts[i] = operand_scalar(e, x, i);
     return pack(e, e->p->bb->insts[x->value->inst].type, parts);
 }
 
 /* The register that instruction i writes here. */
-static const char *target_text(struct cg_emitter *e, const struct cg_value *v, const struct cg_operand *accumulator,
-                               bool vector)
+static const char *target_text(struct cg_emitter *e, const struct cg_value *v,
+                               const struct cg_operand *accumulator, bool vector)
 {
     if (accumulator) return operand_text(e, accumulator, vector);
     int64_t digits[BB_MAX_LOGICALS * BB_MAX_LEVELS];
-    for (unsigned a = 0; a < v->n_axes; a++) digits[a] = e->digit[v->axes[a]->id];
+    for (unsigned a = 0; a < v->n_axes; a++)
+        digits[a] = e->digit[v->axes[a]->id];
     return register_text(e, v, digits, !vector);
 }
 
-static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned axis, int64_t *digits, bool *first)
+static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned axis, int64_t *digits,
+                    bool *first)
 {
     if (axis < v->n_axes) {
         bool vector = v->axes[axis] == v->vector;
@@ -148,7 +159,8 @@ static enum scalar_type memory_type(const struct cg_emitter *e, const struct cg_
 }
 
 /* "A[16 * k0 + m3]" */
-static const char *element_text(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset)
+static const char *element_text(struct cg_emitter *e, const struct cg_access *x,
+                                const struct index_expr *offset)
 {
     bool wide = index_max(offset) > INT32_MAX || index_min(offset) < INT32_MIN;
     struct strbuf b = {0};
@@ -165,7 +177,8 @@ static bool is_aligned(const struct cg_emitter *e, const struct index_expr *offs
 {
     int64_t width = e->lane->size;
     bool aligned = e->p->options.aligned_vectors && offset->constant % width == 0;
-    for (unsigned i = 0; i < offset->n_terms; i++) aligned &= offset->terms[i].coefficient % width == 0;
+    for (unsigned i = 0; i < offset->n_terms; i++)
+        aligned &= offset->terms[i].coefficient % width == 0;
     return aligned;
 }
 
@@ -190,11 +203,13 @@ static const char *load_text(struct cg_emitter *e, const struct cg_access *x, bo
     const struct index_expr *first = at_lane(e, x->offset, 0);
     if (lane_stride(e, x->offset) != 1) {
         const char *parts[16];
-        for (int64_t i = 0; i < e->lane->size; i++) parts[i] = element_text(e, x, at_lane(e, x->offset, i));
+        for (int64_t i = 0; i < e->lane->size; i++)
+            parts[i] = element_text(e, x, at_lane(e, x->offset, i));
         return pack(e, type, parts);
     }
     const char *element = element_text(e, x, first), *vtype = cg_type_text(e, type, e->lane->size);
-    if (is_aligned(e, first)) return arena_printf(e->scratch, "*(const %s %s *)&%s", space_text(e, x), vtype, element);
+    if (is_aligned(e, first))
+        return arena_printf(e->scratch, "*(const %s %s *)&%s", space_text(e, x), vtype, element);
     return arena_printf(e->scratch, "vload%lld(0, &%s)", (long long)e->lane->size, element);
 }
 
@@ -209,7 +224,8 @@ static void emit_store(struct cg_emitter *e, const struct cg_access *x, const ch
     if (is_aligned(e, first))
         strbuf_printf(e->out, "*(%s %s *)&%s = %s;\n", space_text(e, x),
                       cg_type_text(e, memory_type(e, x), e->lane->size), element, value);
-    else strbuf_printf(e->out, "vstore%lld(%s, 0, &%s);\n", (long long)e->lane->size, value, element);
+    else
+        strbuf_printf(e->out, "vstore%lld(%s, 0, &%s);\n", (long long)e->lane->size, value, element);
 }
 
 /* A store whose lanes are not neighbours: one statement each. */
@@ -217,7 +233,8 @@ static void emit_scatter(struct cg_emitter *e, const struct cg_access *x, const 
 {
     for (int64_t i = 0; i < e->lane->size; i++) {
         if (i) strbuf_indent(e->out, e->indent);
-        strbuf_printf(e->out, "%s = %s;\n", element_text(e, x, at_lane(e, x->offset, i)), operand_scalar(e, value, i));
+        strbuf_printf(e->out, "%s = %s;\n", element_text(e, x, at_lane(e, x->offset, i)),
+                      operand_scalar(e, value, i));
     }
 }
 
@@ -226,9 +243,12 @@ static void emit_scatter(struct cg_emitter *e, const struct cg_access *x, const 
 static const char *constant_text(struct cg_emitter *e, enum scalar_type type, double c, bool vector)
 {
     const char *text;
-    if (isnan(c)) text = "NAN";
-    else if (isinf(c)) text = c > 0 ? "INFINITY" : "(-INFINITY)";
-    else if (type == SCALAR_INT || type == SCALAR_BOOL) text = arena_printf(e->scratch, "%lld", (long long)c);
+    if (isnan(c))
+        text = "NAN";
+    else if (isinf(c))
+        text = c > 0 ? "INFINITY" : "(-INFINITY)";
+    else if (type == SCALAR_INT || type == SCALAR_BOOL)
+        text = arena_printf(e->scratch, "%lld", (long long)c);
     else {
         text = arena_printf(e->scratch, type == SCALAR_DOUBLE ? "%.17g" : "%.9g", c);
         if (!strpbrk(text, ".e")) text = arena_printf(e->scratch, "%s.0", text);
@@ -243,8 +263,10 @@ static const char *apply_text(struct cg_emitter *e, enum scalar_op op, const cha
 {
     struct strbuf b = {0};
     for (const char *f = scalar_op_format(op); *f; f++) {
-        if (*f == '$' && f[1] >= '1' && f[1] <= '3') strbuf_add(&b, args[*++f - '1']);
-        else strbuf_addn(&b, f, 1);
+        if (*f == '$' && f[1] >= '1' && f[1] <= '3')
+            strbuf_add(&b, args[*++f - '1']);
+        else
+            strbuf_addn(&b, f, 1);
     }
     const char *text = arena_strdup(e->scratch, b.text);
     strbuf_free(&b);
@@ -259,8 +281,10 @@ static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vec
     unsigned top = 0;
     for (unsigned i = 0; i < in->n_nodes; i++) {
         const struct bb_node *n = &in->nodes[i];
-        if (n->kind == BB_NODE_OPERAND) stack[top++] = operand_text(e, &e->p->operands[inst][n->operand], vector);
-        else if (n->kind == BB_NODE_CONST) stack[top++] = constant_text(e, in->type, n->value, vector);
+        if (n->kind == BB_NODE_OPERAND)
+            stack[top++] = operand_text(e, &e->p->operands[inst][n->operand], vector);
+        else if (n->kind == BB_NODE_CONST)
+            stack[top++] = constant_text(e, in->type, n->value, vector);
         else {
             top -= scalar_op_arity(n->op);
             stack[top] = apply_text(e, n->op, stack + top);
@@ -303,7 +327,8 @@ static void emit_assignment(struct cg_emitter *e, uint32_t inst, bool vector)
     const struct cg_operand *accumulator = in->kind == BB_STEP ? &e->p->operands[inst][0] : NULL;
     const struct cg_access *x = &e->p->access[inst];
     if (!accumulator && v->declared_inline)
-        strbuf_printf(e->out, "%s%s ", in->kind == BB_INIT ? "" : "const ", cg_type_text(e, in->type, width_of(v)));
+        strbuf_printf(e->out, "%s%s ", in->kind == BB_INIT ? "" : "const ",
+                      cg_type_text(e, in->type, width_of(v)));
     strbuf_printf(e->out, "%s = %s;\n", target_text(e, v, accumulator, vector),
                   x->offset ? load_text(e, x, vector) : expression_text(e, inst, vector));
 }
@@ -313,6 +338,8 @@ void cg_emit_statement(struct cg_emitter *e, const struct cg_node *n)
     enum bb_inst_kind kind = e->p->bb->insts[n->statement].kind;
     bool vector = e->lane && cg_owns(e->p, n->statement, e->lane);
     strbuf_indent(e->out, e->indent);
-    if (kind == BB_STORE || kind == BB_COPY_STORE) emit_memory_write(e, n, vector);
-    else emit_assignment(e, n->statement, vector);
+    if (kind == BB_STORE || kind == BB_COPY_STORE)
+        emit_memory_write(e, n, vector);
+    else
+        emit_assignment(e, n->statement, vector);
 }

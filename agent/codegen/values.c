@@ -1,8 +1,9 @@
 /* Registers: which variables hold a value, how readers index them, and where they are declared.
  *
- * A value crosses along each tile that maker and reader share in one of three ways: the dimensions are merged; both are
- * UNROLL or VECTOR, and the tile is an index of the register array; both are THREAD on one axis with equal size and
- * inner, so that the same work-item made it. A STEP updates the registers of its INIT. */
+ * A value crosses along each tile that maker and reader share in one of three ways: the dimensions are
+ * merged; both are UNROLL or VECTOR, and the tile is an index of the register array; both are THREAD on one
+ * axis with equal size and inner, so that the same work-item made it. A STEP updates the registers of its
+ * INIT. */
 #include "agent/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -53,7 +54,8 @@ static struct cg_node *cross(const struct cg_program *p, uint32_t d, uint32_t re
 {
     struct cg_node *from = p->dim_node[d], *to = cg_own(p, reader, p->bb->dims[d].tile);
     if (!to && from->kind != BB_VECTOR && cg_inside(p->inst_node[reader], from)) to = from;
-    if (!to) *why = "a value varies along a dimension that its reader does not have";
+    if (!to)
+        *why = "a value varies along a dimension that its reader does not have";
     else if (to != from && !(in_registers(to) && in_registers(from)) && !same_thread(to, from))
         *why = "a value crosses along dimensions that do not correspond";
     return to;
@@ -77,7 +79,8 @@ static const char *read_value(struct cg_program *p, uint32_t reader, uint32_t ma
     return NULL;
 }
 
-/* The reduction is complete where it is read, started where it is stepped, and stepped once per own iteration. */
+/* The reduction is complete where it is read, started where it is stepped, and stepped once per own
+ * iteration. */
 static const char *check_step(const struct cg_program *p, uint32_t step)
 {
     const struct cg_node *node = p->inst_node[step], *init = p->inst_node[p->bb->insts[step].partner];
@@ -124,12 +127,14 @@ static const char *read_operands(struct cg_program *p, uint32_t i)
 
 static bool has_braces(const struct cg_node *n)
 {
-    return n->type == CG_ROOT || (n->type == CG_DIM && (n->kind == BB_LOOP || (n->kind == BB_THREAD && !n->fused)));
+    return n->type == CG_ROOT ||
+           (n->type == CG_DIM && (n->kind == BB_LOOP || (n->kind == BB_THREAD && !n->fused)));
 }
 
 static struct cg_node *scope_of(struct cg_node *n)
 {
-    while (!has_braces(n)) n = n->parent;
+    while (!has_braces(n))
+        n = n->parent;
     return n;
 }
 
@@ -144,7 +149,8 @@ static bool made_once(const struct cg_program *p, const struct cg_value *v)
 static void find_scopes(struct cg_program *p)
 {
     for (uint32_t i = 0; i < p->bb->n_insts; i++)
-        if (p->inst_node[i] && makes_value(p->bb->insts[i].kind)) p->values[i].scope = p->inst_node[i]->parent;
+        if (p->inst_node[i] && makes_value(p->bb->insts[i].kind))
+            p->values[i].scope = p->inst_node[i]->parent;
     for (uint32_t i = 0; i < p->bb->n_insts; i++)
         for (unsigned j = 0; p->inst_node[i] && j < p->bb->insts[i].n_operands; j++) {
             struct cg_value *v = &p->values[holder(p, p->bb->insts[i].operands[j])];

@@ -33,7 +33,8 @@ static cl_mem upload(cl_context ctx, const struct cg_arg *arg, const double *fro
 {
     size_t n = arg->bytes / sizeof(float);
     float *data = base_calloc(n, sizeof *data);
-    for (size_t i = 0; from && i < n; i++) data[i] = (float)from[i];
+    for (size_t i = 0; from && i < n; i++)
+        data[i] = (float)from[i];
     cl_mem mem = clCreateBuffer(ctx, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, arg->bytes, data, NULL);
     free(data);
     return mem;
@@ -44,7 +45,8 @@ static void download(cl_command_queue q, cl_mem mem, const struct cg_arg *arg, d
     size_t n = arg->bytes / sizeof(float);
     float *data = base_calloc(n, sizeof *data);
     cr_assert_eq(clEnqueueReadBuffer(q, mem, CL_TRUE, 0, arg->bytes, data, 0, NULL, NULL), CL_SUCCESS);
-    for (size_t i = 0; i < n; i++) to[i] = data[i];
+    for (size_t i = 0; i < n; i++)
+        to[i] = data[i];
     free(data);
 }
 
@@ -60,8 +62,9 @@ bool cgt_run(const struct backbone *bb, const struct cg_kernel *k, double *const
         mems[i] = upload(ctx, &k->args[i], k->args[i].buffer == BB_NONE ? NULL : buffers[k->args[i].buffer]);
         cr_assert_eq(clSetKernelArg(kernel, i, sizeof mems[i], &mems[i]), CL_SUCCESS);
     }
-    cr_assert_eq(clEnqueueNDRangeKernel(q, kernel, 3, NULL, k->global, k->local[0] ? k->local : NULL, 0, NULL, NULL),
-                 CL_SUCCESS);
+    cr_assert_eq(
+        clEnqueueNDRangeKernel(q, kernel, 3, NULL, k->global, k->local[0] ? k->local : NULL, 0, NULL, NULL),
+        CL_SUCCESS);
     for (unsigned i = 0; i < k->n_args; i++) {
         uint32_t b = k->args[i].buffer;
         if (b != BB_NONE && bb->buffers[b].output) download(q, mems[i], &k->args[i], buffers[b]);

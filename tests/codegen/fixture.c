@@ -22,12 +22,14 @@ static struct backbone *empty(struct arena *a)
     return bb;
 }
 
-static uint32_t logical(struct backbone *bb, struct arena *a, const char *name, int64_t extent, bool reduction)
+static uint32_t logical(struct backbone *bb, struct arena *a, const char *name, int64_t extent,
+                        bool reduction)
 {
     bb->logicals[bb->n_logicals] =
         (struct bb_logical){name, extent, reduction, BB_NONE, BB_NONE, bb->n_tiles, LEVELS};
     for (unsigned v = 0; v < LEVELS; v++)
-        bb->tiles[bb->n_tiles++] = (struct bb_tile){arena_printf(a, "%s.%u", name, v), bb->n_logicals, v, 0, NULL};
+        bb->tiles[bb->n_tiles++] =
+            (struct bb_tile){arena_printf(a, "%s.%u", name, v), bb->n_logicals, v, 0, NULL};
     return bb->n_logicals++;
 }
 
@@ -72,7 +74,8 @@ static void nodes(struct bb_inst *in, struct arena *a, unsigned n, const struct 
 }
 
 /* row * columns + column */
-static const struct index_expr *row_major(const struct backbone *bb, struct arena *a, uint32_t row, uint32_t column)
+static const struct index_expr *row_major(const struct backbone *bb, struct arena *a, uint32_t row,
+                                          uint32_t column)
 {
     int64_t columns = bb->logicals[column].extent;
     const struct index_expr *r = index_var(a, row, bb->logicals[row].extent);
@@ -114,15 +117,18 @@ struct backbone *cgt_matmul(struct arena *a, int64_t m, int64_t n, int64_t k)
     logical(bb, a, "m", m, false);
     logical(bb, a, "n", n, false);
     logical(bb, a, "k", k, true);
-    loads(inst(bb, a, "A.load", BB_LOAD, 2, (uint32_t[]){0, 2}), buffer(bb, "A", m * k, false), row_major(bb, a, 0, 2));
-    loads(inst(bb, a, "B.load", BB_LOAD, 2, (uint32_t[]){2, 1}), buffer(bb, "B", k * n, false), row_major(bb, a, 2, 1));
+    loads(inst(bb, a, "A.load", BB_LOAD, 2, (uint32_t[]){0, 2}), buffer(bb, "A", m * k, false),
+          row_major(bb, a, 0, 2));
+    loads(inst(bb, a, "B.load", BB_LOAD, 2, (uint32_t[]){2, 1}), buffer(bb, "B", k * n, false),
+          row_major(bb, a, 2, 1));
     struct bb_inst *init = inst(bb, a, "init", BB_INIT, 2, (uint32_t[]){0, 1});
     nodes(init, a, 1, &(struct bb_node){.kind = BB_NODE_CONST, .value = 0});
     init->partner = 3;
     struct bb_inst *mad = inst(bb, a, "mad", BB_STEP, 3, (uint32_t[]){0, 1, 2});
     operands(mad, a, 3, (uint32_t[]){2, 0, 1});
     nodes(mad, a, 4,
-          (struct bb_node[]){{.operand = 1}, {.operand = 2}, {.operand = 0}, {.kind = BB_NODE_OP, .op = SCALAR_FMA}});
+          (struct bb_node[]){
+              {.operand = 1}, {.operand = 2}, {.operand = 0}, {.kind = BB_NODE_OP, .op = SCALAR_FMA}});
     mad->partner = 2;
     struct bb_inst *store = inst(bb, a, "store", BB_STORE, 2, (uint32_t[]){0, 1});
     loads(store, buffer(bb, "out", m * n, true), row_major(bb, a, 0, 1));
@@ -143,7 +149,10 @@ struct backbone *cgt_axpy(struct arena *a, int64_t n)
     struct bb_inst *axpy = inst(bb, a, "axpy", BB_COMPUTE, 1, (uint32_t[]){0});
     operands(axpy, a, 3, (uint32_t[]){0, 1, 2});
     nodes(axpy, a, 5,
-          (struct bb_node[]){{.operand = 0}, {.operand = 1}, {.kind = BB_NODE_OP, .op = SCALAR_MULT}, {.operand = 2},
+          (struct bb_node[]){{.operand = 0},
+                             {.operand = 1},
+                             {.kind = BB_NODE_OP, .op = SCALAR_MULT},
+                             {.operand = 2},
                              {.kind = BB_NODE_OP, .op = SCALAR_ADD}});
     struct bb_inst *store = inst(bb, a, "store", BB_STORE, 1, (uint32_t[]){0});
     loads(store, buffer(bb, "out", n, true), i);
@@ -242,8 +251,10 @@ static void read_nodes(struct reader *r, const struct placed *parent)
         struct placed *n = ARENA_NEW(r->arena, struct placed);
         n->parent = parent;
         n->order = r->next++;
-        if (read_kind(w, &kind, &code)) read_dim(r, n, kind, code);
-        else r->node[find_inst(r->bb, w)] = n;
+        if (read_kind(w, &kind, &code))
+            read_dim(r, n, kind, code);
+        else
+            r->node[find_inst(r->bb, w)] = n;
         n->last = r->next - 1;
     }
 }
@@ -291,7 +302,8 @@ static struct bb_candidate *blank(const struct backbone *bb, struct arena *a)
     return c;
 }
 
-struct bb_candidate *cgt_candidate(const struct backbone *bb, struct arena *a, const char *sizes, const char *tree)
+struct bb_candidate *cgt_candidate(const struct backbone *bb, struct arena *a, const char *sizes,
+                                   const char *tree)
 {
     unsigned n = bb_statement_count(bb);
     struct bb_candidate *c = blank(bb, a);
@@ -300,12 +312,14 @@ struct bb_candidate *cgt_candidate(const struct backbone *bb, struct arena *a, c
     read_sizes(bb, c, sizes);
     read_nodes(&r, NULL);
     fill_order(&r);
-    for (unsigned s = 0; s < n; s++) c->live[s] = r.node[s] != NULL;
+    for (unsigned s = 0; s < n; s++)
+        c->live[s] = r.node[s] != NULL;
     for (unsigned v = 0; v < bb->n_values; v++) {
         const struct bb_region *g = &bb->regions[bb->values[v].region];
         c->staged[v] = c->live[bb->values[v].copy_store];
         c->mem_space[bb->values[v].region] = BB_MEM_LOCAL;
-        for (unsigned j = 0; j < g->n_dims; j++) c->rank[g->first_region_dim + j] = (uint8_t)(g->n_dims - 1 - j);
+        for (unsigned j = 0; j < g->n_dims; j++)
+            c->rank[g->first_region_dim + j] = (uint8_t)(g->n_dims - 1 - j);
     }
     return c;
 }

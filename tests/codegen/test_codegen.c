@@ -1,5 +1,5 @@
-/* Expert points of three programs: the interpreter finds no fault, and its results, those of the compiled text and a
- * direct computation agree. Inputs are small integers, so that they agree exactly. */
+/* Expert points of three programs: the interpreter finds no fault, and its results, those of the compiled
+ * text and a direct computation agree. Inputs are small integers, so that they agree exactly. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -46,7 +46,8 @@ static void agree(const struct backbone *bb, const struct bb_candidate *c, const
     struct cg_check check = cg_interpret(p, buffers);
     cr_assert(check.fault == CG_OK, "fault %d: %s\n%s", (int)check.fault, check.where, k.source);
     compare("interpreter", out, expected, n, k.source);
-    for (int64_t i = 0; i < n; i++) out[i] = -1;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = -1;
     if (cgt_run(bb, &k, buffers)) compare("device", out, expected, n, k.source);
     cg_kernel_free(&k);
 }
@@ -55,10 +56,11 @@ static void agree(const struct backbone *bb, const struct bb_candidate *c, const
 
 static double *matmul_expected(double **b, int64_t m, int64_t n, int64_t k, struct arena *a)
 {
-    double *out = ARENA_ARRAY(a, double, m * n);
+    double *out = ARENA_ARRAY(a, double, m *n);
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++)
-            for (int64_t l = 0; l < k; l++) out[i * n + j] += b[0][i * k + l] * b[1][l * n + j];
+            for (int64_t l = 0; l < k; l++)
+                out[i * n + j] += b[0][i * k + l] * b[1][l * n + j];
     return out;
 }
 
@@ -73,25 +75,28 @@ static void agree_matmul(int64_t m, int64_t n, int64_t k, const char *sizes, con
 
 Test(codegen, matmul_naive_global)
 {
-    agree_matmul(6, 5, 7, "m.0=6 n.0=5 k.0=7",
-                 "global1 init.m.0 mad.m.0 A.load.m.0 store.m.0 { global0 init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
-                 " init loop mad.k.0 A.load.k.0 B.load.k.0 { A.load B.load mad } store } }");
+    agree_matmul(
+        6, 5, 7, "m.0=6 n.0=5 k.0=7",
+        "global1 init.m.0 mad.m.0 A.load.m.0 store.m.0 { global0 init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
+        " init loop mad.k.0 A.load.k.0 B.load.k.0 { A.load B.load mad } store } }");
 }
 
 /* Expert point (b): one work-item per group, a register tile, no local memory. */
 Test(codegen, matmul_register_tile)
 {
-    agree_matmul(8, 32, 8, "m.0=2 m.1=4 n.0=2 n.1=16 k.0=8",
-                 "block1 init.m.0 mad.m.0 A.load.m.0 store.m.0 { block0 init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
-                 " unroll init.m.1 { vector init.n.1 { init } }"
-                 " loop mad.k.0 A.load.k.0 B.load.k.0 { vector B.load.n.1 { B.load } unroll A.load.m.1 { A.load }"
-                 "   unroll mad.m.1 { vector mad.n.1 { mad } } }"
-                 " unroll store.m.1 { vector store.n.1 { store } } } }");
+    agree_matmul(
+        8, 32, 8, "m.0=2 m.1=4 n.0=2 n.1=16 k.0=8",
+        "block1 init.m.0 mad.m.0 A.load.m.0 store.m.0 { block0 init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
+        " unroll init.m.1 { vector init.n.1 { init } }"
+        " loop mad.k.0 A.load.k.0 B.load.k.0 { vector B.load.n.1 { B.load } unroll A.load.m.1 { A.load }"
+        "   unroll mad.m.1 { vector mad.n.1 { mad } } }"
+        " unroll store.m.1 { vector store.n.1 { store } } } }");
 }
 
 /* Expert point (a) at small size: fused runs, both inputs staged, A transposed, vectors, unrolled halves. */
-static const char *const STAGED_SIZES = "m.0=2 m.1=2 m.2=4 m.3=2 n.0=2 n.1=2 n.2=4 n.3=2 k.0=4 k.1=4 A.c.m.0=16 "
-                                        "A.c.k.0=4 B.c.k.0=4 B.c.n.0=4 B.c.n.1=4";
+static const char *const STAGED_SIZES =
+    "m.0=2 m.1=2 m.2=4 m.3=2 n.0=2 n.1=2 n.2=4 n.3=2 k.0=4 k.1=4 A.c.m.0=16 "
+    "A.c.k.0=4 B.c.k.0=4 B.c.n.0=4 B.c.n.1=4";
 static const char *const STAGED_TREE =
     "block1 init.m.0 mad.m.0 A.load.m.0 store.m.0 { block0 init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
     " thread0 init.m.2 { threadf init.n.2 { unroll init.m.1 { unroll init.n.1 { unroll init.m.3 {"
@@ -100,7 +105,8 @@ static const char *const STAGED_TREE =
     "   thread0 A.cl.m.0 A.cs.m.0 { vector A.cl.k.0 { A.cl } unroll A.cs.k.0 { A.cs } }"
     "   thread0 B.cl.k.0 B.cs.k.0 { threadf B.cl.n.0 B.cs.n.0 { vector B.cl.n.1 B.cs.n.1 { B.cl B.cs } } }"
     "   thread0 A.load.m.2 mad.m.2 { threadf B.load.n.2 mad.n.2 { unroll A.load.k.1 B.load.k.1 mad.k.1 {"
-    "     unroll A.load.m.1 { vector A.load.m.3 { A.load } } unroll B.load.n.1 { vector B.load.n.3 { B.load } }"
+    "     unroll A.load.m.1 { vector A.load.m.3 { A.load } } unroll B.load.n.1 { vector B.load.n.3 { B.load "
+    "} }"
     "     unroll mad.m.1 { unroll mad.n.1 { unroll mad.m.3 { vector mad.n.3 { mad } } } } } } } }"
     " thread0 store.m.2 { threadf store.n.2 { unroll store.m.1 { unroll store.n.1 { unroll store.m.3 {"
     "   vector store.n.3 { store } } } } } } } }";
@@ -157,14 +163,16 @@ static void agree_axpy(int64_t n, const char *sizes, const char *tree)
     struct arena *a = arena_new();
     struct backbone *bb = cgt_axpy(a, n);
     double **buffers = cg_inputs(bb, a), *expected = ARENA_ARRAY(a, double, n);
-    for (int64_t i = 0; i < n; i++) expected[i] = buffers[0][0] * buffers[1][i] + buffers[2][i];
+    for (int64_t i = 0; i < n; i++)
+        expected[i] = buffers[0][0] * buffers[1][i] + buffers[2][i];
     agree(bb, cgt_candidate(bb, a, sizes, tree), expected, buffers, a);
     arena_free(a);
 }
 
 Test(codegen, axpy_sequential)
 {
-    agree_axpy(12, "i.0=12", "alpha.load loop x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 { x.load y.load axpy store }");
+    agree_axpy(12, "i.0=12",
+               "alpha.load loop x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 { x.load y.load axpy store }");
 }
 
 Test(codegen, axpy_vectors)
@@ -189,13 +197,15 @@ static const char *const TRANSPOSE_SIZES = "i.0=2 i.1=4 i.2=2 j.0=2 j.1=8 A.c.i.
 static const char *const TRANSPOSE_TREE =
     "block1 A.load.i.0 store.i.0 { block0 A.load.j.0 store.j.0 {"
     " thread1 A.cl.i.1 A.cs.i.1 { thread0 A.cl.j.0 A.cs.j.0 { unroll A.cl.i.0 A.cs.i.0 { A.cl A.cs } } }"
-    " thread1 A.load.i.1 store.i.1 { thread0 A.load.j.1 store.j.1 { unroll A.load.i.2 store.i.2 { A.load store } } } } }";
+    " thread1 A.load.i.1 store.i.1 { thread0 A.load.j.1 store.j.1 { unroll A.load.i.2 store.i.2 { A.load "
+    "store } } } } }";
 
 static double *transpose_expected(double **buffers, int64_t rows, int64_t columns, struct arena *a)
 {
-    double *out = ARENA_ARRAY(a, double, rows * columns);
+    double *out = ARENA_ARRAY(a, double, rows *columns);
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++) out[j * rows + i] = buffers[0][i * columns + j];
+        for (int64_t j = 0; j < columns; j++)
+            out[j * rows + i] = buffers[0][i * columns + j];
     return out;
 }
 
@@ -210,7 +220,8 @@ Test(codegen, transpose_through_local_memory)
     arena_free(a);
 }
 
-/* A copy nest smaller than the group runs under a predicate; one without the axis stores from work-item 0 alone. */
+/* A copy nest smaller than the group runs under a predicate; one without the axis stores from work-item 0
+ * alone. */
 Test(codegen, transpose_copy_under_a_predicate)
 {
     struct arena *a = arena_new();

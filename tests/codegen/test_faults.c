@@ -1,5 +1,5 @@
-/* What must not pass: the interpreter finds each kind of fault in a program that was broken on purpose, and cg_build
- * refuses candidates whose decisions contradict each other. */
+/* What must not pass: the interpreter finds each kind of fault in a program that was broken on purpose, and
+ * cg_build refuses candidates whose decisions contradict each other. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -26,7 +26,8 @@ static struct fault_case tiled(void)
     struct fault_case x = {.arena = arena_new()};
     x.bb = cgt_transpose(x.arena, 8, 8);
     x.c = cgt_candidate(x.bb, x.arena, TILED_SIZES, TILED_TREE);
-    for (unsigned i = 0; i < 2; i++) x.buffers[i] = ARENA_ARRAY(x.arena, double, 64);
+    for (unsigned i = 0; i < 2; i++)
+        x.buffers[i] = ARENA_ARRAY(x.arena, double, 64);
     return x;
 }
 
@@ -171,18 +172,20 @@ Test(faults, crossing_between_other_threads)
 Test(faults, dependence_inside_a_thread_nest)
 {
     struct fault_case x = tiled();
-    x.c = cgt_candidate(x.bb, x.arena, "i.0=8 j.0=2 j.1=4 A.c.i.0=8 A.c.j.0=4",
-                        "loop A.load.j.0 store.j.0 { thread0 A.cl.i.0 A.cs.i.0 A.load.i.0 store.i.0 {"
-                        " loop A.cl.j.0 A.cs.j.0 { A.cl A.cs } loop A.load.j.1 store.j.1 { A.load store } } }");
+    x.c =
+        cgt_candidate(x.bb, x.arena, "i.0=8 j.0=2 j.1=4 A.c.i.0=8 A.c.j.0=4",
+                      "loop A.load.j.0 store.j.0 { thread0 A.cl.i.0 A.cs.i.0 A.load.i.0 store.i.0 {"
+                      " loop A.cl.j.0 A.cs.j.0 { A.cl A.cs } loop A.load.j.1 store.j.1 { A.load store } } }");
     refused(&x, "a copy inside a thread dimension of its load");
 }
 
 Test(faults, tiles_outside_a_copy_are_significant)
 {
     struct fault_case x = tiled();
-    x.c = cgt_candidate(x.bb, x.arena, "i.0=2 i.1=4 j.0=8 A.c.i.0=2 A.c.j.0=8",
-                        "loop A.load.i.1 store.i.1 { loop A.cl.i.0 A.cs.i.0 { loop A.cl.j.0 A.cs.j.0 { A.cl A.cs } }"
-                        " loop A.load.i.0 store.i.0 { loop A.load.j.0 store.j.0 { A.load store } } }");
+    x.c = cgt_candidate(
+        x.bb, x.arena, "i.0=2 i.1=4 j.0=8 A.c.i.0=2 A.c.j.0=8",
+        "loop A.load.i.1 store.i.1 { loop A.cl.i.0 A.cs.i.0 { loop A.cl.j.0 A.cs.j.0 { A.cl A.cs } }"
+        " loop A.load.i.0 store.i.0 { loop A.load.j.0 store.j.0 { A.load store } } }");
     refused(&x, "a tile outside a copy is less significant than one inside");
 }
 
