@@ -1,0 +1,406 @@
+/* Propagation of formulas over many slots by bounds (HC4: F. Benhamou et al., "Revising hull and box consistency", ICLP 1999).
+ *
+ * Forward: the interval of every node from those of its operands. Backward: the root must be true; each node whose
+ * interval shrank shrinks its operands. Booleans are intervals within [0, 1]. When a single slot is left open its values
+ * are tried one by one, so a formula is exact on its last choice. Arithmetic saturates at SPACE_BIG. */
+#include <string.h>
+
+#include "core/base/panic.h"
+#include "core/space/internal.h"
+
+struct work {
+    struct space_state *st;
+    const struct shape *shape;
+    const uint32_t *slots;
+    int64_t *lo, *hi; /* of each node */
+};
+
+int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scratch)
+{
+    for (uint32_t i = 0; i < sh->n_nodes; i++) {
+        const struct shape_node *n = &sh->nodes[i];
+        const uint32_t *kids = sh->kids + n->first;
+        if (n->op == GROUND_CONST) scratch[i] = n->imm;
+        else if (n->op == GROUND_FUNC) scratch[i] = n->table[values[n->local]];
+        else if (n->n <= 3) scratch[i] = expression_apply(n->op, (int64_t[]){scratch[kids[0]], n->n > 1 ? scratch[kids[1]] : 0, n->n > 2 ? scratch[kids[2]] : 0}, n->n);
+        else {
+            int64_t x = scratch[kids[0]];
+            for (uint32_t k = 1; k < n->n; k++) x = expression_apply(n->op, (int64_t[]){x, scratch[kids[k]]}, 2);
+            scratch[i] = x;
+        }
+    }
+    return scratch[sh->n_nodes - 1];
+}
+
+static int64_t least(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t most(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+/* ---- forward ---- */
+
+static void forward_func(struct work *w, const struct shape_node *n, int64_t *lo, int64_t *hi)
+{
+    uint32_t slot = w->slots[n->local];
+    *lo = INT64_MAX;
+    *hi = INT64_MIN;
+    for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
+        for (uint64_t m = state_word(w->st, slot, k); m; m &= m - 1) {
+            int64_t x = n->table[k * 64 + (unsigned)__builtin_ctzll(m)];
+            *lo = least(*lo, x);
+            *hi = most(*hi, x);
+        }
+    }
+}
+
+static void forward_product(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
+{
+    int64_t a = expression_mul(xlo, ylo), b = expression_mul(xlo, yhi), c = expression_mul(xhi, ylo), d = expression_mul(xhi, yhi);
+    *lo = least(least(a, b), least(c, d));
+    *hi = most(most(a, b), most(c, d));
+}
+
+static void forward_fold(struct work *w, const struct shape_node *n, int64_t *lo, int64_t *hi)
+{
+    const uint32_t *kids = w->shape->kids + n->first;
+    *lo = w->lo[kids[0]];
+    *hi = w->hi[kids[0]];
+    for (uint32_t k = 1; k < n->n; k++) {
+        int64_t xlo = w->lo[kids[k]], xhi = w->hi[kids[k]];
+        switch (n->op) {
+        case GROUND_ADD:
+            *lo = expression_add(*lo, xlo);
+            *hi = expression_add(*hi, xhi);
+            break;
+        case GROUND_MUL: forward_product(*lo, *hi, xlo, xhi, lo, hi); break;
+        case GROUND_MIN:
+        case GROUND_AND:
+            *lo = least(*lo, xlo);
+            *hi = least(*hi, xhi);
+            break;
+        default:
+            *lo = most(*lo, xlo);
+            *hi = most(*hi, xhi);
+        }
+    }
+}
+
+static void forward_divide(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
+{
+    int64_t size = most(xhi < 0 ? -xhi : xhi, xlo < 0 ? -xlo : xlo);
+    *lo = -size;
+    *hi = size;
+    if (ylo <= 0) return;
+    *lo = least(xlo / ylo, xlo / yhi);
+    *hi = most(xhi / ylo, xhi / yhi);
+}
+
+static void forward_modulo(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
+{
+    int64_t size = most(xhi < 0 ? -xhi : xhi, xlo < 0 ? -xlo : xlo);
+    *lo = xlo < 0 ? -size : 0;
+    *hi = xhi > 0 ? xhi : 0;
+    if (ylo <= 0) return;
+    *lo = most(*lo, xlo < 0 ? -(yhi - 1) : 0);
+    *hi = least(*hi, yhi - 1);
+    bool unchanged = xlo >= 0 && xhi < ylo, one_cycle = ylo == yhi && xlo >= 0 && xlo / ylo == xhi / ylo;
+    if (unchanged || one_cycle) {
+        *lo = xlo % ylo;
+        *hi = xhi % ylo;
+    }
+}
+
+static void forward_equal(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
+{
+    *lo = xlo == xhi && ylo == yhi && xlo == ylo;
+    *hi = xlo <= yhi && ylo <= xhi;
+}
+
+static void forward_choose(struct work *w, const uint32_t *kids, int64_t *lo, int64_t *hi)
+{
+    *lo = INT64_MAX;
+    *hi = INT64_MIN;
+    for (unsigned k = 1; k < 3; k++) {
+        bool possible = k == 1 ? w->hi[kids[0]] == 1 : w->lo[kids[0]] == 0;
+        if (!possible) continue;
+        *lo = least(*lo, w->lo[kids[k]]);
+        *hi = most(*hi, w->hi[kids[k]]);
+    }
+}
+
+static void forward_node(struct work *w, uint32_t i)
+{
+    const struct shape_node *n = &w->shape->nodes[i];
+    const uint32_t *kids = w->shape->kids + n->first;
+    int64_t *lo = &w->lo[i], *hi = &w->hi[i];
+    int64_t xlo = 0, xhi = 0, ylo = 0, yhi = 0;
+    if (n->n > 0) {
+        xlo = w->lo[kids[0]];
+        xhi = w->hi[kids[0]];
+    }
+    if (n->n > 1) {
+        ylo = w->lo[kids[1]];
+        yhi = w->hi[kids[1]];
+    }
+    switch ((enum ground_op)n->op) {
+    case GROUND_CONST: *lo = *hi = n->imm; break;
+    case GROUND_FUNC: forward_func(w, n, lo, hi); break;
+    case GROUND_NEG:
+        *lo = -xhi;
+        *hi = -xlo;
+        break;
+    case GROUND_NOT:
+        *lo = !xhi;
+        *hi = !xlo;
+        break;
+    case GROUND_DIV: forward_divide(xlo, xhi, ylo, yhi, lo, hi); break;
+    case GROUND_MOD: forward_modulo(xlo, xhi, ylo, yhi, lo, hi); break;
+    case GROUND_EQ: forward_equal(xlo, xhi, ylo, yhi, lo, hi); break;
+    case GROUND_LE:
+        *lo = xhi <= ylo;
+        *hi = xlo <= yhi;
+        break;
+    case GROUND_ITE: forward_choose(w, kids, lo, hi); break;
+    default: forward_fold(w, n, lo, hi);
+    }
+}
+
+/* ---- backward ---- */
+
+static bool narrow(struct work *w, uint32_t i, int64_t lo, int64_t hi)
+{
+    if (lo > w->lo[i]) {
+        w->lo[i] = lo;
+        w->st->narrowed[i] = true;
+    }
+    if (hi < w->hi[i]) {
+        w->hi[i] = hi;
+        w->st->narrowed[i] = true;
+    }
+    return w->lo[i] <= w->hi[i];
+}
+
+/* Keeps the values of a FUNC's slot whose number lies in the interval of the node, is not `hole`, and divides `multiple`. */
+static bool filter_slot(struct work *w, const struct shape_node *n, int64_t lo, int64_t hi, const int64_t *hole, int64_t multiple)
+{
+    uint32_t slot = w->slots[n->local];
+    for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
+        uint64_t keep = 0;
+        for (uint64_t m = state_word(w->st, slot, k); m; m &= m - 1) {
+            int64_t x = n->table[k * 64 + (unsigned)__builtin_ctzll(m)];
+            bool ok = x >= lo && x <= hi && !(hole && x == *hole) && !(multiple && x && multiple % x);
+            if (ok) keep |= m & -m;
+        }
+        if (!state_restrict_word(w->st, slot, k, keep)) return false;
+    }
+    return true;
+}
+
+static bool exclude(struct work *w, uint32_t i, int64_t hole)
+{
+    const struct shape_node *n = &w->shape->nodes[i];
+    if (n->op == GROUND_FUNC) return filter_slot(w, n, INT64_MIN, INT64_MAX, &hole, 0);
+    return narrow(w, i, w->lo[i] + (w->lo[i] == hole), w->hi[i] - (w->hi[i] == hole));
+}
+
+static bool backward_sum(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
+{
+    int64_t sum_lo = 0, sum_hi = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        sum_lo = expression_add(sum_lo, w->lo[kids[k]]);
+        sum_hi = expression_add(sum_hi, w->hi[kids[k]]);
+    }
+    if (sum_lo <= -SPACE_BIG || sum_hi >= SPACE_BIG) return true;
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t xlo = w->lo[kids[k]], xhi = w->hi[kids[k]];
+        if (!narrow(w, kids[k], lo - (sum_hi - xhi), hi - (sum_lo - xlo))) return false;
+    }
+    return true;
+}
+
+static bool must_divide(struct work *w, uint32_t i, int64_t product)
+{
+    const struct shape_node *n = &w->shape->nodes[i];
+    if (n->op == GROUND_CONST) return n->imm == 0 || product % n->imm == 0;
+    return n->op != GROUND_FUNC || filter_slot(w, n, INT64_MIN, INT64_MAX, NULL, product);
+}
+
+/* Factors that are never negative; rest[k] is the product of the upper bounds, then of the lower bounds, after k. */
+static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
+{
+    int64_t *rest = w->st->rest;
+    for (uint32_t k = 0; k < n; k++)
+        if (w->lo[kids[k]] < 0) return true;
+    if (lo == hi && lo > 0)
+        for (uint32_t k = 0; k < n; k++)
+            if (!must_divide(w, kids[k], lo)) return false;
+    int64_t before = 1;
+    rest[n - 1] = 1;
+    for (uint32_t k = n - 1; k > 0; k--) rest[k - 1] = expression_mul(rest[k], w->hi[kids[k]]);
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t others = expression_mul(before, rest[k]);
+        before = expression_mul(before, w->hi[kids[k]]);
+        if (others <= 0 || others >= SPACE_BIG || lo <= 0) continue;
+        if (!narrow(w, kids[k], (lo + others - 1) / others, INT64_MAX)) return false;
+    }
+    before = 1;
+    rest[n - 1] = 1;
+    for (uint32_t k = n - 1; k > 0; k--) rest[k - 1] = expression_mul(rest[k], w->lo[kids[k]]);
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t others = expression_mul(before, rest[k]);
+        before = expression_mul(before, w->lo[kids[k]]);
+        if (others > 0 && hi < SPACE_BIG && !narrow(w, kids[k], INT64_MIN, hi / others)) return false;
+    }
+    return true;
+}
+
+/* The maximum lies in [lo, hi]; `or` is the maximum of booleans. */
+static bool backward_max(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
+{
+    uint32_t able = 0, last = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!narrow(w, kids[k], INT64_MIN, hi)) return false;
+        if (w->hi[kids[k]] < lo) continue;
+        able++;
+        last = kids[k];
+    }
+    return able == 0 ? false : able > 1 || narrow(w, last, lo, INT64_MAX);
+}
+
+static bool backward_min(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
+{
+    uint32_t able = 0, last = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!narrow(w, kids[k], lo, INT64_MAX)) return false;
+        if (w->lo[kids[k]] > hi) continue;
+        able++;
+        last = kids[k];
+    }
+    return able == 0 ? false : able > 1 || narrow(w, last, INT64_MIN, hi);
+}
+
+static bool backward_equal(struct work *w, uint32_t x, uint32_t y, bool equal)
+{
+    if (equal) return narrow(w, x, w->lo[y], w->hi[y]) && narrow(w, y, w->lo[x], w->hi[x]);
+    if (w->lo[x] == w->hi[x] && !exclude(w, y, w->lo[x])) return false;
+    return w->lo[y] != w->hi[y] || exclude(w, x, w->lo[y]);
+}
+
+static bool backward_le(struct work *w, uint32_t x, uint32_t y, bool le)
+{
+    if (le) return narrow(w, x, INT64_MIN, w->hi[y]) && narrow(w, y, w->lo[x], INT64_MAX);
+    return narrow(w, x, w->lo[y] + 1, INT64_MAX) && narrow(w, y, INT64_MIN, w->hi[x] - 1);
+}
+
+static bool backward_divide(struct work *w, const uint32_t *kids, int64_t lo, int64_t hi)
+{
+    int64_t by = w->lo[kids[1]];
+    if (by <= 0 || by != w->hi[kids[1]] || w->lo[kids[0]] < 0) return true;
+    return narrow(w, kids[0], expression_mul(lo, by), expression_add(expression_mul(hi, by), by - 1));
+}
+
+static bool backward_choose(struct work *w, const uint32_t *kids, int64_t lo, int64_t hi)
+{
+    bool then_fits = w->lo[kids[1]] <= hi && w->hi[kids[1]] >= lo, else_fits = w->lo[kids[2]] <= hi && w->hi[kids[2]] >= lo;
+    if (!then_fits && !narrow(w, kids[0], 0, 0)) return false;
+    if (!else_fits && !narrow(w, kids[0], 1, 1)) return false;
+    if (w->lo[kids[0]] == 1) return narrow(w, kids[1], lo, hi);
+    return w->hi[kids[0]] != 0 || narrow(w, kids[2], lo, hi);
+}
+
+static bool backward_node(struct work *w, uint32_t i)
+{
+    const struct shape_node *n = &w->shape->nodes[i];
+    const uint32_t *kids = w->shape->kids + n->first;
+    int64_t lo = w->lo[i], hi = w->hi[i];
+    switch ((enum ground_op)n->op) {
+    case GROUND_CONST:
+    case GROUND_MOD: return true;
+    case GROUND_FUNC: return filter_slot(w, n, lo, hi, NULL, 0);
+    case GROUND_ADD: return backward_sum(w, kids, n->n, lo, hi);
+    case GROUND_MUL: return backward_product(w, kids, n->n, lo, hi);
+    case GROUND_OR:
+    case GROUND_MAX: return backward_max(w, kids, n->n, lo, hi);
+    case GROUND_AND:
+    case GROUND_MIN: return backward_min(w, kids, n->n, lo, hi);
+    case GROUND_NEG: return narrow(w, kids[0], -hi, -lo);
+    case GROUND_NOT: return narrow(w, kids[0], !hi, !lo);
+    case GROUND_DIV: return backward_divide(w, kids, lo, hi);
+    case GROUND_EQ: return lo != hi || backward_equal(w, kids[0], kids[1], lo == 1);
+    case GROUND_LE: return lo != hi || backward_le(w, kids[0], kids[1], lo == 1);
+    case GROUND_ITE: return backward_choose(w, kids, lo, hi);
+    }
+    PANIC("unknown operation %d", n->op);
+}
+
+/* ---- the whole formula ---- */
+
+static void forward(struct work *w)
+{
+    for (uint32_t i = 0; i < w->shape->n_nodes; i++) forward_node(w, i);
+}
+
+static bool backward(struct work *w)
+{
+    uint32_t root = w->shape->n_nodes - 1;
+    memset(w->st->narrowed, 0, w->shape->n_nodes * sizeof *w->st->narrowed);
+    if (!narrow(w, root, 1, 1)) return false;
+    for (uint32_t i = root + 1; i-- > 0;)
+        if (w->st->narrowed[i] && !backward_node(w, i)) return false;
+    return true;
+}
+
+static bool is_dead(const struct space_state *st, uint32_t slot)
+{
+    const struct slot_info *info = &st->space->slots[slot];
+    for (unsigned k = 0; k < info->n_live; k++)
+        if (st->vector[st->space->slots[info->live[k]].offset] == 1) return true;
+    return false;
+}
+
+/* How many slots are open, not counting choices of dead objects, on which no value depends. *last: one of them. */
+static unsigned count_open(const struct work *w, uint32_t *last)
+{
+    unsigned n = 0;
+    for (uint32_t k = 0; k < w->shape->n_slots && n < 2; k++) {
+        if (space_value_count(w->st, w->slots[k]) == 1 || is_dead(w->st, w->slots[k])) continue;
+        *last = k;
+        n++;
+    }
+    return n;
+}
+
+/* Tries each value of the only open slot; with none open, the one value of a slot: so the formula is checked exactly. */
+static bool try_values(struct work *w, uint32_t local)
+{
+    uint32_t *values = w->st->values;
+    for (uint32_t k = 0; k < w->shape->n_slots; k++) values[k] = space_first_value(w->st, w->slots[k]);
+    if (!w->shape->n_slots) return shape_value(w->shape, values, w->lo) != 0;
+    bool ok = true;
+    for (unsigned word = 0; ok && word < w->st->space->slots[w->slots[local]].words; word++) {
+        uint64_t keep = 0;
+        for (uint64_t m = state_word(w->st, w->slots[local], word); m; m &= m - 1) {
+            values[local] = word * 64 + (uint32_t)__builtin_ctzll(m);
+            if (shape_value(w->shape, values, w->lo)) keep |= m & -m;
+        }
+        ok = state_restrict_word(w->st, w->slots[local], word, keep);
+    }
+    return ok;
+}
+
+bool bounds_propagate(struct space_state *st, uint32_t instance)
+{
+    const struct space *s = st->space;
+    const struct instance *in = &s->instances[instance];
+    struct work w = {st, &s->shapes[in->shape], s->instance_slots + in->slots, st->lo, st->hi};
+    forward(&w);
+    if (w.lo[w.shape->n_nodes - 1] == 1) return true;
+    if (!backward(&w)) return false;
+    uint32_t last = 0;
+    return count_open(&w, &last) > 1 || try_values(&w, last);
+}

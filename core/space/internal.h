@@ -1,0 +1,243 @@
+/* The layout of spaces and states, shared by the files of this folder.
+ *
+ * Besides the slots of choices there is one *liveness slot* per latent object, with the values 0 (dead) and 1 (live); it is
+ * numbered after the choices and propagated like any slot, so triggers are constraints. A constraint becomes *instances*:
+ * a shape (the formula with its slots numbered 0, 1, ...) and the slots. Instances of one shape share its tables. */
+#ifndef THRESH_SPACE_INTERNAL_H
+#define THRESH_SPACE_INTERNAL_H
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/space/data_internal.h"
+#include "core/space/def.h"
+#include "core/space/space.h"
+
+#define SPACE_NONE UINT32_MAX
+#define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
+
+struct universe {
+    uint32_t n;
+    const int64_t *codes;
+};
+
+struct slot_info {
+    uint32_t offset; /* in the vector */
+    uint32_t mirror; /* offset of the same pair seen from the other object, or NONE */
+    uint8_t width;   /* bytes of a word: 1, 2, 4 or 8 */
+    uint8_t arity, n_live;
+    uint16_t words;
+    uint16_t group;
+    int16_t square;  /* of a pair choice with triangles, or -1 */
+    uint32_t universe;
+    uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
+    uint32_t live[SPACE_MAX_ARITY];    /* liveness slots of its latent objects */
+    uint32_t canonical;                /* offset in the canonical form */
+};
+
+/* Where the slot of given arguments is: a dense table. */
+struct choice_index {
+    uint32_t sizes[SPACE_MAX_ARITY]; /* objects of each root set */
+    uint32_t lo[SPACE_MAX_ARITY];    /* first object: the start of a range set */
+    uint32_t *slots;
+    const int64_t *mirror_codes;
+    uint32_t universe; /* of an enum choice */
+};
+
+enum ground_op { GROUND_CONST, GROUND_FUNC, GROUND_ADD, GROUND_MUL, GROUND_MIN, GROUND_MAX, GROUND_DIV, GROUND_MOD, GROUND_NEG,
+                 GROUND_EQ, GROUND_LE, GROUND_AND, GROUND_OR, GROUND_NOT, GROUND_ITE };
+
+/* A node of a shape; operands come before their users. */
+struct shape_node {
+    uint8_t op;
+    uint32_t n, first; /* operands */
+    uint32_t local;    /* FUNC: slot of the instance */
+    uint32_t n_table;
+    int64_t imm;          /* CONST */
+    const int64_t *table; /* FUNC: number of each value */
+};
+
+enum shape_kind { SHAPE_UNARY, SHAPE_PAIR, SHAPE_TRIPLE, SHAPE_GENERAL };
+
+struct shape {
+    enum shape_kind kind;
+    uint32_t n_slots, n_nodes;
+    const struct shape_node *nodes;
+    const uint32_t *kids;
+    const uint32_t *sizes;   /* universe of each slot */
+    const uint64_t *forward; /* UNARY: allowed words. PAIR: [v0] -> mask of slot 1. TRIPLE: [v0 * n1 + v1] -> mask of 2 */
+    const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
+};
+
+struct instance {
+    uint32_t shape, constraint; /* constraints first, then triggers */
+    uint32_t slots;             /* first in instance_slots */
+    uint32_t guards, n_guards;  /* liveness slots: enforced when all are live */
+};
+
+/* A pair choice as a square of bytes, with the composition of its relation over triangles. */
+struct square {
+    uint32_t n, offset, stride;
+    const uint32_t *slots;    /* [a * n + b], both halves */
+    const uint32_t *liveness; /* of each object, or NONE */
+    const uint8_t *compose;   /* [mask ab * 256 + mask bc] -> mask ac */
+    uint8_t mirror[256];
+    uint32_t constraint; /* the first of its triangle constraints */
+};
+
+struct set_members {
+    const int64_t *ids; /* ascending */
+    size_t n;
+    const bool *has; /* by id */
+};
+
+struct space {
+    const struct space_def *def;
+    const struct space_data *data;
+    struct arena *arena;
+    struct set_members *sets;
+    int64_t *root_sizes; /* of each set that is a root: number of ids, for ranges hi + 1 */
+    const struct data_table **properties, **set_tables;
+    int64_t *parameters;
+    struct choice_index *choices;
+    struct universe *universes;
+    size_t n_universes, cap_universes;
+    struct slot_info *slots; /* choices, then liveness */
+    size_t cap_slots;
+    uint32_t n_slots, n_all;
+    uint32_t **liveness; /* [root set][object] -> slot or NONE */
+    uint32_t *latent_root, *latent_object;
+    size_t cap_latent;
+    uint32_t n_latent;
+    struct square *squares;
+    uint32_t n_squares;
+    struct shape *shapes;
+    size_t n_shapes, cap_shapes;
+    struct instance *instances;
+    size_t n_instances, cap_instances;
+    uint32_t *instance_slots;
+    size_t n_instance_slots, cap_instance_slots;
+    uint32_t *guards;
+    size_t n_guards, cap_guards;
+    uint32_t *watch_first, *watch; /* instances to revisit when a slot changes */
+    uint32_t max_nodes;            /* of a shape */
+    size_t vector_bytes, canonical_bytes;
+    uint64_t fingerprint;
+    uint8_t *root; /* the vector after the first propagation; NULL: the space is empty */
+    struct space_failure root_failure;
+    uint32_t *group_first; /* slots of a group are consecutive: [group], [group + 1] */
+};
+
+struct trail_entry {
+    uint64_t old;
+    uint32_t offset, width;
+};
+
+/* A first-in first-out queue of ids below `size`, each at most once. */
+struct work_queue {
+    uint32_t *items;
+    uint8_t *queued;
+    uint32_t head, n, size;
+};
+
+struct space_state {
+    const struct space *space;
+    uint8_t *vector;
+    struct trail_entry *trail;
+    size_t n_trail, cap_trail;
+    bool trailing;
+    struct work_queue pairs, quick, slow; /* square slots; tabulated instances; general ones */
+    int64_t *lo, *hi;                     /* of the nodes of the shape at work */
+    bool *narrowed;
+    int64_t *rest;    /* partial products */
+    uint32_t *values; /* of the slots of an instance */
+    uint32_t failed_slot, failed_constraint;
+};
+
+static inline uint64_t vector_word(const uint8_t *v, uint32_t offset, unsigned width)
+{
+    uint64_t x = 0;
+    switch (width) {
+    case 1: return v[offset];
+    case 2: return (uint64_t)(v[offset] | v[offset + 1] << 8);
+    default: __builtin_memcpy(&x, v + offset, 8); return x;
+    }
+}
+
+static inline void vector_set_word(uint8_t *v, uint32_t offset, unsigned width, uint64_t x)
+{
+    switch (width) {
+    case 1: v[offset] = (uint8_t)x; break;
+    case 2:
+        v[offset] = (uint8_t)x;
+        v[offset + 1] = (uint8_t)(x >> 8);
+        break;
+    default: __builtin_memcpy(v + offset, &x, 8);
+    }
+}
+
+static inline uint64_t state_word(const struct space_state *st, uint32_t slot, unsigned word)
+{
+    const struct slot_info *i = &st->space->slots[slot];
+    return vector_word(st->vector, i->offset + word * i->width, i->width);
+}
+
+static inline bool state_live(const struct space_state *st, uint32_t slot)
+{
+    const struct slot_info *i = &st->space->slots[slot];
+    for (unsigned k = 0; k < i->n_live; k++)
+        if (st->vector[st->space->slots[i->live[k]].offset] != 2) return false;
+    return true;
+}
+
+/* ground.c: from formulas to instances */
+struct grounder;
+struct ground_node;
+void ground_all(struct space *s);
+/* Allocates liveness slots for what triggers may activate. Call after sets and properties are bound. */
+void ground_latent(struct space *s);
+/* Static values of a choice's domain with the arguments as variables, into out[]; returns how many, sorted, distinct. */
+size_t ground_choice_values(struct space *s, const struct space_choice *c, const int64_t *args, int64_t *out, size_t room);
+bool ground_choice_where(struct space *s, const struct space_choice *c, const int64_t *args);
+/* The objects of a domain under the variables env[]. */
+struct data_list ground_domain(struct space *s, struct arena *a, const struct space_domain *dom, const int64_t *env);
+
+/* expression.c: ground expressions, simplified as they are built */
+struct ground_node {
+    uint8_t op;
+    uint32_t n;
+    struct ground_node **kids;
+    int64_t imm;
+    uint32_t slot, n_table;
+    const int64_t *table;
+};
+struct ground_node *expression_const(struct arena *a, int64_t value);
+struct ground_node *expression_func(struct arena *a, uint32_t slot, const int64_t *table, uint32_t n);
+struct ground_node *expression_make(struct arena *a, enum ground_op op, struct ground_node **kids, uint32_t n);
+struct ground_node *expression_binary(struct arena *a, enum ground_op op, struct ground_node *x, struct ground_node *y);
+struct ground_node *expression_not(struct arena *a, struct ground_node *x);
+int64_t expression_apply(enum ground_op op, const int64_t *x, uint32_t n);
+/* The value when slots[i] has value values[i]. */
+int64_t expression_value(const struct ground_node *g, const uint32_t *slots, const uint32_t *values, uint32_t n);
+int64_t expression_add(int64_t x, int64_t y); /* saturating */
+int64_t expression_mul(int64_t x, int64_t y);
+
+/* shape.c: shares shapes between instances and tabulates small ones */
+struct shape_pool;
+struct shape_pool *shape_pool_new(struct space *s);
+void shape_pool_free(struct shape_pool *p);
+void shape_add_instance(struct shape_pool *p, const struct ground_node *g, uint32_t constraint, const uint32_t *guards, uint32_t n_guards);
+
+/* engine.c: the worklist */
+struct space_state *state_new(const struct space *s);
+BASE_MUST_USE bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word, uint64_t allowed);
+BASE_MUST_USE bool state_propagate(struct space_state *st);
+void state_queue_instance(struct space_state *st, uint32_t instance);
+void state_queue_pair(struct space_state *st, uint32_t slot);
+void state_clear_queues(struct space_state *st);
+void state_failure(const struct space_state *st, struct space_failure *why);
+
+/* bounds.c: instances without a table */
+BASE_MUST_USE bool bounds_propagate(struct space_state *st, uint32_t instance);
+int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scratch);
+
+#endif

@@ -1,0 +1,247 @@
+/* What slots, values and groups are called, and the pins that name them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/panic.h"
+#include "core/base/strbuf.h"
+#include "core/space/internal.h"
+
+enum { NAME_BYTES = 512 };
+
+const struct space_def *space_definition(const struct space *s)
+{
+    return s->def;
+}
+
+uint64_t space_fingerprint(const struct space *s)
+{
+    return s->fingerprint;
+}
+
+uint32_t space_slot_count(const struct space *s)
+{
+    return s->n_slots;
+}
+
+size_t space_vector_bytes(const struct space *s)
+{
+    return s->canonical_bytes;
+}
+
+unsigned space_group_count(const struct space *s)
+{
+    return (unsigned)s->def->n_choices;
+}
+
+const char *space_group_name(const struct space *s, unsigned group)
+{
+    return s->def->choices[group].name;
+}
+
+int space_group_find(const struct space *s, const char *name)
+{
+    for (int i = 0; i < s->def->n_choices; i++)
+        if (!strcmp(s->def->choices[i].name, name)) return i;
+    return -1;
+}
+
+unsigned space_slot_group(const struct space *s, uint32_t slot)
+{
+    return s->slots[slot].group;
+}
+
+unsigned space_slot_arity(const struct space *s, uint32_t slot)
+{
+    return s->slots[slot].arity;
+}
+
+static const char *const SMALL_NUMBERS[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"};
+
+const char *space_slot_argument(const struct space *s, uint32_t slot, unsigned i)
+{
+    const struct slot_info *info = &s->slots[slot];
+    const struct space_set *root = &s->def->sets[s->def->choices[info->group].args[i].root];
+    uint32_t id = info->objects[i];
+    if (root->range) return id < sizeof SMALL_NUMBERS / sizeof SMALL_NUMBERS[0] ? SMALL_NUMBERS[id] : "?";
+    return data_object_name(s->data, root->name, id);
+}
+
+static void add_argument(const struct space *s, struct strbuf *b, uint32_t slot, unsigned i)
+{
+    const struct slot_info *info = &s->slots[slot];
+    bool range = s->def->sets[s->def->choices[info->group].args[i].root].range;
+    if (range) strbuf_printf(b, "%u", info->objects[i]);
+    else strbuf_add(b, space_slot_argument(s, slot, i));
+}
+
+int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n)
+{
+    const struct slot_info *info = &s->slots[slot];
+    struct strbuf b = {0};
+    strbuf_add(&b, s->def->choices[info->group].name);
+    for (unsigned i = 0; i < info->arity; i++) {
+        strbuf_add(&b, i ? ", " : "(");
+        add_argument(s, &b, slot, i);
+    }
+    if (info->arity) strbuf_add(&b, ")");
+    int length = snprintf(out, n, "%s", b.text);
+    strbuf_free(&b);
+    return length;
+}
+
+uint32_t space_universe(const struct space *s, uint32_t slot)
+{
+    return s->universes[s->slots[slot].universe].n;
+}
+
+int64_t space_value_code(const struct space *s, uint32_t slot, uint32_t value)
+{
+    return s->universes[s->slots[slot].universe].codes[value];
+}
+
+int space_value_name(const struct space *s, uint32_t slot, uint32_t value, char *out, size_t n)
+{
+    const struct space_choice *c = &s->def->choices[s->slots[slot].group];
+    if (c->n_values) return snprintf(out, n, "%s", c->value_names[value]);
+    return snprintf(out, n, "%" PRId64, space_value_code(s, slot, value));
+}
+
+uint32_t space_slot_find(const struct space *s, unsigned group, const uint32_t *objects, unsigned n, bool *flipped)
+{
+    const struct choice_index *index = &s->choices[group];
+    const struct space_choice *c = &s->def->choices[group];
+    size_t at = 0;
+    if (flipped) *flipped = false;
+    if (n != c->arity) return SPACE_NONE;
+    for (unsigned i = 0; i < n; i++) {
+        if (objects[i] < index->lo[i] || objects[i] - index->lo[i] >= index->sizes[i]) return SPACE_NONE;
+        at = at * index->sizes[i] + (objects[i] - index->lo[i]);
+    }
+    if (flipped && c->pairing != SPACE_PLAIN) *flipped = objects[0] > objects[1];
+    return index->slots[at];
+}
+
+uint32_t space_value_mirror(const struct space *s, uint32_t slot, uint32_t value)
+{
+    const struct space_choice *c = &s->def->choices[s->slots[slot].group];
+    return c->n_values ? c->mirror[value] : value;
+}
+
+/* ---- pins ---- */
+
+/* Whether the text matches the pattern, in which * stands for any text. */
+static bool matches(const char *pattern, const char *text)
+{
+    const char *star = NULL, *retry = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            star = pattern++;
+            retry = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star + 1;
+            text = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') pattern++;
+    return !*pattern;
+}
+
+struct pin {
+    char slot[NAME_BYTES];   /* "size(mad.k.1)" without spaces */
+    char values[NAME_BYTES]; /* "LOOP|UNROLL" */
+};
+
+static bool split_pin(const char *text, struct pin *p)
+{
+    const char *equals = strrchr(text, '=');
+    size_t n = 0;
+    if (!equals || strlen(text) >= NAME_BYTES) return false;
+    for (const char *c = text; c < equals; c++)
+        if (*c != ' ') p->slot[n++] = *c;
+    p->slot[n] = 0;
+    n = 0;
+    for (const char *c = equals + 1; *c; c++)
+        if (*c != ' ') p->values[n++] = *c;
+    p->values[n] = 0;
+    return p->slot[0] && p->values[0];
+}
+
+static void compact_name(const struct space *s, uint32_t slot, bool flip, char *out, size_t room)
+{
+    char name[NAME_BYTES];
+    if (flip) snprintf(name, sizeof name, "%s(%s,%s)", space_group_name(s, space_slot_group(s, slot)), space_slot_argument(s, slot, 1), space_slot_argument(s, slot, 0));
+    else space_slot_name(s, slot, name, sizeof name);
+    size_t n = 0;
+    for (const char *c = name; *c && n + 1 < room; c++)
+        if (*c != ' ') out[n++] = *c;
+    out[n] = 0;
+}
+
+/* Marks the values of one name: a value, an alias or a number. false: the slot has no such value. */
+static bool allow_value(const struct space *s, uint32_t slot, const char *name, bool flip, uint64_t *allowed)
+{
+    const struct space_choice *c = &s->def->choices[s->slots[slot].group];
+    uint64_t alias = 0;
+    bool found = false;
+    for (unsigned i = 0; i < c->n_aliases; i++)
+        if (!strcmp(c->aliases[i].name, name)) alias = c->aliases[i].mask;
+    for (uint32_t v = 0; v < space_universe(s, slot); v++) {
+        char text[NAME_BYTES];
+        space_value_name(s, slot, v, text, sizeof text);
+        if (strcmp(text, name) && !(v < 64 && alias >> v & 1)) continue;
+        uint32_t own = flip ? space_value_mirror(s, slot, v) : v;
+        allowed[own / 64] |= UINT64_C(1) << own % 64;
+        found = true;
+    }
+    return found;
+}
+
+static bool allow_values(const struct space *s, uint32_t slot, const char *values, bool flip, uint64_t *allowed)
+{
+    char text[NAME_BYTES], *rest = text;
+    snprintf(text, sizeof text, "%s", values);
+    memset(allowed, 0, s->slots[slot].words * sizeof *allowed);
+    bool any = false;
+    while (rest) {
+        char *bar = strchr(rest, '|'), *next = bar ? bar + 1 : NULL;
+        if (bar) *bar = 0;
+        any = allow_value(s, slot, rest, flip, allowed) || any;
+        rest = next;
+    }
+    return any;
+}
+
+bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
+                     void (*each)(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words), void *ctx)
+{
+    struct pin p;
+    uint64_t allowed[SPACE_MAX_VALUES / 64];
+    bool matched = false, known = false;
+    if (!split_pin(text, &p)) {
+        diag_plain(d, "pin '%s' is not of the form choice(args)=VALUE", text);
+        return false;
+    }
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        bool pair = s->def->choices[s->slots[i].group].pairing != SPACE_PLAIN;
+        for (unsigned flip = 0; flip < (pair ? 2 : 1); flip++) {
+            char name[NAME_BYTES];
+            compact_name(s, i, flip, name, sizeof name);
+            if (!matches(p.slot, name)) continue;
+            matched = true;
+            if (!allow_values(s, i, p.values, flip, allowed)) continue;
+            known = true;
+            each(ctx, i, allowed, s->slots[i].words);
+            break;
+        }
+    }
+    if (!matched) diag_plain(d, "pin '%s' matches no choice", text);
+    else if (!known) diag_plain(d, "pin '%s' names no value of its choice", text);
+    return known;
+}

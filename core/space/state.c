@@ -1,0 +1,169 @@
+/* States: domains, snapshots and the public operations on them. */
+#include <string.h>
+
+#include "core/base/hash.h"
+#include "core/base/panic.h"
+#include "core/space/internal.h"
+
+struct space_state *space_root(const struct space *s, struct space_failure *why)
+{
+    if (!s->root) {
+        if (why) *why = s->root_failure;
+        return NULL;
+    }
+    struct space_state *st = state_new(s);
+    memcpy(st->vector, s->root, s->vector_bytes);
+    st->trailing = true;
+    return st;
+}
+
+struct space_state *space_state_clone(const struct space_state *st)
+{
+    struct space_state *copy = state_new(st->space);
+    copy->trailing = true;
+    space_state_assign(copy, st);
+    return copy;
+}
+
+void space_state_assign(struct space_state *to, const struct space_state *from)
+{
+    CHECK(to->space == from->space);
+    memcpy(to->vector, from->vector, from->space->vector_bytes);
+    to->n_trail = 0;
+    state_clear_queues(to);
+}
+
+const struct space *space_of(const struct space_state *st)
+{
+    return st->space;
+}
+
+space_mark space_snapshot(struct space_state *st)
+{
+    return st->n_trail;
+}
+
+void space_rollback(struct space_state *st, space_mark m)
+{
+    CHECK(m <= st->n_trail);
+    state_clear_queues(st);
+    while (st->n_trail > m) {
+        const struct trail_entry *e = &st->trail[--st->n_trail];
+        vector_set_word(st->vector, e->offset, e->width, e->old);
+    }
+}
+
+bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed, unsigned words, struct space_failure *why)
+{
+    CHECK(slot < st->space->n_slots);
+    st->failed_constraint = SPACE_NONE;
+    st->failed_slot = slot;
+    bool ok = state_live(st, slot);
+    for (unsigned w = 0; ok && w < st->space->slots[slot].words; w++) ok = state_restrict_word(st, slot, w, w < words ? allowed[w] : 0);
+    ok = ok && state_propagate(st);
+    if (ok) return true;
+    state_clear_queues(st);
+    state_failure(st, why);
+    return false;
+}
+
+bool space_apply(struct space_state *st, struct space_action a, struct space_failure *why)
+{
+    CHECK(a.slot < st->space->n_slots && a.value < space_universe(st->space, a.slot));
+    uint64_t allowed[SPACE_MAX_VALUES / 64];
+    unsigned words = st->space->slots[a.slot].words;
+    memset(allowed, 0, words * sizeof *allowed);
+    allowed[a.value / 64] = UINT64_C(1) << a.value % 64;
+    return space_restrict(st, a.slot, allowed, words, why);
+}
+
+bool space_is_live(const struct space_state *st, uint32_t slot)
+{
+    return state_live(st, slot);
+}
+
+uint32_t space_value_count(const struct space_state *st, uint32_t slot)
+{
+    uint32_t n = 0;
+    for (unsigned w = 0; w < st->space->slots[slot].words; w++) n += (uint32_t)__builtin_popcountll(state_word(st, slot, w));
+    return n;
+}
+
+bool space_is_open(const struct space_state *st, uint32_t slot)
+{
+    return space_value_count(st, slot) > 1 && state_live(st, slot);
+}
+
+bool space_has_value(const struct space_state *st, uint32_t slot, uint32_t value)
+{
+    return state_word(st, slot, value / 64) >> value % 64 & 1;
+}
+
+uint32_t space_first_value(const struct space_state *st, uint32_t slot)
+{
+    for (unsigned w = 0; w < st->space->slots[slot].words; w++) {
+        uint64_t word = state_word(st, slot, w);
+        if (word) return w * 64 + (uint32_t)__builtin_ctzll(word);
+    }
+    PANIC("slot %u has no value", slot);
+}
+
+uint32_t space_values(const struct space_state *st, uint32_t slot, uint32_t *out)
+{
+    uint32_t n = 0;
+    for (unsigned w = 0; w < st->space->slots[slot].words; w++)
+        for (uint64_t m = state_word(st, slot, w); m; m &= m - 1) out[n++] = w * 64 + (uint32_t)__builtin_ctzll(m);
+    return n;
+}
+
+int space_object_state(const struct space_state *st, unsigned root_set, uint32_t set_object)
+{
+    const struct space *s = st->space;
+    CHECK(root_set < (unsigned)s->def->n_sets && set_object < s->root_sizes[root_set]);
+    uint32_t live = s->liveness[root_set] ? s->liveness[root_set][set_object] : SPACE_NONE;
+    if (live == SPACE_NONE) return 1;
+    uint8_t mask = st->vector[s->slots[live].offset];
+    return mask == 2 ? 1 : mask == 1 ? -1 : 0;
+}
+
+static uint32_t first_open(const struct space_state *st, unsigned group)
+{
+    const struct space *s = st->space;
+    for (uint32_t i = s->group_first[group]; i < s->group_first[group + 1]; i++)
+        if (space_is_open(st, i)) return i;
+    return SPACE_NONE;
+}
+
+uint32_t space_next_choice(struct space_state *st, const unsigned *groups, unsigned n_groups)
+{
+    unsigned n = groups ? n_groups : (unsigned)st->space->def->n_choices;
+    for (unsigned g = 0; g < n; g++) {
+        uint32_t slot = first_open(st, groups ? groups[g] : g);
+        if (slot != SPACE_NONE) return slot;
+    }
+    return SPACE_NONE;
+}
+
+uint32_t space_open_count(const struct space_state *st)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < st->space->n_slots; i++) n += space_is_open(st, i);
+    return n;
+}
+
+void space_canonical(const struct space_state *st, uint8_t *out)
+{
+    const struct space *s = st->space;
+    for (uint32_t i = 0; i < s->n_all; i++) {
+        const struct slot_info *info = &s->slots[i];
+        memcpy(out + info->canonical, st->vector + info->offset, (size_t)info->words * info->width);
+    }
+}
+
+uint64_t space_state_hash(const struct space_state *st)
+{
+    const struct space *s = st->space;
+    uint64_t h = HASH_START;
+    for (uint32_t i = 0; i < s->n_all; i++) h = hash_bytes(h, st->vector + s->slots[i].offset, (size_t)s->slots[i].words * s->slots[i].width);
+    return hash_finish(h);
+}
