@@ -1,0 +1,114 @@
+/* The hub against peers that do not follow the protocol: nothing they send ends the process or makes a job. */
+#include "coordinator/hub.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/pcg32.h"
+
+struct hub_fixture {
+    void *context, *dealer;
+    struct hub *hub;
+    struct diag *diag;
+};
+
+static struct hub_fixture hub_fixture_open(void)
+{
+    struct hub_fixture f = {.context = zmq_ctx_new(), .diag = diag_new()};
+    f.hub = hub_new(f.context, "inproc://hub-test", f.diag);
+    cr_assert_not_null(f.hub);
+    f.dealer = zmq_socket(f.context, ZMQ_DEALER);
+    cr_assert_eq(zmq_connect(f.dealer, "inproc://hub-test"), 0);
+    return f;
+}
+
+static void hub_fixture_close(struct hub_fixture *f)
+{
+    int linger = 0;
+    zmq_setsockopt(f->dealer, ZMQ_LINGER, &linger, sizeof linger);
+    zmq_close(f->dealer);
+    hub_free(f->hub);
+    zmq_ctx_term(f->context);
+    diag_free(f->diag);
+}
+
+static void hub_test_send(struct hub_fixture *f, const struct message *m)
+{
+    size_t bytes;
+    void *data = message_encode(m, &bytes);
+    zmq_send(f->dealer, data, bytes, 0);
+    free(data);
+}
+
+/* Polls until an event comes, at most a second. */
+static struct hub_event hub_test_event(struct hub_fixture *f)
+{
+    struct hub_event e = {.kind = HUB_IDLE};
+    for (int i = 0; i < 20 && e.kind == HUB_IDLE; i++) e = hub_poll(f->hub, 50, -1);
+    return e;
+}
+
+static const struct message hub_test_hello = {.kind = MESSAGE_HELLO, .hello = {.name = "a", .device = "d", .driver = "1"}};
+
+Test(hub, hello_and_credits_make_an_idle_peer)
+{
+    struct hub_fixture f = hub_fixture_open();
+    hub_test_send(&f, &hub_test_hello);
+    struct hub_event e = hub_test_event(&f);
+    cr_assert_eq(e.kind, HUB_HELLO);
+    cr_assert_str_eq(e.message.hello.device, "d");
+    cr_assert_eq(hub_idle_peer(f.hub), -1);
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_RESULT, .result = {.id = 5, .status = "ok"}});
+    e = hub_test_event(&f);
+    cr_assert(e.kind == HUB_MESSAGE && e.message.result.id == 5);
+    cr_assert_eq(hub_idle_peer(f.hub), 0);
+    hub_take_credit(f.hub, 0);
+    cr_assert_eq(hub_idle_peer(f.hub), -1);
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_BYE, .bye = {"done"}});
+    e = hub_test_event(&f);
+    cr_assert(e.kind == HUB_GONE && strcmp(e.reason, "done") == 0);
+    cr_assert_eq(hub_live_peers(f.hub), 0);
+    hub_fixture_close(&f);
+}
+
+Test(hub, garbage_is_counted_and_dropped)
+{
+    struct hub_fixture f = hub_fixture_open();
+    struct pcg32 rng = pcg32_seed(5, 0);
+    enum { FRAMES = 200 };
+    for (int i = 0; i < FRAMES; i++) {
+        uint8_t data[100];
+        size_t n = pcg32_below(&rng, sizeof data);
+        for (size_t j = 0; j < n; j++) data[j] = (uint8_t)pcg32_next(&rng);
+        zmq_send(f.dealer, data, n, i % 3 == 0 ? ZMQ_SNDMORE : 0);
+        if (i % 3 == 0) zmq_send(f.dealer, data, n, 0);
+    }
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_RESULT, .result = {.id = 1, .status = "ok"}});
+    hub_test_send(&f, &hub_test_hello);
+    struct hub_event e = hub_test_event(&f);
+    cr_assert_eq(e.kind, HUB_HELLO);
+    cr_assert_eq(hub_malformed(f.hub), FRAMES + 1);
+    hub_fixture_close(&f);
+}
+
+Test(hub, tcp_binds_to_the_loopback_interface_only)
+{
+    struct diag *d = diag_new();
+    void *context = zmq_ctx_new();
+    const char *const refused[] = {"tcp://0.0.0.0:5999", "tcp://*:5999", "tcp://192.168.0.1:5999"};
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_null(hub_new(context, refused[i], d));
+        cr_assert(strstr(diag_message(d, i), "loopback"));
+    }
+    struct hub *h = hub_new(context, "tcp://127.0.0.1:*", d);
+    cr_assert_not_null(h);
+    hub_free(h);
+    zmq_ctx_term(context);
+    diag_free(d);
+}

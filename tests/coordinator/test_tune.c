@@ -1,0 +1,105 @@
+/* A whole campaign on a small matrix product with the embedded agent: needs an OpenCL device. */
+#include "coordinator/tune.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "coordinator/best.h"
+#include "coordinator/store.h"
+#include "core/base/diag.h"
+
+static char *tune_test_text(struct diag *d)
+{
+    size_t n;
+    char *text = source_read_file("experiments/kernels/matmul.lift", 1 << 20, &n, d);
+    cr_assert_not_null(text);
+    return text;
+}
+
+static struct tune_options tune_test_options(const char *text, const char *store, uint64_t evaluations)
+{
+    return (struct tune_options){.path = "matmul.lift", .text = text, .sizes = "M=64,N=64,K=64", .seed = 3,
+                                 .evaluations = evaluations, .quiet = true, .store = store, .stop_fd = -1};
+}
+
+/* Runs a campaign; returns its report's counts. */
+static struct tune_report tune_test_run(const struct tune_options *o, const char *dir)
+{
+    struct diag *d = diag_new();
+    struct tune *t = tune_new(o, d);
+    if (!t) diag_print(d, stderr);
+    cr_assert_not_null(t);
+    bool ok = tune_search(t, d);
+    diag_print(d, stderr);
+    cr_assert(ok);
+    if (dir) tune_quote(t);
+    struct tune_report r = *tune_report(t);
+    cr_assert_gt(r.n_top, 0);
+    struct best b = {.problem = tune_problem(t), .device = tune_device(t), .lowering = &o->lowering, .sizes = o->sizes,
+                     .actions = r.top[0].actions, .n_actions = r.top[0].n_actions, .median_ns = r.top[0].quoted_ns};
+    if (dir) cr_assert(best_write(dir, &b, d));
+    tune_free(t);
+    diag_free(d);
+    return r;
+}
+
+static void tune_test_best(const char *dir)
+{
+    struct diag *d = diag_new();
+    struct best_file b;
+    char path[96], command[256];
+    snprintf(path, sizeof path, "%s/best.json", dir);
+    cr_assert(best_read(path, &b, d), "%s", diag_count(d) ? diag_message(d, 0) : "");
+    cr_assert_gt(b.median_ns, 0);
+    best_file_clear(&b);
+    snprintf(command, sizeof command, "sed -i s/median_ns/median_nt/ %s", path);
+    cr_assert_eq(system(command), 0);
+    cr_assert(!best_read(path, &b, d));
+    cr_assert(strstr(diag_message(d, 0), "checksum"));
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    cr_assert_eq(system(command), 0);
+    diag_free(d);
+}
+
+Test(tune, a_small_campaign_finds_verified_kernels_and_writes_them)
+{
+    struct diag *d = diag_new();
+    char dir[64];
+    char *text = tune_test_text(d);
+    snprintf(dir, sizeof dir, "/tmp/thresh-tune-%ld", (long)getpid());
+    struct tune_options o = tune_test_options(text, NULL, 6);
+    struct tune_report r = tune_test_run(&o, dir);
+    cr_assert_eq(r.evaluations, 6);
+    cr_assert_eq(r.ok + r.failed + r.cut, 6);
+    cr_assert(r.quoted && r.speedup > 0);
+    tune_test_best(dir);
+    free(text);
+    diag_free(d);
+}
+
+Test(tune, a_resumed_campaign_goes_on_from_the_store)
+{
+    struct diag *d = diag_new();
+    char store[64];
+    char *text = tune_test_text(d);
+    snprintf(store, sizeof store, "/tmp/thresh-tune-%ld.db", (long)getpid());
+    unlink(store);
+    struct tune_options o = tune_test_options(text, store, 3);
+    struct tune_report first = tune_test_run(&o, NULL);
+    o.resume = true;
+    o.evaluations = 6;
+    struct tune_report second = tune_test_run(&o, NULL);
+    cr_assert_eq(first.evaluations, 3);
+    cr_assert_eq(second.evaluations, 6);
+    o.sizes = "M=32,N=64,K=64";
+    struct tune *t = tune_new(&o, d);
+    cr_assert_null(t);
+    cr_assert(strstr(diag_message(d, 0), "cannot resume"));
+    unlink(store);
+    free(text);
+    diag_free(d);
+}
