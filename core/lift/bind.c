@@ -1,8 +1,8 @@
 /* Sizes get their values; types are inferred from the inputs upwards.
  *
- * A parameter's type is known before the body that uses it (map knows its array first), so one walk is enough and
- * nothing is unified. Only literals look at their surroundings: `hint` is the type that the context wants. A NULL type
- * means that an error was reported below; nothing above reports it again. */
+ * A parameter's type is known before the body that uses it (map knows its array first), so one walk is enough
+ * and nothing is unified. Only literals look at their surroundings: `hint` is the type that the context
+ * wants. A NULL type means that an error was reported below; nothing above reports it again. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -23,9 +23,23 @@ struct binder {
     struct lift_program *program;
     struct arena *arena;
     struct diag *diag;
+    struct source_pos last; /* of the last error: one is enough for a place */
 };
 
 static const struct lift_type *infer(struct binder *b, struct lift_expr *e, const struct lift_type *hint);
+
+BASE_PRINTF(3, 4) static void report(struct binder *b, struct source_pos at, const char *fmt, ...)
+{
+    if (b->last.source == at.source && b->last.offset == at.offset) return;
+    struct strbuf text = {0};
+    va_list args;
+    va_start(args, fmt);
+    strbuf_vprintf(&text, fmt, args);
+    va_end(args);
+    diag_error(b->diag, at, "%s", text.text);
+    strbuf_free(&text);
+    b->last = at;
+}
 
 /* ---- types ---- */
 
@@ -91,14 +105,16 @@ static bool size_value(struct binder *b, const struct lift_size *size, struct so
     if (status == LIFT_SIZE_OK && *value > 0) return true;
     struct strbuf text = {0};
     lift_size_print(size, &text);
-    if (status != LIFT_SIZE_OK) diag_error(b->diag, at, "size %s %s", text.text, lift_size_status_text(status));
-    else diag_error(b->diag, at, "size %s is %" PRId64 ", not positive", text.text, *value);
+    if (status != LIFT_SIZE_OK)
+        report(b, at, "size %s %s", text.text, lift_size_status_text(status));
+    else
+        report(b, at, "size %s is %" PRId64 ", not positive", text.text, *value);
     strbuf_free(&text);
     return false;
 }
 
-static const struct lift_type *array_of(struct binder *b, const struct lift_type *element, const struct lift_size *size,
-                                        struct source_pos at)
+static const struct lift_type *array_of(struct binder *b, const struct lift_type *element,
+                                        const struct lift_size *size, struct source_pos at)
 {
     struct lift_type *t = ARENA_NEW(b->arena, struct lift_type);
     t->kind = LIFT_ARRAY;
@@ -106,7 +122,7 @@ static const struct lift_type *array_of(struct binder *b, const struct lift_type
     t->size = size;
     if (!element || !size_value(b, size, at, &t->extent)) return NULL;
     if (type_bytes(t) < MAX_BYTES) return t;
-    diag_error(b->diag, at, "array %s has 2^62 bytes or more", type_text(b, t));
+    report(b, at, "array %s has 2^62 bytes or more", type_text(b, t));
     return NULL;
 }
 
@@ -137,7 +153,7 @@ static const struct lift_type *want_array(struct binder *b, const struct lift_ex
 {
     const struct lift_type *t = e->args[i]->type;
     if (!t || t->kind == LIFT_ARRAY) return t;
-    diag_error(b->diag, e->at, "%s needs an array, not %s", lift_pattern_info(e->pattern)->name, type_text(b, t));
+    report(b, e->at, "%s needs an array, not %s", lift_pattern_info(e->pattern)->name, type_text(b, t));
     return NULL;
 }
 
@@ -145,21 +161,25 @@ static const struct lift_type *want_matrix(struct binder *b, const struct lift_e
 {
     const struct lift_type *t = want_array(b, e, 0);
     if (!t || t->element->kind == LIFT_ARRAY) return t;
-    diag_error(b->diag, e->at, "%s needs an array of arrays, not %s", lift_pattern_info(e->pattern)->name, type_text(b, t));
+    report(b, e->at, "%s needs an array of arrays, not %s", lift_pattern_info(e->pattern)->name,
+           type_text(b, t));
     return NULL;
 }
 
 static bool infer_args(struct binder *b, struct lift_expr *e)
 {
     bool ok = true;
-    for (unsigned i = 0; i < e->n_args; i++) ok = infer(b, e->args[i], NULL) && ok;
+    for (unsigned i = 0; i < e->n_args; i++)
+        ok = infer(b, e->args[i], NULL) && ok;
     return ok;
 }
 
-static const struct lift_type *infer_lambda(struct binder *b, struct lift_lambda *fun, const struct lift_type *const *params,
+static const struct lift_type *infer_lambda(struct binder *b, struct lift_lambda *fun,
+                                            const struct lift_type *const *params,
                                             const struct lift_type *hint)
 {
-    for (unsigned i = 0; i < fun->n_params; i++) fun->params[i]->type = params[i];
+    for (unsigned i = 0; i < fun->n_params; i++)
+        fun->params[i]->type = params[i];
     return infer(b, fun->body, hint);
 }
 
@@ -177,7 +197,8 @@ static const struct lift_type *infer_map(struct binder *b, struct lift_expr *e)
 /* The first scalar in a type: what a literal beside it most likely is. */
 static const struct lift_type *first_scalar(const struct lift_type *t)
 {
-    while (t && t->kind != LIFT_SCALAR) t = t->kind == LIFT_ARRAY ? t->element : t->parts[0];
+    while (t && t->kind != LIFT_SCALAR)
+        t = t->kind == LIFT_ARRAY ? t->element : t->parts[0];
     return t;
 }
 
@@ -191,8 +212,8 @@ static const struct lift_type *infer_reduce(struct binder *b, struct lift_expr *
     const struct lift_type *params[] = {start, array->element};
     const struct lift_type *body = infer_lambda(b, e->fun, params, start);
     if (!body || same_type(body, start)) return body;
-    diag_error(b->diag, e->at, "the function of reduce gives %s, but its initial value is %s", type_text(b, body),
-               type_text(b, start));
+    report(b, e->at, "the function of reduce gives %s, but its initial value is %s", type_text(b, body),
+           type_text(b, start));
     return NULL;
 }
 
@@ -205,8 +226,8 @@ static const struct lift_type *infer_zip(struct binder *b, struct lift_expr *e)
         if (!array) return NULL;
         parts[i] = array->element;
         if (array->extent == first->extent) continue;
-        diag_error(b->diag, e->at, "zip needs arrays of one length, not %s and %s", size_text(b, first->size, first->extent),
-                   size_text(b, array->size, array->extent));
+        report(b, e->at, "zip needs arrays of one length, not %s and %s",
+               size_text(b, first->size, first->extent), size_text(b, array->size, array->extent));
         return NULL;
     }
     return array_of(b, tuple_of(b, parts, e->n_args), e->args[0]->type->size, e->at);
@@ -218,11 +239,12 @@ static const struct lift_type *infer_unzip(struct binder *b, struct lift_expr *e
     if (!array) return NULL;
     const struct lift_type *tuple = array->element;
     if (tuple->kind != LIFT_TUPLE) {
-        diag_error(b->diag, e->at, "unzip needs an array of tuples, not %s", type_text(b, array));
+        report(b, e->at, "unzip needs an array of tuples, not %s", type_text(b, array));
         return NULL;
     }
     const struct lift_type **parts = ARENA_ARRAY(b->arena, const struct lift_type *, tuple->n_parts);
-    for (unsigned i = 0; i < tuple->n_parts; i++) parts[i] = array_of(b, tuple->parts[i], array->size, e->at);
+    for (unsigned i = 0; i < tuple->n_parts; i++)
+        parts[i] = array_of(b, tuple->parts[i], array->size, e->at);
     return tuple_of(b, parts, tuple->n_parts);
 }
 
@@ -231,8 +253,8 @@ static const struct lift_type *infer_split(struct binder *b, struct lift_expr *e
     const struct lift_type *array = want_array(b, e, 0);
     if (!array || !size_value(b, e->amount_size, e->at, &e->amount)) return NULL;
     if (array->extent % e->amount) {
-        diag_error(b->diag, e->at, "split: the chunk length %s does not divide the length %s",
-                   size_text(b, e->amount_size, e->amount), size_text(b, array->size, array->extent));
+        report(b, e->at, "split: the chunk length %s does not divide the length %s",
+               size_text(b, e->amount_size, e->amount), size_text(b, array->size, array->extent));
         return NULL;
     }
     const struct lift_size *chunks = lift_size_op(b->arena, LIFT_SIZE_DIV, array->size, e->amount_size);
@@ -244,10 +266,11 @@ static const struct lift_type *infer_tail(struct binder *b, struct lift_expr *e)
     const struct lift_type *array = want_array(b, e, 0);
     if (!array) return NULL;
     if (array->extent > 1) {
-        const struct lift_size *rest = lift_size_op(b->arena, LIFT_SIZE_SUB, array->size, lift_size_const(b->arena, 1));
+        const struct lift_size *rest =
+            lift_size_op(b->arena, LIFT_SIZE_SUB, array->size, lift_size_const(b->arena, 1));
         return array_of(b, array->element, rest, e->at);
     }
-    diag_error(b->diag, e->at, "tail of an array of one element");
+    report(b, e->at, "tail of an array of one element");
     return NULL;
 }
 
@@ -273,23 +296,31 @@ static const struct lift_type *infer_apply(struct binder *b, struct lift_expr *e
     if (e->pattern == LIFT_ZIP) return infer_zip(b, e);
     if (!infer_args(b, e)) return NULL;
     switch (e->pattern) {
-    case LIFT_UNZIP: return infer_unzip(b, e);
-    case LIFT_TRANSPOSE: return infer_transpose(b, e);
-    case LIFT_SPLIT: return infer_split(b, e);
-    case LIFT_JOIN: return infer_join(b, e);
-    case LIFT_TAIL: return infer_tail(b, e);
-    case LIFT_ID: return e->args[0]->type;
+    case LIFT_UNZIP:
+        return infer_unzip(b, e);
+    case LIFT_TRANSPOSE:
+        return infer_transpose(b, e);
+    case LIFT_SPLIT:
+        return infer_split(b, e);
+    case LIFT_JOIN:
+        return infer_join(b, e);
+    case LIFT_TAIL:
+        return infer_tail(b, e);
+    case LIFT_ID:
+        return e->args[0]->type;
     case LIFT_HEAD: {
         const struct lift_type *t = want_array(b, e, 0);
         return t ? t->element : NULL;
     }
-    default: PANIC("pattern %d is not inferred here", (int)e->pattern);
+    default:
+        PANIC("pattern %d is not inferred here", (int)e->pattern);
     }
 }
 
 /* ---- other expressions ---- */
 
-static const struct lift_type *infer_literal(struct binder *b, struct lift_expr *e, const struct lift_type *hint)
+static const struct lift_type *infer_literal(struct binder *b, struct lift_expr *e,
+                                             const struct lift_type *hint)
 {
     if (e->amount_size) {
         int64_t value;
@@ -299,7 +330,7 @@ static const struct lift_type *infer_literal(struct binder *b, struct lift_expr 
     const struct lift_type *t = hint && hint->kind == LIFT_SCALAR ? hint : scalar_type(b, SCALAR_FLOAT);
     bool whole = e->value == nearbyint(e->value) && fabs(e->value) < 0x1p31;
     if (t->scalar == SCALAR_BOOL || (t->scalar == SCALAR_INT && !whole)) {
-        diag_error(b->diag, e->at, "%g is no %s", e->value, scalar_type_name(t->scalar));
+        report(b, e->at, "%g is no %s", e->value, scalar_type_name(t->scalar));
         return NULL;
     }
     return t;
@@ -339,20 +370,22 @@ static const struct lift_type *infer_op(struct binder *b, struct lift_expr *e, c
         const struct lift_type *t = e->args[i]->type;
         if (t->kind == LIFT_SCALAR && t->scalar == type->scalar && op_takes(e->op, t->scalar)) continue;
         if (t->kind != LIFT_SCALAR || !op_takes(e->op, t->scalar))
-            diag_error(b->diag, e->at, "%s cannot take %s", scalar_op_name(e->op), type_text(b, t));
+            report(b, e->at, "%s cannot take %s", scalar_op_name(e->op), type_text(b, t));
         else
-            diag_error(b->diag, e->at, "%s needs arguments of one type, not %s and %s", scalar_op_name(e->op),
-                       type_text(b, type), type_text(b, t));
+            report(b, e->at, "%s needs arguments of one type, not %s and %s", scalar_op_name(e->op),
+                   type_text(b, type), type_text(b, t));
         return NULL;
     }
     return type;
 }
 
-static const struct lift_type *infer_tuple(struct binder *b, struct lift_expr *e, const struct lift_type *hint)
+static const struct lift_type *infer_tuple(struct binder *b, struct lift_expr *e,
+                                           const struct lift_type *hint)
 {
     const struct lift_type **parts = ARENA_ARRAY(b->arena, const struct lift_type *, e->n_args);
     bool fits = hint && hint->kind == LIFT_TUPLE && hint->n_parts == e->n_args, ok = true;
-    for (unsigned i = 0; i < e->n_args; i++) ok = (parts[i] = infer(b, e->args[i], fits ? hint->parts[i] : hint)) && ok;
+    for (unsigned i = 0; i < e->n_args; i++)
+        ok = (parts[i] = infer(b, e->args[i], fits ? hint->parts[i] : hint)) && ok;
     return ok ? tuple_of(b, parts, e->n_args) : NULL;
 }
 
@@ -360,10 +393,14 @@ static const struct lift_type *infer_get(struct binder *b, struct lift_expr *e)
 {
     const struct lift_type *t = infer(b, e->args[0], NULL);
     if (!t) return NULL;
-    if (t->kind == LIFT_TUPLE && e->index < t->n_parts) return t->parts[e->index];
-    if (t->kind == LIFT_TUPLE)
-        diag_error(b->diag, e->at, "component %u of %s, which has %u", e->index, type_text(b, t), t->n_parts);
-    else diag_error(b->diag, e->at, "a tuple is needed here, not %s", type_text(b, t));
+    bool fits = t->kind == LIFT_TUPLE && (!e->amount || e->amount == (int64_t)t->n_parts);
+    if (fits && e->index < t->n_parts) return t->parts[e->index];
+    if (!fits && e->amount)
+        report(b, e->at, "a tuple of %" PRId64 " is needed here, not %s", e->amount, type_text(b, t));
+    else if (fits)
+        report(b, e->at, "component %u of %s, which has %u", e->index, type_text(b, t), t->n_parts);
+    else
+        report(b, e->at, "a tuple is needed here, not %s", type_text(b, t));
     return NULL;
 }
 
@@ -374,7 +411,7 @@ static const struct lift_type *infer_ascription(struct binder *b, struct lift_ex
     const struct lift_type *t = infer(b, e->args[0], written);
     if (!written || !t) return NULL;
     if (!same_type(written, t)) {
-        diag_error(b->diag, e->at, "%s is needed here, not %s", type_text(b, written), type_text(b, t));
+        report(b, e->at, "%s is needed here, not %s", type_text(b, written), type_text(b, t));
         return NULL;
     }
     *e = *e->args[0];
@@ -384,12 +421,18 @@ static const struct lift_type *infer_ascription(struct binder *b, struct lift_ex
 static const struct lift_type *infer_kind(struct binder *b, struct lift_expr *e, const struct lift_type *hint)
 {
     switch (e->kind) {
-    case LIFT_PARAM_REF: return e->param->type;
-    case LIFT_LITERAL: return infer_literal(b, e, hint);
-    case LIFT_OP: return infer_op(b, e, hint);
-    case LIFT_MAKE_TUPLE: return infer_tuple(b, e, hint);
-    case LIFT_GET: return infer_get(b, e);
-    case LIFT_APPLY: return infer_apply(b, e);
+    case LIFT_PARAM_REF:
+        return e->param->type;
+    case LIFT_LITERAL:
+        return infer_literal(b, e, hint);
+    case LIFT_OP:
+        return infer_op(b, e, hint);
+    case LIFT_MAKE_TUPLE:
+        return infer_tuple(b, e, hint);
+    case LIFT_GET:
+        return infer_get(b, e);
+    case LIFT_APPLY:
+        return infer_apply(b, e);
     case LIFT_LET:
         e->param->type = infer(b, e->args[0], NULL);
         return e->param->type ? infer(b, e->body, hint) : NULL;
@@ -418,16 +461,18 @@ static void bind_sizes(struct binder *b, const struct lift_size_value *values, u
     bool *given = ARENA_ARRAY(b->arena, bool, p->n_sizes + 1);
     for (unsigned i = 0; i < n; i++) {
         struct lift_size_param *size = find_size(p, values[i].name);
-        if (!size) diag_plain(b->diag, "the program has no size '%s'", values[i].name);
-        else if (given[size - p->sizes]) diag_plain(b->diag, "size '%s' is given twice", values[i].name);
+        if (!size)
+            diag_plain(b->diag, "the program has no size '%s'", values[i].name);
+        else if (given[size - p->sizes])
+            diag_plain(b->diag, "size '%s' is given twice", values[i].name);
         else if (values[i].value <= 0)
-            diag_error(b->diag, size->at, "size '%s' is %" PRId64 ", not positive", size->name, values[i].value);
+            report(b, size->at, "size '%s' is %" PRId64 ", not positive", size->name, values[i].value);
         if (!size) continue;
         size->value = values[i].value;
         given[size - p->sizes] = true;
     }
     for (unsigned i = 0; i < p->n_sizes; i++)
-        if (!given[i]) diag_error(b->diag, p->sizes[i].at, "size '%s' has no value", p->sizes[i].name);
+        if (!given[i]) report(b, p->sizes[i].at, "size '%s' has no value", p->sizes[i].name);
 }
 
 static void bind_inputs(struct binder *b)
@@ -437,7 +482,8 @@ static void bind_inputs(struct binder *b)
         enum scalar_type bottom;
         input->type = resolve(b, input->type, input->at);
         if (input->type && !lift_type_bottom(input->type, &bottom))
-            diag_error(b->diag, input->at, "an input is a scalar or an array of scalars, not %s", type_text(b, input->type));
+            report(b, input->at, "an input is a scalar or an array of scalars, not %s",
+                   type_text(b, input->type));
     }
 }
 
@@ -446,10 +492,12 @@ static void bind_output(struct binder *b)
     enum scalar_type bottom;
     const struct lift_type *t = infer(b, b->program->output, NULL);
     if (t && !lift_type_bottom(t, &bottom))
-        diag_error(b->diag, b->program->output->at, "the output is a scalar or an array of scalars, not %s", type_text(b, t));
+        report(b, b->program->output->at, "the output is a scalar or an array of scalars, not %s",
+               type_text(b, t));
 }
 
-bool lift_bind(struct lift_program *p, const struct lift_size_value *values, unsigned n, struct arena *a, struct diag *d)
+bool lift_bind(struct lift_program *p, const struct lift_size_value *values, unsigned n, struct arena *a,
+               struct diag *d)
 {
     struct binder b = {.program = p, .arena = a, .diag = d};
     size_t errors = diag_count(d);
@@ -462,13 +510,15 @@ bool lift_bind(struct lift_program *p, const struct lift_size_value *values, uns
 int64_t lift_type_scalars(const struct lift_type *t)
 {
     int64_t n = 1;
-    for (; t->kind == LIFT_ARRAY; t = t->element) n *= t->extent;
+    for (; t->kind == LIFT_ARRAY; t = t->element)
+        n *= t->extent;
     return n;
 }
 
 bool lift_type_bottom(const struct lift_type *t, enum scalar_type *out)
 {
-    while (t->kind == LIFT_ARRAY) t = t->element;
+    while (t->kind == LIFT_ARRAY)
+        t = t->element;
     if (t->kind == LIFT_SCALAR) *out = t->scalar;
     return t->kind == LIFT_SCALAR;
 }

@@ -1,8 +1,9 @@
 /* The reference interpreter: pull arrays.
  *
- * An array value is a closure that computes element i on demand; nothing is stored but the inputs, so one element of a
- * large matrix product costs one dot product. Each scalar carries the bound of the error that a floating-point
- * evaluation of the same operations may have: first-order analysis, |y - value| <= (n + 1) u s. */
+ * An array value is a closure that computes element i on demand; nothing is stored but the inputs, so one
+ * element of a large matrix product costs one dot product. Each scalar carries the bound of the error that a
+ * floating-point evaluation of the same operations may have: first-order analysis, |y - value| <= (n + 1) u
+ * s. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,12 +13,22 @@
 
 enum { STEPS_PER_ARENA = 1024 }; /* steps of a reduction between two releases of what they left behind */
 
-enum array_kind { ARRAY_BUFFER, ARRAY_MAP, ARRAY_ZIP, ARRAY_TRANSPOSE, ARRAY_COLUMN, ARRAY_SPLIT, ARRAY_SLICE, ARRAY_JOIN, ARRAY_PART };
+enum array_kind {
+    ARRAY_BUFFER,
+    ARRAY_MAP,
+    ARRAY_ZIP,
+    ARRAY_TRANSPOSE,
+    ARRAY_COLUMN,
+    ARRAY_SPLIT,
+    ARRAY_SLICE,
+    ARRAY_JOIN,
+    ARRAY_PART
+};
 
 struct value {
-    const struct array *array;         /* not NULL: an array */
-    const struct value *parts;         /* not NULL: a tuple */
-    struct lift_value_bound scalar;    /* otherwise */
+    const struct array *array;      /* not NULL: an array */
+    const struct value *parts;      /* not NULL: a tuple */
+    struct lift_value_bound scalar; /* otherwise */
 };
 
 /* Values of the parameters in scope. */
@@ -29,15 +40,15 @@ struct env {
 
 struct array {
     enum array_kind kind;
-    const struct array *source;     /* all but BUFFER and ZIP */
-    int64_t offset;                 /* BUFFER: in scalars. COLUMN: which. SLICE: its first element. PART: which */
-    int64_t length;                 /* SPLIT: of a chunk. JOIN: of an inner array */
-    const double *data;             /* BUFFER */
-    const struct lift_type *type;   /* BUFFER: of the element */
-    const struct lift_lambda *fun;  /* MAP */
-    const struct env *env;          /* MAP */
-    unsigned n_zipped;              /* ZIP */
-    const struct value *zipped;     /* ZIP */
+    const struct array *source; /* all but BUFFER and ZIP */
+    int64_t offset;             /* BUFFER: in scalars. COLUMN: which. SLICE: its first element. PART: which */
+    int64_t length;             /* SPLIT: of a chunk. JOIN: of an inner array */
+    const double *data;         /* BUFFER */
+    const struct lift_type *type;  /* BUFFER: of the element */
+    const struct lift_lambda *fun; /* MAP */
+    const struct env *env;         /* MAP */
+    unsigned n_zipped;             /* ZIP */
+    const struct value *zipped;    /* ZIP */
 };
 
 static struct value evaluate(struct arena *a, const struct lift_expr *e, const struct env *env);
@@ -53,11 +64,16 @@ static struct value exact_scalar(double value)
 static double derivative(enum scalar_op op, double x, double y)
 {
     switch (op) {
-    case SCALAR_SQRT: return y > 0 ? 0.5 / y : 0;
-    case SCALAR_RSQRT: return fabs(0.5 * y / x);
-    case SCALAR_EXP: return y;
-    case SCALAR_LOG: return fabs(1 / x);
-    default: return 1;
+    case SCALAR_SQRT:
+        return y > 0 ? 0.5 / y : 0;
+    case SCALAR_RSQRT:
+        return fabs(0.5 * y / x);
+    case SCALAR_EXP:
+        return y;
+    case SCALAR_LOG:
+        return fabs(1 / x);
+    default:
+        return 1;
     }
 }
 
@@ -119,13 +135,16 @@ static struct value new_array(struct arena *a, struct array array)
     return (struct value){.array = arena_memdup(a, &array, sizeof array)};
 }
 
-static struct value view_of_buffer(struct arena *a, const double *data, const struct lift_type *type, int64_t offset)
+static struct value view_of_buffer(struct arena *a, const double *data, const struct lift_type *type,
+                                   int64_t offset)
 {
     if (type->kind == LIFT_SCALAR) return exact_scalar(data[offset]);
-    return new_array(a, (struct array){.kind = ARRAY_BUFFER, .data = data, .type = type->element, .offset = offset});
+    return new_array(
+        a, (struct array){.kind = ARRAY_BUFFER, .data = data, .type = type->element, .offset = offset});
 }
 
-static const struct env *bind(struct arena *a, const struct env *next, const struct lift_param *param, struct value value)
+static const struct env *bind(struct arena *a, const struct env *next, const struct lift_param *param,
+                              struct value value)
 {
     struct env env = {.next = next, .param = param, .value = value};
     return arena_memdup(a, &env, sizeof env);
@@ -136,7 +155,8 @@ static struct value element(struct arena *a, const struct array *array, int64_t 
 static struct value zip_element(struct arena *a, const struct array *array, int64_t i)
 {
     struct value *parts = ARENA_ARRAY(a, struct value, array->n_zipped);
-    for (unsigned k = 0; k < array->n_zipped; k++) parts[k] = element(a, array->zipped[k].array, i);
+    for (unsigned k = 0; k < array->n_zipped; k++)
+        parts[k] = element(a, array->zipped[k].array, i);
     return (struct value){.parts = parts};
 }
 
@@ -144,15 +164,27 @@ static struct value element(struct arena *a, const struct array *array, int64_t 
 {
     const struct array *source = array->source;
     switch (array->kind) {
-    case ARRAY_BUFFER: return view_of_buffer(a, array->data, array->type, array->offset + i * lift_type_scalars(array->type));
-    case ARRAY_MAP: return evaluate(a, array->fun->body, bind(a, array->env, array->fun->params[0], element(a, source, i)));
-    case ARRAY_ZIP: return zip_element(a, array, i);
-    case ARRAY_TRANSPOSE: return new_array(a, (struct array){.kind = ARRAY_COLUMN, .source = source, .offset = i});
-    case ARRAY_COLUMN: return element(a, element(a, source, i).array, array->offset);
-    case ARRAY_SPLIT: return new_array(a, (struct array){.kind = ARRAY_SLICE, .source = source, .offset = i * array->length});
-    case ARRAY_SLICE: return element(a, source, array->offset + i);
-    case ARRAY_JOIN: return element(a, element(a, source, i / array->length).array, i % array->length);
-    case ARRAY_PART: return element(a, source, i).parts[array->offset];
+    case ARRAY_BUFFER:
+        return view_of_buffer(a, array->data, array->type,
+                              array->offset + i * lift_type_scalars(array->type));
+    case ARRAY_MAP:
+        return evaluate(a, array->fun->body,
+                        bind(a, array->env, array->fun->params[0], element(a, source, i)));
+    case ARRAY_ZIP:
+        return zip_element(a, array, i);
+    case ARRAY_TRANSPOSE:
+        return new_array(a, (struct array){.kind = ARRAY_COLUMN, .source = source, .offset = i});
+    case ARRAY_COLUMN:
+        return element(a, element(a, source, i).array, array->offset);
+    case ARRAY_SPLIT:
+        return new_array(a,
+                         (struct array){.kind = ARRAY_SLICE, .source = source, .offset = i * array->length});
+    case ARRAY_SLICE:
+        return element(a, source, array->offset + i);
+    case ARRAY_JOIN:
+        return element(a, element(a, source, i / array->length).array, i % array->length);
+    case ARRAY_PART:
+        return element(a, source, i).parts[array->offset];
     }
     PANIC("array kind %d", (int)array->kind);
 }
@@ -162,7 +194,8 @@ static struct value element(struct arena *a, const struct array *array, int64_t 
 static struct value evaluate_zip(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
     struct value *zipped = ARENA_ARRAY(a, struct value, e->n_args);
-    for (unsigned i = 0; i < e->n_args; i++) zipped[i] = evaluate(a, e->args[i], env);
+    for (unsigned i = 0; i < e->n_args; i++)
+        zipped[i] = evaluate(a, e->args[i], env);
     return new_array(a, (struct array){.kind = ARRAY_ZIP, .n_zipped = e->n_args, .zipped = zipped});
 }
 
@@ -199,17 +232,24 @@ static struct value evaluate_view(struct arena *a, const struct lift_expr *e, co
 {
     const struct array *source = evaluate(a, e->args[0], env).array;
     switch (e->pattern) {
-    case LIFT_MAP: return new_array(a, (struct array){.kind = ARRAY_MAP, .source = source, .fun = e->fun, .env = env});
-    case LIFT_UNZIP: return evaluate_unzip(a, e, source);
-    case LIFT_TRANSPOSE: return new_array(a, (struct array){.kind = ARRAY_TRANSPOSE, .source = source});
-    case LIFT_SPLIT: return new_array(a, (struct array){.kind = ARRAY_SPLIT, .source = source, .length = e->amount});
-    case LIFT_HEAD: return element(a, source, 0);
-    case LIFT_TAIL: return new_array(a, (struct array){.kind = ARRAY_SLICE, .source = source, .offset = 1});
+    case LIFT_MAP:
+        return new_array(a, (struct array){.kind = ARRAY_MAP, .source = source, .fun = e->fun, .env = env});
+    case LIFT_UNZIP:
+        return evaluate_unzip(a, e, source);
+    case LIFT_TRANSPOSE:
+        return new_array(a, (struct array){.kind = ARRAY_TRANSPOSE, .source = source});
+    case LIFT_SPLIT:
+        return new_array(a, (struct array){.kind = ARRAY_SPLIT, .source = source, .length = e->amount});
+    case LIFT_HEAD:
+        return element(a, source, 0);
+    case LIFT_TAIL:
+        return new_array(a, (struct array){.kind = ARRAY_SLICE, .source = source, .offset = 1});
     case LIFT_JOIN: {
         int64_t inner = e->args[0]->type->element->extent;
         return new_array(a, (struct array){.kind = ARRAY_JOIN, .source = source, .length = inner});
     }
-    default: PANIC("pattern %d is no view", (int)e->pattern);
+    default:
+        PANIC("pattern %d is no view", (int)e->pattern);
     }
 }
 
@@ -225,7 +265,8 @@ static struct value evaluate_apply(struct arena *a, const struct lift_expr *e, c
 
 static struct value look_up(const struct env *env, const struct lift_param *param)
 {
-    while (env && env->param != param) env = env->next;
+    while (env && env->param != param)
+        env = env->next;
     CHECK(env);
     return env->value;
 }
@@ -233,25 +274,34 @@ static struct value look_up(const struct env *env, const struct lift_param *para
 static struct value evaluate_tuple(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
     struct value *parts = ARENA_ARRAY(a, struct value, e->n_args);
-    for (unsigned i = 0; i < e->n_args; i++) parts[i] = evaluate(a, e->args[i], env);
+    for (unsigned i = 0; i < e->n_args; i++)
+        parts[i] = evaluate(a, e->args[i], env);
     return (struct value){.parts = parts};
 }
 
 static struct value evaluate(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
     switch (e->kind) {
-    case LIFT_PARAM_REF: return look_up(env, e->param);
-    case LIFT_LITERAL: return exact_scalar(e->value);
-    case LIFT_OP: return evaluate_op(a, e, env);
-    case LIFT_MAKE_TUPLE: return evaluate_tuple(a, e, env);
-    case LIFT_GET: return evaluate(a, e->args[0], env).parts[e->index];
-    case LIFT_LET: return evaluate(a, e->body, bind(a, env, e->param, evaluate(a, e->args[0], env)));
-    case LIFT_APPLY: return evaluate_apply(a, e, env);
+    case LIFT_PARAM_REF:
+        return look_up(env, e->param);
+    case LIFT_LITERAL:
+        return exact_scalar(e->value);
+    case LIFT_OP:
+        return evaluate_op(a, e, env);
+    case LIFT_MAKE_TUPLE:
+        return evaluate_tuple(a, e, env);
+    case LIFT_GET:
+        return evaluate(a, e->args[0], env).parts[e->index];
+    case LIFT_LET:
+        return evaluate(a, e->body, bind(a, env, e->param, evaluate(a, e->args[0], env)));
+    case LIFT_APPLY:
+        return evaluate_apply(a, e, env);
     }
     PANIC("expression kind %d", (int)e->kind);
 }
 
-struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *inputs, int64_t flat)
+struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *inputs,
+                                               int64_t flat)
 {
     struct arena *a = arena_new();
     const struct env *env = NULL;
@@ -271,5 +321,6 @@ struct lift_value_bound lift_interpret_element(const struct lift_program *p, con
 void lift_interpret(const struct lift_program *p, const double *const *inputs, double *out)
 {
     int64_t n = lift_type_scalars(p->output->type);
-    for (int64_t i = 0; i < n; i++) out[i] = lift_interpret_element(p, inputs, i).value;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = lift_interpret_element(p, inputs, i).value;
 }

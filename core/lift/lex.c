@@ -24,8 +24,10 @@ static bool skip_blanks(struct lexer *lexer)
     for (;; lexer->offset++) {
         const char *c = text + lexer->offset;
         if (c[0] == '-' && c[1] == '-')
-            while (text[lexer->offset] != '\n' && lexer->offset < lexer->source->length) lexer->offset++;
-        if (lexer->offset >= lexer->source->length || !isspace((unsigned char)text[lexer->offset])) return line_start;
+            while (text[lexer->offset] != '\n' && lexer->offset < lexer->source->length)
+                lexer->offset++;
+        if (lexer->offset >= lexer->source->length || !isspace((unsigned char)text[lexer->offset]))
+            return line_start;
         if (text[lexer->offset] == '\n') line_start = true;
     }
 }
@@ -34,22 +36,26 @@ static void read_number(struct lexer *lexer, struct token *t)
 {
     const char *p = t->text;
     t->integer = true;
-    while (isdigit((unsigned char)*p)) p++;
+    while (isdigit((unsigned char)*p))
+        p++;
     if (*p == '.') {
         t->integer = false;
-        for (p++; isdigit((unsigned char)*p);) p++;
+        for (p++; isdigit((unsigned char)*p);)
+            p++;
     }
     const char *exponent = p + 1 + (p[0] && (p[1] == '+' || p[1] == '-'));
     if ((*p == 'e' || *p == 'E') && isdigit((unsigned char)*exponent)) {
         t->integer = false;
-        for (p = exponent; isdigit((unsigned char)*p);) p++;
+        for (p = exponent; isdigit((unsigned char)*p);)
+            p++;
     }
     t->number = strtod(t->text, NULL);
     if (*p == 'f') p++;
     t->kind = TOKEN_NUMBER;
     t->length = (size_t)(p - t->text);
     if (isfinite(t->number) && !is_name_part(*p)) return;
-    while (is_name_part(*p)) p++;
+    while (is_name_part(*p))
+        p++;
     t->length = (size_t)(p - t->text);
     t->kind = TOKEN_BAD;
     diag_error(lexer->diag, t->at, "'%.*s' is not a number", (int)t->length, t->text);
@@ -59,7 +65,8 @@ static void read_name(struct token *t)
 {
     static const char *const keywords[] = {"size", "input", "output", "fun", "let", "in", "schedule"};
     t->kind = TOKEN_NAME;
-    while (is_name_part(t->text[t->length])) t->length++;
+    while (is_name_part(t->text[t->length]))
+        t->length++;
     for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
         if (lift_token_is(t, keywords[i])) t->kind = TOKEN_KEYWORD;
 }
@@ -72,8 +79,10 @@ static void read_sign(struct lexer *lexer, struct token *t)
     if (two || strchr("()[]{},:=+-*/", t->text[0])) return;
     t->kind = TOKEN_BAD;
     char c = t->text[0];
-    if (isprint((unsigned char)c)) diag_error(lexer->diag, t->at, "unexpected character '%c'", c);
-    else diag_error(lexer->diag, t->at, "unexpected byte 0x%02x", (unsigned)(unsigned char)c);
+    if (isprint((unsigned char)c))
+        diag_error(lexer->diag, t->at, "unexpected character '%c'", c);
+    else
+        diag_error(lexer->diag, t->at, "unexpected byte 0x%02x", (unsigned)(unsigned char)c);
 }
 
 struct token lift_lex_next(struct lexer *lexer)
@@ -85,8 +94,10 @@ struct token lift_lex_next(struct lexer *lexer)
     if (lexer->offset >= lexer->source->length) return t;
     if (isdigit((unsigned char)t.text[0]) || (t.text[0] == '.' && isdigit((unsigned char)t.text[1])))
         read_number(lexer, &t);
-    else if (is_name_start(t.text[0])) read_name(&t);
-    else read_sign(lexer, &t);
+    else if (is_name_start(t.text[0]))
+        read_name(&t);
+    else
+        read_sign(lexer, &t);
     lexer->offset += t.length;
     return t;
 }

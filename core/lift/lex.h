@@ -1,4 +1,5 @@
-/* Tokens of a Lift text. Comments run from `--` to the end of the line; line ends mean nothing otherwise. Private. */
+/* Tokens of a Lift text. Comments run from `--` to the end of the line; line ends mean nothing otherwise.
+ * Private. */
 #ifndef THRESH_LIFT_LEX_H
 #define THRESH_LIFT_LEX_H
 
@@ -21,9 +22,9 @@ struct token {
     struct source_pos at;
     const char *text; /* in the source */
     size_t length;
-    double number; /* NUMBER */
-    bool integer;  /* NUMBER without point or exponent */
-    bool line_start;  /* first on its line */
+    double number;   /* NUMBER */
+    bool integer;    /* NUMBER without point or exponent */
+    bool line_start; /* first on its line */
 };
 
 struct lexer {

@@ -1,14 +1,14 @@
 /* The parser: recursive descent, one token ahead (grammar in the README of this folder).
  *
- * After an error it skips to the next declaration, a keyword that begins a line, so that one mistake gives one message.
- * Nesting is bounded, so that no text can exhaust the stack. */
+ * After an error it skips to the next declaration, a keyword that begins a line, so that one mistake gives
+ * one message. Nesting is bounded, so that no text can exhaust the stack. */
 #include <string.h>
 
 #include "core/base/arena.h"
 #include "core/lift/lex.h"
 #include "core/lift/syntax.h"
 
-enum { MAX_DEPTH = 200 };
+enum { MAX_DEPTH = 200, MAX_TERMS = 100 }; /* nesting; operators in a row */
 
 struct parser {
     struct lexer lexer;
@@ -31,9 +31,11 @@ static void advance(struct parser *p)
 
 static void fail(struct parser *p, const char *expected)
 {
-    if (!p->failed && p->next.kind == TOKEN_END) diag_error(p->diag, p->next.at, "expected %s, found the end", expected);
+    if (!p->failed && p->next.kind == TOKEN_END)
+        diag_error(p->diag, p->next.at, "expected %s, found the end", expected);
     else if (!p->failed && p->next.kind != TOKEN_BAD)
-        diag_error(p->diag, p->next.at, "expected %s, found '%.*s'", expected, (int)p->next.length, p->next.text);
+        diag_error(p->diag, p->next.at, "expected %s, found '%.*s'", expected, (int)p->next.length,
+                   p->next.text);
     p->failed = true;
 }
 
@@ -108,7 +110,8 @@ static void parse_scalar_type(struct parser *p, struct ast_type *t)
 {
     t->is_scalar = true;
     for (int i = 0; i < SCALAR_TYPE_COUNT; i++) {
-        if (p->next.kind != TOKEN_NAME || !lift_token_is(&p->next, scalar_type_name((enum scalar_type)i))) continue;
+        if (p->next.kind != TOKEN_NAME || !lift_token_is(&p->next, scalar_type_name((enum scalar_type)i)))
+            continue;
         t->scalar = (enum scalar_type)i;
         advance(p);
         return;
@@ -125,7 +128,8 @@ static struct ast_type *parse_type(struct parser *p)
         expect(p, "]");
         t->size = parse_sum(p);
     } else if (accept(p, "(")) {
-        do add_type_part(p, t);
+        do
+            add_type_part(p, t);
         while (accept(p, ","));
         expect(p, ")");
         if (t->n_parts == 1) t = t->parts[0];
@@ -143,13 +147,15 @@ static struct ast_pattern *parse_pattern(struct parser *p);
 static void add_pattern(struct parser *p, struct ast_pattern *tuple)
 {
     struct ast_pattern *part = parse_pattern(p);
-    tuple->parts = arena_grow(p->arena, tuple->parts, &tuple->cap_parts, tuple->n_parts + 1, sizeof(struct ast_pattern *));
+    tuple->parts = arena_grow(p->arena, tuple->parts, &tuple->cap_parts, tuple->n_parts + 1,
+                              sizeof(struct ast_pattern *));
     tuple->parts[tuple->n_parts++] = part;
 }
 
 static void parse_pattern_list(struct parser *p, struct ast_pattern *tuple)
 {
-    do add_pattern(p, tuple);
+    do
+        add_pattern(p, tuple);
     while (accept(p, ","));
     expect(p, ")");
 }
@@ -176,7 +182,8 @@ static struct ast *parse_fun(struct parser *p)
     advance(p);
     e->patterns = ARENA_NEW(p->arena, struct ast_pattern);
     e->patterns->at = p->next.at;
-    do add_pattern(p, e->patterns);
+    do
+        add_pattern(p, e->patterns);
     while (!p->failed && !at_text(p, "->"));
     expect(p, "->");
     add_part(p, e, parse_expr(p));
@@ -207,7 +214,8 @@ static struct ast *parse_parenthesis(struct parser *p, struct source_pos at)
     } else if (at_text(p, ",")) {
         e = new_ast(p, AST_TUPLE, at);
         add_part(p, e, first);
-        while (accept(p, ",")) add_part(p, e, parse_expr(p));
+        while (accept(p, ","))
+            add_part(p, e, parse_expr(p));
     }
     expect(p, ")");
     return e;
@@ -241,7 +249,8 @@ static struct ast *parse_call(struct parser *p)
             add_part(p, call, e);
             e = call;
         }
-        do add_part(p, e, parse_expr(p));
+        do
+            add_part(p, e, parse_expr(p));
         while (accept(p, ","));
         expect(p, ")");
     }
@@ -262,7 +271,17 @@ static struct ast *parse_unary(struct parser *p)
     return e;
 }
 
-static struct ast *new_binary(struct parser *p, struct source_pos at, enum scalar_op op, struct ast *left, struct ast *right)
+/* Bounds the operators of one chain, whose tree is as deep as they are many. */
+static bool another_term(struct parser *p, unsigned *terms)
+{
+    if (p->failed || ++*terms <= MAX_TERMS) return !p->failed;
+    diag_error(p->diag, p->next.at, "more than %d operators in a row; use parentheses or let", MAX_TERMS);
+    p->failed = true;
+    return false;
+}
+
+static struct ast *new_binary(struct parser *p, struct source_pos at, enum scalar_op op, struct ast *left,
+                              struct ast *right)
 {
     struct ast *e = new_ast(p, AST_BINARY, at);
     e->op = op;
@@ -274,7 +293,8 @@ static struct ast *new_binary(struct parser *p, struct source_pos at, enum scala
 static struct ast *parse_product(struct parser *p)
 {
     struct ast *e = parse_unary(p);
-    while (at_text(p, "*") || at_text(p, "/")) {
+    unsigned terms = 0;
+    while ((at_text(p, "*") || at_text(p, "/")) && another_term(p, &terms)) {
         struct source_pos at = p->next.at;
         enum scalar_op op = at_text(p, "*") ? SCALAR_MULT : SCALAR_DIV;
         advance(p);
@@ -286,7 +306,8 @@ static struct ast *parse_product(struct parser *p)
 static struct ast *parse_sum(struct parser *p)
 {
     struct ast *e = parse_product(p);
-    while (at_text(p, "+") || at_text(p, "-")) {
+    unsigned terms = 0;
+    while ((at_text(p, "+") || at_text(p, "-")) && another_term(p, &terms)) {
         struct source_pos at = p->next.at;
         enum scalar_op op = at_text(p, "+") ? SCALAR_ADD : SCALAR_SUB;
         advance(p);
@@ -298,7 +319,8 @@ static struct ast *parse_sum(struct parser *p)
 static struct ast *parse_pipe(struct parser *p)
 {
     struct ast *e = parse_sum(p);
-    while (at_text(p, "|>")) {
+    unsigned terms = 0;
+    while (at_text(p, "|>") && another_term(p, &terms)) {
         struct ast *pipe = new_ast(p, AST_PIPE, p->next.at);
         advance(p);
         add_part(p, pipe, e);
@@ -311,10 +333,14 @@ static struct ast *parse_pipe(struct parser *p)
 static struct ast *parse_expr(struct parser *p)
 {
     struct ast *e;
-    if (!enter(p)) e = new_ast(p, AST_NUMBER, p->next.at);
-    else if (at_text(p, "fun")) e = parse_fun(p);
-    else if (at_text(p, "let")) e = parse_let(p);
-    else e = parse_pipe(p);
+    if (!enter(p))
+        e = new_ast(p, AST_NUMBER, p->next.at);
+    else if (at_text(p, "fun"))
+        e = parse_fun(p);
+    else if (at_text(p, "let"))
+        e = parse_let(p);
+    else
+        e = parse_pipe(p);
     p->depth--;
     return e;
 }
@@ -323,7 +349,8 @@ static struct ast *parse_expr(struct parser *p)
 
 static struct ast_decl *add_decl(struct parser *p, struct ast_program *program, enum ast_decl_kind kind)
 {
-    program->decls = arena_grow(p->arena, program->decls, &program->cap_decls, program->n_decls + 1, sizeof(struct ast_decl));
+    program->decls = arena_grow(p->arena, program->decls, &program->cap_decls, program->n_decls + 1,
+                                sizeof(struct ast_decl));
     struct ast_decl *decl = &program->decls[program->n_decls++];
     *decl = (struct ast_decl){.kind = kind, .at = p->next.at};
     return decl;
@@ -331,7 +358,8 @@ static struct ast_decl *add_decl(struct parser *p, struct ast_program *program, 
 
 static void parse_sizes(struct parser *p, struct ast_program *program)
 {
-    do add_decl(p, program, AST_SIZE)->name = expect_name(p, "a size name");
+    do
+        add_decl(p, program, AST_SIZE)->name = expect_name(p, "a size name");
     while (accept(p, ","));
 }
 
@@ -368,23 +396,31 @@ static void parse_function(struct parser *p, struct ast_program *program)
 
 static void parse_schedule(struct parser *p)
 {
-    if (!p->failed && p->next.kind == TOKEN_NAME && lift_token_is(&p->next, "open")) advance(p);
-    else fail(p, "'open' (the only schedule there is)");
+    if (!p->failed && p->next.kind == TOKEN_NAME && lift_token_is(&p->next, "open"))
+        advance(p);
+    else
+        fail(p, "'open' (the only schedule there is)");
 }
 
 static void parse_decl(struct parser *p, struct ast_program *program)
 {
     struct source_pos at = p->next.at;
-    if (accept(p, "size")) parse_sizes(p, program);
-    else if (accept(p, "input")) parse_input(p, program);
-    else if (accept(p, "let")) parse_value(p, program);
-    else if (accept(p, "fun")) parse_function(p, program);
-    else if (accept(p, "schedule")) parse_schedule(p);
+    if (accept(p, "size"))
+        parse_sizes(p, program);
+    else if (accept(p, "input"))
+        parse_input(p, program);
+    else if (accept(p, "let"))
+        parse_value(p, program);
+    else if (accept(p, "fun"))
+        parse_function(p, program);
+    else if (accept(p, "schedule"))
+        parse_schedule(p);
     else if (accept(p, "output")) {
         struct ast_decl *decl = add_decl(p, program, AST_OUTPUT);
         decl->at = at;
         decl->body = parse_expr(p);
-    } else fail(p, "size, input, output, let, fun or schedule");
+    } else
+        fail(p, "size, input, output, let, fun or schedule");
 }
 
 /* Skips to the next declaration: a keyword other than `in` that begins a line. */
@@ -392,7 +428,8 @@ static void recover(struct parser *p)
 {
     p->failed = false;
     p->depth = 0;
-    while (p->next.kind != TOKEN_END && !(p->next.kind == TOKEN_KEYWORD && p->next.line_start && !at_text(p, "in")))
+    while (p->next.kind != TOKEN_END &&
+           !(p->next.kind == TOKEN_KEYWORD && p->next.line_start && !at_text(p, "in")))
         advance(p);
 }
 

@@ -5,7 +5,10 @@
 
 #include "core/base/panic.h"
 
-#define PATTERN(id, name, lead, params, values, variadic) {name, lead, params, values, variadic, LIFT_APPLY, LIFT_##id}
+#define PATTERN(id, name, lead, params, values, variadic)                                                    \
+    {                                                                                                        \
+        name, lead, params, values, variadic, LIFT_APPLY, LIFT_##id                                          \
+    }
 static const struct pattern_info patterns[] = {
     PATTERN(MAP, "map", LEAD_FUNCTION, 1, 1, false),
     PATTERN(REDUCE, "reduce", LEAD_FUNCTION, 2, 2, false),

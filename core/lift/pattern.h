@@ -26,7 +26,11 @@ struct pattern_info {
 const struct pattern_info *lift_pattern_find(const char *name);
 const struct pattern_info *lift_pattern_info(enum lift_pattern pattern);
 
-/* A type ascription (e : T), an `id` with its type set before lift_bind(), which checks and removes it. */
+/* In a GET that takes a tuple of parameters apart, `amount` is the number of components that the tuple must
+ * have.
+ *
+ * A type ascription (e : T), an `id` with its type set before lift_bind(), which checks and
+ * removes it. */
 bool lift_is_ascription(const struct lift_expr *e);
 
 #endif

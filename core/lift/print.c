@@ -1,5 +1,5 @@
-/* The normalized text of a program: everything inlined, every function a `fun`, every name unique. It parses back to
- * the same program. */
+/* The normalized text of a program: everything inlined, every function a `fun`, every name unique. It parses
+ * back to the same program. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,10 @@ void lift_print_type(const struct lift_type *t, struct strbuf *out)
         strbuf_add(out, "[");
         lift_print_type(t->element, out);
         strbuf_add(out, "]");
-        if (t->size) lift_size_print(t->size, out);
-        else strbuf_printf(out, "%" PRId64, t->extent);
+        if (t->size)
+            lift_size_print(t->size, out);
+        else
+            strbuf_printf(out, "%" PRId64, t->extent);
     } else {
         for (unsigned i = 0; i < t->n_parts; i++) {
             strbuf_add(out, i ? ", " : "(");
@@ -42,14 +44,16 @@ static void print_number(double value, struct strbuf *out)
     }
     strbuf_add(out, text);
     bool whole = true;
-    for (const char *c = text; *c; c++) whole = whole && *c != '.' && *c != 'e';
+    for (const char *c = text; *c; c++)
+        whole = whole && *c != '.' && *c != 'e';
     if (whole) strbuf_add(out, ".0");
 }
 
 static void print_lambda(const struct lift_lambda *fun, struct strbuf *out)
 {
     strbuf_add(out, "fun ");
-    for (unsigned i = 0; i < fun->n_params; i++) strbuf_printf(out, "%s ", fun->params[i]->name);
+    for (unsigned i = 0; i < fun->n_params; i++)
+        strbuf_printf(out, "%s ", fun->params[i]->name);
     strbuf_add(out, "-> ");
     print_expr(fun->body, out);
 }
@@ -94,24 +98,34 @@ static void print_let(const struct lift_expr *e, struct strbuf *out)
 static void print_expr(const struct lift_expr *e, struct strbuf *out)
 {
     switch (e->kind) {
-    case LIFT_PARAM_REF: strbuf_add(out, e->param->name); return;
+    case LIFT_PARAM_REF:
+        strbuf_add(out, e->param->name);
+        return;
     case LIFT_LITERAL:
-        if (e->amount_size) lift_size_print(e->amount_size, out);
-        else print_number(e->value, out);
+        if (e->amount_size)
+            lift_size_print(e->amount_size, out);
+        else
+            print_number(e->value, out);
         return;
     case LIFT_OP:
         strbuf_add(out, scalar_op_name(e->op));
         print_args(e, "(", out);
         return;
-    case LIFT_MAKE_TUPLE: print_args(e, "(", out); return;
+    case LIFT_MAKE_TUPLE:
+        print_args(e, "(", out);
+        return;
     case LIFT_GET:
         strbuf_printf(out, "get(%u", e->index);
         print_args(e, ", ", out);
         return;
-    case LIFT_LET: print_let(e, out); return;
+    case LIFT_LET:
+        print_let(e, out);
+        return;
     case LIFT_APPLY:
-        if (lift_is_ascription(e)) print_ascription(e, out);
-        else print_apply(e, out);
+        if (lift_is_ascription(e))
+            print_ascription(e, out);
+        else
+            print_apply(e, out);
         return;
     }
     PANIC("expression kind %d", (int)e->kind);
@@ -119,7 +133,8 @@ static void print_expr(const struct lift_expr *e, struct strbuf *out)
 
 void lift_print(const struct lift_program *p, struct strbuf *out)
 {
-    for (unsigned i = 0; i < p->n_sizes; i++) strbuf_printf(out, "%s%s", i ? ", " : "size ", p->sizes[i].name);
+    for (unsigned i = 0; i < p->n_sizes; i++)
+        strbuf_printf(out, "%s%s", i ? ", " : "size ", p->sizes[i].name);
     if (p->n_sizes) strbuf_add(out, "\n");
     for (unsigned i = 0; i < p->n_inputs; i++) {
         strbuf_printf(out, "input %s: ", p->inputs[i]->name);
@@ -137,6 +152,7 @@ uint64_t lift_fingerprint(const struct lift_program *p)
     lift_print(p, &text);
     uint64_t h = hash_string(HASH_START, text.text);
     strbuf_free(&text);
-    for (unsigned i = 0; i < p->n_sizes; i++) h = hash_bytes(h, &p->sizes[i].value, sizeof p->sizes[i].value);
+    for (unsigned i = 0; i < p->n_sizes; i++)
+        h = hash_bytes(h, &p->sizes[i].value, sizeof p->sizes[i].value);
     return hash_finish(h);
 }

@@ -1,5 +1,5 @@
-/* The table of scalar operations and types, and the reference semantics of each operation: double precision, whatever
- * the type of the program. */
+/* The table of scalar operations and types, and the reference semantics of each operation: double precision,
+ * whatever the type of the program. */
 #include "core/lift/scalar.h"
 
 #include <math.h>
@@ -64,23 +64,40 @@ enum scalar_op scalar_op_find(const char *name, unsigned length)
 double scalar_op_apply(enum scalar_op op, const double *args)
 {
     switch (op) {
-    case SCALAR_ADD: return args[0] + args[1];
-    case SCALAR_SUB: return args[0] - args[1];
-    case SCALAR_MULT: return args[0] * args[1];
-    case SCALAR_DIV: return args[0] / args[1];
-    case SCALAR_FMA: return fma(args[0], args[1], args[2]);
-    case SCALAR_MIN: return fmin(args[0], args[1]);
-    case SCALAR_MAX: return fmax(args[0], args[1]);
-    case SCALAR_NEG: return -args[0];
-    case SCALAR_ABS: return fabs(args[0]);
-    case SCALAR_SQRT: return sqrt(args[0]);
-    case SCALAR_RSQRT: return 1 / sqrt(args[0]);
-    case SCALAR_EXP: return exp(args[0]);
-    case SCALAR_LOG: return log(args[0]);
-    case SCALAR_SIN: return sin(args[0]);
-    case SCALAR_COS: return cos(args[0]);
-    case SCALAR_TANH: return tanh(args[0]);
-    case SCALAR_OP_COUNT: break;
+    case SCALAR_ADD:
+        return args[0] + args[1];
+    case SCALAR_SUB:
+        return args[0] - args[1];
+    case SCALAR_MULT:
+        return args[0] * args[1];
+    case SCALAR_DIV:
+        return args[0] / args[1];
+    case SCALAR_FMA:
+        return fma(args[0], args[1], args[2]);
+    case SCALAR_MIN:
+        return fmin(args[0], args[1]);
+    case SCALAR_MAX:
+        return fmax(args[0], args[1]);
+    case SCALAR_NEG:
+        return -args[0];
+    case SCALAR_ABS:
+        return fabs(args[0]);
+    case SCALAR_SQRT:
+        return sqrt(args[0]);
+    case SCALAR_RSQRT:
+        return 1 / sqrt(args[0]);
+    case SCALAR_EXP:
+        return exp(args[0]);
+    case SCALAR_LOG:
+        return log(args[0]);
+    case SCALAR_SIN:
+        return sin(args[0]);
+    case SCALAR_COS:
+        return cos(args[0]);
+    case SCALAR_TANH:
+        return tanh(args[0]);
+    case SCALAR_OP_COUNT:
+        break;
     }
     PANIC("no scalar operation %d", (int)op);
 }

@@ -31,16 +31,23 @@ static enum lift_size_status apply(enum lift_size_kind kind, int64_t x, int64_t 
 {
     bool overflow = false;
     switch (kind) {
-    case LIFT_SIZE_ADD: overflow = __builtin_add_overflow(x, y, out); break;
-    case LIFT_SIZE_SUB: overflow = __builtin_sub_overflow(x, y, out); break;
-    case LIFT_SIZE_MUL: overflow = __builtin_mul_overflow(x, y, out); break;
+    case LIFT_SIZE_ADD:
+        overflow = __builtin_add_overflow(x, y, out);
+        break;
+    case LIFT_SIZE_SUB:
+        overflow = __builtin_sub_overflow(x, y, out);
+        break;
+    case LIFT_SIZE_MUL:
+        overflow = __builtin_mul_overflow(x, y, out);
+        break;
     case LIFT_SIZE_DIV:
         if (y == 0) return LIFT_SIZE_BY_ZERO;
         if (x == INT64_MIN && y == -1) return LIFT_SIZE_OVERFLOW;
         if (x % y != 0) return LIFT_SIZE_INEXACT;
         *out = x / y;
         break;
-    default: PANIC("size kind %d is not an operation", (int)kind);
+    default:
+        PANIC("size kind %d is not an operation", (int)kind);
     }
     return overflow ? LIFT_SIZE_OVERFLOW : LIFT_SIZE_OK;
 }
@@ -58,7 +65,8 @@ static const struct lift_size *fold_neutral(enum lift_size_kind kind, const stru
     if (is_const(y, additive ? 0 : 1)) return x;
     if (kind == LIFT_SIZE_ADD && is_const(x, 0)) return y;
     if (kind == LIFT_SIZE_MUL && is_const(x, 1)) return y;
-    if (kind == LIFT_SIZE_MUL && x->kind == LIFT_SIZE_DIV && x->b->kind == y->kind && x->b->param == y->param &&
+    if (kind == LIFT_SIZE_MUL && x->kind == LIFT_SIZE_DIV && x->b->kind == y->kind &&
+        x->b->param == y->param &&
         (y->kind == LIFT_SIZE_PARAM || (y->kind == LIFT_SIZE_CONST && x->b->value == y->value)))
         return x->a;
     return NULL;
@@ -68,7 +76,8 @@ const struct lift_size *lift_size_op(struct arena *a, enum lift_size_kind kind, 
                                      const struct lift_size *y)
 {
     int64_t value;
-    if (x->kind == LIFT_SIZE_CONST && y->kind == LIFT_SIZE_CONST && apply(kind, x->value, y->value, &value) == LIFT_SIZE_OK)
+    if (x->kind == LIFT_SIZE_CONST && y->kind == LIFT_SIZE_CONST &&
+        apply(kind, x->value, y->value, &value) == LIFT_SIZE_OK)
         return lift_size_const(a, value);
     const struct lift_size *folded = fold_neutral(kind, x, y);
     if (folded) return folded;
@@ -79,7 +88,8 @@ const struct lift_size *lift_size_op(struct arena *a, enum lift_size_kind kind, 
     return s;
 }
 
-enum lift_size_status lift_size_value(const struct lift_size *s, const struct lift_size_param *params, int64_t *out)
+enum lift_size_status lift_size_value(const struct lift_size *s, const struct lift_size_param *params,
+                                      int64_t *out)
 {
     if (s->kind == LIFT_SIZE_CONST || s->kind == LIFT_SIZE_PARAM) {
         *out = s->kind == LIFT_SIZE_CONST ? s->value : params[s->param].value;
@@ -94,10 +104,14 @@ enum lift_size_status lift_size_value(const struct lift_size *s, const struct li
 const char *lift_size_status_text(enum lift_size_status status)
 {
     switch (status) {
-    case LIFT_SIZE_OVERFLOW: return "overflows 64 bits";
-    case LIFT_SIZE_BY_ZERO: return "divides by zero";
-    case LIFT_SIZE_INEXACT: return "does not divide evenly";
-    case LIFT_SIZE_OK: break;
+    case LIFT_SIZE_OVERFLOW:
+        return "overflows 64 bits";
+    case LIFT_SIZE_BY_ZERO:
+        return "divides by zero";
+    case LIFT_SIZE_INEXACT:
+        return "does not divide evenly";
+    case LIFT_SIZE_OK:
+        break;
     }
     return "is fine";
 }
@@ -116,8 +130,10 @@ static void print_at(const struct lift_size *s, int level, struct strbuf *out)
     } else if (s->kind == LIFT_SIZE_PARAM) {
         strbuf_add(out, s->name);
     } else {
-        static const char *const signs[] = {
-            [LIFT_SIZE_ADD] = " + ", [LIFT_SIZE_SUB] = " - ", [LIFT_SIZE_MUL] = " * ", [LIFT_SIZE_DIV] = " / "};
+        static const char *const signs[] = {[LIFT_SIZE_ADD] = " + ",
+                                            [LIFT_SIZE_SUB] = " - ",
+                                            [LIFT_SIZE_MUL] = " * ",
+                                            [LIFT_SIZE_DIV] = " / "};
         if (own < level) strbuf_add(out, "(");
         print_at(s->a, own, out);
         strbuf_add(out, signs[s->kind]);

@@ -8,7 +8,8 @@
 
 enum { MAX_SIZES = 64 };
 
-static bool parse_one(const char *text, size_t length, struct lift_size_value *out, struct arena *a, struct diag *d)
+static bool parse_one(const char *text, size_t length, struct lift_size_value *out, struct arena *a,
+                      struct diag *d)
 {
     const char *item = arena_strndup(a, text, length);
     const char *equals = strchr(item, '=');

@@ -1,7 +1,8 @@
 /* The syntax tree of a Lift text: what the parser hands to the elaborator. Private to core/lift.
  *
- * Names are unresolved here; whether `f(x)` is a pattern, a scalar operation or a user function, and whether a call is
- * partial, is decided by elaborate.c. Everything lives in the arena given to lift_syntax_parse(). */
+ * Names are unresolved here; whether `f(x)` is a pattern, a scalar operation or a user function, and whether
+ * a call is partial, is decided by elaborate.c. Everything lives in the arena given to lift_syntax_parse().
+ */
 #ifndef THRESH_LIFT_SYNTAX_H
 #define THRESH_LIFT_SYNTAX_H
 
@@ -14,22 +15,22 @@
 struct arena;
 
 enum ast_kind {
-    AST_NAME,    /* name */
-    AST_NUMBER,  /* number */
-    AST_CALL,    /* parts[0] applied to parts[1..]; f(a)(b) is f(a, b) */
-    AST_FUN,     /* fun patterns -> parts[0] */
-    AST_TUPLE,   /* parts, 2 or more */
-    AST_LET,     /* let name = parts[0] in parts[1] */
-    AST_BINARY,  /* parts[0] op parts[1] */
-    AST_NEGATE,  /* - parts[0] */
-    AST_PIPE,    /* parts[0] |> parts[1] */
-    AST_ASCRIBE  /* (parts[0] : type) */
+    AST_NAME,   /* name */
+    AST_NUMBER, /* number */
+    AST_CALL,   /* parts[0] applied to parts[1..]; f(a)(b) is f(a, b) */
+    AST_FUN,    /* fun patterns -> parts[0] */
+    AST_TUPLE,  /* parts, 2 or more */
+    AST_LET,    /* let name = parts[0] in parts[1] */
+    AST_BINARY, /* parts[0] op parts[1] */
+    AST_NEGATE, /* - parts[0] */
+    AST_PIPE,   /* parts[0] |> parts[1] */
+    AST_ASCRIBE /* (parts[0] : type) */
 };
 
 /* A parameter of `fun`: a name, or a tuple of patterns. */
 struct ast_pattern {
     struct source_pos at;
-    const char *name; /* NULL for a tuple */
+    const char *name;      /* NULL for a tuple */
     struct ast_type *type; /* NULL if not written */
     size_t n_parts, cap_parts;
     struct ast_pattern **parts;
