@@ -41,7 +41,8 @@ const struct index_expr *index_add(struct arena *a, const struct index_expr *x, 
 const struct index_expr *index_scale(struct arena *a, const struct index_expr *x, int64_t by);
 const struct index_expr *index_div(struct arena *a, const struct index_expr *x, int64_t by); /* floor, by > 0 */
 const struct index_expr *index_mod(struct arena *a, const struct index_expr *x, int64_t by); /* in [0, by), by > 0 */
-/* Replaces variable v by replacement[v] (NULL: keeps it) and simplifies again. n: length of replacement[]. */
+/* Replaces variable v by replacement[v] (NULL: keeps it) and simplifies again. n: length of replacement[].
+ * The replacement must stay in the range of v: simplification has relied on it. */
 const struct index_expr *index_substitute(struct arena *a, const struct index_expr *x,
                                           const struct index_expr *const *replacement, uint32_t n);
 int64_t index_min(const struct index_expr *x); /* a lower bound over all variable values */

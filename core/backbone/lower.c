@@ -423,10 +423,24 @@ static const struct view_env *bind_inputs(struct lowering *l)
     return env;
 }
 
+/* Reports reductions whose accumulator is no scalar: evaluation relies on there being none. */
+static void check_reductions(struct lowering *l, const struct lift_expr *e)
+{
+    if (e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE && e->type->kind != LIFT_SCALAR)
+        unsupported(l, e->at, "a reduction whose accumulator is a tuple or an array");
+    for (unsigned i = 0; i < e->n_args; i++)
+        check_reductions(l, e->args[i]);
+    if (e->kind == LIFT_APPLY && e->fun)
+        check_reductions(l, e->fun->body);
+    if (e->kind == LIFT_LET)
+        check_reductions(l, e->body);
+}
+
 struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a, struct diag *d)
 {
     struct lowering l = {.arena = a, .diag = d, .program = p};
     const struct view_env *env = bind_inputs(&l);
+    check_reductions(&l, p->output);
     if (!l.failed)
         store_output(&l, env);
     return l.failed ? NULL : bb_build(&l, o);

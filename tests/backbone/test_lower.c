@@ -192,17 +192,23 @@ Test(backbone_lower, extent_one_has_no_logical)
                  "4 instructions, 3 dimensions, 0 values that may be staged\n");
 }
 
-Test(backbone_lower, nested_reduction_is_a_located_error)
+static void expect_lower_error(const char *program, const char *place, const char *what)
 {
-    struct lowered l = lower_text("size M, N\ninput A: [[float]N]M\n"
-                                  "output reduce(fun (s, r) -> add(s, reduce(max, 0.0, r)), 0.0, A)\n",
-                                  "M=4,N=4", NULL);
+    struct lowered l = lower_text(program, "M=4,N=4", NULL);
     cr_expect_null(l.bb);
     cr_assert_eq(diag_count(l.diag), 1);
-    cr_expect(strstr(diag_message(l.diag, 0), "not supported yet: a reduction for each element"), "%s",
-              diag_message(l.diag, 0));
-    cr_expect(strstr(diag_message(l.diag, 0), "test.lift:3:"), "%s", diag_message(l.diag, 0));
+    const char *message = diag_message(l.diag, 0);
+    cr_expect(strstr(message, place) && strstr(message, what), "%s", message);
     lowered_free(&l);
+}
+
+Test(backbone_lower, located_errors)
+{
+    expect_lower_error("size M, N\ninput A: [[float]N]M\n"
+                       "output reduce(fun (s, r) -> add(s, reduce(max, 0.0, r)), 0.0, A)\n",
+                       "test.lift:3:", "not supported yet: a reduction for each element");
+    expect_lower_error("size M, N\ninput A: [[float]N]M\ninput x: [float]N\noutput reduce(fun (s, r) -> r, x, A)\n",
+                       "test.lift:4:", "not supported yet: a reduction whose accumulator");
 }
 
 Test(backbone_lower, candidate_sizes)
