@@ -1,6 +1,8 @@
 /* The evaluator on the CPU device with hand-written kernels over y[i] = 2 x[i]: good ones, wrong ones, and ones that crash
  * or hang their runner. */
 #include <criterion/criterion.h>
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/evaluate.h"
@@ -177,6 +179,39 @@ Test(agent_evaluate, rounds_measure_every_kernel)
     double ns[6];
     evaluator_rounds(ev, kernels, 2, 3, 1, ns);
     for (int r = 0; r < 3; r++) cr_assert(ns[r] > 0 && ns[3 + r] != ns[3 + r]);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, says_why_no_runner_starts)
+{
+    struct diag *d = diag_new();
+    struct device dev = {.name = "nowhere", .index = 99};
+    struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = 4, .output = true}};
+    struct verify_task *t = verify_task_new(shape, 1, 7, d);
+    const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
+    cr_assert_null(evaluator_start(&t, &dev, 1, tolerance, d));
+    cr_assert(strstr(diag_message(d, 0), "device 99 is gone"), "%s", diag_message(d, 0));
+    diag_free(d);
+}
+
+Test(agent_evaluate, its_descriptors_wake_a_poll)
+{
+    struct evaluator *ev = evaluate_start(1);
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k = evaluate_kernel(evaluate_good, args, text, sizeof text);
+    uint64_t job = 0;
+    struct evaluation e;
+    evaluator_submit(ev, 5, &k, &(struct eval_settings){.verify = true});
+    while (!evaluator_poll(ev, 0, &job, &e)) {
+        int fds[8];
+        struct pollfd p[8];
+        unsigned n = evaluator_fds(ev, fds, 8);
+        for (unsigned i = 0; i < n; i++) p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+        cr_assert(poll(p, n, 60000) > 0);
+    }
+    cr_assert_eq(job, 5);
+    cr_assert_eq(e.status, EVAL_OK, "%s", e.message);
     evaluator_free(ev);
 }
 
