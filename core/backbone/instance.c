@@ -3,8 +3,6 @@
  * Facts only: which objects there are, which tiles an instruction owns, which dimensions stand for one tile at the two
  * ends of a value, where an access has unit stride. What may be decided about them is in the .space file. Statement ids
  * are those of backbone.h: instructions first, then dimensions. */
-#include <string.h>
-
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/space/data.h"
@@ -95,6 +93,7 @@ static void add_logicals(const struct instance *in)
         space_data_member_of(in->data, "TilesOf", tile->logical, t);
         space_data_list(in->data, "sizes", &t, 1, tile->sizes, tile->n_sizes);
         fact1(in, "level", t, tile->level);
+        if (bb->logicals[tile->logical].of == BB_NONE) space_data_member(in->data, "MainTile", t);
     }
 }
 
@@ -160,6 +159,18 @@ static void add_dims(const struct instance *in)
     }
 }
 
+static void add_dims_of_tiles(const struct instance *in)
+{
+    const struct backbone *bb = in->bb;
+    int64_t *list = ARENA_ARRAY(in->scratch, int64_t, bb->n_dims + 1);
+    for (uint32_t t = 0; t < bb->n_tiles; t++) {
+        size_t n = 0;
+        for (uint32_t d = 0; d < bb->n_dims; d++)
+            if (bb->dims[d].tile == t) list[n++] = statement(in, d);
+        space_data_list(in->data, "dims_of", &t, 1, list, n);
+    }
+}
+
 /* ---- values in registers ---- */
 
 static void add_pairs(const struct instance *in, uint32_t from, uint32_t to)
@@ -214,7 +225,6 @@ static void add_coordinate(const struct instance *in, uint32_t value, unsigned p
     fact1(in, "copy_logical", c, bb->insts[v->copy_store].logicals[place]);
     fact1(in, "value_of", c, value);
     space_data_member_of(in->data, "Coordinates", v->region, c);
-    space_data_member_of(in->data, "CoordinatesOf", value, c);
     for (unsigned i = 0; i < l->n_levels; i++) space_data_member_of(in->data, "LoadTiles", c, l->first_tile + i);
 }
 
@@ -244,12 +254,17 @@ static void add_copy(const struct instance *in, uint32_t value, uint32_t id)
         space_data_member_of(in->data, "CopyDims", value, statement(in, d));
 }
 
-static void add_copy_tiles(const struct instance *in, uint32_t value)
+/* The region's dimensions and the copies' tiles: both are numbered consecutively. */
+static void add_latent_lists(const struct instance *in, uint32_t value)
 {
     const struct backbone *bb = in->bb;
+    const struct bb_region *region = &bb->regions[bb->values[value].region];
     const struct bb_inst *store = &bb->insts[bb->values[value].copy_store];
-    for (uint32_t d = store->first_dim; d < store->first_dim + store->n_dims; d++)
-        space_data_member_of(in->data, "CopyTiles", value, bb->dims[d].tile);
+    int64_t *list = ARENA_ARRAY(in->scratch, int64_t, region->n_dims + store->n_dims + 1);
+    for (unsigned i = 0; i < region->n_dims; i++) list[i] = region->first_region_dim + i;
+    space_data_list(in->data, "coordinates", &value, 1, list, region->n_dims);
+    for (unsigned i = 0; i < store->n_dims; i++) list[i] = bb->dims[store->first_dim + i].tile;
+    space_data_list(in->data, "copy_tiles", &value, 1, list, store->n_dims);
 }
 
 static void add_values(const struct instance *in)
@@ -269,7 +284,7 @@ static void add_values(const struct instance *in)
         add_staged_dims(in, v, &bb->insts[value->copy_store]);
         add_copy(in, v, value->copy_load);
         add_copy(in, v, value->copy_store);
-        add_copy_tiles(in, v);
+        add_latent_lists(in, v);
     }
 }
 
@@ -293,6 +308,7 @@ struct space_data *bb_instance(const struct backbone *bb, const struct bb_device
     add_logicals(&in);
     add_insts(&in);
     add_dims(&in);
+    add_dims_of_tiles(&in);
     add_edges(&in);
     add_values(&in);
     add_device(&in);
