@@ -7,7 +7,7 @@ CC = gcc
 FOLDERS ?= core/base core/codec core/space core/lift core/backbone spacedsl mcts perfmodel \
            agent/codegen agent coordinator coordinator/cli
 TESTS ?= tests/*/*.c
-SPACES ?= $(wildcard spacedsl/spaces/gpu.space)
+SPACES ?= $(wildcard spacedsl/spaces/*.space)
 PACKAGES = build-essential pkg-config libcriterion-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers \
            libzmq3-dev libmsgpack-dev libsqlite3-dev libjansson-dev uthash-dev oclgrind clang-format
 PKGS = msgpack libzmq sqlite3 jansson OpenCL
