@@ -118,10 +118,10 @@ static struct data_table *obtain_table(struct space_data *data, const char *name
 
 static size_t probe(const struct data_table *t, const uint32_t *args)
 {
-    size_t mask = t->index_size - 1;
-    size_t at = (size_t)hash_finish(hash_bytes(HASH_START, args, t->arity * sizeof *args)) & mask;
-    while (t->index[at] && memcmp(t->rows[t->index[at] - 1].args, args, t->arity * sizeof *args))
-        at = (at + 1) & mask;
+    size_t mask = t->index_size - 1, bytes = t->arity * sizeof *args;
+    if (!bytes) return 0;
+    size_t at = (size_t)hash_finish(hash_bytes(HASH_START, args, bytes)) & mask;
+    while (t->index[at] && memcmp(t->rows[t->index[at] - 1].args, args, bytes)) at = (at + 1) & mask;
     return at;
 }
 
