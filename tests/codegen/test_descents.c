@@ -1,0 +1,164 @@
+/* Random leaves of the GPU space: every one is implemented, passes the interpreter of the loop program
+ * without a fault and gives the result of the Lift interpreter; some are compiled and run. Inputs are small
+ * integers: results agree exactly. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "core/base/diag.h"
+#include "core/base/pcg32.h"
+#include "core/lift/lift.h"
+#include "core/space/data.h"
+#include "core/space/space.h"
+#include "tests/codegen/fixture.h"
+
+extern const struct space_def space_def_gpu;
+
+struct descent_case {
+    struct arena *arena;
+    struct diag *diag;
+    struct source source;
+    struct lift_program *program;
+    struct backbone *bb;
+    struct space_data *data;
+    struct space *space;
+    double **buffers; /* [bb->n_buffers]; the last is the output */
+    double *expected;
+};
+
+static void fill_buffers(struct descent_case *x)
+{
+    const struct backbone *bb = x->bb;
+    double **inputs = ARENA_ARRAY(x->arena, double *, bb->n_buffers);
+    x->buffers = ARENA_ARRAY(x->arena, double *, bb->n_buffers);
+    for (unsigned b = 0; b < bb->n_buffers; b++) {
+        x->buffers[b] = ARENA_ARRAY(x->arena, double, bb->buffers[b].elements);
+        for (int64_t i = 0; i < bb->buffers[b].elements; i++)
+            x->buffers[b][i] = (double)((i * 7 + b * 3) % 11) - 5;
+        if (!bb->buffers[b].output) inputs[bb->buffers[b].input] = x->buffers[b];
+    }
+    x->expected = ARENA_ARRAY(x->arena, double, bb->buffers[bb->n_buffers - 1].elements);
+    lift_interpret(x->program, (const double *const *)inputs, x->expected);
+}
+
+static void open_case(struct descent_case *x, const char *text, const char *sizes)
+{
+    static const struct bb_device device = {.max_work_group = 64,
+                                            .max_work_item = {64, 64, 64},
+                                            .local_bytes = 32768,
+                                            .n_vector_widths = 3,
+                                            .vector_widths = {2, 4, 8},
+                                            .gpu = true};
+    struct lift_size_value *values;
+    *x = (struct descent_case){.arena = arena_new(), .diag = diag_new()};
+    x->source = (struct source){"test.lift", text, strlen(text)};
+    x->program = lift_parse(&x->source, x->arena, x->diag);
+    int n = lift_parse_sizes(sizes, &values, x->arena, x->diag);
+    cr_assert(x->program && n >= 0 && lift_bind(x->program, values, (unsigned)n, x->arena, x->diag));
+    x->bb = bb_lower(x->program, &(struct bb_options){0}, x->arena, x->diag);
+    cr_assert(x->bb);
+    x->data = bb_instance(x->bb, &device);
+    x->space = space_instantiate(&space_def_gpu, x->data, x->diag);
+    cr_assert(x->space);
+    fill_buffers(x);
+}
+
+static void close_case(struct descent_case *x)
+{
+    space_free(x->space);
+    space_data_free(x->data);
+    diag_free(x->diag);
+    arena_free(x->arena);
+}
+
+/* Takes a random value that does not fail. */
+static bool decide(struct space_state *st, uint32_t slot, struct pcg32 *random)
+{
+    uint32_t values[4096], n = space_values(st, slot, values);
+    struct space_failure why;
+    space_mark mark = space_snapshot(st);
+    while (n > 0) {
+        uint32_t i = pcg32_below(random, n);
+        if (space_apply(st, (struct space_action){slot, values[i]}, &why)) return true;
+        space_rollback(st, mark);
+        values[i] = values[--n];
+    }
+    return false;
+}
+
+/* To a leaf, or false at a dead end. */
+static bool descend(struct space_state *st, struct pcg32 *random)
+{
+    uint32_t slot;
+    while ((slot = space_next_choice(st, NULL, 0)) != UINT32_MAX)
+        if (!decide(st, slot, random)) return false;
+    return true;
+}
+
+static void same_output(const struct descent_case *x, const char *text)
+{
+    unsigned last = x->bb->n_buffers - 1;
+    for (int64_t i = 0; i < x->bb->buffers[last].elements; i++)
+        cr_assert(x->buffers[last][i] == x->expected[i], "element %lld\n%s", (long long)i, text);
+}
+
+static void check_leaf(const struct descent_case *x, const struct space_state *leaf, bool compile)
+{
+    struct arena *a = arena_new();
+    struct bb_candidate *c = bb_candidate_new(x->bb, a);
+    const char *why = "";
+    cr_assert(bb_decode(x->bb, leaf, c, &why), "%s", why);
+    struct cg_program *p = cg_build(x->bb, c, &(struct cg_options){.aligned_vectors = true}, a, &why);
+    cr_assert(p, "%s", why);
+    struct cg_kernel k;
+    cg_emit(p, &k);
+    struct cg_check check = cg_interpret(p, x->buffers);
+    cr_assert_eq(check.fault, CG_OK, "%s\n%s", check.where, k.source);
+    same_output(x, k.source);
+    if (compile && cgt_run(x->bb, &k, x->buffers)) same_output(x, k.source);
+    cg_kernel_free(&k);
+    arena_free(a);
+}
+
+static void check_leaves(const char *text, const char *sizes, unsigned descents, unsigned compiled)
+{
+    struct descent_case x;
+    struct pcg32 random = pcg32_seed(2021, 11);
+    unsigned leaves = 0;
+    open_case(&x, text, sizes);
+    struct space_state *root = space_root(x.space, NULL), *st = space_state_clone(root);
+    for (unsigned i = 0; i < descents; i++) {
+        space_state_assign(st, root);
+        if (descend(st, &random)) check_leaf(&x, st, leaves++ < compiled);
+    }
+    cr_assert_gt(leaves, descents / 2);
+    space_state_free(st);
+    space_state_free(root);
+    close_case(&x);
+}
+
+Test(descents, axpy)
+{
+    check_leaves("size N\ninput alpha: float\ninput x: [float]N\ninput y: [float]N\n"
+                 "output map(fun (xi, yi) -> alpha * xi + yi, zip(x, y))\n",
+                 "N=48", 60, 6);
+}
+
+Test(descents, matrix_vector)
+{
+    check_leaves("size M, N\ninput A: [[float]N]M\ninput x: [float]N\n"
+                 "output map(fun row -> reduce(add, 0.0, map(mult, zip(row, x))), A)\n",
+                 "M=8,N=12", 30, 6);
+}
+
+Test(descents, matrix_product)
+{
+    check_leaves("size M, N, K\ninput A: [[float]K]M\ninput B: [[float]N]K\n"
+                 "output map(fun row -> map(fun col -> reduce(add, 0.0, map(mult, zip(row, col))), "
+                 "transpose(B)), A)\n",
+                 "M=8,N=4,K=6", 12, 6);
+}
+
+Test(descents, transposition)
+{
+    check_leaves("size M, N\ninput A: [[float]N]M\noutput transpose(A)\n", "M=8,N=12", 40, 6);
+}
