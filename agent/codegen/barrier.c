@@ -4,7 +4,8 @@
  * from the store's child to the load's, and if that node is a loop also from the load's child round the back
  * edge to the store's. Every interval needs one barrier; taking the last point of the interval that ends
  * first gives the fewest. Points are legal outside thread nests and predicates only, so a dependence inside a
- * thread nest is refused (lift page, step 3; CC'22 section 4.6). A group of one work-item needs none. */
+ * thread nest is refused (lift page, step 3; CC'22 section 4.6). A group of one work-item needs none, nor
+ * does a region of which each work-item reads only what it wrote (depend.c). */
 #include "agent/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -46,6 +47,7 @@ static void collect(struct cg_program *p, struct site *s)
         if (!p->regions[value->region].used) continue;
         struct cg_node *store = p->inst_node[value->copy_store], *load = p->inst_node[value->load];
         if (cg_common(store, load) != s->node) continue;
+        if (!p->options.no_barrier_elimination && !cg_depends(p, value)) continue;
         add_interval(s, (struct interval){child_towards(s->node, store), child_towards(s->node, load),
                                           &p->regions[value->region]});
     }

@@ -105,6 +105,8 @@ bool cg_hardware(const struct cg_node *n);                               /* THRE
 /* The node of an instruction's own dimension of a tile; NULL if it has none that is live. */
 struct cg_node *cg_own(const struct cg_program *p, uint32_t inst, uint32_t tile);
 bool cg_owns(const struct cg_program *p, uint32_t inst, const struct cg_node *n);
+/* Whether a work-item may read an element of the value's region that another one wrote (depend.c). */
+bool cg_depends(const struct cg_program *p, const struct bb_value *v);
 int64_t cg_items_per_group(const struct cg_program *p);
 
 #endif

@@ -234,3 +234,26 @@ Test(faults, reduction_started_inside)
                    " loop mad.k.0 A.load.k.0 B.load.k.0 { init A.load B.load mad } store } }",
                    "a reduction is started inside its own loop");
 }
+
+/* ---- barriers that are not needed ---- */
+
+static unsigned barriers_with(const struct fault_case *x, const struct cg_options *o)
+{
+    const char *why = NULL;
+    struct cg_program *p = cg_build(x->bb, x->c, o, x->arena, &why);
+    cr_assert(p, "%s", why);
+    cr_assert_eq(cg_interpret(p, x->buffers).fault, CG_OK);
+    return p->n_barriers;
+}
+
+Test(faults, no_barrier_where_each_item_reads_its_own)
+{
+    struct fault_case x = tiled();
+    x.c = cgt_candidate(x.bb, x.arena, TILED_SIZES,
+                        "loop A.load.i.0 store.i.0 {"
+                        " thread1 A.cl.i.0 A.cs.i.0 { thread0 A.cl.j.0 A.cs.j.0 { A.cl A.cs } }"
+                        " thread1 A.load.i.1 store.i.1 { thread0 A.load.j.0 store.j.0 { A.load store } } }");
+    cr_assert_eq(barriers_with(&x, &FAULT_OPTIONS), 0);
+    cr_assert_gt(barriers_with(&x, &(struct cg_options){.no_barrier_elimination = true}), 1);
+    arena_free(x.arena);
+}

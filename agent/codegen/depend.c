@@ -1,0 +1,98 @@
+/* Exact dependence through a region: sizes are constants, so that it can be enumerated. Element -> writing
+ * work-item is tabulated over all work-items and the loops between the innermost common node and the store;
+ * if every read is by the item that wrote the element, the region needs no barrier, forward or round a loop.
+ * More than MOST_ACCESSES accesses count as dependent (lift page, step 3). */
+#include "agent/codegen/program.h"
+
+#include "core/base/arena.h"
+
+enum { MOST_ACCESSES = 1 << 16, UNWRITTEN = 0 };
+
+struct walk {
+    const struct cg_program *p;
+    const struct cg_node *inst;
+    const struct cg_node *path[64]; /* dimensions from the common node's child to the instruction */
+    unsigned n;
+    int64_t *digit;  /* [n_nodes] */
+    int64_t *writer; /* [elements] work-item + 1, or UNWRITTEN */
+    bool writes;
+    int64_t item[CG_AXES], number;
+    bool dependent;
+};
+
+static void touch(struct walk *w)
+{
+    int64_t *writer = &w->writer[index_eval(w->p->access[w->inst->statement].offset, w->digit)];
+    if (w->writes && *writer == UNWRITTEN) *writer = w->number + 1;
+    w->dependent |= *writer != w->number + 1;
+}
+
+static void step(struct walk *w, unsigned depth)
+{
+    if (depth == w->n) {
+        touch(w);
+        return;
+    }
+    const struct cg_node *n = w->path[depth];
+    if (n->kind == BB_THREAD) {
+        if (w->item[n->axis] >= n->run_extent) return;
+        w->digit[n->id] = w->item[n->axis] / n->inner % n->size;
+        step(w, depth + 1);
+        return;
+    }
+    for (w->digit[n->id] = 0; w->digit[n->id] < n->size && !w->dependent; w->digit[n->id]++)
+        step(w, depth + 1);
+    w->digit[n->id] = 0;
+}
+
+static bool guarded_off(const struct walk *w)
+{
+    for (unsigned g = 0; g < CG_AXES; g++)
+        if ((w->inst->guard_local >> g & 1u) && w->item[g]) return true;
+    return false;
+}
+
+/* The path from below `common` to the instruction; false if it is too long or has too many accesses. */
+static bool set_path(struct walk *w, const struct cg_node *common)
+{
+    double accesses = (double)cg_items_per_group(w->p);
+    w->n = w->inst->depth - common->depth - 1;
+    if (w->n > sizeof w->path / sizeof w->path[0]) return false;
+    const struct cg_node *n = w->inst->parent;
+    for (unsigned i = w->n; i-- > 0; n = n->parent) {
+        w->path[i] = n;
+        if (n->kind != BB_THREAD) accesses *= (double)n->size;
+    }
+    return accesses <= MOST_ACCESSES;
+}
+
+/* Every access of one instruction; false if it shows or may have a dependence. */
+static bool independent(struct walk *w, const struct cg_node *inst, const struct cg_node *common)
+{
+    const int64_t *size = w->p->local_size;
+    w->inst = inst;
+    w->number = 0;
+    if (!set_path(w, common)) return false;
+    for (w->item[2] = 0; w->item[2] < size[2]; w->item[2]++)
+        for (w->item[1] = 0; w->item[1] < size[1]; w->item[1]++)
+            for (w->item[0] = 0; w->item[0] < size[0]; w->item[0]++, w->number++)
+                if (!guarded_off(w) && !w->dependent) step(w, 0);
+    return !w->dependent;
+}
+
+bool cg_depends(const struct cg_program *p, const struct bb_value *v)
+{
+    const struct cg_region *r = &p->regions[v->region];
+    struct cg_node *store = p->inst_node[v->copy_store], *load = p->inst_node[v->load];
+    const struct cg_node *common = cg_common(store, load);
+    if (r->elements > MOST_ACCESSES) return true;
+    struct arena *scratch = arena_new();
+    struct walk w = {.p = p, .writes = true};
+    w.digit = ARENA_ARRAY(scratch, int64_t, p->n_nodes);
+    w.writer = ARENA_ARRAY(scratch, int64_t, r->elements);
+    bool free_of = independent(&w, store, common);
+    w.writes = false;
+    free_of = free_of && independent(&w, load, common);
+    arena_free(scratch);
+    return !free_of;
+}
