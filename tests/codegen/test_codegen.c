@@ -234,3 +234,31 @@ Test(codegen, transpose_copy_under_a_predicate)
     agree(bb, c, transpose_expected(buffers, 8, 8, a), buffers, a);
     arena_free(a);
 }
+
+/* ---- the tree and its cost ---- */
+
+Test(codegen, tree_and_cost)
+{
+    struct arena *a = arena_new();
+    struct backbone *bb = cgt_transpose(a, 8, 8);
+    struct bb_candidate *c = cgt_candidate(
+        bb, a, "i.0=2 i.1=4 j.0=8",
+        "block0 A.load.i.0 store.i.0 { thread0 A.load.j.0 store.j.0 { unroll A.load.i.1 { A.load }"
+        " vector store.i.1 { store } } }");
+    struct cg_program *p = built(bb, c, a);
+    struct strbuf text = {0};
+    double steps, items;
+    cg_print_tree(p, &text);
+    cr_assert_str_eq(text.text, "block0 2: A.load.i.0 store.i.0\n"
+                                "    thread0 8: A.load.j.0 store.j.0\n"
+                                "        unroll 4: A.load.i.1\n"
+                                "            A.load [A]\n"
+                                "        vector 4: store.i.1\n"
+                                "            store [out]\n");
+    cg_cost(p, &steps, &items);
+    cr_assert_eq(steps, 5);
+    cr_assert_eq(items, 16);
+    cr_assert_eq(cg_interpret_cost(p), 8 * 16);
+    strbuf_free(&text);
+    arena_free(a);
+}
