@@ -404,3 +404,12 @@ bool bounds_propagate(struct space_state *st, uint32_t instance)
     uint32_t last = 0;
     return count_open(&w, &last) > 1 || try_values(&w, last);
 }
+
+bool bounds_entailed(struct space_state *st, uint32_t instance)
+{
+    const struct space *s = st->space;
+    const struct instance *in = &s->instances[instance];
+    struct work w = {st, &s->shapes[in->shape], s->instance_slots + in->slots, st->lo, st->hi};
+    forward(&w);
+    return w.lo[w.shape->n_nodes - 1] == 1;
+}

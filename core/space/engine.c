@@ -110,10 +110,21 @@ static void queue_object_pairs(struct space_state *st, uint32_t live)
     }
 }
 
-static void notify(struct space_state *st, uint32_t slot)
+/* Whether the loss of values can make a tabulated instance prune: a lost value has no dominator left. */
+static bool matters(const struct shape *sh, unsigned local, uint64_t lost, uint64_t now)
+{
+    for (const uint64_t *dominators = sh->dominators + local * 64; lost; lost &= lost - 1)
+        if (!(dominators[__builtin_ctzll(lost)] & now)) return true;
+    return false;
+}
+
+static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
-    for (uint32_t k = s->watch_first[slot]; k < s->watch_first[slot + 1]; k++) state_queue_instance(st, s->watch[k]);
+    for (uint32_t k = s->watch_first[slot]; k < s->watch_first[slot + 1]; k++) {
+        uint8_t local = s->watch_local[k];
+        if (local == WATCH_ALWAYS || matters(&s->shapes[s->instances[s->watch[k]].shape], local, lost, now)) state_queue_instance(st, s->watch[k]);
+    }
     if (s->slots[slot].square >= 0) state_queue_pair(st, slot);
     if (slot >= s->n_slots && s->n_squares && st->vector[s->slots[slot].offset] == 2) queue_object_pairs(st, slot);
 }
@@ -150,7 +161,7 @@ bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word, u
         st->failed_slot = slot;
         return false;
     }
-    notify(st, slot);
+    notify(st, slot, old & ~now, now);
     return true;
 }
 

@@ -256,16 +256,7 @@ static void lay_out(struct space *s)
     s->canonical_bytes = canonical;
 }
 
-/* Calls `each` for every slot whose change may let the instance prune: its slots, its guards, and the liveness of both. */
-static void each_watched(const struct space *s, const struct instance *in, void (*each)(void *ctx, uint32_t slot), void *ctx)
-{
-    for (uint32_t k = 0; k < s->shapes[in->shape].n_slots; k++) {
-        const struct slot_info *info = &s->slots[s->instance_slots[in->slots + k]];
-        each(ctx, s->instance_slots[in->slots + k]);
-        for (unsigned l = 0; l < info->n_live; l++) each(ctx, info->live[l]);
-    }
-    for (uint32_t k = 0; k < in->n_guards; k++) each(ctx, s->guards[in->guards + k]);
-}
+/* ---- watches ---- */
 
 struct watch_builder {
     struct space *s;
@@ -274,13 +265,35 @@ struct watch_builder {
     uint32_t *next; /* by slot: where its next watch goes; NULL: only count */
 };
 
-static void add_watch(void *ctx, uint32_t slot)
+static void add_watch(struct watch_builder *b, uint32_t slot, uint8_t local)
 {
-    struct watch_builder *b = ctx;
-    if (b->last[slot] == b->instance + 1) return;
+    bool again = b->last[slot] == b->instance + 1;
     b->last[slot] = b->instance + 1;
-    if (b->next) b->s->watch[b->next[slot]++] = b->instance;
-    else b->s->watch_first[slot + 1]++;
+    if (!b->next) {
+        b->s->watch_first[slot + 1] += !again;
+        return;
+    }
+    if (again) {
+        b->s->watch_local[b->next[slot] - 1] = WATCH_ALWAYS;
+        return;
+    }
+    b->s->watch_local[b->next[slot]] = local;
+    b->s->watch[b->next[slot]++] = b->instance;
+}
+
+/* Every slot whose change may let the instance prune: its slots, its guards, and the liveness of both. */
+static void watch_instance(struct watch_builder *b)
+{
+    const struct space *s = b->s;
+    const struct instance *in = &s->instances[b->instance];
+    const struct shape *sh = &s->shapes[in->shape];
+    if (s->entailed[b->instance]) return;
+    for (uint32_t k = 0; k < sh->n_slots; k++) {
+        uint32_t slot = s->instance_slots[in->slots + k];
+        if (sh->kind != SHAPE_UNARY) add_watch(b, slot, sh->kind == SHAPE_GENERAL ? WATCH_ALWAYS : (uint8_t)k);
+        for (unsigned l = 0; l < s->slots[slot].n_live; l++) add_watch(b, s->slots[slot].live[l], WATCH_ALWAYS);
+    }
+    for (uint32_t k = 0; k < in->n_guards; k++) add_watch(b, s->guards[in->guards + k], WATCH_ALWAYS);
 }
 
 static void build_watches(struct space *s)
@@ -288,13 +301,14 @@ static void build_watches(struct space *s)
     size_t bytes = s->n_all * sizeof(uint32_t);
     struct watch_builder b = {.s = s, .last = base_calloc(s->n_all, sizeof(uint32_t))};
     s->watch_first = ARENA_ARRAY(s->arena, uint32_t, s->n_all + 1);
-    for (b.instance = 0; b.instance < s->n_instances; b.instance++) each_watched(s, &s->instances[b.instance], add_watch, &b);
+    for (b.instance = 0; b.instance < s->n_instances; b.instance++) watch_instance(&b);
     for (uint32_t i = 0; i < s->n_all; i++) s->watch_first[i + 1] += s->watch_first[i];
     s->watch = ARENA_ARRAY(s->arena, uint32_t, s->watch_first[s->n_all] + 1);
+    s->watch_local = ARENA_ARRAY(s->arena, uint8_t, s->watch_first[s->n_all] + 1);
     memset(b.last, 0, bytes);
     b.next = base_malloc(bytes);
     memcpy(b.next, s->watch_first, bytes);
-    for (b.instance = 0; b.instance < s->n_instances; b.instance++) each_watched(s, &s->instances[b.instance], add_watch, &b);
+    for (b.instance = 0; b.instance < s->n_instances; b.instance++) watch_instance(&b);
     free(b.next);
     free(b.last);
 }
@@ -323,8 +337,13 @@ static void make_root(struct space *s)
     for (uint32_t i = 0; i < s->n_instances; i++) state_queue_instance(st, i);
     for (uint32_t i = 0; i < s->n_slots; i++)
         if (s->slots[i].square >= 0) state_queue_pair(st, i);
-    if (state_propagate(st)) s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
-    else state_failure(st, &s->root_failure);
+    if (state_propagate(st)) {
+        s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
+        for (uint32_t i = 0; i < s->n_instances; i++) s->entailed[i] = bounds_entailed(st, i);
+        build_watches(s);
+    } else {
+        state_failure(st, &s->root_failure);
+    }
     space_state_free(st);
 }
 
@@ -355,6 +374,7 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     make_liveness(s);
     ground_all(s);
     lay_out(s);
+    s->entailed = ARENA_ARRAY(s->arena, bool, s->n_instances + 1);
     build_watches(s);
     fingerprint(s);
     make_root(s);

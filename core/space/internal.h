@@ -13,6 +13,7 @@
 #include "core/space/space.h"
 
 #define SPACE_NONE UINT32_MAX
+#define WATCH_ALWAYS UINT8_MAX
 #define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
 
 struct universe {
@@ -66,6 +67,8 @@ struct shape {
     const uint32_t *sizes;   /* universe of each slot */
     const uint64_t *forward; /* UNARY: allowed words. PAIR: [v0] -> mask of slot 1. TRIPLE: [v0 * n1 + v1] -> mask of 2 */
     const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
+    const uint64_t *dominators; /* PAIR, TRIPLE: [slot * 64 + v]: values that allow all that v allows. Removing v can only
+                                   prune others when none of them is left */
 };
 
 struct instance {
@@ -119,6 +122,8 @@ struct space {
     uint32_t *guards;
     size_t n_guards, cap_guards;
     uint32_t *watch_first, *watch; /* instances to revisit when a slot changes */
+    uint8_t *watch_local;          /* the slot's number in the instance if dominators decide, else WATCH_ALWAYS */
+    bool *entailed;                /* by instance: true in every candidate, so nothing watches for it */
     uint32_t max_nodes;            /* of a shape */
     size_t vector_bytes, canonical_bytes;
     uint64_t fingerprint;
@@ -238,6 +243,7 @@ void state_failure(const struct space_state *st, struct space_failure *why);
 
 /* bounds.c: instances without a table */
 BASE_MUST_USE bool bounds_propagate(struct space_state *st, uint32_t instance);
+bool bounds_entailed(struct space_state *st, uint32_t instance);
 int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scratch);
 
 #endif

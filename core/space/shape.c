@@ -176,6 +176,35 @@ static enum shape_kind classify(const struct shape *sh)
     return small ? SHAPE_TRIPLE : SHAPE_GENERAL;
 }
 
+/* Whether the table allows slot `k` = u wherever it allows `k` = v. */
+static bool allows_more(const struct shape *sh, uint32_t k, uint32_t u, uint32_t v)
+{
+    const uint32_t *n = sh->sizes;
+    if (sh->kind == SHAPE_PAIR) {
+        const uint64_t *rows = k ? sh->reverse : sh->forward;
+        return !(rows[v] & ~rows[u]);
+    }
+    for (uint32_t x = 0; x < (k == 0 ? 1 : n[0]); x++) {
+        for (uint32_t y = 0; y < (k == 1 ? 1 : n[1]); y++) {
+            const uint64_t *t = sh->forward;
+            uint64_t of_u = k == 0 ? t[u * n[1] + y] : k == 1 ? t[x * n[1] + u] : t[x * n[1] + y] >> u & 1;
+            uint64_t of_v = k == 0 ? t[v * n[1] + y] : k == 1 ? t[x * n[1] + v] : t[x * n[1] + y] >> v & 1;
+            if (of_v & ~of_u) return false;
+        }
+    }
+    return true;
+}
+
+static void find_dominators(struct shape *sh, struct arena *a)
+{
+    uint64_t *out = ARENA_ARRAY(a, uint64_t, sh->n_slots * PAIR_VALUES);
+    for (uint32_t k = 0; k < sh->n_slots; k++)
+        for (uint32_t v = 0; v < sh->sizes[k]; v++)
+            for (uint32_t u = 0; u < sh->sizes[k]; u++)
+                if (allows_more(sh, k, u, v)) out[k * PAIR_VALUES + v] |= UINT64_C(1) << u;
+    sh->dominators = out;
+}
+
 static void tabulate(struct shape *sh, struct arena *a)
 {
     int64_t *scratch = base_malloc(sh->n_nodes * sizeof *scratch);
@@ -183,6 +212,7 @@ static void tabulate(struct shape *sh, struct arena *a)
     if (sh->kind == SHAPE_UNARY) tabulate_unary(sh, a, scratch);
     else if (sh->kind == SHAPE_PAIR) tabulate_pair(sh, a, scratch);
     else if (sh->kind == SHAPE_TRIPLE) tabulate_triple(sh, a, scratch);
+    if (sh->kind == SHAPE_PAIR || sh->kind == SHAPE_TRIPLE) find_dominators(sh, a);
     free(scratch);
 }
 
