@@ -1,6 +1,7 @@
-/* An agent's loop: wait for the socket, the runners or the clock; answer each message; send each finished evaluation.
- * All state is in one struct on one thread; a message that makes no sense is answered with a failed result or ends the
- * service with a reason, never the process. Design page `distribution`, "The agent". */
+/* An agent's loop: wait for the socket, the runners or the clock; answer each message; send each finished
+ * evaluation. All state is in one struct on one thread; a message that makes no sense is answered with a
+ * failed result or ends the service with a reason, never the process. Design page `distribution`, "The
+ * agent". */
 #include "agent/serve.h"
 
 #include <math.h>
@@ -66,8 +67,11 @@ static void say_hello(struct agent *a)
     const struct device *dev = &a->options->device;
     char name[96] = "agent";
     gethostname(name, sizeof name - 1);
-    send_message(a, &(struct message){.kind = MESSAGE_HELLO, .hello = {.name = name, .device = dev->name,
-                                      .driver = dev->driver, .limits = wire_device(dev, arena)}});
+    send_message(a, &(struct message){.kind = MESSAGE_HELLO,
+                                      .hello = {.name = name,
+                                                .device = dev->name,
+                                                .driver = dev->driver,
+                                                .limits = wire_device(dev, arena)}});
     arena_free(arena);
 }
 
@@ -84,7 +88,8 @@ static void take_program(struct agent *a, const struct message_program *m)
     }
     a->problem = problem_new(m->path, m->text, m->sizes, &dev.limits, &options, a->diag);
     if (!a->problem || a->problem->fingerprint != m->fingerprint) {
-        give_up(a, a->problem ? "the program's space differs here: another version of thresh" : "the program is refused");
+        give_up(a, a->problem ? "the program's space differs here: another version of thresh"
+                              : "the program is refused");
         return;
     }
     a->evaluator = evaluator_new(a->problem, &a->options->device, a->options->runners, m->seed, a->diag);
@@ -96,7 +101,8 @@ static void take_program(struct agent *a, const struct message_program *m)
 }
 
 /* Decisions to OpenCL. false with a reason. */
-static bool lower(const struct agent *a, struct message_ints ints, struct cg_kernel *k, char why[EVAL_MESSAGE])
+static bool lower(const struct agent *a, struct message_ints ints, struct cg_kernel *k,
+                  char why[EVAL_MESSAGE])
 {
     struct arena *arena = arena_new();
     struct space_action *actions;
@@ -116,8 +122,11 @@ static bool lower(const struct agent *a, struct message_ints ints, struct cg_ker
 static void send_result(struct agent *a, uint64_t id, const struct evaluation *e, uint64_t kernel_hash)
 {
     struct message m = {.kind = MESSAGE_RESULT,
-                        .result = {.id = id, .status = eval_status_name(e->status), .median_ns = e->median_ns,
-                                   .samples = {e->samples_ns, e->n_samples}, .message = e->message,
+                        .result = {.id = id,
+                                   .status = eval_status_name(e->status),
+                                   .median_ns = e->median_ns,
+                                   .samples = {e->samples_ns, e->n_samples},
+                                   .message = e->message,
                                    .kernel_hash = kernel_hash}};
     send_message(a, &m);
     send_message(a, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
@@ -174,7 +183,8 @@ static unsigned lower_all(const struct agent *a, struct message_ints ints, struc
         bool fits = n < MAX_KERNELS && length >= 0 && (uint64_t)length <= ints.n - at;
         struct message_ints one = {ints.items + at, fits ? (size_t)length : 0};
         if (!fits || !lower(a, one, &kernels[n], why)) {
-            while (n) cg_kernel_free(&kernels[--n]);
+            while (n)
+                cg_kernel_free(&kernels[--n]);
             return 0;
         }
         at += one.n;
@@ -188,11 +198,14 @@ static void measure_rounds(struct agent *a, const struct message_rounds *m)
     const struct cg_kernel *list[MAX_KERNELS];
     unsigned rounds = m->rounds < MAX_ROUNDS ? (unsigned)m->rounds : MAX_ROUNDS;
     unsigned n = lower_all(a, m->kernels, kernels);
-    for (unsigned i = 0; i < n; i++) list[i] = &kernels[i];
+    for (unsigned i = 0; i < n; i++)
+        list[i] = &kernels[i];
     double *times = base_calloc((size_t)n * rounds + 1, sizeof *times);
     if (n && rounds) evaluator_rounds(a->evaluator, list, n, rounds, m->seed, times);
-    send_message(a, &(struct message){.kind = MESSAGE_FIGURES, .figures = {m->id, {times, (size_t)n * rounds}}});
-    for (unsigned i = 0; i < n; i++) cg_kernel_free(&kernels[i]);
+    send_message(a,
+                 &(struct message){.kind = MESSAGE_FIGURES, .figures = {m->id, {times, (size_t)n * rounds}}});
+    for (unsigned i = 0; i < n; i++)
+        cg_kernel_free(&kernels[i]);
     free(times);
 }
 
@@ -201,15 +214,22 @@ static void measure_rounds(struct agent *a, const struct message_rounds *m)
 static void handle(struct agent *a, const struct message *m)
 {
     switch (m->kind) {
-    case MESSAGE_PROGRAM: take_program(a, &m->program); break;
-    case MESSAGE_JOB: if (a->evaluator) start_job(a, &m->job); break;
-    case MESSAGE_ROUNDS: if (a->evaluator) measure_rounds(a, &m->rounds); break;
+    case MESSAGE_PROGRAM:
+        take_program(a, &m->program);
+        break;
+    case MESSAGE_JOB:
+        if (a->evaluator) start_job(a, &m->job);
+        break;
+    case MESSAGE_ROUNDS:
+        if (a->evaluator) measure_rounds(a, &m->rounds);
+        break;
     case MESSAGE_BYE:
         a->done = true;
         a->failed = m->bye.reason[0] != 0;
         if (a->failed) diag_plain(a->diag, "the coordinator refused: %s", m->bye.reason);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -234,8 +254,10 @@ static void wait_for_work(struct agent *a)
     unsigned n_fds = a->evaluator ? evaluator_fds(a->evaluator, fds, MAX_FDS) : 0;
     zmq_pollitem_t items[MAX_FDS + 2] = {{.socket = a->socket, .events = ZMQ_POLLIN}};
     int n = 1;
-    if (a->options->stop_fd >= 0) items[n++] = (zmq_pollitem_t){.fd = a->options->stop_fd, .events = ZMQ_POLLIN};
-    for (unsigned i = 0; i < n_fds; i++) items[n++] = (zmq_pollitem_t){.fd = fds[i], .events = ZMQ_POLLIN};
+    if (a->options->stop_fd >= 0)
+        items[n++] = (zmq_pollitem_t){.fd = a->options->stop_fd, .events = ZMQ_POLLIN};
+    for (unsigned i = 0; i < n_fds; i++)
+        items[n++] = (zmq_pollitem_t){.fd = fds[i], .events = ZMQ_POLLIN};
     zmq_poll(items, n, a->running ? 100 : HEARTBEAT_MS);
     if (a->options->stop_fd >= 0 && items[1].revents) a->done = true;
 }
@@ -274,7 +296,8 @@ bool agent_serve(const struct serve_options *o, struct diag *d)
     } else {
         serve_loop(&a);
     }
-    while (a.running) forget_running(&a, a.running->id);
+    while (a.running)
+        forget_running(&a, a.running->id);
     evaluator_free(a.evaluator);
     problem_free(a.problem);
     zmq_close(a.socket);

@@ -1,5 +1,6 @@
-/* The agent's side of the wire: one DEALER socket, one device. It says hello, takes the program, and then evaluates jobs
- * until the coordinator says bye. It lowers candidates itself, from decisions: no OpenCL text is ever accepted. */
+/* The agent's side of the wire: one DEALER socket, one device. It says hello, takes the program, and then
+ * evaluates jobs until the coordinator says bye. It lowers candidates itself, from decisions: no OpenCL text
+ * is ever accepted. */
 #ifndef THRESH_AGENT_SERVE_H
 #define THRESH_AGENT_SERVE_H
 
@@ -13,8 +14,8 @@ struct serve_options {
     void *context;        /* of ZeroMQ; borrowed */
     const char *endpoint; /* of the coordinator */
     struct device device;
-    unsigned runners;     /* 0: the evaluator's default */
-    int stop_fd;          /* readable: leave; -1: none */
+    unsigned runners; /* 0: the evaluator's default */
+    int stop_fd;      /* readable: leave; -1: none */
 };
 
 /* Serves until the end. false after an error: no coordinator, a program that does not fit, a lost device. */

@@ -9,13 +9,16 @@ enum { DEVICE_INTS = 18, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
 struct message_ints wire_device(const struct device *dev, struct arena *a)
 {
     const struct bb_device *l = &dev->limits;
-    int64_t head[] = {dev->gpu, dev->compute_units, dev->max_alloc_bytes, dev->global_bytes, l->gpu, l->max_work_group,
-                      l->max_work_item[0], l->max_work_item[1], l->max_work_item[2], l->local_bytes, l->max_unroll,
-                      l->max_private, l->n_vector_widths};
+    int64_t head[] = {
+        dev->gpu,          dev->compute_units,  dev->max_alloc_bytes, dev->global_bytes,   l->gpu,
+        l->max_work_group, l->max_work_item[0], l->max_work_item[1],  l->max_work_item[2], l->local_bytes,
+        l->max_unroll,     l->max_private,      l->n_vector_widths};
     int64_t *items = ARENA_ARRAY(a, int64_t, DEVICE_INTS);
     unsigned n = 0;
-    for (; n < sizeof head / sizeof head[0]; n++) items[n] = head[n];
-    for (unsigned i = 0; i < VECTOR_WIDTHS; i++) items[n++] = l->vector_widths[i];
+    for (; n < sizeof head / sizeof head[0]; n++)
+        items[n] = head[n];
+    for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
+        items[n++] = l->vector_widths[i];
     return (struct message_ints){items, n};
 }
 
@@ -30,16 +33,22 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
     dev->compute_units = (unsigned)v[1];
     dev->max_alloc_bytes = v[2];
     dev->global_bytes = v[3];
-    dev->limits = (struct bb_device){.gpu = v[4] != 0, .max_work_group = v[5], .max_work_item = {v[6], v[7], v[8]},
-                                     .local_bytes = v[9], .max_unroll = v[10], .max_private = v[11],
+    dev->limits = (struct bb_device){.gpu = v[4] != 0,
+                                     .max_work_group = v[5],
+                                     .max_work_item = {v[6], v[7], v[8]},
+                                     .local_bytes = v[9],
+                                     .max_unroll = v[10],
+                                     .max_private = v[11],
                                      .n_vector_widths = (unsigned)v[12]};
-    for (unsigned i = 0; i < VECTOR_WIDTHS; i++) dev->limits.vector_widths[i] = v[13 + i];
+    for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
+        dev->limits.vector_widths[i] = v[13 + i];
     return true;
 }
 
 struct message_ints wire_options(const struct bb_options *o, struct arena *a)
 {
-    int64_t v[OPTION_INTS] = {o->parallel_levels, o->reduction_levels, o->copy_levels, o->max_sizes, o->no_staging};
+    int64_t v[OPTION_INTS] = {o->parallel_levels, o->reduction_levels, o->copy_levels, o->max_sizes,
+                              o->no_staging};
     return (struct message_ints){arena_memdup(a, v, sizeof v), OPTION_INTS};
 }
 

@@ -1,4 +1,5 @@
-/* Devices, lowering options and actions as the integers that messages carry. Reading checks counts and ranges. */
+/* Devices, lowering options and actions as the integers that messages carry. Reading checks counts and
+ * ranges. */
 #ifndef THRESH_AGENT_WIRE_H
 #define THRESH_AGENT_WIRE_H
 

@@ -1,6 +1,7 @@
-/* Writing and reading results. The checksum is over the JSON text with sorted keys and without the checksum itself; it
- * tells an edited file from a damaged program, and protects nobody. Sizes and limits in a file are checked like those on
- * the command line: the problem is rebuilt from the program's text, and the fingerprint must be the recorded one. */
+/* Writing and reading results. The checksum is over the JSON text with sorted keys and without the checksum
+ * itself; it tells an edited file from a damaged program, and protects nobody. Sizes and limits in a file are
+ * checked like those on the command line: the problem is rebuilt from the program's text, and the fingerprint
+ * must be the recorded one. */
 #include "coordinator/best.h"
 
 #include <errno.h>
@@ -31,7 +32,8 @@ static void checksum(json_t *object, char hex[HASH_HEX_BYTES])
 static json_t *ints_json(struct message_ints ints)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < ints.n; i++) json_array_append_new(array, json_integer(ints.items[i]));
+    for (size_t i = 0; i < ints.n; i++)
+        json_array_append_new(array, json_integer(ints.items[i]));
     return array;
 }
 
@@ -56,13 +58,14 @@ static json_t *best_json(const struct best *b, const struct candidate *c)
     hash_hex(b->problem->fingerprint, fingerprint);
     hash_hex(c->hash, kernel_hash);
     json_t *o = json_pack(
-        "{s:i,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:s,s:s,s:[III],s:[III],s:f,s:f}", "format", FORMAT, "kernel",
-        b->problem->source.path, "lift", b->problem->source.text, "sizes", b->sizes, "device", b->device->name, "driver",
-        b->device->driver, "limits", ints_json(wire_device(b->device, a)), "lowering",
-        ints_json(wire_options(b->lowering, a)), "fingerprint", fingerprint, "actions", actions, "decisions",
-        decisions_json(b), "opencl", k->source, "entry", k->name, "kernel_hash", kernel_hash, "global_size",
-        (json_int_t)k->global[0], (json_int_t)k->global[1], (json_int_t)k->global[2], "local_size", (json_int_t)k->local[0],
-        (json_int_t)k->local[1], (json_int_t)k->local[2], "median_ns", b->median_ns, "naive_ns", b->naive_ns);
+        "{s:i,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:s,s:s,s:[III],s:[III],s:f,s:f}", "format", FORMAT,
+        "kernel", b->problem->source.path, "lift", b->problem->source.text, "sizes", b->sizes, "device",
+        b->device->name, "driver", b->device->driver, "limits", ints_json(wire_device(b->device, a)),
+        "lowering", ints_json(wire_options(b->lowering, a)), "fingerprint", fingerprint, "actions", actions,
+        "decisions", decisions_json(b), "opencl", k->source, "entry", k->name, "kernel_hash", kernel_hash,
+        "global_size", (json_int_t)k->global[0], (json_int_t)k->global[1], (json_int_t)k->global[2],
+        "local_size", (json_int_t)k->local[0], (json_int_t)k->local[1], (json_int_t)k->local[2], "median_ns",
+        b->median_ns, "naive_ns", b->naive_ns);
     checksum(o, hex);
     json_object_set_new(o, "checksum", json_string(hex));
     free(actions);
@@ -115,7 +118,8 @@ static struct message_ints read_ints(json_t *array, struct arena *a)
 {
     size_t n = json_array_size(array);
     int64_t *items = ARENA_ARRAY(a, int64_t, n);
-    for (size_t i = 0; i < n; i++) items[i] = json_integer_value(json_array_get(array, i));
+    for (size_t i = 0; i < n; i++)
+        items[i] = json_integer_value(json_array_get(array, i));
     return (struct message_ints){items, n};
 }
 
@@ -123,15 +127,16 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
 {
     const char *path, *text, *sizes, *device, *driver, *actions, *fingerprint;
     json_t *limits, *lowering;
-    if (json_unpack(o, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:F}", "kernel", &path, "lift", &text, "sizes", &sizes, "device",
-                    &device, "driver", &driver, "actions", &actions, "fingerprint", &fingerprint, "limits", &limits,
-                    "lowering", &lowering, "median_ns", &out->median_ns)) {
+    if (json_unpack(o, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:F}", "kernel", &path, "lift", &text, "sizes",
+                    &sizes, "device", &device, "driver", &driver, "actions", &actions, "fingerprint",
+                    &fingerprint, "limits", &limits, "lowering", &lowering, "median_ns", &out->median_ns)) {
         diag_plain(d, "this is no best.json: keys are missing");
         return false;
     }
     struct arena *a = arena_new();
     struct bb_options options;
-    bool ok = wire_read_device(read_ints(limits, a), &out->device) && wire_read_options(read_ints(lowering, a), &options) &&
+    bool ok = wire_read_device(read_ints(limits, a), &out->device) &&
+              wire_read_options(read_ints(lowering, a), &options) &&
               store_actions_parse(actions, &out->actions, &out->n_actions);
     arena_free(a);
     if (!ok) {
@@ -143,7 +148,8 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
     out->problem = problem_new(path, text, sizes, &out->device.limits, &options, d);
     if (!out->problem) return false;
     if (out->problem->fingerprint == strtoull(fingerprint, NULL, 16)) return true;
-    diag_plain(d, "the space of this version of thresh differs from the one that the decisions were taken in");
+    diag_plain(d,
+               "the space of this version of thresh differs from the one that the decisions were taken in");
     return false;
 }
 

@@ -1,5 +1,5 @@
-/* The files of a result: best.json (everything needed to rebuild and re-measure it, with a checksum), best.cl (the OpenCL
- * text) and host.c (a complete program that builds and runs it). */
+/* The files of a result: best.json (everything needed to rebuild and re-measure it, with a checksum), best.cl
+ * (the OpenCL text) and host.c (a complete program that builds and runs it). */
 #ifndef THRESH_COORDINATOR_BEST_H
 #define THRESH_COORDINATOR_BEST_H
 
@@ -35,12 +35,14 @@ struct best_file {
     size_t n_actions;
     double median_ns;
 };
-/* Reads best.json, checks its checksum and rebuilds the problem. false after errors: edited, damaged, or made for a
- * space that this version no longer has. */
+/* Reads best.json, checks its checksum and rebuilds the problem. false after errors: edited, damaged, or made
+ * for a space that this version no longer has. */
 bool best_read(const char *path, struct best_file *out, struct diag *d);
 void best_file_clear(struct best_file *f);
 
-/* A standalone OpenCL program in C that builds the kernel text in `kernel_file` and runs it on random data. */
-void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file, struct strbuf *out);
+/* A standalone OpenCL program in C that builds the kernel text in `kernel_file` and runs it on random data.
+ */
+void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file,
+                       struct strbuf *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* From a leaf of the space to text. The coordinator needs the text to know duplicates before they are measured, and the
- * floor to leave out what is hopeless; agents make the same text again from the actions. */
+/* From a leaf of the space to text. The coordinator needs the text to know duplicates before they are
+ * measured, and the floor to leave out what is hopeless; agents make the same text again from the actions. */
 #include "coordinator/candidate.h"
 
 #include <stdio.h>
@@ -51,8 +51,9 @@ bool candidate_lower(const struct problem *p, const struct device *dev, const st
     return program != NULL;
 }
 
-bool candidate_from_actions(const struct problem *p, const struct device *dev, const struct space_action *actions,
-                            size_t n_actions, struct candidate *out, char *why, size_t n)
+bool candidate_from_actions(const struct problem *p, const struct device *dev,
+                            const struct space_action *actions, size_t n_actions, struct candidate *out,
+                            char *why, size_t n)
 {
     const char *reason = "";
     struct space_state *leaf = problem_replay(p, actions, (unsigned)n_actions, &reason);

@@ -9,8 +9,8 @@
 #include "agent/device.h"
 #include "agent/problem.h"
 
-/* Actions that lead from the root of the space to the leaf: a decision for each choice that propagation leaves open, in
- * order of declaration. Equal leaves give equal lists. malloc'd. */
+/* Actions that lead from the root of the space to the leaf: a decision for each choice that propagation
+ * leaves open, in order of declaration. Equal leaves give equal lists. malloc'd. */
 struct space_action *candidate_actions(const struct problem *p, const struct space_state *leaf, size_t *n);
 
 struct candidate {
@@ -24,8 +24,9 @@ struct candidate {
 bool candidate_lower(const struct problem *p, const struct device *dev, const struct space_state *leaf,
                      struct candidate *out, char *why, size_t n);
 /* The same from actions. */
-bool candidate_from_actions(const struct problem *p, const struct device *dev, const struct space_action *actions,
-                            size_t n_actions, struct candidate *out, char *why, size_t n);
+bool candidate_from_actions(const struct problem *p, const struct device *dev,
+                            const struct space_action *actions, size_t n_actions, struct candidate *out,
+                            char *why, size_t n);
 void candidate_clear(struct candidate *c);
 
 #endif

@@ -18,18 +18,19 @@ static json_t *hash_json(uint64_t hash)
 static json_t *samples_json(const struct store_evaluation *e)
 {
     json_t *samples = json_array();
-    for (unsigned i = 0; i < e->n_samples; i++) json_array_append_new(samples, json_real(e->samples[i]));
+    for (unsigned i = 0; i < e->n_samples; i++)
+        json_array_append_new(samples, json_real(e->samples[i]));
     return samples;
 }
 
 static bool write_jsonl(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
-    json_t *row = json_pack("{s:I,s:s,s:s,s:s,s:o,s:I,s:s,s:s,s:o,s:o,s:o,s:s,s:f}", "run", (json_int_t)run->id, "kernel",
-                            run->path, "sizes", run->sizes, "device", run->device, "fingerprint",
-                            hash_json(run->fingerprint), "number", (json_int_t)e->number, "actions", e->actions, "status",
-                            e->status, "median_ns", e->median_ns > 0 ? json_real(e->median_ns) : json_null(),
-                            "samples_ns", samples_json(e), "kernel_hash", hash_json(e->kernel_hash), "message", e->message,
-                            "found_at", e->found_at);
+    json_t *row = json_pack(
+        "{s:I,s:s,s:s,s:s,s:o,s:I,s:s,s:s,s:o,s:o,s:o,s:s,s:f}", "run", (json_int_t)run->id, "kernel",
+        run->path, "sizes", run->sizes, "device", run->device, "fingerprint", hash_json(run->fingerprint),
+        "number", (json_int_t)e->number, "actions", e->actions, "status", e->status, "median_ns",
+        e->median_ns > 0 ? json_real(e->median_ns) : json_null(), "samples_ns", samples_json(e),
+        "kernel_hash", hash_json(e->kernel_hash), "message", e->message, "found_at", e->found_at);
     json_dumpf(row, context, JSON_COMPACT);
     fputc('\n', context);
     json_decref(row);

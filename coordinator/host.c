@@ -1,5 +1,5 @@
-/* The example program that comes with a result: C that needs an OpenCL library and nothing of thresh. The fixed parts are
- * text; between them go the names, sizes and arguments of the kernel. */
+/* The example program that comes with a result: C that needs an OpenCL library and nothing of thresh. The
+ * fixed parts are text; between them go the names, sizes and arguments of the kernel. */
 #include <string.h>
 
 #include "coordinator/best.h"
@@ -89,7 +89,8 @@ static const char launch[] =
     "    for (int i = 0; i < 10; i++) {\n"
     "        cl_event event;\n"
     "        cl_ulong start, end;\n"
-    "        check(clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, &event), \"the launch\");\n"
+    "        check(clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, &event), \"the "
+    "launch\");\n"
     "        check(clWaitForEvents(1, &event), \"the kernel\");\n"
     "        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);\n"
     "        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);\n"
@@ -105,12 +106,18 @@ struct host_type {
 static struct host_type host_type(enum scalar_type type)
 {
     switch (type) {
-    case SCALAR_FLOAT: return (struct host_type){"cl_float", "(cl_float)uniform()"};
-    case SCALAR_DOUBLE: return (struct host_type){"cl_double", "uniform()"};
-    case SCALAR_HALF: return (struct host_type){"cl_half", "(cl_half)(0x3800 + rand() % 1024)"};
-    case SCALAR_INT: return (struct host_type){"cl_int", "(cl_int)(rand() % 7 - 3)"};
-    case SCALAR_BOOL: return (struct host_type){"cl_uchar", "(cl_uchar)(rand() % 2)"};
-    case SCALAR_TYPE_COUNT: break;
+    case SCALAR_FLOAT:
+        return (struct host_type){"cl_float", "(cl_float)uniform()"};
+    case SCALAR_DOUBLE:
+        return (struct host_type){"cl_double", "uniform()"};
+    case SCALAR_HALF:
+        return (struct host_type){"cl_half", "(cl_half)(0x3800 + rand() % 1024)"};
+    case SCALAR_INT:
+        return (struct host_type){"cl_int", "(cl_int)(rand() % 7 - 3)"};
+    case SCALAR_BOOL:
+        return (struct host_type){"cl_uchar", "(cl_uchar)(rand() % 2)"};
+    case SCALAR_TYPE_COUNT:
+        break;
     }
     PANIC("unknown scalar type %d", (int)type);
 }
@@ -119,7 +126,8 @@ static struct host_type host_type(enum scalar_type type)
 static void emit_argument(const struct best *b, const struct cg_kernel *k, unsigned i, struct strbuf *out)
 {
     const struct cg_arg *arg = &k->args[i];
-    const struct bb_buffer *buffer = arg->buffer == BB_NONE ? NULL : &b->problem->backbone->buffers[arg->buffer];
+    const struct bb_buffer *buffer =
+        arg->buffer == BB_NONE ? NULL : &b->problem->backbone->buffers[arg->buffer];
     if (buffer && !buffer->output) {
         struct host_type t = host_type(buffer->type);
         strbuf_printf(out,
@@ -134,7 +142,9 @@ static void emit_argument(const struct best *b, const struct cg_kernel *k, unsig
                       "    cl_mem buffer%u = make_buffer(context, %zu, NULL);\n",
                       i, buffer ? buffer->name : "temporary memory", i, arg->bytes);
     }
-    strbuf_printf(out, "    check(clSetKernelArg(kernel, %u, sizeof buffer%u, &buffer%u), \"clSetKernelArg\");\n", i, i, i);
+    strbuf_printf(out,
+                  "    check(clSetKernelArg(kernel, %u, sizeof buffer%u, &buffer%u), \"clSetKernelArg\");\n",
+                  i, i, i);
 }
 
 static void emit_string(const char *text, struct strbuf *out)
@@ -149,28 +159,40 @@ static void emit_string(const char *text, struct strbuf *out)
 
 static void emit_range(const struct cg_kernel *k, struct strbuf *out)
 {
-    strbuf_printf(out, "    const size_t global[3] = {%zu, %zu, %zu};\n", k->global[0], k->global[1], k->global[2]);
-    if (k->local[0] == 0) strbuf_add(out, "    const size_t *local = NULL; /* left to the device */\n");
-    else strbuf_printf(out, "    const size_t local[3] = {%zu, %zu, %zu};\n", k->local[0], k->local[1], k->local[2]);
+    strbuf_printf(out, "    const size_t global[3] = {%zu, %zu, %zu};\n", k->global[0], k->global[1],
+                  k->global[2]);
+    if (k->local[0] == 0)
+        strbuf_add(out, "    const size_t *local = NULL; /* left to the device */\n");
+    else
+        strbuf_printf(out, "    const size_t local[3] = {%zu, %zu, %zu};\n", k->local[0], k->local[1],
+                      k->local[2]);
 }
 
-void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file, struct strbuf *out)
+void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file,
+                       struct strbuf *out)
 {
-    strbuf_printf(out, "/* Builds %s and runs it on random data. cc -O2 host.c -lOpenCL -o host && ./host [%s] */\n",
-                  kernel_file, kernel_file);
+    strbuf_printf(
+        out, "/* Builds %s and runs it on random data. cc -O2 host.c -lOpenCL -o host && ./host [%s] */\n",
+        kernel_file, kernel_file);
     strbuf_add(out, head);
-    strbuf_printf(out, "int main(int argc, char **argv)\n{\n    const char *path = argc > 1 ? argv[1] : \"%s\";\n", kernel_file);
+    strbuf_printf(out,
+                  "int main(int argc, char **argv)\n{\n    const char *path = argc > 1 ? argv[1] : \"%s\";\n",
+                  kernel_file);
     strbuf_add(out, "    cl_int error;\n    cl_device_id device = find_device(");
     emit_string(b->device->name, out);
     strbuf_add(out, ");\n"
                     "    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);\n"
                     "    check(error, \"clCreateContext\");\n"
-                    "    cl_command_queue queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);\n"
+                    "    cl_command_queue queue = clCreateCommandQueue(context, device, "
+                    "CL_QUEUE_PROFILING_ENABLE, &error);\n"
                     "    check(error, \"clCreateCommandQueue\");\n");
     strbuf_add(out, build);
-    strbuf_printf(out, "    cl_kernel kernel = clCreateKernel(program, \"%s\", &error);\n    check(error, \"clCreateKernel\");\n",
+    strbuf_printf(out,
+                  "    cl_kernel kernel = clCreateKernel(program, \"%s\", &error);\n    check(error, "
+                  "\"clCreateKernel\");\n",
                   k->name);
-    for (unsigned i = 0; i < k->n_args; i++) emit_argument(b, k, i, out);
+    for (unsigned i = 0; i < k->n_args; i++)
+        emit_argument(b, k, i, out);
     emit_range(k, out);
     strbuf_add(out, launch);
     strbuf_add(out, "    return 0;\n}\n");

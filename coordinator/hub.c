@@ -1,6 +1,7 @@
-/* The ROUTER socket and its peers. A peer exists from its hello on; everything else from unknown senders, and everything
- * malformed, is counted and dropped, so that no message costs more than its decoding. A peer that is silent for
- * HUB_LOST_MS is lost, except while it prepares the program or measures rounds, which it does without listening. */
+/* The ROUTER socket and its peers. A peer exists from its hello on; everything else from unknown senders, and
+ * everything malformed, is counted and dropped, so that no message costs more than its decoding. A peer that
+ * is silent for HUB_LOST_MS is lost, except while it prepares the program or measures rounds, which it does
+ * without listening. */
 #include "coordinator/hub.h"
 
 #include <stdlib.h>
@@ -46,9 +47,13 @@ static bool allowed_endpoint(const char *endpoint, struct diag *d)
 {
     if (!starts_with(endpoint, "tcp://")) return true;
     const char *host = endpoint + strlen("tcp://");
-    if (starts_with(host, "127.") || starts_with(host, "localhost:") || starts_with(host, "[::1]:")) return true;
-    diag_plain(d, "%s: without encryption TCP binds to the loopback interface only (tcp://127.0.0.1:PORT); reach it from "
-                  "other machines through a tunnel (ssh -R)", endpoint);
+    if (starts_with(host, "127.") || starts_with(host, "localhost:") || starts_with(host, "[::1]:"))
+        return true;
+    diag_plain(d,
+               "%s: without encryption TCP binds to the loopback interface only (tcp://127.0.0.1:PORT); "
+               "reach it from "
+               "other machines through a tunnel (ssh -R)",
+               endpoint);
     return false;
 }
 
@@ -112,7 +117,8 @@ void hub_take_credit(struct hub *h, unsigned peer)
 unsigned hub_live_peers(const struct hub *h)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i < h->n_peers; i++) n += h->peers[i].live;
+    for (unsigned i = 0; i < h->n_peers; i++)
+        n += h->peers[i].live;
     return n;
 }
 
@@ -141,7 +147,8 @@ static int find_peer(const struct hub *h, const void *identity, size_t bytes)
 static int new_peer(struct hub *h, const void *identity, size_t bytes)
 {
     unsigned i = 0;
-    while (i < h->n_peers && h->peers[i].live) i++;
+    while (i < h->n_peers && h->peers[i].live)
+        i++;
     if (i == HUB_MAX_PEERS || bytes > IDENTITY_MAX) return -1;
     if (i == h->n_peers) h->peers = base_realloc(h->peers, ++h->n_peers * sizeof *h->peers);
     h->peers[i] = (struct peer){.identity_bytes = bytes, .live = true, .lost_at = now_ms() + HUB_PREPARE_MS};
@@ -162,14 +169,21 @@ static struct hub_event take(struct hub *h, unsigned i, const struct message *m)
     struct hub_event none = {.kind = HUB_IDLE};
     heard(p, m->kind == MESSAGE_READY || m->kind == MESSAGE_FIGURES);
     switch (m->kind) {
-    case MESSAGE_READY: p->credits += m->ready.credits < 1024 ? m->ready.credits : 1024; return none;
-    case MESSAGE_HEARTBEAT: hub_send(h, i, m); return none;
+    case MESSAGE_READY:
+        p->credits += m->ready.credits < 1024 ? m->ready.credits : 1024;
+        return none;
+    case MESSAGE_HEARTBEAT:
+        hub_send(h, i, m);
+        return none;
     case MESSAGE_RESULT:
-    case MESSAGE_FIGURES: return (struct hub_event){.kind = HUB_MESSAGE, .peer = i, .message = *m};
+    case MESSAGE_FIGURES:
+        return (struct hub_event){.kind = HUB_MESSAGE, .peer = i, .message = *m};
     case MESSAGE_BYE:
         p->live = false;
         return (struct hub_event){.kind = HUB_GONE, .peer = i, .reason = m->bye.reason};
-    default: h->malformed++; return none;
+    default:
+        h->malformed++;
+        return none;
     }
 }
 
@@ -212,7 +226,8 @@ static bool receive(struct hub *h, struct hub_event *event)
         *event = (struct hub_event){.kind = HUB_IDLE};
         if (frames == 2 && message_decode(zmq_msg_data(&payload), zmq_msg_size(&payload), h->arena, &m, &why))
             *event = dispatch(h, zmq_msg_data(&identity), zmq_msg_size(&identity), &m);
-        else h->malformed++;
+        else
+            h->malformed++;
     }
     zmq_msg_close(&identity);
     zmq_msg_close(&payload);
@@ -237,7 +252,8 @@ struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd)
     while (receive(h, &event))
         if (event.kind != HUB_IDLE) return event;
     if (find_lost(h, &event)) return event;
-    zmq_pollitem_t items[] = {{.socket = h->socket, .events = ZMQ_POLLIN}, {.fd = stop_fd, .events = ZMQ_POLLIN}};
+    zmq_pollitem_t items[] = {{.socket = h->socket, .events = ZMQ_POLLIN},
+                              {.fd = stop_fd, .events = ZMQ_POLLIN}};
     zmq_poll(items, stop_fd >= 0 ? 2 : 1, timeout_ms);
     if (items[0].revents) receive(h, &event);
     return event;

@@ -1,5 +1,5 @@
-/* The coordinator's socket: a ROUTER, the agents known on it, their credits and signs of life. Knows messages and peers;
- * what jobs mean is the caller's. */
+/* The coordinator's socket: a ROUTER, the agents known on it, their credits and signs of life. Knows messages
+ * and peers; what jobs mean is the caller's. */
 #ifndef THRESH_COORDINATOR_HUB_H
 #define THRESH_COORDINATOR_HUB_H
 
@@ -11,7 +11,12 @@
 struct diag;
 struct hub;
 
-enum { HUB_HEARTBEAT_MS = 1000, HUB_LOST_MS = 3 * HUB_HEARTBEAT_MS, HUB_PREPARE_MS = 600000, HUB_MAX_PEERS = 4096 };
+enum {
+    HUB_HEARTBEAT_MS = 1000,
+    HUB_LOST_MS = 3 * HUB_HEARTBEAT_MS,
+    HUB_PREPARE_MS = 600000,
+    HUB_MAX_PEERS = 4096
+};
 
 enum hub_event_kind {
     HUB_IDLE,    /* nothing within the time */
@@ -40,7 +45,8 @@ int hub_idle_peer(const struct hub *h);
 void hub_take_credit(struct hub *h, unsigned peer);
 unsigned hub_live_peers(const struct hub *h);
 uint64_t hub_malformed(const struct hub *h); /* messages that made no sense */
-/* Silence is not held against an agent until `ms` from now: it was sent work that it does on its own thread. */
+/* Silence is not held against an agent until `ms` from now: it was sent work that it does on its own thread.
+ */
 void hub_excuse(struct hub *h, unsigned peer, int64_t ms);
 
 #endif

@@ -20,25 +20,29 @@ int progress_time(double ns, char *out, unsigned n)
     static const char *const units[] = {"ns", "us", "ms", "s"};
     unsigned u = 0;
     if (!(ns > 0) || isinf(ns)) return snprintf(out, n, "-");
-    for (; u < 3 && ns >= 1000; u++) ns /= 1000;
+    for (; u < 3 && ns >= 1000; u++)
+        ns /= 1000;
     return snprintf(out, n, "%.4g %s", ns, units[u]);
 }
 
 static double fraction_done(uint64_t done, uint64_t total, double elapsed_s, double limit_s)
 {
-    double by_count = total ? (double)done / (double)total : 0, by_time = limit_s > 0 ? elapsed_s / limit_s : 0;
+    double by_count = total ? (double)done / (double)total : 0,
+           by_time = limit_s > 0 ? elapsed_s / limit_s : 0;
     return fmin(1, fmax(by_count, by_time));
 }
 
 static void draw_bar(double fraction)
 {
     char bar[BAR + 1];
-    for (int i = 0; i < BAR; i++) bar[i] = i < (int)(fraction * BAR) ? '#' : '.';
+    for (int i = 0; i < BAR; i++)
+        bar[i] = i < (int)(fraction * BAR) ? '#' : '.';
     bar[BAR] = 0;
     fprintf(stderr, "\r[%s] ", bar);
 }
 
-void progress_show(struct progress *p, uint64_t done, uint64_t total, double elapsed_s, double time_limit_s, double best_ns)
+void progress_show(struct progress *p, uint64_t done, uint64_t total, double elapsed_s, double time_limit_s,
+                   double best_ns)
 {
     if (p->quiet || elapsed_s - p->last_s < (p->terminal ? terminal_period_s : line_period_s)) return;
     char best[32], left[32] = "-";
@@ -46,8 +50,8 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total, double ela
     progress_time(best_ns, best, sizeof best);
     if (fraction > 0) progress_time(elapsed_s * (1 / fraction - 1) * 1e9, left, sizeof left);
     if (p->terminal) draw_bar(fraction);
-    fprintf(stderr, "%" PRIu64 " evaluations, %.2f/s, best %s, left %s%s", done, elapsed_s > 0 ? (double)done / elapsed_s : 0,
-            best, left, p->terminal ? "   " : "\n");
+    fprintf(stderr, "%" PRIu64 " evaluations, %.2f/s, best %s, left %s%s", done,
+            elapsed_s > 0 ? (double)done / elapsed_s : 0, best, left, p->terminal ? "   " : "\n");
     p->drawn = p->terminal;
     p->last_s = elapsed_s;
 }

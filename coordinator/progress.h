@@ -11,8 +11,10 @@ struct progress {
 };
 
 struct progress progress_start(bool quiet);
-/* Shows done of total (0: no limit) evaluations, the best time, and the time left of time_limit_s (0: none). */
-void progress_show(struct progress *p, uint64_t done, uint64_t total, double elapsed_s, double time_limit_s, double best_ns);
+/* Shows done of total (0: no limit) evaluations, the best time, and the time left of time_limit_s (0: none).
+ */
+void progress_show(struct progress *p, uint64_t done, uint64_t total, double elapsed_s, double time_limit_s,
+                   double best_ns);
 void progress_note(struct progress *p, const char *text); /* a line of its own */
 void progress_end(struct progress *p);
 /* "1.23 ms"; as snprintf. */

@@ -1,6 +1,7 @@
-/* The SQLite store. The file is marked with an application id and a schema version, which are checked at opening, so
- * that a foreign or newer database is refused rather than changed. Statements are prepared once; each insertion is its
- * own transaction in the write-ahead log: kill -9 loses nothing that store_add() returned true for. */
+/* The SQLite store. The file is marked with an application id and a schema version, which are checked at
+ * opening, so that a foreign or newer database is refused rather than changed. Statements are prepared once;
+ * each insertion is its own transaction in the write-ahead log: kill -9 loses nothing that store_add()
+ * returned true for. */
 #include "coordinator/store.h"
 
 #include <inttypes.h>
@@ -33,7 +34,8 @@ static const char schema[] =
 
 static const char evaluation_columns[] =
     "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
-    " e.number, e.drawn, e.state_hash, e.actions, e.status, e.median_ns, e.samples, e.kernel_hash, e.message, e.found_at"
+    " e.number, e.drawn, e.state_hash, e.actions, e.status, e.median_ns, e.samples, e.kernel_hash, "
+    "e.message, e.found_at"
     " FROM evaluation e JOIN run r ON r.id = e.run";
 
 static bool failed(const struct store *s, struct diag *d)
@@ -63,7 +65,8 @@ static bool query_int(struct store *s, const char *sql, int64_t *out, struct dia
 static bool check_schema(struct store *s, struct diag *d)
 {
     int64_t application, version, tables;
-    if (!query_int(s, "PRAGMA application_id", &application, d) || !query_int(s, "PRAGMA user_version", &version, d) ||
+    if (!query_int(s, "PRAGMA application_id", &application, d) ||
+        !query_int(s, "PRAGMA user_version", &version, d) ||
         !query_int(s, "SELECT count(*) FROM sqlite_master", &tables, d))
         return false;
     if (tables > 0 && application != STORE_APPLICATION) {
@@ -76,14 +79,17 @@ static bool check_schema(struct store *s, struct diag *d)
     }
     if (tables > 0) return true;
     char mark[96];
-    snprintf(mark, sizeof mark, "PRAGMA application_id=%d; PRAGMA user_version=%d;", STORE_APPLICATION, STORE_SCHEMA);
-    return execute(s, "BEGIN IMMEDIATE", d) && execute(s, schema, d) && execute(s, mark, d) && execute(s, "COMMIT", d);
+    snprintf(mark, sizeof mark, "PRAGMA application_id=%d; PRAGMA user_version=%d;", STORE_APPLICATION,
+             STORE_SCHEMA);
+    return execute(s, "BEGIN IMMEDIATE", d) && execute(s, schema, d) && execute(s, mark, d) &&
+           execute(s, "COMMIT", d);
 }
 
 static bool prepare(struct store *s, struct diag *d)
 {
-    static const char sql[] = "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
-                              " median_ns, samples, kernel_hash, message, found_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)";
+    static const char sql[] =
+        "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
+        " median_ns, samples, kernel_hash, message, found_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)";
     return sqlite3_prepare_v2(s->db, sql, -1, &s->insert, NULL) == SQLITE_OK || failed(s, d);
 }
 
@@ -94,7 +100,8 @@ struct store *store_open(const char *path, bool create, struct diag *d)
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     bool ok = sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK || failed(s, d);
     if (ok) sqlite3_busy_timeout(s->db, 5000);
-    ok = ok && check_schema(s, d) && execute(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", d) && prepare(s, d);
+    ok = ok && check_schema(s, d) && execute(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", d) &&
+         prepare(s, d);
     if (ok) return s;
     store_close(s);
     return NULL;
@@ -125,12 +132,14 @@ static void bind_hash(sqlite3_stmt *q, int i, uint64_t hash)
 
 bool store_run_add(struct store *s, struct store_run *run, struct diag *d)
 {
-    static const char sql[] = "INSERT INTO run (path, text, sizes, device, driver, settings, fingerprint, seed)"
-                              " VALUES (?,?,?,?,?,?,?,?)";
+    static const char sql[] =
+        "INSERT INTO run (path, text, sizes, device, driver, settings, fingerprint, seed)"
+        " VALUES (?,?,?,?,?,?,?,?)";
     sqlite3_stmt *q = NULL;
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
     const char *texts[] = {run->path, run->text, run->sizes, run->device, run->driver, run->settings};
-    for (int i = 0; i < 6; i++) bind_text(q, i + 1, texts[i]);
+    for (int i = 0; i < 6; i++)
+        bind_text(q, i + 1, texts[i]);
     bind_hash(q, 7, run->fingerprint);
     bind_hash(q, 8, run->seed);
     bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
@@ -143,7 +152,8 @@ static char *samples_text(const struct store_evaluation *e)
 {
     struct strbuf b = {0};
     strbuf_add(&b, "[");
-    for (unsigned i = 0; i < e->n_samples; i++) strbuf_printf(&b, "%s%.17g", i ? "," : "", e->samples[i]);
+    for (unsigned i = 0; i < e->n_samples; i++)
+        strbuf_printf(&b, "%s%.17g", i ? "," : "", e->samples[i]);
     strbuf_add(&b, "]");
     return strbuf_take(&b);
 }
@@ -158,8 +168,10 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     bind_hash(q, 4, e->state_hash);
     bind_text(q, 5, e->actions);
     bind_text(q, 6, e->status);
-    if (strcmp(e->status, "ok") == 0) sqlite3_bind_double(q, 7, e->median_ns);
-    else sqlite3_bind_null(q, 7);
+    if (strcmp(e->status, "ok") == 0)
+        sqlite3_bind_double(q, 7, e->median_ns);
+    else
+        sqlite3_bind_null(q, 7);
     bind_text(q, 8, samples);
     bind_hash(q, 9, e->kernel_hash);
     bind_text(q, 10, e->message);
@@ -185,7 +197,8 @@ static uint64_t column_hash(sqlite3_stmt *q, int i)
 
 static const struct {
     const char *what, *column;
-} identity[] = {{"program or sizes", "fingerprint"}, {"device", "device"}, {"seed", "seed"}, {"settings", "settings"}};
+} identity[] = {
+    {"program or sizes", "fingerprint"}, {"device", "device"}, {"seed", "seed"}, {"settings", "settings"}};
 
 /* Says in what the last run of the store differs from `run`. */
 static void explain_mismatch(struct store *s, const struct store_run *run, struct diag *d)
@@ -201,16 +214,17 @@ static void explain_mismatch(struct store *s, const struct store_run *run, struc
     } else {
         for (int i = 0; i < 4; i++)
             if (strcmp(column_text(q, i), wanted[i]) != 0)
-                diag_plain(d, "%s: cannot resume: the run is of another %s ('%s', now '%s')", s->path, identity[i].what,
-                           column_text(q, i), wanted[i]);
+                diag_plain(d, "%s: cannot resume: the run is of another %s ('%s', now '%s')", s->path,
+                           identity[i].what, column_text(q, i), wanted[i]);
     }
     sqlite3_finalize(q);
 }
 
 bool store_run_resume(struct store *s, struct store_run *run, struct diag *d)
 {
-    static const char sql[] = "SELECT id FROM run WHERE fingerprint = ? AND device = ? AND seed = ? AND settings = ?"
-                              " ORDER BY id DESC LIMIT 1";
+    static const char sql[] =
+        "SELECT id FROM run WHERE fingerprint = ? AND device = ? AND seed = ? AND settings = ?"
+        " ORDER BY id DESC LIMIT 1";
     sqlite3_stmt *q = NULL;
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
     bind_hash(q, 1, run->fingerprint);
@@ -229,21 +243,32 @@ static double *parse_samples(const char *text, unsigned *n)
     json_t *array = json_loads(text, 0, NULL);
     *n = (unsigned)json_array_size(array);
     double *samples = base_calloc(*n + 1u, sizeof *samples);
-    for (unsigned i = 0; i < *n; i++) samples[i] = json_number_value(json_array_get(array, i));
+    for (unsigned i = 0; i < *n; i++)
+        samples[i] = json_number_value(json_array_get(array, i));
     json_decref(array);
     return samples;
 }
 
 static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
 {
-    struct store_run run = {.id = sqlite3_column_int64(q, 0), .path = column_text(q, 1), .text = column_text(q, 2),
-                            .sizes = column_text(q, 3), .device = column_text(q, 4), .driver = column_text(q, 5),
-                            .settings = column_text(q, 6), .fingerprint = column_hash(q, 7), .seed = column_hash(q, 8)};
+    struct store_run run = {.id = sqlite3_column_int64(q, 0),
+                            .path = column_text(q, 1),
+                            .text = column_text(q, 2),
+                            .sizes = column_text(q, 3),
+                            .device = column_text(q, 4),
+                            .driver = column_text(q, 5),
+                            .settings = column_text(q, 6),
+                            .fingerprint = column_hash(q, 7),
+                            .seed = column_hash(q, 8)};
     struct store_evaluation e = {.number = (uint64_t)sqlite3_column_int64(q, 9),
-                                 .drawn = (uint64_t)sqlite3_column_int64(q, 10), .state_hash = column_hash(q, 11),
-                                 .actions = column_text(q, 12), .status = column_text(q, 13),
-                                 .median_ns = sqlite3_column_double(q, 14), .kernel_hash = column_hash(q, 16),
-                                 .message = column_text(q, 17), .found_at = sqlite3_column_double(q, 18)};
+                                 .drawn = (uint64_t)sqlite3_column_int64(q, 10),
+                                 .state_hash = column_hash(q, 11),
+                                 .actions = column_text(q, 12),
+                                 .status = column_text(q, 13),
+                                 .median_ns = sqlite3_column_double(q, 14),
+                                 .kernel_hash = column_hash(q, 16),
+                                 .message = column_text(q, 17),
+                                 .found_at = sqlite3_column_double(q, 18)};
     double *samples = parse_samples(column_text(q, 15), &e.n_samples);
     e.samples = samples;
     bool go_on = visit(context, &run, &e);
@@ -269,7 +294,8 @@ bool store_each(struct store *s, int64_t run, store_visitor visit, void *context
 bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d)
 {
     char sql[sizeof evaluation_columns + 80];
-    snprintf(sql, sizeof sql, "%s WHERE e.status = 'ok' ORDER BY e.median_ns, e.id LIMIT 1", evaluation_columns);
+    snprintf(sql, sizeof sql, "%s WHERE e.status = 'ok' ORDER BY e.median_ns, e.id LIMIT 1",
+             evaluation_columns);
     sqlite3_stmt *q = NULL;
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
     int code = sqlite3_step(q);

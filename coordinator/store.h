@@ -1,9 +1,9 @@
 /* The store: every finished evaluation, in one SQLite file (write-ahead log) that the sqlite3 shell reads.
  *
- * An evaluation is in the file before it counts in the search tree. Rows are in the order in which results were reported,
- * and each says how many implementations had been drawn by then: with the seed that is enough to rebuild the tree
- * exactly (`thresh tune --resume`). Fingerprints and hashes are 16 hex digits, actions are "slot=value slot=value ...",
- * samples a JSON array of nanoseconds. Schema: coordinator/README.md. */
+ * An evaluation is in the file before it counts in the search tree. Rows are in the order in which results
+ * were reported, and each says how many implementations had been drawn by then: with the seed that is enough
+ * to rebuild the tree exactly (`thresh tune --resume`). Fingerprints and hashes are 16 hex digits, actions
+ * are "slot=value slot=value ...", samples a JSON array of nanoseconds. Schema: coordinator/README.md. */
 #ifndef THRESH_COORDINATOR_STORE_H
 #define THRESH_COORDINATOR_STORE_H
 
@@ -39,14 +39,15 @@ struct store_evaluation {
     double found_at; /* seconds since the run began */
 };
 
-/* Opens a store, created if `create`. NULL after an error: not a database, of another application or version, damaged. */
+/* Opens a store, created if `create`. NULL after an error: not a database, of another application or version,
+ * damaged. */
 struct store *store_open(const char *path, bool create, struct diag *d);
 void store_close(struct store *s); /* NULL is allowed */
 
 /* Records a run; run->id is set. */
 bool store_run_add(struct store *s, struct store_run *run, struct diag *d);
-/* Finds the last run with run's fingerprint, device, seed and settings, and sets run->id. An error says which of them
- * the store's last run differs in. */
+/* Finds the last run with run's fingerprint, device, seed and settings, and sets run->id. An error says which
+ * of them the store's last run differs in. */
 bool store_run_resume(struct store *s, struct store_run *run, struct diag *d);
 /* Records a result and waits until it is in the log. A number that the run has is left as it is (results are
  * idempotent). */

@@ -1,5 +1,5 @@
-/* Setting a campaign up and taking it down: socket, embedded agent, device, problem, pins, store, tree. Everything that
- * can be wrong with the input is found here, before anything is measured. */
+/* Setting a campaign up and taking it down: socket, embedded agent, device, problem, pins, store, tree.
+ * Everything that can be wrong with the input is found here, before anything is measured. */
 #include "coordinator/tune.h"
 
 #include <inttypes.h>
@@ -46,7 +46,8 @@ static void *agent_main(void *arg)
 static bool start_embedded(struct tune *t, struct diag *d)
 {
     if (!device_select(t->options.device, &t->device, d)) return false;
-    t->agent = (struct serve_options){.context = t->context, .endpoint = "inproc://thresh", .device = t->device, .stop_fd = -1};
+    t->agent = (struct serve_options){
+        .context = t->context, .endpoint = "inproc://thresh", .device = t->device, .stop_fd = -1};
     t->agent_diag = diag_new();
     t->embedded = pthread_create(&t->agent_thread, NULL, agent_main, t) == 0;
     if (!t->embedded) diag_plain(d, "cannot start the agent's thread");
@@ -78,7 +79,8 @@ static bool apply_pins(struct tune *t, struct diag *d)
     t->root = space_root(t->problem->space, &why);
     if (!t->root) diag_plain(d, "the space is empty (%s:%u: %s)", why.file, why.line, why.text);
     bool ok = t->root != NULL;
-    for (unsigned i = 0; ok && i < t->options.n_pins; i++) ok = problem_pin(t->problem, t->root, t->options.pins[i], d);
+    for (unsigned i = 0; ok && i < t->options.n_pins; i++)
+        ok = problem_pin(t->problem, t->root, t->options.pins[i], d);
     return ok;
 }
 
@@ -100,9 +102,10 @@ static bool make_tree(struct tune *t, struct diag *d)
 static char *settings_text(const struct tune_options *o)
 {
     struct strbuf b = {0};
-    strbuf_printf(&b, "heuristic=%s order=%s bound=%d", o->heuristic ? o->heuristic : "tag", o->order ? o->order : "",
-                  !o->no_bound);
-    for (unsigned i = 0; i < o->n_pins; i++) strbuf_printf(&b, " pin=%s", o->pins[i]);
+    strbuf_printf(&b, "heuristic=%s order=%s bound=%d", o->heuristic ? o->heuristic : "tag",
+                  o->order ? o->order : "", !o->no_bound);
+    for (unsigned i = 0; i < o->n_pins; i++)
+        strbuf_printf(&b, " pin=%s", o->pins[i]);
     return strbuf_take(&b);
 }
 
@@ -117,9 +120,14 @@ static bool open_store(struct tune *t, struct diag *d)
     t->store = store_open(o->store, !o->resume, d);
     if (!t->store) return false;
     t->settings = settings_text(o);
-    t->run = (struct store_run){.path = o->path, .text = o->text, .sizes = o->sizes, .device = t->device.name,
-                                .driver = t->device.driver, .settings = t->settings,
-                                .fingerprint = t->problem->fingerprint, .seed = o->seed};
+    t->run = (struct store_run){.path = o->path,
+                                .text = o->text,
+                                .sizes = o->sizes,
+                                .device = t->device.name,
+                                .driver = t->device.driver,
+                                .settings = t->settings,
+                                .fingerprint = t->problem->fingerprint,
+                                .seed = o->seed};
     return o->resume ? store_run_resume(t->store, &t->run, d) : store_run_add(t->store, &t->run, d);
 }
 
@@ -127,9 +135,13 @@ struct message tune_program_message(const struct tune *t, struct arena *a)
 {
     const struct tune_options *o = &t->options;
     return (struct message){.kind = MESSAGE_PROGRAM,
-                            .program = {.path = o->path, .text = o->text, .sizes = o->sizes,
-                                        .limits = wire_device(&t->device, a), .options = wire_options(&o->lowering, a),
-                                        .fingerprint = t->problem->fingerprint, .seed = o->seed}};
+                            .program = {.path = o->path,
+                                        .text = o->text,
+                                        .sizes = o->sizes,
+                                        .limits = wire_device(&t->device, a),
+                                        .options = wire_options(&o->lowering, a),
+                                        .fingerprint = t->problem->fingerprint,
+                                        .seed = o->seed}};
 }
 
 static bool check_problem(struct tune *t, struct diag *d)
@@ -160,8 +172,10 @@ struct tune *tune_new(const struct tune_options *o, struct diag *d)
     t->hub = hub_new(t->context, o->listen ? o->listen : "inproc://thresh", d);
     bool ok = t->hub && (o->listen ? await_first_agent(t, d) : start_embedded(t, d)) && check_problem(t, d);
     t->started_s = now_s();
-    if (ok) greet_first(t);
-    else tune_free(t);
+    if (ok)
+        greet_first(t);
+    else
+        tune_free(t);
     return ok ? t : NULL;
 }
 
@@ -197,7 +211,8 @@ static void free_seen(struct tune *t)
     }
 }
 
-/* An embedded agent that is not known yet would wait for an answer: its hello is taken first, then refused. */
+/* An embedded agent that is not known yet would wait for an answer: its hello is taken first, then refused.
+ */
 static void stop_embedded(struct tune *t)
 {
     for (int i = 0; i < 100 && !t->agent_gone && hub_live_peers(t->hub) == 0; i++)
@@ -213,7 +228,8 @@ void tune_free(struct tune *t)
     if (t->embedded) stop_embedded(t);
     hub_free(t->hub);
     diag_free(t->agent_diag);
-    for (unsigned i = 0; i < t->report.n_top; i++) free(t->report.top[i].actions);
+    for (unsigned i = 0; i < t->report.n_top; i++)
+        free(t->report.top[i].actions);
     free(t->report.naive.actions);
     free_jobs(t);
     free_seen(t);

@@ -1,5 +1,6 @@
-/* One campaign: search for the fastest implementation of one program on one device. The coordinator owns the tree and
- * the store; agents evaluate. Without `listen` one agent runs in a thread of this process over inproc://. */
+/* One campaign: search for the fastest implementation of one program on one device. The coordinator owns the
+ * tree and the store; agents evaluate. Without `listen` one agent runs in a thread of this process over
+ * inproc://. */
 #ifndef THRESH_COORDINATOR_TUNE_H
 #define THRESH_COORDINATOR_TUNE_H
 
@@ -49,15 +50,17 @@ struct tune_report {
     double speedup;                 /* naive over best; median of the rounds' ratios */
     bool quoted;                    /* measured again after the search */
     bool interrupted, exhausted;
-    uint64_t found_at;              /* evaluations when the best was found */
+    uint64_t found_at; /* evaluations when the best was found */
     double elapsed_s, dead_end_ratio;
 };
 
 /* Checks the input, opens the store and waits for the first agent. NULL after errors. */
 struct tune *tune_new(const struct tune_options *o, struct diag *d);
-/* Searches until the budget, the space or the patience (stop_fd) ends. false after an error; what was found stays. */
+/* Searches until the budget, the space or the patience (stop_fd) ends. false after an error; what was found
+ * stays. */
 bool tune_search(struct tune *t, struct diag *d);
-/* Measures the best ones and the naive implementation again, in rounds of random order, nothing else running. */
+/* Measures the best ones and the naive implementation again, in rounds of random order, nothing else running.
+ */
 void tune_quote(struct tune *t);
 const struct tune_report *tune_report(struct tune *t);
 const struct problem *tune_problem(const struct tune *t);

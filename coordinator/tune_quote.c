@@ -1,7 +1,7 @@
-/* Quoted figures: after the search the best few and the naive implementation are measured again, in rounds of random
- * order with nothing else running, by one agent. The speedup is the median over rounds of the ratio within a round, so
- * that drift of the clock cancels. Samples of the search are never quoted where this succeeded: the minimum of many noisy
- * values is biased (distribution page, "Quoted figures"). */
+/* Quoted figures: after the search the best few and the naive implementation are measured again, in rounds of
+ * random order with nothing else running, by one agent. The speedup is the median over rounds of the ratio
+ * within a round, so that drift of the clock cancels. Samples of the search are never quoted where this
+ * succeeded: the minimum of many noisy values is biased (distribution page, "Quoted figures"). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,25 +11,40 @@
 #include "core/base/diag.h"
 #include "core/base/stats.h"
 
-enum { QUOTE_MS = 600000, QUOTE_POLL_MS = 200 };
+enum { IDLE_POLLS = 25, QUOTE_MS = 600000, QUOTE_POLL_MS = 200 };
 
 /* Appends the length of a kernel's actions and the actions. */
 static size_t append(int64_t *to, const struct tune_pick *pick, struct arena *a)
 {
     struct message_ints ints = wire_actions(pick->actions, pick->n_actions, a);
     to[0] = (int64_t)ints.n;
-    for (size_t i = 0; i < ints.n; i++) to[i + 1] = ints.items[i];
+    for (size_t i = 0; i < ints.n; i++)
+        to[i + 1] = ints.items[i];
     return ints.n + 1;
 }
 
 static struct message_ints all_kernels(const struct tune_report *r, struct arena *a)
 {
     size_t room = 2 * r->naive.n_actions + 1, n = 0;
-    for (unsigned i = 0; i < r->n_top; i++) room += 2 * r->top[i].n_actions + 1;
+    for (unsigned i = 0; i < r->n_top; i++)
+        room += 2 * r->top[i].n_actions + 1;
     int64_t *items = ARENA_ARRAY(a, int64_t, room);
-    for (unsigned i = 0; i < r->n_top; i++) n += append(items + n, &r->top[i], a);
+    for (unsigned i = 0; i < r->n_top; i++)
+        n += append(items + n, &r->top[i], a);
     if (r->naive.search_ns > 0) n += append(items + n, &r->naive, a);
     return (struct message_ints){items, n};
+}
+
+/* An agent that has returned its credits; -1: none within five seconds. */
+static int await_idle(struct tune *t)
+{
+    struct diag *d = diag_new();
+    struct hub_event e;
+    int peer = -1;
+    for (int i = 0; i < IDLE_POLLS && (peer = hub_idle_peer(t->hub)) < 0; i++)
+        tune_step(t, QUOTE_POLL_MS, &e, d);
+    diag_free(d);
+    return peer;
 }
 
 /* Sends the request and waits for its answer. */
@@ -38,9 +53,10 @@ static bool ask(struct tune *t, unsigned peer, size_t expected, double *times)
     struct arena *a = arena_new();
     struct diag *d = diag_new();
     struct hub_event e;
-    struct message m = {.kind = MESSAGE_ROUNDS,
-                        .rounds = {.id = 1, .kernels = all_kernels(&t->report, a), .rounds = TUNE_ROUNDS,
-                                   .seed = t->options.seed}};
+    struct message m = {
+        .kind = MESSAGE_ROUNDS,
+        .rounds = {
+            .id = 1, .kernels = all_kernels(&t->report, a), .rounds = TUNE_ROUNDS, .seed = t->options.seed}};
     hub_excuse(t->hub, peer, QUOTE_MS);
     hub_send(t->hub, peer, &m);
     bool got = false, over = false;
@@ -49,7 +65,8 @@ static bool ask(struct tune *t, unsigned peer, size_t expected, double *times)
         over = e.kind == HUB_GONE;
         got = e.kind == HUB_MESSAGE && e.message.kind == MESSAGE_FIGURES;
         over = over || (got && e.message.figures.times.n != expected);
-        for (size_t k = 0; got && !over && k < expected; k++) times[k] = e.message.figures.times.items[k];
+        for (size_t k = 0; got && !over && k < expected; k++)
+            times[k] = e.message.figures.times.items[k];
     }
     diag_free(d);
     arena_free(a);
@@ -96,7 +113,8 @@ static void adopt(struct tune_report *r, double *times)
     double *naive = &times[r->n_top * TUNE_ROUNDS], ratios[TUNE_ROUNDS];
     double ns = median_of_rounds(naive);
     if (!isnan(ns)) r->naive.quoted_ns = ns;
-    for (unsigned k = 0; k < TUNE_ROUNDS; k++) ratios[k] = naive[k] / times[k];
+    for (unsigned k = 0; k < TUNE_ROUNDS; k++)
+        ratios[k] = naive[k] / times[k];
     double speedup = median_of_rounds(ratios);
     if (!isnan(speedup)) r->speedup = speedup;
 }
@@ -104,9 +122,10 @@ static void adopt(struct tune_report *r, double *times)
 void tune_quote(struct tune *t)
 {
     struct tune_report *r = &t->report;
-    int peer = hub_idle_peer(t->hub);
     if (r->n_top && r->naive.search_ns > 0) r->speedup = r->naive.search_ns / r->top[0].search_ns;
-    if (r->n_top == 0 || peer < 0 || t->broken) return;
+    if (r->n_top == 0 || t->broken || t->report.interrupted) return;
+    int peer = await_idle(t);
+    if (peer < 0) return;
     size_t kernels = r->n_top + (r->naive.search_ns > 0);
     double *times = base_calloc(kernels * TUNE_ROUNDS, sizeof *times);
     progress_note(&t->progress, "measuring the best ones and the naive implementation again");

@@ -1,7 +1,8 @@
-/* The search loop: draw implementations, leave out duplicates and the hopeless, send the others to agents with credit,
- * store each result and then report it to the tree. The naive implementation goes first, so that the search starts with
- * a time to beat. After kill -9 the same loop is fed from the store: with the seed, drawing and reporting in the recorded
- * order rebuilds the tree exactly (search page, "What a run must be able to say"). */
+/* The search loop: draw implementations, leave out duplicates and the hopeless, send the others to agents
+ * with credit, store each result and then report it to the tree. The naive implementation goes first, so that
+ * the search starts with a time to beat. After kill -9 the same loop is fed from the store: with the seed,
+ * drawing and reporting in the recorded order rebuilds the tree exactly (search page, "What a run must be
+ * able to say"). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,21 +26,24 @@ static const char duplicate[] = "duplicate";
 static void add_job(struct tune *t, struct job *job)
 {
     struct job **end = &t->jobs;
-    while (*end) end = &(*end)->next;
+    while (*end)
+        end = &(*end)->next;
     *end = job;
 }
 
 static struct job *find_job(struct tune *t, uint64_t number)
 {
     struct job *j = t->jobs;
-    while (j && j->number != number) j = j->next;
+    while (j && j->number != number)
+        j = j->next;
     return j;
 }
 
 static void remove_job(struct tune *t, struct job *job)
 {
     struct job **at = &t->jobs;
-    while (*at != job) at = &(*at)->next;
+    while (*at != job)
+        at = &(*at)->next;
     *at = job->next;
     mcts_descent_free(&job->descent);
     free(job->actions);
@@ -49,7 +53,8 @@ static void remove_job(struct tune *t, struct job *job)
 static bool in_flight(const struct tune *t)
 {
     const struct job *j = t->jobs;
-    while (j && j->peer == JOB_QUEUED) j = j->next;
+    while (j && j->peer == JOB_QUEUED)
+        j = j->next;
     return j != NULL;
 }
 
@@ -102,7 +107,8 @@ static void keep_top(struct tune *t, const struct job *job, double ns)
 {
     struct tune_report *r = &t->report;
     unsigned at = 0;
-    while (at < r->n_top && r->top[at].search_ns <= ns) at++;
+    while (at < r->n_top && r->top[at].search_ns <= ns)
+        at++;
     if (at == TUNE_TOP) return;
     if (at == 0) r->found_at = r->evaluations;
     if (r->n_top == TUNE_TOP) free(r->top[--r->n_top].actions);
@@ -115,7 +121,8 @@ static void report_naive(struct tune *t, const struct job *job, const struct sto
 {
     bool ok = strcmp(e->status, "ok") == 0;
     t->naive_done = true;
-    t->report.naive = (struct tune_pick){copy_actions(job), job->n_actions, ok ? e->median_ns : 0, ok ? e->median_ns : 0};
+    t->report.naive =
+        (struct tune_pick){copy_actions(job), job->n_actions, ok ? e->median_ns : 0, ok ? e->median_ns : 0};
     if (ok) mcts_tree_known_time(t->tree, e->median_ns);
 }
 
@@ -145,8 +152,10 @@ static void report_search(struct tune *t, const struct job *job, const struct st
 /* Counts a result that is in the store and ends its job. */
 static void report(struct tune *t, struct job *job, const struct store_evaluation *e)
 {
-    if (job->number == 0) report_naive(t, job, e);
-    else report_search(t, job, e);
+    if (job->number == 0)
+        report_naive(t, job, e);
+    else
+        report_search(t, job, e);
     remove_job(t, job);
 }
 
@@ -160,8 +169,10 @@ static void settle(struct tune *t, struct job *job, struct store_evaluation e, s
     e.actions = actions;
     e.kernel_hash = job->kernel_hash;
     e.found_at = tune_elapsed(t);
-    if (t->store && !store_add(t->store, t->run.id, &e, d)) t->broken = true;
-    else report(t, job, &e);
+    if (t->store && !store_add(t->store, t->run.id, &e, d))
+        t->broken = true;
+    else
+        report(t, job, &e);
     free(actions);
 }
 
@@ -206,7 +217,8 @@ static bool prepare(struct tune *t, struct job *job, struct diag *d)
         verdict = duplicate;
     } else if (job->number > 0 && !t->options.no_bound && c.floor_ns > limit_ns(t)) {
         verdict = "cut";
-        snprintf(why, sizeof why, "no launch is faster than %.3g ns, the limit is %.3g ns", c.floor_ns, limit_ns(t));
+        snprintf(why, sizeof why, "no launch is faster than %.3g ns, the limit is %.3g ns", c.floor_ns,
+                 limit_ns(t));
     }
     candidate_clear(&c);
     job->lowered = true;
@@ -245,8 +257,12 @@ static void send_job(struct tune *t, struct job *job, unsigned peer)
 {
     struct arena *a = arena_new();
     struct message m = {.kind = MESSAGE_JOB,
-                        .job = {.id = job->number, .actions = wire_actions(job->actions, job->n_actions, a),
-                                .best_ns = best_known(t), .cut_factor = CUT_FACTOR, .batch_ns = batch_ns, .verify = true}};
+                        .job = {.id = job->number,
+                                .actions = wire_actions(job->actions, job->n_actions, a),
+                                .best_ns = best_known(t),
+                                .cut_factor = CUT_FACTOR,
+                                .batch_ns = batch_ns,
+                                .verify = true}};
     hub_take_credit(t->hub, peer);
     hub_send(t->hub, peer, &m);
     job->peer = (int)peer;
@@ -307,13 +323,18 @@ static void handle_result(struct tune *t, unsigned peer, const struct message_re
         lose_job(t, job, d);
         return;
     }
-    struct store_evaluation e = {.status = m->status, .median_ns = m->median_ns, .samples = m->samples.items,
-                                 .n_samples = m->samples.n < EVAL_MAX_SAMPLES ? (unsigned)m->samples.n : EVAL_MAX_SAMPLES,
+    struct store_evaluation e = {.status = m->status,
+                                 .median_ns = m->median_ns,
+                                 .samples = m->samples.items,
+                                 .n_samples = m->samples.n < EVAL_MAX_SAMPLES ? (unsigned)m->samples.n
+                                                                              : EVAL_MAX_SAMPLES,
                                  .message = m->message};
-    bool sound = status != EVAL_STATUS_COUNT && (status != EVAL_OK || (m->median_ns > 0 && isfinite(m->median_ns)));
+    bool sound =
+        status != EVAL_STATUS_COUNT && (status != EVAL_OK || (m->median_ns > 0 && isfinite(m->median_ns)));
     if (!sound || (m->kernel_hash != 0 && m->kernel_hash != job->kernel_hash)) {
-        e = (struct store_evaluation){.status = "crashed", .message = sound ? "the agent made another kernel text"
-                                                                            : "the agent's result makes no sense"};
+        e = (struct store_evaluation){.status = "crashed",
+                                      .message = sound ? "the agent made another kernel text"
+                                                       : "the agent's result makes no sense"};
     }
     settle(t, job, e, d);
 }
@@ -322,12 +343,17 @@ bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct d
 {
     *event = hub_poll(t->hub, timeout_ms, t->options.stop_fd);
     switch (event->kind) {
-    case HUB_HELLO: handle_hello(t, event->peer, &event->message.hello); break;
-    case HUB_GONE: handle_gone(t, event->peer, event->reason, d); break;
+    case HUB_HELLO:
+        handle_hello(t, event->peer, &event->message.hello);
+        break;
+    case HUB_GONE:
+        handle_gone(t, event->peer, event->reason, d);
+        break;
     case HUB_MESSAGE:
         if (event->message.kind == MESSAGE_RESULT) handle_result(t, event->peer, &event->message.result, d);
         break;
-    case HUB_IDLE: return false;
+    case HUB_IDLE:
+        return false;
     }
     return true;
 }
@@ -345,11 +371,14 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     struct restoring *r = context;
     struct tune *t = r->tune;
     (void)run;
-    while (t->drawn < e->drawn && !t->broken && !t->report.exhausted) draw(t, r->diag);
+    while (t->drawn < e->drawn && !t->broken && !t->report.exhausted)
+        draw(t, r->diag);
     struct job *job = find_job(t, e->number);
     r->ok = job && job->descent.hash == e->state_hash;
     if (!r->ok) {
-        diag_plain(r->diag, "the store does not replay at evaluation %" PRIu64 ": made by another version of thresh?", e->number);
+        diag_plain(r->diag,
+                   "the store does not replay at evaluation %" PRIu64 ": made by another version of thresh?",
+                   e->number);
         return false;
     }
     if (e->number > 0 && strcmp(e->status, duplicate) != 0) {
@@ -385,11 +414,12 @@ bool tune_search(struct tune *t, struct diag *d)
         t->report.interrupted = tune_stop_requested(t);
         if (t->report.interrupted) break;
         feed(t, d);
-        while (!t->broken && tune_step(t, hub_idle_peer(t->hub) >= 0 && may_draw(t) ? 0 : TURN_MS, &event, d) &&
+        while (!t->broken &&
+               tune_step(t, hub_idle_peer(t->hub) >= 0 && may_draw(t) ? 0 : TURN_MS, &event, d) &&
                event.kind != HUB_MESSAGE)
             continue;
-        progress_show(&t->progress, t->report.evaluations, t->options.evaluations, tune_elapsed(t), t->options.time_s,
-                      t->report.n_top ? t->report.top[0].search_ns : 0);
+        progress_show(&t->progress, t->report.evaluations, t->options.evaluations, tune_elapsed(t),
+                      t->options.time_s, t->report.n_top ? t->report.top[0].search_ns : 0);
     }
     progress_end(&t->progress);
     return !t->broken;

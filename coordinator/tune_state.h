@@ -1,5 +1,6 @@
-/* The state of a campaign, shared by the files tune*.c: tune.c sets it up, tune_search.c runs it, tune_quote.c closes it.
- * One thread owns all of it; the embedded agent's thread shares nothing but the ZeroMQ context. */
+/* The state of a campaign, shared by the files tune*.c: tune.c sets it up, tune_search.c runs it,
+ * tune_quote.c closes it. One thread owns all of it; the embedded agent's thread shares nothing but the
+ * ZeroMQ context. */
 #ifndef THRESH_COORDINATOR_TUNE_STATE_H
 #define THRESH_COORDINATOR_TUNE_STATE_H
 
@@ -14,15 +15,16 @@
 
 enum { JOB_RETRIES = 2, JOB_QUEUED = -1, CUT_FACTOR = 10 };
 
-/* An implementation between being drawn and being reported. Number 0 is the naive one, which has no descent. */
+/* An implementation between being drawn and being reported. Number 0 is the naive one, which has no descent.
+ */
 struct job {
     uint64_t number;
     struct mcts_descent descent;
     struct space_action *actions; /* candidate_actions() */
     size_t n_actions;
     uint64_t kernel_hash;
-    bool lowered; /* kernel_hash is known and is no duplicate */
-    int peer;     /* JOB_QUEUED: waits for an agent */
+    bool lowered;  /* kernel_hash is known and is no duplicate */
+    int peer;      /* JOB_QUEUED: waits for an agent */
     unsigned lost; /* agents lost with it */
     struct job *next;
 };

@@ -15,7 +15,8 @@ static int run_agent(const struct cli_args *a)
     uint64_t runners;
     struct serve_options o = {.endpoint = a->value[CLI_CONNECT], .stop_fd = cli_signals()};
     int status = CLI_USAGE;
-    if (!o.endpoint) diag_plain(d, "--connect ENDPOINT is missing");
+    if (!o.endpoint)
+        diag_plain(d, "--connect ENDPOINT is missing");
     else if (cli_count(a, CLI_RUNNERS, 0, &runners, d) && device_select(a->value[CLI_DEVICE], &o.device, d)) {
         o.runners = runners < 64 ? (unsigned)runners : 64;
         o.context = zmq_ctx_new();
@@ -39,17 +40,18 @@ const struct cli_command cli_agent = {
 
 static json_t *device_json(const struct device *dev)
 {
-    return json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:I}", "number", (int)dev->index, "name", dev->name, "platform",
-                     dev->platform, "driver", dev->driver, "type", dev->gpu ? "gpu" : "cpu", "compute_units",
-                     (int)dev->compute_units, "global_bytes", (json_int_t)dev->global_bytes, "max_alloc_bytes",
-                     (json_int_t)dev->max_alloc_bytes, "local_bytes", (json_int_t)dev->limits.local_bytes, "max_work_group",
+    return json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:I}", "number", (int)dev->index, "name",
+                     dev->name, "platform", dev->platform, "driver", dev->driver, "type",
+                     dev->gpu ? "gpu" : "cpu", "compute_units", (int)dev->compute_units, "global_bytes",
+                     (json_int_t)dev->global_bytes, "max_alloc_bytes", (json_int_t)dev->max_alloc_bytes,
+                     "local_bytes", (json_int_t)dev->limits.local_bytes, "max_work_group",
                      (json_int_t)dev->limits.max_work_group);
 }
 
 static void print_device(const struct device *dev)
 {
-    printf("%u  %s  (%s, %s, %u compute units)\n", dev->index, dev->name, dev->platform, dev->gpu ? "gpu" : "cpu",
-           dev->compute_units);
+    printf("%u  %s  (%s, %s, %u compute units)\n", dev->index, dev->name, dev->platform,
+           dev->gpu ? "gpu" : "cpu", dev->compute_units);
 }
 
 static void list_devices(const struct cli_args *a, struct diag *d)
@@ -61,8 +63,10 @@ static void list_devices(const struct cli_args *a, struct diag *d)
         json_array_append_new(array, device_json(&devices[i]));
         if (!cli_given(a, CLI_JSON)) print_device(&devices[i]);
     }
-    if (cli_given(a, CLI_JSON)) cli_print_json(json_pack("{s:o}", "devices", array));
-    else json_decref(array);
+    if (cli_given(a, CLI_JSON))
+        cli_print_json(json_pack("{s:o}", "devices", array));
+    else
+        json_decref(array);
 }
 
 static void show_device(const struct cli_args *a, struct diag *d)
@@ -75,17 +79,19 @@ static void show_device(const struct cli_args *a, struct diag *d)
         return;
     }
     print_device(&dev);
-    printf("driver           %s\nglobal memory    %" PRId64 " bytes, largest allocation %" PRId64 "\n", dev.driver,
-           dev.global_bytes, dev.max_alloc_bytes);
-    printf("local memory     %" PRId64 " bytes\nwork-group       %" PRId64 " work-items\n", dev.limits.local_bytes,
-           dev.limits.max_work_group);
+    printf("driver           %s\nglobal memory    %" PRId64 " bytes, largest allocation %" PRId64 "\n",
+           dev.driver, dev.global_bytes, dev.max_alloc_bytes);
+    printf("local memory     %" PRId64 " bytes\nwork-group       %" PRId64 " work-items\n",
+           dev.limits.local_bytes, dev.limits.max_work_group);
 }
 
 static int run_device(const struct cli_args *a)
 {
     struct diag *d = diag_new();
-    if (strcmp(a->positional[0], "list") == 0) list_devices(a, d);
-    else if (strcmp(a->positional[0], "show") == 0) show_device(a, d);
+    if (strcmp(a->positional[0], "list") == 0)
+        list_devices(a, d);
+    else if (strcmp(a->positional[0], "show") == 0)
+        show_device(a, d);
     else {
         diag_plain(d, "'%s' is none of list, show", a->positional[0]);
         return cli_finish(d, CLI_USAGE);

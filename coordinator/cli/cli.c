@@ -30,8 +30,10 @@ struct parsing {
 
 static void add_to_list(struct cli_list *list, const char *value, struct argp_state *state)
 {
-    if (list->n == CLI_MAX_LIST) argp_error(state, "an option is given more than %d times", CLI_MAX_LIST);
-    else list->items[list->n++] = value;
+    if (list->n == CLI_MAX_LIST)
+        argp_error(state, "an option is given more than %d times", CLI_MAX_LIST);
+    else
+        list->items[list->n++] = value;
 }
 
 static void take_option(struct cli_args *a, int key, const char *value, struct argp_state *state)
@@ -47,10 +49,13 @@ static error_t parse(int key, char *value, struct argp_state *state)
     if (key >= KEY_BASE && key < KEY_BASE + CLI_KEY_COUNT) {
         take_option(&p->args, key - KEY_BASE, value, state);
     } else if (key == ARGP_KEY_ARG) {
-        if (p->args.n_positional == p->command->most) argp_error(state, "'%s' is one argument too many", value);
-        else p->args.positional[p->args.n_positional++] = value;
+        if (p->args.n_positional == p->command->most)
+            argp_error(state, "'%s' is one argument too many", value);
+        else
+            p->args.positional[p->args.n_positional++] = value;
     } else if (key == ARGP_KEY_END) {
-        if (p->args.n_positional < p->command->least) argp_error(state, "%s is missing", p->command->positional);
+        if (p->args.n_positional < p->command->least)
+            argp_error(state, "%s is missing", p->command->positional);
     } else {
         return ARGP_ERR_UNKNOWN;
     }
@@ -130,7 +135,8 @@ static bool apply_pins(const struct cli_args *a, struct cli_problem *p, struct d
     p->root = space_root(p->problem->space, &why);
     if (!p->root) diag_plain(d, "the space is empty (%s:%u: %s)", why.file, why.line, why.text);
     bool ok = p->root != NULL;
-    for (unsigned i = 0; ok && i < a->pins.n; i++) ok = problem_pin(p->problem, p->root, a->pins.items[i], d);
+    for (unsigned i = 0; ok && i < a->pins.n; i++)
+        ok = problem_pin(p->problem, p->root, a->pins.items[i], d);
     return ok;
 }
 

@@ -1,5 +1,5 @@
-/* The thresh command: one table of options, one file per subcommand. A subcommand says which of the options it takes;
- * parsing, --help and the exit status of bad usage come from here. */
+/* The thresh command: one table of options, one file per subcommand. A subcommand says which of the options
+ * it takes; parsing, --help and the exit status of bad usage come from here. */
 #ifndef THRESH_CLI_CLI_H
 #define THRESH_CLI_CLI_H
 
@@ -14,42 +14,46 @@
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MAX_LIST = 64 };
 
 /* X(KEY, long name, argument or NULL, help) */
-#define CLI_OPTIONS(X)                                                                                                 \
-    X(SIZE, "size", "M=512,N=512", "values of the program's size parameters")                                          \
-    X(DEVICE, "device", "SEL", "OpenCL device: part of its name, gpu, cpu or its number in `thresh device list`")      \
-    X(HEURISTIC, "heuristic", "NAME_OR_SO[:k=v]", "tag (default), uct, random, bound, roundrobin or a plug-in")        \
-    X(SEED, "seed", "N", "seed of all randomness (default 1)")                                                         \
-    X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 where no time is given)")                \
-    X(TIME, "time", "10m", "stop after that time: 30s, 10m, 2h")                                                       \
-    X(PIN, "pin", "CHOICE(ARGS)=VALUE", "fix a decision; may be repeated")                                             \
-    X(ORDER, "order", "GROUP,GROUP", "choice groups to branch on first")                                               \
-    X(NO_BOUND, "no-bound", NULL, "do not leave out candidates by their lower bound")                                  \
-    X(STORE, "store", "FILE.db", "record every evaluation there")                                                      \
-    X(RESUME, "resume", NULL, "go on with the run in the store")                                                       \
-    X(LISTEN, "listen", "ENDPOINT", "wait for agents there instead of running one")                                    \
-    X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint")                                                    \
-    X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                                \
-    X(OUT, "out", "DIR", "where best.cl, best.json and host.c go (default thresh-out)")                                \
-    X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                               \
-    X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                                     \
-    X(BEST, "best", NULL, "take the fastest implementation of a store")                                                \
-    X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                           \
-    X(DATA, "data", "FILE.json", "instance of the space")                                                              \
-    X(PARAM, "param", "x=1,y=2", "parameters of the space")                                                            \
-    X(LIMIT, "limit", "N", "stop after N nodes")                                                                       \
-    X(INPUT, "input", "NAME=random:SEED", "data of an input; may be repeated (default random:1)")                      \
-    X(JSON, "json", NULL, "print one JSON object")                                                                     \
-    X(QUIET, "quiet", NULL, "no progress")                                                                             \
+#define CLI_OPTIONS(X)                                                                                       \
+    X(SIZE, "size", "M=512,N=512", "values of the program's size parameters")                                \
+    X(DEVICE, "device", "SEL",                                                                               \
+      "OpenCL device: part of its name, gpu, cpu or its number in `thresh device list`")                     \
+    X(HEURISTIC, "heuristic", "NAME_OR_SO[:k=v]",                                                            \
+      "tag (default), uct, random, bound, roundrobin or a plug-in")                                          \
+    X(SEED, "seed", "N", "seed of all randomness (default 1)")                                               \
+    X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 where no time is given)")      \
+    X(TIME, "time", "10m", "stop after that time: 30s, 10m, 2h")                                             \
+    X(PIN, "pin", "CHOICE(ARGS)=VALUE", "fix a decision; may be repeated")                                   \
+    X(ORDER, "order", "GROUP,GROUP", "choice groups to branch on first")                                     \
+    X(NO_BOUND, "no-bound", NULL, "do not leave out candidates by their lower bound")                        \
+    X(STORE, "store", "FILE.db", "record every evaluation there")                                            \
+    X(RESUME, "resume", NULL, "go on with the run in the store")                                             \
+    X(LISTEN, "listen", "ENDPOINT", "wait for agents there instead of running one")                          \
+    X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint")                                          \
+    X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
+    X(OUT, "out", "DIR", "where best.cl, best.json and host.c go (default thresh-out)")                      \
+    X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
+    X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
+    X(BEST, "best", NULL, "take the fastest implementation of a store")                                      \
+    X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
+    X(DATA, "data", "FILE.json", "instance of the space")                                                    \
+    X(PARAM, "param", "x=1,y=2", "parameters of the space")                                                  \
+    X(LIMIT, "limit", "N", "stop after N nodes")                                                             \
+    X(INPUT, "input", "NAME=random:SEED", "data of an input; may be repeated (default random:1)")            \
+    X(JSON, "json", NULL, "print one JSON object")                                                           \
+    X(QUIET, "quiet", NULL, "no progress")                                                                   \
     X(VERBOSE, "verbose", NULL, "say more")
 
 enum cli_key {
 #define X(key, name, argument, help) CLI_##key,
     CLI_OPTIONS(X)
 #undef X
-    CLI_KEY_COUNT
+        CLI_KEY_COUNT
 };
 #define CLI_TAKES(key) (1u << CLI_##key)
-#define CLI_PROGRAM (CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(PIN) | CLI_TAKES(ORDER) | CLI_TAKES(SEED) | CLI_TAKES(JSON))
+#define CLI_PROGRAM                                                                                          \
+    (CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(PIN) | CLI_TAKES(ORDER) | CLI_TAKES(SEED) |             \
+     CLI_TAKES(JSON))
 
 /* A list option: its values in order. */
 struct cli_list {
@@ -67,15 +71,15 @@ struct cli_args {
 
 struct cli_command {
     const char *name;
-    const char *positional; /* for the usage line */
-    unsigned least, most;   /* how many positional arguments */
-    uint32_t takes;         /* CLI_TAKES() of its options */
-    const char *help;       /* what it does, then one example */
+    const char *positional;                  /* for the usage line */
+    unsigned least, most;                    /* how many positional arguments */
+    uint32_t takes;                          /* CLI_TAKES() of its options */
+    const char *help;                        /* what it does, then one example */
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 
-extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent, cli_device, cli_lift,
-    cli_space, cli_store;
+extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
+    cli_device, cli_lift, cli_space, cli_store;
 
 /* Parses and runs. argv[0] is the subcommand. */
 int cli_run(const struct cli_command *command, int argc, char **argv);

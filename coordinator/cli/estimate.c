@@ -17,7 +17,8 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static const char *const method_names[] = {[MCTS_KNUTH] = "knuth", [MCTS_CHEN] = "chen", [MCTS_EXACT] = "exact"};
+static const char *const method_names[] = {
+    [MCTS_KNUTH] = "knuth", [MCTS_CHEN] = "chen", [MCTS_EXACT] = "exact"};
 
 static bool find_method(const char *name, enum mcts_method *out, struct diag *d)
 {
@@ -42,16 +43,19 @@ static void print_estimate(const struct cli_args *a, const struct mcts_estimate 
     mcts_count_print(e->log_low, low, sizeof low);
     mcts_count_print(e->log_high, high, sizeof high);
     if (cli_given(a, CLI_JSON)) {
-        cli_print_json(json_pack("{s:s,s:I,s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:b,s:b}", "method", method_names[e->method], "samples",
-                                 (json_int_t)e->samples, "estimate", count_json(e->log_leaves), "log10",
-                                 isfinite(e->log_leaves) ? json_real(e->log_leaves / log(10)) : json_null(), "ci95_low",
-                                 count_json(e->log_low), "ci95_high", count_json(e->log_high), "dead_end_ratio",
-                                 e->dead_end_ratio, "mean_depth", e->mean_depth, "elapsed_s", elapsed_s, "complete",
-                                 (int)e->complete, "unreliable", (int)e->unreliable));
+        cli_print_json(
+            json_pack("{s:s,s:I,s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:b,s:b}", "method", method_names[e->method],
+                      "samples", (json_int_t)e->samples, "estimate", count_json(e->log_leaves), "log10",
+                      isfinite(e->log_leaves) ? json_real(e->log_leaves / log(10)) : json_null(), "ci95_low",
+                      count_json(e->log_low), "ci95_high", count_json(e->log_high), "dead_end_ratio",
+                      e->dead_end_ratio, "mean_depth", e->mean_depth, "elapsed_s", elapsed_s, "complete",
+                      (int)e->complete, "unreliable", (int)e->unreliable));
         return;
     }
-    printf("implementations  %s (95 %% interval %s to %s%s)\n", count, low, high, e->unreliable ? "; unreliable" : "");
-    printf("method           %s, %" PRIu64 " samples, %.2f s\n", method_names[e->method], e->samples, elapsed_s);
+    printf("implementations  %s (95 %% interval %s to %s%s)\n", count, low, high,
+           e->unreliable ? "; unreliable" : "");
+    printf("method           %s, %" PRIu64 " samples, %.2f s\n", method_names[e->method], e->samples,
+           elapsed_s);
     printf("dead-end ratio   %.4f\nmean depth       %.1f\n", e->dead_end_ratio, e->mean_depth);
 }
 
@@ -61,7 +65,8 @@ static int run_estimate(const struct cli_args *a)
     struct cli_problem p = {0};
     struct mcts_estimate_config c = {.cut = INFINITY};
     if (find_method(a->value[CLI_METHOD], &c.method, d) && cli_count(a, CLI_SAMPLES, 1000, &c.samples, d) &&
-        cli_count(a, CLI_SEED, 1, &c.seed, d) && cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
+        cli_count(a, CLI_SEED, 1, &c.seed, d) && cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) &&
+        cli_problem_open(a, &p, d)) {
         double start = now_s();
         c.branching = (struct mcts_branching){.order = p.order, .n_order = p.n_order};
         if (c.samples == 0) c.samples = 1;
@@ -92,7 +97,6 @@ struct descents {
     struct mcts_interval leaves;
 };
 
-
 static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed, struct descents *out)
 {
     static const double none = -INFINITY;
@@ -116,18 +120,20 @@ static void print_descents(const struct cli_args *a, const struct cli_problem *p
 {
     double n = (double)r->samples, log10_leaves = r->leaves.log_mean / log(10);
     json_t *leaves = isfinite(log10_leaves) ? json_real(log10_leaves) : json_null();
-    json_t *o = json_pack("{s:I,s:f,s:f,s:f,s:f,s:I,s:I,s:o}", "samples", (json_int_t)r->samples, "descents_per_s",
-                          n / r->elapsed_s, "decisions_per_s", (double)r->decisions / r->elapsed_s, "dead_end_ratio",
-                          (double)r->dead_ends / n, "mean_depth", (double)r->decisions / n, "vector_bytes",
-                          (json_int_t)space_vector_bytes(p->problem->space), "statements",
-                          (json_int_t)bb_statement_count(p->problem->backbone), "log10_leaves", leaves);
+    json_t *o =
+        json_pack("{s:I,s:f,s:f,s:f,s:f,s:I,s:I,s:o}", "samples", (json_int_t)r->samples, "descents_per_s",
+                  n / r->elapsed_s, "decisions_per_s", (double)r->decisions / r->elapsed_s, "dead_end_ratio",
+                  (double)r->dead_ends / n, "mean_depth", (double)r->decisions / n, "vector_bytes",
+                  (json_int_t)space_vector_bytes(p->problem->space), "statements",
+                  (json_int_t)bb_statement_count(p->problem->backbone), "log10_leaves", leaves);
     if (cli_given(a, CLI_JSON)) {
         cli_print_json(o);
         return;
     }
     printf("descents         %" PRIu64 ", %.1f/s, %.0f decisions/s\n", r->samples, n / r->elapsed_s,
            (double)r->decisions / r->elapsed_s);
-    printf("dead-end ratio   %.4f\nmean depth       %.1f\n", (double)r->dead_ends / n, (double)r->decisions / n);
+    printf("dead-end ratio   %.4f\nmean depth       %.1f\n", (double)r->dead_ends / n,
+           (double)r->decisions / n);
     printf("vector           %zu bytes, %u statements\nimplementations  about 1e%.1f\n",
            space_vector_bytes(p->problem->space), bb_statement_count(p->problem->backbone), log10_leaves);
     json_decref(o);
@@ -139,7 +145,8 @@ static int run_descend(const struct cli_args *a)
     struct cli_problem p = {0};
     struct descents r = {0};
     uint64_t samples, seed;
-    if (cli_count(a, CLI_SAMPLES, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) && cli_problem_open(a, &p, d)) {
+    if (cli_count(a, CLI_SAMPLES, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
+        cli_problem_open(a, &p, d)) {
         descend(&p, samples ? samples : 1, seed, &r);
         print_descents(a, &p, &r);
     }

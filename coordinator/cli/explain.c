@@ -1,5 +1,5 @@
-/* thresh explain: what an implementation is. thresh replay: whether it still works, and how fast. Both read best.json;
- * explain also takes the best of a store. */
+/* thresh explain: what an implementation is. thresh replay: whether it still works, and how fast. Both read
+ * best.json; explain also takes the best of a store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,8 @@ static bool load_row(void *context, const struct store_run *run, const struct st
         diag_plain(l->diag, "the run was of another device or another version of thresh");
     else if (!store_actions_parse(e->actions, &out->actions, &out->n_actions))
         diag_plain(l->diag, "the store's actions are malformed");
-    else l->ok = true;
+    else
+        l->ok = true;
     out->median_ns = e->median_ns;
     return false;
 }
@@ -75,12 +76,13 @@ static json_t *decisions_json(const struct best_file *b)
 
 static void print_explanation(const struct cli_args *a, const struct best_file *b, const struct candidate *c)
 {
-    static const char reason[] = "statements of the longest work-item at the device's fastest issue, times waves";
+    static const char reason[] =
+        "statements of the longest work-item at the device's fastest issue, times waves";
     json_t *decisions = decisions_json(b);
     if (cli_given(a, CLI_JSON)) {
-        cli_print_json(json_pack("{s:o,s:s,s:s,s:f,s:s,s:f}", "decisions", decisions, "loops", c->loops, "opencl",
-                                 c->kernel.source, "bound_ns", c->floor_ns, "bound_reason", reason, "median_ns",
-                                 b->median_ns));
+        cli_print_json(json_pack("{s:o,s:s,s:s,s:f,s:s,s:f}", "decisions", decisions, "loops", c->loops,
+                                 "opencl", c->kernel.source, "bound_ns", c->floor_ns, "bound_reason", reason,
+                                 "median_ns", b->median_ns));
         return;
     }
     const char *name;
@@ -98,8 +100,10 @@ static int run_explain(const struct cli_args *a)
     struct candidate c = {0};
     char why[NAME_BYTES] = "";
     if (load(a, &b, d)) {
-        if (candidate_from_actions(b.problem, &b.device, b.actions, b.n_actions, &c, why, sizeof why)) print_explanation(a, &b, &c);
-        else diag_plain(d, "%s: %s", a->positional[0], why);
+        if (candidate_from_actions(b.problem, &b.device, b.actions, b.n_actions, &c, why, sizeof why))
+            print_explanation(a, &b, &c);
+        else
+            diag_plain(d, "%s: %s", a->positional[0], why);
     }
     candidate_clear(&c);
     int status = cli_finish(d, CLI_OK);
@@ -124,17 +128,20 @@ static void print_replay(const struct cli_args *a, const struct evaluation *e)
 {
     if (cli_given(a, CLI_JSON)) {
         json_t *samples = json_array();
-        for (unsigned i = 0; i < e->n_samples; i++) json_array_append_new(samples, json_real(e->samples_ns[i]));
+        for (unsigned i = 0; i < e->n_samples; i++)
+            json_array_append_new(samples, json_real(e->samples_ns[i]));
         bool ok = e->status == EVAL_OK;
-        cli_print_json(json_pack("{s:s,s:o,s:o,s:o}", "status", eval_status_name(e->status), "samples_ns", samples, "median_ns",
-                                 ok ? json_real(e->median_ns) : json_null(), "error",
+        cli_print_json(json_pack("{s:s,s:o,s:o,s:o}", "status", eval_status_name(e->status), "samples_ns",
+                                 samples, "median_ns", ok ? json_real(e->median_ns) : json_null(), "error",
                                  ok ? json_null() : json_string(e->message)));
         return;
     }
     char time[32];
     progress_time(e->median_ns, time, sizeof time);
-    if (e->status == EVAL_OK) printf("ok, median %s of %u launches\n", time, e->n_samples);
-    else printf("%s: %s\n", eval_status_name(e->status), e->message);
+    if (e->status == EVAL_OK)
+        printf("ok, median %s of %u launches\n", time, e->n_samples);
+    else
+        printf("%s: %s\n", eval_status_name(e->status), e->message);
 }
 
 /* Measures it on the selected device, with the recorded problem. */

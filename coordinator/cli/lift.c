@@ -40,8 +40,10 @@ static void check(const struct cli_args *a, struct opened *o, struct diag *d)
     if (!open_program(a, true, o, d)) return;
     struct strbuf type = {0};
     lift_print_type(o->program->output->type, &type);
-    if (cli_given(a, CLI_JSON)) cli_print_json(json_pack("{s:s,s:s}", "kernel", o->source.path, "type", type.text));
-    else printf("%s: ok, a %s\n", o->source.path, type.text);
+    if (cli_given(a, CLI_JSON))
+        cli_print_json(json_pack("{s:s,s:s}", "kernel", o->source.path, "type", type.text));
+    else
+        printf("%s: ok, a %s\n", o->source.path, type.text);
     strbuf_free(&type);
 }
 
@@ -73,7 +75,8 @@ static bool input_seed(const struct cli_args *a, const char *name, uint64_t *see
     return true;
 }
 
-static double *make_input(const struct cli_args *a, const struct lift_program *p, unsigned i, struct arena *arena, struct diag *d)
+static double *make_input(const struct cli_args *a, const struct lift_program *p, unsigned i,
+                          struct arena *arena, struct diag *d)
 {
     int64_t n = lift_type_scalars(p->inputs[i]->type);
     uint64_t seed;
@@ -81,7 +84,8 @@ static double *make_input(const struct cli_args *a, const struct lift_program *p
     if (n > most_scalars || !input_seed(a, p->inputs[i]->name, &seed, d)) return NULL;
     struct pcg32 rng = pcg32_seed(seed, i);
     double *data = ARENA_ARRAY(arena, double, n);
-    for (int64_t k = 0; k < n; k++) data[k] = 2.0 * pcg32_unit(&rng) - 1.0;
+    for (int64_t k = 0; k < n; k++)
+        data[k] = 2.0 * pcg32_unit(&rng) - 1.0;
     return data;
 }
 
@@ -89,11 +93,13 @@ static void print_output(const struct cli_args *a, const double *out, int64_t n)
 {
     if (cli_given(a, CLI_JSON)) {
         json_t *array = json_array();
-        for (int64_t i = 0; i < n; i++) json_array_append_new(array, json_real(out[i]));
+        for (int64_t i = 0; i < n; i++)
+            json_array_append_new(array, json_real(out[i]));
         cli_print_json(json_pack("{s:o}", "output", array));
         return;
     }
-    for (int64_t i = 0; i < n && i < SHOWN; i++) printf("%.9g\n", out[i]);
+    for (int64_t i = 0; i < n && i < SHOWN; i++)
+        printf("%.9g\n", out[i]);
     if (n > SHOWN) printf("... %" PRId64 " more; --json prints all\n", n - SHOWN);
 }
 
@@ -123,9 +129,12 @@ static int run(const struct cli_args *a)
     struct diag *d = diag_new();
     struct opened o = {0};
     unsigned i = 0;
-    while (i < 3 && strcmp(verbs[i].name, a->positional[0]) != 0) i++;
-    if (i < 3) verbs[i].run(a, &o, d);
-    else diag_plain(d, "'%s' is none of check, print, run", a->positional[0]);
+    while (i < 3 && strcmp(verbs[i].name, a->positional[0]) != 0)
+        i++;
+    if (i < 3)
+        verbs[i].run(a, &o, d);
+    else
+        diag_plain(d, "'%s' is none of check, print, run", a->positional[0]);
     int status = cli_finish(d, CLI_OK);
     if (o.arena) arena_free(o.arena);
     free(o.text);

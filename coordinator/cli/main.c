@@ -6,16 +6,20 @@
 
 #include "coordinator/cli/cli.h"
 
-static const struct cli_command *const commands[] = {&cli_tune,  &cli_estimate, &cli_descend, &cli_explain, &cli_replay,
-                                                     &cli_agent, &cli_device,   &cli_lift,    &cli_space,   &cli_store};
+static const struct cli_command *const commands[] = {&cli_tune,   &cli_estimate, &cli_descend, &cli_explain,
+                                                     &cli_replay, &cli_agent,    &cli_device,  &cli_lift,
+                                                     &cli_space,  &cli_store};
 
 static void print_usage(FILE *out)
 {
-    fputs("usage: thresh COMMAND [OPTION...]\n\nthresh searches for the fastest implementation of a numerical kernel.\n\n", out);
+    fputs("usage: thresh COMMAND [OPTION...]\n\nthresh searches for the fastest implementation of a "
+          "numerical kernel.\n\n",
+          out);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         fprintf(out, "  thresh %s %s\n", commands[i]->name, commands[i]->positional);
     fputs("\n'thresh COMMAND --help' says more. Example:\n"
-          "  thresh tune matmul.lift --size M=512,N=512,K=512 --evaluations 100\n", out);
+          "  thresh tune matmul.lift --size M=512,N=512,K=512 --evaluations 100\n",
+          out);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
-/* thresh space: spaces on their own. The instance comes from a JSON file; without one every root set has as many objects
- * as the space's first parameter, named by their numbers, which are also their property `index`. */
+/* thresh space: spaces on their own. The instance comes from a JSON file; without one every root set has as
+ * many objects as the space's first parameter, named by their numbers, which are also their property `index`.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -114,11 +115,11 @@ static void check(const struct cli_args *a, struct opened *o, struct diag *d)
     bool instance = cli_given(a, CLI_DATA) || cli_given(a, CLI_PARAM);
     if (instance && !instantiate(a, o, d)) return;
     if (cli_given(a, CLI_JSON))
-        cli_print_json(json_pack("{s:s,s:i,s:i}", "space", o->def->name, "choices", (int)o->def->n_choices, "constraints",
-                                 (int)o->def->n_constraints));
+        cli_print_json(json_pack("{s:s,s:i,s:i}", "space", o->def->name, "choices", (int)o->def->n_choices,
+                                 "constraints", (int)o->def->n_constraints));
     else
-        printf("%s: ok, space %s: %d choices, %d constraints\n", a->positional[1], o->def->name, (int)o->def->n_choices,
-               (int)o->def->n_constraints);
+        printf("%s: ok, space %s: %d choices, %d constraints\n", a->positional[1], o->def->name,
+               (int)o->def->n_choices, (int)o->def->n_constraints);
 }
 
 static double now_s(void)
@@ -133,8 +134,10 @@ static void print_count(const struct cli_args *a, const struct mcts_estimate *e,
     char count[64];
     mcts_count_print(e->log_leaves, count, sizeof count);
     if (cli_given(a, CLI_JSON))
-        cli_print_json(json_pack("{s:f,s:f,s:b}", "solutions", e->leaves, "elapsed_s", elapsed_s, "complete", (int)e->complete));
-    else printf("%s%s solutions, %.3f s\n", e->complete ? "" : "at least ", count, elapsed_s);
+        cli_print_json(json_pack("{s:f,s:f,s:b}", "solutions", e->leaves, "elapsed_s", elapsed_s, "complete",
+                                 (int)e->complete));
+    else
+        printf("%s%s solutions, %.3f s\n", e->complete ? "" : "at least ", count, elapsed_s);
 }
 
 static void count(const struct cli_args *a, struct opened *o, struct diag *d)
@@ -155,8 +158,10 @@ static int run(const struct cli_args *a)
     struct diag *d = diag_new();
     struct opened o = {0};
     bool is_count = strcmp(a->positional[0], "count") == 0;
-    if (!is_count && strcmp(a->positional[0], "check") != 0) diag_plain(d, "'%s' is none of check, count", a->positional[0]);
-    else if (compile(a->positional[1], &o, d)) (is_count ? count : check)(a, &o, d);
+    if (!is_count && strcmp(a->positional[0], "check") != 0)
+        diag_plain(d, "'%s' is none of check, count", a->positional[0]);
+    else if (compile(a->positional[1], &o, d))
+        (is_count ? count : check)(a, &o, d);
     int status = cli_finish(d, CLI_OK);
     close_space(&o);
     return status;
@@ -168,7 +173,8 @@ const struct cli_command cli_space = {
     .least = 2,
     .most = 2,
     .takes = CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(LIMIT) | CLI_TAKES(JSON),
-    .help = "Checks a space, or counts its solutions by enumeration. Without --data each set has as many objects as the "
+    .help = "Checks a space, or counts its solutions by enumeration. Without --data each set has as many "
+            "objects as the "
             "first parameter says, with their numbers as property `index`.\v"
             "Example: thresh space count queens.space --param n=6",
     .run = run,

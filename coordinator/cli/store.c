@@ -22,9 +22,9 @@ static json_t *run_object(struct summary *s, const struct store_run *run)
         json_t *o = json_array_get(s->runs, i);
         if (json_integer_value(json_object_get(o, "run")) == run->id) return o;
     }
-    last = json_pack("{s:I,s:s,s:s,s:s,s:I,s:I,s:I,s:n}", "run", (json_int_t)run->id, "kernel", run->path, "sizes", run->sizes,
-                     "device", run->device, "seed", (json_int_t)run->seed, "evaluations", (json_int_t)0, "ok", (json_int_t)0,
-                     "best_ns");
+    last = json_pack("{s:I,s:s,s:s,s:s,s:I,s:I,s:I,s:n}", "run", (json_int_t)run->id, "kernel", run->path,
+                     "sizes", run->sizes, "device", run->device, "seed", (json_int_t)run->seed, "evaluations",
+                     (json_int_t)0, "ok", (json_int_t)0, "best_ns");
     json_array_append_new(s->runs, last);
     return last;
 }
@@ -55,11 +55,13 @@ static void print_runs(json_t *runs)
     {
         char best[32];
         progress_time(json_number_value(json_object_get(o, "best_ns")), best, sizeof best);
-        printf("run %" JSON_INTEGER_FORMAT "  %s %s  %s  %" JSON_INTEGER_FORMAT " evaluations, %" JSON_INTEGER_FORMAT
-               " ok, best %s\n",
+        printf("run %" JSON_INTEGER_FORMAT "  %s %s  %s  %" JSON_INTEGER_FORMAT
+               " evaluations, %" JSON_INTEGER_FORMAT " ok, best %s\n",
                json_integer_value(json_object_get(o, "run")), json_string_value(json_object_get(o, "kernel")),
-               json_string_value(json_object_get(o, "sizes")), json_string_value(json_object_get(o, "device")),
-               json_integer_value(json_object_get(o, "evaluations")), json_integer_value(json_object_get(o, "ok")), best);
+               json_string_value(json_object_get(o, "sizes")),
+               json_string_value(json_object_get(o, "device")),
+               json_integer_value(json_object_get(o, "evaluations")),
+               json_integer_value(json_object_get(o, "ok")), best);
     }
 }
 
@@ -83,8 +85,10 @@ static int run(const struct cli_args *a)
     if (!is_query && strcmp(a->positional[0], "export") != 0)
         diag_plain(d, "'%s' is none of query, export", a->positional[0]);
     struct store *s = diag_failed(d) ? NULL : store_open(a->positional[1], false, d);
-    if (s && is_query) query(a, s, d);
-    else if (s) store_export(s, cli_given(a, CLI_FORMAT) ? a->value[CLI_FORMAT] : "jsonl", stdout, d);
+    if (s && is_query)
+        query(a, s, d);
+    else if (s)
+        store_export(s, cli_given(a, CLI_FORMAT) ? a->value[CLI_FORMAT] : "jsonl", stdout, d);
     store_close(s);
     return cli_finish(d, CLI_OK);
 }

@@ -25,7 +25,8 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->quiet = cli_given(a, CLI_QUIET);
     o->store = a->value[CLI_STORE];
     o->listen = a->value[CLI_LISTEN];
-    return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_count(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
+    return cli_count(a, CLI_SEED, 1, &o->seed, d) &&
+           cli_count(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
            cli_seconds(a, CLI_TIME, &o->time_s, d);
 }
 
@@ -39,16 +40,18 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
     double best = r->n_top ? r->top[0].quoted_ns : 0;
     json_t *found = r->n_top ? json_integer((json_int_t)r->found_at) : json_null();
     cli_print_json(json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b}", "kernel", o->path, "device", dev->name,
-        "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed", (json_int_t)r->failed, "cut",
-        (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates, "best_ns", ns_json(best), "naive_ns",
-        ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup), "found_at", found, "seed", (json_int_t)o->seed,
-        "elapsed_s", r->elapsed_s, "evaluations_per_s", r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0,
-        "dead_end_ratio", r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "store",
-        o->store ? json_string(o->store) : json_null(), "quoted", (int)r->quoted));
+        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b}", "kernel", o->path,
+        "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed",
+        (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates, "best_ns",
+        ns_json(best), "naive_ns", ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup), "found_at",
+        found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
+        r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
+        "nodes", (json_int_t)r->nodes, "store", o->store ? json_string(o->store) : json_null(), "quoted",
+        (int)r->quoted));
 }
 
-static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r, const char *out)
+static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r,
+                        const char *out)
 {
     char best[32], naive[32];
     progress_time(r->n_top ? r->top[0].quoted_ns : 0, best, sizeof best);
@@ -57,9 +60,11 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " cut; %" PRIu64
            " duplicates not measured)\n",
            r->evaluations, r->ok, r->failed, r->cut, r->duplicates);
-    printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes, r->dead_end_ratio);
+    printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes,
+           r->dead_end_ratio);
     printf("naive        %s\nbest         %s, found at evaluation %" PRIu64 "\n", naive, best, r->found_at);
-    if (r->speedup > 0) printf("speedup      %.2fx%s\n", r->speedup, r->quoted ? "" : " (samples of the search)");
+    if (r->speedup > 0)
+        printf("speedup      %.2fx%s\n", r->speedup, r->quoted ? "" : " (samples of the search)");
     if (r->exhausted) printf("the space is exhausted: every implementation was looked at\n");
     if (r->n_top) printf("written      %s/best.cl, best.json, host.c\n", out);
 }
@@ -71,9 +76,14 @@ static bool write_result(const struct tune_options *o, struct tune *t, const cha
         diag_plain(d, "no valid implementation was found");
         return false;
     }
-    struct best b = {.problem = tune_problem(t), .device = tune_device(t), .lowering = &o->lowering,
-                     .sizes = o->sizes ? o->sizes : "", .actions = r->top[0].actions, .n_actions = r->top[0].n_actions,
-                     .median_ns = r->top[0].quoted_ns, .naive_ns = r->naive.quoted_ns};
+    struct best b = {.problem = tune_problem(t),
+                     .device = tune_device(t),
+                     .lowering = &o->lowering,
+                     .sizes = o->sizes ? o->sizes : "",
+                     .actions = r->top[0].actions,
+                     .n_actions = r->top[0].n_actions,
+                     .median_ns = r->top[0].quoted_ns,
+                     .naive_ns = r->naive.quoted_ns};
     return best_write(out, &b, d);
 }
 
@@ -85,8 +95,10 @@ static int campaign(const struct cli_args *a, const struct tune_options *o, stru
     tune_quote(t);
     const struct tune_report *r = tune_report(t);
     if (!write_result(o, t, out, d)) ok = false;
-    if (cli_given(a, CLI_JSON)) print_json(o, tune_device(t), r);
-    else print_table(o, tune_device(t), r, out);
+    if (cli_given(a, CLI_JSON))
+        print_json(o, tune_device(t), r);
+    else
+        print_table(o, tune_device(t), r, out);
     return ok ? CLI_OK : CLI_FAILED;
 }
 
@@ -113,8 +125,9 @@ const struct cli_command cli_tune = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) | CLI_TAKES(NO_BOUND) |
-             CLI_TAKES(STORE) | CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE),
+    .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) |
+             CLI_TAKES(NO_BOUND) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) | CLI_TAKES(OUT) |
+             CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE),
     .help = "Searches for the fastest implementation and compares it with the naive one.\v"
             "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --time 10m --store runs.db",
     .run = run,

@@ -1,7 +1,7 @@
-/* A walk over MessagePack bytes before they are unpacked. msgpack-c allocates what a header announces, so that five bytes
- * can ask for 64 GiB; here each announced count is compared with the bytes that are left (an element takes one at least)
- * and the depth is bounded. Nothing is allocated, and the recursion is as deep as MESSAGE_MAX_DEPTH. The format:
- * https://github.com/msgpack/msgpack/blob/master/spec.md */
+/* A walk over MessagePack bytes before they are unpacked. msgpack-c allocates what a header announces, so
+ * that five bytes can ask for 64 GiB; here each announced count is compared with the bytes that are left (an
+ * element takes one at least) and the depth is bounded. Nothing is allocated, and the recursion is as deep as
+ * MESSAGE_MAX_DEPTH. The format: https://github.com/msgpack/msgpack/blob/master/spec.md */
 #include "core/codec/message.h"
 
 struct walk {
@@ -33,7 +33,8 @@ static bool number(struct walk *w, unsigned bytes, uint64_t *out)
     const uint8_t *from = w->at;
     if (!skip(w, bytes)) return false;
     *out = 0;
-    for (unsigned i = 0; i < bytes; i++) *out = *out << 8 | from[i];
+    for (unsigned i = 0; i < bytes; i++)
+        *out = *out << 8 | from[i];
     return true;
 }
 
@@ -64,23 +65,55 @@ static bool sized_container(struct walk *w, unsigned length_bytes, unsigned per_
 static bool extended(struct walk *w, uint8_t head, unsigned depth)
 {
     switch (head) {
-    case 0xc0: case 0xc2: case 0xc3: return true;
-    case 0xc4: case 0xd9: return sized_skip(w, 1, 0);
-    case 0xc5: case 0xda: return sized_skip(w, 2, 0);
-    case 0xc6: case 0xdb: return sized_skip(w, 4, 0);
-    case 0xc7: return sized_skip(w, 1, 1);
-    case 0xc8: return sized_skip(w, 2, 1);
-    case 0xc9: return sized_skip(w, 4, 1);
-    case 0xca: case 0xce: case 0xd2: return skip(w, 4);
-    case 0xcb: case 0xcf: case 0xd3: return skip(w, 8);
-    case 0xcc: case 0xd0: return skip(w, 1);
-    case 0xcd: case 0xd1: return skip(w, 2);
-    case 0xd4: case 0xd5: case 0xd6: case 0xd7: case 0xd8: return skip(w, 1 + (1u << (head - 0xd4)));
-    case 0xdc: return sized_container(w, 2, 1, depth);
-    case 0xdd: return sized_container(w, 4, 1, depth);
-    case 0xde: return sized_container(w, 2, 2, depth);
-    case 0xdf: return sized_container(w, 4, 2, depth);
-    default: return refuse(w, "the message has a byte that MessagePack does not use");
+    case 0xc0:
+    case 0xc2:
+    case 0xc3:
+        return true;
+    case 0xc4:
+    case 0xd9:
+        return sized_skip(w, 1, 0);
+    case 0xc5:
+    case 0xda:
+        return sized_skip(w, 2, 0);
+    case 0xc6:
+    case 0xdb:
+        return sized_skip(w, 4, 0);
+    case 0xc7:
+        return sized_skip(w, 1, 1);
+    case 0xc8:
+        return sized_skip(w, 2, 1);
+    case 0xc9:
+        return sized_skip(w, 4, 1);
+    case 0xca:
+    case 0xce:
+    case 0xd2:
+        return skip(w, 4);
+    case 0xcb:
+    case 0xcf:
+    case 0xd3:
+        return skip(w, 8);
+    case 0xcc:
+    case 0xd0:
+        return skip(w, 1);
+    case 0xcd:
+    case 0xd1:
+        return skip(w, 2);
+    case 0xd4:
+    case 0xd5:
+    case 0xd6:
+    case 0xd7:
+    case 0xd8:
+        return skip(w, 1 + (1u << (head - 0xd4)));
+    case 0xdc:
+        return sized_container(w, 2, 1, depth);
+    case 0xdd:
+        return sized_container(w, 4, 1, depth);
+    case 0xde:
+        return sized_container(w, 2, 2, depth);
+    case 0xdf:
+        return sized_container(w, 4, 2, depth);
+    default:
+        return refuse(w, "the message has a byte that MessagePack does not use");
     }
 }
 

@@ -1,6 +1,7 @@
-/* Encoding and decoding of the messages that message.h defines. Both directions are driven by the field tables that the
- * definition expands to here: a new message or field is one more entry there and no code. Reading starts with
- * codec_check(), so that msgpack-c never sees a frame whose announced sizes exceed its bytes. */
+/* Encoding and decoding of the messages that message.h defines. Both directions are driven by the field
+ * tables that the definition expands to here: a new message or field is one more entry there and no code.
+ * Reading starts with codec_check(), so that msgpack-c never sees a frame whose announced sizes exceed its
+ * bytes. */
 #include "core/codec/message.h"
 
 #include <msgpack.h>
@@ -17,13 +18,14 @@ struct field_list {
     size_t n;
 };
 
-#define F(KIND, member) {#member, MESSAGE_FIELD_##KIND, offsetof(struct message, hello) + offsetof(owner, member)},
-#define M(KIND, message, list)                                                                                         \
-    static struct field_list fields_of_##message(void)                                                                 \
-    {                                                                                                                  \
-        typedef struct message_##message owner;                                                                        \
-        static const struct message_field fields[] = {list};                                                           \
-        return (struct field_list){fields, sizeof fields / sizeof fields[0]};                                          \
+#define F(KIND, member)                                                                                      \
+    {#member, MESSAGE_FIELD_##KIND, offsetof(struct message, hello) + offsetof(owner, member)},
+#define M(KIND, message, list)                                                                               \
+    static struct field_list fields_of_##message(void)                                                       \
+    {                                                                                                        \
+        typedef struct message_##message owner;                                                              \
+        static const struct message_field fields[] = {list};                                                 \
+        return (struct field_list){fields, sizeof fields / sizeof fields[0]};                                \
     }
 MESSAGES(M)
 #undef M
@@ -64,25 +66,40 @@ static void pack_string(msgpack_packer *p, const char *s)
 static void pack_ints(msgpack_packer *p, const struct message_ints *v)
 {
     msgpack_pack_array(p, v->n);
-    for (size_t i = 0; i < v->n; i++) msgpack_pack_int64(p, v->items[i]);
+    for (size_t i = 0; i < v->n; i++)
+        msgpack_pack_int64(p, v->items[i]);
 }
 
 static void pack_doubles(msgpack_packer *p, const struct message_doubles *v)
 {
     msgpack_pack_array(p, v->n);
-    for (size_t i = 0; i < v->n; i++) msgpack_pack_double(p, v->items[i]);
+    for (size_t i = 0; i < v->n; i++)
+        msgpack_pack_double(p, v->items[i]);
 }
 
 static void pack_field(msgpack_packer *p, enum message_field_kind kind, const void *at)
 {
     switch (kind) {
-    case MESSAGE_FIELD_STRING: pack_string(p, *(const char *const *)at); return;
-    case MESSAGE_FIELD_COUNT: msgpack_pack_uint64(p, *(const uint64_t *)at); return;
-    case MESSAGE_FIELD_REAL: msgpack_pack_double(p, *(const double *)at); return;
-    case MESSAGE_FIELD_FLAG: *(const bool *)at ? msgpack_pack_true(p) : msgpack_pack_false(p); return;
-    case MESSAGE_FIELD_INTS: pack_ints(p, at); return;
-    case MESSAGE_FIELD_DOUBLES: pack_doubles(p, at); return;
-    case MESSAGE_FIELD_KIND_COUNT: break;
+    case MESSAGE_FIELD_STRING:
+        pack_string(p, *(const char *const *)at);
+        return;
+    case MESSAGE_FIELD_COUNT:
+        msgpack_pack_uint64(p, *(const uint64_t *)at);
+        return;
+    case MESSAGE_FIELD_REAL:
+        msgpack_pack_double(p, *(const double *)at);
+        return;
+    case MESSAGE_FIELD_FLAG:
+        *(const bool *)at ? msgpack_pack_true(p) : msgpack_pack_false(p);
+        return;
+    case MESSAGE_FIELD_INTS:
+        pack_ints(p, at);
+        return;
+    case MESSAGE_FIELD_DOUBLES:
+        pack_doubles(p, at);
+        return;
+    case MESSAGE_FIELD_KIND_COUNT:
+        break;
     }
     PANIC("unknown field kind %d", (int)kind);
 }
@@ -142,7 +159,8 @@ static const msgpack_object *lookup(const msgpack_object_map *map, const char *k
 static bool read_string(struct reading *r, const msgpack_object *o, const char **out)
 {
     if (o->type != MSGPACK_OBJECT_STR) return refuse(r, "a field is not a string");
-    if (o->via.str.size && memchr(o->via.str.ptr, 0, o->via.str.size)) return refuse(r, "a string has a zero byte");
+    if (o->via.str.size && memchr(o->via.str.ptr, 0, o->via.str.size))
+        return refuse(r, "a string has a zero byte");
     *out = arena_strndup(r->arena, o->via.str.size ? o->via.str.ptr : "", o->via.str.size);
     return true;
 }
@@ -201,13 +219,20 @@ static bool read_doubles(struct reading *r, const msgpack_object *o, struct mess
 static bool read_field(struct reading *r, const msgpack_object *o, enum message_field_kind kind, void *at)
 {
     switch (kind) {
-    case MESSAGE_FIELD_STRING: return read_string(r, o, at);
-    case MESSAGE_FIELD_COUNT: return read_count(r, o, at);
-    case MESSAGE_FIELD_REAL: return read_real(r, o, at);
-    case MESSAGE_FIELD_FLAG: return read_flag(r, o, at);
-    case MESSAGE_FIELD_INTS: return read_ints(r, o, at);
-    case MESSAGE_FIELD_DOUBLES: return read_doubles(r, o, at);
-    case MESSAGE_FIELD_KIND_COUNT: break;
+    case MESSAGE_FIELD_STRING:
+        return read_string(r, o, at);
+    case MESSAGE_FIELD_COUNT:
+        return read_count(r, o, at);
+    case MESSAGE_FIELD_REAL:
+        return read_real(r, o, at);
+    case MESSAGE_FIELD_FLAG:
+        return read_flag(r, o, at);
+    case MESSAGE_FIELD_INTS:
+        return read_ints(r, o, at);
+    case MESSAGE_FIELD_DOUBLES:
+        return read_doubles(r, o, at);
+    case MESSAGE_FIELD_KIND_COUNT:
+        break;
     }
     PANIC("unknown field kind %d", (int)kind);
 }
@@ -215,7 +240,8 @@ static bool read_field(struct reading *r, const msgpack_object *o, enum message_
 static bool read_kind(struct reading *r, const msgpack_object_map *map, enum message_kind *out)
 {
     const msgpack_object *version = lookup(map, "v"), *type = lookup(map, "type");
-    if (!version || version->type != MSGPACK_OBJECT_POSITIVE_INTEGER) return refuse(r, "the protocol version is missing");
+    if (!version || version->type != MSGPACK_OBJECT_POSITIVE_INTEGER)
+        return refuse(r, "the protocol version is missing");
     if (version->via.u64 != MESSAGE_VERSION) return refuse(r, "the peer speaks another protocol version");
     for (unsigned k = 0; type && k < MESSAGE_KIND_COUNT; k++) {
         if (!is_text(type, definitions[k].name)) continue;

@@ -1,9 +1,11 @@
-/* The messages between coordinator and agents, each defined once: the table below gives the structs, the encoder, the
- * decoder and the round-trip test. A message is one MessagePack map {"v": version, "type": name, field: value, ...}.
+/* The messages between coordinator and agents, each defined once: the table below gives the structs, the
+ * encoder, the decoder and the round-trip test. A message is one MessagePack map {"v": version, "type": name,
+ * field: value, ...}.
  *
- * Decoding is total: any byte string gives a message or an error. Before anything is allocated the frame is walked once
- * and refused if it is too long, too deep, or claims more elements than it has bytes (codec_check()). Unknown fields are
- * ignored, so that a newer peer may add some; missing, repeated and mistyped ones are errors. */
+ * Decoding is total: any byte string gives a message or an error. Before anything is allocated the frame is
+ * walked once and refused if it is too long, too deep, or claims more elements than it has bytes
+ * (codec_check()). Unknown fields are ignored, so that a newer peer may add some; missing, repeated and
+ * mistyped ones are errors. */
 #ifndef THRESH_CODEC_MESSAGE_H
 #define THRESH_CODEC_MESSAGE_H
 
@@ -26,31 +28,35 @@ struct message_doubles {
 };
 
 /* Kinds of field and their C types. */
-#define MESSAGE_FIELD_KINDS(K)                                                                                         \
-    K(STRING, const char *)                                                                                            \
-    K(COUNT, uint64_t)                                                                                                 \
-    K(REAL, double)                                                                                                    \
-    K(FLAG, bool)                                                                                                      \
-    K(INTS, struct message_ints)                                                                                       \
+#define MESSAGE_FIELD_KINDS(K)                                                                               \
+    K(STRING, const char *)                                                                                  \
+    K(COUNT, uint64_t)                                                                                       \
+    K(REAL, double)                                                                                          \
+    K(FLAG, bool)                                                                                            \
+    K(INTS, struct message_ints)                                                                             \
     K(DOUBLES, struct message_doubles)
 
-/* hello: an agent introduces itself. welcome: the coordinator takes it. program: what will be evaluated; `limits` and
- * `options` are struct bb_device and struct bb_options as numbers (agent/wire.h). ready: the agent can take `credits`
- * jobs more. job: actions are slot, value, slot, value, ... result: of one job; idempotent by id. rounds: quoted
- * figures of several kernels: for each its number of integers, then its actions. figures: their times, kernel by
- * kernel. bye: the sender leaves, or gives up for the reason said. */
-#define MESSAGES(M)                                                                                                    \
-    M(HELLO, hello, F(STRING, name) F(STRING, device) F(STRING, driver) F(COUNT, capacity) F(INTS, limits))            \
-    M(WELCOME, welcome, F(COUNT, heartbeat_ms))                                                                        \
-    M(PROGRAM, program, F(STRING, path) F(STRING, text) F(STRING, sizes) F(INTS, limits) F(INTS, options)              \
-      F(COUNT, fingerprint) F(COUNT, seed))                                                                            \
-    M(READY, ready, F(COUNT, credits))                                                                                 \
-    M(JOB, job, F(COUNT, id) F(INTS, actions) F(REAL, best_ns) F(REAL, cut_factor) F(REAL, batch_ns) F(FLAG, verify))  \
-    M(RESULT, result, F(COUNT, id) F(STRING, status) F(REAL, median_ns) F(DOUBLES, samples) F(STRING, message)         \
-      F(COUNT, kernel_hash))                                                                                           \
-    M(ROUNDS, rounds, F(COUNT, id) F(INTS, kernels) F(COUNT, rounds) F(COUNT, seed))                                   \
-    M(FIGURES, figures, F(COUNT, id) F(DOUBLES, times))                                                                \
-    M(HEARTBEAT, heartbeat, F(COUNT, sequence))                                                                        \
+/* hello: an agent introduces itself. welcome: the coordinator takes it. program: what will be evaluated;
+ * `limits` and `options` are struct bb_device and struct bb_options as numbers (agent/wire.h). ready: the
+ * agent can take `credits` jobs more. job: actions are slot, value, slot, value, ... result: of one job;
+ * idempotent by id. rounds: quoted figures of several kernels: for each its number of integers, then its
+ * actions. figures: their times, kernel by kernel. bye: the sender leaves, or gives up for the reason said.
+ */
+#define MESSAGES(M)                                                                                          \
+    M(HELLO, hello, F(STRING, name) F(STRING, device) F(STRING, driver) F(COUNT, capacity) F(INTS, limits))  \
+    M(WELCOME, welcome, F(COUNT, heartbeat_ms))                                                              \
+    M(PROGRAM, program,                                                                                      \
+      F(STRING, path) F(STRING, text) F(STRING, sizes) F(INTS, limits) F(INTS, options)                      \
+          F(COUNT, fingerprint) F(COUNT, seed))                                                              \
+    M(READY, ready, F(COUNT, credits))                                                                       \
+    M(JOB, job,                                                                                              \
+      F(COUNT, id) F(INTS, actions) F(REAL, best_ns) F(REAL, cut_factor) F(REAL, batch_ns) F(FLAG, verify))  \
+    M(RESULT, result,                                                                                        \
+      F(COUNT, id) F(STRING, status) F(REAL, median_ns) F(DOUBLES, samples) F(STRING, message)               \
+          F(COUNT, kernel_hash))                                                                             \
+    M(ROUNDS, rounds, F(COUNT, id) F(INTS, kernels) F(COUNT, rounds) F(COUNT, seed))                         \
+    M(FIGURES, figures, F(COUNT, id) F(DOUBLES, times))                                                      \
+    M(HEARTBEAT, heartbeat, F(COUNT, sequence))                                                              \
     M(BYE, bye, F(STRING, reason))
 
 #define K(KIND, type) MESSAGE_FIELD_##KIND,
@@ -65,9 +71,9 @@ enum message_kind { MESSAGES(M) MESSAGE_KIND_COUNT };
 #undef M
 
 #define F(KIND, name) message_type_##KIND name;
-#define M(KIND, name, fields)                                                                                          \
-    struct message_##name {                                                                                            \
-        fields                                                                                                         \
+#define M(KIND, name, fields)                                                                                \
+    struct message_##name {                                                                                  \
+        fields                                                                                               \
     };
 MESSAGES(M)
 #undef M

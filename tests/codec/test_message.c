@@ -1,5 +1,5 @@
-/* The codec: every message kind survives a round trip; no byte string does harm. The messages are filled from the field
- * tables with seeded random values, so that a new field is tested without a change here. */
+/* The codec: every message kind survives a round trip; no byte string does harm. The messages are filled from
+ * the field tables with seeded random values, so that a new field is tested without a change here. */
 #include "core/codec/message.h"
 
 #include <criterion/criterion.h>
@@ -19,7 +19,8 @@ static const char *codec_random_text(struct pcg32 *rng, struct arena *a)
 {
     size_t n = pcg32_below(rng, 300);
     char *text = arena_alloc(a, n + 1);
-    for (size_t i = 0; i < n; i++) text[i] = (char)(1 + pcg32_below(rng, 255));
+    for (size_t i = 0; i < n; i++)
+        text[i] = (char)(1 + pcg32_below(rng, 255));
     return text;
 }
 
@@ -38,20 +39,34 @@ static struct message_doubles codec_random_doubles(struct pcg32 *rng, struct are
 {
     size_t n = pcg32_below(rng, 40);
     double *items = ARENA_ARRAY(a, double, n);
-    for (size_t i = 0; i < n; i++) items[i] = pcg32_unit(rng) * 1e9 - 5e8;
+    for (size_t i = 0; i < n; i++)
+        items[i] = pcg32_unit(rng) * 1e9 - 5e8;
     return (struct message_doubles){items, n};
 }
 
 static void codec_fill_field(const struct message_field *f, void *at, struct pcg32 *rng, struct arena *a)
 {
     switch (f->kind) {
-    case MESSAGE_FIELD_STRING: *(const char **)at = codec_random_text(rng, a); break;
-    case MESSAGE_FIELD_COUNT: *(uint64_t *)at = codec_random64(rng); break;
-    case MESSAGE_FIELD_REAL: *(double *)at = pcg32_unit(rng) * 1e9; break;
-    case MESSAGE_FIELD_FLAG: *(bool *)at = pcg32_below(rng, 2); break;
-    case MESSAGE_FIELD_INTS: *(struct message_ints *)at = codec_random_ints(rng, a); break;
-    case MESSAGE_FIELD_DOUBLES: *(struct message_doubles *)at = codec_random_doubles(rng, a); break;
-    case MESSAGE_FIELD_KIND_COUNT: cr_assert_fail("no such kind");
+    case MESSAGE_FIELD_STRING:
+        *(const char **)at = codec_random_text(rng, a);
+        break;
+    case MESSAGE_FIELD_COUNT:
+        *(uint64_t *)at = codec_random64(rng);
+        break;
+    case MESSAGE_FIELD_REAL:
+        *(double *)at = pcg32_unit(rng) * 1e9;
+        break;
+    case MESSAGE_FIELD_FLAG:
+        *(bool *)at = pcg32_below(rng, 2);
+        break;
+    case MESSAGE_FIELD_INTS:
+        *(struct message_ints *)at = codec_random_ints(rng, a);
+        break;
+    case MESSAGE_FIELD_DOUBLES:
+        *(struct message_doubles *)at = codec_random_doubles(rng, a);
+        break;
+    case MESSAGE_FIELD_KIND_COUNT:
+        cr_assert_fail("no such kind");
     }
 }
 
@@ -60,7 +75,8 @@ static struct message codec_random_message(enum message_kind kind, struct pcg32 
     struct message m = {.kind = kind};
     const struct message_field *fields;
     size_t n = message_fields(kind, &fields);
-    for (size_t i = 0; i < n; i++) codec_fill_field(&fields[i], (char *)&m + fields[i].offset, rng, a);
+    for (size_t i = 0; i < n; i++)
+        codec_fill_field(&fields[i], (char *)&m + fields[i].offset, rng, a);
     return m;
 }
 
@@ -74,13 +90,20 @@ static bool codec_field_equal(enum message_field_kind kind, const void *x, const
     const struct message_ints *xi = x, *yi = y;
     const struct message_doubles *xd = x, *yd = y;
     switch (kind) {
-    case MESSAGE_FIELD_STRING: return strcmp(*(const char *const *)x, *(const char *const *)y) == 0;
-    case MESSAGE_FIELD_COUNT: return *(const uint64_t *)x == *(const uint64_t *)y;
-    case MESSAGE_FIELD_REAL: return memcmp(x, y, sizeof(double)) == 0;
-    case MESSAGE_FIELD_FLAG: return *(const bool *)x == *(const bool *)y;
-    case MESSAGE_FIELD_INTS: return codec_arrays_equal(xi->n, xi->items, yi->n, yi->items);
-    case MESSAGE_FIELD_DOUBLES: return codec_arrays_equal(xd->n, xd->items, yd->n, yd->items);
-    case MESSAGE_FIELD_KIND_COUNT: break;
+    case MESSAGE_FIELD_STRING:
+        return strcmp(*(const char *const *)x, *(const char *const *)y) == 0;
+    case MESSAGE_FIELD_COUNT:
+        return *(const uint64_t *)x == *(const uint64_t *)y;
+    case MESSAGE_FIELD_REAL:
+        return memcmp(x, y, sizeof(double)) == 0;
+    case MESSAGE_FIELD_FLAG:
+        return *(const bool *)x == *(const bool *)y;
+    case MESSAGE_FIELD_INTS:
+        return codec_arrays_equal(xi->n, xi->items, yi->n, yi->items);
+    case MESSAGE_FIELD_DOUBLES:
+        return codec_arrays_equal(xd->n, xd->items, yd->n, yd->items);
+    case MESSAGE_FIELD_KIND_COUNT:
+        break;
     }
     return false;
 }
@@ -120,7 +143,8 @@ Test(codec, random_bytes_give_an_error_and_no_harm)
         struct arena *a = arena_new();
         uint8_t data[64];
         size_t n = pcg32_below(&rng, sizeof data + 1);
-        for (size_t j = 0; j < n; j++) data[j] = (uint8_t)pcg32_next(&rng);
+        for (size_t j = 0; j < n; j++)
+            data[j] = (uint8_t)pcg32_next(&rng);
         struct message m;
         const char *why = NULL;
         cr_assert(!message_decode(data, n, a, &m, &why) && why);

@@ -1,4 +1,5 @@
-/* The hub against peers that do not follow the protocol: nothing they send ends the process or makes a job. */
+/* The hub against peers that do not follow the protocol: nothing they send ends the process or makes a job.
+ */
 #include "coordinator/hub.h"
 
 #include <criterion/criterion.h>
@@ -49,11 +50,13 @@ static void hub_test_send(struct hub_fixture *f, const struct message *m)
 static struct hub_event hub_test_event(struct hub_fixture *f)
 {
     struct hub_event e = {.kind = HUB_IDLE};
-    for (int i = 0; i < 20 && e.kind == HUB_IDLE; i++) e = hub_poll(f->hub, 50, -1);
+    for (int i = 0; i < 20 && e.kind == HUB_IDLE; i++)
+        e = hub_poll(f->hub, 50, -1);
     return e;
 }
 
-static const struct message hub_test_hello = {.kind = MESSAGE_HELLO, .hello = {.name = "a", .device = "d", .driver = "1"}};
+static const struct message hub_test_hello = {.kind = MESSAGE_HELLO,
+                                              .hello = {.name = "a", .device = "d", .driver = "1"}};
 
 Test(hub, hello_and_credits_make_an_idle_peer)
 {
@@ -85,7 +88,8 @@ Test(hub, garbage_is_counted_and_dropped)
     for (int i = 0; i < FRAMES; i++) {
         uint8_t data[100];
         size_t n = pcg32_below(&rng, sizeof data);
-        for (size_t j = 0; j < n; j++) data[j] = (uint8_t)pcg32_next(&rng);
+        for (size_t j = 0; j < n; j++)
+            data[j] = (uint8_t)pcg32_next(&rng);
         zmq_send(f.dealer, data, n, i % 3 == 0 ? ZMQ_SNDMORE : 0);
         if (i % 3 == 0) zmq_send(f.dealer, data, n, 0);
     }

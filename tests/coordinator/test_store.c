@@ -1,4 +1,5 @@
-/* The store: what is written is read back; foreign, damaged and newer files are refused; results are idempotent. */
+/* The store: what is written is read back; foreign, damaged and newer files are refused; results are
+ * idempotent. */
 #include "coordinator/store.h"
 
 #include <criterion/criterion.h>
@@ -20,23 +21,37 @@ static char *store_test_path(char out[64])
 
 static struct store_run store_test_run(void)
 {
-    return (struct store_run){.path = "k.lift", .text = "t", .sizes = "M=4", .device = "dev", .driver = "1",
-                              .settings = "tag", .fingerprint = 0xabcdef0123456789u, .seed = 7};
+    return (struct store_run){.path = "k.lift",
+                              .text = "t",
+                              .sizes = "M=4",
+                              .device = "dev",
+                              .driver = "1",
+                              .settings = "tag",
+                              .fingerprint = 0xabcdef0123456789u,
+                              .seed = 7};
 }
 
 static bool store_test_sum(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     double *sum = context;
     cr_assert_eq(run->fingerprint, 0xabcdef0123456789u);
-    for (unsigned i = 0; i < e->n_samples; i++) *sum += e->samples[i];
+    for (unsigned i = 0; i < e->n_samples; i++)
+        *sum += e->samples[i];
     return true;
 }
 
 static void store_test_fill(struct store *s, struct store_run *run, struct diag *d)
 {
     double samples[] = {1, 2.5};
-    struct store_evaluation e = {.number = 1, .drawn = 2, .state_hash = 9, .actions = "1=2", .status = "ok",
-                                 .median_ns = 1.75, .samples = samples, .n_samples = 2, .message = "a \"b\""};
+    struct store_evaluation e = {.number = 1,
+                                 .drawn = 2,
+                                 .state_hash = 9,
+                                 .actions = "1=2",
+                                 .status = "ok",
+                                 .median_ns = 1.75,
+                                 .samples = samples,
+                                 .n_samples = 2,
+                                 .message = "a \"b\""};
     cr_assert(store_run_add(s, run, d));
     cr_assert(store_add(s, run->id, &e, d));
     cr_assert(store_add(s, run->id, &e, d));
@@ -94,7 +109,8 @@ Test(store, text_files_and_foreign_databases_are_refused)
 {
     char path[64];
     FILE *f = fopen(store_test_path(path), "w");
-    for (int i = 0; i < 500; i++) fputs("this is not a database\n", f);
+    for (int i = 0; i < 500; i++)
+        fputs("this is not a database\n", f);
     fclose(f);
     store_test_refused(path, "not a database");
     sqlite3 *db;
@@ -157,5 +173,6 @@ Test(store, actions_are_read_back)
     cr_assert(store_actions_parse("", &back, &n) && n == 0);
     free(back);
     const char *const bad[] = {"1", "1=", "=1", "a=b", "1=2,3=4", "99999999999=1", "1=2 x"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) cr_assert(!store_actions_parse(bad[i], &back, &n), "%s", bad[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        cr_assert(!store_actions_parse(bad[i], &back, &n), "%s", bad[i]);
 }

@@ -22,8 +22,14 @@ static char *tune_test_text(struct diag *d)
 
 static struct tune_options tune_test_options(const char *text, const char *store, uint64_t evaluations)
 {
-    return (struct tune_options){.path = "matmul.lift", .text = text, .sizes = "M=64,N=64,K=64", .seed = 3,
-                                 .evaluations = evaluations, .quiet = true, .store = store, .stop_fd = -1};
+    return (struct tune_options){.path = "matmul.lift",
+                                 .text = text,
+                                 .sizes = "M=64,N=64,K=64",
+                                 .seed = 3,
+                                 .evaluations = evaluations,
+                                 .quiet = true,
+                                 .store = store,
+                                 .stop_fd = -1};
 }
 
 /* Runs a campaign; returns its report's counts. */
@@ -39,8 +45,13 @@ static struct tune_report tune_test_run(const struct tune_options *o, const char
     if (dir) tune_quote(t);
     struct tune_report r = *tune_report(t);
     cr_assert_gt(r.n_top, 0);
-    struct best b = {.problem = tune_problem(t), .device = tune_device(t), .lowering = &o->lowering, .sizes = o->sizes,
-                     .actions = r.top[0].actions, .n_actions = r.top[0].n_actions, .median_ns = r.top[0].quoted_ns};
+    struct best b = {.problem = tune_problem(t),
+                     .device = tune_device(t),
+                     .lowering = &o->lowering,
+                     .sizes = o->sizes,
+                     .actions = r.top[0].actions,
+                     .n_actions = r.top[0].n_actions,
+                     .median_ns = r.top[0].quoted_ns};
     if (dir) cr_assert(best_write(dir, &b, d));
     tune_free(t);
     diag_free(d);
