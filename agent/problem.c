@@ -1,4 +1,5 @@
-/* Text, sizes and device limits -> backbone and space; states -> kernels. The straight list of the pipeline's passes. */
+/* Text, sizes and device limits -> backbone and space; states -> kernels. The straight list of the pipeline's
+ * passes. */
 #include "agent/problem.h"
 
 #include <stdio.h>
@@ -33,14 +34,15 @@ static bool instantiate(struct problem *p, const struct bb_options *options, str
     return true;
 }
 
-struct problem *problem_new(const char *path, const char *text, const char *sizes, const struct bb_device *limits,
-                            const struct bb_options *options, struct diag *d)
+struct problem *problem_new(const char *path, const char *text, const char *sizes,
+                            const struct bb_device *limits, const struct bb_options *options, struct diag *d)
 {
     struct arena *a = arena_new();
     struct problem *p = ARENA_NEW(a, struct problem);
     p->arena = a;
     p->limits = *limits;
-    p->source = (struct source){.path = arena_strdup(a, path), .text = arena_strdup(a, text), .length = strlen(text)};
+    p->source =
+        (struct source){.path = arena_strdup(a, path), .text = arena_strdup(a, text), .length = strlen(text)};
     if (front_end(p, sizes, d) && instantiate(p, options, d)) return p;
     problem_free(p);
     return NULL;
@@ -67,8 +69,8 @@ static void apply_pin(void *ctx, uint32_t slot, const uint64_t *allowed, unsigne
     struct space_failure why = {0};
     if (c->failed || space_restrict(c->state, slot, allowed, words, &why)) return;
     c->failed = true;
-    diag_plain(c->diag, "pin '%s' makes the space empty (%s:%u: %s)", c->pin, why.file ? why.file : "?", why.line,
-               why.text ? why.text : "no value left");
+    diag_plain(c->diag, "pin '%s' makes the space empty (%s:%u: %s)", c->pin, why.file ? why.file : "?",
+               why.line, why.text ? why.text : "no value left");
 }
 
 bool problem_pin(const struct problem *p, struct space_state *st, const char *pin, struct diag *d)
@@ -83,7 +85,8 @@ static bool pin_all(const struct problem *p, struct space_state *st, struct diag
     const char *const *pins;
     unsigned n = bb_naive_pins(p->backbone, a, &pins);
     bool ok = true;
-    for (unsigned i = 0; ok && i < n; i++) ok = problem_pin(p, st, pins[i], d);
+    for (unsigned i = 0; ok && i < n; i++)
+        ok = problem_pin(p, st, pins[i], d);
     arena_free(a);
     return ok;
 }
@@ -109,7 +112,8 @@ struct space_state *problem_naive(const struct problem *p, struct diag *d)
     struct space_failure why = {0};
     struct space_state *st = space_root(p->space, &why);
     if (!st) {
-        diag_plain(d, "the space is empty (%s:%u: %s)", why.file ? why.file : "?", why.line, why.text ? why.text : "");
+        diag_plain(d, "the space is empty (%s:%u: %s)", why.file ? why.file : "?", why.line,
+                   why.text ? why.text : "");
         return NULL;
     }
     if (pin_all(p, st, d)) {
@@ -147,8 +151,10 @@ bool problem_kernel(const struct problem *p, const struct space_state *leaf, con
     struct cg_program *program = NULL;
     if (bb_decode(p->backbone, leaf, c, &reason))
         program = cg_build(p->backbone, c, options ? options : &defaults, a, &reason);
-    if (program) cg_emit(program, out);
-    else snprintf(why, n, "%s", reason);
+    if (program)
+        cg_emit(program, out);
+    else
+        snprintf(why, n, "%s", reason);
     arena_free(a);
     return program != NULL;
 }

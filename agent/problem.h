@@ -1,5 +1,6 @@
-/* A problem: one bound Lift program on one device, taken through lowering and instantiation. The coordinator and every
- * agent build it from the same text, sizes and limits, and compare fingerprints; only branch actions travel. */
+/* A problem: one bound Lift program on one device, taken through lowering and instantiation. The coordinator
+ * and every agent build it from the same text, sizes and limits, and compare fingerprints; only branch
+ * actions travel. */
 #ifndef THRESH_AGENT_PROBLEM_H
 #define THRESH_AGENT_PROBLEM_H
 
@@ -22,9 +23,10 @@ struct problem {
     uint64_t fingerprint; /* of program, sizes and space */
 };
 
-/* `text` is copied. sizes as on the command line ("M=512,N=512"). options may be NULL. NULL after adding errors. */
-struct problem *problem_new(const char *path, const char *text, const char *sizes, const struct bb_device *limits,
-                            const struct bb_options *options, struct diag *d);
+/* `text` is copied. sizes as on the command line ("M=512,N=512"). options may be NULL. NULL after adding
+ * errors. */
+struct problem *problem_new(const char *path, const char *text, const char *sizes,
+                            const struct bb_device *limits, const struct bb_options *options, struct diag *d);
 void problem_free(struct problem *p);
 
 /* Restricts a state by a pin text ("dim_kind(*.m.0)=BLOCK"); errors: unknown choice, empty space. */
@@ -34,8 +36,8 @@ struct space_state *problem_naive(const struct problem *p, struct diag *d);
 /* Replays actions from the root: NULL with a failure text in *why (static or owned by the space). */
 struct space_state *problem_replay(const struct problem *p, const struct space_action *actions, unsigned n,
                                    const char **why);
-/* Leaf -> OpenCL. false with a reason in why (n bytes). Free the kernel with cg_kernel_free(). `naive`: leave the
- * work-group size to the device. */
+/* Leaf -> OpenCL. false with a reason in why (n bytes). Free the kernel with cg_kernel_free(). `naive`: leave
+ * the work-group size to the device. */
 bool problem_kernel(const struct problem *p, const struct space_state *leaf, const struct cg_options *options,
                     struct cg_kernel *out, char *why, unsigned n);
 

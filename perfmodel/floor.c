@@ -1,5 +1,5 @@
-/* Steps over the fastest possible issue rate. The constants are upper limits of real devices: 6 GHz, 8 statements issued
- * a cycle by one thread, 128 lanes a cycle by one GPU unit, 16 lanes of a CPU vector. */
+/* Steps over the fastest possible issue rate. The constants are upper limits of real devices: 6 GHz, 8
+ * statements issued a cycle by one thread, 128 lanes a cycle by one GPU unit, 16 lanes of a CPU vector. */
 #include "perfmodel/floor.h"
 
 static const double HIGHEST_GHZ = 6.0, ISSUES_A_CYCLE = 8.0, GPU_LANES = 128.0, CPU_LANES = 16.0;

@@ -1,19 +1,22 @@
-/* The semantic backbone: what a program means, with no decision in it, and the shape of the decisions about it.
+/* The semantic backbone: what a program means, with no decision in it, and the shape of the decisions about
+ * it.
  *
  * Lowering consumes the views of a bound Lift program. What is left:
- *  - logical dimensions (m, n, k): index ranges, parallel or of a reduction, strip-mined into *tiles* (levels; level 0 is
- *    the most significant). index(l) = sum over levels v of digit(l, v) * product of sizes of the levels after v;
+ *  - logical dimensions (m, n, k): index ranges, parallel or of a reduction, strip-mined into *tiles*
+ * (levels; level 0 is the most significant). index(l) = sum over levels v of digit(l, v) * product of sizes
+ * of the levels after v;
  *  - instructions, each in a nest of its own dimensions, one dimension per (logical, level) of its logicals;
  *  - values that flow between instructions point to point: one scalar each iteration of the shared logicals;
- *  - loads that may be *staged*: then latent instructions copy_load (global -> register) and copy_store (register ->
- *    region) fill a region before the load, and the load reads the region. Copies have their own logicals ("A.copy.m"),
- *    with own tiles, whose extent is the product of the sizes of the load's tiles of that logical that are not outside
- *    (order is OUTER of) the copy_store.
+ *  - loads that may be *staged*: then latent instructions copy_load (global -> register) and copy_store
+ * (register -> region) fill a region before the load, and the load reads the region. Copies have their own
+ * logicals ("A.copy.m"), with own tiles, whose extent is the product of the sizes of the load's tiles of that
+ * logical that are not outside (order is OUTER of) the copy_store.
  *
- * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i, dimension d is
- * statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is live. Copy instructions
- * are live iff their value is staged; all others always. Names are stable: "mad", "A.load", "A.copy.store", "mad.m.2",
- * "A.copy.load.k.1" (dimension level 1 of copy logical A.copy.k). Design pages: lift, gpu-space. */
+ * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i,
+ * dimension d is statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is
+ * live. Copy instructions are live iff their value is staged; all others always. Names are stable: "mad",
+ * "A.load", "A.copy.store", "mad.m.2", "A.copy.load.k.1" (dimension level 1 of copy logical A.copy.k). Design
+ * pages: lift, gpu-space. */
 #ifndef THRESH_BACKBONE_BACKBONE_H
 #define THRESH_BACKBONE_BACKBONE_H
 
@@ -38,10 +41,10 @@ enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8 }; /* levels of a logical; logical
 
 struct bb_logical {
     const char *name;
-    int64_t extent;     /* main: exact. copy: that of `of` (its real extent depends on decisions) */
+    int64_t extent; /* main: exact. copy: that of `of` (its real extent depends on decisions) */
     bool reduction;
-    uint32_t of;        /* copy: the main logical; main: BB_NONE */
-    uint32_t region;    /* copy: its region; main: BB_NONE */
+    uint32_t of;     /* copy: the main logical; main: BB_NONE */
+    uint32_t region; /* copy: its region; main: BB_NONE */
     uint32_t first_tile;
     unsigned n_levels;
 };
@@ -49,7 +52,7 @@ struct bb_logical {
 struct bb_tile {
     const char *name; /* "m.0" */
     uint32_t logical;
-    unsigned level;   /* 0 = most significant */
+    unsigned level; /* 0 = most significant */
     unsigned n_sizes;
     const int64_t *sizes; /* candidate sizes, ascending, from 1 */
 };
@@ -61,13 +64,13 @@ struct bb_dim {
 };
 
 enum bb_inst_kind {
-    BB_LOAD,       /* register = buffer[index], or = region[...] if its value is staged */
-    BB_COMPUTE,    /* register = expression of operands */
-    BB_INIT,       /* register = expression: initial value of a reduction */
-    BB_STEP,       /* register(init) = expression of operands; operand 0 is the accumulator */
-    BB_STORE,      /* buffer[index] = operand 0 */
-    BB_COPY_LOAD,  /* register = buffer[index]; latent */
-    BB_COPY_STORE  /* region[...] = operand 0; latent */
+    BB_LOAD,      /* register = buffer[index], or = region[...] if its value is staged */
+    BB_COMPUTE,   /* register = expression of operands */
+    BB_INIT,      /* register = expression: initial value of a reduction */
+    BB_STEP,      /* register(init) = expression of operands; operand 0 is the accumulator */
+    BB_STORE,     /* buffer[index] = operand 0 */
+    BB_COPY_LOAD, /* register = buffer[index]; latent */
+    BB_COPY_STORE /* region[...] = operand 0; latent */
 };
 
 /* A scalar expression in postfix order: each node's operands are on the stack. */
@@ -82,43 +85,45 @@ struct bb_node {
 struct bb_inst {
     const char *name;
     enum bb_inst_kind kind;
-    enum scalar_type type;       /* of the value it makes or stores */
+    enum scalar_type type; /* of the value it makes or stores */
     unsigned n_logicals;
     uint32_t logicals[BB_MAX_LOGICALS]; /* own logicals: copies' are copy logicals */
-    uint32_t first_dim;          /* own dimensions: logicals in order, levels in order */
+    uint32_t first_dim;                 /* own dimensions: logicals in order, levels in order */
     unsigned n_dims;
     unsigned n_operands;
-    const uint32_t *operands;    /* producing instructions. STEP: operand 0 is its INIT. A reader of a reduction names the STEP */
+    const uint32_t *operands; /* producing instructions. STEP: operand 0 is its INIT. A reader of a reduction
+                                 names the STEP */
     unsigned n_nodes;
-    const struct bb_node *nodes; /* COMPUTE, INIT, STEP; for STORE a single OPERAND 0 */
-    uint32_t buffer;             /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
+    const struct bb_node *nodes;    /* COMPUTE, INIT, STEP; for STORE a single OPERAND 0 */
+    uint32_t buffer;                /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
     const struct index_expr *index; /* element offset in the buffer; variables are MAIN logical ids */
-    uint32_t value;              /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
-    uint32_t partner;            /* INIT: its STEP; STEP: its INIT; else BB_NONE */
+    uint32_t value;                 /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
+    uint32_t partner;               /* INIT: its STEP; STEP: its INIT; else BB_NONE */
 };
 
 /* A load that may be staged, with the copy that would do it. */
 struct bb_value {
-    const char *name;            /* "A" */
+    const char *name;                     /* "A" */
     uint32_t load, copy_load, copy_store; /* instructions */
     uint32_t region;
 };
 
 /* Temporary memory for a staged value; one coordinate per logical of the load. */
 struct bb_region {
-    const char *name;            /* "A.tile" */
+    const char *name; /* "A.tile" */
     uint32_t value;
     enum scalar_type type;
     unsigned n_dims;
-    uint32_t first_region_dim;   /* region dimension j of the region stands for load.logicals[j] / copy.logicals[j] */
+    uint32_t first_region_dim; /* region dimension j of the region stands for load.logicals[j] /
+                                  copy.logicals[j] */
 };
 
 struct bb_buffer {
-    const char *name;            /* "A", "out" */
+    const char *name; /* "A", "out" */
     enum scalar_type type;
     int64_t elements;
     bool output;
-    unsigned input;              /* index of the program's input if not output */
+    unsigned input; /* index of the program's input if not output */
 };
 
 struct backbone {
@@ -133,7 +138,8 @@ struct backbone {
     struct bb_buffer *buffers;
 };
 
-/* What the instantiation may choose: levels, staging. Zero-initialised fields take the defaults in parentheses. */
+/* What the instantiation may choose: levels, staging. Zero-initialised fields take the defaults in
+ * parentheses. */
 struct bb_options {
     unsigned parallel_levels;  /* tiles of a parallel logical (4) */
     unsigned reduction_levels; /* (3) */
@@ -142,9 +148,10 @@ struct bb_options {
     bool no_staging;           /* no latent copies */
 };
 
-/* Lowers a bound program (float arrays of any rank; output an array of scalars). NULL after adding located errors. Lives in
- * the arena. A tile whose only size is 1 is left out: a prime extent keeps level 0 alone. */
-struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a, struct diag *d);
+/* Lowers a bound program (float arrays of any rank; output an array of scalars). NULL after adding located
+ * errors. Lives in the arena. A tile whose only size is 1 is left out: a prime extent keeps level 0 alone. */
+struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
+                          struct diag *d);
 /* Text form, for people and golden tests. */
 void bb_print(const struct backbone *bb, struct strbuf *out);
 
@@ -161,18 +168,26 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
 
 enum bb_order { BB_BEFORE, BB_AFTER, BB_INNER, BB_OUTER, BB_MERGED }; /* order(a, b) = INNER: a is inside b */
 enum bb_dim_kind { BB_LOOP, BB_UNROLL, BB_VECTOR, BB_THREAD, BB_BLOCK, BB_GLOBAL };
-enum { BB_SEQ = 0, BB_FUSED = 1, BB_LCL = 10, BB_WRG = 20, BB_GLB = 30 }; /* map_encoding; plus the axis 0..2 */
+enum {
+    BB_SEQ = 0,
+    BB_FUSED = 1,
+    BB_LCL = 10,
+    BB_WRG = 20,
+    BB_GLB = 30
+}; /* map_encoding; plus the axis 0..2 */
 enum bb_mem_space { BB_MEM_GLOBAL, BB_MEM_LOCAL, BB_MEM_PRIVATE };
 enum bb_cache { BB_CACHE_DEFAULT, BB_CACHE_READ_ONLY, BB_CACHE_STREAMING, BB_CACHE_NONE };
 
-/* An implementation: every decision taken, as plain tables. Entries of objects that are not live are meaningless.
- * What it means for the code:
- *  - LOOP, UNROLL, VECTOR have code BB_SEQ; THREAD has BB_LCL + axis, BLOCK BB_WRG + axis, GLOBAL BB_GLB + axis, or
- *    BB_FUSED: it continues the run of the dimension directly around it (same kind), which it divides:
- *    index(d) = (t / inner(d)) % size(d), inner(d) = product of the sizes below d in its run, t the id on the run's axis;
+/* An implementation: every decision taken, as plain tables. Entries of objects that are not live are
+ * meaningless. What it means for the code:
+ *  - LOOP, UNROLL, VECTOR have code BB_SEQ; THREAD has BB_LCL + axis, BLOCK BB_WRG + axis, GLOBAL BB_GLB +
+ * axis, or BB_FUSED: it continues the run of the dimension directly around it (same kind), which it divides:
+ *    index(d) = (t / inner(d)) % size(d), inner(d) = product of the sizes below d in its run, t the id on the
+ * run's axis;
  *  - MERGED dimensions are one loop; a class's parent is its innermost OUTER class; siblings follow BEFORE;
- *  - a value crosses from producer to consumer along each shared tile t in one of three ways: both dimensions MERGED; both
- *    UNROLL or VECTOR (the value is an array of registers indexed by t); both THREAD with equal axis, size and inner;
+ *  - a value crosses from producer to consumer along each shared tile t in one of three ways: both dimensions
+ * MERGED; both UNROLL or VECTOR (the value is an array of registers indexed by t); both THREAD with equal
+ * axis, size and inner;
  *  - an instruction inside a dimension that is not its own is simply repeated there (a load, a copy);
  *  - a staged value's region holds, for each logical of the load, the tiles not outside copy_store, in their
  *    order of significance; tiles outside it are more significant than those inside. */
@@ -195,22 +210,24 @@ struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a
 
 /* What the space needs to know of a device. */
 struct bb_device {
-    int64_t max_work_group;      /* work-items */
-    int64_t max_work_item[3];    /* work-items per axis of a group */
-    int64_t local_bytes;         /* local memory of a group */
-    int64_t max_unroll;          /* largest product of unrolled sizes around an instruction (0: 256) */
-    int64_t max_private;         /* private elements at least live (0: 512) */
+    int64_t max_work_group;   /* work-items */
+    int64_t max_work_item[3]; /* work-items per axis of a group */
+    int64_t local_bytes;      /* local memory of a group */
+    int64_t max_unroll;       /* largest product of unrolled sizes around an instruction (0: 256) */
+    int64_t max_private;      /* private elements at least live (0: 512) */
     unsigned n_vector_widths;
-    int64_t vector_widths[5];    /* e.g. 2 4 8 16, ascending */
+    int64_t vector_widths[5]; /* e.g. 2 4 8 16, ascending */
     bool gpu;
 };
 
 /* The tables that gpu.space is instantiated with. The caller frees the result with space_data_free(). */
 struct space_data *bb_instance(const struct backbone *bb, const struct bb_device *device);
 /* Reads the decisions off a leaf. false after an error text in *why (static) if the state is no leaf. */
-bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out, const char **why);
-/* Pins that give the naive implementation (cli page): parallel dimensions of the store's level 0 GLOBAL, all other tiles
- * size 1, nothing staged. Each is a text for space_parse_pin(); returns their number, texts in the arena. */
+bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out,
+               const char **why);
+/* Pins that give the naive implementation (cli page): parallel dimensions of the store's level 0 GLOBAL, all
+ * other tiles size 1, nothing staged. Each is a text for space_parse_pin(); returns their number, texts in
+ * the arena. */
 unsigned bb_naive_pins(const struct backbone *bb, struct arena *a, const char *const **pins);
 
 #endif

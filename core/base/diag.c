@@ -10,8 +10,10 @@
 #include "core/base/strbuf.h"
 
 struct entry {
-    struct source_pos at;
-    char *line; /* "file:line:col: error: text" */
+    char *message; /* "file:line:col: error: text" */
+    char *excerpt; /* the line and a caret, or NULL: no file */
+    char *path;    /* NULL: no file */
+    size_t offset; /* place, for the order of printing */
 };
 
 struct diag {
@@ -27,7 +29,11 @@ struct diag *diag_new(void)
 void diag_free(struct diag *d)
 {
     if (!d) return;
-    for (size_t i = 0; i < d->kept; i++) free(d->entries[i].line);
+    for (size_t i = 0; i < d->kept; i++) {
+        free(d->entries[i].message);
+        free(d->entries[i].excerpt);
+        free(d->entries[i].path);
+    }
     free(d);
 }
 
@@ -45,19 +51,41 @@ void source_locate(struct source_pos at, unsigned *line, unsigned *column)
     }
 }
 
+static char *excerpt_of(struct source_pos at)
+{
+    const char *text = at.source->text;
+    size_t offset = at.offset < at.source->length ? at.offset : at.source->length;
+    size_t start = offset;
+    while (start > 0 && text[start - 1] != '\n')
+        start--;
+    size_t end = start;
+    while (end < at.source->length && text[end] != '\n')
+        end++;
+    struct strbuf b = {0};
+    strbuf_printf(&b, "    %.*s\n    ", (int)(end - start), text + start);
+    for (size_t i = start; i < offset; i++)
+        strbuf_add(&b, text[i] == '\t' ? "\t" : " ");
+    strbuf_add(&b, "^\n");
+    return strbuf_take(&b);
+}
+
 static void add(struct diag *d, struct source_pos at, const char *fmt, va_list args)
 {
     d->total++;
     if (d->kept == DIAG_MAX) return;
+    struct entry *e = &d->entries[d->kept++];
     struct strbuf b = {0};
     if (at.source) {
         unsigned line, column;
         source_locate(at, &line, &column);
         strbuf_printf(&b, "%s:%u:%u: ", at.source->path, line, column);
+        e->path = base_strdup(at.source->path);
+        e->excerpt = excerpt_of(at);
+        e->offset = at.offset;
     }
     strbuf_add(&b, "error: ");
     strbuf_vprintf(&b, fmt, args);
-    d->entries[d->kept++] = (struct entry){.at = at, .line = strbuf_take(&b)};
+    e->message = strbuf_take(&b);
 }
 
 void diag_error(struct diag *d, struct source_pos at, const char *fmt, ...)
@@ -88,28 +116,15 @@ bool diag_failed(const struct diag *d)
 
 const char *diag_message(const struct diag *d, size_t i)
 {
-    return i < d->kept ? d->entries[i].line : NULL;
-}
-
-static void print_caret(struct source_pos at, FILE *out)
-{
-    const char *text = at.source->text;
-    size_t offset = at.offset < at.source->length ? at.offset : at.source->length;
-    size_t start = offset;
-    while (start > 0 && text[start - 1] != '\n') start--;
-    size_t end = start;
-    while (end < at.source->length && text[end] != '\n') end++;
-    fprintf(out, "    %.*s\n    ", (int)(end - start), text + start);
-    for (size_t i = start; i < offset; i++) fputc(text[i] == '\t' ? '\t' : ' ', out);
-    fputs("^\n", out);
+    return i < d->kept ? d->entries[i].message : NULL;
 }
 
 static int by_place(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    int file = strcmp(x->at.source ? x->at.source->path : "", y->at.source ? y->at.source->path : "");
+    int file = strcmp(x->path ? x->path : "", y->path ? y->path : "");
     if (file) return file;
-    return (x->at.offset > y->at.offset) - (x->at.offset < y->at.offset);
+    return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 void diag_print(const struct diag *d, FILE *out)
@@ -117,10 +132,8 @@ void diag_print(const struct diag *d, FILE *out)
     struct entry sorted[DIAG_MAX];
     memcpy(sorted, d->entries, sizeof sorted);
     qsort(sorted, d->kept, sizeof sorted[0], by_place);
-    for (size_t i = 0; i < d->kept; i++) {
-        fprintf(out, "%s\n", sorted[i].line);
-        if (sorted[i].at.source) print_caret(sorted[i].at, out);
-    }
+    for (size_t i = 0; i < d->kept; i++)
+        fprintf(out, "%s\n%s", sorted[i].message, sorted[i].excerpt ? sorted[i].excerpt : "");
     if (d->total > d->kept) fprintf(out, "error: %zu more errors\n", d->total - d->kept);
 }
 
@@ -129,7 +142,8 @@ static char *read_stream(FILE *in, size_t limit, size_t *length)
     struct strbuf b = {0};
     char chunk[4096];
     size_t n;
-    while ((n = fread(chunk, 1, sizeof chunk, in)) > 0 && b.length <= limit) strbuf_addn(&b, chunk, n);
+    while ((n = fread(chunk, 1, sizeof chunk, in)) > 0 && b.length <= limit)
+        strbuf_addn(&b, chunk, n);
     *length = b.length;
     return strbuf_take(&b);
 }
@@ -145,8 +159,10 @@ char *source_read_file(const char *path, size_t limit, size_t *length, struct di
     bool failed = ferror(in) != 0;
     fclose(in);
     if (failed || *length > limit) {
-        if (failed) diag_plain(d, "cannot read '%s'", path);
-        else diag_plain(d, "'%s' is larger than %zu bytes", path, limit);
+        if (failed)
+            diag_plain(d, "cannot read '%s'", path);
+        else
+            diag_plain(d, "'%s' is larger than %zu bytes", path, limit);
         free(text);
         return NULL;
     }

@@ -1,5 +1,5 @@
-/* Diagnostics: what is wrong with a user's input, where, with the line and a caret. Parsers and checkers collect up to
- * DIAG_MAX errors and go on; the command prints them and exits with status 2. */
+/* Diagnostics: what is wrong with a user's input, where, with the line and a caret. Parsers and checkers
+ * collect up to DIAG_MAX errors and go on; the command prints them and exits with status 2. */
 #ifndef THRESH_BASE_DIAG_H
 #define THRESH_BASE_DIAG_H
 
@@ -10,7 +10,8 @@
 
 enum { DIAG_MAX = 20 };
 
-/* A source text that errors point into. The text is borrowed and must outlive the diagnostics. */
+/* A source text that errors point into. The text is borrowed; diagnostics copy
+ * what they print of it. */
 struct source {
     const char *path; /* as the user named it */
     const char *text; /* 0-terminated */
@@ -42,7 +43,8 @@ void diag_print(const struct diag *d, FILE *out);
 /* 1-based line and column of a place. */
 void source_locate(struct source_pos at, unsigned *line, unsigned *column);
 
-/* Reads a whole file (at most `limit` bytes). Returns a malloc'd 0-terminated text, or NULL after adding an error. */
+/* Reads a whole file (at most `limit` bytes). Returns a malloc'd 0-terminated text, or NULL after adding an
+ * error. */
 char *source_read_file(const char *path, size_t limit, size_t *length, struct diag *d);
 
 #endif

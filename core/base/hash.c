@@ -7,7 +7,8 @@
 uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes)
 {
     const unsigned char *p = data;
-    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 0x100000001b3u;
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ p[i]) * 0x100000001b3u;
     return h;
 }
 

@@ -1,4 +1,5 @@
-/* 64-bit hashing of bytes (FNV-1a with a final avalanche), for fingerprints and duplicate detection; not for security. */
+/* 64-bit hashing of bytes (FNV-1a with a final avalanche), for fingerprints and duplicate detection; not for
+ * security. */
 #ifndef THRESH_BASE_HASH_H
 #define THRESH_BASE_HASH_H
 

@@ -1,6 +1,6 @@
-/* PCG-XSH-RR 64/32 random numbers (M. E. O'Neill, "PCG: A family of simple fast space-efficient statistically good
- * algorithms for random number generation", 2014, section 6.3.1). The only source of randomness in thresh: seeded, held
- * in a context, never global. */
+/* PCG-XSH-RR 64/32 random numbers (M. E. O'Neill, "PCG: A family of simple fast space-efficient statistically
+ * good algorithms for random number generation", 2014, section 6.3.1). The only source of randomness in
+ * thresh: seeded, held in a context, never global. */
 #ifndef THRESH_BASE_PCG32_H
 #define THRESH_BASE_PCG32_H
 

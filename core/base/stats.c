@@ -41,7 +41,8 @@ double stats_mean(const double *x, size_t n)
 {
     CHECK(n > 0);
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i];
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
     return sum / (double)n;
 }
 
@@ -49,6 +50,7 @@ double stats_variance(const double *x, size_t n)
 {
     if (n < 2) return 0;
     double mean = stats_mean(x, n), sum = 0;
-    for (size_t i = 0; i < n; i++) sum += (x[i] - mean) * (x[i] - mean);
+    for (size_t i = 0; i < n; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
     return sum / (double)(n - 1);
 }

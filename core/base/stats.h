@@ -4,10 +4,11 @@
 
 #include <stddef.h>
 
-double stats_median(const double *x, size_t n);             /* n >= 1 */
-double stats_quantile(const double *x, size_t n, double q); /* q in [0, 1], linear between order statistics; n >= 1 */
-double stats_mean(const double *x, size_t n);               /* n >= 1 */
-double stats_variance(const double *x, size_t n);           /* unbiased (n - 1); 0 if n < 2 */
-void stats_sort(double *x, size_t n);                       /* ascending, in place */
+double stats_median(const double *x, size_t n); /* n >= 1 */
+double stats_quantile(const double *x, size_t n,
+                      double q);                  /* q in [0, 1], linear between order statistics; n >= 1 */
+double stats_mean(const double *x, size_t n);     /* n >= 1 */
+double stats_variance(const double *x, size_t n); /* unbiased (n - 1); 0 if n < 2 */
+void stats_sort(double *x, size_t n);             /* ascending, in place */
 
 #endif

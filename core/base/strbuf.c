@@ -53,7 +53,8 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 
 void strbuf_indent(struct strbuf *b, int levels)
 {
-    for (int i = 0; i < levels; i++) strbuf_addn(b, "    ", 4);
+    for (int i = 0; i < levels; i++)
+        strbuf_addn(b, "    ", 4);
 }
 
 char *strbuf_take(struct strbuf *b)

@@ -1,4 +1,5 @@
-/* A growing, always terminated string. Zero-initialise, append, then read `text` or take it with strbuf_take(). */
+/* A growing, always terminated string. Zero-initialise, append, then read `text` or take it with
+ * strbuf_take(). */
 #ifndef THRESH_BASE_STRBUF_H
 #define THRESH_BASE_STRBUF_H
 

@@ -1,10 +1,10 @@
 /* The Lift language: a program as an elaborated tree.
  *
  * lift_parse() reads the text, lift_bind() gives every size parameter its value and checks types, sizes and
- * divisibility. After it every array type has its extent, every function argument of a pattern is a lambda (named
- * functions and partial applications are eta-expanded), user functions are inlined into scalar operations, and ND macros
- * are expanded: what follows (interpreter, backbone) sees only the kinds below. Facts: design page `lift`,
- * lift-facts A and B. */
+ * divisibility. After it every array type has its extent, every function argument of a pattern is a lambda
+ * (named functions and partial applications are eta-expanded), user functions are inlined into scalar
+ * operations, and ND macros are expanded: what follows (interpreter, backbone) sees only the kinds below.
+ * Facts: design page `lift`, lift-facts A and B. */
 #ifndef THRESH_LIFT_LIFT_H
 #define THRESH_LIFT_LIFT_H
 
@@ -24,45 +24,45 @@ enum lift_type_kind { LIFT_SCALAR, LIFT_TUPLE, LIFT_ARRAY };
 
 struct lift_type {
     enum lift_type_kind kind;
-    enum scalar_type scalar;             /* SCALAR */
-    unsigned n_parts;                    /* TUPLE */
-    const struct lift_type **parts;      /* TUPLE */
-    const struct lift_type *element;     /* ARRAY */
-    int64_t extent;                      /* ARRAY: number of elements, > 0, after lift_bind() */
-    const struct lift_size *size;        /* ARRAY: the symbolic size it was written with (core/lift/size.h) */
+    enum scalar_type scalar;         /* SCALAR */
+    unsigned n_parts;                /* TUPLE */
+    const struct lift_type **parts;  /* TUPLE */
+    const struct lift_type *element; /* ARRAY */
+    int64_t extent;                  /* ARRAY: number of elements, > 0, after lift_bind() */
+    const struct lift_size *size;    /* ARRAY: the symbolic size it was written with (core/lift/size.h) */
 };
 
 /* ---- expressions ---- */
 
 enum lift_pattern {
-    LIFT_MAP,       /* fun 1, arg 0 */
-    LIFT_REDUCE,    /* fun 2 (accumulator, element); args: initial value, array. A scalar result (not a [T]1) */
-    LIFT_ZIP,       /* n >= 2 arrays of one length */
-    LIFT_UNZIP,     /* array of tuples -> tuple of arrays */
+    LIFT_MAP,    /* fun 1, arg 0 */
+    LIFT_REDUCE, /* fun 2 (accumulator, element); args: initial value, array. A scalar result (not a [T]1) */
+    LIFT_ZIP,    /* n >= 2 arrays of one length */
+    LIFT_UNZIP,  /* array of tuples -> tuple of arrays */
     LIFT_TRANSPOSE, /* the two outer dimensions */
     LIFT_SPLIT,     /* amount = chunk length: [T]n -> [[T]amount]n/amount */
     LIFT_JOIN,
-    LIFT_HEAD,      /* element 0 */
-    LIFT_TAIL,      /* all but element 0 */
+    LIFT_HEAD, /* element 0 */
+    LIFT_TAIL, /* all but element 0 */
     LIFT_ID,
     LIFT_PATTERN_COUNT
 };
 
 enum lift_kind {
-    LIFT_PARAM_REF, /* param */
-    LIFT_LITERAL,   /* value */
-    LIFT_OP,        /* op over scalar args */
-    LIFT_MAKE_TUPLE,/* args */
-    LIFT_GET,       /* component `index` of args[0], a tuple */
-    LIFT_LET,       /* param bound to args[0] in `body`: names a value, keeps it a statement of its own */
-    LIFT_APPLY      /* pattern over args, with lambda `fun` where it takes one */
+    LIFT_PARAM_REF,  /* param */
+    LIFT_LITERAL,    /* value */
+    LIFT_OP,         /* op over scalar args */
+    LIFT_MAKE_TUPLE, /* args */
+    LIFT_GET,        /* component `index` of args[0], a tuple */
+    LIFT_LET,        /* param bound to args[0] in `body`: names a value, keeps it a statement of its own */
+    LIFT_APPLY       /* pattern over args, with lambda `fun` where it takes one */
 };
 
 struct lift_param {
     const char *name;             /* as written; unique names are made by who needs them */
     const struct lift_type *type; /* after lift_bind() */
     struct source_pos at;
-    unsigned input;               /* index of the program's input, or LIFT_NO_INPUT */
+    unsigned input; /* index of the program's input, or LIFT_NO_INPUT */
 };
 #define LIFT_NO_INPUT (~0u)
 
@@ -78,15 +78,15 @@ struct lift_expr {
     const struct lift_type *type; /* after lift_bind() */
     unsigned n_args;
     struct lift_expr **args;
-    enum lift_pattern pattern;    /* APPLY */
-    struct lift_lambda *fun;      /* APPLY of map, reduce */
-    int64_t amount;               /* APPLY of split: chunk length, after lift_bind() */
+    enum lift_pattern pattern;           /* APPLY */
+    struct lift_lambda *fun;             /* APPLY of map, reduce */
+    int64_t amount;                      /* APPLY of split: chunk length, after lift_bind() */
     const struct lift_size *amount_size; /* the same, symbolic */
-    enum scalar_op op;            /* OP */
-    double value;                 /* LITERAL */
-    unsigned index;               /* GET: from 0 */
-    struct lift_param *param;     /* PARAM_REF, LET */
-    struct lift_expr *body;       /* LET */
+    enum scalar_op op;                   /* OP */
+    double value;                        /* LITERAL */
+    unsigned index;                      /* GET: from 0 */
+    struct lift_param *param;            /* PARAM_REF, LET */
+    struct lift_expr *body;              /* LET */
 };
 
 struct lift_size_param {
@@ -114,9 +114,11 @@ struct lift_size_value {
 /* Parses one program. The result lives in the arena and borrows `source`. NULL after adding errors. */
 struct lift_program *lift_parse(const struct source *source, struct arena *a, struct diag *d);
 
-/* Binds the sizes, elaborates and checks; on success every `after lift_bind()` field above is set. Errors: unknown,
- * missing, zero or negative sizes; type errors; indivisible splits; arrays of 2^62 bytes and more. */
-bool lift_bind(struct lift_program *p, const struct lift_size_value *values, unsigned n, struct arena *a, struct diag *d);
+/* Binds the sizes, elaborates and checks; on success every `after lift_bind()` field above is set. Errors:
+ * unknown, missing, zero or negative sizes; type errors; indivisible splits; arrays of 2^62 bytes and more.
+ */
+bool lift_bind(struct lift_program *p, const struct lift_size_value *values, unsigned n, struct arena *a,
+               struct diag *d);
 
 /* Parses "M=512,N=512" into the arena. Returns the count, or -1 after adding an error. */
 int lift_parse_sizes(const char *text, struct lift_size_value **values, struct arena *a, struct diag *d);
@@ -143,9 +145,11 @@ struct lift_value_bound {
     bool exact_ops; /* only exact operations were applied */
 };
 
-/* Evaluates output element `flat` (row-major over the output type's extents) on demand. inputs[i] holds input i as
- * row-major doubles (lift_type_scalars() of them). The program must be bound, its output an array of scalars or a scalar. */
-struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *inputs, int64_t flat);
+/* Evaluates output element `flat` (row-major over the output type's extents) on demand. inputs[i] holds input
+ * i as row-major doubles (lift_type_scalars() of them). The program must be bound, its output an array of
+ * scalars or a scalar. */
+struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *inputs,
+                                               int64_t flat);
 
 /* All outputs, row-major, into out[]. */
 void lift_interpret(const struct lift_program *p, const double *const *inputs, double *out);

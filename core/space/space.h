@@ -1,14 +1,14 @@
 /* The abstract space: a decision vector whose choices are restricted by actions and propagated to a fixpoint.
  *
- * This is all that search, estimators and the wire see. `spacec` generates one `struct space_def` per .space file
- * (core/space/def.h describes it); space_instantiate() joins it with an instance (sets, properties, parameters) into a
- * `struct space`: immutable, shareable between threads. A `struct space_state` is one working vector with its undo trail
- * and worklist: one per thread.
+ * This is all that search, estimators and the wire see. `spacec` generates one `struct space_def` per .space
+ * file (core/space/def.h describes it); space_instantiate() joins it with an instance (sets, properties,
+ * parameters) into a `struct space`: immutable, shareable between threads. A `struct space_state` is one
+ * working vector with its undo trail and worklist: one per thread.
  *
- * Words: a *slot* is one instance of a choice (dim_kind(d3)), numbered densely; a *value* is an index into the slot's
- * universe (bit of its mask); an *action* restricts one slot to one value. Decisions commute: the same set of actions in
- * any order gives the same canonical vector, byte for byte. Paper: "On the representation of partially specified
- * implementations", sections 2 and 3. */
+ * Words: a *slot* is one instance of a choice (dim_kind(d3)), numbered densely; a *value* is an index into
+ * the slot's universe (bit of its mask); an *action* restricts one slot to one value. Decisions commute: the
+ * same set of actions in any order gives the same canonical vector, byte for byte. Paper: "On the
+ * representation of partially specified implementations", sections 2 and 3. */
 #ifndef THRESH_SPACE_SPACE_H
 #define THRESH_SPACE_SPACE_H
 
@@ -31,25 +31,27 @@ struct space_action {
 
 /* Why a propagation failed. `text` is static or owned by the space. */
 struct space_failure {
-    const char *file;  /* .space file of the constraint */
-    unsigned line;     /* its line */
-    const char *text;  /* short description, e.g. the constraint's first words */
-    uint32_t slot;     /* the slot whose domain became empty, or UINT32_MAX */
+    const char *file; /* .space file of the constraint */
+    unsigned line;    /* its line */
+    const char *text; /* short description, e.g. the constraint's first words */
+    uint32_t slot;    /* the slot whose domain became empty, or UINT32_MAX */
 };
 
 /* ---- the space ---- */
 
-/* Checks the instance against the definition and lays out the vector. Borrows `def` and `data` (they must outlive the
- * space). Returns NULL after adding errors. */
+/* Checks the instance against the definition and lays out the vector. Borrows `def` and `data` (they must
+ * outlive the space). Returns NULL after adding errors. */
 struct space *space_instantiate(const struct space_def *def, const struct space_data *data, struct diag *d);
 void space_free(struct space *s);
 
 const struct space_def *space_definition(const struct space *s);
-uint64_t space_fingerprint(const struct space *s);      /* of definition and instance: equal iff vectors mean the same */
+uint64_t
+space_fingerprint(const struct space *s); /* of definition and instance: equal iff vectors mean the same */
 uint32_t space_slot_count(const struct space *s);
-size_t space_vector_bytes(const struct space *s);       /* canonical form */
+size_t space_vector_bytes(const struct space *s); /* canonical form */
 
-unsigned space_group_count(const struct space *s);      /* choice groups = the choices of the .space file, by declaration */
+unsigned
+space_group_count(const struct space *s); /* choice groups = the choices of the .space file, by declaration */
 const char *space_group_name(const struct space *s, unsigned group);
 int space_group_find(const struct space *s, const char *name); /* -1: unknown */
 
@@ -58,36 +60,43 @@ unsigned space_slot_arity(const struct space *s, uint32_t slot);
 const char *space_slot_argument(const struct space *s, uint32_t slot, unsigned i); /* stable object name */
 /* "order(mad, A.use.k.1)"; writes at most n bytes with the 0; returns the length it wants (as snprintf). */
 int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n);
-uint32_t space_universe(const struct space *s, uint32_t slot);         /* number of values, 1..4096 */
-int64_t space_value_code(const struct space *s, uint32_t slot, uint32_t value);  /* integer code of a value */
+uint32_t space_universe(const struct space *s, uint32_t slot); /* number of values, 1..4096 */
+int64_t space_value_code(const struct space *s, uint32_t slot, uint32_t value); /* integer code of a value */
 int space_value_name(const struct space *s, uint32_t slot, uint32_t value, char *out, size_t n);
-/* Finds a slot by group and argument object ids (already in declared order; antisymmetric pairs in either order: then
- * *flipped is set and values are to be mirrored with space_value_mirror). UINT32_MAX: there is none. */
-uint32_t space_slot_find(const struct space *s, unsigned group, const uint32_t *objects, unsigned n, bool *flipped);
+/* Finds a slot by group and argument object ids (already in declared order; antisymmetric pairs in either
+ * order: then *flipped is set and values are to be mirrored with space_value_mirror). UINT32_MAX: there is
+ * none. */
+uint32_t space_slot_find(const struct space *s, unsigned group, const uint32_t *objects, unsigned n,
+                         bool *flipped);
 uint32_t space_value_mirror(const struct space *s, uint32_t slot, uint32_t value);
-/* Parses "choice(args)=VALUE[|VALUE...]" ("size(mad.k.1)=8", "dim_kind(*.m.0)=BLOCK": * matches any text) into the
- * allowed values of each matching slot; calls `each` for every slot. false after adding an error. */
+/* Parses "choice(args)=VALUE[|VALUE...]" ("size(mad.k.1)=8", "dim_kind(*.m.0)=BLOCK": * matches any text)
+ * into the allowed values of each matching slot; calls `each` for every slot. false after adding an error. */
 bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
-                     void (*each)(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words), void *ctx);
+                     void (*each)(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words),
+                     void *ctx);
 
 /* ---- a state ---- */
 
-/* The root candidate: all domains full, initial propagation done. NULL if the space is empty (*why says why). */
+/* The root candidate: all domains full, initial propagation done. NULL if the space is empty (*why says why).
+ */
 struct space_state *space_root(const struct space *s, struct space_failure *why);
 struct space_state *space_state_clone(const struct space_state *st); /* without its trail */
-void space_state_assign(struct space_state *to, const struct space_state *from); /* same space; drops to's trail */
+void space_state_assign(struct space_state *to,
+                        const struct space_state *from); /* same space; drops to's trail */
 void space_state_free(struct space_state *st);
 const struct space *space_of(const struct space_state *st);
 
 typedef size_t space_mark;
 space_mark space_snapshot(struct space_state *st);
-void space_rollback(struct space_state *st, space_mark m); /* to the state at the snapshot; also after a failure */
+void space_rollback(struct space_state *st,
+                    space_mark m); /* to the state at the snapshot; also after a failure */
 
-/* Restricts and propagates to the fixpoint. false: no solution below; the state is then broken until rolled back. */
+/* Restricts and propagates to the fixpoint. false: no solution below; the state is then broken until rolled
+ * back. */
 BASE_MUST_USE bool space_apply(struct space_state *st, struct space_action a, struct space_failure *why);
 /* The same with a set of values (words of 64 bits). */
-BASE_MUST_USE bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed, unsigned words,
-                                  struct space_failure *why);
+BASE_MUST_USE bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed,
+                                  unsigned words, struct space_failure *why);
 
 bool space_is_live(const struct space_state *st, uint32_t slot); /* all its objects are live */
 bool space_is_open(const struct space_state *st, uint32_t slot); /* live, and more than one value left */
@@ -99,8 +108,8 @@ uint32_t space_values(const struct space_state *st, uint32_t slot, uint32_t *out
 /* Whether an object is live: 1 live, 0 possible, -1 dead. `set_object` is its id in its root set. */
 int space_object_state(const struct space_state *st, unsigned root_set, uint32_t set_object);
 
-/* The next choice to branch on: groups in the given order (NULL: declaration order, all groups), in each the first live
- * open slot by number. UINT32_MAX: a leaf (every live choice has one value). */
+/* The next choice to branch on: groups in the given order (NULL: declaration order, all groups), in each the
+ * first live open slot by number. UINT32_MAX: a leaf (every live choice has one value). */
 uint32_t space_next_choice(struct space_state *st, const unsigned *groups, unsigned n_groups);
 uint32_t space_open_count(const struct space_state *st);
 

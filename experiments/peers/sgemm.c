@@ -1,5 +1,6 @@
 /* Times one peer's C = A * B in single precision: OpenBLAS on the host, CLBlast on an OpenCL device.
- * Prints the nanoseconds of one call: the median over 5 batches, each the span of back-to-back calls over their count. */
+ * Prints the nanoseconds of one call: the median over 5 batches, each the span of back-to-back calls over
+ * their count. */
 #include <cblas.h>
 #include <clblast_c.h>
 #include <stdio.h>
@@ -33,27 +34,29 @@ static float *uniform(size_t n)
 {
     float *x = malloc(n * sizeof *x);
     if (!x) die("out of memory");
-    for (size_t i = 0; i < n; i++) x[i] = (float)rand() / (float)RAND_MAX * 2 - 1;
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)rand() / (float)RAND_MAX * 2 - 1;
     return x;
 }
 
 static void call(struct product *p)
 {
     if (!p->queue) {
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)p->m, (int)p->n, (int)p->k, 1, p->a, (int)p->k,
-                    p->b, (int)p->n, 0, p->c, (int)p->n);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)p->m, (int)p->n, (int)p->k, 1, p->a,
+                    (int)p->k, p->b, (int)p->n, 0, p->c, (int)p->n);
         return;
     }
-    CLBlastStatusCode status =
-        CLBlastSgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, p->m, p->n, p->k, 1,
-                     p->buffers[0], 0, p->k, p->buffers[1], 0, p->n, 0, p->buffers[2], 0, p->n, &p->queue, NULL);
+    CLBlastStatusCode status = CLBlastSgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo,
+                                            p->m, p->n, p->k, 1, p->buffers[0], 0, p->k, p->buffers[1], 0,
+                                            p->n, 0, p->buffers[2], 0, p->n, &p->queue, NULL);
     if (status != CLBlastSuccess) die("CLBlast failed");
 }
 
 static double batch(struct product *p, int calls)
 {
     double start = now_ns();
-    for (int i = 0; i < calls; i++) call(p);
+    for (int i = 0; i < calls; i++)
+        call(p);
     if (p->queue) clFinish(p->queue);
     return (now_ns() - start) / calls;
 }
@@ -103,7 +106,8 @@ static int ascending(const void *x, const void *y)
 int main(int argc, char **argv)
 {
     if (argc < 5) die("usage: sgemm openblas|clblast M N K [device substring]");
-    struct product p = {.m = strtoul(argv[2], NULL, 10), .n = strtoul(argv[3], NULL, 10), .k = strtoul(argv[4], NULL, 10)};
+    struct product p = {
+        .m = strtoul(argv[2], NULL, 10), .n = strtoul(argv[3], NULL, 10), .k = strtoul(argv[4], NULL, 10)};
     p.a = uniform(p.m * p.k);
     p.b = uniform(p.k * p.n);
     p.c = uniform(p.m * p.n);
@@ -112,7 +116,8 @@ int main(int argc, char **argv)
     double once = batch(&p, 1), times[BATCHES];
     int calls = (int)(1e8 / once) + 3;
     if (calls > 40) calls = 40;
-    for (int i = 0; i < BATCHES; i++) times[i] = batch(&p, calls);
+    for (int i = 0; i < BATCHES; i++)
+        times[i] = batch(&p, calls);
     qsort(times, BATCHES, sizeof times[0], ascending);
     printf("%.0f\n", times[BATCHES / 2]);
     return 0;

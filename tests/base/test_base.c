@@ -13,17 +13,21 @@
 
 Test(base, pcg32_gives_the_published_numbers)
 {
-    static const uint32_t expected[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330, 0x83d2f293, 0xbfa4784b, 0xcbed606e};
+    static const uint32_t expected[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330,
+                                        0x83d2f293, 0xbfa4784b, 0xcbed606e};
     struct pcg32 rng = pcg32_seed(42, 54);
-    for (size_t i = 0; i < 6; i++) cr_assert_eq(pcg32_next(&rng), expected[i]);
+    for (size_t i = 0; i < 6; i++)
+        cr_assert_eq(pcg32_next(&rng), expected[i]);
 }
 
 Test(base, pcg32_below_is_uniform)
 {
     struct pcg32 rng = pcg32_seed(1, 1);
     unsigned counts[7] = {0};
-    for (int i = 0; i < 70000; i++) counts[pcg32_below(&rng, 7)]++;
-    for (int i = 0; i < 7; i++) cr_assert(counts[i] > 9600 && counts[i] < 10400, "value %d: %u", i, counts[i]);
+    for (int i = 0; i < 70000; i++)
+        counts[pcg32_below(&rng, 7)]++;
+    for (int i = 0; i < 7; i++)
+        cr_assert(counts[i] > 9600 && counts[i] < 10400, "value %d: %u", i, counts[i]);
 }
 
 Test(base, arena_is_aligned_zeroed_and_grows)
@@ -35,11 +39,13 @@ Test(base, arena_is_aligned_zeroed_and_grows)
         list = arena_grow(a, list, &cap, i + 1, sizeof *list);
         list[i] = i;
     }
-    for (uint32_t i = 0; i < 100000; i++) cr_assert_eq(list[i], i);
+    for (uint32_t i = 0; i < 100000; i++)
+        cr_assert_eq(list[i], i);
     for (size_t n = 1; n < 200; n++) {
         unsigned char *p = arena_alloc(a, n);
         cr_assert_eq((uintptr_t)p % 16, 0);
-        for (size_t i = 0; i < n; i++) cr_assert_eq(p[i], 0);
+        for (size_t i = 0; i < n; i++)
+            cr_assert_eq(p[i], 0);
         memset(p, 0xff, n);
     }
     cr_assert_str_eq(arena_printf(a, "%s-%d", "x", 7), "x-7");
@@ -52,7 +58,8 @@ Test(base, diagnostics_are_located_bounded_and_counted)
     struct diag *d = diag_new();
     diag_error(d, (struct source_pos){&src, 11}, "what is %s", "this");
     cr_assert_str_eq(diag_message(d, 0), "k.lift:2:5: error: what is this");
-    for (int i = 0; i < 30; i++) diag_plain(d, "more");
+    for (int i = 0; i < 30; i++)
+        diag_plain(d, "more");
     cr_assert_eq(diag_count(d), 31);
     cr_assert_null(diag_message(d, DIAG_MAX));
     char *text = NULL;
@@ -79,7 +86,8 @@ Test(base, order_statistics)
 
 Test(base, hashes_see_every_byte_and_boundary)
 {
-    cr_assert_neq(hash_string(hash_string(HASH_START, "ab"), "c"), hash_string(hash_string(HASH_START, "a"), "bc"));
+    cr_assert_neq(hash_string(hash_string(HASH_START, "ab"), "c"),
+                  hash_string(hash_string(HASH_START, "a"), "bc"));
     char hex[HASH_HEX_BYTES];
     hash_hex(0x1234, hex);
     cr_assert_str_eq(hex, "0000000000001234");
@@ -88,7 +96,8 @@ Test(base, hashes_see_every_byte_and_boundary)
 Test(base, strbuf_appends_and_is_taken)
 {
     struct strbuf b = {0};
-    for (int i = 0; i < 1000; i++) strbuf_printf(&b, "%d,", i);
+    for (int i = 0; i < 1000; i++)
+        strbuf_printf(&b, "%d,", i);
     cr_assert_eq(b.length, 10 * 2 + 90 * 3 + 900 * 4);
     char *text = strbuf_take(&b);
     cr_assert_eq(strlen(text), 3890);
