@@ -1,0 +1,278 @@
+/* The GPU space over small kernels: it has a root, random descents reach leaves, and every leaf is what backbone.h promises
+ * of a candidate: a forest, sizes that multiply to the extents, values that can cross. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/backbone/backbone.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/pcg32.h"
+#include "core/lift/lift.h"
+#include "core/space/data.h"
+#include "core/space/space.h"
+
+extern const struct space_def space_def_gpu;
+
+static const struct bb_device gpu_space_device = {
+    .max_work_group = 64,
+    .max_work_item = {64, 64, 64},
+    .local_bytes = 4096,
+    .max_unroll = 64,
+    .max_private = 128,
+    .n_vector_widths = 2,
+    .vector_widths = {2, 4},
+};
+
+struct gpu_space_case {
+    const char *kernel, *sizes;
+};
+
+static const struct gpu_space_case gpu_space_cases[] = {
+    {"axpy", "N=16"},
+    {"gemv", "M=8,N=4"},
+    {"matmul", "M=4,N=4,K=4"},
+    {"transpose", "M=8,N=4"},
+};
+enum { GPU_SPACE_CASES = sizeof gpu_space_cases / sizeof gpu_space_cases[0] };
+
+struct gpu_space_fixture {
+    struct arena *arena;
+    struct diag *diag;
+    struct source source;
+    char *text;
+    struct backbone *bb;
+    struct space_data *data;
+    struct space *space;
+};
+
+static void gpu_space_open(struct gpu_space_fixture *f, const struct gpu_space_case *c, const struct bb_options *options)
+{
+    *f = (struct gpu_space_fixture){.arena = arena_new(), .diag = diag_new()};
+    const char *path = arena_printf(f->arena, "experiments/kernels/%s.lift", c->kernel);
+    size_t length = 0;
+    f->text = source_read_file(path, 1 << 20, &length, f->diag);
+    cr_assert_not_null(f->text, "cannot read %s", path);
+    f->source = (struct source){path, f->text, length};
+    struct lift_program *p = lift_parse(&f->source, f->arena, f->diag);
+    struct lift_size_value *sizes = NULL;
+    int n = lift_parse_sizes(c->sizes, &sizes, f->arena, f->diag);
+    bool bound = p && n >= 0 && lift_bind(p, sizes, (unsigned)n, f->arena, f->diag);
+    f->bb = bound ? bb_lower(p, options, f->arena, f->diag) : NULL;
+    if (f->bb) f->data = bb_instance(f->bb, &gpu_space_device);
+    if (f->data) f->space = space_instantiate(&space_def_gpu, f->data, f->diag);
+    if (!f->space) diag_print(f->diag, stderr);
+    cr_assert_not_null(f->space, "%s has no space", c->kernel);
+}
+
+static void gpu_space_close(struct gpu_space_fixture *f)
+{
+    space_free(f->space);
+    space_data_free(f->data);
+    free(f->text);
+    diag_free(f->diag);
+    arena_free(f->arena);
+}
+
+static struct space_state *gpu_space_root(const struct gpu_space_fixture *f)
+{
+    struct space_failure why = {0};
+    struct space_state *st = space_root(f->space, &why);
+    cr_assert_not_null(st, "empty space: %s:%u: %s", why.file, why.line, why.text);
+    return st;
+}
+
+/* Tries the values of a slot in random order. */
+static bool gpu_space_decide(struct space_state *st, uint32_t slot, struct pcg32 *rng, struct space_failure *why)
+{
+    uint32_t *values = malloc(sizeof *values * space_universe(space_of(st), slot));
+    uint32_t n = space_values(st, slot, values);
+    bool done = false;
+    while (n > 0 && !done) {
+        uint32_t i = pcg32_below(rng, n);
+        space_mark mark = space_snapshot(st);
+        done = space_apply(st, (struct space_action){slot, values[i]}, why);
+        if (!done) {
+            space_rollback(st, mark);
+            values[i] = values[--n];
+        }
+    }
+    free(values);
+    return done;
+}
+
+static bool gpu_space_descend(struct space_state *st, struct pcg32 *rng)
+{
+    struct space_failure why = {0};
+    uint32_t slot;
+    while ((slot = space_next_choice(st, NULL, 0)) != UINT32_MAX)
+        if (!gpu_space_decide(st, slot, rng, &why)) {
+            char name[128];
+            space_slot_name(space_of(st), slot, name, sizeof name);
+            if (getenv("GPU_SPACE_TRACE")) fprintf(stderr, "dead end at %s: line %u: %s\n", name, why.line, why.text);
+            return false;
+        }
+    return true;
+}
+
+/* ---- what a candidate promises ---- */
+
+static enum bb_order gpu_space_order(const struct backbone *bb, const struct bb_candidate *c, uint32_t a, uint32_t b)
+{
+    return (enum bb_order)c->order[(size_t)a * bb_statement_count(bb) + b];
+}
+
+static void gpu_space_check_sizes(const struct backbone *bb, const struct bb_candidate *c)
+{
+    for (uint32_t l = 0; l < bb->n_logicals; l++) {
+        int64_t product = 1;
+        for (unsigned v = 0; v < bb->logicals[l].n_levels; v++) product *= c->size[bb->logicals[l].first_tile + v];
+        if (bb->logicals[l].of == BB_NONE) cr_assert_eq(product, bb->logicals[l].extent);
+        else cr_assert_leq(product, bb->logicals[l].extent);
+    }
+}
+
+/* The two statements around or equal to one statement are nested or merged. */
+static void gpu_space_check_triple(const struct backbone *bb, const struct bb_candidate *c, uint32_t x, uint32_t y, uint32_t z)
+{
+    enum bb_order xy = gpu_space_order(bb, c, x, y), yz = gpu_space_order(bb, c, y, z), xz = gpu_space_order(bb, c, x, z);
+    if (xy == BB_MERGED) cr_assert_eq(yz, xz);
+    if (xy == BB_BEFORE && (yz == BB_BEFORE || yz == BB_OUTER)) cr_assert_eq(xz, BB_BEFORE);
+    if (xy == BB_INNER && yz != BB_OUTER && yz != BB_MERGED) cr_assert_eq(xz, yz);
+    if (xy == BB_OUTER && yz == BB_INNER) cr_assert(xz != BB_BEFORE && xz != BB_AFTER);
+}
+
+static void gpu_space_check_forest(const struct backbone *bb, const struct bb_candidate *c)
+{
+    uint32_t n = bb_statement_count(bb);
+    for (uint32_t x = 0; x < n; x++)
+        for (uint32_t y = 0; y < n; y++)
+            for (uint32_t z = 0; z < n; z++)
+                if (x != y && y != z && x != z && c->live[x] && c->live[y] && c->live[z])
+                    gpu_space_check_triple(bb, c, x, y, z);
+    for (uint32_t d = 0; d < bb->n_dims; d++)
+        if (c->live[bb->n_insts + d]) cr_assert_eq(gpu_space_order(bb, c, bb->n_insts + d, bb->dims[d].inst), BB_OUTER);
+}
+
+static bool gpu_space_in_registers(uint8_t kind)
+{
+    return kind == BB_UNROLL || kind == BB_VECTOR;
+}
+
+static void gpu_space_check_crossing(const struct backbone *bb, const struct bb_candidate *c, uint32_t d, uint32_t e)
+{
+    bool merged = gpu_space_order(bb, c, bb->n_insts + d, bb->n_insts + e) == BB_MERGED;
+    bool registers = gpu_space_in_registers(c->kind[d]) && gpu_space_in_registers(c->kind[e]);
+    bool threads = c->kind[d] == BB_THREAD && c->kind[e] == BB_THREAD && c->code[d] == c->code[e];
+    cr_assert(merged || registers || threads, "%s and %s cannot communicate", bb->dims[d].name, bb->dims[e].name);
+}
+
+static void gpu_space_check_values(const struct backbone *bb, const struct bb_candidate *c)
+{
+    for (uint32_t i = 0; i < bb->n_insts; i++)
+        for (unsigned o = 0; o < bb->insts[i].n_operands; o++) {
+            const struct bb_inst *p = &bb->insts[bb->insts[i].operands[o]], *r = &bb->insts[i];
+            for (uint32_t d = p->first_dim; d < p->first_dim + p->n_dims; d++)
+                for (uint32_t e = r->first_dim; e < r->first_dim + r->n_dims; e++)
+                    if (bb->dims[d].tile == bb->dims[e].tile && c->live[bb->n_insts + d] && c->live[bb->n_insts + e])
+                        gpu_space_check_crossing(bb, c, d, e);
+        }
+}
+
+static void gpu_space_check_leaf(const struct backbone *bb, const struct space_state *leaf, struct arena *a)
+{
+    struct bb_candidate *c = bb_candidate_new(bb, a);
+    const char *why = NULL;
+    cr_assert(bb_decode(bb, leaf, c, &why), "%s", why);
+    gpu_space_check_sizes(bb, c);
+    gpu_space_check_forest(bb, c);
+    gpu_space_check_values(bb, c);
+}
+
+static void gpu_space_random_leaves(const struct gpu_space_case *c, const struct bb_options *options)
+{
+    enum { DESCENTS = 20 };
+    struct gpu_space_fixture f;
+    gpu_space_open(&f, c, options);
+    struct space_state *st = gpu_space_root(&f);
+    struct pcg32 rng = pcg32_seed(7, 1);
+    int leaves = 0;
+    for (int i = 0; i < DESCENTS; i++) {
+        space_mark mark = space_snapshot(st);
+        if (gpu_space_descend(st, &rng)) {
+            leaves++;
+            gpu_space_check_leaf(f.bb, st, f.arena);
+        }
+        space_rollback(st, mark);
+    }
+    if (getenv("GPU_SPACE_TRACE")) fprintf(stderr, "%s: %d leaves of %d descents\n", c->kernel, leaves, DESCENTS);
+    cr_assert_geq(leaves, DESCENTS / 2, "%s: %d leaves of %d descents", c->kernel, leaves, DESCENTS);
+    space_state_free(st);
+    gpu_space_close(&f);
+}
+
+Test(gpu_space, random_leaves_without_copies)
+{
+    const struct bb_options options = {.no_staging = true};
+    for (int i = 0; i < GPU_SPACE_CASES; i++) gpu_space_random_leaves(&gpu_space_cases[i], &options);
+}
+
+Test(gpu_space, random_leaves)
+{
+    for (int i = 0; i < GPU_SPACE_CASES; i++) gpu_space_random_leaves(&gpu_space_cases[i], NULL);
+}
+
+struct gpu_space_pin {
+    struct space_state *st;
+    const char *text;
+};
+
+static void gpu_space_restrict(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words)
+{
+    struct gpu_space_pin *p = ctx;
+    struct space_failure why = {0};
+    cr_assert(space_restrict(p->st, slot, allowed, words, &why), "%s: line %u: %s", p->text, why.line, why.text);
+}
+
+Test(gpu_space, naive_pins_lead_to_a_leaf)
+{
+    for (int i = 0; i < GPU_SPACE_CASES; i++) {
+        struct gpu_space_fixture f;
+        gpu_space_open(&f, &gpu_space_cases[i], NULL);
+        struct space_state *st = gpu_space_root(&f);
+        const char *const *pins;
+        unsigned n = bb_naive_pins(f.bb, f.arena, &pins);
+        for (unsigned j = 0; j < n; j++) {
+            struct gpu_space_pin p = {st, pins[j]};
+            cr_assert(space_parse_pin(f.space, pins[j], f.diag, gpu_space_restrict, &p), "%s", pins[j]);
+        }
+        struct pcg32 rng = pcg32_seed(1, 1);
+        cr_assert(gpu_space_descend(st, &rng));
+        gpu_space_check_leaf(f.bb, st, f.arena);
+        space_state_free(st);
+        gpu_space_close(&f);
+    }
+}
+
+Test(gpu_space, an_instance_read_from_text_is_the_same_space)
+{
+    struct gpu_space_fixture f;
+    gpu_space_open(&f, &gpu_space_cases[2], NULL);
+    char *json = space_data_to_json(f.data, &space_def_gpu);
+    struct space_data *data = space_data_from_json("instance.json", json, &space_def_gpu, f.diag);
+    cr_assert_not_null(data);
+    struct space *space = space_instantiate(&space_def_gpu, data, f.diag);
+    cr_assert_not_null(space);
+    cr_assert_eq(space_fingerprint(space), space_fingerprint(f.space));
+    struct space_failure why;
+    struct space_state *one = space_root(space, &why), *other = gpu_space_root(&f);
+    cr_assert_not_null(one);
+    cr_assert_eq(space_state_hash(one), space_state_hash(other));
+    space_state_free(one);
+    space_state_free(other);
+    space_free(space);
+    space_data_free(data);
+    free(json);
+    gpu_space_close(&f);
+}
