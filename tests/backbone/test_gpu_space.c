@@ -276,3 +276,32 @@ Test(gpu_space, an_instance_read_from_text_is_the_same_space)
     free(json);
     gpu_space_close(&f);
 }
+
+/* The shape of an expert's matrix product: blocks, threads and registers over m and n, both inputs staged for each step of
+ * the outer loop over k. */
+static const char *const gpu_space_tiled_matmul[] = {
+    "size(m.*)=2", "size(n.*)=2", "size(k.0)=4", "size(k.1)=4", "staged(*)=YES",
+    "dim_kind(store.m.0)=BLOCK", "dim_kind(store.n.0)=BLOCK", "dim_kind(store.m.1)=THREAD", "dim_kind(store.n.1)=THREAD",
+    "dim_kind(store.m.2)=UNROLL", "dim_kind(store.n.2)=VECTOR", "dim_kind(A.load.k.0)=LOOP", "dim_kind(A.load.k.1)=UNROLL",
+    "outside(A.tile.m)=1", "outside(A.tile.k)=1", "outside(B.tile.k)=1", "outside(B.tile.n)=1",
+};
+
+Test(gpu_space, a_tiled_product_with_staged_inputs_is_a_point)
+{
+    const struct gpu_space_case c = {"matmul", "M=8,N=8,K=16"};
+    const struct bb_options options = {.parallel_levels = 3, .reduction_levels = 2};
+    struct gpu_space_fixture f;
+    gpu_space_open(&f, &c, &options);
+    struct space_state *st = gpu_space_root(&f);
+    for (size_t i = 0; i < sizeof gpu_space_tiled_matmul / sizeof gpu_space_tiled_matmul[0]; i++) {
+        struct gpu_space_pin p = {st, gpu_space_tiled_matmul[i]};
+        bool parsed = space_parse_pin(f.space, p.text, f.diag, gpu_space_restrict, &p);
+        if (!parsed) diag_print(f.diag, stderr);
+        cr_assert(parsed, "%s", p.text);
+    }
+    struct pcg32 rng = pcg32_seed(1, 1);
+    cr_assert(gpu_space_descend(st, &rng));
+    gpu_space_check_leaf(f.bb, st, f.arena);
+    space_state_free(st);
+    gpu_space_close(&f);
+}
