@@ -20,6 +20,7 @@ struct peer {
     size_t identity_bytes;
     uint64_t credits;
     int64_t lost_at; /* ms: silent until then, it is lost */
+    enum message_kind awaited; /* the message that ends its excuse for silence */
     bool live;
 };
 
@@ -127,9 +128,10 @@ uint64_t hub_malformed(const struct hub *h)
     return h->malformed;
 }
 
-void hub_excuse(struct hub *h, unsigned peer, int64_t ms)
+void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind until)
 {
     h->peers[peer].lost_at = now_ms() + ms;
+    h->peers[peer].awaited = until;
 }
 
 /* ---- receiving ---- */
@@ -151,7 +153,10 @@ static int new_peer(struct hub *h, const void *identity, size_t bytes)
         i++;
     if (i == HUB_MAX_PEERS || bytes > IDENTITY_MAX) return -1;
     if (i == h->n_peers) h->peers = base_realloc(h->peers, ++h->n_peers * sizeof *h->peers);
-    h->peers[i] = (struct peer){.identity_bytes = bytes, .live = true, .lost_at = now_ms() + HUB_PREPARE_MS};
+    h->peers[i] = (struct peer){.identity_bytes = bytes,
+                                .live = true,
+                                .lost_at = now_ms() + HUB_PREPARE_MS,
+                                .awaited = MESSAGE_READY};
     memcpy(h->peers[i].identity, identity, bytes);
     return (int)i;
 }
@@ -167,7 +172,7 @@ static struct hub_event take(struct hub *h, unsigned i, const struct message *m)
 {
     struct peer *p = &h->peers[i];
     struct hub_event none = {.kind = HUB_IDLE};
-    heard(p, m->kind == MESSAGE_READY || m->kind == MESSAGE_FIGURES);
+    heard(p, m->kind == p->awaited);
     switch (m->kind) {
     case MESSAGE_READY:
         p->credits += m->ready.credits < 1024 ? m->ready.credits : 1024;

@@ -57,7 +57,7 @@ static bool ask(struct tune *t, unsigned peer, size_t expected, double *times)
         .kind = MESSAGE_ROUNDS,
         .rounds = {
             .id = 1, .kernels = all_kernels(&t->report, a), .rounds = TUNE_ROUNDS, .seed = t->options.seed}};
-    hub_excuse(t->hub, peer, QUOTE_MS);
+    hub_excuse(t->hub, peer, QUOTE_MS, MESSAGE_FIGURES);
     hub_send(t->hub, peer, &m);
     bool got = false, over = false;
     for (int i = 0; !got && !over && i < QUOTE_MS / QUOTE_POLL_MS && !tune_stop_requested(t); i++) {
