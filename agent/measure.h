@@ -29,7 +29,8 @@ struct measure_result {
     size_t groups, of; /* measure_prefixes(): where it stopped */
 };
 
-/* One launch over `global` work-items, waited for at most limit_ns of wall time. */
+/* One launch over `global` work-items, waited for at most limit_ns, and some slack, of wall time. The caller
+ * compares the device time with the limit. */
 struct measure_result measure_once(const struct measure_launch *l, const size_t global[3], double limit_ns);
 /* Launches growing prefixes of the work-groups, all but the whole: a prefix over the limit proves that the whole is. `ns`
  * is the longest one. */
