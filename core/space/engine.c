@@ -110,6 +110,14 @@ static void queue_object_pairs(struct space_state *st, uint32_t live)
     }
 }
 
+static bool is_enforced(const struct space_state *st, const struct instance *in)
+{
+    const struct space *s = st->space;
+    for (uint32_t k = 0; k < in->n_guards; k++)
+        if (st->vector[s->slots[s->guards[in->guards + k]].offset] != 2) return false;
+    return true;
+}
+
 /* Whether the loss of values can make a tabulated instance prune: a lost value has no dominator left. */
 static bool matters(const struct shape *sh, unsigned local, uint64_t lost, uint64_t now)
 {
@@ -118,12 +126,15 @@ static bool matters(const struct shape *sh, unsigned local, uint64_t lost, uint6
     return false;
 }
 
+/* Queues what the change may concern. An instance that is not enforced yet is queued when its last guard becomes live. */
 static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
     for (uint32_t k = s->watch_first[slot]; k < s->watch_first[slot + 1]; k++) {
+        const struct instance *in = &s->instances[s->watch[k]];
         uint8_t local = s->watch_local[k];
-        if (local == WATCH_ALWAYS || matters(&s->shapes[s->instances[s->watch[k]].shape], local, lost, now)) state_queue_instance(st, s->watch[k]);
+        if (local != WATCH_ALWAYS && !matters(&s->shapes[in->shape], local, lost, now)) continue;
+        if (is_enforced(st, in)) state_queue_instance(st, s->watch[k]);
     }
     if (s->slots[slot].square >= 0) state_queue_pair(st, slot);
     if (slot >= s->n_slots && s->n_squares && st->vector[s->slots[slot].offset] == 2) queue_object_pairs(st, slot);
@@ -204,14 +215,6 @@ static bool propagate_triple(struct space_state *st, const struct shape *sh, con
     }
     return state_restrict_word(st, slots[0], 0, in_x) && state_restrict_word(st, slots[1], 0, in_y) &&
            state_restrict_word(st, slots[2], 0, in_z);
-}
-
-static bool is_enforced(const struct space_state *st, const struct instance *in)
-{
-    const struct space *s = st->space;
-    for (uint32_t k = 0; k < in->n_guards; k++)
-        if (st->vector[s->slots[s->guards[in->guards + k]].offset] != 2) return false;
-    return true;
 }
 
 static bool propagate_instance(struct space_state *st, uint32_t instance)
