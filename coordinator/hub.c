@@ -19,7 +19,7 @@ struct peer {
     uint8_t identity[IDENTITY_MAX];
     size_t identity_bytes;
     uint64_t credits;
-    int64_t lost_at; /* ms: silent until then, it is lost */
+    int64_t lost_at;           /* ms: silent until then, it is lost */
     enum message_kind awaited; /* the message that ends its excuse for silence */
     bool live;
 };

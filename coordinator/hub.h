@@ -45,8 +45,8 @@ int hub_idle_peer(const struct hub *h);
 void hub_take_credit(struct hub *h, unsigned peer);
 unsigned hub_live_peers(const struct hub *h);
 uint64_t hub_malformed(const struct hub *h); /* messages that made no sense */
-/* Silence is not held against an agent until its message `until`, at most `ms`: it was sent work that it does without
- * listening. */
+/* Silence is not held against an agent until its message `until`, at most `ms`: it was sent work that it does
+ * without listening. */
 void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind until);
 
 #endif

@@ -45,7 +45,6 @@ static void *agent_main(void *arg)
 
 static bool start_embedded(struct tune *t, struct diag *d)
 {
-    if (!device_select(t->options.device, &t->device, d)) return false;
     t->agent = (struct serve_options){
         .context = t->context, .endpoint = "inproc://thresh", .device = t->device, .stop_fd = -1};
     t->agent_diag = diag_new();
@@ -162,15 +161,24 @@ static void greet_first(struct tune *t)
     arena_free(a);
 }
 
+/* Opens the socket and finds the device. The embedded agent's device is asked for first, in a child process
+ * that is forked while this process has one thread. */
+static bool connect_agent(struct tune *t, struct diag *d)
+{
+    const char *listen = t->options.listen;
+    if (!listen && !device_select(t->options.device, &t->device, d)) return false;
+    t->context = zmq_ctx_new();
+    t->hub = hub_new(t->context, listen ? listen : "inproc://thresh", d);
+    return t->hub && (listen ? await_first_agent(t, d) : start_embedded(t, d));
+}
+
 struct tune *tune_new(const struct tune_options *o, struct diag *d)
 {
     struct tune *t = base_calloc(1, sizeof *t);
     t->options = *o;
     if (!o->sizes) t->options.sizes = "";
     t->progress = progress_start(o->quiet);
-    t->context = zmq_ctx_new();
-    t->hub = hub_new(t->context, o->listen ? o->listen : "inproc://thresh", d);
-    bool ok = t->hub && (o->listen ? await_first_agent(t, d) : start_embedded(t, d)) && check_problem(t, d);
+    bool ok = connect_agent(t, d) && check_problem(t, d);
     t->started_s = now_s();
     if (ok)
         greet_first(t);
@@ -240,6 +248,6 @@ void tune_free(struct tune *t)
     store_close(t->store);
     free(t->settings);
     free(t->order);
-    zmq_ctx_term(t->context);
+    if (t->context) zmq_ctx_term(t->context);
     free(t);
 }
