@@ -118,12 +118,44 @@ static bool is_enforced(const struct space_state *st, const struct instance *in)
     return true;
 }
 
+static void extremes(const int64_t *table, uint64_t domain, int64_t *lo, int64_t *hi)
+{
+    *lo = INT64_MAX;
+    *hi = INT64_MIN;
+    for (; domain; domain &= domain - 1) {
+        int64_t x = table[__builtin_ctzll(domain)];
+        if (x < *lo) *lo = x;
+        if (x > *hi) *hi = x;
+    }
+}
+
+/* Whether the loss of values changes a bound that an untabulated instance reads, or fixes the slot. */
+static bool moves_bounds(const struct shape *sh, unsigned local, uint64_t lost, uint64_t now)
+{
+    const struct slot_tables *t = &sh->extremes[local];
+    if (!t->n || !(now & (now - 1))) return true;
+    for (uint32_t k = 0; k < t->n; k++) {
+        int64_t lo, hi, old_lo, old_hi;
+        extremes(t->tables[k], now, &lo, &hi);
+        extremes(t->tables[k], lost, &old_lo, &old_hi);
+        if (old_lo < lo || old_hi > hi) return true;
+    }
+    return false;
+}
+
 /* Whether the loss of values can make a tabulated instance prune: a lost value has no dominator left. */
 static bool matters(const struct shape *sh, unsigned local, uint64_t lost, uint64_t now)
 {
     for (const uint64_t *dominators = sh->dominators + local * 64; lost; lost &= lost - 1)
         if (!(dominators[__builtin_ctzll(lost)] & now)) return true;
     return false;
+}
+
+static bool concerns(const struct shape *sh, uint8_t local, uint64_t lost, uint64_t now)
+{
+    if (local == WATCH_LIVENESS) return now == 2;
+    if (local == WATCH_ALWAYS) return true;
+    return sh->kind == SHAPE_GENERAL ? moves_bounds(sh, local, lost, now) : matters(sh, local, lost, now);
 }
 
 /* Queues what the change may concern. An instance that is not enforced yet is queued when its last guard becomes live. */
@@ -133,7 +165,7 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
     for (uint32_t k = s->watch_first[slot]; k < s->watch_first[slot + 1]; k++) {
         const struct instance *in = &s->instances[s->watch[k]];
         uint8_t local = s->watch_local[k];
-        if (local != WATCH_ALWAYS && !matters(&s->shapes[in->shape], local, lost, now)) continue;
+        if (!concerns(&s->shapes[in->shape], local, lost, now)) continue;
         if (is_enforced(st, in)) state_queue_instance(st, s->watch[k]);
     }
     if (s->slots[slot].square >= 0) state_queue_pair(st, slot);

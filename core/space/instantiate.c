@@ -274,7 +274,8 @@ static void add_watch(struct watch_builder *b, uint32_t slot, uint8_t local)
         return;
     }
     if (again) {
-        b->s->watch_local[b->next[slot] - 1] = WATCH_ALWAYS;
+        uint8_t *known = &b->s->watch_local[b->next[slot] - 1];
+        *known = *known == WATCH_LIVENESS && local == WATCH_LIVENESS ? WATCH_LIVENESS : WATCH_ALWAYS;
         return;
     }
     b->s->watch_local[b->next[slot]] = local;
@@ -290,10 +291,10 @@ static void watch_instance(struct watch_builder *b)
     if (s->entailed[b->instance]) return;
     for (uint32_t k = 0; k < sh->n_slots; k++) {
         uint32_t slot = s->instance_slots[in->slots + k];
-        if (sh->kind != SHAPE_UNARY) add_watch(b, slot, sh->kind == SHAPE_GENERAL ? WATCH_ALWAYS : (uint8_t)k);
-        for (unsigned l = 0; l < s->slots[slot].n_live; l++) add_watch(b, s->slots[slot].live[l], WATCH_ALWAYS);
+        if (sh->kind != SHAPE_UNARY) add_watch(b, slot, k < WATCH_LIVENESS ? (uint8_t)k : WATCH_ALWAYS);
+        for (unsigned l = 0; l < s->slots[slot].n_live; l++) add_watch(b, s->slots[slot].live[l], WATCH_LIVENESS);
     }
-    for (uint32_t k = 0; k < in->n_guards; k++) add_watch(b, s->guards[in->guards + k], WATCH_ALWAYS);
+    for (uint32_t k = 0; k < in->n_guards; k++) add_watch(b, s->guards[in->guards + k], WATCH_LIVENESS);
 }
 
 static void build_watches(struct space *s)

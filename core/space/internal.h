@@ -14,6 +14,7 @@
 
 #define SPACE_NONE UINT32_MAX
 #define WATCH_ALWAYS UINT8_MAX
+#define WATCH_LIVENESS (UINT8_MAX - 1) /* only when the object becomes live */
 #define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
 
 struct universe {
@@ -59,6 +60,12 @@ struct shape_node {
 
 enum shape_kind { SHAPE_UNARY, SHAPE_PAIR, SHAPE_TRIPLE, SHAPE_GENERAL };
 
+/* The functions of one slot in a GENERAL shape: their extremes are all that bounds.c takes from a domain of two or more. */
+struct slot_tables {
+    uint32_t n; /* 0: too many, or too large a universe */
+    const int64_t *tables[4];
+};
+
 struct shape {
     enum shape_kind kind;
     uint32_t n_slots, n_nodes;
@@ -67,6 +74,7 @@ struct shape {
     const uint32_t *sizes;   /* universe of each slot */
     const uint64_t *forward; /* UNARY: allowed words. PAIR: [v0] -> mask of slot 1. TRIPLE: [v0 * n1 + v1] -> mask of 2 */
     const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
+    const struct slot_tables *extremes; /* GENERAL: of each slot */
     const uint64_t *dominators; /* PAIR, TRIPLE: [slot * 64 + v]: values that allow all that v allows. Removing v can only
                                    prune others when none of them is left */
 };

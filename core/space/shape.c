@@ -205,6 +205,27 @@ static void find_dominators(struct shape *sh, struct arena *a)
     sh->dominators = out;
 }
 
+/* Collects the distinct functions of every slot of a GENERAL shape. */
+static void find_extremes(struct shape *sh, struct arena *a)
+{
+    enum { SMALL = 16, MOST = 4 };
+    struct slot_tables *out = ARENA_ARRAY(a, struct slot_tables, sh->n_slots + 1);
+    bool *many = ARENA_ARRAY(a, bool, sh->n_slots + 1);
+    for (uint32_t i = 0; i < sh->n_nodes; i++) {
+        const struct shape_node *n = &sh->nodes[i];
+        if (n->op != GROUND_FUNC) continue;
+        struct slot_tables *t = &out[n->local];
+        bool known = false;
+        for (uint32_t k = 0; k < t->n; k++) known = known || t->tables[k] == n->table;
+        if (known) continue;
+        if (t->n == MOST) many[n->local] = true;
+        else t->tables[t->n++] = n->table;
+    }
+    for (uint32_t k = 0; k < sh->n_slots; k++)
+        if (many[k] || sh->sizes[k] > SMALL) out[k].n = 0;
+    sh->extremes = out;
+}
+
 static void tabulate(struct shape *sh, struct arena *a)
 {
     int64_t *scratch = base_malloc(sh->n_nodes * sizeof *scratch);
@@ -212,6 +233,7 @@ static void tabulate(struct shape *sh, struct arena *a)
     if (sh->kind == SHAPE_UNARY) tabulate_unary(sh, a, scratch);
     else if (sh->kind == SHAPE_PAIR) tabulate_pair(sh, a, scratch);
     else if (sh->kind == SHAPE_TRIPLE) tabulate_triple(sh, a, scratch);
+    if (sh->kind == SHAPE_GENERAL) find_extremes(sh, a);
     if (sh->kind == SHAPE_PAIR || sh->kind == SHAPE_TRIPLE) find_dominators(sh, a);
     free(scratch);
 }
