@@ -320,12 +320,32 @@ static void emit_memory_write(struct cg_emitter *e, const struct cg_node *n, boo
     if (braces) strbuf_indent(e->out, e->indent), strbuf_add(e->out, "}\n");
 }
 
+/* A vector step whose accumulator is an array of scalars (or another vector's components): the lanes are
+ * added in a vector of their own and taken apart. A vector literal is no lvalue; PoCL drops stores to one. */
+static void emit_spread_step(struct cg_emitter *e, uint32_t inst, const struct cg_operand *accumulator)
+{
+    const char *type = cg_type_text(e, e->p->bb->insts[inst].type, e->lane->size);
+    strbuf_printf(e->out, "{\n");
+    strbuf_indent(e->out, e->indent + 1);
+    strbuf_printf(e->out, "const %s lanes = %s;\n", type, expression_text(e, inst, true));
+    for (int64_t i = 0; i < e->lane->size; i++) {
+        strbuf_indent(e->out, e->indent + 1);
+        strbuf_printf(e->out, "%s = lanes.s%llx;\n", operand_scalar(e, accumulator, i), (long long)i);
+    }
+    strbuf_indent(e->out, e->indent);
+    strbuf_add(e->out, "}\n");
+}
+
 static void emit_assignment(struct cg_emitter *e, uint32_t inst, bool vector)
 {
     const struct bb_inst *in = &e->p->bb->insts[inst];
     const struct cg_value *v = &e->p->values[inst];
     const struct cg_operand *accumulator = in->kind == BB_STEP ? &e->p->operands[inst][0] : NULL;
     const struct cg_access *x = &e->p->access[inst];
+    if (accumulator && vector && !is_whole_vector(e, accumulator)) {
+        emit_spread_step(e, inst, accumulator);
+        return;
+    }
     if (!accumulator && v->declared_inline)
         strbuf_printf(e->out, "%s%s ", in->kind == BB_INIT ? "" : "const ",
                       cg_type_text(e, in->type, width_of(v)));
