@@ -1,7 +1,8 @@
 /* fork(), the tidy-up that makes a forked process independent of its parent, and frames over a socket pair.
  *
- * The parent may have threads: between fork() and body() the child only makes system calls and uses malloc, which the C
- * library keeps usable. The parent never initialises OpenCL itself; a driver's state does not survive a fork. */
+ * The parent may have threads: between fork() and body() the child only makes system calls and uses malloc,
+ * which the C library keeps usable. The parent never initialises OpenCL itself; a driver's state does not
+ * survive a fork. */
 #include "agent/child.h"
 
 #include <dirent.h>
@@ -31,7 +32,8 @@ static void reset_signals(void)
 {
     static const int reset[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGCHLD, SIGALRM};
     struct sigaction action = {.sa_handler = SIG_DFL};
-    for (size_t i = 0; i < sizeof reset / sizeof *reset; i++) sigaction(reset[i], &action, NULL);
+    for (size_t i = 0; i < sizeof reset / sizeof *reset; i++)
+        sigaction(reset[i], &action, NULL);
     action.sa_handler = SIG_IGN;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGPIPE, &action, NULL);
@@ -54,8 +56,10 @@ pid_t child_fork(int *fd, void (*body)(int fd, void *ctx), void *ctx)
         _exit(0);
     }
     close(pair[1]);
-    if (pid < 0) close(pair[0]);
-    else *fd = pair[0];
+    if (pid < 0)
+        close(pair[0]);
+    else
+        *fd = pair[0];
     return pid;
 }
 
@@ -63,7 +67,8 @@ int child_kill(pid_t pid, int fd)
 {
     int status = 0;
     kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
     close(fd);
     return status;
 }

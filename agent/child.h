@@ -1,5 +1,5 @@
-/* Child processes without exec: what may crash or hang (an OpenCL driver, a kernel) runs in one, and talks to its parent
- * over a stream socket in frames of a length and a kind. */
+/* Child processes without exec: what may crash or hang (an OpenCL driver, a kernel) runs in one, and talks to
+ * its parent over a stream socket in frames of a length and a kind. */
 #ifndef THRESH_AGENT_CHILD_H
 #define THRESH_AGENT_CHILD_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Forks; the child keeps its standard streams and its end of the socket, dies with the calling thread, has default signal
- * dispositions (SIGINT ignored), runs body(fd, ctx) and ends without running exit handlers. Returns the child's id and the
- * parent's end in *fd, or -1. */
+/* Forks; the child keeps its standard streams and its end of the socket, dies with the calling thread, has
+ * default signal dispositions (SIGINT ignored), runs body(fd, ctx) and ends without running exit handlers.
+ * Returns the child's id and the parent's end in *fd, or -1. */
 pid_t child_fork(int *fd, void (*body)(int fd, void *ctx), void *ctx);
 /* Kills and reaps the child, closes fd. Returns its wait status. */
 int child_kill(pid_t pid, int fd);

@@ -1,5 +1,5 @@
-/* The list of OpenCL devices. A child process loads the drivers, asks and writes plain structures to a socket; the caller's
- * process stays free of driver state, so that it can fork runners.
+/* The list of OpenCL devices. A child process loads the drivers, asks and writes plain structures to a
+ * socket; the caller's process stays free of driver state, so that it can fork runners.
  *
  * Order: GPUs first, then by platform name, device name and, for equal devices, the loader's order. */
 #include "agent/device.h"
@@ -20,24 +20,29 @@ struct found {
     struct device device;
 };
 
-#define ERROR_NAMES(X)                                                                                                 \
-    X(CL_DEVICE_NOT_FOUND) X(CL_DEVICE_NOT_AVAILABLE) X(CL_COMPILER_NOT_AVAILABLE)                                     \
-    X(CL_MEM_OBJECT_ALLOCATION_FAILURE) X(CL_OUT_OF_RESOURCES) X(CL_OUT_OF_HOST_MEMORY)                                \
-    X(CL_BUILD_PROGRAM_FAILURE) X(CL_MISALIGNED_SUB_BUFFER_OFFSET) X(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)     \
-    X(CL_INVALID_VALUE) X(CL_INVALID_DEVICE) X(CL_INVALID_CONTEXT) X(CL_INVALID_MEM_OBJECT)                            \
-    X(CL_INVALID_BUILD_OPTIONS) X(CL_INVALID_PROGRAM) X(CL_INVALID_PROGRAM_EXECUTABLE) X(CL_INVALID_KERNEL_NAME)       \
-    X(CL_INVALID_KERNEL) X(CL_INVALID_ARG_INDEX) X(CL_INVALID_ARG_VALUE) X(CL_INVALID_ARG_SIZE)                        \
-    X(CL_INVALID_KERNEL_ARGS) X(CL_INVALID_WORK_DIMENSION) X(CL_INVALID_WORK_GROUP_SIZE)                               \
-    X(CL_INVALID_WORK_ITEM_SIZE) X(CL_INVALID_GLOBAL_OFFSET) X(CL_INVALID_BUFFER_SIZE)                                 \
-    X(CL_INVALID_GLOBAL_WORK_SIZE)
+#define ERROR_NAMES(X)                                                                                       \
+    X(CL_DEVICE_NOT_FOUND)                                                                                   \
+    X(CL_DEVICE_NOT_AVAILABLE) X(CL_COMPILER_NOT_AVAILABLE) X(CL_MEM_OBJECT_ALLOCATION_FAILURE)              \
+        X(CL_OUT_OF_RESOURCES) X(CL_OUT_OF_HOST_MEMORY) X(CL_BUILD_PROGRAM_FAILURE)                          \
+            X(CL_MISALIGNED_SUB_BUFFER_OFFSET) X(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)               \
+                X(CL_INVALID_VALUE) X(CL_INVALID_DEVICE) X(CL_INVALID_CONTEXT) X(CL_INVALID_MEM_OBJECT)      \
+                    X(CL_INVALID_BUILD_OPTIONS) X(CL_INVALID_PROGRAM) X(CL_INVALID_PROGRAM_EXECUTABLE)       \
+                        X(CL_INVALID_KERNEL_NAME) X(CL_INVALID_KERNEL) X(CL_INVALID_ARG_INDEX)               \
+                            X(CL_INVALID_ARG_VALUE) X(CL_INVALID_ARG_SIZE) X(CL_INVALID_KERNEL_ARGS)         \
+                                X(CL_INVALID_WORK_DIMENSION) X(CL_INVALID_WORK_GROUP_SIZE)                   \
+                                    X(CL_INVALID_WORK_ITEM_SIZE) X(CL_INVALID_GLOBAL_OFFSET)                 \
+                                        X(CL_INVALID_BUFFER_SIZE) X(CL_INVALID_GLOBAL_WORK_SIZE)
 
 const char *opencl_error_name(cl_int error)
 {
     switch (error) {
-#define NAME(id) case id: return #id;
+#define NAME(id)                                                                                             \
+    case id:                                                                                                 \
+        return #id;
         ERROR_NAMES(NAME)
 #undef NAME
-    default: return "OpenCL error";
+    default:
+        return "OpenCL error";
     }
 }
 
@@ -62,7 +67,8 @@ static void get_limits(cl_device_id id, bool gpu, struct bb_device *l)
     get(id, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
     l->gpu = gpu;
     l->max_work_group = (int64_t)group;
-    for (int i = 0; i < 3; i++) l->max_work_item[i] = (int64_t)items[i];
+    for (int i = 0; i < 3; i++)
+        l->max_work_item[i] = (int64_t)items[i];
     l->local_bytes = (int64_t)local;
     l->max_unroll = gpu ? 256 : 512;
     get_vector_widths(l);
@@ -121,9 +127,11 @@ static unsigned find_all(struct found *out)
     if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms)) return 0;
     if (n_platforms > MAX_PLATFORMS) n_platforms = MAX_PLATFORMS;
     unsigned n = 0;
-    for (cl_uint i = 0; i < n_platforms; i++) n += find_on_platform(platforms[i], out + n, MAX_DEVICES - n);
+    for (cl_uint i = 0; i < n_platforms; i++)
+        n += find_on_platform(platforms[i], out + n, MAX_DEVICES - n);
     qsort(out, n, sizeof *out, compare_found);
-    for (unsigned i = 0; i < n; i++) out[i].device.index = i;
+    for (unsigned i = 0; i < n; i++)
+        out[i].device.index = i;
     return n;
 }
 
@@ -162,7 +170,8 @@ unsigned device_list(struct device *out, unsigned n, struct diag *d)
         diag_plain(d, "the query of the OpenCL devices failed: a driver crashed or did not answer");
         return 0;
     }
-    if (count == 0) diag_plain(d, "no OpenCL device: install a driver (on Debian, pocl-opencl-icd runs on any CPU)");
+    if (count == 0)
+        diag_plain(d, "no OpenCL device: install a driver (on Debian, pocl-opencl-icd runs on any CPU)");
     if (count > n) count = n;
     memcpy(out, all, count * sizeof *out);
     return count;
@@ -202,6 +211,7 @@ bool device_select(const char *selector, struct device *out, struct diag *d)
             *out = all[i];
             return true;
         }
-    if (n > 0) diag_plain(d, "no OpenCL device matches '%s' (%u available; see 'thresh devices')", selector, n);
+    if (n > 0)
+        diag_plain(d, "no OpenCL device matches '%s' (%u available; see 'thresh devices')", selector, n);
     return false;
 }

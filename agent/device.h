@@ -1,4 +1,5 @@
-/* OpenCL devices by stable name and order: GPUs first, then by platform and name; never in the loader's order. */
+/* OpenCL devices by stable name and order: GPUs first, then by platform and name; never in the loader's
+ * order. */
 #ifndef THRESH_AGENT_DEVICE_H
 #define THRESH_AGENT_DEVICE_H
 
@@ -20,10 +21,11 @@ struct device {
     unsigned index; /* place in the stable order: how a runner finds it again */
 };
 
-/* All devices, in the stable order; queried in a child process, so that the caller never loads a driver. Returns their
- * number, at most n; 0 after adding an error when there is no platform. */
+/* All devices, in the stable order; queried in a child process, so that the caller never loads a driver.
+ * Returns their number, at most n; 0 after adding an error when there is no platform. */
 unsigned device_list(struct device *out, unsigned n, struct diag *d);
-/* Selects by substring of the name, "gpu", "cpu" or a number; NULL or "" takes the first. false after adding an error. */
+/* Selects by substring of the name, "gpu", "cpu" or a number; NULL or "" takes the first. false after adding
+ * an error. */
 bool device_select(const char *selector, struct device *out, struct diag *d);
 
 #endif

@@ -1,10 +1,10 @@
-/* The evaluator: runners, their jobs, the device lock and the clock that kills (design page `distribution`, "Runners" and
- * "Hopeless candidates").
+/* The evaluator: runners, their jobs, the device lock and the clock that kills (design page `distribution`,
+ * "Runners" and "Hopeless candidates").
  *
- * One thread, no blocking call but the final wait for a killed child. A runner is STARTING, IDLE, BUILDING, WAITING for the
- * lock or RUNNING with it. On a CPU device the others are stopped while one holds the lock. Every state but IDLE and
- * WAITING has a kill time; a runner that dies or is killed costs its candidate, and another is forked in its place. Three
- * failed starts in a row mean that the device is lost. */
+ * One thread, no blocking call but the final wait for a killed child. A runner is STARTING, IDLE, BUILDING,
+ * WAITING for the lock or RUNNING with it. On a CPU device the others are stopped while one holds the lock.
+ * Every state but IDLE and WAITING has a kill time; a runner that dies or is killed costs its candidate, and
+ * another is forked in its place. Three failed starts in a row mean that the device is lost. */
 #include "agent/evaluate.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@
 #include "core/space/space.h"
 
 enum { MAX_RUNNERS = 16, MAX_FAILED_STARTS = 3, JOBS_PER_RUNNER = 2 };
-static const double START_MS = 120e3, BUILD_MS = 60e3;     /* kill times */
+static const double START_MS = 120e3, BUILD_MS = 60e3; /* kill times */
 static const double LEAST_LIMIT_NS = 20e6, FIRST_LIMIT_NS = 2e9, PATIENT_LIMIT_NS = 600e9;
 static const double DEFAULT_CUT_FACTOR = 10, DEFAULT_BATCH_NS = 30e6;
 
@@ -95,7 +95,8 @@ const char *eval_status_name(enum eval_status s)
 enum eval_status eval_status_find(const char *name)
 {
     unsigned s = 0;
-    while (s < EVAL_STATUS_COUNT && strcmp(status_names[s], name)) s++;
+    while (s < EVAL_STATUS_COUNT && strcmp(status_names[s], name))
+        s++;
     return (enum eval_status)s;
 }
 
@@ -228,15 +229,18 @@ static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
     struct evaluation e = {.status = overdue ? EVAL_TIMEOUT : EVAL_CRASHED};
     struct pending *job = s->job;
     s->job = NULL;
-    if (!job && s->state == STARTING) count_failed_start(ev, overdue ? "the driver does not answer" : "the driver crashed");
+    if (!job && s->state == STARTING)
+        count_failed_start(ev, overdue ? "the driver does not answer" : "the driver crashed");
     bool building = s->state == BUILDING;
     int status = replace(ev, s);
     if (!job) return;
     const char *phase = building ? "building" : "running";
-    if (overdue) snprintf(e.message, EVAL_MESSAGE, "killed: no sign of life while %s", phase);
+    if (overdue)
+        snprintf(e.message, EVAL_MESSAGE, "killed: no sign of life while %s", phase);
     else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         snprintf(e.message, EVAL_MESSAGE, "the process died of signal %d while %s", WTERMSIG(status), phase);
-    else snprintf(e.message, EVAL_MESSAGE, "the process ended while %s", phase);
+    else
+        snprintf(e.message, EVAL_MESSAGE, "the process ended while %s", phase);
     job->result = e;
     queue_push(&ev->done, job);
 }
@@ -318,7 +322,8 @@ static void receive(struct evaluator *ev, struct slot *s)
     s->length += (size_t)n;
     pid_t pid = s->pid;
     int taken = 1;
-    while (taken == 1 && s->pid == pid) taken = take_frame(ev, s);
+    while (taken == 1 && s->pid == pid)
+        taken = take_frame(ev, s);
     if (taken < 0 && s->pid == pid) on_death(ev, s, false);
 }
 
@@ -365,14 +370,16 @@ static void arm_timer(const struct evaluator *ev)
     timerfd_settime(ev->timer, 0, &t, NULL);
 }
 
-/* One step: hand out jobs and the lock, wait for the runners at most wait_ms (-1: until something happens), serve them. */
+/* One step: hand out jobs and the lock, wait for the runners at most wait_ms (-1: until something happens),
+ * serve them. */
 static void step(struct evaluator *ev, int wait_ms)
 {
     struct pollfd p[MAX_RUNNERS + 1];
     dispatch(ev);
     grant(ev);
     arm_timer(ev);
-    for (unsigned i = 0; i < ev->n_slots; i++) p[i] = (struct pollfd){.fd = ev->slots[i].fd, .events = POLLIN};
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        p[i] = (struct pollfd){.fd = ev->slots[i].fd, .events = POLLIN};
     p[ev->n_slots] = (struct pollfd){.fd = ev->timer, .events = POLLIN};
     if (poll(p, ev->n_slots + 1, wait_ms) > 0)
         for (unsigned i = 0; i < ev->n_slots; i++)
@@ -416,7 +423,8 @@ static void submit(struct evaluator *ev, uint64_t id, enum runner_mode mode, con
     step(ev, 0);
 }
 
-void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel *k, const struct eval_settings *s)
+void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel *k,
+                      const struct eval_settings *s)
 {
     submit(ev, job, RUNNER_EVALUATE, k, s);
 }
@@ -463,8 +471,8 @@ static void shuffle(unsigned *order, unsigned n, struct pcg32 *rng)
     }
 }
 
-void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kernels, unsigned n, unsigned rounds,
-                      uint64_t seed, double *out_ns)
+void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kernels, unsigned n,
+                      unsigned rounds, uint64_t seed, double *out_ns)
 {
     const struct eval_settings settings = {.verify = false};
     struct pcg32 rng = pcg32_seed(seed, 0x80);
@@ -517,8 +525,10 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     ev->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     ev->n_slots = runners ? runners : dev->gpu ? 4 : 2;
     if (ev->n_slots > MAX_RUNNERS) ev->n_slots = MAX_RUNNERS;
-    for (unsigned i = 0; i < ev->n_slots; i++) start_runner(ev, &ev->slots[i]);
-    while (!any_ready(ev) && !ev->lost) step(ev, -1);
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        start_runner(ev, &ev->slots[i]);
+    while (!any_ready(ev) && !ev->lost)
+        step(ev, -1);
     if (!ev->lost) return ev;
     diag_plain(d, "%s: %s", dev->name, ev->start_error);
     evaluator_free(ev);
@@ -532,8 +542,10 @@ void evaluator_free(struct evaluator *ev)
         pending_free(ev->slots[i].job);
         if (ev->slots[i].pid > 0) child_kill(ev->slots[i].pid, ev->slots[i].fd);
     }
-    for (struct pending *j; (j = queue_pop(&ev->waiting));) pending_free(j);
-    for (struct pending *j; (j = queue_pop(&ev->done));) pending_free(j);
+    for (struct pending *j; (j = queue_pop(&ev->waiting));)
+        pending_free(j);
+    for (struct pending *j; (j = queue_pop(&ev->done));)
+        pending_free(j);
     if (ev->timer >= 0) close(ev->timer);
     verify_task_free(ev->task);
     free(ev);
@@ -541,7 +553,8 @@ void evaluator_free(struct evaluator *ev)
 
 /* ---- the reference ---- */
 
-static struct verify_task *task_of(const struct problem *p, const struct device *dev, uint64_t seed, struct diag *d)
+static struct verify_task *task_of(const struct problem *p, const struct device *dev, uint64_t seed,
+                                   struct diag *d)
 {
     const struct backbone *bb = p->backbone;
     struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
@@ -571,21 +584,27 @@ static bool naive_kernel(const struct problem *p, struct cg_kernel *out)
     return ok;
 }
 
-/* The reference from the naive kernel, or, where the space has none and the problem is small, from the interpreter. */
-static bool fill_reference(struct evaluator *ev, const struct problem *p, const unsigned *input_of, struct diag *d)
+/* The reference from the naive kernel, or, where the space has none and the problem is small, from the
+ * interpreter. */
+static bool fill_reference(struct evaluator *ev, const struct problem *p, const unsigned *input_of,
+                           struct diag *d)
 {
     struct cg_kernel naive;
     if (!naive_kernel(p, &naive)) {
         bool small = verify_interpretable(ev->task, p->program);
-        if (small) verify_interpret(ev->task, input_of, p->program);
-        else diag_plain(d, "no reference: the naive implementation is not in the space, and the problem is too large "
-                           "for the interpreter");
+        if (small)
+            verify_interpret(ev->task, input_of, p->program);
+        else
+            diag_plain(
+                d, "no reference: the naive implementation is not in the space, and the problem is too large "
+                   "for the interpreter");
         return small;
     }
     struct evaluation e;
     run_alone(ev, RUNNER_REFERENCE, &naive, &(struct eval_settings){0}, &e);
     cg_kernel_free(&naive);
-    if (e.status != EVAL_OK) diag_plain(d, "the naive kernel fails: %s: %s", eval_status_name(e.status), e.message);
+    if (e.status != EVAL_OK)
+        diag_plain(d, "the naive kernel fails: %s: %s", eval_status_name(e.status), e.message);
     return e.status == EVAL_OK;
 }
 
@@ -593,15 +612,16 @@ static bool make_reference(struct evaluator *ev, const struct problem *p, uint64
 {
     const struct backbone *bb = p->backbone;
     unsigned *input_of = base_calloc(bb->n_buffers, sizeof *input_of);
-    for (unsigned i = 0; i < bb->n_buffers; i++) input_of[i] = bb->buffers[i].input;
+    for (unsigned i = 0; i < bb->n_buffers; i++)
+        input_of[i] = bb->buffers[i].input;
     bool ok = fill_reference(ev, p, input_of, d) &&
               verify_reference(ev->task, input_of, p->program, seed, ev->tolerance, d);
     free(input_of);
     return ok;
 }
 
-struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners, uint64_t seed,
-                                struct diag *d)
+struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
+                                uint64_t seed, struct diag *d)
 {
     static const struct verify_tolerance none[VERIFY_SETS] = {{.exact = true}, {.absolute = 0}};
     struct verify_task *task = task_of(p, dev, seed, d);

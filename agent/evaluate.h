@@ -1,5 +1,6 @@
-/* Evaluation of kernels on one OpenCL device: build, verify, measure, in child processes (runners) that can be killed.
- * Design page `distribution`, "The agent". This interface knows kernels and buffers; no search, no socket. */
+/* Evaluation of kernels on one OpenCL device: build, verify, measure, in child processes (runners) that can
+ * be killed. Design page `distribution`, "The agent". This interface knows kernels and buffers; no search, no
+ * socket. */
 #ifndef THRESH_AGENT_EVALUATE_H
 #define THRESH_AGENT_EVALUATE_H
 
@@ -17,11 +18,11 @@ enum eval_status {
     EVAL_WRONG_RESULT,
     EVAL_TIMEOUT,
     EVAL_CRASHED,
-    EVAL_CUT,         /* given up before or while running: proved slower than the limit */
+    EVAL_CUT, /* given up before or while running: proved slower than the limit */
     EVAL_DEVICE_LOST,
     EVAL_STATUS_COUNT
 };
-const char *eval_status_name(enum eval_status s); /* "ok", "build_error", ... */
+const char *eval_status_name(enum eval_status s);    /* "ok", "build_error", ... */
 enum eval_status eval_status_find(const char *name); /* EVAL_STATUS_COUNT: unknown */
 
 enum { EVAL_MAX_SAMPLES = 64, EVAL_MESSAGE = 512 };
@@ -35,7 +36,7 @@ struct evaluation {
 };
 
 struct eval_settings {
-    double best_ns;    /* best time known, 0: none. Limit = max(cut_factor * best, 20 ms); 2 s without a best */
+    double best_ns; /* best time known, 0: none. Limit = max(cut_factor * best, 20 ms); 2 s without a best */
     double cut_factor; /* default 10 */
     double batch_ns;   /* length of a batch, default 30e6 */
     bool verify;       /* default true */
@@ -43,26 +44,29 @@ struct eval_settings {
 
 struct evaluator;
 
-/* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU), makes the inputs, and the reference from
- * the naive kernel checked against the Lift interpreter. `d` gets what went wrong; NULL then. Borrows p. */
-struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners, uint64_t seed,
-                                struct diag *d);
+/* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU), makes the inputs, and the
+ * reference from the naive kernel checked against the Lift interpreter. `d` gets what went wrong; NULL then.
+ * Borrows p. */
+struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
+                                uint64_t seed, struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 
 /* How many jobs it takes before it is full. */
 unsigned evaluator_capacity(const struct evaluator *ev);
 /* Starts an evaluation. The kernel is copied. job ids are the caller's. */
-void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel *k, const struct eval_settings *s);
+void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel *k,
+                      const struct eval_settings *s);
 /* Waits up to timeout_ms (-1: forever) for one result. false: none yet. */
 bool evaluator_poll(struct evaluator *ev, int timeout_ms, uint64_t *job, struct evaluation *out);
-/* Descriptors that become readable when evaluator_poll() would make progress (for zmq_poll); returns their number. */
+/* Descriptors that become readable when evaluator_poll() would make progress (for zmq_poll); returns their
+ * number. */
 unsigned evaluator_fds(const struct evaluator *ev, int *fds, unsigned n);
 /* Submit and wait. */
 void evaluator_run(struct evaluator *ev, const struct cg_kernel *k, const struct eval_settings *s,
                    struct evaluation *out);
-/* Quoted figures: measures n kernels in `rounds` rounds of random order, nothing else running; out_ns[k * rounds + r] is
- * the time per launch (span over count) of kernel k in round r, NAN if it failed. */
-void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kernels, unsigned n, unsigned rounds,
-                      uint64_t seed, double *out_ns);
+/* Quoted figures: measures n kernels in `rounds` rounds of random order, nothing else running; out_ns[k *
+ * rounds + r] is the time per launch (span over count) of kernel k in round r, NAN if it failed. */
+void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kernels, unsigned n,
+                      unsigned rounds, uint64_t seed, double *out_ns);
 
 #endif

@@ -1,7 +1,9 @@
-/* Launches, batches and growing prefixes (design page `distribution`, "Measurement" and "Hopeless candidates").
+/* Launches, batches and growing prefixes (design page `distribution`, "Measurement" and "Hopeless
+ * candidates").
  *
- * Events are polled, never waited for: clFinish on an endless kernel does not return. A sample is the device's own start
- * and end of a launch, within a batch that is enqueued at once, so that no launch waits for the host. */
+ * Events are polled, never waited for: clFinish on an endless kernel does not return. A sample is the
+ * device's own start and end of a launch, within a batch that is enqueued at once, so that no launch waits
+ * for the host. */
 #include "agent/measure.h"
 
 #include <time.h>
@@ -10,7 +12,8 @@
 #include "core/base/panic.h"
 
 enum { MAX_BATCH = 64, GROW_FAST = 8 };
-static const double SLACK_NS = 100e6; /* of the host's clock over the device's: what completes is judged by the latter */
+static const double SLACK_NS =
+    100e6; /* of the host's clock over the device's: what completes is judged by the latter */
 
 static void nap(double waited_ms)
 {
@@ -25,7 +28,8 @@ static struct measure_result wait_for(const struct measure_launch *l, cl_event e
     for (;;) {
         cl_int status = CL_QUEUED;
         cl_int error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        if (error || status < 0) return (struct measure_result){.end = MEASURE_FAILED, .error = error ? error : status};
+        if (error || status < 0)
+            return (struct measure_result){.end = MEASURE_FAILED, .error = error ? error : status};
         if (status == CL_COMPLETE) return (struct measure_result){.end = MEASURE_DONE};
         double now = child_now_ms();
         if ((now - start) * 1e6 > limit_ns) return (struct measure_result){.end = MEASURE_OVERDUE};
@@ -46,11 +50,12 @@ static double stamp(cl_event event, cl_profiling_info what)
 
 static cl_int enqueue(const struct measure_launch *l, const size_t global[3], cl_event *event)
 {
-    return clEnqueueNDRangeKernel(l->queue, l->kernel, 3, NULL, global, l->free_local ? NULL : l->local, 0, NULL, event);
+    return clEnqueueNDRangeKernel(l->queue, l->kernel, 3, NULL, global, l->free_local ? NULL : l->local, 0,
+                                  NULL, event);
 }
 
-static unsigned enqueue_all(const struct measure_launch *l, const size_t global[3], unsigned n, cl_event *events,
-                            cl_int *error)
+static unsigned enqueue_all(const struct measure_launch *l, const size_t global[3], unsigned n,
+                            cl_event *events, cl_int *error)
 {
     unsigned done = 0;
     for (*error = CL_SUCCESS; done < n; done++)
@@ -71,11 +76,15 @@ static struct measure_result run_all(const struct measure_launch *l, const size_
     if (queued > 0) r = wait_for(l, events[queued - 1], limit_ns + SLACK_NS);
     if (r.end == MEASURE_DONE && error) r = (struct measure_result){.end = MEASURE_FAILED, .error = error};
     if (r.end == MEASURE_DONE) {
-        r.ns = (stamp(events[n - 1], CL_PROFILING_COMMAND_END) - stamp(events[0], CL_PROFILING_COMMAND_START)) / n;
+        r.ns =
+            (stamp(events[n - 1], CL_PROFILING_COMMAND_END) - stamp(events[0], CL_PROFILING_COMMAND_START)) /
+            n;
         for (unsigned i = 0; i < n; i++)
-            samples[i] = stamp(events[i], CL_PROFILING_COMMAND_END) - stamp(events[i], CL_PROFILING_COMMAND_START);
+            samples[i] =
+                stamp(events[i], CL_PROFILING_COMMAND_END) - stamp(events[i], CL_PROFILING_COMMAND_START);
     }
-    for (unsigned i = 0; i < queued; i++) clReleaseEvent(events[i]);
+    for (unsigned i = 0; i < queued; i++)
+        clReleaseEvent(events[i]);
     return r;
 }
 
@@ -85,7 +94,8 @@ struct measure_result measure_once(const struct measure_launch *l, const size_t 
     return run_all(l, global, 1, limit_ns, &sample);
 }
 
-struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns, double *samples)
+struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns,
+                                    double *samples)
 {
     return run_all(l, l->global, n, limit_ns, samples);
 }
@@ -120,10 +130,12 @@ struct measure_result measure_prefixes(const struct measure_launch *l, double li
     struct measure_result worst = {.end = MEASURE_DONE};
     if (l->free_local) return worst;
     size_t whole[3], groups[3] = {1, 1, 1};
-    for (int i = 0; i < 3; i++) whole[i] = l->global[i] / l->local[i];
+    for (int i = 0; i < 3; i++)
+        whole[i] = l->global[i] / l->local[i];
     while (count_groups(groups) < count_groups(whole)) {
         size_t global[3];
-        for (int i = 0; i < 3; i++) global[i] = groups[i] * l->local[i];
+        for (int i = 0; i < 3; i++)
+            global[i] = groups[i] * l->local[i];
         struct measure_result r = measure_once(l, global, limit_ns);
         r.groups = count_groups(groups);
         r.of = count_groups(whole);

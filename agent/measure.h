@@ -11,7 +11,7 @@ struct measure_launch {
     cl_command_queue queue; /* in order, with profiling */
     cl_kernel kernel;       /* arguments are set */
     size_t global[3], local[3];
-    bool free_local;        /* the work-group size is left to the device */
+    bool free_local;          /* the work-group size is left to the device */
     void (*alive)(void *ctx); /* called now and then while waiting */
     void *ctx;
 };
@@ -32,12 +32,14 @@ struct measure_result {
 /* One launch over `global` work-items, waited for at most limit_ns, and some slack, of wall time. The caller
  * compares the device time with the limit. */
 struct measure_result measure_once(const struct measure_launch *l, const size_t global[3], double limit_ns);
-/* Launches growing prefixes of the work-groups, all but the whole: a prefix over the limit proves that the whole is. `ns`
- * is the longest one. */
+/* Launches growing prefixes of the work-groups, all but the whole: a prefix over the limit proves that the
+ * whole is. `ns` is the longest one. */
 struct measure_result measure_prefixes(const struct measure_launch *l, double limit_ns);
-/* How many launches of about launch_ns make a batch: 5 to 40; 2 if one fills a batch and is far from the best. */
+/* How many launches of about launch_ns make a batch: 5 to 40; 2 if one fills a batch and is far from the
+ * best. */
 unsigned measure_batch_size(double launch_ns, double batch_ns, double best_ns);
 /* n launches enqueued at once; samples[i] is the device time of launch i. `ns` is the span over n. */
-struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns, double *samples);
+struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns,
+                                    double *samples);
 
 #endif

@@ -1,9 +1,9 @@
-/* A runner process: context, buffers, and one job after the other: build, verify, measure (design page `distribution`, "The
- * agent"). Single-threaded but for what the driver starts.
+/* A runner process: context, buffers, and one job after the other: build, verify, measure (design page
+ * `distribution`, "The agent"). Single-threaded but for what the driver starts.
  *
- * Output buffers and temporaries lie between guard zones, and are filled with NaN (integers: 0xA5) before each verified
- * run; zones and outputs are compared after it. A run that ends badly retires the process: a wild store may have damaged
- * the heap or an input. */
+ * Output buffers and temporaries lie between guard zones, and are filled with NaN (integers: 0xA5) before
+ * each verified run; zones and outputs are compared after it. A run that ends badly retires the process: a
+ * wild store may have damaged the heap or an input. */
 #include "agent/runner.h"
 
 #include <stdarg.h>
@@ -20,8 +20,8 @@
 #include "core/base/stats.h"
 
 enum { GUARD = 64 << 10, MAX_ARGS = 64 };
-static const double WARM_UP_NS = 5e9;     /* the launch that makes machine code */
-static const double WIDE_GRID_NS = 1e9;   /* some drivers make it again for very many groups */
+static const double WARM_UP_NS = 5e9;   /* the launch that makes machine code */
+static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
 static const double BUILD_LOG = 1 << 20;
 
 /* A device buffer between guard zones: view is `bytes` of whole, GUARD from its start. */
@@ -91,7 +91,8 @@ static cl_int guarded_fill(cl_command_queue queue, const struct guarded *g)
 
 static bool zone_intact(struct runner *r, const struct guarded *g, size_t offset)
 {
-    if (clEnqueueReadBuffer(r->queue, g->whole, CL_TRUE, offset, GUARD, r->scratch, 0, NULL, NULL)) return false;
+    if (clEnqueueReadBuffer(r->queue, g->whole, CL_TRUE, offset, GUARD, r->scratch, 0, NULL, NULL))
+        return false;
     for (size_t i = 0; i < GUARD; i++)
         if (r->scratch[i] != g->fill) return false;
     return true;
@@ -112,8 +113,8 @@ static cl_int make_inputs(struct runner *r, unsigned b)
     cl_int error = CL_SUCCESS;
     const struct verify_buffer *v = &r->task->buffers[b];
     for (unsigned set = 0; !error && set < VERIFY_SETS; set++)
-        r->inputs[b][set] =
-            clCreateBuffer(r->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, v->bytes, v->data[set], &error);
+        r->inputs[b][set] = clCreateBuffer(r->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, v->bytes,
+                                           v->data[set], &error);
     return error;
 }
 
@@ -126,7 +127,8 @@ static cl_int make_buffers(struct runner *r)
     for (unsigned b = 0; !error && b < r->task->n_buffers; b++) {
         const struct verify_buffer *v = &r->task->buffers[b];
         if (v->bytes > largest) largest = v->bytes;
-        error = v->output ? guarded_new(r->context, v->bytes, is_integer(v->type), &r->outputs[b]) : make_inputs(r, b);
+        error = v->output ? guarded_new(r->context, v->bytes, is_integer(v->type), &r->outputs[b])
+                          : make_inputs(r, b);
     }
     r->scratch = base_malloc(largest);
     return error;
@@ -168,8 +170,9 @@ static bool make_temporaries(struct job *j)
     for (unsigned i = 0; i < j->set.n_args; i++) {
         if (j->args[i].buffer != BB_NONE) continue;
         cl_int error = guarded_new(j->runner->context, j->args[i].bytes, false, &j->temporaries[i]);
-        if (error) return fail(j, EVAL_LAUNCH_ERROR, "a temporary of %zu bytes: %s", j->args[i].bytes,
-                               opencl_error_name(error));
+        if (error)
+            return fail(j, EVAL_LAUNCH_ERROR, "a temporary of %zu bytes: %s", j->args[i].bytes,
+                        opencl_error_name(error));
     }
     return true;
 }
@@ -179,7 +182,7 @@ static bool bind(struct job *j, enum verify_set set)
     struct runner *r = j->runner;
     for (unsigned i = 0; i < j->set.n_args; i++) {
         uint32_t b = j->args[i].buffer;
-        cl_mem m = b == BB_NONE ? j->temporaries[i].view
+        cl_mem m = b == BB_NONE                 ? j->temporaries[i].view
                    : r->task->buffers[b].output ? r->outputs[b].view
                                                 : r->inputs[b][set];
         cl_int error = clSetKernelArg(j->launch.kernel, i, sizeof m, &m);
@@ -205,11 +208,13 @@ static void await_lock(struct runner *r)
 /* A launch that ended badly, or took longer than limit_ns. */
 static bool explain(struct job *j, struct measure_result m, double limit_ns, const char *what)
 {
-    if (m.end == MEASURE_FAILED) return fail(j, EVAL_LAUNCH_ERROR, "%s: %s", what, opencl_error_name(m.error));
+    if (m.end == MEASURE_FAILED)
+        return fail(j, EVAL_LAUNCH_ERROR, "%s: %s", what, opencl_error_name(m.error));
     enum eval_status status = j->set.settings.best_ns > 0 ? EVAL_CUT : EVAL_TIMEOUT;
     if (m.of > 0)
         fail(j, status, "%zu of %zu work-groups take more than %.3g ms", m.groups, m.of, limit_ns * 1e-6);
-    else fail(j, status, "%s takes more than %.3g ms", what, limit_ns * 1e-6);
+    else
+        fail(j, status, "%s takes more than %.3g ms", what, limit_ns * 1e-6);
     j->result.retire = m.end == MEASURE_OVERDUE;
     return false;
 }
@@ -268,7 +273,8 @@ static bool check_zones(struct job *j)
 static bool read_output(struct job *j, unsigned b, void *to)
 {
     struct runner *r = j->runner;
-    cl_int error = clEnqueueReadBuffer(r->queue, r->outputs[b].view, CL_TRUE, 0, r->outputs[b].bytes, to, 0, NULL, NULL);
+    cl_int error =
+        clEnqueueReadBuffer(r->queue, r->outputs[b].view, CL_TRUE, 0, r->outputs[b].bytes, to, 0, NULL, NULL);
     return !error || fail(j, EVAL_LAUNCH_ERROR, "reading the output: %s", opencl_error_name(error));
 }
 
@@ -278,8 +284,8 @@ static bool check_output(struct job *j, unsigned b, enum verify_set set)
     const void *got = j->runner->scratch;
     if (!read_output(j, b, j->runner->scratch)) return false;
     int64_t at = verify_compare(v, set, got, j->set.tolerance[set]);
-    return at < 0 || fail(j, EVAL_WRONG_RESULT, "output %lld is %.9g, the reference %.9g (%s inputs)", (long long)at,
-                          verify_get(v->type, got, at), verify_get(v->type, v->data[set], at),
+    return at < 0 || fail(j, EVAL_WRONG_RESULT, "output %lld is %.9g, the reference %.9g (%s inputs)",
+                          (long long)at, verify_get(v->type, got, at), verify_get(v->type, v->data[set], at),
                           set == VERIFY_EXACT ? "exact" : "timing");
 }
 
@@ -329,7 +335,8 @@ static bool run(struct job *j)
 {
     if (j->set.mode == RUNNER_REFERENCE) return run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING);
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
-    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns) return explain(j, m, j->set.limit_ns, "a part of the work-groups");
+    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
+        return explain(j, m, j->set.limit_ns, "a part of the work-groups");
     if (j->set.settings.verify && !(run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING))) return false;
     if (!j->set.settings.verify && !(bind(j, VERIFY_TIMING) && run_whole(j))) return false;
     return measure(j);
@@ -345,7 +352,8 @@ static void work(struct job *j)
 
 static void job_clean(struct job *j)
 {
-    for (unsigned i = 0; i < j->set.n_args; i++) guarded_free(&j->temporaries[i]);
+    for (unsigned i = 0; i < j->set.n_args; i++)
+        guarded_free(&j->temporaries[i]);
     if (j->launch.kernel) clReleaseKernel(j->launch.kernel);
     if (j->program) clReleaseProgram(j->program);
 }
@@ -376,7 +384,8 @@ static bool job_valid(const struct runner *r, const struct job *j)
 {
     for (unsigned i = 0; i < j->set.n_args; i++) {
         uint32_t b = j->args[i].buffer;
-        if (b != BB_NONE && (b >= r->task->n_buffers || j->args[i].bytes != r->task->buffers[b].bytes)) return false;
+        if (b != BB_NONE && (b >= r->task->n_buffers || j->args[i].bytes != r->task->buffers[b].bytes))
+            return false;
         if (j->args[i].bytes == 0) return false;
     }
     if (j->set.local[0] == 0) return j->set.global[0] > 0;
@@ -450,7 +459,8 @@ static cl_int open_device(struct runner *r)
 /* A small kernel of known result: shows that driver, compiler and device work. */
 static bool probe(struct runner *r)
 {
-    const char *source = "__kernel void probe(__global int *o) { o[get_global_id(0)] = (int)get_global_id(0) * 3; }";
+    const char *source =
+        "__kernel void probe(__global int *o) { o[get_global_id(0)] = (int)get_global_id(0) * 3; }";
     enum { N = 64 };
     int got[N];
     size_t global = N;
@@ -476,8 +486,10 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
         return;
     }
     cl_int error = open_device(r);
-    if (error) snprintf(why, n, "%s while preparing the device's buffers", opencl_error_name(error));
-    else if (!probe(r)) snprintf(why, n, "the probe kernel does not work");
+    if (error)
+        snprintf(why, n, "%s while preparing the device's buffers", opencl_error_name(error));
+    else if (!probe(r))
+        snprintf(why, n, "the probe kernel does not work");
 }
 
 void runner_main(int fd, void *ctx)
@@ -488,5 +500,6 @@ void runner_main(int fd, void *ctx)
     start(&r, setup->device, why, sizeof why);
     child_send(fd, RUNNER_HELLO, why, sizeof why);
     if (why[0]) return;
-    while (serve_next(&r)) continue;
+    while (serve_next(&r))
+        continue;
 }

@@ -1,8 +1,10 @@
-/* The runner: the child process that owns an OpenCL context and may crash or hang. Its parent is the evaluator.
+/* The runner: the child process that owns an OpenCL context and may crash or hang. Its parent is the
+ * evaluator.
  *
- * Conversation (frames of agent/child.h): the runner says HELLO when its context, its inputs and a probe kernel work. For
- * each JOB it builds, says READY, waits for GO (the device lock), runs, perhaps says READY again for a second batch, and
- * ends with RESULT, which gives the lock back. ALIVE moves the parent's kill time. */
+ * Conversation (frames of agent/child.h): the runner says HELLO when its context, its inputs and a probe
+ * kernel work. For each JOB it builds, says READY, waits for GO (the device lock), runs, perhaps says READY
+ * again for a second batch, and ends with RESULT, which gives the lock back. ALIVE moves the parent's kill
+ * time. */
 #ifndef THRESH_AGENT_RUNNER_H
 #define THRESH_AGENT_RUNNER_H
 
@@ -10,8 +12,8 @@
 #include "agent/verify.h"
 
 enum runner_message {
-    RUNNER_JOB, /* parent -> runner: struct runner_job, its arguments, name and source, both 0-terminated */
-    RUNNER_GO,  /* parent -> runner */
+    RUNNER_JOB,   /* parent -> runner: struct runner_job, its arguments, name and source, both 0-terminated */
+    RUNNER_GO,    /* parent -> runner */
     RUNNER_HELLO, /* runner -> parent: text, empty if all is well */
     RUNNER_READY,
     RUNNER_ALIVE,
@@ -51,8 +53,8 @@ void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, 
 /* The runner's life: a child_fork() body. ctx is a struct runner_setup. */
 void runner_main(int fd, void *ctx);
 
-/* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new() does after making the
- * reference. Takes ownership of the task. NULL after adding an error if no runner starts. */
+/* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new() does after
+ * making the reference. Takes ownership of the task. NULL after adding an error if no runner starts. */
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
                                   const struct verify_tolerance tolerance[VERIFY_SETS], struct diag *d);
 

@@ -1,9 +1,10 @@
 /* Inputs, reference and comparison (design page `distribution`, "The agent": Reference, Exact pass).
  *
- * With odd integers as inputs, only + - * fma min max as operations and the sum S of absolute terms below 2^p, every order
- * of summation gives the same bits: outputs are compared bit for bit. Otherwise |y - reference| <= 4 (n + 1) u S, n the
- * longest rounding chain, u = 2^-p: the reference is itself rounded (a factor 2), and S is the largest over a sample of the
- * outputs (another 2). A tolerance alone would hide a missing term of a long sum. */
+ * With odd integers as inputs, only + - * fma min max as operations and the sum S of absolute terms below
+ * 2^p, every order of summation gives the same bits: outputs are compared bit for bit. Otherwise |y -
+ * reference| <= 4 (n + 1) u S, n the longest rounding chain, u = 2^-p: the reference is itself rounded (a
+ * factor 2), and S is the largest over a sample of the outputs (another 2). A tolerance alone would hide a
+ * missing term of a long sum. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "agent/verify.h"
 
@@ -41,7 +42,7 @@ static uint16_t double_to_half(double x)
     if (magnitude >= 65520) return sign | 0x7c00;
     if (magnitude < ldexp(1, -14)) return (uint16_t)(sign | (unsigned)nearbyint(ldexp(magnitude, 24)));
     int exponent;
-    double fraction = frexp(magnitude, &exponent); /* in [0.5, 1) */
+    double fraction = frexp(magnitude, &exponent);              /* in [0.5, 1) */
     unsigned digits = (unsigned)nearbyint(ldexp(fraction, 11)); /* 1024..2048 */
     return (uint16_t)(sign | (((unsigned)(exponent + 13) << 10) + digits));
 }
@@ -49,22 +50,37 @@ static uint16_t double_to_half(double x)
 double verify_get(enum scalar_type type, const void *data, int64_t i)
 {
     switch (type) {
-    case SCALAR_FLOAT: return (double)((const float *)data)[i];
-    case SCALAR_DOUBLE: return ((const double *)data)[i];
-    case SCALAR_HALF: return half_to_double(((const uint16_t *)data)[i]);
-    case SCALAR_INT: return ((const int32_t *)data)[i];
-    default: return ((const uint8_t *)data)[i * scalar_type_bytes(type)];
+    case SCALAR_FLOAT:
+        return (double)((const float *)data)[i];
+    case SCALAR_DOUBLE:
+        return ((const double *)data)[i];
+    case SCALAR_HALF:
+        return half_to_double(((const uint16_t *)data)[i]);
+    case SCALAR_INT:
+        return ((const int32_t *)data)[i];
+    default:
+        return ((const uint8_t *)data)[i * scalar_type_bytes(type)];
     }
 }
 
 void verify_put(enum scalar_type type, void *data, int64_t i, double value)
 {
     switch (type) {
-    case SCALAR_FLOAT: ((float *)data)[i] = (float)value; break;
-    case SCALAR_DOUBLE: ((double *)data)[i] = value; break;
-    case SCALAR_HALF: ((uint16_t *)data)[i] = double_to_half(value); break;
-    case SCALAR_INT: ((int32_t *)data)[i] = (int32_t)value; break;
-    default: ((uint8_t *)data)[i * scalar_type_bytes(type)] = value != 0; break;
+    case SCALAR_FLOAT:
+        ((float *)data)[i] = (float)value;
+        break;
+    case SCALAR_DOUBLE:
+        ((double *)data)[i] = value;
+        break;
+    case SCALAR_HALF:
+        ((uint16_t *)data)[i] = double_to_half(value);
+        break;
+    case SCALAR_INT:
+        ((int32_t *)data)[i] = (int32_t)value;
+        break;
+    default:
+        ((uint8_t *)data)[i * scalar_type_bytes(type)] = value != 0;
+        break;
     }
 }
 
@@ -100,14 +116,16 @@ static bool allocate(struct verify_buffer *b)
     return true;
 }
 
-struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, uint64_t seed, struct diag *d)
+struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, uint64_t seed,
+                                    struct diag *d)
 {
     struct verify_task *t = base_calloc(1, sizeof *t);
     t->n_buffers = n;
     t->buffers = base_calloc(n, sizeof *t->buffers);
     for (unsigned i = 0; i < n; i++) {
         struct verify_buffer *b = &t->buffers[i];
-        *b = (struct verify_buffer){.type = shape[i].type, .elements = shape[i].elements, .output = shape[i].output};
+        *b = (struct verify_buffer){
+            .type = shape[i].type, .elements = shape[i].elements, .output = shape[i].output};
         b->bytes = (size_t)b->elements * scalar_type_bytes(b->type);
         if (!allocate(b)) {
             diag_plain(d, "not enough memory for a buffer of %zu bytes", b->bytes);
@@ -156,26 +174,28 @@ int64_t verify_compare(const struct verify_buffer *b, enum verify_set set, const
 static double *as_doubles(const struct verify_buffer *b, enum verify_set set)
 {
     double *out = base_malloc((size_t)b->elements * sizeof *out);
-    for (int64_t i = 0; i < b->elements; i++) out[i] = verify_get(b->type, b->data[set], i);
+    for (int64_t i = 0; i < b->elements; i++)
+        out[i] = verify_get(b->type, b->data[set], i);
     return out;
 }
 
 static double *constant_doubles(int64_t n, double value)
 {
     double *out = base_malloc((size_t)n * sizeof *out);
-    for (int64_t i = 0; i < n; i++) out[i] = value;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = value;
     return out;
 }
 
 /* set VERIFY_SETS: the largest magnitude of the exact set everywhere. */
-static double **inputs_new(const struct verify_task *t, const unsigned *input_of, const struct lift_program *p,
-                           enum verify_set set)
+static double **inputs_new(const struct verify_task *t, const unsigned *input_of,
+                           const struct lift_program *p, enum verify_set set)
 {
     double **in = base_calloc(p->n_inputs ? p->n_inputs : 1, sizeof *in);
     for (unsigned b = 0; b < t->n_buffers; b++) {
         if (t->buffers[b].output || in[input_of[b]]) continue;
-        in[input_of[b]] =
-            set == VERIFY_SETS ? constant_doubles(t->buffers[b].elements, 3) : as_doubles(&t->buffers[b], set);
+        in[input_of[b]] = set == VERIFY_SETS ? constant_doubles(t->buffers[b].elements, 3)
+                                             : as_doubles(&t->buffers[b], set);
     }
     for (unsigned i = 0; i < p->n_inputs; i++) /* inputs that no instruction reads */
         if (!in[i]) in[i] = constant_doubles(lift_type_scalars(p->inputs[i]->type), 1);
@@ -184,7 +204,8 @@ static double **inputs_new(const struct verify_task *t, const unsigned *input_of
 
 static void inputs_free(double **in, const struct lift_program *p)
 {
-    for (unsigned i = 0; i < p->n_inputs; i++) free(in[i]);
+    for (unsigned i = 0; i < p->n_inputs; i++)
+        free(in[i]);
     free(in);
 }
 
@@ -203,7 +224,8 @@ static double chain_length(const struct lift_program *p, double *const *in)
 bool verify_interpretable(const struct verify_task *t, const struct lift_program *p)
 {
     double **in = base_calloc(p->n_inputs ? p->n_inputs : 1, sizeof *in);
-    for (unsigned i = 0; i < p->n_inputs; i++) in[i] = constant_doubles(lift_type_scalars(p->inputs[i]->type), 1);
+    for (unsigned i = 0; i < p->n_inputs; i++)
+        in[i] = constant_doubles(lift_type_scalars(p->inputs[i]->type), 1);
     double steps = chain_length(p, in) * (double)output_of(t)->elements;
     inputs_free(in, p);
     return steps <= INTERPRET_STEPS;
@@ -216,7 +238,8 @@ void verify_interpret(struct verify_task *t, const unsigned *input_of, const str
     for (unsigned set = 0; set < VERIFY_SETS; set++) {
         double **in = inputs_new(t, input_of, p, (enum verify_set)set);
         lift_interpret(p, (const double *const *)in, out);
-        for (int64_t i = 0; i < b->elements; i++) verify_put(b->type, b->data[set], i, out[i]);
+        for (int64_t i = 0; i < b->elements; i++)
+            verify_put(b->type, b->data[set], i, out[i]);
         inputs_free(in, p);
     }
     free(out);
@@ -260,8 +283,9 @@ static bool agrees(const struct verify_buffer *b, double reference, struct lift_
     return fabs(reference - v.value) <= (v.n + 1) * u * v.s;
 }
 
-static bool check_set(const struct verify_buffer *b, enum verify_set set, double **in, const struct lift_program *p,
-                      const struct sample *sample, struct sample_bound *bound, struct diag *d)
+static bool check_set(const struct verify_buffer *b, enum verify_set set, double **in,
+                      const struct lift_program *p, const struct sample *sample, struct sample_bound *bound,
+                      struct diag *d)
 {
     *bound = (struct sample_bound){.exact = true};
     for (unsigned i = 0; i < sample->n; i++) {
@@ -272,8 +296,9 @@ static bool check_set(const struct verify_buffer *b, enum verify_set set, double
         bound->exact = bound->exact && v.exact_ops && v.value == nearbyint(v.value);
         double reference = verify_get(b->type, b->data[set], at);
         if (agrees(b, reference, v)) continue;
-        diag_plain(d, "the reference is wrong: output %lld is %.9g from the naive kernel, %.9g from the interpreter",
-                   (long long)at, reference, v.value);
+        diag_plain(
+            d, "the reference is wrong: output %lld is %.9g from the naive kernel, %.9g from the interpreter",
+            (long long)at, reference, v.value);
         return false;
     }
     return true;
@@ -314,7 +339,8 @@ bool verify_reference(const struct verify_task *t, const unsigned *input_of, con
         ok = check_complete(b, (enum verify_set)set, d) &&
              check_set(b, (enum verify_set)set, in, p, sample, &bound, d);
         out[set].absolute = 4 * (bound.n + 1) * ldexp(1, -precision) * bound.s;
-        out[set].exact = set == VERIFY_EXACT && bound.exact && largest_sum(t, input_of, p, sample) < ldexp(1, precision);
+        out[set].exact =
+            set == VERIFY_EXACT && bound.exact && largest_sum(t, input_of, p, sample) < ldexp(1, precision);
         inputs_free(in, p);
     }
     free(sample);

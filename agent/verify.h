@@ -1,5 +1,5 @@
-/* What a kernel is run on and compared with: the task. Its arrays are shared memory, made before the runners are forked, so
- * that every runner sees the same inputs and, once it is made, the same reference. */
+/* What a kernel is run on and compared with: the task. Its arrays are shared memory, made before the runners
+ * are forked, so that every runner sees the same inputs and, once it is made, the same reference. */
 #ifndef THRESH_AGENT_VERIFY_H
 #define THRESH_AGENT_VERIFY_H
 
@@ -34,9 +34,10 @@ struct verify_tolerance {
     double absolute; /* else |y - reference| <= absolute; NaN never matches */
 };
 
-/* Copies the shape (type, elements, output) of n buffers, allocates the arrays and fills the inputs from the seed. NULL
- * after adding an error. */
-struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, uint64_t seed, struct diag *d);
+/* Copies the shape (type, elements, output) of n buffers, allocates the arrays and fills the inputs from the
+ * seed. NULL after adding an error. */
+struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, uint64_t seed,
+                                    struct diag *d);
 void verify_task_free(struct verify_task *t);
 
 /* Element i of an array of the given type as a number, and the other way (rounded to nearest). */
@@ -51,8 +52,8 @@ int64_t verify_compare(const struct verify_buffer *b, enum verify_set set, const
 bool verify_interpretable(const struct verify_task *t, const struct lift_program *p);
 /* Fills the reference with the interpreter's results. input_of[b] is the program's input of buffer b. */
 void verify_interpret(struct verify_task *t, const unsigned *input_of, const struct lift_program *p);
-/* Compares the reference with the interpreter at the corners and up to 1,000 random outputs, and derives the tolerance of
- * each set. false after adding an error. */
+/* Compares the reference with the interpreter at the corners and up to 1,000 random outputs, and derives the
+ * tolerance of each set. false after adding an error. */
 bool verify_reference(const struct verify_task *t, const unsigned *input_of, const struct lift_program *p,
                       uint64_t seed, struct verify_tolerance out[VERIFY_SETS], struct diag *d);
 

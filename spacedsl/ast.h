@@ -1,8 +1,10 @@
-/* Syntax trees of .space files, as parsed: names are not yet resolved. Everything lives in the arena of one run.
+/* Syntax trees of .space files, as parsed: names are not yet resolved. Everything lives in the arena of one
+ * run.
  *
- * Grammar of expressions, loosest first: `c ? a : b`, `<->`, `->` (right), `||`, `&&`, `!`, comparisons (`== != < <= > >=`,
- * `is`, `is not`, `in`, `not in`), `+ -`, `* / %`, unary `-`, calls and parentheses. `exists x in D: f`, `forall x in D: f`
- * and `sum of f over x in D where g` (also product, min, max) are operands that extend as far to the right as possible. */
+ * Grammar of expressions, loosest first: `c ? a : b`, `<->`, `->` (right), `||`, `&&`, `!`, comparisons (`==
+ * != < <= > >=`, `is`, `is not`, `in`, `not in`), `+ -`, `* / %`, unary `-`, calls and parentheses. `exists x
+ * in D: f`, `forall x in D: f` and `sum of f over x in D where g` (also product, min, max) are operands that
+ * extend as far to the right as possible. */
 #ifndef THRESH_SPACEDSL_AST_H
 #define THRESH_SPACEDSL_AST_H
 
@@ -14,7 +16,17 @@
 #include "core/base/diag.h"
 #include "core/space/def.h"
 
-enum expr_kind { EXPR_INT, EXPR_BOOL, EXPR_CALL, EXPR_OP, EXPR_IS, EXPR_IN, EXPR_LIST, EXPR_RANGE, EXPR_QUANTIFIER };
+enum expr_kind {
+    EXPR_INT,
+    EXPR_BOOL,
+    EXPR_CALL,
+    EXPR_OP,
+    EXPR_IS,
+    EXPR_IN,
+    EXPR_LIST,
+    EXPR_RANGE,
+    EXPR_QUANTIFIER
+};
 
 struct name {
     const char *text;

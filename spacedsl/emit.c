@@ -1,4 +1,5 @@
-/* Prints the tables of a model as one C file that exports `space_def_<name>`. The text depends on the input alone. */
+/* Prints the tables of a model as one C file that exports `space_def_<name>`. The text depends on the input
+ * alone. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,9 +10,12 @@ static void quote(struct strbuf *b, const char *s)
 {
     strbuf_add(b, "\"");
     for (; *s; s++) {
-        if (*s == '"' || *s == '\\') strbuf_printf(b, "\\%c", *s);
-        else if (*s == '?') strbuf_add(b, "\\?");
-        else strbuf_printf(b, (unsigned char)*s < 32 ? "\\%03o" : "%c", *s);
+        if (*s == '"' || *s == '\\')
+            strbuf_printf(b, "\\%c", *s);
+        else if (*s == '?')
+            strbuf_add(b, "\\?");
+        else
+            strbuf_printf(b, (unsigned char)*s < 32 ? "\\%03o" : "%c", *s);
     }
     strbuf_add(b, "\"");
 }
@@ -26,8 +30,8 @@ static void emit_sets(struct strbuf *b, const struct model *m)
     strbuf_add(b, "static const struct space_set sets[] = {\n");
     for (size_t i = 0; i < m->n_sets; i++) {
         const struct space_set *s = &m->sets[i];
-        strbuf_printf(b, "    {\"%s\", %d, %d, %d, %d, %d, %" PRId64 ", %" PRId64 "},\n", s->name, s->root, s->parent, s->param, s->disjoint,
-                      s->range, s->lo, s->hi);
+        strbuf_printf(b, "    {\"%s\", %d, %d, %d, %d, %d, %" PRId64 ", %" PRId64 "},\n", s->name, s->root,
+                      s->parent, s->param, s->disjoint, s->range, s->lo, s->hi);
     }
     strbuf_add(b, "    {0}};\n\n");
 }
@@ -37,8 +41,8 @@ static void emit_properties(struct strbuf *b, const struct model *m)
     strbuf_add(b, "static const struct space_property properties[] = {\n");
     for (size_t i = 0; i < m->n_properties; i++) {
         const struct space_property *p = &m->properties[i];
-        strbuf_printf(b, "    {\"%s\", %u, {%d, %d, %d, %d}, %d, %d},\n", p->name, p->arity, p->args[0], p->args[1], p->args[2],
-                      p->args[3], p->object, p->list);
+        strbuf_printf(b, "    {\"%s\", %u, {%d, %d, %d, %d}, %d, %d},\n", p->name, p->arity, p->args[0],
+                      p->args[1], p->args[2], p->args[3], p->object, p->list);
     }
     strbuf_add(b, "    {0}};\n\nstatic const struct space_parameter parameters[] = {\n");
     for (size_t i = 0; i < m->n_parameters; i++) {
@@ -53,13 +57,17 @@ static void emit_properties(struct strbuf *b, const struct model *m)
 static void emit_enum(struct strbuf *b, size_t i, const struct space_choice *c)
 {
     strbuf_printf(b, "static const char *const names_%zu[] = {", i);
-    for (unsigned v = 0; v < c->n_values; v++) strbuf_printf(b, "\"%s\", ", c->value_names[v]);
+    for (unsigned v = 0; v < c->n_values; v++)
+        strbuf_printf(b, "\"%s\", ", c->value_names[v]);
     strbuf_printf(b, "0};\nstatic const int64_t codes_%zu[] = {", i);
-    for (unsigned v = 0; v < c->n_values; v++) strbuf_printf(b, "%" PRId64 ", ", c->codes[v]);
+    for (unsigned v = 0; v < c->n_values; v++)
+        strbuf_printf(b, "%" PRId64 ", ", c->codes[v]);
     strbuf_printf(b, "0};\nstatic const uint8_t mirror_%zu[] = {", i);
-    for (unsigned v = 0; v < SPACE_MAX_ENUM; v++) strbuf_printf(b, v ? ", %u" : "%u", c->mirror[v]);
+    for (unsigned v = 0; v < SPACE_MAX_ENUM; v++)
+        strbuf_printf(b, v ? ", %u" : "%u", c->mirror[v]);
     strbuf_printf(b, "};\nstatic const struct space_alias aliases_%zu[] = {", i);
-    for (unsigned v = 0; v < c->n_aliases; v++) strbuf_printf(b, "{\"%s\", UINT64_C(%" PRIu64 ")}, ", c->aliases[v].name, c->aliases[v].mask);
+    for (unsigned v = 0; v < c->n_aliases; v++)
+        strbuf_printf(b, "{\"%s\", UINT64_C(%" PRIu64 ")}, ", c->aliases[v].name, c->aliases[v].mask);
     strbuf_add(b, "{0}};\n");
 }
 
@@ -72,15 +80,18 @@ static void emit_choices(struct strbuf *b, const struct model *m)
         const struct space_choice *c = &m->choices[i];
         strbuf_printf(b, "    {.name = \"%s\", .doc = ", c->name);
         quote(b, c->doc);
-        strbuf_printf(b, ", .arity = %u, .pairing = %u, .n_values = %u, .n_aliases = %u, .args = {", c->arity, c->pairing, c->n_values,
-                      c->n_aliases);
+        strbuf_printf(b, ", .arity = %u, .pairing = %u, .n_values = %u, .n_aliases = %u, .args = {", c->arity,
+                      c->pairing, c->n_values, c->n_aliases);
         for (unsigned k = 0; k < SPACE_MAX_ARITY; k++) {
             if (k) strbuf_add(b, ", ");
             emit_domain(b, c->args[k]);
         }
         strbuf_add(b, "},\n     ");
         if (c->n_values)
-            strbuf_printf(b, ".value_names = names_%zu, .codes = codes_%zu, .mirror = mirror_%zu, .aliases = aliases_%zu, ", i, i, i, i);
+            strbuf_printf(b,
+                          ".value_names = names_%zu, .codes = codes_%zu, .mirror = mirror_%zu, .aliases = "
+                          "aliases_%zu, ",
+                          i, i, i, i);
         strbuf_printf(b, ".values = %d, .where = %d, .line = %u},\n", c->values, c->where, c->line);
     }
     strbuf_add(b, "    {0}};\n\n");
@@ -105,7 +116,8 @@ static void emit_triggers(struct strbuf *b, const struct model *m)
     for (size_t i = 0; i < m->n_triggers; i++) {
         const struct space_trigger *t = &m->triggers[i];
         strbuf_printf(b, "static const int32_t roots_%zu[] = {", i);
-        for (unsigned k = 0; k < m->nodes[t->objects].n; k++) strbuf_printf(b, "%d, ", t->roots[k]);
+        for (unsigned k = 0; k < m->nodes[t->objects].n; k++)
+            strbuf_printf(b, "%d, ", t->roots[k]);
         strbuf_add(b, "0};\n");
     }
     strbuf_add(b, "static const struct space_trigger triggers[] = {\n");
@@ -113,7 +125,8 @@ static void emit_triggers(struct strbuf *b, const struct model *m)
         const struct space_trigger *t = &m->triggers[i];
         strbuf_printf(b, "#line %u \"%s\"\n    {", t->line, m->ast->source->path);
         quote(b, t->text);
-        strbuf_printf(b, ", %u, %u, %d, %d, %d, roots_%zu},\n", t->line, t->n_vars, t->domains, t->when, t->objects, i);
+        strbuf_printf(b, ", %u, %u, %d, %d, %d, roots_%zu},\n", t->line, t->n_vars, t->domains, t->when,
+                      t->objects, i);
     }
     strbuf_add(b, "    {0}};\n\n");
 }
@@ -134,17 +147,20 @@ static void emit_formulas(struct strbuf *b, const struct model *m)
     };
     for (size_t i = 0; i < m->n_nodes; i++) {
         const struct space_node *n = &m->nodes[i];
-        strbuf_printf(b, "    {%s, %u, %d, %d, %" PRId64 "}, /* %zu */\n", ops[n->op], n->n, n->a, n->first, n->imm, i);
+        strbuf_printf(b, "    {%s, %u, %d, %d, %" PRId64 "}, /* %zu */\n", ops[n->op], n->n, n->a, n->first,
+                      n->imm, i);
     }
     strbuf_add(b, "    {0}};\n\nstatic const int32_t kids[] = {");
-    for (size_t i = 0; i < m->n_kids; i++) strbuf_printf(b, i % 20 ? " %d," : "\n    %d,", m->kids[i]);
+    for (size_t i = 0; i < m->n_kids; i++)
+        strbuf_printf(b, i % 20 ? " %d," : "\n    %d,", m->kids[i]);
     strbuf_add(b, " 0};\n\n");
 }
 
 static unsigned count_lines(const char *s)
 {
     unsigned n = 1;
-    for (; *s; s++) n += *s == '\n';
+    for (; *s; s++)
+        n += *s == '\n';
     return n;
 }
 
@@ -152,19 +168,26 @@ static void emit_definition(struct strbuf *b, const struct model *m)
 {
     const struct space_def *def = spacedsl_model_def(m);
     strbuf_printf(b, "#line %u \"%s.c\"\n", count_lines(b->text) + 1, def->name);
-    strbuf_printf(b, "extern const struct space_def space_def_%s;\nconst struct space_def space_def_%s = {\n    \"%s\", ", def->name, def->name,
-                  def->name);
+    strbuf_printf(
+        b,
+        "extern const struct space_def space_def_%s;\nconst struct space_def space_def_%s = {\n    \"%s\", ",
+        def->name, def->name, def->name);
     quote(b, def->file);
-    strbuf_printf(b, ", UINT64_C(%" PRIu64 "), sets, properties, parameters, choices, constraints,\n    triggers, domains, nodes, kids, ", def->hash);
-    strbuf_printf(b, "%d, %d, %d, %d, %d, %d, %d, %d};\n", def->n_sets, def->n_properties, def->n_parameters, def->n_choices,
-                  def->n_constraints, def->n_triggers, def->n_domains, def->n_nodes);
+    strbuf_printf(
+        b,
+        ", UINT64_C(%" PRIu64
+        "), sets, properties, parameters, choices, constraints,\n    triggers, domains, nodes, kids, ",
+        def->hash);
+    strbuf_printf(b, "%d, %d, %d, %d, %d, %d, %d, %d};\n", def->n_sets, def->n_properties, def->n_parameters,
+                  def->n_choices, def->n_constraints, def->n_triggers, def->n_domains, def->n_nodes);
 }
 
 char *spacedsl_emit(const struct model *m)
 {
     struct strbuf b = {0};
-    strbuf_printf(&b, "/* Space '%s', made by spacec from %s; do not edit. */\n#include \"core/space/def.h\"\n\n", m->ast->name.text,
-                  m->ast->source->path);
+    strbuf_printf(&b,
+                  "/* Space '%s', made by spacec from %s; do not edit. */\n#include \"core/space/def.h\"\n\n",
+                  m->ast->name.text, m->ast->source->path);
     emit_sets(&b, m);
     emit_properties(&b, m);
     emit_choices(&b, m);

@@ -6,8 +6,9 @@
 
 #include "core/base/strbuf.h"
 
-static const char *const PUNCTUATION[] = {"<->", "->", "<=", ">=", "==", "!=", "&&", "||", "..", "(", ")", "{", "}", ",", ":",
-                                          "=",   "<",  ">",  "+",  "-",  "*",  "/",  "%",  "!",  "?", "|", "~"};
+static const char *const PUNCTUATION[] = {"<->", "->", "<=", ">=", "==", "!=", "&&", "||", "..",
+                                          "(",   ")",  "{",  "}",  ",",  ":",  "=",  "<",  ">",
+                                          "+",   "-",  "*",  "/",  "%",  "!",  "?",  "|",  "~"};
 
 static const char *rest(const struct lexer *lx)
 {
@@ -16,13 +17,15 @@ static const char *rest(const struct lexer *lx)
 
 static void skip_line(struct lexer *lx)
 {
-    while (*rest(lx) && *rest(lx) != '\n') lx->next++;
+    while (*rest(lx) && *rest(lx) != '\n')
+        lx->next++;
 }
 
 static void read_doc(struct lexer *lx, struct strbuf *doc)
 {
     lx->next += 3;
-    while (*rest(lx) == ' ') lx->next++;
+    while (*rest(lx) == ' ')
+        lx->next++;
     size_t start = lx->next;
     skip_line(lx);
     if (doc->length) strbuf_add(doc, " ");
@@ -33,10 +36,14 @@ static const char *skip_space(struct lexer *lx)
 {
     struct strbuf doc = {0};
     for (;;) {
-        if (isspace((unsigned char)*rest(lx))) lx->next++;
-        else if (*rest(lx) == '#') skip_line(lx);
-        else if (!strncmp(rest(lx), "///", 3)) read_doc(lx, &doc);
-        else break;
+        if (isspace((unsigned char)*rest(lx)))
+            lx->next++;
+        else if (*rest(lx) == '#')
+            skip_line(lx);
+        else if (!strncmp(rest(lx), "///", 3))
+            read_doc(lx, &doc);
+        else
+            break;
     }
     const char *text = doc.length ? arena_strdup(lx->arena, doc.text) : "";
     strbuf_free(&doc);
@@ -46,7 +53,8 @@ static const char *skip_space(struct lexer *lx)
 static void read_name(struct lexer *lx, struct token *t)
 {
     size_t start = lx->next;
-    while (isalnum((unsigned char)*rest(lx)) || *rest(lx) == '_') lx->next++;
+    while (isalnum((unsigned char)*rest(lx)) || *rest(lx) == '_')
+        lx->next++;
     t->kind = TOKEN_NAME;
     t->text = arena_strndup(lx->arena, lx->source->text + start, lx->next - start);
 }
@@ -56,7 +64,8 @@ static void read_int(struct lexer *lx, struct token *t)
     t->kind = TOKEN_INT;
     t->text = "number";
     while (isdigit((unsigned char)*rest(lx))) {
-        if (__builtin_mul_overflow(t->number, 10, &t->number) || __builtin_add_overflow(t->number, *rest(lx) - '0', &t->number)) {
+        if (__builtin_mul_overflow(t->number, 10, &t->number) ||
+            __builtin_add_overflow(t->number, *rest(lx) - '0', &t->number)) {
             diag_error(lx->diag, t->at, "number too large");
             t->number = 0;
         }
@@ -67,11 +76,14 @@ static void read_int(struct lexer *lx, struct token *t)
 static void read_string(struct lexer *lx, struct token *t)
 {
     size_t start = ++lx->next;
-    while (*rest(lx) && *rest(lx) != '"' && *rest(lx) != '\n') lx->next++;
+    while (*rest(lx) && *rest(lx) != '"' && *rest(lx) != '\n')
+        lx->next++;
     t->kind = TOKEN_STRING;
     t->text = arena_strndup(lx->arena, lx->source->text + start, lx->next - start);
-    if (*rest(lx) == '"') lx->next++;
-    else diag_error(lx->diag, t->at, "string without end");
+    if (*rest(lx) == '"')
+        lx->next++;
+    else
+        diag_error(lx->diag, t->at, "string without end");
 }
 
 static bool read_punct(struct lexer *lx, struct token *t)
@@ -94,9 +106,12 @@ struct token lex_next(struct lexer *lx)
         struct token t = {.at = {lx->source, lx->next}, .text = "end of file", .doc = doc};
         char c = *rest(lx);
         if (!c) return t;
-        if (isalpha((unsigned char)c) || c == '_') read_name(lx, &t);
-        else if (isdigit((unsigned char)c)) read_int(lx, &t);
-        else if (c == '"') read_string(lx, &t);
+        if (isalpha((unsigned char)c) || c == '_')
+            read_name(lx, &t);
+        else if (isdigit((unsigned char)c))
+            read_int(lx, &t);
+        else if (c == '"')
+            read_string(lx, &t);
         else if (!read_punct(lx, &t)) {
             diag_error(lx->diag, t.at, "unexpected character '%c'", isprint((unsigned char)c) ? c : '?');
             lx->next++;

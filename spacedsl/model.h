@@ -1,5 +1,5 @@
-/* A resolved .space file: the tables of struct space_def, growing. resolve.c fills it from the syntax tree, emit.c prints
- * it as C, and tests can hand it to the runtime directly (spacedsl_model_def). */
+/* A resolved .space file: the tables of struct space_def, growing. resolve.c fills it from the syntax tree,
+ * emit.c prints it as C, and tests can hand it to the runtime directly (spacedsl_model_def). */
 #ifndef THRESH_SPACEDSL_MODEL_H
 #define THRESH_SPACEDSL_MODEL_H
 
@@ -17,7 +17,8 @@ struct model {
     struct space_domain *domains;
     struct space_node *nodes;
     int32_t *kids;
-    size_t n_sets, n_properties, n_parameters, n_choices, n_constraints, n_triggers, n_domains, n_nodes, n_kids;
+    size_t n_sets, n_properties, n_parameters, n_choices, n_constraints, n_triggers, n_domains, n_nodes,
+        n_kids;
     size_t cap_domains, cap_nodes, cap_kids;
 };
 

@@ -1,5 +1,6 @@
-/* Recursive-descent parser of .space files. One function per declaration and per level of precedence; ast.h has the
- * grammar of expressions. After an error the parser skips to the next word that starts a declaration. */
+/* Recursive-descent parser of .space files. One function per declaration and per level of precedence; ast.h
+ * has the grammar of expressions. After an error the parser skips to the next word that starts a declaration.
+ */
 #include <setjmp.h>
 #include <string.h>
 
@@ -26,10 +27,11 @@ struct parser {
     struct trigger_decl **trigger_tail;
 };
 
-static const char *const KEYWORDS[] = {"set",    "relation", "property", "parameter", "choice",   "define",        "counter",
-                                       "require", "trigger", "forall",   "exists",    "is",       "in",            "not",
-                                       "where",  "over",     "when",     "activate",  "disjoint", "antisymmetric", "symmetric",
-                                       "alias",  "step",     "true",     "false"};
+static const char *const KEYWORDS[] = {"set",       "relation", "property", "parameter", "choice",
+                                       "define",    "counter",  "require",  "trigger",   "forall",
+                                       "exists",    "is",       "in",       "not",       "where",
+                                       "over",      "when",     "activate", "disjoint",  "antisymmetric",
+                                       "symmetric", "alias",    "step",     "true",      "false"};
 
 static struct expr *parse_expr(struct parser *p);
 
@@ -105,7 +107,8 @@ static struct expr *new_expr(struct parser *p, enum expr_kind kind, struct sourc
     return e;
 }
 
-static struct expr *new_op(struct parser *p, enum space_op op, struct source_pos where, struct expr *a, struct expr *b)
+static struct expr *new_op(struct parser *p, enum space_op op, struct source_pos where, struct expr *a,
+                           struct expr *b)
 {
     struct expr *e = new_expr(p, EXPR_OP, where);
     e->op = op;
@@ -204,12 +207,14 @@ static struct expr *parse_word(struct parser *p)
     }
     bool max = at(p, "max"), min = at(p, "min"), sum = at(p, "sum"), product = at(p, "product");
     struct expr *e = parse_call(p, "an expression");
-    if ((sum || product) && accept(p, "of")) return parse_aggregate(p, sum ? SPACE_SUM : SPACE_PRODUCT, where);
+    if ((sum || product) && accept(p, "of"))
+        return parse_aggregate(p, sum ? SPACE_SUM : SPACE_PRODUCT, where);
     if (!min && !max) return e;
     if (accept(p, "of")) return parse_aggregate(p, max ? SPACE_MAXOF : SPACE_MINOF, where);
     if (!e->args) fail(p, "arguments");
     struct expr *folded = e->args;
-    for (struct expr *next = e->args->next; next; next = next->next) folded = new_op(p, max ? SPACE_MAX : SPACE_MIN, where, folded, next);
+    for (struct expr *next = e->args->next; next; next = next->next)
+        folded = new_op(p, max ? SPACE_MAX : SPACE_MIN, where, folded, next);
     return folded;
 }
 
@@ -239,10 +244,14 @@ static struct expr *parse_product(struct parser *p)
     struct expr *e = parse_unary(p);
     for (;;) {
         struct source_pos where = p->now.at;
-        if (accept(p, "*")) e = new_op(p, SPACE_MUL, where, e, parse_unary(p));
-        else if (accept(p, "/")) e = new_op(p, SPACE_DIV, where, e, parse_unary(p));
-        else if (accept(p, "%")) e = new_op(p, SPACE_MOD, where, e, parse_unary(p));
-        else return e;
+        if (accept(p, "*"))
+            e = new_op(p, SPACE_MUL, where, e, parse_unary(p));
+        else if (accept(p, "/"))
+            e = new_op(p, SPACE_DIV, where, e, parse_unary(p));
+        else if (accept(p, "%"))
+            e = new_op(p, SPACE_MOD, where, e, parse_unary(p));
+        else
+            return e;
     }
 }
 
@@ -251,9 +260,12 @@ static struct expr *parse_sum(struct parser *p)
     struct expr *e = parse_product(p);
     for (;;) {
         struct source_pos where = p->now.at;
-        if (accept(p, "+")) e = new_op(p, SPACE_ADD, where, e, parse_product(p));
-        else if (accept(p, "-")) e = new_op(p, SPACE_SUB, where, e, parse_product(p));
-        else return e;
+        if (accept(p, "+"))
+            e = new_op(p, SPACE_ADD, where, e, parse_product(p));
+        else if (accept(p, "-"))
+            e = new_op(p, SPACE_SUB, where, e, parse_product(p));
+        else
+            return e;
     }
 }
 
@@ -330,14 +342,16 @@ static struct expr *parse_not(struct parser *p)
 static struct expr *parse_and(struct parser *p)
 {
     struct expr *e = parse_not(p);
-    for (struct source_pos where = p->now.at; accept(p, "&&"); where = p->now.at) e = new_op(p, SPACE_AND, where, e, parse_not(p));
+    for (struct source_pos where = p->now.at; accept(p, "&&"); where = p->now.at)
+        e = new_op(p, SPACE_AND, where, e, parse_not(p));
     return e;
 }
 
 static struct expr *parse_or(struct parser *p)
 {
     struct expr *e = parse_and(p);
-    for (struct source_pos where = p->now.at; accept(p, "||"); where = p->now.at) e = new_op(p, SPACE_OR, where, e, parse_and(p));
+    for (struct source_pos where = p->now.at; accept(p, "||"); where = p->now.at)
+        e = new_op(p, SPACE_OR, where, e, parse_and(p));
     return e;
 }
 
@@ -396,7 +410,9 @@ static void parse_property(struct parser *p)
     expect(p, ")");
     if (accept(p, ":")) {
         d->object = take_name(p, "a type");
-        d->type = !strcmp(d->object.text, "bool") ? VALUE_BOOL : !strcmp(d->object.text, "int") ? VALUE_INT : VALUE_OBJECT;
+        d->type = !strcmp(d->object.text, "bool")  ? VALUE_BOOL
+                  : !strcmp(d->object.text, "int") ? VALUE_INT
+                                                   : VALUE_OBJECT;
         d->list = accept(p, "list");
     }
     *p->property_tail = d;
@@ -441,7 +457,8 @@ static struct enum_value *parse_values(struct parser *p)
 static void parse_alias(struct parser *p, struct choice_decl *c)
 {
     struct alias_decl **tail = &c->aliases;
-    while (*tail) tail = &(*tail)->next;
+    while (*tail)
+        tail = &(*tail)->next;
     *tail = ARENA_NEW(p->arena, struct alias_decl);
     (*tail)->name = take_name(p, "a name");
     expect(p, "=");
@@ -452,7 +469,8 @@ static void parse_pairs(struct parser *p, struct choice_decl *c)
 {
     struct pair_decl **tail = &c->pairs;
     c->antisymmetric = true;
-    while (*tail) tail = &(*tail)->next;
+    while (*tail)
+        tail = &(*tail)->next;
     do {
         *tail = ARENA_NEW(p->arena, struct pair_decl);
         (*tail)->left = take_name(p, "a value");
@@ -477,11 +495,16 @@ static void parse_choice(struct parser *p, const char *doc)
         c->domain = parse_list(p);
     }
     for (;;) {
-        if (accept(p, "where")) c->where = parse_expr(p);
-        else if (accept(p, "alias")) parse_alias(p, c);
-        else if (accept(p, "symmetric")) c->symmetric = true;
-        else if (accept(p, "antisymmetric")) parse_pairs(p, c);
-        else break;
+        if (accept(p, "where"))
+            c->where = parse_expr(p);
+        else if (accept(p, "alias"))
+            parse_alias(p, c);
+        else if (accept(p, "symmetric"))
+            c->symmetric = true;
+        else if (accept(p, "antisymmetric"))
+            parse_pairs(p, c);
+        else
+            break;
     }
     *p->choice_tail = c;
     p->choice_tail = &c->next;
@@ -510,13 +533,15 @@ static const char *source_words(struct parser *p, size_t start)
     size_t n = 0;
     const char *s = p->lexer.source->text;
     size_t end = p->now.at.offset;
-    while (end > start && strchr(" \t\r\n", s[end - 1])) end--;
+    while (end > start && strchr(" \t\r\n", s[end - 1]))
+        end--;
     for (size_t i = start; i < end && s[i] != '#' && n < WORDS; i++) {
         bool space = strchr(" \t\r\n", s[i]) != NULL;
         if (space && n && out[n - 1] == ' ') continue;
         out[n++] = space ? ' ' : s[i];
     }
-    while (n && out[n - 1] == ' ') n--;
+    while (n && out[n - 1] == ' ')
+        n--;
     return arena_strndup(p->arena, out, n);
 }
 
@@ -563,21 +588,32 @@ static void parse_trigger(struct parser *p, struct source_pos where)
 static void parse_declaration(struct parser *p)
 {
     struct token first = p->now;
-    if (accept(p, "set")) parse_set(p, false);
-    else if (accept(p, "relation")) parse_set(p, true);
-    else if (accept(p, "property")) parse_property(p);
-    else if (accept(p, "parameter")) parse_parameter(p);
-    else if (accept(p, "choice")) parse_choice(p, first.doc);
-    else if (accept(p, "define")) parse_define(p, false);
-    else if (accept(p, "counter")) parse_define(p, true);
-    else if (accept(p, "require")) parse_require(p, first.at, first.doc);
-    else if (accept(p, "trigger")) parse_trigger(p, first.at);
-    else fail(p, "a declaration");
+    if (accept(p, "set"))
+        parse_set(p, false);
+    else if (accept(p, "relation"))
+        parse_set(p, true);
+    else if (accept(p, "property"))
+        parse_property(p);
+    else if (accept(p, "parameter"))
+        parse_parameter(p);
+    else if (accept(p, "choice"))
+        parse_choice(p, first.doc);
+    else if (accept(p, "define"))
+        parse_define(p, false);
+    else if (accept(p, "counter"))
+        parse_define(p, true);
+    else if (accept(p, "require"))
+        parse_require(p, first.at, first.doc);
+    else if (accept(p, "trigger"))
+        parse_trigger(p, first.at);
+    else
+        fail(p, "a declaration");
 }
 
 static bool starts_declaration(const struct parser *p)
 {
-    static const char *const words[] = {"set", "relation", "property", "parameter", "choice", "define", "counter", "require", "trigger"};
+    static const char *const words[] = {"set",    "relation", "property", "parameter", "choice",
+                                        "define", "counter",  "require",  "trigger"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (at(p, words[i])) return true;
     return p->now.kind == TOKEN_END;
@@ -586,7 +622,8 @@ static bool starts_declaration(const struct parser *p)
 static void skip_declaration(struct parser *p)
 {
     p->depth = 0;
-    do advance(p);
+    do
+        advance(p);
     while (!starts_declaration(p));
 }
 
@@ -599,8 +636,10 @@ static void parse_all(struct parser *p)
         p->ast->name = take_name(p, "a name");
     }
     while (p->now.kind != TOKEN_END) {
-        if (setjmp(p->recover)) skip_declaration(p);
-        else parse_declaration(p);
+        if (setjmp(p->recover))
+            skip_declaration(p);
+        else
+            parse_declaration(p);
     }
 }
 
@@ -609,9 +648,16 @@ struct ast *spacedsl_parse(const struct source *source, struct arena *a, struct 
     struct ast *ast = ARENA_NEW(a, struct ast);
     ast->source = source;
     struct parser *p = ARENA_NEW(a, struct parser);
-    *p = (struct parser){.lexer = {source, 0, a, d}, .arena = a, .diag = d, .ast = ast,
-                         .set_tail = &ast->sets, .property_tail = &ast->properties, .parameter_tail = &ast->parameters,
-                         .choice_tail = &ast->choices, .define_tail = &ast->defines, .require_tail = &ast->requires,
+    *p = (struct parser){.lexer = {source, 0, a, d},
+                         .arena = a,
+                         .diag = d,
+                         .ast = ast,
+                         .set_tail = &ast->sets,
+                         .property_tail = &ast->properties,
+                         .parameter_tail = &ast->parameters,
+                         .choice_tail = &ast->choices,
+                         .define_tail = &ast->defines,
+                         .require_tail = &ast->requires,
                          .trigger_tail = &ast->triggers};
     advance(p);
     parse_all(p);

@@ -1,8 +1,9 @@
 /* Name resolution and type checking of formulas and declarations.
  *
- * A formula becomes a tree of space_nodes. Definitions and counters are expanded where they are used: their parameters are
- * bound to the nodes of the arguments, and variables get numbers that no enclosing variable has, so nothing is captured.
- * Types are few: booleans, integers (enum codes, range-set objects), objects of a root set, and lists of the latter two. */
+ * A formula becomes a tree of space_nodes. Definitions and counters are expanded where they are used: their
+ * parameters are bound to the nodes of the arguments, and variables get numbers that no enclosing variable
+ * has, so nothing is captured. Types are few: booleans, integers (enum codes, range-set objects), objects of
+ * a root set, and lists of the latter two. */
 #include <string.h>
 
 #include "core/base/hash.h"
@@ -81,13 +82,16 @@ static const struct define_decl *find_define(const struct model *m, const char *
     return NULL;
 }
 
-static int32_t node(struct resolver *r, enum space_op op, int32_t a, int64_t imm, unsigned n, const int32_t *kids)
+static int32_t node(struct resolver *r, enum space_op op, int32_t a, int64_t imm, unsigned n,
+                    const int32_t *kids)
 {
     struct model *m = r->m;
     m->nodes = arena_grow(m->arena, m->nodes, &m->cap_nodes, m->n_nodes + 1, sizeof *m->nodes);
     m->kids = arena_grow(m->arena, m->kids, &m->cap_kids, m->n_kids + n + 1, sizeof *m->kids);
-    m->nodes[m->n_nodes] = (struct space_node){.op = (uint8_t)op, .n = (uint8_t)n, .a = a, .first = (int32_t)m->n_kids, .imm = imm};
-    for (unsigned i = 0; i < n; i++) m->kids[m->n_kids++] = kids[i];
+    m->nodes[m->n_nodes] = (struct space_node){
+        .op = (uint8_t)op, .n = (uint8_t)n, .a = a, .first = (int32_t)m->n_kids, .imm = imm};
+    for (unsigned i = 0; i < n; i++)
+        m->kids[m->n_kids++] = kids[i];
     return (int32_t)m->n_nodes++;
 }
 
@@ -120,7 +124,8 @@ static bool is_int(const struct resolver *r, struct type t)
 static unsigned count_args(const struct expr *e)
 {
     unsigned n = 0;
-    for (const struct expr *a = e->args; a; a = a->next) n++;
+    for (const struct expr *a = e->args; a; a = a->next)
+        n++;
     return n;
 }
 
@@ -132,8 +137,8 @@ static bool check_arity(struct resolver *r, const struct expr *e, unsigned wante
 }
 
 /* The arguments of a property or a choice into kids[]. */
-static bool resolve_args(struct resolver *r, const struct scope *sc, const struct expr *e, const int32_t *roots, unsigned arity,
-                         int32_t *kids)
+static bool resolve_args(struct resolver *r, const struct scope *sc, const struct expr *e,
+                         const int32_t *roots, unsigned arity, int32_t *kids)
 {
     if (!check_arity(r, e, arity)) return false;
     bool ok = true;
@@ -141,41 +146,52 @@ static bool resolve_args(struct resolver *r, const struct scope *sc, const struc
     for (const struct expr *a = e->args; a; a = a->next, i++) {
         struct typed t = resolve(r, sc, a);
         kids[i] = t.node;
-        if (t.type.kind == TYPE_ERROR) ok = false;
+        if (t.type.kind == TYPE_ERROR)
+            ok = false;
         else if (!fits_root(r, t.type, roots[i])) {
-            diag_error(r->diag, a->at, "argument %u of '%s' must be an object of set '%s'", i + 1, e->text, r->m->sets[roots[i]].name);
+            diag_error(r->diag, a->at, "argument %u of '%s' must be an object of set '%s'", i + 1, e->text,
+                       r->m->sets[roots[i]].name);
             ok = false;
         }
     }
     return ok;
 }
 
-static struct typed resolve_property(struct resolver *r, const struct scope *sc, const struct expr *e, int32_t property)
+static struct typed resolve_property(struct resolver *r, const struct scope *sc, const struct expr *e,
+                                     int32_t property)
 {
     const struct space_property p = r->m->properties[property];
     int32_t roots[SPACE_MAX_ARITY], kids[SPACE_MAX_ARITY];
-    for (unsigned i = 0; i < p.arity; i++) roots[i] = r->m->sets[p.args[i]].root;
+    for (unsigned i = 0; i < p.arity; i++)
+        roots[i] = r->m->sets[p.args[i]].root;
     if (!resolve_args(r, sc, e, roots, p.arity, kids)) return FAILED;
     const struct property_decl *decl = r->m->ast->properties;
-    for (int32_t i = 0; i < property; i++) decl = decl->next;
-    enum type_kind kind = decl->type == VALUE_BOOL ? TYPE_BOOL : decl->type == VALUE_INT ? TYPE_INT : TYPE_OBJECT;
+    for (int32_t i = 0; i < property; i++)
+        decl = decl->next;
+    enum type_kind kind = decl->type == VALUE_BOOL  ? TYPE_BOOL
+                          : decl->type == VALUE_INT ? TYPE_INT
+                                                    : TYPE_OBJECT;
     int32_t root = p.object >= 0 ? r->m->sets[p.object].root : -1;
     return (struct typed){node(r, SPACE_PROP, property, 0, p.arity, kids), {kind, p.list, root}};
 }
 
-static struct typed resolve_choice(struct resolver *r, const struct scope *sc, const struct expr *e, int32_t choice)
+static struct typed resolve_choice(struct resolver *r, const struct scope *sc, const struct expr *e,
+                                   int32_t choice)
 {
     const struct space_choice c = r->m->choices[choice];
     int32_t roots[SPACE_MAX_ARITY], kids[SPACE_MAX_ARITY];
-    for (unsigned i = 0; i < c.arity; i++) roots[i] = c.args[i].root;
+    for (unsigned i = 0; i < c.arity; i++)
+        roots[i] = c.args[i].root;
     if (!resolve_args(r, sc, e, roots, c.arity, kids)) return FAILED;
     return typed(node(r, SPACE_CHOICE, choice, 0, c.arity, kids), TYPE_INT);
 }
 
-static bool resolve_domain(struct resolver *r, const struct scope *sc, const struct expr *e, struct space_domain *dom);
+static bool resolve_domain(struct resolver *r, const struct scope *sc, const struct expr *e,
+                           struct space_domain *dom);
 
 /* Binds the parameters of a definition to the arguments of its use, in order. */
-static const struct binding *bind_args(struct resolver *r, const struct scope *sc, const struct define_decl *def, const struct expr *use)
+static const struct binding *bind_args(struct resolver *r, const struct scope *sc,
+                                       const struct define_decl *def, const struct expr *use)
 {
     const struct binding *inner = NULL;
     const struct expr *a = use->args;
@@ -185,7 +201,8 @@ static const struct binding *bind_args(struct resolver *r, const struct scope *s
         struct typed t = resolve(r, sc, a);
         if (t.type.kind == TYPE_ERROR || !resolve_domain(r, &params, b->domain, &dom)) return NULL;
         if (!fits_root(r, t.type, dom.root)) {
-            diag_error(r->diag, a->at, "'%s' of '%s' must be an object of set '%s'", b->name.text, def->name.text, b->domain->text);
+            diag_error(r->diag, a->at, "'%s' of '%s' must be an object of set '%s'", b->name.text,
+                       def->name.text, b->domain->text);
             return NULL;
         }
         t.type = (struct type){.kind = TYPE_OBJECT, .root = dom.root};
@@ -196,10 +213,12 @@ static const struct binding *bind_args(struct resolver *r, const struct scope *s
     return inner;
 }
 
-static struct typed resolve_define(struct resolver *r, const struct scope *sc, const struct expr *e, const struct define_decl *def)
+static struct typed resolve_define(struct resolver *r, const struct scope *sc, const struct expr *e,
+                                   const struct define_decl *def)
 {
     unsigned arity = 0;
-    for (const struct binder *b = def->params; b; b = b->next) arity++;
+    for (const struct binder *b = def->params; b; b = b->next)
+        arity++;
     if (!check_arity(r, e, arity)) return FAILED;
     for (int i = 0; i < r->n_expanding; i++) {
         if (r->expanding[i] != def) continue;
@@ -236,8 +255,10 @@ static struct typed resolve_call(struct resolver *r, const struct scope *sc, con
     return FAILED;
 }
 
-/* What a quantifier, a parameter or `in` names: a set, a parametric set, or a property whose values are lists. */
-static bool resolve_domain(struct resolver *r, const struct scope *sc, const struct expr *e, struct space_domain *dom)
+/* What a quantifier, a parameter or `in` names: a set, a parametric set, or a property whose values are
+ * lists. */
+static bool resolve_domain(struct resolver *r, const struct scope *sc, const struct expr *e,
+                           struct space_domain *dom)
 {
     *dom = (struct space_domain){-1, -1, -1, -1};
     int32_t set = find_set(r->m, e->text);
@@ -262,10 +283,12 @@ static bool resolve_domain(struct resolver *r, const struct scope *sc, const str
     return resolve_args(r, sc, e, &root, 1, &dom->arg);
 }
 
-static const struct binding *bind_variable(struct resolver *r, struct scope *sc, const struct name *name, int32_t root)
+static const struct binding *bind_variable(struct resolver *r, struct scope *sc, const struct name *name,
+                                           int32_t root)
 {
     for (const struct binding *b = sc->bindings; b; b = b->outer)
-        if (!strcmp(b->name, name->text)) diag_error(r->diag, name->at, "variable '%s' shadows another", name->text);
+        if (!strcmp(b->name, name->text))
+            diag_error(r->diag, name->at, "variable '%s' shadows another", name->text);
     if (sc->depth >= SPACE_MAX_VARS) {
         diag_error(r->diag, name->at, "more than %d variables", SPACE_MAX_VARS);
         return NULL;
@@ -288,7 +311,8 @@ static bool wants(struct resolver *r, struct typed t, enum type_kind kind, struc
 }
 
 /* One variable at a time, the innermost first wrapped around the value. */
-static struct typed resolve_quantifier(struct resolver *r, const struct scope *outer, const struct expr *e, const struct binder *b)
+static struct typed resolve_quantifier(struct resolver *r, const struct scope *outer, const struct expr *e,
+                                       const struct binder *b)
 {
     bool logic = e->op == SPACE_EXISTS || e->op == SPACE_FORALL;
     enum type_kind kind = logic ? TYPE_BOOL : TYPE_INT;
@@ -329,7 +353,8 @@ static struct typed resolve_is(struct resolver *r, const struct scope *sc, const
         return FAILED;
     }
     uint64_t mask = 0;
-    for (const struct name *n = e->values; n; n = n->next) mask |= value_mask(r, &r->m->choices[choice.a], n);
+    for (const struct name *n = e->values; n; n = n->next)
+        mask |= value_mask(r, &r->m->choices[choice.a], n);
     int32_t kids[SPACE_MAX_ARITY];
     memcpy(kids, r->m->kids + choice.first, choice.n * sizeof *kids);
     int32_t is = node(r, SPACE_IS, choice.a, (int64_t)mask, choice.n, kids);
@@ -378,7 +403,8 @@ static struct typed resolve_in(struct resolver *r, const struct scope *sc, const
     if (right->kind == EXPR_CALL && left.type.kind == TYPE_OBJECT && find_set(r->m, right->text) >= 0) {
         struct space_domain dom;
         if (!resolve_domain(r, sc, right, &dom)) return FAILED;
-        if (!fits_root(r, left.type, dom.root)) diag_error(r->diag, e->at, "the object can never be in '%s'", right->text);
+        if (!fits_root(r, left.type, dom.root))
+            diag_error(r->diag, e->at, "the object can never be in '%s'", right->text);
         return negate_if(r, e->negated, node(r, SPACE_IN_SET, add_domain(r, dom), 0, 1, &left.node));
     }
     struct typed list = resolve(r, sc, right);
@@ -419,32 +445,45 @@ static struct typed resolve_op(struct resolver *r, const struct scope *sc, const
         kids[n] = t.node;
         types[n] = t.type;
         bool free_type = is_equality(e->op) || (e->op == SPACE_ITE && n > 0);
-        if (t.type.kind == TYPE_ERROR) ok = false;
-        else if (!free_type && !wants(r, t, operand_type(e->op, n), e->kids[n]->at)) ok = false;
+        if (t.type.kind == TYPE_ERROR)
+            ok = false;
+        else if (!free_type && !wants(r, t, operand_type(e->op, n), e->kids[n]->at))
+            ok = false;
     }
     if (!ok) return FAILED;
-    if ((is_equality(e->op) && !same_type(r, types[0], types[1])) || (e->op == SPACE_ITE && !same_type(r, types[1], types[2]))) {
+    if ((is_equality(e->op) && !same_type(r, types[0], types[1])) ||
+        (e->op == SPACE_ITE && !same_type(r, types[1], types[2]))) {
         diag_error(r->diag, e->at, "the two sides have different types");
         return FAILED;
     }
     int32_t result = node(r, e->op, 0, 0, n, kids);
     if (e->op == SPACE_ITE) return (struct typed){result, types[1]};
-    bool logic = is_equality(e->op) || operand_type(e->op, 0) == TYPE_BOOL || e->op == SPACE_LE || e->op == SPACE_LT;
+    bool logic =
+        is_equality(e->op) || operand_type(e->op, 0) == TYPE_BOOL || e->op == SPACE_LE || e->op == SPACE_LT;
     return typed(result, logic ? TYPE_BOOL : TYPE_INT);
 }
 
 static struct typed resolve(struct resolver *r, const struct scope *sc, const struct expr *e)
 {
     switch (e->kind) {
-    case EXPR_INT: return typed(node(r, SPACE_CONST, 0, e->number, 0, NULL), TYPE_INT);
-    case EXPR_BOOL: return typed(node(r, SPACE_CONST, 0, e->number, 0, NULL), TYPE_BOOL);
-    case EXPR_CALL: return resolve_call(r, sc, e);
-    case EXPR_OP: return resolve_op(r, sc, e);
-    case EXPR_IS: return resolve_is(r, sc, e);
-    case EXPR_IN: return resolve_in(r, sc, e);
-    case EXPR_LIST: return resolve_list(r, sc, e);
-    case EXPR_RANGE: return resolve_range(r, sc, e);
-    case EXPR_QUANTIFIER: return resolve_quantifier(r, sc, e, e->binders);
+    case EXPR_INT:
+        return typed(node(r, SPACE_CONST, 0, e->number, 0, NULL), TYPE_INT);
+    case EXPR_BOOL:
+        return typed(node(r, SPACE_CONST, 0, e->number, 0, NULL), TYPE_BOOL);
+    case EXPR_CALL:
+        return resolve_call(r, sc, e);
+    case EXPR_OP:
+        return resolve_op(r, sc, e);
+    case EXPR_IS:
+        return resolve_is(r, sc, e);
+    case EXPR_IN:
+        return resolve_in(r, sc, e);
+    case EXPR_LIST:
+        return resolve_list(r, sc, e);
+    case EXPR_RANGE:
+        return resolve_range(r, sc, e);
+    case EXPR_QUANTIFIER:
+        return resolve_quantifier(r, sc, e, e->binders);
     }
     PANIC("expression of unknown kind %d", e->kind);
 }
@@ -454,15 +493,18 @@ static struct typed resolve(struct resolver *r, const struct scope *sc, const st
 static int32_t set_named(struct resolver *r, const struct name *n)
 {
     int32_t set = find_set(r->m, n->text);
-    if (set < 0) diag_error(r->diag, n->at, "unknown set '%s'", n->text);
-    else r->used_sets[set] = true;
+    if (set < 0)
+        diag_error(r->diag, n->at, "unknown set '%s'", n->text);
+    else
+        r->used_sets[set] = true;
     return set;
 }
 
 static void check_new(struct resolver *r, const struct name *n)
 {
     const struct model *m = r->m;
-    if (find_set(m, n->text) >= 0 || find_property(m, n->text) >= 0 || find_parameter(m, n->text) >= 0 || find_choice(m, n->text) >= 0)
+    if (find_set(m, n->text) >= 0 || find_property(m, n->text) >= 0 || find_parameter(m, n->text) >= 0 ||
+        find_choice(m, n->text) >= 0)
         diag_error(r->diag, n->at, "'%s' is declared twice", n->text);
 }
 
@@ -471,8 +513,14 @@ static void declare_set(struct resolver *r, const struct set_decl *decl)
     struct model *m = r->m;
     check_new(r, &decl->name);
     int32_t self = (int32_t)m->n_sets;
-    struct space_set s = {.name = decl->name.text, .root = self, .parent = -1, .param = -1, .disjoint = -1, .range = decl->range,
-                          .lo = decl->lo, .hi = decl->hi};
+    struct space_set s = {.name = decl->name.text,
+                          .root = self,
+                          .parent = -1,
+                          .param = -1,
+                          .disjoint = -1,
+                          .range = decl->range,
+                          .lo = decl->lo,
+                          .hi = decl->hi};
     if (decl->param_set.text) s.param = set_named(r, &decl->param_set);
     if (decl->parent.text && (s.parent = set_named(r, &decl->parent)) >= 0) s.root = m->sets[s.parent].root;
     if (decl->disjoint.text) s.disjoint = set_named(r, &decl->disjoint);
@@ -480,7 +528,8 @@ static void declare_set(struct resolver *r, const struct set_decl *decl)
         diag_error(r->diag, decl->name.at, "a range set has 1 to %d objects from 0 on", SPACE_MAX_VALUES);
     if (decl->range && decl->hi < decl->lo) diag_error(r->diag, decl->name.at, "the range is empty");
     if (s.param >= 0 && s.parent < 0 && !decl->relation)
-        diag_error(r->diag, decl->name.at, "a parametric set needs a set that it is part of; or declare a relation");
+        diag_error(r->diag, decl->name.at,
+                   "a parametric set needs a set that it is part of; or declare a relation");
     m->sets[m->n_sets++] = s;
 }
 
@@ -491,19 +540,22 @@ static void declare_property(struct resolver *r, const struct property_decl *dec
     struct space_property p = {.name = decl->name.text, .object = -1, .list = decl->list};
     for (const struct name *n = decl->args; n; n = n->next) {
         int32_t set = set_named(r, n);
-        if (p.arity == SPACE_MAX_ARITY) diag_error(r->diag, n->at, "more than %d arguments", SPACE_MAX_ARITY);
-        else p.args[p.arity++] = set < 0 ? 0 : set;
+        if (p.arity == SPACE_MAX_ARITY)
+            diag_error(r->diag, n->at, "more than %d arguments", SPACE_MAX_ARITY);
+        else
+            p.args[p.arity++] = set < 0 ? 0 : set;
     }
     if (decl->type == VALUE_OBJECT) p.object = set_named(r, &decl->object);
-    if (decl->type == VALUE_BOOL && decl->list) diag_error(r->diag, decl->name.at, "lists are of int or of objects");
+    if (decl->type == VALUE_BOOL && decl->list)
+        diag_error(r->diag, decl->name.at, "lists are of int or of objects");
     m->properties[m->n_properties++] = p;
 }
 
 static void declare_parameter(struct resolver *r, const struct parameter_decl *decl)
 {
     check_new(r, &decl->name);
-    r->m->parameters[r->m->n_parameters++] =
-        (struct space_parameter){.name = decl->name.text, .unit = decl->unit, .has_default = decl->has_default, .value = decl->value};
+    r->m->parameters[r->m->n_parameters++] = (struct space_parameter){
+        .name = decl->name.text, .unit = decl->unit, .has_default = decl->has_default, .value = decl->value};
 }
 
 static void declare_values(struct resolver *r, const struct choice_decl *decl, struct space_choice *c)
@@ -512,7 +564,8 @@ static void declare_values(struct resolver *r, const struct choice_decl *decl, s
     int64_t *codes = ARENA_ARRAY(r->m->arena, int64_t, SPACE_MAX_ENUM);
     for (const struct enum_value *v = decl->values; v; v = v->next) {
         for (unsigned i = 0; i < c->n_values; i++)
-            if (!strcmp(names[i], v->name.text) || codes[i] == v->code) diag_error(r->diag, v->name.at, "value or code used twice");
+            if (!strcmp(names[i], v->name.text) || codes[i] == v->code)
+                diag_error(r->diag, v->name.at, "value or code used twice");
         if (c->n_values == SPACE_MAX_ENUM) {
             diag_error(r->diag, v->name.at, "more than %d values", SPACE_MAX_ENUM);
             break;
@@ -527,12 +580,14 @@ static void declare_values(struct resolver *r, const struct choice_decl *decl, s
 static void declare_aliases(struct resolver *r, const struct choice_decl *decl, struct space_choice *c)
 {
     unsigned n = 0;
-    for (const struct alias_decl *a = decl->aliases; a; a = a->next) n++;
+    for (const struct alias_decl *a = decl->aliases; a; a = a->next)
+        n++;
     struct space_alias *aliases = ARENA_ARRAY(r->m->arena, struct space_alias, n + 1);
     c->aliases = aliases;
     for (const struct alias_decl *a = decl->aliases; a && c->n_aliases < 255; a = a->next) {
         uint64_t mask = 0;
-        for (const struct name *v = a->values; v; v = v->next) mask |= value_mask(r, c, v);
+        for (const struct name *v = a->values; v; v = v->next)
+            mask |= value_mask(r, c, v);
         aliases[c->n_aliases++] = (struct space_alias){a->name.text, mask};
     }
 }
@@ -540,7 +595,8 @@ static void declare_aliases(struct resolver *r, const struct choice_decl *decl, 
 static void declare_pairing(struct resolver *r, const struct choice_decl *decl, struct space_choice *c)
 {
     uint8_t *mirror = ARENA_ARRAY(r->m->arena, uint8_t, SPACE_MAX_ENUM);
-    for (unsigned i = 0; i < SPACE_MAX_ENUM; i++) mirror[i] = (uint8_t)i;
+    for (unsigned i = 0; i < SPACE_MAX_ENUM; i++)
+        mirror[i] = (uint8_t)i;
     for (const struct pair_decl *p = decl->pairs; p; p = p->next) {
         uint64_t left = value_mask(r, c, &p->left), right = value_mask(r, c, &p->right);
         if (!left || !right) continue;
@@ -550,12 +606,15 @@ static void declare_pairing(struct resolver *r, const struct choice_decl *decl, 
     }
     c->mirror = mirror;
     c->pairing = decl->antisymmetric ? SPACE_ANTISYMMETRIC : decl->symmetric ? SPACE_SYMMETRIC : SPACE_PLAIN;
-    bool pair = c->arity == 2 && c->args[0].set >= 0 && c->args[0].set == c->args[1].set && c->args[0].arg < 0;
+    bool pair =
+        c->arity == 2 && c->args[0].set >= 0 && c->args[0].set == c->args[1].set && c->args[0].arg < 0;
     if (c->pairing != SPACE_PLAIN && !(pair && c->n_values))
-        diag_error(r->diag, decl->name.at, "only a choice with named values over two objects of one set can be symmetric");
+        diag_error(r->diag, decl->name.at,
+                   "only a choice with named values over two objects of one set can be symmetric");
 }
 
-static bool declare_arguments(struct resolver *r, const struct choice_decl *decl, struct space_choice *c, struct scope *sc)
+static bool declare_arguments(struct resolver *r, const struct choice_decl *decl, struct space_choice *c,
+                              struct scope *sc)
 {
     for (const struct binder *b = decl->params; b; b = b->next) {
         if (c->arity == SPACE_MAX_ARITY) {
@@ -563,7 +622,8 @@ static bool declare_arguments(struct resolver *r, const struct choice_decl *decl
             return false;
         }
         struct space_domain *dom = &c->args[c->arity];
-        if (!resolve_domain(r, sc, b->domain, dom) || !bind_variable(r, sc, &b->name, dom->root)) return false;
+        if (!resolve_domain(r, sc, b->domain, dom) || !bind_variable(r, sc, &b->name, dom->root))
+            return false;
         c->arity++;
     }
     return true;
@@ -579,7 +639,8 @@ static unsigned line_of(struct source_pos at)
 static void declare_choice(struct resolver *r, const struct choice_decl *decl)
 {
     struct model *m = r->m;
-    struct space_choice c = {.name = decl->name.text, .doc = decl->doc, .values = -1, .where = -1, .line = line_of(decl->name.at)};
+    struct space_choice c = {
+        .name = decl->name.text, .doc = decl->doc, .values = -1, .where = -1, .line = line_of(decl->name.at)};
     struct scope sc = {0};
     check_new(r, &decl->name);
     bool ok = declare_arguments(r, decl, &c, &sc);
@@ -614,17 +675,20 @@ static void check_define(struct resolver *r, const struct define_decl *decl)
 }
 
 /* Binds the variables of a `forall` prefix; their domains are consecutive. */
-static bool resolve_prefix(struct resolver *r, const struct binder *vars, struct scope *sc, int32_t *first, uint8_t *n)
+static bool resolve_prefix(struct resolver *r, const struct binder *vars, struct scope *sc, int32_t *first,
+                           uint8_t *n)
 {
     struct space_domain doms[SPACE_MAX_VARS];
     *n = 0;
     for (const struct binder *b = vars; b; b = b->next) {
         if (*n == SPACE_MAX_VARS) return false;
-        if (!resolve_domain(r, sc, b->domain, &doms[*n]) || !bind_variable(r, sc, &b->name, doms[*n].root)) return false;
+        if (!resolve_domain(r, sc, b->domain, &doms[*n]) || !bind_variable(r, sc, &b->name, doms[*n].root))
+            return false;
         ++*n;
     }
     *first = (int32_t)r->m->n_domains;
-    for (unsigned i = 0; i < *n; i++) add_domain(r, doms[i]);
+    for (unsigned i = 0; i < *n; i++)
+        add_domain(r, doms[i]);
     return true;
 }
 
@@ -637,7 +701,8 @@ static void declare_require(struct resolver *r, const struct require_decl *decl)
     if (!wants(r, t, TYPE_BOOL, decl->body->at)) return;
     c.body = t.node;
     if (r->m->nodes[t.node].op == SPACE_CONST)
-        diag_error(r->diag, decl->at, "the condition is always %s", r->m->nodes[t.node].imm ? "true" : "false");
+        diag_error(r->diag, decl->at, "the condition is always %s",
+                   r->m->nodes[t.node].imm ? "true" : "false");
     r->m->constraints[r->m->n_constraints++] = c;
 }
 
@@ -653,7 +718,8 @@ static void declare_trigger(struct resolver *r, const struct trigger_decl *decl)
     bool ok = wants(r, when, TYPE_BOOL, decl->when->at);
     for (const struct expr *e = decl->objects; e && n < 64; e = e->next) {
         struct typed o = resolve(r, &sc, e);
-        if (o.type.kind == TYPE_ERROR) ok = false;
+        if (o.type.kind == TYPE_ERROR)
+            ok = false;
         else if (o.type.kind != TYPE_OBJECT) {
             diag_error(r->diag, e->at, "expected an object or a list of objects");
             ok = false;
@@ -679,22 +745,28 @@ static void check_used(struct resolver *r)
 static void reserve(struct model *m)
 {
     size_t n = 1;
-    for (const struct set_decl *x = m->ast->sets; x; x = x->next) n++;
+    for (const struct set_decl *x = m->ast->sets; x; x = x->next)
+        n++;
     m->sets = ARENA_ARRAY(m->arena, struct space_set, n);
     n = 1;
-    for (const struct property_decl *x = m->ast->properties; x; x = x->next) n++;
+    for (const struct property_decl *x = m->ast->properties; x; x = x->next)
+        n++;
     m->properties = ARENA_ARRAY(m->arena, struct space_property, n);
     n = 1;
-    for (const struct parameter_decl *x = m->ast->parameters; x; x = x->next) n++;
+    for (const struct parameter_decl *x = m->ast->parameters; x; x = x->next)
+        n++;
     m->parameters = ARENA_ARRAY(m->arena, struct space_parameter, n);
     n = 1;
-    for (const struct choice_decl *x = m->ast->choices; x; x = x->next) n++;
+    for (const struct choice_decl *x = m->ast->choices; x; x = x->next)
+        n++;
     m->choices = ARENA_ARRAY(m->arena, struct space_choice, n);
     n = 1;
-    for (const struct require_decl *x = m->ast->requires; x; x = x->next) n++;
+    for (const struct require_decl *x = m->ast->requires; x; x = x->next)
+        n++;
     m->constraints = ARENA_ARRAY(m->arena, struct space_constraint, n);
     n = 1;
-    for (const struct trigger_decl *x = m->ast->triggers; x; x = x->next) n++;
+    for (const struct trigger_decl *x = m->ast->triggers; x; x = x->next)
+        n++;
     m->triggers = ARENA_ARRAY(m->arena, struct space_trigger, n);
 }
 
@@ -705,20 +777,28 @@ struct model *spacedsl_resolve(const struct ast *ast, struct arena *a, struct di
     m->ast = ast;
     reserve(m);
     size_t n_sets = 0;
-    for (const struct set_decl *s = ast->sets; s; s = s->next) n_sets++;
+    for (const struct set_decl *s = ast->sets; s; s = s->next)
+        n_sets++;
     struct resolver *r = ARENA_NEW(a, struct resolver);
     *r = (struct resolver){.m = m, .diag = d, .used_sets = ARENA_ARRAY(a, bool, n_sets + 1)};
-    for (const struct set_decl *x = ast->sets; x; x = x->next) declare_set(r, x);
+    for (const struct set_decl *x = ast->sets; x; x = x->next)
+        declare_set(r, x);
     if (diag_failed(d)) return NULL;
-    for (const struct property_decl *x = ast->properties; x; x = x->next) declare_property(r, x);
-    for (const struct parameter_decl *x = ast->parameters; x; x = x->next) declare_parameter(r, x);
+    for (const struct property_decl *x = ast->properties; x; x = x->next)
+        declare_property(r, x);
+    for (const struct parameter_decl *x = ast->parameters; x; x = x->next)
+        declare_parameter(r, x);
     if (diag_failed(d)) return NULL;
-    for (const struct choice_decl *x = ast->choices; x; x = x->next) declare_choice(r, x);
+    for (const struct choice_decl *x = ast->choices; x; x = x->next)
+        declare_choice(r, x);
     if (diag_failed(d)) return NULL;
-    for (const struct define_decl *x = ast->defines; x; x = x->next) check_define(r, x);
+    for (const struct define_decl *x = ast->defines; x; x = x->next)
+        check_define(r, x);
     if (diag_failed(d)) return NULL;
-    for (const struct require_decl *x = ast->requires; x; x = x->next) declare_require(r, x);
-    for (const struct trigger_decl *x = ast->triggers; x; x = x->next) declare_trigger(r, x);
+    for (const struct require_decl *x = ast->requires; x; x = x->next)
+        declare_require(r, x);
+    for (const struct trigger_decl *x = ast->triggers; x; x = x->next)
+        declare_trigger(r, x);
     check_used(r);
     return diag_failed(d) ? NULL : m;
 }
@@ -727,13 +807,26 @@ const struct space_def *spacedsl_model_def(const struct model *m)
 {
     struct space_def *def = ARENA_NEW(m->arena, struct space_def);
     const struct source *src = m->ast->source;
-    *def = (struct space_def){
-        .name = m->ast->name.text, .file = src->path, .hash = hash_finish(hash_bytes(HASH_START, src->text, src->length)),
-        .sets = m->sets, .properties = m->properties, .parameters = m->parameters, .choices = m->choices,
-        .constraints = m->constraints, .triggers = m->triggers, .domains = m->domains, .nodes = m->nodes, .kids = m->kids,
-        .n_sets = (int32_t)m->n_sets, .n_properties = (int32_t)m->n_properties, .n_parameters = (int32_t)m->n_parameters,
-        .n_choices = (int32_t)m->n_choices, .n_constraints = (int32_t)m->n_constraints, .n_triggers = (int32_t)m->n_triggers,
-        .n_domains = (int32_t)m->n_domains, .n_nodes = (int32_t)m->n_nodes};
+    *def = (struct space_def){.name = m->ast->name.text,
+                              .file = src->path,
+                              .hash = hash_finish(hash_bytes(HASH_START, src->text, src->length)),
+                              .sets = m->sets,
+                              .properties = m->properties,
+                              .parameters = m->parameters,
+                              .choices = m->choices,
+                              .constraints = m->constraints,
+                              .triggers = m->triggers,
+                              .domains = m->domains,
+                              .nodes = m->nodes,
+                              .kids = m->kids,
+                              .n_sets = (int32_t)m->n_sets,
+                              .n_properties = (int32_t)m->n_properties,
+                              .n_parameters = (int32_t)m->n_parameters,
+                              .n_choices = (int32_t)m->n_choices,
+                              .n_constraints = (int32_t)m->n_constraints,
+                              .n_triggers = (int32_t)m->n_triggers,
+                              .n_domains = (int32_t)m->n_domains,
+                              .n_nodes = (int32_t)m->n_nodes};
     return def;
 }
 

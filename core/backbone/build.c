@@ -1,8 +1,8 @@
 /* Lowering, second half: latent copies, strip-mining and the dense numbering.
  *
- * Every load with a dimension may be staged: it gets a copy_load and a copy_store with copies of its logicals and a
- * region. Then each logical is cut into levels, no more than its extent has prime factors, each level a tile with
- * candidate sizes; and each instruction gets one dimension a tile of its logicals. */
+ * Every load with a dimension may be staged: it gets a copy_load and a copy_store with copies of its logicals
+ * and a region. Then each logical is cut into levels, no more than its extent has prime factors, each level a
+ * tile with candidate sizes; and each instruction gets one dimension a tile of its logicals. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,27 +57,24 @@ static int64_t *divisors(struct arena *a, int64_t n, unsigned *count)
     size_t cap = 0;
     unsigned found = 0;
     for (int64_t d = 1; d <= n / d; d++) {
-        if (n % d)
-            continue;
+        if (n % d) continue;
         list = arena_grow(a, list, &cap, found + 2, sizeof *list);
         list[found++] = d;
-        if (d != n / d)
-            list[found++] = n / d;
+        if (d != n / d) list[found++] = n / d;
     }
     qsort(list, found, sizeof *list, compare_sizes);
     *count = found;
     return list;
 }
 
-/* Drops sizes, never the first and last, until `limit` are left: those with the largest odd part first, then the
- * largest, so that powers of two and their small multiples stay. */
+/* Drops sizes, never the first and last, until `limit` are left: those with the largest odd part first, then
+ * the largest, so that powers of two and their small multiples stay. */
 static void keep_useful(int64_t *sizes, unsigned *count, unsigned limit)
 {
     while (*count > limit && *count > 2) {
         unsigned worst = 1;
         for (unsigned i = 2; i + 1 < *count; i++)
-            if (odd_part(sizes[i]) >= odd_part(sizes[worst]))
-                worst = i;
+            if (odd_part(sizes[i]) >= odd_part(sizes[worst])) worst = i;
         memmove(sizes + worst, sizes + worst + 1, (*count - worst - 1) * sizeof *sizes);
         --*count;
     }
@@ -108,10 +105,11 @@ static void copy_logicals(struct backbone *bb, struct arena *a, const struct bb_
     const struct bb_inst *load = &bb->insts[v->load];
     for (unsigned i = 0; i < load->n_logicals; i++) {
         const struct bb_logical *of = &bb->logicals[load->logicals[i]];
-        bb->logicals[first + i] = (struct bb_logical){.name = arena_printf(a, "%s.copy.%s", v->name, of->name),
-                                                      .extent = of->extent,
-                                                      .of = load->logicals[i],
-                                                      .region = v->region};
+        bb->logicals[first + i] =
+            (struct bb_logical){.name = arena_printf(a, "%s.copy.%s", v->name, of->name),
+                                .extent = of->extent,
+                                .of = load->logicals[i],
+                                .region = v->region};
         bb->insts[v->copy_load].logicals[i] = first + i;
         bb->insts[v->copy_store].logicals[i] = first + i;
     }
@@ -138,18 +136,18 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
                            .partner = BB_NONE};
 }
 
-static void add_copies(struct backbone *bb, struct arena *a, const struct lowering *l, const struct bb_options *o)
+static void add_copies(struct backbone *bb, struct arena *a, const struct lowering *l,
+                       const struct bb_options *o)
 {
     uint32_t logical = (uint32_t)l->n_logicals, inst = (uint32_t)l->n_insts, region_dim = 0, id = 0;
     for (uint32_t i = 0; i < l->n_insts; i++) {
         const struct bb_inst *load = &l->insts[i];
-        if (!stageable(load, o))
-            continue;
+        if (!stageable(load, o)) continue;
         size_t stem = strlen(load->name) - strlen(".load");
         const char *name = arena_strndup(a, load->name, stem);
         bb->values[id] = (struct bb_value){name, i, inst, inst + 1, id};
-        bb->regions[id] = (struct bb_region){
-            arena_printf(a, "%s.tile", name), id, load->type, load->n_logicals, region_dim};
+        bb->regions[id] = (struct bb_region){arena_printf(a, "%s.tile", name), id, load->type,
+                                             load->n_logicals, region_dim};
         copy_insts(bb, a, &bb->values[id], id);
         copy_logicals(bb, a, &bb->values[id], logical);
         logical += load->n_logicals;
@@ -163,8 +161,7 @@ static void add_copies(struct backbone *bb, struct arena *a, const struct loweri
 
 static unsigned levels_of(const struct backbone *bb, const struct bb_logical *l, const struct bb_options *o)
 {
-    if (l->of != BB_NONE)
-        return min_levels(o->copy_levels, bb->logicals[l->of].n_levels);
+    if (l->of != BB_NONE) return min_levels(o->copy_levels, bb->logicals[l->of].n_levels);
     unsigned wanted = l->reduction ? o->reduction_levels : o->parallel_levels;
     return prime_factors(l->extent, min_levels(wanted, BB_MAX_LEVELS));
 }
@@ -181,8 +178,7 @@ static void add_tiles(struct backbone *bb, struct arena *a, const struct bb_opti
         const struct bb_logical *l = &bb->logicals[i];
         unsigned n;
         int64_t *sizes = divisors(a, l->extent, &n);
-        if (o->max_sizes)
-            keep_useful(sizes, &n, o->max_sizes);
+        if (o->max_sizes) keep_useful(sizes, &n, o->max_sizes);
         for (unsigned v = 0; v < l->n_levels; v++)
             bb->tiles[l->first_tile + v] =
                 (struct bb_tile){arena_printf(a, "%s.%u", l->name, v), i, v, n, sizes};

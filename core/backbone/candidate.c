@@ -1,8 +1,8 @@
 /* From a leaf of the GPU space to plain tables.
  *
- * The names of groups are those of the choices in gpu.space. Statement ids of the space are those of backbone.h, and so
- * are the ids of tiles, values, regions and region dimensions: bb_instance() adds them in that order. Liveness follows
- * from sizes and staging, as in the triggers of the space. */
+ * The names of groups are those of the choices in gpu.space. Statement ids of the space are those of
+ * backbone.h, and so are the ids of tiles, values, regions and region dimensions: bb_instance() adds them in
+ * that order. Liveness follows from sizes and staging, as in the triggers of the space. */
 #include <string.h>
 
 #include "core/backbone/backbone.h"
@@ -66,7 +66,8 @@ static bool is_copy_tile(const struct backbone *bb, uint32_t tile)
 
 static void read_staging(struct reading *r)
 {
-    for (uint32_t v = 0; v < r->bb->n_values; v++) r->out->staged[v] = decided1(r, "staged", v) == 1;
+    for (uint32_t v = 0; v < r->bb->n_values; v++)
+        r->out->staged[v] = decided1(r, "staged", v) == 1;
 }
 
 static void read_sizes(struct reading *r)
@@ -86,7 +87,8 @@ static bool inst_live(const struct reading *r, const struct bb_inst *inst)
 
 static void read_liveness(struct reading *r)
 {
-    for (uint32_t i = 0; i < r->bb->n_insts; i++) r->out->live[i] = inst_live(r, &r->bb->insts[i]);
+    for (uint32_t i = 0; i < r->bb->n_insts; i++)
+        r->out->live[i] = inst_live(r, &r->bb->insts[i]);
     for (uint32_t d = 0; d < r->bb->n_dims; d++) {
         const struct bb_dim *dim = &r->bb->dims[d];
         r->out->live[bb_dim_statement(r->bb, d)] = r->out->live[dim->inst] && r->out->size[dim->tile] > 1;
@@ -135,7 +137,8 @@ static void read_regions(struct reading *r)
     }
 }
 
-bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out, const char **why)
+bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out,
+               const char **why)
 {
     struct reading r = {bb, leaf, out, NULL};
     memset(out->cache, BB_CACHE_DEFAULT, bb->n_insts);

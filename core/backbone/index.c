@@ -1,12 +1,12 @@
 /* Canonical index expressions.
  *
- * Every expression is built through normalize(): terms sorted and distinct, and a division with its modulo recombined.
- * Division and modulo first split each coefficient c = q*d + r with 0 <= r < d, which is exact for floor division and any
- * sign; so the dividend of every atom has nonnegative coefficients and constant, and, by induction, every atom is
- * nonnegative: C's truncating operators compute it. What is left is simplified with range facts (docs of each rule):
- *     (g*a + r) / (g*e) = a / e        (g*a + r) % (g*e) = g*(a % e) + r      0 <= r < g
- *     (x / a) / b = x / (a*b)          (x % (a*b)) / b = (x / b) % a           c*(x % a) % b = c*x % b if b | c*a
- *     c*d*(x / d) + c*(x % d) = c*x    c*d*((x / d) % k) + c*(x % d) = c*(x % (d*k)) */
+ * Every expression is built through normalize(): terms sorted and distinct, and a division with its modulo
+ * recombined. Division and modulo first split each coefficient c = q*d + r with 0 <= r < d, which is exact
+ * for floor division and any sign; so the dividend of every atom has nonnegative coefficients and constant,
+ * and, by induction, every atom is nonnegative: C's truncating operators compute it. What is left is
+ * simplified with range facts (docs of each rule): (g*a + r) / (g*e) = a / e        (g*a + r) % (g*e) = g*(a
+ * % e) + r      0 <= r < g (x / a) / b = x / (a*b)          (x % (a*b)) / b = (x / b) % a           c*(x % a)
+ * % b = c*x % b if b | c*a c*d*(x / d) + c*(x % d) = c*x    c*d*((x / d) % k) + c*(x % d) = c*(x % (d*k)) */
 #include "core/backbone/index.h"
 
 #include <inttypes.h>
@@ -48,24 +48,19 @@ static int compare_i64(int64_t a, int64_t b)
 
 static int compare_atoms(const struct index_atom *x, const struct index_atom *y)
 {
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->kind == INDEX_VAR)
-        return compare_i64(x->var, y->var);
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    if (x->kind == INDEX_VAR) return compare_i64(x->var, y->var);
     int by = compare_i64(x->by, y->by);
     return by ? by : index_compare(x->of, y->of);
 }
 
 int index_compare(const struct index_expr *x, const struct index_expr *y)
 {
-    if (x->n_terms != y->n_terms)
-        return x->n_terms < y->n_terms ? -1 : 1;
+    if (x->n_terms != y->n_terms) return x->n_terms < y->n_terms ? -1 : 1;
     for (unsigned i = 0; i < x->n_terms; i++) {
         int c = compare_atoms(&x->terms[i].atom, &y->terms[i].atom);
-        if (!c)
-            c = compare_i64(x->terms[i].coefficient, y->terms[i].coefficient);
-        if (c)
-            return c;
+        if (!c) c = compare_i64(x->terms[i].coefficient, y->terms[i].coefficient);
+        if (c) return c;
     }
     return compare_i64(x->constant, y->constant);
 }
@@ -78,7 +73,8 @@ static int compare_terms(const void *x, const void *y)
 
 /* ---- building ---- */
 
-static const struct index_expr *make(struct arena *a, int64_t constant, const struct index_term *terms, unsigned n)
+static const struct index_expr *make(struct arena *a, int64_t constant, const struct index_term *terms,
+                                     unsigned n)
 {
     struct index_expr *e = ARENA_NEW(a, struct index_expr);
     *e = (struct index_expr){constant, n, terms};
@@ -96,29 +92,28 @@ static const struct index_expr *single(struct arena *a, struct index_atom atom)
 static unsigned collect(struct index_term *terms, unsigned n)
 {
     unsigned out = 0;
-    if (n)
-        qsort(terms, n, sizeof *terms, compare_terms);
+    if (n) qsort(terms, n, sizeof *terms, compare_terms);
     for (unsigned i = 0; i < n; i++) {
         if (out && !compare_atoms(&terms[out - 1].atom, &terms[i].atom))
             terms[out - 1].coefficient += terms[i].coefficient;
         else
             terms[out++] = terms[i];
-        if (!terms[out - 1].coefficient)
-            out--;
+        if (!terms[out - 1].coefficient) out--;
     }
     return out;
 }
 
 /* If high = c*d*(x / d), or c*d*((x / d) % k), and low = c*(x % d): the sum of both, otherwise NULL. */
-static const struct index_expr *recombine(struct arena *a, const struct index_term *high, const struct index_term *low)
+static const struct index_expr *recombine(struct arena *a, const struct index_term *high,
+                                          const struct index_term *low)
 {
     const struct index_atom *h = &high->atom, *l = &low->atom;
     if (l->kind != INDEX_MOD || h->kind == INDEX_VAR || high->coefficient != low->coefficient * l->by)
         return NULL;
     if (h->kind == INDEX_DIV)
-        return h->by == l->by && !index_compare(h->of, l->of) ? index_scale(a, l->of, low->coefficient) : NULL;
-    if (h->of->n_terms != 1 || h->of->constant || h->of->terms[0].coefficient != 1)
-        return NULL;
+        return h->by == l->by && !index_compare(h->of, l->of) ? index_scale(a, l->of, low->coefficient)
+                                                              : NULL;
+    if (h->of->n_terms != 1 || h->of->constant || h->of->terms[0].coefficient != 1) return NULL;
     const struct index_atom *in = &h->of->terms[0].atom;
     if (in->kind != INDEX_DIV || in->by != l->by || index_compare(in->of, l->of) || h->by > INT64_MAX / l->by)
         return NULL;
@@ -126,18 +121,17 @@ static const struct index_expr *recombine(struct arena *a, const struct index_te
 }
 
 /* Makes the canonical expression of an unordered sum; owns terms[]. */
-static const struct index_expr *normalize(struct arena *a, int64_t constant, struct index_term *terms, unsigned n)
+static const struct index_expr *normalize(struct arena *a, int64_t constant, struct index_term *terms,
+                                          unsigned n)
 {
     n = collect(terms, n);
     for (unsigned i = 0; i < n; i++)
         for (unsigned j = 0; j < n; j++) {
             const struct index_expr *sum = i == j ? NULL : recombine(a, &terms[i], &terms[j]);
-            if (!sum)
-                continue;
+            if (!sum) continue;
             unsigned left = 0;
             for (unsigned t = 0; t < n; t++)
-                if (t != i && t != j)
-                    terms[left++] = terms[t];
+                if (t != i && t != j) terms[left++] = terms[t];
             return index_add(a, make(a, constant, terms, left), sum);
         }
     return make(a, constant, terms, n);
@@ -151,8 +145,7 @@ const struct index_expr *index_constant(struct arena *a, int64_t c)
 const struct index_expr *index_var(struct arena *a, uint32_t var, int64_t extent)
 {
     CHECK(extent > 0);
-    if (extent == 1)
-        return index_constant(a, 0);
+    if (extent == 1) return index_constant(a, 0);
     return single(a, (struct index_atom){.kind = INDEX_VAR, .var = var, .extent = extent});
 }
 
@@ -167,8 +160,7 @@ const struct index_expr *index_add(struct arena *a, const struct index_expr *x, 
 
 const struct index_expr *index_scale(struct arena *a, const struct index_expr *x, int64_t by)
 {
-    if (by == 0)
-        return index_constant(a, 0);
+    if (by == 0) return index_constant(a, 0);
     struct index_term *terms = ARENA_ARRAY(a, struct index_term, x->n_terms + 1);
     for (unsigned i = 0; i < x->n_terms; i++)
         terms[i] = (struct index_term){x->terms[i].atom, x->terms[i].coefficient * by};
@@ -185,14 +177,11 @@ static struct range range_of(const struct index_expr *x);
 
 static struct range atom_range(const struct index_atom *t)
 {
-    if (t->kind == INDEX_VAR)
-        return (struct range){0, t->extent - 1};
+    if (t->kind == INDEX_VAR) return (struct range){0, t->extent - 1};
     struct range of = range_of(t->of);
     struct range q = {floor_div(of.min, t->by), floor_div(of.max, t->by)};
-    if (t->kind == INDEX_DIV)
-        return q;
-    if (q.min == q.max)
-        return (struct range){of.min - q.min * t->by, of.max - q.min * t->by};
+    if (t->kind == INDEX_DIV) return q;
+    if (q.min == q.max) return (struct range){of.min - q.min * t->by, of.max - q.min * t->by};
     return (struct range){0, t->by - 1};
 }
 
@@ -224,35 +213,31 @@ static const struct index_expr *divide_rest(struct arena *a, const struct index_
 static const struct index_expr *modulo_rest(struct arena *a, const struct index_expr *x, int64_t by);
 
 /* x = by * quotient + rest, the coefficients of the rest in [0, by). */
-static void split_multiples(struct arena *a, const struct index_expr *x, int64_t by, const struct index_expr **quotient,
-                            const struct index_expr **rest)
+static void split_multiples(struct arena *a, const struct index_expr *x, int64_t by,
+                            const struct index_expr **quotient, const struct index_expr **rest)
 {
     struct index_term *q = ARENA_ARRAY(a, struct index_term, x->n_terms + 1);
     struct index_term *r = ARENA_ARRAY(a, struct index_term, x->n_terms + 1);
     unsigned nq = 0, nr = 0;
     for (unsigned i = 0; i < x->n_terms; i++) {
         int64_t c = x->terms[i].coefficient;
-        if (floor_div(c, by))
-            q[nq++] = (struct index_term){x->terms[i].atom, floor_div(c, by)};
-        if (floor_mod(c, by))
-            r[nr++] = (struct index_term){x->terms[i].atom, floor_mod(c, by)};
+        if (floor_div(c, by)) q[nq++] = (struct index_term){x->terms[i].atom, floor_div(c, by)};
+        if (floor_mod(c, by)) r[nr++] = (struct index_term){x->terms[i].atom, floor_mod(c, by)};
     }
     *quotient = normalize(a, floor_div(x->constant, by), q, nq);
     *rest = normalize(a, floor_mod(x->constant, by), r, nr);
 }
 
 /* Finds g > 1 dividing `by` such that x = g * high + low with 0 <= low < g. 0 if there is none. */
-static int64_t common_factor(struct arena *a, const struct index_expr *x, int64_t by, const struct index_expr **high,
-                             const struct index_expr **low)
+static int64_t common_factor(struct arena *a, const struct index_expr *x, int64_t by,
+                             const struct index_expr **high, const struct index_expr **low)
 {
     for (unsigned i = 0; i < x->n_terms; i++) {
         int64_t g = gcd(by, x->terms[i].coefficient);
-        if (g <= 1)
-            continue;
+        if (g <= 1) continue;
         split_multiples(a, x, g, high, low);
         struct range r = range_of(*low);
-        if (r.min >= 0 && r.max < g)
-            return g;
+        if (r.min >= 0 && r.max < g) return g;
     }
     return 0;
 }
@@ -267,8 +252,7 @@ const struct index_expr *index_div(struct arena *a, const struct index_expr *x, 
 {
     CHECK(by > 0);
     struct range r = range_of(x);
-    if (floor_div(r.min, by) == floor_div(r.max, by))
-        return index_constant(a, floor_div(r.min, by));
+    if (floor_div(r.min, by) == floor_div(r.max, by)) return index_constant(a, floor_div(r.min, by));
     const struct index_expr *quotient, *rest;
     split_multiples(a, x, by, &quotient, &rest);
     return index_add(a, quotient, divide_rest(a, rest, by));
@@ -278,12 +262,10 @@ const struct index_expr *index_div(struct arena *a, const struct index_expr *x, 
 static const struct index_expr *divide_rest(struct arena *a, const struct index_expr *x, int64_t by)
 {
     struct range r = range_of(x);
-    if (floor_div(r.min, by) == floor_div(r.max, by))
-        return index_constant(a, floor_div(r.min, by));
+    if (floor_div(r.min, by) == floor_div(r.max, by)) return index_constant(a, floor_div(r.min, by));
     const struct index_expr *high, *low;
     int64_t g = common_factor(a, x, by, &high, &low);
-    if (g)
-        return index_div(a, high, by / g);
+    if (g) return index_div(a, high, by / g);
     const struct index_atom *atom = sole_atom(x);
     if (atom && atom->kind == INDEX_DIV && atom->by <= INT64_MAX / by)
         return index_div(a, atom->of, atom->by * by);
@@ -297,8 +279,7 @@ const struct index_expr *index_mod(struct arena *a, const struct index_expr *x, 
     CHECK(by > 0);
     struct range r = range_of(x);
     int64_t q = floor_div(r.min, by);
-    if (q == floor_div(r.max, by))
-        return index_add(a, x, index_constant(a, -q * by));
+    if (q == floor_div(r.max, by)) return index_add(a, x, index_constant(a, -q * by));
     const struct index_expr *quotient, *rest;
     split_multiples(a, x, by, &quotient, &rest);
     return modulo_rest(a, rest, by);
@@ -309,13 +290,11 @@ static const struct index_expr *drop_modulo(struct arena *a, const struct index_
 {
     for (unsigned i = 0; i < x->n_terms; i++) {
         const struct index_term *t = &x->terms[i];
-        if (t->atom.kind != INDEX_MOD || t->atom.by % (by / gcd(by, t->coefficient)))
-            continue;
+        if (t->atom.kind != INDEX_MOD || t->atom.by % (by / gcd(by, t->coefficient))) continue;
         struct index_term *others = ARENA_ARRAY(a, struct index_term, x->n_terms);
         unsigned n = 0;
         for (unsigned j = 0; j < x->n_terms; j++)
-            if (j != i)
-                others[n++] = x->terms[j];
+            if (j != i) others[n++] = x->terms[j];
         return index_add(a, make(a, x->constant, others, n), index_scale(a, t->atom.of, t->coefficient));
     }
     return NULL;
@@ -325,15 +304,12 @@ static const struct index_expr *drop_modulo(struct arena *a, const struct index_
 static const struct index_expr *modulo_rest(struct arena *a, const struct index_expr *x, int64_t by)
 {
     struct range r = range_of(x);
-    if (r.min >= 0 && r.max < by)
-        return x;
+    if (r.min >= 0 && r.max < by) return x;
     const struct index_expr *simpler = drop_modulo(a, x, by);
-    if (simpler)
-        return index_mod(a, simpler, by);
+    if (simpler) return index_mod(a, simpler, by);
     const struct index_expr *high, *low;
     int64_t g = common_factor(a, x, by, &high, &low);
-    if (g)
-        return index_add(a, index_scale(a, index_mod(a, high, by / g), g), low);
+    if (g) return index_add(a, index_scale(a, index_mod(a, high, by / g), g), low);
     return single(a, (struct index_atom){.kind = INDEX_MOD, .of = x, .by = by});
 }
 
@@ -342,8 +318,7 @@ static const struct index_expr *modulo_rest(struct arena *a, const struct index_
 static const struct index_expr *substitute_atom(struct arena *a, const struct index_atom *t,
                                                 const struct index_expr *const *replacement, uint32_t n)
 {
-    if (t->kind == INDEX_VAR)
-        return t->var < n && replacement[t->var] ? replacement[t->var] : single(a, *t);
+    if (t->kind == INDEX_VAR) return t->var < n && replacement[t->var] ? replacement[t->var] : single(a, *t);
     const struct index_expr *of = index_substitute(a, t->of, replacement, n);
     return t->kind == INDEX_DIV ? index_div(a, of, t->by) : index_mod(a, of, t->by);
 }
@@ -361,8 +336,7 @@ const struct index_expr *index_substitute(struct arena *a, const struct index_ex
 
 static int64_t eval_atom(const struct index_atom *t, const int64_t *var_values)
 {
-    if (t->kind == INDEX_VAR)
-        return var_values[t->var];
+    if (t->kind == INDEX_VAR) return var_values[t->var];
     int64_t of = index_eval(t->of, var_values);
     return t->kind == INDEX_DIV ? floor_div(of, t->by) : floor_mod(of, t->by);
 }
@@ -383,8 +357,7 @@ static bool atom_mentions(const struct index_atom *t, uint32_t v)
 bool index_mentions(const struct index_expr *x, uint32_t v)
 {
     for (unsigned i = 0; i < x->n_terms; i++)
-        if (atom_mentions(&x->terms[i].atom, v))
-            return true;
+        if (atom_mentions(&x->terms[i].atom, v)) return true;
     return false;
 }
 
@@ -393,8 +366,7 @@ int64_t index_significance(const struct index_expr *x, uint32_t v)
     int64_t most = 0;
     for (unsigned i = 0; i < x->n_terms; i++) {
         int64_t c = x->terms[i].coefficient;
-        if (atom_mentions(&x->terms[i].atom, v) && llabs(c) > most)
-            most = llabs(c);
+        if (atom_mentions(&x->terms[i].atom, v) && llabs(c) > most) most = llabs(c);
     }
     return most;
 }
@@ -427,20 +399,17 @@ static void print_atom(const struct index_atom *t, const char *const *names, str
     strbuf_printf(out, "%s %c %" PRId64, bare ? "" : ")", t->kind == INDEX_DIV ? '/' : '%', t->by);
 }
 
-/* Products are written atom first: C groups `x / 4 * 3` as (x / 4) * 3. A sum never starts with a minus sign, which
- * would bind to the dividend. */
+/* Products are written atom first: C groups `x / 4 * 3` as (x / 4) * 3. A sum never starts with a minus sign,
+ * which would bind to the dividend. */
 void index_print(const struct index_expr *x, const char *const *names, struct strbuf *out)
 {
     bool constant_first = x->n_terms == 0 || x->terms[0].coefficient < 0;
-    if (constant_first)
-        strbuf_printf(out, "%" PRId64, x->constant);
+    if (constant_first) strbuf_printf(out, "%" PRId64, x->constant);
     for (unsigned i = 0; i < x->n_terms; i++) {
         int64_t c = x->terms[i].coefficient;
-        if (i || constant_first)
-            strbuf_add(out, c < 0 ? " - " : " + ");
+        if (i || constant_first) strbuf_add(out, c < 0 ? " - " : " + ");
         print_atom(&x->terms[i].atom, names, out);
-        if (llabs(c) != 1)
-            strbuf_printf(out, " * %" PRId64, (int64_t)llabs(c));
+        if (llabs(c) != 1) strbuf_printf(out, " * %" PRId64, (int64_t)llabs(c));
     }
     if (!constant_first && x->constant)
         strbuf_printf(out, " %c %" PRId64, x->constant < 0 ? '-' : '+', (int64_t)llabs(x->constant));

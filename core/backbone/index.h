@@ -1,10 +1,12 @@
-/* Index expressions in one canonical form: an affine sum over atoms, where an atom is a variable or the floor division or
- * modulo of an affine sum by a positive constant. All sizes are bound, so coefficients are integers.
+/* Index expressions in one canonical form: an affine sum over atoms, where an atom is a variable or the floor
+ * division or modulo of an affine sum by a positive constant. All sizes are bound, so coefficients are
+ * integers.
  *
  *     constant + sum of coefficient_i * atom_i        atoms sorted, distinct, coefficients nonzero
  *
- * Variables are dense ids with known extents (range 0..extent-1). Only sound rules are applied: (q*d + r) / d = q + r/d
- * and (q*d + r) % d = r % d need d > 0 and 0 <= r (lift-facts B.7). Immutable once built; lives in an arena. */
+ * Variables are dense ids with known extents (range 0..extent-1). Only sound rules are applied: (q*d + r) / d
+ * = q + r/d and (q*d + r) % d = r % d need d > 0 and 0 <= r (lift-facts B.7). Immutable once built; lives in
+ * an arena. */
 #ifndef THRESH_BACKBONE_INDEX_H
 #define THRESH_BACKBONE_INDEX_H
 
@@ -18,10 +20,10 @@ enum index_atom_kind { INDEX_VAR, INDEX_DIV, INDEX_MOD };
 
 struct index_atom {
     enum index_atom_kind kind;
-    uint32_t var;                  /* VAR */
-    int64_t extent;                /* VAR: exclusive upper bound, > 0 */
-    const struct index_expr *of;   /* DIV, MOD */
-    int64_t by;                    /* DIV, MOD: > 0 */
+    uint32_t var;                /* VAR */
+    int64_t extent;              /* VAR: exclusive upper bound, > 0 */
+    const struct index_expr *of; /* DIV, MOD */
+    int64_t by;                  /* DIV, MOD: > 0 */
 };
 
 struct index_term {
@@ -39,8 +41,10 @@ const struct index_expr *index_constant(struct arena *a, int64_t c);
 const struct index_expr *index_var(struct arena *a, uint32_t var, int64_t extent); /* extent 1 gives 0 */
 const struct index_expr *index_add(struct arena *a, const struct index_expr *x, const struct index_expr *y);
 const struct index_expr *index_scale(struct arena *a, const struct index_expr *x, int64_t by);
-const struct index_expr *index_div(struct arena *a, const struct index_expr *x, int64_t by); /* floor, by > 0 */
-const struct index_expr *index_mod(struct arena *a, const struct index_expr *x, int64_t by); /* in [0, by), by > 0 */
+const struct index_expr *index_div(struct arena *a, const struct index_expr *x,
+                                   int64_t by); /* floor, by > 0 */
+const struct index_expr *index_mod(struct arena *a, const struct index_expr *x,
+                                   int64_t by); /* in [0, by), by > 0 */
 /* Replaces variable v by replacement[v] (NULL: keeps it) and simplifies again. n: length of replacement[].
  * The replacement must stay in the range of v: simplification has relied on it. */
 const struct index_expr *index_substitute(struct arena *a, const struct index_expr *x,
@@ -48,7 +52,8 @@ const struct index_expr *index_substitute(struct arena *a, const struct index_ex
 int64_t index_min(const struct index_expr *x); /* a lower bound over all variable values */
 int64_t index_max(const struct index_expr *x); /* an upper bound */
 int64_t index_eval(const struct index_expr *x, const int64_t *var_values);
-/* Coefficient of variable v if x is affine in v (v inside no division or modulo); 0 if absent; *affine says which. */
+/* Coefficient of variable v if x is affine in v (v inside no division or modulo); 0 if absent; *affine says
+ * which. */
 int64_t index_stride(const struct index_expr *x, uint32_t v, int *affine);
 /* Whether v occurs anywhere in x. */
 bool index_mentions(const struct index_expr *x, uint32_t v);

@@ -1,8 +1,8 @@
 /* The GPU space over a backbone: the sets, properties and parameters that spacedsl/spaces/gpu.space declares.
  *
- * Facts only: which objects there are, which tiles an instruction owns, which dimensions stand for one tile at the two
- * ends of a value, where an access has unit stride. What may be decided about them is in the .space file. Statement ids
- * are those of backbone.h: instructions first, then dimensions. */
+ * Facts only: which objects there are, which tiles an instruction owns, which dimensions stand for one tile
+ * at the two ends of a value, where an access has unit stride. What may be decided about them is in the
+ * .space file. Statement ids are those of backbone.h: instructions first, then dimensions. */
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/space/data.h"
@@ -66,8 +66,10 @@ static bool is_copy(const struct bb_inst *inst)
 
 static void declare_sets(const struct instance *in)
 {
-    static const char *const sets[] = {"Statement", "Tile", "Logical", "Value", "Region", "RegionDim", "Edge", "Pair"};
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) space_data_set(in->data, sets[i]);
+    static const char *const sets[] = {"Statement", "Tile",      "Logical", "Value",
+                                       "Region",    "RegionDim", "Edge",    "Pair"};
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        space_data_set(in->data, sets[i]);
 }
 
 static void add_statements(const struct instance *in)
@@ -139,7 +141,8 @@ static void add_access_dim(const struct instance *in, const struct bb_inst *inst
     if (unit_stride(bb, inst, dim)) fact1(in, "unit_stride", s, 1);
     for (unsigned i = 0; i < inst->n_dims; i++) {
         uint32_t other = inst->first_dim + i, other_tile = bb->dims[other].tile;
-        if (bb->tiles[other_tile].logical == bb->tiles[tile].logical && bb->tiles[other_tile].level > bb->tiles[tile].level)
+        if (bb->tiles[other_tile].logical == bb->tiles[tile].logical &&
+            bb->tiles[other_tile].level > bb->tiles[tile].level)
             fact2(in, "less_significant", s, statement(in, other));
     }
 }
@@ -220,12 +223,14 @@ static void add_coordinate(const struct instance *in, uint32_t value, unsigned p
     const char *name = arena_printf(in->scratch, "%s.%s", bb->regions[v->region].name, l->name);
     uint32_t c = space_data_object(in->data, "RegionDim", name);
     int64_t cuts[BB_MAX_LEVELS + 1];
-    for (unsigned i = 0; i <= l->n_levels; i++) cuts[i] = i;
+    for (unsigned i = 0; i <= l->n_levels; i++)
+        cuts[i] = i;
     space_data_list(in->data, "cuts", &c, 1, cuts, l->n_levels + 1);
     fact1(in, "copy_logical", c, bb->insts[v->copy_store].logicals[place]);
     fact1(in, "value_of", c, value);
     space_data_member_of(in->data, "Coordinates", v->region, c);
-    for (unsigned i = 0; i < l->n_levels; i++) space_data_member_of(in->data, "LoadTiles", c, l->first_tile + i);
+    for (unsigned i = 0; i < l->n_levels; i++)
+        space_data_member_of(in->data, "LoadTiles", c, l->first_tile + i);
 }
 
 /* The dimensions of the load or the copy store: which coordinate of the region each moves along. */
@@ -234,7 +239,8 @@ static void add_staged_dims(const struct instance *in, uint32_t value, const str
     const struct backbone *bb = in->bb;
     for (uint32_t d = inst->first_dim; d < inst->first_dim + inst->n_dims; d++) {
         unsigned place = 0;
-        while (inst->logicals[place] != dim_logical(bb, d)) place++;
+        while (inst->logicals[place] != dim_logical(bb, d))
+            place++;
         uint32_t s = statement(in, d);
         space_data_member(in->data, "StagedDim", s);
         fact1(in, "coordinate", s, bb->regions[bb->values[value].region].first_region_dim + place);
@@ -261,9 +267,11 @@ static void add_latent_lists(const struct instance *in, uint32_t value)
     const struct bb_region *region = &bb->regions[bb->values[value].region];
     const struct bb_inst *store = &bb->insts[bb->values[value].copy_store];
     int64_t *list = ARENA_ARRAY(in->scratch, int64_t, region->n_dims + store->n_dims + 1);
-    for (unsigned i = 0; i < region->n_dims; i++) list[i] = region->first_region_dim + i;
+    for (unsigned i = 0; i < region->n_dims; i++)
+        list[i] = region->first_region_dim + i;
     space_data_list(in->data, "coordinates", &value, 1, list, region->n_dims);
-    for (unsigned i = 0; i < store->n_dims; i++) list[i] = bb->dims[store->first_dim + i].tile;
+    for (unsigned i = 0; i < store->n_dims; i++)
+        list[i] = bb->dims[store->first_dim + i].tile;
     space_data_list(in->data, "copy_tiles", &value, 1, list, store->n_dims);
 }
 
@@ -279,7 +287,8 @@ static void add_values(const struct instance *in)
         fact1(in, "load", v, value->load);
         fact1(in, "copy_load", v, value->copy_load);
         fact1(in, "copy_store", v, value->copy_store);
-        for (unsigned i = 0; i < bb->regions[region].n_dims; i++) add_coordinate(in, v, i);
+        for (unsigned i = 0; i < bb->regions[region].n_dims; i++)
+            add_coordinate(in, v, i);
         add_staged_dims(in, v, &bb->insts[value->load]);
         add_staged_dims(in, v, &bb->insts[value->copy_store]);
         add_copy(in, v, value->copy_load);
@@ -293,7 +302,8 @@ static void add_values(const struct instance *in)
 static void add_device(const struct instance *in)
 {
     const struct bb_device *dev = in->device;
-    for (uint32_t axis = 0; axis < 3; axis++) fact1(in, "max_work_items", axis, dev->max_work_item[axis]);
+    for (uint32_t axis = 0; axis < 3; axis++)
+        fact1(in, "max_work_items", axis, dev->max_work_item[axis]);
     space_data_parameter(in->data, "max_work_group", dev->max_work_group);
     space_data_parameter(in->data, "local_memory", dev->local_bytes);
     space_data_parameter(in->data, "max_unroll", dev->max_unroll ? dev->max_unroll : DEFAULT_UNROLL);
@@ -348,7 +358,9 @@ static void pin_kinds(struct pins *p, const bool *global, const unsigned *axis)
     for (uint32_t d = 0; d < p->bb->n_dims; d++) {
         const struct bb_dim *dim = &p->bb->dims[d];
         uint32_t l = dim_logical(p->bb, d);
-        if (p->bb->logicals[l].of != BB_NONE || p->bb->tiles[dim->tile].level > 0 || p->bb->logicals[l].extent == 1) continue;
+        if (p->bb->logicals[l].of != BB_NONE || p->bb->tiles[dim->tile].level > 0 ||
+            p->bb->logicals[l].extent == 1)
+            continue;
         pin(p, arena_printf(p->arena, "dim_kind(%s)=%s", dim->name, global[l] ? "GLOBAL" : "LOOP"));
         if (global[l]) pin(p, arena_printf(p->arena, "map_encoding(%s)=GLB%u", dim->name, axis[l]));
     }

@@ -1,10 +1,10 @@
 /* Lowering, first half: the main logicals and instructions of a bound program.
  *
- * The output is asked for its element at one symbolic index per dimension (the parallel logicals). The scalar tree that
- * comes back is cut at its loads and reductions: each distinct load is an instruction; a reduction is an INIT and a STEP
- * with a logical of its own; what is left of a tree is one expression of its consumer. So an element-wise chain never
- * becomes an array. Own logicals of a load: the variables of its index, most significant first; of a reduction: those of
- * everything it reads. Second half: build.c. */
+ * The output is asked for its element at one symbolic index per dimension (the parallel logicals). The scalar
+ * tree that comes back is cut at its loads and reductions: each distinct load is an instruction; a reduction
+ * is an INIT and a STEP with a logical of its own; what is left of a tree is one expression of its consumer.
+ * So an element-wise chain never becomes an array. Own logicals of a load: the variables of its index, most
+ * significant first; of a reduction: those of everything it reads. Second half: build.c. */
 #include "core/backbone/lower.h"
 
 #include <ctype.h>
@@ -21,8 +21,7 @@ enum { MAX_NODES = 4096 }; /* of one instruction's expression */
 
 static void unsupported(struct lowering *l, struct source_pos at, const char *what)
 {
-    if (!l->failed)
-        diag_error(l->diag, at, "not supported yet: %s", what);
+    if (!l->failed) diag_error(l->diag, at, "not supported yet: %s", what);
     l->failed = true;
 }
 
@@ -31,8 +30,7 @@ static void unsupported(struct lowering *l, struct source_pos at, const char *wh
 static bool logical_named(const struct lowering *l, const char *name)
 {
     for (size_t i = 0; i < l->n_logicals; i++)
-        if (!strcmp(l->logicals[i].name, name))
-            return true;
+        if (!strcmp(l->logicals[i].name, name)) return true;
     return false;
 }
 
@@ -54,8 +52,7 @@ static const char *logical_name(struct lowering *l, const struct lift_size *size
 /* A new logical for an array's elements; an extent of 1 needs none and gives index 0. */
 static const struct index_expr *add_logical(struct lowering *l, const struct lift_type *array, bool reduction)
 {
-    if (array->extent == 1)
-        return index_constant(l->arena, 0);
+    if (array->extent == 1) return index_constant(l->arena, 0);
     l->logicals = arena_grow(l->arena, l->logicals, &l->cap_logicals, l->n_logicals + 1, sizeof *l->logicals);
     const char *name = logical_name(l, array->size);
     l->logicals[l->n_logicals] = (struct bb_logical){
@@ -66,15 +63,13 @@ static const struct index_expr *add_logical(struct lowering *l, const struct lif
 static bool has_logical(const struct bb_inst *inst, uint32_t logical)
 {
     for (unsigned i = 0; i < inst->n_logicals; i++)
-        if (inst->logicals[i] == logical)
-            return true;
+        if (inst->logicals[i] == logical) return true;
     return false;
 }
 
 static void own_logical(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at)
 {
-    if (has_logical(inst, logical))
-        return;
+    if (has_logical(inst, logical)) return;
     if (inst->n_logicals == BB_MAX_LOGICALS)
         unsupported(l, at, "an instruction in more than 8 logical dimensions");
     else
@@ -115,8 +110,7 @@ static bool inst_named(const struct lowering *l, const char *stem, const char *s
 {
     size_t n = strlen(stem);
     for (size_t i = 0; i < l->n_insts; i++)
-        if (!strncmp(l->insts[i].name, stem, n) && !strcmp(l->insts[i].name + n, suffix))
-            return true;
+        if (!strncmp(l->insts[i].name, stem, n) && !strcmp(l->insts[i].name + n, suffix)) return true;
     return false;
 }
 
@@ -129,7 +123,8 @@ static const char *free_stem(const struct lowering *l, const char *stem, const c
     return name;
 }
 
-static struct bb_inst new_inst(const struct lowering *l, enum bb_inst_kind kind, const char *stem, enum scalar_type type)
+static struct bb_inst new_inst(const struct lowering *l, enum bb_inst_kind kind, const char *stem,
+                               enum scalar_type type)
 {
     return (struct bb_inst){.name = free_stem(l, stem, ""),
                             .kind = kind,
@@ -150,13 +145,11 @@ static uint32_t push_inst(struct lowering *l, const struct bb_inst *inst)
 static void own_index_logicals(struct lowering *l, struct bb_inst *load, struct source_pos at)
 {
     for (uint32_t v = 0; v < l->n_logicals; v++)
-        if (index_mentions(load->index, v))
-            own_logical(l, load, v, at);
+        if (index_mentions(load->index, v)) own_logical(l, load, v, at);
     for (unsigned i = 1; i < load->n_logicals; i++)
         for (unsigned j = i; j > 0; j--) {
             uint32_t *x = &load->logicals[j - 1], *y = &load->logicals[j], t = *x;
-            if (index_significance(load->index, *x) >= index_significance(load->index, *y))
-                break;
+            if (index_significance(load->index, *x) >= index_significance(load->index, *y)) break;
             *x = *y;
             *y = t;
         }
@@ -166,8 +159,7 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
 {
     for (uint32_t i = 0; i < l->n_insts; i++) {
         const struct bb_inst *old = &l->insts[i];
-        if (old->kind == BB_LOAD && old->buffer == t->input && !index_compare(old->index, t->index))
-            return i;
+        if (old->kind == BB_LOAD && old->buffer == t->input && !index_compare(old->index, t->index)) return i;
     }
     struct bb_inst load = new_inst(l, BB_LOAD, "", t->type);
     const char *stem = free_stem(l, l->buffers[t->input].name, ".load");
@@ -199,7 +191,8 @@ static void add_operand(struct lowering *l, struct flat *f, uint32_t inst)
     while (o < f->n_operands && f->operands[o] != inst)
         o++;
     if (o == f->n_operands) {
-        f->operands = arena_grow(l->arena, f->operands, &f->cap_operands, f->n_operands + 1, sizeof *f->operands);
+        f->operands =
+            arena_grow(l->arena, f->operands, &f->cap_operands, f->n_operands + 1, sizeof *f->operands);
         f->operands[f->n_operands++] = inst;
     }
     add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = o});
@@ -210,8 +203,7 @@ static uint32_t reduction_step(struct lowering *l, struct reduction *r);
 /* Appends a tree in postfix order; makes the loads and reductions it reads. The accumulator is operand 0. */
 static void flatten(struct lowering *l, const struct tree *t, struct flat *f, struct source_pos at)
 {
-    if (l->failed)
-        return;
+    if (l->failed) return;
     if (f->n_nodes >= MAX_NODES) {
         unsupported(l, at, "a scalar expression of more than 4096 operations");
         return;
@@ -228,8 +220,7 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
         return;
     case TREE_REDUCE: {
         uint32_t step = reduction_step(l, t->reduction);
-        if (!l->failed)
-            add_operand(l, f, step);
+        if (!l->failed) add_operand(l, f, step);
         return;
     }
     case TREE_OP:
@@ -258,12 +249,10 @@ static bool is_op(const struct tree *t, enum scalar_op op)
 /* acc + x * y, either way round, as fma(x, y, acc); NULL for anything else. */
 static const struct tree *multiply_add(struct arena *a, const struct tree *body)
 {
-    if (!is_op(body, SCALAR_ADD))
-        return NULL;
+    if (!is_op(body, SCALAR_ADD)) return NULL;
     unsigned acc = body->args[0]->kind == TREE_ACC ? 0 : 1;
     const struct tree *product = body->args[1 - acc];
-    if (body->args[acc]->kind != TREE_ACC || !is_op(product, SCALAR_MULT))
-        return NULL;
+    if (body->args[acc]->kind != TREE_ACC || !is_op(product, SCALAR_MULT)) return NULL;
     struct tree *t = ARENA_NEW(a, struct tree);
     *t = (struct tree){.kind = TREE_OP,
                        .type = body->type,
@@ -280,8 +269,7 @@ static bool is_real(enum scalar_type t)
 static bool in_reduction(const struct lowering *l, const struct bb_inst *inst)
 {
     for (unsigned i = 0; i < inst->n_logicals; i++)
-        if (l->logicals[inst->logicals[i]].reduction)
-            return true;
+        if (l->logicals[inst->logicals[i]].reduction) return true;
     return false;
 }
 
@@ -294,10 +282,8 @@ static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct b
     own_logical(l, &step, own, at);
     sort_logicals(&step);
     for (unsigned i = 0; i < step.n_logicals; i++)
-        if (step.logicals[i] != own)
-            own_logical(l, &init, step.logicals[i], at);
-    if (in_reduction(l, &init))
-        unsupported(l, at, "a reduction for each element of another reduction");
+        if (step.logicals[i] != own) own_logical(l, &init, step.logicals[i], at);
+    if (in_reduction(l, &init)) unsupported(l, at, "a reduction for each element of another reduction");
     init.partner = (uint32_t)l->n_insts + 1;
     step.partner = push_inst(l, &init);
     step_operands[0] = step.partner;
@@ -306,8 +292,7 @@ static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct b
 
 static uint32_t reduction_step(struct lowering *l, struct reduction *r)
 {
-    if (r->step != BB_NONE)
-        return r->step;
+    if (r->step != BB_NONE) return r->step;
     const struct lift_expr *e = r->expr;
     const struct index_expr *i = add_logical(l, e->args[1]->type, true);
     uint32_t own = (uint32_t)l->n_logicals - 1;
@@ -321,8 +306,7 @@ static uint32_t reduction_step(struct lowering *l, struct reduction *r)
     add_operand(l, &step_flat, BB_NONE); /* the INIT, not numbered yet */
     step_flat.n_nodes = 0;
     flatten(l, fma && is_real(body->type) ? fma : body, &step_flat, e->at);
-    if (l->failed)
-        return BB_NONE;
+    if (l->failed) return BB_NONE;
     struct bb_inst init = new_inst(l, BB_INIT, "init", e->type->scalar);
     struct bb_inst step = new_inst(l, BB_STEP, fma ? "mad" : "red", e->type->scalar);
     take_flat(&init, &init_flat);
@@ -340,14 +324,13 @@ static struct flat single_operand(struct lowering *l, uint32_t inst)
 }
 
 /* The instruction whose value is stored: a load or a reduction as it is, anything else through a COMPUTE. */
-static uint32_t stored_inst(struct lowering *l, const struct tree *t, uint32_t n_parallel, struct source_pos at)
+static uint32_t stored_inst(struct lowering *l, const struct tree *t, uint32_t n_parallel,
+                            struct source_pos at)
 {
     struct flat f = {0};
     flatten(l, t, &f, at);
-    if (l->failed)
-        return BB_NONE;
-    if (t->kind == TREE_LOAD || t->kind == TREE_REDUCE)
-        return f.operands[0];
+    if (l->failed) return BB_NONE;
+    if (t->kind == TREE_LOAD || t->kind == TREE_REDUCE) return f.operands[0];
     struct bb_inst compute = new_inst(l, BB_COMPUTE, "compute", t->type);
     take_flat(&compute, &f);
     for (uint32_t v = 0; v < n_parallel; v++)
@@ -368,8 +351,7 @@ static void store_output(struct lowering *l, const struct view_env *env)
     }
     uint32_t n_parallel = (uint32_t)l->n_logicals;
     uint32_t value = stored_inst(l, v->tree, n_parallel, e->at);
-    if (l->failed)
-        return;
+    if (l->failed) return;
     struct bb_inst store = new_inst(l, BB_STORE, "store", type->scalar);
     struct flat f = single_operand(l, value);
     take_flat(&store, &f);
@@ -380,22 +362,21 @@ static void store_output(struct lowering *l, const struct view_env *env)
     push_inst(l, &store);
 }
 
-static void set_buffer(struct lowering *l, unsigned i, const char *name, const struct lift_type *t, struct source_pos at)
+static void set_buffer(struct lowering *l, unsigned i, const char *name, const struct lift_type *t,
+                       struct source_pos at)
 {
     struct bb_buffer *b = &l->buffers[i];
     b->name = name;
     b->elements = lift_type_scalars(t);
     b->output = i == l->program->n_inputs;
     b->input = i;
-    if (!lift_type_bottom(t, &b->type))
-        unsupported(l, at, "arrays of tuples as inputs or output");
+    if (!lift_type_bottom(t, &b->type)) unsupported(l, at, "arrays of tuples as inputs or output");
 }
 
 static bool input_named(const struct lift_program *p, const char *name)
 {
     for (unsigned i = 0; i < p->n_inputs; i++)
-        if (!strcmp(p->inputs[i]->name, name))
-            return true;
+        if (!strcmp(p->inputs[i]->name, name)) return true;
     return false;
 }
 
@@ -430,18 +411,16 @@ static void check_reductions(struct lowering *l, const struct lift_expr *e)
         unsupported(l, e->at, "a reduction whose accumulator is a tuple or an array");
     for (unsigned i = 0; i < e->n_args; i++)
         check_reductions(l, e->args[i]);
-    if (e->kind == LIFT_APPLY && e->fun)
-        check_reductions(l, e->fun->body);
-    if (e->kind == LIFT_LET)
-        check_reductions(l, e->body);
+    if (e->kind == LIFT_APPLY && e->fun) check_reductions(l, e->fun->body);
+    if (e->kind == LIFT_LET) check_reductions(l, e->body);
 }
 
-struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a, struct diag *d)
+struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
+                          struct diag *d)
 {
     struct lowering l = {.arena = a, .diag = d, .program = p};
     const struct view_env *env = bind_inputs(&l);
     check_reductions(&l, p->output);
-    if (!l.failed)
-        store_output(&l, env);
+    if (!l.failed) store_output(&l, env);
     return l.failed ? NULL : bb_build(&l, o);
 }

@@ -1,5 +1,5 @@
-/* What the two halves of lowering share: lower.c makes the main logicals and instructions, build.c strip-mines them,
- * adds the latent copies and numbers everything. Internal to core/backbone. */
+/* What the two halves of lowering share: lower.c makes the main logicals and instructions, build.c
+ * strip-mines them, adds the latent copies and numbers everything. Internal to core/backbone. */
 #ifndef THRESH_BACKBONE_LOWER_H
 #define THRESH_BACKBONE_LOWER_H
 

@@ -1,5 +1,5 @@
-/* The text form of a backbone: logicals with their levels, instructions with their expressions, values that may be
- * staged. For people and golden tests; nothing reads it back. */
+/* The text form of a backbone: logicals with their levels, instructions with their expressions, values that
+ * may be staged. For people and golden tests; nothing reads it back. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -11,7 +11,10 @@
 static void print_logical(const struct backbone *bb, const struct bb_logical *l, struct strbuf *out)
 {
     strbuf_printf(out, "logical %s: %s %" PRId64 ", %u levels of", l->name,
-                  l->of != BB_NONE ? "copy" : l->reduction ? "reduction" : "parallel", l->extent, l->n_levels);
+                  l->of != BB_NONE ? "copy"
+                  : l->reduction   ? "reduction"
+                                   : "parallel",
+                  l->extent, l->n_levels);
     const struct bb_tile *t = &bb->tiles[l->first_tile];
     for (unsigned i = 0; i < t->n_sizes; i++)
         strbuf_printf(out, " %" PRId64, t->sizes[i]);
@@ -38,7 +41,8 @@ static unsigned start_of(const struct bb_inst *inst, unsigned end)
     return end;
 }
 
-static void print_node(const struct backbone *bb, const struct bb_inst *inst, unsigned end, struct strbuf *out)
+static void print_node(const struct backbone *bb, const struct bb_inst *inst, unsigned end,
+                       struct strbuf *out)
 {
     const struct bb_node *n = &inst->nodes[end - 1];
     if (n->kind == BB_NODE_OPERAND) {
@@ -106,12 +110,13 @@ static void print_inst(const struct backbone *bb, const struct bb_inst *inst, st
 void bb_print(const struct backbone *bb, struct strbuf *out)
 {
     for (unsigned i = 0; i < bb->n_buffers; i++)
-        strbuf_printf(out, "buffer %s: %s * %" PRId64 "%s\n", bb->buffers[i].name, scalar_type_name(bb->buffers[i].type),
-                      bb->buffers[i].elements, bb->buffers[i].output ? ", output" : "");
+        strbuf_printf(out, "buffer %s: %s * %" PRId64 "%s\n", bb->buffers[i].name,
+                      scalar_type_name(bb->buffers[i].type), bb->buffers[i].elements,
+                      bb->buffers[i].output ? ", output" : "");
     for (unsigned i = 0; i < bb->n_logicals; i++)
         print_logical(bb, &bb->logicals[i], out);
     for (unsigned i = 0; i < bb->n_insts; i++)
         print_inst(bb, &bb->insts[i], out);
-    strbuf_printf(out, "%u instructions, %u dimensions, %u values that may be staged\n", bb->n_insts, bb->n_dims,
-                  bb->n_values);
+    strbuf_printf(out, "%u instructions, %u dimensions, %u values that may be staged\n", bb->n_insts,
+                  bb->n_dims, bb->n_values);
 }

@@ -1,5 +1,6 @@
-/* Symbolic evaluation: view_eval() goes over the expression once for each place it is used from, view_get() consumes the
- * views from the outside in. The program is bound and type-checked, so a value of the wrong kind is a bug of ours. */
+/* Symbolic evaluation: view_eval() goes over the expression once for each place it is used from, view_get()
+ * consumes the views from the outside in. The program is bound and type-checked, so a value of the wrong kind
+ * is a bug of ours. */
 #include "core/backbone/view.h"
 
 #include "core/backbone/backbone.h"
@@ -60,7 +61,8 @@ const struct view_env *view_bind(struct arena *a, const struct view_env *env, co
     return e;
 }
 
-static const struct view_env *bind_lazy(struct arena *a, const struct view_env *env, const struct lift_expr *let)
+static const struct view_env *bind_lazy(struct arena *a, const struct view_env *env,
+                                        const struct lift_expr *let)
 {
     struct view_env *e = ARENA_NEW(a, struct view_env);
     *e = (struct view_env){
@@ -73,8 +75,7 @@ static const struct view *lookup(struct arena *a, const struct view_env *env, co
     while (env && env->param != p)
         env = env->next;
     CHECK(env);
-    if (!*env->value)
-        *env->value = view_eval(a, env->lazy, env->next);
+    if (!*env->value) *env->value = view_eval(a, env->lazy, env->next);
     return *env->value;
 }
 
@@ -184,8 +185,8 @@ static const struct view *eval_literal(struct arena *a, const struct lift_expr *
     return view_scalar(a, t);
 }
 
-const struct tree *view_reduction_body(struct arena *a, const struct reduction *r, const struct tree *accumulator,
-                                       const struct index_expr *i)
+const struct tree *view_reduction_body(struct arena *a, const struct reduction *r,
+                                       const struct tree *accumulator, const struct index_expr *i)
 {
     const struct lift_lambda *f = r->expr->fun;
     const struct view_env *env = view_bind(a, r->env, f->params[0], view_scalar(a, accumulator));

@@ -1,9 +1,10 @@
 /* Views: the values of a symbolic evaluation of a bound Lift program.
  *
- * An array is a pull array: an extent and a way to make its element at an index expression. zip, transpose, split, join,
- * map and the like only build closures; asking for one element of the output at symbolic indices leaves a scalar tree
- * whose leaves are loads, constants and reductions. Reductions and `let` are lazy: what nobody asks for costs nothing,
- * and a `let` that is asked for twice is evaluated once. Internal to core/backbone. */
+ * An array is a pull array: an extent and a way to make its element at an index expression. zip, transpose,
+ * split, join, map and the like only build closures; asking for one element of the output at symbolic indices
+ * leaves a scalar tree whose leaves are loads, constants and reductions. Reductions and `let` are lazy: what
+ * nobody asks for costs nothing, and a `let` that is asked for twice is evaluated once. Internal to
+ * core/backbone. */
 #ifndef THRESH_BACKBONE_VIEW_H
 #define THRESH_BACKBONE_VIEW_H
 
@@ -13,11 +14,11 @@
 struct arena;
 
 enum tree_kind {
-    TREE_CONST,  /* value */
-    TREE_LOAD,   /* input buffer[index] */
-    TREE_OP,     /* op over args */
-    TREE_ACC,    /* the accumulator of the reduction whose body this is */
-    TREE_REDUCE  /* the result of a reduction */
+    TREE_CONST, /* value */
+    TREE_LOAD,  /* input buffer[index] */
+    TREE_OP,    /* op over args */
+    TREE_ACC,   /* the accumulator of the reduction whose body this is */
+    TREE_REDUCE /* the result of a reduction */
 };
 
 struct tree {
@@ -87,7 +88,7 @@ const struct view *view_eval(struct arena *a, const struct lift_expr *e, const s
 /* Element i of an array. */
 const struct view *view_get(struct arena *a, const struct view *v, const struct index_expr *i);
 /* The body of a reduction's function, for its element i. */
-const struct tree *view_reduction_body(struct arena *a, const struct reduction *r, const struct tree *accumulator,
-                                       const struct index_expr *i);
+const struct tree *view_reduction_body(struct arena *a, const struct reduction *r,
+                                       const struct tree *accumulator, const struct index_expr *i);
 
 #endif

@@ -1,8 +1,10 @@
-/* Propagation of formulas over many slots by bounds (HC4: F. Benhamou et al., "Revising hull and box consistency", ICLP 1999).
+/* Propagation of formulas over many slots by bounds (HC4: F. Benhamou et al., "Revising hull and box
+ * consistency", ICLP 1999).
  *
- * Forward: the interval of every node from those of its operands. Backward: the root must be true; each node whose
- * interval shrank shrinks its operands. Booleans are intervals within [0, 1]. When a single slot is left open its values
- * are tried one by one, so a formula is exact on its last choice. Arithmetic saturates at SPACE_BIG. */
+ * Forward: the interval of every node from those of its operands. Backward: the root must be true; each node
+ * whose interval shrank shrinks its operands. Booleans are intervals within [0, 1]. When a single slot is
+ * left open its values are tried one by one, so a formula is exact on its last choice. Arithmetic saturates
+ * at SPACE_BIG. */
 #include <string.h>
 
 #include "core/base/panic.h"
@@ -20,12 +22,19 @@ int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scr
     for (uint32_t i = 0; i < sh->n_nodes; i++) {
         const struct shape_node *n = &sh->nodes[i];
         const uint32_t *kids = sh->kids + n->first;
-        if (n->op == GROUND_CONST) scratch[i] = n->imm;
-        else if (n->op == GROUND_FUNC) scratch[i] = n->table[values[n->local]];
-        else if (n->n <= 3) scratch[i] = expression_apply(n->op, (int64_t[]){scratch[kids[0]], n->n > 1 ? scratch[kids[1]] : 0, n->n > 2 ? scratch[kids[2]] : 0}, n->n);
+        if (n->op == GROUND_CONST)
+            scratch[i] = n->imm;
+        else if (n->op == GROUND_FUNC)
+            scratch[i] = n->table[values[n->local]];
+        else if (n->n <= 3)
+            scratch[i] = expression_apply(n->op,
+                                          (int64_t[]){scratch[kids[0]], n->n > 1 ? scratch[kids[1]] : 0,
+                                                      n->n > 2 ? scratch[kids[2]] : 0},
+                                          n->n);
         else {
             int64_t x = scratch[kids[0]];
-            for (uint32_t k = 1; k < n->n; k++) x = expression_apply(n->op, (int64_t[]){x, scratch[kids[k]]}, 2);
+            for (uint32_t k = 1; k < n->n; k++)
+                x = expression_apply(n->op, (int64_t[]){x, scratch[kids[k]]}, 2);
             scratch[i] = x;
         }
     }
@@ -60,7 +69,8 @@ static void forward_func(struct work *w, const struct shape_node *n, int64_t *lo
 
 static void forward_product(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
 {
-    int64_t a = expression_mul(xlo, ylo), b = expression_mul(xlo, yhi), c = expression_mul(xhi, ylo), d = expression_mul(xhi, yhi);
+    int64_t a = expression_mul(xlo, ylo), b = expression_mul(xlo, yhi), c = expression_mul(xhi, ylo),
+            d = expression_mul(xhi, yhi);
     *lo = least(least(a, b), least(c, d));
     *hi = most(most(a, b), most(c, d));
 }
@@ -77,7 +87,9 @@ static void forward_fold(struct work *w, const struct shape_node *n, int64_t *lo
             *lo = expression_add(*lo, xlo);
             *hi = expression_add(*hi, xhi);
             break;
-        case GROUND_MUL: forward_product(*lo, *hi, xlo, xhi, lo, hi); break;
+        case GROUND_MUL:
+            forward_product(*lo, *hi, xlo, xhi, lo, hi);
+            break;
         case GROUND_MIN:
         case GROUND_AND:
             *lo = least(*lo, xlo);
@@ -148,8 +160,12 @@ static void forward_node(struct work *w, uint32_t i)
         yhi = w->hi[kids[1]];
     }
     switch ((enum ground_op)n->op) {
-    case GROUND_CONST: *lo = *hi = n->imm; break;
-    case GROUND_FUNC: forward_func(w, n, lo, hi); break;
+    case GROUND_CONST:
+        *lo = *hi = n->imm;
+        break;
+    case GROUND_FUNC:
+        forward_func(w, n, lo, hi);
+        break;
     case GROUND_NEG:
         *lo = -xhi;
         *hi = -xlo;
@@ -158,15 +174,24 @@ static void forward_node(struct work *w, uint32_t i)
         *lo = !xhi;
         *hi = !xlo;
         break;
-    case GROUND_DIV: forward_divide(xlo, xhi, ylo, yhi, lo, hi); break;
-    case GROUND_MOD: forward_modulo(xlo, xhi, ylo, yhi, lo, hi); break;
-    case GROUND_EQ: forward_equal(xlo, xhi, ylo, yhi, lo, hi); break;
+    case GROUND_DIV:
+        forward_divide(xlo, xhi, ylo, yhi, lo, hi);
+        break;
+    case GROUND_MOD:
+        forward_modulo(xlo, xhi, ylo, yhi, lo, hi);
+        break;
+    case GROUND_EQ:
+        forward_equal(xlo, xhi, ylo, yhi, lo, hi);
+        break;
     case GROUND_LE:
         *lo = xhi <= ylo;
         *hi = xlo <= yhi;
         break;
-    case GROUND_ITE: forward_choose(w, kids, lo, hi); break;
-    default: forward_fold(w, n, lo, hi);
+    case GROUND_ITE:
+        forward_choose(w, kids, lo, hi);
+        break;
+    default:
+        forward_fold(w, n, lo, hi);
     }
 }
 
@@ -185,8 +210,10 @@ static bool narrow(struct work *w, uint32_t i, int64_t lo, int64_t hi)
     return w->lo[i] <= w->hi[i];
 }
 
-/* Keeps the values of a FUNC's slot whose number lies in the interval of the node, is not `hole`, and divides `multiple`. */
-static bool filter_slot(struct work *w, const struct shape_node *n, int64_t lo, int64_t hi, const int64_t *hole, int64_t multiple)
+/* Keeps the values of a FUNC's slot whose number lies in the interval of the node, is not `hole`, and divides
+ * `multiple`. */
+static bool filter_slot(struct work *w, const struct shape_node *n, int64_t lo, int64_t hi,
+                        const int64_t *hole, int64_t multiple)
 {
     uint32_t slot = w->slots[n->local];
     for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
@@ -230,7 +257,8 @@ static bool must_divide(struct work *w, uint32_t i, int64_t product)
     return n->op != GROUND_FUNC || filter_slot(w, n, INT64_MIN, INT64_MAX, NULL, product);
 }
 
-/* Factors that are never negative; rest[k] is the product of the upper bounds, then of the lower bounds, after k. */
+/* Factors that are never negative; rest[k] is the product of the upper bounds, then of the lower bounds,
+ * after k. */
 static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
 {
     int64_t *rest = w->st->rest;
@@ -241,7 +269,8 @@ static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, i
             if (!must_divide(w, kids[k], lo)) return false;
     int64_t before = 1;
     rest[n - 1] = 1;
-    for (uint32_t k = n - 1; k > 0; k--) rest[k - 1] = expression_mul(rest[k], w->hi[kids[k]]);
+    for (uint32_t k = n - 1; k > 0; k--)
+        rest[k - 1] = expression_mul(rest[k], w->hi[kids[k]]);
     for (uint32_t k = 0; k < n; k++) {
         int64_t others = expression_mul(before, rest[k]);
         before = expression_mul(before, w->hi[kids[k]]);
@@ -250,7 +279,8 @@ static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, i
     }
     before = 1;
     rest[n - 1] = 1;
-    for (uint32_t k = n - 1; k > 0; k--) rest[k - 1] = expression_mul(rest[k], w->lo[kids[k]]);
+    for (uint32_t k = n - 1; k > 0; k--)
+        rest[k - 1] = expression_mul(rest[k], w->lo[kids[k]]);
     for (uint32_t k = 0; k < n; k++) {
         int64_t others = expression_mul(before, rest[k]);
         before = expression_mul(before, w->lo[kids[k]]);
@@ -306,7 +336,8 @@ static bool backward_divide(struct work *w, const uint32_t *kids, int64_t lo, in
 
 static bool backward_choose(struct work *w, const uint32_t *kids, int64_t lo, int64_t hi)
 {
-    bool then_fits = w->lo[kids[1]] <= hi && w->hi[kids[1]] >= lo, else_fits = w->lo[kids[2]] <= hi && w->hi[kids[2]] >= lo;
+    bool then_fits = w->lo[kids[1]] <= hi && w->hi[kids[1]] >= lo,
+         else_fits = w->lo[kids[2]] <= hi && w->hi[kids[2]] >= lo;
     if (!then_fits && !narrow(w, kids[0], 0, 0)) return false;
     if (!else_fits && !narrow(w, kids[0], 1, 1)) return false;
     if (w->lo[kids[0]] == 1) return narrow(w, kids[1], lo, hi);
@@ -320,20 +351,32 @@ static bool backward_node(struct work *w, uint32_t i)
     int64_t lo = w->lo[i], hi = w->hi[i];
     switch ((enum ground_op)n->op) {
     case GROUND_CONST:
-    case GROUND_MOD: return true;
-    case GROUND_FUNC: return filter_slot(w, n, lo, hi, NULL, 0);
-    case GROUND_ADD: return backward_sum(w, kids, n->n, lo, hi);
-    case GROUND_MUL: return backward_product(w, kids, n->n, lo, hi);
+    case GROUND_MOD:
+        return true;
+    case GROUND_FUNC:
+        return filter_slot(w, n, lo, hi, NULL, 0);
+    case GROUND_ADD:
+        return backward_sum(w, kids, n->n, lo, hi);
+    case GROUND_MUL:
+        return backward_product(w, kids, n->n, lo, hi);
     case GROUND_OR:
-    case GROUND_MAX: return backward_max(w, kids, n->n, lo, hi);
+    case GROUND_MAX:
+        return backward_max(w, kids, n->n, lo, hi);
     case GROUND_AND:
-    case GROUND_MIN: return backward_min(w, kids, n->n, lo, hi);
-    case GROUND_NEG: return narrow(w, kids[0], -hi, -lo);
-    case GROUND_NOT: return narrow(w, kids[0], !hi, !lo);
-    case GROUND_DIV: return backward_divide(w, kids, lo, hi);
-    case GROUND_EQ: return lo != hi || backward_equal(w, kids[0], kids[1], lo == 1);
-    case GROUND_LE: return lo != hi || backward_le(w, kids[0], kids[1], lo == 1);
-    case GROUND_ITE: return backward_choose(w, kids, lo, hi);
+    case GROUND_MIN:
+        return backward_min(w, kids, n->n, lo, hi);
+    case GROUND_NEG:
+        return narrow(w, kids[0], -hi, -lo);
+    case GROUND_NOT:
+        return narrow(w, kids[0], !hi, !lo);
+    case GROUND_DIV:
+        return backward_divide(w, kids, lo, hi);
+    case GROUND_EQ:
+        return lo != hi || backward_equal(w, kids[0], kids[1], lo == 1);
+    case GROUND_LE:
+        return lo != hi || backward_le(w, kids[0], kids[1], lo == 1);
+    case GROUND_ITE:
+        return backward_choose(w, kids, lo, hi);
     }
     PANIC("unknown operation %d", n->op);
 }
@@ -342,7 +385,8 @@ static bool backward_node(struct work *w, uint32_t i)
 
 static void forward(struct work *w)
 {
-    for (uint32_t i = 0; i < w->shape->n_nodes; i++) forward_node(w, i);
+    for (uint32_t i = 0; i < w->shape->n_nodes; i++)
+        forward_node(w, i);
 }
 
 static bool backward(struct work *w)
@@ -363,7 +407,8 @@ static bool is_dead(const struct space_state *st, uint32_t slot)
     return false;
 }
 
-/* How many slots are open, not counting choices of dead objects, on which no value depends. *last: one of them. */
+/* How many slots are open, not counting choices of dead objects, on which no value depends. *last: one of
+ * them. */
 static unsigned count_open(const struct work *w, uint32_t *last)
 {
     unsigned n = 0;
@@ -375,11 +420,13 @@ static unsigned count_open(const struct work *w, uint32_t *last)
     return n;
 }
 
-/* Tries each value of the only open slot; with none open, the one value of a slot: so the formula is checked exactly. */
+/* Tries each value of the only open slot; with none open, the one value of a slot: so the formula is checked
+ * exactly. */
 static bool try_values(struct work *w, uint32_t local)
 {
     uint32_t *values = w->st->values;
-    for (uint32_t k = 0; k < w->shape->n_slots; k++) values[k] = space_first_value(w->st, w->slots[k]);
+    for (uint32_t k = 0; k < w->shape->n_slots; k++)
+        values[k] = space_first_value(w->st, w->slots[k]);
     if (!w->shape->n_slots) return shape_value(w->shape, values, w->lo) != 0;
     bool ok = true;
     for (unsigned word = 0; ok && word < w->st->space->slots[w->slots[local]].words; word++) {

@@ -1,7 +1,9 @@
-/* An instance of a space as tables: root sets of named objects, and one table per subset, parametric set and property.
+/* An instance of a space as tables: root sets of named objects, and one table per subset, parametric set and
+ * property.
  *
- * A subset is a table without arguments whose one row lists its members; a parametric set has one argument. Rows are kept
- * in order of addition (dumps are deterministic) with an open-addressing index over their arguments. */
+ * A subset is a table without arguments whose one row lists its members; a parametric set has one argument.
+ * Rows are kept in order of addition (dumps are deterministic) with an open-addressing index over their
+ * arguments. */
 #include "core/space/data.h"
 
 #include <stdlib.h>
@@ -21,7 +23,8 @@ struct space_data *space_data_new(void)
 
 static void free_table(struct data_table *t)
 {
-    for (size_t i = 0; i < t->n_rows; i++) free(t->rows[i].items);
+    for (size_t i = 0; i < t->n_rows; i++)
+        free(t->rows[i].items);
     free(t->rows);
     free(t->index);
     free(t->name);
@@ -31,7 +34,8 @@ void space_data_free(struct space_data *data)
 {
     if (!data) return;
     for (size_t i = 0; i < data->n_sets; i++) {
-        for (uint32_t k = 0; k < data->sets[i].n; k++) free(data->sets[i].objects[k]);
+        for (uint32_t k = 0; k < data->sets[i].n; k++)
+            free(data->sets[i].objects[k]);
         free(data->sets[i].objects);
         free(data->sets[i].name);
     }
@@ -39,7 +43,8 @@ void space_data_free(struct space_data *data)
         free_table(data->tables[i]);
         free(data->tables[i]);
     }
-    for (size_t i = 0; i < data->n_parameters; i++) free(data->parameters[i].name);
+    for (size_t i = 0; i < data->n_parameters; i++)
+        free(data->parameters[i].name);
     free(data->sets);
     free(data->tables);
     free(data->parameters);
@@ -121,7 +126,8 @@ static size_t probe(const struct data_table *t, const uint32_t *args)
     size_t mask = t->index_size - 1, bytes = t->arity * sizeof *args;
     if (!bytes) return 0;
     size_t at = (size_t)hash_finish(hash_bytes(HASH_START, args, bytes)) & mask;
-    while (t->index[at] && memcmp(t->rows[t->index[at] - 1].args, args, bytes)) at = (at + 1) & mask;
+    while (t->index[at] && memcmp(t->rows[t->index[at] - 1].args, args, bytes))
+        at = (at + 1) & mask;
     return at;
 }
 
@@ -130,7 +136,8 @@ static void grow_index(struct data_table *t)
     free(t->index);
     t->index_size = t->index_size ? t->index_size * 2 : 16;
     t->index = base_calloc(t->index_size, sizeof *t->index);
-    for (size_t i = 0; i < t->n_rows; i++) t->index[probe(t, t->rows[i].args)] = (uint32_t)i + 1;
+    for (size_t i = 0; i < t->n_rows; i++)
+        t->index[probe(t, t->rows[i].args)] = (uint32_t)i + 1;
 }
 
 static struct data_row *obtain_row(struct data_table *t, const uint32_t *args, unsigned n)
@@ -173,7 +180,8 @@ void space_data_member_of(struct space_data *data, const char *set, uint32_t of,
     append(obtain_row(obtain_table(data, set, 1), &of, 1), id);
 }
 
-void space_data_int(struct space_data *data, const char *property, const uint32_t *args, unsigned n, int64_t value)
+void space_data_int(struct space_data *data, const char *property, const uint32_t *args, unsigned n,
+                    int64_t value)
 {
     obtain_row(obtain_table(data, property, n), args, n)->value = value;
 }
@@ -185,7 +193,8 @@ void space_data_list(struct space_data *data, const char *property, const uint32
     t->list = true;
     struct data_row *row = obtain_row(t, args, n);
     row->n = 0;
-    for (size_t i = 0; i < count; i++) append(row, values[i]);
+    for (size_t i = 0; i < count; i++)
+        append(row, values[i]);
 }
 
 void space_data_parameter(struct space_data *data, const char *name, int64_t value)
@@ -234,16 +243,19 @@ uint64_t data_hash(const struct space_data *data)
     uint64_t total = 0;
     for (size_t i = 0; i < data->n_sets; i++) {
         uint64_t h = hash_string(HASH_START, data->sets[i].name);
-        for (uint32_t k = 0; k < data->sets[i].n; k++) h = hash_string(h, data->sets[i].objects[k]);
+        for (uint32_t k = 0; k < data->sets[i].n; k++)
+            h = hash_string(h, data->sets[i].objects[k]);
         total += data->sets[i].n ? hash_finish(h) : 0;
     }
     for (size_t i = 0; i < data->n_tables; i++) {
         uint64_t rows = 0, name = hash_string(HASH_START, data->tables[i]->name);
-        for (size_t k = 0; k < data->tables[i]->n_rows; k++) rows += hash_row(&data->tables[i]->rows[k]);
+        for (size_t k = 0; k < data->tables[i]->n_rows; k++)
+            rows += hash_row(&data->tables[i]->rows[k]);
         total += rows ? hash_finish(hash_bytes(name, &rows, sizeof rows)) : 0;
     }
     for (size_t i = 0; i < data->n_parameters; i++)
-        total += hash_finish(hash_bytes(hash_string(HASH_START, data->parameters[i].name), &data->parameters[i].value, 8));
+        total += hash_finish(
+            hash_bytes(hash_string(HASH_START, data->parameters[i].name), &data->parameters[i].value, 8));
     return total;
 }
 
@@ -262,7 +274,8 @@ static void check_arity(const struct space_data *data, const struct space_def *d
         const struct space_property *p = &def->properties[i];
         const struct data_table *t = data_table_find(data, p->name);
         if (t && t->arity != p->arity)
-            diag_plain(d, "property '%s' has %u arguments, the instance gives %u", p->name, p->arity, t->arity);
+            diag_plain(d, "property '%s' has %u arguments, the instance gives %u", p->name, p->arity,
+                       t->arity);
     }
 }
 
@@ -270,9 +283,11 @@ void data_check(const struct space_data *data, const struct space_def *def, stru
 {
     for (size_t i = 0; i < data->n_tables; i++)
         if (!known_name(def, data->tables[i]->name))
-            diag_plain(d, "the instance names '%s', which space '%s' does not declare", data->tables[i]->name, def->name);
+            diag_plain(d, "the instance names '%s', which space '%s' does not declare", data->tables[i]->name,
+                       def->name);
     for (size_t i = 0; i < data->n_sets; i++)
         if (!known_name(def, data->sets[i].name))
-            diag_plain(d, "the instance names set '%s', which space '%s' does not declare", data->sets[i].name, def->name);
+            diag_plain(d, "the instance names set '%s', which space '%s' does not declare",
+                       data->sets[i].name, def->name);
     check_arity(data, def, d);
 }

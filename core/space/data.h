@@ -1,9 +1,11 @@
-/* An instance of a space: what is true of this kernel and this device, as tables; no code. Built by core/backbone, or read
- * from JSON ({"sets": {"Dim": ["mad.m.0", ...]}, "subsets": {...}, "properties": {...}, "parameters": {...}}).
+/* An instance of a space: what is true of this kernel and this device, as tables; no code. Built by
+ * core/backbone, or read from JSON ({"sets": {"Dim": ["mad.m.0", ...]}, "subsets": {...}, "properties":
+ * {...}, "parameters": {...}}).
  *
- * Objects are named by strings that are unique within their root set; ids are dense in order of addition. A subset lists
- * ids of its root set. A parametric set TilesOf(l) is a list of ids per parameter object. A property is a table over
- * the product of its argument sets; values are bool/int (one number), object (an id or -1), or lists of either. */
+ * Objects are named by strings that are unique within their root set; ids are dense in order of addition. A
+ * subset lists ids of its root set. A parametric set TilesOf(l) is a list of ids per parameter object. A
+ * property is a table over the product of its argument sets; values are bool/int (one number), object (an id
+ * or -1), or lists of either. */
 #ifndef THRESH_SPACE_DATA_H
 #define THRESH_SPACE_DATA_H
 
@@ -30,16 +32,18 @@ void space_data_member(struct space_data *data, const char *subset, uint32_t id)
 /* Puts `id` into the parametric set for parameter object `of` (TilesOf(l): of = l). */
 void space_data_member_of(struct space_data *data, const char *set, uint32_t of, uint32_t id);
 
-/* A property of `n` arguments (root-set ids) gets a value; later values replace earlier ones. Unset ones are 0 (bool,
- * int), none (object) or empty (list). */
-void space_data_int(struct space_data *data, const char *property, const uint32_t *args, unsigned n, int64_t value);
+/* A property of `n` arguments (root-set ids) gets a value; later values replace earlier ones. Unset ones are
+ * 0 (bool, int), none (object) or empty (list). */
+void space_data_int(struct space_data *data, const char *property, const uint32_t *args, unsigned n,
+                    int64_t value);
 void space_data_list(struct space_data *data, const char *property, const uint32_t *args, unsigned n,
                      const int64_t *values, size_t count);
 void space_data_parameter(struct space_data *data, const char *name, int64_t value);
 
-/* JSON: dump and read back give the same instance. The text is malloc'd. `def` tells which property values are objects
- * (printed by name). Reading: NULL after adding errors. */
+/* JSON: dump and read back give the same instance. The text is malloc'd. `def` tells which property values
+ * are objects (printed by name). Reading: NULL after adding errors. */
 char *space_data_to_json(const struct space_data *data, const struct space_def *def);
-struct space_data *space_data_from_json(const char *path, const char *text, const struct space_def *def, struct diag *d);
+struct space_data *space_data_from_json(const char *path, const char *text, const struct space_def *def,
+                                        struct diag *d);
 
 #endif

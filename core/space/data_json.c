@@ -1,6 +1,7 @@
 /* Instances as JSON. Objects are written by name wherever the definition says that a number is an object:
  * {"sets": {"Dim": ["a"]}, "subsets": {"Inst": ["a"]}, "members": {"TilesOf": {"l": ["t"]}},
- *  "properties": {"tile": [["a", "t"]]}, "parameters": {"n": 4}}: a property is a list of rows, arguments first. */
+ *  "properties": {"tile": [["a", "t"]]}, "parameters": {"n": 4}}: a property is a list of rows, arguments
+ * first. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,17 +39,21 @@ static json_t *object_json(const struct space_data *data, const struct space_set
     return id < 0 ? json_null() : json_integer(id);
 }
 
-static json_t *objects_json(const struct space_data *data, const struct space_set *root, const struct data_row *row)
+static json_t *objects_json(const struct space_data *data, const struct space_set *root,
+                            const struct data_row *row)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < row->n; i++) json_array_append_new(list, object_json(data, root, row->items[i]));
+    for (size_t i = 0; i < row->n; i++)
+        json_array_append_new(list, object_json(data, root, row->items[i]));
     return list;
 }
 
-static json_t *row_json(const struct space_data *data, const struct space_def *def, const struct space_property *p, const struct data_row *row)
+static json_t *row_json(const struct space_data *data, const struct space_def *def,
+                        const struct space_property *p, const struct data_row *row)
 {
     json_t *out = json_array();
-    for (unsigned i = 0; i < p->arity; i++) json_array_append_new(out, object_json(data, root_of(def, p->args[i]), row->args[i]));
+    for (unsigned i = 0; i < p->arity; i++)
+        json_array_append_new(out, object_json(data, root_of(def, p->args[i]), row->args[i]));
     static const struct space_set numbers = {.range = true};
     const struct space_set *root = p->object >= 0 ? root_of(def, p->object) : &numbers;
     if (p->object < 0 && !p->list) {
@@ -61,12 +66,14 @@ static json_t *row_json(const struct space_data *data, const struct space_def *d
     }
     json_t *list = json_array();
     for (size_t i = 0; i < row->n; i++)
-        json_array_append_new(list, p->object >= 0 ? object_json(data, root, row->items[i]) : json_integer(row->items[i]));
+        json_array_append_new(list, p->object >= 0 ? object_json(data, root, row->items[i])
+                                                   : json_integer(row->items[i]));
     json_array_append_new(out, list);
     return out;
 }
 
-static json_t *members_json(const struct space_data *data, const struct space_def *def, int32_t set, const struct data_table *t)
+static json_t *members_json(const struct space_data *data, const struct space_def *def, int32_t set,
+                            const struct data_table *t)
 {
     json_t *out = json_object();
     const struct space_set *param = root_of(def, def->sets[set].param);
@@ -79,14 +86,15 @@ static json_t *members_json(const struct space_data *data, const struct space_de
     return out;
 }
 
-static void table_json(const struct space_data *data, const struct space_def *def, const struct data_table *t, json_t *subsets,
-                       json_t *members, json_t *properties)
+static void table_json(const struct space_data *data, const struct space_def *def, const struct data_table *t,
+                       json_t *subsets, json_t *members, json_t *properties)
 {
     const struct space_property *p = property_named(def, t->name);
     int32_t set = set_named(def, t->name);
     if (p) {
         json_t *rows = json_array();
-        for (size_t i = 0; i < t->n_rows; i++) json_array_append_new(rows, row_json(data, def, p, &t->rows[i]));
+        for (size_t i = 0; i < t->n_rows; i++)
+            json_array_append_new(rows, row_json(data, def, p, &t->rows[i]));
         json_object_set_new(properties, t->name, rows);
     } else if (set >= 0 && t->arity == 1 && def->sets[set].param >= 0) {
         json_object_set_new(members, t->name, members_json(data, def, set, t));
@@ -97,14 +105,17 @@ static void table_json(const struct space_data *data, const struct space_def *de
 
 char *space_data_to_json(const struct space_data *data, const struct space_def *def)
 {
-    json_t *sets = json_object(), *subsets = json_object(), *members = json_object(), *properties = json_object();
+    json_t *sets = json_object(), *subsets = json_object(), *members = json_object(),
+           *properties = json_object();
     json_t *parameters = json_object(), *all = json_object();
     for (size_t i = 0; i < data->n_sets; i++) {
         json_t *list = json_array();
-        for (uint32_t k = 0; k < data->sets[i].n; k++) json_array_append_new(list, json_string(data->sets[i].objects[k]));
+        for (uint32_t k = 0; k < data->sets[i].n; k++)
+            json_array_append_new(list, json_string(data->sets[i].objects[k]));
         json_object_set_new(sets, data->sets[i].name, list);
     }
-    for (size_t i = 0; i < data->n_tables; i++) table_json(data, def, data->tables[i], subsets, members, properties);
+    for (size_t i = 0; i < data->n_tables; i++)
+        table_json(data, def, data->tables[i], subsets, members, properties);
     for (size_t i = 0; i < data->n_parameters; i++)
         json_object_set_new(parameters, data->parameters[i].name, json_integer(data->parameters[i].value));
     json_object_set_new(all, "sets", sets);
@@ -126,13 +137,16 @@ struct reader {
     struct diag *diag;
 };
 
-static int64_t read_object(struct reader *r, const struct space_set *root, const json_t *value, const char *where)
+static int64_t read_object(struct reader *r, const struct space_set *root, const json_t *value,
+                           const char *where)
 {
     if (json_is_null(value)) return -1;
     if (root->range && json_is_integer(value)) return json_integer_value(value);
     const char *name = json_string_value(value);
     int64_t id = name && !root->range ? space_data_find(r->data, root->name, name) : -1;
-    if (id < 0) diag_plain(r->diag, "%s: '%s': '%s' is no object of set '%s'", r->path, where, name ? name : "?", root->name);
+    if (id < 0)
+        diag_plain(r->diag, "%s: '%s': '%s' is no object of set '%s'", r->path, where, name ? name : "?",
+                   root->name);
     return id;
 }
 
@@ -141,16 +155,21 @@ static void read_sets(struct reader *r, json_t *sets)
     const char *name;
     json_t *list, *object;
     size_t i;
-    json_object_foreach(sets, name, list) {
+    json_object_foreach(sets, name, list)
+    {
         int32_t set = set_named(r->def, name);
         if (set < 0 || r->def->sets[set].root != set || r->def->sets[set].range) {
-            diag_plain(r->diag, "%s: '%s' is no set of space '%s' that has its own objects", r->path, name, r->def->name);
+            diag_plain(r->diag, "%s: '%s' is no set of space '%s' that has its own objects", r->path, name,
+                       r->def->name);
             continue;
         }
         space_data_set(r->data, name);
-        json_array_foreach(list, i, object) {
-            if (json_is_string(object)) space_data_object(r->data, name, json_string_value(object));
-            else diag_plain(r->diag, "%s: '%s': objects are strings", r->path, name);
+        json_array_foreach(list, i, object)
+        {
+            if (json_is_string(object))
+                space_data_object(r->data, name, json_string_value(object));
+            else
+                diag_plain(r->diag, "%s: '%s': objects are strings", r->path, name);
         }
     }
 }
@@ -160,13 +179,15 @@ static void read_subsets(struct reader *r, json_t *subsets)
     const char *name;
     json_t *list, *object;
     size_t i;
-    json_object_foreach(subsets, name, list) {
+    json_object_foreach(subsets, name, list)
+    {
         int32_t set = set_named(r->def, name);
         if (set < 0) {
             diag_plain(r->diag, "%s: unknown set '%s'", r->path, name);
             continue;
         }
-        json_array_foreach(list, i, object) {
+        json_array_foreach(list, i, object)
+        {
             int64_t id = read_object(r, root_of(r->def, set), object, name);
             if (id >= 0) space_data_member(r->data, name, (uint32_t)id);
         }
@@ -183,7 +204,8 @@ static void read_members_of(struct reader *r, const char *name, int32_t set, con
         diag_plain(r->diag, "%s: '%s': '%s' is no object of set '%s'", r->path, name, key, param->name);
         return;
     }
-    json_array_foreach(list, i, object) {
+    json_array_foreach(list, i, object)
+    {
         int64_t id = read_object(r, root_of(r->def, set), object, name);
         if (id >= 0) space_data_member_of(r->data, name, (uint32_t)of, (uint32_t)id);
     }
@@ -193,7 +215,8 @@ static void read_members(struct reader *r, json_t *members)
 {
     const char *name, *key;
     json_t *table, *list;
-    json_object_foreach(members, name, table) {
+    json_object_foreach(members, name, table)
+    {
         int32_t set = set_named(r->def, name);
         if (set < 0 || r->def->sets[set].param < 0) {
             diag_plain(r->diag, "%s: '%s' is no parametric set", r->path, name);
@@ -230,7 +253,8 @@ static void read_row(struct reader *r, const struct space_property *p, json_t *r
     }
     size_t n = json_array_size(value);
     int64_t *values = base_malloc(n * sizeof *values);
-    for (size_t i = 0; i < n; i++) values[i] = read_value(r, p, json_array_get(value, i));
+    for (size_t i = 0; i < n; i++)
+        values[i] = read_value(r, p, json_array_get(value, i));
     space_data_list(r->data, p->name, args, p->arity, values, n);
     free(values);
 }
@@ -240,7 +264,8 @@ static void read_properties(struct reader *r, json_t *properties)
     const char *name;
     json_t *rows, *row;
     size_t i;
-    json_object_foreach(properties, name, rows) {
+    json_object_foreach(properties, name, rows)
+    {
         const struct space_property *p = property_named(r->def, name);
         if (!p) {
             diag_plain(r->diag, "%s: unknown property '%s'", r->path, name);
@@ -254,13 +279,17 @@ static void read_parameters(struct reader *r, json_t *parameters)
 {
     const char *name;
     json_t *value;
-    json_object_foreach(parameters, name, value) {
-        if (json_is_integer(value)) space_data_parameter(r->data, name, json_integer_value(value));
-        else diag_plain(r->diag, "%s: parameter '%s' is no number", r->path, name);
+    json_object_foreach(parameters, name, value)
+    {
+        if (json_is_integer(value))
+            space_data_parameter(r->data, name, json_integer_value(value));
+        else
+            diag_plain(r->diag, "%s: parameter '%s' is no number", r->path, name);
     }
 }
 
-struct space_data *space_data_from_json(const char *path, const char *text, const struct space_def *def, struct diag *d)
+struct space_data *space_data_from_json(const char *path, const char *text, const struct space_def *def,
+                                        struct diag *d)
 {
     json_error_t error;
     json_t *all = json_loads(text, JSON_REJECT_DUPLICATES, &error);

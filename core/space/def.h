@@ -1,9 +1,9 @@
 /* What spacec emits for one .space file: constant tables, read by space_instantiate().
  *
- * Everything is an index into an array of struct space_def. Formulas are trees of struct space_node; definitions and
- * counters are already expanded. Variables are numbered: a node VAR i reads variable i of the environment, the variables
- * of a constraint's own `forall` come first. Objects are ids of their root set; objects of a range set (Axis = 0..2) are
- * the integers themselves. */
+ * Everything is an index into an array of struct space_def. Formulas are trees of struct space_node;
+ * definitions and counters are already expanded. Variables are numbered: a node VAR i reads variable i of the
+ * environment, the variables of a constraint's own `forall` come first. Objects are ids of their root set;
+ * objects of a range set (Axis = 0..2) are the integers themselves. */
 #ifndef THRESH_SPACE_DEF_H
 #define THRESH_SPACE_DEF_H
 
@@ -13,24 +13,25 @@
 enum { SPACE_MAX_ARITY = 4, SPACE_MAX_VARS = 24, SPACE_MAX_VALUES = 4096, SPACE_MAX_ENUM = 16 };
 
 /* Operations of formulas: X(name, what it means). `a` is the index, `imm` the number, `kids` the operands. */
-#define SPACE_OPS(X)                                                                                   \
-    X(CONST, "imm")                                                                                    \
-    X(PARAM, "parameter a")                                                                            \
-    X(VAR, "variable a: an object")                                                                    \
-    X(PROP, "property a of kids")                                                                      \
-    X(CHOICE, "code of choice a of kids")                                                              \
-    X(IS, "choice a of kids has a value in the mask imm")                                              \
-    X(IN, "kid 0 is an element of the list kid 1")                                                     \
-    X(IN_SET, "object kid 0 is in domain a")                                                           \
-    X(LIST, "list of kids")                                                                            \
-    X(RANGE, "kid 0 .. kid 1 step kid 2")                                                              \
-    X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/, towards zero; 0 if the divisor is 0") X(MOD, "%")   \
-    X(MIN, "min") X(MAX, "max") X(NEG, "-")                                                            \
-    X(EQ, "==") X(NE, "!=") X(LT, "<") X(LE, "<=")                                                     \
-    X(AND, "&&") X(OR, "||") X(NOT, "!") X(IMP, "->") X(ITE, "kid 0 ? kid 1 : kid 2")                  \
-    X(EXISTS, "variable imm over domain a: kid 0") X(FORALL, "variable imm over domain a: kid 0")      \
-    X(SUM, "of kid 0 over variable imm in domain a where kid 1")                                       \
-    X(PRODUCT, "as SUM") X(MINOF, "as SUM") X(MAXOF, "as SUM")
+#define SPACE_OPS(X)                                                                                         \
+    X(CONST, "imm")                                                                                          \
+    X(PARAM, "parameter a")                                                                                  \
+    X(VAR, "variable a: an object")                                                                          \
+    X(PROP, "property a of kids")                                                                            \
+    X(CHOICE, "code of choice a of kids")                                                                    \
+    X(IS, "choice a of kids has a value in the mask imm")                                                    \
+    X(IN, "kid 0 is an element of the list kid 1")                                                           \
+    X(IN_SET, "object kid 0 is in domain a")                                                                 \
+    X(LIST, "list of kids")                                                                                  \
+    X(RANGE, "kid 0 .. kid 1 step kid 2")                                                                    \
+    X(ADD, "+")                                                                                              \
+    X(SUB, "-") X(MUL, "*") X(DIV, "/, towards zero; 0 if the divisor is 0") X(MOD, "%") X(MIN, "min")       \
+        X(MAX, "max") X(NEG, "-") X(EQ, "==") X(NE, "!=") X(LT, "<") X(LE, "<=") X(AND, "&&") X(OR, "||")    \
+            X(NOT, "!") X(IMP, "->") X(ITE, "kid 0 ? kid 1 : kid 2")                                         \
+                X(EXISTS, "variable imm over domain a: kid 0")                                               \
+                    X(FORALL, "variable imm over domain a: kid 0")                                           \
+                        X(SUM, "of kid 0 over variable imm in domain a where kid 1") X(PRODUCT, "as SUM")    \
+                            X(MINOF, "as SUM") X(MAXOF, "as SUM")
 
 enum space_op {
 #define X(name, text) SPACE_##name,
@@ -56,10 +57,10 @@ struct space_domain {
 
 struct space_set {
     const char *name;
-    int32_t root;   /* index of its root set; its own index if it is one */
-    int32_t parent; /* set that it is a subset of, or -1 */
-    int32_t param;  /* set of the parameter of a parametric set, or -1 */
-    int32_t disjoint;  /* set that shares no object with it, or -1 */
+    int32_t root;     /* index of its root set; its own index if it is one */
+    int32_t parent;   /* set that it is a subset of, or -1 */
+    int32_t param;    /* set of the parameter of a parametric set, or -1 */
+    int32_t disjoint; /* set that shares no object with it, or -1 */
     bool range;
     int64_t lo, hi; /* of a range set */
 };
@@ -90,10 +91,11 @@ struct space_choice {
     const char *name;
     const char *doc; /* text of its doc comment, or "" */
     uint8_t arity;
-    uint8_t pairing; /* enum space_pairing */
+    uint8_t pairing;  /* enum space_pairing */
     uint8_t n_values; /* 0: an integer choice */
     uint8_t n_aliases;
-    struct space_domain args[SPACE_MAX_ARITY]; /* `arg` of a domain may use the earlier arguments as variables */
+    struct space_domain
+        args[SPACE_MAX_ARITY]; /* `arg` of a domain may use the earlier arguments as variables */
     const char *const *value_names;
     const int64_t *codes;
     const uint8_t *mirror; /* value when the two arguments change places */
@@ -117,8 +119,8 @@ struct space_trigger {
     unsigned line;
     uint8_t n_vars;
     int32_t domains;
-    int32_t when;      /* node */
-    int32_t objects;   /* node LIST of objects or lists of objects */
+    int32_t when;         /* node */
+    int32_t objects;      /* node LIST of objects or lists of objects */
     const int32_t *roots; /* root set of each operand of that list */
 };
 

@@ -1,7 +1,8 @@
 /* Propagation: a worklist of instances and of changed pairs, run to the fixpoint.
  *
- * Every propagator only removes values, and removes at least as much from smaller domains, so the fixpoint does not
- * depend on the order of work. Choices that are not live are read but never written. Each write goes on the trail. */
+ * Every propagator only removes values, and removes at least as much from smaller domains, so the fixpoint
+ * does not depend on the order of work. Choices that are not live are read but never written. Each write goes
+ * on the trail. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,8 @@ static uint32_t queue_take(struct work_queue *q)
 
 static void queue_clear(struct work_queue *q)
 {
-    while (q->n) queue_take(q);
+    while (q->n)
+        queue_take(q);
 }
 
 struct space_state *state_new(const struct space *s)
@@ -158,7 +160,8 @@ static bool concerns(const struct shape *sh, uint8_t local, uint64_t lost, uint6
     return sh->kind == SHAPE_GENERAL ? moves_bounds(sh, local, lost, now) : matters(sh, local, lost, now);
 }
 
-/* Queues what the change may concern. An instance that is not enforced yet is queued when its last guard becomes live. */
+/* Queues what the change may concern. An instance that is not enforced yet is queued when its last guard
+ * becomes live. */
 static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
@@ -169,7 +172,8 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
         if (is_enforced(st, in)) state_queue_instance(st, s->watch[k]);
     }
     if (s->slots[slot].square >= 0) state_queue_pair(st, slot);
-    if (slot >= s->n_slots && s->n_squares && st->vector[s->slots[slot].offset] == 2) queue_object_pairs(st, slot);
+    if (slot >= s->n_slots && s->n_squares && st->vector[s->slots[slot].offset] == 2)
+        queue_object_pairs(st, slot);
 }
 
 static void write_word(struct space_state *st, uint32_t offset, unsigned width, uint64_t value)
@@ -179,7 +183,8 @@ static void write_word(struct space_state *st, uint32_t offset, unsigned width, 
             st->cap_trail = st->cap_trail ? st->cap_trail * 2 : 1024;
             st->trail = base_realloc(st->trail, st->cap_trail * sizeof *st->trail);
         }
-        st->trail[st->n_trail++] = (struct trail_entry){vector_word(st->vector, offset, width), offset, width};
+        st->trail[st->n_trail++] =
+            (struct trail_entry){vector_word(st->vector, offset, width), offset, width};
     }
     vector_set_word(st->vector, offset, width, value);
 }
@@ -199,7 +204,8 @@ bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word, u
     uint64_t old = vector_word(st->vector, offset, info->width), now = old & allowed;
     if (now == old || !state_live(st, slot)) return true;
     write_word(st, offset, info->width, now);
-    if (info->mirror != SPACE_NONE) write_word(st, info->mirror, 1, st->space->squares[info->square].mirror[now]);
+    if (info->mirror != SPACE_NONE)
+        write_word(st, info->mirror, 1, st->space->squares[info->square].mirror[now]);
     if (!now && is_empty(st, slot)) {
         st->failed_slot = slot;
         return false;
@@ -220,7 +226,8 @@ static bool propagate_unary(struct space_state *st, const struct shape *sh, cons
 static uint64_t supports(const uint64_t *table, uint64_t domain)
 {
     uint64_t mask = 0;
-    for (; domain; domain &= domain - 1) mask |= table[__builtin_ctzll(domain)];
+    for (; domain; domain &= domain - 1)
+        mask |= table[__builtin_ctzll(domain)];
     return mask;
 }
 
@@ -233,7 +240,8 @@ static bool propagate_pair(struct space_state *st, const struct shape *sh, const
 
 static bool propagate_triple(struct space_state *st, const struct shape *sh, const uint32_t *slots)
 {
-    uint64_t x = state_word(st, slots[0], 0), y = state_word(st, slots[1], 0), z = state_word(st, slots[2], 0);
+    uint64_t x = state_word(st, slots[0], 0), y = state_word(st, slots[1], 0),
+             z = state_word(st, slots[2], 0);
     uint64_t in_x = 0, in_y = 0, in_z = 0;
     for (uint64_t i = x; i; i &= i - 1) {
         const uint64_t *row = sh->forward + (uint32_t)__builtin_ctzll(i) * sh->sizes[1];
@@ -259,10 +267,14 @@ static bool propagate_instance(struct space_state *st, uint32_t instance)
     st->failed_constraint = in->constraint;
     st->failed_slot = SPACE_NONE;
     switch (sh->kind) {
-    case SHAPE_UNARY: return propagate_unary(st, sh, slots);
-    case SHAPE_PAIR: return propagate_pair(st, sh, slots);
-    case SHAPE_TRIPLE: return propagate_triple(st, sh, slots);
-    case SHAPE_GENERAL: return bounds_propagate(st, instance);
+    case SHAPE_UNARY:
+        return propagate_unary(st, sh, slots);
+    case SHAPE_PAIR:
+        return propagate_pair(st, sh, slots);
+    case SHAPE_TRIPLE:
+        return propagate_triple(st, sh, slots);
+    case SHAPE_GENERAL:
+        return bounds_propagate(st, instance);
     }
     PANIC("shape of unknown kind %d", sh->kind);
 }
@@ -277,7 +289,8 @@ static bool object_live(const struct space_state *st, const struct square *sq, u
 /* The pair (a, b) changed: revisits (a, c) and (b, c) of every triangle on it. */
 static bool propagate_triangles(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
 {
-    const uint8_t *row_a = st->vector + sq->offset + a * sq->stride, *row_b = st->vector + sq->offset + b * sq->stride;
+    const uint8_t *row_a = st->vector + sq->offset + a * sq->stride,
+                  *row_b = st->vector + sq->offset + b * sq->stride;
     const uint8_t *by_ab = sq->compose + 256u * row_a[b], *by_ba = sq->compose + 256u * row_b[a];
     for (uint32_t c = 0; c < sq->n; c++) {
         bool settled = !(row_a[c] & ~by_ab[row_b[c]]) && !(row_b[c] & ~by_ba[row_a[c]]);
@@ -306,10 +319,14 @@ bool state_propagate(struct space_state *st)
 {
     for (;;) {
         bool ok;
-        if (st->pairs.n) ok = propagate_changed_pair(st, queue_take(&st->pairs));
-        else if (st->quick.n) ok = propagate_instance(st, queue_take(&st->quick));
-        else if (st->slow.n) ok = propagate_instance(st, queue_take(&st->slow));
-        else return true;
+        if (st->pairs.n)
+            ok = propagate_changed_pair(st, queue_take(&st->pairs));
+        else if (st->quick.n)
+            ok = propagate_instance(st, queue_take(&st->quick));
+        else if (st->slow.n)
+            ok = propagate_instance(st, queue_take(&st->slow));
+        else
+            return true;
         if (ok) continue;
         state_clear_queues(st);
         return false;
@@ -323,7 +340,10 @@ void state_failure(const struct space_state *st, struct space_failure *why)
     if (!why) return;
     bool known = c < n + (uint32_t)def->n_triggers;
     bool trigger = known && c >= n;
-    *why = (struct space_failure){.file = def->file, .slot = st->failed_slot < st->space->n_slots ? st->failed_slot : SPACE_NONE};
+    *why = (struct space_failure){
+        .file = def->file, .slot = st->failed_slot < st->space->n_slots ? st->failed_slot : SPACE_NONE};
     why->line = !known ? 0 : trigger ? def->triggers[c - n].line : def->constraints[c].line;
-    why->text = !known ? "the value was ruled out before" : trigger ? def->triggers[c - n].text : def->constraints[c].text;
+    why->text = !known    ? "the value was ruled out before"
+                : trigger ? def->triggers[c - n].text
+                          : def->constraints[c].text;
 }

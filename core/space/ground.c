@@ -1,9 +1,9 @@
-/* Instantiates formulas: runs over the objects of every quantifier, replaces properties and parameters by their values and
- * choices by slots, and hands what is left to shape.c as instances.
+/* Instantiates formulas: runs over the objects of every quantifier, replaces properties and parameters by
+ * their values and choices by slots, and hands what is left to shape.c as instances.
  *
- * Latent objects. A frame lists the liveness slots that the formula at hand relies on. The outermost frame becomes the
- * guards of the instance. Each term of an `exists` or an aggregate has a frame of its own, and becomes `live && term`: it
- * does not count until its objects are live, and no longer when one is dead. */
+ * Latent objects. A frame lists the liveness slots that the formula at hand relies on. The outermost frame
+ * becomes the guards of the instance. Each term of an `exists` or an aggregate has a frame of its own, and
+ * becomes `live && term`: it does not count until its objects are live, and no longer when one is dead. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,21 +84,24 @@ static void collect_range(struct grounder *g, const struct space_node *n, struct
 {
     int64_t lo = static_value(g, kid(g, n, 0)), hi = static_value(g, kid(g, n, 1));
     int64_t step = n->n > 2 ? static_value(g, kid(g, n, 2)) : 1;
-    for (int64_t x = lo; x <= hi && step > 0 && out->n <= SPACE_MAX_VALUES; x += step) add_item(g, out, x);
+    for (int64_t x = lo; x <= hi && step > 0 && out->n <= SPACE_MAX_VALUES; x += step)
+        add_item(g, out, x);
 }
 
 static void collect(struct grounder *g, int32_t node, struct items *out)
 {
     const struct space_node *n = &g->s->def->nodes[node];
     if (n->op == SPACE_LIST) {
-        for (unsigned i = 0; i < n->n; i++) collect(g, kid(g, n, i), out);
+        for (unsigned i = 0; i < n->n; i++)
+            collect(g, kid(g, n, i), out);
     } else if (n->op == SPACE_RANGE) {
         collect_range(g, n, out);
     } else if (n->op == SPACE_PROP && g->s->def->properties[n->a].list) {
         uint32_t args[SPACE_MAX_ARITY];
         if (!property_args(g, n, args)) return;
         struct data_list list = data_table_list(g->s->properties[n->a], args, n->n);
-        for (size_t i = 0; i < list.n; i++) add_item(g, out, list.items[i]);
+        for (size_t i = 0; i < list.n; i++)
+            add_item(g, out, list.items[i]);
     } else {
         add_item(g, out, static_value(g, node));
     }
@@ -113,7 +116,8 @@ static struct data_list domain_objects(struct grounder *g, const struct space_do
     }
     if (dom->arg >= 0) {
         int64_t of = static_value(g, dom->arg);
-        return of < 0 ? (struct data_list){0} : data_table_list(g->s->set_tables[dom->set], &(uint32_t){(uint32_t)of}, 1);
+        return of < 0 ? (struct data_list){0}
+                      : data_table_list(g->s->set_tables[dom->set], &(uint32_t){(uint32_t)of}, 1);
     }
     return (struct data_list){g->s->sets[dom->set].ids, g->s->sets[dom->set].n};
 }
@@ -130,7 +134,8 @@ static bool in_domain(struct grounder *g, const struct space_domain *dom, int64_
 
 static uint32_t liveness_of(const struct space *s, int32_t root, int64_t object)
 {
-    return object >= 0 && object < s->root_sizes[root] && s->liveness[root] ? s->liveness[root][object] : SPACE_NONE;
+    return object >= 0 && object < s->root_sizes[root] && s->liveness[root] ? s->liveness[root][object]
+                                                                            : SPACE_NONE;
 }
 
 /* Notes that the formula relies on a latent object, unless a frame around it has done so. */
@@ -148,7 +153,8 @@ static void rely_on(struct grounder *g, uint32_t live)
 static struct ground_node *all_live(struct grounder *g, const struct frame *f)
 {
     struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, f->n + 1);
-    for (size_t i = 0; i < f->n; i++) kids[i] = expression_func(g->a, f->items[i], DEAD_OR_LIVE, 2);
+    for (size_t i = 0; i < f->n; i++)
+        kids[i] = expression_func(g->a, f->items[i], DEAD_OR_LIVE, 2);
     return expression_make(g->a, GROUND_AND, kids, (uint32_t)f->n);
 }
 
@@ -170,13 +176,15 @@ static uint32_t slot_of(const struct space *s, int32_t choice, const int64_t *ar
 static uint32_t choice_slot(struct grounder *g, const struct space_node *n, bool *mirrored)
 {
     int64_t args[SPACE_MAX_ARITY] = {0};
-    for (unsigned i = 0; i < n->n; i++) args[i] = static_value(g, kid(g, n, i));
+    for (unsigned i = 0; i < n->n; i++)
+        args[i] = static_value(g, kid(g, n, i));
     const struct space_choice *c = &g->s->def->choices[n->a];
     *mirrored = c->pairing != SPACE_PLAIN && args[0] > args[1];
     uint32_t slot = slot_of(g->s, n->a, args, n->n);
     if (slot == SPACE_NONE) return slot;
     const struct slot_info *info = &g->s->slots[slot];
-    for (unsigned i = 0; i < info->n_live; i++) rely_on(g, info->live[i]);
+    for (unsigned i = 0; i < info->n_live; i++)
+        rely_on(g, info->live[i]);
     return slot;
 }
 
@@ -196,7 +204,8 @@ static struct ground_node *ground_is(struct grounder *g, const struct space_node
     if (slot == SPACE_NONE) return constant(g, 0);
     const struct space_choice *c = &g->s->def->choices[n->a];
     int64_t *table = ARENA_ARRAY(g->a, int64_t, c->n_values);
-    for (unsigned v = 0; v < c->n_values; v++) table[v] = (uint64_t)n->imm >> (mirrored ? c->mirror[v] : v) & 1;
+    for (unsigned v = 0; v < c->n_values; v++)
+        table[v] = (uint64_t)n->imm >> (mirrored ? c->mirror[v] : v) & 1;
     return expression_func(g->a, slot, table, c->n_values);
 }
 
@@ -231,15 +240,18 @@ static struct ground_node *ground_in(struct grounder *g, const struct space_node
     struct items list = {0};
     collect(g, kid(g, n, 1), &list);
     struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, list.n + 1);
-    for (size_t i = 0; i < list.n; i++) kids[i] = expression_binary(g->a, GROUND_EQ, x, constant(g, list.at[i]));
+    for (size_t i = 0; i < list.n; i++)
+        kids[i] = expression_binary(g->a, GROUND_EQ, x, constant(g, list.at[i]));
     return expression_make(g->a, GROUND_OR, kids, (uint32_t)list.n);
 }
 
 static struct ground_node *ground_binary(struct grounder *g, const struct space_node *n)
 {
-    static const uint8_t ops[] = {[SPACE_ADD] = GROUND_ADD, [SPACE_MUL] = GROUND_MUL, [SPACE_DIV] = GROUND_DIV, [SPACE_MOD] = GROUND_MOD,
-                                  [SPACE_MIN] = GROUND_MIN, [SPACE_MAX] = GROUND_MAX, [SPACE_EQ] = GROUND_EQ, [SPACE_NE] = GROUND_EQ,
-                                  [SPACE_LE] = GROUND_LE,   [SPACE_LT] = GROUND_LE,   [SPACE_SUB] = GROUND_ADD};
+    static const uint8_t ops[] = {
+        [SPACE_ADD] = GROUND_ADD, [SPACE_MUL] = GROUND_MUL, [SPACE_DIV] = GROUND_DIV,
+        [SPACE_MOD] = GROUND_MOD, [SPACE_MIN] = GROUND_MIN, [SPACE_MAX] = GROUND_MAX,
+        [SPACE_EQ] = GROUND_EQ,   [SPACE_NE] = GROUND_EQ,   [SPACE_LE] = GROUND_LE,
+        [SPACE_LT] = GROUND_LE,   [SPACE_SUB] = GROUND_ADD};
     struct ground_node *x = ground(g, kid(g, n, 0)), *y = ground(g, kid(g, n, 1));
     if (n->op == SPACE_SUB) y = expression_make(g->a, GROUND_NEG, &y, 1);
     if (n->op == SPACE_LT) return expression_not(g->a, expression_binary(g->a, GROUND_LE, y, x));
@@ -252,10 +264,14 @@ static struct ground_node *ground_binary(struct grounder *g, const struct space_
 static int64_t neutral_value(uint8_t op)
 {
     switch (op) {
-    case SPACE_PRODUCT: return 1;
-    case SPACE_MINOF: return SPACE_BIG;
-    case SPACE_MAXOF: return -SPACE_BIG;
-    default: return 0;
+    case SPACE_PRODUCT:
+        return 1;
+    case SPACE_MINOF:
+        return SPACE_BIG;
+    case SPACE_MAXOF:
+        return -SPACE_BIG;
+    default:
+        return 0;
     }
 }
 
@@ -278,7 +294,8 @@ static struct ground_node *number_term(struct grounder *g, const struct space_no
     return expression_make(g->a, GROUND_ITE, (struct ground_node *[]){where, value, neutral}, 3);
 }
 
-static struct ground_node *ground_quantifier(struct grounder *g, const struct space_node *n, enum ground_op op, term_fn term)
+static struct ground_node *ground_quantifier(struct grounder *g, const struct space_node *n,
+                                             enum ground_op op, term_fn term)
 {
     const struct space_domain *dom = &g->s->def->domains[n->a];
     struct data_list objects = domain_objects(g, dom);
@@ -303,29 +320,51 @@ static struct ground_node *ground(struct grounder *g, int32_t node)
     const struct space_node *n = &g->s->def->nodes[node];
     struct ground_node *x;
     switch ((enum space_op)n->op) {
-    case SPACE_CONST: return constant(g, n->imm);
-    case SPACE_PARAM: return constant(g, g->s->parameters[n->a]);
-    case SPACE_VAR: return constant(g, g->env[n->a]);
-    case SPACE_PROP: return ground_property(g, n);
-    case SPACE_CHOICE: return ground_choice(g, n);
-    case SPACE_IS: return ground_is(g, n);
-    case SPACE_IN: return ground_in(g, n);
-    case SPACE_IN_SET: return constant(g, in_domain(g, &g->s->def->domains[n->a], static_value(g, kid(g, n, 0))));
+    case SPACE_CONST:
+        return constant(g, n->imm);
+    case SPACE_PARAM:
+        return constant(g, g->s->parameters[n->a]);
+    case SPACE_VAR:
+        return constant(g, g->env[n->a]);
+    case SPACE_PROP:
+        return ground_property(g, n);
+    case SPACE_CHOICE:
+        return ground_choice(g, n);
+    case SPACE_IS:
+        return ground_is(g, n);
+    case SPACE_IN:
+        return ground_in(g, n);
+    case SPACE_IN_SET:
+        return constant(g, in_domain(g, &g->s->def->domains[n->a], static_value(g, kid(g, n, 0))));
     case SPACE_AND:
-    case SPACE_OR: return ground_and_or(g, n);
-    case SPACE_IMP: return ground_implication(g, n);
-    case SPACE_ITE: return ground_ite(g, n);
-    case SPACE_NOT: return expression_not(g->a, ground(g, kid(g, n, 0)));
-    case SPACE_NEG: x = ground(g, kid(g, n, 0)); return expression_make(g->a, GROUND_NEG, &x, 1);
-    case SPACE_EXISTS: return ground_quantifier(g, n, GROUND_OR, logic_term);
-    case SPACE_FORALL: return ground_quantifier(g, n, GROUND_AND, logic_term);
-    case SPACE_SUM: return ground_quantifier(g, n, GROUND_ADD, number_term);
-    case SPACE_PRODUCT: return ground_quantifier(g, n, GROUND_MUL, number_term);
-    case SPACE_MINOF: return ground_quantifier(g, n, GROUND_MIN, number_term);
-    case SPACE_MAXOF: return ground_quantifier(g, n, GROUND_MAX, number_term);
+    case SPACE_OR:
+        return ground_and_or(g, n);
+    case SPACE_IMP:
+        return ground_implication(g, n);
+    case SPACE_ITE:
+        return ground_ite(g, n);
+    case SPACE_NOT:
+        return expression_not(g->a, ground(g, kid(g, n, 0)));
+    case SPACE_NEG:
+        x = ground(g, kid(g, n, 0));
+        return expression_make(g->a, GROUND_NEG, &x, 1);
+    case SPACE_EXISTS:
+        return ground_quantifier(g, n, GROUND_OR, logic_term);
+    case SPACE_FORALL:
+        return ground_quantifier(g, n, GROUND_AND, logic_term);
+    case SPACE_SUM:
+        return ground_quantifier(g, n, GROUND_ADD, number_term);
+    case SPACE_PRODUCT:
+        return ground_quantifier(g, n, GROUND_MUL, number_term);
+    case SPACE_MINOF:
+        return ground_quantifier(g, n, GROUND_MIN, number_term);
+    case SPACE_MAXOF:
+        return ground_quantifier(g, n, GROUND_MAX, number_term);
     case SPACE_LIST:
-    case SPACE_RANGE: PANIC("a list is no value");
-    default: return ground_binary(g, n);
+    case SPACE_RANGE:
+        PANIC("a list is no value");
+    default:
+        return ground_binary(g, n);
     }
 }
 
@@ -337,7 +376,8 @@ static int compare_values(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-size_t ground_choice_values(struct space *s, const struct space_choice *c, const int64_t *args, int64_t *out, size_t room)
+size_t ground_choice_values(struct space *s, const struct space_choice *c, const int64_t *args, int64_t *out,
+                            size_t room)
 {
     struct grounder g = {.s = s, .a = arena_new()};
     struct items list = {0};
@@ -365,7 +405,8 @@ bool ground_choice_where(struct space *s, const struct space_choice *c, const in
     return yes;
 }
 
-struct data_list ground_domain(struct space *s, struct arena *a, const struct space_domain *dom, const int64_t *env)
+struct data_list ground_domain(struct space *s, struct arena *a, const struct space_domain *dom,
+                               const int64_t *env)
 {
     struct grounder g = {.s = s, .a = a};
     memcpy(g.env, env, sizeof g.env);
@@ -373,8 +414,8 @@ struct data_list ground_domain(struct space *s, struct arena *a, const struct sp
 }
 
 /* Calls `visit` for every tuple of distinct objects of a `forall` prefix. */
-static void each_tuple(struct grounder *g, int32_t domains, unsigned n, unsigned at, void (*visit)(struct grounder *g, const void *what),
-                       const void *what)
+static void each_tuple(struct grounder *g, int32_t domains, unsigned n, unsigned at,
+                       void (*visit)(struct grounder *g, const void *what), const void *what)
 {
     if (at == n) {
         visit(g, what);
@@ -384,7 +425,8 @@ static void each_tuple(struct grounder *g, int32_t domains, unsigned n, unsigned
     struct data_list objects = domain_objects(g, &doms[at]);
     for (size_t i = 0; i < objects.n; i++) {
         bool distinct = true;
-        for (unsigned k = 0; k < at && distinct; k++) distinct = doms[k].root != doms[at].root || g->env[k] != objects.items[i];
+        for (unsigned k = 0; k < at && distinct; k++)
+            distinct = doms[k].root != doms[at].root || g->env[k] != objects.items[i];
         if (!distinct) continue;
         g->env[at] = objects.items[i];
         each_tuple(g, domains, n, at + 1, visit, what);
@@ -392,7 +434,8 @@ static void each_tuple(struct grounder *g, int32_t domains, unsigned n, unsigned
 }
 
 /* Objects that a trigger names, with their root sets. */
-static void each_activated(struct grounder *g, const struct space_trigger *t, void (*each)(struct grounder *g, int32_t root, int64_t object, void *ctx),
+static void each_activated(struct grounder *g, const struct space_trigger *t,
+                           void (*each)(struct grounder *g, int32_t root, int64_t object, void *ctx),
                            void *ctx)
 {
     const struct space_node *list = &g->s->def->nodes[t->objects];
@@ -400,7 +443,8 @@ static void each_activated(struct grounder *g, const struct space_trigger *t, vo
         struct items objects = {0};
         collect(g, kid(g, list, i), &objects);
         for (size_t k = 0; k < objects.n; k++)
-            if (objects.at[k] >= 0 && objects.at[k] < g->s->root_sizes[t->roots[i]]) each(g, t->roots[i], objects.at[k], ctx);
+            if (objects.at[k] >= 0 && objects.at[k] < g->s->root_sizes[t->roots[i]])
+                each(g, t->roots[i], objects.at[k], ctx);
     }
 }
 
@@ -416,7 +460,8 @@ static void make_latent(struct grounder *g, int32_t root, int64_t object, void *
     if (s->liveness[root][object] != SPACE_NONE) return;
     size_t cap = s->cap_latent;
     s->latent_root = arena_grow(s->arena, s->latent_root, &cap, s->n_latent + 1, sizeof(uint32_t));
-    s->latent_object = arena_grow(s->arena, s->latent_object, &s->cap_latent, s->n_latent + 1, sizeof(uint32_t));
+    s->latent_object =
+        arena_grow(s->arena, s->latent_object, &s->cap_latent, s->n_latent + 1, sizeof(uint32_t));
     s->latent_root[s->n_latent] = (uint32_t)root;
     s->latent_object[s->n_latent] = (uint32_t)object;
     s->liveness[root][object] = s->n_latent++;
@@ -463,7 +508,8 @@ static void add_condition(struct grounder *g, int32_t root, int64_t object, void
     struct conditions *out = act->visit->out;
     uint32_t latent = g->s->liveness[root][object] - g->s->n_slots;
     if (!out->n[latent]) out->trigger[latent] = act->visit->number;
-    out->terms[latent] = arena_grow(out->arena, out->terms[latent], &out->cap[latent], out->n[latent] + 1, sizeof(struct ground_node *));
+    out->terms[latent] = arena_grow(out->arena, out->terms[latent], &out->cap[latent], out->n[latent] + 1,
+                                    sizeof(struct ground_node *));
     out->terms[latent][out->n[latent]++] = act->condition;
 }
 
@@ -473,7 +519,8 @@ static void visit_trigger(struct grounder *g, const void *what)
     struct frame frame = {0};
     g->frame = &frame;
     const struct space_domain *doms = &g->s->def->domains[v->trigger->domains];
-    for (unsigned i = 0; i < v->trigger->n_vars; i++) rely_on(g, liveness_of(g->s, doms[i].root, g->env[i]));
+    for (unsigned i = 0; i < v->trigger->n_vars; i++)
+        rely_on(g, liveness_of(g->s, doms[i].root, g->env[i]));
     struct ground_node *when = ground(g, v->trigger->when);
     struct activation act = {v, expression_binary(g->a, GROUND_AND, all_live(g, &frame), when)};
     each_activated(g, v->trigger, add_condition, &act);
@@ -507,10 +554,12 @@ struct constraint_visit {
     struct shape_pool *pool;
 };
 
-static void add_clauses(const struct constraint_visit *v, const struct ground_node *body, const struct frame *guards)
+static void add_clauses(const struct constraint_visit *v, const struct ground_node *body,
+                        const struct frame *guards)
 {
     if (body->op == GROUND_AND) {
-        for (uint32_t i = 0; i < body->n; i++) add_clauses(v, body->kids[i], guards);
+        for (uint32_t i = 0; i < body->n; i++)
+            add_clauses(v, body->kids[i], guards);
         return;
     }
     if (body->op == GROUND_CONST && body->imm) return;
@@ -526,7 +575,8 @@ static void visit_constraint(struct grounder *g, const void *what)
     struct frame frame = {0};
     g->frame = &frame;
     const struct space_domain *doms = &g->s->def->domains[c->domains];
-    for (unsigned i = 0; i < c->n_vars; i++) rely_on(g, liveness_of(g->s, doms[i].root, g->env[i]));
+    for (unsigned i = 0; i < c->n_vars; i++)
+        rely_on(g, liveness_of(g->s, doms[i].root, g->env[i]));
     add_clauses(v, ground(g, c->body), &frame);
     g->frame = NULL;
     arena_free(g->a);
@@ -547,7 +597,8 @@ static bool only_pair_choice(const struct space *s, int32_t node, int32_t *choic
         return true;
     }
     bool plain = (n->op >= SPACE_ADD && n->op <= SPACE_ITE);
-    for (unsigned i = 0; i < n->n && plain; i++) plain = only_pair_choice(s, s->def->kids[n->first + (int32_t)i], choice);
+    for (unsigned i = 0; i < n->n && plain; i++)
+        plain = only_pair_choice(s, s->def->kids[n->first + (int32_t)i], choice);
     return plain && n->op != SPACE_VAR;
 }
 
@@ -566,14 +617,17 @@ static int32_t triangle_choice(const struct space *s, const struct space_constra
 }
 
 /* Forbids in allowed[ab][bc][ac] what some order of the objects x[0..2] rules out. */
-static void forbid(struct space *s, struct grounder *g, const struct space_constraint *c, const int64_t *x, unsigned n, bool *allowed)
+static void forbid(struct space *s, struct grounder *g, const struct space_constraint *c, const int64_t *x,
+                   unsigned n, bool *allowed)
 {
     static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (unsigned o = 0; o < 6; o++) {
-        for (unsigned i = 0; i < 3; i++) g->env[i] = x[orders[o][i]];
+        for (unsigned i = 0; i < 3; i++)
+            g->env[i] = x[orders[o][i]];
         struct ground_node *e = ground(g, c->body);
         int32_t choice = triangle_choice(s, c);
-        uint32_t slots[3] = {slot_of(s, choice, (int64_t[]){x[0], x[1]}, 2), slot_of(s, choice, (int64_t[]){x[1], x[2]}, 2),
+        uint32_t slots[3] = {slot_of(s, choice, (int64_t[]){x[0], x[1]}, 2),
+                             slot_of(s, choice, (int64_t[]){x[1], x[2]}, 2),
                              slot_of(s, choice, (int64_t[]){x[0], x[2]}, 2)};
         for (uint32_t v = 0; v < n * n * n; v++)
             if (!expression_value(e, slots, (uint32_t[]){v / n / n, v / n % n, v % n}, 3)) allowed[v] = false;
@@ -600,10 +654,11 @@ static void add_square(struct space *s, int32_t choice, uint32_t first)
     struct square *sq = &s->squares[s->n_squares++];
     struct grounder g = {.s = s, .a = arena_new()};
     unsigned n = c->n_values;
-    bool *allowed = ARENA_ARRAY(g.a, bool, n * n * n);
+    bool *allowed = ARENA_ARRAY(g.a, bool, n *n *n);
     memset(allowed, 1, n * n * n);
     for (int32_t i = 0; i < s->def->n_constraints; i++)
-        if (triangle_choice(s, &s->def->constraints[i]) == choice) forbid(s, &g, &s->def->constraints[i], s->sets[c->args[0].set].ids, n, allowed);
+        if (triangle_choice(s, &s->def->constraints[i]) == choice)
+            forbid(s, &g, &s->def->constraints[i], s->sets[c->args[0].set].ids, n, allowed);
     sq->compose = compose_table(s->arena, allowed, n);
     sq->constraint = first;
     for (unsigned m = 0; m < 256; m++)
@@ -611,10 +666,13 @@ static void add_square(struct space *s, int32_t choice, uint32_t first)
             if (m >> v & 1) sq->mirror[m] |= (uint8_t)(1u << c->mirror[v]);
     const struct set_members *set = &s->sets[c->args[0].set];
     sq->n = (uint32_t)set->n;
-    uint32_t *slots = ARENA_ARRAY(s->arena, uint32_t, set->n * set->n), *live = ARENA_ARRAY(s->arena, uint32_t, set->n);
+    uint32_t *slots = ARENA_ARRAY(s->arena, uint32_t, set->n * set->n),
+             *live = ARENA_ARRAY(s->arena, uint32_t, set->n);
     for (size_t i = 0; i < set->n; i++) {
         live[i] = liveness_of(s, c->args[0].root, set->ids[i]);
-        for (size_t k = 0; k < set->n; k++) slots[i * set->n + k] = i == k ? SPACE_NONE : slot_of(s, choice, (int64_t[]){set->ids[i], set->ids[k]}, 2);
+        for (size_t k = 0; k < set->n; k++)
+            slots[i * set->n + k] =
+                i == k ? SPACE_NONE : slot_of(s, choice, (int64_t[]){set->ids[i], set->ids[k]}, 2);
     }
     for (size_t i = 0; i < set->n * set->n; i++)
         if (slots[i] != SPACE_NONE) s->slots[slots[i]].square = (int16_t)(s->n_squares - 1);
@@ -636,7 +694,8 @@ static void add_squares(struct space *s)
     for (int32_t c = 0; c < s->def->n_choices; c++) {
         if (!has_square(s, c)) continue;
         uint32_t first = 0;
-        while (triangle_choice(s, &s->def->constraints[first]) != c) first++;
+        while (triangle_choice(s, &s->def->constraints[first]) != c)
+            first++;
         add_square(s, c, first);
     }
 }

@@ -1,7 +1,9 @@
-/* Joins a definition with an instance: sets, slots, instances of constraints, the layout of the vector, and the root.
+/* Joins a definition with an instance: sets, slots, instances of constraints, the layout of the vector, and
+ * the root.
  *
- * Order: parameters and sets are bound; triggers tell which objects are latent; choices become slots; formulas become
- * instances (ground.c); then offsets and watch lists are laid out and the root vector is propagated once. */
+ * Order: parameters and sets are bound; triggers tell which objects are latent; choices become slots;
+ * formulas become instances (ground.c); then offsets and watch lists are laid out and the root vector is
+ * propagated once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +40,8 @@ static void bind_subset(struct space *s, int32_t i, struct set_members *out, str
     for (size_t k = 0; k < members.n; k++) {
         bool known = ids[k] >= 0 && ids[k] < s->root_sizes[set->root];
         if (!known || !s->sets[set->parent].has[ids[k]])
-            diag_plain(d, "an object of set '%s' is not in set '%s'", set->name, s->def->sets[set->parent].name);
+            diag_plain(d, "an object of set '%s' is not in set '%s'", set->name,
+                       s->def->sets[set->parent].name);
         if (known) has[ids[k]] = true;
     }
     *out = (struct set_members){ids, members.n, has};
@@ -65,7 +68,8 @@ static void check_disjoint(const struct space *s, int32_t i, struct diag *d)
     if (other < 0 || s->def->sets[other].root != s->def->sets[i].root) return;
     for (size_t k = 0; k < s->sets[i].n; k++)
         if (s->sets[other].has && s->sets[other].has[s->sets[i].ids[k]])
-            diag_plain(d, "sets '%s' and '%s' share an object", s->def->sets[i].name, s->def->sets[other].name);
+            diag_plain(d, "sets '%s' and '%s' share an object", s->def->sets[i].name,
+                       s->def->sets[other].name);
 }
 
 static void bind_sets(struct space *s, struct diag *d)
@@ -78,11 +82,15 @@ static void bind_sets(struct space *s, struct diag *d)
     s->properties = ARENA_ARRAY(s->arena, const struct data_table *, s->def->n_properties + 1);
     for (int32_t i = 0; i < n; i++) {
         s->set_tables[i] = data_table_find(s->data, s->def->sets[i].name);
-        if (s->def->sets[i].root == i) bind_root(s, i, &s->sets[i]);
-        else if (s->def->sets[i].param < 0) bind_subset(s, i, &s->sets[i], d);
+        if (s->def->sets[i].root == i)
+            bind_root(s, i, &s->sets[i]);
+        else if (s->def->sets[i].param < 0)
+            bind_subset(s, i, &s->sets[i], d);
     }
-    for (int32_t i = 0; i < n && !diag_failed(d); i++) check_disjoint(s, i, d);
-    for (int32_t i = 0; i < s->def->n_properties; i++) s->properties[i] = data_table_find(s->data, s->def->properties[i].name);
+    for (int32_t i = 0; i < n && !diag_failed(d); i++)
+        check_disjoint(s, i, d);
+    for (int32_t i = 0; i < s->def->n_properties; i++)
+        s->properties[i] = data_table_find(s->data, s->def->properties[i].name);
 }
 
 /* ---- slots ---- */
@@ -90,9 +98,12 @@ static void bind_sets(struct space *s, struct diag *d)
 static uint32_t add_universe(struct space *s, const int64_t *codes, size_t n)
 {
     for (size_t i = 0; i < s->n_universes; i++)
-        if (s->universes[i].n == n && !memcmp(s->universes[i].codes, codes, n * sizeof *codes)) return (uint32_t)i;
-    s->universes = arena_grow(s->arena, s->universes, &s->cap_universes, s->n_universes + 1, sizeof *s->universes);
-    s->universes[s->n_universes] = (struct universe){(uint32_t)n, arena_memdup(s->arena, codes, n * sizeof *codes)};
+        if (s->universes[i].n == n && !memcmp(s->universes[i].codes, codes, n * sizeof *codes))
+            return (uint32_t)i;
+    s->universes =
+        arena_grow(s->arena, s->universes, &s->cap_universes, s->n_universes + 1, sizeof *s->universes);
+    s->universes[s->n_universes] =
+        (struct universe){(uint32_t)n, arena_memdup(s->arena, codes, n * sizeof *codes)};
     return (uint32_t)s->n_universes++;
 }
 
@@ -112,7 +123,8 @@ static void set_universe(struct space *s, struct slot_info *info, uint32_t unive
     info->words = (uint16_t)(info->width == 8 ? (n + 63) / 64 : 1);
 }
 
-static bool choose_universe(struct space *s, int32_t choice, const int64_t *args, uint32_t *universe, struct diag *d)
+static bool choose_universe(struct space *s, int32_t choice, const int64_t *args, uint32_t *universe,
+                            struct diag *d)
 {
     const struct space_choice *c = &s->def->choices[choice];
     *universe = s->choices[choice].universe;
@@ -120,7 +132,8 @@ static bool choose_universe(struct space *s, int32_t choice, const int64_t *args
     int64_t values[SPACE_MAX_VALUES];
     size_t n = ground_choice_values(s, c, args, values, SPACE_MAX_VALUES);
     if (n == 0 || n > SPACE_MAX_VALUES) {
-        diag_plain(d, "%s:%u: a domain of '%s' is %s", s->def->file, c->line, c->name, n ? "too large" : "empty");
+        diag_plain(d, "%s:%u: a domain of '%s' is %s", s->def->file, c->line, c->name,
+                   n ? "too large" : "empty");
         return false;
     }
     *universe = add_universe(s, values, n);
@@ -145,7 +158,8 @@ static void add_slot(struct space *s, int32_t choice, const int64_t *args, struc
     struct slot_info *info = new_slot(s);
     info->group = (uint16_t)choice;
     info->arity = c->arity;
-    for (unsigned i = 0; i < c->arity; i++) info->objects[i] = (uint32_t)args[i];
+    for (unsigned i = 0; i < c->arity; i++)
+        info->objects[i] = (uint32_t)args[i];
     set_universe(s, info, universe);
 }
 
@@ -184,7 +198,8 @@ static bool make_index(struct space *s, int32_t choice, struct diag *d)
     memset(index->slots, 0xff, total * sizeof *index->slots);
     if (!c->n_values) return true;
     int64_t *mirrored = ARENA_ARRAY(s->arena, int64_t, c->n_values);
-    for (unsigned v = 0; v < c->n_values; v++) mirrored[v] = c->codes[c->mirror[v]];
+    for (unsigned v = 0; v < c->n_values; v++)
+        mirrored[v] = c->codes[c->mirror[v]];
     index->mirror_codes = mirrored;
     index->universe = add_universe(s, c->codes, c->n_values);
     return true;
@@ -218,7 +233,8 @@ static void make_liveness(struct space *s)
         struct slot_info *info = &s->slots[i];
         for (unsigned k = 0; k < info->arity; k++) {
             const uint32_t *live = s->liveness[s->def->choices[info->group].args[k].root];
-            if (live && live[info->objects[k]] != SPACE_NONE) info->live[info->n_live++] = live[info->objects[k]];
+            if (live && live[info->objects[k]] != SPACE_NONE)
+                info->live[info->n_live++] = live[info->objects[k]];
         }
     }
 }
@@ -242,7 +258,8 @@ static uint32_t lay_out_square(struct space *s, struct square *sq, uint32_t offs
 static void lay_out(struct space *s)
 {
     uint32_t offset = 0, canonical = 0;
-    for (uint32_t i = 0; i < s->n_squares; i++) offset = lay_out_square(s, &s->squares[i], offset);
+    for (uint32_t i = 0; i < s->n_squares; i++)
+        offset = lay_out_square(s, &s->squares[i], offset);
     for (uint32_t i = 0; i < s->n_all; i++) {
         struct slot_info *info = &s->slots[i];
         uint32_t bytes = (uint32_t)info->words * info->width;
@@ -292,9 +309,11 @@ static void watch_instance(struct watch_builder *b)
     for (uint32_t k = 0; k < sh->n_slots; k++) {
         uint32_t slot = s->instance_slots[in->slots + k];
         if (sh->kind != SHAPE_UNARY) add_watch(b, slot, k < WATCH_LIVENESS ? (uint8_t)k : WATCH_ALWAYS);
-        for (unsigned l = 0; l < s->slots[slot].n_live; l++) add_watch(b, s->slots[slot].live[l], WATCH_LIVENESS);
+        for (unsigned l = 0; l < s->slots[slot].n_live; l++)
+            add_watch(b, s->slots[slot].live[l], WATCH_LIVENESS);
     }
-    for (uint32_t k = 0; k < in->n_guards; k++) add_watch(b, s->guards[in->guards + k], WATCH_LIVENESS);
+    for (uint32_t k = 0; k < in->n_guards; k++)
+        add_watch(b, s->guards[in->guards + k], WATCH_LIVENESS);
 }
 
 static void build_watches(struct space *s)
@@ -302,14 +321,17 @@ static void build_watches(struct space *s)
     size_t bytes = s->n_all * sizeof(uint32_t);
     struct watch_builder b = {.s = s, .last = base_calloc(s->n_all, sizeof(uint32_t))};
     s->watch_first = ARENA_ARRAY(s->arena, uint32_t, s->n_all + 1);
-    for (b.instance = 0; b.instance < s->n_instances; b.instance++) watch_instance(&b);
-    for (uint32_t i = 0; i < s->n_all; i++) s->watch_first[i + 1] += s->watch_first[i];
+    for (b.instance = 0; b.instance < s->n_instances; b.instance++)
+        watch_instance(&b);
+    for (uint32_t i = 0; i < s->n_all; i++)
+        s->watch_first[i + 1] += s->watch_first[i];
     s->watch = ARENA_ARRAY(s->arena, uint32_t, s->watch_first[s->n_all] + 1);
     s->watch_local = ARENA_ARRAY(s->arena, uint8_t, s->watch_first[s->n_all] + 1);
     memset(b.last, 0, bytes);
     b.next = base_malloc(bytes);
     memcpy(b.next, s->watch_first, bytes);
-    for (b.instance = 0; b.instance < s->n_instances; b.instance++) watch_instance(&b);
+    for (b.instance = 0; b.instance < s->n_instances; b.instance++)
+        watch_instance(&b);
     free(b.next);
     free(b.last);
 }
@@ -335,12 +357,14 @@ static void make_root(struct space *s)
 {
     struct space_state *st = state_new(s);
     fill_domains(st);
-    for (uint32_t i = 0; i < s->n_instances; i++) state_queue_instance(st, i);
+    for (uint32_t i = 0; i < s->n_instances; i++)
+        state_queue_instance(st, i);
     for (uint32_t i = 0; i < s->n_slots; i++)
         if (s->slots[i].square >= 0) state_queue_pair(st, i);
     if (state_propagate(st)) {
         s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
-        for (uint32_t i = 0; i < s->n_instances; i++) s->entailed[i] = bounds_entailed(st, i);
+        for (uint32_t i = 0; i < s->n_instances; i++)
+            s->entailed[i] = bounds_entailed(st, i);
         build_watches(s);
     } else {
         state_failure(st, &s->root_failure);
@@ -353,7 +377,8 @@ static void fingerprint(struct space *s)
     uint64_t h = hash_bytes(HASH_START, &s->def->hash, sizeof s->def->hash);
     uint64_t data = data_hash(s->data);
     h = hash_bytes(h, &data, sizeof data);
-    s->fingerprint = hash_finish(hash_bytes(h, s->parameters, (size_t)s->def->n_parameters * sizeof *s->parameters));
+    s->fingerprint =
+        hash_finish(hash_bytes(h, s->parameters, (size_t)s->def->n_parameters * sizeof *s->parameters));
 }
 
 struct space *space_instantiate(const struct space_def *def, const struct space_data *data, struct diag *d)

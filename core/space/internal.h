@@ -1,8 +1,9 @@
 /* The layout of spaces and states, shared by the files of this folder.
  *
- * Besides the slots of choices there is one *liveness slot* per latent object, with the values 0 (dead) and 1 (live); it is
- * numbered after the choices and propagated like any slot, so triggers are constraints. A constraint becomes *instances*:
- * a shape (the formula with its slots numbered 0, 1, ...) and the slots. Instances of one shape share its tables. */
+ * Besides the slots of choices there is one *liveness slot* per latent object, with the values 0 (dead) and 1
+ * (live); it is numbered after the choices and propagated like any slot, so triggers are constraints. A
+ * constraint becomes *instances*: a shape (the formula with its slots numbered 0, 1, ...) and the slots.
+ * Instances of one shape share its tables. */
 #ifndef THRESH_SPACE_INTERNAL_H
 #define THRESH_SPACE_INTERNAL_H
 
@@ -15,7 +16,7 @@
 #define SPACE_NONE UINT32_MAX
 #define WATCH_ALWAYS UINT8_MAX
 #define WATCH_LIVENESS (UINT8_MAX - 1) /* only when the object becomes live */
-#define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
+#define SPACE_BIG (INT64_C(1) << 60)   /* all arithmetic saturates here */
 
 struct universe {
     uint32_t n;
@@ -29,7 +30,7 @@ struct slot_info {
     uint8_t arity, n_live;
     uint16_t words;
     uint16_t group;
-    int16_t square;  /* of a pair choice with triangles, or -1 */
+    int16_t square; /* of a pair choice with triangles, or -1 */
     uint32_t universe;
     uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
     uint32_t live[SPACE_MAX_ARITY];    /* liveness slots of its latent objects */
@@ -45,8 +46,23 @@ struct choice_index {
     uint32_t universe; /* of an enum choice */
 };
 
-enum ground_op { GROUND_CONST, GROUND_FUNC, GROUND_ADD, GROUND_MUL, GROUND_MIN, GROUND_MAX, GROUND_DIV, GROUND_MOD, GROUND_NEG,
-                 GROUND_EQ, GROUND_LE, GROUND_AND, GROUND_OR, GROUND_NOT, GROUND_ITE };
+enum ground_op {
+    GROUND_CONST,
+    GROUND_FUNC,
+    GROUND_ADD,
+    GROUND_MUL,
+    GROUND_MIN,
+    GROUND_MAX,
+    GROUND_DIV,
+    GROUND_MOD,
+    GROUND_NEG,
+    GROUND_EQ,
+    GROUND_LE,
+    GROUND_AND,
+    GROUND_OR,
+    GROUND_NOT,
+    GROUND_ITE
+};
 
 /* A node of a shape; operands come before their users. */
 struct shape_node {
@@ -60,7 +76,8 @@ struct shape_node {
 
 enum shape_kind { SHAPE_UNARY, SHAPE_PAIR, SHAPE_TRIPLE, SHAPE_GENERAL };
 
-/* The functions of one slot in a GENERAL shape: their extremes are all that bounds.c takes from a domain of two or more. */
+/* The functions of one slot in a GENERAL shape: their extremes are all that bounds.c takes from a domain of
+ * two or more. */
 struct slot_tables {
     uint32_t n; /* 0: too many, or too large a universe */
     const int64_t *tables[4];
@@ -71,12 +88,13 @@ struct shape {
     uint32_t n_slots, n_nodes;
     const struct shape_node *nodes;
     const uint32_t *kids;
-    const uint32_t *sizes;   /* universe of each slot */
-    const uint64_t *forward; /* UNARY: allowed words. PAIR: [v0] -> mask of slot 1. TRIPLE: [v0 * n1 + v1] -> mask of 2 */
-    const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
+    const uint32_t *sizes; /* universe of each slot */
+    const uint64_t *
+        forward; /* UNARY: allowed words. PAIR: [v0] -> mask of slot 1. TRIPLE: [v0 * n1 + v1] -> mask of 2 */
+    const uint64_t *reverse;            /* PAIR: [v1] -> mask of slot 0 */
     const struct slot_tables *extremes; /* GENERAL: of each slot */
-    const uint64_t *dominators; /* PAIR, TRIPLE: [slot * 64 + v]: values that allow all that v allows. Removing v can only
-                                   prune others when none of them is left */
+    const uint64_t *dominators;         /* PAIR, TRIPLE: [slot * 64 + v]: values that allow all that v allows.
+                                           Removing v can only         prune others when none of them is left */
 };
 
 struct instance {
@@ -130,9 +148,9 @@ struct space {
     uint32_t *guards;
     size_t n_guards, cap_guards;
     uint32_t *watch_first, *watch; /* instances to revisit when a slot changes */
-    uint8_t *watch_local;          /* the slot's number in the instance if dominators decide, else WATCH_ALWAYS */
-    bool *entailed;                /* by instance: true in every candidate, so nothing watches for it */
-    uint32_t max_nodes;            /* of a shape */
+    uint8_t *watch_local; /* the slot's number in the instance if dominators decide, else WATCH_ALWAYS */
+    bool *entailed;       /* by instance: true in every candidate, so nothing watches for it */
+    uint32_t max_nodes;   /* of a shape */
     size_t vector_bytes, canonical_bytes;
     uint64_t fingerprint;
     uint8_t *root; /* the vector after the first propagation; NULL: the space is empty */
@@ -170,21 +188,28 @@ static inline uint64_t vector_word(const uint8_t *v, uint32_t offset, unsigned w
 {
     uint64_t x = 0;
     switch (width) {
-    case 1: return v[offset];
-    case 2: return (uint64_t)(v[offset] | v[offset + 1] << 8);
-    default: __builtin_memcpy(&x, v + offset, 8); return x;
+    case 1:
+        return v[offset];
+    case 2:
+        return (uint64_t)(v[offset] | v[offset + 1] << 8);
+    default:
+        __builtin_memcpy(&x, v + offset, 8);
+        return x;
     }
 }
 
 static inline void vector_set_word(uint8_t *v, uint32_t offset, unsigned width, uint64_t x)
 {
     switch (width) {
-    case 1: v[offset] = (uint8_t)x; break;
+    case 1:
+        v[offset] = (uint8_t)x;
+        break;
     case 2:
         v[offset] = (uint8_t)x;
         v[offset + 1] = (uint8_t)(x >> 8);
         break;
-    default: __builtin_memcpy(v + offset, &x, 8);
+    default:
+        __builtin_memcpy(v + offset, &x, 8);
     }
 }
 
@@ -208,11 +233,14 @@ struct ground_node;
 void ground_all(struct space *s);
 /* Allocates liveness slots for what triggers may activate. Call after sets and properties are bound. */
 void ground_latent(struct space *s);
-/* Static values of a choice's domain with the arguments as variables, into out[]; returns how many, sorted, distinct. */
-size_t ground_choice_values(struct space *s, const struct space_choice *c, const int64_t *args, int64_t *out, size_t room);
+/* Static values of a choice's domain with the arguments as variables, into out[]; returns how many, sorted,
+ * distinct. */
+size_t ground_choice_values(struct space *s, const struct space_choice *c, const int64_t *args, int64_t *out,
+                            size_t room);
 bool ground_choice_where(struct space *s, const struct space_choice *c, const int64_t *args);
 /* The objects of a domain under the variables env[]. */
-struct data_list ground_domain(struct space *s, struct arena *a, const struct space_domain *dom, const int64_t *env);
+struct data_list ground_domain(struct space *s, struct arena *a, const struct space_domain *dom,
+                               const int64_t *env);
 
 /* expression.c: ground expressions, simplified as they are built */
 struct ground_node {
@@ -225,12 +253,15 @@ struct ground_node {
 };
 struct ground_node *expression_const(struct arena *a, int64_t value);
 struct ground_node *expression_func(struct arena *a, uint32_t slot, const int64_t *table, uint32_t n);
-struct ground_node *expression_make(struct arena *a, enum ground_op op, struct ground_node **kids, uint32_t n);
-struct ground_node *expression_binary(struct arena *a, enum ground_op op, struct ground_node *x, struct ground_node *y);
+struct ground_node *expression_make(struct arena *a, enum ground_op op, struct ground_node **kids,
+                                    uint32_t n);
+struct ground_node *expression_binary(struct arena *a, enum ground_op op, struct ground_node *x,
+                                      struct ground_node *y);
 struct ground_node *expression_not(struct arena *a, struct ground_node *x);
 int64_t expression_apply(enum ground_op op, const int64_t *x, uint32_t n);
 /* The value when slots[i] has value values[i]. */
-int64_t expression_value(const struct ground_node *g, const uint32_t *slots, const uint32_t *values, uint32_t n);
+int64_t expression_value(const struct ground_node *g, const uint32_t *slots, const uint32_t *values,
+                         uint32_t n);
 int64_t expression_add(int64_t x, int64_t y); /* saturating */
 int64_t expression_mul(int64_t x, int64_t y);
 
@@ -238,11 +269,13 @@ int64_t expression_mul(int64_t x, int64_t y);
 struct shape_pool;
 struct shape_pool *shape_pool_new(struct space *s);
 void shape_pool_free(struct shape_pool *p);
-void shape_add_instance(struct shape_pool *p, const struct ground_node *g, uint32_t constraint, const uint32_t *guards, uint32_t n_guards);
+void shape_add_instance(struct shape_pool *p, const struct ground_node *g, uint32_t constraint,
+                        const uint32_t *guards, uint32_t n_guards);
 
 /* engine.c: the worklist */
 struct space_state *state_new(const struct space *s);
-BASE_MUST_USE bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word, uint64_t allowed);
+BASE_MUST_USE bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word,
+                                       uint64_t allowed);
 BASE_MUST_USE bool state_propagate(struct space_state *st);
 void state_queue_instance(struct space_state *st, uint32_t instance);
 void state_queue_pair(struct space_state *st, uint32_t slot);

@@ -57,7 +57,8 @@ unsigned space_slot_arity(const struct space *s, uint32_t slot)
     return s->slots[slot].arity;
 }
 
-static const char *const SMALL_NUMBERS[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"};
+static const char *const SMALL_NUMBERS[] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
+                                            "8", "9", "10", "11", "12", "13", "14", "15"};
 
 const char *space_slot_argument(const struct space *s, uint32_t slot, unsigned i)
 {
@@ -72,8 +73,10 @@ static void add_argument(const struct space *s, struct strbuf *b, uint32_t slot,
 {
     const struct slot_info *info = &s->slots[slot];
     bool range = s->def->sets[s->def->choices[info->group].args[i].root].range;
-    if (range) strbuf_printf(b, "%u", info->objects[i]);
-    else strbuf_add(b, space_slot_argument(s, slot, i));
+    if (range)
+        strbuf_printf(b, "%u", info->objects[i]);
+    else
+        strbuf_add(b, space_slot_argument(s, slot, i));
 }
 
 int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n)
@@ -108,7 +111,8 @@ int space_value_name(const struct space *s, uint32_t slot, uint32_t value, char 
     return snprintf(out, n, "%" PRId64, space_value_code(s, slot, value));
 }
 
-uint32_t space_slot_find(const struct space *s, unsigned group, const uint32_t *objects, unsigned n, bool *flipped)
+uint32_t space_slot_find(const struct space *s, unsigned group, const uint32_t *objects, unsigned n,
+                         bool *flipped)
 {
     const struct choice_index *index = &s->choices[group];
     const struct space_choice *c = &s->def->choices[group];
@@ -149,7 +153,8 @@ static bool matches(const char *pattern, const char *text)
             return false;
         }
     }
-    while (*pattern == '*') pattern++;
+    while (*pattern == '*')
+        pattern++;
     return !*pattern;
 }
 
@@ -176,8 +181,11 @@ static bool split_pin(const char *text, struct pin *p)
 static void compact_name(const struct space *s, uint32_t slot, bool flip, char *out, size_t room)
 {
     char name[NAME_BYTES];
-    if (flip) snprintf(name, sizeof name, "%s(%s,%s)", space_group_name(s, space_slot_group(s, slot)), space_slot_argument(s, slot, 1), space_slot_argument(s, slot, 0));
-    else space_slot_name(s, slot, name, sizeof name);
+    if (flip)
+        snprintf(name, sizeof name, "%s(%s,%s)", space_group_name(s, space_slot_group(s, slot)),
+                 space_slot_argument(s, slot, 1), space_slot_argument(s, slot, 0));
+    else
+        space_slot_name(s, slot, name, sizeof name);
     size_t n = 0;
     for (const char *c = name; *c && n + 1 < room; c++)
         if (*c != ' ') out[n++] = *c;
@@ -203,7 +211,8 @@ static bool allow_value(const struct space *s, uint32_t slot, const char *name, 
     return found;
 }
 
-static bool allow_values(const struct space *s, uint32_t slot, const char *values, bool flip, uint64_t *allowed)
+static bool allow_values(const struct space *s, uint32_t slot, const char *values, bool flip,
+                         uint64_t *allowed)
 {
     char text[NAME_BYTES], *rest = text;
     snprintf(text, sizeof text, "%s", values);
@@ -219,7 +228,8 @@ static bool allow_values(const struct space *s, uint32_t slot, const char *value
 }
 
 bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
-                     void (*each)(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words), void *ctx)
+                     void (*each)(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words),
+                     void *ctx)
 {
     struct pin p;
     uint64_t allowed[SPACE_MAX_VALUES / 64];
@@ -241,7 +251,9 @@ bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
             break;
         }
     }
-    if (!matched) diag_plain(d, "pin '%s' matches no choice", text);
-    else if (!known) diag_plain(d, "pin '%s' names no value of its choice", text);
+    if (!matched)
+        diag_plain(d, "pin '%s' matches no choice", text);
+    else if (!known)
+        diag_plain(d, "pin '%s' names no value of its choice", text);
     return known;
 }

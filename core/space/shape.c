@@ -1,6 +1,6 @@
-/* Shapes: the formula of an instance with its slots numbered in order of first occurrence. Equal formulas over different
- * slots share one shape; small shapes over at most three slots are tabulated once, so that propagation of all their
- * instances is a few table look-ups (generalized arc consistency). */
+/* Shapes: the formula of an instance with its slots numbered in order of first occurrence. Equal formulas
+ * over different slots share one shape; small shapes over at most three slots are tabulated once, so that
+ * propagation of all their instances is a few table look-ups (generalized arc consistency). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,8 @@ void shape_pool_free(struct shape_pool *p)
 static size_t intern_probe(const struct intern_table *t, const void *bytes, size_t n)
 {
     size_t at = (size_t)hash_finish(hash_bytes(HASH_START, bytes, n)) & (t->size - 1);
-    while (t->entries[at].bytes && (t->entries[at].n != n || memcmp(t->entries[at].bytes, bytes, n))) at = (at + 1) & (t->size - 1);
+    while (t->entries[at].bytes && (t->entries[at].n != n || memcmp(t->entries[at].bytes, bytes, n)))
+        at = (at + 1) & (t->size - 1);
     return at;
 }
 
@@ -68,12 +69,14 @@ static void intern_grow(struct intern_table *t)
     t->size = old.size ? old.size * 2 : 256;
     t->entries = base_calloc(t->size, sizeof *t->entries);
     for (size_t i = 0; i < old.size; i++)
-        if (old.entries[i].bytes) t->entries[intern_probe(t, old.entries[i].bytes, old.entries[i].n)] = old.entries[i];
+        if (old.entries[i].bytes)
+            t->entries[intern_probe(t, old.entries[i].bytes, old.entries[i].n)] = old.entries[i];
     free(old.entries);
 }
 
 /* The entry of equal bytes; a new one copies them and gets `id`. */
-static struct interned *intern(struct intern_table *t, struct arena *a, const void *bytes, size_t n, uint32_t id, bool *fresh)
+static struct interned *intern(struct intern_table *t, struct arena *a, const void *bytes, size_t n,
+                               uint32_t id, bool *fresh)
 {
     if (t->used * 2 >= t->size) intern_grow(t);
     size_t at = intern_probe(t, bytes, n);
@@ -123,7 +126,8 @@ static uint32_t add_nodes(struct shape_pool *p, const struct ground_node *g)
         sn.table = intern_values(p, g->table, g->n_table);
     }
     uint32_t *mine = g->n ? base_malloc(g->n * sizeof *mine) : NULL;
-    for (uint32_t i = 0; i < g->n; i++) mine[i] = add_nodes(p, g->kids[i]);
+    for (uint32_t i = 0; i < g->n; i++)
+        mine[i] = add_nodes(p, g->kids[i]);
     p->kids = reserve(p->kids, &p->cap_kids, p->n_kids + g->n, sizeof *p->kids);
     p->nodes = reserve(p->nodes, &p->cap_nodes, p->n_nodes + 1, sizeof *p->nodes);
     sn.first = (uint32_t)p->n_kids;
@@ -144,7 +148,8 @@ static void tabulate_unary(struct shape *sh, struct arena *a, int64_t *scratch)
 
 static void tabulate_pair(struct shape *sh, struct arena *a, int64_t *scratch)
 {
-    uint64_t *forward = ARENA_ARRAY(a, uint64_t, sh->sizes[0]), *reverse = ARENA_ARRAY(a, uint64_t, sh->sizes[1]);
+    uint64_t *forward = ARENA_ARRAY(a, uint64_t, sh->sizes[0]),
+             *reverse = ARENA_ARRAY(a, uint64_t, sh->sizes[1]);
     for (uint32_t x = 0; x < sh->sizes[0]; x++) {
         for (uint32_t y = 0; y < sh->sizes[1]; y++) {
             if (!shape_value(sh, (uint32_t[]){x, y}, scratch)) continue;
@@ -163,7 +168,8 @@ static void tabulate_triple(struct shape *sh, struct arena *a, int64_t *scratch)
     for (uint32_t x = 0; x < n[0]; x++)
         for (uint32_t y = 0; y < n[1]; y++)
             for (uint32_t z = 0; z < n[2]; z++)
-                if (shape_value(sh, (uint32_t[]){x, y, z}, scratch)) forward[x * n[1] + y] |= UINT64_C(1) << z;
+                if (shape_value(sh, (uint32_t[]){x, y, z}, scratch))
+                    forward[x * n[1] + y] |= UINT64_C(1) << z;
     sh->forward = forward;
 }
 
@@ -172,7 +178,8 @@ static enum shape_kind classify(const struct shape *sh)
     const uint32_t *n = sh->sizes;
     if (sh->n_slots == 1) return SHAPE_UNARY;
     if (sh->n_slots == 2 && n[0] <= PAIR_VALUES && n[1] <= PAIR_VALUES) return SHAPE_PAIR;
-    bool small = sh->n_slots == 3 && n[0] <= PAIR_VALUES && n[1] <= PAIR_VALUES && n[2] <= PAIR_VALUES && n[0] * n[1] * n[2] <= MAX_TABLE;
+    bool small = sh->n_slots == 3 && n[0] <= PAIR_VALUES && n[1] <= PAIR_VALUES && n[2] <= PAIR_VALUES &&
+                 n[0] * n[1] * n[2] <= MAX_TABLE;
     return small ? SHAPE_TRIPLE : SHAPE_GENERAL;
 }
 
@@ -216,10 +223,13 @@ static void find_extremes(struct shape *sh, struct arena *a)
         if (n->op != GROUND_FUNC) continue;
         struct slot_tables *t = &out[n->local];
         bool known = false;
-        for (uint32_t k = 0; k < t->n; k++) known = known || t->tables[k] == n->table;
+        for (uint32_t k = 0; k < t->n; k++)
+            known = known || t->tables[k] == n->table;
         if (known) continue;
-        if (t->n == MOST) many[n->local] = true;
-        else t->tables[t->n++] = n->table;
+        if (t->n == MOST)
+            many[n->local] = true;
+        else
+            t->tables[t->n++] = n->table;
     }
     for (uint32_t k = 0; k < sh->n_slots; k++)
         if (many[k] || sh->sizes[k] > SMALL) out[k].n = 0;
@@ -230,9 +240,12 @@ static void tabulate(struct shape *sh, struct arena *a)
 {
     int64_t *scratch = base_malloc(sh->n_nodes * sizeof *scratch);
     sh->kind = classify(sh);
-    if (sh->kind == SHAPE_UNARY) tabulate_unary(sh, a, scratch);
-    else if (sh->kind == SHAPE_PAIR) tabulate_pair(sh, a, scratch);
-    else if (sh->kind == SHAPE_TRIPLE) tabulate_triple(sh, a, scratch);
+    if (sh->kind == SHAPE_UNARY)
+        tabulate_unary(sh, a, scratch);
+    else if (sh->kind == SHAPE_PAIR)
+        tabulate_pair(sh, a, scratch);
+    else if (sh->kind == SHAPE_TRIPLE)
+        tabulate_triple(sh, a, scratch);
     if (sh->kind == SHAPE_GENERAL) find_extremes(sh, a);
     if (sh->kind == SHAPE_PAIR || sh->kind == SHAPE_TRIPLE) find_dominators(sh, a);
     free(scratch);
@@ -251,7 +264,8 @@ static uint32_t shape_of(struct shape_pool *p)
     if (!fresh) return id;
     s->shapes = arena_grow(s->arena, s->shapes, &s->cap_shapes, s->n_shapes + 1, sizeof *s->shapes);
     struct shape *sh = &s->shapes[s->n_shapes++];
-    *sh = (struct shape){.n_slots = (uint32_t)p->n_slots, .n_nodes = (uint32_t)p->n_nodes,
+    *sh = (struct shape){.n_slots = (uint32_t)p->n_slots,
+                         .n_nodes = (uint32_t)p->n_nodes,
                          .nodes = arena_memdup(s->arena, p->nodes, p->n_nodes * sizeof *p->nodes),
                          .kids = arena_memdup(s->arena, p->kids, p->n_kids * sizeof *p->kids),
                          .sizes = arena_memdup(s->arena, p->sizes, p->n_slots * sizeof *p->sizes)};
@@ -273,7 +287,8 @@ static bool is_duplicate(struct shape_pool *p, uint32_t shape, const uint32_t *g
     return !fresh;
 }
 
-static uint32_t append(struct arena *a, uint32_t **array, size_t *cap, size_t *n, const uint32_t *items, size_t count)
+static uint32_t append(struct arena *a, uint32_t **array, size_t *cap, size_t *n, const uint32_t *items,
+                       size_t count)
 {
     *array = arena_grow(a, *array, cap, *n + count + 1, sizeof **array);
     if (count) memcpy(*array + *n, items, count * sizeof *items);
@@ -281,7 +296,8 @@ static uint32_t append(struct arena *a, uint32_t **array, size_t *cap, size_t *n
     return (uint32_t)(*n - count);
 }
 
-void shape_add_instance(struct shape_pool *p, const struct ground_node *g, uint32_t constraint, const uint32_t *guards, uint32_t n_guards)
+void shape_add_instance(struct shape_pool *p, const struct ground_node *g, uint32_t constraint,
+                        const uint32_t *guards, uint32_t n_guards)
 {
     struct space *s = p->space;
     p->n_nodes = p->n_kids = p->n_slots = 0;
@@ -290,8 +306,10 @@ void shape_add_instance(struct shape_pool *p, const struct ground_node *g, uint3
     uint32_t shape = shape_of(p);
     if (is_duplicate(p, shape, guards, n_guards)) return;
     struct instance in = {.shape = shape, .constraint = constraint, .n_guards = n_guards};
-    in.slots = append(s->arena, &s->instance_slots, &s->cap_instance_slots, &s->n_instance_slots, p->slots, p->n_slots);
+    in.slots = append(s->arena, &s->instance_slots, &s->cap_instance_slots, &s->n_instance_slots, p->slots,
+                      p->n_slots);
     in.guards = append(s->arena, &s->guards, &s->cap_guards, &s->n_guards, guards, n_guards);
-    s->instances = arena_grow(s->arena, s->instances, &s->cap_instances, s->n_instances + 1, sizeof *s->instances);
+    s->instances =
+        arena_grow(s->arena, s->instances, &s->cap_instances, s->n_instances + 1, sizeof *s->instances);
     s->instances[s->n_instances++] = in;
 }

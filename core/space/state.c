@@ -53,13 +53,15 @@ void space_rollback(struct space_state *st, space_mark m)
     }
 }
 
-bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed, unsigned words, struct space_failure *why)
+bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed, unsigned words,
+                    struct space_failure *why)
 {
     CHECK(slot < st->space->n_slots);
     st->failed_constraint = SPACE_NONE;
     st->failed_slot = slot;
     bool ok = state_live(st, slot);
-    for (unsigned w = 0; ok && w < st->space->slots[slot].words; w++) ok = state_restrict_word(st, slot, w, w < words ? allowed[w] : 0);
+    for (unsigned w = 0; ok && w < st->space->slots[slot].words; w++)
+        ok = state_restrict_word(st, slot, w, w < words ? allowed[w] : 0);
     ok = ok && state_propagate(st);
     if (ok) return true;
     state_clear_queues(st);
@@ -85,7 +87,8 @@ bool space_is_live(const struct space_state *st, uint32_t slot)
 uint32_t space_value_count(const struct space_state *st, uint32_t slot)
 {
     uint32_t n = 0;
-    for (unsigned w = 0; w < st->space->slots[slot].words; w++) n += (uint32_t)__builtin_popcountll(state_word(st, slot, w));
+    for (unsigned w = 0; w < st->space->slots[slot].words; w++)
+        n += (uint32_t)__builtin_popcountll(state_word(st, slot, w));
     return n;
 }
 
@@ -112,7 +115,8 @@ uint32_t space_values(const struct space_state *st, uint32_t slot, uint32_t *out
 {
     uint32_t n = 0;
     for (unsigned w = 0; w < st->space->slots[slot].words; w++)
-        for (uint64_t m = state_word(st, slot, w); m; m &= m - 1) out[n++] = w * 64 + (uint32_t)__builtin_ctzll(m);
+        for (uint64_t m = state_word(st, slot, w); m; m &= m - 1)
+            out[n++] = w * 64 + (uint32_t)__builtin_ctzll(m);
     return n;
 }
 
@@ -147,7 +151,8 @@ uint32_t space_next_choice(struct space_state *st, const unsigned *groups, unsig
 uint32_t space_open_count(const struct space_state *st)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < st->space->n_slots; i++) n += space_is_open(st, i);
+    for (uint32_t i = 0; i < st->space->n_slots; i++)
+        n += space_is_open(st, i);
     return n;
 }
 
@@ -164,6 +169,7 @@ uint64_t space_state_hash(const struct space_state *st)
 {
     const struct space *s = st->space;
     uint64_t h = HASH_START;
-    for (uint32_t i = 0; i < s->n_all; i++) h = hash_bytes(h, st->vector + s->slots[i].offset, (size_t)s->slots[i].words * s->slots[i].width);
+    for (uint32_t i = 0; i < s->n_all; i++)
+        h = hash_bytes(h, st->vector + s->slots[i].offset, (size_t)s->slots[i].words * s->slots[i].width);
     return hash_finish(h);
 }

@@ -1,5 +1,5 @@
-/* The evaluator on the CPU device with hand-written kernels over y[i] = 2 x[i]: good ones, wrong ones, and ones that crash
- * or hang their runner. */
+/* The evaluator on the CPU device with hand-written kernels over y[i] = 2 x[i]: good ones, wrong ones, and
+ * ones that crash or hang their runner. */
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <stdio.h>
@@ -35,11 +35,17 @@ static struct cg_kernel evaluate_kernel(const char *body, struct cg_arg args[2],
 {
     args[0] = (struct cg_arg){.buffer = 0, .bytes = EVALUATE_N * sizeof(float)};
     args[1] = (struct cg_arg){.buffer = 1, .bytes = EVALUATE_N * sizeof(float)};
-    snprintf(text, n, "__kernel void f(__global const float *x, __global float *y)\n"
-                      "{\n    int i = (int)get_global_id(0);\n    %s\n}\n", body);
+    snprintf(text, n,
+             "__kernel void f(__global const float *x, __global float *y)\n"
+             "{\n    int i = (int)get_global_id(0);\n    %s\n}\n",
+             body);
     static char name[] = "f";
-    return (struct cg_kernel){.source = text, .name = name, .global = {EVALUATE_N, 1, 1}, .local = {16, 1, 1},
-                              .n_args = 2, .args = args};
+    return (struct cg_kernel){.source = text,
+                              .name = name,
+                              .global = {EVALUATE_N, 1, 1},
+                              .local = {16, 1, 1},
+                              .n_args = 2,
+                              .args = args};
 }
 
 static struct evaluation evaluate_body(struct evaluator *ev, const char *body, double best_ns)
@@ -138,7 +144,8 @@ Test(agent_evaluate, kills_endless_kernels)
 Test(agent_evaluate, cuts_what_is_much_slower_than_the_best)
 {
     struct evaluator *ev = evaluate_start(1);
-    static const char slow[] = "volatile float s = 0; for (int j = 0; j < 1000000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
+    static const char slow[] =
+        "volatile float s = 0; for (int j = 0; j < 1000000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
     struct evaluation e = evaluate_body(ev, slow, 1e5);
     cr_assert_eq(e.status, EVAL_CUT, "%s: %s", eval_status_name(e.status), e.message);
     cr_assert(strstr(e.message, "work-groups"), "%s", e.message);
@@ -152,7 +159,8 @@ Test(agent_evaluate, runs_many_jobs_on_two_runners)
     char text[1024];
     struct cg_kernel k = evaluate_kernel(evaluate_good, args, text, sizeof text);
     cr_assert_eq(evaluator_capacity(ev), 4);
-    for (uint64_t i = 0; i < 4; i++) evaluator_submit(ev, 100 + i, &k, &(struct eval_settings){.verify = true});
+    for (uint64_t i = 0; i < 4; i++)
+        evaluator_submit(ev, 100 + i, &k, &(struct eval_settings){.verify = true});
     unsigned seen = 0;
     for (int i = 0; i < 4; i++) {
         uint64_t job;
@@ -178,7 +186,8 @@ Test(agent_evaluate, rounds_measure_every_kernel)
     const struct cg_kernel *kernels[2] = {&a, &b};
     double ns[6];
     evaluator_rounds(ev, kernels, 2, 3, 1, ns);
-    for (int r = 0; r < 3; r++) cr_assert(ns[r] > 0 && ns[3 + r] != ns[3 + r]);
+    for (int r = 0; r < 3; r++)
+        cr_assert(ns[r] > 0 && ns[3 + r] != ns[3 + r]);
     evaluator_free(ev);
 }
 
@@ -207,7 +216,8 @@ Test(agent_evaluate, its_descriptors_wake_a_poll)
         int fds[8];
         struct pollfd p[8];
         unsigned n = evaluator_fds(ev, fds, 8);
-        for (unsigned i = 0; i < n; i++) p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+        for (unsigned i = 0; i < n; i++)
+            p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
         cr_assert(poll(p, n, 60000) > 0);
     }
     cr_assert_eq(job, 5);

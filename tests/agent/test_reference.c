@@ -1,5 +1,5 @@
-/* evaluator_new() from a Lift program: the naive kernel fills the reference, the interpreter agrees, and the naive kernel
- * passes its own evaluation. */
+/* evaluator_new() from a Lift program: the naive kernel fills the reference, the interpreter agrees, and the
+ * naive kernel passes its own evaluation. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 

@@ -13,8 +13,8 @@ static const char verify_matmul[] =
     "output map(fun row -> map(fun col -> reduce(add, 0.0, map(mult, zip(row, col))), transpose(B)), A)\n";
 static const char verify_roots[] = "size N\ninput x: [float]N\noutput map(fun a -> exp(a), x)\n";
 
-static struct lift_program *verify_bind(const char *text, const char *sizes, struct source *source, struct arena *a,
-                                        struct diag *d)
+static struct lift_program *verify_bind(const char *text, const char *sizes, struct source *source,
+                                        struct arena *a, struct diag *d)
 {
     *source = (struct source){.path = "test.lift", .text = text, .length = strlen(text)};
     struct lift_size_value *values;

@@ -1,5 +1,5 @@
-/* The GPU space over small kernels: it has a root, random descents reach leaves, and every leaf is what backbone.h promises
- * of a candidate: a forest, sizes that multiply to the extents, values that can cross. */
+/* The GPU space over small kernels: it has a root, random descents reach leaves, and every leaf is what
+ * backbone.h promises of a candidate: a forest, sizes that multiply to the extents, values that can cross. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,8 @@ struct gpu_space_fixture {
     struct space *space;
 };
 
-static void gpu_space_open(struct gpu_space_fixture *f, const struct gpu_space_case *c, const struct bb_options *options)
+static void gpu_space_open(struct gpu_space_fixture *f, const struct gpu_space_case *c,
+                           const struct bb_options *options)
 {
     *f = (struct gpu_space_fixture){.arena = arena_new(), .diag = diag_new()};
     const char *path = arena_printf(f->arena, "experiments/kernels/%s.lift", c->kernel);
@@ -84,7 +85,8 @@ static struct space_state *gpu_space_root(const struct gpu_space_fixture *f)
 }
 
 /* Tries the values of a slot in random order. */
-static bool gpu_space_decide(struct space_state *st, uint32_t slot, struct pcg32 *rng, struct space_failure *why)
+static bool gpu_space_decide(struct space_state *st, uint32_t slot, struct pcg32 *rng,
+                             struct space_failure *why)
 {
     uint32_t *values = malloc(sizeof *values * space_universe(space_of(st), slot));
     uint32_t n = space_values(st, slot, values);
@@ -110,7 +112,8 @@ static bool gpu_space_descend(struct space_state *st, struct pcg32 *rng)
         if (!gpu_space_decide(st, slot, rng, &why)) {
             char name[128];
             space_slot_name(space_of(st), slot, name, sizeof name);
-            if (getenv("GPU_SPACE_TRACE")) fprintf(stderr, "dead end at %s: line %u: %s\n", name, why.line, why.text);
+            if (getenv("GPU_SPACE_TRACE"))
+                fprintf(stderr, "dead end at %s: line %u: %s\n", name, why.line, why.text);
             return false;
         }
     return true;
@@ -118,7 +121,8 @@ static bool gpu_space_descend(struct space_state *st, struct pcg32 *rng)
 
 /* ---- what a candidate promises ---- */
 
-static enum bb_order gpu_space_order(const struct backbone *bb, const struct bb_candidate *c, uint32_t a, uint32_t b)
+static enum bb_order gpu_space_order(const struct backbone *bb, const struct bb_candidate *c, uint32_t a,
+                                     uint32_t b)
 {
     return (enum bb_order)c->order[(size_t)a * bb_statement_count(bb) + b];
 }
@@ -127,16 +131,21 @@ static void gpu_space_check_sizes(const struct backbone *bb, const struct bb_can
 {
     for (uint32_t l = 0; l < bb->n_logicals; l++) {
         int64_t product = 1;
-        for (unsigned v = 0; v < bb->logicals[l].n_levels; v++) product *= c->size[bb->logicals[l].first_tile + v];
-        if (bb->logicals[l].of == BB_NONE) cr_assert_eq(product, bb->logicals[l].extent);
-        else cr_assert_leq(product, bb->logicals[l].extent);
+        for (unsigned v = 0; v < bb->logicals[l].n_levels; v++)
+            product *= c->size[bb->logicals[l].first_tile + v];
+        if (bb->logicals[l].of == BB_NONE)
+            cr_assert_eq(product, bb->logicals[l].extent);
+        else
+            cr_assert_leq(product, bb->logicals[l].extent);
     }
 }
 
 /* The two statements around or equal to one statement are nested or merged. */
-static void gpu_space_check_triple(const struct backbone *bb, const struct bb_candidate *c, uint32_t x, uint32_t y, uint32_t z)
+static void gpu_space_check_triple(const struct backbone *bb, const struct bb_candidate *c, uint32_t x,
+                                   uint32_t y, uint32_t z)
 {
-    enum bb_order xy = gpu_space_order(bb, c, x, y), yz = gpu_space_order(bb, c, y, z), xz = gpu_space_order(bb, c, x, z);
+    enum bb_order xy = gpu_space_order(bb, c, x, y), yz = gpu_space_order(bb, c, y, z),
+                  xz = gpu_space_order(bb, c, x, z);
     if (xy == BB_MERGED) cr_assert_eq(yz, xz);
     if (xy == BB_BEFORE && (yz == BB_BEFORE || yz == BB_OUTER)) cr_assert_eq(xz, BB_BEFORE);
     if (xy == BB_INNER && yz != BB_OUTER && yz != BB_MERGED) cr_assert_eq(xz, yz);
@@ -152,7 +161,8 @@ static void gpu_space_check_forest(const struct backbone *bb, const struct bb_ca
                 if (x != y && y != z && x != z && c->live[x] && c->live[y] && c->live[z])
                     gpu_space_check_triple(bb, c, x, y, z);
     for (uint32_t d = 0; d < bb->n_dims; d++)
-        if (c->live[bb->n_insts + d]) cr_assert_eq(gpu_space_order(bb, c, bb->n_insts + d, bb->dims[d].inst), BB_OUTER);
+        if (c->live[bb->n_insts + d])
+            cr_assert_eq(gpu_space_order(bb, c, bb->n_insts + d, bb->dims[d].inst), BB_OUTER);
 }
 
 static bool gpu_space_in_registers(uint8_t kind)
@@ -160,12 +170,14 @@ static bool gpu_space_in_registers(uint8_t kind)
     return kind == BB_UNROLL || kind == BB_VECTOR;
 }
 
-static void gpu_space_check_crossing(const struct backbone *bb, const struct bb_candidate *c, uint32_t d, uint32_t e)
+static void gpu_space_check_crossing(const struct backbone *bb, const struct bb_candidate *c, uint32_t d,
+                                     uint32_t e)
 {
     bool merged = gpu_space_order(bb, c, bb->n_insts + d, bb->n_insts + e) == BB_MERGED;
     bool registers = gpu_space_in_registers(c->kind[d]) && gpu_space_in_registers(c->kind[e]);
     bool threads = c->kind[d] == BB_THREAD && c->kind[e] == BB_THREAD && c->code[d] == c->code[e];
-    cr_assert(merged || registers || threads, "%s and %s cannot communicate", bb->dims[d].name, bb->dims[e].name);
+    cr_assert(merged || registers || threads, "%s and %s cannot communicate", bb->dims[d].name,
+              bb->dims[e].name);
 }
 
 static void gpu_space_check_values(const struct backbone *bb, const struct bb_candidate *c)
@@ -175,7 +187,8 @@ static void gpu_space_check_values(const struct backbone *bb, const struct bb_ca
             const struct bb_inst *p = &bb->insts[bb->insts[i].operands[o]], *r = &bb->insts[i];
             for (uint32_t d = p->first_dim; d < p->first_dim + p->n_dims; d++)
                 for (uint32_t e = r->first_dim; e < r->first_dim + r->n_dims; e++)
-                    if (bb->dims[d].tile == bb->dims[e].tile && c->live[bb->n_insts + d] && c->live[bb->n_insts + e])
+                    if (bb->dims[d].tile == bb->dims[e].tile && c->live[bb->n_insts + d] &&
+                        c->live[bb->n_insts + e])
                         gpu_space_check_crossing(bb, c, d, e);
         }
 }
@@ -206,7 +219,8 @@ static void gpu_space_random_leaves(const struct gpu_space_case *c, const struct
         }
         space_rollback(st, mark);
     }
-    if (getenv("GPU_SPACE_TRACE")) fprintf(stderr, "%s: %d leaves of %d descents\n", c->kernel, leaves, DESCENTS);
+    if (getenv("GPU_SPACE_TRACE"))
+        fprintf(stderr, "%s: %d leaves of %d descents\n", c->kernel, leaves, DESCENTS);
     cr_assert_geq(leaves, DESCENTS / 2, "%s: %d leaves of %d descents", c->kernel, leaves, DESCENTS);
     space_state_free(st);
     gpu_space_close(&f);
@@ -215,12 +229,14 @@ static void gpu_space_random_leaves(const struct gpu_space_case *c, const struct
 Test(gpu_space, random_leaves_without_copies)
 {
     const struct bb_options options = {.no_staging = true};
-    for (int i = 0; i < GPU_SPACE_CASES; i++) gpu_space_random_leaves(&gpu_space_cases[i], &options);
+    for (int i = 0; i < GPU_SPACE_CASES; i++)
+        gpu_space_random_leaves(&gpu_space_cases[i], &options);
 }
 
 Test(gpu_space, random_leaves)
 {
-    for (int i = 0; i < GPU_SPACE_CASES; i++) gpu_space_random_leaves(&gpu_space_cases[i], NULL);
+    for (int i = 0; i < GPU_SPACE_CASES; i++)
+        gpu_space_random_leaves(&gpu_space_cases[i], NULL);
 }
 
 struct gpu_space_pin {
@@ -232,7 +248,8 @@ static void gpu_space_restrict(void *ctx, uint32_t slot, const uint64_t *allowed
 {
     struct gpu_space_pin *p = ctx;
     struct space_failure why = {0};
-    cr_assert(space_restrict(p->st, slot, allowed, words, &why), "%s: line %u: %s", p->text, why.line, why.text);
+    cr_assert(space_restrict(p->st, slot, allowed, words, &why), "%s: line %u: %s", p->text, why.line,
+              why.text);
 }
 
 Test(gpu_space, naive_pins_lead_to_a_leaf)
@@ -277,13 +294,26 @@ Test(gpu_space, an_instance_read_from_text_is_the_same_space)
     gpu_space_close(&f);
 }
 
-/* The shape of an expert's matrix product: blocks, threads and registers over m and n, both inputs staged for each step of
- * the outer loop over k. */
+/* The shape of an expert's matrix product: blocks, threads and registers over m and n, both inputs staged for
+ * each step of the outer loop over k. */
 static const char *const gpu_space_tiled_matmul[] = {
-    "size(m.*)=2", "size(n.*)=2", "size(k.0)=4", "size(k.1)=4", "staged(*)=YES",
-    "dim_kind(store.m.0)=BLOCK", "dim_kind(store.n.0)=BLOCK", "dim_kind(store.m.1)=THREAD", "dim_kind(store.n.1)=THREAD",
-    "dim_kind(store.m.2)=UNROLL", "dim_kind(store.n.2)=VECTOR", "dim_kind(A.load.k.0)=LOOP", "dim_kind(A.load.k.1)=UNROLL",
-    "outside(A.tile.m)=1", "outside(A.tile.k)=1", "outside(B.tile.k)=1", "outside(B.tile.n)=1",
+    "size(m.*)=2",
+    "size(n.*)=2",
+    "size(k.0)=4",
+    "size(k.1)=4",
+    "staged(*)=YES",
+    "dim_kind(store.m.0)=BLOCK",
+    "dim_kind(store.n.0)=BLOCK",
+    "dim_kind(store.m.1)=THREAD",
+    "dim_kind(store.n.1)=THREAD",
+    "dim_kind(store.m.2)=UNROLL",
+    "dim_kind(store.n.2)=VECTOR",
+    "dim_kind(A.load.k.0)=LOOP",
+    "dim_kind(A.load.k.1)=UNROLL",
+    "outside(A.tile.m)=1",
+    "outside(A.tile.k)=1",
+    "outside(B.tile.k)=1",
+    "outside(B.tile.n)=1",
 };
 
 Test(gpu_space, a_tiled_product_with_staged_inputs_is_a_point)

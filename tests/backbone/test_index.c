@@ -1,4 +1,5 @@
-/* Index expressions: the identities that must be met, and random expressions against their plain evaluation. */
+/* Index expressions: the identities that must be met, and random expressions against their plain evaluation.
+ */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -104,10 +105,10 @@ static struct index_sample random_leaf(struct arena *a, struct pcg32 *rng, const
     return s;
 }
 
-static struct index_sample random_index(struct arena *a, struct pcg32 *rng, const struct index_points *p, int depth)
+static struct index_sample random_index(struct arena *a, struct pcg32 *rng, const struct index_points *p,
+                                        int depth)
 {
-    if (depth == 0 || pcg32_below(rng, 8) == 0)
-        return random_leaf(a, rng, p);
+    if (depth == 0 || pcg32_below(rng, 8) == 0) return random_leaf(a, rng, p);
     struct index_sample x = random_index(a, rng, p, depth - 1), s = x;
     uint32_t op = pcg32_below(rng, 5);
     int64_t by = 1 + (int64_t)pcg32_below(rng, 12);
@@ -145,8 +146,7 @@ static bool nonnegative_dividends(const struct index_expr *x)
 {
     for (unsigned i = 0; i < x->n_terms; i++) {
         const struct index_atom *t = &x->terms[i].atom;
-        if (t->kind != INDEX_VAR && (index_min(t->of) < 0 || !nonnegative_dividends(t->of)))
-            return false;
+        if (t->kind != INDEX_VAR && (index_min(t->of) < 0 || !nonnegative_dividends(t->of))) return false;
     }
     return true;
 }
@@ -162,7 +162,8 @@ Test(backbone_index, simplified_equals_plain)
         for (int i = 0; i < INDEX_TEST_POINTS; i++) {
             int64_t got = index_eval(s.expr, p.at[i]);
             cr_assert_eq(got, s.value[i], "expression %d: got %ld, want %ld", n, (long)got, (long)s.value[i]);
-            cr_assert(index_min(s.expr) <= got && got <= index_max(s.expr), "expression %d: out of its range", n);
+            cr_assert(index_min(s.expr) <= got && got <= index_max(s.expr), "expression %d: out of its range",
+                      n);
         }
         cr_assert(nonnegative_dividends(s.expr));
         arena_free(a);

@@ -161,11 +161,13 @@ Test(backbone_lower, transpose_is_load_and_store)
 
 Test(backbone_lower, views_vanish)
 {
-    expect_insts("size N\ninput x: [float]N\noutput join(map(fun c -> map(fun e -> neg(e), c), split(4, x)))\n", "N=32",
-                 "load x.load [n] float = x[n]\n"
-                 "compute compute [n] float = neg(x.load)\n"
-                 "store store [n] float out[n] = compute\n"
-                 "3 instructions, 12 dimensions, 0 values that may be staged\n");
+    expect_insts(
+        "size N\ninput x: [float]N\noutput join(map(fun c -> map(fun e -> neg(e), c), split(4, x)))\n",
+        "N=32",
+        "load x.load [n] float = x[n]\n"
+        "compute compute [n] float = neg(x.load)\n"
+        "store store [n] float out[n] = compute\n"
+        "3 instructions, 12 dimensions, 0 values that may be staged\n");
 }
 
 Test(backbone_lower, let_reads_a_reduction_once)
@@ -207,8 +209,9 @@ Test(backbone_lower, located_errors)
     expect_lower_error("size M, N\ninput A: [[float]N]M\n"
                        "output reduce(fun (s, r) -> add(s, reduce(max, 0.0, r)), 0.0, A)\n",
                        "test.lift:3:", "not supported yet: a reduction for each element");
-    expect_lower_error("size M, N\ninput A: [[float]N]M\ninput x: [float]N\noutput reduce(fun (s, r) -> r, x, A)\n",
-                       "test.lift:4:", "not supported yet: a reduction whose accumulator");
+    expect_lower_error(
+        "size M, N\ninput A: [[float]N]M\ninput x: [float]N\noutput reduce(fun (s, r) -> r, x, A)\n",
+        "test.lift:4:", "not supported yet: a reduction whose accumulator");
 }
 
 Test(backbone_lower, candidate_sizes)
@@ -229,7 +232,8 @@ Test(backbone_lower, levels_follow_prime_factors)
     static const char *const sizes[] = {"N=7", "N=6", "N=64"};
     static const unsigned levels[] = {1, 2, 4};
     for (int i = 0; i < 3; i++) {
-        struct lowered l = must_lower("size N\ninput x: [float]N\noutput map(fun e -> neg(e), x)\n", sizes[i], NULL);
+        struct lowered l =
+            must_lower("size N\ninput x: [float]N\noutput map(fun e -> neg(e), x)\n", sizes[i], NULL);
         cr_expect_eq(l.bb->logicals[0].n_levels, levels[i]);
         lowered_free(&l);
     }

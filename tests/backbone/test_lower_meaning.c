@@ -1,5 +1,5 @@
-/* Lowering keeps the meaning: each kernel's backbone, run in plain loops over its logicals, gives the result of the Lift
- * interpreter on the program itself. */
+/* Lowering keeps the meaning: each kernel's backbone, run in plain loops over its logicals, gives the result
+ * of the Lift interpreter on the program itself. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -48,8 +48,7 @@ static uint32_t reduced_logical(const struct backbone *bb, const struct bb_inst 
     const struct bb_inst *init = &bb->insts[step->partner];
     cr_assert_eq(step->n_logicals, init->n_logicals + 1);
     for (unsigned i = 0; i < init->n_logicals; i++)
-        if (init->logicals[i] != step->logicals[i])
-            return step->logicals[i];
+        if (init->logicals[i] != step->logicals[i]) return step->logicals[i];
     return step->logicals[init->n_logicals];
 }
 
@@ -131,7 +130,8 @@ static void expect_same_meaning(const char *name, const char *text, const char *
     struct meaning m = {.bb = bb, .inputs = inputs};
     run_backbone(&m, got);
     for (int64_t i = 0; i < scalars; i++)
-        cr_assert_float_eq(got[i], want[i], 1e-9, "%s: element %ld is %g, not %g", name, (long)i, got[i], want[i]);
+        cr_assert_float_eq(got[i], want[i], 1e-9, "%s: element %ld is %g, not %g", name, (long)i, got[i],
+                           want[i]);
     diag_free(d);
     arena_free(a);
 }
@@ -162,16 +162,22 @@ Test(backbone_meaning, views)
 {
     expect_same_meaning("sum of rows of chunks",
                         "size N\ninput x: [float]N\n"
-                        "output map(fun c -> reduce(add, 0.0, c), transpose(split(4, x)))\n", "N=24");
+                        "output map(fun c -> reduce(add, 0.0, c), transpose(split(4, x)))\n",
+                        "N=24");
     expect_same_meaning("reduction over a join",
-                        "size M, N\ninput A: [[float]N]M\noutput reduce(add, 1.0, join(transpose(A)))\n", "M=3,N=5");
+                        "size M, N\ninput A: [[float]N]M\noutput reduce(add, 1.0, join(transpose(A)))\n",
+                        "M=3,N=5");
     expect_same_meaning("neighbours",
                         "size N\ninput x: [float]N\n"
-                        "output map(fun c -> sub(head(tail(c)), head(c)), split(2, x))\n", "N=10");
-    expect_same_meaning("largest scaled",
+                        "output map(fun c -> sub(head(tail(c)), head(c)), split(2, x))\n",
+                        "N=10");
+    expect_same_meaning(
+        "largest scaled",
+        "size M, N\ninput A: [[float]N]M\n"
+        "output map(fun r -> let m = reduce(max, -100.0, r) in map(fun e -> sub(e, m), r), A)\n",
+        "M=4,N=6");
+    expect_same_meaning("extents of one",
                         "size M, N\ninput A: [[float]N]M\n"
-                        "output map(fun r -> let m = reduce(max, -100.0, r) in map(fun e -> sub(e, m), r), A)\n",
-                        "M=4,N=6");
-    expect_same_meaning("extents of one", "size M, N\ninput A: [[float]N]M\n"
-                        "output map(fun r -> reduce(add, 0.0, r), A)\n", "M=1,N=1");
+                        "output map(fun r -> reduce(add, 0.0, r), A)\n",
+                        "M=1,N=1");
 }

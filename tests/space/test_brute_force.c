@@ -1,6 +1,7 @@
-/* The engine against brute force: on small random instances every assignment is checked by an evaluator that walks the
- * definition's formulas directly, without grounding, tables or bounds. The search must find exactly those solutions, the
- * root must keep all their values, any order of the same actions must give the same vector, and rollback must be exact. */
+/* The engine against brute force: on small random instances every assignment is checked by an evaluator that
+ * walks the definition's formulas directly, without grounding, tables or bounds. The search must find exactly
+ * those solutions, the root must keep all their values, any order of the same actions must give the same
+ * vector, and rollback must be exact. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 enum { BRUTE_SLOTS = 24, BRUTE_OBJECTS = 8, BRUTE_SETS = 8 };
 
 static const char BRUTE_ARITHMETIC[] =
-    "space arithmetic set A set B : A property w(A): int property ok(A, A): bool property vals(A): int list parameter k: int\n"
+    "space arithmetic set A set B : A property w(A): int property ok(A, A): bool property vals(A): int list "
+    "parameter k: int\n"
     "choice x(a: A): int in vals(a)\n"
     "choice y(a: A): { P = 3, Q = -2, R = 0 } alias PQ = P | Q\n"
     "counter total = sum of x(a) * w(a) over a in A where y(a) is PQ\n"
@@ -28,10 +30,12 @@ static const char BRUTE_ARITHMETIC[] =
     "require (exists a in A: y(a) is P && x(a) > 2) || top >= 6 || min of x(a) over a in B >= 2\n"
     "require forall a, b in A: x(a) in { 1, 4 } && b in B -> y(b) is not R || x(b) - 3 <= y(a) * 2\n"
     "require (x_sum(k) > 5) <-> y_any(k)\n"
-    "define x_sum(z: Zero): int = sum of x(a) over a in B set Zero = 0..9 define y_any(z: Zero): bool = exists a in B: y(a) is Q\n";
+    "define x_sum(z: Zero): int = sum of x(a) over a in B set Zero = 0..9 define y_any(z: Zero): bool = "
+    "exists a in B: y(a) is Q\n";
 
 static const char BRUTE_LATENT[] =
-    "space latent set V set O property of(V): O property more(V): O list property w(O): int parameter k: int\n"
+    "space latent set V set O property of(V): O property more(V): O list property w(O): int parameter k: "
+    "int\n"
     "choice staged(v: V): { NO, YES }\n"
     "choice kind(o: O): { A, B, C }\n"
     "choice size(o: O): int in 1..3\n"
@@ -49,7 +53,8 @@ static const char BRUTE_ORDER[] =
     "choice pick(o: O): { NO, YES }\n"
     "choice order(a: S, b: S): { BEFORE, AFTER, MERGED } antisymmetric BEFORE ~ AFTER\n"
     "trigger forall o in O: when pick(o) is YES activate latent(o)\n"
-    "require forall a, b, c in S: order(a, b) is BEFORE && order(b, c) is BEFORE | MERGED -> order(a, c) is BEFORE\n"
+    "require forall a, b, c in S: order(a, b) is BEFORE && order(b, c) is BEFORE | MERGED -> order(a, c) is "
+    "BEFORE\n"
     "require forall a, b, c in S: order(a, b) is MERGED && order(b, c) is MERGED -> order(a, c) is MERGED\n"
     "require forall a, b in S: first(a, b) -> order(a, b) is BEFORE\n"
     "counter merged = sum of 1 over a in S, b in S where order(a, b) is MERGED\n"
@@ -135,21 +140,29 @@ static int64_t brute_choice(struct brute *b, const struct space_node *n)
 static int64_t brute_quantifier(struct brute *b, const struct space_node *n)
 {
     const struct space_domain *dom = &b->def->domains[n->a];
-    int64_t r = n->op == SPACE_MINOF ? INT64_C(1) << 60 : n->op == SPACE_MAXOF ? -(INT64_C(1) << 60) : n->op == SPACE_PRODUCT || n->op == SPACE_FORALL;
+    int64_t r = n->op == SPACE_MINOF   ? INT64_C(1) << 60
+                : n->op == SPACE_MAXOF ? -(INT64_C(1) << 60)
+                                       : n->op == SPACE_PRODUCT || n->op == SPACE_FORALL;
     for (int64_t o = 0; o < BRUTE_OBJECTS; o++) {
         if (!brute_in_domain(b, dom, o)) continue;
         bool outer = b->dead;
         b->env[n->imm] = o;
         b->dead = brute_is_dead(b, dom->root, o);
-        int64_t where = n->n > 1 ? brute_eval(b, brute_kid(b, n, 1)) : 1, x = brute_eval(b, brute_kid(b, n, 0));
+        int64_t where = n->n > 1 ? brute_eval(b, brute_kid(b, n, 1)) : 1,
+                x = brute_eval(b, brute_kid(b, n, 0));
         bool counts = !b->dead && where;
         b->dead = outer;
         if (!counts) continue;
-        if (n->op == SPACE_SUM) r += x;
-        else if (n->op == SPACE_PRODUCT) r *= x;
-        else if (n->op == SPACE_EXISTS) r = r || x;
-        else if (n->op == SPACE_FORALL) r = r && x;
-        else r = (n->op == SPACE_MINOF) == (x < r) ? x : r;
+        if (n->op == SPACE_SUM)
+            r += x;
+        else if (n->op == SPACE_PRODUCT)
+            r *= x;
+        else if (n->op == SPACE_EXISTS)
+            r = r || x;
+        else if (n->op == SPACE_FORALL)
+            r = r && x;
+        else
+            r = (n->op == SPACE_MINOF) == (x < r) ? x : r;
     }
     return r;
 }
@@ -166,23 +179,40 @@ static int64_t brute_in(struct brute *b, const struct space_node *n)
 static int64_t brute_binary(const struct space_node *n, const int64_t *x)
 {
     switch (n->op) {
-    case SPACE_ADD: return x[0] + x[1];
-    case SPACE_SUB: return x[0] - x[1];
-    case SPACE_MUL: return x[0] * x[1];
-    case SPACE_DIV: return x[1] ? x[0] / x[1] : 0;
-    case SPACE_MOD: return x[1] ? x[0] % x[1] : 0;
-    case SPACE_MIN: return x[0] < x[1] ? x[0] : x[1];
-    case SPACE_MAX: return x[0] > x[1] ? x[0] : x[1];
-    case SPACE_NEG: return -x[0];
-    case SPACE_EQ: return x[0] == x[1];
-    case SPACE_NE: return x[0] != x[1];
-    case SPACE_LT: return x[0] < x[1];
-    case SPACE_LE: return x[0] <= x[1];
-    case SPACE_AND: return x[0] && x[1];
-    case SPACE_OR: return x[0] || x[1];
-    case SPACE_NOT: return !x[0];
-    case SPACE_IMP: return !x[0] || x[1];
-    default: return x[0] ? x[1] : x[2];
+    case SPACE_ADD:
+        return x[0] + x[1];
+    case SPACE_SUB:
+        return x[0] - x[1];
+    case SPACE_MUL:
+        return x[0] * x[1];
+    case SPACE_DIV:
+        return x[1] ? x[0] / x[1] : 0;
+    case SPACE_MOD:
+        return x[1] ? x[0] % x[1] : 0;
+    case SPACE_MIN:
+        return x[0] < x[1] ? x[0] : x[1];
+    case SPACE_MAX:
+        return x[0] > x[1] ? x[0] : x[1];
+    case SPACE_NEG:
+        return -x[0];
+    case SPACE_EQ:
+        return x[0] == x[1];
+    case SPACE_NE:
+        return x[0] != x[1];
+    case SPACE_LT:
+        return x[0] < x[1];
+    case SPACE_LE:
+        return x[0] <= x[1];
+    case SPACE_AND:
+        return x[0] && x[1];
+    case SPACE_OR:
+        return x[0] || x[1];
+    case SPACE_NOT:
+        return !x[0];
+    case SPACE_IMP:
+        return !x[0] || x[1];
+    default:
+        return x[0] ? x[1] : x[2];
     }
 }
 
@@ -203,34 +233,47 @@ static int64_t brute_eval(struct brute *b, int32_t node)
     const struct space_node *n = &b->def->nodes[node];
     int64_t x[3] = {0}, parameter = 0;
     switch (n->op) {
-    case SPACE_CONST: return n->imm;
-    case SPACE_PARAM: data_parameter_get(b->data, b->def->parameters[n->a].name, &parameter); return parameter;
-    case SPACE_VAR: return b->env[n->a];
-    case SPACE_PROP: return brute_property(b, n);
+    case SPACE_CONST:
+        return n->imm;
+    case SPACE_PARAM:
+        data_parameter_get(b->data, b->def->parameters[n->a].name, &parameter);
+        return parameter;
+    case SPACE_VAR:
+        return b->env[n->a];
+    case SPACE_PROP:
+        return brute_property(b, n);
     case SPACE_CHOICE:
-    case SPACE_IS: return brute_choice(b, n);
-    case SPACE_IN: return brute_in(b, n);
-    case SPACE_IN_SET: return brute_in_domain(b, &b->def->domains[n->a], brute_eval(b, brute_kid(b, n, 0)));
+    case SPACE_IS:
+        return brute_choice(b, n);
+    case SPACE_IN:
+        return brute_in(b, n);
+    case SPACE_IN_SET:
+        return brute_in_domain(b, &b->def->domains[n->a], brute_eval(b, brute_kid(b, n, 0)));
     case SPACE_EXISTS:
     case SPACE_FORALL:
     case SPACE_SUM:
     case SPACE_PRODUCT:
     case SPACE_MINOF:
-    case SPACE_MAXOF: return brute_quantifier(b, n);
-    default: break;
+    case SPACE_MAXOF:
+        return brute_quantifier(b, n);
+    default:
+        break;
     }
-    for (int i = 0; i < n->n; i++) x[i] = brute_eval(b, brute_kid(b, n, i));
+    for (int i = 0; i < n->n; i++)
+        x[i] = brute_eval(b, brute_kid(b, n, i));
     return brute_binary(n, x);
 }
 
 /* Runs over the tuples of a prefix; returns whether `visit` held for all. */
-static bool brute_forall(struct brute *b, int32_t domains, int n, int at, bool (*visit)(struct brute *b, const void *what), const void *what)
+static bool brute_forall(struct brute *b, int32_t domains, int n, int at,
+                         bool (*visit)(struct brute *b, const void *what), const void *what)
 {
     if (at == n) return visit(b, what);
     const struct space_domain *doms = &b->def->domains[domains];
     for (int64_t o = 0; o < BRUTE_OBJECTS; o++) {
         bool distinct = true;
-        for (int k = 0; k < at; k++) distinct = distinct && (doms[k].root != doms[at].root || b->env[k] != o);
+        for (int k = 0; k < at; k++)
+            distinct = distinct && (doms[k].root != doms[at].root || b->env[k] != o);
         if (!distinct || !brute_in_domain(b, &doms[at], o)) continue;
         b->env[at] = o;
         if (!brute_forall(b, domains, n, at + 1, visit, what)) return false;
@@ -242,7 +285,8 @@ static bool brute_constraint(struct brute *b, const void *what)
 {
     const struct space_constraint *c = what;
     b->dead = false;
-    for (int i = 0; i < c->n_vars; i++) b->dead = b->dead || brute_is_dead(b, b->def->domains[c->domains + i].root, b->env[i]);
+    for (int i = 0; i < c->n_vars; i++)
+        b->dead = b->dead || brute_is_dead(b, b->def->domains[c->domains + i].root, b->env[i]);
     bool holds = brute_eval(b, c->body) != 0;
     return b->dead || holds;
 }
@@ -253,7 +297,8 @@ static void brute_mark(struct brute *b, const struct space_trigger *t, bool mark
     for (int i = 0; i < list->n; i++) {
         const struct space_node *o = &b->def->nodes[brute_kid(b, list, i)];
         struct data_list l = brute_list(b, o);
-        for (size_t k = 0; k < l.n; k++) marks[t->roots[i]][l.items[k]] = true;
+        for (size_t k = 0; k < l.n; k++)
+            marks[t->roots[i]][l.items[k]] = true;
         if (b->def->properties[o->a].list) continue;
         int64_t one = brute_eval(b, brute_kid(b, list, i));
         if (one >= 0) marks[t->roots[i]][one] = true;
@@ -270,7 +315,8 @@ static bool brute_trigger(struct brute *b, const void *what)
 {
     const struct space_trigger *t = what;
     b->dead = false;
-    for (int i = 0; i < t->n_vars; i++) b->dead = b->dead || brute_is_dead(b, b->def->domains[t->domains + i].root, b->env[i]);
+    for (int i = 0; i < t->n_vars; i++)
+        b->dead = b->dead || brute_is_dead(b, b->def->domains[t->domains + i].root, b->env[i]);
     bool fires = brute_eval(b, t->when) && !b->dead;
     if (fires) brute_mark(b, t, b->live);
     return true;
@@ -279,7 +325,8 @@ static bool brute_trigger(struct brute *b, const void *what)
 static void brute_each_trigger(struct brute *b, bool (*visit)(struct brute *b, const void *what))
 {
     for (int32_t i = 0; i < b->def->n_triggers; i++)
-        brute_forall(b, b->def->triggers[i].domains, b->def->triggers[i].n_vars, 0, visit, &b->def->triggers[i]);
+        brute_forall(b, b->def->triggers[i].domains, b->def->triggers[i].n_vars, 0, visit,
+                     &b->def->triggers[i]);
 }
 
 static bool brute_slot_live(const struct brute *b, uint32_t slot)
@@ -293,11 +340,13 @@ static bool brute_slot_live(const struct brute *b, uint32_t slot)
     return true;
 }
 
-/* Whether the assignment is a solution; choices that are not live must have their first value, so each counts once. */
+/* Whether the assignment is a solution; choices that are not live must have their first value, so each counts
+ * once. */
 static bool brute_solution(struct brute *b)
 {
     memset(b->live, 0, sizeof b->live);
-    for (int round = 0; round < 3; round++) brute_each_trigger(b, brute_trigger);
+    for (int round = 0; round < 3; round++)
+        brute_each_trigger(b, brute_trigger);
     for (uint32_t i = 0; i < space_slot_count(b->space); i++)
         if (b->values[i] && !brute_slot_live(b, i)) return false;
     for (int32_t i = 0; i < b->def->n_constraints; i++) {
@@ -348,13 +397,16 @@ static void brute_orders(struct brute *b, const struct space_state *root)
         if (!space_is_open(one, slot)) continue;
         struct space_action a = {slot, values[pcg32_below(&b->rng, space_values(one, slot, values))]};
         space_mark m = space_snapshot(one);
-        if (space_apply(one, a, NULL)) taken[n++] = a;
-        else space_rollback(one, m);
+        if (space_apply(one, a, NULL))
+            taken[n++] = a;
+        else
+            space_rollback(one, m);
     }
     bool done[BRUTE_SLOTS] = {false};
     for (uint32_t left = n; left > 0;) {
         uint32_t start = pcg32_below(&b->rng, n), i = start;
-        while (done[i] || !space_is_live(two, taken[i].slot)) i = (i + 1) % n;
+        while (done[i] || !space_is_live(two, taken[i].slot))
+            i = (i + 1) % n;
         cr_assert(space_apply(two, taken[i], NULL), "actions do not commute");
         done[i] = true;
         left--;
@@ -374,11 +426,14 @@ static void brute_check(struct brute *b, unsigned seed)
         solutions++;
         cr_assert(root, "seed %u: the root fails, but there is a solution", seed);
         for (uint32_t i = 0; i < space_slot_count(b->space); i++)
-            cr_assert(!brute_slot_live(b, i) || space_has_value(root, i, b->values[i]), "seed %u: the root lacks a value of a solution", seed);
+            cr_assert(!brute_slot_live(b, i) || space_has_value(root, i, b->values[i]),
+                      "seed %u: the root lacks a value of a solution", seed);
     } while (brute_next(b));
     uint64_t leaves = root ? brute_leaves(root) : 0;
-    cr_assert_eq(leaves, solutions, "seed %u: %lu leaves, %lu solutions", seed, (unsigned long)leaves, (unsigned long)solutions);
-    for (int i = 0; root && i < 20; i++) brute_orders(b, root);
+    cr_assert_eq(leaves, solutions, "seed %u: %lu leaves, %lu solutions", seed, (unsigned long)leaves,
+                 (unsigned long)solutions);
+    for (int i = 0; root && i < 20; i++)
+        brute_orders(b, root);
     space_state_free(root);
 }
 
@@ -396,11 +451,13 @@ static void brute_fill_arithmetic(struct brute *b)
     brute_objects(b, "A", 3);
     for (uint32_t i = 0; i < 3; i++) {
         int64_t values[4], n = 2 + pcg32_below(&b->rng, 3);
-        for (int k = 0; k < n; k++) values[k] = (int64_t)pcg32_below(&b->rng, 7) - 1;
+        for (int k = 0; k < n; k++)
+            values[k] = (int64_t)pcg32_below(&b->rng, 7) - 1;
         space_data_list(b->data, "vals", &i, 1, values, (size_t)n);
         space_data_int(b->data, "w", &i, 1, (int64_t)pcg32_below(&b->rng, 5) - 1);
         if (pcg32_below(&b->rng, 2)) space_data_member(b->data, "B", i);
-        for (uint32_t k = 0; k < 3; k++) space_data_int(b->data, "ok", (uint32_t[]){i, k}, 2, pcg32_below(&b->rng, 2));
+        for (uint32_t k = 0; k < 3; k++)
+            space_data_int(b->data, "ok", (uint32_t[]){i, k}, 2, pcg32_below(&b->rng, 2));
     }
     space_data_parameter(b->data, "k", pcg32_below(&b->rng, 10));
 }
@@ -414,7 +471,8 @@ static void brute_fill_latent(struct brute *b)
         space_data_int(b->data, "of", &i, 1, pcg32_below(&b->rng, 2));
         space_data_list(b->data, "more", &i, 1, more, pcg32_below(&b->rng, 2));
     }
-    for (uint32_t i = 0; i < 4; i++) space_data_int(b->data, "w", &i, 1, pcg32_below(&b->rng, 3));
+    for (uint32_t i = 0; i < 4; i++)
+        space_data_int(b->data, "w", &i, 1, pcg32_below(&b->rng, 3));
     space_data_parameter(b->data, "k", 1 + pcg32_below(&b->rng, 8));
 }
 
@@ -431,7 +489,8 @@ static void brute_fill_order(struct brute *b)
 static void brute_run(const char *text, void (*fill)(struct brute *b), unsigned seeds)
 {
     for (unsigned seed = 1; seed <= seeds; seed++) {
-        struct brute b = {.data = space_data_new(), .diag = diag_new(), .arena = arena_new(), .rng = pcg32_seed(seed, 7)};
+        struct brute b = {
+            .data = space_data_new(), .diag = diag_new(), .arena = arena_new(), .rng = pcg32_seed(seed, 7)};
         struct source src = {"inline", text, strlen(text)};
         b.def = spacedsl_compile(&src, b.arena, b.diag);
         diag_print(b.diag, stderr);

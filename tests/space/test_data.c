@@ -9,15 +9,17 @@
 #include "core/space/space.h"
 #include "spacedsl/model.h"
 
-static const char DATA_SPACE[] =
-    "space s set A set B : A set T(a: A) : B property p(A, A): int property q(A): A property l(A): int list property m(A): A list\n"
-    "parameter k: int choice c(a: A, t: T(a)): int in l(a)\n"
-    "require forall a in A: (sum of c(a, t) * p(a, t) over t in T(a)) <= k && (exists b in m(a): b == q(a))\n";
+static const char DATA_SPACE[] = "space s set A set B : A set T(a: A) : B property p(A, A): int property "
+                                 "q(A): A property l(A): int list property m(A): A list\n"
+                                 "parameter k: int choice c(a: A, t: T(a)): int in l(a)\n"
+                                 "require forall a in A: (sum of c(a, t) * p(a, t) over t in T(a)) <= k && "
+                                 "(exists b in m(a): b == q(a))\n";
 
 static struct space_data *data_example(void)
 {
     struct space_data *d = space_data_new();
-    for (int i = 0; i < 3; i++) space_data_object(d, "A", (char[]){(char)('x' + i), 0});
+    for (int i = 0; i < 3; i++)
+        space_data_object(d, "A", (char[]){(char)('x' + i), 0});
     for (uint32_t i = 0; i < 3; i++) {
         space_data_list(d, "l", &i, 1, (int64_t[]){1, 2, 5}, 3);
         space_data_list(d, "m", &i, 1, (int64_t[]){0, (int64_t)i}, 2);

@@ -77,8 +77,10 @@ Test(space_queens, colourings_of_a_cycle)
 {
     enum { N = 7 };
     struct space_data *data = space_data_new();
-    for (uint32_t i = 0; i < N; i++) space_data_object(data, "Node", (char[]){(char)('a' + i), 0});
-    for (uint32_t i = 0; i < N; i++) space_data_int(data, "edge", (uint32_t[]){i, (i + 1) % N}, 2, 1);
+    for (uint32_t i = 0; i < N; i++)
+        space_data_object(data, "Node", (char[]){(char)('a' + i), 0});
+    for (uint32_t i = 0; i < N; i++)
+        space_data_int(data, "edge", (uint32_t[]){i, (i + 1) % N}, 2, 1);
     cr_assert_eq(queens_solve("spacedsl/spaces/colouring.space", data), 128 - 2);
     space_data_free(data);
 }
@@ -91,7 +93,8 @@ static unsigned blocked_reference(void)
         for (int by = 1; by <= 32; by *= 2)
             for (int tile = 1; tile <= 10; tile++)
                 for (int staged = 0; staged < 2; staged++)
-                    n += 32 <= bx * by && bx * by <= 1024 && (!staged || (bx * tile + 2) * (by + 2) * 4 <= 49152) && 1024 % (bx * tile) == 0;
+                    n += 32 <= bx * by && bx * by <= 1024 &&
+                         (!staged || (bx * tile + 2) * (by + 2) * 4 <= 49152) && 1024 % (bx * tile) == 0;
     }
     return n;
 }

@@ -1,0 +1,88 @@
+/* Random implementations through a real OpenCL device: every distinct kernel builds, runs, and equals the
+ * reference; what is not ok may only have been cut for its time. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/evaluate.h"
+#include "core/base/diag.h"
+#include "core/base/pcg32.h"
+#include "mcts/branch.h"
+
+static struct problem *device_problem(const struct device *dev, const char *kernel, const char *sizes)
+{
+    struct diag *d = diag_new();
+    char path[128];
+    snprintf(path, sizeof path, "experiments/kernels/%s.lift", kernel);
+    size_t length;
+    char *text = source_read_file(path, 1 << 20, &length, d);
+    struct problem *p = text ? problem_new(path, text, sizes, &dev->limits, NULL, d) : NULL;
+    if (!p) diag_print(d, stderr);
+    cr_assert_not_null(p);
+    free(text);
+    diag_free(d);
+    return p;
+}
+
+static void run_leaf(const struct problem *p, struct evaluator *ev, const struct space_state *leaf,
+                     unsigned *ok)
+{
+    struct cg_kernel k;
+    char why[200] = "";
+    cr_assert(problem_kernel(p, leaf, NULL, &k, why, sizeof why), "%s", why);
+    struct eval_settings settings = {.cut_factor = 10, .batch_ns = 1e6, .verify = true};
+    struct evaluation e;
+    evaluator_run(ev, &k, &settings, &e);
+    cr_assert(e.status == EVAL_OK || e.status == EVAL_CUT || e.status == EVAL_TIMEOUT, "%s: %s\n%s",
+              eval_status_name(e.status), e.message, k.source);
+    *ok += e.status == EVAL_OK;
+    cg_kernel_free(&k);
+}
+
+static void check_device(const char *kernel, const char *sizes, unsigned leaves)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("", &dev, d), "%s", diag_count(d) ? diag_message(d, 0) : "");
+    struct problem *p = device_problem(&dev, kernel, sizes);
+    struct evaluator *ev = evaluator_new(p, &dev, 1, 1, d);
+    cr_assert_not_null(ev, "%s", diag_count(d) ? diag_message(d, 0) : "");
+    struct space_failure failure;
+    struct space_state *st = space_root(p->space, &failure);
+    cr_assert_not_null(st);
+    struct mcts_branching branching = {0};
+    struct pcg32 rng = pcg32_seed(5, 1);
+    unsigned ok = 0;
+    for (unsigned i = 0; i < leaves; i++) {
+        space_mark root = space_snapshot(st);
+        struct mcts_walk walk = mcts_descend_random(&branching, st, INFINITY, 0, &rng, NULL);
+        if (walk.leaf) run_leaf(p, ev, st, &ok);
+        space_rollback(st, root);
+    }
+    cr_assert_gt(ok, leaves / 2, "%u of %u ok", ok, leaves);
+    space_state_free(st);
+    evaluator_free(ev);
+    problem_free(p);
+    diag_free(d);
+}
+
+Test(device, random_matmuls_equal_the_reference)
+{
+    check_device("matmul", "M=16,N=16,K=16", 30);
+}
+
+Test(device, random_gemvs_equal_the_reference)
+{
+    check_device("gemv", "M=32,N=32", 20);
+}
+
+Test(device, random_transposes_equal_the_reference)
+{
+    check_device("transpose", "M=32,N=32", 20);
+}
+
+Test(device, random_axpys_equal_the_reference)
+{
+    check_device("axpy", "N=256", 20);
+}
