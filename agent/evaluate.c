@@ -207,7 +207,7 @@ static void lose(struct evaluator *ev)
 
 static void count_failed_start(struct evaluator *ev, const char *why)
 {
-    if (why[0]) snprintf(ev->start_error, sizeof ev->start_error, "%s", why);
+    if (why[0]) snprintf(ev->start_error, sizeof ev->start_error, "%.*s", EVAL_MESSAGE - 1, why);
     if (++ev->failed_starts >= MAX_FAILED_STARTS) lose(ev);
 }
 

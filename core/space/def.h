@@ -13,25 +13,20 @@
 enum { SPACE_MAX_ARITY = 4, SPACE_MAX_VARS = 24, SPACE_MAX_VALUES = 4096, SPACE_MAX_ENUM = 16 };
 
 /* Operations of formulas: X(name, what it means). `a` is the index, `imm` the number, `kids` the operands. */
-#define SPACE_OPS(X)                                                                                         \
-    X(CONST, "imm")                                                                                          \
-    X(PARAM, "parameter a")                                                                                  \
-    X(VAR, "variable a: an object")                                                                          \
-    X(PROP, "property a of kids")                                                                            \
-    X(CHOICE, "code of choice a of kids")                                                                    \
-    X(IS, "choice a of kids has a value in the mask imm")                                                    \
-    X(IN, "kid 0 is an element of the list kid 1")                                                           \
-    X(IN_SET, "object kid 0 is in domain a")                                                                 \
-    X(LIST, "list of kids")                                                                                  \
-    X(RANGE, "kid 0 .. kid 1 step kid 2")                                                                    \
-    X(ADD, "+")                                                                                              \
-    X(SUB, "-") X(MUL, "*") X(DIV, "/, towards zero; 0 if the divisor is 0") X(MOD, "%") X(MIN, "min")       \
-        X(MAX, "max") X(NEG, "-") X(EQ, "==") X(NE, "!=") X(LT, "<") X(LE, "<=") X(AND, "&&") X(OR, "||")    \
-            X(NOT, "!") X(IMP, "->") X(ITE, "kid 0 ? kid 1 : kid 2")                                         \
-                X(EXISTS, "variable imm over domain a: kid 0")                                               \
-                    X(FORALL, "variable imm over domain a: kid 0")                                           \
-                        X(SUM, "of kid 0 over variable imm in domain a where kid 1") X(PRODUCT, "as SUM")    \
-                            X(MINOF, "as SUM") X(MAXOF, "as SUM")
+/* clang-format off */
+#define SPACE_OPS(X) \
+    X(CONST, "imm") X(PARAM, "parameter a") X(VAR, "variable a: an object") \
+    X(PROP, "property a of kids") X(CHOICE, "code of choice a of kids") \
+    X(IS, "choice a of kids has a value in the mask imm") \
+    X(IN, "kid 0 is an element of the list kid 1") X(IN_SET, "object kid 0 is in domain a") \
+    X(LIST, "list of kids") X(RANGE, "kid 0 .. kid 1 step kid 2") X(ADD, "+") X(SUB, "-") \
+    X(MUL, "*") X(DIV, "/, towards zero; 0 if the divisor is 0") X(MOD, "%") X(MIN, "min") \
+    X(MAX, "max") X(NEG, "-") X(EQ, "==") X(NE, "!=") X(LT, "<") X(LE, "<=") X(AND, "&&") \
+    X(OR, "||") X(NOT, "!") X(IMP, "->") X(ITE, "kid 0 ? kid 1 : kid 2") \
+    X(EXISTS, "variable imm over domain a: kid 0") X(FORALL, "variable imm over domain a: kid 0") \
+    X(SUM, "of kid 0 over variable imm in domain a where kid 1") X(PRODUCT, "as SUM") \
+    X(MINOF, "as SUM") X(MAXOF, "as SUM")
+/* clang-format on */
 
 enum space_op {
 #define X(name, text) SPACE_##name,

@@ -199,7 +199,7 @@ struct ground_node *expression_make(struct arena *a, enum ground_op op, struct g
     const struct ground_node *func = single_slot(kids, n, &constant);
     if (func) return tabulate(a, op, kids, n, func);
     if (constant) return tabulate(a, op, kids, n, &(struct ground_node){.n_table = 1});
-    if (op == GROUND_ITE && kids[0]->op == GROUND_CONST) return kids[0]->imm ? kids[1] : kids[2];
+    if (op == GROUND_ITE && n == 3 && kids[0]->op == GROUND_CONST) return kids[0]->imm ? kids[1] : kids[2];
     if (op == GROUND_NOT && kids[0]->op == GROUND_NOT) return kids[0]->kids[0];
     struct ground_node *g = ARENA_NEW(a, struct ground_node);
     *g = (struct ground_node){
