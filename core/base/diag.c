@@ -9,6 +9,9 @@
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 
+/* Columns of a long line that are shown before and after the caret. */
+enum { SHOWN_BEFORE = 160, SHOWN_AFTER = 80 };
+
 struct entry {
     char *message; /* "file:line:col: error: text" */
     char *excerpt; /* the line and a caret, or NULL: no file */
@@ -56,10 +59,10 @@ static char *excerpt_of(struct source_pos at)
     const char *text = at.source->text;
     size_t offset = at.offset < at.source->length ? at.offset : at.source->length;
     size_t start = offset;
-    while (start > 0 && text[start - 1] != '\n')
+    while (start > 0 && offset - start < SHOWN_BEFORE && text[start - 1] != '\n')
         start--;
     size_t end = start;
-    while (end < at.source->length && text[end] != '\n')
+    while (end < at.source->length && end < offset + SHOWN_AFTER && text[end] != '\n')
         end++;
     struct strbuf b = {0};
     strbuf_printf(&b, "    %.*s\n    ", (int)(end - start), text + start);
@@ -156,15 +159,16 @@ char *source_read_file(const char *path, size_t limit, size_t *length, struct di
         return NULL;
     }
     char *text = read_stream(in, limit, length);
-    bool failed = ferror(in) != 0;
+    int failed = ferror(in) ? errno : 0;
     fclose(in);
-    if (failed || *length > limit) {
-        if (failed)
-            diag_plain(d, "cannot read '%s'", path);
-        else
-            diag_plain(d, "'%s' is larger than %zu bytes", path, limit);
-        free(text);
-        return NULL;
-    }
-    return text;
+    if (failed)
+        diag_plain(d, "cannot read '%s': %s", path, strerror(failed));
+    else if (*length > limit)
+        diag_plain(d, "'%s' is larger than %zu bytes", path, limit);
+    else if (*length > 0 && memchr(text, 0, *length))
+        diag_plain(d, "'%s' is not text: byte %zu is 0", path, strlen(text) + 1);
+    else
+        return text;
+    free(text);
+    return NULL;
 }

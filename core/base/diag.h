@@ -43,8 +43,8 @@ void diag_print(const struct diag *d, FILE *out);
 /* 1-based line and column of a place. */
 void source_locate(struct source_pos at, unsigned *line, unsigned *column);
 
-/* Reads a whole file (at most `limit` bytes). Returns a malloc'd 0-terminated text, or NULL after adding an
- * error. */
+/* Reads a whole text file (at most `limit` bytes, none of them 0). Returns a malloc'd 0-terminated text, or
+ * NULL after adding an error. */
 char *source_read_file(const char *path, size_t limit, size_t *length, struct diag *d);
 
 #endif

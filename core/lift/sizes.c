@@ -42,7 +42,10 @@ int lift_parse_sizes(const char *text, struct lift_size_value **values, struct a
         if (!parse_one(text, length, &(*values)[n], a, d)) return -1;
         n++;
         text += length;
-        if (*text == ',') text++;
+        if (*text == ',' && !*++text) {
+            diag_plain(d, "the sizes end with a comma");
+            return -1;
+        }
     }
     return n;
 }
