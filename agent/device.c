@@ -212,6 +212,6 @@ bool device_select(const char *selector, struct device *out, struct diag *d)
             return true;
         }
     if (n > 0)
-        diag_plain(d, "no OpenCL device matches '%s' (%u available; see 'thresh devices')", selector, n);
+        diag_plain(d, "no OpenCL device matches '%s' (%u available; see 'thresh device list')", selector, n);
     return false;
 }

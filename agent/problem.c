@@ -2,9 +2,11 @@
  * passes. */
 #include "agent/problem.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/device.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
@@ -56,6 +58,33 @@ void problem_free(struct problem *p)
     arena_free(p->arena);
 }
 
+/* ---- memory ---- */
+
+static struct source_pos place_of(const struct problem *p, const struct bb_buffer *b)
+{
+    return b->output ? p->program->output->at : p->program->inputs[b->input]->at;
+}
+
+bool problem_fits(const struct problem *p, const struct device *dev, struct diag *d)
+{
+    int64_t left = dev->global_bytes;
+    for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
+        const struct bb_buffer *b = &p->backbone->buffers[i];
+        int64_t bytes = b->elements * (int64_t)scalar_type_bytes(b->type);
+        int64_t most = left < dev->max_alloc_bytes ? left : dev->max_alloc_bytes;
+        left -= bytes < left ? bytes : left;
+        if (bytes <= most) continue;
+        diag_error(d, place_of(p, b),
+                   "'%s' takes %" PRId64 " bytes: %s has room for %" PRId64 " (%" PRId64 " in all, %" PRId64
+                   " in one array)",
+                   b->name, bytes, dev->name, most, dev->global_bytes, dev->max_alloc_bytes);
+        return false;
+    }
+    return true;
+}
+
+/* ---- pins ---- */
+
 struct pin_context {
     struct space_state *state;
     const char *pin;
@@ -69,8 +98,11 @@ static void apply_pin(void *ctx, uint32_t slot, const uint64_t *allowed, unsigne
     struct space_failure why = {0};
     if (c->failed || space_restrict(c->state, slot, allowed, words, &why)) return;
     c->failed = true;
-    diag_plain(c->diag, "pin '%s' makes the space empty (%s:%u: %s)", c->pin, why.file ? why.file : "?",
-               why.line, why.text ? why.text : "no value left");
+    const char *text = why.text ? why.text : "no value left";
+    if (why.file && why.line > 0)
+        diag_plain(c->diag, "pin '%s' makes the space empty (%s:%u: %s)", c->pin, why.file, why.line, text);
+    else
+        diag_plain(c->diag, "pin '%s' makes the space empty: %s", c->pin, text);
 }
 
 bool problem_pin(const struct problem *p, struct space_state *st, const char *pin, struct diag *d)

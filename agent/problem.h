@@ -12,6 +12,8 @@
 #include "core/lift/lift.h"
 #include "core/space/space.h"
 
+struct device;
+
 struct problem {
     struct arena *arena;
     struct source source; /* text is owned by the arena */
@@ -28,6 +30,9 @@ struct problem {
 struct problem *problem_new(const char *path, const char *text, const char *sizes,
                             const struct bb_device *limits, const struct bb_options *options, struct diag *d);
 void problem_free(struct problem *p);
+/* Whether the device's memory takes every array, and all of them together. false after adding located errors.
+ */
+bool problem_fits(const struct problem *p, const struct device *dev, struct diag *d);
 
 /* Restricts a state by a pin text ("dim_kind(*.m.0)=BLOCK"); errors: unknown choice, empty space. */
 bool problem_pin(const struct problem *p, struct space_state *st, const char *pin, struct diag *d);

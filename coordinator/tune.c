@@ -147,7 +147,8 @@ static bool check_problem(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
     t->problem = problem_new(o->path, o->text, o->sizes, &t->device.limits, &o->lowering, d);
-    return t->problem && apply_pins(t, d) && make_tree(t, d) && open_store(t, d);
+    return t->problem && problem_fits(t->problem, &t->device, d) && apply_pins(t, d) && make_tree(t, d) &&
+           open_store(t, d);
 }
 
 /* The program goes to the agent whose hello chose the device. */
