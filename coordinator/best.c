@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/wire.h"
 #include "coordinator/candidate.h"
@@ -87,14 +88,21 @@ static bool write_text(const char *dir, const char *name, const char *text, stru
     return ok;
 }
 
+bool best_make_folder(const char *dir, struct diag *d)
+{
+    struct strbuf inside = {0};
+    strbuf_printf(&inside, "%s/.", dir);
+    bool ok = (mkdir(dir, 0777) == 0 || errno == EEXIST) && access(inside.text, W_OK | X_OK) == 0;
+    if (!ok) diag_plain(d, "%s: %s", dir, strerror(errno));
+    strbuf_free(&inside);
+    return ok;
+}
+
 bool best_write(const char *dir, const struct best *b, struct diag *d)
 {
     struct candidate c = {0};
     char why[NAME_MAX_BYTES];
-    if (mkdir(dir, 0777) && errno != EEXIST) {
-        diag_plain(d, "%s: %s", dir, strerror(errno));
-        return false;
-    }
+    if (!best_make_folder(dir, d)) return false;
     if (!candidate_from_actions(b->problem, b->device, b->actions, b->n_actions, &c, why, sizeof why)) {
         diag_plain(d, "the best implementation cannot be written: %s", why);
         return false;

@@ -24,6 +24,8 @@ struct best {
     double median_ns, naive_ns; /* naive_ns 0: unknown */
 };
 
+/* Makes `dir` if it is missing. false after an error: it is no folder or cannot be written. */
+bool best_make_folder(const char *dir, struct diag *d);
 /* Writes best.json, best.cl and host.c into `dir`, made if it is missing. */
 bool best_write(const char *dir, const struct best *b, struct diag *d);
 

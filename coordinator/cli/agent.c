@@ -9,6 +9,18 @@
 
 enum { MOST_DEVICES = 64 };
 
+/* Whether the endpoint is well formed, tried on a socket of its own. */
+static bool check_endpoint(void *context, const char *endpoint, struct diag *d)
+{
+    int linger = 0;
+    void *socket = zmq_socket(context, ZMQ_DEALER);
+    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
+    bool ok = zmq_connect(socket, endpoint) == 0;
+    if (!ok) diag_plain(d, "cannot connect to %s: %s", endpoint, zmq_strerror(zmq_errno()));
+    zmq_close(socket);
+    return ok;
+}
+
 static int run_agent(const struct cli_args *a)
 {
     struct diag *d = diag_new();
@@ -20,8 +32,10 @@ static int run_agent(const struct cli_args *a)
     else if (cli_count(a, CLI_RUNNERS, 0, &runners, d) && device_select(a->value[CLI_DEVICE], &o.device, d)) {
         o.runners = runners < 64 ? (unsigned)runners : 64;
         o.context = zmq_ctx_new();
-        if (!cli_given(a, CLI_QUIET)) fprintf(stderr, "serving %s with %s\n", o.endpoint, o.device.name);
-        status = agent_serve(&o, d) ? CLI_OK : CLI_FAILED;
+        bool ok = check_endpoint(o.context, o.endpoint, d);
+        if (ok && !cli_given(a, CLI_QUIET))
+            fprintf(stderr, "serving %s with %s\n", o.endpoint, o.device.name);
+        if (ok) status = agent_serve(&o, d) ? CLI_OK : CLI_FAILED;
         zmq_ctx_term(o.context);
     }
     return cli_finish(d, cli_signal_status(o.stop_fd, status));
@@ -92,12 +106,9 @@ static int run_device(const struct cli_args *a)
         list_devices(a, d);
     else if (strcmp(a->positional[0], "show") == 0)
         show_device(a, d);
-    else {
+    else
         diag_plain(d, "'%s' is none of list, show", a->positional[0]);
-        return cli_finish(d, CLI_USAGE);
-    }
-    int status = diag_failed(d) ? CLI_FAILED : CLI_OK;
-    return cli_finish(d, status);
+    return cli_finish(d, CLI_OK);
 }
 
 const struct cli_command cli_device = {

@@ -92,6 +92,15 @@ bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, u
     return false;
 }
 
+bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out,
+                  struct diag *d)
+{
+    if (!cli_count(a, key, otherwise, out, d)) return false;
+    if (*out > 0 || !cli_given(a, key)) return true;
+    diag_plain(d, "--%s: must be at least 1", all_options[key].name);
+    return false;
+}
+
 bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d)
 {
     static const struct {

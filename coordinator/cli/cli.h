@@ -90,8 +90,10 @@ static inline bool cli_given(const struct cli_args *a, enum cli_key key)
 {
     return a->value[key] != NULL;
 }
-/* Numbers and times of options; the default if not given. false after an error. */
+/* Counts, counts of at least 1 and times of options; the default if not given. false after an error. */
 bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out, struct diag *d);
+bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out,
+                  struct diag *d);
 bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
 
 /* Prints the errors and gives the exit status for bad input; frees d. CLI_OK if there are none. */

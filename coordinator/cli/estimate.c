@@ -64,9 +64,9 @@ static int run_estimate(const struct cli_args *a)
     struct diag *d = diag_new();
     struct cli_problem p = {0};
     struct mcts_estimate_config c = {.cut = INFINITY};
-    if (find_method(a->value[CLI_METHOD], &c.method, d) && cli_count(a, CLI_SAMPLES, 1000, &c.samples, d) &&
-        cli_count(a, CLI_SEED, 1, &c.seed, d) && cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) &&
-        cli_problem_open(a, &p, d)) {
+    if (find_method(a->value[CLI_METHOD], &c.method, d) &&
+        cli_positive(a, CLI_SAMPLES, 1000, &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
+        cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
         double start = now_s();
         c.branching = (struct mcts_branching){.order = p.order, .n_order = p.n_order};
         if (c.samples == 0) c.samples = 1;
@@ -145,7 +145,7 @@ static int run_descend(const struct cli_args *a)
     struct cli_problem p = {0};
     struct descents r = {0};
     uint64_t samples, seed;
-    if (cli_count(a, CLI_SAMPLES, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
+    if (cli_positive(a, CLI_SAMPLES, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
         cli_problem_open(a, &p, d)) {
         descend(&p, samples ? samples : 1, seed, &r);
         print_descents(a, &p, &r);

@@ -103,10 +103,28 @@ static void print_output(const struct cli_args *a, const double *out, int64_t n)
     if (n > SHOWN) printf("... %" PRId64 " more; --json prints all\n", n - SHOWN);
 }
 
+/* Every --input must name an input of the program. */
+static bool check_inputs(const struct cli_args *a, const struct lift_program *p, struct diag *d)
+{
+    for (unsigned k = 0; k < a->inputs.n; k++) {
+        const char *text = a->inputs.items[k];
+        size_t n = strcspn(text, "=");
+        unsigned i = 0;
+        while (i < p->n_inputs &&
+               (strncmp(text, p->inputs[i]->name, n) != 0 || p->inputs[i]->name[n] != '\0'))
+            i++;
+        if (i < p->n_inputs && text[n] == '=') continue;
+        diag_plain(d, "--input: '%s' names no input of the program", text);
+        return false;
+    }
+    return true;
+}
+
 static void interpret(const struct cli_args *a, struct opened *o, struct diag *d)
 {
     if (!open_program(a, true, o, d)) return;
     struct lift_program *p = o->program;
+    if (!check_inputs(a, p, d)) return;
     const double **inputs = ARENA_ARRAY(o->arena, const double *, p->n_inputs + 1);
     for (unsigned i = 0; i < p->n_inputs; i++)
         if (!(inputs[i] = make_input(a, p, i, o->arena, d))) return;

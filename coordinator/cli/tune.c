@@ -26,7 +26,7 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->store = a->value[CLI_STORE];
     o->listen = a->value[CLI_LISTEN];
     return cli_count(a, CLI_SEED, 1, &o->seed, d) &&
-           cli_count(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
+           cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
            cli_seconds(a, CLI_TIME, &o->time_s, d);
 }
 
@@ -91,6 +91,7 @@ static bool write_result(const struct tune_options *o, struct tune *t, const cha
 static int campaign(const struct cli_args *a, const struct tune_options *o, struct tune *t, struct diag *d)
 {
     const char *out = cli_given(a, CLI_OUT) ? a->value[CLI_OUT] : "thresh-out";
+    if (!best_make_folder(out, d)) return CLI_USAGE;
     bool ok = tune_search(t, d);
     tune_quote(t);
     const struct tune_report *r = tune_report(t);

@@ -1,0 +1,149 @@
+/* What a user can get wrong on the command line, below the level of processes: counts, sizes, files, folders,
+ * and arrays that the device has no room for. */
+#include "coordinator/cli/cli.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coordinator/best.h"
+#include "core/base/arena.h"
+
+static const char cli_test_program[] = "size M, N\n"
+                                       "input A: [[float]N]M\n"
+                                       "output map(fun row -> map(fun x -> add(x, 1.0), row), A)\n";
+
+/* A device for which problems can be built; its memory is the caller's. */
+static struct device cli_test_device(int64_t global_bytes, int64_t max_alloc_bytes)
+{
+    return (struct device){.name = "test",
+                           .global_bytes = global_bytes,
+                           .max_alloc_bytes = max_alloc_bytes,
+                           .limits = {.max_work_group = 256,
+                                      .max_work_item = {256, 256, 64},
+                                      .local_bytes = 32768,
+                                      .max_unroll = 64,
+                                      .n_vector_widths = 1,
+                                      .vector_widths = {4}}};
+}
+
+/* The message of the refusal of the program with 64 x 64 floats, "" if it fits. The caller frees it. */
+static char *cli_test_refusal(int64_t global_bytes, int64_t max_alloc_bytes)
+{
+    struct device dev = cli_test_device(global_bytes, max_alloc_bytes);
+    struct diag *d = diag_new();
+    struct problem *p = problem_new("t.lift", cli_test_program, "M=64,N=64", &dev.limits, NULL, d);
+    cr_assert_not_null(p);
+    bool fits = problem_fits(p, &dev, d);
+    cr_assert_eq(fits, !diag_failed(d));
+    char *message = base_strdup(fits ? "" : diag_message(d, 0));
+    problem_free(p);
+    diag_free(d);
+    return message;
+}
+
+Test(cli, arrays_larger_than_the_device_are_refused_where_they_are_declared)
+{
+    char *fits = cli_test_refusal(32768, 16384), *one = cli_test_refusal(32768, 16383);
+    char *both = cli_test_refusal(32767, 16384);
+    cr_expect_str_eq(fits, "");
+    cr_expect_eq(strncmp(one, "t.lift:2:7: error: 'A' takes 16384 bytes", 40), 0, "%s", one);
+    cr_expect_eq(strncmp(both, "t.lift:3:", 9), 0, "%s", both);
+    free(fits);
+    free(one);
+    free(both);
+}
+
+static bool cli_test_count(const char *text, bool positive, uint64_t *out)
+{
+    struct cli_args a = {0};
+    struct diag *d = diag_new();
+    a.value[CLI_EVALUATIONS] = text;
+    bool ok = (positive ? cli_positive : cli_count)(&a, CLI_EVALUATIONS, 0, out, d);
+    cr_expect_eq(ok, !diag_failed(d));
+    diag_free(d);
+    return ok;
+}
+
+Test(cli, counts)
+{
+    uint64_t n;
+    cr_expect(cli_test_count(NULL, true, &n) && n == 0);
+    cr_expect(cli_test_count("5", true, &n) && n == 5);
+    cr_expect(cli_test_count("0", false, &n) && n == 0);
+    static const char *const bad[] = {"0", "-5", "", "x", "5x", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        cr_expect_not(cli_test_count(bad[i], true, &n), "%s", bad[i]);
+}
+
+Test(cli, malformed_sizes)
+{
+    static const char *const bad[] = {
+        "M", "M=", "=4", "M=4,", "M=4,,N=4", "M=4 N=4", "M=99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct arena *a = arena_new();
+        struct diag *d = diag_new();
+        struct lift_size_value *values;
+        cr_expect_eq(lift_parse_sizes(bad[i], &values, a, d), -1, "%s", bad[i]);
+        cr_expect_eq(diag_count(d), 1);
+        diag_free(d);
+        arena_free(a);
+    }
+}
+
+static bool cli_test_readable(const char *path)
+{
+    struct diag *d = diag_new();
+    size_t n;
+    char *text = source_read_file(path, 1 << 20, &n, d);
+    bool readable = text != NULL;
+    cr_expect_eq(readable, !diag_failed(d));
+    free(text);
+    diag_free(d);
+    return readable;
+}
+
+Test(cli, files_that_are_no_text)
+{
+    char path[] = "/tmp/thresh-cli-XXXXXX";
+    int fd = mkstemp(path);
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(write(fd, "size M\0rest", 11), 11);
+    close(fd);
+    cr_expect_not(cli_test_readable(path));
+    cr_expect_not(cli_test_readable("/tmp"));
+    cr_expect_not(cli_test_readable("/nonexistent/file"));
+    unlink(path);
+}
+
+Test(cli, long_lines_are_shown_in_part)
+{
+    enum { LENGTH = 100000 };
+    char *text = base_calloc(LENGTH + 1, 1), *printed = NULL;
+    size_t bytes;
+    memset(text, 'x', LENGTH);
+    struct source source = {"t", text, LENGTH};
+    struct diag *d = diag_new();
+    FILE *out = open_memstream(&printed, &bytes);
+    diag_error(d, (struct source_pos){&source, LENGTH / 2}, "wrong");
+    diag_print(d, out);
+    fclose(out);
+    cr_expect_lt(bytes, 1000);
+    cr_expect_not_null(strchr(printed, '^'));
+    free(printed);
+    diag_free(d);
+    free(text);
+}
+
+Test(cli, results_need_a_folder)
+{
+    struct diag *d = diag_new();
+    cr_expect(best_make_folder("/tmp", d));
+    cr_expect_not(diag_failed(d));
+    cr_expect_not(best_make_folder("/dev/null", d));
+    cr_expect_not(best_make_folder("/nonexistent/folder", d));
+    cr_expect_eq(diag_count(d), 2);
+    diag_free(d);
+}
