@@ -10,6 +10,14 @@ static const struct cli_command *const commands[] = {&cli_tune,   &cli_estimate,
                                                      &cli_replay, &cli_agent,    &cli_device,  &cli_lift,
                                                      &cli_space,  &cli_store};
 
+/* A result that standard output did not take is work that failed. */
+static int finish_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fputs("error: standard output cannot be written\n", stderr);
+    return status == CLI_OK ? CLI_FAILED : status;
+}
+
 static void print_usage(FILE *out)
 {
     fputs("usage: thresh COMMAND [OPTION...]\n\nthresh searches for the fastest implementation of a "
@@ -31,7 +39,8 @@ int main(int argc, char **argv)
         return CLI_OK;
     }
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(commands[i]->name, argv[1]) == 0) return cli_run(commands[i], argc - 1, argv + 1);
+        if (strcmp(commands[i]->name, argv[1]) == 0)
+            return finish_output(cli_run(commands[i], argc - 1, argv + 1));
     if (argc > 1) fprintf(stderr, "thresh: there is no command '%s'\n\n", argv[1]);
     print_usage(stderr);
     return CLI_USAGE;

@@ -39,6 +39,13 @@ static bool compile(const char *path, struct opened *o, struct diag *d)
 
 /* ---- the instance ---- */
 
+static bool is_parameter(const struct space_def *def, const char *name)
+{
+    for (int32_t i = 0; i < def->n_parameters; i++)
+        if (strcmp(def->parameters[i].name, name) == 0) return true;
+    return false;
+}
+
 static bool set_parameters(const char *text, struct opened *o, int64_t *first, struct diag *d)
 {
     char *copy = arena_strdup(o->arena, text ? text : ""), *save = NULL;
@@ -50,6 +57,10 @@ static bool set_parameters(const char *text, struct opened *o, int64_t *first, s
             return false;
         }
         *equals = 0;
+        if (!is_parameter(o->def, item)) {
+            diag_plain(d, "--param: space '%s' has no parameter '%s'", o->def->name, item);
+            return false;
+        }
         space_data_parameter(o->data, item, value);
         if (o->def->n_parameters && strcmp(item, o->def->parameters[0].name) == 0) *first = value;
     }
