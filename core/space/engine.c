@@ -52,7 +52,8 @@ struct space_state *state_new(const struct space *s)
 {
     struct space_state *st = base_calloc(1, sizeof *st);
     st->space = s;
-    st->vector = base_calloc(s->vector_bytes + 8, 1);
+    st->vector = base_calloc(s->vector_bytes + 16, 1);
+    st->vector[vector_always_live(s)] = 2;
     st->pairs = queue_new(s->n_squares ? s->n_slots : 0);
     st->quick = queue_new(s->n_instances);
     st->slow = queue_new(s->n_instances);
@@ -87,11 +88,15 @@ void state_clear_queues(struct space_state *st)
     queue_clear(&st->slow);
 }
 
+bool shape_is_slow(const struct shape *sh)
+{
+    return sh->kind == SHAPE_GENERAL && sh->n_nodes > SLOW_NODES;
+}
+
 void state_queue_instance(struct space_state *st, uint32_t instance)
 {
     const struct shape *sh = &st->space->shapes[st->space->instances[instance].shape];
-    bool slow = sh->kind == SHAPE_GENERAL && sh->n_nodes > SLOW_NODES;
-    queue_add(slow ? &st->slow : &st->quick, instance);
+    queue_add(shape_is_slow(sh) ? &st->slow : &st->quick, instance);
 }
 
 void state_queue_pair(struct space_state *st, uint32_t slot)
@@ -116,7 +121,7 @@ static bool is_enforced(const struct space_state *st, const struct instance *in)
 {
     const struct space *s = st->space;
     for (uint32_t k = 0; k < in->n_guards; k++)
-        if (st->vector[s->slots[s->guards[in->guards + k]].offset] != 2) return false;
+        if (st->vector[s->guard_at[in->guards + k]] != 2) return false;
     return true;
 }
 
@@ -146,30 +151,30 @@ static bool moves_bounds(const struct shape *sh, unsigned local, uint64_t lost, 
 }
 
 /* Whether the loss of values can make a tabulated instance prune: a lost value has no dominator left. */
-static bool matters(const struct shape *sh, unsigned local, uint64_t lost, uint64_t now)
+static bool matters(const uint64_t *dominators, uint64_t lost, uint64_t now)
 {
-    for (const uint64_t *dominators = sh->dominators + local * 64; lost; lost &= lost - 1)
+    for (; lost; lost &= lost - 1)
         if (!(dominators[__builtin_ctzll(lost)] & now)) return true;
     return false;
 }
 
-static bool concerns(const struct shape *sh, uint8_t local, uint64_t lost, uint64_t now)
+static bool concerns(const struct space *s, const struct watch *w, uint64_t lost, uint64_t now)
 {
-    if (local == WATCH_LIVENESS) return now == 2;
-    if (local == WATCH_ALWAYS) return true;
-    return sh->kind == SHAPE_GENERAL ? moves_bounds(sh, local, lost, now) : matters(sh, local, lost, now);
+    if (w->local == WATCH_LIVENESS) return now == 2;
+    if (w->local == WATCH_ALWAYS) return true;
+    if (w->dominators) return matters(w->dominators, lost, now);
+    return moves_bounds(&s->shapes[s->instances[w->instance].shape], w->local, lost, now);
 }
 
 /* Queues what the change may concern. An instance that is not enforced yet is queued when its last guard
- * becomes live. */
+ * becomes live; guards after the second are left to propagate_instance. */
 static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
-    for (uint32_t k = s->watch_first[slot]; k < s->watch_first[slot + 1]; k++) {
-        const struct instance *in = &s->instances[s->watch[k]];
-        uint8_t local = s->watch_local[k];
-        if (!concerns(&s->shapes[in->shape], local, lost, now)) continue;
-        if (is_enforced(st, in)) state_queue_instance(st, s->watch[k]);
+    const struct watch *end = s->watch + s->watch_first[slot + 1];
+    for (const struct watch *w = s->watch + s->watch_first[slot]; w < end; w++) {
+        if (st->vector[w->guards[0]] != 2 || st->vector[w->guards[1]] != 2) continue;
+        if (concerns(s, w, lost, now)) queue_add(w->slow ? &st->slow : &st->quick, w->instance);
     }
     if (s->slots[slot].square >= 0) state_queue_pair(st, slot);
     if (slot >= s->n_slots && s->n_squares && st->vector[s->slots[slot].offset] == 2)

@@ -273,6 +273,13 @@ static void lay_out(struct space *s)
     s->canonical_bytes = canonical;
 }
 
+static void locate_guards(struct space *s)
+{
+    s->guard_at = ARENA_ARRAY(s->arena, uint32_t, s->n_guards + 1);
+    for (size_t k = 0; k < s->n_guards; k++)
+        s->guard_at[k] = s->slots[s->guards[k]].offset;
+}
+
 /* ---- watches ---- */
 
 struct watch_builder {
@@ -281,6 +288,17 @@ struct watch_builder {
     uint32_t *last; /* by slot: the last instance that watches it, plus 1 */
     uint32_t *next; /* by slot: where its next watch goes; NULL: only count */
 };
+
+static struct watch make_watch(const struct space *s, uint32_t instance, uint8_t local)
+{
+    const struct instance *in = &s->instances[instance];
+    const struct shape *sh = &s->shapes[in->shape];
+    struct watch w = {.instance = instance, .local = local, .slow = shape_is_slow(sh)};
+    if (sh->dominators && local < WATCH_LIVENESS) w.dominators = sh->dominators + local * 64u;
+    for (uint32_t k = 0; k < 2; k++)
+        w.guards[k] = k < in->n_guards ? s->guard_at[in->guards + k] : vector_always_live(s);
+    return w;
+}
 
 static void add_watch(struct watch_builder *b, uint32_t slot, uint8_t local)
 {
@@ -291,12 +309,11 @@ static void add_watch(struct watch_builder *b, uint32_t slot, uint8_t local)
         return;
     }
     if (again) {
-        uint8_t *known = &b->s->watch_local[b->next[slot] - 1];
+        uint8_t *known = &b->s->watch[b->next[slot] - 1].local;
         *known = *known == WATCH_LIVENESS && local == WATCH_LIVENESS ? WATCH_LIVENESS : WATCH_ALWAYS;
         return;
     }
-    b->s->watch_local[b->next[slot]] = local;
-    b->s->watch[b->next[slot]++] = b->instance;
+    b->s->watch[b->next[slot]++] = make_watch(b->s, b->instance, local);
 }
 
 /* Every slot whose change may let the instance prune: its slots, its guards, and the liveness of both. */
@@ -325,8 +342,7 @@ static void build_watches(struct space *s)
         watch_instance(&b);
     for (uint32_t i = 0; i < s->n_all; i++)
         s->watch_first[i + 1] += s->watch_first[i];
-    s->watch = ARENA_ARRAY(s->arena, uint32_t, s->watch_first[s->n_all] + 1);
-    s->watch_local = ARENA_ARRAY(s->arena, uint8_t, s->watch_first[s->n_all] + 1);
+    s->watch = ARENA_ARRAY(s->arena, struct watch, s->watch_first[s->n_all] + 1);
     memset(b.last, 0, bytes);
     b.next = base_malloc(bytes);
     memcpy(b.next, s->watch_first, bytes);
@@ -400,6 +416,7 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     make_liveness(s);
     ground_all(s);
     lay_out(s);
+    locate_guards(s);
     s->entailed = ARENA_ARRAY(s->arena, bool, s->n_instances + 1);
     build_watches(s);
     fingerprint(s);

@@ -103,6 +103,15 @@ struct instance {
     uint32_t guards, n_guards;  /* liveness slots: enforced when all are live */
 };
 
+/* An instance to revisit when a slot changes, with all that decides whether to: one entry is one read. */
+struct watch {
+    const uint64_t *dominators; /* of the slot in a tabulated instance */
+    uint32_t instance;
+    uint32_t guards[2]; /* offsets of its first two liveness slots, or of the byte that is always live */
+    uint8_t local;      /* the slot's number in the instance if lost values decide, else WATCH_ALWAYS */
+    bool slow;          /* which queue */
+};
+
 /* A pair choice as a square of bytes, with the composition of its relation over triangles. */
 struct square {
     uint32_t n, offset, stride;
@@ -145,12 +154,13 @@ struct space {
     size_t n_instances, cap_instances;
     uint32_t *instance_slots;
     size_t n_instance_slots, cap_instance_slots;
-    uint32_t *guards;
+    uint32_t *guards;   /* liveness slots */
+    uint32_t *guard_at; /* their offsets in the vector */
     size_t n_guards, cap_guards;
-    uint32_t *watch_first, *watch; /* instances to revisit when a slot changes */
-    uint8_t *watch_local; /* the slot's number in the instance if dominators decide, else WATCH_ALWAYS */
-    bool *entailed;       /* by instance: true in every candidate, so nothing watches for it */
-    uint32_t max_nodes;   /* of a shape */
+    uint32_t *watch_first; /* by slot: its first in watch[] */
+    struct watch *watch;
+    bool *entailed;     /* by instance: true in every candidate, so nothing watches for it */
+    uint32_t max_nodes; /* of a shape */
     size_t vector_bytes, canonical_bytes;
     uint64_t fingerprint;
     uint8_t *root; /* the vector after the first propagation; NULL: the space is empty */
@@ -183,6 +193,12 @@ struct space_state {
     uint32_t *values; /* of the slots of an instance */
     uint32_t failed_slot, failed_constraint;
 };
+
+/* Where every vector has a byte that reads as a live liveness slot; it is no part of the state. */
+static inline uint32_t vector_always_live(const struct space *s)
+{
+    return (uint32_t)s->vector_bytes + 8;
+}
 
 static inline uint64_t vector_word(const uint8_t *v, uint32_t offset, unsigned width)
 {
@@ -278,6 +294,8 @@ BASE_MUST_USE bool state_restrict_word(struct space_state *st, uint32_t slot, un
                                        uint64_t allowed);
 BASE_MUST_USE bool state_propagate(struct space_state *st);
 void state_queue_instance(struct space_state *st, uint32_t instance);
+/* Large shapes wait until the quick ones are done. */
+bool shape_is_slow(const struct shape *sh);
 void state_queue_pair(struct space_state *st, uint32_t slot);
 void state_clear_queues(struct space_state *st);
 void state_failure(const struct space_state *st, struct space_failure *why);
