@@ -231,11 +231,12 @@ bool store_run_resume(struct store *s, struct store_run *run, struct diag *d)
     bind_text(q, 2, run->device);
     bind_hash(q, 3, run->seed);
     bind_text(q, 4, run->settings);
-    bool found = sqlite3_step(q) == SQLITE_ROW;
-    if (found) run->id = sqlite3_column_int64(q, 0);
+    int step = sqlite3_step(q);
+    if (step == SQLITE_ROW) run->id = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
-    if (!found) explain_mismatch(s, run, d);
-    return found;
+    if (step == SQLITE_DONE) explain_mismatch(s, run, d);
+    if (step != SQLITE_DONE && step != SQLITE_ROW) failed(s, d);
+    return step == SQLITE_ROW;
 }
 
 static double *parse_samples(const char *text, unsigned *n)

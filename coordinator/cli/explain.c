@@ -144,42 +144,43 @@ static void print_replay(const struct cli_args *a, const struct evaluation *e)
         printf("%s: %s\n", eval_status_name(e->status), e->message);
 }
 
-/* Measures it on the selected device, with the recorded problem. */
-static bool replay(const struct cli_args *a, const struct best_file *b, struct evaluation *e, struct diag *d)
+/* The kernel of the recorded actions; false after an error. */
+static bool rebuild(const struct best_file *b, struct cg_kernel *kernel, struct diag *d)
+{
+    const char *reason = "";
+    char why[EVAL_MESSAGE] = "";
+    struct space_state *leaf = problem_replay(b->problem, b->actions, (unsigned)b->n_actions, &reason);
+    bool ok = leaf && problem_kernel(b->problem, leaf, NULL, kernel, why, sizeof why);
+    if (!ok) diag_plain(d, "the implementation cannot be rebuilt: %s", leaf ? why : reason);
+    space_state_free(leaf);
+    return ok;
+}
+
+/* Measures it on the selected device, with the recorded problem; gives the exit status. */
+static int replay(const struct cli_args *a, const struct best_file *b, struct diag *d)
 {
     struct device device;
     struct cg_kernel kernel;
-    const char *reason = "", *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
-    if (!device_select(selector, &device, d)) return false;
-    struct space_state *leaf = problem_replay(b->problem, b->actions, (unsigned)b->n_actions, &reason);
-    char why[EVAL_MESSAGE] = "";
-    bool ok = leaf && problem_kernel(b->problem, leaf, NULL, &kernel, why, sizeof why);
-    space_state_free(leaf);
-    if (!ok) {
-        diag_plain(d, "the implementation cannot be rebuilt: %s", leaf ? why : reason);
-        return false;
-    }
+    struct evaluation e = {0};
+    const char *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
+    if (!device_select(selector, &device, d) || !rebuild(b, &kernel, d)) return CLI_USAGE;
     struct evaluator *ev = evaluator_new(b->problem, &device, 1, 1, d);
     struct eval_settings settings = {.cut_factor = 10, .batch_ns = 30e6, .verify = true};
-    if (ev) evaluator_run(ev, &kernel, &settings, e);
+    bool measured = ev != NULL;
+    if (measured) {
+        evaluator_run(ev, &kernel, &settings, &e);
+        print_replay(a, &e);
+    }
     evaluator_free(ev);
     cg_kernel_free(&kernel);
-    return ev != NULL;
+    return measured && e.status == EVAL_OK ? CLI_OK : CLI_FAILED;
 }
 
 static int run_replay(const struct cli_args *a)
 {
     struct diag *d = diag_new();
     struct best_file b;
-    struct evaluation e = {0};
-    int status = CLI_USAGE;
-    if (load(a, &b, d)) {
-        status = CLI_FAILED;
-        if (replay(a, &b, &e, d)) {
-            print_replay(a, &e);
-            status = e.status == EVAL_OK ? CLI_OK : CLI_FAILED;
-        }
-    }
+    int status = load(a, &b, d) ? replay(a, &b, d) : CLI_USAGE;
     status = cli_finish(d, status);
     best_file_clear(&b);
     return status;
