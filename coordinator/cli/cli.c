@@ -15,7 +15,7 @@
 
 enum { KEY_BASE = 0x200, PROGRAM_LIMIT = 1 << 20 };
 
-_Static_assert(CLI_KEY_COUNT <= 32, "options are a 32-bit set");
+_Static_assert(CLI_KEY_COUNT <= 64, "options are a 64-bit set");
 
 static const struct argp_option all_options[CLI_KEY_COUNT] = {
 #define X(key, name, argument, help) {name, KEY_BASE + CLI_##key, argument, 0, help, 0},
@@ -67,7 +67,7 @@ int cli_run(const struct cli_command *command, int argc, char **argv)
     struct argp_option options[CLI_KEY_COUNT + 1] = {0};
     unsigned n = 0;
     for (unsigned i = 0; i < CLI_KEY_COUNT; i++)
-        if (command->takes & 1u << i) options[n++] = all_options[i];
+        if (command->takes >> i & 1) options[n++] = all_options[i];
     struct argp argp = {options, parse, command->positional, command->help, NULL, NULL, NULL};
     struct parsing p = {.command = command};
     char name[64];

@@ -36,6 +36,9 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
     X(BEST, "best", NULL, "take the fastest implementation of a store")                                      \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
+    X(SPACE, "space", "FILE.space|FILE.so", "search this space instead of a program's")                      \
+    X(COMMAND, "command", "'PROG {x}'", "program that evaluates a candidate of --space")                     \
+    X(TIMEOUT, "timeout", "10s", "time for one run of the command (default 60s)")                            \
     X(DATA, "data", "FILE.json", "instance of the space")                                                    \
     X(PARAM, "param", "x=1,y=2", "parameters of the space")                                                  \
     X(LIMIT, "limit", "N", "stop after N nodes")                                                             \
@@ -50,7 +53,7 @@ enum cli_key {
 #undef X
         CLI_KEY_COUNT
 };
-#define CLI_TAKES(key) (1u << CLI_##key)
+#define CLI_TAKES(key) (UINT64_C(1) << CLI_##key)
 #define CLI_PROGRAM                                                                                          \
     (CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(PIN) | CLI_TAKES(ORDER) | CLI_TAKES(SEED) |             \
      CLI_TAKES(JSON))
@@ -73,13 +76,13 @@ struct cli_command {
     const char *name;
     const char *positional;                  /* for the usage line */
     unsigned least, most;                    /* how many positional arguments */
-    uint32_t takes;                          /* CLI_TAKES() of its options */
+    uint64_t takes;                          /* CLI_TAKES() of its options */
     const char *help;                        /* what it does, then one example */
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 
 extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
-    cli_device, cli_lift, cli_space, cli_store;
+    cli_device, cli_lift, cli_space, cli_store, cli_verify;
 
 /* Parses and runs. argv[0] is the subcommand. */
 int cli_run(const struct cli_command *command, int argc, char **argv);
