@@ -40,6 +40,7 @@ struct eval_settings {
     double cut_factor; /* default 10 */
     double batch_ns;   /* length of a batch, default 30e6 */
     bool verify;       /* default true */
+    bool untimed;      /* no batch: an OK without samples and median */
 };
 
 struct evaluator;

@@ -143,7 +143,7 @@ static void start_job(struct agent *a, const struct message_job *job)
     struct running *r = base_calloc(1, sizeof *r);
     *r = (struct running){job->id, hash_finish(hash_string(HASH_START, k.source)), a->running};
     a->running = r;
-    struct eval_settings settings = {job->best_ns, job->cut_factor, job->batch_ns, job->verify};
+    struct eval_settings settings = {job->best_ns, job->cut_factor, job->batch_ns, job->verify, false};
     evaluator_submit(a->evaluator, job->id, &k, &settings);
     cg_kernel_free(&k);
 }

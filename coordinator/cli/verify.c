@@ -1,0 +1,320 @@
+/* thresh verify: random implementations, each built, run and compared with the reference; nothing is timed.
+ *
+ * Every distinct kernel text goes through an agent's whole path: a runner process, both input sets,
+ * NaN-filled outputs, guard zones. Draws are stratified (coordinator/sampling.h) until there are enough texts
+ * and each value of each choice occurs in LEAST of them. What fails is written as a best.json for `thresh
+ * replay`. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "agent/evaluate.h"
+#include "coordinator/best.h"
+#include "coordinator/candidate.h"
+#include "coordinator/cli/cli.h"
+#include "coordinator/progress.h"
+#include "coordinator/sampling.h"
+#include "core/base/arena.h"
+#include "core/base/strbuf.h"
+#include "mcts/seen.h"
+
+enum { LEAST = 20, MOST_IN_FLIGHT = 64, MOST_WRITTEN = 20, MOST_MISSES = 20000, NAME_BYTES = 256 };
+
+/* An implementation that an agent is looking at. */
+struct flight {
+    struct space_state *leaf; /* NULL: unused */
+};
+
+struct verifying {
+    const struct cli_args *args;
+    struct cli_problem p;
+    struct evaluator *evaluator;
+    struct sampling *sampling;
+    struct mcts_seen texts;
+    struct flight flights[MOST_IN_FLIGHT];
+    unsigned in_flight;
+    uint64_t seed, samples;
+    uint64_t drawn, dead_ends, duplicates, not_lowered, statuses[EVAL_STATUS_COUNT];
+    uint64_t misses; /* draws in a row without a new text */
+    json_t *failures;
+    double start_s, time_s; /* time_s 0: no limit */
+    struct progress progress;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- failures ---- */
+
+/* Writes the leaf under --out as DIR/N/best.json; the path is the caller's to free. NULL: too many, or an
+ * error. */
+static char *write_failure(const struct verifying *v, const struct space_state *leaf, struct diag *d)
+{
+    static const struct bb_options lowering = {0};
+    size_t n = json_array_size(v->failures);
+    const char *dir = cli_given(v->args, CLI_OUT) ? v->args->value[CLI_OUT] : "thresh-verify";
+    if (n >= MOST_WRITTEN || !best_make_folder(dir, d)) return NULL;
+    struct strbuf path = {0};
+    struct best b = {.problem = v->p.problem, .device = &v->p.device, .lowering = &lowering};
+    b.sizes = v->args->value[CLI_SIZE] ? v->args->value[CLI_SIZE] : "";
+    struct space_action *actions = candidate_actions(v->p.problem, leaf, &b.n_actions);
+    b.actions = actions;
+    strbuf_printf(&path, "%s/%zu", dir, n);
+    if (best_write(path.text, &b, d)) strbuf_add(&path, "/best.json");
+    free(actions);
+    return strbuf_take(&path);
+}
+
+static void record_failure(struct verifying *v, const struct space_state *leaf, const char *status,
+                           const char *message, struct diag *d)
+{
+    char *path = write_failure(v, leaf, d);
+    json_t *file = path ? json_string(path) : json_null();
+    json_array_append_new(v->failures,
+                          json_pack("{s:s,s:s,s:o}", "status", status, "message", message, "file", file));
+    free(path);
+}
+
+/* ---- one implementation ---- */
+
+/* Sends the leaf to a runner. */
+static void submit(struct verifying *v, const struct space_state *leaf, const struct cg_kernel *kernel)
+{
+    static const struct eval_settings settings = {.verify = true, .untimed = true};
+    unsigned i = 0;
+    while (v->flights[i].leaf)
+        i++;
+    v->flights[i].leaf = space_state_clone(leaf);
+    v->in_flight++;
+    evaluator_submit(v->evaluator, i, kernel, &settings);
+}
+
+static void consider(struct verifying *v, const struct space_state *leaf, struct diag *d)
+{
+    struct candidate c = {0};
+    char why[EVAL_MESSAGE] = "";
+    if (!candidate_lower(v->p.problem, &v->p.device, leaf, &c, why, sizeof why)) {
+        v->not_lowered++;
+        record_failure(v, leaf, "not_lowered", why, d);
+        return;
+    }
+    if (mcts_seen_has(&v->texts, c.hash)) {
+        v->duplicates++;
+    } else {
+        v->misses = 0;
+        mcts_seen_add(&v->texts, c.hash);
+        submit(v, leaf, &c.kernel);
+    }
+    candidate_clear(&c);
+}
+
+static void draw(struct verifying *v, struct diag *d)
+{
+    space_mark mark = space_snapshot(v->p.root);
+    v->drawn++;
+    v->misses++;
+    if (sampling_draw(v->sampling, v->p.root))
+        consider(v, v->p.root, d);
+    else
+        v->dead_ends++;
+    space_rollback(v->p.root, mark);
+}
+
+static void take_result(struct verifying *v, struct diag *d)
+{
+    uint64_t job;
+    struct evaluation e;
+    if (!evaluator_poll(v->evaluator, -1, &job, &e)) return;
+    struct space_state *leaf = v->flights[job].leaf;
+    v->flights[job].leaf = NULL;
+    v->in_flight--;
+    v->statuses[e.status]++;
+    if (e.status == EVAL_OK)
+        sampling_count(v->sampling, leaf);
+    else
+        record_failure(v, leaf, eval_status_name(e.status), e.message, d);
+    space_state_free(leaf);
+}
+
+/* ---- the loop ---- */
+
+/* Enough texts and values, no time left, or nothing new to be found. */
+static bool done(const struct verifying *v)
+{
+    bool enough = v->statuses[EVAL_OK] >= v->samples && sampling_covered(v->sampling);
+    bool late = v->time_s > 0 && now_s() - v->start_s > v->time_s;
+    return enough || late || v->misses >= MOST_MISSES || v->statuses[EVAL_DEVICE_LOST] > 0;
+}
+
+static void verify_all(struct verifying *v, struct diag *d)
+{
+    unsigned capacity = evaluator_capacity(v->evaluator);
+    if (capacity > MOST_IN_FLIGHT) capacity = MOST_IN_FLIGHT;
+    while (!done(v)) {
+        if (v->in_flight < capacity)
+            draw(v, d);
+        else
+            take_result(v, d);
+        progress_show(&v->progress, v->statuses[EVAL_OK], v->samples, now_s() - v->start_s, v->time_s, 0);
+    }
+    while (v->in_flight > 0)
+        take_result(v, d);
+    progress_end(&v->progress);
+}
+
+static uint64_t failed(const struct verifying *v)
+{
+    uint64_t n = v->not_lowered;
+    for (int s = EVAL_OK + 1; s < EVAL_STATUS_COUNT; s++)
+        n += v->statuses[s];
+    return n;
+}
+
+/* ---- the report ---- */
+
+static const char *value_state(const struct sampling_value *x)
+{
+    if (x->counted >= LEAST) return "covered";
+    if (x->excluded) return "excluded";
+    return x->counted ? "rare" : "unreached";
+}
+
+static json_t *values_json(const struct verifying *v)
+{
+    unsigned n;
+    const struct sampling_value *values = sampling_values(v->sampling, &n);
+    const struct space *s = v->p.problem->space;
+    json_t *array = json_array();
+    for (unsigned i = 0; i < n; i++) {
+        char name[NAME_BYTES];
+        space_value_name(s, values[i].slot, values[i].value, name, sizeof name);
+        json_array_append_new(
+            array, json_pack("{s:s,s:s,s:I,s:s}", "choice", space_group_name(s, values[i].group), "value",
+                             name, "texts", (json_int_t)values[i].counted, "state", value_state(&values[i])));
+    }
+    return array;
+}
+
+static json_t *statuses_json(const struct verifying *v)
+{
+    json_t *o = json_object();
+    for (int s = 0; s < EVAL_STATUS_COUNT; s++)
+        json_object_set_new(o, eval_status_name((enum eval_status)s),
+                            json_integer((json_int_t)v->statuses[s]));
+    return o;
+}
+
+static void print_json(const struct verifying *v, double elapsed_s)
+{
+    const char *sizes = v->args->value[CLI_SIZE];
+    cli_print_json(json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:i,s:o,s:O,s:f,s:f}", "kernel",
+                             v->args->positional[0], "sizes", sizes ? sizes : "", "device", v->p.device.name,
+                             "seed", (json_int_t)v->seed, "verified", (json_int_t)v->statuses[EVAL_OK],
+                             "drawn", (json_int_t)v->drawn, "duplicates", (json_int_t)v->duplicates,
+                             "dead_ends", (json_int_t)v->dead_ends, "not_lowered", (json_int_t)v->not_lowered,
+                             "statuses", statuses_json(v), "least", LEAST, "values", values_json(v),
+                             "failures", v->failures, "elapsed_s", elapsed_s, "verified_per_s",
+                             (double)v->statuses[EVAL_OK] / elapsed_s));
+}
+
+static void print_rare(const struct verifying *v)
+{
+    unsigned n, covered = 0, excluded = 0;
+    const struct sampling_value *values = sampling_values(v->sampling, &n);
+    for (unsigned i = 0; i < n; i++) {
+        covered += values[i].counted >= LEAST;
+        excluded += values[i].excluded;
+    }
+    printf("values       %u of %u in %d texts or more; %u excluded at the root\n", covered, n, LEAST,
+           excluded);
+    for (unsigned i = 0; i < n; i++) {
+        char name[NAME_BYTES];
+        const struct space *s = v->p.problem->space;
+        space_value_name(s, values[i].slot, values[i].value, name, sizeof name);
+        if (values[i].counted < LEAST)
+            printf("  %s = %s: %" PRIu64 ", %s\n", space_group_name(s, values[i].group), name,
+                   values[i].counted, value_state(&values[i]));
+    }
+}
+
+static void print_failures(const struct verifying *v)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach(v->failures, i, o)
+    {
+        const char *file = json_string_value(json_object_get(o, "file"));
+        printf("%s: %s%s%s\n", json_string_value(json_object_get(o, "status")),
+               json_string_value(json_object_get(o, "message")), file ? "\n  " : "", file ? file : "");
+    }
+}
+
+static void print_table(const struct verifying *v, double elapsed_s)
+{
+    printf("kernel       %s %s\ndevice       %s\n", v->args->positional[0],
+           v->args->value[CLI_SIZE] ? v->args->value[CLI_SIZE] : "", v->p.device.name);
+    printf("verified     %" PRIu64 " distinct texts, %.1f/s\n", v->statuses[EVAL_OK],
+           (double)v->statuses[EVAL_OK] / elapsed_s);
+    printf("drawn        %" PRIu64 " (%" PRIu64 " duplicates, %" PRIu64 " dead ends)\n", v->drawn,
+           v->duplicates, v->dead_ends);
+    printf("failed       %" PRIu64 " (%" PRIu64 " not lowered", failed(v), v->not_lowered);
+    for (int s = EVAL_OK + 1; s < EVAL_STATUS_COUNT; s++)
+        printf(", %" PRIu64 " %s", v->statuses[s], eval_status_name((enum eval_status)s));
+    printf(")\n");
+    print_rare(v);
+    print_failures(v);
+}
+
+static int verify(struct verifying *v, uint64_t runners, struct diag *d)
+{
+    v->evaluator =
+        evaluator_new(v->p.problem, &v->p.device, runners < 64 ? (unsigned)runners : 64, v->seed, d);
+    if (!v->evaluator) return CLI_FAILED;
+    v->sampling = sampling_new(v->p.root, LEAST, v->seed);
+    v->failures = json_array();
+    v->progress = progress_start(cli_given(v->args, CLI_QUIET));
+    v->start_s = now_s();
+    verify_all(v, d);
+    double elapsed_s = now_s() - v->start_s;
+    if (cli_given(v->args, CLI_JSON))
+        print_json(v, elapsed_s);
+    else
+        print_table(v, elapsed_s);
+    return failed(v) ? CLI_FAILED : CLI_OK;
+}
+
+static int run(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    struct verifying v = {.args = a};
+    uint64_t runners;
+    int status = CLI_USAGE;
+    if (cli_positive(a, CLI_SAMPLES, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
+        cli_count(a, CLI_RUNNERS, 0, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
+        cli_problem_open(a, &v.p, d) && problem_fits(v.p.problem, &v.p.device, d))
+        status = verify(&v, runners, d);
+    status = cli_finish(d, status);
+    evaluator_free(v.evaluator);
+    sampling_free(v.sampling);
+    mcts_seen_free(&v.texts);
+    json_decref(v.failures);
+    cli_problem_close(&v.p);
+    return status;
+}
+
+const struct cli_command cli_verify = {
+    .name = "verify",
+    .positional = "KERNEL.lift",
+    .least = 1,
+    .most = 1,
+    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(TIME) | CLI_TAKES(RUNNERS) | CLI_TAKES(OUT) |
+             CLI_TAKES(QUIET),
+    .help = "Builds, runs and checks random implementations, until each value of each choice occurred.\v"
+            "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1",
+    .run = run,
+};
