@@ -36,17 +36,49 @@ static bool try_value(const struct mcts_branching *b, struct space_state *state,
     return live;
 }
 
+/* Tries a run of values and appends those that live. */
+static uint32_t try_run(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
+                        const uint32_t *values, uint32_t n, double cut, struct mcts_option *out,
+                        struct mcts_trials *trials)
+{
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        double bound;
+        if (try_value(b, state, (struct space_action){slot, values[i]}, cut, &bound, trials))
+            out[live++] = (struct mcts_option){values[i], bound};
+    }
+    return live;
+}
+
+/* Restricts the choice to values[0..n-1], ascending. */
+static bool keep_only(struct space_state *state, uint32_t slot, const uint32_t *values, uint32_t n)
+{
+    uint64_t allowed[MCTS_VALUES_MAX / 64] = {0};
+    struct space_failure why;
+    for (uint32_t i = 0; i < n; i++)
+        allowed[values[i] / 64] |= UINT64_C(1) << values[i] % 64;
+    return space_restrict(state, slot, allowed, values[n - 1] / 64 + 1, &why);
+}
+
+/* The first value often stands for "none" (a tile of size 1, a plain loop, NO). What all the others have in
+ * common is propagated once, before each of them is tried: decisions commute, so the outcomes are the same.
+ */
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials)
 {
-    uint32_t values[MCTS_VALUES_MAX], live = 0;
+    enum { WORTH_SHARING = 4 };
+    uint32_t values[MCTS_VALUES_MAX];
     uint32_t n = space_values(state, slot, values);
-    for (uint32_t i = 0; i < n; i++) {
-        struct space_action action = {slot, values[i]};
-        double bound;
-        if (try_value(b, state, action, cut, &bound, trials))
-            out[live++] = (struct mcts_option){values[i], bound};
+    if (n < WORTH_SHARING) return try_run(b, state, slot, values, n, cut, out, trials);
+    uint32_t live = try_run(b, state, slot, values, 1, cut, out, trials);
+    space_mark mark = space_snapshot(state);
+    if (keep_only(state, slot, values + 1, n - 1)) {
+        live += try_run(b, state, slot, values + 1, n - 1, cut, out + live, trials);
+    } else {
+        trials->tried += n - 1;
+        trials->dead_constraint += n - 1;
     }
+    space_rollback(state, mark);
     return live;
 }
 
