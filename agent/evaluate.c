@@ -30,7 +30,8 @@
 
 enum { MAX_RUNNERS = 16, MAX_FAILED_STARTS = 3, JOBS_PER_RUNNER = 2 };
 static const double START_MS = 120e3, BUILD_MS = 60e3; /* kill times */
-static const double LEAST_LIMIT_NS = 20e6, FIRST_LIMIT_NS = 2e9, PATIENT_LIMIT_NS = 600e9;
+static const double LEAST_LIMIT_NS = 20e6, FIRST_LIMIT_NS = 2e9, PATIENT_LIMIT_NS = 600e9,
+                    UNTIMED_LIMIT_NS = 30e9;
 static const double DEFAULT_CUT_FACTOR = 10, DEFAULT_BATCH_NS = 30e6;
 
 static const char *const status_names[EVAL_STATUS_COUNT] = {
@@ -404,6 +405,7 @@ static struct eval_settings with_defaults(const struct eval_settings *s)
 static double limit_of(const struct eval_settings *s, enum runner_mode mode)
 {
     if (mode != RUNNER_EVALUATE) return PATIENT_LIMIT_NS;
+    if (s->untimed) return UNTIMED_LIMIT_NS;
     return s->best_ns > 0 ? fmax(s->cut_factor * s->best_ns, LEAST_LIMIT_NS) : FIRST_LIMIT_NS;
 }
 

@@ -15,7 +15,7 @@
 #include "core/base/pcg32.h"
 #include "mcts/branch.h"
 
-enum { MISSES = 150, SHOTS = 4 };
+enum { MISSES = 60, SHOTS = 4 };
 
 struct sampling {
     const struct space *space;

@@ -19,11 +19,14 @@
 #include "core/base/strbuf.h"
 #include "mcts/seen.h"
 
-enum { LEAST = 20, MOST_IN_FLIGHT = 64, MOST_WRITTEN = 20, MOST_MISSES = 20000, NAME_BYTES = 256 };
+enum { LEAST = 20, WINDOW = 16, MOST_WRITTEN = 20, MOST_MISSES = 20000, NAME_BYTES = 256 };
 
-/* An implementation that an agent is looking at. */
+/* An implementation that was sent to a runner. Results are counted in the order of sending, so that the draws
+ * depend on the seed alone. */
 struct flight {
-    struct space_state *leaf; /* NULL: unused */
+    struct space_state *leaf;
+    bool landed;
+    struct evaluation result;
 };
 
 struct verifying {
@@ -32,8 +35,8 @@ struct verifying {
     struct evaluator *evaluator;
     struct sampling *sampling;
     struct mcts_seen texts;
-    struct flight flights[MOST_IN_FLIGHT];
-    unsigned in_flight;
+    struct flight flights[WINDOW]; /* a ring */
+    unsigned first, in_flight;
     uint64_t seed, samples;
     uint64_t drawn, dead_ends, duplicates, not_lowered, statuses[EVAL_STATUS_COUNT];
     uint64_t misses; /* draws in a row without a new text */
@@ -86,11 +89,8 @@ static void record_failure(struct verifying *v, const struct space_state *leaf, 
 static void submit(struct verifying *v, const struct space_state *leaf, const struct cg_kernel *kernel)
 {
     static const struct eval_settings settings = {.verify = true, .untimed = true};
-    unsigned i = 0;
-    while (v->flights[i].leaf)
-        i++;
-    v->flights[i].leaf = space_state_clone(leaf);
-    v->in_flight++;
+    unsigned i = (v->first + v->in_flight++) % WINDOW;
+    v->flights[i] = (struct flight){.leaf = space_state_clone(leaf)};
     evaluator_submit(v->evaluator, i, kernel, &settings);
 }
 
@@ -125,20 +125,30 @@ static void draw(struct verifying *v, struct diag *d)
     space_rollback(v->p.root, mark);
 }
 
+/* Waits for the result of the oldest flight. */
+static void land(struct verifying *v)
+{
+    struct evaluation e;
+    for (uint64_t job; !v->flights[v->first].landed;) {
+        if (!evaluator_poll(v->evaluator, -1, &job, &e)) continue;
+        v->flights[job].landed = true;
+        v->flights[job].result = e;
+    }
+}
+
 static void take_result(struct verifying *v, struct diag *d)
 {
-    uint64_t job;
-    struct evaluation e;
-    if (!evaluator_poll(v->evaluator, -1, &job, &e)) return;
-    struct space_state *leaf = v->flights[job].leaf;
-    v->flights[job].leaf = NULL;
-    v->in_flight--;
-    v->statuses[e.status]++;
-    if (e.status == EVAL_OK)
-        sampling_count(v->sampling, leaf);
+    land(v);
+    struct flight *f = &v->flights[v->first];
+    const struct evaluation *e = &f->result;
+    v->statuses[e->status]++;
+    if (e->status == EVAL_OK)
+        sampling_count(v->sampling, f->leaf);
     else
-        record_failure(v, leaf, eval_status_name(e.status), e.message, d);
-    space_state_free(leaf);
+        record_failure(v, f->leaf, eval_status_name(e->status), e->message, d);
+    space_state_free(f->leaf);
+    v->first = (v->first + 1) % WINDOW;
+    v->in_flight--;
 }
 
 /* ---- the loop ---- */
@@ -153,10 +163,8 @@ static bool done(const struct verifying *v)
 
 static void verify_all(struct verifying *v, struct diag *d)
 {
-    unsigned capacity = evaluator_capacity(v->evaluator);
-    if (capacity > MOST_IN_FLIGHT) capacity = MOST_IN_FLIGHT;
     while (!done(v)) {
-        if (v->in_flight < capacity)
+        if (v->in_flight < WINDOW)
             draw(v, d);
         else
             take_result(v, d);
