@@ -1,0 +1,304 @@
+/* Running the micro-benchmarks, in a child process. A benchmark is calibrated until a launch takes some
+ * milliseconds, then launched in five batches; the fastest launch of all counts, on the device's own clock.
+ */
+#include "agent/characterize.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/characterize_kernels.h"
+#include "agent/child.h"
+#include "agent/device.h"
+#include "agent/opencl.h"
+#include "core/base/diag.h"
+
+enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 180000 };
+static const double LAUNCH_NS = 3e6;
+static const size_t DRAM_BYTES_GPU = (size_t)2 << 30, DRAM_BYTES_CPU = (size_t)256 << 20;
+
+/* Facts of NVIDIA's extension cl_nv_device_attribute_query. */
+enum { NV_MAJOR = 0x4000, NV_MINOR = 0x4001 };
+
+struct bench {
+    const struct device *dev;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+    cl_program program;
+    cl_mem out, in;
+    size_t in_bytes;
+    char error[MESSAGE]; /* "": none */
+};
+
+struct reply {
+    struct characterize_result result;
+    char error[MESSAGE];
+};
+
+/* A launch: groups of `local` work-items, each doing `n` rounds. */
+struct shot {
+    cl_kernel kernel;
+    size_t groups, local;
+    cl_int rounds;
+};
+
+static bool failed(struct bench *b, const char *what, cl_int error)
+{
+    if (error && !b->error[0]) snprintf(b->error, sizeof b->error, "%s: %s", what, opencl_error_name(error));
+    return b->error[0] != '\0';
+}
+
+/* ---- one launch ---- */
+
+/* Device time of one launch, ns; 0 after an error. */
+static double launch(struct bench *b, const struct shot *s)
+{
+    size_t global = s->groups * s->local;
+    cl_event event = NULL;
+    cl_ulong start = 0, end = 0;
+    clSetKernelArg(s->kernel, 3, sizeof s->rounds, &s->rounds);
+    if (failed(b, "launch",
+               clEnqueueNDRangeKernel(b->queue, s->kernel, 1, NULL, &global, &s->local, 0, NULL, &event)) ||
+        failed(b, "waiting", clWaitForEvents(1, &event)))
+        return 0;
+    cl_int e = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+    if (!e) e = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    clReleaseEvent(event);
+    return failed(b, "the device has no event times", e) ? 0 : (double)(end - start);
+}
+
+/* Raises the number of rounds until a launch is long enough for the clock. */
+static void calibrate(struct bench *b, struct shot *s)
+{
+    for (double ns = launch(b, s); !b->error[0] && ns < LAUNCH_NS && s->rounds < 1 << 26; ns = launch(b, s))
+        s->rounds *= ns < LAUNCH_NS / 16 ? 8 : 2;
+}
+
+static double fastest(struct bench *b, const struct shot *s)
+{
+    double best = 0;
+    for (int i = 0; i < BATCHES * LAUNCHES && !b->error[0]; i++) {
+        double ns = launch(b, s);
+        if (best == 0 || (ns > 0 && ns < best)) best = ns;
+    }
+    return best;
+}
+
+static cl_kernel open_kernel(struct bench *b, const char *name)
+{
+    cl_int error;
+    cl_float a = 1.0001f, c = 1e-7f;
+    cl_kernel k = clCreateKernel(b->program, name, &error);
+    if (failed(b, name, error)) return NULL;
+    clSetKernelArg(k, 0, sizeof b->out, &b->out);
+    clSetKernelArg(k, 1, sizeof a, &a);
+    clSetKernelArg(k, 2, sizeof c, &c);
+    return k;
+}
+
+/* Units of work per ns, where a round of a work-item is `work` units. */
+static double rate(struct bench *b, const char *name, size_t groups, size_t local, double work)
+{
+    struct shot s = {open_kernel(b, name), groups, local, 16};
+    if (!s.kernel) return 0;
+    calibrate(b, &s);
+    double ns = fastest(b, &s);
+    clReleaseKernel(s.kernel);
+    return ns > 0 ? work * (double)s.rounds * (double)(groups * local) / ns : 0;
+}
+
+/* ---- the figures ---- */
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static size_t full_group(const struct bench *b)
+{
+    size_t most = (size_t)b->dev->limits.max_work_group;
+    return !b->dev->gpu ? 1 : most < 1024 ? most : 1024;
+}
+
+static double arithmetic(struct bench *b, size_t groups, size_t local)
+{
+    static const char *const names[] = {"fma_rate", "mul_rate", "add_rate"};
+    double best = 0, lanes = b->dev->gpu ? 1 : 16;
+    for (int i = 0; i < 3; i++)
+        best = larger(best, rate(b, names[i], groups, local, 48 * lanes));
+    return best;
+}
+
+static double special(struct bench *b, size_t groups, size_t local)
+{
+    static const char *const names[] = {"div_rate", "sqrt_rate", "rsqrt_rate", "exp_rate",
+                                        "log_rate", "sin_rate",  "native_rate"};
+    double best = 0, lanes = b->dev->gpu ? 1 : 16;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        best = larger(best, rate(b, names[i], groups, local, 48 * lanes));
+    return best;
+}
+
+static void measure_arithmetic(struct bench *b, double *value)
+{
+    size_t units = b->dev->compute_units, local = full_group(b), many = b->dev->gpu ? 8 * units : 4 * units;
+    value[CHARACTERIZE_FP32] = arithmetic(b, many, local);
+    value[CHARACTERIZE_UNIT_FP32] = arithmetic(b, 1, local);
+    value[CHARACTERIZE_ITEM_FP32] = arithmetic(b, 1, 1);
+    value[CHARACTERIZE_UNIT_SPECIAL] = special(b, 1, local);
+    double additions = rate(b, "chain", 1, 1, 16);
+    value[CHARACTERIZE_CHAIN] = additions > 0 ? 1 / additions : 0;
+}
+
+static void measure_local(struct bench *b, double *value)
+{
+    if (!b->dev->gpu) {
+        value[CHARACTERIZE_UNIT_LOCAL] = rate(b, "cached_read", 1, 1, 128 * 64);
+        return;
+    }
+    size_t local = full_group(b);
+    double one = rate(b, "local_read1", 1, local, 4), four = rate(b, "local_read4", 1, local, 4);
+    double same = larger(rate(b, "local_same1", 1, local, 4), rate(b, "local_same4", 1, local, 4));
+    value[CHARACTERIZE_UNIT_ACCESS] = larger(larger(one, four), same);
+    value[CHARACTERIZE_UNIT_LOCAL] = larger(4 * one, 16 * four);
+}
+
+/* Bytes per ns of reading the first `bytes` of the input, again and again. */
+static double stream(struct bench *b, size_t groups, size_t local, size_t bytes)
+{
+    struct shot s = {open_kernel(b, "stream"), groups, local, 16};
+    if (!s.kernel) return 0;
+    cl_ulong elements = bytes / 16;
+    clSetKernelArg(s.kernel, 1, sizeof b->in, &b->in);
+    clSetKernelArg(s.kernel, 2, sizeof elements, &elements);
+    calibrate(b, &s);
+    double ns = fastest(b, &s);
+    clReleaseKernel(s.kernel);
+    return ns > 0 ? 64.0 * (double)s.rounds * (double)(groups * local) / ns : 0;
+}
+
+static void measure_memory(struct bench *b, double *value)
+{
+    size_t units = b->dev->compute_units, local = full_group(b);
+    size_t many = b->dev->gpu ? 2 * units : units;
+    value[CHARACTERIZE_DRAM] = stream(b, many, local, b->in_bytes);
+    if (!b->dev->gpu) return;
+    for (size_t bytes = (size_t)1 << 20; bytes <= (size_t)16 << 20; bytes *= 2) {
+        value[CHARACTERIZE_L2] = larger(value[CHARACTERIZE_L2], stream(b, many, local, bytes));
+        value[CHARACTERIZE_UNIT_L2] = larger(value[CHARACTERIZE_UNIT_L2], stream(b, 1, local, bytes));
+    }
+}
+
+static void measure_launch(struct bench *b, double *value)
+{
+    struct shot s = {open_kernel(b, "nothing"), 1, 1, 1};
+    if (!s.kernel) return;
+    value[CHARACTERIZE_LAUNCH] = fastest(b, &s);
+    clReleaseKernel(s.kernel);
+    if (!b->dev->gpu) return;
+    size_t local = full_group(b);
+    double barriers = rate(b, "barriers", 1, local, 1) / (double)local;
+    value[CHARACTERIZE_BARRIER] = barriers > 0 ? 1 / barriers : 0;
+}
+
+/* ---- setting up ---- */
+
+static void query(struct bench *b, struct characterize_facts *f)
+{
+    cl_uint mhz = 0, major = 0, minor = 0;
+    cl_ulong cache = 0;
+    clGetDeviceInfo(b->id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof mhz, &mhz, NULL);
+    clGetDeviceInfo(b->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache, NULL);
+    if (strstr(b->dev->platform, "NVIDIA")) {
+        clGetDeviceInfo(b->id, NV_MAJOR, sizeof major, &major, NULL);
+        clGetDeviceInfo(b->id, NV_MINOR, sizeof minor, &minor, NULL);
+    }
+    *f = (struct characterize_facts){mhz * 1e-3, (double)cache, major, minor};
+}
+
+static void explain_build(struct bench *b)
+{
+    size_t used = strlen(b->error);
+    snprintf(b->error + used, sizeof b->error - used, "\n");
+    used = strlen(b->error);
+    clGetProgramBuildInfo(b->program, b->id, CL_PROGRAM_BUILD_LOG, sizeof b->error - used - 1,
+                          b->error + used, NULL);
+}
+
+static bool build(struct bench *b)
+{
+    const char *source = characterize_source;
+    const char *options = b->dev->gpu ? "-cl-std=CL1.2 -DV=float -DFIRST(x)=(x)"
+                                      : "-cl-std=CL1.2 -DV=float16 -DFIRST(x)=((x).s0)";
+    cl_int error;
+    b->program = clCreateProgramWithSource(b->context, 1, &source, NULL, &error);
+    if (failed(b, "the benchmarks", error)) return false;
+    if (!failed(b, "building", clBuildProgram(b->program, 1, &b->id, options, NULL, NULL))) return true;
+    explain_build(b);
+    return false;
+}
+
+/* The largest power of two that fits a quarter of the memory. */
+static size_t input_bytes(const struct bench *b)
+{
+    size_t bytes = b->dev->gpu ? DRAM_BYTES_GPU : DRAM_BYTES_CPU;
+    while ((int64_t)bytes > b->dev->max_alloc_bytes || (int64_t)bytes > b->dev->global_bytes / 4)
+        bytes /= 2;
+    return bytes;
+}
+
+static bool make_buffers(struct bench *b)
+{
+    cl_int error;
+    cl_uchar zero = 0;
+    b->in_bytes = input_bytes(b);
+    b->out = clCreateBuffer(b->context, CL_MEM_READ_WRITE, (size_t)16 << 20, NULL, &error);
+    if (failed(b, "the output", error)) return false;
+    b->in = clCreateBuffer(b->context, CL_MEM_READ_WRITE, b->in_bytes, NULL, &error);
+    if (failed(b, "the input", error)) return false;
+    error = clEnqueueFillBuffer(b->queue, b->in, &zero, 1, 0, b->in_bytes, 0, NULL, NULL);
+    return !failed(b, "filling the input", error) && !failed(b, "filling the input", clFinish(b->queue));
+}
+
+static bool open_device(struct bench *b)
+{
+    cl_int error = CL_DEVICE_NOT_FOUND;
+    b->id = opencl_device(b->dev->index);
+    if (b->id) b->context = clCreateContext(NULL, 1, &b->id, NULL, NULL, &error);
+    if (failed(b, "the device", error)) return false;
+    b->queue = clCreateCommandQueue(b->context, b->id, CL_QUEUE_PROFILING_ENABLE, &error);
+    return !failed(b, "the device has no event times", error) && make_buffers(b) && build(b);
+}
+
+static void bench_body(int fd, void *ctx)
+{
+    struct bench b = {.dev = ctx};
+    struct reply r = {0};
+    if (open_device(&b)) {
+        query(&b, &r.result.facts);
+        measure_arithmetic(&b, r.result.value);
+        measure_local(&b, r.result.value);
+        measure_memory(&b, r.result.value);
+        measure_launch(&b, r.result.value);
+    }
+    memcpy(r.error, b.error, sizeof r.error);
+    child_write(fd, &r, sizeof r);
+}
+
+bool characterize(const struct device *dev, struct characterize_result *out, struct diag *d)
+{
+    struct reply r = {0};
+    struct device copy = *dev;
+    int fd;
+    pid_t pid = child_fork(&fd, bench_body, &copy);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    bool ok = pid > 0 && poll(&p, 1, TIMEOUT_MS) == 1 && child_read(fd, &r, sizeof r);
+    if (pid > 0) child_kill(pid, fd);
+    if (!ok)
+        diag_plain(d, "%s: the driver crashed or did not answer", dev->name);
+    else if (r.error[0])
+        diag_plain(d, "%s cannot be characterized: %s", dev->name, r.error);
+    *out = r.result;
+    return ok && !r.error[0];
+}

@@ -1,0 +1,177 @@
+/* thresh device characterize: from micro-benchmarks to a device description. A measured rate can only be too
+ * low, so a rate is the larger of the architecture's peak at the highest clock, where it is known, and 1.05
+ * times the best of the batches (page `performance-model`, "What makes a term a bound"); times likewise are
+ * 0.95 of the shortest. */
+#include "agent/characterize.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "coordinator/cli/characterize.h"
+#include "perfmodel/device.h"
+
+static const double MARGIN = 1.05;
+
+/* What a unit of an NVIDIA architecture does in a cycle ("CUDA C++ programming guide", tables of arithmetic
+ * throughput and of technical specifications per compute capability; bytes: micro-architecture guides). */
+struct architecture {
+    unsigned major, minor;
+    double float_lanes, special_lanes, access_lanes; /* operations a cycle */
+    double local_bytes, cache_bytes;                 /* bytes a cycle, from local memory and from the L2 */
+    double resident_items, resident_groups, last_level_bytes;
+};
+
+static const struct architecture architectures[] = {
+    {8, 0, 64, 16, 32, 128, 64, 2048, 32, 40 << 20},
+    {8, 6, 128, 16, 32, 128, 64, 1536, 16, 6 << 20},
+    {8, 9, 128, 16, 32, 128, 64, 1536, 24, 96 << 20},
+    {9, 0, 128, 16, 32, 128, 64, 2048, 32, 64 << 20},
+};
+
+static const struct architecture *find_architecture(const struct characterize_facts *f)
+{
+    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++)
+        if (architectures[i].major == f->nvidia_major && architectures[i].minor == f->nvidia_minor)
+            return &architectures[i];
+    return NULL;
+}
+
+static void put(struct perfmodel_device *out, enum perfmodel_figure f, double value,
+                enum perfmodel_source source)
+{
+    if (!(value > 0)) return;
+    out->value[f] = value;
+    out->source[f] = source;
+}
+
+/* A rate: the larger of what is known and what was measured with its margin. */
+static void put_rate(struct perfmodel_device *out, enum perfmodel_figure f, double known, double measured)
+{
+    bool given = known >= MARGIN * measured;
+    put(out, f, given ? known : MARGIN * measured, given ? PERFMODEL_GIVEN : PERFMODEL_MEASURED);
+}
+
+static void put_identity(struct perfmodel_device *out, const struct device *dev)
+{
+    time_t now = time(NULL);
+    struct tm day;
+    *out = (struct perfmodel_device){.gpu = dev->gpu};
+    memcpy(out->name, dev->name, sizeof out->name);
+    memcpy(out->platform, dev->platform, sizeof out->platform);
+    memcpy(out->driver, dev->driver, sizeof out->driver);
+    strftime(out->date, sizeof out->date, "%Y-%m-%d", gmtime_r(&now, &day));
+}
+
+static void put_counts(struct perfmodel_device *out, const struct device *dev,
+                       const struct characterize_facts *f, const struct architecture *a)
+{
+    put(out, PERFMODEL_UNITS, dev->compute_units, PERFMODEL_QUERIED);
+    put(out, PERFMODEL_GROUP_ITEMS, (double)dev->limits.max_work_group, PERFMODEL_QUERIED);
+    put(out, PERFMODEL_CACHE_BYTES, f->cache_bytes, PERFMODEL_QUERIED);
+    if (!dev->gpu) put(out, PERFMODEL_ACCESS_BYTES, 64, PERFMODEL_GIVEN);
+    if (!dev->gpu) put(out, PERFMODEL_SECTOR_BYTES, 64, PERFMODEL_GIVEN);
+    if (!dev->gpu) put(out, PERFMODEL_LANES, 1, PERFMODEL_GIVEN);
+    if (!a) return;
+    put(out, PERFMODEL_LANES, 32, PERFMODEL_GIVEN);
+    put(out, PERFMODEL_ACCESS_BYTES, 16, PERFMODEL_GIVEN);
+    put(out, PERFMODEL_SECTOR_BYTES, 32, PERFMODEL_GIVEN);
+    put(out, PERFMODEL_RESIDENT_ITEMS, a->resident_items, PERFMODEL_GIVEN);
+    put(out, PERFMODEL_RESIDENT_GROUPS, a->resident_groups, PERFMODEL_GIVEN);
+    if (a->last_level_bytes > f->cache_bytes)
+        put(out, PERFMODEL_CACHE_BYTES, a->last_level_bytes, PERFMODEL_GIVEN);
+}
+
+/* A processor's units are independent: the device is as fast as all of them, even if others used some while
+ * it was measured. */
+static void put_cpu_rates(struct perfmodel_device *out, const struct device *dev, const double *m)
+{
+    double units = dev->compute_units, one = m[CHARACTERIZE_UNIT_FP32], all = m[CHARACTERIZE_FP32];
+    if (all > units * one) one = all / units;
+    put_rate(out, PERFMODEL_FP32, 0, units * one);
+    put_rate(out, PERFMODEL_UNIT_FP32, 0, one);
+    put_rate(out, PERFMODEL_ITEM_FP32, 0, one);
+    put_rate(out, PERFMODEL_UNIT_SPECIAL, 0, m[CHARACTERIZE_UNIT_SPECIAL]);
+    put_rate(out, PERFMODEL_UNIT_LOCAL, 0, m[CHARACTERIZE_UNIT_LOCAL]);
+    put_rate(out, PERFMODEL_DRAM, 0, m[CHARACTERIZE_DRAM]);
+}
+
+static void put_gpu_rates(struct perfmodel_device *out, const struct device *dev,
+                          const struct characterize_result *r, const struct architecture *a)
+{
+    static const struct architecture unknown;
+    const double *m = r->value, ghz = r->facts.clock_ghz;
+    if (!a) a = &unknown;
+    double peak = ghz * a->float_lanes;
+    put_rate(out, PERFMODEL_FP32, peak * dev->compute_units, m[CHARACTERIZE_FP32]);
+    put_rate(out, PERFMODEL_UNIT_FP32, peak, m[CHARACTERIZE_UNIT_FP32]);
+    put_rate(out, PERFMODEL_ITEM_FP32, a->float_lanes > 0 ? ghz : 0, m[CHARACTERIZE_ITEM_FP32]);
+    put_rate(out, PERFMODEL_UNIT_SPECIAL, ghz * a->special_lanes, m[CHARACTERIZE_UNIT_SPECIAL]);
+    if (a->float_lanes > 0) put_rate(out, PERFMODEL_UNIT_ISSUE, ghz * 128, m[CHARACTERIZE_UNIT_FP32]);
+    put_rate(out, PERFMODEL_UNIT_ACCESS, ghz * a->access_lanes, m[CHARACTERIZE_UNIT_ACCESS]);
+    put_rate(out, PERFMODEL_UNIT_LOCAL, ghz * a->local_bytes, m[CHARACTERIZE_UNIT_LOCAL]);
+    put_rate(out, PERFMODEL_L2, 0, m[CHARACTERIZE_L2]);
+    put_rate(out, PERFMODEL_UNIT_L2, ghz * a->cache_bytes, m[CHARACTERIZE_UNIT_L2]);
+    put_rate(out, PERFMODEL_DRAM, 0, m[CHARACTERIZE_DRAM]);
+}
+
+bool cli_characterize(const struct device *dev, struct perfmodel_device *out, struct diag *d)
+{
+    struct characterize_result r;
+    if (!characterize(dev, &r, d)) return false;
+    const struct architecture *a = find_architecture(&r.facts);
+    put_identity(out, dev);
+    put_counts(out, dev, &r.facts, a);
+    if (dev->gpu)
+        put_gpu_rates(out, dev, &r, a);
+    else
+        put_cpu_rates(out, dev, r.value);
+    put(out, PERFMODEL_CHAIN, r.value[CHARACTERIZE_CHAIN] / MARGIN, PERFMODEL_MEASURED);
+    put(out, PERFMODEL_BARRIER, r.value[CHARACTERIZE_BARRIER] / MARGIN, PERFMODEL_MEASURED);
+    put(out, PERFMODEL_LAUNCH, r.value[CHARACTERIZE_LAUNCH] / MARGIN, PERFMODEL_MEASURED);
+    return true;
+}
+
+/* ---- the file ---- */
+
+static bool make_folder(const char *folder)
+{
+    char path[PATH_MAX_TEXT];
+    for (const char *slash = strchr(folder + 1, '/');; slash = strchr(slash + 1, '/')) {
+        size_t n = slash ? (size_t)(slash - folder) : strlen(folder);
+        if (n >= sizeof path) return false;
+        memcpy(path, folder, n);
+        path[n] = '\0';
+        if (mkdir(path, 0777) && errno != EEXIST) return false;
+        if (!slash) return true;
+    }
+}
+
+/* "NVIDIA H200" -> "nvidia-h200.json" */
+static void file_name(const struct perfmodel_device *dev, const char *folder, char *out, size_t n)
+{
+    size_t at = (size_t)snprintf(out, n, "%s/", folder);
+    for (const char *c = dev->name; *c && at + 6 < n; c++) {
+        bool letter = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9');
+        if (*c >= 'A' && *c <= 'Z')
+            out[at++] = (char)(*c - 'A' + 'a');
+        else if (letter || out[at - 1] != '-')
+            out[at++] = letter ? *c : '-';
+    }
+    snprintf(out + at, n - at, ".json");
+}
+
+bool cli_save_description(const struct perfmodel_device *dev, const char *folder, char *path, size_t n,
+                          struct diag *d)
+{
+    char own[PATH_MAX_TEXT];
+    perfmodel_device_folder(own, sizeof own);
+    if (!folder) folder = own;
+    file_name(dev, folder, path, n);
+    FILE *f = make_folder(folder) ? fopen(path, "w") : NULL;
+    bool ok = f && perfmodel_device_write(dev, f);
+    if (f && fclose(f)) ok = false;
+    if (!ok) diag_plain(d, "%s: %s", path, strerror(errno));
+    return ok;
+}

@@ -1,0 +1,148 @@
+/* thresh device: what devices there are, what is known of one, and measuring it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "coordinator/cli/characterize.h"
+#include "coordinator/cli/cli.h"
+#include "perfmodel/device.h"
+
+enum { MOST_DEVICES = 64 };
+
+static json_t *device_json(const struct device *dev)
+{
+    return json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:I}", "number", (int)dev->index, "name",
+                     dev->name, "platform", dev->platform, "driver", dev->driver, "type",
+                     dev->gpu ? "gpu" : "cpu", "compute_units", (int)dev->compute_units, "global_bytes",
+                     (json_int_t)dev->global_bytes, "max_alloc_bytes", (json_int_t)dev->max_alloc_bytes,
+                     "local_bytes", (json_int_t)dev->limits.local_bytes, "max_work_group",
+                     (json_int_t)dev->limits.max_work_group);
+}
+
+static void print_device(const struct device *dev)
+{
+    printf("%u  %s  (%s, %s, %u compute units)\n", dev->index, dev->name, dev->platform,
+           dev->gpu ? "gpu" : "cpu", dev->compute_units);
+}
+
+static void list_devices(const struct cli_args *a, struct diag *d)
+{
+    struct device devices[MOST_DEVICES];
+    unsigned n = device_list(devices, MOST_DEVICES, d);
+    json_t *array = json_array();
+    for (unsigned i = 0; i < n; i++) {
+        json_array_append_new(array, device_json(&devices[i]));
+        if (!cli_given(a, CLI_JSON)) print_device(&devices[i]);
+    }
+    if (cli_given(a, CLI_JSON))
+        cli_print_json(json_pack("{s:o}", "devices", array));
+    else
+        json_decref(array);
+}
+
+/* ---- show ---- */
+
+static json_t *description_json(const struct perfmodel_device *p)
+{
+    json_t *o = json_object();
+    for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
+        enum perfmodel_figure f = (enum perfmodel_figure)i;
+        json_t *value = p->source[f] == PERFMODEL_UNKNOWN ? json_null() : json_real(p->value[f]);
+        json_object_set_new(o, perfmodel_figure_name(f),
+                            json_pack("{s:o,s:s,s:s}", "value", value, "unit", perfmodel_figure_unit(f),
+                                      "source", perfmodel_source_name(p->source[f])));
+    }
+    return o;
+}
+
+static void print_description(const struct perfmodel_device *p)
+{
+    for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
+        enum perfmodel_figure f = (enum perfmodel_figure)i;
+        if (p->source[f] == PERFMODEL_UNKNOWN)
+            printf("%-16s unknown\n", perfmodel_figure_name(f));
+        else
+            printf("%-16s %.6g %s, %s: %s\n", perfmodel_figure_name(f), p->value[f], perfmodel_figure_unit(f),
+                   perfmodel_source_name(p->source[f]), perfmodel_figure_meaning(f));
+    }
+}
+
+static void print_limits(const struct device *dev)
+{
+    print_device(dev);
+    printf("driver           %s\nglobal memory    %" PRId64 " bytes, largest allocation %" PRId64 "\n",
+           dev->driver, dev->global_bytes, dev->max_alloc_bytes);
+    printf("local memory     %" PRId64 " bytes\nwork-group       %" PRId64 " work-items\n",
+           dev->limits.local_bytes, dev->limits.max_work_group);
+}
+
+static bool select_device(const struct cli_args *a, struct device *dev, struct diag *d)
+{
+    return device_select(a->n_positional > 1 ? a->positional[1] : a->value[CLI_DEVICE], dev, d);
+}
+
+static void show_device(const struct cli_args *a, struct diag *d)
+{
+    struct device dev;
+    struct perfmodel_device p;
+    if (!select_device(a, &dev, d)) return;
+    int found = perfmodel_device_find(dev.name, dev.gpu, &p, d);
+    if (found < 0) return;
+    if (cli_given(a, CLI_JSON)) {
+        json_t *o = device_json(&dev);
+        json_object_set_new(o, "description", found ? description_json(&p) : json_null());
+        cli_print_json(o);
+        return;
+    }
+    print_limits(&dev);
+    if (found)
+        print_description(&p);
+    else
+        printf("no description: lower bounds are 0; make one with 'thresh device characterize'\n");
+}
+
+/* ---- characterize ---- */
+
+static int characterize_device(const struct cli_args *a, struct diag *d)
+{
+    struct device dev;
+    struct perfmodel_device p;
+    char path[PATH_MAX_TEXT];
+    if (!select_device(a, &dev, d)) return CLI_USAGE;
+    if (!cli_characterize(&dev, &p, d)) return CLI_FAILED;
+    if (!cli_save_description(&p, a->value[CLI_OUT], path, sizeof path, d)) return CLI_USAGE;
+    if (cli_given(a, CLI_JSON))
+        cli_print_json(json_pack("{s:s,s:o}", "file", path, "description", description_json(&p)));
+    else
+        print_description(&p), printf("written          %s\n", path);
+    return CLI_OK;
+}
+
+static int run_device(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    int status = CLI_OK;
+    if (strcmp(a->positional[0], "list") == 0)
+        list_devices(a, d);
+    else if (strcmp(a->positional[0], "show") == 0)
+        show_device(a, d);
+    else if (strcmp(a->positional[0], "characterize") == 0)
+        status = characterize_device(a, d);
+    else
+        diag_plain(d, "'%s' is none of list, show, characterize", a->positional[0]);
+    return cli_finish(d, status);
+}
+
+const struct cli_command cli_device = {
+    .name = "device",
+    .positional = "list|show|characterize [SEL]",
+    .least = 1,
+    .most = 2,
+    .takes = CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
+    .help =
+        "Lists OpenCL devices in a stable order, describes one, or measures what it can do at most (for "
+        "lower "
+        "bounds; --out names the folder of the description, by default the user's).\v"
+        "Example: thresh device list --json\n         thresh device characterize gpu --out perfmodel/devices",
+    .run = run_device,
+};

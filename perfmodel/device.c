@@ -1,0 +1,179 @@
+/* Reading, checking and writing device descriptions. Errors point at the figure's name in the file: the JSON
+ * library keeps no positions, so the name is looked up in the text. */
+#include "perfmodel/device.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_LIMIT = 1 << 20 };
+
+struct figure_info {
+    const char *name, *unit;
+    double least, most;
+    const char *meaning;
+};
+
+static const struct figure_info figures[PERFMODEL_FIGURE_COUNT] = {
+#define X(id, name, unit, least, most, meaning) {name, unit, least, most, meaning},
+    PERFMODEL_FIGURES(X)
+#undef X
+};
+
+static const char *const source_names[PERFMODEL_SOURCE_COUNT] = {"unknown", "queried", "measured", "given",
+                                                                 "violated"};
+
+const char *perfmodel_figure_name(enum perfmodel_figure f)
+{
+    return figures[f].name;
+}
+
+const char *perfmodel_figure_unit(enum perfmodel_figure f)
+{
+    return figures[f].unit;
+}
+
+const char *perfmodel_figure_meaning(enum perfmodel_figure f)
+{
+    return figures[f].meaning;
+}
+
+const char *perfmodel_source_name(enum perfmodel_source s)
+{
+    return source_names[s];
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    struct source source;
+    struct diag *diag;
+    struct perfmodel_device *out;
+    bool ok;
+};
+
+/* The place of "name" in the file; its start if there is none. */
+static struct source_pos place(const struct reading *r, const char *name)
+{
+    char quoted[PERFMODEL_NAME + 2];
+    snprintf(quoted, sizeof quoted, "\"%s\"", name);
+    const char *at = strstr(r->source.text, quoted);
+    return (struct source_pos){&r->source, at ? (size_t)(at - r->source.text) : 0};
+}
+
+static void read_text(struct reading *r, const json_t *o, const char *key, char *out, size_t n)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    if (text && strlen(text) < n) {
+        memcpy(out, text, strlen(text) + 1);
+        return;
+    }
+    diag_error(r->diag, place(r, key), "\"%s\" is missing or no short text", key);
+    r->ok = false;
+}
+
+static int find_source(const char *name)
+{
+    for (int s = 0; name && s < PERFMODEL_SOURCE_COUNT; s++)
+        if (strcmp(name, source_names[s]) == 0) return s;
+    return -1;
+}
+
+/* What is wrong with a figure; NULL: nothing. */
+static const char *judge(const struct figure_info *info, const json_t *o, int source)
+{
+    const json_t *value = json_object_get(o, "value");
+    const char *unit = json_string_value(json_object_get(o, "unit"));
+    if (!json_is_object(o)) return "is missing";
+    if (!unit || strcmp(unit, info->unit) != 0) return "has another unit";
+    if (source < 0) return "has no known source";
+    if (source == PERFMODEL_UNKNOWN) return value && !json_is_null(value) ? "is unknown, with a value" : NULL;
+    if (!json_is_number(value)) return "has no number as its value";
+    double v = json_number_value(value);
+    if (v <= 0) return v < 0 ? "is negative" : "is zero";
+    return v < info->least || v > info->most ? "is out of all reason" : NULL;
+}
+
+static void read_figure(struct reading *r, const json_t *all, enum perfmodel_figure f)
+{
+    const struct figure_info *info = &figures[f];
+    const json_t *o = json_object_get(all, info->name);
+    int source = find_source(json_string_value(json_object_get(o, "source")));
+    const char *wrong = judge(info, o, source);
+    if (wrong) {
+        diag_error(r->diag, place(r, o ? info->name : "figures"), "figure \"%s\" (%s) %s", info->name,
+                   info->unit, wrong);
+        r->ok = false;
+        return;
+    }
+    r->out->source[f] = (enum perfmodel_source)source;
+    if (source != PERFMODEL_UNKNOWN) r->out->value[f] = json_number_value(json_object_get(o, "value"));
+}
+
+static void read_object(struct reading *r, const json_t *o)
+{
+    const json_t *version = json_object_get(o, "version");
+    if (!json_is_integer(version) || json_integer_value(version) != PERFMODEL_VERSION) {
+        diag_error(r->diag, place(r, "version"), "no device description of version %d", PERFMODEL_VERSION);
+        r->ok = false;
+        return;
+    }
+    char type[8] = "";
+    read_text(r, o, "device", r->out->name, sizeof r->out->name);
+    read_text(r, o, "platform", r->out->platform, sizeof r->out->platform);
+    read_text(r, o, "driver", r->out->driver, sizeof r->out->driver);
+    read_text(r, o, "date", r->out->date, sizeof r->out->date);
+    read_text(r, o, "type", type, sizeof type);
+    r->out->gpu = strcmp(type, "gpu") == 0;
+    if (*type && !r->out->gpu && strcmp(type, "cpu") != 0) {
+        diag_error(r->diag, place(r, "type"), "\"type\" is none of gpu, cpu");
+        r->ok = false;
+    }
+    const json_t *all = json_object_get(o, "figures");
+    for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
+        read_figure(r, all, (enum perfmodel_figure)f);
+}
+
+bool perfmodel_device_read(const char *path, struct perfmodel_device *out, struct diag *d)
+{
+    *out = (struct perfmodel_device){0};
+    size_t n;
+    char *text = source_read_file(path, FILE_LIMIT, &n, d);
+    if (!text) return false;
+    struct reading r = {{path, text, n}, d, out, true};
+    json_error_t error;
+    json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (json_is_object(o)) {
+        read_object(&r, o);
+    } else {
+        size_t at = !o && error.position > 0 && (size_t)error.position <= n ? (size_t)error.position - 1 : 0;
+        diag_error(d, (struct source_pos){&r.source, at}, "%s", o ? "not a JSON object" : error.text);
+        r.ok = false;
+    }
+    json_decref(o);
+    free(text);
+    return r.ok;
+}
+
+/* ---- writing ---- */
+
+static json_t *figure_json(const struct perfmodel_device *dev, enum perfmodel_figure f)
+{
+    json_t *value = dev->source[f] == PERFMODEL_UNKNOWN ? json_null() : json_real(dev->value[f]);
+    return json_pack("{s:o,s:s,s:s,s:s}", "value", value, "unit", figures[f].unit, "source",
+                     source_names[dev->source[f]], "what", figures[f].meaning);
+}
+
+bool perfmodel_device_write(const struct perfmodel_device *dev, FILE *out)
+{
+    json_t *all = json_object();
+    for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
+        json_object_set_new(all, figures[f].name, figure_json(dev, (enum perfmodel_figure)f));
+    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:o}", "version", PERFMODEL_VERSION, "device", dev->name,
+                          "platform", dev->platform, "driver", dev->driver, "type", dev->gpu ? "gpu" : "cpu",
+                          "date", dev->date, "figures", all);
+    bool ok = json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0 && fputc('\n', out) != EOF;
+    json_decref(o);
+    return ok;
+}

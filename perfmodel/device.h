@@ -1,0 +1,87 @@
+/* The description of a device: what the bound knows of it. One JSON file a device, each figure with its unit
+ * and where it comes from (design page `performance-model`, "The device description").
+ *
+ * Rates are upper limits: no kernel on the device is faster. Latencies and the launch are lower limits. A
+ * figure that is unknown is 0 and gives no term. */
+#ifndef THRESH_PERFMODEL_DEVICE_H
+#define THRESH_PERFMODEL_DEVICE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/base/diag.h"
+
+/* X(ID, name, unit, least, most, meaning). A unit of the device is a multiprocessor of a GPU, a core of a
+ * CPU; "unit_" figures are of one of them, "item_" figures of one work-item. `least` and `most` bound what is
+ * believed. */
+/* clang-format off */
+#define PERFMODEL_FIGURES(X) \
+    X(UNITS, "compute_units", "count", 1, 1e6, "units that run work-groups") \
+    X(LANES, "lanes", "work-items", 1, 1024, "work-items that are issued together") \
+    X(GROUP_ITEMS, "group_items", "work-items", 1, 1e7, "largest work-group") \
+    X(RESIDENT_ITEMS, "resident_items", "work-items", 1, 1e6, "work-items that a unit holds at once") \
+    X(RESIDENT_GROUPS, "resident_groups", "count", 1, 1e6, "work-groups that a unit holds at once") \
+    X(ACCESS_BYTES, "access_bytes", "bytes", 1, 4096, "widest memory access of one instruction and lane") \
+    X(SECTOR_BYTES, "sector_bytes", "bytes", 1, 65536, "least that a cache fetches") \
+    X(CACHE_BYTES, "cache_bytes", "bytes", 1, 1e13, "last-level cache") \
+    X(FP32, "fp32", "operations/ns", 1e-4, 1e8, "float arithmetic of the device, a fused multiply-add counts one") \
+    X(UNIT_FP32, "unit_fp32", "operations/ns", 1e-4, 1e7, "the same of one unit") \
+    X(ITEM_FP32, "item_fp32", "operations/ns", 1e-4, 1e6, "the same of one work-item") \
+    X(UNIT_SPECIAL, "unit_special", "operations/ns", 1e-5, 1e7, "divisions, roots, exponentials of one unit") \
+    X(UNIT_ISSUE, "unit_issue", "instructions/ns", 1e-4, 1e7, "instructions of all kinds, times lanes, of one unit") \
+    X(UNIT_ACCESS, "unit_access", "accesses/ns", 1e-5, 1e7, "loads and stores, times lanes, of one unit") \
+    X(UNIT_LOCAL, "unit_local", "bytes/ns", 1e-4, 1e7, "local memory and first-level cache of one unit") \
+    X(L2, "l2", "bytes/ns", 1e-3, 1e8, "from the last-level cache to all units") \
+    X(UNIT_L2, "unit_l2", "bytes/ns", 1e-4, 1e7, "from the last-level cache to one unit") \
+    X(DRAM, "dram", "bytes/ns", 1e-4, 1e7, "from and to memory") \
+    X(CHAIN, "chain", "ns", 1e-3, 1e4, "one addition that waits for the one before it") \
+    X(BARRIER, "barrier", "ns", 1e-3, 1e6, "a barrier of a full work-group") \
+    X(LAUNCH, "launch", "ns", 1e-1, 1e8, "an empty kernel of one work-group")
+/* clang-format on */
+
+enum perfmodel_figure {
+#define X(id, name, unit, least, most, meaning) PERFMODEL_##id,
+    PERFMODEL_FIGURES(X)
+#undef X
+        PERFMODEL_FIGURE_COUNT
+};
+
+/* Where a figure comes from. VIOLATED: raised after a measurement below the bound. */
+enum perfmodel_source {
+    PERFMODEL_UNKNOWN,
+    PERFMODEL_QUERIED,
+    PERFMODEL_MEASURED,
+    PERFMODEL_GIVEN,
+    PERFMODEL_VIOLATED,
+    PERFMODEL_SOURCE_COUNT
+};
+
+enum { PERFMODEL_VERSION = 1, PERFMODEL_NAME = 128 };
+
+struct perfmodel_device {
+    char name[PERFMODEL_NAME], platform[PERFMODEL_NAME], driver[PERFMODEL_NAME];
+    char date[16]; /* of the characterization, YYYY-MM-DD; or "" */
+    bool gpu;
+    double value[PERFMODEL_FIGURE_COUNT]; /* 0: unknown */
+    enum perfmodel_source source[PERFMODEL_FIGURE_COUNT];
+};
+
+const char *perfmodel_figure_name(enum perfmodel_figure f);
+const char *perfmodel_figure_unit(enum perfmodel_figure f);
+const char *perfmodel_figure_meaning(enum perfmodel_figure f);
+const char *perfmodel_source_name(enum perfmodel_source s);
+
+/* Reads and checks a description. false after located errors: not JSON, another version, a missing, negative,
+ * zero or absurd figure, an unknown unit or source. */
+bool perfmodel_device_read(const char *path, struct perfmodel_device *out, struct diag *d);
+/* Writes it as JSON. false if the stream did not take it. */
+bool perfmodel_device_write(const struct perfmodel_device *dev, FILE *out);
+
+/* Finds the description of a device by its name among the *.json files of the folders: $THRESH_DEVICES (the
+ * only one if set), the user's ($XDG_DATA_HOME/thresh/devices), those shipped beside the binary. 1: found; 0:
+ * the device has none, *out is the device with every figure unknown; -1: after errors. */
+int perfmodel_device_find(const char *name, bool gpu, struct perfmodel_device *out, struct diag *d);
+/* The user's folder, into out (n bytes). */
+void perfmodel_device_folder(char *out, size_t n);
+
+#endif
