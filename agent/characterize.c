@@ -162,6 +162,8 @@ static void measure_local(struct bench *b, double *value)
     double same = larger(rate(b, "local_same1", 1, local, 4), rate(b, "local_same4", 1, local, 4));
     value[CHARACTERIZE_UNIT_ACCESS] = larger(larger(one, four), same);
     value[CHARACTERIZE_UNIT_LOCAL] = larger(4 * one, 16 * four);
+    value[CHARACTERIZE_UNIT_LINES] =
+        larger(rate(b, "lines_same", 1, local, 4), rate(b, "lines_skewed", 1, local, 4));
 }
 
 /* Bytes per ns of reading the first `bytes` of the input, again and again. */

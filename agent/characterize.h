@@ -16,6 +16,7 @@ struct diag;
     X(ITEM_FP32, "float operations/ns of one work-item")                                                     \
     X(UNIT_SPECIAL, "special functions/ns of one unit")                                                      \
     X(UNIT_ACCESS, "loads of local memory/ns of one unit, times lanes")                                      \
+    X(UNIT_LINES, "lines/ns that the accesses of one unit touch")                                            \
     X(UNIT_LOCAL, "bytes/ns of local memory or first-level cache of one unit")                               \
     X(L2, "bytes/ns from the last-level cache to the device")                                                \
     X(UNIT_L2, "bytes/ns from the last-level cache to one unit")                                             \

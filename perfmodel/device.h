@@ -21,6 +21,8 @@
     X(GROUP_ITEMS, "group_items", "work-items", 1, 1e7, "largest work-group") \
     X(RESIDENT_ITEMS, "resident_items", "work-items", 1, 1e6, "work-items that a unit holds at once") \
     X(RESIDENT_GROUPS, "resident_groups", "count", 1, 1e6, "work-groups that a unit holds at once") \
+    X(GROUP_LOCAL, "group_local", "bytes", 1, 1e9, "local memory of a work-group at most") \
+    X(RESIDENT_LOCAL, "resident_local", "bytes", 1, 1e9, "local memory of a unit, for all its work-groups") \
     X(ACCESS_BYTES, "access_bytes", "bytes", 1, 4096, "widest memory access of one instruction and lane") \
     X(SECTOR_BYTES, "sector_bytes", "bytes", 1, 65536, "least that a cache fetches") \
     X(CACHE_BYTES, "cache_bytes", "bytes", 1, 1e13, "last-level cache") \
@@ -30,6 +32,7 @@
     X(UNIT_SPECIAL, "unit_special", "operations/ns", 1e-5, 1e7, "divisions, roots, exponentials of one unit") \
     X(UNIT_ISSUE, "unit_issue", "instructions/ns", 1e-4, 1e7, "instructions of all kinds, times lanes, of one unit") \
     X(UNIT_ACCESS, "unit_access", "accesses/ns", 1e-5, 1e7, "loads and stores, times lanes, of one unit") \
+    X(UNIT_LINES, "unit_lines", "lines/ns", 1e-5, 1e7, "128-byte lines that accesses of one unit touch") \
     X(UNIT_LOCAL, "unit_local", "bytes/ns", 1e-4, 1e7, "local memory and first-level cache of one unit") \
     X(L2, "l2", "bytes/ns", 1e-3, 1e8, "from the last-level cache to all units") \
     X(UNIT_L2, "unit_l2", "bytes/ns", 1e-4, 1e7, "from the last-level cache to one unit") \
