@@ -2,8 +2,8 @@
  *
  * A value crosses along each tile that maker and reader share in one of three ways: the dimensions are
  * merged; both are UNROLL or VECTOR, and the tile is an index of the register array; both are THREAD on one
- * axis with equal size and inner, so that the same work-item made it. A STEP updates the registers of its
- * INIT. */
+ * axis with equal size and inner, in a run no longer than the maker's, so that the same work-item made it. A
+ * STEP updates the registers of its INIT. */
 #include "agent/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -43,10 +43,11 @@ static void make_value(struct cg_program *p, uint32_t inst)
 
 /* ---- crossings ---- */
 
-static bool same_thread(const struct cg_node *a, const struct cg_node *b)
+static bool same_thread(const struct cg_node *reader, const struct cg_node *maker)
 {
-    return a->kind == BB_THREAD && b->kind == BB_THREAD && a->axis == b->axis && a->size == b->size &&
-           a->inner == b->inner;
+    return reader->kind == BB_THREAD && maker->kind == BB_THREAD && reader->axis == maker->axis &&
+           reader->size == maker->size && reader->inner == maker->inner &&
+           reader->run_extent <= maker->run_extent;
 }
 
 /* The reader's node for the maker's dimension d; NULL with a reason. */

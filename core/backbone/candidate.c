@@ -105,13 +105,22 @@ static void read_dims(struct reading *r)
     }
 }
 
+/* The dimensions of a run are one node of the space's forest; in the loop tree the head is around the fused.
+ */
+static uint8_t relation(struct reading *r, uint32_t a, uint32_t b)
+{
+    const struct backbone *bb = r->bb;
+    enum bb_order o = (enum bb_order)decided(r, "order", (uint32_t[]){a, b}, 2);
+    if (o != BB_MERGED || bb->dims[a - bb->n_insts].tile == bb->dims[b - bb->n_insts].tile) return (uint8_t)o;
+    return r->out->code[a - bb->n_insts] == BB_FUSED ? BB_INNER : BB_OUTER;
+}
+
 static void read_order(struct reading *r)
 {
     uint32_t n = bb_statement_count(r->bb);
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t b = 0; b < n && r->out->live[a]; b++)
-            if (a != b && r->out->live[b])
-                r->out->order[(size_t)a * n + b] = (uint8_t)decided(r, "order", (uint32_t[]){a, b}, 2);
+            if (a != b && r->out->live[b]) r->out->order[(size_t)a * n + b] = relation(r, a, b);
 }
 
 /* Region dimension c's place: how many of its region are inside it. */

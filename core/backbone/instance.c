@@ -67,7 +67,7 @@ static bool is_copy(const struct bb_inst *inst)
 static void declare_sets(const struct instance *in)
 {
     static const char *const sets[] = {"Statement", "Tile",      "Logical", "Value",
-                                       "Region",    "RegionDim", "Edge",    "Pair"};
+                                       "Region",    "RegionDim", "Edge"};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         space_data_set(in->data, sets[i]);
 }
@@ -79,6 +79,24 @@ static void add_statements(const struct instance *in)
         space_data_member(in->data, "Inst", space_data_object(in->data, "Statement", bb->insts[i].name));
     for (uint32_t d = 0; d < bb->n_dims; d++)
         space_data_member(in->data, "Dim", space_data_object(in->data, "Statement", bb->dims[d].name));
+    for (uint32_t s = 0; s < bb_statement_count(bb); s++)
+        fact1(in, "number", s, s);
+}
+
+/* The tiles that a dimension of tile t may share a run with: the parallel ones of the program, or those of
+ * one copy. */
+static void add_run_parents(const struct instance *in, uint32_t t)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_logical *mine = &bb->logicals[bb->tiles[t].logical];
+    int64_t *list = ARENA_ARRAY(in->scratch, int64_t, bb->n_tiles);
+    size_t n = 0;
+    for (uint32_t u = 0; u < bb->n_tiles; u++) {
+        const struct bb_logical *l = &bb->logicals[bb->tiles[u].logical];
+        bool one_nest = l->region == mine->region && !l->reduction && !mine->reduction;
+        if (u == t || one_nest) list[n++] = u;
+    }
+    space_data_list(in->data, "run_parents", &t, 1, list, n);
 }
 
 static void add_logicals(const struct instance *in)
@@ -95,7 +113,11 @@ static void add_logicals(const struct instance *in)
         space_data_member_of(in->data, "TilesOf", tile->logical, t);
         space_data_list(in->data, "sizes", &t, 1, tile->sizes, tile->n_sizes);
         fact1(in, "level", t, tile->level);
+        fact1(in, "logical", t, tile->logical);
+        fact1(in, "id", t, t);
+        add_run_parents(in, t);
         if (bb->logicals[tile->logical].of == BB_NONE) space_data_member(in->data, "MainTile", t);
+        if (!bb->logicals[tile->logical].reduction) space_data_member(in->data, "ParallelTile", t);
     }
 }
 
@@ -116,6 +138,7 @@ static void add_insts(const struct instance *in)
     for (uint32_t i = 0; i < in->bb->n_insts; i++) {
         const struct bb_inst *inst = &in->bb->insts[i];
         if (inst->kind == BB_STORE) space_data_member(in->data, "Store", i);
+        if (inst->kind == BB_STORE || inst->kind == BB_COPY_STORE) space_data_member(in->data, "Whole", i);
         if (is_copy(inst)) space_data_member(in->data, "CopyInst", i);
         if (inst->kind == BB_STEP) {
             space_data_member(in->data, "Step", i);
@@ -156,7 +179,7 @@ static void add_dims(const struct instance *in)
         fact1(in, "tile", s, bb->dims[d].tile);
         fact1(in, "inst", s, bb->dims[d].inst);
         space_data_list(in->data, "widths", &s, 1, in->device->vector_widths, in->device->n_vector_widths);
-        space_data_member(in->data, is_copy(inst) ? "CopyDim" : "MainDim", s);
+        if (!is_copy(inst)) space_data_member(in->data, "MainDim", s);
         space_data_member_of(in->data, "DimsOf", bb->dims[d].inst, s);
         if (inst->kind == BB_LOAD || inst->kind == BB_STORE || is_copy(inst)) add_access_dim(in, inst, d);
     }
@@ -176,17 +199,14 @@ static void add_dims_of_tiles(const struct instance *in)
 
 /* ---- values in registers ---- */
 
-static void add_pairs(const struct instance *in, uint32_t from, uint32_t to)
+static void add_crossings(const struct instance *in, uint32_t from, uint32_t to)
 {
     const struct backbone *bb = in->bb;
     const struct bb_inst *p = &bb->insts[from], *c = &bb->insts[to];
     for (uint32_t d = p->first_dim; d < p->first_dim + p->n_dims; d++)
         for (uint32_t e = c->first_dim; e < c->first_dim + c->n_dims; e++) {
             if (bb->dims[d].tile != bb->dims[e].tile || reduces(bb, p, dim_logical(bb, d))) continue;
-            const char *name = arena_printf(in->scratch, "%s>%s", bb->dims[d].name, bb->dims[e].name);
-            uint32_t pair = space_data_object(in->data, "Pair", name);
-            fact1(in, "source", pair, statement(in, d));
-            fact1(in, "target", pair, statement(in, e));
+            fact2(in, "crosses", statement(in, d), statement(in, e));
         }
 }
 
@@ -208,7 +228,7 @@ static void add_edges(const struct instance *in)
             uint32_t edge = space_data_object(in->data, "Edge", name);
             fact1(in, "writer", edge, from);
             fact1(in, "reader", edge, i);
-            add_pairs(in, from, i);
+            add_crossings(in, from, i);
         }
 }
 

@@ -335,3 +335,41 @@ Test(gpu_space, a_tiled_product_with_staged_inputs_is_a_point)
     space_state_free(st);
     gpu_space_close(&f);
 }
+
+/* Both thread tiles on one axis: the load of B, which has no m, is in the run too. */
+static const char *const gpu_space_run[] = {
+    "size(m.*)=2",
+    "size(n.*)=2",
+    "staged(*)=NO",
+    "map_encoding(store.m.1)=LCL0",
+    "map_encoding(store.n.1)=FUSED",
+    "order(store.m.1, store.n.1)=MERGED",
+};
+
+Test(gpu_space, a_run_is_one_nest_of_every_instruction_in_it)
+{
+    const struct gpu_space_case c = {"matmul", "M=4,N=4,K=4"};
+    const struct bb_options options = {.parallel_levels = 2, .reduction_levels = 1};
+    struct gpu_space_fixture f;
+    gpu_space_open(&f, &c, &options);
+    struct space_state *st = gpu_space_root(&f);
+    for (size_t i = 0; i < sizeof gpu_space_run / sizeof gpu_space_run[0]; i++) {
+        struct gpu_space_pin p = {st, gpu_space_run[i]};
+        cr_assert(space_parse_pin(f.space, p.text, f.diag, gpu_space_restrict, &p), "%s", p.text);
+    }
+    struct pcg32 rng = pcg32_seed(3, 1);
+    cr_assert(gpu_space_descend(st, &rng));
+    struct bb_candidate *k = bb_candidate_new(f.bb, f.arena);
+    const char *why = NULL;
+    cr_assert(bb_decode(f.bb, st, k, &why), "%s", why);
+    for (uint32_t i = 0; i < f.bb->n_insts; i++) {
+        unsigned around[2] = {0, 0};
+        for (uint32_t d = 0; d < f.bb->n_dims; d++)
+            if (k->live[i] && k->live[f.bb->n_insts + d] && k->kind[d] == BB_THREAD &&
+                gpu_space_order(f.bb, k, f.bb->n_insts + d, i) == BB_OUTER)
+                around[k->code[d] == BB_FUSED]++;
+        cr_assert_eq(around[0] > 0, around[1] > 0, "%s is in a part of the run", f.bb->insts[i].name);
+    }
+    space_state_free(st);
+    gpu_space_close(&f);
+}
