@@ -15,8 +15,9 @@ PKGS = msgpack libzmq sqlite3 jansson OpenCL
 WARN = -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wconversion
 DEFS = -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 -I. -I$(O)/gen
 CFLAGS ?= -std=c11 -g $(WARN) $(if $(WERROR),-Werror)
-RELEASE = -O3 -march=x86-64-v3 -DNDEBUG
-SAN = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+ARCH ?= -march=x86-64-v3
+RELEASE = -O3 $(ARCH) -DNDEBUG
+SAN = -O1 $(ARCH) -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 

@@ -53,6 +53,7 @@ static int64_t most(int64_t x, int64_t y)
 
 /* ---- forward ---- */
 
+/* An empty conditional domain says nothing of a formula that does not depend on it. */
 static void forward_func(struct work *w, const struct shape_node *n, int64_t *lo, int64_t *hi)
 {
     uint32_t slot = w->slots[n->local];
@@ -64,6 +65,11 @@ static void forward_func(struct work *w, const struct shape_node *n, int64_t *lo
             *lo = least(*lo, x);
             *hi = most(*hi, x);
         }
+    }
+    if (*lo <= *hi) return;
+    for (uint32_t v = 0; v < n->n_table; v++) {
+        *lo = least(*lo, n->table[v]);
+        *hi = most(*hi, n->table[v]);
     }
 }
 
@@ -426,7 +432,7 @@ static bool try_values(struct work *w, uint32_t local)
 {
     uint32_t *values = w->st->values;
     for (uint32_t k = 0; k < w->shape->n_slots; k++)
-        values[k] = space_first_value(w->st, w->slots[k]);
+        values[k] = space_value_count(w->st, w->slots[k]) ? space_first_value(w->st, w->slots[k]) : 0;
     if (!w->shape->n_slots) return shape_value(w->shape, values, w->lo) != 0;
     bool ok = true;
     for (unsigned word = 0; ok && word < w->st->space->slots[w->slots[local]].words; word++) {

@@ -1,8 +1,7 @@
-/* Propagation: a worklist of instances and of changed pairs, run to the fixpoint.
+/* Propagation: a worklist of changed pairs, rows of relations and instances, run to the fixpoint.
  *
  * Every propagator only removes values, and removes at least as much from smaller domains, so the fixpoint
- * does not depend on the order of work. Choices that are not live are read but never written. Each write goes
- * on the trail. */
+ * does not depend on the order of work. Each write goes on the trail. Conditional domains: see internal.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +54,7 @@ struct space_state *state_new(const struct space *s)
     st->vector = base_calloc(s->vector_bytes + 16, 1);
     st->vector[vector_always_live(s)] = 2;
     st->pairs = queue_new(s->n_squares ? s->n_slots : 0);
+    st->rows = queue_new(s->n_squares * 2 * ROW_MAX);
     st->quick = queue_new(s->n_instances);
     st->slow = queue_new(s->n_instances);
     st->lo = base_malloc((s->max_nodes + 1) * sizeof *st->lo);
@@ -69,8 +69,10 @@ void space_state_free(struct space_state *st)
 {
     if (!st) return;
     queue_free(&st->pairs);
+    queue_free(&st->rows);
     queue_free(&st->quick);
     queue_free(&st->slow);
+    block_cache_free(&st->cache);
     free(st->vector);
     free(st->trail);
     free(st->lo);
@@ -84,6 +86,7 @@ void space_state_free(struct space_state *st)
 void state_clear_queues(struct space_state *st)
 {
     queue_clear(&st->pairs);
+    queue_clear(&st->rows);
     queue_clear(&st->quick);
     queue_clear(&st->slow);
 }
@@ -104,24 +107,36 @@ void state_queue_pair(struct space_state *st, uint32_t slot)
     queue_add(&st->pairs, slot);
 }
 
-/* The pairs of an object that became live take part in triangles from now on. */
-static void queue_object_pairs(struct space_state *st, uint32_t live)
+void state_queue_row(struct space_state *st, uint32_t square, uint32_t object)
 {
-    for (uint32_t i = 0; i < st->space->n_squares; i++) {
-        const struct square *sq = &st->space->squares[i];
-        for (uint32_t a = 0; a < sq->n; a++) {
-            if (sq->liveness[a] != live) continue;
-            for (uint32_t b = 0; b < sq->n; b++)
-                if (b != a) state_queue_pair(st, sq->slots[a * sq->n + b]);
-        }
-    }
+    queue_add(&st->rows, square * 2 * ROW_MAX + object);
 }
 
-static bool is_enforced(const struct space_state *st, const struct instance *in)
+/* Whether an instance can remove values: no guard is dead. Those that are only possible become st->pending.
+ */
+static bool is_enforced(struct space_state *st, const struct instance *in)
 {
     const struct space *s = st->space;
-    for (uint32_t k = 0; k < in->n_guards; k++)
-        if (st->vector[s->guard_at[in->guards + k]] != 2) return false;
+    st->n_pending = 0;
+    for (uint32_t k = 0; k < in->n_guards; k++) {
+        uint8_t live = st->vector[s->guard_at[in->guards + k]];
+        if (live == LIVENESS_DEAD) return false;
+        if (live == LIVENESS_LIVE) continue;
+        if (st->n_pending == SPACE_MAX_PENDING) return false;
+        st->pending[st->n_pending++] = s->guards[in->guards + k];
+    }
+    return true;
+}
+
+/* Whether the slot means something only if all pending guards are live. */
+static bool may_write(const struct space_state *st, const struct slot_info *info)
+{
+    for (uint32_t k = 0; k < st->n_pending; k++) {
+        bool own = false;
+        for (unsigned i = 0; i < info->n_live && !own; i++)
+            own = info->live[i] == st->pending[k];
+        if (!own) return false;
+    }
     return true;
 }
 
@@ -166,22 +181,27 @@ static bool concerns(const struct space *s, const struct watch *w, uint64_t lost
     return moves_bounds(&s->shapes[s->instances[w->instance].shape], w->local, lost, now);
 }
 
-/* Queues what the change may concern. An instance that is not enforced yet is queued when its last guard
- * becomes live; guards after the second are left to propagate_instance. */
+/* Queues what the change may concern. Guards after the second are left to propagate_instance. */
 static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
     const struct watch *end = s->watch + s->watch_first[slot + 1];
     for (const struct watch *w = s->watch + s->watch_first[slot]; w < end; w++) {
-        if (st->vector[w->guards[0]] != 2 || st->vector[w->guards[1]] != 2) continue;
+        if (st->vector[w->guards[0]] == LIVENESS_DEAD || st->vector[w->guards[1]] == LIVENESS_DEAD) continue;
         if (concerns(s, w, lost, now)) queue_add(w->slow ? &st->slow : &st->quick, w->instance);
     }
-    if (s->slots[slot].square >= 0) state_queue_pair(st, slot);
-    if (slot >= s->n_slots && s->n_squares && st->vector[s->slots[slot].offset] == 2)
-        queue_object_pairs(st, slot);
 }
 
-static void write_word(struct space_state *st, uint32_t offset, unsigned width, uint64_t value)
+/* Objects of squares take part in triangles from now on, or no longer. */
+static void notify_squares(struct space_state *st, uint32_t latent, uint8_t liveness)
+{
+    for (uint32_t i = 0; i < st->space->n_squares; i++) {
+        const struct square *sq = &st->space->squares[i];
+        if (sq->member[latent] != SPACE_NONE) square_set_liveness(st, sq, sq->member[latent], liveness);
+    }
+}
+
+void state_write(struct space_state *st, uint32_t offset, unsigned width, uint64_t value)
 {
     if (st->trailing) {
         if (st->n_trail == st->cap_trail) {
@@ -194,28 +214,59 @@ static void write_word(struct space_state *st, uint32_t offset, unsigned width, 
     vector_set_word(st->vector, offset, width, value);
 }
 
-static bool is_empty(const struct space_state *st, uint32_t slot)
+static bool has_other_word(const struct space_state *st, const struct slot_info *info, unsigned word)
 {
-    for (unsigned w = 0; w < st->space->slots[slot].words; w++)
-        if (state_word(st, slot, w)) return false;
-    return true;
+    for (unsigned w = 0; w < info->words; w++)
+        if (w != word && vector_word(st->vector, info->offset + w * info->width, info->width)) return true;
+    return false;
 }
 
-/* Removes values of one word of a domain. false: none is left. Does nothing to a choice that is not live. */
+/* No value is left: the objects of the slot are not all live. With all but one known to be, that one is dead.
+ */
+static bool refute(struct space_state *st, uint32_t slot)
+{
+    const struct slot_info *info = &st->space->slots[slot];
+    uint32_t possible = SPACE_NONE, n = 0;
+    for (unsigned k = 0; k < info->n_live; k++) {
+        if (st->vector[info->live_at[k]] == LIVENESS_LIVE) continue;
+        possible = info->live[k];
+        n++;
+    }
+    st->failed_slot = slot;
+    if (n != 1) return n > 1;
+    st->n_pending = 0;
+    return state_restrict_word(st, possible, 0, LIVENESS_DEAD);
+}
+
+static void write_domain(struct space_state *st, const struct slot_info *info, uint32_t offset, uint64_t now)
+{
+    state_write(st, offset, info->width, now);
+    if (info->mirror != SPACE_NONE)
+        state_write(st, info->mirror, 1, st->space->squares[info->square].mirror[now]);
+}
+
+/* Removes values of one word of a domain. false: none is left of a live choice. Does nothing to a choice of a
+ * dead object, or one that does not depend on what the instance at work waits for. */
 bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word, uint64_t allowed)
 {
     const struct slot_info *info = &st->space->slots[slot];
     uint32_t offset = info->offset + word * info->width;
     uint64_t old = vector_word(st->vector, offset, info->width), now = old & allowed;
-    if (now == old || !state_live(st, slot)) return true;
-    write_word(st, offset, info->width, now);
-    if (info->mirror != SPACE_NONE)
-        write_word(st, info->mirror, 1, st->space->squares[info->square].mirror[now]);
-    if (!now && is_empty(st, slot)) {
-        st->failed_slot = slot;
-        return false;
+    if ((now == old && old) || state_dead(st, info) || (st->n_pending && !may_write(st, info))) return true;
+    if (!now && !has_other_word(st, info, word)) {
+        if (old) write_domain(st, info, offset, 0);
+        return refute(st, slot);
     }
+    if (now == old) return true;
+    write_domain(st, info, offset, now);
     notify(st, slot, old & ~now, now);
+    if (info->square >= 0)
+        state_queue_pair(st, slot);
+    else if (info->tuple_of >= 0) {
+        relation_update(st, &st->space->squares[info->tuple_of], info->row);
+        state_queue_row(st, (uint32_t)info->tuple_of, info->row);
+    } else if (slot >= st->space->n_slots)
+        notify_squares(st, slot - st->space->n_slots, (uint8_t)now);
     return true;
 }
 
@@ -269,6 +320,7 @@ static bool propagate_instance(struct space_state *st, uint32_t instance)
     const struct shape *sh = &s->shapes[in->shape];
     const uint32_t *slots = s->instance_slots + in->slots;
     if (!is_enforced(st, in)) return true;
+    if (st->n_pending && sh->kind == SHAPE_GENERAL) return true;
     st->failed_constraint = in->constraint;
     st->failed_slot = SPACE_NONE;
     switch (sh->kind) {
@@ -284,48 +336,22 @@ static bool propagate_instance(struct space_state *st, uint32_t instance)
     PANIC("shape of unknown kind %d", sh->kind);
 }
 
-/* ---- triangles ---- */
+/* ---- the worklist ---- */
 
-static bool object_live(const struct space_state *st, const struct square *sq, uint32_t a)
+static bool propagate_row(struct space_state *st, uint32_t row)
 {
-    return sq->liveness[a] == SPACE_NONE || st->vector[st->space->slots[sq->liveness[a]].offset] == 2;
-}
-
-/* The pair (a, b) changed: revisits (a, c) and (b, c) of every triangle on it. */
-static bool propagate_triangles(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
-{
-    const uint8_t *row_a = st->vector + sq->offset + a * sq->stride,
-                  *row_b = st->vector + sq->offset + b * sq->stride;
-    const uint8_t *by_ab = sq->compose + 256u * row_a[b], *by_ba = sq->compose + 256u * row_b[a];
-    for (uint32_t c = 0; c < sq->n; c++) {
-        bool settled = !(row_a[c] & ~by_ab[row_b[c]]) && !(row_b[c] & ~by_ba[row_a[c]]);
-        if (settled || c == a || c == b || !object_live(st, sq, c)) continue;
-        uint8_t ac = by_ab[row_b[c]];
-        const uint8_t *mirror = sq->mirror;
-        if (!state_restrict_word(st, sq->slots[a * sq->n + c], 0, a < c ? ac : mirror[ac])) return false;
-        uint8_t bc = by_ba[row_a[c]];
-        if (!state_restrict_word(st, sq->slots[b * sq->n + c], 0, b < c ? bc : mirror[bc])) return false;
-    }
-    return true;
-}
-
-static bool propagate_changed_pair(struct space_state *st, uint32_t slot)
-{
-    const struct slot_info *info = &st->space->slots[slot];
-    const struct square *sq = &st->space->squares[info->square];
-    if (!state_live(st, slot)) return true;
-    st->failed_constraint = sq->constraint;
-    st->failed_slot = SPACE_NONE;
-    uint32_t at = info->offset - sq->offset;
-    return propagate_triangles(st, sq, at / sq->stride, at % sq->stride);
+    return square_propagate_row(st, row / (2 * ROW_MAX), row % (2 * ROW_MAX));
 }
 
 bool state_propagate(struct space_state *st)
 {
     for (;;) {
         bool ok;
+        st->n_pending = 0;
         if (st->pairs.n)
-            ok = propagate_changed_pair(st, queue_take(&st->pairs));
+            ok = square_propagate_pair(st, queue_take(&st->pairs));
+        else if (st->rows.n)
+            ok = propagate_row(st, queue_take(&st->rows));
         else if (st->quick.n)
             ok = propagate_instance(st, queue_take(&st->quick));
         else if (st->slow.n)
@@ -338,11 +364,61 @@ bool state_propagate(struct space_state *st)
     }
 }
 
+/* ---- which constraint failed ---- */
+
+/* Values of a slot before the write that emptied it. */
+static uint64_t values_before(const struct space_state *st, uint32_t slot)
+{
+    uint64_t now = state_word(st, slot, 0);
+    for (size_t i = st->n_trail; i-- > 0 && !now;)
+        if (st->trail[i].offset == st->space->slots[slot].offset) now = st->trail[i].old;
+    return now;
+}
+
+/* Whether an instance of a relation has a solution, with slots from `k` on free. */
+static bool has_solution(const struct space_state *st, const struct instance *in, uint32_t k,
+                         uint32_t *values)
+{
+    const struct space *s = st->space;
+    const struct shape *sh = &s->shapes[in->shape];
+    if (k == sh->n_slots) return shape_value(sh, values, st->lo) != 0;
+    for (uint64_t m = values_before(st, s->instance_slots[in->slots + k]); m; m &= m - 1) {
+        values[k] = (uint32_t)__builtin_ctzll(m);
+        if (has_solution(st, in, k + 1, values)) return true;
+    }
+    return false;
+}
+
+static bool is_over_pair(const struct space *s, const struct instance *in, const struct slot_info *pair)
+{
+    for (uint32_t k = 0; k < s->shapes[in->shape].n_slots; k++) {
+        const struct slot_info *info = &s->slots[s->instance_slots[in->slots + k]];
+        for (unsigned o = 0; o < info->arity; o++)
+            if (info->objects[o] != pair->objects[0] && info->objects[o] != pair->objects[1]) return false;
+    }
+    return true;
+}
+
+/* The first constraint of a related pair that has no solution, else the last: they fail together. */
+static uint32_t related_constraint(const struct space_state *st, uint32_t pair)
+{
+    const struct space *s = st->space;
+    uint32_t found = SPACE_NONE;
+    for (size_t i = 0; i < s->n_instances; i++) {
+        const struct instance *in = &s->instances[i];
+        if (!in->related || !is_over_pair(s, in, &s->slots[pair])) continue;
+        found = in->constraint;
+        if (!has_solution(st, in, 0, st->values)) return found;
+    }
+    return found;
+}
+
 void state_failure(const struct space_state *st, struct space_failure *why)
 {
     const struct space_def *def = st->space->def;
     uint32_t c = st->failed_constraint, n = (uint32_t)def->n_constraints;
     if (!why) return;
+    if (c == SPACE_NONE && st->failed_pair != SPACE_NONE) c = related_constraint(st, st->failed_pair);
     bool known = c < n + (uint32_t)def->n_triggers;
     bool trigger = known && c >= n;
     *why = (struct space_failure){

@@ -111,7 +111,7 @@ static struct slot_info *new_slot(struct space *s)
 {
     s->slots = arena_grow(s->arena, s->slots, &s->cap_slots, s->n_all + 1, sizeof *s->slots);
     struct slot_info *info = &s->slots[s->n_all++];
-    *info = (struct slot_info){.mirror = SPACE_NONE, .square = -1};
+    *info = (struct slot_info){.mirror = SPACE_NONE, .square = -1, .tuple_of = -1};
     return info;
 }
 
@@ -241,25 +241,11 @@ static void make_liveness(struct space *s)
 
 /* ---- layout ---- */
 
-static uint32_t lay_out_square(struct space *s, struct square *sq, uint32_t offset)
-{
-    sq->offset = offset;
-    sq->stride = sq->n;
-    for (uint32_t a = 0; a < sq->n; a++) {
-        for (uint32_t b = a + 1; b < sq->n; b++) {
-            struct slot_info *info = &s->slots[sq->slots[a * sq->n + b]];
-            info->offset = offset + a * sq->stride + b;
-            info->mirror = offset + b * sq->stride + a;
-        }
-    }
-    return offset + sq->n * sq->stride;
-}
-
 static void lay_out(struct space *s)
 {
     uint32_t offset = 0, canonical = 0;
     for (uint32_t i = 0; i < s->n_squares; i++)
-        offset = lay_out_square(s, &s->squares[i], offset);
+        square_lay_out(s, &s->squares[i], &offset);
     for (uint32_t i = 0; i < s->n_all; i++) {
         struct slot_info *info = &s->slots[i];
         uint32_t bytes = (uint32_t)info->words * info->width;
@@ -269,6 +255,9 @@ static void lay_out(struct space *s)
         info->offset = offset;
         offset += bytes;
     }
+    for (uint32_t i = 0; i < s->n_all; i++)
+        for (unsigned k = 0; k < s->slots[i].n_live; k++)
+            s->slots[i].live_at[k] = s->slots[s->slots[i].live[k]].offset;
     s->vector_bytes = offset;
     s->canonical_bytes = canonical;
 }
@@ -322,7 +311,7 @@ static void watch_instance(struct watch_builder *b)
     const struct space *s = b->s;
     const struct instance *in = &s->instances[b->instance];
     const struct shape *sh = &s->shapes[in->shape];
-    if (s->entailed[b->instance]) return;
+    if (s->entailed[b->instance] || in->related) return;
     for (uint32_t k = 0; k < sh->n_slots; k++) {
         uint32_t slot = s->instance_slots[in->slots + k];
         if (sh->kind != SHAPE_UNARY) add_watch(b, slot, k < WATCH_LIVENESS ? (uint8_t)k : WATCH_ALWAYS);
@@ -367,6 +356,18 @@ static void fill_domains(struct space_state *st)
             if (info->mirror != SPACE_NONE) vector_set_word(st->vector, info->mirror, info->width, word);
         }
     }
+    for (uint32_t i = 0; i < s->n_squares; i++)
+        square_fill(st, &s->squares[i]);
+}
+
+/* Whether no object of the instance is dead. */
+static bool can_be_enforced(const struct space_state *st, uint32_t instance)
+{
+    const struct space *s = st->space;
+    const struct instance *in = &s->instances[instance];
+    for (uint32_t k = 0; k < in->n_guards; k++)
+        if (st->vector[s->guard_at[in->guards + k]] == LIVENESS_DEAD) return false;
+    return true;
 }
 
 static void make_root(struct space *s)
@@ -374,13 +375,16 @@ static void make_root(struct space *s)
     struct space_state *st = state_new(s);
     fill_domains(st);
     for (uint32_t i = 0; i < s->n_instances; i++)
-        state_queue_instance(st, i);
+        if (!s->instances[i].related) state_queue_instance(st, i);
     for (uint32_t i = 0; i < s->n_slots; i++)
         if (s->slots[i].square >= 0) state_queue_pair(st, i);
+    for (uint32_t i = 0; i < s->n_squares; i++)
+        for (uint32_t a = 0; a < s->squares[i].n; a++)
+            state_queue_row(st, i, a);
     if (state_propagate(st)) {
         s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
         for (uint32_t i = 0; i < s->n_instances; i++)
-            s->entailed[i] = bounds_entailed(st, i);
+            s->entailed[i] = bounds_entailed(st, i) || !can_be_enforced(st, i);
         build_watches(s);
     } else {
         state_failure(st, &s->root_failure);
@@ -395,6 +399,14 @@ static void fingerprint(struct space *s)
     h = hash_bytes(h, &data, sizeof data);
     s->fingerprint =
         hash_finish(hash_bytes(h, s->parameters, (size_t)s->def->n_parameters * sizeof *s->parameters));
+}
+
+static void check_squares(const struct space *s, struct diag *d)
+{
+    for (uint32_t i = 0; i < s->n_squares; i++)
+        if (s->squares[i].n > ROW_MAX)
+            diag_plain(d, "space '%s' has constraints over three of %u objects; at most %d are possible",
+                       s->def->name, s->squares[i].n, ROW_MAX);
 }
 
 struct space *space_instantiate(const struct space_def *def, const struct space_data *data, struct diag *d)
@@ -415,6 +427,13 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     }
     make_liveness(s);
     ground_all(s);
+    check_squares(s, d);
+    if (diag_failed(d)) {
+        space_free(s);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < s->n_squares; i++)
+        relation_find(s, &s->squares[i]);
     lay_out(s);
     locate_guards(s);
     s->entailed = ARENA_ARRAY(s->arena, bool, s->n_instances + 1);

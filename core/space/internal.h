@@ -1,9 +1,14 @@
 /* The layout of spaces and states, shared by the files of this folder.
  *
- * Besides the slots of choices there is one *liveness slot* per latent object, with the values 0 (dead) and 1
- * (live); it is numbered after the choices and propagated like any slot, so triggers are constraints. A
- * constraint becomes *instances*: a shape (the formula with its slots numbered 0, 1, ...) and the slots.
- * Instances of one shape share its tables. */
+ * A slot that is not live yet has a *conditional* domain: the values that it may have if its objects are all
+ * live. It is propagated too (what it excludes stays excluded once it is live), but a constraint writes to it
+ * only if every object of the constraint is live or an object of the slot. An empty conditional domain says
+ * that its objects are not all live: the last possible one of them is dead. Outside of this folder, and in
+ * the canonical form, a slot that is not live has its initial domain. Besides the slots of choices there is
+ * one *liveness slot* per latent object, with the values 0 (dead) and 1 (live); it is numbered after the
+ * choices and propagated like any slot, so triggers are constraints. A constraint becomes *instances*: a
+ * shape (the formula with its slots numbered 0, 1, ...) and the slots. Instances of one shape share its
+ * tables. */
 #ifndef THRESH_SPACE_INTERNAL_H
 #define THRESH_SPACE_INTERNAL_H
 
@@ -11,9 +16,11 @@
 #include "core/base/diag.h"
 #include "core/space/data_internal.h"
 #include "core/space/def.h"
+#include "core/space/rows.h"
 #include "core/space/space.h"
 
 #define SPACE_NONE UINT32_MAX
+#define SPACE_MAX_PENDING 8
 #define WATCH_ALWAYS UINT8_MAX
 #define WATCH_LIVENESS (UINT8_MAX - 1) /* only when the object becomes live */
 #define SPACE_BIG (INT64_C(1) << 60)   /* all arithmetic saturates here */
@@ -26,14 +33,18 @@ struct universe {
 struct slot_info {
     uint32_t offset; /* in the vector */
     uint32_t mirror; /* offset of the same pair seen from the other object, or NONE */
-    uint8_t width;   /* bytes of a word: 1, 2, 4 or 8 */
+    uint8_t width;   /* bytes of a word: 1, 2 or 8 */
     uint8_t arity, n_live;
+    uint8_t tuple_choice; /* with tuple_of: which choice of the tuples it is */
     uint16_t words;
     uint16_t group;
-    int16_t square; /* of a pair choice with triangles, or -1 */
+    int16_t square;                    /* of a pair choice with triangles, or -1 */
+    uint16_t row, column;              /* there */
+    int16_t tuple_of;                  /* square whose relation reads it as a choice of object `row`, or -1 */
+    uint32_t live_at[SPACE_MAX_ARITY]; /* offsets of the liveness of its latent objects */
+    uint32_t live[SPACE_MAX_ARITY];    /* liveness slots of its latent objects */
     uint32_t universe;
     uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
-    uint32_t live[SPACE_MAX_ARITY];    /* liveness slots of its latent objects */
     uint32_t canonical;                /* offset in the canonical form */
 };
 
@@ -101,6 +112,7 @@ struct instance {
     uint32_t shape, constraint; /* constraints first, then triggers */
     uint32_t slots;             /* first in instance_slots */
     uint32_t guards, n_guards;  /* liveness slots: enforced when all are live */
+    bool related;               /* part of the relation of a square */
 };
 
 /* An instance to revisit when a slot changes, with all that decides whether to: one entry is one read. */
@@ -112,14 +124,20 @@ struct watch {
     bool slow;          /* which queue */
 };
 
-/* A pair choice as a square of bytes, with the composition of its relation over triangles. */
+/* A pair choice as a square of bytes, with the composition of its relation over triangles. Row a holds the
+ * values left to (a, b) as seen from a; entries (a, a) and the padding are 0. */
 struct square {
-    uint32_t n, offset, stride;
-    const uint32_t *slots;    /* [a * n + b], both halves */
-    const uint32_t *liveness; /* of each object, or NONE */
-    const uint8_t *compose;   /* [mask ab * 256 + mask bc] -> mask ac */
+    uint32_t n, offset, stride; /* objects; of row 0; of a row, a multiple of ROW_ALIGN */
+    uint32_t n_values;
+    uint32_t live_bits, present_bits; /* offsets of words of 32 bits, by object: live; not dead */
+    const uint32_t *slots;            /* [a * n + b], both halves */
+    const uint32_t *liveness;         /* of each object, or NONE */
+    const uint32_t *member;           /* by latent object: its number here, or NONE */
+    const uint8_t *compose;           /* [mask ab * 256 + mask bc] -> mask ac */
+    bool neutral[256];                /* mask ab allows every ac, whatever bc is */
     uint8_t mirror[256];
-    uint32_t constraint; /* the first of its triangle constraints */
+    uint32_t constraint;       /* the first of its triangle constraints */
+    struct relation *relation; /* or NULL */
 };
 
 struct set_members {
@@ -168,6 +186,12 @@ struct space {
     uint32_t *group_first; /* slots of a group are consecutive: [group], [group + 1] */
 };
 
+/* A direct-mapped cache of struct row_block, see relation.c. */
+struct block_cache {
+    struct row_block *blocks;
+    uint64_t *keys;
+};
+
 struct trail_entry {
     uint64_t old;
     uint32_t offset, width;
@@ -186,12 +210,17 @@ struct space_state {
     struct trail_entry *trail;
     size_t n_trail, cap_trail;
     bool trailing;
-    struct work_queue pairs, quick, slow; /* square slots; tabulated instances; general ones */
-    int64_t *lo, *hi;                     /* of the nodes of the shape at work */
+    struct work_queue pairs, rows, quick,
+        slow; /* square slots; objects of squares; tabulated instances; others */
+    struct block_cache cache;
+    uint32_t pending[SPACE_MAX_PENDING]; /* liveness slots of the instance at work that are only possible */
+    uint32_t n_pending;
+    int64_t *lo, *hi; /* of the nodes of the shape at work */
     bool *narrowed;
-    int64_t *rest;    /* partial products */
-    uint32_t *values; /* of the slots of an instance */
-    uint32_t failed_slot, failed_constraint;
+    int64_t *rest;                           /* partial products */
+    uint32_t *values;                        /* of the slots of an instance */
+    uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
+    uint32_t failed_pair;
 };
 
 /* Where every vector has a byte that reads as a live liveness slot; it is no part of the state. */
@@ -235,12 +264,26 @@ static inline uint64_t state_word(const struct space_state *st, uint32_t slot, u
     return vector_word(st->vector, i->offset + word * i->width, i->width);
 }
 
+enum { LIVENESS_DEAD = 1, LIVENESS_LIVE = 2, LIVENESS_POSSIBLE = 3 }; /* domains of a liveness slot */
+
 static inline bool state_live(const struct space_state *st, uint32_t slot)
 {
     const struct slot_info *i = &st->space->slots[slot];
     for (unsigned k = 0; k < i->n_live; k++)
-        if (st->vector[st->space->slots[i->live[k]].offset] != 2) return false;
+        if (st->vector[i->live_at[k]] != LIVENESS_LIVE) return false;
     return true;
+}
+
+static inline bool state_dead(const struct space_state *st, const struct slot_info *i)
+{
+    for (unsigned k = 0; k < i->n_live; k++)
+        if (st->vector[i->live_at[k]] == LIVENESS_DEAD) return true;
+    return false;
+}
+
+static inline bool square_bit(const struct space_state *st, uint32_t bits, uint32_t object)
+{
+    return st->vector[bits + object / 8] >> object % 8 & 1;
 }
 
 /* ground.c: from formulas to instances */
@@ -297,8 +340,33 @@ void state_queue_instance(struct space_state *st, uint32_t instance);
 /* Large shapes wait until the quick ones are done. */
 bool shape_is_slow(const struct shape *sh);
 void state_queue_pair(struct space_state *st, uint32_t slot);
+void state_queue_row(struct space_state *st, uint32_t square,
+                     uint32_t object); /* + ROW_MAX: it became live */
 void state_clear_queues(struct space_state *st);
 void state_failure(const struct space_state *st, struct space_failure *why);
+
+/* Writes a part of the vector that follows from domains; it goes on the trail. */
+void state_write(struct space_state *st, uint32_t offset, unsigned width, uint64_t value);
+
+/* square.c: triangles of a pair choice, liveness of its objects */
+void square_lay_out(struct space *s, struct square *sq, uint32_t *offset);
+void square_fill(struct space_state *st, const struct square *sq); /* what follows from full domains */
+void square_set_liveness(struct space_state *st, const struct square *sq, uint32_t object, uint8_t liveness);
+BASE_MUST_USE bool square_propagate_pair(struct space_state *st, uint32_t slot);
+BASE_MUST_USE bool square_propagate_row(struct space_state *st, uint32_t square, uint32_t object);
+BASE_MUST_USE bool square_restrict(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b,
+                                   uint8_t allowed);
+/* The first live pair with two or more values left, as a slot, or NONE. */
+uint32_t square_first_open(const struct space_state *st, const struct square *sq);
+
+/* relation.c: constraints of a pair choice and the enum choices of its two objects */
+void relation_find(struct space *s, struct square *sq); /* marks instances as related; before the layout */
+void relation_lay_out(struct square *sq, uint32_t *offset);
+void relation_update(struct space_state *st, const struct square *sq, uint32_t object);
+BASE_MUST_USE bool relation_propagate_row(struct space_state *st, const struct square *sq, uint32_t a);
+BASE_MUST_USE bool relation_propagate_pair(struct space_state *st, const struct square *sq, uint32_t a,
+                                           uint32_t b);
+void block_cache_free(struct block_cache *c);
 
 /* bounds.c: instances without a table */
 BASE_MUST_USE bool bounds_propagate(struct space_state *st, uint32_t instance);

@@ -59,6 +59,8 @@ bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allow
     CHECK(slot < st->space->n_slots);
     st->failed_constraint = SPACE_NONE;
     st->failed_slot = slot;
+    st->failed_pair = SPACE_NONE;
+    st->n_pending = 0;
     bool ok = state_live(st, slot);
     for (unsigned w = 0; ok && w < st->space->slots[slot].words; w++)
         ok = state_restrict_word(st, slot, w, w < words ? allowed[w] : 0);
@@ -133,6 +135,9 @@ int space_object_state(const struct space_state *st, unsigned root_set, uint32_t
 static uint32_t first_open(const struct space_state *st, unsigned group)
 {
     const struct space *s = st->space;
+    if (s->group_first[group] == s->group_first[group + 1]) return SPACE_NONE;
+    int16_t square = s->slots[s->group_first[group]].square;
+    if (square >= 0) return square_first_open(st, &s->squares[square]);
     for (uint32_t i = s->group_first[group]; i < s->group_first[group + 1]; i++)
         if (space_is_open(st, i)) return i;
     return SPACE_NONE;
@@ -156,12 +161,21 @@ uint32_t space_open_count(const struct space_state *st)
     return n;
 }
 
+static uint64_t full_word(const struct space *s, const struct slot_info *info, unsigned word)
+{
+    uint32_t left = s->universes[info->universe].n - word * 64;
+    return left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+}
+
 void space_canonical(const struct space_state *st, uint8_t *out)
 {
     const struct space *s = st->space;
     for (uint32_t i = 0; i < s->n_all; i++) {
         const struct slot_info *info = &s->slots[i];
-        memcpy(out + info->canonical, st->vector + info->offset, (size_t)info->words * info->width);
+        bool live = state_live(st, i);
+        for (unsigned w = 0; w < info->words; w++)
+            vector_set_word(out, info->canonical + w * info->width, info->width,
+                            live ? state_word(st, i, w) : full_word(s, info, w));
     }
 }
 
@@ -169,7 +183,14 @@ uint64_t space_state_hash(const struct space_state *st)
 {
     const struct space *s = st->space;
     uint64_t h = HASH_START;
-    for (uint32_t i = 0; i < s->n_all; i++)
-        h = hash_bytes(h, st->vector + s->slots[i].offset, (size_t)s->slots[i].words * s->slots[i].width);
+    for (uint32_t i = 0; i < s->n_all; i++) {
+        const struct slot_info *info = &s->slots[i];
+        bool live = state_live(st, i);
+        for (unsigned w = 0; w < info->words; w++) {
+            uint8_t bytes[8];
+            vector_set_word(bytes, 0, info->width, live ? state_word(st, i, w) : full_word(s, info, w));
+            h = hash_bytes(h, bytes, info->width);
+        }
+    }
     return hash_finish(h);
 }
