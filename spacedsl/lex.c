@@ -21,33 +21,70 @@ static void skip_line(struct lexer *lx)
         lx->next++;
 }
 
-static void read_doc(struct lexer *lx, struct strbuf *doc)
+/* The comments between two tokens. */
+struct remarks {
+    struct strbuf doc, block, trailing;
+    unsigned newlines; /* since the last token or comment */
+    bool line_ended;   /* since the last token */
+    bool paragraph;    /* a blank line was passed */
+};
+
+/* Appends the rest of the line, `skip` characters further on. Rules such as `# ---- x ----` say nothing. */
+static void read_comment(struct lexer *lx, unsigned skip, struct strbuf *out)
 {
-    lx->next += 3;
+    lx->next += skip;
     while (*rest(lx) == ' ')
         lx->next++;
     size_t start = lx->next;
     skip_line(lx);
-    if (doc->length) strbuf_add(doc, " ");
-    strbuf_addn(doc, lx->source->text + start, lx->next - start);
+    if (!strncmp(lx->source->text + start, "--", 2) || lx->next == start) return;
+    if (out->length) strbuf_add(out, " ");
+    strbuf_addn(out, lx->source->text + start, lx->next - start);
 }
 
-static const char *skip_space(struct lexer *lx)
+static void pass_space(struct lexer *lx, struct remarks *r)
 {
-    struct strbuf doc = {0};
+    if (*rest(lx) == '\n') {
+        r->line_ended = true;
+        if (++r->newlines == 2) {
+            r->paragraph = true;
+            strbuf_free(&r->block);
+        }
+    }
+    lx->next++;
+}
+
+static void pass_comment(struct lexer *lx, struct remarks *r)
+{
+    bool doc = *rest(lx) == '/';
+    read_comment(lx, doc ? 3 : 1, doc ? &r->doc : r->line_ended ? &r->block : &r->trailing);
+    r->newlines = 0;
+}
+
+static const char *keep(struct lexer *lx, struct strbuf *b)
+{
+    const char *text = b->length ? arena_strdup(lx->arena, b->text) : "";
+    strbuf_free(b);
+    return text;
+}
+
+static struct token skip_space(struct lexer *lx)
+{
+    struct remarks r = {.line_ended = lx->next == 0};
     for (;;) {
         if (isspace((unsigned char)*rest(lx)))
-            lx->next++;
-        else if (*rest(lx) == '#')
-            skip_line(lx);
-        else if (!strncmp(rest(lx), "///", 3))
-            read_doc(lx, &doc);
+            pass_space(lx, &r);
+        else if (*rest(lx) == '#' || !strncmp(rest(lx), "///", 3))
+            pass_comment(lx, &r);
         else
             break;
     }
-    const char *text = doc.length ? arena_strdup(lx->arena, doc.text) : "";
-    strbuf_free(&doc);
-    return text;
+    return (struct token){.at = {lx->source, lx->next},
+                          .text = "end of file",
+                          .doc = keep(lx, &r.doc),
+                          .comment = keep(lx, &r.block),
+                          .trailing = keep(lx, &r.trailing),
+                          .paragraph = r.paragraph};
 }
 
 static void read_name(struct lexer *lx, struct token *t)
@@ -102,8 +139,7 @@ static bool read_punct(struct lexer *lx, struct token *t)
 struct token lex_next(struct lexer *lx)
 {
     for (;;) {
-        const char *doc = skip_space(lx);
-        struct token t = {.at = {lx->source, lx->next}, .text = "end of file", .doc = doc};
+        struct token t = skip_space(lx);
         char c = *rest(lx);
         if (!c) return t;
         if (isalpha((unsigned char)c) || c == '_')

@@ -1,4 +1,5 @@
-/* Tokens of .space files. `#` starts a comment, `///` a doc comment that belongs to the next declaration. */
+/* Tokens of .space files. `#` starts a comment, `///` a doc comment. Comments are kept with the tokens around
+ * them: they are what `thresh space describe` prints. */
 #ifndef THRESH_SPACEDSL_LEX_H
 #define THRESH_SPACEDSL_LEX_H
 
@@ -15,7 +16,10 @@ struct token {
     struct source_pos at;
     const char *text; /* of names, punctuation and strings */
     int64_t number;
-    const char *doc; /* the doc comment before it, or "" */
+    const char *doc;      /* the doc comment before it, or "" */
+    const char *comment;  /* the block of comments directly above it, or "" */
+    const char *trailing; /* the comment behind the token before it, on the same line, or "" */
+    bool paragraph;       /* a blank line is before it */
 };
 
 struct lexer {

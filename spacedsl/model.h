@@ -14,17 +14,18 @@ struct model {
     struct space_choice *choices;
     struct space_constraint *constraints;
     struct space_trigger *triggers;
+    struct space_define *defines;
     struct space_domain *domains;
     struct space_node *nodes;
     int32_t *kids;
-    size_t n_sets, n_properties, n_parameters, n_choices, n_constraints, n_triggers, n_domains, n_nodes,
-        n_kids;
+    size_t n_sets, n_properties, n_parameters, n_choices, n_constraints, n_triggers, n_defines, n_domains,
+        n_nodes, n_kids;
     size_t cap_domains, cap_nodes, cap_kids;
 };
 
 /* Resolves names, checks types and expands definitions. Returns NULL after adding errors. */
 struct model *spacedsl_resolve(const struct ast *ast, struct arena *a, struct diag *d);
-/* The tables as a definition; it lives as long as the arena and the source text. */
+/* The tables as a definition; it lives as long as the arena and the source texts. */
 const struct space_def *spacedsl_model_def(const struct model *m);
 /* The C file. malloc'd text. */
 char *spacedsl_emit(const struct model *m);

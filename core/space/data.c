@@ -144,7 +144,7 @@ static struct data_row *obtain_row(struct data_table *t, const uint32_t *args, u
 {
     CHECK(n == t->arity);
     if (t->n_rows * 2 >= t->index_size) grow_index(t);
-    size_t at = probe(t, args);
+    size_t at = n ? probe(t, args) : 0;
     if (t->index[at]) return &t->rows[t->index[at] - 1];
     t->rows = base_realloc(t->rows, (t->n_rows + 1) * sizeof *t->rows);
     struct data_row *row = &t->rows[t->n_rows++];
@@ -157,7 +157,7 @@ static struct data_row *obtain_row(struct data_table *t, const uint32_t *args, u
 static const struct data_row *find_row(const struct data_table *t, const uint32_t *args, unsigned n)
 {
     if (!t || t->arity != n || !t->index_size) return NULL;
-    size_t at = probe(t, args);
+    size_t at = n ? probe(t, args) : 0;
     return t->index[at] ? &t->rows[t->index[at] - 1] : NULL;
 }
 
@@ -279,6 +279,84 @@ static void check_arity(const struct space_data *data, const struct space_def *d
     }
 }
 
+/* ---- recursive definitions ---- */
+
+struct walk {
+    const struct space_data *data;
+    const struct space_def *def;
+    const struct space_define *define;
+    uint8_t *seen; /* by object: 0 new, 1 on the path, 2 done */
+    uint32_t n;
+};
+
+static bool ends(struct walk *w, uint32_t object);
+
+static bool step_ends(struct walk *w, int64_t to)
+{
+    return to < 0 || to >= w->n || ends(w, (uint32_t)to);
+}
+
+/* Whether every walk along the steps from the object ends. */
+static bool ends(struct walk *w, uint32_t object)
+{
+    if (w->seen[object]) return w->seen[object] == 2;
+    w->seen[object] = 1;
+    for (unsigned i = 0; i < w->define->n_steps; i++) {
+        const struct space_property *p = &w->def->properties[w->define->steps[i]];
+        const struct data_table *t = data_table_find(w->data, p->name);
+        struct data_list list = data_table_list(t, &object, 1);
+        for (size_t k = 0; p->list && k < list.n; k++)
+            if (!step_ends(w, list.items[k])) return false;
+        if (!p->list && !step_ends(w, data_table_int(t, &object, 1, -1))) return false;
+    }
+    w->seen[object] = 2;
+    return true;
+}
+
+static void check_recursion(const struct space_data *data, const struct space_def *def,
+                            const struct space_define *define, struct diag *d)
+{
+    const struct space_property *first = &def->properties[define->steps[0]];
+    const char *root = def->sets[def->sets[first->args[0]].root].name;
+    struct walk w = {.data = data, .def = def, .define = define, .n = space_data_set_size(data, root)};
+    w.seen = base_calloc(w.n + 1, 1);
+    bool ok = true;
+    for (uint32_t i = 0; i < w.n && ok; i++)
+        ok = ends(&w, i);
+    if (!ok)
+        diag_plain(d, "%s:%u: the definition of '%s' is cyclic in this instance, along '%s'", define->file,
+                   define->line, define->name, first->name);
+    free(w.seen);
+}
+
+/* ---- parametric sets ---- */
+
+static bool is_member(const struct space_data *data, const struct space_def *def, int32_t set, int64_t id)
+{
+    const struct space_set *s = &def->sets[set];
+    if (s->range) return id >= s->lo && id <= s->hi;
+    if (s->root == set) return id >= 0 && id < space_data_set_size(data, s->name);
+    struct data_list list = data_table_list(data_table_find(data, s->name), NULL, 0);
+    for (size_t i = 0; i < list.n; i++)
+        if (list.items[i] == id) return true;
+    return s->param >= 0;
+}
+
+/* The members of a parametric set are in the set around it. */
+static void check_members(const struct space_data *data, const struct space_def *def, int32_t set,
+                          struct diag *d)
+{
+    const struct space_set *s = &def->sets[set];
+    const struct data_table *t = data_table_find(data, s->name);
+    int32_t around = s->parent >= 0 ? s->parent : set;
+    for (size_t i = 0; t && t->arity == 1 && i < t->n_rows; i++)
+        for (size_t k = 0; k < t->rows[i].n; k++)
+            if (!is_member(data, def, around, t->rows[i].items[k])) {
+                diag_plain(d, "an object of set '%s' is not in set '%s'", s->name, def->sets[around].name);
+                return;
+            }
+}
+
 void data_check(const struct space_data *data, const struct space_def *def, struct diag *d)
 {
     for (size_t i = 0; i < data->n_tables; i++)
@@ -290,4 +368,8 @@ void data_check(const struct space_data *data, const struct space_def *def, stru
             diag_plain(d, "the instance names set '%s', which space '%s' does not declare",
                        data->sets[i].name, def->name);
     check_arity(data, def, d);
+    for (int32_t i = 0; i < def->n_sets; i++)
+        if (def->sets[i].param >= 0) check_members(data, def, i, d);
+    for (int32_t i = 0; i < def->n_defines; i++)
+        if (def->defines[i].n_steps) check_recursion(data, def, &def->defines[i], d);
 }

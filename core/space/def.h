@@ -1,9 +1,9 @@
 /* What spacec emits for one .space file: constant tables, read by space_instantiate().
  *
  * Everything is an index into an array of struct space_def. Formulas are trees of struct space_node;
- * definitions and counters are already expanded. Variables are numbered: a node VAR i reads variable i of the
- * environment, the variables of a constraint's own `forall` come first. Objects are ids of their root set;
- * objects of a range set (Axis = 0..2) are the integers themselves. */
+ * definitions and counters are already expanded, recursive ones left as calls. Variables are numbered: a node
+ * VAR i reads variable i of the environment, the variables of a constraint's own `forall` come first. Objects
+ * are ids of their root set; objects of a range set (Axis = 0..2) are the integers themselves. */
 #ifndef THRESH_SPACE_DEF_H
 #define THRESH_SPACE_DEF_H
 
@@ -25,7 +25,7 @@ enum { SPACE_MAX_ARITY = 4, SPACE_MAX_VARS = 24, SPACE_MAX_VALUES = 4096, SPACE_
     X(OR, "||") X(NOT, "!") X(IMP, "->") X(ITE, "kid 0 ? kid 1 : kid 2") \
     X(EXISTS, "variable imm over domain a: kid 0") X(FORALL, "variable imm over domain a: kid 0") \
     X(SUM, "of kid 0 over variable imm in domain a where kid 1") X(PRODUCT, "as SUM") \
-    X(MINOF, "as SUM") X(MAXOF, "as SUM")
+    X(MINOF, "as SUM") X(MAXOF, "as SUM") X(DEFINE, "recursive definition a of the objects kids")
 /* clang-format on */
 
 enum space_op {
@@ -50,8 +50,15 @@ struct space_domain {
     int32_t root; /* root set of its objects */
 };
 
+/* What the file says of a declaration, for `thresh space describe`. */
+struct space_remark {
+    const char *doc;  /* its comment, or "" */
+    const char *text; /* the declaration on one line */
+};
+
 struct space_set {
     const char *name;
+    struct space_remark remark;
     int32_t root;     /* index of its root set; its own index if it is one */
     int32_t parent;   /* set that it is a subset of, or -1 */
     int32_t param;    /* set of the parameter of a parametric set, or -1 */
@@ -62,6 +69,7 @@ struct space_set {
 
 struct space_property {
     const char *name;
+    struct space_remark remark;
     uint8_t arity;
     int32_t args[SPACE_MAX_ARITY]; /* sets */
     int32_t object;                /* set of its values, or -1: integers or booleans */
@@ -70,6 +78,7 @@ struct space_property {
 
 struct space_parameter {
     const char *name;
+    struct space_remark remark;
     const char *unit; /* or "" */
     bool has_default;
     int64_t value;
@@ -84,7 +93,7 @@ struct space_alias {
 
 struct space_choice {
     const char *name;
-    const char *doc; /* text of its doc comment, or "" */
+    struct space_remark remark;
     uint8_t arity;
     uint8_t pairing;  /* enum space_pairing */
     uint8_t n_values; /* 0: an integer choice */
@@ -92,6 +101,7 @@ struct space_choice {
     struct space_domain
         args[SPACE_MAX_ARITY]; /* `arg` of a domain may use the earlier arguments as variables */
     const char *const *value_names;
+    const char *const *value_docs; /* "" if none */
     const int64_t *codes;
     const uint8_t *mirror; /* value when the two arguments change places */
     const struct space_alias *aliases;
@@ -100,9 +110,25 @@ struct space_choice {
     unsigned line;
 };
 
+/* A definition that names itself; its arguments are variables 0, 1, ... of the body. Each step towards the
+ * end of the recursion takes argument `along` to one of the objects that the `steps` properties give for it;
+ * the definition of no object is 0, or no object. */
+struct space_define {
+    const char *name;
+    uint8_t n_params;
+    int32_t body;  /* node */
+    bool object;   /* its value is an object */
+    uint8_t along; /* argument */
+    uint8_t n_steps;
+    int32_t steps[SPACE_MAX_ARITY]; /* properties */
+    const char *file;
+    unsigned line;
+};
+
 struct space_constraint {
     const char *text; /* its first words */
-    const char *doc;
+    const char *doc;  /* its reason, or "" */
+    const char *file;
     unsigned line;
     uint8_t n_vars;
     int32_t domains; /* of its variables: first index in domains[], consecutive */
@@ -111,6 +137,8 @@ struct space_constraint {
 
 struct space_trigger {
     const char *text;
+    const char *doc;
+    const char *file;
     unsigned line;
     uint8_t n_vars;
     int32_t domains;
@@ -121,17 +149,29 @@ struct space_trigger {
 
 struct space_def {
     const char *name, *file;
-    uint64_t hash; /* of the source text */
+    const char *doc; /* the comment above it, or "" */
+    uint64_t hash;   /* of the source texts */
     const struct space_set *sets;
     const struct space_property *properties;
     const struct space_parameter *parameters;
     const struct space_choice *choices;
     const struct space_constraint *constraints;
     const struct space_trigger *triggers;
+    const struct space_define *defines;
     const struct space_domain *domains;
     const struct space_node *nodes;
     const int32_t *kids;
-    int32_t n_sets, n_properties, n_parameters, n_choices, n_constraints, n_triggers, n_domains, n_nodes;
+    int32_t n_sets, n_properties, n_parameters, n_choices, n_constraints, n_triggers, n_defines, n_domains,
+        n_nodes;
+};
+
+/* What a shared object made from a .space file exports, as `thresh_space`. It begins with its version and
+ * size. */
+enum { SPACE_PLUGIN_ABI = 1 };
+struct space_plugin {
+    uint32_t abi;      /* SPACE_PLUGIN_ABI */
+    uint32_t def_size; /* sizeof(struct space_def) */
+    const struct space_def *def;
 };
 
 #endif

@@ -84,7 +84,7 @@ static void collect_range(struct grounder *g, const struct space_node *n, struct
 {
     int64_t lo = static_value(g, kid(g, n, 0)), hi = static_value(g, kid(g, n, 1));
     int64_t step = n->n > 2 ? static_value(g, kid(g, n, 2)) : 1;
-    for (int64_t x = lo; x <= hi && step > 0 && out->n <= SPACE_MAX_VALUES; x += step)
+    for (int64_t x = lo; x <= hi && step > 0 && out->n <= SPACE_MAX_VALUES; x = expression_add(x, step))
         add_item(g, out, x);
 }
 
@@ -315,6 +315,23 @@ static struct ground_node *ground_quantifier(struct grounder *g, const struct sp
     return expression_make(g->a, op, kids, (uint32_t)objects.n);
 }
 
+/* A recursive definition: its body with the arguments as its first variables. It ends because the instance
+ * was checked (data_check). */
+static struct ground_node *ground_define(struct grounder *g, const struct space_node *n)
+{
+    const struct space_define *d = &g->s->def->defines[n->a];
+    int64_t args[SPACE_MAX_ARITY], outer[SPACE_MAX_VARS];
+    for (unsigned i = 0; i < n->n; i++) {
+        args[i] = static_value(g, kid(g, n, i));
+        if (args[i] < 0) return constant(g, d->object ? -1 : 0);
+    }
+    memcpy(outer, g->env, sizeof outer);
+    memcpy(g->env, args, n->n * sizeof *args);
+    struct ground_node *x = ground(g, d->body);
+    memcpy(g->env, outer, sizeof outer);
+    return x;
+}
+
 static struct ground_node *ground(struct grounder *g, int32_t node)
 {
     const struct space_node *n = &g->s->def->nodes[node];
@@ -360,6 +377,8 @@ static struct ground_node *ground(struct grounder *g, int32_t node)
         return ground_quantifier(g, n, GROUND_MIN, number_term);
     case SPACE_MAXOF:
         return ground_quantifier(g, n, GROUND_MAX, number_term);
+    case SPACE_DEFINE:
+        return ground_define(g, n);
     case SPACE_LIST:
     case SPACE_RANGE:
         PANIC("a list is no value");

@@ -60,6 +60,35 @@ static const char BRUTE_ORDER[] =
     "counter merged = sum of 1 over a in S, b in S where order(a, b) is MERGED\n"
     "require merged <= k\n";
 
+static const char BRUTE_QUOTIENT[] =
+    "space classes set S set I : S set D : S disjoint I property latent(D): D parameter k: int\n"
+    "choice pick(d: D): { NO, YES }\n"
+    "choice order(a: S, b: S): { OUTER, INNER, MERGED } antisymmetric OUTER ~ INNER\n"
+    "choice size(d: D): int in 2..3\n"
+    "trigger forall d in D: when pick(d) is YES activate latent(d)\n"
+    "quotient Around(i: I) = d: D where order(d, i) is OUTER modulo order is MERGED\n"
+    "counter volume(i: I) = product of size(d) over d in Around(i)\n"
+    "half counter loops(i: I) = sum of 1 over d in Around(i) where size(d) > 2\n"
+    "require forall a, b, c in S: order(a, b) is MERGED && order(b, c) is MERGED -> order(a, c) is MERGED\n"
+    "require forall i in I: volume(i) <= k && loops(i) <= 1\n"
+    "require forall i in I: k > 5 -> exists d in Around(i): size(d) == 3\n"
+    "require forall i in I, d in Around(i): pick(d) is NO || size(d) == 2\n"
+    "require forall i in I, d in D: d in Around(i) -> size(d) <= k\n";
+
+static const char BRUTE_RECURSION[] =
+    "space recursion set N property parent(N): N property kids(N): N list parameter k: int set Few = 0..1\n"
+    "choice x(n: N): int in 0..2\n"
+    "choice use(n: N): { OWN, UP }\n"
+    "define value(n: N): int = use(n) is OWN ? x(n) : value(parent(n)) + 1\n"
+    "define weight(n: N): int = x(n) + (sum of weight(c) over c in kids(n))\n"
+    "define above(n: N): N = parent(parent(n))\n"
+    "counter deep = max of value(n) over n in N\n"
+    "counter low = min of value(n) * 2 over n in N where use(n) is OWN\n"
+    "counter total = sum of value(n) over n in N where value(n) > 1\n"
+    "counter all = sum of weight(n) - total over n in N\n"
+    "require deep <= k && total != 3 && (low > 0 || all > 2)\n"
+    "require forall n in N: weight(n) <= k + 2 && (x(above(n)) != 1 || x(n) in Few)\n";
+
 struct brute {
     const struct space_def *def;
     struct space *space;
@@ -228,6 +257,22 @@ static int64_t brute_property(struct brute *b, const struct space_node *n)
     return data_table_int(data_table_find(b->data, b->def->properties[n->a].name), args, n->n, none);
 }
 
+/* A recursive definition, by recursion. */
+static int64_t brute_define(struct brute *b, const struct space_node *n)
+{
+    const struct space_define *d = &b->def->defines[n->a];
+    int64_t outer[SPACE_MAX_VARS], args[SPACE_MAX_ARITY];
+    for (int i = 0; i < n->n; i++) {
+        args[i] = brute_eval(b, brute_kid(b, n, i));
+        if (args[i] < 0) return d->object ? -1 : 0;
+    }
+    memcpy(outer, b->env, sizeof outer);
+    memcpy(b->env, args, n->n * sizeof *args);
+    int64_t x = brute_eval(b, d->body);
+    memcpy(b->env, outer, sizeof outer);
+    return x;
+}
+
 static int64_t brute_eval(struct brute *b, int32_t node)
 {
     const struct space_node *n = &b->def->nodes[node];
@@ -249,6 +294,8 @@ static int64_t brute_eval(struct brute *b, int32_t node)
         return brute_in(b, n);
     case SPACE_IN_SET:
         return brute_in_domain(b, &b->def->domains[n->a], brute_eval(b, brute_kid(b, n, 0)));
+    case SPACE_DEFINE:
+        return brute_define(b, n);
     case SPACE_EXISTS:
     case SPACE_FORALL:
     case SPACE_SUM:
@@ -521,4 +568,39 @@ Test(space_brute_force, latent_objects)
 Test(space_brute_force, order_triangles)
 {
     brute_run(BRUTE_ORDER, brute_fill_order, 40);
+}
+
+static void brute_fill_quotient(struct brute *b)
+{
+    brute_objects(b, "S", 4);
+    uint32_t inst = pcg32_below(&b->rng, 4);
+    space_data_member(b->data, "I", inst);
+    for (uint32_t i = 0; i < 4; i++)
+        if (i != inst) space_data_member(b->data, "D", i);
+    uint32_t d = (inst + 1) % 4;
+    space_data_int(b->data, "latent", &d, 1, (inst + 2) % 4);
+    space_data_parameter(b->data, "k", 1 + pcg32_below(&b->rng, 12));
+}
+
+static void brute_fill_recursion(struct brute *b)
+{
+    brute_objects(b, "N", 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        int64_t kids[3], n = 0;
+        for (uint32_t k = i + 1; k < 4; k++)
+            if (pcg32_below(&b->rng, 2)) kids[n++] = k;
+        space_data_list(b->data, "kids", &i, 1, kids, (size_t)n);
+        space_data_int(b->data, "parent", &i, 1, (int64_t)pcg32_below(&b->rng, i + 1) - 1);
+    }
+    space_data_parameter(b->data, "k", pcg32_below(&b->rng, 6));
+}
+
+Test(space_brute_force, quotients)
+{
+    brute_run(BRUTE_QUOTIENT, brute_fill_quotient, 12);
+}
+
+Test(space_brute_force, recursive_definitions)
+{
+    brute_run(BRUTE_RECURSION, brute_fill_recursion, 60);
 }

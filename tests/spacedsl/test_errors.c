@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/strbuf.h"
 #include "spacedsl/model.h"
 
 struct spacedsl_case {
@@ -29,6 +30,58 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "t:1:68: error: argument 1 of 'c' must be an object of set 'A'"},
     {"space s choice c { X }", "t:1:18: error: expected :, found '{'"},
     {"space s choice c: { X } require true", "t:1:25: error: the condition is always true"},
+    {"space s choice x: int in 1..4 require x * x <= 16", "t:1:31: error: the condition is always true"},
+    {"space s choice x: int in { 1, 2, 8 } require x % 3 == 0",
+     "t:1:38: error: the condition can never hold"},
+    {"space s set A choice c(a: A): { X, Y } require forall a, b in A: c(a) is X && c(a) is Y",
+     "t:1:40: error: the condition can never hold"},
+    {"space s set A set B : A choice c(b: B): { X, Y } choice d(a: A): { X } require forall a in B: "
+     "c(a) is X | Y",
+     "t:1:72: error: the condition is always true"},
+    {"space s choice c: { X } define f: bool = c require f",
+     "t:1:42: error: 'f' is declared bool, its value is of another type"},
+    {"space s set A choice c(a: A): { X, Y } define f(a: A): B = a require forall a in A: c(f(a)) is X",
+     "t:1:56: error: unknown set 'B'"},
+    {"space s set A property p(A): A choice c(a: A): int in 0..3 "
+     "define f(a: A): int = c(a) + f(a) require forall a in A: f(a) < 5",
+     "t:1:89: error: the definition of 'f' is cyclic"},
+    {"space s choice c: { X, Y } counter n = c + 1 require n < 2",
+     "t:1:42: error: a counter is a sum, a product, a min or a max of something"},
+    {"space s set A choice x(a: A): int in 0..3 half counter n = sum of x(a) over a in A require n >= 2",
+     "t:1:92: error: half counter 'n' may only be bounded from above"},
+    {"space s set A choice x(a: A): int in 0..3 half counter n = sum of x(a) over a in A require !(n < 2)",
+     "t:1:94: error: half counter 'n' may only be bounded from above"},
+    {"space s set A choice o(a: A, b: A): { L, R, M } antisymmetric L ~ R "
+     "quotient Q = d: A where true modulo o is L require exists d in Q: d in A",
+     "t:1:105: error: the classes must be the same from both sides of a pair of 'o'"},
+    {"space s set A choice c(a: A): { X, Y } quotient Q = d: A where c(d) is X modulo o is M "
+     "require exists d in Q: c(d) is Y",
+     "t:1:81: error: unknown choice 'o'"},
+    {"space s set A choice o(a: A, b: A): { L, M } symmetric quotient Q = d: A where true modulo o is M "
+     "choice c(q: Q): { X }",
+     "t:1:111: error: quotient 'Q' may only be quantified over"},
+    {"space s include \"/nowhere/at/all.space\" choice c: { X }",
+     "t:1:17: error: cannot read '/nowhere/at/all.space'"},
+    {"space s set A property p(A): A choice c(a: A): { X, Y } trigger forall a in A: when c(p(a)) is X "
+     "activate p(a)",
+     "t:1:57: error: the trigger waits for what it activates itself"},
+    {"space s set V property p(V): V property q(V): V choice c(v: V): { X, Y }\n"
+     "trigger forall v in V: when c(p(v)) is X activate q(v)\n"
+     "trigger forall v in V: when c(q(v)) is X activate p(v)",
+     "t:3:1: error: the trigger waits for what it activates itself"},
+    {"space s choice c: { X, X }", "t:1:24: error: value or code used twice"},
+    {"space s choice c: { X = 1, Y = 1 }", "t:1:28: error: value or code used twice"},
+    {"space s set A : B", "t:1:17: error: unknown set 'B'"},
+    {"space s set A choice c(a: A): { X, Y } symmetric",
+     "t:1:22: error: only a choice with named values over two objects of one set can be symmetric"},
+    {"space s choice c: { X, Y } require c == true", "t:1:38: error: the two sides have different types"},
+    {"space s set T(l: L) : T set L", "t:1:18: error: unknown set 'L'"},
+    {"space s set L set T(l: L) choice c(l: L): { X }",
+     "t:1:19: error: a parametric set needs a set that it is part of; or declare a relation"},
+    {"space s parameter p: int = true", "t:1:28: error: expected a number, found 'true'"},
+    {"space s choice c: int in { 1, \"a\" }", "t:1:31: error: expected an expression, found 'a'"},
+    {"space s choice c: int in 1..3 require c > 99999999999999999999", "t:1:43: error: number too large"},
+    {"space s choice c: { X, Y } require c is X @", "t:1:43: error: unexpected character '@'"},
 };
 
 static struct diag *spacedsl_errors(const char *text)
@@ -62,6 +115,41 @@ Test(spacedsl_errors, are_collected)
     d = spacedsl_errors("space s set A choice c(a: A): { X }\nrequire e == 1\nrequire f == 1\n");
     cr_assert_eq(diag_count(d), 2);
     diag_free(d);
+}
+
+Test(spacedsl_errors, are_collected_up_to_twenty)
+{
+    struct strbuf text = {0};
+    strbuf_add(&text, "space s choice c: { X, Y }\n");
+    for (int i = 0; i < 30; i++)
+        strbuf_printf(&text, "require c == n%d\n", i);
+    struct diag *d = spacedsl_errors(text.text);
+    cr_assert_eq(diag_count(d), 30);
+    cr_assert_not_null(diag_message(d, DIAG_MAX - 1));
+    cr_assert_null(diag_message(d, DIAG_MAX));
+    strbuf_free(&text);
+    diag_free(d);
+}
+
+/* Formulas that would grow without end, or overflow the stack, are errors. */
+Test(spacedsl_errors, of_size)
+{
+    struct strbuf text = {0};
+    strbuf_add(&text, "space s choice c: int in 1..3 define f0: int = c\n");
+    for (int i = 1; i < 40; i++)
+        strbuf_printf(&text, "define f%d: int = f%d + f%d\n", i, i - 1, i - 1);
+    strbuf_add(&text, "require f39 > 2");
+    struct diag *d = spacedsl_errors(text.text);
+    cr_assert_not_null(strstr(diag_message(d, 0), "the expanded formulas are too large"));
+    diag_free(d);
+    strbuf_free(&text);
+    strbuf_add(&text, "space s choice c: { X, Y } require ");
+    for (int i = 0; i < 100000; i++)
+        strbuf_add(&text, i % 2 ? "(" : "!");
+    d = spacedsl_errors(text.text);
+    cr_assert_not_null(strstr(diag_message(d, 0), "expected a less deeply nested expression"));
+    diag_free(d);
+    strbuf_free(&text);
 }
 
 Test(spacedsl_errors, output_is_deterministic)

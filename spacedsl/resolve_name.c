@@ -1,0 +1,113 @@
+/* The tables of the model: finding names, adding nodes, comparing types. */
+#include <string.h>
+
+#include "spacedsl/resolve.h"
+
+enum { MAX_NODES = 1 << 20 };
+
+int32_t find_set(const struct model *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_sets; i++)
+        if (!strcmp(m->sets[i].name, name)) return (int32_t)i;
+    return -1;
+}
+
+int32_t find_property(const struct model *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_properties; i++)
+        if (!strcmp(m->properties[i].name, name)) return (int32_t)i;
+    return -1;
+}
+
+int32_t find_parameter(const struct model *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_parameters; i++)
+        if (!strcmp(m->parameters[i].name, name)) return (int32_t)i;
+    return -1;
+}
+
+int32_t find_choice(const struct model *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_choices; i++)
+        if (!strcmp(m->choices[i].name, name)) return (int32_t)i;
+    return -1;
+}
+
+const struct define_decl *find_define(const struct model *m, const char *name)
+{
+    for (const struct define_decl *d = m->ast->defines; d; d = d->next)
+        if (!strcmp(d->name.text, name)) return d;
+    return NULL;
+}
+
+const struct quotient_decl *find_quotient(const struct model *m, const char *name)
+{
+    for (const struct quotient_decl *q = m->ast->quotients; q; q = q->next)
+        if (!strcmp(q->name.text, name)) return q;
+    return NULL;
+}
+
+const struct property_decl *property_decl_at(const struct model *m, int32_t property)
+{
+    const struct property_decl *decl = m->ast->properties;
+    for (int32_t i = 0; i < property; i++)
+        decl = decl->next;
+    return decl;
+}
+
+int32_t add_node(struct resolver *r, enum space_op op, int32_t a, int64_t imm, unsigned n,
+                 const int32_t *kids)
+{
+    struct model *m = r->m;
+    r->too_large = r->too_large || m->n_nodes >= MAX_NODES;
+    m->nodes = arena_grow(m->arena, m->nodes, &m->cap_nodes, m->n_nodes + 1, sizeof *m->nodes);
+    m->kids = arena_grow(m->arena, m->kids, &m->cap_kids, m->n_kids + n + 1, sizeof *m->kids);
+    m->nodes[m->n_nodes] = (struct space_node){
+        .op = (uint8_t)op, .n = (uint8_t)n, .a = a, .first = (int32_t)m->n_kids, .imm = imm};
+    for (unsigned i = 0; i < n; i++)
+        m->kids[m->n_kids++] = kids[i];
+    return (int32_t)m->n_nodes++;
+}
+
+int32_t add_domain(struct resolver *r, struct space_domain dom)
+{
+    struct model *m = r->m;
+    m->domains = arena_grow(m->arena, m->domains, &m->cap_domains, m->n_domains + 1, sizeof *m->domains);
+    m->domains[m->n_domains] = dom;
+    return (int32_t)m->n_domains++;
+}
+
+struct typed typed(int32_t node, enum type_kind kind)
+{
+    return (struct typed){node, {.kind = kind}};
+}
+
+bool fits_root(const struct resolver *r, struct type t, int32_t root)
+{
+    if (t.list) return false;
+    if (t.kind == TYPE_OBJECT) return t.root == root;
+    return t.kind == TYPE_INT && r->m->sets[root].range;
+}
+
+bool is_int(const struct resolver *r, struct type t)
+{
+    return !t.list && (t.kind == TYPE_INT || (t.kind == TYPE_OBJECT && r->m->sets[t.root].range));
+}
+
+bool wants(struct resolver *r, struct typed t, enum type_kind kind, struct source_pos at)
+{
+    if (t.type.kind == TYPE_ERROR) return false;
+    bool ok = kind == TYPE_BOOL ? t.type.kind == TYPE_BOOL && !t.type.list : is_int(r, t.type);
+    if (!ok) diag_error(r->diag, at, "expected %s", kind == TYPE_BOOL ? "a condition" : "a number");
+    return ok;
+}
+
+uint64_t value_mask(struct resolver *r, const struct space_choice *c, const struct name *n)
+{
+    for (unsigned i = 0; i < c->n_values; i++)
+        if (!strcmp(c->value_names[i], n->text)) return UINT64_C(1) << i;
+    for (unsigned i = 0; i < c->n_aliases; i++)
+        if (!strcmp(c->aliases[i].name, n->text)) return c->aliases[i].mask;
+    diag_error(r->diag, n->at, "'%s' is not a value of '%s'", n->text, c->name);
+    return 0;
+}
