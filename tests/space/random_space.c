@@ -1,0 +1,506 @@
+/* Draws a space: sizes and properties, choices as long as their assignments can be enumerated, then formulas.
+ */
+#include "tests/space/random_space.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static unsigned below(struct rs_space *s, unsigned n)
+{
+    return pcg32_below(&s->rng, n);
+}
+
+static bool one_in(struct rs_space *s, unsigned n)
+{
+    return below(s, n) == 0;
+}
+
+enum rs_set rs_root(enum rs_set set)
+{
+    return set == RS_B || set == RS_OF ? RS_A : set;
+}
+
+bool rs_member(const struct rs_space *s, enum rs_set set, int of, int object)
+{
+    if (object < 0 || (unsigned)object >= s->n[rs_root(set)]) return false;
+    if (set == RS_B) return s->in_b[object];
+    return set != RS_OF || (of >= 0 && s->of[of][object]);
+}
+
+/* ---- the instance ---- */
+
+static void make_objects(struct rs_space *s)
+{
+    static const unsigned least[RS_SETS] = {[RS_A] = 2, [RS_L] = 1, [RS_T] = 1, [RS_V] = 1, [RS_R] = 1};
+    static const unsigned most[RS_SETS] = {[RS_A] = 4, [RS_L] = 2, [RS_T] = 3, [RS_V] = 2, [RS_R] = 3};
+    for (int i = 0; i < RS_SETS; i++)
+        s->n[i] = least[i] + below(s, most[i] - least[i] + 1);
+    s->k = (int64_t)below(s, 9) - 1;
+    for (unsigned a = 0; a < RS_OBJECTS; a++) {
+        s->in_b[a] = !one_in(s, 3);
+        s->w[a] = (int64_t)below(s, 6) - 2;
+        s->gives[a] = (int)below(s, s->n[RS_T] + 1) - 1;
+        s->more[a] = below(s, 1u << s->n[RS_V]);
+        s->n_vals[a] = 1 + below(s, 4);
+        for (unsigned i = 0; i < 4; i++)
+            s->vals[a][i] = (int64_t)below(s, 9) - 2;
+        for (unsigned b = 0; b < RS_OBJECTS; b++) {
+            s->ok[a][b] = one_in(s, 2);
+            s->of[a][b] = one_in(s, 2);
+        }
+    }
+}
+
+/* ---- choices ---- */
+
+static void enum_values(struct rs_space *s, struct rs_choice *c, unsigned n)
+{
+    int64_t code = (int64_t)below(s, 4) - 2;
+    c->n_values = n;
+    for (unsigned i = 0; i < n; i++, code += 1 + below(s, 3))
+        c->codes[i] = code;
+    if (n > 1 && one_in(s, 3)) {
+        int64_t first = c->codes[0];
+        c->codes[0] = c->codes[n - 1];
+        c->codes[n - 1] = first;
+    }
+}
+
+static void int_values(struct rs_space *s, struct rs_choice *c)
+{
+    c->integer = true;
+    c->codes[0] = (int64_t)below(s, 5) - 2;
+    c->codes[2] = 1 + below(s, 3);
+    c->codes[1] = c->codes[0] + c->codes[2] * (1 + below(s, 3)) + below(s, 2);
+}
+
+/* One of the kinds of choices. */
+static struct rs_choice draw_choice(struct rs_space *s)
+{
+    struct rs_choice c = {.arity = 1};
+    switch (below(s, 11)) {
+    case 0:
+        c.integer = true; /* in vals(v0) */
+        break;
+    case 1:
+        c.arity = 0;
+        int_values(s, &c);
+        c.codes[1] = c.codes[0] + c.codes[2] * (64 + below(s, 20)); /* more than a word of values */
+        break;
+    case 2:
+    case 3:
+        c.arity = 2;
+        c.pairing = one_in(s, 3) ? RS_SYMMETRIC : RS_ANTISYMMETRIC;
+        enum_values(s, &c, 3);
+        break;
+    case 4:
+        c.arity = 2;
+        c.where = true;
+        enum_values(s, &c, 2);
+        break;
+    case 5:
+        c.arity = 2;
+        c.args[0] = RS_L;
+        c.args[1] = RS_OF;
+        enum_values(s, &c, 2);
+        break;
+    case 6:
+        c.arity = 0;
+        enum_values(s, &c, 2 + below(s, 3));
+        break;
+    case 7:
+        c.args[0] = RS_R;
+        int_values(s, &c);
+        break;
+    case 8:
+        c.args[0] = RS_T;
+        enum_values(s, &c, 2 + below(s, 2));
+        break;
+    case 9:
+        c.args[0] = RS_T;
+        int_values(s, &c);
+        break;
+    default:
+        c.args[0] = RS_V;
+        enum_values(s, &c, 2);
+    }
+    return c;
+}
+
+static void sort_unique(struct rs_slot *slot)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < slot->n_values; i++) {
+        int64_t x = slot->codes[i];
+        unsigned at = 0;
+        while (at < n && slot->codes[at] < x)
+            at++;
+        if (at < n && slot->codes[at] == x) continue;
+        memmove(slot->codes + at + 1, slot->codes + at, (n - at) * sizeof x);
+        slot->codes[at] = x;
+        n++;
+    }
+    slot->n_values = n;
+}
+
+static void slot_values(const struct rs_space *s, const struct rs_choice *c, struct rs_slot *slot)
+{
+    slot->n_values = 0;
+    if (!c->integer)
+        for (unsigned i = 0; i < c->n_values; i++)
+            slot->codes[slot->n_values++] = c->codes[i];
+    else if (c->codes[2])
+        for (int64_t x = c->codes[0]; x <= c->codes[1]; x += c->codes[2])
+            slot->codes[slot->n_values++] = x;
+    else
+        for (unsigned i = 0; i < s->n_vals[slot->objects[0]]; i++)
+            slot->codes[slot->n_values++] = s->vals[slot->objects[0]][i];
+    if (c->integer) sort_unique(slot);
+}
+
+static bool has_slot(const struct rs_space *s, const struct rs_choice *c, const uint32_t objects[2])
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (i < c->arity ? !rs_member(s, c->args[i], (int)objects[0], (int)objects[i]) : objects[i] > 0)
+            return false;
+    if (c->pairing != RS_PLAIN && objects[0] >= objects[1]) return false;
+    return !c->where || s->ok[objects[0]][objects[1]];
+}
+
+/* Adds the slots of the last choice; false if there are too many assignments, or no slot. */
+static bool add_slots(struct rs_space *s)
+{
+    struct rs_choice *c = &s->choices[s->n_choices - 1];
+    unsigned before = s->n_slots;
+    memset(c->slot, 0xff, sizeof c->slot);
+    for (uint32_t i = 0; i < RS_OBJECTS * RS_OBJECTS; i++) {
+        struct rs_slot slot = {s->n_choices - 1, {i / RS_OBJECTS, i % RS_OBJECTS}, 0, {0}};
+        if (!has_slot(s, c, slot.objects)) continue;
+        if (s->n_slots == RS_SLOTS) return false;
+        slot_values(s, c, &slot);
+        c->slot[slot.objects[0]][slot.objects[1]] = (int)s->n_slots;
+        if (c->pairing != RS_PLAIN) c->slot[slot.objects[1]][slot.objects[0]] = (int)s->n_slots;
+        s->slots[s->n_slots++] = slot;
+    }
+    return s->n_slots > before && rs_assignments(s) <= RS_ASSIGNMENTS;
+}
+
+uint64_t rs_assignments(const struct rs_space *s)
+{
+    uint64_t n = 1;
+    for (unsigned i = 0; i < s->n_slots && n <= RS_ASSIGNMENTS; i++)
+        n *= s->slots[i].n_values;
+    return n;
+}
+
+static void make_choices(struct rs_space *s)
+{
+    struct rs_choice first = {.arity = 1};
+    enum_values(s, &first, 2);
+    s->choices[s->n_choices++] = first;
+    cr_assert(add_slots(s));
+    for (int i = 0; i < 12 && s->n_choices < RS_CHOICES; i++) {
+        unsigned slots = s->n_slots;
+        s->choices[s->n_choices++] = draw_choice(s);
+        if (add_slots(s)) continue;
+        s->n_slots = slots;
+        s->n_choices--;
+    }
+}
+
+/* ---- formulas ---- */
+
+/* The variables that a formula may use. */
+struct scope {
+    unsigned n;
+    enum rs_set roots[RS_VARS];
+    bool latent; /* it may read choices of latent objects */
+};
+
+static int make_int(struct rs_space *s, struct scope *sc, int depth);
+static int make_bool(struct rs_space *s, struct scope *sc, int depth);
+
+static int add_node(struct rs_space *s, struct rs_node n)
+{
+    cr_assert_lt(s->n_nodes, RS_NODES);
+    s->nodes[s->n_nodes] = n;
+    return (int)s->n_nodes++;
+}
+
+static int add_op(struct rs_space *s, enum rs_op op, int a, int b, int c)
+{
+    return add_node(s, (struct rs_node){.op = op, .kids = {a, b, c}});
+}
+
+static int constant(struct rs_space *s)
+{
+    return add_node(s, (struct rs_node){.op = RS_CONST, .number = (int64_t)below(s, 9) - 2});
+}
+
+/* A variable of the root set, or -1. */
+static int find_var(struct rs_space *s, const struct scope *sc, enum rs_set root)
+{
+    int found = -1;
+    for (unsigned i = 0, n = 0; i < sc->n; i++)
+        if (sc->roots[i] == root && one_in(s, ++n)) found = (int)i;
+    return found;
+}
+
+static bool latent(const struct rs_choice *c)
+{
+    return c->arity == 1 && (c->args[0] == RS_T || c->args[0] == RS_V);
+}
+
+/* A choice at variables of the scope; false: none was found. */
+static bool find_choice(struct rs_space *s, const struct scope *sc, bool named, struct rs_node *out)
+{
+    for (int tries = 0; tries < 8; tries++) {
+        unsigned i = below(s, s->n_choices);
+        const struct rs_choice *c = &s->choices[i];
+        if ((named && c->integer) || (latent(c) && !sc->latent)) continue;
+        out->choice = i;
+        bool bound = true;
+        for (unsigned k = 0; k < c->arity; k++)
+            bound = (out->vars[k] = find_var(s, sc, rs_root(c->args[k]))) >= 0 && bound;
+        if (bound) return true;
+    }
+    return false;
+}
+
+/* A set to quantify over; R and V only where a choice is over it, so that every declared set is used. */
+static enum rs_set draw_set(struct rs_space *s, const struct scope *sc, int *of)
+{
+    static const enum rs_set sets[] = {RS_A, RS_B, RS_A, RS_L, RS_T, RS_V, RS_R, RS_OF};
+    enum rs_set set = sets[below(s, sizeof sets / sizeof *sets)];
+    *of = set == RS_OF ? find_var(s, sc, RS_L) : -1;
+    if (set == RS_OF && *of < 0) return RS_A;
+    return (set == RS_T || set == RS_V) && !sc->latent ? RS_A : set;
+}
+
+static int make_quantifier(struct rs_space *s, struct scope *sc, enum rs_op op, int depth)
+{
+    struct rs_node n = {.op = op, .bound = (int)sc->n, .kids = {-1, -1, -1}};
+    if (sc->n == RS_VARS) return -1;
+    n.set = draw_set(s, sc, &n.of);
+    sc->roots[sc->n++] = rs_root(n.set);
+    bool formula = op == RS_EXISTS || op == RS_FORALL;
+    n.kids[0] = formula ? make_bool(s, sc, depth - 1) : make_int(s, sc, depth - 1);
+    if (!formula && !one_in(s, 3)) n.kids[1] = make_bool(s, sc, depth - 1);
+    sc->n--;
+    return add_node(s, n);
+}
+
+static int make_call(struct rs_space *s, struct scope *sc, bool boolean)
+{
+    struct rs_node n = {.op = RS_CALL, .vars = {find_var(s, sc, RS_A)}};
+    for (unsigned i = 0; i < s->n_calls; i++) {
+        n.choice = i;
+        if (s->calls[i].boolean == boolean && n.vars[0] >= 0 && sc->latent) return add_node(s, n);
+    }
+    return -1;
+}
+
+static int make_number(struct rs_space *s, struct scope *sc)
+{
+    struct rs_node n = {.op = RS_CODE};
+    int a = find_var(s, sc, RS_A);
+    if (!one_in(s, 4) && find_choice(s, sc, false, &n)) return add_node(s, n);
+    if (one_in(s, 4)) return add_node(s, (struct rs_node){.op = RS_PARAM});
+    if (a >= 0 && one_in(s, 3)) return add_node(s, (struct rs_node){.op = RS_W, .vars = {a}});
+    return constant(s);
+}
+
+static int make_int(struct rs_space *s, struct scope *sc, int depth)
+{
+    static const enum rs_op ops[] = {RS_ADD, RS_ADD, RS_SUB, RS_MUL, RS_DIV, RS_MOD, RS_MIN, RS_MAX};
+    int made = -1;
+    if (depth <= 0) return make_number(s, sc);
+    switch (below(s, 8)) {
+    case 0:
+        made = make_quantifier(s, sc, RS_SUM, depth);
+        break;
+    case 1:
+        made = make_quantifier(s, sc, RS_PRODUCT, depth);
+        break;
+    case 2:
+        made = make_call(s, sc, false);
+        break;
+    case 3:
+        made = add_op(s, RS_NEG, make_int(s, sc, depth - 1), -1, -1);
+        break;
+    case 4:
+        made = make_bool(s, sc, depth - 1);
+        made = add_op(s, RS_ITE, made, make_int(s, sc, depth - 1), make_int(s, sc, depth - 1));
+        break;
+    case 5:
+    case 6:
+        made = make_int(s, sc, depth - 1);
+        made = add_op(s, ops[below(s, 8)], made, make_int(s, sc, depth - 1), -1);
+        break;
+    default:
+        break;
+    }
+    return made >= 0 ? made : make_number(s, sc);
+}
+
+/* A minimum or maximum; only compared with numbers, since over nothing it is as good as infinite. */
+static int make_extreme(struct rs_space *s, struct scope *sc, int depth)
+{
+    int x = make_quantifier(s, sc, one_in(s, 2) ? RS_LEAST : RS_MOST, depth);
+    return add_op(s, one_in(s, 2) ? RS_LE : RS_LT, x, constant(s), -1);
+}
+
+static int make_comparison(struct rs_space *s, struct scope *sc, int depth)
+{
+    static const enum rs_op ops[] = {RS_EQ, RS_NE, RS_LT, RS_LE, RS_LE};
+    int left = make_int(s, sc, depth - 1);
+    if (one_in(s, 4))
+        return add_node(s, (struct rs_node){.op = RS_IN_LIST, .mask = 1 + below(s, 510), .kids = {left}});
+    return add_op(s, ops[below(s, 5)], left, make_int(s, sc, depth - 1), -1);
+}
+
+static int make_atom(struct rs_space *s, struct scope *sc, int depth)
+{
+    struct rs_node n = {.op = RS_IS};
+    int a = find_var(s, sc, RS_A), b = find_var(s, sc, RS_A);
+    if (a >= 0 && one_in(s, 9)) return add_node(s, (struct rs_node){.op = RS_OK, .vars = {a, b}});
+    if (a >= 0 && one_in(s, 12)) return add_node(s, (struct rs_node){.op = RS_IN_B, .vars = {a}});
+    if (a != b && one_in(s, 8)) return add_node(s, (struct rs_node){.op = RS_SAME, .vars = {a, b}});
+    if (one_in(s, 4) || !find_choice(s, sc, true, &n)) return make_comparison(s, sc, depth);
+    n.mask = 1 + below(s, (1u << s->choices[n.choice].n_values) - 2);
+    n.number = one_in(s, 4); /* `is not` */
+    return add_node(s, n);
+}
+
+static int make_bool(struct rs_space *s, struct scope *sc, int depth)
+{
+    static const enum rs_op ops[] = {RS_AND, RS_OR, RS_OR, RS_IMP, RS_IMP, RS_IFF};
+    int made = -1;
+    if (depth <= 0) return make_atom(s, sc, 1);
+    switch (below(s, 9)) {
+    case 0:
+        made = make_quantifier(s, sc, RS_EXISTS, depth);
+        break;
+    case 1:
+        made = make_quantifier(s, sc, RS_FORALL, depth);
+        break;
+    case 2:
+        made = add_op(s, RS_NOT, make_bool(s, sc, depth - 1), -1, -1);
+        break;
+    case 3:
+        made = make_extreme(s, sc, depth);
+        break;
+    case 4:
+        made = make_call(s, sc, true);
+        break;
+    case 5:
+    case 6:
+    case 7:
+        made = make_bool(s, sc, depth - 1);
+        made = add_op(s, ops[below(s, 6)], made, make_bool(s, sc, depth - 1), -1);
+        break;
+    default:
+        break;
+    }
+    return made >= 0 ? made : make_atom(s, sc, depth);
+}
+
+static void make_calls(struct rs_space *s)
+{
+    for (unsigned n = below(s, RS_CALLS + 1), i = 0; i < n; i++) {
+        struct scope sc = {.n = 1, .roots = {RS_A}, .latent = true};
+        struct rs_call c = {.boolean = one_in(s, 3)};
+        c.counter = !c.boolean && one_in(s, 2);
+        c.body = c.counter   ? make_quantifier(s, &sc, one_in(s, 2) ? RS_SUM : RS_PRODUCT, 2)
+                 : c.boolean ? make_bool(s, &sc, 2)
+                             : make_int(s, &sc, 2);
+        s->calls[s->n_calls++] = c;
+    }
+}
+
+/* Choices over T: then some of T is latent, and if there are choices over V, some of V. */
+static int named_choice(const struct rs_space *s, enum rs_set set)
+{
+    for (unsigned i = 0; i < s->n_choices; i++)
+        if (s->choices[i].arity == 1 && s->choices[i].args[0] == set && !s->choices[i].integer) return (int)i;
+    return -1;
+}
+
+static void make_triggers(struct rs_space *s)
+{
+    struct scope sc = {.n = 1, .roots = {RS_A}};
+    int t = named_choice(s, RS_T);
+    if (one_in(s, 4)) return;
+    s->triggers[s->n_triggers++] =
+        (struct rs_rule){.n_vars = 1, .sets = {RS_A}, .body = make_bool(s, &sc, 1)};
+    if (t < 0) return;
+    int is = add_node(s, (struct rs_node){.op = RS_IS, .choice = (unsigned)t, .mask = 1 + below(s, 2)});
+    s->triggers[s->n_triggers++] = (struct rs_rule){.n_vars = 1, .sets = {RS_T}, .body = is};
+}
+
+/* (a before b) and (b before c) give (a before c): the propagator of triangles. */
+static void make_transitivity(struct rs_space *s)
+{
+    for (unsigned i = 0; i < s->n_choices && s->n_rules < RS_RULES; i++) {
+        if (s->choices[i].pairing != RS_ANTISYMMETRIC || one_in(s, 4)) continue;
+        struct rs_node is = {.op = RS_IS, .choice = i, .mask = 1, .vars = {0, 1}};
+        int ab = add_node(s, is);
+        is.vars[0] = 1;
+        is.vars[1] = 2;
+        is.mask = one_in(s, 2) ? 1 : 5;
+        int bc = add_node(s, is);
+        is.vars[0] = 0;
+        is.mask = 1;
+        int ac = add_node(s, is);
+        int body = add_op(s, RS_IMP, add_op(s, RS_AND, ab, bc, -1), ac, -1);
+        s->rules[s->n_rules++] = (struct rs_rule){.n_vars = 3, .sets = {RS_A, RS_A, RS_A}, .body = body};
+    }
+}
+
+static void make_rules(struct rs_space *s)
+{
+    unsigned n = 1 + below(s, 4);
+    make_transitivity(s);
+    for (unsigned i = 0; i < n && s->n_rules < RS_RULES; i++) {
+        struct scope sc = {.latent = true};
+        struct rs_rule r = {.n_vars = below(s, 4)};
+        for (unsigned v = 0; v < r.n_vars; v++) {
+            int of;
+            do
+                r.sets[v] = draw_set(s, &sc, &of);
+            while (r.sets[v] == RS_OF);
+            sc.roots[sc.n++] = rs_root(r.sets[v]);
+        }
+        r.body = make_bool(s, &sc, r.n_vars > 2 ? 1 : 2);
+        s->rules[s->n_rules++] = r;
+    }
+}
+
+static bool has_solution(struct rs_space *s)
+{
+    static const bool none[RS_RULES] = {false};
+    memset(s->values, 0, sizeof s->values);
+    do
+        if (rs_solution(s, none)) return true;
+    while (rs_next(s));
+    return false;
+}
+
+/* Most spaces should have solutions: the last rules go until there is one. */
+static void relax(struct rs_space *s)
+{
+    if (one_in(s, 8)) return;
+    while (s->n_rules > 1 && !has_solution(s))
+        s->n_rules--;
+}
+
+void rs_make(struct rs_space *s, uint64_t seed)
+{
+    *s = (struct rs_space){.rng = pcg32_seed(seed, 3)};
+    make_objects(s);
+    make_choices(s);
+    make_triggers(s);
+    make_calls(s);
+    make_rules(s);
+    relax(s);
+}
