@@ -213,7 +213,7 @@ struct bb_device {
     int64_t max_work_group;   /* work-items */
     int64_t max_work_item[3]; /* work-items per axis of a group */
     int64_t local_bytes;      /* local memory of a group */
-    int64_t max_unroll;       /* largest product of unrolled sizes around an instruction (0: 256) */
+    int64_t max_unroll;       /* largest product of unrolled sizes around an instruction (0: 512) */
     int64_t max_private;      /* private elements at least live (0: 512) */
     unsigned n_vector_widths;
     int64_t vector_widths[5]; /* e.g. 2 4 8 16, ascending */

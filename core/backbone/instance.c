@@ -7,7 +7,7 @@
 #include "core/base/arena.h"
 #include "core/space/data.h"
 
-enum { DEFAULT_UNROLL = 256, DEFAULT_PRIVATE = 512 };
+enum { DEFAULT_UNROLL = 512, DEFAULT_PRIVATE = 512 };
 
 struct instance {
     const struct backbone *bb;
