@@ -10,6 +10,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
+#include "core/space/count.h"
 #include "core/space/data_internal.h"
 #include "core/space/space.h"
 #include "spacedsl/model.h"
@@ -479,6 +480,11 @@ static void brute_check(struct brute *b, unsigned seed)
     uint64_t leaves = root ? brute_leaves(root) : 0;
     cr_assert_eq(leaves, solutions, "seed %u: %lu leaves, %lu solutions", seed, (unsigned long)leaves,
                  (unsigned long)solutions);
+    if (root) {
+        struct space_count count = space_count(root, 0);
+        cr_assert(count.complete && count.solutions == (long double)solutions,
+                  "seed %u: counted %.0Lf, not %lu", seed, count.solutions, (unsigned long)solutions);
+    }
     for (int i = 0; root && i < 20; i++)
         brute_orders(b, root);
     space_state_free(root);

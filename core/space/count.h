@@ -1,0 +1,17 @@
+/* How many solutions a space has below a candidate, without visiting them one by one. */
+#ifndef THRESH_SPACE_COUNT_H
+#define THRESH_SPACE_COUNT_H
+
+#include "core/space/space.h"
+
+struct space_count {
+    long double solutions; /* exact up to 2^64 */
+    bool complete;         /* else the limit was reached, and there are at least that many */
+    uint64_t nodes;        /* choices branched on */
+    uint64_t hits;         /* groups of choices counted before in the same situation */
+};
+
+/* Counts below `st`, which is as before afterwards. Stops after `node_limit` nodes; 0: no limit. */
+struct space_count space_count(struct space_state *st, uint64_t node_limit);
+
+#endif
