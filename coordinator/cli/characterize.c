@@ -70,7 +70,8 @@ static void put_counts(struct perfmodel_device *out, const struct device *dev,
     put(out, PERFMODEL_UNITS, dev->compute_units, PERFMODEL_QUERIED);
     put(out, PERFMODEL_GROUP_ITEMS, (double)dev->limits.max_work_group, PERFMODEL_QUERIED);
     put(out, PERFMODEL_GROUP_LOCAL, (double)dev->limits.local_bytes, PERFMODEL_QUERIED);
-    put(out, PERFMODEL_CACHE_BYTES, f->cache_bytes, PERFMODEL_QUERIED);
+    double private_caches = dev->gpu ? 1 : 1.25; /* of a processor, beside the one that drivers name */
+    put(out, PERFMODEL_CACHE_BYTES, f->cache_bytes * private_caches, PERFMODEL_QUERIED);
     if (!dev->gpu) put(out, PERFMODEL_ACCESS_BYTES, 64, PERFMODEL_GIVEN);
     if (!dev->gpu) put(out, PERFMODEL_SECTOR_BYTES, 64, PERFMODEL_GIVEN);
     if (!dev->gpu) put(out, PERFMODEL_LANES, 1, PERFMODEL_GIVEN);

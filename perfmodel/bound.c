@@ -1,0 +1,259 @@
+/* The bound of a candidate: read the domains that mappings depend on, look whether they were seen before,
+ * else take the first mapping in ascending order of cost that they allow. */
+#include "perfmodel/bound.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/hash.h"
+#include "core/space/space.h"
+#include "perfmodel/model.h"
+
+enum { MAX_VALUES = 5 }; /* staged values that tables are made for: 3^5 of them */
+
+/* ---- setting up ---- */
+
+static const char *find_staging(struct perfmodel *m)
+{
+    int group = space_group_find(m->space, "staged");
+    bool flipped;
+    m->n_tables = 1;
+    m->staged_slot = base_calloc(m->bb->n_values + 1, sizeof *m->staged_slot);
+    if (m->bb->n_values > MAX_VALUES) return "more than 5 values may be staged";
+    for (uint32_t v = 0; v < m->bb->n_values; v++) {
+        m->staged_slot[v] =
+            group < 0 ? UINT32_MAX : space_slot_find(m->space, (unsigned)group, &v, 1, &flipped);
+        if (m->staged_slot[v] == UINT32_MAX) return "the space is not that of the backbone";
+        m->n_tables *= STAGING_COUNT;
+    }
+    return NULL;
+}
+
+static const char *check_size(const struct perfmodel *m)
+{
+    if (m->n_logicals > PERFMODEL_LOGICALS) return "more than 8 logical dimensions";
+    if (m->bb->n_buffers > MAX_BUFFERS) return "more than 32 buffers";
+    return NULL;
+}
+
+/* Whether every reader's dimension of a tile is joined by values to the one that stands for the tile. */
+static bool joined(const struct backbone *bb)
+{
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        enum bb_inst_kind kind = bb->insts[i].kind;
+        if (kind != BB_LOAD && kind != BB_COMPUTE) continue;
+        bool read = false;
+        for (uint32_t j = 0; j < bb->n_insts; j++)
+            for (unsigned o = 0; o < bb->insts[j].n_operands; o++)
+                read = read || bb->insts[j].operands[o] == i;
+        if (!read) return false;
+    }
+    return true;
+}
+
+static const char *list_splits(struct perfmodel *m)
+{
+    struct space_failure why;
+    struct space_state *root = space_root(m->space, &why);
+    size_t mappings = 1;
+    if (!root) return "the space is empty";
+    for (unsigned l = 0; l < m->n_logicals; l++) {
+        struct tile_domains d;
+        logical_domains(m, &m->logicals[l], root, &d);
+        logical_list(&m->logicals[l], &d);
+        mappings *= m->logicals[l].n_splits;
+        if (mappings > MAX_MAPPINGS) break;
+    }
+    space_state_free(root);
+    return mappings > MAX_MAPPINGS ? "more than a million mappings" : NULL;
+}
+
+static const char *open_mappings(struct perfmodel *m)
+{
+    const char *why = check_size(m);
+    if (!why && !joined(m->bb)) why = "an instruction that nothing reads";
+    m->logicals = base_calloc(m->n_logicals + 1, sizeof *m->logicals);
+    for (unsigned l = 0; !why && l < m->n_logicals; l++)
+        why = logical_open(m, l);
+    if (!why) why = find_staging(m);
+    if (!why) why = list_splits(m);
+    return why;
+}
+
+/* Values of dim_kind, in the order of the space. */
+static const char *find_classes(struct perfmodel *m)
+{
+    static const uint8_t classes[] = {
+        [BB_LOOP] = CLASS_SEQUENTIAL, [BB_UNROLL] = CLASS_SEQUENTIAL, [BB_VECTOR] = CLASS_SEQUENTIAL,
+        [BB_THREAD] = CLASS_ITEMS,    [BB_BLOCK] = CLASS_GROUPS,      [BB_GLOBAL] = CLASS_GLOBAL};
+    int group = space_group_find(m->space, "dim_kind");
+    uint32_t dim = bb_dim_statement(m->bb, 0);
+    bool flipped;
+    uint32_t slot = group < 0 || m->bb->n_dims == 0
+                        ? UINT32_MAX
+                        : space_slot_find(m->space, (unsigned)group, &dim, 1, &flipped);
+    if (slot == UINT32_MAX) return "the space has no dimensions";
+    for (uint32_t v = 0; v < space_universe(m->space, slot); v++) {
+        int64_t code = space_value_code(m->space, slot, v);
+        if (code < 0 || code > BB_GLOBAL || v >= sizeof m->kind_class) return "unknown kinds of dimensions";
+        m->kind_class[v] = classes[code];
+    }
+    return NULL;
+}
+
+static unsigned main_logicals(const struct backbone *bb)
+{
+    unsigned n = 0;
+    while (n < bb->n_logicals && bb->logicals[n].of == BB_NONE)
+        n++;
+    return n;
+}
+
+struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *space,
+                                const struct perfmodel_device *dev)
+{
+    struct perfmodel *m = base_calloc(1, sizeof *m);
+    m->bb = bb;
+    m->space = space;
+    m->dev = *dev;
+    m->n_logicals = main_logicals(bb);
+    profiles_make(m);
+    m->unmapped = find_classes(m);
+    if (!m->unmapped) m->unmapped = open_mappings(m);
+    m->mapped = m->unmapped == NULL;
+    if (m->n_logicals <= PERFMODEL_LOGICALS && bb->n_buffers <= MAX_BUFFERS) model_floor(m);
+    if (!m->mapped) return m;
+    m->key_words = m->n_logicals * (unsigned)(sizeof(struct tile_domains) / sizeof(uint64_t)) + 1;
+    m->key = base_calloc(m->key_words, sizeof *m->key);
+    m->kept = base_calloc(BOUND_CACHE, sizeof *m->kept);
+    m->tables = base_calloc(m->n_tables, sizeof *m->tables);
+    return m;
+}
+
+void perfmodel_free(struct perfmodel *m)
+{
+    if (!m) return;
+    for (unsigned l = 0; m->logicals && l < m->n_logicals; l++)
+        logical_close(&m->logicals[l]);
+    for (unsigned t = 0; m->tables && t < m->n_tables; t++)
+        free(m->tables[t].mappings);
+    for (unsigned i = 0; m->kept && i < BOUND_CACHE; i++)
+        free(m->kept[i].key);
+    free(m->logicals);
+    free(m->tables);
+    free(m->kept);
+    free(m->key);
+    free(m->profiles);
+    free(m->staged_slot);
+    free(m);
+}
+
+/* ---- the bound ---- */
+
+/* The number of the table for the state's staging. */
+static unsigned read_staging(const struct perfmodel *m, const struct space_state *state)
+{
+    unsigned table = 0;
+    for (uint32_t v = m->bb->n_values; v-- > 0;) {
+        uint32_t slot = m->staged_slot[v];
+        enum staging staging = STAGED_OPEN;
+        if (space_value_count(state, slot) == 1)
+            staging =
+                space_value_code(m->space, slot, space_first_value(state, slot)) ? STAGED_YES : STAGED_NO;
+        table = table * STAGING_COUNT + staging;
+    }
+    return table;
+}
+
+static struct tile_domains *domains_in(const struct perfmodel *m, unsigned l)
+{
+    return (struct tile_domains *)(void *)(m->key + 1) + l;
+}
+
+static void read_key(struct perfmodel *m, const struct space_state *state)
+{
+    m->key[0] = read_staging(m, state);
+    for (unsigned l = 0; l < m->n_logicals; l++)
+        logical_domains(m, &m->logicals[l], state, domains_in(m, l));
+}
+
+static bool allows(const struct split_set *const *sets, unsigned n, const struct mapping *mapping)
+{
+    for (unsigned l = 0; l < n; l++) {
+        unsigned s = mapping->split[l];
+        if (!(sets[l]->bits[s / 64] >> s % 64 & 1)) return false;
+    }
+    return true;
+}
+
+/* The cheapest mapping that the key allows; SIZE_MAX: none. */
+static size_t cheapest(struct perfmodel *m, const struct mapping_table *t)
+{
+    const struct split_set *sets[PERFMODEL_LOGICALS];
+    for (unsigned l = 0; l < m->n_logicals; l++)
+        sets[l] = logical_set(&m->logicals[l], domains_in(m, l));
+    for (size_t i = 0; i < t->count; i++)
+        if (allows(sets, m->n_logicals, &t->mappings[i])) return i;
+    return SIZE_MAX;
+}
+
+/* The entry for the key, computed if it is not the one that is kept there. */
+static const struct kept_bound *look_up(struct perfmodel *m)
+{
+    size_t bytes = m->key_words * sizeof *m->key;
+    uint64_t h = hash_finish(hash_bytes(HASH_START, m->key, bytes));
+    struct kept_bound *k = &m->kept[h % BOUND_CACHE];
+    if (k->used && memcmp(k->key, m->key, bytes) == 0) return k;
+    if (!k->key) k->key = base_malloc(bytes);
+    memcpy(k->key, m->key, bytes);
+    k->used = true;
+    k->table = (unsigned)m->key[0];
+    const struct mapping_table *t = mapping_table_get(m, k->table);
+    k->mapping = cheapest(m, t);
+    k->ns = k->mapping == SIZE_MAX ? INFINITY : (double)t->mappings[k->mapping].cost;
+    if (k->ns < m->floor_ns) k->ns = m->floor_ns;
+    return k;
+}
+
+static void floor_reason(const struct perfmodel *m, struct perfmodel_reason *r)
+{
+    *r = (struct perfmodel_reason){.ns = m->floor_ns, .term = m->floor_term, .amount = m->floor_amount};
+}
+
+static void mapping_reason(struct perfmodel *m, const struct kept_bound *k, struct perfmodel_reason *r)
+{
+    floor_reason(m, r);
+    if (k->mapping == SIZE_MAX) {
+        r->ns = INFINITY;
+        return;
+    }
+    enum staging staging[MAX_VALUES + 1];
+    struct perfmodel_reason own = {0};
+    const struct mapping *mapping = &m->tables[k->table].mappings[k->mapping];
+    staging_of_table(m, k->table, staging);
+    for (unsigned l = 0; l < m->n_logicals; l++)
+        r->split[l] = own.split[l] = m->logicals[l].splits[mapping->split[l]];
+    r->n_logicals = own.n_logicals = m->n_logicals;
+    mapping_cost(m, own.split, staging, &own);
+    if (own.ns > r->ns) *r = own;
+    r->ns = k->ns;
+}
+
+double perfmodel_bound(struct perfmodel *m, const struct space_state *state, struct perfmodel_reason *reason)
+{
+    if (!m->mapped) {
+        if (reason) floor_reason(m, reason);
+        return m->floor_ns;
+    }
+    read_key(m, state);
+    const struct kept_bound *k = look_up(m);
+    if (reason) mapping_reason(m, k, reason);
+    return k->ns;
+}
+
+double perfmodel_hook(void *context, const struct space_state *state)
+{
+    return perfmodel_bound(context, state, NULL);
+}

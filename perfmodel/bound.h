@@ -1,0 +1,78 @@
+/* The lower bound: nanoseconds that no implementation below a candidate can beat on the described device
+ * (Beaugnon, Pouille, Pouzet, Pienaar, Cohen, "Optimization space pruning without regrets", CC 2017;
+ * "Partially specified implementations", section 5.4; design page `performance-model`).
+ *
+ * A candidate leaves open how each logical dimension is divided among groups, work-items and sequential
+ * iterations: a *mapping*. The bound is the cost of the cheapest mapping that its domains still allow, where
+ * the cost of a mapping is the largest of what each resource must at least do for it. A child allows fewer
+ * mappings, so its bound is not below its parent's. */
+#ifndef THRESH_PERFMODEL_BOUND_H
+#define THRESH_PERFMODEL_BOUND_H
+
+#include <stdbool.h>
+
+#include "core/backbone/backbone.h"
+#include "perfmodel/device.h"
+
+struct space;
+struct space_state;
+struct strbuf;
+struct perfmodel;
+
+/* What limits a mapping. X(ID, figure of the description, text) */
+#define PERFMODEL_TERMS(X)                                                                                   \
+    X(NOTHING, LAUNCH, "nothing is known of the device")                                                     \
+    X(OF_LAUNCH, LAUNCH, "the launch of an empty kernel")                                                    \
+    X(OF_DRAM, DRAM, "memory traffic that no cache can hold")                                                \
+    X(OF_DEVICE, FP32, "float arithmetic of the whole device")                                               \
+    X(OF_FP32, UNIT_FP32, "float arithmetic of the busiest unit")                                            \
+    X(OF_ITEM, ITEM_FP32, "arithmetic of one work-item")                                                     \
+    X(OF_SPECIAL, UNIT_SPECIAL, "special functions of the busiest unit")                                     \
+    X(OF_ISSUE, UNIT_ISSUE, "instructions of the busiest unit")                                              \
+    X(OF_ACCESS, UNIT_ACCESS, "loads and stores of the busiest unit")                                        \
+    X(OF_LOCAL, UNIT_LOCAL, "first-level cache of the busiest unit")                                         \
+    X(OF_UNIT_L2, UNIT_L2, "last-level cache to the busiest unit")                                           \
+    X(OF_L2, L2, "last-level cache to all units, balanced against their work")                               \
+    X(OF_CHAIN, CHAIN, "dependent steps of a reduction, times waves of groups")
+
+enum perfmodel_term {
+#define X(id, figure, text) PERFMODEL_##id,
+    PERFMODEL_TERMS(X)
+#undef X
+        PERFMODEL_TERM_COUNT
+};
+
+/* How one logical dimension is divided: groups x work-items of a group x sequential iterations = extent. */
+struct perfmodel_split {
+    int64_t groups, items, steps;
+    bool global; /* groups * items are global work-items; the device divides them */
+};
+
+enum { PERFMODEL_LOGICALS = BB_MAX_LOGICALS };
+
+/* Why the bound is what it is: the cheapest mapping left, and what limits it. */
+struct perfmodel_reason {
+    double ns;
+    enum perfmodel_term term;
+    double amount;       /* work in the unit of the term's figure times ns: operations, bytes, ...  */
+    unsigned n_logicals; /* 0: no mapping was looked at */
+    struct perfmodel_split split[PERFMODEL_LOGICALS]; /* of the main logical dimensions */
+};
+
+/* A model: one backbone, its space, one device. Not shared between threads (it keeps what it computed).
+ * Borrows all three. */
+struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *space,
+                                const struct perfmodel_device *dev);
+void perfmodel_free(struct perfmodel *m); /* NULL is allowed */
+
+/* The bound in ns; 0: nothing known. `reason` may be NULL. */
+double perfmodel_bound(struct perfmodel *m, const struct space_state *state, struct perfmodel_reason *reason);
+/* The same as a hook of the search: `context` is the model. */
+double perfmodel_hook(void *context, const struct space_state *state);
+
+/* The reason as a small tree of text: resource, mapping, instruction. */
+void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason *reason, struct strbuf *out);
+/* What the model leaves out, one line each; nothing if it leaves nothing out. */
+void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out);
+
+#endif

@@ -1,0 +1,294 @@
+/* The cost of one mapping: the largest of what each resource must at least do.
+ *
+ * The busiest unit runs at least ceil(groups / units) groups. On a GPU each of them issues for whole bundles
+ * of lanes (ceil(items / lanes) * lanes), and every work-item executes every instruction that makes a value.
+ * On a CPU a group is one thread that the compiler may vectorize and merge: arithmetic counts once for each
+ * work-item that an instruction's own dimensions make, elements once for each group. */
+#include <math.h>
+
+#include "perfmodel/model.h"
+
+struct costing {
+    const struct perfmodel *m;
+    const struct perfmodel_split *split;
+    const enum staging *staging;
+    struct perfmodel_reason *reason; /* may be NULL */
+    double groups, items, lanes,
+        busy; /* of the launch; lanes of a group with idle ones; groups of the busiest unit */
+    double worst;
+};
+
+static double figure(const struct costing *c, enum perfmodel_figure f)
+{
+    return c->m->dev.value[f];
+}
+
+/* A resource does `amount` at its rate: raises the cost. Unknown rates give no term. */
+static void charge(struct costing *c, enum perfmodel_term term, enum perfmodel_figure f, double amount)
+{
+    double rate = figure(c, f), ns = rate > 0 ? amount / rate : 0;
+    if (ns <= c->worst) return;
+    c->worst = ns;
+    if (!c->reason) return;
+    c->reason->ns = ns;
+    c->reason->term = term;
+    c->reason->amount = amount;
+}
+
+/* ---- what a work-item does ---- */
+
+struct work {
+    double arithmetic, special, accesses;
+};
+
+/* Neighbours that one access of an instruction may take along. */
+static double width_of(const struct costing *c, const struct profile *p)
+{
+    double widest = figure(c, PERFMODEL_ACCESS_BYTES) / p->element_bytes, run = 1;
+    enum staging staging = p->value == BB_NONE ? STAGED_NO : c->staging[p->value];
+    if (!(widest > 1) || p->dense) return widest > 1 ? widest : INFINITY;
+    if (staging == STAGED_NO) {
+        run = p->unit >= 0 ? (double)c->split[p->unit].steps : 1;
+    } else {
+        for (unsigned i = 0; i < p->n_logicals; i++)
+            run = fmax(run, (double)c->split[p->logicals[i]].steps);
+    }
+    return fmin(run, widest);
+}
+
+/* Adds to the sum what exceeds the largest contribution of the buffer so far: two loads of one buffer may be
+ * of the same elements. */
+static void add_to_buffer(double *per_buffer, uint32_t buffer, double amount, double *sum)
+{
+    if (amount <= per_buffer[buffer]) return;
+    *sum += amount - per_buffer[buffer];
+    per_buffer[buffer] = amount;
+}
+
+static struct work item_work(const struct costing *c)
+{
+    struct work w = {0};
+    double per_buffer[MAX_BUFFERS] = {0};
+    for (unsigned i = 0; i < c->m->n_profiles; i++) {
+        const struct profile *p = &c->m->profiles[i];
+        double times = profile_product(p->logicals, p->n_logicals, c->split, PART_STEPS);
+        w.arithmetic += p->arithmetic * times;
+        w.special += p->special * times;
+        if (!p->load && !p->store) continue;
+        double elements = profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS);
+        add_to_buffer(per_buffer, p->buffer, elements / width_of(c, p), &w.accesses);
+    }
+    return w;
+}
+
+/* ---- what a group reads ---- */
+
+/* Bytes of an instruction's elements. `sectors`: of the sectors that they lie in. */
+static double element_bytes(const struct costing *c, const struct profile *p, unsigned parts, bool sectors)
+{
+    double elements = profile_product(p->distinct, p->n_distinct, c->split, parts), run = INFINITY;
+    double sector = sectors ? figure(c, PERFMODEL_SECTOR_BYTES) / p->element_bytes : 1;
+    if (!p->dense) run = p->unit < 0 ? 1 : profile_product(&(uint8_t){(uint8_t)p->unit}, 1, c->split, parts);
+    double waste = sector > 1 && run < sector ? sector / run : 1;
+    return elements * waste * p->element_bytes;
+}
+
+/* Groups of the busiest unit that read other elements than each other. */
+static double distinct_groups(const struct costing *c, const struct profile *p)
+{
+    double own = profile_product(p->logicals, p->n_logicals, c->split, PART_GROUPS);
+    return ceil(c->busy / (c->groups / own));
+}
+
+/* Bytes into the busiest unit, or into one group if `alone`. */
+static double bytes_read(const struct costing *c, bool alone)
+{
+    double sum = 0, per_buffer[MAX_BUFFERS] = {0};
+    for (unsigned i = 0; i < c->m->n_profiles; i++) {
+        const struct profile *p = &c->m->profiles[i];
+        if (!p->load) continue;
+        double bytes = element_bytes(c, p, PART_BLOCK, c->m->dev.gpu);
+        add_to_buffer(per_buffer, p->buffer, alone ? bytes : bytes * distinct_groups(c, p), &sum);
+    }
+    return sum;
+}
+
+/* Elements that are copied for sure, in accesses: a staged tile is filled by its group. */
+static double copy_accesses(const struct costing *c)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < c->m->n_profiles; i++) {
+        const struct profile *p = &c->m->profiles[i];
+        if (!p->load || p->value == BB_NONE || c->staging[p->value] != STAGED_YES) continue;
+        double widest = figure(c, PERFMODEL_ACCESS_BYTES) / p->element_bytes;
+        if (widest >= 1) sum += profile_product(p->distinct, p->n_distinct, c->split, PART_BLOCK) / widest;
+    }
+    return sum;
+}
+
+/* ---- devices ---- */
+
+/* Longest chain of dependent steps of a work-item. */
+static double longest_chain(const struct costing *c)
+{
+    double longest = 0;
+    for (unsigned i = 0; i < c->m->n_profiles; i++) {
+        const struct profile *p = &c->m->profiles[i];
+        if (!p->chain) continue;
+        longest = fmax(longest, profile_product(p->reduced, p->n_reduced, c->split, PART_STEPS));
+    }
+    return longest;
+}
+
+/* Waves: how often the busiest unit must wait for groups to end. */
+static double waves(const struct costing *c)
+{
+    double most = figure(c, PERFMODEL_RESIDENT_GROUPS), items = figure(c, PERFMODEL_RESIDENT_ITEMS);
+    if (!(most > 0) || !(items > 0)) return 1;
+    double resident = fmax(1, fmin(most, floor(items / c->lanes)));
+    return ceil(c->busy / resident);
+}
+
+static void charge_chain(struct costing *c, double times)
+{
+    double latency = figure(c, PERFMODEL_CHAIN), length = longest_chain(c) * times;
+    double ns = length * latency;
+    if (ns <= c->worst) return;
+    c->worst = ns;
+    if (!c->reason) return;
+    c->reason->ns = ns;
+    c->reason->term = PERFMODEL_OF_CHAIN;
+    c->reason->amount = length;
+}
+
+/* Few units could share what is read, but then they have more work: with q groups on the busiest unit it
+ * takes q * work, and at least groups / q units read what one group needs. The two are equal at the best q.
+ */
+static void charge_l2(struct costing *c, double group_ns)
+{
+    double rate = figure(c, PERFMODEL_L2), bytes = bytes_read(c, true);
+    if (!(rate > 0) || !(group_ns > 0)) return;
+    double q = sqrt(c->groups * bytes / (rate * group_ns));
+    if (q > c->busy) charge(c, PERFMODEL_OF_L2, PERFMODEL_L2, c->groups / q * bytes);
+}
+
+/* A group's least time on a unit of its own. */
+static double group_time(const struct costing *c, const struct work *w, double issue, double accesses)
+{
+    double arithmetic = figure(c, PERFMODEL_UNIT_FP32), issues = figure(c, PERFMODEL_UNIT_ISSUE);
+    double access = figure(c, PERFMODEL_UNIT_ACCESS), ns = 0;
+    if (arithmetic > 0) ns = fmax(ns, c->lanes * w->arithmetic / arithmetic);
+    if (issues > 0) ns = fmax(ns, issue / issues);
+    return access > 0 ? fmax(ns, accesses / access) : ns;
+}
+
+static void charge_gpu(struct costing *c)
+{
+    struct work w = item_work(c);
+    double accesses = c->lanes * w.accesses + copy_accesses(c);
+    double issue = c->lanes * (w.arithmetic + w.special) + accesses;
+    charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * c->lanes * w.arithmetic);
+    charge(c, PERFMODEL_OF_ITEM, PERFMODEL_ITEM_FP32, w.arithmetic);
+    charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * c->lanes * w.special);
+    charge(c, PERFMODEL_OF_ISSUE, PERFMODEL_UNIT_ISSUE, c->busy * issue);
+    charge(c, PERFMODEL_OF_ACCESS, PERFMODEL_UNIT_ACCESS, c->busy * accesses);
+    charge(c, PERFMODEL_OF_UNIT_L2, PERFMODEL_UNIT_L2, bytes_read(c, false));
+    charge_l2(c, group_time(c, &w, issue, accesses));
+    charge_chain(c, waves(c));
+}
+
+static void charge_cpu(struct costing *c)
+{
+    double arithmetic = 0, special = 0;
+    for (unsigned i = 0; i < c->m->n_profiles; i++) {
+        const struct profile *p = &c->m->profiles[i];
+        double times = profile_product(p->logicals, p->n_logicals, c->split, PART_BLOCK);
+        arithmetic += p->arithmetic * times;
+        special += p->special * times;
+    }
+    charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * arithmetic);
+    charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * special);
+    charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, c->busy * bytes_read(c, true));
+    charge_chain(c, 1);
+}
+
+/* ---- one mapping ---- */
+
+/* Work-items of a group: of the instruction with the most. */
+static double group_items(const struct costing *c)
+{
+    double most = 1;
+    for (unsigned i = 0; i < c->m->n_profiles; i++) {
+        const struct profile *p = &c->m->profiles[i];
+        most = fmax(most, profile_product(p->logicals, p->n_logicals, c->split, PART_ITEMS));
+    }
+    return most;
+}
+
+static double all_groups(const struct costing *c)
+{
+    double product = 1;
+    for (unsigned l = 0; l < c->m->n_logicals; l++)
+        product *= (double)c->split[l].groups;
+    return product;
+}
+
+double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *split,
+                    const enum staging *staging, struct perfmodel_reason *reason)
+{
+    struct costing c = {.m = m, .split = split, .staging = staging, .reason = reason};
+    double units = figure(&c, PERFMODEL_UNITS), bundle = fmax(1, figure(&c, PERFMODEL_LANES));
+    double most = figure(&c, PERFMODEL_GROUP_ITEMS);
+    c.items = group_items(&c);
+    if (most > 0 && c.items > most) return INFINITY;
+    c.groups = all_groups(&c);
+    c.busy = units > 0 ? ceil(c.groups / units) : 1;
+    c.lanes = ceil(c.items / bundle) * bundle;
+    if (m->dev.gpu)
+        charge_gpu(&c);
+    else
+        charge_cpu(&c);
+    return c.worst;
+}
+
+/* ---- every implementation ---- */
+
+static void raise_floor(struct perfmodel *m, enum perfmodel_term term, double ns, double amount)
+{
+    if (ns <= m->floor_ns) return;
+    m->floor_ns = ns;
+    m->floor_term = term;
+    m->floor_amount = amount;
+}
+
+/* Bytes that must cross to memory and back, even if the cache keeps all it can from the launch before. */
+static double memory_bytes(const struct perfmodel *m, const struct costing *c)
+{
+    double sum = 0, per_buffer[MAX_BUFFERS] = {0};
+    for (unsigned i = 0; i < m->n_profiles; i++) {
+        const struct profile *p = &m->profiles[i];
+        if (!p->load && !p->store) continue;
+        add_to_buffer(per_buffer, p->buffer, element_bytes(c, p, PART_STEPS, true), &sum);
+    }
+    return sum;
+}
+
+void model_floor(struct perfmodel *m)
+{
+    struct perfmodel_split whole[PERFMODEL_LOGICALS];
+    struct costing c = {.m = m, .split = whole};
+    const double *v = m->dev.value;
+    double arithmetic = 0;
+    for (unsigned l = 0; l < m->n_logicals; l++)
+        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, false};
+    for (unsigned i = 0; i < m->n_profiles; i++) {
+        const struct profile *p = &m->profiles[i];
+        arithmetic += p->arithmetic * profile_product(p->logicals, p->n_logicals, whole, PART_STEPS);
+    }
+    double bytes = memory_bytes(m, &c) - v[PERFMODEL_CACHE_BYTES];
+    raise_floor(m, PERFMODEL_OF_LAUNCH, v[PERFMODEL_LAUNCH], 1);
+    if (v[PERFMODEL_FP32] > 0)
+        raise_floor(m, PERFMODEL_OF_DEVICE, arithmetic / v[PERFMODEL_FP32], arithmetic);
+    if (v[PERFMODEL_DRAM] > 0 && v[PERFMODEL_CACHE_BYTES] > 0 && bytes > 0)
+        raise_floor(m, PERFMODEL_OF_DRAM, bytes / v[PERFMODEL_DRAM], bytes);
+}

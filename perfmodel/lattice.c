@@ -1,0 +1,282 @@
+/* Which splits of a logical dimension its tiles' domains allow, exactly, for extents of any factors: sizes
+ * are divisors of the extent, and a walk over the tiles collects the products (groups, items, steps) that
+ * their sizes can reach. A tile whose class is open counts in any of its classes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/hash.h"
+#include "core/space/space.h"
+#include "perfmodel/model.h"
+
+enum { DOMAIN_VALUES = 4096 }; /* most values of a choice, see space_universe() */
+
+/* ---- the lattice of divisors ---- */
+
+static bool find_divisors(struct logical *l)
+{
+    int64_t extent = l->of->extent;
+    for (int64_t d = 1; d <= extent / d; d++) {
+        if (extent % d) continue;
+        if (l->n_divisors + 2 > MAX_DIVISORS) return false;
+        l->divisors[l->n_divisors++] = d;
+        if (d != extent / d) l->divisors[l->n_divisors++] = extent / d;
+    }
+    return true;
+}
+
+static uint8_t find_divisor(const struct logical *l, int64_t d)
+{
+    for (unsigned i = 0; i < l->n_divisors; i++)
+        if (l->divisors[i] == d) return (uint8_t)i;
+    return NO_DIVISOR;
+}
+
+static void fill_products(struct logical *l)
+{
+    for (unsigned i = 0; i < l->n_divisors; i++)
+        for (unsigned j = 0; j < l->n_divisors; j++)
+            l->product[i][j] = l->divisors[i] > l->of->extent / l->divisors[j]
+                                   ? NO_DIVISOR
+                                   : find_divisor(l, l->divisors[i] * l->divisors[j]);
+}
+
+/* ---- slots ---- */
+
+static uint32_t find_slot(const struct space *s, const char *group, uint32_t object)
+{
+    int g = space_group_find(s, group);
+    bool flipped;
+    return g < 0 ? UINT32_MAX : space_slot_find(s, (unsigned)g, &object, 1, &flipped);
+}
+
+/* A step or a store has the dimensions of all that it reads; any other dimension does where there is none. */
+static uint32_t standing_dim(const struct backbone *bb, uint32_t tile)
+{
+    uint32_t found = BB_NONE;
+    for (uint32_t d = 0; d < bb->n_dims; d++) {
+        enum bb_inst_kind kind = bb->insts[bb->dims[d].inst].kind;
+        if (bb->dims[d].tile != tile) continue;
+        if (kind == BB_STEP || kind == BB_STORE) return d;
+        if (found == BB_NONE) found = d;
+    }
+    return found;
+}
+
+static const char *open_tile(struct perfmodel *m, struct logical *l, unsigned level)
+{
+    uint32_t tile = l->of->first_tile + level, dim = standing_dim(m->bb, tile);
+    const struct bb_tile *t = &m->bb->tiles[tile];
+    l->size_slot[level] = find_slot(m->space, "size", tile);
+    l->kind_slot[level] =
+        dim == BB_NONE ? UINT32_MAX : find_slot(m->space, "dim_kind", bb_dim_statement(m->bb, dim));
+    if (l->size_slot[level] == UINT32_MAX || l->kind_slot[level] == UINT32_MAX)
+        return "the space is not that of the backbone";
+    l->tile_divisor[level] = base_malloc(t->n_sizes);
+    for (unsigned i = 0; i < t->n_sizes; i++) {
+        l->tile_divisor[level][i] = find_divisor(l, t->sizes[i]);
+        if (l->tile_divisor[level][i] == NO_DIVISOR) return "a size does not divide its extent";
+    }
+    return NULL;
+}
+
+const char *logical_open(struct perfmodel *m, unsigned number)
+{
+    struct logical *l = &m->logicals[number];
+    l->of = &m->bb->logicals[number];
+    l->cache = base_calloc(SET_CACHE, sizeof *l->cache);
+    if (!find_divisors(l)) return "an extent has more than 64 divisors";
+    fill_products(l);
+    const char *why = NULL;
+    for (l->n_tiles = 0; !why && l->n_tiles < l->of->n_levels; l->n_tiles++)
+        why = open_tile(m, l, l->n_tiles);
+    return why;
+}
+
+void logical_close(struct logical *l)
+{
+    for (unsigned i = 0; i < l->n_tiles; i++)
+        free(l->tile_divisor[i]);
+    for (unsigned i = 0; l->cache && i < SET_CACHE; i++)
+        free(l->cache[i].bits);
+    free(l->cache);
+    free(l->splits);
+    free(l->split_divisors);
+}
+
+/* ---- domains ---- */
+
+static uint64_t size_domain(const struct logical *l, unsigned level, const struct space_state *state)
+{
+    uint32_t slot = l->size_slot[level], values[DOMAIN_VALUES];
+    uint32_t n = space_values(state, slot, values);
+    uint64_t sizes = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sizes |= UINT64_C(1) << l->tile_divisor[level][values[i]];
+    return sizes;
+}
+
+void logical_domains(const struct perfmodel *m, const struct logical *l, const struct space_state *state,
+                     struct tile_domains *out)
+{
+    uint32_t values[DOMAIN_VALUES];
+    memset(out, 0, sizeof *out);
+    for (unsigned t = 0; t < l->n_tiles; t++) {
+        out->sizes[t] = size_domain(l, t, state);
+        uint32_t n = space_values(state, l->kind_slot[t], values);
+        for (uint32_t i = 0; i < n; i++)
+            out->classes[t] |= m->kind_class[values[i]];
+        bool one = out->sizes[t] == UINT64_C(1) << find_divisor(l, 1);
+        if (one) out->classes[t] = CLASS_ALL; /* no loop: its class means nothing */
+    }
+}
+
+/* ---- the walk ---- */
+
+/* Products reached so far, as numbers of divisors: groups, items, steps, and all of them. */
+struct point {
+    uint8_t part[3], total;
+};
+
+struct walk {
+    const struct logical *l;
+    struct point *points;
+    size_t n, capacity;
+    uint64_t *seen; /* bits over (groups, items, steps) */
+};
+
+static size_t place_of(const struct walk *w, struct point p)
+{
+    return ((size_t)p.part[0] * w->l->n_divisors + p.part[1]) * w->l->n_divisors + p.part[2];
+}
+
+static void add_point(struct walk *w, struct point p)
+{
+    size_t at = place_of(w, p);
+    if (w->seen[at / 64] >> at % 64 & 1) return;
+    w->seen[at / 64] |= UINT64_C(1) << at % 64;
+    if (w->n == w->capacity) {
+        w->capacity = 2 * w->capacity + 64;
+        w->points = base_realloc(w->points, w->capacity * sizeof *w->points);
+    }
+    w->points[w->n++] = p;
+}
+
+static void multiply(struct walk *w, struct point p, unsigned part, uint8_t by)
+{
+    const struct logical *l = w->l;
+    p.total = l->product[p.total][by];
+    if (p.total == NO_DIVISOR) return;
+    p.part[part] = l->product[p.part[part]][by];
+    add_point(w, p);
+}
+
+/* Global work-items are split between groups and items in every way that divides. */
+static void multiply_global(struct walk *w, struct point p, uint8_t by)
+{
+    const struct logical *l = w->l;
+    for (uint8_t items = 0; items < l->n_divisors; items++)
+        for (uint8_t groups = 0; groups < l->n_divisors; groups++) {
+            if (l->product[items][groups] != by || l->product[p.total][by] == NO_DIVISOR) continue;
+            struct point next = {{l->product[p.part[0]][groups], l->product[p.part[1]][items], p.part[2]},
+                                 l->product[p.total][by]};
+            add_point(w, next);
+        }
+}
+
+static void take_tile(struct walk *w, uint64_t sizes, unsigned classes, struct walk *out)
+{
+    uint8_t one = find_divisor(w->l, 1);
+    for (; sizes; sizes &= sizes - 1) {
+        uint8_t size = (uint8_t)__builtin_ctzll(sizes);
+        for (size_t i = 0; i < w->n; i++) {
+            if (size == one || classes & CLASS_SEQUENTIAL) multiply(out, w->points[i], 2, size);
+            if (classes & CLASS_ITEMS) multiply(out, w->points[i], 1, size);
+            if (classes & CLASS_GROUPS) multiply(out, w->points[i], 0, size);
+            if (classes & CLASS_GLOBAL) multiply_global(out, w->points[i], size);
+        }
+    }
+}
+
+static size_t seen_bytes(const struct logical *l)
+{
+    size_t n = (size_t)l->n_divisors * l->n_divisors * l->n_divisors;
+    return (n / 64 + 1) * sizeof(uint64_t);
+}
+
+/* The points of all tiles under the classes of one mode; the caller frees the list. */
+static size_t walk_tiles(const struct logical *l, const struct tile_domains *d, unsigned mode,
+                         struct point **points)
+{
+    uint8_t one = find_divisor(l, 1), all = find_divisor(l, l->of->extent);
+    struct walk now = {.l = l};
+    size_t kept = 0;
+    now.seen = base_calloc(1, seen_bytes(l));
+    add_point(&now, (struct point){{one, one, one}, one});
+    for (unsigned t = 0; t < l->n_tiles; t++) {
+        struct walk next = {.l = l};
+        next.seen = base_calloc(1, seen_bytes(l));
+        take_tile(&now, d->sizes[t], d->classes[t] & mode, &next);
+        free(now.points);
+        free(now.seen);
+        now = next;
+    }
+    for (size_t i = 0; i < now.n; i++)
+        if (now.points[i].total == all) now.points[kept++] = now.points[i];
+    free(now.seen);
+    *points = now.points;
+    return kept;
+}
+
+/* A kernel has either work-groups or global work-items. */
+static const unsigned modes[] = {CLASS_SEQUENTIAL | CLASS_ITEMS | CLASS_GROUPS,
+                                 CLASS_SEQUENTIAL | CLASS_GLOBAL};
+
+/* ---- splits ---- */
+
+void logical_list(struct logical *l, const struct tile_domains *d)
+{
+    for (unsigned mode = 0; mode < 2; mode++) {
+        struct point *points;
+        size_t n = walk_tiles(l, d, modes[mode], &points);
+        l->splits = base_realloc(l->splits, (l->n_splits + n + 1) * sizeof *l->splits);
+        l->split_divisors =
+            base_realloc(l->split_divisors, (l->n_splits + n + 1) * sizeof *l->split_divisors);
+        for (size_t i = 0; i < n; i++) {
+            memcpy(l->split_divisors[l->n_splits], points[i].part, 3);
+            l->splits[l->n_splits++] =
+                (struct perfmodel_split){l->divisors[points[i].part[0]], l->divisors[points[i].part[1]],
+                                         l->divisors[points[i].part[2]], mode == 1};
+        }
+        free(points);
+    }
+}
+
+static void mark(const struct logical *l, struct split_set *set, const uint8_t part[3], bool global)
+{
+    for (unsigned i = 0; i < l->n_splits; i++)
+        if (l->splits[i].global == global && memcmp(l->split_divisors[i], part, 3) == 0) {
+            set->bits[i / 64] |= UINT64_C(1) << i % 64;
+            set->count++;
+            return;
+        }
+}
+
+const struct split_set *logical_set(struct logical *l, const struct tile_domains *d)
+{
+    uint64_t h = hash_finish(hash_bytes(HASH_START, d, sizeof *d));
+    struct split_set *set = &l->cache[h % SET_CACHE];
+    if (set->used && memcmp(&set->key, d, sizeof *d) == 0) return set;
+    size_t bytes = (l->n_splits / 64 + 1) * sizeof *set->bits;
+    if (!set->bits) set->bits = base_malloc(bytes);
+    memset(set->bits, 0, bytes);
+    *set = (struct split_set){.key = *d, .used = true, .bits = set->bits};
+    for (unsigned mode = 0; mode < 2; mode++) {
+        struct point *points;
+        size_t n = walk_tiles(l, d, modes[mode], &points);
+        for (size_t i = 0; i < n; i++)
+            mark(l, set, points[i].part, mode == 1);
+        free(points);
+    }
+    return set;
+}

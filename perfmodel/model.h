@@ -1,0 +1,151 @@
+/* The parts of the model, shared by the files of this folder.
+ *
+ * A *division* (struct logical) knows every split of a logical dimension that the root of the space allows.
+ * What a candidate still allows is a set of them, found by walking its tiles: each has a domain of sizes and
+ * of classes (sequential, work-item, group, global). A *profile* says what an instruction needs for given
+ * splits. */
+#ifndef THRESH_PERFMODEL_MODEL_H
+#define THRESH_PERFMODEL_MODEL_H
+
+#include "perfmodel/bound.h"
+
+enum {
+    MAX_DIVISORS = 64,
+    MAX_TILES = BB_MAX_LEVELS,
+    MAX_MAPPINGS = 1 << 20, /* beyond that the model does without mappings */
+    MAX_BUFFERS = 32,
+    NO_DIVISOR = 255,
+    SET_CACHE = 1024,  /* sets of splits kept of each logical dimension */
+    BOUND_CACHE = 8192 /* bounds kept */
+};
+
+/* Classes of a tile, as bits. */
+enum { CLASS_SEQUENTIAL = 1, CLASS_ITEMS = 2, CLASS_GROUPS = 4, CLASS_GLOBAL = 8, CLASS_ALL = 15 };
+
+/* The domains of a logical dimension's tiles: divisors as bits, classes as bits. */
+struct tile_domains {
+    uint64_t sizes[MAX_TILES];
+    uint8_t classes[MAX_TILES];
+};
+
+/* A set of splits, kept with the domains that it follows from. */
+struct split_set {
+    struct tile_domains key;
+    bool used;
+    unsigned count;
+    uint64_t *bits; /* by number of split */
+};
+
+struct logical {
+    const struct bb_logical *of;
+    unsigned n_tiles, n_divisors;
+    int64_t divisors[MAX_DIVISORS];
+    uint8_t product[MAX_DIVISORS][MAX_DIVISORS]; /* NO_DIVISOR: it does not divide the extent */
+    uint8_t *tile_divisor[MAX_TILES];            /* [value of size(tile)] -> divisor */
+    uint32_t size_slot[MAX_TILES];
+    uint32_t kind_slot[MAX_TILES]; /* of the dimension that stands for the tile; UINT32_MAX: none */
+    unsigned n_splits;
+    struct perfmodel_split *splits;
+    uint8_t (*split_divisors)[3]; /* [split] groups, items, steps */
+    struct split_set *cache;      /* [SET_CACHE] */
+};
+
+/* What an instruction needs, for each execution or each distinct element. */
+struct profile {
+    uint32_t inst;
+    unsigned n_logicals;
+    uint8_t logicals[BB_MAX_LOGICALS]; /* its own */
+    unsigned n_distinct;
+    uint8_t distinct[BB_MAX_LOGICALS]; /* those along which it touches other elements for sure */
+    double arithmetic, special;        /* operations an execution */
+    bool load, store;
+    uint32_t buffer, value;
+    double element_bytes;
+    int unit;   /* logical with unit stride, -1: none */
+    bool dense; /* rows are so short that they may join */
+    bool chain; /* a step of a reduction */
+    unsigned n_reduced;
+    uint8_t reduced[BB_MAX_LOGICALS]; /* logicals of the chain */
+};
+
+/* All mappings for one state of staging, cheapest first. */
+struct mapping {
+    float cost; /* rounded down */
+    uint16_t split[PERFMODEL_LOGICALS];
+};
+struct mapping_table {
+    bool built;
+    size_t count;
+    struct mapping *mappings;
+};
+
+enum staging { STAGED_OPEN, STAGED_NO, STAGED_YES, STAGING_COUNT };
+
+/* A bound that was computed before. */
+struct kept_bound {
+    uint64_t *key;
+    bool used;
+    double ns;
+    size_t mapping; /* place in its table; SIZE_MAX: none */
+    unsigned table;
+};
+
+struct perfmodel {
+    const struct backbone *bb;
+    const struct space *space;
+    struct perfmodel_device dev;
+    unsigned n_logicals; /* main ones */
+    struct logical *logicals;
+    unsigned n_profiles;
+    struct profile *profiles;
+    uint32_t *staged_slot; /* [n_values] */
+    bool mapped;           /* mappings can be looked at */
+    const char *unmapped;  /* why not; static */
+    double floor_ns;       /* of every implementation */
+    enum perfmodel_term floor_term;
+    double floor_amount;
+    unsigned n_tables;
+    struct mapping_table *tables; /* [STAGING_COUNT ^ n_values] */
+    unsigned key_words;
+    uint64_t *key; /* scratch */
+    struct kept_bound *kept;
+    uint8_t kind_class[8]; /* [value of dim_kind] -> class */
+};
+
+/* ---- lattice.c ---- */
+
+/* Reads the logical's divisors and the slots of its tiles. NULL, or why no mapping can be made (static). */
+const char *logical_open(struct perfmodel *m, unsigned l);
+void logical_close(struct logical *l);
+/* The domains of its tiles in a state. */
+void logical_domains(const struct perfmodel *m, const struct logical *l, const struct space_state *state,
+                     struct tile_domains *out);
+/* Lists the splits that domains allow as the logical's own. */
+void logical_list(struct logical *l, const struct tile_domains *d);
+/* The set of splits that domains allow; valid until the next call for this logical. */
+const struct split_set *logical_set(struct logical *l, const struct tile_domains *d);
+
+/* ---- profile.c ---- */
+
+void profiles_make(struct perfmodel *m);
+/* Executions of a sequential nest, and elements: product of a part of the splits over logicals. */
+enum part { PART_STEPS = 1, PART_ITEMS = 2, PART_GROUPS = 4, PART_BLOCK = PART_STEPS | PART_ITEMS };
+double profile_product(const uint8_t *logicals, unsigned n, const struct perfmodel_split *split,
+                       unsigned parts);
+
+/* ---- cost.c ---- */
+
+/* The cost of one mapping under a staging of each value, with its reason if that is not NULL. INFINITY: the
+ * device cannot run it. */
+double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *split,
+                    const enum staging *staging, struct perfmodel_reason *reason);
+/* What every implementation needs: fills the model's floor. */
+void model_floor(struct perfmodel *m);
+
+/* ---- table.c ---- */
+
+/* The mappings under the staging that `table` numbers, built on first use. */
+const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table);
+void staging_of_table(const struct perfmodel *m, unsigned table, enum staging *out);
+
+#endif

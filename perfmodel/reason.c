@@ -1,0 +1,65 @@
+/* Reasons and gaps as text. */
+#include <math.h>
+
+#include "core/base/strbuf.h"
+#include "perfmodel/model.h"
+
+static const struct {
+    enum perfmodel_figure figure;
+    const char *text;
+} terms[PERFMODEL_TERM_COUNT] = {
+#define X(id, figure, text) {PERFMODEL_##figure, text},
+    PERFMODEL_TERMS(X)
+#undef X
+};
+
+static void explain_resource(const struct perfmodel *m, const struct perfmodel_reason *r, struct strbuf *out)
+{
+    enum perfmodel_figure f = terms[r->term].figure;
+    strbuf_printf(out, "%.4g ns: %s\n", r->ns, terms[r->term].text);
+    if (r->term == PERFMODEL_NOTHING) return;
+    strbuf_indent(out, 1);
+    strbuf_printf(out, "%s = %.6g %s (%s)", perfmodel_figure_name(f), m->dev.value[f],
+                  perfmodel_figure_unit(f), perfmodel_source_name(m->dev.source[f]));
+    strbuf_printf(out, ", amount %.6g\n", r->amount);
+}
+
+static void explain_split(const struct perfmodel *m, unsigned l, const struct perfmodel_split *s,
+                          struct strbuf *out)
+{
+    strbuf_indent(out, 2);
+    strbuf_printf(out, "%s: ", m->bb->logicals[l].name);
+    if (s->global)
+        strbuf_printf(out, "%lld global work-items", (long long)(s->groups * s->items));
+    else
+        strbuf_printf(out, "%lld groups of %lld work-items", (long long)s->groups, (long long)s->items);
+    strbuf_printf(out, " with %lld sequential iterations each\n", (long long)s->steps);
+}
+
+void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason *r, struct strbuf *out)
+{
+    if (isinf(r->ns)) {
+        strbuf_add(out, "no mapping is left that the device can run\n");
+        return;
+    }
+    explain_resource(m, r, out);
+    if (r->n_logicals == 0) return;
+    strbuf_indent(out, 1);
+    strbuf_add(out, "the cheapest mapping left is\n");
+    for (unsigned l = 0; l < r->n_logicals; l++)
+        explain_split(m, l, &r->split[l], out);
+}
+
+void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out)
+{
+    unsigned unknown = 0;
+    for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
+        unknown += m->dev.source[f] == PERFMODEL_UNKNOWN;
+    if (unknown == PERFMODEL_FIGURE_COUNT)
+        strbuf_printf(out, "%s has no description: every term is 0\n", m->dev.name);
+    if (m->unmapped) strbuf_printf(out, "mappings are left out: %s\n", m->unmapped);
+    for (uint32_t i = 0; i < m->bb->n_insts; i++)
+        if (m->bb->insts[i].kind == BB_STEP && m->bb->insts[i].type != SCALAR_FLOAT)
+            strbuf_printf(out, "%s: arithmetic on %s counts nothing\n", m->bb->insts[i].name,
+                          scalar_type_name(m->bb->insts[i].type));
+}
