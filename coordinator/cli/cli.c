@@ -46,6 +46,7 @@ static void take_option(struct cli_args *a, int key, const char *value, struct a
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct parsing *p = state->input;
+    if (key == 'o') key = KEY_BASE + CLI_OUT;
     if (key >= KEY_BASE && key < KEY_BASE + CLI_KEY_COUNT) {
         take_option(&p->args, key - KEY_BASE, value, state);
     } else if (key == ARGP_KEY_ARG) {
@@ -64,10 +65,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 int cli_run(const struct cli_command *command, int argc, char **argv)
 {
-    struct argp_option options[CLI_KEY_COUNT + 1] = {0};
+    struct argp_option options[CLI_KEY_COUNT + 2] = {0};
     unsigned n = 0;
     for (unsigned i = 0; i < CLI_KEY_COUNT; i++)
         if (command->takes >> i & 1) options[n++] = all_options[i];
+    if (command->takes & CLI_TAKES(OUT))
+        options[n++] = (struct argp_option){NULL, 'o', "DIR", 0, "the same as --out", 0};
     struct argp argp = {options, parse, command->positional, command->help, NULL, NULL, NULL};
     struct parsing p = {.command = command};
     char name[64];
