@@ -76,6 +76,10 @@ $(O)/spacec: $(call objs,rel,$(SPACEC_SRC))
 $(O)/gen/%.space.c: spacedsl/spaces/%.space $(O)/spacec
 	@mkdir -p $(@D)
 	$(Q)$(O)/spacec $< -o $@
+$(O)/rel/coordinator/cli/space_compile.o $(O)/san/coordinator/cli/space_compile.o: $(O)/gen/space_def.inc
+$(O)/gen/space_def.inc: core/space/def.h
+	@mkdir -p $(@D)
+	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 $(O)/rel/gen/%.o: $(O)/gen/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(RELEASE) $(DEFS) -MMD -MP -c $< -o $@
