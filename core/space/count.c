@@ -16,7 +16,8 @@
 
 enum {
     MAX_LINKED = 2048, /* slots; larger spaces are counted as one component */
-    CACHE_ENTRIES = 1 << 18,
+    FIRST_ENTRIES = 1 << 10,
+    MOST_ENTRIES = 1 << 20,
     CACHE_BYTES = 256 << 20,
     TRIAL = 4096 /* lookups before the table must have paid off */
 };
@@ -31,10 +32,10 @@ struct entry {
 struct counter {
     struct space_state *st;
     const struct space *s;
-    uint32_t n, words; /* slots; 64-bit words of a set of them */
-    uint64_t *linked;  /* [slot * words]: slots that share a constraint with it; NULL: not known */
-    struct entry *cache;
-    size_t cached_bytes;
+    uint32_t n, words;   /* slots; 64-bit words of a set of them */
+    uint64_t *linked;    /* [slot * words]: slots that share a constraint with it; NULL: not known */
+    struct entry *cache; /* direct-mapped */
+    size_t n_entries, n_used, cached_bytes;
     uint64_t lookups, limit;
     struct space_count result;
     uint8_t *key; /* scratch */
@@ -142,7 +143,22 @@ static bool cache_pays(const struct counter *c)
 
 static struct entry *find_entry(struct counter *c, uint64_t hash)
 {
-    return &c->cache[hash % CACHE_ENTRIES];
+    return &c->cache[hash & (c->n_entries - 1)];
+}
+
+static void grow_cache(struct counter *c)
+{
+    struct entry *old = c->cache;
+    size_t n = c->n_entries;
+    c->n_entries = n ? n * 4 : FIRST_ENTRIES;
+    c->n_used = 0;
+    c->cache = base_calloc(c->n_entries, sizeof *c->cache);
+    for (size_t i = 0; i < n; i++) {
+        if (!old[i].hash) continue;
+        *find_entry(c, old[i].hash) = old[i]; /* entries of one old place have different new ones */
+        c->n_used++;
+    }
+    free(old);
 }
 
 static bool recall(struct counter *c, uint64_t hash, uint32_t bytes, long double *count)
@@ -157,12 +173,15 @@ static bool recall(struct counter *c, uint64_t hash, uint32_t bytes, long double
 
 static void remember(struct counter *c, uint64_t hash, const uint8_t *key, uint32_t bytes, long double count)
 {
+    if (c->n_used * 2 > c->n_entries && c->n_entries < MOST_ENTRIES) grow_cache(c);
     struct entry *e = find_entry(c, hash);
     c->cached_bytes -= e->bytes;
+    c->n_used -= e->hash != 0;
     free(e->key);
     *e = (struct entry){0};
     if (c->cached_bytes + bytes > CACHE_BYTES) return;
     c->cached_bytes += bytes;
+    c->n_used++;
     *e = (struct entry){hash, bytes, base_malloc(bytes + 1), count};
     memcpy(e->key, key, bytes);
 }
@@ -287,9 +306,9 @@ static void count_linked(struct counter *c)
     }
     link_slots(c);
     c->key = base_malloc(key_bytes);
-    c->cache = base_calloc(CACHE_ENTRIES, sizeof *c->cache);
+    grow_cache(c);
     c->result.solutions = count_set(c, all);
-    for (size_t i = 0; i < CACHE_ENTRIES; i++)
+    for (size_t i = 0; i < c->n_entries; i++)
         free(c->cache[i].key);
     free(c->cache);
     free(c->key);

@@ -1,0 +1,90 @@
+/* thresh space compile: a .space file as a shared object that --space loads. The C compiler gets the tables
+ * of spacedsl_emit() with core/space/def.h in the place of its #include, so nothing else is needed on the
+ * user's machine. */
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "coordinator/cli/space.h"
+#include "core/base/strbuf.h"
+#include "spacedsl/model.h"
+
+extern char **environ;
+
+static const char definitions[] =
+#include "space_def.inc"
+    ;
+
+/* The C text with nothing left to include but standard headers; the caller frees it. */
+static char *self_contained(const struct model *m)
+{
+    static const char include[] = "#include \"core/space/def.h\"\n";
+    char *text = spacedsl_emit(m), *at = strstr(text, include);
+    struct strbuf b = {0};
+    strbuf_addn(&b, text, (size_t)(at - text));
+    strbuf_add(&b, definitions);
+    strbuf_add(&b, at + sizeof include - 1);
+    free(text);
+    return strbuf_take(&b);
+}
+
+/* Runs the compiler with the file as its standard input. */
+static bool run_compiler(const char *compiler, const char *out, FILE *text, struct diag *d)
+{
+    const char *argv[] = {compiler, "-std=c11", "-O1", "-fPIC", "-shared", "-w", "-DTHRESH_SPACE_PLUGIN",
+                          "-x",     "c",        "-o",  out,     "-",       NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = -1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fileno(text), STDIN_FILENO);
+    int error = posix_spawnp(&child, compiler, &actions, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error) {
+        diag_plain(d, "cannot run the C compiler '%s': %s (the environment variable CC names another)",
+                   compiler, strerror(error));
+        return false;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    bool ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!ok) diag_plain(d, "the C compiler '%s' failed", compiler);
+    return ok;
+}
+
+static bool compile_text(const char *text, const char *out, struct diag *d)
+{
+    const char *compiler = getenv("CC");
+    FILE *file = tmpfile();
+    size_t n = strlen(text);
+    bool ok = file && fwrite(text, 1, n, file) == n && fflush(file) == 0 && fseek(file, 0, SEEK_SET) == 0;
+    if (!ok)
+        diag_plain(d, "cannot write a temporary file: %s", strerror(errno));
+    else
+        ok = run_compiler(compiler && *compiler ? compiler : "cc", out, file, d);
+    if (file) fclose(file);
+    return ok;
+}
+
+int space_compile_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
+{
+    const char *out = a->value[CLI_OUT];
+    if (!out || !o->text) {
+        diag_plain(d, "compile takes FILE.space and --out FILE.so");
+        return CLI_USAGE;
+    }
+    struct ast *ast = spacedsl_parse(&o->source, o->arena, d);
+    const struct model *m = spacedsl_resolve(ast, o->arena, d);
+    char *text = m ? self_contained(m) : NULL;
+    bool ok = text && compile_text(text, out, d);
+    free(text);
+    if (ok && cli_given(a, CLI_JSON))
+        cli_print_json(json_pack("{s:s,s:s}", "space", o->def->name, "out", out));
+    else if (ok)
+        printf("%s: space %s\n", out, o->def->name);
+    return ok ? CLI_OK : CLI_FAILED;
+}

@@ -1,0 +1,168 @@
+/* Spaces from the command line: compiled in memory, or loaded from a shared object; and their instances. */
+#include "coordinator/cli/space_open.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/space/data.h"
+#include "spacedsl/model.h"
+
+enum { FILE_LIMIT = 64 << 20, MOST_OBJECTS = 4096 };
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), m = strlen(end);
+    return n >= m && strcmp(path + n - m, end) == 0;
+}
+
+/* A name without a slash is a file here, not a library of the system. */
+static bool load_library(const char *path, struct cli_space *o, struct diag *d)
+{
+    const char *file = strchr(path, '/') ? path : arena_printf(o->arena, "./%s", path);
+    o->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!o->library) {
+        diag_plain(d, "cannot load '%s': %s", path, dlerror());
+        return false;
+    }
+    const struct space_plugin *plugin = dlsym(o->library, "thresh_space");
+    if (!plugin)
+        diag_plain(d, "'%s' is no space: it was not made by `thresh space compile`", path);
+    else if (plugin->abi != SPACE_PLUGIN_ABI || plugin->def_size != sizeof(struct space_def))
+        diag_plain(d, "'%s' was made by another version of thresh: compile it again", path);
+    else
+        o->def = plugin->def;
+    return o->def != NULL;
+}
+
+bool cli_space_load(const char *path, struct cli_space *o, struct diag *d)
+{
+    size_t n;
+    o->arena = arena_new();
+    if (ends_with(path, ".so")) return load_library(path, o, d);
+    o->text = source_read_file(path, FILE_LIMIT, &n, d);
+    if (!o->text) return false;
+    o->source = (struct source){path, o->text, n};
+    o->def = spacedsl_compile(&o->source, o->arena, d);
+    return o->def != NULL;
+}
+
+/* ---- the instance ---- */
+
+static bool is_parameter(const struct space_def *def, const char *name)
+{
+    for (int32_t i = 0; i < def->n_parameters; i++)
+        if (strcmp(def->parameters[i].name, name) == 0) return true;
+    return false;
+}
+
+static bool set_parameters(const char *text, struct cli_space *o, int64_t *first, struct diag *d)
+{
+    char *copy = arena_strdup(o->arena, text ? text : ""), *save = NULL;
+    for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+        char *equals = strchr(item, '='), *end = NULL;
+        long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
+        if (!equals || end == equals + 1 || *end) {
+            diag_plain(d, "--param: '%s' is not name=number", item);
+            return false;
+        }
+        *equals = 0;
+        if (!is_parameter(o->def, item)) {
+            diag_plain(d, "--param: space '%s' has no parameter '%s'", o->def->name, item);
+            return false;
+        }
+        space_data_parameter(o->data, item, value);
+        if (o->def->n_parameters && strcmp(item, o->def->parameters[0].name) == 0) *first = value;
+    }
+    return true;
+}
+
+static void index_objects(struct cli_space *o, const char *set, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t id = space_data_object(o->data, set, arena_printf(o->arena, "%" PRId64, i));
+        for (int32_t p = 0; p < o->def->n_properties; p++) {
+            const struct space_property *property = &o->def->properties[p];
+            bool is_index = strcmp(property->name, "index") == 0 && property->arity == 1;
+            if (is_index && strcmp(o->def->sets[property->args[0]].name, set) == 0)
+                space_data_int(o->data, "index", &id, 1, i);
+        }
+    }
+}
+
+/* Sets that have objects of their own get `n` of them. */
+static bool default_instance(struct cli_space *o, int64_t n, struct diag *d)
+{
+    for (int32_t s = 0; s < o->def->n_sets; s++) {
+        const struct space_set *set = &o->def->sets[s];
+        if (set->root != s || set->range || set->param >= 0) continue;
+        if (n < 0 || n > MOST_OBJECTS) {
+            diag_plain(d, "--param: %" PRId64 " objects are not within 0 and %d", n, MOST_OBJECTS);
+            return false;
+        }
+        index_objects(o, set->name, n);
+    }
+    return true;
+}
+
+bool cli_space_instantiate(const struct cli_args *a, struct cli_space *o, struct diag *d)
+{
+    size_t n;
+    int64_t objects = 0;
+    const char *path = a->value[CLI_DATA];
+    if (path) {
+        o->json = source_read_file(path, FILE_LIMIT, &n, d);
+        o->data = o->json ? space_data_from_json(path, o->json, o->def, d) : NULL;
+    } else {
+        o->data = space_data_new();
+    }
+    if (!o->data || !set_parameters(a->value[CLI_PARAM], o, &objects, d)) return false;
+    if (!path && !default_instance(o, objects, d)) return false;
+    o->space = space_instantiate(o->def, o->data, d);
+    return o->space != NULL;
+}
+
+void cli_space_close(struct cli_space *o)
+{
+    if (o->space) space_free(o->space);
+    if (o->data) space_data_free(o->data);
+    if (o->arena) arena_free(o->arena);
+    if (o->library) dlclose(o->library);
+    free(o->json);
+    free(o->text);
+}
+
+/* ---- the root ---- */
+
+struct pinning {
+    const struct space *space;
+    struct space_state *state;
+    const char *text;
+    struct diag *diag;
+};
+
+static void pin_slot(void *context, uint32_t slot, const uint64_t *allowed, unsigned words)
+{
+    struct pinning *p = context;
+    struct space_failure why;
+    if (diag_failed(p->diag) || !space_is_live(p->state, slot)) return;
+    if (space_restrict(p->state, slot, allowed, words, &why)) return;
+    diag_plain(p->diag, "pin '%s' leaves no solution (%s:%u: %s)", p->text, why.file, why.line, why.text);
+}
+
+struct space_state *cli_space_root(const struct cli_args *a, const struct cli_space *o, struct diag *d)
+{
+    struct space_failure why = {0};
+    struct pinning p = {.space = o->space, .state = space_root(o->space, &why), .diag = d};
+    if (!p.state) diag_plain(d, "the space is empty (%s:%u: %s)", why.file, why.line, why.text);
+    for (unsigned i = 0; p.state && i < a->pins.n && !diag_failed(d); i++) {
+        p.text = a->pins.items[i];
+        space_parse_pin(o->space, p.text, d, pin_slot, &p);
+    }
+    if (p.state && diag_failed(d)) {
+        space_state_free(p.state);
+        p.state = NULL;
+    }
+    return p.state;
+}

@@ -1,0 +1,31 @@
+/* A space from the command line: FILE.space or a compiled FILE.so, with its instance. */
+#ifndef THRESH_CLI_SPACE_OPEN_H
+#define THRESH_CLI_SPACE_OPEN_H
+
+#include "coordinator/cli/cli.h"
+#include "core/base/arena.h"
+#include "core/space/def.h"
+#include "core/space/space.h"
+
+/* Zero-initialise; release with cli_space_close(). */
+struct cli_space {
+    struct arena *arena;
+    char *text, *json;
+    struct source source;
+    void *library;
+    const struct space_def *def;
+    struct space_data *data;
+    struct space *space;
+};
+
+/* Compiles or loads the file: sets `def`. false after an error. */
+bool cli_space_load(const char *path, struct cli_space *out, struct diag *d);
+/* Joins it with --data and --param: sets `space`. Without --data each set has as many objects as the first
+ * parameter says, named by their numbers, which are also their property `index`. */
+bool cli_space_instantiate(const struct cli_args *a, struct cli_space *o, struct diag *d);
+void cli_space_close(struct cli_space *o);
+
+/* The root with the pins applied; NULL after an error. The caller frees it. */
+struct space_state *cli_space_root(const struct cli_args *a, const struct cli_space *o, struct diag *d);
+
+#endif

@@ -1,0 +1,113 @@
+/* thresh space: the verbs on small spaces, from a .space file and from a compiled one. */
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coordinator/cli/cli.h"
+
+static const char space_cli_text[] = "# Tiles of something.\nspace tiles\nparameter most: int = 8\n"
+                                     "/// How wide.\nchoice x: int in { 1, 2, 4, 8 }\n"
+                                     "choice y: { NO, /// or not\n YES }\n"
+                                     "# (device) Not everything fits.\nrequire x <= most\n"
+                                     "require y is YES -> x > 1\n";
+
+static char space_cli_path[] = "/tmp/thresh-space-XXXXXX";
+
+static const char *space_cli_file(void)
+{
+    int fd = mkstemp(space_cli_path);
+    cr_assert(fd >= 0 && write(fd, space_cli_text, sizeof space_cli_text - 1) > 0);
+    close(fd);
+    return space_cli_path;
+}
+
+static int space_cli_run(const char *verb, const char *file, const char *param, bool json)
+{
+    struct cli_args a = {.positional = {verb, file}, .n_positional = 2};
+    a.value[CLI_PARAM] = param;
+    a.value[CLI_JSON] = json ? "" : NULL;
+    return cli_space.run(&a);
+}
+
+static void space_cli_expect(const char *out)
+{
+    fflush(stdout);
+    unlink(space_cli_path);
+    cr_assert_stdout_eq_str(out);
+}
+
+Test(space_cli, enumerate_prints_lines, .init = cr_redirect_stdout)
+{
+    cr_assert_eq(space_cli_run("enumerate", space_cli_file(), "most=2", false), CLI_OK);
+    space_cli_expect("x=1 y=NO\nx=2 y=NO\nx=2 y=YES\n");
+}
+
+Test(space_cli, enumerate_prints_json_lines, .init = cr_redirect_stdout)
+{
+    cr_assert_eq(space_cli_run("enumerate", space_cli_file(), "most=1", true), CLI_OK);
+    space_cli_expect("{\"x\":1,\"y\":\"NO\"}\n");
+}
+
+Test(space_cli, no_solution_is_none, .init = cr_redirect_stdout)
+{
+    cr_assert_eq(space_cli_run("enumerate", space_cli_file(), "most=0", false), CLI_OK);
+    space_cli_expect("");
+}
+
+static json_t *space_cli_json(void)
+{
+    static char text[1 << 16];
+    fflush(stdout);
+    FILE *out = cr_get_redirected_stdout();
+    size_t n = fread(text, 1, sizeof text - 1, out);
+    text[n] = 0;
+    json_t *o = json_loads(text, 0, NULL);
+    cr_assert_not_null(o, "%s", text);
+    return o;
+}
+
+Test(space_cli, compiled_spaces_count_the_same, .init = cr_redirect_stdout)
+{
+    const char *file = space_cli_file(), *so = "/tmp/thresh-space-test.so";
+    struct cli_args a = {.positional = {"compile", file}, .n_positional = 2};
+    a.value[CLI_OUT] = so;
+    a.value[CLI_JSON] = "";
+    cr_assert_eq(cli_space.run(&a), CLI_OK);
+    json_decref(space_cli_json());
+    cr_assert_eq(space_cli_run("count", so, NULL, true), CLI_OK);
+    json_t *o = space_cli_json();
+    cr_assert_eq(json_integer_value(json_object_get(o, "solutions")), 7);
+    cr_assert(json_is_true(json_object_get(o, "complete")));
+    json_decref(o);
+    unlink(so);
+    unlink(file);
+}
+
+Test(space_cli, describe_knows_the_comments, .init = cr_redirect_stdout)
+{
+    cr_assert_eq(space_cli_run("describe", space_cli_file(), NULL, true), CLI_OK);
+    json_t *o = space_cli_json();
+    const json_t *x = json_array_get(json_object_get(o, "choices"), 0),
+                 *y = json_array_get(json_object_get(o, "choices"), 1);
+    cr_expect_str_eq(json_string_value(json_object_get(o, "doc")), "Tiles of something.");
+    cr_expect_str_eq(json_string_value(json_object_get(x, "doc")), "How wide.");
+    const json_t *no = json_array_get(json_object_get(y, "values"), 0);
+    cr_expect_str_eq(json_string_value(json_object_get(no, "doc")), "");
+    const json_t *rule = json_array_get(json_object_get(o, "constraints"), 1);
+    cr_expect_str_eq(json_string_value(json_object_get(rule, "doc")), "(device) Not everything fits.");
+    json_decref(o);
+    unlink(space_cli_path);
+}
+
+Test(space_cli, bad_input_is_status_2, .init = cr_redirect_stderr)
+{
+    cr_expect_eq(space_cli_run("count", "/nowhere.space", NULL, false), CLI_USAGE);
+    cr_expect_eq(space_cli_run("count", "/nowhere.so", NULL, false), CLI_USAGE);
+    cr_expect_eq(space_cli_run("burn", space_cli_file(), NULL, false), CLI_USAGE);
+    cr_expect_eq(space_cli_run("count", space_cli_path, "least=3", false), CLI_USAGE);
+    cr_expect_eq(space_cli_run("count", space_cli_path, "most=x", false), CLI_USAGE);
+    unlink(space_cli_path);
+}
