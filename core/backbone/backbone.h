@@ -143,7 +143,7 @@ struct backbone {
 struct bb_options {
     unsigned parallel_levels;  /* tiles of a parallel logical (4) */
     unsigned reduction_levels; /* (3) */
-    unsigned copy_levels;      /* tiles of a copy logical (3) */
+    unsigned copy_levels;      /* tiles of a copy logical, at most those of its main one (4) */
     unsigned max_sizes;        /* candidate sizes kept per tile (all divisors) */
     bool no_staging;           /* no latent copies */
 };

@@ -16,7 +16,7 @@ static struct bb_options full_options(const struct bb_options *o)
     struct bb_options full = o ? *o : (struct bb_options){0};
     full.parallel_levels = full.parallel_levels ? full.parallel_levels : 4;
     full.reduction_levels = full.reduction_levels ? full.reduction_levels : 3;
-    full.copy_levels = full.copy_levels ? full.copy_levels : 3;
+    full.copy_levels = full.copy_levels ? full.copy_levels : 4;
     return full;
 }
 

@@ -62,6 +62,12 @@ static bool is_copy(const struct bb_inst *inst)
     return inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE;
 }
 
+/* Writes memory, so that it owns all parallel logical dimensions of its nest, and no others. */
+static bool is_whole(const struct bb_inst *inst)
+{
+    return inst->kind == BB_STORE || inst->kind == BB_COPY_STORE;
+}
+
 /* ---- objects ---- */
 
 static void declare_sets(const struct instance *in)
@@ -129,6 +135,8 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
     const struct bb_inst *inst = &bb->insts[id];
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         if (owns(inst, bb->tiles[t].logical)) fact2(in, "owns", id, t);
+        if (owns(inst, bb->tiles[t].logical) && is_whole(inst))
+            space_data_member_of(in->data, "NestTiles", id, t);
         if (reduces(bb, inst, bb->tiles[t].logical)) fact2(in, "reduces", id, t);
     }
 }
@@ -138,7 +146,7 @@ static void add_insts(const struct instance *in)
     for (uint32_t i = 0; i < in->bb->n_insts; i++) {
         const struct bb_inst *inst = &in->bb->insts[i];
         if (inst->kind == BB_STORE) space_data_member(in->data, "Store", i);
-        if (inst->kind == BB_STORE || inst->kind == BB_COPY_STORE) space_data_member(in->data, "Whole", i);
+        if (is_whole(inst)) space_data_member(in->data, "Whole", i);
         if (is_copy(inst)) space_data_member(in->data, "CopyInst", i);
         if (inst->kind == BB_STEP) {
             space_data_member(in->data, "Step", i);
