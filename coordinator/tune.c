@@ -83,6 +83,21 @@ static bool apply_pins(struct tune *t, struct diag *d)
     return ok;
 }
 
+/* The lower bound, from the device's description; an unknown device has none, and that is said. */
+static bool make_model(struct tune *t, struct diag *d)
+{
+    struct perfmodel_device dev;
+    struct strbuf gaps = {0};
+    if (t->options.no_bound) return true;
+    if (perfmodel_device_load(t->options.description, t->device.name, t->device.gpu, &dev, d) < 0)
+        return false;
+    t->model = perfmodel_new(t->problem->backbone, t->problem->space, &dev);
+    perfmodel_gaps(t->model, &gaps);
+    if (gaps.length > 0) progress_note(&t->progress, gaps.text);
+    strbuf_free(&gaps);
+    return true;
+}
+
 static bool make_tree(struct tune *t, struct diag *d)
 {
     struct mcts_config config = mcts_config_default();
@@ -94,6 +109,9 @@ static bool make_tree(struct tune *t, struct diag *d)
     config.seed = t->options.seed;
     config.branching.order = t->order;
     config.branching.n_order = groups;
+    config.branching.bound = t->model ? perfmodel_hook : NULL;
+    config.branching.bound_context = t->model;
+    config.cut_factor = 1 - t->options.distance;
     t->tree = mcts_tree_new(t->root, t->heuristic, &config);
     return true;
 }
@@ -147,8 +165,8 @@ static bool check_problem(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
     t->problem = problem_new(o->path, o->text, o->sizes, &t->device.limits, &o->lowering, d);
-    return t->problem && problem_fits(t->problem, &t->device, d) && apply_pins(t, d) && make_tree(t, d) &&
-           open_store(t, d);
+    return t->problem && problem_fits(t->problem, &t->device, d) && apply_pins(t, d) && make_model(t, d) &&
+           make_tree(t, d) && open_store(t, d);
 }
 
 /* The program goes to the agent whose hello chose the device. */
@@ -243,6 +261,7 @@ void tune_free(struct tune *t)
     free_jobs(t);
     free_seen(t);
     mcts_tree_free(t->tree);
+    perfmodel_free(t->model);
     mcts_heuristic_free(t->heuristic);
     space_state_free(t->root);
     problem_free(t->problem);

@@ -26,9 +26,11 @@ struct tune_options {
     uint64_t seed, evaluations; /* 0: no limit */
     double time_s;              /* 0: no limit */
     bool no_bound, resume, quiet;
-    const char *store;  /* file; NULL: none */
-    const char *listen; /* endpoint for agents; NULL: embedded */
-    int stop_fd;        /* readable: end early; -1: none */
+    const char *description; /* of the device, a file; NULL: that which is found by its name */
+    double distance;         /* gains below that share are not cared for */
+    const char *store;       /* file; NULL: none */
+    const char *listen;      /* endpoint for agents; NULL: embedded */
+    int stop_fd;             /* readable: end early; -1: none */
     struct bb_options lowering;
 };
 
@@ -50,7 +52,8 @@ struct tune_report {
     double speedup;                 /* naive over best; median of the rounds' ratios */
     bool quoted;                    /* measured again after the search */
     bool interrupted, exhausted;
-    uint64_t found_at; /* evaluations when the best was found */
+    uint64_t found_at;   /* evaluations when the best was found */
+    uint64_t violations; /* measured times below the bound, by more than 2 % */
     double elapsed_s, dead_end_ratio;
 };
 

@@ -89,6 +89,7 @@ static struct job *draw(struct tune *t, struct diag *d)
     job->peer = JOB_QUEUED;
     job->descent = descent;
     job->actions = candidate_actions(t->problem, mcts_tree_state(t->tree), &job->n_actions);
+    if (t->model) job->bound_ns = perfmodel_bound(t->model, mcts_tree_state(t->tree), NULL);
     add_job(t, job);
     return job;
 }
@@ -138,6 +139,7 @@ static void report_search(struct tune *t, const struct job *job, const struct st
         if (strcmp(e->status, "ok") == 0) {
             outcome.kind = MCTS_TIMED;
             r->ok++;
+            r->violations += e->median_ns < 0.98 * job->bound_ns;
             keep_top(t, job, e->median_ns);
         } else if (strcmp(e->status, "cut") == 0) {
             outcome.kind = MCTS_CUT;

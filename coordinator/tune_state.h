@@ -12,6 +12,7 @@
 #include "coordinator/progress.h"
 #include "coordinator/store.h"
 #include "coordinator/tune.h"
+#include "perfmodel/bound.h"
 
 enum { JOB_RETRIES = 2, JOB_QUEUED = -1, CUT_FACTOR = 10 };
 
@@ -23,9 +24,10 @@ struct job {
     struct space_action *actions; /* candidate_actions() */
     size_t n_actions;
     uint64_t kernel_hash;
-    bool lowered;  /* kernel_hash is known and is no duplicate */
-    int peer;      /* JOB_QUEUED: waits for an agent */
-    unsigned lost; /* agents lost with it */
+    double bound_ns; /* lower bound of the implementation; 0: none */
+    bool lowered;    /* kernel_hash is known and is no duplicate */
+    int peer;        /* JOB_QUEUED: waits for an agent */
+    unsigned lost;   /* agents lost with it */
     struct job *next;
 };
 
@@ -46,6 +48,7 @@ struct tune {
     struct problem *problem;
     struct space_state *root; /* with the pins */
     struct mcts_heuristic *heuristic;
+    struct perfmodel *model; /* NULL: no bound */
     struct mcts_tree *tree;
     unsigned *order;
     struct store *store;

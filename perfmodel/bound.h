@@ -72,7 +72,7 @@ double perfmodel_hook(void *context, const struct space_state *state);
 
 /* The reason as a small tree of text: resource, mapping, instruction. */
 void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason *reason, struct strbuf *out);
-/* What the model leaves out, one line each; nothing if it leaves nothing out. */
+/* What the model leaves out, as one line for people; nothing if it leaves nothing out. */
 void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out);
 
 #endif

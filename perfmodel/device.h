@@ -84,6 +84,10 @@ bool perfmodel_device_write(const struct perfmodel_device *dev, FILE *out);
  * only one if set), the user's ($XDG_DATA_HOME/thresh/devices), those shipped beside the binary. 1: found; 0:
  * the device has none, *out is the device with every figure unknown; -1: after errors. */
 int perfmodel_device_find(const char *name, bool gpu, struct perfmodel_device *out, struct diag *d);
+/* The same, or the one in the file `path` if that is not NULL: then another device than `name` is an error
+ * (name NULL: any device). */
+int perfmodel_device_load(const char *path, const char *name, bool gpu, struct perfmodel_device *out,
+                          struct diag *d);
 /* The user's folder, into out (n bytes). */
 void perfmodel_device_folder(char *out, size_t n);
 

@@ -50,16 +50,20 @@ void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason 
         explain_split(m, l, &r->split[l], out);
 }
 
+static void add_gap(struct strbuf *out, const char *subject, const char *text)
+{
+    strbuf_printf(out, "%s%s: %s", out->length ? "; " : "lower bound: ", subject, text);
+}
+
 void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out)
 {
     unsigned unknown = 0;
     for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
         unknown += m->dev.source[f] == PERFMODEL_UNKNOWN;
     if (unknown == PERFMODEL_FIGURE_COUNT)
-        strbuf_printf(out, "%s has no description: every term is 0\n", m->dev.name);
-    if (m->unmapped) strbuf_printf(out, "mappings are left out: %s\n", m->unmapped);
+        add_gap(out, m->dev.name, "no description, every term is 0 (thresh device characterize makes one)");
+    if (m->unmapped) add_gap(out, "no mappings", m->unmapped);
     for (uint32_t i = 0; i < m->bb->n_insts; i++)
         if (m->bb->insts[i].kind == BB_STEP && m->bb->insts[i].type != SCALAR_FLOAT)
-            strbuf_printf(out, "%s: arithmetic on %s counts nothing\n", m->bb->insts[i].name,
-                          scalar_type_name(m->bb->insts[i].type));
+            add_gap(out, m->bb->insts[i].name, "only float arithmetic counts");
 }

@@ -80,3 +80,13 @@ int perfmodel_device_find(const char *name, bool gpu, struct perfmodel_device *o
     snprintf(out->name, sizeof out->name, "%s", name);
     return 0;
 }
+
+int perfmodel_device_load(const char *path, const char *name, bool gpu, struct perfmodel_device *out,
+                          struct diag *d)
+{
+    if (!path) return perfmodel_device_find(name, gpu, out, d);
+    if (!perfmodel_device_read(path, out, d)) return -1;
+    if (!name || strcmp(out->name, name) == 0) return 1;
+    diag_plain(d, "%s:1:1: error: describes '%s', not '%s'", path, out->name, name);
+    return -1;
+}

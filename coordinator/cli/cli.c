@@ -12,6 +12,7 @@
 
 #include "core/base/arena.h"
 #include "mcts/branch.h"
+#include "perfmodel/device.h"
 
 enum { KEY_BASE = 0x200, PROGRAM_LIMIT = 1 << 20 };
 
@@ -124,6 +125,32 @@ bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct
     return false;
 }
 
+bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct diag *d)
+{
+    const char *text = a->value[key];
+    *out = 0;
+    if (!text) return true;
+    char *end;
+    double value = strtod(text, &end);
+    bool percent = *end == '%';
+    *out = percent ? value / 100 : value;
+    if (end != text && !end[percent] && *out >= 0 && *out < 1) return true;
+    diag_plain(d, "--%s: '%s' is not a share such as 5%%", all_options[key].name, text);
+    return false;
+}
+
+bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, double *out, struct diag *d)
+{
+    const char *text = a->value[key];
+    *out = otherwise;
+    if (!text) return true;
+    char *end;
+    *out = strtod(text, &end);
+    if (end != text && !*end && *out > 0 && *out < 1e18) return true;
+    diag_plain(d, "--%s: '%s' is not a positive number", all_options[key].name, text);
+    return false;
+}
+
 int cli_finish(struct diag *d, int status)
 {
     diag_print(d, stderr);
@@ -152,12 +179,39 @@ static bool apply_pins(const struct cli_args *a, struct cli_problem *p, struct d
     return ok;
 }
 
+/* A device as its description tells it. */
+static bool described_device(const char *path, struct device *out, struct diag *d)
+{
+    struct perfmodel_device p;
+    if (perfmodel_device_load(path, NULL, false, &p, d) < 0) return false;
+    int64_t items = (int64_t)p.value[PERFMODEL_GROUP_ITEMS], local = (int64_t)p.value[PERFMODEL_GROUP_LOCAL];
+    *out = (struct device){.gpu = p.gpu, .compute_units = (unsigned)p.value[PERFMODEL_UNITS]};
+    memcpy(out->name, p.name, sizeof out->name);
+    memcpy(out->driver, p.driver, sizeof out->driver);
+    out->limits = (struct bb_device){.gpu = p.gpu,
+                                     .max_work_group = items,
+                                     .max_work_item = {items, items, p.gpu ? 64 : items},
+                                     .local_bytes = local,
+                                     .max_unroll = p.gpu ? 256 : 512,
+                                     .n_vector_widths = p.gpu ? 2 : 4,
+                                     .vector_widths = {2, 4, 8, 16}};
+    if (items > 0 && local > 0) return true;
+    diag_plain(d, "%s: group_items and group_local must be known", path);
+    return false;
+}
+
+static bool select_device(const struct cli_args *a, struct device *out, struct diag *d)
+{
+    const char *path = a->value[CLI_DESCRIPTION];
+    return path ? described_device(path, out, d) : device_select(a->value[CLI_DEVICE], out, d);
+}
+
 bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d)
 {
     *out = (struct cli_problem){0};
     size_t n;
     out->text = source_read_file(a->positional[0], PROGRAM_LIMIT, &n, d);
-    if (!out->text || !device_select(a->value[CLI_DEVICE], &out->device, d)) return false;
+    if (!out->text || !select_device(a, &out->device, d)) return false;
     out->problem = problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, NULL, d);
     if (!out->problem || !apply_pins(a, out, d)) return false;
     out->n_order = space_group_count(out->problem->space);

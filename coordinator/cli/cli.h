@@ -26,6 +26,10 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(PIN, "pin", "CHOICE(ARGS)=VALUE", "fix a decision; may be repeated")                                   \
     X(ORDER, "order", "GROUP,GROUP", "choice groups to branch on first")                                     \
     X(NO_BOUND, "no-bound", NULL, "do not leave out candidates by their lower bound")                        \
+    X(DISTANCE, "distance", "5%", "do not care for gains below that")                                        \
+    X(DESCRIPTION, "description", "FILE.json", "description of the device, for lower bounds")                \
+    X(CUT, "cut", "NS", "leave out what has no implementation below that time")                              \
+    X(DEPTH, "depth", "D", "the cut acts on the first D levels (default: all)")                              \
     X(STORE, "store", "FILE.db", "record every evaluation there")                                            \
     X(RESUME, "resume", NULL, "go on with the run in the store")                                             \
     X(LISTEN, "listen", "ENDPOINT", "wait for agents there instead of running one")                          \
@@ -82,7 +86,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
-    cli_device, cli_lift, cli_space, cli_store, cli_verify;
+    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound;
 
 /* Parses and runs. argv[0] is the subcommand. */
 int cli_run(const struct cli_command *command, int argc, char **argv);
@@ -97,6 +101,10 @@ static inline bool cli_given(const struct cli_args *a, enum cli_key key)
 bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out, struct diag *d);
 bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out,
                   struct diag *d);
+/* A share such as 5% or 0.05, at least 0 and below 1; 0 if not given. */
+bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
+/* A positive number; `otherwise` if not given. */
+bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, double *out, struct diag *d);
 bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
 
 /* Prints the errors and gives the exit status for bad input; frees d. CLI_OK if there are none. */
@@ -104,7 +112,8 @@ int cli_finish(struct diag *d, int status);
 /* Prints an object on standard output and releases it. */
 void cli_print_json(json_t *o);
 
-/* A program on a device with the pins applied: what estimate, descend and explain start from. */
+/* A program on a device with the pins applied: what estimate, descend and explain start from. With
+ * --description the device need not be here: its description stands for it. */
 struct cli_problem {
     char *text;
     struct device device;

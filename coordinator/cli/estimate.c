@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "coordinator/cli/bounding.h"
 #include "coordinator/cli/cli.h"
 #include "core/base/pcg32.h"
 
@@ -63,17 +64,22 @@ static int run_estimate(const struct cli_args *a)
 {
     struct diag *d = diag_new();
     struct cli_problem p = {0};
-    struct mcts_estimate_config c = {.cut = INFINITY};
+    struct mcts_estimate_config c = {0};
+    struct cli_bounding bounding = {0};
     if (find_method(a->value[CLI_METHOD], &c.method, d) &&
         cli_positive(a, CLI_SAMPLES, 1000, &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
         cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
         double start = now_s();
-        c.branching = (struct mcts_branching){.order = p.order, .n_order = p.n_order};
-        if (c.samples == 0) c.samples = 1;
-        struct mcts_estimate e = mcts_estimate(&c, p.root);
-        print_estimate(a, &e, now_s() - start);
+        if (cli_bounding_open(a, &p, &bounding, d)) {
+            c.branching = bounding.branching;
+            c.cut = bounding.cut;
+            c.cut_depth = bounding.depth;
+            struct mcts_estimate e = mcts_estimate(&c, p.root);
+            print_estimate(a, &e, now_s() - start);
+        }
     }
     int status = cli_finish(d, CLI_OK);
+    cli_bounding_close(&bounding);
     cli_problem_close(&p);
     return status;
 }
@@ -83,7 +89,8 @@ const struct cli_command cli_estimate = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(METHOD) | CLI_TAKES(SAMPLES) | CLI_TAKES(LIMIT),
+    .takes = CLI_PROGRAM | CLI_TAKES(METHOD) | CLI_TAKES(SAMPLES) | CLI_TAKES(LIMIT) | CLI_TAKES(QUIET) |
+             CLI_BOUNDING,
     .help = "Estimates the number of implementations, with its 95 % interval.\v"
             "Example: thresh estimate matmul.lift --size M=512,N=512,K=512 --method chen --samples 200",
     .run = run_estimate,

@@ -7,10 +7,12 @@
 #include "agent/evaluate.h"
 #include "coordinator/best.h"
 #include "coordinator/candidate.h"
+#include "coordinator/cli/bounding.h"
 #include "coordinator/cli/cli.h"
 #include "coordinator/progress.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
+#include "core/base/strbuf.h"
 
 enum { NAME_BYTES = 256 };
 
@@ -74,14 +76,13 @@ static json_t *decisions_json(const struct best_file *b)
     return o;
 }
 
-static void print_explanation(const struct cli_args *a, const struct best_file *b, const struct candidate *c)
+static void print_explanation(const struct cli_args *a, const struct best_file *b, const struct candidate *c,
+                              double bound_ns, const char *reason)
 {
-    static const char reason[] =
-        "statements of the longest work-item at the device's fastest issue, times waves";
     json_t *decisions = decisions_json(b);
     if (cli_given(a, CLI_JSON)) {
         cli_print_json(json_pack("{s:o,s:s,s:s,s:f,s:s,s:f}", "decisions", decisions, "loops", c->loops,
-                                 "opencl", c->kernel.source, "bound_ns", c->floor_ns, "bound_reason", reason,
+                                 "opencl", c->kernel.source, "bound_ns", bound_ns, "bound_reason", reason,
                                  "median_ns", b->median_ns));
         return;
     }
@@ -89,8 +90,25 @@ static void print_explanation(const struct cli_args *a, const struct best_file *
     json_t *value;
     printf("decisions\n");
     json_object_foreach(decisions, name, value) printf("  %s = %s\n", name, json_string_value(value));
-    printf("\nloops\n%s\nopencl\n%s\nbound %.4g ns: %s\n", c->loops, c->kernel.source, c->floor_ns, reason);
+    printf("\nloops\n%s\nopencl\n%s\nbound\n%s", c->loops, c->kernel.source, reason);
     json_decref(decisions);
+}
+
+/* Explains an implementation whose text is made. */
+static bool explain(const struct cli_args *a, const struct best_file *b, const struct candidate *c,
+                    struct diag *d)
+{
+    struct space_failure why;
+    struct strbuf reason = {0};
+    struct perfmodel *m = cli_model(a, b->problem, &b->device, d);
+    if (!m) return false;
+    struct space_state *st = space_root(b->problem->space, &why);
+    double ns = cli_explain_bound(m, st, b->actions, b->n_actions, &reason);
+    print_explanation(a, b, c, ns, reason.text);
+    strbuf_free(&reason);
+    space_state_free(st);
+    perfmodel_free(m);
+    return true;
 }
 
 static int run_explain(const struct cli_args *a)
@@ -101,7 +119,7 @@ static int run_explain(const struct cli_args *a)
     char why[NAME_BYTES] = "";
     if (load(a, &b, d)) {
         if (candidate_from_actions(b.problem, &b.device, b.actions, b.n_actions, &c, why, sizeof why))
-            print_explanation(a, &b, &c);
+            explain(a, &b, &c, d);
         else
             diag_plain(d, "%s: %s", a->positional[0], why);
     }
@@ -116,7 +134,7 @@ const struct cli_command cli_explain = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(BEST) | CLI_TAKES(DEVICE) | CLI_TAKES(JSON),
+    .takes = CLI_TAKES(BEST) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON),
     .help = "Prints decisions, loop nest, OpenCL text and bound of an implementation.\v"
             "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best",
     .run = run_explain,

@@ -1,0 +1,67 @@
+/* Opening the lower bound for the subcommands that cut. */
+#include "coordinator/cli/bounding.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/base/strbuf.h"
+#include "core/space/space.h"
+
+struct perfmodel *cli_model(const struct cli_args *a, const struct problem *p, const struct device *dev,
+                            struct diag *d)
+{
+    struct perfmodel_device description;
+    struct strbuf gaps = {0};
+    if (perfmodel_device_load(a->value[CLI_DESCRIPTION], dev->name, dev->gpu, &description, d) < 0)
+        return NULL;
+    struct perfmodel *m = perfmodel_new(p->backbone, p->space, &description);
+    perfmodel_gaps(m, &gaps);
+    if (gaps.length > 0 && !cli_given(a, CLI_QUIET)) fprintf(stderr, "%s\n", gaps.text);
+    strbuf_free(&gaps);
+    return m;
+}
+
+bool cli_bounding_open(const struct cli_args *a, const struct cli_problem *p, struct cli_bounding *out,
+                       struct diag *d)
+{
+    uint64_t depth;
+    *out = (struct cli_bounding){.branching = {.order = p->order, .n_order = p->n_order}};
+    if (!cli_number(a, CLI_CUT, INFINITY, &out->cut, d) || !cli_positive(a, CLI_DEPTH, UINT32_MAX, &depth, d))
+        return false;
+    out->depth = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
+    if (!cli_given(a, CLI_CUT)) return true;
+    out->model = cli_model(a, p->problem, &p->device, d);
+    out->branching.bound = perfmodel_hook;
+    out->branching.bound_context = out->model;
+    return out->model != NULL;
+}
+
+void cli_bounding_close(struct cli_bounding *b)
+{
+    perfmodel_free(b->model);
+}
+
+static void add_rise(const struct space_state *st, struct space_action action, double from, double to,
+                     struct strbuf *out)
+{
+    char slot[256], value[256];
+    space_slot_name(space_of(st), action.slot, slot, sizeof slot);
+    space_value_name(space_of(st), action.slot, action.value, value, sizeof value);
+    strbuf_printf(out, "%s = %s: from %.4g to %.4g ns\n", slot, value, from, to);
+}
+
+double cli_explain_bound(struct perfmodel *m, struct space_state *root, const struct space_action *actions,
+                         size_t n, struct strbuf *out)
+{
+    struct perfmodel_reason reason;
+    struct space_failure why;
+    double last = perfmodel_bound(m, root, &reason);
+    strbuf_printf(out, "nothing decided: %.4g ns\n", last);
+    for (size_t i = 0; i < n && space_apply(root, actions[i], &why); i++) {
+        double ns = perfmodel_bound(m, root, &reason);
+        if (ns > last) add_rise(root, actions[i], last, ns, out);
+        last = ns;
+    }
+    perfmodel_explain(m, &reason, out);
+    return last;
+}

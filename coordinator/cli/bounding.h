@@ -1,0 +1,35 @@
+/* The cut of estimate and levels: --cut NS --depth D with the lower bound of the device's description. */
+#ifndef THRESH_CLI_BOUNDING_H
+#define THRESH_CLI_BOUNDING_H
+
+#include "coordinator/cli/cli.h"
+#include "mcts/branch.h"
+#include "perfmodel/bound.h"
+
+struct strbuf;
+
+#define CLI_BOUNDING (CLI_TAKES(CUT) | CLI_TAKES(DEPTH) | CLI_TAKES(DESCRIPTION))
+
+/* Zero-initialise. */
+struct cli_bounding {
+    struct mcts_branching branching; /* of the problem, with the bound if there is a cut */
+    double cut;                      /* ns; INFINITY: none */
+    uint32_t depth;                  /* it acts on depths 1..depth */
+    struct perfmodel *model;         /* NULL without a cut */
+};
+
+/* Reads the options and opens the model of the problem. What the model leaves out is said on standard error,
+ * unless --quiet. false after an error. */
+bool cli_bounding_open(const struct cli_args *a, const struct cli_problem *p, struct cli_bounding *out,
+                       struct diag *d);
+void cli_bounding_close(struct cli_bounding *b);
+/* The model of a problem on its device; NULL after an error. */
+struct perfmodel *cli_model(const struct cli_args *a, const struct problem *p, const struct device *dev,
+                            struct diag *d);
+
+/* Applies the actions one after the other to a root candidate and appends to `out` each that raises the
+ * bound, then the reason of the last bound. Returns the bound in ns. The actions must be possible. */
+double cli_explain_bound(struct perfmodel *m, struct space_state *root, const struct space_action *actions,
+                         size_t n, struct strbuf *out);
+
+#endif
