@@ -1,0 +1,34 @@
+/* A shipped kernel at small sizes with inputs of small odd integers, so that every order of summation gives
+ * the same bits, and the Lift interpreter's result. */
+#ifndef THRESH_TESTS_E2E_FIXTURE_H
+#define THRESH_TESTS_E2E_FIXTURE_H
+
+#include "agent/problem.h"
+
+struct e2e_case {
+    const char *kernel, *sizes; /* experiments/kernels/KERNEL.lift, "M=8,N=8" */
+};
+
+struct e2e_fixture {
+    struct problem *problem;
+    double **buffers;      /* of the backbone */
+    const double **inputs; /* of the program */
+    double *reference;
+    uint32_t output;
+};
+
+/* Reads and lowers the kernel; any failure fails the test. options may be NULL. */
+struct problem *e2e_problem(const struct e2e_case *c, const struct bb_device *limits,
+                            const struct bb_options *options);
+/* Takes ownership of the problem. */
+void e2e_open(struct e2e_fixture *f, struct problem *p);
+void e2e_close(struct e2e_fixture *f);
+/* Lowers the leaf and runs it through the interpreter of the loop program: no race, no access out of bounds,
+ * no divergent barrier, no uninitialized read, and the result is the reference's, bit for bit. `what` is
+ * printed with a failure. If `kernel` is not NULL it gets the OpenCL text; free it with cg_kernel_free(). */
+void e2e_check(struct e2e_fixture *f, const struct space_state *leaf, const char *what,
+               struct cg_kernel *kernel);
+/* The root of the problem's space. */
+struct space_state *e2e_root(const struct problem *p);
+
+#endif
