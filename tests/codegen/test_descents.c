@@ -44,7 +44,7 @@ static void open_case(struct descent_case *x, const char *text, const char *size
 {
     static const struct bb_device device = {.max_work_group = 64,
                                             .max_work_item = {64, 64, 64},
-                                            .local_bytes = 32768,
+                                            .local_bytes = 512,
                                             .n_vector_widths = 3,
                                             .vector_widths = {2, 4, 8},
                                             .gpu = true};
