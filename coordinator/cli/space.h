@@ -12,7 +12,4 @@ int space_enumerate_verb(const struct cli_args *a, struct cli_space *o, struct d
 int space_sample_verb(const struct cli_args *a, struct cli_space *o, struct diag *d);
 int space_descend_verb(const struct cli_args *a, struct cli_space *o, struct diag *d);
 
-/* The decisions of a leaf: {"block_x": 32, "staged": "YES"}; choices of objects as "size(t)". */
-json_t *space_solution_json(const struct space_state *leaf);
-
 #endif

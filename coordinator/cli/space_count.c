@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "coordinator/cli/space.h"
+#include "coordinator/solution.h"
 #include "core/base/pcg32.h"
 #include "core/space/count.h"
 #include "mcts/estimate.h"
@@ -72,35 +73,11 @@ int space_count_verb(const struct cli_args *a, struct cli_space *o, struct diag 
 
 /* ---- solutions ---- */
 
-static json_t *value_json(const struct space_state *leaf, uint32_t slot)
-{
-    char name[NAME_BYTES];
-    const struct space *s = space_of(leaf);
-    uint32_t value = space_first_value(leaf, slot);
-    if (!space_definition(s)->choices[space_slot_group(s, slot)].n_values)
-        return json_integer(space_value_code(s, slot, value));
-    space_value_name(s, slot, value, name, sizeof name);
-    return json_string(name);
-}
-
-json_t *space_solution_json(const struct space_state *leaf)
-{
-    const struct space *s = space_of(leaf);
-    json_t *o = json_object();
-    for (uint32_t i = 0; i < space_slot_count(s); i++) {
-        char name[NAME_BYTES];
-        if (!space_is_live(leaf, i)) continue;
-        space_slot_name(s, i, name, sizeof name);
-        json_object_set_new(o, name, value_json(leaf, i));
-    }
-    return o;
-}
-
 static void print_solution(const struct cli_args *a, const struct space_state *leaf)
 {
     const struct space *s = space_of(leaf);
     if (cli_given(a, CLI_JSON)) {
-        json_t *o = space_solution_json(leaf);
+        json_t *o = solution_json(leaf);
         json_dumpf(o, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
         putchar('\n');
         json_decref(o);

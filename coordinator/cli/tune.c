@@ -6,6 +6,7 @@
 
 #include "coordinator/best.h"
 #include "coordinator/cli/cli.h"
+#include "coordinator/cli/tune_space.h"
 #include "coordinator/progress.h"
 
 enum { PROGRAM_LIMIT = 1 << 20, DEFAULT_EVALUATIONS = 300 };
@@ -107,14 +108,24 @@ static int campaign(const struct cli_args *a, const struct tune_options *o, stru
     return ok ? CLI_OK : CLI_FAILED;
 }
 
+/* A program, or --space. */
+static bool has_input(const struct cli_args *a, struct diag *d)
+{
+    if (a->n_positional) return true;
+    diag_plain(d, "KERNEL.lift or --space FILE.space is missing");
+    return false;
+}
+
 static int run(const struct cli_args *a)
 {
+    if (cli_given(a, CLI_SPACE) && !a->n_positional) return cli_tune_space(a);
     struct diag *d = diag_new();
     struct tune_options o = {.stop_fd = cli_signals()};
     struct tune *t = NULL;
     int status = CLI_USAGE;
     size_t n;
-    char *text = read_options(a, &o, d) ? source_read_file(o.path, PROGRAM_LIMIT, &n, d) : NULL;
+    char *text =
+        has_input(a, d) && read_options(a, &o, d) ? source_read_file(o.path, PROGRAM_LIMIT, &n, d) : NULL;
     o.text = text;
     if (text) t = tune_new(&o, d);
     if (t) status = campaign(a, &o, t, d);
@@ -127,13 +138,17 @@ static int run(const struct cli_args *a)
 
 const struct cli_command cli_tune = {
     .name = "tune",
-    .positional = "KERNEL.lift",
-    .least = 1,
+    .positional = "KERNEL.lift | --space FILE.space --command 'PROG {x}'",
+    .least = 0,
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) |
              CLI_TAKES(NO_BOUND) | CLI_TAKES(DISTANCE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(STORE) |
-             CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE),
-    .help = "Searches for the fastest implementation and compares it with the naive one.\v"
-            "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --time 10m --store runs.db",
+             CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE) |
+             CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM),
+    .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
+            "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
+            "(or which reads them as JSON), and which prints a time in ns.\v"
+            "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --time 10m --store runs.db\n"
+            "         thresh tune --space tiles.space --command './bench {block_x} {tile}'",
     .run = run,
 };

@@ -1,0 +1,158 @@
+/* thresh tune --space FILE --command 'PROG {choice}': opens the space, searches, prints the best candidate.
+ */
+#include "coordinator/cli/tune_space.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "coordinator/cli/space_open.h"
+#include "coordinator/progress.h"
+#include "coordinator/solution.h"
+#include "coordinator/tune_command.h"
+#include "core/base/strbuf.h"
+
+enum { DEFAULT_EVALUATIONS = 300 };
+static const double default_timeout_s = 60;
+
+static bool read_options(const struct cli_args *a, struct tune_command_options *o, struct diag *d)
+{
+    uint64_t otherwise = cli_given(a, CLI_TIME) ? 0 : DEFAULT_EVALUATIONS;
+    o->path = a->value[CLI_SPACE];
+    o->parameters = cli_given(a, CLI_PARAM) ? a->value[CLI_PARAM] : "";
+    o->command = a->value[CLI_COMMAND];
+    o->order = a->value[CLI_ORDER];
+    o->heuristic = a->value[CLI_HEURISTIC];
+    o->store = a->value[CLI_STORE];
+    o->resume = cli_given(a, CLI_RESUME);
+    o->quiet = cli_given(a, CLI_QUIET);
+    if (!o->command) diag_plain(d, "--space needs --command 'PROG {choice}': what evaluates a candidate");
+    bool ok = o->command && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
+              cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
+              cli_seconds(a, CLI_TIME, &o->time_s, d) && cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
+    if (!cli_given(a, CLI_TIMEOUT)) o->timeout_s = default_timeout_s;
+    return ok;
+}
+
+/* ---- results ---- */
+
+static json_t *report_json(const struct tune_command_options *o, const struct tune_command_report *r)
+{
+    json_t *best = r->best ? json_real(r->best_ns) : json_null(),
+           *found = r->best ? json_integer((json_int_t)r->found_at) : json_null();
+    return json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b}", "space", o->path,
+                     "command", o->command, "evaluations", (json_int_t)r->evaluations, "ok",
+                     (json_int_t)r->ok, "failed", (json_int_t)r->failed, "best_ns", best, "best",
+                     r->best ? solution_json(r->best) : json_null(), "found_at", found, "seed",
+                     (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
+                     r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
+                     r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "store",
+                     o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
+}
+
+static void print_decisions(const struct space_state *leaf)
+{
+    json_t *o = solution_json(leaf), *value;
+    const char *name;
+    json_object_foreach(o, name, value)
+    {
+        char *text = json_dumps(value, JSON_ENCODE_ANY);
+        size_t n = strlen(text);
+        bool quoted = n > 1 && text[0] == '"';
+        printf("  %-12s %.*s\n", name, (int)(quoted ? n - 2 : n), quoted ? text + 1 : text);
+        free(text);
+    }
+    json_decref(o);
+}
+
+static void print_table(const struct tune_command_options *o, const struct tune_command_report *r)
+{
+    char best[32];
+    progress_time(r->best_ns, best, sizeof best);
+    printf("space        %s %s\ncommand      %s\n", o->path, o->parameters, o->command);
+    printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed)\n", r->evaluations, r->ok,
+           r->failed);
+    printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes,
+           r->dead_end_ratio);
+    if (r->exhausted) printf("the space is exhausted: every candidate was looked at\n");
+    if (!r->best) return;
+    printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
+    print_decisions(r->best);
+}
+
+/* best.json under --out: the decisions and their time. */
+static bool write_best(const struct cli_args *a, const struct tune_command_options *o,
+                       const struct tune_command_report *r, struct diag *d)
+{
+    const char *folder = a->value[CLI_OUT];
+    if (!folder || !r->best) return true;
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/best.json", folder);
+    json_t *best =
+        json_pack("{s:s,s:s,s:s,s:o,s:f}", "space", o->path, "parameters", o->parameters, "command",
+                  o->command, "decisions", solution_json(r->best), "time_ns", r->best_ns);
+    bool made = mkdir(folder, 0777) == 0 || errno == EEXIST;
+    bool ok = made && json_dump_file(best, path.text, JSON_INDENT(1) | JSON_PRESERVE_ORDER) == 0;
+    if (!ok) diag_plain(d, "cannot write '%s'", path.text);
+    json_decref(best);
+    strbuf_free(&path);
+    return ok;
+}
+
+static int print_report(const struct cli_args *a, const struct tune_command_options *o,
+                        const struct tune_command_report *r, struct diag *d)
+{
+    if (cli_given(a, CLI_JSON))
+        cli_print_json(report_json(o, r));
+    else
+        print_table(o, r);
+    if (r->best) return write_best(a, o, r, d) ? CLI_OK : CLI_FAILED;
+    diag_plain(d, "no candidate was measured%s%s", *r->last_failure ? "; the last failure: " : "",
+               r->last_failure);
+    return CLI_FAILED;
+}
+
+/* ---- the command ---- */
+
+static char *pins_text(const struct cli_args *a)
+{
+    struct strbuf b = {0};
+    for (unsigned i = 0; i < a->pins.n; i++)
+        strbuf_printf(&b, " pin=%s", a->pins.items[i]);
+    return strbuf_take(&b);
+}
+
+static int search(const struct cli_args *a, struct cli_space *space, struct diag *d)
+{
+    struct tune_command_options o = {.stop_fd = -1};
+    struct tune_command_report r = {0};
+    if (!read_options(a, &o, d) || !cli_space_load(o.path, space, d) || !cli_space_instantiate(a, space, d))
+        return CLI_USAGE;
+    struct space_state *root = cli_space_root(a, space, d);
+    if (!root) return CLI_USAGE;
+    char *pins = pins_text(a);
+    o.root = root;
+    o.pins = pins;
+    o.stop_fd = cli_signals();
+    bool ok = tune_command(&o, &r, d);
+    bool started = ok || r.evaluations > 0;
+    int status = started ? print_report(a, &o, &r, d) : CLI_USAGE;
+    if (!ok && started) status = CLI_FAILED;
+    status = cli_signal_status(o.stop_fd, status);
+    space_state_free(r.best);
+    space_state_free(root);
+    free(pins);
+    return status;
+}
+
+int cli_tune_space(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    struct cli_space space = {0};
+    int status = cli_finish(d, search(a, &space, d));
+    cli_space_close(&space);
+    return status;
+}

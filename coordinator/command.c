@@ -1,0 +1,253 @@
+/* Command lines: words, placeholders, and what a program's output means. */
+#include "coordinator/command.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/strbuf.h"
+
+enum { NAME_BYTES = 512, NO_SLOT = -1 };
+
+/* A piece of a word: fixed text, or the value of a slot. */
+struct piece {
+    const char *text;
+    int64_t slot; /* or NO_SLOT */
+    bool ends_word;
+};
+
+struct command {
+    struct arena *arena;
+    const struct space *space;
+    struct piece *pieces;
+    size_t n_pieces, cap_pieces, n_words;
+    bool placeholders;
+};
+
+/* ---- reading ---- */
+
+struct splitter {
+    struct command *c;
+    const char *at;
+    struct strbuf text; /* of the piece at hand */
+    bool in_word;
+    struct diag *diag;
+};
+
+static void add_piece(struct splitter *s, int64_t slot, bool ends_word)
+{
+    struct command *c = s->c;
+    c->pieces = arena_grow(c->arena, c->pieces, &c->cap_pieces, c->n_pieces + 1, sizeof *c->pieces);
+    c->pieces[c->n_pieces++] =
+        (struct piece){arena_strdup(c->arena, s->text.text ? s->text.text : ""), slot, ends_word};
+    strbuf_free(&s->text);
+}
+
+static void end_word(struct splitter *s)
+{
+    if (!s->in_word) return;
+    add_piece(s, NO_SLOT, true);
+    s->c->n_words++;
+    s->in_word = false;
+}
+
+/* The slot of a name such as "tile" or "size(t0)", spaces aside. */
+static int64_t find_slot(const struct space *s, const char *wanted)
+{
+    for (uint32_t i = 0; i < space_slot_count(s); i++) {
+        char name[NAME_BYTES];
+        space_slot_name(s, i, name, sizeof name);
+        const char *a = name, *b = wanted;
+        while (*a || *b) {
+            a += strspn(a, " ");
+            b += strspn(b, " ");
+            if (*a != *b) break;
+            a += *a != 0;
+            b += *b != 0;
+        }
+        if (!*a && !*b) return i;
+    }
+    return NO_SLOT;
+}
+
+static bool read_placeholder(struct splitter *s)
+{
+    const char *end = strchr(s->at, '}');
+    if (!end) {
+        diag_plain(s->diag, "--command: '{' without '}' (write {{ for a brace)");
+        return false;
+    }
+    const char *name = arena_strndup(s->c->arena, s->at, (size_t)(end - s->at));
+    int64_t slot = find_slot(s->c->space, name);
+    if (slot == NO_SLOT) {
+        diag_plain(s->diag, "--command: the space has no choice '%s' (write {{ for a brace)", name);
+        return false;
+    }
+    add_piece(s, NO_SLOT, false);
+    add_piece(s, slot, false);
+    s->c->placeholders = true;
+    s->at = end + 1;
+    return true;
+}
+
+/* One character outside of quotes or within double ones; `quoted`: spaces are part of the word. */
+static bool read_character(struct splitter *s)
+{
+    char ch = *s->at++;
+    s->in_word = true;
+    if (ch == '\\' && *s->at)
+        ch = *s->at++;
+    else if (ch == '{' && *s->at != '{')
+        return read_placeholder(s);
+    else if ((ch == '{' || ch == '}') && *s->at == ch)
+        s->at++;
+    strbuf_addn(&s->text, &ch, 1);
+    return true;
+}
+
+static bool read_quoted(struct splitter *s)
+{
+    char quote = *s->at++;
+    s->in_word = true;
+    while (*s->at && *s->at != quote) {
+        if (quote == '\'')
+            strbuf_addn(&s->text, s->at++, 1);
+        else if (!read_character(s))
+            return false;
+    }
+    if (!*s->at) {
+        diag_plain(s->diag, "--command: a quote is not closed");
+        return false;
+    }
+    s->at++;
+    return true;
+}
+
+static bool split(struct splitter *s)
+{
+    bool ok = true;
+    while (ok && *s->at) {
+        if (isspace((unsigned char)*s->at)) {
+            end_word(s);
+            s->at++;
+        } else {
+            ok = *s->at == '\'' || *s->at == '"' ? read_quoted(s) : read_character(s);
+        }
+    }
+    if (ok) end_word(s);
+    strbuf_free(&s->text);
+    if (ok && !s->c->n_words) diag_plain(s->diag, "--command: there is no program");
+    return ok && s->c->n_words;
+}
+
+struct command *command_new(const char *text, const struct space *s, struct diag *d)
+{
+    struct arena *a = arena_new();
+    struct command *c = ARENA_NEW(a, struct command);
+    *c = (struct command){.arena = a, .space = s};
+    struct splitter splitter = {.c = c, .at = text, .diag = d};
+    if (split(&splitter)) return c;
+    command_free(c);
+    return NULL;
+}
+
+void command_free(struct command *c)
+{
+    if (c) arena_free(c->arena);
+}
+
+bool command_wants_input(const struct command *c)
+{
+    return !c->placeholders;
+}
+
+/* ---- words of a leaf ---- */
+
+static void add_value(struct strbuf *b, const struct space_state *leaf, uint32_t slot)
+{
+    char value[NAME_BYTES];
+    if (!space_is_live(leaf, slot)) return;
+    space_value_name(space_of(leaf), slot, space_first_value(leaf, slot), value, sizeof value);
+    strbuf_add(b, value);
+}
+
+char **command_words(const struct command *c, const struct space_state *leaf)
+{
+    struct strbuf b = {0};
+    size_t *starts = base_calloc(c->n_words + 1, sizeof *starts), word = 0;
+    for (size_t i = 0; i < c->n_pieces; i++) {
+        if (c->pieces[i].slot == NO_SLOT)
+            strbuf_add(&b, c->pieces[i].text);
+        else
+            add_value(&b, leaf, (uint32_t)c->pieces[i].slot);
+        if (!c->pieces[i].ends_word) continue;
+        strbuf_addn(&b, "", 1);
+        starts[++word] = b.length;
+    }
+    size_t table = (c->n_words + 1) * sizeof(char *);
+    char **words = base_calloc(1, table + b.length + 1), *text = (char *)words + table;
+    memcpy(text, b.text, b.length);
+    for (size_t i = 0; i < c->n_words; i++)
+        words[i] = text + starts[i];
+    free(starts);
+    strbuf_free(&b);
+    return words;
+}
+
+/* ---- output ---- */
+
+static struct command_result garbage(const char *text)
+{
+    struct command_result r = {.status = EVAL_WRONG_RESULT};
+    size_t n = strcspn(text, "\n");
+    if (n > 100) n = 100;
+    snprintf(r.message, sizeof r.message, "the program printed no time: '%.*s'", (int)n, text);
+    for (char *c = r.message; *c; c++)
+        if (!isprint((unsigned char)*c)) *c = '?';
+    return r;
+}
+
+static struct command_result timed(double ns, const char *text)
+{
+    if (!(ns > 0) || !isfinite(ns)) return garbage(text);
+    return (struct command_result){.status = EVAL_OK, .time_ns = ns};
+}
+
+static struct command_result read_object(json_t *o, const char *text)
+{
+    json_t *time = json_object_get(o, "time_ns"), *error = json_object_get(o, "error");
+    if (!json_is_string(error)) return timed(json_is_number(time) ? json_number_value(time) : 0, text);
+    struct command_result r = {.status = EVAL_LAUNCH_ERROR};
+    snprintf(r.message, sizeof r.message, "%s", json_string_value(error));
+    return r;
+}
+
+/* The start of the last line that is not blank. */
+static const char *last_line(const char *text)
+{
+    const char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1]))
+        end--;
+    while (end > text && end[-1] != '\n')
+        end--;
+    return end;
+}
+
+struct command_result command_read_output(const char *text)
+{
+    const char *line = last_line(text);
+    char *end;
+    double ns = strtod(line, &end);
+    bool number = end != line && !end[strspn(end, " \t\r\n")];
+    if (number) return timed(ns, text);
+    json_t *o = json_loads(text, 0, NULL);
+    if (!o) o = json_loads(line, 0, NULL);
+    struct command_result r = json_is_object(o) ? read_object(o, text) : garbage(text);
+    json_decref(o);
+    return r;
+}

@@ -1,0 +1,51 @@
+/* A user's program that evaluates candidates of any space: `thresh tune --space X.space --command 'PROG
+ * {block_x} {tile}'`.
+ *
+ * The command line is split into words here (spaces; single quotes, double quotes and backslashes as in a
+ * shell), never given to a shell. `{name}` stands for the value of a choice, `{{` and `}}` for braces; a
+ * command without placeholders gets the decisions as a JSON object on its standard input. The program prints
+ * a time in nanoseconds on its last line, or a JSON object with "time_ns" (or "error": a text). Anything else
+ * is a failed evaluation, not an error of the search. */
+#ifndef THRESH_COORDINATOR_COMMAND_H
+#define THRESH_COORDINATOR_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/evaluate.h"
+#include "core/space/space.h"
+
+struct diag;
+struct command;
+
+/* Splits the text and checks that every placeholder names a choice of the space. Borrows the space. NULL
+ * after an error. */
+struct command *command_new(const char *text, const struct space *s, struct diag *d);
+void command_free(struct command *c); /* NULL is allowed */
+
+/* The words for a leaf, NULL-terminated; a choice that is not live is an empty text. One block: free() it. */
+char **command_words(const struct command *c, const struct space_state *leaf);
+/* Whether the program reads the decisions from its standard input. */
+bool command_wants_input(const struct command *c);
+
+enum command_end {
+    COMMAND_DONE,        /* *out has the outcome, good or bad */
+    COMMAND_CANNOT_RUN,  /* there is no such program: out->message */
+    COMMAND_INTERRUPTED, /* stop_fd became readable */
+};
+
+struct command_result {
+    enum eval_status status;
+    double time_ns;             /* EVAL_OK only */
+    char message[EVAL_MESSAGE]; /* why not OK */
+};
+
+/* Runs the program with the words and `input` on its standard input, in a process group of its own, which is
+ * killed after `limit_s` seconds and whenever the program ends. */
+enum command_end command_run(char *const *words, const char *input, double limit_s, int stop_fd,
+                             struct command_result *out);
+
+/* Reads the program's output. Exposed for tests. */
+struct command_result command_read_output(const char *text);
+
+#endif

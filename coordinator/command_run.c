@@ -1,0 +1,258 @@
+/* Running a user's program: its input and output through pipes, its end or its time limit, and the end of
+ * everything it started. */
+#include "coordinator/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/strbuf.h"
+
+enum { OUTPUT_LIMIT = 1 << 20, TURN_MS = 50, EXEC_FAILED = 127 };
+
+/* The descriptors of a program on our side; -1: closed. */
+struct process {
+    pid_t pid;
+    int input, output, errors, failure; /* failure: its errno if it cannot be run */
+    struct strbuf out, err;
+    const char *rest; /* of its input */
+    int status;       /* of waitpid */
+    bool ended;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+/* ---- starting ---- */
+
+/* A pipe whose ends close when the program is run; ours does not block. */
+static bool make_pipe(bool we_write, int *ours, int *theirs)
+{
+    int ends[2];
+    if (pipe(ends)) return false;
+    for (int i = 0; i < 2; i++)
+        fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    *ours = ends[we_write];
+    *theirs = ends[!we_write];
+    return fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
+}
+
+/* In the child: never returns. */
+static void become(char *const *words, const int *theirs)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0);
+    for (int i = 0; i < 3; i++)
+        if (dup2(theirs[i], i) < 0) _exit(EXEC_FAILED);
+    execvp(words[0], words);
+    int error = errno;
+    ssize_t sent = write(theirs[3], &error, sizeof error);
+    _exit(sent == (ssize_t)sizeof error ? EXEC_FAILED : EXEC_FAILED + 1);
+}
+
+static bool start(struct process *p, char *const *words)
+{
+    int *ours[4] = {&p->input, &p->output, &p->errors, &p->failure}, theirs[4], n = 0;
+    while (n < 4 && make_pipe(n == 0, ours[n], &theirs[n]))
+        n++;
+    p->pid = n == 4 ? fork() : -1;
+    if (p->pid == 0) become(words, theirs);
+    if (p->pid > 0) setpgid(p->pid, p->pid);
+    for (int i = 0; i < n; i++)
+        close(theirs[i]);
+    return p->pid > 0;
+}
+
+/* ---- talking ---- */
+
+/* Writes what the program takes of its input; SIGPIPE is blocked. */
+static void feed(struct process *p)
+{
+    while (p->input >= 0 && *p->rest) {
+        ssize_t n = write(p->input, p->rest, strlen(p->rest));
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) break;
+        p->rest += n;
+    }
+    close_fd(&p->input);
+}
+
+/* Reads what there is; output beyond the limit is dropped. */
+static void drain(int *fd, struct strbuf *into)
+{
+    char buffer[4096];
+    while (*fd >= 0) {
+        ssize_t n = read(*fd, buffer, sizeof buffer);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+        if (n <= 0) {
+            close_fd(fd);
+            return;
+        }
+        size_t room = OUTPUT_LIMIT - into->length;
+        strbuf_addn(into, buffer, (size_t)n < room ? (size_t)n : room);
+    }
+}
+
+static void exchange(struct process *p, int timeout_ms, int stop_fd)
+{
+    struct pollfd fds[4] = {
+        {p->input, POLLOUT, 0}, {p->output, POLLIN, 0}, {p->errors, POLLIN, 0}, {stop_fd, POLLIN, 0}};
+    poll(fds, 4, timeout_ms);
+    if (p->input >= 0) feed(p);
+    drain(&p->output, &p->out);
+    drain(&p->errors, &p->err);
+}
+
+/* Whether it has ended; it stays a zombie, so that its number and group are its own. */
+static bool has_ended(const struct process *p)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == p->pid;
+}
+
+/* Ends what is left of its group, and it. */
+static void end_group(struct process *p)
+{
+    kill(-p->pid, SIGKILL);
+    while (waitpid(p->pid, &p->status, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+static bool stop_requested(int stop_fd)
+{
+    struct pollfd p = {.fd = stop_fd, .events = POLLIN};
+    return stop_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* Until the program ends, its time is over or the user stops. While it is silent it is looked at every
+ * TURN_MS; a program that ends closes its output, which is seen at once. */
+static void attend(struct process *p, double deadline_s, int stop_fd)
+{
+    while (!p->ended && !stop_requested(stop_fd)) {
+        double left_ms = (deadline_s - now_s()) * 1e3;
+        if (left_ms <= 0) return;
+        bool silent = p->output < 0 && p->errors < 0;
+        int turn = silent ? 1 : TURN_MS;
+        exchange(p, left_ms < turn ? (int)left_ms + 1 : turn, stop_fd);
+        p->ended = has_ended(p);
+    }
+}
+
+/* ---- the outcome ---- */
+
+/* The last line of what the program said about its failure. */
+static void add_complaint(struct command_result *r, const struct strbuf *err)
+{
+    size_t end = err->length, used = strlen(r->message);
+    while (end > 0 && strchr(" \t\r\n", err->text[end - 1]))
+        end--;
+    size_t start = end;
+    while (start > 0 && err->text[start - 1] != '\n')
+        start--;
+    if (end > start)
+        snprintf(r->message + used, sizeof r->message - used, ": %.*s",
+                 (int)(end - start < 200 ? end - start : 200), err->text + start);
+}
+
+static struct command_result outcome(const struct process *p, bool late, double limit_s)
+{
+    struct command_result r = {.status = EVAL_LAUNCH_ERROR};
+    if (late) {
+        r.status = EVAL_TIMEOUT;
+        snprintf(r.message, sizeof r.message, "no result within %g s", limit_s);
+    } else if (WIFSIGNALED(p->status)) {
+        r.status = EVAL_CRASHED;
+        snprintf(r.message, sizeof r.message, "ended by signal %d", WTERMSIG(p->status));
+    } else if (WEXITSTATUS(p->status)) {
+        snprintf(r.message, sizeof r.message, "ended with status %d", WEXITSTATUS(p->status));
+    } else {
+        return command_read_output(p->out.text ? p->out.text : "");
+    }
+    add_complaint(&r, &p->err);
+    return r;
+}
+
+static bool could_not_run(struct process *p, char *const *words, struct command_result *out)
+{
+    int error = 0;
+    ssize_t n = read(p->failure, &error, sizeof error);
+    if (n != (ssize_t)sizeof error) return false;
+    snprintf(out->message, sizeof out->message, "cannot run '%s': %s", words[0], strerror(error));
+    return true;
+}
+
+/* Writing to a program that does not read raises SIGPIPE: blocked, and taken away afterwards. */
+static void block_pipe_signal(sigset_t *before)
+{
+    sigset_t pipes;
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipes, before);
+}
+
+static void restore_signals(const sigset_t *before)
+{
+    sigset_t pipes;
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
+    while (sigtimedwait(&pipes, NULL, &(struct timespec){0}) > 0)
+        continue;
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static void finish(struct process *p)
+{
+    close_fd(&p->input);
+    close_fd(&p->output);
+    close_fd(&p->errors);
+    close_fd(&p->failure);
+    strbuf_free(&p->out);
+    strbuf_free(&p->err);
+}
+
+enum command_end command_run(char *const *words, const char *input, double limit_s, int stop_fd,
+                             struct command_result *out)
+{
+    struct process p = {.input = -1, .output = -1, .errors = -1, .failure = -1, .rest = input ? input : ""};
+    enum command_end end = COMMAND_CANNOT_RUN;
+    sigset_t signals;
+    *out = (struct command_result){.status = EVAL_LAUNCH_ERROR};
+    block_pipe_signal(&signals);
+    if (!start(&p, words)) {
+        snprintf(out->message, sizeof out->message, "cannot start a process: %s", strerror(errno));
+    } else {
+        attend(&p, now_s() + limit_s, stop_fd);
+        bool late = !p.ended;
+        end_group(&p);
+        drain(&p.output, &p.out);
+        drain(&p.errors, &p.err);
+        if (!could_not_run(&p, words, out)) {
+            end = late && stop_requested(stop_fd) ? COMMAND_INTERRUPTED : COMMAND_DONE;
+            *out = outcome(&p, late, limit_s);
+        }
+    }
+    finish(&p);
+    restore_signals(&signals);
+    return end;
+}

@@ -1,0 +1,47 @@
+/* Leaves of any space in forms that leave the process. */
+#include "coordinator/solution.h"
+
+#include "core/base/arena.h"
+#include "core/base/panic.h"
+#include "core/space/def.h"
+
+enum { NAME_BYTES = 512 };
+
+static json_t *value_json(const struct space_state *leaf, uint32_t slot)
+{
+    char name[NAME_BYTES];
+    const struct space *s = space_of(leaf);
+    uint32_t value = space_first_value(leaf, slot);
+    if (!space_definition(s)->choices[space_slot_group(s, slot)].n_values)
+        return json_integer(space_value_code(s, slot, value));
+    space_value_name(s, slot, value, name, sizeof name);
+    return json_string(name);
+}
+
+json_t *solution_json(const struct space_state *leaf)
+{
+    const struct space *s = space_of(leaf);
+    json_t *o = json_object();
+    for (uint32_t i = 0; i < space_slot_count(s); i++) {
+        char name[NAME_BYTES];
+        if (!space_is_live(leaf, i)) continue;
+        space_slot_name(s, i, name, sizeof name);
+        json_object_set_new(o, name, value_json(leaf, i));
+    }
+    return o;
+}
+
+struct space_action *solution_actions(const struct space_state *root, const struct space_state *leaf,
+                                      size_t *n)
+{
+    struct space_action *list = base_calloc(space_slot_count(space_of(leaf)) + 1, sizeof *list);
+    struct space_state *at = space_state_clone(root);
+    *n = 0;
+    for (uint32_t slot; (slot = space_next_choice(at, NULL, 0)) != UINT32_MAX;) {
+        list[*n] = (struct space_action){slot, space_first_value(leaf, slot)};
+        if (!space_apply(at, list[*n], NULL)) PANIC("a leaf is not below its root");
+        ++*n;
+    }
+    space_state_free(at);
+    return list;
+}

@@ -1,0 +1,42 @@
+/* A search in any space, each candidate evaluated by the user's program: the tree, the heuristics and the
+ * store of a campaign, without agents. Candidates are evaluated one at a time, in this process. */
+#ifndef THRESH_COORDINATOR_TUNE_COMMAND_H
+#define THRESH_COORDINATOR_TUNE_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/space/space.h"
+
+struct diag;
+
+/* Strings and the root are borrowed. */
+struct tune_command_options {
+    const char *path, *parameters; /* of the space, for the store */
+    const char *command, *pins;    /* texts; pins "" if none */
+    const struct space_state *root;
+    const char *order;          /* of choice groups; NULL: as declared */
+    const char *heuristic;      /* NULL: tag */
+    uint64_t seed, evaluations; /* 0: no limit */
+    double time_s;              /* 0: no limit */
+    double timeout_s;           /* of one evaluation */
+    const char *store;          /* file; NULL: none */
+    bool resume, quiet;
+    int stop_fd; /* readable: end early; -1: none */
+};
+
+struct tune_command_report {
+    uint64_t evaluations, ok, failed, nodes, found_at;
+    double best_ns; /* 0: none */
+    double elapsed_s, dead_end_ratio;
+    bool exhausted, interrupted;
+    struct space_state *best; /* the fastest candidate; NULL: none. The caller frees it */
+    char last_failure[512];   /* what the last failed evaluation said */
+};
+
+/* Runs until a limit, the end of the space or an interrupt. false after an error; what was found stays in
+ * *out. */
+bool tune_command(const struct tune_command_options *o, struct tune_command_report *out, struct diag *d);
+
+#endif

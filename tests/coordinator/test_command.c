@@ -1,0 +1,280 @@
+/* A user's program as evaluator: words of its command line, what its output means, its failures and time
+ * limits, and a whole search with it. */
+#include "coordinator/command.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "coordinator/tune_command.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/space/data.h"
+#include "spacedsl/model.h"
+
+static const char command_space_text[] =
+    "space s choice x: int in 1..6 choice y: { NO, YES } choice z: int in 0..3\n"
+    "require y is YES -> x > 2\n";
+
+struct command_fixture {
+    struct arena *arena;
+    struct diag *diag;
+    struct space_data *data;
+    struct space *space;
+    struct space_state *root;
+};
+
+static struct command_fixture command_setup(void)
+{
+    static const struct source src = {"t", command_space_text, sizeof command_space_text - 1};
+    struct command_fixture f = {.arena = arena_new(), .diag = diag_new(), .data = space_data_new()};
+    f.space = space_instantiate(spacedsl_compile(&src, f.arena, f.diag), f.data, f.diag);
+    f.root = space_root(f.space, NULL);
+    cr_assert_not_null(f.root);
+    return f;
+}
+
+static void command_teardown(struct command_fixture *f)
+{
+    space_state_free(f->root);
+    space_free(f->space);
+    space_data_free(f->data);
+    arena_free(f->arena);
+    diag_free(f->diag);
+}
+
+/* x = 3, y = YES, z = 2 */
+static struct space_state *command_leaf(const struct command_fixture *f)
+{
+    struct space_state *leaf = space_state_clone(f->root);
+    cr_assert(space_apply(leaf, (struct space_action){0, 2}, NULL));
+    cr_assert(space_apply(leaf, (struct space_action){1, 1}, NULL));
+    cr_assert(space_apply(leaf, (struct space_action){2, 2}, NULL));
+    return leaf;
+}
+
+Test(command, is_split_into_words)
+{
+    static const char *const cases[][6] = {
+        {"p {x} {y}", "p", "3", "YES"},
+        {"  p -x{x},{ z }   'a b' ", "p", "-x3,2", "a b"},
+        {"p \"y={y} 'q'\" a\\ b", "p", "y=YES 'q'", "a b"},
+        {"p '{x}' {{x}} \"\\\"\"", "p", "{x}", "{x}", "\""},
+        {"p '' \\{x", "p", "", "{x"},
+    };
+    struct command_fixture f = command_setup();
+    struct space_state *leaf = command_leaf(&f);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct command *c = command_new(cases[i][0], f.space, f.diag);
+        cr_assert_not_null(c, "%s", cases[i][0]);
+        char **words = command_words(c, leaf);
+        size_t n = 0;
+        for (; words[n]; n++)
+            cr_expect(cases[i][n + 1] && !strcmp(words[n], cases[i][n + 1]), "%s: '%s'", cases[i][0],
+                      words[n]);
+        cr_expect(n == 5 || !cases[i][n + 1]);
+        free(words);
+        command_free(c);
+    }
+    space_state_free(leaf);
+    command_teardown(&f);
+}
+
+Test(command, malformed_lines_are_refused)
+{
+    static const char *const bad[] = {"", "  ", "p {w}", "p {x", "p 'a", "p \"{x}", "{}"};
+    struct command_fixture f = command_setup();
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cr_expect_null(command_new(bad[i], f.space, f.diag), "%s", bad[i]);
+        cr_expect_eq(diag_count(f.diag), i + 1, "%s", bad[i]);
+    }
+    command_teardown(&f);
+}
+
+Test(command, output_is_a_time_or_garbage)
+{
+    static const struct {
+        const char *text;
+        enum eval_status status;
+        double ns;
+    } cases[] = {
+        {"1500\n", EVAL_OK, 1500},
+        {"warming up\n 1.5e3 \n\n", EVAL_OK, 1500},
+        {"{\"time_ns\": 12.5, \"note\": 1}", EVAL_OK, 12.5},
+        {"log\n{\"time_ns\": 7}\n", EVAL_OK, 7},
+        {"{\n \"time_ns\": 9\n}\n", EVAL_OK, 9},
+        {"{\"error\": \"no such tile\"}", EVAL_LAUNCH_ERROR, 0},
+        {"", EVAL_WRONG_RESULT, 0},
+        {"fast\n", EVAL_WRONG_RESULT, 0},
+        {"12 ms\n", EVAL_WRONG_RESULT, 0},
+        {"0\n", EVAL_WRONG_RESULT, 0},
+        {"-3\n", EVAL_WRONG_RESULT, 0},
+        {"nan\n", EVAL_WRONG_RESULT, 0},
+        {"inf\n", EVAL_WRONG_RESULT, 0},
+        {"{\"time_ns\": \"9\"}", EVAL_WRONG_RESULT, 0},
+        {"[9]", EVAL_WRONG_RESULT, 0},
+        {"{\"time_ns\": 9", EVAL_WRONG_RESULT, 0},
+        {"\x01\x02\xff", EVAL_WRONG_RESULT, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct command_result r = command_read_output(cases[i].text);
+        cr_expect_eq(r.status, cases[i].status, "%s", cases[i].text);
+        cr_expect_eq(r.time_ns, cases[i].ns, "%s", cases[i].text);
+        cr_expect((r.status == EVAL_OK) == !*r.message, "%s", cases[i].text);
+    }
+}
+
+static struct command_result command_sh(const char *script, const char *input, double limit_s)
+{
+    struct command_result r;
+    char *words[] = {"sh", "-c", (char *)script, NULL};
+    cr_assert_eq(command_run(words, input, limit_s, -1, &r), COMMAND_DONE, "%s", r.message);
+    return r;
+}
+
+Test(command, ends_are_outcomes, .timeout = 60)
+{
+    static const struct {
+        const char *script;
+        enum eval_status status;
+        const char *message;
+    } cases[] = {
+        {"echo 12", EVAL_OK, ""},
+        {"cat; echo 12", EVAL_OK, ""},
+        {"echo broken >&2; exit 3", EVAL_LAUNCH_ERROR, "ended with status 3: broken"},
+        {"kill -SEGV $$", EVAL_CRASHED, "ended by signal 11"},
+        {"true", EVAL_WRONG_RESULT, "the program printed no time: ''"},
+        {"exec 1>&-; exec 2>&-; exit 0", EVAL_WRONG_RESULT, "the program printed no time: ''"},
+        {"yes | head -c 3000000", EVAL_WRONG_RESULT, "the program printed no time: 'y'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct command_result r = command_sh(cases[i].script, "", 30);
+        cr_expect_eq(r.status, cases[i].status, "%s: %s", cases[i].script, r.message);
+        cr_expect_str_eq(r.message, cases[i].message);
+    }
+}
+
+/* More input than a pipe holds, read or not. */
+Test(command, input_is_given, .timeout = 60)
+{
+    char *input = malloc(300001);
+    memset(input, 'a', 300000);
+    input[300000] = 0;
+    struct command_result r = command_sh("wc -c", input, 30);
+    cr_expect_eq(r.status, EVAL_OK);
+    cr_expect_eq(r.time_ns, 300000);
+    r = command_sh("echo 5", input, 30);
+    cr_expect_eq(r.status, EVAL_OK);
+    free(input);
+}
+
+/* A child of the program that ignores its end goes with the group. */
+Test(command, time_limits_end_the_whole_group, .timeout = 60)
+{
+    char path[] = "/tmp/thresh-command-XXXXXX", script[200];
+    close(mkstemp(path));
+    snprintf(script, sizeof script, "sleep 100 & echo $! > %s; wait", path);
+    struct command_result r = command_sh(script, "", 0.3);
+    cr_expect_eq(r.status, EVAL_TIMEOUT);
+    cr_expect_str_eq(r.message, "no result within 0.3 s");
+    FILE *in = fopen(path, "r");
+    long pid = 0;
+    cr_assert(in && fscanf(in, "%ld", &pid) == 1);
+    fclose(in);
+    unlink(path);
+    bool gone = false;
+    for (int i = 0; i < 500 && !gone; i++) {
+        char state[64];
+        snprintf(state, sizeof state, "/proc/%ld/stat", pid);
+        FILE *stat = fopen(state, "r");
+        char kind = 'Z';
+        if (stat && fscanf(stat, "%*d (%*[^)]) %c", &kind) != 1) kind = 'Z';
+        if (stat) fclose(stat);
+        gone = kind == 'Z' || (kill((pid_t)pid, 0) && errno == ESRCH);
+        if (!gone) nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    cr_expect(gone, "a process of the group is left");
+}
+
+Test(command, unknown_programs_are_errors)
+{
+    struct command_result r;
+    char *words[] = {"/nowhere/prog", NULL};
+    cr_assert_eq(command_run(words, "", 5, -1, &r), COMMAND_CANNOT_RUN);
+    cr_assert_str_eq(r.message, "cannot run '/nowhere/prog': No such file or directory");
+}
+
+/* ---- a search ---- */
+
+static const char command_cost[] =
+    "sh -c 'test $1 != 5 || exit 1; echo $(( 100 + ($1 - 4) * ($1 - 4) * 10 - $2 ))' - {x} {z}";
+
+static struct tune_command_report command_search(const struct command_fixture *f, const char *store,
+                                                 bool resume, uint64_t evaluations)
+{
+    struct tune_command_report r;
+    struct tune_command_options o = {.path = "t.space",
+                                     .parameters = "",
+                                     .command = command_cost,
+                                     .pins = "",
+                                     .root = f->root,
+                                     .seed = 3,
+                                     .evaluations = evaluations,
+                                     .timeout_s = 30,
+                                     .store = store,
+                                     .resume = resume,
+                                     .quiet = true,
+                                     .stop_fd = -1};
+    bool ok = tune_command(&o, &r, f->diag);
+    diag_print(f->diag, stderr);
+    cr_assert(ok);
+    return r;
+}
+
+Test(command, search_finds_the_best_of_all, .timeout = 120)
+{
+    struct command_fixture f = command_setup();
+    struct tune_command_report r = command_search(&f, NULL, false, 0);
+    cr_expect(r.exhausted);
+    cr_expect_eq(r.evaluations, 40, "2 * 4 without y, 4 * 2 * 4 with it");
+    cr_expect_eq(r.failed, 8, "x = 5");
+    cr_expect_eq(r.best_ns, 97, "x = 4, z = 3");
+    cr_expect_eq(space_first_value(r.best, 0), 3);
+    cr_expect_eq(space_first_value(r.best, 2), 3);
+    space_state_free(r.best);
+    command_teardown(&f);
+}
+
+Test(command, a_resumed_search_goes_on, .timeout = 120)
+{
+    char path[] = "/tmp/thresh-command-XXXXXX";
+    int fd = mkstemp(path);
+    cr_assert(fd >= 0);
+    close(fd);
+    unlink(path);
+    struct command_fixture f = command_setup();
+    struct tune_command_report half = command_search(&f, path, false, 12);
+    struct tune_command_report whole = command_search(&f, path, true, 25);
+    struct tune_command_report straight = command_search(&f, NULL, false, 25);
+    cr_expect_eq(half.evaluations, 12);
+    cr_expect_eq(whole.evaluations, 25);
+    cr_expect_eq(whole.best_ns, straight.best_ns);
+    cr_expect_eq(whole.found_at, straight.found_at);
+    cr_expect_eq(whole.failed, straight.failed);
+    cr_expect_eq(whole.nodes, straight.nodes);
+    cr_expect_eq(space_state_hash(whole.best), space_state_hash(straight.best));
+    space_state_free(half.best);
+    space_state_free(whole.best);
+    space_state_free(straight.best);
+    char *names[] = {"", "-wal", "-shm"}, name[64];
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s", path, names[i]);
+        unlink(name);
+    }
+    command_teardown(&f);
+}
