@@ -192,8 +192,25 @@ static void measure_memory(struct bench *b, double *value)
     }
 }
 
+/* Empty work-groups of one work-item: the fastest of several numbers of them. */
+static double start_groups(struct bench *b)
+{
+    double best = 0;
+    for (size_t groups = 1 << 12; groups <= 1 << 20; groups *= 16) {
+        struct shot s = {open_kernel(b, "nothing"), groups, 1, 1};
+        if (!s.kernel) return 0;
+        double ns = fastest(b, &s);
+        if (ns > 0) best = larger(best, (double)groups / ns);
+        clReleaseKernel(s.kernel);
+    }
+    return best;
+}
+
 static void measure_launch(struct bench *b, double *value)
 {
+    double loads = rate(b, "chase", 1, 1, 4);
+    value[CHARACTERIZE_LOAD_LATENCY] = loads > 0 ? 1 / loads : 0;
+    value[CHARACTERIZE_GROUPS] = start_groups(b);
     struct shot s = {open_kernel(b, "nothing"), 1, 1, 1};
     if (!s.kernel) return;
     value[CHARACTERIZE_LAUNCH] = fastest(b, &s);
@@ -250,17 +267,24 @@ static size_t input_bytes(const struct bench *b)
     return bytes;
 }
 
-static bool make_buffers(struct bench *b)
+/* A buffer of zeros; NULL after an error. */
+static cl_mem make_buffer(struct bench *b, size_t bytes, const char *what)
 {
     cl_int error;
     cl_uchar zero = 0;
+    cl_mem m = clCreateBuffer(b->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    if (failed(b, what, error)) return NULL;
+    error = clEnqueueFillBuffer(b->queue, m, &zero, 1, 0, bytes, 0, NULL, NULL);
+    if (!error) error = clFinish(b->queue);
+    return failed(b, what, error) ? NULL : m;
+}
+
+static bool make_buffers(struct bench *b)
+{
     b->in_bytes = input_bytes(b);
-    b->out = clCreateBuffer(b->context, CL_MEM_READ_WRITE, (size_t)16 << 20, NULL, &error);
-    if (failed(b, "the output", error)) return false;
-    b->in = clCreateBuffer(b->context, CL_MEM_READ_WRITE, b->in_bytes, NULL, &error);
-    if (failed(b, "the input", error)) return false;
-    error = clEnqueueFillBuffer(b->queue, b->in, &zero, 1, 0, b->in_bytes, 0, NULL, NULL);
-    return !failed(b, "filling the input", error) && !failed(b, "filling the input", clFinish(b->queue));
+    b->out = make_buffer(b, (size_t)16 << 20, "the output");
+    b->in = b->out ? make_buffer(b, b->in_bytes, "the input") : NULL;
+    return b->in != NULL;
 }
 
 static bool open_device(struct bench *b)

@@ -21,6 +21,8 @@ struct diag;
     X(L2, "bytes/ns from the last-level cache to the device")                                                \
     X(UNIT_L2, "bytes/ns from the last-level cache to one unit")                                             \
     X(DRAM, "bytes/ns from memory")                                                                          \
+    X(GROUPS, "work-groups/ns that the device starts")                                                       \
+    X(LOAD_LATENCY, "ns of a load that waits for the one before it")                                         \
     X(CHAIN, "ns of a dependent addition")                                                                   \
     X(BARRIER, "ns of a barrier")                                                                            \
     X(LAUNCH, "ns of an empty kernel")

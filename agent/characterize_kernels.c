@@ -104,6 +104,13 @@ const char characterize_source[] =
     "    if (s0 == 1.2345678f) out[0] = s0; }\n"
     "LINES(lines_same, 0)\n"
     "LINES(lines_skewed, 1)\n"
+    /* Each load gives the index of the next: the array is zero. */
+    "kernel void chase(global float *out, float a, float b, int n) {\n"
+    "    global const int *in = (global const int *)out;\n"
+    "    int at = 0;\n"
+    "    for (int j = 0; j < n; j++) { at = in[at]; at = in[at]; at = in[at]; at = in[at]; }\n"
+    "    if (at == 12345) out[0] = a;\n"
+    "}\n"
     "kernel void barriers(global float *out, float a, float b, int n) {\n"
     "    local float tile[1];\n"
     "    if (get_local_id(0) == 0) tile[0] = a;\n"

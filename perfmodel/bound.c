@@ -225,20 +225,20 @@ static void floor_reason(const struct perfmodel *m, struct perfmodel_reason *r)
 static void mapping_reason(struct perfmodel *m, const struct kept_bound *k, struct perfmodel_reason *r)
 {
     floor_reason(m, r);
-    if (k->mapping == SIZE_MAX) {
-        r->ns = INFINITY;
-        return;
-    }
+    r->ns = k->ns;
+    if (k->mapping == SIZE_MAX) return;
     enum staging staging[MAX_VALUES + 1];
+    struct perfmodel_split split[PERFMODEL_LOGICALS];
     struct perfmodel_reason own = {0};
     const struct mapping *mapping = &m->tables[k->table].mappings[k->mapping];
     staging_of_table(m, k->table, staging);
     for (unsigned l = 0; l < m->n_logicals; l++)
-        r->split[l] = own.split[l] = m->logicals[l].splits[mapping->split[l]];
-    r->n_logicals = own.n_logicals = m->n_logicals;
-    mapping_cost(m, own.split, staging, &own);
-    if (own.ns > r->ns) *r = own;
+        split[l] = m->logicals[l].splits[mapping->split[l]];
+    mapping_cost(m, split, staging, &own);
+    if (own.ns > m->floor_ns) *r = own;
     r->ns = k->ns;
+    r->n_logicals = m->n_logicals;
+    memcpy(r->split, split, sizeof split);
 }
 
 double perfmodel_bound(struct perfmodel *m, const struct space_state *state, struct perfmodel_reason *reason)

@@ -30,9 +30,11 @@ struct perfmodel;
     X(OF_SPECIAL, UNIT_SPECIAL, "special functions of the busiest unit")                                     \
     X(OF_ISSUE, UNIT_ISSUE, "instructions of the busiest unit")                                              \
     X(OF_ACCESS, UNIT_ACCESS, "loads and stores of the busiest unit")                                        \
-    X(OF_LOCAL, UNIT_LOCAL, "first-level cache of the busiest unit")                                         \
+    X(OF_LOCAL, UNIT_LOCAL, "first-level cache or local memory of the busiest unit")                         \
     X(OF_UNIT_L2, UNIT_L2, "last-level cache to the busiest unit")                                           \
     X(OF_L2, L2, "last-level cache to all units, balanced against their work")                               \
+    X(OF_GROUPS, GROUPS, "starting the work-groups")                                                         \
+    X(OF_LATENCY, LOAD_LATENCY, "a load in each wave of groups")                                             \
     X(OF_CHAIN, CHAIN, "dependent steps of a reduction, times waves of groups")
 
 enum perfmodel_term {

@@ -23,16 +23,18 @@ static double figure(const struct costing *c, enum perfmodel_figure f)
     return c->m->dev.value[f];
 }
 
+static void charge_time(struct costing *c, enum perfmodel_term term, double ns, double amount)
+{
+    if (ns <= c->worst) return;
+    c->worst = ns;
+    if (c->reason) *c->reason = (struct perfmodel_reason){.ns = ns, .term = term, .amount = amount};
+}
+
 /* A resource does `amount` at its rate: raises the cost. Unknown rates give no term. */
 static void charge(struct costing *c, enum perfmodel_term term, enum perfmodel_figure f, double amount)
 {
-    double rate = figure(c, f), ns = rate > 0 ? amount / rate : 0;
-    if (ns <= c->worst) return;
-    c->worst = ns;
-    if (!c->reason) return;
-    c->reason->ns = ns;
-    c->reason->term = term;
-    c->reason->amount = amount;
+    double rate = figure(c, f);
+    if (rate > 0) charge_time(c, term, amount / rate, amount);
 }
 
 /* ---- what a work-item does ---- */
@@ -113,6 +115,56 @@ static double bytes_read(const struct costing *c, bool alone)
     return sum;
 }
 
+/* Up to two logical dimensions that work-items divide. */
+struct lane_axes {
+    unsigned n;
+    uint32_t logical[2];
+    double items[2];
+};
+
+static bool find_axes(const struct costing *c, struct lane_axes *out)
+{
+    *out = (struct lane_axes){.items = {1, 1}};
+    for (unsigned l = 0; l < c->m->n_logicals; l++) {
+        if (c->split[l].items == 1) continue;
+        if (out->n == 2) return false;
+        out->logical[out->n] = l;
+        out->items[out->n++] = (double)c->split[l].items;
+    }
+    return true;
+}
+
+/* Which of the axes an instruction's elements differ along, as bits. */
+static unsigned axes_of(const struct profile *p, const struct lane_axes *axes)
+{
+    unsigned bits = 0;
+    for (unsigned j = 0; j < p->n_distinct; j++)
+        for (unsigned k = 0; k < axes->n; k++)
+            if (p->distinct[j] == axes->logical[k]) bits |= 1u << k;
+    return bits;
+}
+
+/* Bytes that the lanes of one bundle read, equal elements once. Whichever the lanes are, they have p values
+ * on one axis and q on the other with p * q at least their number. */
+static double bundle_bytes(const struct costing *c)
+{
+    struct lane_axes axes;
+    double lanes = fmin(c->items, figure(c, PERFMODEL_LANES)), of[4] = {0};
+    bool seen[MAX_BUFFERS] = {false};
+    if (!find_axes(c, &axes)) return 0;
+    for (unsigned i = 0; i < c->m->n_profiles; i++) {
+        const struct profile *p = &c->m->profiles[i];
+        if (!p->load || seen[p->buffer]) continue;
+        seen[p->buffer] = true;
+        of[axes_of(p, &axes)] +=
+            profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS) * p->element_bytes;
+    }
+    double least = fmax(1, lanes / axes.items[1]), most = fmin(lanes, axes.items[0]);
+    double best = of[1] > 0 ? sqrt(of[2] * lanes / of[1]) : most;
+    double p = fmin(fmax(best, least), most);
+    return of[0] + of[1] * p + of[2] * lanes / p + of[3] * lanes;
+}
+
 /* Elements that are copied for sure, in accesses: a staged tile is filled by its group. */
 static double copy_accesses(const struct costing *c)
 {
@@ -149,16 +201,14 @@ static double waves(const struct costing *c)
     return ceil(c->busy / resident);
 }
 
-static void charge_chain(struct costing *c, double times)
+/* A group must wait for a load and for its longest chain; the busiest unit for one group after another. */
+static void charge_latency(struct costing *c, double times)
 {
-    double latency = figure(c, PERFMODEL_CHAIN), length = longest_chain(c) * times;
-    double ns = length * latency;
-    if (ns <= c->worst) return;
-    c->worst = ns;
-    if (!c->reason) return;
-    c->reason->ns = ns;
-    c->reason->term = PERFMODEL_OF_CHAIN;
-    c->reason->amount = length;
+    double load = figure(c, PERFMODEL_LOAD_LATENCY), step = figure(c, PERFMODEL_CHAIN);
+    double length = longest_chain(c);
+    bool chain = length * step > load;
+    charge_time(c, chain ? PERFMODEL_OF_CHAIN : PERFMODEL_OF_LATENCY, times * (load + length * step),
+                times * (chain ? length : 1));
 }
 
 /* Few units could share what is read, but then they have more work: with q groups on the busiest unit it
@@ -193,8 +243,11 @@ static void charge_gpu(struct costing *c)
     charge(c, PERFMODEL_OF_ISSUE, PERFMODEL_UNIT_ISSUE, c->busy * issue);
     charge(c, PERFMODEL_OF_ACCESS, PERFMODEL_UNIT_ACCESS, c->busy * accesses);
     charge(c, PERFMODEL_OF_UNIT_L2, PERFMODEL_UNIT_L2, bytes_read(c, false));
+    charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL,
+           c->busy * (c->lanes / fmax(1, figure(c, PERFMODEL_LANES))) * bundle_bytes(c));
     charge_l2(c, group_time(c, &w, issue, accesses));
-    charge_chain(c, waves(c));
+    charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups);
+    charge_latency(c, waves(c));
 }
 
 static void charge_cpu(struct costing *c)
@@ -209,7 +262,7 @@ static void charge_cpu(struct costing *c)
     charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * arithmetic);
     charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * special);
     charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, c->busy * bytes_read(c, true));
-    charge_chain(c, 1);
+    charge_latency(c, 1);
 }
 
 /* ---- one mapping ---- */

@@ -115,6 +115,7 @@ static void put_gpu_rates(struct perfmodel_device *out, const struct device *dev
     put_rate(out, PERFMODEL_UNIT_ACCESS, ghz * a->access_lanes, m[CHARACTERIZE_UNIT_ACCESS]);
     put_rate(out, PERFMODEL_UNIT_LOCAL, ghz * a->local_bytes, m[CHARACTERIZE_UNIT_LOCAL]);
     put_rate(out, PERFMODEL_UNIT_LINES, 0, m[CHARACTERIZE_UNIT_LINES]);
+    put_rate(out, PERFMODEL_GROUPS, 0, m[CHARACTERIZE_GROUPS]);
     put_rate(out, PERFMODEL_L2, 0, m[CHARACTERIZE_L2]);
     put_rate(out, PERFMODEL_UNIT_L2, ghz * a->cache_bytes, m[CHARACTERIZE_UNIT_L2]);
     put_rate(out, PERFMODEL_DRAM, 0, m[CHARACTERIZE_DRAM]);
@@ -124,7 +125,8 @@ static void put_gpu_rates(struct perfmodel_device *out, const struct device *dev
 static void keep_faster(struct perfmodel_device *out, const struct perfmodel_device *earlier)
 {
     for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++) {
-        bool time = f == PERFMODEL_CHAIN || f == PERFMODEL_BARRIER || f == PERFMODEL_LAUNCH;
+        bool time = f == PERFMODEL_CHAIN || f == PERFMODEL_BARRIER || f == PERFMODEL_LAUNCH ||
+                    f == PERFMODEL_LOAD_LATENCY;
         double old = earlier->value[f], new = out->value[f];
         if (out->source[f] != PERFMODEL_MEASURED || earlier->source[f] < PERFMODEL_MEASURED) continue;
         if (time ? old >= new : old <= new) continue;
@@ -146,6 +148,7 @@ bool cli_characterize(const struct device *dev, struct perfmodel_device *out, st
         put_gpu_rates(out, dev, &r, a);
     else
         put_cpu_rates(out, dev, r.value);
+    put(out, PERFMODEL_LOAD_LATENCY, r.value[CHARACTERIZE_LOAD_LATENCY] / MARGIN, PERFMODEL_MEASURED);
     put(out, PERFMODEL_CHAIN, r.value[CHARACTERIZE_CHAIN] / MARGIN, PERFMODEL_MEASURED);
     put(out, PERFMODEL_BARRIER, r.value[CHARACTERIZE_BARRIER] / MARGIN, PERFMODEL_MEASURED);
     put(out, PERFMODEL_LAUNCH, r.value[CHARACTERIZE_LAUNCH] / MARGIN, PERFMODEL_MEASURED);

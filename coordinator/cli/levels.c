@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "coordinator/cli/bounding.h"
 #include "core/base/arena.h"
@@ -15,8 +16,17 @@
 
 enum { DEEPEST = 256 };
 
+/* The bound with its cost. */
+struct timed_bound {
+    struct perfmodel *model; /* NULL: no cut */
+    uint64_t calls;
+    double ns;
+};
+
 struct levels {
     const struct cli_bounding *bounding;
+    struct mcts_branching branching;
+    struct timed_bound timed;
     struct space_state *state;
     struct pcg32 rng;
     uint32_t depth;
@@ -25,6 +35,22 @@ struct levels {
     struct mcts_option options[MCTS_VALUES_MAX];
     struct mcts_trials trials;
 };
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double timed_hook(void *context, const struct space_state *state)
+{
+    struct timed_bound *t = context;
+    double start = now_ns(), bound = perfmodel_bound(t->model, state, NULL);
+    t->ns += now_ns() - start;
+    t->calls++;
+    return bound;
+}
 
 static void take(struct space_state *state, struct space_action action)
 {
@@ -44,14 +70,15 @@ static void add_level(struct levels *l, uint32_t depth, double weight, double we
 static void descend(struct levels *l)
 {
     const struct cli_bounding *b = l->bounding;
+    const struct mcts_branching *branching = &l->branching;
     double weight = 1;
     bool below = true; /* no node of the path is cut */
     space_mark mark = space_snapshot(l->state);
     for (uint32_t depth = 1; depth <= l->depth; depth++) {
-        uint32_t slot = space_next_choice(l->state, b->branching.order, b->branching.n_order), live = 0;
+        uint32_t slot = space_next_choice(l->state, branching->order, branching->n_order), live = 0;
         uint32_t n = slot == UINT32_MAX
                          ? 0
-                         : mcts_try_values(&b->branching, l->state, slot, INFINITY, l->options, &l->trials);
+                         : mcts_try_values(branching, l->state, slot, INFINITY, l->options, &l->trials);
         if (n == 0) break;
         for (uint32_t i = 0; i < n; i++)
             live += l->options[i].bound < b->cut;
@@ -79,6 +106,11 @@ static json_t *level_json(const struct levels *l, uint32_t depth, double n)
                      relative_error(cut, l->squares_cut[depth], n));
 }
 
+static double cost_us(const struct levels *l)
+{
+    return l->timed.calls ? l->timed.ns / (double)l->timed.calls * 1e-3 : 0;
+}
+
 static void print_levels(const struct cli_args *a, const struct levels *l, uint64_t samples)
 {
     double n = (double)samples;
@@ -93,7 +125,8 @@ static void print_levels(const struct cli_args *a, const struct levels *l, uint6
                100 * relative_error(cut, l->squares_cut[depth], n), cut / nodes);
     }
     if (cli_given(a, CLI_JSON))
-        cli_print_json(json_pack("{s:I,s:o}", "samples", (json_int_t)samples, "levels", list));
+        cli_print_json(json_pack("{s:I,s:f,s:I,s:o}", "samples", (json_int_t)samples, "bound_us", cost_us(l),
+                                 "bounds", (json_int_t)l->timed.calls, "levels", list));
     else
         json_decref(list);
 }
@@ -108,6 +141,10 @@ static int run(const struct cli_args *a)
         cli_problem_open(a, &p, d) && cli_bounding_open(a, &p, &bounding, d)) {
         struct levels *l = base_calloc(1, sizeof *l);
         l->bounding = &bounding;
+        l->branching = bounding.branching;
+        l->timed.model = bounding.model;
+        if (bounding.model) l->branching.bound = timed_hook;
+        l->branching.bound_context = &l->timed;
         l->state = p.root;
         l->rng = pcg32_seed(seed, 0);
         l->depth = bounding.depth < DEEPEST ? bounding.depth : DEEPEST;
