@@ -18,18 +18,18 @@ static void take(struct space_state *state, struct space_action action)
     CHECK(live);
 }
 
-static bool try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
-                      double cut, double *bound, struct mcts_trials *trials)
+bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
+                    double cut, struct mcts_option *out, struct mcts_trials *trials)
 {
     struct space_failure why;
     space_mark mark = space_snapshot(state);
     bool live = space_apply(state, action, &why);
     trials->tried++;
     trials->dead_constraint += !live;
-    *bound = 0;
+    *out = (struct mcts_option){action.value, 0};
     if (live && b->bound) {
-        *bound = b->bound(b->bound_context, state);
-        live = *bound < cut;
+        out->bound = b->bound(b->bound_context, state);
+        live = out->bound < cut;
         trials->dead_bound += !live;
     }
     space_rollback(state, mark);
@@ -42,11 +42,8 @@ static uint32_t try_run(const struct mcts_branching *b, struct space_state *stat
                         struct mcts_trials *trials)
 {
     uint32_t live = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        double bound;
-        if (try_value(b, state, (struct space_action){slot, values[i]}, cut, &bound, trials))
-            out[live++] = (struct mcts_option){values[i], bound};
-    }
+    for (uint32_t i = 0; i < n; i++)
+        live += mcts_try_value(b, state, (struct space_action){slot, values[i]}, cut, &out[live], trials);
     return live;
 }
 

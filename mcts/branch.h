@@ -44,6 +44,10 @@ struct mcts_trials {
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials);
 
+/* The same for one value that the slot still has. false: it is dead. */
+bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
+                    double cut, struct mcts_option *out, struct mcts_trials *trials);
+
 /* Parses "size,dim_kind": groups named come first, in that order, then the others as declared. Writes
  * space_group_count() numbers. false after adding an error. NULL or "" gives the order of declaration. */
 bool mcts_order_parse(const struct space *s, const char *text, unsigned *order, struct diag *d);

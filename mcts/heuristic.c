@@ -254,6 +254,11 @@ const char *mcts_heuristic_name(const struct mcts_heuristic *h)
     return h->plugin->name;
 }
 
+bool mcts_heuristic_default_rollouts(const struct mcts_heuristic *h)
+{
+    return !h->plugin->rollout;
+}
+
 uint32_t mcts_heuristic_kept(const struct mcts_heuristic *h)
 {
     return h->plugin->kept ? h->plugin->kept(h->state) : 1;
@@ -330,12 +335,20 @@ uint32_t mcts_draw(struct pcg32 *rng, const double *weights, uint32_t n)
     return last;
 }
 
-int64_t mcts_draw_unvisited(const struct mcts_view *view)
+/* How many children were visited, and how often. */
+static uint32_t count_visited(const struct mcts_view *view, double *visits)
 {
-    bool some = false;
-    for (uint32_t i = 0; i < view->n_children; i++)
-        some |= view->children[i].visits == 0;
-    if (!some) return -1;
+    uint32_t visited = 0;
+    *visits = 0;
+    for (uint32_t i = 0; i < view->n_children; i++) {
+        *visits += (double)view->children[i].visits;
+        visited += view->children[i].visits > 0;
+    }
+    return visited;
+}
+
+static uint32_t draw_fresh(const struct mcts_view *view)
+{
     double *weights = base_malloc(view->n_children * sizeof weights[0]);
     uint32_t *fresh = base_malloc(view->n_children * sizeof fresh[0]), n = 0;
     mcts_default_weights(view, weights);
@@ -348,4 +361,14 @@ int64_t mcts_draw_unvisited(const struct mcts_view *view)
     free(weights);
     free(fresh);
     return drawn;
+}
+
+bool mcts_open_child(const struct mcts_view *view, double widen, uint32_t *child, double *score)
+{
+    double visits;
+    uint32_t visited = count_visited(view, &visits);
+    if (visited == view->n_children || (visited > 0 && visited >= widen * sqrt(visits))) return false;
+    *child = draw_fresh(view);
+    *score = INFINITY;
+    return true;
 }

@@ -96,8 +96,10 @@ struct mcts_plugin {
 void mcts_default_weights(const struct mcts_view *view, double *weights);
 /* Draws i with probability weights[i] / sum; uniform if the sum is 0. */
 uint32_t mcts_draw(struct pcg32 *rng, const double *weights, uint32_t n);
-/* Draws among the children that no descent visited, by mcts_default_weights(). -1: all are visited. */
-int64_t mcts_draw_unvisited(const struct mcts_view *view);
+/* Progressive widening: while fewer than widen * sqrt(visits) children of the node were visited, and at the
+ * first visit, draws one of the others by mcts_default_weights(), with an infinite score. false: the visited
+ * ones are enough for now. R. Coulom, "Computing Elo ratings of move patterns in the game of Go", 2007. */
+bool mcts_open_child(const struct mcts_view *view, double widen, uint32_t *child, double *score);
 
 /* ---- for the host ---- */
 
@@ -112,6 +114,7 @@ struct mcts_heuristic *mcts_heuristic_new(const struct mcts_plugin *plugin, cons
 void mcts_heuristic_free(struct mcts_heuristic *h); /* NULL is allowed */
 
 const char *mcts_heuristic_name(const struct mcts_heuristic *h);
+bool mcts_heuristic_default_rollouts(const struct mcts_heuristic *h); /* rollouts are left to the host */
 uint32_t mcts_heuristic_kept(const struct mcts_heuristic *h);
 /* The calls below check what the plug-in returns; false after writing an error that names it into error (n
  * bytes). */

@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
+#include "mcts/leaders.h"
 
 enum descent_end { NEW_LEAF, OLD_LEAF, DEAD_END, FAULT };
 
@@ -48,7 +49,7 @@ static struct mcts_view rollout_view(struct mcts_roller *r, const struct space_s
             .node = MCTS_NO_NODE,
             .action = action,
             .bound = r->options[i].bound,
-            .prior = r->prior ? r->prior(r->prior_context, action) : 1,
+            .prior = r->prior ? r->prior(r->prior_context, state, action) : 1,
         };
     }
     return (struct mcts_view){
@@ -63,12 +64,28 @@ static struct mcts_view rollout_view(struct mcts_roller *r, const struct space_s
     };
 }
 
+/* Repeats the leader's decision, if it is drawn and lives. */
+static bool imitate(struct mcts_roller *r, struct space_state *state, uint32_t slot, double follow,
+                    struct mcts_actions *actions)
+{
+    if (!r->leader || r->leader[slot] == MCTS_NO_VALUE || pcg32_unit(&r->rng) >= follow) return false;
+    struct space_action action = {slot, r->leader[slot]};
+    struct mcts_option option;
+    if (!space_has_value(state, slot, action.value) ||
+        !mcts_try_value(&r->branching, state, action, r->cut, &option, &r->stats.trials))
+        return false;
+    apply(state, action);
+    mcts_actions_push(actions, action);
+    return true;
+}
+
 static enum descent_end descend(struct mcts_roller *r, struct space_state *state, uint32_t depth,
-                                struct mcts_actions *actions)
+                                double follow, struct mcts_actions *actions)
 {
     for (;; depth++) {
         uint32_t slot = space_next_choice(state, r->branching.order, r->branching.n_order);
         if (slot == UINT32_MAX) return mcts_seen_has(&r->seen, space_state_hash(state)) ? OLD_LEAF : NEW_LEAF;
+        if (imitate(r, state, slot, follow, actions)) continue;
         uint32_t n = mcts_try_values(&r->branching, state, slot, r->cut, r->options, &r->stats.trials);
         if (n == 0) return DEAD_END;
         struct mcts_view view = rollout_view(r, state, depth, slot, n);
@@ -142,9 +159,10 @@ enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *st
                                    struct mcts_actions *actions)
 {
     size_t start = actions->count;
-    for (unsigned i = 0; i <= r->restarts; i++) {
+    double follow = 1 - 2 * (1 - r->follow) * pcg32_unit(&r->rng);
+    for (unsigned i = 0; i <= r->restarts; i++, follow *= r->follow) {
         space_mark mark = space_snapshot(state);
-        enum descent_end end = descend(r, state, depth, actions);
+        enum descent_end end = descend(r, state, depth, follow, actions);
         r->stats.descents++;
         if (end == NEW_LEAF) return MCTS_ROLLOUT_LEAF;
         if (end == FAULT) return MCTS_ROLLOUT_ERROR;

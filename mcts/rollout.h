@@ -18,6 +18,10 @@ struct mcts_actions {
 };
 void mcts_actions_push(struct mcts_actions *a, struct space_action action);
 
+/* The declared weight of an action at a candidate (mcts/prior.h). */
+typedef double (*mcts_prior_function)(void *context, const struct space_state *state,
+                                      struct space_action action);
+
 /* Counts over all rollouts of a search. */
 struct mcts_rollout_stats {
     uint64_t descents;   /* from a frontier, restarts included */
@@ -33,9 +37,11 @@ struct mcts_roller {
     struct mcts_heuristic *heuristic;
     struct pcg32 rng;
     struct mcts_seen seen;
-    double best_time, cut;                                      /* ns, INFINITY: none */
-    double (*prior)(void *context, struct space_action action); /* may be NULL */
+    double best_time, cut;     /* ns, INFINITY: none */
+    mcts_prior_function prior; /* may be NULL */
     void *prior_context;
+    const uint16_t *leader; /* values of the implementation to imitate (leaders.h); NULL: none */
+    double follow;          /* probability of repeating a decision of it; falls with each restart */
     unsigned restarts;
     uint64_t backtrack_nodes;
     struct mcts_rollout_stats stats;

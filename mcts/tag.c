@@ -9,7 +9,8 @@
  *     alpha = max(0, ln(2 n k / delta)),   score_i = (s_i + alpha + sqrt(alpha (2 s_i + alpha))) / n_i
  *
  * with n_i visits of child i, n their sum, k the number of live children. Only ranks matter here, not
- * the scale of the times. Children that no descent visited come first, drawn by the rollout weights. */
+ * the scale of the times. Children are opened by progressive widening, drawn by the rollout weights; k counts
+ * the live ones, opened or not. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@
 #include "mcts/heuristic.h"
 
 struct tag {
-    double topk, delta;
+    double topk, delta, widen;
 };
 
 static uint32_t tag_kept(const void *state)
@@ -56,16 +57,15 @@ static uint32_t successes(const struct mcts_child *child, double limit)
 static uint32_t tag_select(void *state, const struct mcts_view *view, double *score)
 {
     const struct tag *tag = state;
-    int64_t fresh = mcts_draw_unvisited(view);
-    *score = INFINITY;
-    if (fresh >= 0) return (uint32_t)fresh;
+    uint32_t chosen = 0;
+    if (mcts_open_child(view, tag->widen, &chosen, score)) return chosen;
     double visits = 0, limit = threshold(view, (size_t)tag->topk);
     for (uint32_t i = 0; i < view->n_children; i++)
         visits += (double)view->children[i].visits;
     double alpha = fmax(0, log(2 * visits * view->n_children / tag->delta));
-    uint32_t chosen = 0;
     *score = -INFINITY;
     for (uint32_t i = 0; i < view->n_children; i++) {
+        if (view->children[i].visits == 0) continue;
         double s = successes(&view->children[i], limit);
         double value = (s + alpha + sqrt(alpha * (2 * s + alpha))) / (double)view->children[i].visits;
         if (value <= *score) continue;
@@ -79,6 +79,8 @@ static const struct mcts_parameter PARAMETERS[] = {
     {"topk", "rank of the threshold among the recorded times", offsetof(struct tag, topk), 10, 1, 1000, NULL},
     {"delta", "confidence of the bandit bound; smaller explores more", offsetof(struct tag, delta), 1, 1e-9,
      1e9, NULL},
+    {"widen", "children opened: this times the square root of the visits", offsetof(struct tag, widen), 1.5,
+     0, 1e9, NULL},
 };
 
 const struct mcts_plugin mcts_plugin_tag = {

@@ -1,8 +1,7 @@
-/* Nodes live in one growing array and name each other by 32-bit numbers; the children of a node are
- * consecutive. The best times of a node are a block of a second array, made at its first recorded time.
- *
- * Invariant: a dead node never lives again (cuts only fall, handed-out leaves only grow), and `live_children`
- * of a live expanded node counts its children with cause MCTS_LIVE. */
+/* Descents, results and what is known of earlier runs. A descent goes down by the heuristic to a node that
+ * none had visited, and rolls out from there; or, for a share of those that imitate a leader, rolls out from
+ * the root. Either way the path then goes on over the expanded nodes above the leaf, so that each
+ * implementation counts in all of them. */
 #include "mcts/tree.h"
 
 #include <math.h>
@@ -11,32 +10,20 @@
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
-
-struct node {
-    double bound;    /* ns */
-    double time_sum; /* ns */
-    uint32_t parent, first_child;
-    uint32_t slot;
-    uint32_t visits, times;
-    uint32_t block; /* of best times; MCTS_NO_NODE: none */
-    uint16_t value, n_children, live_children;
-    uint8_t cause; /* enum mcts_cause */
-    bool expanded;
-};
+#include "mcts/leaders.h"
+#include "mcts/nodes.h"
 
 struct mcts_tree {
     struct mcts_heuristic *heuristic;
-    struct space_state *state;
-    space_mark base; /* the root */
+    struct space_state *state, *replayed;
+    space_mark base, replay_base; /* their root */
     unsigned *order;
     double cut_factor;
     unsigned descents_limit;
-    uint32_t kept; /* best times a node */
-    struct node *nodes;
-    uint32_t n_nodes, node_capacity;
-    double *blocks; /* n_blocks runs of `kept` */
-    uint32_t n_blocks, block_capacity;
+    struct mcts_nodes nodes;
     struct mcts_roller roller;
+    struct mcts_leaders leaders;
+    double imitate, jump;
     struct mcts_child *children; /* scratch */
     uint32_t *path;              /* scratch: the current path */
     size_t n_path, path_capacity;
@@ -59,83 +46,15 @@ const char *mcts_cause_name(enum mcts_cause cause)
 
 struct mcts_config mcts_config_default(void)
 {
-    return (struct mcts_config){
-        .seed = 1, .cut_factor = 1, .restarts = 16, .backtrack_nodes = 1000, .descents = 1000};
-}
-
-/* ---- nodes ---- */
-
-static uint32_t add_nodes(struct mcts_tree *t, uint32_t n)
-{
-    CHECK(n < MCTS_NO_NODE - t->n_nodes);
-    if (t->n_nodes + n > t->node_capacity) {
-        t->node_capacity = t->n_nodes + n + t->n_nodes / 2 + 64;
-        t->nodes = base_realloc(t->nodes, (size_t)t->node_capacity * sizeof t->nodes[0]);
-    }
-    uint32_t first = t->n_nodes;
-    t->n_nodes += n;
-    t->stats.nodes[MCTS_LIVE] += n;
-    return first;
-}
-
-static bool is_dead(const struct mcts_tree *t, uint32_t node)
-{
-    return t->nodes[node].cause != MCTS_LIVE;
-}
-
-static void mark_dead(struct mcts_tree *t, uint32_t node, enum mcts_cause cause)
-{
-    struct node *n = &t->nodes[node];
-    if (n->cause != MCTS_LIVE) return;
-    n->cause = (uint8_t)cause;
-    t->stats.nodes[MCTS_LIVE]--;
-    t->stats.nodes[cause]++;
-    for (uint32_t i = 0; i < n->n_children; i++)
-        mark_dead(t, n->first_child + i, cause);
-}
-
-/* Kills a node, what is below it, and the ancestors that have no other live child. */
-static void kill_node(struct mcts_tree *t, uint32_t node, enum mcts_cause cause)
-{
-    while (node != MCTS_NO_NODE && !is_dead(t, node)) {
-        mark_dead(t, node, cause);
-        node = t->nodes[node].parent;
-        if (node == MCTS_NO_NODE || --t->nodes[node].live_children > 0) return;
-        cause = MCTS_BACKTRACK;
-    }
-}
-
-static double *best_times(const struct mcts_tree *t, const struct node *n)
-{
-    return n->block == MCTS_NO_NODE ? NULL : t->blocks + (size_t)n->block * t->kept;
-}
-
-static uint32_t kept_count(const struct mcts_tree *t, const struct node *n)
-{
-    return n->times < t->kept ? n->times : t->kept;
-}
-
-static uint32_t add_block(struct mcts_tree *t)
-{
-    if (t->n_blocks == t->block_capacity) {
-        t->block_capacity = t->block_capacity + t->block_capacity / 2 + 64;
-        t->blocks = base_realloc(t->blocks, (size_t)t->block_capacity * t->kept * sizeof t->blocks[0]);
-    }
-    return t->n_blocks++;
-}
-
-static void record(struct mcts_tree *t, uint32_t node, double time)
-{
-    struct node *n = &t->nodes[node];
-    if (n->block == MCTS_NO_NODE) n->block = add_block(t);
-    double *best = best_times(t, n);
-    uint32_t count = kept_count(t, n), i = count < t->kept ? count : count - 1;
-    n->times++;
-    n->time_sum += time;
-    if (count == t->kept && best[i] <= time) return;
-    for (; i > 0 && best[i - 1] > time; i--)
-        best[i] = best[i - 1];
-    best[i] = time;
+    return (struct mcts_config){.seed = 1,
+                                .cut_factor = 1,
+                                .restarts = 16,
+                                .backtrack_nodes = 1000,
+                                .descents = 1000,
+                                .leaders = 8,
+                                .imitate = 0.7,
+                                .jump = 0.5,
+                                .follow = 0.9};
 }
 
 /* ---- creation ---- */
@@ -147,9 +66,11 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->heuristic = h;
     t->state = space_state_clone(root);
     t->base = space_snapshot(t->state);
+    t->replayed = space_state_clone(root);
+    t->replay_base = space_snapshot(t->replayed);
     t->cut_factor = c->cut_factor;
     t->descents_limit = c->descents;
-    t->kept = mcts_heuristic_kept(h);
+    mcts_nodes_init(&t->nodes, mcts_heuristic_kept(h));
     t->children = base_malloc(MCTS_VALUES_MAX * sizeof t->children[0]);
     t->roller =
         (struct mcts_roller){.branching = c->branching, .heuristic = h, .rng = pcg32_seed(c->seed, 0)};
@@ -158,14 +79,16 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->roller.prior_context = c->prior_context;
     t->roller.restarts = c->restarts;
     t->roller.backtrack_nodes = c->backtrack_nodes;
+    t->roller.follow = c->follow;
+    t->imitate = mcts_heuristic_default_rollouts(h) ? c->imitate : 0;
+    t->jump = c->jump;
+    t->leaders.capacity = t->imitate > 0 ? c->leaders : 0;
     mcts_roller_init(&t->roller);
     if (c->branching.order) {
         t->order = base_malloc((c->branching.n_order + 1) * sizeof t->order[0]);
         memcpy(t->order, c->branching.order, c->branching.n_order * sizeof t->order[0]);
         t->roller.branching.order = t->order;
     }
-    uint32_t node = add_nodes(t, 1);
-    t->nodes[node] = (struct node){.parent = MCTS_NO_NODE, .block = MCTS_NO_NODE};
     return t;
 }
 
@@ -174,10 +97,11 @@ void mcts_tree_free(struct mcts_tree *t)
     if (!t) return;
     mcts_roller_free(&t->roller);
     space_state_free(t->state);
+    space_state_free(t->replayed);
+    mcts_leaders_free(&t->leaders);
     mcts_descent_free(&t->best);
     free(t->order);
-    free(t->nodes);
-    free(t->blocks);
+    mcts_nodes_free(&t->nodes);
     free(t->children);
     free(t->path);
     free(t->actions.list);
@@ -201,54 +125,45 @@ static void expand(struct mcts_tree *t, uint32_t node)
     CHECK(slot != UINT32_MAX);
     struct mcts_trials trials = {0};
     uint32_t n = mcts_try_values(&r->branching, t->state, slot, r->cut, r->options, &trials);
-    t->stats.nodes[MCTS_CONSTRAINT] += trials.dead_constraint;
-    t->stats.nodes[MCTS_BOUND] += trials.dead_bound;
-    uint32_t first = add_nodes(t, n);
-    for (uint32_t i = 0; i < n; i++)
-        t->nodes[first + i] = (struct node){.bound = r->options[i].bound,
-                                            .parent = node,
-                                            .block = MCTS_NO_NODE,
-                                            .slot = slot,
-                                            .value = (uint16_t)r->options[i].value};
-    struct node *parent = &t->nodes[node];
-    parent->expanded = true;
-    parent->first_child = first;
-    parent->n_children = parent->live_children = (uint16_t)n;
-    if (n == 0) kill_node(t, node, MCTS_BACKTRACK);
+    t->nodes.by_cause[MCTS_CONSTRAINT] += trials.dead_constraint;
+    t->nodes.by_cause[MCTS_BOUND] += trials.dead_bound;
+    mcts_nodes_expand(&t->nodes, node, slot, r->options, n);
 }
 
 /* Kills the children that the cut has overtaken since they were made. */
 static void cut_children(struct mcts_tree *t, uint32_t node)
 {
-    uint32_t first = t->nodes[node].first_child, n = t->nodes[node].n_children;
+    uint32_t first = t->nodes.list[node].first_child, n = t->nodes.list[node].n_children;
     for (uint32_t i = 0; i < n; i++)
-        if (t->nodes[first + i].bound >= t->roller.cut) kill_node(t, first + i, MCTS_BOUND);
+        if (t->nodes.list[first + i].bound >= t->roller.cut)
+            mcts_nodes_kill(&t->nodes, first + i, MCTS_BOUND);
 }
 
 static struct mcts_child child_view(const struct mcts_tree *t, uint32_t node)
 {
-    const struct node *n = &t->nodes[node];
+    const struct mcts_node *n = &t->nodes.list[node];
     const struct mcts_roller *r = &t->roller;
     struct space_action action = {n->slot, n->value};
     return (struct mcts_child){
         .node = node,
         .action = action,
         .bound = n->bound,
-        .prior = r->prior ? r->prior(r->prior_context, action) : 1,
+        .prior = r->prior ? r->prior(r->prior_context, t->state, action) : 1,
         .visits = n->visits,
         .times = n->times,
         .time_sum = n->time_sum,
-        .best = best_times(t, n),
-        .n_best = kept_count(t, n),
+        .best = mcts_nodes_best(&t->nodes, n),
+        .n_best = mcts_nodes_kept(&t->nodes, n),
     };
 }
 
 static struct mcts_view node_view(struct mcts_tree *t, uint32_t node)
 {
-    const struct node *n = &t->nodes[node];
+    const struct mcts_node *n = &t->nodes.list[node];
     uint32_t live = 0;
     for (uint32_t i = 0; i < n->n_children; i++)
-        if (!is_dead(t, n->first_child + i)) t->children[live++] = child_view(t, n->first_child + i);
+        if (!mcts_nodes_dead(&t->nodes, n->first_child + i))
+            t->children[live++] = child_view(t, n->first_child + i);
     return (struct mcts_view){
         .node = node,
         .depth = (uint32_t)t->n_path - 1,
@@ -268,7 +183,7 @@ static void enter(struct mcts_tree *t, uint32_t node)
         t->path = base_realloc(t->path, t->path_capacity * sizeof t->path[0]);
     }
     t->path[t->n_path++] = node;
-    t->nodes[node].visits++;
+    t->nodes.list[node].visits++;
 }
 
 static void take(struct mcts_tree *t, const struct mcts_child *child)
@@ -290,22 +205,55 @@ static void start_at_root(struct mcts_tree *t)
     enter(t, 0);
 }
 
+/* Draws whom the next rollout imitates, if anybody. */
+static void draw_leader(struct mcts_tree *t)
+{
+    t->roller.leader = NULL;
+    if (t->leaders.count > 0 && pcg32_unit(&t->roller.rng) < t->imitate)
+        t->roller.leader = mcts_leaders_draw(&t->leaders, &t->roller.rng);
+}
+
 /* Goes down by the heuristic to a node that no descent had visited. MCTS_STUCK: the node it came to turned
  * out dead. */
 static enum mcts_status descend(struct mcts_tree *t)
 {
     start_at_root(t);
-    for (;;) {
+    draw_leader(t);
+    bool jumps = t->roller.leader && pcg32_unit(&t->roller.rng) < t->jump;
+    while (!jumps) {
         uint32_t node = t->path[t->n_path - 1], chosen;
-        if (t->nodes[node].visits == 1) return MCTS_OK;
-        if (!t->nodes[node].expanded) expand(t, node);
+        if (t->nodes.list[node].visits == 1) return MCTS_OK;
+        if (!t->nodes.list[node].expanded) expand(t, node);
         cut_children(t, node);
-        if (is_dead(t, node)) return MCTS_STUCK;
+        if (mcts_nodes_dead(&t->nodes, node)) return MCTS_STUCK;
         struct mcts_view view = node_view(t, node);
         if (!mcts_heuristic_select(t->heuristic, &view, &chosen, t->roller.error, sizeof t->roller.error))
             return MCTS_ERROR;
         take(t, &t->children[chosen]);
     }
+    return MCTS_OK;
+}
+
+/* The child of an expanded node that the implementation is below; MCTS_NO_NODE: it is cut or there is none.
+ */
+static uint32_t child_above(const struct mcts_tree *t, uint32_t node, const struct space_state *leaf)
+{
+    const struct mcts_node *n = &t->nodes.list[node];
+    for (uint32_t i = 0; i < n->n_children; i++) {
+        const struct mcts_node *child = &t->nodes.list[n->first_child + i];
+        if (space_first_value(leaf, child->slot) == child->value) return n->first_child + i;
+    }
+    return MCTS_NO_NODE;
+}
+
+/* Extends the path over the expanded nodes above the leaf that a rollout came to; a leaf in the tree dies. */
+static void extend_path(struct mcts_tree *t)
+{
+    uint32_t node = t->path[t->n_path - 1];
+    while (t->nodes.list[node].expanded && (node = child_above(t, node, t->state)) != MCTS_NO_NODE &&
+           !mcts_nodes_dead(&t->nodes, node))
+        enter(t, node);
+    if (t->n_path == t->actions.count + 1) mcts_nodes_kill(&t->nodes, t->path[t->n_path - 1], MCTS_EVALUATED);
 }
 
 /* From the frontier, the last node of the path, to a new implementation. */
@@ -317,10 +265,10 @@ static enum mcts_status roll_out(struct mcts_tree *t)
     switch (mcts_rollout(&t->roller, t->state, (uint32_t)t->n_path - 1, &t->actions)) {
     case MCTS_ROLLOUT_LEAF:
         mcts_seen_add(&t->roller.seen, space_state_hash(t->state));
-        if (leaf) kill_node(t, frontier, MCTS_EVALUATED);
+        extend_path(t);
         return MCTS_OK;
     case MCTS_ROLLOUT_EXHAUSTED:
-        kill_node(t, frontier, leaf ? MCTS_EVALUATED : MCTS_BACKTRACK);
+        mcts_nodes_kill(&t->nodes, frontier, leaf ? MCTS_EVALUATED : MCTS_BACKTRACK);
         return MCTS_STUCK;
     case MCTS_ROLLOUT_BUDGET:
         return MCTS_STUCK;
@@ -345,7 +293,7 @@ static void hand_out(struct mcts_tree *t, struct mcts_descent *d)
     *d = (struct mcts_descent){
         .number = ++t->stats.handed_out,
         .hash = space_state_hash(t->state),
-        .bound = t->nodes[t->path[t->n_path - 1]].bound,
+        .bound = t->nodes.list[t->path[t->n_path - 1]].bound,
         .path = copy_list(t->path, t->n_path, sizeof t->path[0]),
         .n_path = t->n_path,
         .actions = copy_list(t->actions.list, t->actions.count, sizeof t->actions.list[0]),
@@ -357,13 +305,13 @@ enum mcts_status mcts_tree_next(struct mcts_tree *t, struct mcts_descent *d)
 {
     t->handed_out = false;
     for (unsigned i = 0; i < t->descents_limit; i++) {
-        if (is_dead(t, 0)) return MCTS_EXHAUSTED;
+        if (mcts_nodes_dead(&t->nodes, 0)) return MCTS_EXHAUSTED;
         enum mcts_status status = descend(t);
         if (status == MCTS_OK) status = roll_out(t);
         if (status == MCTS_OK) hand_out(t, d);
         if (status != MCTS_STUCK) return status;
     }
-    return is_dead(t, 0) ? MCTS_EXHAUSTED : MCTS_STUCK;
+    return mcts_nodes_dead(&t->nodes, 0) ? MCTS_EXHAUSTED : MCTS_STUCK;
 }
 
 /* ---- results ---- */
@@ -404,6 +352,25 @@ static void count_outcome(struct mcts_stats *s, enum mcts_outcome_kind kind)
     }
 }
 
+/* Leads the replayed state to an implementation; false: the actions do not. */
+static bool replay(struct mcts_tree *t, const struct space_action *actions, size_t n)
+{
+    struct space_failure why;
+    bool live = true;
+    space_rollback(t->replayed, t->replay_base);
+    t->replay_base = space_snapshot(t->replayed);
+    for (size_t i = 0; i < n && live; i++)
+        live = space_apply(t->replayed, actions[i], &why);
+    return live && space_next_choice(t->replayed, NULL, 0) == UINT32_MAX;
+}
+
+/* Lets an implementation lead rollouts. */
+static void lead(struct mcts_tree *t, const struct mcts_descent *d, double time)
+{
+    CHECK(replay(t, d->actions, d->n_actions));
+    mcts_leaders_add(&t->leaders, t->replayed, time);
+}
+
 void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct mcts_outcome outcome)
 {
     bool timed = outcome.kind == MCTS_TIMED && outcome.time > 0 && isfinite(outcome.time);
@@ -411,38 +378,14 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
     t->reports++;
     count_outcome(&t->stats, outcome.kind);
     for (size_t i = d->n_path; i-- > 0;) {
-        if (timed) record(t, d->path[i], outcome.time);
+        if (timed) mcts_nodes_record(&t->nodes, d->path[i], outcome.time);
         mcts_heuristic_backpropagate(t->heuristic, d->path[i], (uint32_t)i, outcome);
     }
     if (timed && outcome.time < t->stats.best_time) new_best(t, d, outcome.time);
+    if (timed && mcts_leaders_wants(&t->leaders, outcome.time)) lead(t, d, outcome.time);
 }
 
 /* ---- earlier results ---- */
-
-/* The implementation that the actions lead to, or NULL. */
-static struct space_state *replay(const struct mcts_tree *t, const struct space_action *actions, size_t n)
-{
-    struct space_failure why;
-    struct space_state *leaf = space_state_clone(t->state);
-    bool live = true;
-    for (size_t i = 0; i < n && live; i++)
-        live = space_apply(leaf, actions[i], &why);
-    if (live && space_next_choice(leaf, NULL, 0) == UINT32_MAX) return leaf;
-    space_state_free(leaf);
-    return NULL;
-}
-
-/* The child of an expanded node that the implementation is below; MCTS_NO_NODE: it is cut or there is none.
- */
-static uint32_t child_above(const struct mcts_tree *t, uint32_t node, const struct space_state *leaf)
-{
-    const struct node *n = &t->nodes[node];
-    for (uint32_t i = 0; i < n->n_children; i++) {
-        const struct node *child = &t->nodes[n->first_child + i];
-        if (space_first_value(leaf, child->slot) == child->value) return n->first_child + i;
-    }
-    return MCTS_NO_NODE;
-}
 
 /* Goes down above an implementation to the frontier; a descent that the heuristic has no say in. */
 static void descend_above(struct mcts_tree *t, const struct space_state *leaf)
@@ -450,9 +393,9 @@ static void descend_above(struct mcts_tree *t, const struct space_state *leaf)
     start_at_root(t);
     for (;;) {
         uint32_t node = t->path[t->n_path - 1];
-        bool frontier = t->nodes[node].visits == 1 || is_dead(t, node);
-        if (!t->nodes[node].expanded && frontier) return;
-        if (!t->nodes[node].expanded) expand(t, node);
+        bool frontier = t->nodes.list[node].visits == 1 || mcts_nodes_dead(&t->nodes, node);
+        if (!t->nodes.list[node].expanded && frontier) return;
+        if (!t->nodes.list[node].expanded) expand(t, node);
         uint32_t child = child_above(t, node, leaf);
         if (child == MCTS_NO_NODE) return;
         struct mcts_child view = child_view(t, child);
@@ -464,22 +407,18 @@ bool mcts_tree_import(struct mcts_tree *t, const struct space_action *actions, s
                       struct mcts_outcome outcome)
 {
     t->handed_out = false;
-    space_rollback(t->state, t->base);
-    t->base = space_snapshot(t->state);
-    struct space_state *leaf = replay(t, actions, n);
-    if (!leaf) return false;
+    if (!replay(t, actions, n)) return false;
     struct mcts_descent d = {0};
-    descend_above(t, leaf);
+    descend_above(t, t->replayed);
     t->actions.count = 0;
     for (size_t i = 0; i < n; i++)
         mcts_actions_push(&t->actions, actions[i]);
     hand_out(t, &d);
     t->handed_out = false;
-    d.hash = space_state_hash(leaf);
+    d.hash = space_state_hash(t->replayed);
     mcts_seen_add(&t->roller.seen, d.hash);
     mcts_tree_report(t, &d, outcome);
     mcts_descent_free(&d);
-    space_state_free(leaf);
     return true;
 }
 
@@ -517,28 +456,27 @@ struct mcts_stats mcts_tree_stats(const struct mcts_tree *t)
     s.rollouts = t->roller.stats;
     if (s.rollouts.descents) s.dead_end_ratio = (double)s.rollouts.dead_ends / (double)s.rollouts.descents;
     if (s.handed_out) s.mean_depth = (double)t->depth_sum / (double)s.handed_out;
-    s.bytes = t->node_capacity * sizeof t->nodes[0] +
-              (size_t)t->block_capacity * t->kept * sizeof t->blocks[0] +
-              t->roller.seen.capacity * sizeof t->roller.seen.slots[0];
+    memcpy(s.nodes, t->nodes.by_cause, sizeof s.nodes);
+    s.bytes = mcts_nodes_bytes(&t->nodes) + t->roller.seen.capacity * sizeof t->roller.seen.slots[0];
     return s;
 }
 
 uint32_t mcts_tree_size(const struct mcts_tree *t)
 {
-    return t->n_nodes;
+    return t->nodes.count;
 }
 
 struct mcts_node_info mcts_tree_node(const struct mcts_tree *t, uint32_t node)
 {
-    CHECK(node < t->n_nodes);
-    const struct node *n = &t->nodes[node];
+    CHECK(node < t->nodes.count);
+    const struct mcts_node *n = &t->nodes.list[node];
     return (struct mcts_node_info){
         .parent = n->parent,
         .action = {n->slot, n->value},
         .bound = n->bound,
         .visits = n->visits,
         .times = n->times,
-        .best_time = n->times ? best_times(t, n)[0] : INFINITY,
+        .best_time = n->times ? mcts_nodes_best(&t->nodes, n)[0] : INFINITY,
         .cause = (enum mcts_cause)n->cause,
         .first_child = n->first_child,
         .n_children = n->n_children,

@@ -27,7 +27,11 @@ struct mcts_config {
     unsigned restarts;               /* of a rollout before it backtracks; default 16 */
     uint64_t backtrack_nodes;        /* budget of one backtracking; default 1000 */
     unsigned descents;               /* without a new leaf, before mcts_tree_next gives up; default 1000 */
-    double (*prior)(void *context, struct space_action action); /* weight of an action in rollouts; NULL: 1 */
+    unsigned leaders;                /* best implementations that rollouts may imitate; default 8 */
+    double imitate;                  /* share of the rollouts that do, once there are leaders; default 0.7 */
+    double jump;                     /* share of those that start at the root; default 0.5 */
+    double follow;                   /* probability of repeating a decision of the leader; default 0.9 */
+    mcts_prior_function prior;       /* weight of an action in rollouts; NULL: 1 */
     void *prior_context;
 };
 struct mcts_config mcts_config_default(void); /* seed 1, order of declaration, no bound */

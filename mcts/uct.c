@@ -14,6 +14,7 @@ struct uct {
     double c;       /* weight of exploration */
     double value;   /* 0 mean, 1 best */
     double formula; /* 0 uct, 1 puct */
+    double widen;
 };
 
 static double reward(const struct uct *uct, const struct mcts_view *view, const struct mcts_child *child)
@@ -46,7 +47,8 @@ static void uct_scores(const struct uct *uct, const struct mcts_view *view, doub
     double n = total_visits(view);
     for (uint32_t i = 0; i < view->n_children; i++) {
         const struct mcts_child *child = &view->children[i];
-        scores[i] = reward(uct, view, child) + uct->c * sqrt(log(n) / (double)child->visits);
+        double unsure = uct->c * sqrt(log(n) / (double)child->visits);
+        scores[i] = child->visits ? reward(uct, view, child) + unsure : -INFINITY;
     }
 }
 
@@ -66,12 +68,11 @@ static void puct_scores(const struct uct *uct, const struct mcts_view *view, dou
 static uint32_t uct_select(void *state, const struct mcts_view *view, double *score)
 {
     const struct uct *uct = state;
-    int64_t fresh = uct->formula > 0 ? -1 : mcts_draw_unvisited(view);
-    *score = INFINITY;
-    if (fresh >= 0) return (uint32_t)fresh;
+    uint32_t chosen;
+    if (uct->formula <= 0 && mcts_open_child(view, uct->widen, &chosen, score)) return chosen;
     double *scores = base_malloc(view->n_children * sizeof scores[0]);
     (uct->formula > 0 ? puct_scores : uct_scores)(uct, view, scores);
-    uint32_t chosen = argmax(scores, view->n_children, score);
+    chosen = argmax(scores, view->n_children, score);
     free(scores);
     return chosen;
 }
@@ -80,6 +81,8 @@ static const struct mcts_parameter PARAMETERS[] = {
     {"c", "weight of exploration", offsetof(struct uct, c), 1.4142135623730951, 0, 1e6, NULL},
     {"value", "what a child is worth", offsetof(struct uct, value), 0, 0, 1, "mean|best"},
     {"formula", "exploration term", offsetof(struct uct, formula), 0, 0, 1, "uct|puct"},
+    {"widen", "uct: children opened: this times the square root of the visits", offsetof(struct uct, widen),
+     1.5, 0, 1e9, NULL},
 };
 
 const struct mcts_plugin mcts_plugin_uct = {

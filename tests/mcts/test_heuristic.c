@@ -44,7 +44,7 @@ Test(mcts_heuristic, tag_score_by_hand)
     struct mcts_child children[2];
     struct pcg32 rng = pcg32_seed(1, 0);
     struct mcts_view view = two_children(children, &rng);
-    double score, state[] = {3, 1}, alpha = log(32);
+    double score, state[] = {3, 1, 1.5}, alpha = log(32);
     cr_assert_eq(decide(&mcts_plugin_tag, state, &view, &score), 0);
     cr_assert_float_eq(score, (2 + alpha + sqrt(alpha * (4 + alpha))) / 3, 1e-12);
     cr_assert_float_eq(score, 3.5174705107, 1e-9);
@@ -55,7 +55,7 @@ Test(mcts_heuristic, tag_without_exploration_counts_successes)
     struct mcts_child children[2];
     struct pcg32 rng = pcg32_seed(1, 0);
     struct mcts_view view = two_children(children, &rng);
-    double score, few[] = {3, 1e9}, all[] = {10, 1e9};
+    double score, few[] = {3, 1e9, 1.5}, all[] = {10, 1e9, 1.5};
     cr_assert_eq(decide(&mcts_plugin_tag, few, &view, &score), 0);
     cr_assert_float_eq(score, 2.0 / 3, 1e-12);
     children[0].visits = 4;
@@ -64,15 +64,22 @@ Test(mcts_heuristic, tag_without_exploration_counts_successes)
     cr_assert_float_eq(score, 3.0 / 5, 1e-12);
 }
 
-Test(mcts_heuristic, tag_takes_unvisited_children_first)
+Test(mcts_heuristic, tag_widens_with_the_square_root_of_the_visits)
 {
     struct mcts_child children[2];
     struct pcg32 rng = pcg32_seed(1, 0);
     struct mcts_view view = two_children(children, &rng);
-    double score, state[] = {10, 1};
+    double score, wide[] = {10, 1, 1}, narrow[] = {10, 1, 0.5};
     children[1] = (struct mcts_child){.prior = 1, .bound = 1e9};
-    for (int i = 0; i < 20; i++)
-        cr_assert_eq(decide(&mcts_plugin_tag, state, &view, &score), 1);
+    for (int i = 0; i < 20; i++) {
+        cr_assert_eq(decide(&mcts_plugin_tag, wide, &view, &score), 1, "1 of 3 visits' root 1.7");
+        cr_assert_eq(decide(&mcts_plugin_tag, narrow, &view, &score), 0);
+        cr_assert(isfinite(score));
+    }
+    children[0].visits = 0;
+    view.n_children = 1;
+    cr_assert_eq(decide(&mcts_plugin_tag, narrow, &view, &score), 0, "the first visit needs a child");
+    cr_assert(isinf(score));
 }
 
 Test(mcts_heuristic, uct_mean_and_best)
@@ -80,7 +87,7 @@ Test(mcts_heuristic, uct_mean_and_best)
     struct mcts_child children[2];
     struct pcg32 rng = pcg32_seed(1, 0);
     struct mcts_view view = two_children(children, &rng);
-    double score, mean[] = {0, 0, 0}, best[] = {1, 1, 0};
+    double score, mean[] = {0, 0, 0, 1}, best[] = {1, 1, 0, 1};
     cr_assert_eq(decide(&mcts_plugin_uct, mean, &view, &score), 0);
     cr_assert_float_eq(score, 2.0 / 3 * 10 / 15, 1e-12);
     cr_assert_eq(decide(&mcts_plugin_uct, best, &view, &score), 0);
@@ -150,7 +157,7 @@ Test(mcts_heuristic, loads_builtins_with_parameters)
 Test(mcts_heuristic, refuses_bad_specifications)
 {
     expect_error("greedy", "unknown heuristic 'greedy' (known: tag, uct");
-    expect_error("tag:top=3", "unknown parameter 'top' (known: topk, delta)");
+    expect_error("tag:top=3", "unknown parameter 'top' (known: topk, delta, widen)");
     expect_error("random:x=1", "(known: none)");
     expect_error("tag:topk", "not key=value");
     expect_error("tag:topk=0", "from 1 to 1000");
