@@ -22,7 +22,9 @@ PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 SRC := $(filter-out %/main.c %/spacec_main.c,$(wildcard $(addsuffix /*.c,$(FOLDERS))))
-GEN := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.c,$(SPACES))
+PRIORS ?= $(wildcard spacedsl/spaces/*.prior)
+GEN := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.c,$(SPACES)) \
+       $(patsubst spacedsl/spaces/%.prior,$(O)/gen/%.prior.c,$(PRIORS))
 TEST_SRC := $(wildcard $(TESTS))
 objs = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 REL_OBJ = $(call objs,rel,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/rel/gen/%.o,$(GEN))
@@ -80,6 +82,10 @@ $(O)/rel/coordinator/cli/space_compile.o $(O)/san/coordinator/cli/space_compile.
 $(O)/gen/space_def.inc: core/space/def.h
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+$(O)/gen/%.prior.c: spacedsl/spaces/%.prior
+	@mkdir -p $(@D)
+	$(Q)(echo 'extern const char prior_$*[];'; echo 'const char prior_$*[] ='; \
+	  sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
 $(O)/rel/gen/%.o: $(O)/gen/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(RELEASE) $(DEFS) -MMD -MP -c $< -o $@

@@ -14,7 +14,10 @@
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/hash.h"
 #include "core/base/strbuf.h"
+
+extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
 static double now_s(void)
 {
@@ -98,6 +101,16 @@ static bool make_model(struct tune *t, struct diag *d)
     return true;
 }
 
+/* The shipped prior, with what it may know of the device. */
+static bool make_prior(struct tune *t, struct diag *d)
+{
+    const struct mcts_fact facts[] = {{"gpu", t->device.gpu},
+                                      {"compute_units", t->device.compute_units},
+                                      {"max_work_group", (double)t->device.limits.max_work_group}};
+    t->prior = mcts_prior_new(prior_gpu, t->problem->space, facts, sizeof facts / sizeof facts[0], d);
+    return t->prior != NULL;
+}
+
 static bool make_tree(struct tune *t, struct diag *d)
 {
     struct mcts_config config = mcts_config_default();
@@ -112,6 +125,9 @@ static bool make_tree(struct tune *t, struct diag *d)
     config.branching.bound = t->model ? perfmodel_hook : NULL;
     config.branching.bound_context = t->model;
     config.cut_factor = 1 - t->options.distance;
+    if (!t->options.no_prior && !make_prior(t, d)) return false;
+    config.prior = t->prior ? mcts_prior_weight : NULL;
+    config.prior_context = t->prior;
     t->tree = mcts_tree_new(t->root, t->heuristic, &config);
     return true;
 }
@@ -119,8 +135,9 @@ static bool make_tree(struct tune *t, struct diag *d)
 static char *settings_text(const struct tune_options *o)
 {
     struct strbuf b = {0};
-    strbuf_printf(&b, "heuristic=%s order=%s bound=%d", o->heuristic ? o->heuristic : "tag",
-                  o->order ? o->order : "", !o->no_bound);
+    uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
+    strbuf_printf(&b, "heuristic=%s order=%s bound=%d prior=%016" PRIx64, o->heuristic ? o->heuristic : "tag",
+                  o->order ? o->order : "", !o->no_bound, prior);
     for (unsigned i = 0; i < o->n_pins; i++)
         strbuf_printf(&b, " pin=%s", o->pins[i]);
     return strbuf_take(&b);
@@ -262,6 +279,7 @@ void tune_free(struct tune *t)
     free_seen(t);
     mcts_tree_free(t->tree);
     perfmodel_free(t->model);
+    mcts_prior_free(t->prior);
     mcts_heuristic_free(t->heuristic);
     space_state_free(t->root);
     problem_free(t->problem);

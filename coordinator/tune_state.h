@@ -48,7 +48,8 @@ struct tune {
     struct problem *problem;
     struct space_state *root; /* with the pins */
     struct mcts_heuristic *heuristic;
-    struct perfmodel *model; /* NULL: no bound */
+    struct perfmodel *model;  /* NULL: no bound */
+    struct mcts_prior *prior; /* NULL: --no-prior */
     struct mcts_tree *tree;
     unsigned *order;
     struct store *store;

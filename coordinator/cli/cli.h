@@ -30,6 +30,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(DESCRIPTION, "description", "FILE.json", "description of the device, for lower bounds")                \
     X(CUT, "cut", "NS", "leave out what has no implementation below that time")                              \
     X(DEPTH, "depth", "D", "the cut acts on the first D levels (default: all)")                              \
+    X(NO_PRIOR, "no-prior", NULL, "draw all values alike before anything is measured")                       \
     X(STORE, "store", "FILE.db", "record every evaluation there")                                            \
     X(RESUME, "resume", NULL, "go on with the run in the store")                                             \
     X(LISTEN, "listen", "ENDPOINT", "wait for agents there instead of running one")                          \

@@ -23,6 +23,7 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->n_pins = a->pins.n;
     o->no_bound = cli_given(a, CLI_NO_BOUND);
     o->description = a->value[CLI_DESCRIPTION];
+    o->no_prior = cli_given(a, CLI_NO_PRIOR);
     o->resume = cli_given(a, CLI_RESUME);
     o->quiet = cli_given(a, CLI_QUIET);
     o->store = a->value[CLI_STORE];
@@ -142,9 +143,10 @@ const struct cli_command cli_tune = {
     .least = 0,
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) |
-             CLI_TAKES(NO_BOUND) | CLI_TAKES(DISTANCE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(STORE) |
-             CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE) |
-             CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM),
+             CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(DESCRIPTION) |
+             CLI_TAKES(STORE) | CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
+             CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) |
+             CLI_TAKES(DATA) | CLI_TAKES(PARAM),
     .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
             "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
             "(or which reads them as JSON), and which prints a time in ns.\v"
