@@ -89,6 +89,8 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     get(id, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
     d->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
     d->compute_units = units;
+    d->limits.nontemporal =
+        strstr(platform, "Portable Computing Language") != NULL; /* it compiles with clang */
     d->max_alloc_bytes = (int64_t)alloc;
     d->global_bytes = (int64_t)global;
     get_limits(id, d->gpu, &d->limits);

@@ -4,7 +4,7 @@
 #include "core/base/arena.h"
 #include "core/space/space.h"
 
-enum { DEVICE_INTS = 18, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
+enum { DEVICE_INTS = 19, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
 
 struct message_ints wire_device(const struct device *dev, struct arena *a)
 {
@@ -12,7 +12,7 @@ struct message_ints wire_device(const struct device *dev, struct arena *a)
     int64_t head[] = {
         dev->gpu,          dev->compute_units,  dev->max_alloc_bytes, dev->global_bytes,   l->gpu,
         l->max_work_group, l->max_work_item[0], l->max_work_item[1],  l->max_work_item[2], l->local_bytes,
-        l->max_unroll,     l->max_private,      l->n_vector_widths};
+        l->max_unroll,     l->max_private,      l->nontemporal,       l->n_vector_widths};
     int64_t *items = ARENA_ARRAY(a, int64_t, DEVICE_INTS);
     unsigned n = 0;
     for (; n < sizeof head / sizeof head[0]; n++)
@@ -28,7 +28,7 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
     for (size_t i = 0; i < ints.n; i++)
         if (ints.items[i] < 0) return false;
     const int64_t *v = ints.items;
-    if (v[1] > 1 << 20 || v[12] > VECTOR_WIDTHS) return false;
+    if (v[1] > 1 << 20 || v[13] > VECTOR_WIDTHS) return false;
     dev->gpu = v[0] != 0;
     dev->compute_units = (unsigned)v[1];
     dev->max_alloc_bytes = v[2];
@@ -39,9 +39,10 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
                                      .local_bytes = v[9],
                                      .max_unroll = v[10],
                                      .max_private = v[11],
-                                     .n_vector_widths = (unsigned)v[12]};
+                                     .nontemporal = v[12] != 0,
+                                     .n_vector_widths = (unsigned)v[13]};
     for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
-        dev->limits.vector_widths[i] = v[13 + i];
+        dev->limits.vector_widths[i] = v[14 + i];
     return true;
 }
 

@@ -164,6 +164,7 @@ static void place_access(struct cg_program *p, uint32_t inst)
     } else if (in->buffer != BB_NONE) {
         x->buffer = in->buffer;
         x->offset = buffer_offset(p, inst);
+        x->streaming = p->c->cache[inst] == BB_CACHE_STREAMING;
     }
 }
 

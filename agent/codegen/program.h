@@ -40,6 +40,7 @@ struct cg_access {
     uint32_t buffer;                 /* or BB_NONE */
     uint32_t region;                 /* or BB_NONE */
     const struct index_expr *offset; /* elements; NULL: no memory access. Variables are node ids */
+    bool streaming;                  /* past the caches */
 };
 
 /* A register array: one index for each UNROLL or VECTOR dimension of its maker. */

@@ -196,34 +196,61 @@ static int64_t lane_stride(const struct cg_emitter *e, const struct index_expr *
     return affine ? stride : INT64_MIN;
 }
 
+/* Reads what a pointer of the text points at. */
+static const char *read_text(struct cg_emitter *e, const struct cg_access *x, const char *pointer)
+{
+    return arena_printf(e->scratch, x->streaming ? "__builtin_nontemporal_load(%s)" : "*%s", pointer);
+}
+
+static const char *read_element(struct cg_emitter *e, const struct cg_access *x,
+                                const struct index_expr *offset)
+{
+    const char *element = element_text(e, x, offset);
+    return x->streaming ? read_text(e, x, arena_printf(e->scratch, "&%s", element)) : element;
+}
+
 static const char *load_text(struct cg_emitter *e, const struct cg_access *x, bool vector)
 {
-    if (!vector) return element_text(e, x, here(e, x->offset));
+    if (!vector) return read_element(e, x, here(e, x->offset));
     enum scalar_type type = memory_type(e, x);
     const struct index_expr *first = at_lane(e, x->offset, 0);
     if (lane_stride(e, x->offset) != 1) {
         const char *parts[16];
         for (int64_t i = 0; i < e->lane->size; i++)
-            parts[i] = element_text(e, x, at_lane(e, x->offset, i));
+            parts[i] = read_element(e, x, at_lane(e, x->offset, i));
         return pack(e, type, parts);
     }
     const char *element = element_text(e, x, first), *vtype = cg_type_text(e, type, e->lane->size);
     if (is_aligned(e, first))
-        return arena_printf(e->scratch, "*(const %s %s *)&%s", space_text(e, x), vtype, element);
+        return read_text(e, x,
+                         arena_printf(e->scratch, "(const %s %s *)&%s", space_text(e, x), vtype, element));
     return arena_printf(e->scratch, "vload%lld(0, &%s)", (long long)e->lane->size, element);
+}
+
+static void write_element(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset,
+                          const char *value)
+{
+    const char *element = element_text(e, x, offset);
+    if (x->streaming)
+        strbuf_printf(e->out, "__builtin_nontemporal_store(%s, &%s);\n", value, element);
+    else
+        strbuf_printf(e->out, "%s = %s;\n", element, value);
 }
 
 static void emit_store(struct cg_emitter *e, const struct cg_access *x, const char *value, bool vector)
 {
     if (!vector) {
-        strbuf_printf(e->out, "%s = %s;\n", element_text(e, x, here(e, x->offset)), value);
+        write_element(e, x, here(e, x->offset), value);
         return;
     }
     const struct index_expr *first = at_lane(e, x->offset, 0);
     const char *element = element_text(e, x, first);
-    if (is_aligned(e, first))
-        strbuf_printf(e->out, "*(%s %s *)&%s = %s;\n", space_text(e, x),
-                      cg_type_text(e, memory_type(e, x), e->lane->size), element, value);
+    const char *type = cg_type_text(e, memory_type(e, x), e->lane->size);
+    if (is_aligned(e, first) && x->streaming)
+        strbuf_printf(e->out, "__builtin_nontemporal_store(%s, (%s %s *)&%s);\n", value, space_text(e, x),
+                      type, element);
+    else if (is_aligned(e, first))
+        strbuf_printf(e->out, "*(%s %s *)&%s = %s;\n", space_text(e, x), type, element, value);
     else
         strbuf_printf(e->out, "vstore%lld(%s, 0, &%s);\n", (long long)e->lane->size, value, element);
 }
@@ -233,8 +260,7 @@ static void emit_scatter(struct cg_emitter *e, const struct cg_access *x, const 
 {
     for (int64_t i = 0; i < e->lane->size; i++) {
         if (i) strbuf_indent(e->out, e->indent);
-        strbuf_printf(e->out, "%s = %s;\n", element_text(e, x, at_lane(e, x->offset, i)),
-                      operand_scalar(e, value, i));
+        write_element(e, x, at_lane(e, x->offset, i), operand_scalar(e, value, i));
     }
 }
 

@@ -218,6 +218,7 @@ struct bb_device {
     unsigned n_vector_widths;
     int64_t vector_widths[5]; /* e.g. 2 4 8 16, ascending */
     bool gpu;
+    bool nontemporal; /* its compiler has clang's __builtin_nontemporal_load and _store */
 };
 
 /* The tables that gpu.space is instantiated with. The caller frees the result with space_data_free(). */

@@ -146,6 +146,13 @@ static void read_regions(struct reading *r)
     }
 }
 
+static void read_caches(struct reading *r)
+{
+    for (uint32_t i = 0; i < r->bb->n_insts; i++)
+        if (r->out->live[i] && r->bb->insts[i].buffer != BB_NONE)
+            r->out->cache[i] = (uint8_t)decided1(r, "cache", i);
+}
+
 bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out,
                const char **why)
 {
@@ -157,6 +164,7 @@ bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct
     read_dims(&r);
     read_order(&r);
     read_regions(&r);
+    read_caches(&r);
     *why = r.why;
     return !r.why;
 }

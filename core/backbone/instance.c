@@ -141,6 +141,16 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
     }
 }
 
+/* What a device offers for an access: OpenCL C has no word for a cache. Inputs are const and restrict, so
+ * that a read-only path is the compiler's to take; a streamed access is clang's. */
+static void add_caches(const struct instance *in, uint32_t id)
+{
+    static const int64_t offered[] = {BB_CACHE_DEFAULT, BB_CACHE_STREAMING};
+    space_data_member(in->data, "Access", id);
+    bool streams = in->device->nontemporal && in->bb->insts[id].n_dims;
+    space_data_list(in->data, "caches", &id, 1, offered, streams ? 2 : 1);
+}
+
 static void add_insts(const struct instance *in)
 {
     for (uint32_t i = 0; i < in->bb->n_insts; i++) {
@@ -148,6 +158,7 @@ static void add_insts(const struct instance *in)
         if (inst->kind == BB_STORE) space_data_member(in->data, "Store", i);
         if (is_whole(inst)) space_data_member(in->data, "Whole", i);
         if (is_copy(inst)) space_data_member(in->data, "CopyInst", i);
+        if (inst->buffer != BB_NONE) add_caches(in, i);
         if (inst->kind == BB_STEP) {
             space_data_member(in->data, "Step", i);
             fact1(in, "initial", i, inst->partner);

@@ -2,6 +2,7 @@
 #include <CL/cl.h>
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/codegen/fixture.h"
 
@@ -13,6 +14,17 @@ static bool first_device(cl_device_id *d)
     for (cl_uint i = 0; i < n; i++)
         if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, d, NULL) == CL_SUCCESS) return true;
     return false;
+}
+
+bool cgt_has_nontemporal(void)
+{
+    cl_device_id d;
+    cl_platform_id platform;
+    char name[128] = "";
+    if (!first_device(&d)) return false;
+    clGetDeviceInfo(d, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    return strstr(name, "Portable Computing Language") != NULL;
 }
 
 static cl_kernel compile(cl_context ctx, cl_device_id d, const struct cg_kernel *k)

@@ -23,5 +23,7 @@ struct bb_candidate *cgt_candidate(const struct backbone *bb, struct arena *a, c
 
 /* Runs a kernel on the first OpenCL device with float buffers given as doubles. False: no device. */
 bool cgt_run(const struct backbone *bb, const struct cg_kernel *k, double *const *buffers);
+/* Whether that device compiles with clang, so that it has __builtin_nontemporal_load. */
+bool cgt_has_nontemporal(void);
 
 #endif

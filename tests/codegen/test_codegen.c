@@ -140,6 +140,25 @@ Test(codegen, matmul_staged_in_global_memory)
     arena_free(a);
 }
 
+/* The copy's vector load and the store past the caches. */
+Test(codegen, matmul_with_streamed_accesses)
+{
+    struct arena *a = arena_new();
+    struct backbone *bb = cgt_matmul(a, 32, 32, 16);
+    struct bb_candidate *c = staged(bb, a);
+    double **buffers = cg_inputs(bb, a);
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        c->cache[i] = BB_CACHE_STREAMING;
+    struct cg_kernel k;
+    cg_emit(built(bb, c, a), &k);
+    cr_assert(strstr(k.source, "__builtin_nontemporal_load"), "%s", k.source);
+    cr_assert(strstr(k.source, "__builtin_nontemporal_store"), "%s", k.source);
+    cr_assert_null(strstr(k.source, "nontemporal_load(&A_tile"), "%s", k.source);
+    cg_kernel_free(&k);
+    if (cgt_has_nontemporal()) agree(bb, c, matmul_expected(buffers, 32, 32, 16, a), buffers, a);
+    arena_free(a);
+}
+
 Test(codegen, staged_launch_and_barriers)
 {
     struct arena *a = arena_new();

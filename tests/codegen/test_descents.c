@@ -42,12 +42,13 @@ static void fill_buffers(struct descent_case *x)
 
 static void open_case(struct descent_case *x, const char *text, const char *sizes)
 {
-    static const struct bb_device device = {.max_work_group = 64,
-                                            .max_work_item = {64, 64, 64},
-                                            .local_bytes = 512,
-                                            .n_vector_widths = 3,
-                                            .vector_widths = {2, 4, 8},
-                                            .gpu = true};
+    const struct bb_device device = {.max_work_group = 64,
+                                     .max_work_item = {64, 64, 64},
+                                     .local_bytes = 512,
+                                     .n_vector_widths = 3,
+                                     .vector_widths = {2, 4, 8},
+                                     .gpu = true,
+                                     .nontemporal = cgt_has_nontemporal()};
     struct lift_size_value *values;
     *x = (struct descent_case){.arena = arena_new(), .diag = diag_new()};
     x->source = (struct source){"test.lift", text, strlen(text)};
