@@ -6,7 +6,7 @@ Q = $(if $(V),,@)
 CC = gcc
 FOLDERS ?= core/base core/codec core/space core/lift core/backbone spacedsl mcts perfmodel \
            agent/codegen agent coordinator coordinator/cli
-TESTS ?= tests/*/*.c
+TESTS ?= $(filter-out tests/fuzz/%,$(wildcard tests/*/*.c))
 SPACES ?= $(wildcard spacedsl/spaces/*.space)
 PACKAGES = build-essential pkg-config libcriterion-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers \
            libzmq3-dev libmsgpack-dev libsqlite3-dev libjansson-dev uthash-dev oclgrind clang-format
@@ -32,7 +32,7 @@ SAN_OBJ = $(call objs,san,$(SRC) $(TEST_SRC)) $(patsubst $(O)/gen/%.c,$(O)/san/g
 SPACEC_SRC = $(wildcard core/base/*.c) $(filter-out spacedsl/main.c,$(wildcard spacedsl/*.c))
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps demo test test-all check bench bundle lint install clean
+.PHONY: all help deps demo test test-all check bench bundle fuzz lint install clean
 
 all: $(O)/thresh ## build the release binary build/thresh
 help: ## this list
@@ -60,6 +60,12 @@ bench: all ## measure the figures of the README (needs the peers' packages)
 bundle: all ## a folder with the binary and its shared libraries
 	tests/bundle.sh $(O)/thresh $(O)/bundle
 
+FUZZ_SECONDS ?= 20
+fuzz: ## fuzz the parsers, FUZZ_SECONDS seconds each (default 20)
+	@tests/deps.sh clang libclang-rt-14-dev $(PACKAGES)
+	@$(MAKE) --no-print-directory -j2 $(O)/fuzz/fuzz_space $(O)/fuzz/fuzz_lift
+	tests/fuzz/run.sh $(O)/fuzz $(FUZZ_SECONDS)
+
 lint: ## layout and header checks
 	tests/lint.sh
 
@@ -86,6 +92,11 @@ $(O)/gen/%.prior.c: spacedsl/spaces/%.prior
 	@mkdir -p $(@D)
 	$(Q)(echo 'extern const char prior_$*[];'; echo 'const char prior_$*[] ='; \
 	  sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+FUZZ_SRC = $(wildcard core/base/*.c core/lift/*.c core/space/*.c) $(filter-out %_main.c,$(wildcard spacedsl/*.c))
+$(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_SRC) $(wildcard core/*/*.h spacedsl/*.h)
+	@mkdir -p $(@D)
+	$(Q)clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(DEFS) $(PKG_CFLAGS) \
+	    -o $@ $(filter %.c,$^) $(PKG_LIBS) -lm
 $(O)/rel/gen/%.o: $(O)/gen/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(RELEASE) $(DEFS) -MMD -MP -c $< -o $@
