@@ -200,10 +200,10 @@ static bool described_device(const char *path, struct device *out, struct diag *
     return false;
 }
 
-static bool select_device(const struct cli_args *a, struct device *out, struct diag *d)
+bool cli_select_device(const struct cli_args *a, const char *otherwise, struct device *out, struct diag *d)
 {
-    const char *path = a->value[CLI_DESCRIPTION];
-    return path ? described_device(path, out, d) : device_select(a->value[CLI_DEVICE], out, d);
+    const char *path = a->value[CLI_DESCRIPTION], *selector = a->value[CLI_DEVICE];
+    return path ? described_device(path, out, d) : device_select(selector ? selector : otherwise, out, d);
 }
 
 bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d)
@@ -211,7 +211,7 @@ bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct 
     *out = (struct cli_problem){0};
     size_t n;
     out->text = source_read_file(a->positional[0], PROGRAM_LIMIT, &n, d);
-    if (!out->text || !select_device(a, &out->device, d)) return false;
+    if (!out->text || !cli_select_device(a, NULL, &out->device, d)) return false;
     out->problem = problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, NULL, d);
     if (!out->problem || !apply_pins(a, out, d)) return false;
     out->n_order = space_group_count(out->problem->space);

@@ -87,7 +87,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
-    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound;
+    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit;
 
 /* Parses and runs. argv[0] is the subcommand. */
 int cli_run(const struct cli_command *command, int argc, char **argv);
@@ -112,6 +112,9 @@ bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct
 int cli_finish(struct diag *d, int status);
 /* Prints an object on standard output and releases it. */
 void cli_print_json(json_t *o);
+
+/* The device that --description describes, or that --device or else `otherwise` selects. */
+bool cli_select_device(const struct cli_args *a, const char *otherwise, struct device *out, struct diag *d);
 
 /* A program on a device with the pins applied: what estimate, descend and explain start from. With
  * --description the device need not be here: its description stands for it. */

@@ -8,7 +8,7 @@
 
 static const struct cli_command *const commands[] = {
     &cli_tune, &cli_estimate, &cli_descend, &cli_explain, &cli_replay, &cli_agent, &cli_device,
-    &cli_lift, &cli_space,    &cli_store,   &cli_levels,  &cli_bound,  &cli_verify};
+    &cli_lift, &cli_space,    &cli_store,   &cli_levels,  &cli_audit,  &cli_bound, &cli_verify};
 
 /* A result that standard output did not take is work that failed. */
 static int finish_output(int status)
