@@ -1,0 +1,137 @@
+/* Device descriptions: those that are shipped are sound, one written reads back the same, a bad one is
+ * refused with its place. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/diag.h"
+#include "perfmodel/device.h"
+
+static const char description_h200[] = "perfmodel/devices/nvidia-h200.json";
+
+/* A folder of the test's own, with one file of the text. */
+static void description_write(const char *text, char dir[64], char path[96])
+{
+    strcpy(dir, "/tmp/thresh-device-XXXXXX");
+    cr_assert_not_null(mkdtemp(dir));
+    sprintf(path, "%s/device.json", dir);
+    FILE *f = fopen(path, "w");
+    cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static void description_remove(const char *dir, const char *path)
+{
+    unlink(path);
+    rmdir(dir);
+}
+
+/* The shipped text with its first `from` replaced. */
+static char *description_changed(const char *from, const char *to)
+{
+    struct diag *d = diag_new();
+    size_t n;
+    char *text = source_read_file(description_h200, 1 << 20, &n, d);
+    char *at = strstr(text, from);
+    cr_assert_not_null(at, "'%s' is not in the description", from);
+    char *changed = malloc(n + strlen(to) + 1);
+    sprintf(changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    free(text);
+    diag_free(d);
+    return changed;
+}
+
+/* Reads the changed text: refused, with a message that has `place` (":line:") and `what`. */
+static void description_refused(const char *from, const char *to, const char *what)
+{
+    char *text = description_changed(from, to), dir[64], path[96];
+    struct perfmodel_device dev;
+    struct diag *d = diag_new();
+    description_write(text, dir, path);
+    cr_expect_not(perfmodel_device_read(path, &dev, d), "'%s' was taken", to);
+    cr_assert_gt(diag_count(d), 0);
+    const char *message = diag_message(d, 0);
+    cr_expect(strstr(message, what), "'%s' is not about '%s'", message, what);
+    cr_expect(strncmp(message, path, strlen(path)) == 0 && message[strlen(path)] == ':', "no place: %s",
+              message);
+    description_remove(dir, path);
+    diag_free(d);
+    free(text);
+}
+
+Test(device_description, shipped_files_are_sound)
+{
+    struct perfmodel_device dev;
+    struct diag *d = diag_new();
+    cr_assert(perfmodel_device_read(description_h200, &dev, d), "%s",
+              diag_count(d) ? diag_message(d, 0) : "");
+    cr_assert_str_eq(dev.name, "NVIDIA H200");
+    cr_assert(dev.gpu);
+    cr_assert_eq(dev.value[PERFMODEL_UNITS], 132);
+    cr_assert_geq(dev.value[PERFMODEL_FP32], 33000);
+    diag_free(d);
+}
+
+Test(device_description, reads_back_what_was_written)
+{
+    struct perfmodel_device dev, again;
+    struct diag *d = diag_new();
+    char dir[64], path[96];
+    cr_assert(perfmodel_device_read(description_h200, &dev, d));
+    description_write("", dir, path);
+    FILE *f = fopen(path, "w");
+    cr_assert(perfmodel_device_write(&dev, f) && fclose(f) == 0);
+    cr_assert(perfmodel_device_read(path, &again, d));
+    cr_assert_str_eq(again.name, dev.name);
+    for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
+        cr_assert_float_eq(again.value[i], dev.value[i], 1e-5 * dev.value[i] + 1e-12);
+        cr_assert_eq(again.source[i], dev.source[i]);
+    }
+    description_remove(dir, path);
+    diag_free(d);
+}
+
+Test(device_description, bad_ones_are_refused_with_their_place)
+{
+    description_refused("\"value\": 132", "\"value\": -132", "\"compute_units\" (count) is negative");
+    description_refused("\"value\": 132", "\"value\": 0", "\"compute_units\" (count) is zero");
+    description_refused("\"value\": 132", "\"value\": 1e300", "out of all reason");
+    description_refused("\"value\": 132", "\"value\": \"132\"", "no number");
+    description_refused("\"value\": 132,", "", "no number");
+    description_refused("\"unit\": \"count\"", "\"unit\": \"GHz\"", "another unit");
+    description_refused("\"source\": \"queried\"", "\"source\": \"guessed\"", "no known source");
+    description_refused("\"compute_units\"", "\"compute_unit\"", "\"compute_units\" (count) is missing");
+    description_refused("\"version\": 1", "\"version\": 2", "no device description of version 1");
+    description_refused("\"type\": \"gpu\"", "\"type\": \"tpu\"", "none of gpu, cpu");
+    description_refused("\"device\": \"NVIDIA H200\"", "\"device\": 7", "\"device\" is missing");
+    description_refused("{", "[", "");
+}
+
+Test(device_description, another_device_is_refused)
+{
+    struct perfmodel_device dev;
+    struct diag *d = diag_new();
+    cr_assert_eq(perfmodel_device_load(description_h200, "NVIDIA H200", true, &dev, d), 1);
+    cr_assert_eq(perfmodel_device_load(description_h200, "NVIDIA H100", true, &dev, d), -1);
+    cr_assert_eq(diag_count(d), 1);
+    cr_assert(strstr(diag_message(d, 0), "describes 'NVIDIA H200'"));
+    diag_free(d);
+}
+
+Test(device_description, found_by_name_in_the_folder)
+{
+    struct perfmodel_device dev;
+    struct diag *d = diag_new();
+    setenv("THRESH_DEVICES", "perfmodel/devices", 1);
+    cr_assert_eq(perfmodel_device_find("NVIDIA H200", true, &dev, d), 1);
+    cr_assert_eq(perfmodel_device_find("no such device", false, &dev, d), 0);
+    cr_assert_str_eq(dev.name, "no such device");
+    for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++)
+        cr_assert_eq(dev.source[i], PERFMODEL_UNKNOWN);
+    setenv("THRESH_DEVICES", "/nonexistent", 1);
+    cr_assert_eq(perfmodel_device_find("NVIDIA H200", true, &dev, d), 0);
+    cr_assert_not(diag_failed(d));
+    diag_free(d);
+}
