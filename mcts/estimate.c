@@ -80,6 +80,8 @@ static struct mcts_estimate chen(const struct mcts_estimate_config *c, const str
 
 /* ---- exact ---- */
 
+enum { NODES_PER_PROGRESS = 4096 };
+
 struct count {
     const struct mcts_estimate_config *config;
     struct space_state *state;
@@ -113,6 +115,8 @@ static bool count_leaves(struct count *c, uint32_t depth)
     }
     if (c->config->node_limit && c->nodes == c->config->node_limit) return false;
     c->nodes++;
+    if (c->config->progress && c->nodes % NODES_PER_PROGRESS == 0)
+        c->config->progress(c->config->progress_context, c->leaves);
     bool some = false, complete = true;
     uint32_t n = space_universe(space_of(c->state), slot);
     for (uint32_t v = 0; v < n && complete; v++) {

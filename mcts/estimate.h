@@ -27,6 +27,8 @@ struct mcts_estimate_config {
     double cut;          /* ns: children with a bound at or above it are dead; INFINITY: none */
     uint32_t cut_depth;  /* the cut acts on children at depths 1..cut_depth */
     uint64_t node_limit; /* MCTS_EXACT stops after that many branchings; 0: no limit */
+    void (*progress)(void *context, uint64_t leaves); /* MCTS_EXACT: called now and then; NULL: not */
+    void *progress_context;
 };
 
 struct mcts_estimate {
@@ -50,8 +52,9 @@ struct mcts_estimate mcts_estimate(const struct mcts_estimate_config *c, struct 
 /* "724", or "1.83e21" from 1e15 on; as snprintf. */
 int mcts_count_print(double log_count, char *out, size_t n);
 
-/* Mean and 95 % interval of a sample given by logarithms (-INFINITY: 0): bootstrap-t over the means of up to
- * 50 batches (B. Efron and R. Tibshirani, "An introduction to the bootstrap", 1993, section 12.5). */
+/* Mean and 95 % interval of a sample given by logarithms (-INFINITY: 0): the hull of a bootstrap-t over the
+ * means of up to 50 batches (B. Efron and R. Tibshirani, "An introduction to the bootstrap", 1993,
+ * section 12.5) and of an interval corrected for skewness; interval.c says why. */
 struct mcts_interval {
     double log_mean, log_low, log_high;
     bool unreliable;

@@ -60,6 +60,22 @@ static void print_estimate(const struct cli_args *a, const struct mcts_estimate 
     printf("dead-end ratio   %.4f\nmean depth       %.1f\n", e->dead_end_ratio, e->mean_depth);
 }
 
+/* When an exact count was last heard of. */
+struct counting {
+    double start_s, shown_s;
+};
+
+/* A line every few seconds on standard error. */
+static void show_counting(void *context, uint64_t leaves)
+{
+    struct counting *c = context;
+    double now = now_s();
+    if (now - c->shown_s < 2) return;
+    c->shown_s = now;
+    fprintf(stderr, "%" PRIu64 " implementations so far, %.0f/s\n", leaves,
+            (double)leaves / (now - c->start_s));
+}
+
 static int run_estimate(const struct cli_args *a)
 {
     struct diag *d = diag_new();
@@ -70,6 +86,9 @@ static int run_estimate(const struct cli_args *a)
         cli_positive(a, CLI_SAMPLES, 1000, &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
         cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
         double start = now_s();
+        struct counting counting = {start, start};
+        if (!cli_given(a, CLI_QUIET)) c.progress = show_counting;
+        c.progress_context = &counting;
         if (cli_bounding_open(a, &p, &bounding, d)) {
             c.branching = bounding.branching;
             c.cut = bounding.cut;

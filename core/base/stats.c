@@ -1,6 +1,7 @@
 /* Order statistics by sorting a copy. */
 #include "core/base/stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,4 +54,14 @@ double stats_variance(const double *x, size_t n)
     for (size_t i = 0; i < n; i++)
         sum += (x[i] - mean) * (x[i] - mean);
     return sum / (double)(n - 1);
+}
+
+double stats_skewness(const double *x, size_t n)
+{
+    double deviation = sqrt(stats_variance(x, n)), sum = 0;
+    if (!(deviation > 0)) return 0;
+    double mean = stats_mean(x, n);
+    for (size_t i = 0; i < n; i++)
+        sum += pow((x[i] - mean) / deviation, 3);
+    return sum / (double)n;
 }

@@ -9,6 +9,7 @@ double stats_quantile(const double *x, size_t n,
                       double q);                  /* q in [0, 1], linear between order statistics; n >= 1 */
 double stats_mean(const double *x, size_t n);     /* n >= 1 */
 double stats_variance(const double *x, size_t n); /* unbiased (n - 1); 0 if n < 2 */
+double stats_skewness(const double *x, size_t n); /* third standardised moment; 0 without spread */
 void stats_sort(double *x, size_t n);             /* ascending, in place */
 
 #endif

@@ -38,6 +38,28 @@ Test(mcts_estimate, exact_stops_at_its_limit)
     mcts_queens_free(&q);
 }
 
+static void note_leaves(void *context, uint64_t leaves)
+{
+    uint64_t *seen = context;
+    cr_assert_geq(leaves, seen[1]);
+    seen[0]++;
+    seen[1] = leaves;
+}
+
+Test(mcts_estimate, exact_counting_tells_how_far_it_is)
+{
+    struct mcts_queens q = mcts_queens_new(10);
+    uint64_t seen[2] = {0, 0};
+    struct mcts_estimate_config config = plain(MCTS_EXACT, 1, 1);
+    config.progress = note_leaves;
+    config.progress_context = seen;
+    struct mcts_estimate e = mcts_estimate(&config, q.root);
+    cr_assert_eq(e.leaves, 724);
+    cr_assert(seen[0] > 0 && seen[0] == e.nodes / 4096, "%lu reports of %lu nodes", (unsigned long)seen[0],
+              (unsigned long)e.nodes);
+    mcts_queens_free(&q);
+}
+
 /* Of 40 seeds, how many intervals hold `leaves`; *mean is the mean of the estimates. */
 static unsigned covered(enum mcts_method method, struct space_state *root, double leaves, double *mean)
 {
