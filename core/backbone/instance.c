@@ -151,6 +151,51 @@ static void add_caches(const struct instance *in, uint32_t id)
     space_data_list(in->data, "caches", &id, 1, offered, streams ? 2 : 1);
 }
 
+static bool needs(const struct backbone *bb, uint32_t reader, uint32_t writer)
+{
+    const struct bb_inst *inst = &bb->insts[reader];
+    for (unsigned i = 0; i < inst->n_operands; i++)
+        if (inst->operands[i] == writer || needs(bb, inst->operands[i], writer)) return true;
+    return false;
+}
+
+static void add_swappable(const struct instance *in, uint32_t i)
+{
+    const struct backbone *bb = in->bb;
+    for (uint32_t j = i + 1; j < bb->n_insts; j++) {
+        bool memory = is_whole(&bb->insts[i]) || is_whole(&bb->insts[j]) || is_copy(&bb->insts[i]) ||
+                      is_copy(&bb->insts[j]);
+        if (!memory && !needs(bb, i, j) && !needs(bb, j, i)) fact2(in, "swappable", i, j);
+    }
+}
+
+static bool owns_all(const struct bb_inst *inst, const struct bb_inst *of)
+{
+    bool all = true;
+    for (unsigned i = 0; i < of->n_logicals; i++)
+        all &= owns(inst, of->logicals[i]);
+    return all;
+}
+
+static bool reads(const struct backbone *bb, uint32_t reader, uint32_t writer)
+{
+    const struct bb_inst *inst = &bb->insts[reader];
+    for (unsigned i = 0; i < inst->n_operands; i++)
+        if (inst->operands[i] == writer) return true;
+    return false;
+}
+
+/* Of neighbours with the same tiles the last one counts. */
+static bool is_widest(const struct backbone *bb, uint32_t i)
+{
+    for (uint32_t j = 0; j < bb->n_insts; j++) {
+        bool neighbours = reads(bb, i, j) || reads(bb, j, i);
+        bool wider = owns_all(&bb->insts[j], &bb->insts[i]);
+        if (neighbours && wider && (j > i || !owns_all(&bb->insts[i], &bb->insts[j]))) return false;
+    }
+    return true;
+}
+
 static void add_insts(const struct instance *in)
 {
     for (uint32_t i = 0; i < in->bb->n_insts; i++) {
@@ -159,6 +204,8 @@ static void add_insts(const struct instance *in)
         if (is_whole(inst)) space_data_member(in->data, "Whole", i);
         if (is_copy(inst)) space_data_member(in->data, "CopyInst", i);
         if (inst->buffer != BB_NONE) add_caches(in, i);
+        if (is_widest(in->bb, i)) space_data_member(in->data, "Widest", i);
+        add_swappable(in, i);
         if (inst->kind == BB_STEP) {
             space_data_member(in->data, "Step", i);
             fact1(in, "initial", i, inst->partner);

@@ -13,6 +13,8 @@
 
 extern const struct space_def space_def_gpu;
 
+enum { LOCAL_BYTES = 512 };
+
 struct descent_case {
     struct arena *arena;
     struct diag *diag;
@@ -44,7 +46,7 @@ static void open_case(struct descent_case *x, const char *text, const char *size
 {
     const struct bb_device device = {.max_work_group = 64,
                                      .max_work_item = {64, 64, 64},
-                                     .local_bytes = 512,
+                                     .local_bytes = LOCAL_BYTES,
                                      .n_vector_widths = 3,
                                      .vector_widths = {2, 4, 8},
                                      .gpu = true,
@@ -112,6 +114,7 @@ static void check_leaf(const struct descent_case *x, const struct space_state *l
     cr_assert(p, "%s", why);
     struct cg_kernel k;
     cg_emit(p, &k);
+    cr_assert_leq(k.local_bytes, LOCAL_BYTES, "%s", k.source);
     struct cg_check check = cg_interpret(p, x->buffers);
     cr_assert_eq(check.fault, CG_OK, "%s\n%s", check.where, k.source);
     same_output(x, k.source);
