@@ -80,7 +80,7 @@ static struct mcts_estimate chen(const struct mcts_estimate_config *c, const str
 
 /* ---- exact ---- */
 
-enum { NODES_PER_PROGRESS = 4096 };
+enum { NODES_PER_PROGRESS = 1024 };
 
 struct count {
     const struct mcts_estimate_config *config;

@@ -55,7 +55,7 @@ Test(mcts_estimate, exact_counting_tells_how_far_it_is)
     config.progress_context = seen;
     struct mcts_estimate e = mcts_estimate(&config, q.root);
     cr_assert_eq(e.leaves, 724);
-    cr_assert(seen[0] > 0 && seen[0] == e.nodes / 4096, "%lu reports of %lu nodes", (unsigned long)seen[0],
+    cr_assert(seen[0] > 0 && seen[0] == e.nodes / 1024, "%lu reports of %lu nodes", (unsigned long)seen[0],
               (unsigned long)e.nodes);
     mcts_queens_free(&q);
 }
