@@ -5,38 +5,22 @@
  * Two undecided slots are connected if a constraint that the root does not entail is over both. Each
  * connected component is counted alone and the counts are multiplied. The count of a component depends on
  * the domains of its slots and on the decided slots that share a constraint with them: with these as a key it
- * is remembered. On a space whose components never come back the table is given up. */
-#include "core/space/count.h"
-
+ * is remembered. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/hash.h"
-#include "core/space/internal.h"
+#include "core/space/count_internal.h"
 
-enum {
-    MAX_LINKED = 2048, /* slots; larger spaces are counted as one component */
-    FIRST_ENTRIES = 1 << 10,
-    MOST_ENTRIES = 1 << 20,
-    CACHE_BYTES = 256 << 20,
-    TRIAL = 4096 /* lookups before the table must have paid off */
-};
-
-struct entry {
-    uint64_t hash; /* 0: free */
-    uint32_t bytes;
-    uint8_t *key;
-    long double count;
-};
+enum { MAX_LINKED = 2048 }; /* slots; larger spaces are counted as one component */
 
 struct counter {
     struct space_state *st;
     const struct space *s;
-    uint32_t n, words;   /* slots; 64-bit words of a set of them */
-    uint64_t *linked;    /* [slot * words]: slots that share a constraint with it; NULL: not known */
-    struct entry *cache; /* direct-mapped */
-    size_t n_entries, n_used, cached_bytes;
-    uint64_t lookups, limit;
+    uint32_t n, words; /* slots; 64-bit words of a set of them */
+    uint64_t *linked;  /* [slot * words]: slots that share a constraint with it */
+    struct count_table *table;
+    uint64_t limit;
     struct space_count result;
     uint8_t *key; /* scratch */
 };
@@ -135,57 +119,6 @@ static uint32_t make_key(struct counter *c, const uint64_t *component)
     return at;
 }
 
-/* A table that never helps costs time: after a trial it must have answered one lookup in sixteen. */
-static bool cache_pays(const struct counter *c)
-{
-    return c->cache && (c->lookups < TRIAL || c->result.hits * 16 > c->lookups);
-}
-
-static struct entry *find_entry(struct counter *c, uint64_t hash)
-{
-    return &c->cache[hash & (c->n_entries - 1)];
-}
-
-static void grow_cache(struct counter *c)
-{
-    struct entry *old = c->cache;
-    size_t n = c->n_entries;
-    c->n_entries = n ? n * 4 : FIRST_ENTRIES;
-    c->n_used = 0;
-    c->cache = base_calloc(c->n_entries, sizeof *c->cache);
-    for (size_t i = 0; i < n; i++) {
-        if (!old[i].hash) continue;
-        *find_entry(c, old[i].hash) = old[i]; /* entries of one old place have different new ones */
-        c->n_used++;
-    }
-    free(old);
-}
-
-static bool recall(struct counter *c, uint64_t hash, uint32_t bytes, long double *count)
-{
-    const struct entry *e = find_entry(c, hash);
-    c->lookups++;
-    if (e->hash != hash || e->bytes != bytes || memcmp(e->key, c->key, bytes)) return false;
-    c->result.hits++;
-    *count = e->count;
-    return true;
-}
-
-static void remember(struct counter *c, uint64_t hash, const uint8_t *key, uint32_t bytes, long double count)
-{
-    if (c->n_used * 2 > c->n_entries && c->n_entries < MOST_ENTRIES) grow_cache(c);
-    struct entry *e = find_entry(c, hash);
-    c->cached_bytes -= e->bytes;
-    c->n_used -= e->hash != 0;
-    free(e->key);
-    *e = (struct entry){0};
-    if (c->cached_bytes + bytes > CACHE_BYTES) return;
-    c->cached_bytes += bytes;
-    c->n_used++;
-    *e = (struct entry){hash, bytes, base_malloc(bytes + 1), count};
-    memcpy(e->key, key, bytes);
-}
-
 /* ---- counting ---- */
 
 /* Decided: one value left, or never to have one. Choices of possible objects are undecided. */
@@ -233,15 +166,15 @@ static long double count_component(struct counter *c, const uint64_t *component,
     uint32_t slot = choose(c, component);
     if (slot == SPACE_NONE) return 1;
     if (size == 1) return space_value_count(c->st, slot);
-    if (size == 2 || !cache_pays(c)) return count_branches(c, slot, component);
+    if (size == 2 || !count_table_pays(c->table)) return count_branches(c, slot, component);
     uint32_t bytes = make_key(c, component);
     uint64_t hash = hash_finish(hash_bytes(HASH_START, c->key, bytes)) | 1;
     long double count;
-    if (recall(c, hash, bytes, &count)) return count;
+    if (count_table_find(c->table, hash, c->key, bytes, &count)) return count;
     uint8_t *key = base_malloc(bytes + 1);
     memcpy(key, c->key, bytes);
     count = count_branches(c, slot, component);
-    if (c->result.complete) remember(c, hash, key, bytes, count);
+    if (c->result.complete) count_table_add(c->table, hash, key, bytes, count);
     free(key);
     return count;
 }
@@ -306,11 +239,7 @@ static void count_linked(struct counter *c)
     }
     link_slots(c);
     c->key = base_malloc(key_bytes);
-    grow_cache(c);
     c->result.solutions = count_set(c, all);
-    for (size_t i = 0; i < c->n_entries; i++)
-        free(c->cache[i].key);
-    free(c->cache);
     free(c->key);
     free(c->linked);
 }
@@ -320,9 +249,13 @@ struct space_count space_count(struct space_state *st, uint64_t node_limit)
     const struct space *s = st->space;
     struct counter c = {.st = st, .s = s, .n = s->n_all, .limit = node_limit, .result = {.complete = true}};
     c.words = (c.n + 63) / 64;
-    if (c.n <= MAX_LINKED)
+    c.table = count_table_new();
+    bool small = count_small(st, c.table, node_limit, &c.result);
+    if (!small && c.n <= MAX_LINKED)
         count_linked(&c);
-    else
+    else if (!small)
         c.result.solutions = count_plain(&c);
+    c.result.hits = count_table_hits(c.table);
+    count_table_free(c.table);
     return c.result;
 }
