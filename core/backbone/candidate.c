@@ -105,14 +105,15 @@ static void read_dims(struct reading *r)
     }
 }
 
-/* The dimensions of a run are one node of the space's forest; in the loop tree the head is around the fused.
- */
+/* The dimensions of a run are one node of the space's forest; in the loop tree they are nested by place. */
 static uint8_t relation(struct reading *r, uint32_t a, uint32_t b)
 {
     const struct backbone *bb = r->bb;
     enum bb_order o = (enum bb_order)decided(r, "order", (uint32_t[]){a, b}, 2);
-    if (o != BB_MERGED || bb->dims[a - bb->n_insts].tile == bb->dims[b - bb->n_insts].tile) return (uint8_t)o;
-    return r->out->code[a - bb->n_insts] == BB_FUSED ? BB_INNER : BB_OUTER;
+    if (o != BB_MERGED) return (uint8_t)o;
+    uint32_t of_a = bb->dims[a - bb->n_insts].tile, of_b = bb->dims[b - bb->n_insts].tile;
+    if (of_a == of_b) return BB_MERGED;
+    return decided1(r, "seat", of_a) < decided1(r, "seat", of_b) ? BB_OUTER : BB_INNER;
 }
 
 static void read_order(struct reading *r)

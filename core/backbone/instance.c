@@ -7,7 +7,7 @@
 #include "core/base/arena.h"
 #include "core/space/data.h"
 
-enum { DEFAULT_UNROLL = 512, DEFAULT_PRIVATE = 512 };
+enum { DEFAULT_UNROLL = 512, DEFAULT_PRIVATE = 512, LONGEST_RUN = 4, LONGEST_BLOCK_RUN = 2 };
 
 struct instance {
     const struct backbone *bb;
@@ -89,20 +89,28 @@ static void add_statements(const struct instance *in)
         fact1(in, "number", s, s);
 }
 
-/* The tiles that a dimension of tile t may share a run with: the parallel ones of the program, or those of
- * one copy. */
-static void add_run_parents(const struct instance *in, uint32_t t)
+/* The hardware places that dimensions of a tile may have, and the tiles they may share a nest with: the
+ * parallel ones of the program, or those of one copy. A copy is of one group. */
+static void add_seats(const struct instance *in, uint32_t t)
 {
     const struct backbone *bb = in->bb;
     const struct bb_logical *mine = &bb->logicals[bb->tiles[t].logical];
-    int64_t *list = ARENA_ARRAY(in->scratch, int64_t, bb->n_tiles);
-    size_t n = 0;
+    int64_t list[1 + 3 * (LONGEST_RUN + 2 * LONGEST_BLOCK_RUN)] = {BB_SEQ};
+    size_t n = 1;
+    for (int axis = 0; axis < 3 && !mine->reduction; axis++) {
+        for (int place = 0; place < LONGEST_RUN; place++)
+            list[n++] = BB_LCL + axis + 100 * place;
+        for (int place = 0; place < LONGEST_BLOCK_RUN && mine->of == BB_NONE; place++) {
+            list[n++] = BB_WRG + axis + 100 * place;
+            list[n++] = BB_GLB + axis + 100 * place;
+        }
+    }
+    space_data_list(in->data, "seats", &t, 1, list, n);
     for (uint32_t u = 0; u < bb->n_tiles; u++) {
         const struct bb_logical *l = &bb->logicals[bb->tiles[u].logical];
-        bool one_nest = l->region == mine->region && !l->reduction && !mine->reduction;
-        if (u == t || one_nest) list[n++] = u;
+        if (u != t && l->region == mine->region && !l->reduction && !mine->reduction)
+            fact2(in, "same_nest", t, u);
     }
-    space_data_list(in->data, "run_parents", &t, 1, list, n);
 }
 
 static void add_logicals(const struct instance *in)
@@ -120,10 +128,8 @@ static void add_logicals(const struct instance *in)
         space_data_list(in->data, "sizes", &t, 1, tile->sizes, tile->n_sizes);
         fact1(in, "level", t, tile->level);
         fact1(in, "logical", t, tile->logical);
-        fact1(in, "id", t, t);
-        add_run_parents(in, t);
+        add_seats(in, t);
         if (bb->logicals[tile->logical].of == BB_NONE) space_data_member(in->data, "MainTile", t);
-        if (!bb->logicals[tile->logical].reduction) space_data_member(in->data, "ParallelTile", t);
     }
 }
 

@@ -206,3 +206,8 @@ Test(expert, transposition_through_a_tile)
 {
     expert_check("transpose_gpu");
 }
+
+Test(expert, runs_of_groups_and_of_work_items)
+{
+    expert_check("runs");
+}
