@@ -1,0 +1,84 @@
+/* Fork, files for the output, and the exit status that main() would give. */
+#include "tests/e2e/run.h"
+
+#include <argp.h>
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/diag.h"
+
+void e2e_file(char path[32], const char *text)
+{
+    strcpy(path, "/tmp/thresh-e2e-XXXXXX");
+    int fd = mkstemp(path);
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+static void run_child(const struct e2e_process *p, const struct cli_command *command, const char *const *args)
+{
+    char *argv[E2E_MOST_ARGS + 2] = {(char *)(uintptr_t)command->name};
+    int argc = 1;
+    for (; args[argc - 1] && argc <= E2E_MOST_ARGS; argc++)
+        argv[argc] = strdup(args[argc - 1]);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    argp_err_exit_status = CLI_USAGE;
+    signal(SIGPIPE, SIG_IGN);
+    if (!freopen(p->out, "w", stdout) || !freopen(p->err, "w", stderr)) _exit(127);
+    int status = cli_run(command, argc, argv);
+    fflush(stdout);
+    fflush(stderr);
+    _exit(status);
+}
+
+struct e2e_process e2e_start(const struct cli_command *command, const char *const *args)
+{
+    struct e2e_process p;
+    e2e_file(p.out, "");
+    e2e_file(p.err, "");
+    p.pid = fork();
+    cr_assert_geq(p.pid, 0);
+    if (p.pid == 0) run_child(&p, command, args);
+    return p;
+}
+
+static char *read_back(const char *path)
+{
+    struct diag *d = diag_new();
+    size_t n;
+    char *text = source_read_file(path, 1 << 24, &n, d);
+    cr_assert_not_null(text);
+    unlink(path);
+    diag_free(d);
+    return text;
+}
+
+struct e2e_run e2e_finish(const struct e2e_process *p)
+{
+    int status;
+    cr_assert_eq(waitpid(p->pid, &status, 0), p->pid);
+    struct e2e_run r = {.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)};
+    r.out = read_back(p->out);
+    r.err = read_back(p->err);
+    return r;
+}
+
+struct e2e_run e2e_run(const struct cli_command *command, const char *const *args)
+{
+    struct e2e_process p = e2e_start(command, args);
+    return e2e_finish(&p);
+}
+
+void e2e_run_free(struct e2e_run *r)
+{
+    free(r->out);
+    free(r->err);
+    *r = (struct e2e_run){0};
+}

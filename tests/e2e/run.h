@@ -1,0 +1,30 @@
+/* Running a subcommand as a process of its own, with what it prints. */
+#ifndef THRESH_TESTS_E2E_RUN_H
+#define THRESH_TESTS_E2E_RUN_H
+
+#include "coordinator/cli/cli.h"
+
+struct e2e_run {
+    int status;      /* exit status; 128 + signal if it died of one */
+    char *out, *err; /* standard output and error */
+};
+
+enum { E2E_MOST_ARGS = 24 };
+
+/* Runs `thresh ARGS...`; args end with NULL. Environment and limits are the caller's. */
+struct e2e_run e2e_run(const struct cli_command *command, const char *const *args);
+#define E2E_RUN(command, ...) e2e_run((command), (const char *const[]){__VA_ARGS__, NULL})
+void e2e_run_free(struct e2e_run *r);
+
+/* Starts it and goes on; e2e_finish() waits. The test's process ends it if the test fails. */
+struct e2e_process {
+    int pid;
+    char out[32], err[32]; /* files */
+};
+struct e2e_process e2e_start(const struct cli_command *command, const char *const *args);
+struct e2e_run e2e_finish(const struct e2e_process *p);
+
+/* Makes a file in /tmp with the text; path has 32 bytes. */
+void e2e_file(char path[32], const char *text);
+
+#endif

@@ -1,0 +1,285 @@
+/* What a user, the world or a peer can get wrong, as seen by who runs the command: exit status 2, a message
+ * that says what and where, and nothing lost of what was measured before. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "core/base/pcg32.h"
+#include "tests/e2e/run.h"
+
+#define KERNELS "experiments/kernels/"
+
+/* The run must have been refused with `message` in what it printed. */
+static void refused(struct e2e_run r, const char *message)
+{
+    cr_expect_eq(r.status, CLI_USAGE, "status %d for \"%s\": %s", r.status, message, r.err);
+    cr_expect(strstr(r.err, message), "wanted \"%s\", got \"%s\"", message, r.err);
+    cr_expect_str_eq(r.out, "", "%s", message);
+    e2e_run_free(&r);
+}
+
+/* ---- programs ---- */
+
+/* Each is refused with its place, the line and a caret. */
+static void program_refused(const char *text, const char *sizes, const char *place)
+{
+    char path[32], message[256];
+    e2e_file(path, text);
+    snprintf(message, sizeof message, "%s:%s", path, place);
+    struct e2e_run r = E2E_RUN(&cli_tune, path, "--size", sizes, "--evaluations", "1");
+    cr_expect(strchr(r.err, '^'), "no caret: %s", r.err);
+    refused(r, message);
+    unlink(path);
+}
+
+Test(bad_input, syntax_errors)
+{
+    program_refused("size N\ninput x: [float]N\noutput map(fun v -> v * , x)\n", "N=4",
+                    "3:25: error: expected");
+}
+
+Test(bad_input, unknown_names)
+{
+    program_refused("size N\ninput x: [float]N\noutput map(fun v -> v, y)\n", "N=4",
+                    "3:24: error: unknown name");
+}
+
+Test(bad_input, type_errors)
+{
+    program_refused("size N\ninput x: [float]N\noutput map(fun v -> map(fun w -> w, v), x)\n", "N=4", "3:");
+}
+
+Test(bad_input, lengths_that_differ)
+{
+    program_refused("size N, M\ninput x: [float]N\ninput y: [float]M\n"
+                    "output map(fun (a, b) -> a + b, zip(x, y))\n",
+                    "N=4,M=5", "4:33: error: zip needs arrays of one length");
+}
+
+Test(bad_input, indivisible_lengths)
+{
+    program_refused("size N\ninput x: [float]N\noutput join(split(3, x))\n", "N=4", "3:13: error: split");
+}
+
+/* ---- sizes ---- */
+
+Test(bad_input, sizes)
+{
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift"), "axpy.lift:2:6: error: size 'N' has no value");
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=0"), "axpy.lift:2:6: error: size 'N' is 0");
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=4,Q=4"), "no size 'Q'");
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=four"), "N=four");
+}
+
+Test(bad_input, sizes_that_overflow)
+{
+    refused(E2E_RUN(&cli_tune, KERNELS "matmul.lift", "--size", "M=9000000000,N=9000000000,K=9000000000"),
+            "matmul.lift:3:7: error: array");
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=99999999999999999999"), "N=");
+}
+
+Test(bad_input, arrays_beyond_the_device)
+{
+    refused(E2E_RUN(&cli_tune, KERNELS "matmul.lift", "--size", "M=1000000,N=1000000,K=1000000"),
+            "matmul.lift:3:7: error: 'A' takes 4000000000000 bytes");
+}
+
+/* ---- options ---- */
+
+Test(bad_input, options)
+{
+    const char *axpy = KERNELS "axpy.lift";
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--device", "no such"),
+            "no OpenCL device matches 'no such'");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--heuristic", "clever"),
+            "unknown heuristic 'clever'");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--heuristic", "./no.so"), "./no.so");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "colour(x)=RED"), "'colour(x)=RED'");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "dim_kind(*)=PURPLE"), "PURPLE");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "size(*)=1"), "makes the space empty");
+    refused(E2E_RUN(&cli_tune, "/nonexistent.lift", "--size", "N=64"), "/nonexistent.lift");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-such-option"), "unrecognized option");
+}
+
+Test(bad_input, no_platform)
+{
+    setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64"), "no OpenCL device");
+    refused(E2E_RUN(&cli_device, "list"), "no OpenCL device");
+}
+
+/* ---- stores and results ---- */
+
+struct campaign {
+    char folder[32], store[64], best[64];
+};
+
+static void in_folder(const struct campaign *c, const char *name, char out[64])
+{
+    snprintf(out, 64, "%s/%s", c->folder, name);
+}
+
+/* Six evaluations of a small AXPY, stored. */
+static struct campaign small_campaign(void)
+{
+    struct campaign c;
+    strcpy(c.folder, "/tmp/thresh-bad-XXXXXX");
+    cr_assert_not_null(mkdtemp(c.folder));
+    in_folder(&c, "runs.db", c.store);
+    in_folder(&c, "best.json", c.best);
+    struct e2e_run r = E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "6",
+                               "--store", c.store, "--out", c.folder, "--quiet");
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    e2e_run_free(&r);
+    return c;
+}
+
+static void remove_campaign(const struct campaign *c)
+{
+    static const char *const names[] = {"runs.db", "runs.db-wal", "runs.db-shm", "best.json",
+                                        "best.cl", "host.c",      "edited.json"};
+    char path[64];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        in_folder(c, names[i], path);
+        unlink(path);
+    }
+    rmdir(c->folder);
+}
+
+/* Rows of the store, as its user counts them. */
+static size_t stored_rows(const char *store)
+{
+    struct e2e_run r = E2E_RUN(&cli_store, "export", store);
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    size_t lines = 0;
+    for (const char *p = r.out; (p = strchr(p, '\n')); p++)
+        lines++;
+    e2e_run_free(&r);
+    return lines;
+}
+
+Test(bad_input, a_store_of_another_program, .timeout = 120)
+{
+    struct campaign c = small_campaign();
+    size_t rows = stored_rows(c.store);
+    cr_assert_geq(rows, 6);
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=128", "--store", c.store, "--resume",
+                    "--out", c.folder),
+            c.store);
+    cr_expect_eq(stored_rows(c.store), rows, "rows are lost");
+    remove_campaign(&c);
+}
+
+Test(bad_input, foreign_and_damaged_stores)
+{
+    char path[32];
+    e2e_file(
+        path,
+        "these are my notes, not a database; they are longer than the header of one, which is 100 bytes\n");
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "1", "--store", path),
+            path);
+    refused(E2E_RUN(&cli_store, "query", path), path);
+    unlink(path);
+    refused(E2E_RUN(&cli_store, "query", "/nonexistent/runs.db"), "/nonexistent/runs.db");
+}
+
+/* Copies a text file with `from` replaced by `to` once. */
+static void copy_edited(const char *path, const char *copy, const char *from, const char *to)
+{
+    struct diag *d = diag_new();
+    size_t n;
+    char *text = source_read_file(path, 1 << 24, &n, d);
+    cr_assert_not_null(text);
+    char *at = strstr(text, from);
+    cr_assert_not_null(at, "no %s in %s", from, path);
+    FILE *out = fopen(copy, "w");
+    fprintf(out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    fclose(out);
+    free(text);
+    diag_free(d);
+}
+
+Test(bad_input, an_edited_result, .timeout = 120)
+{
+    struct campaign c = small_campaign();
+    char edited[64];
+    in_folder(&c, "edited.json", edited);
+    copy_edited(c.best, edited, "N=64", "N=65");
+    refused(E2E_RUN(&cli_replay, edited), "edited.json");
+    refused(E2E_RUN(&cli_explain, edited), "the checksum does not match");
+    copy_edited(c.best, edited, "\"actions\"", "\"actions");
+    refused(E2E_RUN(&cli_replay, edited), "edited.json:");
+    struct e2e_run r = E2E_RUN(&cli_replay, c.best, "--json");
+    cr_expect_eq(r.status, CLI_OK, "the original: %s", r.err);
+    e2e_run_free(&r);
+    remove_campaign(&c);
+}
+
+/* A result that cannot be written: the work failed, and the store has every evaluation. (A store that cannot
+ * grow is tested with the store.) */
+Test(bad_input, a_full_disk, .timeout = 120)
+{
+    struct campaign c = small_campaign();
+    char text[64];
+    size_t rows = stored_rows(c.store);
+    in_folder(&c, "best.cl", text);
+    cr_assert(unlink(text) == 0 && symlink("/dev/full", text) == 0);
+    struct e2e_run r = E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "4",
+                               "--store", c.store, "--out", c.folder, "--quiet");
+    cr_expect_eq(r.status, CLI_FAILED, "status %d: %s", r.status, r.err);
+    cr_expect(strstr(r.err, "best.cl: No space left on device"), "%s", r.err);
+    cr_expect_geq(stored_rows(c.store), rows + 4, "evaluations are lost");
+    e2e_run_free(&r);
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64", "--store", "/dev/full"), "/dev/full");
+    remove_campaign(&c);
+}
+
+/* ---- peers ---- */
+
+/* Sends byte strings that are no messages. */
+static void send_garbage(void *context, const char *endpoint)
+{
+    int linger = 200;
+    void *socket = zmq_socket(context, ZMQ_DEALER);
+    struct pcg32 rng = pcg32_seed(9, 9);
+    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
+    cr_assert_eq(zmq_connect(socket, endpoint), 0);
+    for (int i = 0; i < 200; i++) {
+        unsigned char bytes[64];
+        size_t n = pcg32_below(&rng, sizeof bytes);
+        for (size_t k = 0; k < n; k++)
+            bytes[k] = (unsigned char)pcg32_next(&rng);
+        zmq_send(socket, bytes, n, 0);
+    }
+    zmq_close(socket);
+}
+
+Test(bad_input, a_peer_that_talks_nonsense, .timeout = 120)
+{
+    char folder[32] = "/tmp/thresh-peer-XXXXXX", endpoint[64], path[64];
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(endpoint, sizeof endpoint, "ipc://%s/socket", folder);
+    struct e2e_process tune = e2e_start(
+        &cli_tune, (const char *const[]){KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "4",
+                                         "--listen", endpoint, "--out", folder, "--quiet", NULL});
+    void *context = zmq_ctx_new();
+    send_garbage(context, endpoint);
+    struct e2e_process agent =
+        e2e_start(&cli_agent, (const char *const[]){"--connect", endpoint, "--quiet", NULL});
+    struct e2e_run r = e2e_finish(&tune);
+    cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+    e2e_run_free(&r);
+    r = e2e_finish(&agent);
+    cr_expect_eq(r.status, CLI_OK, "the agent: %s", r.err);
+    e2e_run_free(&r);
+    zmq_ctx_term(context);
+    static const char *const names[] = {"best.json", "best.cl", "host.c", "socket"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
