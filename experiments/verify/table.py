@@ -1,0 +1,46 @@
+"""table.py REPORT.json...: what `thresh verify --json` said of several kernels, as one table.
+
+A value of a choice is covered if it occurs in 20 verified texts of all kernels together. Values that no draw ever
+reached are listed: gpu.space rules them out, or they are rarer than the sampling finds.
+"""
+import json
+import sys
+from collections import Counter
+
+FAILURES = ("build_error", "launch_error", "wrong_result", "timeout", "crashed", "cut", "device_lost")
+
+
+def row(report):
+    statuses = report["statuses"]
+    covered = sum(v["texts"] >= report["least"] for v in report["values"])
+    cells = [report["kernel"].split("/")[-1], report["sizes"], report["verified"], report["drawn"],
+             report["duplicates"], report["dead_ends"], report["not_lowered"]]
+    cells += [statuses[name] for name in FAILURES]
+    cells += [f'{covered} of {len(report["values"])}', f'{report["verified_per_s"]:.1f}']
+    return "| " + " | ".join(str(c) for c in cells) + " |"
+
+
+def main(paths):
+    reports = [json.load(open(path)) for path in paths]
+    texts = Counter()
+    for report in reports:
+        for v in report["values"]:
+            texts[v["choice"], v["value"]] += v["texts"]
+    head = ["kernel", "sizes", "verified", "drawn", "duplicates", "dead ends", "not lowered", *FAILURES,
+            "values in 20 texts", "texts/s"]
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for report in reports:
+        print(row(report))
+    failed = sum(len(r["failures"]) for r in reports)
+    print(f'\n{sum(r["verified"] for r in reports)} distinct texts verified, {failed} failures, on {reports[0]["device"]}.')
+    rare = [f"{choice} = {value}: {n}" for (choice, value), n in sorted(texts.items()) if n < 20]
+    print(f"{len(texts) - len(rare)} of {len(texts)} values of choices occur in 20 texts or more; the others: "
+          + ("; ".join(rare) or "none") + ".")
+    for report in reports:
+        for failure in report["failures"]:
+            print(f'- {failure["status"]}: {failure["message"].splitlines()[0]} ({failure["file"]})')
+    return 1 if failed else 0
+
+
+sys.exit(main(sys.argv[1:]))
