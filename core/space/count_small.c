@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/hash.h"
+#include "core/base/panic.h"
 #include "core/space/count_internal.h"
 
 enum { SMALL = 64, MAX_FORMULA = 6, KEY_WORDS = SMALL + 1 };
@@ -68,17 +69,15 @@ static uint64_t *pair_table(struct small *c, struct arena *a, uint32_t x, uint32
     return memset(*at, 0xff, n * sizeof **at);
 }
 
+/* Slots of up to 64 values: every shape over two of them is tabulated. */
 static void add_pair(struct small *c, struct arena *a, const struct shape *sh, const uint32_t *slots)
 {
-    uint32_t x = slots[0], y = slots[1];
-    uint64_t *xy = pair_table(c, a, x, y), *yx = pair_table(c, a, y, x);
-    for (uint32_t v = 0; v < sh->sizes[0]; v++) {
-        for (uint32_t w = 0; w < sh->sizes[1]; w++) {
-            if (shape_value(sh, (uint32_t[]){v, w}, c->scratch)) continue;
-            xy[v] &= ~(UINT64_C(1) << w);
-            yx[w] &= ~(UINT64_C(1) << v);
-        }
-    }
+    uint64_t *xy = pair_table(c, a, slots[0], slots[1]), *yx = pair_table(c, a, slots[1], slots[0]);
+    CHECK(sh->kind == SHAPE_PAIR);
+    for (uint32_t v = 0; v < sh->sizes[0]; v++)
+        xy[v] &= sh->forward[v];
+    for (uint32_t w = 0; w < sh->sizes[1]; w++)
+        yx[w] &= sh->reverse[w];
 }
 
 static void add_wide(struct small *c, const struct shape *sh, const uint32_t *slots)
@@ -114,6 +113,12 @@ static void set_up(struct small *c, struct arena *a)
 
 /* ---- forward checking ---- */
 
+static bool holds(const struct small *c, const struct shape *sh, const uint32_t *values)
+{
+    if (sh->kind == SHAPE_TRIPLE) return sh->forward[values[0] * sh->sizes[1] + values[1]] >> values[2] & 1;
+    return shape_value(sh, values, c->scratch) != 0;
+}
+
 /* Keeps the values of the only undecided slot (or, with none, of any one) that satisfy the constraint. */
 static bool filter_wide(const struct small *c, const struct wide *w, uint64_t *domains, uint64_t *decided)
 {
@@ -129,7 +134,7 @@ static bool filter_wide(const struct small *c, const struct wide *w, uint64_t *d
     uint64_t keep = 0, *domain = &domains[w->slots[open]];
     for (uint64_t left = *domain; left; left &= left - 1) {
         values[open] = lowest(left);
-        if (shape_value(w->shape, values, c->scratch)) keep |= left & -left;
+        if (holds(c, w->shape, values)) keep |= left & -left;
     }
     if (n_open && keep && is_single(keep)) *decided |= UINT64_C(1) << w->slots[open];
     *domain = keep;
