@@ -2,6 +2,7 @@
 #include "coordinator/command.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -83,15 +84,19 @@ static bool read_placeholder(struct splitter *s)
         return false;
     }
     const char *name = arena_strndup(s->c->arena, s->at, (size_t)(end - s->at));
-    int64_t slot = find_slot(s->c->space, name);
-    if (slot == NO_SLOT) {
-        diag_plain(s->diag, "--command: the space has no choice '%s' (write {{ for a brace)", name);
+    int64_t slot = find_slot(s->c->space, name), value;
+    s->at = end + 1;
+    if (slot != NO_SLOT) {
+        add_piece(s, NO_SLOT, false);
+        add_piece(s, slot, false);
+        s->c->placeholders = true;
+    } else if (space_parameter(s->c->space, name, &value)) {
+        strbuf_printf(&s->text, "%" PRId64, value);
+    } else {
+        diag_plain(s->diag, "--command: the space has no choice or parameter '%s' (write {{ for a brace)",
+                   name);
         return false;
     }
-    add_piece(s, NO_SLOT, false);
-    add_piece(s, slot, false);
-    s->c->placeholders = true;
-    s->at = end + 1;
     return true;
 }
 

@@ -2,10 +2,10 @@
  * {block_x} {tile}'`.
  *
  * The command line is split into words here (spaces; single quotes, double quotes and backslashes as in a
- * shell), never given to a shell. `{name}` stands for the value of a choice, `{{` and `}}` for braces; a
- * command without placeholders gets the decisions as a JSON object on its standard input. The program prints
- * a time in nanoseconds on its last line, or a JSON object with "time_ns" (or "error": a text). Anything else
- * is a failed evaluation, not an error of the search. */
+ * shell), never given to a shell. `{name}` stands for the value of a choice or of a parameter, `{{` and
+ * `}}` for braces; a command without placeholders of choices gets the decisions as a JSON object on its
+ * standard input. The program prints a time in nanoseconds on its last line, or a JSON object with "time_ns"
+ * (or "error": a text). Anything else is a failed evaluation, not an error of the search. */
 #ifndef THRESH_COORDINATOR_COMMAND_H
 #define THRESH_COORDINATOR_COMMAND_H
 
@@ -18,7 +18,7 @@
 struct diag;
 struct command;
 
-/* Splits the text and checks that every placeholder names a choice of the space. Borrows the space. NULL
+/* Splits the text and checks that every placeholder names something of the space. Borrows the space. NULL
  * after an error. */
 struct command *command_new(const char *text, const struct space *s, struct diag *d);
 void command_free(struct command *c); /* NULL is allowed */

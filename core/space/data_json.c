@@ -275,16 +275,42 @@ static void read_properties(struct reader *r, json_t *properties)
     }
 }
 
+static bool has_parameter(const struct space_def *def, const char *name)
+{
+    for (int32_t i = 0; i < def->n_parameters; i++)
+        if (!strcmp(def->parameters[i].name, name)) return true;
+    return false;
+}
+
 static void read_parameters(struct reader *r, json_t *parameters)
 {
     const char *name;
     json_t *value;
     json_object_foreach(parameters, name, value)
     {
-        if (json_is_integer(value))
+        if (!has_parameter(r->def, name))
+            diag_plain(r->diag, "%s: space '%s' has no parameter '%s'", r->path, r->def->name, name);
+        else if (json_is_integer(value))
             space_data_parameter(r->data, name, json_integer_value(value));
         else
             diag_plain(r->diag, "%s: parameter '%s' is no number", r->path, name);
+    }
+}
+
+static void check_sections(struct reader *r, json_t *all)
+{
+    static const char *const known[] = {"sets", "subsets", "members", "properties", "parameters"};
+    const char *name;
+    json_t *section;
+    if (!json_is_object(all)) diag_plain(r->diag, "%s: an instance is a JSON object", r->path);
+    json_object_foreach(all, name, section)
+    {
+        bool found = false;
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+            found = found || !strcmp(known[i], name);
+        if (!found || json_is_null(section))
+            diag_plain(r->diag, "%s: '%s' is none of sets, subsets, members, properties, parameters", r->path,
+                       name);
     }
 }
 
@@ -299,6 +325,7 @@ struct space_data *space_data_from_json(const char *path, const char *text, cons
     }
     struct reader r = {space_data_new(), def, path, d};
     size_t before = diag_count(d);
+    check_sections(&r, all);
     read_sets(&r, json_object_get(all, "sets"));
     read_subsets(&r, json_object_get(all, "subsets"));
     read_members(&r, json_object_get(all, "members"));

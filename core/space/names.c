@@ -47,6 +47,16 @@ int space_group_find(const struct space *s, const char *name)
     return -1;
 }
 
+bool space_parameter(const struct space *s, const char *name, int64_t *value)
+{
+    for (int i = 0; i < s->def->n_parameters; i++) {
+        if (strcmp(s->def->parameters[i].name, name) != 0) continue;
+        *value = s->parameters[i];
+        return true;
+    }
+    return false;
+}
+
 unsigned space_slot_group(const struct space *s, uint32_t slot)
 {
     return s->slots[slot].group;

@@ -54,6 +54,8 @@ unsigned
 space_group_count(const struct space *s); /* choice groups = the choices of the .space file, by declaration */
 const char *space_group_name(const struct space *s, unsigned group);
 int space_group_find(const struct space *s, const char *name); /* -1: unknown */
+/* The value of a parameter of the instance. false: the space has no such parameter. */
+bool space_parameter(const struct space *s, const char *name, int64_t *value);
 
 unsigned space_slot_group(const struct space *s, uint32_t slot);
 unsigned space_slot_arity(const struct space *s, uint32_t slot);

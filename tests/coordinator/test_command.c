@@ -18,7 +18,7 @@
 #include "spacedsl/model.h"
 
 static const char command_space_text[] =
-    "space s choice x: int in 1..6 choice y: { NO, YES } choice z: int in 0..3\n"
+    "space s parameter p: int = 7 choice x: int in 1..6 choice y: { NO, YES } choice z: int in 0..3\n"
     "require y is YES -> x > 2\n";
 
 struct command_fixture {
@@ -65,7 +65,7 @@ Test(command, is_split_into_words)
         {"  p -x{x},{ z }   'a b' ", "p", "-x3,2", "a b"},
         {"p \"y={y} 'q'\" a\\ b", "p", "y=YES 'q'", "a b"},
         {"p '{x}' {{x}} \"\\\"\"", "p", "{x}", "{x}", "\""},
-        {"p '' \\{x", "p", "", "{x"},
+        {"p '' \\{x {p}-{x}", "p", "", "{x", "7-3"},
     };
     struct command_fixture f = command_setup();
     struct space_state *leaf = command_leaf(&f);

@@ -1,0 +1,58 @@
+/* What is wrong with an instance: sections, sets, objects, members, parameters, recursion without end. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/space/data.h"
+#include "core/space/space.h"
+#include "spacedsl/model.h"
+
+static const char data_errors_text[] =
+    "space s set A set B : A set T(a: A) : B property up(A): A property w(A): int parameter k: int = 1\n"
+    "choice c(a: A): int in 0..2\n"
+    "define sum_up(a: A): int = c(a) + sum_up(up(a))\n"
+    "require forall a in A: sum_up(a) + w(a) <= k + 4 && (forall t in T(a): c(t) > 0)\n";
+
+static const struct {
+    const char *json, *message;
+} data_errors_cases[] = {
+    {"[]", "error: i.json: an instance is a JSON object"},
+    {"{\"set\": {}}", "error: i.json: 'set' is none of sets, subsets, members, properties, parameters"},
+    {"{\"sets\": {\"C\": []}}", "error: i.json: 'C' is no set of space 's' that has its own objects"},
+    {"{\"sets\": {\"A\": [1]}}", "error: i.json: 'A': objects are strings"},
+    {"{\"parameters\": {\"kk\": 2}}", "error: i.json: space 's' has no parameter 'kk'"},
+    {"{\"parameters\": {\"k\": \"2\"}}", "error: i.json: parameter 'k' is no number"},
+    {"{\"properties\": {\"v\": []}}", "error: i.json: unknown property 'v'"},
+    {"{\"sets\": {\"A\": [\"x\"]}, \"properties\": {\"w\": [[\"x\"]]}}",
+     "error: i.json: 'w': a row has 1 arguments and a value"},
+    {"{\"sets\": {\"A\": [\"x\"]}, \"properties\": {\"up\": [[\"x\", \"y\"]]}}",
+     "error: i.json: 'up': 'y' is no object of set 'A'"},
+    {"{\"sets\": {\"A\": [\"x\", \"y\"]}, \"subsets\": {\"B\": [\"x\"]}, \"members\": {\"T\": {\"x\": "
+     "[\"y\"]}}}",
+     "error: an object of set 'T' is not in set 'B'"},
+    {"{\"sets\": {\"A\": [\"x\", \"y\"]}, \"properties\": {\"up\": [[\"x\", \"y\"], [\"y\", \"x\"]]}}",
+     "error: t:3: the definition of 'sum_up' is cyclic in this instance, along 'up'"},
+    {"{\"sets\": {\"A\": [\"x\"]}", "error: i.json:1:"},
+};
+
+Test(space_data_errors, are_reported)
+{
+    static const struct source src = {"t", data_errors_text, sizeof data_errors_text - 1};
+    for (size_t i = 0; i < sizeof data_errors_cases / sizeof data_errors_cases[0]; i++) {
+        struct arena *a = arena_new();
+        struct diag *d = diag_new();
+        const struct space_def *def = spacedsl_compile(&src, a, d);
+        cr_assert_not_null(def);
+        struct space_data *data = space_data_from_json("i.json", data_errors_cases[i].json, def, d);
+        struct space *s = data ? space_instantiate(def, data, d) : NULL;
+        const char *wanted = data_errors_cases[i].message;
+        cr_expect_null(s, "%s", data_errors_cases[i].json);
+        cr_expect(diag_count(d) > 0 && !strncmp(diag_message(d, 0), wanted, strlen(wanted)),
+                  "wanted %s, got %s", wanted, diag_count(d) ? diag_message(d, 0) : "nothing");
+        space_free(s);
+        space_data_free(data);
+        diag_free(d);
+        arena_free(a);
+    }
+}
