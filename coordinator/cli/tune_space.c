@@ -95,7 +95,10 @@ static bool write_best(const struct cli_args *a, const struct tune_command_optio
         json_pack("{s:s,s:s,s:s,s:o,s:f}", "space", o->path, "parameters", o->parameters, "command",
                   o->command, "decisions", solution_json(r->best), "time_ns", r->best_ns);
     bool made = mkdir(folder, 0777) == 0 || errno == EEXIST;
-    bool ok = made && json_dump_file(best, path.text, JSON_INDENT(1) | JSON_PRESERVE_ORDER) == 0;
+    FILE *out = made ? fopen(path.text, "w") : NULL;
+    bool ok =
+        out && json_dumpf(best, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) == 0 && fputc('\n', out) != EOF;
+    if (out) ok = fclose(out) == 0 && ok;
     if (!ok) diag_plain(d, "cannot write '%s'", path.text);
     json_decref(best);
     strbuf_free(&path);
