@@ -206,7 +206,7 @@ struct bb_candidate {
 
 struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a);
 
-/* ---- the GPU space over a backbone (core/backbone/instance.c) ---- */
+/* ---- the GPU space over a backbone (instance.c, candidate.c, naive.c) ---- */
 
 /* What the space needs to know of a device. */
 struct bb_device {
