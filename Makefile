@@ -51,7 +51,7 @@ test: deps ## install what is missing, build with sanitizers, run all tests
 test-all: deps ## the tests, with the long ones
 	@$(MAKE) --no-print-directory -j2 all check THRESH_LONG=1
 
-check: $(O)/thresh-tests ## run the tests (no installation)
+check: $(O)/thresh-tests $(O)/thresh ## run the tests (no installation)
 	ASAN_OPTIONS=detect_leaks=0 THRESH_LONG=$(THRESH_LONG) $(O)/thresh-tests --timeout 300 -j2
 
 bench: all ## measure the figures of the README (needs the peers' packages)
