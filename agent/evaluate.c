@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/cache.h"
 #include "agent/child.h"
 #include "agent/runner.h"
 #include "core/base/arena.h"
@@ -520,6 +521,7 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     ev->task = *task_p;
     *task_p = NULL;
     ev->setup = (struct runner_setup){.task = ev->task, .device = dev->index};
+    if (!dev->gpu) cache_make(ev->setup.cache, sizeof ev->setup.cache);
     ev->gpu = dev->gpu;
     memcpy(ev->tolerance, tolerance, sizeof ev->tolerance);
     queue_init(&ev->waiting);
@@ -549,6 +551,7 @@ void evaluator_free(struct evaluator *ev)
     for (struct pending *j; (j = queue_pop(&ev->done));)
         pending_free(j);
     if (ev->timer >= 0) close(ev->timer);
+    cache_remove(ev->setup.cache);
     verify_task_free(ev->task);
     free(ev);
 }

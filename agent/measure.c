@@ -6,6 +6,7 @@
  * for the host. */
 #include "agent/measure.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "agent/child.h"
@@ -22,9 +23,21 @@ static void nap(double waited_ms)
     nanosleep(&(struct timespec){.tv_nsec = (long)(ms * 1e6)}, NULL);
 }
 
-static struct measure_result wait_for(const struct measure_launch *l, cl_event event, double limit_ns)
+static double processor_ms(void)
 {
-    double start = child_now_ms(), last = start;
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* Limits of a wait: of wall time, and of processor time. */
+struct patience {
+    double wall_ns, processor_ns;
+};
+
+static struct measure_result wait_for(const struct measure_launch *l, cl_event event, struct patience most)
+{
+    double start = child_now_ms(), last = start, used = processor_ms();
     for (;;) {
         cl_int status = CL_QUEUED;
         cl_int error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
@@ -32,7 +45,8 @@ static struct measure_result wait_for(const struct measure_launch *l, cl_event e
             return (struct measure_result){.end = MEASURE_FAILED, .error = error ? error : status};
         if (status == CL_COMPLETE) return (struct measure_result){.end = MEASURE_DONE};
         double now = child_now_ms();
-        if ((now - start) * 1e6 > limit_ns) return (struct measure_result){.end = MEASURE_OVERDUE};
+        if ((now - start) * 1e6 > most.wall_ns || (processor_ms() - used) * 1e6 > most.processor_ns)
+            return (struct measure_result){.end = MEASURE_OVERDUE};
         if (now - last > 100) {
             l->alive(l->ctx);
             last = now;
@@ -64,16 +78,16 @@ static unsigned enqueue_all(const struct measure_launch *l, const size_t global[
     return done;
 }
 
-/* Enqueues n launches and waits for each; the limit is that of all together. */
+/* Enqueues n launches and waits for each; the limits are those of all together. */
 static struct measure_result run_all(const struct measure_launch *l, const size_t global[3], unsigned n,
-                                     double limit_ns, double *samples)
+                                     struct patience most, double *samples)
 {
     CHECK(n >= 1 && n <= MAX_BATCH);
     cl_event events[MAX_BATCH];
     cl_int error;
     unsigned queued = enqueue_all(l, global, n, events, &error);
     struct measure_result r = {.end = MEASURE_DONE};
-    if (queued > 0) r = wait_for(l, events[queued - 1], limit_ns + SLACK_NS);
+    if (queued > 0) r = wait_for(l, events[queued - 1], most);
     if (r.end == MEASURE_DONE && error) r = (struct measure_result){.end = MEASURE_FAILED, .error = error};
     if (r.end == MEASURE_DONE) {
         r.ns =
@@ -91,13 +105,19 @@ static struct measure_result run_all(const struct measure_launch *l, const size_
 struct measure_result measure_once(const struct measure_launch *l, const size_t global[3], double limit_ns)
 {
     double sample;
-    return run_all(l, global, 1, limit_ns, &sample);
+    return run_all(l, global, 1, (struct patience){limit_ns + SLACK_NS, INFINITY}, &sample);
+}
+
+struct measure_result measure_first(const struct measure_launch *l, const size_t global[3], double limit_ns)
+{
+    double sample;
+    return run_all(l, global, 1, (struct patience){3 * limit_ns + SLACK_NS, limit_ns + SLACK_NS}, &sample);
 }
 
 struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns,
                                     double *samples)
 {
-    return run_all(l, l->global, n, limit_ns, samples);
+    return run_all(l, l->global, n, (struct patience){limit_ns + SLACK_NS, INFINITY}, samples);
 }
 
 unsigned measure_batch_size(double launch_ns, double batch_ns, double best_ns)
@@ -125,6 +145,13 @@ static void grow(size_t groups[3], const size_t whole[3], size_t factor)
     }
 }
 
+/* The least time of the whole, from that of a prefix: its groups ran at once, as far as the device can. */
+static double least_whole(const struct measure_launch *l, const struct measure_result *prefix)
+{
+    size_t wave = prefix->groups > l->resident ? prefix->groups : l->resident;
+    return l->resident > 0 && prefix->of > wave ? prefix->ns * (double)prefix->of / (double)wave : prefix->ns;
+}
+
 struct measure_result measure_prefixes(const struct measure_launch *l, double limit_ns)
 {
     struct measure_result worst = {.end = MEASURE_DONE};
@@ -140,7 +167,12 @@ struct measure_result measure_prefixes(const struct measure_launch *l, double li
         r.groups = count_groups(groups);
         r.of = count_groups(whole);
         if (r.end != MEASURE_DONE || r.ns > limit_ns) return r;
+        if (least_whole(l, &r) > 2 * limit_ns) {
+            r.ns = least_whole(l, &r);
+            return r;
+        }
         if (r.ns > worst.ns) worst = r;
+        if (r.ns * (double)r.of / (double)r.groups < limit_ns) return worst;
         grow(groups, whole, r.ns * 16 < limit_ns ? GROW_FAST : 2);
     }
     return worst;

@@ -12,6 +12,7 @@ struct measure_launch {
     cl_kernel kernel;       /* arguments are set */
     size_t global[3], local[3];
     bool free_local;          /* the work-group size is left to the device */
+    size_t resident;          /* work-groups that the device runs at once, at most; 0: unknown */
     void (*alive)(void *ctx); /* called now and then while waiting */
     void *ctx;
 };
@@ -32,8 +33,13 @@ struct measure_result {
 /* One launch over `global` work-items, waited for at most limit_ns, and some slack, of wall time. The caller
  * compares the device time with the limit. */
 struct measure_result measure_once(const struct measure_launch *l, const size_t global[3], double limit_ns);
-/* Launches growing prefixes of the work-groups, all but the whole: a prefix over the limit proves that the
- * whole is. `ns` is the longest one. */
+/* The same for a launch that the driver may make machine code at, while other processes build: limit_ns is of
+ * this process's processor time, and three times of wall time. */
+struct measure_result measure_first(const struct measure_launch *l, const size_t global[3], double limit_ns);
+/* Launches growing prefixes of the work-groups, all but the whole: one over the limit proves that the whole
+ * is, and so does one from which the waves of groups that the whole needs make more than twice the limit.
+ * Stops when the whole would be within the limit even if it took as long a group. `ns` is the longest prefix;
+ * over the limit: the one that decided, or what it makes the whole. */
 struct measure_result measure_prefixes(const struct measure_launch *l, double limit_ns);
 /* How many launches of about launch_ns make a batch: 5 to 40; 2 if one fills a batch and is far from the
  * best. */

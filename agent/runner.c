@@ -20,7 +20,8 @@
 #include "core/base/stats.h"
 
 enum { GUARD = 64 << 10, MAX_ARGS = 64 };
-static const double WARM_UP_NS = 5e9;   /* the launch that makes machine code */
+static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
+static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
 static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
 static const double BUILD_LOG = 1 << 20;
 
@@ -35,6 +36,8 @@ struct runner {
     int fd;
     const struct verify_task *task;
     cl_device_id device;
+    bool gpu;
+    size_t resident; /* work-groups that run at once, at most */
     cl_context context;
     cl_command_queue queue;
     cl_mem (*inputs)[VERIFY_SETS]; /* [n_buffers] */
@@ -225,7 +228,7 @@ static double patience(const struct job *j)
     for (int i = 0; i < 3; i++)
         if (!j->launch.free_local && j->launch.global[i] / j->launch.local[i] > 65535)
             return j->set.limit_ns + WIDE_GRID_NS;
-    return j->launch.free_local ? j->set.limit_ns + WARM_UP_NS : j->set.limit_ns;
+    return j->set.limit_ns;
 }
 
 static bool run_whole(struct job *j)
@@ -237,13 +240,28 @@ static bool run_whole(struct job *j)
     return true;
 }
 
-/* One work-group, before the device lock: the driver makes machine code at the first launch. */
+static size_t count_groups(const struct measure_launch *l)
+{
+    size_t n = 1;
+    for (int i = 0; i < 3; i++)
+        n *= l->global[i] / l->local[i];
+    return n;
+}
+
+/* The launch that some drivers make machine code at, before the device lock: one work-group. Where the device
+ * chooses the size of a group it would choose another for a part; there it is the whole, on a CPU. Others
+ * build meanwhile. */
 static bool warm_up(struct job *j)
 {
-    if (j->launch.free_local) return true;
-    double limit = j->set.limit_ns + WARM_UP_NS;
-    struct measure_result m = measure_once(&j->launch, j->launch.local, limit);
-    return m.end == MEASURE_DONE || explain(j, m, limit, "one work-group, with making machine code,");
+    const struct measure_launch *l = &j->launch;
+    if (l->free_local && j->runner->gpu) return true;
+    double limit = DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + WARM_UP_NS;
+    struct measure_result m = measure_first(l, l->free_local ? l->global : l->local, with_code);
+    if (m.end == MEASURE_OVERDUE)
+        return explain(j, m, with_code, "the first launch, with making machine code,");
+    m.groups = 1;
+    m.of = l->free_local ? 0 : count_groups(l);
+    return (m.end == MEASURE_DONE && m.ns <= limit) || explain(j, m, limit, "the first launch");
 }
 
 static bool fill_outputs(struct job *j)
@@ -331,14 +349,23 @@ static bool measure(struct job *j)
     return true;
 }
 
+/* The exact inputs decide where they are exact; else the timing inputs too. Ends with a launch on the latter.
+ */
+static bool verify(struct job *j)
+{
+    bool all = j->set.settings.verify;
+    if (all && !run_set(j, VERIFY_EXACT)) return false;
+    if (all && !j->set.tolerance[VERIFY_EXACT].exact) return run_set(j, VERIFY_TIMING);
+    return bind(j, VERIFY_TIMING) && run_whole(j);
+}
+
 static bool run(struct job *j)
 {
     if (j->set.mode == RUNNER_REFERENCE) return run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING);
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
     if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
         return explain(j, m, j->set.limit_ns, "a part of the work-groups");
-    if (j->set.settings.verify && !(run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING))) return false;
-    if (!j->set.settings.verify && !(bind(j, VERIFY_TIMING) && run_whole(j))) return false;
+    if (!verify(j)) return false;
     return j->set.settings.untimed || measure(j);
 }
 
@@ -421,6 +448,7 @@ static bool serve_job(struct runner *r, const char *message, size_t bytes)
     else {
         j->launch.queue = r->queue;
         j->launch.free_local = j->set.local[0] == 0;
+        j->launch.resident = r->resident;
         memcpy(j->launch.global, j->set.global, sizeof j->set.global);
         memcpy(j->launch.local, j->set.local, sizeof j->set.local);
         j->launch.alive = say_alive;
@@ -478,6 +506,17 @@ static bool probe(struct runner *r)
     return !error && got[1] == 3 && got[N - 1] == 3 * (N - 1);
 }
 
+/* A CPU runs a group on each unit; no GPU holds more than 64 groups in a unit. */
+static void ask_device(struct runner *r)
+{
+    cl_device_type type = 0;
+    cl_uint units = 1;
+    clGetDeviceInfo(r->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    clGetDeviceInfo(r->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    r->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
+    r->resident = (r->gpu ? 64 : 1) * (size_t)units;
+}
+
 static void start(struct runner *r, unsigned device, char *why, size_t n)
 {
     r->device = opencl_device(device);
@@ -485,6 +524,7 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
         snprintf(why, n, "device %u is gone", device);
         return;
     }
+    ask_device(r);
     cl_int error = open_device(r);
     if (error)
         snprintf(why, n, "%s while preparing the device's buffers", opencl_error_name(error));
@@ -495,6 +535,7 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
 void runner_main(int fd, void *ctx)
 {
     const struct runner_setup *setup = ctx;
+    if (setup->cache[0]) setenv("POCL_CACHE_DIR", setup->cache, 0);
     struct runner r = {.fd = fd, .task = setup->task};
     char why[EVAL_MESSAGE] = "";
     start(&r, setup->device, why, sizeof why);

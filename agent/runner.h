@@ -44,6 +44,7 @@ struct runner_result {
 struct runner_setup {
     const struct verify_task *task;
     unsigned device; /* index of the stable order */
+    char cache[64];  /* folder for the driver's files; "": the driver's own (agent/cache.h) */
 };
 
 enum { RUNNER_MAX_JOB = 64 << 20, RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };

@@ -18,6 +18,7 @@
 #include "core/base/stats.h"
 
 enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200 };
+static const size_t most_text_bytes = 64 << 10;
 static const double batch_ns = 30e6, least_limit_ns = 20e6, first_limit_ns = 2e9;
 static const char duplicate[] = "duplicate";
 
@@ -203,6 +204,21 @@ static double limit_ns(const struct tune *t)
     return best > 0 ? fmax(CUT_FACTOR * best, least_limit_ns) : first_limit_ns;
 }
 
+/* The status of an implementation that is not worth measuring, with the reason in why (n bytes); else NULL.
+ */
+static const char *judge(struct tune *t, const struct candidate *c, char *why, size_t n)
+{
+    size_t bytes = strlen(c->kernel.source);
+    if (!note_kernel(t, c->hash)) return duplicate;
+    if (bytes > most_text_bytes) {
+        snprintf(why, n, "a text of %zu bytes: its code overflows the caches for code", bytes);
+        return "cut";
+    }
+    if (t->options.no_bound || c->floor_ns <= limit_ns(t)) return NULL;
+    snprintf(why, n, "no launch is faster than %.3g ns, the limit is %.3g ns", c->floor_ns, limit_ns(t));
+    return "cut";
+}
+
 /* Lowers a job's implementation. true: it is to be measured; else it is settled. */
 static bool prepare(struct tune *t, struct job *job, struct diag *d)
 {
@@ -213,17 +229,10 @@ static bool prepare(struct tune *t, struct job *job, struct diag *d)
         settle(t, job, (struct store_evaluation){.status = "build_error", .message = why}, d);
         return false;
     }
-    const char *verdict = NULL;
+    const char *verdict = job->number > 0 ? judge(t, &c, why, sizeof why) : NULL;
     job->kernel_hash = c.hash;
-    if (job->number > 0 && !note_kernel(t, c.hash)) {
-        verdict = duplicate;
-    } else if (job->number > 0 && !t->options.no_bound && c.floor_ns > limit_ns(t)) {
-        verdict = "cut";
-        snprintf(why, sizeof why, "no launch is faster than %.3g ns, the limit is %.3g ns", c.floor_ns,
-                 limit_ns(t));
-    }
-    candidate_clear(&c);
     job->lowered = true;
+    candidate_clear(&c);
     t->dispatched += job->number > 0 && verdict != duplicate;
     if (verdict) settle(t, job, (struct store_evaluation){.status = verdict, .message = why}, d);
     return verdict == NULL;

@@ -14,7 +14,7 @@
 #include "coordinator/tune.h"
 #include "perfmodel/bound.h"
 
-enum { JOB_RETRIES = 2, JOB_QUEUED = -1, CUT_FACTOR = 10 };
+enum { JOB_RETRIES = 2, JOB_QUEUED = -1, CUT_FACTOR = 4 };
 
 /* An implementation between being drawn and being reported. Number 0 is the naive one, which has no descent.
  */

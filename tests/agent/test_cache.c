@@ -1,0 +1,61 @@
+/* The folder in memory for the driver's files: made where there is room, removed with what is in it, also for
+ * processes that were killed. */
+#include "agent/cache.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool cache_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+static void cache_fill(const char *path)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s/a", path);
+    cr_assert_eq(mkdir(name, 0700), 0);
+    snprintf(name, sizeof name, "%s/a/b", path);
+    FILE *f = fopen(name, "w");
+    cr_assert_not_null(f);
+    fclose(f);
+}
+
+Test(agent_cache, is_removed_with_its_files)
+{
+    char path[64], small[8];
+    cache_make(small, sizeof small);
+    cr_expect_str_eq(small, "", "a path that does not fit");
+    cache_make(path, sizeof path);
+    if (!path[0]) cr_skip_test("no file system in memory with room");
+    cache_fill(path);
+    cache_remove(path);
+    cr_expect_not(cache_exists(path));
+    cache_remove("");
+}
+
+Test(agent_cache, of_a_killed_process_goes_with_the_next)
+{
+    char path[64] = "";
+    int pipes[2];
+    cr_assert_eq(pipe(pipes), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        cache_make(path, sizeof path);
+        ssize_t written = write(pipes[1], path, sizeof path);
+        _exit(written == sizeof path ? 0 : 1);
+    }
+    cr_assert_eq(read(pipes[0], path, sizeof path), (ssize_t)sizeof path);
+    cr_assert_eq(waitpid(pid, NULL, 0), pid);
+    if (!path[0]) cr_skip_test("no file system in memory with room");
+    cr_expect(cache_exists(path));
+    char mine[64];
+    cache_make(mine, sizeof mine);
+    cr_expect_not(cache_exists(path));
+    cr_expect(cache_exists(mine));
+    cache_remove(mine);
+}
