@@ -11,7 +11,10 @@
 #include "core/space/space.h"
 #include "perfmodel/model.h"
 
-enum { MAX_VALUES = 5 }; /* staged values that tables are made for: 3^5 of them */
+enum {
+    MAX_VALUES = 5,     /* staged values that tables are made for: 3^5 of them */
+    FEW_MAPPINGS = 2048 /* so many are looked up one by one */
+};
 
 /* ---- setting up ---- */
 
@@ -67,7 +70,7 @@ static const char *list_splits(struct perfmodel *m)
         if (mappings > MAX_MAPPINGS) break;
     }
     space_state_free(root);
-    return mappings > MAX_MAPPINGS ? "more than a million mappings" : NULL;
+    return mappings > MAX_MAPPINGS ? "more than two million mappings" : NULL;
 }
 
 static const char *open_mappings(struct perfmodel *m)
@@ -138,7 +141,7 @@ void perfmodel_free(struct perfmodel *m)
     for (unsigned l = 0; m->logicals && l < m->n_logicals; l++)
         logical_close(&m->logicals[l]);
     for (unsigned t = 0; m->tables && t < m->n_tables; t++)
-        free(m->tables[t].mappings);
+        free(m->tables[t].mappings), free(m->tables[t].costs);
     for (unsigned i = 0; m->kept && i < BOUND_CACHE; i++)
         free(m->kept[i].key);
     free(m->logicals);
@@ -179,24 +182,75 @@ static void read_key(struct perfmodel *m, const struct space_state *state)
         logical_domains(m, &m->logicals[l], state, domains_in(m, l));
 }
 
-static bool allows(const struct split_set *const *sets, unsigned n, const struct mapping *mapping)
+/* The splits of each logical dimension that a candidate allows in one mode, as bits. */
+struct allowed {
+    const uint64_t *bits[PERFMODEL_LOGICALS];
+    double combinations;
+};
+
+static bool allows(const struct allowed *a, unsigned n, const struct mapping *mapping)
 {
     for (unsigned l = 0; l < n; l++) {
         unsigned s = mapping->split[l];
-        if (!(sets[l]->bits[s / 64] >> s % 64 & 1)) return false;
+        if (!(a->bits[l][s / 64] >> s % 64 & 1)) return false;
     }
     return true;
 }
 
-/* The cheapest mapping that the key allows; SIZE_MAX: none. */
-static size_t cheapest(struct perfmodel *m, const struct mapping_table *t)
+/* The first allowed mapping in ascending order of cost. */
+static uint32_t scan(const struct perfmodel *m, const struct mapping_table *t, const struct allowed *a)
 {
-    const struct split_set *sets[PERFMODEL_LOGICALS];
-    for (unsigned l = 0; l < m->n_logicals; l++)
-        sets[l] = logical_set(&m->logicals[l], domains_in(m, l));
     for (size_t i = 0; i < t->count; i++)
-        if (allows(sets, m->n_logicals, &t->mappings[i])) return i;
-    return SIZE_MAX;
+        if (allows(a, m->n_logicals, &t->mappings[i])) return t->mappings[i].number;
+    return UINT32_MAX;
+}
+
+static float cost_of(const struct mapping_table *t, uint32_t number)
+{
+    return number == UINT32_MAX ? INFINITY : t->costs[number];
+}
+
+/* The cheapest of all combinations of allowed splits: of the logical dimensions from l on, `number` and
+ * `radix` being those of the ones before. */
+static void combine(const struct perfmodel *m, const struct mapping_table *t, const struct allowed *a,
+                    unsigned l, uint32_t number, uint32_t radix, uint32_t *best)
+{
+    if (l == m->n_logicals) {
+        if (t->costs[number] < cost_of(t, *best)) *best = number;
+        return;
+    }
+    unsigned n = m->logicals[l].n_splits;
+    for (unsigned w = 0; w <= n / 64; w++)
+        for (uint64_t bits = a->bits[l][w]; bits; bits &= bits - 1) {
+            uint32_t split = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            combine(m, t, a, l + 1, number + split * radix, radix * n, best);
+        }
+}
+
+static uint32_t cheapest_of(const struct perfmodel *m, const struct mapping_table *t, const struct allowed *a)
+{
+    uint32_t best = UINT32_MAX;
+    if (a->combinations > FEW_MAPPINGS) return scan(m, t, a);
+    if (a->combinations > 0) combine(m, t, a, 0, 0, 1, &best);
+    return best;
+}
+
+/* The cheapest mapping that the key allows. */
+static void find_cheapest(struct perfmodel *m, const struct mapping_table *t, struct kept_bound *k)
+{
+    struct allowed allowed[MODE_COUNT] = {{.combinations = 1}, {.combinations = 1}};
+    for (unsigned l = 0; l < m->n_logicals; l++) {
+        const struct split_set *set = logical_set(&m->logicals[l], domains_in(m, l));
+        for (int mode = 0; mode < MODE_COUNT; mode++) {
+            allowed[mode].bits[l] = set->bits[mode];
+            allowed[mode].combinations *= set->count[mode];
+        }
+    }
+    uint32_t groups = cheapest_of(m, t, &allowed[MODE_GROUPS]),
+             global = cheapest_of(m, t, &allowed[MODE_GLOBAL]);
+    k->mode = cost_of(t, global) < cost_of(t, groups) ? MODE_GLOBAL : MODE_GROUPS;
+    k->mapping = k->mode == MODE_GLOBAL ? global : groups;
+    k->ns = (double)cost_of(t, k->mapping);
 }
 
 /* The entry for the key, computed if it is not the one that is kept there. */
@@ -211,8 +265,7 @@ static const struct kept_bound *look_up(struct perfmodel *m)
     k->used = true;
     k->table = (unsigned)m->key[0];
     const struct mapping_table *t = mapping_table_get(m, k->table);
-    k->mapping = cheapest(m, t);
-    k->ns = k->mapping == SIZE_MAX ? INFINITY : (double)t->mappings[k->mapping].cost;
+    find_cheapest(m, t, k);
     if (k->ns < m->floor_ns) k->ns = m->floor_ns;
     return k;
 }
@@ -226,14 +279,14 @@ static void mapping_reason(struct perfmodel *m, const struct kept_bound *k, stru
 {
     floor_reason(m, r);
     r->ns = k->ns;
-    if (k->mapping == SIZE_MAX) return;
+    if (k->mapping == UINT32_MAX) return;
     enum staging staging[MAX_VALUES + 1];
     struct perfmodel_split split[PERFMODEL_LOGICALS];
     struct perfmodel_reason own = {0};
-    const struct mapping *mapping = &m->tables[k->table].mappings[k->mapping];
     staging_of_table(m, k->table, staging);
+    mapping_splits(m, k->mapping, split);
     for (unsigned l = 0; l < m->n_logicals; l++)
-        split[l] = m->logicals[l].splits[mapping->split[l]];
+        split[l].global = k->mode == MODE_GLOBAL;
     mapping_cost(m, split, staging, &own);
     if (own.ns > m->floor_ns) *r = own;
     r->ns = k->ns;

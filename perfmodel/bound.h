@@ -31,6 +31,7 @@ struct perfmodel;
     X(OF_ISSUE, UNIT_ISSUE, "instructions of the busiest unit")                                              \
     X(OF_ACCESS, UNIT_ACCESS, "loads and stores of the busiest unit")                                        \
     X(OF_LOCAL, UNIT_LOCAL, "first-level cache or local memory of the busiest unit")                         \
+    X(OF_LINES, UNIT_LINES, "cache lines that accesses of the busiest unit touch")                           \
     X(OF_UNIT_L2, UNIT_L2, "last-level cache to the busiest unit")                                           \
     X(OF_L2, L2, "last-level cache to all units, balanced against their work")                               \
     X(OF_GROUPS, GROUPS, "starting the work-groups")                                                         \
@@ -47,6 +48,8 @@ enum perfmodel_term {
 /* How one logical dimension is divided: groups x work-items of a group x sequential iterations = extent. */
 struct perfmodel_split {
     int64_t groups, items, steps;
+    int64_t run; /* least distance of two work-items of a group: sizes that are less significant than any of
+                    theirs */
     bool global; /* groups * items are global work-items; the device divides them */
 };
 

@@ -8,6 +8,8 @@
 
 #include "perfmodel/model.h"
 
+enum { LINE_BYTES = 128 }; /* of the figure unit_lines */
+
 struct costing {
     const struct perfmodel *m;
     const struct perfmodel_split *split;
@@ -43,18 +45,28 @@ struct work {
     double arithmetic, special, accesses;
 };
 
+static enum staging staging_of(const struct costing *c, const struct profile *p)
+{
+    return p->value == BB_NONE ? STAGED_NO : c->staging[p->value];
+}
+
+/* Neighbouring elements that a work-item has one after the other. */
+static double neighbours(const struct costing *c, const struct profile *p)
+{
+    if (p->unit < 0) return 1;
+    const struct perfmodel_split *s = &c->split[p->unit];
+    bool apart = c->m->logicals[p->unit].runs && s->items > 1;
+    return (double)(apart && s->run < s->steps ? s->run : s->steps);
+}
+
 /* Neighbours that one access of an instruction may take along. */
 static double width_of(const struct costing *c, const struct profile *p)
 {
     double widest = figure(c, PERFMODEL_ACCESS_BYTES) / p->element_bytes, run = 1;
-    enum staging staging = p->value == BB_NONE ? STAGED_NO : c->staging[p->value];
     if (!(widest > 1) || p->dense) return widest > 1 ? widest : INFINITY;
-    if (staging == STAGED_NO) {
-        run = p->unit >= 0 ? (double)c->split[p->unit].steps : 1;
-    } else {
-        for (unsigned i = 0; i < p->n_logicals; i++)
-            run = fmax(run, (double)c->split[p->logicals[i]].steps);
-    }
+    if (staging_of(c, p) == STAGED_NO) return fmin(neighbours(c, p), widest);
+    for (unsigned i = 0; i < p->n_logicals; i++)
+        run = fmax(run, (double)c->split[p->logicals[i]].steps);
     return fmin(run, widest);
 }
 
@@ -144,9 +156,29 @@ static unsigned axes_of(const struct profile *p, const struct lane_axes *axes)
     return bits;
 }
 
-/* Bytes that the lanes of one bundle read, equal elements once. Whichever the lanes are, they have p values
- * on one axis and q on the other with p * q at least their number. */
-static double bundle_bytes(const struct costing *c)
+/* What one lane's loads ask of the first-level cache, if every lane differs from the others. */
+typedef double (*lane_amount)(const struct costing *c, const struct profile *p);
+
+static double lane_bytes(const struct costing *c, const struct profile *p)
+{
+    return profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS) * p->element_bytes;
+}
+
+/* Lines that a lane adds to those of the bundle, over all its accesses: a whole one unless a neighbouring
+ * work-item is in it. A staged load reads no lines of its own, or may not. */
+static double lane_lines(const struct costing *c, const struct profile *p)
+{
+    double elements = profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS);
+    double line = LINE_BYTES / p->element_bytes;
+    if (p->dense || staging_of(c, p) != STAGED_NO) return elements / line;
+    double share = 1;
+    if (p->unit >= 0 && c->split[p->unit].items > 1) share = fmin((double)c->split[p->unit].run, line) / line;
+    return elements / width_of(c, p) * share;
+}
+
+/* The sum over the lanes of a bundle, lanes that read equal elements once. Whichever the lanes are, they have
+ * p values on one axis and q on the other with p * q at least their number. */
+static double bundle_amount(const struct costing *c, lane_amount amount)
 {
     struct lane_axes axes;
     double lanes = fmin(c->items, figure(c, PERFMODEL_LANES)), of[4] = {0};
@@ -156,8 +188,7 @@ static double bundle_bytes(const struct costing *c)
         const struct profile *p = &c->m->profiles[i];
         if (!p->load || seen[p->buffer]) continue;
         seen[p->buffer] = true;
-        of[axes_of(p, &axes)] +=
-            profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS) * p->element_bytes;
+        of[axes_of(p, &axes)] += amount(c, p);
     }
     double least = fmax(1, lanes / axes.items[1]), most = fmin(lanes, axes.items[0]);
     double best = of[1] > 0 ? sqrt(of[2] * lanes / of[1]) : most;
@@ -243,8 +274,9 @@ static void charge_gpu(struct costing *c)
     charge(c, PERFMODEL_OF_ISSUE, PERFMODEL_UNIT_ISSUE, c->busy * issue);
     charge(c, PERFMODEL_OF_ACCESS, PERFMODEL_UNIT_ACCESS, c->busy * accesses);
     charge(c, PERFMODEL_OF_UNIT_L2, PERFMODEL_UNIT_L2, bytes_read(c, false));
-    charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL,
-           c->busy * (c->lanes / fmax(1, figure(c, PERFMODEL_LANES))) * bundle_bytes(c));
+    double bundles = c->busy * c->lanes / fmax(1, figure(c, PERFMODEL_LANES));
+    charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, bundles * bundle_amount(c, lane_bytes));
+    charge(c, PERFMODEL_OF_LINES, PERFMODEL_UNIT_LINES, bundles * bundle_amount(c, lane_lines));
     charge_l2(c, group_time(c, &w, issue, accesses));
     charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups);
     charge_latency(c, waves(c));
@@ -333,7 +365,7 @@ void model_floor(struct perfmodel *m)
     const double *v = m->dev.value;
     double arithmetic = 0;
     for (unsigned l = 0; l < m->n_logicals; l++)
-        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, false};
+        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, false};
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
         arithmetic += p->arithmetic * profile_product(p->logicals, p->n_logicals, whole, PART_STEPS);

@@ -11,6 +11,8 @@
 
 enum { DOMAIN_VALUES = 4096 }; /* most values of a choice, see space_universe() */
 
+enum { LONG_RUN = 32 }; /* elements of a line; shorter ones have more, and are taken to be as far apart */
+
 /* ---- the lattice of divisors ---- */
 
 static bool find_divisors(struct logical *l)
@@ -87,6 +89,9 @@ const char *logical_open(struct perfmodel *m, unsigned number)
     l->cache = base_calloc(SET_CACHE, sizeof *l->cache);
     if (!find_divisors(l)) return "an extent has more than 64 divisors";
     fill_products(l);
+    for (unsigned i = 0; i < m->n_profiles; i++)
+        l->runs = l->runs || (m->profiles[i].load && m->profiles[i].unit == (int)number);
+    l->runs = l->runs && m->dev.gpu && l->n_divisors <= MAX_RUN_DIVISORS;
     const char *why = NULL;
     for (l->n_tiles = 0; !why && l->n_tiles < l->of->n_levels; l->n_tiles++)
         why = open_tile(m, l, l->n_tiles);
@@ -98,7 +103,7 @@ void logical_close(struct logical *l)
     for (unsigned i = 0; i < l->n_tiles; i++)
         free(l->tile_divisor[i]);
     for (unsigned i = 0; l->cache && i < SET_CACHE; i++)
-        free(l->cache[i].bits);
+        free(l->cache[i].bits[MODE_GROUPS]), free(l->cache[i].bits[MODE_GLOBAL]);
     free(l->cache);
     free(l->splits);
     free(l->split_divisors);
@@ -133,21 +138,24 @@ void logical_domains(const struct perfmodel *m, const struct logical *l, const s
 
 /* ---- the walk ---- */
 
-/* Products reached so far, as numbers of divisors: groups, items, steps, and all of them. */
+/* Products reached so far, as numbers of divisors: groups, items, steps; the run; and all together. Tiles are
+ * taken from the least significant on: the run is the product of those before the first with work-items. */
+enum { GROUPS, ITEMS, STEPS, RUN, PARTS };
 struct point {
-    uint8_t part[3], total;
+    uint8_t part[PARTS], total;
 };
 
 struct walk {
     const struct logical *l;
     struct point *points;
     size_t n, capacity;
-    uint64_t *seen; /* bits over (groups, items, steps) */
+    uint64_t *seen; /* bits over the parts; the run only if it matters */
 };
 
 static size_t place_of(const struct walk *w, struct point p)
 {
-    return ((size_t)p.part[0] * w->l->n_divisors + p.part[1]) * w->l->n_divisors + p.part[2];
+    size_t n = w->l->n_divisors, at = (p.part[GROUPS] * n + p.part[ITEMS]) * n + p.part[STEPS];
+    return w->l->runs ? at * n + p.part[RUN] : at;
 }
 
 static void add_point(struct walk *w, struct point p)
@@ -162,11 +170,23 @@ static void add_point(struct walk *w, struct point p)
     w->points[w->n++] = p;
 }
 
+/* Runs beyond a cache line are as good as one of a line. */
+static void set_run(const struct walk *w, struct point *p)
+{
+    const struct logical *l = w->l;
+    uint8_t run = p->total;
+    if (!l->runs || l->divisors[p->part[ITEMS]] > 1) return;
+    for (uint8_t i = 0; i < l->n_divisors; i++)
+        if (l->divisors[i] >= LONG_RUN && l->divisors[i] < l->divisors[run]) run = i;
+    p->part[RUN] = run;
+}
+
 static void multiply(struct walk *w, struct point p, unsigned part, uint8_t by)
 {
     const struct logical *l = w->l;
+    if (l->product[p.total][by] == NO_DIVISOR) return;
+    if (part == ITEMS && l->divisors[by] > 1) set_run(w, &p);
     p.total = l->product[p.total][by];
-    if (p.total == NO_DIVISOR) return;
     p.part[part] = l->product[p.part[part]][by];
     add_point(w, p);
 }
@@ -178,8 +198,11 @@ static void multiply_global(struct walk *w, struct point p, uint8_t by)
     for (uint8_t items = 0; items < l->n_divisors; items++)
         for (uint8_t groups = 0; groups < l->n_divisors; groups++) {
             if (l->product[items][groups] != by || l->product[p.total][by] == NO_DIVISOR) continue;
-            struct point next = {{l->product[p.part[0]][groups], l->product[p.part[1]][items], p.part[2]},
-                                 l->product[p.total][by]};
+            struct point next = p;
+            if (l->divisors[items] > 1) set_run(w, &next);
+            next.part[GROUPS] = l->product[p.part[GROUPS]][groups];
+            next.part[ITEMS] = l->product[p.part[ITEMS]][items];
+            next.total = l->product[p.total][by];
             add_point(w, next);
         }
 }
@@ -190,9 +213,9 @@ static void take_tile(struct walk *w, uint64_t sizes, unsigned classes, struct w
     for (; sizes; sizes &= sizes - 1) {
         uint8_t size = (uint8_t)__builtin_ctzll(sizes);
         for (size_t i = 0; i < w->n; i++) {
-            if (size == one || classes & CLASS_SEQUENTIAL) multiply(out, w->points[i], 2, size);
-            if (classes & CLASS_ITEMS) multiply(out, w->points[i], 1, size);
-            if (classes & CLASS_GROUPS) multiply(out, w->points[i], 0, size);
+            if (size == one || classes & CLASS_SEQUENTIAL) multiply(out, w->points[i], STEPS, size);
+            if (classes & CLASS_ITEMS) multiply(out, w->points[i], ITEMS, size);
+            if (classes & CLASS_GROUPS) multiply(out, w->points[i], GROUPS, size);
             if (classes & CLASS_GLOBAL) multiply_global(out, w->points[i], size);
         }
     }
@@ -200,7 +223,7 @@ static void take_tile(struct walk *w, uint64_t sizes, unsigned classes, struct w
 
 static size_t seen_bytes(const struct logical *l)
 {
-    size_t n = (size_t)l->n_divisors * l->n_divisors * l->n_divisors;
+    size_t n = (size_t)l->n_divisors * l->n_divisors * l->n_divisors * (l->runs ? l->n_divisors : 1);
     return (n / 64 + 1) * sizeof(uint64_t);
 }
 
@@ -212,8 +235,8 @@ static size_t walk_tiles(const struct logical *l, const struct tile_domains *d, 
     struct walk now = {.l = l};
     size_t kept = 0;
     now.seen = base_calloc(1, seen_bytes(l));
-    add_point(&now, (struct point){{one, one, one}, one});
-    for (unsigned t = 0; t < l->n_tiles; t++) {
+    add_point(&now, (struct point){{one, one, one, one}, one});
+    for (unsigned t = l->n_tiles; t-- > 0;) {
         struct walk next = {.l = l};
         next.seen = base_calloc(1, seen_bytes(l));
         take_tile(&now, d->sizes[t], d->classes[t] & mode, &next);
@@ -228,38 +251,59 @@ static size_t walk_tiles(const struct logical *l, const struct tile_domains *d, 
     return kept;
 }
 
-/* A kernel has either work-groups or global work-items. */
-static const unsigned modes[] = {CLASS_SEQUENTIAL | CLASS_ITEMS | CLASS_GROUPS,
-                                 CLASS_SEQUENTIAL | CLASS_GLOBAL};
+static const unsigned mode_classes[MODE_COUNT] = {
+    [MODE_GROUPS] = CLASS_SEQUENTIAL | CLASS_ITEMS | CLASS_GROUPS,
+    [MODE_GLOBAL] = CLASS_SEQUENTIAL | CLASS_GLOBAL,
+};
 
 /* ---- splits ---- */
 
+/* The number of a split; n_splits: it is a new one. */
+static unsigned find_split(const struct logical *l, const uint8_t part[PARTS])
+{
+    unsigned i = 0;
+    while (i < l->n_splits && memcmp(l->split_divisors[i], part, PARTS) != 0)
+        i++;
+    return i;
+}
+
+static void add_split(struct logical *l, const uint8_t part[PARTS])
+{
+    if (find_split(l, part) < l->n_splits) return;
+    memcpy(l->split_divisors[l->n_splits], part, PARTS);
+    l->splits[l->n_splits++] =
+        (struct perfmodel_split){l->divisors[part[GROUPS]], l->divisors[part[ITEMS]],
+                                 l->divisors[part[STEPS]], l->divisors[part[RUN]], false};
+}
+
 void logical_list(struct logical *l, const struct tile_domains *d)
 {
-    for (unsigned mode = 0; mode < 2; mode++) {
+    for (int mode = 0; mode < MODE_COUNT; mode++) {
         struct point *points;
-        size_t n = walk_tiles(l, d, modes[mode], &points);
-        l->splits = base_realloc(l->splits, (l->n_splits + n + 1) * sizeof *l->splits);
-        l->split_divisors =
-            base_realloc(l->split_divisors, (l->n_splits + n + 1) * sizeof *l->split_divisors);
-        for (size_t i = 0; i < n; i++) {
-            memcpy(l->split_divisors[l->n_splits], points[i].part, 3);
-            l->splits[l->n_splits++] =
-                (struct perfmodel_split){l->divisors[points[i].part[0]], l->divisors[points[i].part[1]],
-                                         l->divisors[points[i].part[2]], mode == 1};
-        }
+        size_t n = walk_tiles(l, d, mode_classes[mode], &points), most = l->n_splits + n + 1;
+        l->splits = base_realloc(l->splits, most * sizeof *l->splits);
+        l->split_divisors = base_realloc(l->split_divisors, most * sizeof *l->split_divisors);
+        for (size_t i = 0; i < n; i++)
+            add_split(l, points[i].part);
         free(points);
     }
 }
 
-static void mark(const struct logical *l, struct split_set *set, const uint8_t part[3], bool global)
+/* The splits of one mode, as bits. */
+static void fill_set(const struct logical *l, struct split_set *set, enum mode mode)
 {
-    for (unsigned i = 0; i < l->n_splits; i++)
-        if (l->splits[i].global == global && memcmp(l->split_divisors[i], part, 3) == 0) {
-            set->bits[i / 64] |= UINT64_C(1) << i % 64;
-            set->count++;
-            return;
-        }
+    struct point *points;
+    size_t words = l->n_splits / 64 + 1, n = walk_tiles(l, &set->key, mode_classes[mode], &points);
+    if (!set->bits[mode]) set->bits[mode] = base_malloc(words * sizeof(uint64_t));
+    memset(set->bits[mode], 0, words * sizeof(uint64_t));
+    set->count[mode] = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned split = find_split(l, points[i].part);
+        if (split == l->n_splits) continue;
+        set->bits[mode][split / 64] |= UINT64_C(1) << split % 64;
+        set->count[mode]++;
+    }
+    free(points);
 }
 
 const struct split_set *logical_set(struct logical *l, const struct tile_domains *d)
@@ -267,16 +311,9 @@ const struct split_set *logical_set(struct logical *l, const struct tile_domains
     uint64_t h = hash_finish(hash_bytes(HASH_START, d, sizeof *d));
     struct split_set *set = &l->cache[h % SET_CACHE];
     if (set->used && memcmp(&set->key, d, sizeof *d) == 0) return set;
-    size_t bytes = (l->n_splits / 64 + 1) * sizeof *set->bits;
-    if (!set->bits) set->bits = base_malloc(bytes);
-    memset(set->bits, 0, bytes);
-    *set = (struct split_set){.key = *d, .used = true, .bits = set->bits};
-    for (unsigned mode = 0; mode < 2; mode++) {
-        struct point *points;
-        size_t n = walk_tiles(l, d, modes[mode], &points);
-        for (size_t i = 0; i < n; i++)
-            mark(l, set, points[i].part, mode == 1);
-        free(points);
-    }
+    set->key = *d;
+    set->used = true;
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        fill_set(l, set, (enum mode)mode);
     return set;
 }

@@ -12,7 +12,8 @@
 enum {
     MAX_DIVISORS = 64,
     MAX_TILES = BB_MAX_LEVELS,
-    MAX_MAPPINGS = 1 << 20, /* beyond that the model does without mappings */
+    MAX_RUN_DIVISORS = 32,  /* beyond that runs are taken to be 1 */
+    MAX_MAPPINGS = 1 << 21, /* beyond that the model does without mappings */
     MAX_BUFFERS = 32,
     NO_DIVISOR = 255,
     SET_CACHE = 1024,  /* sets of splits kept of each logical dimension */
@@ -21,6 +22,9 @@ enum {
 
 /* Classes of a tile, as bits. */
 enum { CLASS_SEQUENTIAL = 1, CLASS_ITEMS = 2, CLASS_GROUPS = 4, CLASS_GLOBAL = 8, CLASS_ALL = 15 };
+
+/* A kernel has either work-groups or global work-items, for all logical dimensions. */
+enum mode { MODE_GROUPS, MODE_GLOBAL, MODE_COUNT };
 
 /* The domains of a logical dimension's tiles: divisors as bits, classes as bits. */
 struct tile_domains {
@@ -32,13 +36,14 @@ struct tile_domains {
 struct split_set {
     struct tile_domains key;
     bool used;
-    unsigned count;
-    uint64_t *bits; /* by number of split */
+    unsigned count[MODE_COUNT];
+    uint64_t *bits[MODE_COUNT]; /* by number of split */
 };
 
 struct logical {
     const struct bb_logical *of;
     unsigned n_tiles, n_divisors;
+    bool runs; /* the distance of work-items matters: some access runs through it element by element */
     int64_t divisors[MAX_DIVISORS];
     uint8_t product[MAX_DIVISORS][MAX_DIVISORS]; /* NO_DIVISOR: it does not divide the extent */
     uint8_t *tile_divisor[MAX_TILES];            /* [value of size(tile)] -> divisor */
@@ -46,7 +51,7 @@ struct logical {
     uint32_t kind_slot[MAX_TILES]; /* of the dimension that stands for the tile; UINT32_MAX: none */
     unsigned n_splits;
     struct perfmodel_split *splits;
-    uint8_t (*split_divisors)[3]; /* [split] groups, items, steps */
+    uint8_t (*split_divisors)[4]; /* [split] groups, items, steps, run */
     struct split_set *cache;      /* [SET_CACHE] */
 };
 
@@ -68,15 +73,17 @@ struct profile {
     uint8_t reduced[BB_MAX_LOGICALS]; /* logicals of the chain */
 };
 
-/* All mappings for one state of staging, cheapest first. */
+/* All mappings for one state of staging: a mapping's number is that of its splits in mixed radix. */
 struct mapping {
     float cost; /* rounded down */
+    uint32_t number;
     uint16_t split[PERFMODEL_LOGICALS];
 };
 struct mapping_table {
     bool built;
     size_t count;
-    struct mapping *mappings;
+    struct mapping *mappings; /* those that the device can run, cheapest first */
+    float *costs;             /* by number; INFINITY: it cannot */
 };
 
 enum staging { STAGED_OPEN, STAGED_NO, STAGED_YES, STAGING_COUNT };
@@ -86,7 +93,8 @@ struct kept_bound {
     uint64_t *key;
     bool used;
     double ns;
-    size_t mapping; /* place in its table; SIZE_MAX: none */
+    uint32_t mapping; /* its number; UINT32_MAX: none */
+    enum mode mode;   /* that allows it */
     unsigned table;
 };
 
@@ -146,6 +154,8 @@ void model_floor(struct perfmodel *m);
 
 /* The mappings under the staging that `table` numbers, built on first use. */
 const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table);
+/* The splits of a mapping. */
+void mapping_splits(const struct perfmodel *m, uint32_t number, struct perfmodel_split *split);
 void staging_of_table(const struct perfmodel *m, unsigned table, enum staging *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include "core/base/hash.h"
 #include "perfmodel/model.h"
 
-enum { FAR = 16 }; /* elements: neighbours at this distance share no vector and no sector */
+enum { FAR = 32 }; /* elements: neighbours at this distance share no vector, sector or line */
 
 static bool owns(const struct bb_inst *inst, uint32_t logical)
 {

@@ -18,31 +18,33 @@ static int compare_mappings(const void *pa, const void *pb)
 {
     const struct mapping *a = pa, *b = pb;
     if (a->cost != b->cost) return a->cost < b->cost ? -1 : 1;
-    for (unsigned l = 0; l < PERFMODEL_LOGICALS; l++)
-        if (a->split[l] != b->split[l]) return a->split[l] < b->split[l] ? -1 : 1;
-    return 0;
+    return (a->number > b->number) - (a->number < b->number);
 }
 
-static size_t count_mappings(const struct perfmodel *m)
+static uint32_t count_mappings(const struct perfmodel *m)
 {
-    size_t n = 1;
+    uint32_t n = 1;
     for (unsigned l = 0; l < m->n_logicals; l++)
         n *= m->logicals[l].n_splits;
     return n;
 }
 
-/* The number-th combination of splits; false: it mixes groups and global work-items. */
-static bool nth_mapping(const struct perfmodel *m, size_t number, struct mapping *out,
-                        struct perfmodel_split *split)
+void mapping_splits(const struct perfmodel *m, uint32_t number, struct perfmodel_split *split)
 {
-    *out = (struct mapping){0};
     for (unsigned l = 0; l < m->n_logicals; l++) {
-        out->split[l] = (uint16_t)(number % m->logicals[l].n_splits);
-        split[l] = m->logicals[l].splits[out->split[l]];
+        split[l] = m->logicals[l].splits[number % m->logicals[l].n_splits];
         number /= m->logicals[l].n_splits;
-        if (split[l].global != split[0].global) return false;
     }
-    return true;
+}
+
+static struct mapping make_mapping(const struct perfmodel *m, uint32_t number, float cost)
+{
+    struct mapping out = {.cost = cost, .number = number};
+    for (unsigned l = 0; l < m->n_logicals; l++) {
+        out.split[l] = (uint16_t)(number % m->logicals[l].n_splits);
+        number /= m->logicals[l].n_splits;
+    }
+    return out;
 }
 
 /* Single precision, never above the double. */
@@ -52,22 +54,30 @@ static float round_down(double x)
     return (double)f > x ? nextafterf(f, 0) : f;
 }
 
-static void build(struct perfmodel *m, struct mapping_table *t, unsigned number)
+static void fill_costs(const struct perfmodel *m, struct mapping_table *t, uint32_t n, unsigned number)
 {
     struct perfmodel_split split[PERFMODEL_LOGICALS];
     enum staging *staging = base_calloc(m->bb->n_values + 1, sizeof *staging);
-    size_t all = count_mappings(m);
     staging_of_table(m, number, staging);
-    t->mappings = base_malloc((all + 1) * sizeof *t->mappings);
-    for (size_t i = 0; i < all; i++) {
-        struct mapping *out = &t->mappings[t->count];
-        double cost = nth_mapping(m, i, out, split) ? mapping_cost(m, split, staging, NULL) : INFINITY;
-        out->cost = round_down(cost);
-        if (isfinite(cost)) t->count++;
+    t->costs = base_malloc((n + 1) * sizeof *t->costs);
+    for (uint32_t i = 0; i < n; i++) {
+        mapping_splits(m, i, split);
+        t->costs[i] = round_down(mapping_cost(m, split, staging, NULL));
+        t->count += isfinite(t->costs[i]) != 0;
     }
+    free(staging);
+}
+
+static void build(struct perfmodel *m, struct mapping_table *t, unsigned number)
+{
+    uint32_t n = count_mappings(m);
+    fill_costs(m, t, n, number);
+    t->mappings = base_malloc((t->count + 1) * sizeof *t->mappings);
+    struct mapping *out = t->mappings;
+    for (uint32_t i = 0; i < n; i++)
+        if (isfinite(t->costs[i])) *out++ = make_mapping(m, i, t->costs[i]);
     qsort(t->mappings, t->count, sizeof *t->mappings, compare_mappings);
     t->built = true;
-    free(staging);
 }
 
 const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table)

@@ -114,7 +114,7 @@ static void put_gpu_rates(struct perfmodel_device *out, const struct device *dev
     if (a->float_lanes > 0) put_rate(out, PERFMODEL_UNIT_ISSUE, ghz * 128, m[CHARACTERIZE_UNIT_FP32]);
     put_rate(out, PERFMODEL_UNIT_ACCESS, ghz * a->access_lanes, m[CHARACTERIZE_UNIT_ACCESS]);
     put_rate(out, PERFMODEL_UNIT_LOCAL, ghz * a->local_bytes, m[CHARACTERIZE_UNIT_LOCAL]);
-    put_rate(out, PERFMODEL_UNIT_LINES, 0, m[CHARACTERIZE_UNIT_LINES]);
+    put_rate(out, PERFMODEL_UNIT_LINES, ghz * a->local_bytes / 128, m[CHARACTERIZE_UNIT_LINES]);
     put_rate(out, PERFMODEL_GROUPS, 0, m[CHARACTERIZE_GROUPS]);
     put_rate(out, PERFMODEL_L2, 0, m[CHARACTERIZE_L2]);
     put_rate(out, PERFMODEL_UNIT_L2, ghz * a->cache_bytes, m[CHARACTERIZE_UNIT_L2]);
