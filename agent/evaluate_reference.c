@@ -1,0 +1,87 @@
+/* The reference of a problem: inputs, the naive kernel's outputs on them, and their check against the Lift
+ * interpreter (design page `distribution`, "The agent"). */
+#include <stdlib.h>
+
+#include "agent/evaluate_state.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/space/space.h"
+
+static struct verify_task *task_of(const struct problem *p, const struct device *dev, uint64_t seed,
+                                   struct diag *d)
+{
+    const struct backbone *bb = p->backbone;
+    struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
+    struct verify_task *t = NULL;
+    bool fits = true;
+    for (unsigned i = 0; i < bb->n_buffers; i++) {
+        const struct bb_buffer *b = &bb->buffers[i];
+        shape[i] = (struct verify_buffer){.type = b->type, .elements = b->elements, .output = b->output};
+        if (fits && b->elements > dev->max_alloc_bytes / (int64_t)scalar_type_bytes(b->type)) {
+            fits = false;
+            diag_plain(d, "%s: '%s' is larger than the device's largest buffer", dev->name, b->name);
+        }
+    }
+    if (fits) t = verify_task_new(shape, bb->n_buffers, seed, d);
+    free(shape);
+    return t;
+}
+
+static bool naive_kernel(const struct problem *p, struct cg_kernel *out)
+{
+    struct diag *ignored = diag_new();
+    char why[160];
+    struct space_state *st = problem_naive(p, ignored);
+    bool ok = st && problem_kernel(p, st, NULL, out, why, sizeof why);
+    if (st) space_state_free(st);
+    diag_free(ignored);
+    return ok;
+}
+
+/* The reference from the naive kernel, or, where the space has none and the problem is small, from the
+ * interpreter. */
+static bool fill_reference(struct evaluator *ev, const struct problem *p, const unsigned *input_of,
+                           struct diag *d)
+{
+    struct cg_kernel naive;
+    if (!naive_kernel(p, &naive)) {
+        bool small = verify_interpretable(ev->task, p->program);
+        if (small)
+            verify_interpret(ev->task, input_of, p->program);
+        else
+            diag_plain(
+                d, "no reference: the naive implementation is not in the space, and the problem is too large "
+                   "for the interpreter");
+        return small;
+    }
+    struct evaluation e;
+    evaluate_alone(ev, RUNNER_REFERENCE, &naive, &(struct eval_settings){0}, &e);
+    cg_kernel_free(&naive);
+    if (e.status != EVAL_OK)
+        diag_plain(d, "the naive kernel fails: %s: %s", eval_status_name(e.status), e.message);
+    return e.status == EVAL_OK;
+}
+
+static bool make_reference(struct evaluator *ev, const struct problem *p, uint64_t seed, struct diag *d)
+{
+    const struct backbone *bb = p->backbone;
+    unsigned *input_of = base_calloc(bb->n_buffers, sizeof *input_of);
+    for (unsigned i = 0; i < bb->n_buffers; i++)
+        input_of[i] = bb->buffers[i].input;
+    bool ok = fill_reference(ev, p, input_of, d) &&
+              verify_reference(ev->task, input_of, p->program, seed, ev->tolerance, d);
+    free(input_of);
+    return ok;
+}
+
+struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
+                                uint64_t seed, struct diag *d)
+{
+    static const struct verify_tolerance none[VERIFY_SETS] = {{.exact = true}, {.absolute = 0}};
+    struct verify_task *task = task_of(p, dev, seed, d);
+    if (!task) return NULL;
+    struct evaluator *ev = evaluator_start(&task, dev, runners, none, d);
+    if (!ev || make_reference(ev, p, seed, d)) return ev;
+    evaluator_free(ev);
+    return NULL;
+}

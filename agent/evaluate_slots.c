@@ -1,0 +1,296 @@
+/* Runners, the device lock and the clock that kills (design page `distribution`, "Runners" and "Hopeless
+ * candidates").
+ *
+ * A runner is STARTING, IDLE, BUILDING, WAITING for the lock or RUNNING with it. On a CPU device the others
+ * are stopped while one holds the lock. Every state but IDLE and WAITING has a kill time; a runner that dies
+ * or is killed costs its candidate, and another is forked in its place. Three failed starts in a row mean
+ * that the device is lost. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+
+#include "agent/evaluate_state.h"
+
+enum { MAX_FAILED_STARTS = 3 };
+static const double START_MS = 120e3, BUILD_MS = 60e3; /* kill times */
+
+/* ---- queues ---- */
+
+void evaluate_push(struct queue *q, struct pending *j)
+{
+    j->next = NULL;
+    *q->end = j;
+    q->end = &j->next;
+}
+
+struct pending *evaluate_pop(struct queue *q)
+{
+    struct pending *j = q->first;
+    if (j && !(q->first = j->next)) q->end = &q->first;
+    return j;
+}
+
+/* ---- the device lock ---- */
+
+static void stop_others(struct evaluator *ev)
+{
+    for (unsigned i = 0; i < ev->n_slots; i++) {
+        struct slot *s = &ev->slots[i];
+        if (s == ev->holder || s->pid <= 0 || s->stopped_at > 0) continue;
+        kill(s->pid, SIGSTOP);
+        s->stopped_at = child_now_ms();
+    }
+}
+
+static void continue_all(struct evaluator *ev)
+{
+    for (unsigned i = 0; i < ev->n_slots; i++) {
+        struct slot *s = &ev->slots[i];
+        if (!(s->stopped_at > 0)) continue;
+        kill(s->pid, SIGCONT);
+        s->kill_at += child_now_ms() - s->stopped_at;
+        s->stopped_at = 0;
+    }
+}
+
+static void unlock(struct evaluator *ev, const struct slot *s)
+{
+    if (ev->holder != s) return;
+    ev->holder = NULL;
+    continue_all(ev);
+}
+
+static void running_alive(struct slot *s)
+{
+    s->kill_at = child_now_ms() + 3e-6 * s->job->limit_ns + 1e3;
+}
+
+/* Gives the lock to the runner that has waited longest. */
+static void grant(struct evaluator *ev)
+{
+    struct slot *next = NULL;
+    for (unsigned i = 0; i < ev->n_slots && !ev->holder; i++) {
+        struct slot *s = &ev->slots[i];
+        if (s->state == WAITING && (!next || s->ticket < next->ticket)) next = s;
+    }
+    if (!next) return;
+    ev->holder = next;
+    if (!ev->gpu) stop_others(ev);
+    next->state = RUNNING;
+    running_alive(next);
+    child_send(next->fd, RUNNER_GO, NULL, 0);
+}
+
+/* ---- runners ---- */
+
+void evaluate_start_runner(struct evaluator *ev, struct slot *s)
+{
+    *s = (struct slot){.fd = -1, .state = STARTING, .kill_at = child_now_ms() + START_MS};
+    s->pid = child_fork(&s->fd, runner_main, &ev->setup);
+}
+
+static void finish(struct evaluator *ev, struct slot *s, const struct evaluation *e)
+{
+    s->job->result = *e;
+    evaluate_push(&ev->done, s->job);
+    s->job = NULL;
+}
+
+void evaluate_lose(struct evaluator *ev)
+{
+    ev->lost = true;
+    for (struct pending *j; (j = evaluate_pop(&ev->waiting));) {
+        j->result = (struct evaluation){.status = EVAL_DEVICE_LOST};
+        snprintf(j->result.message, EVAL_MESSAGE, "%s", ev->start_error);
+        evaluate_push(&ev->done, j);
+    }
+}
+
+static void count_failed_start(struct evaluator *ev, const char *why)
+{
+    if (why[0]) snprintf(ev->start_error, sizeof ev->start_error, "%.*s", EVAL_MESSAGE - 1, why);
+    if (++ev->failed_starts >= MAX_FAILED_STARTS) evaluate_lose(ev);
+}
+
+/* Kills a runner and starts another, unless the device is lost. Returns the wait status. */
+static int replace(struct evaluator *ev, struct slot *s)
+{
+    s->stopped_at = 0;
+    int status = child_kill(s->pid, s->fd);
+    s->pid = 0;
+    s->fd = -1;
+    unlock(ev, s);
+    if (!ev->lost) evaluate_start_runner(ev, s);
+    return status;
+}
+
+/* The runner is gone, or silent beyond its kill time. */
+static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
+{
+    struct evaluation e = {.status = overdue ? EVAL_TIMEOUT : EVAL_CRASHED};
+    struct pending *job = s->job;
+    s->job = NULL;
+    if (!job && s->state == STARTING)
+        count_failed_start(ev, overdue ? "the driver does not answer" : "the driver crashed");
+    bool building = s->state == BUILDING;
+    int status = replace(ev, s);
+    if (!job) return;
+    const char *phase = building ? "building" : "running";
+    if (overdue)
+        snprintf(e.message, EVAL_MESSAGE, "killed: no sign of life while %s", phase);
+    else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+        snprintf(e.message, EVAL_MESSAGE, "the process died of signal %d while %s", WTERMSIG(status), phase);
+    else
+        snprintf(e.message, EVAL_MESSAGE, "the process ended while %s", phase);
+    job->result = e;
+    evaluate_push(&ev->done, job);
+}
+
+static void on_hello(struct evaluator *ev, struct slot *s, const char *why)
+{
+    if (why[0]) {
+        count_failed_start(ev, why);
+        replace(ev, s);
+        return;
+    }
+    ev->failed_starts = 0;
+    s->state = IDLE;
+    s->kill_at = INFINITY;
+}
+
+static void on_result(struct evaluator *ev, struct slot *s, const struct runner_result *r)
+{
+    unlock(ev, s);
+    s->state = IDLE;
+    s->kill_at = INFINITY;
+    finish(ev, s, &r->evaluation);
+    if (r->retire) replace(ev, s);
+}
+
+static void on_ready(struct evaluator *ev, struct slot *s)
+{
+    unlock(ev, s);
+    s->state = WAITING;
+    s->kill_at = INFINITY;
+    s->ticket = ev->tickets++;
+}
+
+/* Handles one frame; false: it makes no sense. */
+static bool on_frame(struct evaluator *ev, struct slot *s, uint32_t kind, void *payload, size_t bytes)
+{
+    if (kind == RUNNER_HELLO && s->state == STARTING && bytes == EVAL_MESSAGE) {
+        ((char *)payload)[bytes - 1] = '\0';
+        on_hello(ev, s, payload);
+    } else if (kind == RUNNER_RESULT && s->job && bytes == sizeof(struct runner_result)) {
+        struct runner_result r;
+        memcpy(&r, payload, sizeof r);
+        r.evaluation.message[EVAL_MESSAGE - 1] = '\0';
+        if (r.evaluation.n_samples > EVAL_MAX_SAMPLES) return false;
+        on_result(ev, s, &r);
+    } else if (kind == RUNNER_READY && s->job && bytes == 0) {
+        on_ready(ev, s);
+    } else if (kind == RUNNER_ALIVE && s->state == RUNNING && bytes == 0) {
+        running_alive(s);
+    } else {
+        return kind == RUNNER_ALIVE && s->state == BUILDING;
+    }
+    return true;
+}
+
+/* Takes one whole frame out of the input. 1: handled, 0: incomplete, -1: nonsense. */
+static int take_frame(struct evaluator *ev, struct slot *s)
+{
+    struct child_frame frame;
+    if (s->length < sizeof frame) return 0;
+    memcpy(&frame, s->in, sizeof frame);
+    if (frame.length > RUNNER_MAX_REPLY) return -1;
+    size_t whole = sizeof frame + frame.length;
+    if (s->length < whole) return 0;
+    unsigned char payload[RUNNER_MAX_REPLY];
+    memcpy(payload, s->in + sizeof frame, frame.length);
+    memmove(s->in, s->in + whole, s->length -= whole);
+    return on_frame(ev, s, frame.kind, payload, frame.length) ? 1 : -1;
+}
+
+static void receive(struct evaluator *ev, struct slot *s)
+{
+    ssize_t n = recv(s->fd, s->in + s->length, sizeof s->in - s->length, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n <= 0) {
+        on_death(ev, s, false);
+        return;
+    }
+    s->length += (size_t)n;
+    pid_t pid = s->pid;
+    int taken = 1;
+    while (taken == 1 && s->pid == pid)
+        taken = take_frame(ev, s);
+    if (taken < 0 && s->pid == pid) on_death(ev, s, false);
+}
+
+/* ---- the loop ---- */
+
+static void dispatch(struct evaluator *ev)
+{
+    for (unsigned i = 0; i < ev->n_slots; i++) {
+        struct slot *s = &ev->slots[i];
+        if (s->state != IDLE || s->pid <= 0 || s->stopped_at > 0) continue;
+        if (!(s->job = evaluate_pop(&ev->waiting))) return;
+        s->state = BUILDING;
+        s->kill_at = child_now_ms() + BUILD_MS;
+        child_send(s->fd, RUNNER_JOB, s->job->message, s->job->bytes);
+    }
+}
+
+static double next_kill(const struct evaluator *ev)
+{
+    double at = INFINITY;
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        if (ev->slots[i].pid > 0 && !(ev->slots[i].stopped_at > 0)) at = fmin(at, ev->slots[i].kill_at);
+    return at;
+}
+
+static void kill_overdue(struct evaluator *ev)
+{
+    double now = child_now_ms();
+    for (unsigned i = 0; i < ev->n_slots; i++) {
+        struct slot *s = &ev->slots[i];
+        if (s->pid > 0 && !(s->stopped_at > 0) && s->kill_at <= now) on_death(ev, s, true);
+    }
+}
+
+static void arm_timer(const struct evaluator *ev)
+{
+    double ms = next_kill(ev) - child_now_ms();
+    struct itimerspec t = {0};
+    if (ms < 1e9) {
+        ms = fmax(ms, 1);
+        t.it_value.tv_sec = (time_t)(ms / 1e3);
+        t.it_value.tv_nsec = (long)(fmod(ms, 1e3) * 1e6);
+    }
+    timerfd_settime(ev->timer, 0, &t, NULL);
+}
+
+void evaluate_step(struct evaluator *ev, int wait_ms)
+{
+    struct pollfd p[EVALUATE_MAX_RUNNERS + 1];
+    dispatch(ev);
+    grant(ev);
+    arm_timer(ev);
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        p[i] = (struct pollfd){.fd = ev->slots[i].fd, .events = POLLIN};
+    p[ev->n_slots] = (struct pollfd){.fd = ev->timer, .events = POLLIN};
+    if (poll(p, ev->n_slots + 1, wait_ms) > 0)
+        for (unsigned i = 0; i < ev->n_slots; i++)
+            if (p[i].revents && ev->slots[i].fd == p[i].fd) receive(ev, &ev->slots[i]);
+    kill_overdue(ev);
+    dispatch(ev);
+    grant(ev);
+    arm_timer(ev);
+}

@@ -1,0 +1,72 @@
+/* The evaluator's state, shared by the files evaluate*.c: evaluate.c takes jobs and gives results,
+ * evaluate_slots.c runs them on its runners, evaluate_reference.c makes what they are verified against. One
+ * thread owns all of it. */
+#ifndef THRESH_AGENT_EVALUATE_STATE_H
+#define THRESH_AGENT_EVALUATE_STATE_H
+
+#include <sys/types.h>
+
+#include "agent/child.h"
+#include "agent/runner.h"
+
+enum { EVALUATE_MAX_RUNNERS = 16 };
+
+/* A job from its submission until its result is taken. */
+struct pending {
+    struct pending *next;
+    uint64_t id;
+    double limit_ns;
+    void *message;
+    size_t bytes;
+    struct evaluation result;
+};
+
+struct queue {
+    struct pending *first, **end;
+};
+
+enum slot_state { STARTING, IDLE, BUILDING, WAITING, RUNNING };
+
+struct slot {
+    pid_t pid;
+    int fd;
+    enum slot_state state;
+    struct pending *job;
+    double kill_at, stopped_at; /* ms; INFINITY: none. stopped_at 0: not stopped */
+    uint64_t ticket;            /* place in the line for the lock */
+    size_t length;              /* bytes of `in` */
+    unsigned char in[sizeof(struct child_frame) + RUNNER_MAX_REPLY];
+};
+
+struct evaluator {
+    struct verify_task *task;
+    struct runner_setup setup;
+    bool gpu, lost;
+    struct verify_tolerance tolerance[VERIFY_SETS];
+    unsigned n_slots;
+    struct slot slots[EVALUATE_MAX_RUNNERS];
+    struct slot *holder; /* of the device lock */
+    uint64_t tickets;
+    unsigned failed_starts;
+    char start_error[EVAL_MESSAGE];
+    struct queue waiting, done;
+    unsigned in_flight; /* submitted, result not taken */
+    int timer;          /* timerfd at the next kill time */
+};
+
+void evaluate_push(struct queue *q, struct pending *j);
+struct pending *evaluate_pop(struct queue *q); /* NULL: empty */
+
+/* Forks a runner into the slot. */
+void evaluate_start_runner(struct evaluator *ev, struct slot *s);
+/* One step: hand out jobs and the lock, wait for the runners at most wait_ms (-1: until something happens),
+ * serve them. */
+void evaluate_step(struct evaluator *ev, int wait_ms);
+/* Ends what waits: the device is lost. */
+void evaluate_lose(struct evaluator *ev);
+
+/* Submits to an idle evaluator and waits. */
+void evaluate_alone(struct evaluator *ev, enum runner_mode mode, const struct cg_kernel *k,
+                    const struct eval_settings *s, struct evaluation *out);
+
+#endif
