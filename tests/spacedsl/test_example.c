@@ -1,0 +1,125 @@
+/* The design page's example, every construct in one file: it compiles, its instance is read, and at random
+ * leaves the defined axis and the work-group size through the quotient are what a direct evaluation of their
+ * definitions gives. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/pcg32.h"
+#include "core/space/data.h"
+#include "core/space/space.h"
+#include "spacedsl/model.h"
+
+enum { EXAMPLE_I, EXAMPLE_J, EXAMPLE_D0, EXAMPLE_D1, EXAMPLE_E0, EXAMPLE_STATEMENTS };
+
+/* The code of a choice; -1: it does not exist or is not live. */
+static int64_t example_code(const struct space_state *leaf, const char *choice, uint32_t a, uint32_t b)
+{
+    const struct space *s = space_of(leaf);
+    bool flipped = false, pair = b != UINT32_MAX;
+    uint32_t slot =
+        space_slot_find(s, (unsigned)space_group_find(s, choice), (uint32_t[]){a, b}, pair ? 2 : 1, &flipped);
+    if (slot == UINT32_MAX || !space_is_live(leaf, slot)) return -1;
+    uint32_t value = space_first_value(leaf, slot);
+    return space_value_code(s, slot, flipped ? space_value_mirror(s, slot, value) : value);
+}
+
+static int64_t example_order(const struct space_state *leaf, uint32_t a, uint32_t b)
+{
+    return example_code(leaf, "order", a, b); /* 0 BEFORE, 1 AFTER, 2 INNER, 3 OUTER, 4 MERGED */
+}
+
+static int64_t example_axis(const struct space_state *leaf, uint32_t d)
+{
+    int64_t code = example_code(leaf, "map_encoding", d, UINT32_MAX);
+    return code != 1 ? code : d == EXAMPLE_D1 ? example_axis(leaf, EXAMPLE_D0) : 0;
+}
+
+/* Work-items along an axis around an instruction: each class of merged loops once. */
+static int64_t example_lcl(const struct space_state *leaf, uint32_t inst, int64_t axis)
+{
+    int64_t product = 1;
+    for (uint32_t d = EXAMPLE_D0; d < EXAMPLE_STATEMENTS; d++) {
+        bool counts = example_order(leaf, d, inst) == 3 && example_axis(leaf, d) == 10 + axis;
+        for (uint32_t e = EXAMPLE_D0; e < d; e++)
+            if (example_order(leaf, e, inst) == 3 && example_order(leaf, e, d) == 4) counts = false;
+        if (counts) product *= example_code(leaf, "size", d == EXAMPLE_D1, UINT32_MAX);
+    }
+    return product;
+}
+
+/* j is a statement only if the value is staged. */
+static void example_check(const struct space_state *leaf)
+{
+    int64_t items = 1;
+    bool staged = example_code(leaf, "staged", 0, UINT32_MAX) == 1;
+    for (int64_t axis = 0; axis < 3; axis++) {
+        int64_t most = example_lcl(leaf, EXAMPLE_I, axis),
+                other = staged ? example_lcl(leaf, EXAMPLE_J, axis) : 0;
+        items *= most > other ? most : other;
+    }
+    cr_assert_leq(items, 4, "max_threads");
+    for (uint32_t d = EXAMPLE_D0; d < EXAMPLE_STATEMENTS; d++) {
+        bool thread = example_code(leaf, "dim_kind", d, UINT32_MAX) == 3;
+        cr_assert_eq(thread, example_axis(leaf, d) / 10 == 1);
+    }
+    cr_assert_eq(example_code(leaf, "size", 0, UINT32_MAX) * example_code(leaf, "size", 1, UINT32_MAX), 8);
+    cr_assert_eq(example_code(leaf, "mem_space", 0, UINT32_MAX) >= 0, staged);
+    cr_assert(!staged || example_order(leaf, EXAMPLE_D0, EXAMPLE_E0) == 4, "the pair of the relation");
+    int64_t outer = example_code(leaf, "map_encoding", EXAMPLE_D0, UINT32_MAX);
+    cr_assert(example_order(leaf, EXAMPLE_D0, EXAMPLE_D1) == 3 && outer >= 20 && outer <= 22, "the chain");
+}
+
+static char *example_read(const char *path, struct diag *d)
+{
+    size_t n;
+    char *text = source_read_file(path, 1 << 20, &n, d);
+    cr_assert_not_null(text, "run from the root of the repository");
+    return text;
+}
+
+/* A random leaf below the root, or false at a dead end. */
+static bool example_descend(struct space_state *st, struct pcg32 *rng)
+{
+    uint32_t slot, values[64];
+    while ((slot = space_next_choice(st, NULL, 0)) != UINT32_MAX) {
+        uint32_t n = space_values(st, slot, values);
+        if (!space_apply(st, (struct space_action){slot, values[pcg32_below(rng, n)]}, NULL)) return false;
+    }
+    return true;
+}
+
+Test(spacedsl_example, leaves_mean_what_the_definitions_say)
+{
+    struct arena *a = arena_new();
+    struct diag *d = diag_new();
+    char *text = example_read("tests/spacedsl/example.space", d),
+         *json = example_read("tests/spacedsl/example.json", d);
+    struct source src = {"example.space", text, strlen(text)};
+    const struct space_def *def = spacedsl_compile(&src, a, d);
+    struct space_data *data = def ? space_data_from_json("example.json", json, def, d) : NULL;
+    struct space *s = data ? space_instantiate(def, data, d) : NULL;
+    diag_print(d, stderr);
+    cr_assert_not_null(s);
+    struct space_state *st = space_root(s, NULL);
+    struct pcg32 rng = pcg32_seed(5, 1);
+    unsigned leaves = 0;
+    for (int i = 0; i < 400; i++) {
+        space_mark m = space_snapshot(st);
+        if (example_descend(st, &rng)) {
+            example_check(st);
+            leaves++;
+        }
+        space_rollback(st, m);
+    }
+    cr_assert_gt(leaves, 50, "%u leaves", leaves);
+    space_state_free(st);
+    space_free(s);
+    space_data_free(data);
+    diag_free(d);
+    arena_free(a);
+    free(text);
+    free(json);
+}
