@@ -1,0 +1,178 @@
+/* Constraints and triggers as instances: for every tuple of objects of its prefix a constraint is grounded,
+ * taken apart at its conjunctions and handed to shape.c. A latent object is live if and only if one of the
+ * conditions that activate it holds: that is an instance too. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/space/ground.h"
+
+static int32_t kid(const struct grounder *g, const struct space_node *n, unsigned i)
+{
+    return g->s->def->kids[n->first + (int32_t)i];
+}
+
+/* Objects that a trigger names, with their root sets. */
+static void each_activated(struct grounder *g, const struct space_trigger *t,
+                           void (*each)(struct grounder *g, int32_t root, int64_t object, void *ctx),
+                           void *ctx)
+{
+    const struct space_node *list = &g->s->def->nodes[t->objects];
+    for (unsigned i = 0; i < list->n; i++) {
+        struct items objects = {0};
+        ground_collect(g, kid(g, list, i), &objects);
+        for (size_t k = 0; k < objects.n; k++)
+            if (objects.at[k] >= 0 && objects.at[k] < g->s->root_sizes[t->roots[i]])
+                each(g, t->roots[i], objects.at[k], ctx);
+    }
+}
+
+static void make_latent(struct grounder *g, int32_t root, int64_t object, void *ctx)
+{
+    struct space *s = g->s;
+    (void)ctx;
+    if (!s->liveness[root]) {
+        size_t n = (size_t)s->root_sizes[root];
+        s->liveness[root] = ARENA_ARRAY(s->arena, uint32_t, n + 1);
+        memset(s->liveness[root], 0xff, n * sizeof(uint32_t));
+    }
+    if (s->liveness[root][object] != SPACE_NONE) return;
+    size_t cap = s->cap_latent;
+    s->latent_root = arena_grow(s->arena, s->latent_root, &cap, s->n_latent + 1, sizeof(uint32_t));
+    s->latent_object =
+        arena_grow(s->arena, s->latent_object, &s->cap_latent, s->n_latent + 1, sizeof(uint32_t));
+    s->latent_root[s->n_latent] = (uint32_t)root;
+    s->latent_object[s->n_latent] = (uint32_t)object;
+    s->liveness[root][object] = s->n_latent++;
+}
+
+static void visit_latent(struct grounder *g, const void *what)
+{
+    each_activated(g, what, make_latent, NULL);
+}
+
+void ground_latent(struct space *s)
+{
+    struct grounder g = {.s = s, .a = arena_new()};
+    for (int32_t i = 0; i < s->def->n_triggers; i++) {
+        const struct space_trigger *t = &s->def->triggers[i];
+        ground_each_tuple(&g, t->domains, t->n_vars, 0, visit_latent, t);
+    }
+    arena_free(g.a);
+}
+
+/* ---- triggers: live(o) <-> one of its conditions ---- */
+
+struct conditions {
+    struct ground_node ***terms; /* [latent] */
+    size_t *n, *cap;
+    uint32_t *trigger; /* [latent]: the first */
+    struct arena *arena;
+};
+
+struct trigger_visit {
+    const struct space_trigger *trigger;
+    uint32_t number;
+    struct conditions *out;
+};
+
+struct activation {
+    const struct trigger_visit *visit;
+    struct ground_node *condition;
+};
+
+static void add_condition(struct grounder *g, int32_t root, int64_t object, void *ctx)
+{
+    const struct activation *act = ctx;
+    struct conditions *out = act->visit->out;
+    uint32_t latent = g->s->liveness[root][object] - g->s->n_slots;
+    if (!out->n[latent]) out->trigger[latent] = act->visit->number;
+    out->terms[latent] = arena_grow(out->arena, out->terms[latent], &out->cap[latent], out->n[latent] + 1,
+                                    sizeof(struct ground_node *));
+    out->terms[latent][out->n[latent]++] = act->condition;
+}
+
+static void visit_trigger(struct grounder *g, const void *what)
+{
+    const struct trigger_visit *v = what;
+    struct frame frame = {0};
+    g->frame = &frame;
+    const struct space_domain *doms = &g->s->def->domains[v->trigger->domains];
+    for (unsigned i = 0; i < v->trigger->n_vars; i++)
+        ground_rely_on(g, ground_liveness_of(g->s, doms[i].root, g->env[i]));
+    struct ground_node *when = ground_formula(g, v->trigger->when);
+    struct activation act = {v, expression_binary(g->a, GROUND_AND, ground_all_live(g, &frame), when)};
+    each_activated(g, v->trigger, add_condition, &act);
+    g->frame = NULL;
+}
+
+static void add_triggers(struct space *s, struct shape_pool *pool)
+{
+    struct grounder g = {.s = s, .a = arena_new()};
+    struct conditions out = {.arena = g.a};
+    out.terms = ARENA_ARRAY(g.a, struct ground_node **, s->n_latent + 1);
+    out.n = ARENA_ARRAY(g.a, size_t, s->n_latent + 1);
+    out.cap = ARENA_ARRAY(g.a, size_t, s->n_latent + 1);
+    out.trigger = ARENA_ARRAY(g.a, uint32_t, s->n_latent + 1);
+    for (int32_t i = 0; i < s->def->n_triggers; i++) {
+        struct trigger_visit v = {&s->def->triggers[i], (uint32_t)(s->def->n_constraints + i), &out};
+        ground_each_tuple(&g, v.trigger->domains, v.trigger->n_vars, 0, visit_trigger, &v);
+    }
+    for (uint32_t i = 0; i < s->n_latent; i++) {
+        struct ground_node *any = expression_make(g.a, GROUND_OR, out.terms[i], (uint32_t)out.n[i]);
+        struct ground_node *live = expression_func(g.a, s->n_slots + i, GROUND_LIVE_TABLE, 2);
+        shape_add_instance(pool, expression_binary(g.a, GROUND_EQ, live, any), out.trigger[i], NULL, 0);
+    }
+    arena_free(g.a);
+}
+
+/* ---- constraints ---- */
+
+struct constraint_visit {
+    uint32_t number;
+    struct shape_pool *pool;
+};
+
+static void add_clauses(const struct constraint_visit *v, const struct ground_node *body,
+                        const struct frame *guards)
+{
+    if (body->op == GROUND_AND) {
+        for (uint32_t i = 0; i < body->n; i++)
+            add_clauses(v, body->kids[i], guards);
+        return;
+    }
+    if (body->op == GROUND_CONST && body->imm) return;
+    shape_add_instance(v->pool, body, v->number, guards->items, (uint32_t)guards->n);
+}
+
+static void visit_constraint(struct grounder *g, const void *what)
+{
+    const struct constraint_visit *v = what;
+    const struct space_constraint *c = &g->s->def->constraints[v->number];
+    struct arena *outer = g->a;
+    g->a = arena_new();
+    struct frame frame = {0};
+    g->frame = &frame;
+    const struct space_domain *doms = &g->s->def->domains[c->domains];
+    for (unsigned i = 0; i < c->n_vars; i++)
+        ground_rely_on(g, ground_liveness_of(g->s, doms[i].root, g->env[i]));
+    add_clauses(v, ground_formula(g, c->body), &frame);
+    g->frame = NULL;
+    arena_free(g->a);
+    g->a = outer;
+}
+
+void ground_all(struct space *s)
+{
+    struct shape_pool *pool = shape_pool_new(s);
+    struct grounder g = {.s = s, .a = arena_new()};
+    ground_squares(s);
+    add_triggers(s, pool);
+    for (int32_t i = 0; i < s->def->n_constraints; i++) {
+        const struct space_constraint *c = &s->def->constraints[i];
+        struct constraint_visit v = {(uint32_t)i, pool};
+        if (ground_triangle_choice(s, c) < 0)
+            ground_each_tuple(&g, c->domains, c->n_vars, 0, visit_constraint, &v);
+    }
+    arena_free(g.a);
+    shape_pool_free(pool);
+}
