@@ -42,8 +42,22 @@ static void charge(struct costing *c, enum perfmodel_term term, enum perfmodel_f
 /* ---- what a work-item does ---- */
 
 struct work {
-    double arithmetic, special, accesses;
+    double multiplications, additions, special, accesses;
 };
+
+/* Adds an instruction's operations, `times` executed. */
+static void add_operations(struct work *w, const struct profile *p, double times)
+{
+    w->multiplications += p->multiplications * times;
+    w->additions += p->additions * times;
+    w->special += p->special * times;
+}
+
+/* A multiplication and an addition may be one operation, or go to units of their own. */
+static double arithmetic(const struct work *w)
+{
+    return fmax(w->multiplications, w->additions);
+}
 
 static enum staging staging_of(const struct costing *c, const struct profile *p)
 {
@@ -86,10 +100,11 @@ static struct work item_work(const struct costing *c)
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
         double times = profile_product(p->logicals, p->n_logicals, c->split, PART_STEPS);
-        w.arithmetic += p->arithmetic * times;
-        w.special += p->special * times;
+        add_operations(&w, p, times);
         if (!p->load && !p->store) continue;
         double elements = profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS);
+        if (p->store)
+            elements *= profile_product(p->logicals, p->n_logicals, c->split, PART_ITEMS) / c->items;
         add_to_buffer(per_buffer, p->buffer, elements / width_of(c, p), &w.accesses);
     }
     return w;
@@ -97,14 +112,20 @@ static struct work item_work(const struct costing *c)
 
 /* ---- what a group reads ---- */
 
-/* Bytes of an instruction's elements. `sectors`: of the sectors that they lie in. */
-static double element_bytes(const struct costing *c, const struct profile *p, unsigned parts, bool sectors)
+/* How many times its bytes an instruction fetches at least, where `parts` of the unit dimension lie together:
+ * sectors are fetched whole. */
+static double sector_waste(const struct costing *c, const struct profile *p, unsigned parts)
 {
-    double elements = profile_product(p->distinct, p->n_distinct, c->split, parts), run = INFINITY;
-    double sector = sectors ? figure(c, PERFMODEL_SECTOR_BYTES) / p->element_bytes : 1;
-    if (!p->dense) run = p->unit < 0 ? 1 : profile_product(&(uint8_t){(uint8_t)p->unit}, 1, c->split, parts);
-    double waste = sector > 1 && run < sector ? sector / run : 1;
-    return elements * waste * p->element_bytes;
+    double sector = figure(c, PERFMODEL_SECTOR_BYTES) / p->element_bytes, run = 1;
+    if (p->dense) return 1;
+    if (p->unit >= 0) run = profile_product(&(uint8_t){(uint8_t)p->unit}, 1, c->split, parts);
+    return sector > run ? sector / run : 1;
+}
+
+/* Bytes of the elements that an instruction touches in `parts`. */
+static double element_bytes(const struct costing *c, const struct profile *p, unsigned parts)
+{
+    return profile_product(p->distinct, p->n_distinct, c->split, parts) * p->element_bytes;
 }
 
 /* Groups of the busiest unit that read other elements than each other. */
@@ -114,15 +135,28 @@ static double distinct_groups(const struct costing *c, const struct profile *p)
     return ceil(c->busy / (c->groups / own));
 }
 
-/* Bytes into the busiest unit, or into one group if `alone`. */
-static double bytes_read(const struct costing *c, bool alone)
+/* Bytes into the busiest unit: its groups may read the rests of each other's sectors. */
+static double unit_bytes(const struct costing *c)
 {
     double sum = 0, per_buffer[MAX_BUFFERS] = {0};
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
         if (!p->load) continue;
-        double bytes = element_bytes(c, p, PART_BLOCK, c->m->dev.gpu);
-        add_to_buffer(per_buffer, p->buffer, alone ? bytes : bytes * distinct_groups(c, p), &sum);
+        double bytes = element_bytes(c, p, PART_BLOCK) * sector_waste(c, p, PART_BLOCK | PART_GROUPS);
+        add_to_buffer(per_buffer, p->buffer, bytes * distinct_groups(c, p), &sum);
+    }
+    return sum;
+}
+
+/* Bytes into one group. On a CPU it loads elements, not sectors. */
+static double group_bytes(const struct costing *c)
+{
+    double sum = 0, per_buffer[MAX_BUFFERS] = {0};
+    for (unsigned i = 0; i < c->m->n_profiles; i++) {
+        const struct profile *p = &c->m->profiles[i];
+        if (!p->load) continue;
+        double waste = c->m->dev.gpu ? sector_waste(c, p, PART_BLOCK) : 1;
+        add_to_buffer(per_buffer, p->buffer, element_bytes(c, p, PART_BLOCK) * waste, &sum);
     }
     return sum;
 }
@@ -172,7 +206,7 @@ static double lane_lines(const struct costing *c, const struct profile *p)
     double line = LINE_BYTES / p->element_bytes;
     if (p->dense || staging_of(c, p) != STAGED_NO) return elements / line;
     double share = 1;
-    if (p->unit >= 0 && c->split[p->unit].items > 1) share = fmin((double)c->split[p->unit].run, line) / line;
+    if (p->unit >= 0 && c->split[p->unit].items > 1) share = 1 / ceil(line / (double)c->split[p->unit].run);
     return elements / width_of(c, p) * share;
 }
 
@@ -247,18 +281,18 @@ static void charge_latency(struct costing *c, double times)
  */
 static void charge_l2(struct costing *c, double group_ns)
 {
-    double rate = figure(c, PERFMODEL_L2), bytes = bytes_read(c, true);
+    double rate = figure(c, PERFMODEL_L2), bytes = group_bytes(c);
     if (!(rate > 0) || !(group_ns > 0)) return;
     double q = sqrt(c->groups * bytes / (rate * group_ns));
     if (q > c->busy) charge(c, PERFMODEL_OF_L2, PERFMODEL_L2, c->groups / q * bytes);
 }
 
 /* A group's least time on a unit of its own. */
-static double group_time(const struct costing *c, const struct work *w, double issue, double accesses)
+static double group_time(const struct costing *c, double operations, double issue, double accesses)
 {
-    double arithmetic = figure(c, PERFMODEL_UNIT_FP32), issues = figure(c, PERFMODEL_UNIT_ISSUE);
+    double rate = figure(c, PERFMODEL_UNIT_FP32), issues = figure(c, PERFMODEL_UNIT_ISSUE);
     double access = figure(c, PERFMODEL_UNIT_ACCESS), ns = 0;
-    if (arithmetic > 0) ns = fmax(ns, c->lanes * w->arithmetic / arithmetic);
+    if (rate > 0) ns = fmax(ns, operations / rate);
     if (issues > 0) ns = fmax(ns, issue / issues);
     return access > 0 ? fmax(ns, accesses / access) : ns;
 }
@@ -266,34 +300,32 @@ static double group_time(const struct costing *c, const struct work *w, double i
 static void charge_gpu(struct costing *c)
 {
     struct work w = item_work(c);
-    double accesses = c->lanes * w.accesses + copy_accesses(c);
-    double issue = c->lanes * (w.arithmetic + w.special) + accesses;
-    charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * c->lanes * w.arithmetic);
-    charge(c, PERFMODEL_OF_ITEM, PERFMODEL_ITEM_FP32, w.arithmetic);
+    double operations = c->lanes * arithmetic(&w), accesses = c->lanes * w.accesses + copy_accesses(c);
+    double issue = operations + c->lanes * w.special + accesses;
+    charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * operations);
+    charge(c, PERFMODEL_OF_ITEM, PERFMODEL_ITEM_FP32, arithmetic(&w));
     charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * c->lanes * w.special);
     charge(c, PERFMODEL_OF_ISSUE, PERFMODEL_UNIT_ISSUE, c->busy * issue);
     charge(c, PERFMODEL_OF_ACCESS, PERFMODEL_UNIT_ACCESS, c->busy * accesses);
-    charge(c, PERFMODEL_OF_UNIT_L2, PERFMODEL_UNIT_L2, bytes_read(c, false));
+    charge(c, PERFMODEL_OF_UNIT_L2, PERFMODEL_UNIT_L2, unit_bytes(c));
     double bundles = c->busy * c->lanes / fmax(1, figure(c, PERFMODEL_LANES));
     charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, bundles * bundle_amount(c, lane_bytes));
     charge(c, PERFMODEL_OF_LINES, PERFMODEL_UNIT_LINES, bundles * bundle_amount(c, lane_lines));
-    charge_l2(c, group_time(c, &w, issue, accesses));
+    charge_l2(c, group_time(c, operations, issue, accesses));
     charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups);
     charge_latency(c, waves(c));
 }
 
 static void charge_cpu(struct costing *c)
 {
-    double arithmetic = 0, special = 0;
+    struct work w = {0};
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
-        double times = profile_product(p->logicals, p->n_logicals, c->split, PART_BLOCK);
-        arithmetic += p->arithmetic * times;
-        special += p->special * times;
+        add_operations(&w, p, profile_product(p->logicals, p->n_logicals, c->split, PART_BLOCK));
     }
-    charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * arithmetic);
-    charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * special);
-    charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, c->busy * bytes_read(c, true));
+    charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * arithmetic(&w));
+    charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * w.special);
+    charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, c->busy * group_bytes(c));
     charge_latency(c, 1);
 }
 
@@ -353,7 +385,8 @@ static double memory_bytes(const struct perfmodel *m, const struct costing *c)
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
         if (!p->load && !p->store) continue;
-        add_to_buffer(per_buffer, p->buffer, element_bytes(c, p, PART_STEPS, true), &sum);
+        double bytes = element_bytes(c, p, PART_STEPS) * sector_waste(c, p, PART_STEPS);
+        add_to_buffer(per_buffer, p->buffer, bytes, &sum);
     }
     return sum;
 }
@@ -363,17 +396,17 @@ void model_floor(struct perfmodel *m)
     struct perfmodel_split whole[PERFMODEL_LOGICALS];
     struct costing c = {.m = m, .split = whole};
     const double *v = m->dev.value;
-    double arithmetic = 0;
+    struct work w = {0};
     for (unsigned l = 0; l < m->n_logicals; l++)
         whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, false};
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
-        arithmetic += p->arithmetic * profile_product(p->logicals, p->n_logicals, whole, PART_STEPS);
+        add_operations(&w, p, profile_product(p->logicals, p->n_logicals, whole, PART_STEPS));
     }
     double bytes = memory_bytes(m, &c) - v[PERFMODEL_CACHE_BYTES];
     raise_floor(m, PERFMODEL_OF_LAUNCH, v[PERFMODEL_LAUNCH], 1);
     if (v[PERFMODEL_FP32] > 0)
-        raise_floor(m, PERFMODEL_OF_DEVICE, arithmetic / v[PERFMODEL_FP32], arithmetic);
+        raise_floor(m, PERFMODEL_OF_DEVICE, arithmetic(&w) / v[PERFMODEL_FP32], arithmetic(&w));
     if (v[PERFMODEL_DRAM] > 0 && v[PERFMODEL_CACHE_BYTES] > 0 && bytes > 0)
         raise_floor(m, PERFMODEL_OF_DRAM, bytes / v[PERFMODEL_DRAM], bytes);
 }

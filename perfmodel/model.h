@@ -61,8 +61,8 @@ struct profile {
     unsigned n_logicals;
     uint8_t logicals[BB_MAX_LOGICALS]; /* its own */
     unsigned n_distinct;
-    uint8_t distinct[BB_MAX_LOGICALS]; /* those along which it touches other elements for sure */
-    double arithmetic, special;        /* operations an execution */
+    uint8_t distinct[BB_MAX_LOGICALS];          /* those along which it touches other elements for sure */
+    double multiplications, additions, special; /* operations an execution */
     bool load, store;
     uint32_t buffer, value;
     double element_bytes;

@@ -1,7 +1,8 @@
 /* What each instruction needs, whatever is decided. A compiler may merge equal operations, fold constants,
- * hoist what does not vary, and fuse a multiplication with an addition: an operation counts only if it is a
- * new one that depends on every logical dimension of its instruction; of multiplications and additions the
- * larger number counts. An element counts once however often it is read. */
+ * hoist what does not vary, and fuse a multiplication with an addition, in another instruction too: an
+ * operation counts only if it is a new one that depends on every logical dimension of its instruction; of all
+ * multiplications and all additions the larger number counts. An element counts once however often it is
+ * read. */
 #include <stdlib.h>
 
 #include "core/base/arena.h"
@@ -134,7 +135,8 @@ static void count_operations(const struct backbone *bb, struct profile *p)
     c.seen = base_malloc((inst->n_nodes + 1) * sizeof *c.seen);
     for (unsigned i = 0; i < inst->n_nodes; i++)
         push_node(&c, &inst->nodes[i]);
-    p->arithmetic = c.multiplications > c.additions ? c.multiplications : c.additions;
+    p->multiplications = c.multiplications;
+    p->additions = c.additions;
     p->special = c.special;
     free(c.stack);
     free(c.seen);
