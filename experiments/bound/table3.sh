@@ -13,7 +13,7 @@ leaves() {
 }
 
 row() { # NAME SIZES CUT SOURCE PINS TREE
-    set -- "$1" "$2" "$3" "$4" "$5" "$6" "$kernels/$1.lift" --size "$2" --description "$description"
+    set -- "$1" "$2" "$3" "$4" "$5" "$6" "$kernels/$1.lift" --size "$2" --description "$description" ${ORDER:+--order "$ORDER"}
     name=$1 sizes=$2 cut=$3 pins=$5 tree=$6
     shift 6
     nodes=$(with_pins "$pins" "$thresh" levels "$@" --cut "$cut" --depth "$depth" --samples "$samples" --json --quiet |
@@ -27,7 +27,7 @@ both() { # as row, without the tree
 }
 
 {
-    head_line "table 3, depth $depth, $samples descents"
+    head_line "table 3, depth $depth, $samples descents, order ${ORDER:-as declared}"
     echo "kernel tree cut_ns nodes nodes_cut percent log10_leaves log10_leaves_cut"
     each both
 } | tee "$out/table3.dat"
