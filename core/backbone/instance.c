@@ -367,6 +367,16 @@ static void add_latent_lists(const struct instance *in, uint32_t value)
     space_data_list(in->data, "copy_tiles", &value, 1, list, store->n_dims);
 }
 
+/* A row of 2^n + 1 elements avoids the banks of a column, one of 2^n + a vector's width is aligned too. */
+static void add_pads(const struct instance *in, uint32_t region)
+{
+    const struct bb_device *dev = in->device;
+    int64_t list[2 + sizeof dev->vector_widths / sizeof dev->vector_widths[0]] = {0, 1};
+    for (unsigned i = 0; i < dev->n_vector_widths; i++)
+        list[2 + i] = dev->vector_widths[i];
+    space_data_list(in->data, "pads", &region, 1, list, 2 + dev->n_vector_widths);
+}
+
 static void add_values(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
@@ -375,6 +385,7 @@ static void add_values(const struct instance *in)
         space_data_object(in->data, "Value", value->name);
         uint32_t region = space_data_object(in->data, "Region", bb->regions[value->region].name);
         fact1(in, "element_bytes", region, scalar_type_bytes(bb->regions[region].type));
+        add_pads(in, region);
         fact1(in, "region", v, region);
         fact1(in, "load", v, value->load);
         fact1(in, "copy_load", v, value->copy_load);
