@@ -78,7 +78,7 @@ static bool resolve_activated(struct resolver *r, const struct scope *sc, const 
         bool object = o.type.kind == TYPE_OBJECT;
         if (!object && o.type.kind != TYPE_ERROR)
             diag_error(r->diag, e->at, "expected an object or a list of objects");
-        ok = ok && object;
+        ok = object && check_static(r, o, e->at) && ok;
         roots[n] = o.type.root;
         kids[n++] = o.node;
     }
@@ -186,6 +186,9 @@ struct model *spacedsl_resolve(const struct ast *ast, struct arena *a, struct di
     COUNT(n_sets, set_decl, ast->sets);
     struct resolver *r = ARENA_NEW(a, struct resolver);
     *r = (struct resolver){.m = m, .diag = d, .used_sets = ARENA_ARRAY(a, bool, n_sets)};
+    size_t n_defines = 1;
+    COUNT(n_defines, define_decl, ast->defines);
+    r->static_defines = ARENA_ARRAY(a, bool, n_defines);
     declare_instance(r, ast);
     if (!diag_failed(d)) declare_choices(r, ast);
     if (!diag_failed(d)) declare_rules(r, ast);

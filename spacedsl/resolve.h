@@ -52,6 +52,7 @@ struct resolver {
     int depth;                      /* of nested calls of resolve_side */
     bool too_large, reported_large; /* the expanded formulas */
     bool *used_sets;
+    bool *static_defines; /* recursive definitions that are known to read no choice */
 };
 
 /* What a variable ranges over: a domain, or the representatives of a quotient within it. */
@@ -78,6 +79,9 @@ bool is_int(const struct resolver *r, struct type t);
 bool fits_root(const struct resolver *r, struct type t, int32_t root);
 /* Whether it is a condition or a number; an error if not. */
 bool wants(struct resolver *r, struct typed t, enum type_kind kind, struct source_pos at);
+bool reads_choice(const struct resolver *r, int32_t node);
+/* Whether it has one value in an instance, whatever is chosen; an error if not. */
+bool check_static(struct resolver *r, struct typed t, struct source_pos at);
 uint64_t value_mask(struct resolver *r, const struct space_choice *c, const struct name *n);
 
 /* ---- resolve_formula.c ---- */

@@ -32,6 +32,8 @@ bool resolve_args(struct resolver *r, const struct scope *sc, const struct expr 
             diag_error(r->diag, a->at, "argument %u of '%s' must be an object of set '%s'", i + 1, e->text,
                        r->m->sets[roots[i]].name);
             ok = false;
+        } else {
+            ok = check_static(r, t, a->at) && ok;
         }
     }
     return ok;
@@ -116,12 +118,14 @@ static int32_t find_recursive(const struct model *m, const char *name)
 }
 
 static struct typed call_recursive(struct resolver *r, const struct define_decl *def, int32_t number,
-                                   const struct binding *params)
+                                   const struct binding *params, const struct expr *use)
 {
     int32_t kids[SPACE_MAX_ARITY];
     unsigned n = r->m->defines[number].n_params;
-    for (unsigned i = n; i > 0; i--, params = params->outer)
+    for (unsigned i = n; i > 0; i--, params = params->outer) {
+        if (!check_static(r, params->value, use->at)) return TYPED_ERROR;
         kids[i - 1] = params->value.node;
+    }
     return (struct typed){add_node(r, SPACE_DEFINE, number, 0, n, kids), declared_type(r, def)};
 }
 
@@ -148,7 +152,7 @@ static struct typed call_define(struct resolver *r, const struct scope *sc, cons
         return TYPED_ERROR;
     }
     int32_t recursive = find_recursive(r->m, def->name.text);
-    if (recursive >= 0) return call_recursive(r, def, recursive, params);
+    if (recursive >= 0) return call_recursive(r, def, recursive, params, e);
     if (!may_expand(r, def, e)) return TYPED_ERROR;
     struct scope body = {params, sc->depth, sc->side};
     r->expanding[r->n_expanding++] = def;
@@ -300,11 +304,15 @@ void resolve_define(struct resolver *r, const struct define_decl *decl)
     }
     int32_t recursive = find_recursive(r->m, decl->name.text);
     enum side side = recursive >= 0 ? SIDE_BOTH : declared.kind == TYPE_BOOL ? SIDE_TRUE : SIDE_LOW;
+    if (recursive >= 0) r->static_defines[recursive] = true;
     r->expanding[r->n_expanding++] = decl;
     struct typed t = resolve_side(r, &sc, decl->body, side);
     r->n_expanding--;
     if (t.type.kind == TYPE_ERROR) return;
-    if (recursive >= 0) r->m->defines[recursive].body = t.node;
+    if (recursive >= 0) {
+        r->m->defines[recursive].body = t.node;
+        r->static_defines[recursive] = !reads_choice(r, t.node);
+    }
     if (!has_type(r, t.type, declared))
         diag_error(r->diag, decl->body->at, "'%s' is declared %s, its value is of another type",
                    decl->name.text, decl->object.text ? decl->object.text : "a counter");

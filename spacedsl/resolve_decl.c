@@ -181,12 +181,14 @@ void declare_choice(struct resolver *r, const struct choice_decl *decl)
     declare_pairing(r, decl, &c);
     if (ok && decl->where) {
         struct typed t = resolve_formula(r, &sc, decl->where);
-        if (wants(r, t, TYPE_BOOL, decl->where->at)) c.where = t.node;
+        if (wants(r, t, TYPE_BOOL, decl->where->at) && check_static(r, t, decl->where->at)) c.where = t.node;
     }
     if (ok && decl->domain) {
         struct typed t = resolve_formula(r, &sc, decl->domain);
         if (t.type.kind != TYPE_ERROR && (!t.type.list || t.type.kind != TYPE_INT))
             diag_error(r->diag, decl->domain->at, "the values of '%s' must be a list of numbers", c.name);
+        else
+            check_static(r, t, decl->domain->at);
         c.values = t.node;
     }
     m->choices[m->n_choices++] = c;

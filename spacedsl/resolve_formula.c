@@ -50,6 +50,7 @@ static struct typed resolve_interval(struct resolver *r, const struct scope *sc,
     for (unsigned i = 0; i < n; i++) {
         struct typed t = resolve_formula(r, sc, e->kids[i]);
         if (!wants(r, t, TYPE_INT, e->kids[i]->at)) return TYPED_ERROR;
+        if (n == 3 && !check_static(r, t, e->kids[i]->at)) return TYPED_ERROR;
         kids[i] = t.node;
     }
     return (struct typed){add_node(r, SPACE_RANGE, 0, 0, n, kids), {.kind = TYPE_INT, .list = true}};

@@ -111,3 +111,20 @@ uint64_t value_mask(struct resolver *r, const struct space_choice *c, const stru
     diag_error(r->diag, n->at, "'%s' is not a value of '%s'", n->text, c->name);
     return 0;
 }
+
+bool reads_choice(const struct resolver *r, int32_t node)
+{
+    const struct space_node *n = &r->m->nodes[node];
+    if (n->op == SPACE_CHOICE || n->op == SPACE_IS) return true;
+    if (n->op == SPACE_DEFINE && !r->static_defines[n->a]) return true;
+    for (unsigned i = 0; i < n->n; i++)
+        if (reads_choice(r, r->m->kids[n->first + (int32_t)i])) return true;
+    return false;
+}
+
+bool check_static(struct resolver *r, struct typed t, struct source_pos at)
+{
+    if (t.type.kind == TYPE_ERROR || !reads_choice(r, t.node)) return t.type.kind != TYPE_ERROR;
+    diag_error(r->diag, at, "this may not depend on a choice");
+    return false;
+}

@@ -31,7 +31,7 @@ static bool resolve_list_domain(struct resolver *r, const struct scope *sc, cons
     }
     dom->list = t.node;
     dom->root = t.type.root;
-    return true;
+    return check_static(r, t, e->at);
 }
 
 bool resolve_domain(struct resolver *r, const struct scope *sc, const struct expr *e,
@@ -185,7 +185,8 @@ static struct typed resolve_in_set(struct resolver *r, const struct scope *sc, c
                                    struct typed left)
 {
     struct range range;
-    if (!resolve_range(r, sc, e->kids[1], &range)) return TYPED_ERROR;
+    if (!resolve_range(r, sc, e->kids[1], &range) || !check_static(r, left, e->kids[0]->at))
+        return TYPED_ERROR;
     if (!fits_root(r, left.type, range.domain.root)) {
         diag_error(r->diag, e->at, "the object can never be in '%s'", e->kids[1]->text);
         return TYPED_ERROR;

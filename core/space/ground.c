@@ -215,15 +215,30 @@ static struct ground_node *ground_ite(struct grounder *g, const struct space_nod
     return expression_make(g->a, GROUND_ITE, kids, 3);
 }
 
+/* x is an element of the list; elements and bounds may depend on choices. */
+static struct ground_node *element_of(struct grounder *g, struct ground_node *x, int32_t node)
+{
+    const struct space_node *n = &g->s->def->nodes[node];
+    bool list = n->op == SPACE_PROP && g->s->def->properties[n->a].list;
+    if (n->op == SPACE_RANGE && n->n == 2)
+        return expression_binary(g->a, GROUND_AND,
+                                 expression_binary(g->a, GROUND_LE, ground_formula(g, kid(g, n, 0)), x),
+                                 expression_binary(g->a, GROUND_LE, x, ground_formula(g, kid(g, n, 1))));
+    if (n->op != SPACE_LIST && n->op != SPACE_RANGE && !list)
+        return expression_binary(g->a, GROUND_EQ, x, ground_formula(g, node));
+    struct items items = {0};
+    if (n->op != SPACE_LIST) ground_collect(g, node, &items);
+    size_t count = n->op == SPACE_LIST ? n->n : items.n;
+    struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        kids[i] = n->op == SPACE_LIST ? element_of(g, x, kid(g, n, (unsigned)i))
+                                      : expression_binary(g->a, GROUND_EQ, x, constant(g, items.at[i]));
+    return expression_make(g->a, GROUND_OR, kids, (uint32_t)count);
+}
+
 static struct ground_node *ground_in(struct grounder *g, const struct space_node *n)
 {
-    struct ground_node *x = ground_formula(g, kid(g, n, 0));
-    struct items list = {0};
-    ground_collect(g, kid(g, n, 1), &list);
-    struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, list.n + 1);
-    for (size_t i = 0; i < list.n; i++)
-        kids[i] = expression_binary(g->a, GROUND_EQ, x, constant(g, list.at[i]));
-    return expression_make(g->a, GROUND_OR, kids, (uint32_t)list.n);
+    return element_of(g, ground_formula(g, kid(g, n, 0)), kid(g, n, 1));
 }
 
 static struct ground_node *ground_binary(struct grounder *g, const struct space_node *n)

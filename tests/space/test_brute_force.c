@@ -83,6 +83,8 @@ static const char BRUTE_RECURSION[] =
     "define value(n: N): int = use(n) is OWN ? x(n) : value(parent(n)) + 1\n"
     "define weight(n: N): int = x(n) + (sum of weight(c) over c in kids(n))\n"
     "define above(n: N): N = parent(parent(n))\n"
+    "define top(n: N): N = (exists p in N: p == parent(n)) ? top(parent(n)) : n\n"
+    "require forall n in N: x(n) in { x(top(n)), 0, k } || x(n) in x(top(n)) + 1..2\n"
     "counter deep = max of value(n) over n in N\n"
     "counter low = min of value(n) * 2 over n in N where use(n) is OWN\n"
     "counter total = sum of value(n) over n in N where value(n) > 1\n"
@@ -201,6 +203,8 @@ static int64_t brute_in(struct brute *b, const struct space_node *n)
 {
     int64_t x = brute_eval(b, brute_kid(b, n, 0));
     const struct space_node *list = &b->def->nodes[brute_kid(b, n, 1)];
+    if (list->op == SPACE_RANGE)
+        return brute_eval(b, brute_kid(b, list, 0)) <= x && x <= brute_eval(b, brute_kid(b, list, 1));
     for (int i = 0; i < list->n; i++)
         if (brute_eval(b, brute_kid(b, list, i)) == x) return 1;
     return 0;

@@ -69,6 +69,9 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "trigger forall v in V: when c(p(v)) is X activate q(v)\n"
      "trigger forall v in V: when c(q(v)) is X activate p(v)",
      "t:3:1: error: the trigger waits for what it activates itself"},
+    {"space s set A = 0..3 property p(A): int choice x: int in 0..3 require p(x) < 2",
+     "t:1:73: error: this may not depend on a choice"},
+    {"space s choice x: int in 0..3 choice y: int in 0..x", "t:1:48: error: this may not depend on a choice"},
     {"space s choice c: { X, X }", "t:1:24: error: value or code used twice"},
     {"space s choice c: { X = 1, Y = 1 }", "t:1:28: error: value or code used twice"},
     {"space s set A : B", "t:1:17: error: unknown set 'B'"},
