@@ -153,6 +153,11 @@ void perfmodel_free(struct perfmodel *m)
     free(m);
 }
 
+const struct perfmodel_device *perfmodel_described(const struct perfmodel *m)
+{
+    return &m->dev;
+}
+
 /* ---- the bound ---- */
 
 /* The number of the table for the state's staging. */

@@ -68,7 +68,8 @@ struct perfmodel_reason {
  * Borrows all three. */
 struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *space,
                                 const struct perfmodel_device *dev);
-void perfmodel_free(struct perfmodel *m); /* NULL is allowed */
+void perfmodel_free(struct perfmodel *m);                                      /* NULL is allowed */
+const struct perfmodel_device *perfmodel_described(const struct perfmodel *m); /* its device */
 
 /* The bound in ns; 0: nothing known. `reason` may be NULL. */
 double perfmodel_bound(struct perfmodel *m, const struct space_state *state, struct perfmodel_reason *reason);
@@ -77,6 +78,13 @@ double perfmodel_hook(void *context, const struct space_state *state);
 
 /* The reason as a small tree of text: resource, mapping, instruction. */
 void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason *reason, struct strbuf *out);
+/* The figure that a term rests on. */
+enum perfmodel_figure perfmodel_term_figure(enum perfmodel_term term);
+/* Takes a measurement below the bound for what it is: the figure that the reason names is raised (a rate) or
+ * lowered (a time) by as much, with source `violated`. Larger corrections than those known win. */
+void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_reason *reason,
+                        double measured_ns);
+
 /* What the model leaves out, as one line for people; nothing if it leaves nothing out. */
 void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out);
 

@@ -13,6 +13,11 @@ static const struct {
 #undef X
 };
 
+enum perfmodel_figure perfmodel_term_figure(enum perfmodel_term term)
+{
+    return terms[term].figure;
+}
+
 static void explain_resource(const struct perfmodel *m, const struct perfmodel_reason *r, struct strbuf *out)
 {
     enum perfmodel_figure f = terms[r->term].figure;
@@ -66,4 +71,22 @@ void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out)
     for (uint32_t i = 0; i < m->bb->n_insts; i++)
         if (m->bb->insts[i].kind == BB_STEP && m->bb->insts[i].type != SCALAR_FLOAT)
             add_gap(out, m->bb->insts[i].name, "only float arithmetic counts");
+}
+
+static bool is_time(enum perfmodel_figure f)
+{
+    return f == PERFMODEL_CHAIN || f == PERFMODEL_LOAD_LATENCY || f == PERFMODEL_BARRIER ||
+           f == PERFMODEL_LAUNCH;
+}
+
+void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_reason *reason,
+                        double measured_ns)
+{
+    enum perfmodel_figure f = terms[reason->term].figure;
+    double needed = reason->amount / measured_ns;
+    if (is_time(f)) needed = dev->value[f] * measured_ns / reason->ns;
+    if (reason->term == PERFMODEL_NOTHING || (is_time(f) ? needed >= dev->value[f] : needed <= dev->value[f]))
+        return;
+    dev->value[f] = needed;
+    dev->source[f] = PERFMODEL_VIOLATED;
 }

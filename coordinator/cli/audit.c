@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/evaluate.h"
 #include "coordinator/candidate.h"
 #include "coordinator/cli/bounding.h"
+#include "coordinator/cli/characterize.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/pcg32.h"
@@ -27,6 +29,7 @@ struct auditing {
     size_t n, capacity, violations;
     uint64_t drawn, unmeasured;
     struct strbuf explained;
+    struct perfmodel_device corrected; /* with the figures that no violation contradicts */
     /* of a store: the problem of the rows so far */
     struct problem *problem;
     struct perfmodel *model;
@@ -45,12 +48,20 @@ static void add(struct auditing *u, struct perfmodel *m, const struct space_stat
     u->bounds[u->n] = bound;
     u->times[u->n++] = time;
     if (time >= (1 - CLOCK_NOISE) * bound) return;
+    perfmodel_violated(&u->corrected, &reason, time);
     if (u->violations++ >= MOST_EXPLAINED) return;
     strbuf_printf(&u->explained, "measured %.4g ns, but\n", time);
     perfmodel_explain(m, &reason, &u->explained);
 }
 
 /* ---- measured now ---- */
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 static void measure(struct auditing *u, struct evaluator *ev, const struct cli_problem *p,
                     struct perfmodel *m)
@@ -70,12 +81,13 @@ static void measure(struct auditing *u, struct evaluator *ev, const struct cli_p
 
 /* Draws until there are enough; with a cut, implementations below it are not looked at. */
 static void sample(struct auditing *u, struct evaluator *ev, const struct cli_problem *p,
-                   const struct cli_bounding *b, uint64_t samples, uint64_t seed)
+                   const struct cli_bounding *b, uint64_t samples, uint64_t seed, double time_s)
 {
+    double end = time_s > 0 ? now_s() + time_s : INFINITY;
     struct pcg32 rng = pcg32_seed(seed, 0);
     struct mcts_branching all = {.order = p->order, .n_order = p->n_order};
     uint64_t most = samples * DRAWS_A_SAMPLE;
-    while (u->n + u->unmeasured < samples && u->drawn < most) {
+    while (u->n + u->unmeasured < samples && u->drawn < most && now_s() < end) {
         space_mark mark = space_snapshot(p->root);
         struct mcts_walk w = mcts_descend_random(&all, p->root, INFINITY, 0, &rng, NULL);
         u->drawn++;
@@ -91,11 +103,14 @@ static void audit_program(struct auditing *u)
     struct cli_problem p = {0};
     struct cli_bounding b = {0};
     uint64_t samples, seed;
+    double time_s;
     if (cli_positive(a, CLI_SAMPLES, 100, &samples, u->diag) && cli_count(a, CLI_SEED, 1, &seed, u->diag) &&
-        cli_problem_open(a, &p, u->diag) && cli_bounding_open(a, &p, &b, u->diag)) {
+        cli_seconds(a, CLI_TIME, &time_s, u->diag) && cli_problem_open(a, &p, u->diag) &&
+        cli_bounding_open(a, &p, &b, u->diag)) {
         if (!b.model) b.model = cli_model(a, p.problem, &p.device, u->diag);
+        if (b.model) u->corrected = *perfmodel_described(b.model);
         struct evaluator *ev = b.model ? evaluator_new(p.problem, &p.device, 1, seed, u->diag) : NULL;
-        if (ev) sample(u, ev, &p, &b, samples, seed);
+        if (ev) sample(u, ev, &p, &b, samples, seed, time_s);
         evaluator_free(ev);
     }
     cli_bounding_close(&b);
@@ -123,6 +138,7 @@ static bool open_run(struct auditing *u, const struct store_run *run)
         diag_plain(u->diag, "run %" PRId64 " was of another device or another version of thresh", run->id);
     else if (u->problem)
         u->model = cli_model(u->args, u->problem, &dev, u->diag);
+    if (u->model && !u->corrected.name[0]) u->corrected = *perfmodel_described(u->model);
     return u->model != NULL;
 }
 
@@ -197,6 +213,7 @@ static void print_report(const struct auditing *u)
     }
     printf("measured         %zu (%" PRIu64 " more failed or were cut)\n", u->n, u->unmeasured);
     printf("violations       %zu\n%s", u->violations, explained);
+    if (u->violations) printf("'--out FOLDER' writes a description with the figures that would have held\n");
     printf("bound / time     %.3g median (%.3g to %.3g are 80 %%)\n", all[1], all[0], all[2]);
     printf("within 3x best   %.3g median (%.3g to %.3g) of %zu\n", good[1], good[0], good[2], n_good);
 }
@@ -205,6 +222,16 @@ static bool is_store(const char *path)
 {
     size_t n = strlen(path);
     return n > 3 && strcmp(path + n - 3, ".db") == 0;
+}
+
+/* The description that would have held, where --out says. */
+static void save_corrected(const struct auditing *u)
+{
+    char path[PATH_MAX_TEXT];
+    const char *folder = u->args->value[CLI_OUT];
+    if (!u->violations || !folder || !cli_save_description(&u->corrected, folder, path, sizeof path, u->diag))
+        return;
+    fprintf(stderr, "written %s\n", path);
 }
 
 static int run(const struct cli_args *a)
@@ -216,7 +243,7 @@ static int run(const struct cli_args *a)
         audit_program(&u);
     if (!diag_failed(u.diag)) {
         if (u.n)
-            print_report(&u);
+            print_report(&u), save_corrected(&u);
         else
             diag_plain(u.diag, "nothing was measured");
     }
@@ -232,10 +259,13 @@ const struct cli_command cli_audit = {
     .positional = "KERNEL.lift|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_BOUNDING,
+    .takes =
+        CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_TAKES(OUT) | CLI_TAKES(TIME) | CLI_BOUNDING,
     .help =
         "Compares lower bounds with measured times: of random implementations (with --cut only those that "
-        "it would leave out), or of a store's. Exit status 1 if a time is below its bound.\v"
+        "it would leave out), or of a store's. Exit status 1 if a time is below its bound; --out then names "
+        "a "
+        "folder for a corrected description.\v"
         "Example: thresh audit matmul.lift --size M=128,N=128,K=128 --samples 300 --cut 50000",
     .run = run,
 };

@@ -174,3 +174,21 @@ Test(bound, explanation_names_resource_and_mapping)
     strbuf_free(&text);
     bound_close(&f);
 }
+
+/* A time below the bound corrects the figure that the reason names, and then it is above. */
+Test(bound, violation_corrects_the_figure)
+{
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    bound_open(&f, &(struct bound_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
+    double ns = bound_pinned(&f, bound_sequential, 4, &reason), measured = 0.5 * ns;
+    struct perfmodel_device corrected = f.dev;
+    perfmodel_violated(&corrected, &reason, measured);
+    enum perfmodel_figure figure = perfmodel_term_figure(reason.term);
+    cr_assert_eq(corrected.source[figure], PERFMODEL_VIOLATED);
+    cr_assert_float_eq(corrected.value[figure], 2 * f.dev.value[figure], 1e-3 * f.dev.value[figure]);
+    perfmodel_free(f.model);
+    f.model = perfmodel_new(f.bb, f.space, &corrected);
+    cr_assert_lt(bound_pinned(&f, bound_sequential, 4, &reason), ns);
+    bound_close(&f);
+}
