@@ -22,12 +22,30 @@
 
 enum { FORMAT = 1, NAME_MAX_BYTES = 256, FILE_LIMIT = 64 << 20 };
 
-static void checksum(json_t *object, char hex[HASH_HEX_BYTES])
+static void sum_text(const char *text, char hex[HASH_HEX_BYTES])
 {
-    json_object_del(object, "checksum");
-    char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     hash_hex(hash_finish(hash_string(HASH_START, text ? text : "")), hex);
+}
+
+static void key_sum(const json_t *value, char hex[HASH_HEX_BYTES])
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    sum_text(text, hex);
     free(text);
+}
+
+/* A sum for each key, so that an edited one can be named. */
+static json_t *checksums(json_t *object)
+{
+    const char *key;
+    json_t *value, *sums = json_object();
+    json_object_foreach(object, key, value)
+    {
+        char hex[HASH_HEX_BYTES];
+        key_sum(value, hex);
+        json_object_set_new(sums, key, json_string(hex));
+    }
+    return sums;
 }
 
 static json_t *ints_json(struct message_ints ints)
@@ -53,7 +71,7 @@ static json_t *decisions_json(const struct best *b)
 static json_t *best_json(const struct best *b, const struct candidate *c)
 {
     struct arena *a = arena_new();
-    char fingerprint[HASH_HEX_BYTES], kernel_hash[HASH_HEX_BYTES], hex[HASH_HEX_BYTES];
+    char fingerprint[HASH_HEX_BYTES], kernel_hash[HASH_HEX_BYTES];
     char *actions = store_actions_print(b->actions, b->n_actions);
     const struct cg_kernel *k = &c->kernel;
     hash_hex(b->problem->fingerprint, fingerprint);
@@ -67,8 +85,7 @@ static json_t *best_json(const struct best *b, const struct candidate *c)
         "global_size", (json_int_t)k->global[0], (json_int_t)k->global[1], (json_int_t)k->global[2],
         "local_size", (json_int_t)k->local[0], (json_int_t)k->local[1], (json_int_t)k->local[2], "median_ns",
         b->median_ns, "naive_ns", b->naive_ns);
-    checksum(o, hex);
-    json_object_set_new(o, "checksum", json_string(hex));
+    json_object_set_new(o, "checksums", checksums(o));
     free(actions);
     arena_free(a);
     return o;
@@ -161,15 +178,28 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
     return false;
 }
 
-static bool check_sum(const char *path, json_t *o, struct diag *d)
+/* The first key that is not as it was written: changed, added or removed. NULL: all are. */
+static const char *edited_key(json_t *o, json_t *sums)
 {
-    char recorded[HASH_HEX_BYTES] = "", hex[HASH_HEX_BYTES];
-    const char *text = json_string_value(json_object_get(o, "checksum"));
-    if (text) strncpy(recorded, text, sizeof recorded - 1);
-    checksum(o, hex);
-    if (strcmp(recorded, hex) == 0) return true;
-    diag_plain(d, "%s: the checksum does not match: the file was edited or damaged", path);
-    return false;
+    const char *key;
+    json_t *value;
+    json_object_foreach(o, key, value)
+    {
+        char hex[HASH_HEX_BYTES];
+        const char *recorded = json_string_value(json_object_get(sums, key));
+        key_sum(value, hex);
+        if (strcmp(key, "checksums") != 0 && (!recorded || strcmp(recorded, hex) != 0)) return key;
+    }
+    json_object_foreach(sums, key, value) if (!json_object_get(o, key)) return key;
+    return NULL;
+}
+
+static bool check_sums(const char *path, json_t *o, struct diag *d)
+{
+    json_t *sums = json_object_get(o, "checksums");
+    const char *key = json_is_object(sums) ? edited_key(o, sums) : "checksums";
+    if (key) diag_plain(d, "%s: '%s' is not what was written: the file was edited or damaged", path, key);
+    return key == NULL;
 }
 
 bool best_read(const char *path, struct best_file *out, struct diag *d)
@@ -181,7 +211,7 @@ bool best_read(const char *path, struct best_file *out, struct diag *d)
     json_error_t error;
     json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (!o) diag_plain(d, "%s:%d:%d: %s", path, error.line, error.column, error.text);
-    bool ok = o && check_sum(path, o, d) && rebuild(o, out, d);
+    bool ok = o && check_sums(path, o, d) && rebuild(o, out, d);
     if (!ok) best_file_clear(out);
     json_decref(o);
     free(text);

@@ -63,6 +63,17 @@ void progress_note(struct progress *p, const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
+void progress_evaluation(struct progress *p, uint64_t number, const char *status, double ns, double elapsed_s,
+                         const char *message)
+{
+    char time[32];
+    if (p->quiet) return;
+    progress_end(p);
+    progress_time(ns, time, sizeof time);
+    fprintf(stderr, "%6.1f s  #%" PRIu64 "  %s  %s%s%.*s\n", elapsed_s, number, status, time,
+            message[0] ? "  " : "", (int)strcspn(message, "\n"), message);
+}
+
 void progress_end(struct progress *p)
 {
     if (p->drawn) fputc('\n', stderr);

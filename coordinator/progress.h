@@ -16,6 +16,9 @@ struct progress progress_start(bool quiet);
 void progress_show(struct progress *p, uint64_t done, uint64_t total, double elapsed_s, double time_limit_s,
                    double best_ns);
 void progress_note(struct progress *p, const char *text); /* a line of its own */
+/* A line for one evaluation: its number, status, time (ok only), seconds since the start, and a message. */
+void progress_evaluation(struct progress *p, uint64_t number, const char *status, double ns, double elapsed_s,
+                         const char *message);
 void progress_end(struct progress *p);
 /* "1.23 ms"; as snprintf. */
 int progress_time(double ns, char *out, unsigned n);

@@ -292,19 +292,33 @@ bool store_each(struct store *s, int64_t run, store_visitor visit, void *context
     return ok;
 }
 
-bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d)
+/* Visits the first row of the evaluations with that condition and order on ?1. */
+static bool visit_first(struct store *s, const char *condition, int64_t value, store_visitor visit,
+                        void *context, bool *found, struct diag *d)
 {
     char sql[sizeof evaluation_columns + 80];
-    snprintf(sql, sizeof sql, "%s WHERE e.status = 'ok' ORDER BY e.median_ns, e.id LIMIT 1",
-             evaluation_columns);
+    snprintf(sql, sizeof sql, "%s WHERE %s LIMIT 1", evaluation_columns, condition);
     sqlite3_stmt *q = NULL;
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    sqlite3_bind_int64(q, 1, value);
     int code = sqlite3_step(q);
     *found = code == SQLITE_ROW;
     if (*found) visit_row(q, visit, context);
     bool ok = *found || code == SQLITE_DONE || failed(s, d);
     sqlite3_finalize(q);
     return ok;
+}
+
+bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d)
+{
+    return visit_first(s, "e.status = 'ok' AND ?1 = 0 ORDER BY e.median_ns, e.id", 0, visit, context, found,
+                       d);
+}
+
+bool store_number(struct store *s, uint64_t number, store_visitor visit, void *context, bool *found,
+                  struct diag *d)
+{
+    return visit_first(s, "e.number = ?1 ORDER BY e.run DESC", (int64_t)number, visit, context, found, d);
 }
 
 /* ---- actions ---- */

@@ -59,6 +59,9 @@ typedef bool (*store_visitor)(void *context, const struct store_run *run, const 
 bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d);
 /* Visits the fastest valid evaluation. *found says whether there is one. */
 bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d);
+/* Visits the evaluation of that number of the last run that has one. */
+bool store_number(struct store *s, uint64_t number, store_visitor visit, void *context, bool *found,
+                  struct diag *d);
 
 /* "jsonl" or "csv". false after an error. */
 bool store_export(struct store *s, const char *format, FILE *out, struct diag *d);

@@ -56,6 +56,21 @@ static bool start_embedded(struct tune *t, struct diag *d)
     return t->embedded;
 }
 
+/* Reads program and sizes for a device that stands for the agent's, which is not known yet: what is wrong
+ * with them is said at once. */
+static bool check_program(const struct tune *t, struct diag *d)
+{
+    static const struct bb_device any = {.max_work_group = 64,
+                                         .max_work_item = {64, 64, 64},
+                                         .local_bytes = 16384,
+                                         .n_vector_widths = 1,
+                                         .vector_widths = {4}};
+    const struct tune_options *o = &t->options;
+    struct problem *p = problem_new(o->path, o->text, o->sizes, &any, &o->lowering, d);
+    problem_free(p);
+    return p != NULL;
+}
+
 /* Waits for an agent from elsewhere; its device is the campaign's. */
 static bool await_first_agent(struct tune *t, struct diag *d)
 {
@@ -202,7 +217,7 @@ static void greet_first(struct tune *t)
 static bool connect_agent(struct tune *t, struct diag *d)
 {
     const char *listen = t->options.listen;
-    if (!listen && !device_select(t->options.device, &t->device, d)) return false;
+    if (listen ? !check_program(t, d) : !device_select(t->options.device, &t->device, d)) return false;
     t->context = zmq_ctx_new();
     t->hub = hub_new(t->context, listen ? listen : "inproc://thresh", d);
     return t->hub && (listen ? await_first_agent(t, d) : start_embedded(t, d));

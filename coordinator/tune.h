@@ -26,7 +26,7 @@ struct tune_options {
     unsigned n_pins;
     uint64_t seed, evaluations; /* 0: no limit */
     double time_s;              /* 0: no limit */
-    bool no_bound, no_prior, resume, quiet;
+    bool no_bound, no_prior, resume, quiet, verbose;
     const char *description; /* of the device, a file; NULL: that which is found by its name */
     double distance;         /* gains below that share are not cared for */
     const char *store;       /* file; NULL: none */

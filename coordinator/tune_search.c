@@ -176,6 +176,9 @@ static void settle(struct tune *t, struct job *job, struct store_evaluation e, s
         t->broken = true;
     else
         report(t, job, &e);
+    if (t->options.verbose)
+        progress_evaluation(&t->progress, e.number, e.status, e.median_ns, e.found_at,
+                            e.message ? e.message : "");
     free(actions);
 }
 
@@ -374,7 +377,8 @@ bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct d
 struct restoring {
     struct tune *tune;
     struct diag *diag;
-    bool ok;
+    uint64_t rows, replayed;
+    uint64_t first_bad; /* number of the first evaluation that does not replay */
 };
 
 static bool restore_row(void *context, const struct store_run *run, const struct store_evaluation *e)
@@ -382,16 +386,15 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     struct restoring *r = context;
     struct tune *t = r->tune;
     (void)run;
+    if (r->rows++ > r->replayed) return true;
     while (t->drawn < e->drawn && !t->broken && !t->report.exhausted)
         draw(t, r->diag);
     struct job *job = find_job(t, e->number);
-    r->ok = job && job->descent.hash == e->state_hash;
-    if (!r->ok) {
-        diag_plain(r->diag,
-                   "the store does not replay at evaluation %" PRIu64 ": made by another version of thresh?",
-                   e->number);
-        return false;
+    if (!job || job->descent.hash != e->state_hash) {
+        r->first_bad = e->number;
+        return true;
     }
+    r->replayed++;
     if (e->number > 0 && strcmp(e->status, duplicate) != 0) {
         if (e->kernel_hash) note_kernel(t, e->kernel_hash);
         t->dispatched++;
@@ -403,8 +406,14 @@ static bool restore_row(void *context, const struct store_run *run, const struct
 
 static bool restore(struct tune *t, struct diag *d)
 {
-    struct restoring r = {t, d, true};
-    return store_each(t->store, t->run.id, restore_row, &r, d) && r.ok;
+    struct restoring r = {.tune = t, .diag = d};
+    if (!store_each(t->store, t->run.id, restore_row, &r, d)) return false;
+    if (r.replayed == r.rows) return true;
+    diag_plain(d,
+               "%" PRIu64 " of the run's %" PRIu64 " evaluations do not replay, the first is number %" PRIu64
+               ": the file was edited, or made by another version of thresh",
+               r.rows - r.replayed, r.rows, r.first_bad);
+    return false;
 }
 
 /* ---- the loop ---- */

@@ -40,6 +40,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
     X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
     X(BEST, "best", NULL, "take the fastest implementation of a store")                                      \
+    X(NUMBER, "number", "N", "take evaluation N of a store (of its last run)")                               \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
     X(SPACE, "space", "FILE.space|FILE.so", "search this space instead of a program's")                      \
     X(COMMAND, "command", "'PROG {x}'", "program that evaluates a candidate of --space")                     \
@@ -50,7 +51,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(INPUT, "input", "NAME=random:SEED", "data of an input; may be repeated (default random:1)")            \
     X(JSON, "json", NULL, "print one JSON object")                                                           \
     X(QUIET, "quiet", NULL, "no progress")                                                                   \
-    X(VERBOSE, "verbose", NULL, "say more")
+    X(VERBOSE, "verbose", NULL, "a line for each evaluation")
 
 enum cli_key {
 #define X(key, name, argument, help) CLI_##key,

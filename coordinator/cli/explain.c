@@ -44,20 +44,32 @@ static bool load_row(void *context, const struct store_run *run, const struct st
     return false;
 }
 
+/* The evaluation that --number names, else the best one. */
+static bool find_row(struct loading *l, struct store *s, bool *found)
+{
+    uint64_t number;
+    if (!cli_given(l->args, CLI_NUMBER)) return store_best(s, load_row, l, found, l->diag);
+    return cli_count(l->args, CLI_NUMBER, 0, &number, l->diag) &&
+           store_number(s, number, load_row, l, found, l->diag);
+}
+
 static bool load_store(const struct cli_args *a, struct best_file *out, struct diag *d)
 {
     *out = (struct best_file){0};
     struct loading l = {a, out, d, false};
     struct store *s = store_open(a->positional[0], false, d);
-    bool found = false, read = s && store_best(s, load_row, &l, &found, d);
+    bool found = false, read = s && find_row(&l, s, &found);
     store_close(s);
-    if (read && !found) diag_plain(d, "%s: the store has no valid implementation", a->positional[0]);
+    if (read && !found)
+        diag_plain(d, "%s: the store has no %s", a->positional[0],
+                   cli_given(a, CLI_NUMBER) ? "evaluation of that number" : "valid implementation");
     return l.ok;
 }
 
 static bool load(const struct cli_args *a, struct best_file *out, struct diag *d)
 {
-    return cli_given(a, CLI_BEST) ? load_store(a, out, d) : best_read(a->positional[0], out, d);
+    bool stored = cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER);
+    return stored ? load_store(a, out, d) : best_read(a->positional[0], out, d);
 }
 
 /* ---- explain ---- */
@@ -134,9 +146,11 @@ const struct cli_command cli_explain = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(BEST) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON),
+    .takes =
+        CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON),
     .help = "Prints decisions, loop nest, OpenCL text and bound of an implementation.\v"
-            "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best",
+            "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best\n"
+            "         thresh explain runs.db --number 17",
     .run = run_explain,
 };
 
@@ -209,7 +223,7 @@ const struct cli_command cli_replay = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(BEST) | CLI_TAKES(DEVICE) | CLI_TAKES(JSON),
+    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(JSON),
     .help = "Builds, verifies and times a stored implementation again.\v"
             "Example: thresh replay thresh-out/best.json",
     .run = run_replay,

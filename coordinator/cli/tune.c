@@ -26,6 +26,7 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->no_prior = cli_given(a, CLI_NO_PRIOR);
     o->resume = cli_given(a, CLI_RESUME);
     o->quiet = cli_given(a, CLI_QUIET);
+    o->verbose = cli_given(a, CLI_VERBOSE);
     o->store = a->value[CLI_STORE];
     o->listen = a->value[CLI_LISTEN];
     return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&

@@ -80,6 +80,29 @@ Test(store, rows_are_read_back_once_each)
     unlink(path);
 }
 
+static bool store_test_status(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    snprintf(context, 32, "%s of run %d", e->status, (int)run->id);
+    return true;
+}
+
+Test(store, an_evaluation_is_found_by_its_number)
+{
+    char path[64], status[32] = "";
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run();
+    bool found;
+    store_test_fill(s, &run, d);
+    store_test_fill(s, &run, d);
+    cr_assert(store_number(s, 2, store_test_status, status, &found, d) && found);
+    cr_expect_str_eq(status, "timeout of run 2", "%s", status);
+    cr_assert(store_number(s, 3, store_test_status, status, &found, d) && !found);
+    store_close(s);
+    diag_free(d);
+    unlink(path);
+}
+
 Test(store, resume_needs_the_same_fingerprint)
 {
     char path[64];
