@@ -32,11 +32,11 @@ SAN_OBJ = $(call objs,san,$(SRC) $(TEST_SRC)) $(patsubst $(O)/gen/%.c,$(O)/san/g
 SPACEC_SRC = $(wildcard core/base/*.c) $(filter-out spacedsl/main.c,$(wildcard spacedsl/*.c))
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps demo test test-all check bench bundle fuzz lint install clean
+.PHONY: all help deps demo test test-all check bench bench-spaces bundle fuzz lint install clean
 
 all: $(O)/thresh ## build the release binary build/thresh
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 deps: ## install what is missing (Debian packages; as root)
 	@tests/deps.sh $(PACKAGES)
@@ -56,6 +56,10 @@ check: $(O)/thresh-tests $(O)/thresh ## run the tests (no installation)
 
 bench: all ## measure the figures of the README (needs the peers' packages)
 	experiments/bench.sh $(O)/thresh
+
+bench-spaces: all ## count the ordinary spaces beside Gecode (needs libgecode-dev)
+	@tests/deps.sh libgecode-dev python3
+	experiments/gecode/run.sh $(O)/thresh
 
 bundle: all ## a folder with the binary and its shared libraries
 	tests/bundle.sh $(O)/thresh $(O)/bundle

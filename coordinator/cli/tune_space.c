@@ -18,6 +18,19 @@
 enum { DEFAULT_EVALUATIONS = 300 };
 static const double default_timeout_s = 60;
 
+/* Options that are about programs and devices. */
+static bool refuse_others(const struct cli_args *a, struct diag *d)
+{
+    static const struct {
+        enum cli_key key;
+        const char *name;
+    } others[] = {{CLI_SIZE, "size"},         {CLI_DEVICE, "device"},     {CLI_LISTEN, "listen"},
+                  {CLI_NO_BOUND, "no-bound"}, {CLI_DISTANCE, "distance"}, {CLI_DESCRIPTION, "description"}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (cli_given(a, others[i].key)) diag_plain(d, "--%s says nothing about --space", others[i].name);
+    return !diag_failed(d);
+}
+
 static bool read_options(const struct cli_args *a, struct tune_command_options *o, struct diag *d)
 {
     uint64_t otherwise = cli_given(a, CLI_TIME) ? 0 : DEFAULT_EVALUATIONS;
@@ -30,7 +43,7 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
     o->resume = cli_given(a, CLI_RESUME);
     o->quiet = cli_given(a, CLI_QUIET);
     if (!o->command) diag_plain(d, "--space needs --command 'PROG {choice}': what evaluates a candidate");
-    bool ok = o->command && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
+    bool ok = o->command && refuse_others(a, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
               cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
               cli_seconds(a, CLI_TIME, &o->time_s, d) && cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
     if (!cli_given(a, CLI_TIMEOUT)) o->timeout_s = default_timeout_s;

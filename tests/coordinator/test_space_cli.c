@@ -111,3 +111,35 @@ Test(space_cli, bad_input_is_status_2, .init = cr_redirect_stderr)
     cr_expect_eq(space_cli_run("count", space_cli_path, "most=x", false), CLI_USAGE);
     unlink(space_cli_path);
 }
+
+/* A search from the command line: the exit status, and what a script reads. */
+Test(space_cli, tune_prints_the_best, .init = cr_redirect_stdout, .timeout = 60)
+{
+    struct cli_args a = {0};
+    a.value[CLI_SPACE] = space_cli_file();
+    a.value[CLI_COMMAND] = "echo {x}0";
+    a.value[CLI_JSON] = a.value[CLI_QUIET] = "";
+    cr_assert_eq(cli_tune.run(&a), CLI_OK);
+    json_t *o = space_cli_json();
+    cr_expect_eq(json_integer_value(json_object_get(o, "evaluations")), 7);
+    cr_expect_eq(json_number_value(json_object_get(o, "best_ns")), 10);
+    cr_expect_eq(json_integer_value(json_object_get(json_object_get(o, "best"), "x")), 1);
+    cr_expect(json_is_true(json_object_get(o, "exhausted")));
+    json_decref(o);
+    unlink(space_cli_path);
+}
+
+Test(space_cli, tune_refuses_what_makes_no_sense, .init = cr_redirect_stderr, .timeout = 60)
+{
+    struct cli_args a = {0};
+    cr_expect_eq(cli_tune.run(&a), CLI_USAGE, "no program");
+    a.value[CLI_SPACE] = space_cli_file();
+    cr_expect_eq(cli_tune.run(&a), CLI_USAGE, "no command");
+    a.value[CLI_COMMAND] = "echo {w}";
+    cr_expect_eq(cli_tune.run(&a), CLI_USAGE, "no such choice");
+    a.value[CLI_COMMAND] = "false {x}";
+    cr_expect_eq(cli_tune.run(&a), CLI_FAILED, "nothing is measured");
+    a.value[CLI_LISTEN] = "ipc:///tmp/nowhere";
+    cr_expect_eq(cli_tune.run(&a), CLI_USAGE, "no agents");
+    unlink(space_cli_path);
+}
