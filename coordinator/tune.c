@@ -126,6 +126,12 @@ static bool make_prior(struct tune *t, struct diag *d)
     return t->prior != NULL;
 }
 
+static double search_bound(void *context, const struct space_state *state)
+{
+    const struct tune *t = context;
+    return t->auditing ? 0 : perfmodel_bound(t->model, state, NULL);
+}
+
 static bool make_tree(struct tune *t, struct diag *d)
 {
     struct mcts_config config = mcts_config_default();
@@ -137,8 +143,8 @@ static bool make_tree(struct tune *t, struct diag *d)
     config.seed = t->options.seed;
     config.branching.order = t->order;
     config.branching.n_order = groups;
-    config.branching.bound = t->model ? perfmodel_hook : NULL;
-    config.branching.bound_context = t->model;
+    config.branching.bound = t->model ? search_bound : NULL;
+    config.branching.bound_context = t;
     config.cut_factor = 1 - t->options.distance;
     if (!t->options.no_prior && !make_prior(t, d)) return false;
     config.prior = t->prior ? mcts_prior_weight : NULL;
@@ -153,6 +159,8 @@ static char *settings_text(const struct tune_options *o)
     uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
     strbuf_printf(&b, "heuristic=%s order=%s bound=%d prior=%016" PRIx64, o->heuristic ? o->heuristic : "tag",
                   o->order ? o->order : "", !o->no_bound, prior);
+    if (o->distance > 0) strbuf_printf(&b, " distance=%g", o->distance);
+    if (o->audit_cuts > 0) strbuf_printf(&b, " audit=%g", o->audit_cuts);
     for (unsigned i = 0; i < o->n_pins; i++)
         strbuf_printf(&b, " pin=%s", o->pins[i]);
     return strbuf_take(&b);

@@ -15,6 +15,7 @@
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/pcg32.h"
 #include "core/base/stats.h"
 
 enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200 };
@@ -72,10 +73,27 @@ static struct job *add_naive(struct tune *t, struct diag *d)
     return job;
 }
 
+/* Whether a draw ignores the bound: a share of them, chosen by seed and number so that a resumed run agrees.
+ */
+static bool audits(const struct tune *t, uint64_t number)
+{
+    struct pcg32 rng = pcg32_seed(t->options.seed, number);
+    return t->model && pcg32_unit(&rng) < t->options.audit_cuts;
+}
+
+/* Notes the bound of a new job, and whether it would have left it out. */
+static void note_bound(struct tune *t, struct job *job)
+{
+    if (!t->model) return;
+    job->bound_ns = perfmodel_bound(t->model, mcts_tree_state(t->tree), NULL);
+    job->audited = job->bound_ns >= mcts_tree_cut(t->tree);
+}
+
 /* Draws the next implementation into the list; NULL: none now. */
 static struct job *draw(struct tune *t, struct diag *d)
 {
     struct mcts_descent descent = {0};
+    t->auditing = audits(t, t->drawn + 1);
     enum mcts_status status = mcts_tree_next(t->tree, &descent);
     t->stuck = status == MCTS_STUCK ? t->stuck + 1 : 0;
     if (status == MCTS_ERROR) diag_plain(d, "%s", mcts_tree_error(t->tree));
@@ -90,7 +108,7 @@ static struct job *draw(struct tune *t, struct diag *d)
     job->peer = JOB_QUEUED;
     job->descent = descent;
     job->actions = candidate_actions(t->problem, mcts_tree_state(t->tree), &job->n_actions);
-    if (t->model) job->bound_ns = perfmodel_bound(t->model, mcts_tree_state(t->tree), NULL);
+    note_bound(t, job);
     add_job(t, job);
     return job;
 }
@@ -140,6 +158,7 @@ static void report_search(struct tune *t, const struct job *job, const struct st
         if (strcmp(e->status, "ok") == 0) {
             outcome.kind = MCTS_TIMED;
             r->ok++;
+            r->audited += job->audited;
             r->violations += e->median_ns < 0.98 * job->bound_ns;
             keep_top(t, job, e->median_ns);
         } else if (strcmp(e->status, "cut") == 0) {

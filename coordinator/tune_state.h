@@ -25,6 +25,7 @@ struct job {
     size_t n_actions;
     uint64_t kernel_hash;
     double bound_ns; /* lower bound of the implementation; 0: none */
+    bool audited;    /* the bound would have left it out */
     bool lowered;    /* kernel_hash is known and is no duplicate */
     int peer;        /* JOB_QUEUED: waits for an agent */
     unsigned lost;   /* agents lost with it */
@@ -50,6 +51,7 @@ struct tune {
     struct mcts_heuristic *heuristic;
     struct perfmodel *model;  /* NULL: no bound */
     struct mcts_prior *prior; /* NULL: --no-prior */
+    bool auditing;            /* the draw at hand ignores the bound */
     struct mcts_tree *tree;
     unsigned *order;
     struct store *store;

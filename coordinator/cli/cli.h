@@ -27,6 +27,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(ORDER, "order", "GROUP,GROUP", "choice groups to branch on first")                                     \
     X(NO_BOUND, "no-bound", NULL, "do not leave out candidates by their lower bound")                        \
     X(DISTANCE, "distance", "5%", "do not care for gains below that")                                        \
+    X(AUDIT_CUTS, "audit-cuts", "1%", "share of the draws that ignore the lower bound, to audit it")         \
     X(DESCRIPTION, "description", "FILE.json", "description of the device, for lower bounds")                \
     X(CUT, "cut", "NS", "leave out what has no implementation below that time")                              \
     X(DEPTH, "depth", "D", "the cut acts on the first D levels (default: all)")                              \

@@ -30,6 +30,7 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->store = a->value[CLI_STORE];
     o->listen = a->value[CLI_LISTEN];
     return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&
+           cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
            cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
            cli_seconds(a, CLI_TIME, &o->time_s, d);
 }
@@ -44,14 +45,14 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
     double best = r->n_top ? r->top[0].quoted_ns : 0;
     json_t *found = r->n_top ? json_integer((json_int_t)r->found_at) : json_null();
     cli_print_json(json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b,s:I}", "kernel", o->path,
-        "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed",
-        (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates, "best_ns",
-        ns_json(best), "naive_ns", ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup), "found_at",
-        found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
+        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b,s:I,s:I}", "kernel",
+        o->path, "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok,
+        "failed", (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates,
+        "best_ns", ns_json(best), "naive_ns", ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup),
+        "found_at", found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
         r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
         "nodes", (json_int_t)r->nodes, "store", o->store ? json_string(o->store) : json_null(), "quoted",
-        (int)r->quoted, "violations", (json_int_t)r->violations));
+        (int)r->quoted, "audited", (json_int_t)r->audited, "violations", (json_int_t)r->violations));
 }
 
 static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r,
@@ -69,6 +70,8 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     printf("naive        %s\nbest         %s, found at evaluation %" PRIu64 "\n", naive, best, r->found_at);
     if (r->speedup > 0)
         printf("speedup      %.2fx%s\n", r->speedup, r->quoted ? "" : " (samples of the search)");
+    if (o->audit_cuts > 0)
+        printf("audited      %" PRIu64 " that the bound would have left out\n", r->audited);
     if (r->violations)
         printf("violations   %" PRIu64 " times below the lower bound: 'thresh device characterize' again\n",
                r->violations);
@@ -144,10 +147,10 @@ const struct cli_command cli_tune = {
     .least = 0,
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) |
-             CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(DESCRIPTION) |
-             CLI_TAKES(STORE) | CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
-             CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) |
-             CLI_TAKES(DATA) | CLI_TAKES(PARAM),
+             CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(AUDIT_CUTS) |
+             CLI_TAKES(DESCRIPTION) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) |
+             CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) |
+             CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM),
     .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
             "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
             "(or which reads them as JSON), and which prints a time in ns.\v"
