@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "coordinator/cli/cli.h"
+#include "coordinator/command.h"
 
 static const char space_cli_text[] = "# Tiles of something.\nspace tiles\nparameter most: int = 8\n"
                                      "/// How wide.\nchoice x: int in { 1, 2, 4, 8 }\n"
@@ -142,4 +143,25 @@ Test(space_cli, tune_refuses_what_makes_no_sense, .init = cr_redirect_stderr, .t
     a.value[CLI_LISTEN] = "ipc:///tmp/nowhere";
     cr_expect_eq(cli_tune.run(&a), CLI_USAGE, "no agents");
     unlink(space_cli_path);
+}
+
+static void space_cli_library(const char *path, const char *text)
+{
+    struct command_result r;
+    char *words[] = {"cc", "-shared", "-fPIC", "-x", "c", "-o", (char *)path, "-", NULL};
+    command_run(words, text, 60, -1, &r);
+    cr_assert_eq(access(path, R_OK), 0, "%s", r.message);
+}
+
+/* Libraries that are no space, or one of another version. */
+Test(space_cli, foreign_libraries_are_refused, .init = cr_redirect_stderr, .timeout = 120)
+{
+    static const char *const texts[] = {"int nothing;\n", "unsigned thresh_space[4] = {7, 8, 0, 0};\n"};
+    const char *path = "/tmp/thresh-foreign-test.so";
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        unlink(path);
+        space_cli_library(path, texts[i]);
+        cr_expect_eq(space_cli_run("count", path, NULL, false), CLI_USAGE, "%s", texts[i]);
+    }
+    unlink(path);
 }
