@@ -186,7 +186,7 @@ static void measure_memory(struct bench *b, double *value)
     size_t many = b->dev->gpu ? 2 * units : units;
     value[CHARACTERIZE_DRAM] = stream(b, many, local, b->in_bytes);
     if (!b->dev->gpu) return;
-    for (size_t bytes = (size_t)1 << 20; bytes <= (size_t)16 << 20; bytes *= 2) {
+    for (size_t bytes = (size_t)2 << 20; bytes <= (size_t)16 << 20; bytes *= 2) {
         value[CHARACTERIZE_L2] = larger(value[CHARACTERIZE_L2], stream(b, many, local, bytes));
         value[CHARACTERIZE_UNIT_L2] = larger(value[CHARACTERIZE_UNIT_L2], stream(b, 1, local, bytes));
     }

@@ -48,7 +48,7 @@ void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason 
         return;
     }
     explain_resource(m, r, out);
-    if (r->n_logicals == 0) return;
+    if (r->n_logicals == 0 || r->term == PERFMODEL_NOTHING) return;
     strbuf_indent(out, 1);
     strbuf_add(out, "the cheapest mapping left is\n");
     for (unsigned l = 0; l < r->n_logicals; l++)

@@ -128,7 +128,8 @@ static void keep_faster(struct perfmodel_device *out, const struct perfmodel_dev
         bool time = f == PERFMODEL_CHAIN || f == PERFMODEL_BARRIER || f == PERFMODEL_LAUNCH ||
                     f == PERFMODEL_LOAD_LATENCY;
         double old = earlier->value[f], new = out->value[f];
-        if (out->source[f] != PERFMODEL_MEASURED || earlier->source[f] < PERFMODEL_MEASURED) continue;
+        bool measured = earlier->source[f] == PERFMODEL_MEASURED || earlier->source[f] == PERFMODEL_VIOLATED;
+        if (out->source[f] != PERFMODEL_MEASURED || !measured) continue;
         if (time ? old >= new : old <= new) continue;
         out->value[f] = old;
         out->source[f] = earlier->source[f];
