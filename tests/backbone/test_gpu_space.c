@@ -373,3 +373,31 @@ Test(gpu_space, a_run_is_one_nest_of_every_instruction_in_it)
     space_state_free(st);
     gpu_space_close(&f);
 }
+
+/* At the sizes that are measured, where sizes, kinds and seats have most ways to contradict each other. */
+static void gpu_space_dead_ends(const struct gpu_space_case *c, unsigned statements)
+{
+    enum { DESCENTS = 25 };
+    struct gpu_space_fixture f;
+    gpu_space_open(&f, c, NULL);
+    cr_assert_eq(bb_statement_count(f.bb), statements, "%s: %u statements", c->kernel,
+                 bb_statement_count(f.bb));
+    struct space_state *st = gpu_space_root(&f);
+    struct pcg32 rng = pcg32_seed(11, 3);
+    int leaves = 0;
+    for (int i = 0; i < DESCENTS; i++) {
+        space_mark mark = space_snapshot(st);
+        leaves += gpu_space_descend(st, &rng);
+        space_rollback(st, mark);
+    }
+    cr_assert_geq(leaves, DESCENTS - 1, "%s: %d leaves of %d descents", c->kernel, leaves, DESCENTS);
+    space_state_free(st);
+    gpu_space_close(&f);
+}
+
+Test(gpu_space, few_dead_ends_at_full_size)
+{
+    gpu_space_dead_ends(&(struct gpu_space_case){"matmul", "M=1024,N=1024,K=1024"}, 78);
+    gpu_space_dead_ends(&(struct gpu_space_case){"matmul", "M=768,N=1000,K=96"}, 78);
+    gpu_space_dead_ends(&(struct gpu_space_case){"gemv", "M=4096,N=4096"}, 54);
+}
