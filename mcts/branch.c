@@ -13,17 +13,15 @@
 /* Applies a value that is known to live. */
 static void take(struct space_state *state, struct space_action action)
 {
-    struct space_failure why;
-    bool live = space_apply(state, action, &why);
+    bool live = space_apply(state, action, NULL);
     CHECK(live);
 }
 
 bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
                     double cut, struct mcts_option *out, struct mcts_trials *trials)
 {
-    struct space_failure why;
     space_mark mark = space_snapshot(state);
-    bool live = space_apply(state, action, &why);
+    bool live = space_apply(state, action, NULL);
     trials->tried++;
     trials->dead_constraint += !live;
     *out = (struct mcts_option){action.value, 0};
@@ -51,10 +49,9 @@ static uint32_t try_run(const struct mcts_branching *b, struct space_state *stat
 static bool keep_only(struct space_state *state, uint32_t slot, const uint32_t *values, uint32_t n)
 {
     uint64_t allowed[MCTS_VALUES_MAX / 64] = {0};
-    struct space_failure why;
     for (uint32_t i = 0; i < n; i++)
         allowed[values[i] / 64] |= UINT64_C(1) << values[i] % 64;
-    return space_restrict(state, slot, allowed, values[n - 1] / 64 + 1, &why);
+    return space_restrict(state, slot, allowed, values[n - 1] / 64 + 1, NULL);
 }
 
 /* The first value often stands for "none" (a tile of size 1, a plain loop, NO). What all the others have in

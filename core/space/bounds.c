@@ -3,8 +3,8 @@
  *
  * Forward: the interval of every node from those of its operands. Backward: the root must be true; each node
  * whose interval shrank shrinks its operands. Booleans are intervals within [0, 1]. When a single slot is
- * left open its values are tried one by one, so a formula is exact on its last choice. Arithmetic saturates
- * at SPACE_BIG. */
+ * left open its values are tried one by one, so a formula is exact on its last choice; monotone ones
+ * (views.c) need no such check at a leaf. Arithmetic saturates at SPACE_BIG. */
 #include <string.h>
 
 #include "core/base/panic.h"
@@ -14,6 +14,7 @@ struct work {
     struct space_state *st;
     const struct shape *shape;
     const uint32_t *slots;
+    const struct slot_at *at;
     int64_t *lo, *hi; /* of each node */
 };
 
@@ -25,7 +26,9 @@ int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scr
         if (n->op == GROUND_CONST)
             scratch[i] = n->imm;
         else if (n->op == GROUND_FUNC)
-            scratch[i] = n->table[values[n->local]];
+            scratch[i] = n->view.table[values[n->local]];
+        else if (n->op == GROUND_TERM)
+            scratch[i] = term_value(n, values);
         else if (n->n <= 3)
             scratch[i] = expression_apply(n->op,
                                           (int64_t[]){scratch[kids[0]], n->n > 1 ? scratch[kids[1]] : 0,
@@ -53,28 +56,37 @@ static int64_t most(int64_t x, int64_t y)
 
 /* ---- forward ---- */
 
-/* An empty conditional domain says nothing of a formula that does not depend on it. */
-static void forward_func(struct work *w, const struct shape_node *n, int64_t *lo, int64_t *hi)
+/* The extremes of a domain of several words. An empty conditional domain says nothing of a formula that does
+ * not depend on it. */
+static void forward_words(struct work *w, const struct shape_node *n, int64_t *lo, int64_t *hi)
 {
     uint32_t slot = w->slots[n->local];
+    bool empty = space_value_count(w->st, slot) == 0;
     *lo = INT64_MAX;
     *hi = INT64_MIN;
-    for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
-        for (uint64_t m = state_word(w->st, slot, k); m; m &= m - 1) {
-            int64_t x = n->table[k * 64 + (unsigned)__builtin_ctzll(m)];
-            *lo = least(*lo, x);
-            *hi = most(*hi, x);
-        }
+    for (uint32_t v = 0; v < n->view.n; v++) {
+        if (!empty && !space_has_value(w->st, slot, v)) continue;
+        *lo = least(*lo, n->view.table[v]);
+        *hi = most(*hi, n->view.table[v]);
     }
-    if (*lo <= *hi) return;
-    for (uint32_t v = 0; v < n->n_table; v++) {
-        *lo = least(*lo, n->table[v]);
-        *hi = most(*hi, n->table[v]);
-    }
+}
+
+static void forward_func(struct work *w, const struct shape_node *n, int64_t *lo, int64_t *hi)
+{
+    uint64_t domain = n->view.n <= 64 ? domain_at(w->st, w->at[n->local]) : 0;
+    if (domain)
+        view_extremes(&n->view, domain, lo, hi);
+    else
+        forward_words(w, n, lo, hi);
 }
 
 static void forward_product(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
 {
+    if (xlo >= 0 && ylo >= 0) {
+        *lo = expression_mul(xlo, ylo);
+        *hi = expression_mul(xhi, yhi);
+        return;
+    }
     int64_t a = expression_mul(xlo, ylo), b = expression_mul(xlo, yhi), c = expression_mul(xhi, ylo),
             d = expression_mul(xhi, yhi);
     *lo = least(least(a, b), least(c, d));
@@ -172,6 +184,9 @@ static void forward_node(struct work *w, uint32_t i)
     case GROUND_FUNC:
         forward_func(w, n, lo, hi);
         break;
+    case GROUND_TERM:
+        term_forward(w->st, n, w->at, lo, hi);
+        break;
     case GROUND_NEG:
         *lo = -xhi;
         *hi = -xlo;
@@ -225,7 +240,7 @@ static bool filter_slot(struct work *w, const struct shape_node *n, int64_t lo, 
     for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
         uint64_t keep = 0;
         for (uint64_t m = state_word(w->st, slot, k); m; m &= m - 1) {
-            int64_t x = n->table[k * 64 + (unsigned)__builtin_ctzll(m)];
+            int64_t x = n->view.table[k * 64 + (unsigned)__builtin_ctzll(m)];
             bool ok = x >= lo && x <= hi && !(hole && x == *hole) && !(multiple && x && multiple % x);
             if (ok) keep |= m & -m;
         }
@@ -263,36 +278,47 @@ static bool must_divide(struct work *w, uint32_t i, int64_t product)
     return n->op != GROUND_FUNC || filter_slot(w, n, INT64_MIN, INT64_MAX, NULL, product);
 }
 
-/* Factors that are never negative; rest[k] is the product of the upper bounds, then of the lower bounds,
- * after k. */
-static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
+/* Each factor is at least lo over the greatest product of the others. */
+static bool raise_factors(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo)
 {
-    int64_t *rest = w->st->rest;
-    for (uint32_t k = 0; k < n; k++)
-        if (w->lo[kids[k]] < 0) return true;
-    if (lo == hi && lo > 0)
-        for (uint32_t k = 0; k < n; k++)
-            if (!must_divide(w, kids[k], lo)) return false;
-    int64_t before = 1;
+    int64_t *rest = w->st->rest, before = 1;
     rest[n - 1] = 1;
     for (uint32_t k = n - 1; k > 0; k--)
         rest[k - 1] = expression_mul(rest[k], w->hi[kids[k]]);
     for (uint32_t k = 0; k < n; k++) {
         int64_t others = expression_mul(before, rest[k]);
         before = expression_mul(before, w->hi[kids[k]]);
-        if (others <= 0 || others >= SPACE_BIG || lo <= 0) continue;
+        if (others <= 0 || others >= SPACE_BIG || lo <= expression_mul(others, w->lo[kids[k]])) continue;
         if (!narrow(w, kids[k], (lo + others - 1) / others, INT64_MAX)) return false;
     }
-    before = 1;
-    rest[n - 1] = 1;
-    for (uint32_t k = n - 1; k > 0; k--)
-        rest[k - 1] = expression_mul(rest[k], w->lo[kids[k]]);
+    return true;
+}
+
+/* Each factor is at most hi over the least product of the others. */
+static bool lower_factors(struct work *w, const uint32_t *kids, uint32_t n, int64_t least_product, int64_t hi)
+{
     for (uint32_t k = 0; k < n; k++) {
-        int64_t others = expression_mul(before, rest[k]);
-        before = expression_mul(before, w->lo[kids[k]]);
-        if (others > 0 && hi < SPACE_BIG && !narrow(w, kids[k], INT64_MIN, hi / others)) return false;
+        int64_t factor = w->lo[kids[k]];
+        if (expression_mul(least_product, w->hi[kids[k]]) <= expression_mul(hi, factor)) continue;
+        if (!narrow(w, kids[k], INT64_MIN, hi / (least_product / factor))) return false;
     }
     return true;
+}
+
+/* Factors that are never negative. */
+static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
+{
+    int64_t least_product = 1;
+    for (uint32_t k = 0; k < n; k++) {
+        if (w->lo[kids[k]] < 0) return true;
+        least_product = expression_mul(least_product, w->lo[kids[k]]);
+    }
+    if (lo == hi && lo > 0)
+        for (uint32_t k = 0; k < n; k++)
+            if (!must_divide(w, kids[k], lo)) return false;
+    if (lo > least_product && !raise_factors(w, kids, n, lo)) return false;
+    bool bounded = least_product > 0 && least_product < SPACE_BIG && hi < SPACE_BIG;
+    return !bounded || lower_factors(w, kids, n, least_product, hi);
 }
 
 /* The maximum lies in [lo, hi]; `or` is the maximum of booleans. */
@@ -361,6 +387,8 @@ static bool backward_node(struct work *w, uint32_t i)
         return true;
     case GROUND_FUNC:
         return filter_slot(w, n, lo, hi, NULL, 0);
+    case GROUND_TERM:
+        return term_backward(w->st, n, w->slots, w->at, lo, hi);
     case GROUND_ADD:
         return backward_sum(w, kids, n->n, lo, hi);
     case GROUND_MUL:
@@ -450,19 +478,21 @@ bool bounds_propagate(struct space_state *st, uint32_t instance)
 {
     const struct space *s = st->space;
     const struct instance *in = &s->instances[instance];
-    struct work w = {st, &s->shapes[in->shape], s->instance_slots + in->slots, st->lo, st->hi};
+    struct work w = {
+        st, &s->shapes[in->shape], s->instance_slots + in->slots, s->instance_at + in->slots, st->lo, st->hi};
     forward(&w);
     if (w.lo[w.shape->n_nodes - 1] == 1) return true;
     if (!backward(&w)) return false;
     uint32_t last = 0;
-    return count_open(&w, &last) > 1 || try_values(&w, last);
+    return w.shape->monotone || count_open(&w, &last) > 1 || try_values(&w, last);
 }
 
 bool bounds_entailed(struct space_state *st, uint32_t instance)
 {
     const struct space *s = st->space;
     const struct instance *in = &s->instances[instance];
-    struct work w = {st, &s->shapes[in->shape], s->instance_slots + in->slots, st->lo, st->hi};
+    struct work w = {
+        st, &s->shapes[in->shape], s->instance_slots + in->slots, s->instance_at + in->slots, st->lo, st->hi};
     forward(&w);
     return w.lo[w.shape->n_nodes - 1] == 1;
 }

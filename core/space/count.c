@@ -21,6 +21,7 @@ struct counter {
     uint64_t *linked;  /* [slot * words]: slots that share a constraint with it */
     struct count_table *table;
     uint64_t limit;
+    bool exact; /* the values of the last open choice of a component are all solutions */
     struct space_count result;
     uint8_t *key; /* scratch */
 };
@@ -165,7 +166,7 @@ static long double count_component(struct counter *c, const uint64_t *component,
 {
     uint32_t slot = choose(c, component);
     if (slot == SPACE_NONE) return 1;
-    if (size == 1) return space_value_count(c->st, slot);
+    if (size == 1 && c->exact) return space_value_count(c->st, slot);
     if (size == 2 || !count_table_pays(c->table)) return count_branches(c, slot, component);
     uint32_t bytes = make_key(c, component);
     uint64_t hash = hash_finish(hash_bytes(HASH_START, c->key, bytes)) | 1;
@@ -247,7 +248,12 @@ static void count_linked(struct counter *c)
 struct space_count space_count(struct space_state *st, uint64_t node_limit)
 {
     const struct space *s = st->space;
-    struct counter c = {.st = st, .s = s, .n = s->n_all, .limit = node_limit, .result = {.complete = true}};
+    struct counter c = {.st = st,
+                        .s = s,
+                        .n = s->n_all,
+                        .limit = node_limit,
+                        .result = {.complete = true},
+                        .exact = views_exact(s)};
     c.words = (c.n + 63) / 64;
     c.table = count_table_new();
     bool small = count_small(st, c.table, node_limit, &c.result);

@@ -57,6 +57,7 @@ struct space_state *state_new(const struct space *s)
     st->rows = queue_new(s->n_squares * 2 * ROW_MAX);
     st->quick = queue_new(s->n_instances);
     st->slow = queue_new(s->n_instances);
+    st->triples = base_calloc(TRIPLE_ENTRIES, sizeof *st->triples);
     st->lo = base_malloc((s->max_nodes + 1) * sizeof *st->lo);
     st->hi = base_malloc((s->max_nodes + 1) * sizeof *st->hi);
     st->rest = base_malloc((s->max_nodes + 1) * sizeof *st->rest);
@@ -73,6 +74,7 @@ void space_state_free(struct space_state *st)
     queue_free(&st->quick);
     queue_free(&st->slow);
     block_cache_free(&st->cache);
+    free(st->triples);
     free(st->vector);
     free(st->trail);
     free(st->lo);
@@ -140,55 +142,18 @@ static bool may_write(const struct space_state *st, const struct slot_info *info
     return true;
 }
 
-static void extremes(const int64_t *table, uint64_t domain, int64_t *lo, int64_t *hi)
-{
-    *lo = INT64_MAX;
-    *hi = INT64_MIN;
-    for (; domain; domain &= domain - 1) {
-        int64_t x = table[__builtin_ctzll(domain)];
-        if (x < *lo) *lo = x;
-        if (x > *hi) *hi = x;
-    }
-}
-
-/* Whether the loss of values changes a bound that an untabulated instance reads, or fixes the slot. */
-static bool moves_bounds(const struct shape *sh, unsigned local, uint64_t lost, uint64_t now)
-{
-    const struct slot_tables *t = &sh->extremes[local];
-    if (!t->n || !(now & (now - 1))) return true;
-    for (uint32_t k = 0; k < t->n; k++) {
-        int64_t lo, hi, old_lo, old_hi;
-        extremes(t->tables[k], now, &lo, &hi);
-        extremes(t->tables[k], lost, &old_lo, &old_hi);
-        if (old_lo < lo || old_hi > hi) return true;
-    }
-    return false;
-}
-
-/* Whether the loss of values can make a tabulated instance prune: a lost value has no dominator left. */
-static bool matters(const uint64_t *dominators, uint64_t lost, uint64_t now)
-{
-    for (; lost; lost &= lost - 1)
-        if (!(dominators[__builtin_ctzll(lost)] & now)) return true;
-    return false;
-}
-
-static bool concerns(const struct space *s, const struct watch *w, uint64_t lost, uint64_t now)
-{
-    if (w->local == WATCH_LIVENESS) return now == 2;
-    if (w->local == WATCH_ALWAYS) return true;
-    if (w->dominators) return matters(w->dominators, lost, now);
-    return moves_bounds(&s->shapes[s->instances[w->instance].shape], w->local, lost, now);
-}
-
 /* Queues what the change may concern. Guards after the second are left to propagate_instance. */
 static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
-    const struct watch *end = s->watch + s->watch_first[slot + 1];
-    for (const struct watch *w = s->watch + s->watch_first[slot]; w < end; w++) {
-        if (st->vector[w->guards[0]] == LIVENESS_DEAD || st->vector[w->guards[1]] == LIVENESS_DEAD) continue;
-        if (concerns(s, w, lost, now)) queue_add(w->slow ? &st->slow : &st->quick, w->instance);
+    const struct watch_group *end = s->watch_groups + s->group_of_slot[slot + 1];
+    for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++) {
+        if (!watch_concerns(g, lost, now)) continue;
+        for (const struct watch *w = s->watch + g->first; w < s->watch + g->first + g->n; w++) {
+            bool dead =
+                st->vector[w->guards[0]] == LIVENESS_DEAD || st->vector[w->guards[1]] == LIVENESS_DEAD;
+            if (!dead) queue_add(w->slow ? &st->slow : &st->quick, w->instance);
+        }
     }
 }
 
@@ -234,8 +199,11 @@ static bool refute(struct space_state *st, uint32_t slot)
     }
     st->failed_slot = slot;
     if (n != 1) return n > 1;
+    uint32_t pending = st->n_pending;
     st->n_pending = 0;
-    return state_restrict_word(st, possible, 0, LIVENESS_DEAD);
+    bool ok = state_restrict_word(st, possible, 0, LIVENESS_DEAD);
+    st->n_pending = pending;
+    return ok;
 }
 
 static void write_domain(struct space_state *st, const struct slot_info *info, uint32_t offset, uint64_t now)
@@ -287,30 +255,70 @@ static uint64_t supports(const uint64_t *table, uint64_t domain)
     return mask;
 }
 
-static bool propagate_pair(struct space_state *st, const struct shape *sh, const uint32_t *slots)
+/* The values of an operand. A choice without any is one of a dead object: it may have any. */
+static uint64_t operand(const struct space_state *st, const struct shape *sh, const struct slot_at *at,
+                        unsigned k)
 {
-    uint64_t x = state_word(st, slots[0], 0), y = state_word(st, slots[1], 0);
-    uint64_t to_y = supports(sh->forward, x), to_x = supports(sh->reverse, y);
-    return state_restrict_word(st, slots[1], 0, to_y) && state_restrict_word(st, slots[0], 0, to_x);
+    uint64_t domain = domain_at(st, at[k]);
+    return domain ? domain : UINT64_MAX >> (64 - sh->sizes[k]);
 }
 
-static bool propagate_triple(struct space_state *st, const struct shape *sh, const uint32_t *slots)
+/* Keeps some values of an operand; one without any is asked about again. */
+static bool keep(struct space_state *st, uint32_t slot, struct slot_at at, uint64_t left)
 {
-    uint64_t x = state_word(st, slots[0], 0), y = state_word(st, slots[1], 0),
-             z = state_word(st, slots[2], 0);
-    uint64_t in_x = 0, in_y = 0, in_z = 0;
-    for (uint64_t i = x; i; i &= i - 1) {
+    uint64_t now = domain_at(st, at);
+    return (now && !(now & ~left)) || state_restrict_word(st, slot, 0, left);
+}
+
+static bool propagate_pair(struct space_state *st, const struct shape *sh, const uint32_t *slots,
+                           const struct slot_at *at)
+{
+    uint64_t x = operand(st, sh, at, 0), y = operand(st, sh, at, 1);
+    uint64_t to_y = supports(sh->forward, x), to_x = supports(sh->reverse, y);
+    return keep(st, slots[1], at[1], to_y) && keep(st, slots[0], at[0], to_x);
+}
+
+/* Values of three slots that take part in a solution. */
+static void triple_supports(const struct shape *sh, const uint64_t *domain, uint64_t *left)
+{
+    left[0] = left[1] = left[2] = 0;
+    for (uint64_t i = domain[0]; i; i &= i - 1) {
         const uint64_t *row = sh->forward + (uint32_t)__builtin_ctzll(i) * sh->sizes[1];
-        for (uint64_t k = y; k; k &= k - 1) {
-            uint64_t both = row[__builtin_ctzll(k)] & z;
+        for (uint64_t k = domain[1]; k; k &= k - 1) {
+            uint64_t both = row[__builtin_ctzll(k)] & domain[2];
             if (!both) continue;
-            in_x |= i & -i;
-            in_y |= k & -k;
-            in_z |= both;
+            left[0] |= i & -i;
+            left[1] |= k & -k;
+            left[2] |= both;
         }
     }
-    return state_restrict_word(st, slots[0], 0, in_x) && state_restrict_word(st, slots[1], 0, in_y) &&
-           state_restrict_word(st, slots[2], 0, in_z);
+}
+
+/* The same, remembered: the few domains that occur come back in many instances and descents. */
+static const uint64_t *recall_supports(struct space_state *st, uint32_t shape, const uint64_t *domain)
+{
+    uint64_t hash = (domain[0] ^ domain[1] << 21 ^ domain[2] << 42 ^ domain[2] >> 22 ^ (uint64_t)shape << 7) *
+                    UINT64_C(0x9e3779b97f4a7c15);
+    struct triple_entry *e = &st->triples[hash >> 52 & (TRIPLE_ENTRIES - 1)];
+    bool known = e->shape == shape + 1 && e->domain[0] == domain[0] && e->domain[1] == domain[1] &&
+                 e->domain[2] == domain[2];
+    if (!known) {
+        *e = (struct triple_entry){.domain = {domain[0], domain[1], domain[2]}, .shape = shape + 1};
+        triple_supports(&st->space->shapes[shape], domain, e->left);
+    }
+    return e->left;
+}
+
+static bool propagate_triple(struct space_state *st, uint32_t shape, const uint32_t *slots,
+                             const struct slot_at *at)
+{
+    uint64_t domain[3], left[3];
+    for (unsigned k = 0; k < 3; k++)
+        domain[k] = operand(st, &st->space->shapes[shape], at, k);
+    memcpy(left, recall_supports(st, shape, domain), sizeof left);
+    for (unsigned k = 0; k < 3; k++)
+        if (!keep(st, slots[k], at[k], left[k])) return false;
+    return true;
 }
 
 static bool propagate_instance(struct space_state *st, uint32_t instance)
@@ -319,6 +327,7 @@ static bool propagate_instance(struct space_state *st, uint32_t instance)
     const struct instance *in = &s->instances[instance];
     const struct shape *sh = &s->shapes[in->shape];
     const uint32_t *slots = s->instance_slots + in->slots;
+    const struct slot_at *at = s->instance_at + in->slots;
     if (!is_enforced(st, in)) return true;
     if (st->n_pending && sh->kind == SHAPE_GENERAL) return true;
     st->failed_constraint = in->constraint;
@@ -327,9 +336,9 @@ static bool propagate_instance(struct space_state *st, uint32_t instance)
     case SHAPE_UNARY:
         return propagate_unary(st, sh, slots);
     case SHAPE_PAIR:
-        return propagate_pair(st, sh, slots);
+        return propagate_pair(st, sh, slots, at);
     case SHAPE_TRIPLE:
-        return propagate_triple(st, sh, slots);
+        return propagate_triple(st, in->shape, slots, at);
     case SHAPE_GENERAL:
         return bounds_propagate(st, instance);
     }

@@ -6,21 +6,6 @@
 #include "core/base/panic.h"
 #include "core/space/internal.h"
 
-static int64_t clamp(__int128 x)
-{
-    return x > SPACE_BIG ? SPACE_BIG : x < -SPACE_BIG ? -SPACE_BIG : (int64_t)x;
-}
-
-int64_t expression_add(int64_t x, int64_t y)
-{
-    return clamp((__int128)x + y);
-}
-
-int64_t expression_mul(int64_t x, int64_t y)
-{
-    return clamp((__int128)x * y);
-}
-
 static int64_t fold(enum ground_op op, const int64_t *x, uint32_t n)
 {
     int64_t r = x[0];
@@ -67,7 +52,7 @@ struct ground_node *expression_const(struct arena *a, int64_t value)
 {
     struct ground_node *g = ARENA_NEW(a, struct ground_node);
     g->op = GROUND_CONST;
-    g->imm = clamp(value);
+    g->imm = expression_clamp(value);
     return g;
 }
 

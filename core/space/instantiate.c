@@ -262,83 +262,16 @@ static void lay_out(struct space *s)
     s->canonical_bytes = canonical;
 }
 
-static void locate_guards(struct space *s)
+static void locate_slots(struct space *s)
 {
     s->guard_at = ARENA_ARRAY(s->arena, uint32_t, s->n_guards + 1);
     for (size_t k = 0; k < s->n_guards; k++)
         s->guard_at[k] = s->slots[s->guards[k]].offset;
-}
-
-/* ---- watches ---- */
-
-struct watch_builder {
-    struct space *s;
-    uint32_t instance;
-    uint32_t *last; /* by slot: the last instance that watches it, plus 1 */
-    uint32_t *next; /* by slot: where its next watch goes; NULL: only count */
-};
-
-static struct watch make_watch(const struct space *s, uint32_t instance, uint8_t local)
-{
-    const struct instance *in = &s->instances[instance];
-    const struct shape *sh = &s->shapes[in->shape];
-    struct watch w = {.instance = instance, .local = local, .slow = shape_is_slow(sh)};
-    if (sh->dominators && local < WATCH_LIVENESS) w.dominators = sh->dominators + local * 64u;
-    for (uint32_t k = 0; k < 2; k++)
-        w.guards[k] = k < in->n_guards ? s->guard_at[in->guards + k] : vector_always_live(s);
-    return w;
-}
-
-static void add_watch(struct watch_builder *b, uint32_t slot, uint8_t local)
-{
-    bool again = b->last[slot] == b->instance + 1;
-    b->last[slot] = b->instance + 1;
-    if (!b->next) {
-        b->s->watch_first[slot + 1] += !again;
-        return;
+    s->instance_at = ARENA_ARRAY(s->arena, struct slot_at, s->n_instance_slots + 1);
+    for (size_t k = 0; k < s->n_instance_slots; k++) {
+        const struct slot_info *info = &s->slots[s->instance_slots[k]];
+        s->instance_at[k] = (struct slot_at){info->offset, info->width};
     }
-    if (again) {
-        uint8_t *known = &b->s->watch[b->next[slot] - 1].local;
-        *known = *known == WATCH_LIVENESS && local == WATCH_LIVENESS ? WATCH_LIVENESS : WATCH_ALWAYS;
-        return;
-    }
-    b->s->watch[b->next[slot]++] = make_watch(b->s, b->instance, local);
-}
-
-/* Every slot whose change may let the instance prune: its slots, its guards, and the liveness of both. */
-static void watch_instance(struct watch_builder *b)
-{
-    const struct space *s = b->s;
-    const struct instance *in = &s->instances[b->instance];
-    const struct shape *sh = &s->shapes[in->shape];
-    if (s->entailed[b->instance] || in->related) return;
-    for (uint32_t k = 0; k < sh->n_slots; k++) {
-        uint32_t slot = s->instance_slots[in->slots + k];
-        if (sh->kind != SHAPE_UNARY) add_watch(b, slot, k < WATCH_LIVENESS ? (uint8_t)k : WATCH_ALWAYS);
-        for (unsigned l = 0; l < s->slots[slot].n_live; l++)
-            add_watch(b, s->slots[slot].live[l], WATCH_LIVENESS);
-    }
-    for (uint32_t k = 0; k < in->n_guards; k++)
-        add_watch(b, s->guards[in->guards + k], WATCH_LIVENESS);
-}
-
-static void build_watches(struct space *s)
-{
-    size_t bytes = s->n_all * sizeof(uint32_t);
-    struct watch_builder b = {.s = s, .last = base_calloc(s->n_all, sizeof(uint32_t))};
-    s->watch_first = ARENA_ARRAY(s->arena, uint32_t, s->n_all + 1);
-    for (b.instance = 0; b.instance < s->n_instances; b.instance++)
-        watch_instance(&b);
-    for (uint32_t i = 0; i < s->n_all; i++)
-        s->watch_first[i + 1] += s->watch_first[i];
-    s->watch = ARENA_ARRAY(s->arena, struct watch, s->watch_first[s->n_all] + 1);
-    memset(b.last, 0, bytes);
-    b.next = base_malloc(bytes);
-    memcpy(b.next, s->watch_first, bytes);
-    for (b.instance = 0; b.instance < s->n_instances; b.instance++)
-        watch_instance(&b);
-    free(b.next);
-    free(b.last);
 }
 
 /* ---- the root ---- */
@@ -385,7 +318,7 @@ static void make_root(struct space *s)
         s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
         for (uint32_t i = 0; i < s->n_instances; i++)
             s->entailed[i] = bounds_entailed(st, i) || !can_be_enforced(st, i);
-        build_watches(s);
+        watch_build(s);
     } else {
         state_failure(st, &s->root_failure);
     }
@@ -435,9 +368,9 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     for (uint32_t i = 0; i < s->n_squares; i++)
         relation_find(s, &s->squares[i]);
     lay_out(s);
-    locate_guards(s);
+    locate_slots(s);
     s->entailed = ARENA_ARRAY(s->arena, bool, s->n_instances + 1);
-    build_watches(s);
+    watch_build(s);
     fingerprint(s);
     make_root(s);
     return s;

@@ -21,9 +21,8 @@
 
 #define SPACE_NONE UINT32_MAX
 #define SPACE_MAX_PENDING 8
-#define WATCH_ALWAYS UINT8_MAX
-#define WATCH_LIVENESS (UINT8_MAX - 1) /* only when the object becomes live */
-#define SPACE_BIG (INT64_C(1) << 60)   /* all arithmetic saturates here */
+#define TRIPLE_ENTRIES 4096          /* a power of two */
+#define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
 
 struct universe {
     uint32_t n;
@@ -46,6 +45,11 @@ struct slot_info {
     uint32_t universe;
     uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
     uint32_t canonical;                /* offset in the canonical form */
+};
+
+/* Where a slot of an instance is, for a read without its slot_info. */
+struct slot_at {
+    uint32_t offset, width; /* of its first word */
 };
 
 /* Where the slot of given arguments is: a dense table. */
@@ -72,26 +76,56 @@ enum ground_op {
     GROUND_AND,
     GROUND_OR,
     GROUND_NOT,
-    GROUND_ITE
+    GROUND_ITE,
+    GROUND_TERM /* of shapes only: all conditions ? a FUNC or a constant : a constant */
+};
+
+/* How the least and the greatest number of a set of values are found. */
+enum view_kind {
+    VIEW_TABLE,    /* by looking at each */
+    VIEW_BOOLEAN,  /* 0 or 1: by the mask of those with 1 */
+    VIEW_ASCENDING /* at the ends of the set */
+};
+
+/* The numbers of a slot's values. */
+struct value_view {
+    uint8_t kind;
+    uint32_t n;
+    uint64_t yes;
+    const int64_t *table;
+};
+
+/* A condition of a term: the slot has one of the values `yes`. */
+struct shape_condition {
+    uint64_t yes;
+    uint64_t local;
 };
 
 /* A node of a shape; operands come before their users. */
 struct shape_node {
     uint8_t op;
-    uint32_t n, first; /* operands */
-    uint32_t local;    /* FUNC: slot of the instance */
-    uint32_t n_table;
-    int64_t imm;          /* CONST */
-    const int64_t *table; /* FUNC: number of each value */
+    uint8_t n_conditions;   /* TERM */
+    bool is_function;       /* TERM: its value is `view` of slot `local`, else imm */
+    uint32_t n, first;      /* operands */
+    uint32_t local;         /* FUNC, TERM: slot of the instance */
+    int64_t imm;            /* CONST, TERM */
+    int64_t otherwise;      /* TERM */
+    struct value_view view; /* FUNC, TERM */
+    const struct shape_condition *conditions;
 };
 
 enum shape_kind { SHAPE_UNARY, SHAPE_PAIR, SHAPE_TRIPLE, SHAPE_GENERAL };
 
-/* The functions of one slot in a GENERAL shape: their extremes are all that bounds.c takes from a domain of
- * two or more. */
-struct slot_tables {
-    uint32_t n; /* 0: too many, or too large a universe */
-    const int64_t *tables[4];
+/* Which bounds of a node an untabulated formula needs to hear of, see views.c. */
+enum { NEED_LOW = 1, NEED_HIGH = 2, NEED_BOTH = 3 };
+
+/* The functions of one slot in a GENERAL shape. */
+struct slot_views {
+    uint32_t n;
+    bool always; /* too many, or too large a universe: every change may matter */
+    bool fixing; /* the loss of all values but one matters */
+    uint8_t needs[6];
+    struct value_view views[6];
 };
 
 struct shape {
@@ -102,10 +136,10 @@ struct shape {
     const uint32_t *sizes; /* universe of each slot */
     const uint64_t *
         forward; /* UNARY: allowed words. PAIR: [v0] -> mask of slot 1. TRIPLE: [v0 * n1 + v1] -> mask of 2 */
-    const uint64_t *reverse;            /* PAIR: [v1] -> mask of slot 0 */
-    const struct slot_tables *extremes; /* GENERAL: of each slot */
-    const uint64_t *dominators;         /* PAIR, TRIPLE: [slot * 64 + v]: values that allow all that v allows.
-                                           Removing v can only         prune others when none of them is left */
+    const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
+    bool monotone;           /* GENERAL: see views.c */
+    bool exact;              /* GENERAL: keeps no value of its last open slot that makes it false */
+    const void **filters;    /* of each slot, see enum watch_kind; equal ones are one */
 };
 
 struct instance {
@@ -115,13 +149,26 @@ struct instance {
     bool related;               /* part of the relation of a square */
 };
 
-/* An instance to revisit when a slot changes, with all that decides whether to: one entry is one read. */
+/* An instance to revisit when a slot changes. */
 struct watch {
-    const uint64_t *dominators; /* of the slot in a tabulated instance */
     uint32_t instance;
     uint32_t guards[2]; /* offsets of its first two liveness slots, or of the byte that is always live */
-    uint8_t local;      /* the slot's number in the instance if lost values decide, else WATCH_ALWAYS */
     bool slow;          /* which queue */
+};
+
+enum watch_kind {
+    WATCH_ALWAYS,
+    WATCH_LIVENESS,   /* only when the object becomes live */
+    WATCH_DOMINATORS, /* tabulated: [v]: values that allow all that v allows; losing v matters if none of them
+                         is left */
+    WATCH_VIEWS       /* a struct slot_views */
+};
+
+/* Watches of one slot that one filter decides on. */
+struct watch_group {
+    const void *filter;
+    uint32_t first, n;
+    uint8_t how; /* enum watch_kind */
 };
 
 /* A pair choice as a square of bytes, with the composition of its relation over triangles. Row a holds the
@@ -171,14 +218,16 @@ struct space {
     struct instance *instances;
     size_t n_instances, cap_instances;
     uint32_t *instance_slots;
+    struct slot_at *instance_at; /* of each of them */
     size_t n_instance_slots, cap_instance_slots;
     uint32_t *guards;   /* liveness slots */
     uint32_t *guard_at; /* their offsets in the vector */
     size_t n_guards, cap_guards;
-    uint32_t *watch_first; /* by slot: its first in watch[] */
+    uint32_t *group_of_slot; /* its first in watch_groups[] */
+    struct watch_group *watch_groups;
     struct watch *watch;
     bool *entailed;     /* by instance: true in every candidate, so nothing watches for it */
-    uint32_t max_nodes; /* of a shape */
+    uint32_t max_nodes; /* nodes, or slots, of a shape */
     size_t vector_bytes, canonical_bytes;
     uint64_t fingerprint;
     uint8_t *root; /* the vector after the first propagation; NULL: the space is empty */
@@ -190,6 +239,12 @@ struct space {
 struct block_cache {
     struct row_block *blocks;
     uint64_t *keys;
+};
+
+/* A direct-mapped cache of what a TRIPLE leaves of three domains. */
+struct triple_entry {
+    uint64_t domain[3], left[3];
+    uint32_t shape; /* + 1; 0: free */
 };
 
 struct trail_entry {
@@ -213,6 +268,7 @@ struct space_state {
     struct work_queue pairs, rows, quick,
         slow; /* square slots; objects of squares; tabulated instances; others */
     struct block_cache cache;
+    struct triple_entry *triples;        /* TRIPLE_ENTRIES */
     uint32_t pending[SPACE_MAX_PENDING]; /* liveness slots of the instance at work that are only possible */
     uint32_t n_pending;
     int64_t *lo, *hi; /* of the nodes of the shape at work */
@@ -258,6 +314,14 @@ static inline void vector_set_word(uint8_t *v, uint32_t offset, unsigned width, 
     }
 }
 
+static inline uint64_t domain_at(const struct space_state *st, struct slot_at at)
+{
+    static const uint64_t MASKS[9] = {[1] = 255, [2] = 65535, [8] = UINT64_MAX};
+    uint64_t x;
+    __builtin_memcpy(&x, st->vector + at.offset, 8); /* the vector is padded by 8 bytes */
+    return x & MASKS[at.width];
+}
+
 static inline uint64_t state_word(const struct space_state *st, uint32_t slot, unsigned word)
 {
     const struct slot_info *i = &st->space->slots[slot];
@@ -285,6 +349,45 @@ static inline bool square_bit(const struct space_state *st, uint32_t bits, uint3
 {
     return st->vector[bits + object / 8] >> object % 8 & 1;
 }
+
+static inline int64_t expression_clamp(int64_t x)
+{
+    return x > SPACE_BIG ? SPACE_BIG : x < -SPACE_BIG ? -SPACE_BIG : x;
+}
+
+/* Sum and product, saturating; of operands within SPACE_BIG. */
+static inline int64_t expression_add(int64_t x, int64_t y)
+{
+    return expression_clamp(x + y);
+}
+
+static inline int64_t expression_mul(int64_t x, int64_t y)
+{
+    int64_t product;
+    if (__builtin_mul_overflow(x, y, &product)) return (x < 0) == (y < 0) ? SPACE_BIG : -SPACE_BIG;
+    return expression_clamp(product);
+}
+
+/* term.c: functions of one slot, and terms, the conditional operands of counters */
+void view_of_table(const int64_t *table, uint32_t n, struct value_view *out);
+/* Extremes over a set of values of a universe of at most 64; an empty set has lo > hi. */
+void view_extremes(const struct value_view *v, uint64_t domain, int64_t *lo, int64_t *hi);
+void term_forward(const struct space_state *st, const struct shape_node *n, const struct slot_at *at,
+                  int64_t *lo, int64_t *hi);
+/* Removes values with which the term is outside of [lo, hi]. */
+BASE_MUST_USE bool term_backward(struct space_state *st, const struct shape_node *n, const uint32_t *slots,
+                                 const struct slot_at *at, int64_t lo, int64_t hi);
+int64_t term_value(const struct shape_node *n, const uint32_t *values);
+
+/* views.c: what an untabulated formula needs to hear of */
+void views_find(struct shape *sh, struct arena *a, struct slot_views *out); /* one for each slot */
+bool views_exact(const struct space *s); /* all shapes are exact on their last open slot */
+/* Whether the loss of values of a slot may make it prune; `now` is what is left. */
+bool views_concern(const struct slot_views *views, uint64_t lost, uint64_t now);
+
+/* watch.c: what to revisit when a slot changes */
+void watch_build(struct space *s);
+bool watch_concerns(const struct watch_group *g, uint64_t lost, uint64_t now);
 
 /* ground.c: from formulas to instances */
 struct grounder;
@@ -321,8 +424,6 @@ int64_t expression_apply(enum ground_op op, const int64_t *x, uint32_t n);
 /* The value when slots[i] has value values[i]. */
 int64_t expression_value(const struct ground_node *g, const uint32_t *slots, const uint32_t *values,
                          uint32_t n);
-int64_t expression_add(int64_t x, int64_t y); /* saturating */
-int64_t expression_mul(int64_t x, int64_t y);
 
 /* shape.c: shares shapes between instances and tabulates small ones */
 struct shape_pool;

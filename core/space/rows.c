@@ -6,14 +6,17 @@
 #include <immintrin.h>
 #endif
 
-void rows_plain_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, uint32_t n,
+bool rows_plain_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, uint32_t n,
                         uint8_t *out, uint32_t *changed)
 {
+    bool any = false;
     for (uint32_t i = 0; i < n; i++) {
         out[i] = row[i] & table[via[i]];
         if (i % 32 == 0) changed[i / 32] = 0;
         changed[i / 32] |= (uint32_t)(out[i] != row[i]) << i % 32;
+        any = any || out[i] != row[i];
     }
+    return any;
 }
 
 static uint8_t relate_lane(const struct row_relation *r, const struct row_block *block, uint32_t i,
@@ -75,13 +78,11 @@ static uint32_t differs(__m256i x, __m256i y)
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, y));
 }
 
-void rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, bool narrow, uint32_t n,
+bool rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, bool narrow, uint32_t n,
                   uint8_t *out, uint32_t *changed)
 {
-    if (!narrow) {
-        rows_plain_compose(row, via, table, n, out, changed);
-        return;
-    }
+    if (!narrow) return rows_plain_compose(row, via, table, n, out, changed);
+    uint32_t any = 0;
     __m256i low = load_twice(table), high = load_twice(table + 16);
     for (uint32_t i = 0; i < n; i += 32) {
         __m256i r = load(row + i), v = load(via + i);
@@ -89,8 +90,9 @@ void rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, 
                                             _mm256_slli_epi16(v, 3));
         __m256i x = _mm256_and_si256(r, looked);
         _mm256_storeu_si256((void *)(out + i), x);
-        changed[i / 32] = differs(x, r);
+        any |= changed[i / 32] = differs(x, r);
     }
+    return any != 0;
 }
 
 struct lanes {
@@ -147,11 +149,11 @@ void rows_open(const uint8_t *row, uint32_t n, uint32_t *open)
 
 #else
 
-void rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, bool narrow, uint32_t n,
+bool rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, bool narrow, uint32_t n,
                   uint8_t *out, uint32_t *changed)
 {
     (void)narrow;
-    rows_plain_compose(row, via, table, n, out, changed);
+    return rows_plain_compose(row, via, table, n, out, changed);
 }
 
 void rows_relate(const struct row_relation *r, const struct row_block *block, uint32_t n, uint8_t *pairs,

@@ -11,8 +11,9 @@
 
 enum { ROW_ALIGN = 32, ROW_MAX = 1024, ROW_VALUES = 8, ROW_PLANES = 4, ROW_CLASSES = 16 };
 
-/* out[i] = row[i] & table[via[i]]. `table` has 256 entries; if `narrow`, via[i] < 32 in every lane. */
-void rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, bool narrow, uint32_t n,
+/* out[i] = row[i] & table[via[i]]; returns whether any lane changed. `table` has 256 entries; if `narrow`,
+ * via[i] < 32 in every lane. */
+bool rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, bool narrow, uint32_t n,
                   uint8_t *out, uint32_t *changed);
 
 /* What one object allows its partners, by class of the pair: bit j of byte allows[p][k][c] is set if a
@@ -38,7 +39,7 @@ void rows_relate(const struct row_relation *r, const struct row_block *block, ui
 void rows_open(const uint8_t *row, uint32_t n, uint32_t *open);
 
 /* The plain forms, which define the results. */
-void rows_plain_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, uint32_t n,
+bool rows_plain_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, uint32_t n,
                         uint8_t *out, uint32_t *changed);
 void rows_plain_relate(const struct row_relation *r, const struct row_block *block, uint32_t n,
                        uint8_t *pairs, uint8_t (*tuples)[ROW_MAX], uint32_t *changed_pairs,

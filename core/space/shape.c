@@ -112,30 +112,101 @@ static const int64_t *intern_values(struct shape_pool *p, const int64_t *values,
     return intern(&p->tables, p->space->arena, values, n * sizeof *values, 0, &fresh)->bytes;
 }
 
+/* ---- nodes ---- */
+
+static bool is_boolean_function(const struct shape_pool *p, const struct ground_node *g)
+{
+    struct value_view v;
+    if (g->op != GROUND_FUNC || p->space->universes[p->space->slots[g->slot].universe].n > 64) return false;
+    view_of_table(g->table, g->n_table, &v);
+    return v.kind == VIEW_BOOLEAN;
+}
+
+/* Whether a formula is a condition, or a conjunction of conditions, each on one slot. */
+static bool is_conjunction(const struct shape_pool *p, const struct ground_node *g)
+{
+    if (g->op != GROUND_AND) return is_boolean_function(p, g);
+    for (uint32_t i = 0; i < g->n; i++)
+        if (!is_boolean_function(p, g->kids[i])) return false;
+    return g->n <= UINT8_MAX;
+}
+
+static bool is_plain(const struct shape_pool *p, const struct ground_node *g)
+{
+    return g->op == GROUND_CONST ||
+           (g->op == GROUND_FUNC && p->space->universes[p->space->slots[g->slot].universe].n <= 64);
+}
+
+static bool is_term(const struct shape_pool *p, const struct ground_node *g)
+{
+    if (g->op == GROUND_AND) return is_conjunction(p, g);
+    return g->op == GROUND_ITE && is_conjunction(p, g->kids[0]) && is_plain(p, g->kids[1]) &&
+           g->kids[2]->op == GROUND_CONST;
+}
+
+static void set_view(struct shape_pool *p, const struct ground_node *g, struct shape_node *out)
+{
+    out->local = local_slot(p, g->slot);
+    view_of_table(intern_values(p, g->table, g->n_table), g->n_table, &out->view);
+}
+
+static void set_conditions(struct shape_pool *p, const struct ground_node *g, struct shape_node *out)
+{
+    struct shape_condition list[UINT8_MAX];
+    out->n_conditions = g->op == GROUND_AND ? (uint8_t)g->n : 1;
+    for (uint32_t i = 0; i < out->n_conditions; i++) {
+        const struct ground_node *c = g->op == GROUND_AND ? g->kids[i] : g;
+        struct value_view v;
+        view_of_table(c->table, c->n_table, &v);
+        list[i] = (struct shape_condition){v.yes, local_slot(p, c->slot)};
+    }
+    bool fresh;
+    out->conditions =
+        intern(&p->tables, p->space->arena, list, out->n_conditions * sizeof *list, 0, &fresh)->bytes;
+}
+
+static void set_term(struct shape_pool *p, const struct ground_node *g, struct shape_node *out)
+{
+    out->op = GROUND_TERM;
+    set_conditions(p, g->op == GROUND_AND ? g : g->kids[0], out);
+    out->imm = 1;
+    if (g->op == GROUND_AND) return;
+    out->otherwise = g->kids[2]->imm;
+    out->is_function = g->kids[1]->op == GROUND_FUNC;
+    out->imm = out->is_function ? 0 : g->kids[1]->imm;
+    if (out->is_function) set_view(p, g->kids[1], out);
+}
+
+static uint32_t add_node(struct shape_pool *p, const struct shape_node *n)
+{
+    p->nodes = reserve(p->nodes, &p->cap_nodes, p->n_nodes + 1, sizeof *p->nodes);
+    memcpy(&p->nodes[p->n_nodes], n, sizeof *n);
+    return (uint32_t)p->n_nodes++;
+}
+
 /* Appends the tree in post order; returns the index of its root. */
 static uint32_t add_nodes(struct shape_pool *p, const struct ground_node *g)
 {
     struct shape_node sn;
-    memset(&sn, 0, sizeof sn);
+    memset(&sn, 0, sizeof sn); /* shapes are compared by their bytes */
     sn.op = g->op;
     sn.imm = g->imm;
-    sn.n = g->n;
-    if (g->op == GROUND_FUNC) {
-        sn.local = local_slot(p, g->slot);
-        sn.n_table = g->n_table;
-        sn.table = intern_values(p, g->table, g->n_table);
+    if (g->op == GROUND_FUNC) set_view(p, g, &sn);
+    if (is_term(p, g)) {
+        sn.imm = 0;
+        set_term(p, g, &sn);
+        return add_node(p, &sn);
     }
     uint32_t *mine = g->n ? base_malloc(g->n * sizeof *mine) : NULL;
     for (uint32_t i = 0; i < g->n; i++)
         mine[i] = add_nodes(p, g->kids[i]);
     p->kids = reserve(p->kids, &p->cap_kids, p->n_kids + g->n, sizeof *p->kids);
-    p->nodes = reserve(p->nodes, &p->cap_nodes, p->n_nodes + 1, sizeof *p->nodes);
+    sn.n = g->n;
     sn.first = (uint32_t)p->n_kids;
     if (g->n) memcpy(p->kids + p->n_kids, mine, g->n * sizeof *mine);
     p->n_kids += g->n;
     free(mine);
-    memcpy(&p->nodes[p->n_nodes], &sn, sizeof sn);
-    return (uint32_t)p->n_nodes++;
+    return add_node(p, &sn);
 }
 
 static void tabulate_unary(struct shape *sh, struct arena *a, int64_t *scratch)
@@ -202,38 +273,32 @@ static bool allows_more(const struct shape *sh, uint32_t k, uint32_t u, uint32_t
     return true;
 }
 
-static void find_dominators(struct shape *sh, struct arena *a)
+static const void *dominators(const struct shape *sh, uint32_t k, struct shape_pool *p)
 {
-    uint64_t *out = ARENA_ARRAY(a, uint64_t, sh->n_slots * PAIR_VALUES);
-    for (uint32_t k = 0; k < sh->n_slots; k++)
-        for (uint32_t v = 0; v < sh->sizes[k]; v++)
-            for (uint32_t u = 0; u < sh->sizes[k]; u++)
-                if (allows_more(sh, k, u, v)) out[k * PAIR_VALUES + v] |= UINT64_C(1) << u;
-    sh->dominators = out;
+    uint64_t out[PAIR_VALUES] = {0};
+    for (uint32_t v = 0; v < sh->sizes[k]; v++)
+        for (uint32_t u = 0; u < sh->sizes[k]; u++)
+            if (allows_more(sh, k, u, v)) out[v] |= UINT64_C(1) << u;
+    bool fresh;
+    return intern(&p->tables, p->space->arena, out, sizeof out, 0, &fresh)->bytes;
 }
 
-/* Collects the distinct functions of every slot of a GENERAL shape. */
-static void find_extremes(struct shape *sh, struct arena *a)
+static void find_filters(struct shape *sh, struct shape_pool *p)
 {
-    enum { SMALL = 16, MOST = 4 };
-    struct slot_tables *out = ARENA_ARRAY(a, struct slot_tables, sh->n_slots + 1);
-    bool *many = ARENA_ARRAY(a, bool, sh->n_slots + 1);
-    for (uint32_t i = 0; i < sh->n_nodes; i++) {
-        const struct shape_node *n = &sh->nodes[i];
-        if (n->op != GROUND_FUNC) continue;
-        struct slot_tables *t = &out[n->local];
-        bool known = false;
-        for (uint32_t k = 0; k < t->n; k++)
-            known = known || t->tables[k] == n->table;
-        if (known) continue;
-        if (t->n == MOST)
-            many[n->local] = true;
-        else
-            t->tables[t->n++] = n->table;
+    struct arena *a = p->space->arena;
+    sh->filters = ARENA_ARRAY(a, const void *, sh->n_slots + 1);
+    struct slot_views *views = NULL;
+    if (sh->kind == SHAPE_GENERAL) {
+        views = ARENA_ARRAY(a, struct slot_views, sh->n_slots + 1);
+        views_find(sh, a, views);
     }
-    for (uint32_t k = 0; k < sh->n_slots; k++)
-        if (many[k] || sh->sizes[k] > SMALL) out[k].n = 0;
-    sh->extremes = out;
+    bool fresh;
+    for (uint32_t k = 0; k < sh->n_slots; k++) {
+        if (views)
+            sh->filters[k] = intern(&p->tables, a, &views[k], sizeof views[k], 0, &fresh)->bytes;
+        else if (sh->kind != SHAPE_UNARY)
+            sh->filters[k] = dominators(sh, k, p);
+    }
 }
 
 static void tabulate(struct shape *sh, struct arena *a)
@@ -246,8 +311,6 @@ static void tabulate(struct shape *sh, struct arena *a)
         tabulate_pair(sh, a, scratch);
     else if (sh->kind == SHAPE_TRIPLE)
         tabulate_triple(sh, a, scratch);
-    if (sh->kind == SHAPE_GENERAL) find_extremes(sh, a);
-    if (sh->kind == SHAPE_PAIR || sh->kind == SHAPE_TRIPLE) find_dominators(sh, a);
     free(scratch);
 }
 
@@ -270,7 +333,9 @@ static uint32_t shape_of(struct shape_pool *p)
                          .kids = arena_memdup(s->arena, p->kids, p->n_kids * sizeof *p->kids),
                          .sizes = arena_memdup(s->arena, p->sizes, p->n_slots * sizeof *p->sizes)};
     tabulate(sh, s->arena);
+    find_filters(sh, p);
     if (sh->n_nodes > s->max_nodes) s->max_nodes = sh->n_nodes;
+    if (sh->n_slots > s->max_nodes) s->max_nodes = sh->n_slots;
     return id;
 }
 

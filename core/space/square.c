@@ -104,8 +104,9 @@ static bool compose_row(struct space_state *st, const struct square *sq, uint32_
     uint32_t changed[ROW_MAX / 32];
     const uint8_t *row = row_of(st, sq, a);
     if (sq->neutral[row[b]]) return true;
-    rows_compose(row, row_of(st, sq, b), sq->compose + 256u * row[b], sq->n_values <= NARROW_VALUES,
-                 sq->stride, out, changed);
+    bool any = rows_compose(row, row_of(st, sq, b), sq->compose + 256u * row[b],
+                            sq->n_values <= NARROW_VALUES, sq->stride, out, changed);
+    if (!any) return true;
     for (uint32_t w = 0; w < sq->stride / 32; w++) {
         for (uint32_t m = candidates(st, sq, w, changed[w], b); m; m &= m - 1) {
             uint32_t c = w * 32 + (uint32_t)__builtin_ctz(m);

@@ -1,0 +1,230 @@
+/* Which changes of a slot can make an untabulated formula remove values.
+ *
+ * Bounds propagation reads a domain through the extremes of functions of the slot (its views). Often one of
+ * the two is enough: `product of sizes <= limit` removes values only when a least size rises. So each node
+ * needs to hear of its lower bound, of its upper bound, or of both; the needs go down from the root, which
+ * must be true: it needs to hear when it can no longer be (its upper bound). A formula whose slots all have
+ * one-sided needs is *monotone*: its bounds are exact when all slots are fixed, and nothing is gained by
+ * trying values one by one. */
+#include "core/base/arena.h"
+#include "core/space/internal.h"
+
+enum { MOST_VIEWS = sizeof((struct slot_views *)0)->views / sizeof((struct slot_views *)0)->views[0] };
+
+static uint8_t opposite(uint8_t need)
+{
+    return (uint8_t)((need & NEED_LOW ? NEED_HIGH : 0) | (need & NEED_HIGH ? NEED_LOW : 0));
+}
+
+struct analysis {
+    const struct shape *shape;
+    uint8_t *need;  /* of each node */
+    int64_t *least; /* that a node can ever be */
+};
+
+static int64_t least_of_view(const struct value_view *v)
+{
+    int64_t lo = v->table[0];
+    for (uint32_t i = 1; i < v->n; i++)
+        if (v->table[i] < lo) lo = v->table[i];
+    return lo;
+}
+
+static int64_t least_of_term(const struct shape_node *n)
+{
+    int64_t value = n->is_function ? least_of_view(&n->view) : n->imm;
+    return value < n->otherwise ? value : n->otherwise;
+}
+
+static int64_t least_of_fold(const struct analysis *a, const struct shape_node *n)
+{
+    const uint32_t *kids = a->shape->kids + n->first;
+    int64_t lo = a->least[kids[0]];
+    for (uint32_t k = 1; k < n->n; k++) {
+        int64_t x = a->least[kids[k]];
+        if (n->op == GROUND_ADD)
+            lo = expression_add(lo, x);
+        else if (n->op == GROUND_MAX ? x > lo : x < lo)
+            lo = x;
+    }
+    return lo;
+}
+
+/* A lower bound of what the node can be, whatever is decided; -SPACE_BIG where it does not matter. */
+static int64_t least_of_node(const struct analysis *a, const struct shape_node *n)
+{
+    const uint32_t *kids = a->shape->kids + n->first;
+    switch ((enum ground_op)n->op) {
+    case GROUND_CONST:
+        return n->imm;
+    case GROUND_FUNC:
+        return least_of_view(&n->view);
+    case GROUND_TERM:
+        return least_of_term(n);
+    case GROUND_ADD:
+    case GROUND_MIN:
+    case GROUND_MAX:
+        return least_of_fold(a, n);
+    case GROUND_MUL:
+        for (uint32_t k = 0; k < n->n; k++)
+            if (a->least[kids[k]] < 0) return -SPACE_BIG;
+        return 0;
+    case GROUND_EQ:
+    case GROUND_LE:
+    case GROUND_AND:
+    case GROUND_OR:
+    case GROUND_NOT:
+        return 0;
+    case GROUND_DIV:
+        return a->least[kids[0]] >= 0 && a->least[kids[1]] > 0 ? 0 : -SPACE_BIG;
+    case GROUND_ITE:
+        return a->least[kids[1]] < a->least[kids[2]] ? a->least[kids[1]] : a->least[kids[2]];
+    default:
+        return -SPACE_BIG;
+    }
+}
+
+static void require(struct analysis *a, uint32_t node, uint8_t need)
+{
+    a->need[node] |= need;
+}
+
+static bool is_never_negative(const struct analysis *a, const struct shape_node *n)
+{
+    for (uint32_t k = 0; k < n->n; k++)
+        if (a->least[a->shape->kids[n->first + k]] < 0) return false;
+    return true;
+}
+
+/* What operand k of a node needs. */
+static uint8_t need_of_kid(const struct analysis *a, const struct shape_node *n, uint32_t k, uint8_t need)
+{
+    switch ((enum ground_op)n->op) {
+    case GROUND_ADD:
+    case GROUND_MIN:
+    case GROUND_MAX:
+    case GROUND_AND:
+    case GROUND_OR:
+        return need;
+    case GROUND_MUL:
+        return is_never_negative(a, n) ? need : NEED_BOTH;
+    case GROUND_NOT:
+    case GROUND_NEG:
+        return opposite(need);
+    case GROUND_LE:
+        return k == 0 ? opposite(need) : need;
+    case GROUND_ITE:
+        return k == 0 ? NEED_BOTH : need;
+    default:
+        return NEED_BOTH;
+    }
+}
+
+static void spread_needs(struct analysis *a)
+{
+    uint32_t root = a->shape->n_nodes - 1;
+    require(a, root, NEED_HIGH);
+    for (uint32_t i = root + 1; i-- > 0;) {
+        const struct shape_node *n = &a->shape->nodes[i];
+        for (uint32_t k = 0; k < n->n; k++)
+            require(a, a->shape->kids[n->first + k], need_of_kid(a, n, k, a->need[i]));
+    }
+}
+
+/* The conditions of a term raise and lower it as its value does, unless the constant may exceed the value. */
+static uint8_t need_of_conditions(const struct shape_node *n, uint8_t need)
+{
+    int64_t value = n->is_function ? least_of_view(&n->view) : n->imm;
+    return n->otherwise <= value ? need : NEED_BOTH;
+}
+
+static bool same_view(const struct value_view *x, const struct value_view *y)
+{
+    if (x->kind == VIEW_BOOLEAN && y->kind == VIEW_BOOLEAN) return x->yes == y->yes;
+    return x->table == y->table;
+}
+
+static void add_view(struct slot_views *out, const struct value_view *view, uint8_t need)
+{
+    for (uint32_t k = 0; k < out->n; k++) {
+        if (!same_view(&out->views[k], view)) continue;
+        out->needs[k] |= need;
+        return;
+    }
+    if (out->n == MOST_VIEWS || view->n > 64) {
+        out->always = true;
+        return;
+    }
+    out->views[out->n] = *view;
+    out->needs[out->n++] = need;
+}
+
+static void add_views(const struct analysis *a, const struct shape_node *n, uint8_t need,
+                      struct slot_views *out)
+{
+    if (n->op == GROUND_FUNC) add_view(&out[n->local], &n->view, need);
+    if (n->op != GROUND_TERM) return;
+    uint8_t conditions = need_of_conditions(n, need);
+    if (n->is_function) add_view(&out[n->local], &n->view, conditions);
+    for (uint32_t c = 0; c < n->n_conditions; c++) {
+        uint32_t local = (uint32_t)n->conditions[c].local;
+        struct value_view view = {
+            .kind = VIEW_BOOLEAN, .n = a->shape->sizes[local], .yes = n->conditions[c].yes};
+        add_view(&out[local], &view, conditions);
+    }
+}
+
+/* Whether a slot is read in more than one place. */
+static bool repeats(const struct shape *sh)
+{
+    uint32_t reads = 0;
+    for (uint32_t i = 0; i < sh->n_nodes; i++) {
+        const struct shape_node *n = &sh->nodes[i];
+        reads += n->n_conditions;
+        if (n->op == GROUND_FUNC || n->is_function) reads++;
+    }
+    return reads > sh->n_slots;
+}
+
+void views_find(struct shape *sh, struct arena *arena, struct slot_views *out)
+{
+    struct analysis a = {.shape = sh};
+    a.need = ARENA_ARRAY(arena, uint8_t, sh->n_nodes);
+    a.least = ARENA_ARRAY(arena, int64_t, sh->n_nodes);
+    for (uint32_t i = 0; i < sh->n_nodes; i++)
+        a.least[i] = least_of_node(&a, &sh->nodes[i]);
+    spread_needs(&a);
+    for (uint32_t i = 0; i < sh->n_nodes; i++)
+        add_views(&a, &sh->nodes[i], a.need[i], out);
+    sh->monotone = true;
+    for (uint32_t k = 0; k < sh->n_slots; k++)
+        for (uint32_t v = 0; v < out[k].n; v++)
+            if (out[k].always || out[k].needs[v] == NEED_BOTH) sh->monotone = false;
+    for (uint32_t k = 0; k < sh->n_slots; k++)
+        out[k].fixing = !sh->monotone;
+    sh->exact = !sh->monotone || !repeats(sh);
+}
+
+bool views_exact(const struct space *s)
+{
+    for (size_t i = 0; i < s->n_shapes; i++)
+        if (s->shapes[i].kind == SHAPE_GENERAL && !s->shapes[i].exact) return false;
+    return true;
+}
+
+/* Whether removing `lost`, with `now` left, moves a bound that the view is needed for. */
+static bool moves(const struct value_view *v, uint8_t need, uint64_t lost, uint64_t now)
+{
+    int64_t lo, hi, old_lo, old_hi;
+    view_extremes(v, now, &lo, &hi);
+    view_extremes(v, now | lost, &old_lo, &old_hi);
+    return (need & NEED_LOW && old_lo < lo) || (need & NEED_HIGH && old_hi > hi);
+}
+
+bool views_concern(const struct slot_views *views, uint64_t lost, uint64_t now)
+{
+    if (views->always || (views->fixing && !(now & (now - 1)))) return true;
+    for (uint32_t k = 0; k < views->n; k++)
+        if (moves(&views->views[k], views->needs[k], lost, now)) return true;
+    return false;
+}
