@@ -8,6 +8,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/space/count.h"
 #include "core/space/space.h"
 #include "spacedsl/model.h"
 #include "tests/space/random_space.h"
@@ -192,6 +193,11 @@ static void check_search(struct trial *t)
     unsigned leaves = t->root ? count_leaves(t, t->root, met) : 0;
     cr_assert_eq(leaves, t->n_solutions, "seed %u: %u leaves, %u solutions\n%s", t->seed, leaves,
                  t->n_solutions, t->text.text);
+    struct space_count counted = {.complete = true};
+    if (t->root) counted = space_count(t->root, 0);
+    cr_assert(counted.complete && counted.solutions == (long double)t->n_solutions,
+              "seed %u: counted %.0Lf, %u solutions\n%s", t->seed, counted.solutions, t->n_solutions,
+              t->text.text);
     free(met);
 }
 
