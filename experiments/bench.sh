@@ -1,30 +1,160 @@
 #!/bin/sh
-# bench.sh THRESH: the figures of a machine, thresh beside its peers in one run. Environment: SIZE (512), SEEDS
-# ("1 2 3 4 5"), EVALUATIONS (300), DEVICE (substring; empty: the first). Prints one table; redirect it into results/.
+# bench.sh THRESH [PART...]: the figures of a machine. Parts, by default all of them:
+#
+#   matmul512  a matrix product of 512^3: searches with tag and with random, seeds 1 to 5, 300 evaluations; then the best
+#              of each, the naive implementation and the peers, in 11 rounds of random order, nothing building. Ratios are
+#              taken within a round; quoted is the median over the rounds, then median and range over the seeds.
+#   rate64     evaluations a second at 64^3
+#   descents   random descents a second in the space of 1024^3
+#
+# Environment: SEEDS ("1 2 3 4 5"), EVALUATIONS (300), ROUNDS (11), SIZE (512), DEVICE (part of the name; empty: the first),
+# OUT (build/bench). Prints Markdown for experiments/results/; OUT keeps each search's JSON, store and files, every
+# measurement of the rounds (rounds.txt: round, name, ns) and the figures as JSON lines (figures.jsonl).
 set -e
+if [ ! -x "$1" ]; then
+    echo "usage: experiments/bench.sh THRESH [matmul512] [rate64] [descents]" >&2
+    exit 2
+fi
 thresh=$1
-size=${SIZE:-512}
+shift
+seeds=${SEEDS:-1 2 3 4 5}
 evaluations=${EVALUATIONS:-300}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cc -std=c11 -O2 -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 experiments/peers/sgemm.c -o "$work/sgemm" \
-    $(pkg-config --cflags --libs openblas) -lclblast -lOpenCL
+size=${SIZE:-512}
+out=${OUT:-build/bench}
+kernel=experiments/kernels/matmul.lift
+mkdir -p "$out"
 
-tune() { # HEURISTIC SEED -> "best_ns naive_ns ok failed evaluations_per_s"
-    "$thresh" tune experiments/kernels/matmul.lift --size "M=$size,N=$size,K=$size" --evaluations "$evaluations" \
-        --heuristic "$1" --seed "$2" ${DEVICE:+--device "$DEVICE"} --out "$work/out-$1-$2" --json --quiet >"$work/json"
-    python3 -c 'import json,sys; j=json.load(open(sys.argv[1])); print(*(j[k] for k in ("best_ns","naive_ns","ok","failed","evaluations_per_s")))' "$work/json"
+note() { echo "bench: $*" >&2; }
+
+key() { sed -n "s/^ *\"$2\": \([^,]*\),\{0,1\}$/\1/p" "$1"; } # FILE KEY -> its number
+
+tune() { # NAME SIZE options...: files OUT/NAME.json, OUT/NAME.db, OUT/NAME/
+    name=$1 n=$2
+    shift 2
+    rm -f "$out/$name.db"*
+    "$thresh" tune "$kernel" --size "M=$n,N=$n,K=$n" ${DEVICE:+--device "$DEVICE"} --out "$out/$name" \
+        --store "$out/$name.db" --json --quiet "$@" >"$out/$name.json"
 }
 
-echo "# $(date -u +%F) matmul ${size}^3, $evaluations evaluations, $("$thresh" device list | sed -n 2p)"
-echo "heuristic seed best_us naive_us naive/best openblas/best clblast/best ok failed evaluations/s"
-for seed in ${SEEDS:-1 2 3 4 5}; do
-    for heuristic in tag random; do
-        set -- $(tune $heuristic "$seed")
-        blas=$("$work/sgemm" openblas "$size" "$size" "$size")
-        clblast=$("$work/sgemm" clblast "$size" "$size" "$size" "$DEVICE")
-        echo "$heuristic $seed $* $blas $clblast" |
-            awk '{ printf "%s %s %.1f %.1f %.2f %.3f %.2f %s %s %.2f\n", $1, $2, $3/1e3, $4/1e3, $4/$3, $8/$3, $9/$3, $5, $6, $7 }'
+# The peers that this machine has the packages for.
+build_peers() {
+    peers=
+    for peer in openblas:libopenblas-dev clblast:libclblast-dev; do
+        name=${peer%%:*}
+        libraries="-l$name"
+        if [ "$name" = openblas ]; then libraries=$(pkg-config --cflags --libs openblas 2>/dev/null || echo "$libraries"); fi
+        if cc -std=c11 -O2 -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 -o "$out/$name" \
+            experiments/peers/peer.c "experiments/peers/$name.c" $libraries -lOpenCL 2>"$out/$name.log"; then
+            peers="$peers $name"
+        else
+            note "$name is left out: it does not build; package ${peer##*:} (see $out/$name.log)"
+        fi
     done
+}
+
+measure() { # NAME -> ns of one launch or call
+    case $1 in
+    openblas | clblast) "$out/$1" "$size" "$size" "$size" "$DEVICE" ;;
+    naive) "$thresh" replay "$out/tag-${seeds%% *}.db" --number 0 --json >"$out/replay.json" && key "$out/replay.json" median_ns ;;
+    *) "$thresh" replay "$out/$1/best.json" --json >"$out/replay.json" && key "$out/replay.json" median_ns ;;
+    esac
+}
+
+# Median and range over the seeds of the median over the rounds of REFERENCE / HEURISTIC-seed.
+ratios() { # HEURISTIC REFERENCE
+    awk -v h="$1-" -v ref="$2" '
+        function median(x, n,   i, j, t) {
+            for (i = 2; i <= n; i++)
+                for (j = i; j > 1 && x[j - 1] > x[j]; j--) { t = x[j]; x[j] = x[j - 1]; x[j - 1] = t }
+            return n % 2 ? x[(n + 1) / 2] : (x[n / 2] + x[n / 2 + 1]) / 2
+        }
+        $3 > 0 { ns[$1, $2] = $3; if ($1 > rounds) rounds = $1; if (index($2, h) == 1) names[$2] = 1 }
+        END {
+            for (name in names) {
+                m = 0
+                for (r = 1; r <= rounds; r++)
+                    if (((r, name) in ns) && ((r, ref) in ns)) one[++m] = ns[r, ref] / ns[r, name]
+                if (m) all[++n] = median(one, m)
+            }
+            if (!n) exit
+            mid = median(all, n)
+            printf "%.3g %.3g %.3g\n", mid, all[1], all[n]
+        }' "$out/rounds.txt"
+}
+
+figure() { # HEURISTIC REFERENCE: a row of the table, a line of JSON
+    set -- "$1" "$2" $(ratios "$1" "$2")
+    [ $# -eq 5 ] || return 0
+    echo "| $1 | $2 | $3 | $4 to $5 |"
+    echo "{\"part\": \"matmul$size\", \"heuristic\": \"$1\", \"reference\": \"$2\", \"ratio\": $3, \"low\": $4, \"high\": $5}" \
+        >>"$out/figures.jsonl"
+}
+
+search_row() { # NAME
+    j="$out/$1.json"
+    echo "| $1 | $(key "$j" ok) | $(key "$j" failed) | $(key "$j" cut) | $(key "$j" found_at) | $(key "$j" speedup) |" \
+        "$(key "$j" evaluations_per_s) |"
+}
+
+matmul512() {
+    build_peers
+    names="naive$peers"
+    for seed in $seeds; do
+        for heuristic in tag random; do
+            note "$heuristic, seed $seed"
+            tune "$heuristic-$seed" "$size" --heuristic "$heuristic" --seed "$seed" --evaluations "$evaluations" ||
+                note "$heuristic, seed $seed: the search failed"
+            if [ -f "$out/$heuristic-$seed/best.json" ]; then names="$names $heuristic-$seed"; fi
+        done
+    done
+    : >"$out/rounds.txt"
+    for round in $(seq "${ROUNDS:-11}"); do
+        note "round $round"
+        for name in $(printf '%s\n' $names | shuf); do
+            echo "$round $name $(measure "$name" || true)" >>"$out/rounds.txt"
+        done
+    done
+    printf '\n## matmul %s^3, %s evaluations, seeds %s\n\n' "$size" "$evaluations" "$seeds"
+    echo "| search | ok | failed | cut | found at | naive / best at its end | evaluations a second |"
+    echo "|---|---|---|---|---|---|---|"
+    for name in $names; do
+        case $name in tag-* | random-*) search_row "$name" ;; esac
+    done
+    printf '\n| heuristic | reference | reference / best, median over the seeds | range |\n|---|---|---|---|\n'
+    for heuristic in tag random; do
+        for reference in naive $peers; do
+            figure "$heuristic" "$reference"
+        done
+    done
+}
+
+rate64() {
+    tune rate64 64 --evaluations 200 --seed 1
+    rate=$(key "$out/rate64.json" evaluations_per_s)
+    printf '\n## Rate at 64^3\n\n%s evaluations a second (200 evaluations, seed 1)\n' "$rate"
+    echo "{\"part\": \"rate64\", \"evaluations_per_s\": $rate}" >>"$out/figures.jsonl"
+}
+
+descents() {
+    "$thresh" descend "$kernel" --size M=1024,N=1024,K=1024 --samples 1000 --json >"$out/descents.json"
+    rate=$(key "$out/descents.json" descents_per_s)
+    printf '\n## Descents at 1024^3\n\n%s descents a second, %s decisions a second\n' "$rate" \
+        "$(key "$out/descents.json" decisions_per_s)"
+    echo "{\"part\": \"descents\", \"descents_per_s\": $rate}" >>"$out/figures.jsonl"
+}
+
+[ $# -gt 0 ] || set -- rate64 descents matmul512
+for part; do
+    case $part in
+    matmul512 | rate64 | descents) ;;
+    *)
+        echo "bench: no such part: $part (matmul512, rate64, descents)" >&2
+        exit 2
+        ;;
+    esac
 done
-"$thresh" descend experiments/kernels/matmul.lift --size M=1024,N=1024,K=1024 --samples 2000 --json
+: >"$out/figures.jsonl"
+echo "# $(date -u +%F), $("$thresh" device list | head -1)"
+for part; do
+    "$part"
+done
