@@ -192,3 +192,53 @@ Test(bound, violation_corrects_the_figure)
     cr_assert_lt(bound_pinned(&f, bound_sequential, 4, &reason), ns);
     bound_close(&f);
 }
+
+/* The split of a logical dimension as the tables of an implementation give it: along the store's dimensions,
+ * or the step's where the store has none. */
+static struct perfmodel_split bound_split_of(const struct backbone *bb, const struct bb_candidate *c,
+                                             uint32_t l)
+{
+    struct perfmodel_split s = {.groups = 1, .items = 1, .steps = 1};
+    for (unsigned v = 0; v < bb->logicals[l].n_levels; v++) {
+        uint32_t tile = bb->logicals[l].first_tile + v;
+        for (uint32_t d = 0; d < bb->n_dims; d++) {
+            enum bb_inst_kind kind = bb->insts[bb->dims[d].inst].kind;
+            if (bb->dims[d].tile != tile || (kind != BB_STORE && kind != BB_STEP)) continue;
+            s.global = s.global || (c->size[tile] > 1 && c->kind[d] == BB_GLOBAL);
+            *(c->kind[d] == BB_BLOCK    ? &s.groups
+              : c->kind[d] == BB_THREAD ? &s.items
+              : c->kind[d] == BB_GLOBAL ? &s.groups
+                                        : &s.steps) *= c->size[tile];
+            break;
+        }
+    }
+    return s;
+}
+
+/* A leaf allows one mapping: the one that its tables say. */
+Test(bound, leaf_has_the_mapping_of_its_tables)
+{
+    struct bound_fixture f;
+    bound_open(&f, &(struct bound_case){"matmul", "M=36,N=16,K=24"}, BOUND_H200);
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct pcg32 rng = pcg32_seed(seed, 0);
+        struct space_state *st = bound_root(&f);
+        struct perfmodel_reason reason;
+        const char *why;
+        while (bound_step(st, &rng))
+            continue;
+        struct bb_candidate *c = bb_candidate_new(f.bb, f.arena);
+        cr_assert(bb_decode(f.bb, st, c, &why), "%s", why);
+        perfmodel_bound(f.model, st, &reason);
+        cr_assert_eq(reason.n_logicals, 3);
+        for (uint32_t l = 0; l < reason.n_logicals; l++) {
+            struct perfmodel_split own = bound_split_of(f.bb, c, l), got = reason.split[l];
+            cr_assert_eq(own.groups * own.items, got.groups * got.items, "seed %llu",
+                         (unsigned long long)seed);
+            cr_assert_eq(own.steps, got.steps);
+            if (!got.global) cr_assert_eq(own.groups, got.groups);
+        }
+        space_state_free(st);
+    }
+    bound_close(&f);
+}
