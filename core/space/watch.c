@@ -78,11 +78,11 @@ static struct watch make_watch(const struct space *s, uint32_t instance)
 static void make_groups(struct builder *b)
 {
     struct space *s = b->s;
-    size_t cap = 0, n = 0;
+    size_t cap = 1, n = 0;
     uint32_t slot = 0;
     s->watch = ARENA_ARRAY(s->arena, struct watch, b->n + 1);
     s->group_of_slot = ARENA_ARRAY(s->arena, uint32_t, s->n_all + 1);
-    s->watch_groups = NULL;
+    s->watch_groups = ARENA_NEW(s->arena, struct watch_group);
     for (size_t i = 0; i < b->n; i++) {
         const struct entry *e = &b->entries[i];
         bool same = i && e[-1].slot == e->slot && e[-1].how == e->how && e[-1].filter == e->filter;
