@@ -75,6 +75,7 @@ lint: ## layout and header checks
 
 install: all ## install thresh under $(PREFIX), default /usr/local
 	install -D -m755 $(O)/thresh $(DESTDIR)$(or $(PREFIX),/usr/local)/bin/thresh
+	install -D -m644 -t $(DESTDIR)$(or $(PREFIX),/usr/local)/share/thresh/devices perfmodel/devices/*.json
 
 clean:
 	rm -rf $(O)

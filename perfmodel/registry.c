@@ -1,6 +1,6 @@
 /* Where device descriptions lie: the folder that $THRESH_DEVICES names, or else the user's own, then those
  * shipped with the binary (perfmodel/devices beside the sources it was built from, share/thresh/devices where
- * it is installed). */
+ * it is installed, devices in a bundle). */
 #include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #include "perfmodel/device.h"
 
-enum { SHIPPED = 3 };
-static const char *const shipped[SHIPPED] = {"../perfmodel/devices", "../../perfmodel/devices",
+enum { SHIPPED = 4 };
+static const char *const shipped[SHIPPED] = {"devices", "../perfmodel/devices", "../../perfmodel/devices",
                                              "../share/thresh/devices"};
 
 void perfmodel_device_folder(char *out, size_t n)

@@ -12,6 +12,7 @@
 
 #include "coordinator/cli/bounding.h"
 #include "core/base/arena.h"
+#include "core/base/panic.h"
 #include "core/base/pcg32.h"
 
 enum { DEEPEST = 256 };
@@ -56,7 +57,8 @@ static double timed_hook(void *context, const struct space_state *state)
 static void take(struct space_state *state, struct space_action action)
 {
     struct space_failure why;
-    if (!space_apply(state, action, &why)) abort();
+    bool live = space_apply(state, action, &why);
+    CHECK(live);
 }
 
 static void add_level(struct levels *l, uint32_t depth, double weight, double weight_cut)
