@@ -71,6 +71,7 @@ static void get_limits(cl_device_id id, bool gpu, struct bb_device *l)
         l->max_work_item[i] = (int64_t)items[i];
     l->local_bytes = (int64_t)local;
     l->max_unroll = 512;
+    l->max_private = gpu ? 256 : 512;
     get_vector_widths(l);
 }
 
