@@ -30,7 +30,7 @@ struct store_evaluation {
     uint64_t drawn;        /* implementations drawn when the result was reported */
     uint64_t state_hash;   /* of the canonical vector */
     const char *actions;   /* store_actions_print() */
-    const char *status;    /* eval_status_name(), or "duplicate" */
+    const char *status;    /* eval_status_name(), "duplicate" or "oversized" */
     double median_ns;      /* status "ok" only */
     const double *samples; /* ns */
     unsigned n_samples;

@@ -47,7 +47,7 @@ struct tune_pick {
 enum { TUNE_TOP = 5, TUNE_ROUNDS = 11 };
 
 struct tune_report {
-    uint64_t evaluations, ok, failed, cut, duplicates, nodes;
+    uint64_t evaluations, ok, failed, cut, duplicates, oversized, nodes;
     unsigned n_top;
     struct tune_pick top[TUNE_TOP]; /* fastest first */
     struct tune_pick naive;         /* search_ns 0: it was not measured */

@@ -21,7 +21,13 @@
 enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200 };
 static const size_t most_text_bytes = 64 << 10;
 static const double batch_ns = 30e6, least_limit_ns = 20e6, first_limit_ns = 2e9;
-static const char duplicate[] = "duplicate";
+static const char duplicate[] = "duplicate", oversized[] = "oversized";
+
+/* Statuses of what is looked at and not evaluated: the budget is not of these. */
+static bool left_out(const char *status)
+{
+    return strcmp(status, duplicate) == 0 || strcmp(status, oversized) == 0;
+}
 
 /* ---- jobs ---- */
 
@@ -150,23 +156,24 @@ static void report_search(struct tune *t, const struct job *job, const struct st
 {
     struct tune_report *r = &t->report;
     struct mcts_outcome outcome = {MCTS_FAILED, e->median_ns};
+    r->evaluations += !left_out(e->status);
     if (strcmp(e->status, duplicate) == 0) {
         outcome.kind = MCTS_DUPLICATE;
         r->duplicates++;
+    } else if (strcmp(e->status, oversized) == 0) {
+        outcome.kind = MCTS_CUT;
+        r->oversized++;
+    } else if (strcmp(e->status, "ok") == 0) {
+        outcome.kind = MCTS_TIMED;
+        r->ok++;
+        r->audited += job->audited;
+        r->violations += e->median_ns < 0.98 * job->bound_ns;
+        keep_top(t, job, e->median_ns);
+    } else if (strcmp(e->status, "cut") == 0) {
+        outcome.kind = MCTS_CUT;
+        r->cut++;
     } else {
-        r->evaluations++;
-        if (strcmp(e->status, "ok") == 0) {
-            outcome.kind = MCTS_TIMED;
-            r->ok++;
-            r->audited += job->audited;
-            r->violations += e->median_ns < 0.98 * job->bound_ns;
-            keep_top(t, job, e->median_ns);
-        } else if (strcmp(e->status, "cut") == 0) {
-            outcome.kind = MCTS_CUT;
-            r->cut++;
-        } else {
-            r->failed++;
-        }
+        r->failed++;
     }
     mcts_tree_report(t->tree, &job->descent, outcome);
 }
@@ -234,7 +241,7 @@ static const char *judge(struct tune *t, const struct candidate *c, char *why, s
     if (!note_kernel(t, c->hash)) return duplicate;
     if (bytes > most_text_bytes) {
         snprintf(why, n, "a text of %zu bytes: its code overflows the caches for code", bytes);
-        return "cut";
+        return oversized;
     }
     if (t->options.no_bound || c->floor_ns <= limit_ns(t)) return NULL;
     snprintf(why, n, "no launch is faster than %.3g ns, the limit is %.3g ns", c->floor_ns, limit_ns(t));
@@ -255,7 +262,7 @@ static bool prepare(struct tune *t, struct job *job, struct diag *d)
     job->kernel_hash = c.hash;
     job->lowered = true;
     candidate_clear(&c);
-    t->dispatched += job->number > 0 && verdict != duplicate;
+    t->dispatched += job->number > 0 && (!verdict || !left_out(verdict));
     if (verdict) settle(t, job, (struct store_evaluation){.status = verdict, .message = why}, d);
     return verdict == NULL;
 }
@@ -414,10 +421,8 @@ static bool restore_row(void *context, const struct store_run *run, const struct
         return true;
     }
     r->replayed++;
-    if (e->number > 0 && strcmp(e->status, duplicate) != 0) {
-        if (e->kernel_hash) note_kernel(t, e->kernel_hash);
-        t->dispatched++;
-    }
+    if (e->number > 0 && e->kernel_hash) note_kernel(t, e->kernel_hash);
+    t->dispatched += e->number > 0 && !left_out(e->status);
     t->earlier_s = e->found_at;
     report(t, job, e);
     return true;

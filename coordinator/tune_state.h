@@ -60,7 +60,7 @@ struct tune {
     struct job *jobs;
     struct seen_kernel *seen;
     uint64_t drawn;      /* implementations that the tree handed out */
-    uint64_t dispatched; /* jobs sent for a first time or settled without sending, duplicates left out */
+    uint64_t dispatched; /* jobs sent for a first time or settled without sending; not those left out */
     unsigned stuck;      /* draws in a row that found nothing */
     bool naive_done, broken, stopping;
     double started_s, earlier_s; /* monotonic clock; seconds spent by the resumed run */

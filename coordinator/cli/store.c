@@ -38,7 +38,8 @@ static bool summarize(void *context, const struct store_run *run, const struct s
 {
     struct summary *s = context;
     json_t *o = run_object(s, run);
-    if (e->number == 0 || strcmp(e->status, "duplicate") == 0) return true;
+    if (e->number == 0 || strcmp(e->status, "duplicate") == 0 || strcmp(e->status, "oversized") == 0)
+        return true;
     add_one(o, "evaluations");
     if (strcmp(e->status, "ok") != 0) return true;
     add_one(o, "ok");
