@@ -10,38 +10,51 @@
 #include "core/base/panic.h"
 #include "core/base/pcg32.h"
 
-/* Applies a value that is known to live. */
-static void take(struct space_state *state, struct space_action action)
+void mcts_take(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
+               const struct mcts_option *option)
 {
-    bool live = space_apply(state, action, NULL);
+    if (b->log) {
+        space_log_repeat(b->log, option->trial, state);
+        return;
+    }
+    bool live = space_apply(state, (struct space_action){slot, option->value}, NULL);
     CHECK(live);
 }
 
-bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
-                    double cut, struct mcts_option *out, struct mcts_trials *trials)
+/* One value; what it writes since `since` is kept. */
+static bool try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
+                      space_mark since, double cut, struct mcts_option *out, struct mcts_trials *trials)
 {
     space_mark mark = space_snapshot(state);
     bool live = space_apply(state, action, NULL);
     trials->tried++;
     trials->dead_constraint += !live;
-    *out = (struct mcts_option){action.value, 0};
+    *out = (struct mcts_option){.value = action.value};
     if (live && b->bound) {
         out->bound = b->bound(b->bound_context, state);
         live = out->bound < cut;
         trials->dead_bound += !live;
     }
+    if (live && b->log) out->trial = (uint32_t)space_log_keep(b->log, state, since);
     space_rollback(state, mark);
     return live;
 }
 
+bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
+                    double cut, struct mcts_option *out, struct mcts_trials *trials)
+{
+    if (b->log) space_log_clear(b->log);
+    return try_value(b, state, action, space_snapshot(state), cut, out, trials);
+}
+
 /* Tries a run of values and appends those that live. */
 static uint32_t try_run(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
-                        const uint32_t *values, uint32_t n, double cut, struct mcts_option *out,
-                        struct mcts_trials *trials)
+                        const uint32_t *values, uint32_t n, space_mark since, double cut,
+                        struct mcts_option *out, struct mcts_trials *trials)
 {
     uint32_t live = 0;
     for (uint32_t i = 0; i < n; i++)
-        live += mcts_try_value(b, state, (struct space_action){slot, values[i]}, cut, &out[live], trials);
+        live += try_value(b, state, (struct space_action){slot, values[i]}, since, cut, &out[live], trials);
     return live;
 }
 
@@ -63,11 +76,12 @@ uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *sta
     enum { WORTH_SHARING = 4 };
     uint32_t values[MCTS_VALUES_MAX];
     uint32_t n = space_values(state, slot, values);
-    if (n < WORTH_SHARING) return try_run(b, state, slot, values, n, cut, out, trials);
-    uint32_t live = try_run(b, state, slot, values, 1, cut, out, trials);
     space_mark mark = space_snapshot(state);
+    if (b->log) space_log_clear(b->log);
+    if (n < WORTH_SHARING) return try_run(b, state, slot, values, n, mark, cut, out, trials);
+    uint32_t live = try_run(b, state, slot, values, 1, mark, cut, out, trials);
     if (keep_only(state, slot, values + 1, n - 1)) {
-        live += try_run(b, state, slot, values + 1, n - 1, cut, out + live, trials);
+        live += try_run(b, state, slot, values + 1, n - 1, mark, cut, out + live, trials);
     } else {
         trials->tried += n - 1;
         trials->dead_constraint += n - 1;
@@ -81,20 +95,23 @@ struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct spac
 {
     struct mcts_option options[MCTS_VALUES_MAX];
     struct mcts_walk walk = {0};
-    struct mcts_branching uncut = {.order = b->order, .n_order = b->n_order};
+    struct mcts_branching with_bound = *b, uncut = {.order = b->order, .n_order = b->n_order};
+    with_bound.log = uncut.log = space_log_new();
     for (;;) {
         uint32_t slot = space_next_choice(state, b->order, b->n_order);
         walk.leaf = slot == UINT32_MAX;
-        if (walk.leaf) return walk;
-        const struct mcts_branching *here = walk.depth < cut_depth ? b : &uncut;
+        if (walk.leaf) break;
+        const struct mcts_branching *here = walk.depth < cut_depth ? &with_bound : &uncut;
         uint32_t n = mcts_try_values(here, state, slot, cut, options, &walk.trials);
-        if (n == 0) return walk;
-        struct space_action action = {slot, options[pcg32_below(rng, n)].value};
-        take(state, action);
-        if (actions) actions[walk.depth] = action;
+        if (n == 0) break;
+        const struct mcts_option *option = &options[pcg32_below(rng, n)];
+        mcts_take(here, state, slot, option);
+        if (actions) actions[walk.depth] = (struct space_action){slot, option->value};
         walk.log_leaves += log(n);
         walk.depth++;
     }
+    space_log_free(uncut.log);
+    return walk;
 }
 
 static bool listed(const unsigned *order, unsigned n, unsigned group)

@@ -25,12 +25,14 @@ struct mcts_branching {
     unsigned n_order;
     mcts_bound bound; /* may be NULL */
     void *bound_context;
+    struct space_log *log; /* where trials are kept, so that one can be taken again; NULL: they are not */
 };
 
 /* A live child. */
 struct mcts_option {
     uint32_t value;
-    double bound; /* ns */
+    uint32_t trial; /* its number in the log */
+    double bound;   /* ns */
 };
 
 /* What happened to the values that were tried. */
@@ -40,9 +42,13 @@ struct mcts_trials {
 
 /* Tries every value of an open slot and undoes it. A child whose bound is not below `cut` is dead (INFINITY:
  * no cut). Writes the live ones by ascending value into out (room for MCTS_VALUES_MAX) and returns how many;
- * adds to *trials. The state is as before. */
+ * adds to *trials. The state is as before. Clears the log. */
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials);
+
+/* Decides for an option of the last mcts_try_values(), with the state as it was there. */
+void mcts_take(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
+               const struct mcts_option *option);
 
 /* The same for one value that the slot still has. false: it is dead. */
 bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,

@@ -23,6 +23,7 @@ void mcts_roller_init(struct mcts_roller *r)
     r->options = base_malloc(MCTS_VALUES_MAX * sizeof r->options[0]);
     r->children = base_malloc(MCTS_VALUES_MAX * sizeof r->children[0]);
     r->weights = base_malloc(MCTS_VALUES_MAX * sizeof r->weights[0]);
+    r->log = space_log_new();
 }
 
 void mcts_roller_free(struct mcts_roller *r)
@@ -30,6 +31,7 @@ void mcts_roller_free(struct mcts_roller *r)
     free(r->options);
     free(r->children);
     free(r->weights);
+    space_log_free(r->log);
     mcts_seen_free(&r->seen);
 }
 
@@ -72,9 +74,9 @@ static bool imitate(struct mcts_roller *r, struct space_state *state, uint32_t s
     struct space_action action = {slot, r->leader[slot]};
     struct mcts_option option;
     if (!space_has_value(state, slot, action.value) ||
-        !mcts_try_value(&r->branching, state, action, r->cut, &option, &r->stats.trials))
+        !mcts_try_value(&r->logged, state, action, r->cut, &option, &r->stats.trials))
         return false;
-    apply(state, action);
+    mcts_take(&r->logged, state, slot, &option);
     mcts_actions_push(actions, action);
     return true;
 }
@@ -86,13 +88,13 @@ static enum descent_end descend(struct mcts_roller *r, struct space_state *state
         uint32_t slot = space_next_choice(state, r->branching.order, r->branching.n_order);
         if (slot == UINT32_MAX) return mcts_seen_has(&r->seen, space_state_hash(state)) ? OLD_LEAF : NEW_LEAF;
         if (imitate(r, state, slot, follow, actions)) continue;
-        uint32_t n = mcts_try_values(&r->branching, state, slot, r->cut, r->options, &r->stats.trials);
+        uint32_t n = mcts_try_values(&r->logged, state, slot, r->cut, r->options, &r->stats.trials);
         if (n == 0) return DEAD_END;
         struct mcts_view view = rollout_view(r, state, depth, slot, n);
         if (!mcts_heuristic_rollout(r->heuristic, &view, r->weights, r->error, sizeof r->error)) return FAULT;
-        struct space_action action = r->children[mcts_draw(&r->rng, r->weights, n)].action;
-        apply(state, action);
-        mcts_actions_push(actions, action);
+        uint32_t drawn = mcts_draw(&r->rng, r->weights, n);
+        mcts_take(&r->logged, state, slot, &r->options[drawn]);
+        mcts_actions_push(actions, r->children[drawn].action);
     }
 }
 
@@ -159,6 +161,8 @@ enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *st
                                    struct mcts_actions *actions)
 {
     size_t start = actions->count;
+    r->logged = r->branching;
+    r->logged.log = r->log;
     double follow = 1 - 2 * (1 - r->follow) * pcg32_unit(&r->rng);
     for (unsigned i = 0; i <= r->restarts; i++, follow *= r->follow) {
         space_mark mark = space_snapshot(state);

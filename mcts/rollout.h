@@ -49,6 +49,8 @@ struct mcts_roller {
     struct mcts_option *options;
     struct mcts_child *children;
     double *weights;
+    struct space_log *log;
+    struct mcts_branching logged; /* branching, with the log: set by each rollout */
 };
 
 void mcts_roller_init(struct mcts_roller *r);

@@ -430,8 +430,11 @@ void state_failure(const struct space_state *st, struct space_failure *why)
     if (c == SPACE_NONE && st->failed_pair != SPACE_NONE) c = related_constraint(st, st->failed_pair);
     bool known = c < n + (uint32_t)def->n_triggers;
     bool trigger = known && c >= n;
-    *why = (struct space_failure){
-        .file = def->file, .slot = st->failed_slot < st->space->n_slots ? st->failed_slot : SPACE_NONE};
+    *why =
+        (struct space_failure){.file = !known    ? def->file
+                                       : trigger ? def->triggers[c - n].file
+                                                 : def->constraints[c].file,
+                               .slot = st->failed_slot < st->space->n_slots ? st->failed_slot : SPACE_NONE};
     why->line = !known ? 0 : trigger ? def->triggers[c - n].line : def->constraints[c].line;
     why->text = !known    ? "the value was ruled out before"
                 : trigger ? def->triggers[c - n].text

@@ -100,6 +100,16 @@ BASE_MUST_USE bool space_apply(struct space_state *st, struct space_action a, st
 BASE_MUST_USE bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed,
                                   unsigned words, struct space_failure *why);
 
+/* What actions wrote, so that one of several that were tried is taken without propagating it again. */
+struct space_log;
+struct space_log *space_log_new(void);
+void space_log_free(struct space_log *log);
+void space_log_clear(struct space_log *log);
+/* Keeps what was written since the snapshot; returns its number, from 0 since the last clear. */
+size_t space_log_keep(struct space_log *log, const struct space_state *st, space_mark since);
+/* Writes it again. The state must be as it was at that snapshot. */
+void space_log_repeat(const struct space_log *log, size_t number, struct space_state *st);
+
 bool space_is_live(const struct space_state *st, uint32_t slot); /* all its objects are live */
 bool space_is_open(const struct space_state *st, uint32_t slot); /* live, and more than one value left */
 uint32_t space_value_count(const struct space_state *st, uint32_t slot);

@@ -1,6 +1,8 @@
 /* States: domains, snapshots and the public operations on them. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/panic.h"
 #include "core/space/internal.h"
@@ -51,6 +53,62 @@ void space_rollback(struct space_state *st, space_mark m)
         const struct trail_entry *e = &st->trail[--st->n_trail];
         vector_set_word(st->vector, e->offset, e->width, e->old);
     }
+}
+
+/* ---- logs ---- */
+
+struct space_log {
+    struct trail_entry *entries; /* with the values written */
+    size_t *first;               /* entry of each number, and the end */
+    size_t n, cap_entries, cap_first;
+};
+
+struct space_log *space_log_new(void)
+{
+    struct space_log *log = base_calloc(1, sizeof *log);
+    log->cap_first = 16;
+    log->first = base_calloc(log->cap_first, sizeof *log->first);
+    return log;
+}
+
+void space_log_free(struct space_log *log)
+{
+    if (!log) return;
+    free(log->entries);
+    free(log->first);
+    free(log);
+}
+
+void space_log_clear(struct space_log *log)
+{
+    log->n = 0;
+}
+
+size_t space_log_keep(struct space_log *log, const struct space_state *st, space_mark since)
+{
+    size_t at = log->first[log->n], end = at + st->n_trail - since;
+    if (end > log->cap_entries) {
+        log->cap_entries = 2 * end;
+        log->entries = base_realloc(log->entries, log->cap_entries * sizeof *log->entries);
+    }
+    if (log->n + 2 > log->cap_first) {
+        log->cap_first *= 2;
+        log->first = base_realloc(log->first, log->cap_first * sizeof *log->first);
+    }
+    for (size_t i = since; i < st->n_trail; i++) {
+        const struct trail_entry *e = &st->trail[i];
+        log->entries[at++] =
+            (struct trail_entry){vector_word(st->vector, e->offset, e->width), e->offset, e->width};
+    }
+    log->first[log->n + 1] = end;
+    return log->n++;
+}
+
+void space_log_repeat(const struct space_log *log, size_t number, struct space_state *st)
+{
+    CHECK(number < log->n);
+    for (size_t i = log->first[number]; i < log->first[number + 1]; i++)
+        state_write(st, log->entries[i].offset, log->entries[i].width, log->entries[i].old);
 }
 
 bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed, unsigned words,
