@@ -3,9 +3,11 @@
  * A region's dependence is an interval of the children of the innermost node around its store and its load:
  * from the store's child to the load's, and if that node is a loop also from the load's child round the back
  * edge to the store's. Every interval needs one barrier; taking the last point of the interval that ends
- * first gives the fewest. Points are legal outside thread nests and predicates only, so a dependence inside a
- * thread nest is refused (lift page, step 3; CC'22 section 4.6). A group of one work-item needs none, nor
- * does a region of which each work-item reads only what it wrote (depend.c). */
+ * first gives the fewest. All that goes round the back edge passes the head of the body, so what is left
+ * needs one barrier there: PoCL 3.1 fails on loops with barriers whose body begins with another loop. Points
+ * are legal outside thread nests and predicates only, so a dependence inside a thread nest is refused (lift
+ * page, step 3; CC'22 section 4.6). A group of one work-item needs none, nor does a region of which each
+ * work-item reads only what it wrote (depend.c). */
 #include "agent/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -61,31 +63,36 @@ static void fence(struct cg_node *barrier, const struct cg_region *r)
         barrier->fence_global = true;
 }
 
-/* A barrier at some point from first to last; made at `at` if there is none. */
-static void require(struct cg_program *p, struct site *s, unsigned first, unsigned last, unsigned at,
-                    const struct cg_region *r)
+static struct cg_node *find(const struct site *s, unsigned first, unsigned last)
 {
-    struct cg_node *found = NULL;
-    for (unsigned i = first; i <= last && !found; i++)
-        found = s->before[i];
-    if (!found) {
-        found = s->before[at] = cg_node_new(p, CG_BARRIER);
-        found->parent = s->node;
-        p->n_barriers++;
-    }
-    fence(found, r);
+    for (unsigned i = first; i <= last; i++)
+        if (s->before[i]) return s->before[i];
+    return NULL;
+}
+
+static struct cg_node *barrier_at(struct cg_program *p, struct site *s, unsigned point)
+{
+    if (s->before[point]) return s->before[point];
+    struct cg_node *barrier = s->before[point] = cg_node_new(p, CG_BARRIER);
+    barrier->parent = s->node;
+    p->n_barriers++;
+    return barrier;
+}
+
+/* From the write to the read: a barrier after the one and before the other, at the last point if none is
+ * there yet. */
+static void require_forward(struct cg_program *p, struct site *s, const struct interval *x)
+{
+    struct cg_node *found = find(s, x->write + 1, x->read);
+    fence(found ? found : barrier_at(p, s, x->read), x->region);
 }
 
 /* The way round the loop: after the read to the end, or from the start to the write. */
 static void require_back_edge(struct cg_program *p, struct site *s, const struct interval *x)
 {
-    unsigned end = s->node->n_children;
-    for (unsigned i = 0; i <= x->write; i++)
-        if (s->before[i]) {
-            fence(s->before[i], x->region);
-            return;
-        }
-    require(p, s, x->read + 1, end, end, x->region);
+    struct cg_node *found = find(s, 0, x->write);
+    if (!found) found = find(s, x->read + 1, s->node->n_children);
+    fence(found ? found : barrier_at(p, s, 0), x->region);
 }
 
 static void insert(struct cg_program *p, struct site *s)
@@ -104,7 +111,7 @@ static void insert(struct cg_program *p, struct site *s)
 static void require_all(struct cg_program *p, struct site *s, const struct interval *x)
 {
     for (unsigned i = 0; i <= s->node->n_children; i++)
-        require(p, s, i, i, i, x->region);
+        fence(barrier_at(p, s, i), x->region);
 }
 
 static bool repeats(const struct cg_node *n)
@@ -121,7 +128,7 @@ static const char *place_site(struct cg_program *p, struct site *s)
     for (unsigned i = 0; i < s->n; i++) {
         const struct interval *x = &s->intervals[i];
         if (p->options.no_barrier_elimination) require_all(p, s, x);
-        require(p, s, x->write + 1, x->read, x->read, x->region);
+        require_forward(p, s, x);
     }
     for (unsigned i = 0; repeats(s->node) && i < s->n; i++)
         require_back_edge(p, s, &s->intervals[i]);
