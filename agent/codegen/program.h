@@ -50,7 +50,7 @@ struct cg_value {
     struct cg_node **axes;  /* the maker's nodes */
     uint32_t *tiles;        /* their tiles */
     int64_t registers;      /* product of the sizes */
-    struct cg_node *vector; /* the VECTOR axis, NULL: scalars */
+    struct cg_node *vector; /* the VECTOR axis; NULL: scalars, also if an axis is VECTOR */
     struct cg_node *scope;  /* the node whose braces hold all uses */
     bool declared_inline;   /* declared where it is made */
 };

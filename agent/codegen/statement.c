@@ -102,17 +102,6 @@ static const char *operand_text(struct cg_emitter *e, const struct cg_operand *x
     return pack(e, e->p->bb->insts[x->value->inst].type, parts);
 }
 
-/* The register that instruction i writes here. */
-static const char *target_text(struct cg_emitter *e, const struct cg_value *v,
-                               const struct cg_operand *accumulator, bool vector)
-{
-    if (accumulator) return operand_text(e, accumulator, vector);
-    int64_t digits[BB_MAX_LOGICALS * BB_MAX_LEVELS];
-    for (unsigned a = 0; a < v->n_axes; a++)
-        digits[a] = e->digit[v->axes[a]->id];
-    return register_text(e, v, digits, !vector);
-}
-
 static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned axis, int64_t *digits,
                     bool *first)
 {
@@ -346,9 +335,9 @@ static void emit_memory_write(struct cg_emitter *e, const struct cg_node *n, boo
     if (braces) strbuf_indent(e->out, e->indent), strbuf_add(e->out, "}\n");
 }
 
-/* A vector step whose accumulator is an array of scalars (or another vector's components): the lanes are
- * added in a vector of their own and taken apart. A vector literal is no lvalue; PoCL drops stores to one. */
-static void emit_spread_step(struct cg_emitter *e, uint32_t inst, const struct cg_operand *accumulator)
+/* Lanes that go to an array of scalars (or to another vector's components) are computed in a vector of their
+ * own and taken apart. A vector literal is no lvalue; PoCL drops stores to one. */
+static void emit_spread(struct cg_emitter *e, uint32_t inst, const struct cg_operand *target)
 {
     const char *type = cg_type_text(e, e->p->bb->insts[inst].type, e->lane->size);
     strbuf_printf(e->out, "{\n");
@@ -356,7 +345,7 @@ static void emit_spread_step(struct cg_emitter *e, uint32_t inst, const struct c
     strbuf_printf(e->out, "const %s lanes = %s;\n", type, expression_text(e, inst, true));
     for (int64_t i = 0; i < e->lane->size; i++) {
         strbuf_indent(e->out, e->indent + 1);
-        strbuf_printf(e->out, "%s = lanes.s%llx;\n", operand_scalar(e, accumulator, i), (long long)i);
+        strbuf_printf(e->out, "%s = lanes.s%llx;\n", operand_scalar(e, target, i), (long long)i);
     }
     strbuf_indent(e->out, e->indent);
     strbuf_add(e->out, "}\n");
@@ -366,16 +355,17 @@ static void emit_assignment(struct cg_emitter *e, uint32_t inst, bool vector)
 {
     const struct bb_inst *in = &e->p->bb->insts[inst];
     const struct cg_value *v = &e->p->values[inst];
-    const struct cg_operand *accumulator = in->kind == BB_STEP ? &e->p->operands[inst][0] : NULL;
+    const struct cg_operand own = {v, v->axes};
+    const struct cg_operand *target = in->kind == BB_STEP ? &e->p->operands[inst][0] : &own;
     const struct cg_access *x = &e->p->access[inst];
-    if (accumulator && vector && !is_whole_vector(e, accumulator)) {
-        emit_spread_step(e, inst, accumulator);
+    if (vector && !is_whole_vector(e, target)) {
+        emit_spread(e, inst, target);
         return;
     }
-    if (!accumulator && v->declared_inline)
+    if (in->kind != BB_STEP && v->declared_inline)
         strbuf_printf(e->out, "%s%s ", in->kind == BB_INIT ? "" : "const ",
                       cg_type_text(e, in->type, width_of(v)));
-    strbuf_printf(e->out, "%s = %s;\n", target_text(e, v, accumulator, vector),
+    strbuf_printf(e->out, "%s = %s;\n", operand_text(e, target, vector),
                   x->offset ? load_text(e, x, vector) : expression_text(e, inst, vector));
 }
 

@@ -124,6 +124,24 @@ static const char *read_operands(struct cg_program *p, uint32_t i)
     return in->kind == BB_STEP ? check_step(p, i) : NULL;
 }
 
+/* A vector is written whole or not at all: what a STEP updates lane by lane is held in scalars. LLVM 14
+ * vectorizes chains of writes to components of a float16 to code that mixes the lanes up. */
+static void hold_in_scalars(const struct cg_program *p, uint32_t step)
+{
+    const struct cg_operand *x = &p->operands[step][0];
+    struct cg_value *v = &p->values[p->bb->insts[step].partner];
+    for (unsigned a = 0; a < v->n_axes; a++)
+        if (v->axes[a] == v->vector && x->digits[a]->kind != BB_VECTOR) v->vector = NULL;
+}
+
+static bool is_spread(const struct cg_value *v)
+{
+    bool lanes = false;
+    for (unsigned a = 0; a < v->n_axes; a++)
+        lanes |= v->axes[a]->kind == BB_VECTOR;
+    return lanes && !v->vector;
+}
+
 /* ---- scopes ---- */
 
 static bool has_braces(const struct cg_node *n)
@@ -161,7 +179,8 @@ static void find_scopes(struct cg_program *p)
         struct cg_value *v = &p->values[i];
         if (!p->inst_node[i] || !makes_value(p->bb->insts[i].kind)) continue;
         v->scope = scope_of(v->scope);
-        v->declared_inline = v->scope == scope_of(p->inst_node[i]->parent) && made_once(p, v);
+        v->declared_inline =
+            v->scope == scope_of(p->inst_node[i]->parent) && made_once(p, v) && !is_spread(v);
     }
 }
 
@@ -176,6 +195,8 @@ const char *cg_place_values(struct cg_program *p)
         const char *why = p->inst_node[i] ? read_operands(p, i) : NULL;
         if (why) return why;
     }
+    for (uint32_t i = 0; i < n; i++)
+        if (p->inst_node[i] && p->bb->insts[i].kind == BB_STEP) hold_in_scalars(p, i);
     find_scopes(p);
     return NULL;
 }

@@ -93,6 +93,31 @@ Test(codegen, matmul_register_tile)
         " unroll store.m.1 { vector store.n.1 { store } } } }");
 }
 
+/* A vector start, scalar steps: no component of a vector is written. The loop with barriers begins with a
+ * loop that does not depend on it, which PoCL 3.1 builds only behind a barrier. */
+Test(codegen, matmul_stepped_lane_by_lane)
+{
+    static const char *const sizes = "m.0=4 n.0=2 n.1=16 k.0=4 A.c.m.0=4 A.c.k.0=4";
+    static const char *const tree =
+        "loop init.n.0 mad.n.0 B.load.n.0 store.n.0 { loop A.cl.m.0 A.cs.m.0 {"
+        " thread0 A.cl.k.0 A.cs.k.0 { A.cl A.cs } } thread0 init.m.0 { vector init.n.1 { init } }"
+        " thread0 mad.m.0 A.load.m.0 { loop mad.k.0 A.load.k.0 B.load.k.0 { A.load"
+        "   unroll mad.n.1 B.load.n.1 { B.load mad } } }"
+        " thread0 store.m.0 { unroll store.n.1 { store } } }";
+    struct arena *a = arena_new();
+    struct backbone *bb = cgt_matmul(a, 4, 32, 4);
+    struct bb_candidate *c = cgt_candidate(bb, a, sizes, tree);
+    struct cg_kernel k;
+    cg_emit(built(bb, c, a), &k);
+    cr_assert_eq(k.barriers, 2);
+    cr_assert(strstr(k.source, "mad_15 = fma("), "%s", k.source);
+    cr_assert_null(strstr(k.source, "mad.s"), "%s", k.source);
+    cg_kernel_free(&k);
+    double **buffers = cg_inputs(bb, a);
+    agree(bb, c, matmul_expected(buffers, 4, 32, 4, a), buffers, a);
+    arena_free(a);
+}
+
 /* Expert point (a) at small size: fused runs, both inputs staged, A transposed, vectors, unrolled halves. */
 static const char *const STAGED_SIZES =
     "m.0=2 m.1=2 m.2=4 m.3=2 n.0=2 n.1=2 n.2=4 n.3=2 k.0=4 k.1=4 A.c.m.0=16 "
