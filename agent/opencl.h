@@ -3,10 +3,13 @@
 #define THRESH_AGENT_OPENCL_H
 
 #include <CL/cl.h>
+#include <stdbool.h>
 
 /* Device `index` of the stable order (struct device), or NULL. */
 cl_device_id opencl_device(unsigned index);
 /* "CL_OUT_OF_RESOURCES", ... */
 const char *opencl_error_name(cl_int error);
+/* Runs a small kernel of known result: shows that driver, compiler and device work. */
+bool opencl_probe(cl_context context, cl_command_queue queue, cl_device_id device);
 
 #endif

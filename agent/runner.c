@@ -13,24 +13,18 @@
 #include <unistd.h>
 
 #include "agent/child.h"
+#include "agent/guarded.h"
 #include "agent/measure.h"
 #include "agent/opencl.h"
 #include "core/base/arena.h"
 #include "core/base/attr.h"
 #include "core/base/stats.h"
 
-enum { GUARD = 64 << 10, MAX_ARGS = 64 };
+enum { MAX_ARGS = 64 };
 static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
 static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
 static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
 static const double BUILD_LOG = 1 << 20;
-
-/* A device buffer between guard zones: view is `bytes` of whole, GUARD from its start. */
-struct guarded {
-    cl_mem whole, view;
-    size_t bytes;
-    unsigned char fill;
-};
 
 struct runner {
     int fd;
@@ -70,42 +64,6 @@ BASE_PRINTF(3, 4) static bool fail(struct job *j, enum eval_status status, const
 
 /* ---- buffers ---- */
 
-static cl_int guarded_new(cl_context context, size_t bytes, bool integer, struct guarded *g)
-{
-    cl_int error;
-    *g = (struct guarded){.bytes = bytes, .fill = integer ? 0xA5 : 0xFF};
-    g->whole = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes + 2 * GUARD, NULL, &error);
-    if (error) return error;
-    cl_buffer_region region = {.origin = GUARD, .size = bytes};
-    g->view = clCreateSubBuffer(g->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
-    return error;
-}
-
-static void guarded_free(struct guarded *g)
-{
-    if (g->view) clReleaseMemObject(g->view);
-    if (g->whole) clReleaseMemObject(g->whole);
-}
-
-static cl_int guarded_fill(cl_command_queue queue, const struct guarded *g)
-{
-    return clEnqueueFillBuffer(queue, g->whole, &g->fill, 1, 0, g->bytes + 2 * GUARD, 0, NULL, NULL);
-}
-
-static bool zone_intact(struct runner *r, const struct guarded *g, size_t offset)
-{
-    if (clEnqueueReadBuffer(r->queue, g->whole, CL_TRUE, offset, GUARD, r->scratch, 0, NULL, NULL))
-        return false;
-    for (size_t i = 0; i < GUARD; i++)
-        if (r->scratch[i] != g->fill) return false;
-    return true;
-}
-
-static bool zones_intact(struct runner *r, const struct guarded *g)
-{
-    return zone_intact(r, g, 0) && zone_intact(r, g, GUARD + g->bytes);
-}
-
 static bool is_integer(enum scalar_type t)
 {
     return t == SCALAR_INT || t == SCALAR_BOOL;
@@ -123,7 +81,7 @@ static cl_int make_inputs(struct runner *r, unsigned b)
 
 static cl_int make_buffers(struct runner *r)
 {
-    size_t largest = GUARD;
+    size_t largest = GUARDED_ZONE;
     cl_int error = CL_SUCCESS;
     r->inputs = base_calloc(r->task->n_buffers, sizeof *r->inputs);
     r->outputs = base_calloc(r->task->n_buffers, sizeof *r->outputs);
@@ -280,10 +238,10 @@ static bool check_zones(struct job *j)
 {
     struct runner *r = j->runner;
     for (unsigned b = 0; b < r->task->n_buffers; b++)
-        if (r->task->buffers[b].output && !zones_intact(r, &r->outputs[b]))
+        if (r->task->buffers[b].output && !guarded_intact(r->queue, &r->outputs[b], r->scratch))
             return fail(j, EVAL_WRONG_RESULT, "a store outside the output (buffer %u)", b);
     for (unsigned i = 0; i < j->set.n_args; i++)
-        if (j->temporaries[i].whole && !zones_intact(r, &j->temporaries[i]))
+        if (j->temporaries[i].whole && !guarded_intact(r->queue, &j->temporaries[i], r->scratch))
             return fail(j, EVAL_WRONG_RESULT, "a store outside the temporary (argument %u)", i);
     return true;
 }
@@ -484,28 +442,6 @@ static cl_int open_device(struct runner *r)
     return error ? error : make_buffers(r);
 }
 
-/* A small kernel of known result: shows that driver, compiler and device work. */
-static bool probe(struct runner *r)
-{
-    const char *source =
-        "__kernel void probe(__global int *o) { o[get_global_id(0)] = (int)get_global_id(0) * 3; }";
-    enum { N = 64 };
-    int got[N];
-    size_t global = N;
-    cl_int error = CL_SUCCESS;
-    cl_program program = clCreateProgramWithSource(r->context, 1, &source, NULL, NULL);
-    cl_mem out = clCreateBuffer(r->context, CL_MEM_READ_WRITE, sizeof got, NULL, NULL);
-    error |= clBuildProgram(program, 1, &r->device, "", NULL, NULL);
-    cl_kernel kernel = clCreateKernel(program, "probe", NULL);
-    error |= clSetKernelArg(kernel, 0, sizeof out, &out);
-    error |= clEnqueueNDRangeKernel(r->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
-    error |= clEnqueueReadBuffer(r->queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL);
-    if (kernel) clReleaseKernel(kernel);
-    if (program) clReleaseProgram(program);
-    if (out) clReleaseMemObject(out);
-    return !error && got[1] == 3 && got[N - 1] == 3 * (N - 1);
-}
-
 /* A CPU runs a group on each unit; no GPU holds more than 64 groups in a unit. */
 static void ask_device(struct runner *r)
 {
@@ -528,7 +464,7 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
     cl_int error = open_device(r);
     if (error)
         snprintf(why, n, "%s while preparing the device's buffers", opencl_error_name(error));
-    else if (!probe(r))
+    else if (!opencl_probe(r->context, r->queue, r->device))
         snprintf(why, n, "the probe kernel does not work");
 }
 
