@@ -68,7 +68,8 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
            r->evaluations, r->ok, r->failed, r->cut, r->duplicates, r->oversized);
     printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes,
            r->dead_end_ratio);
-    printf("naive        %s\nbest         %s, found at evaluation %" PRIu64 "\n", naive, best, r->found_at);
+    printf("naive        %s\n", naive);
+    if (r->n_top) printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
     if (r->speedup > 0)
         printf("speedup      %.2fx%s\n", r->speedup, r->quoted ? "" : " (samples of the search)");
     if (o->audit_cuts > 0)

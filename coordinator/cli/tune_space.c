@@ -85,7 +85,8 @@ static void print_table(const struct tune_command_options *o, const struct tune_
 {
     char best[32];
     progress_time(r->best_ns, best, sizeof best);
-    printf("space        %s %s\ncommand      %s\n", o->path, o->parameters, o->command);
+    printf("space        %s%s%s\ncommand      %s\n", o->path, *o->parameters ? " " : "", o->parameters,
+           o->command);
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed)\n", r->evaluations, r->ok,
            r->failed);
     printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes,
