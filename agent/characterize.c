@@ -5,17 +5,20 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/characterize_kernels.h"
 #include "agent/child.h"
 #include "agent/device.h"
 #include "agent/opencl.h"
+#include "core/base/arena.h"
 #include "core/base/diag.h"
 
 enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 300000 };
 static const double LAUNCH_NS = 3e6;
-static const size_t DRAM_BYTES_GPU = (size_t)2 << 30, DRAM_BYTES_CPU = (size_t)256 << 20;
+static const size_t DRAM_BYTES_GPU = (size_t)2 << 30, DRAM_BYTES_CPU = (size_t)256 << 20,
+                    CHUNK_BYTES = (size_t)16 << 20; /* all powers of two */
 
 /* Facts of NVIDIA's extension cl_nv_device_attribute_query. */
 enum { NV_MAJOR = 0x4000, NV_MINOR = 0x4001 };
@@ -267,15 +270,17 @@ static size_t input_bytes(const struct bench *b)
     return bytes;
 }
 
-/* A buffer of zeros; NULL after an error. */
+/* A buffer of zeros; NULL after an error. Written from the host: some drivers take minutes to fill one. */
 static cl_mem make_buffer(struct bench *b, size_t bytes, const char *what)
 {
     cl_int error;
-    cl_uchar zero = 0;
     cl_mem m = clCreateBuffer(b->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
     if (failed(b, what, error)) return NULL;
-    error = clEnqueueFillBuffer(b->queue, m, &zero, 1, 0, bytes, 0, NULL, NULL);
-    if (!error) error = clFinish(b->queue);
+    size_t chunk = bytes < CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    void *zeros = base_calloc(chunk, 1);
+    for (size_t at = 0; at < bytes && !error; at += chunk)
+        error = clEnqueueWriteBuffer(b->queue, m, CL_TRUE, at, chunk, zeros, 0, NULL, NULL);
+    free(zeros);
     return failed(b, what, error) ? NULL : m;
 }
 
