@@ -3,11 +3,12 @@
  * A region's dependence is an interval of the children of the innermost node around its store and its load:
  * from the store's child to the load's, and if that node is a loop also from the load's child round the back
  * edge to the store's. Every interval needs one barrier; taking the last point of the interval that ends
- * first gives the fewest. All that goes round the back edge passes the head of the body, so what is left
- * needs one barrier there: PoCL 3.1 fails on loops with barriers whose body begins with another loop. Points
- * are legal outside thread nests and predicates only, so a dependence inside a thread nest is refused (lift
- * page, step 3; CC'22 section 4.6). A group of one work-item needs none, nor does a region of which each
- * work-item reads only what it wrote (depend.c). */
+ * first gives the fewest. All that goes round the back edge passes both ends of the body, so what is left
+ * needs one barrier there. It goes to the end, unless the body begins with a loop that does not depend on
+ * this one: PoCL 3.1 takes the two for one loop if no barrier is between their heads, and fails an assertion.
+ * Points are legal outside thread nests and predicates only, so a dependence inside a thread nest is refused
+ * (lift page, step 3; CC'22 section 4.6). A group of one work-item needs none, nor does a region of which
+ * each work-item reads only what it wrote (depend.c). */
 #include "agent/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -87,12 +88,42 @@ static void require_forward(struct cg_program *p, struct site *s, const struct i
     fence(found ? found : barrier_at(p, s, x->read), x->region);
 }
 
+static bool uses(const struct cg_program *p, const struct cg_node *n, const struct cg_node *loop)
+{
+    if (n->type == CG_INST && p->access[n->statement].offset) {
+        int affine = 0;
+        return index_stride(p->access[n->statement].offset, loop->id, &affine) || !affine;
+    }
+    for (unsigned i = 0; i < n->n_children; i++)
+        if (uses(p, n->children[i], loop)) return true;
+    return false;
+}
+
+/* The first loop or statement below n. Starts of reductions are constants: nothing is computed there. */
+static const struct cg_node *first_below(const struct cg_program *p, const struct cg_node *n)
+{
+    if (n->type == CG_INST) return p->bb->insts[n->statement].kind == BB_INIT ? NULL : n;
+    const struct cg_node *first = NULL;
+    for (unsigned i = 0; i < n->n_children && !first; i++) {
+        const struct cg_node *child = n->children[i];
+        first = child->type == CG_DIM && child->kind == BB_LOOP ? child : first_below(p, child);
+    }
+    return first;
+}
+
+static bool begins_with_invariant_loop(const struct cg_program *p, const struct cg_node *n)
+{
+    const struct cg_node *first = first_below(p, n);
+    return n->kind == BB_LOOP && first && first->type == CG_DIM && !uses(p, first, n);
+}
+
 /* The way round the loop: after the read to the end, or from the start to the write. */
 static void require_back_edge(struct cg_program *p, struct site *s, const struct interval *x)
 {
     struct cg_node *found = find(s, 0, x->write);
     if (!found) found = find(s, x->read + 1, s->node->n_children);
-    fence(found ? found : barrier_at(p, s, 0), x->region);
+    if (!found) found = barrier_at(p, s, begins_with_invariant_loop(p, s->node) ? 0 : s->node->n_children);
+    fence(found, x->region);
 }
 
 static void insert(struct cg_program *p, struct site *s)

@@ -110,6 +110,7 @@ Test(codegen, matmul_stepped_lane_by_lane)
     struct cg_kernel k;
     cg_emit(built(bb, c, a), &k);
     cr_assert_eq(k.barriers, 2);
+    cr_assert_lt(strstr(k.source, "barrier("), strstr(k.source, "for (int A_c_m0"), "%s", k.source);
     cr_assert(strstr(k.source, "mad_15 = fma("), "%s", k.source);
     cr_assert_null(strstr(k.source, "mad.s"), "%s", k.source);
     cg_kernel_free(&k);

@@ -77,15 +77,14 @@ Test(faults, the_unbroken_program_passes)
     found(&x, p, CG_OK);
 }
 
-/* What PoCL 3.1 needs of a loop whose body would begin with another one. */
-Test(faults, the_barrier_of_the_back_edge_is_at_the_head)
+Test(faults, the_barrier_of_the_back_edge_is_at_the_end)
 {
     struct fault_case x = tiled();
     struct cg_program *p = build_case(&x);
     const struct cg_node *loop = p->root->children[0];
     cr_assert_eq(loop->n_children, 4);
-    cr_assert_eq(loop->children[0]->type, CG_BARRIER);
-    cr_assert_eq(loop->children[2]->type, CG_BARRIER);
+    cr_assert_eq(loop->children[1]->type, CG_BARRIER);
+    cr_assert_eq(loop->children[3]->type, CG_BARRIER);
     arena_free(x.arena);
 }
 
