@@ -13,11 +13,11 @@ verify() { # KERNEL SIZES
         ${DEVICE:+--device "$DEVICE"} --time "${TIME:-30m}" --out "$out/$1" --json --quiet >"$out/$1.json" || true
 }
 
-verify axpy N=64
-verify transpose M=32,N=16
-verify gemv M=16,N=32
-verify gesummv M=8,N=16
 verify matmul M=16,N=8,K=16
+verify gemv M=16,N=32
+verify transpose M=32,N=16
+verify axpy N=64
+verify gesummv M=8,N=16
 verify matmul_strided M=8,N=8,K=16
 verify batched_matmul P=4,M=8,N=8,K=8
 
