@@ -18,6 +18,7 @@ CFLAGS ?= -std=c11 -g $(WARN) $(if $(WERROR),-Werror)
 ARCH ?= -march=x86-64-v3
 RELEASE = -O3 $(ARCH) -DNDEBUG
 SAN = -O1 $(ARCH) -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+TSAN = -O1 $(ARCH) -fno-omit-frame-pointer -fsanitize=thread
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
@@ -29,10 +30,12 @@ TEST_SRC := $(wildcard $(TESTS))
 objs = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 REL_OBJ = $(call objs,rel,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/rel/gen/%.o,$(GEN))
 SAN_OBJ = $(call objs,san,$(SRC) $(TEST_SRC)) $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
+TSAN_OBJ = $(call objs,tsan,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/tsan/gen/%.o,$(GEN))
 SPACEC_SRC = $(wildcard core/base/*.c) $(filter-out spacedsl/main.c,$(wildcard spacedsl/*.c))
 
+.SECONDARY: $(GEN)
 .DEFAULT_GOAL := all
-.PHONY: all help deps demo test test-all check bench bench-spaces bundle fuzz lint install clean
+.PHONY: all help deps demo test test-all check tsan bench bench-spaces bundle fuzz lint install clean
 
 all: $(O)/thresh ## build the release binary build/thresh
 help: ## this list
@@ -54,7 +57,11 @@ test-all: deps ## the tests, with the long ones
 check: $(O)/thresh-tests $(O)/thresh ## run the tests (no installation)
 	ASAN_OPTIONS=detect_leaks=0 THRESH_LONG=$(THRESH_LONG) $(O)/thresh-tests --timeout 300 -j2
 
-bench: all ## measure the figures of the README (needs the peers' packages)
+tsan: deps ## searches with the thread sanitizer
+	@$(MAKE) --no-print-directory -j2 $(O)/thresh-tsan
+	tests/tsan.sh $(O)/thresh-tsan
+
+bench: all ## searches, naive kernels and peers side by side (needs the peers' packages)
 	experiments/bench.sh $(O)/thresh
 
 bench-spaces: all ## count the ordinary spaces beside Gecode (needs libgecode-dev)
@@ -84,12 +91,14 @@ $(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 $(O)/thresh-tests: $(SAN_OBJ)
 	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(PKG_LIBS) -lcriterion -ldl -lpthread -lm
+$(O)/thresh-tsan: $(O)/tsan/coordinator/cli/main.o $(TSAN_OBJ)
+	$(Q)$(CC) $(TSAN) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 $(O)/spacec: $(call objs,rel,$(SPACEC_SRC))
 	$(Q)$(CC) -o $@ $^ -lm
 $(O)/gen/%.space.c: spacedsl/spaces/%.space $(O)/spacec
 	@mkdir -p $(@D)
 	$(Q)$(O)/spacec $< -o $@
-$(O)/rel/coordinator/cli/space_compile.o $(O)/san/coordinator/cli/space_compile.o: $(O)/gen/space_def.inc
+$(foreach v,rel san tsan,$(O)/$(v)/coordinator/cli/space_compile.o): $(O)/gen/space_def.inc
 $(O)/gen/space_def.inc: core/space/def.h
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
@@ -102,17 +111,17 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_SRC) $(wildcard core/*/*.h spacedsl/*.h)
 	@mkdir -p $(@D)
 	$(Q)clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(DEFS) $(PKG_CFLAGS) \
 	    -o $@ $(filter %.c,$^) $(PKG_LIBS) -lm
-$(O)/rel/gen/%.o: $(O)/gen/%.c
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(RELEASE) $(DEFS) -MMD -MP -c $< -o $@
-$(O)/san/gen/%.o: $(O)/gen/%.c
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SAN) $(DEFS) -MMD -MP -c $< -o $@
-$(O)/rel/%.o: %.c
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(RELEASE) $(DEFS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
-$(O)/san/%.o: %.c
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SAN) $(DEFS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+# A folder of objects with its own flags: $(1) the folder, $(2) the flags.
+define objects
+$(O)/$(1)/gen/%.o: $(O)/gen/%.c
+	@mkdir -p $$(@D)
+	$(Q)$(CC) $(CFLAGS) $(2) $(DEFS) -MMD -MP -c $$< -o $$@
+$(O)/$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$(Q)$(CC) $(CFLAGS) $(2) $(DEFS) $(PKG_CFLAGS) -MMD -MP -c $$< -o $$@
+endef
+$(eval $(call objects,rel,$(RELEASE)))
+$(eval $(call objects,san,$(SAN)))
+$(eval $(call objects,tsan,$(TSAN)))
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
