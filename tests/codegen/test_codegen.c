@@ -94,7 +94,7 @@ Test(codegen, matmul_register_tile)
 }
 
 /* A vector start, scalar steps: no component of a vector is written. The loop with barriers begins with a
- * loop that does not depend on it, which PoCL 3.1 builds only behind a barrier. */
+ * loop that does not depend on it: PoCL 3.1 builds some such texts only if a barrier comes first. */
 Test(codegen, matmul_stepped_lane_by_lane)
 {
     static const char *const sizes = "m.0=4 n.0=2 n.1=16 k.0=4 A.c.m.0=4 A.c.k.0=4";
