@@ -7,13 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <zmq.h>
 
 #include "agent/evaluate.h"
 #include "agent/wire.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 
@@ -37,20 +37,13 @@ struct agent {
     bool done, failed;
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void send_message(struct agent *a, const struct message *m)
 {
     size_t bytes;
     void *data = message_encode(m, &bytes);
     zmq_send(a->socket, data, bytes, ZMQ_DONTWAIT);
     free(data);
-    a->last_sent = now_ms();
+    a->last_sent = clock_ms();
 }
 
 /* Leaves; the reason goes to the coordinator and to the caller. */
@@ -243,7 +236,7 @@ static void receive(struct agent *a)
         const char *why;
         if (message_decode(zmq_msg_data(&frame), zmq_msg_size(&frame), arena, &m, &why)) handle(a, &m);
         arena_free(arena);
-        a->last_heard = now_ms();
+        a->last_heard = clock_ms();
     }
     zmq_msg_close(&frame);
 }
@@ -264,7 +257,7 @@ static void wait_for_work(struct agent *a)
 
 static void keep_alive(struct agent *a)
 {
-    int64_t now = now_ms();
+    int64_t now = clock_ms();
     if (now - a->last_sent >= HEARTBEAT_MS)
         send_message(a, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {a->heartbeats++}});
     if (now - a->last_heard >= SILENCE_MS) give_up(a, "the coordinator is silent");
@@ -272,7 +265,7 @@ static void keep_alive(struct agent *a)
 
 static void serve_loop(struct agent *a)
 {
-    a->last_heard = now_ms();
+    a->last_heard = clock_ms();
     say_hello(a);
     while (!a->done) {
         wait_for_work(a);

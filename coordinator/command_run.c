@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/strbuf.h"
 
 enum { OUTPUT_LIMIT = 1 << 20, TURN_MS = 50, EXEC_FAILED = 127 };
@@ -26,13 +27,6 @@ struct process {
     int status;       /* of waitpid */
     bool ended;
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void close_fd(int *fd)
 {
@@ -150,7 +144,7 @@ static bool stop_requested(int stop_fd)
 static void attend(struct process *p, double deadline_s, int stop_fd)
 {
     while (!p->ended && !stop_requested(stop_fd)) {
-        double left_ms = (deadline_s - now_s()) * 1e3;
+        double left_ms = (deadline_s - clock_s()) * 1e3;
         if (left_ms <= 0) return;
         bool silent = p->output < 0 && p->errors < 0;
         int turn = silent ? 1 : TURN_MS;
@@ -242,7 +236,7 @@ enum command_end command_run(char *const *words, const char *input, double limit
     if (!start(&p, words)) {
         snprintf(out->message, sizeof out->message, "cannot start a process: %s", strerror(errno));
     } else {
-        attend(&p, now_s() + limit_s, stop_fd);
+        attend(&p, clock_s() + limit_s, stop_fd);
         bool late = !p.ended;
         end_group(&p);
         drain(&p.output, &p.out);

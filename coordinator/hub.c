@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <zmq.h>
 
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 
@@ -31,13 +31,6 @@ struct hub {
     struct arena *arena; /* of the last message */
     uint64_t malformed;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static bool starts_with(const char *s, const char *prefix)
 {
@@ -130,7 +123,7 @@ uint64_t hub_malformed(const struct hub *h)
 
 void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind until)
 {
-    h->peers[peer].lost_at = now_ms() + ms;
+    h->peers[peer].lost_at = clock_ms() + ms;
     h->peers[peer].awaited = until;
 }
 
@@ -155,7 +148,7 @@ static int new_peer(struct hub *h, const void *identity, size_t bytes)
     if (i == h->n_peers) h->peers = base_realloc(h->peers, ++h->n_peers * sizeof *h->peers);
     h->peers[i] = (struct peer){.identity_bytes = bytes,
                                 .live = true,
-                                .lost_at = now_ms() + HUB_PREPARE_MS,
+                                .lost_at = clock_ms() + HUB_PREPARE_MS,
                                 .awaited = MESSAGE_READY};
     memcpy(h->peers[i].identity, identity, bytes);
     return (int)i;
@@ -164,7 +157,7 @@ static int new_peer(struct hub *h, const void *identity, size_t bytes)
 /* A sign of life: an excuse once given stays until the agent is ready or has answered. */
 static void heard(struct peer *p, bool ends_excuse)
 {
-    int64_t lost_at = now_ms() + HUB_LOST_MS;
+    int64_t lost_at = clock_ms() + HUB_LOST_MS;
     if (ends_excuse || lost_at > p->lost_at) p->lost_at = lost_at;
 }
 
@@ -241,7 +234,7 @@ static bool receive(struct hub *h, struct hub_event *event)
 
 static bool find_lost(struct hub *h, struct hub_event *event)
 {
-    int64_t now = now_ms();
+    int64_t now = clock_ms();
     for (unsigned i = 0; i < h->n_peers; i++) {
         if (!h->peers[i].live || now < h->peers[i].lost_at) continue;
         h->peers[i].live = false;

@@ -7,28 +7,21 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <zmq.h>
 
 #include "agent/wire.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 double tune_elapsed(const struct tune *t)
 {
-    return now_s() - t->started_s + t->earlier_s;
+    return clock_s() - t->started_s + t->earlier_s;
 }
 
 bool tune_stop_requested(const struct tune *t)
@@ -238,7 +231,7 @@ struct tune *tune_new(const struct tune_options *o, struct diag *d)
     if (!o->sizes) t->options.sizes = "";
     t->progress = progress_start(o->quiet);
     bool ok = connect_agent(t, d) && check_problem(t, d);
-    t->started_s = now_s();
+    t->started_s = clock_s();
     if (ok)
         greet_first(t);
     else

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "coordinator/command.h"
 #include "coordinator/progress.h"
 #include "coordinator/solution.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 #include "mcts/tree.h"
@@ -35,16 +35,9 @@ struct search {
     double started_s, earlier_s;
 };
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static double elapsed(const struct search *s)
 {
-    return now_s() - s->started_s + s->earlier_s;
+    return clock_s() - s->started_s + s->earlier_s;
 }
 
 /* ---- results ---- */
@@ -245,7 +238,7 @@ static void search(struct search *s)
 
 bool tune_command(const struct tune_command_options *o, struct tune_command_report *out, struct diag *d)
 {
-    struct search s = {.options = o, .report = out, .diag = d, .started_s = now_s()};
+    struct search s = {.options = o, .report = out, .diag = d, .started_s = clock_s()};
     *out = (struct tune_command_report){0};
     s.progress = progress_start(o->quiet);
     s.command = command_new(o->command, space_of(o->root), d);

@@ -5,18 +5,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "coordinator/cli/bounding.h"
 #include "coordinator/cli/cli.h"
+#include "core/base/clock.h"
 #include "core/base/pcg32.h"
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static const char *const method_names[] = {
     [MCTS_KNUTH] = "knuth", [MCTS_CHEN] = "chen", [MCTS_EXACT] = "exact"};
@@ -69,7 +62,7 @@ struct counting {
 static void show_counting(void *context, uint64_t leaves)
 {
     struct counting *c = context;
-    double now = now_s();
+    double now = clock_s();
     if (now - c->shown_s < 2) return;
     c->shown_s = now;
     fprintf(stderr, "%" PRIu64 " implementations so far, %.0f/s\n", leaves,
@@ -85,7 +78,7 @@ static int run_estimate(const struct cli_args *a)
     if (find_method(a->value[CLI_METHOD], &c.method, d) &&
         cli_positive(a, CLI_SAMPLES, 1000, &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
         cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
-        double start = now_s();
+        double start = clock_s();
         struct counting counting = {start, start};
         if (!cli_given(a, CLI_QUIET)) c.progress = show_counting;
         c.progress_context = &counting;
@@ -94,7 +87,7 @@ static int run_estimate(const struct cli_args *a)
             c.cut = bounding.cut;
             c.cut_depth = bounding.depth;
             struct mcts_estimate e = mcts_estimate(&c, p.root);
-            print_estimate(a, &e, now_s() - start);
+            print_estimate(a, &e, clock_s() - start);
         }
     }
     int status = cli_finish(d, CLI_OK);
@@ -128,7 +121,7 @@ static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed
     static const double none = -INFINITY;
     struct mcts_branching b = {.order = p->order, .n_order = p->n_order};
     struct pcg32 rng = pcg32_seed(seed, 0);
-    double logs[1024], start = now_s();
+    double logs[1024], start = clock_s();
     size_t n_logs = 0;
     for (; out->samples < samples; out->samples++) {
         space_mark mark = space_snapshot(p->root);
@@ -138,7 +131,7 @@ static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed
         out->dead_ends += !w.leaf;
         if (n_logs < sizeof logs / sizeof logs[0]) logs[n_logs++] = w.leaf ? w.log_leaves : none;
     }
-    out->elapsed_s = now_s() - start;
+    out->elapsed_s = clock_s() - start;
     out->leaves = mcts_interval(logs, n_logs, seed);
 }
 

@@ -2,22 +2,15 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "coordinator/cli/space.h"
 #include "coordinator/solution.h"
+#include "core/base/clock.h"
 #include "core/base/pcg32.h"
 #include "core/space/count.h"
 #include "mcts/estimate.h"
 
 enum { NAME_BYTES = 512 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* An empty space has no root, but it has a count. */
 static bool open_root(const struct cli_args *a, struct cli_space *o, struct space_state **root,
@@ -65,11 +58,11 @@ int space_count_verb(const struct cli_args *a, struct cli_space *o, struct diag 
     uint64_t limit;
     struct space_state *root;
     struct space_count c = {.complete = true};
-    double before = now_s();
+    double before = clock_s();
     if (!cli_count(a, CLI_LIMIT, 0, &limit, d) || !open_root(a, o, &root, d)) return CLI_USAGE;
-    double start = now_s();
+    double start = clock_s();
     if (root) c = space_count(root, limit);
-    print_count(a, &c, start - before, now_s() - start);
+    print_count(a, &c, start - before, clock_s() - start);
     space_state_free(root);
     return CLI_OK;
 }
@@ -219,10 +212,10 @@ int space_descend_verb(const struct cli_args *a, struct cli_space *o, struct dia
               open_listing(a, o, &l, d);
     if (ok && !l.state) diag_plain(d, "the space has no solution");
     if (ok && l.state) {
-        double start = now_s();
+        double start = clock_s();
         c.branching = (struct mcts_branching){.order = l.order, .n_order = l.n_order};
         struct mcts_estimate e = mcts_estimate(&c, l.state);
-        print_descents(a, o, &e, now_s() - start);
+        print_descents(a, o, &e, clock_s() - start);
     }
     space_state_free(l.state);
     return ok && !diag_failed(d) ? CLI_OK : CLI_USAGE;

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "agent/evaluate.h"
 #include "coordinator/best.h"
@@ -16,6 +15,7 @@
 #include "coordinator/progress.h"
 #include "coordinator/sampling.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/strbuf.h"
 #include "mcts/seen.h"
 
@@ -44,13 +44,6 @@ struct verifying {
     double start_s, time_s; /* time_s 0: no limit */
     struct progress progress;
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- failures ---- */
 
@@ -157,7 +150,7 @@ static void take_result(struct verifying *v, struct diag *d)
 static bool done(const struct verifying *v)
 {
     bool enough = v->statuses[EVAL_OK] >= v->samples && sampling_covered(v->sampling);
-    bool late = v->time_s > 0 && now_s() - v->start_s > v->time_s;
+    bool late = v->time_s > 0 && clock_s() - v->start_s > v->time_s;
     return enough || late || v->misses >= MOST_MISSES || v->statuses[EVAL_DEVICE_LOST] > 0;
 }
 
@@ -168,7 +161,7 @@ static void verify_all(struct verifying *v, struct diag *d)
             draw(v, d);
         else
             take_result(v, d);
-        progress_show(&v->progress, v->statuses[EVAL_OK], v->samples, now_s() - v->start_s, v->time_s, 0);
+        progress_show(&v->progress, v->statuses[EVAL_OK], v->samples, clock_s() - v->start_s, v->time_s, 0);
     }
     while (v->in_flight > 0)
         take_result(v, d);
@@ -286,9 +279,9 @@ static int verify(struct verifying *v, uint64_t runners, struct diag *d)
     v->sampling = sampling_new(v->p.root, LEAST, v->seed);
     v->failures = json_array();
     v->progress = progress_start(cli_given(v->args, CLI_QUIET));
-    v->start_s = now_s();
+    v->start_s = clock_s();
     verify_all(v, d);
-    double elapsed_s = now_s() - v->start_s;
+    double elapsed_s = clock_s() - v->start_s;
     if (cli_given(v->args, CLI_JSON))
         print_json(v, elapsed_s);
     else
