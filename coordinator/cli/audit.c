@@ -107,9 +107,12 @@ static void audit_program(struct auditing *u)
     if (cli_positive(a, CLI_SAMPLES, 100, &samples, u->diag) && cli_count(a, CLI_SEED, 1, &seed, u->diag) &&
         cli_seconds(a, CLI_TIME, &time_s, u->diag) && cli_problem_open(a, &p, u->diag) &&
         cli_bounding_open(a, &p, &b, u->diag)) {
-        if (!b.model) b.model = cli_model(a, p.problem, &p.device, u->diag);
+        bool described = !p.device.max_alloc_bytes;
+        if (described) diag_plain(u->diag, "audit measures: name the described device with --device, too");
+        if (!b.model && !described) b.model = cli_model(a, p.problem, &p.device, u->diag);
         if (b.model) u->corrected = *perfmodel_described(b.model);
-        struct evaluator *ev = b.model ? evaluator_new(p.problem, &p.device, 1, seed, u->diag) : NULL;
+        struct evaluator *ev =
+            b.model && !described ? evaluator_new(p.problem, &p.device, 1, seed, u->diag) : NULL;
         if (ev) sample(u, ev, &p, &b, samples, seed, time_s);
         evaluator_free(ev);
     }

@@ -203,7 +203,8 @@ static bool described_device(const char *path, struct device *out, struct diag *
 bool cli_select_device(const struct cli_args *a, const char *otherwise, struct device *out, struct diag *d)
 {
     const char *path = a->value[CLI_DESCRIPTION], *selector = a->value[CLI_DEVICE];
-    return path ? described_device(path, out, d) : device_select(selector ? selector : otherwise, out, d);
+    if (path && !selector) return described_device(path, out, d);
+    return device_select(selector ? selector : otherwise, out, d);
 }
 
 bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d)

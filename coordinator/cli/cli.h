@@ -115,7 +115,7 @@ int cli_finish(struct diag *d, int status);
 /* Prints an object on standard output and releases it. */
 void cli_print_json(json_t *o);
 
-/* The device that --description describes, or that --device or else `otherwise` selects. */
+/* The device that --device selects, else the one that --description describes, else `otherwise`. */
 bool cli_select_device(const struct cli_args *a, const char *otherwise, struct device *out, struct diag *d);
 
 /* A program on a device with the pins applied: what estimate, descend and explain start from. With
