@@ -39,6 +39,11 @@ const char *perfmodel_figure_meaning(enum perfmodel_figure f)
     return figures[f].meaning;
 }
 
+bool perfmodel_figure_is_time(enum perfmodel_figure f)
+{
+    return strcmp(figures[f].unit, "ns") == 0;
+}
+
 const char *perfmodel_source_name(enum perfmodel_source s)
 {
     return source_names[s];

@@ -74,6 +74,8 @@ struct perfmodel_device {
 const char *perfmodel_figure_name(enum perfmodel_figure f);
 const char *perfmodel_figure_unit(enum perfmodel_figure f);
 const char *perfmodel_figure_meaning(enum perfmodel_figure f);
+/* Whether it is a time, of which the shorter one is the safer; all others are rates, sizes and counts. */
+bool perfmodel_figure_is_time(enum perfmodel_figure f);
 const char *perfmodel_source_name(enum perfmodel_source s);
 
 /* Reads and checks a description. false after located errors: not JSON, another version, a missing, negative,

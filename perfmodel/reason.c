@@ -73,19 +73,14 @@ void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out)
             add_gap(out, m->bb->insts[i].name, "only float arithmetic counts");
 }
 
-static bool is_time(enum perfmodel_figure f)
-{
-    return f == PERFMODEL_CHAIN || f == PERFMODEL_LOAD_LATENCY || f == PERFMODEL_BARRIER ||
-           f == PERFMODEL_LAUNCH;
-}
-
 void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_reason *reason,
                         double measured_ns)
 {
     enum perfmodel_figure f = terms[reason->term].figure;
     double needed = reason->amount / measured_ns;
-    if (is_time(f)) needed = dev->value[f] * measured_ns / reason->ns;
-    if (reason->term == PERFMODEL_NOTHING || (is_time(f) ? needed >= dev->value[f] : needed <= dev->value[f]))
+    if (perfmodel_figure_is_time(f)) needed = dev->value[f] * measured_ns / reason->ns;
+    if (reason->term == PERFMODEL_NOTHING ||
+        (perfmodel_figure_is_time(f) ? needed >= dev->value[f] : needed <= dev->value[f]))
         return;
     dev->value[f] = needed;
     dev->source[f] = PERFMODEL_VIOLATED;

@@ -125,8 +125,7 @@ static void put_gpu_rates(struct perfmodel_device *out, const struct device *dev
 static void keep_faster(struct perfmodel_device *out, const struct perfmodel_device *earlier)
 {
     for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++) {
-        bool time = f == PERFMODEL_CHAIN || f == PERFMODEL_BARRIER || f == PERFMODEL_LAUNCH ||
-                    f == PERFMODEL_LOAD_LATENCY;
+        bool time = perfmodel_figure_is_time((enum perfmodel_figure)f);
         double old = earlier->value[f], new = out->value[f];
         bool measured = earlier->source[f] == PERFMODEL_MEASURED || earlier->source[f] == PERFMODEL_VIOLATED;
         if (out->source[f] != PERFMODEL_MEASURED || !measured) continue;
