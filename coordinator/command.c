@@ -100,7 +100,7 @@ static bool read_placeholder(struct splitter *s)
     return true;
 }
 
-/* One character outside of quotes or within double ones; `quoted`: spaces are part of the word. */
+/* One character outside of quotes or within double ones. */
 static bool read_character(struct splitter *s)
 {
     char ch = *s->at++;
