@@ -16,9 +16,6 @@
 #include "core/lift/pattern.h"
 #include "core/lift/size.h"
 
-/* Arrays stay below this, so that no index or byte count overflows. */
-#define MAX_BYTES ((int64_t)1 << 62)
-
 struct binder {
     struct lift_program *program;
     struct arena *arena;
@@ -49,34 +46,6 @@ static const struct lift_type *scalar_type(struct binder *b, enum scalar_type sc
     t->kind = LIFT_SCALAR;
     t->scalar = scalar;
     return t;
-}
-
-static bool same_type(const struct lift_type *x, const struct lift_type *y)
-{
-    if (x == y) return true;
-    if (x->kind != y->kind) return false;
-    if (x->kind == LIFT_SCALAR) return x->scalar == y->scalar;
-    if (x->kind == LIFT_ARRAY) return x->extent == y->extent && same_type(x->element, y->element);
-    if (x->n_parts != y->n_parts) return false;
-    for (unsigned i = 0; i < x->n_parts; i++)
-        if (!same_type(x->parts[i], y->parts[i])) return false;
-    return true;
-}
-
-/* Bytes of a value of this type, or MAX_BYTES if it has that many or more. */
-static int64_t type_bytes(const struct lift_type *t)
-{
-    int64_t bytes = 0;
-    if (t->kind == LIFT_SCALAR) return (int64_t)scalar_type_bytes(t->scalar);
-    if (t->kind == LIFT_ARRAY) {
-        bool overflow = __builtin_mul_overflow(t->extent, type_bytes(t->element), &bytes);
-        return overflow || bytes > MAX_BYTES ? MAX_BYTES : bytes;
-    }
-    for (unsigned i = 0; i < t->n_parts; i++) {
-        bytes += type_bytes(t->parts[i]);
-        if (bytes >= MAX_BYTES) return MAX_BYTES;
-    }
-    return bytes;
 }
 
 static const char *type_text(struct binder *b, const struct lift_type *t)
@@ -121,7 +90,7 @@ static const struct lift_type *array_of(struct binder *b, const struct lift_type
     t->element = element;
     t->size = size;
     if (!element || !size_value(b, size, at, &t->extent)) return NULL;
-    if (type_bytes(t) < MAX_BYTES) return t;
+    if (lift_type_bytes(t) < LIFT_MAX_BYTES) return t;
     report(b, at, "array %s has 2^62 bytes or more", type_text(b, t));
     return NULL;
 }
@@ -211,7 +180,7 @@ static const struct lift_type *infer_reduce(struct binder *b, struct lift_expr *
     if (!start) return NULL;
     const struct lift_type *params[] = {start, array->element};
     const struct lift_type *body = infer_lambda(b, e->fun, params, start);
-    if (!body || same_type(body, start)) return body;
+    if (!body || lift_type_same(body, start)) return body;
     report(b, e->at, "the function of reduce gives %s, but its initial value is %s", type_text(b, body),
            type_text(b, start));
     return NULL;
@@ -410,7 +379,7 @@ static const struct lift_type *infer_ascription(struct binder *b, struct lift_ex
     const struct lift_type *written = resolve(b, e->type, e->at);
     const struct lift_type *t = infer(b, e->args[0], written);
     if (!written || !t) return NULL;
-    if (!same_type(written, t)) {
+    if (!lift_type_same(written, t)) {
         report(b, e->at, "%s is needed here, not %s", type_text(b, written), type_text(b, t));
         return NULL;
     }
@@ -505,20 +474,4 @@ bool lift_bind(struct lift_program *p, const struct lift_size_value *values, uns
     if (diag_count(d) == errors) bind_inputs(&b);
     if (diag_count(d) == errors) bind_output(&b);
     return diag_count(d) == errors;
-}
-
-int64_t lift_type_scalars(const struct lift_type *t)
-{
-    int64_t n = 1;
-    for (; t->kind == LIFT_ARRAY; t = t->element)
-        n *= t->extent;
-    return n;
-}
-
-bool lift_type_bottom(const struct lift_type *t, enum scalar_type *out)
-{
-    while (t->kind == LIFT_ARRAY)
-        t = t->element;
-    if (t->kind == LIFT_SCALAR) *out = t->scalar;
-    return t->kind == LIFT_SCALAR;
 }

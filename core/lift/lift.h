@@ -129,6 +129,11 @@ void lift_print_type(const struct lift_type *t, struct strbuf *out);
 /* Fingerprint of the normalized text and the bound sizes. */
 uint64_t lift_fingerprint(const struct lift_program *p);
 
+/* Arrays stay below this, so that no index or byte count overflows. */
+#define LIFT_MAX_BYTES ((int64_t)1 << 62)
+/* Bytes of a value of a bound type, or LIFT_MAX_BYTES if it has that many or more. */
+int64_t lift_type_bytes(const struct lift_type *t);
+bool lift_type_same(const struct lift_type *x, const struct lift_type *y);
 /* Number of scalars in an array of scalars (product of the extents); 1 for a scalar. */
 int64_t lift_type_scalars(const struct lift_type *t);
 /* Scalar type at the bottom of nested arrays; tuples have none: false. */
