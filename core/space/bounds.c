@@ -178,15 +178,6 @@ static void forward_node(struct work *w, uint32_t i)
         yhi = w->hi[kids[1]];
     }
     switch ((enum ground_op)n->op) {
-    case GROUND_CONST:
-        *lo = *hi = n->imm;
-        break;
-    case GROUND_FUNC:
-        forward_func(w, n, lo, hi);
-        break;
-    case GROUND_TERM:
-        term_forward(w->st, n, w->at, lo, hi);
-        break;
     case GROUND_NEG:
         *lo = -xhi;
         *hi = -xlo;
@@ -417,10 +408,20 @@ static bool backward_node(struct work *w, uint32_t i)
 
 /* ---- the whole formula ---- */
 
+/* Terms, functions and constants are most nodes: they are met here, the others in forward_node(). */
 static void forward(struct work *w)
 {
-    for (uint32_t i = 0; i < w->shape->n_nodes; i++)
-        forward_node(w, i);
+    for (uint32_t i = 0; i < w->shape->n_nodes; i++) {
+        const struct shape_node *n = &w->shape->nodes[i];
+        if (n->op == GROUND_TERM)
+            term_forward(w->st, n, w->at, &w->lo[i], &w->hi[i]);
+        else if (n->op == GROUND_FUNC)
+            forward_func(w, n, &w->lo[i], &w->hi[i]);
+        else if (n->op == GROUND_CONST)
+            w->lo[i] = w->hi[i] = n->imm;
+        else
+            forward_node(w, i);
+    }
 }
 
 static bool backward(struct work *w)

@@ -134,6 +134,20 @@ static uint32_t flatten(struct arena *a, enum ground_op op, struct ground_node *
     return total;
 }
 
+/* Puts the constant, if there is one, into the first function. Returns how many operands are left. */
+static uint32_t fold_constant(struct arena *a, enum ground_op op, struct ground_node **kids, uint32_t n)
+{
+    uint32_t constant = n, func = n;
+    for (uint32_t i = 0; i < n; i++) {
+        if (kids[i]->op == GROUND_CONST) constant = i;
+        if (kids[i]->op == GROUND_FUNC && func == n) func = i;
+    }
+    if (constant == n || func == n) return n;
+    kids[func] = tabulate(a, op, (struct ground_node *[]){kids[func], kids[constant]}, 2, kids[func]);
+    memmove(kids + constant, kids + constant + 1, (n - constant - 1) * sizeof *kids);
+    return n - 1;
+}
+
 static struct ground_node *make_associative(struct arena *a, enum ground_op op, struct ground_node **kids,
                                             uint32_t n)
 {
@@ -150,6 +164,7 @@ static struct ground_node *make_associative(struct arena *a, enum ground_op op, 
             *kept[m++] = *kids[i];
         }
     }
+    m = fold_constant(a, op, kept, m);
     uint32_t out = 0;
     for (uint32_t i = 0; i < m; i++) {
         if (kept[i]->op == GROUND_CONST && absorbs(op, kept[i]->imm)) return kept[i];
