@@ -39,7 +39,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
     X(OUT, "out", "DIR", "where best.cl, best.json and host.c go (default thresh-out)")                      \
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
-    X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
+    X(SAMPLES, "samples", "N", "number of samples (default 1000; verify 300, audit 100, space sample 10)")   \
     X(BEST, "best", NULL, "take the fastest implementation of a store")                                      \
     X(NUMBER, "number", "N", "take evaluation N of a store (of its last run)")                               \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
