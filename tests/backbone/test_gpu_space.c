@@ -109,13 +109,7 @@ static bool gpu_space_descend(struct space_state *st, struct pcg32 *rng)
     struct space_failure why = {0};
     uint32_t slot;
     while ((slot = space_next_choice(st, NULL, 0)) != UINT32_MAX)
-        if (!gpu_space_decide(st, slot, rng, &why)) {
-            char name[128];
-            space_slot_name(space_of(st), slot, name, sizeof name);
-            if (getenv("GPU_SPACE_TRACE"))
-                fprintf(stderr, "dead end at %s: line %u: %s\n", name, why.line, why.text);
-            return false;
-        }
+        if (!gpu_space_decide(st, slot, rng, &why)) return false;
     return true;
 }
 
@@ -219,8 +213,6 @@ static void gpu_space_random_leaves(const struct gpu_space_case *c, const struct
         }
         space_rollback(st, mark);
     }
-    if (getenv("GPU_SPACE_TRACE"))
-        fprintf(stderr, "%s: %d leaves of %d descents\n", c->kernel, leaves, DESCENTS);
     cr_assert_geq(leaves, DESCENTS / 2, "%s: %d leaves of %d descents", c->kernel, leaves, DESCENTS);
     space_state_free(st);
     gpu_space_close(&f);
