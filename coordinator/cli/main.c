@@ -24,7 +24,8 @@ static void print_usage(FILE *out)
           "numerical kernel.\n\n",
           out);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        fprintf(out, "  thresh %s %s\n", commands[i]->name, commands[i]->positional);
+        fprintf(out, "  thresh %s%s%s\n", commands[i]->name, *commands[i]->positional ? " " : "",
+                commands[i]->positional);
     fputs("\n'thresh COMMAND --help' says more. Example:\n"
           "  thresh tune matmul.lift --size M=512,N=512,K=512 --evaluations 100\n",
           out);
@@ -34,7 +35,7 @@ int main(int argc, char **argv)
 {
     argp_err_exit_status = CLI_USAGE;
     signal(SIGPIPE, SIG_IGN);
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
         print_usage(stdout);
         return CLI_OK;
     }
