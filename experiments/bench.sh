@@ -92,8 +92,8 @@ figure() { # HEURISTIC REFERENCE: a row of the table, a line of JSON
 
 search_row() { # NAME
     j="$out/$1.json"
-    echo "| $1 | $(key "$j" ok) | $(key "$j" failed) | $(key "$j" cut) | $(key "$j" found_at) | $(key "$j" speedup) |" \
-        "$(key "$j" evaluations_per_s) |"
+    echo "| $1 | $(key "$j" ok) | $(key "$j" failed) | $(key "$j" cut) | $(key "$j" found_at) |" \
+        "$(printf '%.3g | %.3g' "$(key "$j" speedup)" "$(key "$j" evaluations_per_s)") |"
 }
 
 matmul512() {
