@@ -1,0 +1,56 @@
+/* All constraints of a pair choice P(a, b) and the enum choices of a and of b (say kind and axis of two
+ * loops), as one relation for each pair.
+ *
+ * A *tuple* is a combination of the enum choices of one object that its own constraints allow; objects with
+ * the same choices are a *sort* and share the numbering of their tuples. A pair belongs to a *class*: the
+ * values of P with the tuples of a and of b that its constraints allow together. There are few classes, so a
+ * row of pairs is propagated at once: what object a, with the tuples left to it, allows in each class (a
+ * struct row_block, cached by those tuples) against the masks of the pairs and the tuples of the partners
+ * (rows_relate). This is arc consistency over the conjunction of the constraints of a pair, stronger than
+ * over each of them.
+ *
+ * The tuples left to an object follow from the masks of its choices; the vector keeps them as planes of
+ * bytes. */
+#ifndef THRESH_SPACE_RELATION_H
+#define THRESH_SPACE_RELATION_H
+
+#include "core/space/rows.h"
+
+enum { RELATION_CHOICES = 4, RELATION_TUPLES = 8 * ROW_PLANES, RELATION_SORTS = 8 };
+
+/* Objects with the same choices. */
+struct relation_sort {
+    uint32_t present;                                    /* bit i: it has choice i */
+    uint32_t n;                                          /* tuples */
+    uint8_t value[RELATION_TUPLES][RELATION_CHOICES];    /* of each choice */
+    uint32_t with[RELATION_CHOICES][2][256];             /* byte of a mask -> tuples with a value in it */
+    uint16_t project[RELATION_CHOICES][ROW_PLANES][256]; /* byte of a set of tuples -> mask */
+};
+
+/* allowed[p][x]: tuples of the partner, when the pair has value p and the row's object tuple x. */
+struct relation_class {
+    uint32_t allowed[ROW_VALUES][RELATION_TUPLES];
+};
+
+/* Which classes the pairs of a row belong to; the row numbers them from 1. */
+struct relation_row {
+    uint32_t n;
+    uint16_t classes[ROW_CLASSES];
+};
+
+struct relation {
+    int32_t choices[RELATION_CHOICES];
+    uint32_t n_choices, n_planes, n_values;
+    uint32_t planes; /* offset of plane 0 */
+    struct relation_sort sorts[RELATION_SORTS];
+    uint32_t n_sorts;
+    uint8_t *sort_of;  /* by object */
+    uint32_t *slots;   /* [object * RELATION_CHOICES + choice], or NONE */
+    uint8_t *local;    /* [a * stride + b]: class of the pair as its row numbers it, 0: none */
+    uint16_t *type_of; /* by object */
+    struct relation_row *types;
+    struct relation_class *classes;
+    uint32_t n_types, n_classes;
+};
+
+#endif
