@@ -7,7 +7,7 @@
 #   rate64     evaluations a second at 64^3
 #   descents   random descents a second in the space of 1024^3
 #
-# Environment: SEEDS ("1 2 3 4 5"), EVALUATIONS (300), ROUNDS (11), SIZE (512), DEVICE (part of the name; empty: the first),
+# Environment: SEEDS ("1 2 3 4 5"), HEURISTICS ("tag random"), EVALUATIONS (300), ROUNDS (11), SIZE (512), DEVICE (part of the name; empty: the first),
 # OUT (build/bench). Prints Markdown for experiments/results/; OUT keeps each search's JSON, store and files, every
 # measurement of the rounds (rounds.txt: round, name, ns) and the figures as JSON lines (figures.jsonl).
 set -e
@@ -18,6 +18,7 @@ fi
 thresh=$1
 shift
 seeds=${SEEDS:-1 2 3 4 5}
+heuristics=${HEURISTICS:-tag random}
 evaluations=${EVALUATIONS:-300}
 size=${SIZE:-512}
 out=${OUT:-build/bench}
@@ -100,7 +101,7 @@ matmul512() {
     build_peers
     names="naive$peers"
     for seed in $seeds; do
-        for heuristic in tag random; do
+        for heuristic in $heuristics; do
             note "$heuristic, seed $seed"
             tune "$heuristic-$seed" "$size" --heuristic "$heuristic" --seed "$seed" --evaluations "$evaluations" ||
                 note "$heuristic, seed $seed: the search failed"
@@ -121,7 +122,7 @@ matmul512() {
         case $name in tag-* | random-*) search_row "$name" ;; esac
     done
     printf '\n| heuristic | reference | reference / best, median over the seeds | range |\n|---|---|---|---|\n'
-    for heuristic in tag random; do
+    for heuristic in $heuristics; do
         for reference in naive $peers; do
             figure "$heuristic" "$reference"
         done
