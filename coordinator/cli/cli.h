@@ -11,7 +11,7 @@
 #include "agent/problem.h"
 #include "core/base/diag.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MAX_LIST = 64 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MAX_LIST = 512 };
 
 /* X(KEY, long name, argument or NULL, help) */
 #define CLI_OPTIONS(X)                                                                                       \
