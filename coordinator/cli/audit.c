@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "agent/evaluate.h"
 #include "coordinator/candidate.h"
@@ -15,6 +14,7 @@
 #include "coordinator/cli/characterize.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/pcg32.h"
 #include "core/base/stats.h"
 #include "core/base/strbuf.h"
@@ -56,13 +56,6 @@ static void add(struct auditing *u, struct perfmodel *m, const struct space_stat
 
 /* ---- measured now ---- */
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void measure(struct auditing *u, struct evaluator *ev, const struct cli_problem *p,
                     struct perfmodel *m)
 {
@@ -83,11 +76,11 @@ static void measure(struct auditing *u, struct evaluator *ev, const struct cli_p
 static void sample(struct auditing *u, struct evaluator *ev, const struct cli_problem *p,
                    const struct cli_bounding *b, uint64_t samples, uint64_t seed, double time_s)
 {
-    double end = time_s > 0 ? now_s() + time_s : INFINITY;
+    double end = time_s > 0 ? clock_s() + time_s : INFINITY;
     struct pcg32 rng = pcg32_seed(seed, 0);
     struct mcts_branching all = {.order = p->order, .n_order = p->n_order};
     uint64_t most = samples * DRAWS_A_SAMPLE;
-    while (u->n + u->unmeasured < samples && u->drawn < most && now_s() < end) {
+    while (u->n + u->unmeasured < samples && u->drawn < most && clock_s() < end) {
         space_mark mark = space_snapshot(p->root);
         struct mcts_walk w = mcts_descend_random(&all, p->root, INFINITY, 0, &rng, NULL);
         u->drawn++;
