@@ -285,28 +285,11 @@ static void read_sizes(const struct backbone *bb, struct bb_candidate *c, const 
     }
 }
 
-static struct bb_candidate *blank(const struct backbone *bb, struct arena *a)
-{
-    struct bb_candidate *c = ARENA_NEW(a, struct bb_candidate);
-    unsigned n = bb_statement_count(bb);
-    c->size = ARENA_ARRAY(a, int64_t, bb->n_tiles);
-    c->live = ARENA_ARRAY(a, bool, n);
-    c->kind = ARENA_ARRAY(a, uint8_t, bb->n_dims);
-    c->code = ARENA_ARRAY(a, uint8_t, bb->n_dims);
-    c->order = ARENA_ARRAY(a, uint8_t, n * n);
-    c->staged = ARENA_ARRAY(a, bool, bb->n_values + 1);
-    c->mem_space = ARENA_ARRAY(a, uint8_t, bb->n_regions + 1);
-    c->rank = ARENA_ARRAY(a, uint8_t, bb->n_region_dims + 1);
-    c->pad = ARENA_ARRAY(a, int64_t, bb->n_regions + 1);
-    c->cache = ARENA_ARRAY(a, uint8_t, bb->n_insts);
-    return c;
-}
-
 struct bb_candidate *cgt_candidate(const struct backbone *bb, struct arena *a, const char *sizes,
                                    const char *tree)
 {
     unsigned n = bb_statement_count(bb);
-    struct bb_candidate *c = blank(bb, a);
+    struct bb_candidate *c = bb_candidate_new(bb, a);
     struct reader r = {.bb = bb, .c = c, .arena = a, .at = tree};
     r.node = ARENA_ARRAY(a, struct placed *, n);
     read_sizes(bb, c, sizes);
