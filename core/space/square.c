@@ -123,6 +123,7 @@ bool square_propagate_pair(struct space_state *st, uint32_t slot)
     const struct square *sq = &st->space->squares[info->square];
     if (state_dead(st, info)) return true;
     uint32_t a = info->row, b = info->column;
+    st->failed_constraint = sq->constraint;
     if (!row_of(st, sq, a)[b]) return square_restrict(st, sq, a, b, 0);
     if (sq->relation && !relation_propagate_pair(st, sq, a, b)) return false;
     st->failed_constraint = sq->constraint;
