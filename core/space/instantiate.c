@@ -9,7 +9,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/panic.h"
-#include "core/space/internal.h"
+#include "core/space/justify.h"
 
 enum { MAX_SLOTS = 1 << 22, MAX_INDEX = 1 << 26 };
 
@@ -306,6 +306,7 @@ static bool can_be_enforced(const struct space_state *st, uint32_t instance)
 static void make_root(struct space *s)
 {
     struct space_state *st = state_new(s);
+    st->trailing = JUSTIFY;
     fill_domains(st);
     for (uint32_t i = 0; i < s->n_instances; i++)
         if (!s->instances[i].related) state_queue_instance(st, i);

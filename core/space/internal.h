@@ -181,6 +181,7 @@ struct square {
     const uint32_t *liveness;         /* of each object, or NONE */
     const uint32_t *member;           /* by latent object: its number here, or NONE */
     const uint8_t *compose;           /* [mask ab * 256 + mask bc] -> mask ac */
+    const bool *allowed;              /* [(value ab * n_values + value bc) * n_values + value ac] */
     bool neutral[256];                /* mask ab allows every ac, whatever bc is */
     uint8_t mirror[256];
     uint32_t constraint;       /* the first of its triangle constraints */
@@ -277,6 +278,7 @@ struct space_state {
     uint32_t *values;                        /* of the slots of an instance */
     uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
     uint32_t failed_pair;
+    uint64_t justified; /* combinations that justify.c looked at */
 };
 
 /* Where every vector has a byte that reads as a live liveness slot; it is no part of the state. */
