@@ -22,7 +22,7 @@ tune() {
     [ $seconds -lt $left ] || seconds=$left
     [ $seconds -gt 3 ] || { echo "$name: no time is left"; return; }
     rm -f "$out/$name".db*
-    "$thresh" tune "$kernels/$kernel.lift" --size "$sizes" --device "$device" --time "${seconds}s" --store "$out/$name.db" \
+    timeout $((seconds + 60)) "$thresh" tune "$kernels/$kernel.lift" --size "$sizes" --device "$device" --time "${seconds}s" --store "$out/$name.db" \
         --out "$out/$name" --json --quiet "$@" >"$out/$name.json" 2>"$out/$name.log"
     echo "$name: status $? after $SECONDS s: $(python3 -c '
 import json, sys
