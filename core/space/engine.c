@@ -73,7 +73,6 @@ void space_state_free(struct space_state *st)
     queue_free(&st->rows);
     queue_free(&st->quick);
     queue_free(&st->slow);
-    block_cache_free(&st->cache);
     free(st->triples);
     free(st->vector);
     free(st->trail);
@@ -230,10 +229,9 @@ bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word, u
     notify(st, slot, old & ~now, now);
     if (info->square >= 0)
         state_queue_pair(st, slot);
-    else if (info->tuple_of >= 0) {
-        relation_update(st, &st->space->squares[info->tuple_of], info->row);
-        state_queue_row(st, (uint32_t)info->tuple_of, info->row);
-    } else if (slot >= st->space->n_slots)
+    else if (info->tuple_of >= 0)
+        relation_update(st, (uint32_t)info->tuple_of, info->row, info->tuple_choice, now);
+    else if (slot >= st->space->n_slots)
         notify_squares(st, slot - st->space->n_slots, (uint8_t)now);
     return true;
 }
