@@ -156,6 +156,12 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
     }
 }
 
+void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
+{
+    notify(st, slot, lost, now);
+    queue_add(&st->pairs, slot);
+}
+
 /* Objects of squares take part in triangles from now on, or no longer. */
 static void notify_squares(struct space_state *st, uint32_t latent, uint8_t liveness)
 {

@@ -172,6 +172,14 @@ struct watch_group {
     uint8_t how; /* enum watch_kind */
 };
 
+/* Where a pair choice of a square is, by slot. */
+struct square_pair {
+    const struct square *square;
+    const uint32_t *idle; /* bit m: mask m excludes no tuples of its objects that all values allow */
+    uint32_t at, back;    /* offsets in the vector: as seen from a, and from b */
+    uint32_t a, b;
+};
+
 /* A pair choice as a square of bytes, with the composition of its relation over triangles. Row a holds the
  * values left to (a, b) as seen from a; entries (a, a) and the padding are 0. */
 struct square {
@@ -214,6 +222,7 @@ struct space {
     size_t cap_latent;
     uint32_t n_latent;
     struct square *squares;
+    struct square_pair *pairs; /* by slot */
     uint32_t n_squares;
     struct shape *shapes;
     size_t n_shapes, cap_shapes;
@@ -272,7 +281,8 @@ struct space_state {
     uint32_t *values;                        /* of the slots of an instance */
     uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
     uint32_t failed_pair;
-    uint64_t justified; /* combinations that justify.c looked at */
+    uint8_t lost[2 * ROW_MAX]; /* by two rows of a square */
+    uint64_t justified;        /* combinations that justify.c looked at */
 };
 
 /* Where every vector has a byte that reads as a live liveness slot; it is no part of the state. */
@@ -444,6 +454,8 @@ struct space_state *state_new(const struct space *s);
 BASE_MUST_USE bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word,
                                        uint64_t allowed);
 BASE_MUST_USE bool state_propagate(struct space_state *st);
+/* A pair choice has lost values: queues what that concerns. */
+void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now);
 void state_queue_instance(struct space_state *st, uint32_t instance);
 /* Large shapes wait until the quick ones are done. */
 bool shape_is_slow(const struct shape *sh);

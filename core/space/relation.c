@@ -11,6 +11,14 @@ void relation_lay_out(struct square *sq, uint32_t *offset)
     *offset += 4 * sq->stride;
 }
 
+const uint32_t *relation_idle(const struct square *sq, uint32_t a, uint32_t b)
+{
+    static const uint32_t always[8] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                                       UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint16_t class = sq->relation ? sq->relation->class[a * sq->n + b] : 0;
+    return class ? sq->relation->idle[class - 1] : always;
+}
+
 static uint32_t tuples_at(const struct square *sq, uint32_t object)
 {
     return sq->relation->tuples + 4 * object;

@@ -60,12 +60,7 @@ struct relation {
     uint32_t n_types, n_classes;
 };
 
-/* Whether the values left to a pair may exclude tuples of its objects. */
-static inline bool relation_concerns_pair(const struct square *sq, uint32_t a, uint32_t b, uint8_t mask)
-{
-    const struct relation *r = sq->relation;
-    uint16_t class = r ? r->class[a * sq->n + b] : 0;
-    return class && !(r->idle[class - 1][mask / 32] >> mask % 32 & 1);
-}
+/* For struct square_pair: of the pair (a, b), as seen from a. */
+const uint32_t *relation_idle(const struct square *sq, uint32_t a, uint32_t b);
 
 #endif

@@ -12,29 +12,42 @@
 
 /* ---- the plain forms ---- */
 
-bool rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, const uint8_t *present,
-                  uint32_t n, uint8_t *lost)
+void rows_plain_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, uint32_t n,
+                       uint8_t *out)
+{
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (uint8_t)(present[i] & ~table[via[i]]);
+}
+
+bool rows_plain_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost)
 {
     bool any = false;
     for (uint32_t i = 0; i < n; i++) {
-        lost[i] = (uint8_t)(row[i] & ~table[via[i]] & present[i]);
+        lost[i] = row[i] & forbidden[i];
         any = any || lost[i];
     }
     return any;
 }
 
-bool rows_plain_compose_both(const uint8_t *x, const uint8_t *y, const uint8_t *x_table,
-                             const uint8_t *y_table, const uint8_t *present, uint32_t n, uint8_t *lost)
+bool rows_plain_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                        const uint8_t *present, uint32_t n, uint8_t *lost)
 {
-    bool any = rows_compose(x, y, x_table, present, n, lost);
-    return rows_compose(y, x, y_table, present, n, lost + n) || any;
+    rows_plain_forbid(y, x_table, present, n, lost);
+    rows_plain_forbid(x, y_table, present, n, lost + n);
+    bool any = rows_plain_meet(x, lost, n, lost);
+    return rows_plain_meet(y, lost + n, n, lost + n) || any;
 }
 
 uint32_t rows_plain_lanes(const uint8_t *row)
 {
+    return ~rows_plain_lanes_with(row, 0);
+}
+
+uint32_t rows_plain_lanes_with(const uint8_t *row, uint8_t mask)
+{
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < 32; i++)
-        lanes |= (uint32_t)(row[i] != 0) << i;
+        lanes |= (uint32_t)(row[i] == mask) << i;
     return lanes;
 }
 
@@ -116,35 +129,44 @@ static struct table load_table(const uint8_t *at)
     return (struct table){load_twice(at), load_twice(at + 16)};
 }
 
-/* What each lane of `row` loses by way of `via`. */
-static __m256i lose(struct table t, __m256i row, __m256i via, __m256i present)
+static __m256i look_up(struct table t, __m256i via)
 {
-    __m256i kept = _mm256_blendv_epi8(_mm256_shuffle_epi8(t.low, via), _mm256_shuffle_epi8(t.high, via),
-                                      _mm256_slli_epi16(via, 3));
-    return _mm256_and_si256(_mm256_andnot_si256(kept, row), present);
+    return _mm256_blendv_epi8(_mm256_shuffle_epi8(t.low, via), _mm256_shuffle_epi8(t.high, via),
+                              _mm256_slli_epi16(via, 3));
 }
 
-bool rows_compose_narrow(const uint8_t *row, const uint8_t *via, const uint8_t *table, const uint8_t *present,
-                         uint32_t n, uint8_t *lost)
+void rows_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, bool narrow, uint32_t n,
+                 uint8_t *out)
 {
+    if (!narrow) {
+        rows_plain_forbid(via, table, present, n, out);
+        return;
+    }
     struct table t = load_table(table);
+    for (uint32_t i = 0; i < n; i += 32)
+        store(out + i, _mm256_andnot_si256(look_up(t, load(via + i)), load(present + i)));
+}
+
+bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost)
+{
     __m256i any = _mm256_setzero_si256();
     for (uint32_t i = 0; i < n; i += 32) {
-        __m256i x = lose(t, load(row + i), load(via + i), load(present + i));
+        __m256i x = _mm256_and_si256(load(row + i), load(forbidden + i));
         store(lost + i, x);
         any = _mm256_or_si256(any, x);
     }
     return !is_zero(any);
 }
 
-bool rows_compose_both(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
-                       const uint8_t *present, uint32_t n, uint8_t *lost)
+bool rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                  const uint8_t *present, uint32_t n, uint8_t *lost)
 {
     struct table to_x = load_table(x_table), to_y = load_table(y_table);
     __m256i any = _mm256_setzero_si256();
     for (uint32_t i = 0; i < n; i += 32) {
         __m256i x_row = load(x + i), y_row = load(y + i), lanes = load(present + i);
-        __m256i x_lost = lose(to_x, x_row, y_row, lanes), y_lost = lose(to_y, y_row, x_row, lanes);
+        __m256i x_lost = _mm256_and_si256(_mm256_andnot_si256(look_up(to_x, y_row), x_row), lanes),
+                y_lost = _mm256_and_si256(_mm256_andnot_si256(look_up(to_y, x_row), y_row), lanes);
         store(lost + i, x_lost);
         store(lost + n + i, y_lost);
         any = _mm256_or_si256(any, _mm256_or_si256(x_lost, y_lost));
@@ -154,7 +176,12 @@ bool rows_compose_both(const uint8_t *x, const uint8_t *y, const uint8_t *x_tabl
 
 uint32_t rows_lanes(const uint8_t *row)
 {
-    return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(row), _mm256_setzero_si256()));
+    return ~rows_lanes_with(row, 0);
+}
+
+uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask)
+{
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(row), _mm256_set1_epi8((char)mask)));
 }
 
 void rows_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out)
@@ -262,21 +289,32 @@ void rows_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *o
 
 #else
 
-bool rows_compose_narrow(const uint8_t *row, const uint8_t *via, const uint8_t *table, const uint8_t *present,
-                         uint32_t n, uint8_t *lost)
+void rows_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, bool narrow, uint32_t n,
+                 uint8_t *out)
 {
-    return rows_compose(row, via, table, present, n, lost);
+    (void)narrow;
+    rows_plain_forbid(via, table, present, n, out);
 }
 
-bool rows_compose_both(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
-                       const uint8_t *present, uint32_t n, uint8_t *lost)
+bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost)
 {
-    return rows_plain_compose_both(x, y, x_table, y_table, present, n, lost);
+    return rows_plain_meet(row, forbidden, n, lost);
+}
+
+bool rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                  const uint8_t *present, uint32_t n, uint8_t *lost)
+{
+    return rows_plain_compose(x, y, x_table, y_table, present, n, lost);
 }
 
 uint32_t rows_lanes(const uint8_t *row)
 {
     return rows_plain_lanes(row);
+}
+
+uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask)
+{
+    return rows_plain_lanes_with(row, mask);
 }
 
 void rows_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out)

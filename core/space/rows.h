@@ -11,16 +11,16 @@
 
 enum { ROW_ALIGN = 32, ROW_MAX = 1024, ROW_VALUES = 8, ROW_PLANES = 4, ROW_CLASSES = 16 };
 
-/* lost[i] = row[i] & ~table[via[i]] & present[i]; returns whether any lane loses something. `table` has 256
- * entries. */
-bool rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, const uint8_t *present,
-                  uint32_t n, uint8_t *lost);
-/* The same where via[i] < 32 in every lane: only the first 32 entries are read. */
-bool rows_compose_narrow(const uint8_t *row, const uint8_t *via, const uint8_t *table, const uint8_t *present,
-                         uint32_t n, uint8_t *lost);
-/* Two such rows by way of each other, also of masks below 32. What y loses is at lost + n. */
-bool rows_compose_both(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
-                       const uint8_t *present, uint32_t n, uint8_t *lost);
+/* out[i] = present[i] & ~table[via[i]]: what a row loses by way of another one. `table` has 256 entries, or
+ * 32 if `narrow`: then via[i] < 32 in every lane. */
+void rows_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, bool narrow, uint32_t n,
+                 uint8_t *out);
+/* lost[i] = row[i] & forbidden[i]; returns whether any lane loses something. */
+bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost);
+/* What two rows of masks below 32 lose by way of each other: x at lost, y at lost + n; returns whether any
+ * lane loses something. */
+bool rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                  const uint8_t *present, uint32_t n, uint8_t *lost);
 
 /* A block says what one object allows its partners, by class of the pair: bit j of byte
  * [(p * n_planes + k) * ROW_CLASSES + class] is set if a partner in the class may have tuple 8 k + j when the
@@ -49,13 +49,18 @@ unsigned rows_relate(const struct row_relation *r, const uint8_t *block, uint32_
 /* Lanes of `among` (255 or 0) with two or more bits set: bit i % 32 of open[i / 32]. */
 void rows_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *open);
 
-/* Which of 32 lanes are not 0. */
+/* Which of 32 lanes are not 0; which are `mask`. */
 uint32_t rows_lanes(const uint8_t *row);
+uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask);
 
 /* The plain forms, which define the results. */
-bool rows_plain_compose_both(const uint8_t *x, const uint8_t *y, const uint8_t *x_table,
-                             const uint8_t *y_table, const uint8_t *present, uint32_t n, uint8_t *lost);
+void rows_plain_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, uint32_t n,
+                       uint8_t *out);
+bool rows_plain_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost);
+bool rows_plain_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                        const uint8_t *present, uint32_t n, uint8_t *lost);
 uint32_t rows_plain_lanes(const uint8_t *row);
+uint32_t rows_plain_lanes_with(const uint8_t *row, uint8_t mask);
 void rows_plain_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out);
 unsigned rows_plain_relate(const struct row_relation *r, const uint8_t *block, uint32_t n,
                            uint8_t *lost_pairs, uint8_t *lost_tuples);

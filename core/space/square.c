@@ -39,11 +39,14 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
     *offset = sq->present + sq->stride;
     for (uint32_t a = 0; a < sq->n; a++) {
         for (uint32_t b = a + 1; b < sq->n; b++) {
-            struct slot_info *info = &s->slots[sq->slots[a * sq->n + b]];
+            uint32_t slot = sq->slots[a * sq->n + b];
+            struct slot_info *info = &s->slots[slot];
             info->row = (uint16_t)a;
             info->column = (uint16_t)b;
             info->offset = sq->offset + a * sq->stride + b;
             info->mirror = sq->offset + b * sq->stride + a;
+            s->pairs[slot] =
+                (struct square_pair){sq, relation_idle(sq, a, b), info->offset, info->mirror, a, b};
         }
     }
     sq->n_values = s->universes[s->slots[sq->slots[1]].universe].n;
@@ -72,12 +75,26 @@ void square_set_liveness(struct space_state *st, const struct square *sq, uint32
     state_queue_row(st, square_index(st, sq), object + ROW_MAX);
 }
 
-/* Keeps some values of a pair. */
-static bool restrict_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b,
-                          uint8_t allowed)
+/* Pair (a, b) loses values: all that are left, or its objects are no longer both present. */
+static bool refute_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b, uint8_t lost)
 {
-    uint32_t slot = sq->slots[a * sq->n + b];
-    return state_restrict_word(st, slot, 0, a < b ? allowed : sq->mirror[allowed]);
+    uint8_t left = (uint8_t)~lost;
+    return state_restrict_word(st, sq->slots[a * sq->n + b], 0, a < b ? left : sq->mirror[left]);
+}
+
+/* Pair (a, b) loses values that it has. */
+static bool lose_values(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b, uint8_t lost)
+{
+    uint32_t slot = sq->slots[a * sq->n + b], at = sq->offset + a * sq->stride + b,
+             back = sq->offset + b * sq->stride + a;
+    uint8_t now = st->vector[at] & (uint8_t)~lost, seen = sq->mirror[now];
+    st->failed_pair = slot;
+    if (!now || !square_is_present(st, sq, a) || !square_is_present(st, sq, b))
+        return refute_pair(st, sq, a, b, lost);
+    state_write(st, at, 1, now);
+    state_write(st, back, 1, seen);
+    state_pair_narrowed(st, slot, a < b ? lost : sq->mirror[lost], a < b ? now : seen);
+    return true;
 }
 
 bool square_lose(struct space_state *st, const struct square *sq, uint32_t a, uint32_t from,
@@ -86,66 +103,118 @@ bool square_lose(struct space_state *st, const struct square *sq, uint32_t a, ui
     for (uint32_t i = from; i < sq->stride; i += 32) {
         for (uint32_t lanes = rows_lanes(lost + i - from); lanes; lanes &= lanes - 1) {
             uint32_t b = i + (uint32_t)__builtin_ctz(lanes);
-            st->failed_pair = sq->slots[a * sq->n + b];
-            if (!restrict_pair(st, sq, a, b, (uint8_t)~lost[b - from])) return false;
+            if (!lose_values(st, sq, a, b, lost[b - from])) return false;
         }
     }
     return true;
 }
 
-/* Row a by way of b, from column `from` on, a multiple of ROW_ALIGN. */
-static bool compose_row(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b,
-                        uint32_t from)
+static const uint8_t *table_of(const struct square *sq, uint8_t mask)
 {
-    uint8_t lost[ROW_MAX];
-    const uint8_t *row = row_of(st, sq, a), *via = row_of(st, sq, b) + from,
-                  *present = st->vector + sq->present + from, *table = sq->compose + 256u * row[b];
-    uint32_t n = sq->stride - from;
-    bool any = sq->narrow ? rows_compose_narrow(row + from, via, table, present, n, lost)
-                          : rows_compose(row + from, via, table, present, n, lost);
-    return !any || square_lose(st, sq, a, from, lost);
+    return sq->compose + 256u * mask;
+}
+
+/* A failure from now on is one of triangles. */
+static void blame(struct space_state *st, const struct square *sq)
+{
+    st->failed_constraint = sq->constraint;
+    st->failed_slot = SPACE_NONE;
+}
+
+/* Row a by way of b. */
+static bool compose_row(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
+{
+    const uint8_t *row = row_of(st, sq, a);
+    rows_forbid(row_of(st, sq, b), table_of(sq, row[b]), st->vector + sq->present, sq->narrow, sq->stride,
+                st->lost);
+    if (!rows_meet(row, st->lost, sq->stride, st->lost)) return true;
+    blame(st, sq);
+    return square_lose(st, sq, a, 0, st->lost);
+}
+
+/* What compose_both() has found. */
+static bool lose_both(struct space_state *st, const struct square_pair *p)
+{
+    const struct square *sq = p->square;
+    blame(st, sq);
+    return square_lose(st, sq, p->a, 0, st->lost) && square_lose(st, sq, p->b, 0, st->lost + sq->stride);
 }
 
 /* Row a by way of b and row b by way of a. */
-static bool compose_both(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
+static bool compose_both(struct space_state *st, const struct square_pair *p)
 {
-    uint8_t lost[2 * ROW_MAX];
-    const uint8_t *row_a = row_of(st, sq, a), *row_b = row_of(st, sq, b);
-    if (!sq->narrow) return compose_row(st, sq, a, b, 0) && compose_row(st, sq, b, a, 0);
-    return !rows_compose_both(row_a, row_b, sq->compose + 256u * row_a[b], sq->compose + 256u * row_b[a],
-                              st->vector + sq->present, sq->stride, lost) ||
-           (square_lose(st, sq, a, 0, lost) && square_lose(st, sq, b, 0, lost + sq->stride));
+    const struct square *sq = p->square;
+    const uint8_t *v = st->vector;
+    if (!sq->narrow) return compose_row(st, sq, p->a, p->b) && compose_row(st, sq, p->b, p->a);
+    return !rows_compose(v + p->at - p->b, v + p->back - p->a, table_of(sq, v[p->at]),
+                         table_of(sq, v[p->back]), v + sq->present, sq->stride, st->lost) ||
+           lose_both(st, p);
 }
 
-/* The pair (a, b) changed, or one of them became live: revisits (a, c) and (b, c) of every triangle on it. */
+/* A pair without values whose objects are both live, or one of them is and the other one dies. */
+static bool refute_empty(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
+{
+    blame(st, sq);
+    return refute_pair(st, sq, a, b, UINT8_MAX);
+}
+
+/* The pair changed: revisits (a, c) and (b, c) of every triangle on it. */
 bool square_propagate_pair(struct space_state *st, uint32_t slot)
 {
-    const struct slot_info *info = &st->space->slots[slot];
-    const struct square *sq = &st->space->squares[info->square];
-    uint32_t a = info->row, b = info->column;
-    uint8_t mask = st->vector[info->offset];
-    if (!square_is_present(st, sq, a) || !square_is_present(st, sq, b)) return true;
-    st->failed_constraint = sq->constraint;
-    if (!mask) return restrict_pair(st, sq, a, b, 0);
-    if (relation_concerns_pair(sq, a, b, mask) && !relation_propagate_pair(st, sq, a, b)) return false;
-    st->failed_constraint = sq->constraint;
-    st->failed_slot = SPACE_NONE;
-    bool a_live = square_is_live(st, sq, a), b_live = square_is_live(st, sq, b);
-    if (a_live && b_live) return compose_both(st, sq, a, b);
-    return b_live ? compose_row(st, sq, a, b, 0) : !a_live || compose_row(st, sq, b, a, 0);
+    const struct square_pair *p = &st->space->pairs[slot];
+    const struct square *sq = p->square;
+    uint8_t mask = st->vector[p->at];
+    if (!square_is_present(st, sq, p->a) || !square_is_present(st, sq, p->b)) return true;
+    if (!mask) return refute_empty(st, sq, p->a, p->b);
+    if (!(p->idle[mask / 32] >> mask % 32 & 1) && !relation_propagate_pair(st, sq, p->a, p->b)) return false;
+    bool a_live = square_is_live(st, sq, p->a), b_live = square_is_live(st, sq, p->b);
+    if (a_live && b_live) return compose_both(st, p);
+    return b_live ? compose_row(st, sq, p->a, p->b) : !a_live || compose_row(st, sq, p->b, p->a);
 }
 
-/* Object b became live: the other rows by way of it. The triangle (a, b, c) is looked at from the smaller one
- * of a and c. */
+/* Pairs of b that were empty before it was live. */
+static bool refute_row(struct space_state *st, const struct square *sq, uint32_t b)
+{
+    const uint8_t *row = row_of(st, sq, b);
+    for (uint32_t i = 0; i < sq->stride; i += 32) {
+        uint32_t m = rows_lanes_with(row + i, 0) & rows_lanes(st->vector + sq->present + i);
+        for (; m; m &= m - 1) {
+            uint32_t a = i + (uint32_t)__builtin_ctz(m);
+            if (a != b && !refute_empty(st, sq, b, a)) return false;
+        }
+    }
+    return true;
+}
+
+/* The rows of `lanes`, from column `from` on, lose what is forbidden. */
+static bool lose_forbidden(struct space_state *st, const struct square *sq, uint32_t from, uint32_t lanes,
+                           const uint8_t *forbidden)
+{
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t a = from + (uint32_t)__builtin_ctz(lanes);
+        if (rows_meet(row_of(st, sq, a) + from, forbidden, sq->stride - from, st->lost) &&
+            !square_lose(st, sq, a, from, st->lost))
+            return false;
+    }
+    return true;
+}
+
+/* Object b became live: the other rows by way of it. Rows whose pair with b has the same values lose the same
+ * values. The triangle (a, b, c) is looked at from the smaller one of a and c. */
 static bool propagate_live(struct space_state *st, const struct square *sq, uint32_t b)
 {
-    st->failed_constraint = sq->constraint;
-    st->failed_slot = SPACE_NONE;
-    for (uint32_t a = 0; a < sq->n; a++) {
-        if (a == b || !square_is_present(st, sq, a)) continue;
-        bool possible = row_of(st, sq, b)[a] != 0;
-        if (!possible && !restrict_pair(st, sq, b, a, 0)) return false;
-        if (possible && !compose_row(st, sq, a, b, a / ROW_ALIGN * ROW_ALIGN)) return false;
+    uint8_t forbidden[ROW_MAX];
+    if (!refute_row(st, sq, b)) return false;
+    blame(st, sq);
+    const uint8_t *row = row_of(st, sq, b), *present = st->vector + sq->present;
+    for (uint32_t i = 0; i < sq->stride; i += 32) {
+        for (uint32_t left = rows_lanes(row + i) & rows_lanes(present + i), same; left; left &= ~same) {
+            uint8_t mask = row[i + (uint32_t)__builtin_ctz(left)];
+            same = left & rows_lanes_with(row + i, mask);
+            rows_forbid(row + i, table_of(sq, sq->mirror[mask]), present + i, sq->narrow, sq->stride - i,
+                        forbidden);
+            if (!lose_forbidden(st, sq, i, same, forbidden)) return false;
+        }
     }
     return true;
 }

@@ -24,24 +24,28 @@ static uint32_t rows_length(struct pcg32 *rng)
     return ROW_ALIGN * (1 + pcg32_below(rng, 5));
 }
 
-Test(rows, compose_equals_the_plain_form)
+Test(rows, compositions_equal_the_plain_forms)
 {
     struct pcg32 rng = pcg32_seed(5, 1);
-    static uint8_t x[ROW_MAX], y[ROW_MAX], present[ROW_MAX], lost[2][2 * ROW_MAX];
+    static uint8_t x[ROW_MAX], y[ROW_MAX], present[ROW_MAX], tables[2][256], out[2][2 * ROW_MAX];
     for (int t = 0; t < ROWS_TRIALS; t++) {
         uint32_t n = rows_length(&rng);
-        uint8_t tables[2][256];
+        bool narrow = t % 2;
         rows_fill(&rng, x, n, 32);
         rows_fill(&rng, y, n, 32);
-        rows_fill(&rng, tables[0], 512, 256);
+        rows_fill(&rng, tables[0], sizeof tables, 256);
         rows_fill_flags(&rng, present, n);
-        if (t % 3 == 0) memset(tables, t % 2 ? 255 : 31, sizeof tables);
-        bool any = rows_plain_compose_both(x, y, tables[0], tables[1], present, n, lost[0]);
-        cr_assert_eq(rows_compose_both(x, y, tables[0], tables[1], present, n, lost[1]), any);
-        cr_assert(!memcmp(lost[0], lost[1], 2 * n), "both, trial %d", t);
-        any = rows_compose(x, y, tables[0], present, n, lost[0]);
-        cr_assert_eq(rows_compose_narrow(x, y, tables[0], present, n, lost[1]), any);
-        cr_assert(!memcmp(lost[0], lost[1], n), "one, trial %d", t);
+        if (t % 3 == 0) memset(tables, t % 4 ? 255 : 31, sizeof tables);
+        bool any = rows_plain_compose(x, y, tables[0], tables[1], present, n, out[0]);
+        cr_assert_eq(rows_compose(x, y, tables[0], tables[1], present, n, out[1]), any);
+        cr_assert(!memcmp(out[0], out[1], 2 * n), "compose, trial %d", t);
+        rows_fill(&rng, y, n, narrow ? 32 : 256);
+        rows_plain_forbid(y, tables[0], present, n, out[0]);
+        rows_forbid(y, tables[0], present, narrow, n, out[1]);
+        cr_assert(!memcmp(out[0], out[1], n), "forbid, trial %d", t);
+        any = rows_plain_meet(x, out[0], n, out[0]);
+        cr_assert_eq(rows_meet(x, out[1], n, out[1]), any);
+        cr_assert(!memcmp(out[0], out[1], n), "meet, trial %d", t);
     }
 }
 
@@ -54,6 +58,7 @@ Test(rows, lanes_and_open_equal_the_plain_forms)
         rows_fill(&rng, row, n, t % 2 ? 256 : 3);
         rows_fill_flags(&rng, among, n);
         cr_assert_eq(rows_lanes(row), rows_plain_lanes(row), "lanes, trial %d", t);
+        cr_assert_eq(rows_lanes_with(row, row[7]), rows_plain_lanes_with(row, row[7]), "with, trial %d", t);
         rows_open(row, among, n, open[0]);
         rows_plain_open(row, among, n, open[1]);
         cr_assert(!memcmp(open[0], open[1], n / 8), "open, trial %d", t);
