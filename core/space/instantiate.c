@@ -9,7 +9,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/panic.h"
-#include "core/space/internal.h"
+#include "core/space/justify.h"
 
 enum { MAX_SLOTS = 1 << 22, MAX_INDEX = 1 << 26 };
 
@@ -244,6 +244,7 @@ static void make_liveness(struct space *s)
 static void lay_out(struct space *s)
 {
     uint32_t offset = 0, canonical = 0;
+    s->pairs = ARENA_ARRAY(s->arena, struct square_pair, s->n_slots + 1);
     for (uint32_t i = 0; i < s->n_squares; i++)
         square_lay_out(s, &s->squares[i], &offset);
     for (uint32_t i = 0; i < s->n_all; i++) {
@@ -306,6 +307,7 @@ static bool can_be_enforced(const struct space_state *st, uint32_t instance)
 static void make_root(struct space *s)
 {
     struct space_state *st = state_new(s);
+    st->trailing = JUSTIFY;
     fill_domains(st);
     for (uint32_t i = 0; i < s->n_instances; i++)
         if (!s->instances[i].related) state_queue_instance(st, i);
