@@ -6,39 +6,22 @@
 #include <string.h>
 
 #include "core/base/panic.h"
-#include "core/space/internal.h"
-
-enum { SLOW_NODES = 24 }; /* larger shapes wait until the quick ones are done */
+#include "core/space/cells.h"
 
 static struct work_queue queue_new(size_t n)
 {
-    struct work_queue q = {.size = (uint32_t)(n ? n : 1)};
-    q.items = base_malloc(q.size * sizeof *q.items);
-    q.queued = base_calloc(q.size, 1);
-    return q;
+    size_t size = 1;
+    while (size < n)
+        size *= 2;
+    return (struct work_queue){.items = base_malloc(size * sizeof(uint32_t)),
+                               .queued = base_calloc(size, 1),
+                               .last = (uint32_t)size - 1};
 }
 
 static void queue_free(struct work_queue *q)
 {
     free(q->items);
     free(q->queued);
-}
-
-static void queue_add(struct work_queue *q, uint32_t id)
-{
-    if (q->queued[id]) return;
-    q->queued[id] = 1;
-    uint32_t at = q->head + q->n++;
-    q->items[at < q->size ? at : at - q->size] = id;
-}
-
-static uint32_t queue_take(struct work_queue *q)
-{
-    uint32_t id = q->items[q->head];
-    q->head = q->head + 1 < q->size ? q->head + 1 : 0;
-    q->n--;
-    q->queued[id] = 0;
-    return id;
 }
 
 static void queue_clear(struct work_queue *q)
@@ -57,12 +40,16 @@ struct space_state *state_new(const struct space *s)
     st->rows = queue_new(s->n_squares * 2 * ROW_MAX);
     st->quick = queue_new(s->n_instances);
     st->slow = queue_new(s->n_instances);
+    st->changed = queue_new(s->n_all);
+    st->dirty = base_calloc(s->n_cells / 64 + 1, sizeof *st->dirty);
+    st->first_dirty = SPACE_NONE;
     st->triples = base_calloc(TRIPLE_ENTRIES, sizeof *st->triples);
     st->lo = base_malloc((s->max_nodes + 1) * sizeof *st->lo);
     st->hi = base_malloc((s->max_nodes + 1) * sizeof *st->hi);
     st->rest = base_malloc((s->max_nodes + 1) * sizeof *st->rest);
     st->values = base_malloc((s->max_nodes + 1) * sizeof *st->values);
-    st->narrowed = base_malloc((s->max_nodes + 1) * sizeof *st->narrowed);
+    st->narrowed = base_malloc((s->max_nodes / 64 + 1) * sizeof *st->narrowed);
+    st->loaded = base_malloc((s->max_nodes / 64 + 1) * sizeof *st->loaded);
     return st;
 }
 
@@ -73,6 +60,8 @@ void space_state_free(struct space_state *st)
     queue_free(&st->rows);
     queue_free(&st->quick);
     queue_free(&st->slow);
+    queue_free(&st->changed);
+    free(st->dirty);
     block_cache_free(&st->cache);
     free(st->triples);
     free(st->vector);
@@ -82,6 +71,7 @@ void space_state_free(struct space_state *st)
     free(st->rest);
     free(st->values);
     free(st->narrowed);
+    free(st->loaded);
     free(st);
 }
 
@@ -91,17 +81,13 @@ void state_clear_queues(struct space_state *st)
     queue_clear(&st->rows);
     queue_clear(&st->quick);
     queue_clear(&st->slow);
-}
-
-bool shape_is_slow(const struct shape *sh)
-{
-    return sh->kind == SHAPE_GENERAL && sh->n_nodes > SLOW_NODES;
+    queue_clear(&st->changed);
 }
 
 void state_queue_instance(struct space_state *st, uint32_t instance)
 {
     const struct shape *sh = &st->space->shapes[st->space->instances[instance].shape];
-    queue_add(shape_is_slow(sh) ? &st->slow : &st->quick, instance);
+    queue_add(sh->kind == SHAPE_GENERAL ? &st->slow : &st->quick, instance);
 }
 
 void state_queue_pair(struct space_state *st, uint32_t slot)
@@ -142,6 +128,18 @@ static bool may_write(const struct space_state *st, const struct slot_info *info
     return true;
 }
 
+static inline bool is_idle(const struct space_state *st, const struct watch *w)
+{
+    for (unsigned k = 0; k < WATCH_TESTS; k++)
+        if (!(st->vector[w->bytes[k]] & w->masks[k])) return true;
+    return false;
+}
+
+void state_queue_watch(struct space_state *st, const struct watch *w)
+{
+    if (!is_idle(st, w)) queue_add(w->slow ? &st->slow : &st->quick, w->instance);
+}
+
 /* Queues what the change may concern. Guards after the second are left to propagate_instance. */
 static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
@@ -149,12 +147,11 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
     const struct watch_group *end = s->watch_groups + s->group_of_slot[slot + 1];
     for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++) {
         if (!watch_concerns(g, lost, now)) continue;
-        for (const struct watch *w = s->watch + g->first; w < s->watch + g->first + g->n; w++) {
-            bool dead =
-                st->vector[w->guards[0]] == LIVENESS_DEAD || st->vector[w->guards[1]] == LIVENESS_DEAD;
-            if (!dead) queue_add(w->slow ? &st->slow : &st->quick, w->instance);
-        }
+        for (const struct watch *w = s->watch + g->first; w < s->watch + g->first + g->n; w++)
+            state_queue_watch(st, w);
     }
+    const struct slot_cells *cells = &s->slot_cells[slot];
+    if (cells->n_leaves + cells->n_woken) queue_add(&st->changed, slot);
 }
 
 /* Objects of squares take part in triangles from now on, or no longer. */
@@ -166,23 +163,16 @@ static void notify_squares(struct space_state *st, uint32_t latent, uint8_t live
     }
 }
 
-void state_write(struct space_state *st, uint32_t offset, unsigned width, uint64_t value)
+void state_grow_trail(struct space_state *st)
 {
-    if (st->trailing) {
-        if (st->n_trail == st->cap_trail) {
-            st->cap_trail = st->cap_trail ? st->cap_trail * 2 : 1024;
-            st->trail = base_realloc(st->trail, st->cap_trail * sizeof *st->trail);
-        }
-        st->trail[st->n_trail++] =
-            (struct trail_entry){vector_word(st->vector, offset, width), offset, width};
-    }
-    vector_set_word(st->vector, offset, width, value);
+    st->cap_trail = st->cap_trail ? st->cap_trail * 2 : 1024;
+    st->trail = base_realloc(st->trail, st->cap_trail * sizeof *st->trail);
 }
 
 static bool has_other_word(const struct space_state *st, const struct slot_info *info, unsigned word)
 {
     for (unsigned w = 0; w < info->words; w++)
-        if (w != word && vector_word(st->vector, info->offset + w * info->width, info->width)) return true;
+        if (w != word && vector_load(st->vector, info->offset + w * 8)) return true;
     return false;
 }
 
@@ -208,19 +198,17 @@ static bool refute(struct space_state *st, uint32_t slot)
 
 static void write_domain(struct space_state *st, const struct slot_info *info, uint32_t offset, uint64_t now)
 {
-    state_write(st, offset, info->width, now);
+    state_write(st, offset, info->mask, now);
     if (info->mirror != SPACE_NONE)
-        state_write(st, info->mirror, 1, st->space->squares[info->square].mirror[now]);
+        state_write(st, info->mirror, UINT8_MAX, st->space->squares[info->square].mirror[now]);
 }
 
-/* Removes values of one word of a domain. false: none is left of a live choice. Does nothing to a choice of a
- * dead object, or one that does not depend on what the instance at work waits for. */
-bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word, uint64_t allowed)
+/* state_restrict_word(), where something is to do. */
+bool state_narrow(struct space_state *st, uint32_t slot, unsigned word, uint64_t old, uint64_t now)
 {
     const struct slot_info *info = &st->space->slots[slot];
-    uint32_t offset = info->offset + word * info->width;
-    uint64_t old = vector_word(st->vector, offset, info->width), now = old & allowed;
-    if ((now == old && old) || state_dead(st, info) || (st->n_pending && !may_write(st, info))) return true;
+    uint32_t offset = info->offset + word * 8;
+    if (state_dead(st, info) || (st->n_pending && !may_write(st, info))) return true;
     if (!now && !has_other_word(st, info, word)) {
         if (old) write_domain(st, info, offset, 0);
         return refute(st, slot);
@@ -352,6 +340,12 @@ static bool propagate_row(struct space_state *st, uint32_t row)
     return square_propagate_row(st, row / (2 * ROW_MAX), row % (2 * ROW_MAX));
 }
 
+static bool update_cells(struct space_state *st)
+{
+    cells_update(st);
+    return true;
+}
+
 bool state_propagate(struct space_state *st)
 {
     for (;;) {
@@ -363,6 +357,8 @@ bool state_propagate(struct space_state *st)
             ok = propagate_row(st, queue_take(&st->rows));
         else if (st->quick.n)
             ok = propagate_instance(st, queue_take(&st->quick));
+        else if (st->changed.n)
+            ok = update_cells(st);
         else if (st->slow.n)
             ok = propagate_instance(st, queue_take(&st->slow));
         else
@@ -373,6 +369,35 @@ bool state_propagate(struct space_state *st)
     }
 }
 
+/* ---- entailment ---- */
+
+static bool has_all_words(const struct space_state *st, const struct shape *sh, uint32_t slot)
+{
+    for (unsigned w = 0; w < st->space->slots[slot].words; w++)
+        if (state_word(st, slot, w) & ~sh->forward[w]) return false;
+    return true;
+}
+
+bool state_entails(const struct space_state *st, uint32_t instance)
+{
+    const struct space *s = st->space;
+    const struct instance *in = &s->instances[instance];
+    const struct shape *sh = &s->shapes[in->shape];
+    if (sh->kind == SHAPE_UNARY) return has_all_words(st, sh, s->instance_slots[in->slots]);
+    if (sh->kind == SHAPE_GENERAL)
+        return !in->related && cell_intervals(st)[s->instance_cells[in->cells + sh->n_nodes - 1]].lo == 1;
+    uint64_t domain[3] = {1, 1, 1};
+    for (unsigned k = 0; k < sh->n_slots; k++)
+        domain[k] = operand(st, sh, s->instance_at + in->slots, k);
+    uint32_t columns = sh->n_slots == 3 ? sh->sizes[1] : 1;
+    uint64_t rest = sh->n_slots == 3 ? domain[2] : domain[1], middle = sh->n_slots == 3 ? domain[1] : 1;
+    for (uint64_t x = domain[0]; x; x &= x - 1)
+        for (uint64_t y = middle; y; y &= y - 1)
+            if (rest & ~sh->forward[(uint32_t)__builtin_ctzll(x) * columns + (uint32_t)__builtin_ctzll(y)])
+                return false;
+    return true;
+}
+
 /* ---- which constraint failed ---- */
 
 /* Values of a slot before the write that emptied it. */
@@ -380,7 +405,8 @@ static uint64_t values_before(const struct space_state *st, uint32_t slot)
 {
     uint64_t now = state_word(st, slot, 0);
     for (size_t i = st->n_trail; i-- > 0 && !now;)
-        if (st->trail[i].offset == st->space->slots[slot].offset) now = st->trail[i].old;
+        if (st->trail[i].offset == st->space->slots[slot].offset)
+            now = st->trail[i].old & st->space->slots[slot].mask;
     return now;
 }
 

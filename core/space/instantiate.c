@@ -9,7 +9,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/panic.h"
-#include "core/space/internal.h"
+#include "core/space/cells.h"
 
 enum { MAX_SLOTS = 1 << 22, MAX_INDEX = 1 << 26 };
 
@@ -120,6 +120,7 @@ static void set_universe(struct space *s, struct slot_info *info, uint32_t unive
     uint32_t n = s->universes[universe].n;
     info->universe = universe;
     info->width = n <= 8 ? 1 : n <= 16 ? 2 : 8;
+    info->mask = UINT64_MAX >> (64 - 8 * info->width);
     info->words = (uint16_t)(info->width == 8 ? (n + 63) / 64 : 1);
 }
 
@@ -270,7 +271,7 @@ static void locate_slots(struct space *s)
     s->instance_at = ARENA_ARRAY(s->arena, struct slot_at, s->n_instance_slots + 1);
     for (size_t k = 0; k < s->n_instance_slots; k++) {
         const struct slot_info *info = &s->slots[s->instance_slots[k]];
-        s->instance_at[k] = (struct slot_at){info->offset, info->width};
+        s->instance_at[k] = (struct slot_at){info->mask, info->offset};
     }
 }
 
@@ -291,6 +292,7 @@ static void fill_domains(struct space_state *st)
     }
     for (uint32_t i = 0; i < s->n_squares; i++)
         square_fill(st, &s->squares[i]);
+    cells_fill(st);
 }
 
 /* Whether no object of the instance is dead. */
@@ -317,8 +319,9 @@ static void make_root(struct space *s)
     if (state_propagate(st)) {
         s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
         for (uint32_t i = 0; i < s->n_instances; i++)
-            s->entailed[i] = bounds_entailed(st, i) || !can_be_enforced(st, i);
+            s->entailed[i] = state_entails(st, i) || !can_be_enforced(st, i);
         watch_build(s);
+        cells_link(s);
     } else {
         state_failure(st, &s->root_failure);
     }
@@ -370,7 +373,9 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     lay_out(s);
     locate_slots(s);
     s->entailed = ARENA_ARRAY(s->arena, bool, s->n_instances + 1);
+    cells_build(s);
     watch_build(s);
+    cells_link(s);
     fingerprint(s);
     make_root(s);
     return s;

@@ -39,7 +39,7 @@ void relation_update(struct space_state *st, const struct square *sq, uint32_t o
     uint32_t old = tuples_of(st, sq, object);
     for (uint32_t k = 0; k < r->n_planes; k++)
         if ((old ^ left) >> 8 * k & 255)
-            state_write(st, r->planes + k * sq->stride + object, 1, left >> 8 * k & 255);
+            state_write(st, r->planes + k * sq->stride + object, UINT8_MAX, left >> 8 * k & 255);
 }
 
 /* Keeps some of the tuples of an object. */

@@ -73,7 +73,7 @@ void square_fill(struct space_state *st, const struct square *sq)
 static void flip(struct space_state *st, uint32_t bits, uint32_t object)
 {
     uint32_t at = bits + object / 8;
-    state_write(st, at, 1, st->vector[at] ^ 1u << object % 8);
+    state_write(st, at, UINT8_MAX, st->vector[at] ^ 1u << object % 8);
 }
 
 void square_set_liveness(struct space_state *st, const struct square *sq, uint32_t object, uint8_t liveness)

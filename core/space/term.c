@@ -67,17 +67,18 @@ static void value_extremes(const struct space_state *st, const struct shape_node
     if (n->is_function) view_extremes(&n->view, domain_at(st, at[n->local]), lo, hi);
 }
 
-void term_forward(const struct space_state *st, const struct shape_node *n, const struct slot_at *at,
-                  int64_t *lo, int64_t *hi)
+uint32_t term_forward(const struct space_state *st, const struct shape_node *n, const struct slot_at *at,
+                      int64_t *lo, int64_t *hi)
 {
     uint32_t open, n_open;
     enum truth truth = conditions(st, n, at, &open, &n_open);
     *lo = *hi = n->otherwise;
-    if (truth == NEVER) return;
+    if (truth == NEVER) return 0;
     value_extremes(st, n, at, lo, hi);
-    if (truth == ALWAYS && *lo <= *hi) return;
+    if (truth == ALWAYS && *lo <= *hi) return 0;
     if (n->otherwise < *lo) *lo = n->otherwise;
     if (n->otherwise > *hi) *hi = n->otherwise;
+    return n_open;
 }
 
 static bool keep_values(struct space_state *st, const struct shape_node *n, uint32_t slot, int64_t lo,
