@@ -102,10 +102,9 @@ void state_queue_row(struct space_state *st, uint32_t square, uint32_t object)
 
 /* Whether an instance can remove values: no guard is dead. Those that are only possible become st->pending.
  */
-static bool is_enforced(struct space_state *st, const struct instance *in)
+static bool find_pending(struct space_state *st, const struct instance *in)
 {
     const struct space *s = st->space;
-    st->n_pending = 0;
     for (uint32_t k = 0; k < in->n_guards; k++) {
         uint8_t live = st->vector[s->guard_at[in->guards + k]];
         if (live == LIVENESS_DEAD) return false;
@@ -114,6 +113,12 @@ static bool is_enforced(struct space_state *st, const struct instance *in)
         st->pending[st->n_pending++] = s->guards[in->guards + k];
     }
     return true;
+}
+
+static inline bool is_enforced(struct space_state *st, const struct instance *in)
+{
+    bool live = (st->vector[in->guard_bytes[0]] | st->vector[in->guard_bytes[1]]) == LIVENESS_LIVE;
+    return (live && in->n_guards <= 2) || find_pending(st, in);
 }
 
 /* Whether the slot means something only if all pending guards are live. */
@@ -262,7 +267,8 @@ static bool propagate_pair(struct space_state *st, const struct shape *sh, const
                            const struct slot_at *at)
 {
     uint64_t x = operand(st, sh, at, 0), y = operand(st, sh, at, 1);
-    uint64_t to_y = supports(sh->forward, x), to_x = supports(sh->reverse, y);
+    uint64_t to_y = sh->unions[0] ? sh->unions[0][x] : supports(sh->forward, x);
+    uint64_t to_x = sh->unions[1] ? sh->unions[1][y] : supports(sh->reverse, y);
     return keep(st, slots[1], at[1], to_y) && keep(st, slots[0], at[0], to_x);
 }
 
@@ -300,13 +306,11 @@ static const uint64_t *recall_supports(struct space_state *st, uint32_t shape, c
 static bool propagate_triple(struct space_state *st, uint32_t shape, const uint32_t *slots,
                              const struct slot_at *at)
 {
-    uint64_t domain[3], left[3];
-    for (unsigned k = 0; k < 3; k++)
-        domain[k] = operand(st, &st->space->shapes[shape], at, k);
-    memcpy(left, recall_supports(st, shape, domain), sizeof left);
-    for (unsigned k = 0; k < 3; k++)
-        if (!keep(st, slots[k], at[k], left[k])) return false;
-    return true;
+    const struct shape *sh = &st->space->shapes[shape];
+    uint64_t domain[3] = {operand(st, sh, at, 0), operand(st, sh, at, 1), operand(st, sh, at, 2)};
+    const uint64_t *left = recall_supports(st, shape, domain);
+    return keep(st, slots[0], at[0], left[0]) && keep(st, slots[1], at[1], left[1]) &&
+           keep(st, slots[2], at[2], left[2]);
 }
 
 static bool propagate_instance(struct space_state *st, uint32_t instance)

@@ -275,6 +275,16 @@ static void locate_slots(struct space *s)
     }
 }
 
+/* Once the size of the vector is known. */
+static void locate_guards(struct space *s)
+{
+    for (size_t i = 0; i < s->n_instances; i++) {
+        struct instance *in = &s->instances[i];
+        for (uint32_t k = 0; k < 2; k++)
+            in->guard_bytes[k] = k < in->n_guards ? s->guard_at[in->guards + k] : vector_always_live(s);
+    }
+}
+
 /* ---- the root ---- */
 
 static void fill_domains(struct space_state *st)
@@ -374,6 +384,7 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     locate_slots(s);
     s->entailed = ARENA_ARRAY(s->arena, bool, s->n_instances + 1);
     cells_build(s);
+    locate_guards(s);
     watch_build(s);
     cells_link(s);
     fingerprint(s);

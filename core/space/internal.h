@@ -132,6 +132,7 @@ struct shape {
         forward; /* UNARY: allowed words. PAIR: [v0] -> mask of slot 1. TRIPLE: [v0 * n1 + v1] -> mask of 2 */
     const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
     const uint64_t *hard;    /* PAIR, TRIPLE: of each slot, values that do not allow everything */
+    const uint64_t *unions[2]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
     bool monotone;           /* GENERAL: see views.c */
     bool exact;              /* GENERAL: keeps no value of its last open slot that makes it false */
     const void **filters;    /* tabulated: of each slot, see enum watch_kind; equal ones are one */
@@ -140,6 +141,7 @@ struct shape {
 
 struct instance {
     uint32_t shape, constraint; /* constraints first, then triggers */
+    uint32_t guard_bytes[2];    /* where its first two guards are, or the byte that is always live */
     uint32_t slots;             /* first in instance_slots */
     uint32_t guards, n_guards;  /* liveness slots: enforced when all are live */
     uint32_t cells;             /* GENERAL: of its nodes, in instance_cells */

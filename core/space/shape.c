@@ -173,6 +173,17 @@ static void tabulate_unary(struct shape *sh, struct arena *a, int64_t *scratch)
     sh->forward = words;
 }
 
+/* What each set of up to eight values allows. */
+static const uint64_t *tabulate_unions(const uint64_t *rows, uint32_t n, struct arena *a)
+{
+    enum { MOST = 8 };
+    if (n > MOST) return NULL;
+    uint64_t *unions = ARENA_ARRAY(a, uint64_t, 1u << n);
+    for (uint32_t set = 1; set < 1u << n; set++)
+        unions[set] = unions[set & (set - 1)] | rows[__builtin_ctz(set)];
+    return unions;
+}
+
 static void tabulate_pair(struct shape *sh, struct arena *a, int64_t *scratch)
 {
     uint64_t *forward = ARENA_ARRAY(a, uint64_t, sh->sizes[0]),
@@ -186,6 +197,8 @@ static void tabulate_pair(struct shape *sh, struct arena *a, int64_t *scratch)
     }
     sh->forward = forward;
     sh->reverse = reverse;
+    sh->unions[0] = tabulate_unions(forward, sh->sizes[0], a);
+    sh->unions[1] = tabulate_unions(reverse, sh->sizes[1], a);
 }
 
 static void tabulate_triple(struct shape *sh, struct arena *a, int64_t *scratch)
