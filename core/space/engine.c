@@ -145,13 +145,28 @@ void state_queue_watch(struct space_state *st, const struct watch *w)
     if (!is_idle(st, w)) queue_add(w->slow ? &st->slow : &st->quick, w->instance);
 }
 
+static inline bool concerns(const struct watch_group *g, uint64_t lost, uint64_t now)
+{
+    switch ((enum watch_kind)g->how) {
+    case WATCH_LIVENESS:
+        return now == LIVENESS_LIVE;
+    case WATCH_DOMINATORS:
+        return watch_matters(g->filter, lost, now);
+    case WATCH_FIXED:
+        return !(now & (now - 1));
+    case WATCH_ALWAYS:
+        return true;
+    }
+    return true;
+}
+
 /* Queues what the change may concern. Guards after the second are left to propagate_instance. */
 static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
     const struct watch_group *end = s->watch_groups + s->group_of_slot[slot + 1];
     for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++) {
-        if (!watch_concerns(g, lost, now)) continue;
+        if (!concerns(g, lost, now)) continue;
         for (const struct watch *w = s->watch + g->first; w < s->watch + g->first + g->n; w++)
             state_queue_watch(st, w);
     }

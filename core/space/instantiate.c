@@ -256,9 +256,6 @@ static void lay_out(struct space *s)
         info->offset = offset;
         offset += bytes;
     }
-    for (uint32_t i = 0; i < s->n_all; i++)
-        for (unsigned k = 0; k < s->slots[i].n_live; k++)
-            s->slots[i].live_at[k] = s->slots[s->slots[i].live[k]].offset;
     s->vector_bytes = offset;
     s->canonical_bytes = canonical;
 }
@@ -278,6 +275,11 @@ static void locate_slots(struct space *s)
 /* Once the size of the vector is known. */
 static void locate_guards(struct space *s)
 {
+    for (uint32_t i = 0; i < s->n_all; i++) {
+        struct slot_info *info = &s->slots[i];
+        for (unsigned k = 0; k < SPACE_MAX_ARITY; k++)
+            info->live_at[k] = k < info->n_live ? s->slots[info->live[k]].offset : vector_always_live(s);
+    }
     for (size_t i = 0; i < s->n_instances; i++) {
         struct instance *in = &s->instances[i];
         for (uint32_t k = 0; k < 2; k++)

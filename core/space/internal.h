@@ -31,19 +31,20 @@ struct universe {
 };
 
 struct slot_info {
-    uint64_t mask;   /* of a word */
-    uint32_t offset; /* in the vector */
-    uint32_t mirror; /* offset of the same pair seen from the other object, or NONE */
-    uint8_t width;   /* bytes of a word: 1, 2 or 8 */
+    uint64_t mask;                     /* of a word */
+    uint32_t offset;                   /* in the vector */
+    uint32_t mirror;                   /* offset of the same pair seen from the other object, or NONE */
+    uint32_t live_at[SPACE_MAX_ARITY]; /* offsets of the liveness of its latent objects; else of the byte that
+                                          is always live */
+    uint8_t width;                     /* bytes of a word: 1, 2 or 8 */
     uint8_t arity, n_live;
     uint8_t tuple_choice; /* with tuple_of: which choice of the tuples it is */
     uint16_t words;
     uint16_t group;
-    int16_t square;                    /* of a pair choice with triangles, or -1 */
-    uint16_t row, column;              /* there */
-    int16_t tuple_of;                  /* square whose relation reads it as a choice of object `row`, or -1 */
-    uint32_t live_at[SPACE_MAX_ARITY]; /* offsets of the liveness of its latent objects */
-    uint32_t live[SPACE_MAX_ARITY];    /* liveness slots of its latent objects */
+    int16_t square;                 /* of a pair choice with triangles, or -1 */
+    uint16_t row, column;           /* there */
+    int16_t tuple_of;               /* square whose relation reads it as a choice of object `row`, or -1 */
+    uint32_t live[SPACE_MAX_ARITY]; /* liveness slots of its latent objects */
     uint32_t universe;
     uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
     uint32_t canonical;                /* offset in the canonical form */
@@ -132,11 +133,12 @@ struct shape {
         forward; /* UNARY: allowed words. PAIR: [v0] -> mask of slot 1. TRIPLE: [v0 * n1 + v1] -> mask of 2 */
     const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
     const uint64_t *hard;    /* PAIR, TRIPLE: of each slot, values that do not allow everything */
-    const uint64_t *unions[2]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
-    bool monotone;           /* GENERAL: see views.c */
-    bool exact;              /* GENERAL: keeps no value of its last open slot that makes it false */
-    const void **filters;    /* tabulated: of each slot, see enum watch_kind; equal ones are one */
-    const uint8_t *needs;    /* GENERAL: of each node, see views.c */
+    const uint64_t
+        *unions[2]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
+    bool monotone;  /* GENERAL: see views.c */
+    bool exact;     /* GENERAL: keeps no value of its last open slot that makes it false */
+    const void **filters; /* tabulated: of each slot, see enum watch_kind; equal ones are one */
+    const uint8_t *needs; /* GENERAL: of each node, see views.c */
 };
 
 struct instance {
@@ -160,9 +162,15 @@ struct watch {
 enum watch_kind {
     WATCH_ALWAYS,
     WATCH_LIVENESS,   /* only when the object becomes live */
-    WATCH_DOMINATORS, /* tabulated: [v]: values that allow all that v allows; losing v matters if none of them
-                         is left */
+    WATCH_DOMINATORS, /* a struct dominators */
     WATCH_FIXED       /* only when one value is left */
+};
+
+/* Of a slot of a tabulated shape. Values that allow the others all that v allows *dominate* v; losing v
+ * matters if none of them is left. */
+struct dominators {
+    uint64_t of[64];       /* [v] */
+    const uint8_t *losses; /* [values left]: those whose loss matters, of up to 8 values; or NULL */
 };
 
 /* Watches of one slot that one filter decides on. */
@@ -364,7 +372,7 @@ static inline bool state_live(const struct space_state *st, uint32_t slot)
 
 static inline bool state_dead(const struct space_state *st, const struct slot_info *i)
 {
-    for (unsigned k = 0; k < i->n_live; k++)
+    for (unsigned k = 0; k < SPACE_MAX_ARITY; k++)
         if (st->vector[i->live_at[k]] == LIVENESS_DEAD) return true;
     return false;
 }
@@ -411,7 +419,8 @@ bool views_exact(const struct space *s); /* all shapes are exact on their last o
 /* watch.c: what to revisit when a slot changes */
 void watch_build(struct space *s);
 struct watch watch_make(const struct space *s, uint32_t instance);
-bool watch_concerns(const struct watch_group *g, uint64_t lost, uint64_t now);
+/* Whether the loss of values can make a tabulated instance prune. */
+bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now);
 
 /* ground.c: from formulas to instances */
 struct grounder;

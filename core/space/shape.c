@@ -242,14 +242,28 @@ static bool allows_more(const struct shape *sh, uint32_t k, uint32_t u, uint32_t
     return true;
 }
 
-static const void *dominators(const struct shape *sh, uint32_t k, struct shape_pool *p)
+/* Values that matter when they are lost and a set of up to eight is left. */
+static const uint8_t *find_losses(const uint64_t *dominators, uint32_t n, struct shape_pool *p)
 {
-    uint64_t out[PAIR_VALUES] = {0};
+    enum { MOST = 8 };
+    uint8_t losses[1 << MOST] = {0};
+    if (n > MOST) return NULL;
+    for (uint32_t now = 0; now < 1u << n; now++)
+        for (uint32_t v = 0; v < n; v++)
+            if (!(dominators[v] & now)) losses[now] |= (uint8_t)(1u << v);
+    bool fresh;
+    return intern(&p->tables, p->space->arena, losses, sizeof losses, 0, &fresh)->bytes;
+}
+
+static const void *find_dominators(const struct shape *sh, uint32_t k, struct shape_pool *p)
+{
+    struct dominators d = {0};
     for (uint32_t v = 0; v < sh->sizes[k]; v++)
         for (uint32_t u = 0; u < sh->sizes[k]; u++)
-            if (allows_more(sh, k, u, v)) out[v] |= UINT64_C(1) << u;
+            if (allows_more(sh, k, u, v)) d.of[v] |= UINT64_C(1) << u;
+    d.losses = find_losses(d.of, sh->sizes[k], p);
     bool fresh;
-    return intern(&p->tables, p->space->arena, out, sizeof out, 0, &fresh)->bytes;
+    return intern(&p->tables, p->space->arena, &d, sizeof d, 0, &fresh)->bytes;
 }
 
 /* Values of a slot with which some combination of the others is not allowed. */
@@ -282,7 +296,7 @@ static void find_filters(struct shape *sh, struct shape_pool *p)
     if (sh->kind != SHAPE_PAIR && sh->kind != SHAPE_TRIPLE) return;
     sh->filters = ARENA_ARRAY(p->space->arena, const void *, sh->n_slots);
     for (uint32_t k = 0; k < sh->n_slots; k++)
-        sh->filters[k] = dominators(sh, k, p);
+        sh->filters[k] = find_dominators(sh, k, p);
 }
 
 static void tabulate(struct shape *sh, struct arena *a)

@@ -135,25 +135,10 @@ void watch_build(struct space *s)
     free(b.last);
 }
 
-/* Whether the loss of values can make a tabulated instance prune: a lost value has no dominator left. */
-static bool matters(const uint64_t *dominators, uint64_t lost, uint64_t now)
+bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now)
 {
+    if (d->losses) return lost & d->losses[now];
     for (; lost; lost &= lost - 1)
-        if (!(dominators[__builtin_ctzll(lost)] & now)) return true;
+        if (!(d->of[__builtin_ctzll(lost)] & now)) return true;
     return false;
-}
-
-bool watch_concerns(const struct watch_group *g, uint64_t lost, uint64_t now)
-{
-    switch ((enum watch_kind)g->how) {
-    case WATCH_LIVENESS:
-        return now == LIVENESS_LIVE;
-    case WATCH_DOMINATORS:
-        return matters(g->filter, lost, now);
-    case WATCH_FIXED:
-        return !(now & (now - 1));
-    case WATCH_ALWAYS:
-        return true;
-    }
-    return true;
 }
