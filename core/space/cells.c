@@ -134,14 +134,14 @@ static struct interval evaluate_operation(const struct space_state *st, const st
     }
 }
 
-/* *open: of a term, how many of its conditions may be false. */
-static struct interval evaluate(const struct space_state *st, const struct cell *c, uint32_t *open)
+/* *term: of a term, what term_forward() returns. */
+static struct interval evaluate(const struct space_state *st, const struct cell *c, uint32_t *term)
 {
     struct interval x;
-    *open = 0;
+    *term = 0;
     switch (c->node->op) {
     case GROUND_TERM:
-        *open = term_forward(st, c->node, c->at, &x.lo, &x.hi);
+        *term = term_forward(st, c->node, c->at, c->needs, &x.lo, &x.hi);
         return x;
     case GROUND_FUNC:
         return evaluate_function(st, c);
@@ -152,13 +152,18 @@ static struct interval evaluate(const struct space_state *st, const struct cell 
     }
 }
 
+static uint32_t term_at(const struct space *s, uint32_t cell)
+{
+    return s->terms_at + cell * (uint32_t)sizeof(uint32_t);
+}
+
 void cells_fill(struct space_state *st)
 {
     const struct space *s = st->space;
     for (uint32_t i = 0; i < s->n_cells; i++) {
-        uint32_t open;
-        cell_intervals(st)[i] = evaluate(st, &s->cells[i], &open);
-        st->vector[s->open_at + i] = (uint8_t)open;
+        uint32_t term;
+        cell_intervals(st)[i] = evaluate(st, &s->cells[i], &term);
+        memcpy(st->vector + term_at(s, i), &term, sizeof term);
     }
 }
 
@@ -169,11 +174,19 @@ static bool is_resting(const struct space_state *st, const struct cell *c)
     return (st->vector[c->guards[0]] | st->vector[c->guards[1]]) != LIVENESS_LIVE;
 }
 
-static void write(struct space_state *st, uint32_t cell, struct interval old, struct interval now)
+/* Evaluates a cell again. Returns whether it can now make its users narrower. */
+static bool renew(struct space_state *st, uint32_t cell, const struct cell *c, struct interval *now)
 {
-    uint32_t at = st->space->cells_at + cell * (uint32_t)sizeof(struct interval);
-    if (now.lo != old.lo) state_write(st, at, UINT64_MAX, (uint64_t)now.lo);
-    if (now.hi != old.hi) state_write(st, at + 8, UINT64_MAX, (uint64_t)now.hi);
+    uint32_t term, at = st->space->cells_at + cell * (uint32_t)sizeof *now,
+                   seen_at = term_at(st->space, cell);
+    struct interval old = cell_intervals(st)[cell];
+    *now = evaluate(st, c, &term);
+    if (now->lo != old.lo) state_write(st, at, UINT64_MAX, (uint64_t)now->lo);
+    if (now->hi != old.hi) state_write(st, at + 8, UINT64_MAX, (uint64_t)now->hi);
+    bool moved = (c->needs & NEED_LOW && now->lo != old.lo) || (c->needs & NEED_HIGH && now->hi != old.hi);
+    if (term == (uint32_t)vector_load(st->vector, seen_at)) return moved;
+    state_write(st, seen_at, UINT32_MAX, term);
+    return true;
 }
 
 static void mark(struct space_state *st, uint32_t cell)
@@ -206,15 +219,8 @@ static void tell(struct space_state *st, const struct cell *c, struct interval n
 static void update_leaf(struct space_state *st, uint32_t cell)
 {
     const struct cell *c = &st->space->cells[cell];
-    struct interval old = cell_intervals(st)[cell];
-    if (old.lo == old.hi || is_resting(st, c)) return;
-    uint32_t open, at = st->space->open_at + cell;
-    struct interval now = evaluate(st, c, &open);
-    write(st, cell, old, now);
-    bool decided = open != st->vector[at];
-    if (decided) state_write(st, at, UINT8_MAX, open);
-    if (decided || (c->needs & NEED_LOW && now.lo != old.lo) || (c->needs & NEED_HIGH && now.hi != old.hi))
-        tell(st, c, now);
+    struct interval now;
+    if (!is_resting(st, c) && renew(st, cell, c, &now)) tell(st, c, now);
 }
 
 /* A disjunction with two operands that may be true forces none of them. */
@@ -226,17 +232,15 @@ static bool is_wide_open(const struct space_state *st, const struct cell *c)
     return able > 1;
 }
 
+/* Its users hear of what is below it too, unless it is a disjunction that holds that back. */
 static void update(struct space_state *st, uint32_t cell)
 {
     const struct cell *c = &st->space->cells[cell];
+    struct interval now;
     if (is_resting(st, c)) return;
-    uint32_t open, at = st->space->open_at + cell;
-    struct interval old = cell_intervals(st)[cell], now = evaluate(st, c, &open);
-    write(st, cell, old, now);
-    if (open != st->vector[at]) state_write(st, at, UINT8_MAX, open);
-    bool same = now.lo == old.lo && now.hi == old.hi;
+    bool moved = renew(st, cell, c, &now);
     bool disjunction = c->node->op == GROUND_OR && c->needs == NEED_HIGH;
-    if (!(same && disjunction && is_wide_open(st, c))) tell(st, c, now);
+    if (moved || !disjunction || !is_wide_open(st, c)) tell(st, c, now);
 }
 
 static void wake(struct space_state *st, const struct slot_cells *of)

@@ -87,8 +87,8 @@ void cells_build(struct space *s)
     intern_free(&b.known);
     strbuf_free(&b.key);
     s->cells_at = (uint32_t)(s->vector_bytes + 7) / 8 * 8;
-    s->open_at = s->cells_at + (uint32_t)(s->n_cells * sizeof(struct interval));
-    s->vector_bytes = s->open_at + s->n_cells;
+    s->terms_at = s->cells_at + (uint32_t)(s->n_cells * sizeof(struct interval));
+    s->vector_bytes = s->terms_at + s->n_cells * sizeof(uint32_t);
 }
 
 /* ---- links ---- */

@@ -35,7 +35,8 @@ struct space_state *state_new(const struct space *s)
     struct space_state *st = base_calloc(1, sizeof *st);
     st->space = s;
     st->vector = base_calloc(s->vector_bytes + 16, 1);
-    st->vector[vector_always_live(s)] = 2;
+    st->vector[vector_always_live(s)] = LIVENESS_LIVE;
+    st->vector[vector_never_live(s)] = LIVENESS_DEAD;
     st->pairs = queue_new(s->n_squares ? s->n_slots : 0);
     st->rows = queue_new(s->n_squares * 2 * ROW_MAX);
     st->quick = queue_new(s->n_instances);
@@ -100,11 +101,10 @@ void state_queue_row(struct space_state *st, uint32_t square, uint32_t object)
     queue_add(&st->rows, square * 2 * ROW_MAX + object);
 }
 
-/* Whether an instance can remove values: no guard is dead. Those that are only possible become st->pending.
- */
-static bool find_pending(struct space_state *st, const struct instance *in)
+bool state_find_pending(struct space_state *st, uint32_t instance)
 {
     const struct space *s = st->space;
+    const struct instance *in = &s->instances[instance];
     for (uint32_t k = 0; k < in->n_guards; k++) {
         uint8_t live = st->vector[s->guard_at[in->guards + k]];
         if (live == LIVENESS_DEAD) return false;
@@ -113,12 +113,6 @@ static bool find_pending(struct space_state *st, const struct instance *in)
         st->pending[st->n_pending++] = s->guards[in->guards + k];
     }
     return true;
-}
-
-static inline bool is_enforced(struct space_state *st, const struct instance *in)
-{
-    bool live = (st->vector[in->guard_bytes[0]] | st->vector[in->guard_bytes[1]]) == LIVENESS_LIVE;
-    return (live && in->n_guards <= 2) || find_pending(st, in);
 }
 
 /* Whether the slot means something only if all pending guards are live. */
@@ -246,110 +240,13 @@ bool state_narrow(struct space_state *st, uint32_t slot, unsigned word, uint64_t
     return true;
 }
 
-/* ---- tabulated instances ---- */
-
-static bool propagate_unary(struct space_state *st, const struct shape *sh, const uint32_t *slots)
+static bool propagate_formula(struct space_state *st, uint32_t instance)
 {
-    for (unsigned w = 0; w < st->space->slots[slots[0]].words; w++)
-        if (!state_restrict_word(st, slots[0], w, sh->forward[w])) return false;
-    return true;
-}
-
-static uint64_t supports(const uint64_t *table, uint64_t domain)
-{
-    uint64_t mask = 0;
-    for (; domain; domain &= domain - 1)
-        mask |= table[__builtin_ctzll(domain)];
-    return mask;
-}
-
-/* The values of an operand. A choice without any is one of a dead object: it may have any. */
-static uint64_t operand(const struct space_state *st, const struct shape *sh, const struct slot_at *at,
-                        unsigned k)
-{
-    uint64_t domain = domain_at(st, at[k]);
-    return domain ? domain : UINT64_MAX >> (64 - sh->sizes[k]);
-}
-
-/* Keeps some values of an operand; one without any is asked about again. */
-static bool keep(struct space_state *st, uint32_t slot, struct slot_at at, uint64_t left)
-{
-    uint64_t now = domain_at(st, at);
-    return (now && !(now & ~left)) || state_restrict_word(st, slot, 0, left);
-}
-
-static bool propagate_pair(struct space_state *st, const struct shape *sh, const uint32_t *slots,
-                           const struct slot_at *at)
-{
-    uint64_t x = operand(st, sh, at, 0), y = operand(st, sh, at, 1);
-    uint64_t to_y = sh->unions[0] ? sh->unions[0][x] : supports(sh->forward, x);
-    uint64_t to_x = sh->unions[1] ? sh->unions[1][y] : supports(sh->reverse, y);
-    return keep(st, slots[1], at[1], to_y) && keep(st, slots[0], at[0], to_x);
-}
-
-/* Values of three slots that take part in a solution. */
-static void triple_supports(const struct shape *sh, const uint64_t *domain, uint64_t *left)
-{
-    left[0] = left[1] = left[2] = 0;
-    for (uint64_t i = domain[0]; i; i &= i - 1) {
-        const uint64_t *row = sh->forward + (uint32_t)__builtin_ctzll(i) * sh->sizes[1];
-        for (uint64_t k = domain[1]; k; k &= k - 1) {
-            uint64_t both = row[__builtin_ctzll(k)] & domain[2];
-            if (!both) continue;
-            left[0] |= i & -i;
-            left[1] |= k & -k;
-            left[2] |= both;
-        }
-    }
-}
-
-/* The same, remembered: the few domains that occur come back in many instances and descents. */
-static const uint64_t *recall_supports(struct space_state *st, uint32_t shape, const uint64_t *domain)
-{
-    uint64_t hash = (domain[0] ^ domain[1] << 21 ^ domain[2] << 42 ^ domain[2] >> 22 ^ (uint64_t)shape << 7) *
-                    UINT64_C(0x9e3779b97f4a7c15);
-    struct triple_entry *e = &st->triples[hash >> 52 & (TRIPLE_ENTRIES - 1)];
-    bool known = e->shape == shape + 1 && e->domain[0] == domain[0] && e->domain[1] == domain[1] &&
-                 e->domain[2] == domain[2];
-    if (!known) {
-        *e = (struct triple_entry){.domain = {domain[0], domain[1], domain[2]}, .shape = shape + 1};
-        triple_supports(&st->space->shapes[shape], domain, e->left);
-    }
-    return e->left;
-}
-
-static bool propagate_triple(struct space_state *st, uint32_t shape, const uint32_t *slots,
-                             const struct slot_at *at)
-{
-    const struct shape *sh = &st->space->shapes[shape];
-    uint64_t domain[3] = {operand(st, sh, at, 0), operand(st, sh, at, 1), operand(st, sh, at, 2)};
-    const uint64_t *left = recall_supports(st, shape, domain);
-    return keep(st, slots[0], at[0], left[0]) && keep(st, slots[1], at[1], left[1]) &&
-           keep(st, slots[2], at[2], left[2]);
-}
-
-static bool propagate_instance(struct space_state *st, uint32_t instance)
-{
-    const struct space *s = st->space;
-    const struct instance *in = &s->instances[instance];
-    const struct shape *sh = &s->shapes[in->shape];
-    const uint32_t *slots = s->instance_slots + in->slots;
-    const struct slot_at *at = s->instance_at + in->slots;
-    if (!is_enforced(st, in)) return true;
-    if (st->n_pending && sh->kind == SHAPE_GENERAL) return true;
+    const struct instance *in = &st->space->instances[instance];
+    if (!state_is_enforced(st, instance, in->guard_bytes) || st->n_pending) return true;
     st->failed_constraint = in->constraint;
     st->failed_slot = SPACE_NONE;
-    switch (sh->kind) {
-    case SHAPE_UNARY:
-        return propagate_unary(st, sh, slots);
-    case SHAPE_PAIR:
-        return propagate_pair(st, sh, slots, at);
-    case SHAPE_TRIPLE:
-        return propagate_triple(st, in->shape, slots, at);
-    case SHAPE_GENERAL:
-        return bounds_propagate(st, instance);
-    }
-    PANIC("shape of unknown kind %d", sh->kind);
+    return bounds_propagate(st, instance);
 }
 
 /* ---- the worklist ---- */
@@ -375,46 +272,17 @@ bool state_propagate(struct space_state *st)
         else if (st->rows.n)
             ok = propagate_row(st, queue_take(&st->rows));
         else if (st->quick.n)
-            ok = propagate_instance(st, queue_take(&st->quick));
+            ok = table_propagate(st, queue_take(&st->quick));
         else if (st->changed.n)
             ok = update_cells(st);
         else if (st->slow.n)
-            ok = propagate_instance(st, queue_take(&st->slow));
+            ok = propagate_formula(st, queue_take(&st->slow));
         else
             return true;
         if (ok) continue;
         state_clear_queues(st);
         return false;
     }
-}
-
-/* ---- entailment ---- */
-
-static bool has_all_words(const struct space_state *st, const struct shape *sh, uint32_t slot)
-{
-    for (unsigned w = 0; w < st->space->slots[slot].words; w++)
-        if (state_word(st, slot, w) & ~sh->forward[w]) return false;
-    return true;
-}
-
-bool state_entails(const struct space_state *st, uint32_t instance)
-{
-    const struct space *s = st->space;
-    const struct instance *in = &s->instances[instance];
-    const struct shape *sh = &s->shapes[in->shape];
-    if (sh->kind == SHAPE_UNARY) return has_all_words(st, sh, s->instance_slots[in->slots]);
-    if (sh->kind == SHAPE_GENERAL)
-        return !in->related && cell_intervals(st)[s->instance_cells[in->cells + sh->n_nodes - 1]].lo == 1;
-    uint64_t domain[3] = {1, 1, 1};
-    for (unsigned k = 0; k < sh->n_slots; k++)
-        domain[k] = operand(st, sh, s->instance_at + in->slots, k);
-    uint32_t columns = sh->n_slots == 3 ? sh->sizes[1] : 1;
-    uint64_t rest = sh->n_slots == 3 ? domain[2] : domain[1], middle = sh->n_slots == 3 ? domain[1] : 1;
-    for (uint64_t x = domain[0]; x; x &= x - 1)
-        for (uint64_t y = middle; y; y &= y - 1)
-            if (rest & ~sh->forward[(uint32_t)__builtin_ctzll(x) * columns + (uint32_t)__builtin_ctzll(y)])
-                return false;
-    return true;
 }
 
 /* ---- which constraint failed ---- */

@@ -284,6 +284,7 @@ static void locate_guards(struct space *s)
         struct instance *in = &s->instances[i];
         for (uint32_t k = 0; k < 2; k++)
             in->guard_bytes[k] = k < in->n_guards ? s->guard_at[in->guards + k] : vector_always_live(s);
+        if (in->n_guards > 2) in->guard_bytes[1] = vector_never_live(s);
     }
 }
 
@@ -317,6 +318,15 @@ static bool can_be_enforced(const struct space_state *st, uint32_t instance)
     return true;
 }
 
+/* Whether an instance allows all that is left. */
+static bool entails(const struct space_state *st, uint32_t instance)
+{
+    const struct instance *in = &st->space->instances[instance];
+    const struct shape *sh = &st->space->shapes[in->shape];
+    if (sh->kind != SHAPE_GENERAL) return table_entails(st, instance);
+    return !in->related && cell_intervals(st)[st->space->instance_cells[in->cells + sh->n_nodes - 1]].lo == 1;
+}
+
 static void make_root(struct space *s)
 {
     struct space_state *st = state_new(s);
@@ -331,7 +341,7 @@ static void make_root(struct space *s)
     if (state_propagate(st)) {
         s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
         for (uint32_t i = 0; i < s->n_instances; i++)
-            s->entailed[i] = state_entails(st, i) || !can_be_enforced(st, i);
+            s->entailed[i] = entails(st, i) || !can_be_enforced(st, i);
         watch_build(s);
         cells_link(s);
     } else {
@@ -387,6 +397,7 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     s->entailed = ARENA_ARRAY(s->arena, bool, s->n_instances + 1);
     cells_build(s);
     locate_guards(s);
+    tables_build(s);
     watch_build(s);
     cells_link(s);
     fingerprint(s);

@@ -143,11 +143,12 @@ struct shape {
 
 struct instance {
     uint32_t shape, constraint; /* constraints first, then triggers */
-    uint32_t guard_bytes[2];    /* where its first two guards are, or the byte that is always live */
-    uint32_t slots;             /* first in instance_slots */
-    uint32_t guards, n_guards;  /* liveness slots: enforced when all are live */
-    uint32_t cells;             /* GENERAL: of its nodes, in instance_cells */
-    bool related;               /* part of the relation of a square */
+    uint32_t guard_bytes[2]; /* where its guards are, or the byte that is always live; with more than two, the
+                                second is one that is never live */
+    uint32_t slots;          /* first in instance_slots */
+    uint32_t guards, n_guards; /* liveness slots: enforced when all are live */
+    uint32_t cells;            /* GENERAL: of its nodes, in instance_cells */
+    bool related;              /* part of the relation of a square */
 };
 
 /* An instance to revisit when a slot changes, unless one of these bytes of the vector has no bit of its mask:
@@ -235,10 +236,10 @@ struct space {
     uint32_t *group_of_slot; /* its first in watch_groups[] */
     struct watch_group *watch_groups;
     struct watch *watch;
-    struct cell *cells; /* see cells.h */
+    struct tabulated *tables; /* by instance, see table.c */
+    struct cell *cells;       /* see cells.h */
     size_t n_cells, cap_cells;
-    uint32_t cells_at,
-        open_at; /* offsets of their intervals, and of how many conditions of a term are open */
+    uint32_t cells_at, terms_at; /* offsets of their intervals, and of what term_forward() returned */
     uint32_t *instance_cells;
     size_t n_instance_cells, cap_instance_cells;
     uint32_t *cell_users;
@@ -301,10 +302,16 @@ struct space_state {
     uint32_t failed_pair;
 };
 
-/* Where every vector has a byte that reads as a live liveness slot; it is no part of the state. */
+/* Where every vector has a byte that reads as a live liveness slot, and one that reads as a dead one; they
+ * are no part of the state. */
 static inline uint32_t vector_always_live(const struct space *s)
 {
     return (uint32_t)s->vector_bytes + 8;
+}
+
+static inline uint32_t vector_never_live(const struct space *s)
+{
+    return (uint32_t)s->vector_bytes + 9;
 }
 
 static inline uint64_t vector_word(const uint8_t *v, uint32_t offset, unsigned width)
@@ -404,9 +411,10 @@ static inline int64_t expression_mul(int64_t x, int64_t y)
 void view_of_table(const int64_t *table, uint32_t n, struct value_view *out);
 /* Extremes over a set of values of a universe of at most 64; an empty set has lo > hi. */
 void view_extremes(const struct value_view *v, uint64_t domain, int64_t *lo, int64_t *hi);
-/* Returns how many conditions may be false, of those that all may be true. */
+/* Returns a number that changes when the term can prune more, even if its interval does not: when fewer of
+ * its conditions may be false, or an extreme of its function that is needed moves. */
 uint32_t term_forward(const struct space_state *st, const struct shape_node *n, const struct slot_at *at,
-                      int64_t *lo, int64_t *hi);
+                      uint8_t needs, int64_t *lo, int64_t *hi);
 /* Removes values with which the term is outside of [lo, hi]. */
 BASE_MUST_USE bool term_backward(struct space_state *st, const struct shape_node *n, const uint32_t *slots,
                                  const struct slot_at *at, int64_t lo, int64_t hi);
@@ -503,8 +511,6 @@ void state_queue_pair(struct space_state *st, uint32_t slot);
 void state_queue_row(struct space_state *st, uint32_t square,
                      uint32_t object); /* + ROW_MAX: it became live */
 void state_clear_queues(struct space_state *st);
-/* Whether the instance allows all that is left. */
-bool state_entails(const struct space_state *st, uint32_t instance);
 void state_failure(const struct space_state *st, struct space_failure *why);
 
 void state_grow_trail(struct space_state *st);
@@ -537,6 +543,20 @@ BASE_MUST_USE bool relation_propagate_row(struct space_state *st, const struct s
 BASE_MUST_USE bool relation_propagate_pair(struct space_state *st, const struct square *sq, uint32_t a,
                                            uint32_t b);
 void block_cache_free(struct block_cache *c);
+
+/* Whether an instance can remove values: no guard is dead. Those that are only possible become st->pending.
+ */
+bool state_find_pending(struct space_state *st, uint32_t instance);
+static inline bool state_is_enforced(struct space_state *st, uint32_t instance, const uint32_t *guard_bytes)
+{
+    bool live = (st->vector[guard_bytes[0]] | st->vector[guard_bytes[1]]) == LIVENESS_LIVE;
+    return live || state_find_pending(st, instance);
+}
+
+/* table.c: instances with a table */
+void tables_build(struct space *s); /* after the layout */
+BASE_MUST_USE bool table_propagate(struct space_state *st, uint32_t instance);
+bool table_entails(const struct space_state *st, uint32_t instance); /* allows all that is left */
 
 /* bounds.c: instances without a table */
 BASE_MUST_USE bool bounds_propagate(struct space_state *st, uint32_t instance);

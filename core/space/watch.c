@@ -88,7 +88,7 @@ struct watch watch_make(const struct space *s, uint32_t instance)
     struct watch w = {.instance = instance, .slow = sh->kind == SHAPE_GENERAL};
     uint32_t n = 0;
     for (; n < in->n_guards && n < 2; n++) {
-        w.bytes[n] = in->guard_bytes[n];
+        w.bytes[n] = s->guard_at[in->guards + n];
         w.masks[n] = LIVENESS_LIVE;
     }
     for (uint32_t k = 0; sh->hard && k < sh->n_slots && n < WATCH_TESTS; k++)
