@@ -3,6 +3,7 @@
  */
 #include "agent/characterize.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 
-enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 300000 };
+enum { BATCHES = 5, LAUNCHES = 5, BATCH = 64, MESSAGE = 512, TIMEOUT_MS = 300000 };
 static const double LAUNCH_NS = 3e6;
 static const size_t DRAM_BYTES_GPU = (size_t)2 << 30, DRAM_BYTES_CPU = (size_t)256 << 20,
                     CHUNK_BYTES = (size_t)16 << 20; /* all powers of two */
@@ -54,21 +55,30 @@ static bool failed(struct bench *b, const char *what, cl_int error)
 
 /* ---- one launch ---- */
 
-/* Device time of one launch, ns; 0 after an error. */
-static double launch(struct bench *b, const struct shot *s)
+static cl_event enqueue(struct bench *b, const struct shot *s)
 {
     size_t global = s->groups * s->local;
     cl_event event = NULL;
-    cl_ulong start = 0, end = 0;
     clSetKernelArg(s->kernel, 3, sizeof s->rounds, &s->rounds);
-    if (failed(b, "launch",
-               clEnqueueNDRangeKernel(b->queue, s->kernel, 1, NULL, &global, &s->local, 0, NULL, &event)) ||
-        failed(b, "waiting", clWaitForEvents(1, &event)))
-        return 0;
+    failed(b, "launch",
+           clEnqueueNDRangeKernel(b->queue, s->kernel, 1, NULL, &global, &s->local, 0, NULL, &event));
+    return event;
+}
+
+/* Device time of a launch that was enqueued, ns; 0 after an error. Releases the event. */
+static double finish(struct bench *b, cl_event event)
+{
+    cl_ulong start = 0, end = 0;
+    if (!event || failed(b, "waiting", clWaitForEvents(1, &event))) return 0;
     cl_int e = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
     if (!e) e = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
     clReleaseEvent(event);
     return failed(b, "the device has no event times", e) ? 0 : (double)(end - start);
+}
+
+static double launch(struct bench *b, const struct shot *s)
+{
+    return finish(b, enqueue(b, s));
 }
 
 /* Raises the number of rounds until a launch is long enough for the clock. */
@@ -83,6 +93,20 @@ static double fastest(struct bench *b, const struct shot *s)
     double best = 0;
     for (int i = 0; i < BATCHES * LAUNCHES && !b->error[0]; i++) {
         double ns = launch(b, s);
+        if (best == 0 || (ns > 0 && ns < best)) best = ns;
+    }
+    return best;
+}
+
+/* The same of launches that wait for each other and not for the host, as those that are measured later. */
+static double fastest_in_batch(struct bench *b, const struct shot *s)
+{
+    cl_event events[BATCH];
+    double best = 0;
+    for (int i = 0; i < BATCH; i++)
+        events[i] = enqueue(b, s);
+    for (int i = 0; i < BATCH; i++) {
+        double ns = finish(b, events[i]);
         if (best == 0 || (ns > 0 && ns < best)) best = ns;
     }
     return best;
@@ -216,7 +240,7 @@ static void measure_launch(struct bench *b, double *value)
     value[CHARACTERIZE_GROUPS] = start_groups(b);
     struct shot s = {open_kernel(b, "nothing"), 1, 1, 1};
     if (!s.kernel) return;
-    value[CHARACTERIZE_LAUNCH] = fastest(b, &s);
+    value[CHARACTERIZE_LAUNCH] = fmin(fastest(b, &s), fastest_in_batch(b, &s));
     clReleaseKernel(s.kernel);
     if (!b->dev->gpu) return;
     size_t local = full_group(b);

@@ -187,7 +187,7 @@ static void read_key(struct perfmodel *m, const struct space_state *state)
         logical_domains(m, &m->logicals[l], state, domains_in(m, l));
 }
 
-/* The splits of each logical dimension that a candidate allows in one mode, as bits. */
+/* The splits of each logical dimension in one mode, as bits. */
 struct allowed {
     const uint64_t *bits[PERFMODEL_LOGICALS];
     double combinations;
@@ -240,22 +240,43 @@ static uint32_t cheapest_of(const struct perfmodel *m, const struct mapping_tabl
     return best;
 }
 
-/* The cheapest mapping that the key allows. */
-static void find_cheapest(struct perfmodel *m, const struct mapping_table *t, struct kept_bound *k)
+/* Regions belong to groups: what has global work-items reads no staged tile (gpu.space, "staging"). */
+static unsigned table_of_mode(const struct perfmodel *m, unsigned table, enum mode mode)
 {
-    struct allowed allowed[MODE_COUNT] = {{.combinations = 1}, {.combinations = 1}};
+    unsigned unstaged = 0;
+    if (mode != MODE_GLOBAL) return table;
+    for (uint32_t v = 0; v < m->bb->n_values; v++)
+        unstaged = unstaged * STAGING_COUNT + STAGED_NO;
+    return unstaged;
+}
+
+/* The splits of each logical dimension that the key allows in one mode. */
+static struct allowed allowed_in(struct perfmodel *m, enum mode mode)
+{
+    struct allowed out = {.combinations = 1};
     for (unsigned l = 0; l < m->n_logicals; l++) {
         const struct split_set *set = logical_set(&m->logicals[l], domains_in(m, l));
-        for (int mode = 0; mode < MODE_COUNT; mode++) {
-            allowed[mode].bits[l] = set->bits[mode];
-            allowed[mode].combinations *= set->count[mode];
-        }
+        out.bits[l] = set->bits[mode];
+        out.combinations *= set->count[mode];
     }
-    uint32_t groups = cheapest_of(m, t, &allowed[MODE_GROUPS]),
-             global = cheapest_of(m, t, &allowed[MODE_GLOBAL]);
-    k->mode = cost_of(t, global) < cost_of(t, groups) ? MODE_GLOBAL : MODE_GROUPS;
-    k->mapping = k->mode == MODE_GLOBAL ? global : groups;
-    k->ns = (double)cost_of(t, k->mapping);
+    return out;
+}
+
+/* The cheapest mapping that the key allows. */
+static void find_cheapest(struct perfmodel *m, struct kept_bound *k)
+{
+    k->ns = INFINITY;
+    k->mapping = UINT32_MAX;
+    for (int mode = 0; mode < MODE_COUNT; mode++) {
+        struct allowed a = allowed_in(m, (enum mode)mode);
+        if (!(a.combinations > 0)) continue;
+        unsigned table = table_of_mode(m, (unsigned)m->key[0], (enum mode)mode);
+        const struct mapping_table *t = mapping_table_get(m, table);
+        uint32_t best = cheapest_of(m, t, &a);
+        double ns = (double)cost_of(t, best);
+        if (!(ns < k->ns)) continue;
+        *k = (struct kept_bound){k->key, k->used, ns, best, (enum mode)mode, table};
+    }
 }
 
 /* The entry for the key, computed if it is not the one that is kept there. */
@@ -268,9 +289,7 @@ static const struct kept_bound *look_up(struct perfmodel *m)
     if (!k->key) k->key = base_malloc(bytes);
     memcpy(k->key, m->key, bytes);
     k->used = true;
-    k->table = (unsigned)m->key[0];
-    const struct mapping_table *t = mapping_table_get(m, k->table);
-    find_cheapest(m, t, k);
+    find_cheapest(m, k);
     if (k->ns < m->floor_ns) k->ns = m->floor_ns;
     return k;
 }

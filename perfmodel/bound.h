@@ -27,6 +27,7 @@ struct perfmodel;
     X(OF_DEVICE, FP32, "float arithmetic of the whole device")                                               \
     X(OF_FP32, UNIT_FP32, "float arithmetic of the busiest unit")                                            \
     X(OF_ITEM, ITEM_FP32, "arithmetic of one work-item")                                                     \
+    X(OF_ITEM_ISSUE, ITEM_ISSUE, "instructions of one work-item")                                            \
     X(OF_SPECIAL, UNIT_SPECIAL, "special functions of the busiest unit")                                     \
     X(OF_ISSUE, UNIT_ISSUE, "instructions of the busiest unit")                                              \
     X(OF_ACCESS, UNIT_ACCESS, "loads and stores of the busiest unit")                                        \

@@ -29,6 +29,7 @@
     X(FP32, "fp32", "operations/ns", 1e-4, 1e8, "float arithmetic of the device, a fused multiply-add counts one") \
     X(UNIT_FP32, "unit_fp32", "operations/ns", 1e-4, 1e7, "the same of one unit") \
     X(ITEM_FP32, "item_fp32", "operations/ns", 1e-4, 1e6, "the same of one work-item") \
+    X(ITEM_ISSUE, "item_issue", "instructions/ns", 1e-4, 1e6, "instructions of all kinds of one work-item") \
     X(UNIT_SPECIAL, "unit_special", "operations/ns", 1e-5, 1e7, "divisions, roots, exponentials of one unit") \
     X(UNIT_ISSUE, "unit_issue", "instructions/ns", 1e-4, 1e7, "instructions of all kinds, times lanes, of one unit") \
     X(UNIT_ACCESS, "unit_access", "accesses/ns", 1e-5, 1e7, "loads and stores, times lanes, of one unit") \

@@ -95,7 +95,7 @@ struct kept_bound {
     double ns;
     uint32_t mapping; /* its number; UINT32_MAX: none */
     enum mode mode;   /* that allows it */
-    unsigned table;
+    unsigned table;   /* that it is of */
 };
 
 struct perfmodel {

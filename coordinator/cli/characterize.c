@@ -110,6 +110,7 @@ static void put_gpu_rates(struct perfmodel_device *out, const struct device *dev
     put_rate(out, PERFMODEL_FP32, peak * dev->compute_units, m[CHARACTERIZE_FP32]);
     put_rate(out, PERFMODEL_UNIT_FP32, peak, m[CHARACTERIZE_UNIT_FP32]);
     put_rate(out, PERFMODEL_ITEM_FP32, a->float_lanes > 0 ? ghz : 0, m[CHARACTERIZE_ITEM_FP32]);
+    if (a->float_lanes > 0) put_rate(out, PERFMODEL_ITEM_ISSUE, ghz, m[CHARACTERIZE_ITEM_FP32]);
     put_rate(out, PERFMODEL_UNIT_SPECIAL, ghz * a->special_lanes, m[CHARACTERIZE_UNIT_SPECIAL]);
     if (a->float_lanes > 0) put_rate(out, PERFMODEL_UNIT_ISSUE, ghz * 128, m[CHARACTERIZE_UNIT_FP32]);
     put_rate(out, PERFMODEL_UNIT_ACCESS, ghz * a->access_lanes, m[CHARACTERIZE_UNIT_ACCESS]);

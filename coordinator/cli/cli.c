@@ -192,7 +192,8 @@ static bool described_device(const char *path, struct device *out, struct diag *
                                      .max_work_group = items,
                                      .max_work_item = {items, items, p.gpu ? 64 : items},
                                      .local_bytes = local,
-                                     .max_unroll = p.gpu ? 256 : 512,
+                                     .max_unroll = 512,
+                                     .max_private = p.gpu ? 256 : 512,
                                      .n_vector_widths = p.gpu ? 2 : 4,
                                      .vector_widths = {2, 4, 8, 16}};
     if (items > 0 && local > 0) return true;

@@ -138,9 +138,19 @@ static bool raise_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
     return true;
 }
 
-/* Each factor is at most hi over the least product of the others. */
-static bool lower_factors(struct work *w, const uint32_t *kids, uint32_t n, int64_t least_product, int64_t hi)
+static int64_t least_product_of(const struct work *w, const uint32_t *kids, uint32_t n)
 {
+    int64_t product = 1;
+    for (uint32_t k = 0; k < n; k++)
+        product = expression_mul(product, w->lo[kids[k]]);
+    return product;
+}
+
+/* Each factor is at most hi over the least product of the others. */
+static bool lower_factors(struct work *w, const uint32_t *kids, uint32_t n, int64_t hi)
+{
+    int64_t least_product = least_product_of(w, kids, n);
+    if (least_product <= 0 || least_product >= SPACE_BIG || hi >= SPACE_BIG) return true;
     for (uint32_t k = 0; k < n; k++) {
         int64_t factor = w->lo[kids[k]];
         if (expression_mul(least_product, w->hi[kids[k]]) <= expression_mul(hi, factor)) continue;
@@ -152,17 +162,13 @@ static bool lower_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
 /* Factors that are never negative. */
 static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
 {
-    int64_t least_product = 1;
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < n; k++)
         if (w->lo[kids[k]] < 0) return true;
-        least_product = expression_mul(least_product, w->lo[kids[k]]);
-    }
     if (lo == hi && lo > 0)
         for (uint32_t k = 0; k < n; k++)
             if (!must_divide(w, kids[k], lo)) return false;
-    if (lo > least_product && !raise_factors(w, kids, n, lo)) return false;
-    bool bounded = least_product > 0 && least_product < SPACE_BIG && hi < SPACE_BIG;
-    return !bounded || lower_factors(w, kids, n, least_product, hi);
+    if (lo > least_product_of(w, kids, n) && !raise_factors(w, kids, n, lo)) return false;
+    return lower_factors(w, kids, n, hi);
 }
 
 /* The maximum lies in [lo, hi]; `or` is the maximum of booleans. */

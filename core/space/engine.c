@@ -7,6 +7,7 @@
 
 #include "core/base/panic.h"
 #include "core/space/cells.h"
+#include "core/space/justify.h"
 
 static struct work_queue queue_new(size_t n)
 {
@@ -63,7 +64,6 @@ void space_state_free(struct space_state *st)
     queue_free(&st->slow);
     queue_free(&st->changed);
     free(st->dirty);
-    block_cache_free(&st->cache);
     free(st->triples);
     free(st->vector);
     free(st->trail);
@@ -168,6 +168,12 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
     if (cells->n_leaves + cells->n_woken) queue_add(&st->changed, slot);
 }
 
+void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
+{
+    notify(st, slot, lost, now);
+    queue_add(&st->pairs, slot);
+}
+
 /* Objects of squares take part in triangles from now on, or no longer. */
 static void notify_squares(struct space_state *st, uint32_t latent, uint8_t liveness)
 {
@@ -232,10 +238,9 @@ bool state_narrow(struct space_state *st, uint32_t slot, unsigned word, uint64_t
     notify(st, slot, old & ~now, now);
     if (info->square >= 0)
         state_queue_pair(st, slot);
-    else if (info->tuple_of >= 0) {
-        relation_update(st, &st->space->squares[info->tuple_of], info->row);
-        state_queue_row(st, (uint32_t)info->tuple_of, info->row);
-    } else if (slot >= st->space->n_slots)
+    else if (info->tuple_of >= 0)
+        relation_update(st, (uint32_t)info->tuple_of, info->row, info->tuple_choice, now);
+    else if (slot >= st->space->n_slots)
         notify_squares(st, slot - st->space->n_slots, (uint8_t)now);
     return true;
 }
@@ -251,32 +256,47 @@ static bool propagate_formula(struct space_state *st, uint32_t instance)
 
 /* ---- the worklist ---- */
 
-static bool propagate_row(struct space_state *st, uint32_t row)
+static bool propagate_pair(struct space_state *st, uint32_t slot)
 {
-    return square_propagate_row(st, row / (2 * ROW_MAX), row % (2 * ROW_MAX));
+    space_mark since = st->n_trail;
+    bool ok = square_propagate_pair(st, slot);
+    if (JUSTIFY) justify_square(st, (uint32_t)st->space->slots[slot].square, since, ok);
+    return ok;
 }
 
-static bool update_cells(struct space_state *st)
+static bool propagate_row(struct space_state *st, uint32_t row)
 {
-    cells_update(st);
-    return true;
+    space_mark since = st->n_trail;
+    uint32_t square = row / (2 * ROW_MAX);
+    bool ok = square_propagate_row(st, square, row % (2 * ROW_MAX));
+    if (JUSTIFY) justify_square(st, square, since, ok);
+    return ok;
+}
+
+static bool propagate_instance(struct space_state *st, uint32_t instance,
+                               bool (*propagate)(struct space_state *st, uint32_t instance))
+{
+    space_mark since = st->n_trail;
+    bool ok = propagate(st, instance);
+    if (JUSTIFY) justify_instance(st, instance, since, ok);
+    return ok;
 }
 
 bool state_propagate(struct space_state *st)
 {
     for (;;) {
-        bool ok;
+        bool ok = true;
         st->n_pending = 0;
         if (st->pairs.n)
-            ok = square_propagate_pair(st, queue_take(&st->pairs));
+            ok = propagate_pair(st, queue_take(&st->pairs));
         else if (st->rows.n)
             ok = propagate_row(st, queue_take(&st->rows));
         else if (st->quick.n)
-            ok = table_propagate(st, queue_take(&st->quick));
+            ok = propagate_instance(st, queue_take(&st->quick), table_propagate);
         else if (st->changed.n)
-            ok = update_cells(st);
+            cells_update(st);
         else if (st->slow.n)
-            ok = propagate_formula(st, queue_take(&st->slow));
+            ok = propagate_instance(st, queue_take(&st->slow), propagate_formula);
         else
             return true;
         if (ok) continue;

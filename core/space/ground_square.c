@@ -73,12 +73,13 @@ static void add_square(struct space *s, int32_t choice, uint32_t first)
     struct square *sq = &s->squares[s->n_squares++];
     struct grounder g = {.s = s, .a = arena_new()};
     unsigned n = c->n_values;
-    bool *allowed = ARENA_ARRAY(g.a, bool, n *n *n);
+    bool *allowed = ARENA_ARRAY(s->arena, bool, n *n *n);
     memset(allowed, 1, n * n * n);
     for (int32_t i = 0; i < s->def->n_constraints; i++)
         if (ground_triangle_choice(s, &s->def->constraints[i]) == choice)
             forbid(s, &g, &s->def->constraints[i], s->sets[c->args[0].set].ids, n, allowed);
     sq->compose = compose_table(s->arena, allowed, n);
+    sq->allowed = allowed;
     sq->constraint = first;
     for (unsigned m = 0; m < 256; m++)
         for (unsigned v = 0; v < n; v++)

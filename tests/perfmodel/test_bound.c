@@ -169,7 +169,7 @@ Test(bound, explanation_names_resource_and_mapping)
     bound_pinned(&f, bound_sequential, 4, &reason);
     perfmodel_explain(f.model, &reason, &text);
     cr_assert(strstr(text.text, "one work-item"), "%s", text.text);
-    cr_assert(strstr(text.text, "item_fp32"), "%s", text.text);
+    cr_assert(strstr(text.text, "item_issue"), "%s", text.text);
     cr_assert(strstr(text.text, "m: 1 "), "%s", text.text);
     strbuf_free(&text);
     bound_close(&f);

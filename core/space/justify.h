@@ -1,0 +1,29 @@
+/* Deletions re-justified: in debug builds each value that a propagator removed is looked for in the solutions
+ * of the constraint that it removed it for, by enumeration. A value that some solution uses is a bug of ours
+ * and ends the process, with the constraint, the choice and the value. */
+#ifndef THRESH_SPACE_JUSTIFY_H
+#define THRESH_SPACE_JUSTIFY_H
+
+#include "core/space/internal.h"
+
+#ifdef NDEBUG
+enum { JUSTIFY = 0 };
+#else
+enum { JUSTIFY = 1 };
+#endif
+
+/* Combinations of values that a state looks at before it stops checking: random and hand-made spaces are
+ * checked whole, large ones in their first steps. */
+enum { JUSTIFY_MOST = 1 << 18 };
+
+/* What instance `instance` did since the trail had `since` entries; `ok`: what its propagator returned. The
+ * state must keep a trail. */
+void justify_instance(struct space_state *st, uint32_t instance, space_mark since, bool ok);
+
+/* The same for the triangles and the relation of a square. */
+void justify_square(struct space_state *st, uint32_t square, space_mark since, bool ok);
+
+/* Checking begins anew, after JUSTIFY_MOST. */
+void justify_renew(struct space_state *st);
+
+#endif
