@@ -382,7 +382,8 @@ void justify_square(struct space_state *st, uint32_t square, space_mark since, b
     for (size_t i = since; i < st->n_trail; i++) {
         uint32_t slot = slot_at(st, square, st->trail[i].offset);
         if (slot == SPACE_NONE) continue;
-        for (uint64_t lost = st->trail[i].old & ~domain_word(st, slot, 0, i + 1); lost; lost &= lost - 1)
+        for (uint64_t lost = domain_word(st, slot, 0, i) & ~domain_word(st, slot, 0, i + 1); lost;
+             lost &= lost - 1)
             check_deletion(st, square, slot, (uint32_t)__builtin_ctzll(lost), i);
     }
     check_liveness(st, since, NULL);
