@@ -450,7 +450,7 @@ bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now);
 /* ground.c: from formulas to instances */
 struct grounder;
 struct ground_node;
-void ground_all(struct space *s);
+void ground_all(struct space *s, struct diag *d); /* adds an error if objects wait for themselves */
 /* Allocates liveness slots for what triggers may activate. Call after sets and properties are bound. */
 void ground_latent(struct space *s);
 /* Static values of a choice's domain with the arguments as variables, into out[]; returns how many, sorted,
