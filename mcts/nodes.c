@@ -104,8 +104,8 @@ bool mcts_nodes_reopen(struct mcts_nodes *t, uint32_t node, double cut)
     bool lived = n->cause == MCTS_LIVE;
     if (n->cause == MCTS_EVALUATED) return false;
     if (n->expanded) n->live_children = count_live(t, n);
-    bool open = !n->expanded || n->live_children > 0;
-    set_cause(t, node, n->bound >= cut ? MCTS_BOUND : open ? MCTS_LIVE : MCTS_BACKTRACK);
+    bool open = !n->expanded || n->live_children > 0, closed = !lived && n->bound >= cut;
+    set_cause(t, node, closed ? MCTS_BOUND : open ? MCTS_LIVE : MCTS_BACKTRACK);
     return n->cause == MCTS_LIVE && !lived;
 }
 

@@ -161,6 +161,15 @@ static void expand(struct mcts_tree *t, uint32_t node)
     cut_children(t, node);
 }
 
+/* The node has children, and those that the cut reaches are dead. */
+static void open_children(struct mcts_tree *t, uint32_t node)
+{
+    if (t->nodes.list[node].expanded)
+        cut_children(t, node);
+    else
+        expand(t, node);
+}
+
 static struct mcts_child child_view(const struct mcts_tree *t, uint32_t node)
 {
     const struct mcts_node *n = &t->nodes.list[node];
@@ -245,10 +254,7 @@ static enum mcts_status descend(struct mcts_tree *t)
     while (!jumps) {
         uint32_t node = t->path[t->n_path - 1], chosen;
         if (t->nodes.list[node].visits == 1) return MCTS_OK;
-        if (t->nodes.list[node].expanded)
-            cut_children(t, node);
-        else
-            expand(t, node);
+        open_children(t, node);
         if (mcts_nodes_dead(&t->nodes, node)) return MCTS_STUCK;
         struct mcts_view view = node_view(t, node);
         if (!mcts_heuristic_select(t->heuristic, &view, &chosen, t->roller.error, sizeof t->roller.error))
@@ -279,19 +285,28 @@ static void extend_path(struct mcts_tree *t)
     if (t->n_path == t->actions.count + 1) mcts_nodes_kill(&t->nodes, t->path[t->n_path - 1], MCTS_EVALUATED);
 }
 
+/* Nothing new is below the frontier. Its children say which part of that the bound cut. */
+static void close_frontier(struct mcts_tree *t, bool leaf)
+{
+    uint32_t frontier = t->path[t->n_path - 1];
+    if (!leaf) open_children(t, frontier);
+    mcts_nodes_kill(&t->nodes, frontier, leaf ? MCTS_EVALUATED : MCTS_BACKTRACK);
+}
+
 /* From the frontier, the last node of the path, to a new implementation. */
 static enum mcts_status roll_out(struct mcts_tree *t)
 {
-    uint32_t frontier = t->path[t->n_path - 1];
     bool leaf =
         space_next_choice(t->state, t->roller.branching.order, t->roller.branching.n_order) == UINT32_MAX;
+    space_mark mark = space_snapshot(t->state);
     switch (mcts_rollout(&t->roller, t->state, (uint32_t)t->n_path - 1, &t->actions)) {
     case MCTS_ROLLOUT_LEAF:
         mcts_seen_add(&t->roller.seen, space_state_hash(t->state));
         extend_path(t);
         return MCTS_OK;
     case MCTS_ROLLOUT_EXHAUSTED:
-        mcts_nodes_kill(&t->nodes, frontier, leaf ? MCTS_EVALUATED : MCTS_BACKTRACK);
+        space_rollback(t->state, mark);
+        close_frontier(t, leaf);
         return MCTS_STUCK;
     case MCTS_ROLLOUT_BUDGET:
         return MCTS_STUCK;

@@ -155,6 +155,7 @@ void model_floor(struct perfmodel *m);
 
 /* The mappings under the staging that `table` numbers, built on first use. */
 const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table);
+void mapping_table_clear(struct mapping_table *t); /* as if never built */
 /* The splits of a mapping. */
 void mapping_splits(const struct perfmodel *m, uint32_t number, struct perfmodel_split *split);
 void staging_of_table(const struct perfmodel *m, unsigned table, enum staging *out);
