@@ -5,7 +5,8 @@
  * Two undecided slots are connected if a constraint that the root does not entail is over both. Each
  * connected component is counted alone and the counts are multiplied. The count of a component depends on
  * the domains of its slots and on the decided slots that share a constraint with them: with these as a key it
- * is remembered. */
+ * is remembered. A decided slot of a tabulated pair does not matter: what it means for the other is in that
+ * one's domain. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct counter {
     const struct space *s;
     uint32_t n, words; /* slots; 64-bit words of a set of them */
     uint64_t *linked;  /* [slot * words]: slots that share a constraint with it */
+    uint64_t *matter;  /* the same, without tabulated pairs */
     struct count_table *table;
     uint64_t limit;
     bool exact; /* the values of the last open choice of a component are all solutions */
@@ -27,11 +29,6 @@ struct counter {
 };
 
 static long double count_set(struct counter *c, const uint64_t *set);
-
-static bool has(const uint64_t *set, uint32_t i)
-{
-    return set[i / 64] >> i % 64 & 1;
-}
 
 static void add(uint64_t *set, uint32_t i)
 {
@@ -51,11 +48,16 @@ static bool take_first(uint64_t *set, uint32_t words, uint32_t *out)
 
 /* ---- which slots share a constraint ---- */
 
-static void link_all(struct counter *c, const uint64_t *group)
+static void link_all(struct counter *c, const uint64_t *group, bool matter)
 {
-    for (uint32_t i = 0; i < c->n; i++)
-        for (uint32_t w = 0; has(group, i) && w < c->words; w++)
+    uint64_t members[MAX_LINKED / 64];
+    memcpy(members, group, c->words * sizeof *group);
+    for (uint32_t i; take_first(members, c->words, &i);) {
+        for (uint32_t w = 0; w < c->words; w++) {
             c->linked[(size_t)i * c->words + w] |= group[w];
+            if (matter) c->matter[(size_t)i * c->words + w] |= group[w];
+        }
+    }
 }
 
 static void link_instance(struct counter *c, const struct instance *in, uint64_t *group)
@@ -65,11 +67,7 @@ static void link_instance(struct counter *c, const struct instance *in, uint64_t
         add(group, c->s->instance_slots[in->slots + k]);
     for (uint32_t k = 0; k < in->n_guards; k++)
         add(group, c->s->guards[in->guards + k]);
-    uint64_t members[MAX_LINKED / 64];
-    memcpy(members, group, c->words * sizeof *group);
-    for (uint32_t i; take_first(members, c->words, &i);)
-        for (uint32_t w = 0; w < c->words; w++)
-            c->linked[(size_t)i * c->words + w] |= group[w];
+    link_all(c, group, c->s->shapes[in->shape].kind != SHAPE_PAIR || in->n_guards);
 }
 
 static void link_slots(struct counter *c)
@@ -77,19 +75,23 @@ static void link_slots(struct counter *c)
     const struct space *s = c->s;
     uint64_t *group = base_calloc(c->words, sizeof *group);
     c->linked = base_calloc((size_t)c->n * c->words, sizeof *c->linked);
+    c->matter = base_calloc((size_t)c->n * c->words, sizeof *c->matter);
     for (size_t i = 0; i < s->n_instances; i++)
         if (!s->entailed[i]) link_instance(c, &s->instances[i], group);
     for (uint32_t q = 0; q < s->n_squares; q++) {
         memset(group, 0, c->words * sizeof *group);
         for (uint32_t i = 0; i < s->n_slots; i++)
             if (s->slots[i].square == (int16_t)q) add(group, i);
-        link_all(c, group);
+        link_all(c, group, true);
     }
-    for (uint32_t i = 0; i < s->n_slots; i++)
+    for (uint32_t i = 0; i < s->n_slots; i++) {
         for (unsigned k = 0; k < s->slots[i].n_live; k++) {
-            add(c->linked + (size_t)i * c->words, s->slots[i].live[k]);
-            add(c->linked + (size_t)s->slots[i].live[k] * c->words, i);
+            memset(group, 0, c->words * sizeof *group);
+            add(group, i);
+            add(group, s->slots[i].live[k]);
+            link_all(c, group, true);
         }
+    }
     free(group);
 }
 
@@ -107,7 +109,7 @@ static uint32_t make_key(struct counter *c, const uint64_t *component)
     memcpy(left, component, c->words * sizeof *left);
     for (uint32_t i; take_first(left, c->words, &i);)
         for (uint32_t w = 0; w < c->words; w++)
-            around[w] |= c->linked[(size_t)i * c->words + w];
+            around[w] |= c->matter[(size_t)i * c->words + w];
     for (uint32_t w = 0; w < c->words; w++)
         around[w] |= component[w];
     uint32_t at = 0;
@@ -243,6 +245,7 @@ static void count_linked(struct counter *c)
     c->result.solutions = count_set(c, all);
     free(c->key);
     free(c->linked);
+    free(c->matter);
 }
 
 struct space_count space_count(struct space_state *st, uint64_t node_limit)

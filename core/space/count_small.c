@@ -1,36 +1,52 @@
 /* Counting in small spaces: at most 64 slots of at most 64 values, nothing latent, no formula over many
- * slots. Domains are words in an array that is copied at each branching, constraints over two slots are one
- * table per pair, those over more are looked at when at most one of their slots is undecided (R. M. Haralick
- * and G. L. Elliott, "Increasing tree search efficiency for constraint satisfaction problems", 1980: forward
- * checking). Components and their table are those of count.c, with words as sets. */
-#include <stdlib.h>
+ * slots. Domains are words in an array that is copied at each branching. What a decided slot leaves to all
+ * others by constraints over two slots is one row of words, four slots at a time; constraints over more slots
+ * are looked at when at most one of their slots is undecided (R. M. Haralick and G. L. Elliott, "Increasing
+ * tree search efficiency for constraint satisfaction problems", 1980: forward checking). Components are
+ * those of count.c, with words as sets. What a decided slot means for the others is in their domains, so a
+ * component is known by its domains and by the decided slots of its constraints over three or more: equal
+ * rests of different prefixes are counted once. */
+#include <stddef.h>
 #include <string.h>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #include "core/base/hash.h"
 #include "core/base/panic.h"
 #include "core/space/count_internal.h"
 
-enum { SMALL = 64, MAX_FORMULA = 6, KEY_WORDS = SMALL + 1 };
+enum { WIDE_WORDS = (SPACE_SMALL_WIDE + 63) / 64 };
+enum { SMALL = 64, LANES = 4, MAX_FORMULA = 6, KEY_WORDS = SMALL + 2 };
 
 /* A constraint over three or more slots. */
 struct wide {
     const struct shape *shape;
     const uint32_t *slots;
     uint64_t set;
+    uint64_t entailing[MAX_FORMULA]; /* by slot: values with which the constraint is true */
 };
 
 struct small {
     const struct space *s;
-    uint32_t n;
-    uint64_t linked[SMALL];
-    uint64_t **pairs; /* [x * n + y][value of x]: values of y; NULL: no constraint */
+    uint32_t n, padded;     /* slots; the same, a multiple of LANES */
+    uint64_t linked[SMALL]; /* slots that share a constraint over two with it */
+    uint64_t *rows[SMALL];  /* [value * padded + y]: values that slot y may have beside it; NULL: all */
     struct wide *wide;
     uint32_t n_wide;
-    uint64_t wide_of[SMALL][(SPACE_SMALL_WIDE + 63) / 64]; /* by slot: numbers of its wide constraints */
+    uint64_t wide_of[SMALL][WIDE_WORDS]; /* by slot: numbers of its wide constraints */
     int64_t *scratch;
     struct count_table *table;
     struct space_count *result;
     uint64_t limit;
+};
+
+/* The domains of all slots (those beyond the last one have one value), which have more than one, and which
+ * wide constraints are true from here on. */
+struct domains {
+    uint64_t open, entailed[WIDE_WORDS];
+    uint64_t of[SMALL];
 };
 
 static uint32_t lowest(uint64_t set)
@@ -43,47 +59,67 @@ static bool is_single(uint64_t domain)
     return !(domain & (domain - 1));
 }
 
+static uint32_t count_of(uint64_t domain)
+{
+    return (uint32_t)__builtin_popcountll(domain);
+}
+
 /* ---- setting up ---- */
 
-static bool fits(const struct space *s)
+static bool fits(const struct space *s, uint32_t *n_wide)
 {
     bool ok = s->n_latent == 0 && s->n_squares == 0 && s->n_slots <= SMALL;
     for (uint32_t i = 0; ok && i < s->n_slots; i++)
         ok = s->universes[s->slots[i].universe].n <= 64;
-    uint32_t n_wide = 0;
+    *n_wide = 0;
     for (size_t i = 0; ok && i < s->n_instances; i++) {
         uint32_t n = s->shapes[s->instances[i].shape].n_slots;
-        n_wide += n > 2 && !s->entailed[i];
-        ok = s->entailed[i] || (n <= MAX_FORMULA && n_wide <= SPACE_SMALL_WIDE);
+        *n_wide += n > 2 && !s->entailed[i];
+        ok = s->entailed[i] || (n <= MAX_FORMULA && *n_wide <= SPACE_SMALL_WIDE);
     }
     return ok;
 }
 
-/* The table of (x, y), all allowed at first. */
-static uint64_t *pair_table(struct small *c, struct arena *a, uint32_t x, uint32_t y)
+/* The rows of x, all allowed at first. */
+static uint64_t *rows_of(struct small *c, struct arena *a, uint32_t x)
 {
-    uint64_t **at = &c->pairs[x * c->n + y];
-    if (*at) return *at;
-    uint32_t n = c->s->universes[c->s->slots[x].universe].n;
-    *at = ARENA_ARRAY(a, uint64_t, n);
-    return memset(*at, 0xff, n * sizeof **at);
+    if (c->rows[x]) return c->rows[x];
+    size_t words = (size_t)c->s->universes[c->s->slots[x].universe].n * c->padded;
+    c->rows[x] = ARENA_ARRAY(a, uint64_t, words);
+    return memset(c->rows[x], 0xff, words * sizeof *c->rows[x]);
 }
 
 /* Slots of up to 64 values: every shape over two of them is tabulated. */
 static void add_pair(struct small *c, struct arena *a, const struct shape *sh, const uint32_t *slots)
 {
-    uint64_t *xy = pair_table(c, a, slots[0], slots[1]), *yx = pair_table(c, a, slots[1], slots[0]);
+    uint64_t *of_x = rows_of(c, a, slots[0]), *of_y = rows_of(c, a, slots[1]);
     CHECK(sh->kind == SHAPE_PAIR);
+    c->linked[slots[0]] |= UINT64_C(1) << slots[1];
+    c->linked[slots[1]] |= UINT64_C(1) << slots[0];
     for (uint32_t v = 0; v < sh->sizes[0]; v++)
-        xy[v] &= sh->forward[v];
+        of_x[v * c->padded + slots[1]] &= sh->forward[v];
     for (uint32_t w = 0; w < sh->sizes[1]; w++)
-        yx[w] &= sh->reverse[w];
+        of_y[w * c->padded + slots[0]] &= sh->reverse[w];
+}
+
+/* Values of slot k with which the formula is true whatever the others have: an operand of its disjunction is
+ * over that slot alone. So are the conditions of conditional constraints. */
+static void find_entailing(struct wide *w)
+{
+    const struct shape *sh = w->shape;
+    const struct shape_node *root = &sh->nodes[sh->n_nodes - 1];
+    for (uint32_t i = 0; root->op == GROUND_OR && i < root->n; i++) {
+        const struct shape_node *kid = &sh->nodes[sh->kids[root->first + i]];
+        if (kid->op == GROUND_FUNC && kid->view.kind == VIEW_BOOLEAN)
+            w->entailing[kid->local] |= kid->view.yes;
+    }
 }
 
 static void add_wide(struct small *c, const struct shape *sh, const uint32_t *slots)
 {
     struct wide *w = &c->wide[c->n_wide];
-    *w = (struct wide){sh, slots, 0};
+    *w = (struct wide){.shape = sh, .slots = slots};
+    find_entailing(w);
     for (uint32_t k = 0; k < sh->n_slots; k++) {
         w->set |= UINT64_C(1) << slots[k];
         c->wide_of[slots[k]][c->n_wide / 64] |= UINT64_C(1) << c->n_wide % 64;
@@ -95,23 +131,49 @@ static void set_up(struct small *c, struct arena *a)
 {
     const struct space *s = c->s;
     c->scratch = ARENA_ARRAY(a, int64_t, s->max_nodes + 1);
-    c->wide = ARENA_ARRAY(a, struct wide, SPACE_SMALL_WIDE);
-    c->pairs = ARENA_ARRAY(a, uint64_t *, (size_t)c->n * c->n + 1);
     for (size_t i = 0; i < s->n_instances; i++) {
         const struct shape *sh = &s->shapes[s->instances[i].shape];
         const uint32_t *slots = s->instance_slots + s->instances[i].slots;
         if (s->entailed[i]) continue;
         if (sh->n_slots == 2) add_pair(c, a, sh, slots);
         if (sh->n_slots > 2) add_wide(c, sh, slots);
-        uint64_t group = 0;
-        for (uint32_t k = 0; k < sh->n_slots; k++)
-            group |= UINT64_C(1) << slots[k];
-        for (uint64_t left = group; left; left &= left - 1)
-            c->linked[lowest(left)] |= group;
     }
 }
 
 /* ---- forward checking ---- */
+
+/* Removes from all domains what the row does not have; *single: slots with at most one value. false: a domain
+ * is empty. */
+#ifdef __AVX2__
+static bool keep_row(uint64_t *domains, const uint64_t *row, uint32_t padded, uint64_t *single)
+{
+    const __m256i zero = _mm256_setzero_si256(), minus_one = _mm256_set1_epi64x(-1);
+    __m256i empty = zero;
+    *single = 0;
+    for (uint32_t i = 0; i < padded; i += LANES) {
+        __m256i left = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)(domains + i)),
+                                        _mm256_loadu_si256((const __m256i *)(const void *)(row + i)));
+        __m256i others = _mm256_and_si256(left, _mm256_add_epi64(left, minus_one));
+        __m256i one = _mm256_cmpeq_epi64(others, zero);
+        _mm256_storeu_si256((__m256i *)(void *)(domains + i), left);
+        empty = _mm256_or_si256(empty, _mm256_cmpeq_epi64(left, zero));
+        *single |= (uint64_t)(uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(one)) << i;
+    }
+    return _mm256_testz_si256(empty, empty);
+}
+#else
+static bool keep_row(uint64_t *domains, const uint64_t *row, uint32_t padded, uint64_t *single)
+{
+    bool some = true;
+    *single = 0;
+    for (uint32_t i = 0; i < padded; i++) {
+        domains[i] &= row[i];
+        *single |= (uint64_t)is_single(domains[i]) << i;
+        some = some && domains[i];
+    }
+    return some;
+}
+#endif
 
 static bool holds(const struct small *c, const struct shape *sh, const uint32_t *values)
 {
@@ -119,66 +181,71 @@ static bool holds(const struct small *c, const struct shape *sh, const uint32_t 
     return shape_value(sh, values, c->scratch) != 0;
 }
 
-/* Keeps the values of the only undecided slot (or, with none, of any one) that satisfy the constraint. */
-static bool filter_wide(const struct small *c, const struct wide *w, uint64_t *domains, uint64_t *decided)
+static bool is_entailed(const struct wide *w, const struct domains *d)
 {
-    uint32_t values[MAX_FORMULA], open = 0, n_open = 0;
+    for (uint32_t k = 0; k < w->shape->n_slots; k++)
+        if (!(d->of[w->slots[k]] & ~w->entailing[k])) return true;
+    return false;
+}
+
+/* Keeps the values of the only undecided slot (or, with none, of any one) that satisfy the constraint. */
+static bool filter_wide(const struct small *c, uint32_t wide, struct domains *d, uint64_t *decided)
+{
+    const struct wide *w = &c->wide[wide];
+    uint32_t values[MAX_FORMULA], open = 0;
+    bool entailed = is_entailed(w, d);
+    d->entailed[wide / 64] |= (uint64_t)entailed << wide % 64;
+    if (entailed || !is_single(w->set & d->open)) return true;
     for (uint32_t k = 0; k < w->shape->n_slots; k++) {
-        uint64_t domain = domains[w->slots[k]];
-        values[k] = lowest(domain);
-        if (is_single(domain)) continue;
-        open = k;
-        n_open++;
+        values[k] = lowest(d->of[w->slots[k]]);
+        if (d->open >> w->slots[k] & 1) open = k;
     }
-    if (n_open > 1) return true;
-    uint64_t keep = 0, *domain = &domains[w->slots[open]];
+    uint64_t keep = 0, *domain = &d->of[w->slots[open]];
     for (uint64_t left = *domain; left; left &= left - 1) {
         values[open] = lowest(left);
         if (holds(c, w->shape, values)) keep |= left & -left;
     }
-    if (n_open && keep && is_single(keep)) *decided |= UINT64_C(1) << w->slots[open];
     *domain = keep;
+    if (is_single(keep)) {
+        *decided |= w->set & d->open;
+        d->open &= ~w->set;
+    }
     return keep != 0;
 }
 
-static bool filter_wides(const struct small *c, uint32_t slot, uint64_t *domains, uint64_t *decided)
+static bool filter_wides(const struct small *c, uint32_t slot, struct domains *d, uint64_t *decided)
 {
     for (uint32_t word = 0; word * 64 < c->n_wide; word++)
-        for (uint64_t left = c->wide_of[slot][word]; left; left &= left - 1)
-            if (!filter_wide(c, &c->wide[word * 64 + lowest(left)], domains, decided)) return false;
+        for (uint64_t left = c->wide_of[slot][word] & ~d->entailed[word]; left; left &= left - 1)
+            if (!filter_wide(c, word * 64 + lowest(left), d, decided)) return false;
     return true;
 }
 
 /* What follows from the slots that were just decided. false: a domain is empty. */
-static bool check_forward(const struct small *c, uint64_t *domains, uint64_t decided)
+static bool check_forward(const struct small *c, struct domains *d, uint64_t decided)
 {
     while (decided) {
-        uint32_t x = lowest(decided), v = lowest(domains[x]);
+        uint32_t x = lowest(decided);
         decided &= decided - 1;
-        for (uint64_t left = c->linked[x]; left; left &= left - 1) {
-            uint32_t y = lowest(left);
-            const uint64_t *t = c->pairs[x * c->n + y];
-            uint64_t old = domains[y];
-            if (!t || !(old & ~t[v])) continue;
-            domains[y] = old & t[v];
-            if (!domains[y]) return false;
-            if (is_single(domains[y])) decided |= UINT64_C(1) << y;
-        }
-        if (c->n_wide && !filter_wides(c, x, domains, &decided)) return false;
+        uint64_t single = 0;
+        const uint64_t *rows = c->rows[x];
+        if (rows && !keep_row(d->of, rows + lowest(d->of[x]) * c->padded, c->padded, &single)) return false;
+        decided |= single & d->open;
+        d->open &= ~single;
+        if (c->n_wide && !filter_wides(c, x, d, &decided)) return false;
     }
     return true;
 }
 
 /* ---- counting ---- */
 
-static long double count_open(struct small *c, const uint64_t *domains, uint64_t set);
+static long double count_open(struct small *c, const struct domains *d, uint64_t set);
 
-static uint32_t choose(const uint64_t *domains, uint64_t set)
+static uint32_t choose(const struct domains *d, uint64_t set)
 {
-    uint32_t best = lowest(set);
-    int fewest = 65;
+    uint32_t best = lowest(set), fewest = 65;
     for (; set; set &= set - 1) {
-        int n = __builtin_popcountll(domains[lowest(set)]);
+        uint32_t n = count_of(d->of[lowest(set)]);
         if (n >= fewest) continue;
         fewest = n;
         best = lowest(set);
@@ -186,65 +253,122 @@ static uint32_t choose(const uint64_t *domains, uint64_t set)
     return best;
 }
 
-static long double branch(struct small *c, const uint64_t *domains, uint64_t component)
+static long double branch(struct small *c, const struct domains *d, uint64_t component)
 {
-    uint32_t x = choose(domains, component);
-    uint64_t below[SMALL];
+    uint32_t x = choose(d, component);
+    struct domains below;
     long double total = 0;
-    if (c->limit && c->result->nodes >= c->limit) c->result->complete = false;
-    c->result->nodes++;
-    for (uint64_t left = domains[x]; left && c->result->complete; left &= left - 1) {
-        memcpy(below, domains, c->n * sizeof *below);
-        below[x] = left & -left;
-        if (check_forward(c, below, UINT64_C(1) << x)) total += count_open(c, below, component);
+    for (uint64_t left = d->of[x]; left && c->result->complete; left &= left - 1) {
+        memcpy(&below, d, offsetof(struct domains, of) + c->padded * sizeof *below.of);
+        below.of[x] = left & -left;
+        below.open &= ~(UINT64_C(1) << x);
+        if (check_forward(c, &below, UINT64_C(1) << x)) total += count_open(c, &below, component);
     }
     return total;
 }
 
-/* The domains of the component and of what shares a constraint with it. */
-static uint32_t make_key(const struct small *c, const uint64_t *domains, uint64_t component, uint64_t *key)
+/* Values that x = v leaves to y. */
+static uint64_t beside(const struct small *c, const struct domains *d, uint32_t x, uint64_t v, uint32_t y)
 {
-    uint64_t around = component;
-    uint32_t n = 0;
-    for (uint64_t left = component; left; left &= left - 1)
-        around |= c->linked[lowest(left)];
-    key[n++] = around;
-    for (; around; around &= around - 1)
-        key[n++] = domains[lowest(around)];
-    return (uint32_t)(n * sizeof *key);
+    return d->of[y] & (c->rows[x] ? c->rows[x][lowest(v) * c->padded + y] : UINT64_MAX);
 }
 
-static long double count_component(struct small *c, const uint64_t *domains, uint64_t component)
+/* Two or three slots without a wider constraint among them. */
+static uint64_t count_few(const struct small *c, const struct domains *d, uint64_t component)
 {
-    if (is_single(component)) return __builtin_popcountll(domains[lowest(component)]);
-    bool pair = is_single(component & (component - 1));
-    if (pair || !count_table_pays(c->table)) return branch(c, domains, component);
+    uint32_t x = lowest(component), y = lowest(component & (component - 1));
+    uint64_t third = component & ~(UINT64_C(1) << x | UINT64_C(1) << y), total = 0;
+    for (uint64_t v = d->of[x]; v; v &= v - 1) {
+        uint64_t left = beside(c, d, x, v, y);
+        if (!third) {
+            total += count_of(left);
+            continue;
+        }
+        uint64_t rest = beside(c, d, x, v, lowest(third));
+        for (uint64_t w = left; w && rest; w &= w - 1)
+            total += count_of(rest & beside(c, d, y, w, lowest(third)));
+    }
+    return total;
+}
+
+/* Slots of the wide constraints of x that may still become false. */
+static uint64_t wide_around(const struct small *c, const struct domains *d, uint32_t x)
+{
+    uint64_t set = 0;
+    for (uint32_t word = 0; word * 64 < c->n_wide; word++)
+        for (uint64_t left = c->wide_of[x][word] & ~d->entailed[word]; left; left &= left - 1)
+            set |= c->wide[word * 64 + lowest(left)].set;
+    return set;
+}
+
+static bool is_few(const struct small *c, const struct domains *d, uint64_t component)
+{
+    uint64_t wide = 0;
+    if (count_of(component) > 3) return false;
+    for (uint64_t left = component; left && c->n_wide; left &= left - 1)
+        wide |= wide_around(c, d, lowest(left)) & component & ~(left & -left);
+    return !wide;
+}
+
+/* What the count depends on. Returns the words of the key. */
+static uint32_t make_key(const struct small *c, const struct domains *d, uint64_t component, uint64_t *key)
+{
+    uint64_t set = component;
+    uint32_t n = 0;
+    for (uint64_t left = component; left && c->n_wide; left &= left - 1)
+        set |= wide_around(c, d, lowest(left));
+    key[n++] = component;
+    key[n++] = set;
+    for (; set; set &= set - 1)
+        key[n++] = d->of[lowest(set)];
+    return n;
+}
+
+static uint64_t hash_words(const uint64_t *key, uint32_t n)
+{
+    uint64_t h = HASH_START;
+    for (uint32_t i = 0; i < n; i++)
+        h = ((h ^ key[i]) * UINT64_C(0x9e3779b97f4a7c15)) ^ h >> 29;
+    return hash_finish(h) | 1;
+}
+
+static long double count_component(struct small *c, const struct domains *d, uint64_t component)
+{
+    if (is_single(component)) return count_of(d->of[lowest(component)]);
+    if (c->limit && c->result->nodes >= c->limit) c->result->complete = false;
+    c->result->nodes++;
+    if (is_few(c, d, component)) return (long double)count_few(c, d, component);
+    if (!count_table_pays(c->table)) return branch(c, d, component);
     uint64_t key[KEY_WORDS];
     long double count;
-    uint32_t bytes = make_key(c, domains, component, key);
-    uint64_t hash = hash_finish(hash_bytes(HASH_START, key, bytes)) | 1;
+    uint32_t n = make_key(c, d, component, key), bytes = (uint32_t)(n * sizeof *key);
+    uint64_t hash = hash_words(key, n);
     if (count_table_find(c->table, hash, key, bytes, &count)) return count;
-    count = branch(c, domains, component);
+    count = branch(c, d, component);
     if (c->result->complete) count_table_add(c->table, hash, key, bytes, count);
     return count;
 }
 
-/* The product over the components of the undecided slots of a set. */
-static long double count_open(struct small *c, const uint64_t *domains, uint64_t set)
+/* The slots of `open` that constraints connect with its first one. */
+static uint64_t component_of(const struct small *c, const struct domains *d, uint64_t open)
 {
-    uint64_t open = 0;
+    uint64_t component = open & -open, front = component;
+    while (front && component != open) {
+        uint64_t more = (c->linked[lowest(front)] | wide_around(c, d, lowest(front))) & open & ~component;
+        component |= more;
+        front = (front & (front - 1)) | more;
+    }
+    return component;
+}
+
+/* The product over the components of the undecided slots of a set. */
+static long double count_open(struct small *c, const struct domains *d, uint64_t set)
+{
     long double product = 1;
-    for (; set; set &= set - 1)
-        if (!is_single(domains[lowest(set)])) open |= set & -set;
-    while (open && product > 0) {
-        uint64_t component = open & -open, front = component;
-        while (front) {
-            uint64_t more = c->linked[lowest(front)] & open & ~component;
-            component |= more;
-            front = (front & (front - 1)) | more;
-        }
+    for (uint64_t open = d->open & set; open && product > 0;) {
+        uint64_t component = component_of(c, d, open);
         open &= ~component;
-        product *= count_component(c, domains, component);
+        product *= count_component(c, d, component);
     }
     return product;
 }
@@ -253,18 +377,21 @@ bool count_small(const struct space_state *st, struct count_table *table, uint64
                  struct space_count *result)
 {
     const struct space *s = st->space;
-    if (!fits(s)) return false;
+    uint32_t n_wide;
+    if (!fits(s, &n_wide)) return false;
     struct arena *a = arena_new();
     struct small *c = ARENA_NEW(a, struct small);
-    uint64_t domains[SMALL] = {0}, decided = 0, all = 0;
+    struct domains d = {.open = 0};
+    uint64_t all = s->n_slots == SMALL ? UINT64_MAX : (UINT64_C(1) << s->n_slots) - 1;
     *c = (struct small){.s = s, .n = s->n_slots, .table = table, .result = result, .limit = limit};
+    c->wide = ARENA_ARRAY(a, struct wide, n_wide + 1);
+    c->padded = (c->n + LANES - 1) / LANES * LANES;
     set_up(c, a);
-    for (uint32_t i = 0; i < c->n; i++) {
-        domains[i] = state_word(st, i, 0);
-        all |= UINT64_C(1) << i;
-        if (is_single(domains[i])) decided |= UINT64_C(1) << i;
+    for (uint32_t i = 0; i < c->padded; i++) {
+        d.of[i] = i < c->n ? state_word(st, i, 0) : 1;
+        d.open |= (uint64_t)!is_single(d.of[i]) << i;
     }
-    if (check_forward(c, domains, decided)) result->solutions = count_open(c, domains, all);
+    if (check_forward(c, &d, all & ~d.open)) result->solutions = count_open(c, &d, all);
     arena_free(a);
     return true;
 }

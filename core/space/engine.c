@@ -73,7 +73,6 @@ void space_state_free(struct space_state *st)
     queue_free(&st->rows);
     queue_free(&st->quick);
     queue_free(&st->slow);
-    block_cache_free(&st->cache);
     free(st->triples);
     free(st->vector);
     free(st->trail);
@@ -157,6 +156,12 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
     }
 }
 
+void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
+{
+    notify(st, slot, lost, now);
+    queue_add(&st->pairs, slot);
+}
+
 /* Objects of squares take part in triangles from now on, or no longer. */
 static void notify_squares(struct space_state *st, uint32_t latent, uint8_t liveness)
 {
@@ -230,10 +235,9 @@ bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word, u
     notify(st, slot, old & ~now, now);
     if (info->square >= 0)
         state_queue_pair(st, slot);
-    else if (info->tuple_of >= 0) {
-        relation_update(st, &st->space->squares[info->tuple_of], info->row);
-        state_queue_row(st, (uint32_t)info->tuple_of, info->row);
-    } else if (slot >= st->space->n_slots)
+    else if (info->tuple_of >= 0)
+        relation_update(st, (uint32_t)info->tuple_of, info->row, info->tuple_choice, now);
+    else if (slot >= st->space->n_slots)
         notify_squares(st, slot - st->space->n_slots, (uint8_t)now);
     return true;
 }

@@ -21,6 +21,7 @@
 
 #define SPACE_NONE UINT32_MAX
 #define SPACE_MAX_PENDING 8
+#define SQUARE_YES UINT8_MAX
 #define TRIPLE_ENTRIES 4096          /* a power of two */
 #define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
 
@@ -171,18 +172,26 @@ struct watch_group {
     uint8_t how; /* enum watch_kind */
 };
 
+/* Where a pair choice of a square is, by slot. */
+struct square_pair {
+    const struct square *square;
+    const uint32_t *idle; /* bit m: mask m excludes no tuples of its objects that all values allow */
+    uint32_t at, back;    /* offsets in the vector: as seen from a, and from b */
+    uint32_t a, b;
+};
+
 /* A pair choice as a square of bytes, with the composition of its relation over triangles. Row a holds the
  * values left to (a, b) as seen from a; entries (a, a) and the padding are 0. */
 struct square {
     uint32_t n, offset, stride; /* objects; of row 0; of a row, a multiple of ROW_ALIGN */
     uint32_t n_values;
-    uint32_t live_bits, present_bits; /* offsets of words of 32 bits, by object: live; not dead */
-    const uint32_t *slots;            /* [a * n + b], both halves */
-    const uint32_t *liveness;         /* of each object, or NONE */
-    const uint32_t *member;           /* by latent object: its number here, or NONE */
-    const uint8_t *compose;           /* [mask ab * 256 + mask bc] -> mask ac */
-    const bool *allowed;              /* [(value ab * n_values + value bc) * n_values + value ac] */
-    bool neutral[256];                /* mask ab allows every ac, whatever bc is */
+    uint32_t live, present;   /* offsets of rows of SQUARE_YES and 0: objects that are live; not dead */
+    const uint32_t *slots;    /* [a * n + b], both halves */
+    const uint32_t *liveness; /* of each object, or NONE */
+    const uint32_t *member;   /* by latent object: its number here, or NONE */
+    const uint8_t *compose;   /* [mask ab * 256 + mask bc] -> mask ac */
+    const bool *allowed;      /* [(value ab * n_values + value bc) * n_values + value ac] */
+    bool narrow;              /* masks are below 32 */
     uint8_t mirror[256];
     uint32_t constraint;       /* the first of its triangle constraints */
     struct relation *relation; /* or NULL */
@@ -213,6 +222,7 @@ struct space {
     size_t cap_latent;
     uint32_t n_latent;
     struct square *squares;
+    struct square_pair *pairs; /* by slot */
     uint32_t n_squares;
     struct shape *shapes;
     size_t n_shapes, cap_shapes;
@@ -234,12 +244,6 @@ struct space {
     uint8_t *root; /* the vector after the first propagation; NULL: the space is empty */
     struct space_failure root_failure;
     uint32_t *group_first; /* slots of a group are consecutive: [group], [group + 1] */
-};
-
-/* A direct-mapped cache of struct row_block, see relation.c. */
-struct block_cache {
-    struct row_block *blocks;
-    uint64_t *keys;
 };
 
 /* A direct-mapped cache of what a TRIPLE leaves of three domains. */
@@ -267,8 +271,7 @@ struct space_state {
     size_t n_trail, cap_trail;
     bool trailing;
     struct work_queue pairs, rows, quick,
-        slow; /* square slots; objects of squares; tabulated instances; others */
-    struct block_cache cache;
+        slow;                            /* square slots; objects of squares; tabulated instances; others */
     struct triple_entry *triples;        /* TRIPLE_ENTRIES */
     uint32_t pending[SPACE_MAX_PENDING]; /* liveness slots of the instance at work that are only possible */
     uint32_t n_pending;
@@ -278,7 +281,8 @@ struct space_state {
     uint32_t *values;                        /* of the slots of an instance */
     uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
     uint32_t failed_pair;
-    uint64_t justified; /* combinations that justify.c looked at */
+    uint8_t lost[2 * ROW_MAX]; /* by two rows of a square */
+    uint64_t justified;        /* combinations that justify.c looked at */
 };
 
 /* Where every vector has a byte that reads as a live liveness slot; it is no part of the state. */
@@ -295,6 +299,9 @@ static inline uint64_t vector_word(const uint8_t *v, uint32_t offset, unsigned w
         return v[offset];
     case 2:
         return (uint64_t)(v[offset] | v[offset + 1] << 8);
+    case 4:
+        __builtin_memcpy(&x, v + offset, 4);
+        return x;
     default:
         __builtin_memcpy(&x, v + offset, 8);
         return x;
@@ -310,6 +317,9 @@ static inline void vector_set_word(uint8_t *v, uint32_t offset, unsigned width, 
     case 2:
         v[offset] = (uint8_t)x;
         v[offset + 1] = (uint8_t)(x >> 8);
+        break;
+    case 4:
+        __builtin_memcpy(v + offset, &x, 4);
         break;
     default:
         __builtin_memcpy(v + offset, &x, 8);
@@ -347,9 +357,14 @@ static inline bool state_dead(const struct space_state *st, const struct slot_in
     return false;
 }
 
-static inline bool square_bit(const struct space_state *st, uint32_t bits, uint32_t object)
+static inline bool square_is_live(const struct space_state *st, const struct square *sq, uint32_t object)
 {
-    return st->vector[bits + object / 8] >> object % 8 & 1;
+    return st->vector[sq->live + object];
+}
+
+static inline bool square_is_present(const struct space_state *st, const struct square *sq, uint32_t object)
+{
+    return st->vector[sq->present + object];
 }
 
 static inline int64_t expression_clamp(int64_t x)
@@ -439,6 +454,8 @@ struct space_state *state_new(const struct space *s);
 BASE_MUST_USE bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word,
                                        uint64_t allowed);
 BASE_MUST_USE bool state_propagate(struct space_state *st);
+/* A pair choice has lost values: queues what that concerns. */
+void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now);
 void state_queue_instance(struct space_state *st, uint32_t instance);
 /* Large shapes wait until the quick ones are done. */
 bool shape_is_slow(const struct shape *sh);
@@ -457,19 +474,22 @@ void square_fill(struct space_state *st, const struct square *sq); /* what follo
 void square_set_liveness(struct space_state *st, const struct square *sq, uint32_t object, uint8_t liveness);
 BASE_MUST_USE bool square_propagate_pair(struct space_state *st, uint32_t slot);
 BASE_MUST_USE bool square_propagate_row(struct space_state *st, uint32_t square, uint32_t object);
-BASE_MUST_USE bool square_restrict(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b,
-                                   uint8_t allowed);
+/* Removes values of row a from column `from` on, a multiple of ROW_ALIGN: those of the pair (a, from + i) are
+ * lost[i]. */
+BASE_MUST_USE bool square_lose(struct space_state *st, const struct square *sq, uint32_t a, uint32_t from,
+                               const uint8_t *lost);
 /* The first live pair with two or more values left, as a slot, or NONE. */
 uint32_t square_first_open(const struct space_state *st, const struct square *sq);
 
 /* relation.c: constraints of a pair choice and the enum choices of its two objects */
 void relation_find(struct space *s, struct square *sq); /* marks instances as related; before the layout */
 void relation_lay_out(struct square *sq, uint32_t *offset);
-void relation_update(struct space_state *st, const struct square *sq, uint32_t object);
+void relation_fill(struct space_state *st, const struct square *sq); /* the tuples of full domains */
+/* Removes tuples of an object of which a choice has lost values, and queues its row if that matters. */
+void relation_update(struct space_state *st, uint32_t square, uint32_t object, uint32_t choice, uint64_t now);
 BASE_MUST_USE bool relation_propagate_row(struct space_state *st, const struct square *sq, uint32_t a);
 BASE_MUST_USE bool relation_propagate_pair(struct space_state *st, const struct square *sq, uint32_t a,
                                            uint32_t b);
-void block_cache_free(struct block_cache *c);
 
 /* bounds.c: instances without a table */
 BASE_MUST_USE bool bounds_propagate(struct space_state *st, uint32_t instance);

@@ -5,16 +5,16 @@
  * the same choices are a *sort* and share the numbering of their tuples. A pair belongs to a *class*: the
  * values of P with the tuples of a and of b that its constraints allow together. There are few classes, so a
  * row of pairs is propagated at once: what object a, with the tuples left to it, allows in each class (a
- * struct row_block, cached by those tuples) against the masks of the pairs and the tuples of the partners
+ * block, the union of those of its tuples) against the masks of the pairs and the tuples of the partners
  * (rows_relate). This is arc consistency over the conjunction of the constraints of a pair, stronger than
  * over each of them.
  *
- * The tuples left to an object follow from the masks of its choices; the vector keeps them as planes of
- * bytes. */
+ * The tuples left to an object follow from the masks of its choices; the vector keeps them as words of 32
+ * bits. */
 #ifndef THRESH_SPACE_RELATION_H
 #define THRESH_SPACE_RELATION_H
 
-#include "core/space/rows.h"
+#include "core/space/internal.h"
 
 enum { RELATION_CHOICES = 4, RELATION_TUPLES = 8 * ROW_PLANES, RELATION_SORTS = 8 };
 
@@ -32,25 +32,35 @@ struct relation_class {
     uint32_t allowed[ROW_VALUES][RELATION_TUPLES];
 };
 
-/* Which classes the pairs of a row belong to; the row numbers them from 1. */
+/* Which classes the pairs of a row belong to; the row numbers them from 1. Rows without any have no blocks.
+ */
 struct relation_row {
     uint32_t n;
     uint16_t classes[ROW_CLASSES];
+    const uint8_t *blocks;      /* one for each tuple of the row's object, see rows.h */
+    const uint32_t *dominators; /* by tuple: others that allow the partners all that it allows */
+    const uint8_t *none;        /* of an object without tuples */
 };
 
 struct relation {
     int32_t choices[RELATION_CHOICES];
     uint32_t n_choices, n_planes, n_values;
-    uint32_t planes; /* offset of plane 0 */
+    uint32_t tuples; /* offset of the words of 32 bits, by object: its tuples */
+    uint32_t block_bytes;
     struct relation_sort sorts[RELATION_SORTS];
     uint32_t n_sorts;
     uint8_t *sort_of;  /* by object */
     uint32_t *slots;   /* [object * RELATION_CHOICES + choice], or NONE */
     uint8_t *local;    /* [a * stride + b]: class of the pair as its row numbers it, 0: none */
+    uint16_t *class;   /* [a * n + b]: 1 + class of the pair seen from a, 0: none */
     uint16_t *type_of; /* by object */
     struct relation_row *types;
     struct relation_class *classes;
+    uint32_t (*idle)[8]; /* by class, bit m: the values of mask m exclude no tuples that all values allow */
     uint32_t n_types, n_classes;
 };
+
+/* For struct square_pair: of the pair (a, b), as seen from a. */
+const uint32_t *relation_idle(const struct square *sq, uint32_t a, uint32_t b);
 
 #endif

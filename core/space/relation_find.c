@@ -278,8 +278,8 @@ static void fill_class(const struct finder *f, const struct member *m, size_t n,
     }
 }
 
-/* Classes 2 k and 2 k + 1 are the two views of one relation; class_of[a * n + b] is one more. */
-static void make_classes(struct finder *f, uint16_t *class_of)
+/* Classes 2 k and 2 k + 1 are the two views of one relation. */
+static void make_classes(struct finder *f)
 {
     int64_t *scratch = base_malloc((f->s->max_nodes + 1) * sizeof *scratch);
     const struct member **first = base_malloc(MAX_PAIR_CLASSES * sizeof *first);
@@ -300,12 +300,34 @@ static void make_classes(struct finder *f, uint16_t *class_of)
             count[k] = end - i;
             fill_class(f, &f->members[i], end - i, &f->r->classes[2 * k], &f->r->classes[2 * k + 1], scratch);
         }
-        class_of[a * f->sq->n + b] = (uint16_t)(2 * k + 1);
-        class_of[b * f->sq->n + a] = (uint16_t)(2 * k + 2);
+        f->r->class[a * f->sq->n + b] = (uint16_t)(2 * k + 1);
+        f->r->class[b * f->sq->n + a] = (uint16_t)(2 * k + 2);
     }
     free(scratch);
     free(first);
     free(count);
+}
+
+static bool is_idle(const struct relation *r, const struct relation_class *class, uint32_t mask)
+{
+    for (uint32_t x = 0; x < RELATION_TUPLES; x++) {
+        uint32_t all = 0, some = 0;
+        for (uint32_t p = 0; p < r->n_values; p++) {
+            all |= class->allowed[p][x];
+            some |= mask >> p & 1 ? class->allowed[p][x] : 0;
+        }
+        if (some != all) return false;
+    }
+    return true;
+}
+
+static void find_idle(struct finder *f)
+{
+    struct relation *r = f->r;
+    r->idle = arena_alloc(f->s->arena, r->n_classes * sizeof *r->idle);
+    for (uint32_t c = 0; c < r->n_classes; c++)
+        for (uint32_t mask = 0; mask < 1u << r->n_values; mask++)
+            r->idle[c][mask / 32] |= (uint32_t)is_idle(r, &r->classes[c], mask) << mask % 32;
 }
 
 /* ---- rows ---- */
@@ -324,26 +346,71 @@ static int compare_classes(const void *x, const void *y)
     return (*a > *b) - (*a < *b);
 }
 
+/* What an object with tuple x allows its partners; with NONE, an object without tuples. */
+static void fill_block(const struct relation *r, const struct relation_row *t, uint32_t x, uint8_t *out)
+{
+    for (uint32_t p = 0; p < r->n_values; p++) {
+        for (uint32_t k = 0; k < r->n_planes; k++) {
+            uint8_t *allows = out + (p * r->n_planes + k) * ROW_CLASSES;
+            allows[0] = 255;
+            for (uint32_t c = 0; c < t->n && x != SPACE_NONE; c++)
+                allows[c + 1] = (uint8_t)(r->classes[t->classes[c]].allowed[p][x] >> 8 * k);
+        }
+    }
+}
+
+/* Which blocks contain block x. */
+static uint32_t dominators(const uint8_t *blocks, uint32_t bytes, uint32_t n, uint32_t x)
+{
+    uint32_t found = 0;
+    for (uint32_t y = 0; y < n; y++) {
+        bool contains = y != x;
+        for (uint32_t i = 0; i < bytes && contains; i++)
+            contains = !(blocks[x * bytes + i] & ~blocks[y * bytes + i]);
+        found |= (uint32_t)contains << y;
+    }
+    return found;
+}
+
+static void make_blocks(struct finder *f, uint32_t n_tuples, struct relation_row *t)
+{
+    uint32_t bytes = f->r->block_bytes;
+    uint8_t *blocks = ARENA_ARRAY(f->s->arena, uint8_t, (n_tuples + 1) * bytes);
+    for (uint32_t x = 0; x < n_tuples; x++)
+        fill_block(f->r, t, x, blocks + x * bytes);
+    fill_block(f->r, t, SPACE_NONE, blocks + n_tuples * bytes);
+    t->blocks = blocks;
+    t->none = blocks + n_tuples * bytes;
+    uint32_t *dominating = ARENA_ARRAY(f->s->arena, uint32_t, n_tuples);
+    for (uint32_t x = 0; x < n_tuples; x++)
+        dominating[x] = dominators(blocks, bytes, n_tuples, x);
+    t->dominators = dominating;
+}
+
 /* The type of a row: its classes in ascending order, or as many of them as there is room for. */
-static void make_type(struct finder *f, const uint16_t *class_of, uint32_t a)
+static void make_type(struct finder *f, uint32_t a)
 {
     struct relation *r = f->r;
     struct relation_row t = {0};
     for (uint32_t b = 0; b < f->sq->n; b++) {
-        uint16_t c = class_of[a * f->sq->n + b];
+        uint16_t c = r->class[a * f->sq->n + b];
         if (c && t.n < ROW_CLASSES - 1 && !local_class(&t, (uint16_t)(c - 1)))
             t.classes[t.n++] = (uint16_t)(c - 1);
     }
     qsort(t.classes, t.n, sizeof t.classes[0], compare_classes);
     uint32_t k = 0;
-    while (k < r->n_types && memcmp(&r->types[k], &t, sizeof t))
+    while (k < r->n_types &&
+           (r->types[k].n != t.n || memcmp(r->types[k].classes, t.classes, sizeof t.classes)))
         k++;
-    if (k == r->n_types) r->types[r->n_types++] = t;
+    if (k == r->n_types) {
+        make_blocks(f, r->sorts[r->sort_of[a]].n, &t);
+        r->types[r->n_types++] = t;
+    }
     r->type_of[a] = (uint16_t)k;
 }
 
 /* Pairs whose class finds no room in one of its two rows keep their instances. */
-static void make_rows(struct finder *f, const uint16_t *class_of, uint32_t stride)
+static void make_rows(struct finder *f, uint32_t stride)
 {
     struct relation *r = f->r;
     uint32_t n = f->sq->n;
@@ -351,24 +418,24 @@ static void make_rows(struct finder *f, const uint16_t *class_of, uint32_t strid
     r->type_of = ARENA_ARRAY(f->s->arena, uint16_t, n);
     r->types = ARENA_ARRAY(f->s->arena, struct relation_row, n);
     for (uint32_t a = 0; a < n; a++)
-        make_type(f, class_of, a);
+        make_type(f, a);
     for (uint32_t a = 0; a < n; a++) {
         for (uint32_t b = a + 1; b < n; b++) {
-            if (!class_of[a * n + b]) continue;
-            uint32_t ab = local_class(&r->types[r->type_of[a]], (uint16_t)(class_of[a * n + b] - 1)),
-                     ba = local_class(&r->types[r->type_of[b]], (uint16_t)(class_of[b * n + a] - 1));
-            if (!ab || !ba) continue;
-            r->local[a * stride + b] = (uint8_t)ab;
-            r->local[b * stride + a] = (uint8_t)ba;
+            uint16_t *ab = &r->class[a * n + b], *ba = &r->class[b * n + a];
+            if (!*ab) continue;
+            uint32_t in_a = local_class(&r->types[r->type_of[a]], (uint16_t)(*ab - 1)),
+                     in_b = local_class(&r->types[r->type_of[b]], (uint16_t)(*ba - 1));
+            if (!in_a || !in_b) *ab = *ba = 0;
+            r->local[a * stride + b] = (uint8_t)(*ab ? in_a : 0);
+            r->local[b * stride + a] = (uint8_t)(*ba ? in_b : 0);
         }
     }
 }
 
-static void mark_related(const struct finder *f, uint32_t stride)
+static void mark_related(const struct finder *f)
 {
     for (size_t i = 0; i < f->n_pairs; i++) {
-        uint32_t a = f->members[i].pair / f->sq->n, b = f->members[i].pair % f->sq->n;
-        if (f->r->local[a * stride + b]) f->s->instances[f->members[i].instance].related = true;
+        if (f->r->class[f->members[i].pair]) f->s->instances[f->members[i].instance].related = true;
     }
     for (uint32_t a = 0; a < f->sq->n; a++) {
         for (uint32_t c = 0; c < f->r->n_choices; c++) {
@@ -401,12 +468,14 @@ void relation_find(struct space *s, struct square *sq)
     collect_members(&f);
     if (f.n) qsort(f.members, f.n, sizeof *f.members, compare_members);
     if (f.n && find_sorts(&f) && make_tuples(&f)) {
-        uint16_t *class_of = base_calloc((size_t)sq->n * sq->n, sizeof *class_of);
-        make_classes(&f, class_of);
-        make_rows(&f, class_of, stride);
-        mark_related(&f, stride);
+        f.r->class = ARENA_ARRAY(s->arena, uint16_t, (size_t)sq->n * sq->n);
+        f.r->block_bytes =
+            (f.r->n_values * f.r->n_planes * ROW_CLASSES + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
+        make_classes(&f);
+        find_idle(&f);
+        make_rows(&f, stride);
+        mark_related(&f);
         sq->relation = f.r;
-        free(class_of);
     }
     free(f.index_of);
     free(f.members);

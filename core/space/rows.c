@@ -2,70 +2,111 @@
  * shuffle. */
 #include "core/space/rows.h"
 
+#include <string.h>
+
+#include "core/base/attr.h"
+
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
-bool rows_plain_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, uint32_t n,
-                        uint8_t *out, uint32_t *changed)
+/* ---- the plain forms ---- */
+
+void rows_plain_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, uint32_t n,
+                       uint8_t *out)
+{
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (uint8_t)(present[i] & ~table[via[i]]);
+}
+
+bool rows_plain_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost)
 {
     bool any = false;
     for (uint32_t i = 0; i < n; i++) {
-        out[i] = row[i] & table[via[i]];
-        if (i % 32 == 0) changed[i / 32] = 0;
-        changed[i / 32] |= (uint32_t)(out[i] != row[i]) << i % 32;
-        any = any || out[i] != row[i];
+        lost[i] = row[i] & forbidden[i];
+        any = any || lost[i];
     }
     return any;
 }
 
-static uint8_t relate_lane(const struct row_relation *r, const struct row_block *block, uint32_t i,
-                           uint8_t *kept)
+bool rows_plain_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                        const uint8_t *present, uint32_t n, uint8_t *lost)
 {
-    uint8_t supported = 0;
-    for (unsigned p = 0; p < r->n_values; p++) {
-        uint8_t any = 0;
-        for (uint32_t k = 0; k < r->n_planes; k++)
-            any |= block->allows[p][k][r->classes[i]] & r->tuples[k * r->stride + i];
-        if (!any || !(r->pairs[i] >> p & 1)) continue;
-        supported |= (uint8_t)(1u << p);
-        for (uint32_t k = 0; k < r->n_planes; k++)
-            kept[k] |= block->allows[p][k][r->classes[i]];
-    }
-    return supported;
+    rows_plain_forbid(y, x_table, present, n, lost);
+    rows_plain_forbid(x, y_table, present, n, lost + n);
+    bool any = rows_plain_meet(x, lost, n, lost);
+    return rows_plain_meet(y, lost + n, n, lost + n) || any;
 }
 
-void rows_plain_relate(const struct row_relation *r, const struct row_block *block, uint32_t n,
-                       uint8_t *pairs, uint8_t (*tuples)[ROW_MAX], uint32_t *changed_pairs,
-                       uint32_t *changed_tuples)
+uint32_t rows_plain_lanes(const uint8_t *row)
 {
+    return ~rows_plain_lanes_with(row, 0);
+}
+
+uint32_t rows_plain_lanes_with(const uint8_t *row, uint8_t mask)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        lanes |= (uint32_t)(row[i] == mask) << i;
+    return lanes;
+}
+
+void rows_plain_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out)
+{
+    memset(out, 0, bytes);
+    for (uint32_t m = which; m; m &= m - 1)
+        for (uint32_t i = 0; i < bytes; i++)
+            out[i] |= blocks[(uint32_t)__builtin_ctz(m) * bytes + i];
+}
+
+static uint32_t allowed_tuples(const uint8_t *block, unsigned p, uint32_t n_planes, uint8_t class)
+{
+    uint32_t tuples = 0;
+    for (uint32_t k = 0; k < n_planes; k++)
+        tuples |= (uint32_t)block[(p * n_planes + k) * ROW_CLASSES + class] << 8 * k;
+    return tuples;
+}
+
+unsigned rows_plain_relate(const struct row_relation *r, const uint8_t *block, uint32_t n,
+                           uint8_t *lost_pairs, uint8_t *lost_tuples)
+{
+    unsigned any = 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint8_t kept[ROW_PLANES] = {0};
-        if (i % 32 == 0) changed_pairs[i / 32] = changed_tuples[i / 32] = 0;
-        pairs[i] = relate_lane(r, block, i, kept);
-        changed_pairs[i / 32] |= (uint32_t)(pairs[i] != r->pairs[i]) << i % 32;
-        bool lost = false;
-        for (uint32_t k = 0; k < r->n_planes; k++) {
-            tuples[k][i] = kept[k] & r->tuples[k * r->stride + i];
-            lost = lost || tuples[k][i] != r->tuples[k * r->stride + i];
+        uint32_t tuples, kept = 0, supported = 0;
+        memcpy(&tuples, r->tuples + 4 * i, 4);
+        for (unsigned p = 0; p < r->n_values; p++) {
+            uint32_t allowed = allowed_tuples(block, p, r->n_planes, r->classes[i]);
+            if (!(r->pairs[i] >> p & 1) || !(allowed & tuples)) continue;
+            supported |= 1u << p;
+            kept |= allowed;
         }
-        changed_tuples[i / 32] |= (uint32_t)lost << i % 32;
+        lost_pairs[i] = (uint8_t)(r->pairs[i] & ~supported & r->present[i]);
+        lost_tuples[i] = r->pairs[i] && tuples & ~kept ? r->present[i] : 0;
+        any |= (lost_pairs[i] ? ROWS_LOSE_PAIRS : 0u) | (lost_tuples[i] ? ROWS_LOSE_TUPLES : 0u);
     }
+    return any;
 }
 
-void rows_plain_open(const uint8_t *row, uint32_t n, uint32_t *open)
+void rows_plain_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *open)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (i % 32 == 0) open[i / 32] = 0;
-        open[i / 32] |= (uint32_t)((row[i] & (row[i] - 1)) != 0) << i % 32;
+        open[i / 32] |= (uint32_t)((row[i] & (row[i] - 1) & among[i]) != 0) << i % 32;
     }
 }
 
 #ifdef __AVX2__
 
+/* ---- with vectors of 32 bytes ---- */
+
 static __m256i load(const void *at)
 {
     return _mm256_loadu_si256(at);
+}
+
+static void store(uint8_t *at, __m256i x)
+{
+    _mm256_storeu_si256((void *)at, x);
 }
 
 static __m256i load_twice(const uint8_t *at)
@@ -73,26 +114,104 @@ static __m256i load_twice(const uint8_t *at)
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)at));
 }
 
-static uint32_t differs(__m256i x, __m256i y)
+static bool is_zero(__m256i x)
 {
-    return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, y));
+    return _mm256_testz_si256(x, x);
 }
 
-bool rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, bool narrow, uint32_t n,
-                  uint8_t *out, uint32_t *changed)
+/* A table of 32 entries. */
+struct table {
+    __m256i low, high;
+};
+
+static struct table load_table(const uint8_t *at)
 {
-    if (!narrow) return rows_plain_compose(row, via, table, n, out, changed);
-    uint32_t any = 0;
-    __m256i low = load_twice(table), high = load_twice(table + 16);
-    for (uint32_t i = 0; i < n; i += 32) {
-        __m256i r = load(row + i), v = load(via + i);
-        __m256i looked = _mm256_blendv_epi8(_mm256_shuffle_epi8(low, v), _mm256_shuffle_epi8(high, v),
-                                            _mm256_slli_epi16(v, 3));
-        __m256i x = _mm256_and_si256(r, looked);
-        _mm256_storeu_si256((void *)(out + i), x);
-        any |= changed[i / 32] = differs(x, r);
+    return (struct table){load_twice(at), load_twice(at + 16)};
+}
+
+static __m256i look_up(struct table t, __m256i via)
+{
+    return _mm256_blendv_epi8(_mm256_shuffle_epi8(t.low, via), _mm256_shuffle_epi8(t.high, via),
+                              _mm256_slli_epi16(via, 3));
+}
+
+void rows_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, bool narrow, uint32_t n,
+                 uint8_t *out)
+{
+    if (!narrow) {
+        rows_plain_forbid(via, table, present, n, out);
+        return;
     }
-    return any != 0;
+    struct table t = load_table(table);
+    for (uint32_t i = 0; i < n; i += 32)
+        store(out + i, _mm256_andnot_si256(look_up(t, load(via + i)), load(present + i)));
+}
+
+bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost)
+{
+    __m256i any = _mm256_setzero_si256();
+    for (uint32_t i = 0; i < n; i += 32) {
+        __m256i x = _mm256_and_si256(load(row + i), load(forbidden + i));
+        store(lost + i, x);
+        any = _mm256_or_si256(any, x);
+    }
+    return !is_zero(any);
+}
+
+bool rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                  const uint8_t *present, uint32_t n, uint8_t *lost)
+{
+    struct table to_x = load_table(x_table), to_y = load_table(y_table);
+    __m256i any = _mm256_setzero_si256();
+    for (uint32_t i = 0; i < n; i += 32) {
+        __m256i x_row = load(x + i), y_row = load(y + i), lanes = load(present + i);
+        __m256i x_lost = _mm256_and_si256(_mm256_andnot_si256(look_up(to_x, y_row), x_row), lanes),
+                y_lost = _mm256_and_si256(_mm256_andnot_si256(look_up(to_y, x_row), y_row), lanes);
+        store(lost + i, x_lost);
+        store(lost + n + i, y_lost);
+        any = _mm256_or_si256(any, _mm256_or_si256(x_lost, y_lost));
+    }
+    return !is_zero(any);
+}
+
+uint32_t rows_lanes(const uint8_t *row)
+{
+    return ~rows_lanes_with(row, 0);
+}
+
+uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask)
+{
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(row), _mm256_set1_epi8((char)mask)));
+}
+
+void rows_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out)
+{
+    for (uint32_t i = 0; i < bytes; i += 32) {
+        __m256i x = _mm256_setzero_si256();
+        for (uint32_t m = which; m; m &= m - 1)
+            x = _mm256_or_si256(x, load(blocks + (uint32_t)__builtin_ctz(m) * bytes + i));
+        store(out + i, x);
+    }
+}
+
+/* planes[k] gets byte k of each of 32 words. */
+BASE_INLINE void split_words(const uint8_t *words, __m256i *planes)
+{
+    const __m256i by_byte = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0, 4, 8,
+                                             12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m256i in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i w[4];
+    for (unsigned q = 0; q < 4; q++)
+        w[q] = _mm256_shuffle_epi8(load(words + 32 * q), by_byte);
+    __m256i low[2], high[2];
+    for (unsigned h = 0; h < 2; h++) {
+        low[h] = _mm256_unpacklo_epi32(w[2 * h], w[2 * h + 1]);
+        high[h] = _mm256_unpackhi_epi32(w[2 * h], w[2 * h + 1]);
+    }
+    planes[0] = _mm256_permutevar8x32_epi32(_mm256_unpacklo_epi64(low[0], low[1]), in_order);
+    planes[1] = _mm256_permutevar8x32_epi32(_mm256_unpackhi_epi64(low[0], low[1]), in_order);
+    planes[2] = _mm256_permutevar8x32_epi32(_mm256_unpacklo_epi64(high[0], high[1]), in_order);
+    planes[3] = _mm256_permutevar8x32_epi32(_mm256_unpackhi_epi64(high[0], high[1]), in_order);
 }
 
 struct lanes {
@@ -100,13 +219,13 @@ struct lanes {
 };
 
 /* One value of the pair in 32 lanes. */
-static void relate_value(struct lanes *l, const struct row_block *block, unsigned p, uint32_t n_planes,
-                         __m256i classes)
+BASE_INLINE void relate_value(struct lanes *l, const uint8_t *block, __m256i bit, __m256i classes,
+                              uint32_t n_planes)
 {
-    const __m256i zero = _mm256_setzero_si256(), bit = _mm256_set1_epi8((char)(1 << p));
+    const __m256i zero = _mm256_setzero_si256();
     __m256i allowed[ROW_PLANES], any = zero;
     for (uint32_t k = 0; k < n_planes; k++) {
-        allowed[k] = _mm256_shuffle_epi8(load_twice(block->allows[p][k]), classes);
+        allowed[k] = _mm256_shuffle_epi8(load_twice(block + k * ROW_CLASSES), classes);
         any = _mm256_or_si256(any, _mm256_and_si256(allowed[k], l->tuples[k]));
     }
     __m256i has = _mm256_and_si256(_mm256_andnot_si256(_mm256_cmpeq_epi8(any, zero), bit), l->pairs);
@@ -116,55 +235,102 @@ static void relate_value(struct lanes *l, const struct row_block *block, unsigne
         l->kept[k] = _mm256_or_si256(l->kept[k], _mm256_and_si256(chosen, allowed[k]));
 }
 
-void rows_relate(const struct row_relation *r, const struct row_block *block, uint32_t n, uint8_t *pairs,
-                 uint8_t (*tuples)[ROW_MAX], uint32_t *changed_pairs, uint32_t *changed_tuples)
+/* rows_relate() with a number of planes that the compiler knows. */
+BASE_INLINE unsigned relate_planes(const struct row_relation *r, const uint8_t *block, uint32_t n,
+                                   uint8_t *lost_pairs, uint8_t *lost_tuples, uint32_t n_planes)
 {
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i any_pairs = zero, any_tuples = zero;
     for (uint32_t i = 0; i < n; i += 32) {
         struct lanes l = {.pairs = load(r->pairs + i)};
-        __m256i classes = load(r->classes + i);
-        for (uint32_t k = 0; k < r->n_planes; k++)
-            l.tuples[k] = load(r->tuples + k * r->stride + i);
-        for (unsigned p = 0; p < r->n_values; p++)
-            relate_value(&l, block, p, r->n_planes, classes);
-        _mm256_storeu_si256((void *)(pairs + i), l.supported);
-        changed_pairs[i / 32] = differs(l.supported, l.pairs);
-        changed_tuples[i / 32] = 0;
-        for (uint32_t k = 0; k < r->n_planes; k++) {
-            __m256i x = _mm256_and_si256(l.kept[k], l.tuples[k]);
-            _mm256_storeu_si256((void *)(tuples[k] + i), x);
-            changed_tuples[i / 32] |= differs(x, l.tuples[k]);
+        __m256i classes = load(r->classes + i), present = load(r->present + i), bit = _mm256_set1_epi8(1);
+        split_words(r->tuples + 4 * i, l.tuples);
+        for (unsigned p = 0; p < r->n_values; p++) {
+            relate_value(&l, block + p * n_planes * ROW_CLASSES, bit, classes, n_planes);
+            bit = _mm256_add_epi8(bit, bit);
         }
+        __m256i pairs = _mm256_and_si256(_mm256_andnot_si256(l.supported, l.pairs), present), tuples = zero;
+        for (uint32_t k = 0; k < n_planes; k++)
+            tuples = _mm256_or_si256(tuples, _mm256_andnot_si256(l.kept[k], l.tuples[k]));
+        __m256i none = _mm256_or_si256(_mm256_cmpeq_epi8(tuples, zero), _mm256_cmpeq_epi8(l.pairs, zero));
+        tuples = _mm256_andnot_si256(none, present);
+        store(lost_pairs + i, pairs);
+        store(lost_tuples + i, tuples);
+        any_pairs = _mm256_or_si256(any_pairs, pairs);
+        any_tuples = _mm256_or_si256(any_tuples, tuples);
+    }
+    return (is_zero(any_pairs) ? 0 : ROWS_LOSE_PAIRS) | (is_zero(any_tuples) ? 0 : ROWS_LOSE_TUPLES);
+}
+
+unsigned rows_relate(const struct row_relation *r, const uint8_t *block, uint32_t n, uint8_t *lost_pairs,
+                     uint8_t *lost_tuples)
+{
+    switch (r->n_planes) {
+    case 1:
+        return relate_planes(r, block, n, lost_pairs, lost_tuples, 1);
+    case 2:
+        return relate_planes(r, block, n, lost_pairs, lost_tuples, 2);
+    case 3:
+        return relate_planes(r, block, n, lost_pairs, lost_tuples, 3);
+    default:
+        return relate_planes(r, block, n, lost_pairs, lost_tuples, 4);
     }
 }
 
-void rows_open(const uint8_t *row, uint32_t n, uint32_t *open)
+void rows_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *open)
 {
     const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi8(1);
     for (uint32_t i = 0; i < n; i += 32) {
-        __m256i r = load(row + i);
+        __m256i r = _mm256_and_si256(load(row + i), load(among + i));
         __m256i rest = _mm256_and_si256(r, _mm256_sub_epi8(r, one));
-        open[i / 32] = differs(rest, zero);
+        open[i / 32] = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(rest, zero));
     }
 }
 
 #else
 
-bool rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, bool narrow, uint32_t n,
-                  uint8_t *out, uint32_t *changed)
+void rows_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, bool narrow, uint32_t n,
+                 uint8_t *out)
 {
     (void)narrow;
-    return rows_plain_compose(row, via, table, n, out, changed);
+    rows_plain_forbid(via, table, present, n, out);
 }
 
-void rows_relate(const struct row_relation *r, const struct row_block *block, uint32_t n, uint8_t *pairs,
-                 uint8_t (*tuples)[ROW_MAX], uint32_t *changed_pairs, uint32_t *changed_tuples)
+bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost)
 {
-    rows_plain_relate(r, block, n, pairs, tuples, changed_pairs, changed_tuples);
+    return rows_plain_meet(row, forbidden, n, lost);
 }
 
-void rows_open(const uint8_t *row, uint32_t n, uint32_t *open)
+bool rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                  const uint8_t *present, uint32_t n, uint8_t *lost)
 {
-    rows_plain_open(row, n, open);
+    return rows_plain_compose(x, y, x_table, y_table, present, n, lost);
+}
+
+uint32_t rows_lanes(const uint8_t *row)
+{
+    return rows_plain_lanes(row);
+}
+
+uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask)
+{
+    return rows_plain_lanes_with(row, mask);
+}
+
+void rows_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out)
+{
+    rows_plain_unite(blocks, bytes, which, out);
+}
+
+unsigned rows_relate(const struct row_relation *r, const uint8_t *block, uint32_t n, uint8_t *lost_pairs,
+                     uint8_t *lost_tuples)
+{
+    return rows_plain_relate(r, block, n, lost_pairs, lost_tuples);
+}
+
+void rows_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *open)
+{
+    rows_plain_open(row, among, n, open);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* The inner loops of propagation: look-ups on rows of bytes, 32 at a time where the processor can (AVX2).
  *
- * A row holds one byte for each of up to `n` objects; n is a multiple of ROW_ALIGN, rows are padded. Results
- * go to buffers of the caller, who decides which lanes may change; bit i of `changed` (32 lanes a word) says
- * that lane i differs from the input. Each loop has a plain form with the same results. */
+ * A row holds one byte for each of up to `n` objects; n is a multiple of ROW_ALIGN, rows are padded. Loops
+ * that remove values leave the row as it is and say what each lane loses. `present` has 255 in the lanes
+ * that may lose something, and 0 in the others. Each loop has a plain form with the same results. */
 #ifndef THRESH_SPACE_ROWS_H
 #define THRESH_SPACE_ROWS_H
 
@@ -11,39 +11,59 @@
 
 enum { ROW_ALIGN = 32, ROW_MAX = 1024, ROW_VALUES = 8, ROW_PLANES = 4, ROW_CLASSES = 16 };
 
-/* out[i] = row[i] & table[via[i]]; returns whether any lane changed. `table` has 256 entries; if `narrow`,
- * via[i] < 32 in every lane. */
-bool rows_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, bool narrow, uint32_t n,
-                  uint8_t *out, uint32_t *changed);
+/* out[i] = present[i] & ~table[via[i]]: what a row loses by way of another one. `table` has 256 entries, or
+ * 32 if `narrow`: then via[i] < 32 in every lane. */
+void rows_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, bool narrow, uint32_t n,
+                 uint8_t *out);
+/* lost[i] = row[i] & forbidden[i]; returns whether any lane loses something. */
+bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost);
+/* What two rows of masks below 32 lose by way of each other: x at lost, y at lost + n; returns whether any
+ * lane loses something. */
+bool rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                  const uint8_t *present, uint32_t n, uint8_t *lost);
 
-/* What one object allows its partners, by class of the pair: bit j of byte allows[p][k][c] is set if a
- * partner in class c may have tuple 8 k + j when the pair has value p. Class 0 has no relation: all bits are
- * set. */
-struct row_block {
-    uint8_t allows[ROW_VALUES][ROW_PLANES][ROW_CLASSES];
-};
+/* A block says what one object allows its partners, by class of the pair: bit j of byte
+ * [(p * n_planes + k) * ROW_CLASSES + class] is set if a partner in the class may have tuple 8 k + j when the
+ * pair has value p. Class 0 has no relation: all its bits are set. Blocks are padded to ROW_ALIGN bytes. */
+enum { ROW_BLOCK_MAX = ROW_VALUES * ROW_PLANES * ROW_CLASSES };
+
+/* out = the union of some of the blocks of `bytes` bytes each: bit i of `which` stands for block i. */
+void rows_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out);
 
 struct row_relation {
     const uint8_t *classes; /* of the pair with each partner */
     const uint8_t *pairs;   /* mask of the values left to each pair */
-    const uint8_t *tuples;  /* of plane 0; plane k is k * stride further: tuples left to each partner */
-    uint32_t n_values, n_planes, stride;
+    const uint8_t *tuples;  /* left to each partner: words of 32 bits */
+    const uint8_t *present;
+    uint32_t n_values, n_planes;
 };
 
-/* Removes values of pairs that no tuple of the partner supports, then tuples of partners that no value of the
- * pair supports. */
-void rows_relate(const struct row_relation *r, const struct row_block *block, uint32_t n, uint8_t *pairs,
-                 uint8_t (*tuples)[ROW_MAX], uint32_t *changed_pairs, uint32_t *changed_tuples);
+enum { ROWS_LOSE_PAIRS = 1, ROWS_LOSE_TUPLES = 2 };
 
-/* Lanes with two or more bits set. */
-void rows_open(const uint8_t *row, uint32_t n, uint32_t *open);
+/* lost_pairs[i]: the values of the pair that no tuple of the partner supports. lost_tuples[i] is not 0 if the
+ * pair has values, and the partner tuples that none of them supports. Returns which of the two are not all
+ * 0. */
+unsigned rows_relate(const struct row_relation *r, const uint8_t *block, uint32_t n, uint8_t *lost_pairs,
+                     uint8_t *lost_tuples);
+
+/* Lanes of `among` (255 or 0) with two or more bits set: bit i % 32 of open[i / 32]. */
+void rows_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *open);
+
+/* Which of 32 lanes are not 0; which are `mask`. */
+uint32_t rows_lanes(const uint8_t *row);
+uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask);
 
 /* The plain forms, which define the results. */
-bool rows_plain_compose(const uint8_t *row, const uint8_t *via, const uint8_t *table, uint32_t n,
-                        uint8_t *out, uint32_t *changed);
-void rows_plain_relate(const struct row_relation *r, const struct row_block *block, uint32_t n,
-                       uint8_t *pairs, uint8_t (*tuples)[ROW_MAX], uint32_t *changed_pairs,
-                       uint32_t *changed_tuples);
-void rows_plain_open(const uint8_t *row, uint32_t n, uint32_t *open);
+void rows_plain_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, uint32_t n,
+                       uint8_t *out);
+bool rows_plain_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost);
+bool rows_plain_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                        const uint8_t *present, uint32_t n, uint8_t *lost);
+uint32_t rows_plain_lanes(const uint8_t *row);
+uint32_t rows_plain_lanes_with(const uint8_t *row, uint8_t mask);
+void rows_plain_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out);
+unsigned rows_plain_relate(const struct row_relation *r, const uint8_t *block, uint32_t n,
+                           uint8_t *lost_pairs, uint8_t *lost_tuples);
+void rows_plain_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *open);
 
 #endif
