@@ -33,6 +33,8 @@ struct tune_options {
     const char *store;       /* file; NULL: none */
     const char *listen;      /* endpoint for agents; NULL: embedded */
     int stop_fd;             /* readable: end early; -1: none */
+    size_t most_text_bytes;  /* longer texts are not measured; 0: 64 KiB */
+    uint64_t patience;       /* ends after so many in a row that are not measured; 0: 5,000 */
     struct bb_options lowering;
 };
 
@@ -54,6 +56,7 @@ struct tune_report {
     double speedup;                 /* naive over best; median of the rounds' ratios */
     bool quoted;                    /* measured again after the search */
     bool interrupted, exhausted;
+    bool barren;         /* options.patience implementations in a row were not worth measuring */
     uint64_t found_at;   /* evaluations when the best was found */
     uint64_t audited;    /* measured although the bound had left them out */
     uint64_t violations; /* measured times below the bound, by more than 2 % */

@@ -20,6 +20,7 @@
 
 enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200 };
 static const size_t most_text_bytes = 64 << 10;
+static const uint64_t default_patience = 5000;
 static const double batch_ns = 30e6, least_limit_ns = 20e6, first_limit_ns = 2e9;
 static const char duplicate[] = "duplicate", oversized[] = "oversized";
 
@@ -142,6 +143,8 @@ static void report_search(struct tune *t, const struct job *job, const struct st
     struct tune_report *r = &t->report;
     struct mcts_outcome outcome = {MCTS_FAILED, e->median_ns};
     r->evaluations += !left_out(e->status);
+    t->unmeasured = left_out(e->status) ? t->unmeasured + 1 : 0;
+    r->barren = t->unmeasured >= (t->options.patience ? t->options.patience : default_patience);
     if (strcmp(e->status, duplicate) == 0) {
         outcome.kind = MCTS_DUPLICATE;
         r->duplicates++;
@@ -222,9 +225,9 @@ static double limit_ns(const struct tune *t)
  */
 static const char *judge(struct tune *t, const struct candidate *c, char *why, size_t n)
 {
-    size_t bytes = strlen(c->kernel.source);
+    size_t bytes = strlen(c->kernel.source), most = t->options.most_text_bytes;
     if (!note_kernel(t, c->hash)) return duplicate;
-    if (bytes > most_text_bytes) {
+    if (bytes > (most ? most : most_text_bytes)) {
         snprintf(why, n, "a text of %zu bytes: its code overflows the caches for code", bytes);
         return oversized;
     }
@@ -260,7 +263,8 @@ static bool time_is_over(const struct tune *t)
 static bool may_draw(const struct tune *t)
 {
     bool budget = t->options.evaluations == 0 || t->dispatched < t->options.evaluations;
-    return t->naive_done && budget && !t->report.exhausted && !t->broken && !time_is_over(t);
+    return t->naive_done && budget && !t->report.exhausted && !t->report.barren && !t->broken &&
+           !time_is_over(t);
 }
 
 /* The next job that an agent must measure: one that is queued, else a new one. NULL: none now. */

@@ -61,6 +61,7 @@ struct tune {
     uint64_t drawn;       /* implementations that the tree handed out */
     uint64_t dispatched;  /* jobs sent for a first time or settled without sending; not those left out */
     unsigned stuck;       /* draws in a row that found nothing */
+    uint64_t unmeasured;  /* implementations in a row that were left out */
     unsigned last_audits; /* draws below cuts of an exhausted tree */
     bool naive_done, broken, stopping;
     double started_s, earlier_s; /* monotonic clock; seconds spent by the resumed run */

@@ -1,21 +1,23 @@
 /* Propagation of formulas over many slots by bounds (HC4: F. Benhamou et al., "Revising hull and box
  * consistency", ICLP 1999).
  *
- * Forward: the interval of every node from those of its operands. Backward: the root must be true; each node
- * whose interval shrank shrinks its operands. Booleans are intervals within [0, 1]. When a single slot is
- * left open its values are tried one by one, so a formula is exact on its last choice; monotone ones
- * (views.c) need no such check at a leaf. Arithmetic saturates at SPACE_BIG. */
+ * Forward: the interval of every node from those of its operands; cells.h keeps them. Backward, here: the
+ * root must be true; each node whose interval shrank shrinks its operands. When a single slot is left open
+ * its values are tried one by one, so a formula is exact on its last choice; monotone ones (views.c) need no
+ * such check at a leaf. */
 #include <string.h>
 
 #include "core/base/panic.h"
-#include "core/space/internal.h"
+#include "core/space/cells.h"
 
 struct work {
     struct space_state *st;
     const struct shape *shape;
     const uint32_t *slots;
     const struct slot_at *at;
-    int64_t *lo, *hi; /* of each node */
+    const uint32_t *cells;            /* of the nodes */
+    const struct interval *intervals; /* of all cells */
+    int64_t *lo, *hi;                 /* of each node that is loaded */
 };
 
 int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scratch)
@@ -44,180 +46,31 @@ int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scr
     return scratch[sh->n_nodes - 1];
 }
 
-static int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-static int64_t most(int64_t x, int64_t y)
-{
-    return x > y ? x : y;
-}
-
-/* ---- forward ---- */
-
-/* The extremes of a domain of several words. An empty conditional domain says nothing of a formula that does
- * not depend on it. */
-static void forward_words(struct work *w, const struct shape_node *n, int64_t *lo, int64_t *hi)
-{
-    uint32_t slot = w->slots[n->local];
-    bool empty = space_value_count(w->st, slot) == 0;
-    *lo = INT64_MAX;
-    *hi = INT64_MIN;
-    for (uint32_t v = 0; v < n->view.n; v++) {
-        if (!empty && !space_has_value(w->st, slot, v)) continue;
-        *lo = least(*lo, n->view.table[v]);
-        *hi = most(*hi, n->view.table[v]);
-    }
-}
-
-static void forward_func(struct work *w, const struct shape_node *n, int64_t *lo, int64_t *hi)
-{
-    uint64_t domain = n->view.n <= 64 ? domain_at(w->st, w->at[n->local]) : 0;
-    if (domain)
-        view_extremes(&n->view, domain, lo, hi);
-    else
-        forward_words(w, n, lo, hi);
-}
-
-static void forward_product(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
-{
-    if (xlo >= 0 && ylo >= 0) {
-        *lo = expression_mul(xlo, ylo);
-        *hi = expression_mul(xhi, yhi);
-        return;
-    }
-    int64_t a = expression_mul(xlo, ylo), b = expression_mul(xlo, yhi), c = expression_mul(xhi, ylo),
-            d = expression_mul(xhi, yhi);
-    *lo = least(least(a, b), least(c, d));
-    *hi = most(most(a, b), most(c, d));
-}
-
-static void forward_fold(struct work *w, const struct shape_node *n, int64_t *lo, int64_t *hi)
-{
-    const uint32_t *kids = w->shape->kids + n->first;
-    *lo = w->lo[kids[0]];
-    *hi = w->hi[kids[0]];
-    for (uint32_t k = 1; k < n->n; k++) {
-        int64_t xlo = w->lo[kids[k]], xhi = w->hi[kids[k]];
-        switch (n->op) {
-        case GROUND_ADD:
-            *lo = expression_add(*lo, xlo);
-            *hi = expression_add(*hi, xhi);
-            break;
-        case GROUND_MUL:
-            forward_product(*lo, *hi, xlo, xhi, lo, hi);
-            break;
-        case GROUND_MIN:
-        case GROUND_AND:
-            *lo = least(*lo, xlo);
-            *hi = least(*hi, xhi);
-            break;
-        default:
-            *lo = most(*lo, xlo);
-            *hi = most(*hi, xhi);
-        }
-    }
-}
-
-static void forward_divide(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
-{
-    int64_t size = most(xhi < 0 ? -xhi : xhi, xlo < 0 ? -xlo : xlo);
-    *lo = -size;
-    *hi = size;
-    if (ylo <= 0) return;
-    *lo = least(xlo / ylo, xlo / yhi);
-    *hi = most(xhi / ylo, xhi / yhi);
-}
-
-static void forward_modulo(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
-{
-    int64_t size = most(xhi < 0 ? -xhi : xhi, xlo < 0 ? -xlo : xlo);
-    *lo = xlo < 0 ? -size : 0;
-    *hi = xhi > 0 ? xhi : 0;
-    if (ylo <= 0) return;
-    *lo = most(*lo, xlo < 0 ? -(yhi - 1) : 0);
-    *hi = least(*hi, yhi - 1);
-    bool unchanged = xlo >= 0 && xhi < ylo, one_cycle = ylo == yhi && xlo >= 0 && xlo / ylo == xhi / ylo;
-    if (unchanged || one_cycle) {
-        *lo = xlo % ylo;
-        *hi = xhi % ylo;
-    }
-}
-
-static void forward_equal(int64_t xlo, int64_t xhi, int64_t ylo, int64_t yhi, int64_t *lo, int64_t *hi)
-{
-    *lo = xlo == xhi && ylo == yhi && xlo == ylo;
-    *hi = xlo <= yhi && ylo <= xhi;
-}
-
-static void forward_choose(struct work *w, const uint32_t *kids, int64_t *lo, int64_t *hi)
-{
-    *lo = INT64_MAX;
-    *hi = INT64_MIN;
-    for (unsigned k = 1; k < 3; k++) {
-        bool possible = k == 1 ? w->hi[kids[0]] == 1 : w->lo[kids[0]] == 0;
-        if (!possible) continue;
-        *lo = least(*lo, w->lo[kids[k]]);
-        *hi = most(*hi, w->hi[kids[k]]);
-    }
-}
-
-static void forward_node(struct work *w, uint32_t i)
-{
-    const struct shape_node *n = &w->shape->nodes[i];
-    const uint32_t *kids = w->shape->kids + n->first;
-    int64_t *lo = &w->lo[i], *hi = &w->hi[i];
-    int64_t xlo = 0, xhi = 0, ylo = 0, yhi = 0;
-    if (n->n > 0) {
-        xlo = w->lo[kids[0]];
-        xhi = w->hi[kids[0]];
-    }
-    if (n->n > 1) {
-        ylo = w->lo[kids[1]];
-        yhi = w->hi[kids[1]];
-    }
-    switch ((enum ground_op)n->op) {
-    case GROUND_NEG:
-        *lo = -xhi;
-        *hi = -xlo;
-        break;
-    case GROUND_NOT:
-        *lo = !xhi;
-        *hi = !xlo;
-        break;
-    case GROUND_DIV:
-        forward_divide(xlo, xhi, ylo, yhi, lo, hi);
-        break;
-    case GROUND_MOD:
-        forward_modulo(xlo, xhi, ylo, yhi, lo, hi);
-        break;
-    case GROUND_EQ:
-        forward_equal(xlo, xhi, ylo, yhi, lo, hi);
-        break;
-    case GROUND_LE:
-        *lo = xhi <= ylo;
-        *hi = xlo <= yhi;
-        break;
-    case GROUND_ITE:
-        forward_choose(w, kids, lo, hi);
-        break;
-    default:
-        forward_fold(w, n, lo, hi);
-    }
-}
-
 /* ---- backward ---- */
+
+static void set_bit(uint64_t *bits, uint32_t i)
+{
+    bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+/* The interval of a node as it is before anything is narrowed. */
+static void load(struct work *w, uint32_t i)
+{
+    if (w->st->loaded[i / 64] >> i % 64 & 1) return;
+    set_bit(w->st->loaded, i);
+    w->lo[i] = w->intervals[w->cells[i]].lo;
+    w->hi[i] = w->intervals[w->cells[i]].hi;
+}
 
 static bool narrow(struct work *w, uint32_t i, int64_t lo, int64_t hi)
 {
     if (lo > w->lo[i]) {
         w->lo[i] = lo;
-        w->st->narrowed[i] = true;
+        set_bit(w->st->narrowed, i);
     }
     if (hi < w->hi[i]) {
         w->hi[i] = hi;
-        w->st->narrowed[i] = true;
+        set_bit(w->st->narrowed, i);
     }
     return w->lo[i] <= w->hi[i];
 }
@@ -414,29 +267,30 @@ static bool backward_node(struct work *w, uint32_t i)
 
 /* ---- the whole formula ---- */
 
-/* Terms, functions and constants are most nodes: they are met here, the others in forward_node(). */
-static void forward(struct work *w)
+/* Operands of a node, before it narrows them. */
+static void load_operands(struct work *w, uint32_t i)
 {
-    for (uint32_t i = 0; i < w->shape->n_nodes; i++) {
-        const struct shape_node *n = &w->shape->nodes[i];
-        if (n->op == GROUND_TERM)
-            term_forward(w->st, n, w->at, &w->lo[i], &w->hi[i]);
-        else if (n->op == GROUND_FUNC)
-            forward_func(w, n, &w->lo[i], &w->hi[i]);
-        else if (n->op == GROUND_CONST)
-            w->lo[i] = w->hi[i] = n->imm;
-        else
-            forward_node(w, i);
-    }
+    const struct shape_node *n = &w->shape->nodes[i];
+    for (uint32_t k = 0; k < n->n; k++)
+        load(w, w->shape->kids[n->first + k]);
 }
 
+/* Operands have lower numbers than their users. */
 static bool backward(struct work *w)
 {
-    uint32_t root = w->shape->n_nodes - 1;
-    memset(w->st->narrowed, 0, w->shape->n_nodes * sizeof *w->st->narrowed);
+    uint32_t root = w->shape->n_nodes - 1, words = root / 64 + 1;
+    memset(w->st->narrowed, 0, words * sizeof *w->st->narrowed);
+    memset(w->st->loaded, 0, words * sizeof *w->st->loaded);
+    load(w, root);
     if (!narrow(w, root, 1, 1)) return false;
-    for (uint32_t i = root + 1; i-- > 0;)
-        if (w->st->narrowed[i] && !backward_node(w, i)) return false;
+    for (uint32_t word = words; word-- > 0;) {
+        while (w->st->narrowed[word]) {
+            uint32_t bit = 63 - (uint32_t)__builtin_clzll(w->st->narrowed[word]);
+            w->st->narrowed[word] &= ~(UINT64_C(1) << bit);
+            load_operands(w, word * 64 + bit);
+            if (!backward_node(w, word * 64 + bit)) return false;
+        }
+    }
     return true;
 }
 
@@ -485,21 +339,16 @@ bool bounds_propagate(struct space_state *st, uint32_t instance)
 {
     const struct space *s = st->space;
     const struct instance *in = &s->instances[instance];
-    struct work w = {
-        st, &s->shapes[in->shape], s->instance_slots + in->slots, s->instance_at + in->slots, st->lo, st->hi};
-    forward(&w);
-    if (w.lo[w.shape->n_nodes - 1] == 1) return true;
+    struct work w = {.st = st,
+                     .shape = &s->shapes[in->shape],
+                     .slots = s->instance_slots + in->slots,
+                     .at = s->instance_at + in->slots,
+                     .cells = s->instance_cells + in->cells,
+                     .intervals = cell_intervals(st),
+                     .lo = st->lo,
+                     .hi = st->hi};
+    if (w.intervals[w.cells[w.shape->n_nodes - 1]].lo == 1) return true;
     if (!backward(&w)) return false;
     uint32_t last = 0;
     return w.shape->monotone || count_open(&w, &last) > 1 || try_values(&w, last);
-}
-
-bool bounds_entailed(struct space_state *st, uint32_t instance)
-{
-    const struct space *s = st->space;
-    const struct instance *in = &s->instances[instance];
-    struct work w = {
-        st, &s->shapes[in->shape], s->instance_slots + in->slots, s->instance_at + in->slots, st->lo, st->hi};
-    forward(&w);
-    return w.lo[w.shape->n_nodes - 1] == 1;
 }

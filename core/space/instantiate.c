@@ -9,6 +9,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/panic.h"
+#include "core/space/cells.h"
 #include "core/space/justify.h"
 
 enum { MAX_SLOTS = 1 << 22, MAX_INDEX = 1 << 26 };
@@ -120,6 +121,7 @@ static void set_universe(struct space *s, struct slot_info *info, uint32_t unive
     uint32_t n = s->universes[universe].n;
     info->universe = universe;
     info->width = n <= 8 ? 1 : n <= 16 ? 2 : 8;
+    info->mask = UINT64_MAX >> (64 - 8 * info->width);
     info->words = (uint16_t)(info->width == 8 ? (n + 63) / 64 : 1);
 }
 
@@ -256,9 +258,6 @@ static void lay_out(struct space *s)
         info->offset = offset;
         offset += bytes;
     }
-    for (uint32_t i = 0; i < s->n_all; i++)
-        for (unsigned k = 0; k < s->slots[i].n_live; k++)
-            s->slots[i].live_at[k] = s->slots[s->slots[i].live[k]].offset;
     s->vector_bytes = offset;
     s->canonical_bytes = canonical;
 }
@@ -271,7 +270,23 @@ static void locate_slots(struct space *s)
     s->instance_at = ARENA_ARRAY(s->arena, struct slot_at, s->n_instance_slots + 1);
     for (size_t k = 0; k < s->n_instance_slots; k++) {
         const struct slot_info *info = &s->slots[s->instance_slots[k]];
-        s->instance_at[k] = (struct slot_at){info->offset, info->width};
+        s->instance_at[k] = (struct slot_at){info->mask, info->offset};
+    }
+}
+
+/* Once the size of the vector is known. */
+static void locate_guards(struct space *s)
+{
+    for (uint32_t i = 0; i < s->n_all; i++) {
+        struct slot_info *info = &s->slots[i];
+        for (unsigned k = 0; k < SPACE_MAX_ARITY; k++)
+            info->live_at[k] = k < info->n_live ? s->slots[info->live[k]].offset : vector_always_live(s);
+    }
+    for (size_t i = 0; i < s->n_instances; i++) {
+        struct instance *in = &s->instances[i];
+        for (uint32_t k = 0; k < 2; k++)
+            in->guard_bytes[k] = k < in->n_guards ? s->guard_at[in->guards + k] : vector_always_live(s);
+        if (in->n_guards > 2) in->guard_bytes[1] = vector_never_live(s);
     }
 }
 
@@ -292,6 +307,7 @@ static void fill_domains(struct space_state *st)
     }
     for (uint32_t i = 0; i < s->n_squares; i++)
         square_fill(st, &s->squares[i]);
+    cells_fill(st);
 }
 
 /* Whether no object of the instance is dead. */
@@ -304,10 +320,18 @@ static bool can_be_enforced(const struct space_state *st, uint32_t instance)
     return true;
 }
 
+/* Whether an instance allows all that is left. */
+static bool entails(const struct space_state *st, uint32_t instance)
+{
+    const struct instance *in = &st->space->instances[instance];
+    const struct shape *sh = &st->space->shapes[in->shape];
+    if (sh->kind != SHAPE_GENERAL) return table_entails(st, instance);
+    return !in->related && cell_intervals(st)[st->space->instance_cells[in->cells + sh->n_nodes - 1]].lo == 1;
+}
+
 static void make_root(struct space *s)
 {
     struct space_state *st = state_new(s);
-    st->trailing = JUSTIFY;
     fill_domains(st);
     for (uint32_t i = 0; i < s->n_instances; i++)
         if (!s->instances[i].related) state_queue_instance(st, i);
@@ -319,8 +343,9 @@ static void make_root(struct space *s)
     if (state_propagate(st)) {
         s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
         for (uint32_t i = 0; i < s->n_instances; i++)
-            s->entailed[i] = bounds_entailed(st, i) || !can_be_enforced(st, i);
+            s->entailed[i] = entails(st, i) || !can_be_enforced(st, i);
         watch_build(s);
+        cells_link(s);
     } else {
         state_failure(st, &s->root_failure);
     }
@@ -372,7 +397,11 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     lay_out(s);
     locate_slots(s);
     s->entailed = ARENA_ARRAY(s->arena, bool, s->n_instances + 1);
+    cells_build(s);
+    locate_guards(s);
+    tables_build(s);
     watch_build(s);
+    cells_link(s);
     fingerprint(s);
     make_root(s);
     return s;

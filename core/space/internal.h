@@ -21,6 +21,7 @@
 
 #define SPACE_NONE UINT32_MAX
 #define SPACE_MAX_PENDING 8
+#define WATCH_TESTS 3
 #define SQUARE_YES UINT8_MAX
 #define TRIPLE_ENTRIES 4096          /* a power of two */
 #define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
@@ -31,18 +32,20 @@ struct universe {
 };
 
 struct slot_info {
-    uint32_t offset; /* in the vector */
-    uint32_t mirror; /* offset of the same pair seen from the other object, or NONE */
-    uint8_t width;   /* bytes of a word: 1, 2 or 8 */
+    uint64_t mask;                     /* of a word */
+    uint32_t offset;                   /* in the vector */
+    uint32_t mirror;                   /* offset of the same pair seen from the other object, or NONE */
+    uint32_t live_at[SPACE_MAX_ARITY]; /* offsets of the liveness of its latent objects; else of the byte that
+                                          is always live */
+    uint8_t width;                     /* bytes of a word: 1, 2 or 8 */
     uint8_t arity, n_live;
     uint8_t tuple_choice; /* with tuple_of: which choice of the tuples it is */
     uint16_t words;
     uint16_t group;
-    int16_t square;                    /* of a pair choice with triangles, or -1 */
-    uint16_t row, column;              /* there */
-    int16_t tuple_of;                  /* square whose relation reads it as a choice of object `row`, or -1 */
-    uint32_t live_at[SPACE_MAX_ARITY]; /* offsets of the liveness of its latent objects */
-    uint32_t live[SPACE_MAX_ARITY];    /* liveness slots of its latent objects */
+    int16_t square;                 /* of a pair choice with triangles, or -1 */
+    uint16_t row, column;           /* there */
+    int16_t tuple_of;               /* square whose relation reads it as a choice of object `row`, or -1 */
+    uint32_t live[SPACE_MAX_ARITY]; /* liveness slots of its latent objects */
     uint32_t universe;
     uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
     uint32_t canonical;                /* offset in the canonical form */
@@ -50,7 +53,8 @@ struct slot_info {
 
 /* Where a slot of an instance is, for a read without its slot_info. */
 struct slot_at {
-    uint32_t offset, width; /* of its first word */
+    uint64_t mask;
+    uint32_t offset; /* of its first word */
 };
 
 /* Where the slot of given arguments is: a dense table. */
@@ -120,15 +124,6 @@ enum shape_kind { SHAPE_UNARY, SHAPE_PAIR, SHAPE_TRIPLE, SHAPE_GENERAL };
 /* Which bounds of a node an untabulated formula needs to hear of, see views.c. */
 enum { NEED_LOW = 1, NEED_HIGH = 2, NEED_BOTH = 3 };
 
-/* The functions of one slot in a GENERAL shape. */
-struct slot_views {
-    uint32_t n;
-    bool always; /* too many, or too large a universe: every change may matter */
-    bool fixing; /* the loss of all values but one matters */
-    uint8_t needs[6];
-    struct value_view views[6];
-};
-
 struct shape {
     enum shape_kind kind;
     uint32_t n_slots, n_nodes;
@@ -138,31 +133,46 @@ struct shape {
     const uint64_t *
         forward; /* UNARY: allowed words. PAIR: [v0] -> mask of slot 1. TRIPLE: [v0 * n1 + v1] -> mask of 2 */
     const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
-    bool monotone;           /* GENERAL: see views.c */
-    bool exact;              /* GENERAL: keeps no value of its last open slot that makes it false */
-    const void **filters;    /* of each slot, see enum watch_kind; equal ones are one */
+    const uint64_t *hard;    /* PAIR, TRIPLE: of each slot, values that do not allow everything */
+    const uint64_t
+        *unions[2]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
+    bool monotone;  /* GENERAL: see views.c */
+    bool exact;     /* GENERAL: keeps no value of its last open slot that makes it false */
+    const void **filters; /* tabulated: of each slot, see enum watch_kind; equal ones are one */
+    const uint8_t *needs; /* GENERAL: of each node, see views.c */
 };
 
 struct instance {
     uint32_t shape, constraint; /* constraints first, then triggers */
-    uint32_t slots;             /* first in instance_slots */
-    uint32_t guards, n_guards;  /* liveness slots: enforced when all are live */
-    bool related;               /* part of the relation of a square */
+    uint32_t guard_bytes[2]; /* where its guards are, or the byte that is always live; with more than two, the
+                                second is one that is never live */
+    uint32_t slots;          /* first in instance_slots */
+    uint32_t guards, n_guards; /* liveness slots: enforced when all are live */
+    uint32_t cells;            /* GENERAL: of its nodes, in instance_cells */
+    bool related;              /* part of the relation of a square */
 };
 
-/* An instance to revisit when a slot changes. */
+/* An instance to revisit when a slot changes, unless one of these bytes of the vector has no bit of its mask:
+ * then an object is dead, or what is left of a domain satisfies the instance. */
 struct watch {
     uint32_t instance;
-    uint32_t guards[2]; /* offsets of its first two liveness slots, or of the byte that is always live */
-    bool slow;          /* which queue */
+    bool slow; /* which queue */
+    uint8_t masks[WATCH_TESTS];
+    uint32_t bytes[WATCH_TESTS];
 };
 
 enum watch_kind {
     WATCH_ALWAYS,
     WATCH_LIVENESS,   /* only when the object becomes live */
-    WATCH_DOMINATORS, /* tabulated: [v]: values that allow all that v allows; losing v matters if none of them
-                         is left */
-    WATCH_VIEWS       /* a struct slot_views */
+    WATCH_DOMINATORS, /* a struct dominators */
+    WATCH_FIXED       /* only when one value is left */
+};
+
+/* Of a slot of a tabulated shape. Values that allow the others all that v allows *dominate* v; losing v
+ * matters if none of them is left. */
+struct dominators {
+    uint64_t of[64];       /* [v] */
+    const uint8_t *losses; /* [values left]: those whose loss matters, of up to 8 values; or NULL */
 };
 
 /* Watches of one slot that one filter decides on. */
@@ -237,6 +247,16 @@ struct space {
     uint32_t *group_of_slot; /* its first in watch_groups[] */
     struct watch_group *watch_groups;
     struct watch *watch;
+    struct tabulated *tables; /* by instance, see table.c */
+    struct cell *cells;       /* see cells.h */
+    size_t n_cells, cap_cells;
+    uint32_t cells_at, terms_at; /* offsets of their intervals, and of what term_forward() returned */
+    uint32_t *instance_cells;
+    size_t n_instance_cells, cap_instance_cells;
+    uint32_t *cell_users;
+    struct cell_root *cell_roots;
+    struct slot_cells *slot_cells; /* by slot */
+    uint32_t *slot_leaves;
     bool *entailed;     /* by instance: true in every candidate, so nothing watches for it */
     uint32_t max_nodes; /* nodes, or slots, of a shape */
     size_t vector_bytes, canonical_bytes;
@@ -252,16 +272,17 @@ struct triple_entry {
     uint32_t shape; /* + 1; 0: free */
 };
 
+/* A write: the eight bytes from `offset` before it. */
 struct trail_entry {
     uint64_t old;
-    uint32_t offset, width;
+    uint32_t offset;
 };
 
-/* A first-in first-out queue of ids below `size`, each at most once. */
+/* A first-in first-out queue of ids, each at most once. */
 struct work_queue {
-    uint32_t *items;
+    uint32_t *items; /* a ring */
     uint8_t *queued;
-    uint32_t head, n, size;
+    uint32_t head, n, last; /* last: its size - 1, a power of two less one */
 };
 
 struct space_state {
@@ -269,14 +290,16 @@ struct space_state {
     uint8_t *vector;
     struct trail_entry *trail;
     size_t n_trail, cap_trail;
-    bool trailing;
-    struct work_queue pairs, rows, quick,
-        slow;                            /* square slots; objects of squares; tabulated instances; others */
-    struct triple_entry *triples;        /* TRIPLE_ENTRIES */
+    struct work_queue pairs, rows, quick, slow,
+        changed;                  /* square slots; objects of squares; tabulated instances; others; slots
+                                     whose cells are to be brought up to date */
+    uint64_t *dirty;              /* bits: cells likewise */
+    uint32_t first_dirty;         /* a word of them, or NONE */
+    struct triple_entry *triples; /* TRIPLE_ENTRIES */
     uint32_t pending[SPACE_MAX_PENDING]; /* liveness slots of the instance at work that are only possible */
     uint32_t n_pending;
-    int64_t *lo, *hi; /* of the nodes of the shape at work */
-    bool *narrowed;
+    int64_t *lo, *hi;                        /* of the nodes of the shape at work */
+    uint64_t *narrowed, *loaded;             /* bits: nodes */
     int64_t *rest;                           /* partial products */
     uint32_t *values;                        /* of the slots of an instance */
     uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
@@ -285,10 +308,16 @@ struct space_state {
     uint64_t justified;        /* combinations that justify.c looked at */
 };
 
-/* Where every vector has a byte that reads as a live liveness slot; it is no part of the state. */
+/* Where every vector has a byte that reads as a live liveness slot, and one that reads as a dead one; they
+ * are no part of the state. */
 static inline uint32_t vector_always_live(const struct space *s)
 {
     return (uint32_t)s->vector_bytes + 8;
+}
+
+static inline uint32_t vector_never_live(const struct space *s)
+{
+    return (uint32_t)s->vector_bytes + 9;
 }
 
 static inline uint64_t vector_word(const uint8_t *v, uint32_t offset, unsigned width)
@@ -326,18 +355,28 @@ static inline void vector_set_word(uint8_t *v, uint32_t offset, unsigned width, 
     }
 }
 
+/* Eight bytes; the vector is padded by as many. */
+static inline uint64_t vector_load(const uint8_t *v, uint32_t offset)
+{
+    uint64_t x;
+    __builtin_memcpy(&x, v + offset, 8);
+    return x;
+}
+
+static inline void vector_store(uint8_t *v, uint32_t offset, uint64_t x)
+{
+    __builtin_memcpy(v + offset, &x, 8);
+}
+
 static inline uint64_t domain_at(const struct space_state *st, struct slot_at at)
 {
-    static const uint64_t MASKS[9] = {[1] = 255, [2] = 65535, [8] = UINT64_MAX};
-    uint64_t x;
-    __builtin_memcpy(&x, st->vector + at.offset, 8); /* the vector is padded by 8 bytes */
-    return x & MASKS[at.width];
+    return vector_load(st->vector, at.offset) & at.mask;
 }
 
 static inline uint64_t state_word(const struct space_state *st, uint32_t slot, unsigned word)
 {
     const struct slot_info *i = &st->space->slots[slot];
-    return vector_word(st->vector, i->offset + word * i->width, i->width);
+    return vector_load(st->vector, i->offset + word * 8) & i->mask; /* several words have eight bytes each */
 }
 
 enum { LIVENESS_DEAD = 1, LIVENESS_LIVE = 2, LIVENESS_POSSIBLE = 3 }; /* domains of a liveness slot */
@@ -352,7 +391,7 @@ static inline bool state_live(const struct space_state *st, uint32_t slot)
 
 static inline bool state_dead(const struct space_state *st, const struct slot_info *i)
 {
-    for (unsigned k = 0; k < i->n_live; k++)
+    for (unsigned k = 0; k < SPACE_MAX_ARITY; k++)
         if (st->vector[i->live_at[k]] == LIVENESS_DEAD) return true;
     return false;
 }
@@ -389,22 +428,24 @@ static inline int64_t expression_mul(int64_t x, int64_t y)
 void view_of_table(const int64_t *table, uint32_t n, struct value_view *out);
 /* Extremes over a set of values of a universe of at most 64; an empty set has lo > hi. */
 void view_extremes(const struct value_view *v, uint64_t domain, int64_t *lo, int64_t *hi);
-void term_forward(const struct space_state *st, const struct shape_node *n, const struct slot_at *at,
-                  int64_t *lo, int64_t *hi);
+/* Returns a number that changes when the term can prune more, even if its interval does not: when fewer of
+ * its conditions may be false, or an extreme of its function that is needed moves. */
+uint32_t term_forward(const struct space_state *st, const struct shape_node *n, const struct slot_at *at,
+                      uint8_t needs, int64_t *lo, int64_t *hi);
 /* Removes values with which the term is outside of [lo, hi]. */
 BASE_MUST_USE bool term_backward(struct space_state *st, const struct shape_node *n, const uint32_t *slots,
                                  const struct slot_at *at, int64_t lo, int64_t hi);
 int64_t term_value(const struct shape_node *n, const uint32_t *values);
 
-/* views.c: what an untabulated formula needs to hear of */
-void views_find(struct shape *sh, struct arena *a, struct slot_views *out); /* one for each slot */
+/* views.c: which bounds an untabulated formula needs to hear of */
+void views_find(struct shape *sh, struct arena *a);
 bool views_exact(const struct space *s); /* all shapes are exact on their last open slot */
-/* Whether the loss of values of a slot may make it prune; `now` is what is left. */
-bool views_concern(const struct slot_views *views, uint64_t lost, uint64_t now);
 
 /* watch.c: what to revisit when a slot changes */
 void watch_build(struct space *s);
-bool watch_concerns(const struct watch_group *g, uint64_t lost, uint64_t now);
+struct watch watch_make(const struct space *s, uint32_t instance);
+/* Whether the loss of values can make a tabulated instance prune. */
+bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now);
 
 /* ground.c: from formulas to instances */
 struct grounder;
@@ -449,24 +490,58 @@ void shape_pool_free(struct shape_pool *p);
 void shape_add_instance(struct shape_pool *p, const struct ground_node *g, uint32_t constraint,
                         const uint32_t *guards, uint32_t n_guards);
 
+static inline void queue_add(struct work_queue *q, uint32_t id)
+{
+    if (q->queued[id]) return;
+    q->queued[id] = 1;
+    q->items[(q->head + q->n++) & q->last] = id;
+}
+
+static inline uint32_t queue_take(struct work_queue *q)
+{
+    uint32_t id = q->items[q->head];
+    q->head = (q->head + 1) & q->last;
+    q->n--;
+    q->queued[id] = 0;
+    return id;
+}
+
 /* engine.c: the worklist */
 struct space_state *state_new(const struct space *s);
-BASE_MUST_USE bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word,
-                                       uint64_t allowed);
+BASE_MUST_USE bool state_narrow(struct space_state *st, uint32_t slot, unsigned word, uint64_t old,
+                                uint64_t now);
+
+/* Removes values of one word of a domain. false: none is left of a live choice. Does nothing to a choice of a
+ * dead object, or one that does not depend on what the instance at work waits for. */
+BASE_MUST_USE static inline bool state_restrict_word(struct space_state *st, uint32_t slot, unsigned word,
+                                                     uint64_t allowed)
+{
+    uint64_t old = state_word(st, slot, word);
+    return (old && !(old & ~allowed)) || state_narrow(st, slot, word, old, old & allowed);
+}
+
 BASE_MUST_USE bool state_propagate(struct space_state *st);
 /* A pair choice has lost values: queues what that concerns. */
 void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now);
 void state_queue_instance(struct space_state *st, uint32_t instance);
-/* Large shapes wait until the quick ones are done. */
-bool shape_is_slow(const struct shape *sh);
+/* Queues the instance unless its watch says that it has nothing to do. */
+void state_queue_watch(struct space_state *st, const struct watch *w);
 void state_queue_pair(struct space_state *st, uint32_t slot);
 void state_queue_row(struct space_state *st, uint32_t square,
                      uint32_t object); /* + ROW_MAX: it became live */
 void state_clear_queues(struct space_state *st);
 void state_failure(const struct space_state *st, struct space_failure *why);
 
-/* Writes a part of the vector that follows from domains; it goes on the trail. */
-void state_write(struct space_state *st, uint32_t offset, unsigned width, uint64_t value);
+void state_grow_trail(struct space_state *st);
+
+/* Writes the bytes of `mask` from an offset on; they go on the trail. */
+static inline void state_write(struct space_state *st, uint32_t offset, uint64_t mask, uint64_t value)
+{
+    uint64_t old = vector_load(st->vector, offset);
+    if (st->n_trail == st->cap_trail) state_grow_trail(st);
+    st->trail[st->n_trail++] = (struct trail_entry){old, offset};
+    vector_store(st->vector, offset, (old & ~mask) | value);
+}
 
 /* square.c: triangles of a pair choice, liveness of its objects */
 void square_lay_out(struct space *s, struct square *sq, uint32_t *offset);
@@ -491,9 +566,22 @@ BASE_MUST_USE bool relation_propagate_row(struct space_state *st, const struct s
 BASE_MUST_USE bool relation_propagate_pair(struct space_state *st, const struct square *sq, uint32_t a,
                                            uint32_t b);
 
+/* Whether an instance can remove values: no guard is dead. Those that are only possible become st->pending.
+ */
+bool state_find_pending(struct space_state *st, uint32_t instance);
+static inline bool state_is_enforced(struct space_state *st, uint32_t instance, const uint32_t *guard_bytes)
+{
+    bool live = (st->vector[guard_bytes[0]] | st->vector[guard_bytes[1]]) == LIVENESS_LIVE;
+    return live || state_find_pending(st, instance);
+}
+
+/* table.c: instances with a table */
+void tables_build(struct space *s); /* after the layout */
+BASE_MUST_USE bool table_propagate(struct space_state *st, uint32_t instance);
+bool table_entails(const struct space_state *st, uint32_t instance); /* allows all that is left */
+
 /* bounds.c: instances without a table */
 BASE_MUST_USE bool bounds_propagate(struct space_state *st, uint32_t instance);
-bool bounds_entailed(struct space_state *st, uint32_t instance);
 int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scratch);
 
 #endif

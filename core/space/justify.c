@@ -27,7 +27,7 @@ void justify_renew(struct space_state *st)
 static uint64_t word_at(const struct space_state *st, uint32_t offset, unsigned width, space_mark when)
 {
     for (size_t i = when; i < st->n_trail; i++)
-        if (st->trail[i].offset == offset) return st->trail[i].old;
+        if (st->trail[i].offset == offset) return st->trail[i].old & UINT64_MAX >> (64 - 8 * width);
     return vector_word(st->vector, offset, width);
 }
 
@@ -382,7 +382,8 @@ void justify_square(struct space_state *st, uint32_t square, space_mark since, b
     for (size_t i = since; i < st->n_trail; i++) {
         uint32_t slot = slot_at(st, square, st->trail[i].offset);
         if (slot == SPACE_NONE) continue;
-        for (uint64_t lost = st->trail[i].old & ~domain_word(st, slot, 0, i + 1); lost; lost &= lost - 1)
+        for (uint64_t lost = domain_word(st, slot, 0, i) & ~domain_word(st, slot, 0, i + 1); lost;
+             lost &= lost - 1)
             check_deletion(st, square, slot, (uint32_t)__builtin_ctzll(lost), i);
     }
     check_liveness(st, since, NULL);

@@ -55,7 +55,7 @@ void relation_update(struct space_state *st, uint32_t square, uint32_t object, u
     const uint32_t(*with)[256] = sort_of(sq, object)->with[choice];
     uint32_t old = tuples_of(st, sq, object), left = old & (with[0][now & 255] | with[1][now >> 8]);
     if (left == old) return;
-    state_write(st, tuples_at(sq, object), 4, left);
+    state_write(st, tuples_at(sq, object), UINT32_MAX, left);
     if (concerns_partners(&r->types[r->type_of[object]], old & ~left, left))
         state_queue_row(st, square, object);
 }

@@ -4,23 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/hash.h"
 #include "core/base/panic.h"
 #include "core/base/strbuf.h"
+#include "core/space/intern.h"
 #include "core/space/internal.h"
 
 enum { MAX_TABLE = 8192, PAIR_VALUES = 64 };
-
-struct interned {
-    const void *bytes;
-    size_t n;
-    uint32_t id;
-};
-
-struct intern_table {
-    struct interned *entries; /* open addressing; bytes NULL: free */
-    size_t size, used;
-};
 
 struct shape_pool {
     struct space *space;
@@ -43,9 +32,9 @@ struct shape_pool *shape_pool_new(struct space *s)
 
 void shape_pool_free(struct shape_pool *p)
 {
-    free(p->tables.entries);
-    free(p->shapes.entries);
-    free(p->instances.entries);
+    intern_free(&p->tables);
+    intern_free(&p->shapes);
+    intern_free(&p->instances);
     free(p->nodes);
     free(p->kids);
     free(p->slots);
@@ -53,39 +42,6 @@ void shape_pool_free(struct shape_pool *p)
     free(p->stamp);
     free(p->local);
     free(p);
-}
-
-static size_t intern_probe(const struct intern_table *t, const void *bytes, size_t n)
-{
-    size_t at = (size_t)hash_finish(hash_bytes(HASH_START, bytes, n)) & (t->size - 1);
-    while (t->entries[at].bytes && (t->entries[at].n != n || memcmp(t->entries[at].bytes, bytes, n)))
-        at = (at + 1) & (t->size - 1);
-    return at;
-}
-
-static void intern_grow(struct intern_table *t)
-{
-    struct intern_table old = *t;
-    t->size = old.size ? old.size * 2 : 256;
-    t->entries = base_calloc(t->size, sizeof *t->entries);
-    for (size_t i = 0; i < old.size; i++)
-        if (old.entries[i].bytes)
-            t->entries[intern_probe(t, old.entries[i].bytes, old.entries[i].n)] = old.entries[i];
-    free(old.entries);
-}
-
-/* The entry of equal bytes; a new one copies them and gets `id`. */
-static struct interned *intern(struct intern_table *t, struct arena *a, const void *bytes, size_t n,
-                               uint32_t id, bool *fresh)
-{
-    if (t->used * 2 >= t->size) intern_grow(t);
-    size_t at = intern_probe(t, bytes, n);
-    *fresh = !t->entries[at].bytes;
-    if (*fresh) {
-        t->entries[at] = (struct interned){arena_memdup(a, bytes, n), n, id};
-        t->used++;
-    }
-    return &t->entries[at];
 }
 
 static void *reserve(void *array, size_t *cap, size_t need, size_t bytes)
@@ -217,6 +173,17 @@ static void tabulate_unary(struct shape *sh, struct arena *a, int64_t *scratch)
     sh->forward = words;
 }
 
+/* What each set of up to eight values allows. */
+static const uint64_t *tabulate_unions(const uint64_t *rows, uint32_t n, struct arena *a)
+{
+    enum { MOST = 8 };
+    if (n > MOST) return NULL;
+    uint64_t *unions = ARENA_ARRAY(a, uint64_t, 1u << n);
+    for (uint32_t set = 1; set < 1u << n; set++)
+        unions[set] = unions[set & (set - 1)] | rows[__builtin_ctz(set)];
+    return unions;
+}
+
 static void tabulate_pair(struct shape *sh, struct arena *a, int64_t *scratch)
 {
     uint64_t *forward = ARENA_ARRAY(a, uint64_t, sh->sizes[0]),
@@ -230,6 +197,8 @@ static void tabulate_pair(struct shape *sh, struct arena *a, int64_t *scratch)
     }
     sh->forward = forward;
     sh->reverse = reverse;
+    sh->unions[0] = tabulate_unions(forward, sh->sizes[0], a);
+    sh->unions[1] = tabulate_unions(reverse, sh->sizes[1], a);
 }
 
 static void tabulate_triple(struct shape *sh, struct arena *a, int64_t *scratch)
@@ -273,32 +242,61 @@ static bool allows_more(const struct shape *sh, uint32_t k, uint32_t u, uint32_t
     return true;
 }
 
-static const void *dominators(const struct shape *sh, uint32_t k, struct shape_pool *p)
+/* Values that matter when they are lost and a set of up to eight is left. */
+static const uint8_t *find_losses(const uint64_t *dominators, uint32_t n, struct shape_pool *p)
 {
-    uint64_t out[PAIR_VALUES] = {0};
+    enum { MOST = 8 };
+    uint8_t losses[1 << MOST] = {0};
+    if (n > MOST) return NULL;
+    for (uint32_t now = 0; now < 1u << n; now++)
+        for (uint32_t v = 0; v < n; v++)
+            if (!(dominators[v] & now)) losses[now] |= (uint8_t)(1u << v);
+    bool fresh;
+    return intern(&p->tables, p->space->arena, losses, sizeof losses, 0, &fresh)->bytes;
+}
+
+static const void *find_dominators(const struct shape *sh, uint32_t k, struct shape_pool *p)
+{
+    struct dominators d = {0};
     for (uint32_t v = 0; v < sh->sizes[k]; v++)
         for (uint32_t u = 0; u < sh->sizes[k]; u++)
-            if (allows_more(sh, k, u, v)) out[v] |= UINT64_C(1) << u;
+            if (allows_more(sh, k, u, v)) d.of[v] |= UINT64_C(1) << u;
+    d.losses = find_losses(d.of, sh->sizes[k], p);
     bool fresh;
-    return intern(&p->tables, p->space->arena, out, sizeof out, 0, &fresh)->bytes;
+    return intern(&p->tables, p->space->arena, &d, sizeof d, 0, &fresh)->bytes;
+}
+
+/* Values of a slot with which some combination of the others is not allowed. */
+static uint64_t hard_values(const struct shape *sh, uint32_t k)
+{
+    const uint32_t *n = sh->sizes;
+    uint64_t hard = 0;
+    uint32_t last = sh->n_slots - 1;
+    uint64_t all = UINT64_MAX >> (64 - n[last]);
+    for (uint32_t x = 0; x < n[0]; x++) {
+        for (uint32_t y = 0; y < (last == 2 ? n[1] : 1); y++) {
+            uint64_t missing = all & ~sh->forward[last == 2 ? x * n[1] + y : x];
+            if (missing) hard |= k == last ? missing : UINT64_C(1) << (k == 0 ? x : y);
+        }
+    }
+    return hard;
+}
+
+static void find_hard(struct shape *sh, struct arena *a)
+{
+    if (sh->kind != SHAPE_PAIR && sh->kind != SHAPE_TRIPLE) return;
+    uint64_t *hard = ARENA_ARRAY(a, uint64_t, sh->n_slots);
+    for (uint32_t k = 0; k < sh->n_slots; k++)
+        hard[k] = hard_values(sh, k);
+    sh->hard = hard;
 }
 
 static void find_filters(struct shape *sh, struct shape_pool *p)
 {
-    struct arena *a = p->space->arena;
-    sh->filters = ARENA_ARRAY(a, const void *, sh->n_slots + 1);
-    struct slot_views *views = NULL;
-    if (sh->kind == SHAPE_GENERAL) {
-        views = ARENA_ARRAY(a, struct slot_views, sh->n_slots + 1);
-        views_find(sh, a, views);
-    }
-    bool fresh;
-    for (uint32_t k = 0; k < sh->n_slots; k++) {
-        if (views)
-            sh->filters[k] = intern(&p->tables, a, &views[k], sizeof views[k], 0, &fresh)->bytes;
-        else if (sh->kind != SHAPE_UNARY)
-            sh->filters[k] = dominators(sh, k, p);
-    }
+    if (sh->kind != SHAPE_PAIR && sh->kind != SHAPE_TRIPLE) return;
+    sh->filters = ARENA_ARRAY(p->space->arena, const void *, sh->n_slots);
+    for (uint32_t k = 0; k < sh->n_slots; k++)
+        sh->filters[k] = find_dominators(sh, k, p);
 }
 
 static void tabulate(struct shape *sh, struct arena *a)
@@ -333,7 +331,9 @@ static uint32_t shape_of(struct shape_pool *p)
                          .kids = arena_memdup(s->arena, p->kids, p->n_kids * sizeof *p->kids),
                          .sizes = arena_memdup(s->arena, p->sizes, p->n_slots * sizeof *p->sizes)};
     tabulate(sh, s->arena);
+    find_hard(sh, s->arena);
     find_filters(sh, p);
+    if (sh->kind == SHAPE_GENERAL) views_find(sh, s->arena);
     if (sh->n_nodes > s->max_nodes) s->max_nodes = sh->n_nodes;
     if (sh->n_slots > s->max_nodes) s->max_nodes = sh->n_slots;
     return id;

@@ -67,10 +67,10 @@ void square_fill(struct space_state *st, const struct square *sq)
 void square_set_liveness(struct space_state *st, const struct square *sq, uint32_t object, uint8_t liveness)
 {
     if (liveness == LIVENESS_DEAD) {
-        state_write(st, sq->present + object, 1, 0);
+        state_write(st, sq->present + object, UINT8_MAX, 0);
         return;
     }
-    state_write(st, sq->live + object, 1, SQUARE_YES);
+    state_write(st, sq->live + object, UINT8_MAX, SQUARE_YES);
     state_queue_row(st, square_index(st, sq), object);
     state_queue_row(st, square_index(st, sq), object + ROW_MAX);
 }
@@ -91,8 +91,8 @@ static bool lose_values(struct space_state *st, const struct square *sq, uint32_
     st->failed_pair = slot;
     if (!now || !square_is_present(st, sq, a) || !square_is_present(st, sq, b))
         return refute_pair(st, sq, a, b, lost);
-    state_write(st, at, 1, now);
-    state_write(st, back, 1, seen);
+    state_write(st, at, UINT8_MAX, now);
+    state_write(st, back, UINT8_MAX, seen);
     state_pair_narrowed(st, slot, a < b ? lost : sq->mirror[lost], a < b ? now : seen);
     return true;
 }

@@ -15,14 +15,12 @@ struct space_state *space_root(const struct space *s, struct space_failure *why)
     }
     struct space_state *st = state_new(s);
     memcpy(st->vector, s->root, s->vector_bytes);
-    st->trailing = true;
     return st;
 }
 
 struct space_state *space_state_clone(const struct space_state *st)
 {
     struct space_state *copy = state_new(st->space);
-    copy->trailing = true;
     space_state_assign(copy, st);
     return copy;
 }
@@ -51,14 +49,14 @@ void space_rollback(struct space_state *st, space_mark m)
     state_clear_queues(st);
     while (st->n_trail > m) {
         const struct trail_entry *e = &st->trail[--st->n_trail];
-        vector_set_word(st->vector, e->offset, e->width, e->old);
+        vector_store(st->vector, e->offset, e->old);
     }
 }
 
 /* ---- logs ---- */
 
 struct space_log {
-    struct trail_entry *entries; /* with the values written */
+    struct trail_entry *entries; /* with the bytes after the write */
     size_t *first;               /* entry of each number, and the end */
     size_t n, cap_entries, cap_first;
 };
@@ -96,9 +94,8 @@ size_t space_log_keep(struct space_log *log, const struct space_state *st, space
         log->first = base_realloc(log->first, log->cap_first * sizeof *log->first);
     }
     for (size_t i = since; i < st->n_trail; i++) {
-        const struct trail_entry *e = &st->trail[i];
-        log->entries[at++] =
-            (struct trail_entry){vector_word(st->vector, e->offset, e->width), e->offset, e->width};
+        uint32_t offset = st->trail[i].offset;
+        log->entries[at++] = (struct trail_entry){vector_load(st->vector, offset), offset};
     }
     log->first[log->n + 1] = end;
     return log->n++;
@@ -108,7 +105,7 @@ void space_log_repeat(const struct space_log *log, size_t number, struct space_s
 {
     CHECK(number < log->n);
     for (size_t i = log->first[number]; i < log->first[number + 1]; i++)
-        state_write(st, log->entries[i].offset, log->entries[i].width, log->entries[i].old);
+        state_write(st, log->entries[i].offset, UINT64_MAX, log->entries[i].old);
 }
 
 bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed, unsigned words,

@@ -9,12 +9,20 @@
 #include "core/base/arena.h"
 #include "core/space/internal.h"
 
-enum { MOST_VIEWS = sizeof((struct slot_views *)0)->views / sizeof((struct slot_views *)0)->views[0] };
+enum { MOST_VIEWS = 6 };
 
 static uint8_t opposite(uint8_t need)
 {
     return (uint8_t)((need & NEED_LOW ? NEED_HIGH : 0) | (need & NEED_HIGH ? NEED_LOW : 0));
 }
+
+/* The functions of one slot in a GENERAL shape. */
+struct slot_views {
+    uint32_t n;
+    bool always; /* too many, or too large a universe: every change may matter */
+    uint8_t needs[MOST_VIEWS];
+    struct value_view views[MOST_VIEWS];
+};
 
 struct analysis {
     const struct shape *shape;
@@ -186,23 +194,23 @@ static bool repeats(const struct shape *sh)
     return reads > sh->n_slots;
 }
 
-void views_find(struct shape *sh, struct arena *arena, struct slot_views *out)
+void views_find(struct shape *sh, struct arena *arena)
 {
     struct analysis a = {.shape = sh};
+    struct slot_views *views = ARENA_ARRAY(arena, struct slot_views, sh->n_slots + 1);
     a.need = ARENA_ARRAY(arena, uint8_t, sh->n_nodes);
     a.least = ARENA_ARRAY(arena, int64_t, sh->n_nodes);
     for (uint32_t i = 0; i < sh->n_nodes; i++)
         a.least[i] = least_of_node(&a, &sh->nodes[i]);
     spread_needs(&a);
     for (uint32_t i = 0; i < sh->n_nodes; i++)
-        add_views(&a, &sh->nodes[i], a.need[i], out);
+        add_views(&a, &sh->nodes[i], a.need[i], views);
     sh->monotone = true;
     for (uint32_t k = 0; k < sh->n_slots; k++)
-        for (uint32_t v = 0; v < out[k].n; v++)
-            if (out[k].always || out[k].needs[v] == NEED_BOTH) sh->monotone = false;
-    for (uint32_t k = 0; k < sh->n_slots; k++)
-        out[k].fixing = !sh->monotone;
+        for (uint32_t v = 0; v < views[k].n; v++)
+            if (views[k].always || views[k].needs[v] == NEED_BOTH) sh->monotone = false;
     sh->exact = !sh->monotone || !repeats(sh);
+    sh->needs = a.need;
 }
 
 bool views_exact(const struct space *s)
@@ -210,21 +218,4 @@ bool views_exact(const struct space *s)
     for (size_t i = 0; i < s->n_shapes; i++)
         if (s->shapes[i].kind == SHAPE_GENERAL && !s->shapes[i].exact) return false;
     return true;
-}
-
-/* Whether removing `lost`, with `now` left, moves a bound that the view is needed for. */
-static bool moves(const struct value_view *v, uint8_t need, uint64_t lost, uint64_t now)
-{
-    int64_t lo, hi, old_lo, old_hi;
-    view_extremes(v, now, &lo, &hi);
-    view_extremes(v, now | lost, &old_lo, &old_hi);
-    return (need & NEED_LOW && old_lo < lo) || (need & NEED_HIGH && old_hi > hi);
-}
-
-bool views_concern(const struct slot_views *views, uint64_t lost, uint64_t now)
-{
-    if (views->always || (views->fixing && !(now & (now - 1)))) return true;
-    for (uint32_t k = 0; k < views->n; k++)
-        if (moves(&views->views[k], views->needs[k], lost, now)) return true;
-    return false;
 }

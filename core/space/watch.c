@@ -1,8 +1,9 @@
 /* Which instances to revisit when a slot changes.
  *
- * Every instance watches its slots, its guards and the liveness of both. The watches of a slot are grouped by
- * the filter that tells whether a change concerns them, so a write asks each filter once however many
- * instances share it. */
+ * A tabulated instance watches its slots, its guards and the liveness of both; one without a table is told of
+ * by its cells (cells.h), and watches liveness, and slots for their last value unless it is monotone. The
+ * watches of a slot are grouped by the filter that tells whether a change concerns them, so a write asks each
+ * filter once however many instances share it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +45,11 @@ static void add_instance(struct builder *b, uint32_t instance)
     const struct space *s = b->s;
     const struct instance *in = &s->instances[instance];
     const struct shape *sh = &s->shapes[in->shape];
-    uint8_t how = sh->kind == SHAPE_GENERAL ? WATCH_VIEWS : WATCH_DOMINATORS;
     for (uint32_t k = 0; k < sh->n_slots; k++) {
         uint32_t slot = s->instance_slots[in->slots + k];
-        if (sh->kind != SHAPE_UNARY) add(b, slot, instance, how, sh->filters[k]);
+        if (sh->filters) add(b, slot, instance, WATCH_DOMINATORS, sh->filters[k]);
+        if (sh->kind == SHAPE_GENERAL && !sh->monotone)
+            add(b, slot, instance, s->slots[slot].words > 1 ? WATCH_ALWAYS : WATCH_FIXED, NULL);
         for (unsigned l = 0; l < s->slots[slot].n_live; l++)
             add(b, s->slots[slot].live[l], instance, WATCH_LIVENESS, NULL);
     }
@@ -66,12 +68,35 @@ static int compare(const void *x, const void *y)
     return (a->instance > b->instance) - (a->instance < b->instance);
 }
 
-static struct watch make_watch(const struct space *s, uint32_t instance)
+/* The byte of a domain that has all of its hard values; false: they are in several. */
+static bool find_hard_byte(const struct space *s, const struct instance *in, uint32_t k, uint32_t *byte,
+                           uint8_t *mask)
+{
+    uint64_t hard = s->shapes[in->shape].hard[k];
+    if (!hard) return false;
+    unsigned at = (unsigned)__builtin_ctzll(hard) / 8;
+    *byte = s->instance_at[in->slots + k].offset + at;
+    *mask = (uint8_t)(hard >> 8 * at);
+    return hard >> 8 * at <= UINT8_MAX;
+}
+
+/* Liveness of its first objects, then domains that may satisfy it. */
+struct watch watch_make(const struct space *s, uint32_t instance)
 {
     const struct instance *in = &s->instances[instance];
-    struct watch w = {.instance = instance, .slow = shape_is_slow(&s->shapes[in->shape])};
-    for (uint32_t k = 0; k < 2; k++)
-        w.guards[k] = k < in->n_guards ? s->guard_at[in->guards + k] : vector_always_live(s);
+    const struct shape *sh = &s->shapes[in->shape];
+    struct watch w = {.instance = instance, .slow = sh->kind == SHAPE_GENERAL};
+    uint32_t n = 0;
+    for (; n < in->n_guards && n < 2; n++) {
+        w.bytes[n] = s->guard_at[in->guards + n];
+        w.masks[n] = LIVENESS_LIVE;
+    }
+    for (uint32_t k = 0; sh->hard && k < sh->n_slots && n < WATCH_TESTS; k++)
+        n += find_hard_byte(s, in, k, &w.bytes[n], &w.masks[n]);
+    for (; n < WATCH_TESTS; n++) {
+        w.bytes[n] = vector_always_live(s);
+        w.masks[n] = LIVENESS_LIVE;
+    }
     return w;
 }
 
@@ -93,7 +118,7 @@ static void make_groups(struct builder *b)
             s->watch_groups[n++] = (struct watch_group){e->filter, (uint32_t)i, 0, e->how};
         }
         s->watch_groups[n - 1].n++;
-        s->watch[i] = make_watch(s, e->instance);
+        s->watch[i] = watch_make(s, e->instance);
     }
     while (slot <= s->n_all)
         s->group_of_slot[slot++] = (uint32_t)n;
@@ -110,25 +135,10 @@ void watch_build(struct space *s)
     free(b.last);
 }
 
-/* Whether the loss of values can make a tabulated instance prune: a lost value has no dominator left. */
-static bool matters(const uint64_t *dominators, uint64_t lost, uint64_t now)
+bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now)
 {
+    if (d->losses) return lost & d->losses[now];
     for (; lost; lost &= lost - 1)
-        if (!(dominators[__builtin_ctzll(lost)] & now)) return true;
+        if (!(d->of[__builtin_ctzll(lost)] & now)) return true;
     return false;
-}
-
-bool watch_concerns(const struct watch_group *g, uint64_t lost, uint64_t now)
-{
-    switch ((enum watch_kind)g->how) {
-    case WATCH_LIVENESS:
-        return now == LIVENESS_LIVE;
-    case WATCH_DOMINATORS:
-        return matters(g->filter, lost, now);
-    case WATCH_VIEWS:
-        return views_concern(g->filter, lost, now);
-    case WATCH_ALWAYS:
-        return true;
-    }
-    return true;
 }

@@ -94,6 +94,26 @@ Test(tune, a_small_campaign_finds_verified_kernels_and_writes_them)
     diag_free(d);
 }
 
+/* No budget counts texts that are not measured: a search that finds nothing else ends all the same. */
+Test(tune, a_search_of_nothing_but_large_texts_ends)
+{
+    struct diag *d = diag_new();
+    char *text = tune_test_text(d);
+    struct tune_options o = tune_test_options(text, NULL, 6);
+    o.most_text_bytes = 1;
+    o.patience = 50;
+    struct tune *t = tune_new(&o, d);
+    cr_assert_not_null(t);
+    cr_assert(tune_search(t, d));
+    const struct tune_report *r = tune_report(t);
+    cr_assert(r->barren && !r->exhausted);
+    cr_assert_eq(r->evaluations, 0);
+    cr_assert_eq(r->oversized + r->duplicates, 50);
+    tune_free(t);
+    free(text);
+    diag_free(d);
+}
+
 /* A resume of a run whose rows were edited; the message says how many do not replay. */
 static void tune_test_edited(struct tune_options *o)
 {

@@ -1,0 +1,276 @@
+/* Intervals of cells (cells.h): forward evaluation, and carrying changes up. Booleans are intervals within
+ * [0, 1]. Arithmetic saturates at SPACE_BIG. */
+#include "core/space/cells.h"
+
+#include <string.h>
+
+static int64_t least(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t most(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+/* ---- leaves ---- */
+
+/* The extremes of a domain of several words. An empty conditional domain says nothing of a formula that does
+ * not depend on it. */
+static struct interval evaluate_words(const struct space_state *st, const struct cell *c)
+{
+    const struct value_view *view = &c->node->view;
+    uint32_t slot = c->slots[c->node->local];
+    bool empty = space_value_count(st, slot) == 0;
+    struct interval x = {INT64_MAX, INT64_MIN};
+    for (uint32_t v = 0; v < view->n; v++) {
+        if (!empty && !space_has_value(st, slot, v)) continue;
+        x.lo = least(x.lo, view->table[v]);
+        x.hi = most(x.hi, view->table[v]);
+    }
+    return x;
+}
+
+static struct interval evaluate_function(const struct space_state *st, const struct cell *c)
+{
+    const struct shape_node *n = c->node;
+    uint64_t domain = n->view.n <= 64 ? domain_at(st, c->at[n->local]) : 0;
+    if (!domain) return evaluate_words(st, c);
+    struct interval x;
+    view_extremes(&n->view, domain, &x.lo, &x.hi);
+    return x;
+}
+
+/* ---- operations ---- */
+
+static struct interval product(struct interval x, struct interval y)
+{
+    if (x.lo >= 0 && y.lo >= 0)
+        return (struct interval){expression_mul(x.lo, y.lo), expression_mul(x.hi, y.hi)};
+    int64_t a = expression_mul(x.lo, y.lo), b = expression_mul(x.lo, y.hi), c = expression_mul(x.hi, y.lo),
+            d = expression_mul(x.hi, y.hi);
+    return (struct interval){least(least(a, b), least(c, d)), most(most(a, b), most(c, d))};
+}
+
+static struct interval fold(const struct interval *all, const struct cell *c)
+{
+    struct interval x = all[c->kids[0]];
+    uint32_t n = c->node->n;
+    switch (c->node->op) {
+    case GROUND_ADD:
+        for (uint32_t k = 1; k < n; k++) {
+            x.lo = expression_add(x.lo, all[c->kids[k]].lo);
+            x.hi = expression_add(x.hi, all[c->kids[k]].hi);
+        }
+        return x;
+    case GROUND_MUL:
+        for (uint32_t k = 1; k < n; k++)
+            x = product(x, all[c->kids[k]]);
+        return x;
+    case GROUND_MIN:
+    case GROUND_AND:
+        for (uint32_t k = 1; k < n; k++) {
+            x.lo = least(x.lo, all[c->kids[k]].lo);
+            x.hi = least(x.hi, all[c->kids[k]].hi);
+        }
+        return x;
+    default:
+        for (uint32_t k = 1; k < n; k++) {
+            x.lo = most(x.lo, all[c->kids[k]].lo);
+            x.hi = most(x.hi, all[c->kids[k]].hi);
+        }
+        return x;
+    }
+}
+
+static struct interval quotient(struct interval x, struct interval y)
+{
+    int64_t size = most(x.hi < 0 ? -x.hi : x.hi, x.lo < 0 ? -x.lo : x.lo);
+    if (y.lo <= 0) return (struct interval){-size, size};
+    return (struct interval){least(x.lo / y.lo, x.lo / y.hi), most(x.hi / y.lo, x.hi / y.hi)};
+}
+
+static struct interval remainder_of(struct interval x, struct interval y)
+{
+    int64_t size = most(x.hi < 0 ? -x.hi : x.hi, x.lo < 0 ? -x.lo : x.lo);
+    struct interval r = {x.lo < 0 ? -size : 0, x.hi > 0 ? x.hi : 0};
+    if (y.lo <= 0) return r;
+    r.lo = most(r.lo, x.lo < 0 ? -(y.hi - 1) : 0);
+    r.hi = least(r.hi, y.hi - 1);
+    bool unchanged = x.lo >= 0 && x.hi < y.lo,
+         one_cycle = y.lo == y.hi && x.lo >= 0 && x.lo / y.lo == x.hi / y.lo;
+    return unchanged || one_cycle ? (struct interval){x.lo % y.lo, x.hi % y.lo} : r;
+}
+
+static struct interval choose(struct interval condition, struct interval yes, struct interval no)
+{
+    if (condition.lo == 1) return yes;
+    if (condition.hi == 0) return no;
+    return (struct interval){least(yes.lo, no.lo), most(yes.hi, no.hi)};
+}
+
+static struct interval evaluate_operation(const struct space_state *st, const struct cell *c)
+{
+    const struct interval *all = cell_intervals(st), none = {0, 0};
+    struct interval x = all[c->kids[0]], y = c->node->n > 1 ? all[c->kids[1]] : none;
+    switch ((enum ground_op)c->node->op) {
+    case GROUND_NEG:
+        return (struct interval){-x.hi, -x.lo};
+    case GROUND_NOT:
+        return (struct interval){!x.hi, !x.lo};
+    case GROUND_DIV:
+        return quotient(x, y);
+    case GROUND_MOD:
+        return remainder_of(x, y);
+    case GROUND_EQ:
+        return (struct interval){x.lo == x.hi && y.lo == y.hi && x.lo == y.lo, x.lo <= y.hi && y.lo <= x.hi};
+    case GROUND_LE:
+        return (struct interval){x.hi <= y.lo, x.lo <= y.hi};
+    case GROUND_ITE:
+        return choose(x, y, all[c->kids[2]]);
+    default:
+        return fold(all, c);
+    }
+}
+
+/* *term: of a term, what term_forward() returns. */
+static struct interval evaluate(const struct space_state *st, const struct cell *c, uint32_t *term)
+{
+    struct interval x;
+    *term = 0;
+    switch (c->node->op) {
+    case GROUND_TERM:
+        *term = term_forward(st, c->node, c->at, c->needs, &x.lo, &x.hi);
+        return x;
+    case GROUND_FUNC:
+        return evaluate_function(st, c);
+    case GROUND_CONST:
+        return (struct interval){c->node->imm, c->node->imm};
+    default:
+        return evaluate_operation(st, c);
+    }
+}
+
+static uint32_t term_at(const struct space *s, uint32_t cell)
+{
+    return s->terms_at + cell * (uint32_t)sizeof(uint32_t);
+}
+
+void cells_fill(struct space_state *st)
+{
+    const struct space *s = st->space;
+    for (uint32_t i = 0; i < s->n_cells; i++) {
+        uint32_t term;
+        cell_intervals(st)[i] = evaluate(st, &s->cells[i], &term);
+        memcpy(st->vector + term_at(s, i), &term, sizeof term);
+    }
+}
+
+/* ---- changes ---- */
+
+static bool is_resting(const struct space_state *st, const struct cell *c)
+{
+    return (st->vector[c->guards[0]] | st->vector[c->guards[1]]) != LIVENESS_LIVE;
+}
+
+/* Evaluates a cell again. Returns whether it can now make its users narrower. */
+static bool renew(struct space_state *st, uint32_t cell, const struct cell *c, struct interval *now)
+{
+    uint32_t term, at = st->space->cells_at + cell * (uint32_t)sizeof *now,
+                   seen_at = term_at(st->space, cell);
+    struct interval old = cell_intervals(st)[cell];
+    *now = evaluate(st, c, &term);
+    if (now->lo != old.lo) state_write(st, at, UINT64_MAX, (uint64_t)now->lo);
+    if (now->hi != old.hi) state_write(st, at + 8, UINT64_MAX, (uint64_t)now->hi);
+    bool moved = (c->needs & NEED_LOW && now->lo != old.lo) || (c->needs & NEED_HIGH && now->hi != old.hi);
+    if (term == (uint32_t)vector_load(st->vector, seen_at)) return moved;
+    state_write(st, seen_at, UINT32_MAX, term);
+    return true;
+}
+
+static void mark(struct space_state *st, uint32_t cell)
+{
+    st->dirty[cell / 64] |= UINT64_C(1) << cell % 64;
+    if (cell / 64 < st->first_dirty) st->first_dirty = cell / 64;
+}
+
+/* A comparison at the root that nothing below can make narrower. */
+static bool is_content(const struct space_state *st, const struct cell *c)
+{
+    if (c->node->op != GROUND_LE) return false;
+    struct interval x = cell_intervals(st)[c->kids[0]], y = cell_intervals(st)[c->kids[1]];
+    return x.hi <= y.hi && x.lo <= y.lo;
+}
+
+/* What a cell is part of hears that something in it has changed. */
+static void tell(struct space_state *st, const struct cell *c, struct interval now)
+{
+    const struct space *s = st->space;
+    for (uint32_t k = 0; k < c->n_users; k++)
+        mark(st, s->cell_users[c->users + k]);
+    if (now.lo == 1) return;
+    for (uint32_t k = 0; k < c->n_roots; k++) {
+        const struct cell_root *r = &s->cell_roots[c->roots + k];
+        if (!(r->monotone && is_content(st, c))) state_queue_watch(st, &r->watch);
+    }
+}
+
+static void update_leaf(struct space_state *st, uint32_t cell)
+{
+    const struct cell *c = &st->space->cells[cell];
+    struct interval now;
+    if (!is_resting(st, c) && renew(st, cell, c, &now)) tell(st, c, now);
+}
+
+/* A disjunction with two operands that may be true forces none of them. */
+static bool is_wide_open(const struct space_state *st, const struct cell *c)
+{
+    uint32_t able = 0;
+    for (uint32_t k = 0; k < c->node->n && able < 2; k++)
+        able += cell_intervals(st)[c->kids[k]].hi == 1;
+    return able > 1;
+}
+
+/* Its users hear of what is below it too, unless it is a disjunction that holds that back. */
+static void update(struct space_state *st, uint32_t cell)
+{
+    const struct cell *c = &st->space->cells[cell];
+    struct interval now;
+    if (is_resting(st, c)) return;
+    bool moved = renew(st, cell, c, &now);
+    bool disjunction = c->node->op == GROUND_OR && c->needs == NEED_HIGH;
+    if (moved || !disjunction || !is_wide_open(st, c)) tell(st, c, now);
+}
+
+static void wake(struct space_state *st, const struct slot_cells *of)
+{
+    for (uint32_t k = 0; k < of->n_woken; k++)
+        mark(st, st->space->slot_leaves[of->woken + k]);
+}
+
+void cells_update(struct space_state *st)
+{
+    const struct space *s = st->space;
+    while (st->changed.n) {
+        uint32_t slot = queue_take(&st->changed);
+        const struct slot_cells *of = &s->slot_cells[slot];
+        if (of->n_woken && st->vector[s->slots[slot].offset] == LIVENESS_LIVE) wake(st, of);
+        for (uint32_t k = 0; k < of->n_leaves; k++)
+            update_leaf(st, s->slot_leaves[of->leaves + k]);
+    }
+    for (uint32_t w = st->first_dirty; w < s->n_cells / 64 + 1; w++) {
+        while (st->dirty[w]) {
+            uint32_t cell = w * 64 + (uint32_t)__builtin_ctzll(st->dirty[w]);
+            st->dirty[w] &= st->dirty[w] - 1;
+            update(st, cell);
+        }
+    }
+    st->first_dirty = SPACE_NONE;
+}
+
+void cells_forget(struct space_state *st)
+{
+    while (st->changed.n)
+        queue_take(&st->changed);
+}

@@ -1,0 +1,58 @@
+/* Cells: the nodes of all formulas over many slots, each once, with their intervals kept in the vector.
+ *
+ * A formula over many slots is a tree of sums, products, extremes and comparisons over functions of single
+ * slots. Equal subtrees of different instances are one cell. Its interval follows from those of its operands,
+ * and the leaves' from the domains, so a change of a domain is carried up from the leaves that read it
+ * (cells_update), operands before their users, instead of evaluating formulas again. An instance is revisited
+ * when anything below its root has changed in a way that can make it remove values.
+ *
+ * A cell whose instances all wait for an object rests until that object is live; it is brought up to date
+ * then. */
+#ifndef THRESH_SPACE_CELLS_H
+#define THRESH_SPACE_CELLS_H
+
+#include "core/space/internal.h"
+
+struct cell {
+    const struct shape_node *node; /* as the first of its instances has it */
+    const struct slot_at *at;      /* of the slots of that instance */
+    const uint32_t *slots;
+    const uint32_t *kids;    /* cells */
+    uint32_t users, n_users; /* cells that have it as an operand: in cell_users[] */
+    uint32_t roots, n_roots; /* instances whose formula it is: in cell_roots[] */
+    uint32_t guards[2];      /* offsets of liveness slots that all its instances need live */
+    uint8_t needs;           /* of any instance, see views.c */
+};
+
+/* Instances that a cell is the root of. */
+struct cell_root {
+    struct watch watch;
+    bool monotone;
+};
+
+/* The cells that a slot concerns. */
+struct slot_cells {
+    uint32_t leaves, n_leaves; /* that read it: in slot_leaves[] */
+    uint32_t woken, n_woken;   /* of a liveness slot: that rest until it is live */
+};
+
+struct interval {
+    int64_t lo, hi;
+};
+
+static inline struct interval *cell_intervals(const struct space_state *st)
+{
+    return (struct interval *)(void *)(st->vector + st->space->cells_at);
+}
+
+/* Makes the cells of all instances without a table and gives them room in the vector. */
+void cells_build(struct space *s);
+/* Links slots, cells and instances; instances that are entailed need not hear of anything. */
+void cells_link(struct space *s);
+/* Computes all intervals from the domains. */
+void cells_fill(struct space_state *st);
+/* Carries changes of domains up to the instances, and queues those. */
+void cells_update(struct space_state *st);
+void cells_forget(struct space_state *st); /* changes not carried up yet */
+
+#endif

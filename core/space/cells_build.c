@@ -1,0 +1,260 @@
+/* Finds equal subtrees of formulas, and links slots, cells and instances (cells.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/strbuf.h"
+#include "core/space/cells.h"
+#include "core/space/intern.h"
+
+/* ---- which cells there are ---- */
+
+struct builder {
+    struct space *s;
+    struct intern_table known;
+    struct strbuf key;
+};
+
+static void add_key(struct builder *b, const void *bytes, size_t n)
+{
+    strbuf_addn(&b->key, bytes, n);
+}
+
+/* Nodes are equal if they compute the same of the same slots and cells. Tables are shared by equal ones. */
+static void describe(struct builder *b, const struct shape_node *n, const uint32_t *slots,
+                     const uint32_t *kids)
+{
+    b->key.length = 0;
+    add_key(b, &n->op, sizeof n->op);
+    add_key(b, &n->imm, sizeof n->imm);
+    add_key(b, &n->otherwise, sizeof n->otherwise);
+    if (n->op == GROUND_FUNC || n->is_function) {
+        add_key(b, &n->view.table, sizeof n->view.table);
+        add_key(b, &slots[n->local], sizeof *slots);
+    }
+    for (uint32_t i = 0; i < n->n_conditions; i++) {
+        add_key(b, &n->conditions[i].yes, sizeof n->conditions[i].yes);
+        add_key(b, &slots[n->conditions[i].local], sizeof *slots);
+    }
+    if (n->n) add_key(b, kids, n->n * sizeof *kids);
+}
+
+static uint32_t find_or_add(struct builder *b, const struct cell *like)
+{
+    struct space *s = b->s;
+    describe(b, like->node, like->slots, like->kids);
+    bool fresh;
+    uint32_t id = intern(&b->known, s->arena, b->key.text, b->key.length, (uint32_t)s->n_cells, &fresh)->id;
+    if (!fresh) return id;
+    s->cells = arena_grow(s->arena, s->cells, &s->cap_cells, s->n_cells + 1, sizeof *s->cells);
+    s->cells[s->n_cells] = *like;
+    s->cells[s->n_cells++].kids = arena_memdup(s->arena, like->kids, like->node->n * sizeof *like->kids);
+    return id;
+}
+
+static void add_instance(struct builder *b, struct instance *in)
+{
+    struct space *s = b->s;
+    const struct shape *sh = &s->shapes[in->shape];
+    uint32_t *kids = base_malloc((s->max_nodes + 1) * sizeof *kids);
+    in->cells = (uint32_t)s->n_instance_cells;
+    s->instance_cells = arena_grow(s->arena, s->instance_cells, &s->cap_instance_cells,
+                                   s->n_instance_cells + sh->n_nodes, sizeof *s->instance_cells);
+    for (uint32_t i = 0; i < sh->n_nodes; i++) {
+        const struct shape_node *n = &sh->nodes[i];
+        for (uint32_t k = 0; k < n->n; k++)
+            kids[k] = s->instance_cells[in->cells + sh->kids[n->first + k]];
+        struct cell like = {.node = n,
+                            .at = s->instance_at + in->slots,
+                            .slots = s->instance_slots + in->slots,
+                            .kids = kids};
+        s->instance_cells[s->n_instance_cells++] = find_or_add(b, &like);
+    }
+    free(kids);
+}
+
+static bool has_cells(const struct space *s, uint32_t instance)
+{
+    const struct instance *in = &s->instances[instance];
+    return s->shapes[in->shape].kind == SHAPE_GENERAL && !in->related;
+}
+
+void cells_build(struct space *s)
+{
+    struct builder b = {.s = s};
+    for (uint32_t i = 0; i < s->n_instances; i++)
+        if (has_cells(s, i)) add_instance(&b, &s->instances[i]);
+    intern_free(&b.known);
+    strbuf_free(&b.key);
+    s->cells_at = (uint32_t)(s->vector_bytes + 7) / 8 * 8;
+    s->terms_at = s->cells_at + (uint32_t)(s->n_cells * sizeof(struct interval));
+    s->vector_bytes = s->terms_at + s->n_cells * sizeof(uint32_t);
+}
+
+/* ---- links ---- */
+
+/* Lists by owner, made in two passes: counted, then filled. */
+struct pair {
+    uint32_t owner, item;
+};
+
+struct pairs {
+    struct pair *list;
+    size_t n, cap;
+};
+
+static void add_pair(struct pairs *p, uint32_t owner, uint32_t item)
+{
+    if (p->n == p->cap) {
+        p->cap = p->cap ? 2 * p->cap : 1024;
+        p->list = base_realloc(p->list, p->cap * sizeof *p->list);
+    }
+    p->list[p->n++] = (struct pair){owner, item};
+}
+
+static int compare(const void *x, const void *y)
+{
+    const struct pair *a = x, *b = y;
+    if (a->owner != b->owner) return a->owner < b->owner ? -1 : 1;
+    return (a->item > b->item) - (a->item < b->item);
+}
+
+static void sort_distinct(struct pairs *p)
+{
+    size_t kept = 0;
+    if (p->n) qsort(p->list, p->n, sizeof *p->list, compare);
+    for (size_t i = 0; i < p->n; i++)
+        if (i == 0 || compare(&p->list[i], &p->list[i - 1])) p->list[kept++] = p->list[i];
+    p->n = kept;
+}
+
+/* Guards common to all instances of a cell, while they are found. */
+struct guards {
+    bool any;
+    uint32_t n, offsets[SPACE_MAX_PENDING];
+};
+
+static void meet_guards(const struct space *s, const struct instance *in, struct guards *g)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < in->n_guards && (g->any || n < SPACE_MAX_PENDING); k++) {
+        uint32_t offset = s->guard_at[in->guards + k];
+        bool common = !g->any;
+        for (uint32_t i = 0; i < g->n && !common; i++)
+            common = g->offsets[i] == offset;
+        if (common && n < SPACE_MAX_PENDING) g->offsets[n++] = offset;
+    }
+    g->any = true;
+    g->n = n;
+}
+
+struct linker {
+    struct space *s;
+    struct guards *guards; /* by cell */
+    bool *used;
+    struct pairs users, roots, leaves, woken;
+};
+
+static void link_instance(struct linker *l, uint32_t instance)
+{
+    struct space *s = l->s;
+    const struct instance *in = &s->instances[instance];
+    const struct shape *sh = &s->shapes[in->shape];
+    for (uint32_t i = 0; i < sh->n_nodes; i++) {
+        uint32_t cell = s->instance_cells[in->cells + i];
+        l->used[cell] = true;
+        s->cells[cell].needs |= sh->needs[i];
+        meet_guards(s, in, &l->guards[cell]);
+    }
+    add_pair(&l->roots, s->instance_cells[in->cells + sh->n_nodes - 1], instance);
+}
+
+static void link_cell(struct linker *l, uint32_t cell)
+{
+    struct space *s = l->s;
+    struct cell *c = &s->cells[cell];
+    const struct shape_node *n = c->node;
+    for (uint32_t k = 0; k < n->n; k++)
+        add_pair(&l->users, c->kids[k], cell);
+    if (n->op == GROUND_FUNC || n->is_function) add_pair(&l->leaves, c->slots[n->local], cell);
+    for (uint32_t k = 0; k < n->n_conditions; k++)
+        add_pair(&l->leaves, c->slots[n->conditions[k].local], cell);
+    for (uint32_t k = 0; k < 2; k++)
+        c->guards[k] = k < l->guards[cell].n ? l->guards[cell].offsets[k] : vector_always_live(s);
+}
+
+/* Which liveness slot has its domain at an offset. */
+static void link_guards(struct linker *l)
+{
+    struct space *s = l->s;
+    uint32_t *slot_at = base_malloc(s->vector_bytes * sizeof *slot_at);
+    for (uint32_t slot = s->n_slots; slot < s->n_all; slot++)
+        slot_at[s->slots[slot].offset] = slot;
+    for (uint32_t cell = 0; cell < s->n_cells; cell++)
+        for (uint32_t k = 0; l->used[cell] && k < 2 && k < l->guards[cell].n; k++)
+            add_pair(&l->woken, slot_at[s->cells[cell].guards[k]], cell);
+    free(slot_at);
+}
+
+static void store_users(struct linker *l)
+{
+    struct space *s = l->s;
+    s->cell_users = ARENA_ARRAY(s->arena, uint32_t, l->users.n + 1);
+    s->cell_roots = ARENA_ARRAY(s->arena, struct cell_root, l->roots.n + 1);
+    for (uint32_t i = 0; i < l->users.n; i++) {
+        struct cell *c = &s->cells[l->users.list[i].owner];
+        if (!c->n_users++) c->users = i;
+        s->cell_users[i] = l->users.list[i].item;
+    }
+    for (uint32_t i = 0; i < l->roots.n; i++) {
+        struct cell *c = &s->cells[l->roots.list[i].owner];
+        uint32_t instance = l->roots.list[i].item;
+        if (!c->n_roots++) c->roots = i;
+        s->cell_roots[i] =
+            (struct cell_root){watch_make(s, instance), s->shapes[s->instances[instance].shape].monotone};
+    }
+}
+
+static void store_leaves(struct linker *l)
+{
+    struct space *s = l->s;
+    uint32_t n = 0;
+    s->slot_leaves = ARENA_ARRAY(s->arena, uint32_t, l->leaves.n + l->woken.n + 1);
+    s->slot_cells = ARENA_ARRAY(s->arena, struct slot_cells, s->n_all + 1);
+    for (uint32_t i = 0; i < l->leaves.n; i++) {
+        struct slot_cells *of = &s->slot_cells[l->leaves.list[i].owner];
+        if (!of->n_leaves++) of->leaves = n;
+        s->slot_leaves[n++] = l->leaves.list[i].item;
+    }
+    for (uint32_t i = 0; i < l->woken.n; i++) {
+        struct slot_cells *of = &s->slot_cells[l->woken.list[i].owner];
+        if (!of->n_woken++) of->woken = n;
+        s->slot_leaves[n++] = l->woken.list[i].item;
+    }
+}
+
+void cells_link(struct space *s)
+{
+    struct linker l = {.s = s};
+    l.guards = base_calloc(s->n_cells + 1, sizeof *l.guards);
+    l.used = base_calloc(s->n_cells + 1, sizeof *l.used);
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        s->cells[i].n_users = s->cells[i].n_roots = s->cells[i].needs = 0;
+    for (uint32_t i = 0; i < s->n_instances; i++)
+        if (has_cells(s, i) && !s->entailed[i]) link_instance(&l, i);
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        if (l.used[i]) link_cell(&l, i);
+    link_guards(&l);
+    sort_distinct(&l.users);
+    sort_distinct(&l.roots);
+    sort_distinct(&l.leaves);
+    sort_distinct(&l.woken);
+    store_users(&l);
+    store_leaves(&l);
+    free(l.users.list);
+    free(l.roots.list);
+    free(l.leaves.list);
+    free(l.woken.list);
+    free(l.guards);
+    free(l.used);
+}
