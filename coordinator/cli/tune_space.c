@@ -43,9 +43,12 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
     o->resume = cli_given(a, CLI_RESUME);
     o->quiet = cli_given(a, CLI_QUIET);
     if (!o->command) diag_plain(d, "--space needs --command 'PROG {choice}': what evaluates a candidate");
+    uint64_t runners = 1;
     bool ok = o->command && refuse_others(a, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
               cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
-              cli_seconds(a, CLI_TIME, &o->time_s, d) && cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
+              cli_positive(a, CLI_RUNNERS, 1, &runners, d) && cli_seconds(a, CLI_TIME, &o->time_s, d) &&
+              cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
+    o->runners = runners < TUNE_COMMAND_RUNNERS ? (unsigned)runners : TUNE_COMMAND_RUNNERS;
     if (!cli_given(a, CLI_TIMEOUT)) o->timeout_s = default_timeout_s;
     return ok;
 }
