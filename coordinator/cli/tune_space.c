@@ -25,7 +25,8 @@ static bool refuse_others(const struct cli_args *a, struct diag *d)
         enum cli_key key;
         const char *name;
     } others[] = {{CLI_SIZE, "size"},         {CLI_DEVICE, "device"},     {CLI_LISTEN, "listen"},
-                  {CLI_NO_BOUND, "no-bound"}, {CLI_DISTANCE, "distance"}, {CLI_DESCRIPTION, "description"}};
+                  {CLI_NO_BOUND, "no-bound"}, {CLI_DISTANCE, "distance"}, {CLI_DESCRIPTION, "description"},
+                  {CLI_RECORDED, "recorded"}};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (cli_given(a, others[i].key)) diag_plain(d, "--%s says nothing about --space", others[i].name);
     return !diag_failed(d);
