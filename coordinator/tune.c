@@ -119,12 +119,6 @@ static bool make_prior(struct tune *t, struct diag *d)
     return t->prior != NULL;
 }
 
-static double search_bound(void *context, const struct space_state *state)
-{
-    const struct tune *t = context;
-    return t->auditing ? 0 : perfmodel_bound(t->model, state, NULL);
-}
-
 static bool make_tree(struct tune *t, struct diag *d)
 {
     struct mcts_config config = mcts_config_default();
@@ -136,8 +130,10 @@ static bool make_tree(struct tune *t, struct diag *d)
     config.seed = t->options.seed;
     config.branching.order = t->order;
     config.branching.n_order = groups;
-    config.branching.bound = t->model ? search_bound : NULL;
-    config.branching.bound_context = t;
+    config.branching.bound = t->model ? perfmodel_hook : NULL;
+    config.branching.bound_context = t->model;
+    config.on_cut = t->model && t->options.store ? tune_note_cut : NULL;
+    config.cut_context = t;
     config.cut_factor = 1 - t->options.distance;
     if (!t->options.no_prior && !make_prior(t, d)) return false;
     config.prior = t->prior ? mcts_prior_weight : NULL;

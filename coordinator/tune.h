@@ -29,7 +29,7 @@ struct tune_options {
     bool no_bound, no_prior, resume, quiet, verbose;
     const char *description; /* of the device, a file; NULL: that which is found by its name */
     double distance;         /* gains below that share are not cared for */
-    double audit_cuts;       /* share of the draws that ignore the bound, to audit it */
+    double audit_cuts;       /* share of the draws that look below what the bound has cut, to audit it */
     const char *store;       /* file; NULL: none */
     const char *listen;      /* endpoint for agents; NULL: embedded */
     int stop_fd;             /* readable: end early; -1: none */
@@ -58,8 +58,9 @@ struct tune_report {
     bool interrupted, exhausted;
     bool barren;         /* options.patience implementations in a row were not worth measuring */
     uint64_t found_at;   /* evaluations when the best was found */
-    uint64_t audited;    /* measured although the bound would have left them out */
+    uint64_t audited;    /* measured although the bound had left them out */
     uint64_t violations; /* measured times below the bound, by more than 2 % */
+    uint64_t reopened;   /* nodes of the tree that violations opened again */
     double elapsed_s, dead_end_ratio;
 };
 

@@ -80,28 +80,12 @@ static struct job *add_naive(struct tune *t, struct diag *d)
     return job;
 }
 
-/* Whether a draw ignores the bound: a share of them, chosen by seed and number so that a resumed run agrees.
- */
-static bool audits(const struct tune *t, uint64_t number)
-{
-    struct pcg32 rng = pcg32_seed(t->options.seed, number);
-    return t->model && pcg32_unit(&rng) < t->options.audit_cuts;
-}
-
-/* Notes the bound of a new job, and whether it would have left it out. */
-static void note_bound(struct tune *t, struct job *job)
-{
-    if (!t->model) return;
-    job->bound_ns = perfmodel_bound(t->model, mcts_tree_state(t->tree), NULL);
-    job->audited = job->bound_ns >= mcts_tree_cut(t->tree);
-}
-
 /* Draws the next implementation into the list; NULL: none now. */
 static struct job *draw(struct tune *t, struct diag *d)
 {
     struct mcts_descent descent = {0};
-    t->auditing = audits(t, t->drawn + 1);
-    enum mcts_status status = mcts_tree_next(t->tree, &descent);
+    bool audit;
+    enum mcts_status status = tune_draw(t, &descent, &audit);
     t->stuck = status == MCTS_STUCK ? t->stuck + 1 : 0;
     if (status == MCTS_ERROR) diag_plain(d, "%s", mcts_tree_error(t->tree));
     t->broken = t->broken || status == MCTS_ERROR;
@@ -115,7 +99,8 @@ static struct job *draw(struct tune *t, struct diag *d)
     job->peer = JOB_QUEUED;
     job->descent = descent;
     job->actions = candidate_actions(t->problem, mcts_tree_state(t->tree), &job->n_actions);
-    note_bound(t, job);
+    job->audited = audit;
+    if (t->model) job->bound_ns = perfmodel_bound(t->model, mcts_tree_state(t->tree), NULL);
     add_job(t, job);
     return job;
 }
@@ -170,7 +155,6 @@ static void report_search(struct tune *t, const struct job *job, const struct st
         outcome.kind = MCTS_TIMED;
         r->ok++;
         r->audited += job->audited;
-        r->violations += e->median_ns < 0.98 * job->bound_ns;
         keep_top(t, job, e->median_ns);
     } else if (strcmp(e->status, "cut") == 0) {
         outcome.kind = MCTS_CUT;
@@ -179,6 +163,7 @@ static void report_search(struct tune *t, const struct job *job, const struct st
         r->failed++;
     }
     mcts_tree_report(t->tree, &job->descent, outcome);
+    if (outcome.kind == MCTS_TIMED) tune_check_bound(t, job, outcome.time);
 }
 
 /* Counts a result that is in the store and ends its job. */

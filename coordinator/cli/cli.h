@@ -27,7 +27,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(ORDER, "order", "GROUP,GROUP", "choice groups to branch on first")                                     \
     X(NO_BOUND, "no-bound", NULL, "do not leave out candidates by their lower bound")                        \
     X(DISTANCE, "distance", "5%", "do not care for gains below that")                                        \
-    X(AUDIT_CUTS, "audit-cuts", "1%", "share of the draws that ignore the lower bound, to audit it")         \
+    X(AUDIT_CUTS, "audit-cuts", "1%", "share of the draws that look below what the bound cut")               \
     X(DESCRIPTION, "description", "FILE.json", "description of the device, for lower bounds")                \
     X(CUT, "cut", "NS", "leave out what has no implementation below that time")                              \
     X(DEPTH, "depth", "D", "the cut acts on the first D levels (default: all)")                              \
@@ -42,6 +42,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(SAMPLES, "samples", "N", "number of samples (default 1000; verify 300, audit 100, space sample 10)")   \
     X(BEST, "best", NULL, "take the fastest implementation of a store")                                      \
     X(NUMBER, "number", "N", "take evaluation N of a store (of its last run)")                               \
+    X(CUTS, "cuts", NULL, "print what the lower bound left out of a store's last run, and why")              \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
     X(SPACE, "space", "FILE.space|FILE.so", "search this space instead of a program's")                      \
     X(COMMAND, "command", "'PROG {x}'", "program that evaluates a candidate of --space")                     \

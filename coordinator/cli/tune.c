@@ -45,7 +45,7 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
     double best = r->n_top ? r->top[0].quoted_ns : 0;
     json_t *found = r->n_top ? json_integer((json_int_t)r->found_at) : json_null();
     cli_print_json(json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b,s:I,s:I}", "kernel",
+        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b,s:I,s:I,s:I}", "kernel",
         o->path, "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok,
         "failed", (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates,
         "oversized", (json_int_t)r->oversized, "best_ns", ns_json(best), "naive_ns",
@@ -53,7 +53,8 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
         (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
         r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
         "nodes", (json_int_t)r->nodes, "store", o->store ? json_string(o->store) : json_null(), "quoted",
-        (int)r->quoted, "audited", (json_int_t)r->audited, "violations", (json_int_t)r->violations));
+        (int)r->quoted, "audited", (json_int_t)r->audited, "violations", (json_int_t)r->violations,
+        "reopened", (json_int_t)r->reopened));
 }
 
 static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r,
@@ -75,8 +76,9 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     if (o->audit_cuts > 0)
         printf("audited      %" PRIu64 " that the bound would have left out\n", r->audited);
     if (r->violations)
-        printf("violations   %" PRIu64 " times below the lower bound: 'thresh device characterize' again\n",
-               r->violations);
+        printf("violations   %" PRIu64 " times below the lower bound, %" PRIu64
+               " nodes opened again: 'thresh device characterize' again\n",
+               r->violations, r->reopened);
     if (r->exhausted) printf("the space is exhausted: every implementation was looked at\n");
     if (r->barren) printf("ended early: too many duplicates and too large texts in a row\n");
     if (r->n_top) printf("written      %s/best.cl, best.json, host.c\n", out);
