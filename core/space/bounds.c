@@ -294,21 +294,18 @@ static bool backward(struct work *w)
     return true;
 }
 
-static bool is_dead(const struct space_state *st, uint32_t slot)
+/* How many slots are open, up to two, not counting choices of dead objects, on which no value depends. *last:
+ * one of them. */
+static unsigned count_open(const struct space_state *st, const struct instance *in, uint32_t *last)
 {
-    const struct slot_info *info = &st->space->slots[slot];
-    for (unsigned k = 0; k < info->n_live; k++)
-        if (st->vector[st->space->slots[info->live[k]].offset] == 1) return true;
-    return false;
-}
-
-/* How many slots are open, not counting choices of dead objects, on which no value depends. *last: one of
- * them. */
-static unsigned count_open(const struct work *w, uint32_t *last)
-{
+    const struct space *s = st->space;
     unsigned n = 0;
-    for (uint32_t k = 0; k < w->shape->n_slots && n < 2; k++) {
-        if (space_value_count(w->st, w->slots[k]) == 1 || is_dead(w->st, w->slots[k])) continue;
+    for (uint32_t k = 0; k < s->shapes[in->shape].n_slots && n < 2; k++) {
+        const struct slot_info *info = &s->slots[s->instance_slots[in->slots + k]];
+        uint64_t word = vector_load(st->vector, info->offset) & info->mask;
+        bool fixed = info->words == 1 ? word && !(word & (word - 1))
+                                      : space_value_count(st, s->instance_slots[in->slots + k]) == 1;
+        if (fixed || state_dead(st, info)) continue;
         *last = k;
         n++;
     }
@@ -350,5 +347,5 @@ bool bounds_propagate(struct space_state *st, uint32_t instance)
     if (w.intervals[w.cells[w.shape->n_nodes - 1]].lo == 1) return true;
     if (!backward(&w)) return false;
     uint32_t last = 0;
-    return w.shape->monotone || count_open(&w, &last) > 1 || try_values(&w, last);
+    return w.shape->monotone || count_open(st, in, &last) > 1 || try_values(&w, last);
 }

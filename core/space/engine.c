@@ -127,16 +127,16 @@ static bool may_write(const struct space_state *st, const struct slot_info *info
     return true;
 }
 
-static inline bool is_idle(const struct space_state *st, const struct watch *w)
+static inline void queue_watch(struct space_state *st, const struct watch *w)
 {
-    for (unsigned k = 0; k < WATCH_TESTS; k++)
-        if (!(st->vector[w->bytes[k]] & w->masks[k])) return true;
-    return false;
+    for (unsigned k = 0; k < w->n_tests; k++)
+        if (!((st->vector[w->bytes[k]] ^ w->flips[k]) & w->masks[k])) return;
+    queue_add(w->slow ? &st->slow : &st->quick, w->instance);
 }
 
 void state_queue_watch(struct space_state *st, const struct watch *w)
 {
-    if (!is_idle(st, w)) queue_add(w->slow ? &st->slow : &st->quick, w->instance);
+    queue_watch(st, w);
 }
 
 static inline bool concerns(const struct watch_group *g, uint64_t lost, uint64_t now)
@@ -144,6 +144,10 @@ static inline bool concerns(const struct watch_group *g, uint64_t lost, uint64_t
     switch ((enum watch_kind)g->how) {
     case WATCH_LIVENESS:
         return now == LIVENESS_LIVE;
+    case WATCH_UNIONS: {
+        const uint64_t *unions = g->filter;
+        return unions[now] != unions[now | lost];
+    }
     case WATCH_DOMINATORS:
         return watch_matters(g->filter, lost, now);
     case WATCH_FIXED:
@@ -162,7 +166,7 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
     for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++) {
         if (!concerns(g, lost, now)) continue;
         for (const struct watch *w = s->watch + g->first; w < s->watch + g->first + g->n; w++)
-            state_queue_watch(st, w);
+            queue_watch(st, w);
     }
     const struct slot_cells *cells = &s->slot_cells[slot];
     if (cells->n_leaves + cells->n_woken) queue_add(&st->changed, slot);
