@@ -46,12 +46,9 @@ struct space_state *state_new(const struct space *s)
     st->dirty = base_calloc(s->n_cells / 64 + 1, sizeof *st->dirty);
     st->first_dirty = SPACE_NONE;
     st->triples = base_calloc(TRIPLE_ENTRIES, sizeof *st->triples);
-    st->lo = base_malloc((s->max_nodes + 1) * sizeof *st->lo);
-    st->hi = base_malloc((s->max_nodes + 1) * sizeof *st->hi);
+    st->scratch = base_malloc((s->max_nodes + 1) * sizeof *st->scratch);
     st->rest = base_malloc((s->max_nodes + 1) * sizeof *st->rest);
     st->values = base_malloc((s->max_nodes + 1) * sizeof *st->values);
-    st->narrowed = base_malloc((s->max_nodes / 64 + 1) * sizeof *st->narrowed);
-    st->loaded = base_malloc((s->max_nodes / 64 + 1) * sizeof *st->loaded);
     return st;
 }
 
@@ -67,12 +64,9 @@ void space_state_free(struct space_state *st)
     free(st->triples);
     free(st->vector);
     free(st->trail);
-    free(st->lo);
-    free(st->hi);
+    free(st->scratch);
     free(st->rest);
     free(st->values);
-    free(st->narrowed);
-    free(st->loaded);
     free(st);
 }
 
@@ -327,7 +321,7 @@ static bool has_solution(const struct space_state *st, const struct instance *in
 {
     const struct space *s = st->space;
     const struct shape *sh = &s->shapes[in->shape];
-    if (k == sh->n_slots) return shape_value(sh, values, st->lo) != 0;
+    if (k == sh->n_slots) return shape_value(sh, values, st->scratch) != 0;
     for (uint64_t m = values_before(st, s->instance_slots[in->slots + k]); m; m &= m - 1) {
         values[k] = (uint32_t)__builtin_ctzll(m);
         if (has_solution(st, in, k + 1, values)) return true;
