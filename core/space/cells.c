@@ -203,8 +203,11 @@ static bool is_resting(const struct space_state *st, const struct cell *c)
     return (st->vector[c->guards[0]] | st->vector[c->guards[1]]) != LIVENESS_LIVE;
 }
 
-/* Evaluates a cell again. Returns whether it can now make its users narrower. */
-static inline bool renew(struct space_state *st, uint32_t cell, const struct cell *c, struct interval *now)
+enum change { UNCHANGED, INNER, MOVED };
+
+/* Evaluates a cell again. MOVED: a bound that its users need did; INNER: what the interval hides. */
+static inline enum change renew(struct space_state *st, uint32_t cell, const struct cell *c,
+                                struct interval *now)
 {
     uint32_t at = st->space->cells_at + cell * (uint32_t)sizeof *now;
     struct interval old = cell_intervals(st)[cell];
@@ -212,9 +215,9 @@ static inline bool renew(struct space_state *st, uint32_t cell, const struct cel
     uint8_t moved = (uint8_t)((now->lo != old.lo ? NEED_LOW : 0) | (now->hi != old.hi ? NEED_HIGH : 0));
     if (moved & NEED_LOW) state_write(st, at, UINT64_MAX, (uint64_t)now->lo);
     if (moved & NEED_HIGH) state_write(st, at + 8, UINT64_MAX, (uint64_t)now->hi);
-    if (now->inner == old.inner) return moved & c->needs;
-    state_write(st, at + 16, UINT64_MAX, now->inner);
-    return true;
+    bool inner = now->inner != old.inner;
+    if (inner) state_write(st, at + 16, UINT64_MAX, now->inner);
+    return moved & c->needs ? MOVED : inner ? INNER : UNCHANGED;
 }
 
 static void mark(struct space_state *st, uint32_t cell)
@@ -244,12 +247,52 @@ static void tell(struct space_state *st, const struct cell *c, struct interval n
     }
 }
 
+/* The lower bound of a user when that of one of its operands rises; SPACE_BIG if that is not known. */
+static int64_t raised(const struct cell *user, struct interval x, int64_t from, int64_t to)
+{
+    switch (user->op) {
+    case GROUND_ADD:
+        return expression_add(x.lo - from, to);
+    case GROUND_MUL:
+        return from > 0 && x.lo < SPACE_BIG ? expression_mul(x.lo / from, to) : SPACE_BIG;
+    case GROUND_MAX:
+        return most(x.lo, to);
+    default:
+        return SPACE_BIG;
+    }
+}
+
+/* Whether all formulas that a capped cell is part of could still be true if its lower bound rose. */
+static bool has_room(const struct space_state *st, const struct cell *c, int64_t from, int64_t to)
+{
+    for (uint32_t k = 0; k < c->n_users; k++) {
+        uint32_t cell = st->space->cell_users[c->users + k];
+        const struct cell *user = &st->space->cells[cell];
+        struct interval x = cell_intervals(st)[cell];
+        bool room = user->op == GROUND_LE ? to <= cell_intervals(st)[user->kids[1]].lo
+                                          : has_room(st, user, x.lo, raised(user, x, from, to));
+        if (!room) return false;
+    }
+    return true;
+}
+
+/* Whether an open term could have its value. Then nothing can be said of its conditions, nor of other terms,
+ * as its interval is the same. */
+static bool is_free(const struct space_state *st, const struct cell *c, struct interval now)
+{
+    struct interval value = {c->node->imm, c->node->imm, 0};
+    if (c->is_function) view_extremes(&c->node->view, domain_at(st, c->function), &value.lo, &value.hi);
+    return value.lo <= value.hi && has_room(st, c, now.lo, most(now.lo, value.lo));
+}
+
 static void update_leaf(struct space_state *st, uint32_t cell)
 {
     const struct cell *c = &st->space->cells[cell];
     struct interval now;
     bool settled = cell_intervals(st)[cell].inner == (uint64_t)NEVER; /* a term, for good */
-    if (!settled && !is_resting(st, c) && renew(st, cell, c, &now)) tell(st, c, now);
+    if (settled || is_resting(st, c)) return;
+    enum change change = renew(st, cell, c, &now);
+    if (change == MOVED || (change == INNER && !(c->capped && is_free(st, c, now)))) tell(st, c, now);
 }
 
 /* A disjunction with two operands that may be true forces none of them. */
@@ -267,7 +310,7 @@ static void update(struct space_state *st, uint32_t cell)
     const struct cell *c = &st->space->cells[cell];
     struct interval now;
     if (is_resting(st, c)) return;
-    bool moved = renew(st, cell, c, &now);
+    bool moved = renew(st, cell, c, &now) != UNCHANGED;
     bool disjunction = c->op == GROUND_OR && c->needs == NEED_HIGH;
     if (moved || !disjunction || !is_wide_open(st, c)) tell(st, c, now);
 }
@@ -275,19 +318,27 @@ static void update(struct space_state *st, uint32_t cell)
 static void wake(struct space_state *st, const struct slot_cells *of)
 {
     for (uint32_t k = 0; k < of->n_woken; k++)
-        mark(st, st->space->slot_leaves[of->woken + k]);
+        mark(st, st->space->woken_cells[of->woken + k]);
+}
+
+static void update_slot(struct space_state *st, uint32_t slot)
+{
+    const struct space *s = st->space;
+    const struct slot_cells *of = &s->slot_cells[slot];
+    uint64_t now = state_word(st, slot, 0);
+    if (of->n_woken && now == LIVENESS_LIVE) wake(st, of);
+    for (uint32_t k = 0; k < of->n_leaves; k++) {
+        struct slot_leaf leaf = s->slot_leaves[of->leaves + k];
+        bool open = now & leaf.yes && now & ~leaf.yes; /* as it was */
+        if (!open || !leaf.yes) update_leaf(st, leaf.cell);
+    }
 }
 
 void cells_update(struct space_state *st)
 {
     const struct space *s = st->space;
-    while (st->changed.n) {
-        uint32_t slot = queue_take(&st->changed);
-        const struct slot_cells *of = &s->slot_cells[slot];
-        if (of->n_woken && st->vector[s->slots[slot].offset] == LIVENESS_LIVE) wake(st, of);
-        for (uint32_t k = 0; k < of->n_leaves; k++)
-            update_leaf(st, s->slot_leaves[of->leaves + k]);
-    }
+    while (st->changed.n)
+        update_slot(st, queue_take(&st->changed));
     for (uint32_t w = st->first_dirty; w < s->n_cells / 64 + 1; w++) {
         while (st->dirty[w]) {
             uint32_t cell = w * 64 + (uint32_t)__builtin_ctzll(st->dirty[w]);

@@ -23,6 +23,7 @@ struct cell {
     uint8_t op, n_conditions; /* as the node */
     uint8_t needs;            /* of any instance, see views.c */
     bool is_function;         /* a FUNC, or a TERM with one */
+    bool capped;              /* a TERM of sums, products and maxima that only have to stay below constants */
     uint32_t n;               /* operands */
     uint32_t guards[2];       /* offsets of liveness slots that all its instances need live */
     const uint32_t *kids;     /* cells */
@@ -40,10 +41,17 @@ struct cell_root {
     bool monotone;
 };
 
+/* A cell that reads a slot; if it reads no more than whether it has one of the values `yes`, they are not 0.
+ */
+struct slot_leaf {
+    uint64_t yes;
+    uint32_t cell;
+};
+
 /* The cells that a slot concerns. */
 struct slot_cells {
     uint32_t leaves, n_leaves; /* that read it: in slot_leaves[] */
-    uint32_t woken, n_woken;   /* of a liveness slot: that rest until it is live */
+    uint32_t woken, n_woken;   /* of a liveness slot: that rest until it is live, in woken_cells[] */
 };
 
 /* What the vector keeps of a cell. */

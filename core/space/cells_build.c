@@ -234,22 +234,54 @@ static void store_users(struct linker *l)
     }
 }
 
+/* What a cell reads of a slot, see struct slot_leaf. */
+static uint64_t values_read(const struct space *s, const struct cell *c, uint32_t slot)
+{
+    uint64_t yes = 0;
+    const struct shape_node *n = c->node;
+    if (c->is_function && c->slots[n->local] == slot)
+        return n->view.kind == VIEW_BOOLEAN && c->op == GROUND_FUNC ? n->view.yes : 0;
+    for (uint32_t i = 0; i < c->n_conditions; i++) {
+        if (c->slots[n->conditions[i].local] != slot) continue;
+        if (yes) return 0;
+        yes = n->conditions[i].yes;
+    }
+    return s->slots[slot].words == 1 ? yes : 0;
+}
+
 static void store_leaves(struct linker *l)
 {
     struct space *s = l->s;
-    uint32_t n = 0;
-    s->slot_leaves = ARENA_ARRAY(s->arena, uint32_t, l->leaves.n + l->woken.n + 1);
+    s->slot_leaves = ARENA_ARRAY(s->arena, struct slot_leaf, l->leaves.n + 1);
+    s->woken_cells = ARENA_ARRAY(s->arena, uint32_t, l->woken.n + 1);
     s->slot_cells = ARENA_ARRAY(s->arena, struct slot_cells, s->n_all + 1);
     for (uint32_t i = 0; i < l->leaves.n; i++) {
-        struct slot_cells *of = &s->slot_cells[l->leaves.list[i].owner];
-        if (!of->n_leaves++) of->leaves = n;
-        s->slot_leaves[n++] = l->leaves.list[i].item;
+        struct pair p = l->leaves.list[i];
+        struct slot_cells *of = &s->slot_cells[p.owner];
+        if (!of->n_leaves++) of->leaves = i;
+        s->slot_leaves[i] = (struct slot_leaf){values_read(s, &s->cells[p.item], p.owner), p.item};
     }
     for (uint32_t i = 0; i < l->woken.n; i++) {
         struct slot_cells *of = &s->slot_cells[l->woken.list[i].owner];
-        if (!of->n_woken++) of->woken = n;
-        s->slot_leaves[n++] = l->woken.list[i].item;
+        if (!of->n_woken++) of->woken = i;
+        s->woken_cells[i] = l->woken.list[i].item;
     }
+}
+
+/* Whether a cell has only to stay small: all it is part of is sums, products and maxima, at most constants.
+ */
+static bool is_capped(const struct space *s, uint32_t cell)
+{
+    const struct cell *c = &s->cells[cell];
+    if (c->n_roots || c->needs != NEED_LOW) return false;
+    for (uint32_t k = 0; k < c->n_users; k++) {
+        const struct cell *user = &s->cells[s->cell_users[c->users + k]];
+        bool comparison = user->op == GROUND_LE && user->kids[0] == cell &&
+                          s->cells[user->kids[1]].op == GROUND_CONST && !user->n_users;
+        bool rising = user->op == GROUND_ADD || user->op == GROUND_MUL || user->op == GROUND_MAX;
+        if (!comparison && !(rising && is_capped(s, s->cell_users[c->users + k]))) return false;
+    }
+    return true;
 }
 
 void cells_link(struct space *s)
@@ -270,6 +302,8 @@ void cells_link(struct space *s)
     sort_distinct(&l.woken);
     store_users(&l);
     store_leaves(&l);
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        s->cells[i].capped = s->cells[i].op == GROUND_TERM && is_capped(s, i);
     free(l.users.list);
     free(l.roots.list);
     free(l.leaves.list);

@@ -259,7 +259,8 @@ struct space {
     uint32_t *cell_users;
     struct cell_root *cell_roots;
     struct slot_cells *slot_cells; /* by slot */
-    uint32_t *slot_leaves;
+    struct slot_leaf *slot_leaves;
+    uint32_t *woken_cells;
     bool *entailed;     /* by instance: true in every candidate, so nothing watches for it */
     uint32_t max_nodes; /* nodes, or slots, of a shape */
     size_t vector_bytes, canonical_bytes;
