@@ -19,7 +19,7 @@
 
 struct store {
     sqlite3 *db;
-    sqlite3_stmt *insert;
+    sqlite3_stmt *insert, *insert_cut;
     char *path;
 };
 
@@ -31,6 +31,12 @@ static const char schema[] =
     " number INTEGER NOT NULL, drawn INTEGER NOT NULL, state_hash TEXT NOT NULL, actions TEXT NOT NULL,"
     " status TEXT NOT NULL, median_ns REAL, samples TEXT NOT NULL, kernel_hash TEXT NOT NULL,"
     " message TEXT NOT NULL, found_at REAL NOT NULL, UNIQUE (run, number));";
+
+/* Added to stores of the first days, which have none. */
+static const char cut_schema[] =
+    "CREATE TABLE IF NOT EXISTS cut (id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"
+    " candidate TEXT NOT NULL, bound_ns REAL NOT NULL, cut_ns REAL NOT NULL, reason TEXT NOT NULL,"
+    " UNIQUE (run, candidate));";
 
 static const char evaluation_columns[] =
     "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
@@ -90,7 +96,11 @@ static bool prepare(struct store *s, struct diag *d)
     static const char sql[] =
         "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
         " median_ns, samples, kernel_hash, message, found_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)";
-    return sqlite3_prepare_v2(s->db, sql, -1, &s->insert, NULL) == SQLITE_OK || failed(s, d);
+    static const char cut_sql[] =
+        "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)";
+    return (sqlite3_prepare_v2(s->db, sql, -1, &s->insert, NULL) == SQLITE_OK &&
+            sqlite3_prepare_v2(s->db, cut_sql, -1, &s->insert_cut, NULL) == SQLITE_OK) ||
+           failed(s, d);
 }
 
 struct store *store_open(const char *path, bool create, struct diag *d)
@@ -101,7 +111,7 @@ struct store *store_open(const char *path, bool create, struct diag *d)
     bool ok = sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK || failed(s, d);
     if (ok) sqlite3_busy_timeout(s->db, 5000);
     ok = ok && check_schema(s, d) && execute(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", d) &&
-         prepare(s, d);
+         execute(s, cut_schema, d) && prepare(s, d);
     if (ok) return s;
     store_close(s);
     return NULL;
@@ -111,6 +121,7 @@ void store_close(struct store *s)
 {
     if (!s) return;
     sqlite3_finalize(s->insert);
+    sqlite3_finalize(s->insert_cut);
     sqlite3_close(s->db);
     free(s->path);
     free(s);
@@ -179,6 +190,19 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
     sqlite3_reset(q);
     free(samples);
+    return ok;
+}
+
+bool store_cut_add(struct store *s, int64_t run, const struct store_cut *c, struct diag *d)
+{
+    sqlite3_stmt *q = s->insert_cut;
+    sqlite3_bind_int64(q, 1, run);
+    bind_text(q, 2, c->candidate);
+    sqlite3_bind_double(q, 3, c->bound_ns);
+    sqlite3_bind_double(q, 4, c->cut_ns);
+    bind_text(q, 5, c->reason);
+    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
+    sqlite3_reset(q);
     return ok;
 }
 
@@ -319,6 +343,23 @@ bool store_number(struct store *s, uint64_t number, store_visitor visit, void *c
                   struct diag *d)
 {
     return visit_first(s, "e.number = ?1 ORDER BY e.run DESC", (int64_t)number, visit, context, found, d);
+}
+
+bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, struct diag *d)
+{
+    static const char sql[] = "SELECT candidate, bound_ns, cut_ns, reason FROM cut"
+                              " WHERE run = (SELECT max(id) FROM run) ORDER BY id";
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    int code;
+    while ((code = sqlite3_step(q)) == SQLITE_ROW) {
+        struct store_cut c = {column_text(q, 0), sqlite3_column_double(q, 1), sqlite3_column_double(q, 2),
+                              column_text(q, 3)};
+        if (!visit(context, &c)) break;
+    }
+    bool ok = code == SQLITE_DONE || code == SQLITE_ROW || failed(s, d);
+    sqlite3_finalize(q);
+    return ok;
 }
 
 /* ---- actions ---- */

@@ -53,6 +53,19 @@ bool store_run_resume(struct store *s, struct store_run *run, struct diag *d);
  * idempotent). */
 bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, struct diag *d);
 
+/* A candidate that the lower bound left out. Strings are borrowed. */
+struct store_cut {
+    const char *candidate; /* its decisions in order, the last one is that which was too much */
+    double bound_ns, cut_ns;
+    const char *reason; /* perfmodel_explain() */
+};
+/* Records it; one that the run has is left as it is. */
+bool store_cut_add(struct store *s, int64_t run, const struct store_cut *c, struct diag *d);
+/* Visits the cuts of the store's last run in order of recording; false from `visit` stops. false after an
+ * error. */
+typedef bool (*store_cut_visitor)(void *context, const struct store_cut *c);
+bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, struct diag *d);
+
 /* A row with its run. Strings and samples are valid during the call. Returns false to stop. */
 typedef bool (*store_visitor)(void *context, const struct store_run *run, const struct store_evaluation *e);
 /* Visits evaluations in order of recording; run 0: of every run. false after an error. */

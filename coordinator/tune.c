@@ -119,12 +119,6 @@ static bool make_prior(struct tune *t, struct diag *d)
     return t->prior != NULL;
 }
 
-static double search_bound(void *context, const struct space_state *state)
-{
-    const struct tune *t = context;
-    return t->auditing ? 0 : perfmodel_bound(t->model, state, NULL);
-}
-
 static bool make_tree(struct tune *t, struct diag *d)
 {
     struct mcts_config config = mcts_config_default();
@@ -136,8 +130,10 @@ static bool make_tree(struct tune *t, struct diag *d)
     config.seed = t->options.seed;
     config.branching.order = t->order;
     config.branching.n_order = groups;
-    config.branching.bound = t->model ? search_bound : NULL;
-    config.branching.bound_context = t;
+    config.branching.bound = t->model ? perfmodel_hook : NULL;
+    config.branching.bound_context = t->model;
+    config.on_cut = t->model && t->options.store ? tune_note_cut : NULL;
+    config.cut_context = t;
     config.cut_factor = 1 - t->options.distance;
     if (!t->options.no_prior && !make_prior(t, d)) return false;
     config.prior = t->prior ? mcts_prior_weight : NULL;
@@ -152,6 +148,7 @@ static char *settings_text(const struct tune_options *o)
     uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
     strbuf_printf(&b, "heuristic=%s order=%s bound=%d prior=%016" PRIx64, o->heuristic ? o->heuristic : "tag",
                   o->order ? o->order : "", !o->no_bound, prior);
+    if (o->recorded) strbuf_add(&b, " recorded");
     if (o->distance > 0) strbuf_printf(&b, " distance=%g", o->distance);
     if (o->audit_cuts > 0) strbuf_printf(&b, " audit=%g", o->audit_cuts);
     for (unsigned i = 0; i < o->n_pins; i++)
@@ -198,14 +195,17 @@ static bool check_problem(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
     t->problem = problem_new(o->path, o->text, o->sizes, &t->device.limits, &o->lowering, d);
-    return t->problem && problem_fits(t->problem, &t->device, d) && apply_pins(t, d) && make_model(t, d) &&
-           make_tree(t, d) && open_store(t, d);
+    if (!t->problem) return false;
+    if (o->recorded ? !(t->recorded = recorded_open(o->recorded, t->problem->fingerprint, d))
+                    : !problem_fits(t->problem, &t->device, d))
+        return false;
+    return apply_pins(t, d) && make_model(t, d) && make_tree(t, d) && open_store(t, d);
 }
 
 /* The program goes to the agent whose hello chose the device. */
 static void greet_first(struct tune *t)
 {
-    if (t->embedded) return;
+    if (t->embedded || t->recorded) return;
     struct arena *a = arena_new();
     struct message program = tune_program_message(t, a);
     hub_send(t->hub, 0, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
@@ -218,8 +218,13 @@ static void greet_first(struct tune *t)
 static bool connect_agent(struct tune *t, struct diag *d)
 {
     const char *listen = t->options.listen;
-    if (listen ? !check_program(t, d) : !device_select(t->options.device, &t->device, d)) return false;
     t->context = zmq_ctx_new();
+    if (t->options.recorded) {
+        t->device = *t->options.stands_for;
+        t->hub = hub_new(t->context, "inproc://thresh", d);
+        return t->hub != NULL;
+    }
+    if (listen ? !check_program(t, d) : !device_select(t->options.device, &t->device, d)) return false;
     t->hub = hub_new(t->context, listen ? listen : "inproc://thresh", d);
     return t->hub && (listen ? await_first_agent(t, d) : start_embedded(t, d));
 }
@@ -300,6 +305,7 @@ void tune_free(struct tune *t)
     space_state_free(t->root);
     problem_free(t->problem);
     store_close(t->store);
+    recorded_close(t->recorded);
     free(t->settings);
     free(t->order);
     if (t->context) zmq_ctx_term(t->context);

@@ -29,10 +29,14 @@ struct tune_options {
     bool no_bound, no_prior, resume, quiet, verbose;
     const char *description; /* of the device, a file; NULL: that which is found by its name */
     double distance;         /* gains below that share are not cared for */
-    double audit_cuts;       /* share of the draws that ignore the bound, to audit it */
+    double audit_cuts;       /* share of the draws that look below what the bound has cut, to audit it */
     const char *store;       /* file; NULL: none */
     const char *listen;      /* endpoint for agents; NULL: embedded */
-    int stop_fd;             /* readable: end early; -1: none */
+    const char *recorded;    /* stores whose timings stand for the device; NULL: it is measured */
+    const struct device *stands_for; /* their device, as its description tells it */
+    int stop_fd;                     /* readable: end early; -1: none */
+    size_t most_text_bytes;          /* longer texts are not measured; 0: 64 KiB */
+    uint64_t patience;               /* ends after so many in a row that are not measured; 0: 5,000 */
     struct bb_options lowering;
 };
 
@@ -54,9 +58,11 @@ struct tune_report {
     double speedup;                 /* naive over best; median of the rounds' ratios */
     bool quoted;                    /* measured again after the search */
     bool interrupted, exhausted;
+    bool barren;         /* options.patience implementations in a row were not worth measuring */
     uint64_t found_at;   /* evaluations when the best was found */
-    uint64_t audited;    /* measured although the bound would have left them out */
+    uint64_t audited;    /* measured although the bound had left them out */
     uint64_t violations; /* measured times below the bound, by more than 2 % */
+    uint64_t reopened;   /* nodes of the tree that violations opened again */
     double elapsed_s, dead_end_ratio;
 };
 

@@ -20,6 +20,7 @@
 
 enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200 };
 static const size_t most_text_bytes = 64 << 10;
+static const uint64_t default_patience = 5000;
 static const double batch_ns = 30e6, least_limit_ns = 20e6, first_limit_ns = 2e9;
 static const char duplicate[] = "duplicate", oversized[] = "oversized";
 
@@ -79,28 +80,12 @@ static struct job *add_naive(struct tune *t, struct diag *d)
     return job;
 }
 
-/* Whether a draw ignores the bound: a share of them, chosen by seed and number so that a resumed run agrees.
- */
-static bool audits(const struct tune *t, uint64_t number)
-{
-    struct pcg32 rng = pcg32_seed(t->options.seed, number);
-    return t->model && pcg32_unit(&rng) < t->options.audit_cuts;
-}
-
-/* Notes the bound of a new job, and whether it would have left it out. */
-static void note_bound(struct tune *t, struct job *job)
-{
-    if (!t->model) return;
-    job->bound_ns = perfmodel_bound(t->model, mcts_tree_state(t->tree), NULL);
-    job->audited = job->bound_ns >= mcts_tree_cut(t->tree);
-}
-
 /* Draws the next implementation into the list; NULL: none now. */
 static struct job *draw(struct tune *t, struct diag *d)
 {
     struct mcts_descent descent = {0};
-    t->auditing = audits(t, t->drawn + 1);
-    enum mcts_status status = mcts_tree_next(t->tree, &descent);
+    bool audit;
+    enum mcts_status status = tune_draw(t, &descent, &audit);
     t->stuck = status == MCTS_STUCK ? t->stuck + 1 : 0;
     if (status == MCTS_ERROR) diag_plain(d, "%s", mcts_tree_error(t->tree));
     t->broken = t->broken || status == MCTS_ERROR;
@@ -114,7 +99,8 @@ static struct job *draw(struct tune *t, struct diag *d)
     job->peer = JOB_QUEUED;
     job->descent = descent;
     job->actions = candidate_actions(t->problem, mcts_tree_state(t->tree), &job->n_actions);
-    note_bound(t, job);
+    job->audited = audit;
+    if (t->model) job->bound_ns = perfmodel_bound(t->model, mcts_tree_state(t->tree), NULL);
     add_job(t, job);
     return job;
 }
@@ -157,6 +143,8 @@ static void report_search(struct tune *t, const struct job *job, const struct st
     struct tune_report *r = &t->report;
     struct mcts_outcome outcome = {MCTS_FAILED, e->median_ns};
     r->evaluations += !left_out(e->status);
+    t->unmeasured = left_out(e->status) ? t->unmeasured + 1 : 0;
+    r->barren = t->unmeasured >= (t->options.patience ? t->options.patience : default_patience);
     if (strcmp(e->status, duplicate) == 0) {
         outcome.kind = MCTS_DUPLICATE;
         r->duplicates++;
@@ -167,7 +155,6 @@ static void report_search(struct tune *t, const struct job *job, const struct st
         outcome.kind = MCTS_TIMED;
         r->ok++;
         r->audited += job->audited;
-        r->violations += e->median_ns < 0.98 * job->bound_ns;
         keep_top(t, job, e->median_ns);
     } else if (strcmp(e->status, "cut") == 0) {
         outcome.kind = MCTS_CUT;
@@ -176,6 +163,7 @@ static void report_search(struct tune *t, const struct job *job, const struct st
         r->failed++;
     }
     mcts_tree_report(t->tree, &job->descent, outcome);
+    if (outcome.kind == MCTS_TIMED) tune_check_bound(t, job, outcome.time);
 }
 
 /* Counts a result that is in the store and ends its job. */
@@ -237,9 +225,9 @@ static double limit_ns(const struct tune *t)
  */
 static const char *judge(struct tune *t, const struct candidate *c, char *why, size_t n)
 {
-    size_t bytes = strlen(c->kernel.source);
+    size_t bytes = strlen(c->kernel.source), most = t->options.most_text_bytes;
     if (!note_kernel(t, c->hash)) return duplicate;
-    if (bytes > most_text_bytes) {
+    if (bytes > (most ? most : most_text_bytes)) {
         snprintf(why, n, "a text of %zu bytes: its code overflows the caches for code", bytes);
         return oversized;
     }
@@ -275,7 +263,8 @@ static bool time_is_over(const struct tune *t)
 static bool may_draw(const struct tune *t)
 {
     bool budget = t->options.evaluations == 0 || t->dispatched < t->options.evaluations;
-    return t->naive_done && budget && !t->report.exhausted && !t->broken && !time_is_over(t);
+    return t->naive_done && budget && !t->report.exhausted && !t->report.barren && !t->broken &&
+           !time_is_over(t);
 }
 
 /* The next job that an agent must measure: one that is queued, else a new one. NULL: none now. */
@@ -313,6 +302,8 @@ static void feed(struct tune *t, struct diag *d)
 {
     int peer;
     struct job *job;
+    while (t->recorded && !tune_stop_requested(t) && (job = next_job(t, d)))
+        settle(t, job, recorded_result(t->recorded, job->kernel_hash), d);
     while ((peer = hub_idle_peer(t->hub)) >= 0 && !tune_stop_requested(t) && (job = next_job(t, d)))
         send_job(t, job, (unsigned)peer);
 }

@@ -10,6 +10,7 @@
 #include "agent/serve.h"
 #include "coordinator/hub.h"
 #include "coordinator/progress.h"
+#include "coordinator/recorded.h"
 #include "coordinator/store.h"
 #include "coordinator/tune.h"
 #include "perfmodel/bound.h"
@@ -25,7 +26,7 @@ struct job {
     size_t n_actions;
     uint64_t kernel_hash;
     double bound_ns; /* lower bound of the implementation; 0: none */
-    bool audited;    /* the bound would have left it out */
+    bool audited;    /* it was drawn below a cut */
     bool lowered;    /* kernel_hash is known and is no duplicate */
     int peer;        /* JOB_QUEUED: waits for an agent */
     unsigned lost;   /* agents lost with it */
@@ -51,17 +52,19 @@ struct tune {
     struct mcts_heuristic *heuristic;
     struct perfmodel *model;  /* NULL: no bound */
     struct mcts_prior *prior; /* NULL: --no-prior */
-    bool auditing;            /* the draw at hand ignores the bound */
     struct mcts_tree *tree;
     unsigned *order;
     struct store *store;
+    struct recorded *recorded; /* NULL: agents measure */
     struct store_run run;
     char *settings;
     struct job *jobs;
     struct seen_kernel *seen;
-    uint64_t drawn;      /* implementations that the tree handed out */
-    uint64_t dispatched; /* jobs sent for a first time or settled without sending; not those left out */
-    unsigned stuck;      /* draws in a row that found nothing */
+    uint64_t drawn;       /* implementations that the tree handed out */
+    uint64_t dispatched;  /* jobs sent for a first time or settled without sending; not those left out */
+    unsigned stuck;       /* draws in a row that found nothing */
+    uint64_t unmeasured;  /* implementations in a row that were left out */
+    unsigned last_audits; /* draws below cuts of an exhausted tree */
     bool naive_done, broken, stopping;
     double started_s, earlier_s; /* monotonic clock; seconds spent by the resumed run */
     struct progress progress;
@@ -73,5 +76,16 @@ struct message tune_program_message(const struct tune *t, struct arena *a);
 /* Handles what happened on the hub; false: nothing did. */
 bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct diag *d);
 bool tune_stop_requested(const struct tune *t);
+
+/* ---- tune_bound.c: the lower bound in doubt ---- */
+
+/* Draws the next implementation from the tree; a share of the draws looks below cuts instead. *audit says so.
+ */
+enum mcts_status tune_draw(struct tune *t, struct mcts_descent *descent, bool *audit);
+/* Records a cut with its reason: the tree's on_cut, with the campaign as context. */
+void tune_note_cut(void *context, const struct mcts_tree *tree, uint32_t node, struct space_state *candidate);
+/* Compares a measured time with the bound of its implementation. If it is below, the figures that the bound
+ * rests on are corrected and what they wrongly cut is opened again. */
+void tune_check_bound(struct tune *t, const struct job *job, double measured_ns);
 
 #endif

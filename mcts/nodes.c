@@ -83,6 +83,32 @@ void mcts_nodes_kill(struct mcts_nodes *t, uint32_t node, enum mcts_cause cause)
     }
 }
 
+static void set_cause(struct mcts_nodes *t, uint32_t node, enum mcts_cause cause)
+{
+    t->by_cause[t->list[node].cause]--;
+    t->by_cause[cause]++;
+    t->list[node].cause = (uint8_t)cause;
+}
+
+static uint16_t count_live(const struct mcts_nodes *t, const struct mcts_node *n)
+{
+    uint16_t live = 0;
+    for (uint32_t i = 0; i < n->n_children; i++)
+        live = (uint16_t)(live + !mcts_nodes_dead(t, n->first_child + i));
+    return live;
+}
+
+bool mcts_nodes_reopen(struct mcts_nodes *t, uint32_t node, double cut)
+{
+    struct mcts_node *n = &t->list[node];
+    bool lived = n->cause == MCTS_LIVE;
+    if (n->cause == MCTS_EVALUATED) return false;
+    if (n->expanded) n->live_children = count_live(t, n);
+    bool open = !n->expanded || n->live_children > 0, closed = !lived && n->bound >= cut;
+    set_cause(t, node, closed ? MCTS_BOUND : open ? MCTS_LIVE : MCTS_BACKTRACK);
+    return n->cause == MCTS_LIVE && !lived;
+}
+
 /* ---- times ---- */
 
 const double *mcts_nodes_best(const struct mcts_nodes *t, const struct mcts_node *n)

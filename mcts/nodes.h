@@ -2,8 +2,8 @@
  * of a node are consecutive. The best times of a node are a block of a second array, made at its first
  * recorded time.
  *
- * Invariant: a dead node never lives again (cuts only fall, handed-out leaves only grow), and `live_children`
- * of a live expanded node counts its children with cause MCTS_LIVE. */
+ * Invariant: a dead node never lives again (cuts only fall, handed-out leaves only grow) until bounds are
+ * taken anew, and `live_children` of a live expanded node counts its children with cause MCTS_LIVE. */
 #ifndef THRESH_MCTS_NODES_H
 #define THRESH_MCTS_NODES_H
 
@@ -41,6 +41,10 @@ void mcts_nodes_expand(struct mcts_nodes *t, uint32_t node, uint32_t slot, const
 bool mcts_nodes_dead(const struct mcts_nodes *t, uint32_t node);
 /* Kills a node, what is below it, and the ancestors that have no other live child. */
 void mcts_nodes_kill(struct mcts_nodes *t, uint32_t node, enum mcts_cause cause);
+/* Gives a node the cause that follows from its bound, and from its children if it has any: what the bound, or
+ * a search that relied on bounds, had closed lives again where the bound is below the cut. Its children are
+ * right. Returns whether it lives now and did not before. */
+bool mcts_nodes_reopen(struct mcts_nodes *t, uint32_t node, double cut);
 
 /* Adds a time in ns to a node. */
 void mcts_nodes_record(struct mcts_nodes *t, uint32_t node, double time);

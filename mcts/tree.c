@@ -24,6 +24,8 @@ struct mcts_tree {
     struct mcts_roller roller;
     struct mcts_leaders leaders;
     double imitate, jump;
+    mcts_cut_function on_cut; /* may be NULL */
+    void *cut_context;
     struct mcts_child *children; /* scratch */
     uint32_t *path;              /* scratch: the current path */
     size_t n_path, path_capacity;
@@ -82,6 +84,8 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->roller.follow = c->follow;
     t->imitate = mcts_heuristic_default_rollouts(h) ? c->imitate : 0;
     t->jump = c->jump;
+    t->on_cut = c->on_cut;
+    t->cut_context = c->cut_context;
     t->leaders.capacity = t->imitate > 0 ? c->leaders : 0;
     mcts_roller_init(&t->roller);
     if (c->branching.order) {
@@ -117,6 +121,33 @@ void mcts_descent_free(struct mcts_descent *d)
 
 /* ---- descending ---- */
 
+/* The candidate of a child of the one in the working state, or of one in another. */
+static void enter_candidate(struct space_state *state, const struct mcts_node *n)
+{
+    struct space_failure why;
+    bool live = space_apply(state, (struct space_action){n->slot, n->value}, &why);
+    CHECK(live);
+}
+
+static void cut(struct mcts_tree *t, uint32_t node)
+{
+    mcts_nodes_kill(&t->nodes, node, MCTS_BOUND);
+    if (!t->on_cut) return;
+    space_mark mark = space_snapshot(t->state);
+    enter_candidate(t->state, &t->nodes.list[node]);
+    t->on_cut(t->cut_context, t, node, t->state);
+    space_rollback(t->state, mark);
+}
+
+/* Kills the children that the cut has overtaken. The candidate of the node is in the working state. */
+static void cut_children(struct mcts_tree *t, uint32_t node)
+{
+    uint32_t first = t->nodes.list[node].first_child, n = t->nodes.list[node].n_children;
+    for (uint32_t i = 0; i < n; i++)
+        if (t->nodes.list[first + i].bound >= t->roller.cut && !mcts_nodes_dead(&t->nodes, first + i))
+            cut(t, first + i);
+}
+
 /* Makes the children of a node; its candidate is in the working state. */
 static void expand(struct mcts_tree *t, uint32_t node)
 {
@@ -124,19 +155,19 @@ static void expand(struct mcts_tree *t, uint32_t node)
     uint32_t slot = space_next_choice(t->state, r->branching.order, r->branching.n_order);
     CHECK(slot != UINT32_MAX);
     struct mcts_trials trials = {0};
-    uint32_t n = mcts_try_values(&r->branching, t->state, slot, r->cut, r->options, &trials);
+    uint32_t n = mcts_try_values(&r->branching, t->state, slot, INFINITY, r->options, &trials);
     t->nodes.by_cause[MCTS_CONSTRAINT] += trials.dead_constraint;
-    t->nodes.by_cause[MCTS_BOUND] += trials.dead_bound;
     mcts_nodes_expand(&t->nodes, node, slot, r->options, n);
+    cut_children(t, node);
 }
 
-/* Kills the children that the cut has overtaken since they were made. */
-static void cut_children(struct mcts_tree *t, uint32_t node)
+/* The node has children, and those that the cut reaches are dead. */
+static void open_children(struct mcts_tree *t, uint32_t node)
 {
-    uint32_t first = t->nodes.list[node].first_child, n = t->nodes.list[node].n_children;
-    for (uint32_t i = 0; i < n; i++)
-        if (t->nodes.list[first + i].bound >= t->roller.cut)
-            mcts_nodes_kill(&t->nodes, first + i, MCTS_BOUND);
+    if (t->nodes.list[node].expanded)
+        cut_children(t, node);
+    else
+        expand(t, node);
 }
 
 static struct mcts_child child_view(const struct mcts_tree *t, uint32_t node)
@@ -223,8 +254,7 @@ static enum mcts_status descend(struct mcts_tree *t)
     while (!jumps) {
         uint32_t node = t->path[t->n_path - 1], chosen;
         if (t->nodes.list[node].visits == 1) return MCTS_OK;
-        if (!t->nodes.list[node].expanded) expand(t, node);
-        cut_children(t, node);
+        open_children(t, node);
         if (mcts_nodes_dead(&t->nodes, node)) return MCTS_STUCK;
         struct mcts_view view = node_view(t, node);
         if (!mcts_heuristic_select(t->heuristic, &view, &chosen, t->roller.error, sizeof t->roller.error))
@@ -234,8 +264,7 @@ static enum mcts_status descend(struct mcts_tree *t)
     return MCTS_OK;
 }
 
-/* The child of an expanded node that the implementation is below; MCTS_NO_NODE: it is cut or there is none.
- */
+/* The child of an expanded node that the implementation is below; MCTS_NO_NODE: there is none. */
 static uint32_t child_above(const struct mcts_tree *t, uint32_t node, const struct space_state *leaf)
 {
     const struct mcts_node *n = &t->nodes.list[node];
@@ -256,19 +285,28 @@ static void extend_path(struct mcts_tree *t)
     if (t->n_path == t->actions.count + 1) mcts_nodes_kill(&t->nodes, t->path[t->n_path - 1], MCTS_EVALUATED);
 }
 
+/* Nothing new is below the frontier. Its children say which part of that the bound cut. */
+static void close_frontier(struct mcts_tree *t, bool leaf)
+{
+    uint32_t frontier = t->path[t->n_path - 1];
+    if (!leaf) open_children(t, frontier);
+    mcts_nodes_kill(&t->nodes, frontier, leaf ? MCTS_EVALUATED : MCTS_BACKTRACK);
+}
+
 /* From the frontier, the last node of the path, to a new implementation. */
 static enum mcts_status roll_out(struct mcts_tree *t)
 {
-    uint32_t frontier = t->path[t->n_path - 1];
     bool leaf =
         space_next_choice(t->state, t->roller.branching.order, t->roller.branching.n_order) == UINT32_MAX;
+    space_mark mark = space_snapshot(t->state);
     switch (mcts_rollout(&t->roller, t->state, (uint32_t)t->n_path - 1, &t->actions)) {
     case MCTS_ROLLOUT_LEAF:
         mcts_seen_add(&t->roller.seen, space_state_hash(t->state));
         extend_path(t);
         return MCTS_OK;
     case MCTS_ROLLOUT_EXHAUSTED:
-        mcts_nodes_kill(&t->nodes, frontier, leaf ? MCTS_EVALUATED : MCTS_BACKTRACK);
+        space_rollback(t->state, mark);
+        close_frontier(t, leaf);
         return MCTS_STUCK;
     case MCTS_ROLLOUT_BUDGET:
         return MCTS_STUCK;
@@ -312,6 +350,69 @@ enum mcts_status mcts_tree_next(struct mcts_tree *t, struct mcts_descent *d)
         if (status != MCTS_STUCK) return status;
     }
     return mcts_nodes_dead(&t->nodes, 0) ? MCTS_EXHAUSTED : MCTS_STUCK;
+}
+
+/* ---- when the bound is in doubt ---- */
+
+/* A node that the bound has cut, in a subtree that it has not; MCTS_NO_NODE: there is none. */
+static uint32_t draw_cut(struct mcts_tree *t)
+{
+    uint32_t drawn = MCTS_NO_NODE, n = 0;
+    for (uint32_t i = 1; i < t->nodes.count; i++) {
+        bool is_cut = t->nodes.list[i].cause == MCTS_BOUND;
+        if (!is_cut || t->nodes.list[t->nodes.list[i].parent].cause == MCTS_BOUND) continue;
+        if (pcg32_below(&t->roller.rng, ++n) == 0) drawn = i;
+    }
+    return drawn;
+}
+
+/* Path and working state at a node. */
+static void descend_to(struct mcts_tree *t, uint32_t node)
+{
+    if (t->nodes.list[node].parent == MCTS_NO_NODE) {
+        start_at_root(t);
+        return;
+    }
+    descend_to(t, t->nodes.list[node].parent);
+    struct mcts_child view = {.node = node, .action = {t->nodes.list[node].slot, t->nodes.list[node].value}};
+    take(t, &view);
+}
+
+enum mcts_status mcts_tree_next_below_cut(struct mcts_tree *t, struct mcts_descent *d)
+{
+    uint32_t node = draw_cut(t);
+    double kept = t->roller.cut;
+    t->handed_out = false;
+    if (node == MCTS_NO_NODE) return MCTS_STUCK;
+    descend_to(t, node);
+    t->roller.leader = NULL;
+    t->roller.cut = INFINITY;
+    enum mcts_status status = roll_out(t);
+    t->roller.cut = kept;
+    if (status == MCTS_OK) hand_out(t, d);
+    return status;
+}
+
+/* Takes the bounds below a node; its candidate is in the replayed state. */
+static uint32_t take_bounds_below(struct mcts_tree *t, uint32_t node)
+{
+    const struct mcts_branching *b = &t->roller.branching;
+    uint32_t first = t->nodes.list[node].first_child, n = t->nodes.list[node].n_children, opened = 0;
+    for (uint32_t i = first; i < first + n; i++) {
+        space_mark mark = space_snapshot(t->replayed);
+        enter_candidate(t->replayed, &t->nodes.list[i]);
+        if (b->bound) t->nodes.list[i].bound = b->bound(b->bound_context, t->replayed);
+        opened += take_bounds_below(t, i);
+        space_rollback(t->replayed, mark);
+    }
+    return opened + mcts_nodes_reopen(&t->nodes, node, t->roller.cut);
+}
+
+uint32_t mcts_tree_take_bounds(struct mcts_tree *t)
+{
+    space_rollback(t->replayed, t->replay_base);
+    t->replay_base = space_snapshot(t->replayed);
+    return take_bounds_below(t, 0);
 }
 
 /* ---- results ---- */
@@ -397,7 +498,7 @@ static void descend_above(struct mcts_tree *t, const struct space_state *leaf)
         if (!t->nodes.list[node].expanded && frontier) return;
         if (!t->nodes.list[node].expanded) expand(t, node);
         uint32_t child = child_above(t, node, leaf);
-        if (child == MCTS_NO_NODE) return;
+        if (child == MCTS_NO_NODE || t->nodes.list[child].cause == MCTS_BOUND) return;
         struct mcts_child view = child_view(t, child);
         take(t, &view);
     }

@@ -3,13 +3,14 @@
  * A node is a candidate, known by the actions that lead to it: the tree keeps one action and the statistics
  * for each node (48 bytes, and the best times if it has any), never a decision vector; a descent replays the
  * actions of its path on one working state. Expanding a node makes one child per value of its next open
- * choice that propagation and the bound leave alive.
+ * choice that propagation leaves alive.
  *
  * A descent selects children with the heuristic as long as the node was visited before, then rolls out to an
  * implementation. It counts visits when it goes down; its result is reported later, in any order, and
  * recorded along the whole path, the last node included. Every implementation is handed out at most once. A
  * node whose children are all dead is dead; when the root dies the space is exhausted: what was not handed
- * out was cut by the bound.
+ * out was cut by the bound. Nodes that it cuts stay in the tree: should the bound turn out wrong they are
+ * opened again.
  *
  * One thread at a time. With the same seed, root, configuration and sequence of calls and reports, all
  * decisions are the same. */
@@ -19,6 +20,11 @@
 #include "mcts/branch.h"
 #include "mcts/heuristic.h"
 #include "mcts/rollout.h"
+
+struct mcts_tree;
+/* Told of each node that the bound cuts, with its candidate; the state may be changed and rolled back. */
+typedef void (*mcts_cut_function)(void *context, const struct mcts_tree *t, uint32_t node,
+                                  struct space_state *candidate);
 
 struct mcts_config {
     uint64_t seed;
@@ -33,6 +39,8 @@ struct mcts_config {
     double follow;                   /* probability of repeating a decision of the leader; default 0.9 */
     mcts_prior_function prior;       /* weight of an action in rollouts; NULL: 1 */
     void *prior_context;
+    mcts_cut_function on_cut; /* NULL: nobody is told */
+    void *cut_context;
 };
 struct mcts_config mcts_config_default(void); /* seed 1, order of declaration, no bound */
 
@@ -76,8 +84,6 @@ struct mcts_descent {
 };
 void mcts_descent_free(struct mcts_descent *d); /* leaves it zero */
 
-struct mcts_tree;
-
 /* A tree below `root` (copied). The heuristic is borrowed. */
 struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heuristic *h,
                                 const struct mcts_config *c);
@@ -91,6 +97,12 @@ enum mcts_status {
 };
 /* The next implementation to evaluate. Any number may be outstanding. */
 enum mcts_status mcts_tree_next(struct mcts_tree *t, struct mcts_descent *d);
+/* An implementation below a node that the bound has cut, both drawn at random, to see whether the bound was
+ * right. MCTS_STUCK: no node is cut, or none was found below the one that was drawn. */
+enum mcts_status mcts_tree_next_below_cut(struct mcts_tree *t, struct mcts_descent *d);
+/* The bound has changed: takes that of every node anew, and reopens those that it cuts no longer. Returns how
+ * many live that did not. */
+uint32_t mcts_tree_take_bounds(struct mcts_tree *t);
 /* Its result; once for each descent. A time that is not positive and finite counts as MCTS_FAILED. */
 void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct mcts_outcome outcome);
 /* A result from an earlier run: as if these actions (in any order, from any order of choices) had been handed

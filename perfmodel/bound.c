@@ -141,7 +141,7 @@ void perfmodel_free(struct perfmodel *m)
     for (unsigned l = 0; m->logicals && l < m->n_logicals; l++)
         logical_close(&m->logicals[l]);
     for (unsigned t = 0; m->tables && t < m->n_tables; t++)
-        free(m->tables[t].mappings), free(m->tables[t].costs);
+        mapping_table_clear(&m->tables[t]);
     for (unsigned i = 0; m->kept && i < BOUND_CACHE; i++)
         free(m->kept[i].key);
     free(m->logicals);
@@ -333,4 +333,31 @@ double perfmodel_bound(struct perfmodel *m, const struct space_state *state, str
 double perfmodel_hook(void *context, const struct space_state *state)
 {
     return perfmodel_bound(context, state, NULL);
+}
+
+/* ---- corrections ---- */
+
+/* What follows from the figures is computed anew. */
+static void forget(struct perfmodel *m)
+{
+    for (unsigned t = 0; m->mapped && t < m->n_tables; t++)
+        mapping_table_clear(&m->tables[t]);
+    for (unsigned i = 0; m->mapped && i < BOUND_CACHE; i++)
+        m->kept[i].used = false;
+    m->floor_ns = 0;
+    model_floor(m);
+}
+
+bool perfmodel_correct(struct perfmodel *m, const struct space_state *implementation, double measured_ns)
+{
+    static const double ROUNDING = 1e-6;
+    struct perfmodel_reason reason;
+    for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
+        double bound = perfmodel_bound(m, implementation, &reason);
+        if (bound <= (1 + ROUNDING) * measured_ns) return true;
+        if (isinf(bound) || reason.term == PERFMODEL_NOTHING) return false;
+        perfmodel_violated(&m->dev, &reason, measured_ns);
+        forget(m);
+    }
+    return false;
 }

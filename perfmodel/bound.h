@@ -77,14 +77,19 @@ double perfmodel_bound(struct perfmodel *m, const struct space_state *state, str
 /* The same as a hook of the search: `context` is the model. */
 double perfmodel_hook(void *context, const struct space_state *state);
 
-/* The reason as a small tree of text: resource, mapping, instruction. */
+/* The reason as a small tree of text: resource, cheapest mapping, statements with their loops. */
 void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason *reason, struct strbuf *out);
 /* The figure that a term rests on. */
 enum perfmodel_figure perfmodel_term_figure(enum perfmodel_term term);
 /* Takes a measurement below the bound for what it is: the figure that the reason names is raised (a rate) or
- * lowered (a time) by as much, with source `violated`. Larger corrections than those known win. */
+ * lowered (a time) by as much and 5 % more, with source `violated`. Larger corrections than those known win.
+ */
 void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_reason *reason,
                         double measured_ns);
+
+/* The same in the model itself, figure after figure, until the implementation's bound is not above the
+ * measurement; bounds are computed anew from then on. false: none of the figures was to blame. */
+bool perfmodel_correct(struct perfmodel *m, const struct space_state *implementation, double measured_ns);
 
 /* What the model leaves out, as one line for people; nothing if it leaves nothing out. */
 void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out);

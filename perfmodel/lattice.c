@@ -37,10 +37,11 @@ static uint8_t find_divisor(const struct logical *l, int64_t d)
 static void fill_products(struct logical *l)
 {
     for (unsigned i = 0; i < l->n_divisors; i++)
-        for (unsigned j = 0; j < l->n_divisors; j++)
-            l->product[i][j] = l->divisors[i] > l->of->extent / l->divisors[j]
-                                   ? NO_DIVISOR
-                                   : find_divisor(l, l->divisors[i] * l->divisors[j]);
+        for (unsigned j = 0; j < l->n_divisors; j++) {
+            int64_t a = l->divisors[i], b = l->divisors[j];
+            l->product[i][j] = a > l->of->extent / b ? NO_DIVISOR : find_divisor(l, a * b);
+            l->quotient[i][j] = a % b ? NO_DIVISOR : find_divisor(l, a / b);
+        }
 }
 
 /* ---- slots ---- */
@@ -195,16 +196,17 @@ static void multiply(struct walk *w, struct point p, unsigned part, uint8_t by)
 static void multiply_global(struct walk *w, struct point p, uint8_t by)
 {
     const struct logical *l = w->l;
-    for (uint8_t items = 0; items < l->n_divisors; items++)
-        for (uint8_t groups = 0; groups < l->n_divisors; groups++) {
-            if (l->product[items][groups] != by || l->product[p.total][by] == NO_DIVISOR) continue;
-            struct point next = p;
-            if (l->divisors[items] > 1) set_run(w, &next);
-            next.part[GROUPS] = l->product[p.part[GROUPS]][groups];
-            next.part[ITEMS] = l->product[p.part[ITEMS]][items];
-            next.total = l->product[p.total][by];
-            add_point(w, next);
-        }
+    if (l->product[p.total][by] == NO_DIVISOR) return;
+    for (uint8_t items = 0; items < l->n_divisors; items++) {
+        uint8_t groups = l->quotient[by][items];
+        if (groups == NO_DIVISOR) continue;
+        struct point next = p;
+        if (l->divisors[items] > 1) set_run(w, &next);
+        next.part[GROUPS] = l->product[p.part[GROUPS]][groups];
+        next.part[ITEMS] = l->product[p.part[ITEMS]][items];
+        next.total = l->product[p.total][by];
+        add_point(w, next);
+    }
 }
 
 static void take_tile(struct walk *w, uint64_t sizes, unsigned classes, struct walk *out)

@@ -45,7 +45,8 @@ struct logical {
     unsigned n_tiles, n_divisors;
     bool runs; /* the distance of work-items matters: some access runs through it element by element */
     int64_t divisors[MAX_DIVISORS];
-    uint8_t product[MAX_DIVISORS][MAX_DIVISORS]; /* NO_DIVISOR: it does not divide the extent */
+    uint8_t product[MAX_DIVISORS][MAX_DIVISORS], /* NO_DIVISOR: it does not divide the extent */
+        quotient[MAX_DIVISORS][MAX_DIVISORS];    /* NO_DIVISOR: it is no whole number */
     uint8_t *tile_divisor[MAX_TILES];            /* [value of size(tile)] -> divisor */
     uint32_t size_slot[MAX_TILES];
     uint32_t kind_slot[MAX_TILES]; /* of the dimension that stands for the tile; UINT32_MAX: none */
@@ -154,6 +155,7 @@ void model_floor(struct perfmodel *m);
 
 /* The mappings under the staging that `table` numbers, built on first use. */
 const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table);
+void mapping_table_clear(struct mapping_table *t); /* as if never built */
 /* The splits of a mapping. */
 void mapping_splits(const struct perfmodel *m, uint32_t number, struct perfmodel_split *split);
 void staging_of_table(const struct perfmodel *m, unsigned table, enum staging *out);

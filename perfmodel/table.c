@@ -80,6 +80,13 @@ static void build(struct perfmodel *m, struct mapping_table *t, unsigned number)
     t->built = true;
 }
 
+void mapping_table_clear(struct mapping_table *t)
+{
+    free(t->mappings);
+    free(t->costs);
+    *t = (struct mapping_table){0};
+}
+
 const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table)
 {
     struct mapping_table *t = &m->tables[table];

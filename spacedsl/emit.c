@@ -180,6 +180,17 @@ static void emit_defines(struct strbuf *b, const struct model *m)
     strbuf_add(b, "    {0}};\n\n");
 }
 
+static void emit_derived(struct strbuf *b, const struct model *m)
+{
+    strbuf_add(b, "static const struct space_derived derived[] = {\n");
+    for (size_t i = 0; i < m->n_derived; i++) {
+        strbuf_printf(b, "    {\"%s\", ", m->derived[i].name);
+        emit_remark(b, m->derived[i].remark);
+        strbuf_add(b, "},\n");
+    }
+    strbuf_add(b, "    {0}};\n\n");
+}
+
 static void emit_formulas(struct strbuf *b, const struct model *m)
 {
     strbuf_add(b, "static const struct space_domain domains[] = {\n");
@@ -228,9 +239,10 @@ static void emit_definition(struct strbuf *b, const struct model *m)
     strbuf_printf(b,
                   ",\n    UINT64_C(%" PRIu64
                   "), sets, properties, parameters, choices, constraints,\n    triggers, defines, domains, "
-                  "nodes, kids, %d, %d, %d, %d, %d, %d, %d, %d, %d};\n",
+                  "nodes, kids, %d, %d, %d, %d, %d, %d, %d, %d, %d, derived, %d};\n",
                   def->hash, def->n_sets, def->n_properties, def->n_parameters, def->n_choices,
-                  def->n_constraints, def->n_triggers, def->n_defines, def->n_domains, def->n_nodes);
+                  def->n_constraints, def->n_triggers, def->n_defines, def->n_domains, def->n_nodes,
+                  def->n_derived);
     strbuf_printf(b,
                   "\n#ifdef THRESH_SPACE_PLUGIN\nextern const struct space_plugin thresh_space;\n"
                   "const struct space_plugin thresh_space = {SPACE_PLUGIN_ABI, sizeof(struct space_def), "
@@ -251,6 +263,7 @@ char *spacedsl_emit(const struct model *m)
     emit_constraints(&b, m);
     emit_triggers(&b, m);
     emit_defines(&b, m);
+    emit_derived(&b, m);
     emit_definition(&b, m);
     return strbuf_take(&b);
 }

@@ -15,11 +15,12 @@ struct model {
     struct space_constraint *constraints;
     struct space_trigger *triggers;
     struct space_define *defines;
+    struct space_derived *derived;
     struct space_domain *domains;
     struct space_node *nodes;
     int32_t *kids;
     size_t n_sets, n_properties, n_parameters, n_choices, n_constraints, n_triggers, n_defines, n_domains,
-        n_nodes, n_kids;
+        n_nodes, n_kids, n_derived;
     size_t cap_domains, cap_nodes, cap_kids;
 };
 

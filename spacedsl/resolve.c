@@ -119,7 +119,8 @@ static void check_used(struct resolver *r)
 
 static void reserve(struct model *m)
 {
-    size_t sets = 1, properties = 1, parameters = 1, choices = 1, defines = 1, requires = 1, triggers = 1;
+    size_t sets = 1, properties = 1, parameters = 1, choices = 1, defines = 1, requires = 1, triggers = 1,
+           derived = 1;
     COUNT(sets, set_decl, m->ast->sets);
     COUNT(properties, property_decl, m->ast->properties);
     COUNT(parameters, parameter_decl, m->ast->parameters);
@@ -127,6 +128,8 @@ static void reserve(struct model *m)
     COUNT(defines, define_decl, m->ast->defines);
     COUNT(requires, require_decl, m->ast->requires);
     COUNT(triggers, trigger_decl, m->ast->triggers);
+    COUNT(derived, quotient_decl, m->ast->quotients);
+    m->derived = ARENA_ARRAY(m->arena, struct space_derived, derived + defines);
     m->sets = ARENA_ARRAY(m->arena, struct space_set, sets);
     m->properties = ARENA_ARRAY(m->arena, struct space_property, properties);
     m->parameters = ARENA_ARRAY(m->arena, struct space_parameter, parameters);
@@ -159,11 +162,15 @@ static void declare_choices(struct resolver *r, const struct ast *ast)
     for (const struct choice_decl *x = ast->choices; x; x = x->next)
         declare_choice(r, x);
     if (diag_failed(r->diag)) return;
-    for (const struct quotient_decl *x = ast->quotients; x; x = x->next)
+    for (const struct quotient_decl *x = ast->quotients; x; x = x->next) {
         declare_quotient(r, x);
+        declare_derived(r->m, &x->name, x->remark);
+    }
     if (diag_failed(r->diag)) return;
-    for (const struct define_decl *x = ast->defines; x; x = x->next)
+    for (const struct define_decl *x = ast->defines; x; x = x->next) {
         resolve_define(r, x);
+        declare_derived(r->m, &x->name, x->remark);
+    }
 }
 
 static void declare_rules(struct resolver *r, const struct ast *ast)
@@ -228,7 +235,9 @@ const struct space_def *spacedsl_model_def(const struct model *m)
                               .n_triggers = (int32_t)m->n_triggers,
                               .n_defines = (int32_t)m->n_defines,
                               .n_domains = (int32_t)m->n_domains,
-                              .n_nodes = (int32_t)m->n_nodes};
+                              .n_nodes = (int32_t)m->n_nodes,
+                              .derived = m->derived,
+                              .n_derived = (int32_t)m->n_derived};
     return def;
 }
 

@@ -98,6 +98,8 @@ bool resolve_args(struct resolver *r, const struct scope *sc, const struct expr 
 const struct binding *bind_args(struct resolver *r, const struct scope *sc, const char *name,
                                 const struct binder *params, const struct expr *use, bool *ok);
 void resolve_define(struct resolver *r, const struct define_decl *decl);
+/* Keeps what the file says of a definition, a counter or a quotient. */
+void declare_derived(struct model *m, const struct name *name, struct remark remark);
 
 /* ---- resolve_range.c: variables and what they range over ---- */
 bool resolve_range(struct resolver *r, const struct scope *sc, const struct expr *e, struct range *out);

@@ -8,6 +8,11 @@ static struct space_remark remark_of(struct remark r)
     return (struct space_remark){r.doc, r.text};
 }
 
+void declare_derived(struct model *m, const struct name *name, struct remark remark)
+{
+    m->derived[m->n_derived++] = (struct space_derived){name->text, remark_of(remark)};
+}
+
 static int32_t set_named(struct resolver *r, const struct name *n)
 {
     int32_t set = find_set(r->m, n->text);

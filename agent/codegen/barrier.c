@@ -1,14 +1,22 @@
-/* Barriers around staged regions.
+/* Barriers around staged regions, and those that PoCL 3.1 needs.
  *
  * A region's dependence is an interval of the children of the innermost node around its store and its load:
  * from the store's child to the load's, and if that node is a loop also from the load's child round the back
  * edge to the store's. Every interval needs one barrier; taking the last point of the interval that ends
  * first gives the fewest. All that goes round the back edge passes both ends of the body, so what is left
- * needs one barrier there. It goes to the end, unless the body begins with a loop that does not depend on
- * this one: PoCL 3.1 takes the two for one loop if no barrier is between their heads, and fails an assertion.
- * Points are legal outside thread nests and predicates only, so a dependence inside a thread nest is refused
- * (lift page, step 3; CC'22 section 4.6). A group of one work-item needs none, nor does a region of which
- * each work-item reads only what it wrote (depend.c). */
+ * needs one barrier there, at the end if nothing else is to be said for the head. Points are legal outside
+ * thread nests and predicates only, so a dependence inside a thread nest is refused (lift page, step 3; CC'22
+ * section 4.6). A group of one work-item needs none, nor does a region of which each work-item reads only
+ * what it wrote (depend.c).
+ *
+ * PoCL 3.1 makes loops over the work-items of the code between barriers, once LLVM is done with it. Two forms
+ * of a loop with barriers do not survive that; a barrier, which LLVM neither copies nor moves, keeps them
+ * apart:
+ * - The body begins with a loop that does not depend on it. LLVM takes the two heads for one, and PoCL fails
+ *   an assertion (ParallelRegion.cc:346, :427). The barrier is the first of the body.
+ * - Work-items are told apart by a predicate after the last barrier of the body, and again after the loop.
+ *   LLVM leaves the loop by two ways, one for each outcome, and the code after it runs for no work-item. The
+ *   barrier follows the loop. */
 #include "agent/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -99,9 +107,12 @@ static bool uses(const struct cg_program *p, const struct cg_node *n, const stru
     return false;
 }
 
-/* The first loop or statement below n. Starts of reductions are constants: nothing is computed there. */
+/* The first loop, statement or barrier below n. Starts of reductions are constants: nothing is computed
+ * there.
+ */
 static const struct cg_node *first_below(const struct cg_program *p, const struct cg_node *n)
 {
+    if (n->type == CG_BARRIER) return n;
     if (n->type == CG_INST) return p->bb->insts[n->statement].kind == BB_INIT ? NULL : n;
     const struct cg_node *first = NULL;
     for (unsigned i = 0; i < n->n_children && !first; i++) {
@@ -114,7 +125,7 @@ static const struct cg_node *first_below(const struct cg_program *p, const struc
 static bool begins_with_invariant_loop(const struct cg_program *p, const struct cg_node *n)
 {
     const struct cg_node *first = first_below(p, n);
-    return n->kind == BB_LOOP && first && first->type == CG_DIM && !uses(p, first, n);
+    return n->type == CG_DIM && n->kind == BB_LOOP && first && first->type == CG_DIM && !uses(p, first, n);
 }
 
 /* The way round the loop: after the read to the end, or from the start to the write. */
@@ -167,6 +178,76 @@ static const char *place_site(struct cg_program *p, struct site *s)
     return NULL;
 }
 
+/* ---- what PoCL needs ---- */
+
+/* Adds a barrier as child `at` of the node. */
+static void add_barrier(struct cg_program *p, struct cg_node *n, unsigned at)
+{
+    struct cg_node *barrier = cg_node_new(p, CG_BARRIER), **children;
+    children = ARENA_ARRAY(p->arena, struct cg_node *, n->n_children + 1);
+    for (unsigned i = 0; i <= n->n_children; i++)
+        children[i] = i < at ? n->children[i] : i > at ? n->children[i - 1] : barrier;
+    barrier->parent = n;
+    barrier->fence_local = true;
+    n->children = children;
+    n->n_children++;
+    p->n_barriers++;
+    cg_number_nodes(p);
+}
+
+static void separate_heads(struct cg_program *p, struct cg_node *n)
+{
+    if (n->has_barrier && begins_with_invariant_loop(p, n)) add_barrier(p, n, 0);
+    for (unsigned i = 0; i < n->n_children; i++)
+        separate_heads(p, n->children[i]);
+}
+
+/* What a part of the text shows first. */
+enum sight { NOTHING, PREDICATE, BARRIER };
+
+static bool is_predicate(const struct cg_program *p, const struct cg_node *n)
+{
+    if (n->type == CG_INST) return n->guard_local || n->guard_group;
+    bool threads = n->type == CG_DIM && n->kind == BB_THREAD && !n->fused;
+    return threads && (n->run_extent < p->local_size[n->axis] || p->options.no_control_flow_simplification);
+}
+
+static enum sight first_sight(const struct cg_program *p, const struct cg_node *n)
+{
+    enum sight seen = n->type == CG_BARRIER ? BARRIER : is_predicate(p, n) ? PREDICATE : NOTHING;
+    for (unsigned i = 0; i < n->n_children && !seen; i++)
+        seen = first_sight(p, n->children[i]);
+    return seen;
+}
+
+/* Whether a predicate is below n and no barrier is after it. */
+static bool ends_with_predicate(const struct cg_program *p, const struct cg_node *n)
+{
+    bool ends = is_predicate(p, n);
+    for (unsigned i = 0; i < n->n_children; i++)
+        ends = (ends && !n->children[i]->has_barrier) || ends_with_predicate(p, n->children[i]);
+    return ends;
+}
+
+/* What comes first after n, to the end of the text. */
+static enum sight sight_after(const struct cg_program *p, const struct cg_node *n)
+{
+    enum sight seen = NOTHING;
+    for (; n->parent && !seen; n = n->parent)
+        for (unsigned i = child_towards(n->parent, n) + 1; i < n->parent->n_children && !seen; i++)
+            seen = first_sight(p, n->parent->children[i]);
+    return seen;
+}
+
+static void separate_predicates(struct cg_program *p, struct cg_node *n)
+{
+    bool loop = n->type == CG_DIM && n->kind == BB_LOOP && n->has_barrier;
+    if (loop && ends_with_predicate(p, n) && sight_after(p, n) == PREDICATE)
+        add_barrier(p, n->parent, child_towards(n->parent, n) + 1);
+    for (unsigned i = 0; i < n->n_children; i++)
+        separate_predicates(p, n->children[i]);
+}
+
 const char *cg_place_barriers(struct cg_program *p)
 {
     if (cg_items_per_group(p) == 1) return NULL;
@@ -179,5 +260,7 @@ const char *cg_place_barriers(struct cg_program *p)
         if (why) return why;
     }
     cg_number_nodes(p);
+    separate_heads(p, p->root);
+    separate_predicates(p, p->root);
     return NULL;
 }

@@ -5,6 +5,9 @@
 
 #include "core/base/arena.h"
 
+/* A statement is a node; up to four barriers are around it: before, after, and two that PoCL needs. */
+enum { MOST_NODES = 5 };
+
 static enum bb_order order_of(const struct cg_program *p, uint32_t a, uint32_t b)
 {
     return (enum bb_order)p->c->order[(size_t)a * bb_statement_count(p->bb) + b];
@@ -205,7 +208,7 @@ static const char *check_own_dims(const struct cg_program *p)
 const char *cg_build_tree(struct cg_program *p)
 {
     const struct backbone *bb = p->bb;
-    size_t most = 2 * (size_t)bb_statement_count(bb) + 2;
+    size_t most = MOST_NODES * ((size_t)bb_statement_count(bb) + 1);
     p->nodes = ARENA_ARRAY(p->arena, struct cg_node *, most);
     p->dim_node = ARENA_ARRAY(p->arena, struct cg_node *, bb->n_dims + 1);
     p->inst_node = ARENA_ARRAY(p->arena, struct cg_node *, bb->n_insts + 1);

@@ -27,21 +27,24 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(ORDER, "order", "GROUP,GROUP", "choice groups to branch on first")                                     \
     X(NO_BOUND, "no-bound", NULL, "do not leave out candidates by their lower bound")                        \
     X(DISTANCE, "distance", "5%", "do not care for gains below that")                                        \
-    X(AUDIT_CUTS, "audit-cuts", "1%", "share of the draws that ignore the lower bound, to audit it")         \
+    X(AUDIT_CUTS, "audit-cuts", "1%", "share of the draws that look below what the bound cut")               \
     X(DESCRIPTION, "description", "FILE.json", "description of the device, for lower bounds")                \
     X(CUT, "cut", "NS", "leave out what has no implementation below that time")                              \
     X(DEPTH, "depth", "D", "the cut acts on the first D levels (default: all)")                              \
     X(NO_PRIOR, "no-prior", NULL, "draw all values alike before anything is measured")                       \
     X(STORE, "store", "FILE.db", "record every evaluation there")                                            \
     X(RESUME, "resume", NULL, "go on with the run in the store")                                             \
+    X(RECORDED, "recorded", "FILE.db,FILE.db",                                                               \
+      "search on the timings of these stores instead of a device; --description names it")                   \
     X(LISTEN, "listen", "ENDPOINT", "wait for agents there instead of running one")                          \
     X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint")                                          \
-    X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
+    X(RUNNERS, "runners", "N", "runner processes (default: by device); with --space: programs at once")      \
     X(OUT, "out", "DIR", "where best.cl, best.json and host.c go (default thresh-out)")                      \
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
     X(SAMPLES, "samples", "N", "number of samples (default 1000; verify 300, audit 100, space sample 10)")   \
     X(BEST, "best", NULL, "take the fastest implementation of a store")                                      \
     X(NUMBER, "number", "N", "take evaluation N of a store (of its last run)")                               \
+    X(CUTS, "cuts", NULL, "print what the lower bound left out of a store's last run, and why")              \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
     X(SPACE, "space", "FILE.space|FILE.so", "search this space instead of a program's")                      \
     X(COMMAND, "command", "'PROG {x}'", "program that evaluates a candidate of --space")                     \

@@ -1,5 +1,6 @@
 /* thresh explain: what an implementation is. thresh replay: whether it still works, and how fast. Both read
  * best.json; explain also takes the best of a store. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +124,50 @@ static bool explain(const struct cli_args *a, const struct best_file *b, const s
     return true;
 }
 
+/* ---- cuts ---- */
+
+static bool print_cut(void *context, const struct store_cut *c)
+{
+    struct strbuf text = {0};
+    ++*(uint64_t *)context;
+    strbuf_add(&text, c->reason);
+    printf("%s\n    bound %.4g ns, not below %.4g ns\n", *c->candidate ? c->candidate : "everything",
+           c->bound_ns, c->cut_ns);
+    for (char *rest = text.text, *line; (line = strtok_r(rest, "\n", &rest));)
+        printf("    %s\n", line);
+    strbuf_free(&text);
+    return true;
+}
+
+static json_t *cut_json(const struct store_cut *c)
+{
+    return json_pack("{s:s,s:f,s:f,s:s}", "candidate", c->candidate, "bound_ns", c->bound_ns, "cut_ns",
+                     c->cut_ns, "reason", c->reason);
+}
+
+static bool collect_cut(void *context, const struct store_cut *c)
+{
+    json_array_append_new(context, cut_json(c));
+    return true;
+}
+
+static int run_cuts(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    uint64_t n = 0;
+    json_t *list = cli_given(a, CLI_JSON) ? json_array() : NULL;
+    struct store *s = store_open(a->positional[0], false, d);
+    bool read = s && (list ? store_each_cut(s, collect_cut, list, d) : store_each_cut(s, print_cut, &n, d));
+    if (read && list) cli_print_json(json_pack("{s:O}", "cuts", list));
+    if (read && !list) printf("%" PRIu64 " cuts\n", n);
+    json_decref(list);
+    store_close(s);
+    return cli_finish(d, CLI_OK);
+}
+
 static int run_explain(const struct cli_args *a)
 {
+    if (cli_given(a, CLI_CUTS)) return run_cuts(a);
     struct diag *d = diag_new();
     struct best_file b;
     struct candidate c = {0};
@@ -146,11 +189,13 @@ const struct cli_command cli_explain = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes =
-        CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON),
-    .help = "Prints decisions, loop nest, OpenCL text and bound of an implementation.\v"
-            "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best\n"
-            "         thresh explain runs.db --number 17",
+    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(CUTS) | CLI_TAKES(DEVICE) |
+             CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON),
+    .help =
+        "Prints decisions, loop nest, OpenCL text and bound of an implementation, or what a search left out "
+        "and why.\v"
+        "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best\n"
+        "         thresh explain runs.db --number 17\n         thresh explain runs.db --cuts",
     .run = run_explain,
 };
 

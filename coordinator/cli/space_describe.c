@@ -86,6 +86,9 @@ static void print_page(const struct space_def *def)
     if (def->n_choices) printf("\n## Choices\n");
     for (int32_t i = 0; i < def->n_choices; i++)
         print_choice(&def->choices[i]);
+    if (def->n_derived) printf("\n## Definitions, counters and quotients\n\n");
+    for (int32_t i = 0; i < def->n_derived; i++)
+        print_entry(def->derived[i].remark);
     print_rules(def);
     printf("\n%d choices, %d constraints; restrictions marked \"not yet\": %u\n", (int)def->n_choices,
            (int)def->n_constraints, count_not_yet(def));
@@ -116,7 +119,8 @@ static json_t *rule_json(const char *doc, const char *text, const char *file, un
 static json_t *page_json(const struct space_def *def)
 {
     json_t *parameters = json_array(), *sets = json_array(), *properties = json_array(),
-           *choices = json_array(), *constraints = json_array(), *triggers = json_array();
+           *choices = json_array(), *constraints = json_array(), *triggers = json_array(),
+           *derived = json_array();
     for (int32_t i = 0; i < def->n_parameters; i++)
         json_array_append_new(parameters, entry_json(def->parameters[i].name, def->parameters[i].remark));
     for (int32_t i = 0; i < def->n_sets; i++)
@@ -125,6 +129,8 @@ static json_t *page_json(const struct space_def *def)
         json_array_append_new(properties, entry_json(def->properties[i].name, def->properties[i].remark));
     for (int32_t i = 0; i < def->n_choices; i++)
         json_array_append_new(choices, choice_json(&def->choices[i]));
+    for (int32_t i = 0; i < def->n_derived; i++)
+        json_array_append_new(derived, entry_json(def->derived[i].name, def->derived[i].remark));
     for (int32_t i = 0; i < def->n_constraints; i++) {
         const struct space_constraint *c = &def->constraints[i];
         json_array_append_new(constraints, rule_json(c->doc, c->text, c->file, c->line));
@@ -133,9 +139,10 @@ static json_t *page_json(const struct space_def *def)
         const struct space_trigger *t = &def->triggers[i];
         json_array_append_new(triggers, rule_json(t->doc, t->text, t->file, t->line));
     }
-    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:i}", "space", def->name, "doc", def->doc,
+    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i}", "space", def->name, "doc", def->doc,
                      "parameters", parameters, "sets", sets, "properties", properties, "choices", choices,
-                     "constraints", constraints, "triggers", triggers, "not_yet", (int)count_not_yet(def));
+                     "derived", derived, "constraints", constraints, "triggers", triggers, "not_yet",
+                     (int)count_not_yet(def));
 }
 
 int space_describe_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)

@@ -5,6 +5,7 @@
  * and each value of each choice occurs in LEAST of them. What fails is written as a best.json for `thresh
  * replay`. */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,6 +43,7 @@ struct verifying {
     uint64_t misses; /* draws in a row without a new text */
     json_t *failures;
     double start_s, time_s; /* time_s 0: no limit */
+    int stop_fd;            /* cli_signals() */
     struct progress progress;
 };
 
@@ -146,12 +148,18 @@ static void take_result(struct verifying *v, struct diag *d)
 
 /* ---- the loop ---- */
 
-/* Enough texts and values, no time left, or nothing new to be found. */
+static bool stopped(const struct verifying *v)
+{
+    struct pollfd p = {.fd = v->stop_fd, .events = POLLIN};
+    return v->stop_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* Enough texts and values, no time left, nothing new to be found, or a signal. */
 static bool done(const struct verifying *v)
 {
     bool enough = v->statuses[EVAL_OK] >= v->samples && sampling_covered(v->sampling);
     bool late = v->time_s > 0 && clock_s() - v->start_s > v->time_s;
-    return enough || late || v->misses >= MOST_MISSES || v->statuses[EVAL_DEVICE_LOST] > 0;
+    return enough || late || v->misses >= MOST_MISSES || v->statuses[EVAL_DEVICE_LOST] > 0 || stopped(v);
 }
 
 static void verify_all(struct verifying *v, struct diag *d)
@@ -292,14 +300,14 @@ static int verify(struct verifying *v, uint64_t runners, struct diag *d)
 static int run(const struct cli_args *a)
 {
     struct diag *d = diag_new();
-    struct verifying v = {.args = a};
+    struct verifying v = {.args = a, .stop_fd = cli_signals()};
     uint64_t runners;
     int status = CLI_USAGE;
     if (cli_positive(a, CLI_SAMPLES, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
         cli_count(a, CLI_RUNNERS, 0, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
         cli_problem_open(a, &v.p, d) && problem_fits(v.p.problem, &v.p.device, d))
         status = verify(&v, runners, d);
-    status = cli_finish(d, status);
+    status = cli_finish(d, cli_signal_status(v.stop_fd, status));
     evaluator_free(v.evaluator);
     sampling_free(v.sampling);
     mcts_seen_free(&v.texts);
@@ -315,7 +323,8 @@ const struct cli_command cli_verify = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(TIME) | CLI_TAKES(RUNNERS) | CLI_TAKES(OUT) |
              CLI_TAKES(QUIET),
-    .help = "Builds, runs and checks random implementations, until each value of each choice occurred.\v"
+    .help = "Builds, runs and checks random implementations, until each value of each choice occurred or "
+            "Ctrl-C.\v"
             "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1",
     .run = run,
 };

@@ -125,6 +125,12 @@ struct space_define {
     unsigned line;
 };
 
+/* A definition, a counter or a quotient, as the file has it: formulas contain what it stands for. */
+struct space_derived {
+    const char *name;
+    struct space_remark remark;
+};
+
 struct space_constraint {
     const char *text; /* its first words */
     const char *doc;  /* its reason, or "" */
@@ -163,6 +169,8 @@ struct space_def {
     const int32_t *kids;
     int32_t n_sets, n_properties, n_parameters, n_choices, n_constraints, n_triggers, n_defines, n_domains,
         n_nodes;
+    const struct space_derived *derived; /* quotients, then definitions and counters */
+    int32_t n_derived;
 };
 
 /* What a shared object made from a .space file exports, as `thresh_space`. It begins with its version and

@@ -1,6 +1,7 @@
 /* Constraints and triggers as instances: for every tuple of objects of its prefix a constraint is grounded,
  * taken apart at its conjunctions and handed to shape.c. A latent object is live if and only if one of the
  * conditions that activate it holds: that is an instance too. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +106,62 @@ static void visit_trigger(struct grounder *g, const void *what)
     g->frame = NULL;
 }
 
-static void add_triggers(struct space *s, struct shape_pool *pool)
+/* ---- objects that wait for themselves ---- */
+
+struct waiting {
+    const struct space *s;
+    struct ground_node **conditions; /* [latent]: under which it is live */
+    uint8_t *seen;                   /* [latent] */
+    uint32_t circle;                 /* one that waits for itself */
+};
+
+enum { UNSEEN, ON_PATH, SETTLED };
+
+static bool is_settled(struct waiting *w, uint32_t latent);
+
+/* Whether none of the objects that the formula reads leads back to the path. */
+static bool reads_settled(struct waiting *w, const struct ground_node *g)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < g->n; i++)
+        ok = reads_settled(w, g->kids[i]);
+    if (!ok || g->op != GROUND_FUNC) return ok;
+    const struct slot_info *info = &w->s->slots[g->slot];
+    if (g->slot >= w->s->n_slots) return is_settled(w, g->slot - w->s->n_slots);
+    for (unsigned k = 0; ok && k < info->n_live; k++)
+        ok = is_settled(w, info->live[k] - w->s->n_slots);
+    return ok;
+}
+
+static bool is_settled(struct waiting *w, uint32_t latent)
+{
+    if (w->seen[latent] == ON_PATH) w->circle = latent;
+    if (w->seen[latent] != UNSEEN) return w->seen[latent] == SETTLED;
+    w->seen[latent] = ON_PATH;
+    if (!reads_settled(w, w->conditions[latent])) return false;
+    w->seen[latent] = SETTLED;
+    return true;
+}
+
+/* Such objects could be live only because they are. */
+static void check_waiting(struct space *s, struct arena *a, struct ground_node **conditions,
+                          const uint32_t *triggers, struct diag *d)
+{
+    struct waiting w = {s, conditions, ARENA_ARRAY(a, uint8_t, s->n_latent + 1), 0};
+    uint32_t i = 0;
+    while (i < s->n_latent && is_settled(&w, i))
+        i++;
+    if (i == s->n_latent) return;
+    const struct space_trigger *t = &s->def->triggers[triggers[w.circle] - (uint32_t)s->def->n_constraints];
+    const struct space_set *set = &s->def->sets[s->latent_root[w.circle]];
+    uint32_t object = s->latent_object[w.circle];
+    char number[16];
+    snprintf(number, sizeof number, "%u", object);
+    diag_plain(d, "%s:%u: the trigger of object '%s' of '%s' waits for what it activates", t->file, t->line,
+               set->range ? number : data_object_name(s->data, set->name, object), set->name);
+}
+
+static void add_triggers(struct space *s, struct shape_pool *pool, struct diag *d)
 {
     struct grounder g = {.s = s, .a = arena_new()};
     struct conditions out = {.arena = g.a};
@@ -117,11 +173,13 @@ static void add_triggers(struct space *s, struct shape_pool *pool)
         struct trigger_visit v = {&s->def->triggers[i], (uint32_t)(s->def->n_constraints + i), &out};
         ground_each_tuple(&g, v.trigger->domains, v.trigger->n_vars, 0, visit_trigger, &v);
     }
+    struct ground_node **any = ARENA_ARRAY(g.a, struct ground_node *, s->n_latent + 1);
     for (uint32_t i = 0; i < s->n_latent; i++) {
-        struct ground_node *any = expression_make(g.a, GROUND_OR, out.terms[i], (uint32_t)out.n[i]);
+        any[i] = expression_make(g.a, GROUND_OR, out.terms[i], (uint32_t)out.n[i]);
         struct ground_node *live = expression_func(g.a, s->n_slots + i, GROUND_LIVE_TABLE, 2);
-        shape_add_instance(pool, expression_binary(g.a, GROUND_EQ, live, any), out.trigger[i], NULL, 0);
+        shape_add_instance(pool, expression_binary(g.a, GROUND_EQ, live, any[i]), out.trigger[i], NULL, 0);
     }
+    check_waiting(s, g.a, any, out.trigger, d);
     arena_free(g.a);
 }
 
@@ -161,12 +219,12 @@ static void visit_constraint(struct grounder *g, const void *what)
     g->a = outer;
 }
 
-void ground_all(struct space *s)
+void ground_all(struct space *s, struct diag *d)
 {
     struct shape_pool *pool = shape_pool_new(s);
     struct grounder g = {.s = s, .a = arena_new()};
     ground_squares(s);
-    add_triggers(s, pool);
+    add_triggers(s, pool, d);
     for (int32_t i = 0; i < s->def->n_constraints; i++) {
         const struct space_constraint *c = &s->def->constraints[i];
         struct constraint_visit v = {(uint32_t)i, pool};

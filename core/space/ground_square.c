@@ -61,7 +61,7 @@ static const uint8_t *compose_table(struct arena *a, const bool *allowed, unsign
             unsigned mask = 0;
             for (unsigned v = 0; v < n * n * n; v++)
                 if (allowed[v] && x >> v / n / n & 1 && y >> v / n % n & 1) mask |= 1u << v % n;
-            t[x * 256 + y] = y ? (uint8_t)mask : UINT8_MAX; /* 0: not a pair, or not of live objects */
+            t[x * 256 + y] = x && y ? (uint8_t)mask : UINT8_MAX; /* 0: not a pair, or not of live objects */
         }
     }
     return t;

@@ -386,7 +386,7 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
         return NULL;
     }
     make_liveness(s);
-    ground_all(s);
+    ground_all(s, d);
     check_squares(s, d);
     if (diag_failed(d)) {
         space_free(s);

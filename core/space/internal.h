@@ -188,9 +188,9 @@ struct watch_group {
 /* Where a pair choice of a square is, by slot. */
 struct square_pair {
     const struct square *square;
-    const uint32_t *idle; /* bit m: mask m excludes no tuples of its objects that all values allow */
-    uint32_t at, back;    /* offsets in the vector: as seen from a, and from b */
+    uint32_t at, back; /* offsets in the vector: as seen from a, and from b */
     uint32_t a, b;
+    uint32_t idle; /* bit m % 32: see relation_idle() */
 };
 
 /* A pair choice as a square of bytes, with the composition of its relation over triangles. Row a holds the
@@ -202,9 +202,10 @@ struct square {
     const uint32_t *slots;    /* [a * n + b], both halves */
     const uint32_t *liveness; /* of each object, or NONE */
     const uint32_t *member;   /* by latent object: its number here, or NONE */
-    const uint8_t *compose;   /* [mask ab * 256 + mask bc] -> mask ac */
-    const bool *allowed;      /* [(value ab * n_values + value bc) * n_values + value ac] */
-    bool narrow;              /* masks are below 32 */
+    const uint8_t *compose;   /* [mask ab * 256 + mask bc] -> mask ac; all of them if one is 0 */
+    rows_composer *compose_rows;
+    const bool *allowed; /* [(value ab * n_values + value bc) * n_values + value ac] */
+    bool narrow;         /* masks are below 32 */
     uint8_t mirror[256];
     uint32_t constraint;       /* the first of its triangle constraints */
     struct relation *relation; /* or NULL */
@@ -451,7 +452,7 @@ bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now);
 /* ground.c: from formulas to instances */
 struct grounder;
 struct ground_node;
-void ground_all(struct space *s);
+void ground_all(struct space *s, struct diag *d); /* adds an error if objects wait for themselves */
 /* Allocates liveness slots for what triggers may activate. Call after sets and properties are bound. */
 void ground_latent(struct space *s);
 /* Static values of a choice's domain with the arguments as variables, into out[]; returns how many, sorted,
@@ -564,8 +565,10 @@ void relation_fill(struct space_state *st, const struct square *sq); /* the tupl
 /* Removes tuples of an object of which a choice has lost values, and queues its row if that matters. */
 void relation_update(struct space_state *st, uint32_t square, uint32_t object, uint32_t choice, uint64_t now);
 BASE_MUST_USE bool relation_propagate_row(struct space_state *st, const struct square *sq, uint32_t a);
-BASE_MUST_USE bool relation_propagate_pair(struct space_state *st, const struct square *sq, uint32_t a,
-                                           uint32_t b);
+BASE_MUST_USE bool relation_propagate_pair(struct space_state *st, const struct square_pair *p);
+/* Bit m % 32: the values of mask m of the pair (a, b) exclude no tuples of its objects that all values allow.
+ */
+uint32_t relation_idle(const struct square *sq, uint32_t a, uint32_t b);
 
 /* Whether an instance can remove values: no guard is dead. Those that are only possible become st->pending.
  */

@@ -11,12 +11,10 @@ void relation_lay_out(struct square *sq, uint32_t *offset)
     *offset += 4 * sq->stride;
 }
 
-const uint32_t *relation_idle(const struct square *sq, uint32_t a, uint32_t b)
+uint32_t relation_idle(const struct square *sq, uint32_t a, uint32_t b)
 {
-    static const uint32_t always[8] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                                       UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     uint16_t class = sq->relation ? sq->relation->class[a * sq->n + b] : 0;
-    return class ? sq->relation->idle[class - 1] : always;
+    return class ? sq->relation->idle[class - 1] : UINT32_MAX;
 }
 
 static uint32_t tuples_at(const struct square *sq, uint32_t object)
@@ -152,9 +150,10 @@ bool relation_propagate_row(struct space_state *st, const struct square *sq, uin
     return !(loses & ROWS_LOSE_TUPLES && square_is_live(st, sq, a)) || relate_partners(st, sq, a, partners);
 }
 
-bool relation_propagate_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
+bool relation_propagate_pair(struct space_state *st, const struct square_pair *p)
 {
-    blame(st, sq->slots[a * sq->n + b]);
-    if (square_is_live(st, sq, a) && !relate_partner(st, sq, a, b)) return false;
-    return !square_is_live(st, sq, b) || relate_partner(st, sq, b, a);
+    const struct square *sq = p->square;
+    blame(st, sq->slots[p->a * sq->n + p->b]);
+    if (square_is_live(st, sq, p->a) && !relate_partner(st, sq, p->a, p->b)) return false;
+    return !square_is_live(st, sq, p->b) || relate_partner(st, sq, p->b, p->a);
 }

@@ -56,11 +56,8 @@ struct relation {
     uint16_t *type_of; /* by object */
     struct relation_row *types;
     struct relation_class *classes;
-    uint32_t (*idle)[8]; /* by class, bit m: the values of mask m exclude no tuples that all values allow */
+    uint32_t *idle; /* by class, bit m % 32: the values of mask m exclude no tuples that all values allow */
     uint32_t n_types, n_classes;
 };
-
-/* For struct square_pair: of the pair (a, b), as seen from a. */
-const uint32_t *relation_idle(const struct square *sq, uint32_t a, uint32_t b);
 
 #endif

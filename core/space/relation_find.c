@@ -324,10 +324,13 @@ static bool is_idle(const struct relation *r, const struct relation_class *class
 static void find_idle(struct finder *f)
 {
     struct relation *r = f->r;
-    r->idle = arena_alloc(f->s->arena, r->n_classes * sizeof *r->idle);
-    for (uint32_t c = 0; c < r->n_classes; c++)
+    r->idle = ARENA_ARRAY(f->s->arena, uint32_t, r->n_classes);
+    for (uint32_t c = 0; c < r->n_classes; c++) {
+        uint32_t busy = 0;
         for (uint32_t mask = 0; mask < 1u << r->n_values; mask++)
-            r->idle[c][mask / 32] |= (uint32_t)is_idle(r, &r->classes[c], mask) << mask % 32;
+            busy |= (uint32_t)!is_idle(r, &r->classes[c], mask) << mask % 32;
+        r->idle[c] = ~busy;
+    }
 }
 
 /* ---- rows ---- */

@@ -6,10 +6,6 @@
 
 #include "core/base/attr.h"
 
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
 /* ---- the plain forms ---- */
 
 void rows_plain_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, uint32_t n,
@@ -29,18 +25,14 @@ bool rows_plain_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, u
     return any;
 }
 
-bool rows_plain_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
-                        const uint8_t *present, uint32_t n, uint8_t *lost)
+unsigned rows_plain_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table,
+                            const uint8_t *y_table, const uint8_t *present, uint32_t n, uint8_t *lost)
 {
     rows_plain_forbid(y, x_table, present, n, lost);
     rows_plain_forbid(x, y_table, present, n, lost + n);
-    bool any = rows_plain_meet(x, lost, n, lost);
-    return rows_plain_meet(y, lost + n, n, lost + n) || any;
-}
-
-uint32_t rows_plain_lanes(const uint8_t *row)
-{
-    return ~rows_plain_lanes_with(row, 0);
+    unsigned x_loses = rows_plain_meet(x, lost, n, lost) ? ROWS_X_LOSES : 0,
+             y_loses = rows_plain_meet(y, lost + n, n, lost + n) ? ROWS_Y_LOSES : 0;
+    return x_loses | y_loses;
 }
 
 uint32_t rows_plain_lanes_with(const uint8_t *row, uint8_t mask)
@@ -158,30 +150,21 @@ bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t
     return !is_zero(any);
 }
 
-bool rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
-                  const uint8_t *present, uint32_t n, uint8_t *lost)
+unsigned rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                      const uint8_t *present, uint32_t n, uint8_t *lost)
 {
     struct table to_x = load_table(x_table), to_y = load_table(y_table);
-    __m256i any = _mm256_setzero_si256();
+    __m256i any_x = _mm256_setzero_si256(), any_y = any_x;
     for (uint32_t i = 0; i < n; i += 32) {
         __m256i x_row = load(x + i), y_row = load(y + i), lanes = load(present + i);
         __m256i x_lost = _mm256_and_si256(_mm256_andnot_si256(look_up(to_x, y_row), x_row), lanes),
                 y_lost = _mm256_and_si256(_mm256_andnot_si256(look_up(to_y, x_row), y_row), lanes);
         store(lost + i, x_lost);
         store(lost + n + i, y_lost);
-        any = _mm256_or_si256(any, _mm256_or_si256(x_lost, y_lost));
+        any_x = _mm256_or_si256(any_x, x_lost);
+        any_y = _mm256_or_si256(any_y, y_lost);
     }
-    return !is_zero(any);
-}
-
-uint32_t rows_lanes(const uint8_t *row)
-{
-    return ~rows_lanes_with(row, 0);
-}
-
-uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask)
-{
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(row), _mm256_set1_epi8((char)mask)));
+    return (is_zero(any_x) ? 0 : ROWS_X_LOSES) | (is_zero(any_y) ? 0 : ROWS_Y_LOSES);
 }
 
 void rows_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out)
@@ -301,20 +284,10 @@ bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t
     return rows_plain_meet(row, forbidden, n, lost);
 }
 
-bool rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
-                  const uint8_t *present, uint32_t n, uint8_t *lost)
+unsigned rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
+                      const uint8_t *present, uint32_t n, uint8_t *lost)
 {
     return rows_plain_compose(x, y, x_table, y_table, present, n, lost);
-}
-
-uint32_t rows_lanes(const uint8_t *row)
-{
-    return rows_plain_lanes(row);
-}
-
-uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask)
-{
-    return rows_plain_lanes_with(row, mask);
 }
 
 void rows_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out)

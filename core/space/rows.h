@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 enum { ROW_ALIGN = 32, ROW_MAX = 1024, ROW_VALUES = 8, ROW_PLANES = 4, ROW_CLASSES = 16 };
 
 /* out[i] = present[i] & ~table[via[i]]: what a row loses by way of another one. `table` has 256 entries, or
@@ -17,10 +21,14 @@ void rows_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *presen
                  uint8_t *out);
 /* lost[i] = row[i] & forbidden[i]; returns whether any lane loses something. */
 bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost);
-/* What two rows of masks below 32 lose by way of each other: x at lost, y at lost + n; returns whether any
- * lane loses something. */
-bool rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
-                  const uint8_t *present, uint32_t n, uint8_t *lost);
+enum { ROWS_X_LOSES = 1, ROWS_Y_LOSES = 2 };
+
+/* What two rows lose by way of each other: x at lost, y at lost + n. Returns which of the two lose something.
+ */
+typedef unsigned rows_composer(const uint8_t *x, const uint8_t *y, const uint8_t *x_table,
+                               const uint8_t *y_table, const uint8_t *present, uint32_t n, uint8_t *lost);
+
+rows_composer rows_compose; /* all masks are below 32 */
 
 /* A block says what one object allows its partners, by class of the pair: bit j of byte
  * [(p * n_planes + k) * ROW_CLASSES + class] is set if a partner in the class may have tuple 8 k + j when the
@@ -49,21 +57,35 @@ unsigned rows_relate(const struct row_relation *r, const uint8_t *block, uint32_
 /* Lanes of `among` (255 or 0) with two or more bits set: bit i % 32 of open[i / 32]. */
 void rows_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *open);
 
-/* Which of 32 lanes are not 0; which are `mask`. */
-uint32_t rows_lanes(const uint8_t *row);
-uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask);
-
 /* The plain forms, which define the results. */
 void rows_plain_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, uint32_t n,
                        uint8_t *out);
 bool rows_plain_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost);
-bool rows_plain_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
-                        const uint8_t *present, uint32_t n, uint8_t *lost);
-uint32_t rows_plain_lanes(const uint8_t *row);
+rows_composer rows_plain_compose;
 uint32_t rows_plain_lanes_with(const uint8_t *row, uint8_t mask);
 void rows_plain_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out);
 unsigned rows_plain_relate(const struct row_relation *r, const uint8_t *block, uint32_t n,
                            uint8_t *lost_pairs, uint8_t *lost_tuples);
 void rows_plain_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *open);
+
+/* Which of 32 lanes are `mask`. */
+#ifdef __AVX2__
+static inline uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask)
+{
+    __m256i lanes = _mm256_loadu_si256((const void *)row);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(lanes, _mm256_set1_epi8((char)mask)));
+}
+#else
+static inline uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask)
+{
+    return rows_plain_lanes_with(row, mask);
+}
+#endif
+
+/* Which of 32 lanes are not 0. */
+static inline uint32_t rows_lanes(const uint8_t *row)
+{
+    return ~rows_lanes_with(row, 0);
+}
 
 #endif

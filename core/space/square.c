@@ -46,11 +46,12 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
             info->offset = sq->offset + a * sq->stride + b;
             info->mirror = sq->offset + b * sq->stride + a;
             s->pairs[slot] =
-                (struct square_pair){sq, relation_idle(sq, a, b), info->offset, info->mirror, a, b};
+                (struct square_pair){sq, info->offset, info->mirror, a, b, relation_idle(sq, a, b)};
         }
     }
     sq->n_values = s->universes[s->slots[sq->slots[1]].universe].n;
     sq->narrow = sq->n_values <= NARROW_VALUES;
+    sq->compose_rows = sq->narrow ? rows_compose : rows_plain_compose;
     find_members(s, sq);
     if (sq->relation) relation_lay_out(sq, offset);
 }
@@ -75,36 +76,54 @@ void square_set_liveness(struct space_state *st, const struct square *sq, uint32
     state_queue_row(st, square_index(st, sq), object + ROW_MAX);
 }
 
-/* Pair (a, b) loses values: all that are left, or its objects are no longer both present. */
-static bool refute_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b, uint8_t lost)
+/* Keeps some values of the pair (a, b), in the general way. */
+static bool restrict_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b,
+                          uint8_t allowed)
 {
-    uint8_t left = (uint8_t)~lost;
-    return state_restrict_word(st, sq->slots[a * sq->n + b], 0, a < b ? left : sq->mirror[left]);
+    uint32_t slot = sq->slots[a * sq->n + b];
+    st->failed_pair = slot;
+    return state_restrict_word(st, slot, 0, a < b ? allowed : sq->mirror[allowed]);
 }
 
-/* Pair (a, b) loses values that it has. */
-static bool lose_values(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b, uint8_t lost)
+/* The pair (a, b) of two present objects keeps some of its values, but not all. */
+static void narrow_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b, uint8_t old,
+                        uint8_t now)
 {
-    uint32_t slot = sq->slots[a * sq->n + b], at = sq->offset + a * sq->stride + b,
-             back = sq->offset + b * sq->stride + a;
-    uint8_t now = st->vector[at] & (uint8_t)~lost, seen = sq->mirror[now];
-    st->failed_pair = slot;
-    if (!now || !square_is_present(st, sq, a) || !square_is_present(st, sq, b))
-        return refute_pair(st, sq, a, b, lost);
-    state_write(st, at, UINT8_MAX, now);
-    state_write(st, back, UINT8_MAX, seen);
-    state_pair_narrowed(st, slot, a < b ? lost : sq->mirror[lost], a < b ? now : seen);
+    uint8_t seen = sq->mirror[now];
+    uint32_t slot = sq->slots[a * sq->n + b];
+    state_write(st, sq->offset + a * sq->stride + b, UINT8_MAX, now);
+    state_write(st, sq->offset + b * sq->stride + a, UINT8_MAX, seen);
+    if (a < b)
+        state_pair_narrowed(st, slot, old & ~now, now);
+    else
+        state_pair_narrowed(st, slot, sq->mirror[old] & ~seen, seen);
+}
+
+/* Pairs of a and of the objects of `lanes` lose what lost[] says. */
+static bool lose_lanes(struct space_state *st, const struct square *sq, uint32_t a, uint32_t first,
+                       uint32_t lanes, const uint8_t *lost)
+{
+    const uint8_t *row = row_of(st, sq, a) + first;
+    for (; lanes && square_is_present(st, sq, a); lanes &= lanes - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(lanes);
+        uint8_t now = row[i] & (uint8_t)~lost[i];
+        if (now)
+            narrow_pair(st, sq, a, first + i, row[i], now);
+        else if (!restrict_pair(st, sq, a, first + i, 0))
+            return false;
+    }
     return true;
 }
 
 bool square_lose(struct space_state *st, const struct square *sq, uint32_t a, uint32_t from,
                  const uint8_t *lost)
 {
-    for (uint32_t i = from; i < sq->stride; i += 32) {
-        for (uint32_t lanes = rows_lanes(lost + i - from); lanes; lanes &= lanes - 1) {
-            uint32_t b = i + (uint32_t)__builtin_ctz(lanes);
-            if (!lose_values(st, sq, a, b, lost[b - from])) return false;
-        }
+    const uint8_t *present = st->vector + sq->present + from;
+    for (uint32_t i = 0; i < sq->stride - from; i += 32) {
+        uint32_t lanes = rows_lanes(lost + i);
+        if (!lanes) continue;
+        lanes &= rows_lanes(present + i);
+        if (!lose_lanes(st, sq, a, from + i, lanes, lost + i)) return false;
     }
     return true;
 }
@@ -121,55 +140,36 @@ static void blame(struct space_state *st, const struct square *sq)
     st->failed_slot = SPACE_NONE;
 }
 
-/* Row a by way of b. */
-static bool compose_row(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
-{
-    const uint8_t *row = row_of(st, sq, a);
-    rows_forbid(row_of(st, sq, b), table_of(sq, row[b]), st->vector + sq->present, sq->narrow, sq->stride,
-                st->lost);
-    if (!rows_meet(row, st->lost, sq->stride, st->lost)) return true;
-    blame(st, sq);
-    return square_lose(st, sq, a, 0, st->lost);
-}
-
-/* What compose_both() has found. */
-static bool lose_both(struct space_state *st, const struct square_pair *p)
+/* What the rows of a pair lose by way of each other. */
+static bool lose_both(struct space_state *st, const struct square_pair *p, unsigned loses)
 {
     const struct square *sq = p->square;
     blame(st, sq);
-    return square_lose(st, sq, p->a, 0, st->lost) && square_lose(st, sq, p->b, 0, st->lost + sq->stride);
-}
-
-/* Row a by way of b and row b by way of a. */
-static bool compose_both(struct space_state *st, const struct square_pair *p)
-{
-    const struct square *sq = p->square;
-    const uint8_t *v = st->vector;
-    if (!sq->narrow) return compose_row(st, sq, p->a, p->b) && compose_row(st, sq, p->b, p->a);
-    return !rows_compose(v + p->at - p->b, v + p->back - p->a, table_of(sq, v[p->at]),
-                         table_of(sq, v[p->back]), v + sq->present, sq->stride, st->lost) ||
-           lose_both(st, p);
+    if (loses & ROWS_X_LOSES && !square_lose(st, sq, p->a, 0, st->lost)) return false;
+    return !(loses & ROWS_Y_LOSES) || square_lose(st, sq, p->b, 0, st->lost + sq->stride);
 }
 
 /* A pair without values whose objects are both live, or one of them is and the other one dies. */
 static bool refute_empty(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
 {
     blame(st, sq);
-    return refute_pair(st, sq, a, b, UINT8_MAX);
+    return restrict_pair(st, sq, a, b, 0);
 }
 
-/* The pair changed: revisits (a, c) and (b, c) of every triangle on it. */
+/* The pair changed: revisits (a, c) by way of b, if b is live, and (b, c) by way of a, of every triangle on
+ * it, and the relation. */
 bool square_propagate_pair(struct space_state *st, uint32_t slot)
 {
     const struct square_pair *p = &st->space->pairs[slot];
     const struct square *sq = p->square;
-    uint8_t mask = st->vector[p->at];
-    if (!square_is_present(st, sq, p->a) || !square_is_present(st, sq, p->b)) return true;
+    const uint8_t *v = st->vector, *present = v + sq->present, *live = v + sq->live;
+    uint8_t mask = v[p->at];
+    if (!(present[p->a] & present[p->b])) return true;
     if (!mask) return refute_empty(st, sq, p->a, p->b);
-    if (!(p->idle[mask / 32] >> mask % 32 & 1) && !relation_propagate_pair(st, sq, p->a, p->b)) return false;
-    bool a_live = square_is_live(st, sq, p->a), b_live = square_is_live(st, sq, p->b);
-    if (a_live && b_live) return compose_both(st, p);
-    return b_live ? compose_row(st, sq, p->a, p->b) : !a_live || compose_row(st, sq, p->b, p->a);
+    unsigned loses = sq->compose_rows(v + p->at - p->b, v + p->back - p->a, table_of(sq, mask & live[p->b]),
+                                      table_of(sq, v[p->back] & live[p->a]), present, sq->stride, st->lost);
+    if (loses && !lose_both(st, p, loses)) return false;
+    return p->idle >> mask % 32 & 1 || relation_propagate_pair(st, p);
 }
 
 /* Pairs of b that were empty before it was live. */

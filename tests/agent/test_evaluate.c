@@ -101,6 +101,15 @@ Test(agent_evaluate, rejects_wrong_results)
     evaluator_free(ev);
 }
 
+Test(agent_evaluate, verifies_the_timing_inputs_too)
+{
+    struct evaluator *ev = evaluate_start(1);
+    struct evaluation e = evaluate_body(ev, "y[i] = 2 * rint(x[i]);", 0);
+    cr_assert_eq(e.status, EVAL_WRONG_RESULT, "%s", e.message);
+    cr_assert(strstr(e.message, "timing inputs"), "%s", e.message);
+    evaluator_free(ev);
+}
+
 Test(agent_evaluate, reports_build_errors)
 {
     struct evaluator *ev = evaluate_start(1);

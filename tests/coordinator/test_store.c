@@ -199,3 +199,42 @@ Test(store, actions_are_read_back)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         cr_assert(!store_actions_parse(bad[i], &back, &n), "%s", bad[i]);
 }
+
+static bool store_test_cut(void *context, const struct store_cut *c)
+{
+    cr_assert_str_eq(c->candidate, "size(m.0)=4");
+    cr_assert_eq(c->bound_ns, 200);
+    cr_assert_eq(c->cut_ns, 150);
+    cr_assert_str_eq(c->reason, "200 ns: a reason\n");
+    ++*(unsigned *)context;
+    return true;
+}
+
+/* A cut is kept once, with its reason; those of an earlier run are not those of the last. A store without the
+ * table gets it. */
+Test(store, cuts_are_kept_with_their_reasons)
+{
+    char path[64];
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run();
+    struct store_cut cut = {"size(m.0)=4", 200, 150, "200 ns: a reason\n"}, other = {"x=1", 1, 1, ""};
+    unsigned n = 0;
+    cr_assert(store_run_add(s, &run, d) && store_cut_add(s, run.id, &other, d));
+    cr_assert(store_run_add(s, &run, d));
+    cr_assert(store_cut_add(s, run.id, &cut, d));
+    cr_assert(store_cut_add(s, run.id, &cut, d));
+    cr_assert(store_each_cut(s, store_test_cut, &n, d));
+    cr_assert_eq(n, 1);
+    store_close(s);
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, "DROP TABLE cut", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    s = store_open(path, false, d);
+    cr_assert(s && store_each_cut(s, store_test_cut, &n, d));
+    cr_assert_eq(n, 1);
+    store_close(s);
+    unlink(path);
+    diag_free(d);
+}

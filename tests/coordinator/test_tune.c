@@ -12,6 +12,7 @@
 #include "coordinator/best.h"
 #include "coordinator/store.h"
 #include "core/base/diag.h"
+#include "perfmodel/device.h"
 
 static char *tune_test_text(struct diag *d)
 {
@@ -93,6 +94,26 @@ Test(tune, a_small_campaign_finds_verified_kernels_and_writes_them)
     diag_free(d);
 }
 
+/* No budget counts texts that are not measured: a search that finds nothing else ends all the same. */
+Test(tune, a_search_of_nothing_but_large_texts_ends)
+{
+    struct diag *d = diag_new();
+    char *text = tune_test_text(d);
+    struct tune_options o = tune_test_options(text, NULL, 6);
+    o.most_text_bytes = 1;
+    o.patience = 50;
+    struct tune *t = tune_new(&o, d);
+    cr_assert_not_null(t);
+    cr_assert(tune_search(t, d));
+    const struct tune_report *r = tune_report(t);
+    cr_assert(r->barren && !r->exhausted);
+    cr_assert_eq(r->evaluations, 0);
+    cr_assert_eq(r->oversized + r->duplicates, 50);
+    tune_free(t);
+    free(text);
+    diag_free(d);
+}
+
 /* A resume of a run whose rows were edited; the message says how many do not replay. */
 static void tune_test_edited(struct tune_options *o)
 {
@@ -141,6 +162,92 @@ Test(tune, a_resumed_campaign_goes_on_from_the_store)
     cr_assert_null(t);
     cr_assert(strstr(diag_message(d, 0), "cannot resume"));
     unlink(store);
+    free(text);
+    diag_free(d);
+}
+
+/* A search on the timings that an equal one has recorded draws the same and finds the same. */
+Test(tune, recorded_timings_stand_for_the_device)
+{
+    char store[64];
+    struct diag *d = diag_new();
+    struct device device;
+    char *text = tune_test_text(d);
+    snprintf(store, sizeof store, "/tmp/thresh-recorded-%ld.db", (long)getpid());
+    unlink(store);
+    struct tune_options o = tune_test_options(text, store, 5);
+    o.heuristic = "random";
+    o.no_bound = true;
+    struct tune_report measured = tune_test_run(&o, NULL);
+    cr_assert(device_select(NULL, &device, d));
+    o.store = NULL;
+    o.recorded = store;
+    o.stands_for = &device;
+    struct tune_report again = tune_test_run(&o, NULL);
+    cr_assert_eq(again.evaluations, measured.evaluations);
+    cr_assert_eq(again.ok, measured.ok);
+    cr_assert_eq(again.naive.search_ns, measured.naive.search_ns);
+    cr_assert_eq(again.top[0].search_ns, measured.top[0].search_ns);
+    o.sizes = "M=32,N=64,K=64";
+    cr_assert_null(tune_new(&o, d));
+    cr_assert(strstr(diag_message(d, 0), "nothing was recorded"), "%s", diag_message(d, 0));
+    unlink(store);
+    free(text);
+    diag_free(d);
+}
+
+/* The description of the device with two of its rates a thousandth of what they are. */
+static bool tune_test_slow_description(const char *path)
+{
+    struct diag *d = diag_new();
+    struct device device;
+    struct perfmodel_device description;
+    setenv("THRESH_DEVICES", "perfmodel/devices", 1);
+    bool found = device_select(NULL, &device, d) &&
+                 perfmodel_device_find(device.name, device.gpu, &description, d) == 1;
+    diag_free(d);
+    if (!found) return false;
+    description.value[PERFMODEL_FP32] *= 1e-3;
+    description.value[PERFMODEL_UNIT_FP32] *= 1e-3;
+    FILE *f = fopen(path, "w");
+    bool written = f && perfmodel_device_write(&description, f);
+    return f && fclose(f) == 0 && written;
+}
+
+static bool tune_test_count_cut(void *context, const struct store_cut *c)
+{
+    cr_assert(strstr(c->reason, "fp32"), "%s", c->reason);
+    ++*(unsigned *)context;
+    return true;
+}
+
+/* A description that is wrong by far would cut nearly everything: a draw below a cut finds it out, and the
+ * campaign goes on. */
+Test(tune, a_time_below_its_bound_reopens_what_the_bound_had_cut)
+{
+    char description[64], store[64];
+    unsigned cuts = 0;
+    snprintf(description, sizeof description, "/tmp/thresh-slow-%ld.json", (long)getpid());
+    snprintf(store, sizeof store, "/tmp/thresh-slow-%ld.db", (long)getpid());
+    unlink(store);
+    if (!tune_test_slow_description(description)) cr_skip_test("no OpenCL device with a description");
+    struct diag *d = diag_new();
+    char *text = tune_test_text(d);
+    struct tune_options o = tune_test_options(text, store, 6);
+    o.sizes = "M=32,N=32,K=32";
+    o.description = description;
+    o.audit_cuts = 0.5;
+    struct tune_report r = tune_test_run(&o, NULL);
+    cr_assert_gt(r.audited, 0);
+    cr_assert_gt(r.violations, 0);
+    cr_assert_gt(r.reopened, 0);
+    cr_assert_eq(r.evaluations, 6);
+    struct store *s = store_open(store, false, d);
+    cr_assert(s && store_each_cut(s, tune_test_count_cut, &cuts, d));
+    cr_assert_gt(cuts, 0);
+    store_close(s);
+    unlink(store);
+    unlink(description);
     free(text);
     diag_free(d);
 }

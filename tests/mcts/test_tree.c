@@ -220,6 +220,90 @@ Test(mcts_tree, known_time_cuts_everything)
     close_case(&c);
 }
 
+/* A bound that claims `factor` times what it may. */
+static double exaggerated_cost(void *context, const struct space_state *state)
+{
+    return *(const double *)context * mcts_queens_cost(NULL, state);
+}
+
+/* An exaggerated bound leaves implementations out; once it is right and taken anew, none of those is lost
+ * that the right bound would have kept. */
+Test(mcts_tree, bounds_taken_anew_reopen_what_they_wrongly_cut)
+{
+    double factor = 3, best = least_cost(8);
+    struct mcts_config config = mcts_config_default();
+    config.branching.bound = exaggerated_cost;
+    config.branching.bound_context = &factor;
+    struct tree_case c = open_case(8, "bound", &config);
+    mcts_tree_known_time(c.tree, 2 * best);
+    cr_assert_eq(run_out(&c), 0);
+    factor = 1;
+    cr_assert_gt(mcts_tree_take_bounds(c.tree), 0);
+    cr_assert_gt(run_out(&c), 0);
+    cr_assert_eq(mcts_tree_best_time(c.tree), best);
+    struct mcts_stats stats = mcts_tree_stats(c.tree);
+    uint64_t nodes = 0;
+    for (int cause = 0; cause < MCTS_N_CAUSES; cause++)
+        nodes += cause == MCTS_CONSTRAINT ? 0 : stats.nodes[cause];
+    cr_assert_eq(nodes, mcts_tree_size(c.tree));
+    cr_assert_eq(stats.nodes[MCTS_LIVE], 0);
+    close_case(&c);
+}
+
+/* Taking the same bounds again opens nothing that they cut. */
+Test(mcts_tree, bounds_taken_anew_keep_their_cuts)
+{
+    struct mcts_config config = mcts_config_default();
+    config.branching.bound = mcts_queens_cost;
+    struct tree_case c = open_case(7, "tag", &config);
+    run_out(&c);
+    struct mcts_stats before = mcts_tree_stats(c.tree);
+    mcts_tree_take_bounds(c.tree);
+    struct mcts_stats after = mcts_tree_stats(c.tree);
+    cr_assert_geq(after.nodes[MCTS_BOUND], before.nodes[MCTS_BOUND]);
+    cr_assert_eq(run_out(&c), 0);
+    close_case(&c);
+}
+
+static void note_cut(void *context, const struct mcts_tree *t, uint32_t node, struct space_state *candidate)
+{
+    unsigned *told = context;
+    struct mcts_node_info info = mcts_tree_node(t, node);
+    cr_assert_eq(info.cause, MCTS_BOUND);
+    cr_assert_eq(info.bound, mcts_queens_cost(NULL, candidate));
+    cr_assert_geq(info.bound, mcts_tree_cut(t));
+    cr_assert_eq(space_first_value(candidate, info.action.slot), info.action.value);
+    ++*told;
+}
+
+/* Every cut is told once; draws below cuts are implementations that the search had left out. */
+Test(mcts_tree, cuts_are_told_and_can_be_looked_below)
+{
+    unsigned told = 0;
+    struct mcts_config config = mcts_config_default();
+    config.branching.bound = mcts_queens_cost;
+    config.on_cut = note_cut;
+    config.cut_context = &told;
+    struct tree_case c = open_case(8, "bound", &config);
+    struct mcts_descent d = {0};
+    cr_assert_eq(mcts_tree_next_below_cut(c.tree, &d), MCTS_STUCK);
+    mcts_tree_known_time(c.tree, 2 * least_cost(8));
+    run_out(&c);
+    cr_assert_gt(told, 0);
+    cr_assert_geq(mcts_tree_stats(c.tree).nodes[MCTS_BOUND], told);
+    unsigned found = 0;
+    for (int i = 0; i < 50; i++) {
+        if (mcts_tree_next_below_cut(c.tree, &d) != MCTS_OK) continue;
+        double cost = mcts_queens_cost(NULL, mcts_tree_state(c.tree));
+        cr_assert_geq(cost, mcts_tree_cut(c.tree));
+        mcts_tree_report(c.tree, &d, timed(cost));
+        found++;
+    }
+    cr_assert_gt(found, 0);
+    mcts_descent_free(&d);
+    close_case(&c);
+}
+
 /* A hash of all decisions of a run whose times are recorded one descent late. */
 static uint64_t run_hash(const char *spec, uint64_t seed)
 {

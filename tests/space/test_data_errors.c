@@ -1,4 +1,5 @@
-/* What is wrong with an instance: sections, sets, objects, members, parameters, recursion without end. */
+/* What is wrong with an instance: sections, sets, objects, members, parameters, recursion without end,
+ * objects that wait for themselves. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -14,9 +15,17 @@ static const char data_errors_text[] =
     "define sum_up(a: A): int = c(a) + sum_up(up(a))\n"
     "require forall a in A: sum_up(a) + w(a) <= k + 4 && (forall t in T(a): c(t) > 0)\n";
 
-static const struct {
-    const char *json, *message;
-} data_errors_cases[] = {
+static const char data_errors_triggers[] =
+    "space s set A set Few = 0..3 property next(A): A property other(Few): Few list\n"
+    "choice pick(a: A): { NO, YES } choice few(i: Few): { NO, YES }\n"
+    "trigger forall a in A: when pick(a) is YES activate next(a)\n"
+    "trigger forall i in Few: when few(i) is YES activate other(i)\n";
+
+struct data_errors_case {
+    const char *json, *message; /* "": none */
+};
+
+static const struct data_errors_case data_errors_cases[] = {
     {"[]", "error: i.json: an instance is a JSON object"},
     {"{\"set\": {}}", "error: i.json: 'set' is none of sets, subsets, members, properties, parameters"},
     {"{\"sets\": {\"C\": []}}", "error: i.json: 'C' is no set of space 's' that has its own objects"},
@@ -36,23 +45,46 @@ static const struct {
     {"{\"sets\": {\"A\": [\"x\"]}", "error: i.json:1:"},
 };
 
+static const struct data_errors_case data_errors_waiting[] = {
+    {"{\"sets\": {\"A\": [\"x\", \"y\", \"z\"]}, \"properties\": {\"next\": [[\"x\", \"y\"], [\"y\", "
+     "\"z\"]]}}",
+     ""},
+    {"{\"sets\": {\"A\": [\"x\", \"y\", \"z\"]}, \"properties\": {\"next\": [[\"x\", \"y\"], [\"y\", \"z\"], "
+     "[\"z\", \"y\"]]}}",
+     "error: t:3: the trigger of object 'y' of 'A' waits for what it activates"},
+    {"{\"sets\": {\"A\": [\"x\"]}, \"properties\": {\"next\": [[\"x\", \"x\"]]}}",
+     "error: t:3: the trigger of object 'x' of 'A' waits for what it activates"},
+    {"{\"sets\": {\"A\": []}, \"properties\": {\"other\": [[0, [1, 2]], [2, [3]], [3, [1, 2]]]}}",
+     "error: t:4: the trigger of object '3' of 'Few' waits for what it activates"},
+};
+
+static void data_errors_check(const char *text, const struct data_errors_case *c)
+{
+    struct source src = {"t", text, strlen(text)};
+    struct arena *a = arena_new();
+    struct diag *d = diag_new();
+    const struct space_def *def = spacedsl_compile(&src, a, d);
+    cr_assert_not_null(def);
+    struct space_data *data = space_data_from_json("i.json", c->json, def, d);
+    struct space *s = data ? space_instantiate(def, data, d) : NULL;
+    const char *got = diag_count(d) ? diag_message(d, 0) : "";
+    cr_expect_eq(s != NULL, !*c->message, "%s: %s", c->json, got);
+    cr_expect(*c->message ? !strncmp(got, c->message, strlen(c->message)) : !*got, "wanted '%s', got '%s'",
+              c->message, got);
+    space_free(s);
+    space_data_free(data);
+    diag_free(d);
+    arena_free(a);
+}
+
 Test(space_data_errors, are_reported)
 {
-    static const struct source src = {"t", data_errors_text, sizeof data_errors_text - 1};
-    for (size_t i = 0; i < sizeof data_errors_cases / sizeof data_errors_cases[0]; i++) {
-        struct arena *a = arena_new();
-        struct diag *d = diag_new();
-        const struct space_def *def = spacedsl_compile(&src, a, d);
-        cr_assert_not_null(def);
-        struct space_data *data = space_data_from_json("i.json", data_errors_cases[i].json, def, d);
-        struct space *s = data ? space_instantiate(def, data, d) : NULL;
-        const char *wanted = data_errors_cases[i].message;
-        cr_expect_null(s, "%s", data_errors_cases[i].json);
-        cr_expect(diag_count(d) > 0 && !strncmp(diag_message(d, 0), wanted, strlen(wanted)),
-                  "wanted %s, got %s", wanted, diag_count(d) ? diag_message(d, 0) : "nothing");
-        space_free(s);
-        space_data_free(data);
-        diag_free(d);
-        arena_free(a);
-    }
+    for (size_t i = 0; i < sizeof data_errors_cases / sizeof data_errors_cases[0]; i++)
+        data_errors_check(data_errors_text, &data_errors_cases[i]);
+}
+
+Test(space_data_errors, objects_that_wait_for_themselves)
+{
+    for (size_t i = 0; i < sizeof data_errors_waiting / sizeof data_errors_waiting[0]; i++)
+        data_errors_check(data_errors_triggers, &data_errors_waiting[i]);
 }

@@ -35,15 +35,16 @@ Test(rows, compositions_equal_the_plain_forms)
         rows_fill(&rng, y, n, 32);
         rows_fill(&rng, tables[0], sizeof tables, 256);
         rows_fill_flags(&rng, present, n);
-        if (t % 3 == 0) memset(tables, t % 4 ? 255 : 31, sizeof tables);
-        bool any = rows_plain_compose(x, y, tables[0], tables[1], present, n, out[0]);
-        cr_assert_eq(rows_compose(x, y, tables[0], tables[1], present, n, out[1]), any);
+        if (t % 3 == 0) memset(tables[t % 2], 255, sizeof tables[0]);
+        if (t % 5 == 0) memset(tables[0], 31, sizeof tables[0]);
+        unsigned loses = rows_plain_compose(x, y, tables[0], tables[1], present, n, out[0]);
+        cr_assert_eq(rows_compose(x, y, tables[0], tables[1], present, n, out[1]), loses);
         cr_assert(!memcmp(out[0], out[1], 2 * n), "compose, trial %d", t);
         rows_fill(&rng, y, n, narrow ? 32 : 256);
         rows_plain_forbid(y, tables[0], present, n, out[0]);
         rows_forbid(y, tables[0], present, narrow, n, out[1]);
         cr_assert(!memcmp(out[0], out[1], n), "forbid, trial %d", t);
-        any = rows_plain_meet(x, out[0], n, out[0]);
+        bool any = rows_plain_meet(x, out[0], n, out[0]);
         cr_assert_eq(rows_meet(x, out[1], n, out[1]), any);
         cr_assert(!memcmp(out[0], out[1], n), "meet, trial %d", t);
     }
@@ -57,8 +58,7 @@ Test(rows, lanes_and_open_equal_the_plain_forms)
         uint8_t row[ROW_MAX], among[ROW_MAX];
         rows_fill(&rng, row, n, t % 2 ? 256 : 3);
         rows_fill_flags(&rng, among, n);
-        cr_assert_eq(rows_lanes(row), rows_plain_lanes(row), "lanes, trial %d", t);
-        cr_assert_eq(rows_lanes_with(row, row[7]), rows_plain_lanes_with(row, row[7]), "with, trial %d", t);
+        cr_assert_eq(rows_lanes_with(row, row[7]), rows_plain_lanes_with(row, row[7]), "lanes, trial %d", t);
         rows_open(row, among, n, open[0]);
         rows_plain_open(row, among, n, open[1]);
         cr_assert(!memcmp(open[0], open[1], n / 8), "open, trial %d", t);
