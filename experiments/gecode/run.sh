@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh THRESH: counts all solutions of the ordinary spaces with thresh and with Gecode, one after the other, five times
+# run.sh THRESH: counts all solutions of the ordinary spaces with thresh and with Gecode, one after the other, eleven times
 # each, and prints the median times and their ratios. Exit status 1 if a count differs. Needs libgecode-dev and python3.
 set -e
 thresh=$1 here=$(dirname "$0") spaces=$(dirname "$0")/../../spacedsl/spaces
@@ -9,7 +9,7 @@ c++ -O3 "$here/count.cpp" -o "$work/count" -lgecodeminimodel -lgecodesearch -lge
 python3 - "$thresh" "$work" "$spaces" <<'PY'
 import json, statistics, subprocess, sys
 thresh, work, spaces = sys.argv[1:]
-RUNS = 5
+RUNS = 11
 
 def grid(n):
     name = lambda i, k: f"n{i}.{k}"
