@@ -6,10 +6,10 @@
 #include "core/space/count_internal.h"
 
 enum {
-    FIRST_ENTRIES = 1 << 7, /* a power of two, as MOST_ENTRIES */
+    FIRST_ENTRIES = 1 << 6, /* MOST_ENTRIES divided by a power of 8 */
     MOST_ENTRIES = 1 << 21,
     MOST_BYTES = 256 << 20, /* of keys */
-    TRIAL = 512            /* lookups before the table must have paid off */
+    TRIAL = 512             /* lookups before the table must have paid off */
 };
 
 struct entry {
@@ -40,7 +40,7 @@ static struct entry *place(const struct count_table *t, uint64_t hash, const voi
 static void grow(struct count_table *t)
 {
     struct count_table old = *t;
-    t->size = old.size * 2;
+    t->size = old.size * 8;
     t->entries = base_calloc(t->size, sizeof *t->entries);
     for (size_t i = 0; i < old.size; i++) {
         const struct entry *e = &old.entries[i];
@@ -91,7 +91,7 @@ bool count_table_find(struct count_table *t, uint64_t hash, const void *key, uin
 
 void count_table_add(struct count_table *t, uint64_t hash, const void *key, uint32_t bytes, long double count)
 {
-    bool full = t->used * 2 >= t->size;
+    bool full = t->used * 4 >= t->size * 3;
     if ((full && t->size == MOST_ENTRIES) || t->bytes + bytes > MOST_BYTES)
         forget(t);
     else if (full)
