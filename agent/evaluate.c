@@ -159,6 +159,17 @@ void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kerne
     free(order);
 }
 
+static unsigned runners_on(const struct device *dev, unsigned wanted)
+{
+    unsigned n = wanted ? wanted : dev->gpu ? 4 : 2;
+    return n < EVALUATE_MAX_RUNNERS ? n : EVALUATE_MAX_RUNNERS;
+}
+
+unsigned evaluator_capacity_on(const struct device *dev, unsigned runners)
+{
+    return runners_on(dev, runners) * JOBS_PER_RUNNER;
+}
+
 unsigned evaluator_capacity(const struct evaluator *ev)
 {
     return ev->n_slots * JOBS_PER_RUNNER;
@@ -195,8 +206,7 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     queue_init(&ev->waiting);
     queue_init(&ev->done);
     ev->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    ev->n_slots = runners ? runners : dev->gpu ? 4 : 2;
-    if (ev->n_slots > EVALUATE_MAX_RUNNERS) ev->n_slots = EVALUATE_MAX_RUNNERS;
+    ev->n_slots = runners_on(dev, runners);
     for (unsigned i = 0; i < ev->n_slots; i++)
         evaluate_start_runner(ev, &ev->slots[i]);
     while (!any_ready(ev) && !ev->lost)

@@ -52,8 +52,9 @@ struct evaluator *evaluator_new(const struct problem *p, const struct device *de
                                 uint64_t seed, struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 
-/* How many jobs it takes before it is full. */
+/* How many jobs it takes before it is full; and how many one on that device would. */
 unsigned evaluator_capacity(const struct evaluator *ev);
+unsigned evaluator_capacity_on(const struct device *dev, unsigned runners);
 /* Starts an evaluation. The kernel is copied. job ids are the caller's. */
 void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel *k,
                       const struct eval_settings *s);

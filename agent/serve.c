@@ -64,6 +64,7 @@ static void say_hello(struct agent *a)
                                       .hello = {.name = name,
                                                 .device = dev->name,
                                                 .driver = dev->driver,
+                                                .capacity = evaluator_capacity_on(dev, a->options->runners),
                                                 .limits = wire_device(dev, arena)}});
     arena_free(arena);
 }
@@ -154,14 +155,15 @@ static uint64_t forget_running(struct agent *a, uint64_t id)
     return 0;
 }
 
-static void collect_results(struct agent *a)
+/* Sends one result, waiting for it at most timeout_ms; false: there is none. */
+static bool collect_result(struct agent *a, int timeout_ms)
 {
     uint64_t id;
     struct evaluation e;
-    while (a->evaluator && evaluator_poll(a->evaluator, 0, &id, &e)) {
-        send_result(a, id, &e, forget_running(a, id));
-        if (e.status == EVAL_DEVICE_LOST) give_up(a, "the device is lost");
-    }
+    if (a->done || !a->evaluator || !evaluator_poll(a->evaluator, timeout_ms, &id, &e)) return false;
+    send_result(a, id, &e, forget_running(a, id));
+    if (e.status == EVAL_DEVICE_LOST) give_up(a, "the device is lost");
+    return true;
 }
 
 /* ---- quoted figures ---- */
@@ -185,8 +187,12 @@ static unsigned lower_all(const struct agent *a, struct message_ints ints, struc
     return n;
 }
 
+/* Nothing else runs meanwhile: jobs at hand are finished first. */
 static void measure_rounds(struct agent *a, const struct message_rounds *m)
 {
+    while (a->running && collect_result(a, -1))
+        continue;
+    if (a->done) return;
     struct cg_kernel kernels[MAX_KERNELS];
     const struct cg_kernel *list[MAX_KERNELS];
     unsigned rounds = m->rounds < MAX_ROUNDS ? (unsigned)m->rounds : MAX_ROUNDS;
@@ -270,7 +276,8 @@ static void serve_loop(struct agent *a)
     while (!a->done) {
         wait_for_work(a);
         receive(a);
-        collect_results(a);
+        while (collect_result(a, 0))
+            continue;
         if (!a->done) keep_alive(a);
     }
     if (!a->failed) send_message(a, &(struct message){.kind = MESSAGE_BYE});

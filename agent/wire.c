@@ -22,6 +22,18 @@ struct message_ints wire_device(const struct device *dev, struct arena *a)
     return (struct message_ints){items, n};
 }
 
+/* Powers of two up to 16, each larger than the one before. */
+static bool widths_ascend(const struct bb_device *l)
+{
+    int64_t last = 1;
+    for (unsigned i = 0; i < l->n_vector_widths; i++) {
+        int64_t width = l->vector_widths[i];
+        if (width <= last || width > 16 || (width & (width - 1))) return false;
+        last = width;
+    }
+    return true;
+}
+
 bool wire_read_device(struct message_ints ints, struct device *dev)
 {
     if (ints.n != DEVICE_INTS) return false;
@@ -43,7 +55,7 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
                                      .n_vector_widths = (unsigned)v[13]};
     for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
         dev->limits.vector_widths[i] = v[14 + i];
-    return true;
+    return widths_ascend(&dev->limits);
 }
 
 struct message_ints wire_options(const struct bb_options *o, struct arena *a)

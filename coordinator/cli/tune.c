@@ -127,6 +127,13 @@ static bool has_input(const struct cli_args *a, struct diag *d)
     return false;
 }
 
+static bool refuse_runners(const struct cli_args *a, struct diag *d)
+{
+    if (!cli_given(a, CLI_RUNNERS)) return true;
+    diag_plain(d, "--runners is for --space, and for `thresh agent`");
+    return false;
+}
+
 /* The device that recorded timings stand for. false after an error. */
 static bool stand_in(const struct cli_args *a, struct tune_options *o, struct device *described,
                      struct diag *d)
@@ -148,8 +155,9 @@ static int run(const struct cli_args *a)
     struct tune *t = NULL;
     int status = CLI_USAGE;
     size_t n;
-    char *text =
-        has_input(a, d) && read_options(a, &o, d) ? source_read_file(o.path, PROGRAM_LIMIT, &n, d) : NULL;
+    char *text = has_input(a, d) && refuse_runners(a, d) && read_options(a, &o, d)
+                     ? source_read_file(o.path, PROGRAM_LIMIT, &n, d)
+                     : NULL;
     o.text = text;
     if (text && stand_in(a, &o, &described, d)) t = tune_new(&o, d);
     if (t) status = campaign(a, &o, t, d);
@@ -169,11 +177,12 @@ const struct cli_command cli_tune = {
              CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(AUDIT_CUTS) |
              CLI_TAKES(DESCRIPTION) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) |
              CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) |
-             CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM),
+             CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) |
+             CLI_TAKES(RUNNERS),
     .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
             "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
             "(or which reads them as JSON), and which prints a time in ns.\v"
             "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --time 10m --store runs.db\n"
-            "         thresh tune --space tiles.space --command './bench {block_x} {tile}'",
+            "         thresh tune --space tiles.space --command './bench {block_x} {tile}' --runners 4",
     .run = run,
 };

@@ -1,0 +1,236 @@
+/* The agent's side of the wire, with a coordinator of a few lines: it works, refuses what makes no sense, and
+ * finishes what runs before quoted rounds. Needs a CPU device. */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#include "agent/problem.h"
+#include "agent/serve.h"
+#include "agent/wire.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+
+static const char serve_program[] = "size N\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n";
+static const char serve_sizes[] = "N=64";
+
+/* The coordinator: its socket, the agent that said hello, and the last message, with its arena. */
+struct serve_bench {
+    void *context, *socket;
+    pthread_t thread;
+    struct serve_options options;
+    struct diag *diag; /* the agent's */
+    struct problem *problem;
+    unsigned char identity[256];
+    size_t identity_bytes;
+    struct arena *arena;
+    struct message m;
+};
+
+static void *serve_main(void *arg)
+{
+    struct serve_bench *b = arg;
+    return agent_serve(&b->options, b->diag) ? b : NULL;
+}
+
+static void serve_send(struct serve_bench *b, const struct message *m)
+{
+    size_t bytes;
+    void *data = message_encode(m, &bytes);
+    zmq_send(b->socket, b->identity, b->identity_bytes, ZMQ_SNDMORE);
+    zmq_send(b->socket, data, bytes, 0);
+    free(data);
+}
+
+/* The next message but heartbeats and ready. */
+static const struct message *serve_next_message(struct serve_bench *b)
+{
+    static unsigned char data[1 << 16];
+    const char *why;
+    do {
+        int id = zmq_recv(b->socket, b->identity, sizeof b->identity, 0);
+        int bytes = zmq_recv(b->socket, data, sizeof data, 0);
+        cr_assert(id > 0 && bytes > 0 && (size_t)bytes <= sizeof data, "%s", zmq_strerror(zmq_errno()));
+        b->identity_bytes = (size_t)id;
+        arena_free(b->arena);
+        b->arena = arena_new();
+        cr_assert(message_decode(data, (size_t)bytes, b->arena, &b->m, &why), "%s", why);
+        if (b->m.kind == MESSAGE_HEARTBEAT) serve_send(b, &b->m);
+    } while (b->m.kind == MESSAGE_HEARTBEAT || b->m.kind == MESSAGE_READY);
+    return &b->m;
+}
+
+static const struct message_result *serve_result(struct serve_bench *b, uint64_t id, const char *status)
+{
+    const struct message *m = serve_next_message(b);
+    cr_assert_eq(m->kind, MESSAGE_RESULT);
+    cr_assert_eq(m->result.id, id);
+    cr_assert_str_eq(m->result.status, status, "%s", m->result.message);
+    return &m->result;
+}
+
+static void serve_start(struct serve_bench *b)
+{
+    int patience_ms = 60000;
+    memset(b, 0, sizeof *b);
+    b->diag = diag_new();
+    b->arena = arena_new();
+    b->context = zmq_ctx_new();
+    b->socket = zmq_socket(b->context, ZMQ_ROUTER);
+    zmq_setsockopt(b->socket, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
+    cr_assert_eq(zmq_bind(b->socket, "inproc://serve"), 0);
+    b->options = (struct serve_options){
+        .context = b->context, .endpoint = "inproc://serve", .runners = 1, .stop_fd = -1};
+    cr_assert(device_select("cpu", &b->options.device, b->diag));
+    cr_assert_eq(pthread_create(&b->thread, NULL, serve_main, b), 0);
+    const struct message *m = serve_next_message(b);
+    cr_assert_eq(m->kind, MESSAGE_HELLO);
+    cr_assert_str_eq(m->hello.device, b->options.device.name);
+    cr_assert_eq(m->hello.capacity, 2);
+}
+
+static void serve_send_program(struct serve_bench *b, uint64_t change)
+{
+    static const struct bb_options none = {0};
+    struct diag *d = diag_new();
+    const struct device *dev = &b->options.device;
+    b->problem = problem_new("double.lift", serve_program, serve_sizes, &dev->limits, &none, d);
+    cr_assert(b->problem, "%s", diag_count(d) ? diag_message(d, 0) : "");
+    struct arena *a = arena_new();
+    serve_send(b, &(struct message){.kind = MESSAGE_PROGRAM,
+                                    .program = {.path = "double.lift",
+                                                .text = serve_program,
+                                                .sizes = serve_sizes,
+                                                .limits = wire_device(dev, a),
+                                                .options = wire_options(&none, a),
+                                                .fingerprint = b->problem->fingerprint + change,
+                                                .seed = 1}});
+    arena_free(a);
+    diag_free(d);
+}
+
+/* Waits for the agent's end; whether it ended well. */
+static bool serve_end(struct serve_bench *b)
+{
+    void *ok = NULL;
+    pthread_join(b->thread, &ok);
+    zmq_close(b->socket);
+    zmq_ctx_term(b->context);
+    problem_free(b->problem);
+    arena_free(b->arena);
+    diag_free(b->diag);
+    return ok != NULL;
+}
+
+/* Every decision of the naive implementation: each live slot with its value. */
+static struct message_ints serve_naive(const struct serve_bench *b, struct arena *a)
+{
+    struct diag *d = diag_new();
+    struct space_state *leaf = problem_naive(b->problem, d);
+    cr_assert_not_null(leaf);
+    uint32_t slots = space_slot_count(b->problem->space), n = 0;
+    struct space_action *actions = ARENA_ARRAY(a, struct space_action, slots);
+    for (uint32_t s = 0; s < slots; s++)
+        if (space_is_live(leaf, s)) actions[n++] = (struct space_action){s, space_first_value(leaf, s)};
+    space_state_free(leaf);
+    diag_free(d);
+    return wire_actions(actions, n, a);
+}
+
+static void serve_job(struct serve_bench *b, uint64_t id, struct message_ints actions)
+{
+    serve_send(b, &(struct message){.kind = MESSAGE_JOB,
+                                    .job = {.id = id, .actions = actions, .cut_factor = 4, .verify = true}});
+}
+
+static struct message_ints serve_one_kernel(struct message_ints actions, struct arena *a)
+{
+    int64_t *items = ARENA_ARRAY(a, int64_t, actions.n + 1);
+    items[0] = (int64_t)actions.n;
+    memcpy(items + 1, actions.items, actions.n * sizeof *items);
+    return (struct message_ints){items, actions.n + 1};
+}
+
+Test(agent_serve, evaluates_jobs_and_refuses_what_is_none)
+{
+    static const int64_t undefined[] = {1 << 30, 0}, odd[] = {0, 0, 1};
+    struct serve_bench b;
+    struct arena *a = arena_new();
+    serve_start(&b);
+    serve_send_program(&b, 0);
+    serve_job(&b, 1, (struct message_ints){NULL, 0}); /* nothing is decided */
+    serve_result(&b, 1, "build_error");
+    serve_job(&b, 2, (struct message_ints){undefined, 2});
+    serve_result(&b, 2, "build_error");
+    serve_job(&b, 3, (struct message_ints){odd, 3});
+    cr_assert(strstr(serve_result(&b, 3, "build_error")->message, "malformed"));
+    zmq_send(b.socket, b.identity, b.identity_bytes, ZMQ_SNDMORE);
+    zmq_send(b.socket, "nonsense", 8, 0);
+    serve_job(&b, 4, serve_naive(&b, a));
+    const struct message_result *r = serve_result(&b, 4, "ok");
+    cr_assert(r->median_ns > 0 && r->samples.n >= 5 && r->kernel_hash != 0);
+    serve_send(&b, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
+    cr_assert_eq(serve_next_message(&b)->kind, MESSAGE_BYE);
+    cr_assert(serve_end(&b));
+    arena_free(a);
+}
+
+Test(agent_serve, finishes_what_runs_before_rounds)
+{
+    struct serve_bench b;
+    struct arena *a = arena_new();
+    serve_start(&b);
+    serve_send_program(&b, 0);
+    struct message_ints naive = serve_naive(&b, a);
+    serve_job(&b, 1, naive);
+    serve_send(&b, &(struct message){
+                       .kind = MESSAGE_ROUNDS,
+                       .rounds = {.id = 7, .kernels = serve_one_kernel(naive, a), .rounds = 3, .seed = 1}});
+    serve_result(&b, 1, "ok");
+    const struct message *m = serve_next_message(&b);
+    cr_assert_eq(m->kind, MESSAGE_FIGURES);
+    cr_assert_eq(m->figures.id, 7);
+    cr_assert_eq(m->figures.times.n, 3);
+    for (int i = 0; i < 3; i++)
+        cr_assert_gt(m->figures.times.items[i], 0);
+    serve_send(&b, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
+    serve_next_message(&b);
+    cr_assert(serve_end(&b));
+    arena_free(a);
+}
+
+Test(agent_serve, leaves_when_its_space_differs)
+{
+    struct serve_bench b;
+    serve_start(&b);
+    serve_send_program(&b, 1);
+    const struct message *m = serve_next_message(&b);
+    cr_assert_eq(m->kind, MESSAGE_BYE);
+    cr_assert(strstr(m->bye.reason, "differs"), "%s", m->bye.reason);
+    cr_assert_not(serve_end(&b));
+}
+
+Test(agent_serve, devices_round_trip_and_are_checked)
+{
+    struct arena *a = arena_new();
+    struct device dev = {.compute_units = 3, .max_alloc_bytes = 5, .global_bytes = 7}, back = {0};
+    dev.limits = (struct bb_device){.max_work_group = 64,
+                                    .max_work_item = {64, 32, 16},
+                                    .local_bytes = 1 << 15,
+                                    .n_vector_widths = 3,
+                                    .vector_widths = {2, 4, 8}};
+    struct message_ints ints = wire_device(&dev, a);
+    cr_assert(wire_read_device(ints, &back));
+    cr_assert_eq(back.compute_units, 3);
+    cr_assert_arr_eq(back.limits.vector_widths, dev.limits.vector_widths, sizeof dev.limits.vector_widths);
+    static const int64_t bad[][2] = {{0, 4}, {3, 4}, {4, 4}, {4, 2}, {2, 32}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        dev.limits.vector_widths[0] = bad[i][0];
+        dev.limits.vector_widths[1] = bad[i][1];
+        cr_assert_not(wire_read_device(wire_device(&dev, a), &back), "%zu", i);
+    }
+    ints.n--;
+    cr_assert_not(wire_read_device(ints, &back));
+    arena_free(a);
+}
