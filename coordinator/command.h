@@ -40,8 +40,20 @@ struct command_result {
     char message[EVAL_MESSAGE]; /* why not OK */
 };
 
-/* Runs the program with the words and `input` on its standard input, in a process group of its own, which is
- * killed after `limit_s` seconds and whenever the program ends. */
+/* A program at work. */
+struct command_process;
+
+/* Starts the program with the words and `input` on its standard input, in a process group of its own. The
+ * texts are copied. Never NULL: what goes wrong is in the outcome. */
+struct command_process *command_start(char *const *words, const char *input, double limit_s);
+/* Waits until one of the programs has ended or is out of time, or stop_fd is readable. */
+void command_wait(struct command_process *const *programs, size_t n, int stop_fd);
+/* Whether it has ended or is out of time. */
+bool command_is_over(const struct command_process *p);
+/* Kills what is left of its group, fills in the outcome and frees it. */
+enum command_end command_finish(struct command_process *p, struct command_result *out);
+
+/* All of that for one program. */
 enum command_end command_run(char *const *words, const char *input, double limit_s, int stop_fd,
                              struct command_result *out);
 

@@ -1,9 +1,10 @@
-/* Running a user's program: its input and output through pipes, its end or its time limit, and the end of
- * everything it started. */
+/* Running a user's programs, several at once: input and output through pipes, the end of each or its time
+ * limit, and the end of everything it started. */
 #include "coordinator/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,19 +14,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/strbuf.h"
 
 enum { OUTPUT_LIMIT = 1 << 20, TURN_MS = 50, EXEC_FAILED = 127 };
 
-/* The descriptors of a program on our side; -1: closed. */
-struct process {
-    pid_t pid;
+/* The descriptors are ours; -1: closed. */
+struct command_process {
+    pid_t pid;                          /* -1: not started */
     int input, output, errors, failure; /* failure: its errno if it cannot be run */
     struct strbuf out, err;
-    const char *rest; /* of its input */
-    int status;       /* of waitpid */
-    bool ended;
+    char *name, *text; /* the program; its input */
+    const char *rest;  /* of its input */
+    double limit_s, deadline_s;
+    int start_error; /* errno */
+    int status;      /* of waitpid */
+    bool ended, late;
 };
 
 static void close_fd(int *fd)
@@ -63,7 +68,7 @@ static void become(char *const *words, const int *theirs)
     _exit(sent == (ssize_t)sizeof error ? EXEC_FAILED : EXEC_FAILED + 1);
 }
 
-static bool start(struct process *p, char *const *words)
+static bool start(struct command_process *p, char *const *words)
 {
     int *ours[4] = {&p->input, &p->output, &p->errors, &p->failure}, theirs[4], n = 0;
     while (n < 4 && make_pipe(n == 0, ours[n], &theirs[n]))
@@ -79,7 +84,7 @@ static bool start(struct process *p, char *const *words)
 /* ---- talking ---- */
 
 /* Writes what the program takes of its input; SIGPIPE is blocked. */
-static void feed(struct process *p)
+static void feed(struct command_process *p)
 {
     while (p->input >= 0 && *p->rest) {
         ssize_t n = write(p->input, p->rest, strlen(p->rest));
@@ -108,25 +113,22 @@ static void drain(int *fd, struct strbuf *into)
     }
 }
 
-static void exchange(struct process *p, int timeout_ms, int stop_fd)
+static void exchange(struct command_process *p)
 {
-    struct pollfd fds[4] = {
-        {p->input, POLLOUT, 0}, {p->output, POLLIN, 0}, {p->errors, POLLIN, 0}, {stop_fd, POLLIN, 0}};
-    poll(fds, 4, timeout_ms);
     if (p->input >= 0) feed(p);
     drain(&p->output, &p->out);
     drain(&p->errors, &p->err);
 }
 
 /* Whether it has ended; it stays a zombie, so that its number and group are its own. */
-static bool has_ended(const struct process *p)
+static bool has_ended(const struct command_process *p)
 {
     siginfo_t info = {0};
     return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == p->pid;
 }
 
 /* Ends what is left of its group, and it. */
-static void end_group(struct process *p)
+static void end_group(struct command_process *p)
 {
     kill(-p->pid, SIGKILL);
     while (waitpid(p->pid, &p->status, 0) < 0 && errno == EINTR)
@@ -137,20 +139,6 @@ static bool stop_requested(int stop_fd)
 {
     struct pollfd p = {.fd = stop_fd, .events = POLLIN};
     return stop_fd >= 0 && poll(&p, 1, 0) > 0;
-}
-
-/* Until the program ends, its time is over or the user stops. While it is silent it is looked at every
- * TURN_MS; a program that ends closes its output, which is seen at once. */
-static void attend(struct process *p, double deadline_s, int stop_fd)
-{
-    while (!p->ended && !stop_requested(stop_fd)) {
-        double left_ms = (deadline_s - clock_s()) * 1e3;
-        if (left_ms <= 0) return;
-        bool silent = p->output < 0 && p->errors < 0;
-        int turn = silent ? 1 : TURN_MS;
-        exchange(p, left_ms < turn ? (int)left_ms + 1 : turn, stop_fd);
-        p->ended = has_ended(p);
-    }
 }
 
 /* ---- the outcome ---- */
@@ -169,12 +157,12 @@ static void add_complaint(struct command_result *r, const struct strbuf *err)
                  (int)(end - start < 200 ? end - start : 200), err->text + start);
 }
 
-static struct command_result outcome(const struct process *p, bool late, double limit_s)
+static struct command_result outcome(const struct command_process *p)
 {
     struct command_result r = {.status = EVAL_LAUNCH_ERROR};
-    if (late) {
+    if (!p->ended) {
         r.status = EVAL_TIMEOUT;
-        snprintf(r.message, sizeof r.message, "no result within %g s", limit_s);
+        snprintf(r.message, sizeof r.message, "no result within %g s", p->limit_s);
     } else if (WIFSIGNALED(p->status)) {
         r.status = EVAL_CRASHED;
         snprintf(r.message, sizeof r.message, "ended by signal %d", WTERMSIG(p->status));
@@ -187,12 +175,12 @@ static struct command_result outcome(const struct process *p, bool late, double 
     return r;
 }
 
-static bool could_not_run(struct process *p, char *const *words, struct command_result *out)
+static bool could_not_run(struct command_process *p, struct command_result *out)
 {
     int error = 0;
     ssize_t n = read(p->failure, &error, sizeof error);
     if (n != (ssize_t)sizeof error) return false;
-    snprintf(out->message, sizeof out->message, "cannot run '%s': %s", words[0], strerror(error));
+    snprintf(out->message, sizeof out->message, "cannot run '%s': %s", p->name, strerror(error));
     return true;
 }
 
@@ -215,7 +203,79 @@ static void restore_signals(const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-static void finish(struct process *p)
+/* ---- several at once ---- */
+
+struct command_process *command_start(char *const *words, const char *input, double limit_s)
+{
+    struct command_process *p = base_calloc(1, sizeof *p);
+    p->input = p->output = p->errors = p->failure = -1;
+    p->name = base_strdup(words[0]);
+    p->rest = p->text = base_strdup(input ? input : "");
+    p->limit_s = limit_s;
+    p->deadline_s = clock_s() + limit_s;
+    if (!start(p, words)) {
+        p->start_error = errno;
+        p->pid = -1;
+        p->ended = true;
+    }
+    return p;
+}
+
+bool command_is_over(const struct command_process *p)
+{
+    return p->ended || p->late;
+}
+
+static void look_at(struct command_process *p)
+{
+    if (command_is_over(p)) return;
+    exchange(p);
+    p->ended = has_ended(p);
+    p->late = !p->ended && clock_s() >= p->deadline_s;
+}
+
+/* How long to sleep, in ms: until the first deadline, and briefly if a program is silent; the end of one that
+ * is not silent is seen at once. */
+static int turn_of(struct command_process *const *programs, size_t n)
+{
+    double turn = TURN_MS, now = clock_s();
+    for (size_t i = 0; i < n; i++) {
+        double left_ms = (programs[i]->deadline_s - now) * 1e3 + 1;
+        bool silent = programs[i]->output < 0 && programs[i]->errors < 0;
+        turn = fmin(turn, silent ? 1 : left_ms > 0 ? left_ms : 0);
+    }
+    return (int)turn;
+}
+
+static bool any_over(struct command_process *const *programs, size_t n)
+{
+    bool over = false;
+    for (size_t i = 0; i < n; i++)
+        over = over || command_is_over(programs[i]);
+    return over;
+}
+
+void command_wait(struct command_process *const *programs, size_t n, int stop_fd)
+{
+    struct pollfd *fds = base_calloc(3 * n + 1, sizeof *fds);
+    sigset_t signals;
+    block_pipe_signal(&signals);
+    while (!any_over(programs, n) && !stop_requested(stop_fd)) {
+        fds[0] = (struct pollfd){stop_fd, POLLIN, 0};
+        for (size_t i = 0; i < n; i++) {
+            fds[3 * i + 1] = (struct pollfd){programs[i]->input, POLLOUT, 0};
+            fds[3 * i + 2] = (struct pollfd){programs[i]->output, POLLIN, 0};
+            fds[3 * i + 3] = (struct pollfd){programs[i]->errors, POLLIN, 0};
+        }
+        poll(fds, (nfds_t)(3 * n + 1), turn_of(programs, n));
+        for (size_t i = 0; i < n; i++)
+            look_at(programs[i]);
+    }
+    restore_signals(&signals);
+    free(fds);
+}
+
+static void release(struct command_process *p)
 {
     close_fd(&p->input);
     close_fd(&p->output);
@@ -223,30 +283,34 @@ static void finish(struct process *p)
     close_fd(&p->failure);
     strbuf_free(&p->out);
     strbuf_free(&p->err);
+    free(p->name);
+    free(p->text);
+    free(p);
+}
+
+enum command_end command_finish(struct command_process *p, struct command_result *out)
+{
+    enum command_end end = COMMAND_CANNOT_RUN;
+    *out = (struct command_result){.status = EVAL_LAUNCH_ERROR};
+    if (p->pid < 0) {
+        snprintf(out->message, sizeof out->message, "cannot start a process: %s", strerror(p->start_error));
+    } else {
+        end_group(p);
+        drain(&p->output, &p->out);
+        drain(&p->errors, &p->err);
+        if (!could_not_run(p, out)) {
+            end = command_is_over(p) ? COMMAND_DONE : COMMAND_INTERRUPTED;
+            *out = outcome(p);
+        }
+    }
+    release(p);
+    return end;
 }
 
 enum command_end command_run(char *const *words, const char *input, double limit_s, int stop_fd,
                              struct command_result *out)
 {
-    struct process p = {.input = -1, .output = -1, .errors = -1, .failure = -1, .rest = input ? input : ""};
-    enum command_end end = COMMAND_CANNOT_RUN;
-    sigset_t signals;
-    *out = (struct command_result){.status = EVAL_LAUNCH_ERROR};
-    block_pipe_signal(&signals);
-    if (!start(&p, words)) {
-        snprintf(out->message, sizeof out->message, "cannot start a process: %s", strerror(errno));
-    } else {
-        attend(&p, clock_s() + limit_s, stop_fd);
-        bool late = !p.ended;
-        end_group(&p);
-        drain(&p.output, &p.out);
-        drain(&p.errors, &p.err);
-        if (!could_not_run(&p, words, out)) {
-            end = late && stop_requested(stop_fd) ? COMMAND_INTERRUPTED : COMMAND_DONE;
-            *out = outcome(&p, late, limit_s);
-        }
-    }
-    finish(&p);
-    restore_signals(&signals);
-    return end;
+    struct command_process *p = command_start(words, input, limit_s);
+    command_wait(&p, 1, stop_fd);
+    return command_finish(p, out);
 }

@@ -148,6 +148,7 @@ static char *settings_text(const struct tune_options *o)
     uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
     strbuf_printf(&b, "heuristic=%s order=%s bound=%d prior=%016" PRIx64, o->heuristic ? o->heuristic : "tag",
                   o->order ? o->order : "", !o->no_bound, prior);
+    if (o->recorded) strbuf_add(&b, " recorded");
     if (o->distance > 0) strbuf_printf(&b, " distance=%g", o->distance);
     if (o->audit_cuts > 0) strbuf_printf(&b, " audit=%g", o->audit_cuts);
     for (unsigned i = 0; i < o->n_pins; i++)
@@ -194,14 +195,17 @@ static bool check_problem(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
     t->problem = problem_new(o->path, o->text, o->sizes, &t->device.limits, &o->lowering, d);
-    return t->problem && problem_fits(t->problem, &t->device, d) && apply_pins(t, d) && make_model(t, d) &&
-           make_tree(t, d) && open_store(t, d);
+    if (!t->problem) return false;
+    if (o->recorded ? !(t->recorded = recorded_open(o->recorded, t->problem->fingerprint, d))
+                    : !problem_fits(t->problem, &t->device, d))
+        return false;
+    return apply_pins(t, d) && make_model(t, d) && make_tree(t, d) && open_store(t, d);
 }
 
 /* The program goes to the agent whose hello chose the device. */
 static void greet_first(struct tune *t)
 {
-    if (t->embedded) return;
+    if (t->embedded || t->recorded) return;
     struct arena *a = arena_new();
     struct message program = tune_program_message(t, a);
     hub_send(t->hub, 0, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
@@ -214,8 +218,13 @@ static void greet_first(struct tune *t)
 static bool connect_agent(struct tune *t, struct diag *d)
 {
     const char *listen = t->options.listen;
-    if (listen ? !check_program(t, d) : !device_select(t->options.device, &t->device, d)) return false;
     t->context = zmq_ctx_new();
+    if (t->options.recorded) {
+        t->device = *t->options.stands_for;
+        t->hub = hub_new(t->context, "inproc://thresh", d);
+        return t->hub != NULL;
+    }
+    if (listen ? !check_program(t, d) : !device_select(t->options.device, &t->device, d)) return false;
     t->hub = hub_new(t->context, listen ? listen : "inproc://thresh", d);
     return t->hub && (listen ? await_first_agent(t, d) : start_embedded(t, d));
 }
@@ -296,6 +305,7 @@ void tune_free(struct tune *t)
     space_state_free(t->root);
     problem_free(t->problem);
     store_close(t->store);
+    recorded_close(t->recorded);
     free(t->settings);
     free(t->order);
     if (t->context) zmq_ctx_term(t->context);

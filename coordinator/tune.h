@@ -32,9 +32,11 @@ struct tune_options {
     double audit_cuts;       /* share of the draws that look below what the bound has cut, to audit it */
     const char *store;       /* file; NULL: none */
     const char *listen;      /* endpoint for agents; NULL: embedded */
-    int stop_fd;             /* readable: end early; -1: none */
-    size_t most_text_bytes;  /* longer texts are not measured; 0: 64 KiB */
-    uint64_t patience;       /* ends after so many in a row that are not measured; 0: 5,000 */
+    const char *recorded;    /* stores whose timings stand for the device; NULL: it is measured */
+    const struct device *stands_for; /* their device, as its description tells it */
+    int stop_fd;                     /* readable: end early; -1: none */
+    size_t most_text_bytes;          /* longer texts are not measured; 0: 64 KiB */
+    uint64_t patience;               /* ends after so many in a row that are not measured; 0: 5,000 */
     struct bb_options lowering;
 };
 

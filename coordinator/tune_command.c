@@ -1,5 +1,6 @@
-/* The search loop over a user's program: draw, run, store, report. A result is in the store before it counts;
- * --resume feeds the stored results to the same loop, which rebuilds the tree exactly. */
+/* The search loop over a user's program: draw, run, store, report, with several programs at work at once. A
+ * result is in the store before it counts, with how many candidates had been drawn by then; --resume draws
+ * and reports in that order, which rebuilds the tree exactly, and runs again what was at work. */
 #include "coordinator/tune_command.h"
 
 #include <inttypes.h>
@@ -19,6 +20,15 @@
 #include "core/base/strbuf.h"
 #include "mcts/tree.h"
 
+/* A candidate between being drawn and being reported. */
+struct candidate {
+    struct mcts_descent descent;
+    struct space_state *leaf;
+    struct command_process *process; /* NULL: not started */
+};
+
+enum { RUNNERS_MAX = TUNE_COMMAND_RUNNERS };
+
 struct search {
     const struct tune_command_options *options;
     struct tune_command_report *report;
@@ -31,7 +41,11 @@ struct search {
     struct store_run run;
     char *settings;
     struct progress progress;
+    struct candidate pending[RUNNERS_MAX]; /* in the order of drawing */
+    size_t n_pending;
+    uint64_t drawn;
     unsigned stuck; /* draws in a row that found nothing */
+    bool finished;  /* nothing more is drawn */
     double started_s, earlier_s;
 };
 
@@ -53,8 +67,8 @@ static void keep_best(struct search *s, const struct space_state *leaf, double n
 }
 
 /* Counts a result and tells the tree. */
-static void report_result(struct search *s, const struct mcts_descent *descent, enum eval_status status,
-                          double ns, const char *message)
+static void report_result(struct search *s, const struct candidate *c, enum eval_status status, double ns,
+                          const char *message)
 {
     struct tune_command_report *r = s->report;
     bool ok = status == EVAL_OK;
@@ -62,22 +76,21 @@ static void report_result(struct search *s, const struct mcts_descent *descent, 
     r->ok += ok;
     r->failed += !ok;
     if (ok)
-        keep_best(s, mcts_tree_state(s->tree), ns);
+        keep_best(s, c->leaf, ns);
     else
         snprintf(r->last_failure, sizeof r->last_failure, "%s: %s", eval_status_name(status), message);
-    mcts_tree_report(s->tree, descent, (struct mcts_outcome){ok ? MCTS_TIMED : MCTS_FAILED, ns});
+    mcts_tree_report(s->tree, &c->descent, (struct mcts_outcome){ok ? MCTS_TIMED : MCTS_FAILED, ns});
 }
 
-static bool store_result(struct search *s, const struct mcts_descent *descent,
-                         const struct command_result *result)
+static bool store_result(struct search *s, const struct candidate *c, const struct command_result *result)
 {
     if (!s->store) return true;
     size_t n;
-    struct space_action *actions = solution_actions(s->options->root, mcts_tree_state(s->tree), &n);
+    struct space_action *actions = solution_actions(s->options->root, c->leaf, &n);
     char *text = store_actions_print(actions, n);
-    struct store_evaluation e = {.number = descent->number,
-                                 .drawn = descent->number,
-                                 .state_hash = descent->hash,
+    struct store_evaluation e = {.number = c->descent.number,
+                                 .drawn = s->drawn,
+                                 .state_hash = c->descent.hash,
                                  .actions = text,
                                  .status = eval_status_name(result->status),
                                  .median_ns = result->time_ns,
@@ -91,58 +104,114 @@ static bool store_result(struct search *s, const struct mcts_descent *descent,
     return ok;
 }
 
-/* ---- one evaluation ---- */
+/* ---- candidates ---- */
 
-static enum command_end evaluate(struct search *s, struct command_result *result)
+/* Draws the next candidate; false: there is none, now or later. */
+static bool draw(struct search *s)
 {
-    const struct space_state *leaf = mcts_tree_state(s->tree);
+    enum { STUCK_LIMIT = 20 };
+    struct mcts_descent descent = {0};
+    while (!s->finished && s->n_pending < RUNNERS_MAX) {
+        enum mcts_status status = mcts_tree_next(s->tree, &descent);
+        if (status == MCTS_OK) {
+            struct space_state *leaf = space_state_clone(mcts_tree_state(s->tree));
+            s->pending[s->n_pending++] = (struct candidate){descent, leaf, NULL};
+            s->drawn++;
+            s->stuck = 0;
+            return true;
+        }
+        mcts_descent_free(&descent);
+        if (status == MCTS_ERROR) diag_plain(s->diag, "%s", mcts_tree_error(s->tree));
+        s->stuck++;
+        s->finished = status != MCTS_STUCK || s->stuck == STUCK_LIMIT;
+        s->report->exhausted = s->finished && status != MCTS_ERROR;
+    }
+    return false;
+}
+
+static void drop(struct search *s, size_t i)
+{
+    mcts_descent_free(&s->pending[i].descent);
+    space_state_free(s->pending[i].leaf);
+    s->n_pending--;
+    memmove(&s->pending[i], &s->pending[i + 1], (s->n_pending - i) * sizeof s->pending[0]);
+}
+
+static struct command_process *start(const struct search *s, const struct space_state *leaf)
+{
     char **words = command_words(s->command, leaf), *input = NULL;
     if (command_wants_input(s->command)) {
         json_t *o = solution_json(leaf);
         input = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
         json_decref(o);
     }
-    enum command_end end = command_run(words, input, s->options->timeout_s, s->options->stop_fd, result);
+    struct command_process *p = command_start(words, input, s->options->timeout_s);
     free(input);
     free(words);
-    return end;
+    return p;
 }
 
-/* Draws the next candidate. false: there is none. */
-static bool draw(struct search *s, struct mcts_descent *descent)
+static size_t count_running(const struct search *s)
 {
-    enum { STUCK_LIMIT = 20 };
-    while (s->stuck < STUCK_LIMIT) {
-        enum mcts_status status = mcts_tree_next(s->tree, descent);
-        if (status == MCTS_OK) {
-            s->stuck = 0;
-            return true;
-        }
-        mcts_descent_free(descent);
-        if (status == MCTS_ERROR) diag_plain(s->diag, "%s", mcts_tree_error(s->tree));
-        if (status != MCTS_STUCK) {
-            s->report->exhausted = status == MCTS_EXHAUSTED;
-            return false;
-        }
-        s->stuck++;
-    }
-    s->report->exhausted = true;
-    return false;
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_pending; i++)
+        n += s->pending[i].process != NULL;
+    return n;
 }
 
-/* false: the search is over. */
+/* Starts candidates while there is room: those drawn before first. */
+static void start_some(struct search *s)
+{
+    const struct tune_command_options *o = s->options;
+    size_t running = count_running(s), i = 0;
+    uint64_t room = o->evaluations ? o->evaluations - s->report->evaluations : UINT64_MAX;
+    for (; running < o->runners && running < room; running++) {
+        while (i < s->n_pending && s->pending[i].process)
+            i++;
+        if (i == s->n_pending && !draw(s)) return;
+        s->pending[i].process = start(s, s->pending[i].leaf);
+    }
+}
+
+/* The outcome of a program that is over. false: the search is. */
+static bool take_result(struct search *s, size_t i)
+{
+    struct command_result result;
+    enum command_end end = command_finish(s->pending[i].process, &result);
+    s->pending[i].process = NULL;
+    bool ok = end == COMMAND_DONE && store_result(s, &s->pending[i], &result);
+    if (ok) report_result(s, &s->pending[i], result.status, result.time_ns, result.message);
+    if (end == COMMAND_CANNOT_RUN) diag_plain(s->diag, "--command: %s", result.message);
+    drop(s, i);
+    return ok;
+}
+
+/* Waits for a program and takes what there is. false: the search is over. */
 static bool step(struct search *s)
 {
-    struct mcts_descent descent = {0};
+    struct command_process *running[RUNNERS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_pending; i++)
+        if (s->pending[i].process) running[n++] = s->pending[i].process;
+    if (!n) return false;
+    command_wait(running, n, s->options->stop_fd);
+    for (size_t i = 0; i < s->n_pending;) {
+        const struct command_process *p = s->pending[i].process;
+        if (!p || !command_is_over(p))
+            i++;
+        else if (!take_result(s, i))
+            return false;
+    }
+    return true;
+}
+
+static void drop_all(struct search *s)
+{
     struct command_result result;
-    if (!draw(s, &descent)) return false;
-    enum command_end end = evaluate(s, &result);
-    bool ok = end == COMMAND_DONE && store_result(s, &descent, &result);
-    if (ok) report_result(s, &descent, result.status, result.time_ns, result.message);
-    if (end == COMMAND_CANNOT_RUN) diag_plain(s->diag, "--command: %s", result.message);
-    s->report->interrupted = end == COMMAND_INTERRUPTED;
-    mcts_descent_free(&descent);
-    return ok;
+    while (s->n_pending) {
+        if (s->pending[0].process) command_finish(s->pending[0].process, &result);
+        drop(s, 0);
+    }
 }
 
 /* ---- the run ---- */
@@ -152,20 +221,32 @@ struct restoring {
     bool ok;
 };
 
-/* Draws again what a stored result is of, and reports the result. */
+static size_t find_number(const struct search *s, uint64_t number)
+{
+    size_t i = 0;
+    while (i < s->n_pending && s->pending[i].descent.number != number)
+        i++;
+    return i;
+}
+
+/* Draws again what had been drawn by then, and reports the result. */
 static bool restore_row(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct restoring *r = context;
     struct search *s = r->search;
-    struct mcts_descent descent = {0};
     (void)run;
-    r->ok = draw(s, &descent) && descent.number == e->number && descent.hash == e->state_hash;
-    if (r->ok) report_result(s, &descent, eval_status_find(e->status), e->median_ns, e->message);
-    if (!r->ok)
+    while (s->drawn < e->drawn && draw(s))
+        continue;
+    size_t i = find_number(s, e->number);
+    r->ok = i < s->n_pending && s->pending[i].descent.hash == e->state_hash;
+    if (r->ok) {
+        report_result(s, &s->pending[i], eval_status_find(e->status), e->median_ns, e->message);
+        drop(s, i);
+    } else {
         diag_plain(s->diag, "the store does not replay at evaluation %" PRIu64 ": made by another version?",
                    e->number);
+    }
     s->earlier_s = e->found_at;
-    mcts_descent_free(&descent);
     return r->ok;
 }
 
@@ -214,21 +295,24 @@ static bool make_tree(struct search *s)
     return true;
 }
 
-static bool is_over(struct search *s)
+static bool is_interrupted(const struct search *s)
 {
-    const struct tune_command_options *o = s->options;
-    struct pollfd stop = {.fd = o->stop_fd, .events = POLLIN};
-    if (o->stop_fd >= 0 && poll(&stop, 1, 0) > 0) s->report->interrupted = true;
-    return s->report->interrupted || (o->evaluations && s->report->evaluations >= o->evaluations) ||
-           (o->time_s > 0 && elapsed(s) >= o->time_s);
+    struct pollfd stop = {.fd = s->options->stop_fd, .events = POLLIN};
+    return stop.fd >= 0 && poll(&stop, 1, 0) > 0;
 }
 
+/* When the time is over nothing is started any more, and what is at work may end. */
 static void search(struct search *s)
 {
     const struct tune_command_options *o = s->options;
-    while (!is_over(s) && step(s))
+    bool going = true;
+    while (going && !s->report->interrupted) {
+        if (o->time_s <= 0 || elapsed(s) < o->time_s) start_some(s);
+        going = step(s);
+        s->report->interrupted = is_interrupted(s);
         progress_show(&s->progress, s->report->evaluations, o->evaluations, elapsed(s), o->time_s,
                       s->report->best_ns);
+    }
     progress_end(&s->progress);
     struct mcts_stats stats = mcts_tree_stats(s->tree);
     s->report->nodes = mcts_tree_size(s->tree);
@@ -244,6 +328,7 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     s.command = command_new(o->command, space_of(o->root), d);
     bool ok = s.command && make_tree(&s) && open_store(&s);
     if (ok) search(&s);
+    drop_all(&s);
     mcts_tree_free(s.tree);
     mcts_heuristic_free(s.heuristic);
     store_close(s.store);

@@ -1,5 +1,5 @@
 /* A search in any space, each candidate evaluated by the user's program: the tree, the heuristics and the
- * store of a campaign, without agents. Candidates are evaluated one at a time, in this process. */
+ * store of a campaign, without agents. Several candidates may be evaluated at once. */
 #ifndef THRESH_COORDINATOR_TUNE_COMMAND_H
 #define THRESH_COORDINATOR_TUNE_COMMAND_H
 
@@ -11,6 +11,8 @@
 
 struct diag;
 
+enum { TUNE_COMMAND_RUNNERS = 256 };
+
 /* Strings and the root are borrowed. */
 struct tune_command_options {
     const char *path, *parameters; /* of the space, for the store */
@@ -21,6 +23,7 @@ struct tune_command_options {
     uint64_t seed, evaluations; /* 0: no limit */
     double time_s;              /* 0: no limit */
     double timeout_s;           /* of one evaluation */
+    unsigned runners;           /* programs at work at once, 1 to TUNE_COMMAND_RUNNERS */
     const char *store;          /* file; NULL: none */
     bool resume, quiet;
     int stop_fd; /* readable: end early; -1: none */

@@ -305,6 +305,8 @@ static void feed(struct tune *t, struct diag *d)
 {
     int peer;
     struct job *job;
+    while (t->recorded && !tune_stop_requested(t) && (job = next_job(t, d)))
+        settle(t, job, recorded_result(t->recorded, job->kernel_hash), d);
     while ((peer = hub_idle_peer(t->hub)) >= 0 && !tune_stop_requested(t) && (job = next_job(t, d)))
         send_job(t, job, (unsigned)peer);
 }

@@ -10,6 +10,7 @@
 #include "agent/serve.h"
 #include "coordinator/hub.h"
 #include "coordinator/progress.h"
+#include "coordinator/recorded.h"
 #include "coordinator/store.h"
 #include "coordinator/tune.h"
 #include "perfmodel/bound.h"
@@ -54,6 +55,7 @@ struct tune {
     struct mcts_tree *tree;
     unsigned *order;
     struct store *store;
+    struct recorded *recorded; /* NULL: agents measure */
     struct store_run run;
     char *settings;
     struct job *jobs;

@@ -188,9 +188,19 @@ struct mcts_heuristic *mcts_heuristic_new(const struct mcts_plugin *plugin, cons
     return new_heuristic(plugin, plugin->name ? plugin->name : "?", parameters, d);
 }
 
+/* A name without a slash is a file here, not a library of the system. */
+static void *open_library(const char *path)
+{
+    struct strbuf file = {0};
+    strbuf_printf(&file, "%s%s", strchr(path, '/') ? "" : "./", path);
+    void *library = dlopen(file.text, RTLD_NOW | RTLD_LOCAL);
+    strbuf_free(&file);
+    return library;
+}
+
 static struct mcts_heuristic *load_library(const char *path, const char *parameters, struct diag *d)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = open_library(path);
     if (!library) {
         diag_plain(d, "heuristic %s: %s", path, dlerror());
         return NULL;

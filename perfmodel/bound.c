@@ -202,10 +202,36 @@ static bool allows(const struct allowed *a, unsigned n, const struct mapping *ma
     return true;
 }
 
-/* The first allowed mapping in ascending order of cost. */
-static uint32_t scan(const struct perfmodel *m, const struct mapping_table *t, const struct allowed *a)
+/* What the allowed splits of one logical dimension cost at least, whatever those of the others are. */
+static float least_of(const struct perfmodel *m, const struct mapping_table *t, const struct allowed *a,
+                      unsigned l)
 {
-    for (size_t i = 0; i < t->count; i++)
+    float least = INFINITY;
+    for (unsigned w = 0; w <= m->logicals[l].n_splits / 64; w++)
+        for (uint64_t bits = a->bits[l][w]; bits; bits &= bits - 1)
+            least = fminf(least, t->least[l][w * 64 + (unsigned)__builtin_ctzll(bits)]);
+    return least;
+}
+
+/* The first mapping that is not cheaper. */
+static size_t find_cost(const struct mapping_table *t, float cost)
+{
+    size_t low = 0, high = t->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->mappings[middle].cost < cost)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first allowed mapping in ascending order of cost; none is cheaper than `least`. */
+static uint32_t scan(const struct perfmodel *m, const struct mapping_table *t, const struct allowed *a,
+                     float least)
+{
+    for (size_t i = find_cost(t, least); i < t->count; i++)
         if (allows(a, m->n_logicals, &t->mappings[i])) return t->mappings[i].number;
     return UINT32_MAX;
 }
@@ -216,7 +242,8 @@ static float cost_of(const struct mapping_table *t, uint32_t number)
 }
 
 /* The cheapest of all combinations of allowed splits: of the logical dimensions from l on, `number` and
- * `radix` being those of the ones before. */
+ * `radix` being those of the ones before. Splits that are in no cheaper mapping than the best are passed
+ * over. */
 static void combine(const struct perfmodel *m, const struct mapping_table *t, const struct allowed *a,
                     unsigned l, uint32_t number, uint32_t radix, uint32_t *best)
 {
@@ -228,16 +255,22 @@ static void combine(const struct perfmodel *m, const struct mapping_table *t, co
     for (unsigned w = 0; w <= n / 64; w++)
         for (uint64_t bits = a->bits[l][w]; bits; bits &= bits - 1) {
             uint32_t split = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            combine(m, t, a, l + 1, number + split * radix, radix * n, best);
+            if (t->least[l][split] < cost_of(t, *best))
+                combine(m, t, a, l + 1, number + split * radix, radix * n, best);
         }
 }
 
 static uint32_t cheapest_of(const struct perfmodel *m, const struct mapping_table *t, const struct allowed *a)
 {
     uint32_t best = UINT32_MAX;
-    if (a->combinations > FEW_MAPPINGS) return scan(m, t, a);
-    if (a->combinations > 0) combine(m, t, a, 0, 0, 1, &best);
-    return best;
+    float least = 0;
+    if (a->combinations <= FEW_MAPPINGS) {
+        combine(m, t, a, 0, 0, 1, &best);
+        return best;
+    }
+    for (unsigned l = 0; l < m->n_logicals; l++)
+        least = fmaxf(least, least_of(m, t, a, l));
+    return scan(m, t, a, least);
 }
 
 /* Regions belong to groups: what has global work-items reads no staged tile (gpu.space, "staging"). */

@@ -178,7 +178,7 @@ bool perfmodel_device_write(const struct perfmodel_device *dev, FILE *out)
     json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:o}", "version", PERFMODEL_VERSION, "device", dev->name,
                           "platform", dev->platform, "driver", dev->driver, "type", dev->gpu ? "gpu" : "cpu",
                           "date", dev->date, "figures", all);
-    bool ok = json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0 && fputc('\n', out) != EOF;
+    bool ok = json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', out) != EOF;
     json_decref(o);
     return ok;
 }

@@ -83,8 +83,9 @@ struct mapping {
 struct mapping_table {
     bool built;
     size_t count;
-    struct mapping *mappings; /* those that the device can run, cheapest first */
-    float *costs;             /* by number; INFINITY: it cannot */
+    struct mapping *mappings;         /* those that the device can run, cheapest first */
+    float *costs;                     /* by number; INFINITY: it cannot */
+    float *least[PERFMODEL_LOGICALS]; /* [split] of the mappings with that split of the logical dimension */
 };
 
 enum staging { STAGED_OPEN, STAGED_NO, STAGED_YES, STAGING_COUNT };

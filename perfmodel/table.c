@@ -68,6 +68,19 @@ static void fill_costs(const struct perfmodel *m, struct mapping_table *t, uint3
     free(staging);
 }
 
+/* The mappings are sorted: the first with a split is the cheapest. */
+static void fill_least(const struct perfmodel *m, struct mapping_table *t)
+{
+    for (unsigned l = 0; l < m->n_logicals; l++) {
+        unsigned n = m->logicals[l].n_splits;
+        t->least[l] = base_malloc((n + 1) * sizeof *t->least[l]);
+        for (unsigned s = 0; s < n; s++)
+            t->least[l][s] = INFINITY;
+        for (size_t i = t->count; i-- > 0;)
+            t->least[l][t->mappings[i].split[l]] = t->mappings[i].cost;
+    }
+}
+
 static void build(struct perfmodel *m, struct mapping_table *t, unsigned number)
 {
     uint32_t n = count_mappings(m);
@@ -77,6 +90,7 @@ static void build(struct perfmodel *m, struct mapping_table *t, unsigned number)
     for (uint32_t i = 0; i < n; i++)
         if (isfinite(t->costs[i])) *out++ = make_mapping(m, i, t->costs[i]);
     qsort(t->mappings, t->count, sizeof *t->mappings, compare_mappings);
+    fill_least(m, t);
     t->built = true;
 }
 
@@ -84,6 +98,8 @@ void mapping_table_clear(struct mapping_table *t)
 {
     free(t->mappings);
     free(t->costs);
+    for (unsigned l = 0; l < PERFMODEL_LOGICALS; l++)
+        free(t->least[l]);
     *t = (struct mapping_table){0};
 }
 

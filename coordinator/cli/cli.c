@@ -188,14 +188,16 @@ static bool described_device(const char *path, struct device *out, struct diag *
     *out = (struct device){.gpu = p.gpu, .compute_units = (unsigned)p.value[PERFMODEL_UNITS]};
     memcpy(out->name, p.name, sizeof out->name);
     memcpy(out->driver, p.driver, sizeof out->driver);
-    out->limits = (struct bb_device){.gpu = p.gpu,
-                                     .max_work_group = items,
-                                     .max_work_item = {items, items, p.gpu ? 64 : items},
-                                     .local_bytes = local,
-                                     .max_unroll = 512,
-                                     .max_private = p.gpu ? 256 : 512,
-                                     .n_vector_widths = p.gpu ? 2 : 4,
-                                     .vector_widths = {2, 4, 8, 16}};
+    out->limits =
+        (struct bb_device){.gpu = p.gpu,
+                           .max_work_group = items,
+                           .max_work_item = {items, items, p.gpu ? 64 : items},
+                           .local_bytes = local,
+                           .max_unroll = 512,
+                           .max_private = p.gpu ? 256 : 512,
+                           .n_vector_widths = p.gpu ? 2 : 4,
+                           .vector_widths = {2, 4, 8, 16},
+                           .nontemporal = strstr(p.platform, "Portable Computing Language") != NULL};
     if (items > 0 && local > 0) return true;
     diag_plain(d, "%s: group_items and group_local must be known", path);
     return false;

@@ -34,9 +34,11 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(NO_PRIOR, "no-prior", NULL, "draw all values alike before anything is measured")                       \
     X(STORE, "store", "FILE.db", "record every evaluation there")                                            \
     X(RESUME, "resume", NULL, "go on with the run in the store")                                             \
+    X(RECORDED, "recorded", "FILE.db,FILE.db",                                                               \
+      "search on the timings of these stores instead of a device; --description names it")                   \
     X(LISTEN, "listen", "ENDPOINT", "wait for agents there instead of running one")                          \
     X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint")                                          \
-    X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
+    X(RUNNERS, "runners", "N", "runner processes (default: by device); with --space: programs at once")      \
     X(OUT, "out", "DIR", "where best.cl, best.json and host.c go (default thresh-out)")                      \
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
     X(SAMPLES, "samples", "N", "number of samples (default 1000; verify 300, audit 100, space sample 10)")   \

@@ -10,6 +10,7 @@
 #include "spacedsl/model.h"
 
 enum { FILE_LIMIT = 64 << 20, MOST_OBJECTS = 4096 };
+#define NOT_GIVEN INT64_MIN
 
 static bool ends_with(const char *path, const char *end)
 {
@@ -78,29 +79,48 @@ static bool set_parameters(const char *text, struct cli_space *o, int64_t *first
     return true;
 }
 
+/* Whether objects of the set are told apart by a property `index` alone. */
+static bool is_indexed(const struct space_def *def, int32_t set)
+{
+    for (int32_t p = 0; p < def->n_properties; p++) {
+        const struct space_property *property = &def->properties[p];
+        bool is_index = strcmp(property->name, "index") == 0 && property->arity == 1;
+        if (is_index && property->args[0] == set && property->object < 0 && !property->list) return true;
+    }
+    return false;
+}
+
 static void index_objects(struct cli_space *o, const char *set, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         uint32_t id = space_data_object(o->data, set, arena_printf(o->arena, "%" PRId64, i));
-        for (int32_t p = 0; p < o->def->n_properties; p++) {
-            const struct space_property *property = &o->def->properties[p];
-            bool is_index = strcmp(property->name, "index") == 0 && property->arity == 1;
-            if (is_index && strcmp(o->def->sets[property->args[0]].name, set) == 0)
-                space_data_int(o->data, "index", &id, 1, i);
-        }
+        space_data_int(o->data, "index", &id, 1, i);
     }
 }
 
-/* Sets that have objects of their own get `n` of them. */
+static void ask_for_objects(const struct cli_space *o, int32_t set, struct diag *d)
+{
+    const char *name = o->def->sets[set].name;
+    if (is_indexed(o->def, set) && o->def->n_parameters)
+        diag_plain(d, "--param %s=N says how many objects '%s' has, or --data FILE.json lists them",
+                   o->def->parameters[0].name, name);
+    else
+        diag_plain(d, "space '%s' is about the objects of '%s': --data FILE.json lists them", o->def->name,
+                   name);
+}
+
+/* An instance without a file: as many objects in each indexed set as the first parameter says. Other objects
+ * have to be listed. */
 static bool default_instance(struct cli_space *o, int64_t n, struct diag *d)
 {
     for (int32_t s = 0; s < o->def->n_sets; s++) {
         const struct space_set *set = &o->def->sets[s];
         if (set->root != s || set->range || set->param >= 0) continue;
-        if (n < 0 || n > MOST_OBJECTS) {
+        bool known = is_indexed(o->def, s) && n != NOT_GIVEN;
+        if (!known) ask_for_objects(o, s, d);
+        if (known && (n < 0 || n > MOST_OBJECTS))
             diag_plain(d, "--param: %" PRId64 " objects are not within 0 and %d", n, MOST_OBJECTS);
-            return false;
-        }
+        if (diag_failed(d)) return false;
         index_objects(o, set->name, n);
     }
     return true;
@@ -109,7 +129,7 @@ static bool default_instance(struct cli_space *o, int64_t n, struct diag *d)
 bool cli_space_instantiate(const struct cli_args *a, struct cli_space *o, struct diag *d)
 {
     size_t n;
-    int64_t objects = 0;
+    int64_t objects = NOT_GIVEN;
     const char *path = a->value[CLI_DATA];
     if (path) {
         o->json = source_read_file(path, FILE_LIMIT, &n, d);

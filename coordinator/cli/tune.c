@@ -29,6 +29,7 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->verbose = cli_given(a, CLI_VERBOSE);
     o->store = a->value[CLI_STORE];
     o->listen = a->value[CLI_LISTEN];
+    o->recorded = a->value[CLI_RECORDED];
     return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&
            cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
            cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
@@ -126,18 +127,39 @@ static bool has_input(const struct cli_args *a, struct diag *d)
     return false;
 }
 
+static bool refuse_runners(const struct cli_args *a, struct diag *d)
+{
+    if (!cli_given(a, CLI_RUNNERS)) return true;
+    diag_plain(d, "--runners is for --space, and for `thresh agent`");
+    return false;
+}
+
+/* The device that recorded timings stand for. false after an error. */
+static bool stand_in(const struct cli_args *a, struct tune_options *o, struct device *described,
+                     struct diag *d)
+{
+    if (!o->recorded) return true;
+    o->stands_for = described;
+    if (cli_given(a, CLI_DESCRIPTION) && !cli_given(a, CLI_DEVICE) && !o->listen)
+        return cli_select_device(a, NULL, described, d);
+    diag_plain(d, "--recorded needs the --description of the device, and neither --device nor --listen");
+    return false;
+}
+
 static int run(const struct cli_args *a)
 {
     if (cli_given(a, CLI_SPACE) && !a->n_positional) return cli_tune_space(a);
     struct diag *d = diag_new();
     struct tune_options o = {.stop_fd = cli_signals()};
+    struct device described;
     struct tune *t = NULL;
     int status = CLI_USAGE;
     size_t n;
-    char *text =
-        has_input(a, d) && read_options(a, &o, d) ? source_read_file(o.path, PROGRAM_LIMIT, &n, d) : NULL;
+    char *text = has_input(a, d) && refuse_runners(a, d) && read_options(a, &o, d)
+                     ? source_read_file(o.path, PROGRAM_LIMIT, &n, d)
+                     : NULL;
     o.text = text;
-    if (text) t = tune_new(&o, d);
+    if (text && stand_in(a, &o, &described, d)) t = tune_new(&o, d);
     if (t) status = campaign(a, &o, t, d);
     status = cli_signal_status(o.stop_fd, status);
     status = cli_finish(d, status);
@@ -154,12 +176,13 @@ const struct cli_command cli_tune = {
     .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) |
              CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(AUDIT_CUTS) |
              CLI_TAKES(DESCRIPTION) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) |
-             CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) |
-             CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM),
+             CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) |
+             CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) |
+             CLI_TAKES(RUNNERS),
     .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
             "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
             "(or which reads them as JSON), and which prints a time in ns.\v"
             "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --time 10m --store runs.db\n"
-            "         thresh tune --space tiles.space --command './bench {block_x} {tile}'",
+            "         thresh tune --space tiles.space --command './bench {block_x} {tile}' --runners 4",
     .run = run,
 };

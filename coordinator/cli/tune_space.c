@@ -25,7 +25,8 @@ static bool refuse_others(const struct cli_args *a, struct diag *d)
         enum cli_key key;
         const char *name;
     } others[] = {{CLI_SIZE, "size"},         {CLI_DEVICE, "device"},     {CLI_LISTEN, "listen"},
-                  {CLI_NO_BOUND, "no-bound"}, {CLI_DISTANCE, "distance"}, {CLI_DESCRIPTION, "description"}};
+                  {CLI_NO_BOUND, "no-bound"}, {CLI_DISTANCE, "distance"}, {CLI_DESCRIPTION, "description"},
+                  {CLI_RECORDED, "recorded"}};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (cli_given(a, others[i].key)) diag_plain(d, "--%s says nothing about --space", others[i].name);
     return !diag_failed(d);
@@ -43,9 +44,12 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
     o->resume = cli_given(a, CLI_RESUME);
     o->quiet = cli_given(a, CLI_QUIET);
     if (!o->command) diag_plain(d, "--space needs --command 'PROG {choice}': what evaluates a candidate");
+    uint64_t runners = 1;
     bool ok = o->command && refuse_others(a, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
               cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
-              cli_seconds(a, CLI_TIME, &o->time_s, d) && cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
+              cli_positive(a, CLI_RUNNERS, 1, &runners, d) && cli_seconds(a, CLI_TIME, &o->time_s, d) &&
+              cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
+    o->runners = runners < TUNE_COMMAND_RUNNERS ? (unsigned)runners : TUNE_COMMAND_RUNNERS;
     if (!cli_given(a, CLI_TIMEOUT)) o->timeout_s = default_timeout_s;
     return ok;
 }

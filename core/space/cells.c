@@ -14,6 +14,11 @@ static int64_t most(int64_t x, int64_t y)
     return x > y ? x : y;
 }
 
+static struct interval interval(int64_t lo, int64_t hi)
+{
+    return (struct interval){lo, hi, 0};
+}
+
 /* ---- leaves ---- */
 
 /* The extremes of a domain of several words. An empty conditional domain says nothing of a formula that does
@@ -23,7 +28,7 @@ static struct interval evaluate_words(const struct space_state *st, const struct
     const struct value_view *view = &c->node->view;
     uint32_t slot = c->slots[c->node->local];
     bool empty = space_value_count(st, slot) == 0;
-    struct interval x = {INT64_MAX, INT64_MIN};
+    struct interval x = {INT64_MAX, INT64_MIN, 0};
     for (uint32_t v = 0; v < view->n; v++) {
         if (!empty && !space_has_value(st, slot, v)) continue;
         x.lo = least(x.lo, view->table[v]);
@@ -34,11 +39,48 @@ static struct interval evaluate_words(const struct space_state *st, const struct
 
 static struct interval evaluate_function(const struct space_state *st, const struct cell *c)
 {
-    const struct shape_node *n = c->node;
-    uint64_t domain = n->view.n <= 64 ? domain_at(st, c->at[n->local]) : 0;
+    const struct value_view *view = &c->node->view;
+    uint64_t domain = view->n <= 64 ? domain_at(st, c->function) : 0;
     if (!domain) return evaluate_words(st, c);
-    struct interval x;
-    view_extremes(&n->view, domain, &x.lo, &x.hi);
+    struct interval x = {0};
+    view_extremes(view, domain, &x.lo, &x.hi);
+    return x;
+}
+
+enum { EXTREME_BITS = 8, NEVER = -1 };
+
+/* Numbers below 256 that change when the needed extremes of the function of a term do. */
+static uint64_t extremes_code(const struct cell *c, uint64_t domain)
+{
+    uint64_t low = (uint64_t)__builtin_popcountll(domain), high = low;
+    if (c->node->view.kind == VIEW_ASCENDING && domain) {
+        low = (uint64_t)__builtin_ctzll(domain);
+        high = (uint64_t)__builtin_clzll(domain);
+    }
+    return (c->needs & NEED_LOW ? low << EXTREME_BITS : 0) |
+           (c->needs & NEED_HIGH ? high << 2 * EXTREME_BITS : 0);
+}
+
+/* The interval hides what is below it where the condition is open; `inner` counts the open conditions and
+ * numbers the extremes of the function. */
+static struct interval evaluate_term(const struct space_state *st, const struct cell *c)
+{
+    int64_t otherwise = c->node->otherwise;
+    uint64_t n_open = 0;
+    for (uint32_t i = 0; i < c->n_conditions; i++) {
+        uint64_t domain = domain_at(st, c->conditions[i].at), yes = c->conditions[i].yes;
+        if (!(domain & yes)) return (struct interval){otherwise, otherwise, (uint64_t)NEVER};
+        n_open += (domain & ~yes) != 0;
+    }
+    struct interval x = {c->node->imm, c->node->imm, n_open};
+    if (c->is_function) {
+        uint64_t domain = domain_at(st, c->function);
+        view_extremes(&c->node->view, domain, &x.lo, &x.hi);
+        x.inner |= extremes_code(c, domain);
+    }
+    if (n_open == 0 && x.lo <= x.hi) return x;
+    x.lo = least(x.lo, otherwise);
+    x.hi = most(x.hi, otherwise);
     return x;
 }
 
@@ -46,18 +88,17 @@ static struct interval evaluate_function(const struct space_state *st, const str
 
 static struct interval product(struct interval x, struct interval y)
 {
-    if (x.lo >= 0 && y.lo >= 0)
-        return (struct interval){expression_mul(x.lo, y.lo), expression_mul(x.hi, y.hi)};
+    if (x.lo >= 0 && y.lo >= 0) return interval(expression_mul(x.lo, y.lo), expression_mul(x.hi, y.hi));
     int64_t a = expression_mul(x.lo, y.lo), b = expression_mul(x.lo, y.hi), c = expression_mul(x.hi, y.lo),
             d = expression_mul(x.hi, y.hi);
-    return (struct interval){least(least(a, b), least(c, d)), most(most(a, b), most(c, d))};
+    return interval(least(least(a, b), least(c, d)), most(most(a, b), most(c, d)));
 }
 
 static struct interval fold(const struct interval *all, const struct cell *c)
 {
     struct interval x = all[c->kids[0]];
-    uint32_t n = c->node->n;
-    switch (c->node->op) {
+    uint32_t n = c->n;
+    switch (c->op) {
     case GROUND_ADD:
         for (uint32_t k = 1; k < n; k++) {
             x.lo = expression_add(x.lo, all[c->kids[k]].lo);
@@ -87,46 +128,46 @@ static struct interval fold(const struct interval *all, const struct cell *c)
 static struct interval quotient(struct interval x, struct interval y)
 {
     int64_t size = most(x.hi < 0 ? -x.hi : x.hi, x.lo < 0 ? -x.lo : x.lo);
-    if (y.lo <= 0) return (struct interval){-size, size};
-    return (struct interval){least(x.lo / y.lo, x.lo / y.hi), most(x.hi / y.lo, x.hi / y.hi)};
+    if (y.lo <= 0) return interval(-size, size);
+    return interval(least(x.lo / y.lo, x.lo / y.hi), most(x.hi / y.lo, x.hi / y.hi));
 }
 
 static struct interval remainder_of(struct interval x, struct interval y)
 {
     int64_t size = most(x.hi < 0 ? -x.hi : x.hi, x.lo < 0 ? -x.lo : x.lo);
-    struct interval r = {x.lo < 0 ? -size : 0, x.hi > 0 ? x.hi : 0};
+    struct interval r = interval(x.lo < 0 ? -size : 0, x.hi > 0 ? x.hi : 0);
     if (y.lo <= 0) return r;
     r.lo = most(r.lo, x.lo < 0 ? -(y.hi - 1) : 0);
     r.hi = least(r.hi, y.hi - 1);
     bool unchanged = x.lo >= 0 && x.hi < y.lo,
          one_cycle = y.lo == y.hi && x.lo >= 0 && x.lo / y.lo == x.hi / y.lo;
-    return unchanged || one_cycle ? (struct interval){x.lo % y.lo, x.hi % y.lo} : r;
+    return unchanged || one_cycle ? interval(x.lo % y.lo, x.hi % y.lo) : r;
 }
 
 static struct interval choose(struct interval condition, struct interval yes, struct interval no)
 {
     if (condition.lo == 1) return yes;
     if (condition.hi == 0) return no;
-    return (struct interval){least(yes.lo, no.lo), most(yes.hi, no.hi)};
+    return interval(least(yes.lo, no.lo), most(yes.hi, no.hi));
 }
 
 static struct interval evaluate_operation(const struct space_state *st, const struct cell *c)
 {
-    const struct interval *all = cell_intervals(st), none = {0, 0};
-    struct interval x = all[c->kids[0]], y = c->node->n > 1 ? all[c->kids[1]] : none;
-    switch ((enum ground_op)c->node->op) {
+    const struct interval *all = cell_intervals(st), none = {0};
+    struct interval x = all[c->kids[0]], y = c->n > 1 ? all[c->kids[1]] : none;
+    switch ((enum ground_op)c->op) {
     case GROUND_NEG:
-        return (struct interval){-x.hi, -x.lo};
+        return interval(-x.hi, -x.lo);
     case GROUND_NOT:
-        return (struct interval){!x.hi, !x.lo};
+        return interval(!x.hi, !x.lo);
     case GROUND_DIV:
         return quotient(x, y);
     case GROUND_MOD:
         return remainder_of(x, y);
     case GROUND_EQ:
-        return (struct interval){x.lo == x.hi && y.lo == y.hi && x.lo == y.lo, x.lo <= y.hi && y.lo <= x.hi};
+        return interval(x.lo == x.hi && y.lo == y.hi && x.lo == y.lo, x.lo <= y.hi && y.lo <= x.hi);
     case GROUND_LE:
-        return (struct interval){x.hi <= y.lo, x.lo <= y.hi};
+        return interval(x.hi <= y.lo, x.lo <= y.hi);
     case GROUND_ITE:
         return choose(x, y, all[c->kids[2]]);
     default:
@@ -134,37 +175,25 @@ static struct interval evaluate_operation(const struct space_state *st, const st
     }
 }
 
-/* *term: of a term, what term_forward() returns. */
-static struct interval evaluate(const struct space_state *st, const struct cell *c, uint32_t *term)
+static inline struct interval evaluate(const struct space_state *st, const struct cell *c)
 {
-    struct interval x;
-    *term = 0;
-    switch (c->node->op) {
+    switch (c->op) {
     case GROUND_TERM:
-        *term = term_forward(st, c->node, c->at, c->needs, &x.lo, &x.hi);
-        return x;
+        return evaluate_term(st, c);
     case GROUND_FUNC:
         return evaluate_function(st, c);
     case GROUND_CONST:
-        return (struct interval){c->node->imm, c->node->imm};
+        return interval(c->node->imm, c->node->imm);
     default:
         return evaluate_operation(st, c);
     }
 }
 
-static uint32_t term_at(const struct space *s, uint32_t cell)
-{
-    return s->terms_at + cell * (uint32_t)sizeof(uint32_t);
-}
-
 void cells_fill(struct space_state *st)
 {
     const struct space *s = st->space;
-    for (uint32_t i = 0; i < s->n_cells; i++) {
-        uint32_t term;
-        cell_intervals(st)[i] = evaluate(st, &s->cells[i], &term);
-        memcpy(st->vector + term_at(s, i), &term, sizeof term);
-    }
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        cell_intervals(st)[i] = evaluate(st, &s->cells[i]);
 }
 
 /* ---- changes ---- */
@@ -174,19 +203,21 @@ static bool is_resting(const struct space_state *st, const struct cell *c)
     return (st->vector[c->guards[0]] | st->vector[c->guards[1]]) != LIVENESS_LIVE;
 }
 
-/* Evaluates a cell again. Returns whether it can now make its users narrower. */
-static bool renew(struct space_state *st, uint32_t cell, const struct cell *c, struct interval *now)
+enum change { UNCHANGED, INNER, MOVED };
+
+/* Evaluates a cell again. MOVED: a bound that its users need did; INNER: what the interval hides. */
+static inline enum change renew(struct space_state *st, uint32_t cell, const struct cell *c,
+                                struct interval *now)
 {
-    uint32_t term, at = st->space->cells_at + cell * (uint32_t)sizeof *now,
-                   seen_at = term_at(st->space, cell);
+    uint32_t at = st->space->cells_at + cell * (uint32_t)sizeof *now;
     struct interval old = cell_intervals(st)[cell];
-    *now = evaluate(st, c, &term);
-    if (now->lo != old.lo) state_write(st, at, UINT64_MAX, (uint64_t)now->lo);
-    if (now->hi != old.hi) state_write(st, at + 8, UINT64_MAX, (uint64_t)now->hi);
-    bool moved = (c->needs & NEED_LOW && now->lo != old.lo) || (c->needs & NEED_HIGH && now->hi != old.hi);
-    if (term == (uint32_t)vector_load(st->vector, seen_at)) return moved;
-    state_write(st, seen_at, UINT32_MAX, term);
-    return true;
+    *now = evaluate(st, c);
+    uint8_t moved = (uint8_t)((now->lo != old.lo ? NEED_LOW : 0) | (now->hi != old.hi ? NEED_HIGH : 0));
+    if (moved & NEED_LOW) state_write(st, at, UINT64_MAX, (uint64_t)now->lo);
+    if (moved & NEED_HIGH) state_write(st, at + 8, UINT64_MAX, (uint64_t)now->hi);
+    bool inner = now->inner != old.inner;
+    if (inner) state_write(st, at + 16, UINT64_MAX, now->inner);
+    return moved & c->needs ? MOVED : inner ? INNER : UNCHANGED;
 }
 
 static void mark(struct space_state *st, uint32_t cell)
@@ -198,7 +229,7 @@ static void mark(struct space_state *st, uint32_t cell)
 /* A comparison at the root that nothing below can make narrower. */
 static bool is_content(const struct space_state *st, const struct cell *c)
 {
-    if (c->node->op != GROUND_LE) return false;
+    if (c->op != GROUND_LE) return false;
     struct interval x = cell_intervals(st)[c->kids[0]], y = cell_intervals(st)[c->kids[1]];
     return x.hi <= y.hi && x.lo <= y.lo;
 }
@@ -216,18 +247,59 @@ static void tell(struct space_state *st, const struct cell *c, struct interval n
     }
 }
 
+/* The lower bound of a user when that of one of its operands rises; SPACE_BIG if that is not known. */
+static int64_t raised(const struct cell *user, struct interval x, int64_t from, int64_t to)
+{
+    switch (user->op) {
+    case GROUND_ADD:
+        return expression_add(x.lo - from, to);
+    case GROUND_MUL:
+        return from > 0 && x.lo < SPACE_BIG ? expression_mul(x.lo / from, to) : SPACE_BIG;
+    case GROUND_MAX:
+        return most(x.lo, to);
+    default:
+        return SPACE_BIG;
+    }
+}
+
+/* Whether all formulas that a capped cell is part of could still be true if its lower bound rose. */
+static bool has_room(const struct space_state *st, const struct cell *c, int64_t from, int64_t to)
+{
+    for (uint32_t k = 0; k < c->n_users; k++) {
+        uint32_t cell = st->space->cell_users[c->users + k];
+        const struct cell *user = &st->space->cells[cell];
+        struct interval x = cell_intervals(st)[cell];
+        bool room = user->op == GROUND_LE ? to <= cell_intervals(st)[user->kids[1]].lo
+                                          : has_room(st, user, x.lo, raised(user, x, from, to));
+        if (!room) return false;
+    }
+    return true;
+}
+
+/* Whether an open term could have its value. Then nothing can be said of its conditions, nor of other terms,
+ * as its interval is the same. */
+static bool is_free(const struct space_state *st, const struct cell *c, struct interval now)
+{
+    struct interval value = {c->node->imm, c->node->imm, 0};
+    if (c->is_function) view_extremes(&c->node->view, domain_at(st, c->function), &value.lo, &value.hi);
+    return value.lo <= value.hi && has_room(st, c, now.lo, most(now.lo, value.lo));
+}
+
 static void update_leaf(struct space_state *st, uint32_t cell)
 {
     const struct cell *c = &st->space->cells[cell];
     struct interval now;
-    if (!is_resting(st, c) && renew(st, cell, c, &now)) tell(st, c, now);
+    bool settled = cell_intervals(st)[cell].inner == (uint64_t)NEVER; /* a term, for good */
+    if (settled || is_resting(st, c)) return;
+    enum change change = renew(st, cell, c, &now);
+    if (change == MOVED || (change == INNER && !(c->capped && is_free(st, c, now)))) tell(st, c, now);
 }
 
 /* A disjunction with two operands that may be true forces none of them. */
 static bool is_wide_open(const struct space_state *st, const struct cell *c)
 {
     uint32_t able = 0;
-    for (uint32_t k = 0; k < c->node->n && able < 2; k++)
+    for (uint32_t k = 0; k < c->n && able < 2; k++)
         able += cell_intervals(st)[c->kids[k]].hi == 1;
     return able > 1;
 }
@@ -238,27 +310,35 @@ static void update(struct space_state *st, uint32_t cell)
     const struct cell *c = &st->space->cells[cell];
     struct interval now;
     if (is_resting(st, c)) return;
-    bool moved = renew(st, cell, c, &now);
-    bool disjunction = c->node->op == GROUND_OR && c->needs == NEED_HIGH;
+    bool moved = renew(st, cell, c, &now) != UNCHANGED;
+    bool disjunction = c->op == GROUND_OR && c->needs == NEED_HIGH;
     if (moved || !disjunction || !is_wide_open(st, c)) tell(st, c, now);
 }
 
 static void wake(struct space_state *st, const struct slot_cells *of)
 {
     for (uint32_t k = 0; k < of->n_woken; k++)
-        mark(st, st->space->slot_leaves[of->woken + k]);
+        mark(st, st->space->woken_cells[of->woken + k]);
+}
+
+static void update_slot(struct space_state *st, uint32_t slot)
+{
+    const struct space *s = st->space;
+    const struct slot_cells *of = &s->slot_cells[slot];
+    uint64_t now = state_word(st, slot, 0);
+    if (of->n_woken && now == LIVENESS_LIVE) wake(st, of);
+    for (uint32_t k = 0; k < of->n_leaves; k++) {
+        struct slot_leaf leaf = s->slot_leaves[of->leaves + k];
+        bool open = now & leaf.yes && now & ~leaf.yes; /* as it was */
+        if (!open || !leaf.yes) update_leaf(st, leaf.cell);
+    }
 }
 
 void cells_update(struct space_state *st)
 {
     const struct space *s = st->space;
-    while (st->changed.n) {
-        uint32_t slot = queue_take(&st->changed);
-        const struct slot_cells *of = &s->slot_cells[slot];
-        if (of->n_woken && st->vector[s->slots[slot].offset] == LIVENESS_LIVE) wake(st, of);
-        for (uint32_t k = 0; k < of->n_leaves; k++)
-            update_leaf(st, s->slot_leaves[of->leaves + k]);
-    }
+    while (st->changed.n)
+        update_slot(st, queue_take(&st->changed));
     for (uint32_t w = st->first_dirty; w < s->n_cells / 64 + 1; w++) {
         while (st->dirty[w]) {
             uint32_t cell = w * 64 + (uint32_t)__builtin_ctzll(st->dirty[w]);

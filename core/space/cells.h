@@ -13,15 +13,26 @@
 
 #include "core/space/internal.h"
 
+/* The slot at an offset has one of the values `yes`. */
+struct cell_condition {
+    uint64_t yes;
+    struct slot_at at;
+};
+
 struct cell {
+    uint8_t op, n_conditions; /* as the node */
+    uint8_t needs;            /* of any instance, see views.c */
+    bool is_function;         /* a FUNC, or a TERM with one */
+    bool capped;              /* a TERM of sums, products and maxima that only have to stay below constants */
+    uint32_t n;               /* operands */
+    uint32_t guards[2];       /* offsets of liveness slots that all its instances need live */
+    const uint32_t *kids;     /* cells */
+    const struct cell_condition *conditions;
+    struct slot_at function;
+    uint32_t users, n_users;       /* cells that have it as an operand: in cell_users[] */
+    uint32_t roots, n_roots;       /* instances whose formula it is: in cell_roots[] */
     const struct shape_node *node; /* as the first of its instances has it */
-    const struct slot_at *at;      /* of the slots of that instance */
-    const uint32_t *slots;
-    const uint32_t *kids;    /* cells */
-    uint32_t users, n_users; /* cells that have it as an operand: in cell_users[] */
-    uint32_t roots, n_roots; /* instances whose formula it is: in cell_roots[] */
-    uint32_t guards[2];      /* offsets of liveness slots that all its instances need live */
-    uint8_t needs;           /* of any instance, see views.c */
+    const uint32_t *slots;         /* of that instance */
 };
 
 /* Instances that a cell is the root of. */
@@ -30,14 +41,23 @@ struct cell_root {
     bool monotone;
 };
 
+/* A cell that reads a slot; if it reads no more than whether it has one of the values `yes`, they are not 0.
+ */
+struct slot_leaf {
+    uint64_t yes;
+    uint32_t cell;
+};
+
 /* The cells that a slot concerns. */
 struct slot_cells {
     uint32_t leaves, n_leaves; /* that read it: in slot_leaves[] */
-    uint32_t woken, n_woken;   /* of a liveness slot: that rest until it is live */
+    uint32_t woken, n_woken;   /* of a liveness slot: that rest until it is live, in woken_cells[] */
 };
 
+/* What the vector keeps of a cell. */
 struct interval {
     int64_t lo, hi;
+    uint64_t inner; /* of a TERM: changes when it can prune more, even if the interval does not */
 };
 
 static inline struct interval *cell_intervals(const struct space_state *st)

@@ -39,6 +39,21 @@ static void describe(struct builder *b, const struct shape_node *n, const uint32
     if (n->n) add_key(b, kids, n->n * sizeof *kids);
 }
 
+static struct slot_at slot_of(const struct space *s, uint32_t slot)
+{
+    return (struct slot_at){s->slots[slot].mask, s->slots[slot].offset};
+}
+
+static const struct cell_condition *copy_conditions(struct space *s, const struct cell *c)
+{
+    struct cell_condition *list = ARENA_ARRAY(s->arena, struct cell_condition, c->n_conditions + 1u);
+    for (uint32_t i = 0; i < c->n_conditions; i++) {
+        const struct shape_condition *from = &c->node->conditions[i];
+        list[i] = (struct cell_condition){from->yes, slot_of(s, c->slots[from->local])};
+    }
+    return list;
+}
+
 static uint32_t find_or_add(struct builder *b, const struct cell *like)
 {
     struct space *s = b->s;
@@ -47,8 +62,11 @@ static uint32_t find_or_add(struct builder *b, const struct cell *like)
     uint32_t id = intern(&b->known, s->arena, b->key.text, b->key.length, (uint32_t)s->n_cells, &fresh)->id;
     if (!fresh) return id;
     s->cells = arena_grow(s->arena, s->cells, &s->cap_cells, s->n_cells + 1, sizeof *s->cells);
-    s->cells[s->n_cells] = *like;
-    s->cells[s->n_cells++].kids = arena_memdup(s->arena, like->kids, like->node->n * sizeof *like->kids);
+    struct cell *c = &s->cells[s->n_cells++];
+    *c = *like;
+    c->kids = arena_memdup(s->arena, like->kids, like->n * sizeof *like->kids);
+    if (like->is_function) c->function = slot_of(s, like->slots[like->node->local]);
+    c->conditions = copy_conditions(s, like);
     return id;
 }
 
@@ -64,10 +82,13 @@ static void add_instance(struct builder *b, struct instance *in)
         const struct shape_node *n = &sh->nodes[i];
         for (uint32_t k = 0; k < n->n; k++)
             kids[k] = s->instance_cells[in->cells + sh->kids[n->first + k]];
-        struct cell like = {.node = n,
-                            .at = s->instance_at + in->slots,
-                            .slots = s->instance_slots + in->slots,
-                            .kids = kids};
+        struct cell like = {.op = n->op,
+                            .n_conditions = n->n_conditions,
+                            .is_function = n->op == GROUND_FUNC || n->is_function,
+                            .n = n->n,
+                            .kids = kids,
+                            .node = n,
+                            .slots = s->instance_slots + in->slots};
         s->instance_cells[s->n_instance_cells++] = find_or_add(b, &like);
     }
     free(kids);
@@ -87,8 +108,7 @@ void cells_build(struct space *s)
     intern_free(&b.known);
     strbuf_free(&b.key);
     s->cells_at = (uint32_t)(s->vector_bytes + 7) / 8 * 8;
-    s->terms_at = s->cells_at + (uint32_t)(s->n_cells * sizeof(struct interval));
-    s->vector_bytes = s->terms_at + s->n_cells * sizeof(uint32_t);
+    s->vector_bytes = s->cells_at + s->n_cells * sizeof(struct interval);
 }
 
 /* ---- links ---- */
@@ -173,12 +193,11 @@ static void link_cell(struct linker *l, uint32_t cell)
 {
     struct space *s = l->s;
     struct cell *c = &s->cells[cell];
-    const struct shape_node *n = c->node;
-    for (uint32_t k = 0; k < n->n; k++)
+    for (uint32_t k = 0; k < c->n; k++)
         add_pair(&l->users, c->kids[k], cell);
-    if (n->op == GROUND_FUNC || n->is_function) add_pair(&l->leaves, c->slots[n->local], cell);
-    for (uint32_t k = 0; k < n->n_conditions; k++)
-        add_pair(&l->leaves, c->slots[n->conditions[k].local], cell);
+    if (c->is_function) add_pair(&l->leaves, c->slots[c->node->local], cell);
+    for (uint32_t k = 0; k < c->n_conditions; k++)
+        add_pair(&l->leaves, c->slots[c->node->conditions[k].local], cell);
     for (uint32_t k = 0; k < 2; k++)
         c->guards[k] = k < l->guards[cell].n ? l->guards[cell].offsets[k] : vector_always_live(s);
 }
@@ -210,27 +229,59 @@ static void store_users(struct linker *l)
         struct cell *c = &s->cells[l->roots.list[i].owner];
         uint32_t instance = l->roots.list[i].item;
         if (!c->n_roots++) c->roots = i;
-        s->cell_roots[i] =
-            (struct cell_root){watch_make(s, instance), s->shapes[s->instances[instance].shape].monotone};
+        s->cell_roots[i] = (struct cell_root){watch_make(s, instance, SPACE_NONE),
+                                              s->shapes[s->instances[instance].shape].monotone};
     }
+}
+
+/* What a cell reads of a slot, see struct slot_leaf. */
+static uint64_t values_read(const struct space *s, const struct cell *c, uint32_t slot)
+{
+    uint64_t yes = 0;
+    const struct shape_node *n = c->node;
+    if (c->is_function && c->slots[n->local] == slot)
+        return n->view.kind == VIEW_BOOLEAN && c->op == GROUND_FUNC ? n->view.yes : 0;
+    for (uint32_t i = 0; i < c->n_conditions; i++) {
+        if (c->slots[n->conditions[i].local] != slot) continue;
+        if (yes) return 0;
+        yes = n->conditions[i].yes;
+    }
+    return s->slots[slot].words == 1 ? yes : 0;
 }
 
 static void store_leaves(struct linker *l)
 {
     struct space *s = l->s;
-    uint32_t n = 0;
-    s->slot_leaves = ARENA_ARRAY(s->arena, uint32_t, l->leaves.n + l->woken.n + 1);
+    s->slot_leaves = ARENA_ARRAY(s->arena, struct slot_leaf, l->leaves.n + 1);
+    s->woken_cells = ARENA_ARRAY(s->arena, uint32_t, l->woken.n + 1);
     s->slot_cells = ARENA_ARRAY(s->arena, struct slot_cells, s->n_all + 1);
     for (uint32_t i = 0; i < l->leaves.n; i++) {
-        struct slot_cells *of = &s->slot_cells[l->leaves.list[i].owner];
-        if (!of->n_leaves++) of->leaves = n;
-        s->slot_leaves[n++] = l->leaves.list[i].item;
+        struct pair p = l->leaves.list[i];
+        struct slot_cells *of = &s->slot_cells[p.owner];
+        if (!of->n_leaves++) of->leaves = i;
+        s->slot_leaves[i] = (struct slot_leaf){values_read(s, &s->cells[p.item], p.owner), p.item};
     }
     for (uint32_t i = 0; i < l->woken.n; i++) {
         struct slot_cells *of = &s->slot_cells[l->woken.list[i].owner];
-        if (!of->n_woken++) of->woken = n;
-        s->slot_leaves[n++] = l->woken.list[i].item;
+        if (!of->n_woken++) of->woken = i;
+        s->woken_cells[i] = l->woken.list[i].item;
     }
+}
+
+/* Whether a cell has only to stay small: all it is part of is sums, products and maxima, at most constants.
+ */
+static bool is_capped(const struct space *s, uint32_t cell)
+{
+    const struct cell *c = &s->cells[cell];
+    if (c->n_roots || c->needs != NEED_LOW) return false;
+    for (uint32_t k = 0; k < c->n_users; k++) {
+        const struct cell *user = &s->cells[s->cell_users[c->users + k]];
+        bool comparison = user->op == GROUND_LE && user->kids[0] == cell &&
+                          s->cells[user->kids[1]].op == GROUND_CONST && !user->n_users;
+        bool rising = user->op == GROUND_ADD || user->op == GROUND_MUL || user->op == GROUND_MAX;
+        if (!comparison && !(rising && is_capped(s, s->cell_users[c->users + k]))) return false;
+    }
+    return true;
 }
 
 void cells_link(struct space *s)
@@ -251,6 +302,8 @@ void cells_link(struct space *s)
     sort_distinct(&l.woken);
     store_users(&l);
     store_leaves(&l);
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        s->cells[i].capped = s->cells[i].op == GROUND_TERM && is_capped(s, i);
     free(l.users.list);
     free(l.roots.list);
     free(l.leaves.list);

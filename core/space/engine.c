@@ -46,12 +46,9 @@ struct space_state *state_new(const struct space *s)
     st->dirty = base_calloc(s->n_cells / 64 + 1, sizeof *st->dirty);
     st->first_dirty = SPACE_NONE;
     st->triples = base_calloc(TRIPLE_ENTRIES, sizeof *st->triples);
-    st->lo = base_malloc((s->max_nodes + 1) * sizeof *st->lo);
-    st->hi = base_malloc((s->max_nodes + 1) * sizeof *st->hi);
+    st->scratch = base_malloc((s->max_nodes + 1) * sizeof *st->scratch);
     st->rest = base_malloc((s->max_nodes + 1) * sizeof *st->rest);
     st->values = base_malloc((s->max_nodes + 1) * sizeof *st->values);
-    st->narrowed = base_malloc((s->max_nodes / 64 + 1) * sizeof *st->narrowed);
-    st->loaded = base_malloc((s->max_nodes / 64 + 1) * sizeof *st->loaded);
     return st;
 }
 
@@ -67,12 +64,9 @@ void space_state_free(struct space_state *st)
     free(st->triples);
     free(st->vector);
     free(st->trail);
-    free(st->lo);
-    free(st->hi);
+    free(st->scratch);
     free(st->rest);
     free(st->values);
-    free(st->narrowed);
-    free(st->loaded);
     free(st);
 }
 
@@ -127,16 +121,16 @@ static bool may_write(const struct space_state *st, const struct slot_info *info
     return true;
 }
 
-static inline bool is_idle(const struct space_state *st, const struct watch *w)
+static inline void queue_watch(struct space_state *st, const struct watch *w)
 {
-    for (unsigned k = 0; k < WATCH_TESTS; k++)
-        if (!(st->vector[w->bytes[k]] & w->masks[k])) return true;
-    return false;
+    for (unsigned k = 0; k < w->n_tests; k++)
+        if (!((st->vector[w->bytes[k]] ^ w->flips[k]) & w->masks[k])) return;
+    queue_add(w->slow ? &st->slow : &st->quick, w->instance);
 }
 
 void state_queue_watch(struct space_state *st, const struct watch *w)
 {
-    if (!is_idle(st, w)) queue_add(w->slow ? &st->slow : &st->quick, w->instance);
+    queue_watch(st, w);
 }
 
 static inline bool concerns(const struct watch_group *g, uint64_t lost, uint64_t now)
@@ -144,6 +138,10 @@ static inline bool concerns(const struct watch_group *g, uint64_t lost, uint64_t
     switch ((enum watch_kind)g->how) {
     case WATCH_LIVENESS:
         return now == LIVENESS_LIVE;
+    case WATCH_UNIONS: {
+        const uint64_t *unions = g->filter;
+        return unions[now] != unions[now | lost];
+    }
     case WATCH_DOMINATORS:
         return watch_matters(g->filter, lost, now);
     case WATCH_FIXED:
@@ -162,7 +160,7 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
     for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++) {
         if (!concerns(g, lost, now)) continue;
         for (const struct watch *w = s->watch + g->first; w < s->watch + g->first + g->n; w++)
-            state_queue_watch(st, w);
+            queue_watch(st, w);
     }
     const struct slot_cells *cells = &s->slot_cells[slot];
     if (cells->n_leaves + cells->n_woken) queue_add(&st->changed, slot);
@@ -323,7 +321,7 @@ static bool has_solution(const struct space_state *st, const struct instance *in
 {
     const struct space *s = st->space;
     const struct shape *sh = &s->shapes[in->shape];
-    if (k == sh->n_slots) return shape_value(sh, values, st->lo) != 0;
+    if (k == sh->n_slots) return shape_value(sh, values, st->scratch) != 0;
     for (uint64_t m = values_before(st, s->instance_slots[in->slots + k]); m; m &= m - 1) {
         values[k] = (uint32_t)__builtin_ctzll(m);
         if (has_solution(st, in, k + 1, values)) return true;

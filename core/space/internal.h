@@ -135,7 +135,7 @@ struct shape {
     const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
     const uint64_t *hard;    /* PAIR, TRIPLE: of each slot, values that do not allow everything */
     const uint64_t
-        *unions[2]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
+        *unions[3]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
     bool monotone;  /* GENERAL: see views.c */
     bool exact;     /* GENERAL: keeps no value of its last open slot that makes it false */
     const void **filters; /* tabulated: of each slot, see enum watch_kind; equal ones are one */
@@ -152,19 +152,22 @@ struct instance {
     bool related;              /* part of the relation of a square */
 };
 
-/* An instance to revisit when a slot changes, unless one of these bytes of the vector has no bit of its mask:
- * then an object is dead, or what is left of a domain satisfies the instance. */
+/* An instance to revisit when a slot changes, unless one of these bytes of the vector, with some bits
+ * flipped, has no bit of its mask: then an object is dead or waited for, or what is left of a domain
+ * satisfies it. */
 struct watch {
     uint32_t instance;
     bool slow; /* which queue */
-    uint8_t masks[WATCH_TESTS];
+    uint8_t n_tests;
+    uint8_t masks[WATCH_TESTS], flips[WATCH_TESTS];
     uint32_t bytes[WATCH_TESTS];
 };
 
 enum watch_kind {
     WATCH_ALWAYS,
     WATCH_LIVENESS,   /* only when the object becomes live */
-    WATCH_DOMINATORS, /* a struct dominators */
+    WATCH_UNIONS,     /* PAIR: unions[] of the slot */
+    WATCH_DOMINATORS, /* TRIPLE, or many values: a struct dominators */
     WATCH_FIXED       /* only when one value is left */
 };
 
@@ -251,13 +254,14 @@ struct space {
     struct tabulated *tables; /* by instance, see table.c */
     struct cell *cells;       /* see cells.h */
     size_t n_cells, cap_cells;
-    uint32_t cells_at, terms_at; /* offsets of their intervals, and of what term_forward() returned */
+    uint32_t cells_at; /* offset of their intervals */
     uint32_t *instance_cells;
     size_t n_instance_cells, cap_instance_cells;
     uint32_t *cell_users;
     struct cell_root *cell_roots;
     struct slot_cells *slot_cells; /* by slot */
-    uint32_t *slot_leaves;
+    struct slot_leaf *slot_leaves;
+    uint32_t *woken_cells;
     bool *entailed;     /* by instance: true in every candidate, so nothing watches for it */
     uint32_t max_nodes; /* nodes, or slots, of a shape */
     size_t vector_bytes, canonical_bytes;
@@ -299,8 +303,7 @@ struct space_state {
     struct triple_entry *triples; /* TRIPLE_ENTRIES */
     uint32_t pending[SPACE_MAX_PENDING]; /* liveness slots of the instance at work that are only possible */
     uint32_t n_pending;
-    int64_t *lo, *hi;                        /* of the nodes of the shape at work */
-    uint64_t *narrowed, *loaded;             /* bits: nodes */
+    int64_t *scratch;                        /* of the nodes of a shape */
     int64_t *rest;                           /* partial products */
     uint32_t *values;                        /* of the slots of an instance */
     uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
@@ -429,10 +432,6 @@ static inline int64_t expression_mul(int64_t x, int64_t y)
 void view_of_table(const int64_t *table, uint32_t n, struct value_view *out);
 /* Extremes over a set of values of a universe of at most 64; an empty set has lo > hi. */
 void view_extremes(const struct value_view *v, uint64_t domain, int64_t *lo, int64_t *hi);
-/* Returns a number that changes when the term can prune more, even if its interval does not: when fewer of
- * its conditions may be false, or an extreme of its function that is needed moves. */
-uint32_t term_forward(const struct space_state *st, const struct shape_node *n, const struct slot_at *at,
-                      uint8_t needs, int64_t *lo, int64_t *hi);
 /* Removes values with which the term is outside of [lo, hi]. */
 BASE_MUST_USE bool term_backward(struct space_state *st, const struct shape_node *n, const uint32_t *slots,
                                  const struct slot_at *at, int64_t lo, int64_t hi);
@@ -444,7 +443,9 @@ bool views_exact(const struct space *s); /* all shapes are exact on their last o
 
 /* watch.c: what to revisit when a slot changes */
 void watch_build(struct space *s);
-struct watch watch_make(const struct space *s, uint32_t instance);
+/* For changes of a slot, or of any if it is NONE: liveness of its first objects, and domains that may satisfy
+ * it. */
+struct watch watch_make(const struct space *s, uint32_t instance, uint32_t slot);
 /* Whether the loss of values can make a tabulated instance prune. */
 bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now);
 

@@ -147,7 +147,7 @@ static bool has_solution(const struct reference *r, uint32_t k)
     struct space_state *st = r->st;
     if (k == r->shape->n_slots) {
         st->justified++;
-        return shape_value(r->shape, st->values, st->lo) && !revives(r);
+        return shape_value(r->shape, st->values, st->scratch) && !revives(r);
     }
     for (uint32_t v = 0; v < r->shape->sizes[k]; v++) {
         if (!may_have(r, k, v)) continue;
@@ -310,7 +310,7 @@ static bool formula_holds(struct conjunction *c, uint32_t instance)
     for (uint32_t k = 0; k < s->shapes[in->shape].n_slots; k++)
         values[k] = c->values[place_of(c, s->instance_slots[in->slots + k])];
     c->st->justified++;
-    return shape_value(&s->shapes[in->shape], values, c->st->lo) != 0;
+    return shape_value(&s->shapes[in->shape], values, c->st->scratch) != 0;
 }
 
 static bool has_values(struct conjunction *c, uint32_t k)

@@ -174,18 +174,20 @@ static void tabulate_unary(struct shape *sh, struct arena *a, int64_t *scratch)
 }
 
 /* What each set of up to eight values allows. */
-static const uint64_t *tabulate_unions(const uint64_t *rows, uint32_t n, struct arena *a)
+static const uint64_t *tabulate_unions(const uint64_t *rows, uint32_t n, struct shape_pool *p)
 {
     enum { MOST = 8 };
+    uint64_t unions[1 << MOST] = {0};
     if (n > MOST) return NULL;
-    uint64_t *unions = ARENA_ARRAY(a, uint64_t, 1u << n);
     for (uint32_t set = 1; set < 1u << n; set++)
         unions[set] = unions[set & (set - 1)] | rows[__builtin_ctz(set)];
-    return unions;
+    bool fresh;
+    return intern(&p->tables, p->space->arena, unions, sizeof unions, 0, &fresh)->bytes;
 }
 
-static void tabulate_pair(struct shape *sh, struct arena *a, int64_t *scratch)
+static void tabulate_pair(struct shape *sh, struct shape_pool *p, int64_t *scratch)
 {
+    struct arena *a = p->space->arena;
     uint64_t *forward = ARENA_ARRAY(a, uint64_t, sh->sizes[0]),
              *reverse = ARENA_ARRAY(a, uint64_t, sh->sizes[1]);
     for (uint32_t x = 0; x < sh->sizes[0]; x++) {
@@ -197,8 +199,8 @@ static void tabulate_pair(struct shape *sh, struct arena *a, int64_t *scratch)
     }
     sh->forward = forward;
     sh->reverse = reverse;
-    sh->unions[0] = tabulate_unions(forward, sh->sizes[0], a);
-    sh->unions[1] = tabulate_unions(reverse, sh->sizes[1], a);
+    sh->unions[0] = tabulate_unions(forward, sh->sizes[0], p);
+    sh->unions[1] = tabulate_unions(reverse, sh->sizes[1], p);
 }
 
 static void tabulate_triple(struct shape *sh, struct arena *a, int64_t *scratch)
@@ -296,17 +298,18 @@ static void find_filters(struct shape *sh, struct shape_pool *p)
     if (sh->kind != SHAPE_PAIR && sh->kind != SHAPE_TRIPLE) return;
     sh->filters = ARENA_ARRAY(p->space->arena, const void *, sh->n_slots);
     for (uint32_t k = 0; k < sh->n_slots; k++)
-        sh->filters[k] = find_dominators(sh, k, p);
+        sh->filters[k] = sh->unions[k] ? sh->unions[k] : find_dominators(sh, k, p);
 }
 
-static void tabulate(struct shape *sh, struct arena *a)
+static void tabulate(struct shape *sh, struct shape_pool *p)
 {
+    struct arena *a = p->space->arena;
     int64_t *scratch = base_malloc(sh->n_nodes * sizeof *scratch);
     sh->kind = classify(sh);
     if (sh->kind == SHAPE_UNARY)
         tabulate_unary(sh, a, scratch);
     else if (sh->kind == SHAPE_PAIR)
-        tabulate_pair(sh, a, scratch);
+        tabulate_pair(sh, p, scratch);
     else if (sh->kind == SHAPE_TRIPLE)
         tabulate_triple(sh, a, scratch);
     free(scratch);
@@ -330,7 +333,7 @@ static uint32_t shape_of(struct shape_pool *p)
                          .nodes = arena_memdup(s->arena, p->nodes, p->n_nodes * sizeof *p->nodes),
                          .kids = arena_memdup(s->arena, p->kids, p->n_kids * sizeof *p->kids),
                          .sizes = arena_memdup(s->arena, p->sizes, p->n_slots * sizeof *p->sizes)};
-    tabulate(sh, s->arena);
+    tabulate(sh, p);
     find_hard(sh, s->arena);
     find_filters(sh, p);
     if (sh->kind == SHAPE_GENERAL) views_find(sh, s->arena);

@@ -67,32 +67,6 @@ static void value_extremes(const struct space_state *st, const struct shape_node
     if (n->is_function) view_extremes(&n->view, domain_at(st, at[n->local]), lo, hi);
 }
 
-/* Numbers below 256 that change when the needed extremes of the function do. */
-static uint32_t extremes_code(const struct value_view *v, uint64_t domain, uint8_t needs)
-{
-    uint32_t low = (uint32_t)__builtin_popcountll(domain), high = low;
-    if (v->kind == VIEW_ASCENDING && domain) {
-        low = (uint32_t)__builtin_ctzll(domain);
-        high = (uint32_t)__builtin_clzll(domain);
-    }
-    return (needs & NEED_LOW ? low << 8 : 0) | (needs & NEED_HIGH ? high << 16 : 0);
-}
-
-uint32_t term_forward(const struct space_state *st, const struct shape_node *n, const struct slot_at *at,
-                      uint8_t needs, int64_t *lo, int64_t *hi)
-{
-    uint32_t open, n_open;
-    enum truth truth = conditions(st, n, at, &open, &n_open);
-    *lo = *hi = n->otherwise;
-    if (truth == NEVER) return UINT32_MAX;
-    value_extremes(st, n, at, lo, hi);
-    if (n->is_function) n_open |= extremes_code(&n->view, domain_at(st, at[n->local]), needs);
-    if (truth == ALWAYS && *lo <= *hi) return n_open;
-    if (n->otherwise < *lo) *lo = n->otherwise;
-    if (n->otherwise > *hi) *hi = n->otherwise;
-    return n_open;
-}
-
 static bool keep_values(struct space_state *st, const struct shape_node *n, uint32_t slot, int64_t lo,
                         int64_t hi)
 {

@@ -47,7 +47,8 @@ static void add_instance(struct builder *b, uint32_t instance)
     const struct shape *sh = &s->shapes[in->shape];
     for (uint32_t k = 0; k < sh->n_slots; k++) {
         uint32_t slot = s->instance_slots[in->slots + k];
-        if (sh->filters) add(b, slot, instance, WATCH_DOMINATORS, sh->filters[k]);
+        if (sh->filters)
+            add(b, slot, instance, sh->unions[k] ? WATCH_UNIONS : WATCH_DOMINATORS, sh->filters[k]);
         if (sh->kind == SHAPE_GENERAL && !sh->monotone)
             add(b, slot, instance, s->slots[slot].words > 1 ? WATCH_ALWAYS : WATCH_FIXED, NULL);
         for (unsigned l = 0; l < s->slots[slot].n_live; l++)
@@ -80,22 +81,59 @@ static bool find_hard_byte(const struct space *s, const struct instance *in, uin
     return hard >> 8 * at <= UINT8_MAX;
 }
 
-/* Liveness of its first objects, then domains that may satisfy it. */
-struct watch watch_make(const struct space *s, uint32_t instance)
+static void add_test(struct watch *w, uint32_t byte, uint8_t mask, uint8_t flip)
+{
+    if (w->n_tests == WATCH_TESTS) return;
+    w->bytes[w->n_tests] = byte;
+    w->flips[w->n_tests] = flip;
+    w->masks[w->n_tests++] = mask;
+}
+
+static bool is_of(const struct space *s, uint32_t slot, uint32_t guard)
+{
+    for (unsigned k = 0; k < s->slots[slot].n_live; k++)
+        if (s->slots[slot].live[k] == guard) return true;
+    return false;
+}
+
+/* While some guards are only possible, the instance writes to the slots that depend on all of those
+ * (engine.c). So when `live` becomes live too it may write to slots that do not depend on it, if another
+ * guard that they do not depend on is not still waited for. Whether `guard` is such a one for all of them. */
+static bool is_waited_for(const struct space *s, const struct instance *in, uint32_t guard, uint32_t live)
+{
+    const struct shape *sh = &s->shapes[in->shape];
+    if (sh->kind == SHAPE_GENERAL) return guard != live;
+    for (uint32_t k = 0; k < sh->n_slots; k++) {
+        uint32_t slot = s->instance_slots[in->slots + k];
+        if (!is_of(s, slot, live) && is_of(s, slot, guard)) return false;
+    }
+    return guard != live;
+}
+
+static bool is_guard(const struct space *s, const struct instance *in, uint32_t slot)
+{
+    for (uint32_t k = 0; k < in->n_guards; k++)
+        if (s->guards[in->guards + k] == slot) return true;
+    return false;
+}
+
+struct watch watch_make(const struct space *s, uint32_t instance, uint32_t slot)
 {
     const struct instance *in = &s->instances[instance];
     const struct shape *sh = &s->shapes[in->shape];
     struct watch w = {.instance = instance, .slow = sh->kind == SHAPE_GENERAL};
-    uint32_t n = 0;
-    for (; n < in->n_guards && n < 2; n++) {
-        w.bytes[n] = s->guard_at[in->guards + n];
-        w.masks[n] = LIVENESS_LIVE;
+    bool wakes = slot != SPACE_NONE && is_guard(s, in, slot);
+    for (uint32_t k = 0; k < in->n_guards && w.n_tests < 2; k++) {
+        uint32_t guard = s->guards[in->guards + k], at = s->guard_at[in->guards + k];
+        if (wakes && is_waited_for(s, in, guard, slot))
+            add_test(&w, at, LIVENESS_DEAD, LIVENESS_DEAD); /* no longer only possible */
+        else if (slot == SPACE_NONE || (slot != guard && !is_of(s, slot, guard)))
+            add_test(&w, at, LIVENESS_LIVE, 0);
     }
-    for (uint32_t k = 0; sh->hard && k < sh->n_slots && n < WATCH_TESTS; k++)
-        n += find_hard_byte(s, in, k, &w.bytes[n], &w.masks[n]);
-    for (; n < WATCH_TESTS; n++) {
-        w.bytes[n] = vector_always_live(s);
-        w.masks[n] = LIVENESS_LIVE;
+    for (uint32_t k = 0; sh->hard && k < sh->n_slots; k++) {
+        uint32_t byte;
+        uint8_t mask;
+        if (find_hard_byte(s, in, k, &byte, &mask)) add_test(&w, byte, mask, 0);
     }
     return w;
 }
@@ -118,7 +156,7 @@ static void make_groups(struct builder *b)
             s->watch_groups[n++] = (struct watch_group){e->filter, (uint32_t)i, 0, e->how};
         }
         s->watch_groups[n - 1].n++;
-        s->watch[i] = watch_make(s, e->instance);
+        s->watch[i] = watch_make(s, e->instance, e->slot);
     }
     while (slot <= s->n_all)
         s->group_of_slot[slot++] = (uint32_t)n;

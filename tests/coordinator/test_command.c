@@ -4,10 +4,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -214,32 +216,55 @@ Test(command, unknown_programs_are_errors)
 static const char command_cost[] =
     "sh -c 'test $1 != 5 || exit 1; echo $(( 100 + ($1 - 4) * ($1 - 4) * 10 - $2 ))' - {x} {z}";
 
-static struct tune_command_report command_search(const struct command_fixture *f, const char *store,
-                                                 bool resume, uint64_t evaluations)
+static struct tune_command_report command_tune(const struct command_fixture *f, struct tune_command_options o)
 {
     struct tune_command_report r;
-    struct tune_command_options o = {.path = "t.space",
-                                     .parameters = "",
-                                     .command = command_cost,
-                                     .pins = "",
-                                     .root = f->root,
-                                     .seed = 3,
-                                     .evaluations = evaluations,
-                                     .timeout_s = 30,
-                                     .store = store,
-                                     .resume = resume,
-                                     .quiet = true,
-                                     .stop_fd = -1};
+    o.path = "t.space";
+    o.parameters = o.pins = "";
+    o.root = f->root;
+    o.seed = 3;
+    o.timeout_s = 30;
+    o.quiet = true;
     bool ok = tune_command(&o, &r, f->diag);
     diag_print(f->diag, stderr);
     cr_assert(ok);
     return r;
 }
 
+static struct tune_command_report command_search(const struct command_fixture *f, const char *store,
+                                                 bool resume, uint64_t evaluations, unsigned runners)
+{
+    struct tune_command_options o = {.command = command_cost,
+                                     .evaluations = evaluations,
+                                     .runners = runners,
+                                     .store = store,
+                                     .resume = resume,
+                                     .stop_fd = -1};
+    return command_tune(f, o);
+}
+
+/* A store that is not there yet. */
+static void command_store_path(char *path)
+{
+    int fd = mkstemp(path);
+    cr_assert(fd >= 0);
+    close(fd);
+    unlink(path);
+}
+
+static void command_store_remove(const char *path)
+{
+    char *names[] = {"", "-wal", "-shm"}, name[64];
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s", path, names[i]);
+        unlink(name);
+    }
+}
+
 Test(command, search_finds_the_best_of_all, .timeout = 120)
 {
     struct command_fixture f = command_setup();
-    struct tune_command_report r = command_search(&f, NULL, false, 0);
+    struct tune_command_report r = command_search(&f, NULL, false, 0, 1);
     cr_expect(r.exhausted);
     cr_expect_eq(r.evaluations, 40, "2 * 4 without y, 4 * 2 * 4 with it");
     cr_expect_eq(r.failed, 8, "x = 5");
@@ -253,14 +278,11 @@ Test(command, search_finds_the_best_of_all, .timeout = 120)
 Test(command, a_resumed_search_goes_on, .timeout = 120)
 {
     char path[] = "/tmp/thresh-command-XXXXXX";
-    int fd = mkstemp(path);
-    cr_assert(fd >= 0);
-    close(fd);
-    unlink(path);
+    command_store_path(path);
     struct command_fixture f = command_setup();
-    struct tune_command_report half = command_search(&f, path, false, 12);
-    struct tune_command_report whole = command_search(&f, path, true, 25);
-    struct tune_command_report straight = command_search(&f, NULL, false, 25);
+    struct tune_command_report half = command_search(&f, path, false, 12, 1);
+    struct tune_command_report whole = command_search(&f, path, true, 25, 1);
+    struct tune_command_report straight = command_search(&f, NULL, false, 25, 1);
     cr_expect_eq(half.evaluations, 12);
     cr_expect_eq(whole.evaluations, 25);
     cr_expect_eq(whole.best_ns, straight.best_ns);
@@ -271,10 +293,57 @@ Test(command, a_resumed_search_goes_on, .timeout = 120)
     space_state_free(half.best);
     space_state_free(whole.best);
     space_state_free(straight.best);
-    char *names[] = {"", "-wal", "-shm"}, name[64];
-    for (int i = 0; i < 3; i++) {
-        snprintf(name, sizeof name, "%s%s", path, names[i]);
-        unlink(name);
-    }
+    command_store_remove(path);
+    command_teardown(&f);
+}
+
+/* Each program waits until four of them are at work, and fails if that does not come about. */
+Test(command, several_programs_are_at_work, .timeout = 120)
+{
+    char folder[] = "/tmp/thresh-at-work-XXXXXX", text[512];
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(text, sizeof text,
+             "sh -c 'cd %s; : >$$; n=0; until [ $(ls | wc -l) -ge 4 ]; do sleep 0.01; n=$((n+1)); "
+             "[ $n -lt 2000 ] || exit 1; done; echo $((100 + $1))' - {x}",
+             folder);
+    struct command_fixture f = command_setup();
+    struct tune_command_report r = command_tune(
+        &f, (struct tune_command_options){.command = text, .evaluations = 8, .runners = 4, .stop_fd = -1});
+    cr_expect_eq(r.evaluations, 8);
+    cr_expect_eq(r.ok, 8, "%s", r.last_failure);
+    space_state_free(r.best);
+    command_teardown(&f);
+    snprintf(text, sizeof text, "rm -r %s", folder);
+    cr_expect_eq(system(text), 0);
+}
+
+/* Interrupted with programs at work: these are run again. */
+Test(command, several_programs_are_resumed, .timeout = 120)
+{
+    char path[] = "/tmp/thresh-command-XXXXXX", fifo[] = "/tmp/thresh-stop-XXXXXX", text[512];
+    command_store_path(path);
+    command_store_path(fifo);
+    cr_assert_eq(mkfifo(fifo, 0600), 0);
+    int stop_fd = open(fifo, O_RDWR | O_NONBLOCK);
+    cr_assert(stop_fd >= 0);
+    snprintf(text, sizeof text,
+             "sh -c 'test $1 != 3 || ! test -p %s || { echo >%s; sleep 20; }; echo $((100 + $1))' - {x}",
+             fifo, fifo);
+    struct command_fixture f = command_setup();
+    struct tune_command_options o = {.command = text, .runners = 3, .store = path, .stop_fd = stop_fd};
+    struct tune_command_report some = command_tune(&f, o);
+    cr_expect(some.interrupted);
+    cr_expect_lt(some.evaluations, 40);
+    close(stop_fd);
+    unlink(fifo);
+    o.resume = true;
+    o.stop_fd = -1;
+    struct tune_command_report all = command_tune(&f, o);
+    cr_expect(all.exhausted && !all.interrupted);
+    cr_expect_eq(all.evaluations, 40);
+    cr_expect_eq(all.ok, 40, "%s", all.last_failure);
+    space_state_free(some.best);
+    space_state_free(all.best);
+    command_store_remove(path);
     command_teardown(&f);
 }

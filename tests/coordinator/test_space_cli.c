@@ -103,6 +103,20 @@ Test(space_cli, describe_knows_the_comments, .init = cr_redirect_stdout)
     unlink(space_cli_path);
 }
 
+/* Objects come from a file, or are numbered. */
+Test(space_cli, objects_are_listed, .init = cr_redirect_stderr)
+{
+    cr_expect_eq(space_cli_run("count", "spacedsl/spaces/colouring.space", NULL, false), CLI_USAGE);
+    cr_expect_eq(space_cli_run("count", "spacedsl/spaces/queens.space", NULL, false), CLI_USAGE);
+    cr_expect_eq(space_cli_run("count", "spacedsl/spaces/queens.space", "n=5000", false), CLI_USAGE);
+    cr_expect_eq(space_cli_run("check", "spacedsl/spaces/queens.space", NULL, false), CLI_OK);
+    fflush(stderr);
+    cr_expect_stderr_eq_str(
+        "error: space 'colouring' is about the objects of 'Node': --data FILE.json lists them\n"
+        "error: --param n=N says how many objects 'Row' has, or --data FILE.json lists them\n"
+        "error: --param: 5000 objects are not within 0 and 4096\n");
+}
+
 Test(space_cli, bad_input_is_status_2, .init = cr_redirect_stderr)
 {
     cr_expect_eq(space_cli_run("count", "/nowhere.space", NULL, false), CLI_USAGE);

@@ -168,6 +168,36 @@ Test(tune, a_resumed_campaign_goes_on_from_the_store)
     diag_free(d);
 }
 
+/* A search on the timings that an equal one has recorded draws the same and finds the same. */
+Test(tune, recorded_timings_stand_for_the_device)
+{
+    char store[64];
+    struct diag *d = diag_new();
+    struct device device;
+    char *text = tune_test_text(d);
+    snprintf(store, sizeof store, "/tmp/thresh-recorded-%ld.db", (long)getpid());
+    unlink(store);
+    struct tune_options o = tune_test_options(text, store, 5);
+    o.heuristic = "random";
+    o.no_bound = true;
+    struct tune_report measured = tune_test_run(&o, NULL);
+    cr_assert(device_select(NULL, &device, d));
+    o.store = NULL;
+    o.recorded = store;
+    o.stands_for = &device;
+    struct tune_report again = tune_test_run(&o, NULL);
+    cr_assert_eq(again.evaluations, measured.evaluations);
+    cr_assert_eq(again.ok, measured.ok);
+    cr_assert_eq(again.naive.search_ns, measured.naive.search_ns);
+    cr_assert_eq(again.top[0].search_ns, measured.top[0].search_ns);
+    o.sizes = "M=32,N=64,K=64";
+    cr_assert_null(tune_new(&o, d));
+    cr_assert(strstr(diag_message(d, 0), "nothing was recorded"), "%s", diag_message(d, 0));
+    unlink(store);
+    free(text);
+    diag_free(d);
+}
+
 /* The description of the device with two of its rates a thousandth of what they are. */
 static bool tune_test_slow_description(const char *path)
 {

@@ -386,23 +386,37 @@ Test(mcts_tree, faulty_heuristic_keeps_the_results)
     mcts_queens_free(&q);
 }
 
-/* Builds the worked example as a user would, and searches with it. */
-Test(mcts_tree, worked_example_plugin)
+/* Builds a plug-in as a user would, and searches with it. */
+static void search_with_plugin(const char *source, const char *name, const char *parameters)
 {
     char folder[] = "/tmp/thresh-plugin-XXXXXX", command[512], spec[256], library[128];
     cr_assert_not_null(mkdtemp(folder));
-    snprintf(library, sizeof library, "%s/greedy.so", folder);
-    snprintf(command, sizeof command,
-             "cc -std=c11 -shared -fPIC -I. -o %s experiments/heuristics/greedy.c -lm", library);
+    snprintf(library, sizeof library, "%s/%s.so", folder, name);
+    snprintf(command, sizeof command, "%s | cc -std=c11 -Wall -Werror -shared -fPIC -I. -o %s -x c - -lm",
+             source, library);
     cr_assert_eq(system(command), 0);
-    snprintf(spec, sizeof spec, "%s:epsilon=0.2", library);
+    snprintf(spec, sizeof spec, "%s:%s", library, parameters);
     struct mcts_config config = mcts_config_default();
     struct tree_case c = open_case(8, spec, &config);
-    cr_assert_str_eq(mcts_heuristic_name(c.heuristic), "greedy");
+    cr_assert_str_eq(mcts_heuristic_name(c.heuristic), name);
     cr_assert_eq(run_out(&c), 92);
     close_case(&c);
     remove(library);
     remove(folder);
+}
+
+Test(mcts_tree, worked_example_plugin)
+{
+    search_with_plugin("cat experiments/heuristics/greedy.c", "greedy", "epsilon=0.2");
+}
+
+/* The lines that the page tells to copy. */
+Test(mcts_tree, plugin_of_the_page)
+{
+    search_with_plugin(
+        "awk '/^.*2[.] Copy/{on=1} /^.*3[.] Build/{on=0} on && /^(    |$)/{print substr($0, 5)}' "
+        "experiments/heuristics/README.md",
+        "anneal", "heat=0.2,cooling=0.9");
 }
 
 /* How many queens of the path's implementation stand where those of the best one do. */

@@ -1,0 +1,82 @@
+/* Results by the hash of the kernel text; of several the first counts. */
+#include "coordinator/recorded.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+
+struct result {
+    uint64_t kernel;
+    char *status;
+    double ns;
+    UT_hash_handle hh;
+};
+
+struct recorded {
+    uint64_t fingerprint;
+    struct result *results;
+};
+
+/* An evaluation without a kernel was none: a duplicate, or a text that was too large. */
+static bool keep_row(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    struct recorded *r = context;
+    struct result *found;
+    if (run->fingerprint != r->fingerprint || !e->kernel_hash) return true;
+    if (strcmp(e->status, "duplicate") == 0 || strcmp(e->status, "oversized") == 0) return true;
+    HASH_FIND(hh, r->results, &e->kernel_hash, sizeof e->kernel_hash, found);
+    if (found) return true;
+    found = base_calloc(1, sizeof *found);
+    *found = (struct result){.kernel = e->kernel_hash, .status = base_strdup(e->status), .ns = e->median_ns};
+    HASH_ADD(hh, r->results, kernel, sizeof found->kernel, found);
+    return true;
+}
+
+static bool read_store(struct recorded *r, const char *path, struct diag *d)
+{
+    struct store *s = store_open(path, false, d);
+    bool ok = s && store_each(s, 0, keep_row, r, d);
+    store_close(s);
+    return ok;
+}
+
+struct recorded *recorded_open(const char *paths, uint64_t fingerprint, struct diag *d)
+{
+    struct recorded *r = base_calloc(1, sizeof *r);
+    char *copy = base_strdup(paths), *rest = copy;
+    bool ok = true;
+    r->fingerprint = fingerprint;
+    for (char *path; ok && (path = strtok_r(rest, ",", &rest));)
+        ok = read_store(r, path, d);
+    if (ok && !r->results)
+        diag_plain(d, "%s: nothing was recorded for this program, these sizes and this device", paths);
+    free(copy);
+    if (ok && r->results) return r;
+    recorded_close(r);
+    return NULL;
+}
+
+void recorded_close(struct recorded *r)
+{
+    struct result *e, *next;
+    if (!r) return;
+    HASH_ITER(hh, r->results, e, next)
+    {
+        HASH_DEL(r->results, e);
+        free(e->status);
+        free(e);
+    }
+    free(r);
+}
+
+struct store_evaluation recorded_result(const struct recorded *r, uint64_t kernel_hash)
+{
+    struct result *e;
+    HASH_FIND(hh, r->results, &kernel_hash, sizeof kernel_hash, e);
+    if (!e) return (struct store_evaluation){.status = "crashed", .message = "no timing was recorded"};
+    return (struct store_evaluation){.status = e->status, .median_ns = e->ns};
+}

@@ -1,0 +1,19 @@
+/* Recorded timings that stand for a device: a search without one, the same each time. */
+#ifndef THRESH_COORDINATOR_RECORDED_H
+#define THRESH_COORDINATOR_RECORDED_H
+
+#include <stdint.h>
+
+#include "coordinator/store.h"
+
+struct diag;
+struct recorded;
+
+/* Reads the results of the program with that fingerprint from stores, their names separated by commas. NULL
+ * after an error: a store cannot be read, or none has such a result. */
+struct recorded *recorded_open(const char *paths, uint64_t fingerprint, struct diag *d);
+void recorded_close(struct recorded *r); /* NULL is allowed */
+/* What was recorded for a kernel text: status, time and message. One that was not counts as failed. */
+struct store_evaluation recorded_result(const struct recorded *r, uint64_t kernel_hash);
+
+#endif
