@@ -14,11 +14,12 @@
 #include "coordinator/candidate.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
 #include "core/base/stats.h"
 
-enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200 };
+enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200, EMBEDDED_MS = INT32_MAX };
 static const size_t most_text_bytes = 64 << 10;
 static const uint64_t default_patience = 5000;
 static const double batch_ns = 30e6, least_limit_ns = 20e6, first_limit_ns = 2e9;
@@ -267,7 +268,8 @@ static bool may_draw(const struct tune *t)
            !time_is_over(t);
 }
 
-/* The next job that an agent must measure: one that is queued, else a new one. NULL: none now. */
+/* The next job that an agent must measure: one that is queued, else a new one. NULL: none now, or none within
+ * a turn: agents must hear from us. */
 static struct job *next_job(struct tune *t, struct diag *d)
 {
     for (struct job *j = t->jobs, *next; j && !t->broken; j = next) {
@@ -275,7 +277,8 @@ static struct job *next_job(struct tune *t, struct diag *d)
         if (j->peer != JOB_QUEUED) continue;
         if (j->lowered || prepare(t, j, d)) return j;
     }
-    for (int i = 0; i < DRAWS_PER_TURN && may_draw(t); i++) {
+    int64_t end = clock_ms() + TURN_MS;
+    for (int i = 0; i < DRAWS_PER_TURN && clock_ms() < end && may_draw(t); i++) {
         struct job *job = draw(t, d);
         if (job && prepare(t, job, d)) return job;
     }
@@ -332,8 +335,10 @@ static void handle_gone(struct tune *t, unsigned peer, const char *reason, struc
     }
 }
 
+/* An agent in this process says when it ends; its silence only means that the machine is busy. */
 static void handle_hello(struct tune *t, unsigned peer, const struct message_hello *hello)
 {
+    if (t->embedded) hub_excuse(t->hub, peer, EMBEDDED_MS, MESSAGE_BYE);
     if (strcmp(hello->device, t->device.name) != 0) {
         hub_refuse(t->hub, peer, "this run measures on another device");
         return;

@@ -168,7 +168,11 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
 
 void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
-    notify(st, slot, lost, now);
+    const struct space *s = st->space;
+    const struct slot_cells *cells = &s->slot_cells[slot];
+    bool watched =
+        s->group_of_slot[slot] < s->group_of_slot[slot + 1] || cells->n_leaves + cells->n_woken > 0;
+    if (watched) notify(st, slot, lost, now);
     queue_add(&st->pairs, slot);
 }
 

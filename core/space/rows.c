@@ -169,7 +169,18 @@ unsigned rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table
 
 void rows_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uint8_t *out)
 {
-    for (uint32_t i = 0; i < bytes; i += 32) {
+    uint32_t i = 0;
+    for (; i + 64 <= bytes; i += 64) {
+        __m256i x = _mm256_setzero_si256(), y = x;
+        for (uint32_t m = which; m; m &= m - 1) {
+            const uint8_t *block = blocks + (uint32_t)__builtin_ctz(m) * bytes + i;
+            x = _mm256_or_si256(x, load(block));
+            y = _mm256_or_si256(y, load(block + 32));
+        }
+        store(out + i, x);
+        store(out + i + 32, y);
+    }
+    for (; i < bytes; i += 32) {
         __m256i x = _mm256_setzero_si256();
         for (uint32_t m = which; m; m &= m - 1)
             x = _mm256_or_si256(x, load(blocks + (uint32_t)__builtin_ctz(m) * bytes + i));

@@ -1,7 +1,7 @@
 """table.py REPORT.json...: what `thresh verify --json` said of several kernels, as one table.
 
-A value of a choice is covered if it occurs in 20 verified texts of all kernels together. Values that no draw ever
-reached are listed: gpu.space rules them out, or they are rarer than the sampling finds.
+A value of a choice is covered if it occurs in 20 verified texts of all kernels together. The others are listed: those
+that propagation excludes before anything is decided, in every kernel, and those that are rarer.
 """
 import json
 import sys
@@ -22,10 +22,12 @@ def row(report):
 
 def main(paths):
     reports = [json.load(open(path)) for path in paths]
-    texts = Counter()
+    texts, possible = Counter(), set()
     for report in reports:
         for v in report["values"]:
             texts[v["choice"], v["value"]] += v["texts"]
+            if v["state"] != "excluded":
+                possible.add((v["choice"], v["value"]))
     head = ["kernel", "sizes", "verified", "drawn", "duplicates", "dead ends", "not lowered", *FAILURES,
             "values in 20 texts", "texts/s"]
     print("| " + " | ".join(head) + " |")
@@ -34,9 +36,11 @@ def main(paths):
         print(row(report))
     failed = sum(len(r["failures"]) for r in reports)
     print(f'\n{sum(r["verified"] for r in reports)} distinct texts verified, {failed} failures, on {reports[0]["device"]}.')
-    rare = [f"{choice} = {value}: {n}" for (choice, value), n in sorted(texts.items()) if n < 20]
-    print(f"{len(texts) - len(rare)} of {len(texts)} values of choices occur in 20 texts or more; the others: "
-          + ("; ".join(rare) or "none") + ".")
+    rare = [f"{choice} = {value}: {n}" for (choice, value), n in sorted(texts.items())
+            if n < 20 and (choice, value) in possible]
+    excluded = [f"{choice} = {value}" for choice, value in sorted(texts.keys() - possible)]
+    print(f"{len(possible) - len(rare)} of {len(possible)} values of choices occur in 20 texts or more; the others: "
+          + ("; ".join(rare) or "none") + ". Excluded on this device: " + ("; ".join(excluded) or "none") + ".")
     for report in reports:
         for failure in report["failures"]:
             print(f'- {failure["status"]}: {failure["message"].splitlines()[0]} ({failure["file"]})')

@@ -73,8 +73,10 @@ static const struct message_result *serve_result(struct serve_bench *b, uint64_t
 static void serve_start(struct serve_bench *b)
 {
     int patience_ms = 60000;
+    struct device dev;
     memset(b, 0, sizeof *b);
     b->diag = diag_new();
+    cr_assert(device_select("cpu", &dev, b->diag)); /* before there are threads: it forks */
     b->arena = arena_new();
     b->context = zmq_ctx_new();
     b->socket = zmq_socket(b->context, ZMQ_ROUTER);
@@ -82,7 +84,7 @@ static void serve_start(struct serve_bench *b)
     cr_assert_eq(zmq_bind(b->socket, "inproc://serve"), 0);
     b->options = (struct serve_options){
         .context = b->context, .endpoint = "inproc://serve", .runners = 1, .stop_fd = -1};
-    cr_assert(device_select("cpu", &b->options.device, b->diag));
+    b->options.device = dev;
     cr_assert_eq(pthread_create(&b->thread, NULL, serve_main, b), 0);
     const struct message *m = serve_next_message(b);
     cr_assert_eq(m->kind, MESSAGE_HELLO);

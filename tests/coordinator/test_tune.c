@@ -104,7 +104,9 @@ Test(tune, a_search_of_nothing_but_large_texts_ends)
     o.patience = 50;
     struct tune *t = tune_new(&o, d);
     cr_assert_not_null(t);
-    cr_assert(tune_search(t, d));
+    bool ok = tune_search(t, d);
+    diag_print(d, stderr);
+    cr_assert(ok);
     const struct tune_report *r = tune_report(t);
     cr_assert(r->barren && !r->exhausted);
     cr_assert_eq(r->evaluations, 0);
