@@ -26,6 +26,8 @@ bool child_read(int fd, void *data, size_t bytes);
 /* One frame with its payload. */
 bool child_send(int fd, uint32_t kind, const void *payload, size_t bytes);
 
+/* Processor time that the process has used, ms; 0: unknown. */
+double child_processor_ms(pid_t pid);
 /* Milliseconds of the monotonic clock. */
 double child_now_ms(void);
 

@@ -18,7 +18,8 @@
 #include "agent/evaluate_state.h"
 
 enum { MAX_FAILED_STARTS = 3 };
-static const double START_MS = 120e3, BUILD_MS = 60e3; /* kill times */
+static const double START_MS = 120e3, BUILD_MS = 60e3; /* kill times; BUILD_MS of processor time */
+static const double MOST_BUILD_MS = 600e3;             /* by the clock */
 
 /* ---- queues ---- */
 
@@ -243,7 +244,9 @@ static void dispatch(struct evaluator *ev)
         if (s->state != IDLE || s->pid <= 0 || s->stopped_at > 0) continue;
         if (!(s->job = evaluate_pop(&ev->waiting))) return;
         s->state = BUILDING;
-        s->kill_at = child_now_ms() + BUILD_MS;
+        s->built_from = child_now_ms();
+        s->used = child_processor_ms(s->pid);
+        s->kill_at = s->built_from + BUILD_MS;
         child_send(s->fd, RUNNER_JOB, s->job->message, s->job->bytes);
     }
 }
@@ -256,12 +259,23 @@ static double next_kill(const struct evaluator *ev)
     return at;
 }
 
+/* Moves the kill time of a build that has had less of the processor than it may: others build too. */
+static bool may_build_on(struct slot *s, double now)
+{
+    if (s->state != BUILDING) return false;
+    double left =
+        fmin(BUILD_MS - (child_processor_ms(s->pid) - s->used), s->built_from + MOST_BUILD_MS - now);
+    if (left > 0) s->kill_at = now + left;
+    return left > 0;
+}
+
 static void kill_overdue(struct evaluator *ev)
 {
     double now = child_now_ms();
     for (unsigned i = 0; i < ev->n_slots; i++) {
         struct slot *s = &ev->slots[i];
-        if (s->pid > 0 && !(s->stopped_at > 0) && s->kill_at <= now) on_death(ev, s, true);
+        if (s->pid <= 0 || s->stopped_at > 0 || s->kill_at > now || may_build_on(s, now)) continue;
+        on_death(ev, s, true);
     }
 }
 

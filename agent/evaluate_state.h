@@ -33,6 +33,7 @@ struct slot {
     enum slot_state state;
     struct pending *job;
     double kill_at, stopped_at; /* ms; INFINITY: none. stopped_at 0: not stopped */
+    double built_from, used;    /* BUILDING: ms of the clock, and of processor time, at its start */
     uint64_t ticket;            /* place in the line for the lock */
     size_t length;              /* bytes of `in` */
     unsigned char in[sizeof(struct child_frame) + RUNNER_MAX_REPLY];
