@@ -323,18 +323,13 @@ static const struct kept_bound *look_up(struct perfmodel *m)
     memcpy(k->key, m->key, bytes);
     k->used = true;
     find_cheapest(m, k);
-    if (k->ns < m->floor_ns) k->ns = m->floor_ns;
+    if (k->ns < m->floor.ns) k->ns = m->floor.ns;
     return k;
-}
-
-static void floor_reason(const struct perfmodel *m, struct perfmodel_reason *r)
-{
-    *r = (struct perfmodel_reason){.ns = m->floor_ns, .term = m->floor_term, .amount = m->floor_amount};
 }
 
 static void mapping_reason(struct perfmodel *m, const struct kept_bound *k, struct perfmodel_reason *r)
 {
-    floor_reason(m, r);
+    *r = m->floor;
     r->ns = k->ns;
     if (k->mapping == UINT32_MAX) return;
     enum staging staging[MAX_VALUES + 1];
@@ -345,7 +340,7 @@ static void mapping_reason(struct perfmodel *m, const struct kept_bound *k, stru
     for (unsigned l = 0; l < m->n_logicals; l++)
         split[l].global = k->mode == MODE_GLOBAL;
     mapping_cost(m, split, staging, &own);
-    if (own.ns > m->floor_ns) *r = own;
+    if (own.ns > m->floor.ns) *r = own;
     r->ns = k->ns;
     r->n_logicals = m->n_logicals;
     memcpy(r->split, split, sizeof split);
@@ -354,8 +349,8 @@ static void mapping_reason(struct perfmodel *m, const struct kept_bound *k, stru
 double perfmodel_bound(struct perfmodel *m, const struct space_state *state, struct perfmodel_reason *reason)
 {
     if (!m->mapped) {
-        if (reason) floor_reason(m, reason);
-        return m->floor_ns;
+        if (reason) *reason = m->floor;
+        return m->floor.ns;
     }
     read_key(m, state);
     const struct kept_bound *k = look_up(m);
@@ -377,7 +372,7 @@ static void forget(struct perfmodel *m)
         mapping_table_clear(&m->tables[t]);
     for (unsigned i = 0; m->mapped && i < BOUND_CACHE; i++)
         m->kept[i].used = false;
-    m->floor_ns = 0;
+    m->floor = (struct perfmodel_reason){0};
     model_floor(m);
 }
 

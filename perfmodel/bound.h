@@ -59,6 +59,7 @@ enum { PERFMODEL_LOGICALS = BB_MAX_LOGICALS };
 /* Why the bound is what it is: the cheapest mapping left, and what limits it. */
 struct perfmodel_reason {
     double ns;
+    double launch_ns; /* of them, before the first work-group begins; the term is the rest */
     enum perfmodel_term term;
     double amount;       /* work in the unit of the term's figure times ns: operations, bytes, ...  */
     unsigned n_logicals; /* 0: no mapping was looked at */

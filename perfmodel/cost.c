@@ -332,6 +332,18 @@ static void charge_cpu(struct costing *c)
 
 /* ---- one mapping ---- */
 
+/* On a GPU nothing of a kernel overlaps with its launch: an empty one has all of that to wait for, too. The
+ * threads of a CPU may begin one after the other. */
+static double add_launch(const struct perfmodel_device *dev, double work_ns, struct perfmodel_reason *reason)
+{
+    double launch = dev->gpu ? dev->value[PERFMODEL_LAUNCH] : 0;
+    if (reason) {
+        reason->ns += launch;
+        reason->launch_ns = launch;
+    }
+    return work_ns + launch;
+}
+
 /* Work-items of a group: of the instruction with the most. */
 static double group_items(const struct costing *c)
 {
@@ -366,17 +378,16 @@ double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *spl
         charge_gpu(&c);
     else
         charge_cpu(&c);
-    return c.worst;
+    return add_launch(&m->dev, c.worst, reason);
 }
 
 /* ---- every implementation ---- */
 
 static void raise_floor(struct perfmodel *m, enum perfmodel_term term, double ns, double amount)
 {
-    if (ns <= m->floor_ns) return;
-    m->floor_ns = ns;
-    m->floor_term = term;
-    m->floor_amount = amount;
+    struct perfmodel_reason reason = {.ns = ns, .term = term, .amount = amount};
+    if (term != PERFMODEL_OF_LAUNCH) add_launch(&m->dev, ns, &reason);
+    if (reason.ns > m->floor.ns) m->floor = reason;
 }
 
 /* Bytes that must cross to memory and back, even if the cache keeps all it can from the launch before. */

@@ -108,12 +108,10 @@ struct perfmodel {
     struct logical *logicals;
     unsigned n_profiles;
     struct profile *profiles;
-    uint32_t *staged_slot; /* [n_values] */
-    bool mapped;           /* mappings can be looked at */
-    const char *unmapped;  /* why not; static */
-    double floor_ns;       /* of every implementation */
-    enum perfmodel_term floor_term;
-    double floor_amount;
+    uint32_t *staged_slot;         /* [n_values] */
+    bool mapped;                   /* mappings can be looked at */
+    const char *unmapped;          /* why not; static */
+    struct perfmodel_reason floor; /* of every implementation */
     unsigned n_tables;
     struct mapping_table *tables; /* [STAGING_COUNT ^ n_values] */
     unsigned key_words;

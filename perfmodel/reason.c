@@ -48,6 +48,9 @@ static void explain_resource(const struct perfmodel *m, const struct perfmodel_r
     strbuf_printf(out, "%s = %.6g %s (%s)", perfmodel_figure_name(f), m->dev.value[f],
                   perfmodel_figure_unit(f), perfmodel_source_name(m->dev.source[f]));
     strbuf_printf(out, ", amount %.6g\n", r->amount);
+    if (r->launch_ns <= 0) return;
+    strbuf_indent(out, 1);
+    strbuf_printf(out, "after the launch, %.4g ns\n", r->launch_ns);
 }
 
 static void explain_split(const struct perfmodel *m, unsigned l, const struct perfmodel_split *s,
@@ -119,9 +122,13 @@ void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out)
 void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_reason *reason,
                         double measured_ns)
 {
-    enum perfmodel_figure f = terms[reason->term].figure;
-    double needed = MARGIN * reason->amount / measured_ns;
-    if (perfmodel_figure_is_time(f)) needed = dev->value[f] * measured_ns / reason->ns / MARGIN;
+    double work_ns = measured_ns - reason->launch_ns;
+    enum perfmodel_figure f = work_ns > 0 ? terms[reason->term].figure : PERFMODEL_LAUNCH;
+    double needed = MARGIN * reason->amount / work_ns;
+    if (work_ns <= 0)
+        needed = measured_ns / MARGIN;
+    else if (perfmodel_figure_is_time(f))
+        needed = dev->value[f] * work_ns / (reason->ns - reason->launch_ns) / MARGIN;
     if (reason->term == PERFMODEL_NOTHING ||
         (perfmodel_figure_is_time(f) ? needed >= dev->value[f] : needed <= dev->value[f]))
         return;
