@@ -4,8 +4,8 @@
 set -e
 thresh=$1
 . "$(dirname "$0")/common.sh"
-most=${DEPTH:-40}
-direct=${DIRECT:-dim_kind,size,map_encoding,outside,staged,mem_space,layout_order,pad,order}
+most=${DEPTH:-20}
+direct=${DIRECT:-dim_kind,size,map_encoding,seat,outside,staged,mem_space,layout_order,pad,order,cache}
 reverse=$(echo "$direct" | tr , '\n' | tac | paste -sd,)
 
 row() { # NAME ORDER PINS SIZES CUT
