@@ -124,7 +124,7 @@ static const char *read_operands(struct cg_program *p, uint32_t i)
     return in->kind == BB_STEP ? check_step(p, i) : NULL;
 }
 
-/* A vector is written whole or not at all: what a STEP updates lane by lane is held in scalars. LLVM 14
+/* A vector is written whole or not at all: what a STEP updates lane by lane is held in scalars. LLVM 15
  * vectorizes chains of writes to components of a float16 to code that mixes the lanes up. */
 static void hold_in_scalars(const struct cg_program *p, uint32_t step)
 {
