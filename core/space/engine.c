@@ -289,12 +289,12 @@ bool state_propagate(struct space_state *st)
     for (;;) {
         bool ok = true;
         st->n_pending = 0;
-        if (st->pairs.n)
-            ok = propagate_pair(st, queue_take(&st->pairs));
+        if (st->quick.n)
+            ok = propagate_instance(st, queue_take(&st->quick), table_propagate);
         else if (st->rows.n)
             ok = propagate_row(st, queue_take(&st->rows));
-        else if (st->quick.n)
-            ok = propagate_instance(st, queue_take(&st->quick), table_propagate);
+        else if (st->pairs.n)
+            ok = propagate_pair(st, queue_take(&st->pairs));
         else if (st->changed.n)
             cells_update(st);
         else if (st->slow.n)
