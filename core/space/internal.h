@@ -235,6 +235,9 @@ struct space {
     uint32_t *latent_root, *latent_object;
     size_t cap_latent;
     uint32_t n_latent;
+    uint32_t *first_shared; /* by latent object, and the end: choices of it and of other latent objects that
+                               are of no square, in shared_slots[] */
+    uint32_t *shared_slots;
     struct square *squares;
     struct square_pair *pairs; /* by slot */
     uint32_t n_squares;
