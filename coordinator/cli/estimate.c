@@ -17,7 +17,7 @@ static const char *const method_names[] = {
 /* What is to do about an unreliable estimate. */
 static const char *const advice[] = {
     [MCTS_KNUTH] = "a few descents hold most of the sum, there are likely more implementations: take --method"
-                   " chen, which is less skewed but slower a sample, or more --samples",
+                   " chen --samples 100, which is less skewed but slower a sample, or more --samples",
     [MCTS_CHEN] = "a few samples hold most of the sum: take more --samples",
     [MCTS_EXACT] = "the count stopped at the limit: raise --limit"};
 
