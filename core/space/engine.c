@@ -95,6 +95,20 @@ void state_queue_row(struct space_state *st, uint32_t square, uint32_t object)
     queue_add(&st->rows, square * 2 * ROW_MAX + object);
 }
 
+void state_queue_all(struct space_state *st)
+{
+    const struct space *s = st->space;
+    for (uint32_t i = 0; i < s->n_instances; i++)
+        if (!s->instances[i].related && !s->entailed[i]) state_queue_instance(st, i);
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->slots[i].square >= 0) state_queue_pair(st, i);
+    for (uint32_t i = 0; i < s->n_squares; i++)
+        for (uint32_t a = 0; a < s->squares[i].n; a++)
+            state_queue_row(st, i, a);
+    for (uint32_t i = 0; i < s->n_all; i++)
+        queue_add(&st->changed, i);
+}
+
 bool state_find_pending(struct space_state *st, uint32_t instance)
 {
     const struct space *s = st->space;

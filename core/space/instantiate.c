@@ -358,13 +358,7 @@ static void make_root(struct space *s)
 {
     struct space_state *st = state_new(s);
     fill_domains(st);
-    for (uint32_t i = 0; i < s->n_instances; i++)
-        if (!s->instances[i].related) state_queue_instance(st, i);
-    for (uint32_t i = 0; i < s->n_slots; i++)
-        if (s->slots[i].square >= 0) state_queue_pair(st, i);
-    for (uint32_t i = 0; i < s->n_squares; i++)
-        for (uint32_t a = 0; a < s->squares[i].n; a++)
-            state_queue_row(st, i, a);
+    state_queue_all(st);
     if (state_propagate(st)) {
         s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
         for (uint32_t i = 0; i < s->n_instances; i++)

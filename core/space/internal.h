@@ -533,7 +533,8 @@ void state_queue_instance(struct space_state *st, uint32_t instance);
 void state_queue_watch(struct space_state *st, const struct watch *w);
 void state_queue_pair(struct space_state *st, uint32_t slot);
 void state_queue_row(struct space_state *st, uint32_t square,
-                     uint32_t object); /* + ROW_MAX: it became live */
+                     uint32_t object);        /* + ROW_MAX: it became live */
+void state_queue_all(struct space_state *st); /* everything that could remove a value */
 void state_clear_queues(struct space_state *st);
 void state_failure(const struct space_state *st, struct space_failure *why);
 

@@ -5,7 +5,7 @@
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/panic.h"
-#include "core/space/internal.h"
+#include "core/space/justify.h"
 
 struct space_state *space_root(const struct space *s, struct space_failure *why)
 {
@@ -120,6 +120,7 @@ bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allow
     for (unsigned w = 0; ok && w < st->space->slots[slot].words; w++)
         ok = state_restrict_word(st, slot, w, w < words ? allowed[w] : 0);
     ok = ok && state_propagate(st);
+    if (ok && JUSTIFY) justify_fixpoint(st);
     if (ok) return true;
     state_clear_queues(st);
     state_failure(st, why);
