@@ -26,7 +26,7 @@ SRC := $(filter-out %/main.c %/spacec_main.c,$(wildcard $(addsuffix /*.c,$(FOLDE
 PRIORS ?= $(wildcard spacedsl/spaces/*.prior)
 GEN := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.c,$(SPACES)) \
        $(patsubst spacedsl/spaces/%.prior,$(O)/gen/%.prior.c,$(PRIORS))
-TEST_SRC := $(wildcard $(TESTS))
+TEST_SRC := $(sort $(wildcard $(TESTS)) $(if $(filter core/backbone,$(FOLDERS)),$(wildcard tests/fixture/*.c)))
 objs = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 REL_OBJ = $(call objs,rel,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/rel/gen/%.o,$(GEN))
 SAN_OBJ = $(call objs,san,$(SRC) $(TEST_SRC)) $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))

@@ -83,45 +83,7 @@ bool problem_fits(const struct problem *p, const struct device *dev, struct diag
     return true;
 }
 
-/* ---- pins ---- */
-
-struct pin_context {
-    struct space_state *state;
-    const char *pin;
-    struct diag *diag;
-    bool failed;
-};
-
-static void apply_pin(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words)
-{
-    struct pin_context *c = ctx;
-    struct space_failure why = {0};
-    if (c->failed || space_restrict(c->state, slot, allowed, words, &why)) return;
-    c->failed = true;
-    const char *text = why.text ? why.text : "no value left";
-    if (why.file && why.line > 0)
-        diag_plain(c->diag, "pin '%s' makes the space empty (%s:%u: %s)", c->pin, why.file, why.line, text);
-    else
-        diag_plain(c->diag, "pin '%s' makes the space empty: %s", c->pin, text);
-}
-
-bool problem_pin(const struct problem *p, struct space_state *st, const char *pin, struct diag *d)
-{
-    struct pin_context c = {.state = st, .pin = pin, .diag = d};
-    return space_parse_pin(p->space, pin, d, apply_pin, &c) && !c.failed;
-}
-
-static bool pin_all(const struct problem *p, struct space_state *st, struct diag *d)
-{
-    struct arena *a = arena_new();
-    const char *const *pins;
-    unsigned n = bb_naive_pins(p->backbone, a, &pins);
-    bool ok = true;
-    for (unsigned i = 0; ok && i < n; i++)
-        ok = problem_pin(p, st, pins[i], d);
-    arena_free(a);
-    return ok;
-}
+/* ---- implementations ---- */
 
 /* Completes a state with the first value that propagates at each open choice, with backtracking. */
 static bool complete_first(struct space_state *st)
@@ -141,17 +103,13 @@ static bool complete_first(struct space_state *st)
 
 struct space_state *problem_naive(const struct problem *p, struct diag *d)
 {
-    struct space_failure why = {0};
-    struct space_state *st = space_root(p->space, &why);
-    if (!st) {
-        diag_plain(d, "the space is empty (%s:%u: %s)", why.file ? why.file : "?", why.line,
-                   why.text ? why.text : "");
-        return NULL;
-    }
-    if (pin_all(p, st, d)) {
-        if (complete_first(st)) return st;
-        diag_plain(d, "the naive implementation is not in the space");
-    }
+    struct arena *a = arena_new();
+    const char *const *pins;
+    unsigned n = bb_naive_pins(p->backbone, a, &pins);
+    struct space_state *st = space_pinned_root(p->space, pins, n, d);
+    arena_free(a);
+    if (!st || complete_first(st)) return st;
+    diag_plain(d, "the naive implementation is not in the space");
     space_state_free(st);
     return NULL;
 }

@@ -34,8 +34,6 @@ void problem_free(struct problem *p);
  */
 bool problem_fits(const struct problem *p, const struct device *dev, struct diag *d);
 
-/* Restricts a state by a pin text ("dim_kind(*.m.0)=BLOCK"); errors: unknown choice, empty space. */
-bool problem_pin(const struct problem *p, struct space_state *st, const char *pin, struct diag *d);
 /* A state of the naive implementation (cli page). NULL after adding errors. The caller frees it. */
 struct space_state *problem_naive(const struct problem *p, struct diag *d);
 /* Replays actions from the root: NULL with a failure text in *why (static or owned by the space). */

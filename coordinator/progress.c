@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BAR = 24 };
+enum { BAR = 24, RATE_LEAST = 3 /* evaluations that tell a rate */ };
 static const double terminal_period_s = 0.2, line_period_s = 5;
 
 struct progress progress_start(bool quiet)
@@ -41,14 +41,28 @@ static void draw_bar(double fraction)
     fprintf(stderr, "\r[%s] ", bar);
 }
 
+double progress_left(struct progress *p, uint64_t done, uint64_t total, double elapsed_s, double time_limit_s)
+{
+    if (done > 0 && p->first_done == 0) {
+        p->first_done = done;
+        p->first_s = elapsed_s;
+    }
+    uint64_t measured = done - p->first_done;
+    double by_time = time_limit_s > 0 ? fmax(0, time_limit_s - elapsed_s) : INFINITY, by_count = INFINITY;
+    if (total > 0 && measured >= RATE_LEAST)
+        by_count = (elapsed_s - p->first_s) / (double)measured * (double)(total > done ? total - done : 0);
+    return fmin(by_time, by_count);
+}
+
 void progress_show(struct progress *p, uint64_t done, uint64_t total, double elapsed_s, double time_limit_s,
                    double best_ns)
 {
+    double left_s = progress_left(p, done, total, elapsed_s, time_limit_s);
     if (p->quiet || elapsed_s - p->last_s < (p->terminal ? terminal_period_s : line_period_s)) return;
-    char best[32], left[32] = "-";
+    char best[32], left[32];
     double fraction = fraction_done(done, total, elapsed_s, time_limit_s);
     progress_time(best_ns, best, sizeof best);
-    if (fraction > 0) progress_time(elapsed_s * (1 / fraction - 1) * 1e9, left, sizeof left);
+    progress_time(left_s * 1e9, left, sizeof left);
     if (p->terminal) draw_bar(fraction);
     fprintf(stderr, "%" PRIu64 " evaluations, %.2f/s, best %s, left %s%s", done,
             elapsed_s > 0 ? (double)done / elapsed_s : 0, best, left, p->terminal ? "   " : "\n");

@@ -50,6 +50,14 @@ static bool failed(const struct store *s, struct diag *d)
     return false;
 }
 
+/* NULL after adding an error. */
+static sqlite3_stmt *prepare(const struct store *s, const char *sql, struct diag *d)
+{
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) failed(s, d);
+    return q;
+}
+
 /* ---- opening ---- */
 
 static bool execute(struct store *s, const char *sql, struct diag *d)
@@ -59,8 +67,8 @@ static bool execute(struct store *s, const char *sql, struct diag *d)
 
 static bool query_int(struct store *s, const char *sql, int64_t *out, struct diag *d)
 {
-    sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    sqlite3_stmt *q = prepare(s, sql, d);
+    if (!q) return false;
     bool ok = sqlite3_step(q) == SQLITE_ROW || failed(s, d);
     if (ok) *out = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
@@ -91,16 +99,15 @@ static bool check_schema(struct store *s, struct diag *d)
            execute(s, "COMMIT", d);
 }
 
-static bool prepare(struct store *s, struct diag *d)
+static bool prepare_inserts(struct store *s, struct diag *d)
 {
-    static const char sql[] =
-        "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
-        " median_ns, samples, kernel_hash, message, found_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)";
-    static const char cut_sql[] =
-        "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)";
-    return (sqlite3_prepare_v2(s->db, sql, -1, &s->insert, NULL) == SQLITE_OK &&
-            sqlite3_prepare_v2(s->db, cut_sql, -1, &s->insert_cut, NULL) == SQLITE_OK) ||
-           failed(s, d);
+    s->insert = prepare(s,
+                        "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
+                        " median_ns, samples, kernel_hash, message, found_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                        d);
+    s->insert_cut = prepare(
+        s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);
+    return s->insert && s->insert_cut;
 }
 
 struct store *store_open(const char *path, bool create, struct diag *d)
@@ -111,7 +118,7 @@ struct store *store_open(const char *path, bool create, struct diag *d)
     bool ok = sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK || failed(s, d);
     if (ok) sqlite3_busy_timeout(s->db, 5000);
     ok = ok && check_schema(s, d) && execute(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", d) &&
-         execute(s, cut_schema, d) && prepare(s, d);
+         execute(s, cut_schema, d) && prepare_inserts(s, d);
     if (ok) return s;
     store_close(s);
     return NULL;
@@ -146,8 +153,8 @@ bool store_run_add(struct store *s, struct store_run *run, struct diag *d)
     static const char sql[] =
         "INSERT INTO run (path, text, sizes, device, driver, settings, fingerprint, seed)"
         " VALUES (?,?,?,?,?,?,?,?)";
-    sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    sqlite3_stmt *q = prepare(s, sql, d);
+    if (!q) return false;
     const char *texts[] = {run->path, run->text, run->sizes, run->device, run->driver, run->settings};
     for (int i = 0; i < 6; i++)
         bind_text(q, i + 1, texts[i]);
@@ -231,9 +238,10 @@ static void explain_mismatch(struct store *s, const struct store_run *run, struc
     hash_hex(run->fingerprint, fingerprint);
     hash_hex(run->seed, seed);
     const char *wanted[] = {fingerprint, run->device, seed, run->settings};
-    sqlite3_stmt *q = NULL;
     static const char sql[] = "SELECT fingerprint, device, seed, settings FROM run ORDER BY id DESC LIMIT 1";
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW) {
+    sqlite3_stmt *q = prepare(s, sql, d);
+    if (!q) return;
+    if (sqlite3_step(q) != SQLITE_ROW) {
         diag_plain(d, "%s: there is no run to resume", s->path);
     } else {
         for (int i = 0; i < 4; i++)
@@ -249,8 +257,8 @@ bool store_run_resume(struct store *s, struct store_run *run, struct diag *d)
     static const char sql[] =
         "SELECT id FROM run WHERE fingerprint = ? AND device = ? AND seed = ? AND settings = ?"
         " ORDER BY id DESC LIMIT 1";
-    sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    sqlite3_stmt *q = prepare(s, sql, d);
+    if (!q) return false;
     bind_hash(q, 1, run->fingerprint);
     bind_text(q, 2, run->device);
     bind_hash(q, 3, run->seed);
@@ -305,8 +313,8 @@ bool store_each(struct store *s, int64_t run, store_visitor visit, void *context
 {
     char sql[sizeof evaluation_columns + 80];
     snprintf(sql, sizeof sql, "%s WHERE ?1 = 0 OR e.run = ?1 ORDER BY e.id", evaluation_columns);
-    sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    sqlite3_stmt *q = prepare(s, sql, d);
+    if (!q) return false;
     sqlite3_bind_int64(q, 1, run);
     int code;
     while ((code = sqlite3_step(q)) == SQLITE_ROW)
@@ -322,8 +330,8 @@ static bool visit_first(struct store *s, const char *condition, int64_t value, s
 {
     char sql[sizeof evaluation_columns + 80];
     snprintf(sql, sizeof sql, "%s WHERE %s LIMIT 1", evaluation_columns, condition);
-    sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    sqlite3_stmt *q = prepare(s, sql, d);
+    if (!q) return false;
     sqlite3_bind_int64(q, 1, value);
     int code = sqlite3_step(q);
     *found = code == SQLITE_ROW;
@@ -349,8 +357,8 @@ bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, str
 {
     static const char sql[] = "SELECT candidate, bound_ns, cut_ns, reason FROM cut"
                               " WHERE run = (SELECT max(id) FROM run) ORDER BY id";
-    sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) return failed(s, d);
+    sqlite3_stmt *q = prepare(s, sql, d);
+    if (!q) return false;
     int code;
     while ((code = sqlite3_step(q)) == SQLITE_ROW) {
         struct store_cut c = {column_text(q, 0), sqlite3_column_double(q, 1), sqlite3_column_double(q, 2),

@@ -83,17 +83,6 @@ static bool await_first_agent(struct tune *t, struct diag *d)
 
 /* ---- the problem ---- */
 
-static bool apply_pins(struct tune *t, struct diag *d)
-{
-    struct space_failure why = {0};
-    t->root = space_root(t->problem->space, &why);
-    if (!t->root) diag_plain(d, "the space is empty (%s:%u: %s)", why.file, why.line, why.text);
-    bool ok = t->root != NULL;
-    for (unsigned i = 0; ok && i < t->options.n_pins; i++)
-        ok = problem_pin(t->problem, t->root, t->options.pins[i], d);
-    return ok;
-}
-
 /* The lower bound, from the device's description; an unknown device has none, and that is said. */
 static bool make_model(struct tune *t, struct diag *d)
 {
@@ -199,7 +188,8 @@ static bool check_problem(struct tune *t, struct diag *d)
     if (o->recorded ? !(t->recorded = recorded_open(o->recorded, t->problem->fingerprint, d))
                     : !problem_fits(t->problem, &t->device, d))
         return false;
-    return apply_pins(t, d) && make_model(t, d) && make_tree(t, d) && open_store(t, d);
+    t->root = space_pinned_root(t->problem->space, t->options.pins, t->options.n_pins, d);
+    return t->root && make_model(t, d) && make_tree(t, d) && open_store(t, d);
 }
 
 /* The program goes to the agent whose hello chose the device. */

@@ -168,17 +168,6 @@ void cli_print_json(json_t *o)
 
 /* ---- problems ---- */
 
-static bool apply_pins(const struct cli_args *a, struct cli_problem *p, struct diag *d)
-{
-    struct space_failure why = {0};
-    p->root = space_root(p->problem->space, &why);
-    if (!p->root) diag_plain(d, "the space is empty (%s:%u: %s)", why.file, why.line, why.text);
-    bool ok = p->root != NULL;
-    for (unsigned i = 0; ok && i < a->pins.n; i++)
-        ok = problem_pin(p->problem, p->root, a->pins.items[i], d);
-    return ok;
-}
-
 /* A device as its description tells it. */
 static bool described_device(const char *path, struct device *out, struct diag *d)
 {
@@ -217,7 +206,9 @@ bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct 
     out->text = source_read_file(a->positional[0], PROGRAM_LIMIT, &n, d);
     if (!out->text || !cli_select_device(a, NULL, &out->device, d)) return false;
     out->problem = problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, NULL, d);
-    if (!out->problem || !apply_pins(a, out, d)) return false;
+    if (!out->problem) return false;
+    out->root = space_pinned_root(out->problem->space, a->pins.items, a->pins.n, d);
+    if (!out->root) return false;
     out->n_order = space_group_count(out->problem->space);
     out->order = base_calloc(out->n_order + 1, sizeof *out->order);
     return mcts_order_parse(out->problem->space, a->value[CLI_ORDER], out->order, d);

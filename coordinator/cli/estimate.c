@@ -14,6 +14,13 @@
 static const char *const method_names[] = {
     [MCTS_KNUTH] = "knuth", [MCTS_CHEN] = "chen", [MCTS_EXACT] = "exact"};
 
+/* What is to do about an unreliable estimate. */
+static const char *const advice[] = {
+    [MCTS_KNUTH] = "a few descents hold most of the sum, there are likely more implementations: take --method"
+                   " chen --samples 100, which is less skewed but slower a sample, or more --samples",
+    [MCTS_CHEN] = "a few samples hold most of the sum: take more --samples",
+    [MCTS_EXACT] = "the count stopped at the limit: raise --limit"};
+
 static bool find_method(const char *name, enum mcts_method *out, struct diag *d)
 {
     for (unsigned i = 0; i < sizeof method_names / sizeof method_names[0]; i++) {
@@ -46,8 +53,8 @@ static void print_estimate(const struct cli_args *a, const struct mcts_estimate 
                       (int)e->complete, "unreliable", (int)e->unreliable));
         return;
     }
-    printf("implementations  %s (95 %% interval %s to %s%s)\n", count, low, high,
-           e->unreliable ? "; unreliable" : "");
+    printf("implementations  %s (95 %% interval %s to %s)\n", count, low, high);
+    if (e->unreliable) printf("unreliable       %s\n", advice[e->method]);
     printf("method           %s, %" PRIu64 " samples, %.2f s\n", method_names[e->method], e->samples,
            elapsed_s);
     printf("dead-end ratio   %.4f\nmean depth       %.1f\n", e->dead_end_ratio, e->mean_depth);

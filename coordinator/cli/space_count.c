@@ -20,7 +20,7 @@ static bool open_root(const struct cli_args *a, struct cli_space *o, struct spac
     if (!cli_space_instantiate(a, o, d)) return false;
     struct space_failure why;
     struct space_state *empty = space_root(o->space, &why);
-    if (empty) *root = cli_space_root(a, o, d);
+    if (empty) *root = space_pinned_root(o->space, a->pins.items, a->pins.n, d);
     space_state_free(empty);
     return !diag_failed(d);
 }
@@ -197,8 +197,10 @@ static void print_descents(const struct cli_args *a, const struct cli_space *o, 
             (int)e->unreliable));
         return;
     }
-    printf("solutions        %s (95 %% interval %s to %s%s)\n", count, low, high,
-           e->unreliable ? "; unreliable" : "");
+    printf("solutions        %s (95 %% interval %s to %s)\n", count, low, high);
+    if (e->unreliable)
+        printf("unreliable       a few descents hold most of the sum: take more --samples, or thresh space "
+               "count\n");
     printf("descents         %" PRIu64 ", %.1f/s\n", e->samples, n / elapsed_s);
     printf("dead-end ratio   %.4f\nmean depth       %.1f\nvector           %zu bytes\n", e->dead_end_ratio,
            e->mean_depth, space_vector_bytes(o->space));

@@ -152,37 +152,3 @@ void cli_space_close(struct cli_space *o)
     free(o->json);
     free(o->text);
 }
-
-/* ---- the root ---- */
-
-struct pinning {
-    const struct space *space;
-    struct space_state *state;
-    const char *text;
-    struct diag *diag;
-};
-
-static void pin_slot(void *context, uint32_t slot, const uint64_t *allowed, unsigned words)
-{
-    struct pinning *p = context;
-    struct space_failure why;
-    if (diag_failed(p->diag) || !space_is_live(p->state, slot)) return;
-    if (space_restrict(p->state, slot, allowed, words, &why)) return;
-    diag_plain(p->diag, "pin '%s' leaves no solution (%s:%u: %s)", p->text, why.file, why.line, why.text);
-}
-
-struct space_state *cli_space_root(const struct cli_args *a, const struct cli_space *o, struct diag *d)
-{
-    struct space_failure why = {0};
-    struct pinning p = {.space = o->space, .state = space_root(o->space, &why), .diag = d};
-    if (!p.state) diag_plain(d, "the space is empty (%s:%u: %s)", why.file, why.line, why.text);
-    for (unsigned i = 0; p.state && i < a->pins.n && !diag_failed(d); i++) {
-        p.text = a->pins.items[i];
-        space_parse_pin(o->space, p.text, d, pin_slot, &p);
-    }
-    if (p.state && diag_failed(d)) {
-        space_state_free(p.state);
-        p.state = NULL;
-    }
-    return p.state;
-}

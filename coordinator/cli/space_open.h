@@ -25,7 +25,4 @@ bool cli_space_load(const char *path, struct cli_space *out, struct diag *d);
 bool cli_space_instantiate(const struct cli_args *a, struct cli_space *o, struct diag *d);
 void cli_space_close(struct cli_space *o);
 
-/* The root with the pins applied; NULL after an error. The caller frees it. */
-struct space_state *cli_space_root(const struct cli_args *a, const struct cli_space *o, struct diag *d);
-
 #endif

@@ -152,7 +152,7 @@ static int search(const struct cli_args *a, struct cli_space *space, struct diag
     struct tune_command_report r = {0};
     if (!read_options(a, &o, d) || !cli_space_load(o.path, space, d) || !cli_space_instantiate(a, space, d))
         return CLI_USAGE;
-    struct space_state *root = cli_space_root(a, space, d);
+    struct space_state *root = space_pinned_root(space->space, a->pins.items, a->pins.n, d);
     if (!root) return CLI_USAGE;
     char *pins = pins_text(a);
     o.root = root;

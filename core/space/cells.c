@@ -47,7 +47,7 @@ static struct interval evaluate_function(const struct space_state *st, const str
     return x;
 }
 
-enum { EXTREME_BITS = 8, NEVER = -1 };
+enum { OPEN_BITS = 8, EXTREME_BITS = 8, NEVER = -1 };
 
 /* Numbers below 256 that change when the needed extremes of the function of a term do. */
 static uint64_t extremes_code(const struct cell *c, uint64_t domain)
@@ -57,8 +57,8 @@ static uint64_t extremes_code(const struct cell *c, uint64_t domain)
         low = (uint64_t)__builtin_ctzll(domain);
         high = (uint64_t)__builtin_clzll(domain);
     }
-    return (c->needs & NEED_LOW ? low << EXTREME_BITS : 0) |
-           (c->needs & NEED_HIGH ? high << 2 * EXTREME_BITS : 0);
+    return (c->needs & NEED_LOW ? low << OPEN_BITS : 0) |
+           (c->needs & NEED_HIGH ? high << (OPEN_BITS + EXTREME_BITS) : 0);
 }
 
 /* The interval hides what is below it where the condition is open; `inner` counts the open conditions and
@@ -276,10 +276,12 @@ static bool has_room(const struct space_state *st, const struct cell *c, int64_t
     return true;
 }
 
-/* Whether an open term could have its value. Then nothing can be said of its conditions, nor of other terms,
- * as its interval is the same. */
+/* Whether a term is open and could have its value. Then nothing can be said of its conditions, nor of other
+ * terms, as its interval is the same. */
 static bool is_free(const struct space_state *st, const struct cell *c, struct interval now)
 {
+    bool open = now.inner & ((1u << OPEN_BITS) - 1);
+    if (!open) return false;
     struct interval value = {c->node->imm, c->node->imm, 0};
     if (c->is_function) view_extremes(&c->node->view, domain_at(st, c->function), &value.lo, &value.hi);
     return value.lo <= value.hi && has_room(st, c, now.lo, most(now.lo, value.lo));
@@ -347,10 +349,4 @@ void cells_update(struct space_state *st)
         }
     }
     st->first_dirty = SPACE_NONE;
-}
-
-void cells_forget(struct space_state *st)
-{
-    while (st->changed.n)
-        queue_take(&st->changed);
 }

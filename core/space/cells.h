@@ -73,6 +73,5 @@ void cells_link(struct space *s);
 void cells_fill(struct space_state *st);
 /* Carries changes of domains up to the instances, and queues those. */
 void cells_update(struct space_state *st);
-void cells_forget(struct space_state *st); /* changes not carried up yet */
 
 #endif

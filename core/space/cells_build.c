@@ -28,6 +28,8 @@ static void describe(struct builder *b, const struct shape_node *n, const uint32
     add_key(b, &n->op, sizeof n->op);
     add_key(b, &n->imm, sizeof n->imm);
     add_key(b, &n->otherwise, sizeof n->otherwise);
+    add_key(b, &n->is_function, sizeof n->is_function);
+    add_key(b, &n->n_conditions, sizeof n->n_conditions);
     if (n->op == GROUND_FUNC || n->is_function) {
         add_key(b, &n->view.table, sizeof n->view.table);
         add_key(b, &slots[n->local], sizeof *slots);

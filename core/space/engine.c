@@ -95,6 +95,20 @@ void state_queue_row(struct space_state *st, uint32_t square, uint32_t object)
     queue_add(&st->rows, square * 2 * ROW_MAX + object);
 }
 
+void state_queue_all(struct space_state *st)
+{
+    const struct space *s = st->space;
+    for (uint32_t i = 0; i < s->n_instances; i++)
+        if (!s->instances[i].related && !s->entailed[i]) state_queue_instance(st, i);
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->slots[i].square >= 0) state_queue_pair(st, i);
+    for (uint32_t i = 0; i < s->n_squares; i++)
+        for (uint32_t a = 0; a < s->squares[i].n; a++)
+            state_queue_row(st, i, a);
+    for (uint32_t i = 0; i < s->n_all; i++)
+        queue_add(&st->changed, i);
+}
+
 bool state_find_pending(struct space_state *st, uint32_t instance)
 {
     const struct space *s = st->space;
@@ -152,7 +166,13 @@ static inline bool concerns(const struct watch_group *g, uint64_t lost, uint64_t
     return true;
 }
 
-/* Queues what the change may concern. Guards after the second are left to propagate_instance. */
+static inline void notify_cells(struct space_state *st, uint32_t slot)
+{
+    const struct slot_cells *cells = &st->space->slot_cells[slot];
+    if (cells->n_leaves + cells->n_woken) queue_add(&st->changed, slot);
+}
+
+/* Queues what the change may concern. Guards after the second are left to the propagators. */
 static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
@@ -162,8 +182,7 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
         for (const struct watch *w = s->watch + g->first; w < s->watch + g->first + g->n; w++)
             queue_watch(st, w);
     }
-    const struct slot_cells *cells = &s->slot_cells[slot];
-    if (cells->n_leaves + cells->n_woken) queue_add(&st->changed, slot);
+    notify_cells(st, slot);
 }
 
 void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
@@ -218,6 +237,21 @@ static bool refute(struct space_state *st, uint32_t slot)
     return ok;
 }
 
+/* An object became live: one that shares a choice without values with it may be dead now. */
+static bool refute_shared(struct space_state *st, uint32_t latent)
+{
+    const struct space *s = st->space;
+    for (uint32_t i = s->first_shared[latent]; i < s->first_shared[latent + 1]; i++)
+        if (space_value_count(st, s->shared_slots[i]) == 0 && !refute(st, s->shared_slots[i])) return false;
+    return true;
+}
+
+static bool liveness_narrowed(struct space_state *st, uint32_t latent, uint8_t liveness)
+{
+    notify_squares(st, latent, liveness);
+    return liveness != LIVENESS_LIVE || refute_shared(st, latent);
+}
+
 static void write_domain(struct space_state *st, const struct slot_info *info, uint32_t offset, uint64_t now)
 {
     state_write(st, offset, info->mask, now);
@@ -232,7 +266,10 @@ bool state_narrow(struct space_state *st, uint32_t slot, unsigned word, uint64_t
     uint32_t offset = info->offset + word * 8;
     if (state_dead(st, info) || (st->n_pending && !may_write(st, info))) return true;
     if (!now && !has_other_word(st, info, word)) {
-        if (old) write_domain(st, info, offset, 0);
+        if (old) {
+            write_domain(st, info, offset, 0);
+            notify_cells(st, slot);
+        }
         return refute(st, slot);
     }
     if (now == old) return true;
@@ -243,7 +280,7 @@ bool state_narrow(struct space_state *st, uint32_t slot, unsigned word, uint64_t
     else if (info->tuple_of >= 0)
         relation_update(st, (uint32_t)info->tuple_of, info->row, info->tuple_choice, now);
     else if (slot >= st->space->n_slots)
-        notify_squares(st, slot - st->space->n_slots, (uint8_t)now);
+        return liveness_narrowed(st, slot - st->space->n_slots, (uint8_t)now);
     return true;
 }
 

@@ -241,6 +241,31 @@ static void make_liveness(struct space *s)
     }
 }
 
+static bool is_shared(const struct slot_info *info, uint32_t liveness)
+{
+    bool own = false;
+    for (unsigned k = 0; k < info->n_live; k++)
+        own = own || info->live[k] == liveness;
+    return own && info->n_live > 1 && info->square < 0;
+}
+
+/* Lists, by latent object, the choices that it shares with others. */
+static void find_shared(struct space *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        n += s->slots[i].n_live;
+    s->first_shared = ARENA_ARRAY(s->arena, uint32_t, s->n_latent + 1);
+    s->shared_slots = ARENA_ARRAY(s->arena, uint32_t, n + 1);
+    n = 0;
+    for (uint32_t latent = 0; latent < s->n_latent; latent++) {
+        s->first_shared[latent] = n;
+        for (uint32_t i = 0; i < s->n_slots; i++)
+            if (is_shared(&s->slots[i], s->n_slots + latent)) s->shared_slots[n++] = i;
+    }
+    s->first_shared[s->n_latent] = n;
+}
+
 /* ---- layout ---- */
 
 static void lay_out(struct space *s)
@@ -333,13 +358,7 @@ static void make_root(struct space *s)
 {
     struct space_state *st = state_new(s);
     fill_domains(st);
-    for (uint32_t i = 0; i < s->n_instances; i++)
-        if (!s->instances[i].related) state_queue_instance(st, i);
-    for (uint32_t i = 0; i < s->n_slots; i++)
-        if (s->slots[i].square >= 0) state_queue_pair(st, i);
-    for (uint32_t i = 0; i < s->n_squares; i++)
-        for (uint32_t a = 0; a < s->squares[i].n; a++)
-            state_queue_row(st, i, a);
+    state_queue_all(st);
     if (state_propagate(st)) {
         s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
         for (uint32_t i = 0; i < s->n_instances; i++)
@@ -394,6 +413,7 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     }
     for (uint32_t i = 0; i < s->n_squares; i++)
         relation_find(s, &s->squares[i]);
+    find_shared(s);
     lay_out(s);
     locate_slots(s);
     s->entailed = ARENA_ARRAY(s->arena, bool, s->n_instances + 1);

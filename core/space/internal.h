@@ -235,6 +235,9 @@ struct space {
     uint32_t *latent_root, *latent_object;
     size_t cap_latent;
     uint32_t n_latent;
+    uint32_t *first_shared; /* by latent object, and the end: choices of it and of other latent objects that
+                               are of no square, in shared_slots[] */
+    uint32_t *shared_slots;
     struct square *squares;
     struct square_pair *pairs; /* by slot */
     uint32_t n_squares;
@@ -530,7 +533,8 @@ void state_queue_instance(struct space_state *st, uint32_t instance);
 void state_queue_watch(struct space_state *st, const struct watch *w);
 void state_queue_pair(struct space_state *st, uint32_t slot);
 void state_queue_row(struct space_state *st, uint32_t square,
-                     uint32_t object); /* + ROW_MAX: it became live */
+                     uint32_t object);        /* + ROW_MAX: it became live */
+void state_queue_all(struct space_state *st); /* everything that could remove a value */
 void state_clear_queues(struct space_state *st);
 void state_failure(const struct space_state *st, struct space_failure *why);
 

@@ -93,6 +93,25 @@ BASE_NORETURN static void report(const struct space_state *st, uint32_t constrai
     PANIC("%s:%u removes %s = %s, which a solution of it has", file, line, name, text);
 }
 
+/* ---- the fixpoint ---- */
+
+void justify_fixpoint(struct space_state *st)
+{
+    const struct space *s = st->space;
+    space_mark since = st->n_trail;
+    if (st->justified >= JUSTIFY_MOST) return;
+    st->justified += s->n_instances;
+    state_queue_all(st);
+    if (!state_propagate(st)) PANIC("propagation fails only when it is repeated");
+    for (uint32_t i = 0; i < s->n_all && st->n_trail > since; i++) {
+        if (!state_live(st, i)) continue;
+        for (unsigned w = 0; w < s->slots[i].words; w++)
+            if (domain_word(st, i, w, since) != state_word(st, i, w))
+                PANIC("slot %u of '%s' loses values only when propagation is repeated", i, s->def->name);
+    }
+    space_rollback(st, since);
+}
+
 /* ---- a formula ---- */
 
 struct reference {

@@ -1,6 +1,7 @@
 /* Deletions re-justified: in debug builds each value that a propagator removed is looked for in the solutions
  * of the constraint that it removed it for, by enumeration. A value that some solution uses is a bug of ours
- * and ends the process, with the constraint, the choice and the value. */
+ * and ends the process, with the constraint, the choice and the value. So is a value that is removed only
+ * when everything is asked again: nobody was told of what removes it. */
 #ifndef THRESH_SPACE_JUSTIFY_H
 #define THRESH_SPACE_JUSTIFY_H
 
@@ -22,6 +23,9 @@ void justify_instance(struct space_state *st, uint32_t instance, space_mark sinc
 
 /* The same for the triangles and the relation of a square. */
 void justify_square(struct space_state *st, uint32_t square, space_mark since, bool ok);
+
+/* Propagates everything again, which must remove nothing that is live. After propagation. */
+void justify_fixpoint(struct space_state *st);
 
 /* Checking begins anew, after JUSTIFY_MOST. */
 void justify_renew(struct space_state *st);

@@ -267,3 +267,44 @@ bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
         diag_plain(d, "pin '%s' names no value of its choice", text);
     return known;
 }
+
+struct pinning {
+    struct space_state *state;
+    struct space_failure why;
+    bool failed, possible; /* no value is left; a choice that the pin restricts may matter */
+};
+
+static void restrict_slot(void *context, uint32_t slot, const uint64_t *allowed, unsigned words)
+{
+    struct pinning *p = context;
+    p->failed = p->failed || !space_restrict(p->state, slot, allowed, words, &p->why);
+    p->possible = p->possible || (!p->failed && !space_is_dead(p->state, slot));
+}
+
+static bool apply_pin(struct space_state *st, const char *pin, struct diag *d)
+{
+    struct pinning p = {.state = st};
+    if (!space_parse_pin(st->space, pin, d, restrict_slot, &p)) return false;
+    if (p.failed && p.why.line > 0)
+        diag_plain(d, "pin '%s' makes the space empty (%s:%u: %s)", pin, p.why.file, p.why.line, p.why.text);
+    else if (p.failed)
+        diag_plain(d, "pin '%s' makes the space empty: %s", pin, p.why.text);
+    else if (!p.possible)
+        diag_plain(d, "pin '%s' is of something that no candidate has with this value and the pins before it",
+                   pin);
+    return !p.failed && p.possible;
+}
+
+struct space_state *space_pinned_root(const struct space *s, const char *const *pins, unsigned n,
+                                      struct diag *d)
+{
+    struct space_failure why = {0};
+    struct space_state *st = space_root(s, &why);
+    if (!st) diag_plain(d, "the space is empty (%s:%u: %s)", why.file, why.line, why.text);
+    for (unsigned i = 0; st && i < n; i++) {
+        if (apply_pin(st, pins[i], d)) continue;
+        space_state_free(st);
+        st = NULL;
+    }
+    return st;
+}

@@ -76,6 +76,11 @@ uint32_t space_value_mirror(const struct space *s, uint32_t slot, uint32_t value
 bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
                      void (*each)(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words),
                      void *ctx);
+/* The root with the choices restricted by the pins, in any order: one may speak of what only a later one
+ * makes live. NULL after adding an error: a pin that is none, an empty space, or a pin whose choices are all
+ * dead. The caller frees it. */
+struct space_state *space_pinned_root(const struct space *s, const char *const *pins, unsigned n,
+                                      struct diag *d);
 
 /* ---- a state ---- */
 
@@ -93,10 +98,11 @@ space_mark space_snapshot(struct space_state *st);
 void space_rollback(struct space_state *st,
                     space_mark m); /* to the state at the snapshot; also after a failure */
 
-/* Restricts and propagates to the fixpoint. false: no solution below; the state is then broken until rolled
- * back. */
+/* Restricts a live choice and propagates to the fixpoint. false: it is not live, or there is no solution
+ * below; the state is then broken until rolled back. */
 BASE_MUST_USE bool space_apply(struct space_state *st, struct space_action a, struct space_failure *why);
-/* The same with a set of values (words of 64 bits). */
+/* The same with a set of values (words of 64 bits), of any choice: while its objects are only possible, the
+ * restriction says which values it may have if they are live; if one is dead, it says nothing. */
 BASE_MUST_USE bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed,
                                   unsigned words, struct space_failure *why);
 
@@ -111,6 +117,7 @@ size_t space_log_keep(struct space_log *log, const struct space_state *st, space
 void space_log_repeat(const struct space_log *log, size_t number, struct space_state *st);
 
 bool space_is_live(const struct space_state *st, uint32_t slot); /* all its objects are live */
+bool space_is_dead(const struct space_state *st, uint32_t slot); /* one of its objects is dead */
 bool space_is_open(const struct space_state *st, uint32_t slot); /* live, and more than one value left */
 uint32_t space_value_count(const struct space_state *st, uint32_t slot);
 bool space_has_value(const struct space_state *st, uint32_t slot, uint32_t value);

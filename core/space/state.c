@@ -5,7 +5,7 @@
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/panic.h"
-#include "core/space/internal.h"
+#include "core/space/justify.h"
 
 struct space_state *space_root(const struct space *s, struct space_failure *why)
 {
@@ -116,10 +116,11 @@ bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allow
     st->failed_slot = slot;
     st->failed_pair = SPACE_NONE;
     st->n_pending = 0;
-    bool ok = state_live(st, slot);
+    bool ok = true;
     for (unsigned w = 0; ok && w < st->space->slots[slot].words; w++)
         ok = state_restrict_word(st, slot, w, w < words ? allowed[w] : 0);
     ok = ok && state_propagate(st);
+    if (ok && JUSTIFY) justify_fixpoint(st);
     if (ok) return true;
     state_clear_queues(st);
     state_failure(st, why);
@@ -133,12 +134,23 @@ bool space_apply(struct space_state *st, struct space_action a, struct space_fai
     unsigned words = st->space->slots[a.slot].words;
     memset(allowed, 0, words * sizeof *allowed);
     allowed[a.value / 64] = UINT64_C(1) << a.value % 64;
+    if (!state_live(st, a.slot)) {
+        st->failed_constraint = st->failed_pair = SPACE_NONE;
+        st->failed_slot = a.slot;
+        state_failure(st, why);
+        return false;
+    }
     return space_restrict(st, a.slot, allowed, words, why);
 }
 
 bool space_is_live(const struct space_state *st, uint32_t slot)
 {
     return state_live(st, slot);
+}
+
+bool space_is_dead(const struct space_state *st, uint32_t slot)
+{
+    return state_dead(st, &st->space->slots[slot]);
 }
 
 uint32_t space_value_count(const struct space_state *st, uint32_t slot)

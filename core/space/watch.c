@@ -69,12 +69,29 @@ static int compare(const void *x, const void *y)
     return (a->instance > b->instance) - (a->instance < b->instance);
 }
 
-/* The byte of a domain that has all of its hard values; false: they are in several. */
+static bool is_guard(const struct space *s, const struct instance *in, uint32_t slot)
+{
+    for (uint32_t k = 0; k < in->n_guards; k++)
+        if (s->guards[in->guards + k] == slot) return true;
+    return false;
+}
+
+/* Whether the slot always has a value where the instance is enforced: its objects are guards. A choice
+ * without values may have any, hard ones too. */
+static bool is_guarded(const struct space *s, const struct instance *in, uint32_t slot)
+{
+    for (unsigned k = 0; k < s->slots[slot].n_live; k++)
+        if (!is_guard(s, in, s->slots[slot].live[k])) return false;
+    return true;
+}
+
+/* The byte of a domain that has all of its hard values; false: they are in several, or an empty domain allows
+ * them. */
 static bool find_hard_byte(const struct space *s, const struct instance *in, uint32_t k, uint32_t *byte,
                            uint8_t *mask)
 {
     uint64_t hard = s->shapes[in->shape].hard[k];
-    if (!hard) return false;
+    if (!hard || !is_guarded(s, in, s->instance_slots[in->slots + k])) return false;
     unsigned at = (unsigned)__builtin_ctzll(hard) / 8;
     *byte = s->instance_at[in->slots + k].offset + at;
     *mask = (uint8_t)(hard >> 8 * at);
@@ -108,13 +125,6 @@ static bool is_waited_for(const struct space *s, const struct instance *in, uint
         if (!is_of(s, slot, live) && is_of(s, slot, guard)) return false;
     }
     return guard != live;
-}
-
-static bool is_guard(const struct space *s, const struct instance *in, uint32_t slot)
-{
-    for (uint32_t k = 0; k < in->n_guards; k++)
-        if (s->guards[in->guards + k] == slot) return true;
-    return false;
 }
 
 struct watch watch_make(const struct space *s, uint32_t instance, uint32_t slot)

@@ -12,106 +12,17 @@
 #include "core/lift/lift.h"
 #include "core/space/data.h"
 #include "core/space/space.h"
+#include "tests/fixture/kernel.h"
 
 extern const struct space_def space_def_gpu;
 
-static const struct bb_device gpu_space_device = {
-    .max_work_group = 64,
-    .max_work_item = {64, 64, 64},
-    .local_bytes = 4096,
-    .max_unroll = 64,
-    .max_private = 128,
-    .n_vector_widths = 2,
-    .vector_widths = {2, 4},
-};
-
-struct gpu_space_case {
-    const char *kernel, *sizes;
-};
-
-static const struct gpu_space_case gpu_space_cases[] = {
+static const struct kernel_case gpu_space_cases[] = {
     {"axpy", "N=16"},
     {"gemv", "M=8,N=4"},
     {"matmul", "M=4,N=4,K=4"},
     {"transpose", "M=8,N=4"},
 };
 enum { GPU_SPACE_CASES = sizeof gpu_space_cases / sizeof gpu_space_cases[0] };
-
-struct gpu_space_fixture {
-    struct arena *arena;
-    struct diag *diag;
-    struct source source;
-    char *text;
-    struct backbone *bb;
-    struct space_data *data;
-    struct space *space;
-};
-
-static void gpu_space_open(struct gpu_space_fixture *f, const struct gpu_space_case *c,
-                           const struct bb_options *options)
-{
-    *f = (struct gpu_space_fixture){.arena = arena_new(), .diag = diag_new()};
-    const char *path = arena_printf(f->arena, "experiments/kernels/%s.lift", c->kernel);
-    size_t length = 0;
-    f->text = source_read_file(path, 1 << 20, &length, f->diag);
-    cr_assert_not_null(f->text, "cannot read %s", path);
-    f->source = (struct source){path, f->text, length};
-    struct lift_program *p = lift_parse(&f->source, f->arena, f->diag);
-    struct lift_size_value *sizes = NULL;
-    int n = lift_parse_sizes(c->sizes, &sizes, f->arena, f->diag);
-    bool bound = p && n >= 0 && lift_bind(p, sizes, (unsigned)n, f->arena, f->diag);
-    f->bb = bound ? bb_lower(p, options, f->arena, f->diag) : NULL;
-    if (f->bb) f->data = bb_instance(f->bb, &gpu_space_device);
-    if (f->data) f->space = space_instantiate(&space_def_gpu, f->data, f->diag);
-    if (!f->space) diag_print(f->diag, stderr);
-    cr_assert_not_null(f->space, "%s has no space", c->kernel);
-}
-
-static void gpu_space_close(struct gpu_space_fixture *f)
-{
-    space_free(f->space);
-    space_data_free(f->data);
-    free(f->text);
-    diag_free(f->diag);
-    arena_free(f->arena);
-}
-
-static struct space_state *gpu_space_root(const struct gpu_space_fixture *f)
-{
-    struct space_failure why = {0};
-    struct space_state *st = space_root(f->space, &why);
-    cr_assert_not_null(st, "empty space: %s:%u: %s", why.file, why.line, why.text);
-    return st;
-}
-
-/* Tries the values of a slot in random order. */
-static bool gpu_space_decide(struct space_state *st, uint32_t slot, struct pcg32 *rng,
-                             struct space_failure *why)
-{
-    uint32_t *values = malloc(sizeof *values * space_universe(space_of(st), slot));
-    uint32_t n = space_values(st, slot, values);
-    bool done = false;
-    while (n > 0 && !done) {
-        uint32_t i = pcg32_below(rng, n);
-        space_mark mark = space_snapshot(st);
-        done = space_apply(st, (struct space_action){slot, values[i]}, why);
-        if (!done) {
-            space_rollback(st, mark);
-            values[i] = values[--n];
-        }
-    }
-    free(values);
-    return done;
-}
-
-static bool gpu_space_descend(struct space_state *st, struct pcg32 *rng)
-{
-    struct space_failure why = {0};
-    uint32_t slot;
-    while ((slot = space_next_choice(st, NULL, 0)) != UINT32_MAX)
-        if (!gpu_space_decide(st, slot, rng, &why)) return false;
-    return true;
-}
 
 /* ---- what a candidate promises ---- */
 
@@ -197,17 +108,17 @@ static void gpu_space_check_leaf(const struct backbone *bb, const struct space_s
     gpu_space_check_values(bb, c);
 }
 
-static void gpu_space_random_leaves(const struct gpu_space_case *c, const struct bb_options *options)
+static void gpu_space_random_leaves(const struct kernel_case *c, const struct bb_options *options)
 {
     enum { DESCENTS = 20 };
-    struct gpu_space_fixture f;
-    gpu_space_open(&f, c, options);
-    struct space_state *st = gpu_space_root(&f);
+    struct kernel_fixture f;
+    kernel_open(&f, c, &kernel_device, options);
+    struct space_state *st = kernel_root(f.space);
     struct pcg32 rng = pcg32_seed(7, 1);
     int leaves = 0;
     for (int i = 0; i < DESCENTS; i++) {
         space_mark mark = space_snapshot(st);
-        if (gpu_space_descend(st, &rng)) {
+        if (kernel_descend(st, &rng)) {
             leaves++;
             gpu_space_check_leaf(f.bb, st, f.arena);
         }
@@ -215,7 +126,7 @@ static void gpu_space_random_leaves(const struct gpu_space_case *c, const struct
     }
     cr_assert_geq(leaves, DESCENTS / 2, "%s: %d leaves of %d descents", c->kernel, leaves, DESCENTS);
     space_state_free(st);
-    gpu_space_close(&f);
+    kernel_close(&f);
 }
 
 Test(gpu_space, random_leaves_without_copies)
@@ -247,9 +158,9 @@ static void gpu_space_restrict(void *ctx, uint32_t slot, const uint64_t *allowed
 Test(gpu_space, naive_pins_lead_to_a_leaf)
 {
     for (int i = 0; i < GPU_SPACE_CASES; i++) {
-        struct gpu_space_fixture f;
-        gpu_space_open(&f, &gpu_space_cases[i], NULL);
-        struct space_state *st = gpu_space_root(&f);
+        struct kernel_fixture f;
+        kernel_open(&f, &gpu_space_cases[i], &kernel_device, NULL);
+        struct space_state *st = kernel_root(f.space);
         const char *const *pins;
         unsigned n = bb_naive_pins(f.bb, f.arena, &pins);
         for (unsigned j = 0; j < n; j++) {
@@ -257,17 +168,36 @@ Test(gpu_space, naive_pins_lead_to_a_leaf)
             cr_assert(space_parse_pin(f.space, pins[j], f.diag, gpu_space_restrict, &p), "%s", pins[j]);
         }
         struct pcg32 rng = pcg32_seed(1, 1);
-        cr_assert(gpu_space_descend(st, &rng));
+        cr_assert(kernel_descend(st, &rng));
         gpu_space_check_leaf(f.bb, st, f.arena);
         space_state_free(st);
-        gpu_space_close(&f);
+        kernel_close(&f);
     }
+}
+
+/* A pin on what is not there yet holds once a later pin makes it. */
+Test(gpu_space, pins_hold_in_any_order)
+{
+    static const char *const pins[] = {"mem_space(A.tile)=GLOBAL", "staged(A)=YES",
+                                       "mem_space(A.tile)=GLOBAL"};
+    struct kernel_fixture f;
+    kernel_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, &kernel_device, NULL);
+    struct space_state *before = space_pinned_root(f.space, pins, 2, f.diag);
+    struct space_state *after = space_pinned_root(f.space, pins + 1, 2, f.diag);
+    struct space_state *staged = space_pinned_root(f.space, pins + 1, 1, f.diag);
+    cr_assert(before && after && staged);
+    cr_assert_eq(space_state_hash(before), space_state_hash(after));
+    cr_assert_neq(space_state_hash(staged), space_state_hash(after), "the pin decides nothing");
+    space_state_free(before);
+    space_state_free(after);
+    space_state_free(staged);
+    kernel_close(&f);
 }
 
 Test(gpu_space, an_instance_read_from_text_is_the_same_space)
 {
-    struct gpu_space_fixture f;
-    gpu_space_open(&f, &gpu_space_cases[2], NULL);
+    struct kernel_fixture f;
+    kernel_open(&f, &gpu_space_cases[2], &kernel_device, NULL);
     char *json = space_data_to_json(f.data, &space_def_gpu);
     struct space_data *data = space_data_from_json("instance.json", json, &space_def_gpu, f.diag);
     cr_assert_not_null(data);
@@ -275,7 +205,7 @@ Test(gpu_space, an_instance_read_from_text_is_the_same_space)
     cr_assert_not_null(space);
     cr_assert_eq(space_fingerprint(space), space_fingerprint(f.space));
     struct space_failure why;
-    struct space_state *one = space_root(space, &why), *other = gpu_space_root(&f);
+    struct space_state *one = space_root(space, &why), *other = kernel_root(f.space);
     cr_assert_not_null(one);
     cr_assert_eq(space_state_hash(one), space_state_hash(other));
     space_state_free(one);
@@ -283,7 +213,7 @@ Test(gpu_space, an_instance_read_from_text_is_the_same_space)
     space_free(space);
     space_data_free(data);
     free(json);
-    gpu_space_close(&f);
+    kernel_close(&f);
 }
 
 /* The shape of an expert's matrix product: blocks, threads and registers over m and n, both inputs staged for
@@ -310,11 +240,11 @@ static const char *const gpu_space_tiled_matmul[] = {
 
 Test(gpu_space, a_tiled_product_with_staged_inputs_is_a_point)
 {
-    const struct gpu_space_case c = {"matmul", "M=8,N=8,K=16"};
+    const struct kernel_case c = {"matmul", "M=8,N=8,K=16"};
     const struct bb_options options = {.parallel_levels = 3, .reduction_levels = 2};
-    struct gpu_space_fixture f;
-    gpu_space_open(&f, &c, &options);
-    struct space_state *st = gpu_space_root(&f);
+    struct kernel_fixture f;
+    kernel_open(&f, &c, &kernel_device, &options);
+    struct space_state *st = kernel_root(f.space);
     for (size_t i = 0; i < sizeof gpu_space_tiled_matmul / sizeof gpu_space_tiled_matmul[0]; i++) {
         struct gpu_space_pin p = {st, gpu_space_tiled_matmul[i]};
         bool parsed = space_parse_pin(f.space, p.text, f.diag, gpu_space_restrict, &p);
@@ -322,10 +252,10 @@ Test(gpu_space, a_tiled_product_with_staged_inputs_is_a_point)
         cr_assert(parsed, "%s", p.text);
     }
     struct pcg32 rng = pcg32_seed(1, 1);
-    cr_assert(gpu_space_descend(st, &rng));
+    cr_assert(kernel_descend(st, &rng));
     gpu_space_check_leaf(f.bb, st, f.arena);
     space_state_free(st);
-    gpu_space_close(&f);
+    kernel_close(&f);
 }
 
 /* Both thread tiles on one axis: the load of B, which has no m, is in the run too. */
@@ -340,17 +270,17 @@ static const char *const gpu_space_run[] = {
 
 Test(gpu_space, a_run_is_one_nest_of_every_instruction_in_it)
 {
-    const struct gpu_space_case c = {"matmul", "M=4,N=4,K=4"};
+    const struct kernel_case c = {"matmul", "M=4,N=4,K=4"};
     const struct bb_options options = {.parallel_levels = 2, .reduction_levels = 1};
-    struct gpu_space_fixture f;
-    gpu_space_open(&f, &c, &options);
-    struct space_state *st = gpu_space_root(&f);
+    struct kernel_fixture f;
+    kernel_open(&f, &c, &kernel_device, &options);
+    struct space_state *st = kernel_root(f.space);
     for (size_t i = 0; i < sizeof gpu_space_run / sizeof gpu_space_run[0]; i++) {
         struct gpu_space_pin p = {st, gpu_space_run[i]};
         cr_assert(space_parse_pin(f.space, p.text, f.diag, gpu_space_restrict, &p), "%s", p.text);
     }
     struct pcg32 rng = pcg32_seed(3, 1);
-    cr_assert(gpu_space_descend(st, &rng));
+    cr_assert(kernel_descend(st, &rng));
     struct bb_candidate *k = bb_candidate_new(f.bb, f.arena);
     const char *why = NULL;
     cr_assert(bb_decode(f.bb, st, k, &why), "%s", why);
@@ -363,33 +293,33 @@ Test(gpu_space, a_run_is_one_nest_of_every_instruction_in_it)
         cr_assert_eq(around[0] > 0, around[1] > 0, "%s is in a part of the run", f.bb->insts[i].name);
     }
     space_state_free(st);
-    gpu_space_close(&f);
+    kernel_close(&f);
 }
 
 /* At the sizes that are measured, where sizes, kinds and seats have most ways to contradict each other. */
-static void gpu_space_dead_ends(const struct gpu_space_case *c, unsigned statements)
+static void gpu_space_dead_ends(const struct kernel_case *c, unsigned statements)
 {
     enum { DESCENTS = 25 };
-    struct gpu_space_fixture f;
-    gpu_space_open(&f, c, NULL);
+    struct kernel_fixture f;
+    kernel_open(&f, c, &kernel_device, NULL);
     cr_assert_eq(bb_statement_count(f.bb), statements, "%s: %u statements", c->kernel,
                  bb_statement_count(f.bb));
-    struct space_state *st = gpu_space_root(&f);
+    struct space_state *st = kernel_root(f.space);
     struct pcg32 rng = pcg32_seed(11, 3);
     int leaves = 0;
     for (int i = 0; i < DESCENTS; i++) {
         space_mark mark = space_snapshot(st);
-        leaves += gpu_space_descend(st, &rng);
+        leaves += kernel_descend(st, &rng);
         space_rollback(st, mark);
     }
     cr_assert_geq(leaves, DESCENTS - 1, "%s: %d leaves of %d descents", c->kernel, leaves, DESCENTS);
     space_state_free(st);
-    gpu_space_close(&f);
+    kernel_close(&f);
 }
 
 Test(gpu_space, few_dead_ends_at_full_size)
 {
-    gpu_space_dead_ends(&(struct gpu_space_case){"matmul", "M=1024,N=1024,K=1024"}, 78);
-    gpu_space_dead_ends(&(struct gpu_space_case){"matmul", "M=768,N=1000,K=96"}, 78);
-    gpu_space_dead_ends(&(struct gpu_space_case){"gemv", "M=4096,N=4096"}, 54);
+    gpu_space_dead_ends(&(struct kernel_case){"matmul", "M=1024,N=1024,K=1024"}, 78);
+    gpu_space_dead_ends(&(struct kernel_case){"matmul", "M=768,N=1000,K=96"}, 78);
+    gpu_space_dead_ends(&(struct kernel_case){"gemv", "M=4096,N=4096"}, 54);
 }

@@ -53,8 +53,8 @@ static const struct bb_device sampling_device = {.max_work_group = 16,
 /* A vector of 4 and an inner group axis are rare in uniform descents. */
 Test(sampling, rare_values_of_the_gpu_space, .timeout = 120)
 {
-    struct problem *p = e2e_problem(&(struct e2e_case){"transpose", "M=8,N=8"}, &sampling_device, NULL);
-    struct space_state *root = e2e_root(p);
+    struct problem *p = e2e_problem(&(struct kernel_case){"transpose", "M=8,N=8"}, &sampling_device, NULL);
+    struct space_state *root = kernel_root(p->space);
     uint64_t hashes[2];
     for (int run = 0; run < 2; run++) {
         struct sampling *s = sampling_new(root, SAMPLING_LEAST, 7);

@@ -9,16 +9,15 @@
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
 
-struct problem *e2e_problem(const struct e2e_case *c, const struct bb_device *limits,
+struct problem *e2e_problem(const struct kernel_case *c, const struct bb_device *limits,
                             const struct bb_options *options)
 {
     struct diag *d = diag_new();
-    char path[128];
-    snprintf(path, sizeof path, "experiments/kernels/%s.lift", c->kernel);
     size_t length;
-    char *text = source_read_file(path, 1 << 20, &length, d);
-    struct problem *p = text ? problem_new(path, text, c->sizes, limits, options, d) : NULL;
-    if (!p) diag_print(d, stderr);
+    char path[64], *text = kernel_read(c->kernel, &length);
+    snprintf(path, sizeof path, "%s.lift", c->kernel);
+    struct problem *p = problem_new(path, text, c->sizes, limits, options, d);
+    diag_print(d, stderr);
     cr_assert_not_null(p, "%s does not open", path);
     free(text);
     diag_free(d);
@@ -54,14 +53,6 @@ void e2e_close(struct e2e_fixture *f)
     free(f->inputs);
     free(f->reference);
     problem_free(f->problem);
-}
-
-struct space_state *e2e_root(const struct problem *p)
-{
-    struct space_failure why = {0};
-    struct space_state *st = space_root(p->space, &why);
-    cr_assert_not_null(st, "the space is empty: %s:%u: %s", why.file, why.line, why.text);
-    return st;
 }
 
 static void run_program(struct e2e_fixture *f, const struct cg_program *program, const char *what)

@@ -4,10 +4,7 @@
 #define THRESH_TESTS_E2E_FIXTURE_H
 
 #include "agent/problem.h"
-
-struct e2e_case {
-    const char *kernel, *sizes; /* experiments/kernels/KERNEL.lift, "M=8,N=8" */
-};
+#include "tests/fixture/kernel.h"
 
 struct e2e_fixture {
     struct problem *problem;
@@ -18,7 +15,7 @@ struct e2e_fixture {
 };
 
 /* Reads and lowers the kernel; any failure fails the test. options may be NULL. */
-struct problem *e2e_problem(const struct e2e_case *c, const struct bb_device *limits,
+struct problem *e2e_problem(const struct kernel_case *c, const struct bb_device *limits,
                             const struct bb_options *options);
 /* Takes ownership of the problem. */
 void e2e_open(struct e2e_fixture *f, struct problem *p);
@@ -28,7 +25,5 @@ void e2e_close(struct e2e_fixture *f);
  * printed with a failure. If `kernel` is not NULL it gets the OpenCL text; free it with cg_kernel_free(). */
 void e2e_check(struct e2e_fixture *f, const struct space_state *leaf, const char *what,
                struct cg_kernel *kernel);
-/* The root of the problem's space. */
-struct space_state *e2e_root(const struct problem *p);
 
 #endif

@@ -15,7 +15,7 @@
 enum { MOST_TEXTS = 2000, SAMPLE = 24 };
 
 struct tiny {
-    struct e2e_case at;
+    struct kernel_case at;
     struct bb_options options;
     uint64_t leaves; /* about, for the sample */
 };
@@ -90,7 +90,7 @@ static void enumerate(const struct tiny *t)
     w.evaluator = evaluator_new(w.fixture.problem, &dev, 1, 1, d);
     cr_assert_not_null(w.evaluator, "%s", diag_count(d) ? diag_message(d, 0) : "");
     w.stride = t->leaves / (longer && longer[0] ? MOST_TEXTS : SAMPLE) + 1;
-    struct space_state *st = e2e_root(w.fixture.problem);
+    struct space_state *st = kernel_root(w.fixture.problem->space);
     visit(&w, st);
     cr_assert(w.leaves >= 1000 && w.leaves <= 100000, "%s: %lu leaves", t->at.kernel,
               (unsigned long)w.leaves);

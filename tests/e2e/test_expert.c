@@ -87,13 +87,9 @@ static void expert_close(struct expert *x)
 static struct space_state *expert_leaf(struct expert *x)
 {
     struct space_failure why = {0};
-    struct space_state *st = space_root(x->problem->space, &why);
-    cr_assert_not_null(st, "%s: %s", x->name, why.text);
-    for (unsigned i = 0; i < x->n_pins; i++) {
-        bool pinned = problem_pin(x->problem, st, x->pins[i], x->diag);
-        if (!pinned) diag_print(x->diag, stderr);
-        cr_assert(pinned, "%s: %s", x->name, x->pins[i]);
-    }
+    struct space_state *st = space_pinned_root(x->problem->space, x->pins, x->n_pins, x->diag);
+    diag_print(x->diag, stderr);
+    cr_assert_not_null(st, "%s", x->name);
     uint32_t slot;
     while ((slot = space_next_choice(st, NULL, 0)) != UINT32_MAX) {
         struct space_action first = {slot, space_first_value(st, slot)};

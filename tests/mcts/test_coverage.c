@@ -79,8 +79,8 @@ static void cover_axpy(struct coverage *c)
                                             .n_vector_widths = 1,
                                             .vector_widths = {2}};
     static const struct bb_options options = {.parallel_levels = 2, .no_staging = true};
-    struct problem *p = e2e_problem(&(struct e2e_case){"axpy", "N=4"}, &device, &options);
-    struct space_state *root = e2e_root(p);
+    struct problem *p = e2e_problem(&(struct kernel_case){"axpy", "N=4"}, &device, &options);
+    struct space_state *root = kernel_root(p->space);
     cover(c, "axpy", root);
     space_state_free(root);
     problem_free(p);

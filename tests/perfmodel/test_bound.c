@@ -11,7 +11,7 @@
 
 #define BOUND_POCL "perfmodel/devices/pthread-skylake-avx512-amd-epyc.json"
 
-static const struct bound_case bound_cases[] = {
+static const struct kernel_case bound_cases[] = {
     {"axpy", "N=4096"},
     {"gemv", "M=96,N=64"},
     {"gesummv", "M=64,N=64"},
@@ -27,7 +27,7 @@ enum { BOUND_CASES = sizeof bound_cases / sizeof bound_cases[0] };
 static void bound_descend(struct bound_fixture *f, uint64_t seed)
 {
     struct pcg32 rng = pcg32_seed(seed, 0);
-    struct space_state *st = bound_root(f);
+    struct space_state *st = kernel_root(f->kernel.space);
     double last = 0;
     do {
         struct perfmodel_reason reason;
@@ -37,8 +37,8 @@ static void bound_descend(struct bound_fixture *f, uint64_t seed)
         cr_assert(reason.ns == ns);
         cr_assert(ns > 0 && isfinite(ns));
         last = ns;
-    } while (bound_step(st, &rng));
-    struct perfmodel *fresh = perfmodel_new(f->bb, f->space, &f->dev);
+    } while (kernel_step(st, &rng));
+    struct perfmodel *fresh = perfmodel_new(f->kernel.bb, f->kernel.space, &f->dev);
     cr_assert(perfmodel_bound(fresh, st, NULL) == last);
     perfmodel_free(fresh);
     space_state_free(st);
@@ -83,9 +83,10 @@ static void bound_restrict(void *ctx, uint32_t slot, const uint64_t *allowed, un
 static double bound_pinned(struct bound_fixture *f, const char *const *pins, unsigned n,
                            struct perfmodel_reason *reason)
 {
-    struct bound_pin pin = {bound_root(f), true};
+    struct bound_pin pin = {kernel_root(f->kernel.space), true};
     for (unsigned i = 0; i < n; i++)
-        cr_assert(space_parse_pin(f->space, pins[i], f->diag, bound_restrict, &pin), "%s", pins[i]);
+        cr_assert(space_parse_pin(f->kernel.space, pins[i], f->kernel.diag, bound_restrict, &pin), "%s",
+                  pins[i]);
     cr_assert(pin.ok, "the pins contradict each other");
     double ns = perfmodel_bound(f->model, pin.state, reason);
     space_state_free(pin.state);
@@ -102,7 +103,7 @@ Test(bound, one_work_item_pays_for_everything)
 
     struct bound_fixture f;
     struct perfmodel_reason reason;
-    bound_open(&f, &(struct bound_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
+    bound_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
     double ns = bound_pinned(&f, bound_sequential, 4, &reason), operations = 64.0 * 64 * 64;
     cr_assert_geq(ns, 0.999 * operations / f.dev.value[PERFMODEL_ITEM_FP32]);
     for (unsigned l = 0; l < reason.n_logicals; l++)
@@ -118,7 +119,7 @@ Test(bound, extents_with_odd_factors_are_exact)
                                        "size(m.3)=1",   "dim_kind(*.m.0)=BLOCK", "dim_kind(*.m.1)=THREAD"};
     struct bound_fixture f;
     struct perfmodel_reason reason;
-    bound_open(&f, &(struct bound_case){"matmul", "M=36,N=36,K=36"}, BOUND_H200);
+    bound_open(&f, &(struct kernel_case){"matmul", "M=36,N=36,K=36"}, BOUND_H200);
     bound_pinned(&f, pins, 6, &reason);
     cr_assert(reason.split[0].groups == 4 ? reason.split[0].items == 9 : reason.split[0].items == 6);
     cr_assert_eq(reason.split[0].groups * reason.split[0].items, 36);
@@ -131,8 +132,8 @@ Test(bound, memory_traffic_is_compulsory)
 {
     struct bound_fixture f;
     struct perfmodel_reason reason;
-    bound_open(&f, &(struct bound_case){"axpy", "N=67108864"}, BOUND_H200);
-    struct space_state *root = bound_root(&f);
+    bound_open(&f, &(struct kernel_case){"axpy", "N=67108864"}, BOUND_H200);
+    struct space_state *root = kernel_root(f.kernel.space);
     double ns = perfmodel_bound(f.model, root, &reason), bytes = 3.0 * 4 * 67108864;
     double least = (bytes - f.dev.value[PERFMODEL_CACHE_BYTES]) / f.dev.value[PERFMODEL_DRAM] +
                    f.dev.value[PERFMODEL_LAUNCH];
@@ -147,8 +148,8 @@ Test(bound, unknown_device_has_none_and_says_so)
     struct bound_fixture f;
     struct strbuf gaps = {0}, text = {0};
     struct perfmodel_reason reason;
-    bound_open(&f, &(struct bound_case){"matmul", "M=8,N=8,K=8"}, NULL);
-    struct space_state *root = bound_root(&f);
+    bound_open(&f, &(struct kernel_case){"matmul", "M=8,N=8,K=8"}, NULL);
+    struct space_state *root = kernel_root(f.kernel.space);
     cr_assert_eq(perfmodel_bound(f.model, root, &reason), 0);
     perfmodel_gaps(f.model, &gaps);
     cr_assert(strstr(gaps.text, "no description"));
@@ -166,7 +167,7 @@ Test(bound, explanation_names_resource_and_mapping)
     struct bound_fixture f;
     struct perfmodel_reason reason;
     struct strbuf text = {0};
-    bound_open(&f, &(struct bound_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
+    bound_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
     bound_pinned(&f, bound_sequential, 4, &reason);
     perfmodel_explain(f.model, &reason, &text);
     cr_assert(strstr(text.text, "one work-item"), "%s", text.text);
@@ -182,7 +183,7 @@ Test(bound, violation_corrects_the_figure)
 {
     struct bound_fixture f;
     struct perfmodel_reason reason;
-    bound_open(&f, &(struct bound_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
+    bound_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
     double ns = bound_pinned(&f, bound_sequential, 4, &reason), measured = 0.5 * ns;
     struct perfmodel_device corrected = f.dev;
     perfmodel_violated(&corrected, &reason, measured);
@@ -191,7 +192,7 @@ Test(bound, violation_corrects_the_figure)
     cr_assert_float_eq(corrected.value[figure], 1.05 * reason.amount / (measured - reason.launch_ns),
                        1e-3 * f.dev.value[figure]);
     perfmodel_free(f.model);
-    f.model = perfmodel_new(f.bb, f.space, &corrected);
+    f.model = perfmodel_new(f.kernel.bb, f.kernel.space, &corrected);
     cr_assert_lt(bound_pinned(&f, bound_sequential, 4, &reason), ns);
     bound_close(&f);
 }
@@ -202,10 +203,10 @@ Test(bound, correction_brings_the_bound_down_to_the_measurement)
 {
     struct bound_fixture f;
     struct perfmodel_reason reason;
-    bound_open(&f, &(struct bound_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
-    struct space_state *st = bound_root(&f);
+    bound_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
+    struct space_state *st = kernel_root(f.kernel.space);
     struct pcg32 rng = pcg32_seed(5, 0);
-    while (bound_step(st, &rng))
+    while (kernel_step(st, &rng))
         continue;
     double ns = perfmodel_bound(f.model, st, NULL), measured = 0.1 * ns;
     cr_assert(perfmodel_correct(f.model, st, ns));
@@ -213,7 +214,7 @@ Test(bound, correction_brings_the_bound_down_to_the_measurement)
     cr_assert(perfmodel_correct(f.model, st, measured));
     double after = perfmodel_bound(f.model, st, &reason);
     cr_assert_leq(after, 1.00001 * measured);
-    struct perfmodel *again = perfmodel_new(f.bb, f.space, perfmodel_described(f.model));
+    struct perfmodel *again = perfmodel_new(f.kernel.bb, f.kernel.space, perfmodel_described(f.model));
     cr_assert_eq(perfmodel_bound(again, st, NULL), after);
     perfmodel_free(again);
     space_state_free(st);
@@ -246,20 +247,20 @@ static struct perfmodel_split bound_split_of(const struct backbone *bb, const st
 Test(bound, leaf_has_the_mapping_of_its_tables)
 {
     struct bound_fixture f;
-    bound_open(&f, &(struct bound_case){"matmul", "M=36,N=16,K=24"}, BOUND_H200);
+    bound_open(&f, &(struct kernel_case){"matmul", "M=36,N=16,K=24"}, BOUND_H200);
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct pcg32 rng = pcg32_seed(seed, 0);
-        struct space_state *st = bound_root(&f);
+        struct space_state *st = kernel_root(f.kernel.space);
         struct perfmodel_reason reason;
         const char *why;
-        while (bound_step(st, &rng))
+        while (kernel_step(st, &rng))
             continue;
-        struct bb_candidate *c = bb_candidate_new(f.bb, f.arena);
-        cr_assert(bb_decode(f.bb, st, c, &why), "%s", why);
+        struct bb_candidate *c = bb_candidate_new(f.kernel.bb, f.kernel.arena);
+        cr_assert(bb_decode(f.kernel.bb, st, c, &why), "%s", why);
         perfmodel_bound(f.model, st, &reason);
         cr_assert_eq(reason.n_logicals, 3);
         for (uint32_t l = 0; l < reason.n_logicals; l++) {
-            struct perfmodel_split own = bound_split_of(f.bb, c, l), got = reason.split[l];
+            struct perfmodel_split own = bound_split_of(f.kernel.bb, c, l), got = reason.split[l];
             cr_assert_eq(own.groups * own.items, got.groups * got.items, "seed %llu",
                          (unsigned long long)seed);
             cr_assert_eq(own.steps, got.steps);

@@ -94,6 +94,16 @@ static const char BRUTE_RELATION[] =
     "counter left = sum of 1 over s in S where side(s) is LEFT\n"
     "require left <= k\n";
 
+static const char BRUTE_PAIRS[] =
+    "space pairs set S set O : S set T : S disjoint O property latent(O): T property rule(S, S): int\n"
+    "choice kind(s: S): { A, B, C }\n"
+    "choice pick(o: O): { NO, YES }\n"
+    "choice link(a: T, b: T): { NONE, TO, FROM } antisymmetric TO ~ FROM\n"
+    "trigger forall o in O: when pick(o) is YES activate latent(o)\n"
+    "require forall a, b in S: rule(a, b) >= 1 && kind(a) is not B -> kind(b) is not A\n"
+    "require forall a, b in T: rule(a, b) >= 2 && kind(a) is not A -> link(a, b) is TO\n"
+    "require forall a, b in T: rule(a, b) == 3 && kind(b) is B -> link(a, b) is not TO\n";
+
 static void brute_fill_arithmetic(struct brute *b)
 {
     brute_objects(b, "A", 3);
@@ -170,6 +180,20 @@ static void brute_fill_relation(struct brute *b)
     space_data_parameter(b->data, "k", pcg32_below(&b->rng, 4));
 }
 
+static void brute_fill_pairs(struct brute *b)
+{
+    brute_objects(b, "S", 4);
+    for (uint32_t o = 0; o < 2; o++) {
+        space_data_member(b->data, "O", o);
+        space_data_member(b->data, "T", 2 + o);
+        space_data_int(b->data, "latent", &o, 1, 2 + (int64_t)o);
+    }
+    for (uint32_t i = 0; i < 12; i++) {
+        uint32_t pair[2] = {i / 3, (i / 3 + 1 + i % 3) % 4};
+        space_data_int(b->data, "rule", pair, 2, pcg32_below(&b->rng, 4));
+    }
+}
+
 static void brute_has_relation(const struct space *s)
 {
     cr_assert_eq(s->n_squares, 1);
@@ -199,6 +223,12 @@ Test(space_brute_force, quotients)
 Test(space_brute_force, recursive_definitions)
 {
     brute_run(BRUTE_RECURSION, brute_fill_recursion, 60, NULL);
+}
+
+/* A choice of two latent objects may lose its last value before either of them is live. */
+Test(space_brute_force, pairs_of_latent_objects)
+{
+    brute_run(BRUTE_PAIRS, brute_fill_pairs, 100, NULL);
 }
 
 Test(space_brute_force, relations)

@@ -217,3 +217,22 @@ Test(space_justify, an_object_that_died_of_a_choice)
 {
     justify_death(0);
 }
+
+/* x keeps some values, and nobody is told. */
+static void justify_silence(uint64_t x)
+{
+    struct justify_case c = justify_make(justify_sums, 0);
+    justify_keep(&c, justify_slot(&c, "x", 0, 0), x);
+    justify_fixpoint(c.st);
+    justify_close(&c);
+}
+
+Test(space_justify, a_change_that_leaves_the_others_alone)
+{
+    justify_silence(0x1f);
+}
+
+Test(space_justify, a_change_that_nobody_was_told_of, .signal = SIGABRT)
+{
+    justify_silence(0x20);
+}
