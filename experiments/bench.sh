@@ -56,7 +56,7 @@ build_peers() {
 measure() { # NAME -> ns of one launch or call
     case $1 in
     openblas | clblast) "$out/$1" "$size" "$size" "$size" "$DEVICE" ;;
-    naive) "$thresh" replay "$out/tag-${seeds%% *}.db" --number 0 --json >"$out/replay.json" && key "$out/replay.json" median_ns ;;
+    naive) "$thresh" replay "$out/${heuristics%% *}-${seeds%% *}.db" --number 0 --json >"$out/replay.json" && key "$out/replay.json" median_ns ;;
     *) "$thresh" replay "$out/$1/best.json" --json >"$out/replay.json" && key "$out/replay.json" median_ns ;;
     esac
 }
