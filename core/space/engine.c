@@ -166,10 +166,14 @@ static inline bool concerns(const struct watch_group *g, uint64_t lost, uint64_t
     return true;
 }
 
+static inline bool has_cells(const struct space *s, uint32_t slot)
+{
+    return s->slot_cells[slot].n_leaves + s->slot_cells[slot].n_woken > 0;
+}
+
 static inline void notify_cells(struct space_state *st, uint32_t slot)
 {
-    const struct slot_cells *cells = &st->space->slot_cells[slot];
-    if (cells->n_leaves + cells->n_woken) queue_add(&st->changed, slot);
+    if (has_cells(st->space, slot)) queue_add(&st->changed, slot);
 }
 
 /* Queues what the change may concern. Guards after the second are left to the propagators. */
@@ -188,9 +192,7 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
 void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
-    const struct slot_cells *cells = &s->slot_cells[slot];
-    bool watched =
-        s->group_of_slot[slot] < s->group_of_slot[slot + 1] || cells->n_leaves + cells->n_woken > 0;
+    bool watched = s->group_of_slot[slot] < s->group_of_slot[slot + 1] || has_cells(s, slot);
     if (watched) notify(st, slot, lost, now);
     queue_add(&st->pairs, slot);
 }

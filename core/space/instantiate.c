@@ -241,29 +241,25 @@ static void make_liveness(struct space *s)
     }
 }
 
-static bool is_shared(const struct slot_info *info, uint32_t liveness)
+static bool is_shared(const struct slot_info *info)
 {
-    bool own = false;
-    for (unsigned k = 0; k < info->n_live; k++)
-        own = own || info->live[k] == liveness;
-    return own && info->n_live > 1 && info->square < 0;
+    return info->n_live > 1 && info->square < 0;
 }
 
 /* Lists, by latent object, the choices that it shares with others. */
 static void find_shared(struct space *s)
 {
-    uint32_t n = 0;
+    uint32_t *end = s->first_shared = ARENA_ARRAY(s->arena, uint32_t, s->n_latent + 2), n = 0;
     for (uint32_t i = 0; i < s->n_slots; i++)
-        n += s->slots[i].n_live;
-    s->first_shared = ARENA_ARRAY(s->arena, uint32_t, s->n_latent + 1);
+        for (unsigned k = 0; is_shared(&s->slots[i]) && k < s->slots[i].n_live; k++, n++)
+            end[s->slots[i].live[k] - s->n_slots + 2]++;
+    for (uint32_t latent = 0; latent < s->n_latent; latent++)
+        end[latent + 2] += end[latent + 1];
+    end++; /* end[latent] is now where its list starts, and moves to where it ends */
     s->shared_slots = ARENA_ARRAY(s->arena, uint32_t, n + 1);
-    n = 0;
-    for (uint32_t latent = 0; latent < s->n_latent; latent++) {
-        s->first_shared[latent] = n;
-        for (uint32_t i = 0; i < s->n_slots; i++)
-            if (is_shared(&s->slots[i], s->n_slots + latent)) s->shared_slots[n++] = i;
-    }
-    s->first_shared[s->n_latent] = n;
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        for (unsigned k = 0; is_shared(&s->slots[i]) && k < s->slots[i].n_live; k++)
+            s->shared_slots[end[s->slots[i].live[k] - s->n_slots]++] = i;
 }
 
 /* ---- layout ---- */

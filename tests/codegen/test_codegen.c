@@ -131,39 +131,41 @@ static const char *barrier_text(const char *text, unsigned n)
     return at;
 }
 
-/* The text has three barriers, of which the n-th is between the two pieces; and its results are right. */
-static void agree_with_barrier(const struct backbone *bb, const struct bb_candidate *c, struct arena *a,
-                               const double *expected, unsigned n, const char *before, const char *after)
+/* A product of m x n x k with these decisions: the text has three barriers, of which number `barrier_at` is
+ * between the two pieces; and its results are right. */
+static void agree_with_barrier(const int64_t *mnk, const char *sizes, const char *tree, unsigned barrier_at,
+                               const char *before, const char *after)
 {
+    struct arena *a = arena_new();
+    struct backbone *bb = cgt_matmul(a, mnk[0], mnk[1], mnk[2]);
+    struct bb_candidate *c = cgt_candidate(bb, a, sizes, tree);
+    const double *expected = matmul_expected(cg_inputs(bb, a), mnk[0], mnk[1], mnk[2], a);
     struct cg_kernel k;
     cg_emit(built(bb, c, a), &k);
     cr_assert_eq(k.barriers, 3, "%s", k.source);
-    const char *barrier = barrier_text(k.source, n), *from = strstr(k.source, before),
+    const char *barrier = barrier_text(k.source, barrier_at), *from = strstr(k.source, before),
                *to = strstr(k.source, after);
     cr_assert(from && from < barrier && to && barrier < to, "%s", k.source);
     cg_kernel_free(&k);
     agree(bb, c, expected, cg_inputs(bb, a), a);
+    arena_free(a);
 }
 
 /* Two of four work-items add and store: under a predicate at the end of the loop, and again after it. Without
  * a barrier between the two, nothing is stored. */
 Test(codegen, predicates_on_both_sides_of_the_end_of_a_loop)
 {
-    struct arena *a = arena_new();
-    struct backbone *bb = cgt_matmul(a, 2, 2, 8);
-    struct bb_candidate *c =
-        cgt_candidate(bb, a, "m.0=2 n.0=2 k.0=2 k.1=4 A.c.m.0=2 A.c.k.0=4 B.c.k.0=4 B.c.n.0=2",
-                      "thread0 init.n.0 { unroll init.m.0 { init } }"
-                      " loop mad.k.0 A.load.k.0 B.load.k.0 {"
-                      "   thread0 B.cl.k.0 B.cs.k.0 { unroll B.cl.n.0 B.cs.n.0 { B.cl B.cs } }"
-                      "   thread0 B.load.n.0 { unroll B.load.k.1 { B.load } }"
-                      "   thread0 A.cl.k.0 A.cs.k.0 { unroll A.cl.m.0 A.cs.m.0 { A.cl A.cs } }"
-                      "   unroll A.load.k.1 { unroll A.load.m.0 { A.load } }"
-                      "   thread0 mad.n.0 { unroll mad.k.1 { unroll mad.m.0 { mad } } } }"
-                      " thread0 store.n.0 { unroll store.m.0 { store } }");
-    const double *expected = matmul_expected(cg_inputs(bb, a), 2, 2, 8, a);
-    agree_with_barrier(bb, c, a, expected, 2, "mad_1 = fma(", "/* store.n.0 */");
-    arena_free(a);
+    agree_with_barrier((int64_t[]){2, 2, 8},
+                       "m.0=2 n.0=2 k.0=2 k.1=4 A.c.m.0=2 A.c.k.0=4 B.c.k.0=4 B.c.n.0=2",
+                       "thread0 init.n.0 { unroll init.m.0 { init } }"
+                       " loop mad.k.0 A.load.k.0 B.load.k.0 {"
+                       "   thread0 B.cl.k.0 B.cs.k.0 { unroll B.cl.n.0 B.cs.n.0 { B.cl B.cs } }"
+                       "   thread0 B.load.n.0 { unroll B.load.k.1 { B.load } }"
+                       "   thread0 A.cl.k.0 A.cs.k.0 { unroll A.cl.m.0 A.cs.m.0 { A.cl A.cs } }"
+                       "   unroll A.load.k.1 { unroll A.load.m.0 { A.load } }"
+                       "   thread0 mad.n.0 { unroll mad.k.1 { unroll mad.m.0 { mad } } } }"
+                       " thread0 store.n.0 { unroll store.m.0 { store } }",
+                       2, "mad_1 = fma(", "/* store.n.0 */");
 }
 
 /* Two regions are staged in a loop that begins with the copy of A, itself a loop, the same each time. The
@@ -171,20 +173,15 @@ Test(codegen, predicates_on_both_sides_of_the_end_of_a_loop)
  * assertion. */
 Test(codegen, two_regions_of_a_loop_that_begins_with_an_invariant_one)
 {
-    struct arena *a = arena_new();
-    struct backbone *bb = cgt_matmul(a, 16, 2, 2);
-    struct bb_candidate *c =
-        cgt_candidate(bb, a, "m.0=8 m.1=2 n.0=2 k.0=2 A.c.m.0=16 A.c.k.0=2 B.c.k.0=2",
-                      "loop init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
-                      " loop A.cl.m.0 A.cs.m.0 { thread0 A.cl.k.0 A.cs.k.0 { A.cl A.cs } }"
-                      " thread0 init.m.1 { unroll init.m.0 { init } }"
-                      " thread0 A.load.m.1 { unroll A.load.m.0 { unroll A.load.k.0 { A.load } } }"
-                      " thread0 B.cl.k.0 B.cs.k.0 { B.cl B.cs }"
-                      " thread0 mad.m.1 { unroll mad.k.0 B.load.k.0 { B.load unroll mad.m.0 { mad } } }"
-                      " thread0 store.m.1 { unroll store.m.0 { store } } }");
-    const double *expected = matmul_expected(cg_inputs(bb, a), 16, 2, 2, a);
-    agree_with_barrier(bb, c, a, expected, 0, "for (int n0", "for (int A_c_m0");
-    arena_free(a);
+    agree_with_barrier((int64_t[]){16, 2, 2}, "m.0=8 m.1=2 n.0=2 k.0=2 A.c.m.0=16 A.c.k.0=2 B.c.k.0=2",
+                       "loop init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
+                       " loop A.cl.m.0 A.cs.m.0 { thread0 A.cl.k.0 A.cs.k.0 { A.cl A.cs } }"
+                       " thread0 init.m.1 { unroll init.m.0 { init } }"
+                       " thread0 A.load.m.1 { unroll A.load.m.0 { unroll A.load.k.0 { A.load } } }"
+                       " thread0 B.cl.k.0 B.cs.k.0 { B.cl B.cs }"
+                       " thread0 mad.m.1 { unroll mad.k.0 B.load.k.0 { B.load unroll mad.m.0 { mad } } }"
+                       " thread0 store.m.1 { unroll store.m.0 { store } } }",
+                       0, "for (int n0", "for (int A_c_m0");
 }
 
 /* Expert point (a) at small size: fused runs, both inputs staged, A transposed, vectors, unrolled halves. */
