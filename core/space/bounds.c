@@ -87,18 +87,23 @@ static bool exclude(struct work *w, uint32_t node, int64_t hole)
     return narrow(w, node, x.lo + (x.lo == hole), x.hi - (x.hi == hole));
 }
 
+/* A total that saturates says nothing of its side. */
 static bool backward_sum(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
 {
     int64_t sum_lo = 0, sum_hi = 0;
+    bool low = true, high = true;
     for (uint32_t k = 0; k < n; k++) {
         struct interval x = interval_of(w, kids[k]);
         sum_lo = expression_add(sum_lo, x.lo);
         sum_hi = expression_add(sum_hi, x.hi);
+        low = low && sum_lo > -SPACE_BIG && sum_lo < SPACE_BIG;
+        high = high && sum_hi > -SPACE_BIG && sum_hi < SPACE_BIG;
     }
-    if (sum_lo <= -SPACE_BIG || sum_hi >= SPACE_BIG) return true;
     for (uint32_t k = 0; k < n; k++) {
         struct interval x = interval_of(w, kids[k]);
-        if (!narrow(w, kids[k], lo - (sum_hi - x.hi), hi - (sum_lo - x.lo))) return false;
+        int64_t least = high ? lo - (sum_hi - x.hi) : INT64_MIN,
+                most = low ? hi - (sum_lo - x.lo) : INT64_MAX;
+        if (!narrow(w, kids[k], least, most)) return false;
     }
     return true;
 }
