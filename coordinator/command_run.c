@@ -17,6 +17,7 @@
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/strbuf.h"
+#include "core/base/utf8.h"
 
 enum { OUTPUT_LIMIT = 1 << 20, TURN_MS = 50, EXEC_FAILED = 127 };
 
@@ -301,6 +302,7 @@ enum command_end command_finish(struct command_process *p, struct command_result
         if (!could_not_run(p, out)) {
             end = command_is_over(p) ? COMMAND_DONE : COMMAND_INTERRUPTED;
             *out = outcome(p);
+            utf8_clean(out->message);
         }
     }
     release(p);

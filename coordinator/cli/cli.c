@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/arena.h"
+#include "core/base/utf8.h"
 #include "mcts/branch.h"
 #include "perfmodel/device.h"
 
@@ -64,6 +65,17 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return 0;
 }
 
+/* Arguments are repeated in JSON and in stores. */
+static bool arguments_are_utf8(const char *command, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (utf8_valid(argv[i], strlen(argv[i])) == strlen(argv[i])) continue;
+        fprintf(stderr, "thresh %s: argument %d is not UTF-8\n", command, i);
+        return false;
+    }
+    return true;
+}
+
 int cli_run(const struct cli_command *command, int argc, char **argv)
 {
     struct argp_option options[CLI_KEY_COUNT + 2] = {0};
@@ -76,6 +88,7 @@ int cli_run(const struct cli_command *command, int argc, char **argv)
     struct parsing p = {.command = command};
     char name[64];
     snprintf(name, sizeof name, "thresh %s", command->name);
+    if (!arguments_are_utf8(command->name, argc, argv)) return CLI_USAGE;
     argv[0] = name;
     if (argp_parse(&argp, argc, argv, 0, NULL, &p)) return CLI_USAGE;
     return command->run(&p.args);

@@ -41,6 +41,14 @@ Test(bad_input, syntax_errors)
                     "3:25: error: expected");
 }
 
+Test(bad_input, text_in_another_encoding)
+{
+    program_refused("size N\n-- Gr\xf6\xdf"
+                    "e\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n",
+                    "N=4", "2:6: error: byte 0xf6: the file is not UTF-8");
+    refused(E2E_RUN(&cli_tune, "/tmp/\xff.lift"), "argument 1 is not UTF-8");
+}
+
 Test(bad_input, unknown_names)
 {
     program_refused("size N\ninput x: [float]N\noutput map(fun v -> v, y)\n", "N=4",
