@@ -17,7 +17,7 @@
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 
-enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_FDS = 16, MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
+enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
 
 /* A job with the runners. */
 struct running {
@@ -249,9 +249,9 @@ static void receive(struct agent *a)
 
 static void wait_for_work(struct agent *a)
 {
-    int fds[MAX_FDS];
-    unsigned n_fds = a->evaluator ? evaluator_fds(a->evaluator, fds, MAX_FDS) : 0;
-    zmq_pollitem_t items[MAX_FDS + 2] = {{.socket = a->socket, .events = ZMQ_POLLIN}};
+    int fds[EVAL_MAX_FDS];
+    unsigned n_fds = a->evaluator ? evaluator_fds(a->evaluator, fds, EVAL_MAX_FDS) : 0;
+    zmq_pollitem_t items[EVAL_MAX_FDS + 2] = {{.socket = a->socket, .events = ZMQ_POLLIN}};
     int n = 1;
     if (a->options->stop_fd >= 0)
         items[n++] = (zmq_pollitem_t){.fd = a->options->stop_fd, .events = ZMQ_POLLIN};
