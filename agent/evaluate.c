@@ -76,6 +76,7 @@ static struct eval_settings with_defaults(const struct eval_settings *s)
 static double limit_of(const struct eval_settings *s, enum runner_mode mode)
 {
     if (mode != RUNNER_EVALUATE) return PATIENT_LIMIT_NS;
+    if (s->limit_ns > 0) return s->limit_ns;
     if (s->untimed) return UNTIMED_LIMIT_NS;
     return s->best_ns > 0 ? fmax(s->cut_factor * s->best_ns, LEAST_LIMIT_NS) : FIRST_LIMIT_NS;
 }

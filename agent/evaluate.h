@@ -46,6 +46,7 @@ struct eval_settings {
     double batch_ns;   /* length of a batch, default 30e6 */
     bool verify;       /* default true */
     bool untimed;      /* no batch: an OK without samples and median */
+    double limit_ns;   /* of one launch, instead of the limit above; 0: that limit */
 };
 
 struct evaluator;

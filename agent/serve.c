@@ -137,7 +137,10 @@ static void start_job(struct agent *a, const struct message_job *job)
     struct running *r = base_calloc(1, sizeof *r);
     *r = (struct running){job->id, hash_finish(hash_string(HASH_START, k.source)), a->running};
     a->running = r;
-    struct eval_settings settings = {job->best_ns, job->cut_factor, job->batch_ns, job->verify, false};
+    struct eval_settings settings = {.best_ns = job->best_ns,
+                                     .cut_factor = job->cut_factor,
+                                     .batch_ns = job->batch_ns,
+                                     .verify = job->verify};
     evaluator_submit(a->evaluator, job->id, &k, &settings);
     cg_kernel_free(&k);
 }
