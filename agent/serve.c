@@ -17,7 +17,7 @@
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 
-enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_FDS = 16, MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
+enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
 
 /* A job with the runners. */
 struct running {
@@ -137,7 +137,10 @@ static void start_job(struct agent *a, const struct message_job *job)
     struct running *r = base_calloc(1, sizeof *r);
     *r = (struct running){job->id, hash_finish(hash_string(HASH_START, k.source)), a->running};
     a->running = r;
-    struct eval_settings settings = {job->best_ns, job->cut_factor, job->batch_ns, job->verify, false};
+    struct eval_settings settings = {.best_ns = job->best_ns,
+                                     .cut_factor = job->cut_factor,
+                                     .batch_ns = job->batch_ns,
+                                     .verify = job->verify};
     evaluator_submit(a->evaluator, job->id, &k, &settings);
     cg_kernel_free(&k);
 }
@@ -249,9 +252,9 @@ static void receive(struct agent *a)
 
 static void wait_for_work(struct agent *a)
 {
-    int fds[MAX_FDS];
-    unsigned n_fds = a->evaluator ? evaluator_fds(a->evaluator, fds, MAX_FDS) : 0;
-    zmq_pollitem_t items[MAX_FDS + 2] = {{.socket = a->socket, .events = ZMQ_POLLIN}};
+    int fds[EVAL_MAX_FDS];
+    unsigned n_fds = a->evaluator ? evaluator_fds(a->evaluator, fds, EVAL_MAX_FDS) : 0;
+    zmq_pollitem_t items[EVAL_MAX_FDS + 2] = {{.socket = a->socket, .events = ZMQ_POLLIN}};
     int n = 1;
     if (a->options->stop_fd >= 0)
         items[n++] = (zmq_pollitem_t){.fd = a->options->stop_fd, .events = ZMQ_POLLIN};

@@ -37,16 +37,19 @@ static bool starts_with(const char *s, const char *prefix)
     return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+/* Only what stays on this machine: there is no encryption. */
 static bool allowed_endpoint(const char *endpoint, struct diag *d)
 {
-    if (!starts_with(endpoint, "tcp://")) return true;
-    const char *host = endpoint + strlen("tcp://");
-    if (starts_with(host, "127.") || starts_with(host, "localhost:") || starts_with(host, "[::1]:"))
-        return true;
+    static const char *const allowed[] = {"inproc://", "ipc://", "tcp://127.", "tcp://[::1]:"};
+    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
+        if (starts_with(endpoint, allowed[i])) return true;
+    if (!starts_with(endpoint, "tcp://")) {
+        diag_plain(d, "'%s' is no endpoint such as tcp://127.0.0.1:PORT or ipc://FILE", endpoint);
+        return false;
+    }
     diag_plain(d,
                "%s: without encryption TCP binds to the loopback interface only (tcp://127.0.0.1:PORT); "
-               "reach it from "
-               "other machines through a tunnel (ssh -R)",
+               "reach it from other machines through a tunnel (ssh -R)",
                endpoint);
     return false;
 }

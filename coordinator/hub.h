@@ -31,7 +31,7 @@ struct hub_event {
     const char *reason;
 };
 
-/* Binds. tcp endpoints must be of the loopback interface. NULL after an error. */
+/* Binds to inproc://NAME, ipc://FILE or tcp:// of the loopback interface. NULL after an error. */
 struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d);
 void hub_free(struct hub *h); /* says bye to every agent; NULL is allowed */
 

@@ -73,8 +73,8 @@ static bool await_first_agent(struct tune *t, struct diag *d)
         if (e.kind != HUB_HELLO) continue;
         strncpy(t->device.name, e.message.hello.device, DEVICE_NAME - 1);
         strncpy(t->device.driver, e.message.hello.driver, DEVICE_NAME - 1);
-        bool fits = wire_read_device(e.message.hello.limits, &t->device);
-        if (fits) return true;
+        t->first_peer = e.peer;
+        if (wire_read_device(e.message.hello.limits, &t->device)) return true;
         hub_refuse(t->hub, e.peer, "the device description is malformed");
     }
     diag_plain(d, "interrupted before an agent came");
@@ -198,8 +198,9 @@ static void greet_first(struct tune *t)
     if (t->embedded || t->recorded) return;
     struct arena *a = arena_new();
     struct message program = tune_program_message(t, a);
-    hub_send(t->hub, 0, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
-    hub_send(t->hub, 0, &program);
+    hub_send(t->hub, t->first_peer,
+             &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
+    hub_send(t->hub, t->first_peer, &program);
     arena_free(a);
 }
 

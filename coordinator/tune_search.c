@@ -417,7 +417,8 @@ static bool restore_row(void *context, const struct store_run *run, const struct
         return true;
     }
     r->replayed++;
-    if (e->number > 0 && e->kernel_hash) note_kernel(t, e->kernel_hash);
+    bool first = strcmp(e->status, duplicate) != 0; /* whose original may not have been reported yet */
+    if (e->number > 0 && e->kernel_hash && first) note_kernel(t, e->kernel_hash);
     t->dispatched += e->number > 0 && !left_out(e->status);
     t->earlier_s = e->found_at;
     report(t, job, e);
@@ -445,6 +446,12 @@ static bool finished(struct tune *t)
     return !waiting && !may_draw(t) && t->naive_done;
 }
 
+/* Whether somebody could take another implementation that may still be drawn. */
+static bool wants_more(const struct tune *t)
+{
+    return (t->recorded || hub_idle_peer(t->hub) >= 0) && may_draw(t);
+}
+
 bool tune_search(struct tune *t, struct diag *d)
 {
     if (!add_naive(t, d)) return false;
@@ -454,8 +461,7 @@ bool tune_search(struct tune *t, struct diag *d)
         t->report.interrupted = tune_stop_requested(t);
         if (t->report.interrupted) break;
         feed(t, d);
-        while (!t->broken &&
-               tune_step(t, hub_idle_peer(t->hub) >= 0 && may_draw(t) ? 0 : TURN_MS, &event, d) &&
+        while (!t->broken && tune_step(t, wants_more(t) ? 0 : TURN_MS, &event, d) &&
                event.kind != HUB_MESSAGE)
             continue;
         progress_show(&t->progress, t->report.evaluations, t->options.evaluations, tune_elapsed(t),

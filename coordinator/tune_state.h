@@ -42,6 +42,7 @@ struct tune {
     struct tune_options options;
     void *context; /* ZeroMQ */
     struct hub *hub;
+    unsigned first_peer; /* the agent whose hello chose the device, where it is not embedded */
     bool embedded, agent_gone;
     pthread_t agent_thread;
     struct serve_options agent;

@@ -21,15 +21,10 @@ static const double default_timeout_s = 60;
 /* Options that are about programs and devices. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
-    static const struct {
-        enum cli_key key;
-        const char *name;
-    } others[] = {{CLI_SIZE, "size"},         {CLI_DEVICE, "device"},     {CLI_LISTEN, "listen"},
-                  {CLI_NO_BOUND, "no-bound"}, {CLI_DISTANCE, "distance"}, {CLI_DESCRIPTION, "description"},
-                  {CLI_RECORDED, "recorded"}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (cli_given(a, others[i].key)) diag_plain(d, "--%s says nothing about --space", others[i].name);
-    return !diag_failed(d);
+    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,   CLI_NO_BOUND,
+                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED, CLI_NO_PRIOR,
+                                          CLI_AUDIT_CUTS, CLI_VERBOSE};
+    return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about --space", d);
 }
 
 static bool read_options(const struct cli_args *a, struct tune_command_options *o, struct diag *d)

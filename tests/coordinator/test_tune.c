@@ -116,16 +116,19 @@ Test(tune, a_search_of_nothing_but_large_texts_ends)
     diag_free(d);
 }
 
+static void tune_test_sql(const char *store, const char *sql)
+{
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(store, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
 /* A resume of a run whose rows were edited; the message says how many do not replay. */
 static void tune_test_edited(struct tune_options *o)
 {
-    sqlite3 *db;
     struct diag *d = diag_new();
-    cr_assert_eq(sqlite3_open(o->store, &db), SQLITE_OK);
-    cr_assert_eq(
-        sqlite3_exec(db, "UPDATE evaluation SET state_hash = '12' WHERE number = 2", NULL, NULL, NULL),
-        SQLITE_OK);
-    sqlite3_close(db);
+    tune_test_sql(o->store, "UPDATE evaluation SET state_hash = '12' WHERE number = 2");
     struct tune *t = tune_new(o, d);
     cr_assert_not_null(t);
     cr_assert_not(tune_search(t, d));
@@ -163,6 +166,40 @@ Test(tune, a_resumed_campaign_goes_on_from_the_store)
     struct tune *t = tune_new(&o, d);
     cr_assert_null(t);
     cr_assert(strstr(diag_message(d, 0), "cannot resume"));
+    unlink(store);
+    free(text);
+    diag_free(d);
+}
+
+static bool tune_test_is_first(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    (void)run;
+    if (e->number == 1) *(bool *)context = strcmp(e->status, "duplicate") != 0;
+    return true;
+}
+
+/* A run that ended when a duplicate had been reported before its original: the original is measured. */
+Test(tune, a_resumed_campaign_measures_what_had_duplicates)
+{
+    struct diag *d = diag_new();
+    char store[64];
+    bool measured = false;
+    char *text = tune_test_text(d);
+    snprintf(store, sizeof store, "/tmp/thresh-duplicate-%ld.db", (long)getpid());
+    unlink(store);
+    struct tune_options o = tune_test_options(text, store, 4);
+    o.heuristic = "random";
+    o.no_bound = true;
+    tune_test_run(&o, NULL);
+    tune_test_sql(store, "UPDATE evaluation SET status = 'duplicate', median_ns = NULL, kernel_hash ="
+                         " (SELECT kernel_hash FROM evaluation WHERE number = 1) WHERE number = 2;"
+                         "DELETE FROM evaluation WHERE number = 1");
+    o.resume = true;
+    tune_test_run(&o, NULL);
+    struct store *s = store_open(store, false, d);
+    cr_assert(s && store_each(s, 0, tune_test_is_first, &measured, d));
+    cr_assert(measured);
+    store_close(s);
     unlink(store);
     free(text);
     diag_free(d);

@@ -41,6 +41,14 @@ Test(bad_input, syntax_errors)
                     "3:25: error: expected");
 }
 
+Test(bad_input, text_in_another_encoding)
+{
+    program_refused("size N\n-- Gr\xf6\xdf"
+                    "e\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n",
+                    "N=4", "2:6: error: byte 0xf6: the file is not UTF-8");
+    refused(E2E_RUN(&cli_tune, "/tmp/\xff.lift"), "argument 1 is not UTF-8");
+}
+
 Test(bad_input, unknown_names)
 {
     program_refused("size N\ninput x: [float]N\noutput map(fun v -> v, y)\n", "N=4",
@@ -104,6 +112,20 @@ Test(bad_input, options)
             "pin 'pad(x.tile)=0' is of something that no candidate has");
     refused(E2E_RUN(&cli_tune, "/nonexistent.lift", "--size", "N=64"), "/nonexistent.lift");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-such-option"), "unrecognized option");
+}
+
+/* What an option does not apply to is said, not ignored. */
+Test(bad_input, options_that_say_nothing_here)
+{
+    const char *axpy = KERNELS "axpy.lift", *space = "experiments/spaces/transpose.space";
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--space", space, "--command", "true"),
+            "--space says nothing about a program");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--timeout", "5s"),
+            "--timeout says nothing about a program");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2"), "--runners is for --space");
+    refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--no-prior"),
+            "--no-prior says nothing about --space");
+    refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "of 64 bits");
 }
 
 Test(bad_input, no_platform)
@@ -186,6 +208,9 @@ Test(bad_input, foreign_and_damaged_stores)
     refused(E2E_RUN(&cli_store, "query", path), path);
     unlink(path);
     refused(E2E_RUN(&cli_store, "query", "/nonexistent/runs.db"), "/nonexistent/runs.db");
+    e2e_file(path, "");
+    refused(E2E_RUN(&cli_store, "query", path), "is empty, it is no store");
+    unlink(path);
 }
 
 /* Copies a text file with `from` replaced by `to` once. */
@@ -217,6 +242,12 @@ Test(bad_input, an_edited_result, .timeout = 120)
     struct e2e_run r = E2E_RUN(&cli_replay, c.best, "--json");
     cr_expect_eq(r.status, CLI_OK, "the original: %s", r.err);
     e2e_run_free(&r);
+    r = E2E_RUN(&cli_replay, c.best, "--timeout", "0.000000001s");
+    cr_expect_eq(r.status, CLI_FAILED, "within a nanosecond");
+    cr_expect(strstr(r.out, "timeout: "), "%s", r.out);
+    e2e_run_free(&r);
+    refused(E2E_RUN(&cli_replay, c.best, "--timeout", "soon"), "--timeout: 'soon' is not a time");
+    refused(E2E_RUN(&cli_explain, c.store), "is a store: --best or --number N says which");
     remove_campaign(&c);
 }
 
