@@ -158,6 +158,15 @@ static struct typed call_define(struct resolver *r, const struct scope *sc, cons
     return t;
 }
 
+/* The first choice with a value of this name, or NULL. */
+static const char *choice_with(const struct model *m, const char *value)
+{
+    for (const struct choice_decl *c = m->ast->choices; c; c = c->next)
+        for (const struct enum_value *v = c->values; v; v = v->next)
+            if (!strcmp(v->name.text, value)) return c->name.text;
+    return NULL;
+}
+
 struct typed resolve_call(struct resolver *r, const struct scope *sc, const struct expr *e)
 {
     for (const struct binding *b = sc->bindings; b; b = b->outer) {
@@ -172,7 +181,12 @@ struct typed resolve_call(struct resolver *r, const struct scope *sc, const stru
     if ((i = find_parameter(r->m, e->text)) >= 0)
         return check_arity(r, e, 0) ? typed(add_node(r, SPACE_PARAM, i, 0, 0, NULL), TYPE_INT) : TYPED_ERROR;
     bool other = find_set(r->m, e->text) >= 0 || find_quotient(r->m, e->text);
-    diag_error(r->diag, e->at, other ? "'%s' is no value" : "unknown name '%s'", e->text);
+    const char *choice = choice_with(r->m, e->text);
+    if (!other && choice)
+        diag_error(r->diag, e->at, "unknown name '%s'; of a choice that has this value write '%s is %s'",
+                   e->text, choice, e->text);
+    else
+        diag_error(r->diag, e->at, other ? "'%s' is no value" : "unknown name '%s'", e->text);
     return TYPED_ERROR;
 }
 
