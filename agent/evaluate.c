@@ -205,12 +205,14 @@ static double transfer_ms(const struct verify_task *t)
 }
 
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
-                                  const struct verify_tolerance tolerance[VERIFY_SETS], struct diag *d)
+                                  const struct verify_tolerance tolerance[VERIFY_SETS], int stop_fd,
+                                  struct diag *d)
 {
     struct evaluator *ev = base_calloc(1, sizeof *ev);
     ev->task = *task_p;
     *task_p = NULL;
     ev->transfer_ms = transfer_ms(ev->task);
+    ev->stop_fd = stop_fd;
     ev->setup = (struct runner_setup){.task = ev->task, .device = dev->index};
     if (!dev->gpu) cache_make(ev->setup.cache, sizeof ev->setup.cache);
     ev->gpu = dev->gpu;

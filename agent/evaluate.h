@@ -57,6 +57,10 @@ struct evaluator;
  * Borrows p. */
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
                                 uint64_t seed, struct diag *d);
+/* The same; once stop_fd is readable, also before this returns, the runners are killed and every job ends as
+ * EVAL_DEVICE_LOST. */
+struct evaluator *evaluator_new_until(const struct problem *p, const struct device *dev, unsigned runners,
+                                      uint64_t seed, int stop_fd, struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 
 /* How many jobs it takes before it is full; and how many one on that device would. */

@@ -325,16 +325,34 @@ static void arm_timer(const struct evaluator *ev)
     timerfd_settime(ev->timer, 0, &t, NULL);
 }
 
+/* Ends every job and runner. */
+static void stop(struct evaluator *ev)
+{
+    ev->stop_fd = -1;
+    lose(ev, "interrupted");
+    for (unsigned i = 0; i < ev->n_slots; i++) {
+        struct slot *s = &ev->slots[i];
+        if (s->job) finish(ev, s, &(struct evaluation){.status = EVAL_DEVICE_LOST, .message = "interrupted"});
+        if (s->pid > 0) replace(ev, s);
+    }
+}
+
 void evaluate_step(struct evaluator *ev, int wait_ms)
 {
-    struct pollfd p[EVAL_MAX_FDS];
+    struct pollfd p[EVAL_MAX_FDS + 1];
     dispatch(ev);
     grant(ev);
     arm_timer(ev);
     for (unsigned i = 0; i < ev->n_slots; i++)
         p[i] = (struct pollfd){.fd = ev->slots[i].fd, .events = POLLIN};
     p[ev->n_slots] = (struct pollfd){.fd = ev->timer, .events = POLLIN};
-    if (poll(p, ev->n_slots + 1, wait_ms) > 0)
+    p[ev->n_slots + 1] = (struct pollfd){.fd = ev->stop_fd, .events = POLLIN};
+    bool any = poll(p, ev->n_slots + 2, wait_ms) > 0;
+    if (any && p[ev->n_slots + 1].revents) {
+        stop(ev);
+        return;
+    }
+    if (any)
         for (unsigned i = 0; i < ev->n_slots; i++)
             if (p[i].revents && ev->slots[i].fd == p[i].fd) receive(ev, &ev->slots[i]);
     kill_overdue(ev);

@@ -53,6 +53,7 @@ struct evaluator {
     struct queue waiting, done;
     unsigned in_flight; /* submitted, result not taken */
     int timer;          /* timerfd at the next kill time */
+    int stop_fd;        /* readable: everything ends; -1: none, or it has ended */
 };
 
 void evaluate_push(struct queue *q, struct pending *j);

@@ -5,6 +5,7 @@
 #include "agent/serve.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,7 +70,28 @@ static void say_hello(struct agent *a)
     arena_free(arena);
 }
 
+static bool stop_requested(const struct agent *a)
+{
+    struct pollfd p = {.fd = a->options->stop_fd, .events = POLLIN};
+    return a->options->stop_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
 /* ---- the program ---- */
+
+/* Starts the device for the problem; a signal to stop ends that, too. */
+static bool start_evaluator(struct agent *a, uint64_t seed)
+{
+    static const char prefix[] = "error: ";
+    struct diag *d = diag_new();
+    a->evaluator = evaluator_new_until(a->problem, &a->options->device, a->options->runners, seed,
+                                       a->options->stop_fd, d);
+    const char *why = diag_failed(d) ? diag_message(d, 0) : "the device cannot be used";
+    a->done = stop_requested(a);
+    if (!a->evaluator && !a->done)
+        give_up(a, why + (strncmp(why, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
+    diag_free(d);
+    return a->evaluator && !a->done;
+}
 
 static void take_program(struct agent *a, const struct message_program *m)
 {
@@ -86,11 +108,7 @@ static void take_program(struct agent *a, const struct message_program *m)
                               : "the program is refused");
         return;
     }
-    a->evaluator = evaluator_new(a->problem, &a->options->device, a->options->runners, m->seed, a->diag);
-    if (!a->evaluator) {
-        give_up(a, diag_count(a->diag) ? diag_message(a->diag, 0) : "the device cannot be used");
-        return;
-    }
+    if (!start_evaluator(a, m->seed)) return;
     send_message(a, &(struct message){.kind = MESSAGE_READY, .ready = {evaluator_capacity(a->evaluator)}});
 }
 
@@ -164,6 +182,8 @@ static bool collect_result(struct agent *a, int timeout_ms)
     uint64_t id;
     struct evaluation e;
     if (a->done || !a->evaluator || !evaluator_poll(a->evaluator, timeout_ms, &id, &e)) return false;
+    a->done = e.status == EVAL_DEVICE_LOST && stop_requested(a);
+    if (a->done) return false;
     send_result(a, id, &e, forget_running(a, id));
     if (e.status == EVAL_DEVICE_LOST) give_up(a, "the device is lost");
     return true;

@@ -233,29 +233,36 @@ static uint64_t column_hash(sqlite3_stmt *q, int i)
     return strtoull(column_text(q, i), NULL, 16);
 }
 
-static const struct {
-    const char *what, *column;
-} identity[] = {
-    {"program or sizes", "fingerprint"}, {"device", "device"}, {"seed", "seed"}, {"settings", "settings"}};
+/* Says in what the run in the row differs from `run`. */
+static void explain_difference(const struct store *s, sqlite3_stmt *q, const struct store_run *run,
+                               struct diag *d)
+{
+    char fingerprint[HASH_HEX_BYTES], recorded_seed[24], seed[24];
+    hash_hex(run->fingerprint, fingerprint);
+    snprintf(recorded_seed, sizeof recorded_seed, "%" PRIu64, column_hash(q, 2));
+    snprintf(seed, sizeof seed, "%" PRIu64, run->seed);
+    const struct {
+        const char *what, *recorded, *now;
+    } identity[] = {{"program or sizes", column_text(q, 0), fingerprint},
+                    {"device", column_text(q, 1), run->device},
+                    {"seed", recorded_seed, seed},
+                    {"settings", column_text(q, 3), run->settings}};
+    for (size_t i = 0; i < sizeof identity / sizeof identity[0]; i++)
+        if (strcmp(identity[i].recorded, identity[i].now) != 0)
+            diag_plain(d, "%s: cannot resume: the run is of another %s ('%s', now '%s')", s->path,
+                       identity[i].what, identity[i].recorded, identity[i].now);
+}
 
-/* Says in what the last run of the store differs from `run`. */
+/* The same of the store's last run. */
 static void explain_mismatch(struct store *s, const struct store_run *run, struct diag *d)
 {
-    char fingerprint[HASH_HEX_BYTES], seed[HASH_HEX_BYTES];
-    hash_hex(run->fingerprint, fingerprint);
-    hash_hex(run->seed, seed);
-    const char *wanted[] = {fingerprint, run->device, seed, run->settings};
     static const char sql[] = "SELECT fingerprint, device, seed, settings FROM run ORDER BY id DESC LIMIT 1";
     sqlite3_stmt *q = prepare(s, sql, d);
     if (!q) return;
-    if (sqlite3_step(q) != SQLITE_ROW) {
+    if (sqlite3_step(q) == SQLITE_ROW)
+        explain_difference(s, q, run, d);
+    else
         diag_plain(d, "%s: there is no run to resume", s->path);
-    } else {
-        for (int i = 0; i < 4; i++)
-            if (strcmp(column_text(q, i), wanted[i]) != 0)
-                diag_plain(d, "%s: cannot resume: the run is of another %s ('%s', now '%s')", s->path,
-                           identity[i].what, column_text(q, i), wanted[i]);
-    }
     sqlite3_finalize(q);
 }
 

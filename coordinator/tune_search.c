@@ -68,17 +68,17 @@ static bool in_flight(const struct tune *t)
     return j != NULL;
 }
 
-static struct job *add_naive(struct tune *t, struct diag *d)
+static bool add_naive(struct tune *t, struct diag *d)
 {
     struct space_state *leaf = problem_naive(t->problem, d);
-    if (!leaf) return NULL;
+    if (!leaf) return false;
     struct job *job = base_calloc(1, sizeof *job);
     job->peer = JOB_QUEUED;
     job->actions = candidate_actions(t->problem, leaf, &job->n_actions);
     job->descent.hash = space_state_hash(leaf);
     space_state_free(leaf);
     add_job(t, job);
-    return job;
+    return true;
 }
 
 /* Draws the next implementation into the list; NULL: none now. */
@@ -329,7 +329,7 @@ static void handle_gone(struct tune *t, unsigned peer, const char *reason, struc
     }
     if (t->embedded) {
         diag_plain(d, "the device's agent ended: %s", reason && *reason ? reason : "no reason given");
-        t->broken = t->agent_gone = true;
+        t->broken = true;
     } else {
         progress_note(&t->progress, "an agent left");
     }
@@ -431,10 +431,16 @@ static bool restore(struct tune *t, struct diag *d)
     if (!store_each(t->store, t->run.id, restore_row, &r, d)) return false;
     if (r.replayed == r.rows) return true;
     diag_plain(d,
-               "%" PRIu64 " of the run's %" PRIu64 " evaluations do not replay, the first is number %" PRIu64
+               "%s: %" PRIu64 " of the run's %" PRIu64
+               " evaluations do not replay, the first is number %" PRIu64
                ": the file was edited, or made by another version of thresh",
-               r.rows - r.replayed, r.rows, r.first_bad);
+               t->options.store, r.rows - r.replayed, r.rows, r.first_bad);
     return false;
+}
+
+bool tune_begin(struct tune *t, struct diag *d)
+{
+    return add_naive(t, d) && (!t->options.resume || restore(t, d));
 }
 
 /* ---- the loop ---- */
@@ -454,8 +460,6 @@ static bool wants_more(const struct tune *t)
 
 bool tune_search(struct tune *t, struct diag *d)
 {
-    if (!add_naive(t, d)) return false;
-    if (t->options.resume && !restore(t, d)) return false;
     struct hub_event event;
     while (!finished(t)) {
         t->report.interrupted = tune_stop_requested(t);

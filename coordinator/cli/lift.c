@@ -52,7 +52,10 @@ static void print(const struct cli_args *a, struct opened *o, struct diag *d)
     if (!open_program(a, cli_given(a, CLI_SIZE), o, d)) return;
     struct strbuf text = {0};
     lift_print(o->program, &text);
-    fputs(text.text, stdout);
+    if (cli_given(a, CLI_JSON))
+        cli_print_json(json_pack("{s:s,s:s}", "kernel", o->source.path, "lift", text.text));
+    else
+        fputs(text.text, stdout);
     strbuf_free(&text);
 }
 

@@ -15,7 +15,7 @@
 
 enum { EVALUATE_N = 1024 };
 
-static struct evaluator *evaluate_start(unsigned runners)
+static struct evaluator *evaluate_start_until(unsigned runners, int stop_fd)
 {
     struct diag *d = diag_new();
     struct device dev;
@@ -27,11 +27,16 @@ static struct evaluator *evaluate_start(unsigned runners)
         for (int i = 0; i < EVALUATE_N; i++)
             ((float *)t->buffers[1].data[set])[i] = 2 * ((const float *)t->buffers[0].data[set])[i];
     struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.absolute = 1e-6}};
-    struct evaluator *ev = evaluator_start(&t, &dev, runners, tolerance, d);
+    struct evaluator *ev = evaluator_start(&t, &dev, runners, tolerance, stop_fd, d);
     if (!ev) diag_print(d, stderr);
     diag_free(d);
     cr_assert_not_null(ev);
     return ev;
+}
+
+static struct evaluator *evaluate_start(unsigned runners)
+{
+    return evaluate_start_until(runners, -1);
 }
 
 /* A kernel of 64 work-groups of 16 with arguments x (const), y and its own index i. */
@@ -211,9 +216,34 @@ Test(agent_evaluate, says_why_no_runner_starts)
     struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = 4, .output = true}};
     struct verify_task *t = verify_task_new(shape, 1, 7, d);
     const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
-    cr_assert_null(evaluator_start(&t, &dev, 1, tolerance, d));
+    cr_assert_null(evaluator_start(&t, &dev, 1, tolerance, -1, d));
     cr_assert(strstr(diag_message(d, 0), "device 99 is gone"), "%s", diag_message(d, 0));
     diag_free(d);
+}
+
+Test(agent_evaluate, a_stop_ends_jobs_and_runners)
+{
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    struct evaluator *ev = evaluate_start_until(2, ends[0]);
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k =
+        evaluate_kernel("volatile int go = 1; while (go) y[i] = x[i]; y[i] = 1;", args, text, sizeof text);
+    uint64_t job;
+    struct evaluation e;
+    for (uint64_t i = 0; i < 3; i++)
+        evaluator_submit(ev, i, &k, &(struct eval_settings){.limit_ns = 1e12});
+    cr_assert_not(evaluator_poll(ev, 0, &job, &e));
+    cr_assert_eq(write(ends[1], "", 1), 1);
+    for (int i = 0; i < 3; i++) {
+        cr_assert(evaluator_poll(ev, 60000, &job, &e));
+        cr_assert_eq(e.status, EVAL_DEVICE_LOST);
+        cr_assert_str_eq(e.message, "interrupted");
+    }
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(ev->slots[i].pid, 0);
+    evaluator_free(ev);
 }
 
 /* Kills the one runner while it has nothing to do; the evaluator has not noticed yet. */
@@ -263,7 +293,7 @@ Test(agent_evaluate, says_that_no_process_can_be_started)
     close(next);
     struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1}; /* room for the timer alone */
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    cr_assert_null(evaluator_start(&t, &dev, 2, tolerance, d));
+    cr_assert_null(evaluator_start(&t, &dev, 2, tolerance, -1, d));
     cr_assert(strstr(diag_message(d, 0), "no runner can be started: Too many"), "%s", diag_message(d, 0));
     diag_free(d);
 }

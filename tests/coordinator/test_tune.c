@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "coordinator/best.h"
@@ -129,11 +130,8 @@ static void tune_test_edited(struct tune_options *o)
 {
     struct diag *d = diag_new();
     tune_test_sql(o->store, "UPDATE evaluation SET state_hash = '12' WHERE number = 2");
-    struct tune *t = tune_new(o, d);
-    cr_assert_not_null(t);
-    cr_assert_not(tune_search(t, d));
+    cr_assert_null(tune_new(o, d));
     cr_assert(strstr(diag_message(d, 0), "do not replay, the first is number 2"), "%s", diag_message(d, 0));
-    tune_free(t);
     diag_free(d);
 }
 
@@ -144,6 +142,25 @@ Test(tune, programs_are_checked_before_an_agent_is_awaited)
     o.listen = "inproc://nobody-comes";
     cr_assert_null(tune_new(&o, d));
     cr_assert(strstr(diag_message(d, 0), "matmul.lift:1:"), "%s", diag_message(d, 0));
+    diag_free(d);
+}
+
+/* The agent is at the reference, which takes minutes, when the campaign is given up. */
+Test(tune, a_campaign_ends_while_its_agent_prepares, .timeout = 60)
+{
+    struct diag *d = diag_new();
+    char *text = tune_test_text(d);
+    struct tune_options o = tune_test_options(text, NULL, 1);
+    const struct itimerspec when = {.it_value = {.tv_sec = 3}};
+    o.sizes = "M=2048,N=2048,K=2048";
+    o.stop_fd = timerfd_create(CLOCK_MONOTONIC, 0);
+    cr_assert_eq(timerfd_settime(o.stop_fd, 0, &when, NULL), 0);
+    struct tune *t = tune_new(&o, d);
+    cr_assert_not_null(t);
+    cr_assert(tune_search(t, d) && tune_report(t)->interrupted);
+    tune_free(t);
+    close(o.stop_fd);
+    free(text);
     diag_free(d);
 }
 

@@ -125,6 +125,8 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2"), "--runners is for --space");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--no-prior"),
             "--no-prior says nothing about --space");
+    refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "/proc/x: ");
+    refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is no port");
     refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "of 64 bits");
 }
 
@@ -232,14 +234,17 @@ static void copy_edited(const char *path, const char *copy, const char *from, co
 Test(bad_input, an_edited_result, .timeout = 120)
 {
     struct campaign c = small_campaign();
+    struct e2e_run r;
     char edited[64];
     in_folder(&c, "edited.json", edited);
     copy_edited(c.best, edited, "N=64", "N=65");
     refused(E2E_RUN(&cli_replay, edited), "edited.json");
     refused(E2E_RUN(&cli_explain, edited), "'sizes' is not what was written");
     copy_edited(c.best, edited, "\"actions\"", "\"actions");
-    refused(E2E_RUN(&cli_replay, edited), "edited.json:");
-    struct e2e_run r = E2E_RUN(&cli_replay, c.best, "--json");
+    r = E2E_RUN(&cli_replay, edited);
+    cr_expect(strchr(r.err, '^'), "no caret: %s", r.err);
+    refused(r, "error: ':' expected");
+    r = E2E_RUN(&cli_replay, c.best, "--json");
     cr_expect_eq(r.status, CLI_OK, "the original: %s", r.err);
     e2e_run_free(&r);
     r = E2E_RUN(&cli_replay, c.best, "--timeout", "0.000000001s");
