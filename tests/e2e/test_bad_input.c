@@ -111,7 +111,8 @@ Test(bad_input, options)
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "staged(*)=NO", "--pin", "pad(x.tile)=0"),
             "pin 'pad(x.tile)=0' is of something that no candidate has");
     refused(E2E_RUN(&cli_tune, "/nonexistent.lift", "--size", "N=64"), "/nonexistent.lift");
-    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--text-limit", "0"), "--text-limit: must be at least 1");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--text-limit", "0"),
+            "--text-limit: must be at least 1");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-such-option"), "unrecognized option");
 }
 
