@@ -259,7 +259,7 @@ static const uint8_t *find_losses(const uint64_t *dominators, uint32_t n, struct
 
 static const void *find_dominators(const struct shape *sh, uint32_t k, struct shape_pool *p)
 {
-    struct dominators d = {0};
+    struct dominators d = {.table = sh->kind != SHAPE_PAIR ? NULL : k ? sh->reverse : sh->forward};
     for (uint32_t v = 0; v < sh->sizes[k]; v++)
         for (uint32_t u = 0; u < sh->sizes[k]; u++)
             if (allows_more(sh, k, u, v)) d.of[v] |= UINT64_C(1) << u;
