@@ -187,7 +187,7 @@ static void add_triggers(struct space *s, struct shape_pool *pool, struct diag *
 
 struct constraint_visit {
     uint32_t number;
-    struct shape_pool *pool;
+    struct clauses *clauses;
 };
 
 static void add_clauses(const struct constraint_visit *v, const struct ground_node *body,
@@ -199,7 +199,7 @@ static void add_clauses(const struct constraint_visit *v, const struct ground_no
         return;
     }
     if (body->op == GROUND_CONST && body->imm) return;
-    shape_add_instance(v->pool, body, v->number, guards->items, (uint32_t)guards->n);
+    clauses_add(v->clauses, body, guards);
 }
 
 static void visit_constraint(struct grounder *g, const void *what)
@@ -227,9 +227,10 @@ void ground_all(struct space *s, struct diag *d)
     add_triggers(s, pool, d);
     for (int32_t i = 0; i < s->def->n_constraints; i++) {
         const struct space_constraint *c = &s->def->constraints[i];
-        struct constraint_visit v = {(uint32_t)i, pool};
+        struct constraint_visit v = {(uint32_t)i, clauses_new(pool, (uint32_t)i)};
         if (ground_triangle_choice(s, c) < 0)
             ground_each_tuple(&g, c->domains, c->n_vars, 0, visit_constraint, &v);
+        clauses_finish(v.clauses);
     }
     arena_free(g.a);
     shape_pool_free(pool);
