@@ -211,17 +211,18 @@ static void queue_woken(struct space_state *st, const struct watch_group *g)
 /* Queues what the loss may concern. */
 static inline void tell_group(struct space_state *st, const struct watch_group *g, uint64_t lost, uint64_t now)
 {
-    const uint64_t *unions = g->filter;
-    const struct dominators *dominators = g->filter;
+    const uint64_t *table = g->filter;
     switch ((enum watch_kind)g->how) {
     case WATCH_UNIONS:
-        if (unions[now] != unions[now | lost]) want(st, g, unions[now]);
+        if (table[now] != table[now | lost]) want(st, g, table[now]);
         break;
-    case WATCH_SUPPORTS:
-        if (watch_matters(dominators, lost, now)) want(st, g, supports_of(dominators->table, now));
+    case WATCH_SUPPORTS: {
+        uint64_t allowed = supports_of(table, now);
+        if (supports_of(table, lost) & ~allowed) want(st, g, allowed);
         break;
+    }
     case WATCH_DOMINATORS:
-        if (watch_matters(dominators, lost, now)) queue_group(st, g);
+        if (watch_matters(g->filter, lost, now)) queue_group(st, g);
         break;
     case WATCH_LIVENESS:
         if (now == LIVENESS_LIVE) queue_woken(st, g);

@@ -177,8 +177,8 @@ enum watch_kind {
     WATCH_ALWAYS,
     WATCH_LIVENESS,   /* only when the object becomes live */
     WATCH_UNIONS,     /* a struct pair_watch; the filter is unions[] of the slot */
-    WATCH_SUPPORTS,   /* the same; a struct dominators */
-    WATCH_DOMINATORS, /* a struct dominators */
+    WATCH_SUPPORTS,   /* the same for many values; [value of the slot] -> what it allows the other */
+    WATCH_DOMINATORS, /* TRIPLE: a struct dominators */
     WATCH_FIXED       /* only when one value is left */
 };
 
@@ -186,7 +186,6 @@ enum watch_kind {
  * matters if none of them is left. */
 struct dominators {
     uint64_t of[64];       /* [v] */
-    const uint64_t *table; /* PAIR: [v], what v allows the other */
     const uint8_t *losses; /* [values left]: those whose loss matters, of up to 8 values; or NULL */
 };
 
