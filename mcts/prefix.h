@@ -23,8 +23,9 @@ struct mcts_place {
 
 struct mcts_place mcts_prefix_top(const struct mcts_prefix *p); /* of NULL: below */
 
-/* At a place inside: the options of the next open choice, as mcts_try_values() gives them; *slot is the choice.
- * They are owned by the prefix until the next call. NULL: this node is not kept, the place is below now. */
+/* At a place inside: the options of the next open choice, as mcts_try_values() gives them; *slot is the
+ * choice. They are owned by the prefix until the next call. NULL: this node is not kept, the place is below
+ * now. */
 const struct mcts_option *mcts_prefix_options(struct mcts_prefix *p, struct mcts_place *at,
                                               const struct mcts_branching *b, struct space_state *state,
                                               double cut, uint32_t *slot, uint32_t *n,

@@ -76,7 +76,8 @@ static void keep(struct clauses *c, const struct ground_node *body, const struct
     c->items = arena_grow(c->arena, c->items, &c->cap, c->n + 1, sizeof *c->items);
     struct clause *new = &c->items[c->n++];
     *new = (struct clause){.body = copy(c->arena, body), .n_guards = (uint32_t)guards->n};
-    memcpy(new->guards, guards->items, guards->n * sizeof *guards->items);
+    for (uint32_t k = 0; k < guards->n; k++)
+        new->guards[k] = guards->items[k];
 }
 
 void clauses_add(struct clauses *c, const struct ground_node *body, const struct frame *guards)

@@ -209,7 +209,8 @@ static void queue_woken(struct space_state *st, const struct watch_group *g)
 }
 
 /* Queues what the loss may concern. */
-static inline void tell_group(struct space_state *st, const struct watch_group *g, uint64_t lost, uint64_t now)
+static inline void tell_group(struct space_state *st, const struct watch_group *g, uint64_t lost,
+                              uint64_t now)
 {
     const uint64_t *table = g->filter;
     switch ((enum watch_kind)g->how) {

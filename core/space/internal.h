@@ -621,9 +621,8 @@ static inline uint64_t supports_of(const uint64_t *table, uint64_t domain)
 /* table.c: instances with a table */
 void tables_build(struct space *s); /* after the layout */
 BASE_MUST_USE bool table_propagate(struct space_state *st, uint32_t instance);
-bool table_is_consistent(const struct space_state *st,
-                         uint32_t instance); /* PAIR: a visit removes nothing */
-bool table_entails(const struct space_state *st, uint32_t instance); /* allows all that is left */
+bool table_is_consistent(const struct space_state *st, uint32_t instance); /* PAIR: a visit removes nothing */
+bool table_entails(const struct space_state *st, uint32_t instance);       /* allows all that is left */
 
 /* bounds.c: instances without a table */
 BASE_MUST_USE bool bounds_propagate(struct space_state *st, uint32_t instance);

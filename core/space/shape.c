@@ -292,8 +292,8 @@ static void find_hard(struct shape *sh, struct arena *a)
 static const uint64_t *intern_supports(const struct shape *sh, uint32_t k, struct shape_pool *p)
 {
     bool fresh;
-    return intern(&p->tables, p->space->arena, k ? sh->reverse : sh->forward, sh->sizes[k] * sizeof(uint64_t), 0,
-                  &fresh)
+    return intern(&p->tables, p->space->arena, k ? sh->reverse : sh->forward, sh->sizes[k] * sizeof(uint64_t),
+                  0, &fresh)
         ->bytes;
 }
 

@@ -142,8 +142,10 @@ static struct pair_watch watch_other(const struct space *s, uint32_t instance, u
     const struct instance *in = &s->instances[instance];
     const uint32_t *slots = s->instance_slots + in->slots;
     uint32_t other = slots[slots[0] == slot];
-    struct pair_watch w = {
-        .instance = instance, .slot = other, .offset = s->slots[other].offset, .width = s->slots[other].width};
+    struct pair_watch w = {.instance = instance,
+                           .slot = other,
+                           .offset = s->slots[other].offset,
+                           .width = s->slots[other].width};
     for (uint32_t k = 0; k < PAIR_GUARDS; k++) {
         bool has = k < in->n_guards;
         w.guard_bytes[k] = has ? s->guard_at[in->guards + k] : vector_always_live(s);
