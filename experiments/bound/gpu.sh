@@ -1,13 +1,18 @@
 #!/bin/bash
-# gpu.sh THRESH: all that the results of this folder need of a GPU, recorded in stores, in under eight minutes. The stores
-# are then audited and searched again wherever thresh runs (tightness.sh, search.sh).
+# gpu.sh THRESH [PART...]: what the results of this folder need of a GPU, recorded in stores, in under eight minutes. The
+# stores are then audited and searched again wherever thresh runs (tightness.sh, search.sh). The parts, without any all but
+# the last:
 #
-#   devices/      the description, measured afresh
-#   random-*.db   random implementations of every kernel at small sizes: is any faster than its bound?
-#   best-*.db     searches at the paper's sizes: the best known times, and how near good implementations come
-#   tiles-*.db    all implementations that tiles.pins leaves of matmul 1024^3: the timings that searches are replayed on
+#   describe   devices/      the description, measured afresh
+#   random     random-*.db   random implementations of every kernel at small sizes: is any faster than its bound?
+#   best       best-*.db     searches at the paper's sizes: the best known times, and how near good implementations come
+#   tiles      tiles-*.db    all implementations that tiles.pins leaves of matmul 1024^3: the timings that searches are
+#                            replayed on
+#   memory     memory-*.db   searches of bandwidth-bound kernels on data many times the last-level cache
 set -u
 thresh=$1
+shift
+parts=${*:-describe random best tiles}
 here=$(dirname "$0")
 kernels=$here/../kernels
 out=${OUT:-bound-gpu}
@@ -33,32 +38,57 @@ print(", ".join("%s %s" % (k, j[k]) for k in ("evaluations", "ok", "failed", "cu
 # pins FILE: its pins as options
 pins() { grep -v -e '^#' -e '^$' "$1" | sed 's/^/--pin\n/'; }
 
-THRESH_DEVICES=$out/none "$thresh" device characterize "$device" --out "$out/devices" >"$out/characterize.txt" 2>&1
-echo "characterize: status $? after $SECONDS s"
+describe() {
+    THRESH_DEVICES=$out/none "$thresh" device characterize "$device" --out "$out/devices" >"$out/characterize.txt" 2>&1
+    echo "characterize: status $? after $SECONDS s"
+}
 
-random="--heuristic random --no-bound --evaluations ${RANDOM_EVALUATIONS:-330} --seed 11"
-tune random-matmul 16 matmul M=128,N=128,K=128 $random
-tune random-matmul_strided 16 matmul_strided M=64,N=64,K=64 $random
-tune random-batched_matmul 16 batched_matmul P=8,M=64,N=64,K=64 $random
-tune random-gesummv 16 gesummv M=512,N=512 $random
-tune random-gemv 16 gemv M=1024,N=1024 $random
-tune random-transpose 16 transpose M=512,N=512 $random
-tune random-axpy 16 axpy N=1048576 $random
+random() {
+    local options="--heuristic random --no-bound --evaluations ${RANDOM_EVALUATIONS:-330} --seed 11"
+    tune random-matmul 16 matmul M=128,N=128,K=128 $options
+    tune random-matmul_strided 16 matmul_strided M=64,N=64,K=64 $options
+    tune random-batched_matmul 16 batched_matmul P=8,M=64,N=64,K=64 $options
+    tune random-gesummv 16 gesummv M=512,N=512 $options
+    tune random-gemv 16 gemv M=1024,N=1024 $options
+    tune random-transpose 16 transpose M=512,N=512 $options
+    tune random-axpy 16 axpy N=1048576 $options
+}
 
-search="--evaluations ${EVALUATIONS:-300} --seed 1"
-tune best-matmul 22 matmul M=1024,N=1024,K=1024 $search
-tune best-matmul_256_256_32 20 matmul M=256,N=256,K=32 $search
-tune best-matmul_strided 22 matmul_strided M=1024,N=1024,K=1024 $search
-tune best-axpy 20 axpy N=67108864 $search
-tune best-gemv 18 gemv M=4096,N=4096 $search
-tune best-gesummv 18 gesummv M=4096,N=4096 $search
+best() {
+    local options="--evaluations ${EVALUATIONS:-300} --seed 1"
+    tune best-matmul 22 matmul M=1024,N=1024,K=1024 $options
+    tune best-matmul_256_256_32 20 matmul M=256,N=256,K=32 $options
+    tune best-matmul_strided 22 matmul_strided M=1024,N=1024,K=1024 $options
+    tune best-axpy 20 axpy N=67108864 $options
+    tune best-gemv 18 gemv M=4096,N=4096 $options
+    tune best-gesummv 18 gesummv M=4096,N=4096 $options
+}
 
-mapfile -t tiles < <(pins "$here/tiles.pins")
-for k in 16 32 8; do
-    tune "tiles-$k" 200 matmul M=1024,N=1024,K=1024 --heuristic random --no-bound --evaluations "${TILES:-2000}" --seed 1 \
-        "${tiles[@]}" --pin "size(k.1)=$k"
-done
+tiles() {
+    local pins k
+    mapfile -t pins < <(pins "$here/tiles.pins")
+    for k in 16 32 8; do
+        tune "tiles-$k" 200 matmul M=1024,N=1024,K=1024 --heuristic random --no-bound --evaluations "${TILES:-2000}" --seed 1 \
+            "${pins[@]}" --pin "size(k.1)=$k"
+    done
+}
 
+# Each matrix is read once, half a GiB to one: as many rows as a GPU has work-items, and as few as columns. A row is one
+# work-item's, whose neighbours' rows only a staged tile makes neighbours in memory.
+memory() {
+    local options="--evaluations ${MEMORY_EVALUATIONS:-2000} --seed 1" seconds=${MEMORY_SECONDS:-40}
+    tune memory-gemv_tall "$seconds" gemv M=131072,N=2048 $options
+    tune memory-gemv_tall_staged "$seconds" gemv M=131072,N=2048 $options --pin 'staged(A)=YES'
+    tune memory-gemv_staged "$seconds" gemv M=16384,N=16384 $options --pin 'staged(A)=YES'
+    tune memory-gesummv_tall "$seconds" gesummv M=65536,N=2048 $options
+    tune memory-gesummv_tall_staged "$seconds" gesummv M=65536,N=2048 $options --pin 'staged(A)=YES' --pin 'staged(B)=YES'
+    tune memory-transpose "$seconds" transpose M=8192,N=8192 $options
+    tune memory-axpy "$seconds" axpy N=67108864 $options
+    tune memory-gemv "$seconds" gemv M=16384,N=16384 $options
+    tune memory-gesummv_staged "$seconds" gesummv M=16384,N=8192 $options --pin 'staged(A)=YES' --pin 'staged(B)=YES'
+}
+
+for part in $parts; do $part; done
 rm -rf "$out"/*.db-* "$out/none"
 tar -czf "$out.tar.gz" -C "$(dirname "$out")" "$(basename "$out")"
 echo "written $out.tar.gz, $(stat -c %s "$out.tar.gz") bytes, after $SECONDS s"
