@@ -92,7 +92,7 @@ static bool write_result(const struct tune_options *o, struct tune *t, const cha
 {
     const struct tune_report *r = tune_report(t);
     if (r->n_top == 0) {
-        diag_plain(d, "no valid implementation was found");
+        if (!r->interrupted) diag_plain(d, "no valid implementation was found");
         return false;
     }
     struct best b = {.problem = tune_problem(t),
