@@ -233,19 +233,44 @@ static double start_groups(struct bench *b)
     return best;
 }
 
-static void measure_launch(struct bench *b, double *value)
+/* The shortest launch of one work-item, alone or among others. */
+static double shortest(struct bench *b, const char *name)
+{
+    struct shot s = {open_kernel(b, name), 1, 1, 1};
+    if (!s.kernel) return 0;
+    double ns = fmin(fastest(b, &s), fastest_in_batch(b, &s));
+    clReleaseKernel(s.kernel);
+    return ns;
+}
+
+static double load_latency(struct bench *b)
 {
     double loads = rate(b, "chase", 1, 1, 4);
-    value[CHARACTERIZE_LOAD_LATENCY] = loads > 0 ? 1 / loads : 0;
-    value[CHARACTERIZE_GROUPS] = start_groups(b);
-    struct shot s = {open_kernel(b, "nothing"), 1, 1, 1};
-    if (!s.kernel) return;
-    value[CHARACTERIZE_LAUNCH] = fmin(fastest(b, &s), fastest_in_batch(b, &s));
+    return loads > 0 ? 1 / loads : 0;
+}
+
+/* Through 4 MiB, more than first-level caches hold. Leaves its ring in the buffer. */
+static double far_load_latency(struct bench *b)
+{
+    struct shot s = {open_kernel(b, "ring"), 512, 64, 1};
+    if (!s.kernel) return 0;
+    launch(b, &s);
     clReleaseKernel(s.kernel);
+    return load_latency(b);
+}
+
+static void measure_launch(struct bench *b, double *value)
+{
+    value[CHARACTERIZE_LOAD_LATENCY] = load_latency(b);
+    value[CHARACTERIZE_GROUPS] = start_groups(b);
+    value[CHARACTERIZE_LAUNCH] = shortest(b, "nothing");
     if (!b->dev->gpu) return;
     size_t local = full_group(b);
     double barriers = rate(b, "barriers", 1, local, 1) / (double)local;
     value[CHARACTERIZE_BARRIER] = barriers > 0 ? 1 / barriers : 0;
+    value[CHARACTERIZE_LAUNCH_STORE] = shortest(b, "store");
+    value[CHARACTERIZE_LAUNCH_TOUCH] = shortest(b, "touch");
+    value[CHARACTERIZE_L2_LATENCY] = far_load_latency(b);
 }
 
 /* ---- setting up ---- */

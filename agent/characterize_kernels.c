@@ -127,5 +127,12 @@ const char characterize_source[] =
     "    for (int j = 0; j < n; j++) barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    if (tile[0] == 1.2345678f) out[0] = a;\n"
     "}\n"
-    "kernel void nothing(global float *out, float a, float b, int n) {}\n";
+    "kernel void nothing(global float *out, float a, float b, int n) {}\n"
+    "kernel void store(global float *out, float a, float b, int n) { out[0] = a; }\n"
+    "kernel void touch(global float *out, float a, float b, int n) { out[0] = out[64] + a; }\n"
+    /* For `chase`: one word of each line names the next line of the work-items' own ring. */
+    "kernel void ring(global float *out, float a, float b, int n) {\n"
+    "    int me = get_global_id(0), all = get_global_size(0);\n"
+    "    ((global int *)out)[32 * me] = 32 * ((me + 1) % all);\n"
+    "}\n";
 /* clang-format on */
