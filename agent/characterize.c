@@ -370,7 +370,7 @@ bool characterize(const struct device *dev, struct characterize_result *out, str
 {
     struct reply r = {0};
     struct device copy = *dev;
-    int fd;
+    int fd = -1;
     pid_t pid = child_fork(&fd, bench_body, &copy);
     struct pollfd p = {.fd = fd, .events = POLLIN};
     bool ok = pid > 0 && poll(&p, 1, TIMEOUT_MS) == 1 && child_read(fd, &r, sizeof r);

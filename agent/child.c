@@ -55,11 +55,13 @@ pid_t child_fork(int *fd, void (*body)(int fd, void *ctx), void *ctx)
         body(pair[1], ctx);
         _exit(0);
     }
+    int error = errno;
     close(pair[1]);
     if (pid < 0)
         close(pair[0]);
     else
         *fd = pair[0];
+    errno = error;
     return pid;
 }
 

@@ -10,7 +10,7 @@
 
 /* Forks; the child keeps its standard streams and its end of the socket, dies with the calling thread, has
  * default signal dispositions (SIGINT ignored), runs body(fd, ctx) and ends without running exit handlers.
- * Returns the child's id and the parent's end in *fd, or -1. */
+ * Returns the child's id and the parent's end in *fd, or -1 with errno set. */
 pid_t child_fork(int *fd, void (*body)(int fd, void *ctx), void *ctx);
 /* Kills and reaps the child, closes fd. Returns its wait status. */
 int child_kill(pid_t pid, int fd);

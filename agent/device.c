@@ -12,6 +12,7 @@
 #include "agent/child.h"
 #include "agent/opencl.h"
 #include "core/base/diag.h"
+#include "core/base/utf8.h"
 
 enum { MAX_PLATFORMS = 8, MAX_DEVICES = 32, QUERY_TIMEOUT_MS = 60000 };
 
@@ -51,6 +52,13 @@ static void get(cl_device_id id, cl_device_info what, void *out, size_t bytes)
     clGetDeviceInfo(id, what, bytes, out, NULL);
 }
 
+/* A text that a driver gave, into n bytes. */
+static void get_text(cl_device_id id, cl_device_info what, char *out, size_t n)
+{
+    get(id, what, out, n - 1);
+    utf8_clean(out);
+}
+
 static void get_vector_widths(struct bb_device *l)
 {
     static const int64_t widths[] = {2, 4, 8, 16};
@@ -82,8 +90,8 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     cl_uint units = 0;
     cl_ulong alloc = 0, global = 0;
     memcpy(d->platform, platform, sizeof d->platform);
-    get(id, CL_DEVICE_NAME, d->name, sizeof d->name - 1);
-    get(id, CL_DRIVER_VERSION, d->driver, sizeof d->driver - 1);
+    get_text(id, CL_DEVICE_NAME, d->name, sizeof d->name);
+    get_text(id, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
     get(id, CL_DEVICE_TYPE, &type, sizeof type);
     get(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     get(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &alloc, sizeof alloc);
@@ -103,6 +111,7 @@ static unsigned find_on_platform(cl_platform_id platform, struct found *out, uns
     cl_device_id ids[MAX_DEVICES];
     cl_uint count = 0;
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    utf8_clean(name);
     cl_device_type kinds = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR;
     if (clGetDeviceIDs(platform, kinds, MAX_DEVICES, ids, &count)) return 0;
     if (count > n) count = n;

@@ -2,6 +2,7 @@
  * time by evaluate_slots.c; no call but the final wait for a killed child blocks without a time limit. */
 #include "agent/evaluate.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 enum { JOBS_PER_RUNNER = 2 };
 static const double LEAST_LIMIT_NS = 20e6, FIRST_LIMIT_NS = 2e9, PATIENT_LIMIT_NS = 600e9,
                     UNTIMED_LIMIT_NS = 30e9;
+static const double TRANSFER_NS = 10; /* a byte of the outputs: 100 MB/s, a tenth of any of the steps */
 static const double DEFAULT_CUT_FACTOR = 10, DEFAULT_BATCH_NS = 30e6;
 
 static const char *const status_names[EVAL_STATUS_COUNT] = {
@@ -74,6 +76,7 @@ static struct eval_settings with_defaults(const struct eval_settings *s)
 static double limit_of(const struct eval_settings *s, enum runner_mode mode)
 {
     if (mode != RUNNER_EVALUATE) return PATIENT_LIMIT_NS;
+    if (s->limit_ns > 0) return s->limit_ns;
     if (s->untimed) return UNTIMED_LIMIT_NS;
     return s->best_ns > 0 ? fmax(s->cut_factor * s->best_ns, LEAST_LIMIT_NS) : FIRST_LIMIT_NS;
 }
@@ -162,7 +165,7 @@ void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kerne
 static unsigned runners_on(const struct device *dev, unsigned wanted)
 {
     unsigned n = wanted ? wanted : dev->gpu ? 4 : 2;
-    return n < EVALUATE_MAX_RUNNERS ? n : EVALUATE_MAX_RUNNERS;
+    return n < EVAL_MAX_RUNNERS ? n : EVAL_MAX_RUNNERS;
 }
 
 unsigned evaluator_capacity_on(const struct device *dev, unsigned runners)
@@ -193,12 +196,23 @@ static bool any_ready(const struct evaluator *ev)
     return false;
 }
 
+static double transfer_ms(const struct verify_task *t)
+{
+    double bytes = 0;
+    for (unsigned i = 0; i < t->n_buffers; i++)
+        if (t->buffers[i].output) bytes += (double)t->buffers[i].bytes;
+    return bytes * TRANSFER_NS * 1e-6;
+}
+
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
-                                  const struct verify_tolerance tolerance[VERIFY_SETS], struct diag *d)
+                                  const struct verify_tolerance tolerance[VERIFY_SETS], int stop_fd,
+                                  struct diag *d)
 {
     struct evaluator *ev = base_calloc(1, sizeof *ev);
     ev->task = *task_p;
     *task_p = NULL;
+    ev->transfer_ms = transfer_ms(ev->task);
+    ev->stop_fd = stop_fd;
     ev->setup = (struct runner_setup){.task = ev->task, .device = dev->index};
     if (!dev->gpu) cache_make(ev->setup.cache, sizeof ev->setup.cache);
     ev->gpu = dev->gpu;
@@ -206,8 +220,13 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     queue_init(&ev->waiting);
     queue_init(&ev->done);
     ev->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (ev->timer < 0) {
+        diag_plain(d, "cannot make a timer: %s", strerror(errno));
+        evaluator_free(ev);
+        return NULL;
+    }
     ev->n_slots = runners_on(dev, runners);
-    for (unsigned i = 0; i < ev->n_slots; i++)
+    for (unsigned i = 0; i < ev->n_slots && !ev->lost; i++)
         evaluate_start_runner(ev, &ev->slots[i]);
     while (!any_ready(ev) && !ev->lost)
         evaluate_step(ev, -1);

@@ -25,7 +25,12 @@ enum eval_status {
 const char *eval_status_name(enum eval_status s);    /* "ok", "build_error", ... */
 enum eval_status eval_status_find(const char *name); /* EVAL_STATUS_COUNT: unknown */
 
-enum { EVAL_MAX_SAMPLES = 64, EVAL_MESSAGE = 512 };
+enum {
+    EVAL_MAX_SAMPLES = 64,
+    EVAL_MESSAGE = 512,
+    EVAL_MAX_RUNNERS = 16,
+    EVAL_MAX_FDS = EVAL_MAX_RUNNERS + 1
+};
 
 struct evaluation {
     enum eval_status status;
@@ -41,15 +46,21 @@ struct eval_settings {
     double batch_ns;   /* length of a batch, default 30e6 */
     bool verify;       /* default true */
     bool untimed;      /* no batch: an OK without samples and median */
+    double limit_ns;   /* of one launch, instead of the limit above; 0: that limit */
 };
 
 struct evaluator;
 
-/* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU), makes the inputs, and the
+/* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU; EVAL_MAX_RUNNERS at most),
+ * makes the inputs, and the
  * reference from the naive kernel checked against the Lift interpreter. `d` gets what went wrong; NULL then.
  * Borrows p. */
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
                                 uint64_t seed, struct diag *d);
+/* The same; once stop_fd is readable, also before this returns, the runners are killed and every job ends as
+ * EVAL_DEVICE_LOST. */
+struct evaluator *evaluator_new_until(const struct problem *p, const struct device *dev, unsigned runners,
+                                      uint64_t seed, int stop_fd, struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 
 /* How many jobs it takes before it is full; and how many one on that device would. */
@@ -61,7 +72,7 @@ void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel
 /* Waits up to timeout_ms (-1: forever) for one result. false: none yet. */
 bool evaluator_poll(struct evaluator *ev, int timeout_ms, uint64_t *job, struct evaluation *out);
 /* Descriptors that become readable when evaluator_poll() would make progress (for zmq_poll); returns their
- * number. */
+ * number, EVAL_MAX_FDS at most. */
 unsigned evaluator_fds(const struct evaluator *ev, int *fds, unsigned n);
 /* Submit and wait. */
 void evaluator_run(struct evaluator *ev, const struct cg_kernel *k, const struct eval_settings *s,

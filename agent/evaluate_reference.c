@@ -74,14 +74,20 @@ static bool make_reference(struct evaluator *ev, const struct problem *p, uint64
     return ok;
 }
 
-struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
-                                uint64_t seed, struct diag *d)
+struct evaluator *evaluator_new_until(const struct problem *p, const struct device *dev, unsigned runners,
+                                      uint64_t seed, int stop_fd, struct diag *d)
 {
     static const struct verify_tolerance none[VERIFY_SETS] = {{.exact = true}, {.absolute = 0}};
     struct verify_task *task = task_of(p, dev, seed, d);
     if (!task) return NULL;
-    struct evaluator *ev = evaluator_start(&task, dev, runners, none, d);
+    struct evaluator *ev = evaluator_start(&task, dev, runners, none, stop_fd, d);
     if (!ev || make_reference(ev, p, seed, d)) return ev;
     evaluator_free(ev);
     return NULL;
+}
+
+struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
+                                uint64_t seed, struct diag *d)
+{
+    return evaluator_new_until(p, dev, runners, seed, -1, d);
 }

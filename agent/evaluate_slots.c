@@ -4,7 +4,7 @@
  * A runner is STARTING, IDLE, BUILDING, WAITING for the lock or RUNNING with it. On a CPU device the others
  * are stopped while one holds the lock. Every state but IDLE and WAITING has a kill time; a runner that dies
  * or is killed costs its candidate, and another is forked in its place. Three failed starts in a row mean
- * that the device is lost. */
+ * that the device is lost, and so do three runners that die while none has anything to do. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -16,8 +16,9 @@
 #include <sys/wait.h>
 
 #include "agent/evaluate_state.h"
+#include "core/base/utf8.h"
 
-enum { MAX_FAILED_STARTS = 3 };
+enum { MAX_FAILED_STARTS = 3, MAX_IDLE_DEATHS = 3 };
 static const double START_MS = 120e3, BUILD_MS = 60e3; /* kill times; BUILD_MS of processor time */
 static const double MOST_BUILD_MS = 600e3;             /* by the clock */
 
@@ -67,9 +68,10 @@ static void unlock(struct evaluator *ev, const struct slot *s)
     continue_all(ev);
 }
 
-static void running_alive(struct slot *s)
+/* A launch, or what is done with the outputs after it: the runner says nothing meanwhile. */
+static void running_alive(const struct evaluator *ev, struct slot *s)
 {
-    s->kill_at = child_now_ms() + 3e-6 * s->job->limit_ns + 1e3;
+    s->kill_at = child_now_ms() + 3e-6 * s->job->limit_ns + 1e3 + ev->transfer_ms;
 }
 
 /* Gives the lock to the runner that has waited longest. */
@@ -84,17 +86,11 @@ static void grant(struct evaluator *ev)
     ev->holder = next;
     if (!ev->gpu) stop_others(ev);
     next->state = RUNNING;
-    running_alive(next);
+    running_alive(ev, next);
     child_send(next->fd, RUNNER_GO, NULL, 0);
 }
 
 /* ---- runners ---- */
-
-void evaluate_start_runner(struct evaluator *ev, struct slot *s)
-{
-    *s = (struct slot){.fd = -1, .state = STARTING, .kill_at = child_now_ms() + START_MS};
-    s->pid = child_fork(&s->fd, runner_main, &ev->setup);
-}
 
 static void finish(struct evaluator *ev, struct slot *s, const struct evaluation *e)
 {
@@ -113,10 +109,33 @@ void evaluate_lose(struct evaluator *ev)
     }
 }
 
+static void lose(struct evaluator *ev, const char *why)
+{
+    snprintf(ev->start_error, sizeof ev->start_error, "%.*s", EVAL_MESSAGE - 1, why);
+    evaluate_lose(ev);
+}
+
 static void count_failed_start(struct evaluator *ev, const char *why)
 {
     if (why[0]) snprintf(ev->start_error, sizeof ev->start_error, "%.*s", EVAL_MESSAGE - 1, why);
     if (++ev->failed_starts >= MAX_FAILED_STARTS) evaluate_lose(ev);
+}
+
+static bool any_runner(const struct evaluator *ev)
+{
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        if (ev->slots[i].pid > 0) return true;
+    return false;
+}
+
+void evaluate_start_runner(struct evaluator *ev, struct slot *s)
+{
+    char why[EVAL_MESSAGE];
+    *s = (struct slot){.fd = -1, .state = STARTING, .kill_at = child_now_ms() + START_MS};
+    s->pid = child_fork(&s->fd, runner_main, &ev->setup);
+    if (s->pid > 0 || any_runner(ev)) return;
+    snprintf(why, sizeof why, "no runner can be started: %s", strerror(errno));
+    lose(ev, why);
 }
 
 /* Kills a runner and starts another, unless the device is lost. Returns the wait status. */
@@ -137,8 +156,10 @@ static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
     struct evaluation e = {.status = overdue ? EVAL_TIMEOUT : EVAL_CRASHED};
     struct pending *job = s->job;
     s->job = NULL;
-    if (!job && s->state == STARTING)
+    if (s->state == STARTING)
         count_failed_start(ev, overdue ? "the driver does not answer" : "the driver crashed");
+    else if (!job && ++ev->idle_deaths >= MAX_IDLE_DEATHS)
+        lose(ev, "its runners die while they have nothing to do");
     bool building = s->state == BUILDING;
     int status = replace(ev, s);
     if (!job) return;
@@ -168,6 +189,7 @@ static void on_hello(struct evaluator *ev, struct slot *s, const char *why)
 static void on_result(struct evaluator *ev, struct slot *s, const struct runner_result *r)
 {
     unlock(ev, s);
+    ev->idle_deaths = 0;
     s->state = IDLE;
     s->kill_at = INFINITY;
     finish(ev, s, &r->evaluation);
@@ -187,17 +209,19 @@ static bool on_frame(struct evaluator *ev, struct slot *s, uint32_t kind, void *
 {
     if (kind == RUNNER_HELLO && s->state == STARTING && bytes == EVAL_MESSAGE) {
         ((char *)payload)[bytes - 1] = '\0';
+        utf8_clean(payload);
         on_hello(ev, s, payload);
     } else if (kind == RUNNER_RESULT && s->job && bytes == sizeof(struct runner_result)) {
         struct runner_result r;
         memcpy(&r, payload, sizeof r);
         r.evaluation.message[EVAL_MESSAGE - 1] = '\0';
+        utf8_clean(r.evaluation.message); /* compilers' messages, cut off */
         if (r.evaluation.n_samples > EVAL_MAX_SAMPLES) return false;
         on_result(ev, s, &r);
     } else if (kind == RUNNER_READY && s->job && bytes == 0) {
         on_ready(ev, s);
     } else if (kind == RUNNER_ALIVE && s->state == RUNNING && bytes == 0) {
-        running_alive(s);
+        running_alive(ev, s);
     } else {
         return kind == RUNNER_ALIVE && s->state == BUILDING;
     }
@@ -237,17 +261,27 @@ static void receive(struct evaluator *ev, struct slot *s)
 
 /* ---- the loop ---- */
 
+/* Sends the first waiting job to an idle runner; one that has died since it was last heard of leaves the job
+ * to the others. */
+static void hand_out(struct evaluator *ev, struct slot *s)
+{
+    const struct pending *job = ev->waiting.first;
+    if (!child_send(s->fd, RUNNER_JOB, job->message, job->bytes)) {
+        on_death(ev, s, false);
+        return;
+    }
+    s->job = evaluate_pop(&ev->waiting);
+    s->state = BUILDING;
+    s->built_from = child_now_ms();
+    s->used = child_processor_ms(s->pid);
+    s->kill_at = s->built_from + BUILD_MS;
+}
+
 static void dispatch(struct evaluator *ev)
 {
-    for (unsigned i = 0; i < ev->n_slots; i++) {
+    for (unsigned i = 0; i < ev->n_slots && ev->waiting.first; i++) {
         struct slot *s = &ev->slots[i];
-        if (s->state != IDLE || s->pid <= 0 || s->stopped_at > 0) continue;
-        if (!(s->job = evaluate_pop(&ev->waiting))) return;
-        s->state = BUILDING;
-        s->built_from = child_now_ms();
-        s->used = child_processor_ms(s->pid);
-        s->kill_at = s->built_from + BUILD_MS;
-        child_send(s->fd, RUNNER_JOB, s->job->message, s->job->bytes);
+        if (s->state == IDLE && s->pid > 0 && !(s->stopped_at > 0)) hand_out(ev, s);
     }
 }
 
@@ -291,16 +325,34 @@ static void arm_timer(const struct evaluator *ev)
     timerfd_settime(ev->timer, 0, &t, NULL);
 }
 
+/* Ends every job and runner. */
+static void stop(struct evaluator *ev)
+{
+    ev->stop_fd = -1;
+    lose(ev, "interrupted");
+    for (unsigned i = 0; i < ev->n_slots; i++) {
+        struct slot *s = &ev->slots[i];
+        if (s->job) finish(ev, s, &(struct evaluation){.status = EVAL_DEVICE_LOST, .message = "interrupted"});
+        if (s->pid > 0) replace(ev, s);
+    }
+}
+
 void evaluate_step(struct evaluator *ev, int wait_ms)
 {
-    struct pollfd p[EVALUATE_MAX_RUNNERS + 1];
+    struct pollfd p[EVAL_MAX_FDS + 1];
     dispatch(ev);
     grant(ev);
     arm_timer(ev);
     for (unsigned i = 0; i < ev->n_slots; i++)
         p[i] = (struct pollfd){.fd = ev->slots[i].fd, .events = POLLIN};
     p[ev->n_slots] = (struct pollfd){.fd = ev->timer, .events = POLLIN};
-    if (poll(p, ev->n_slots + 1, wait_ms) > 0)
+    p[ev->n_slots + 1] = (struct pollfd){.fd = ev->stop_fd, .events = POLLIN};
+    bool any = poll(p, ev->n_slots + 2, wait_ms) > 0;
+    if (any && p[ev->n_slots + 1].revents) {
+        stop(ev);
+        return;
+    }
+    if (any)
         for (unsigned i = 0; i < ev->n_slots; i++)
             if (p[i].revents && ev->slots[i].fd == p[i].fd) receive(ev, &ev->slots[i]);
     kill_overdue(ev);

@@ -9,8 +9,6 @@
 #include "agent/child.h"
 #include "agent/runner.h"
 
-enum { EVALUATE_MAX_RUNNERS = 16 };
-
 /* A job from its submission until its result is taken. */
 struct pending {
     struct pending *next;
@@ -41,24 +39,28 @@ struct slot {
 
 struct evaluator {
     struct verify_task *task;
+    double transfer_ms; /* patience with filling, reading and comparing all outputs */
     struct runner_setup setup;
     bool gpu, lost;
     struct verify_tolerance tolerance[VERIFY_SETS];
     unsigned n_slots;
-    struct slot slots[EVALUATE_MAX_RUNNERS];
+    struct slot slots[EVAL_MAX_RUNNERS];
     struct slot *holder; /* of the device lock */
     uint64_t tickets;
-    unsigned failed_starts;
+    unsigned failed_starts; /* in a row */
+    unsigned idle_deaths;   /* of runners that had nothing to do, since the last one that had */
     char start_error[EVAL_MESSAGE];
     struct queue waiting, done;
     unsigned in_flight; /* submitted, result not taken */
     int timer;          /* timerfd at the next kill time */
+    int stop_fd;        /* readable: everything ends; -1: none, or it has ended */
 };
 
 void evaluate_push(struct queue *q, struct pending *j);
 struct pending *evaluate_pop(struct queue *q); /* NULL: empty */
 
-/* Forks a runner into the slot. */
+/* Forks a runner into the slot. Where that is not possible the others do without it; without any the device
+ * is lost. */
 void evaluate_start_runner(struct evaluator *ev, struct slot *s);
 /* One step: hand out jobs and the lock, wait for the runners at most wait_ms (-1: until something happens),
  * serve them. */

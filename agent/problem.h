@@ -39,8 +39,8 @@ struct space_state *problem_naive(const struct problem *p, struct diag *d);
 /* Replays actions from the root: NULL with a failure text in *why (static or owned by the space). */
 struct space_state *problem_replay(const struct problem *p, const struct space_action *actions, unsigned n,
                                    const char **why);
-/* Leaf -> OpenCL. false with a reason in why (n bytes). Free the kernel with cg_kernel_free(). `naive`: leave
- * the work-group size to the device. */
+/* Leaf -> OpenCL. options may be NULL. false with a reason in why (n bytes). Free the kernel with
+ * cg_kernel_free(). */
 bool problem_kernel(const struct problem *p, const struct space_state *leaf, const struct cg_options *options,
                     struct cg_kernel *out, char *why, unsigned n);
 

@@ -20,11 +20,10 @@
 #include "core/base/attr.h"
 #include "core/base/stats.h"
 
-enum { MAX_ARGS = 64 };
+enum { MAX_ARGS = 64, BUILD_LOG = 1 << 20 /* bytes of a log that is looked at, at most */ };
 static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
 static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
 static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
-static const double BUILD_LOG = 1 << 20;
 
 struct runner {
     int fd;
@@ -103,7 +102,7 @@ static void explain_build(struct job *j, cl_int error)
     char *log = NULL;
     cl_device_id device = j->runner->device;
     clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
-    if (bytes > 0 && (double)bytes < BUILD_LOG) {
+    if (bytes > 0 && bytes <= BUILD_LOG) {
         log = base_calloc(bytes + 1, 1);
         clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
     }

@@ -54,9 +54,11 @@ void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, 
 /* The runner's life: a child_fork() body. ctx is a struct runner_setup. */
 void runner_main(int fd, void *ctx);
 
-/* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new() does after
- * making the reference. Takes ownership of the task. NULL after adding an error if no runner starts. */
+/* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new_until()
+ * does after making the reference. Takes ownership of the task. NULL after adding an error if no runner
+ * starts. */
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
-                                  const struct verify_tolerance tolerance[VERIFY_SETS], struct diag *d);
+                                  const struct verify_tolerance tolerance[VERIFY_SETS], int stop_fd,
+                                  struct diag *d);
 
 #endif

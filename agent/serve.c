@@ -5,6 +5,7 @@
 #include "agent/serve.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 
-enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_FDS = 16, MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
+enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
 
 /* A job with the runners. */
 struct running {
@@ -69,7 +70,28 @@ static void say_hello(struct agent *a)
     arena_free(arena);
 }
 
+static bool stop_requested(const struct agent *a)
+{
+    struct pollfd p = {.fd = a->options->stop_fd, .events = POLLIN};
+    return a->options->stop_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
 /* ---- the program ---- */
+
+/* Starts the device for the problem; a signal to stop ends that, too. */
+static bool start_evaluator(struct agent *a, uint64_t seed)
+{
+    static const char prefix[] = "error: ";
+    struct diag *d = diag_new();
+    a->evaluator = evaluator_new_until(a->problem, &a->options->device, a->options->runners, seed,
+                                       a->options->stop_fd, d);
+    const char *why = diag_failed(d) ? diag_message(d, 0) : "the device cannot be used";
+    a->done = stop_requested(a);
+    if (!a->evaluator && !a->done)
+        give_up(a, why + (strncmp(why, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
+    diag_free(d);
+    return a->evaluator && !a->done;
+}
 
 static void take_program(struct agent *a, const struct message_program *m)
 {
@@ -86,11 +108,7 @@ static void take_program(struct agent *a, const struct message_program *m)
                               : "the program is refused");
         return;
     }
-    a->evaluator = evaluator_new(a->problem, &a->options->device, a->options->runners, m->seed, a->diag);
-    if (!a->evaluator) {
-        give_up(a, diag_count(a->diag) ? diag_message(a->diag, 0) : "the device cannot be used");
-        return;
-    }
+    if (!start_evaluator(a, m->seed)) return;
     send_message(a, &(struct message){.kind = MESSAGE_READY, .ready = {evaluator_capacity(a->evaluator)}});
 }
 
@@ -137,7 +155,10 @@ static void start_job(struct agent *a, const struct message_job *job)
     struct running *r = base_calloc(1, sizeof *r);
     *r = (struct running){job->id, hash_finish(hash_string(HASH_START, k.source)), a->running};
     a->running = r;
-    struct eval_settings settings = {job->best_ns, job->cut_factor, job->batch_ns, job->verify, false};
+    struct eval_settings settings = {.best_ns = job->best_ns,
+                                     .cut_factor = job->cut_factor,
+                                     .batch_ns = job->batch_ns,
+                                     .verify = job->verify};
     evaluator_submit(a->evaluator, job->id, &k, &settings);
     cg_kernel_free(&k);
 }
@@ -161,6 +182,8 @@ static bool collect_result(struct agent *a, int timeout_ms)
     uint64_t id;
     struct evaluation e;
     if (a->done || !a->evaluator || !evaluator_poll(a->evaluator, timeout_ms, &id, &e)) return false;
+    a->done = e.status == EVAL_DEVICE_LOST && stop_requested(a);
+    if (a->done) return false;
     send_result(a, id, &e, forget_running(a, id));
     if (e.status == EVAL_DEVICE_LOST) give_up(a, "the device is lost");
     return true;
@@ -249,9 +272,9 @@ static void receive(struct agent *a)
 
 static void wait_for_work(struct agent *a)
 {
-    int fds[MAX_FDS];
-    unsigned n_fds = a->evaluator ? evaluator_fds(a->evaluator, fds, MAX_FDS) : 0;
-    zmq_pollitem_t items[MAX_FDS + 2] = {{.socket = a->socket, .events = ZMQ_POLLIN}};
+    int fds[EVAL_MAX_FDS];
+    unsigned n_fds = a->evaluator ? evaluator_fds(a->evaluator, fds, EVAL_MAX_FDS) : 0;
+    zmq_pollitem_t items[EVAL_MAX_FDS + 2] = {{.socket = a->socket, .events = ZMQ_POLLIN}};
     int n = 1;
     if (a->options->stop_fd >= 0)
         items[n++] = (zmq_pollitem_t){.fd = a->options->stop_fd, .events = ZMQ_POLLIN};

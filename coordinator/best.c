@@ -210,7 +210,9 @@ bool best_read(const char *path, struct best_file *out, struct diag *d)
     if (!text) return false;
     json_error_t error;
     json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!o) diag_plain(d, "%s:%d:%d: %s", path, error.line, error.column, error.text);
+    const struct source source = {path, text, n};
+    size_t at = error.position > 0 ? (size_t)error.position - 1 : 0;
+    if (!o) diag_error(d, (struct source_pos){&source, at}, "%s", error.text);
     bool ok = o && check_sums(path, o, d) && rebuild(o, out, d);
     if (!ok) best_file_clear(out);
     json_decref(o);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "coordinator/solution.h"
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/panic.h"
@@ -13,16 +14,10 @@
 
 struct space_action *candidate_actions(const struct problem *p, const struct space_state *leaf, size_t *n)
 {
-    struct space_failure why;
-    struct space_action *list = base_calloc(space_slot_count(p->space) + 1, sizeof *list);
-    struct space_state *st = space_root(p->space, &why);
-    CHECK(st);
-    uint32_t slot;
-    for (*n = 0; (slot = space_next_choice(st, NULL, 0)) != UINT32_MAX; ++*n) {
-        list[*n] = (struct space_action){slot, space_first_value(leaf, slot)};
-        if (!space_apply(st, list[*n], &why)) PANIC("a leaf cannot be reached from the root: %s", why.text);
-    }
-    space_state_free(st);
+    struct space_state *root = space_root(p->space, NULL);
+    CHECK(root);
+    struct space_action *list = solution_actions(root, leaf, n);
+    space_state_free(root);
     return list;
 }
 

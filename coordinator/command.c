@@ -206,12 +206,24 @@ char **command_words(const struct command *c, const struct space_state *leaf)
 
 /* ---- output ---- */
 
+/* The start of the last line that is not blank. */
+static const char *last_line(const char *text)
+{
+    const char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1]))
+        end--;
+    while (end > text && end[-1] != '\n')
+        end--;
+    return end;
+}
+
 static struct command_result garbage(const char *text)
 {
     struct command_result r = {.status = EVAL_WRONG_RESULT};
-    size_t n = strcspn(text, "\n");
+    const char *line = last_line(text);
+    size_t n = strcspn(line, "\n");
     if (n > 100) n = 100;
-    snprintf(r.message, sizeof r.message, "the program printed no time: '%.*s'", (int)n, text);
+    snprintf(r.message, sizeof r.message, "the program printed no time: '%.*s'", (int)n, line);
     for (char *c = r.message; *c; c++)
         if (!isprint((unsigned char)*c)) *c = '?';
     return r;
@@ -230,17 +242,6 @@ static struct command_result read_object(json_t *o, const char *text)
     struct command_result r = {.status = EVAL_LAUNCH_ERROR};
     snprintf(r.message, sizeof r.message, "%s", json_string_value(error));
     return r;
-}
-
-/* The start of the last line that is not blank. */
-static const char *last_line(const char *text)
-{
-    const char *end = text + strlen(text);
-    while (end > text && isspace((unsigned char)end[-1]))
-        end--;
-    while (end > text && end[-1] != '\n')
-        end--;
-    return end;
 }
 
 struct command_result command_read_output(const char *text)

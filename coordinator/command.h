@@ -5,7 +5,8 @@
  * shell), never given to a shell. `{name}` stands for the value of a choice or of a parameter, `{{` and
  * `}}` for braces; a command without placeholders of choices gets the decisions as a JSON object on its
  * standard input. The program prints a time in nanoseconds on its last line, or a JSON object with "time_ns"
- * (or "error": a text). Anything else is a failed evaluation, not an error of the search. */
+ * (or "error": a text). Anything else is a failed evaluation, not an error of the search. Of what it prints
+ * the last half megabyte at least is looked at. */
 #ifndef THRESH_COORDINATOR_COMMAND_H
 #define THRESH_COORDINATOR_COMMAND_H
 

@@ -17,6 +17,7 @@
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/strbuf.h"
+#include "core/base/utf8.h"
 
 enum { OUTPUT_LIMIT = 1 << 20, TURN_MS = 50, EXEC_FAILED = 127 };
 
@@ -59,6 +60,7 @@ static void become(char *const *words, const int *theirs)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL); /* ignored here, which a program would inherit */
     setpgid(0, 0);
     for (int i = 0; i < 3; i++)
         if (dup2(theirs[i], i) < 0) _exit(EXEC_FAILED);
@@ -96,7 +98,17 @@ static void feed(struct command_process *p)
     close_fd(&p->input);
 }
 
-/* Reads what there is; output beyond the limit is dropped. */
+/* Appends to an output; the earlier half of one that grows too long is dropped, its end is what counts. */
+static void append(struct strbuf *into, const char *data, size_t n)
+{
+    if (into->length + n > OUTPUT_LIMIT) {
+        into->length /= 2;
+        memmove(into->text, into->text + into->length, into->length);
+    }
+    strbuf_addn(into, data, n);
+}
+
+/* Reads what there is. */
 static void drain(int *fd, struct strbuf *into)
 {
     char buffer[4096];
@@ -108,8 +120,7 @@ static void drain(int *fd, struct strbuf *into)
             close_fd(fd);
             return;
         }
-        size_t room = OUTPUT_LIMIT - into->length;
-        strbuf_addn(into, buffer, (size_t)n < room ? (size_t)n : room);
+        append(into, buffer, (size_t)n);
     }
 }
 
@@ -301,6 +312,7 @@ enum command_end command_finish(struct command_process *p, struct command_result
         if (!could_not_run(p, out)) {
             end = command_is_over(p) ? COMMAND_DONE : COMMAND_INTERRUPTED;
             *out = outcome(p);
+            utf8_clean(out->message);
         }
     }
     release(p);

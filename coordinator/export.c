@@ -5,14 +5,26 @@
 #include <string.h>
 
 #include "coordinator/store.h"
+#include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
+#include "core/base/utf8.h"
 
 static json_t *hash_json(uint64_t hash)
 {
     char hex[HASH_HEX_BYTES];
     hash_hex(hash, hex);
     return json_string(hex);
+}
+
+/* A text of a store: it may have been edited, or written by an early version, and not be UTF-8. */
+static json_t *text_json(const char *text)
+{
+    char *clean = base_strdup(text);
+    utf8_clean(clean);
+    json_t *string = json_string(clean);
+    free(clean);
+    return string;
 }
 
 static json_t *samples_json(const struct store_evaluation *e)
@@ -26,11 +38,12 @@ static json_t *samples_json(const struct store_evaluation *e)
 static bool write_jsonl(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     json_t *row = json_pack(
-        "{s:I,s:s,s:s,s:s,s:o,s:I,s:s,s:s,s:o,s:o,s:o,s:s,s:f}", "run", (json_int_t)run->id, "kernel",
-        run->path, "sizes", run->sizes, "device", run->device, "fingerprint", hash_json(run->fingerprint),
-        "number", (json_int_t)e->number, "actions", e->actions, "status", e->status, "median_ns",
-        e->median_ns > 0 ? json_real(e->median_ns) : json_null(), "samples_ns", samples_json(e),
-        "kernel_hash", hash_json(e->kernel_hash), "message", e->message, "found_at", e->found_at);
+        "{s:I,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:f}", "run", (json_int_t)run->id, "kernel",
+        text_json(run->path), "sizes", text_json(run->sizes), "device", text_json(run->device), "fingerprint",
+        hash_json(run->fingerprint), "number", (json_int_t)e->number, "actions", text_json(e->actions),
+        "status", text_json(e->status), "median_ns", e->median_ns > 0 ? json_real(e->median_ns) : json_null(),
+        "samples_ns", samples_json(e), "kernel_hash", hash_json(e->kernel_hash), "message",
+        text_json(e->message), "found_at", e->found_at);
     json_dumpf(row, context, JSON_COMPACT);
     fputc('\n', context);
     json_decref(row);

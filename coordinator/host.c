@@ -77,7 +77,7 @@ static const char build[] =
     "    const char *texts[] = {text};\n"
     "    cl_program program = clCreateProgramWithSource(context, 1, texts, NULL, &error);\n"
     "    check(error, \"clCreateProgramWithSource\");\n"
-    "    if (clBuildProgram(program, 1, &device, \"\", NULL, NULL)) {\n"
+    "    if (clBuildProgram(program, 1, &device, \"-cl-std=CL1.2\", NULL, NULL)) {\n"
     "        static char log[16384];\n"
     "        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);\n"
     "        fprintf(stderr, \"%s\\n\", log);\n"

@@ -37,16 +37,30 @@ static bool starts_with(const char *s, const char *prefix)
     return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+bool hub_check_port(const char *endpoint, struct diag *d)
+{
+    const char *colon = strrchr(endpoint, ':');
+    char *end;
+    if (!starts_with(endpoint, "tcp://") || strcmp(colon, ":*") == 0) return true;
+    unsigned long port = strtoul(colon + 1, &end, 10);
+    bool valid = colon[1] >= '0' && colon[1] <= '9' && !*end && port > 0 && port <= UINT16_MAX;
+    if (!valid) diag_plain(d, "%s: '%s' is no port from 1 to %d", endpoint, colon + 1, UINT16_MAX);
+    return valid;
+}
+
+/* Only what stays on this machine: there is no encryption. */
 static bool allowed_endpoint(const char *endpoint, struct diag *d)
 {
-    if (!starts_with(endpoint, "tcp://")) return true;
-    const char *host = endpoint + strlen("tcp://");
-    if (starts_with(host, "127.") || starts_with(host, "localhost:") || starts_with(host, "[::1]:"))
-        return true;
+    static const char *const allowed[] = {"inproc://", "ipc://", "tcp://127.", "tcp://[::1]:"};
+    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
+        if (starts_with(endpoint, allowed[i])) return hub_check_port(endpoint, d);
+    if (!starts_with(endpoint, "tcp://")) {
+        diag_plain(d, "'%s' is no endpoint such as tcp://127.0.0.1:PORT or ipc://FILE", endpoint);
+        return false;
+    }
     diag_plain(d,
                "%s: without encryption TCP binds to the loopback interface only (tcp://127.0.0.1:PORT); "
-               "reach it from "
-               "other machines through a tunnel (ssh -R)",
+               "reach it from other machines through a tunnel (ssh -R)",
                endpoint);
     return false;
 }

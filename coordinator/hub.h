@@ -31,7 +31,10 @@ struct hub_event {
     const char *reason;
 };
 
-/* Binds. tcp endpoints must be of the loopback interface. NULL after an error. */
+/* Whether the port of a tcp:// endpoint is one (or `*`), which ZeroMQ does not check. false after an error.
+ */
+bool hub_check_port(const char *endpoint, struct diag *d);
+/* Binds to inproc://NAME, ipc://FILE or tcp:// of the loopback interface. NULL after an error. */
 struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d);
 void hub_free(struct hub *h); /* says bye to every agent; NULL is allowed */
 

@@ -24,10 +24,11 @@ struct store {
 };
 
 static const char schema[] =
-    "CREATE TABLE run (id INTEGER PRIMARY KEY, path TEXT NOT NULL, text TEXT NOT NULL, sizes TEXT NOT NULL,"
+    "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, path TEXT NOT NULL, text TEXT NOT NULL, sizes "
+    "TEXT NOT NULL,"
     " device TEXT NOT NULL, driver TEXT NOT NULL, settings TEXT NOT NULL, fingerprint TEXT NOT NULL,"
     " seed TEXT NOT NULL, started TEXT NOT NULL DEFAULT (datetime('now')));"
-    "CREATE TABLE evaluation (id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"
+    "CREATE TABLE IF NOT EXISTS evaluation (id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"
     " number INTEGER NOT NULL, drawn INTEGER NOT NULL, state_hash TEXT NOT NULL, actions TEXT NOT NULL,"
     " status TEXT NOT NULL, median_ns REAL, samples TEXT NOT NULL, kernel_hash TEXT NOT NULL,"
     " message TEXT NOT NULL, found_at REAL NOT NULL, UNIQUE (run, number));";
@@ -75,8 +76,9 @@ static bool query_int(struct store *s, const char *sql, int64_t *out, struct dia
     return ok;
 }
 
-/* Whether the file is a store of ours; an empty one becomes one. */
-static bool check_schema(struct store *s, struct diag *d)
+/* Whether the file is a store of ours; an empty one becomes one if a store may be created. Another process
+ * may be creating it too: the first one does. */
+static bool check_schema(struct store *s, bool create, struct diag *d)
 {
     int64_t application, version, tables;
     if (!query_int(s, "PRAGMA application_id", &application, d) ||
@@ -92,6 +94,10 @@ static bool check_schema(struct store *s, struct diag *d)
         return false;
     }
     if (tables > 0) return true;
+    if (!create) {
+        diag_plain(d, "%s: the file is empty, it is no store", s->path);
+        return false;
+    }
     char mark[96];
     snprintf(mark, sizeof mark, "PRAGMA application_id=%d; PRAGMA user_version=%d;", STORE_APPLICATION,
              STORE_SCHEMA);
@@ -117,8 +123,9 @@ struct store *store_open(const char *path, bool create, struct diag *d)
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     bool ok = sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK || failed(s, d);
     if (ok) sqlite3_busy_timeout(s->db, 5000);
-    ok = ok && check_schema(s, d) && execute(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", d) &&
-         execute(s, cut_schema, d) && prepare_inserts(s, d);
+    ok = ok && check_schema(s, create, d) &&
+         execute(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", d) && execute(s, cut_schema, d) &&
+         prepare_inserts(s, d);
     if (ok) return s;
     store_close(s);
     return NULL;
@@ -226,29 +233,36 @@ static uint64_t column_hash(sqlite3_stmt *q, int i)
     return strtoull(column_text(q, i), NULL, 16);
 }
 
-static const struct {
-    const char *what, *column;
-} identity[] = {
-    {"program or sizes", "fingerprint"}, {"device", "device"}, {"seed", "seed"}, {"settings", "settings"}};
+/* Says in what the run in the row differs from `run`. */
+static void explain_difference(const struct store *s, sqlite3_stmt *q, const struct store_run *run,
+                               struct diag *d)
+{
+    char fingerprint[HASH_HEX_BYTES], recorded_seed[24], seed[24];
+    hash_hex(run->fingerprint, fingerprint);
+    snprintf(recorded_seed, sizeof recorded_seed, "%" PRIu64, column_hash(q, 2));
+    snprintf(seed, sizeof seed, "%" PRIu64, run->seed);
+    const struct {
+        const char *what, *recorded, *now;
+    } identity[] = {{"program or sizes", column_text(q, 0), fingerprint},
+                    {"device", column_text(q, 1), run->device},
+                    {"seed", recorded_seed, seed},
+                    {"settings", column_text(q, 3), run->settings}};
+    for (size_t i = 0; i < sizeof identity / sizeof identity[0]; i++)
+        if (strcmp(identity[i].recorded, identity[i].now) != 0)
+            diag_plain(d, "%s: cannot resume: the run is of another %s ('%s', now '%s')", s->path,
+                       identity[i].what, identity[i].recorded, identity[i].now);
+}
 
-/* Says in what the last run of the store differs from `run`. */
+/* The same of the store's last run. */
 static void explain_mismatch(struct store *s, const struct store_run *run, struct diag *d)
 {
-    char fingerprint[HASH_HEX_BYTES], seed[HASH_HEX_BYTES];
-    hash_hex(run->fingerprint, fingerprint);
-    hash_hex(run->seed, seed);
-    const char *wanted[] = {fingerprint, run->device, seed, run->settings};
     static const char sql[] = "SELECT fingerprint, device, seed, settings FROM run ORDER BY id DESC LIMIT 1";
     sqlite3_stmt *q = prepare(s, sql, d);
     if (!q) return;
-    if (sqlite3_step(q) != SQLITE_ROW) {
+    if (sqlite3_step(q) == SQLITE_ROW)
+        explain_difference(s, q, run, d);
+    else
         diag_plain(d, "%s: there is no run to resume", s->path);
-    } else {
-        for (int i = 0; i < 4; i++)
-            if (strcmp(column_text(q, i), wanted[i]) != 0)
-                diag_plain(d, "%s: cannot resume: the run is of another %s ('%s', now '%s')", s->path,
-                           identity[i].what, column_text(q, i), wanted[i]);
-    }
     sqlite3_finalize(q);
 }
 

@@ -39,8 +39,8 @@ struct store_evaluation {
     double found_at; /* seconds since the run began */
 };
 
-/* Opens a store, created if `create`. NULL after an error: not a database, of another application or version,
- * damaged. */
+/* Opens a store; `create`: a missing or empty file becomes one. NULL after an error: not a database, of
+ * another application or version, damaged. */
 struct store *store_open(const char *path, bool create, struct diag *d);
 void store_close(struct store *s); /* NULL is allowed */
 

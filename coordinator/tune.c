@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #include "agent/wire.h"
@@ -15,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
+#include "core/base/panic.h"
 #include "core/base/strbuf.h"
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
@@ -41,10 +44,12 @@ static void *agent_main(void *arg)
 
 static bool start_embedded(struct tune *t, struct diag *d)
 {
-    t->agent = (struct serve_options){
-        .context = t->context, .endpoint = "inproc://thresh", .device = t->device, .stop_fd = -1};
+    t->agent = (struct serve_options){.context = t->context,
+                                      .endpoint = "inproc://thresh",
+                                      .device = t->device,
+                                      .stop_fd = eventfd(0, EFD_CLOEXEC)};
     t->agent_diag = diag_new();
-    t->embedded = pthread_create(&t->agent_thread, NULL, agent_main, t) == 0;
+    t->embedded = t->agent.stop_fd >= 0 && pthread_create(&t->agent_thread, NULL, agent_main, t) == 0;
     if (!t->embedded) diag_plain(d, "cannot start the agent's thread");
     return t->embedded;
 }
@@ -67,14 +72,17 @@ static bool check_program(const struct tune *t, struct diag *d)
 /* Waits for an agent from elsewhere; its device is the campaign's. */
 static bool await_first_agent(struct tune *t, struct diag *d)
 {
-    progress_note(&t->progress, "waiting for an agent: thresh agent --connect ENDPOINT");
+    struct strbuf note = {0};
+    strbuf_printf(&note, "waiting for an agent: thresh agent --connect %s", t->options.listen);
+    progress_note(&t->progress, note.text);
+    strbuf_free(&note);
     while (!tune_stop_requested(t)) {
         struct hub_event e = hub_poll(t->hub, 1000, t->options.stop_fd);
         if (e.kind != HUB_HELLO) continue;
         strncpy(t->device.name, e.message.hello.device, DEVICE_NAME - 1);
         strncpy(t->device.driver, e.message.hello.driver, DEVICE_NAME - 1);
-        bool fits = wire_read_device(e.message.hello.limits, &t->device);
-        if (fits) return true;
+        t->first_peer = e.peer;
+        if (wire_read_device(e.message.hello.limits, &t->device)) return true;
         hub_refuse(t->hub, e.peer, "the device description is malformed");
     }
     diag_plain(d, "interrupted before an agent came");
@@ -198,8 +206,9 @@ static void greet_first(struct tune *t)
     if (t->embedded || t->recorded) return;
     struct arena *a = arena_new();
     struct message program = tune_program_message(t, a);
-    hub_send(t->hub, 0, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
-    hub_send(t->hub, 0, &program);
+    hub_send(t->hub, t->first_peer,
+             &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
+    hub_send(t->hub, t->first_peer, &program);
     arena_free(a);
 }
 
@@ -226,12 +235,12 @@ struct tune *tune_new(const struct tune_options *o, struct diag *d)
     if (!o->sizes) t->options.sizes = "";
     t->progress = progress_start(o->quiet);
     bool ok = connect_agent(t, d) && check_problem(t, d);
+    if (ok) greet_first(t);
+    ok = ok && tune_begin(t, d);
     t->started_s = clock_s();
-    if (ok)
-        greet_first(t);
-    else
-        tune_free(t);
-    return ok ? t : NULL;
+    if (ok) return t;
+    tune_free(t);
+    return NULL;
 }
 
 const struct problem *tune_problem(const struct tune *t)
@@ -266,15 +275,12 @@ static void free_seen(struct tune *t)
     }
 }
 
-/* An embedded agent that is not known yet would wait for an answer: its hello is taken first, then refused.
- */
+/* Whatever the agent is at, it ends; not only when it next listens. */
 static void stop_embedded(struct tune *t)
 {
-    for (int i = 0; i < 100 && !t->agent_gone && hub_live_peers(t->hub) == 0; i++)
-        if (hub_poll(t->hub, 50, -1).kind == HUB_GONE) break;
-    hub_free(t->hub);
-    t->hub = NULL;
+    CHECK(eventfd_write(t->agent.stop_fd, 1) == 0);
     pthread_join(t->agent_thread, NULL);
+    close(t->agent.stop_fd);
 }
 
 void tune_free(struct tune *t)

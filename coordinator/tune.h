@@ -66,7 +66,8 @@ struct tune_report {
     double elapsed_s, dead_end_ratio;
 };
 
-/* Checks the input, opens the store and waits for the first agent. NULL after errors. */
+/* Checks the input, opens the store, takes up what it has of a run to be resumed, and waits for the first
+ * agent. NULL after errors. */
 struct tune *tune_new(const struct tune_options *o, struct diag *d);
 /* Searches until the budget, the space or the patience (stop_fd) ends. false after an error; what was found
  * stays. */

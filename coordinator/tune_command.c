@@ -164,7 +164,8 @@ static void start_some(struct search *s)
 {
     const struct tune_command_options *o = s->options;
     size_t running = count_running(s), i = 0;
-    uint64_t room = o->evaluations ? o->evaluations - s->report->evaluations : UINT64_MAX;
+    uint64_t done = s->report->evaluations, room = UINT64_MAX;
+    if (o->evaluations) room = o->evaluations > done ? o->evaluations - done : 0;
     for (; running < o->runners && running < room; running++) {
         while (i < s->n_pending && s->pending[i].process)
             i++;

@@ -11,7 +11,7 @@
 #include "core/base/diag.h"
 #include "core/base/stats.h"
 
-enum { IDLE_POLLS = 25, QUOTE_MS = 600000, QUOTE_POLL_MS = 200 };
+enum { ROUNDS_ID = 1, IDLE_POLLS = 25, QUOTE_MS = 600000, QUOTE_POLL_MS = 200 };
 
 /* Appends the length of a kernel's actions and the actions. */
 static size_t append(int64_t *to, const struct tune_pick *pick, struct arena *a)
@@ -47,23 +47,31 @@ static int await_idle(struct tune *t)
     return peer;
 }
 
+/* Whether the event is the answer of that agent. */
+static bool answers(const struct hub_event *e, unsigned peer)
+{
+    return e->kind == HUB_MESSAGE && e->peer == peer && e->message.kind == MESSAGE_FIGURES &&
+           e->message.figures.id == ROUNDS_ID;
+}
+
 /* Sends the request and waits for its answer. */
 static bool ask(struct tune *t, unsigned peer, size_t expected, double *times)
 {
     struct arena *a = arena_new();
     struct diag *d = diag_new();
     struct hub_event e;
-    struct message m = {
-        .kind = MESSAGE_ROUNDS,
-        .rounds = {
-            .id = 1, .kernels = all_kernels(&t->report, a), .rounds = TUNE_ROUNDS, .seed = t->options.seed}};
+    struct message m = {.kind = MESSAGE_ROUNDS,
+                        .rounds = {.id = ROUNDS_ID,
+                                   .kernels = all_kernels(&t->report, a),
+                                   .rounds = TUNE_ROUNDS,
+                                   .seed = t->options.seed}};
     hub_excuse(t->hub, peer, QUOTE_MS, MESSAGE_FIGURES);
     hub_send(t->hub, peer, &m);
     bool got = false, over = false;
     for (int i = 0; !got && !over && i < QUOTE_MS / QUOTE_POLL_MS && !tune_stop_requested(t); i++) {
         tune_step(t, QUOTE_POLL_MS, &e, d);
-        over = e.kind == HUB_GONE;
-        got = e.kind == HUB_MESSAGE && e.message.kind == MESSAGE_FIGURES;
+        over = e.kind == HUB_GONE && e.peer == peer;
+        got = answers(&e, peer);
         over = over || (got && e.message.figures.times.n != expected);
         for (size_t k = 0; got && !over && k < expected; k++)
             times[k] = e.message.figures.times.items[k];

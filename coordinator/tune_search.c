@@ -68,17 +68,17 @@ static bool in_flight(const struct tune *t)
     return j != NULL;
 }
 
-static struct job *add_naive(struct tune *t, struct diag *d)
+static bool add_naive(struct tune *t, struct diag *d)
 {
     struct space_state *leaf = problem_naive(t->problem, d);
-    if (!leaf) return NULL;
+    if (!leaf) return false;
     struct job *job = base_calloc(1, sizeof *job);
     job->peer = JOB_QUEUED;
     job->actions = candidate_actions(t->problem, leaf, &job->n_actions);
     job->descent.hash = space_state_hash(leaf);
     space_state_free(leaf);
     add_job(t, job);
-    return job;
+    return true;
 }
 
 /* Draws the next implementation into the list; NULL: none now. */
@@ -329,7 +329,7 @@ static void handle_gone(struct tune *t, unsigned peer, const char *reason, struc
     }
     if (t->embedded) {
         diag_plain(d, "the device's agent ended: %s", reason && *reason ? reason : "no reason given");
-        t->broken = t->agent_gone = true;
+        t->broken = true;
     } else {
         progress_note(&t->progress, "an agent left");
     }
@@ -417,7 +417,8 @@ static bool restore_row(void *context, const struct store_run *run, const struct
         return true;
     }
     r->replayed++;
-    if (e->number > 0 && e->kernel_hash) note_kernel(t, e->kernel_hash);
+    bool first = strcmp(e->status, duplicate) != 0; /* whose original may not have been reported yet */
+    if (e->number > 0 && e->kernel_hash && first) note_kernel(t, e->kernel_hash);
     t->dispatched += e->number > 0 && !left_out(e->status);
     t->earlier_s = e->found_at;
     report(t, job, e);
@@ -430,10 +431,16 @@ static bool restore(struct tune *t, struct diag *d)
     if (!store_each(t->store, t->run.id, restore_row, &r, d)) return false;
     if (r.replayed == r.rows) return true;
     diag_plain(d,
-               "%" PRIu64 " of the run's %" PRIu64 " evaluations do not replay, the first is number %" PRIu64
+               "%s: %" PRIu64 " of the run's %" PRIu64
+               " evaluations do not replay, the first is number %" PRIu64
                ": the file was edited, or made by another version of thresh",
-               r.rows - r.replayed, r.rows, r.first_bad);
+               t->options.store, r.rows - r.replayed, r.rows, r.first_bad);
     return false;
+}
+
+bool tune_begin(struct tune *t, struct diag *d)
+{
+    return add_naive(t, d) && (!t->options.resume || restore(t, d));
 }
 
 /* ---- the loop ---- */
@@ -445,17 +452,20 @@ static bool finished(struct tune *t)
     return !waiting && !may_draw(t) && t->naive_done;
 }
 
+/* Whether somebody could take another implementation that may still be drawn. */
+static bool wants_more(const struct tune *t)
+{
+    return (t->recorded || hub_idle_peer(t->hub) >= 0) && may_draw(t);
+}
+
 bool tune_search(struct tune *t, struct diag *d)
 {
-    if (!add_naive(t, d)) return false;
-    if (t->options.resume && !restore(t, d)) return false;
     struct hub_event event;
     while (!finished(t)) {
         t->report.interrupted = tune_stop_requested(t);
         if (t->report.interrupted) break;
         feed(t, d);
-        while (!t->broken &&
-               tune_step(t, hub_idle_peer(t->hub) >= 0 && may_draw(t) ? 0 : TURN_MS, &event, d) &&
+        while (!t->broken && tune_step(t, wants_more(t) ? 0 : TURN_MS, &event, d) &&
                event.kind != HUB_MESSAGE)
             continue;
         progress_show(&t->progress, t->report.evaluations, t->options.evaluations, tune_elapsed(t),

@@ -42,7 +42,8 @@ struct tune {
     struct tune_options options;
     void *context; /* ZeroMQ */
     struct hub *hub;
-    bool embedded, agent_gone;
+    unsigned first_peer; /* the agent whose hello chose the device, where it is not embedded */
+    bool embedded;
     pthread_t agent_thread;
     struct serve_options agent;
     struct diag *agent_diag; /* written by the agent's thread; read after it has ended */
@@ -72,6 +73,8 @@ struct tune {
 };
 
 double tune_elapsed(const struct tune *t);
+/* The naive implementation's job, and what the store has of a run to be resumed. false after an error. */
+bool tune_begin(struct tune *t, struct diag *d);
 struct message tune_program_message(const struct tune *t, struct arena *a);
 /* Handles what happened on the hub; false: nothing did. */
 bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct diag *d);

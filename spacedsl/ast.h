@@ -3,8 +3,8 @@
  *
  * Grammar of expressions, loosest first: `c ? a : b`, `<->`, `->` (right), `||`, `&&`, `!`, comparisons (`==
  * != < <= > >=`, `is`, `is not`, `in`, `not in`), `+ -`, `* / %`, unary `-`, calls and parentheses. `exists x
- * in D: f`, `forall x in D: f` and `sum of f over x in D where g` (also product, min, max) are operands that
- * extend as far to the right as possible.
+ * in D: f`, `forall x in D: f`, `first x in D: f` and `sum of f over x in D where g` (also product, min, max)
+ * are operands that extend as far to the right as possible.
  *
  * Remarks: the doc comment (`///`) of a declaration, else for constraints and triggers the block of comments
  * directly above it, and the comment behind it on its last line. Constraints in one paragraph share the

@@ -172,8 +172,9 @@ static void emit_defines(struct strbuf *b, const struct model *m)
     for (size_t i = 0; i < m->n_defines; i++) {
         const struct space_define *d = &m->defines[i];
         emit_line(b, d->line, d->file);
-        strbuf_printf(b, "    {\"%s\", %u, %d, %d, %u, %u, {%d, %d, %d, %d}, ", d->name, d->n_params, d->body,
-                      d->object, d->along, d->n_steps, d->steps[0], d->steps[1], d->steps[2], d->steps[3]);
+        strbuf_printf(b, "    {\"%s\", %u, %d, %d, %d, %u, %u, {%d, %d, %d, %d}, {%d, %d, %d, %d}, ", d->name,
+                      d->n_params, d->body, d->condition, d->object, d->along, d->n_steps, d->steps[0],
+                      d->steps[1], d->steps[2], d->steps[3], d->sets[0], d->sets[1], d->sets[2], d->sets[3]);
         quote(b, d->file);
         strbuf_printf(b, ", %u},\n", d->line);
     }
@@ -207,8 +208,8 @@ static void emit_formulas(struct strbuf *b, const struct model *m)
     };
     for (size_t i = 0; i < m->n_nodes; i++) {
         const struct space_node *n = &m->nodes[i];
-        strbuf_printf(b, "    {%s, %u, %d, %d, %" PRId64 "}, /* %zu */\n", ops[n->op], n->n, n->a, n->first,
-                      n->imm, i);
+        strbuf_printf(b, "    {%s, %u, %d, %d, %d, %" PRId64 "}, /* %zu */\n", ops[n->op], n->n, n->selects,
+                      n->a, n->first, n->imm, i);
     }
     strbuf_add(b, "    {0}};\n\nstatic const int32_t kids[] = {");
     for (size_t i = 0; i < m->n_kids; i++)

@@ -47,9 +47,14 @@ static bool is_keyword(const char *text)
     return false;
 }
 
+bool parse_at_name(const struct parser *p)
+{
+    return p->now.kind == TOKEN_NAME && !is_keyword(p->now.text);
+}
+
 struct name parse_name(struct parser *p, const char *wanted)
 {
-    if (p->now.kind != TOKEN_NAME || is_keyword(p->now.text)) parse_fail(p, wanted);
+    if (!parse_at_name(p)) parse_fail(p, wanted);
     struct name n = {.text = p->now.text, .at = p->now.at};
     parse_advance(p);
     return n;

@@ -36,6 +36,7 @@ void parse_advance(struct parser *p);
 bool parse_at(const struct parser *p, const char *text);
 bool parse_accept(struct parser *p, const char *text); /* takes it if it is next */
 void parse_expect(struct parser *p, const char *text);
+bool parse_at_name(const struct parser *p); /* a name is next, not a keyword */
 struct name parse_name(struct parser *p, const char *wanted);
 int64_t parse_int(struct parser *p);
 /* `a | b | c` with the given separator. */

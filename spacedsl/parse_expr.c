@@ -108,6 +108,20 @@ static struct expr *parse_aggregate(struct parser *p, enum space_op op, struct s
     return e;
 }
 
+/* `first x in D: f`, the word itself taken. */
+static struct expr *parse_selection(struct parser *p, struct source_pos where)
+{
+    struct expr *e = new_expr(p, EXPR_QUANTIFIER, where);
+    e->op = SPACE_FIRST;
+    e->binders = ARENA_NEW(p->arena, struct binder);
+    e->binders->name = parse_name(p, "a variable");
+    parse_expect(p, "in");
+    e->binders->domain = parse_call(p, "a set");
+    parse_expect(p, ":");
+    e->kids[0] = parse_expr(p);
+    return e;
+}
+
 static struct expr *parse_word(struct parser *p)
 {
     struct source_pos where = p->now.at;
@@ -119,8 +133,9 @@ static struct expr *parse_word(struct parser *p)
         return e;
     }
     bool max = parse_at(p, "max"), min = parse_at(p, "min"), sum = parse_at(p, "sum"),
-         product = parse_at(p, "product");
+         product = parse_at(p, "product"), first = parse_at(p, "first");
     struct expr *e = parse_call(p, "an expression");
+    if (first && !e->args && parse_at_name(p)) return parse_selection(p, where);
     if ((sum || product) && parse_accept(p, "of"))
         return parse_aggregate(p, sum ? SPACE_SUM : SPACE_PRODUCT, where);
     if (!min && !max) return e;

@@ -72,6 +72,9 @@ const struct quotient_decl *find_quotient(const struct model *m, const char *nam
 const struct property_decl *property_decl_at(const struct model *m, int32_t property);
 int32_t add_node(struct resolver *r, enum space_op op, int32_t a, int64_t imm, unsigned n,
                  const int32_t *kids);
+/* The same for an operation on objects, some of which may depend on choices. */
+int32_t add_object_node(struct resolver *r, enum space_op op, int32_t a, int64_t imm, unsigned n,
+                        const int32_t *kids);
 int32_t add_domain(struct resolver *r, struct space_domain dom);
 struct typed typed(int32_t node, enum type_kind kind);
 bool is_int(const struct resolver *r, struct type t);
@@ -79,7 +82,7 @@ bool is_int(const struct resolver *r, struct type t);
 bool fits_root(const struct resolver *r, struct type t, int32_t root);
 /* Whether it is a condition or a number; an error if not. */
 bool wants(struct resolver *r, struct typed t, enum type_kind kind, struct source_pos at);
-bool reads_choice(const struct resolver *r, int32_t node);
+bool reads_choice(const struct resolver *r, int32_t node); /* or is of a live object */
 /* Whether it has one value in an instance, whatever is chosen; an error if not. */
 bool check_static(struct resolver *r, struct typed t, struct source_pos at);
 uint64_t value_mask(struct resolver *r, const struct space_choice *c, const struct name *n);

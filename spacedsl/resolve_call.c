@@ -1,9 +1,10 @@
 /* Names with arguments: variables, definitions, choices, properties, parameters.
  *
- * A definition is expanded where it is used. One that names itself is kept as a table entry and called: each
- * of its own calls must take one argument along a property (axis(run_parent(d)), or axis(c) for c in
- * children(d)), so that it ends on every instance whose properties have no cycle (core/space/data.c checks
- * that). */
+ * A definition is expanded where it is used. One that names itself is kept as a table entry and called. If
+ * all of its own calls take one argument along a property (weight(c) for c in children(d)), it ends on every
+ * instance whose properties have no cycle (core/space/data.c checks that). Otherwise they take one argument
+ * to an object that may depend on choices (axis(run_parent(d))), and the number of objects bounds the steps.
+ */
 #include <string.h>
 
 #include "spacedsl/resolve.h"
@@ -32,8 +33,6 @@ bool resolve_args(struct resolver *r, const struct scope *sc, const struct expr 
             diag_error(r->diag, a->at, "argument %u of '%s' must be an object of set '%s'", i + 1, e->text,
                        r->m->sets[roots[i]].name);
             ok = false;
-        } else {
-            ok = check_static(r, t, a->at) && ok;
         }
     }
     return ok;
@@ -50,7 +49,7 @@ static struct typed call_property(struct resolver *r, const struct scope *sc, co
     enum value_type type = property_decl_at(r->m, property)->type;
     enum type_kind kind = type == VALUE_BOOL ? TYPE_BOOL : type == VALUE_INT ? TYPE_INT : TYPE_OBJECT;
     int32_t root = p.object >= 0 ? r->m->sets[p.object].root : -1;
-    return (struct typed){add_node(r, SPACE_PROP, property, 0, p.arity, kids), {kind, p.list, root}};
+    return (struct typed){add_object_node(r, SPACE_PROP, property, 0, p.arity, kids), {kind, p.list, root}};
 }
 
 static struct typed call_choice(struct resolver *r, const struct scope *sc, const struct expr *e,
@@ -61,7 +60,7 @@ static struct typed call_choice(struct resolver *r, const struct scope *sc, cons
     for (unsigned i = 0; i < c.arity; i++)
         roots[i] = c.args[i].root;
     if (!resolve_args(r, sc, e, roots, c.arity, kids)) return TYPED_ERROR;
-    return typed(add_node(r, SPACE_CHOICE, choice, 0, c.arity, kids), TYPE_INT);
+    return typed(add_object_node(r, SPACE_CHOICE, choice, 0, c.arity, kids), TYPE_INT);
 }
 
 /* ---- definitions ---- */
@@ -118,15 +117,13 @@ static int32_t find_recursive(const struct model *m, const char *name)
 }
 
 static struct typed call_recursive(struct resolver *r, const struct define_decl *def, int32_t number,
-                                   const struct binding *params, const struct expr *use)
+                                   const struct binding *params)
 {
     int32_t kids[SPACE_MAX_ARITY];
     unsigned n = r->m->defines[number].n_params;
-    for (unsigned i = n; i > 0; i--, params = params->outer) {
-        if (!check_static(r, params->value, use->at)) return TYPED_ERROR;
+    for (unsigned i = n; i > 0; i--, params = params->outer)
         kids[i - 1] = params->value.node;
-    }
-    return (struct typed){add_node(r, SPACE_DEFINE, number, 0, n, kids), declared_type(r, def)};
+    return (struct typed){add_object_node(r, SPACE_DEFINE, number, 0, n, kids), declared_type(r, def)};
 }
 
 static bool may_expand(struct resolver *r, const struct define_decl *def, const struct expr *use)
@@ -152,7 +149,7 @@ static struct typed call_define(struct resolver *r, const struct scope *sc, cons
         return TYPED_ERROR;
     }
     int32_t recursive = find_recursive(r->m, def->name.text);
-    if (recursive >= 0) return call_recursive(r, def, recursive, params, e);
+    if (recursive >= 0) return call_recursive(r, def, recursive, params);
     if (!may_expand(r, def, e)) return TYPED_ERROR;
     struct scope body = {params, sc->depth, sc->side};
     r->expanding[r->n_expanding++] = def;
@@ -192,8 +189,9 @@ struct recursion {
     struct resolver *r;
     const struct define_decl *def;
     struct space_define *out;
-    const struct expr *first; /* the first call of itself, or NULL */
-    bool along[SPACE_MAX_ARITY];
+    const struct expr *first;    /* the first call of itself, or NULL */
+    bool along[SPACE_MAX_ARITY]; /* whether all calls take the argument along a property */
+    bool moves[SPACE_MAX_ARITY]; /* whether none passes it on as it is */
     int32_t steps[SPACE_MAX_ARITY][SPACE_MAX_ARITY]; /* [argument][step] */
     uint8_t n_steps[SPACE_MAX_ARITY];
 };
@@ -223,13 +221,20 @@ static void note_step(struct recursion *rec, unsigned arg, int32_t property)
         rec->steps[arg][(*n)++] = property;
 }
 
+static bool is_name(const struct expr *e, const char *name)
+{
+    return e->kind == EXPR_CALL && !e->args && !strcmp(e->text, name);
+}
+
 static void note_call(struct recursion *rec, const struct expr *e, const struct stepping *around)
 {
     const struct expr *a = e->args;
     if (!rec->first) rec->first = e;
     unsigned i = 0;
     for (const struct binder *b = rec->def->params; b; b = b->next, i++) {
-        if (i < SPACE_MAX_ARITY) note_step(rec, i, a ? step_property(rec, a, b->name.text, around) : -1);
+        if (i == SPACE_MAX_ARITY) return;
+        note_step(rec, i, a ? step_property(rec, a, b->name.text, around) : -1);
+        if (!a || is_name(a, b->name.text)) rec->moves[i] = false;
         a = a ? a->next : NULL;
     }
 }
@@ -251,28 +256,45 @@ static void find_calls(struct recursion *rec, const struct expr *e, const struct
         find_calls(rec, a, around);
 }
 
-/* Enters a definition that names itself into the table, without its body. */
+/* The first argument of which `holds` is true, or n. */
+static unsigned find_argument(const bool *holds, unsigned n)
+{
+    unsigned i = 0;
+    while (i < n && !holds[i])
+        i++;
+    return i;
+}
+
+/* Enters a definition that names itself into the table, without its body and the sets of its arguments. */
 static void note_recursion(struct resolver *r, const struct define_decl *decl)
 {
-    struct recursion rec = {.r = r, .def = decl, .along = {true, true, true, true}};
+    struct recursion rec = {
+        .r = r, .def = decl, .along = {true, true, true, true}, .moves = {true, true, true, true}};
     find_calls(&rec, decl->body, NULL);
-    unsigned n = count_binders(decl->params), along = 0;
+    unsigned n = count_binders(decl->params);
     if (!rec.first) return;
-    while (along < n && along < SPACE_MAX_ARITY && !rec.along[along])
-        along++;
-    if (along >= n || n > SPACE_MAX_ARITY) {
+    if (n > SPACE_MAX_ARITY) {
+        diag_error(r->diag, rec.first->at, "recursive definition '%s' has more than %d arguments",
+                   decl->name.text, SPACE_MAX_ARITY);
+        return;
+    }
+    unsigned along = find_argument(rec.along, n);
+    bool property = along < n;
+    if (!property) along = find_argument(rec.moves, n);
+    if (along == n) {
         diag_error(r->diag, rec.first->at, "the definition of '%s' is cyclic", decl->name.text);
         return;
     }
     struct space_define *d = &r->m->defines[r->m->n_defines++];
     *d = (struct space_define){.name = decl->name.text,
                                .n_params = (uint8_t)n,
-                               .object = decl->type == VALUE_OBJECT,
+                               .condition = decl->type == VALUE_BOOL,
+                               .object = decl->type == VALUE_OBJECT ? declared_type(r, decl).root : -1,
                                .along = (uint8_t)along,
-                               .n_steps = rec.n_steps[along],
+                               .n_steps = property ? rec.n_steps[along] : 0,
                                .file = decl->name.at.source->path,
                                .line = line_of(decl->name.at)};
-    memcpy(d->steps, rec.steps[along], sizeof d->steps);
+    if (property) memcpy(d->steps, rec.steps[along], sizeof d->steps);
 }
 
 void declare_define(struct resolver *r, const struct define_decl *decl)
@@ -294,25 +316,56 @@ static bool has_type(const struct resolver *r, struct type t, struct type declar
     return declared.kind == TYPE_BOOL ? t.kind == TYPE_BOOL : is_int(r, t);
 }
 
+/* The set that an argument of this domain is in: the smallest with a list of its objects. */
+static int32_t set_of(const struct resolver *r, const struct space_domain *dom)
+{
+    return dom->set >= 0 && r->m->sets[dom->set].param < 0 ? dom->set : dom->root;
+}
+
+static struct typed resolve_body(struct resolver *r, const struct scope *sc, const struct define_decl *decl,
+                                 enum side side)
+{
+    r->expanding[r->n_expanding++] = decl;
+    struct typed t = resolve_side(r, sc, decl->body, side);
+    r->n_expanding--;
+    return t;
+}
+
+/* Whether the body of a recursive definition reads a choice is known once it is resolved; its own calls in it
+ * are taken to read none at first, and if that is wrong it is resolved again. */
+static struct typed resolve_recursive(struct resolver *r, const struct scope *sc,
+                                      const struct define_decl *decl, int32_t number)
+{
+    struct model *m = r->m;
+    size_t n_nodes = m->n_nodes, n_kids = m->n_kids, n_domains = m->n_domains;
+    r->static_defines[number] = true;
+    struct typed t = resolve_body(r, sc, decl, SIDE_BOTH);
+    if (t.type.kind != TYPE_ERROR && reads_choice(r, t.node)) {
+        m->n_nodes = n_nodes;
+        m->n_kids = n_kids;
+        m->n_domains = n_domains;
+        r->static_defines[number] = false;
+        t = resolve_body(r, sc, decl, SIDE_BOTH);
+    }
+    m->defines[number].body = t.node;
+    return t;
+}
+
 void resolve_define(struct resolver *r, const struct define_decl *decl)
 {
     struct scope sc = {0};
     struct type declared = declared_type(r, decl);
+    int32_t recursive = find_recursive(r->m, decl->name.text);
     for (const struct binder *b = decl->params; b; b = b->next) {
         struct space_domain dom;
+        unsigned i = (unsigned)sc.depth;
         if (!resolve_domain(r, &sc, b->domain, &dom) || !bind_variable(r, &sc, &b->name, dom.root)) return;
+        if (recursive >= 0) r->m->defines[recursive].sets[i] = set_of(r, &dom);
     }
-    int32_t recursive = find_recursive(r->m, decl->name.text);
-    enum side side = recursive >= 0 ? SIDE_BOTH : declared.kind == TYPE_BOOL ? SIDE_TRUE : SIDE_LOW;
-    if (recursive >= 0) r->static_defines[recursive] = true;
-    r->expanding[r->n_expanding++] = decl;
-    struct typed t = resolve_side(r, &sc, decl->body, side);
-    r->n_expanding--;
+    struct typed t = recursive >= 0
+                         ? resolve_recursive(r, &sc, decl, recursive)
+                         : resolve_body(r, &sc, decl, declared.kind == TYPE_BOOL ? SIDE_TRUE : SIDE_LOW);
     if (t.type.kind == TYPE_ERROR) return;
-    if (recursive >= 0) {
-        r->m->defines[recursive].body = t.node;
-        r->static_defines[recursive] = !reads_choice(r, t.node);
-    }
     if (!has_type(r, t.type, declared))
         diag_error(r->diag, decl->body->at, "'%s' is declared %s, its value is of another type",
                    decl->name.text, decl->object.text ? decl->object.text : "a counter");

@@ -20,7 +20,7 @@ static struct typed resolve_is(struct resolver *r, const struct scope *sc, const
         mask |= value_mask(r, &r->m->choices[choice.a], n);
     int32_t kids[SPACE_MAX_ARITY];
     memcpy(kids, r->m->kids + choice.first, choice.n * sizeof *kids);
-    int32_t is = add_node(r, SPACE_IS, choice.a, (int64_t)mask, choice.n, kids);
+    int32_t is = add_object_node(r, SPACE_IS, choice.a, (int64_t)mask, choice.n, kids);
     if (e->negated) is = add_node(r, SPACE_NOT, 0, 0, 1, &is);
     return typed(is, TYPE_BOOL);
 }

@@ -55,18 +55,38 @@ const struct property_decl *property_decl_at(const struct model *m, int32_t prop
     return decl;
 }
 
+static bool depends(const struct resolver *r, enum space_op op, int32_t a, unsigned n, const int32_t *kids)
+{
+    if (op == SPACE_CHOICE || op == SPACE_IS || op == SPACE_FIRST) return true;
+    if (op == SPACE_DEFINE && !r->static_defines[a]) return true;
+    for (unsigned i = 0; i < n; i++)
+        if (reads_choice(r, kids[i])) return true;
+    return false;
+}
+
 int32_t add_node(struct resolver *r, enum space_op op, int32_t a, int64_t imm, unsigned n,
                  const int32_t *kids)
 {
     struct model *m = r->m;
     r->too_large = r->too_large || m->n_nodes >= MAX_NODES;
     m->nodes = arena_grow(m->arena, m->nodes, &m->cap_nodes, m->n_nodes + 1, sizeof *m->nodes);
+    m->reads = arena_grow(m->arena, m->reads, &m->cap_reads, m->n_nodes + 1, sizeof *m->reads);
     m->kids = arena_grow(m->arena, m->kids, &m->cap_kids, m->n_kids + n + 1, sizeof *m->kids);
     m->nodes[m->n_nodes] = (struct space_node){
         .op = (uint8_t)op, .n = (uint8_t)n, .a = a, .first = (int32_t)m->n_kids, .imm = imm};
+    m->reads[m->n_nodes] = depends(r, op, a, n, kids);
     for (unsigned i = 0; i < n; i++)
         m->kids[m->n_kids++] = kids[i];
     return (int32_t)m->n_nodes++;
+}
+
+int32_t add_object_node(struct resolver *r, enum space_op op, int32_t a, int64_t imm, unsigned n,
+                        const int32_t *kids)
+{
+    int32_t node = add_node(r, op, a, imm, n, kids);
+    for (unsigned i = 0; i < n; i++)
+        r->m->nodes[node].selects = r->m->nodes[node].selects || reads_choice(r, kids[i]);
+    return node;
 }
 
 int32_t add_domain(struct resolver *r, struct space_domain dom)
@@ -114,12 +134,7 @@ uint64_t value_mask(struct resolver *r, const struct space_choice *c, const stru
 
 bool reads_choice(const struct resolver *r, int32_t node)
 {
-    const struct space_node *n = &r->m->nodes[node];
-    if (n->op == SPACE_CHOICE || n->op == SPACE_IS) return true;
-    if (n->op == SPACE_DEFINE && !r->static_defines[n->a]) return true;
-    for (unsigned i = 0; i < n->n; i++)
-        if (reads_choice(r, r->m->kids[n->first + (int32_t)i])) return true;
-    return false;
+    return r->m->reads[node];
 }
 
 bool check_static(struct resolver *r, struct typed t, struct source_pos at)

@@ -51,7 +51,8 @@ bool resolve_domain(struct resolver *r, const struct scope *sc, const struct exp
     bool whole = s.param < 0 || (s.root == set && !e->args);
     if (whole) return check_arity(r, e, 0);
     int32_t root = r->m->sets[s.param].root;
-    return resolve_args(r, sc, e, &root, 1, &dom->arg);
+    return resolve_args(r, sc, e, &root, 1, &dom->arg) &&
+           check_static(r, typed(dom->arg, TYPE_OBJECT), e->args->at);
 }
 
 static const struct binding *new_binding(struct resolver *r, const struct scope *sc, const char *name,
@@ -112,7 +113,7 @@ static int32_t smaller_exists(struct resolver *r, const struct scope *sc, const 
     if (condition < 0) return -1;
     int32_t pair[2] = {other.node, object.node};
     int32_t body = both(r, add_node(r, SPACE_LT, 0, 0, 2, pair),
-                        both(r, condition, add_node(r, SPACE_IS, choice, (int64_t)mask, 2, pair)));
+                        both(r, condition, add_object_node(r, SPACE_IS, choice, (int64_t)mask, 2, pair)));
     return add_node(r, SPACE_EXISTS, add_domain(r, range->domain), sc->depth, 1, &body);
 }
 
@@ -136,8 +137,8 @@ static unsigned add_member(struct resolver *r, enum space_op op, struct typed me
                            unsigned n)
 {
     int32_t pair[2] = {member.node, kids[0]};
-    if (op == SPACE_EXISTS || op == SPACE_FORALL) {
-        kids[0] = add_node(r, op == SPACE_EXISTS ? SPACE_AND : SPACE_IMP, 0, 0, 2, pair);
+    if (op == SPACE_EXISTS || op == SPACE_FORALL || op == SPACE_FIRST) {
+        kids[0] = add_node(r, op == SPACE_FORALL ? SPACE_IMP : SPACE_AND, 0, 0, 2, pair);
         return n;
     }
     kids[1] = n > 1 ? both(r, member.node, kids[1]) : member.node;
@@ -148,8 +149,9 @@ static unsigned add_member(struct resolver *r, enum space_op op, struct typed me
 struct typed resolve_quantifier(struct resolver *r, const struct scope *outer, const struct expr *e,
                                 const struct binder *b)
 {
-    bool logic = e->op == SPACE_EXISTS || e->op == SPACE_FORALL;
-    enum type_kind kind = logic ? TYPE_BOOL : TYPE_INT;
+    bool selects = e->op == SPACE_FIRST, logic = e->op == SPACE_EXISTS || e->op == SPACE_FORALL;
+    enum type_kind kind = logic || selects ? TYPE_BOOL : TYPE_INT;
+    enum side side = selects ? SIDE_BOTH : outer->side;
     struct range range;
     if (!resolve_range(r, outer, b->domain, &range)) return TYPED_ERROR;
     struct scope sc = *outer;
@@ -158,7 +160,7 @@ struct typed resolve_quantifier(struct resolver *r, const struct scope *outer, c
     int32_t kids[2];
     unsigned n = 1;
     struct typed value =
-        b->next ? resolve_quantifier(r, &sc, e, b->next) : resolve_side(r, &sc, e->kids[0], outer->side);
+        b->next ? resolve_quantifier(r, &sc, e, b->next) : resolve_side(r, &sc, e->kids[0], side);
     if (!wants(r, value, kind, e->kids[0]->at)) return TYPED_ERROR;
     kids[0] = value.node;
     if (e->kids[1] && !b->next) {
@@ -171,7 +173,9 @@ struct typed resolve_quantifier(struct resolver *r, const struct scope *outer, c
         if (member.type.kind == TYPE_ERROR) return TYPED_ERROR;
         n = add_member(r, e->op, member, kids, n);
     }
-    return typed(add_node(r, e->op, add_domain(r, range.domain), outer->depth, n, kids), kind);
+    int32_t node = add_node(r, e->op, add_domain(r, range.domain), outer->depth, n, kids);
+    if (selects) return (struct typed){node, variable->value.type};
+    return typed(node, kind);
 }
 
 /* ---- `in` ---- */
@@ -185,13 +189,12 @@ static struct typed resolve_in_set(struct resolver *r, const struct scope *sc, c
                                    struct typed left)
 {
     struct range range;
-    if (!resolve_range(r, sc, e->kids[1], &range) || !check_static(r, left, e->kids[0]->at))
-        return TYPED_ERROR;
+    if (!resolve_range(r, sc, e->kids[1], &range)) return TYPED_ERROR;
     if (!fits_root(r, left.type, range.domain.root)) {
         diag_error(r->diag, e->at, "the object can never be in '%s'", e->kids[1]->text);
         return TYPED_ERROR;
     }
-    int32_t in = add_node(r, SPACE_IN_SET, add_domain(r, range.domain), 0, 1, &left.node);
+    int32_t in = add_object_node(r, SPACE_IN_SET, add_domain(r, range.domain), 0, 1, &left.node);
     if (range.quotient) {
         struct typed member = quotient_member(r, sc, &range, left);
         if (member.type.kind == TYPE_ERROR) return TYPED_ERROR;

@@ -75,9 +75,11 @@ static void emit_id(struct cg_emitter *e, const struct cg_node *n)
 {
     static const char *const functions[] = {
         [BB_THREAD] = "get_local_id", [BB_BLOCK] = "get_group_id", [BB_GLOBAL] = "get_global_id"};
+    const char *type = n->size > INT32_MAX ? "long" : "int",
+               *id = n->run_extent > UINT32_MAX ? "ulong" : "uint";
     strbuf_indent(e->out, e->indent);
-    strbuf_printf(e->out, "const int %s = (int)((uint)%s(%u)", e->names->node[n->id], functions[n->kind],
-                  n->axis);
+    strbuf_printf(e->out, "const %s %s = (%s)((%s)%s(%u)", type, e->names->node[n->id], type, id,
+                  functions[n->kind], n->axis);
     if (n->inner > 1) strbuf_printf(e->out, " / %lldu", (long long)n->inner);
     if (n->inner * n->size < n->run_extent) strbuf_printf(e->out, " %% %lldu", (long long)n->size);
     strbuf_add(e->out, ");");

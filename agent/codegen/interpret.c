@@ -8,6 +8,7 @@
  * operation. */
 #include "agent/codegen/program.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "core/base/arena.h"
@@ -55,8 +56,18 @@ static void fault(struct machine *m, enum cg_fault kind, uint32_t inst, const ch
              (long long)m->group_number);
 }
 
+/* To 11 binary digits; neither overflow nor subnormal numbers are of interest here. */
+static double rounded_to_half(double x)
+{
+    int exponent;
+    if (!isfinite(x)) return x;
+    double fraction = frexp(x, &exponent);
+    return ldexp(nearbyint(ldexp(fraction, 11)), exponent - 11);
+}
+
 static double rounded(enum scalar_type type, double x)
 {
+    if (type == SCALAR_HALF) return rounded_to_half(x);
     return type == SCALAR_FLOAT ? (double)(float)x : x;
 }
 

@@ -4,10 +4,12 @@
 
 #include "agent/serve.h"
 #include "coordinator/cli/cli.h"
+#include "coordinator/hub.h"
 
 /* Whether the endpoint is well formed, tried on a socket of its own. */
 static bool check_endpoint(void *context, const char *endpoint, struct diag *d)
 {
+    if (!hub_check_port(endpoint, d)) return false;
     int linger = 0;
     void *socket = zmq_socket(context, ZMQ_DEALER);
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);

@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "core/base/arena.h"
+#include "core/base/utf8.h"
 #include "mcts/branch.h"
 #include "perfmodel/device.h"
 
-enum { KEY_BASE = 0x200, PROGRAM_LIMIT = 1 << 20 };
+enum { KEY_BASE = 0x200 };
 
 _Static_assert(CLI_KEY_COUNT <= 64, "options are a 64-bit set");
 
@@ -64,6 +65,17 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return 0;
 }
 
+/* Arguments are repeated in JSON and in stores. */
+static bool arguments_are_utf8(const char *command, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (utf8_valid(argv[i], strlen(argv[i])) == strlen(argv[i])) continue;
+        fprintf(stderr, "thresh %s: argument %d is not UTF-8\n", command, i);
+        return false;
+    }
+    return true;
+}
+
 int cli_run(const struct cli_command *command, int argc, char **argv)
 {
     struct argp_option options[CLI_KEY_COUNT + 2] = {0};
@@ -76,12 +88,22 @@ int cli_run(const struct cli_command *command, int argc, char **argv)
     struct parsing p = {.command = command};
     char name[64];
     snprintf(name, sizeof name, "thresh %s", command->name);
+    if (!arguments_are_utf8(command->name, argc, argv)) return CLI_USAGE;
     argv[0] = name;
     if (argp_parse(&argp, argc, argv, 0, NULL, &p)) return CLI_USAGE;
     return command->run(&p.args);
 }
 
 /* ---- values ---- */
+
+bool cli_refuse(const struct cli_args *a, const enum cli_key *keys, size_t n, const char *message,
+                struct diag *d)
+{
+    size_t before = diag_count(d);
+    for (size_t i = 0; i < n; i++)
+        if (cli_given(a, keys[i])) diag_plain(d, "--%s %s", all_options[keys[i]].name, message);
+    return diag_count(d) == before;
+}
 
 bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out, struct diag *d)
 {
@@ -203,7 +225,7 @@ bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct 
 {
     *out = (struct cli_problem){0};
     size_t n;
-    out->text = source_read_file(a->positional[0], PROGRAM_LIMIT, &n, d);
+    out->text = source_read_file(a->positional[0], CLI_PROGRAM_BYTES, &n, d);
     if (!out->text || !cli_select_device(a, NULL, &out->device, d)) return false;
     out->problem = problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, NULL, d);
     if (!out->problem) return false;

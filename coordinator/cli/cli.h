@@ -11,7 +11,12 @@
 #include "agent/problem.h"
 #include "core/base/diag.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MAX_LIST = 512 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit status */
+enum {
+    CLI_MAX_POSITIONAL = 4,
+    CLI_MAX_LIST = 512,
+    CLI_PROGRAM_BYTES = 1 << 20 /* longest text of a program */
+};
 
 /* X(KEY, long name, argument or NULL, help) */
 #define CLI_OPTIONS(X)                                                                                       \
@@ -48,7 +53,9 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MAX_POSITIONAL = 4, CLI_MA
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
     X(SPACE, "space", "FILE.space|FILE.so", "search this space instead of a program's")                      \
     X(COMMAND, "command", "'PROG {x}'", "program that evaluates a candidate of --space")                     \
-    X(TIMEOUT, "timeout", "10s", "time for one run of the command (default 60s)")                            \
+    X(TIMEOUT, "timeout", "10s",                                                                             \
+      "time for one run of the command (default 60s), or for one launch (replay: 2s, or ten times the "      \
+      "recorded time)")                                                                                      \
     X(DATA, "data", "FILE.json", "instance of the space")                                                    \
     X(PARAM, "param", "x=1,y=2", "parameters of the space")                                                  \
     X(LIMIT, "limit", "N", "stop after N nodes")                                                             \
@@ -103,6 +110,9 @@ static inline bool cli_given(const struct cli_args *a, enum cli_key key)
 {
     return a->value[key] != NULL;
 }
+/* Adds an error "--NAME MESSAGE" for each of the n options that is given. false if any is. */
+bool cli_refuse(const struct cli_args *a, const enum cli_key *keys, size_t n, const char *message,
+                struct diag *d);
 /* Counts, counts of at least 1 and times of options; the default if not given. false after an error. */
 bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out, struct diag *d);
 bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out,

@@ -1,6 +1,7 @@
 /* thresh explain: what an implementation is. thresh replay: whether it still works, and how fast. Both read
  * best.json; explain also takes the best of a store. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "core/base/strbuf.h"
 
 enum { NAME_BYTES = 256 };
+static const double least_limit_ns = 2e9;
 
 /* ---- the best of a store ---- */
 
@@ -55,7 +57,6 @@ static bool find_row(struct loading *l, struct store *s, bool *found)
 
 static bool load_store(const struct cli_args *a, struct best_file *out, struct diag *d)
 {
-    *out = (struct best_file){0};
     struct loading l = {a, out, d, false};
     struct store *s = store_open(a->positional[0], false, d);
     bool found = false, read = s && find_row(&l, s, &found);
@@ -66,10 +67,23 @@ static bool load_store(const struct cli_args *a, struct best_file *out, struct d
     return l.ok;
 }
 
+static bool is_database(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    char head[sizeof magic] = "";
+    FILE *in = fopen(path, "rb");
+    size_t n = in ? fread(head, 1, sizeof head, in) : 0;
+    if (in) fclose(in);
+    return n == sizeof head && memcmp(head, magic, n) == 0;
+}
+
 static bool load(const struct cli_args *a, struct best_file *out, struct diag *d)
 {
-    bool stored = cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER);
-    return stored ? load_store(a, out, d) : best_read(a->positional[0], out, d);
+    *out = (struct best_file){0};
+    if (cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER)) return load_store(a, out, d);
+    if (!is_database(a->positional[0])) return best_read(a->positional[0], out, d);
+    diag_plain(d, "%s is a store: --best or --number N says which implementation", a->positional[0]);
+    return false;
 }
 
 /* ---- explain ---- */
@@ -232,16 +246,25 @@ static bool rebuild(const struct best_file *b, struct cg_kernel *kernel, struct 
     return ok;
 }
 
+/* --timeout, or ten times the recorded time; 0 after an error. */
+static double limit_ns(const struct cli_args *a, const struct best_file *b, struct diag *d)
+{
+    double seconds;
+    if (!cli_seconds(a, CLI_TIMEOUT, &seconds, d)) return 0;
+    return cli_given(a, CLI_TIMEOUT) ? seconds * 1e9 : fmax(10 * b->median_ns, least_limit_ns);
+}
+
 /* Measures it on the selected device, with the recorded problem; gives the exit status. */
 static int replay(const struct cli_args *a, const struct best_file *b, struct diag *d)
 {
     struct device device;
     struct cg_kernel kernel;
     struct evaluation e = {0};
+    struct eval_settings settings = {.verify = true, .limit_ns = limit_ns(a, b, d)};
+    if (diag_failed(d)) return CLI_USAGE;
     const char *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
     if (!device_select(selector, &device, d) || !rebuild(b, &kernel, d)) return CLI_USAGE;
     struct evaluator *ev = evaluator_new(b->problem, &device, 1, 1, d);
-    struct eval_settings settings = {.cut_factor = 10, .batch_ns = 30e6, .verify = true};
     bool measured = ev != NULL;
     if (measured) {
         evaluator_run(ev, &kernel, &settings, &e);
@@ -267,7 +290,7 @@ const struct cli_command cli_replay = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(JSON),
+    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(TIMEOUT) | CLI_TAKES(JSON),
     .help = "Builds, verifies and times a stored implementation again.\v"
             "Example: thresh replay thresh-out/best.json",
     .run = run_replay,

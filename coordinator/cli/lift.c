@@ -10,7 +10,7 @@
 #include "core/base/strbuf.h"
 #include "core/lift/lift.h"
 
-enum { PROGRAM_LIMIT = 1 << 20, SHOWN = 16 };
+enum { SHOWN = 16 };
 static const int64_t most_scalars = INT64_C(1) << 26;
 
 struct opened {
@@ -26,7 +26,7 @@ static bool open_program(const struct cli_args *a, bool bind, struct opened *o, 
     struct lift_size_value *values = NULL;
     size_t n;
     o->arena = arena_new();
-    o->text = source_read_file(path, PROGRAM_LIMIT, &n, d);
+    o->text = source_read_file(path, CLI_PROGRAM_BYTES, &n, d);
     if (!o->text) return false;
     o->source = (struct source){path, o->text, n};
     o->program = lift_parse(&o->source, o->arena, d);
@@ -52,7 +52,10 @@ static void print(const struct cli_args *a, struct opened *o, struct diag *d)
     if (!open_program(a, cli_given(a, CLI_SIZE), o, d)) return;
     struct strbuf text = {0};
     lift_print(o->program, &text);
-    fputs(text.text, stdout);
+    if (cli_given(a, CLI_JSON))
+        cli_print_json(json_pack("{s:s,s:s}", "kernel", o->source.path, "lift", text.text));
+    else
+        fputs(text.text, stdout);
     strbuf_free(&text);
 }
 

@@ -2,6 +2,7 @@
 #include "coordinator/cli/space_open.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +64,10 @@ static bool set_parameters(const char *text, struct cli_space *o, int64_t *first
     char *copy = arena_strdup(o->arena, text ? text : ""), *save = NULL;
     for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
         char *equals = strchr(item, '='), *end = NULL;
+        errno = 0;
         long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
-        if (!equals || end == equals + 1 || *end) {
-            diag_plain(d, "--param: '%s' is not name=number", item);
+        if (!equals || end == equals + 1 || *end || errno) {
+            diag_plain(d, "--param: '%s' is not name=number%s", item, errno ? " of 64 bits" : "");
             return false;
         }
         *equals = 0;

@@ -9,7 +9,7 @@
 #include "coordinator/cli/tune_space.h"
 #include "coordinator/progress.h"
 
-enum { PROGRAM_LIMIT = 1 << 20, DEFAULT_EVALUATIONS = 300 };
+enum { DEFAULT_EVALUATIONS = 300 };
 
 static bool read_options(const struct cli_args *a, struct tune_options *o, struct diag *d)
 {
@@ -127,11 +127,13 @@ static bool has_input(const struct cli_args *a, struct diag *d)
     return false;
 }
 
-static bool refuse_runners(const struct cli_args *a, struct diag *d)
+/* Options that are about --space. */
+static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
-    if (!cli_given(a, CLI_RUNNERS)) return true;
-    diag_plain(d, "--runners is for --space, and for `thresh agent`");
-    return false;
+    static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA, CLI_PARAM},
+                              runners[] = {CLI_RUNNERS};
+    return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about a program", d) &&
+           cli_refuse(a, runners, 1, "is for --space, and for `thresh agent`", d);
 }
 
 /* The device that recorded timings stand for. false after an error. */
@@ -155,8 +157,8 @@ static int run(const struct cli_args *a)
     struct tune *t = NULL;
     int status = CLI_USAGE;
     size_t n;
-    char *text = has_input(a, d) && refuse_runners(a, d) && read_options(a, &o, d)
-                     ? source_read_file(o.path, PROGRAM_LIMIT, &n, d)
+    char *text = has_input(a, d) && refuse_others(a, d) && read_options(a, &o, d)
+                     ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d)
                      : NULL;
     o.text = text;
     if (text && stand_in(a, &o, &described, d)) t = tune_new(&o, d);

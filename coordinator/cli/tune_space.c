@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "coordinator/best.h"
 #include "coordinator/cli/space_open.h"
 #include "coordinator/progress.h"
 #include "coordinator/solution.h"
@@ -21,15 +21,10 @@ static const double default_timeout_s = 60;
 /* Options that are about programs and devices. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
-    static const struct {
-        enum cli_key key;
-        const char *name;
-    } others[] = {{CLI_SIZE, "size"},         {CLI_DEVICE, "device"},     {CLI_LISTEN, "listen"},
-                  {CLI_NO_BOUND, "no-bound"}, {CLI_DISTANCE, "distance"}, {CLI_DESCRIPTION, "description"},
-                  {CLI_RECORDED, "recorded"}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (cli_given(a, others[i].key)) diag_plain(d, "--%s says nothing about --space", others[i].name);
-    return !diag_failed(d);
+    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,   CLI_NO_BOUND,
+                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED, CLI_NO_PRIOR,
+                                          CLI_AUDIT_CUTS, CLI_VERBOSE};
+    return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about --space", d);
 }
 
 static bool read_options(const struct cli_args *a, struct tune_command_options *o, struct diag *d)
@@ -106,18 +101,17 @@ static bool write_best(const struct cli_args *a, const struct tune_command_optio
                        const struct tune_command_report *r, struct diag *d)
 {
     const char *folder = a->value[CLI_OUT];
-    if (!folder || !r->best) return true;
+    if (!folder) return true;
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/best.json", folder);
     json_t *best =
         json_pack("{s:s,s:s,s:s,s:o,s:f}", "space", o->path, "parameters", o->parameters, "command",
                   o->command, "decisions", solution_json(r->best), "time_ns", r->best_ns);
-    bool made = mkdir(folder, 0777) == 0 || errno == EEXIST;
-    FILE *out = made ? fopen(path.text, "w") : NULL;
+    FILE *out = fopen(path.text, "w");
     bool ok =
         out && json_dumpf(best, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) == 0 && fputc('\n', out) != EOF;
     if (out) ok = fclose(out) == 0 && ok;
-    if (!ok) diag_plain(d, "cannot write '%s'", path.text);
+    if (!ok) diag_plain(d, "%s: %s", path.text, strerror(errno));
     json_decref(best);
     strbuf_free(&path);
     return ok;
@@ -150,8 +144,9 @@ static int search(const struct cli_args *a, struct cli_space *space, struct diag
 {
     struct tune_command_options o = {.stop_fd = -1};
     struct tune_command_report r = {0};
-    if (!read_options(a, &o, d) || !cli_space_load(o.path, space, d) || !cli_space_instantiate(a, space, d))
+    if (!read_options(a, &o, d) || (cli_given(a, CLI_OUT) && !best_make_folder(a->value[CLI_OUT], d)))
         return CLI_USAGE;
+    if (!cli_space_load(o.path, space, d) || !cli_space_instantiate(a, space, d)) return CLI_USAGE;
     struct space_state *root = space_pinned_root(space->space, a->pins.items, a->pins.n, d);
     if (!root) return CLI_USAGE;
     char *pins = pins_text(a);

@@ -85,6 +85,12 @@ void *arena_alloc(struct arena *a, size_t bytes)
     return memset(p, 0, rounded);
 }
 
+void *arena_array(struct arena *a, size_t n, size_t bytes)
+{
+    CHECK(n <= SIZE_MAX / 2 / bytes);
+    return arena_alloc(a, n * bytes);
+}
+
 void *arena_memdup(struct arena *a, const void *data, size_t bytes)
 {
     void *p = arena_alloc(a, bytes);
@@ -122,7 +128,7 @@ void *arena_grow(struct arena *a, void *old, size_t *cap_p, size_t need, size_t 
     if (need <= *cap_p) return old;
     size_t cap = *cap_p ? *cap_p * 2 : 8;
     if (cap < need) cap = need;
-    void *p = arena_alloc(a, cap * element_bytes);
+    void *p = arena_array(a, cap, element_bytes);
     if (*cap_p) memcpy(p, old, *cap_p * element_bytes);
     *cap_p = cap;
     return p;

@@ -15,6 +15,8 @@ struct arena *arena_new(void);
 void arena_free(struct arena *a); /* NULL is allowed */
 
 void *arena_alloc(struct arena *a, size_t bytes);
+/* Room for n elements of `bytes` bytes. */
+void *arena_array(struct arena *a, size_t n, size_t bytes);
 void *arena_memdup(struct arena *a, const void *data, size_t bytes);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
@@ -24,7 +26,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...) BASE_PRINTF(2, 3);
 void *arena_grow(struct arena *a, void *old, size_t *cap_p, size_t need, size_t element_bytes);
 
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
-#define ARENA_ARRAY(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (size_t)(n), sizeof(type)))
 
 /* malloc and realloc that cannot fail; release with free(). */
 void *base_malloc(size_t bytes);

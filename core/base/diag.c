@@ -8,6 +8,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
+#include "core/base/utf8.h"
 
 /* Columns of a long line that are shown before and after the caret. */
 enum { SHOWN_BEFORE = 160, SHOWN_AFTER = 80 };
@@ -40,6 +41,12 @@ void diag_free(struct diag *d)
     free(d);
 }
 
+/* Whether the byte is the first of a character. */
+static bool starts_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
 void source_locate(struct source_pos at, unsigned *line, unsigned *column)
 {
     *line = 1;
@@ -49,7 +56,7 @@ void source_locate(struct source_pos at, unsigned *line, unsigned *column)
             ++*line;
             *column = 1;
         } else {
-            ++*column;
+            *column += starts_character(at.source->text[i]);
         }
     }
 }
@@ -64,10 +71,14 @@ static char *excerpt_of(struct source_pos at)
     size_t end = start;
     while (end < at.source->length && end < offset + SHOWN_AFTER && text[end] != '\n')
         end++;
+    while (start < offset && !starts_character(text[start]))
+        start++;
+    while (end < at.source->length && !starts_character(text[end]))
+        end++;
     struct strbuf b = {0};
     strbuf_printf(&b, "    %.*s\n    ", (int)(end - start), text + start);
     for (size_t i = start; i < offset; i++)
-        strbuf_add(&b, text[i] == '\t' ? "\t" : " ");
+        strbuf_add(&b, text[i] == '\t' ? "\t" : starts_character(text[i]) ? " " : "");
     strbuf_add(&b, "^\n");
     return strbuf_take(&b);
 }
@@ -151,6 +162,18 @@ static char *read_stream(FILE *in, size_t limit, size_t *length)
     return strbuf_take(&b);
 }
 
+/* Adds an error at the first byte that belongs to no character; false: there is none. */
+static bool not_utf8(const char *path, char *text, size_t length, struct diag *d)
+{
+    size_t valid = utf8_valid(text, length);
+    if (valid == length) return false;
+    unsigned byte = (unsigned char)text[valid];
+    const struct source source = {path, text, length};
+    utf8_clean(text);
+    diag_error(d, (struct source_pos){&source, valid}, "byte 0x%02x: the file is not UTF-8", byte);
+    return true;
+}
+
 char *source_read_file(const char *path, size_t limit, size_t *length, struct diag *d)
 {
     FILE *in = fopen(path, "rb");
@@ -167,7 +190,7 @@ char *source_read_file(const char *path, size_t limit, size_t *length, struct di
         diag_plain(d, "'%s' is larger than %zu bytes", path, limit);
     else if (*length > 0 && memchr(text, 0, *length))
         diag_plain(d, "'%s' is not text: byte %zu is 0", path, strlen(text) + 1);
-    else
+    else if (!not_utf8(path, text, *length, d))
         return text;
     free(text);
     return NULL;

@@ -18,7 +18,8 @@ struct source {
     size_t length;    /* bytes */
 };
 
-/* A place in a source: byte offset. line and column are 1-based and computed when printed. */
+/* A place in a source: byte offset. Line and column are 1-based, columns count characters; both are computed
+ * when printed. */
 struct source_pos {
     const struct source *source; /* NULL: no file */
     size_t offset;               /* bytes from the start of the text */
@@ -43,8 +44,8 @@ void diag_print(const struct diag *d, FILE *out);
 /* 1-based line and column of a place. */
 void source_locate(struct source_pos at, unsigned *line, unsigned *column);
 
-/* Reads a whole text file (at most `limit` bytes, none of them 0). Returns a malloc'd 0-terminated text, or
- * NULL after adding an error. */
+/* Reads a whole text file (UTF-8, at most `limit` bytes, none of them 0). Returns a malloc'd 0-terminated
+ * text, or NULL after adding an error. */
 char *source_read_file(const char *path, size_t limit, size_t *length, struct diag *d);
 
 #endif

@@ -11,7 +11,9 @@ struct pcg32 {
     uint64_t increment; /* odd; selects the stream */
 };
 
+/* Generators of different streams are independent, whatever their seeds. */
 struct pcg32 pcg32_seed(uint64_t seed, uint64_t stream);
+/* Uniform over all 32-bit numbers. */
 uint32_t pcg32_next(struct pcg32 *rng);
 /* Uniform in [0, bound), bound > 0, without modulo bias. */
 uint32_t pcg32_below(struct pcg32 *rng, uint32_t bound);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 double stats_median(const double *x, size_t n); /* n >= 1 */
-double stats_quantile(const double *x, size_t n,
-                      double q);                  /* q in [0, 1], linear between order statistics; n >= 1 */
+/* Linear between order statistics; q in [0, 1], n >= 1. */
+double stats_quantile(const double *x, size_t n, double q);
 double stats_mean(const double *x, size_t n);     /* n >= 1 */
 double stats_variance(const double *x, size_t n); /* unbiased (n - 1); 0 if n < 2 */
 double stats_skewness(const double *x, size_t n); /* third standardised moment; 0 without spread */

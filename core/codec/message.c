@@ -10,6 +10,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
+#include "core/base/utf8.h"
 
 /* ---- the tables ---- */
 
@@ -104,6 +105,13 @@ static void pack_field(msgpack_packer *p, enum message_field_kind kind, const vo
     PANIC("unknown field kind %d", (int)kind);
 }
 
+/* msgpack_sbuffer_write(), which fails where there is no memory. */
+static int write_bytes(void *buffer, const char *data, size_t n)
+{
+    CHECK(msgpack_sbuffer_write(buffer, data, n) == 0);
+    return 0;
+}
+
 void *message_encode(const struct message *m, size_t *bytes)
 {
     const struct message_field *fields;
@@ -111,7 +119,7 @@ void *message_encode(const struct message *m, size_t *bytes)
     msgpack_sbuffer buffer;
     msgpack_packer p;
     msgpack_sbuffer_init(&buffer);
-    msgpack_packer_init(&p, &buffer, msgpack_sbuffer_write);
+    msgpack_packer_init(&p, &buffer, write_bytes);
     msgpack_pack_map(&p, n + 2);
     pack_string(&p, "v");
     msgpack_pack_uint64(&p, MESSAGE_VERSION);
@@ -161,6 +169,8 @@ static bool read_string(struct reading *r, const msgpack_object *o, const char *
     if (o->type != MSGPACK_OBJECT_STR) return refuse(r, "a field is not a string");
     if (o->via.str.size && memchr(o->via.str.ptr, 0, o->via.str.size))
         return refuse(r, "a string has a zero byte");
+    if (utf8_valid(o->via.str.ptr, o->via.str.size) < o->via.str.size)
+        return refuse(r, "a string is not UTF-8");
     *out = arena_strndup(r->arena, o->via.str.size ? o->via.str.ptr : "", o->via.str.size);
     return true;
 }

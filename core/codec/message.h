@@ -97,7 +97,7 @@ struct message_field {
 const char *message_name(enum message_kind kind);
 size_t message_fields(enum message_kind kind, const struct message_field **fields);
 
-/* Encodes into a malloc'd buffer. NULL strings are sent as "". */
+/* Encodes into a malloc'd buffer. NULL strings are sent as "", others must be UTF-8. */
 void *message_encode(const struct message *m, size_t *bytes);
 /* Decodes; strings and arrays live in the arena. false with a static reason in *why. */
 bool message_decode(const void *data, size_t bytes, struct arena *a, struct message *out, const char **why);

@@ -91,7 +91,7 @@ static const struct lift_type *array_of(struct binder *b, const struct lift_type
     t->size = size;
     if (!element || !size_value(b, size, at, &t->extent)) return NULL;
     if (lift_type_bytes(t) < LIFT_MAX_BYTES) return t;
-    report(b, at, "array %s has 2^62 bytes or more", type_text(b, t));
+    report(b, at, "array %s has 2^50 bytes or more", type_text(b, t));
     return NULL;
 }
 

@@ -115,7 +115,7 @@ struct lift_size_value {
 struct lift_program *lift_parse(const struct source *source, struct arena *a, struct diag *d);
 
 /* Binds the sizes, elaborates and checks; on success every `after lift_bind()` field above is set. Errors:
- * unknown, missing, zero or negative sizes; type errors; indivisible splits; arrays of 2^62 bytes and more.
+ * unknown, missing, zero or negative sizes; type errors; indivisible splits; arrays of 2^50 bytes and more.
  */
 bool lift_bind(struct lift_program *p, const struct lift_size_value *values, unsigned n, struct arena *a,
                struct diag *d);
@@ -129,8 +129,9 @@ void lift_print_type(const struct lift_type *t, struct strbuf *out);
 /* Fingerprint of the normalized text and the bound sizes. */
 uint64_t lift_fingerprint(const struct lift_program *p);
 
-/* Arrays stay below this, so that no index or byte count overflows. */
-#define LIFT_MAX_BYTES ((int64_t)1 << 62)
+/* Arrays stay below this: no index or byte count overflows, and the divisors of an extent are found at once.
+ * No device has room for a thousandth of it. */
+#define LIFT_MAX_BYTES ((int64_t)1 << 50)
 /* Bytes of a value of a bound type, or LIFT_MAX_BYTES if it has that many or more. */
 int64_t lift_type_bytes(const struct lift_type *t);
 bool lift_type_same(const struct lift_type *x, const struct lift_type *y);

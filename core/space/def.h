@@ -3,7 +3,8 @@
  * Everything is an index into an array of struct space_def. Formulas are trees of struct space_node;
  * definitions and counters are already expanded, recursive ones left as calls. Variables are numbered: a node
  * VAR i reads variable i of the environment, the variables of a constraint's own `forall` come first. Objects
- * are ids of their root set; objects of a range set (Axis = 0..2) are the integers themselves. */
+ * are ids of their root set; objects of a range set (Axis = 0..2) are the integers themselves. -1 is no
+ * object: what a property, a definition or FIRST gives where there is none. */
 #ifndef THRESH_SPACE_DEF_H
 #define THRESH_SPACE_DEF_H
 
@@ -25,7 +26,8 @@ enum { SPACE_MAX_ARITY = 4, SPACE_MAX_VARS = 24, SPACE_MAX_VALUES = 4096, SPACE_
     X(OR, "||") X(NOT, "!") X(IMP, "->") X(ITE, "kid 0 ? kid 1 : kid 2") \
     X(EXISTS, "variable imm over domain a: kid 0") X(FORALL, "variable imm over domain a: kid 0") \
     X(SUM, "of kid 0 over variable imm in domain a where kid 1") X(PRODUCT, "as SUM") \
-    X(MINOF, "as SUM") X(MAXOF, "as SUM") X(DEFINE, "recursive definition a of the objects kids")
+    X(MINOF, "as SUM") X(MAXOF, "as SUM") X(DEFINE, "recursive definition a of the objects kids") \
+    X(FIRST, "the first live object, as variable imm, of domain a with kid 0; or no object")
 /* clang-format on */
 
 enum space_op {
@@ -37,6 +39,7 @@ enum space_op {
 struct space_node {
     uint8_t op;
     uint8_t n;     /* operands */
+    bool selects;  /* an object among its operands depends on choices */
     int32_t a;     /* index, see SPACE_OPS */
     int32_t first; /* of the operands in kids[] */
     int64_t imm;
@@ -110,17 +113,21 @@ struct space_choice {
     unsigned line;
 };
 
-/* A definition that names itself; its arguments are variables 0, 1, ... of the body. Each step towards the
- * end of the recursion takes argument `along` to one of the objects that the `steps` properties give for it;
- * the definition of no object is 0, or no object. */
+/* A definition that names itself; its arguments are variables 0, 1, ... of the body. The definition of no
+ * object is 0, or no object. Each step of the recursion takes argument `along` to one of the objects that the
+ * `steps` properties give for it, which the instance must bring to an end. Without steps it goes to objects
+ * that depend on choices: after as many steps as sets[along] has objects it is in a circle, and at no object.
+ */
 struct space_define {
     const char *name;
     uint8_t n_params;
-    int32_t body;  /* node */
-    bool object;   /* its value is an object */
-    uint8_t along; /* argument */
+    int32_t body; /* node */
+    bool condition;
+    int32_t object; /* root set of its value, or -1: a number or a condition */
+    uint8_t along;  /* argument */
     uint8_t n_steps;
     int32_t steps[SPACE_MAX_ARITY]; /* properties */
+    int32_t sets[SPACE_MAX_ARITY];  /* of the arguments */
     const char *file;
     unsigned line;
 };
@@ -175,7 +182,7 @@ struct space_def {
 
 /* What a shared object made from a .space file exports, as `thresh_space`. It begins with its version and
  * size. */
-enum { SPACE_PLUGIN_ABI = 1 };
+enum { SPACE_PLUGIN_ABI = 2 };
 struct space_plugin {
     uint32_t abi;      /* SPACE_PLUGIN_ABI */
     uint32_t def_size; /* sizeof(struct space_def) */

@@ -33,23 +33,46 @@ int64_t ground_static(struct grounder *g, int32_t node)
     return v->op == GROUND_CONST ? v->imm : -1;
 }
 
-/* Values of the operands, as arguments of a property. false: one of them is no object. */
-static bool property_args(struct grounder *g, const struct space_node *n, uint32_t *args)
+/* An operation on objects: at once, or for each of the objects that choices may select. */
+static struct ground_node *operate(struct grounder *g, const struct space_node *n, bool condition,
+                                   ground_operation *operation, void *ctx)
+{
+    int64_t args[SPACE_MAX_ARITY] = {0};
+    if (n->selects) return ground_over_cases(g, n, condition, operation, ctx);
+    for (unsigned i = 0; i < n->n; i++)
+        args[i] = ground_static(g, kid(g, n, i));
+    return operation(g, n, args, ctx);
+}
+
+/* Objects as arguments of a property. false: one of them is none. */
+static bool property_args(const struct space_node *n, const int64_t *from, uint32_t *args)
 {
     for (unsigned i = 0; i < n->n; i++) {
-        int64_t x = ground_static(g, kid(g, n, i));
-        if (x < 0) return false;
-        args[i] = (uint32_t)x;
+        if (from[i] < 0 || from[i] > UINT32_MAX) return false;
+        args[i] = (uint32_t)from[i];
     }
     return true;
 }
 
-static struct ground_node *ground_property(struct grounder *g, const struct space_node *n)
+int64_t ground_property_of(struct grounder *g, const struct space_node *n, const int64_t *args)
 {
-    uint32_t args[SPACE_MAX_ARITY];
+    uint32_t ids[SPACE_MAX_ARITY];
     int64_t none = g->s->def->properties[n->a].object >= 0 ? -1 : 0;
-    if (!property_args(g, n, args)) return constant(g, none);
-    return constant(g, data_table_int(g->s->properties[n->a], args, n->n, none));
+    return property_args(n, args, ids) ? data_table_int(g->s->properties[n->a], ids, n->n, none) : none;
+}
+
+static struct ground_node *ground_property(struct grounder *g, const struct space_node *n,
+                                           const int64_t *args, void *ctx)
+{
+    (void)ctx;
+    return constant(g, ground_property_of(g, n, args));
+}
+
+static struct data_list property_list(struct grounder *g, const struct space_node *n, const int64_t *args)
+{
+    uint32_t ids[SPACE_MAX_ARITY];
+    bool objects = property_args(n, args, ids);
+    return objects ? data_table_list(g->s->properties[n->a], ids, n->n) : (struct data_list){0};
 }
 
 /* ---- lists and domains ---- */
@@ -77,9 +100,10 @@ void ground_collect(struct grounder *g, int32_t node, struct items *out)
     } else if (n->op == SPACE_RANGE) {
         collect_range(g, n, out);
     } else if (n->op == SPACE_PROP && g->s->def->properties[n->a].list) {
-        uint32_t args[SPACE_MAX_ARITY];
-        if (!property_args(g, n, args)) return;
-        struct data_list list = data_table_list(g->s->properties[n->a], args, n->n);
+        int64_t args[SPACE_MAX_ARITY];
+        for (unsigned i = 0; i < n->n; i++)
+            args[i] = ground_static(g, kid(g, n, i));
+        struct data_list list = property_list(g, n, args);
         for (size_t i = 0; i < list.n; i++)
             add_item(g, out, list.items[i]);
     } else {
@@ -87,7 +111,7 @@ void ground_collect(struct grounder *g, int32_t node, struct items *out)
     }
 }
 
-static struct data_list domain_objects(struct grounder *g, const struct space_domain *dom)
+struct data_list ground_objects(struct grounder *g, const struct space_domain *dom)
 {
     if (dom->list >= 0) {
         struct items list = {0};
@@ -102,12 +126,14 @@ static struct data_list domain_objects(struct grounder *g, const struct space_do
     return (struct data_list){g->s->sets[dom->set].ids, g->s->sets[dom->set].n};
 }
 
-static bool in_domain(struct grounder *g, const struct space_domain *dom, int64_t object)
+static struct ground_node *ground_in_domain(struct grounder *g, const struct space_node *n,
+                                            const int64_t *args, void *ctx)
 {
-    struct data_list list = domain_objects(g, dom);
+    struct data_list list = ground_objects(g, &g->s->def->domains[n->a]);
+    (void)ctx;
     for (size_t i = 0; i < list.n; i++)
-        if (list.items[i] == object) return true;
-    return false;
+        if (list.items[i] == args[0]) return constant(g, 1);
+    return constant(g, 0);
 }
 
 /* ---- liveness ---- */
@@ -130,12 +156,23 @@ void ground_rely_on(struct grounder *g, uint32_t live)
     f->items[f->n++] = live;
 }
 
+void ground_rely_if(struct grounder *g, struct ground_node *condition)
+{
+    struct frame *f = g->frame;
+    if (!f || (condition->op == GROUND_CONST && condition->imm)) return;
+    f->conditions = arena_grow(g->a, f->conditions, &f->cap_conditions, f->n_conditions + 1,
+                               sizeof(struct ground_node *));
+    f->conditions[f->n_conditions++] = condition;
+}
+
 struct ground_node *ground_all_live(struct grounder *g, const struct frame *f)
 {
-    struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, f->n + 1);
+    struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, f->n + f->n_conditions + 1);
     for (size_t i = 0; i < f->n; i++)
         kids[i] = expression_func(g->a, f->items[i], GROUND_LIVE_TABLE, 2);
-    return expression_make(g->a, GROUND_AND, kids, (uint32_t)f->n);
+    for (size_t i = 0; i < f->n_conditions; i++)
+        kids[f->n + i] = f->conditions[i];
+    return expression_make(g->a, GROUND_AND, kids, (uint32_t)(f->n + f->n_conditions));
 }
 
 /* ---- choices ---- */
@@ -153,11 +190,9 @@ uint32_t ground_slot_of(const struct space *s, int32_t choice, const int64_t *ar
 }
 
 /* The slot of a choice node; *mirrored: its arguments are in the other order. */
-static uint32_t choice_slot(struct grounder *g, const struct space_node *n, bool *mirrored)
+static uint32_t choice_slot(struct grounder *g, const struct space_node *n, const int64_t *args,
+                            bool *mirrored)
 {
-    int64_t args[SPACE_MAX_ARITY] = {0};
-    for (unsigned i = 0; i < n->n; i++)
-        args[i] = ground_static(g, kid(g, n, i));
     const struct space_choice *c = &g->s->def->choices[n->a];
     *mirrored = c->pairing != SPACE_PLAIN && args[0] > args[1];
     uint32_t slot = ground_slot_of(g->s, n->a, args, n->n);
@@ -168,19 +203,23 @@ static uint32_t choice_slot(struct grounder *g, const struct space_node *n, bool
     return slot;
 }
 
-static struct ground_node *ground_choice(struct grounder *g, const struct space_node *n)
+static struct ground_node *ground_choice(struct grounder *g, const struct space_node *n, const int64_t *args,
+                                         void *ctx)
 {
     bool mirrored;
-    uint32_t slot = choice_slot(g, n, &mirrored);
+    uint32_t slot = choice_slot(g, n, args, &mirrored);
+    (void)ctx;
     if (slot == SPACE_NONE) return constant(g, 0);
     const struct universe *u = &g->s->universes[g->s->slots[slot].universe];
     return expression_func(g->a, slot, mirrored ? g->s->choices[n->a].mirror_codes : u->codes, u->n);
 }
 
-static struct ground_node *ground_is(struct grounder *g, const struct space_node *n)
+static struct ground_node *ground_is(struct grounder *g, const struct space_node *n, const int64_t *args,
+                                     void *ctx)
 {
     bool mirrored;
-    uint32_t slot = choice_slot(g, n, &mirrored);
+    uint32_t slot = choice_slot(g, n, args, &mirrored);
+    (void)ctx;
     if (slot == SPACE_NONE) return constant(g, 0);
     const struct space_choice *c = &g->s->def->choices[n->a];
     int64_t *table = ARENA_ARRAY(g->a, int64_t, c->n_values);
@@ -215,6 +254,20 @@ static struct ground_node *ground_ite(struct grounder *g, const struct space_nod
     return expression_make(g->a, GROUND_ITE, kids, 3);
 }
 
+static struct ground_node *any_equal(struct grounder *g, struct ground_node *x, struct data_list list)
+{
+    struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, list.n + 1);
+    for (size_t i = 0; i < list.n; i++)
+        kids[i] = expression_binary(g->a, GROUND_EQ, x, constant(g, list.items[i]));
+    return expression_make(g->a, GROUND_OR, kids, (uint32_t)list.n);
+}
+
+static struct ground_node *in_property(struct grounder *g, const struct space_node *n, const int64_t *args,
+                                       void *x)
+{
+    return any_equal(g, x, property_list(g, n, args));
+}
+
 /* x is an element of the list; elements and bounds may depend on choices. */
 static struct ground_node *element_of(struct grounder *g, struct ground_node *x, int32_t node)
 {
@@ -224,21 +277,37 @@ static struct ground_node *element_of(struct grounder *g, struct ground_node *x,
         return expression_binary(g->a, GROUND_AND,
                                  expression_binary(g->a, GROUND_LE, ground_formula(g, kid(g, n, 0)), x),
                                  expression_binary(g->a, GROUND_LE, x, ground_formula(g, kid(g, n, 1))));
-    if (n->op != SPACE_LIST && n->op != SPACE_RANGE && !list)
-        return expression_binary(g->a, GROUND_EQ, x, ground_formula(g, node));
-    struct items items = {0};
-    if (n->op != SPACE_LIST) ground_collect(g, node, &items);
-    size_t count = n->op == SPACE_LIST ? n->n : items.n;
-    struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, count + 1);
-    for (size_t i = 0; i < count; i++)
-        kids[i] = n->op == SPACE_LIST ? element_of(g, x, kid(g, n, (unsigned)i))
-                                      : expression_binary(g->a, GROUND_EQ, x, constant(g, items.at[i]));
-    return expression_make(g->a, GROUND_OR, kids, (uint32_t)count);
+    if (list) return operate(g, n, true, in_property, x);
+    if (n->op == SPACE_RANGE) {
+        struct items items = {0};
+        ground_collect(g, node, &items);
+        return any_equal(g, x, (struct data_list){items.at, items.n});
+    }
+    if (n->op != SPACE_LIST) return expression_binary(g->a, GROUND_EQ, x, ground_formula(g, node));
+    struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, n->n + 1u);
+    for (unsigned i = 0; i < n->n; i++)
+        kids[i] = element_of(g, x, kid(g, n, i));
+    return expression_make(g->a, GROUND_OR, kids, n->n);
+}
+
+static struct ground_node *object_in(struct grounder *g, struct ground_node *object, void *list)
+{
+    return element_of(g, object, *(const int32_t *)list);
 }
 
 static struct ground_node *ground_in(struct grounder *g, const struct space_node *n)
 {
-    return element_of(g, ground_formula(g, kid(g, n, 0)), kid(g, n, 1));
+    int32_t x = kid(g, n, 0), list = kid(g, n, 1);
+    if (ground_is_object(g, x)) return ground_object_test(g, x, object_in, &list);
+    return element_of(g, ground_formula(g, x), list);
+}
+
+static struct ground_node *ground_equal(struct grounder *g, const struct space_node *n)
+{
+    int32_t x = kid(g, n, 0), y = kid(g, n, 1);
+    if (ground_are_objects(g, x, y)) return ground_same_object(g, x, y);
+    struct ground_node *left = ground_formula(g, x);
+    return expression_binary(g->a, GROUND_EQ, left, ground_formula(g, y));
 }
 
 static struct ground_node *ground_binary(struct grounder *g, const struct space_node *n)
@@ -246,13 +315,11 @@ static struct ground_node *ground_binary(struct grounder *g, const struct space_
     static const uint8_t ops[] = {
         [SPACE_ADD] = GROUND_ADD, [SPACE_MUL] = GROUND_MUL, [SPACE_DIV] = GROUND_DIV,
         [SPACE_MOD] = GROUND_MOD, [SPACE_MIN] = GROUND_MIN, [SPACE_MAX] = GROUND_MAX,
-        [SPACE_EQ] = GROUND_EQ,   [SPACE_NE] = GROUND_EQ,   [SPACE_LE] = GROUND_LE,
-        [SPACE_LT] = GROUND_LE,   [SPACE_SUB] = GROUND_ADD};
+        [SPACE_LE] = GROUND_LE,   [SPACE_LT] = GROUND_LE,   [SPACE_SUB] = GROUND_ADD};
     struct ground_node *x = ground_formula(g, kid(g, n, 0)), *y = ground_formula(g, kid(g, n, 1));
     if (n->op == SPACE_SUB) y = expression_make(g->a, GROUND_NEG, &y, 1);
     if (n->op == SPACE_LT) return expression_not(g->a, expression_binary(g->a, GROUND_LE, y, x));
-    struct ground_node *r = expression_binary(g->a, ops[n->op], x, y);
-    return n->op == SPACE_NE ? expression_not(g->a, r) : r;
+    return expression_binary(g->a, ops[n->op], x, y);
 }
 
 /* ---- quantifiers and aggregates ---- */
@@ -294,9 +361,10 @@ static struct ground_node *ground_quantifier(struct grounder *g, const struct sp
                                              enum ground_op op, term_fn term)
 {
     const struct space_domain *dom = &g->s->def->domains[n->a];
-    struct data_list objects = domain_objects(g, dom);
+    struct data_list objects = ground_objects(g, dom);
     struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, objects.n + 1);
     struct frame *outer = g->frame;
+    int64_t before = g->env[n->imm];
     for (size_t i = 0; i < objects.n; i++) {
         struct frame mine = {.outer = outer};
         g->env[n->imm] = objects.items[i];
@@ -307,25 +375,16 @@ static struct ground_node *ground_quantifier(struct grounder *g, const struct sp
         kids[i] = term(g, n);
         g->frame = outer;
     }
+    g->env[n->imm] = before;
     if (!objects.n) return constant(g, op == GROUND_AND ? 1 : neutral_value(n->op));
     return expression_make(g->a, op, kids, (uint32_t)objects.n);
 }
 
-/* A recursive definition: its body with the arguments as its first variables. It ends because the instance
- * was checked (data_check). */
-static struct ground_node *ground_define(struct grounder *g, const struct space_node *n)
+static struct ground_node *ground_define(struct grounder *g, int32_t node)
 {
+    const struct space_node *n = &g->s->def->nodes[node];
     const struct space_define *d = &g->s->def->defines[n->a];
-    int64_t args[SPACE_MAX_ARITY], outer[SPACE_MAX_VARS];
-    for (unsigned i = 0; i < n->n; i++) {
-        args[i] = ground_static(g, kid(g, n, i));
-        if (args[i] < 0) return constant(g, d->object ? -1 : 0);
-    }
-    memcpy(outer, g->env, sizeof outer);
-    memcpy(g->env, args, n->n * sizeof *args);
-    struct ground_node *x = ground_formula(g, d->body);
-    memcpy(g->env, outer, sizeof outer);
-    return x;
+    return d->object >= 0 ? ground_object(g, node) : operate(g, n, d->condition, ground_call, NULL);
 }
 
 struct ground_node *ground_formula(struct grounder *g, int32_t node)
@@ -340,15 +399,19 @@ struct ground_node *ground_formula(struct grounder *g, int32_t node)
     case SPACE_VAR:
         return constant(g, g->env[n->a]);
     case SPACE_PROP:
-        return ground_property(g, n);
+        return operate(g, n, false, ground_property, NULL);
     case SPACE_CHOICE:
-        return ground_choice(g, n);
+        return operate(g, n, false, ground_choice, NULL);
     case SPACE_IS:
-        return ground_is(g, n);
+        return operate(g, n, true, ground_is, NULL);
     case SPACE_IN:
         return ground_in(g, n);
     case SPACE_IN_SET:
-        return constant(g, in_domain(g, &g->s->def->domains[n->a], ground_static(g, kid(g, n, 0))));
+        return operate(g, n, true, ground_in_domain, NULL);
+    case SPACE_EQ:
+        return ground_equal(g, n);
+    case SPACE_NE:
+        return expression_not(g->a, ground_equal(g, n));
     case SPACE_AND:
     case SPACE_OR:
         return ground_and_or(g, n);
@@ -374,7 +437,9 @@ struct ground_node *ground_formula(struct grounder *g, int32_t node)
     case SPACE_MAXOF:
         return ground_quantifier(g, n, GROUND_MAX, number_term);
     case SPACE_DEFINE:
-        return ground_define(g, n);
+        return ground_define(g, node);
+    case SPACE_FIRST:
+        return ground_object(g, node);
     case SPACE_LIST:
     case SPACE_RANGE:
         PANIC("a list is no value");
@@ -425,7 +490,7 @@ struct data_list ground_domain(struct space *s, struct arena *a, const struct sp
 {
     struct grounder g = {.s = s, .a = a};
     memcpy(g.env, env, sizeof g.env);
-    return domain_objects(&g, dom);
+    return ground_objects(&g, dom);
 }
 
 /* Calls `visit` for every tuple of distinct objects of a `forall` prefix. */
@@ -437,7 +502,7 @@ void ground_each_tuple(struct grounder *g, int32_t domains, unsigned n, unsigned
         return;
     }
     const struct space_domain *doms = &g->s->def->domains[domains];
-    struct data_list objects = domain_objects(g, &doms[at]);
+    struct data_list objects = ground_objects(g, &doms[at]);
     for (size_t i = 0; i < objects.n; i++) {
         bool distinct = true;
         for (unsigned k = 0; k < at && distinct; k++)

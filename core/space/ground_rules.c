@@ -120,11 +120,12 @@ enum { UNSEEN, ON_PATH, SETTLED };
 static bool is_settled(struct waiting *w, uint32_t latent);
 
 /* Whether none of the objects that the formula reads leads back to the path. */
-static bool reads_settled(struct waiting *w, const struct ground_node *g)
+static bool reads_settled(struct waiting *w, struct ground_node *g)
 {
     bool ok = true;
-    for (uint32_t i = 0; ok && i < g->n; i++)
+    for (uint32_t i = 0; ok && i < g->n && !g->settled; i++)
         ok = reads_settled(w, g->kids[i]);
+    g->settled = ok;
     if (!ok || g->op != GROUND_FUNC) return ok;
     const struct slot_info *info = &w->s->slots[g->slot];
     if (g->slot >= w->s->n_slots) return is_settled(w, g->slot - w->s->n_slots);
@@ -161,6 +162,14 @@ static void check_waiting(struct space *s, struct arena *a, struct ground_node *
                set->range ? number : data_object_name(s->data, set->name, object), set->name);
 }
 
+static void report_large(const struct grounder *g, struct diag *d)
+{
+    const struct space_define *x = g->too_large;
+    if (x)
+        diag_plain(d, "%s:%u: the definition of '%s' goes to too many objects in this instance", x->file,
+                   x->line, x->name);
+}
+
 static void add_triggers(struct space *s, struct shape_pool *pool, struct diag *d)
 {
     struct grounder g = {.s = s, .a = arena_new()};
@@ -180,6 +189,7 @@ static void add_triggers(struct space *s, struct shape_pool *pool, struct diag *
         shape_add_instance(pool, expression_binary(g.a, GROUND_EQ, live, any[i]), out.trigger[i], NULL, 0);
     }
     check_waiting(s, g.a, any, out.trigger, d);
+    report_large(&g, d);
     arena_free(g.a);
 }
 
@@ -190,14 +200,17 @@ struct constraint_visit {
     struct shape_pool *pool;
 };
 
-static void add_clauses(const struct constraint_visit *v, const struct ground_node *body,
+/* The conjuncts, each enforced only if the guards are live. */
+static void add_clauses(struct grounder *g, const struct constraint_visit *v, struct ground_node *body,
                         const struct frame *guards)
 {
     if (body->op == GROUND_AND) {
         for (uint32_t i = 0; i < body->n; i++)
-            add_clauses(v, body->kids[i], guards);
+            add_clauses(g, v, body->kids[i], guards);
         return;
     }
+    for (size_t i = 0; i < guards->n_conditions; i++)
+        body = expression_binary(g->a, GROUND_OR, expression_not(g->a, guards->conditions[i]), body);
     if (body->op == GROUND_CONST && body->imm) return;
     shape_add_instance(v->pool, body, v->number, guards->items, (uint32_t)guards->n);
 }
@@ -208,13 +221,16 @@ static void visit_constraint(struct grounder *g, const void *what)
     const struct space_constraint *c = &g->s->def->constraints[v->number];
     struct arena *outer = g->a;
     g->a = arena_new();
+    g->calls = NULL;
     struct frame frame = {0};
     g->frame = &frame;
     const struct space_domain *doms = &g->s->def->domains[c->domains];
     for (unsigned i = 0; i < c->n_vars; i++)
         ground_rely_on(g, ground_liveness_of(g->s, doms[i].root, g->env[i]));
-    add_clauses(v, ground_formula(g, c->body), &frame);
+    struct ground_node *body = ground_formula(g, c->body);
+    if (!g->too_large) add_clauses(g, v, body, &frame);
     g->frame = NULL;
+    g->calls = NULL;
     arena_free(g->a);
     g->a = outer;
 }
@@ -231,6 +247,7 @@ void ground_all(struct space *s, struct diag *d)
         if (ground_triangle_choice(s, c) < 0)
             ground_each_tuple(&g, c->domains, c->n_vars, 0, visit_constraint, &v);
     }
+    report_large(&g, d);
     arena_free(g.a);
     shape_pool_free(pool);
 }

@@ -475,6 +475,8 @@ struct ground_node {
     int64_t imm;
     uint32_t slot, n_table;
     const int64_t *table;
+    bool shared;  /* may stand in several places of a formula: copies of it have the same kids */
+    bool settled; /* see ground_rules.c */
 };
 struct ground_node *expression_const(struct arena *a, int64_t value);
 struct ground_node *expression_func(struct arena *a, uint32_t slot, const int64_t *table, uint32_t n);

@@ -19,6 +19,14 @@ struct shape_pool {
     size_t n_nodes, cap_nodes, n_kids, cap_kids, n_slots, cap_slots, cap_sizes;
     uint32_t *stamp, *local; /* by slot: whether it is in slots[] now, and where */
     uint32_t now;
+    struct placed *placed; /* shared formulas of the shape being built: open addressing by their kids */
+    size_t n_placed, placed_size;
+};
+
+/* Where a shared formula is. */
+struct placed {
+    struct ground_node *const *kids; /* NULL: free */
+    uint32_t node;
 };
 
 struct shape_pool *shape_pool_new(struct space *s)
@@ -41,6 +49,7 @@ void shape_pool_free(struct shape_pool *p)
     free(p->sizes);
     free(p->stamp);
     free(p->local);
+    free(p->placed);
     free(p);
 }
 
@@ -140,8 +149,56 @@ static uint32_t add_node(struct shape_pool *p, const struct shape_node *n)
     return (uint32_t)p->n_nodes++;
 }
 
-/* Appends the tree in post order; returns the index of its root. */
+/* ---- shared formulas ---- */
+
+static void clear_placed(struct shape_pool *p)
+{
+    if (p->n_placed) memset(p->placed, 0, p->placed_size * sizeof *p->placed);
+    p->n_placed = 0;
+}
+
+static struct placed *find_placed(struct shape_pool *p, const struct ground_node *g)
+{
+    size_t at = (uintptr_t)g->kids / 16 % p->placed_size;
+    while (p->placed[at].kids && p->placed[at].kids != g->kids)
+        at = (at + 1) % p->placed_size;
+    return &p->placed[at];
+}
+
+static void grow_placed(struct shape_pool *p)
+{
+    struct placed *old = p->placed;
+    size_t n = p->placed_size;
+    p->placed_size = n ? 2 * n : 256;
+    p->placed = base_calloc(p->placed_size, sizeof *p->placed);
+    for (size_t i = 0; i < n; i++)
+        if (old[i].kids) *find_placed(p, &(struct ground_node){.kids = (void *)old[i].kids}) = old[i];
+    free(old);
+}
+
+static void place(struct shape_pool *p, const struct ground_node *g, uint32_t node)
+{
+    if (2 * p->n_placed >= p->placed_size) grow_placed(p);
+    *find_placed(p, g) = (struct placed){g->kids, node};
+    p->n_placed++;
+}
+
+static uint32_t add_formula(struct shape_pool *p, const struct ground_node *g);
+
+/* Appends the tree in post order, what is shared once; returns the index of its root. */
 static uint32_t add_nodes(struct shape_pool *p, const struct ground_node *g)
+{
+    if (!g->shared) return add_formula(p, g);
+    if (p->n_placed) {
+        const struct placed *old = find_placed(p, g);
+        if (old->kids) return old->node;
+    }
+    uint32_t node = add_formula(p, g);
+    place(p, g, node);
+    return node;
+}
+
+static uint32_t add_formula(struct shape_pool *p, const struct ground_node *g)
 {
     struct shape_node sn;
     memset(&sn, 0, sizeof sn); /* shapes are compared by their bytes */
@@ -370,6 +427,7 @@ void shape_add_instance(struct shape_pool *p, const struct ground_node *g, uint3
     struct space *s = p->space;
     p->n_nodes = p->n_kids = p->n_slots = 0;
     p->now++;
+    clear_placed(p);
     add_nodes(p, g);
     uint32_t shape = shape_of(p);
     if (is_duplicate(p, shape, guards, n_guards)) return;

@@ -182,16 +182,17 @@ static void add_views(const struct analysis *a, const struct shape_node *n, uint
     }
 }
 
-/* Whether a slot is read in more than one place. */
+/* Whether a slot is read in more than one place, or in a formula that is. */
 static bool repeats(const struct shape *sh)
 {
-    uint32_t reads = 0;
+    uint32_t reads = 0, uses = 0;
     for (uint32_t i = 0; i < sh->n_nodes; i++) {
         const struct shape_node *n = &sh->nodes[i];
         reads += n->n_conditions;
+        uses += n->n;
         if (n->op == GROUND_FUNC || n->is_function) reads++;
     }
-    return reads > sh->n_slots;
+    return reads > sh->n_slots || uses >= sh->n_nodes;
 }
 
 void views_find(struct shape *sh, struct arena *arena)

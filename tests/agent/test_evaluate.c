@@ -2,16 +2,20 @@
  * ones that crash or hang their runner. */
 #include <criterion/criterion.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "agent/evaluate.h"
-#include "agent/runner.h"
+#include "agent/evaluate_state.h"
 #include "core/base/diag.h"
 
 enum { EVALUATE_N = 1024 };
 
-static struct evaluator *evaluate_start(unsigned runners)
+static struct evaluator *evaluate_start_until(unsigned runners, int stop_fd)
 {
     struct diag *d = diag_new();
     struct device dev;
@@ -23,11 +27,16 @@ static struct evaluator *evaluate_start(unsigned runners)
         for (int i = 0; i < EVALUATE_N; i++)
             ((float *)t->buffers[1].data[set])[i] = 2 * ((const float *)t->buffers[0].data[set])[i];
     struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.absolute = 1e-6}};
-    struct evaluator *ev = evaluator_start(&t, &dev, runners, tolerance, d);
+    struct evaluator *ev = evaluator_start(&t, &dev, runners, tolerance, stop_fd, d);
     if (!ev) diag_print(d, stderr);
     diag_free(d);
     cr_assert_not_null(ev);
     return ev;
+}
+
+static struct evaluator *evaluate_start(unsigned runners)
+{
+    return evaluate_start_until(runners, -1);
 }
 
 /* A kernel of 64 work-groups of 16 with arguments x (const), y and its own index i. */
@@ -207,8 +216,85 @@ Test(agent_evaluate, says_why_no_runner_starts)
     struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = 4, .output = true}};
     struct verify_task *t = verify_task_new(shape, 1, 7, d);
     const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
-    cr_assert_null(evaluator_start(&t, &dev, 1, tolerance, d));
+    cr_assert_null(evaluator_start(&t, &dev, 1, tolerance, -1, d));
     cr_assert(strstr(diag_message(d, 0), "device 99 is gone"), "%s", diag_message(d, 0));
+    diag_free(d);
+}
+
+Test(agent_evaluate, a_stop_ends_jobs_and_runners)
+{
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    struct evaluator *ev = evaluate_start_until(2, ends[0]);
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k =
+        evaluate_kernel("volatile int go = 1; while (go) y[i] = x[i]; y[i] = 1;", args, text, sizeof text);
+    uint64_t job;
+    struct evaluation e;
+    for (uint64_t i = 0; i < 3; i++)
+        evaluator_submit(ev, i, &k, &(struct eval_settings){.limit_ns = 1e12});
+    cr_assert_not(evaluator_poll(ev, 0, &job, &e));
+    cr_assert_eq(write(ends[1], "", 1), 1);
+    for (int i = 0; i < 3; i++) {
+        cr_assert(evaluator_poll(ev, 60000, &job, &e));
+        cr_assert_eq(e.status, EVAL_DEVICE_LOST);
+        cr_assert_str_eq(e.message, "interrupted");
+    }
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(ev->slots[i].pid, 0);
+    evaluator_free(ev);
+}
+
+/* Kills the one runner while it has nothing to do; the evaluator has not noticed yet. */
+static void evaluate_kill_idle(struct evaluator *ev)
+{
+    siginfo_t info;
+    while (ev->slots[0].state == STARTING)
+        evaluate_step(ev, -1);
+    cr_assert_eq(ev->slots[0].state, IDLE);
+    kill(ev->slots[0].pid, SIGKILL);
+    cr_assert_eq(waitid(P_PID, (id_t)ev->slots[0].pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+Test(agent_evaluate, a_runner_that_died_idle_costs_no_candidate)
+{
+    struct evaluator *ev = evaluate_start(1);
+    for (int i = 0; i < 4; i++) {
+        evaluate_kill_idle(ev);
+        evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
+    }
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, runners_that_only_die_are_not_started_for_ever)
+{
+    struct evaluator *ev = evaluate_start(1);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_not(ev->lost);
+        evaluate_kill_idle(ev);
+        evaluate_step(ev, -1);
+    }
+    struct evaluation e = evaluate_body(ev, evaluate_good, 0);
+    cr_assert_eq(e.status, EVAL_DEVICE_LOST);
+    cr_assert(strstr(e.message, "nothing to do"), "%s", e.message);
+    evaluator_free(ev);
+}
+
+Test(agent_evaluate, says_that_no_process_can_be_started)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("cpu", &dev, d));
+    struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = 4, .output = true}};
+    struct verify_task *t = verify_task_new(shape, 1, 7, d);
+    const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
+    int next = dup(0);
+    close(next);
+    struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1}; /* room for the timer alone */
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    cr_assert_null(evaluator_start(&t, &dev, 2, tolerance, -1, d));
+    cr_assert(strstr(diag_message(d, 0), "no runner can be started: Too many"), "%s", diag_message(d, 0));
     diag_free(d);
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/pcg32.h"
 #include "core/base/stats.h"
 #include "core/base/strbuf.h"
+#include "core/base/utf8.h"
 
 Test(base, pcg32_gives_the_published_numbers)
 {
@@ -105,4 +106,48 @@ Test(base, strbuf_appends_and_is_taken)
     text = strbuf_take(&b);
     cr_assert_str_eq(text, "");
     free(text);
+}
+
+Test(base, utf8_is_what_rfc_3629_says)
+{
+    static const struct {
+        const char *text;
+        size_t valid;
+        const char *clean;
+    } cases[] = {{"", 0, ""},
+                 {"plain", 5, "plain"},
+                 {"\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80"},
+                 {"a\xf6z", 1, "a?z"},            /* Latin-1 */
+                 {"a\xc3", 1, "a?"},              /* cut off */
+                 {"\xc0\xaf", 0, "??"},           /* overlong */
+                 {"\xe0\x80\xaf", 0, "???"},      /* overlong */
+                 {"\xed\xa0\x80", 0, "???"},      /* a surrogate */
+                 {"\xf4\x90\x80\x80", 0, "????"}, /* above U+10FFFF */
+                 {"\xf0\x8f\xbf\xbf", 0, "????"}, /* overlong */
+                 {"\xe2\x82z", 0, "??z"},
+                 {"\x80", 0, "?"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[16];
+        strcpy(text, cases[i].text);
+        cr_expect_eq(utf8_valid(text, strlen(text)), cases[i].valid, "%zu", i);
+        utf8_clean(text);
+        cr_expect_str_eq(text, cases[i].clean, "%zu", i);
+    }
+}
+
+Test(base, columns_count_characters)
+{
+    static const char text[] = "\xc3\xa4\xc3\xb6 ?\n";
+    const struct source s = {"k.lift", text, sizeof text - 1};
+    struct diag *d = diag_new();
+    diag_error(d, (struct source_pos){&s, 5}, "here");
+    cr_assert_str_eq(diag_message(d, 0), "k.lift:1:4: error: here");
+    char *printed = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&printed, &length);
+    diag_print(d, out);
+    fclose(out);
+    cr_assert_not_null(strstr(printed, "    \xc3\xa4\xc3\xb6 ?\n       ^\n"), "%s", printed);
+    free(printed);
+    diag_free(d);
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/pcg32.h"
+#include "core/base/utf8.h"
 
 static uint64_t codec_random64(struct pcg32 *rng)
 {
@@ -21,6 +22,7 @@ static const char *codec_random_text(struct pcg32 *rng, struct arena *a)
     char *text = arena_alloc(a, n + 1);
     for (size_t i = 0; i < n; i++)
         text[i] = (char)(1 + pcg32_below(rng, 255));
+    utf8_clean(text);
     return text;
 }
 
@@ -201,4 +203,23 @@ Test(codec, announced_counts_and_depth_are_bounded)
     cr_assert(!codec_check(deep, sizeof deep, &why));
     cr_assert(!codec_check(trailing, sizeof trailing, &why));
     cr_assert(!codec_check("", 0, &why));
+}
+
+Test(codec, strings_are_utf8)
+{
+    struct arena *a = arena_new();
+    struct message m = {.kind = MESSAGE_BYE,
+                        .bye = {"Gr\xc3\xb6\xc3\x9f"
+                                "e"}},
+                   out;
+    const char *why;
+    size_t bytes;
+    char *data = message_encode(&m, &bytes);
+    cr_assert(message_decode(data, bytes, a, &out, &why), "%s", why);
+    cr_assert_str_eq(out.bye.reason, m.bye.reason);
+    *strchr(data, '\xc3') = '\xff';
+    cr_assert_not(message_decode(data, bytes, a, &out, &why));
+    cr_assert_str_eq(why, "a string is not UTF-8");
+    free(data);
+    arena_free(a);
 }

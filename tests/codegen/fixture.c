@@ -281,7 +281,7 @@ static void read_sizes(const struct backbone *bb, struct bb_candidate *c, const 
         size_t n = strlen(bb->tiles[t].name);
         c->size[t] = 1;
         for (const char *s = sizes; s; s = strchr(s, ' ') ? strchr(s, ' ') + 1 : NULL)
-            if (!strncmp(s, bb->tiles[t].name, n) && s[n] == '=') c->size[t] = atoi(s + n + 1);
+            if (!strncmp(s, bb->tiles[t].name, n) && s[n] == '=') c->size[t] = strtoll(s + n + 1, NULL, 10);
     }
 }
 

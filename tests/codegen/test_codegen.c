@@ -301,6 +301,28 @@ Test(codegen, axpy_unpacks_and_packs)
                " unroll y.load.i.1 { y.load } unroll axpy.i.1 { axpy } vector store.i.1 { store } }");
 }
 
+static void axpy_text_has(const char *sizes, const char *tree, const char *wanted)
+{
+    struct arena *a = arena_new();
+    struct backbone *bb = cgt_axpy(a, INT64_C(1) << 33);
+    struct cg_kernel k;
+    cg_emit(built(bb, cgt_candidate(bb, a, sizes, tree), a), &k);
+    cr_assert(strstr(k.source, wanted), "%s", k.source);
+    cg_kernel_free(&k);
+    arena_free(a);
+}
+
+Test(codegen, ids_beyond_32_bits_are_not_cut_off)
+{
+    axpy_text_has("i.0=8589934592",
+                  "global0 x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 { alpha.load x.load y.load axpy store }",
+                  "const long i0 = (long)((ulong)get_global_id(0));");
+    axpy_text_has("i.0=8388608 i.1=1024",
+                  "global0 x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 { globalf x.load.i.1 y.load.i.1 axpy.i.1 "
+                  "store.i.1 { alpha.load x.load y.load axpy store } }",
+                  "const int i1 = (int)((ulong)get_global_id(0) % 1024u);");
+}
+
 /* ---- transpose ---- */
 
 static const char *const TRANSPOSE_SIZES = "i.0=2 i.1=4 i.2=2 j.0=2 j.1=8 A.c.i.0=2 A.c.i.1=4 A.c.j.0=8";

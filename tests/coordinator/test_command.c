@@ -153,7 +153,12 @@ Test(command, ends_are_outcomes, .timeout = 60)
         {"true", EVAL_WRONG_RESULT, "the program printed no time: ''"},
         {"exec 1>&-; exec 2>&-; exit 0", EVAL_WRONG_RESULT, "the program printed no time: ''"},
         {"yes | head -c 3000000", EVAL_WRONG_RESULT, "the program printed no time: 'y'"},
+        {"yes | head -c 3000000; echo 12", EVAL_OK, ""},
+        {"echo one; echo two", EVAL_WRONG_RESULT, "the program printed no time: 'two'"},
+        {"printf 'b\\351\\n' >&2; exit 1", EVAL_LAUNCH_ERROR, "ended with status 1: b?"},
+        {"kill -PIPE $$; echo 12", EVAL_CRASHED, "ended by signal 13"},
     };
+    signal(SIGPIPE, SIG_IGN); /* as the command does: not for the program */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct command_result r = command_sh(cases[i].script, "", 30);
         cr_expect_eq(r.status, cases[i].status, "%s: %s", cases[i].script, r.message);
@@ -290,6 +295,9 @@ Test(command, a_resumed_search_goes_on, .timeout = 120)
     cr_expect_eq(whole.failed, straight.failed);
     cr_expect_eq(whole.nodes, straight.nodes);
     cr_expect_eq(space_state_hash(whole.best), space_state_hash(straight.best));
+    struct tune_command_report enough = command_search(&f, path, true, 20, 2);
+    cr_expect_eq(enough.evaluations, 25, "there is nothing left to do");
+    space_state_free(enough.best);
     space_state_free(half.best);
     space_state_free(whole.best);
     space_state_free(straight.best);

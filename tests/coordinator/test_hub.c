@@ -110,6 +110,17 @@ Test(hub, tcp_binds_to_the_loopback_interface_only)
         cr_assert_null(hub_new(context, refused[i], d));
         cr_assert(strstr(diag_message(d, i), "loopback"));
     }
+    const char *const others[] = {"127.0.0.1:5999", "udp://127.0.0.1:5999", "pgm://eth0;239.0.0.1:5999", ""};
+    for (size_t i = 0; i < 4; i++) {
+        cr_assert_null(hub_new(context, others[i], d), "%s", others[i]);
+        cr_assert(strstr(diag_message(d, 3 + i), "is no endpoint"), "%s", diag_message(d, 3 + i));
+    }
+    const char *const ports[] = {"tcp://127.0.0.1:99999", "tcp://127.0.0.1:0",
+                                 "tcp://127.0.0.1:", "tcp://127.0.0.1"};
+    for (size_t i = 0; i < 4; i++) {
+        cr_assert_null(hub_new(context, ports[i], d), "%s", ports[i]);
+        cr_assert(strstr(diag_message(d, 7 + i), "is no port"), "%s", diag_message(d, 7 + i));
+    }
     struct hub *h = hub_new(context, "tcp://127.0.0.1:*", d);
     cr_assert_not_null(h);
     hub_free(h);

@@ -56,6 +56,7 @@ static void store_test_fill(struct store *s, struct store_run *run, struct diag 
     cr_assert(store_add(s, run->id, &e, d));
     cr_assert(store_add(s, run->id, &e, d));
     e = (struct store_evaluation){.number = 2, .drawn = 2, .actions = "", .status = "timeout"};
+    e.message = "cut off: \xc3";
     cr_assert(store_add(s, run->id, &e, d));
 }
 
@@ -178,6 +179,7 @@ Test(store, exports_have_a_line_per_evaluation)
     cr_assert(!store_export(s, "xml", out, d));
     fclose(out);
     cr_assert(strstr(text, "\"a \"\"b\"\"\"") && strstr(text, "\"samples_ns\":[1.0,2.5]"), "%s", text);
+    cr_assert(strstr(text, "\"message\":\"cut off: ?\""), "%s", text);
     free(text);
     store_close(s);
     diag_free(d);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "coordinator/best.h"
@@ -116,21 +117,21 @@ Test(tune, a_search_of_nothing_but_large_texts_ends)
     diag_free(d);
 }
 
+static void tune_test_sql(const char *store, const char *sql)
+{
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(store, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
 /* A resume of a run whose rows were edited; the message says how many do not replay. */
 static void tune_test_edited(struct tune_options *o)
 {
-    sqlite3 *db;
     struct diag *d = diag_new();
-    cr_assert_eq(sqlite3_open(o->store, &db), SQLITE_OK);
-    cr_assert_eq(
-        sqlite3_exec(db, "UPDATE evaluation SET state_hash = '12' WHERE number = 2", NULL, NULL, NULL),
-        SQLITE_OK);
-    sqlite3_close(db);
-    struct tune *t = tune_new(o, d);
-    cr_assert_not_null(t);
-    cr_assert_not(tune_search(t, d));
+    tune_test_sql(o->store, "UPDATE evaluation SET state_hash = '12' WHERE number = 2");
+    cr_assert_null(tune_new(o, d));
     cr_assert(strstr(diag_message(d, 0), "do not replay, the first is number 2"), "%s", diag_message(d, 0));
-    tune_free(t);
     diag_free(d);
 }
 
@@ -141,6 +142,25 @@ Test(tune, programs_are_checked_before_an_agent_is_awaited)
     o.listen = "inproc://nobody-comes";
     cr_assert_null(tune_new(&o, d));
     cr_assert(strstr(diag_message(d, 0), "matmul.lift:1:"), "%s", diag_message(d, 0));
+    diag_free(d);
+}
+
+/* The agent is at the reference, which takes minutes, when the campaign is given up. */
+Test(tune, a_campaign_ends_while_its_agent_prepares, .timeout = 60)
+{
+    struct diag *d = diag_new();
+    char *text = tune_test_text(d);
+    struct tune_options o = tune_test_options(text, NULL, 1);
+    const struct itimerspec when = {.it_value = {.tv_sec = 3}};
+    o.sizes = "M=2048,N=2048,K=2048";
+    o.stop_fd = timerfd_create(CLOCK_MONOTONIC, 0);
+    cr_assert_eq(timerfd_settime(o.stop_fd, 0, &when, NULL), 0);
+    struct tune *t = tune_new(&o, d);
+    cr_assert_not_null(t);
+    cr_assert(tune_search(t, d) && tune_report(t)->interrupted);
+    tune_free(t);
+    close(o.stop_fd);
+    free(text);
     diag_free(d);
 }
 
@@ -163,6 +183,40 @@ Test(tune, a_resumed_campaign_goes_on_from_the_store)
     struct tune *t = tune_new(&o, d);
     cr_assert_null(t);
     cr_assert(strstr(diag_message(d, 0), "cannot resume"));
+    unlink(store);
+    free(text);
+    diag_free(d);
+}
+
+static bool tune_test_is_first(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    (void)run;
+    if (e->number == 1) *(bool *)context = strcmp(e->status, "duplicate") != 0;
+    return true;
+}
+
+/* A run that ended when a duplicate had been reported before its original: the original is measured. */
+Test(tune, a_resumed_campaign_measures_what_had_duplicates)
+{
+    struct diag *d = diag_new();
+    char store[64];
+    bool measured = false;
+    char *text = tune_test_text(d);
+    snprintf(store, sizeof store, "/tmp/thresh-duplicate-%ld.db", (long)getpid());
+    unlink(store);
+    struct tune_options o = tune_test_options(text, store, 4);
+    o.heuristic = "random";
+    o.no_bound = true;
+    tune_test_run(&o, NULL);
+    tune_test_sql(store, "UPDATE evaluation SET status = 'duplicate', median_ns = NULL, kernel_hash ="
+                         " (SELECT kernel_hash FROM evaluation WHERE number = 1) WHERE number = 2;"
+                         "DELETE FROM evaluation WHERE number = 1");
+    o.resume = true;
+    tune_test_run(&o, NULL);
+    struct store *s = store_open(store, false, d);
+    cr_assert(s && store_each(s, 0, tune_test_is_first, &measured, d));
+    cr_assert(measured);
+    store_close(s);
     unlink(store);
     free(text);
     diag_free(d);

@@ -41,6 +41,14 @@ Test(bad_input, syntax_errors)
                     "3:25: error: expected");
 }
 
+Test(bad_input, text_in_another_encoding)
+{
+    program_refused("size N\n-- Gr\xf6\xdf"
+                    "e\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n",
+                    "N=4", "2:6: error: byte 0xf6: the file is not UTF-8");
+    refused(E2E_RUN(&cli_tune, "/tmp/\xff.lift"), "argument 1 is not UTF-8");
+}
+
 Test(bad_input, unknown_names)
 {
     program_refused("size N\ninput x: [float]N\noutput map(fun v -> v, y)\n", "N=4",
@@ -104,6 +112,22 @@ Test(bad_input, options)
             "pin 'pad(x.tile)=0' is of something that no candidate has");
     refused(E2E_RUN(&cli_tune, "/nonexistent.lift", "--size", "N=64"), "/nonexistent.lift");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-such-option"), "unrecognized option");
+}
+
+/* What an option does not apply to is said, not ignored. */
+Test(bad_input, options_that_say_nothing_here)
+{
+    const char *axpy = KERNELS "axpy.lift", *space = "experiments/spaces/transpose.space";
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--space", space, "--command", "true"),
+            "--space says nothing about a program");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--timeout", "5s"),
+            "--timeout says nothing about a program");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2"), "--runners is for --space");
+    refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--no-prior"),
+            "--no-prior says nothing about --space");
+    refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "/proc/x: ");
+    refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is no port");
+    refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "of 64 bits");
 }
 
 Test(bad_input, no_platform)
@@ -186,6 +210,9 @@ Test(bad_input, foreign_and_damaged_stores)
     refused(E2E_RUN(&cli_store, "query", path), path);
     unlink(path);
     refused(E2E_RUN(&cli_store, "query", "/nonexistent/runs.db"), "/nonexistent/runs.db");
+    e2e_file(path, "");
+    refused(E2E_RUN(&cli_store, "query", path), "is empty, it is no store");
+    unlink(path);
 }
 
 /* Copies a text file with `from` replaced by `to` once. */
@@ -207,16 +234,25 @@ static void copy_edited(const char *path, const char *copy, const char *from, co
 Test(bad_input, an_edited_result, .timeout = 120)
 {
     struct campaign c = small_campaign();
+    struct e2e_run r;
     char edited[64];
     in_folder(&c, "edited.json", edited);
     copy_edited(c.best, edited, "N=64", "N=65");
     refused(E2E_RUN(&cli_replay, edited), "edited.json");
     refused(E2E_RUN(&cli_explain, edited), "'sizes' is not what was written");
     copy_edited(c.best, edited, "\"actions\"", "\"actions");
-    refused(E2E_RUN(&cli_replay, edited), "edited.json:");
-    struct e2e_run r = E2E_RUN(&cli_replay, c.best, "--json");
+    r = E2E_RUN(&cli_replay, edited);
+    cr_expect(strchr(r.err, '^'), "no caret: %s", r.err);
+    refused(r, "error: ':' expected");
+    r = E2E_RUN(&cli_replay, c.best, "--json");
     cr_expect_eq(r.status, CLI_OK, "the original: %s", r.err);
     e2e_run_free(&r);
+    r = E2E_RUN(&cli_replay, c.best, "--timeout", "0.000000001s");
+    cr_expect_eq(r.status, CLI_FAILED, "within a nanosecond");
+    cr_expect(strstr(r.out, "timeout: "), "%s", r.out);
+    e2e_run_free(&r);
+    refused(E2E_RUN(&cli_replay, c.best, "--timeout", "soon"), "--timeout: 'soon' is not a time");
+    refused(E2E_RUN(&cli_explain, c.store), "is a store: --best or --number N says which");
     remove_campaign(&c);
 }
 

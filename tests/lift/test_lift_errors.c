@@ -92,7 +92,7 @@ static const struct error_case error_cases[] = {
      {"error: size 'N=99999999999999999999' overflows 64 bits"}},
     {MATRIX "output x\n",
      "M=4294967296,N=4294967296",
-     {"k.lift:2:7: error: array [[float]N]M has 2^62 bytes or more"}},
+     {"k.lift:2:7: error: array [[float]N]M has 2^50 bytes or more"}},
     {"size N\ninput A: [float](N * N)\noutput A\n",
      "N=9223372036854775807",
      {"k.lift:2:7: error: size N * N overflows 64 bits"}},

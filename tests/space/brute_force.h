@@ -8,7 +8,7 @@
 #include "core/space/data_internal.h"
 #include "core/space/space.h"
 
-enum { BRUTE_SLOTS = 24, BRUTE_OBJECTS = 8, BRUTE_SETS = 8 };
+enum { BRUTE_SLOTS = 24, BRUTE_OBJECTS = 8, BRUTE_SETS = 8, BRUTE_DEFINES = 8 };
 
 struct brute {
     const struct space_def *def;
@@ -20,7 +20,8 @@ struct brute {
     uint32_t values[BRUTE_SLOTS];
     int64_t env[SPACE_MAX_VARS];
     bool latent[BRUTE_SETS][BRUTE_OBJECTS], live[BRUTE_SETS][BRUTE_OBJECTS];
-    bool dead; /* the formula at hand met a choice of an object that is not live */
+    bool dead;                     /* the formula at hand met a choice of an object that is not live */
+    unsigned steps[BRUTE_DEFINES]; /* calls at work of each recursive definition */
 };
 
 /* The value of a node under b->values and b->env. */

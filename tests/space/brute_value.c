@@ -28,7 +28,7 @@ static bool brute_member(const struct brute *b, int32_t set, int64_t object)
 {
     const struct space_set *s = &b->def->sets[set];
     if (s->range) return object >= s->lo && object <= s->hi;
-    if (s->root == set) return object < space_data_set_size(b->data, s->name);
+    if (s->root == set) return object >= 0 && object < space_data_set_size(b->data, s->name);
     struct data_list l = data_table_list(data_table_find(b->data, s->name), NULL, 0);
     for (size_t i = 0; i < l.n; i++)
         if (l.items[i] == object) return true;
@@ -71,6 +71,7 @@ static int64_t brute_quantifier(struct brute *b, const struct space_node *n)
     int64_t r = n->op == SPACE_MINOF   ? INT64_C(1) << 60
                 : n->op == SPACE_MAXOF ? -(INT64_C(1) << 60)
                                        : n->op == SPACE_PRODUCT || n->op == SPACE_FORALL;
+    int64_t before = b->env[n->imm];
     for (int64_t o = 0; o < BRUTE_OBJECTS; o++) {
         if (!brute_in_domain(b, dom, o)) continue;
         bool outer = b->dead;
@@ -92,13 +93,37 @@ static int64_t brute_quantifier(struct brute *b, const struct space_node *n)
         else
             r = (n->op == SPACE_MINOF) == (x < r) ? x : r;
     }
+    b->env[n->imm] = before;
     return r;
+}
+
+/* The first object that is live, as all that the condition reads, and has the condition. */
+static int64_t brute_first(struct brute *b, const struct space_node *n)
+{
+    const struct space_domain *dom = &b->def->domains[n->a];
+    int64_t before = b->env[n->imm], found = -1;
+    bool outer = b->dead;
+    for (int64_t o = 0; o < BRUTE_OBJECTS && found < 0; o++) {
+        if (!brute_in_domain(b, dom, o)) continue;
+        b->env[n->imm] = o;
+        b->dead = brute_is_dead(b, dom->root, o);
+        if (brute_value(b, brute_kid(b, n, 0)) && !b->dead) found = o;
+    }
+    b->env[n->imm] = before;
+    b->dead = outer;
+    return found;
 }
 
 static int64_t brute_in(struct brute *b, const struct space_node *n)
 {
     int64_t x = brute_value(b, brute_kid(b, n, 0));
     const struct space_node *list = &b->def->nodes[brute_kid(b, n, 1)];
+    if (list->op == SPACE_PROP) {
+        struct data_list l = brute_list(b, list);
+        for (size_t i = 0; i < l.n; i++)
+            if (l.items[i] == x) return 1;
+        return 0;
+    }
     if (list->op == SPACE_RANGE)
         return brute_value(b, brute_kid(b, list, 0)) <= x && x <= brute_value(b, brute_kid(b, list, 1));
     for (int i = 0; i < list->n; i++)
@@ -158,18 +183,30 @@ static int64_t brute_property(struct brute *b, const struct space_node *n)
     return data_table_int(data_table_find(b->data, b->def->properties[n->a].name), args, n->n, none);
 }
 
-/* A recursive definition, by recursion. */
+static unsigned brute_size(struct brute *b, int32_t set)
+{
+    unsigned n = 0;
+    for (int64_t o = 0; o < BRUTE_OBJECTS; o++)
+        n += brute_member(b, set, o);
+    return n;
+}
+
+/* A recursive definition, by recursion; one that goes where choices lead it takes no more steps than there
+ * are objects. */
 static int64_t brute_define(struct brute *b, const struct space_node *n)
 {
     const struct space_define *d = &b->def->defines[n->a];
-    int64_t outer[SPACE_MAX_VARS], args[SPACE_MAX_ARITY];
+    int64_t outer[SPACE_MAX_VARS], args[SPACE_MAX_ARITY], none = d->object >= 0 ? -1 : 0;
     for (int i = 0; i < n->n; i++) {
         args[i] = brute_value(b, brute_kid(b, n, i));
-        if (args[i] < 0) return d->object ? -1 : 0;
+        if (args[i] < 0) return none;
     }
+    if (!d->n_steps && b->steps[n->a] == brute_size(b, d->sets[d->along])) return none;
     memcpy(outer, b->env, sizeof outer);
     memcpy(b->env, args, n->n * sizeof *args);
+    b->steps[n->a]++;
     int64_t x = brute_value(b, d->body);
+    b->steps[n->a]--;
     memcpy(b->env, outer, sizeof outer);
     return x;
 }
@@ -197,6 +234,8 @@ int64_t brute_value(struct brute *b, int32_t node)
         return brute_in_domain(b, &b->def->domains[n->a], brute_value(b, brute_kid(b, n, 0)));
     case SPACE_DEFINE:
         return brute_define(b, n);
+    case SPACE_FIRST:
+        return brute_first(b, n);
     case SPACE_EXISTS:
     case SPACE_FORALL:
     case SPACE_SUM:

@@ -246,13 +246,56 @@ static int find_var(struct rs_space *s, const struct scope *sc, enum rs_set root
     return found;
 }
 
+/* ---- objects that choices select ---- */
+
+static int draw_selection(struct rs_space *s, struct scope *sc, enum rs_set root)
+{
+    if (root == RS_R && one_in(s, 2)) return make_int(s, sc, 1);
+    struct rs_node n = {.op = RS_PICK, .kids = {-1, -1, -1}, .of = -1, .set = root};
+    if (one_in(s, 3) || sc->n == RS_VARS) {
+        n.vars[0] = find_var(s, sc, root);
+        n.vars[1] = find_var(s, sc, root);
+        n.kids[0] = make_bool(s, sc, 0);
+        return add_node(s, n);
+    }
+    n.op = RS_FIRST;
+    n.bound = (int)sc->n;
+    if (root == RS_A && one_in(s, 3)) n.set = RS_B;
+    sc->roots[sc->n++] = root;
+    n.kids[0] = make_bool(s, sc, 0);
+    sc->n--;
+    return add_node(s, n);
+}
+
+/* Its random numbers are its own, so that they change nothing else in a space. */
+static int make_selection(struct rs_space *s, struct scope *sc, enum rs_set root)
+{
+    struct pcg32 rng = s->rng;
+    s->rng = s->selection_rng;
+    s->selecting++;
+    int node = draw_selection(s, sc, root);
+    s->selecting--;
+    s->selection_rng = s->rng;
+    s->rng = rng;
+    return RS_SELECTED(node);
+}
+
+/* A variable of the root set, now and then a selected object instead; -1: there is no such variable. */
+static bool find_object(struct rs_space *s, struct scope *sc, enum rs_set root, int *out)
+{
+    *out = find_var(s, sc, root);
+    if (*out < 0) return false;
+    if (s->selecting < 2 && pcg32_below(&s->selection_rng, 8) == 0) *out = make_selection(s, sc, root);
+    return true;
+}
+
 static bool latent(const struct rs_choice *c)
 {
     return c->arity == 1 && (c->args[0] == RS_T || c->args[0] == RS_V);
 }
 
 /* A choice at variables of the scope; false: none was found. */
-static bool find_choice(struct rs_space *s, const struct scope *sc, bool named, struct rs_node *out)
+static bool find_choice(struct rs_space *s, struct scope *sc, bool named, struct rs_node *out)
 {
     for (int tries = 0; tries < 8; tries++) {
         unsigned i = below(s, s->n_choices);
@@ -261,7 +304,7 @@ static bool find_choice(struct rs_space *s, const struct scope *sc, bool named, 
         out->choice = i;
         bool bound = true;
         for (unsigned k = 0; k < c->arity; k++)
-            bound = (out->vars[k] = find_var(s, sc, rs_root(c->args[k]))) >= 0 && bound;
+            bound = find_object(s, sc, rs_root(c->args[k]), &out->vars[k]) && bound;
         if (bound) return true;
     }
     return false;
@@ -292,10 +335,11 @@ static int make_quantifier(struct rs_space *s, struct scope *sc, enum rs_op op, 
 
 static int make_call(struct rs_space *s, struct scope *sc, bool boolean)
 {
-    struct rs_node n = {.op = RS_CALL, .vars = {find_var(s, sc, RS_A)}};
+    struct rs_node n = {.op = RS_CALL};
+    bool object = find_object(s, sc, RS_A, &n.vars[0]);
     for (unsigned i = 0; i < s->n_calls; i++) {
         n.choice = i;
-        if (s->calls[i].boolean == boolean && n.vars[0] >= 0 && sc->latent) return add_node(s, n);
+        if (s->calls[i].boolean == boolean && object && sc->latent) return add_node(s, n);
     }
     return -1;
 }
@@ -303,10 +347,11 @@ static int make_call(struct rs_space *s, struct scope *sc, bool boolean)
 static int make_number(struct rs_space *s, struct scope *sc)
 {
     struct rs_node n = {.op = RS_CODE};
-    int a = find_var(s, sc, RS_A);
+    int a;
+    bool object = find_object(s, sc, RS_A, &a);
     if (!one_in(s, 4) && find_choice(s, sc, false, &n)) return add_node(s, n);
     if (one_in(s, 4)) return add_node(s, (struct rs_node){.op = RS_PARAM});
-    if (a >= 0 && one_in(s, 3)) return add_node(s, (struct rs_node){.op = RS_W, .vars = {a}});
+    if (object && one_in(s, 3)) return add_node(s, (struct rs_node){.op = RS_W, .vars = {a}});
     return constant(s);
 }
 
@@ -362,9 +407,11 @@ static int make_comparison(struct rs_space *s, struct scope *sc, int depth)
 static int make_atom(struct rs_space *s, struct scope *sc, int depth)
 {
     struct rs_node n = {.op = RS_IS};
-    int a = find_var(s, sc, RS_A), b = find_var(s, sc, RS_A);
-    if (a >= 0 && one_in(s, 9)) return add_node(s, (struct rs_node){.op = RS_OK, .vars = {a, b}});
-    if (a >= 0 && one_in(s, 12)) return add_node(s, (struct rs_node){.op = RS_IN_B, .vars = {a}});
+    int a, b;
+    bool object = find_object(s, sc, RS_A, &a);
+    find_object(s, sc, RS_A, &b);
+    if (object && one_in(s, 9)) return add_node(s, (struct rs_node){.op = RS_OK, .vars = {a, b}});
+    if (object && one_in(s, 12)) return add_node(s, (struct rs_node){.op = RS_IN_B, .vars = {a}});
     if (a != b && one_in(s, 8)) return add_node(s, (struct rs_node){.op = RS_SAME, .vars = {a, b}});
     if (one_in(s, 4) || !find_choice(s, sc, true, &n)) return make_comparison(s, sc, depth);
     n.mask = 1 + below(s, (1u << s->choices[n.choice].n_values) - 2);
@@ -405,6 +452,18 @@ static int make_bool(struct rs_space *s, struct scope *sc, int depth)
     return made >= 0 ? made : make_atom(s, sc, depth);
 }
 
+/* Now and then a definition goes on to a selected object: `c ? body : d(o)`, or `body || c && d(o)`. */
+static void make_recursive(struct rs_space *s, struct scope *sc, unsigned call, struct rs_call *c)
+{
+    if (c->counter || pcg32_below(&s->selection_rng, 3)) return;
+    struct rs_node self = {.op = RS_CALL, .choice = call, .vars = {make_selection(s, sc, RS_A)}};
+    struct rs_node is = {.op = RS_IS, .mask = 1};
+    int on = add_node(s, self), stop = add_node(s, is);
+    c->recursive = true;
+    c->body = c->boolean ? add_op(s, RS_OR, c->body, add_op(s, RS_AND, stop, on, -1), -1)
+                         : add_op(s, RS_ITE, stop, c->body, on);
+}
+
 static void make_calls(struct rs_space *s)
 {
     for (unsigned n = below(s, RS_CALLS + 1), i = 0; i < n; i++) {
@@ -414,6 +473,7 @@ static void make_calls(struct rs_space *s)
         c.body = c.counter   ? make_quantifier(s, &sc, one_in(s, 2) ? RS_SUM : RS_PRODUCT, 2)
                  : c.boolean ? make_bool(s, &sc, 2)
                              : make_int(s, &sc, 2);
+        make_recursive(s, &sc, s->n_calls, &c);
         s->calls[s->n_calls++] = c;
     }
 }
@@ -496,7 +556,7 @@ static void relax(struct rs_space *s)
 
 void rs_make(struct rs_space *s, uint64_t seed)
 {
-    *s = (struct rs_space){.rng = pcg32_seed(seed, 3)};
+    *s = (struct rs_space){.rng = pcg32_seed(seed, 3), .selection_rng = pcg32_seed(seed, 5)};
     make_objects(s);
     make_choices(s);
     make_triggers(s);

@@ -4,7 +4,7 @@
  * at a time: no parser, no resolver, no grounding, no tables. Objects are few, so that all assignments can be
  * enumerated. Every construct of the language occurs: subsets, parametric and range sets, properties of all
  * types, enums with codes and aliases, integers, symmetric, antisymmetric and conditional pairs, quantifiers,
- * counters, definitions, triggers. */
+ * counters, definitions, objects that choices select, recursion along them, triggers. */
 #ifndef THRESH_TESTS_SPACE_RANDOM_SPACE_H
 #define THRESH_TESTS_SPACE_RANDOM_SPACE_H
 
@@ -18,7 +18,7 @@
 enum {
     RS_OBJECTS = 4,
     RS_CHOICES = 6,
-    RS_NODES = 600,
+    RS_NODES = 2000,
     RS_RULES = 7,
     RS_CALLS = 3,
     RS_SLOTS = 24,
@@ -84,19 +84,24 @@ enum rs_op {
     RS_IMP,
     RS_IFF,
     RS_EXISTS,
-    RS_FORALL
+    RS_FORALL,
+    RS_FIRST, /* objects: first .. in set: kids[0]; kids[0] ? vars[0] : vars[1] */
+    RS_PICK
 };
 
 struct rs_node {
     enum rs_op op;
     unsigned choice; /* RS_CODE, RS_IS; RS_CALL: the definition */
-    int vars[2];     /* arguments */
+    int vars[2];     /* arguments: variables, or RS_SELECTED(node) */
     unsigned mask;   /* RS_IS: values; RS_IN_LIST: bit i is the number i - 2 */
     int64_t number;
     enum rs_set set; /* of a quantifier */
     int of, bound;   /* of a quantifier: parameter of RS_OF, and the variable */
     int kids[3];     /* a quantifier: value, condition or -1 */
 };
+
+/* An argument that a node selects: RS_FIRST, RS_PICK, or a number that names an object of R. */
+#define RS_SELECTED(node) (-1 - (node))
 
 /* `require forall v0 in .., ..: body`, or a trigger. */
 struct rs_rule {
@@ -108,7 +113,7 @@ struct rs_rule {
 
 /* `counter` or `define` of one argument of A. */
 struct rs_call {
-    bool counter, boolean;
+    bool counter, boolean, recursive;
     int body;
 };
 
@@ -118,7 +123,8 @@ struct rs_used {
 };
 
 struct rs_space {
-    struct pcg32 rng;
+    struct pcg32 rng, selection_rng;
+    unsigned selecting;  /* depth of selections being drawn */
     unsigned n[RS_SETS]; /* of the root sets */
     bool in_b[RS_OBJECTS], of[RS_OBJECTS][RS_OBJECTS], ok[RS_OBJECTS][RS_OBJECTS];
     int64_t w[RS_OBJECTS], vals[RS_OBJECTS][4], k;
@@ -133,7 +139,8 @@ struct rs_space {
     struct rs_slot slots[RS_SLOTS];
     unsigned values[RS_SLOTS]; /* the assignment */
     bool live_t[RS_OBJECTS], live_v[RS_OBJECTS];
-    struct rs_used used; /* of the last text */
+    unsigned steps[RS_CALLS]; /* calls at work */
+    struct rs_used used;      /* of the last text */
 };
 
 /* ---- making (random_space.c) ---- */

@@ -23,12 +23,27 @@ static void print_set(struct writer *w, enum rs_set set, int of)
     if (set == RS_OF) strbuf_printf(w->out, "(v%d)", of);
 }
 
+static void print_object(struct writer *w, int var)
+{
+    if (var >= 0)
+        strbuf_printf(w->out, "v%d", var);
+    else
+        print_node(w, RS_SELECTED(var));
+}
+
+static void print_objects(struct writer *w, const struct rs_node *n, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        strbuf_add(w->out, i ? ", " : "(");
+        print_object(w, n->vars[i]);
+    }
+    if (count) strbuf_add(w->out, ")");
+}
+
 static void print_choice(struct writer *w, const struct rs_node *n)
 {
-    unsigned arity = w->s->choices[n->choice].arity;
     strbuf_printf(w->out, "c%u", n->choice);
-    if (arity == 1) strbuf_printf(w->out, "(v%d)", n->vars[0]);
-    if (arity == 2) strbuf_printf(w->out, "(v%d, v%d)", n->vars[0], n->vars[1]);
+    print_objects(w, n, w->s->choices[n->choice].arity);
 }
 
 /* Values 0 and 1 together have the alias LOW. */
@@ -60,8 +75,9 @@ static void print_list(struct writer *w, unsigned mask)
 
 static void print_quantifier(struct writer *w, const struct rs_node *n)
 {
-    bool formula = n->op == RS_EXISTS || n->op == RS_FORALL;
+    bool formula = n->op == RS_EXISTS || n->op == RS_FORALL || n->op == RS_FIRST;
     const char *word = n->op == RS_SUM       ? "sum"
+                       : n->op == RS_FIRST   ? "first"
                        : n->op == RS_PRODUCT ? "product"
                        : n->op == RS_LEAST   ? "min"
                        : n->op == RS_MOST    ? "max"
@@ -115,21 +131,31 @@ static bool print_atom(struct writer *w, const struct rs_node *n)
         return true;
     case RS_W:
         w->s->used.w = true;
-        strbuf_printf(w->out, "w(v%d)", n->vars[0]);
+        strbuf_add(w->out, "w");
+        print_objects(w, n, 1);
         return true;
     case RS_OK:
         w->s->used.ok = true;
-        strbuf_printf(w->out, "ok(v%d, v%d)", n->vars[0], n->vars[1]);
+        strbuf_add(w->out, "ok");
+        print_objects(w, n, 2);
         return true;
     case RS_IN_B:
         w->s->used.sets[RS_B] = true;
-        strbuf_printf(w->out, "v%d in B", n->vars[0]);
+        print_object(w, n->vars[0]);
+        strbuf_add(w->out, " in B");
         return true;
     case RS_SAME:
-        strbuf_printf(w->out, "v%d == v%d", n->vars[0], n->vars[1]);
+        print_object(w, n->vars[0]);
+        strbuf_add(w->out, " == ");
+        print_object(w, n->vars[1]);
         return true;
     case RS_CALL:
-        strbuf_printf(w->out, "d%u(v%d)", n->choice, n->vars[0]);
+        strbuf_printf(w->out, "d%u", n->choice);
+        print_objects(w, n, 1);
+        return true;
+    case RS_PICK:
+        print_node(w, n->kids[0]);
+        strbuf_printf(w->out, " ? v%d : v%d", n->vars[0], n->vars[1]);
         return true;
     case RS_CODE:
     case RS_IS:
@@ -152,7 +178,7 @@ static void print_node(struct writer *w, int node)
         strbuf_add(w->out, " in ");
         print_list(w, n->mask);
     } else if (n->op == RS_SUM || n->op == RS_PRODUCT || n->op == RS_LEAST || n->op == RS_MOST ||
-               n->op == RS_EXISTS || n->op == RS_FORALL) {
+               n->op == RS_EXISTS || n->op == RS_FORALL || n->op == RS_FIRST) {
         print_quantifier(w, n);
     } else {
         print_operation(w, n);

@@ -2,7 +2,8 @@
  *
  * A rule is enforced while the objects of its variables are live. A term of a quantifier or counter counts
  * while its object is. A choice that does not exist (an object with itself) is no value and has the code 0.
- * Division by 0 is 0; the minimum of nothing is 2^60, the maximum -2^60. */
+ * Division by 0 is 0; the minimum of nothing is 2^60, the maximum -2^60. No object is -1: its choices do not
+ * exist, its numbers are 0. A definition that has been called for as many objects as there are is 0. */
 #include <string.h>
 
 #include "tests/space/random_space.h"
@@ -24,15 +25,34 @@ bool rs_slot_live(const struct rs_space *s, unsigned slot)
     return true;
 }
 
+/* The object that an argument is. */
+static int object_of(struct rs_space *s, int var, int *env)
+{
+    if (var >= 0) return env[var];
+    const struct rs_node *n = &s->nodes[RS_SELECTED(var)];
+    if (n->op == RS_PICK) return env[n->vars[value(s, n->kids[0], env) ? 0 : 1]];
+    if (n->op != RS_FIRST) {
+        int64_t x = value(s, RS_SELECTED(var), env);
+        return x >= 0 && x < s->n[RS_R] ? (int)x : -1;
+    }
+    for (int o = 0; o < RS_OBJECTS; o++) {
+        if (!rs_member(s, n->set, -1, o) || !is_live(s, rs_root(n->set), o)) continue;
+        env[n->bound] = o;
+        if (value(s, n->kids[0], env)) return o;
+    }
+    return -1;
+}
+
 /* The value of a choice at variables; false: there is no such choice. An antisymmetric pair in the other
  * order has the first two values exchanged. */
-static bool choice_value(const struct rs_space *s, const struct rs_node *n, const int *env, unsigned *out)
+static bool choice_value(struct rs_space *s, const struct rs_node *n, int *env, int *slot, unsigned *out)
 {
     const struct rs_choice *c = &s->choices[n->choice];
-    int a = c->arity > 0 ? env[n->vars[0]] : 0, b = c->arity > 1 ? env[n->vars[1]] : 0;
-    int slot = c->slot[a][b];
-    if (slot < 0) return false;
-    *out = s->values[slot];
+    int a = c->arity > 0 ? object_of(s, n->vars[0], env) : 0,
+        b = c->arity > 1 ? object_of(s, n->vars[1], env) : 0;
+    *slot = a < 0 || b < 0 ? -1 : c->slot[a][b];
+    if (*slot < 0) return false;
+    *out = s->values[*slot];
     if (c->pairing == RS_ANTISYMMETRIC && a > b && *out < 2) *out = 1 - *out;
     return true;
 }
@@ -76,27 +96,29 @@ static int64_t quantifier(struct rs_space *s, const struct rs_node *n, int *env)
 static int64_t leaf_value(struct rs_space *s, const struct rs_node *n, int *env)
 {
     unsigned v;
+    int slot, a, b;
     switch (n->op) {
     case RS_CONST:
         return n->number;
     case RS_PARAM:
         return s->k;
     case RS_W:
-        return s->w[env[n->vars[0]]];
+        a = object_of(s, n->vars[0], env);
+        return a < 0 ? 0 : s->w[a];
     case RS_OK:
-        return s->ok[env[n->vars[0]]][env[n->vars[1]]];
+        a = object_of(s, n->vars[0], env);
+        b = object_of(s, n->vars[1], env);
+        return a >= 0 && b >= 0 && s->ok[a][b];
     case RS_IN_B:
-        return s->in_b[env[n->vars[0]]];
+        return rs_member(s, RS_B, -1, object_of(s, n->vars[0], env));
     case RS_SAME:
-        return env[n->vars[0]] == env[n->vars[1]];
+        return object_of(s, n->vars[0], env) == object_of(s, n->vars[1], env);
     case RS_IS:
-        return (choice_value(s, n, env, &v) && (n->mask >> v & 1)) != (n->number == 1);
+        return (choice_value(s, n, env, &slot, &v) && (n->mask >> v & 1)) != (n->number == 1);
     default: {
         const struct rs_choice *c = &s->choices[n->choice];
-        if (!choice_value(s, n, env, &v)) return 0;
-        if (!c->integer) return c->codes[v];
-        int a = c->arity ? env[n->vars[0]] : 0;
-        return s->slots[c->slot[a][0]].codes[v];
+        if (!choice_value(s, n, env, &slot, &v)) return 0;
+        return c->integer ? s->slots[slot].codes[v] : c->codes[v];
     }
     }
 }
@@ -143,6 +165,16 @@ static int64_t operation(enum rs_op op, const int64_t *x)
     }
 }
 
+static int64_t call_value(struct rs_space *s, const struct rs_node *n, int *env)
+{
+    int a = object_of(s, n->vars[0], env);
+    if (s->calls[n->choice].recursive && (a < 0 || s->steps[n->choice] == s->n[RS_A])) return 0;
+    s->steps[n->choice]++;
+    int64_t x = value(s, s->calls[n->choice].body, (int[RS_VARS]){a});
+    s->steps[n->choice]--;
+    return x;
+}
+
 static int64_t value(struct rs_space *s, int node, int *env)
 {
     const struct rs_node *n = &s->nodes[node];
@@ -165,7 +197,7 @@ static int64_t value(struct rs_space *s, int node, int *env)
     case RS_FORALL:
         return quantifier(s, n, env);
     case RS_CALL:
-        return value(s, s->calls[n->choice].body, (int[RS_VARS]){env[n->vars[0]]});
+        return call_value(s, n, env);
     case RS_IN_LIST:
         x[0] = value(s, n->kids[0], env) + 2;
         return x[0] >= 0 && x[0] < 9 && (n->mask >> x[0] & 1);

@@ -1,5 +1,5 @@
 /* Spaces against brute force, construct by construct: arithmetic and counters, latent objects, orders and the
- * relations of their objects, quotients, recursive definitions. */
+ * relations of their objects, quotients, recursive definitions, objects that choices select. */
 #include <criterion/criterion.h>
 
 #include "core/space/internal.h"
@@ -104,6 +104,45 @@ static const char BRUTE_PAIRS[] =
     "require forall a, b in T: rule(a, b) >= 2 && kind(a) is not A -> link(a, b) is TO\n"
     "require forall a, b in T: rule(a, b) == 3 && kind(b) is B -> link(a, b) is not TO\n";
 
+/* The page's `axis`, with the dimension around another one in its run selected by `order`: before it is
+ * known to be a forest, the recursion may go in circles. */
+static const char BRUTE_SELECTION[] =
+    "space selection set S set Few = 0..2 property near(S, S): bool property cost(Few): int parameter k: "
+    "int\n"
+    "property kin(S): S list\n"
+    "choice code(s: S): { FUSED = 1, LCL = 10, WRG = 20 }\n"
+    "choice order(a: S, b: S): { INNER, OUTER, APART } antisymmetric INNER ~ OUTER\n"
+    "define around(d: S): S = first p in S: order(p, d) is OUTER\n"
+    "  && !(exists q in S: order(p, q) is OUTER && order(q, d) is OUTER)\n"
+    "define axis(d: S): int = code(d) is not FUSED ? code(d) : axis(around(d))\n"
+    "define outermost(d: S): S = around(d) in S ? outermost(around(d)) : d\n"
+    "define depth(d: S): int = max(0, max of depth(p) + 1 over p in S where order(p, d) is OUTER)\n"
+    "define local(d: S): bool = code(d) is LCL || local(around(d))\n"
+    "require forall d in S: code(d) is FUSED -> axis(d) >= k\n"
+    "require forall d, e in S: near(d, e) -> outermost(d) == outermost(e) && axis(around(d)) != axis(e)\n"
+    "require (exists d in S: local(d) && outermost(d) != d) || k < 2\n"
+    "require forall d in S: cost(axis(d) / 10) <= 1 && (depth(d) < 2 || around(d) in kin(d))\n";
+
+/* Latent objects: what is selected is live; what a condition chooses need not be. */
+static const char BRUTE_SELECTION_LATENT[] =
+    "space selected set V set O property of(V): O property w(O): int parameter k: int\n"
+    "property mates(O): O list property next(O): O\n"
+    "choice staged(v: V): { NO, YES }\n"
+    "choice kind(o: O): { A, B, C }\n"
+    "choice size(o: O): int in 1..3\n"
+    "trigger forall v in V: when staged(v) is YES activate of(v)\n"
+    "trigger forall o in O: when kind(o) is C && w(o) > 1 activate next(o)\n"
+    "define big(n: O): O = first o in O: size(o) > 1 && o != n\n"
+    "define pick(v: V): O = staged(v) is YES ? of(v) : next(of(v))\n"
+    "define chain(o: O): int = w(o) + (kind(o) is C ? 0 : chain(big(o)))\n"
+    "define last(o: O): O = kind(o) is A ? o : last(next(o))\n"
+    "require forall v in V: kind(pick(v)) is not B && size(pick(v)) + w(pick(v)) <= k + 2\n"
+    "require forall o in O: chain(o) != 3 && (kind(big(o)) is A | C || size(last(o)) < 3)\n"
+    "require forall v in V: staged(v) is NO || size(big(of(v))) in { 2, k } || big(of(v)) in mates(pick(v))\n"
+    "require exists v in V: big(pick(v)) == next(of(v)) || staged(v) is YES && size(last(pick(v))) >= 2\n"
+    "counter heavy = sum of size(big(o)) over o in O where kind(last(o)) is A\n"
+    "require heavy <= k + 3\n";
+
 static void brute_fill_arithmetic(struct brute *b)
 {
     brute_objects(b, "A", 3);
@@ -169,6 +208,34 @@ static void brute_fill_recursion(struct brute *b)
     space_data_parameter(b->data, "k", pcg32_below(&b->rng, 6));
 }
 
+static void brute_fill_selection(struct brute *b)
+{
+    brute_objects(b, "S", 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        int64_t kin[2] = {pcg32_below(&b->rng, 3), pcg32_below(&b->rng, 3)};
+        space_data_list(b->data, "kin", &i, 1, kin, pcg32_below(&b->rng, 3));
+        space_data_int(b->data, "cost", &i, 1, pcg32_below(&b->rng, 3));
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        space_data_int(b->data, "near", (uint32_t[]){pcg32_below(&b->rng, 3), pcg32_below(&b->rng, 3)}, 2, 1);
+    space_data_parameter(b->data, "k", pcg32_below(&b->rng, 4));
+}
+
+static void brute_fill_selected(struct brute *b)
+{
+    brute_objects(b, "V", 2);
+    brute_objects(b, "O", 3);
+    for (uint32_t i = 0; i < 2; i++)
+        space_data_int(b->data, "of", &i, 1, (int64_t)pcg32_below(&b->rng, 4) - 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        int64_t mates[2] = {pcg32_below(&b->rng, 3), pcg32_below(&b->rng, 3)};
+        space_data_list(b->data, "mates", &i, 1, mates, pcg32_below(&b->rng, 3));
+        space_data_int(b->data, "next", &i, 1, i < 2 ? i + 1 + (int64_t)pcg32_below(&b->rng, 2 - i) : -1);
+        space_data_int(b->data, "w", &i, 1, pcg32_below(&b->rng, 4));
+    }
+    space_data_parameter(b->data, "k", pcg32_below(&b->rng, 5));
+}
+
 static void brute_fill_relation(struct brute *b)
 {
     brute_objects(b, "S", 3);
@@ -223,6 +290,16 @@ Test(space_brute_force, quotients)
 Test(space_brute_force, recursive_definitions)
 {
     brute_run(BRUTE_RECURSION, brute_fill_recursion, 60, NULL);
+}
+
+Test(space_brute_force, selected_objects)
+{
+    brute_run(BRUTE_SELECTION, brute_fill_selection, 60, NULL);
+}
+
+Test(space_brute_force, selected_latent_objects)
+{
+    brute_run(BRUTE_SELECTION_LATENT, brute_fill_selected, 120, NULL);
 }
 
 /* A choice of two latent objects may lose its last value before either of them is live. */

@@ -21,6 +21,13 @@ static const char data_errors_triggers[] =
     "trigger forall a in A: when pick(a) is YES activate next(a)\n"
     "trigger forall i in Few: when few(i) is YES activate other(i)\n";
 
+/* Each object is one step of the recursion, whatever is chosen. */
+static const char data_errors_steps[] =
+    "space s set Few = 0..255 set Many = 0..256 set A choice c: int in 0..1\n"
+    "define few(i: Few): int = c + few(i - 1)\n"
+    "define many(i: Many): int = c + many(i - 1)\n"
+    "require few(255) < 256 && ((exists a in A: true) -> many(256) != 1)\n";
+
 struct data_errors_case {
     const char *json, *message; /* "": none */
 };
@@ -58,6 +65,12 @@ static const struct data_errors_case data_errors_waiting[] = {
      "error: t:4: the trigger of object '3' of 'Few' waits for what it activates"},
 };
 
+static const struct data_errors_case data_errors_deep[] = {
+    {"{\"sets\": {\"A\": []}}", ""},
+    {"{\"sets\": {\"A\": [\"x\"]}}",
+     "error: t:3: the definition of 'many' goes to too many objects in this instance"},
+};
+
 static void data_errors_check(const char *text, const struct data_errors_case *c)
 {
     struct source src = {"t", text, strlen(text)};
@@ -81,6 +94,12 @@ Test(space_data_errors, are_reported)
 {
     for (size_t i = 0; i < sizeof data_errors_cases / sizeof data_errors_cases[0]; i++)
         data_errors_check(data_errors_text, &data_errors_cases[i]);
+}
+
+Test(space_data_errors, recursion_over_too_many_objects)
+{
+    for (size_t i = 0; i < sizeof data_errors_deep / sizeof data_errors_deep[0]; i++)
+        data_errors_check(data_errors_steps, &data_errors_deep[i]);
 }
 
 Test(space_data_errors, objects_that_wait_for_themselves)

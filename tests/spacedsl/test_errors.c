@@ -1,5 +1,6 @@
 /* What the compiler says about wrong input: the message, its place, and that it collects several. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,8 +70,52 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "trigger forall v in V: when c(p(v)) is X activate q(v)\n"
      "trigger forall v in V: when c(q(v)) is X activate p(v)",
      "t:3:1: error: the trigger waits for what it activates itself"},
-    {"space s set A = 0..3 property p(A): int choice x: int in 0..3 require p(x) < 2",
-     "t:1:73: error: this may not depend on a choice"},
+    {"space s set A set T(a: A) : A choice x(a: A): { X, Y }\n"
+     "require forall a in A: exists t in T(first b in A: x(b) is X): x(t) is Y",
+     "t:2:38: error: this may not depend on a choice"},
+    {"space s set A property p(A): A list choice x(a: A): { X, Y }\n"
+     "require forall a in A: exists t in p(x(a) is X ? a : first b in A: x(b) is X): x(t) is Y",
+     "t:2:36: error: this may not depend on a choice"},
+    {"space s set A property p(A): int list choice x(a: A): { X, Y }\n"
+     "choice y: int in p(first b in A: x(b) is X)",
+     "t:2:18: error: this may not depend on a choice"},
+    {"space s set A choice x(a: A): { X, Y }\n"
+     "choice y(a: A): { Z, V } where a == (first b in A: x(b) is X)",
+     "t:2:34: error: this may not depend on a choice"},
+    {"space s set A choice x(a: A): { X, Y } define sel(a: A): A = x(a) is X ? a : first b in A: b != a\n"
+     "trigger forall a in A: when x(a) is X activate sel(a)",
+     "t:2:48: error: this may not depend on a choice"},
+    {"space s set A choice x(a: A): { X, Y } require x(first a, b in A: x(a) is X) is Y",
+     "t:1:57: error: expected in, found ','"},
+    {"space s set A choice x(a: A): { X, Y } require x(first a in A: x(a)) is Y",
+     "t:1:64: error: expected a condition"},
+    {"space s set A choice x(a: A): { X, Y } require forall a in A: x(first a in A: x(a) is X) is Y",
+     "t:1:71: error: variable 'a' shadows another"},
+    {"space s set A choice x(a: A): { X, Y } require (first a in A: x(a) is X) + 1 == 2",
+     "t:1:49: error: expected a number"},
+    {"space s set A choice x(a: A): { X, Y } require (first a in A: x(a) is X) is Y",
+     "t:1:74: error: 'is' needs a choice with named values on its left"},
+    {"space s set A choice x(a: A): { X, Y } require x(first a in { 1, 2 }: x(a) is X) is Y",
+     "t:1:61: error: expected a set, found '{'"},
+    {"space s set A set B choice x(a: A): { X, Y } choice y(b: B): { X, Y }\n"
+     "require y(first a in A: x(a) is X) is Y",
+     "t:2:11: error: argument 1 of 'y' must be an object of set 'B'"},
+    {"space s set A set B choice x(a: A): { X, Y } choice y(b: B): { X, Y }\n"
+     "require (first a in A: x(a) is X) == (first b in B: y(b) is X)",
+     "t:2:35: error: the two sides have different types"},
+    {"space s set A set B choice x(a: A): { X, Y } choice y(b: B): { X, Y }\n"
+     "define f(b: B): B = first a in A: x(a) is X require forall b in B: y(f(b)) is Y",
+     "t:2:21: error: 'f' is declared B, its value is of another type"},
+    {"space s set A choice x(a: A): { X, Y }\n"
+     "define f(a: A, b: A): A = x(a) is X ? a : f(a, b) require forall a, b in A: x(f(a, b)) is Y",
+     "t:2:43: error: the definition of 'f' is cyclic"},
+    {"space s set A choice x(a: A): { X, Y } define to(a: A): A = first b in A: x(b) is X && up(b) != a\n"
+     "define up(a: A): A = x(a) is X ? a : to(a) require forall a in A: x(up(a)) is Y",
+     "t:2:38: error: the definition of 'to' is cyclic"},
+    {"space s set A choice x(a: A): { X, Y } define next(a: A): A = first b in A: b != a\n"
+     "define f(a: A, b: A, c: A, d: A, e: A): bool = x(a) is X || f(next(a), b, c, d, e)\n"
+     "require forall a in A: f(a, a, a, a, a)",
+     "t:2:61: error: recursive definition 'f' has more than 4 arguments"},
     {"space s choice x: int in 0..3 choice y: int in 0..x", "t:1:48: error: this may not depend on a choice"},
     {"space s choice c: { X, X }", "t:1:24: error: value or code used twice"},
     {"space s choice c: { X = 1, Y = 1 }", "t:1:28: error: value or code used twice"},
@@ -107,6 +152,28 @@ Test(spacedsl_errors, are_located)
         cr_expect(found, "wanted \"%s\", got \"%s\"", spacedsl_cases[i].message, diag_message(d, 0));
         diag_free(d);
     }
+}
+
+/* As they are printed: the line with a caret below. */
+Test(spacedsl_errors, show_the_place)
+{
+    struct diag *d = spacedsl_errors("space s set A choice x(a: A): { X, Y }\nset T(a: A) : A\n"
+                                     "require forall a in A:\n"
+                                     "  exists t in T(first b in A: x(b) is X): x(t) is Y\n"
+                                     "require x(first b in A: x(b)) is Y\n");
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    diag_print(d, out);
+    fclose(out);
+    cr_assert_str_eq(text, "t:4:17: error: this may not depend on a choice\n"
+                           "      exists t in T(first b in A: x(b) is X): x(t) is Y\n"
+                           "                    ^\n"
+                           "t:5:25: error: expected a condition\n"
+                           "    require x(first b in A: x(b)) is Y\n"
+                           "                            ^\n");
+    free(text);
+    diag_free(d);
 }
 
 Test(spacedsl_errors, are_collected)

@@ -31,10 +31,34 @@ static int64_t example_order(const struct space_state *leaf, uint32_t a, uint32_
     return example_code(leaf, "order", a, b); /* 0 BEFORE, 1 AFTER, 2 INNER, 3 OUTER, 4 MERGED */
 }
 
+static bool example_outer(const struct space_state *leaf, uint32_t a, uint32_t b)
+{
+    return a != b && example_order(leaf, a, b) == 3;
+}
+
+/* The first dimension around d with none between; EXAMPLE_STATEMENTS: there is none. */
+static uint32_t example_run_parent(const struct space_state *leaf, uint32_t d)
+{
+    uint32_t p = EXAMPLE_D0;
+    for (; p < EXAMPLE_STATEMENTS; p++) {
+        bool direct = example_outer(leaf, p, d);
+        for (uint32_t q = EXAMPLE_D0; q < EXAMPLE_STATEMENTS && direct; q++)
+            direct = !(example_outer(leaf, p, q) && example_outer(leaf, q, d));
+        if (direct) break;
+    }
+    return p;
+}
+
+/* The code of the first dimension that is not fused, of d and those around it; 0 if it meets none before it
+ * has visited as many as there are. */
 static int64_t example_axis(const struct space_state *leaf, uint32_t d)
 {
-    int64_t code = example_code(leaf, "map_encoding", d, UINT32_MAX);
-    return code != 1 ? code : d == EXAMPLE_D1 ? example_axis(leaf, EXAMPLE_D0) : 0;
+    for (int steps = EXAMPLE_STATEMENTS - EXAMPLE_D0; steps > 0 && d < EXAMPLE_STATEMENTS; steps--) {
+        int64_t code = example_code(leaf, "map_encoding", d, UINT32_MAX);
+        if (code != 1) return code;
+        d = example_run_parent(leaf, d);
+    }
+    return 0;
 }
 
 /* Work-items along an axis around an instruction: each class of merged loops once. */

@@ -1,0 +1,13 @@
+/* UTF-8 (RFC 3629). Texts of users, drivers and peers go into JSON, messages and stores, which take nothing
+ * else. */
+#ifndef THRESH_BASE_UTF8_H
+#define THRESH_BASE_UTF8_H
+
+#include <stddef.h>
+
+/* How many of the first n bytes are whole characters, up to the first that is none; n: all are. */
+size_t utf8_valid(const char *text, size_t n);
+/* Replaces each byte that belongs to no character by '?'. */
+void utf8_clean(char *text);
+
+#endif
