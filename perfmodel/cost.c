@@ -36,14 +36,16 @@ static const enum head heads[PERFMODEL_TERM_COUNT] = {
 #undef X
 };
 
-/* The longest head up to one that the device has a figure for; a kernel without loads only stores. On a CPU
- * there is none: its threads may begin one after the other. */
+/* The largest of the figures that hold for a head: what loads and stores also launches. */
 static enum perfmodel_figure find_head(const struct perfmodel *m, enum head head)
 {
-    const double *v = m->dev.value;
-    if (head == HEAD_TOUCH && m->loads && v[PERFMODEL_LAUNCH_TOUCH] > 0) return PERFMODEL_LAUNCH_TOUCH;
-    if (head >= HEAD_STORE && v[PERFMODEL_LAUNCH_STORE] > 0) return PERFMODEL_LAUNCH_STORE;
-    return PERFMODEL_LAUNCH;
+    static const enum perfmodel_figure launches[] = {[HEAD_LAUNCH] = PERFMODEL_LAUNCH,
+                                                     [HEAD_STORE] = PERFMODEL_LAUNCH_STORE,
+                                                     [HEAD_TOUCH] = PERFMODEL_LAUNCH_TOUCH};
+    enum perfmodel_figure largest = PERFMODEL_LAUNCH;
+    for (enum head h = HEAD_STORE; h <= head && (h < HEAD_TOUCH || m->loads); h++)
+        if (m->dev.value[launches[h]] > m->dev.value[largest]) largest = launches[h];
+    return largest;
 }
 
 static double head_of(const struct perfmodel *m, enum perfmodel_term term, enum perfmodel_figure *launch)
