@@ -247,25 +247,10 @@ static double quietest(struct bench *b, const char *name)
     return b->error[0] ? 0 : best;
 }
 
-static double load_latency(struct bench *b)
-{
-    double loads = rate(b, "chase", 1, 1, 4);
-    return loads > 0 ? 1 / loads : 0;
-}
-
-/* Through 4 MiB, more than first-level caches hold. Leaves its ring in the buffer. */
-static double far_load_latency(struct bench *b)
-{
-    struct shot s = {open_kernel(b, "ring"), 512, 64, 1};
-    if (!s.kernel) return 0;
-    launch(b, &s);
-    clReleaseKernel(s.kernel);
-    return load_latency(b);
-}
-
 static void measure_launch(struct bench *b, double *value)
 {
-    value[CHARACTERIZE_LOAD_LATENCY] = load_latency(b);
+    double loads = rate(b, "chase", 1, 1, 4);
+    value[CHARACTERIZE_LOAD_LATENCY] = loads > 0 ? 1 / loads : 0;
     value[CHARACTERIZE_GROUPS] = start_groups(b);
     value[CHARACTERIZE_LAUNCH] = quietest(b, "nothing");
     if (!b->dev->gpu) return;
@@ -274,7 +259,6 @@ static void measure_launch(struct bench *b, double *value)
     value[CHARACTERIZE_BARRIER] = barriers > 0 ? 1 / barriers : 0;
     value[CHARACTERIZE_LAUNCH_STORE] = quietest(b, "store");
     value[CHARACTERIZE_LAUNCH_TOUCH] = quietest(b, "touch");
-    value[CHARACTERIZE_L2_LATENCY] = far_load_latency(b);
 }
 
 /* ---- setting up ---- */

@@ -23,7 +23,6 @@ struct diag;
     X(DRAM, "bytes/ns from memory")                                                                          \
     X(GROUPS, "work-groups/ns that the device starts")                                                       \
     X(LOAD_LATENCY, "ns of a load that waits for the one before it")                                         \
-    X(L2_LATENCY, "ns of such a load from the last-level cache")                                             \
     X(CHAIN, "ns of a dependent addition")                                                                   \
     X(BARRIER, "ns of a barrier")                                                                            \
     X(LAUNCH, "ns of an empty kernel")                                                                       \

@@ -129,10 +129,5 @@ const char characterize_source[] =
     "}\n"
     "kernel void nothing(global float *out, float a, float b, int n) {}\n"
     "kernel void store(global float *out, float a, float b, int n) { out[0] = a; }\n"
-    "kernel void touch(global float *out, float a, float b, int n) { out[0] = out[64] + a; }\n"
-    /* For `chase`: one word of each line names the next line of the work-items' own ring. */
-    "kernel void ring(global float *out, float a, float b, int n) {\n"
-    "    int me = get_global_id(0), all = get_global_size(0);\n"
-    "    ((global int *)out)[32 * me] = 32 * ((me + 1) % all);\n"
-    "}\n";
+    "kernel void touch(global float *out, float a, float b, int n) { out[0] = out[64] + a; }\n";
 /* clang-format on */

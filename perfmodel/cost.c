@@ -299,32 +299,17 @@ static double waves(const struct costing *c)
     return ceil(c->busy / resident);
 }
 
-/* Whether each group loads sectors that no other group does: the groups of every logical dimension read other
- * elements, and what lies together is a whole sector. */
-static bool own_sectors(const struct costing *c)
-{
-    for (unsigned i = 0; i < c->m->n_profiles; i++) {
-        const struct profile *p = &c->m->profiles[i];
-        if (p->load && !p->dense &&
-            profile_product(p->distinct, p->n_distinct, c->split, PART_GROUPS) == c->groups &&
-            sector_waste(c, p, PART_BLOCK) == 1)
-            return true;
-    }
-    return false;
-}
-
 /* A group must wait for a load and for its longest chain; the busiest unit for one group after another. The
  * shortest kernel that loads has done one load and one step of the first group's. */
 static void charge_latency(struct costing *c, double times)
 {
     enum perfmodel_figure launch;
-    double first = figure(c, PERFMODEL_LOAD_LATENCY), load = first, step = figure(c, PERFMODEL_CHAIN);
+    double load = figure(c, PERFMODEL_LOAD_LATENCY), step = figure(c, PERFMODEL_CHAIN);
     double length = longest_chain(c), head = head_of(c->m, PERFMODEL_OF_CHAIN, &launch);
-    if (own_sectors(c)) load = fmax(load, figure(c, PERFMODEL_L2_LATENCY));
-    if (head > 0 && launch == PERFMODEL_LAUNCH_TOUCH) first = -step;
-    bool chain = length * step > load;
-    charge_time(c, chain ? PERFMODEL_OF_CHAIN : PERFMODEL_OF_LATENCY,
-                fmax(0, first + (times - 1) * load + times * length * step), times * (chain ? length : 1));
+    bool chain = length * step > load, loaded = head > 0 && launch == PERFMODEL_LAUNCH_TOUCH;
+    double ns = times * (load + length * step) - (loaded ? load + step : 0);
+    charge_time(c, chain ? PERFMODEL_OF_CHAIN : PERFMODEL_OF_LATENCY, fmax(0, ns),
+                times * (chain ? length : 1));
 }
 
 /* Few units could share what is read, but then they have more work: with q groups on the busiest unit it

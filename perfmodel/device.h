@@ -40,7 +40,6 @@
     X(DRAM, "dram", "bytes/ns", 1e-4, 1e7, "from and to memory") \
     X(GROUPS, "groups", "groups/ns", 1e-9, 1e6, "work-groups that the device starts") \
     X(LOAD_LATENCY, "load_latency", "ns", 1e-3, 1e5, "a load from the first-level cache") \
-    X(L2_LATENCY, "l2_latency", "ns", 1e-3, 1e5, "a load from the last-level cache") \
     X(CHAIN, "chain", "ns", 1e-3, 1e4, "one addition that waits for the one before it") \
     X(BARRIER, "barrier", "ns", 1e-3, 1e6, "a barrier of a full work-group") \
     X(LAUNCH, "launch", "ns", 1e-1, 1e8, "an empty kernel of one work-group") \

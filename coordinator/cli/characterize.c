@@ -129,7 +129,6 @@ static void put_times(struct perfmodel_device *out, const double *m)
         enum characterize_figure measured;
     } times[] = {
         {PERFMODEL_LOAD_LATENCY, CHARACTERIZE_LOAD_LATENCY},
-        {PERFMODEL_L2_LATENCY, CHARACTERIZE_L2_LATENCY},
         {PERFMODEL_CHAIN, CHARACTERIZE_CHAIN},
         {PERFMODEL_BARRIER, CHARACTERIZE_BARRIER},
         {PERFMODEL_LAUNCH, CHARACTERIZE_LAUNCH},
