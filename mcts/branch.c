@@ -9,6 +9,14 @@
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 #include "core/base/pcg32.h"
+#include "mcts/prefix.h"
+
+void mcts_trials_add(struct mcts_trials *to, const struct mcts_trials *more)
+{
+    to->tried += more->tried;
+    to->dead_constraint += more->dead_constraint;
+    to->dead_bound += more->dead_bound;
+}
 
 void mcts_take(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
                const struct mcts_option *option)
@@ -77,7 +85,7 @@ uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *sta
     uint32_t values[MCTS_VALUES_MAX];
     uint32_t n = space_values(state, slot, values);
     space_mark mark = space_snapshot(state);
-    if (b->log) space_log_clear(b->log);
+    if (b->log && !b->log_more) space_log_clear(b->log);
     if (n < WORTH_SHARING) return try_run(b, state, slot, values, n, mark, cut, out, trials);
     uint32_t live = try_run(b, state, slot, values, 1, mark, cut, out, trials);
     if (keep_only(state, slot, values + 1, n - 1)) {
@@ -93,20 +101,31 @@ uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *sta
 struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
                                      uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions)
 {
-    struct mcts_option options[MCTS_VALUES_MAX];
+    struct mcts_option room[MCTS_VALUES_MAX];
     struct mcts_walk walk = {0};
     struct mcts_branching with_bound = *b, uncut = {.order = b->order, .n_order = b->n_order};
+    struct mcts_place place = mcts_prefix_top(b->prefix);
     with_bound.log = uncut.log = space_log_new();
     for (;;) {
-        uint32_t slot = space_next_choice(state, b->order, b->n_order);
-        walk.leaf = slot == UINT32_MAX;
-        if (walk.leaf) break;
         const struct mcts_branching *here = walk.depth < cut_depth ? &with_bound : &uncut;
-        uint32_t n = mcts_try_values(here, state, slot, cut, options, &walk.trials);
+        const struct mcts_option *options = NULL;
+        uint32_t slot, n;
+        if (place.inside)
+            options = mcts_prefix_options(b->prefix, &place, here, state, cut, &slot, &n, &walk.trials);
+        if (!options) {
+            slot = space_next_choice(state, b->order, b->n_order);
+            walk.leaf = slot == UINT32_MAX;
+            if (walk.leaf) break;
+            n = mcts_try_values(here, state, slot, cut, room, &walk.trials);
+            options = room;
+        }
         if (n == 0) break;
-        const struct mcts_option *option = &options[pcg32_below(rng, n)];
-        mcts_take(here, state, slot, option);
-        if (actions) actions[walk.depth] = (struct space_action){slot, option->value};
+        uint32_t k = pcg32_below(rng, n);
+        if (place.inside)
+            mcts_prefix_take(b->prefix, &place, k, state);
+        else
+            mcts_take(here, state, slot, &options[k]);
+        if (actions) actions[walk.depth] = (struct space_action){slot, options[k].value};
         walk.log_leaves += log(n);
         walk.depth++;
     }

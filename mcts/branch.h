@@ -12,6 +12,7 @@
 #include "core/space/space.h"
 
 struct diag;
+struct mcts_prefix;
 struct pcg32;
 
 enum { MCTS_VALUES_MAX = 4096 }; /* values of a choice, see space_universe() */
@@ -26,6 +27,8 @@ struct mcts_branching {
     mcts_bound bound; /* may be NULL */
     void *bound_context;
     struct space_log *log; /* where trials are kept, so that one can be taken again; NULL: they are not */
+    bool log_more;         /* it is not cleared before they are */
+    struct mcts_prefix *prefix; /* of the state that random descents start from, see prefix.h; may be NULL */
 };
 
 /* A live child. */
@@ -40,9 +43,11 @@ struct mcts_trials {
     uint64_t tried, dead_constraint, dead_bound;
 };
 
+void mcts_trials_add(struct mcts_trials *to, const struct mcts_trials *more);
+
 /* Tries every value of an open slot and undoes it. A child whose bound is not below `cut` is dead (INFINITY:
  * no cut). Writes the live ones by ascending value into out (room for MCTS_VALUES_MAX) and returns how many;
- * adds to *trials. The state is as before. Clears the log. */
+ * adds to *trials. The state is as before. Clears the log, unless log_more. */
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials);
 
@@ -69,7 +74,7 @@ struct mcts_walk {
 
 /* Goes down from `state` by a live value drawn uniformly at each branching, after trying all of them. The cut
  * acts on children at depths 1..cut_depth. Leaves the state at the leaf or at the dead end (take a snapshot
- * before); allocates nothing. If `actions` is not NULL it has room for space_slot_count() and gets the
+ * before). If `actions` is not NULL it has room for space_slot_count() and gets the
  * `depth` actions. */
 struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
                                      uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions);

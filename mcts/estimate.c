@@ -9,13 +9,7 @@
 #include "core/base/panic.h"
 #include "core/base/pcg32.h"
 #include "mcts/chen.h"
-
-static void add_trials(struct mcts_trials *to, struct mcts_trials more)
-{
-    to->tried += more.tried;
-    to->dead_constraint += more.dead_constraint;
-    to->dead_bound += more.dead_bound;
-}
+#include "mcts/prefix.h"
 
 /* Fills in the count and its interval from one logarithm a sample. */
 static void summarise(struct mcts_estimate *e, const double *logs, uint64_t seed)
@@ -31,25 +25,28 @@ static void summarise(struct mcts_estimate *e, const double *logs, uint64_t seed
 static struct mcts_estimate knuth(const struct mcts_estimate_config *c, struct space_state *state)
 {
     struct mcts_estimate e = {.method = MCTS_KNUTH, .samples = c->samples};
+    struct mcts_branching branching = c->branching;
     struct pcg32 rng = pcg32_seed(c->seed, 0);
     double *logs = base_malloc((size_t)c->samples * sizeof logs[0]);
     double log_sum = -INFINITY, log_depth = -INFINITY;
     uint64_t dead_ends = 0;
+    branching.prefix = mcts_prefix_new(MCTS_PREFIX_BYTES);
     for (uint64_t i = 0; i < c->samples; i++) {
         space_mark mark = space_snapshot(state);
-        struct mcts_walk w = mcts_descend_random(&c->branching, state, c->cut, c->cut_depth, &rng, NULL);
+        struct mcts_walk w = mcts_descend_random(&branching, state, c->cut, c->cut_depth, &rng, NULL);
         space_rollback(state, mark);
         logs[i] = w.leaf ? w.log_leaves : -INFINITY;
         log_sum = mcts_log_add(log_sum, logs[i]);
         if (w.leaf && w.depth) log_depth = mcts_log_add(log_depth, logs[i] + log(w.depth));
         dead_ends += !w.leaf;
         e.nodes += w.depth + !w.leaf;
-        add_trials(&e.trials, w.trials);
+        mcts_trials_add(&e.trials, &w.trials);
     }
     summarise(&e, logs, c->seed);
     e.dead_end_ratio = (double)dead_ends / (double)c->samples;
     e.mean_depth = log_sum > -INFINITY ? exp(log_depth - log_sum) : 0;
     free(logs);
+    mcts_prefix_free(branching.prefix);
     return e;
 }
 
@@ -67,7 +64,7 @@ static struct mcts_estimate chen(const struct mcts_estimate_config *c, const str
         dead_ends = mcts_log_add(dead_ends, run.log_dead_ends);
         depth = mcts_log_add(depth, run.log_depth);
         e.nodes += run.nodes;
-        add_trials(&e.trials, run.trials);
+        mcts_trials_add(&e.trials, &run.trials);
     }
     summarise(&e, logs, c->seed);
     ends = mcts_log_add(leaves, dead_ends);

@@ -1,5 +1,6 @@
 /* thresh estimate: how many implementations there are. thresh descend: how fast the engine walks. */
 #include "mcts/estimate.h"
+#include "mcts/prefix.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -126,7 +127,8 @@ struct descents {
 static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed, struct descents *out)
 {
     static const double none = -INFINITY;
-    struct mcts_branching b = {.order = p->order, .n_order = p->n_order};
+    struct mcts_branching b = {
+        .order = p->order, .n_order = p->n_order, .prefix = mcts_prefix_new(MCTS_PREFIX_BYTES)};
     struct pcg32 rng = pcg32_seed(seed, 0);
     double logs[1024], start = clock_s();
     size_t n_logs = 0;
@@ -139,6 +141,7 @@ static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed
         if (n_logs < sizeof logs / sizeof logs[0]) logs[n_logs++] = w.leaf ? w.log_leaves : none;
     }
     out->elapsed_s = clock_s() - start;
+    mcts_prefix_free(b.prefix);
     out->leaves = mcts_interval(logs, n_logs, seed);
 }
 

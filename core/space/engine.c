@@ -43,6 +43,10 @@ struct space_state *state_new(const struct space *s)
     st->quick = queue_new(s->n_instances);
     st->slow = queue_new(s->n_instances);
     st->changed = queue_new(s->n_all);
+    st->wanted = queue_new(s->n_all);
+    st->wants = base_malloc((s->n_all + 1) * sizeof *st->wants);
+    for (uint32_t i = 0; i < s->n_all; i++)
+        st->wants[i].allowed = UINT64_MAX;
     st->dirty = base_calloc(s->n_cells / 64 + 1, sizeof *st->dirty);
     st->first_dirty = SPACE_NONE;
     st->triples = base_calloc(TRIPLE_ENTRIES, sizeof *st->triples);
@@ -60,6 +64,8 @@ void space_state_free(struct space_state *st)
     queue_free(&st->quick);
     queue_free(&st->slow);
     queue_free(&st->changed);
+    queue_free(&st->wanted);
+    free(st->wants);
     free(st->dirty);
     free(st->triples);
     free(st->vector);
@@ -70,6 +76,14 @@ void space_state_free(struct space_state *st)
     free(st);
 }
 
+/* The next slot that is to keep some of its values only. */
+static uint32_t take_want(struct space_state *st)
+{
+    uint32_t slot = queue_take(&st->wanted);
+    st->wants[slot].allowed = UINT64_MAX;
+    return slot;
+}
+
 void state_clear_queues(struct space_state *st)
 {
     queue_clear(&st->pairs);
@@ -77,6 +91,8 @@ void state_clear_queues(struct space_state *st)
     queue_clear(&st->quick);
     queue_clear(&st->slow);
     queue_clear(&st->changed);
+    while (st->wanted.n)
+        take_want(st);
 }
 
 void state_queue_instance(struct space_state *st, uint32_t instance)
@@ -139,31 +155,12 @@ static inline void queue_watch(struct space_state *st, const struct watch *w)
 {
     for (unsigned k = 0; k < w->n_tests; k++)
         if (!((st->vector[w->bytes[k]] ^ w->flips[k]) & w->masks[k])) return;
-    queue_add(w->slow ? &st->slow : &st->quick, w->instance);
+    queue_add(w->kind == SHAPE_GENERAL ? &st->slow : &st->quick, w->instance);
 }
 
 void state_queue_watch(struct space_state *st, const struct watch *w)
 {
     queue_watch(st, w);
-}
-
-static inline bool concerns(const struct watch_group *g, uint64_t lost, uint64_t now)
-{
-    switch ((enum watch_kind)g->how) {
-    case WATCH_LIVENESS:
-        return now == LIVENESS_LIVE;
-    case WATCH_UNIONS: {
-        const uint64_t *unions = g->filter;
-        return unions[now] != unions[now | lost];
-    }
-    case WATCH_DOMINATORS:
-        return watch_matters(g->filter, lost, now);
-    case WATCH_FIXED:
-        return !(now & (now - 1));
-    case WATCH_ALWAYS:
-        return true;
-    }
-    return true;
 }
 
 static inline bool has_cells(const struct space *s, uint32_t slot)
@@ -176,16 +173,76 @@ static inline void notify_cells(struct space_state *st, uint32_t slot)
     if (has_cells(st->space, slot)) queue_add(&st->changed, slot);
 }
 
+static inline bool may_narrow(const struct space_state *st, const struct pair_watch *w)
+{
+    for (unsigned k = 0; k < PAIR_GUARDS; k++) {
+        uint8_t live = st->vector[w->guard_bytes[k]];
+        if (w->own[k] ? live == LIVENESS_DEAD : live != LIVENESS_LIVE) return false;
+    }
+    return true;
+}
+
+/* Slots that still have values that `allowed` has not, or none: those of a dead object. */
+static void want(struct space_state *st, const struct watch_group *g, uint64_t allowed)
+{
+    for (const struct pair_watch *w = st->space->pair_watch + g->first, *end = w + g->n; w < end; w++) {
+        uint64_t domain = vector_load(st->vector, w->offset) & domain_bits(w->width);
+        if ((domain && !(domain & ~allowed)) || !may_narrow(st, w)) continue;
+        if (JUSTIFY) justify_want(st, w->instance, w->slot, allowed);
+        st->wants[w->slot].allowed &= allowed;
+        st->wants[w->slot].instance = w->instance;
+        queue_add(&st->wanted, w->slot);
+    }
+}
+
+static void queue_group(struct space_state *st, const struct watch_group *g)
+{
+    for (const struct watch *w = st->space->watch + g->first, *end = w + g->n; w < end; w++)
+        queue_watch(st, w);
+}
+
+/* A guard became live. */
+static void queue_woken(struct space_state *st, const struct watch_group *g)
+{
+    for (const struct watch *w = st->space->watch + g->first, *end = w + g->n; w < end; w++)
+        if (w->kind != SHAPE_PAIR || !table_is_consistent(st, w->instance)) queue_watch(st, w);
+}
+
+/* Queues what the loss may concern. */
+static inline void tell_group(struct space_state *st, const struct watch_group *g, uint64_t lost,
+                              uint64_t now)
+{
+    const uint64_t *table = g->filter;
+    switch ((enum watch_kind)g->how) {
+    case WATCH_UNIONS:
+        if (table[now] != table[now | lost]) want(st, g, table[now]);
+        break;
+    case WATCH_SUPPORTS: {
+        uint64_t allowed = supports_of(table, now);
+        if (supports_of(table, lost) & ~allowed) want(st, g, allowed);
+        break;
+    }
+    case WATCH_DOMINATORS:
+        if (watch_matters(g->filter, lost, now)) queue_group(st, g);
+        break;
+    case WATCH_LIVENESS:
+        if (now == LIVENESS_LIVE) queue_woken(st, g);
+        break;
+    case WATCH_FIXED:
+        if (!(now & (now - 1))) queue_group(st, g);
+        break;
+    case WATCH_ALWAYS:
+        queue_group(st, g);
+    }
+}
+
 /* Queues what the change may concern. Guards after the second are left to the propagators. */
 static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
     const struct watch_group *end = s->watch_groups + s->group_of_slot[slot + 1];
-    for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++) {
-        if (!concerns(g, lost, now)) continue;
-        for (const struct watch *w = s->watch + g->first; w < s->watch + g->first + g->n; w++)
-            queue_watch(st, w);
-    }
+    for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++)
+        tell_group(st, g, lost, now);
     notify_cells(st, slot);
 }
 
@@ -323,12 +380,23 @@ static bool propagate_instance(struct space_state *st, uint32_t instance,
     return ok;
 }
 
+static bool narrow_wanted(struct space_state *st)
+{
+    const struct want *w = &st->wants[st->wanted.items[st->wanted.head]];
+    uint64_t allowed = w->allowed;
+    st->failed_constraint = st->space->instances[w->instance].constraint;
+    st->failed_slot = SPACE_NONE;
+    return state_restrict_word(st, take_want(st), 0, allowed);
+}
+
 bool state_propagate(struct space_state *st)
 {
     for (;;) {
         bool ok = true;
         st->n_pending = 0;
-        if (st->quick.n)
+        if (st->wanted.n)
+            ok = narrow_wanted(st);
+        else if (st->quick.n)
             ok = propagate_instance(st, queue_take(&st->quick), table_propagate);
         else if (st->rows.n)
             ok = propagate_row(st, queue_take(&st->rows));

@@ -61,6 +61,12 @@ uint32_t ground_slot_of(const struct space *s, int32_t choice, const int64_t *ar
 void ground_each_tuple(struct grounder *g, int32_t domains, unsigned n, unsigned at,
                        void (*visit)(struct grounder *g, const void *what), const void *what);
 
+/* clauses.c: the clauses of one constraint, joined where that makes few slots one table. */
+struct clauses;
+struct clauses *clauses_new(struct shape_pool *pool, uint32_t constraint);
+void clauses_add(struct clauses *c, const struct ground_node *body, const struct frame *guards); /* copied */
+void clauses_finish(struct clauses *c); /* makes the instances; frees c */
+
 /* ground_object.c: an operation whose operands depend on choices, joined over the objects that they may be.
  */
 struct ground_node *ground_over_cases(struct grounder *g, const struct space_node *n, bool condition,

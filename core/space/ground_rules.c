@@ -197,7 +197,7 @@ static void add_triggers(struct space *s, struct shape_pool *pool, struct diag *
 
 struct constraint_visit {
     uint32_t number;
-    struct shape_pool *pool;
+    struct clauses *clauses;
 };
 
 /* The conjuncts, each enforced only if the guards are live. */
@@ -212,7 +212,7 @@ static void add_clauses(struct grounder *g, const struct constraint_visit *v, st
     for (size_t i = 0; i < guards->n_conditions; i++)
         body = expression_binary(g->a, GROUND_OR, expression_not(g->a, guards->conditions[i]), body);
     if (body->op == GROUND_CONST && body->imm) return;
-    shape_add_instance(v->pool, body, v->number, guards->items, (uint32_t)guards->n);
+    clauses_add(v->clauses, body, guards);
 }
 
 static void visit_constraint(struct grounder *g, const void *what)
@@ -243,9 +243,10 @@ void ground_all(struct space *s, struct diag *d)
     add_triggers(s, pool, d);
     for (int32_t i = 0; i < s->def->n_constraints; i++) {
         const struct space_constraint *c = &s->def->constraints[i];
-        struct constraint_visit v = {(uint32_t)i, pool};
+        struct constraint_visit v = {(uint32_t)i, clauses_new(pool, (uint32_t)i)};
         if (ground_triangle_choice(s, c) < 0)
             ground_each_tuple(&g, c->domains, c->n_vars, 0, visit_constraint, &v);
+        clauses_finish(v.clauses);
     }
     report_large(&g, d);
     arena_free(g.a);

@@ -22,6 +22,7 @@
 #define SPACE_NONE UINT32_MAX
 #define SPACE_MAX_PENDING 8
 #define WATCH_TESTS 3
+#define PAIR_GUARDS 2
 #define SQUARE_YES UINT8_MAX
 #define TRIPLE_ENTRIES 4096          /* a power of two */
 #define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
@@ -157,17 +158,27 @@ struct instance {
  * satisfies it. */
 struct watch {
     uint32_t instance;
-    bool slow; /* which queue */
+    uint8_t kind; /* enum shape_kind */
     uint8_t n_tests;
     uint8_t masks[WATCH_TESTS], flips[WATCH_TESTS];
     uint32_t bytes[WATCH_TESTS];
 };
 
+/* The other slot of a PAIR instance with at most two guards: what the watched slot no longer allows it is
+ * taken from it, if each guard is live, or one of its objects and not dead. */
+struct pair_watch {
+    uint32_t instance, slot, offset;
+    uint32_t guard_bytes[PAIR_GUARDS];
+    uint8_t width;
+    bool own[PAIR_GUARDS]; /* the guard is one of the slot's objects */
+};
+
 enum watch_kind {
     WATCH_ALWAYS,
     WATCH_LIVENESS,   /* only when the object becomes live */
-    WATCH_UNIONS,     /* PAIR: unions[] of the slot */
-    WATCH_DOMINATORS, /* TRIPLE, or many values: a struct dominators */
+    WATCH_UNIONS,     /* a struct pair_watch; the filter is unions[] of the slot */
+    WATCH_SUPPORTS,   /* the same for many values; [value of the slot] -> what it allows the other */
+    WATCH_DOMINATORS, /* TRIPLE: a struct dominators */
     WATCH_FIXED       /* only when one value is left */
 };
 
@@ -254,6 +265,7 @@ struct space {
     uint32_t *group_of_slot; /* its first in watch_groups[] */
     struct watch_group *watch_groups;
     struct watch *watch;
+    struct pair_watch *pair_watch;
     struct tabulated *tables; /* by instance, see table.c */
     struct cell *cells;       /* see cells.h */
     size_t n_cells, cap_cells;
@@ -286,6 +298,12 @@ struct trail_entry {
     uint32_t offset;
 };
 
+/* What a slot is to keep, and the last instance that says so. */
+struct want {
+    uint64_t allowed;
+    uint32_t instance;
+};
+
 /* A first-in first-out queue of ids, each at most once. */
 struct work_queue {
     uint32_t *items; /* a ring */
@@ -301,6 +319,8 @@ struct space_state {
     struct work_queue pairs, rows, quick, slow,
         changed;                  /* square slots; objects of squares; tabulated instances; others; slots
                                      whose cells are to be brought up to date */
+    struct work_queue wanted;     /* slots that are to keep some of their values only */
+    struct want *wants;           /* by slot */
     uint64_t *dirty;              /* bits: cells likewise */
     uint32_t first_dirty;         /* a word of them, or NONE */
     struct triple_entry *triples; /* TRIPLE_ENTRIES */
@@ -585,10 +605,26 @@ static inline bool state_is_enforced(struct space_state *st, uint32_t instance, 
     return live || state_find_pending(st, instance);
 }
 
+/* The bits of a domain of 1, 2 or 8 bytes. */
+static inline uint64_t domain_bits(unsigned width)
+{
+    return UINT64_MAX >> (64 - 8 * width);
+}
+
+/* What the values of a domain allow another one: the union of the rows of a table. */
+static inline uint64_t supports_of(const uint64_t *table, uint64_t domain)
+{
+    uint64_t mask = 0;
+    for (; domain; domain &= domain - 1)
+        mask |= table[__builtin_ctzll(domain)];
+    return mask;
+}
+
 /* table.c: instances with a table */
 void tables_build(struct space *s); /* after the layout */
 BASE_MUST_USE bool table_propagate(struct space_state *st, uint32_t instance);
-bool table_entails(const struct space_state *st, uint32_t instance); /* allows all that is left */
+bool table_is_consistent(const struct space_state *st, uint32_t instance); /* PAIR: a visit removes nothing */
+bool table_entails(const struct space_state *st, uint32_t instance);       /* allows all that is left */
 
 /* bounds.c: instances without a table */
 BASE_MUST_USE bool bounds_propagate(struct space_state *st, uint32_t instance);

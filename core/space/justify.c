@@ -232,6 +232,19 @@ void justify_instance(struct space_state *st, uint32_t instance, space_mark sinc
     if (combinations(&r) <= MOST_EACH && has_solution(&r, 0)) report(st, in->constraint, SPACE_NONE, 0);
 }
 
+void justify_want(struct space_state *st, uint32_t instance, uint32_t slot, uint64_t allowed)
+{
+    const struct slot_info *info = &st->space->slots[slot];
+    const struct instance *in = &st->space->instances[instance];
+    const uint32_t *slots = st->space->instance_slots + in->slots;
+    space_mark since = st->n_trail;
+    struct reference r = {st, in, &st->space->shapes[in->shape], slots, since, SPACE_NONE};
+    if (st->justified >= JUSTIFY_MOST) return;
+    state_write(st, info->offset, info->mask, state_word(st, slot, 0) & allowed);
+    check_slot(&r, slots[0] != slot);
+    vector_store(st->vector, info->offset, st->trail[--st->n_trail].old);
+}
+
 /* ---- triangles ---- */
 
 /* Values of (a, b) as seen from a. */

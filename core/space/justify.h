@@ -21,7 +21,10 @@ enum { JUSTIFY_MOST = 1 << 18 };
  * state must keep a trail. */
 void justify_instance(struct space_state *st, uint32_t instance, space_mark since, bool ok);
 
-/* The same for the triangles and the relation of a square. */
+/* A slot is about to lose what `allowed` has not, by an instance. */
+void justify_want(struct space_state *st, uint32_t instance, uint32_t slot, uint64_t allowed);
+
+/* The same as justify_instance() for the triangles and the relation of a square. */
 void justify_square(struct space_state *st, uint32_t square, space_mark since, bool ok);
 
 /* Propagates everything again, which must remove nothing that is live. After propagation. */

@@ -282,14 +282,10 @@ static enum shape_kind classify(const struct shape *sh)
     return small ? SHAPE_TRIPLE : SHAPE_GENERAL;
 }
 
-/* Whether the table allows slot `k` = u wherever it allows `k` = v. */
+/* TRIPLE: whether the table allows slot `k` = u wherever it allows `k` = v. */
 static bool allows_more(const struct shape *sh, uint32_t k, uint32_t u, uint32_t v)
 {
     const uint32_t *n = sh->sizes;
-    if (sh->kind == SHAPE_PAIR) {
-        const uint64_t *rows = k ? sh->reverse : sh->forward;
-        return !(rows[v] & ~rows[u]);
-    }
     for (uint32_t x = 0; x < (k == 0 ? 1 : n[0]); x++) {
         for (uint32_t y = 0; y < (k == 1 ? 1 : n[1]); y++) {
             const uint64_t *t = sh->forward;
@@ -350,12 +346,22 @@ static void find_hard(struct shape *sh, struct arena *a)
     sh->hard = hard;
 }
 
+static const uint64_t *intern_supports(const struct shape *sh, uint32_t k, struct shape_pool *p)
+{
+    bool fresh;
+    return intern(&p->tables, p->space->arena, k ? sh->reverse : sh->forward, sh->sizes[k] * sizeof(uint64_t),
+                  0, &fresh)
+        ->bytes;
+}
+
 static void find_filters(struct shape *sh, struct shape_pool *p)
 {
     if (sh->kind != SHAPE_PAIR && sh->kind != SHAPE_TRIPLE) return;
     sh->filters = ARENA_ARRAY(p->space->arena, const void *, sh->n_slots);
     for (uint32_t k = 0; k < sh->n_slots; k++)
-        sh->filters[k] = sh->unions[k] ? sh->unions[k] : find_dominators(sh, k, p);
+        sh->filters[k] = sh->unions[k]              ? (const void *)sh->unions[k]
+                         : sh->kind == SHAPE_TRIPLE ? find_dominators(sh, k, p)
+                                                    : intern_supports(sh, k, p);
 }
 
 static void tabulate(struct shape *sh, struct shape_pool *p)

@@ -113,6 +113,7 @@ void space_log_free(struct space_log *log);
 void space_log_clear(struct space_log *log);
 /* Keeps what was written since the snapshot; returns its number, from 0 since the last clear. */
 size_t space_log_keep(struct space_log *log, const struct space_state *st, space_mark since);
+size_t space_log_bytes(const struct space_log *log); /* that its entries take */
 /* Writes it again. The state must be as it was at that snapshot. */
 void space_log_repeat(const struct space_log *log, size_t number, struct space_state *st);
 

@@ -101,6 +101,11 @@ size_t space_log_keep(struct space_log *log, const struct space_state *st, space
     return log->n++;
 }
 
+size_t space_log_bytes(const struct space_log *log)
+{
+    return log->first[log->n] * sizeof *log->entries;
+}
+
 void space_log_repeat(const struct space_log *log, size_t number, struct space_state *st)
 {
     CHECK(number < log->n);

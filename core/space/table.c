@@ -15,8 +15,6 @@ struct tabulated {
     uint8_t kind, small; /* small: bits */
 };
 
-static const uint64_t WORDS[9] = {[1] = UINT8_MAX, [2] = UINT16_MAX, [8] = UINT64_MAX};
-
 static struct tabulated tabulate(const struct space *s, const struct instance *in)
 {
     const struct shape *sh = &s->shapes[in->shape];
@@ -45,7 +43,7 @@ void tables_build(struct space *s)
 
 static inline uint64_t domain_of(const struct space_state *st, const struct tabulated *t, unsigned k)
 {
-    return vector_load(st->vector, t->offsets[k]) & WORDS[t->widths[k]];
+    return vector_load(st->vector, t->offsets[k]) & domain_bits(t->widths[k]);
 }
 
 /* The values of an operand. A choice without any is one of a dead object: it may have any. */
@@ -64,11 +62,7 @@ static inline bool keep(struct space_state *st, const struct tabulated *t, unsig
 
 static uint64_t supports(const uint64_t *table, bool small, uint64_t domain)
 {
-    if (small) return table[domain];
-    uint64_t mask = 0;
-    for (; domain; domain &= domain - 1)
-        mask |= table[__builtin_ctzll(domain)];
-    return mask;
+    return small ? table[domain] : supports_of(table, domain);
 }
 
 static bool propagate_unary(struct space_state *st, const struct tabulated *t)
@@ -83,6 +77,14 @@ static bool propagate_pair(struct space_state *st, const struct tabulated *t)
     uint64_t x = operand(st, t, 0), y = operand(st, t, 1);
     uint64_t to_y = supports(t->forward, t->small & 1, x), to_x = supports(t->reverse, t->small & 2, y);
     return keep(st, t, 1, to_y) && keep(st, t, 0, to_x);
+}
+
+bool table_is_consistent(const struct space_state *st, uint32_t instance)
+{
+    const struct tabulated *t = &st->space->tables[instance];
+    uint64_t x = domain_of(st, t, 0), y = domain_of(st, t, 1);
+    return x && y && !(y & ~supports(t->forward, t->small & 1, x)) &&
+           !(x & ~supports(t->reverse, t->small & 2, y));
 }
 
 /* Values of three slots that take part in a solution. */

@@ -40,6 +40,17 @@ static void add(struct builder *b, uint32_t slot, uint32_t instance, uint8_t how
     b->last[slot] = (uint32_t)b->n;
 }
 
+static void add_tabulated(struct builder *b, uint32_t slot, uint32_t instance, uint32_t k)
+{
+    const struct instance *in = &b->s->instances[instance];
+    const struct shape *sh = &b->s->shapes[in->shape];
+    uint8_t how = sh->kind == SHAPE_TRIPLE ? WATCH_DOMINATORS : sh->unions[k] ? WATCH_UNIONS : WATCH_SUPPORTS;
+    if (sh->kind == SHAPE_PAIR && in->n_guards > PAIR_GUARDS)
+        add(b, slot, instance, WATCH_ALWAYS, NULL);
+    else
+        add(b, slot, instance, how, sh->filters[k]);
+}
+
 static void add_instance(struct builder *b, uint32_t instance)
 {
     const struct space *s = b->s;
@@ -47,8 +58,7 @@ static void add_instance(struct builder *b, uint32_t instance)
     const struct shape *sh = &s->shapes[in->shape];
     for (uint32_t k = 0; k < sh->n_slots; k++) {
         uint32_t slot = s->instance_slots[in->slots + k];
-        if (sh->filters)
-            add(b, slot, instance, sh->unions[k] ? WATCH_UNIONS : WATCH_DOMINATORS, sh->filters[k]);
+        if (sh->filters) add_tabulated(b, slot, instance, k);
         if (sh->kind == SHAPE_GENERAL && !sh->monotone)
             add(b, slot, instance, s->slots[slot].words > 1 ? WATCH_ALWAYS : WATCH_FIXED, NULL);
         for (unsigned l = 0; l < s->slots[slot].n_live; l++)
@@ -127,11 +137,28 @@ static bool is_waited_for(const struct space *s, const struct instance *in, uint
     return guard != live;
 }
 
+static struct pair_watch watch_other(const struct space *s, uint32_t instance, uint32_t slot)
+{
+    const struct instance *in = &s->instances[instance];
+    const uint32_t *slots = s->instance_slots + in->slots;
+    uint32_t other = slots[slots[0] == slot];
+    struct pair_watch w = {.instance = instance,
+                           .slot = other,
+                           .offset = s->slots[other].offset,
+                           .width = s->slots[other].width};
+    for (uint32_t k = 0; k < PAIR_GUARDS; k++) {
+        bool has = k < in->n_guards;
+        w.guard_bytes[k] = has ? s->guard_at[in->guards + k] : vector_always_live(s);
+        w.own[k] = has && is_of(s, other, s->guards[in->guards + k]);
+    }
+    return w;
+}
+
 struct watch watch_make(const struct space *s, uint32_t instance, uint32_t slot)
 {
     const struct instance *in = &s->instances[instance];
     const struct shape *sh = &s->shapes[in->shape];
-    struct watch w = {.instance = instance, .slow = sh->kind == SHAPE_GENERAL};
+    struct watch w = {.instance = instance, .kind = (uint8_t)sh->kind};
     bool wakes = slot != SPACE_NONE && is_guard(s, in, slot);
     for (uint32_t k = 0; k < in->n_guards && w.n_tests < 2; k++) {
         uint32_t guard = s->guards[in->guards + k], at = s->guard_at[in->guards + k];
@@ -148,14 +175,23 @@ struct watch watch_make(const struct space *s, uint32_t instance, uint32_t slot)
     return w;
 }
 
+static bool is_pair(const struct entry *e)
+{
+    return e->how == WATCH_UNIONS || e->how == WATCH_SUPPORTS;
+}
+
 static void make_groups(struct builder *b)
 {
     struct space *s = b->s;
-    size_t cap = 1, n = 0;
+    size_t cap = 1, n = 0, n_pairs = 0, n_others = 0;
     uint32_t slot = 0;
-    s->watch = ARENA_ARRAY(s->arena, struct watch, b->n + 1);
+    for (size_t i = 0; i < b->n; i++)
+        n_pairs += is_pair(&b->entries[i]);
+    s->watch = ARENA_ARRAY(s->arena, struct watch, b->n - n_pairs + 1);
+    s->pair_watch = ARENA_ARRAY(s->arena, struct pair_watch, n_pairs + 1);
     s->group_of_slot = ARENA_ARRAY(s->arena, uint32_t, s->n_all + 1);
     s->watch_groups = ARENA_NEW(s->arena, struct watch_group);
+    n_pairs = 0;
     for (size_t i = 0; i < b->n; i++) {
         const struct entry *e = &b->entries[i];
         bool same = i && e[-1].slot == e->slot && e[-1].how == e->how && e[-1].filter == e->filter;
@@ -163,10 +199,14 @@ static void make_groups(struct builder *b)
             while (slot <= e->slot)
                 s->group_of_slot[slot++] = (uint32_t)n;
             s->watch_groups = arena_grow(s->arena, s->watch_groups, &cap, n + 1, sizeof *s->watch_groups);
-            s->watch_groups[n++] = (struct watch_group){e->filter, (uint32_t)i, 0, e->how};
+            s->watch_groups[n++] =
+                (struct watch_group){e->filter, (uint32_t)(is_pair(e) ? n_pairs : n_others), 0, e->how};
         }
         s->watch_groups[n - 1].n++;
-        s->watch[i] = watch_make(s, e->instance, e->slot);
+        if (is_pair(e))
+            s->pair_watch[n_pairs++] = watch_other(s, e->instance, e->slot);
+        else
+            s->watch[n_others++] = watch_make(s, e->instance, e->slot);
     }
     while (slot <= s->n_all)
         s->group_of_slot[slot++] = (uint32_t)n;

@@ -1,0 +1,106 @@
+/* Clauses of one constraint over the same few slots become one instance: `a && b` over the same choices, or
+ * `forall t, u` that meets each pair from both sides. One table is stronger than several, and one visit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/space/ground.h"
+#include "core/space/intern.h"
+
+enum { MOST_SLOTS = 3, MOST_GUARDS = 8 };
+
+struct clause {
+    struct ground_node *body; /* of all that were joined */
+    uint32_t guards[MOST_GUARDS], n_guards;
+};
+
+struct clauses {
+    struct shape_pool *pool;
+    uint32_t constraint;
+    struct arena *arena;
+    struct intern_table known; /* by slots and guards */
+    struct clause *items;
+    size_t n, cap;
+};
+
+struct clauses *clauses_new(struct shape_pool *pool, uint32_t constraint)
+{
+    struct clauses *c = base_calloc(1, sizeof *c);
+    *c = (struct clauses){.pool = pool, .constraint = constraint, .arena = arena_new()};
+    return c;
+}
+
+static void insert(uint32_t *sorted, uint32_t *n, uint32_t x)
+{
+    uint32_t k = (*n)++;
+    for (; k > 0 && sorted[k - 1] > x; k--)
+        sorted[k] = sorted[k - 1];
+    sorted[k] = x;
+}
+
+/* Its slots in ascending order; false: there are more than a few. */
+static bool list_slots(const struct ground_node *g, uint32_t *slots, uint32_t *n)
+{
+    if (g->op == GROUND_FUNC) {
+        for (uint32_t k = 0; k < *n; k++)
+            if (slots[k] == g->slot) return true;
+        if (*n == MOST_SLOTS) return false;
+        insert(slots, n, g->slot);
+        return true;
+    }
+    for (uint32_t i = 0; i < g->n; i++)
+        if (!list_slots(g->kids[i], slots, n)) return false;
+    return true;
+}
+
+static struct ground_node *copy(struct arena *a, const struct ground_node *g)
+{
+    struct ground_node *out = arena_memdup(a, g, sizeof *g);
+    if (g->n_table) out->table = arena_memdup(a, g->table, g->n_table * sizeof *g->table);
+    if (g->n) out->kids = arena_memdup(a, g->kids, g->n * sizeof(struct ground_node *));
+    for (uint32_t i = 0; i < g->n; i++)
+        out->kids[i] = copy(a, g->kids[i]);
+    return out;
+}
+
+static void keep(struct clauses *c, const struct ground_node *body, const struct frame *guards,
+                 const uint32_t *key, uint32_t n_key)
+{
+    bool fresh;
+    uint32_t at = intern(&c->known, c->arena, key, n_key * sizeof *key, (uint32_t)c->n, &fresh)->id;
+    if (!fresh) {
+        struct clause *known = &c->items[at];
+        known->body = expression_binary(c->arena, GROUND_AND, known->body, copy(c->arena, body));
+        return;
+    }
+    c->items = arena_grow(c->arena, c->items, &c->cap, c->n + 1, sizeof *c->items);
+    struct clause *new = &c->items[c->n++];
+    *new = (struct clause){.body = copy(c->arena, body), .n_guards = (uint32_t)guards->n};
+    for (uint32_t k = 0; k < guards->n; k++)
+        new->guards[k] = guards->items[k];
+}
+
+void clauses_add(struct clauses *c, const struct ground_node *body, const struct frame *guards)
+{
+    uint32_t key[MOST_SLOTS + MOST_GUARDS + 1], n_slots = 0, n_guards = 0;
+    if (guards->n > MOST_GUARDS || !list_slots(body, key, &n_slots)) {
+        shape_add_instance(c->pool, body, c->constraint, guards->items, (uint32_t)guards->n);
+        return;
+    }
+    key[n_slots] = SPACE_NONE;
+    for (size_t k = 0; k < guards->n; k++)
+        insert(key + n_slots + 1, &n_guards, guards->items[k]);
+    keep(c, body, guards, key, n_slots + 1 + n_guards);
+}
+
+void clauses_finish(struct clauses *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct clause *k = &c->items[i];
+        if (k->body->op != GROUND_CONST || !k->body->imm)
+            shape_add_instance(c->pool, k->body, c->constraint, k->guards, k->n_guards);
+    }
+    intern_free(&c->known);
+    arena_free(c->arena);
+    free(c);
+}
