@@ -93,7 +93,8 @@ static void try_numbers(struct trial *t, const uint32_t *values, uint32_t n)
         try_value(t, values[i]);
     if (alone == n) return;
     space_mark mark = space_snapshot(t->state);
-    if (!keep_only(t, values + alone, n - alone)) count_dead(t, n - alone);
+    if (!keep_only(t, values + alone, n - alone))
+        count_dead(t, n - alone);
     else
         for (uint32_t i = alone; i < n; i++)
             try_value(t, values[i]);

@@ -65,7 +65,7 @@ int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n);
 uint32_t space_universe(const struct space *s, uint32_t slot); /* number of values, 1..4096 */
 /* Sets of values of an enum choice that its declaration names; a choice of more than 64 values has none. */
 unsigned space_alias_count(const struct space *s, unsigned group);
-uint64_t space_alias(const struct space *s, unsigned group, unsigned k); /* bit v: value v is in it */
+uint64_t space_alias(const struct space *s, unsigned group, unsigned k);        /* bit v: value v is in it */
 int64_t space_value_code(const struct space *s, uint32_t slot, uint32_t value); /* integer code of a value */
 int space_value_name(const struct space *s, uint32_t slot, uint32_t value, char *out, size_t n);
 /* Finds a slot by group and argument object ids (already in declared order; antisymmetric pairs in either
