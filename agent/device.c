@@ -92,6 +92,7 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     memcpy(d->platform, platform, sizeof d->platform);
     get_text(id, CL_DEVICE_NAME, d->name, sizeof d->name);
     get_text(id, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
+    get_text(id, CL_DEVICE_VERSION, d->version, sizeof d->version);
     get(id, CL_DEVICE_TYPE, &type, sizeof type);
     get(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     get(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &alloc, sizeof alloc);

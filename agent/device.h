@@ -14,6 +14,7 @@ enum { DEVICE_NAME = 128 };
 
 struct device {
     char name[DEVICE_NAME], platform[DEVICE_NAME], driver[DEVICE_NAME];
+    char version[DEVICE_NAME]; /* of OpenCL, and who implements it: "OpenCL 3.0 CUDA" */
     bool gpu;
     unsigned compute_units;
     int64_t max_alloc_bytes, global_bytes;

@@ -32,8 +32,18 @@ enum {
     EVAL_MAX_FDS = EVAL_MAX_RUNNERS + 1
 };
 
+/* What the driver says that a kernel takes. */
+struct eval_resources {
+    uint64_t local_bytes;   /* of a work-group */
+    uint64_t private_bytes; /* of a work-item, in memory: spilled registers, arrays; registers are not told */
+    uint64_t most_items;    /* largest work-group that it can be launched with; 0: no kernel was built */
+};
+enum { EVAL_RESOURCES = 3 }; /* numbers in it */
+_Static_assert(sizeof(struct eval_resources) == EVAL_RESOURCES * sizeof(uint64_t), "each is counted");
+
 struct evaluation {
     enum eval_status status;
+    struct eval_resources resources;
     unsigned n_samples;
     double samples_ns[EVAL_MAX_SAMPLES]; /* one per launch of the batch */
     double median_ns;                    /* OK only */

@@ -125,6 +125,20 @@ static bool build(struct job *j)
     return !error || fail(j, EVAL_BUILD_ERROR, "no kernel %s: %s", j->name, opencl_error_name(error));
 }
 
+/* Once the first launch has made the machine code. */
+static void ask_resources(struct job *j)
+{
+    struct eval_resources *r = &j->result.evaluation.resources;
+    cl_device_id device = j->runner->device;
+    cl_ulong local = 0, private_bytes = 0;
+    size_t items = 0;
+    clGetKernelWorkGroupInfo(j->launch.kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    clGetKernelWorkGroupInfo(j->launch.kernel, device, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private_bytes,
+                             &private_bytes, NULL);
+    clGetKernelWorkGroupInfo(j->launch.kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof items, &items, NULL);
+    *r = (struct eval_resources){local, private_bytes, items};
+}
+
 static bool make_temporaries(struct job *j)
 {
     for (unsigned i = 0; i < j->set.n_args; i++) {
@@ -300,7 +314,7 @@ static bool measure(struct job *j)
     double best = j->set.settings.best_ns;
     if (j->set.mode != RUNNER_EVALUATE || !(best > 0) || e->median_ns > 2 * best) return true;
     await_lock(j->runner);
-    struct evaluation again = {.status = EVAL_OK};
+    struct evaluation again = {.status = EVAL_OK, .resources = e->resources};
     if (!take_batch(j, &again)) return false;
     if (again.median_ns < e->median_ns) *e = again;
     return true;
@@ -327,6 +341,7 @@ static void work(struct job *j)
 {
     bool ok = build(j) && make_temporaries(j) && bind(j, VERIFY_EXACT) && warm_up(j);
     if (!ok) return;
+    ask_resources(j);
     await_lock(j->runner);
     run(j);
 }

@@ -59,12 +59,14 @@ static void say_hello(struct agent *a)
 {
     struct arena *arena = arena_new();
     const struct device *dev = &a->options->device;
-    char name[96] = "agent";
+    char name[96] = "agent", libraries[WIRE_LIBRARIES];
+    wire_libraries(dev, libraries);
     gethostname(name, sizeof name - 1);
     send_message(a, &(struct message){.kind = MESSAGE_HELLO,
                                       .hello = {.name = name,
                                                 .device = dev->name,
                                                 .driver = dev->driver,
+                                                .libraries = libraries,
                                                 .capacity = evaluator_capacity_on(dev, a->options->runners),
                                                 .limits = wire_device(dev, arena)}});
     arena_free(arena);
@@ -133,12 +135,15 @@ static bool lower(const struct agent *a, struct message_ints ints, struct cg_ker
 
 static void send_result(struct agent *a, uint64_t id, const struct evaluation *e, uint64_t kernel_hash)
 {
+    const struct eval_resources *r = &e->resources;
+    const int64_t resources[] = {(int64_t)r->local_bytes, (int64_t)r->private_bytes, (int64_t)r->most_items};
     struct message m = {.kind = MESSAGE_RESULT,
                         .result = {.id = id,
                                    .status = eval_status_name(e->status),
                                    .median_ns = e->median_ns,
                                    .samples = {e->samples_ns, e->n_samples},
                                    .message = e->message,
+                                   .resources = {resources, r->most_items ? EVAL_RESOURCES : 0},
                                    .kernel_hash = kernel_hash}};
     send_message(a, &m);
     send_message(a, &(struct message){.kind = MESSAGE_READY, .ready = {1}});

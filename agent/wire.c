@@ -1,8 +1,20 @@
 /* Structs <-> integers for messages. The order of the integers is part of the protocol version. */
 #include "agent/wire.h"
 
+#include <msgpack.h>
+#include <stdio.h>
+#include <zmq.h>
+
 #include "core/base/arena.h"
 #include "core/space/space.h"
+
+void wire_libraries(const struct device *dev, char out[WIRE_LIBRARIES])
+{
+    int major, minor, patch;
+    zmq_version(&major, &minor, &patch);
+    snprintf(out, WIRE_LIBRARIES, "%s, ZeroMQ %d.%d.%d, MessagePack %s", dev->version, major, minor, patch,
+             msgpack_version());
+}
 
 enum { DEVICE_INTS = 19, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
 

@@ -11,6 +11,10 @@
 struct arena;
 struct space_action;
 
+enum { WIRE_LIBRARIES = 256 };
+/* The libraries that evaluate on the device, with their versions: "OpenCL 3.0 CUDA, ZeroMQ 4.3.4, ...". */
+void wire_libraries(const struct device *dev, char out[WIRE_LIBRARIES]);
+
 struct message_ints wire_device(const struct device *dev, struct arena *a); /* all but the names */
 bool wire_read_device(struct message_ints ints, struct device *dev);
 struct message_ints wire_options(const struct bb_options *o, struct arena *a);

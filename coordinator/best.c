@@ -150,11 +150,12 @@ static struct message_ints read_ints(json_t *array, struct arena *a)
 
 static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
 {
-    const char *path, *text, *sizes, *device, *driver, *actions, *fingerprint;
+    const char *path, *text, *sizes, *device, *driver, *actions, *fingerprint, *kernel_hash;
     json_t *limits, *lowering;
-    if (json_unpack(o, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:F}", "kernel", &path, "lift", &text, "sizes",
-                    &sizes, "device", &device, "driver", &driver, "actions", &actions, "fingerprint",
-                    &fingerprint, "limits", &limits, "lowering", &lowering, "median_ns", &out->median_ns)) {
+    if (json_unpack(o, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:F,s:s}", "kernel", &path, "lift", &text,
+                    "sizes", &sizes, "device", &device, "driver", &driver, "actions", &actions, "fingerprint",
+                    &fingerprint, "limits", &limits, "lowering", &lowering, "median_ns", &out->median_ns,
+                    "kernel_hash", &kernel_hash)) {
         diag_plain(d, "this is no best.json: keys are missing");
         return false;
     }
@@ -168,6 +169,7 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
         diag_plain(d, "the device limits or actions are malformed");
         return false;
     }
+    out->kernel_hash = strtoull(kernel_hash, NULL, 16);
     strncpy(out->device.name, device, DEVICE_NAME - 1);
     strncpy(out->device.driver, driver, DEVICE_NAME - 1);
     out->problem = problem_new(path, text, sizes, &out->device.limits, &options, d);

@@ -36,6 +36,7 @@ struct best_file {
     struct space_action *actions;
     size_t n_actions;
     double median_ns;
+    uint64_t kernel_hash; /* of the text that was measured, as candidate.hash */
 };
 /* Reads best.json, checks its checksum and rebuilds the problem. false after errors: edited, damaged, or made
  * for a space that this version no longer has. */

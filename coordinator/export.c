@@ -37,13 +37,16 @@ static json_t *samples_json(const struct store_evaluation *e)
 
 static bool write_jsonl(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
+    json_t *median = e->median_ns > 0 ? json_real(e->median_ns) : json_null();
+    json_t *resources = json_loads(e->resources, 0, NULL);
     json_t *row = json_pack(
-        "{s:I,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:f}", "run", (json_int_t)run->id, "kernel",
-        text_json(run->path), "sizes", text_json(run->sizes), "device", text_json(run->device), "fingerprint",
+        "{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}", "run", (json_int_t)run->id,
+        "kernel", text_json(run->path), "sizes", text_json(run->sizes), "device", text_json(run->device),
+        "driver", text_json(run->driver), "libraries", text_json(run->libraries), "fingerprint",
         hash_json(run->fingerprint), "number", (json_int_t)e->number, "actions", text_json(e->actions),
-        "status", text_json(e->status), "median_ns", e->median_ns > 0 ? json_real(e->median_ns) : json_null(),
-        "samples_ns", samples_json(e), "kernel_hash", hash_json(e->kernel_hash), "message",
-        text_json(e->message), "found_at", e->found_at);
+        "status", text_json(e->status), "median_ns", median, "samples_ns", samples_json(e), "kernel_hash",
+        hash_json(e->kernel_hash), "message", text_json(e->message), "resources",
+        resources ? resources : json_null(), "found_at", e->found_at);
     json_dumpf(row, context, JSON_COMPACT);
     fputc('\n', context);
     json_decref(row);

@@ -20,6 +20,14 @@ static const char head[] =
     "    exit(1);\n"
     "}\n"
     "\n"
+    "static void *allocate(size_t bytes)\n"
+    "{\n"
+    "    void *p = calloc(bytes, 1);\n"
+    "    if (p) return p;\n"
+    "    perror(\"calloc\");\n"
+    "    exit(1);\n"
+    "}\n"
+    "\n"
     "static char *read_text(const char *path)\n"
     "{\n"
     "    FILE *in = fopen(path, \"rb\");\n"
@@ -30,7 +38,7 @@ static const char head[] =
     "    fseek(in, 0, SEEK_END);\n"
     "    long n = ftell(in);\n"
     "    rewind(in);\n"
-    "    char *text = calloc((size_t)n + 1, 1);\n"
+    "    char *text = allocate((size_t)n + 1);\n"
     "    if (fread(text, 1, (size_t)n, in) != (size_t)n) exit(1);\n"
     "    fclose(in);\n"
     "    return text;\n"
@@ -132,7 +140,7 @@ static void emit_argument(const struct best *b, const struct cg_kernel *k, unsig
         struct host_type t = host_type(buffer->type);
         strbuf_printf(out,
                       "    /* argument %u: %s */\n"
-                      "    %s *data%u = malloc(%zu);\n"
+                      "    %s *data%u = allocate(%zu);\n"
                       "    for (size_t i = 0; i < %zu / sizeof *data%u; i++) data%u[i] = %s;\n"
                       "    cl_mem buffer%u = make_buffer(context, %zu, data%u);\n",
                       i, buffer->name, t.c_type, i, arg->bytes, arg->bytes, i, i, t.random, i, arg->bytes, i);

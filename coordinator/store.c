@@ -27,11 +27,19 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, path TEXT NOT NULL, text TEXT NOT NULL, sizes "
     "TEXT NOT NULL,"
     " device TEXT NOT NULL, driver TEXT NOT NULL, settings TEXT NOT NULL, fingerprint TEXT NOT NULL,"
-    " seed TEXT NOT NULL, started TEXT NOT NULL DEFAULT (datetime('now')));"
+    " seed TEXT NOT NULL, started TEXT NOT NULL DEFAULT (datetime('now')),"
+    " libraries TEXT NOT NULL DEFAULT '');"
     "CREATE TABLE IF NOT EXISTS evaluation (id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"
     " number INTEGER NOT NULL, drawn INTEGER NOT NULL, state_hash TEXT NOT NULL, actions TEXT NOT NULL,"
     " status TEXT NOT NULL, median_ns REAL, samples TEXT NOT NULL, kernel_hash TEXT NOT NULL,"
-    " message TEXT NOT NULL, found_at REAL NOT NULL, UNIQUE (run, number));";
+    " message TEXT NOT NULL, found_at REAL NOT NULL, resources TEXT NOT NULL DEFAULT '',"
+    " UNIQUE (run, number));";
+
+/* From schema version 1 to 2. */
+static const char upgrade[] = "ALTER TABLE run ADD COLUMN libraries TEXT NOT NULL DEFAULT '';"
+                              "ALTER TABLE evaluation ADD COLUMN resources TEXT NOT NULL DEFAULT '';"
+                              "PRAGMA user_version=2;";
+_Static_assert(STORE_SCHEMA == 2, "the version that the upgrade ends with");
 
 /* Added to stores of the first days, which have none. */
 static const char cut_schema[] =
@@ -42,7 +50,7 @@ static const char cut_schema[] =
 static const char evaluation_columns[] =
     "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
     " e.number, e.drawn, e.state_hash, e.actions, e.status, e.median_ns, e.samples, e.kernel_hash, "
-    "e.message, e.found_at"
+    "e.message, e.found_at, e.resources, r.libraries"
     " FROM evaluation e JOIN run r ON r.id = e.run";
 
 static bool failed(const struct store *s, struct diag *d)
@@ -76,6 +84,14 @@ static bool query_int(struct store *s, const char *sql, int64_t *out, struct dia
     return ok;
 }
 
+/* A store of version 1 gets the columns that it lacks; another process may be about it, too. */
+static bool upgrade_schema(struct store *s, struct diag *d)
+{
+    int64_t version;
+    if (!execute(s, "BEGIN IMMEDIATE", d) || !query_int(s, "PRAGMA user_version", &version, d)) return false;
+    return (version != 1 || execute(s, upgrade, d)) && execute(s, "COMMIT", d);
+}
+
 /* Whether the file is a store of ours; an empty one becomes one if a store may be created. Another process
  * may be creating it too: the first one does. */
 static bool check_schema(struct store *s, bool create, struct diag *d)
@@ -89,6 +105,7 @@ static bool check_schema(struct store *s, bool create, struct diag *d)
         diag_plain(d, "%s: this database was not made by thresh", s->path);
         return false;
     }
+    if (tables > 0 && version == 1) return upgrade_schema(s, d);
     if (tables > 0 && version != STORE_SCHEMA) {
         diag_plain(d, "%s: schema version %" PRId64 ", this thresh reads %d", s->path, version, STORE_SCHEMA);
         return false;
@@ -109,7 +126,8 @@ static bool prepare_inserts(struct store *s, struct diag *d)
 {
     s->insert = prepare(s,
                         "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
-                        " median_ns, samples, kernel_hash, message, found_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                        " median_ns, samples, kernel_hash, message, found_at, resources)"
+                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
                         d);
     s->insert_cut = prepare(
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);
@@ -158,8 +176,8 @@ static void bind_hash(sqlite3_stmt *q, int i, uint64_t hash)
 bool store_run_add(struct store *s, struct store_run *run, struct diag *d)
 {
     static const char sql[] =
-        "INSERT INTO run (path, text, sizes, device, driver, settings, fingerprint, seed)"
-        " VALUES (?,?,?,?,?,?,?,?)";
+        "INSERT INTO run (path, text, sizes, device, driver, settings, fingerprint, seed, libraries)"
+        " VALUES (?,?,?,?,?,?,?,?,?)";
     sqlite3_stmt *q = prepare(s, sql, d);
     if (!q) return false;
     const char *texts[] = {run->path, run->text, run->sizes, run->device, run->driver, run->settings};
@@ -167,6 +185,7 @@ bool store_run_add(struct store *s, struct store_run *run, struct diag *d)
         bind_text(q, i + 1, texts[i]);
     bind_hash(q, 7, run->fingerprint);
     bind_hash(q, 8, run->seed);
+    bind_text(q, 9, run->libraries);
     bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
     run->id = sqlite3_last_insert_rowid(s->db);
     sqlite3_finalize(q);
@@ -201,6 +220,7 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     bind_hash(q, 9, e->kernel_hash);
     bind_text(q, 10, e->message);
     sqlite3_bind_double(q, 11, e->found_at);
+    bind_text(q, 12, e->resources);
     bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
     sqlite3_reset(q);
     free(samples);
@@ -305,6 +325,7 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
                             .device = column_text(q, 4),
                             .driver = column_text(q, 5),
                             .settings = column_text(q, 6),
+                            .libraries = column_text(q, 20),
                             .fingerprint = column_hash(q, 7),
                             .seed = column_hash(q, 8)};
     struct store_evaluation e = {.number = (uint64_t)sqlite3_column_int64(q, 9),
@@ -315,6 +336,7 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
                                  .median_ns = sqlite3_column_double(q, 14),
                                  .kernel_hash = column_hash(q, 16),
                                  .message = column_text(q, 17),
+                                 .resources = column_text(q, 19),
                                  .found_at = sqlite3_column_double(q, 18)};
     double *samples = parse_samples(column_text(q, 15), &e.n_samples);
     e.samples = samples;

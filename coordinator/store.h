@@ -14,13 +14,14 @@
 struct diag;
 struct store;
 
-enum { STORE_SCHEMA = 1, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
+enum { STORE_SCHEMA = 2, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
 /* A run: one program on one device with one seed. Strings are borrowed. */
 struct store_run {
     int64_t id; /* given by the store */
     const char *path, *text, *sizes, *device, *driver;
-    const char *settings; /* what else decides the search: heuristic, order, pins, ... as one text */
+    const char *libraries; /* with versions; "" in runs of schema version 1 */
+    const char *settings;  /* what else decides the search: heuristic, order, pins, ... as one text */
     uint64_t fingerprint, seed;
 };
 
@@ -36,7 +37,8 @@ struct store_evaluation {
     unsigned n_samples;
     uint64_t kernel_hash;
     const char *message;
-    double found_at; /* seconds since the run began */
+    const char *resources; /* JSON: {"local_bytes":0,"private_bytes":0,"most_items":0}; "": not known */
+    double found_at;       /* seconds since the run began */
 };
 
 /* Opens a store; `create`: a missing or empty file becomes one. NULL after an error: not a database, of

@@ -19,6 +19,7 @@
 #include "core/base/hash.h"
 #include "core/base/panic.h"
 #include "core/base/strbuf.h"
+#include "core/base/utf8.h"
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
@@ -81,6 +82,8 @@ static bool await_first_agent(struct tune *t, struct diag *d)
         if (e.kind != HUB_HELLO) continue;
         strncpy(t->device.name, e.message.hello.device, DEVICE_NAME - 1);
         strncpy(t->device.driver, e.message.hello.driver, DEVICE_NAME - 1);
+        strncpy(t->libraries, e.message.hello.libraries, WIRE_LIBRARIES - 1);
+        utf8_clean(t->libraries); /* it may be cut off */
         t->first_peer = e.peer;
         if (wire_read_device(e.message.hello.limits, &t->device)) return true;
         hub_refuse(t->hub, e.peer, "the device description is malformed");
@@ -147,6 +150,7 @@ static char *settings_text(const struct tune_options *o)
                   o->order ? o->order : "", !o->no_bound, prior);
     if (o->recorded) strbuf_add(&b, " recorded");
     if (o->distance > 0) strbuf_printf(&b, " distance=%g", o->distance);
+    if (o->most_text_bytes > 0) strbuf_printf(&b, " text=%zu", o->most_text_bytes);
     if (o->audit_cuts > 0) strbuf_printf(&b, " audit=%g", o->audit_cuts);
     for (unsigned i = 0; i < o->n_pins; i++)
         strbuf_printf(&b, " pin=%s", o->pins[i]);
@@ -169,6 +173,7 @@ static bool open_store(struct tune *t, struct diag *d)
                                 .sizes = o->sizes,
                                 .device = t->device.name,
                                 .driver = t->device.driver,
+                                .libraries = t->libraries,
                                 .settings = t->settings,
                                 .fingerprint = t->problem->fingerprint,
                                 .seed = o->seed};
@@ -224,6 +229,7 @@ static bool connect_agent(struct tune *t, struct diag *d)
         return t->hub != NULL;
     }
     if (listen ? !check_program(t, d) : !device_select(t->options.device, &t->device, d)) return false;
+    if (!listen) wire_libraries(&t->device, t->libraries);
     t->hub = hub_new(t->context, listen ? listen : "inproc://thresh", d);
     return t->hub && (listen ? await_first_agent(t, d) : start_embedded(t, d));
 }

@@ -19,7 +19,7 @@
 #include "core/base/pcg32.h"
 #include "core/base/stats.h"
 
-enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200, EMBEDDED_MS = INT32_MAX };
+enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200, EMBEDDED_MS = INT32_MAX, RESOURCES_TEXT = 128 };
 static const size_t most_text_bytes = 64 << 10;
 static const uint64_t default_patience = 5000;
 static const double batch_ns = 30e6, least_limit_ns = 20e6, first_limit_ns = 2e9;
@@ -229,7 +229,7 @@ static const char *judge(struct tune *t, const struct candidate *c, char *why, s
     size_t bytes = strlen(c->kernel.source), most = t->options.most_text_bytes;
     if (!note_kernel(t, c->hash)) return duplicate;
     if (bytes > (most ? most : most_text_bytes)) {
-        snprintf(why, n, "a text of %zu bytes: its code overflows the caches for code", bytes);
+        snprintf(why, n, "a text of %zu bytes: its code would overflow the caches for code", bytes);
         return oversized;
     }
     if (t->options.no_bound || c->floor_ns <= limit_ns(t)) return NULL;
@@ -350,6 +350,15 @@ static void handle_hello(struct tune *t, unsigned peer, const struct message_hel
     arena_free(a);
 }
 
+/* The resources of a result as JSON; "" where there are none. */
+static void resources_text(struct message_ints r, char *out, size_t n)
+{
+    out[0] = 0;
+    if (r.n != EVAL_RESOURCES) return;
+    snprintf(out, n, "{\"local_bytes\":%" PRId64 ",\"private_bytes\":%" PRId64 ",\"most_items\":%" PRId64 "}",
+             r.items[0], r.items[1], r.items[2]);
+}
+
 static void handle_result(struct tune *t, unsigned peer, const struct message_result *m, struct diag *d)
 {
     struct job *job = find_job(t, m->id);
@@ -359,7 +368,10 @@ static void handle_result(struct tune *t, unsigned peer, const struct message_re
         lose_job(t, job, d);
         return;
     }
+    char resources[RESOURCES_TEXT];
+    resources_text(m->resources, resources, sizeof resources);
     struct store_evaluation e = {.status = m->status,
+                                 .resources = resources,
                                  .median_ns = m->median_ns,
                                  .samples = m->samples.items,
                                  .n_samples = m->samples.n < EVAL_MAX_SAMPLES ? (unsigned)m->samples.n

@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "agent/serve.h"
+#include "agent/wire.h"
 #include "coordinator/hub.h"
 #include "coordinator/progress.h"
 #include "coordinator/recorded.h"
@@ -48,6 +49,7 @@ struct tune {
     struct serve_options agent;
     struct diag *agent_diag; /* written by the agent's thread; read after it has ended */
     struct device device;
+    char libraries[WIRE_LIBRARIES]; /* of the agent whose device it is */
     struct problem *problem;
     struct space_state *root; /* with the pins */
     struct mcts_heuristic *heuristic;

@@ -98,8 +98,8 @@ static void read_name(struct lexer *lx, struct token *t)
 
 static void read_int(struct lexer *lx, struct token *t)
 {
+    size_t start = lx->next;
     t->kind = TOKEN_INT;
-    t->text = "number";
     while (isdigit((unsigned char)*rest(lx))) {
         if (__builtin_mul_overflow(t->number, 10, &t->number) ||
             __builtin_add_overflow(t->number, *rest(lx) - '0', &t->number)) {
@@ -108,6 +108,7 @@ static void read_int(struct lexer *lx, struct token *t)
         }
         lx->next++;
     }
+    t->text = arena_strndup(lx->arena, lx->source->text + start, lx->next - start);
 }
 
 static void read_string(struct lexer *lx, struct token *t)

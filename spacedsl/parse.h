@@ -18,6 +18,7 @@ struct parser {
     unsigned n_including;
     int depth;          /* of nested expressions */
     unsigned n_ops;     /* operations in this declaration */
+    bool after_expr;    /* the declaration before this one ended in an expression */
     const char *reason; /* remark of the constraint just before, for the next in its paragraph; or "" */
     jmp_buf recover;    /* where an error in a declaration goes */
     struct set_decl **set_tail;

@@ -172,7 +172,7 @@ static void parse_choice(struct parser *p, const struct start *at)
     if (parse_accept(p, "{")) {
         c->values = parse_values(p);
     } else {
-        parse_expect(p, "int");
+        if (!parse_accept(p, "int")) parse_fail(p, "{ or int");
         parse_expect(p, "in");
         c->domain = parse_list(p);
     }
@@ -294,8 +294,16 @@ static void parse_rule(struct parser *p, const struct start *at, const char *wor
         parse_trigger(p, at);
     else {
         p->now = at->first;
-        parse_fail(p, "a declaration");
+        parse_fail(p, p->after_expr ? "an operator or a declaration" : "a declaration");
     }
+}
+
+static bool ends_in_expr(const char *word)
+{
+    static const char *const words[] = {"choice", "define", "counter", "half", "require"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(word, words[i])) return true;
+    return false;
 }
 
 void parse_declaration(struct parser *p)
@@ -323,4 +331,5 @@ void parse_declaration(struct parser *p)
         parse_counter(p, &at, false);
     else
         parse_rule(p, &at, word, earlier);
+    p->after_expr = ends_in_expr(word);
 }

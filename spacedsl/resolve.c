@@ -196,7 +196,7 @@ struct model *spacedsl_resolve(const struct ast *ast, struct arena *a, struct di
     *r = (struct resolver){.m = m, .diag = d, .used_sets = ARENA_ARRAY(a, bool, n_sets)};
     size_t n_defines = 1;
     COUNT(n_defines, define_decl, ast->defines);
-    r->static_defines = ARENA_ARRAY(a, bool, n_defines);
+    r->dependence = ARENA_ARRAY(a, enum dependence, n_defines);
     declare_instance(r, ast);
     if (!diag_failed(d)) declare_choices(r, ast);
     if (!diag_failed(d)) declare_rules(r, ast);

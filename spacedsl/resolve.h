@@ -44,6 +44,8 @@ struct scope {
     enum side side;
 };
 
+enum dependence { DEPENDENCE_UNKNOWN, DEPENDENCE_NONE, DEPENDENCE_CHOICES };
+
 struct resolver {
     struct model *m;
     struct diag *diag;
@@ -52,7 +54,7 @@ struct resolver {
     int depth;                      /* of nested calls of resolve_side */
     bool too_large, reported_large; /* the expanded formulas */
     bool *used_sets;
-    bool *static_defines; /* recursive definitions that are known to read no choice */
+    enum dependence *dependence; /* of each definition, in the order of the file */
 };
 
 /* What a variable ranges over: a domain, or the representatives of a quotient within it. */
@@ -101,6 +103,8 @@ bool resolve_args(struct resolver *r, const struct scope *sc, const struct expr 
 const struct binding *bind_args(struct resolver *r, const struct scope *sc, const char *name,
                                 const struct binder *params, const struct expr *use, bool *ok);
 void resolve_define(struct resolver *r, const struct define_decl *decl);
+/* Whether a recursive definition depends on choices, by its number in the table. */
+bool define_depends(struct resolver *r, int32_t define);
 /* Keeps what the file says of a definition, a counter or a quotient. */
 void declare_derived(struct model *m, const struct name *name, struct remark remark);
 

@@ -158,6 +158,15 @@ static struct typed call_define(struct resolver *r, const struct scope *sc, cons
     return t;
 }
 
+/* The first choice with a value of this name, or NULL. */
+static const char *choice_with(const struct model *m, const char *value)
+{
+    for (const struct choice_decl *c = m->ast->choices; c; c = c->next)
+        for (const struct enum_value *v = c->values; v; v = v->next)
+            if (!strcmp(v->name.text, value)) return c->name.text;
+    return NULL;
+}
+
 struct typed resolve_call(struct resolver *r, const struct scope *sc, const struct expr *e)
 {
     for (const struct binding *b = sc->bindings; b; b = b->outer) {
@@ -172,7 +181,12 @@ struct typed resolve_call(struct resolver *r, const struct scope *sc, const stru
     if ((i = find_parameter(r->m, e->text)) >= 0)
         return check_arity(r, e, 0) ? typed(add_node(r, SPACE_PARAM, i, 0, 0, NULL), TYPE_INT) : TYPED_ERROR;
     bool other = find_set(r->m, e->text) >= 0 || find_quotient(r->m, e->text);
-    diag_error(r->diag, e->at, other ? "'%s' is no value" : "unknown name '%s'", e->text);
+    const char *choice = choice_with(r->m, e->text);
+    if (!other && choice)
+        diag_error(r->diag, e->at, "unknown name '%s'; of a choice that has this value write '%s is %s'",
+                   e->text, choice, e->text);
+    else
+        diag_error(r->diag, e->at, other ? "'%s' is no value" : "unknown name '%s'", e->text);
     return TYPED_ERROR;
 }
 
@@ -297,6 +311,50 @@ static void note_recursion(struct resolver *r, const struct define_decl *decl)
     if (property) memcpy(d->steps, rec.steps[along], sizeof d->steps);
 }
 
+/* ---- definitions that depend on choices ---- */
+
+static bool is_choice(const struct model *m, const char *name)
+{
+    for (const struct choice_decl *c = m->ast->choices; c; c = c->next)
+        if (!strcmp(c->name.text, name)) return true;
+    return false;
+}
+
+static bool expr_depends(struct resolver *r, const struct expr *e);
+
+/* A definition that is being looked at is taken not to: its other parts decide. */
+static bool decl_depends(struct resolver *r, const struct define_decl *decl)
+{
+    enum dependence *known = r->dependence;
+    for (const struct define_decl *d = r->m->ast->defines; d != decl; d = d->next)
+        known++;
+    if (*known == DEPENDENCE_UNKNOWN) {
+        *known = DEPENDENCE_NONE;
+        if (expr_depends(r, decl->body)) *known = DEPENDENCE_CHOICES;
+    }
+    return *known == DEPENDENCE_CHOICES;
+}
+
+/* Whether an expression names a choice, or a quotient, which has one, or what depends on one. */
+static bool expr_depends(struct resolver *r, const struct expr *e)
+{
+    const struct define_decl *decl = e->kind == EXPR_CALL ? find_define(r->m, e->text) : NULL;
+    if (e->kind == EXPR_CALL && (is_choice(r->m, e->text) || find_quotient(r->m, e->text))) return true;
+    if ((e->kind == EXPR_QUANTIFIER && e->op == SPACE_FIRST) || (decl && decl_depends(r, decl))) return true;
+    for (const struct binder *b = e->binders; b; b = b->next)
+        if (expr_depends(r, b->domain)) return true;
+    for (unsigned i = 0; i < 3; i++)
+        if (e->kids[i] && expr_depends(r, e->kids[i])) return true;
+    for (const struct expr *a = e->args; a; a = a->next)
+        if (expr_depends(r, a)) return true;
+    return false;
+}
+
+bool define_depends(struct resolver *r, int32_t define)
+{
+    return decl_depends(r, find_define(r->m, r->m->defines[define].name));
+}
+
 void declare_define(struct resolver *r, const struct define_decl *decl)
 {
     bool aggregate = decl->body->kind == EXPR_QUANTIFIER && decl->body->op != SPACE_EXISTS &&
@@ -331,26 +389,6 @@ static struct typed resolve_body(struct resolver *r, const struct scope *sc, con
     return t;
 }
 
-/* Whether the body of a recursive definition reads a choice is known once it is resolved; its own calls in it
- * are taken to read none at first, and if that is wrong it is resolved again. */
-static struct typed resolve_recursive(struct resolver *r, const struct scope *sc,
-                                      const struct define_decl *decl, int32_t number)
-{
-    struct model *m = r->m;
-    size_t n_nodes = m->n_nodes, n_kids = m->n_kids, n_domains = m->n_domains;
-    r->static_defines[number] = true;
-    struct typed t = resolve_body(r, sc, decl, SIDE_BOTH);
-    if (t.type.kind != TYPE_ERROR && reads_choice(r, t.node)) {
-        m->n_nodes = n_nodes;
-        m->n_kids = n_kids;
-        m->n_domains = n_domains;
-        r->static_defines[number] = false;
-        t = resolve_body(r, sc, decl, SIDE_BOTH);
-    }
-    m->defines[number].body = t.node;
-    return t;
-}
-
 void resolve_define(struct resolver *r, const struct define_decl *decl)
 {
     struct scope sc = {0};
@@ -362,10 +400,10 @@ void resolve_define(struct resolver *r, const struct define_decl *decl)
         if (!resolve_domain(r, &sc, b->domain, &dom) || !bind_variable(r, &sc, &b->name, dom.root)) return;
         if (recursive >= 0) r->m->defines[recursive].sets[i] = set_of(r, &dom);
     }
-    struct typed t = recursive >= 0
-                         ? resolve_recursive(r, &sc, decl, recursive)
-                         : resolve_body(r, &sc, decl, declared.kind == TYPE_BOOL ? SIDE_TRUE : SIDE_LOW);
+    enum side side = recursive >= 0 ? SIDE_BOTH : declared.kind == TYPE_BOOL ? SIDE_TRUE : SIDE_LOW;
+    struct typed t = resolve_body(r, &sc, decl, side);
     if (t.type.kind == TYPE_ERROR) return;
+    if (recursive >= 0) r->m->defines[recursive].body = t.node;
     if (!has_type(r, t.type, declared))
         diag_error(r->diag, decl->body->at, "'%s' is declared %s, its value is of another type",
                    decl->name.text, decl->object.text ? decl->object.text : "a counter");

@@ -55,10 +55,10 @@ const struct property_decl *property_decl_at(const struct model *m, int32_t prop
     return decl;
 }
 
-static bool depends(const struct resolver *r, enum space_op op, int32_t a, unsigned n, const int32_t *kids)
+static bool depends(struct resolver *r, enum space_op op, int32_t a, unsigned n, const int32_t *kids)
 {
     if (op == SPACE_CHOICE || op == SPACE_IS || op == SPACE_FIRST) return true;
-    if (op == SPACE_DEFINE && !r->static_defines[a]) return true;
+    if (op == SPACE_DEFINE && define_depends(r, a)) return true;
     for (unsigned i = 0; i < n; i++)
         if (reads_choice(r, kids[i])) return true;
     return false;

@@ -37,6 +37,7 @@ enum {
     X(CUT, "cut", "NS", "leave out what has no implementation below that time")                              \
     X(DEPTH, "depth", "D", "the cut acts on the first D levels (default: all)")                              \
     X(NO_PRIOR, "no-prior", NULL, "draw all values alike before anything is measured")                       \
+    X(TEXT_LIMIT, "text-limit", "KIB", "leave out what has a longer OpenCL text (default 64)")               \
     X(STORE, "store", "FILE.db", "record every evaluation there")                                            \
     X(RESUME, "resume", NULL, "go on with the run in the store")                                             \
     X(RECORDED, "recorded", "FILE.db,FILE.db",                                                               \

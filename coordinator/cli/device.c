@@ -11,12 +11,12 @@ enum { MOST_DEVICES = 64 };
 
 static json_t *device_json(const struct device *dev)
 {
-    return json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:I}", "number", (int)dev->index, "name",
-                     dev->name, "platform", dev->platform, "driver", dev->driver, "type",
-                     dev->gpu ? "gpu" : "cpu", "compute_units", (int)dev->compute_units, "global_bytes",
-                     (json_int_t)dev->global_bytes, "max_alloc_bytes", (json_int_t)dev->max_alloc_bytes,
-                     "local_bytes", (json_int_t)dev->limits.local_bytes, "max_work_group",
-                     (json_int_t)dev->limits.max_work_group);
+    return json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:I}", "number", (int)dev->index, "name",
+                     dev->name, "platform", dev->platform, "driver", dev->driver, "version", dev->version,
+                     "type", dev->gpu ? "gpu" : "cpu", "compute_units", (int)dev->compute_units,
+                     "global_bytes", (json_int_t)dev->global_bytes, "max_alloc_bytes",
+                     (json_int_t)dev->max_alloc_bytes, "local_bytes", (json_int_t)dev->limits.local_bytes,
+                     "max_work_group", (json_int_t)dev->limits.max_work_group);
 }
 
 static void print_device(const struct device *dev)
@@ -70,8 +70,9 @@ static void print_description(const struct perfmodel_device *p)
 static void print_limits(const struct device *dev)
 {
     print_device(dev);
-    printf("driver           %s\nglobal memory    %" PRId64 " bytes, largest allocation %" PRId64 "\n",
-           dev->driver, dev->global_bytes, dev->max_alloc_bytes);
+    printf("driver           %s\nversion          %s\nglobal memory    %" PRId64
+           " bytes, largest allocation %" PRId64 "\n",
+           dev->driver, dev->version, dev->global_bytes, dev->max_alloc_bytes);
     printf("local memory     %" PRId64 " bytes\nwork-group       %" PRId64 " work-items\n",
            dev->limits.local_bytes, dev->limits.max_work_group);
 }

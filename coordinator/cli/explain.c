@@ -14,6 +14,7 @@
 #include "coordinator/progress.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
+#include "core/base/hash.h"
 #include "core/base/strbuf.h"
 
 enum { NAME_BYTES = 256 };
@@ -44,6 +45,7 @@ static bool load_row(void *context, const struct store_run *run, const struct st
     else
         l->ok = true;
     out->median_ns = e->median_ns;
+    out->kernel_hash = e->kernel_hash;
     return false;
 }
 
@@ -85,6 +87,13 @@ static bool load(const struct cli_args *a, struct best_file *out, struct diag *d
     if (!is_database(a->positional[0])) return best_read(a->positional[0], out, d);
     diag_plain(d, "%s is a store: --best or --number N says which implementation", a->positional[0]);
     return false;
+}
+
+/* Says that the text at hand is not the one that was measured. */
+static void note_other_text(const struct best_file *b, uint64_t hash)
+{
+    if (b->kernel_hash != hash)
+        fputs("note: what was measured was another OpenCL text, made by another version of thresh\n", stderr);
 }
 
 /* ---- explain ---- */
@@ -129,6 +138,7 @@ static bool explain(const struct cli_args *a, const struct best_file *b, const s
     struct strbuf reason = {0};
     struct perfmodel *m = cli_model(a, b->problem, &b->device, d);
     if (!m) return false;
+    note_other_text(b, c->hash);
     struct space_state *st = space_root(b->problem->space, &why);
     double ns = cli_explain_bound(m, st, b->actions, b->n_actions, &reason);
     print_explanation(a, b, c, ns, reason.text);
@@ -242,7 +252,10 @@ static bool rebuild(const struct best_file *b, struct cg_kernel *kernel, struct 
     char why[EVAL_MESSAGE] = "";
     struct space_state *leaf = problem_replay(b->problem, b->actions, (unsigned)b->n_actions, &reason);
     bool ok = leaf && problem_kernel(b->problem, leaf, NULL, kernel, why, sizeof why);
-    if (!ok) diag_plain(d, "the implementation cannot be rebuilt: %s", leaf ? why : reason);
+    if (ok)
+        note_other_text(b, hash_finish(hash_string(HASH_START, kernel->source)));
+    else
+        diag_plain(d, "the implementation cannot be rebuilt: %s", leaf ? why : reason);
     space_state_free(leaf);
     return ok;
 }

@@ -9,7 +9,7 @@
 #include "coordinator/cli/tune_space.h"
 #include "coordinator/progress.h"
 
-enum { DEFAULT_EVALUATIONS = 300 };
+enum { DEFAULT_EVALUATIONS = 300, MOST_TEXT_KIB = 32 << 10 /* half of what a runner takes */ };
 
 static bool read_options(const struct cli_args *a, struct tune_options *o, struct diag *d)
 {
@@ -30,6 +30,9 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->store = a->value[CLI_STORE];
     o->listen = a->value[CLI_LISTEN];
     o->recorded = a->value[CLI_RECORDED];
+    uint64_t kib = 0;
+    if (!cli_positive(a, CLI_TEXT_LIMIT, 0, &kib, d)) return false;
+    o->most_text_bytes = (size_t)(kib < MOST_TEXT_KIB ? kib : MOST_TEXT_KIB) << 10;
     return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&
            cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
            cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
@@ -89,7 +92,7 @@ static bool write_result(const struct tune_options *o, struct tune *t, const cha
 {
     const struct tune_report *r = tune_report(t);
     if (r->n_top == 0) {
-        diag_plain(d, "no valid implementation was found");
+        if (!r->interrupted) diag_plain(d, "no valid implementation was found");
         return false;
     }
     struct best b = {.problem = tune_problem(t),
@@ -177,10 +180,10 @@ const struct cli_command cli_tune = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) |
              CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(AUDIT_CUTS) |
-             CLI_TAKES(DESCRIPTION) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) | CLI_TAKES(LISTEN) |
-             CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) |
-             CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) |
-             CLI_TAKES(RUNNERS),
+             CLI_TAKES(DESCRIPTION) | CLI_TAKES(TEXT_LIMIT) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) |
+             CLI_TAKES(LISTEN) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
+             CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) |
+             CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(RUNNERS),
     .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
             "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
             "(or which reads them as JSON), and which prints a time in ns.\v"

@@ -15,7 +15,7 @@
 
 struct arena;
 
-enum { MESSAGE_VERSION = 1, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
+enum { MESSAGE_VERSION = 2, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
 
 /* Arrays in a message; borrowed by the encoder, owned by the arena after decoding. */
 struct message_ints {
@@ -36,14 +36,18 @@ struct message_doubles {
     K(INTS, struct message_ints)                                                                             \
     K(DOUBLES, struct message_doubles)
 
-/* hello: an agent introduces itself. welcome: the coordinator takes it. program: what will be evaluated;
- * `limits` and `options` are struct bb_device and struct bb_options as numbers (agent/wire.h). ready: the
- * agent can take `credits` jobs more. job: actions are slot, value, slot, value, ... result: of one job;
- * idempotent by id. rounds: quoted figures of several kernels: for each its number of integers, then its
- * actions. figures: their times, kernel by kernel. bye: the sender leaves, or gives up for the reason said.
+/* hello: an agent introduces itself; `libraries` are those that it evaluates with and their versions.
+ * welcome: the coordinator takes it. program: what will be evaluated; `limits` and `options` are struct
+ * bb_device and struct bb_options as numbers (agent/wire.h). ready: the agent can take `credits` jobs more.
+ * job: actions are slot, value, slot, value, ... result: of one job; idempotent by id; `resources` is struct
+ * eval_resources as numbers, nothing where no kernel was built. rounds: quoted figures of several kernels:
+ * for each its number of integers, then its actions. figures: their times, kernel by kernel. bye: the sender
+ * leaves, or gives up for the reason said.
  */
 #define MESSAGES(M)                                                                                          \
-    M(HELLO, hello, F(STRING, name) F(STRING, device) F(STRING, driver) F(COUNT, capacity) F(INTS, limits))  \
+    M(HELLO, hello,                                                                                          \
+      F(STRING, name) F(STRING, device) F(STRING, driver) F(STRING, libraries) F(COUNT, capacity)            \
+          F(INTS, limits))                                                                                   \
     M(WELCOME, welcome, F(COUNT, heartbeat_ms))                                                              \
     M(PROGRAM, program,                                                                                      \
       F(STRING, path) F(STRING, text) F(STRING, sizes) F(INTS, limits) F(INTS, options)                      \
@@ -53,7 +57,7 @@ struct message_doubles {
       F(COUNT, id) F(INTS, actions) F(REAL, best_ns) F(REAL, cut_factor) F(REAL, batch_ns) F(FLAG, verify))  \
     M(RESULT, result,                                                                                        \
       F(COUNT, id) F(STRING, status) F(REAL, median_ns) F(DOUBLES, samples) F(STRING, message)               \
-          F(COUNT, kernel_hash))                                                                             \
+          F(INTS, resources) F(COUNT, kernel_hash))                                                          \
     M(ROUNDS, rounds, F(COUNT, id) F(INTS, kernels) F(COUNT, rounds) F(COUNT, seed))                         \
     M(FIGURES, figures, F(COUNT, id) F(DOUBLES, times))                                                      \
     M(HEARTBEAT, heartbeat, F(COUNT, sequence))                                                              \

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zmq.h>
 
+#include "agent/evaluate.h"
 #include "agent/problem.h"
 #include "agent/serve.h"
 #include "agent/wire.h"
@@ -89,6 +90,8 @@ static void serve_start(struct serve_bench *b)
     const struct message *m = serve_next_message(b);
     cr_assert_eq(m->kind, MESSAGE_HELLO);
     cr_assert_str_eq(m->hello.device, b->options.device.name);
+    cr_assert(strstr(m->hello.libraries, "OpenCL ") && strstr(m->hello.libraries, ", ZeroMQ 4"), "%s",
+              m->hello.libraries);
     cr_assert_eq(m->hello.capacity, 2);
 }
 
@@ -167,11 +170,15 @@ Test(agent_serve, evaluates_jobs_and_refuses_what_is_none)
     serve_result(&b, 2, "build_error");
     serve_job(&b, 3, (struct message_ints){odd, 3});
     cr_assert(strstr(serve_result(&b, 3, "build_error")->message, "malformed"));
+    cr_assert_eq(b.m.result.resources.n, 0);
     zmq_send(b.socket, b.identity, b.identity_bytes, ZMQ_SNDMORE);
     zmq_send(b.socket, "nonsense", 8, 0);
     serve_job(&b, 4, serve_naive(&b, a));
     const struct message_result *r = serve_result(&b, 4, "ok");
     cr_assert(r->median_ns > 0 && r->samples.n >= 5 && r->kernel_hash != 0);
+    cr_assert_eq(r->resources.n, EVAL_RESOURCES);
+    cr_assert(r->resources.items[0] == 0 && r->resources.items[2] > 0,
+              "no local memory, groups that can run");
     serve_send(&b, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
     cr_assert_eq(serve_next_message(&b)->kind, MESSAGE_BYE);
     cr_assert(serve_end(&b));

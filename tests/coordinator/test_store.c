@@ -26,6 +26,7 @@ static struct store_run store_test_run(void)
                               .sizes = "M=4",
                               .device = "dev",
                               .driver = "1",
+                              .libraries = "lib 1",
                               .settings = "tag",
                               .fingerprint = 0xabcdef0123456789u,
                               .seed = 7};
@@ -51,7 +52,8 @@ static void store_test_fill(struct store *s, struct store_run *run, struct diag 
                                  .median_ns = 1.75,
                                  .samples = samples,
                                  .n_samples = 2,
-                                 .message = "a \"b\""};
+                                 .message = "a \"b\"",
+                                 .resources = "{\"local_bytes\":7}"};
     cr_assert(store_run_add(s, run, d));
     cr_assert(store_add(s, run->id, &e, d));
     cr_assert(store_add(s, run->id, &e, d));
@@ -179,7 +181,9 @@ Test(store, exports_have_a_line_per_evaluation)
     cr_assert(!store_export(s, "xml", out, d));
     fclose(out);
     cr_assert(strstr(text, "\"a \"\"b\"\"\"") && strstr(text, "\"samples_ns\":[1.0,2.5]"), "%s", text);
-    cr_assert(strstr(text, "\"message\":\"cut off: ?\""), "%s", text);
+    cr_assert(strstr(text, "\"message\":\"cut off: ?\",\"resources\":null"), "%s", text);
+    cr_assert(strstr(text, "\"resources\":{\"local_bytes\":7}"), "%s", text);
+    cr_assert(strstr(text, "\"libraries\":\"lib 1\""), "%s", text);
     free(text);
     store_close(s);
     diag_free(d);
@@ -239,4 +243,33 @@ Test(store, cuts_are_kept_with_their_reasons)
     store_close(s);
     unlink(path);
     diag_free(d);
+}
+
+/* A store of version 1 is what it was, with empty columns for what that did not record. */
+Test(store, of_the_first_version_is_upgraded)
+{
+    char path[64];
+    double sum = 0;
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run();
+    store_test_fill(s, &run, d);
+    store_close(s);
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db,
+                              "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN "
+                              "resources; PRAGMA user_version=1",
+                              NULL, NULL, NULL),
+                 SQLITE_OK);
+    sqlite3_close(db);
+    for (int i = 0; i < 2; i++) {
+        s = store_open(path, false, d);
+        cr_assert(s && store_each(s, 0, store_test_sum, &sum, d), "%s",
+                  diag_count(d) ? diag_message(d, 0) : "");
+        store_close(s);
+    }
+    cr_assert_float_eq(sum, 7, 1e-12);
+    diag_free(d);
+    unlink(path);
 }

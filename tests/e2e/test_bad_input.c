@@ -1,6 +1,7 @@
 /* What a user, the world or a peer can get wrong, as seen by who runs the command: exit status 2, a message
  * that says what and where, and nothing lost of what was measured before. */
 #include <criterion/criterion.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,8 @@ Test(bad_input, options)
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "staged(*)=NO", "--pin", "pad(x.tile)=0"),
             "pin 'pad(x.tile)=0' is of something that no candidate has");
     refused(E2E_RUN(&cli_tune, "/nonexistent.lift", "--size", "N=64"), "/nonexistent.lift");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--text-limit", "0"),
+            "--text-limit: must be at least 1");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-such-option"), "unrecognized option");
 }
 
@@ -231,6 +234,22 @@ static void copy_edited(const char *path, const char *copy, const char *from, co
     diag_free(d);
 }
 
+/* A text that thresh makes no longer: explain and replay say that they speak of another. */
+static void another_text(const char *store)
+{
+    struct e2e_run r = E2E_RUN(&cli_explain, store, "--best");
+    cr_expect(r.status == CLI_OK && !strstr(r.err, "note: "), "%s", r.err);
+    e2e_run_free(&r);
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(store, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, "UPDATE evaluation SET kernel_hash = '12'", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    r = E2E_RUN(&cli_explain, store, "--best");
+    cr_expect(r.status == CLI_OK && strstr(r.err, "note: what was measured was another OpenCL text"), "%s",
+              r.err);
+    e2e_run_free(&r);
+}
+
 Test(bad_input, an_edited_result, .timeout = 120)
 {
     struct campaign c = small_campaign();
@@ -252,6 +271,7 @@ Test(bad_input, an_edited_result, .timeout = 120)
     cr_expect(strstr(r.out, "timeout: "), "%s", r.out);
     e2e_run_free(&r);
     refused(E2E_RUN(&cli_replay, c.best, "--timeout", "soon"), "--timeout: 'soon' is not a time");
+    another_text(c.store);
     refused(E2E_RUN(&cli_explain, c.store), "is a store: --best or --number N says which");
     remove_campaign(&c);
 }

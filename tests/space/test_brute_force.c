@@ -66,8 +66,9 @@ static const char BRUTE_QUOTIENT[] =
 
 static const char BRUTE_RECURSION[] =
     "space recursion set N property parent(N): N property kids(N): N list parameter k: int set Few = 0..1\n"
-    "choice x(n: N): int in 0..2\n"
+    "choice x(n: N): int in 0..(top(n) == n ? 2 : 1)\n"
     "choice use(n: N): { OWN, UP }\n"
+    "counter crew(n: N) = sum of x(c) over c in kids(top(n))\n"
     "define value(n: N): int = use(n) is OWN ? x(n) : value(parent(n)) + 1\n"
     "define weight(n: N): int = x(n) + (sum of weight(c) over c in kids(n))\n"
     "define above(n: N): N = parent(parent(n))\n"
@@ -77,7 +78,7 @@ static const char BRUTE_RECURSION[] =
     "counter low = min of value(n) * 2 over n in N where use(n) is OWN\n"
     "counter total = sum of value(n) over n in N where value(n) > 1\n"
     "counter all = sum of weight(n) - total over n in N\n"
-    "require deep <= k && total != 3 && (low > 0 || all > 2)\n"
+    "require deep <= k && total != 3 && (low > 0 || all > 2) && (forall n in N: crew(n) <= k)\n"
     "require forall n in N: weight(n) <= k + 2 && (x(above(n)) != 1 || x(n) in Few)\n";
 
 static const char BRUTE_RELATION[] =

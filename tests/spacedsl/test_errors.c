@@ -130,6 +130,50 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s choice c: int in { 1, \"a\" }", "t:1:31: error: expected an expression, found 'a'"},
     {"space s choice c: int in 1..3 require c > 99999999999999999999", "t:1:43: error: number too large"},
     {"space s choice c: { X, Y } require c is X @", "t:1:43: error: unexpected character '@'"},
+    {"space s choice c: { X, Y } require c is 3", "t:1:41: error: expected a value, found '3'"},
+    {"space s choice c: { X, Y } require c is X and c is Y",
+     "t:1:43: error: expected an operator or a declaration, found 'and'"},
+    {"space s choice x: bool", "t:1:19: error: expected { or int, found 'bool'"},
+    {"space s choice c: { X, Y } choice d: { Y, Z } require c == Y",
+     "t:1:60: error: unknown name 'Y'; of a choice that has this value write 'c is Y'"},
+    {"space s parameter p: int \"bytes", "t:1:26: error: string without end"},
+    {"space s include X choice c: { X, Y }", "t:1:17: error: expected a file name in quotes, found 'X'"},
+    {"space s chioce c: { X, Y }", "t:1:9: error: expected a declaration, found 'chioce'"},
+    {"space s set A property w(A): int choice c(a: A): { X, Y }\n"
+     "trigger forall a in A: when c(a) is X activate w(a)",
+     "t:2:48: error: expected an object or a list of objects"},
+    {"space s set A choice c(a: A): { X, Y } require A == 1", "t:1:48: error: 'A' is no value"},
+    {"space s set A = 0..9999 choice c(a: A): { X, Y }",
+     "t:1:13: error: a range set has 1 to 4096 objects from 0 on"},
+    {"space s set A = -1..2 choice c(a: A): { X, Y }",
+     "t:1:13: error: a range set has 1 to 4096 objects from 0 on"},
+    {"space s set A = 3..2 choice c(a: A): { X, Y }", "t:1:13: error: the range is empty"},
+    {"space s set A property p(A): bool list choice c(a: A): int in p(a)",
+     "t:1:24: error: lists are of int or of objects"},
+    {"space s set A property p(A): A list choice c(a: A): int in p(a)",
+     "t:1:60: error: the values of 'c' must be a list of numbers"},
+    {"space s set A choice c(a: A): { X, Y } choice d: int in c",
+     "t:1:57: error: 'c' takes 1 arguments, not 0"},
+    {"space s set A set B choice o(a: A, b: A): { L, M } symmetric\n"
+     "quotient Q = b: B where true modulo o is M require exists b in Q: b in B",
+     "t:2:37: error: 'o' is not about objects of 'B'"},
+    {"space s set A property p(A): A choice c: int in { 1, true }", "t:1:54: error: expected a number"},
+    {"space s set A choice c(a: A): { X, Y } require exists a in { 1 }: c(a) is X",
+     "t:1:60: error: expected a set, found '{'"},
+    {"space s set A property w(A): int choice c(a: A): { X, Y } require exists a in w(a): c(a) is X",
+     "t:1:81: error: unknown name 'a'"},
+    {"space s set A property w(A): int choice c(a: A): { X, Y } require forall a in A: "
+     "exists b in w(a): c(b) is X",
+     "t:1:94: error: 'w' is neither a set nor a list of objects"},
+    {"space s set A set B choice c(a: A): { X, Y } require forall a in A: a in B -> c(a) is X",
+     "t:1:71: error: the object can never be in 'B'"},
+    {"space s choice x: int in 1..4 require x in 3", "t:1:44: error: expected a set or a list"},
+    {"space s set A property q(A, A, A, A, A): int choice c(a: A): { X, Y }",
+     "t:1:38: error: more than 4 arguments"},
+    {"space s set A choice c(a: A, b: A, d: A, e: A, f: A): { X, Y }",
+     "t:1:48: error: more than 4 arguments"},
+    {"space s choice c: { A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q }",
+     "t:1:69: error: more than 16 values"},
 };
 
 static struct diag *spacedsl_errors(const char *text)
@@ -199,6 +243,37 @@ Test(spacedsl_errors, are_collected_up_to_twenty)
     cr_assert_null(diag_message(d, DIAG_MAX));
     strbuf_free(&text);
     diag_free(d);
+}
+
+/* `head`, `count` times `part` with its number, from 1 for `$` and from 0 for `@`, then `tail`: the first
+ * error. */
+static void spacedsl_repeated(const char *head, const char *part, int count, const char *tail,
+                              const char *message)
+{
+    struct strbuf text = {0};
+    strbuf_add(&text, head);
+    for (int i = 0; i < count; i++)
+        for (const char *c = part; *c; c++)
+            if (*c == '$' || *c == '@')
+                strbuf_printf(&text, "%d", *c == '$' ? i + 1 : i);
+            else
+                strbuf_addn(&text, c, 1);
+    strbuf_add(&text, tail);
+    struct diag *d = spacedsl_errors(text.text);
+    cr_expect(strstr(diag_message(d, 0), message), "wanted \"%s\", got \"%s\"", message, diag_message(d, 0));
+    diag_free(d);
+    strbuf_free(&text);
+}
+
+Test(spacedsl_errors, of_nesting)
+{
+    spacedsl_repeated("space s choice c: int in 1..3 define f0: int = c\n", "define f$: int = f@ + 1\n", 70,
+                      "require f70 > 2", "definitions are nested too deeply");
+    spacedsl_repeated("space s choice c: int in 1..3 require c", " + $ * @", 2100, " > 2",
+                      "expected a shorter formula");
+    spacedsl_repeated("space s choice c: int in { 0", ", $ + @", 300, " }", "a list of more than 255 items");
+    spacedsl_repeated("space s set A choice c(a: A): { X, Y } require ", "exists x$ in A: @ == 0 || ", 30,
+                      "c(x1) is X", "more than 24 variables");
 }
 
 /* Formulas that would grow without end, or overflow the stack, are errors. */

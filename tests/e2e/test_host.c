@@ -1,0 +1,27 @@
+/* The example program that comes with a result: a strict compiler takes it, and it runs. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/e2e/run.h"
+
+Test(host, is_built_without_a_warning_and_runs, .timeout = 120)
+{
+    char folder[32] = "/tmp/thresh-host-XXXXXX", command[256], line[128] = "";
+    cr_assert_not_null(mkdtemp(folder));
+    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=64", "--evaluations",
+                               "2", "--out", folder, "--quiet");
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    e2e_run_free(&r);
+    snprintf(command, sizeof command,
+             "cd %s && ${CC:-cc} -std=c11 -Wall -Wextra -Wconversion -Werror -O2 host.c -lOpenCL -o host && "
+             "./host",
+             folder);
+    FILE *out = popen(command, "r");
+    cr_assert_not_null(out);
+    cr_assert(fgets(line, sizeof line, out) && strstr(line, "fastest of 10 launches: "), "%s", line);
+    cr_assert_eq(pclose(out), 0);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
