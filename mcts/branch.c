@@ -29,22 +29,35 @@ void mcts_take(const struct mcts_branching *b, struct space_state *state, uint32
     CHECK(live);
 }
 
-/* One value; what it writes since `since` is kept. */
-static bool try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
-                      space_mark since, double cut, struct mcts_option *out, struct mcts_trials *trials)
+/* Values of a choice being tried, with what lives so far. */
+struct trial {
+    const struct mcts_branching *b;
+    struct space_state *state;
+    uint32_t slot;
+    space_mark since; /* what is written from here on is kept */
+    double cut;
+    struct mcts_option *out;
+    uint32_t n;
+    struct mcts_trials *trials;
+};
+
+static bool try_value(struct trial *t, uint32_t value)
 {
-    space_mark mark = space_snapshot(state);
-    bool live = space_apply(state, action, NULL);
-    trials->tried++;
-    trials->dead_constraint += !live;
-    *out = (struct mcts_option){.value = action.value};
+    const struct mcts_branching *b = t->b;
+    struct mcts_option *out = &t->out[t->n];
+    space_mark mark = space_snapshot(t->state);
+    bool live = space_apply(t->state, (struct space_action){t->slot, value}, NULL);
+    t->trials->tried++;
+    t->trials->dead_constraint += !live;
+    *out = (struct mcts_option){.value = value};
     if (live && b->bound) {
-        out->bound = b->bound(b->bound_context, state);
-        live = out->bound < cut;
-        trials->dead_bound += !live;
+        out->bound = b->bound(b->bound_context, t->state);
+        live = out->bound < t->cut;
+        t->trials->dead_bound += !live;
     }
-    if (live && b->log) out->trial = (uint32_t)space_log_keep(b->log, state, since);
-    space_rollback(state, mark);
+    if (live && b->log) out->trial = (uint32_t)space_log_keep(b->log, t->state, t->since);
+    space_rollback(t->state, mark);
+    t->n += live;
     return live;
 }
 
@@ -52,50 +65,108 @@ bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, s
                     double cut, struct mcts_option *out, struct mcts_trials *trials)
 {
     if (b->log) space_log_clear(b->log);
-    return try_value(b, state, action, space_snapshot(state), cut, out, trials);
+    struct trial t = {b, state, action.slot, space_snapshot(state), cut, out, 0, trials};
+    return try_value(&t, action.value);
 }
 
-/* Tries a run of values and appends those that live. */
-static uint32_t try_run(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
-                        const uint32_t *values, uint32_t n, space_mark since, double cut,
-                        struct mcts_option *out, struct mcts_trials *trials)
-{
-    uint32_t live = 0;
-    for (uint32_t i = 0; i < n; i++)
-        live += try_value(b, state, (struct space_action){slot, values[i]}, since, cut, &out[live], trials);
-    return live;
-}
-
-/* Restricts the choice to values[0..n-1], ascending. */
-static bool keep_only(struct space_state *state, uint32_t slot, const uint32_t *values, uint32_t n)
+/* Decides for one of some values together, by ascending value. */
+static bool keep_only(const struct trial *t, const uint32_t *values, uint32_t n)
 {
     uint64_t allowed[MCTS_VALUES_MAX / 64] = {0};
     for (uint32_t i = 0; i < n; i++)
         allowed[values[i] / 64] |= UINT64_C(1) << values[i] % 64;
-    return space_restrict(state, slot, allowed, values[n - 1] / 64 + 1, NULL);
+    return space_restrict(t->state, t->slot, allowed, values[n - 1] / 64 + 1, NULL);
 }
 
-/* The first value often stands for "none" (a tile of size 1, a plain loop, NO). What all the others have in
- * common is propagated once, before each of them is tried: decisions commute, so the outcomes are the same.
- */
+static void count_dead(struct trial *t, uint32_t n)
+{
+    t->trials->tried += n;
+    t->trials->dead_constraint += n;
+}
+
+/* The first value often stands for "none" (a tile of size 1, NO). */
+static void try_numbers(struct trial *t, const uint32_t *values, uint32_t n)
+{
+    enum { WORTH_SHARING = 4 };
+    uint32_t alone = n < WORTH_SHARING ? n : 1;
+    for (uint32_t i = 0; i < alone; i++)
+        try_value(t, values[i]);
+    if (alone == n) return;
+    space_mark mark = space_snapshot(t->state);
+    if (!keep_only(t, values + alone, n - alone))
+        count_dead(t, n - alone);
+    else
+        for (uint32_t i = alone; i < n; i++)
+            try_value(t, values[i]);
+    space_rollback(t->state, mark);
+}
+
+/* The largest part of a set that has its least value and an alias, but is not all of it; else that value. */
+static uint64_t largest_part(const struct trial *t, uint64_t set)
+{
+    const struct space *s = space_of(t->state);
+    unsigned group = space_slot_group(s, t->slot);
+    uint64_t part = set & -set;
+    for (unsigned k = 0; k < space_alias_count(s, group); k++) {
+        uint64_t named = space_alias(s, group, k) & set;
+        bool larger = __builtin_popcountll(named) > __builtin_popcountll(part);
+        if (larger && named & set & -set && named != set) part = named;
+    }
+    return part;
+}
+
+static void try_set(struct trial *t, uint64_t set)
+{
+    for (; set; set &= set - 1)
+        try_value(t, (uint32_t)__builtin_ctzll(set));
+}
+
+/* Values with a common alias have much in common. */
+static void try_named(struct trial *t, uint64_t set)
+{
+    for (uint64_t part; set; set &= ~part) {
+        part = largest_part(t, set);
+        space_mark mark = space_snapshot(t->state);
+        bool single = !(part & (part - 1));
+        if (single || space_restrict(t->state, t->slot, &part, 1, NULL))
+            try_set(t, part);
+        else
+            count_dead(t, (uint32_t)__builtin_popcountll(part));
+        space_rollback(t->state, mark);
+    }
+}
+
+static void sort_options(struct mcts_option *options, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        struct mcts_option x = options[i];
+        uint32_t k = i;
+        for (; k > 0 && options[k - 1].value > x.value; k--)
+            options[k] = options[k - 1];
+        options[k] = x;
+    }
+}
+
+/* What several values have in common is propagated once, before each of them is tried: decisions commute, so
+ * the outcomes are the same. */
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials)
 {
-    enum { WORTH_SHARING = 4 };
     uint32_t values[MCTS_VALUES_MAX];
     uint32_t n = space_values(state, slot, values);
-    space_mark mark = space_snapshot(state);
+    struct trial t = {b, state, slot, space_snapshot(state), cut, out, 0, trials};
+    const struct space *s = space_of(state);
     if (b->log && !b->log_more) space_log_clear(b->log);
-    if (n < WORTH_SHARING) return try_run(b, state, slot, values, n, mark, cut, out, trials);
-    uint32_t live = try_run(b, state, slot, values, 1, mark, cut, out, trials);
-    if (keep_only(state, slot, values + 1, n - 1)) {
-        live += try_run(b, state, slot, values + 1, n - 1, mark, cut, out + live, trials);
-    } else {
-        trials->tried += n - 1;
-        trials->dead_constraint += n - 1;
+    if (space_alias_count(s, space_slot_group(s, slot)) == 0) {
+        try_numbers(&t, values, n);
+        return t.n;
     }
-    space_rollback(state, mark);
-    return live;
+    uint64_t set = 0;
+    for (uint32_t i = 0; i < n; i++)
+        set |= UINT64_C(1) << values[i];
+    try_named(&t, set);
+    sort_options(out, t.n);
+    return t.n;
 }
 
 struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,

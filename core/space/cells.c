@@ -243,7 +243,8 @@ static void tell(struct space_state *st, const struct cell *c, struct interval n
     if (now.lo == 1) return;
     for (uint32_t k = 0; k < c->n_roots; k++) {
         const struct cell_root *r = &s->cell_roots[c->roots + k];
-        if (!(r->monotone && is_content(st, c))) state_queue_watch(st, &r->watch);
+        bool content = r->inert ? now.hi > 0 : r->monotone && is_content(st, c);
+        if (!content) state_queue_watch(st, &r->watch);
     }
 }
 

@@ -39,6 +39,7 @@ struct cell {
 struct cell_root {
     struct watch watch;
     bool monotone;
+    bool inert; /* narrows no operand, see views.c: only of interest when it cannot be true any more */
 };
 
 /* A cell that reads a slot; if it reads no more than whether it has one of the values `yes`, they are not 0.

@@ -231,8 +231,8 @@ static void store_users(struct linker *l)
         struct cell *c = &s->cells[l->roots.list[i].owner];
         uint32_t instance = l->roots.list[i].item;
         if (!c->n_roots++) c->roots = i;
-        s->cell_roots[i] = (struct cell_root){watch_make(s, instance, SPACE_NONE),
-                                              s->shapes[s->instances[instance].shape].monotone};
+        const struct shape *sh = &s->shapes[s->instances[instance].shape];
+        s->cell_roots[i] = (struct cell_root){watch_make(s, instance, SPACE_NONE), sh->monotone, sh->inert};
     }
 }
 

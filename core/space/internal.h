@@ -138,6 +138,7 @@ struct shape {
     const uint64_t
         *unions[3]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
     bool monotone;  /* GENERAL: see views.c */
+    bool inert;     /* GENERAL: likewise */
     bool exact;     /* GENERAL: keeps no value of its last open slot that makes it false */
     const void **filters; /* tabulated: of each slot, see enum watch_kind; equal ones are one */
     const uint8_t *needs; /* GENERAL: of each node, see views.c */

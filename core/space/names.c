@@ -104,6 +104,17 @@ int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n)
     return length;
 }
 
+unsigned space_alias_count(const struct space *s, unsigned group)
+{
+    const struct space_choice *c = &s->def->choices[group];
+    return c->n_values <= 64 ? c->n_aliases : 0;
+}
+
+uint64_t space_alias(const struct space *s, unsigned group, unsigned k)
+{
+    return s->def->choices[group].aliases[k].mask;
+}
+
 uint32_t space_universe(const struct space *s, uint32_t slot)
 {
     return s->universes[s->slots[slot].universe].n;

@@ -63,6 +63,9 @@ const char *space_slot_argument(const struct space *s, uint32_t slot, unsigned i
 /* "order(mad, A.use.k.1)"; writes at most n bytes with the 0; returns the length it wants (as snprintf). */
 int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n);
 uint32_t space_universe(const struct space *s, uint32_t slot); /* number of values, 1..4096 */
+/* Sets of values of an enum choice that its declaration names; a choice of more than 64 values has none. */
+unsigned space_alias_count(const struct space *s, unsigned group);
+uint64_t space_alias(const struct space *s, unsigned group, unsigned k);        /* bit v: value v is in it */
 int64_t space_value_code(const struct space *s, uint32_t slot, uint32_t value); /* integer code of a value */
 int space_value_name(const struct space *s, uint32_t slot, uint32_t value, char *out, size_t n);
 /* Finds a slot by group and argument object ids (already in declared order; antisymmetric pairs in either

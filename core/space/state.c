@@ -210,8 +210,12 @@ static uint32_t first_open(const struct space_state *st, unsigned group)
     if (s->group_first[group] == s->group_first[group + 1]) return SPACE_NONE;
     int16_t square = s->slots[s->group_first[group]].square;
     if (square >= 0) return square_first_open(st, &s->squares[square]);
-    for (uint32_t i = s->group_first[group]; i < s->group_first[group + 1]; i++)
-        if (space_is_open(st, i)) return i;
+    for (uint32_t i = s->group_first[group]; i < s->group_first[group + 1]; i++) {
+        const struct slot_info *info = &s->slots[i];
+        uint64_t word = vector_load(st->vector, info->offset) & info->mask;
+        bool may_be = info->words > 1 || word & (word - 1);
+        if (may_be && space_is_open(st, i)) return i;
+    }
     return SPACE_NONE;
 }
 

@@ -5,7 +5,8 @@
  * needs to hear of its lower bound, of its upper bound, or of both; the needs go down from the root, which
  * must be true: it needs to hear when it can no longer be (its upper bound). A formula whose slots all have
  * one-sided needs is *monotone*: its bounds are exact when all slots are fixed, and nothing is gained by
- * trying values one by one. */
+ * trying values one by one. A formula is *inert* if bounds never narrow its operands (`x % y == 0`): it is
+ * checked when its last choice is fixed, and fails before if its interval says so. */
 #include "core/base/arena.h"
 #include "core/space/internal.h"
 
@@ -195,6 +196,17 @@ static bool repeats(const struct shape *sh)
     return reads > sh->n_slots || uses >= sh->n_nodes;
 }
 
+static bool is_inert(const struct shape *sh)
+{
+    const struct shape_node *root = &sh->nodes[sh->n_nodes - 1];
+    if (root->op != GROUND_EQ && root->op != GROUND_LE) return false;
+    for (uint32_t k = 0; k < root->n; k++) {
+        uint8_t op = sh->nodes[sh->kids[root->first + k]].op;
+        if (op != GROUND_MOD && op != GROUND_CONST) return false;
+    }
+    return true;
+}
+
 void views_find(struct shape *sh, struct arena *arena)
 {
     struct analysis a = {.shape = sh};
@@ -210,6 +222,7 @@ void views_find(struct shape *sh, struct arena *arena)
     for (uint32_t k = 0; k < sh->n_slots; k++)
         for (uint32_t v = 0; v < views[k].n; v++)
             if (views[k].always || views[k].needs[v] == NEED_BOTH) sh->monotone = false;
+    sh->inert = !sh->monotone && is_inert(sh);
     sh->exact = !sh->monotone || !repeats(sh);
     sh->needs = a.need;
 }
