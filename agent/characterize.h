@@ -25,7 +25,9 @@ struct diag;
     X(LOAD_LATENCY, "ns of a load that waits for the one before it")                                         \
     X(CHAIN, "ns of a dependent addition")                                                                   \
     X(BARRIER, "ns of a barrier")                                                                            \
-    X(LAUNCH, "ns of an empty kernel")
+    X(LAUNCH, "ns of an empty kernel")                                                                       \
+    X(LAUNCH_STORE, "ns of a kernel that stores one element")                                                \
+    X(LAUNCH_TOUCH, "ns of a kernel that loads, adds and stores one element")
 
 enum characterize_figure {
 #define X(id, meaning) CHARACTERIZE_##id,

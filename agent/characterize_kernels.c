@@ -127,5 +127,7 @@ const char characterize_source[] =
     "    for (int j = 0; j < n; j++) barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    if (tile[0] == 1.2345678f) out[0] = a;\n"
     "}\n"
-    "kernel void nothing(global float *out, float a, float b, int n) {}\n";
+    "kernel void nothing(global float *out, float a, float b, int n) {}\n"
+    "kernel void store(global float *out, float a, float b, int n) { out[0] = a; }\n"
+    "kernel void touch(global float *out, float a, float b, int n) { out[0] = out[64] + a; }\n";
 /* clang-format on */

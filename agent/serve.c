@@ -34,7 +34,8 @@ struct agent {
     struct evaluator *evaluator;
     struct running *running;
     uint64_t heartbeats;
-    int64_t last_heard, last_sent; /* ms */
+    int64_t last_heard, last_sent, hello_sent; /* ms */
+    bool welcome;                              /* since the last hello */
     bool done, failed;
 };
 
@@ -59,6 +60,8 @@ static void say_hello(struct agent *a)
 {
     struct arena *arena = arena_new();
     const struct device *dev = &a->options->device;
+    a->hello_sent = clock_ms();
+    a->welcome = false;
     char name[96] = "agent", libraries[WIRE_LIBRARIES];
     wire_libraries(dev, libraries);
     gethostname(name, sizeof name - 1);
@@ -238,9 +241,34 @@ static void measure_rounds(struct agent *a, const struct message_rounds *m)
 
 /* ---- the loop ---- */
 
+/* Kills what runs and forgets the program. */
+static void forget_all(struct agent *a)
+{
+    while (a->running)
+        forget_running(a, a->running->id);
+    evaluator_free(a->evaluator);
+    problem_free(a->problem);
+    a->evaluator = NULL;
+    a->problem = NULL;
+}
+
+/* The coordinator has lost sight of this agent, or is another one. A hello on its way is given time. */
+static void introduce_again(struct agent *a)
+{
+    if (!a->welcome && clock_ms() - a->hello_sent < 3 * HEARTBEAT_MS) return;
+    forget_all(a);
+    say_hello(a);
+}
+
 static void handle(struct agent *a, const struct message *m)
 {
     switch (m->kind) {
+    case MESSAGE_WELCOME:
+        a->welcome = true;
+        break;
+    case MESSAGE_WHO:
+        introduce_again(a);
+        break;
     case MESSAGE_PROGRAM:
         take_program(a, &m->program);
         break;
@@ -324,10 +352,7 @@ bool agent_serve(const struct serve_options *o, struct diag *d)
     } else {
         serve_loop(&a);
     }
-    while (a.running)
-        forget_running(&a, a.running->id);
-    evaluator_free(a.evaluator);
-    problem_free(a.problem);
+    forget_all(&a);
     zmq_close(a.socket);
     return !a.failed;
 }

@@ -1,6 +1,7 @@
 /* The agent's side of the wire: one DEALER socket, one device. It says hello, takes the program, and then
- * evaluates jobs until the coordinator says bye. It lowers candidates itself, from decisions: no OpenCL text
- * is ever accepted. */
+ * evaluates jobs until the coordinator says bye, or until nothing was heard of one for half a minute: a
+ * coordinator that was restarted meanwhile finds its agents again. It lowers candidates itself, from
+ * decisions: no OpenCL text is ever accepted. */
 #ifndef THRESH_AGENT_SERVE_H
 #define THRESH_AGENT_SERVE_H
 

@@ -1,7 +1,8 @@
-/* The ROUTER socket and its peers. A peer exists from its hello on; everything else from unknown senders, and
- * everything malformed, is counted and dropped, so that no message costs more than its decoding. A peer that
- * is silent for HUB_LOST_MS is lost, except while it prepares the program or measures rounds, which it does
- * without listening. */
+/* The ROUTER socket and its peers. A peer exists from its hello on; an unknown sender's sign of life is
+ * answered by the question who it is (it was thought lost, or has served another coordinator); everything
+ * else from it, and everything malformed, is counted and dropped, so that no message costs more than its
+ * decoding. A peer that is silent for HUB_LOST_MS is lost, except while it prepares the program or measures
+ * rounds, which it does without listening. */
 #include "coordinator/hub.h"
 
 #include <stdlib.h>
@@ -92,15 +93,19 @@ void hub_free(struct hub *h)
     free(h);
 }
 
+static void send_to(struct hub *h, const void *identity, size_t n, const struct message *m)
+{
+    size_t bytes;
+    void *data = message_encode(m, &bytes);
+    if (zmq_send(h->socket, identity, n, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
+        zmq_send(h->socket, data, bytes, ZMQ_DONTWAIT);
+    free(data);
+}
+
 void hub_send(struct hub *h, unsigned peer, const struct message *m)
 {
     CHECK(peer < h->n_peers);
-    size_t bytes;
-    void *data = message_encode(m, &bytes);
-    struct peer *p = &h->peers[peer];
-    if (zmq_send(h->socket, p->identity, p->identity_bytes, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
-        zmq_send(h->socket, data, bytes, ZMQ_DONTWAIT);
-    free(data);
+    send_to(h, h->peers[peer].identity, h->peers[peer].identity_bytes, m);
 }
 
 void hub_refuse(struct hub *h, unsigned peer, const char *reason)
@@ -205,7 +210,10 @@ static struct hub_event dispatch(struct hub *h, const void *identity, size_t byt
     if (i >= 0) return take(h, (unsigned)i, m);
     if (m->kind == MESSAGE_HELLO && (i = new_peer(h, identity, bytes)) >= 0)
         return (struct hub_event){.kind = HUB_HELLO, .peer = (unsigned)i, .message = *m};
-    h->malformed += m->kind != MESSAGE_HEARTBEAT;
+    if (m->kind == MESSAGE_HEARTBEAT)
+        send_to(h, identity, bytes, &(struct message){.kind = MESSAGE_WHO, .who = {"not known here"}});
+    else
+        h->malformed++;
     return (struct hub_event){.kind = HUB_IDLE};
 }
 

@@ -1,8 +1,10 @@
 /* Chen 1992, algorithm "heuristic sampling". A stratum (depth, open choices) has one representative and the
- * weight of all nodes it stands for. The strata of one depth are processed by decreasing number of open
- * choices: each live child of a representative of weight w adds w to its own stratum and becomes its
- * representative with probability w / W, W the new weight. A child is deeper than its parent, so the order of
- * strata is strict along the tree, as the proof of unbiasedness asks. Only two depths exist at a time. */
+ * weight of all nodes it stands for; numbers of open choices are taken in up to 256 steps, as a run visits
+ * each stratum and many short runs vary less in all than a few long ones. The strata of one depth are
+ * processed by decreasing number of open choices: each live child of a representative of weight w adds w to
+ * its own stratum and becomes its representative with probability w / W, W the new weight. A child is deeper
+ * than its parent, so the order of strata is strict along the tree, as the proof of unbiasedness asks. Only
+ * two depths exist at a time. */
 #include "mcts/chen.h"
 
 #include <math.h>
@@ -17,9 +19,12 @@ struct stratum {
     double log_weight;
 };
 
+enum { STEPS = 256 };
+
 struct mcts_chen {
     struct space_state *work;
-    uint32_t n_strata; /* slots + 1 */
+    uint32_t n_strata; /* of a depth */
+    uint32_t width;    /* numbers of open choices that one of them takes */
     struct stratum *now, *next;
     uint32_t n_next;
     struct space_state **pool; /* unused states */
@@ -37,7 +42,8 @@ struct mcts_chen *mcts_chen_new(const struct space_state *root)
 {
     struct mcts_chen *c = base_calloc(1, sizeof *c);
     c->work = space_state_clone(root);
-    c->n_strata = space_slot_count(space_of(root)) + 1;
+    c->width = space_slot_count(space_of(root)) / STEPS + 1;
+    c->n_strata = space_slot_count(space_of(root)) / c->width + 1;
     c->now = base_calloc(c->n_strata, sizeof c->now[0]);
     c->next = base_calloc(c->n_strata, sizeof c->next[0]);
     return c;
@@ -74,7 +80,7 @@ static void recycle(struct mcts_chen *c, struct space_state *state)
 /* The working state joins its stratum of the next depth. */
 static void join(struct mcts_chen *c, double log_weight, struct pcg32 *rng)
 {
-    struct stratum *s = &c->next[space_open_count(c->work)];
+    struct stratum *s = &c->next[space_open_count(c->work) / c->width];
     if (!s->state) {
         *s = (struct stratum){copy_state(c, c->work), log_weight};
         c->n_next++;

@@ -15,7 +15,7 @@
 enum mcts_method {
     MCTS_KNUTH, /* D. E. Knuth, "Estimating the efficiency of backtrack programs", 1975 */
     MCTS_CHEN,  /* P. C. Chen, "Heuristic sampling: a method for predicting the performance of tree searching
-                   programs",  1992; strata by depth and number of open choices */
+                   programs",  1992; strata by depth and steps of open choices */
     MCTS_EXACT,
 };
 

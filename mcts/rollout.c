@@ -2,6 +2,7 @@
 #include "mcts/rollout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
@@ -178,4 +179,48 @@ enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *st
         space_rollback(state, mark);
     }
     return backtrack(r, state, actions);
+}
+
+/* ---- the best of several ---- */
+
+static double bound_of(const struct mcts_roller *r, struct space_state *state)
+{
+    return r->branching.bound(r->branching.bound_context, state);
+}
+
+/* Another rollout: its actions take the place of those from `start` on if its leaf has a smaller bound. */
+static bool draw_again(struct mcts_roller *r, struct space_state *state, uint32_t depth,
+                       struct mcts_actions *actions, size_t start, double *least)
+{
+    size_t first = actions->count;
+    if (mcts_rollout(r, state, depth, actions) != MCTS_ROLLOUT_LEAF) return false;
+    double bound = bound_of(r, state);
+    size_t n = actions->count - first;
+    bool better = bound < *least;
+    if (better) {
+        memmove(&actions->list[start], &actions->list[first], n * sizeof actions->list[0]);
+        *least = bound;
+    }
+    actions->count = better ? start + n : first;
+    return true;
+}
+
+enum mcts_rollout_end mcts_rollout_best(struct mcts_roller *r, struct space_state *state, uint32_t depth,
+                                        struct mcts_actions *actions)
+{
+    size_t start = actions->count;
+    space_mark mark = space_snapshot(state);
+    enum mcts_rollout_end end = mcts_rollout(r, state, depth, actions);
+    if (end != MCTS_ROLLOUT_LEAF || r->draws < 2 || !r->branching.bound) return end;
+    double least = bound_of(r, state);
+    bool more = true;
+    for (unsigned i = 1; i < r->draws && more; i++) {
+        space_rollback(state, mark);
+        mark = space_snapshot(state);
+        more = draw_again(r, state, depth, actions, start, &least);
+    }
+    space_rollback(state, mark);
+    for (size_t i = start; i < actions->count; i++)
+        apply(state, actions->list[i]);
+    return MCTS_ROLLOUT_LEAF;
 }

@@ -53,6 +53,7 @@ struct mcts_config mcts_config_default(void)
                                 .restarts = 16,
                                 .backtrack_nodes = 1000,
                                 .descents = 1000,
+                                .draws = 2,
                                 .leaders = 8,
                                 .imitate = 0.7,
                                 .jump = 0.5,
@@ -82,6 +83,7 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->roller.restarts = c->restarts;
     t->roller.backtrack_nodes = c->backtrack_nodes;
     t->roller.follow = c->follow;
+    t->roller.draws = mcts_heuristic_default_rollouts(h) ? c->draws : 1;
     t->imitate = mcts_heuristic_default_rollouts(h) ? c->imitate : 0;
     t->jump = c->jump;
     t->on_cut = c->on_cut;
@@ -299,7 +301,7 @@ static enum mcts_status roll_out(struct mcts_tree *t)
     bool leaf =
         space_next_choice(t->state, t->roller.branching.order, t->roller.branching.n_order) == UINT32_MAX;
     space_mark mark = space_snapshot(t->state);
-    switch (mcts_rollout(&t->roller, t->state, (uint32_t)t->n_path - 1, &t->actions)) {
+    switch (mcts_rollout_best(&t->roller, t->state, (uint32_t)t->n_path - 1, &t->actions)) {
     case MCTS_ROLLOUT_LEAF:
         mcts_seen_add(&t->roller.seen, space_state_hash(t->state));
         extend_path(t);
@@ -382,13 +384,16 @@ enum mcts_status mcts_tree_next_below_cut(struct mcts_tree *t, struct mcts_desce
 {
     uint32_t node = draw_cut(t);
     double kept = t->roller.cut;
+    unsigned draws = t->roller.draws;
     t->handed_out = false;
     if (node == MCTS_NO_NODE) return MCTS_STUCK;
     descend_to(t, node);
     t->roller.leader = NULL;
     t->roller.cut = INFINITY;
+    t->roller.draws = 1;
     enum mcts_status status = roll_out(t);
     t->roller.cut = kept;
+    t->roller.draws = draws;
     if (status == MCTS_OK) hand_out(t, d);
     return status;
 }

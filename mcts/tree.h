@@ -33,11 +33,13 @@ struct mcts_config {
     unsigned restarts;               /* of a rollout before it backtracks; default 16 */
     uint64_t backtrack_nodes;        /* budget of one backtracking; default 1000 */
     unsigned descents;               /* without a new leaf, before mcts_tree_next gives up; default 1000 */
-    unsigned leaders;                /* best implementations that rollouts may imitate; default 8 */
-    double imitate;                  /* share of the rollouts that do, once there are leaders; default 0.7 */
-    double jump;                     /* share of those that start at the root; default 0.5 */
-    double follow;                   /* probability of repeating a decision of the leader; default 0.9 */
-    mcts_prior_function prior;       /* weight of an action in rollouts; NULL: 1 */
+    unsigned draws;   /* rollouts for an implementation, of which the one with the smallest bound counts;
+                         default 2 */
+    unsigned leaders; /* best implementations that rollouts may imitate; default 8 */
+    double imitate;   /* share of the rollouts that do, once there are leaders; default 0.7 */
+    double jump;      /* share of those that start at the root; default 0.5 */
+    double follow;    /* probability of repeating a decision of the leader; default 0.9 */
+    mcts_prior_function prior; /* weight of an action in rollouts; NULL: 1 */
     void *prior_context;
     mcts_cut_function on_cut; /* NULL: nobody is told */
     void *cut_context;

@@ -19,28 +19,31 @@ struct space_state;
 struct strbuf;
 struct perfmodel;
 
-/* What limits a mapping. X(ID, figure of the description, text) */
+/* What limits a mapping. X(ID, figure of the description, head, text): the head is the shortest kernel that
+ * the term's work cannot overlap with, on a GPU. What waits for loaded data comes after a load and before a
+ * store (TOUCH); what may be issued at once comes before a store (STORE). */
 #define PERFMODEL_TERMS(X)                                                                                   \
-    X(NOTHING, LAUNCH, "nothing is known of the device")                                                     \
-    X(OF_LAUNCH, LAUNCH, "the launch of an empty kernel")                                                    \
-    X(OF_DRAM, DRAM, "memory traffic that no cache can hold")                                                \
-    X(OF_DEVICE, FP32, "float arithmetic of the whole device")                                               \
-    X(OF_FP32, UNIT_FP32, "float arithmetic of the busiest unit")                                            \
-    X(OF_ITEM, ITEM_FP32, "arithmetic of one work-item")                                                     \
-    X(OF_ITEM_ISSUE, ITEM_ISSUE, "instructions of one work-item")                                            \
-    X(OF_SPECIAL, UNIT_SPECIAL, "special functions of the busiest unit")                                     \
-    X(OF_ISSUE, UNIT_ISSUE, "instructions of the busiest unit")                                              \
-    X(OF_ACCESS, UNIT_ACCESS, "loads and stores of the busiest unit")                                        \
-    X(OF_LOCAL, UNIT_LOCAL, "first-level cache or local memory of the busiest unit")                         \
-    X(OF_LINES, UNIT_LINES, "cache lines that accesses of the busiest unit touch")                           \
-    X(OF_UNIT_L2, UNIT_L2, "last-level cache to the busiest unit")                                           \
-    X(OF_L2, L2, "last-level cache to all units, balanced against their work")                               \
-    X(OF_GROUPS, GROUPS, "starting the work-groups")                                                         \
-    X(OF_LATENCY, LOAD_LATENCY, "a load in each wave of groups")                                             \
-    X(OF_CHAIN, CHAIN, "dependent steps of a reduction, times waves of groups")
+    X(NOTHING, LAUNCH, NONE, "nothing is known of the device")                                               \
+    X(OF_LAUNCH, LAUNCH, NONE, "the launch of an empty kernel")                                              \
+    X(OF_TOUCH, LAUNCH_TOUCH, NONE, "the launch of a kernel that loads and stores one element")              \
+    X(OF_DRAM, DRAM, LAUNCH, "memory traffic that no cache can hold")                                        \
+    X(OF_DEVICE, FP32, TOUCH, "float arithmetic of the whole device")                                        \
+    X(OF_FP32, UNIT_FP32, TOUCH, "float arithmetic of the busiest unit")                                     \
+    X(OF_ITEM, ITEM_FP32, TOUCH, "arithmetic of one work-item")                                              \
+    X(OF_ITEM_ISSUE, ITEM_ISSUE, STORE, "instructions of one work-item")                                     \
+    X(OF_SPECIAL, UNIT_SPECIAL, TOUCH, "special functions of the busiest unit")                              \
+    X(OF_ISSUE, UNIT_ISSUE, STORE, "instructions of the busiest unit")                                       \
+    X(OF_ACCESS, UNIT_ACCESS, STORE, "loads and stores of the busiest unit")                                 \
+    X(OF_LOCAL, UNIT_LOCAL, STORE, "first-level cache or local memory of the busiest unit")                  \
+    X(OF_LINES, UNIT_LINES, STORE, "cache lines that accesses of the busiest unit touch")                    \
+    X(OF_UNIT_L2, UNIT_L2, TOUCH, "last-level cache to the busiest unit")                                    \
+    X(OF_L2, L2, STORE, "last-level cache to all units, balanced against their work")                        \
+    X(OF_GROUPS, GROUPS, TOUCH, "starting the work-groups")                                                  \
+    X(OF_LATENCY, LOAD_LATENCY, TOUCH, "a load in each wave of groups")                                      \
+    X(OF_CHAIN, CHAIN, TOUCH, "dependent steps of a reduction, times waves of groups")
 
 enum perfmodel_term {
-#define X(id, figure, text) PERFMODEL_##id,
+#define X(id, figure, head, text) PERFMODEL_##id,
     PERFMODEL_TERMS(X)
 #undef X
         PERFMODEL_TERM_COUNT
@@ -59,7 +62,9 @@ enum { PERFMODEL_LOGICALS = BB_MAX_LOGICALS };
 /* Why the bound is what it is: the cheapest mapping left, and what limits it. */
 struct perfmodel_reason {
     double ns;
-    double launch_ns; /* of them, before the first work-group begins; the term is the rest */
+    double
+        launch_ns; /* of them, of the kernel that the term's work cannot overlap with; the term is the rest */
+    enum perfmodel_figure launch; /* that kernel's figure */
     enum perfmodel_term term;
     double amount;       /* work in the unit of the term's figure times ns: operations, bytes, ...  */
     unsigned n_logicals; /* 0: no mapping was looked at */

@@ -25,11 +25,44 @@ static double figure(const struct costing *c, enum perfmodel_figure f)
     return c->m->dev.value[f];
 }
 
+/* ---- the launch ---- */
+
+/* What a term's work cannot overlap with, as the figure of the shortest such kernel. */
+enum head { HEAD_NONE, HEAD_LAUNCH, HEAD_STORE, HEAD_TOUCH };
+
+static const enum head heads[PERFMODEL_TERM_COUNT] = {
+#define X(id, figure, head, text) HEAD_##head,
+    PERFMODEL_TERMS(X)
+#undef X
+};
+
+/* The largest of the figures that hold for a head: what loads and stores also launches. */
+static enum perfmodel_figure find_head(const struct perfmodel *m, enum head head)
+{
+    static const enum perfmodel_figure launches[] = {[HEAD_LAUNCH] = PERFMODEL_LAUNCH,
+                                                     [HEAD_STORE] = PERFMODEL_LAUNCH_STORE,
+                                                     [HEAD_TOUCH] = PERFMODEL_LAUNCH_TOUCH};
+    enum perfmodel_figure largest = PERFMODEL_LAUNCH;
+    for (enum head h = HEAD_STORE; h <= head && (h < HEAD_TOUCH || m->loads); h++)
+        if (m->dev.value[launches[h]] > m->dev.value[largest]) largest = launches[h];
+    return largest;
+}
+
+static double head_of(const struct perfmodel *m, enum perfmodel_term term, enum perfmodel_figure *launch)
+{
+    *launch = find_head(m, heads[term]);
+    return m->dev.gpu && heads[term] != HEAD_NONE ? m->dev.value[*launch] : 0;
+}
+
 static void charge_time(struct costing *c, enum perfmodel_term term, double ns, double amount)
 {
-    if (ns <= c->worst) return;
-    c->worst = ns;
-    if (c->reason) *c->reason = (struct perfmodel_reason){.ns = ns, .term = term, .amount = amount};
+    enum perfmodel_figure launch;
+    double head = head_of(c->m, term, &launch);
+    if (ns + head <= c->worst) return;
+    c->worst = ns + head;
+    if (c->reason)
+        *c->reason = (struct perfmodel_reason){
+            .ns = c->worst, .launch_ns = head, .launch = launch, .term = term, .amount = amount};
 }
 
 /* A resource does `amount` at its rate: raises the cost. Unknown rates give no term. */
@@ -266,13 +299,16 @@ static double waves(const struct costing *c)
     return ceil(c->busy / resident);
 }
 
-/* A group must wait for a load and for its longest chain; the busiest unit for one group after another. */
+/* A group must wait for a load and for its longest chain; the busiest unit for one group after another. The
+ * shortest kernel that loads has done one load and one step of the first group's. */
 static void charge_latency(struct costing *c, double times)
 {
+    enum perfmodel_figure launch;
     double load = figure(c, PERFMODEL_LOAD_LATENCY), step = figure(c, PERFMODEL_CHAIN);
-    double length = longest_chain(c);
-    bool chain = length * step > load;
-    charge_time(c, chain ? PERFMODEL_OF_CHAIN : PERFMODEL_OF_LATENCY, times * (load + length * step),
+    double length = longest_chain(c), head = head_of(c->m, PERFMODEL_OF_CHAIN, &launch);
+    bool chain = length * step > load, loaded = head > 0 && launch == PERFMODEL_LAUNCH_TOUCH;
+    double ns = times * (load + length * step) - (loaded ? load + step : 0);
+    charge_time(c, chain ? PERFMODEL_OF_CHAIN : PERFMODEL_OF_LATENCY, fmax(0, ns),
                 times * (chain ? length : 1));
 }
 
@@ -313,7 +349,7 @@ static void charge_gpu(struct costing *c)
     charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, bundles * bundle_amount(c, lane_bytes));
     charge(c, PERFMODEL_OF_LINES, PERFMODEL_UNIT_LINES, bundles * bundle_amount(c, lane_lines));
     charge_l2(c, group_time(c, operations, issue, accesses));
-    charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups);
+    charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups - 1);
     charge_latency(c, waves(c));
 }
 
@@ -331,18 +367,6 @@ static void charge_cpu(struct costing *c)
 }
 
 /* ---- one mapping ---- */
-
-/* On a GPU nothing of a kernel overlaps with its launch: an empty one has all of that to wait for, too. The
- * threads of a CPU may begin one after the other. */
-static double add_launch(const struct perfmodel_device *dev, double work_ns, struct perfmodel_reason *reason)
-{
-    double launch = dev->gpu ? dev->value[PERFMODEL_LAUNCH] : 0;
-    if (reason) {
-        reason->ns += launch;
-        reason->launch_ns = launch;
-    }
-    return work_ns + launch;
-}
 
 /* Work-items of a group: of the instruction with the most. */
 static double group_items(const struct costing *c)
@@ -378,15 +402,16 @@ double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *spl
         charge_gpu(&c);
     else
         charge_cpu(&c);
-    return add_launch(&m->dev, c.worst, reason);
+    return c.worst;
 }
 
 /* ---- every implementation ---- */
 
 static void raise_floor(struct perfmodel *m, enum perfmodel_term term, double ns, double amount)
 {
-    struct perfmodel_reason reason = {.ns = ns, .term = term, .amount = amount};
-    if (term != PERFMODEL_OF_LAUNCH) add_launch(&m->dev, ns, &reason);
+    struct perfmodel_reason reason = {.term = term, .amount = amount};
+    reason.launch_ns = head_of(m, term, &reason.launch);
+    reason.ns = reason.launch_ns + ns;
     if (reason.ns > m->floor.ns) m->floor = reason;
 }
 
@@ -417,6 +442,7 @@ void model_floor(struct perfmodel *m)
     }
     double bytes = memory_bytes(m, &c) - v[PERFMODEL_CACHE_BYTES];
     raise_floor(m, PERFMODEL_OF_LAUNCH, v[PERFMODEL_LAUNCH], 1);
+    if (m->loads) raise_floor(m, PERFMODEL_OF_TOUCH, v[PERFMODEL_LAUNCH_TOUCH], 1);
     if (v[PERFMODEL_FP32] > 0)
         raise_floor(m, PERFMODEL_OF_DEVICE, arithmetic(&w) / v[PERFMODEL_FP32], arithmetic(&w));
     if (v[PERFMODEL_DRAM] > 0 && v[PERFMODEL_CACHE_BYTES] > 0 && bytes > 0)

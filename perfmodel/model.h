@@ -108,6 +108,7 @@ struct perfmodel {
     struct logical *logicals;
     unsigned n_profiles;
     struct profile *profiles;
+    bool loads;                    /* what is stored waits for a load */
     uint32_t *staged_slot;         /* [n_values] */
     bool mapped;                   /* mappings can be looked at */
     const char *unmapped;          /* why not; static */

@@ -240,6 +240,7 @@ void profiles_make(struct perfmodel *m)
         count_operations(bb, p);
         find_reduced(bb, p);
         if (inst->kind == BB_LOAD || inst->kind == BB_STORE) profile_access(bb, p);
+        m->loads = m->loads || p->load;
     }
 }
 

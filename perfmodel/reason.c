@@ -11,7 +11,7 @@ static const struct {
     enum perfmodel_figure figure;
     const char *text;
 } terms[PERFMODEL_TERM_COUNT] = {
-#define X(id, figure, text) {PERFMODEL_##figure, text},
+#define X(id, figure, head, text) {PERFMODEL_##figure, text},
     PERFMODEL_TERMS(X)
 #undef X
 };
@@ -50,7 +50,8 @@ static void explain_resource(const struct perfmodel *m, const struct perfmodel_r
     strbuf_printf(out, ", amount %.6g\n", r->amount);
     if (r->launch_ns <= 0) return;
     strbuf_indent(out, 1);
-    strbuf_printf(out, "after the launch, %.4g ns\n", r->launch_ns);
+    strbuf_printf(out, "after %s, %.4g ns: %s\n", perfmodel_figure_name(r->launch), r->launch_ns,
+                  perfmodel_figure_meaning(r->launch));
 }
 
 static void explain_split(const struct perfmodel *m, unsigned l, const struct perfmodel_split *s,
@@ -123,7 +124,7 @@ void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_rea
                         double measured_ns)
 {
     double work_ns = measured_ns - reason->launch_ns;
-    enum perfmodel_figure f = work_ns > 0 ? terms[reason->term].figure : PERFMODEL_LAUNCH;
+    enum perfmodel_figure f = work_ns > 0 ? terms[reason->term].figure : reason->launch;
     double needed = MARGIN * reason->amount / work_ns;
     if (work_ns <= 0)
         needed = measured_ns / MARGIN;

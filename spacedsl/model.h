@@ -5,6 +5,12 @@
 
 #include "spacedsl/ast.h"
 
+/* What is below a node. */
+struct extent {
+    uint32_t size; /* nodes, each as often as it is met */
+    bool reads;    /* a choice, or which objects are live */
+};
+
 struct model {
     struct arena *arena;
     const struct ast *ast;
@@ -18,11 +24,11 @@ struct model {
     struct space_derived *derived;
     struct space_domain *domains;
     struct space_node *nodes;
-    bool *reads; /* by node: it depends on a choice */
+    struct extent *extents; /* by node */
     int32_t *kids;
     size_t n_sets, n_properties, n_parameters, n_choices, n_constraints, n_triggers, n_defines, n_domains,
         n_nodes, n_kids, n_derived;
-    size_t cap_domains, cap_nodes, cap_reads, cap_kids;
+    size_t cap_domains, cap_nodes, cap_extents, cap_kids;
 };
 
 /* Resolves names, checks types and expands definitions. Returns NULL after adding errors. */

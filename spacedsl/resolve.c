@@ -137,10 +137,10 @@ static void reserve(struct model *m)
     m->defines = ARENA_ARRAY(m->arena, struct space_define, defines);
     m->constraints = ARENA_ARRAY(m->arena, struct space_constraint, requires);
     m->triggers = ARENA_ARRAY(m->arena, struct space_trigger, triggers);
-    m->cap_domains = m->cap_nodes = m->cap_reads = m->cap_kids = 64;
+    m->cap_domains = m->cap_nodes = m->cap_extents = m->cap_kids = 64;
     m->domains = ARENA_ARRAY(m->arena, struct space_domain, m->cap_domains);
     m->nodes = ARENA_ARRAY(m->arena, struct space_node, m->cap_nodes);
-    m->reads = ARENA_ARRAY(m->arena, bool, m->cap_reads);
+    m->extents = ARENA_ARRAY(m->arena, struct extent, m->cap_extents);
     m->kids = ARENA_ARRAY(m->arena, int32_t, m->cap_kids);
 }
 

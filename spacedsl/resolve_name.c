@@ -55,13 +55,18 @@ const struct property_decl *property_decl_at(const struct model *m, int32_t prop
     return decl;
 }
 
-static bool depends(struct resolver *r, enum space_op op, int32_t a, unsigned n, const int32_t *kids)
+/* Nodes are shared where a definition uses its argument twice; instantiation meets them twice. */
+static struct extent extent_of(struct resolver *r, enum space_op op, int32_t a, unsigned n,
+                               const int32_t *kids)
 {
-    if (op == SPACE_CHOICE || op == SPACE_IS || op == SPACE_FIRST) return true;
-    if (op == SPACE_DEFINE && define_depends(r, a)) return true;
-    for (unsigned i = 0; i < n; i++)
-        if (reads_choice(r, kids[i])) return true;
-    return false;
+    struct extent e = {.size = 1, .reads = op == SPACE_CHOICE || op == SPACE_IS || op == SPACE_FIRST};
+    e.reads = e.reads || (op == SPACE_DEFINE && define_depends(r, a));
+    for (unsigned i = 0; i < n; i++) {
+        e.reads = e.reads || reads_choice(r, kids[i]);
+        e.size += r->m->extents[kids[i]].size;
+        if (e.size > MAX_NODES) e.size = MAX_NODES;
+    }
+    return e;
 }
 
 int32_t add_node(struct resolver *r, enum space_op op, int32_t a, int64_t imm, unsigned n,
@@ -70,11 +75,12 @@ int32_t add_node(struct resolver *r, enum space_op op, int32_t a, int64_t imm, u
     struct model *m = r->m;
     r->too_large = r->too_large || m->n_nodes >= MAX_NODES;
     m->nodes = arena_grow(m->arena, m->nodes, &m->cap_nodes, m->n_nodes + 1, sizeof *m->nodes);
-    m->reads = arena_grow(m->arena, m->reads, &m->cap_reads, m->n_nodes + 1, sizeof *m->reads);
+    m->extents = arena_grow(m->arena, m->extents, &m->cap_extents, m->n_nodes + 1, sizeof *m->extents);
     m->kids = arena_grow(m->arena, m->kids, &m->cap_kids, m->n_kids + n + 1, sizeof *m->kids);
     m->nodes[m->n_nodes] = (struct space_node){
         .op = (uint8_t)op, .n = (uint8_t)n, .a = a, .first = (int32_t)m->n_kids, .imm = imm};
-    m->reads[m->n_nodes] = depends(r, op, a, n, kids);
+    m->extents[m->n_nodes] = extent_of(r, op, a, n, kids);
+    r->too_large = r->too_large || m->extents[m->n_nodes].size == MAX_NODES;
     for (unsigned i = 0; i < n; i++)
         m->kids[m->n_kids++] = kids[i];
     return (int32_t)m->n_nodes++;
@@ -134,7 +140,7 @@ uint64_t value_mask(struct resolver *r, const struct space_choice *c, const stru
 
 bool reads_choice(const struct resolver *r, int32_t node)
 {
-    return r->m->reads[node];
+    return r->m->extents[node].reads;
 }
 
 bool check_static(struct resolver *r, struct typed t, struct source_pos at)

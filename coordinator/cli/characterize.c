@@ -116,10 +116,27 @@ static void put_gpu_rates(struct perfmodel_device *out, const struct device *dev
     put_rate(out, PERFMODEL_UNIT_ACCESS, ghz * a->access_lanes, m[CHARACTERIZE_UNIT_ACCESS]);
     put_rate(out, PERFMODEL_UNIT_LOCAL, ghz * a->local_bytes, m[CHARACTERIZE_UNIT_LOCAL]);
     put_rate(out, PERFMODEL_UNIT_LINES, ghz * a->local_bytes / 128, m[CHARACTERIZE_UNIT_LINES]);
-    put_rate(out, PERFMODEL_GROUPS, 0, m[CHARACTERIZE_GROUPS]);
+    put_rate(out, PERFMODEL_GROUPS, a->float_lanes > 0 ? ghz : 0, m[CHARACTERIZE_GROUPS]);
     put_rate(out, PERFMODEL_L2, 0, m[CHARACTERIZE_L2]);
     put_rate(out, PERFMODEL_UNIT_L2, ghz * a->cache_bytes, m[CHARACTERIZE_UNIT_L2]);
     put_rate(out, PERFMODEL_DRAM, 0, m[CHARACTERIZE_DRAM]);
+}
+
+static void put_times(struct perfmodel_device *out, const double *m)
+{
+    static const struct {
+        enum perfmodel_figure figure;
+        enum characterize_figure measured;
+    } times[] = {
+        {PERFMODEL_LOAD_LATENCY, CHARACTERIZE_LOAD_LATENCY},
+        {PERFMODEL_CHAIN, CHARACTERIZE_CHAIN},
+        {PERFMODEL_BARRIER, CHARACTERIZE_BARRIER},
+        {PERFMODEL_LAUNCH, CHARACTERIZE_LAUNCH},
+        {PERFMODEL_LAUNCH_STORE, CHARACTERIZE_LAUNCH_STORE},
+        {PERFMODEL_LAUNCH_TOUCH, CHARACTERIZE_LAUNCH_TOUCH},
+    };
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        put(out, times[i].figure, m[times[i].measured] / MARGIN, PERFMODEL_MEASURED);
 }
 
 /* Quiet runs come closer to the truth than noisy ones: of two measurements the faster one stays. */
@@ -149,10 +166,7 @@ bool cli_characterize(const struct device *dev, struct perfmodel_device *out, st
         put_gpu_rates(out, dev, &r, a);
     else
         put_cpu_rates(out, dev, r.value);
-    put(out, PERFMODEL_LOAD_LATENCY, r.value[CHARACTERIZE_LOAD_LATENCY] / MARGIN, PERFMODEL_MEASURED);
-    put(out, PERFMODEL_CHAIN, r.value[CHARACTERIZE_CHAIN] / MARGIN, PERFMODEL_MEASURED);
-    put(out, PERFMODEL_BARRIER, r.value[CHARACTERIZE_BARRIER] / MARGIN, PERFMODEL_MEASURED);
-    put(out, PERFMODEL_LAUNCH, r.value[CHARACTERIZE_LAUNCH] / MARGIN, PERFMODEL_MEASURED);
+    put_times(out, r.value);
     if (found > 0) keep_faster(out, &earlier);
     return true;
 }

@@ -15,10 +15,13 @@
 static const char *const method_names[] = {
     [MCTS_KNUTH] = "knuth", [MCTS_CHEN] = "chen", [MCTS_EXACT] = "exact"};
 
+/* About a quarter of a minute for a matrix product. */
+static const uint64_t default_samples[] = {[MCTS_KNUTH] = 10000, [MCTS_CHEN] = 60, [MCTS_EXACT] = 1};
+
 /* What is to do about an unreliable estimate. */
 static const char *const advice[] = {
     [MCTS_KNUTH] = "a few descents hold most of the sum, there are likely more implementations: take --method"
-                   " chen --samples 100, which is less skewed but slower a sample, or more --samples",
+                   " chen, which is less skewed but slower a sample, or more --samples",
     [MCTS_CHEN] = "a few samples hold most of the sum: take more --samples",
     [MCTS_EXACT] = "the count stopped at the limit: raise --limit"};
 
@@ -84,8 +87,9 @@ static int run_estimate(const struct cli_args *a)
     struct mcts_estimate_config c = {0};
     struct cli_bounding bounding = {0};
     if (find_method(a->value[CLI_METHOD], &c.method, d) &&
-        cli_positive(a, CLI_SAMPLES, 1000, &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
-        cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
+        cli_positive(a, CLI_SAMPLES, default_samples[c.method], &c.samples, d) &&
+        cli_count(a, CLI_SEED, 1, &c.seed, d) && cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) &&
+        cli_problem_open(a, &p, d)) {
         double start = clock_s();
         struct counting counting = {start, start};
         if (!cli_given(a, CLI_QUIET)) c.progress = show_counting;

@@ -29,13 +29,12 @@ struct loading {
     bool ok;
 };
 
-/* The store names the device; its limits are asked of the device itself. */
+/* The store names the device; its limits are asked of the device itself, or of its description. */
 static bool load_row(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct loading *l = context;
     struct best_file *out = l->out;
-    const char *selector = cli_given(l->args, CLI_DEVICE) ? l->args->value[CLI_DEVICE] : run->device;
-    if (!device_select(selector, &out->device, l->diag)) return false;
+    if (!cli_select_device(l->args, run->device, &out->device, l->diag)) return false;
     out->problem = problem_new(run->path, run->text, run->sizes, &out->device.limits, NULL, l->diag);
     if (!out->problem) return false;
     if (out->problem->fingerprint != run->fingerprint)

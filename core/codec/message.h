@@ -41,8 +41,9 @@ struct message_doubles {
  * bb_device and struct bb_options as numbers (agent/wire.h). ready: the agent can take `credits` jobs more.
  * job: actions are slot, value, slot, value, ... result: of one job; idempotent by id; `resources` is struct
  * eval_resources as numbers, nothing where no kernel was built. rounds: quoted figures of several kernels:
- * for each its number of integers, then its actions. figures: their times, kernel by kernel. bye: the sender
- * leaves, or gives up for the reason said.
+ * for each its number of integers, then its actions. figures: their times, kernel by kernel. who: the
+ * coordinator does not know the agent (any more): it is to say hello again. bye: the sender leaves, or gives
+ * up for the reason said.
  */
 #define MESSAGES(M)                                                                                          \
     M(HELLO, hello,                                                                                          \
@@ -61,6 +62,7 @@ struct message_doubles {
     M(ROUNDS, rounds, F(COUNT, id) F(INTS, kernels) F(COUNT, rounds) F(COUNT, seed))                         \
     M(FIGURES, figures, F(COUNT, id) F(DOUBLES, times))                                                      \
     M(HEARTBEAT, heartbeat, F(COUNT, sequence))                                                              \
+    M(WHO, who, F(STRING, reason))                                                                           \
     M(BYE, bye, F(STRING, reason))
 
 #define K(KIND, type) MESSAGE_FIELD_##KIND,

@@ -7,7 +7,7 @@
 #include "core/space/ground.h"
 #include "core/space/intern.h"
 
-enum { MOST_SLOTS = 3, MOST_GUARDS = 8 };
+enum { MOST_SLOTS = 3, MOST_GUARDS = 8, MOST_NODES = 1000 };
 
 struct clause {
     struct ground_node *body; /* of all that were joined */
@@ -38,9 +38,11 @@ static void insert(uint32_t *sorted, uint32_t *n, uint32_t x)
     sorted[k] = x;
 }
 
-/* Its slots in ascending order; false: there are more than a few. */
-static bool list_slots(const struct ground_node *g, uint32_t *slots, uint32_t *n)
+/* Its slots in ascending order; false: there are more than a few, or it is large, as what definitions share
+ * is met again and again. *nodes: so far. */
+static bool list_slots(const struct ground_node *g, uint32_t *slots, uint32_t *n, uint32_t *nodes)
 {
+    if (++*nodes > MOST_NODES) return false;
     if (g->op == GROUND_FUNC) {
         for (uint32_t k = 0; k < *n; k++)
             if (slots[k] == g->slot) return true;
@@ -49,7 +51,7 @@ static bool list_slots(const struct ground_node *g, uint32_t *slots, uint32_t *n
         return true;
     }
     for (uint32_t i = 0; i < g->n; i++)
-        if (!list_slots(g->kids[i], slots, n)) return false;
+        if (!list_slots(g->kids[i], slots, n, nodes)) return false;
     return true;
 }
 
@@ -82,8 +84,8 @@ static void keep(struct clauses *c, const struct ground_node *body, const struct
 
 void clauses_add(struct clauses *c, const struct ground_node *body, const struct frame *guards)
 {
-    uint32_t key[MOST_SLOTS + MOST_GUARDS + 1], n_slots = 0, n_guards = 0;
-    if (guards->n > MOST_GUARDS || !list_slots(body, key, &n_slots)) {
+    uint32_t key[MOST_SLOTS + MOST_GUARDS + 1], n_slots = 0, n_guards = 0, n_nodes = 0;
+    if (guards->n > MOST_GUARDS || !list_slots(body, key, &n_slots, &n_nodes)) {
         shape_add_instance(c->pool, body, c->constraint, guards->items, (uint32_t)guards->n);
         return;
     }

@@ -387,7 +387,7 @@ static struct ground_node *ground_define(struct grounder *g, int32_t node)
     return d->object >= 0 ? ground_object(g, node) : operate(g, n, d->condition, ground_call, NULL);
 }
 
-struct ground_node *ground_formula(struct grounder *g, int32_t node)
+static struct ground_node *ground_node(struct grounder *g, int32_t node)
 {
     const struct space_node *n = &g->s->def->nodes[node];
     struct ground_node *x;
@@ -446,6 +446,14 @@ struct ground_node *ground_formula(struct grounder *g, int32_t node)
     default:
         return ground_binary(g, n);
     }
+}
+
+struct ground_node *ground_formula(struct grounder *g, int32_t node)
+{
+    g->depth++;
+    struct ground_node *x = ground_node(g, node);
+    g->depth--;
+    return x;
 }
 
 /* ---- what instantiation asks ---- */

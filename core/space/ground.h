@@ -20,6 +20,7 @@ struct grounder {
     struct arena *a;
     int64_t env[SPACE_MAX_VARS];          /* objects of the variables */
     struct frame *frame;                  /* innermost; NULL: liveness is not wanted */
+    uint32_t depth;                       /* of the formula at hand */
     struct calls *calls;                  /* what was grounded before, in the arena; NULL: nothing */
     const struct space_define *too_large; /* a definition that goes to too many objects, or NULL */
 };

@@ -15,7 +15,10 @@
 
 #include "core/space/ground.h"
 
-enum { MAX_CASES = 1 << 14, MAX_STEPS = 256, BUCKETS = 512 }; /* of one formula */
+/* Of one formula: cases, steps of a recursion, depth of what it expands to. */
+enum { MAX_CASES = 1 << 14, MAX_STEPS = 256, MAX_DEPTH = 4000 };
+
+enum { BUCKETS = 512 };
 
 struct object_case {
     int64_t object;
@@ -298,11 +301,12 @@ static bool all_truth_values(struct ground_node *const *value, size_t n)
     return true;
 }
 
-/* A property of a number that one choice gives is a table of its values. NULL: it is no such property. */
+/* A property of the number that a choice has is a table. NULL: it is no such property. */
 static struct ground_node *tabulated_property(struct grounder *g, const struct space_node *n)
 {
     if (n->op != SPACE_PROP || n->n != 1 || g->s->def->properties[n->a].list) return NULL;
-    if (is_object(g, kid(g, n, 0))) return NULL;
+    const struct space_node *choice = &g->s->def->nodes[kid(g, n, 0)];
+    if (choice->op != SPACE_CHOICE || choice->selects) return NULL;
     const struct ground_node *x = ground_formula(g, kid(g, n, 0));
     if (x->op != GROUND_FUNC) return NULL;
     int64_t *table = ARENA_ARRAY(g->a, int64_t, x->n_table);
@@ -408,6 +412,7 @@ static void number_cases(struct grounder *g, struct ground_node *x, int32_t root
 {
     const struct space_set *set = &g->s->def->sets[root];
     struct ground_node *lo = expression_const(g->a, set->lo), *hi = expression_const(g->a, set->hi);
+    x = shared(x);
     for (int64_t object = set->lo; object <= set->hi; object++)
         add_case(g, out, object, expression_binary(g->a, GROUND_EQ, x, expression_const(g->a, object)), NULL);
     struct ground_node *inside =
@@ -540,6 +545,11 @@ static void rely_as(struct grounder *g, const struct frame *f)
         ground_rely_if(g, f->conditions[i]);
 }
 
+static bool exceeds(const struct grounder *g, uint32_t steps)
+{
+    return g->calls->n_cases > MAX_CASES || steps == MAX_STEPS || g->depth > MAX_DEPTH;
+}
+
 /* NULL: of no object, or in a circle. */
 static const struct call *call_of(struct grounder *g, const struct space_node *n, const int64_t *args)
 {
@@ -554,7 +564,7 @@ static const struct call *call_of(struct grounder *g, const struct space_node *n
     if (is_bounded(d) && like.steps == g->s->sets[d->sets[d->along]].n) return NULL;
     struct call *c = find_call(calls, &like);
     if (!c) {
-        if (is_bounded(d) && (calls->n_cases > MAX_CASES || like.steps == MAX_STEPS)) g->too_large = d;
+        if (is_bounded(d) && exceeds(g, like.steps)) g->too_large = d;
         if (g->too_large) return NULL;
         c = arena_memdup(g->a, &like, sizeof like);
         ++*steps;

@@ -97,6 +97,7 @@ static void visit_trigger(struct grounder *g, const void *what)
     const struct trigger_visit *v = what;
     struct frame frame = {0};
     g->frame = &frame;
+    g->calls = NULL;
     const struct space_domain *doms = &g->s->def->domains[v->trigger->domains];
     for (unsigned i = 0; i < v->trigger->n_vars; i++)
         ground_rely_on(g, ground_liveness_of(g->s, doms[i].root, g->env[i]));

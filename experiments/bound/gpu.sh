@@ -1,7 +1,7 @@
 #!/bin/bash
 # gpu.sh THRESH [PART...]: what the results of this folder need of a GPU, recorded in stores, in under eight minutes. The
 # stores are then audited and searched again wherever thresh runs (tightness.sh, search.sh). The parts, without any all but
-# the last:
+# the last two:
 #
 #   describe   devices/      the description, measured afresh
 #   random     random-*.db   random implementations of every kernel at small sizes: is any faster than its bound?
@@ -9,6 +9,7 @@
 #   tiles      tiles-*.db    all implementations that tiles.pins leaves of matmul 1024^3: the timings that searches are
 #                            replayed on
 #   memory     memory-*.db   searches of bandwidth-bound kernels on data many times the last-level cache
+#   staged     staged-*.db   random implementations that gemv.pins, gesummv.pins and transpose.pins leave, on the same data
 set -u
 thresh=$1
 shift
@@ -73,19 +74,22 @@ tiles() {
     done
 }
 
-# Each matrix is read once, half a GiB to one: as many rows as a GPU has work-items, and as few as columns. A row is one
-# work-item's, whose neighbours' rows only a staged tile makes neighbours in memory.
+# Each matrix is read once, half a GiB to one, and has more rows than a GPU has work-items.
 memory() {
-    local options="--evaluations ${MEMORY_EVALUATIONS:-2000} --seed 1" seconds=${MEMORY_SECONDS:-40}
-    tune memory-gemv_tall "$seconds" gemv M=131072,N=2048 $options
-    tune memory-gemv_tall_staged "$seconds" gemv M=131072,N=2048 $options --pin 'staged(A)=YES'
-    tune memory-gemv_staged "$seconds" gemv M=16384,N=16384 $options --pin 'staged(A)=YES'
-    tune memory-gesummv_tall "$seconds" gesummv M=65536,N=2048 $options
-    tune memory-gesummv_tall_staged "$seconds" gesummv M=65536,N=2048 $options --pin 'staged(A)=YES' --pin 'staged(B)=YES'
+    local options="--evaluations ${MEMORY_EVALUATIONS:-2000} --seed 1" seconds=${MEMORY_SECONDS:-100}
+    tune memory-gemv "$seconds" gemv M=131072,N=2048 $options
+    tune memory-gesummv "$seconds" gesummv M=65536,N=2048 $options
     tune memory-transpose "$seconds" transpose M=8192,N=8192 $options
     tune memory-axpy "$seconds" axpy N=67108864 $options
-    tune memory-gemv "$seconds" gemv M=16384,N=16384 $options
-    tune memory-gesummv_staged "$seconds" gesummv M=16384,N=8192 $options --pin 'staged(A)=YES' --pin 'staged(B)=YES'
+}
+
+staged() {
+    local options="--heuristic random --no-bound --evaluations ${STAGED_EVALUATIONS:-3000} --seed 1" seconds=${STAGED_SECONDS:-100}
+    local pins kernel
+    for kernel in gemv:M=131072,N=2048 gesummv:M=65536,N=2048 transpose:M=8192,N=8192; do
+        mapfile -t pins < <(pins "$here/${kernel%%:*}.pins")
+        tune "staged-${kernel%%:*}" "$seconds" "${kernel%%:*}" "${kernel#*:}" $options "${pins[@]}"
+    done
 }
 
 for part in $parts; do $part; done

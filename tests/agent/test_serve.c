@@ -209,6 +209,29 @@ Test(agent_serve, finishes_what_runs_before_rounds)
     arena_free(a);
 }
 
+/* A coordinator that was started again asks who this is, and gets the agent as if it were new. */
+Test(agent_serve, introduces_itself_again)
+{
+    struct serve_bench b;
+    struct arena *a = arena_new();
+    serve_start(&b);
+    serve_send(&b, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {1000}});
+    for (int i = 0; i < 2; i++) {
+        if (i) problem_free(b.problem);
+        serve_send_program(&b, 0);
+        serve_job(&b, 1, serve_naive(&b, a));
+        serve_result(&b, 1, "ok");
+        if (i) break;
+        for (int k = 0; k < 3; k++) /* each of its signs of life is answered */
+            serve_send(&b, &(struct message){.kind = MESSAGE_WHO, .who = {"not known here"}});
+        cr_assert_eq(serve_next_message(&b)->kind, MESSAGE_HELLO);
+    }
+    serve_send(&b, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
+    cr_assert_eq(serve_next_message(&b)->kind, MESSAGE_BYE);
+    cr_assert(serve_end(&b));
+    arena_free(a);
+}
+
 Test(agent_serve, leaves_when_its_space_differs)
 {
     struct serve_bench b;

@@ -80,6 +80,36 @@ Test(hub, hello_and_credits_make_an_idle_peer)
     hub_fixture_close(&f);
 }
 
+/* The next message to the dealer, with its strings in the arena. */
+static struct message hub_test_answer(struct hub_fixture *f, struct arena *a)
+{
+    char data[1000];
+    const char *why;
+    struct message m;
+    int n = -1;
+    for (int i = 0; i < 40 && n < 0; i++) {
+        hub_poll(f->hub, 25, -1);
+        n = zmq_recv(f->dealer, data, sizeof data, ZMQ_DONTWAIT);
+    }
+    cr_assert(n > 0 && message_decode(data, (size_t)n, a, &m, &why));
+    return m;
+}
+
+Test(hub, an_unknown_sign_of_life_is_asked_who_it_is)
+{
+    struct hub_fixture f = hub_fixture_open();
+    struct arena *a = arena_new();
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {7}});
+    cr_assert_eq(hub_test_answer(&f, a).kind, MESSAGE_WHO);
+    cr_assert_eq(hub_malformed(f.hub), 0);
+    hub_test_send(&f, &hub_test_hello);
+    cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {8}});
+    cr_assert_eq(hub_test_answer(&f, a).kind, MESSAGE_HEARTBEAT);
+    arena_free(a);
+    hub_fixture_close(&f);
+}
+
 Test(hub, garbage_is_counted_and_dropped)
 {
     struct hub_fixture f = hub_fixture_open();

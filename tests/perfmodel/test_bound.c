@@ -178,6 +178,29 @@ Test(bound, explanation_names_resource_and_mapping)
     bound_close(&f);
 }
 
+/* What is stored waits for a load, so that no kernel is shorter than the shortest that loads and stores; what
+ * can be issued at once comes before a store all the same. */
+Test(bound, the_launch_of_a_load_and_a_store_comes_first)
+{
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    struct strbuf text = {0};
+    bound_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
+    f.dev.value[PERFMODEL_LAUNCH_STORE] = 8000;
+    f.dev.value[PERFMODEL_LAUNCH_TOUCH] = 9000;
+    perfmodel_free(f.model);
+    f.model = perfmodel_new(f.kernel.bb, f.kernel.space, &f.dev);
+    cr_assert_geq(bound_pinned(&f, NULL, 0, &reason), 9000);
+    double ns = bound_pinned(&f, bound_sequential, 4, &reason);
+    cr_assert_eq(reason.term, PERFMODEL_OF_ITEM_ISSUE);
+    cr_assert_eq(reason.launch, PERFMODEL_LAUNCH_STORE);
+    cr_assert_float_eq(ns, 8000 + reason.amount / f.dev.value[PERFMODEL_ITEM_ISSUE], 1e-5 * ns);
+    perfmodel_explain(f.model, &reason, &text);
+    cr_assert(strstr(text.text, "after launch_store, 8000 ns"), "%s", text.text);
+    strbuf_free(&text);
+    bound_close(&f);
+}
+
 /* A time below the bound corrects the figure that the reason names, and then it is above. */
 Test(bound, violation_corrects_the_figure)
 {

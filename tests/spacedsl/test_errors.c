@@ -267,6 +267,11 @@ static void spacedsl_repeated(const char *head, const char *part, int count, con
 
 Test(spacedsl_errors, of_nesting)
 {
+    static const char objects[] = "space s set A property up(A): A choice c(a: A): { X, Y }\n"
+                                  "define f(a: A): A = up(a) == a ? up(a) : a\n"
+                                  "require forall a in A: c(";
+    spacedsl_repeated(objects, "f(", 40, "a))))))))))))))))))))))))))))))))))))))))) is X",
+                      "the expanded formulas are too large");
     spacedsl_repeated("space s choice c: int in 1..3 define f0: int = c\n", "define f$: int = f@ + 1\n", 70,
                       "require f70 > 2", "definitions are nested too deeply");
     spacedsl_repeated("space s choice c: int in 1..3 require c", " + $ * @", 2100, " > 2",

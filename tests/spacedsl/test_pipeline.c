@@ -101,3 +101,36 @@ Test(spacedsl_pipeline, has_the_solutions_of_its_rules)
     free(text);
     free(json);
 }
+
+static int pipeline_fibonacci(int c, int d)
+{
+    int f[61];
+    for (int i = 0; i <= 60; i++)
+        f[i] = i == c ? d : ((i > 0 ? f[i - 1] : 0) % 97 + (i > 1 ? f[i - 2] : 0)) % 97;
+    return f[60];
+}
+
+Test(spacedsl_pipeline, recursion_shares_what_it_meets_again, .timeout = 20)
+{
+    static const char text[] = "space fibonacci set N = 0..60 choice c: int in 1..9 choice d: int in 1..9\n"
+                               "define f(i: N): int = i == c ? d : (f(i - 1) % 97 + f(i - 2)) % 97\n"
+                               "require f(60) > 3\n";
+    struct arena *a = arena_new();
+    struct diag *diag = diag_new();
+    struct source src = {"t", text, strlen(text)};
+    const struct space_def *def = spacedsl_compile(&src, a, diag);
+    struct space_data *data = space_data_new();
+    struct space *s = def ? space_instantiate(def, data, diag) : NULL;
+    cr_assert(s, "%s", diag_count(diag) ? diag_message(diag, 0) : "");
+    unsigned solutions = 0;
+    for (int c = 1; c <= 9; c++)
+        for (int d = 1; d <= 9; d++)
+            solutions += pipeline_fibonacci(c, d) > 3;
+    struct space_state *root = space_root(s, NULL);
+    cr_assert(root && space_count(root, 0).solutions == (long double)solutions);
+    space_state_free(root);
+    space_free(s);
+    space_data_free(data);
+    diag_free(diag);
+    arena_free(a);
+}
