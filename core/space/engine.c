@@ -248,9 +248,7 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
 
 void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
-    const struct space *s = st->space;
-    bool watched = s->group_of_slot[slot] < s->group_of_slot[slot + 1] || has_cells(s, slot);
-    if (watched) notify(st, slot, lost, now);
+    if (st->space->pairs[slot].watched) notify(st, slot, lost, now);
     queue_add(&st->pairs, slot);
 }
 

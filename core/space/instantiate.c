@@ -350,6 +350,14 @@ static bool entails(const struct space_state *st, uint32_t instance)
     return !in->related && cell_intervals(st)[st->space->instance_cells[in->cells + sh->n_nodes - 1]].lo == 1;
 }
 
+/* Who hears of which changes. */
+static void link_all(struct space *s)
+{
+    watch_build(s);
+    cells_link(s);
+    squares_link(s);
+}
+
 static void make_root(struct space *s)
 {
     struct space_state *st = state_new(s);
@@ -359,8 +367,7 @@ static void make_root(struct space *s)
         s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
         for (uint32_t i = 0; i < s->n_instances; i++)
             s->entailed[i] = entails(st, i) || !can_be_enforced(st, i);
-        watch_build(s);
-        cells_link(s);
+        link_all(s);
     } else {
         state_failure(st, &s->root_failure);
     }
@@ -416,8 +423,7 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     cells_build(s);
     locate_guards(s);
     tables_build(s);
-    watch_build(s);
-    cells_link(s);
+    link_all(s);
     fingerprint(s);
     make_root(s);
     return s;

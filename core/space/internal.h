@@ -203,6 +203,7 @@ struct square_pair {
     uint32_t at, back; /* offsets in the vector: as seen from a, and from b */
     uint32_t a, b;
     uint32_t idle; /* bit m % 32: see relation_idle() */
+    bool watched;  /* something besides the square reads it */
 };
 
 /* A pair choice as a square of bytes, with the composition of its relation over triangles. Row a holds the
@@ -574,6 +575,7 @@ static inline void state_write(struct space_state *st, uint32_t offset, uint64_t
 
 /* square.c: triangles of a pair choice, liveness of its objects */
 void square_lay_out(struct space *s, struct square *sq, uint32_t *offset);
+void squares_link(struct space *s);                                /* after watches and cells */
 void square_fill(struct space_state *st, const struct square *sq); /* what follows from full domains */
 void square_set_liveness(struct space_state *st, const struct square *sq, uint32_t object, uint8_t liveness);
 BASE_MUST_USE bool square_propagate_pair(struct space_state *st, uint32_t slot);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/arena.h"
-#include "core/space/internal.h"
+#include "core/space/cells.h"
 #include "core/space/relation.h"
 
 enum { NARROW_VALUES = 5 };
@@ -46,7 +46,7 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
             info->offset = sq->offset + a * sq->stride + b;
             info->mirror = sq->offset + b * sq->stride + a;
             s->pairs[slot] =
-                (struct square_pair){sq, info->offset, info->mirror, a, b, relation_idle(sq, a, b)};
+                (struct square_pair){sq, info->offset, info->mirror, a, b, relation_idle(sq, a, b), false};
         }
     }
     sq->n_values = s->universes[s->slots[sq->slots[1]].universe].n;
@@ -54,6 +54,16 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
     sq->compose_rows = sq->narrow ? rows_compose : rows_plain_compose;
     find_members(s, sq);
     if (sq->relation) relation_lay_out(sq, offset);
+}
+
+void squares_link(struct space *s)
+{
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        if (s->slots[i].square < 0) continue;
+        const struct slot_cells *cells = &s->slot_cells[i];
+        s->pairs[i].watched =
+            s->group_of_slot[i] < s->group_of_slot[i + 1] || cells->n_leaves + cells->n_woken > 0;
+    }
 }
 
 void square_fill(struct space_state *st, const struct square *sq)

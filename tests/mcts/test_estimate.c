@@ -6,6 +6,7 @@
 
 #include "core/base/pcg32.h"
 #include "mcts/estimate.h"
+#include "mcts/prefix.h"
 #include "mcts/seen.h"
 #include "tests/mcts/queens.h"
 
@@ -185,6 +186,37 @@ Test(mcts_estimate, random_descent_ends_in_a_leaf_or_a_dead_end)
     }
     cr_assert(leaves > 0 && leaves < 200);
     mcts_queens_free(&q);
+}
+
+static void check_same_walk(struct mcts_walk x, struct mcts_walk y)
+{
+    cr_assert(x.leaf == y.leaf && x.depth == y.depth && x.log_leaves == y.log_leaves);
+    cr_assert_eq(x.trials.tried, y.trials.tried);
+    cr_assert_eq(x.trials.dead_constraint, y.trials.dead_constraint);
+}
+
+/* Whatever the limit: nothing is kept, some levels are, the whole tree is. */
+Test(mcts_prefix, descents_are_those_without_it)
+{
+    static const size_t LIMITS[] = {0, 2000, MCTS_PREFIX_BYTES};
+    for (size_t l = 0; l < sizeof LIMITS / sizeof LIMITS[0]; l++) {
+        struct mcts_queens q = mcts_queens_new(8);
+        struct mcts_prefix *p = mcts_prefix_new(LIMITS[l]);
+        struct mcts_branching plain_b = {0}, with = {.prefix = p};
+        struct pcg32 x = pcg32_seed(3, 0), y = pcg32_seed(3, 0);
+        for (int i = 0; i < 500; i++) {
+            space_mark mark = space_snapshot(q.root);
+            struct mcts_walk a = mcts_descend_random(&plain_b, q.root, INFINITY, 0, &x, NULL);
+            uint64_t end = space_state_hash(q.root);
+            space_rollback(q.root, mark);
+            struct mcts_walk b = mcts_descend_random(&with, q.root, INFINITY, 0, &y, NULL);
+            cr_assert_eq(space_state_hash(q.root), end);
+            space_rollback(q.root, mark);
+            check_same_walk(a, b);
+        }
+        mcts_prefix_free(p);
+        mcts_queens_free(&q);
+    }
 }
 
 Test(mcts_seen, agrees_with_a_list)
