@@ -46,8 +46,8 @@ struct mcts_trials {
 void mcts_trials_add(struct mcts_trials *to, const struct mcts_trials *more);
 
 /* Tries every value of an open slot and undoes it. A child whose bound is not below `cut` is dead (INFINITY:
- * no cut). Writes the live ones by ascending value into out (room for MCTS_VALUES_MAX) and returns how many;
- * adds to *trials. The state is as before. Clears the log, unless log_more. */
+ * no cut). Writes the live ones by ascending value into out (room for space_value_count()) and returns how
+ * many; adds to *trials. The state is as before. Clears the log, unless log_more. */
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials);
 

@@ -2,15 +2,10 @@
  * leaves the defined axis and the work-group size through the quotient are what a direct evaluation of their
  * definitions gives. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "core/base/arena.h"
-#include "core/base/diag.h"
 #include "core/base/pcg32.h"
-#include "core/space/data.h"
 #include "core/space/space.h"
-#include "spacedsl/model.h"
+#include "tests/spacedsl/fixture.h"
 
 enum { EXAMPLE_I, EXAMPLE_J, EXAMPLE_D0, EXAMPLE_D1, EXAMPLE_E0, EXAMPLE_STATEMENTS };
 
@@ -96,14 +91,6 @@ static void example_check(const struct space_state *leaf)
     cr_assert(example_order(leaf, EXAMPLE_D0, EXAMPLE_D1) == 3 && outer >= 20 && outer <= 22, "the chain");
 }
 
-static char *example_read(const char *path, struct diag *d)
-{
-    size_t n;
-    char *text = source_read_file(path, 1 << 20, &n, d);
-    cr_assert_not_null(text, "run from the root of the repository");
-    return text;
-}
-
 /* A random leaf below the root, or false at a dead end. */
 static bool example_descend(struct space_state *st, struct pcg32 *rng)
 {
@@ -117,33 +104,18 @@ static bool example_descend(struct space_state *st, struct pcg32 *rng)
 
 Test(spacedsl_example, leaves_mean_what_the_definitions_say)
 {
-    struct arena *a = arena_new();
-    struct diag *d = diag_new();
-    char *text = example_read("tests/spacedsl/example.space", d),
-         *json = example_read("tests/spacedsl/example.json", d);
-    struct source src = {"example.space", text, strlen(text)};
-    const struct space_def *def = spacedsl_compile(&src, a, d);
-    struct space_data *data = def ? space_data_from_json("example.json", json, def, d) : NULL;
-    struct space *s = data ? space_instantiate(def, data, d) : NULL;
-    diag_print(d, stderr);
-    cr_assert_not_null(s);
-    struct space_state *st = space_root(s, NULL);
+    struct spacedsl_files f =
+        spacedsl_files_open("tests/spacedsl/example.space", "tests/spacedsl/example.json");
     struct pcg32 rng = pcg32_seed(5, 1);
     unsigned leaves = 0;
     for (int i = 0; i < 400; i++) {
-        space_mark m = space_snapshot(st);
-        if (example_descend(st, &rng)) {
-            example_check(st);
+        space_mark m = space_snapshot(f.root);
+        if (example_descend(f.root, &rng)) {
+            example_check(f.root);
             leaves++;
         }
-        space_rollback(st, m);
+        space_rollback(f.root, m);
     }
     cr_assert_gt(leaves, 50, "%u leaves", leaves);
-    space_state_free(st);
-    space_free(s);
-    space_data_free(data);
-    diag_free(d);
-    arena_free(a);
-    free(text);
-    free(json);
+    spacedsl_files_close(&f);
 }

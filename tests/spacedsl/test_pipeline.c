@@ -10,6 +10,7 @@
 #include "core/space/data.h"
 #include "core/space/space.h"
 #include "spacedsl/model.h"
+#include "tests/spacedsl/fixture.h"
 
 enum { PIPELINE_FILTERS = 4, PIPELINE_REGISTERS = 40 };
 
@@ -62,44 +63,20 @@ static bool pipeline_holds(const struct pipeline *p)
     return upload == PIPELINE_FILTERS || pipeline_work(p, pipeline_head(p, upload)) >= 10;
 }
 
-static char *pipeline_read(const char *path, struct diag *d)
-{
-    size_t n;
-    char *text = source_read_file(path, 1 << 20, &n, d);
-    cr_assert_not_null(text, "run from the root of the repository");
-    return text;
-}
-
 Test(spacedsl_pipeline, has_the_solutions_of_its_rules)
 {
-    struct arena *a = arena_new();
-    struct diag *d = diag_new();
-    char *text = pipeline_read("experiments/spaces/pipeline.space", d),
-         *json = pipeline_read("experiments/spaces/pipeline.json", d);
-    struct source src = {"pipeline.space", text, strlen(text)};
-    const struct space_def *def = spacedsl_compile(&src, a, d);
-    struct space_data *data = def ? space_data_from_json("pipeline.json", json, def, d) : NULL;
-    struct space *s = data ? space_instantiate(def, data, d) : NULL;
-    diag_print(d, stderr);
-    cr_assert_not_null(s);
+    struct spacedsl_files f =
+        spacedsl_files_open("experiments/spaces/pipeline.space", "experiments/spaces/pipeline.json");
     unsigned solutions = 0;
     for (unsigned k = 0; k < 1u << 16; k++) {
         struct pipeline p = pipeline_number(k);
         solutions += pipeline_holds(&p);
     }
-    struct space_state *root = space_root(s, NULL);
-    cr_assert_not_null(root);
-    struct space_count count = space_count(root, 0);
+    struct space_count count = space_count(f.root, 0);
     cr_assert_gt(solutions, 1000);
     cr_assert(count.complete && count.solutions == (long double)solutions, "%.0Lf, not %u", count.solutions,
               solutions);
-    space_state_free(root);
-    space_free(s);
-    space_data_free(data);
-    diag_free(d);
-    arena_free(a);
-    free(text);
-    free(json);
+    spacedsl_files_close(&f);
 }
 
 static int pipeline_fibonacci(int c, int d)
