@@ -216,7 +216,6 @@ enum mcts_rollout_end mcts_rollout_best(struct mcts_roller *r, struct space_stat
     bool more = true;
     for (unsigned i = 1; i < r->draws && more; i++) {
         space_rollback(state, mark);
-        mark = space_snapshot(state);
         more = draw_again(r, state, depth, actions, start, &least);
     }
     space_rollback(state, mark);

@@ -52,7 +52,7 @@ static struct interval interval_of(const struct work *w, uint32_t node)
 
 static bool narrow_node(struct work *w, uint32_t node, int64_t lo, int64_t hi);
 
-/* The node must lie in [lo, hi]. Formulas are trees: each node is narrowed by its one user. */
+/* The node must lie in [lo, hi]. One that several share is narrowed by each of its users. */
 static inline bool narrow(struct work *w, uint32_t node, int64_t lo, int64_t hi)
 {
     struct interval x = interval_of(w, node);

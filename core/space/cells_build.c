@@ -270,6 +270,14 @@ static void store_leaves(struct linker *l)
     }
 }
 
+static uint32_t count_kid(const struct cell *user, uint32_t cell)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < user->n; k++)
+        n += user->kids[k] == cell;
+    return n;
+}
+
 /* Whether a cell has only to stay small: all it is part of is sums, products and maxima, at most constants.
  */
 static bool is_capped(const struct space *s, uint32_t cell)
@@ -280,6 +288,7 @@ static bool is_capped(const struct space *s, uint32_t cell)
         const struct cell *user = &s->cells[s->cell_users[c->users + k]];
         bool comparison = user->op == GROUND_LE && user->kids[0] == cell &&
                           s->cells[user->kids[1]].op == GROUND_CONST && !user->n_users;
+        if (count_kid(user, cell) > 1) return false; /* the room that has_room() finds is for one of them */
         bool rising = user->op == GROUND_ADD || user->op == GROUND_MUL || user->op == GROUND_MAX;
         if (!comparison && !(rising && is_capped(s, s->cell_users[c->users + k]))) return false;
     }

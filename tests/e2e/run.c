@@ -13,9 +13,18 @@
 
 #include "core/base/diag.h"
 
+/* For mkstemp() and mkdtemp(), which fill in the name. */
+static const char E2E_TEMPLATE[] = "/tmp/thresh-e2e-XXXXXX";
+
+void e2e_folder(char path[32])
+{
+    strcpy(path, E2E_TEMPLATE);
+    cr_assert_not_null(mkdtemp(path));
+}
+
 void e2e_file(char path[32], const char *text)
 {
-    strcpy(path, "/tmp/thresh-e2e-XXXXXX");
+    strcpy(path, E2E_TEMPLATE);
     int fd = mkstemp(path);
     cr_assert_geq(fd, 0);
     cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));

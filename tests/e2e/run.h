@@ -27,4 +27,7 @@ struct e2e_run e2e_finish(const struct e2e_process *p);
 /* Makes a file in /tmp with the text; path has 32 bytes. */
 void e2e_file(char path[32], const char *text);
 
+/* Makes an empty folder in /tmp; path has 32 bytes. */
+void e2e_folder(char path[32]);
+
 #endif

@@ -155,8 +155,7 @@ static void in_folder(const struct campaign *c, const char *name, char out[64])
 static struct campaign small_campaign(void)
 {
     struct campaign c;
-    strcpy(c.folder, "/tmp/thresh-bad-XXXXXX");
-    cr_assert_not_null(mkdtemp(c.folder));
+    e2e_folder(c.folder);
     in_folder(&c, "runs.db", c.store);
     in_folder(&c, "best.json", c.best);
     struct e2e_run r = E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "6",
@@ -317,8 +316,8 @@ static void send_garbage(void *context, const char *endpoint)
 
 Test(bad_input, a_peer_that_talks_nonsense, .timeout = 120)
 {
-    char folder[32] = "/tmp/thresh-peer-XXXXXX", endpoint[64], path[64];
-    cr_assert_not_null(mkdtemp(folder));
+    char folder[32], endpoint[64], path[64];
+    e2e_folder(folder);
     snprintf(endpoint, sizeof endpoint, "ipc://%s/socket", folder);
     struct e2e_process tune = e2e_start(
         &cli_tune, (const char *const[]){KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "4",

@@ -8,8 +8,8 @@
 
 Test(host, is_built_without_a_warning_and_runs, .timeout = 120)
 {
-    char folder[32] = "/tmp/thresh-host-XXXXXX", command[256], line[128] = "";
-    cr_assert_not_null(mkdtemp(folder));
+    char folder[32], command[256], line[128] = "";
+    e2e_folder(folder);
     struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=64", "--evaluations",
                                "2", "--out", folder, "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
