@@ -128,6 +128,7 @@ struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *s
     m->mapped = m->unmapped == NULL;
     if (m->n_logicals <= PERFMODEL_LOGICALS && bb->n_buffers <= MAX_BUFFERS) model_floor(m);
     if (!m->mapped) return m;
+    m->banks = banks_open(m);
     m->key_words = m->n_logicals * (unsigned)(sizeof(struct tile_domains) / sizeof(uint64_t)) + 1;
     m->key = base_calloc(m->key_words, sizeof *m->key);
     m->kept = base_calloc(BOUND_CACHE, sizeof *m->kept);
@@ -144,6 +145,7 @@ void perfmodel_free(struct perfmodel *m)
         mapping_table_clear(&m->tables[t]);
     for (unsigned i = 0; m->kept && i < BOUND_CACHE; i++)
         free(m->kept[i].key);
+    banks_close(m->banks);
     free(m->logicals);
     free(m->tables);
     free(m->kept);
@@ -346,6 +348,24 @@ static void mapping_reason(struct perfmodel *m, const struct kept_bound *k, stru
     memcpy(r->split, split, sizeof split);
 }
 
+/* Raises the bound to what the banks of local memory need. */
+static double add_banks(const struct perfmodel *m, const struct space_state *state, double ns,
+                        struct perfmodel_reason *reason)
+{
+    double rate = m->dev.value[PERFMODEL_UNIT_LOCAL], bytes = rate > 0 ? banks_bytes(m, state) : 0;
+    enum perfmodel_figure launch;
+    double launch_ns = term_launch(m, PERFMODEL_OF_BANKS, &launch), own = launch_ns + bytes / rate;
+    if (!(bytes > 0) || own <= ns) return ns;
+    if (reason) {
+        reason->ns = own;
+        reason->term = PERFMODEL_OF_BANKS;
+        reason->amount = bytes;
+        reason->launch = launch;
+        reason->launch_ns = launch_ns;
+    }
+    return own;
+}
+
 double perfmodel_bound(struct perfmodel *m, const struct space_state *state, struct perfmodel_reason *reason)
 {
     if (!m->mapped) {
@@ -355,7 +375,7 @@ double perfmodel_bound(struct perfmodel *m, const struct space_state *state, str
     read_key(m, state);
     const struct kept_bound *k = look_up(m);
     if (reason) mapping_reason(m, k, reason);
-    return k->ns;
+    return m->banks ? add_banks(m, state, k->ns, reason) : k->ns;
 }
 
 double perfmodel_hook(void *context, const struct space_state *state)

@@ -35,6 +35,7 @@ struct perfmodel;
     X(OF_ISSUE, UNIT_ISSUE, STORE, "instructions of the busiest unit")                                       \
     X(OF_ACCESS, UNIT_ACCESS, STORE, "loads and stores of the busiest unit")                                 \
     X(OF_LOCAL, UNIT_LOCAL, STORE, "first-level cache or local memory of the busiest unit")                  \
+    X(OF_BANKS, UNIT_LOCAL, STORE, "banks of local memory that staged tiles keep busy, of the busiest unit") \
     X(OF_LINES, UNIT_LINES, STORE, "cache lines that accesses of the busiest unit touch")                    \
     X(OF_UNIT_L2, UNIT_L2, TOUCH, "last-level cache to the busiest unit")                                    \
     X(OF_L2, L2, STORE, "last-level cache to all units, balanced against their work")                        \

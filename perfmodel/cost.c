@@ -48,7 +48,7 @@ static enum perfmodel_figure find_head(const struct perfmodel *m, enum head head
     return largest;
 }
 
-static double head_of(const struct perfmodel *m, enum perfmodel_term term, enum perfmodel_figure *launch)
+double term_launch(const struct perfmodel *m, enum perfmodel_term term, enum perfmodel_figure *launch)
 {
     *launch = find_head(m, heads[term]);
     return m->dev.gpu && heads[term] != HEAD_NONE ? m->dev.value[*launch] : 0;
@@ -57,7 +57,7 @@ static double head_of(const struct perfmodel *m, enum perfmodel_term term, enum 
 static void charge_time(struct costing *c, enum perfmodel_term term, double ns, double amount)
 {
     enum perfmodel_figure launch;
-    double head = head_of(c->m, term, &launch);
+    double head = term_launch(c->m, term, &launch);
     if (ns + head <= c->worst) return;
     c->worst = ns + head;
     if (c->reason)
@@ -305,7 +305,7 @@ static void charge_latency(struct costing *c, double times)
 {
     enum perfmodel_figure launch;
     double load = figure(c, PERFMODEL_LOAD_LATENCY), step = figure(c, PERFMODEL_CHAIN);
-    double length = longest_chain(c), head = head_of(c->m, PERFMODEL_OF_CHAIN, &launch);
+    double length = longest_chain(c), head = term_launch(c->m, PERFMODEL_OF_CHAIN, &launch);
     bool chain = length * step > load, loaded = head > 0 && launch == PERFMODEL_LAUNCH_TOUCH;
     double ns = times * (load + length * step) - (loaded ? load + step : 0);
     charge_time(c, chain ? PERFMODEL_OF_CHAIN : PERFMODEL_OF_LATENCY, fmax(0, ns),
@@ -410,7 +410,7 @@ double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *spl
 static void raise_floor(struct perfmodel *m, enum perfmodel_term term, double ns, double amount)
 {
     struct perfmodel_reason reason = {.term = term, .amount = amount};
-    reason.launch_ns = head_of(m, term, &reason.launch);
+    reason.launch_ns = term_launch(m, term, &reason.launch);
     reason.ns = reason.launch_ns + ns;
     if (reason.ns > m->floor.ns) m->floor = reason;
 }

@@ -100,6 +100,8 @@ struct kept_bound {
     unsigned table;   /* that it is of */
 };
 
+struct banks;
+
 struct perfmodel {
     const struct backbone *bb;
     const struct space *space;
@@ -110,6 +112,7 @@ struct perfmodel {
     struct profile *profiles;
     bool loads;                    /* what is stored waits for a load */
     uint32_t *staged_slot;         /* [n_values] */
+    struct banks *banks;           /* NULL: nothing can be staged, or another kind of local memory */
     bool mapped;                   /* mappings can be looked at */
     const char *unmapped;          /* why not; static */
     struct perfmodel_reason floor; /* of every implementation */
@@ -150,6 +153,17 @@ double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *spl
                     const enum staging *staging, struct perfmodel_reason *reason);
 /* What every implementation needs: fills the model's floor. */
 void model_floor(struct perfmodel *m);
+
+/* What a term's work cannot overlap with, ns, and the figure that says so. */
+double term_launch(const struct perfmodel *m, enum perfmodel_term term, enum perfmodel_figure *launch);
+
+/* ---- banks.c ---- */
+
+struct banks *banks_open(const struct perfmodel *m); /* NULL: nothing to say */
+void banks_close(struct banks *b);                   /* NULL is allowed */
+/* Cycles of the busiest unit's local memory for the staged tiles, as bytes that it could have moved; 0 if
+ * what they depend on is not decided. */
+double banks_bytes(const struct perfmodel *m, const struct space_state *state);
 
 /* ---- table.c ---- */
 
