@@ -1,7 +1,7 @@
 #!/bin/bash
 # gpu.sh THRESH [PART...]: what the results of this folder need of a GPU, recorded in stores, in under eight minutes. The
-# stores are then audited and searched again wherever thresh runs (tightness.sh, search.sh). The parts, without any all but
-# the last two:
+# stores are then audited and searched again wherever thresh runs (tightness.sh, search.sh). The parts, without any the first
+# four:
 #
 #   describe   devices/      the description, measured afresh
 #   random     random-*.db   random implementations of every kernel at small sizes: is any faster than its bound?
@@ -10,6 +10,8 @@
 #                            replayed on
 #   memory     memory-*.db   searches of bandwidth-bound kernels on data many times the last-level cache
 #   staged     staged-*.db   random implementations that gemv.pins, gesummv.pins and transpose.pins leave, on the same data
+#   tiny       tiny-*.db     random implementations of next to no work: is any faster than a launch?
+#   small      small-*.db    a long search of a product that is all launch
 set -u
 thresh=$1
 shift
@@ -90,6 +92,18 @@ staged() {
         mapfile -t pins < <(pins "$here/${kernel%%:*}.pins")
         tune "staged-${kernel%%:*}" "$seconds" "${kernel%%:*}" "${kernel#*:}" $options "${pins[@]}"
     done
+}
+
+tiny() {
+    local options="--heuristic random --no-bound --evaluations ${TINY_EVALUATIONS:-1000} --seed 21" seconds=${TINY_SECONDS:-20}
+    tune tiny-axpy "$seconds" axpy N=64 $options
+    tune tiny-transpose "$seconds" transpose M=8,N=8 $options
+    tune tiny-gemv "$seconds" gemv M=32,N=8 $options
+    tune tiny-matmul "$seconds" matmul M=8,N=8,K=8 $options
+}
+
+small() {
+    tune small-matmul "${SMALL_SECONDS:-60}" matmul M=256,N=256,K=32 --evaluations 3000 --seed "${SEED:-2}"
 }
 
 for part in $parts; do $part; done
