@@ -251,19 +251,27 @@ static inline void tell_group(struct space_state *st, const struct watch_group *
 }
 
 /* Queues what the change may concern. Guards after the second are left to the propagators. */
-static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
+static void notify_watches(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
     const struct watch_group *end = s->watch_groups + s->group_of_slot[slot + 1];
     for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++)
         tell_group(st, g, lost, now);
+}
+
+static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
+{
+    notify_watches(st, slot, lost, now);
     notify_cells(st, slot);
 }
 
 void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct square_pair *p = &st->space->pairs[slot];
-    if (p->watched) notify(st, slot, lost, now);
+    if (p->news) {
+        if (lost & p->news->losses[now]) notify_watches(st, slot, lost, now);
+        if (p->news->cells[now]) queue_add(&st->changed, slot);
+    }
     st->changed_pairs[p->word] |= p->bit;
     queue_add(&st->pairs, p->row);
 }

@@ -197,13 +197,19 @@ struct watch_group {
     uint8_t how; /* enum watch_kind */
 };
 
+/* What something besides the square wants to hear of a pair choice; [the values left]. */
+struct pair_news {
+    uint8_t losses[256]; /* watches: the values whose loss concerns one of them */
+    bool cells[256];     /* any loss concerns cells */
+};
+
 /* A pair choice of a square, by slot. */
 struct square_pair {
     const struct square *square;
     uint64_t bit;  /* in changed_pairs[word] of states */
     uint32_t word;
     uint32_t row;  /* in the queue of pairs */
-    bool watched;  /* something besides the square reads it */
+    const struct pair_news *news; /* NULL: nothing else hears of it */
 };
 
 /* A pair choice as a square of bytes, with the composition of its relation over triangles. Row a holds the
@@ -475,6 +481,8 @@ void watch_build(struct space *s);
 /* For changes of a slot, or of any if it is NONE: liveness of its first objects, and domains that may satisfy
  * it. */
 struct watch watch_make(const struct space *s, uint32_t instance, uint32_t slot);
+/* The values of a slot of at most eight whose loss concerns a watch when `now` is left. */
+uint8_t watch_losses(const struct space *s, uint32_t slot, uint64_t now);
 /* Whether the loss of values can make a tabulated instance prune. */
 bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now);
 

@@ -8,6 +8,7 @@
 #include "core/base/arena.h"
 #include "core/base/attr.h"
 #include "core/space/cells.h"
+#include "core/space/intern.h"
 #include "core/space/relation.h"
 
 enum { NARROW_VALUES = 5 };
@@ -66,14 +67,25 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
     if (sq->relation) relation_lay_out(sq, offset);
 }
 
+static const struct pair_news *find_news(const struct space *s, uint32_t slot, struct intern_table *known)
+{
+    struct pair_news news = {0};
+    uint64_t n_sets = UINT64_C(1) << s->universes[s->slots[slot].universe].n;
+    if (s->group_of_slot[slot] == s->group_of_slot[slot + 1] && !s->slot_cells[slot].n_leaves) return NULL;
+    for (uint64_t now = 1; now < n_sets; now++) {
+        news.losses[now] = watch_losses(s, slot, now);
+        news.cells[now] = cells_hear(s, slot, now);
+    }
+    bool fresh;
+    return intern(known, s->arena, &news, sizeof news, 0, &fresh)->bytes;
+}
+
 void squares_link(struct space *s)
 {
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        if (s->slots[i].square < 0) continue;
-        const struct slot_cells *cells = &s->slot_cells[i];
-        s->pairs[i].watched =
-            s->group_of_slot[i] < s->group_of_slot[i + 1] || cells->n_leaves + cells->n_woken > 0;
-    }
+    struct intern_table known = {0};
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->slots[i].square >= 0) s->pairs[i].news = find_news(s, i, &known);
+    intern_free(&known);
 }
 
 void square_fill(struct space_state *st, const struct square *sq)
