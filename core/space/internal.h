@@ -206,9 +206,9 @@ struct pair_news {
 /* A pair choice of a square, by slot. */
 struct square_pair {
     const struct square *square;
-    uint64_t bit;  /* in changed_pairs[word] of states */
+    uint64_t bit; /* in changed_pairs[word] of states */
     uint32_t word;
-    uint32_t row;  /* in the queue of pairs */
+    uint32_t row;                 /* in the queue of pairs */
     const struct pair_news *news; /* NULL: nothing else hears of it */
 };
 

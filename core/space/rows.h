@@ -49,7 +49,6 @@ static inline __m256i rows_look_up(struct rows_table t, __m256i via)
 }
 #endif
 
-
 /* A block says what one object allows its partners, by class of the pair: bit j of byte
  * [(p * n_planes + k) * ROW_CLASSES + class] is set if a partner in the class may have tuple 8 k + j when the
  * pair has value p. Class 0 has no relation: all its bits are set. Blocks are padded to ROW_ALIGN bytes. */

@@ -52,11 +52,10 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
             info->column = (uint16_t)b;
             info->offset = sq->offset + a * sq->stride + b;
             info->mirror = sq->offset + b * sq->stride + a;
-            s->pairs[slot] =
-                (struct square_pair){.square = sq,
-                                     .row = square_number(s, sq) * ROW_MAX + a,
-                                     .word = sq->changed + a * sq->words + b / 64,
-                                     .bit = UINT64_C(1) << b % 64};
+            s->pairs[slot] = (struct square_pair){.square = sq,
+                                                  .row = square_number(s, sq) * ROW_MAX + a,
+                                                  .word = sq->changed + a * sq->words + b / 64,
+                                                  .bit = UINT64_C(1) << b % 64};
             idle[a * sq->n + b] = relation_idle(sq, a, b);
         }
     }
