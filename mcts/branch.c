@@ -11,6 +11,8 @@
 #include "core/base/pcg32.h"
 #include "mcts/prefix.h"
 
+#define NONE UINT32_MAX
+
 void mcts_trials_add(struct mcts_trials *to, const struct mcts_trials *more)
 {
     to->tried += more->tried;
@@ -39,6 +41,8 @@ struct trial {
     struct mcts_option *out;
     uint32_t n;
     struct mcts_trials *trials;
+    uint32_t stay; /* the value to be tried last and, if it lives, not undone; or NONE */
+    bool stayed;
 };
 
 static bool try_value(struct trial *t, uint32_t value)
@@ -56,8 +60,9 @@ static bool try_value(struct trial *t, uint32_t value)
         t->trials->dead_bound += !live;
     }
     if (live && b->log) out->trial = (uint32_t)space_log_keep(b->log, t->state, t->since);
-    space_rollback(t->state, mark);
     t->n += live;
+    t->stayed = live && value == t->stay;
+    if (!t->stayed) space_rollback(t->state, mark);
     return live;
 }
 
@@ -65,40 +70,63 @@ bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, s
                     double cut, struct mcts_option *out, struct mcts_trials *trials)
 {
     if (b->log) space_log_clear(b->log);
-    struct trial t = {b, state, action.slot, space_snapshot(state), cut, out, 0, trials};
+    struct trial t = {b, state, action.slot, space_snapshot(state), cut, out, 0, trials, NONE, false};
     return try_value(&t, action.value);
+}
+
+static void try_each(struct trial *t, const uint32_t *values, uint32_t n)
+{
+    bool stays = false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (values[i] == t->stay)
+            stays = true;
+        else
+            try_value(t, values[i]);
+    }
+    if (stays) try_value(t, t->stay);
 }
 
 /* Decides for one of some values together, by ascending value. */
 static bool keep_only(const struct trial *t, const uint32_t *values, uint32_t n)
 {
-    uint64_t allowed[MCTS_VALUES_MAX / 64] = {0};
+    uint64_t allowed[MCTS_VALUES_MAX / 64];
+    uint32_t words = values[n - 1] / 64 + 1;
+    memset(allowed, 0, words * sizeof *allowed);
     for (uint32_t i = 0; i < n; i++)
         allowed[values[i] / 64] |= UINT64_C(1) << values[i] % 64;
-    return space_restrict(t->state, t->slot, allowed, values[n - 1] / 64 + 1, NULL);
+    return space_restrict(t->state, t->slot, allowed, words, NULL);
 }
 
-static void count_dead(struct trial *t, uint32_t n)
+/* What several values have in common is propagated once, before each of them is tried: decisions commute, so
+ * the outcomes are the same. */
+static void try_together(struct trial *t, const uint32_t *values, uint32_t n)
 {
-    t->trials->tried += n;
-    t->trials->dead_constraint += n;
+    if (n == 1) {
+        try_value(t, values[0]);
+        return;
+    }
+    space_mark mark = space_snapshot(t->state);
+    if (keep_only(t, values, n)) {
+        try_each(t, values, n);
+    } else {
+        t->trials->tried += n;
+        t->trials->dead_constraint += n;
+    }
+    if (!t->stayed) space_rollback(t->state, mark);
 }
 
-/* The first value often stands for "none" (a tile of size 1, NO). */
+/* The first value often stands for "none" (a tile of size 1, NO), the others have much in common. */
 static void try_numbers(struct trial *t, const uint32_t *values, uint32_t n)
 {
     enum { WORTH_SHARING = 4 };
-    uint32_t alone = n < WORTH_SHARING ? n : 1;
-    for (uint32_t i = 0; i < alone; i++)
-        try_value(t, values[i]);
-    if (alone == n) return;
-    space_mark mark = space_snapshot(t->state);
-    if (!keep_only(t, values + alone, n - alone))
-        count_dead(t, n - alone);
-    else
-        for (uint32_t i = alone; i < n; i++)
-            try_value(t, values[i]);
-    space_rollback(t->state, mark);
+    if (n < WORTH_SHARING) {
+        try_each(t, values, n);
+        return;
+    }
+    bool first_stays = values[0] == t->stay;
+    if (!first_stays) try_value(t, values[0]);
+    try_together(t, values + 1, n - 1);
+    if (first_stays) try_value(t, values[0]);
 }
 
 /* The largest part of a set that has its least value and an alias, but is not all of it; else that value. */
@@ -115,25 +143,28 @@ static uint64_t largest_part(const struct trial *t, uint64_t set)
     return part;
 }
 
-static void try_set(struct trial *t, uint64_t set)
+static void try_part(struct trial *t, uint64_t part)
 {
-    for (; set; set &= set - 1)
-        try_value(t, (uint32_t)__builtin_ctzll(set));
+    uint32_t values[64], n = 0;
+    for (; part; part &= part - 1)
+        values[n++] = (uint32_t)__builtin_ctzll(part);
+    try_together(t, values, n);
 }
 
 /* Values with a common alias have much in common. */
-static void try_named(struct trial *t, uint64_t set)
+static void try_named(struct trial *t, const uint32_t *values, uint32_t n)
 {
+    uint64_t set = 0, last = 0;
+    for (uint32_t i = 0; i < n; i++)
+        set |= UINT64_C(1) << values[i];
     for (uint64_t part; set; set &= ~part) {
         part = largest_part(t, set);
-        space_mark mark = space_snapshot(t->state);
-        bool single = !(part & (part - 1));
-        if (single || space_restrict(t->state, t->slot, &part, 1, NULL))
-            try_set(t, part);
+        if (t->stay != NONE && part >> t->stay & 1)
+            last = part;
         else
-            count_dead(t, (uint32_t)__builtin_popcountll(part));
-        space_rollback(t->state, mark);
+            try_part(t, part);
     }
+    if (last) try_part(t, last);
 }
 
 static void sort_options(struct mcts_option *options, uint32_t n)
@@ -147,60 +178,99 @@ static void sort_options(struct mcts_option *options, uint32_t n)
     }
 }
 
-/* What several values have in common is propagated once, before each of them is tried: decisions commute, so
- * the outcomes are the same. */
+static void try_all(struct trial *t, const uint32_t *values, uint32_t n)
+{
+    const struct space *s = space_of(t->state);
+    if (space_alias_count(s, space_slot_group(s, t->slot)))
+        try_named(t, values, n);
+    else
+        try_numbers(t, values, n);
+    sort_options(t->out, t->n);
+}
+
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials)
 {
     uint32_t values[MCTS_VALUES_MAX];
     uint32_t n = space_values(state, slot, values);
-    struct trial t = {b, state, slot, space_snapshot(state), cut, out, 0, trials};
-    const struct space *s = space_of(state);
+    struct trial t = {b, state, slot, space_snapshot(state), cut, out, 0, trials, NONE, false};
     if (b->log && !b->log_more) space_log_clear(b->log);
-    if (space_alias_count(s, space_slot_group(s, slot)) == 0) {
-        try_numbers(&t, values, n);
-        return t.n;
-    }
-    uint64_t set = 0;
-    for (uint32_t i = 0; i < n; i++)
-        set |= UINT64_C(1) << values[i];
-    try_named(&t, set);
-    sort_options(out, t.n);
+    try_all(&t, values, n);
     return t.n;
+}
+
+/* ---- the random descent ---- */
+
+/* A branching of a descent. */
+struct step {
+    uint32_t slot;
+    uint32_t values[MCTS_VALUES_MAX], n_values; /* before any was tried */
+    struct mcts_option room[MCTS_VALUES_MAX];
+    const struct mcts_option *options; /* the live ones */
+    uint32_t n;
+};
+
+/* One of the options, uniformly: a value is drawn before it is known which of them live, and if it does not
+ * another one among those that do. */
+static uint32_t draw(const struct step *s, uint32_t candidate, struct pcg32 *rng)
+{
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->options[k].value == candidate) return k;
+    return pcg32_below(rng, s->n);
+}
+
+/* Tries all values and takes one. */
+static uint32_t step_outside(struct step *s, const struct mcts_branching *b, struct space_state *state,
+                             double cut, struct pcg32 *rng, struct mcts_trials *trials)
+{
+    uint32_t candidate = s->values[pcg32_below(rng, s->n_values)];
+    struct trial t = {b, state, s->slot, space_snapshot(state), cut, s->room, 0, trials, candidate, false};
+    try_all(&t, s->values, s->n_values);
+    s->options = s->room;
+    s->n = t.n;
+    if (s->n == 0) return 0;
+    uint32_t k = draw(s, candidate, rng);
+    if (!t.stayed) mcts_take(b, state, s->slot, &s->options[k]);
+    return k;
+}
+
+/* The same at a node that is kept. */
+static uint32_t step_inside(struct step *s, struct mcts_prefix *prefix, struct mcts_place *place,
+                            struct space_state *state, struct pcg32 *rng)
+{
+    uint32_t candidate = s->values[pcg32_below(rng, s->n_values)];
+    if (s->n == 0) return 0;
+    uint32_t k = draw(s, candidate, rng);
+    mcts_prefix_take(prefix, place, k, state);
+    return k;
 }
 
 struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
                                      uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions)
 {
-    struct mcts_option room[MCTS_VALUES_MAX];
+    struct step s;
     struct mcts_walk walk = {0};
     struct mcts_branching with_bound = *b, uncut = {.order = b->order, .n_order = b->n_order};
     struct mcts_place place = mcts_prefix_top(b->prefix);
-    with_bound.log = uncut.log = space_log_new();
+    with_bound.log = NULL;
     for (;;) {
         const struct mcts_branching *here = walk.depth < cut_depth ? &with_bound : &uncut;
-        const struct mcts_option *options = NULL;
-        uint32_t slot, n;
-        if (place.inside)
-            options = mcts_prefix_options(b->prefix, &place, here, state, cut, &slot, &n, &walk.trials);
-        if (!options) {
-            slot = space_next_choice(state, b->order, b->n_order);
-            walk.leaf = slot == UINT32_MAX;
+        s.options = place.inside ? mcts_prefix_options(b->prefix, &place, here, state, cut, &s.slot, &s.n,
+                                                       &walk.trials)
+                                 : NULL;
+        if (!s.options) {
+            s.slot = space_next_choice(state, b->order, b->n_order);
+            walk.leaf = s.slot == NONE;
             if (walk.leaf) break;
-            n = mcts_try_values(here, state, slot, cut, room, &walk.trials);
-            options = room;
         }
-        if (n == 0) break;
-        uint32_t k = pcg32_below(rng, n);
-        if (place.inside)
-            mcts_prefix_take(b->prefix, &place, k, state);
-        else
-            mcts_take(here, state, slot, &options[k]);
-        if (actions) actions[walk.depth] = (struct space_action){slot, options[k].value};
-        walk.log_leaves += log(n);
+        s.n_values = space_values(state, s.slot, s.values);
+        uint32_t k = s.options ? step_inside(&s, b->prefix, &place, state, rng)
+                               : step_outside(&s, here, state, cut, rng, &walk.trials);
+        if (s.n == 0) break;
+        if (actions) actions[walk.depth] = (struct space_action){s.slot, s.options[k].value};
+        walk.log_leaves += log(s.n);
         walk.depth++;
     }
-    space_log_free(uncut.log);
     return walk;
 }
 

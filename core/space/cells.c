@@ -324,6 +324,12 @@ static void wake(struct space_state *st, const struct slot_cells *of)
         mark(st, st->space->woken_cells[of->woken + k]);
 }
 
+/* What the leaf reads is still open. */
+static inline bool is_as_it_was(struct slot_leaf leaf, uint64_t now)
+{
+    return now & leaf.yes && now & ~leaf.yes;
+}
+
 static void update_slot(struct space_state *st, uint32_t slot)
 {
     const struct space *s = st->space;
@@ -332,9 +338,16 @@ static void update_slot(struct space_state *st, uint32_t slot)
     if (of->n_woken && now == LIVENESS_LIVE) wake(st, of);
     for (uint32_t k = 0; k < of->n_leaves; k++) {
         struct slot_leaf leaf = s->slot_leaves[of->leaves + k];
-        bool open = now & leaf.yes && now & ~leaf.yes; /* as it was */
-        if (!open || !leaf.yes) update_leaf(st, leaf.cell);
+        if (!is_as_it_was(leaf, now)) update_leaf(st, leaf.cell);
     }
+}
+
+bool cells_hear(const struct space *s, uint32_t slot, uint64_t now)
+{
+    const struct slot_cells *of = &s->slot_cells[slot];
+    for (uint32_t k = 0; k < of->n_leaves; k++)
+        if (!is_as_it_was(s->slot_leaves[of->leaves + k], now)) return true;
+    return false;
 }
 
 void cells_update(struct space_state *st)

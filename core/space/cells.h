@@ -72,6 +72,8 @@ void cells_build(struct space *s);
 void cells_link(struct space *s);
 /* Computes all intervals from the domains. */
 void cells_fill(struct space_state *st);
+/* Whether a cell that reads the slot may be evaluated differently after a loss that leaves `now`. */
+bool cells_hear(const struct space *s, uint32_t slot, uint64_t now);
 /* Carries changes of domains up to the instances, and queues those. */
 void cells_update(struct space_state *st);
 

@@ -38,7 +38,8 @@ struct space_state *state_new(const struct space *s)
     st->vector = base_calloc(s->vector_bytes + 16, 1);
     st->vector[vector_always_live(s)] = LIVENESS_LIVE;
     st->vector[vector_never_live(s)] = LIVENESS_DEAD;
-    st->pairs = queue_new(s->n_squares ? s->n_slots : 0);
+    st->pairs = queue_new(s->n_squares * ROW_MAX);
+    st->changed_pairs = base_calloc(s->n_changed_words + 1, sizeof *st->changed_pairs);
     st->rows = queue_new(s->n_squares * 2 * ROW_MAX);
     st->quick = queue_new(s->n_instances);
     st->slow = queue_new(s->n_instances);
@@ -65,6 +66,7 @@ void space_state_free(struct space_state *st)
     queue_free(&st->slow);
     queue_free(&st->changed);
     queue_free(&st->wanted);
+    free(st->changed_pairs);
     free(st->wants);
     free(st->dirty);
     free(st->triples);
@@ -84,9 +86,19 @@ static uint32_t take_want(struct space_state *st)
     return slot;
 }
 
+static void clear_pairs(struct space_state *st)
+{
+    while (st->pairs.n) {
+        uint32_t row = queue_take(&st->pairs);
+        const struct square *sq = &st->space->squares[row / ROW_MAX];
+        memset(st->changed_pairs + sq->changed + row % ROW_MAX * sq->words, 0,
+               sq->words * sizeof *st->changed_pairs);
+    }
+}
+
 void state_clear_queues(struct space_state *st)
 {
-    queue_clear(&st->pairs);
+    clear_pairs(st);
     queue_clear(&st->rows);
     queue_clear(&st->quick);
     queue_clear(&st->slow);
@@ -103,7 +115,9 @@ void state_queue_instance(struct space_state *st, uint32_t instance)
 
 void state_queue_pair(struct space_state *st, uint32_t slot)
 {
-    queue_add(&st->pairs, slot);
+    const struct square_pair *p = &st->space->pairs[slot];
+    st->changed_pairs[p->word] |= p->bit;
+    queue_add(&st->pairs, p->row);
 }
 
 void state_queue_row(struct space_state *st, uint32_t square, uint32_t object)
@@ -237,19 +251,29 @@ static inline void tell_group(struct space_state *st, const struct watch_group *
 }
 
 /* Queues what the change may concern. Guards after the second are left to the propagators. */
-static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
+static void notify_watches(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
     const struct space *s = st->space;
     const struct watch_group *end = s->watch_groups + s->group_of_slot[slot + 1];
     for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++)
         tell_group(st, g, lost, now);
+}
+
+static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
+{
+    notify_watches(st, slot, lost, now);
     notify_cells(st, slot);
 }
 
 void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
-    if (st->space->pairs[slot].watched) notify(st, slot, lost, now);
-    queue_add(&st->pairs, slot);
+    const struct square_pair *p = &st->space->pairs[slot];
+    if (p->news) {
+        if (lost & p->news->losses[now]) notify_watches(st, slot, lost, now);
+        if (p->news->cells[now]) queue_add(&st->changed, slot);
+    }
+    st->changed_pairs[p->word] |= p->bit;
+    queue_add(&st->pairs, p->row);
 }
 
 /* Objects of squares take part in triangles from now on, or no longer. */
@@ -352,11 +376,11 @@ static bool propagate_formula(struct space_state *st, uint32_t instance)
 
 /* ---- the worklist ---- */
 
-static bool propagate_pair(struct space_state *st, uint32_t slot)
+static bool propagate_pairs(struct space_state *st, uint32_t row)
 {
     space_mark since = st->n_trail;
-    bool ok = square_propagate_pair(st, slot);
-    if (JUSTIFY) justify_square(st, (uint32_t)st->space->slots[slot].square, since, ok);
+    bool ok = square_propagate_pairs(st, row / ROW_MAX, row % ROW_MAX);
+    if (JUSTIFY) justify_square(st, row / ROW_MAX, since, ok);
     return ok;
 }
 
@@ -399,7 +423,7 @@ bool state_propagate(struct space_state *st)
         else if (st->rows.n)
             ok = propagate_row(st, queue_take(&st->rows));
         else if (st->pairs.n)
-            ok = propagate_pair(st, queue_take(&st->pairs));
+            ok = propagate_pairs(st, queue_take(&st->pairs));
         else if (st->changed.n)
             cells_update(st);
         else if (st->slow.n)

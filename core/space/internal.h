@@ -197,13 +197,19 @@ struct watch_group {
     uint8_t how; /* enum watch_kind */
 };
 
-/* Where a pair choice of a square is, by slot. */
+/* What something besides the square wants to hear of a pair choice; [the values left]. */
+struct pair_news {
+    uint8_t losses[256]; /* watches: the values whose loss concerns one of them */
+    bool cells[256];     /* any loss concerns cells */
+};
+
+/* A pair choice of a square, by slot. */
 struct square_pair {
     const struct square *square;
-    uint32_t at, back; /* offsets in the vector: as seen from a, and from b */
-    uint32_t a, b;
-    uint32_t idle; /* bit m % 32: see relation_idle() */
-    bool watched;  /* something besides the square reads it */
+    uint64_t bit; /* in changed_pairs[word] of states */
+    uint32_t word;
+    uint32_t row;                 /* in the queue of pairs */
+    const struct pair_news *news; /* NULL: nothing else hears of it */
 };
 
 /* A pair choice as a square of bytes, with the composition of its relation over triangles. Row a holds the
@@ -212,6 +218,8 @@ struct square {
     uint32_t n, offset, stride; /* objects; of row 0; of a row, a multiple of ROW_ALIGN */
     uint32_t n_values;
     uint32_t live, present;   /* offsets of rows of SQUARE_YES and 0: objects that are live; not dead */
+    uint32_t changed, words;  /* in changed_pairs[] of states: of row 0; of a row */
+    const uint32_t *idle;     /* [a * n + b], a < b; bit m % 32: see relation_idle() */
     const uint32_t *slots;    /* [a * n + b], both halves */
     const uint32_t *liveness; /* of each object, or NONE */
     const uint32_t *member;   /* by latent object: its number here, or NONE */
@@ -254,6 +262,7 @@ struct space {
     struct square *squares;
     struct square_pair *pairs; /* by slot */
     uint32_t n_squares;
+    uint32_t n_changed_words; /* of all squares */
     struct shape *shapes;
     size_t n_shapes, cap_shapes;
     struct instance *instances;
@@ -319,8 +328,9 @@ struct space_state {
     struct trail_entry *trail;
     size_t n_trail, cap_trail;
     struct work_queue pairs, rows, quick, slow,
-        changed;                  /* square slots; objects of squares; tabulated instances; others; slots
-                                     whose cells are to be brought up to date */
+        changed;                  /* objects of squares with changed pairs; objects of squares; tabulated
+                                     instances; others; slots whose cells are to be brought up to date */
+    uint64_t *changed_pairs;      /* bit b of row a: the pair (a, b), a < b, is to be revisited */
     struct work_queue wanted;     /* slots that are to keep some of their values only */
     struct want *wants;           /* by slot */
     uint64_t *dirty;              /* bits: cells likewise */
@@ -471,6 +481,8 @@ void watch_build(struct space *s);
 /* For changes of a slot, or of any if it is NONE: liveness of its first objects, and domains that may satisfy
  * it. */
 struct watch watch_make(const struct space *s, uint32_t instance, uint32_t slot);
+/* The values of a slot of at most eight whose loss concerns a watch when `now` is left. */
+uint8_t watch_losses(const struct space *s, uint32_t slot, uint64_t now);
 /* Whether the loss of values can make a tabulated instance prune. */
 bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now);
 
@@ -578,7 +590,8 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset);
 void squares_link(struct space *s);                                /* after watches and cells */
 void square_fill(struct space_state *st, const struct square *sq); /* what follows from full domains */
 void square_set_liveness(struct space_state *st, const struct square *sq, uint32_t object, uint8_t liveness);
-BASE_MUST_USE bool square_propagate_pair(struct space_state *st, uint32_t slot);
+/* The changed pairs of an object with those of higher numbers. */
+BASE_MUST_USE bool square_propagate_pairs(struct space_state *st, uint32_t square, uint32_t object);
 BASE_MUST_USE bool square_propagate_row(struct space_state *st, uint32_t square, uint32_t object);
 /* Removes values of row a from column `from` on, a multiple of ROW_ALIGN: those of the pair (a, from + i) are
  * lost[i]. */
@@ -594,7 +607,8 @@ void relation_fill(struct space_state *st, const struct square *sq); /* the tupl
 /* Removes tuples of an object of which a choice has lost values, and queues its row if that matters. */
 void relation_update(struct space_state *st, uint32_t square, uint32_t object, uint32_t choice, uint64_t now);
 BASE_MUST_USE bool relation_propagate_row(struct space_state *st, const struct square *sq, uint32_t a);
-BASE_MUST_USE bool relation_propagate_pair(struct space_state *st, const struct square_pair *p);
+BASE_MUST_USE bool relation_propagate_pair(struct space_state *st, const struct square *sq, uint32_t a,
+                                           uint32_t b);
 /* Bit m % 32: the values of mask m of the pair (a, b) exclude no tuples of its objects that all values allow.
  */
 uint32_t relation_idle(const struct square *sq, uint32_t a, uint32_t b);

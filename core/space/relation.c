@@ -150,10 +150,9 @@ bool relation_propagate_row(struct space_state *st, const struct square *sq, uin
     return !(loses & ROWS_LOSE_TUPLES && square_is_live(st, sq, a)) || relate_partners(st, sq, a, partners);
 }
 
-bool relation_propagate_pair(struct space_state *st, const struct square_pair *p)
+bool relation_propagate_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
 {
-    const struct square *sq = p->square;
-    blame(st, sq->slots[p->a * sq->n + p->b]);
-    if (square_is_live(st, sq, p->a) && !relate_partner(st, sq, p->a, p->b)) return false;
-    return !square_is_live(st, sq, p->b) || relate_partner(st, sq, p->b, p->a);
+    blame(st, sq->slots[a * sq->n + b]);
+    if (square_is_live(st, sq, a) && !relate_partner(st, sq, a, b)) return false;
+    return !square_is_live(st, sq, b) || relate_partner(st, sq, b, a);
 }

@@ -111,22 +111,6 @@ static bool is_zero(__m256i x)
     return _mm256_testz_si256(x, x);
 }
 
-/* A table of 32 entries. */
-struct table {
-    __m256i low, high;
-};
-
-static struct table load_table(const uint8_t *at)
-{
-    return (struct table){load_twice(at), load_twice(at + 16)};
-}
-
-static __m256i look_up(struct table t, __m256i via)
-{
-    return _mm256_blendv_epi8(_mm256_shuffle_epi8(t.low, via), _mm256_shuffle_epi8(t.high, via),
-                              _mm256_slli_epi16(via, 3));
-}
-
 void rows_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *present, bool narrow, uint32_t n,
                  uint8_t *out)
 {
@@ -134,9 +118,9 @@ void rows_forbid(const uint8_t *via, const uint8_t *table, const uint8_t *presen
         rows_plain_forbid(via, table, present, n, out);
         return;
     }
-    struct table t = load_table(table);
+    struct rows_table t = rows_load_table(table);
     for (uint32_t i = 0; i < n; i += 32)
-        store(out + i, _mm256_andnot_si256(look_up(t, load(via + i)), load(present + i)));
+        store(out + i, _mm256_andnot_si256(rows_look_up(t, load(via + i)), load(present + i)));
 }
 
 bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t *lost)
@@ -153,12 +137,12 @@ bool rows_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n, uint8_t
 unsigned rows_compose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table, const uint8_t *y_table,
                       const uint8_t *present, uint32_t n, uint8_t *lost)
 {
-    struct table to_x = load_table(x_table), to_y = load_table(y_table);
+    struct rows_table to_x = rows_load_table(x_table), to_y = rows_load_table(y_table);
     __m256i any_x = _mm256_setzero_si256(), any_y = any_x;
     for (uint32_t i = 0; i < n; i += 32) {
         __m256i x_row = load(x + i), y_row = load(y + i), lanes = load(present + i);
-        __m256i x_lost = _mm256_and_si256(_mm256_andnot_si256(look_up(to_x, y_row), x_row), lanes),
-                y_lost = _mm256_and_si256(_mm256_andnot_si256(look_up(to_y, x_row), y_row), lanes);
+        __m256i x_lost = _mm256_and_si256(_mm256_andnot_si256(rows_look_up(to_x, y_row), x_row), lanes),
+                y_lost = _mm256_and_si256(_mm256_andnot_si256(rows_look_up(to_y, x_row), y_row), lanes);
         store(lost + i, x_lost);
         store(lost + n + i, y_lost);
         any_x = _mm256_or_si256(any_x, x_lost);

@@ -30,6 +30,25 @@ typedef unsigned rows_composer(const uint8_t *x, const uint8_t *y, const uint8_t
 
 rows_composer rows_compose; /* all masks are below 32 */
 
+#ifdef __AVX2__
+/* A table of 32 entries: two shuffles and a blend. */
+struct rows_table {
+    __m256i low, high;
+};
+
+static inline struct rows_table rows_load_table(const uint8_t *at)
+{
+    return (struct rows_table){_mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)at)),
+                               _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)(at + 16)))};
+}
+
+static inline __m256i rows_look_up(struct rows_table t, __m256i via)
+{
+    return _mm256_blendv_epi8(_mm256_shuffle_epi8(t.low, via), _mm256_shuffle_epi8(t.high, via),
+                              _mm256_slli_epi16(via, 3));
+}
+#endif
+
 /* A block says what one object allows its partners, by class of the pair: bit j of byte
  * [(p * n_planes + k) * ROW_CLASSES + class] is set if a partner in the class may have tuple 8 k + j when the
  * pair has value p. Class 0 has no relation: all its bits are set. Blocks are padded to ROW_ALIGN bytes. */
@@ -67,6 +86,31 @@ void rows_plain_unite(const uint8_t *blocks, uint32_t bytes, uint32_t which, uin
 unsigned rows_plain_relate(const struct row_relation *r, const uint8_t *block, uint32_t n,
                            uint8_t *lost_pairs, uint8_t *lost_tuples);
 void rows_plain_open(const uint8_t *row, const uint8_t *among, uint32_t n, uint32_t *open);
+
+#ifdef __AVX2__
+/* Whether rows_compose() finds anything. */
+static inline bool rows_may_lose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table,
+                                 const uint8_t *y_table, const uint8_t *present, uint32_t n)
+{
+    struct rows_table to_x = rows_load_table(x_table), to_y = rows_load_table(y_table);
+    __m256i any = _mm256_setzero_si256();
+    for (uint32_t i = 0; i < n; i += 32) {
+        __m256i x_row = _mm256_loadu_si256((const void *)(x + i)),
+                y_row = _mm256_loadu_si256((const void *)(y + i));
+        __m256i lost = _mm256_or_si256(_mm256_andnot_si256(rows_look_up(to_x, y_row), x_row),
+                                       _mm256_andnot_si256(rows_look_up(to_y, x_row), y_row));
+        any = _mm256_or_si256(any, _mm256_and_si256(lost, _mm256_loadu_si256((const void *)(present + i))));
+    }
+    return !_mm256_testz_si256(any, any);
+}
+#else
+static inline bool rows_may_lose(const uint8_t *x, const uint8_t *y, const uint8_t *x_table,
+                                 const uint8_t *y_table, const uint8_t *present, uint32_t n)
+{
+    (void)x, (void)y, (void)x_table, (void)y_table, (void)present, (void)n;
+    return true;
+}
+#endif
 
 /* Which of 32 lanes are `mask`. */
 #ifdef __AVX2__

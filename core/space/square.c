@@ -6,14 +6,16 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/base/attr.h"
 #include "core/space/cells.h"
+#include "core/space/intern.h"
 #include "core/space/relation.h"
 
 enum { NARROW_VALUES = 5 };
 
-static uint32_t square_index(const struct space_state *st, const struct square *sq)
+static uint32_t square_number(const struct space *s, const struct square *sq)
 {
-    return (uint32_t)(sq - st->space->squares);
+    return (uint32_t)(sq - s->squares);
 }
 
 static uint8_t *row_of(const struct space_state *st, const struct square *sq, uint32_t a)
@@ -37,6 +39,11 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
     sq->live = sq->offset + sq->n * sq->stride;
     sq->present = sq->live + sq->stride;
     *offset = sq->present + sq->stride;
+    sq->changed = s->n_changed_words;
+    sq->words = (sq->n + 63) / 64;
+    s->n_changed_words += sq->n * sq->words;
+    uint32_t *idle = ARENA_ARRAY(s->arena, uint32_t, sq->n * sq->n);
+    sq->idle = idle;
     for (uint32_t a = 0; a < sq->n; a++) {
         for (uint32_t b = a + 1; b < sq->n; b++) {
             uint32_t slot = sq->slots[a * sq->n + b];
@@ -45,8 +52,11 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
             info->column = (uint16_t)b;
             info->offset = sq->offset + a * sq->stride + b;
             info->mirror = sq->offset + b * sq->stride + a;
-            s->pairs[slot] =
-                (struct square_pair){sq, info->offset, info->mirror, a, b, relation_idle(sq, a, b), false};
+            s->pairs[slot] = (struct square_pair){.square = sq,
+                                                  .row = square_number(s, sq) * ROW_MAX + a,
+                                                  .word = sq->changed + a * sq->words + b / 64,
+                                                  .bit = UINT64_C(1) << b % 64};
+            idle[a * sq->n + b] = relation_idle(sq, a, b);
         }
     }
     sq->n_values = s->universes[s->slots[sq->slots[1]].universe].n;
@@ -56,14 +66,25 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
     if (sq->relation) relation_lay_out(sq, offset);
 }
 
+static const struct pair_news *find_news(const struct space *s, uint32_t slot, struct intern_table *known)
+{
+    struct pair_news news = {0};
+    uint64_t n_sets = UINT64_C(1) << s->universes[s->slots[slot].universe].n;
+    if (s->group_of_slot[slot] == s->group_of_slot[slot + 1] && !s->slot_cells[slot].n_leaves) return NULL;
+    for (uint64_t now = 1; now < n_sets; now++) {
+        news.losses[now] = watch_losses(s, slot, now);
+        news.cells[now] = cells_hear(s, slot, now);
+    }
+    bool fresh;
+    return intern(known, s->arena, &news, sizeof news, 0, &fresh)->bytes;
+}
+
 void squares_link(struct space *s)
 {
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        if (s->slots[i].square < 0) continue;
-        const struct slot_cells *cells = &s->slot_cells[i];
-        s->pairs[i].watched =
-            s->group_of_slot[i] < s->group_of_slot[i + 1] || cells->n_leaves + cells->n_woken > 0;
-    }
+    struct intern_table known = {0};
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->slots[i].square >= 0) s->pairs[i].news = find_news(s, i, &known);
+    intern_free(&known);
 }
 
 void square_fill(struct space_state *st, const struct square *sq)
@@ -82,8 +103,8 @@ void square_set_liveness(struct space_state *st, const struct square *sq, uint32
         return;
     }
     state_write(st, sq->live + object, UINT8_MAX, SQUARE_YES);
-    state_queue_row(st, square_index(st, sq), object);
-    state_queue_row(st, square_index(st, sq), object + ROW_MAX);
+    state_queue_row(st, square_number(st->space, sq), object);
+    state_queue_row(st, square_number(st->space, sq), object + ROW_MAX);
 }
 
 /* Keeps some values of the pair (a, b), in the general way. */
@@ -150,15 +171,6 @@ static void blame(struct space_state *st, const struct square *sq)
     st->failed_slot = SPACE_NONE;
 }
 
-/* What the rows of a pair lose by way of each other. */
-static bool lose_both(struct space_state *st, const struct square_pair *p, unsigned loses)
-{
-    const struct square *sq = p->square;
-    blame(st, sq);
-    if (loses & ROWS_X_LOSES && !square_lose(st, sq, p->a, 0, st->lost)) return false;
-    return !(loses & ROWS_Y_LOSES) || square_lose(st, sq, p->b, 0, st->lost + sq->stride);
-}
-
 /* A pair without values whose objects are both live, or one of them is and the other one dies. */
 static bool refute_empty(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
 {
@@ -166,20 +178,46 @@ static bool refute_empty(struct space_state *st, const struct square *sq, uint32
     return restrict_pair(st, sq, a, b, 0);
 }
 
-/* The pair changed: revisits (a, c) by way of b, if b is live, and (b, c) by way of a, of every triangle on
- * it, and the relation. */
-bool square_propagate_pair(struct space_state *st, uint32_t slot)
+/* What the rows of a pair lose by way of each other. */
+static bool lose_both(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b,
+                      const uint8_t *to_a, const uint8_t *to_b)
 {
-    const struct square_pair *p = &st->space->pairs[slot];
-    const struct square *sq = p->square;
-    const uint8_t *v = st->vector, *present = v + sq->present, *live = v + sq->live;
-    uint8_t mask = v[p->at];
-    if (!(present[p->a] & present[p->b])) return true;
-    if (!mask) return refute_empty(st, sq, p->a, p->b);
-    unsigned loses = sq->compose_rows(v + p->at - p->b, v + p->back - p->a, table_of(sq, mask & live[p->b]),
-                                      table_of(sq, v[p->back] & live[p->a]), present, sq->stride, st->lost);
-    if (loses && !lose_both(st, p, loses)) return false;
-    return p->idle >> mask % 32 & 1 || relation_propagate_pair(st, p);
+    unsigned loses = sq->compose_rows(row_of(st, sq, a), row_of(st, sq, b), to_a, to_b,
+                                      st->vector + sq->present, sq->stride, st->lost);
+    blame(st, sq);
+    if (loses & ROWS_X_LOSES && !square_lose(st, sq, a, 0, st->lost)) return false;
+    return !(loses & ROWS_Y_LOSES) || square_lose(st, sq, b, 0, st->lost + sq->stride);
+}
+
+/* The pair (a, b) changed: revisits (a, c) by way of b, if b is live, and (b, c) by way of a, of every
+ * triangle on it, and the relation. Most pairs remove nothing. */
+BASE_INLINE bool propagate_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
+{
+    const uint8_t *v = st->vector, *x = row_of(st, sq, a), *y = row_of(st, sq, b);
+    const uint8_t *present = v + sq->present, *live = v + sq->live;
+    uint8_t mask = x[b];
+    if (!(present[a] & present[b])) return true;
+    if (!mask) return refute_empty(st, sq, a, b);
+    const uint8_t *to_a = table_of(sq, mask & live[b]), *to_b = table_of(sq, y[a] & live[a]);
+    bool may_lose = !sq->narrow || rows_may_lose(x, y, to_a, to_b, present, sq->stride);
+    if (may_lose && !lose_both(st, sq, a, b, to_a, to_b)) return false;
+    return sq->idle[a * sq->n + b] >> mask % 32 & 1 || relation_propagate_pair(st, sq, a, b);
+}
+
+bool square_propagate_pairs(struct space_state *st, uint32_t square, uint32_t object)
+{
+    const struct square *sq = &st->space->squares[square];
+    uint64_t *changed = st->changed_pairs + sq->changed + object * sq->words;
+    for (uint32_t w = 0; w < sq->words; w++) {
+        while (changed[w]) {
+            uint32_t b = w * 64 + (uint32_t)__builtin_ctzll(changed[w]);
+            changed[w] &= changed[w] - 1;
+            if (propagate_pair(st, sq, object, b)) continue;
+            memset(changed, 0, sq->words * sizeof *changed);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Pairs of b that were empty before it was live. */

@@ -230,3 +230,35 @@ bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now)
         if (!(d->of[__builtin_ctzll(lost)] & now)) return true;
     return false;
 }
+
+static uint64_t losses_of_group(const struct watch_group *g, uint32_t n, uint64_t now)
+{
+    const uint64_t *table = g->filter;
+    uint64_t losses = 0;
+    switch ((enum watch_kind)g->how) {
+    case WATCH_UNIONS:
+        for (uint32_t v = 0; v < n; v++)
+            if (!(now >> v & 1) && table[1u << v] & ~table[now]) losses |= UINT64_C(1) << v;
+        return losses;
+    case WATCH_SUPPORTS:
+        for (uint32_t v = 0; v < n; v++)
+            if (table[v] & ~supports_of(table, now)) losses |= UINT64_C(1) << v;
+        return losses;
+    case WATCH_DOMINATORS:
+        for (uint32_t v = 0; v < n; v++)
+            if (watch_matters(g->filter, UINT64_C(1) << v, now)) losses |= UINT64_C(1) << v;
+        return losses;
+    case WATCH_FIXED:
+        return now & (now - 1) ? 0 : UINT64_MAX;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+uint8_t watch_losses(const struct space *s, uint32_t slot, uint64_t now)
+{
+    uint64_t losses = 0;
+    for (uint32_t g = s->group_of_slot[slot]; g < s->group_of_slot[slot + 1]; g++)
+        losses |= losses_of_group(&s->watch_groups[g], s->universes[s->slots[slot].universe].n, now);
+    return (uint8_t)losses;
+}
