@@ -48,12 +48,33 @@ static double steps(const struct cg_node *n)
     return repeats ? sum * (double)n->size : sum;
 }
 
+/* Work-items of the launch. */
+static double all_items(const struct cg_program *p)
+{
+    double items = (double)cg_items_per_group(p);
+    for (unsigned g = 0; g < CG_AXES; g++)
+        items *= (double)p->groups[g];
+    return items;
+}
+
+/* Those that execute the store. */
+static double storing_items(const struct cg_node *store)
+{
+    double items = 1;
+    for (const struct cg_node *up = store->parent; up; up = up->parent)
+        if (cg_hardware(up)) items *= (double)up->size;
+    return items;
+}
+
 void cg_cost(const struct cg_program *p, double *item_steps, double *items)
 {
     *item_steps = steps(p->root);
-    *items = (double)cg_items_per_group(p);
-    for (unsigned g = 0; g < CG_AXES; g++)
-        *items *= (double)p->groups[g];
+    *items = 1;
+    for (uint32_t i = 0; i < p->bb->n_insts; i++) {
+        if (p->bb->insts[i].kind != BB_STORE || !p->inst_node[i]) continue;
+        double storing = storing_items(p->inst_node[i]);
+        if (storing > *items) *items = storing;
+    }
 }
 
 static double interpreted(const struct cg_node *n)
@@ -67,9 +88,7 @@ static double interpreted(const struct cg_node *n)
 
 double cg_interpret_cost(const struct cg_program *p)
 {
-    double each, items;
-    cg_cost(p, &each, &items);
-    return interpreted(p->root) * items;
+    return interpreted(p->root) * all_items(p);
 }
 
 /* ---- the tree as text ---- */

@@ -58,8 +58,8 @@ struct cg_check {
 struct cg_check cg_interpret(const struct cg_program *p, double *const *buffers);
 /* Work items times statements executed by cg_interpret, roughly: to skip what would take too long. */
 double cg_interpret_cost(const struct cg_program *p);
-/* Iterations of the longest path of one work-item, and the number of work-items: the hopeless-candidate
- * estimate. */
+/* Iterations of the longest path of one work-item, and the number of work-items that store a result
+ * (compilers leave out what the others would do for nothing): the hopeless-candidate estimate. */
 void cg_cost(const struct cg_program *p, double *item_steps, double *items);
 
 #endif
