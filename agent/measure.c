@@ -55,11 +55,14 @@ static struct measure_result wait_for(const struct measure_launch *l, cl_event e
     }
 }
 
-static double stamp(cl_event event, cl_profiling_info what)
+/* Device time from the start of one launch to the end of another, ns. Stamps are of the epoch on some
+ * devices: a double holds them in steps of 256 ns, their difference exactly. */
+static double span(cl_event first, cl_event last)
 {
-    cl_ulong t = 0;
-    clGetEventProfilingInfo(event, what, sizeof t, &t, NULL);
-    return (double)t;
+    cl_ulong start = 0, end = 0;
+    clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+    clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    return end > start ? (double)(end - start) : 0;
 }
 
 static cl_int enqueue(const struct measure_launch *l, const size_t global[3], cl_event *event)
@@ -90,12 +93,9 @@ static struct measure_result run_all(const struct measure_launch *l, const size_
     if (queued > 0) r = wait_for(l, events[queued - 1], most);
     if (r.end == MEASURE_DONE && error) r = (struct measure_result){.end = MEASURE_FAILED, .error = error};
     if (r.end == MEASURE_DONE) {
-        r.ns =
-            (stamp(events[n - 1], CL_PROFILING_COMMAND_END) - stamp(events[0], CL_PROFILING_COMMAND_START)) /
-            n;
+        r.ns = span(events[0], events[n - 1]) / n;
         for (unsigned i = 0; i < n; i++)
-            samples[i] =
-                stamp(events[i], CL_PROFILING_COMMAND_END) - stamp(events[i], CL_PROFILING_COMMAND_START);
+            samples[i] = span(events[i], events[i]);
     }
     for (unsigned i = 0; i < queued; i++)
         clReleaseEvent(events[i]);
