@@ -1,7 +1,11 @@
 /* Running the micro-benchmarks, in a child process. A benchmark is calibrated until a launch takes some
  * milliseconds, then launched in five batches; the fastest launch of all counts, on the device's own clock.
- * Of kernels that are too short for that the median of the quietest batch counts, as of implementations.
- */
+ *
+ * Launches themselves are too short for that. What they are compared with is the median of a batch of five
+ * launches or more (measure.h), so that the least median of five launches in a row counts: of kernels of
+ * several shapes, launched in every way that a batch can come to the device, in many rounds, in each of which
+ * all kernels, shapes and ways take turns. From it comes off how far it is below the least median of a usual
+ * round: as much as rounds differ from each other here, others may be below these. */
 #include "agent/characterize.h"
 
 #include <math.h>
@@ -18,7 +22,8 @@
 #include "core/base/diag.h"
 #include "core/base/stats.h"
 
-enum { BATCHES = 5, LAUNCHES = 5, BATCH = 40, QUIET_BATCHES = 20, MESSAGE = 512, TIMEOUT_MS = 300000 };
+enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 300000 };
+enum { BATCH = 40, LEAST_BATCH = 5, ROUNDS = 60 }; /* of launches that are measured themselves */
 static const double LAUNCH_NS = 3e6;
 static const size_t DRAM_BYTES_GPU = (size_t)2 << 30, DRAM_BYTES_CPU = (size_t)256 << 20,
                     CHUNK_BYTES = (size_t)16 << 20; /* all powers of two */
@@ -98,20 +103,6 @@ static double fastest(struct bench *b, const struct shot *s)
         if (best == 0 || (ns > 0 && ns < best)) best = ns;
     }
     return best;
-}
-
-/* The median of launches that wait for each other and not for the host: what is measured of implementations.
- */
-static double batch_median(struct bench *b, const struct shot *s)
-{
-    cl_event events[BATCH];
-    double samples[BATCH];
-    for (int i = 0; i < BATCH; i++)
-        events[i] = enqueue(b, s);
-    clFlush(b->queue);
-    for (int i = 0; i < BATCH; i++)
-        samples[i] = finish(b, events[i]);
-    return stats_median(samples, BATCH);
 }
 
 static cl_kernel open_kernel(struct bench *b, const char *name)
@@ -235,30 +226,92 @@ static double start_groups(struct bench *b)
     return best;
 }
 
-/* A launch of one work-item, in the quietest of some batches. */
-static double quietest(struct bench *b, const char *name)
+/* ---- launches ---- */
+
+/* How a batch comes to the device: each launch when the one before it is done, all at once as the runners do
+ * it, or all behind one that the device is busy with until the last is there. */
+enum pace { ONE_BY_ONE, AT_ONCE, BEHIND_OTHERS, PACES };
+
+/* The least median of LEAST_BATCH launches in a row. */
+static double least_median(const double samples[BATCH])
 {
-    struct shot s = {open_kernel(b, name), 1, 1, 1};
-    double best = INFINITY;
-    if (!s.kernel) return 0;
-    for (int i = 0; i < QUIET_BATCHES; i++)
-        best = fmin(best, batch_median(b, &s));
-    clReleaseKernel(s.kernel);
-    return b->error[0] ? 0 : best;
+    double least = INFINITY;
+    for (int i = 0; i + LEAST_BATCH <= BATCH; i++)
+        least = fmin(least, stats_median(samples + i, LEAST_BATCH));
+    return least;
 }
 
-static void measure_launch(struct bench *b, double *value)
+static double least_of_batch(struct bench *b, const struct shot *s, const struct shot *before, enum pace pace)
+{
+    cl_event events[BATCH], first = pace == BEHIND_OTHERS ? enqueue(b, before) : NULL;
+    double samples[BATCH];
+    for (int i = 0; i < BATCH; i++) {
+        events[i] = enqueue(b, s);
+        if (pace == ONE_BY_ONE) samples[i] = finish(b, events[i]);
+    }
+    clFlush(b->queue);
+    for (int i = 0; i < BATCH && pace != ONE_BY_ONE; i++)
+        samples[i] = finish(b, events[i]);
+    if (first) finish(b, first);
+    return least_median(samples);
+}
+
+/* The least of one round of a kernel. */
+static double least_of_round(struct bench *b, cl_kernel kernel, const struct shot *before)
+{
+    const size_t shapes[][2] = {{1, 1}, {1, full_group(b)}, {b->dev->compute_units, 1}};
+    double least = INFINITY;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        for (int pace = 0; pace < PACES && !b->error[0]; pace++) {
+            struct shot s = {kernel, shapes[i][0], shapes[i][1], 1};
+            least = fmin(least, least_of_batch(b, &s, before, (enum pace)pace));
+        }
+    return least;
+}
+
+/* The least of all rounds, less what it is below the usual one. */
+static double lower_limit(const double rounds[ROUNDS])
+{
+    double least = INFINITY;
+    for (int i = 0; i < ROUNDS; i++)
+        least = fmin(least, rounds[i]);
+    return fmax(0, 2 * least - stats_median(rounds, ROUNDS));
+}
+
+static void measure_launches(struct bench *b, double *value)
+{
+    static const struct {
+        const char *name;
+        enum characterize_figure figure;
+    } launches[] = {{"nothing", CHARACTERIZE_LAUNCH},
+                    {"store", CHARACTERIZE_LAUNCH_STORE},
+                    {"touch", CHARACTERIZE_LAUNCH_TOUCH}};
+    enum { N = sizeof launches / sizeof launches[0] };
+    double least[N][ROUNDS];
+    cl_kernel kernels[N];
+    struct shot before = {open_kernel(b, "chain"), 1, 1, 20000};
+    for (int k = 0; k < N; k++)
+        kernels[k] = open_kernel(b, launches[k].name);
+    for (int round = 0; round < ROUNDS; round++)
+        for (int k = 0; k < N && !b->error[0]; k++)
+            least[k][round] = least_of_round(b, kernels[k], &before);
+    for (int k = 0; k < N; k++) {
+        bool wanted = b->dev->gpu || launches[k].figure == CHARACTERIZE_LAUNCH;
+        if (wanted && !b->error[0]) value[launches[k].figure] = lower_limit(least[k]);
+        if (kernels[k]) clReleaseKernel(kernels[k]);
+    }
+    if (before.kernel) clReleaseKernel(before.kernel);
+}
+
+static void measure_latencies(struct bench *b, double *value)
 {
     double loads = rate(b, "chase", 1, 1, 4);
     value[CHARACTERIZE_LOAD_LATENCY] = loads > 0 ? 1 / loads : 0;
     value[CHARACTERIZE_GROUPS] = start_groups(b);
-    value[CHARACTERIZE_LAUNCH] = quietest(b, "nothing");
     if (!b->dev->gpu) return;
     size_t local = full_group(b);
     double barriers = rate(b, "barriers", 1, local, 1) / (double)local;
     value[CHARACTERIZE_BARRIER] = barriers > 0 ? 1 / barriers : 0;
-    value[CHARACTERIZE_LAUNCH_STORE] = quietest(b, "store");
-    value[CHARACTERIZE_LAUNCH_TOUCH] = quietest(b, "touch");
 }
 
 /* ---- setting up ---- */
@@ -348,7 +401,8 @@ static void bench_body(int fd, void *ctx)
         measure_arithmetic(&b, r.result.value);
         measure_local(&b, r.result.value);
         measure_memory(&b, r.result.value);
-        measure_launch(&b, r.result.value);
+        measure_latencies(&b, r.result.value);
+        measure_launches(&b, r.result.value);
     }
     memcpy(r.error, b.error, sizeof r.error);
     child_write(fd, &r, sizeof r);

@@ -9,7 +9,7 @@
 struct device;
 struct diag;
 
-/* X(ID, meaning). Rates are of the best of the quiet batches, latencies too. */
+/* X(ID, meaning). Rates are of the best of the quiet batches, latencies too; launches are lower limits. */
 #define CHARACTERIZE_FIGURES(X)                                                                              \
     X(FP32, "float operations/ns of the device")                                                             \
     X(UNIT_FP32, "float operations/ns of one unit")                                                          \
