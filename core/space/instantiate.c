@@ -278,6 +278,9 @@ static void lay_out(struct space *s)
         info->offset = offset;
         offset += bytes;
     }
+    s->slot_at = ARENA_ARRAY(s->arena, struct slot_at, s->n_all + 1);
+    for (uint32_t i = 0; i < s->n_all; i++)
+        s->slot_at[i] = (struct slot_at){s->slots[i].mask, s->slots[i].offset};
     s->vector_bytes = offset;
     s->canonical_bytes = canonical;
 }

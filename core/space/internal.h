@@ -243,6 +243,7 @@ struct space {
     struct universe *universes;
     size_t n_universes, cap_universes;
     struct slot_info *slots; /* choices, then liveness */
+    struct slot_at *slot_at; /* of each of them */
     size_t cap_slots;
     uint32_t n_slots, n_all;
     uint32_t **liveness; /* [root set][object] -> slot or NONE */
@@ -408,8 +409,8 @@ static inline uint64_t domain_at(const struct space_state *st, struct slot_at at
 
 static inline uint64_t state_word(const struct space_state *st, uint32_t slot, unsigned word)
 {
-    const struct slot_info *i = &st->space->slots[slot];
-    return vector_load(st->vector, i->offset + word * 8) & i->mask; /* several words have eight bytes each */
+    struct slot_at at = st->space->slot_at[slot];
+    return vector_load(st->vector, at.offset + word * 8) & at.mask; /* several words have eight bytes each */
 }
 
 enum { LIVENESS_DEAD = 1, LIVENESS_LIVE = 2, LIVENESS_POSSIBLE = 3 }; /* domains of a liveness slot */
