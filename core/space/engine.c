@@ -113,16 +113,14 @@ void state_queue_instance(struct space_state *st, uint32_t instance)
     queue_add(sh->kind == SHAPE_GENERAL ? &st->slow : &st->quick, instance);
 }
 
-void state_queue_pair(struct space_state *st, uint32_t slot)
-{
-    const struct square_pair *p = &st->space->pairs[slot];
-    st->changed_pairs[p->word] |= p->bit;
-    queue_add(&st->pairs, p->row);
-}
-
 void state_queue_row(struct space_state *st, uint32_t square, uint32_t object)
 {
     queue_add(&st->rows, square * 2 * ROW_MAX + object);
+}
+
+static void queue_pair_of(struct space_state *st, const struct slot_info *info)
+{
+    state_queue_pair(st, &st->space->squares[info->square], info->row, info->column);
 }
 
 void state_queue_all(struct space_state *st)
@@ -131,7 +129,7 @@ void state_queue_all(struct space_state *st)
     for (uint32_t i = 0; i < s->n_instances; i++)
         if (!s->instances[i].related && !s->entailed[i]) state_queue_instance(st, i);
     for (uint32_t i = 0; i < s->n_slots; i++)
-        if (s->slots[i].square >= 0) state_queue_pair(st, i);
+        if (s->slots[i].square >= 0) queue_pair_of(st, &s->slots[i]);
     for (uint32_t i = 0; i < s->n_squares; i++)
         for (uint32_t a = 0; a < s->squares[i].n; a++)
             state_queue_row(st, i, a);
@@ -265,15 +263,11 @@ static void notify(struct space_state *st, uint32_t slot, uint64_t lost, uint64_
     notify_cells(st, slot);
 }
 
-void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
+void state_tell_of_pair(struct space_state *st, uint32_t slot, const struct pair_news *news, uint64_t lost,
+                        uint64_t now)
 {
-    const struct square_pair *p = &st->space->pairs[slot];
-    if (p->news) {
-        if (lost & p->news->losses[now]) notify_watches(st, slot, lost, now);
-        if (p->news->cells[now]) queue_add(&st->changed, slot);
-    }
-    st->changed_pairs[p->word] |= p->bit;
-    queue_add(&st->pairs, p->row);
+    if (lost & news->losses[now]) notify_watches(st, slot, lost, now);
+    if (news->cells[now]) queue_add(&st->changed, slot);
 }
 
 /* Objects of squares take part in triangles from now on, or no longer. */
@@ -357,7 +351,7 @@ bool state_narrow(struct space_state *st, uint32_t slot, unsigned word, uint64_t
     write_domain(st, info, offset, now);
     notify(st, slot, old & ~now, now);
     if (info->square >= 0)
-        state_queue_pair(st, slot);
+        queue_pair_of(st, info);
     else if (info->tuple_of >= 0)
         relation_update(st, (uint32_t)info->tuple_of, info->row, info->tuple_choice, now);
     else if (slot >= st->space->n_slots)

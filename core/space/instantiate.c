@@ -267,7 +267,6 @@ static void find_shared(struct space *s)
 static void lay_out(struct space *s)
 {
     uint32_t offset = 0, canonical = 0;
-    s->pairs = ARENA_ARRAY(s->arena, struct square_pair, s->n_slots + 1);
     for (uint32_t i = 0; i < s->n_squares; i++)
         square_lay_out(s, &s->squares[i], &offset);
     for (uint32_t i = 0; i < s->n_all; i++) {
@@ -279,6 +278,9 @@ static void lay_out(struct space *s)
         info->offset = offset;
         offset += bytes;
     }
+    s->slot_at = ARENA_ARRAY(s->arena, struct slot_at, s->n_all + 1);
+    for (uint32_t i = 0; i < s->n_all; i++)
+        s->slot_at[i] = (struct slot_at){s->slots[i].mask, s->slots[i].offset};
     s->vector_bytes = offset;
     s->canonical_bytes = canonical;
 }

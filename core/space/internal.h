@@ -203,23 +203,16 @@ struct pair_news {
     bool cells[256];     /* any loss concerns cells */
 };
 
-/* A pair choice of a square, by slot. */
-struct square_pair {
-    const struct square *square;
-    uint64_t bit; /* in changed_pairs[word] of states */
-    uint32_t word;
-    uint32_t row;                 /* in the queue of pairs */
-    const struct pair_news *news; /* NULL: nothing else hears of it */
-};
-
 /* A pair choice as a square of bytes, with the composition of its relation over triangles. Row a holds the
  * values left to (a, b) as seen from a; entries (a, a) and the padding are 0. */
 struct square {
     uint32_t n, offset, stride; /* objects; of row 0; of a row, a multiple of ROW_ALIGN */
     uint32_t n_values;
     uint32_t live, present;   /* offsets of rows of SQUARE_YES and 0: objects that are live; not dead */
+    uint32_t number;          /* in squares[] */
     uint32_t changed, words;  /* in changed_pairs[] of states: of row 0; of a row */
     const uint32_t *idle;     /* [a * n + b], a < b; bit m % 32: see relation_idle() */
+    const uint16_t *news;     /* likewise: in pair_news[], plus 1; 0: nothing else hears of the pair */
     const uint32_t *slots;    /* [a * n + b], both halves */
     const uint32_t *liveness; /* of each object, or NONE */
     const uint32_t *member;   /* by latent object: its number here, or NONE */
@@ -250,6 +243,7 @@ struct space {
     struct universe *universes;
     size_t n_universes, cap_universes;
     struct slot_info *slots; /* choices, then liveness */
+    struct slot_at *slot_at; /* of each of them */
     size_t cap_slots;
     uint32_t n_slots, n_all;
     uint32_t **liveness; /* [root set][object] -> slot or NONE */
@@ -260,7 +254,8 @@ struct space {
                                are of no square, in shared_slots[] */
     uint32_t *shared_slots;
     struct square *squares;
-    struct square_pair *pairs; /* by slot */
+    const struct pair_news **pair_news;
+    uint32_t n_pair_news;
     uint32_t n_squares;
     uint32_t n_changed_words; /* of all squares */
     struct shape *shapes;
@@ -414,8 +409,8 @@ static inline uint64_t domain_at(const struct space_state *st, struct slot_at at
 
 static inline uint64_t state_word(const struct space_state *st, uint32_t slot, unsigned word)
 {
-    const struct slot_info *i = &st->space->slots[slot];
-    return vector_load(st->vector, i->offset + word * 8) & i->mask; /* several words have eight bytes each */
+    struct slot_at at = st->space->slot_at[slot];
+    return vector_load(st->vector, at.offset + word * 8) & at.mask; /* several words have eight bytes each */
 }
 
 enum { LIVENESS_DEAD = 1, LIVENESS_LIVE = 2, LIVENESS_POSSIBLE = 3 }; /* domains of a liveness slot */
@@ -562,12 +557,18 @@ BASE_MUST_USE static inline bool state_restrict_word(struct space_state *st, uin
 }
 
 BASE_MUST_USE bool state_propagate(struct space_state *st);
-/* A pair choice has lost values: queues what that concerns. */
-void state_pair_narrowed(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now);
+/* The pair (a, b) of a square, a < b, is to be revisited. */
+static inline void state_queue_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
+{
+    st->changed_pairs[sq->changed + a * sq->words + b / 64] |= UINT64_C(1) << b % 64;
+    queue_add(&st->pairs, sq->number * ROW_MAX + a);
+}
+/* A pair choice that something besides its square hears of has lost values. */
+void state_tell_of_pair(struct space_state *st, uint32_t slot, const struct pair_news *news, uint64_t lost,
+                        uint64_t now);
 void state_queue_instance(struct space_state *st, uint32_t instance);
 /* Queues the instance unless its watch says that it has nothing to do. */
 void state_queue_watch(struct space_state *st, const struct watch *w);
-void state_queue_pair(struct space_state *st, uint32_t slot);
 void state_queue_row(struct space_state *st, uint32_t square,
                      uint32_t object);        /* + ROW_MAX: it became live */
 void state_queue_all(struct space_state *st); /* everything that could remove a value */

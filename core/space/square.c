@@ -7,16 +7,12 @@
 
 #include "core/base/arena.h"
 #include "core/base/attr.h"
+#include "core/base/panic.h"
 #include "core/space/cells.h"
 #include "core/space/intern.h"
 #include "core/space/relation.h"
 
 enum { NARROW_VALUES = 5 };
-
-static uint32_t square_number(const struct space *s, const struct square *sq)
-{
-    return (uint32_t)(sq - s->squares);
-}
 
 static uint8_t *row_of(const struct space_state *st, const struct square *sq, uint32_t a)
 {
@@ -39,6 +35,7 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
     sq->live = sq->offset + sq->n * sq->stride;
     sq->present = sq->live + sq->stride;
     *offset = sq->present + sq->stride;
+    sq->number = (uint32_t)(sq - s->squares);
     sq->changed = s->n_changed_words;
     sq->words = (sq->n + 63) / 64;
     s->n_changed_words += sq->n * sq->words;
@@ -52,10 +49,6 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
             info->column = (uint16_t)b;
             info->offset = sq->offset + a * sq->stride + b;
             info->mirror = sq->offset + b * sq->stride + a;
-            s->pairs[slot] = (struct square_pair){.square = sq,
-                                                  .row = square_number(s, sq) * ROW_MAX + a,
-                                                  .word = sq->changed + a * sq->words + b / 64,
-                                                  .bit = UINT64_C(1) << b % 64};
             idle[a * sq->n + b] = relation_idle(sq, a, b);
         }
     }
@@ -66,24 +59,35 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
     if (sq->relation) relation_lay_out(sq, offset);
 }
 
-static const struct pair_news *find_news(const struct space *s, uint32_t slot, struct intern_table *known)
+/* What is to be heard of a pair choice; equal ones are one. */
+static uint16_t find_news(struct space *s, uint32_t slot, struct intern_table *known)
 {
     struct pair_news news = {0};
     uint64_t n_sets = UINT64_C(1) << s->universes[s->slots[slot].universe].n;
-    if (s->group_of_slot[slot] == s->group_of_slot[slot + 1] && !s->slot_cells[slot].n_leaves) return NULL;
+    if (s->group_of_slot[slot] == s->group_of_slot[slot + 1] && !s->slot_cells[slot].n_leaves) return 0;
     for (uint64_t now = 1; now < n_sets; now++) {
         news.losses[now] = watch_losses(s, slot, now);
         news.cells[now] = cells_hear(s, slot, now);
     }
     bool fresh;
-    return intern(known, s->arena, &news, sizeof news, 0, &fresh)->bytes;
+    struct interned *found = intern(known, s->arena, &news, sizeof news, s->n_pair_news, &fresh);
+    CHECK(found->id < UINT16_MAX);
+    if (fresh) s->pair_news[s->n_pair_news++] = found->bytes;
+    return (uint16_t)(found->id + 1);
 }
 
 void squares_link(struct space *s)
 {
     struct intern_table known = {0};
-    for (uint32_t i = 0; i < s->n_slots; i++)
-        if (s->slots[i].square >= 0) s->pairs[i].news = find_news(s, i, &known);
+    s->pair_news = ARENA_ARRAY(s->arena, const struct pair_news *, s->n_slots + 1);
+    for (uint32_t i = 0; i < s->n_squares; i++) {
+        struct square *sq = &s->squares[i];
+        uint16_t *news = ARENA_ARRAY(s->arena, uint16_t, sq->n * sq->n);
+        for (uint32_t a = 0; a < sq->n; a++)
+            for (uint32_t b = a + 1; b < sq->n; b++)
+                news[a * sq->n + b] = find_news(s, sq->slots[a * sq->n + b], &known);
+        sq->news = news;
+    }
     intern_free(&known);
 }
 
@@ -103,8 +107,8 @@ void square_set_liveness(struct space_state *st, const struct square *sq, uint32
         return;
     }
     state_write(st, sq->live + object, UINT8_MAX, SQUARE_YES);
-    state_queue_row(st, square_number(st->space, sq), object);
-    state_queue_row(st, square_number(st->space, sq), object + ROW_MAX);
+    state_queue_row(st, sq->number, object);
+    state_queue_row(st, sq->number, object + ROW_MAX);
 }
 
 /* Keeps some values of the pair (a, b), in the general way. */
@@ -116,18 +120,26 @@ static bool restrict_pair(struct space_state *st, const struct square *sq, uint3
     return state_restrict_word(st, slot, 0, a < b ? allowed : sq->mirror[allowed]);
 }
 
+/* The pair (a, b), a < b, has lost values. */
+static inline void pair_narrowed(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b,
+                                 uint64_t lost, uint64_t now)
+{
+    uint32_t at = a * sq->n + b, news = sq->news[at];
+    if (news) state_tell_of_pair(st, sq->slots[at], st->space->pair_news[news - 1], lost, now);
+    state_queue_pair(st, sq, a, b);
+}
+
 /* The pair (a, b) of two present objects keeps some of its values, but not all. */
 static void narrow_pair(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b, uint8_t old,
                         uint8_t now)
 {
     uint8_t seen = sq->mirror[now];
-    uint32_t slot = sq->slots[a * sq->n + b];
     state_write(st, sq->offset + a * sq->stride + b, UINT8_MAX, now);
     state_write(st, sq->offset + b * sq->stride + a, UINT8_MAX, seen);
     if (a < b)
-        state_pair_narrowed(st, slot, old & ~now, now);
+        pair_narrowed(st, sq, a, b, old & ~now, now);
     else
-        state_pair_narrowed(st, slot, sq->mirror[old] & ~seen, seen);
+        pair_narrowed(st, sq, b, a, sq->mirror[old] & ~seen, seen);
 }
 
 /* Pairs of a and of the objects of `lanes` lose what lost[] says. */

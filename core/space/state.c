@@ -211,9 +211,8 @@ static uint32_t first_open(const struct space_state *st, unsigned group)
     int16_t square = s->slots[s->group_first[group]].square;
     if (square >= 0) return square_first_open(st, &s->squares[square]);
     for (uint32_t i = s->group_first[group]; i < s->group_first[group + 1]; i++) {
-        const struct slot_info *info = &s->slots[i];
-        uint64_t word = vector_load(st->vector, info->offset) & info->mask;
-        bool may_be = info->words > 1 || word & (word - 1);
+        uint64_t word = domain_at(st, s->slot_at[i]);
+        bool may_be = s->slot_at[i].mask == UINT64_MAX || word & (word - 1); /* it may have several words */
         if (may_be && space_is_open(st, i)) return i;
     }
     return SPACE_NONE;
