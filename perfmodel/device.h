@@ -42,9 +42,9 @@
     X(LOAD_LATENCY, "load_latency", "ns", 1e-3, 1e5, "a load from the first-level cache") \
     X(CHAIN, "chain", "ns", 1e-3, 1e4, "one addition that waits for the one before it") \
     X(BARRIER, "barrier", "ns", 1e-3, 1e6, "a barrier of a full work-group") \
-    X(LAUNCH, "launch", "ns", 1e-1, 1e8, "an empty kernel: the least median of 5 launches, less its spread") \
-    X(LAUNCH_STORE, "launch_store", "ns", 1e-1, 1e8, "a kernel that stores one element, likewise") \
-    X(LAUNCH_TOUCH, "launch_touch", "ns", 1e-1, 1e8, "a kernel that loads, adds and stores one element, likewise")
+    X(LAUNCH, "launch", "ns", 1e-1, 1e8, "an empty kernel (least median of 5 launches, less the spread)") \
+    X(LAUNCH_STORE, "launch_store", "ns", 1e-1, 1e8, "a kernel that stores one element (least median of 5 launches, less the spread)") \
+    X(LAUNCH_TOUCH, "launch_touch", "ns", 1e-1, 1e8, "a kernel that loads, adds and stores one element (least median of 5 launches, less the spread)")
 /* clang-format on */
 
 enum perfmodel_figure {
