@@ -188,11 +188,67 @@ Test(mcts_estimate, random_descent_ends_in_a_leaf_or_a_dead_end)
     mcts_queens_free(&q);
 }
 
+enum { UNIFORM_QUEENS = 6, UNIFORM_DESCENTS = 6000 };
+
+static double sum_of(const unsigned *counts)
+{
+    double sum = 0;
+    for (uint32_t v = 0; v < UNIFORM_QUEENS; v++)
+        sum += counts[v];
+    return sum;
+}
+
+/* Adds the statistic of one branching: how often each value was taken after the first action, against the
+ * live ones. Returns how many values are dead. */
+static uint32_t add_chi_square(struct space_state *root, struct space_action first, const unsigned *taken,
+                               double *chi2, double *freedom)
+{
+    struct mcts_branching b = {0};
+    struct mcts_option live[UNIFORM_QUEENS];
+    struct mcts_trials trials = {0};
+    space_mark mark = space_snapshot(root);
+    cr_assert(space_apply(root, first, NULL));
+    uint32_t slot = space_next_choice(root, NULL, 0), values = space_value_count(root, slot);
+    uint32_t n = mcts_try_values(&b, root, slot, INFINITY, live, &trials);
+    double all = sum_of(taken);
+    for (uint32_t k = 0; k < n; k++) {
+        double off = taken[live[k].value] - all / n;
+        *chi2 += off * off / (all / n);
+    }
+    *freedom += n - 1.0;
+    space_rollback(root, mark);
+    return values - n;
+}
+
 static void check_same_walk(struct mcts_walk x, struct mcts_walk y)
 {
     cr_assert(x.leaf == y.leaf && x.depth == y.depth && x.log_leaves == y.log_leaves);
     cr_assert_eq(x.trials.tried, y.trials.tried);
     cr_assert_eq(x.trials.dead_constraint, y.trials.dead_constraint);
+}
+
+Test(mcts_estimate, random_descents_take_live_values_equally_often)
+{
+    struct mcts_queens q = mcts_queens_new(UNIFORM_QUEENS);
+    struct mcts_branching b = {0};
+    struct pcg32 rng = pcg32_seed(11, 0);
+    struct space_action actions[64];
+    unsigned taken[UNIFORM_QUEENS][UNIFORM_QUEENS] = {{0}};
+    for (int i = 0; i < UNIFORM_DESCENTS; i++) {
+        space_mark mark = space_snapshot(q.root);
+        struct mcts_walk w = mcts_descend_random(&b, q.root, INFINITY, 0, &rng, actions);
+        if (w.depth > 1) taken[actions[0].value][actions[1].value]++;
+        space_rollback(q.root, mark);
+    }
+    double chi2 = 0, freedom = 0;
+    uint32_t dead = 0, slot = space_next_choice(q.root, NULL, 0);
+    for (uint32_t v = 0; v < UNIFORM_QUEENS; v++)
+        if (sum_of(taken[v]) > 0)
+            dead += add_chi_square(q.root, (struct space_action){slot, v}, taken[v], &chi2, &freedom);
+    cr_assert_gt(dead, 0, "the test needs values that are tried and die");
+    cr_assert_gt(freedom, 0);
+    cr_assert_lt(fabs(chi2 - freedom), 5 * sqrt(2 * freedom), "%g of %g", chi2, freedom);
+    mcts_queens_free(&q);
 }
 
 /* Whatever the limit: nothing is kept, some levels are, the whole tree is. */

@@ -40,6 +40,11 @@ Test(rows, compositions_equal_the_plain_forms)
         unsigned loses = rows_plain_compose(x, y, tables[0], tables[1], present, n, out[0]);
         cr_assert_eq(rows_compose(x, y, tables[0], tables[1], present, n, out[1]), loses);
         cr_assert(!memcmp(out[0], out[1], 2 * n), "compose, trial %d", t);
+        bool may_lose = rows_may_lose(x, y, tables[0], tables[1], present, n);
+        cr_assert(may_lose || !loses, "may lose, trial %d", t);
+#ifdef __AVX2__
+        cr_assert(!narrow || may_lose == (loses != 0), "may lose, trial %d", t);
+#endif
         rows_fill(&rng, y, n, narrow ? 32 : 256);
         rows_plain_forbid(y, tables[0], present, n, out[0]);
         rows_forbid(y, tables[0], present, narrow, n, out[1]);
