@@ -324,7 +324,7 @@ static void wake(struct space_state *st, const struct slot_cells *of)
         mark(st, st->space->woken_cells[of->woken + k]);
 }
 
-/* What the leaf reads is still open. */
+/* What the leaf reads is still open. Never so of one that reads more than a set: `yes` is 0 there. */
 static inline bool is_as_it_was(struct slot_leaf leaf, uint64_t now)
 {
     return now & leaf.yes && now & ~leaf.yes;

@@ -212,7 +212,7 @@ struct square {
     uint32_t number;          /* in squares[] */
     uint32_t changed, words;  /* in changed_pairs[] of states: of row 0; of a row */
     const uint32_t *idle;     /* [a * n + b], a < b; bit m % 32: see relation_idle() */
-    const uint16_t *news;     /* likewise: in pair_news[], plus 1; 0: nothing else hears of the pair */
+    const uint32_t *news;     /* likewise: in pair_news[], plus 1; 0: nothing else hears of the pair */
     const uint32_t *slots;    /* [a * n + b], both halves */
     const uint32_t *liveness; /* of each object, or NONE */
     const uint32_t *member;   /* by latent object: its number here, or NONE */
