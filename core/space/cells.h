@@ -42,10 +42,10 @@ struct cell_root {
     bool inert; /* narrows no operand, see views.c: only of interest when it cannot be true any more */
 };
 
-/* A cell that reads a slot; if it reads no more than whether it has one of the values `yes`, they are not 0.
- */
+/* A cell that reads a slot. As long as one of the values `least` and one of `most` are left, nothing that
+ * matters has changed in what it reads; 0: it always may have. */
 struct slot_leaf {
-    uint64_t yes;
+    uint64_t least, most;
     uint32_t cell;
 };
 
