@@ -76,5 +76,7 @@ void cells_fill(struct space_state *st);
 bool cells_hear(const struct space *s, uint32_t slot, uint64_t now);
 /* Carries changes of domains up to the instances, and queues those. */
 void cells_update(struct space_state *st);
+/* term.c: removes values with which a TERM is outside of [lo, hi]. */
+BASE_MUST_USE bool narrow_term(struct space_state *st, const struct cell *c, int64_t lo, int64_t hi);
 
 #endif

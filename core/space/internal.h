@@ -462,9 +462,6 @@ static inline int64_t expression_mul(int64_t x, int64_t y)
 void view_of_table(const int64_t *table, uint32_t n, struct value_view *out);
 /* Extremes over a set of values of a universe of at most 64; an empty set has lo > hi. */
 void view_extremes(const struct value_view *v, uint64_t domain, int64_t *lo, int64_t *hi);
-/* Removes values with which the term is outside of [lo, hi]. */
-BASE_MUST_USE bool term_backward(struct space_state *st, const struct shape_node *n, const uint32_t *slots,
-                                 const struct slot_at *at, int64_t lo, int64_t hi);
 int64_t term_value(const struct shape_node *n, const uint32_t *values);
 
 /* views.c: which bounds an untabulated formula needs to hear of */
