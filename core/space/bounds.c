@@ -4,7 +4,7 @@
  * Forward: the interval of every node from those of its operands; cells.h keeps them. Backward, here: the
  * root must be true; each node whose interval shrank shrinks its operands. When a single slot is left open
  * its values are tried one by one, so a formula is exact on its last choice; monotone ones (views.c) need no
- * such check at a leaf. */
+ * such check. With no slot open bounds are exact, but those of quotients and remainders. */
 #include "core/base/panic.h"
 #include "core/space/cells.h"
 
@@ -253,26 +253,35 @@ static bool narrow_cell(struct work *w, const struct cell *c, int64_t lo, int64_
 
 /* ---- the whole formula ---- */
 
-/* How many slots are open, up to two, not counting choices of dead objects, on which no value depends. *last:
- * one of them. */
-static unsigned count_open(const struct space_state *st, const struct instance *in, uint32_t *last)
+/* What is left open of an instance. */
+struct openness {
+    unsigned n;    /* slots with several values, up to two */
+    uint32_t last; /* one of them */
+    bool unread;   /* there are choices of dead objects, on which no value depends */
+};
+
+static struct openness look_for_open(const struct space_state *st, const struct instance *in)
 {
     const struct space *s = st->space;
-    unsigned n = 0;
-    for (uint32_t k = 0; k < s->shapes[in->shape].n_slots && n < 2; k++) {
+    struct openness left = {0};
+    for (uint32_t k = 0; k < s->shapes[in->shape].n_slots && left.n < 2; k++) {
         const struct slot_info *info = &s->slots[s->instance_slots[in->slots + k]];
         uint64_t word = vector_load(st->vector, info->offset) & info->mask;
         bool fixed = info->words == 1 ? word && !(word & (word - 1))
                                       : space_value_count(st, s->instance_slots[in->slots + k]) == 1;
-        if (fixed || state_dead(st, info)) continue;
-        *last = k;
-        n++;
+        if (fixed) continue;
+        if (state_dead(st, info)) {
+            left.unread = true;
+            continue;
+        }
+        left.last = k;
+        left.n++;
     }
-    return n;
+    return left;
 }
 
-/* Tries each value of the only open slot; with none open, the one value of a slot: so the formula is checked
- * exactly. */
+/* Tries each value of the only open slot; with none open, the one value of the first: so the formula is
+ * checked exactly. */
 static bool try_values(struct space_state *st, const struct instance *in, uint32_t local)
 {
     const struct shape *sh = &st->space->shapes[in->shape];
@@ -299,8 +308,11 @@ bool bounds_propagate(struct space_state *st, uint32_t instance)
     const struct instance *in = &s->instances[instance];
     const struct shape *sh = &s->shapes[in->shape];
     struct work w = {st, s->cells, cell_intervals(st)};
-    uint32_t root = s->instance_cells[in->cells + sh->n_nodes - 1], last = 0;
+    uint32_t root = s->instance_cells[in->cells + sh->n_nodes - 1];
     if (w.intervals[root].lo == 1) return true;
     if (!narrow(&w, root, 1, 1)) return false;
-    return sh->monotone || count_open(st, in, &last) > 1 || try_values(st, in, last);
+    if (sh->monotone) return true;
+    struct openness left = look_for_open(st, in);
+    bool bounds_tell = left.n == 0 && !left.unread && !sh->divides;
+    return left.n > 1 || bounds_tell || try_values(st, in, left.last);
 }

@@ -139,6 +139,7 @@ struct shape {
         *unions[3]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
     bool monotone;  /* GENERAL: see views.c */
     bool inert;     /* GENERAL: likewise */
+    bool divides;   /* GENERAL: it has quotients or remainders, whose bounds may not be exact */
     bool exact;     /* GENERAL: keeps no value of its last open slot that makes it false */
     const void **filters; /* tabulated: of each slot, see enum watch_kind; equal ones are one */
     const uint8_t *needs; /* GENERAL: of each node, see views.c */
