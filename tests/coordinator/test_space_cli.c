@@ -117,6 +117,22 @@ Test(space_cli, objects_are_listed, .init = cr_redirect_stderr)
         "error: --param: 5000 objects are not within 0 and 4096\n");
 }
 
+/* All that is wrong with a list of parameters. */
+Test(space_cli, parameters_are_named, .init = cr_redirect_stderr)
+{
+    cr_expect_eq(space_cli_run("count", space_cli_file(),
+                               "least=3,most=x,most,most=true,most=99999999999999999999", false),
+                 CLI_USAGE);
+    unlink(space_cli_path);
+    fflush(stderr);
+    cr_expect_stderr_eq_str(
+        "error: --param: space 'tiles' has no parameter 'least'\n"
+        "error: --param: 'most=x' is not NAME=NUMBER with a number of 64 bits, true or false\n"
+        "error: --param: 'most' is not NAME=NUMBER with a number of 64 bits, true or false\n"
+        "error: --param: 'most=99999999999999999999' is not NAME=NUMBER with a number of 64 bits, true or "
+        "false\n");
+}
+
 Test(space_cli, bad_input_is_status_2, .init = cr_redirect_stderr)
 {
     cr_expect_eq(space_cli_run("count", "/nowhere.space", NULL, false), CLI_USAGE);
