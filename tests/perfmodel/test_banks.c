@@ -14,35 +14,22 @@ enum { BANKS_LANES = 32, BANKS_WIDTH = 4, BANKS_LINE = 128, BANKS_PINS = 64, BAN
 
 /* ---- by hand ---- */
 
-struct banks_pin {
-    struct space_state *state;
-    bool ok;
-};
-
-static void banks_restrict(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words)
-{
-    struct banks_pin *pin = ctx;
-    struct space_failure why;
-    pin->ok = pin->ok &&
-              (!space_is_live(pin->state, slot) || space_restrict(pin->state, slot, allowed, words, &why));
-}
-
 /* The bytes of what the pins leave, lines of a file of pins and `more`. */
 static double banks_pinned(struct bound_fixture *f, const char *file, const char *const *more)
 {
-    struct banks_pin pin = {kernel_root(f->kernel.space), true};
-    size_t n;
-    char *text = source_read_file(file, 1 << 16, &n, f->kernel.diag), *rest = NULL;
+    const char *pins[BANKS_PINS];
+    unsigned n = 0;
+    size_t length;
+    char *text = source_read_file(file, 1 << 16, &length, f->kernel.diag), *rest = NULL;
     cr_assert_not_null(text);
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        if (line[0] != '#')
-            cr_assert(space_parse_pin(f->kernel.space, line, f->kernel.diag, banks_restrict, &pin), "%s",
-                      line);
-    for (; *more; more++)
-        cr_assert(space_parse_pin(f->kernel.space, *more, f->kernel.diag, banks_restrict, &pin), "%s", *more);
-    cr_assert(pin.ok, "the pins contradict each other");
-    double bytes = banks_bytes(f->model, pin.state);
-    space_state_free(pin.state);
+    for (char *line = strtok_r(text, "\n", &rest); line && n < BANKS_PINS; line = strtok_r(NULL, "\n", &rest))
+        if (line[0] != '#') pins[n++] = line;
+    for (; *more && n < BANKS_PINS; more++)
+        pins[n++] = *more;
+    cr_assert_lt(n, BANKS_PINS);
+    struct space_state *st = bound_root(f, pins, n);
+    double bytes = banks_bytes(f->model, st);
+    space_state_free(st);
     free(text);
     return bytes;
 }
