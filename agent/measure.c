@@ -135,6 +135,7 @@ static bool lengthen_hold(const struct measure_launch *l, cl_event event)
     l->hold->rounds *= 2;
     return true;
 }
+
 /* ---- batches ---- */
 
 /* Enqueues n launches and waits for each; the limits are those of all together. `event` is of the hold in

@@ -34,7 +34,7 @@ struct runner {
     size_t resident; /* work-groups that run at once, at most */
     cl_context context;
     cl_command_queue queue;
-    struct measure_hold hold;      /* on a GPU: what it costs a CPU, it costs the host */
+    struct measure_hold hold;      /* on a GPU: while a CPU is held, its host enqueues nothing */
     cl_mem (*inputs)[VERIFY_SETS]; /* [n_buffers] */
     struct guarded *outputs;       /* [n_buffers] */
     unsigned char *scratch;        /* the largest output, or a guard zone */
