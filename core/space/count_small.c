@@ -7,6 +7,7 @@
  * component is known by its domains and by the decided slots of its constraints over three or more: equal
  * rests of different prefixes are counted once. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __AVX2__
@@ -36,7 +37,7 @@ struct small {
     struct wide *wide;
     uint32_t n_wide;
     uint64_t wide_of[SMALL][WIDE_WORDS]; /* by slot: numbers of its wide constraints */
-    int64_t *scratch;
+    struct count_column *columns;        /* scratch, for the nodes of a wide constraint */
     struct count_table *table;
     struct space_count *result;
     uint64_t limit;
@@ -130,14 +131,16 @@ static void add_wide(struct small *c, const struct shape *sh, const uint32_t *sl
 static void set_up(struct small *c, struct arena *a)
 {
     const struct space *s = c->s;
-    c->scratch = ARENA_ARRAY(a, int64_t, s->max_nodes + 1);
+    uint32_t nodes = 0;
     for (size_t i = 0; i < s->n_instances; i++) {
         const struct shape *sh = &s->shapes[s->instances[i].shape];
         const uint32_t *slots = s->instance_slots + s->instances[i].slots;
         if (s->entailed[i]) continue;
         if (sh->n_slots == 2) add_pair(c, a, sh, slots);
         if (sh->n_slots > 2) add_wide(c, sh, slots);
+        if (sh->kind == SHAPE_GENERAL && sh->n_nodes > nodes) nodes = sh->n_nodes;
     }
+    if (nodes) c->columns = base_malloc(nodes * sizeof *c->columns);
 }
 
 /* ---- forward checking ---- */
@@ -175,10 +178,16 @@ static bool keep_row(uint64_t *domains, const uint64_t *row, uint32_t padded, ui
 }
 #endif
 
-static bool holds(const struct small *c, const struct shape *sh, const uint32_t *values)
+/* Which values of one of its three slots a table allows beside the values of the others. */
+static uint64_t row_of_triple(const struct shape *sh, uint32_t open, uint32_t *values, uint64_t domain)
 {
-    if (sh->kind == SHAPE_TRIPLE) return sh->forward[values[0] * sh->sizes[1] + values[1]] >> values[2] & 1;
-    return shape_value(sh, values, c->scratch) != 0;
+    uint64_t keep = 0;
+    if (open == 2) return domain & sh->forward[values[0] * sh->sizes[1] + values[1]];
+    for (uint64_t left = domain; left; left &= left - 1) {
+        values[open] = lowest(left);
+        if (sh->forward[values[0] * sh->sizes[1] + values[1]] >> values[2] & 1) keep |= left & -left;
+    }
+    return keep;
 }
 
 static bool is_entailed(const struct wide *w, const struct domains *d)
@@ -188,7 +197,8 @@ static bool is_entailed(const struct wide *w, const struct domains *d)
     return false;
 }
 
-/* Keeps the values of the only undecided slot (or, with none, of any one) that satisfy the constraint. */
+/* Keeps the values of the only undecided slot (or, with none, of any one) that satisfy the constraint, which
+ * is true from then on. */
 static bool filter_wide(const struct small *c, uint32_t wide, struct domains *d, uint64_t *decided)
 {
     const struct wide *w = &c->wide[wide];
@@ -200,12 +210,12 @@ static bool filter_wide(const struct small *c, uint32_t wide, struct domains *d,
         values[k] = lowest(d->of[w->slots[k]]);
         if (d->open >> w->slots[k] & 1) open = k;
     }
-    uint64_t keep = 0, *domain = &d->of[w->slots[open]];
-    for (uint64_t left = *domain; left; left &= left - 1) {
-        values[open] = lowest(left);
-        if (holds(c, w->shape, values)) keep |= left & -left;
-    }
+    uint64_t *domain = &d->of[w->slots[open]];
+    uint64_t keep = w->shape->kind == SHAPE_TRIPLE
+                        ? row_of_triple(w->shape, open, values, *domain)
+                        : count_column(w->shape, open, values, *domain, c->columns);
     *domain = keep;
+    d->entailed[wide / 64] |= UINT64_C(1) << wide % 64;
     if (is_single(keep)) {
         *decided |= w->set & d->open;
         d->open &= ~w->set;
@@ -392,6 +402,7 @@ bool count_small(const struct space_state *st, struct count_table *table, uint64
         d.open |= (uint64_t)!is_single(d.of[i]) << i;
     }
     if (check_forward(c, &d, all & ~d.open)) result->solutions = count_open(c, &d, all);
+    free(c->columns);
     arena_free(a);
     return true;
 }
