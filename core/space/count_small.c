@@ -20,6 +20,7 @@
 
 enum { WIDE_WORDS = (SPACE_SMALL_WIDE + 63) / 64 };
 enum { SMALL = 64, LANES = 4, MAX_FORMULA = 6, KEY_WORDS = SMALL + 2 };
+enum { FEW = 6, FEW_COMBINATIONS = 8192 }; /* slots that are counted without looking for components */
 
 /* A constraint over three or more slots. */
 struct wide {
@@ -277,30 +278,6 @@ static long double branch(struct small *c, const struct domains *d, uint64_t com
     return total;
 }
 
-/* Values that x = v leaves to y. */
-static uint64_t beside(const struct small *c, const struct domains *d, uint32_t x, uint64_t v, uint32_t y)
-{
-    return d->of[y] & (c->rows[x] ? c->rows[x][lowest(v) * c->padded + y] : UINT64_MAX);
-}
-
-/* Two or three slots without a wider constraint among them. */
-static uint64_t count_few(const struct small *c, const struct domains *d, uint64_t component)
-{
-    uint32_t x = lowest(component), y = lowest(component & (component - 1));
-    uint64_t third = component & ~(UINT64_C(1) << x | UINT64_C(1) << y), total = 0;
-    for (uint64_t v = d->of[x]; v; v &= v - 1) {
-        uint64_t left = beside(c, d, x, v, y);
-        if (!third) {
-            total += count_of(left);
-            continue;
-        }
-        uint64_t rest = beside(c, d, x, v, lowest(third));
-        for (uint64_t w = left; w && rest; w &= w - 1)
-            total += count_of(rest & beside(c, d, y, w, lowest(third)));
-    }
-    return total;
-}
-
 /* Slots of the wide constraints of x that may still become false. */
 static uint64_t wide_around(const struct small *c, const struct domains *d, uint32_t x)
 {
@@ -311,13 +288,38 @@ static uint64_t wide_around(const struct small *c, const struct domains *d, uint
     return set;
 }
 
-static bool is_few(const struct small *c, const struct domains *d, uint64_t component)
+/* Undecided slots of a component, those with the fewest values first, if there are only few combinations of
+ * them and no wider constraint is among them. */
+static bool is_few(const struct small *c, const struct domains *d, uint64_t component, uint32_t *slots)
 {
-    uint64_t wide = 0;
-    if (count_of(component) > 3) return false;
-    for (uint64_t left = component; left && c->n_wide; left &= left - 1)
-        wide |= wide_around(c, d, lowest(left)) & component & ~(left & -left);
-    return !wide;
+    uint64_t combinations = 1;
+    uint32_t n = 0;
+    if (count_of(component) > FEW) return false;
+    for (uint64_t left = component; left; left &= left - 1) {
+        uint32_t x = lowest(left), values = count_of(d->of[x]), i = n++;
+        if (c->n_wide && wide_around(c, d, x) & component & ~(left & -left)) return false;
+        combinations *= values;
+        for (; i && count_of(d->of[slots[i - 1]]) > values; i--)
+            slots[i] = slots[i - 1];
+        slots[i] = x;
+    }
+    return n <= 3 || combinations <= FEW_COMBINATIONS;
+}
+
+/* How many combinations of the values of two slots or more satisfy their constraints. */
+static uint64_t count_few(const struct small *c, const uint32_t *slots, const uint64_t *domains, uint32_t n)
+{
+    uint64_t total = 0, below[FEW];
+    for (uint64_t left = domains[0]; left; left &= left - 1) {
+        const uint64_t *row = c->rows[slots[0]] + lowest(left) * c->padded;
+        bool some = true;
+        for (uint32_t i = 1; i < n && some; i++) {
+            below[i - 1] = domains[i] & row[slots[i]];
+            some = below[i - 1];
+        }
+        if (some) total += n == 2 ? count_of(below[0]) : count_few(c, slots + 1, below, n - 1);
+    }
+    return total;
 }
 
 /* What the count depends on. Returns the words of the key. */
@@ -334,6 +336,14 @@ static uint32_t make_key(const struct small *c, const struct domains *d, uint64_
     return n;
 }
 
+static uint64_t count_slots(const struct small *c, const struct domains *d, const uint32_t *slots, uint32_t n)
+{
+    uint64_t of[FEW];
+    for (uint32_t i = 0; i < n; i++)
+        of[i] = d->of[slots[i]];
+    return count_few(c, slots, of, n);
+}
+
 static uint64_t hash_words(const uint64_t *key, uint32_t n)
 {
     uint64_t h = HASH_START;
@@ -347,7 +357,8 @@ static long double count_component(struct small *c, const struct domains *d, uin
     if (is_single(component)) return count_of(d->of[lowest(component)]);
     if (c->limit && c->result->nodes >= c->limit) c->result->complete = false;
     c->result->nodes++;
-    if (is_few(c, d, component)) return (long double)count_few(c, d, component);
+    uint32_t slots[FEW];
+    if (is_few(c, d, component, slots)) return (long double)count_slots(c, d, slots, count_of(component));
     if (!count_table_pays(c->table)) return branch(c, d, component);
     uint64_t key[KEY_WORDS];
     long double count;
