@@ -96,7 +96,9 @@ Test(space_cli, describe_knows_the_comments, .init = cr_redirect_stdout)
     cr_expect_str_eq(json_string_value(json_object_get(o, "doc")), "Tiles of something.");
     cr_expect_str_eq(json_string_value(json_object_get(x, "doc")), "How wide.");
     const json_t *no = json_array_get(json_object_get(y, "values"), 0);
-    cr_expect_str_eq(json_string_value(json_object_get(no, "doc")), "");
+    const json_t *yes = json_array_get(json_object_get(y, "values"), 1);
+    cr_expect_str_eq(json_string_value(json_object_get(no, "doc")), "or not");
+    cr_expect_str_eq(json_string_value(json_object_get(yes, "doc")), "");
     const json_t *rule = json_array_get(json_object_get(o, "constraints"), 1);
     cr_expect_str_eq(json_string_value(json_object_get(rule, "doc")), "(device) Not everything fits.");
     json_decref(o);
