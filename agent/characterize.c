@@ -3,9 +3,10 @@
  *
  * Launches themselves are too short for that. What they are compared with is the median of a batch of five
  * launches or more (measure.h), so that the least median of five launches in a row counts: of kernels of
- * several shapes, launched in every way that a batch can come to the device, in many rounds, in each of which
- * all kernels, shapes and ways take turns. From it comes off how far it is below the least median of a usual
- * round: as much as rounds differ from each other here, others may be below these. */
+ * several shapes, launched in every way that a batch can come to the device, the runners' own among them, in
+ * many rounds, in each of which all kernels, shapes and ways take turns. From it comes off how far it is
+ * below the least median of a usual round: as much as rounds differ from each other here, others may be below
+ * these. */
 #include "agent/characterize.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@
 #include "agent/characterize_kernels.h"
 #include "agent/child.h"
 #include "agent/device.h"
+#include "agent/measure.h"
 #include "agent/opencl.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -24,7 +26,7 @@
 
 enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 300000 };
 enum { BATCH = 40, LEAST_BATCH = 5, ROUNDS = 60 }; /* of launches that are measured themselves */
-static const double LAUNCH_NS = 3e6;
+static const double LAUNCH_NS = 3e6, BATCH_LIMIT_NS = 10e9;
 static const size_t DRAM_BYTES_GPU = (size_t)2 << 30, DRAM_BYTES_CPU = (size_t)256 << 20,
                     CHUNK_BYTES = (size_t)16 << 20; /* all powers of two */
 
@@ -37,6 +39,7 @@ struct bench {
     cl_context context;
     cl_command_queue queue;
     cl_program program;
+    struct measure_hold hold;
     cl_mem out, in;
     size_t in_bytes;
     char error[MESSAGE]; /* "": none */
@@ -62,11 +65,16 @@ static bool failed(struct bench *b, const char *what, cl_int error)
 
 /* ---- one launch ---- */
 
+static void set_rounds(const struct shot *s)
+{
+    clSetKernelArg(s->kernel, 3, sizeof s->rounds, &s->rounds);
+}
+
 static cl_event enqueue(struct bench *b, const struct shot *s)
 {
     size_t global = s->groups * s->local;
     cl_event event = NULL;
-    clSetKernelArg(s->kernel, 3, sizeof s->rounds, &s->rounds);
+    set_rounds(s);
     failed(b, "launch",
            clEnqueueNDRangeKernel(b->queue, s->kernel, 1, NULL, &global, &s->local, 0, NULL, &event));
     return event;
@@ -229,8 +237,8 @@ static double start_groups(struct bench *b)
 /* ---- launches ---- */
 
 /* How a batch comes to the device: each launch when the one before it is done, all at once as the runners do
- * it, or all behind one that the device is busy with until the last is there. */
-enum pace { ONE_BY_ONE, AT_ONCE, BEHIND_OTHERS, PACES };
+ * it with long kernels, or all behind a hold as they do it with short ones. */
+enum pace { ONE_BY_ONE, AT_ONCE, BEHIND_HOLD, PACES };
 
 /* The least median of LEAST_BATCH launches in a row. */
 static double least_median(const double samples[BATCH])
@@ -241,30 +249,44 @@ static double least_median(const double samples[BATCH])
     return least;
 }
 
-static double least_of_batch(struct bench *b, const struct shot *s, const struct shot *before, enum pace pace)
+/* Nobody waits for a sign of life. */
+static void stay_quiet(void *ctx)
 {
-    cl_event events[BATCH], first = pace == BEHIND_OTHERS ? enqueue(b, before) : NULL;
+    (void)ctx;
+}
+
+static void launch_batch(struct bench *b, const struct shot *s, struct measure_hold *hold,
+                         double samples[BATCH])
+{
+    const struct measure_launch l = {.queue = b->queue,
+                                     .kernel = s->kernel,
+                                     .global = {s->groups * s->local, 1, 1},
+                                     .local = {s->local, 1, 1},
+                                     .hold = hold,
+                                     .alive = stay_quiet};
+    set_rounds(s);
+    struct measure_result r = measure_batch(&l, BATCH, BATCH_LIMIT_NS, samples);
+    failed(b, "launches in a row", r.end == MEASURE_OVERDUE ? CL_OUT_OF_RESOURCES : r.error);
+}
+
+static double least_of_batch(struct bench *b, const struct shot *s, enum pace pace)
+{
     double samples[BATCH];
-    for (int i = 0; i < BATCH; i++) {
-        events[i] = enqueue(b, s);
-        if (pace == ONE_BY_ONE) samples[i] = finish(b, events[i]);
-    }
-    clFlush(b->queue);
-    for (int i = 0; i < BATCH && pace != ONE_BY_ONE; i++)
-        samples[i] = finish(b, events[i]);
-    if (first) finish(b, first);
-    return least_median(samples);
+    for (int i = 0; pace == ONE_BY_ONE && i < BATCH; i++)
+        samples[i] = launch(b, s);
+    if (pace != ONE_BY_ONE) launch_batch(b, s, pace == BEHIND_HOLD ? &b->hold : NULL, samples);
+    return b->error[0] ? INFINITY : least_median(samples);
 }
 
 /* The least of one round of a kernel. */
-static double least_of_round(struct bench *b, cl_kernel kernel, const struct shot *before)
+static double least_of_round(struct bench *b, cl_kernel kernel)
 {
     const size_t shapes[][2] = {{1, 1}, {1, full_group(b)}, {b->dev->compute_units, 1}};
     double least = INFINITY;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         for (int pace = 0; pace < PACES && !b->error[0]; pace++) {
             struct shot s = {kernel, shapes[i][0], shapes[i][1], 1};
-            least = fmin(least, least_of_batch(b, &s, before, (enum pace)pace));
+            least = fmin(least, least_of_batch(b, &s, (enum pace)pace));
         }
     return least;
 }
@@ -289,18 +311,16 @@ static void measure_launches(struct bench *b, double *value)
     enum { N = sizeof launches / sizeof launches[0] };
     double least[N][ROUNDS];
     cl_kernel kernels[N];
-    struct shot before = {open_kernel(b, "chain"), 1, 1, 20000};
     for (int k = 0; k < N; k++)
         kernels[k] = open_kernel(b, launches[k].name);
     for (int round = 0; round < ROUNDS; round++)
         for (int k = 0; k < N && !b->error[0]; k++)
-            least[k][round] = least_of_round(b, kernels[k], &before);
+            least[k][round] = least_of_round(b, kernels[k]);
     for (int k = 0; k < N; k++) {
         bool wanted = b->dev->gpu || launches[k].figure == CHARACTERIZE_LAUNCH;
         if (wanted && !b->error[0]) value[launches[k].figure] = lower_limit(least[k]);
         if (kernels[k]) clReleaseKernel(kernels[k]);
     }
-    if (before.kernel) clReleaseKernel(before.kernel);
 }
 
 static void measure_latencies(struct bench *b, double *value)
@@ -389,6 +409,7 @@ static bool open_device(struct bench *b)
     if (b->id) b->context = clCreateContext(NULL, 1, &b->id, NULL, NULL, &error);
     if (failed(b, "the device", error)) return false;
     b->queue = clCreateCommandQueue(b->context, b->id, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (!error) measure_hold_open(&b->hold, b->context, b->id);
     return !failed(b, "the device has no event times", error) && make_buffers(b) && build(b);
 }
 

@@ -7,13 +7,20 @@
 
 #include "agent/opencl.h"
 
+/* A kernel that a device is busy with while a batch is enqueued. */
+struct measure_hold {
+    cl_kernel kernel; /* one work-item, nothing in memory; NULL: none */
+    cl_int rounds;    /* of a launch; they double when the host was not done in time */
+};
+
 struct measure_launch {
     cl_command_queue queue; /* in order, with profiling */
     cl_kernel kernel;       /* arguments are set */
     size_t global[3], local[3];
-    bool free_local;          /* the work-group size is left to the device */
-    size_t resident;          /* work-groups that the device runs at once, at most; 0: unknown */
-    void (*alive)(void *ctx); /* called now and then while waiting */
+    bool free_local;           /* the work-group size is left to the device */
+    size_t resident;           /* work-groups that the device runs at once, at most; 0: unknown */
+    struct measure_hold *hold; /* of measure_batch(); NULL: launches may wait for the host */
+    void (*alive)(void *ctx);  /* called now and then while waiting */
     void *ctx;
 };
 
@@ -44,8 +51,14 @@ struct measure_result measure_prefixes(const struct measure_launch *l, double li
 /* How many launches of about launch_ns make a batch: 5 to 40; 2 if one fills a batch and is far from the
  * best. */
 unsigned measure_batch_size(double launch_ns, double batch_ns, double best_ns);
-/* n launches enqueued at once; samples[i] is the device time of launch i. `ns` is the span over n. */
+/* n launches enqueued at once, behind l->hold if there is one: the batch is taken again, with a longer hold,
+ * if the device was done with it before the last launch was enqueued. samples[i] is the device time of launch
+ * i, from its start to its end; `ns` is the span over n, with what is between launches. */
 struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns,
                                     double *samples);
+
+/* A hold that takes some 60 us at first; without a kernel if the device does not build it. */
+void measure_hold_open(struct measure_hold *h, cl_context context, cl_device_id device);
+void measure_hold_close(struct measure_hold *h);
 
 #endif

@@ -24,6 +24,7 @@ enum { MAX_ARGS = 64, BUILD_LOG = 1 << 20 /* bytes of a log that is looked at, a
 static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
 static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
 static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
+static const double HELD_NS = 50e3;     /* shorter launches may be over before the host has the next one */
 
 struct runner {
     int fd;
@@ -33,6 +34,7 @@ struct runner {
     size_t resident; /* work-groups that run at once, at most */
     cl_context context;
     cl_command_queue queue;
+    struct measure_hold hold;      /* on a GPU: while a CPU is held, its host enqueues nothing */
     cl_mem (*inputs)[VERIFY_SETS]; /* [n_buffers] */
     struct guarded *outputs;       /* [n_buffers] */
     unsigned char *scratch;        /* the largest output, or a guard zone */
@@ -295,6 +297,7 @@ static bool take_batch(struct job *j, struct evaluation *e)
     const struct eval_settings *s = &j->set.settings;
     unsigned n = measure_batch_size(j->launch_ns, s->batch_ns, s->best_ns);
     double limit = 4 * n * (j->launch_ns > 1e6 ? j->launch_ns : 1e6) + 1e9;
+    j->launch.hold = j->launch_ns < HELD_NS ? &j->runner->hold : NULL;
     struct measure_result m = measure_batch(&j->launch, n, limit, e->samples_ns);
     if (m.end != MEASURE_DONE) return explain(j, m, limit, "a batch");
     e->n_samples = n;
@@ -450,6 +453,7 @@ static cl_int open_device(struct runner *r)
     cl_int error;
     r->context = clCreateContext(NULL, 1, &r->device, NULL, NULL, &error);
     if (!error) r->queue = clCreateCommandQueue(r->context, r->device, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (!error && r->gpu) measure_hold_open(&r->hold, r->context, r->device);
     return error ? error : make_buffers(r);
 }
 

@@ -1,4 +1,5 @@
-/* What staged tiles ask of the banks of local memory, once a candidate has decided their shape.
+/* What staged tiles ask of the banks of local memory, once a candidate has decided their sizes and seats: of
+ * each tile the cheapest of the layouts and paddings that are left.
  *
  * Local memory has 32 banks of four bytes; in a cycle each delivers or takes one word, for all work-items of
  * a bundle that want that word. An access of a bundle therefore takes as many cycles as one bank has
@@ -29,6 +30,7 @@ enum {
     AXES = 3,
     MOST_ITEMS = 1024,
     MOST_WORDS = 65536 / WORD_BYTES, /* of a tile */
+    MOST_SHAPES = 64,                /* of a tile; with more nothing is counted */
     MAX_SEATED = 32,
     LOCAL = 1 /* code of mem_space */
 };
@@ -47,11 +49,24 @@ struct division {
     int64_t extent[AXES]; /* work-items along each axis that take part */
 };
 
+/* Strides of a staged tile's coordinates, in words, and what the tile has of them with padding. */
+struct shape {
+    int64_t stride[BB_MAX_LOGICALS], words;
+};
+
 /* A staged tile in one candidate. */
 struct staged_tile {
-    int64_t extent[BB_MAX_LOGICALS], stride[BB_MAX_LOGICALS]; /* of its coordinates, in words */
-    int64_t fillings, words;                                  /* words: with padding */
+    int64_t extent[BB_MAX_LOGICALS];
+    unsigned cut[BB_MAX_LOGICALS]; /* tiles of each coordinate that are outside the copy */
+    int64_t fillings;
+    const struct shape *shape;
     struct division readers, copy;
+};
+
+/* Cycles that were counted. */
+struct counted {
+    struct shape shape;
+    double cycles;
 };
 
 struct banks {
@@ -61,9 +76,14 @@ struct banks {
     uint32_t *layout_slot; /* [n_region_dims][BB_MAX_LOGICALS] against the coordinates of its region */
     bool *layout_flipped;  /* the same */
     unsigned n_key;
-    int64_t *key, *kept_key; /* all decisions that were read, of this candidate and of the last one */
+    int64_t *key, *kept_key; /* decisions but those of shapes, of this candidate and of the last one */
     bool kept;
-    double kept_cycles;
+    int64_t local[AXES],
+        waves; /* of kept_key: work-items of a group; groups of the busiest unit, 0: unknown */
+    struct counted (*counted)[MOST_SHAPES]; /* [n_regions] with kept_key */
+    unsigned *n_counted;                    /* [n_regions] */
+    unsigned char *marks;                   /* [MOST_WORDS + WIDEST] 0 between uses */
+    int32_t *steps;                         /* [MOST_WORDS] scratch */
 };
 
 /* ---- slots ---- */
@@ -108,6 +128,10 @@ void banks_close(struct banks *b)
     free(b->layout_flipped);
     free(b->key);
     free(b->kept_key);
+    free(b->counted);
+    free(b->n_counted);
+    free(b->marks);
+    free(b->steps);
     free(b);
 }
 
@@ -124,9 +148,13 @@ struct banks *banks_open(const struct perfmodel *m)
     b->outside_slot = base_calloc(bb->n_region_dims + 1, sizeof *b->outside_slot);
     b->layout_slot = base_calloc(layouts + 1, sizeof *b->layout_slot);
     b->layout_flipped = base_calloc(layouts + 1, sizeof *b->layout_flipped);
-    b->n_key = 2 * bb->n_tiles + bb->n_values + 2 * bb->n_regions + bb->n_region_dims + (unsigned)layouts;
+    b->n_key = 2 * bb->n_tiles + bb->n_values + bb->n_region_dims;
     b->key = base_calloc(b->n_key, sizeof *b->key);
     b->kept_key = base_calloc(b->n_key, sizeof *b->kept_key);
+    b->counted = base_calloc(bb->n_regions, sizeof *b->counted);
+    b->n_counted = base_calloc(bb->n_regions, sizeof *b->n_counted);
+    b->marks = base_calloc(MOST_WORDS + WIDEST, 1);
+    b->steps = base_calloc(MOST_WORDS, sizeof *b->steps);
     if (find_slots(m->space, "size", bb->n_tiles, b->size_slot) &&
         find_slots(m->space, "seat", bb->n_tiles, b->seat_slot) &&
         find_slots(m->space, "mem_space", bb->n_regions, b->mem_slot) &&
@@ -141,29 +169,23 @@ struct banks *banks_open(const struct perfmodel *m)
 
 /* The parts of the key. */
 struct decisions {
-    const int64_t *size, *seat, *staged, *memory, *pad, *outside, *layout;
+    const int64_t *size, *seat, *staged, *outside;
 };
 
 static struct decisions parts_of(const struct banks *b, const struct backbone *bb)
 {
-    const int64_t *k = b->key;
-    struct decisions d = {.size = k};
+    struct decisions d = {.size = b->key};
     d.seat = d.size + bb->n_tiles;
     d.staged = d.seat + bb->n_tiles;
-    d.memory = d.staged + bb->n_values;
-    d.pad = d.memory + bb->n_regions;
-    d.outside = d.pad + bb->n_regions;
-    d.layout = d.outside + bb->n_region_dims;
+    d.outside = d.staged + bb->n_values;
     return d;
 }
 
 /* Reads one decision; false if it is open. */
-static bool read_slot(const struct perfmodel *m, const struct space_state *st, uint32_t slot, bool flipped,
-                      int64_t **key)
+static bool read_slot(const struct perfmodel *m, const struct space_state *st, uint32_t slot, int64_t *code)
 {
     if (space_value_count(st, slot) != 1) return false;
-    uint32_t value = space_first_value(st, slot);
-    *(*key)++ = space_value_code(m->space, slot, flipped ? space_value_mirror(m->space, slot, value) : value);
+    *code = space_value_code(m->space, slot, space_first_value(st, slot));
     return true;
 }
 
@@ -182,59 +204,56 @@ static bool tile_exists(const struct backbone *bb, const int64_t *staged, uint32
 }
 
 static bool read_tiles(const struct perfmodel *m, const struct space_state *st, const uint32_t *slots,
-                       const int64_t *staged, int64_t absent, int64_t **key)
+                       const int64_t *staged, int64_t absent, int64_t *codes)
 {
     for (uint32_t t = 0; t < m->bb->n_tiles; t++) {
-        if (!tile_exists(m->bb, staged, t))
-            *(*key)++ = absent;
-        else if (!read_slot(m, st, slots[t], false, key))
-            return false;
+        codes[t] = absent;
+        if (tile_exists(m->bb, staged, t) && !read_slot(m, st, slots[t], &codes[t])) return false;
     }
     return true;
 }
 
-static bool read_layout(const struct perfmodel *m, const struct banks *b, const struct space_state *st,
-                        const struct bb_region *r, int64_t *layout)
-{
-    for (unsigned i = 0; i < r->n_dims; i++)
-        for (unsigned j = 0; j < r->n_dims; j++) {
-            size_t at = (size_t)(r->first_region_dim + i) * BB_MAX_LOGICALS + j;
-            int64_t *to = &layout[at];
-            if (i != j && !read_slot(m, st, b->layout_slot[at], b->layout_flipped[at], &to)) return false;
-        }
-    return true;
-}
-
-/* Reads all that the cycles depend on into the key. false if something is open, or nothing staged. */
+/* Reads all that the cycles of given shapes depend on into the key. false if something is open, or nothing
+ * staged. */
 static bool read_decisions(const struct perfmodel *m, struct banks *b, const struct space_state *st)
 {
     const struct backbone *bb = m->bb;
     bool any = false;
     memset(b->key, 0, b->n_key * sizeof *b->key);
-    int64_t *staged = b->key + 2 * bb->n_tiles, *at = b->key;
+    int64_t *seat = b->key + bb->n_tiles, *staged = seat + bb->n_tiles, *outside = staged + bb->n_values;
     for (uint32_t v = 0; v < bb->n_values; v++)
         any |= (staged[v] = staged_here(m, st, v)) != 0;
-    if (!any || !read_tiles(m, st, b->seat_slot, staged, 0, &(int64_t *){b->key + bb->n_tiles}) ||
-        !read_tiles(m, st, b->size_slot, staged, 1, &at))
+    if (!any || !read_tiles(m, st, b->seat_slot, staged, 0, seat) ||
+        !read_tiles(m, st, b->size_slot, staged, 1, b->key))
         return false;
-    at = staged + bb->n_values;
-    for (uint32_t r = 0; r < bb->n_regions; r++, at++)
-        if (staged[bb->regions[r].value] && !read_slot(m, st, b->mem_slot[r], false, &(int64_t *){at}))
-            return false;
-    for (uint32_t r = 0; r < bb->n_regions; r++, at++)
-        if (staged[bb->regions[r].value] && !read_slot(m, st, b->pad_slot[r], false, &(int64_t *){at}))
-            return false;
-    int64_t *layout = at + bb->n_region_dims;
     for (uint32_t r = 0; r < bb->n_regions; r++) {
         const struct bb_region *region = &bb->regions[r];
-        if (!staged[region->value]) continue;
-        for (unsigned j = 0; j < region->n_dims; j++) {
+        for (unsigned j = 0; staged[region->value] && j < region->n_dims; j++) {
             uint32_t c = region->first_region_dim + j;
-            if (!read_slot(m, st, b->outside_slot[c], false, &(int64_t *){at + c})) return false;
+            if (!read_slot(m, st, b->outside_slot[c], &outside[c])) return false;
         }
-        if (!read_layout(m, b, st, region, layout)) return false;
     }
     return true;
+}
+
+/* Whether it can only live in local memory. */
+static bool is_local(const struct perfmodel *m, const struct space_state *st, uint32_t region)
+{
+    int64_t memory;
+    return read_slot(m, st, m->banks->mem_slot[region], &memory) && memory == LOCAL;
+}
+
+/* Whether coordinate i of a region may have the larger stride of i and j. */
+static bool may_be_outside(const struct perfmodel *m, const struct space_state *st, const struct bb_region *r,
+                           unsigned i, unsigned j)
+{
+    size_t at = (size_t)(r->first_region_dim + i) * BB_MAX_LOGICALS + j;
+    uint32_t slot = m->banks->layout_slot[at];
+    for (uint32_t v = 0; v < space_universe(m->space, slot); v++) {
+        uint32_t own = m->banks->layout_flipped[at] ? space_value_mirror(m->space, slot, v) : v;
+        if (space_has_value(st, slot, v) && space_value_code(m->space, slot, own) != 0) return true;
+    }
+    return false;
 }
 
 /* ---- the shape of a tile ---- */
@@ -312,83 +331,161 @@ static unsigned cut_of(const struct decisions *d, const struct bb_logical *l, ui
     return cut;
 }
 
-/* Extents and strides of the coordinates. */
-static void lay_out(const struct backbone *bb, const struct decisions *d, const struct bb_region *r,
-                    struct staged_tile *out)
-{
-    int64_t stride = 1;
-    for (unsigned rank = 0; rank < r->n_dims; rank++)
-        for (unsigned i = 0; i < r->n_dims; i++) {
-            unsigned inside = 0;
-            const int64_t *order = &d->layout[(size_t)(r->first_region_dim + i) * BB_MAX_LOGICALS];
-            for (unsigned j = 0; j < r->n_dims; j++)
-                inside += i != j && order[j] != 0;
-            if (inside != rank) continue;
-            out->stride[i] = stride;
-            stride *= out->extent[i] + (rank == 0 ? d->pad[r - bb->regions] : 0);
-        }
-    out->words = stride;
-}
-
-/* false if the tile is not one whose cycles can be counted. */
+/* Sizes of what is staged. false if its cycles cannot be counted. */
 static bool open_staged(const struct backbone *bb, const struct decisions *d, const struct bb_region *r,
                         struct staged_tile *out)
 {
     const struct bb_inst *load = &bb->insts[bb->values[r->value].load];
-    unsigned cut[BB_MAX_LOGICALS];
-    if (d->memory[r - bb->regions] != LOCAL || scalar_type_bytes(r->type) != WORD_BYTES) return false;
     *out = (struct staged_tile){.fillings = 1};
     for (unsigned j = 0; j < r->n_dims; j++) {
         const struct bb_logical *l = &bb->logicals[load->logicals[j]];
-        cut[j] = cut_of(d, l, r->first_region_dim + j, &out->fillings);
+        out->cut[j] = cut_of(d, l, r->first_region_dim + j, &out->fillings);
         out->extent[j] = 1;
-        for (unsigned level = cut[j]; level < l->n_levels; level++)
+        for (unsigned level = out->cut[j]; level < l->n_levels; level++)
             out->extent[j] *= d->size[l->first_tile + level];
     }
-    lay_out(bb, d, r, out);
+    return r->n_dims > 0 && scalar_type_bytes(r->type) == WORD_BYTES;
+}
+
+/* Who has which element of a tile of that shape. false likewise. */
+static bool divide_staged(const struct backbone *bb, const struct decisions *d, const struct bb_region *r,
+                          const struct shape *shape, struct staged_tile *t)
+{
+    const struct bb_inst *load = &bb->insts[bb->values[r->value].load];
+    t->shape = shape;
+    t->readers.n = t->copy.n = 0;
     for (unsigned j = 0; j < r->n_dims; j++) {
         const struct bb_logical *l = &bb->logicals[load->logicals[j]];
         const struct bb_logical *copy = copy_logical(bb, r, load->logicals[j]);
-        if (!copy || !divide(bb, d, l, cut[j], out->stride[j], &out->readers) ||
-            !divide(bb, d, copy, 0, out->stride[j], &out->copy))
+        if (!copy || !divide(bb, d, l, t->cut[j], shape->stride[j], &t->readers) ||
+            !divide(bb, d, copy, 0, shape->stride[j], &t->copy))
             return false;
-        run_extents(bb, d, l->first_tile, out->readers.extent);
-        run_extents(bb, d, copy->first_tile, out->copy.extent);
+        run_extents(bb, d, l->first_tile, t->readers.extent);
+        run_extents(bb, d, copy->first_tile, t->copy.extent);
     }
-    return r->n_dims > 0 && out->words <= MOST_WORDS;
+    return shape->words <= MOST_WORDS;
+}
+
+/* ---- the shapes that are left ---- */
+
+struct shapes {
+    const struct perfmodel *m;
+    const struct space_state *state;
+    const struct bb_region *region;
+    const int64_t *extent;
+    struct shape list[MOST_SHAPES];
+    unsigned n;
+    bool many; /* more than MOST_SHAPES */
+};
+
+/* One for each padding that is left, of the coordinates from the innermost on. */
+static void add_padded(struct shapes *s, const unsigned *inner)
+{
+    uint32_t slot = s->m->banks->pad_slot[s->region - s->m->bb->regions];
+    for (uint32_t v = 0; v < space_universe(s->m->space, slot); v++) {
+        if (!space_has_value(s->state, slot, v)) continue;
+        if (s->n == MOST_SHAPES) {
+            s->many = true;
+            return;
+        }
+        struct shape *shape = &s->list[s->n++];
+        int64_t stride = 1;
+        *shape = (struct shape){0};
+        for (unsigned rank = 0; rank < s->region->n_dims; rank++) {
+            shape->stride[inner[rank]] = stride;
+            stride *= s->extent[inner[rank]] + (rank == 0 ? space_value_code(s->m->space, slot, v) : 0);
+        }
+        shape->words = stride;
+    }
+}
+
+/* Orders of the coordinates from the innermost on, the first `rank` of which are chosen. */
+static void add_orders(struct shapes *s, unsigned *inner, unsigned rank)
+{
+    if (rank == s->region->n_dims) add_padded(s, inner);
+    for (unsigned i = 0; rank < s->region->n_dims && i < s->region->n_dims && !s->many; i++) {
+        bool possible = true;
+        for (unsigned k = 0; k < rank; k++)
+            possible = possible && inner[k] != i && may_be_outside(s->m, s->state, s->region, i, inner[k]);
+        if (!possible) continue;
+        inner[rank] = i;
+        add_orders(s, inner, rank + 1);
+    }
 }
 
 /* ---- cycles ---- */
 
+/* First words by the places along each axis. */
+struct places {
+    int64_t extent[AXES]; /* what is beyond takes no part */
+    int32_t word[AXES][MOST_ITEMS];
+};
+
+static void places_of(const struct division *v, struct places *out)
+{
+    for (int a = 0; a < AXES; a++) {
+        out->extent[a] = v->extent[a];
+        for (int64_t id = 0; id < v->extent[a]; id++) {
+            int64_t word = 0;
+            for (unsigned i = 0; i < v->n; i++)
+                if (v->part[i].axis == a) word += id / v->part[i].inner % v->part[i].size * v->part[i].stride;
+            out->word[a][id] = (int32_t)word;
+        }
+    }
+}
+
 /* The word that a work-item's first access touches; -1: it takes no part. */
-static int64_t word_of(const struct division *v, const int64_t id[AXES])
+static int64_t word_of(const struct places *p, const int64_t id[AXES])
 {
     int64_t word = 0;
-    for (int a = 0; a < AXES; a++)
-        if (id[a] >= v->extent[a]) return -1;
-    for (unsigned i = 0; i < v->n; i++)
-        if (v->part[i].axis >= 0)
-            word += id[v->part[i].axis] / v->part[i].inner % v->part[i].size * v->part[i].stride;
+    for (int a = 0; a < AXES; a++) {
+        if (id[a] >= p->extent[a]) return -1;
+        word += p->word[a][id[a]];
+    }
     return word;
 }
 
-/* Marks the words that a work-item touches after its first one; their number. */
-static int64_t mark_steps(const struct division *v, unsigned char *marks, int64_t words)
+static void next_item(const int64_t local[AXES], int64_t id[AXES])
 {
-    int64_t n = 1;
-    memset(marks, 0, (size_t)words + WIDEST);
-    marks[0] = 1;
+    for (int a = 0; a < AXES; a++) {
+        if (++id[a] < local[a]) return;
+        id[a] = 0;
+    }
+}
+
+/* Lists the words of a work-item, from its first one on; their number. */
+static unsigned list_steps(const struct division *v, int32_t *steps)
+{
+    unsigned n = 1;
+    steps[0] = 0;
     for (unsigned i = 0; i < v->n; i++) {
         const struct seated *s = &v->part[i];
+        unsigned before = n;
         if (s->axis >= 0) continue;
-        for (int64_t w = words; w-- > 0;)
-            for (int64_t k = 1; marks[w] == 1 && k < s->size; k++)
-                marks[w + k * s->stride] = 2;
-        for (int64_t w = 0; w < words; w++)
-            marks[w] = marks[w] != 0;
-        n *= s->size;
+        for (int64_t k = 1; k < s->size; k++)
+            for (unsigned j = 0; j < before; j++)
+                steps[n++] = steps[j] + (int32_t)(k * s->stride);
     }
     return n;
+}
+
+static void mark(unsigned char *marks, const int32_t *steps, unsigned n, unsigned char as)
+{
+    for (unsigned i = 0; i < n; i++)
+        marks[steps[i]] = as;
+}
+
+/* Bit m: some word of a work-item has just the neighbours m, itself included. */
+static unsigned neighbourhoods(unsigned char *marks, const int32_t *steps, unsigned n)
+{
+    unsigned near = 0;
+    mark(marks, steps, n, 1);
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned char *at = &marks[steps[i]];
+        near |= 1u << (at[0] | at[1] << 1 | at[2] << 2 | at[3] << 3);
+    }
+    mark(marks, steps, n, 0);
+    return near;
 }
 
 /* Most different words in one bank, of a bundle whose work-items touch the words `mask` after their own. */
@@ -426,54 +523,57 @@ static double cycles_a_word(const int64_t word[BANKS], unsigned near)
     return least;
 }
 
-static unsigned neighbourhoods(const unsigned char *marks, int64_t words)
+/* Whether two bundles are apart by as many words in each place: banks are the same but for their names. */
+static bool shifted(const int64_t one[BANKS], const int64_t other[BANKS])
 {
-    unsigned near = 0;
-    for (int64_t w = 0; w < words; w++)
-        if (marks[w]) near |= 1u << (marks[w] | marks[w + 1] << 1 | marks[w + 2] << 2 | marks[w + 3] << 3);
-    return near;
-}
-
-static void id_of(int64_t item, const int64_t local[AXES], int64_t id[AXES])
-{
-    for (int a = 0; a < AXES; a++) {
-        id[a] = item % local[a];
-        item /= local[a];
+    int64_t by = 0;
+    bool known = false;
+    for (unsigned lane = 0; lane < BANKS; lane++) {
+        if ((one[lane] < 0) != (other[lane] < 0)) return false;
+        if (one[lane] < 0) continue;
+        if (known && other[lane] - one[lane] != by) return false;
+        by = other[lane] - one[lane];
+        known = true;
     }
+    return true;
 }
 
 /* Cycles of all accesses of a group in one filling. */
-static double group_cycles(const struct division *v, const int64_t local[AXES], unsigned char *marks,
-                           int64_t words)
+static double group_cycles(const struct banks *b, const struct division *v, const struct places *p)
 {
-    double steps = (double)mark_steps(v, marks, words), sum = 0;
-    unsigned near = neighbourhoods(marks, words);
-    int64_t items = local[0] * local[1] * local[2], word[BANKS], id[AXES];
+    unsigned n = list_steps(v, b->steps), near = neighbourhoods(b->marks, b->steps, n);
+    int64_t items = b->local[0] * b->local[1] * b->local[2], words[2][BANKS], id[AXES] = {0};
+    double sum = 0, cycles = 0;
     for (int64_t first = 0; first < items; first += BANKS) {
+        int64_t *word = words[first / BANKS % 2], *before = words[1 - first / BANKS % 2];
         bool any = false;
         for (int64_t lane = 0; lane < BANKS; lane++) {
-            id_of(first + lane, local, id);
-            word[lane] = first + lane < items ? word_of(v, id) : -1;
+            word[lane] = first + lane < items ? word_of(p, id) : -1;
             any |= word[lane] >= 0;
+            next_item(b->local, id);
         }
-        if (any) sum += steps * cycles_a_word(word, near);
+        if (first == 0 || !shifted(before, word)) cycles = any ? cycles_a_word(word, near) : 0;
+        sum += cycles;
     }
-    return sum;
+    return n * sum;
 }
 
 /* Whether some work-item's first word is written by another one, so that a barrier is between the two. The
  * other words are not looked at: without such a first word nothing is counted. */
-static bool crosses(const struct staged_tile *t, const int64_t local[AXES], unsigned char *marks)
+static bool crosses(const struct banks *b, const struct division *copy, const struct places *read,
+                    const struct places *write)
 {
-    int64_t items = local[0] * local[1] * local[2], id[AXES];
-    mark_steps(&t->copy, marks, t->words);
-    for (int64_t item = 0; item < items; item++) {
-        id_of(item, local, id);
-        int64_t read = word_of(&t->readers, id), own = word_of(&t->copy, id);
-        if (read < 0) continue;
-        if (own < 0 || read < own || !marks[read - own]) return true;
+    int64_t items = b->local[0] * b->local[1] * b->local[2], id[AXES] = {0};
+    unsigned n = list_steps(copy, b->steps);
+    bool found = false;
+    mark(b->marks, b->steps, n, 1);
+    for (int64_t item = 0; item < items && !found; item++) {
+        int64_t wanted = word_of(read, id), own = word_of(write, id);
+        found = wanted >= 0 && (own < 0 || wanted < own || !b->marks[wanted - own]);
+        next_item(b->local, id);
     }
-    return false;
+    mark(b->marks, b->steps, n, 0);
+    return found;
 }
 
 static void local_sizes(const struct backbone *bb, const struct decisions *d, int64_t local[AXES])
@@ -499,36 +599,77 @@ static int64_t group_count(const struct backbone *bb, const struct decisions *d)
     return groups;
 }
 
-static double count_cycles(const struct perfmodel *m, const struct banks *b)
+/* Cycles that a tile of that shape takes in one group, over all its fillings. */
+static double count_cycles(const struct perfmodel *m, uint32_t region, const struct shape *shape,
+                           struct staged_tile *t)
 {
     const struct backbone *bb = m->bb;
+    struct decisions d = parts_of(m->banks, bb);
+    struct places read, write;
+    if (!divide_staged(bb, &d, &bb->regions[region], shape, t)) return 0;
+    places_of(&t->readers, &read);
+    places_of(&t->copy, &write);
+    if (!crosses(m->banks, &t->copy, &read, &write)) return 0;
+    return (double)t->fillings *
+           (group_cycles(m->banks, &t->readers, &read) + group_cycles(m->banks, &t->copy, &write));
+}
+
+/* The same, if it was not counted for these decisions before. */
+static double cycles_of(const struct perfmodel *m, uint32_t region, const struct shape *shape,
+                        struct staged_tile *t)
+{
+    struct banks *b = m->banks;
+    unsigned *n = &b->n_counted[region];
+    for (unsigned i = 0; i < *n; i++)
+        if (memcmp(&b->counted[region][i].shape, shape, sizeof *shape) == 0)
+            return b->counted[region][i].cycles;
+    double cycles = count_cycles(m, region, shape, t);
+    if (*n < MOST_SHAPES) b->counted[region][(*n)++] = (struct counted){*shape, cycles};
+    return cycles;
+}
+
+/* What is the same for all shapes, if the decisions are not those of the last candidate. */
+static void keep_decisions(const struct perfmodel *m, struct banks *b)
+{
+    const struct backbone *bb = m->bb;
+    size_t bytes = b->n_key * sizeof *b->key;
     struct decisions d = parts_of(b, bb);
-    int64_t local[AXES], groups = group_count(bb, &d);
-    double cycles = 0, units = m->dev.value[PERFMODEL_UNITS];
-    local_sizes(bb, &d, local);
-    if (groups == 0 || local[0] * local[1] * local[2] > MOST_ITEMS) return 0;
-    unsigned char *marks = base_malloc(MOST_WORDS + WIDEST);
-    for (unsigned r = 0; r < bb->n_regions; r++) {
-        struct staged_tile t;
-        if (!d.staged[bb->regions[r].value] || !open_staged(bb, &d, &bb->regions[r], &t) ||
-            !crosses(&t, local, marks))
-            continue;
-        double reads = group_cycles(&t.readers, local, marks, t.words);
-        cycles += (double)t.fillings * (reads + group_cycles(&t.copy, local, marks, t.words));
+    int64_t units = (int64_t)m->dev.value[PERFMODEL_UNITS];
+    if (b->kept && memcmp(b->key, b->kept_key, bytes) == 0) return;
+    memcpy(b->kept_key, b->key, bytes);
+    b->kept = true;
+    memset(b->n_counted, 0, bb->n_regions * sizeof *b->n_counted);
+    int64_t groups = group_count(bb, &d);
+    local_sizes(bb, &d, b->local);
+    bool known = b->local[0] * b->local[1] * b->local[2] <= MOST_ITEMS;
+    b->waves = !known ? 0 : units > 0 ? (groups + units - 1) / units : groups > 0;
+}
+
+/* Cycles of the cheapest shape that is left to a tile. */
+static double least_cycles(const struct perfmodel *m, const struct space_state *state, uint32_t region)
+{
+    struct decisions d = parts_of(m->banks, m->bb);
+    struct staged_tile t;
+    unsigned inner[BB_MAX_LOGICALS];
+    const struct bb_region *r = &m->bb->regions[region];
+    if (!d.staged[r->value] || !is_local(m, state, region) || !open_staged(m->bb, &d, r, &t)) return 0;
+    struct shapes s = {.m = m, .state = state, .region = r, .extent = t.extent};
+    add_orders(&s, inner, 0);
+    if (s.many || s.n == 0) return 0;
+    double least = cycles_of(m, region, &s.list[0], &t);
+    for (unsigned i = 1; i < s.n && least > 0; i++) {
+        double cycles = cycles_of(m, region, &s.list[i], &t);
+        least = cycles < least ? cycles : least;
     }
-    free(marks);
-    return cycles * (units > 0 ? (double)((groups + (int64_t)units - 1) / (int64_t)units) : 1);
+    return least;
 }
 
 double banks_bytes(const struct perfmodel *m, const struct space_state *state)
 {
-    struct banks *b = m->banks;
-    if (!b || !read_decisions(m, b, state)) return 0;
-    size_t bytes = b->n_key * sizeof *b->key;
-    if (!b->kept || memcmp(b->key, b->kept_key, bytes) != 0) {
-        memcpy(b->kept_key, b->key, bytes);
-        b->kept = true;
-        b->kept_cycles = count_cycles(m, b);
-    }
-    return b->kept_cycles * BANKS * WORD_BYTES;
+    double cycles = 0;
+    if (!m->banks || !read_decisions(m, m->banks, state)) return 0;
+    keep_decisions(m, m->banks);
+    for (uint32_t r = 0; m->banks->waves > 0 && r < m->bb->n_regions; r++)
+        cycles += least_cycles(m, state, r);
+    return cycles * (double)m->banks->waves * BANKS * WORD_BYTES;
 }

@@ -161,8 +161,8 @@ double term_launch(const struct perfmodel *m, enum perfmodel_term term, enum per
 
 struct banks *banks_open(const struct perfmodel *m); /* NULL: nothing to say */
 void banks_close(struct banks *b);                   /* NULL is allowed */
-/* Cycles of the busiest unit's local memory for the staged tiles, as bytes that it could have moved; 0 if
- * what they depend on is not decided. */
+/* Cycles of the busiest unit's local memory for the staged tiles, as bytes that it could have moved, with the
+ * cheapest layouts and paddings that are left; 0 if what else they depend on is not decided. */
 double banks_bytes(const struct perfmodel *m, const struct space_state *state);
 
 /* ---- table.c ---- */

@@ -90,6 +90,7 @@ int cli_run(const struct cli_command *command, int argc, char **argv)
     snprintf(name, sizeof name, "thresh %s", command->name);
     if (!arguments_are_utf8(command->name, argc, argv)) return CLI_USAGE;
     argv[0] = name;
+    argp_program_version = cli_version;
     if (argp_parse(&argp, argc, argv, 0, NULL, &p)) return CLI_USAGE;
     return command->run(&p.args);
 }

@@ -104,6 +104,8 @@ struct cli_command {
 extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
     cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit;
 
+extern const char cli_version[]; /* "thresh 0.1 (REVISION)", made by the Makefile */
+
 /* Parses and runs. argv[0] is the subcommand. */
 int cli_run(const struct cli_command *command, int argc, char **argv);
 

@@ -3,7 +3,7 @@
 # stores are then audited and searched again wherever thresh runs (tightness.sh, search.sh). The parts, without any the first
 # four:
 #
-#   describe   devices/      the description, measured afresh
+#   describe   devices-1/    the description, measured afresh, $DESCRIBE times (1)
 #   random     random-*.db   random implementations of every kernel at small sizes: is any faster than its bound?
 #   best       best-*.db     searches at the paper's sizes: the best known times, and how near good implementations come
 #   tiles      tiles-*.db    all implementations that tiles.pins leaves of matmul 1024^3: the timings that searches are
@@ -42,8 +42,11 @@ print(", ".join("%s %s" % (k, j[k]) for k in ("evaluations", "ok", "failed", "cu
 pins() { grep -v -e '^#' -e '^$' "$1" | sed 's/^/--pin\n/'; }
 
 describe() {
-    THRESH_DEVICES=$out/none "$thresh" device characterize "$device" --out "$out/devices" >"$out/characterize.txt" 2>&1
-    echo "characterize: status $? after $SECONDS s"
+    local i
+    for i in $(seq "${DESCRIBE:-1}"); do
+        THRESH_DEVICES=$out/none "$thresh" device characterize "$device" --out "$out/devices-$i" >"$out/characterize-$i.txt" 2>&1
+        echo "characterize: status $? after $SECONDS s: $(grep '^launch' "$out/characterize-$i.txt" | tr -s ' ' | cut -d ' ' -f 1-2 | paste -sd ' ')"
+    done
 }
 
 random() {

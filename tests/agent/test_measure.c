@@ -5,6 +5,7 @@
 #include "agent/device.h"
 #include "agent/measure.h"
 #include "core/base/diag.h"
+#include "core/base/stats.h"
 
 enum { MEASURE_LAUNCHES = 20 };
 
@@ -75,5 +76,61 @@ Test(measure, a_batch_runs_each_launch_once)
     }
     cr_assert_geq(MEASURE_LAUNCHES * r.ns, 0.999 * sum);
     cr_assert_eq(measure_count(&f), MEASURE_LAUNCHES);
+    measure_close(&f);
+}
+
+/* A hold that is over before the host is done is doubled and the batch taken again; nothing of it is in the
+ * samples. */
+Test(measure, a_hold_grows_until_it_holds)
+{
+    struct measure_fixture f;
+    struct measure_hold hold;
+    double samples[MEASURE_LAUNCHES];
+    measure_open(&f);
+    measure_hold_open(&hold, f.context, f.id);
+    cr_assert_not_null(hold.kernel);
+    hold.rounds = 1;
+    f.launch.hold = &hold;
+    struct measure_result r = measure_batch(&f.launch, MEASURE_LAUNCHES, 1e9, samples);
+    cr_assert_eq(r.end, MEASURE_DONE);
+    int batches = measure_count(&f) / MEASURE_LAUNCHES;
+    cr_assert_eq(measure_count(&f), batches * MEASURE_LAUNCHES);
+    cr_assert_eq(hold.rounds, 1 << (batches - 1));
+    measure_hold_close(&hold);
+    measure_close(&f);
+}
+
+/* What holds the device is no launch of the batch: it is in no sample and not in the span. */
+Test(measure, a_batch_behind_a_hold_is_the_same_batch)
+{
+    enum { LONG_HOLD = 1 << 23 };
+    struct measure_fixture f;
+    struct measure_hold hold;
+    double samples[MEASURE_LAUNCHES], rounds_ns = LONG_HOLD * 0.5;
+    measure_open(&f);
+    measure_hold_open(&hold, f.context, f.id);
+    hold.rounds = LONG_HOLD;
+    f.launch.hold = &hold;
+    struct measure_result r = measure_batch(&f.launch, MEASURE_LAUNCHES, 1e9, samples);
+    cr_assert_eq(r.end, MEASURE_DONE);
+    cr_assert_eq(hold.rounds, LONG_HOLD);
+    cr_assert_eq(measure_count(&f), MEASURE_LAUNCHES);
+    cr_assert_lt(stats_median(samples, MEASURE_LAUNCHES), rounds_ns);
+    cr_assert_lt(r.ns * MEASURE_LAUNCHES, rounds_ns);
+    measure_hold_close(&hold);
+    measure_close(&f);
+}
+
+/* A batch without a hold's kernel is one without a hold. */
+Test(measure, a_hold_that_does_not_build_is_none)
+{
+    struct measure_fixture f;
+    struct measure_hold hold = {.rounds = 1};
+    double samples[MEASURE_LAUNCHES];
+    measure_open(&f);
+    f.launch.hold = &hold;
+    cr_assert_eq(measure_batch(&f.launch, MEASURE_LAUNCHES, 1e9, samples).end, MEASURE_DONE);
+    cr_assert_eq(measure_count(&f), MEASURE_LAUNCHES);
+    cr_assert_eq(hold.rounds, 1);
     measure_close(&f);
 }

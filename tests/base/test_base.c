@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -149,5 +150,28 @@ Test(base, columns_count_characters)
     fclose(out);
     cr_assert_not_null(strstr(printed, "    \xc3\xa4\xc3\xb6 ?\n       ^\n"), "%s", printed);
     free(printed);
+    diag_free(d);
+}
+
+/* A line of a file is shown while the file has it. */
+Test(base, errors_in_a_line_of_a_file)
+{
+    char path[] = "/tmp/thresh-line-XXXXXX", wanted[256], got[512] = "";
+    int fd = mkstemp(path);
+    struct diag *d = diag_new();
+    cr_assert_eq(write(fd, "one\n  two\n", 10), 10);
+    close(fd);
+    diag_line(d, path, 2, "this is %s", "two");
+    diag_line(d, path, 4, "this is not");
+    unlink(path);
+    diag_line(d, path, 2, "this is gone");
+    snprintf(wanted, sizeof wanted,
+             "%s:2: error: this is gone\n%s:4: error: this is not\n%s:2:3: error: this is two\n      two\n   "
+             "   ^\n",
+             path, path, path);
+    FILE *out = fmemopen(got, sizeof got, "w");
+    diag_print(d, out);
+    fclose(out);
+    cr_expect_str_eq(got, wanted, "%s", got);
     diag_free(d);
 }

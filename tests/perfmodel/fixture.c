@@ -32,6 +32,14 @@ void bound_open(struct bound_fixture *f, const struct kernel_case *c, const char
     f->model = perfmodel_new(f->kernel.bb, f->kernel.space, &f->dev);
 }
 
+struct space_state *bound_root(const struct bound_fixture *f, const char *const *pins, unsigned n)
+{
+    struct space_state *st = space_pinned_root(f->kernel.space, pins, n, f->kernel.diag);
+    diag_print(f->kernel.diag, stderr);
+    cr_assert_not_null(st, "the pins leave nothing");
+    return st;
+}
+
 void bound_close(struct bound_fixture *f)
 {
     perfmodel_free(f->model);

@@ -65,31 +65,13 @@ Test(bound, never_falls_on_a_cpu)
     bound_descend_all(BOUND_POCL);
 }
 
-struct bound_pin {
-    struct space_state *state;
-    bool ok;
-};
-
-/* Restricts live slots: other dimensions have size 1 or belong to copies that are not made. */
-static void bound_restrict(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words)
-{
-    struct bound_pin *pin = ctx;
-    struct space_failure why;
-    if (!space_is_live(pin->state, slot)) return;
-    pin->ok = pin->ok && space_restrict(pin->state, slot, allowed, words, &why);
-}
-
 /* The bound of what some pins leave. */
 static double bound_pinned(struct bound_fixture *f, const char *const *pins, unsigned n,
                            struct perfmodel_reason *reason)
 {
-    struct bound_pin pin = {kernel_root(f->kernel.space), true};
-    for (unsigned i = 0; i < n; i++)
-        cr_assert(space_parse_pin(f->kernel.space, pins[i], f->kernel.diag, bound_restrict, &pin), "%s",
-                  pins[i]);
-    cr_assert(pin.ok, "the pins contradict each other");
-    double ns = perfmodel_bound(f->model, pin.state, reason);
-    space_state_free(pin.state);
+    struct space_state *st = bound_root(f, pins, n);
+    double ns = perfmodel_bound(f->model, st, reason);
+    space_state_free(st);
     return ns;
 }
 
