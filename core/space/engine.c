@@ -225,15 +225,14 @@ static inline void tell_group(struct space_state *st, const struct watch_group *
                               uint64_t now)
 {
     const uint64_t *table = g->filter;
+    uint64_t allowed;
     switch ((enum watch_kind)g->how) {
     case WATCH_UNIONS:
         if (table[now] != table[now | lost]) want(st, g, table[now]);
         break;
-    case WATCH_SUPPORTS: {
-        uint64_t allowed = supports_of(table, now);
-        if (supports_of(table, lost) & ~allowed) want(st, g, allowed);
+    case WATCH_SUPPORTS:
+        if (supports_fall(g->filter, lost, now, &allowed)) want(st, g, allowed);
         break;
-    }
     case WATCH_DOMINATORS:
         if (watch_matters(g->filter, lost, now)) queue_group(st, g);
         break;

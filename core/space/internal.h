@@ -179,7 +179,7 @@ enum watch_kind {
     WATCH_ALWAYS,
     WATCH_LIVENESS,   /* only when the object becomes live */
     WATCH_UNIONS,     /* a struct pair_watch; the filter is unions[] of the slot */
-    WATCH_SUPPORTS,   /* the same for many values; [value of the slot] -> what it allows the other */
+    WATCH_SUPPORTS,   /* the same for many values: a struct supports */
     WATCH_DOMINATORS, /* TRIPLE: a struct dominators */
     WATCH_FIXED       /* only when one value is left */
 };
@@ -189,6 +189,14 @@ enum watch_kind {
 struct dominators {
     uint64_t of[64];       /* [v] */
     const uint8_t *losses; /* [values left]: those whose loss matters, of up to 8 values; or NULL */
+};
+
+/* Of a slot of a PAIR: its values by what they allow the other slot. */
+struct supports {
+    uint32_t n;
+    struct support {
+        uint64_t values, allowed;
+    } of[64]; /* [n] */
 };
 
 /* Watches of one slot that one filter decides on. */
@@ -634,6 +642,20 @@ static inline uint64_t supports_of(const uint64_t *table, uint64_t domain)
     for (; domain; domain &= domain - 1)
         mask |= table[__builtin_ctzll(domain)];
     return mask;
+}
+
+/* Whether the other slot loses something by a loss that leaves `now`, and what it is still allowed. */
+static inline bool supports_fall(const struct supports *s, uint64_t lost, uint64_t now, uint64_t *allowed)
+{
+    uint64_t before = 0, after = 0;
+    for (const struct support *x = s->of, *end = x + s->n; x < end; x++) {
+        if (x->values & now)
+            after |= x->allowed;
+        else if (x->values & lost)
+            before |= x->allowed;
+    }
+    *allowed = after;
+    return before & ~after;
 }
 
 /* table.c: instances with a table */

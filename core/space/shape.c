@@ -346,12 +346,20 @@ static void find_hard(struct shape *sh, struct arena *a)
     sh->hard = hard;
 }
 
-static const uint64_t *intern_supports(const struct shape *sh, uint32_t k, struct shape_pool *p)
+static const void *find_supports(const struct shape *sh, uint32_t k, struct shape_pool *p)
 {
+    const uint64_t *table = k ? sh->reverse : sh->forward;
+    struct supports s = {0};
+    for (uint32_t v = 0; v < sh->sizes[k]; v++) {
+        uint32_t i = 0;
+        while (i < s.n && s.of[i].allowed != table[v])
+            i++;
+        if (i == s.n) s.of[s.n++].allowed = table[v];
+        s.of[i].values |= UINT64_C(1) << v;
+    }
     bool fresh;
-    return intern(&p->tables, p->space->arena, k ? sh->reverse : sh->forward, sh->sizes[k] * sizeof(uint64_t),
-                  0, &fresh)
-        ->bytes;
+    size_t size = offsetof(struct supports, of) + s.n * sizeof *s.of;
+    return intern(&p->tables, p->space->arena, &s, size, 0, &fresh)->bytes;
 }
 
 static void find_filters(struct shape *sh, struct shape_pool *p)
@@ -361,7 +369,7 @@ static void find_filters(struct shape *sh, struct shape_pool *p)
     for (uint32_t k = 0; k < sh->n_slots; k++)
         sh->filters[k] = sh->unions[k]              ? (const void *)sh->unions[k]
                          : sh->kind == SHAPE_TRIPLE ? find_dominators(sh, k, p)
-                                                    : intern_supports(sh, k, p);
+                                                    : find_supports(sh, k, p);
 }
 
 static void tabulate(struct shape *sh, struct shape_pool *p)

@@ -234,7 +234,7 @@ bool watch_matters(const struct dominators *d, uint64_t lost, uint64_t now)
 static uint64_t losses_of_group(const struct watch_group *g, uint32_t n, uint64_t now)
 {
     const uint64_t *table = g->filter;
-    uint64_t losses = 0;
+    uint64_t losses = 0, allowed;
     switch ((enum watch_kind)g->how) {
     case WATCH_UNIONS:
         for (uint32_t v = 0; v < n; v++)
@@ -242,7 +242,7 @@ static uint64_t losses_of_group(const struct watch_group *g, uint32_t n, uint64_
         return losses;
     case WATCH_SUPPORTS:
         for (uint32_t v = 0; v < n; v++)
-            if (table[v] & ~supports_of(table, now)) losses |= UINT64_C(1) << v;
+            if (supports_fall(g->filter, UINT64_C(1) << v, now, &allowed)) losses |= UINT64_C(1) << v;
         return losses;
     case WATCH_DOMINATORS:
         for (uint32_t v = 0; v < n; v++)
