@@ -1,6 +1,8 @@
 # thresh: build, test, check. `make help` lists the targets. All output goes to $(O), by default build/.
 #
 # A partial build: make check FOLDERS="core/base core/lift" TESTS="tests/lift/*.c" O=build/part
+VERSION = 0.1
+REVISION := $(shell git describe --always --dirty 2>/dev/null)
 O ?= build
 Q = $(if $(V),,@)
 CC = gcc
@@ -25,7 +27,7 @@ PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 SRC := $(filter-out %/main.c %/spacec_main.c,$(wildcard $(addsuffix /*.c,$(FOLDERS))))
 PRIORS ?= $(wildcard spacedsl/spaces/*.prior)
 GEN := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.c,$(SPACES)) \
-       $(patsubst spacedsl/spaces/%.prior,$(O)/gen/%.prior.c,$(PRIORS))
+       $(patsubst spacedsl/spaces/%.prior,$(O)/gen/%.prior.c,$(PRIORS)) $(O)/gen/version.c
 TEST_SRC := $(sort $(wildcard $(TESTS)) $(if $(filter core/backbone,$(FOLDERS)),$(wildcard tests/fixture/*.c)))
 objs = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 REL_OBJ = $(call objs,rel,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/rel/gen/%.o,$(GEN))
@@ -35,7 +37,7 @@ SPACEC_SRC = $(wildcard core/base/*.c) $(filter-out spacedsl/main.c,$(wildcard s
 
 .SECONDARY: $(GEN)
 .DEFAULT_GOAL := all
-.PHONY: all help deps demo test test-all check tsan bench bench-spaces bundle fuzz lint install clean
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bundle fuzz lint install clean
 
 all: $(O)/thresh ## build the release binary build/thresh
 help: ## this list
@@ -106,6 +108,11 @@ $(O)/gen/%.prior.c: spacedsl/spaces/%.prior
 	@mkdir -p $(@D)
 	$(Q)(echo 'extern const char prior_$*[];'; echo 'const char prior_$*[] ='; \
 	  sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+# Written anew only if it differs, so that a new revision compiles one file.
+$(O)/gen/version.c: FORCE
+	@mkdir -p $(@D)
+	@echo 'extern const char cli_version[]; const char cli_version[] = "thresh $(VERSION)$(REVISION:%= (%))";' > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 FUZZ_SRC = $(wildcard core/base/*.c core/lift/*.c core/space/*.c) $(filter-out %_main.c,$(wildcard spacedsl/*.c))
 $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_SRC) $(wildcard core/*/*.h spacedsl/*.h)
 	@mkdir -p $(@D)

@@ -112,7 +112,9 @@ static void emit_choices(struct strbuf *b, const struct model *m)
                           ".value_names = names_%zu, .value_docs = docs_%zu, .codes = codes_%zu, .mirror = "
                           "mirror_%zu, .aliases = aliases_%zu, ",
                           i, i, i, i, i);
-        strbuf_printf(b, ".values = %d, .where = %d, .line = %u},\n", c->values, c->where, c->line);
+        strbuf_printf(b, ".values = %d, .where = %d, .file = ", c->values, c->where);
+        quote(b, c->file);
+        strbuf_printf(b, ", .line = %u},\n", c->line);
     }
     strbuf_add(b, "    {0}};\n\n");
 }

@@ -57,7 +57,7 @@ static void pass_space(struct lexer *lx, struct remarks *r)
 static void pass_comment(struct lexer *lx, struct remarks *r)
 {
     bool doc = *rest(lx) == '/';
-    read_comment(lx, doc ? 3 : 1, doc ? &r->doc : r->line_ended ? &r->block : &r->trailing);
+    read_comment(lx, doc ? 3 : 1, !r->line_ended ? &r->trailing : doc ? &r->doc : &r->block);
     r->newlines = 0;
 }
 
@@ -96,6 +96,15 @@ static void read_name(struct lexer *lx, struct token *t)
     t->text = arena_strndup(lx->arena, lx->source->text + start, lx->next - start);
 }
 
+/* Numbers have no fraction; `1..8` is two of them. */
+static void pass_fraction(struct lexer *lx, struct source_pos at)
+{
+    const char *s = rest(lx);
+    if (s[0] != '.' || !isdigit((unsigned char)s[1])) return;
+    diag_error(lx->diag, at, "numbers are whole: write 4 * x <= 3 * y for x <= 0.75 * y");
+    lx->next += 1 + strspn(s + 1, "0123456789");
+}
+
 static void read_int(struct lexer *lx, struct token *t)
 {
     size_t start = lx->next;
@@ -109,6 +118,7 @@ static void read_int(struct lexer *lx, struct token *t)
         lx->next++;
     }
     t->text = arena_strndup(lx->arena, lx->source->text + start, lx->next - start);
+    pass_fraction(lx, t->at);
 }
 
 static void read_string(struct lexer *lx, struct token *t)

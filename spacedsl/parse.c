@@ -11,9 +11,18 @@ static const char *const KEYWORDS[] = {
     "not",       "where",    "over",     "when",      "activate", "disjoint", "include", "antisymmetric",
     "symmetric", "alias",    "step",     "true",      "false"};
 
+static bool is_keyword(const char *text)
+{
+    for (size_t i = 0; i < sizeof KEYWORDS / sizeof KEYWORDS[0]; i++)
+        if (!strcmp(KEYWORDS[i], text)) return true;
+    return false;
+}
+
 void parse_fail(struct parser *p, const char *wanted)
 {
-    diag_error(p->diag, p->now.at, "expected %s, found '%s'", wanted, p->now.text);
+    bool keyword = p->now.kind == TOKEN_NAME && is_keyword(p->now.text);
+    diag_error(p->diag, p->now.at, "expected %s, found %s'%s'", wanted, keyword ? "the reserved word " : "",
+               p->now.text);
     longjmp(p->recover, 1);
 }
 
@@ -38,13 +47,6 @@ void parse_expect(struct parser *p, const char *text)
 {
     if (!parse_at(p, text)) parse_fail(p, text);
     parse_advance(p);
-}
-
-static bool is_keyword(const char *text)
-{
-    for (size_t i = 0; i < sizeof KEYWORDS / sizeof KEYWORDS[0]; i++)
-        if (!strcmp(KEYWORDS[i], text)) return true;
-    return false;
 }
 
 bool parse_at_name(const struct parser *p)

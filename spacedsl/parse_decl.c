@@ -116,6 +116,7 @@ static void parse_parameter(struct parser *p, const struct start *at)
     p->parameter_tail = &d->next;
 }
 
+/* The comment of a value is above it or behind it; of the first one also behind the brace. */
 static struct enum_value *parse_values(struct parser *p)
 {
     struct enum_value *first = NULL, **tail = &first;
@@ -123,7 +124,7 @@ static struct enum_value *parse_values(struct parser *p)
     bool more;
     do {
         struct enum_value *v = ARENA_NEW(p->arena, struct enum_value);
-        v->doc = p->now.doc;
+        v->doc = *p->now.doc || first ? p->now.doc : p->now.trailing;
         v->name = parse_name(p, "a value");
         if (parse_accept(p, "=")) code = parse_int(p);
         v->code = code;
@@ -280,6 +281,25 @@ static void parse_trigger(struct parser *p, const struct start *at)
     p->trigger_tail = &t->next;
 }
 
+/* What is written here for a word of other languages; NULL: nothing. */
+static const char *our_word(const char *word)
+{
+    static const char *const words[][2] = {
+        {"=", "=="}, {"and", "&&"}, {"or", "||"}, {"implies", "->"}, {"mod", "%"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(words[i][0], word)) return words[i][1];
+    return NULL;
+}
+
+/* What is there goes on with the expression before it, or is nothing. */
+static void fail_declaration(struct parser *p)
+{
+    const char *ours = our_word(p->now.text);
+    if (p->after_expr && ours)
+        parse_fail(p, arena_printf(p->arena, "an operator or a declaration (write '%s')", ours));
+    parse_fail(p, p->after_expr ? "an operator or a declaration" : "a declaration");
+}
+
 static void parse_rule(struct parser *p, const struct start *at, const char *word, const char *earlier)
 {
     if (!strcmp(word, "half")) {
@@ -294,7 +314,7 @@ static void parse_rule(struct parser *p, const struct start *at, const char *wor
         parse_trigger(p, at);
     else {
         p->now = at->first;
-        parse_fail(p, p->after_expr ? "an operator or a declaration" : "a declaration");
+        fail_declaration(p);
     }
 }
 

@@ -52,9 +52,10 @@ static void declare_require(struct resolver *r, const struct require_decl *decl)
                                  .doc = decl->remark.doc,
                                  .file = decl->at.source->path,
                                  .line = line_of(decl->at)};
+    size_t errors = diag_count(r->diag);
     if (!resolve_prefix(r, decl->vars, &p)) return;
     struct typed t = resolve_side(r, &p.scope, decl->body, SIDE_TRUE);
-    if (!wants(r, t, TYPE_BOOL, decl->body->at)) return;
+    if (!wants(r, t, TYPE_BOOL, decl->body->at) || diag_count(r->diag) > errors) return;
     c.n_vars = p.n;
     c.domains = p.first;
     c.body = p.members < 0 ? t.node : combine(r, SPACE_IMP, p.members, t.node);

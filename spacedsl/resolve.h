@@ -82,6 +82,9 @@ struct typed typed(int32_t node, enum type_kind kind);
 bool is_int(const struct resolver *r, struct type t);
 /* Whether a value may stand where an object of the root set is wanted (integers may for range sets). */
 bool fits_root(const struct resolver *r, struct type t, int32_t root);
+/* The same of a written argument; an error if not, or if it is a number that the range set does not have.
+ * `what` names the argument. */
+bool is_object_of(struct resolver *r, const struct expr *e, struct type t, int32_t root, const char *what);
 /* Whether it is a condition or a number; an error if not. */
 bool wants(struct resolver *r, struct typed t, enum type_kind kind, struct source_pos at);
 bool reads_choice(const struct resolver *r, int32_t node); /* or is of a live object */

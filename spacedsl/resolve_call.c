@@ -29,10 +29,9 @@ bool resolve_args(struct resolver *r, const struct scope *sc, const struct expr 
         kids[i] = t.node;
         if (t.type.kind == TYPE_ERROR)
             ok = false;
-        else if (!fits_root(r, t.type, roots[i])) {
-            diag_error(r->diag, a->at, "argument %u of '%s' must be an object of set '%s'", i + 1, e->text,
-                       r->m->sets[roots[i]].name);
-            ok = false;
+        else {
+            const char *what = arena_printf(r->m->arena, "argument %u of '%s'", i + 1, e->text);
+            ok = is_object_of(r, a, t.type, roots[i], what) && ok;
         }
     }
     return ok;
@@ -84,11 +83,8 @@ const struct binding *bind_args(struct resolver *r, const struct scope *sc, cons
         struct space_domain dom;
         struct typed t = resolve_formula(r, sc, a);
         *ok = t.type.kind != TYPE_ERROR && resolve_domain(r, &so_far, b->domain, &dom);
-        if (*ok && !fits_root(r, t.type, dom.root)) {
-            diag_error(r->diag, a->at, "'%s' of '%s' must be an object of set '%s'", b->name.text, name,
-                       b->domain->text);
-            *ok = false;
-        }
+        const char *what = arena_printf(r->m->arena, "'%s' of '%s'", b->name.text, name);
+        *ok = *ok && is_object_of(r, a, t.type, dom.root, what);
         if (!*ok) break;
         t.type = (struct type){.kind = TYPE_OBJECT, .root = dom.root};
         struct binding *bound = ARENA_NEW(r->m->arena, struct binding);
@@ -185,6 +181,8 @@ struct typed resolve_call(struct resolver *r, const struct scope *sc, const stru
     if (!other && choice)
         diag_error(r->diag, e->at, "unknown name '%s'; of a choice that has this value write '%s is %s'",
                    e->text, choice, e->text);
+    else if (!strcmp(e->text, "sum") || !strcmp(e->text, "product"))
+        diag_error(r->diag, e->at, "write '%s of E over x in SET'", e->text);
     else
         diag_error(r->diag, e->at, other ? "'%s' is no value" : "unknown name '%s'", e->text);
     return TYPED_ERROR;

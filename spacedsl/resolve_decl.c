@@ -177,6 +177,7 @@ void declare_choice(struct resolver *r, const struct choice_decl *decl)
                              .remark = remark_of(decl->remark),
                              .values = -1,
                              .where = -1,
+                             .file = decl->name.at.source->path,
                              .line = line_of(decl->name.at)};
     struct scope sc = {0};
     check_new(r, &decl->name);

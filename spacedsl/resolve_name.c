@@ -1,4 +1,5 @@
 /* The tables of the model: finding names, adding nodes, comparing types. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "spacedsl/resolve.h"
@@ -113,6 +114,19 @@ bool fits_root(const struct resolver *r, struct type t, int32_t root)
     if (t.list) return false;
     if (t.kind == TYPE_OBJECT) return t.root == root;
     return t.kind == TYPE_INT && r->m->sets[root].range;
+}
+
+bool is_object_of(struct resolver *r, const struct expr *e, struct type t, int32_t root, const char *what)
+{
+    const struct space_set *set = &r->m->sets[root];
+    bool fits = fits_root(r, t, root),
+         inside = e->kind != EXPR_INT || (e->number >= set->lo && e->number <= set->hi);
+    if (!fits)
+        diag_error(r->diag, e->at, "%s must be an object of set '%s'", what, set->name);
+    else if (!inside)
+        diag_error(r->diag, e->at, "%" PRId64 " is no object of set '%s', which has %" PRId64 " to %" PRId64,
+                   e->number, set->name, set->lo, set->hi);
+    return fits && inside;
 }
 
 bool is_int(const struct resolver *r, struct type t)

@@ -104,6 +104,8 @@ struct cli_command {
 extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
     cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit;
 
+extern const char cli_version[]; /* "thresh 0.1 (REVISION)", made by the Makefile */
+
 /* Parses and runs. argv[0] is the subcommand. */
 int cli_run(const struct cli_command *command, int argc, char **argv);
 
@@ -128,6 +130,10 @@ bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct
 
 /* Prints the errors and gives the exit status for bad input; frees d. CLI_OK if there are none. */
 int cli_finish(struct diag *d, int status);
+/* The share of dead ends and its 95 % interval by so many independent descents (0: none is known), as a line
+ * and as keys of an object. */
+void cli_print_dead_ends(double ratio, uint64_t descents);
+void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents);
 /* Prints an object on standard output and releases it. */
 void cli_print_json(json_t *o);
 

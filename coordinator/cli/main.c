@@ -26,7 +26,7 @@ static void print_usage(FILE *out)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         fprintf(out, "  thresh %s%s%s\n", commands[i]->name, *commands[i]->positional ? " " : "",
                 commands[i]->positional);
-    fputs("\n'thresh COMMAND --help' says more. Example:\n"
+    fputs("\n'thresh COMMAND --help' says more, 'thresh --version' which thresh this is. Example:\n"
           "  thresh tune matmul.lift --size M=512,N=512,K=512 --evaluations 100\n",
           out);
 }
@@ -38,6 +38,10 @@ int main(int argc, char **argv)
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
         print_usage(stdout);
         return CLI_OK;
+    }
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        puts(cli_version);
+        return finish_output(CLI_OK);
     }
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(commands[i]->name, argv[1]) == 0)

@@ -59,26 +59,38 @@ static bool is_parameter(const struct space_def *def, const char *name)
     return false;
 }
 
+/* A number or a truth value; false: neither. */
+static bool parse_value(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    *out = strcmp(text, "true") ? strtoll(text, &end, 10) : 1;
+    return !strcmp(text, "true") || !strcmp(text, "false") || (end != text && !*end && !errno);
+}
+
+/* One NAME=VALUE; `item` is overwritten. */
+static void set_parameter(char *item, struct cli_space *o, int64_t *first, struct diag *d)
+{
+    char *equals = strchr(item, '=');
+    int64_t value;
+    if (!equals || !parse_value(equals + 1, &value)) {
+        diag_plain(d, "--param: '%s' is not NAME=NUMBER with a number of 64 bits, true or false", item);
+        return;
+    }
+    *equals = 0;
+    if (is_parameter(o->def, item))
+        space_data_parameter(o->data, item, value);
+    else
+        diag_plain(d, "--param: space '%s' has no parameter '%s'", o->def->name, item);
+    if (o->def->n_parameters && strcmp(item, o->def->parameters[0].name) == 0) *first = value;
+}
+
 static bool set_parameters(const char *text, struct cli_space *o, int64_t *first, struct diag *d)
 {
     char *copy = arena_strdup(o->arena, text ? text : ""), *save = NULL;
-    for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
-        char *equals = strchr(item, '='), *end = NULL;
-        errno = 0;
-        long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
-        if (!equals || end == equals + 1 || *end || errno) {
-            diag_plain(d, "--param: '%s' is not name=number%s", item, errno ? " of 64 bits" : "");
-            return false;
-        }
-        *equals = 0;
-        if (!is_parameter(o->def, item)) {
-            diag_plain(d, "--param: space '%s' has no parameter '%s'", o->def->name, item);
-            return false;
-        }
-        space_data_parameter(o->data, item, value);
-        if (o->def->n_parameters && strcmp(item, o->def->parameters[0].name) == 0) *first = value;
-    }
-    return true;
+    for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save))
+        set_parameter(item, o, first, d);
+    return !diag_failed(d);
 }
 
 /* Whether objects of the set are told apart by a property `index` alone. */

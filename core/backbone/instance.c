@@ -113,12 +113,24 @@ static void add_seats(const struct instance *in, uint32_t t)
     }
 }
 
+static bool is_prime_power(int64_t n)
+{
+    int64_t prime = 2;
+    while (prime * prime <= n && n % prime != 0)
+        prime++;
+    if (prime * prime > n) return true;
+    while (n % prime == 0)
+        n /= prime;
+    return n == 1;
+}
+
 static void add_logicals(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t l = 0; l < bb->n_logicals; l++) {
         space_data_object(in->data, "Logical", bb->logicals[l].name);
         fact1(in, "extent", l, bb->logicals[l].extent);
+        if (is_prime_power(bb->logicals[l].extent)) fact1(in, "prime_power", l, 1);
         if (bb->logicals[l].of == BB_NONE) space_data_member(in->data, "MainLogical", l);
     }
     for (uint32_t t = 0; t < bb->n_tiles; t++) {

@@ -12,6 +12,7 @@
 
 /* Columns of a long line that are shown before and after the caret. */
 enum { SHOWN_BEFORE = 160, SHOWN_AFTER = 80 };
+enum { LARGEST_READ = 1 << 20 }; /* bytes of a file that is read again to show a line of it */
 
 struct entry {
     char *message; /* "file:line:col: error: text" */
@@ -83,23 +84,37 @@ static char *excerpt_of(struct source_pos at)
     return strbuf_take(&b);
 }
 
-static void add(struct diag *d, struct source_pos at, const char *fmt, va_list args)
+/* NULL: enough are kept. */
+static struct entry *new_entry(struct diag *d)
 {
     d->total++;
-    if (d->kept == DIAG_MAX) return;
-    struct entry *e = &d->entries[d->kept++];
-    struct strbuf b = {0};
-    if (at.source) {
-        unsigned line, column;
-        source_locate(at, &line, &column);
-        strbuf_printf(&b, "%s:%u:%u: ", at.source->path, line, column);
-        e->path = base_strdup(at.source->path);
-        e->excerpt = excerpt_of(at);
-        e->offset = at.offset;
-    }
-    strbuf_add(&b, "error: ");
-    strbuf_vprintf(&b, fmt, args);
-    e->message = strbuf_take(&b);
+    return d->kept == DIAG_MAX ? NULL : &d->entries[d->kept++];
+}
+
+static void set_place(struct entry *e, struct source_pos at, struct strbuf *message)
+{
+    unsigned line, column;
+    source_locate(at, &line, &column);
+    strbuf_printf(message, "%s:%u:%u: ", at.source->path, line, column);
+    e->path = base_strdup(at.source->path);
+    e->excerpt = excerpt_of(at);
+    e->offset = at.offset;
+}
+
+static void set_message(struct entry *e, struct strbuf *message, const char *fmt, va_list args)
+{
+    strbuf_add(message, "error: ");
+    strbuf_vprintf(message, fmt, args);
+    e->message = strbuf_take(message);
+}
+
+static void add(struct diag *d, struct source_pos at, const char *fmt, va_list args)
+{
+    struct entry *e = new_entry(d);
+    struct strbuf message = {0};
+    if (!e) return;
+    if (at.source) set_place(e, at, &message);
+    set_message(e, &message, fmt, args);
 }
 
 void diag_error(struct diag *d, struct source_pos at, const char *fmt, ...)
@@ -194,4 +209,47 @@ char *source_read_file(const char *path, size_t limit, size_t *length, struct di
         return text;
     free(text);
     return NULL;
+}
+
+/* Offset of the first character of a line that is not blank; false: there is no such line. */
+static bool find_line(const struct source *source, unsigned line, size_t *offset)
+{
+    const char *at = source->text;
+    for (unsigned i = 1; i < line && at; i++)
+        if ((at = strchr(at, '\n'))) at++;
+    if (!at) return false;
+    *offset = (size_t)(at - source->text) + strspn(at, " \t");
+    return true;
+}
+
+/* The text of a file that may be gone by now, or NULL. */
+static char *read_again(const char *path, size_t *length)
+{
+    struct diag *gone = diag_new();
+    char *text = source_read_file(path, LARGEST_READ, length, gone);
+    diag_free(gone);
+    return text;
+}
+
+void diag_line(struct diag *d, const char *path, unsigned line, const char *fmt, ...)
+{
+    struct entry *e = new_entry(d);
+    if (!e) return;
+    struct source source = {.path = path};
+    struct source_pos at = {&source, 0};
+    struct strbuf message = {0};
+    char *text = read_again(path, &source.length);
+    source.text = text;
+    if (text && find_line(&source, line, &at.offset)) {
+        set_place(e, at, &message);
+    } else {
+        strbuf_printf(&message, "%s:%u: ", path, line);
+        e->path = base_strdup(path);
+        e->offset = line;
+    }
+    va_list args;
+    va_start(args, fmt);
+    set_message(e, &message, fmt, args);
+    va_end(args);
+    free(text);
 }

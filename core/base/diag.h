@@ -32,6 +32,9 @@ void diag_free(struct diag *d);
 
 /* Adds an error. Beyond DIAG_MAX errors are counted, not kept. */
 void diag_error(struct diag *d, struct source_pos at, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* Adds an error at the first character of a line of which only the number (1-based) is known: the line is
+ * shown if the file can still be read. */
+void diag_line(struct diag *d, const char *path, unsigned line, const char *fmt, ...) BASE_PRINTF(4, 5);
 /* Adds an error that no file is to blame for (an option, a device). */
 void diag_plain(struct diag *d, const char *fmt, ...) BASE_PRINTF(2, 3);
 

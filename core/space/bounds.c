@@ -4,17 +4,14 @@
  * Forward: the interval of every node from those of its operands; cells.h keeps them. Backward, here: the
  * root must be true; each node whose interval shrank shrinks its operands. When a single slot is left open
  * its values are tried one by one, so a formula is exact on its last choice; monotone ones (views.c) need no
- * such check at a leaf. */
+ * such check. With no slot open bounds are exact, but those of quotients and remainders. */
 #include "core/base/panic.h"
 #include "core/space/cells.h"
 
 struct work {
     struct space_state *st;
-    const struct shape *shape;
-    const uint32_t *slots;
-    const struct slot_at *at;
-    const uint32_t *cells;            /* of the nodes */
-    const struct interval *intervals; /* of all cells */
+    const struct cell *cells;         /* of all formulas */
+    const struct interval *intervals; /* of each */
 };
 
 int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scratch)
@@ -45,28 +42,24 @@ int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scr
 
 /* ---- backward ---- */
 
-static struct interval interval_of(const struct work *w, uint32_t node)
-{
-    return w->intervals[w->cells[node]];
-}
+static bool narrow_cell(struct work *w, const struct cell *c, int64_t lo, int64_t hi);
 
-static bool narrow_node(struct work *w, uint32_t node, int64_t lo, int64_t hi);
-
-/* The node must lie in [lo, hi]. One that several share is narrowed by each of its users. */
-static inline bool narrow(struct work *w, uint32_t node, int64_t lo, int64_t hi)
+/* The cell must lie in [lo, hi]. One that several share is narrowed by each of its users. */
+static inline bool narrow(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
 {
-    struct interval x = interval_of(w, node);
+    struct interval x = w->intervals[cell];
     if (lo <= x.lo && hi >= x.hi) return true;
     lo = lo > x.lo ? lo : x.lo;
     hi = hi < x.hi ? hi : x.hi;
-    return lo <= hi && narrow_node(w, node, lo, hi);
+    return lo <= hi && narrow_cell(w, &w->cells[cell], lo, hi);
 }
 
 /* Keeps the values of a FUNC's slot whose number lies in [lo, hi], is not `hole`, and divides `multiple`. */
-static bool filter_slot(struct work *w, const struct shape_node *n, int64_t lo, int64_t hi,
-                        const int64_t *hole, int64_t multiple)
+static bool filter_slot(struct work *w, const struct cell *c, int64_t lo, int64_t hi, const int64_t *hole,
+                        int64_t multiple)
 {
-    uint32_t slot = w->slots[n->local];
+    const struct shape_node *n = c->node;
+    uint32_t slot = c->slots[n->local];
     for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
         uint64_t keep = 0;
         for (uint64_t m = state_word(w->st, slot, k); m; m &= m - 1) {
@@ -79,12 +72,12 @@ static bool filter_slot(struct work *w, const struct shape_node *n, int64_t lo, 
     return true;
 }
 
-static bool exclude(struct work *w, uint32_t node, int64_t hole)
+static bool exclude(struct work *w, uint32_t cell, int64_t hole)
 {
-    const struct shape_node *n = &w->shape->nodes[node];
-    if (n->op == GROUND_FUNC) return filter_slot(w, n, INT64_MIN, INT64_MAX, &hole, 0);
-    struct interval x = interval_of(w, node);
-    return narrow(w, node, x.lo + (x.lo == hole), x.hi - (x.hi == hole));
+    const struct cell *c = &w->cells[cell];
+    if (c->op == GROUND_FUNC) return filter_slot(w, c, INT64_MIN, INT64_MAX, &hole, 0);
+    struct interval x = w->intervals[cell];
+    return narrow(w, cell, x.lo + (x.lo == hole), x.hi - (x.hi == hole));
 }
 
 /* A total that saturates says nothing of its side. */
@@ -93,14 +86,14 @@ static bool backward_sum(struct work *w, const uint32_t *kids, uint32_t n, int64
     int64_t sum_lo = 0, sum_hi = 0;
     bool low = true, high = true;
     for (uint32_t k = 0; k < n; k++) {
-        struct interval x = interval_of(w, kids[k]);
+        struct interval x = w->intervals[kids[k]];
         sum_lo = expression_add(sum_lo, x.lo);
         sum_hi = expression_add(sum_hi, x.hi);
         low = low && sum_lo > -SPACE_BIG && sum_lo < SPACE_BIG;
         high = high && sum_hi > -SPACE_BIG && sum_hi < SPACE_BIG;
     }
     for (uint32_t k = 0; k < n; k++) {
-        struct interval x = interval_of(w, kids[k]);
+        struct interval x = w->intervals[kids[k]];
         int64_t least = high ? lo - (sum_hi - x.hi) : INT64_MIN,
                 most = low ? hi - (sum_lo - x.lo) : INT64_MAX;
         if (!narrow(w, kids[k], least, most)) return false;
@@ -108,11 +101,10 @@ static bool backward_sum(struct work *w, const uint32_t *kids, uint32_t n, int64
     return true;
 }
 
-static bool must_divide(struct work *w, uint32_t node, int64_t product)
+static bool must_divide(struct work *w, const struct cell *c, int64_t product)
 {
-    const struct shape_node *n = &w->shape->nodes[node];
-    if (n->op == GROUND_CONST) return n->imm == 0 || product % n->imm == 0;
-    return n->op != GROUND_FUNC || filter_slot(w, n, INT64_MIN, INT64_MAX, NULL, product);
+    if (c->op == GROUND_CONST) return c->node->imm == 0 || product % c->node->imm == 0;
+    return c->op != GROUND_FUNC || filter_slot(w, c, INT64_MIN, INT64_MAX, NULL, product);
 }
 
 /* Each factor is at least lo over the greatest product of the others. */
@@ -121,9 +113,9 @@ static bool raise_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
     int64_t *rest = w->st->rest, before = 1;
     rest[n - 1] = 1;
     for (uint32_t k = n - 1; k > 0; k--)
-        rest[k - 1] = expression_mul(rest[k], interval_of(w, kids[k]).hi);
+        rest[k - 1] = expression_mul(rest[k], w->intervals[kids[k]].hi);
     for (uint32_t k = 0; k < n; k++) {
-        struct interval x = interval_of(w, kids[k]);
+        struct interval x = w->intervals[kids[k]];
         int64_t others = expression_mul(before, rest[k]);
         before = expression_mul(before, x.hi);
         if (others <= 0 || others >= SPACE_BIG || lo <= expression_mul(others, x.lo)) continue;
@@ -136,7 +128,7 @@ static bool raise_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
 static bool lower_factors(struct work *w, const uint32_t *kids, uint32_t n, int64_t least_product, int64_t hi)
 {
     for (uint32_t k = 0; k < n; k++) {
-        struct interval x = interval_of(w, kids[k]);
+        struct interval x = w->intervals[kids[k]];
         if (expression_mul(least_product, x.hi) <= expression_mul(hi, x.lo)) continue;
         if (!narrow(w, kids[k], INT64_MIN, hi / (least_product / x.lo))) return false;
     }
@@ -148,13 +140,13 @@ static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, i
 {
     int64_t least_product = 1;
     for (uint32_t k = 0; k < n; k++) {
-        int64_t factor = interval_of(w, kids[k]).lo;
+        int64_t factor = w->intervals[kids[k]].lo;
         if (factor < 0) return true;
         least_product = expression_mul(least_product, factor);
     }
     if (lo == hi && lo > 0)
         for (uint32_t k = 0; k < n; k++)
-            if (!must_divide(w, kids[k], lo)) return false;
+            if (!must_divide(w, &w->cells[kids[k]], lo)) return false;
     if (lo > least_product && !raise_factors(w, kids, n, lo)) return false;
     bool bounded = least_product > 0 && least_product < SPACE_BIG && hi < SPACE_BIG;
     return !bounded || lower_factors(w, kids, n, least_product, hi);
@@ -165,7 +157,7 @@ static bool backward_max(struct work *w, const uint32_t *kids, uint32_t n, int64
 {
     uint32_t able = 0, last = 0;
     for (uint32_t k = 0; k < n; k++) {
-        if (interval_of(w, kids[k]).hi < lo) continue;
+        if (w->intervals[kids[k]].hi < lo) continue;
         able++;
         last = kids[k];
     }
@@ -179,7 +171,7 @@ static bool backward_min(struct work *w, const uint32_t *kids, uint32_t n, int64
 {
     uint32_t able = 0, last = 0;
     for (uint32_t k = 0; k < n; k++) {
-        if (interval_of(w, kids[k]).lo > hi) continue;
+        if (w->intervals[kids[k]].lo > hi) continue;
         able++;
         last = kids[k];
     }
@@ -191,7 +183,7 @@ static bool backward_min(struct work *w, const uint32_t *kids, uint32_t n, int64
 
 static bool backward_equal(struct work *w, uint32_t left, uint32_t right, bool equal)
 {
-    struct interval x = interval_of(w, left), y = interval_of(w, right);
+    struct interval x = w->intervals[left], y = w->intervals[right];
     if (equal) return narrow(w, left, y.lo, y.hi) && narrow(w, right, x.lo, x.hi);
     if (x.lo == x.hi && !exclude(w, right, x.lo)) return false;
     return y.lo != y.hi || exclude(w, left, y.lo);
@@ -199,51 +191,50 @@ static bool backward_equal(struct work *w, uint32_t left, uint32_t right, bool e
 
 static bool backward_le(struct work *w, uint32_t left, uint32_t right, bool le)
 {
-    struct interval x = interval_of(w, left), y = interval_of(w, right);
+    struct interval x = w->intervals[left], y = w->intervals[right];
     if (le) return narrow(w, left, INT64_MIN, y.hi) && narrow(w, right, x.lo, INT64_MAX);
     return narrow(w, left, y.lo + 1, INT64_MAX) && narrow(w, right, INT64_MIN, x.hi - 1);
 }
 
 static bool backward_divide(struct work *w, const uint32_t *kids, int64_t lo, int64_t hi)
 {
-    struct interval by = interval_of(w, kids[1]);
-    if (by.lo <= 0 || by.lo != by.hi || interval_of(w, kids[0]).lo < 0) return true;
+    struct interval by = w->intervals[kids[1]];
+    if (by.lo <= 0 || by.lo != by.hi || w->intervals[kids[0]].lo < 0) return true;
     return narrow(w, kids[0], expression_mul(lo, by.lo),
                   expression_add(expression_mul(hi, by.lo), by.lo - 1));
 }
 
 static bool backward_choose(struct work *w, const uint32_t *kids, int64_t lo, int64_t hi)
 {
-    struct interval condition = interval_of(w, kids[0]), yes = interval_of(w, kids[1]),
-                    no = interval_of(w, kids[2]);
+    struct interval condition = w->intervals[kids[0]], yes = w->intervals[kids[1]],
+                    no = w->intervals[kids[2]];
     bool then_fits = yes.lo <= hi && yes.hi >= lo, else_fits = no.lo <= hi && no.hi >= lo;
     if (condition.lo == 1 || !else_fits) return narrow(w, kids[0], 1, 1) && narrow(w, kids[1], lo, hi);
     if (condition.hi == 0 || !then_fits) return narrow(w, kids[0], 0, 0) && narrow(w, kids[2], lo, hi);
     return true;
 }
 
-static bool narrow_node(struct work *w, uint32_t node, int64_t lo, int64_t hi)
+static bool narrow_cell(struct work *w, const struct cell *c, int64_t lo, int64_t hi)
 {
-    const struct shape_node *n = &w->shape->nodes[node];
-    const uint32_t *kids = w->shape->kids + n->first;
-    switch ((enum ground_op)n->op) {
+    const uint32_t *kids = c->kids;
+    switch ((enum ground_op)c->op) {
     case GROUND_CONST:
     case GROUND_MOD:
         return true;
     case GROUND_FUNC:
-        return filter_slot(w, n, lo, hi, NULL, 0);
+        return filter_slot(w, c, lo, hi, NULL, 0);
     case GROUND_TERM:
-        return term_backward(w->st, n, w->slots, w->at, lo, hi);
+        return narrow_term(w->st, c, lo, hi);
     case GROUND_ADD:
-        return backward_sum(w, kids, n->n, lo, hi);
+        return backward_sum(w, kids, c->n, lo, hi);
     case GROUND_MUL:
-        return backward_product(w, kids, n->n, lo, hi);
+        return backward_product(w, kids, c->n, lo, hi);
     case GROUND_OR:
     case GROUND_MAX:
-        return backward_max(w, kids, n->n, lo, hi);
+        return backward_max(w, kids, c->n, lo, hi);
     case GROUND_AND:
     case GROUND_MIN:
-        return backward_min(w, kids, n->n, lo, hi);
+        return backward_min(w, kids, c->n, lo, hi);
     case GROUND_NEG:
         return narrow(w, kids[0], -hi, -lo);
     case GROUND_NOT:
@@ -257,45 +248,56 @@ static bool narrow_node(struct work *w, uint32_t node, int64_t lo, int64_t hi)
     case GROUND_ITE:
         return backward_choose(w, kids, lo, hi);
     }
-    PANIC("unknown operation %d", n->op);
+    PANIC("unknown operation %d", c->op);
 }
 
 /* ---- the whole formula ---- */
 
-/* How many slots are open, up to two, not counting choices of dead objects, on which no value depends. *last:
- * one of them. */
-static unsigned count_open(const struct space_state *st, const struct instance *in, uint32_t *last)
+/* What is left open of an instance. */
+struct openness {
+    unsigned n;    /* slots with several values, up to two */
+    uint32_t last; /* one of them */
+    bool unread;   /* there are choices of dead objects, on which no value depends */
+};
+
+static struct openness look_for_open(const struct space_state *st, const struct instance *in)
 {
     const struct space *s = st->space;
-    unsigned n = 0;
-    for (uint32_t k = 0; k < s->shapes[in->shape].n_slots && n < 2; k++) {
+    struct openness left = {0};
+    for (uint32_t k = 0; k < s->shapes[in->shape].n_slots && left.n < 2; k++) {
         const struct slot_info *info = &s->slots[s->instance_slots[in->slots + k]];
         uint64_t word = vector_load(st->vector, info->offset) & info->mask;
         bool fixed = info->words == 1 ? word && !(word & (word - 1))
                                       : space_value_count(st, s->instance_slots[in->slots + k]) == 1;
-        if (fixed || state_dead(st, info)) continue;
-        *last = k;
-        n++;
+        if (fixed) continue;
+        if (state_dead(st, info)) {
+            left.unread = true;
+            continue;
+        }
+        left.last = k;
+        left.n++;
     }
-    return n;
+    return left;
 }
 
-/* Tries each value of the only open slot; with none open, the one value of a slot: so the formula is checked
- * exactly. */
-static bool try_values(struct work *w, uint32_t local)
+/* Tries each value of the only open slot; with none open, the one value of the first: so the formula is
+ * checked exactly. */
+static bool try_values(struct space_state *st, const struct instance *in, uint32_t local)
 {
-    uint32_t *values = w->st->values;
-    for (uint32_t k = 0; k < w->shape->n_slots; k++)
-        values[k] = space_value_count(w->st, w->slots[k]) ? space_first_value(w->st, w->slots[k]) : 0;
-    if (!w->shape->n_slots) return shape_value(w->shape, values, w->st->scratch) != 0;
+    const struct shape *sh = &st->space->shapes[in->shape];
+    const uint32_t *slots = st->space->instance_slots + in->slots;
+    uint32_t *values = st->values;
+    for (uint32_t k = 0; k < sh->n_slots; k++)
+        values[k] = space_value_count(st, slots[k]) ? space_first_value(st, slots[k]) : 0;
+    if (!sh->n_slots) return shape_value(sh, values, st->scratch) != 0;
     bool ok = true;
-    for (unsigned word = 0; ok && word < w->st->space->slots[w->slots[local]].words; word++) {
+    for (unsigned word = 0; ok && word < st->space->slots[slots[local]].words; word++) {
         uint64_t keep = 0;
-        for (uint64_t m = state_word(w->st, w->slots[local], word); m; m &= m - 1) {
+        for (uint64_t m = state_word(st, slots[local], word); m; m &= m - 1) {
             values[local] = word * 64 + (uint32_t)__builtin_ctzll(m);
-            if (shape_value(w->shape, values, w->st->scratch)) keep |= m & -m;
+            if (shape_value(sh, values, st->scratch)) keep |= m & -m;
         }
-        ok = state_restrict_word(w->st, w->slots[local], word, keep);
+        ok = state_restrict_word(st, slots[local], word, keep);
     }
     return ok;
 }
@@ -304,15 +306,13 @@ bool bounds_propagate(struct space_state *st, uint32_t instance)
 {
     const struct space *s = st->space;
     const struct instance *in = &s->instances[instance];
-    struct work w = {.st = st,
-                     .shape = &s->shapes[in->shape],
-                     .slots = s->instance_slots + in->slots,
-                     .at = s->instance_at + in->slots,
-                     .cells = s->instance_cells + in->cells,
-                     .intervals = cell_intervals(st)};
-    uint32_t root = w.shape->n_nodes - 1;
-    if (interval_of(&w, root).lo == 1) return true;
+    const struct shape *sh = &s->shapes[in->shape];
+    struct work w = {st, s->cells, cell_intervals(st)};
+    uint32_t root = s->instance_cells[in->cells + sh->n_nodes - 1];
+    if (w.intervals[root].lo == 1) return true;
     if (!narrow(&w, root, 1, 1)) return false;
-    uint32_t last = 0;
-    return w.shape->monotone || count_open(st, in, &last) > 1 || try_values(&w, last);
+    if (sh->monotone) return true;
+    struct openness left = look_for_open(st, in);
+    bool bounds_tell = left.n == 0 && !left.unread && !sh->divides;
+    return left.n > 1 || bounds_tell || try_values(st, in, left.last);
 }

@@ -234,12 +234,18 @@ static bool is_content(const struct space_state *st, const struct cell *c)
     return x.hi <= y.hi && x.lo <= y.lo;
 }
 
-/* What a cell is part of hears that something in it has changed. */
+static bool is_fixed(const struct space_state *st, uint32_t cell)
+{
+    struct interval x = cell_intervals(st)[cell];
+    return x.lo == x.hi;
+}
+
+/* What a cell is part of hears that something in it has changed; what is fixed forces nothing more. */
 static void tell(struct space_state *st, const struct cell *c, struct interval now)
 {
     const struct space *s = st->space;
     for (uint32_t k = 0; k < c->n_users; k++)
-        mark(st, s->cell_users[c->users + k]);
+        if (!is_fixed(st, s->cell_users[c->users + k])) mark(st, s->cell_users[c->users + k]);
     if (now.lo == 1) return;
     for (uint32_t k = 0; k < c->n_roots; k++) {
         const struct cell_root *r = &s->cell_roots[c->roots + k];
@@ -324,10 +330,9 @@ static void wake(struct space_state *st, const struct slot_cells *of)
         mark(st, st->space->woken_cells[of->woken + k]);
 }
 
-/* What the leaf reads is still open. */
-static inline bool is_as_it_was(struct slot_leaf leaf, uint64_t now)
+static inline bool is_as_it_was(const struct slot_leaf *leaf, uint64_t now)
 {
-    return now & leaf.yes && now & ~leaf.yes;
+    return now & leaf->least && now & leaf->most;
 }
 
 static void update_slot(struct space_state *st, uint32_t slot)
@@ -337,8 +342,8 @@ static void update_slot(struct space_state *st, uint32_t slot)
     uint64_t now = state_word(st, slot, 0);
     if (of->n_woken && now == LIVENESS_LIVE) wake(st, of);
     for (uint32_t k = 0; k < of->n_leaves; k++) {
-        struct slot_leaf leaf = s->slot_leaves[of->leaves + k];
-        if (!is_as_it_was(leaf, now)) update_leaf(st, leaf.cell);
+        const struct slot_leaf *leaf = &s->slot_leaves[of->leaves + k];
+        if (!is_as_it_was(leaf, now)) update_leaf(st, leaf->cell);
     }
 }
 
@@ -346,7 +351,7 @@ bool cells_hear(const struct space *s, uint32_t slot, uint64_t now)
 {
     const struct slot_cells *of = &s->slot_cells[slot];
     for (uint32_t k = 0; k < of->n_leaves; k++)
-        if (!is_as_it_was(s->slot_leaves[of->leaves + k], now)) return true;
+        if (!is_as_it_was(&s->slot_leaves[of->leaves + k], now)) return true;
     return false;
 }
 

@@ -42,10 +42,10 @@ struct cell_root {
     bool inert; /* narrows no operand, see views.c: only of interest when it cannot be true any more */
 };
 
-/* A cell that reads a slot; if it reads no more than whether it has one of the values `yes`, they are not 0.
- */
+/* A cell that reads a slot. As long as one of the values `least` and one of `most` are left, nothing that
+ * matters has changed in what it reads; 0: it always may have. */
 struct slot_leaf {
-    uint64_t yes;
+    uint64_t least, most;
     uint32_t cell;
 };
 
@@ -76,5 +76,7 @@ void cells_fill(struct space_state *st);
 bool cells_hear(const struct space *s, uint32_t slot, uint64_t now);
 /* Carries changes of domains up to the instances, and queues those. */
 void cells_update(struct space_state *st);
+/* term.c: removes values with which a TERM is outside of [lo, hi]. */
+BASE_MUST_USE bool narrow_term(struct space_state *st, const struct cell *c, int64_t lo, int64_t hi);
 
 #endif

@@ -236,19 +236,48 @@ static void store_users(struct linker *l)
     }
 }
 
-/* What a cell reads of a slot, see struct slot_leaf. */
-static uint64_t values_read(const struct space *s, const struct cell *c, uint32_t slot)
+/* The values that a function of up to 64 values has its least or greatest number of. */
+static uint64_t values_of_extreme(const struct value_view *view, bool greatest)
 {
-    uint64_t yes = 0;
+    uint64_t values = 0;
+    int64_t extreme = 0;
+    for (uint32_t v = 0; v < view->n; v++) {
+        int64_t x = view->table[v];
+        if (values && (greatest ? x < extreme : x > extreme)) continue;
+        if (x != extreme) values = 0;
+        extreme = x;
+        values |= UINT64_C(1) << v;
+    }
+    return values;
+}
+
+/* Of numbers the bound that nobody needs may lag behind. Of a boolean both count: formulas that have become
+ * true ask for nothing more. */
+static void read_function(const struct cell *c, struct slot_leaf *leaf)
+{
+    const struct value_view *view = &c->node->view;
+    leaf->least = values_of_extreme(view, false);
+    leaf->most = values_of_extreme(view, true);
+    if (c->op == GROUND_FUNC && view->kind == VIEW_BOOLEAN) return;
+    if (c->needs == NEED_LOW) leaf->most = leaf->least;
+    if (c->needs == NEED_HIGH) leaf->least = leaf->most;
+}
+
+/* What a cell reads of a slot, if it does so once. */
+static struct slot_leaf leaf_of(const struct space *s, uint32_t cell, uint32_t slot)
+{
+    const struct cell *c = &s->cells[cell];
     const struct shape_node *n = c->node;
-    if (c->is_function && c->slots[n->local] == slot)
-        return n->view.kind == VIEW_BOOLEAN && c->op == GROUND_FUNC ? n->view.yes : 0;
+    struct slot_leaf leaf = {0, 0, cell}, unknown = leaf;
+    if (s->slots[slot].words > 1) return unknown;
+    if (c->is_function && c->slots[n->local] == slot) read_function(c, &leaf);
     for (uint32_t i = 0; i < c->n_conditions; i++) {
         if (c->slots[n->conditions[i].local] != slot) continue;
-        if (yes) return 0;
-        yes = n->conditions[i].yes;
+        if (leaf.most) return unknown;
+        leaf.most = n->conditions[i].yes;
+        leaf.least = ~leaf.most;
     }
-    return s->slots[slot].words == 1 ? yes : 0;
+    return leaf;
 }
 
 static void store_leaves(struct linker *l)
@@ -261,7 +290,7 @@ static void store_leaves(struct linker *l)
         struct pair p = l->leaves.list[i];
         struct slot_cells *of = &s->slot_cells[p.owner];
         if (!of->n_leaves++) of->leaves = i;
-        s->slot_leaves[i] = (struct slot_leaf){values_read(s, &s->cells[p.item], p.owner), p.item};
+        s->slot_leaves[i] = leaf_of(s, p.item, p.owner);
     }
     for (uint32_t i = 0; i < l->woken.n; i++) {
         struct slot_cells *of = &s->slot_cells[l->woken.list[i].owner];

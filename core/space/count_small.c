@@ -7,6 +7,7 @@
  * component is known by its domains and by the decided slots of its constraints over three or more: equal
  * rests of different prefixes are counted once. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __AVX2__
@@ -19,6 +20,7 @@
 
 enum { WIDE_WORDS = (SPACE_SMALL_WIDE + 63) / 64 };
 enum { SMALL = 64, LANES = 4, MAX_FORMULA = 6, KEY_WORDS = SMALL + 2 };
+enum { FEW = 6, FEW_COMBINATIONS = 8192 }; /* slots that are counted without looking for components */
 
 /* A constraint over three or more slots. */
 struct wide {
@@ -36,7 +38,7 @@ struct small {
     struct wide *wide;
     uint32_t n_wide;
     uint64_t wide_of[SMALL][WIDE_WORDS]; /* by slot: numbers of its wide constraints */
-    int64_t *scratch;
+    struct count_column *columns;        /* scratch, for the nodes of a wide constraint */
     struct count_table *table;
     struct space_count *result;
     uint64_t limit;
@@ -130,14 +132,16 @@ static void add_wide(struct small *c, const struct shape *sh, const uint32_t *sl
 static void set_up(struct small *c, struct arena *a)
 {
     const struct space *s = c->s;
-    c->scratch = ARENA_ARRAY(a, int64_t, s->max_nodes + 1);
+    uint32_t nodes = 0;
     for (size_t i = 0; i < s->n_instances; i++) {
         const struct shape *sh = &s->shapes[s->instances[i].shape];
         const uint32_t *slots = s->instance_slots + s->instances[i].slots;
         if (s->entailed[i]) continue;
         if (sh->n_slots == 2) add_pair(c, a, sh, slots);
         if (sh->n_slots > 2) add_wide(c, sh, slots);
+        if (sh->kind == SHAPE_GENERAL && sh->n_nodes > nodes) nodes = sh->n_nodes;
     }
+    if (nodes) c->columns = base_malloc(nodes * sizeof *c->columns);
 }
 
 /* ---- forward checking ---- */
@@ -175,10 +179,16 @@ static bool keep_row(uint64_t *domains, const uint64_t *row, uint32_t padded, ui
 }
 #endif
 
-static bool holds(const struct small *c, const struct shape *sh, const uint32_t *values)
+/* Which values of one of its three slots a table allows beside the values of the others. */
+static uint64_t row_of_triple(const struct shape *sh, uint32_t open, uint32_t *values, uint64_t domain)
 {
-    if (sh->kind == SHAPE_TRIPLE) return sh->forward[values[0] * sh->sizes[1] + values[1]] >> values[2] & 1;
-    return shape_value(sh, values, c->scratch) != 0;
+    uint64_t keep = 0;
+    if (open == 2) return domain & sh->forward[values[0] * sh->sizes[1] + values[1]];
+    for (uint64_t left = domain; left; left &= left - 1) {
+        values[open] = lowest(left);
+        if (sh->forward[values[0] * sh->sizes[1] + values[1]] >> values[2] & 1) keep |= left & -left;
+    }
+    return keep;
 }
 
 static bool is_entailed(const struct wide *w, const struct domains *d)
@@ -188,7 +198,8 @@ static bool is_entailed(const struct wide *w, const struct domains *d)
     return false;
 }
 
-/* Keeps the values of the only undecided slot (or, with none, of any one) that satisfy the constraint. */
+/* Keeps the values of the only undecided slot (or, with none, of any one) that satisfy the constraint, which
+ * is true from then on. */
 static bool filter_wide(const struct small *c, uint32_t wide, struct domains *d, uint64_t *decided)
 {
     const struct wide *w = &c->wide[wide];
@@ -200,12 +211,12 @@ static bool filter_wide(const struct small *c, uint32_t wide, struct domains *d,
         values[k] = lowest(d->of[w->slots[k]]);
         if (d->open >> w->slots[k] & 1) open = k;
     }
-    uint64_t keep = 0, *domain = &d->of[w->slots[open]];
-    for (uint64_t left = *domain; left; left &= left - 1) {
-        values[open] = lowest(left);
-        if (holds(c, w->shape, values)) keep |= left & -left;
-    }
+    uint64_t *domain = &d->of[w->slots[open]];
+    uint64_t keep = w->shape->kind == SHAPE_TRIPLE
+                        ? row_of_triple(w->shape, open, values, *domain)
+                        : count_column(w->shape, open, values, *domain, c->columns);
     *domain = keep;
+    d->entailed[wide / 64] |= UINT64_C(1) << wide % 64;
     if (is_single(keep)) {
         *decided |= w->set & d->open;
         d->open &= ~w->set;
@@ -267,30 +278,6 @@ static long double branch(struct small *c, const struct domains *d, uint64_t com
     return total;
 }
 
-/* Values that x = v leaves to y. */
-static uint64_t beside(const struct small *c, const struct domains *d, uint32_t x, uint64_t v, uint32_t y)
-{
-    return d->of[y] & (c->rows[x] ? c->rows[x][lowest(v) * c->padded + y] : UINT64_MAX);
-}
-
-/* Two or three slots without a wider constraint among them. */
-static uint64_t count_few(const struct small *c, const struct domains *d, uint64_t component)
-{
-    uint32_t x = lowest(component), y = lowest(component & (component - 1));
-    uint64_t third = component & ~(UINT64_C(1) << x | UINT64_C(1) << y), total = 0;
-    for (uint64_t v = d->of[x]; v; v &= v - 1) {
-        uint64_t left = beside(c, d, x, v, y);
-        if (!third) {
-            total += count_of(left);
-            continue;
-        }
-        uint64_t rest = beside(c, d, x, v, lowest(third));
-        for (uint64_t w = left; w && rest; w &= w - 1)
-            total += count_of(rest & beside(c, d, y, w, lowest(third)));
-    }
-    return total;
-}
-
 /* Slots of the wide constraints of x that may still become false. */
 static uint64_t wide_around(const struct small *c, const struct domains *d, uint32_t x)
 {
@@ -301,13 +288,38 @@ static uint64_t wide_around(const struct small *c, const struct domains *d, uint
     return set;
 }
 
-static bool is_few(const struct small *c, const struct domains *d, uint64_t component)
+/* Undecided slots of a component, those with the fewest values first, if there are only few combinations of
+ * them and no wider constraint is among them. */
+static bool is_few(const struct small *c, const struct domains *d, uint64_t component, uint32_t *slots)
 {
-    uint64_t wide = 0;
-    if (count_of(component) > 3) return false;
-    for (uint64_t left = component; left && c->n_wide; left &= left - 1)
-        wide |= wide_around(c, d, lowest(left)) & component & ~(left & -left);
-    return !wide;
+    uint64_t combinations = 1;
+    uint32_t n = 0;
+    if (count_of(component) > FEW) return false;
+    for (uint64_t left = component; left; left &= left - 1) {
+        uint32_t x = lowest(left), values = count_of(d->of[x]), i = n++;
+        if (c->n_wide && wide_around(c, d, x) & component & ~(left & -left)) return false;
+        combinations *= values;
+        for (; i && count_of(d->of[slots[i - 1]]) > values; i--)
+            slots[i] = slots[i - 1];
+        slots[i] = x;
+    }
+    return n <= 3 || combinations <= FEW_COMBINATIONS;
+}
+
+/* How many combinations of the values of two slots or more satisfy their constraints. */
+static uint64_t count_few(const struct small *c, const uint32_t *slots, const uint64_t *domains, uint32_t n)
+{
+    uint64_t total = 0, below[FEW];
+    for (uint64_t left = domains[0]; left; left &= left - 1) {
+        const uint64_t *row = c->rows[slots[0]] + lowest(left) * c->padded;
+        bool some = true;
+        for (uint32_t i = 1; i < n && some; i++) {
+            below[i - 1] = domains[i] & row[slots[i]];
+            some = below[i - 1];
+        }
+        if (some) total += n == 2 ? count_of(below[0]) : count_few(c, slots + 1, below, n - 1);
+    }
+    return total;
 }
 
 /* What the count depends on. Returns the words of the key. */
@@ -324,6 +336,14 @@ static uint32_t make_key(const struct small *c, const struct domains *d, uint64_
     return n;
 }
 
+static uint64_t count_slots(const struct small *c, const struct domains *d, const uint32_t *slots, uint32_t n)
+{
+    uint64_t of[FEW];
+    for (uint32_t i = 0; i < n; i++)
+        of[i] = d->of[slots[i]];
+    return count_few(c, slots, of, n);
+}
+
 static uint64_t hash_words(const uint64_t *key, uint32_t n)
 {
     uint64_t h = HASH_START;
@@ -337,7 +357,8 @@ static long double count_component(struct small *c, const struct domains *d, uin
     if (is_single(component)) return count_of(d->of[lowest(component)]);
     if (c->limit && c->result->nodes >= c->limit) c->result->complete = false;
     c->result->nodes++;
-    if (is_few(c, d, component)) return (long double)count_few(c, d, component);
+    uint32_t slots[FEW];
+    if (is_few(c, d, component, slots)) return (long double)count_slots(c, d, slots, count_of(component));
     if (!count_table_pays(c->table)) return branch(c, d, component);
     uint64_t key[KEY_WORDS];
     long double count;
@@ -392,6 +413,7 @@ bool count_small(const struct space_state *st, struct count_table *table, uint64
         d.open |= (uint64_t)!is_single(d.of[i]) << i;
     }
     if (check_forward(c, &d, all & ~d.open)) result->solutions = count_open(c, &d, all);
+    free(c->columns);
     arena_free(a);
     return true;
 }

@@ -6,7 +6,7 @@
 #include "core/space/count_internal.h"
 
 enum {
-    FIRST_ENTRIES = 1 << 6, /* MOST_ENTRIES divided by a power of 8 */
+    FIRST_ENTRIES = 1 << 7, /* grown once, they are enough for a trial */
     MOST_ENTRIES = 1 << 21,
     MOST_BYTES = 256 << 20, /* of keys */
     TRIAL = 512             /* lookups before the table must have paid off */
@@ -40,7 +40,7 @@ static struct entry *place(const struct count_table *t, uint64_t hash, const voi
 static void grow(struct count_table *t)
 {
     struct count_table old = *t;
-    t->size = old.size * 8;
+    t->size = old.size * 8 < MOST_ENTRIES ? old.size * 8 : MOST_ENTRIES;
     t->entries = base_calloc(t->size, sizeof *t->entries);
     for (size_t i = 0; i < old.size; i++) {
         const struct entry *e = &old.entries[i];

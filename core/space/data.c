@@ -6,6 +6,7 @@
  * arguments. */
 #include "core/space/data.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,14 @@ const char *data_object_name(const struct space_data *data, const char *set, uin
 {
     const struct data_set *s = find_set(data, set);
     return s && id < s->n ? s->objects[id] : NULL;
+}
+
+const char *data_object_text(const struct space_data *data, const struct space_set *root, uint32_t id,
+                             char number[16])
+{
+    const char *name = root->range ? NULL : data_object_name(data, root->name, id);
+    snprintf(number, 16, "%u", id);
+    return name ? name : number;
 }
 
 const struct data_table *data_table_find(const struct space_data *data, const char *name)
@@ -259,13 +268,23 @@ uint64_t data_hash(const struct space_data *data)
     return total;
 }
 
+int32_t data_set_named(const struct space_def *def, const char *name)
+{
+    for (int32_t i = 0; i < def->n_sets; i++)
+        if (!strcmp(def->sets[i].name, name)) return i;
+    return -1;
+}
+
+const struct space_property *data_property_named(const struct space_def *def, const char *name)
+{
+    for (int32_t i = 0; i < def->n_properties; i++)
+        if (!strcmp(def->properties[i].name, name)) return &def->properties[i];
+    return NULL;
+}
+
 static bool known_name(const struct space_def *def, const char *name)
 {
-    for (int i = 0; i < def->n_sets; i++)
-        if (!strcmp(def->sets[i].name, name)) return true;
-    for (int i = 0; i < def->n_properties; i++)
-        if (!strcmp(def->properties[i].name, name)) return true;
-    return false;
+    return data_set_named(def, name) >= 0 || data_property_named(def, name);
 }
 
 static void check_arity(const struct space_data *data, const struct space_def *def, struct diag *d)
@@ -287,6 +306,7 @@ struct walk {
     const struct space_define *define;
     uint8_t *seen; /* by object: 0 new, 1 on the path, 2 done */
     uint32_t n;
+    uint32_t circle; /* an object that a walk comes back to */
 };
 
 static bool ends(struct walk *w, uint32_t object);
@@ -299,6 +319,7 @@ static bool step_ends(struct walk *w, int64_t to)
 /* Whether every walk along the steps from the object ends. */
 static bool ends(struct walk *w, uint32_t object)
 {
+    if (w->seen[object] == 1) w->circle = object;
     if (w->seen[object]) return w->seen[object] == 2;
     w->seen[object] = 1;
     for (unsigned i = 0; i < w->define->n_steps; i++) {
@@ -317,21 +338,24 @@ static void check_recursion(const struct space_data *data, const struct space_de
                             const struct space_define *define, struct diag *d)
 {
     const struct space_property *first = &def->properties[define->steps[0]];
-    const char *root = def->sets[def->sets[first->args[0]].root].name;
-    struct walk w = {.data = data, .def = def, .define = define, .n = space_data_set_size(data, root)};
+    const struct space_set *root = data_root(def, first->args[0]);
+    uint32_t n = root->range ? (uint32_t)root->hi + 1 : space_data_set_size(data, root->name);
+    struct walk w = {.data = data, .def = def, .define = define, .n = n};
     w.seen = base_calloc(w.n + 1, 1);
     bool ok = true;
     for (uint32_t i = 0; i < w.n && ok; i++)
         ok = ends(&w, i);
+    char number[16];
     if (!ok)
-        diag_plain(d, "%s:%u: the definition of '%s' is cyclic in this instance, along '%s'", define->file,
-                   define->line, define->name, first->name);
+        diag_line(d, define->file, define->line,
+                  "the definition of '%s' is cyclic in this instance: '%s' comes back along '%s'",
+                  define->name, data_object_text(data, root, w.circle, number), first->name);
     free(w.seen);
 }
 
 /* ---- parametric sets ---- */
 
-static bool is_member(const struct space_data *data, const struct space_def *def, int32_t set, int64_t id)
+bool data_is_member(const struct space_data *data, const struct space_def *def, int32_t set, int64_t id)
 {
     const struct space_set *s = &def->sets[set];
     if (s->range) return id >= s->lo && id <= s->hi;
@@ -351,7 +375,7 @@ static void check_members(const struct space_data *data, const struct space_def 
     int32_t around = s->parent >= 0 ? s->parent : set;
     for (size_t i = 0; t && t->arity == 1 && i < t->n_rows; i++)
         for (size_t k = 0; k < t->rows[i].n; k++)
-            if (!is_member(data, def, around, t->rows[i].items[k])) {
+            if (!data_is_member(data, def, around, t->rows[i].items[k])) {
                 diag_plain(d, "an object of set '%s' is not in set '%s'", s->name, def->sets[around].name);
                 return;
             }

@@ -19,6 +19,9 @@ int64_t data_table_int(const struct data_table *t, const uint32_t *args, unsigne
 struct data_list data_table_list(const struct data_table *t, const uint32_t *args, unsigned n);
 bool data_parameter_get(const struct space_data *data, const char *name, int64_t *value);
 const char *data_object_name(const struct space_data *data, const char *set, uint32_t id);
+/* The name of an object of a root set; of a range its number, written to `number`. */
+const char *data_object_text(const struct space_data *data, const struct space_set *root, uint32_t id,
+                             char number[16]);
 uint64_t data_hash(const struct space_data *data);
 
 /* Reports names of the instance that the definition does not know, and objects outside their sets. */

@@ -1,4 +1,4 @@
-/* The layout of an instance, shared by data.c and data_json.c only. */
+/* The layout of an instance, shared by data.c, data_json.c and data_read.c only. */
 #ifndef THRESH_SPACE_DATA_TABLES_H
 #define THRESH_SPACE_DATA_TABLES_H
 
@@ -40,5 +40,17 @@ struct space_data {
     struct data_parameter *parameters;
     size_t n_parameters;
 };
+
+/* By name: a set's index, or -1; a property, or NULL. */
+int32_t data_set_named(const struct space_def *def, const char *name);
+const struct space_property *data_property_named(const struct space_def *def, const char *name);
+
+static inline const struct space_set *data_root(const struct space_def *def, int32_t set)
+{
+    return &def->sets[def->sets[set].root];
+}
+
+/* Whether the set has the object. Of a parametric set it does not say. */
+bool data_is_member(const struct space_data *data, const struct space_def *def, int32_t set, int64_t id);
 
 #endif

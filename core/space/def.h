@@ -110,6 +110,7 @@ struct space_choice {
     const struct space_alias *aliases;
     int32_t values; /* node: list of the values of an integer choice */
     int32_t where;  /* node: static condition on the arguments, or -1 */
+    const char *file;
     unsigned line;
 };
 
@@ -182,7 +183,7 @@ struct space_def {
 
 /* What a shared object made from a .space file exports, as `thresh_space`. It begins with its version and
  * size. */
-enum { SPACE_PLUGIN_ABI = 2 };
+enum { SPACE_PLUGIN_ABI = 3 };
 struct space_plugin {
     uint32_t abi;      /* SPACE_PLUGIN_ABI */
     uint32_t def_size; /* sizeof(struct space_def) */

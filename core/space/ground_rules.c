@@ -158,17 +158,16 @@ static void check_waiting(struct space *s, struct arena *a, struct ground_node *
     const struct space_set *set = &s->def->sets[s->latent_root[w.circle]];
     uint32_t object = s->latent_object[w.circle];
     char number[16];
-    snprintf(number, sizeof number, "%u", object);
-    diag_plain(d, "%s:%u: the trigger of object '%s' of '%s' waits for what it activates", t->file, t->line,
-               set->range ? number : data_object_name(s->data, set->name, object), set->name);
+    diag_line(d, t->file, t->line, "the trigger of object '%s' of '%s' waits for what it activates",
+              data_object_text(s->data, set, object, number), set->name);
 }
 
 static void report_large(const struct grounder *g, struct diag *d)
 {
     const struct space_define *x = g->too_large;
     if (x)
-        diag_plain(d, "%s:%u: the definition of '%s' goes to too many objects in this instance", x->file,
-                   x->line, x->name);
+        diag_line(d, x->file, x->line, "the definition of '%s' goes to too many objects in this instance",
+                  x->name);
 }
 
 static void add_triggers(struct space *s, struct shape_pool *pool, struct diag *d)

@@ -134,8 +134,7 @@ static bool choose_universe(struct space *s, int32_t choice, const int64_t *args
     int64_t values[SPACE_MAX_VALUES];
     size_t n = ground_choice_values(s, c, args, values, SPACE_MAX_VALUES);
     if (n == 0 || n > SPACE_MAX_VALUES) {
-        diag_plain(d, "%s:%u: a domain of '%s' is %s", s->def->file, c->line, c->name,
-                   n ? "too large" : "empty");
+        diag_line(d, c->file, c->line, "a domain of '%s' is %s", c->name, n ? "too large" : "empty");
         return false;
     }
     *universe = add_universe(s, values, n);
@@ -192,7 +191,7 @@ static bool make_index(struct space *s, int32_t choice, struct diag *d)
         index->sizes[i] = (uint32_t)s->root_sizes[c->args[i].root] - index->lo[i];
         total *= index->sizes[i];
         if (total > MAX_INDEX) {
-            diag_plain(d, "%s:%u: choice '%s' is over too many objects", s->def->file, c->line, c->name);
+            diag_line(d, c->file, c->line, "choice '%s' is over too many objects", c->name);
             return false;
         }
     }

@@ -139,6 +139,7 @@ struct shape {
         *unions[3]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
     bool monotone;  /* GENERAL: see views.c */
     bool inert;     /* GENERAL: likewise */
+    bool divides;   /* GENERAL: it has quotients or remainders, whose bounds may not be exact */
     bool exact;     /* GENERAL: keeps no value of its last open slot that makes it false */
     const void **filters; /* tabulated: of each slot, see enum watch_kind; equal ones are one */
     const uint8_t *needs; /* GENERAL: of each node, see views.c */
@@ -212,7 +213,7 @@ struct square {
     uint32_t number;          /* in squares[] */
     uint32_t changed, words;  /* in changed_pairs[] of states: of row 0; of a row */
     const uint32_t *idle;     /* [a * n + b], a < b; bit m % 32: see relation_idle() */
-    const uint16_t *news;     /* likewise: in pair_news[], plus 1; 0: nothing else hears of the pair */
+    const uint32_t *news;     /* likewise: in pair_news[], plus 1; 0: nothing else hears of the pair */
     const uint32_t *slots;    /* [a * n + b], both halves */
     const uint32_t *liveness; /* of each object, or NONE */
     const uint32_t *member;   /* by latent object: its number here, or NONE */
@@ -462,9 +463,6 @@ static inline int64_t expression_mul(int64_t x, int64_t y)
 void view_of_table(const int64_t *table, uint32_t n, struct value_view *out);
 /* Extremes over a set of values of a universe of at most 64; an empty set has lo > hi. */
 void view_extremes(const struct value_view *v, uint64_t domain, int64_t *lo, int64_t *hi);
-/* Removes values with which the term is outside of [lo, hi]. */
-BASE_MUST_USE bool term_backward(struct space_state *st, const struct shape_node *n, const uint32_t *slots,
-                                 const struct slot_at *at, int64_t lo, int64_t hi);
 int64_t term_value(const struct shape_node *n, const uint32_t *values);
 
 /* views.c: which bounds an untabulated formula needs to hear of */

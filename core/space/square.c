@@ -7,7 +7,6 @@
 
 #include "core/base/arena.h"
 #include "core/base/attr.h"
-#include "core/base/panic.h"
 #include "core/space/cells.h"
 #include "core/space/intern.h"
 #include "core/space/relation.h"
@@ -60,7 +59,7 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
 }
 
 /* What is to be heard of a pair choice; equal ones are one. */
-static uint16_t find_news(struct space *s, uint32_t slot, struct intern_table *known)
+static uint32_t find_news(struct space *s, uint32_t slot, struct intern_table *known)
 {
     struct pair_news news = {0};
     uint64_t n_sets = UINT64_C(1) << s->universes[s->slots[slot].universe].n;
@@ -71,18 +70,18 @@ static uint16_t find_news(struct space *s, uint32_t slot, struct intern_table *k
     }
     bool fresh;
     struct interned *found = intern(known, s->arena, &news, sizeof news, s->n_pair_news, &fresh);
-    CHECK(found->id < UINT16_MAX);
     if (fresh) s->pair_news[s->n_pair_news++] = found->bytes;
-    return (uint16_t)(found->id + 1);
+    return found->id + 1;
 }
 
 void squares_link(struct space *s)
 {
     struct intern_table known = {0};
     s->pair_news = ARENA_ARRAY(s->arena, const struct pair_news *, s->n_slots + 1);
+    s->n_pair_news = 0;
     for (uint32_t i = 0; i < s->n_squares; i++) {
         struct square *sq = &s->squares[i];
-        uint16_t *news = ARENA_ARRAY(s->arena, uint16_t, sq->n * sq->n);
+        uint32_t *news = ARENA_ARRAY(s->arena, uint32_t, sq->n * sq->n);
         for (uint32_t a = 0; a < sq->n; a++)
             for (uint32_t b = a + 1; b < sq->n; b++)
                 news[a * sq->n + b] = find_news(s, sq->slots[a * sq->n + b], &known);

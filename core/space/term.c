@@ -1,6 +1,6 @@
 /* Functions of one slot, and terms: `conditions ? value : constant`, the operands of most counters. A term
  * reads two or three masks; as a tree of its parts it would be five nodes or more. */
-#include "core/space/internal.h"
+#include "core/space/cells.h"
 
 void view_of_table(const int64_t *table, uint32_t n, struct value_view *out)
 {
@@ -46,62 +46,58 @@ void view_extremes(const struct value_view *v, uint64_t domain, int64_t *lo, int
 enum truth { NEVER, MAYBE, ALWAYS };
 
 /* *open: the last condition that may be false. *n_open: how many. */
-static enum truth conditions(const struct space_state *st, const struct shape_node *n,
-                             const struct slot_at *at, uint32_t *open, uint32_t *n_open)
+static enum truth conditions(const struct space_state *st, const struct cell *c, uint32_t *open,
+                             uint32_t *n_open)
 {
     *n_open = 0;
-    for (uint32_t i = 0; i < n->n_conditions; i++) {
-        uint64_t domain = domain_at(st, at[n->conditions[i].local]);
-        if (!(domain & n->conditions[i].yes)) return NEVER;
-        if (!(domain & ~n->conditions[i].yes)) continue;
+    for (uint32_t i = 0; i < c->n_conditions; i++) {
+        uint64_t domain = domain_at(st, c->conditions[i].at), yes = c->conditions[i].yes;
+        if (!(domain & yes)) return NEVER;
+        if (!(domain & ~yes)) continue;
         *open = i;
         ++*n_open;
     }
     return *n_open ? MAYBE : ALWAYS;
 }
 
-static void value_extremes(const struct space_state *st, const struct shape_node *n, const struct slot_at *at,
-                           int64_t *lo, int64_t *hi)
-{
-    *lo = *hi = n->imm;
-    if (n->is_function) view_extremes(&n->view, domain_at(st, at[n->local]), lo, hi);
-}
-
-static bool keep_values(struct space_state *st, const struct shape_node *n, uint32_t slot, int64_t lo,
-                        int64_t hi)
+static bool keep_values(struct space_state *st, const struct cell *c, int64_t lo, int64_t hi)
 {
     uint64_t keep = 0;
-    for (uint64_t m = state_word(st, slot, 0); m; m &= m - 1) {
-        int64_t x = n->view.table[__builtin_ctzll(m)];
+    for (uint64_t m = domain_at(st, c->function); m; m &= m - 1) {
+        int64_t x = c->node->view.table[__builtin_ctzll(m)];
         if (x >= lo && x <= hi) keep |= m & -m;
     }
-    return state_restrict_word(st, slot, 0, keep);
+    return state_restrict_word(st, c->slots[c->node->local], 0, keep);
 }
 
-static bool require_conditions(struct space_state *st, const struct shape_node *n, const uint32_t *slots)
+/* A condition becomes true or false. */
+static bool decide(struct space_state *st, const struct cell *c, uint32_t condition, bool truth)
 {
-    for (uint32_t i = 0; i < n->n_conditions; i++)
-        if (!state_restrict_word(st, slots[n->conditions[i].local], 0, n->conditions[i].yes)) return false;
+    uint64_t yes = c->conditions[condition].yes;
+    return state_restrict_word(st, c->slots[c->node->conditions[condition].local], 0, truth ? yes : ~yes);
+}
+
+static bool require_conditions(struct space_state *st, const struct cell *c)
+{
+    for (uint32_t i = 0; i < c->n_conditions; i++)
+        if (!decide(st, c, i, true)) return false;
     return true;
 }
 
-bool term_backward(struct space_state *st, const struct shape_node *n, const uint32_t *slots,
-                   const struct slot_at *at, int64_t lo, int64_t hi)
+bool narrow_term(struct space_state *st, const struct cell *c, int64_t lo, int64_t hi)
 {
     uint32_t open = 0, n_open;
-    int64_t vlo, vhi;
-    enum truth truth = conditions(st, n, at, &open, &n_open);
-    bool else_fits = n->otherwise >= lo && n->otherwise <= hi;
+    int64_t otherwise = c->node->otherwise, least = c->node->imm, most = least;
+    enum truth truth = conditions(st, c, &open, &n_open);
+    bool else_fits = otherwise >= lo && otherwise <= hi;
     if (truth == NEVER) return else_fits;
-    value_extremes(st, n, at, &vlo, &vhi);
-    bool then_fits = vlo <= hi && vhi >= lo;
+    if (c->is_function) view_extremes(&c->node->view, domain_at(st, c->function), &least, &most);
+    bool then_fits = least <= hi && most >= lo;
     if (!then_fits && (!else_fits || truth == ALWAYS)) return false;
-    if (!then_fits)
-        return n_open > 1 ||
-               state_restrict_word(st, slots[n->conditions[open].local], 0, ~n->conditions[open].yes);
+    if (!then_fits) return n_open > 1 || decide(st, c, open, false);
     if (truth == MAYBE && else_fits) return true;
-    if (!require_conditions(st, n, slots)) return false;
-    return !n->is_function || keep_values(st, n, slots[n->local], lo, hi);
+    if (!require_conditions(st, c)) return false;
+    return !c->is_function || keep_values(st, c, lo, hi);
 }
 
 int64_t term_value(const struct shape_node *n, const uint32_t *values)

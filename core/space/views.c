@@ -207,6 +207,13 @@ static bool is_inert(const struct shape *sh)
     return true;
 }
 
+static bool divides(const struct shape *sh)
+{
+    for (uint32_t i = 0; i < sh->n_nodes; i++)
+        if (sh->nodes[i].op == GROUND_DIV || sh->nodes[i].op == GROUND_MOD) return true;
+    return false;
+}
+
 void views_find(struct shape *sh, struct arena *arena)
 {
     struct analysis a = {.shape = sh};
@@ -223,6 +230,7 @@ void views_find(struct shape *sh, struct arena *arena)
         for (uint32_t v = 0; v < views[k].n; v++)
             if (views[k].always || views[k].needs[v] == NEED_BOTH) sh->monotone = false;
     sh->inert = !sh->monotone && is_inert(sh);
+    sh->divides = divides(sh);
     sh->exact = !sh->monotone || !repeats(sh);
     sh->needs = a.need;
 }

@@ -96,7 +96,9 @@ Test(space_cli, describe_knows_the_comments, .init = cr_redirect_stdout)
     cr_expect_str_eq(json_string_value(json_object_get(o, "doc")), "Tiles of something.");
     cr_expect_str_eq(json_string_value(json_object_get(x, "doc")), "How wide.");
     const json_t *no = json_array_get(json_object_get(y, "values"), 0);
-    cr_expect_str_eq(json_string_value(json_object_get(no, "doc")), "");
+    const json_t *yes = json_array_get(json_object_get(y, "values"), 1);
+    cr_expect_str_eq(json_string_value(json_object_get(no, "doc")), "or not");
+    cr_expect_str_eq(json_string_value(json_object_get(yes, "doc")), "");
     const json_t *rule = json_array_get(json_object_get(o, "constraints"), 1);
     cr_expect_str_eq(json_string_value(json_object_get(rule, "doc")), "(device) Not everything fits.");
     json_decref(o);
@@ -115,6 +117,22 @@ Test(space_cli, objects_are_listed, .init = cr_redirect_stderr)
         "error: space 'colouring' is about the objects of 'Node': --data FILE.json lists them\n"
         "error: --param n=N says how many objects 'Row' has, or --data FILE.json lists them\n"
         "error: --param: 5000 objects are not within 0 and 4096\n");
+}
+
+/* All that is wrong with a list of parameters. */
+Test(space_cli, parameters_are_named, .init = cr_redirect_stderr)
+{
+    cr_expect_eq(space_cli_run("count", space_cli_file(),
+                               "least=3,most=x,most,most=true,most=99999999999999999999", false),
+                 CLI_USAGE);
+    unlink(space_cli_path);
+    fflush(stderr);
+    cr_expect_stderr_eq_str(
+        "error: --param: space 'tiles' has no parameter 'least'\n"
+        "error: --param: 'most=x' is not NAME=NUMBER with a number of 64 bits, true or false\n"
+        "error: --param: 'most' is not NAME=NUMBER with a number of 64 bits, true or false\n"
+        "error: --param: 'most=99999999999999999999' is not NAME=NUMBER with a number of 64 bits, true or "
+        "false\n");
 }
 
 Test(space_cli, bad_input_is_status_2, .init = cr_redirect_stderr)

@@ -133,6 +133,29 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "of 64 bits");
 }
 
+/* An instance is refused with its place, the line and a caret, like a program. */
+Test(bad_input, instances)
+{
+    static const struct {
+        const char *text, *place;
+    } cases[] = {
+        {"{\"sets\": {\"Node\": [\"a\", \"b\"]},\n \"properties\": {\"edge\": [[\"a\", \"c\", 1]]}}\n",
+         ":2:32: error: 'c' is no object of set 'Node'\n"
+         "     \"properties\": {\"edge\": [[\"a\", \"c\", 1]]}}\n"
+         "                                   ^\n"},
+        {"{\"sets\": {\"Node\": [\"a\",]}}\n",
+         ":1:24: error: unexpected token near ']'\n    {\"sets\": {\"Node\": [\"a\",]}}\n"
+         "                           ^\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[32];
+        e2e_file(path, cases[i].text);
+        refused(E2E_RUN(&cli_space, "count", "spacedsl/spaces/colouring.space", "--data", path),
+                cases[i].place);
+        unlink(path);
+    }
+}
+
 Test(bad_input, no_platform)
 {
     setenv("OCL_ICD_VENDORS", "/nonexistent", 1);

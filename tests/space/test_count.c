@@ -93,6 +93,45 @@ Test(space_count, equals_enumeration)
     cr_assert_gt(several, 20);
 }
 
+/* Every operation over more slots than a table has, with its operands on either side of what is decided last.
+ */
+Test(space_count, formulas_over_many_slots)
+{
+    static const char *const scalars = "choice m: { ON, OFF } choice a: int in 1..6 choice b: int in 2..7\n"
+                                       "choice c: int in 1..6 choice d: int in 1..5 choice e: int in 1..3\n";
+    static const char *const families =
+        "set I = 0..2 choice x(i: I): int in 1..3 choice y(i: I): { ON, OFF }\n"
+        "choice a: int in 1..6 choice b: int in 2..7\n";
+    static const char *const conditions[] = {
+        "a * b + c - d % 3 == 7",
+        "max(a, b) / min(c, d) != 2 || a % c == b % d",
+        "(a < b ? c : d) * 2 <= a + e",
+        "(e == 2 ? a : b) != (e == 1 ? c : d)",
+        "!(a + b == c * d) && (-a < b - c * d || a == d)",
+        "a * b * c * d <= 99 && (m is ON -> a + b + c + d > 12)",
+        "7 / (a - 5) + 9 % (b - 4) < c * d",
+        "(sum of x(i) * x(i) over i in I where y(i) is ON) <= a * b",
+        "(max of x(i) over i in I where y(i) is ON) * a == b + x(0)",
+    };
+    for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
+        bool family = strstr(conditions[i], " in I");
+        struct count_case c = {.arena = arena_new(), .diag = diag_new(), .data = space_data_new()};
+        const char *text =
+            arena_printf(c.arena, "space s %srequire %s", family ? families : scalars, conditions[i]);
+        struct source src = {"t", text, strlen(text)};
+        const struct space_def *def = spacedsl_compile(&src, c.arena, c.diag);
+        cr_assert_not_null(def, "%s", diag_message(c.diag, 0));
+        c.space = space_instantiate(def, c.data, c.diag);
+        c.root = space_root(c.space, NULL);
+        uint64_t leaves = count_leaves_one_by_one(c.root);
+        struct space_count n = space_count(c.root, 0);
+        cr_expect_gt(leaves, 1, "%s", conditions[i]);
+        cr_expect_eq((uint64_t)n.solutions, leaves, "%s: %.0Lf, %lu leaves", conditions[i], n.solutions,
+                     (unsigned long)leaves);
+        count_free(&c);
+    }
+}
+
 /* 3-colourings of a grid of n x n, beside nodes without edges. */
 static long double count_colourings(uint32_t n, uint32_t alone)
 {

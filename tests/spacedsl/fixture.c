@@ -21,10 +21,10 @@ struct spacedsl_files spacedsl_files_open(const char *space, const char *json)
 {
     struct spacedsl_files f = {.arena = arena_new(), .diag = diag_new()};
     f.text = spacedsl_files_read(space, f.diag);
-    f.json = spacedsl_files_read(json, f.diag);
+    f.json = json ? spacedsl_files_read(json, f.diag) : NULL;
     struct source src = {space, f.text, strlen(f.text)};
     const struct space_def *def = spacedsl_compile(&src, f.arena, f.diag);
-    f.data = def ? space_data_from_json(json, f.json, def, f.diag) : NULL;
+    if (def) f.data = json ? space_data_from_json(json, f.json, def, f.diag) : space_data_new();
     f.space = f.data ? space_instantiate(def, f.data, f.diag) : NULL;
     diag_print(f.diag, stderr);
     cr_assert_not_null(f.space);

@@ -13,7 +13,8 @@ struct spacedsl_files {
     char *text, *json;
 };
 
-/* The test fails if the space is empty or one of them has an error. */
+/* Without a JSON file the instance is empty. The test fails if the space is empty or one of them has an
+ * error. */
 struct spacedsl_files spacedsl_files_open(const char *space, const char *json);
 void spacedsl_files_close(struct spacedsl_files *f);
 

@@ -83,13 +83,15 @@ Test(spacedsl_include, errors_name_the_file)
 /* Comments become the remarks of declarations. */
 Test(spacedsl_include, remarks_are_kept)
 {
-    static const char text[] = "# About s.\nspace s\n/// How far.\nchoice x: int in 1..9 # steps\n"
-                               "choice c: { /// first\n X, Y # second\n }\n"
-                               "/// Twice as far.\ndefine far: int = 2 * x\ncounter all = sum of i over i in "
-                               "Few where i < x # of few\n"
-                               "set Few = 0..3\n\n# ---- rule ----\n"
-                               "# (device) Limits.\nrequire x < 8\nrequire x != 3\n\nrequire x != 4 # (not "
-                               "yet) four\nrequire far + all != 17\n";
+    static const char text[] =
+        "# About s.\nspace s\n/// How far.\nchoice x: int in 1..9 # steps\n"
+        "choice c: { /// first\n X, Y # second\n }\n"
+        "choice d: {\n X, /// one\n Y = 3, # two\n /// three\n Z } /// behind\n"
+        "/// Twice as far.\ndefine far: int = d is X ? x : 2 * x\ncounter all = sum of i over i in "
+        "Few where i < x # of few\n"
+        "set Few = 0..3\n\n# ---- rule ----\n"
+        "# (device) Limits.\nrequire x < 8\nrequire x != 3\n\nrequire x != 4 # (not "
+        "yet) four\nrequire far + all != 17\n";
     struct include_folder f = include_new();
     const struct space_def *def = include_compile(&f, "t", text);
     cr_assert_not_null(def);
@@ -98,13 +100,17 @@ Test(spacedsl_include, remarks_are_kept)
     cr_assert_str_eq(def->choices[0].remark.text, "x: int in 1..9");
     cr_assert_str_eq(def->choices[1].value_docs[0], "first");
     cr_assert_str_eq(def->choices[1].value_docs[1], "second");
+    cr_assert_str_eq(def->choices[2].value_docs[0], "one");
+    cr_assert_str_eq(def->choices[2].value_docs[1], "two");
+    cr_assert_str_eq(def->choices[2].value_docs[2], "three");
+    cr_assert_str_eq(def->choices[2].remark.doc, "behind");
     cr_assert_str_eq(def->constraints[0].doc, "(device) Limits.");
     cr_assert_str_eq(def->constraints[1].doc, "(device) Limits.");
     cr_assert_str_eq(def->constraints[2].doc, "(not yet) four");
     cr_assert_eq(def->n_derived, 2);
     cr_assert_str_eq(def->derived[0].name, "far");
     cr_assert_str_eq(def->derived[0].remark.doc, "Twice as far.");
-    cr_assert_str_eq(def->derived[0].remark.text, "far: int = 2 * x");
+    cr_assert_str_eq(def->derived[0].remark.text, "far: int = d is X ? x : 2 * x");
     cr_assert_str_eq(def->derived[1].name, "all");
     cr_assert_str_eq(def->derived[1].remark.doc, "of few");
     include_free(&f);
