@@ -7,7 +7,7 @@
 
 #include "agent/opencl.h"
 
-/* A kernel that a device is busy with while a batch is enqueued. */
+/* A kernel that a device is busy with while launches are enqueued. */
 struct measure_hold {
     cl_kernel kernel; /* one work-item, nothing in memory; NULL: none */
     cl_int rounds;    /* of a launch; they double when the host was not done in time */
@@ -51,9 +51,10 @@ struct measure_result measure_prefixes(const struct measure_launch *l, double li
 /* How many launches of about launch_ns make a batch: 5 to 40; 2 if one fills a batch and is far from the
  * best. */
 unsigned measure_batch_size(double launch_ns, double batch_ns, double best_ns);
-/* n launches enqueued at once, behind l->hold if there is one: the batch is taken again, with a longer hold,
- * if the device was done with it before the last launch was enqueued. samples[i] is the device time of launch
- * i, from its start to its end; `ns` is the span over n, with what is between launches. */
+/* n launches enqueued at once; with l->hold in parts of a few, each behind a hold and taken again, with a
+ * longer one, if the device was done with it before the last launch was enqueued. samples[i] is the device
+ * time of launch i, from its start to its end; `ns` is the span over n, or that of the parts, with what is
+ * between launches. */
 struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns,
                                     double *samples);
 

@@ -18,6 +18,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
+#include "core/base/json_text.h"
 #include "core/base/strbuf.h"
 
 enum { FORMAT = 1, NAME_MAX_BYTES = 256, FILE_LIMIT = 64 << 20 };
@@ -213,8 +214,11 @@ bool best_read(const char *path, struct best_file *out, struct diag *d)
     json_error_t error;
     json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     const struct source source = {path, text, n};
-    size_t at = error.position > 0 ? (size_t)error.position - 1 : 0;
-    if (!o) diag_error(d, (struct source_pos){&source, at}, "%s", error.text);
+    if (!o) {
+        bool ended = json_error_code(&error) == json_error_premature_end_of_input;
+        size_t at = json_text_fault(text, (size_t)error.position, ended);
+        diag_error(d, (struct source_pos){&source, at}, "%s", error.text);
+    }
     bool ok = o && check_sums(path, o, d) && rebuild(o, out, d);
     if (!ok) best_file_clear(out);
     json_decref(o);

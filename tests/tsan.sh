@@ -10,7 +10,7 @@ thresh="setarch -R $1"
 kernel="experiments/kernels/matmul.lift --size M=16,N=16,K=16"
 out=$(mktemp -d)
 agent=
-trap '[ -z "$agent" ] || kill "$agent" 2>/dev/null; rm -rf "$out"' EXIT
+trap '[ -z "$agent" ] || kill "$agent" 2>/dev/null || true; rm -rf "$out"' EXIT
 
 said() {
     echo "tsan: $*"

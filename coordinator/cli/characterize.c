@@ -27,7 +27,7 @@ static const struct architecture architectures[] = {
     {8, 0, 64, 16, 32, 128, 64, 2048, 32, 164 << 10, 40 << 20},
     {8, 6, 128, 16, 32, 128, 64, 1536, 16, 100 << 10, 6 << 20},
     {8, 9, 128, 16, 32, 128, 64, 1536, 24, 100 << 10, 96 << 20},
-    {9, 0, 128, 16, 32, 128, 64, 2048, 32, 228 << 10, 64 << 20},
+    {9, 0, 128, 16, 32, 128, 64, 2048, 32, 228 << 10, 60 << 20},
 };
 
 static const struct architecture *find_architecture(const struct characterize_facts *f)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/arena.h"
+#include "core/base/stats.h"
 #include "core/base/utf8.h"
 #include "mcts/branch.h"
 #include "perfmodel/device.h"
@@ -187,6 +188,26 @@ void cli_print_json(json_t *o)
     json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     putchar('\n');
     json_decref(o);
+}
+
+void cli_print_dead_ends(double ratio, uint64_t descents)
+{
+    double low, high;
+    printf("dead-end ratio   %.4f", ratio);
+    if (descents) {
+        stats_share(ratio * (double)descents, (double)descents, &low, &high);
+        printf(" (95 %% interval %.4f to %.4f)", low, high);
+    }
+    putchar('\n');
+}
+
+void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents)
+{
+    double low = 0, high = 1;
+    if (descents) stats_share(ratio * (double)descents, (double)descents, &low, &high);
+    json_object_set_new(o, "dead_end_ratio", json_real(ratio));
+    json_object_set_new(o, "dead_end_low", descents ? json_real(low) : json_null());
+    json_object_set_new(o, "dead_end_high", descents ? json_real(high) : json_null());
 }
 
 /* ---- problems ---- */

@@ -130,6 +130,10 @@ bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct
 
 /* Prints the errors and gives the exit status for bad input; frees d. CLI_OK if there are none. */
 int cli_finish(struct diag *d, int status);
+/* The share of dead ends and its 95 % interval by so many independent descents (0: none is known), as a line
+ * and as keys of an object. */
+void cli_print_dead_ends(double ratio, uint64_t descents);
+void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents);
 /* Prints an object on standard output and releases it. */
 void cli_print_json(json_t *o);
 

@@ -47,21 +47,24 @@ static void print_estimate(const struct cli_args *a, const struct mcts_estimate 
     mcts_count_print(e->log_leaves, count, sizeof count);
     mcts_count_print(e->log_low, low, sizeof low);
     mcts_count_print(e->log_high, high, sizeof high);
+    uint64_t descents = e->method == MCTS_KNUTH ? e->samples : 0;
     if (cli_given(a, CLI_JSON)) {
-        cli_print_json(
-            json_pack("{s:s,s:I,s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:b,s:b}", "method", method_names[e->method],
-                      "samples", (json_int_t)e->samples, "estimate", count_json(e->log_leaves), "log10",
-                      isfinite(e->log_leaves) ? json_real(e->log_leaves / log(10)) : json_null(), "ci95_low",
-                      count_json(e->log_low), "ci95_high", count_json(e->log_high), "dead_end_ratio",
-                      e->dead_end_ratio, "mean_depth", e->mean_depth, "elapsed_s", elapsed_s, "complete",
-                      (int)e->complete, "unreliable", (int)e->unreliable));
+        json_t *o = json_pack(
+            "{s:s,s:I,s:o,s:o,s:o,s:o,s:f,s:f,s:b,s:b}", "method", method_names[e->method], "samples",
+            (json_int_t)e->samples, "estimate", count_json(e->log_leaves), "log10",
+            isfinite(e->log_leaves) ? json_real(e->log_leaves / log(10)) : json_null(), "ci95_low",
+            count_json(e->log_low), "ci95_high", count_json(e->log_high), "mean_depth", e->mean_depth,
+            "elapsed_s", elapsed_s, "complete", (int)e->complete, "unreliable", (int)e->unreliable);
+        cli_add_dead_ends(o, e->dead_end_ratio, descents);
+        cli_print_json(o);
         return;
     }
     printf("implementations  %s (95 %% interval %s to %s)\n", count, low, high);
     if (e->unreliable) printf("unreliable       %s\n", advice[e->method]);
     printf("method           %s, %" PRIu64 " samples, %.2f s\n", method_names[e->method], e->samples,
            elapsed_s);
-    printf("dead-end ratio   %.4f\nmean depth       %.1f\n", e->dead_end_ratio, e->mean_depth);
+    cli_print_dead_ends(e->dead_end_ratio, descents);
+    printf("mean depth       %.1f\n", e->mean_depth);
 }
 
 /* When an exact count was last heard of. */
@@ -154,19 +157,19 @@ static void print_descents(const struct cli_args *a, const struct cli_problem *p
     double n = (double)r->samples, log10_leaves = r->leaves.log_mean / log(10);
     json_t *leaves = isfinite(log10_leaves) ? json_real(log10_leaves) : json_null();
     json_t *o =
-        json_pack("{s:I,s:f,s:f,s:f,s:f,s:I,s:I,s:o}", "samples", (json_int_t)r->samples, "descents_per_s",
-                  n / r->elapsed_s, "decisions_per_s", (double)r->decisions / r->elapsed_s, "dead_end_ratio",
-                  (double)r->dead_ends / n, "mean_depth", (double)r->decisions / n, "vector_bytes",
-                  (json_int_t)space_vector_bytes(p->problem->space), "statements",
-                  (json_int_t)bb_statement_count(p->problem->backbone), "log10_leaves", leaves);
+        json_pack("{s:I,s:f,s:f,s:f,s:I,s:I,s:o}", "samples", (json_int_t)r->samples, "descents_per_s",
+                  n / r->elapsed_s, "decisions_per_s", (double)r->decisions / r->elapsed_s, "mean_depth",
+                  (double)r->decisions / n, "vector_bytes", (json_int_t)space_vector_bytes(p->problem->space),
+                  "statements", (json_int_t)bb_statement_count(p->problem->backbone), "log10_leaves", leaves);
+    cli_add_dead_ends(o, (double)r->dead_ends / n, r->samples);
     if (cli_given(a, CLI_JSON)) {
         cli_print_json(o);
         return;
     }
     printf("descents         %" PRIu64 ", %.1f/s, %.0f decisions/s\n", r->samples, n / r->elapsed_s,
            (double)r->decisions / r->elapsed_s);
-    printf("dead-end ratio   %.4f\nmean depth       %.1f\n", (double)r->dead_ends / n,
-           (double)r->decisions / n);
+    cli_print_dead_ends((double)r->dead_ends / n, r->samples);
+    printf("mean depth       %.1f\n", (double)r->decisions / n);
     printf("vector           %zu bytes, %u statements\nimplementations  about 1e%.1f\n",
            space_vector_bytes(p->problem->space), bb_statement_count(p->problem->backbone), log10_leaves);
     json_decref(o);

@@ -187,14 +187,16 @@ static void print_descents(const struct cli_args *a, const struct cli_space *o, 
     mcts_count_print(e->log_high, high, sizeof high);
     bool some = isfinite(e->log_leaves);
     if (cli_given(a, CLI_JSON)) {
-        cli_print_json(json_pack(
-            "{s:I,s:f,s:f,s:f,s:f,s:I,s:o,s:o,s:o,s:b}", "samples", (json_int_t)e->samples, "descents_per_s",
-            n / elapsed_s, "decisions_per_s", decisions / elapsed_s, "dead_end_ratio", e->dead_end_ratio,
-            "mean_depth", e->mean_depth, "vector_bytes", (json_int_t)space_vector_bytes(o->space),
-            "log10_leaves", some ? json_real(e->log_leaves / log(10)) : json_null(), "ci95_low",
-            isfinite(e->log_low) ? json_real(exp(e->log_low)) : json_null(), "ci95_high",
-            isfinite(e->log_high) ? json_real(exp(e->log_high)) : json_null(), "unreliable",
-            (int)e->unreliable));
+        json_t *object =
+            json_pack("{s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:o,s:b}", "samples", (json_int_t)e->samples,
+                      "descents_per_s", n / elapsed_s, "decisions_per_s", decisions / elapsed_s, "mean_depth",
+                      e->mean_depth, "vector_bytes", (json_int_t)space_vector_bytes(o->space), "log10_leaves",
+                      some ? json_real(e->log_leaves / log(10)) : json_null(), "ci95_low",
+                      isfinite(e->log_low) ? json_real(exp(e->log_low)) : json_null(), "ci95_high",
+                      isfinite(e->log_high) ? json_real(exp(e->log_high)) : json_null(), "unreliable",
+                      (int)e->unreliable);
+        cli_add_dead_ends(object, e->dead_end_ratio, e->samples);
+        cli_print_json(object);
         return;
     }
     printf("solutions        %s (95 %% interval %s to %s)\n", count, low, high);
@@ -202,8 +204,9 @@ static void print_descents(const struct cli_args *a, const struct cli_space *o, 
         printf("unreliable       a few descents hold most of the sum: take more --samples, or thresh space "
                "count\n");
     printf("descents         %" PRIu64 ", %.1f/s\n", e->samples, n / elapsed_s);
-    printf("dead-end ratio   %.4f\nmean depth       %.1f\nvector           %zu bytes\n", e->dead_end_ratio,
-           e->mean_depth, space_vector_bytes(o->space));
+    cli_print_dead_ends(e->dead_end_ratio, e->samples);
+    printf("mean depth       %.1f\nvector           %zu bytes\n", e->mean_depth,
+           space_vector_bytes(o->space));
 }
 
 int space_descend_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)

@@ -65,3 +65,13 @@ double stats_skewness(const double *x, size_t n)
         sum += pow((x[i] - mean) / deviation, 3);
     return sum / (double)n;
 }
+
+void stats_share(double k, double n, double *low, double *high)
+{
+    const double z = 1.959963984540054; /* 97.5 % quantile of the normal distribution */
+    double share = k / n, weight = 1 + z * z / n;
+    double mid = (share + z * z / (2 * n)) / weight;
+    double half = z / weight * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+    *low = k > 0 ? mid - half : 0;
+    *high = k < n ? mid + half : 1;
+}

@@ -10,6 +10,9 @@ double stats_quantile(const double *x, size_t n, double q);
 double stats_mean(const double *x, size_t n);     /* n >= 1 */
 double stats_variance(const double *x, size_t n); /* unbiased (n - 1); 0 if n < 2 */
 double stats_skewness(const double *x, size_t n); /* third standardised moment; 0 without spread */
-void stats_sort(double *x, size_t n);             /* ascending, in place */
+/* 95 % interval of the share of something that k of n independent draws had, n >= 1 (E. B. Wilson, "Probable
+ * inference, the law of succession, and statistical inference", 1927). */
+void stats_share(double k, double n, double *low, double *high);
+void stats_sort(double *x, size_t n); /* ascending, in place */
 
 #endif

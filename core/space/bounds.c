@@ -101,10 +101,22 @@ static bool backward_sum(struct work *w, const uint32_t *kids, uint32_t n, int64
     return true;
 }
 
-static bool must_divide(struct work *w, const struct cell *c, int64_t product)
+/* The factors that are known divide the product; each of the others divides what they leave of it. */
+static bool keep_divisors(struct work *w, const uint32_t *kids, uint32_t n, int64_t product)
 {
-    if (c->op == GROUND_CONST) return c->node->imm == 0 || product % c->node->imm == 0;
-    return c->op != GROUND_FUNC || filter_slot(w, c, INT64_MIN, INT64_MAX, NULL, product);
+    for (uint32_t k = 0; k < n; k++) {
+        struct interval x = w->intervals[kids[k]];
+        if (x.lo != x.hi) continue;
+        if (x.lo == 0 || product % x.lo) return false;
+        product /= x.lo;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        struct interval x = w->intervals[kids[k]];
+        const struct cell *c = &w->cells[kids[k]];
+        if (x.lo == x.hi || c->op != GROUND_FUNC) continue;
+        if (!filter_slot(w, c, INT64_MIN, INT64_MAX, NULL, product)) return false;
+    }
+    return true;
 }
 
 /* Each factor is at least lo over the greatest product of the others. */
@@ -144,9 +156,7 @@ static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, i
         if (factor < 0) return true;
         least_product = expression_mul(least_product, factor);
     }
-    if (lo == hi && lo > 0)
-        for (uint32_t k = 0; k < n; k++)
-            if (!must_divide(w, &w->cells[kids[k]], lo)) return false;
+    if (lo == hi && lo > 0 && !keep_divisors(w, kids, n, lo)) return false;
     if (lo > least_product && !raise_factors(w, kids, n, lo)) return false;
     bool bounded = least_product > 0 && least_product < SPACE_BIG && hi < SPACE_BIG;
     return !bounded || lower_factors(w, kids, n, least_product, hi);

@@ -5,7 +5,8 @@
  * tree search efficiency for constraint satisfaction problems", 1980: forward checking). Components are
  * those of count.c, with words as sets. What a decided slot means for the others is in their domains, so a
  * component is known by its domains and by the decided slots of its constraints over three or more: equal
- * rests of different prefixes are counted once. */
+ * rests of different prefixes are counted once. The last few slots with few values are enumerated: looking
+ * for components and for what was counted before would cost more. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

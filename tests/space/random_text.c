@@ -23,10 +23,14 @@ static void print_set(struct writer *w, enum rs_set set, int of)
     if (set == RS_OF) strbuf_printf(w->out, "(v%d)", of);
 }
 
+/* A number that may be no object is written as a sum: alone it would be refused. */
 static void print_object(struct writer *w, int var)
 {
+    const struct rs_node *selected = var < 0 ? &w->s->nodes[RS_SELECTED(var)] : NULL;
     if (var >= 0)
         strbuf_printf(w->out, "v%d", var);
+    else if (selected->op == RS_CONST)
+        strbuf_printf(w->out, "0 + %d", (int)selected->number);
     else
         print_node(w, RS_SELECTED(var));
 }

@@ -7,6 +7,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/pcg32.h"
 #include "core/space/data.h"
 #include "core/space/space.h"
 #include "spacedsl/model.h"
@@ -200,6 +201,64 @@ Test(space_data_errors, are_shown_in_their_lines)
     fclose(out);
     cr_expect_str_eq(got, wanted, "%s", got);
     diag_free(d);
+    arena_free(a);
+}
+
+static void data_errors_damage(char *text, size_t room, struct pcg32 *rng)
+{
+    static const char bytes[] = "{}[],:\"\\xyn01-.e \n";
+    size_t n = strlen(text), at = pcg32_below(rng, (uint32_t)n);
+    char byte = bytes[pcg32_below(rng, sizeof bytes - 1)];
+    switch (pcg32_below(rng, 3)) {
+    case 0:
+        text[at] = byte;
+        break;
+    case 1:
+        memmove(text + at, text + at + 1, n - at);
+        break;
+    default:
+        if (n + 1 < room) {
+            memmove(text + at + 1, text + at, n - at + 1);
+            text[at] = byte;
+        }
+    }
+}
+
+/* A damaged text is read or refused at a place that it has. */
+Test(space_data_errors, of_damaged_texts)
+{
+    static const char whole[] =
+        "{\"sets\": {\"A\": [\"x\", \"y\"]}, \"subsets\": {\"B\": [\"x\"], \"C\": [\"y\"]},\n"
+        " \"members\": {\"T\": {\"x\": [\"x\"]}, \"R\": {\"1\": [\"y\", \"x\"]}},\n"
+        " \"properties\": {\"up\": [[\"x\", \"y\"]], \"w\": [[\"y\", -3]], \"vals\": [[\"x\", [1, 2]]]},\n"
+        " \"parameters\": {\"k\": 7}}";
+    struct source src = {"t", data_errors_text, strlen(data_errors_text)};
+    struct arena *a = arena_new();
+    struct diag *quiet = diag_new();
+    const struct space_def *def = spacedsl_compile(&src, a, quiet);
+    struct pcg32 rng = pcg32_seed(3, 3);
+    unsigned taken = 0, refused = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        char text[sizeof whole + 8];
+        struct diag *d = diag_new();
+        memcpy(text, whole, sizeof whole);
+        for (uint32_t k = pcg32_below(&rng, 4); k; k--)
+            data_errors_damage(text, sizeof text, &rng);
+        struct space_data *data = space_data_from_json("i.json", text, def, d);
+        unsigned line = 0, column = 0, lines = 1;
+        for (const char *c = text; *c; c++)
+            lines += *c == '\n';
+        if (!data)
+            cr_assert_eq(sscanf(diag_message(d, 0), "i.json:%u:%u: error: ", &line, &column), 2, "%s", text);
+        cr_assert(data || (line >= 1 && line <= lines && column >= 1), "%s: %s", diag_message(d, 0), text);
+        cr_assert_eq(data == NULL, diag_failed(d));
+        taken += data != NULL;
+        refused += data == NULL;
+        space_data_free(data);
+        diag_free(d);
+    }
+    cr_expect(taken > 4000 && refused > 10000, "%u and %u", taken, refused);
+    diag_free(quiet);
     arena_free(a);
 }
 

@@ -1,8 +1,13 @@
 /* The example of a row of passes (experiments/spaces/fft.space): its solutions are those of its rules,
  * counted here by the sequences of radices. */
 #include <criterion/criterion.h>
+#include <string.h>
 
+#include "core/base/arena.h"
+#include "core/base/diag.h"
 #include "core/space/count.h"
+#include "core/space/data.h"
+#include "spacedsl/model.h"
 #include "tests/spacedsl/fixture.h"
 
 enum { FFT_POINTS = 4096, FFT_BATCH = 64, FFT_CACHE = 32768, FFT_PASSES = 8 };
@@ -38,4 +43,29 @@ Test(spacedsl_fft, has_the_solutions_of_its_rules)
     cr_assert(count.complete && count.solutions == (long double)plans, "%.0Lf, not %u", count.solutions,
               plans);
     spacedsl_files_close(&f);
+}
+
+/* A factor that is decided leaves the others the divisors of the rest, holes within their bounds included. */
+Test(spacedsl_fft, radices_divide_what_is_left)
+{
+    static const char text[] =
+        "space s set Pass = 0..4 choice radix(p: Pass): int in { 1, 2, 3, 4, 5, 6, 8, 15 }\n"
+        "require (product of radix(p) over p in Pass) == 360\n";
+    struct source src = {"t", text, strlen(text)};
+    struct arena *a = arena_new();
+    struct diag *d = diag_new();
+    struct space_data *data = space_data_new();
+    struct space *s = space_instantiate(spacedsl_compile(&src, a, d), data, d);
+    struct space_state *st = space_root(s, NULL);
+    cr_assert_eq(space_value_count(st, 1), 8);
+    cr_assert(space_apply(st, (struct space_action){0, 6}, NULL), "8 leaves 45");
+    for (uint32_t v = 0; v < 8; v++)
+        cr_expect_eq(space_has_value(st, 1, v), v == 0 || v == 2 || v == 4 || v == 7, "value %u", v);
+    cr_assert(space_apply(st, (struct space_action){1, 7}, NULL), "15 leaves 3");
+    cr_expect_eq(space_value_count(st, 2), 2);
+    space_state_free(st);
+    space_free(s);
+    space_data_free(data);
+    diag_free(d);
+    arena_free(a);
 }
