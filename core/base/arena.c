@@ -8,12 +8,12 @@
 
 #include "core/base/panic.h"
 
-enum { BLOCK = 64 * 1024, ALIGN = 16 };
+enum { BLOCK = 64 * 1024, ALIGN = 16, LINE = 64 /* of the caches */ };
 
 struct block {
     struct block *next;
     size_t used, size; /* bytes of data[] */
-    _Alignas(ALIGN) unsigned char data[];
+    _Alignas(LINE) unsigned char data[];
 };
 
 struct arena {
@@ -63,10 +63,16 @@ void arena_free(struct arena *a)
     free(a);
 }
 
+static size_t round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
 static struct block *add_block(struct arena *a, size_t bytes)
 {
-    size_t size = bytes > BLOCK ? bytes : BLOCK;
-    struct block *b = base_malloc(sizeof(struct block) + size);
+    size_t size = round_up(bytes > BLOCK ? bytes : BLOCK, LINE);
+    struct block *b = aligned_alloc(LINE, sizeof(struct block) + size);
+    if (!b) PANIC("out of memory (%zu bytes)", size);
     b->next = a->blocks;
     b->used = 0;
     b->size = size;
@@ -77,12 +83,15 @@ static struct block *add_block(struct arena *a, size_t bytes)
 void *arena_alloc(struct arena *a, size_t bytes)
 {
     CHECK(bytes < SIZE_MAX / 2);
-    size_t rounded = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    size_t align = bytes < LINE ? ALIGN : LINE, rounded = round_up(bytes, ALIGN);
     struct block *b = a->blocks;
-    if (!b || b->size - b->used < rounded) b = add_block(a, rounded);
-    void *p = b->data + b->used;
-    b->used += rounded;
-    return memset(p, 0, rounded);
+    size_t from = b ? round_up(b->used, align) : 0;
+    if (!b || from > b->size || b->size - from < rounded) {
+        b = add_block(a, rounded);
+        from = 0;
+    }
+    b->used = from + rounded;
+    return memset(b->data + from, 0, rounded);
 }
 
 void *arena_array(struct arena *a, size_t n, size_t bytes)

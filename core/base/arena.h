@@ -1,6 +1,6 @@
 /* Bump allocator tied to one run: compiler passes allocate here and free everything at once.
- * Memory is zeroed and aligned to 16 bytes. Running out of memory is fatal (it is the host's own memory;
- * sizes chosen by a file or a peer are checked before they get here). */
+ * Memory is zeroed and aligned to 16 bytes, that of 64 and more to cache lines. Running out of memory is
+ * fatal (it is the host's own memory; sizes chosen by a file or a peer are checked before they get here). */
 #ifndef THRESH_BASE_ARENA_H
 #define THRESH_BASE_ARENA_H
 
