@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../peers/find_device.h"
+
 enum { VECTOR = 16, GROUP = 256, ROWS = 2, LAUNCHES = 10, MOST_PIECE = 512, MOST_ROW = 65536 };
 
 /* A work-item reads a vector of a piece of each of two rows, the second half a matrix away, and waits for
@@ -43,25 +45,14 @@ static void check(cl_int error, const char *what)
     exit(1);
 }
 
-static cl_device_id find_device(const char *name)
+static cl_device_id choose_device(const char *name)
 {
-    cl_platform_id platforms[8];
-    cl_uint n_platforms = 0;
-    clGetPlatformIDs(8, platforms, &n_platforms);
-    for (cl_uint p = 0; p < n_platforms && p < 8; p++) {
-        cl_device_id devices[16];
-        cl_uint n = 0;
-        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &n)) continue;
-        for (cl_uint i = 0; i < n && i < 16; i++) {
-            char text[256] = "";
-            clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof text, text, NULL);
-            if (!strstr(text, name)) continue;
-            printf("# %s\n", text);
-            return devices[i];
-        }
-    }
-    check(CL_DEVICE_NOT_FOUND, name);
-    return NULL;
+    char found[256] = "";
+    cl_device_id device = find_device(name);
+    if (!device) check(CL_DEVICE_NOT_FOUND, name);
+    clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof found, found, NULL);
+    printf("# %s\n", found);
+    return device;
 }
 
 static void fill(struct bench *b)
@@ -130,7 +121,7 @@ int main(int argc, char **argv)
     struct bench b = {.bytes = (size_t)1024 << 20};
     if (argc > 2) b.bytes = (size_t)strtoul(argv[2], NULL, 10) << 20;
     if (b.bytes < ROWS * VECTOR * GROUP * 1024 || (b.bytes & (b.bytes - 1))) check(CL_INVALID_VALUE, "MiB");
-    start(&b, find_device(argc > 1 ? argv[1] : ""));
+    start(&b, choose_device(argc > 1 ? argv[1] : ""));
     printf("# us to read %zu MiB: bytes of a piece, pieces of a row (bytes of it): time\n", b.bytes >> 20);
     for (size_t piece = 32; piece <= MOST_PIECE; piece *= 2)
         for (size_t pieces = 1; pieces <= 1024 && piece * pieces <= MOST_ROW; pieces *= 2)
