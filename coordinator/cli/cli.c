@@ -29,6 +29,7 @@ static const struct argp_option all_options[CLI_KEY_COUNT] = {
 struct parsing {
     const struct cli_command *command;
     struct cli_args args;
+    struct arena *arena; /* of joined values */
 };
 
 static void add_to_list(struct cli_list *list, const char *value, struct argp_state *state)
@@ -39,8 +40,11 @@ static void add_to_list(struct cli_list *list, const char *value, struct argp_st
         list->items[list->n++] = value;
 }
 
-static void take_option(struct cli_args *a, int key, const char *value, struct argp_state *state)
+static void take_option(struct parsing *p, int key, const char *value, struct argp_state *state)
 {
+    struct cli_args *a = &p->args;
+    bool joins = (key == CLI_SIZE || key == CLI_PARAM) && a->value[key];
+    if (joins) value = arena_printf(p->arena, "%s,%s", a->value[key], value);
     a->value[key] = value ? value : "";
     if (key == CLI_PIN) add_to_list(&a->pins, value, state);
     if (key == CLI_INPUT) add_to_list(&a->inputs, value, state);
@@ -51,7 +55,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     struct parsing *p = state->input;
     if (key == 'o') key = KEY_BASE + CLI_OUT;
     if (key >= KEY_BASE && key < KEY_BASE + CLI_KEY_COUNT) {
-        take_option(&p->args, key - KEY_BASE, value, state);
+        take_option(p, key - KEY_BASE, value, state);
     } else if (key == ARGP_KEY_ARG) {
         if (p->args.n_positional == p->command->most)
             argp_error(state, "'%s' is one argument too many", value);
@@ -77,23 +81,36 @@ static bool arguments_are_utf8(const char *command, int argc, char **argv)
     return true;
 }
 
+/* The option as the subcommand has it; --out is -o, too. */
+static struct argp_option option_of(const struct cli_command *command, unsigned key)
+{
+    struct argp_option option = all_options[key];
+    if (key == CLI_OUT) option.key = 'o';
+    for (unsigned i = 0; i < CLI_MAX_NOTES; i++) {
+        const struct cli_note *note = &command->notes[i];
+        if (!note->help || note->key != key) continue;
+        option.arg = note->argument;
+        option.doc = note->help;
+    }
+    return option;
+}
+
 int cli_run(const struct cli_command *command, int argc, char **argv)
 {
-    struct argp_option options[CLI_KEY_COUNT + 2] = {0};
+    struct argp_option options[CLI_KEY_COUNT + 1] = {0};
     unsigned n = 0;
     for (unsigned i = 0; i < CLI_KEY_COUNT; i++)
-        if (command->takes >> i & 1) options[n++] = all_options[i];
-    if (command->takes & CLI_TAKES(OUT))
-        options[n++] = (struct argp_option){NULL, 'o', "DIR", 0, "the same as --out", 0};
+        if (command->takes >> i & 1) options[n++] = option_of(command, i);
     struct argp argp = {options, parse, command->positional, command->help, NULL, NULL, NULL};
-    struct parsing p = {.command = command};
     char name[64];
     snprintf(name, sizeof name, "thresh %s", command->name);
     if (!arguments_are_utf8(command->name, argc, argv)) return CLI_USAGE;
     argv[0] = name;
     argp_program_version = cli_version;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &p)) return CLI_USAGE;
-    return command->run(&p.args);
+    struct parsing p = {.command = command, .arena = arena_new()};
+    int status = argp_parse(&argp, argc, argv, 0, NULL, &p) ? CLI_USAGE : command->run(&p.args);
+    arena_free(p.arena);
+    return status;
 }
 
 /* ---- values ---- */

@@ -20,7 +20,7 @@ enum {
 
 /* X(KEY, long name, argument or NULL, help) */
 #define CLI_OPTIONS(X)                                                                                       \
-    X(SIZE, "size", "M=512,N=512", "values of the program's size parameters")                                \
+    X(SIZE, "size", "M=512,N=512", "values of the program's size parameters; may be repeated")               \
     X(DEVICE, "device", "SEL",                                                                               \
       "OpenCL device: part of its name, gpu, cpu or its number in `thresh device list`")                     \
     X(HEURISTIC, "heuristic", "NAME_OR_SO[:k=v]",                                                            \
@@ -44,24 +44,20 @@ enum {
       "search on the timings of these stores instead of a device; --description names it")                   \
     X(LISTEN, "listen", "ENDPOINT", "wait for agents there instead of running one")                          \
     X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint")                                          \
-    X(RUNNERS, "runners", "N", "runner processes (default: by device); with --space: programs at once")      \
-    X(OUT, "out", "DIR", "where best.cl, best.json and host.c go (default thresh-out)")                      \
+    X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
+    X(OUT, "out", "DIR", "folder of what is written")                                                        \
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
-    X(SAMPLES, "samples", "N",                                                                               \
-      "number of samples (default 1000; estimate 10000 or, of chen, 60; verify 300, audit 100, space "       \
-      "sample 10)")                                                                                          \
+    X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
     X(BEST, "best", NULL, "take the fastest implementation of a store")                                      \
     X(NUMBER, "number", "N", "take evaluation N of a store (of its last run)")                               \
     X(CUTS, "cuts", NULL, "print what the lower bound left out of a store's last run, and why")              \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
     X(SPACE, "space", "FILE.space|FILE.so", "search this space instead of a program's")                      \
     X(COMMAND, "command", "'PROG {x}'", "program that evaluates a candidate of --space")                     \
-    X(TIMEOUT, "timeout", "10s",                                                                             \
-      "time for one run of the command (default 60s), or for one launch (replay: 2s, or ten times the "      \
-      "recorded time)")                                                                                      \
+    X(TIMEOUT, "timeout", "10s", "time for one run")                                                         \
     X(DATA, "data", "FILE.json", "instance of the space")                                                    \
-    X(PARAM, "param", "x=1,y=2", "parameters of the space")                                                  \
-    X(LIMIT, "limit", "N", "stop after N nodes")                                                             \
+    X(PARAM, "param", "x=1,y=2", "parameters of the space; may be repeated")                                 \
+    X(LIMIT, "limit", "N", "stop after N nodes of the tree")                                                 \
     X(INPUT, "input", "NAME=random:SEED", "data of an input; may be repeated (default random:1)")            \
     X(JSON, "json", NULL, "print one JSON object")                                                           \
     X(QUIET, "quiet", NULL, "no progress")                                                                   \
@@ -84,20 +80,30 @@ struct cli_list {
     unsigned n;
 };
 
-/* A parsed command line. Strings are of argv. */
+/* A parsed command line. Strings are borrowed. */
 struct cli_args {
     const char *positional[CLI_MAX_POSITIONAL];
     unsigned n_positional;
-    const char *value[CLI_KEY_COUNT]; /* the last one given; "" for a flag; NULL: not given */
+    /* The last one given; of --size and --param all of them, with commas between; "" for a flag; NULL: not
+     * given. */
+    const char *value[CLI_KEY_COUNT];
     struct cli_list pins, inputs;
 };
+
+/* What an option means to one subcommand, where the table of options cannot say it for all. */
+struct cli_note {
+    enum cli_key key;
+    const char *argument, *help;
+};
+enum { CLI_MAX_NOTES = 4 };
 
 struct cli_command {
     const char *name;
     const char *positional;                  /* for the usage line */
     unsigned least, most;                    /* how many positional arguments */
     uint64_t takes;                          /* CLI_TAKES() of its options */
-    const char *help;                        /* what it does, then one example */
+    struct cli_note notes[CLI_MAX_NOTES];    /* those without help are unused */
+    const char *help;                        /* a sentence on what it does, more of it, then an example */
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 

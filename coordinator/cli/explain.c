@@ -304,6 +304,7 @@ const struct cli_command cli_replay = {
     .least = 1,
     .most = 1,
     .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(TIMEOUT) | CLI_TAKES(JSON),
+    .notes = {{CLI_TIMEOUT, "10s", "time for one launch (default: ten times the recorded time, at least 2s)"}},
     .help = "Builds, verifies and times a stored implementation again.\v"
             "Example: thresh replay thresh-out/best.json",
     .run = run_replay,

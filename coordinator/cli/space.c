@@ -52,9 +52,13 @@ const struct cli_command cli_space = {
     .most = 2,
     .takes = CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(PIN) | CLI_TAKES(LIMIT) | CLI_TAKES(SAMPLES) |
              CLI_TAKES(SEED) | CLI_TAKES(ORDER) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
+    .notes = {{CLI_OUT, "FILE.so", "compile: the shared object"},
+              {CLI_LIMIT, "N", "count: stop after N nodes of the tree; enumerate: after N solutions"},
+              {CLI_SAMPLES, "N", "sample: how many solutions (default 10); descend: descents (default 1000)"}},
     .help =
-        "Checks a space, compiles it to a shared object (--out FILE.so), prints its reference page, counts "
-        "or lists its solutions (--limit of them), draws random ones, or times random descents. Without "
+        "Checks, compiles, describes, counts, lists, samples or estimates a space. compile makes a shared "
+        "object, which stands wherever a .space file does; describe prints a reference page; sample draws "
+        "solutions by random descents, descend times them and estimates the number of solutions. Without "
         "--data each set has as many objects as the first parameter says, with their numbers as property "
         "`index`.\v"
         "Example: thresh space count queens.space --param n=6",
