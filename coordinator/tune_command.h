@@ -25,7 +25,7 @@ struct tune_command_options {
     double timeout_s;           /* of one evaluation */
     unsigned runners;           /* programs at work at once, 1 to TUNE_COMMAND_RUNNERS */
     const char *store;          /* file; NULL: none */
-    bool resume, quiet;
+    bool resume, quiet, verbose;
     int stop_fd; /* readable: end early; -1: none */
 };
 

@@ -128,12 +128,8 @@ static bool open_run(struct auditing *u, const struct store_run *run)
     struct device dev;
     close_run(u);
     u->run = run->id;
-    if (!cli_select_device(u->args, run->device, &dev, u->diag)) return false;
-    u->problem = problem_new(run->path, run->text, run->sizes, &dev.limits, NULL, u->diag);
-    if (u->problem && u->problem->fingerprint != run->fingerprint)
-        diag_plain(u->diag, "run %" PRId64 " was of another device or another version of thresh", run->id);
-    else if (u->problem)
-        u->model = cli_model(u->args, u->problem, &dev, u->diag);
+    u->problem = cli_run_problem(u->args, run, &dev, u->diag);
+    if (u->problem) u->model = cli_model(u->args, u->problem, &dev, u->diag);
     if (u->model && !u->corrected.name[0]) u->corrected = *perfmodel_described(u->model);
     return u->model != NULL;
 }

@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/stats.h"
 #include "core/base/utf8.h"
@@ -281,6 +283,24 @@ void cli_problem_close(struct cli_problem *p)
     problem_free(p->problem);
     free(p->order);
     free(p->text);
+}
+
+struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
+                                struct diag *d)
+{
+    if (strcmp(run->device, STORE_NO_DEVICE) == 0) {
+        diag_plain(d,
+                   "run %" PRId64 " is of `tune --space`, not of a program: `thresh store export` prints its "
+                   "decisions and times",
+                   run->id);
+        return NULL;
+    }
+    if (!cli_select_device(a, run->device, dev, d)) return NULL;
+    struct problem *p = problem_new(run->path, run->text, run->sizes, &dev->limits, NULL, d);
+    if (!p || p->fingerprint == run->fingerprint) return p;
+    diag_plain(d, "run %" PRId64 " was of another device or another version of thresh", run->id);
+    problem_free(p);
+    return NULL;
 }
 
 /* ---- signals ---- */

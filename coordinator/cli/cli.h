@@ -48,7 +48,7 @@ enum {
     X(OUT, "out", "DIR", "folder of what is written")                                                        \
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
     X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
-    X(BEST, "best", NULL, "take the fastest implementation of a store")                                      \
+    X(BEST, "best", NULL, "take the fastest implementation of the last program in a store")                  \
     X(NUMBER, "number", "N", "take evaluation N of a store (of its last run)")                               \
     X(CUTS, "cuts", NULL, "print what the lower bound left out of a store's last run, and why")              \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
@@ -158,6 +158,12 @@ struct cli_problem {
 };
 bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d);
 void cli_problem_close(struct cli_problem *p);
+
+struct store_run;
+/* The problem of a stored run on its device, or on the one that options name; the device goes to *dev. NULL
+ * after an error: a run of `tune --space` has none, another device or version another one. */
+struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
+                                struct diag *d);
 
 /* A descriptor that becomes readable at SIGINT or SIGTERM, which are blocked from then on; -1: none. */
 int cli_signals(void);

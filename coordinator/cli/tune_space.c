@@ -21,9 +21,9 @@ static const double default_timeout_s = 60;
 /* Options that are about programs and devices. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
-    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,    CLI_NO_BOUND,
-                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED,  CLI_NO_PRIOR,
-                                          CLI_AUDIT_CUTS, CLI_VERBOSE,     CLI_TEXT_LIMIT};
+    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,   CLI_NO_BOUND,
+                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED, CLI_NO_PRIOR,
+                                          CLI_AUDIT_CUTS, CLI_TEXT_LIMIT};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about --space", d);
 }
 
@@ -38,6 +38,7 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
     o->store = a->value[CLI_STORE];
     o->resume = cli_given(a, CLI_RESUME);
     o->quiet = cli_given(a, CLI_QUIET);
+    o->verbose = cli_given(a, CLI_VERBOSE);
     if (!o->command) diag_plain(d, "--space needs --command 'PROG {choice}': what evaluates a candidate");
     uint64_t runners = 1;
     bool ok = o->command && refuse_others(a, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
