@@ -54,7 +54,8 @@ const struct cli_command cli_space = {
              CLI_TAKES(SEED) | CLI_TAKES(ORDER) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
     .notes = {{CLI_OUT, "FILE.so", "compile: the shared object"},
               {CLI_LIMIT, "N", "count: stop after N nodes of the tree; enumerate: after N solutions"},
-              {CLI_SAMPLES, "N", "sample: how many solutions (default 10); descend: descents (default 1000)"}},
+              {CLI_SAMPLES, "N",
+               "sample: how many solutions (default 10); descend: descents (default 1000)"}},
     .help =
         "Checks, compiles, describes, counts, lists, samples or estimates a space. compile makes a shared "
         "object, which stands wherever a .space file does; describe prints a reference page; sample draws "

@@ -184,11 +184,12 @@ const struct cli_command cli_tune = {
              CLI_TAKES(LISTEN) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
              CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) |
              CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(RUNNERS),
-    .notes = {{CLI_OUT, "DIR",
-               "where best.cl, best.json and host.c go (default thresh-out); with --space: best.json (default: "
-               "nowhere)"},
-              {CLI_TIMEOUT, "10s", "--space: time for one run of the command (default 60s)"},
-              {CLI_RUNNERS, "N", "--space: how many programs run at once (default 1)"}},
+    .notes =
+        {{CLI_OUT, "DIR",
+          "where best.cl, best.json and host.c go (default thresh-out); with --space: best.json (default: "
+          "nowhere)"},
+         {CLI_TIMEOUT, "10s", "--space: time for one run of the command (default 60s)"},
+         {CLI_RUNNERS, "N", "--space: how many programs run at once (default 1)"}},
     .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
             "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
             "(or which reads them as JSON), and which prints a time in ns.\v"
