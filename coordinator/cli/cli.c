@@ -16,6 +16,7 @@
 #include "core/base/stats.h"
 #include "core/base/utf8.h"
 #include "mcts/branch.h"
+#include "mcts/heuristic.h"
 #include "perfmodel/device.h"
 
 enum { KEY_BASE = 0x200 };
@@ -192,6 +193,11 @@ bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, do
     if (end != text && !*end && *out > 0 && *out < 1e18) return true;
     diag_plain(d, "--%s: '%s' is not a positive number", all_options[key].name, text);
     return false;
+}
+
+bool cli_try_heuristic(const struct cli_args *a, struct diag *d)
+{
+    return !cli_given(a, CLI_HEURISTIC) || mcts_heuristic_try(a->value[CLI_HEURISTIC], d);
 }
 
 int cli_finish(struct diag *d, int status)

@@ -24,7 +24,7 @@ enum {
     X(DEVICE, "device", "SEL",                                                                               \
       "OpenCL device: part of its name, gpu, cpu or its number in `thresh device list`")                     \
     X(HEURISTIC, "heuristic", "NAME_OR_SO[:k=v]",                                                            \
-      "tag (default), uct, random, bound, roundrobin or a plug-in")                                          \
+      "tag (default), uct, random, bound, roundrobin or a plug-in; `thresh heuristics` tells of them")       \
     X(SEED, "seed", "N", "seed of all randomness (default 1)")                                               \
     X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 where no time is given)")      \
     X(TIME, "time", "10m", "stop after that time: 30s, 10m, 2h")                                             \
@@ -108,7 +108,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
-    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit;
+    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics;
 
 extern const char cli_version[]; /* "thresh 0.1 (REVISION)", made by the Makefile */
 
@@ -133,6 +133,10 @@ bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct d
 /* A positive number; `otherwise` if not given. */
 bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, double *out, struct diag *d);
 bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
+
+/* Whether the heuristic that --heuristic names can be loaded, if it is given. Call it while this process has
+ * one thread. */
+bool cli_try_heuristic(const struct cli_args *a, struct diag *d);
 
 /* Prints the errors and gives the exit status for bad input; frees d. CLI_OK if there are none. */
 int cli_finish(struct diag *d, int status);

@@ -9,8 +9,8 @@
 #include "coordinator/cli/cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_tune, &cli_estimate, &cli_descend, &cli_explain, &cli_replay, &cli_agent, &cli_device,
-    &cli_lift, &cli_space,    &cli_store,   &cli_levels,  &cli_audit,  &cli_bound, &cli_verify};
+    &cli_tune,  &cli_estimate, &cli_descend,    &cli_explain, &cli_replay, &cli_agent, &cli_device, &cli_lift,
+    &cli_space, &cli_store,    &cli_heuristics, &cli_levels,  &cli_audit,  &cli_bound, &cli_verify};
 
 /* Whether standard output is a pipe that nobody reads any more. */
 static bool is_unread(void)

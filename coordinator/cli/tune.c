@@ -160,7 +160,7 @@ static int run(const struct cli_args *a)
     struct tune *t = NULL;
     int status = CLI_USAGE;
     size_t n;
-    char *text = has_input(a, d) && refuse_others(a, d) && read_options(a, &o, d)
+    char *text = has_input(a, d) && refuse_others(a, d) && read_options(a, &o, d) && cli_try_heuristic(a, d)
                      ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d)
                      : NULL;
     o.text = text;

@@ -145,7 +145,8 @@ static int search(const struct cli_args *a, struct cli_space *space, struct diag
 {
     struct tune_command_options o = {.stop_fd = -1};
     struct tune_command_report r = {0};
-    if (!read_options(a, &o, d) || (cli_given(a, CLI_OUT) && !best_make_folder(a->value[CLI_OUT], d)))
+    if (!read_options(a, &o, d) || !cli_try_heuristic(a, d) ||
+        (cli_given(a, CLI_OUT) && !best_make_folder(a->value[CLI_OUT], d)))
         return CLI_USAGE;
     if (!cli_space_load(o.path, space, d) || !cli_space_instantiate(a, space, d)) return CLI_USAGE;
     struct space_state *root = space_pinned_root(space->space, a->pins.items, a->pins.n, d);
