@@ -5,9 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Whether the definition says all that there is to know of an instance. */
+static bool is_self_contained(const struct space_def *def)
+{
+    bool known = true;
+    for (int32_t i = 0; i < def->n_parameters; i++)
+        known = known && def->parameters[i].has_default;
+    for (int32_t i = 0; i < def->n_sets; i++)
+        known = known && (def->sets[i].root != i || def->sets[i].range || def->sets[i].param >= 0);
+    return known;
+}
+
+/* Lists of values are checked in an instance, if there is one. */
 static int check_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
 {
-    bool instance = cli_given(a, CLI_DATA) || cli_given(a, CLI_PARAM);
+    bool instance = cli_given(a, CLI_DATA) || cli_given(a, CLI_PARAM) || is_self_contained(o->def);
     if (instance && !cli_space_instantiate(a, o, d)) return CLI_USAGE;
     if (cli_given(a, CLI_JSON))
         cli_print_json(json_pack("{s:s,s:i,s:i}", "space", o->def->name, "choices", (int)o->def->n_choices,

@@ -107,3 +107,29 @@ Test(space_run, is_no_program, .timeout = 120)
                       "is of another space or has other parameters");
     space_run_remove(&s);
 }
+
+/* `space check` of a file that needs no instance finds what only one shows: a list of no values. */
+Test(space_run, check_looks_at_lists_of_values)
+{
+    char path[32], place[128];
+    e2e_file(path, "space a\nparameter n: int = 1\nchoice x: int in 2..n\n");
+    snprintf(place, sizeof place, "%s:3:1: error: a domain of 'x' is empty\n    choice x: int in 2..n\n",
+             path);
+    space_run_refused(E2E_RUN(&cli_space, "check", path), place);
+    free(space_run_output(E2E_RUN(&cli_space, "check", path, "--param", "n=2")));
+    unlink(path);
+}
+
+/* An empty space has a count, and a constraint to blame. */
+Test(space_run, empty_spaces_tell_why)
+{
+    char path[32], note[128];
+    e2e_file(path, "space a\nparameter n: int = 1\nchoice x: int in 1..3\nrequire x < n\n");
+    snprintf(note, sizeof note, "note: the space is empty (%s:4: x < n)\n", path);
+    struct e2e_run r = E2E_RUN(&cli_space, "count", path);
+    cr_expect_eq(r.status, CLI_OK);
+    cr_expect_eq(strncmp(r.out, "0 solutions, ", 13), 0, "%s", r.out);
+    cr_expect_str_eq(r.err, note);
+    e2e_run_free(&r);
+    unlink(path);
+}
