@@ -329,6 +329,7 @@ static void search(struct search *s)
     progress_end(&s->progress);
     struct mcts_stats stats = mcts_tree_stats(s->tree);
     s->report->nodes = mcts_tree_size(s->tree);
+    memcpy(s->report->by_cause, stats.nodes, sizeof stats.nodes);
     s->report->dead_end_ratio = stats.dead_end_ratio;
     s->report->elapsed_s = elapsed(s);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/space/space.h"
+#include "mcts/tree.h"
 
 struct diag;
 
@@ -30,8 +31,9 @@ struct tune_command_options {
 };
 
 struct tune_command_report {
-    uint64_t evaluations, ok, failed, nodes, found_at;
-    double best_ns; /* 0: none */
+    uint64_t evaluations, ok, failed, found_at;
+    uint64_t nodes, by_cause[MCTS_N_CAUSES]; /* of the tree; mcts_stats.nodes */
+    double best_ns;                          /* 0: none */
     double elapsed_s, dead_end_ratio;
     bool exhausted, interrupted;
     struct space_state *best; /* the fastest candidate; NULL: none. The caller frees it */

@@ -235,6 +235,22 @@ void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents)
     json_object_set_new(o, "dead_end_high", descents ? json_real(high) : json_null());
 }
 
+void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES])
+{
+    printf("tree         %" PRIu64 " nodes (%" PRIu64 " live, %" PRIu64 " cut by the bound, %" PRIu64
+           " with nothing left below, %" PRIu64 " evaluated); constraints left out %" PRIu64 "\n",
+           nodes, by_cause[MCTS_LIVE], by_cause[MCTS_BOUND], by_cause[MCTS_BACKTRACK],
+           by_cause[MCTS_EVALUATED], by_cause[MCTS_CONSTRAINT]);
+}
+
+json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES])
+{
+    json_t *o = json_object();
+    for (int i = 0; i < MCTS_N_CAUSES; i++)
+        json_object_set_new(o, mcts_cause_name((enum mcts_cause)i), json_integer((json_int_t)by_cause[i]));
+    return o;
+}
+
 /* ---- problems ---- */
 
 /* A device as its description tells it. */

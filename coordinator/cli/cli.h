@@ -10,6 +10,7 @@
 #include "agent/device.h"
 #include "agent/problem.h"
 #include "core/base/diag.h"
+#include "mcts/tree.h"
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit status */
 enum {
@@ -144,6 +145,9 @@ int cli_finish(struct diag *d, int status);
  * and as keys of an object. */
 void cli_print_dead_ends(double ratio, uint64_t descents);
 void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents);
+/* How many nodes a search tree has, and by what they died (mcts_stats.nodes), as a line and as an object. */
+void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES]);
+json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES]);
 /* Prints an object on standard output and releases it. */
 void cli_print_json(json_t *o);
 

@@ -49,16 +49,17 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
     double best = r->n_top ? r->top[0].quoted_ns : 0;
     json_t *found = r->n_top ? json_integer((json_int_t)r->found_at) : json_null();
     cli_print_json(json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b,s:I,s:I,s:I}", "kernel",
-        o->path, "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok,
-        "failed", (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates,
-        "oversized", (json_int_t)r->oversized, "best_ns", ns_json(best), "naive_ns",
-        ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup), "found_at", found, "seed",
+        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b,s:I,s:I,s:I}",
+        "kernel", o->path, "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok",
+        (json_int_t)r->ok, "failed", (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates",
+        (json_int_t)r->duplicates, "oversized", (json_int_t)r->oversized, "best_ns", ns_json(best),
+        "naive_ns", ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup), "found_at", found, "seed",
         (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
         r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
-        "nodes", (json_int_t)r->nodes, "store", o->store ? json_string(o->store) : json_null(), "quoted",
-        (int)r->quoted, "audited", (json_int_t)r->audited, "violations", (json_int_t)r->violations,
-        "reopened", (json_int_t)r->reopened));
+        "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause), "store",
+        o->store ? json_string(o->store) : json_null(), "quoted", (int)r->quoted, "audited",
+        (json_int_t)r->audited, "violations", (json_int_t)r->violations, "reopened",
+        (json_int_t)r->reopened));
 }
 
 static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r,
@@ -71,8 +72,8 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " cut; %" PRIu64
            " duplicates and %" PRIu64 " too large texts not measured)\n",
            r->evaluations, r->ok, r->failed, r->cut, r->duplicates, r->oversized);
-    printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes,
-           r->dead_end_ratio);
+    printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
+    cli_print_nodes(r->nodes, r->by_cause);
     printf("naive        %s\n", naive);
     if (r->n_top) printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
     if (r->speedup > 0)

@@ -56,14 +56,14 @@ static json_t *report_json(const struct tune_command_options *o, const struct tu
 {
     json_t *best = r->best ? json_real(r->best_ns) : json_null(),
            *found = r->best ? json_integer((json_int_t)r->found_at) : json_null();
-    return json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b}", "space", o->path,
-                     "command", o->command, "evaluations", (json_int_t)r->evaluations, "ok",
-                     (json_int_t)r->ok, "failed", (json_int_t)r->failed, "best_ns", best, "best",
-                     r->best ? solution_json(r->best) : json_null(), "found_at", found, "seed",
-                     (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
-                     r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
-                     r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "store",
-                     o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
+    return json_pack(
+        "{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b}", "space", o->path, "command",
+        o->command, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed",
+        (json_int_t)r->failed, "best_ns", best, "best", r->best ? solution_json(r->best) : json_null(),
+        "found_at", found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
+        r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
+        "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause), "store",
+        o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
 }
 
 static void print_decisions(const struct space_state *leaf)
@@ -89,8 +89,8 @@ static void print_table(const struct tune_command_options *o, const struct tune_
            o->command);
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed)\n", r->evaluations, r->ok,
            r->failed);
-    printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes,
-           r->dead_end_ratio);
+    printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
+    cli_print_nodes(r->nodes, r->by_cause);
     if (r->exhausted) printf("the space is exhausted: every candidate was looked at\n");
     if (!r->best) return;
     printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
