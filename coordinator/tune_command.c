@@ -342,6 +342,7 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     s.command = command_new(o->command, space_of(o->root), d);
     bool ok = s.command && make_tree(&s) && open_store(&s);
     if (ok) search(&s);
+    if (out->best && !command_wants_input(s.command)) out->best_line = command_line(s.command, out->best);
     drop_all(&s);
     mcts_tree_free(s.tree);
     mcts_heuristic_free(s.heuristic);
@@ -350,4 +351,11 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     free(s.settings);
     free(s.order);
     return ok && !diag_failed(d);
+}
+
+void tune_command_report_clear(struct tune_command_report *r)
+{
+    space_state_free(r->best);
+    free(r->best_line);
+    *r = (struct tune_command_report){0};
 }

@@ -36,12 +36,14 @@ struct tune_command_report {
     double best_ns;                          /* 0: none */
     double elapsed_s, dead_end_ratio;
     bool exhausted, interrupted;
-    struct space_state *best; /* the fastest candidate; NULL: none. The caller frees it */
+    struct space_state *best; /* the fastest candidate; NULL: none */
+    char *best_line;          /* what runs it, for a shell; NULL: it reads its decisions */
     char last_failure[512];   /* what the last failed evaluation said */
 };
 
 /* Runs until a limit, the end of the space or an interrupt. false after an error; what was found stays in
  * *out. */
 bool tune_command(const struct tune_command_options *o, struct tune_command_report *out, struct diag *d);
+void tune_command_report_clear(struct tune_command_report *r); /* frees what it holds */
 
 #endif

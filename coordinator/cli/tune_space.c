@@ -52,30 +52,38 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
 
 /* ---- results ---- */
 
+/* What runs the best candidate, or null. */
+static json_t *line_json(const struct tune_command_report *r)
+{
+    return r->best_line ? json_string(r->best_line) : json_null();
+}
+
 static json_t *report_json(const struct tune_command_options *o, const struct tune_command_report *r)
 {
     json_t *best = r->best ? json_real(r->best_ns) : json_null(),
            *found = r->best ? json_integer((json_int_t)r->found_at) : json_null();
     return json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b}", "space", o->path, "command",
+        "{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b}", "space", o->path, "command",
         o->command, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed",
-        (json_int_t)r->failed, "best_ns", best, "best", r->best ? solution_json(r->best) : json_null(),
-        "found_at", found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
-        r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
-        "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause), "store",
-        o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
+        (json_int_t)r->failed, "best_ns", best, "best", r->best ? solution_json(r->best) : json_null(), "run",
+        line_json(r), "found_at", found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s,
+        "evaluations_per_s", r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
+        r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause),
+        "store", o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
 }
 
 static void print_decisions(const struct space_state *leaf)
 {
     json_t *o = solution_json(leaf), *value;
     const char *name;
+    int width = 12;
+    json_object_foreach(o, name, value) width = (int)strlen(name) > width ? (int)strlen(name) : width;
     json_object_foreach(o, name, value)
     {
         char *text = json_dumps(value, JSON_ENCODE_ANY);
         size_t n = strlen(text);
         bool quoted = n > 1 && text[0] == '"';
-        printf("  %-12s %.*s\n", name, (int)(quoted ? n - 2 : n), quoted ? text + 1 : text);
+        printf("  %-*s %.*s\n", width, name, (int)(quoted ? n - 2 : n), quoted ? text + 1 : text);
         free(text);
     }
     json_decref(o);
@@ -95,6 +103,7 @@ static void print_table(const struct tune_command_options *o, const struct tune_
     if (!r->best) return;
     printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
     print_decisions(r->best);
+    if (r->best_line) printf("run          %s\n", r->best_line);
 }
 
 /* best.json under --out: the decisions and their time. */
@@ -105,9 +114,9 @@ static bool write_best(const struct cli_args *a, const struct tune_command_optio
     if (!folder) return true;
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/best.json", folder);
-    json_t *best =
-        json_pack("{s:s,s:s,s:s,s:o,s:f}", "space", o->path, "parameters", o->parameters, "command",
-                  o->command, "decisions", solution_json(r->best), "time_ns", r->best_ns);
+    json_t *best = json_pack("{s:s,s:s,s:s,s:o,s:o,s:f}", "space", o->path, "parameters", o->parameters,
+                             "command", o->command, "decisions", solution_json(r->best), "run", line_json(r),
+                             "time_ns", r->best_ns);
     FILE *out = fopen(path.text, "w");
     bool ok =
         out && json_dumpf(best, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) == 0 && fputc('\n', out) != EOF;
@@ -160,7 +169,7 @@ static int search(const struct cli_args *a, struct cli_space *space, struct diag
     int status = started ? print_report(a, &o, &r, d) : CLI_USAGE;
     if (!ok && started) status = CLI_FAILED;
     status = cli_signal_status(o.stop_fd, status);
-    space_state_free(r.best);
+    tune_command_report_clear(&r);
     space_state_free(root);
     free(pins);
     return status;
