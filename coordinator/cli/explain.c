@@ -12,6 +12,7 @@
 #include "coordinator/cli/bounding.h"
 #include "coordinator/cli/cli.h"
 #include "coordinator/progress.h"
+#include "coordinator/solution.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/hash.h"
@@ -92,24 +93,10 @@ static void note_other_text(const struct best_file *b, uint64_t hash)
 
 /* ---- explain ---- */
 
-static json_t *decisions_json(const struct best_file *b)
-{
-    json_t *o = json_object();
-    for (size_t i = 0; i < b->n_actions; i++) {
-        char slot[NAME_BYTES], value[NAME_BYTES];
-        struct space_action action = b->actions[i];
-        if (action.slot >= space_slot_count(b->problem->space)) continue;
-        space_slot_name(b->problem->space, action.slot, slot, sizeof slot);
-        space_value_name(b->problem->space, action.slot, action.value, value, sizeof value);
-        json_object_set_new(o, slot, json_string(value));
-    }
-    return o;
-}
-
 static void print_explanation(const struct cli_args *a, const struct best_file *b, const struct candidate *c,
                               double bound_ns, const char *reason)
 {
-    json_t *decisions = decisions_json(b);
+    json_t *decisions = solution_actions_json(b->problem->space, b->actions, b->n_actions);
     if (cli_given(a, CLI_JSON)) {
         cli_print_json(json_pack("{s:o,s:s,s:s,s:f,s:s,s:f}", "decisions", decisions, "loops", c->loops,
                                  "opencl", c->kernel.source, "bound_ns", bound_ns, "bound_reason", reason,
