@@ -197,10 +197,22 @@ static const char *edited_key(json_t *o, json_t *sums)
     return NULL;
 }
 
+/* Whether it is a result of a program; one of `tune --space` holds nothing that could be rebuilt. */
+static bool is_of_program(const char *path, const json_t *o, struct diag *d)
+{
+    if (json_is_object(json_object_get(o, "checksums"))) return true;
+    if (json_object_get(o, "space"))
+        diag_plain(
+            d, "%s: this is a result of `tune --space`, not of a program: it says all that is known of it",
+            path);
+    else
+        diag_plain(d, "%s: this is no best.json: it has no 'checksums'", path);
+    return false;
+}
+
 static bool check_sums(const char *path, json_t *o, struct diag *d)
 {
-    json_t *sums = json_object_get(o, "checksums");
-    const char *key = json_is_object(sums) ? edited_key(o, sums) : "checksums";
+    const char *key = edited_key(o, json_object_get(o, "checksums"));
     if (key) diag_plain(d, "%s: '%s' is not what was written: the file was edited or damaged", path, key);
     return key == NULL;
 }
@@ -219,7 +231,7 @@ bool best_read(const char *path, struct best_file *out, struct diag *d)
         size_t at = json_text_fault(text, (size_t)error.position, ended);
         diag_error(d, (struct source_pos){&source, at}, "%s", error.text);
     }
-    bool ok = o && check_sums(path, o, d) && rebuild(o, out, d);
+    bool ok = o && is_of_program(path, o, d) && check_sums(path, o, d) && rebuild(o, out, d);
     if (!ok) best_file_clear(out);
     json_decref(o);
     free(text);

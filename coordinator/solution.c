@@ -31,6 +31,14 @@ json_t *solution_json(const struct space_state *leaf)
     return o;
 }
 
+char *solution_text(const struct space_state *leaf)
+{
+    json_t *o = solution_json(leaf);
+    char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    json_decref(o);
+    return text;
+}
+
 struct space_action *solution_actions(const struct space_state *root, const struct space_state *leaf,
                                       size_t *n)
 {

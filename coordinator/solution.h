@@ -9,6 +9,8 @@
 
 /* The decisions: {"block_x": 32, "staged": "YES", "size(t0)": 4}, live choices in order of declaration. */
 json_t *solution_json(const struct space_state *leaf);
+/* The same as one line of text; malloc'd. */
+char *solution_text(const struct space_state *leaf);
 /* The decisions that propagation leaves open, in order of declaration: equal leaves give equal lists.
  * malloc'd. */
 struct space_action *solution_actions(const struct space_state *root, const struct space_state *leaf,

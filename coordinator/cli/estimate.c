@@ -118,6 +118,8 @@ const struct cli_command cli_estimate = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(METHOD) | CLI_TAKES(SAMPLES) | CLI_TAKES(LIMIT) | CLI_TAKES(QUIET) |
              CLI_BOUNDING,
+    .notes = {{CLI_SAMPLES, "N", "number of samples (default 10000; of chen 60)"},
+              {CLI_LIMIT, "N", "exact: stop after N nodes of the tree"}},
     .help = "Estimates the number of implementations, with its 95 % interval.\v"
             "Example: thresh estimate matmul.lift --size M=512,N=512,K=512 --method chen --samples 200",
     .run = run_estimate,
@@ -197,7 +199,8 @@ const struct cli_command cli_descend = {
     .least = 1,
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES),
-    .help = "Random descents that try all values at each branching: checks and times the engine.\v"
+    .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"}},
+    .help = "Descends at random and tries all values at each branching: checks and times the engine.\v"
             "Example: thresh descend matmul.lift --size M=512,N=512,K=512 --samples 1000",
     .run = run_descend,
 };

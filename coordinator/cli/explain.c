@@ -34,15 +34,10 @@ static bool load_row(void *context, const struct store_run *run, const struct st
 {
     struct loading *l = context;
     struct best_file *out = l->out;
-    if (!cli_select_device(l->args, run->device, &out->device, l->diag)) return false;
-    out->problem = problem_new(run->path, run->text, run->sizes, &out->device.limits, NULL, l->diag);
+    out->problem = cli_run_problem(l->args, run, &out->device, l->diag);
     if (!out->problem) return false;
-    if (out->problem->fingerprint != run->fingerprint)
-        diag_plain(l->diag, "the run was of another device or another version of thresh");
-    else if (!store_actions_parse(e->actions, &out->actions, &out->n_actions))
-        diag_plain(l->diag, "the store's actions are malformed");
-    else
-        l->ok = true;
+    l->ok = store_actions_parse(e->actions, &out->actions, &out->n_actions);
+    if (!l->ok) diag_plain(l->diag, "the store's actions are malformed");
     out->median_ns = e->median_ns;
     out->kernel_hash = e->kernel_hash;
     return false;
@@ -304,6 +299,8 @@ const struct cli_command cli_replay = {
     .least = 1,
     .most = 1,
     .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(TIMEOUT) | CLI_TAKES(JSON),
+    .notes = {{CLI_TIMEOUT, "10s",
+               "time for one launch (default: ten times the recorded time, at least 2s)"}},
     .help = "Builds, verifies and times a stored implementation again.\v"
             "Example: thresh replay thresh-out/best.json",
     .run = run_replay,

@@ -12,16 +12,19 @@
 
 enum { NAME_BYTES = 512 };
 
-/* An empty space has no root, but it has a count. */
+/* An empty space has no root, but it has a count; which condition excludes everything is said. */
 static bool open_root(const struct cli_args *a, struct cli_space *o, struct space_state **root,
                       struct diag *d)
 {
     *root = NULL;
     if (!cli_space_instantiate(a, o, d)) return false;
-    struct space_failure why;
-    struct space_state *empty = space_root(o->space, &why);
-    if (empty) *root = space_pinned_root(o->space, a->pins.items, a->pins.n, d);
-    space_state_free(empty);
+    struct space_failure why = {0};
+    struct space_state *all = space_root(o->space, &why);
+    if (all)
+        *root = space_pinned_root(o->space, a->pins.items, a->pins.n, d);
+    else
+        fprintf(stderr, "note: the space is empty (%s:%u: %s)\n", why.file, why.line, why.text);
+    space_state_free(all);
     return !diag_failed(d);
 }
 

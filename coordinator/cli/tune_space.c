@@ -21,9 +21,9 @@ static const double default_timeout_s = 60;
 /* Options that are about programs and devices. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
-    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,    CLI_NO_BOUND,
-                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED,  CLI_NO_PRIOR,
-                                          CLI_AUDIT_CUTS, CLI_VERBOSE,     CLI_TEXT_LIMIT};
+    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,   CLI_NO_BOUND,
+                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED, CLI_NO_PRIOR,
+                                          CLI_AUDIT_CUTS, CLI_TEXT_LIMIT};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about --space", d);
 }
 
@@ -38,6 +38,7 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
     o->store = a->value[CLI_STORE];
     o->resume = cli_given(a, CLI_RESUME);
     o->quiet = cli_given(a, CLI_QUIET);
+    o->verbose = cli_given(a, CLI_VERBOSE);
     if (!o->command) diag_plain(d, "--space needs --command 'PROG {choice}': what evaluates a candidate");
     uint64_t runners = 1;
     bool ok = o->command && refuse_others(a, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
@@ -55,14 +56,14 @@ static json_t *report_json(const struct tune_command_options *o, const struct tu
 {
     json_t *best = r->best ? json_real(r->best_ns) : json_null(),
            *found = r->best ? json_integer((json_int_t)r->found_at) : json_null();
-    return json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b}", "space", o->path,
-                     "command", o->command, "evaluations", (json_int_t)r->evaluations, "ok",
-                     (json_int_t)r->ok, "failed", (json_int_t)r->failed, "best_ns", best, "best",
-                     r->best ? solution_json(r->best) : json_null(), "found_at", found, "seed",
-                     (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
-                     r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
-                     r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "store",
-                     o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
+    return json_pack(
+        "{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b}", "space", o->path, "command",
+        o->command, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed",
+        (json_int_t)r->failed, "best_ns", best, "best", r->best ? solution_json(r->best) : json_null(),
+        "found_at", found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
+        r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
+        "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause), "store",
+        o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
 }
 
 static void print_decisions(const struct space_state *leaf)
@@ -88,8 +89,8 @@ static void print_table(const struct tune_command_options *o, const struct tune_
            o->command);
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed)\n", r->evaluations, r->ok,
            r->failed);
-    printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes,
-           r->dead_end_ratio);
+    printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
+    cli_print_nodes(r->nodes, r->by_cause);
     if (r->exhausted) printf("the space is exhausted: every candidate was looked at\n");
     if (!r->best) return;
     printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
@@ -144,7 +145,8 @@ static int search(const struct cli_args *a, struct cli_space *space, struct diag
 {
     struct tune_command_options o = {.stop_fd = -1};
     struct tune_command_report r = {0};
-    if (!read_options(a, &o, d) || (cli_given(a, CLI_OUT) && !best_make_folder(a->value[CLI_OUT], d)))
+    if (!read_options(a, &o, d) || !cli_try_heuristic(a, d) ||
+        (cli_given(a, CLI_OUT) && !best_make_folder(a->value[CLI_OUT], d)))
         return CLI_USAGE;
     if (!cli_space_load(o.path, space, d) || !cli_space_instantiate(a, space, d)) return CLI_USAGE;
     struct space_state *root = space_pinned_root(space->space, a->pins.items, a->pins.n, d);

@@ -323,6 +323,8 @@ const struct cli_command cli_verify = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(TIME) | CLI_TAKES(RUNNERS) | CLI_TAKES(OUT) |
              CLI_TAKES(QUIET),
+    .notes = {{CLI_OUT, "DIR", "folder of the texts that failed (default thresh-verify)"},
+              {CLI_SAMPLES, "N", "number of distinct texts (default 300)"}},
     .help = "Builds, runs and checks random implementations, until each value of each choice occurred or "
             "Ctrl-C.\v"
             "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1",

@@ -442,7 +442,7 @@ static void bind_sizes(struct binder *b, const struct lift_size_value *values, u
     }
     for (unsigned i = 0; i < p->n_sizes; i++)
         if (!given[i])
-            report(b, p->sizes[i].at, "size '%s' has no value (--size %s=VALUE)", p->sizes[i].name,
+            report(b, p->sizes[i].at, "size '%s' has no value (--size %s=...)", p->sizes[i].name,
                    p->sizes[i].name);
 }
 

@@ -281,6 +281,8 @@ Test(bad_input, an_edited_result, .timeout = 120)
     copy_edited(c.best, edited, "N=64", "N=65");
     refused(E2E_RUN(&cli_replay, edited), "edited.json");
     refused(E2E_RUN(&cli_explain, edited), "'sizes' is not what was written");
+    copy_edited(c.best, edited, "\"checksums\"", "\"sums\"");
+    refused(E2E_RUN(&cli_replay, edited), "this is no best.json: it has no 'checksums'");
     copy_edited(c.best, edited, "\"actions\"", "\"actions");
     r = E2E_RUN(&cli_replay, edited);
     cr_expect(strchr(r.err, '^'), "no caret: %s", r.err);
