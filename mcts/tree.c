@@ -53,7 +53,7 @@ struct mcts_config mcts_config_default(void)
                                 .restarts = 16,
                                 .backtrack_nodes = 1000,
                                 .descents = 1000,
-                                .draws = 2,
+                                .draws = 4,
                                 .leaders = 8,
                                 .imitate = 0.7,
                                 .jump = 0.5,

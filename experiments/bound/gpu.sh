@@ -14,8 +14,9 @@
 #   small      small-*.db    a long search of a product that is all launch
 #   wide       wide-*.db     all implementations that wide.pins leaves of two products of 1024^3: timings, too
 #   long       long-*.db     searches at the paper's sizes, one on each device, each with a seed of its own
+#   whole      whole-*.db    searches of the whole space of matmul 1024^3, $SEEDS with the bound and without
 #
-# DEVICES="0 1 2 3" (numbers of `thresh device list`) are used at once by the last two parts; the others take DEVICE.
+# DEVICES="0 1 2 3" (numbers of `thresh device list`) are used at once by the last three parts; the others take DEVICE.
 set -u
 thresh=$1
 shift
@@ -139,11 +140,11 @@ wide() {
     shared wide-matmul_strided "$seconds" matmul_strided "${WIDE_SIZES:-M=1024,N=1024,K=1024}" $options "${pins[@]}"
 }
 
-# long_on NAME KERNEL SIZES: one search on each device at once; the odd ones follow mean times, others successes
+# long_on KERNEL SIZES: one search on each device at once; the odd ones follow mean times, others successes
 long_on() {
     local d k=${SEED:-1} heuristics=(tag uct) searches=()
     for d in $devices; do
-        search_on "--device $d" "$1-$k" "${LONG_SECONDS:-45}" "$2" "$3" --evaluations 10000 --seed $k \
+        search_on "--device $d" "long-$1-$2-$k" "${LONG_SECONDS:-45}" "$1" "$2" --evaluations 10000 --seed $k \
             --heuristic "${heuristics[$((k % 2))]}" &
         searches+=($!)
         k=$((k + 1))
@@ -152,10 +153,29 @@ long_on() {
 }
 
 long() {
-    long_on long-matmul_256_256_32 matmul M=256,N=256,K=32
-    long_on long-axpy axpy N=67108864
-    long_on long-matmul_strided matmul_strided M=1024,N=1024,K=1024
-    long_on long-matmul matmul M=1024,N=1024,K=1024
+    local of
+    for of in ${LONG:-matmul:M=256,N=256,K=32 axpy:N=67108864 matmul_strided:M=1024,N=1024,K=1024 matmul:M=1024,N=1024,K=1024}; do
+        long_on "${of%%:*}" "${of#*:}"
+    done
+}
+
+# Searches are dealt to the devices so that each has some of both kinds.
+whole() {
+    local runs=() seed place=($devices) d r
+    for seed in ${SEEDS:-1 2 3 4 5}; do runs+=("$seed bound" "$seed none"); done
+    for d in "${!place[@]}"; do
+        for r in "${!runs[@]}"; do
+            [ $(((r + r / ${#place[@]}) % ${#place[@]})) -eq "$d" ] && whole_run "${place[d]}" ${runs[r]}
+        done &
+    done
+    wait
+}
+
+whole_run() { # DEVICE SEED bound|none
+    local bound=
+    [ "$3" = bound ] || bound=--no-bound
+    search_on "--device $1" "whole-$3-$2" "${WHOLE_SECONDS:-135}" matmul \
+        "${WHOLE_SIZES:-M=1024,N=1024,K=1024}" --evaluations 2000 --seed "$2" $bound
 }
 
 for part in $parts; do $part; done
