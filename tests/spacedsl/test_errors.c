@@ -63,7 +63,7 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "t:1:111: error: quotient 'Q' may only be quantified over"},
     {"space s include \"/nowhere/at/all.space\" choice c: { X }",
      "t:1:17: error: cannot include '/nowhere/at/all.space': cannot open '/nowhere/at/all.space': No such "
-     "file"},
+     "file or directory"},
     {"space s choice c: { X, Y } space t", "t:1:28: error: a file has one 'space', at its beginning"},
     {"space s set A property p(A): A choice c(a: A): { X, Y } trigger forall a in A: when c(p(a)) is X "
      "activate p(a)",
