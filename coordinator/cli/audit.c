@@ -97,7 +97,7 @@ static void audit_program(struct auditing *u)
     struct cli_bounding b = {0};
     uint64_t samples, seed;
     double time_s;
-    if (cli_positive(a, CLI_SAMPLES, 100, &samples, u->diag) && cli_count(a, CLI_SEED, 1, &seed, u->diag) &&
+    if (cli_samples(a, 100, &samples, u->diag) && cli_count(a, CLI_SEED, 1, &seed, u->diag) &&
         cli_seconds(a, CLI_TIME, &time_s, u->diag) && cli_problem_open(a, &p, u->diag) &&
         cli_bounding_open(a, &p, &b, u->diag)) {
         bool described = !p.device.max_alloc_bytes;

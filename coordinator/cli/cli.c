@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "coordinator/store.h"
 #include "core/base/arena.h"
+#include "core/base/panic.h"
 #include "core/base/stats.h"
 #include "core/base/utf8.h"
 #include "mcts/branch.h"
@@ -149,6 +151,14 @@ bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise
     return false;
 }
 
+bool cli_samples(const struct cli_args *a, uint64_t otherwise, uint64_t *out, struct diag *d)
+{
+    if (!cli_positive(a, CLI_SAMPLES, otherwise, out, d)) return false;
+    if (*out <= CLI_MOST_SAMPLES) return true;
+    diag_plain(d, "--samples: at most %d", CLI_MOST_SAMPLES);
+    return false;
+}
+
 bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d)
 {
     static const struct {
@@ -208,8 +218,15 @@ int cli_finish(struct diag *d, int status)
     return status;
 }
 
+json_t *cli_count_json(double log_count)
+{
+    double count = exp(log_count);
+    return isfinite(count) ? json_real(count) : json_null();
+}
+
 void cli_print_json(json_t *o)
 {
+    CHECK(o);
     json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     putchar('\n');
     json_decref(o);

@@ -16,7 +16,8 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit status */
 enum {
     CLI_MAX_POSITIONAL = 4,
     CLI_MAX_LIST = 512,
-    CLI_PROGRAM_BYTES = 1 << 20 /* longest text of a program */
+    CLI_PROGRAM_BYTES = 1 << 20, /* longest text of a program */
+    CLI_MOST_SAMPLES = 100000000
 };
 
 /* X(KEY, long name, argument or NULL, help) */
@@ -129,6 +130,8 @@ bool cli_refuse(const struct cli_args *a, const enum cli_key *keys, size_t n, co
 bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out, struct diag *d);
 bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out,
                   struct diag *d);
+/* --samples: at least 1 and at most CLI_MOST_SAMPLES, each of which may be kept in memory. */
+bool cli_samples(const struct cli_args *a, uint64_t otherwise, uint64_t *out, struct diag *d);
 /* A share such as 5% or 0.05, at least 0 and below 1; 0 if not given. */
 bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
 /* A positive number; `otherwise` if not given. */
@@ -148,6 +151,8 @@ void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents);
 /* How many nodes a search tree has, and by what they died (mcts_stats.nodes), as a line and as an object. */
 void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES]);
 json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES]);
+/* A count by its natural logarithm; null if a double does not hold it. */
+json_t *cli_count_json(double log_count);
 /* Prints an object on standard output and releases it. */
 void cli_print_json(json_t *o);
 

@@ -303,7 +303,7 @@ static int run(const struct cli_args *a)
     struct verifying v = {.args = a, .stop_fd = cli_signals()};
     uint64_t runners;
     int status = CLI_USAGE;
-    if (cli_positive(a, CLI_SAMPLES, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
+    if (cli_samples(a, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
         cli_count(a, CLI_RUNNERS, 0, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
         cli_problem_open(a, &v.p, d) && problem_fits(v.p.problem, &v.p.device, d))
         status = verify(&v, runners, d);

@@ -133,3 +133,22 @@ Test(space_run, empty_spaces_tell_why)
     e2e_run_free(&r);
     unlink(path);
 }
+
+/* More solutions than a double holds: 4^600. */
+Test(space_run, huge_spaces_are_estimated)
+{
+    char path[32];
+    e2e_file(path, "space a\n");
+    FILE *out = fopen(path, "a");
+    for (int i = 0; i < 600; i++)
+        fprintf(out, "choice x%d: int in 1..4\n", i);
+    cr_assert_eq(fclose(out), 0);
+    char *counted = space_run_output(E2E_RUN(&cli_space, "count", path, "--json")),
+         *estimated = space_run_output(E2E_RUN(&cli_space, "descend", path, "--samples", "3", "--json"));
+    cr_expect(strstr(counted, "\"log10\": 361.2359947"), "%s", counted);
+    cr_expect(strstr(estimated, "\"log10_leaves\": 361.2359947"), "%s", estimated);
+    cr_expect(strstr(estimated, "\"ci95_high\": null"), "%s", estimated);
+    free(counted);
+    free(estimated);
+    unlink(path);
+}
