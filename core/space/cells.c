@@ -198,9 +198,16 @@ void cells_fill(struct space_state *st)
 
 /* ---- changes ---- */
 
+static bool is_fixed(const struct space_state *st, uint32_t cell)
+{
+    struct interval x = cell_intervals(st)[cell];
+    return x.lo == x.hi;
+}
+
+/* Nobody asks for its interval as things are. */
 static bool is_resting(const struct space_state *st, const struct cell *c)
 {
-    return (st->vector[c->guards[0]] | st->vector[c->guards[1]]) != LIVENESS_LIVE;
+    return (st->vector[c->guards[0]] | st->vector[c->guards[1]]) != LIVENESS_LIVE || is_fixed(st, c->gate);
 }
 
 enum change { UNCHANGED, INNER, MOVED };
@@ -232,12 +239,6 @@ static bool is_content(const struct space_state *st, const struct cell *c)
     if (c->op != GROUND_LE) return false;
     struct interval x = cell_intervals(st)[c->kids[0]], y = cell_intervals(st)[c->kids[1]];
     return x.hi <= y.hi && x.lo <= y.lo;
-}
-
-static bool is_fixed(const struct space_state *st, uint32_t cell)
-{
-    struct interval x = cell_intervals(st)[cell];
-    return x.lo == x.hi;
 }
 
 /* What a cell is part of hears that something in it has changed; what is fixed forces nothing more. */
@@ -298,8 +299,7 @@ static void update_leaf(struct space_state *st, uint32_t cell)
 {
     const struct cell *c = &st->space->cells[cell];
     struct interval now;
-    bool settled = cell_intervals(st)[cell].inner == (uint64_t)NEVER; /* a term, for good */
-    if (settled || is_resting(st, c)) return;
+    if (is_fixed(st, cell) || is_resting(st, c)) return;
     enum change change = renew(st, cell, c, &now);
     if (change == MOVED || (change == INNER && !(c->capped && is_free(st, c, now)))) tell(st, c, now);
 }

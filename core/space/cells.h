@@ -7,7 +7,7 @@
  * when anything below its root has changed in a way that can make it remove values.
  *
  * A cell whose instances all wait for an object rests until that object is live; it is brought up to date
- * then. */
+ * then. One that all is known of that it could matter to rests for good. */
 #ifndef THRESH_SPACE_CELLS_H
 #define THRESH_SPACE_CELLS_H
 
@@ -26,6 +26,8 @@ struct cell {
     bool capped;              /* a TERM of sums, products and maxima that only have to stay below constants */
     uint32_t n;               /* operands */
     uint32_t guards[2];       /* offsets of liveness slots that all its instances need live */
+    uint32_t gate;            /* the last of its user, the only user of that, and so on; it, with several or a
+                                 root */
     const uint32_t *kids;     /* cells */
     const struct cell_condition *conditions;
     struct slot_at function;

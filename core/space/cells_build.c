@@ -324,6 +324,13 @@ static bool is_capped(const struct space *s, uint32_t cell)
     return true;
 }
 
+static uint32_t gate_of(const struct space *s, uint32_t cell)
+{
+    const struct cell *c = &s->cells[cell];
+    bool only_user = c->n_users == 1 && !c->n_roots;
+    return only_user ? gate_of(s, s->cell_users[c->users]) : cell;
+}
+
 void cells_link(struct space *s)
 {
     struct linker l = {.s = s};
@@ -344,6 +351,8 @@ void cells_link(struct space *s)
     store_leaves(&l);
     for (uint32_t i = 0; i < s->n_cells; i++)
         s->cells[i].capped = s->cells[i].op == GROUND_TERM && is_capped(s, i);
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        s->cells[i].gate = gate_of(s, i);
     free(l.users.list);
     free(l.roots.list);
     free(l.leaves.list);
