@@ -51,6 +51,7 @@ struct space_state *state_new(const struct space *s)
     st->dirty = base_calloc(s->n_cells / 64 + 1, sizeof *st->dirty);
     st->first_dirty = SPACE_NONE;
     st->triples = base_calloc(TRIPLE_ENTRIES, sizeof *st->triples);
+    st->open = base_calloc(s->n_instances + 1, sizeof *st->open);
     st->scratch = base_malloc((s->max_nodes + 1) * sizeof *st->scratch);
     st->rest = base_malloc((s->max_nodes + 1) * sizeof *st->rest);
     st->values = base_malloc((s->max_nodes + 1) * sizeof *st->values);
@@ -70,6 +71,7 @@ void space_state_free(struct space_state *st)
     free(st->wants);
     free(st->dirty);
     free(st->triples);
+    free(st->open);
     free(st->vector);
     free(st->trail);
     free(st->scratch);

@@ -96,6 +96,7 @@ enum view_kind {
 /* The numbers of a slot's values. */
 struct value_view {
     uint8_t kind;
+    bool chain; /* ascending, at least 1, and each divides the next */
     uint32_t n;
     uint64_t yes;
     const int64_t *table;
@@ -319,6 +320,11 @@ struct want {
     uint32_t instance;
 };
 
+/* Two slots of an instance, as it numbers them, that were open when it was last looked at; equal: unknown. */
+struct open_pair {
+    uint32_t local[2];
+};
+
 /* A first-in first-out queue of ids, each at most once. */
 struct work_queue {
     uint32_t *items; /* a ring */
@@ -348,6 +354,7 @@ struct space_state {
     uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
     uint32_t failed_pair;
     uint8_t lost[2 * ROW_MAX]; /* by two rows of a square */
+    struct open_pair *open;    /* by instance, see bounds.c */
     uint64_t justified;        /* combinations that justify.c looked at */
 };
 

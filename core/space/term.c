@@ -4,13 +4,15 @@
 
 void view_of_table(const int64_t *table, uint32_t n, struct value_view *out)
 {
-    bool boolean = n <= 64, ascending = n <= 64;
+    bool boolean = n <= 64, ascending = n <= 64, chain = n <= 64;
     *out = (struct value_view){.kind = VIEW_TABLE, .n = n, .table = table};
     for (uint32_t v = 0; v < n; v++) {
         boolean = boolean && (table[v] == 0 || table[v] == 1);
         ascending = ascending && (v == 0 || table[v - 1] <= table[v]);
+        chain = chain && table[v] >= 1 && (v == 0 || table[v] % table[v - 1] == 0);
         if (v < 64 && table[v] == 1) out->yes |= UINT64_C(1) << v;
     }
+    out->chain = chain;
     if (boolean)
         out->kind = VIEW_BOOLEAN;
     else if (ascending)
