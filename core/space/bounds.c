@@ -58,7 +58,7 @@ static inline bool narrow(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
 static bool filter_slot(struct work *w, const struct cell *c, int64_t lo, int64_t hi, const int64_t *hole)
 {
     const struct shape_node *n = c->node;
-    uint32_t slot = c->slots[n->local];
+    uint32_t slot = cell_slot(w->st->space, c, n->local);
     for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
         uint64_t keep = 0;
         for (uint64_t m = state_word(w->st, slot, k); m; m &= m - 1) {
@@ -89,7 +89,7 @@ static uint64_t divisors(const int64_t *numbers, bool chain, uint64_t word, int6
 static bool filter_divisors(struct work *w, const struct cell *c, int64_t multiple)
 {
     const struct value_view *view = &c->node->view;
-    uint32_t slot = c->slots[c->node->local];
+    uint32_t slot = cell_slot(w->st->space, c, c->node->local);
     for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
         uint64_t keep = divisors(view->table + k * 64, view->chain, state_word(w->st, slot, k), multiple);
         if (!state_restrict_word(w->st, slot, k, keep)) return false;
