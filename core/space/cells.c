@@ -1,8 +1,7 @@
 /* Intervals of cells (cells.h): forward evaluation, and carrying changes up. Booleans are intervals within
  * [0, 1]. Arithmetic saturates at SPACE_BIG. */
+#include "core/base/panic.h"
 #include "core/space/cells.h"
-
-#include <string.h>
 
 static int64_t least(int64_t x, int64_t y)
 {
@@ -87,7 +86,7 @@ static struct interval evaluate_term(const struct space_state *st, const struct 
 
 /* ---- operations ---- */
 
-static struct interval product(struct interval x, struct interval y)
+static struct interval times(struct interval x, struct interval y)
 {
     if (x.lo >= 0 && y.lo >= 0) return interval(expression_mul(x.lo, y.lo), expression_mul(x.hi, y.hi));
     int64_t a = expression_mul(x.lo, y.lo), b = expression_mul(x.lo, y.hi), c = expression_mul(x.hi, y.lo),
@@ -95,35 +94,42 @@ static struct interval product(struct interval x, struct interval y)
     return interval(least(least(a, b), least(c, d)), most(most(a, b), most(c, d)));
 }
 
-static struct interval fold(const struct interval *all, const struct cell *c)
+static struct interval sum(const struct interval *all, const uint32_t *kid, const uint32_t *end)
 {
-    struct interval x = all[c->kids[0]];
-    uint32_t n = c->n;
-    switch (c->op) {
-    case GROUND_ADD:
-        for (uint32_t k = 1; k < n; k++) {
-            x.lo = expression_add(x.lo, all[c->kids[k]].lo);
-            x.hi = expression_add(x.hi, all[c->kids[k]].hi);
-        }
-        return x;
-    case GROUND_MUL:
-        for (uint32_t k = 1; k < n; k++)
-            x = product(x, all[c->kids[k]]);
-        return x;
-    case GROUND_MIN:
-    case GROUND_AND:
-        for (uint32_t k = 1; k < n; k++) {
-            x.lo = least(x.lo, all[c->kids[k]].lo);
-            x.hi = least(x.hi, all[c->kids[k]].hi);
-        }
-        return x;
-    default:
-        for (uint32_t k = 1; k < n; k++) {
-            x.lo = most(x.lo, all[c->kids[k]].lo);
-            x.hi = most(x.hi, all[c->kids[k]].hi);
-        }
-        return x;
+    int64_t lo = all[*kid].lo, hi = all[*kid].hi;
+    while (++kid < end) {
+        lo = expression_add(lo, all[*kid].lo);
+        hi = expression_add(hi, all[*kid].hi);
     }
+    return interval(lo, hi);
+}
+
+static struct interval product(const struct interval *all, const uint32_t *kid, const uint32_t *end)
+{
+    struct interval x = all[*kid];
+    while (++kid < end)
+        x = times(x, all[*kid]);
+    return interval(x.lo, x.hi);
+}
+
+static struct interval minimum(const struct interval *all, const uint32_t *kid, const uint32_t *end)
+{
+    int64_t lo = all[*kid].lo, hi = all[*kid].hi;
+    while (++kid < end) {
+        lo = least(lo, all[*kid].lo);
+        hi = least(hi, all[*kid].hi);
+    }
+    return interval(lo, hi);
+}
+
+static struct interval maximum(const struct interval *all, const uint32_t *kid, const uint32_t *end)
+{
+    int64_t lo = all[*kid].lo, hi = all[*kid].hi;
+    while (++kid < end) {
+        lo = most(lo, all[*kid].lo);
+        hi = most(hi, all[*kid].hi);
+    }
+    return interval(lo, hi);
 }
 
 static struct interval quotient(struct interval x, struct interval y)
@@ -154,26 +160,39 @@ static struct interval choose(struct interval condition, struct interval yes, st
 
 static struct interval evaluate_operation(const struct space_state *st, const struct cell *c)
 {
-    const struct interval *all = cell_intervals(st), none = {0};
-    struct interval x = all[c->kids[0]], y = c->n > 1 ? all[c->kids[1]] : none;
+    const struct interval *all = cell_intervals(st), *x = &all[c->kids[0]], *y = &all[c->kids[c->n > 1]];
+    const uint32_t *end = c->kids + c->n;
     switch ((enum ground_op)c->op) {
+    case GROUND_ADD:
+        return sum(all, c->kids, end);
+    case GROUND_MUL:
+        return product(all, c->kids, end);
+    case GROUND_MIN:
+    case GROUND_AND:
+        return minimum(all, c->kids, end);
+    case GROUND_MAX:
+    case GROUND_OR:
+        return maximum(all, c->kids, end);
     case GROUND_NEG:
-        return interval(-x.hi, -x.lo);
+        return interval(-x->hi, -x->lo);
     case GROUND_NOT:
-        return interval(!x.hi, !x.lo);
+        return interval(!x->hi, !x->lo);
     case GROUND_DIV:
-        return quotient(x, y);
+        return quotient(*x, *y);
     case GROUND_MOD:
-        return remainder_of(x, y);
+        return remainder_of(*x, *y);
     case GROUND_EQ:
-        return interval(x.lo == x.hi && y.lo == y.hi && x.lo == y.lo, x.lo <= y.hi && y.lo <= x.hi);
+        return interval(x->lo == x->hi && y->lo == y->hi && x->lo == y->lo, x->lo <= y->hi && y->lo <= x->hi);
     case GROUND_LE:
-        return interval(x.hi <= y.lo, x.lo <= y.hi);
+        return interval(x->hi <= y->lo, x->lo <= y->hi);
     case GROUND_ITE:
-        return choose(x, y, all[c->kids[2]]);
-    default:
-        return fold(all, c);
+        return choose(*x, *y, all[c->kids[2]]);
+    case GROUND_CONST:
+    case GROUND_FUNC:
+    case GROUND_TERM:
+        break;
     }
+    PANIC("a leaf is no operation");
 }
 
 static inline struct interval evaluate(const struct space_state *st, const struct cell *c)
