@@ -42,7 +42,7 @@ int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scr
 
 /* ---- backward ---- */
 
-static bool narrow_cell(struct work *w, const struct cell *c, int64_t lo, int64_t hi);
+static bool narrow_cell(struct work *w, uint32_t cell, int64_t lo, int64_t hi);
 
 /* The cell must lie in [lo, hi]. One that several share is narrowed by each of its users. */
 static inline bool narrow(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
@@ -51,7 +51,7 @@ static inline bool narrow(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
     if (lo <= x.lo && hi >= x.hi) return true;
     lo = lo > x.lo ? lo : x.lo;
     hi = hi < x.hi ? hi : x.hi;
-    return lo <= hi && narrow_cell(w, &w->cells[cell], lo, hi);
+    return lo <= hi && narrow_cell(w, cell, lo, hi);
 }
 
 /* Keeps the values of a FUNC's slot whose number lies in [lo, hi] and is not `hole`. */
@@ -150,12 +150,12 @@ static bool raise_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
     int64_t *rest = w->st->rest, before = 1;
     rest[n - 1] = 1;
     for (uint32_t k = n - 1; k > 0; k--)
-        rest[k - 1] = expression_mul(rest[k], w->intervals[kids[k]].hi);
+        rest[k - 1] = expression_mul_natural(rest[k], w->intervals[kids[k]].hi);
     for (uint32_t k = 0; k < n; k++) {
         struct interval x = w->intervals[kids[k]];
-        int64_t others = expression_mul(before, rest[k]);
-        before = expression_mul(before, x.hi);
-        if (others <= 0 || others >= SPACE_BIG || lo <= expression_mul(others, x.lo)) continue;
+        int64_t others = expression_mul_natural(before, rest[k]);
+        before = expression_mul_natural(before, x.hi);
+        if (others <= 0 || others >= SPACE_BIG || lo <= expression_mul_natural(others, x.lo)) continue;
         if (!narrow(w, kids[k], (lo + others - 1) / others, INT64_MAX)) return false;
     }
     return true;
@@ -166,25 +166,29 @@ static bool lower_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
 {
     for (uint32_t k = 0; k < n; k++) {
         struct interval x = w->intervals[kids[k]];
-        if (expression_mul(least_product, x.hi) <= expression_mul(hi, x.lo)) continue;
-        if (!narrow(w, kids[k], INT64_MIN, hi / (least_product / x.lo))) return false;
+        bool fits = expression_mul_natural(least_product, x.hi) <= expression_mul_natural(hi, x.lo);
+        if (!fits && !narrow(w, kids[k], INT64_MIN, hi / (least_product / x.lo))) return false;
     }
     return true;
 }
 
 /* Factors that are never negative. */
-static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
+static bool backward_natural(struct work *w, const uint32_t *kids, uint32_t n, int64_t least_product,
+                             int64_t lo, int64_t hi)
 {
-    int64_t least_product = 1;
-    for (uint32_t k = 0; k < n; k++) {
-        int64_t factor = w->intervals[kids[k]].lo;
-        if (factor < 0) return true;
-        least_product = expression_mul(least_product, factor);
-    }
     if (lo == hi && lo > 0 && !keep_divisors(w, kids, n, lo)) return false;
     if (lo > least_product && !raise_factors(w, kids, n, lo)) return false;
     bool bounded = least_product > 0 && least_product < SPACE_BIG && hi < SPACE_BIG;
     return !bounded || lower_factors(w, kids, n, least_product, hi);
+}
+
+/* Says nothing of products with a factor that may be negative. */
+static bool backward_product(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
+{
+    const struct cell *c = &w->cells[cell];
+    for (uint32_t k = 0; k < c->n && !c->natural; k++)
+        if (w->intervals[c->kids[k]].lo < 0) return true;
+    return backward_natural(w, c->kids, c->n, w->intervals[cell].lo, lo, hi);
 }
 
 /* The maximum lies in [lo, hi]; `or` is the maximum of booleans. */
@@ -249,8 +253,9 @@ static bool backward_choose(struct work *w, const uint32_t *kids, int64_t lo, in
     return true;
 }
 
-static bool narrow_cell(struct work *w, const struct cell *c, int64_t lo, int64_t hi)
+static bool narrow_cell(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
 {
+    const struct cell *c = &w->cells[cell];
     const uint32_t *kids = c->kids;
     switch ((enum ground_op)c->op) {
     case GROUND_CONST:
@@ -263,7 +268,7 @@ static bool narrow_cell(struct work *w, const struct cell *c, int64_t lo, int64_
     case GROUND_ADD:
         return backward_sum(w, kids, c->n, lo, hi);
     case GROUND_MUL:
-        return backward_product(w, kids, c->n, lo, hi);
+        return backward_product(w, cell, lo, hi);
     case GROUND_OR:
     case GROUND_MAX:
         return backward_max(w, kids, c->n, lo, hi);

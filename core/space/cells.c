@@ -88,7 +88,8 @@ static struct interval evaluate_term(const struct space_state *st, const struct 
 
 static struct interval times(struct interval x, struct interval y)
 {
-    if (x.lo >= 0 && y.lo >= 0) return interval(expression_mul(x.lo, y.lo), expression_mul(x.hi, y.hi));
+    if (x.lo >= 0 && y.lo >= 0)
+        return interval(expression_mul_natural(x.lo, y.lo), expression_mul_natural(x.hi, y.hi));
     int64_t a = expression_mul(x.lo, y.lo), b = expression_mul(x.lo, y.hi), c = expression_mul(x.hi, y.lo),
             d = expression_mul(x.hi, y.hi);
     return interval(least(least(a, b), least(c, d)), most(most(a, b), most(c, d)));

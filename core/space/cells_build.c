@@ -188,6 +188,7 @@ static void link_instance(struct linker *l, uint32_t instance)
         uint32_t cell = s->instance_cells[in->cells + i];
         l->used[cell] = true;
         s->cells[cell].needs |= sh->needs[i];
+        s->cells[cell].natural = sh->natural[i];
         meet_guards(s, in, &l->guards[cell]);
     }
     add_pair(&l->roots, s->instance_cells[in->cells + sh->n_nodes - 1], instance);

@@ -144,6 +144,7 @@ struct shape {
     bool exact;     /* GENERAL: keeps no value of its last open slot that makes it false */
     const void **filters; /* tabulated: of each slot, see enum watch_kind; equal ones are one */
     const uint8_t *needs; /* GENERAL: of each node, see views.c */
+    const bool *natural;  /* GENERAL: of each node: a product whose factors are never negative */
 };
 
 struct instance {
@@ -465,6 +466,13 @@ static inline int64_t expression_clamp(int64_t x)
 static inline int64_t expression_add(int64_t x, int64_t y)
 {
     return expression_clamp(x + y);
+}
+
+static inline int64_t expression_mul_natural(int64_t x, int64_t y) /* neither is negative */
+{
+    int64_t product;
+    if (__builtin_mul_overflow(x, y, &product)) return SPACE_BIG;
+    return product > SPACE_BIG ? SPACE_BIG : product;
 }
 
 static inline int64_t expression_mul(int64_t x, int64_t y)
