@@ -32,6 +32,7 @@ struct universe {
     const int64_t *codes;
 };
 
+/* As long as a line of the cache; what propagation does not read is in struct slot_origin. */
 struct slot_info {
     uint64_t mask;                     /* of a word */
     uint32_t offset;                   /* in the vector */
@@ -47,6 +48,9 @@ struct slot_info {
     uint16_t row, column;           /* there */
     int16_t tuple_of;               /* square whose relation reads it as a choice of object `row`, or -1 */
     uint32_t live[SPACE_MAX_ARITY]; /* liveness slots of its latent objects */
+};
+
+struct slot_origin {
     uint32_t universe;
     uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
     uint32_t canonical;                /* offset in the canonical form */
@@ -253,9 +257,10 @@ struct space {
     struct choice_index *choices;
     struct universe *universes;
     size_t n_universes, cap_universes;
-    struct slot_info *slots; /* choices, then liveness */
-    struct slot_at *slot_at; /* of each of them */
-    size_t cap_slots;
+    struct slot_info *slots;     /* choices, then liveness */
+    struct slot_origin *origins; /* of each of them */
+    struct slot_at *slot_at;     /* likewise */
+    size_t cap_slots, cap_origins;
     uint32_t n_slots, n_all;
     uint32_t **liveness; /* [root set][object] -> slot or NONE */
     uint32_t *latent_root, *latent_object;
@@ -455,6 +460,11 @@ static inline bool square_is_live(const struct space_state *st, const struct squ
 static inline bool square_is_present(const struct space_state *st, const struct square *sq, uint32_t object)
 {
     return st->vector[sq->present + object];
+}
+
+static inline uint32_t slot_values(const struct space *s, uint32_t slot) /* of its universe */
+{
+    return s->universes[s->origins[slot].universe].n;
 }
 
 static inline int64_t expression_clamp(int64_t x)

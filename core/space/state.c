@@ -258,9 +258,9 @@ uint32_t space_open_count(const struct space_state *st)
     return n;
 }
 
-static uint64_t full_word(const struct space *s, const struct slot_info *info, unsigned word)
+static uint64_t full_word(const struct space *s, uint32_t slot, unsigned word)
 {
-    uint32_t left = s->universes[info->universe].n - word * 64;
+    uint32_t left = slot_values(s, slot) - word * 64;
     return left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
 }
 
@@ -271,8 +271,8 @@ void space_canonical(const struct space_state *st, uint8_t *out)
         const struct slot_info *info = &s->slots[i];
         bool live = state_live(st, i);
         for (unsigned w = 0; w < info->words; w++)
-            vector_set_word(out, info->canonical + w * info->width, info->width,
-                            live ? state_word(st, i, w) : full_word(s, info, w));
+            vector_set_word(out, s->origins[i].canonical + w * info->width, info->width,
+                            live ? state_word(st, i, w) : full_word(s, i, w));
     }
 }
 
@@ -285,7 +285,7 @@ uint64_t space_state_hash(const struct space_state *st)
         bool live = state_live(st, i);
         for (unsigned w = 0; w < info->words; w++) {
             uint8_t bytes[8];
-            vector_set_word(bytes, 0, info->width, live ? state_word(st, i, w) : full_word(s, info, w));
+            vector_set_word(bytes, 0, info->width, live ? state_word(st, i, w) : full_word(s, i, w));
             h = hash_bytes(h, bytes, info->width);
         }
     }
