@@ -14,6 +14,7 @@
 
 #include "agent/wire.h"
 #include "coordinator/candidate.h"
+#include "coordinator/solution.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -57,18 +58,6 @@ static json_t *ints_json(struct message_ints ints)
     return array;
 }
 
-static json_t *decisions_json(const struct best *b)
-{
-    json_t *object = json_object();
-    for (size_t i = 0; i < b->n_actions; i++) {
-        char slot[NAME_MAX_BYTES], value[NAME_MAX_BYTES];
-        space_slot_name(b->problem->space, b->actions[i].slot, slot, sizeof slot);
-        space_value_name(b->problem->space, b->actions[i].slot, b->actions[i].value, value, sizeof value);
-        json_object_set_new(object, slot, json_string(value));
-    }
-    return object;
-}
-
 static json_t *best_json(const struct best *b, const struct candidate *c)
 {
     struct arena *a = arena_new();
@@ -82,10 +71,10 @@ static json_t *best_json(const struct best *b, const struct candidate *c)
         "kernel", b->problem->source.path, "lift", b->problem->source.text, "sizes", b->sizes, "device",
         b->device->name, "driver", b->device->driver, "limits", ints_json(wire_device(b->device, a)),
         "lowering", ints_json(wire_options(b->lowering, a)), "fingerprint", fingerprint, "actions", actions,
-        "decisions", decisions_json(b), "opencl", k->source, "entry", k->name, "kernel_hash", kernel_hash,
-        "global_size", (json_int_t)k->global[0], (json_int_t)k->global[1], (json_int_t)k->global[2],
-        "local_size", (json_int_t)k->local[0], (json_int_t)k->local[1], (json_int_t)k->local[2], "median_ns",
-        b->median_ns, "naive_ns", b->naive_ns);
+        "decisions", solution_actions_json(b->problem->space, b->actions, b->n_actions), "opencl", k->source,
+        "entry", k->name, "kernel_hash", kernel_hash, "global_size", (json_int_t)k->global[0],
+        (json_int_t)k->global[1], (json_int_t)k->global[2], "local_size", (json_int_t)k->local[0],
+        (json_int_t)k->local[1], (json_int_t)k->local[2], "median_ns", b->median_ns, "naive_ns", b->naive_ns);
     json_object_set_new(o, "checksums", checksums(o));
     free(actions);
     arena_free(a);
@@ -197,10 +186,22 @@ static const char *edited_key(json_t *o, json_t *sums)
     return NULL;
 }
 
+/* Whether it is a result of a program; one of `tune --space` holds nothing that could be rebuilt. */
+static bool is_of_program(const char *path, const json_t *o, struct diag *d)
+{
+    if (json_is_object(json_object_get(o, "checksums"))) return true;
+    if (json_object_get(o, "space"))
+        diag_plain(
+            d, "%s: this is a result of `tune --space`, not of a program: it says all that is known of it",
+            path);
+    else
+        diag_plain(d, "%s: this is no best.json: it has no 'checksums'", path);
+    return false;
+}
+
 static bool check_sums(const char *path, json_t *o, struct diag *d)
 {
-    json_t *sums = json_object_get(o, "checksums");
-    const char *key = json_is_object(sums) ? edited_key(o, sums) : "checksums";
+    const char *key = edited_key(o, json_object_get(o, "checksums"));
     if (key) diag_plain(d, "%s: '%s' is not what was written: the file was edited or damaged", path, key);
     return key == NULL;
 }
@@ -219,7 +220,7 @@ bool best_read(const char *path, struct best_file *out, struct diag *d)
         size_t at = json_text_fault(text, (size_t)error.position, ended);
         diag_error(d, (struct source_pos){&source, at}, "%s", error.text);
     }
-    bool ok = o && check_sums(path, o, d) && rebuild(o, out, d);
+    bool ok = o && is_of_program(path, o, d) && check_sums(path, o, d) && rebuild(o, out, d);
     if (!ok) best_file_clear(out);
     json_decref(o);
     free(text);

@@ -26,6 +26,8 @@ void command_free(struct command *c); /* NULL is allowed */
 
 /* The words for a leaf, NULL-terminated; a choice that is not live is an empty text. One block: free() it. */
 char **command_words(const struct command *c, const struct space_state *leaf);
+/* The same as a line for a shell; malloc'd. */
+char *command_line(const struct command *c, const struct space_state *leaf);
 /* Whether the program reads the decisions from its standard input. */
 bool command_wants_input(const struct command *c);
 

@@ -1,4 +1,5 @@
-/* Exports of the store: one JSON object or one CSV line (RFC 4180) per evaluation. */
+/* Exports of the store: one JSON object or one CSV line (RFC 4180) per evaluation. In CSV each decision that
+ * any row names is a column. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -35,18 +36,26 @@ static json_t *samples_json(const struct store_evaluation *e)
     return samples;
 }
 
+/* An object of a store; null if it is none. */
+static json_t *object_json(const char *text)
+{
+    json_t *o = json_loads(text, 0, NULL);
+    if (json_is_object(o)) return o;
+    json_decref(o);
+    return json_null();
+}
+
 static bool write_jsonl(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     json_t *median = e->median_ns > 0 ? json_real(e->median_ns) : json_null();
-    json_t *resources = json_loads(e->resources, 0, NULL);
     json_t *row = json_pack(
-        "{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}", "run", (json_int_t)run->id,
+        "{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}", "run", (json_int_t)run->id,
         "kernel", text_json(run->path), "sizes", text_json(run->sizes), "device", text_json(run->device),
         "driver", text_json(run->driver), "libraries", text_json(run->libraries), "fingerprint",
         hash_json(run->fingerprint), "number", (json_int_t)e->number, "actions", text_json(e->actions),
-        "status", text_json(e->status), "median_ns", median, "samples_ns", samples_json(e), "kernel_hash",
-        hash_json(e->kernel_hash), "message", text_json(e->message), "resources",
-        resources ? resources : json_null(), "found_at", e->found_at);
+        "decisions", object_json(e->decisions), "status", text_json(e->status), "median_ns", median,
+        "samples_ns", samples_json(e), "kernel_hash", hash_json(e->kernel_hash), "message",
+        text_json(e->message), "resources", object_json(e->resources), "found_at", e->found_at);
     json_dumpf(row, context, JSON_COMPACT);
     fputc('\n', context);
     json_decref(row);
@@ -63,9 +72,52 @@ static void csv_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
+struct csv {
+    FILE *out;
+    json_t *columns; /* object: the decisions that rows name, in the order in which they come */
+};
+
+static bool add_columns(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    struct csv *csv = context;
+    (void)run;
+    json_t *decisions = object_json(e->decisions);
+    json_object_update_missing(csv->columns, decisions);
+    json_decref(decisions);
+    return true;
+}
+
+static void write_csv_head(const struct csv *csv)
+{
+    const char *key;
+    json_t *value;
+    fputs("run,kernel,sizes,device,number,status,median_ns,kernel_hash,found_at,message", csv->out);
+    json_object_foreach(csv->columns, key, value)
+    {
+        fputc(',', csv->out);
+        csv_text(csv->out, key);
+    }
+    fputc('\n', csv->out);
+}
+
+static void write_csv_decisions(const struct csv *csv, const char *text)
+{
+    const char *key;
+    json_t *unused, *decisions = object_json(text);
+    json_object_foreach(csv->columns, key, unused)
+    {
+        const json_t *value = json_object_get(decisions, key);
+        fputc(',', csv->out);
+        if (json_is_integer(value)) fprintf(csv->out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        if (json_is_string(value)) csv_text(csv->out, json_string_value(value));
+    }
+    json_decref(decisions);
+}
+
 static bool write_csv(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
-    FILE *out = context;
+    const struct csv *csv = context;
+    FILE *out = csv->out;
     char hex[HASH_HEX_BYTES];
     hash_hex(e->kernel_hash, hex);
     fprintf(out, "%" PRId64 ",", run->id);
@@ -78,20 +130,25 @@ static bool write_csv(void *context, const struct store_run *run, const struct s
     if (e->median_ns > 0) fprintf(out, "%.17g", e->median_ns);
     fprintf(out, ",%s,%.6f,", hex, e->found_at);
     csv_text(out, e->message);
+    write_csv_decisions(csv, e->decisions);
     fputc('\n', out);
     return !ferror(out);
 }
 
+static bool export_csv(struct store *s, FILE *out, struct diag *d)
+{
+    struct csv csv = {out, json_object()};
+    bool ok = store_each(s, 0, add_columns, &csv, d);
+    if (ok) write_csv_head(&csv);
+    ok = ok && store_each(s, 0, write_csv, &csv, d);
+    json_decref(csv.columns);
+    return ok;
+}
+
 bool store_export(struct store *s, const char *format, FILE *out, struct diag *d)
 {
-    bool jsonl = strcmp(format, "jsonl") == 0;
-    if (!jsonl && strcmp(format, "csv") != 0) {
-        diag_plain(d, "unknown format '%s': jsonl and csv are there", format);
-        return false;
-    }
-    if (!jsonl) fputs("run,kernel,sizes,device,number,status,median_ns,kernel_hash,found_at,message\n", out);
-    if (!store_each(s, 0, jsonl ? write_jsonl : write_csv, out, d)) return false;
-    if (!ferror(out)) return true;
-    diag_plain(d, "cannot write the export");
+    if (strcmp(format, "jsonl") == 0) return store_each(s, 0, write_jsonl, out, d);
+    if (strcmp(format, "csv") == 0) return export_csv(s, out, d);
+    diag_plain(d, "unknown format '%s': jsonl and csv are there", format);
     return false;
 }

@@ -40,9 +40,14 @@ static bool starts_with(const char *s, const char *prefix)
 
 bool hub_check_port(const char *endpoint, struct diag *d)
 {
+    static const char tcp[] = "tcp://";
     const char *colon = strrchr(endpoint, ':');
     char *end;
-    if (!starts_with(endpoint, "tcp://") || strcmp(colon, ":*") == 0) return true;
+    if (!starts_with(endpoint, tcp) || strcmp(colon, ":*") == 0) return true;
+    if (colon < endpoint + strlen(tcp)) {
+        diag_plain(d, "%s: the port is missing (%s:PORT)", endpoint, endpoint);
+        return false;
+    }
     unsigned long port = strtoul(colon + 1, &end, 10);
     bool valid = colon[1] >= '0' && colon[1] <= '9' && !*end && port > 0 && port <= UINT16_MAX;
     if (!valid) diag_plain(d, "%s: '%s' is no port from 1 to %d", endpoint, colon + 1, UINT16_MAX);

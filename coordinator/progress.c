@@ -17,12 +17,18 @@ struct progress progress_start(bool quiet)
 
 int progress_time(double ns, char *out, unsigned n)
 {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
+    static const struct {
+        const char *name;
+        double most; /* from here on the next unit is taken, */
+        double next; /* which is so many of this one */
+    } units[] = {
+        {"ns", 1000, 1000}, {"us", 1000, 1000}, {"ms", 1000, 1000}, {"s", 120, 60}, {"min", 120, 60}};
+    const unsigned last = sizeof units / sizeof units[0];
     unsigned u = 0;
     if (!(ns > 0) || isinf(ns)) return snprintf(out, n, "-");
-    for (; u < 3 && ns >= 1000; u++)
-        ns /= 1000;
-    return snprintf(out, n, "%.4g %s", ns, units[u]);
+    for (; u < last && ns >= units[u].most; u++)
+        ns /= units[u].next;
+    return snprintf(out, n, "%.4g %s", ns, u < last ? units[u].name : "h");
 }
 
 static double fraction_done(uint64_t done, uint64_t total, double elapsed_s, double limit_s)

@@ -31,6 +31,27 @@ json_t *solution_json(const struct space_state *leaf)
     return o;
 }
 
+char *solution_text(const struct space_state *leaf)
+{
+    json_t *o = solution_json(leaf);
+    char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    json_decref(o);
+    return text;
+}
+
+json_t *solution_actions_json(const struct space *s, const struct space_action *actions, size_t n)
+{
+    json_t *o = json_object();
+    for (size_t i = 0; i < n; i++) {
+        char slot[NAME_BYTES], value[NAME_BYTES];
+        if (actions[i].slot >= space_slot_count(s)) continue;
+        space_slot_name(s, actions[i].slot, slot, sizeof slot);
+        space_value_name(s, actions[i].slot, actions[i].value, value, sizeof value);
+        json_object_set_new(o, slot, json_string(value));
+    }
+    return o;
+}
+
 struct space_action *solution_actions(const struct space_state *root, const struct space_state *leaf,
                                       size_t *n)
 {

@@ -33,13 +33,16 @@ static const char schema[] =
     " number INTEGER NOT NULL, drawn INTEGER NOT NULL, state_hash TEXT NOT NULL, actions TEXT NOT NULL,"
     " status TEXT NOT NULL, median_ns REAL, samples TEXT NOT NULL, kernel_hash TEXT NOT NULL,"
     " message TEXT NOT NULL, found_at REAL NOT NULL, resources TEXT NOT NULL DEFAULT '',"
-    " UNIQUE (run, number));";
+    " decisions TEXT NOT NULL DEFAULT '', UNIQUE (run, number));";
 
-/* From schema version 1 to 2. */
-static const char upgrade[] = "ALTER TABLE run ADD COLUMN libraries TEXT NOT NULL DEFAULT '';"
-                              "ALTER TABLE evaluation ADD COLUMN resources TEXT NOT NULL DEFAULT '';"
-                              "PRAGMA user_version=2;";
-_Static_assert(STORE_SCHEMA == 2, "the version that the upgrade ends with");
+/* From each schema version, from 1, to the next. */
+static const char *const upgrades[] = {"ALTER TABLE run ADD COLUMN libraries TEXT NOT NULL DEFAULT '';"
+                                       "ALTER TABLE evaluation ADD COLUMN resources TEXT NOT NULL DEFAULT '';"
+                                       "PRAGMA user_version=2;",
+                                       "ALTER TABLE evaluation ADD COLUMN decisions TEXT NOT NULL DEFAULT '';"
+                                       "PRAGMA user_version=3;"};
+_Static_assert(STORE_SCHEMA == 1 + sizeof upgrades / sizeof upgrades[0],
+               "the version that upgrades end with");
 
 /* Added to stores of the first days, which have none. */
 static const char cut_schema[] =
@@ -50,7 +53,7 @@ static const char cut_schema[] =
 static const char evaluation_columns[] =
     "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
     " e.number, e.drawn, e.state_hash, e.actions, e.status, e.median_ns, e.samples, e.kernel_hash, "
-    "e.message, e.found_at, e.resources, r.libraries"
+    "e.message, e.found_at, e.resources, r.libraries, e.decisions"
     " FROM evaluation e JOIN run r ON r.id = e.run";
 
 static bool failed(const struct store *s, struct diag *d)
@@ -84,12 +87,14 @@ static bool query_int(struct store *s, const char *sql, int64_t *out, struct dia
     return ok;
 }
 
-/* A store of version 1 gets the columns that it lacks; another process may be about it, too. */
+/* An earlier store gets the columns that it lacks; another process may be about it, too. */
 static bool upgrade_schema(struct store *s, struct diag *d)
 {
     int64_t version;
     if (!execute(s, "BEGIN IMMEDIATE", d) || !query_int(s, "PRAGMA user_version", &version, d)) return false;
-    return (version != 1 || execute(s, upgrade, d)) && execute(s, "COMMIT", d);
+    for (; version < STORE_SCHEMA; version++)
+        if (!execute(s, upgrades[version - 1], d)) return false;
+    return execute(s, "COMMIT", d);
 }
 
 /* Whether the file is a store of ours; an empty one becomes one if a store may be created. Another process
@@ -105,7 +110,7 @@ static bool check_schema(struct store *s, bool create, struct diag *d)
         diag_plain(d, "%s: this database was not made by thresh", s->path);
         return false;
     }
-    if (tables > 0 && version == 1) return upgrade_schema(s, d);
+    if (tables > 0 && version >= 1 && version < STORE_SCHEMA) return upgrade_schema(s, d);
     if (tables > 0 && version != STORE_SCHEMA) {
         diag_plain(d, "%s: schema version %" PRId64 ", this thresh reads %d", s->path, version, STORE_SCHEMA);
         return false;
@@ -126,8 +131,8 @@ static bool prepare_inserts(struct store *s, struct diag *d)
 {
     s->insert = prepare(s,
                         "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
-                        " median_ns, samples, kernel_hash, message, found_at, resources)"
-                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                        " median_ns, samples, kernel_hash, message, found_at, resources, decisions)"
+                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
                         d);
     s->insert_cut = prepare(
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);
@@ -221,6 +226,7 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     bind_text(q, 10, e->message);
     sqlite3_bind_double(q, 11, e->found_at);
     bind_text(q, 12, e->resources);
+    bind_text(q, 13, e->decisions);
     bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
     sqlite3_reset(q);
     free(samples);
@@ -253,6 +259,11 @@ static uint64_t column_hash(sqlite3_stmt *q, int i)
     return strtoull(column_text(q, i), NULL, 16);
 }
 
+static bool is_program(const struct store_run *run)
+{
+    return strcmp(run->device, STORE_NO_DEVICE) != 0;
+}
+
 /* Says in what the run in the row differs from `run`. */
 static void explain_difference(const struct store *s, sqlite3_stmt *q, const struct store_run *run,
                                struct diag *d)
@@ -263,14 +274,16 @@ static void explain_difference(const struct store *s, sqlite3_stmt *q, const str
     snprintf(seed, sizeof seed, "%" PRIu64, run->seed);
     const struct {
         const char *what, *recorded, *now;
-    } identity[] = {{"program or sizes", column_text(q, 0), fingerprint},
-                    {"device", column_text(q, 1), run->device},
-                    {"seed", recorded_seed, seed},
-                    {"settings", column_text(q, 3), run->settings}};
+    } identity[] = {{is_program(run) ? "is of another program or of other sizes"
+                                     : "is of another space or has other parameters",
+                     column_text(q, 0), fingerprint},
+                    {"is of another device", column_text(q, 1), run->device},
+                    {"has another seed", recorded_seed, seed},
+                    {"has other settings", column_text(q, 3), run->settings}};
     for (size_t i = 0; i < sizeof identity / sizeof identity[0]; i++)
         if (strcmp(identity[i].recorded, identity[i].now) != 0)
-            diag_plain(d, "%s: cannot resume: the run is of another %s ('%s', now '%s')", s->path,
-                       identity[i].what, identity[i].recorded, identity[i].now);
+            diag_plain(d, "%s: cannot resume: the run %s ('%s', now '%s')", s->path, identity[i].what,
+                       identity[i].recorded, identity[i].now);
 }
 
 /* The same of the store's last run. */
@@ -337,6 +350,7 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
                                  .kernel_hash = column_hash(q, 16),
                                  .message = column_text(q, 17),
                                  .resources = column_text(q, 19),
+                                 .decisions = column_text(q, 21),
                                  .found_at = sqlite3_column_double(q, 18)};
     double *samples = parse_samples(column_text(q, 15), &e.n_samples);
     e.samples = samples;
@@ -364,7 +378,7 @@ bool store_each(struct store *s, int64_t run, store_visitor visit, void *context
 static bool visit_first(struct store *s, const char *condition, int64_t value, store_visitor visit,
                         void *context, bool *found, struct diag *d)
 {
-    char sql[sizeof evaluation_columns + 80];
+    char sql[sizeof evaluation_columns + 256];
     snprintf(sql, sizeof sql, "%s WHERE %s LIMIT 1", evaluation_columns, condition);
     sqlite3_stmt *q = prepare(s, sql, d);
     if (!q) return false;
@@ -379,8 +393,10 @@ static bool visit_first(struct store *s, const char *condition, int64_t value, s
 
 bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d)
 {
-    return visit_first(s, "e.status = 'ok' AND ?1 = 0 ORDER BY e.median_ns, e.id", 0, visit, context, found,
-                       d);
+    static const char condition[] =
+        "e.status = 'ok' AND ?1 = 0 AND (r.fingerprint, r.device) ="
+        " (SELECT fingerprint, device FROM run ORDER BY id DESC LIMIT 1) ORDER BY e.median_ns, e.id";
+    return visit_first(s, condition, 0, visit, context, found, d);
 }
 
 bool store_number(struct store *s, uint64_t number, store_visitor visit, void *context, bool *found,

@@ -14,7 +14,10 @@
 struct diag;
 struct store;
 
-enum { STORE_SCHEMA = 2, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
+enum { STORE_SCHEMA = 3, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
+
+/* The device of a run of `tune --space`, which has no program: its decisions are in its evaluations. */
+#define STORE_NO_DEVICE "command"
 
 /* A run: one program on one device with one seed. Strings are borrowed. */
 struct store_run {
@@ -31,6 +34,7 @@ struct store_evaluation {
     uint64_t drawn;        /* implementations drawn when the result was reported */
     uint64_t state_hash;   /* of the canonical vector */
     const char *actions;   /* store_actions_print() */
+    const char *decisions; /* JSON: {"tile": 8, "staged": "YES"}, of `tune --space`; "": actions say it */
     const char *status;    /* eval_status_name(), "duplicate" or "oversized" */
     double median_ns;      /* status "ok" only */
     const double *samples; /* ns */
@@ -72,13 +76,15 @@ bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, str
 typedef bool (*store_visitor)(void *context, const struct store_run *run, const struct store_evaluation *e);
 /* Visits evaluations in order of recording; run 0: of every run. false after an error. */
 bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d);
-/* Visits the fastest valid evaluation. *found says whether there is one. */
+/* Visits the fastest valid evaluation of the last run's problem on its device, by any run. *found says
+ * whether there is one. */
 bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d);
 /* Visits the evaluation of that number of the last run that has one. */
 bool store_number(struct store *s, uint64_t number, store_visitor visit, void *context, bool *found,
                   struct diag *d);
 
-/* "jsonl" or "csv". false after an error. */
+/* "jsonl" or "csv", which has a column for each decision. false after an error; what `out` did not take is
+ * left to ferror(). */
 bool store_export(struct store *s, const char *format, FILE *out, struct diag *d);
 
 struct space_action;

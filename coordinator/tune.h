@@ -51,7 +51,8 @@ struct tune_pick {
 enum { TUNE_TOP = 5, TUNE_ROUNDS = 11 };
 
 struct tune_report {
-    uint64_t evaluations, ok, failed, cut, duplicates, oversized, nodes;
+    uint64_t evaluations, ok, failed, cut, duplicates, oversized;
+    uint64_t nodes, by_cause[MCTS_N_CAUSES]; /* of the tree; mcts_stats.nodes */
     unsigned n_top;
     struct tune_pick top[TUNE_TOP]; /* fastest first */
     struct tune_pick naive;         /* search_ns 0: it was not measured */

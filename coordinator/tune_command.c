@@ -4,7 +4,6 @@
 #include "coordinator/tune_command.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,11 +86,12 @@ static bool store_result(struct search *s, const struct candidate *c, const stru
     if (!s->store) return true;
     size_t n;
     struct space_action *actions = solution_actions(s->options->root, c->leaf, &n);
-    char *text = store_actions_print(actions, n);
+    char *text = store_actions_print(actions, n), *decisions = solution_text(c->leaf);
     struct store_evaluation e = {.number = c->descent.number,
                                  .drawn = s->drawn,
                                  .state_hash = c->descent.hash,
                                  .actions = text,
+                                 .decisions = decisions,
                                  .status = eval_status_name(result->status),
                                  .median_ns = result->time_ns,
                                  .samples = &result->time_ns,
@@ -99,6 +99,7 @@ static bool store_result(struct search *s, const struct candidate *c, const stru
                                  .message = result->message,
                                  .found_at = elapsed(s)};
     bool ok = store_add(s->store, s->run.id, &e, s->diag);
+    free(decisions);
     free(text);
     free(actions);
     return ok;
@@ -140,11 +141,7 @@ static void drop(struct search *s, size_t i)
 static struct command_process *start(const struct search *s, const struct space_state *leaf)
 {
     char **words = command_words(s->command, leaf), *input = NULL;
-    if (command_wants_input(s->command)) {
-        json_t *o = solution_json(leaf);
-        input = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
-        json_decref(o);
-    }
+    if (command_wants_input(s->command)) input = solution_text(leaf);
     struct command_process *p = command_start(words, input, s->options->timeout_s);
     free(input);
     free(words);
@@ -174,6 +171,20 @@ static void start_some(struct search *s)
     }
 }
 
+/* --verbose: a line with the decisions, after what a failed program said. */
+static void show_result(struct search *s, const struct candidate *c, const struct command_result *r)
+{
+    bool ok = r->status == EVAL_OK;
+    char *decisions = solution_text(c->leaf);
+    struct strbuf b = {0};
+    if (!ok) strbuf_printf(&b, "%.*s  ", (int)strcspn(r->message, "\n"), r->message);
+    strbuf_add(&b, decisions);
+    progress_evaluation(&s->progress, c->descent.number, eval_status_name(r->status), ok ? r->time_ns : 0,
+                        elapsed(s), b.text);
+    strbuf_free(&b);
+    free(decisions);
+}
+
 /* The outcome of a program that is over. false: the search is. */
 static bool take_result(struct search *s, size_t i)
 {
@@ -182,6 +193,7 @@ static bool take_result(struct search *s, size_t i)
     s->pending[i].process = NULL;
     bool ok = end == COMMAND_DONE && store_result(s, &s->pending[i], &result);
     if (ok) report_result(s, &s->pending[i], result.status, result.time_ns, result.message);
+    if (ok && s->options->verbose) show_result(s, &s->pending[i], &result);
     if (end == COMMAND_CANNOT_RUN) diag_plain(s->diag, "--command: %s", result.message);
     drop(s, i);
     return ok;
@@ -269,7 +281,7 @@ static bool open_store(struct search *s)
     s->run = (struct store_run){.path = o->path,
                                 .text = "",
                                 .sizes = o->parameters,
-                                .device = "command",
+                                .device = STORE_NO_DEVICE,
                                 .driver = "",
                                 .settings = s->settings,
                                 .fingerprint = space_fingerprint(space_of(o->root)),
@@ -317,6 +329,7 @@ static void search(struct search *s)
     progress_end(&s->progress);
     struct mcts_stats stats = mcts_tree_stats(s->tree);
     s->report->nodes = mcts_tree_size(s->tree);
+    memcpy(s->report->by_cause, stats.nodes, sizeof stats.nodes);
     s->report->dead_end_ratio = stats.dead_end_ratio;
     s->report->elapsed_s = elapsed(s);
 }
@@ -329,6 +342,7 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     s.command = command_new(o->command, space_of(o->root), d);
     bool ok = s.command && make_tree(&s) && open_store(&s);
     if (ok) search(&s);
+    if (out->best && !command_wants_input(s.command)) out->best_line = command_line(s.command, out->best);
     drop_all(&s);
     mcts_tree_free(s.tree);
     mcts_heuristic_free(s.heuristic);
@@ -337,4 +351,11 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     free(s.settings);
     free(s.order);
     return ok && !diag_failed(d);
+}
+
+void tune_command_report_clear(struct tune_command_report *r)
+{
+    space_state_free(r->best);
+    free(r->best_line);
+    *r = (struct tune_command_report){0};
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/space/space.h"
+#include "mcts/tree.h"
 
 struct diag;
 
@@ -25,21 +26,24 @@ struct tune_command_options {
     double timeout_s;           /* of one evaluation */
     unsigned runners;           /* programs at work at once, 1 to TUNE_COMMAND_RUNNERS */
     const char *store;          /* file; NULL: none */
-    bool resume, quiet;
+    bool resume, quiet, verbose;
     int stop_fd; /* readable: end early; -1: none */
 };
 
 struct tune_command_report {
-    uint64_t evaluations, ok, failed, nodes, found_at;
-    double best_ns; /* 0: none */
+    uint64_t evaluations, ok, failed, found_at;
+    uint64_t nodes, by_cause[MCTS_N_CAUSES]; /* of the tree; mcts_stats.nodes */
+    double best_ns;                          /* 0: none */
     double elapsed_s, dead_end_ratio;
     bool exhausted, interrupted;
-    struct space_state *best; /* the fastest candidate; NULL: none. The caller frees it */
+    struct space_state *best; /* the fastest candidate; NULL: none */
+    char *best_line;          /* what runs it, for a shell; NULL: it reads its decisions */
     char last_failure[512];   /* what the last failed evaluation said */
 };
 
 /* Runs until a limit, the end of the space or an interrupt. false after an error; what was found stays in
  * *out. */
 bool tune_command(const struct tune_command_options *o, struct tune_command_report *out, struct diag *d);
+void tune_command_report_clear(struct tune_command_report *r); /* frees what it holds */
 
 #endif

@@ -145,6 +145,7 @@ const struct tune_report *tune_report(struct tune *t)
 {
     struct mcts_stats stats = mcts_tree_stats(t->tree);
     t->report.nodes = mcts_tree_size(t->tree);
+    memcpy(t->report.by_cause, stats.nodes, sizeof stats.nodes);
     t->report.dead_end_ratio = stats.dead_end_ratio;
     t->report.elapsed_s = tune_elapsed(t);
     return &t->report;

@@ -1,22 +1,27 @@
 /* Loading heuristics and calling them safely.
  *
  * A specification is a name of the built-in table or a path (it holds a '/' or ends in ".so"), and
- * parameters. What a plug-in declares is checked once, when it is loaded; what it returns is checked at each
- * call, so that a faulty one ends the search with an error that names it and never corrupts the tree. */
+ * parameters. Whether a shared object can be loaded at all is tried in a child process. What a plug-in
+ * declares is checked once, when it is loaded; what it returns is checked at each call, so that a faulty one
+ * ends the search with an error that names it and never corrupts the tree. */
 #include "mcts/heuristic.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
 #include "core/base/strbuf.h"
 
-enum { KEPT_MAX = 4096, STATE_MAX = 1 << 24 };
+enum { KEPT_MAX = 4096, STATE_MAX = 1 << 24, TRY_SECONDS = 10 };
 
 struct mcts_heuristic {
     const struct mcts_plugin *plugin;
@@ -126,6 +131,7 @@ static void set_parameters(const struct mcts_plugin *plugin, void *state, const 
 
 static bool parameters_valid(const struct mcts_plugin *plugin)
 {
+    if (plugin->n_parameters && !plugin->parameters) return false;
     for (uint32_t i = 0; i < plugin->n_parameters; i++) {
         const struct mcts_parameter *p = &plugin->parameters[i];
         if (!p->key || p->offset % sizeof(double) || p->offset + sizeof(double) > plugin->state_size)
@@ -248,6 +254,43 @@ struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d)
     return h;
 }
 
+/* Loads and frees it in a child process; the wait status goes to *status. false: there is no child process.
+ */
+static bool load_apart(const char *spec, int *status)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(TRY_SECONDS);
+        mcts_heuristic_free(mcts_heuristic_load(spec, diag_new()));
+        _exit(0);
+    }
+    pid_t ended = pid;
+    while (pid > 0 && (ended = waitpid(pid, status, 0)) < 0 && errno == EINTR)
+        continue;
+    return ended > 0;
+}
+
+/* Loading that ends well finds all other errors when it is done here. */
+bool mcts_heuristic_try(const char *spec, struct diag *d)
+{
+    int n = (int)strcspn(spec, ":"), status = 0;
+    if (!load_apart(spec, &status))
+        diag_plain(d, "heuristic %.*s: cannot be tried: %s", n, spec, strerror(errno));
+    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        diag_plain(d, "heuristic %.*s: it does not load within %d s", n, spec, TRY_SECONDS);
+    else if (WIFSIGNALED(status))
+        diag_plain(d, "heuristic %.*s: it crashes when it is loaded (signal %d)", n, spec, WTERMSIG(status));
+    else if (WEXITSTATUS(status))
+        diag_plain(d, "heuristic %.*s: it ends the process when it is loaded (status %d)", n, spec,
+                   WEXITSTATUS(status));
+    else {
+        struct mcts_heuristic *h = mcts_heuristic_load(spec, d);
+        mcts_heuristic_free(h);
+        return h != NULL;
+    }
+    return false;
+}
+
 void mcts_heuristic_free(struct mcts_heuristic *h)
 {
     if (!h) return;
@@ -258,6 +301,11 @@ void mcts_heuristic_free(struct mcts_heuristic *h)
 }
 
 /* ---- checked calls ---- */
+
+const struct mcts_plugin *mcts_heuristic_plugin(const struct mcts_heuristic *h)
+{
+    return h->plugin;
+}
 
 const char *mcts_heuristic_name(const struct mcts_heuristic *h)
 {

@@ -107,12 +107,16 @@ struct mcts_heuristic; /* a plug-in with its state */
 
 /* "name" or "./file.so", then optionally ":key=value,key=value". NULL after adding errors. */
 struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d);
-/* The same for a plug-in in this process; `parameters` is "key=value,..." or "" and `plugin` outlives the
- * heuristic. */
+/* Whether that works, with errors if not. A shared object is tried in a child process, so that one that
+ * crashes, exits or hangs when it is loaded is an error, too. Call it while this process has one thread. */
+bool mcts_heuristic_try(const char *spec, struct diag *d);
+/* The same as mcts_heuristic_load() for a plug-in in this process; `parameters` is "key=value,..." or "" and
+ * `plugin` outlives the heuristic. */
 struct mcts_heuristic *mcts_heuristic_new(const struct mcts_plugin *plugin, const char *parameters,
                                           struct diag *d);
 void mcts_heuristic_free(struct mcts_heuristic *h); /* NULL is allowed */
 
+const struct mcts_plugin *mcts_heuristic_plugin(const struct mcts_heuristic *h);
 const char *mcts_heuristic_name(const struct mcts_heuristic *h);
 bool mcts_heuristic_default_rollouts(const struct mcts_heuristic *h); /* rollouts are left to the host */
 uint32_t mcts_heuristic_kept(const struct mcts_heuristic *h);

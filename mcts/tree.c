@@ -1,4 +1,4 @@
-/* Descents, results and what is known of earlier runs. A descent goes down by the heuristic to a node that
+/* Descents and results. A descent goes down by the heuristic to a node that
  * none had visited, and rolls out from there; or, for a share of those that imitate a leader, rolls out from
  * the root. Either way the path then goes on over the expanded nodes above the leaf, so that each
  * implementation counts in all of them. */
@@ -53,7 +53,7 @@ struct mcts_config mcts_config_default(void)
                                 .restarts = 16,
                                 .backtrack_nodes = 1000,
                                 .descents = 1000,
-                                .draws = 2,
+                                .draws = 4,
                                 .leaders = 8,
                                 .imitate = 0.7,
                                 .jump = 0.5,
@@ -252,8 +252,8 @@ static enum mcts_status descend(struct mcts_tree *t)
 {
     start_at_root(t);
     draw_leader(t);
-    bool jumps = t->roller.leader && pcg32_unit(&t->roller.rng) < t->jump;
-    while (!jumps) {
+    if (t->roller.leader && pcg32_unit(&t->roller.rng) < t->jump) return MCTS_OK;
+    for (;;) {
         uint32_t node = t->path[t->n_path - 1], chosen;
         if (t->nodes.list[node].visits == 1) return MCTS_OK;
         open_children(t, node);
@@ -263,7 +263,6 @@ static enum mcts_status descend(struct mcts_tree *t)
             return MCTS_ERROR;
         take(t, &t->children[chosen]);
     }
-    return MCTS_OK;
 }
 
 /* The child of an expanded node that the implementation is below; MCTS_NO_NODE: there is none. */
@@ -354,6 +353,13 @@ enum mcts_status mcts_tree_next(struct mcts_tree *t, struct mcts_descent *d)
     return mcts_nodes_dead(&t->nodes, 0) ? MCTS_EXHAUSTED : MCTS_STUCK;
 }
 
+/* Leads the replayed state to its root. */
+static void rewind_replayed(struct mcts_tree *t)
+{
+    space_rollback(t->replayed, t->replay_base);
+    t->replay_base = space_snapshot(t->replayed);
+}
+
 /* ---- when the bound is in doubt ---- */
 
 /* A node that the bound has cut, in a subtree that it has not; MCTS_NO_NODE: there is none. */
@@ -415,8 +421,7 @@ static uint32_t take_bounds_below(struct mcts_tree *t, uint32_t node)
 
 uint32_t mcts_tree_take_bounds(struct mcts_tree *t)
 {
-    space_rollback(t->replayed, t->replay_base);
-    t->replay_base = space_snapshot(t->replayed);
+    rewind_replayed(t);
     return take_bounds_below(t, 0);
 }
 
@@ -458,22 +463,14 @@ static void count_outcome(struct mcts_stats *s, enum mcts_outcome_kind kind)
     }
 }
 
-/* Leads the replayed state to an implementation; false: the actions do not. */
-static bool replay(struct mcts_tree *t, const struct space_action *actions, size_t n)
-{
-    struct space_failure why;
-    bool live = true;
-    space_rollback(t->replayed, t->replay_base);
-    t->replay_base = space_snapshot(t->replayed);
-    for (size_t i = 0; i < n && live; i++)
-        live = space_apply(t->replayed, actions[i], &why);
-    return live && space_next_choice(t->replayed, NULL, 0) == UINT32_MAX;
-}
-
 /* Lets an implementation lead rollouts. */
 static void lead(struct mcts_tree *t, const struct mcts_descent *d, double time)
 {
-    CHECK(replay(t, d->actions, d->n_actions));
+    rewind_replayed(t);
+    for (size_t i = 0; i < d->n_actions; i++) {
+        bool live = space_apply(t->replayed, d->actions[i], NULL);
+        CHECK(live);
+    }
     mcts_leaders_add(&t->leaders, t->replayed, time);
 }
 
@@ -489,43 +486,6 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
     }
     if (timed && outcome.time < t->stats.best_time) new_best(t, d, outcome.time);
     if (timed && mcts_leaders_wants(&t->leaders, outcome.time)) lead(t, d, outcome.time);
-}
-
-/* ---- earlier results ---- */
-
-/* Goes down above an implementation to the frontier; a descent that the heuristic has no say in. */
-static void descend_above(struct mcts_tree *t, const struct space_state *leaf)
-{
-    start_at_root(t);
-    for (;;) {
-        uint32_t node = t->path[t->n_path - 1];
-        bool frontier = t->nodes.list[node].visits == 1 || mcts_nodes_dead(&t->nodes, node);
-        if (!t->nodes.list[node].expanded && frontier) return;
-        if (!t->nodes.list[node].expanded) expand(t, node);
-        uint32_t child = child_above(t, node, leaf);
-        if (child == MCTS_NO_NODE || t->nodes.list[child].cause == MCTS_BOUND) return;
-        struct mcts_child view = child_view(t, child);
-        take(t, &view);
-    }
-}
-
-bool mcts_tree_import(struct mcts_tree *t, const struct space_action *actions, size_t n,
-                      struct mcts_outcome outcome)
-{
-    t->handed_out = false;
-    if (!replay(t, actions, n)) return false;
-    struct mcts_descent d = {0};
-    descend_above(t, t->replayed);
-    t->actions.count = 0;
-    for (size_t i = 0; i < n; i++)
-        mcts_actions_push(&t->actions, actions[i]);
-    hand_out(t, &d);
-    t->handed_out = false;
-    d.hash = space_state_hash(t->replayed);
-    mcts_seen_add(&t->roller.seen, d.hash);
-    mcts_tree_report(t, &d, outcome);
-    mcts_descent_free(&d);
-    return true;
 }
 
 /* ---- questions ---- */

@@ -34,7 +34,7 @@ struct mcts_config {
     uint64_t backtrack_nodes;        /* budget of one backtracking; default 1000 */
     unsigned descents;               /* without a new leaf, before mcts_tree_next gives up; default 1000 */
     unsigned draws;   /* rollouts for an implementation, of which the one with the smallest bound counts;
-                         default 2 */
+                         default 4 */
     unsigned leaders; /* best implementations that rollouts may imitate; default 8 */
     double imitate;   /* share of the rollouts that do, once there are leaders; default 0.7 */
     double jump;      /* share of those that start at the root; default 0.5 */
@@ -65,10 +65,11 @@ struct mcts_stats {
     uint64_t handed_out, timed, failed, cut, duplicates; /* implementations and their outcomes */
     double best_time;                                    /* ns; INFINITY: none */
     uint64_t best_at;                                    /* number of reports when it was found, from 1 */
-    uint64_t nodes[MCTS_N_CAUSES];                       /* of the tree, by cause; [MCTS_LIVE] lives */
-    uint64_t descents;                                   /* from the root */
-    double dead_end_ratio;                               /* of the rollouts' descents */
-    double mean_depth;                                   /* branchings above the implementations */
+    uint64_t
+        nodes[MCTS_N_CAUSES]; /* of the tree, by cause; [MCTS_LIVE] live, [MCTS_CONSTRAINT] were never made */
+    uint64_t descents;        /* from the root */
+    double dead_end_ratio;    /* of the rollouts' descents */
+    double mean_depth;        /* branchings above the implementations */
     struct mcts_rollout_stats rollouts;
     size_t bytes; /* memory of the tree */
 };
@@ -107,10 +108,6 @@ enum mcts_status mcts_tree_next_below_cut(struct mcts_tree *t, struct mcts_desce
 uint32_t mcts_tree_take_bounds(struct mcts_tree *t);
 /* Its result; once for each descent. A time that is not positive and finite counts as MCTS_FAILED. */
 void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct mcts_outcome outcome);
-/* A result from an earlier run: as if these actions (in any order, from any order of choices) had been handed
- * out and reported. false, and nothing changes, if they do not lead to an implementation. */
-bool mcts_tree_import(struct mcts_tree *t, const struct space_action *actions, size_t n,
-                      struct mcts_outcome outcome);
 /* A time known from elsewhere: lowers the cut, records nothing. */
 void mcts_tree_known_time(struct mcts_tree *t, double time);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json_text.h"
+
 enum { FILE_LIMIT = 1 << 20 };
 
 struct figure_info {
@@ -152,7 +154,8 @@ bool perfmodel_device_read(const char *path, struct perfmodel_device *out, struc
     if (json_is_object(o)) {
         read_object(&r, o);
     } else {
-        size_t at = !o && error.position > 0 && (size_t)error.position <= n ? (size_t)error.position - 1 : 0;
+        bool ended = !o && json_error_code(&error) == json_error_premature_end_of_input;
+        size_t at = o ? 0 : json_text_fault(text, (size_t)error.position, ended);
         diag_error(d, (struct source_pos){&r.source, at}, "%s", o ? "not a JSON object" : error.text);
         r.ok = false;
     }

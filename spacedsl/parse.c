@@ -113,16 +113,24 @@ static bool note_file(struct parser *p, const struct source *source)
     return true;
 }
 
+/* The first error without its place. */
+static const char *reason_of(const struct diag *why)
+{
+    static const char mark[] = "error: ";
+    const char *message = diag_message(why, 0), *text = strstr(message, mark);
+    return text ? text + strlen(mark) : message;
+}
+
 static const struct source *read_source(struct parser *p, const char *path, struct source_pos at)
 {
     struct diag *why = diag_new();
     struct source *source = ARENA_NEW(p->arena, struct source);
     char *text = source_read_file(path, FILE_BYTES, &source->length, why);
-    diag_free(why);
     source->path = path;
     source->text = text ? arena_strndup(p->arena, text, source->length) : NULL;
+    if (!text) diag_error(p->diag, at, "cannot include '%s': %s", path, reason_of(why));
     free(text);
-    if (!source->text) diag_error(p->diag, at, "cannot read '%s'", path);
+    diag_free(why);
     return source->text ? source : NULL;
 }
 
@@ -185,6 +193,16 @@ static void parse_header(struct parser *p)
     p->ast->name = parse_name(p, "a name");
 }
 
+/* Only the file that is named on the command line is a space. */
+static void parse_second_header(struct parser *p)
+{
+    diag_error(p->diag, p->now.at,
+               p->n_including ? "an included file has declarations only, no 'space'"
+                              : "a file has one 'space', at its beginning");
+    parse_advance(p);
+    parse_name(p, "a name");
+}
+
 static void parse_all(struct parser *p)
 {
     if (setjmp(p->recover))
@@ -195,6 +213,8 @@ static void parse_all(struct parser *p)
         if (p->now.kind == TOKEN_END) continue;
         if (setjmp(p->recover))
             skip_declaration(p);
+        else if (parse_at(p, "space"))
+            parse_second_header(p);
         else if (parse_accept(p, "include"))
             parse_include(p);
         else

@@ -14,7 +14,9 @@ bool check_arity(struct resolver *r, const struct expr *e, unsigned wanted)
     unsigned n = 0;
     for (const struct expr *a = e->args; a; a = a->next)
         n++;
-    if (n != wanted) diag_error(r->diag, e->at, "'%s' takes %u arguments, not %u", e->text, wanted, n);
+    if (n != wanted)
+        diag_error(r->diag, e->at, "'%s' takes %u argument%s, not %u", e->text, wanted,
+                   wanted == 1 ? "" : "s", n);
     return n == wanted;
 }
 

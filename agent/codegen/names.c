@@ -1,6 +1,6 @@
 /* Names of the generated text. "mad.m.2" gives m2, "A.copy.load" gives A_copy_load; a name that is taken or a
- * word of OpenCL C gets a suffix. No base of a register name ends in _digits, so that base_1_2 belongs to one
- * base alone. */
+ * word of OpenCL C gets a suffix, one of a family of them a prefix. No base of a register name ends in
+ * _digits, so that base_1_2 belongs to one base alone. */
 #include "agent/codegen/names.h"
 
 #include <ctype.h>
@@ -34,6 +34,22 @@ static bool reserved(const char *s)
     return false;
 }
 
+static bool begins_with(const char *s, const char *begin)
+{
+    return strncmp(s, begin, strlen(begin)) == 0;
+}
+
+/* Families of names of OpenCL C: macros in capitals (M_PI, FLT_MAX), extensions, the functions of work-items,
+ * types of images. */
+static bool reserved_alike(const char *s)
+{
+    size_t n = strlen(s), capitals = 0;
+    while (capitals < n && !islower((unsigned char)s[capitals]))
+        capitals++;
+    return (n > 1 && capitals == n) || begins_with(s, "cl_") || begins_with(s, "get_") ||
+           begins_with(s, "image");
+}
+
 static bool taken(const struct table *t, const char *s)
 {
     for (unsigned i = 0; i < t->n; i++)
@@ -64,9 +80,10 @@ static const char *unique(struct table *t, const char *name)
 {
     char base[96], text[112];
     spell(name, base, sizeof base - 1);
-    snprintf(text, sizeof text, "%s", base);
+    const char *prefix = reserved_alike(base) ? "v_" : "";
+    snprintf(text, sizeof text, "%s%s", prefix, base);
     for (unsigned i = 2; reserved(text) || taken(t, text); i++)
-        snprintf(text, sizeof text, "%s_v%u", base, i);
+        snprintf(text, sizeof text, "%s%s_v%u", prefix, base, i);
     return t->names[t->n++] = arena_strdup(t->arena, text);
 }
 

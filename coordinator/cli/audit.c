@@ -97,7 +97,7 @@ static void audit_program(struct auditing *u)
     struct cli_bounding b = {0};
     uint64_t samples, seed;
     double time_s;
-    if (cli_positive(a, CLI_SAMPLES, 100, &samples, u->diag) && cli_count(a, CLI_SEED, 1, &seed, u->diag) &&
+    if (cli_samples(a, 100, &samples, u->diag) && cli_count(a, CLI_SEED, 1, &seed, u->diag) &&
         cli_seconds(a, CLI_TIME, &time_s, u->diag) && cli_problem_open(a, &p, u->diag) &&
         cli_bounding_open(a, &p, &b, u->diag)) {
         bool described = !p.device.max_alloc_bytes;
@@ -128,12 +128,8 @@ static bool open_run(struct auditing *u, const struct store_run *run)
     struct device dev;
     close_run(u);
     u->run = run->id;
-    if (!cli_select_device(u->args, run->device, &dev, u->diag)) return false;
-    u->problem = problem_new(run->path, run->text, run->sizes, &dev.limits, NULL, u->diag);
-    if (u->problem && u->problem->fingerprint != run->fingerprint)
-        diag_plain(u->diag, "run %" PRId64 " was of another device or another version of thresh", run->id);
-    else if (u->problem)
-        u->model = cli_model(u->args, u->problem, &dev, u->diag);
+    u->problem = cli_run_problem(u->args, run, &dev, u->diag);
+    if (u->problem) u->model = cli_model(u->args, u->problem, &dev, u->diag);
     if (u->model && !u->corrected.name[0]) u->corrected = *perfmodel_described(u->model);
     return u->model != NULL;
 }
@@ -257,11 +253,12 @@ const struct cli_command cli_audit = {
     .most = 1,
     .takes =
         CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_TAKES(OUT) | CLI_TAKES(TIME) | CLI_BOUNDING,
+    .notes = {{CLI_OUT, "DIR", "folder for a corrected description, if a time is below its bound"},
+              {CLI_SAMPLES, "N", "number of implementations (default 100)"},
+              {CLI_CUT, "NS", "only what a search with a best time of NS would leave out"}},
     .help =
-        "Compares lower bounds with measured times: of random implementations (with --cut only those that "
-        "it would leave out), or of a store's. Exit status 1 if a time is below its bound; --out then names "
-        "a "
-        "folder for a corrected description.\v"
+        "Compares lower bounds with measured times: of random implementations, or of a store's. Exit status "
+        "1 if a time is below its bound.\v"
         "Example: thresh audit matmul.lift --size M=128,N=128,K=128 --samples 300 --cut 50000",
     .run = run,
 };

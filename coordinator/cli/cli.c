@@ -3,6 +3,8 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +12,13 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "coordinator/store.h"
 #include "core/base/arena.h"
+#include "core/base/panic.h"
 #include "core/base/stats.h"
 #include "core/base/utf8.h"
 #include "mcts/branch.h"
+#include "mcts/heuristic.h"
 #include "perfmodel/device.h"
 
 enum { KEY_BASE = 0x200 };
@@ -29,6 +34,7 @@ static const struct argp_option all_options[CLI_KEY_COUNT] = {
 struct parsing {
     const struct cli_command *command;
     struct cli_args args;
+    struct arena *arena; /* of joined values */
 };
 
 static void add_to_list(struct cli_list *list, const char *value, struct argp_state *state)
@@ -39,8 +45,11 @@ static void add_to_list(struct cli_list *list, const char *value, struct argp_st
         list->items[list->n++] = value;
 }
 
-static void take_option(struct cli_args *a, int key, const char *value, struct argp_state *state)
+static void take_option(struct parsing *p, int key, const char *value, struct argp_state *state)
 {
+    struct cli_args *a = &p->args;
+    bool joins = (key == CLI_SIZE || key == CLI_PARAM) && a->value[key];
+    if (joins) value = arena_printf(p->arena, "%s,%s", a->value[key], value);
     a->value[key] = value ? value : "";
     if (key == CLI_PIN) add_to_list(&a->pins, value, state);
     if (key == CLI_INPUT) add_to_list(&a->inputs, value, state);
@@ -51,7 +60,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     struct parsing *p = state->input;
     if (key == 'o') key = KEY_BASE + CLI_OUT;
     if (key >= KEY_BASE && key < KEY_BASE + CLI_KEY_COUNT) {
-        take_option(&p->args, key - KEY_BASE, value, state);
+        take_option(p, key - KEY_BASE, value, state);
     } else if (key == ARGP_KEY_ARG) {
         if (p->args.n_positional == p->command->most)
             argp_error(state, "'%s' is one argument too many", value);
@@ -77,23 +86,36 @@ static bool arguments_are_utf8(const char *command, int argc, char **argv)
     return true;
 }
 
+/* The option as the subcommand has it; --out is -o, too. */
+static struct argp_option option_of(const struct cli_command *command, unsigned key)
+{
+    struct argp_option option = all_options[key];
+    if (key == CLI_OUT) option.key = 'o';
+    for (unsigned i = 0; i < CLI_MAX_NOTES; i++) {
+        const struct cli_note *note = &command->notes[i];
+        if (!note->help || note->key != key) continue;
+        option.arg = note->argument;
+        option.doc = note->help;
+    }
+    return option;
+}
+
 int cli_run(const struct cli_command *command, int argc, char **argv)
 {
-    struct argp_option options[CLI_KEY_COUNT + 2] = {0};
+    struct argp_option options[CLI_KEY_COUNT + 1] = {0};
     unsigned n = 0;
     for (unsigned i = 0; i < CLI_KEY_COUNT; i++)
-        if (command->takes >> i & 1) options[n++] = all_options[i];
-    if (command->takes & CLI_TAKES(OUT))
-        options[n++] = (struct argp_option){NULL, 'o', "DIR", 0, "the same as --out", 0};
+        if (command->takes >> i & 1) options[n++] = option_of(command, i);
     struct argp argp = {options, parse, command->positional, command->help, NULL, NULL, NULL};
-    struct parsing p = {.command = command};
     char name[64];
     snprintf(name, sizeof name, "thresh %s", command->name);
     if (!arguments_are_utf8(command->name, argc, argv)) return CLI_USAGE;
     argv[0] = name;
     argp_program_version = cli_version;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &p)) return CLI_USAGE;
-    return command->run(&p.args);
+    struct parsing p = {.command = command, .arena = arena_new()};
+    int status = argp_parse(&argp, argc, argv, 0, NULL, &p) ? CLI_USAGE : command->run(&p.args);
+    arena_free(p.arena);
+    return status;
 }
 
 /* ---- values ---- */
@@ -126,6 +148,14 @@ bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise
     if (!cli_count(a, key, otherwise, out, d)) return false;
     if (*out > 0 || !cli_given(a, key)) return true;
     diag_plain(d, "--%s: must be at least 1", all_options[key].name);
+    return false;
+}
+
+bool cli_samples(const struct cli_args *a, uint64_t otherwise, uint64_t *out, struct diag *d)
+{
+    if (!cli_positive(a, CLI_SAMPLES, otherwise, out, d)) return false;
+    if (*out <= CLI_MOST_SAMPLES) return true;
+    diag_plain(d, "--samples: at most %d", CLI_MOST_SAMPLES);
     return false;
 }
 
@@ -175,6 +205,11 @@ bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, do
     return false;
 }
 
+bool cli_try_heuristic(const struct cli_args *a, struct diag *d)
+{
+    return !cli_given(a, CLI_HEURISTIC) || mcts_heuristic_try(a->value[CLI_HEURISTIC], d);
+}
+
 int cli_finish(struct diag *d, int status)
 {
     diag_print(d, stderr);
@@ -183,8 +218,15 @@ int cli_finish(struct diag *d, int status)
     return status;
 }
 
+json_t *cli_count_json(double log_count)
+{
+    double count = exp(log_count);
+    return isfinite(count) ? json_real(count) : json_null();
+}
+
 void cli_print_json(json_t *o)
 {
+    CHECK(o);
     json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     putchar('\n');
     json_decref(o);
@@ -208,6 +250,22 @@ void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents)
     json_object_set_new(o, "dead_end_ratio", json_real(ratio));
     json_object_set_new(o, "dead_end_low", descents ? json_real(low) : json_null());
     json_object_set_new(o, "dead_end_high", descents ? json_real(high) : json_null());
+}
+
+void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES])
+{
+    printf("tree         %" PRIu64 " nodes (%" PRIu64 " live, %" PRIu64 " cut by the bound, %" PRIu64
+           " with nothing left below, %" PRIu64 " evaluated); constraints left out %" PRIu64 "\n",
+           nodes, by_cause[MCTS_LIVE], by_cause[MCTS_BOUND], by_cause[MCTS_BACKTRACK],
+           by_cause[MCTS_EVALUATED], by_cause[MCTS_CONSTRAINT]);
+}
+
+json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES])
+{
+    json_t *o = json_object();
+    for (int i = 0; i < MCTS_N_CAUSES; i++)
+        json_object_set_new(o, mcts_cause_name((enum mcts_cause)i), json_integer((json_int_t)by_cause[i]));
+    return o;
 }
 
 /* ---- problems ---- */
@@ -264,6 +322,24 @@ void cli_problem_close(struct cli_problem *p)
     problem_free(p->problem);
     free(p->order);
     free(p->text);
+}
+
+struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
+                                struct diag *d)
+{
+    if (strcmp(run->device, STORE_NO_DEVICE) == 0) {
+        diag_plain(d,
+                   "run %" PRId64 " is of `tune --space`, not of a program: `thresh store export` prints its "
+                   "decisions and times",
+                   run->id);
+        return NULL;
+    }
+    if (!cli_select_device(a, run->device, dev, d)) return NULL;
+    struct problem *p = problem_new(run->path, run->text, run->sizes, &dev->limits, NULL, d);
+    if (!p || p->fingerprint == run->fingerprint) return p;
+    diag_plain(d, "run %" PRId64 " was of another device or another version of thresh", run->id);
+    problem_free(p);
+    return NULL;
 }
 
 /* ---- signals ---- */

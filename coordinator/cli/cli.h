@@ -10,21 +10,23 @@
 #include "agent/device.h"
 #include "agent/problem.h"
 #include "core/base/diag.h"
+#include "mcts/tree.h"
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit status */
 enum {
     CLI_MAX_POSITIONAL = 4,
     CLI_MAX_LIST = 512,
-    CLI_PROGRAM_BYTES = 1 << 20 /* longest text of a program */
+    CLI_PROGRAM_BYTES = 1 << 20, /* longest text of a program */
+    CLI_MOST_SAMPLES = 100000000
 };
 
 /* X(KEY, long name, argument or NULL, help) */
 #define CLI_OPTIONS(X)                                                                                       \
-    X(SIZE, "size", "M=512,N=512", "values of the program's size parameters")                                \
+    X(SIZE, "size", "M=512,N=512", "values of the program's size parameters; may be repeated")               \
     X(DEVICE, "device", "SEL",                                                                               \
       "OpenCL device: part of its name, gpu, cpu or its number in `thresh device list`")                     \
     X(HEURISTIC, "heuristic", "NAME_OR_SO[:k=v]",                                                            \
-      "tag (default), uct, random, bound, roundrobin or a plug-in")                                          \
+      "tag (default), uct, random, bound, roundrobin or a plug-in; `thresh heuristics` tells of them")       \
     X(SEED, "seed", "N", "seed of all randomness (default 1)")                                               \
     X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 where no time is given)")      \
     X(TIME, "time", "10m", "stop after that time: 30s, 10m, 2h")                                             \
@@ -44,24 +46,20 @@ enum {
       "search on the timings of these stores instead of a device; --description names it")                   \
     X(LISTEN, "listen", "ENDPOINT", "wait for agents there instead of running one")                          \
     X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint")                                          \
-    X(RUNNERS, "runners", "N", "runner processes (default: by device); with --space: programs at once")      \
-    X(OUT, "out", "DIR", "where best.cl, best.json and host.c go (default thresh-out)")                      \
+    X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
+    X(OUT, "out", "DIR", "folder of what is written")                                                        \
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
-    X(SAMPLES, "samples", "N",                                                                               \
-      "number of samples (default 1000; estimate 10000 or, of chen, 60; verify 300, audit 100, space "       \
-      "sample 10)")                                                                                          \
-    X(BEST, "best", NULL, "take the fastest implementation of a store")                                      \
+    X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
+    X(BEST, "best", NULL, "take the fastest implementation of the last program in a store")                  \
     X(NUMBER, "number", "N", "take evaluation N of a store (of its last run)")                               \
     X(CUTS, "cuts", NULL, "print what the lower bound left out of a store's last run, and why")              \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
     X(SPACE, "space", "FILE.space|FILE.so", "search this space instead of a program's")                      \
     X(COMMAND, "command", "'PROG {x}'", "program that evaluates a candidate of --space")                     \
-    X(TIMEOUT, "timeout", "10s",                                                                             \
-      "time for one run of the command (default 60s), or for one launch (replay: 2s, or ten times the "      \
-      "recorded time)")                                                                                      \
+    X(TIMEOUT, "timeout", "10s", "time for one run")                                                         \
     X(DATA, "data", "FILE.json", "instance of the space")                                                    \
-    X(PARAM, "param", "x=1,y=2", "parameters of the space")                                                  \
-    X(LIMIT, "limit", "N", "stop after N nodes")                                                             \
+    X(PARAM, "param", "x=1,y=2", "parameters of the space; may be repeated")                                 \
+    X(LIMIT, "limit", "N", "stop after N nodes of the tree")                                                 \
     X(INPUT, "input", "NAME=random:SEED", "data of an input; may be repeated (default random:1)")            \
     X(JSON, "json", NULL, "print one JSON object")                                                           \
     X(QUIET, "quiet", NULL, "no progress")                                                                   \
@@ -84,25 +82,35 @@ struct cli_list {
     unsigned n;
 };
 
-/* A parsed command line. Strings are of argv. */
+/* A parsed command line. Strings are borrowed. */
 struct cli_args {
     const char *positional[CLI_MAX_POSITIONAL];
     unsigned n_positional;
-    const char *value[CLI_KEY_COUNT]; /* the last one given; "" for a flag; NULL: not given */
+    /* The last one given; of --size and --param all of them, with commas between; "" for a flag; NULL: not
+     * given. */
+    const char *value[CLI_KEY_COUNT];
     struct cli_list pins, inputs;
 };
+
+/* What an option means to one subcommand, where the table of options cannot say it for all. */
+struct cli_note {
+    enum cli_key key;
+    const char *argument, *help;
+};
+enum { CLI_MAX_NOTES = 4 };
 
 struct cli_command {
     const char *name;
     const char *positional;                  /* for the usage line */
     unsigned least, most;                    /* how many positional arguments */
     uint64_t takes;                          /* CLI_TAKES() of its options */
-    const char *help;                        /* what it does, then one example */
+    struct cli_note notes[CLI_MAX_NOTES];    /* those without help are unused */
+    const char *help;                        /* a sentence on what it does, more of it, then an example */
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 
 extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
-    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit;
+    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics;
 
 extern const char cli_version[]; /* "thresh 0.1 (REVISION)", made by the Makefile */
 
@@ -122,11 +130,17 @@ bool cli_refuse(const struct cli_args *a, const enum cli_key *keys, size_t n, co
 bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out, struct diag *d);
 bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out,
                   struct diag *d);
+/* --samples: at least 1 and at most CLI_MOST_SAMPLES, each of which may be kept in memory. */
+bool cli_samples(const struct cli_args *a, uint64_t otherwise, uint64_t *out, struct diag *d);
 /* A share such as 5% or 0.05, at least 0 and below 1; 0 if not given. */
 bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
 /* A positive number; `otherwise` if not given. */
 bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, double *out, struct diag *d);
 bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
+
+/* Whether the heuristic that --heuristic names can be loaded, if it is given. Call it while this process has
+ * one thread. */
+bool cli_try_heuristic(const struct cli_args *a, struct diag *d);
 
 /* Prints the errors and gives the exit status for bad input; frees d. CLI_OK if there are none. */
 int cli_finish(struct diag *d, int status);
@@ -134,6 +148,11 @@ int cli_finish(struct diag *d, int status);
  * and as keys of an object. */
 void cli_print_dead_ends(double ratio, uint64_t descents);
 void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents);
+/* How many nodes a search tree has, and by what they died (mcts_stats.nodes), as a line and as an object. */
+void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES]);
+json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES]);
+/* A count by its natural logarithm; null if a double does not hold it. */
+json_t *cli_count_json(double log_count);
 /* Prints an object on standard output and releases it. */
 void cli_print_json(json_t *o);
 
@@ -152,6 +171,12 @@ struct cli_problem {
 };
 bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d);
 void cli_problem_close(struct cli_problem *p);
+
+struct store_run;
+/* The problem of a stored run on its device, or on the one that options name; the device goes to *dev. NULL
+ * after an error: a run of `tune --space` has none, another device or version another one. */
+struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
+                                struct diag *d);
 
 /* A descriptor that becomes readable at SIGINT or SIGTERM, which are blocked from then on; -1: none. */
 int cli_signals(void);

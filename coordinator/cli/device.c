@@ -140,10 +140,10 @@ const struct cli_command cli_device = {
     .least = 1,
     .most = 2,
     .takes = CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
+    .notes = {{CLI_OUT, "DIR", "folder of the description that is written (default: the user's)"}},
     .help =
-        "Lists OpenCL devices in a stable order, describes one, or measures what it can do at most (for "
-        "lower "
-        "bounds; --out names the folder of the description, by default the user's).\v"
+        "Lists OpenCL devices, describes one, or measures what it can do at most. The order of the list is "
+        "stable, GPUs come first; lower bounds are computed from the description.\v"
         "Example: thresh device list --json\n         thresh device characterize gpu --out perfmodel/devices",
     .run = run_device,
 };

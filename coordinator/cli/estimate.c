@@ -35,12 +35,6 @@ static bool find_method(const char *name, enum mcts_method *out, struct diag *d)
     return false;
 }
 
-static json_t *count_json(double log_count)
-{
-    double count = exp(log_count);
-    return isfinite(count) ? json_real(count) : json_null();
-}
-
 static void print_estimate(const struct cli_args *a, const struct mcts_estimate *e, double elapsed_s)
 {
     char count[64], low[64], high[64];
@@ -51,9 +45,9 @@ static void print_estimate(const struct cli_args *a, const struct mcts_estimate 
     if (cli_given(a, CLI_JSON)) {
         json_t *o = json_pack(
             "{s:s,s:I,s:o,s:o,s:o,s:o,s:f,s:f,s:b,s:b}", "method", method_names[e->method], "samples",
-            (json_int_t)e->samples, "estimate", count_json(e->log_leaves), "log10",
+            (json_int_t)e->samples, "estimate", cli_count_json(e->log_leaves), "log10",
             isfinite(e->log_leaves) ? json_real(e->log_leaves / log(10)) : json_null(), "ci95_low",
-            count_json(e->log_low), "ci95_high", count_json(e->log_high), "mean_depth", e->mean_depth,
+            cli_count_json(e->log_low), "ci95_high", cli_count_json(e->log_high), "mean_depth", e->mean_depth,
             "elapsed_s", elapsed_s, "complete", (int)e->complete, "unreliable", (int)e->unreliable);
         cli_add_dead_ends(o, e->dead_end_ratio, descents);
         cli_print_json(o);
@@ -90,9 +84,8 @@ static int run_estimate(const struct cli_args *a)
     struct mcts_estimate_config c = {0};
     struct cli_bounding bounding = {0};
     if (find_method(a->value[CLI_METHOD], &c.method, d) &&
-        cli_positive(a, CLI_SAMPLES, default_samples[c.method], &c.samples, d) &&
-        cli_count(a, CLI_SEED, 1, &c.seed, d) && cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) &&
-        cli_problem_open(a, &p, d)) {
+        cli_samples(a, default_samples[c.method], &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
+        cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
         double start = clock_s();
         struct counting counting = {start, start};
         if (!cli_given(a, CLI_QUIET)) c.progress = show_counting;
@@ -118,6 +111,8 @@ const struct cli_command cli_estimate = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(METHOD) | CLI_TAKES(SAMPLES) | CLI_TAKES(LIMIT) | CLI_TAKES(QUIET) |
              CLI_BOUNDING,
+    .notes = {{CLI_SAMPLES, "N", "number of samples (default 10000; of chen 60)"},
+              {CLI_LIMIT, "N", "exact: stop after N nodes of the tree"}},
     .help = "Estimates the number of implementations, with its 95 % interval.\v"
             "Example: thresh estimate matmul.lift --size M=512,N=512,K=512 --method chen --samples 200",
     .run = run_estimate,
@@ -181,7 +176,7 @@ static int run_descend(const struct cli_args *a)
     struct cli_problem p = {0};
     struct descents r = {0};
     uint64_t samples, seed;
-    if (cli_positive(a, CLI_SAMPLES, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
+    if (cli_samples(a, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
         cli_problem_open(a, &p, d)) {
         descend(&p, samples ? samples : 1, seed, &r);
         print_descents(a, &p, &r);
@@ -197,7 +192,8 @@ const struct cli_command cli_descend = {
     .least = 1,
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES),
-    .help = "Random descents that try all values at each branching: checks and times the engine.\v"
+    .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"}},
+    .help = "Descends at random and tries all values at each branching: checks and times the engine.\v"
             "Example: thresh descend matmul.lift --size M=512,N=512,K=512 --samples 1000",
     .run = run_descend,
 };

@@ -12,6 +12,7 @@
 #include "coordinator/cli/bounding.h"
 #include "coordinator/cli/cli.h"
 #include "coordinator/progress.h"
+#include "coordinator/solution.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/hash.h"
@@ -34,15 +35,10 @@ static bool load_row(void *context, const struct store_run *run, const struct st
 {
     struct loading *l = context;
     struct best_file *out = l->out;
-    if (!cli_select_device(l->args, run->device, &out->device, l->diag)) return false;
-    out->problem = problem_new(run->path, run->text, run->sizes, &out->device.limits, NULL, l->diag);
+    out->problem = cli_run_problem(l->args, run, &out->device, l->diag);
     if (!out->problem) return false;
-    if (out->problem->fingerprint != run->fingerprint)
-        diag_plain(l->diag, "the run was of another device or another version of thresh");
-    else if (!store_actions_parse(e->actions, &out->actions, &out->n_actions))
-        diag_plain(l->diag, "the store's actions are malformed");
-    else
-        l->ok = true;
+    l->ok = store_actions_parse(e->actions, &out->actions, &out->n_actions);
+    if (!l->ok) diag_plain(l->diag, "the store's actions are malformed");
     out->median_ns = e->median_ns;
     out->kernel_hash = e->kernel_hash;
     return false;
@@ -97,24 +93,10 @@ static void note_other_text(const struct best_file *b, uint64_t hash)
 
 /* ---- explain ---- */
 
-static json_t *decisions_json(const struct best_file *b)
-{
-    json_t *o = json_object();
-    for (size_t i = 0; i < b->n_actions; i++) {
-        char slot[NAME_BYTES], value[NAME_BYTES];
-        struct space_action action = b->actions[i];
-        if (action.slot >= space_slot_count(b->problem->space)) continue;
-        space_slot_name(b->problem->space, action.slot, slot, sizeof slot);
-        space_value_name(b->problem->space, action.slot, action.value, value, sizeof value);
-        json_object_set_new(o, slot, json_string(value));
-    }
-    return o;
-}
-
 static void print_explanation(const struct cli_args *a, const struct best_file *b, const struct candidate *c,
                               double bound_ns, const char *reason)
 {
-    json_t *decisions = decisions_json(b);
+    json_t *decisions = solution_actions_json(b->problem->space, b->actions, b->n_actions);
     if (cli_given(a, CLI_JSON)) {
         cli_print_json(json_pack("{s:o,s:s,s:s,s:f,s:s,s:f}", "decisions", decisions, "loops", c->loops,
                                  "opencl", c->kernel.source, "bound_ns", bound_ns, "bound_reason", reason,
@@ -304,6 +286,8 @@ const struct cli_command cli_replay = {
     .least = 1,
     .most = 1,
     .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(TIMEOUT) | CLI_TAKES(JSON),
+    .notes = {{CLI_TIMEOUT, "10s",
+               "time for one launch (default: ten times the recorded time, at least 2s)"}},
     .help = "Builds, verifies and times a stored implementation again.\v"
             "Example: thresh replay thresh-out/best.json",
     .run = run_replay,

@@ -140,7 +140,7 @@ static int run(const struct cli_args *a)
     struct cli_problem p = {0};
     struct cli_bounding bounding = {0};
     uint64_t samples, seed;
-    if (cli_positive(a, CLI_SAMPLES, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
+    if (cli_samples(a, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
         cli_problem_open(a, &p, d) && cli_bounding_open(a, &p, &bounding, d)) {
         struct levels *l = base_calloc(1, sizeof *l);
         l->bounding = &bounding;

@@ -78,6 +78,14 @@ static bool input_seed(const struct cli_args *a, const char *name, uint64_t *see
     return true;
 }
 
+/* A value of the type: a whole number from -8 to 8, a truth value, or a number in [-1, 1). */
+static double random_scalar(enum scalar_type type, struct pcg32 *rng)
+{
+    if (type == SCALAR_INT) return (double)pcg32_below(rng, 17) - 8;
+    if (type == SCALAR_BOOL) return (double)pcg32_below(rng, 2);
+    return 2.0 * pcg32_unit(rng) - 1.0;
+}
+
 static double *make_input(const struct cli_args *a, const struct lift_program *p, unsigned i,
                           struct arena *arena, struct diag *d)
 {
@@ -85,10 +93,12 @@ static double *make_input(const struct cli_args *a, const struct lift_program *p
     uint64_t seed;
     if (n > most_scalars) diag_plain(d, "input %s is too large to interpret", p->inputs[i]->name);
     if (n > most_scalars || !input_seed(a, p->inputs[i]->name, &seed, d)) return NULL;
+    enum scalar_type type = SCALAR_FLOAT;
+    lift_type_bottom(p->inputs[i]->type, &type);
     struct pcg32 rng = pcg32_seed(seed, i);
     double *data = ARENA_ARRAY(arena, double, n);
     for (int64_t k = 0; k < n; k++)
-        data[k] = 2.0 * pcg32_unit(&rng) - 1.0;
+        data[k] = random_scalar(type, &rng);
     return data;
 }
 

@@ -1,21 +1,40 @@
 /* thresh: finds the subcommand and hands over. */
 #include <argp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coordinator/cli/cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_tune, &cli_estimate, &cli_descend, &cli_explain, &cli_replay, &cli_agent, &cli_device,
-    &cli_lift, &cli_space,    &cli_store,   &cli_levels,  &cli_audit,  &cli_bound, &cli_verify};
+    &cli_tune,  &cli_estimate, &cli_descend,    &cli_explain, &cli_replay, &cli_agent, &cli_device, &cli_lift,
+    &cli_space, &cli_store,    &cli_heuristics, &cli_levels,  &cli_audit,  &cli_bound, &cli_verify};
 
-/* A result that standard output did not take is work that failed. */
+/* Whether standard output is a pipe that nobody reads any more. */
+static bool is_unread(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
+}
+
+/* A result that standard output did not take is work that failed. A reader that has seen enough, as `head`
+ * has, is no error. */
 static int finish_output(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    fputs("error: standard output cannot be written\n", stderr);
+    if (!is_unread()) fputs("error: standard output cannot be written\n", stderr);
     return status == CLI_OK ? CLI_FAILED : status;
+}
+
+/* What the subcommand does: the first sentence of its help. */
+static void print_summary(FILE *out, const char *help)
+{
+    size_t n = strcspn(help, ".\v");
+    while (help[n] == '.' && help[n + 1] != ' ' && help[n + 1] != '\v')
+        n += 1 + strcspn(help + n + 1, ".\v");
+    fprintf(out, "      %.*s\n", (int)n, help);
 }
 
 static void print_usage(FILE *out)
@@ -23,9 +42,11 @@ static void print_usage(FILE *out)
     fputs("usage: thresh COMMAND [OPTION...]\n\nthresh searches for the fastest implementation of a "
           "numerical kernel.\n\n",
           out);
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         fprintf(out, "  thresh %s%s%s\n", commands[i]->name, *commands[i]->positional ? " " : "",
                 commands[i]->positional);
+        print_summary(out, commands[i]->help);
+    }
     fputs("\n'thresh COMMAND --help' says more, 'thresh --version' which thresh this is. Example:\n"
           "  thresh tune matmul.lift --size M=512,N=512,K=512 --evaluations 100\n",
           out);

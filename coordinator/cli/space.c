@@ -5,9 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Whether the definition says all that there is to know of an instance. */
+static bool is_self_contained(const struct space_def *def)
+{
+    bool known = true;
+    for (int32_t i = 0; i < def->n_parameters; i++)
+        known = known && def->parameters[i].has_default;
+    for (int32_t i = 0; i < def->n_sets; i++)
+        known = known && (def->sets[i].root != i || def->sets[i].range || def->sets[i].param >= 0);
+    return known;
+}
+
+/* Lists of values are checked in an instance, if there is one. */
 static int check_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
 {
-    bool instance = cli_given(a, CLI_DATA) || cli_given(a, CLI_PARAM);
+    bool instance = cli_given(a, CLI_DATA) || cli_given(a, CLI_PARAM) || is_self_contained(o->def);
     if (instance && !cli_space_instantiate(a, o, d)) return CLI_USAGE;
     if (cli_given(a, CLI_JSON))
         cli_print_json(json_pack("{s:s,s:i,s:i}", "space", o->def->name, "choices", (int)o->def->n_choices,
@@ -52,9 +64,14 @@ const struct cli_command cli_space = {
     .most = 2,
     .takes = CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(PIN) | CLI_TAKES(LIMIT) | CLI_TAKES(SAMPLES) |
              CLI_TAKES(SEED) | CLI_TAKES(ORDER) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
+    .notes = {{CLI_OUT, "FILE.so", "compile: the shared object"},
+              {CLI_LIMIT, "N", "count: stop after N nodes of the tree; enumerate: after N solutions"},
+              {CLI_SAMPLES, "N",
+               "sample: how many solutions (default 10); descend: descents (default 1000)"}},
     .help =
-        "Checks a space, compiles it to a shared object (--out FILE.so), prints its reference page, counts "
-        "or lists its solutions (--limit of them), draws random ones, or times random descents. Without "
+        "Checks, compiles, describes, counts, lists, samples or estimates a space. compile makes a shared "
+        "object, which stands wherever a .space file does; describe prints a reference page; sample draws "
+        "solutions by random descents, descend times them and estimates the number of solutions. Without "
         "--data each set has as many objects as the first parameter says, with their numbers as property "
         "`index`.\v"
         "Example: thresh space count queens.space --param n=6",

@@ -12,16 +12,19 @@
 
 enum { NAME_BYTES = 512 };
 
-/* An empty space has no root, but it has a count. */
+/* An empty space has no root, but it has a count; which condition excludes everything is said. */
 static bool open_root(const struct cli_args *a, struct cli_space *o, struct space_state **root,
                       struct diag *d)
 {
     *root = NULL;
     if (!cli_space_instantiate(a, o, d)) return false;
-    struct space_failure why;
-    struct space_state *empty = space_root(o->space, &why);
-    if (empty) *root = space_pinned_root(o->space, a->pins.items, a->pins.n, d);
-    space_state_free(empty);
+    struct space_failure why = {0};
+    struct space_state *all = space_root(o->space, &why);
+    if (all)
+        *root = space_pinned_root(o->space, a->pins.items, a->pins.n, d);
+    else
+        fprintf(stderr, "note: the space is empty (%s:%u: %s)\n", why.file, why.line, why.text);
+    space_state_free(all);
     return !diag_failed(d);
 }
 
@@ -164,8 +167,7 @@ int space_sample_verb(const struct cli_args *a, struct cli_space *o, struct diag
     struct listing l = {0};
     uint64_t samples, seed;
     int status = CLI_USAGE;
-    if (cli_positive(a, CLI_SAMPLES, 10, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
-        open_listing(a, o, &l, d)) {
+    if (cli_samples(a, 10, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) && open_listing(a, o, &l, d)) {
         if (l.state)
             status = draw_samples(&l, samples, seed, d);
         else
@@ -187,14 +189,12 @@ static void print_descents(const struct cli_args *a, const struct cli_space *o, 
     mcts_count_print(e->log_high, high, sizeof high);
     bool some = isfinite(e->log_leaves);
     if (cli_given(a, CLI_JSON)) {
-        json_t *object =
-            json_pack("{s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:o,s:b}", "samples", (json_int_t)e->samples,
-                      "descents_per_s", n / elapsed_s, "decisions_per_s", decisions / elapsed_s, "mean_depth",
-                      e->mean_depth, "vector_bytes", (json_int_t)space_vector_bytes(o->space), "log10_leaves",
-                      some ? json_real(e->log_leaves / log(10)) : json_null(), "ci95_low",
-                      isfinite(e->log_low) ? json_real(exp(e->log_low)) : json_null(), "ci95_high",
-                      isfinite(e->log_high) ? json_real(exp(e->log_high)) : json_null(), "unreliable",
-                      (int)e->unreliable);
+        json_t *object = json_pack(
+            "{s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:o,s:b}", "samples", (json_int_t)e->samples, "descents_per_s",
+            n / elapsed_s, "decisions_per_s", decisions / elapsed_s, "mean_depth", e->mean_depth,
+            "vector_bytes", (json_int_t)space_vector_bytes(o->space), "log10_leaves",
+            some ? json_real(e->log_leaves / log(10)) : json_null(), "ci95_low", cli_count_json(e->log_low),
+            "ci95_high", cli_count_json(e->log_high), "unreliable", (int)e->unreliable);
         cli_add_dead_ends(object, e->dead_end_ratio, e->samples);
         cli_print_json(object);
         return;
@@ -213,7 +213,7 @@ int space_descend_verb(const struct cli_args *a, struct cli_space *o, struct dia
 {
     struct listing l = {0};
     struct mcts_estimate_config c = {.method = MCTS_KNUTH, .cut = INFINITY};
-    bool ok = cli_positive(a, CLI_SAMPLES, 1000, &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
+    bool ok = cli_samples(a, 1000, &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
               open_listing(a, o, &l, d);
     if (ok && !l.state) diag_plain(d, "the space has no solution");
     if (ok && l.state) {

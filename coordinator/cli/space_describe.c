@@ -90,8 +90,9 @@ static void print_page(const struct space_def *def)
     for (int32_t i = 0; i < def->n_derived; i++)
         print_entry(def->derived[i].remark);
     print_rules(def);
-    printf("\n%d choices, %d constraints; restrictions marked \"not yet\": %u\n", (int)def->n_choices,
-           (int)def->n_constraints, count_not_yet(def));
+    printf("\n%d choices, %d constraints\n", (int)def->n_choices, (int)def->n_constraints);
+    unsigned not_yet = count_not_yet(def);
+    if (not_yet) printf("\nRestrictions marked \"not yet\": %u\n", not_yet);
 }
 
 /* ---- JSON ---- */

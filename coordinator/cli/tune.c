@@ -49,16 +49,17 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
     double best = r->n_top ? r->top[0].quoted_ns : 0;
     json_t *found = r->n_top ? json_integer((json_int_t)r->found_at) : json_null();
     cli_print_json(json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b,s:I,s:I,s:I}", "kernel",
-        o->path, "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok,
-        "failed", (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates,
-        "oversized", (json_int_t)r->oversized, "best_ns", ns_json(best), "naive_ns",
-        ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup), "found_at", found, "seed",
+        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b,s:I,s:I,s:I}",
+        "kernel", o->path, "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok",
+        (json_int_t)r->ok, "failed", (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates",
+        (json_int_t)r->duplicates, "oversized", (json_int_t)r->oversized, "best_ns", ns_json(best),
+        "naive_ns", ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup), "found_at", found, "seed",
         (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
         r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
-        "nodes", (json_int_t)r->nodes, "store", o->store ? json_string(o->store) : json_null(), "quoted",
-        (int)r->quoted, "audited", (json_int_t)r->audited, "violations", (json_int_t)r->violations,
-        "reopened", (json_int_t)r->reopened));
+        "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause), "store",
+        o->store ? json_string(o->store) : json_null(), "quoted", (int)r->quoted, "audited",
+        (json_int_t)r->audited, "violations", (json_int_t)r->violations, "reopened",
+        (json_int_t)r->reopened));
 }
 
 static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r,
@@ -71,8 +72,8 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " cut; %" PRIu64
            " duplicates and %" PRIu64 " too large texts not measured)\n",
            r->evaluations, r->ok, r->failed, r->cut, r->duplicates, r->oversized);
-    printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes,
-           r->dead_end_ratio);
+    printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
+    cli_print_nodes(r->nodes, r->by_cause);
     printf("naive        %s\n", naive);
     if (r->n_top) printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
     if (r->speedup > 0)
@@ -160,7 +161,7 @@ static int run(const struct cli_args *a)
     struct tune *t = NULL;
     int status = CLI_USAGE;
     size_t n;
-    char *text = has_input(a, d) && refuse_others(a, d) && read_options(a, &o, d)
+    char *text = has_input(a, d) && refuse_others(a, d) && read_options(a, &o, d) && cli_try_heuristic(a, d)
                      ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d)
                      : NULL;
     o.text = text;
@@ -184,6 +185,12 @@ const struct cli_command cli_tune = {
              CLI_TAKES(LISTEN) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
              CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) |
              CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(RUNNERS),
+    .notes =
+        {{CLI_OUT, "DIR",
+          "where best.cl, best.json and host.c go (default thresh-out); with --space: best.json (default: "
+          "nowhere)"},
+         {CLI_TIMEOUT, "10s", "--space: time for one run of the command (default 60s)"},
+         {CLI_RUNNERS, "N", "--space: how many programs run at once (default 1)"}},
     .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
             "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
             "(or which reads them as JSON), and which prints a time in ns.\v"

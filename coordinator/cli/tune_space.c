@@ -21,9 +21,9 @@ static const double default_timeout_s = 60;
 /* Options that are about programs and devices. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
-    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,    CLI_NO_BOUND,
-                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED,  CLI_NO_PRIOR,
-                                          CLI_AUDIT_CUTS, CLI_VERBOSE,     CLI_TEXT_LIMIT};
+    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,   CLI_NO_BOUND,
+                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED, CLI_NO_PRIOR,
+                                          CLI_AUDIT_CUTS, CLI_TEXT_LIMIT};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about --space", d);
 }
 
@@ -38,6 +38,7 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
     o->store = a->value[CLI_STORE];
     o->resume = cli_given(a, CLI_RESUME);
     o->quiet = cli_given(a, CLI_QUIET);
+    o->verbose = cli_given(a, CLI_VERBOSE);
     if (!o->command) diag_plain(d, "--space needs --command 'PROG {choice}': what evaluates a candidate");
     uint64_t runners = 1;
     bool ok = o->command && refuse_others(a, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
@@ -51,30 +52,38 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
 
 /* ---- results ---- */
 
+/* What runs the best candidate, or null. */
+static json_t *line_json(const struct tune_command_report *r)
+{
+    return r->best_line ? json_string(r->best_line) : json_null();
+}
+
 static json_t *report_json(const struct tune_command_options *o, const struct tune_command_report *r)
 {
     json_t *best = r->best ? json_real(r->best_ns) : json_null(),
            *found = r->best ? json_integer((json_int_t)r->found_at) : json_null();
-    return json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:b}", "space", o->path,
-                     "command", o->command, "evaluations", (json_int_t)r->evaluations, "ok",
-                     (json_int_t)r->ok, "failed", (json_int_t)r->failed, "best_ns", best, "best",
-                     r->best ? solution_json(r->best) : json_null(), "found_at", found, "seed",
-                     (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
-                     r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
-                     r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "store",
-                     o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
+    return json_pack(
+        "{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b}", "space", o->path, "command",
+        o->command, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed",
+        (json_int_t)r->failed, "best_ns", best, "best", r->best ? solution_json(r->best) : json_null(), "run",
+        line_json(r), "found_at", found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s,
+        "evaluations_per_s", r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
+        r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause),
+        "store", o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
 }
 
 static void print_decisions(const struct space_state *leaf)
 {
     json_t *o = solution_json(leaf), *value;
     const char *name;
+    int width = 12;
+    json_object_foreach(o, name, value) width = (int)strlen(name) > width ? (int)strlen(name) : width;
     json_object_foreach(o, name, value)
     {
         char *text = json_dumps(value, JSON_ENCODE_ANY);
         size_t n = strlen(text);
         bool quoted = n > 1 && text[0] == '"';
-        printf("  %-12s %.*s\n", name, (int)(quoted ? n - 2 : n), quoted ? text + 1 : text);
+        printf("  %-*s %.*s\n", width, name, (int)(quoted ? n - 2 : n), quoted ? text + 1 : text);
         free(text);
     }
     json_decref(o);
@@ -88,12 +97,13 @@ static void print_table(const struct tune_command_options *o, const struct tune_
            o->command);
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed)\n", r->evaluations, r->ok,
            r->failed);
-    printf("time         %.1f s, %" PRIu64 " tree nodes, dead-end ratio %.3f\n", r->elapsed_s, r->nodes,
-           r->dead_end_ratio);
+    printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
+    cli_print_nodes(r->nodes, r->by_cause);
     if (r->exhausted) printf("the space is exhausted: every candidate was looked at\n");
     if (!r->best) return;
     printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
     print_decisions(r->best);
+    if (r->best_line) printf("run          %s\n", r->best_line);
 }
 
 /* best.json under --out: the decisions and their time. */
@@ -104,9 +114,9 @@ static bool write_best(const struct cli_args *a, const struct tune_command_optio
     if (!folder) return true;
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/best.json", folder);
-    json_t *best =
-        json_pack("{s:s,s:s,s:s,s:o,s:f}", "space", o->path, "parameters", o->parameters, "command",
-                  o->command, "decisions", solution_json(r->best), "time_ns", r->best_ns);
+    json_t *best = json_pack("{s:s,s:s,s:s,s:o,s:o,s:f}", "space", o->path, "parameters", o->parameters,
+                             "command", o->command, "decisions", solution_json(r->best), "run", line_json(r),
+                             "time_ns", r->best_ns);
     FILE *out = fopen(path.text, "w");
     bool ok =
         out && json_dumpf(best, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) == 0 && fputc('\n', out) != EOF;
@@ -144,7 +154,8 @@ static int search(const struct cli_args *a, struct cli_space *space, struct diag
 {
     struct tune_command_options o = {.stop_fd = -1};
     struct tune_command_report r = {0};
-    if (!read_options(a, &o, d) || (cli_given(a, CLI_OUT) && !best_make_folder(a->value[CLI_OUT], d)))
+    if (!read_options(a, &o, d) || !cli_try_heuristic(a, d) ||
+        (cli_given(a, CLI_OUT) && !best_make_folder(a->value[CLI_OUT], d)))
         return CLI_USAGE;
     if (!cli_space_load(o.path, space, d) || !cli_space_instantiate(a, space, d)) return CLI_USAGE;
     struct space_state *root = space_pinned_root(space->space, a->pins.items, a->pins.n, d);
@@ -158,7 +169,7 @@ static int search(const struct cli_args *a, struct cli_space *space, struct diag
     int status = started ? print_report(a, &o, &r, d) : CLI_USAGE;
     if (!ok && started) status = CLI_FAILED;
     status = cli_signal_status(o.stop_fd, status);
-    space_state_free(r.best);
+    tune_command_report_clear(&r);
     space_state_free(root);
     free(pins);
     return status;

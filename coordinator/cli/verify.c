@@ -303,7 +303,7 @@ static int run(const struct cli_args *a)
     struct verifying v = {.args = a, .stop_fd = cli_signals()};
     uint64_t runners;
     int status = CLI_USAGE;
-    if (cli_positive(a, CLI_SAMPLES, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
+    if (cli_samples(a, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
         cli_count(a, CLI_RUNNERS, 0, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
         cli_problem_open(a, &v.p, d) && problem_fits(v.p.problem, &v.p.device, d))
         status = verify(&v, runners, d);
@@ -323,6 +323,8 @@ const struct cli_command cli_verify = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(TIME) | CLI_TAKES(RUNNERS) | CLI_TAKES(OUT) |
              CLI_TAKES(QUIET),
+    .notes = {{CLI_OUT, "DIR", "folder of the texts that failed (default thresh-verify)"},
+              {CLI_SAMPLES, "N", "number of distinct texts (default 300)"}},
     .help = "Builds, runs and checks random implementations, until each value of each choice occurred or "
             "Ctrl-C.\v"
             "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1",

@@ -370,7 +370,10 @@ static void set_buffer(struct lowering *l, unsigned i, const char *name, const s
     b->elements = lift_type_scalars(t);
     b->output = i == l->program->n_inputs;
     b->input = i;
-    if (!lift_type_bottom(t, &b->type)) unsupported(l, at, "arrays of tuples as inputs or output");
+    if (!lift_type_bottom(t, &b->type))
+        unsupported(l, at, "arrays of tuples as inputs or output");
+    else if (b->type == SCALAR_BOOL)
+        unsupported(l, at, "inputs or output of type bool, which no OpenCL kernel takes");
 }
 
 static bool input_named(const struct lift_program *p, const char *name)

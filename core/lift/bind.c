@@ -441,7 +441,9 @@ static void bind_sizes(struct binder *b, const struct lift_size_value *values, u
         given[size - p->sizes] = true;
     }
     for (unsigned i = 0; i < p->n_sizes; i++)
-        if (!given[i]) report(b, p->sizes[i].at, "size '%s' has no value", p->sizes[i].name);
+        if (!given[i])
+            report(b, p->sizes[i].at, "size '%s' has no value (--size %s=...)", p->sizes[i].name,
+                   p->sizes[i].name);
 }
 
 static void bind_inputs(struct binder *b)

@@ -21,7 +21,8 @@ static void bind_parameters(struct space *s, struct diag *d)
         const struct space_parameter *p = &s->def->parameters[i];
         s->parameters[i] = p->value;
         if (!data_parameter_get(s->data, p->name, &s->parameters[i]) && !p->has_default)
-            diag_plain(d, "space '%s' needs a value for parameter '%s'", s->def->name, p->name);
+            diag_plain(d, "space '%s' needs a value for parameter '%s' (--param %s=...)", s->def->name,
+                       p->name, p->name);
     }
 }
 

@@ -12,6 +12,11 @@
 #   staged     staged-*.db   random implementations that gemv.pins, gesummv.pins and transpose.pins leave, on the same data
 #   tiny       tiny-*.db     random implementations of next to no work: is any faster than a launch?
 #   small      small-*.db    a long search of a product that is all launch
+#   wide       wide-*.db     all implementations that wide.pins leaves of two products of 1024^3: timings, too
+#   long       long-*.db     searches at the paper's sizes, one on each device, each with a seed of its own
+#   whole      whole-*.db    searches of the whole space of matmul 1024^3, $SEEDS with the bound and without
+#
+# DEVICES="0 1 2 3" (numbers of `thresh device list`) are used at once by the last three parts; the others take DEVICE.
 set -u
 thresh=$1
 shift
@@ -20,17 +25,36 @@ here=$(dirname "$0")
 kernels=$here/../kernels
 out=${OUT:-bound-gpu}
 device=${DEVICE:-gpu}
+devices=${DEVICES:-$device}
+endpoint=${ENDPOINT:-tcp://127.0.0.1:7391}
 end=$((SECONDS + ${BUDGET:-460}))
 mkdir -p "$out/none"
 
 # tune NAME SECONDS KERNEL SIZES OPTION...: a search of at most that long, its store and its report
-tune() {
+tune() { search_on "--device $device" "$@"; }
+
+# shared NAME SECONDS KERNEL SIZES OPTION...: the same search by all devices together
+shared() {
+    local d agents=()
+    for d in $devices; do
+        "$thresh" agent --connect "$endpoint" --device "$d" --runners "${RUNNERS:-8}" 2>>"$out/agent-$d.log" &
+        agents+=($!)
+    done
+    search_on "--listen $endpoint" "$@"
+    kill "${agents[@]}" 2>/dev/null
+    wait "${agents[@]}"
+}
+
+# search_on PLACE NAME SECONDS KERNEL SIZES OPTION...
+search_on() {
+    local place=$1
+    shift
     local name=$1 seconds=$2 kernel=$3 sizes=$4 left=$((end - SECONDS))
     shift 4
     [ $seconds -lt $left ] || seconds=$left
     [ $seconds -gt 3 ] || { echo "$name: no time is left"; return; }
     rm -f "$out/$name".db*
-    timeout $((seconds + 60)) "$thresh" tune "$kernels/$kernel.lift" --size "$sizes" --device "$device" --time "${seconds}s" --store "$out/$name.db" \
+    timeout $((seconds + 60)) "$thresh" tune "$kernels/$kernel.lift" --size "$sizes" $place --time "${seconds}s" --store "$out/$name.db" \
         --out "$out/$name" --json --quiet "$@" >"$out/$name.json" 2>"$out/$name.log"
     echo "$name: status $? after $SECONDS s: $(python3 -c '
 import json, sys
@@ -107,6 +131,51 @@ tiny() {
 
 small() {
     tune small-matmul "${SMALL_SECONDS:-60}" matmul M=256,N=256,K=32 --evaluations 3000 --seed "${SEED:-2}"
+}
+
+wide() {
+    local options="--heuristic random --no-bound --evaluations ${WIDE:-100000} --seed 1" seconds=${WIDE_SECONDS:-400} pins
+    mapfile -t pins < <(pins "$here/wide.pins")
+    shared wide-matmul "$seconds" matmul "${WIDE_SIZES:-M=1024,N=1024,K=1024}" $options "${pins[@]}"
+    shared wide-matmul_strided "$seconds" matmul_strided "${WIDE_SIZES:-M=1024,N=1024,K=1024}" $options "${pins[@]}"
+}
+
+# long_on KERNEL SIZES: one search on each device at once; the odd ones follow mean times, others successes
+long_on() {
+    local d k=${SEED:-1} heuristics=(tag uct) searches=()
+    for d in $devices; do
+        search_on "--device $d" "long-$1-$2-$k" "${LONG_SECONDS:-45}" "$1" "$2" --evaluations 10000 --seed $k \
+            --heuristic "${heuristics[$((k % 2))]}" &
+        searches+=($!)
+        k=$((k + 1))
+    done
+    wait "${searches[@]}"
+}
+
+long() {
+    local of
+    for of in ${LONG:-matmul:M=256,N=256,K=32 axpy:N=67108864 matmul_strided:M=1024,N=1024,K=1024 matmul:M=1024,N=1024,K=1024}; do
+        long_on "${of%%:*}" "${of#*:}"
+    done
+}
+
+# Searches are dealt to the devices so that each has some of both kinds.
+whole() {
+    local runs=() seed place=($devices) d r
+    for seed in ${SEEDS:-1 2 3 4 5}; do runs+=("$seed bound" "$seed none"); done
+    for d in "${!place[@]}"; do
+        for r in "${!runs[@]}"; do
+            [ $(((r + r / ${#place[@]}) % ${#place[@]})) -eq "$d" ] && whole_run "${place[d]}" ${runs[r]}
+        done &
+    done
+    wait
+}
+
+whole_run() { # DEVICE SEED bound|none
+    local bound=
+    [ "$3" = bound ] || bound=--no-bound
+    search_on "--device $1" "whole-$3-$2" "${WHOLE_SECONDS:-135}" matmul \
+        "${WHOLE_SIZES:-M=1024,N=1024,K=1024}" --evaluations 2000 --seed "$2" $bound
 }
 
 for part in $parts; do $part; done

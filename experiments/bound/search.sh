@@ -1,53 +1,48 @@
 #!/bin/sh
 # search.sh THRESH KERNEL.lift SIZES [PINS]: evaluations to come within 10 % of the best time of all, with and without the
-# bound. A run that never gets there counts its whole budget. With RECORDED=FILE.db,FILE.db (gpu.sh's tiles-*.db) these
-# timings stand for the device of DESCRIPTION, else it is measured; PINS is a file of pins.
+# bound. A run that never gets there counts its whole budget. With RECORDED=FILE.db,FILE.db (gpu.sh's tiles-*.db, wide-*.db)
+# these timings stand for the device of DESCRIPTION, else it is measured; PINS is a file of pins. OPTIONS go to all searches.
+# search.sh THRESH FOLDER: the same of the searches that gpu.sh recorded there, whole-*.db.
 set -e
 thresh=$1 kernel=$2 sizes=$3 pins=$4
 . "$(dirname "$0")/common.sh"
 evaluations=${EVALUATIONS:-2000}
 [ -z "$RECORDED" ] || DEVICE=
 : >"$out/search.jsonl"
-search() { # SEED MODE OPTION...: one search, its results as JSON lines
+add() { # SEED MODE STORE: a search's results as JSON lines
+    "$thresh" store export "$3" | sed "s/^{/{\"mode\":\"$2\",\"seed\":$1,/" >>"$out/search.jsonl"
+}
+search() { # SEED MODE OPTION...
     seed=$1 mode=$2
     shift 2
     rm -f "$out"/search.db*
     [ $mode = bound ] || set -- "$@" --no-bound
     "$thresh" tune "$kernel" --size "$sizes" --evaluations "$evaluations" --seed "$seed" --quiet ${DEVICE:+--device "$DEVICE"} \
         ${RECORDED:+--recorded "$RECORDED" --description "$description"} --store "$out/search.db" --out "$out/search-best" \
-        --json "$@" >/dev/null || [ $? -eq 1 ]
-    "$thresh" store export "$out/search.db" | sed "s/^{/{\"mode\":\"$mode\",\"seed\":$seed,/" >>"$out/search.jsonl"
+        --json $OPTIONS "$@" >/dev/null || [ $? -eq 1 ]
+    add "$seed" $mode "$out/search.db"
 }
-for seed in ${SEEDS:-1 2 3 4 5}; do
-    for mode in bound none; do
-        set -- "$seed" $mode
-        [ -z "$pins" ] || while read -r pin; do set -- "$@" --pin "$pin"; done <<PINS
+searches() {
+    for seed in ${SEEDS:-1 2 3 4 5}; do
+        for mode in bound none; do
+            set -- "$seed" $mode
+            [ -z "$pins" ] || while read -r pin; do set -- "$@" --pin "$pin"; done <<PINS
 $(grep -v -e '^#' -e '^$' "$pins")
 PINS
-        search "$@"
+            search "$@"
+        done
     done
-done
+}
+stores() {
+    for store in "$kernel"/whole-*-*.db; do
+        name=${store##*/whole-} name=${name%.db}
+        add "${name#*-}" "${name%-*}" "$store"
+    done
+}
+if [ -d "$kernel" ]; then stores; else searches; fi
 {
-    echo "# $(date -u +%F) $(basename "$kernel") $sizes, $evaluations evaluations${RECORDED:+, recorded timings}"
-    python3 - "$out/search.jsonl" "$evaluations" $(echo "$RECORDED" | tr , ' ') <<'PY'
-import json, sqlite3, statistics, sys
-rows = [json.loads(l) for l in open(sys.argv[1])]
-rows = [r for r in rows if r["number"] > 0 and r["status"] not in ("duplicate", "oversized")]
-times = [r["median_ns"] for r in rows if r["median_ns"]]
-for store in sys.argv[3:]:
-    times += [t for (t,) in sqlite3.connect(store).execute("SELECT median_ns FROM evaluation WHERE status = 'ok'")]
-best = min(times)
-runs = {}
-for r in rows:
-    runs.setdefault((r["mode"], r["seed"]), []).append(r["median_ns"] or float("inf"))
-reach = lambda times: next((i + 1 for i, t in enumerate(times) if t <= 1.1 * best), int(sys.argv[2]))
-print("mode seed evaluations best_us total")
-for (mode, seed), times in sorted(runs.items()):
-    print(mode, seed, reach(times), "%.4g" % (min(times) * 1e-3), len(times))
-medians = {m: statistics.median(reach(t) for (n, _), t in runs.items() if n == m) for m in ("bound", "none")}
-print("# best of all %.4g us; median with %g, without %g, ratio %.3g"
-      % (best * 1e-3, medians["bound"], medians["none"], medians["bound"] / medians["none"]))
-PY
+    echo "# $(date -u +%F) $(basename "$kernel")${sizes:+ $sizes}, $evaluations evaluations${RECORDED:+, recorded timings}"
+    python3 "$here/reach.py" "$evaluations" $(echo "$RECORDED" | tr , ' ') <"$out/search.jsonl"
 } | tee "$out/search.dat"
 plot search <<PLOT
 set style data points; set ylabel 'evaluations to within 10 % of the best'; set xlabel 'seed'; set yrange [0:*]

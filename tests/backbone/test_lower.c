@@ -212,6 +212,8 @@ Test(backbone_lower, located_errors)
     expect_lower_error(
         "size M, N\ninput A: [[float]N]M\ninput x: [float]N\noutput reduce(fun (s, r) -> r, x, A)\n",
         "test.lift:4:", "not supported yet: a reduction whose accumulator");
+    expect_lower_error("size M, N\ninput A: [[bool]N]M\noutput transpose(A)\n",
+                       "test.lift:2:", "not supported yet: inputs or output of type bool");
 }
 
 Test(backbone_lower, candidate_sizes)

@@ -78,6 +78,28 @@ Test(cli, counts)
         cr_expect_not(cli_test_count(bad[i], true, &n), "%s", bad[i]);
 }
 
+static bool cli_test_samples(const char *text, uint64_t *out)
+{
+    struct cli_args a = {0};
+    struct diag *d = diag_new();
+    a.value[CLI_SAMPLES] = text;
+    bool ok = cli_samples(&a, 7, out, d);
+    cr_expect_eq(ok, !diag_failed(d));
+    diag_free(d);
+    return ok;
+}
+
+/* No more than there is room for: eight bytes for each of 2^61 + 1 are eight bytes. */
+Test(cli, samples)
+{
+    uint64_t n;
+    cr_expect(cli_test_samples(NULL, &n) && n == 7);
+    cr_expect(cli_test_samples("100000000", &n) && n == CLI_MOST_SAMPLES);
+    static const char *const bad[] = {"0", "100000001", "2305843009213693953", "-1"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        cr_expect_not(cli_test_samples(bad[i], &n), "%s", bad[i]);
+}
+
 Test(cli, malformed_sizes)
 {
     static const char *const bad[] = {

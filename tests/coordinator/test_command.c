@@ -87,6 +87,29 @@ Test(command, is_split_into_words)
     command_teardown(&f);
 }
 
+/* The line of a leaf is split into the words of the leaf again. */
+Test(command, lines_are_for_a_shell)
+{
+    static const char *const cases[][2] = {
+        {"./p {x}  -y={y}", "./p 3 -y=YES"},
+        {"p 'a b' {x} \"it's\" \"\"", "p 'a b' 3 'it'\\''s' ''"},
+        {"sh -c 'echo $1 | tail' - {z}", "sh -c 'echo $1 | tail' - 2"},
+        {"p \\\\ ~ {{x}}", "p '\\' '~' '{x}'"},
+    };
+    struct command_fixture f = command_setup();
+    struct space_state *leaf = command_leaf(&f);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct command *c = command_new(cases[i][0], f.space, f.diag);
+        cr_assert_not_null(c, "%s", cases[i][0]);
+        char *line = command_line(c, leaf);
+        cr_expect_str_eq(line, cases[i][1]);
+        free(line);
+        command_free(c);
+    }
+    space_state_free(leaf);
+    command_teardown(&f);
+}
+
 Test(command, malformed_lines_are_refused)
 {
     static const char *const bad[] = {"", "  ", "p {w}", "p {x", "p 'a", "p \"{x}", "{}"};
@@ -276,7 +299,9 @@ Test(command, search_finds_the_best_of_all, .timeout = 120)
     cr_expect_eq(r.best_ns, 97, "x = 4, z = 3");
     cr_expect_eq(space_first_value(r.best, 0), 3);
     cr_expect_eq(space_first_value(r.best, 2), 3);
-    space_state_free(r.best);
+    const char *end = r.best_line + strlen(r.best_line) - strlen("' - 4 3");
+    cr_expect_str_eq(end, "' - 4 3", "%s", r.best_line);
+    tune_command_report_clear(&r);
     command_teardown(&f);
 }
 
@@ -297,10 +322,10 @@ Test(command, a_resumed_search_goes_on, .timeout = 120)
     cr_expect_eq(space_state_hash(whole.best), space_state_hash(straight.best));
     struct tune_command_report enough = command_search(&f, path, true, 20, 2);
     cr_expect_eq(enough.evaluations, 25, "there is nothing left to do");
-    space_state_free(enough.best);
-    space_state_free(half.best);
-    space_state_free(whole.best);
-    space_state_free(straight.best);
+    tune_command_report_clear(&enough);
+    tune_command_report_clear(&half);
+    tune_command_report_clear(&whole);
+    tune_command_report_clear(&straight);
     command_store_remove(path);
     command_teardown(&f);
 }
@@ -319,7 +344,7 @@ Test(command, several_programs_are_at_work, .timeout = 120)
         &f, (struct tune_command_options){.command = text, .evaluations = 8, .runners = 4, .stop_fd = -1});
     cr_expect_eq(r.evaluations, 8);
     cr_expect_eq(r.ok, 8, "%s", r.last_failure);
-    space_state_free(r.best);
+    tune_command_report_clear(&r);
     command_teardown(&f);
     snprintf(text, sizeof text, "rm -r %s", folder);
     cr_expect_eq(system(text), 0);
@@ -350,8 +375,8 @@ Test(command, several_programs_are_resumed, .timeout = 120)
     cr_expect(all.exhausted && !all.interrupted);
     cr_expect_eq(all.evaluations, 40);
     cr_expect_eq(all.ok, 40, "%s", all.last_failure);
-    space_state_free(some.best);
-    space_state_free(all.best);
+    tune_command_report_clear(&some);
+    tune_command_report_clear(&all);
     command_store_remove(path);
     command_teardown(&f);
 }

@@ -130,6 +130,7 @@ Test(bad_input, options_that_say_nothing_here)
             "--no-prior says nothing about --space");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "/proc/x: ");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is no port");
+    refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1"), "the port is missing");
     refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "of 64 bits");
 }
 
@@ -281,6 +282,8 @@ Test(bad_input, an_edited_result, .timeout = 120)
     copy_edited(c.best, edited, "N=64", "N=65");
     refused(E2E_RUN(&cli_replay, edited), "edited.json");
     refused(E2E_RUN(&cli_explain, edited), "'sizes' is not what was written");
+    copy_edited(c.best, edited, "\"checksums\"", "\"sums\"");
+    refused(E2E_RUN(&cli_replay, edited), "this is no best.json: it has no 'checksums'");
     copy_edited(c.best, edited, "\"actions\"", "\"actions");
     r = E2E_RUN(&cli_replay, edited);
     cr_expect(strchr(r.err, '^'), "no caret: %s", r.err);

@@ -40,13 +40,11 @@ static void run_leaf(const struct problem *p, struct evaluator *ev, const struct
     cg_kernel_free(&k);
 }
 
-static void check_device(const char *kernel, const char *sizes, unsigned leaves)
+/* Evaluates random leaves. */
+static void check_problem(const struct problem *p, const struct device *dev, unsigned leaves)
 {
     struct diag *d = diag_new();
-    struct device dev;
-    cr_assert(device_select("", &dev, d), "%s", diag_count(d) ? diag_message(d, 0) : "");
-    struct problem *p = device_problem(&dev, kernel, sizes);
-    struct evaluator *ev = evaluator_new(p, &dev, 1, 1, d);
+    struct evaluator *ev = evaluator_new(p, dev, 1, 1, d);
     cr_assert_not_null(ev, "%s", diag_count(d) ? diag_message(d, 0) : "");
     struct space_failure failure;
     struct space_state *st = space_root(p->space, &failure);
@@ -63,6 +61,16 @@ static void check_device(const char *kernel, const char *sizes, unsigned leaves)
     cr_assert_gt(ok, leaves / 2, "%u of %u ok", ok, leaves);
     space_state_free(st);
     evaluator_free(ev);
+    diag_free(d);
+}
+
+static void check_device(const char *kernel, const char *sizes, unsigned leaves)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("", &dev, d), "%s", diag_count(d) ? diag_message(d, 0) : "");
+    struct problem *p = device_problem(&dev, kernel, sizes);
+    check_problem(p, &dev, leaves);
     problem_free(p);
     diag_free(d);
 }
@@ -85,4 +93,22 @@ Test(device, random_transposes_equal_the_reference)
 Test(device, random_axpys_equal_the_reference)
 {
     check_device("axpy", "N=256", 20);
+}
+
+/* Names of a program are not those that its text needs: macros, functions and types of OpenCL C. */
+Test(device, names_of_opencl_are_names_like_others)
+{
+    static const char text[] = "size N\n"
+                               "input M_PI: [float]N\ninput get_group_id: [float]N\n"
+                               "input image2d_t: [float]N\ninput cl_khr_fp64: [float]N\n"
+                               "output map(fun (a, (b, (c, d))) -> a * b + c * d,\n"
+                               "           zip(M_PI, zip(get_group_id, zip(image2d_t, cl_khr_fp64))))\n";
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("", &dev, d), "%s", diag_count(d) ? diag_message(d, 0) : "");
+    struct problem *p = problem_new("names.lift", text, "N=64", &dev.limits, NULL, d);
+    cr_assert_not_null(p);
+    check_problem(p, &dev, 6);
+    problem_free(p);
+    diag_free(d);
 }

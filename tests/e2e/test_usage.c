@@ -6,8 +6,8 @@
 #include "tests/e2e/run.h"
 
 static const struct cli_command *const usage_commands[] = {
-    &cli_tune, &cli_estimate, &cli_descend, &cli_explain, &cli_replay, &cli_agent, &cli_device,
-    &cli_lift, &cli_space,    &cli_store,   &cli_levels,  &cli_audit,  &cli_bound, &cli_verify};
+    &cli_tune,  &cli_estimate, &cli_descend,    &cli_explain, &cli_replay, &cli_agent, &cli_device, &cli_lift,
+    &cli_space, &cli_store,    &cli_heuristics, &cli_levels,  &cli_audit,  &cli_bound, &cli_verify};
 enum { USAGE_COMMANDS = sizeof usage_commands / sizeof usage_commands[0] };
 
 /* A version, and the revision if it was built from one. */
@@ -26,6 +26,24 @@ Test(usage, versions)
         cr_expect_str_eq(r.err, "", "%s", usage_commands[i]->name);
         e2e_run_free(&r);
     }
+}
+
+/* Names, defaults, ranges: what --heuristic takes. */
+Test(usage, heuristics_are_listed)
+{
+    struct e2e_run all = e2e_run(&cli_heuristics, (const char *const[]){NULL}),
+                   one = E2E_RUN(&cli_heuristics, "uct"), json = E2E_RUN(&cli_heuristics, "tag", "--json"),
+                   none = E2E_RUN(&cli_heuristics, "tug");
+    cr_expect(strstr(all.out, "\nrandom\nbound\nroundrobin\n"), "%s", all.out);
+    cr_expect_eq(strncmp(one.out, "uct\n  c ", 8), 0, "%s", one.out);
+    cr_expect(strstr(one.out, "\n  formula      uct      uct|puct         exploration term\n"), "%s",
+              one.out);
+    cr_expect(strstr(json.out, "\"key\": \"topk\",\n     \"default\": \"10\""), "%s", json.out);
+    cr_expect_eq(none.status, CLI_USAGE);
+    e2e_run_free(&all);
+    e2e_run_free(&one);
+    e2e_run_free(&json);
+    e2e_run_free(&none);
 }
 
 /* The usage line, and at the end a whole command to try. */

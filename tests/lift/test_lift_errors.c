@@ -83,7 +83,7 @@ static const struct error_case error_cases[] = {
     {MATRIX "output x\n",
      "M=0,N=-4",
      {"k.lift:1:6: error: size 'M' is 0, not positive", "k.lift:1:9: error: size 'N' is -4, not positive"}},
-    {MATRIX "output x\n", "M=4", {"k.lift:1:9: error: size 'N' has no value"}},
+    {MATRIX "output x\n", "M=4", {"k.lift:1:9: error: size 'N' has no value (--size N=...)"}},
     {MATRIX "output x\n", "M=4,N=4,K=4", {"error: the program has no size 'K'"}},
     {MATRIX "output x\n", "M=4,N=4,N=4", {"error: size 'N' is given twice"}},
     {MATRIX "output x\n", "M=4;N=4", {"error: 'M=4;N=4' is not a size; write NAME=NUMBER"}},

@@ -2,8 +2,11 @@
  */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
 #include "mcts/heuristic.h"
@@ -167,6 +170,50 @@ Test(mcts_heuristic, refuses_bad_specifications)
     expect_error("./no-such-file.so", "no-such-file.so");
 }
 
+/* The error of trying a shared object of that C text; the caller frees it. */
+static char *try_error(const char *text)
+{
+    char folder[] = "/tmp/thresh-try-XXXXXX", library[64], command[512];
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(library, sizeof library, "%s/plugin.so", folder);
+    snprintf(command, sizeof command, "echo '%s' | cc -shared -fPIC -I. -include stdlib.h -o %s -x c -", text,
+             library);
+    cr_assert_eq(system(command), 0);
+    struct diag *d = diag_new();
+    cr_assert(!mcts_heuristic_try(library, d));
+    cr_assert_eq(diag_count(d), 1);
+    char *error = base_strdup(diag_message(d, 0));
+    cr_expect(strstr(error, library), "%s", error);
+    diag_free(d);
+    remove(library);
+    remove(folder);
+    return error;
+}
+
+/* One that would take this process with it is an error like the others. */
+Test(mcts_heuristic, refuses_what_crashes_when_it_is_loaded, .timeout = 60)
+{
+    char *crash = try_error("__attribute__((constructor)) static void start(void) { abort(); }"),
+         *leave = try_error("__attribute__((constructor)) static void start(void) { exit(7); }"),
+         *empty = try_error("int nothing;");
+    cr_expect(strstr(crash, "it crashes when it is loaded (signal 6)"), "%s", crash);
+    cr_expect(strstr(leave, "it ends the process when it is loaded (status 7)"), "%s", leave);
+    cr_expect(strstr(empty, "no symbol thresh_heuristic"), "%s", empty);
+    free(crash);
+    free(leave);
+    free(empty);
+}
+
+Test(mcts_heuristic, tries_what_is_built_in)
+{
+    struct diag *d = diag_new();
+    cr_expect(mcts_heuristic_try("tag:topk=3", d));
+    cr_expect(!diag_failed(d));
+    cr_expect(!mcts_heuristic_try("tag:topk=0", d));
+    cr_expect(strstr(diag_message(d, 0), "from 1 to 1000"));
+    diag_free(d);
+}
+
 static uint32_t faulty_select(void *state, const struct mcts_view *view, double *score)
 {
     (void)state;
@@ -191,15 +238,17 @@ static const struct mcts_plugin FAULTY = {
 
 Test(mcts_heuristic, refuses_other_interface)
 {
-    struct mcts_plugin old = FAULTY, cut = FAULTY, empty = FAULTY;
+    struct mcts_plugin old = FAULTY, cut = FAULTY, empty = FAULTY, bare = FAULTY;
     old.abi = MCTS_PLUGIN_ABI + 1;
     cut.struct_size = 16;
     empty.select = NULL;
+    bare.n_parameters = 1;
     struct diag *d = diag_new();
     cr_assert_null(mcts_heuristic_new(&old, "", d));
     cr_assert_null(mcts_heuristic_new(&cut, "", d));
     cr_assert_null(mcts_heuristic_new(&empty, "", d));
-    cr_assert_eq(diag_count(d), 3);
+    cr_assert_null(mcts_heuristic_new(&bare, "", d));
+    cr_assert_eq(diag_count(d), 4);
     cr_assert_not_null(strstr(diag_message(d, 0), "faulty: plug-in interface 2, this program has 1"));
     cr_assert_not_null(strstr(diag_message(d, 1), "16 bytes"));
     diag_free(d);

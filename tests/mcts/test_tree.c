@@ -368,26 +368,6 @@ Test(mcts_tree, same_seed_same_decisions)
     }
 }
 
-/* 30 results of one tree, imported into another, are not handed out again; their statistics count. */
-Test(mcts_tree, imports_earlier_results)
-{
-    struct mcts_config config = mcts_config_default();
-    struct tree_case from = open_case(8, "tag", &config), to = open_case(8, "tag", &config);
-    struct mcts_descent d = {0};
-    for (int i = 0; i < 30; i++) {
-        cr_assert_eq(mcts_tree_next(from.tree, &d), MCTS_OK);
-        mcts_tree_report(from.tree, &d, timed(500 + i));
-        cr_assert(mcts_tree_import(to.tree, d.actions, d.n_actions, timed(500 + i)));
-    }
-    cr_assert(!mcts_tree_import(to.tree, d.actions, 1, timed(1)), "not an implementation");
-    cr_assert_eq(mcts_tree_node(to.tree, 0).times, 30);
-    cr_assert_eq(mcts_tree_best_time(to.tree), 500);
-    cr_assert_eq(run_out(&to), 92 - 30);
-    mcts_descent_free(&d);
-    close_case(&from);
-    close_case(&to);
-}
-
 static uint32_t bad_select(void *state, const struct mcts_view *view, double *score)
 {
     (void)state;

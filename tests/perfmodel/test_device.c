@@ -109,6 +109,30 @@ Test(device_description, bad_ones_are_refused_with_their_place)
     description_refused("{", "[", "");
 }
 
+/* Reads a text that is no JSON: the message begins with the place of the token at fault. */
+static void description_fault(const char *text, const char *place)
+{
+    char dir[64], path[96], want[128];
+    struct perfmodel_device dev;
+    struct diag *d = diag_new();
+    description_write(text, dir, path);
+    sprintf(want, "%s%s", path, place);
+    cr_expect_not(perfmodel_device_read(path, &dev, d), "'%s' was taken", text);
+    cr_assert_eq(diag_count(d), 1);
+    cr_expect(strncmp(diag_message(d, 0), want, strlen(want)) == 0, "'%s' is not at %s", diag_message(d, 0),
+              place);
+    description_remove(dir, path);
+    diag_free(d);
+}
+
+Test(device_description, faults_of_syntax_have_their_place)
+{
+    description_fault("{\"version\": 1,\n \"device\": nvidia}", ":2:12:");
+    description_fault("{\"version\": 1,\n \"device\" \"nvidia\"}", ":2:11:");
+    description_fault("{\"version\": 1,\n \"device\": \"nvi", ":2:16:");
+    description_fault("[1, 2]", ":1:1:");
+}
+
 Test(device_description, another_device_is_refused)
 {
     struct perfmodel_device dev;

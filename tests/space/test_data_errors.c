@@ -114,7 +114,7 @@ static const struct data_errors_case data_errors_cases[] = {
 
 static const struct data_errors_case data_errors_instances[] = {
     {"{'parameters': {'p': 4}}", ""},
-    {"{}", "error: space 's' needs a value for parameter 'p'"},
+    {"{}", "error: space 's' needs a value for parameter 'p' (--param p=...)"},
     {"{'sets': {'A': ['u']}, 'parameters': {'p': 4}}", "t:2: error: a domain of 'x' is empty"},
     {"{'parameters': {'p': 4095}}", ""},
     {"{'parameters': {'p': 4096}}", "t:3: error: a domain of 'y' is too large"},

@@ -19,7 +19,7 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s set A choice c(a: A): { X } require forall a in A: d(a) == 1",
      "t:1:60: error: unknown name 'd'"},
     {"space s set A choice c(a: A): { X } require forall a, b in A: c(a, b) is X",
-     "t:1:63: error: 'c' takes 1 arguments, not 2"},
+     "t:1:63: error: 'c' takes 1 argument, not 2"},
     {"space s set A choice c(a: A): { X } set B", "t:1:41: error: set 'B' is never used"},
     {"space s set A choice c(a: A): { X } require forall a in A: exists a in A: c(a) is X",
      "t:1:67: error: variable 'a' shadows another"},
@@ -62,7 +62,9 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "choice c(q: Q): { X }",
      "t:1:111: error: quotient 'Q' may only be quantified over"},
     {"space s include \"/nowhere/at/all.space\" choice c: { X }",
-     "t:1:17: error: cannot read '/nowhere/at/all.space'"},
+     "t:1:17: error: cannot include '/nowhere/at/all.space': cannot open '/nowhere/at/all.space': No such "
+     "file or directory"},
+    {"space s choice c: { X, Y } space t", "t:1:28: error: a file has one 'space', at its beginning"},
     {"space s set A property p(A): A choice c(a: A): { X, Y } trigger forall a in A: when c(p(a)) is X "
      "activate p(a)",
      "t:1:57: error: the trigger waits for what it activates itself"},
@@ -166,7 +168,7 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s set A property p(A): A list choice c(a: A): int in p(a)",
      "t:1:60: error: the values of 'c' must be a list of numbers"},
     {"space s set A choice c(a: A): { X, Y } choice d: int in c",
-     "t:1:57: error: 'c' takes 1 arguments, not 0"},
+     "t:1:57: error: 'c' takes 1 argument, not 0"},
     {"space s set A set B choice o(a: A, b: A): { L, M } symmetric\n"
      "quotient Q = b: B where true modulo o is M require exists b in Q: b in B",
      "t:2:37: error: 'o' is not about objects of 'B'"},

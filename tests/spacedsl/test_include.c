@@ -80,6 +80,34 @@ Test(spacedsl_include, errors_name_the_file)
     include_free(&f);
 }
 
+/* A space is not included whole, and the declarations around its header are read. */
+Test(spacedsl_include, only_declarations_are_included)
+{
+    struct include_folder f = include_new();
+    include_write(&f, "a.space", "space a\nchoice c: { X, Y }\n");
+    const char *main = arena_printf(f.arena, "%s/main.space", f.path);
+    cr_assert_null(include_compile(&f, main, "space s\ninclude \"a.space\"\nrequire c is X\n"));
+    char *wanted = arena_printf(
+        f.arena, "%s/a.space:1:1: error: an included file has declarations only, no 'space'", f.path);
+    cr_expect_str_eq(diag_message(f.diag, 0), wanted);
+    cr_expect_eq(diag_count(f.diag), 1);
+    include_free(&f);
+}
+
+/* Files that cannot be included say why. */
+Test(spacedsl_include, foreign_encodings)
+{
+    struct include_folder f = include_new();
+    include_write(&f, "a.space", "choice c: { X, Y }\n# caf\xe9\n");
+    const char *main = arena_printf(f.arena, "%s/main.space", f.path);
+    cr_assert_null(include_compile(&f, main, "space s\ninclude \"a.space\"\nchoice d: { V, W }\n"));
+    cr_expect(strstr(diag_message(f.diag, 0), "main.space:2:9: error: cannot include '"), "%s",
+              diag_message(f.diag, 0));
+    cr_expect(strstr(diag_message(f.diag, 0), "byte 0xe9: the file is not UTF-8"), "%s",
+              diag_message(f.diag, 0));
+    include_free(&f);
+}
+
 /* Comments become the remarks of declarations. */
 Test(spacedsl_include, remarks_are_kept)
 {

@@ -1,0 +1,154 @@
+/* A space with a user's program, from the command line: what is counted, searched, stored and exported. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/e2e/run.h"
+
+#define TRANSPOSE "experiments/spaces/transpose.space"
+
+/* The run must have ended with CLI_OK; its standard output, which the caller frees. */
+static char *space_run_output(struct e2e_run r)
+{
+    char *out = r.out;
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    free(r.err);
+    return out;
+}
+
+Test(space_run, repeated_parameters_add_up)
+{
+    char *once = space_run_output(
+             E2E_RUN(&cli_space, "count", TRANSPOSE, "--param", "cache=4096,n=512", "--json")),
+         *twice = space_run_output(
+             E2E_RUN(&cli_space, "count", TRANSPOSE, "--param", "cache=4096", "--param", "n=512", "--json"));
+    cr_expect(strstr(once, "\"solutions\": 318,"), "%s", once);
+    cr_expect(strstr(twice, "\"solutions\": 318,"), "%s", twice);
+    free(once);
+    free(twice);
+}
+
+/* A search of the transpose space with a store and a folder, where the smallest tile is the best one. */
+struct space_run {
+    char folder[32], store[64], best[64], out[64];
+};
+
+static struct e2e_run space_run_search(struct space_run *s)
+{
+    e2e_folder(s->folder);
+    snprintf(s->store, sizeof s->store, "%s/runs.db", s->folder);
+    snprintf(s->out, sizeof s->out, "%s/best", s->folder);
+    snprintf(s->best, sizeof s->best, "%s/best/best.json", s->folder);
+    const char *command =
+        "sh -c 'test $1 -lt 256 && echo $1 || { echo too tall >&2; exit 3; }' - {tile_rows}";
+    return E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--command", command, "--evaluations", "460", "--verbose",
+                   "--store", s->store, "--out", s->out);
+}
+
+static void space_run_remove(const struct space_run *s)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", s->folder);
+    cr_expect_eq(system(command), 0);
+}
+
+/* --verbose tells the decisions of each candidate, and why one failed. */
+Test(space_run, verbose_lines_tell_the_decisions, .timeout = 120)
+{
+    struct space_run s;
+    struct e2e_run r = space_run_search(&s);
+    cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+    cr_expect(strstr(r.err, "  ok  1 ns  {\"tile_rows\":1,\"tile_columns\":"), "%s", r.err);
+    cr_expect(strstr(r.err, "  launch_error  -  ended with status 3: too tall  {\"tile_rows\":256,"), "%s",
+              r.err);
+    e2e_run_free(&r);
+    space_run_remove(&s);
+}
+
+/* Exports have the decisions: an object in JSON lines, columns in CSV. */
+Test(space_run, exports_tell_the_decisions, .timeout = 120)
+{
+    struct space_run s;
+    free(space_run_output(space_run_search(&s)));
+    char *csv = space_run_output(E2E_RUN(&cli_store, "export", s.store, "--format", "csv")),
+         *lines = space_run_output(E2E_RUN(&cli_store, "export", s.store));
+    static const char head[] = "run,kernel,sizes,device,number,status,median_ns,kernel_hash,found_at,message,"
+                               "\"tile_rows\",\"tile_columns\",\"unroll\",\"order\"\n";
+    cr_expect_eq(strncmp(csv, head, strlen(head)), 0, "%.200s", csv);
+    cr_expect(strstr(csv, "\"ended with status 3: too tall\",256,"), "%.500s", csv);
+    cr_expect(strstr(csv, ",\"\",1,1,1,\"READ\"\n"));
+    cr_expect(
+        strstr(lines, "\"decisions\":{\"tile_rows\":1,\"tile_columns\":1,\"unroll\":1,\"order\":\"READ\"}"));
+    free(csv);
+    free(lines);
+    space_run_remove(&s);
+}
+
+static void space_run_refused(struct e2e_run r, const char *message)
+{
+    cr_expect_eq(r.status, CLI_USAGE, "%s", r.err);
+    cr_expect(strstr(r.err, message), "wanted \"%s\", got \"%s\"", message, r.err);
+    e2e_run_free(&r);
+}
+
+/* What asks for a program says that there is none. */
+Test(space_run, is_no_program, .timeout = 120)
+{
+    struct space_run s;
+    free(space_run_output(space_run_search(&s)));
+    space_run_refused(E2E_RUN(&cli_explain, s.best), "a result of `tune --space`, not of a program");
+    space_run_refused(E2E_RUN(&cli_replay, s.best), "a result of `tune --space`, not of a program");
+    space_run_refused(E2E_RUN(&cli_explain, s.store, "--best"), "run 1 is of `tune --space`");
+    space_run_refused(E2E_RUN(&cli_audit, s.store), "run 1 is of `tune --space`");
+    space_run_refused(E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--command", "true", "--param", "n=512",
+                              "--store", s.store, "--resume"),
+                      "is of another space or has other parameters");
+    space_run_remove(&s);
+}
+
+/* `space check` of a file that needs no instance finds what only one shows: a list of no values. */
+Test(space_run, check_looks_at_lists_of_values)
+{
+    char path[32], place[128];
+    e2e_file(path, "space a\nparameter n: int = 1\nchoice x: int in 2..n\n");
+    snprintf(place, sizeof place, "%s:3:1: error: a domain of 'x' is empty\n    choice x: int in 2..n\n",
+             path);
+    space_run_refused(E2E_RUN(&cli_space, "check", path), place);
+    free(space_run_output(E2E_RUN(&cli_space, "check", path, "--param", "n=2")));
+    unlink(path);
+}
+
+/* An empty space has a count, and a constraint to blame. */
+Test(space_run, empty_spaces_tell_why)
+{
+    char path[32], note[128];
+    e2e_file(path, "space a\nparameter n: int = 1\nchoice x: int in 1..3\nrequire x < n\n");
+    snprintf(note, sizeof note, "note: the space is empty (%s:4: x < n)\n", path);
+    struct e2e_run r = E2E_RUN(&cli_space, "count", path);
+    cr_expect_eq(r.status, CLI_OK);
+    cr_expect_eq(strncmp(r.out, "0 solutions, ", 13), 0, "%s", r.out);
+    cr_expect_str_eq(r.err, note);
+    e2e_run_free(&r);
+    unlink(path);
+}
+
+/* More solutions than a double holds: 4^600. */
+Test(space_run, huge_spaces_are_estimated)
+{
+    char path[32];
+    e2e_file(path, "space a\n");
+    FILE *out = fopen(path, "a");
+    for (int i = 0; i < 600; i++)
+        fprintf(out, "choice x%d: int in 1..4\n", i);
+    cr_assert_eq(fclose(out), 0);
+    char *counted = space_run_output(E2E_RUN(&cli_space, "count", path, "--json")),
+         *estimated = space_run_output(E2E_RUN(&cli_space, "descend", path, "--samples", "3", "--json"));
+    cr_expect(strstr(counted, "\"log10\": 361.2359947"), "%s", counted);
+    cr_expect(strstr(estimated, "\"log10_leaves\": 361.2359947"), "%s", estimated);
+    cr_expect(strstr(estimated, "\"ci95_high\": null"), "%s", estimated);
+    free(counted);
+    free(estimated);
+    unlink(path);
+}
