@@ -98,8 +98,7 @@ static bool is_conjunction(const struct shape_pool *p, const struct ground_node 
 
 static bool is_plain(const struct shape_pool *p, const struct ground_node *g)
 {
-    return g->op == GROUND_CONST ||
-           (g->op == GROUND_FUNC && slot_values(p->space, g->slot) <= 64);
+    return g->op == GROUND_CONST || (g->op == GROUND_FUNC && slot_values(p->space, g->slot) <= 64);
 }
 
 static bool is_term(const struct shape_pool *p, const struct ground_node *g)
