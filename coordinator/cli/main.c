@@ -67,7 +67,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(commands[i]->name, argv[1]) == 0)
             return finish_output(cli_run(commands[i], argc - 1, argv + 1));
-    if (argc > 1) fprintf(stderr, "thresh: there is no command '%s'\n\n", argv[1]);
-    print_usage(stderr);
+    if (argc > 1)
+        fprintf(stderr, "thresh: there is no command '%s'; 'thresh --help' lists them\n", argv[1]);
+    else
+        print_usage(stderr);
     return CLI_USAGE;
 }
