@@ -250,6 +250,7 @@ struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct spac
 {
     struct step s;
     struct mcts_walk walk = {0};
+    struct space_cursor cursor = {0};
     struct mcts_branching with_bound = *b, uncut = {.order = b->order, .n_order = b->n_order};
     struct mcts_place place = mcts_prefix_top(b->prefix);
     with_bound.log = NULL;
@@ -259,7 +260,7 @@ struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct spac
                                                        &walk.trials)
                                  : NULL;
         if (!s.options) {
-            s.slot = space_next_choice(state, b->order, b->n_order);
+            s.slot = space_next_choice_from(state, b->order, b->n_order, &cursor);
             walk.leaf = s.slot == NONE;
             if (walk.leaf) break;
         }

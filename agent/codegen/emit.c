@@ -168,6 +168,8 @@ static bool is_temporary(const struct cg_region *r)
     return r->used && r->space == BB_MEM_GLOBAL;
 }
 
+/* Temporaries are written by one work-item and read by another, so they are not `restrict`: a compiler could
+ * take what it knows of a barrier from that. */
 static void emit_arguments(struct cg_emitter *e)
 {
     const struct backbone *bb = e->p->bb;
@@ -177,7 +179,7 @@ static void emit_arguments(struct cg_emitter *e)
                       scalar_type_name(bb->buffers[i].type), e->names->buffer[i]);
     for (unsigned i = 0; i < bb->n_regions; i++)
         if (is_temporary(&e->p->regions[i]))
-            strbuf_printf(e->out, "%s__global %s *restrict %s", sep, scalar_type_name(bb->regions[i].type),
+            strbuf_printf(e->out, "%s__global %s *%s", sep, scalar_type_name(bb->regions[i].type),
                           e->names->region[i]);
 }
 

@@ -42,7 +42,7 @@ int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scr
 
 /* ---- backward ---- */
 
-static bool narrow_cell(struct work *w, const struct cell *c, int64_t lo, int64_t hi);
+static bool narrow_cell(struct work *w, uint32_t cell, int64_t lo, int64_t hi);
 
 /* The cell must lie in [lo, hi]. One that several share is narrowed by each of its users. */
 static inline bool narrow(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
@@ -51,22 +51,47 @@ static inline bool narrow(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
     if (lo <= x.lo && hi >= x.hi) return true;
     lo = lo > x.lo ? lo : x.lo;
     hi = hi < x.hi ? hi : x.hi;
-    return lo <= hi && narrow_cell(w, &w->cells[cell], lo, hi);
+    return lo <= hi && narrow_cell(w, cell, lo, hi);
 }
 
-/* Keeps the values of a FUNC's slot whose number lies in [lo, hi], is not `hole`, and divides `multiple`. */
-static bool filter_slot(struct work *w, const struct cell *c, int64_t lo, int64_t hi, const int64_t *hole,
-                        int64_t multiple)
+/* Keeps the values of a FUNC's slot whose number lies in [lo, hi] and is not `hole`. */
+static bool filter_slot(struct work *w, const struct cell *c, int64_t lo, int64_t hi, const int64_t *hole)
 {
     const struct shape_node *n = c->node;
-    uint32_t slot = c->slots[n->local];
+    uint32_t slot = cell_slot(w->st->space, c, n->local);
     for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
         uint64_t keep = 0;
         for (uint64_t m = state_word(w->st, slot, k); m; m &= m - 1) {
             int64_t x = n->view.table[k * 64 + (unsigned)__builtin_ctzll(m)];
-            bool ok = x >= lo && x <= hi && !(hole && x == *hole) && !(multiple && x && multiple % x);
-            if (ok) keep |= m & -m;
+            if (x >= lo && x <= hi && !(hole && x == *hole)) keep |= m & -m;
         }
+        if (!state_restrict_word(w->st, slot, k, keep)) return false;
+    }
+    return true;
+}
+
+/* The values of a word whose numbers divide a multiple. In a chain all below one that does do so too. */
+static uint64_t divisors(const int64_t *numbers, bool chain, uint64_t word, int64_t multiple)
+{
+    uint64_t keep = word;
+    for (uint64_t m = word, top; m; m &= ~top) {
+        unsigned v = 63 - (unsigned)__builtin_clzll(m);
+        top = UINT64_C(1) << v;
+        if (numbers[v] && multiple % numbers[v])
+            keep &= ~top;
+        else if (chain)
+            break;
+    }
+    return keep;
+}
+
+/* Keeps the values of a FUNC's slot whose number divides a multiple. */
+static bool filter_divisors(struct work *w, const struct cell *c, int64_t multiple)
+{
+    const struct value_view *view = &c->node->view;
+    uint32_t slot = cell_slot(w->st->space, c, c->node->local);
+    for (unsigned k = 0; k < w->st->space->slots[slot].words; k++) {
+        uint64_t keep = divisors(view->table + k * 64, view->chain, state_word(w->st, slot, k), multiple);
         if (!state_restrict_word(w->st, slot, k, keep)) return false;
     }
     return true;
@@ -75,7 +100,7 @@ static bool filter_slot(struct work *w, const struct cell *c, int64_t lo, int64_
 static bool exclude(struct work *w, uint32_t cell, int64_t hole)
 {
     const struct cell *c = &w->cells[cell];
-    if (c->op == GROUND_FUNC) return filter_slot(w, c, INT64_MIN, INT64_MAX, &hole, 0);
+    if (c->op == GROUND_FUNC) return filter_slot(w, c, INT64_MIN, INT64_MAX, &hole);
     struct interval x = w->intervals[cell];
     return narrow(w, cell, x.lo + (x.lo == hole), x.hi - (x.hi == hole));
 }
@@ -114,7 +139,7 @@ static bool keep_divisors(struct work *w, const uint32_t *kids, uint32_t n, int6
         struct interval x = w->intervals[kids[k]];
         const struct cell *c = &w->cells[kids[k]];
         if (x.lo == x.hi || c->op != GROUND_FUNC) continue;
-        if (!filter_slot(w, c, INT64_MIN, INT64_MAX, NULL, product)) return false;
+        if (!filter_divisors(w, c, product)) return false;
     }
     return true;
 }
@@ -125,12 +150,12 @@ static bool raise_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
     int64_t *rest = w->st->rest, before = 1;
     rest[n - 1] = 1;
     for (uint32_t k = n - 1; k > 0; k--)
-        rest[k - 1] = expression_mul(rest[k], w->intervals[kids[k]].hi);
+        rest[k - 1] = expression_mul_natural(rest[k], w->intervals[kids[k]].hi);
     for (uint32_t k = 0; k < n; k++) {
         struct interval x = w->intervals[kids[k]];
-        int64_t others = expression_mul(before, rest[k]);
-        before = expression_mul(before, x.hi);
-        if (others <= 0 || others >= SPACE_BIG || lo <= expression_mul(others, x.lo)) continue;
+        int64_t others = expression_mul_natural(before, rest[k]);
+        before = expression_mul_natural(before, x.hi);
+        if (others <= 0 || others >= SPACE_BIG || lo <= expression_mul_natural(others, x.lo)) continue;
         if (!narrow(w, kids[k], (lo + others - 1) / others, INT64_MAX)) return false;
     }
     return true;
@@ -141,25 +166,29 @@ static bool lower_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
 {
     for (uint32_t k = 0; k < n; k++) {
         struct interval x = w->intervals[kids[k]];
-        if (expression_mul(least_product, x.hi) <= expression_mul(hi, x.lo)) continue;
-        if (!narrow(w, kids[k], INT64_MIN, hi / (least_product / x.lo))) return false;
+        bool fits = expression_mul_natural(least_product, x.hi) <= expression_mul_natural(hi, x.lo);
+        if (!fits && !narrow(w, kids[k], INT64_MIN, hi / (least_product / x.lo))) return false;
     }
     return true;
 }
 
 /* Factors that are never negative. */
-static bool backward_product(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
+static bool backward_natural(struct work *w, const uint32_t *kids, uint32_t n, int64_t least_product,
+                             int64_t lo, int64_t hi)
 {
-    int64_t least_product = 1;
-    for (uint32_t k = 0; k < n; k++) {
-        int64_t factor = w->intervals[kids[k]].lo;
-        if (factor < 0) return true;
-        least_product = expression_mul(least_product, factor);
-    }
     if (lo == hi && lo > 0 && !keep_divisors(w, kids, n, lo)) return false;
     if (lo > least_product && !raise_factors(w, kids, n, lo)) return false;
     bool bounded = least_product > 0 && least_product < SPACE_BIG && hi < SPACE_BIG;
     return !bounded || lower_factors(w, kids, n, least_product, hi);
+}
+
+/* Says nothing of products with a factor that may be negative. */
+static bool backward_product(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
+{
+    const struct cell *c = &w->cells[cell];
+    for (uint32_t k = 0; k < c->n && !c->natural; k++)
+        if (w->intervals[c->kids[k]].lo < 0) return true;
+    return backward_natural(w, c->kids, c->n, w->intervals[cell].lo, lo, hi);
 }
 
 /* The maximum lies in [lo, hi]; `or` is the maximum of booleans. */
@@ -224,21 +253,22 @@ static bool backward_choose(struct work *w, const uint32_t *kids, int64_t lo, in
     return true;
 }
 
-static bool narrow_cell(struct work *w, const struct cell *c, int64_t lo, int64_t hi)
+static bool narrow_cell(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
 {
+    const struct cell *c = &w->cells[cell];
     const uint32_t *kids = c->kids;
     switch ((enum ground_op)c->op) {
     case GROUND_CONST:
     case GROUND_MOD:
         return true;
     case GROUND_FUNC:
-        return filter_slot(w, c, lo, hi, NULL, 0);
+        return filter_slot(w, c, lo, hi, NULL);
     case GROUND_TERM:
         return narrow_term(w->st, c, lo, hi);
     case GROUND_ADD:
         return backward_sum(w, kids, c->n, lo, hi);
     case GROUND_MUL:
-        return backward_product(w, kids, c->n, lo, hi);
+        return backward_product(w, cell, lo, hi);
     case GROUND_OR:
     case GROUND_MAX:
         return backward_max(w, kids, c->n, lo, hi);
@@ -270,22 +300,38 @@ struct openness {
     bool unread;   /* there are choices of dead objects, on which no value depends */
 };
 
-static struct openness look_for_open(const struct space_state *st, const struct instance *in)
+static bool is_decided(const struct space_state *st, const struct slot_info *info, uint32_t slot)
+{
+    uint64_t word = vector_load(st->vector, info->offset) & info->mask;
+    return info->words == 1 ? word && !(word & (word - 1)) : space_value_count(st, slot) == 1;
+}
+
+static bool is_still_open(const struct space_state *st, const struct instance *in, uint32_t local)
+{
+    uint32_t slot = st->space->instance_slots[in->slots + local];
+    const struct slot_info *info = &st->space->slots[slot];
+    return !is_decided(st, info, slot) && !state_dead(st, info);
+}
+
+/* The two that were open last are asked first; mostly they still are. */
+static struct openness look_for_open(struct space_state *st, uint32_t instance)
 {
     const struct space *s = st->space;
+    const struct instance *in = &s->instances[instance];
+    struct open_pair *known = &st->open[instance];
     struct openness left = {0};
+    if (known->local[0] != known->local[1] && is_still_open(st, in, known->local[0]) &&
+        is_still_open(st, in, known->local[1]))
+        return (struct openness){.n = 2};
     for (uint32_t k = 0; k < s->shapes[in->shape].n_slots && left.n < 2; k++) {
-        const struct slot_info *info = &s->slots[s->instance_slots[in->slots + k]];
-        uint64_t word = vector_load(st->vector, info->offset) & info->mask;
-        bool fixed = info->words == 1 ? word && !(word & (word - 1))
-                                      : space_value_count(st, s->instance_slots[in->slots + k]) == 1;
-        if (fixed) continue;
+        uint32_t slot = s->instance_slots[in->slots + k];
+        const struct slot_info *info = &s->slots[slot];
+        if (is_decided(st, info, slot)) continue;
         if (state_dead(st, info)) {
             left.unread = true;
             continue;
         }
-        left.last = k;
-        left.n++;
+        known->local[left.n++] = left.last = k;
     }
     return left;
 }
@@ -322,7 +368,7 @@ bool bounds_propagate(struct space_state *st, uint32_t instance)
     if (w.intervals[root].lo == 1) return true;
     if (!narrow(&w, root, 1, 1)) return false;
     if (sh->monotone) return true;
-    struct openness left = look_for_open(st, in);
+    struct openness left = look_for_open(st, instance);
     bool bounds_tell = left.n == 0 && !left.unread && !sh->divides;
     return left.n > 1 || bounds_tell || try_values(st, in, left.last);
 }

@@ -1,8 +1,7 @@
 /* Intervals of cells (cells.h): forward evaluation, and carrying changes up. Booleans are intervals within
  * [0, 1]. Arithmetic saturates at SPACE_BIG. */
+#include "core/base/panic.h"
 #include "core/space/cells.h"
-
-#include <string.h>
 
 static int64_t least(int64_t x, int64_t y)
 {
@@ -26,7 +25,7 @@ static struct interval interval(int64_t lo, int64_t hi)
 static struct interval evaluate_words(const struct space_state *st, const struct cell *c)
 {
     const struct value_view *view = &c->node->view;
-    uint32_t slot = c->slots[c->node->local];
+    uint32_t slot = cell_slot(st->space, c, c->node->local);
     bool empty = space_value_count(st, slot) == 0;
     struct interval x = {INT64_MAX, INT64_MIN, 0};
     for (uint32_t v = 0; v < view->n; v++) {
@@ -40,14 +39,14 @@ static struct interval evaluate_words(const struct space_state *st, const struct
 static struct interval evaluate_function(const struct space_state *st, const struct cell *c)
 {
     const struct value_view *view = &c->node->view;
-    uint64_t domain = view->n <= 64 ? domain_at(st, c->function) : 0;
+    uint64_t domain = view->n <= 64 ? cell_domain(st, c) : 0;
     if (!domain) return evaluate_words(st, c);
     struct interval x = {0};
     view_extremes(view, domain, &x.lo, &x.hi);
     return x;
 }
 
-enum { OPEN_BITS = 8, EXTREME_BITS = 8, NEVER = -1 };
+enum { OPEN_BITS = 8, EXTREME_BITS = 8 };
 
 /* Numbers below 256 that change when the needed extremes of the function of a term do. */
 static uint64_t extremes_code(const struct cell *c, uint64_t domain)
@@ -68,13 +67,14 @@ static struct interval evaluate_term(const struct space_state *st, const struct 
     int64_t otherwise = c->node->otherwise;
     uint64_t n_open = 0;
     for (uint32_t i = 0; i < c->n_conditions; i++) {
-        uint64_t domain = domain_at(st, c->conditions[i].at), yes = c->conditions[i].yes;
-        if (!(domain & yes)) return (struct interval){otherwise, otherwise, (uint64_t)NEVER};
-        n_open += (domain & ~yes) != 0;
+        const struct cell_condition *condition = &c->conditions[i];
+        uint64_t domain = vector_load(st->vector, condition->at);
+        if (!(domain & condition->yes)) return interval(otherwise, otherwise);
+        n_open += (domain & condition->no) != 0;
     }
     struct interval x = {c->node->imm, c->node->imm, n_open};
     if (c->is_function) {
-        uint64_t domain = domain_at(st, c->function);
+        uint64_t domain = cell_domain(st, c);
         view_extremes(&c->node->view, domain, &x.lo, &x.hi);
         x.inner |= extremes_code(c, domain);
     }
@@ -86,43 +86,51 @@ static struct interval evaluate_term(const struct space_state *st, const struct 
 
 /* ---- operations ---- */
 
-static struct interval product(struct interval x, struct interval y)
+static struct interval times(struct interval x, struct interval y)
 {
-    if (x.lo >= 0 && y.lo >= 0) return interval(expression_mul(x.lo, y.lo), expression_mul(x.hi, y.hi));
+    if (x.lo >= 0 && y.lo >= 0)
+        return interval(expression_mul_natural(x.lo, y.lo), expression_mul_natural(x.hi, y.hi));
     int64_t a = expression_mul(x.lo, y.lo), b = expression_mul(x.lo, y.hi), c = expression_mul(x.hi, y.lo),
             d = expression_mul(x.hi, y.hi);
     return interval(least(least(a, b), least(c, d)), most(most(a, b), most(c, d)));
 }
 
-static struct interval fold(const struct interval *all, const struct cell *c)
+static struct interval sum(const struct interval *all, const uint32_t *kid, const uint32_t *end)
 {
-    struct interval x = all[c->kids[0]];
-    uint32_t n = c->n;
-    switch (c->op) {
-    case GROUND_ADD:
-        for (uint32_t k = 1; k < n; k++) {
-            x.lo = expression_add(x.lo, all[c->kids[k]].lo);
-            x.hi = expression_add(x.hi, all[c->kids[k]].hi);
-        }
-        return x;
-    case GROUND_MUL:
-        for (uint32_t k = 1; k < n; k++)
-            x = product(x, all[c->kids[k]]);
-        return x;
-    case GROUND_MIN:
-    case GROUND_AND:
-        for (uint32_t k = 1; k < n; k++) {
-            x.lo = least(x.lo, all[c->kids[k]].lo);
-            x.hi = least(x.hi, all[c->kids[k]].hi);
-        }
-        return x;
-    default:
-        for (uint32_t k = 1; k < n; k++) {
-            x.lo = most(x.lo, all[c->kids[k]].lo);
-            x.hi = most(x.hi, all[c->kids[k]].hi);
-        }
-        return x;
+    int64_t lo = all[*kid].lo, hi = all[*kid].hi;
+    while (++kid < end) {
+        lo = expression_add(lo, all[*kid].lo);
+        hi = expression_add(hi, all[*kid].hi);
     }
+    return interval(lo, hi);
+}
+
+static struct interval product(const struct interval *all, const uint32_t *kid, const uint32_t *end)
+{
+    struct interval x = all[*kid];
+    while (++kid < end)
+        x = times(x, all[*kid]);
+    return interval(x.lo, x.hi);
+}
+
+static struct interval minimum(const struct interval *all, const uint32_t *kid, const uint32_t *end)
+{
+    int64_t lo = all[*kid].lo, hi = all[*kid].hi;
+    while (++kid < end) {
+        lo = least(lo, all[*kid].lo);
+        hi = least(hi, all[*kid].hi);
+    }
+    return interval(lo, hi);
+}
+
+static struct interval maximum(const struct interval *all, const uint32_t *kid, const uint32_t *end)
+{
+    int64_t lo = all[*kid].lo, hi = all[*kid].hi;
+    while (++kid < end) {
+        lo = most(lo, all[*kid].lo);
+        hi = most(hi, all[*kid].hi);
+    }
+    return interval(lo, hi);
 }
 
 static struct interval quotient(struct interval x, struct interval y)
@@ -153,26 +161,39 @@ static struct interval choose(struct interval condition, struct interval yes, st
 
 static struct interval evaluate_operation(const struct space_state *st, const struct cell *c)
 {
-    const struct interval *all = cell_intervals(st), none = {0};
-    struct interval x = all[c->kids[0]], y = c->n > 1 ? all[c->kids[1]] : none;
+    const struct interval *all = cell_intervals(st), *x = &all[c->kids[0]], *y = &all[c->kids[c->n > 1]];
+    const uint32_t *end = c->kids + c->n;
     switch ((enum ground_op)c->op) {
+    case GROUND_ADD:
+        return sum(all, c->kids, end);
+    case GROUND_MUL:
+        return product(all, c->kids, end);
+    case GROUND_MIN:
+    case GROUND_AND:
+        return minimum(all, c->kids, end);
+    case GROUND_MAX:
+    case GROUND_OR:
+        return maximum(all, c->kids, end);
     case GROUND_NEG:
-        return interval(-x.hi, -x.lo);
+        return interval(-x->hi, -x->lo);
     case GROUND_NOT:
-        return interval(!x.hi, !x.lo);
+        return interval(!x->hi, !x->lo);
     case GROUND_DIV:
-        return quotient(x, y);
+        return quotient(*x, *y);
     case GROUND_MOD:
-        return remainder_of(x, y);
+        return remainder_of(*x, *y);
     case GROUND_EQ:
-        return interval(x.lo == x.hi && y.lo == y.hi && x.lo == y.lo, x.lo <= y.hi && y.lo <= x.hi);
+        return interval(x->lo == x->hi && y->lo == y->hi && x->lo == y->lo, x->lo <= y->hi && y->lo <= x->hi);
     case GROUND_LE:
-        return interval(x.hi <= y.lo, x.lo <= y.hi);
+        return interval(x->hi <= y->lo, x->lo <= y->hi);
     case GROUND_ITE:
-        return choose(x, y, all[c->kids[2]]);
-    default:
-        return fold(all, c);
+        return choose(*x, *y, all[c->kids[2]]);
+    case GROUND_CONST:
+    case GROUND_FUNC:
+    case GROUND_TERM:
+        break;
     }
+    PANIC("a leaf is no operation");
 }
 
 static inline struct interval evaluate(const struct space_state *st, const struct cell *c)
@@ -198,9 +219,16 @@ void cells_fill(struct space_state *st)
 
 /* ---- changes ---- */
 
+static bool is_fixed(const struct space_state *st, uint32_t cell)
+{
+    struct interval x = cell_intervals(st)[cell];
+    return x.lo == x.hi;
+}
+
+/* Nobody asks for its interval as things are. */
 static bool is_resting(const struct space_state *st, const struct cell *c)
 {
-    return (st->vector[c->guards[0]] | st->vector[c->guards[1]]) != LIVENESS_LIVE;
+    return (st->vector[c->guards[0]] | st->vector[c->guards[1]]) != LIVENESS_LIVE || is_fixed(st, c->gate);
 }
 
 enum change { UNCHANGED, INNER, MOVED };
@@ -234,24 +262,23 @@ static bool is_content(const struct space_state *st, const struct cell *c)
     return x.hi <= y.hi && x.lo <= y.lo;
 }
 
-static bool is_fixed(const struct space_state *st, uint32_t cell)
+/* Queues instances that a cell is the root of. */
+static void tell_roots(struct space_state *st, const struct cell *c, int64_t hi)
 {
-    struct interval x = cell_intervals(st)[cell];
-    return x.lo == x.hi;
+    const struct cell_root *r = st->space->cell_roots + c->roots, *end = r + c->n_roots;
+    for (; r < end; r++) {
+        bool content = r->inert ? hi > 0 : r->monotone && is_content(st, c);
+        if (!content) state_queue_watch(st, &r->watch);
+    }
 }
 
 /* What a cell is part of hears that something in it has changed; what is fixed forces nothing more. */
-static void tell(struct space_state *st, const struct cell *c, struct interval now)
+static inline void tell(struct space_state *st, const struct cell *c, const struct interval *now)
 {
-    const struct space *s = st->space;
-    for (uint32_t k = 0; k < c->n_users; k++)
-        if (!is_fixed(st, s->cell_users[c->users + k])) mark(st, s->cell_users[c->users + k]);
-    if (now.lo == 1) return;
-    for (uint32_t k = 0; k < c->n_roots; k++) {
-        const struct cell_root *r = &s->cell_roots[c->roots + k];
-        bool content = r->inert ? now.hi > 0 : r->monotone && is_content(st, c);
-        if (!content) state_queue_watch(st, &r->watch);
-    }
+    const uint32_t *user = st->space->cell_users + c->users, *end = user + c->n_users;
+    for (; user < end; user++)
+        if (!is_fixed(st, *user)) mark(st, *user);
+    if (c->n_roots && now->lo != 1) tell_roots(st, c, now->hi);
 }
 
 /* The lower bound of a user when that of one of its operands rises; SPACE_BIG if that is not known. */
@@ -285,23 +312,22 @@ static bool has_room(const struct space_state *st, const struct cell *c, int64_t
 
 /* Whether a term is open and could have its value. Then nothing can be said of its conditions, nor of other
  * terms, as its interval is the same. */
-static bool is_free(const struct space_state *st, const struct cell *c, struct interval now)
+static bool is_free(const struct space_state *st, const struct cell *c, const struct interval *now)
 {
-    bool open = now.inner & ((1u << OPEN_BITS) - 1);
+    bool open = now->inner & ((1u << OPEN_BITS) - 1);
     if (!open) return false;
     struct interval value = {c->node->imm, c->node->imm, 0};
-    if (c->is_function) view_extremes(&c->node->view, domain_at(st, c->function), &value.lo, &value.hi);
-    return value.lo <= value.hi && has_room(st, c, now.lo, most(now.lo, value.lo));
+    if (c->is_function) view_extremes(&c->node->view, cell_domain(st, c), &value.lo, &value.hi);
+    return value.lo <= value.hi && has_room(st, c, now->lo, most(now->lo, value.lo));
 }
 
 static void update_leaf(struct space_state *st, uint32_t cell)
 {
     const struct cell *c = &st->space->cells[cell];
     struct interval now;
-    bool settled = cell_intervals(st)[cell].inner == (uint64_t)NEVER; /* a term, for good */
-    if (settled || is_resting(st, c)) return;
+    if (is_fixed(st, cell) || is_resting(st, c)) return;
     enum change change = renew(st, cell, c, &now);
-    if (change == MOVED || (change == INNER && !(c->capped && is_free(st, c, now)))) tell(st, c, now);
+    if (change == MOVED || (change == INNER && !(c->capped && is_free(st, c, &now)))) tell(st, c, &now);
 }
 
 /* A disjunction with two operands that may be true forces none of them. */
@@ -321,7 +347,7 @@ static void update(struct space_state *st, uint32_t cell)
     if (is_resting(st, c)) return;
     bool moved = renew(st, cell, c, &now) != UNCHANGED;
     bool disjunction = c->op == GROUND_OR && c->needs == NEED_HIGH;
-    if (moved || !disjunction || !is_wide_open(st, c)) tell(st, c, now);
+    if (moved || !disjunction || !is_wide_open(st, c)) tell(st, c, &now);
 }
 
 static void wake(struct space_state *st, const struct slot_cells *of)
@@ -332,19 +358,18 @@ static void wake(struct space_state *st, const struct slot_cells *of)
 
 static inline bool is_as_it_was(const struct slot_leaf *leaf, uint64_t now)
 {
-    return now & leaf->least && now & leaf->most;
+    return ((now & leaf->least) != 0) & ((now & leaf->most) != 0);
 }
 
 static void update_slot(struct space_state *st, uint32_t slot)
 {
     const struct space *s = st->space;
     const struct slot_cells *of = &s->slot_cells[slot];
+    const struct slot_leaf *leaf = s->slot_leaves + of->leaves, *end = leaf + of->n_leaves;
     uint64_t now = state_word(st, slot, 0);
     if (of->n_woken && now == LIVENESS_LIVE) wake(st, of);
-    for (uint32_t k = 0; k < of->n_leaves; k++) {
-        const struct slot_leaf *leaf = &s->slot_leaves[of->leaves + k];
+    for (; leaf < end; leaf++)
         if (!is_as_it_was(leaf, now)) update_leaf(st, leaf->cell);
-    }
 }
 
 bool cells_hear(const struct space *s, uint32_t slot, uint64_t now)

@@ -7,32 +7,39 @@
  * when anything below its root has changed in a way that can make it remove values.
  *
  * A cell whose instances all wait for an object rests until that object is live; it is brought up to date
- * then. */
+ * then. One that all is known of that it could matter to rests for good. */
 #ifndef THRESH_SPACE_CELLS_H
 #define THRESH_SPACE_CELLS_H
 
 #include "core/space/internal.h"
 
-/* The slot at an offset has one of the values `yes`. */
+/* The domain at an offset has one of the values `yes`, and none of the others, `no`. */
 struct cell_condition {
-    uint64_t yes;
-    struct slot_at at;
+    uint64_t yes, no;
+    uint32_t at;
 };
 
+/* As long as a line of the cache. */
 struct cell {
     uint8_t op, n_conditions; /* as the node */
     uint8_t needs;            /* of any instance, see views.c */
     bool is_function;         /* a FUNC, or a TERM with one */
+    uint8_t width;            /* of the function's domain, in bytes */
     bool capped;              /* a TERM of sums, products and maxima that only have to stay below constants */
+    bool natural;             /* a product whose factors are never negative */
     uint32_t n;               /* operands */
     uint32_t guards[2];       /* offsets of liveness slots that all its instances need live */
-    const uint32_t *kids;     /* cells */
-    const struct cell_condition *conditions;
-    struct slot_at function;
-    uint32_t users, n_users;       /* cells that have it as an operand: in cell_users[] */
-    uint32_t roots, n_roots;       /* instances whose formula it is: in cell_roots[] */
+    uint32_t gate;            /* the last of its user, the only user of that, and so on; it, with several or a
+                                 root */
+    uint32_t users, n_users;  /* cells that have it as an operand: in cell_users[] */
+    uint32_t roots, n_roots;  /* instances whose formula it is: in cell_roots[] */
+    uint32_t function;        /* offset of its domain */
+    uint32_t slots;           /* of the first of its instances: in instance_slots[] */
+    union {
+        const uint32_t *kids;                    /* cells */
+        const struct cell_condition *conditions; /* TERM */
+    };
     const struct shape_node *node; /* as the first of its instances has it */
-    const uint32_t *slots;         /* of that instance */
 };
 
 /* Instances that a cell is the root of. */
@@ -64,6 +71,18 @@ struct interval {
 static inline struct interval *cell_intervals(const struct space_state *st)
 {
     return (struct interval *)(void *)(st->vector + st->space->cells_at);
+}
+
+/* The slot that a cell's node numbers so. */
+static inline uint32_t cell_slot(const struct space *s, const struct cell *c, uint32_t local)
+{
+    return s->instance_slots[c->slots + local];
+}
+
+/* The domain of its function; of one of several words the first. */
+static inline uint64_t cell_domain(const struct space_state *st, const struct cell *c)
+{
+    return vector_load(st->vector, c->function) & domain_bits(c->width);
 }
 
 /* Makes the cells of all instances without a table and gives them room in the vector. */

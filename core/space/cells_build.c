@@ -41,17 +41,13 @@ static void describe(struct builder *b, const struct shape_node *n, const uint32
     if (n->n) add_key(b, kids, n->n * sizeof *kids);
 }
 
-static struct slot_at slot_of(const struct space *s, uint32_t slot)
-{
-    return (struct slot_at){s->slots[slot].mask, s->slots[slot].offset};
-}
-
 static const struct cell_condition *copy_conditions(struct space *s, const struct cell *c)
 {
     struct cell_condition *list = ARENA_ARRAY(s->arena, struct cell_condition, c->n_conditions + 1u);
     for (uint32_t i = 0; i < c->n_conditions; i++) {
         const struct shape_condition *from = &c->node->conditions[i];
-        list[i] = (struct cell_condition){from->yes, slot_of(s, c->slots[from->local])};
+        const struct slot_info *info = &s->slots[cell_slot(s, c, (uint32_t)from->local)];
+        list[i] = (struct cell_condition){from->yes, info->mask & ~from->yes, info->offset};
     }
     return list;
 }
@@ -59,16 +55,22 @@ static const struct cell_condition *copy_conditions(struct space *s, const struc
 static uint32_t find_or_add(struct builder *b, const struct cell *like)
 {
     struct space *s = b->s;
-    describe(b, like->node, like->slots, like->kids);
+    describe(b, like->node, s->instance_slots + like->slots, like->kids);
     bool fresh;
     uint32_t id = intern(&b->known, s->arena, b->key.text, b->key.length, (uint32_t)s->n_cells, &fresh)->id;
     if (!fresh) return id;
     s->cells = arena_grow(s->arena, s->cells, &s->cap_cells, s->n_cells + 1, sizeof *s->cells);
     struct cell *c = &s->cells[s->n_cells++];
     *c = *like;
-    c->kids = arena_memdup(s->arena, like->kids, like->n * sizeof *like->kids);
-    if (like->is_function) c->function = slot_of(s, like->slots[like->node->local]);
-    c->conditions = copy_conditions(s, like);
+    if (like->is_function) {
+        const struct slot_info *info = &s->slots[cell_slot(s, like, like->node->local)];
+        c->function = info->offset;
+        c->width = info->width;
+    }
+    if (like->op == GROUND_TERM)
+        c->conditions = copy_conditions(s, like);
+    else
+        c->kids = arena_memdup(s->arena, like->kids, like->n * sizeof *like->kids);
     return id;
 }
 
@@ -90,7 +92,7 @@ static void add_instance(struct builder *b, struct instance *in)
                             .n = n->n,
                             .kids = kids,
                             .node = n,
-                            .slots = s->instance_slots + in->slots};
+                            .slots = in->slots};
         s->instance_cells[s->n_instance_cells++] = find_or_add(b, &like);
     }
     free(kids);
@@ -186,6 +188,7 @@ static void link_instance(struct linker *l, uint32_t instance)
         uint32_t cell = s->instance_cells[in->cells + i];
         l->used[cell] = true;
         s->cells[cell].needs |= sh->needs[i];
+        s->cells[cell].natural = sh->natural[i];
         meet_guards(s, in, &l->guards[cell]);
     }
     add_pair(&l->roots, s->instance_cells[in->cells + sh->n_nodes - 1], instance);
@@ -197,9 +200,9 @@ static void link_cell(struct linker *l, uint32_t cell)
     struct cell *c = &s->cells[cell];
     for (uint32_t k = 0; k < c->n; k++)
         add_pair(&l->users, c->kids[k], cell);
-    if (c->is_function) add_pair(&l->leaves, c->slots[c->node->local], cell);
+    if (c->is_function) add_pair(&l->leaves, cell_slot(s, c, c->node->local), cell);
     for (uint32_t k = 0; k < c->n_conditions; k++)
-        add_pair(&l->leaves, c->slots[c->node->conditions[k].local], cell);
+        add_pair(&l->leaves, cell_slot(s, c, (uint32_t)c->node->conditions[k].local), cell);
     for (uint32_t k = 0; k < 2; k++)
         c->guards[k] = k < l->guards[cell].n ? l->guards[cell].offsets[k] : vector_always_live(s);
 }
@@ -270,9 +273,9 @@ static struct slot_leaf leaf_of(const struct space *s, uint32_t cell, uint32_t s
     const struct shape_node *n = c->node;
     struct slot_leaf leaf = {0, 0, cell}, unknown = leaf;
     if (s->slots[slot].words > 1) return unknown;
-    if (c->is_function && c->slots[n->local] == slot) read_function(c, &leaf);
+    if (c->is_function && cell_slot(s, c, n->local) == slot) read_function(c, &leaf);
     for (uint32_t i = 0; i < c->n_conditions; i++) {
-        if (c->slots[n->conditions[i].local] != slot) continue;
+        if (cell_slot(s, c, (uint32_t)n->conditions[i].local) != slot) continue;
         if (leaf.most) return unknown;
         leaf.most = n->conditions[i].yes;
         leaf.least = ~leaf.most;
@@ -324,6 +327,13 @@ static bool is_capped(const struct space *s, uint32_t cell)
     return true;
 }
 
+static uint32_t gate_of(const struct space *s, uint32_t cell)
+{
+    const struct cell *c = &s->cells[cell];
+    bool only_user = c->n_users == 1 && !c->n_roots;
+    return only_user ? gate_of(s, s->cell_users[c->users]) : cell;
+}
+
 void cells_link(struct space *s)
 {
     struct linker l = {.s = s};
@@ -344,6 +354,8 @@ void cells_link(struct space *s)
     store_leaves(&l);
     for (uint32_t i = 0; i < s->n_cells; i++)
         s->cells[i].capped = s->cells[i].op == GROUND_TERM && is_capped(s, i);
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        s->cells[i].gate = gate_of(s, i);
     free(l.users.list);
     free(l.roots.list);
     free(l.leaves.list);

@@ -73,7 +73,7 @@ static bool fits(const struct space *s, uint32_t *n_wide)
 {
     bool ok = s->n_latent == 0 && s->n_squares == 0 && s->n_slots <= SMALL;
     for (uint32_t i = 0; ok && i < s->n_slots; i++)
-        ok = s->universes[s->slots[i].universe].n <= 64;
+        ok = slot_values(s, i) <= 64;
     *n_wide = 0;
     for (size_t i = 0; ok && i < s->n_instances; i++) {
         uint32_t n = s->shapes[s->instances[i].shape].n_slots;
@@ -87,7 +87,7 @@ static bool fits(const struct space *s, uint32_t *n_wide)
 static uint64_t *rows_of(struct small *c, struct arena *a, uint32_t x)
 {
     if (c->rows[x]) return c->rows[x];
-    size_t words = (size_t)c->s->universes[c->s->slots[x].universe].n * c->padded;
+    size_t words = (size_t)slot_values(c->s, x) * c->padded;
     c->rows[x] = ARENA_ARRAY(a, uint64_t, words);
     return memset(c->rows[x], 0xff, words * sizeof *c->rows[x]);
 }

@@ -51,6 +51,7 @@ struct space_state *state_new(const struct space *s)
     st->dirty = base_calloc(s->n_cells / 64 + 1, sizeof *st->dirty);
     st->first_dirty = SPACE_NONE;
     st->triples = base_calloc(TRIPLE_ENTRIES, sizeof *st->triples);
+    st->open = base_calloc(s->n_instances + 1, sizeof *st->open);
     st->scratch = base_malloc((s->max_nodes + 1) * sizeof *st->scratch);
     st->rest = base_malloc((s->max_nodes + 1) * sizeof *st->rest);
     st->values = base_malloc((s->max_nodes + 1) * sizeof *st->values);
@@ -70,6 +71,7 @@ void space_state_free(struct space_state *st)
     free(st->wants);
     free(st->dirty);
     free(st->triples);
+    free(st->open);
     free(st->vector);
     free(st->trail);
     free(st->scratch);
@@ -455,12 +457,13 @@ static bool has_solution(const struct space_state *st, const struct instance *in
     return false;
 }
 
-static bool is_over_pair(const struct space *s, const struct instance *in, const struct slot_info *pair)
+static bool is_over_pair(const struct space *s, const struct instance *in, uint32_t pair)
 {
     for (uint32_t k = 0; k < s->shapes[in->shape].n_slots; k++) {
-        const struct slot_info *info = &s->slots[s->instance_slots[in->slots + k]];
-        for (unsigned o = 0; o < info->arity; o++)
-            if (info->objects[o] != pair->objects[0] && info->objects[o] != pair->objects[1]) return false;
+        uint32_t slot = s->instance_slots[in->slots + k];
+        const uint32_t *of = s->origins[slot].objects, *both = s->origins[pair].objects;
+        for (unsigned o = 0; o < s->slots[slot].arity; o++)
+            if (of[o] != both[0] && of[o] != both[1]) return false;
     }
     return true;
 }
@@ -472,7 +475,7 @@ static uint32_t related_constraint(const struct space_state *st, uint32_t pair)
     uint32_t found = SPACE_NONE;
     for (size_t i = 0; i < s->n_instances; i++) {
         const struct instance *in = &s->instances[i];
-        if (!in->related || !is_over_pair(s, in, &s->slots[pair])) continue;
+        if (!in->related || !is_over_pair(s, in, pair)) continue;
         found = in->constraint;
         if (!has_solution(st, in, 0, st->values)) return found;
     }

@@ -210,7 +210,7 @@ static struct ground_node *ground_choice(struct grounder *g, const struct space_
     uint32_t slot = choice_slot(g, n, args, &mirrored);
     (void)ctx;
     if (slot == SPACE_NONE) return constant(g, 0);
-    const struct universe *u = &g->s->universes[g->s->slots[slot].universe];
+    const struct universe *u = &g->s->universes[g->s->origins[slot].universe];
     return expression_func(g->a, slot, mirrored ? g->s->choices[n->a].mirror_codes : u->codes, u->n);
 }
 

@@ -109,21 +109,18 @@ static uint32_t add_universe(struct space *s, const int64_t *codes, size_t n)
     return (uint32_t)s->n_universes++;
 }
 
-static struct slot_info *new_slot(struct space *s)
-{
-    s->slots = arena_grow(s->arena, s->slots, &s->cap_slots, s->n_all + 1, sizeof *s->slots);
-    struct slot_info *info = &s->slots[s->n_all++];
-    *info = (struct slot_info){.mirror = SPACE_NONE, .square = -1, .tuple_of = -1};
-    return info;
-}
-
-static void set_universe(struct space *s, struct slot_info *info, uint32_t universe)
+static struct slot_info *new_slot(struct space *s, uint32_t universe)
 {
     uint32_t n = s->universes[universe].n;
-    info->universe = universe;
+    s->slots = arena_grow(s->arena, s->slots, &s->cap_slots, s->n_all + 1, sizeof *s->slots);
+    s->origins = arena_grow(s->arena, s->origins, &s->cap_origins, s->n_all + 1, sizeof *s->origins);
+    s->origins[s->n_all] = (struct slot_origin){.universe = universe};
+    struct slot_info *info = &s->slots[s->n_all++];
+    *info = (struct slot_info){.mirror = SPACE_NONE, .square = -1, .tuple_of = -1};
     info->width = n <= 8 ? 1 : n <= 16 ? 2 : 8;
     info->mask = UINT64_MAX >> (64 - 8 * info->width);
     info->words = (uint16_t)(info->width == 8 ? (n + 63) / 64 : 1);
+    return info;
 }
 
 static bool choose_universe(struct space *s, int32_t choice, const int64_t *args, uint32_t *universe,
@@ -157,12 +154,11 @@ static void add_slot(struct space *s, int32_t choice, const int64_t *args, struc
     if (index->slots[at] != SPACE_NONE) return;
     index->slots[at] = s->n_all;
     if (c->pairing != SPACE_PLAIN) index->slots[flipped] = s->n_all;
-    struct slot_info *info = new_slot(s);
+    struct slot_info *info = new_slot(s, universe);
     info->group = (uint16_t)choice;
     info->arity = c->arity;
     for (unsigned i = 0; i < c->arity; i++)
-        info->objects[i] = (uint32_t)args[i];
-    set_universe(s, info, universe);
+        s->origins[index->slots[at]].objects[i] = (uint32_t)args[i];
 }
 
 static void add_slots(struct space *s, int32_t choice, int64_t *args, unsigned n, struct diag *d)
@@ -226,17 +222,15 @@ static void make_liveness(struct space *s)
 {
     uint32_t universe = add_universe(s, (const int64_t[]){0, 1}, 2);
     for (uint32_t i = 0; i < s->n_latent; i++) {
-        struct slot_info *info = new_slot(s);
-        info->group = UINT16_MAX;
-        set_universe(s, info, universe);
+        new_slot(s, universe)->group = UINT16_MAX;
         s->liveness[s->latent_root[i]][s->latent_object[i]] = s->n_slots + i;
     }
     for (uint32_t i = 0; i < s->n_slots; i++) {
         struct slot_info *info = &s->slots[i];
         for (unsigned k = 0; k < info->arity; k++) {
             const uint32_t *live = s->liveness[s->def->choices[info->group].args[k].root];
-            if (live && live[info->objects[k]] != SPACE_NONE)
-                info->live[info->n_live++] = live[info->objects[k]];
+            uint32_t object = s->origins[i].objects[k];
+            if (live && live[object] != SPACE_NONE) info->live[info->n_live++] = live[object];
         }
     }
 }
@@ -272,7 +266,7 @@ static void lay_out(struct space *s)
     for (uint32_t i = 0; i < s->n_all; i++) {
         struct slot_info *info = &s->slots[i];
         uint32_t bytes = (uint32_t)info->words * info->width;
-        info->canonical = canonical;
+        s->origins[i].canonical = canonical;
         canonical += bytes;
         if (info->square >= 0) continue;
         info->offset = offset;
@@ -320,7 +314,7 @@ static void fill_domains(struct space_state *st)
     const struct space *s = st->space;
     for (uint32_t i = 0; i < s->n_all; i++) {
         const struct slot_info *info = &s->slots[i];
-        uint32_t n = s->universes[info->universe].n;
+        uint32_t n = slot_values(s, i);
         for (unsigned w = 0; w < info->words; w++) {
             uint32_t left = n - w * 64;
             uint64_t word = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;

@@ -32,6 +32,7 @@ struct universe {
     const int64_t *codes;
 };
 
+/* As long as a line of the cache; what propagation does not read is in struct slot_origin. */
 struct slot_info {
     uint64_t mask;                     /* of a word */
     uint32_t offset;                   /* in the vector */
@@ -47,6 +48,9 @@ struct slot_info {
     uint16_t row, column;           /* there */
     int16_t tuple_of;               /* square whose relation reads it as a choice of object `row`, or -1 */
     uint32_t live[SPACE_MAX_ARITY]; /* liveness slots of its latent objects */
+};
+
+struct slot_origin {
     uint32_t universe;
     uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
     uint32_t canonical;                /* offset in the canonical form */
@@ -96,6 +100,7 @@ enum view_kind {
 /* The numbers of a slot's values. */
 struct value_view {
     uint8_t kind;
+    bool chain; /* ascending, at least 1, and each divides the next */
     uint32_t n;
     uint64_t yes;
     const int64_t *table;
@@ -143,6 +148,7 @@ struct shape {
     bool exact;     /* GENERAL: keeps no value of its last open slot that makes it false */
     const void **filters; /* tabulated: of each slot, see enum watch_kind; equal ones are one */
     const uint8_t *needs; /* GENERAL: of each node, see views.c */
+    const bool *natural;  /* GENERAL: of each node: a product whose factors are never negative */
 };
 
 struct instance {
@@ -251,9 +257,10 @@ struct space {
     struct choice_index *choices;
     struct universe *universes;
     size_t n_universes, cap_universes;
-    struct slot_info *slots; /* choices, then liveness */
-    struct slot_at *slot_at; /* of each of them */
-    size_t cap_slots;
+    struct slot_info *slots;     /* choices, then liveness */
+    struct slot_origin *origins; /* of each of them */
+    struct slot_at *slot_at;     /* likewise */
+    size_t cap_slots, cap_origins;
     uint32_t n_slots, n_all;
     uint32_t **liveness; /* [root set][object] -> slot or NONE */
     uint32_t *latent_root, *latent_object;
@@ -319,6 +326,11 @@ struct want {
     uint32_t instance;
 };
 
+/* Two slots of an instance, as it numbers them, that were open when it was last looked at; equal: unknown. */
+struct open_pair {
+    uint32_t local[2];
+};
+
 /* A first-in first-out queue of ids, each at most once. */
 struct work_queue {
     uint32_t *items; /* a ring */
@@ -348,6 +360,7 @@ struct space_state {
     uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
     uint32_t failed_pair;
     uint8_t lost[2 * ROW_MAX]; /* by two rows of a square */
+    struct open_pair *open;    /* by instance, see bounds.c */
     uint64_t justified;        /* combinations that justify.c looked at */
 };
 
@@ -449,6 +462,11 @@ static inline bool square_is_present(const struct space_state *st, const struct 
     return st->vector[sq->present + object];
 }
 
+static inline uint32_t slot_values(const struct space *s, uint32_t slot) /* of its universe */
+{
+    return s->universes[s->origins[slot].universe].n;
+}
+
 static inline int64_t expression_clamp(int64_t x)
 {
     return x > SPACE_BIG ? SPACE_BIG : x < -SPACE_BIG ? -SPACE_BIG : x;
@@ -458,6 +476,13 @@ static inline int64_t expression_clamp(int64_t x)
 static inline int64_t expression_add(int64_t x, int64_t y)
 {
     return expression_clamp(x + y);
+}
+
+static inline int64_t expression_mul_natural(int64_t x, int64_t y) /* neither is negative */
+{
+    int64_t product;
+    if (__builtin_mul_overflow(x, y, &product)) return SPACE_BIG;
+    return product > SPACE_BIG ? SPACE_BIG : product;
 }
 
 static inline int64_t expression_mul(int64_t x, int64_t y)

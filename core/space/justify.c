@@ -351,7 +351,7 @@ static bool has_values(struct conjunction *c, uint32_t k)
     const struct space *s = c->st->space;
     uint64_t domain = domain_word(c->st, c->slots[k], 0, c->when);
     if (c->slots[k] == c->fixed) domain = UINT64_C(1) << c->value;
-    for (uint32_t v = 0; v < s->universes[s->slots[c->slots[k]].universe].n; v++) {
+    for (uint32_t v = 0; v < slot_values(s, c->slots[k]); v++) {
         bool ok = !domain || domain >> v & 1;
         c->values[k] = v;
         for (uint32_t i = 0; ok && i < c->n; i++)

@@ -74,7 +74,7 @@ const char *space_slot_argument(const struct space *s, uint32_t slot, unsigned i
 {
     const struct slot_info *info = &s->slots[slot];
     const struct space_set *root = &s->def->sets[s->def->choices[info->group].args[i].root];
-    uint32_t id = info->objects[i];
+    uint32_t id = s->origins[slot].objects[i];
     if (root->range) return id < sizeof SMALL_NUMBERS / sizeof SMALL_NUMBERS[0] ? SMALL_NUMBERS[id] : "?";
     return data_object_name(s->data, root->name, id);
 }
@@ -84,7 +84,7 @@ static void add_argument(const struct space *s, struct strbuf *b, uint32_t slot,
     const struct slot_info *info = &s->slots[slot];
     bool range = s->def->sets[s->def->choices[info->group].args[i].root].range;
     if (range)
-        strbuf_printf(b, "%u", info->objects[i]);
+        strbuf_printf(b, "%u", s->origins[slot].objects[i]);
     else
         strbuf_add(b, space_slot_argument(s, slot, i));
 }
@@ -117,12 +117,12 @@ uint64_t space_alias(const struct space *s, unsigned group, unsigned k)
 
 uint32_t space_universe(const struct space *s, uint32_t slot)
 {
-    return s->universes[s->slots[slot].universe].n;
+    return slot_values(s, slot);
 }
 
 int64_t space_value_code(const struct space *s, uint32_t slot, uint32_t value)
 {
-    return s->universes[s->slots[slot].universe].codes[value];
+    return s->universes[s->origins[slot].universe].codes[value];
 }
 
 int space_value_name(const struct space *s, uint32_t slot, uint32_t value, char *out, size_t n)

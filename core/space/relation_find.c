@@ -52,11 +52,12 @@ static bool find_objects(const struct finder *f, const struct instance *in, uint
     const struct shape *sh = &f->s->shapes[in->shape];
     uint32_t seen[2], n = 0;
     for (uint32_t k = 0; k < sh->n_slots; k++) {
-        const struct slot_info *info = &f->s->slots[f->s->instance_slots[in->slots + k]];
+        uint32_t slot = f->s->instance_slots[in->slots + k];
+        const struct slot_info *info = &f->s->slots[slot];
         bool pair = info->square == (int16_t)(f->sq - f->s->squares);
         if (info->group == UINT16_MAX || (!pair && !is_unary_choice(f, info->group))) return false;
         for (unsigned i = 0; i < info->arity; i++) {
-            int32_t at = f->index_of[info->objects[i]];
+            int32_t at = f->index_of[f->s->origins[slot].objects[i]];
             if (at < 0) return false;
             bool known = (n > 0 && seen[0] == (uint32_t)at) || (n > 1 && seen[1] == (uint32_t)at);
             if (!known && n == 2) return false;
@@ -100,9 +101,10 @@ static void add_member(struct finder *f, uint32_t instance, uint32_t a, uint32_t
     const struct shape *sh = &f->s->shapes[in->shape];
     struct member m = {.pair = a * f->sq->n + b, .own = a == b, .shape = in->shape, .instance = instance};
     for (uint32_t k = 0; k < sh->n_slots; k++) {
-        const struct slot_info *info = &f->s->slots[f->s->instance_slots[in->slots + k]];
+        uint32_t slot = f->s->instance_slots[in->slots + k];
+        const struct slot_info *info = &f->s->slots[slot];
         if (info->square >= 0) continue;
-        bool higher = (uint32_t)f->index_of[info->objects[0]] != a;
+        bool higher = (uint32_t)f->index_of[f->s->origins[slot].objects[0]] != a;
         m.roles[k] = (uint8_t)(1 + (higher ? (int)RELATION_CHOICES : 0) + choice_number(f->r, info->group));
     }
     if (f->n == f->cap) {
@@ -150,7 +152,7 @@ static bool find_sorts(struct finder *f)
     memset(r->slots, 0xff, n * RELATION_CHOICES * sizeof *r->slots);
     for (uint32_t c = 0; c < r->n_choices; c++) {
         for (uint32_t i = f->s->group_first[r->choices[c]]; i < f->s->group_first[r->choices[c] + 1]; i++) {
-            int32_t at = f->index_of[f->s->slots[i].objects[0]];
+            int32_t at = f->index_of[f->s->origins[i].objects[0]];
             if (at >= 0) r->slots[(uint32_t)at * RELATION_CHOICES + c] = i;
         }
     }
@@ -466,7 +468,7 @@ void relation_find(struct space *s, struct square *sq)
 {
     struct finder f = {.s = s, .sq = sq, .r = ARENA_NEW(s->arena, struct relation)};
     uint32_t stride = (sq->n + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
-    f.r->n_values = s->universes[s->slots[sq->slots[1]].universe].n;
+    f.r->n_values = slot_values(s, sq->slots[1]);
     index_objects(&f);
     collect_members(&f);
     if (f.n) qsort(f.members, f.n, sizeof *f.members, compare_members);

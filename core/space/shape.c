@@ -66,7 +66,7 @@ static uint32_t local_slot(struct shape_pool *p, uint32_t slot)
     p->slots = reserve(p->slots, &p->cap_slots, p->n_slots + 1, sizeof *p->slots);
     p->sizes = reserve(p->sizes, &p->cap_sizes, p->n_slots + 1, sizeof *p->sizes);
     p->slots[p->n_slots] = slot;
-    p->sizes[p->n_slots] = p->space->universes[p->space->slots[slot].universe].n;
+    p->sizes[p->n_slots] = slot_values(p->space, slot);
     p->stamp[slot] = p->now;
     return p->local[slot] = (uint32_t)p->n_slots++;
 }
@@ -82,7 +82,7 @@ static const int64_t *intern_values(struct shape_pool *p, const int64_t *values,
 static bool is_boolean_function(const struct shape_pool *p, const struct ground_node *g)
 {
     struct value_view v;
-    if (g->op != GROUND_FUNC || p->space->universes[p->space->slots[g->slot].universe].n > 64) return false;
+    if (g->op != GROUND_FUNC || slot_values(p->space, g->slot) > 64) return false;
     view_of_table(g->table, g->n_table, &v);
     return v.kind == VIEW_BOOLEAN;
 }
@@ -98,8 +98,7 @@ static bool is_conjunction(const struct shape_pool *p, const struct ground_node 
 
 static bool is_plain(const struct shape_pool *p, const struct ground_node *g)
 {
-    return g->op == GROUND_CONST ||
-           (g->op == GROUND_FUNC && p->space->universes[p->space->slots[g->slot].universe].n <= 64);
+    return g->op == GROUND_CONST || (g->op == GROUND_FUNC && slot_values(p->space, g->slot) <= 64);
 }
 
 static bool is_term(const struct shape_pool *p, const struct ground_node *g)

@@ -133,7 +133,17 @@ int space_object_state(const struct space_state *st, unsigned root_set, uint32_t
 
 /* The next choice to branch on: groups in the given order (NULL: declaration order, all groups), in each the
  * first live open slot by number. UINT32_MAX: a leaf (every live choice has one value). */
-uint32_t space_next_choice(struct space_state *st, const unsigned *groups, unsigned n_groups);
+uint32_t space_next_choice(const struct space_state *st, const unsigned *groups, unsigned n_groups);
+
+/* Where to look on: all choices before it are decided, or of dead objects. Starts as {0, 0}. */
+struct space_cursor {
+    unsigned group; /* in the given order */
+    uint32_t slot;  /* of the group, by number */
+};
+
+/* The same along a line of decisions, none of which is undone. */
+uint32_t space_next_choice_from(const struct space_state *st, const unsigned *groups, unsigned n_groups,
+                                struct space_cursor *from);
 uint32_t space_open_count(const struct space_state *st);
 
 /* Canonical form: space_vector_bytes() bytes, equal iff the candidates are equal. */

@@ -51,7 +51,7 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
             idle[a * sq->n + b] = relation_idle(sq, a, b);
         }
     }
-    sq->n_values = s->universes[s->slots[sq->slots[1]].universe].n;
+    sq->n_values = slot_values(s, sq->slots[1]);
     sq->narrow = sq->n_values <= NARROW_VALUES;
     sq->compose_rows = sq->narrow ? rows_compose : rows_plain_compose;
     find_members(s, sq);
@@ -62,7 +62,7 @@ void square_lay_out(struct space *s, struct square *sq, uint32_t *offset)
 static uint32_t find_news(struct space *s, uint32_t slot, struct intern_table *known)
 {
     struct pair_news news = {0};
-    uint64_t n_sets = UINT64_C(1) << s->universes[s->slots[slot].universe].n;
+    uint64_t n_sets = UINT64_C(1) << slot_values(s, slot);
     if (s->group_of_slot[slot] == s->group_of_slot[slot + 1] && !s->slot_cells[slot].n_leaves) return 0;
     for (uint64_t now = 1; now < n_sets; now++) {
         news.losses[now] = watch_losses(s, slot, now);

@@ -204,28 +204,50 @@ int space_object_state(const struct space_state *st, unsigned root_set, uint32_t
     return mask == 2 ? 1 : mask == 1 ? -1 : 0;
 }
 
-static uint32_t first_open(const struct space_state *st, unsigned group)
+/* Not open in any candidate: decided, or of a dead object. */
+static bool is_settled(const struct space_state *st, uint32_t slot)
+{
+    struct slot_at at = st->space->slot_at[slot];
+    uint64_t word = domain_at(st, at);
+    bool one_word = at.mask != UINT64_MAX;
+    return (one_word && !(word & (word - 1))) || state_dead(st, &st->space->slots[slot]);
+}
+
+/* The first open slot of a group from the slot *from of it on, which moves past settled ones. */
+static uint32_t first_open(const struct space_state *st, unsigned group, uint32_t *from)
 {
     const struct space *s = st->space;
-    if (s->group_first[group] == s->group_first[group + 1]) return SPACE_NONE;
-    int16_t square = s->slots[s->group_first[group]].square;
+    uint32_t first = s->group_first[group], end = s->group_first[group + 1];
+    if (first == end) return SPACE_NONE;
+    int16_t square = s->slots[first].square;
     if (square >= 0) return square_first_open(st, &s->squares[square]);
-    for (uint32_t i = s->group_first[group]; i < s->group_first[group + 1]; i++) {
-        uint64_t word = domain_at(st, s->slot_at[i]);
-        bool may_be = s->slot_at[i].mask == UINT64_MAX || word & (word - 1); /* it may have several words */
-        if (may_be && space_is_open(st, i)) return i;
+    for (uint32_t i = first + *from; i < end; i++) {
+        bool settled = is_settled(st, i);
+        if (!settled && space_is_open(st, i)) return i;
+        if (settled && i == first + *from) ++*from;
     }
     return SPACE_NONE;
 }
 
-uint32_t space_next_choice(struct space_state *st, const unsigned *groups, unsigned n_groups)
+uint32_t space_next_choice_from(const struct space_state *st, const unsigned *groups, unsigned n_groups,
+                                struct space_cursor *from)
 {
-    unsigned n = groups ? n_groups : (unsigned)st->space->def->n_choices;
-    for (unsigned g = 0; g < n; g++) {
-        uint32_t slot = first_open(st, groups ? groups[g] : g);
+    const struct space *s = st->space;
+    unsigned n = groups ? n_groups : (unsigned)s->def->n_choices;
+    for (unsigned g = from->group; g < n; g++) {
+        unsigned group = groups ? groups[g] : g;
+        uint32_t at = g == from->group ? from->slot : 0, slot = first_open(st, group, &at);
+        if (g == from->group) from->slot = at;
         if (slot != SPACE_NONE) return slot;
+        bool settled = s->group_first[group] + at == s->group_first[group + 1];
+        if (g == from->group && settled) *from = (struct space_cursor){g + 1, 0};
     }
     return SPACE_NONE;
+}
+
+uint32_t space_next_choice(const struct space_state *st, const unsigned *groups, unsigned n_groups)
+{
+    return space_next_choice_from(st, groups, n_groups, &(struct space_cursor){0});
 }
 
 uint32_t space_open_count(const struct space_state *st)
@@ -236,9 +258,9 @@ uint32_t space_open_count(const struct space_state *st)
     return n;
 }
 
-static uint64_t full_word(const struct space *s, const struct slot_info *info, unsigned word)
+static uint64_t full_word(const struct space *s, uint32_t slot, unsigned word)
 {
-    uint32_t left = s->universes[info->universe].n - word * 64;
+    uint32_t left = slot_values(s, slot) - word * 64;
     return left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
 }
 
@@ -249,8 +271,8 @@ void space_canonical(const struct space_state *st, uint8_t *out)
         const struct slot_info *info = &s->slots[i];
         bool live = state_live(st, i);
         for (unsigned w = 0; w < info->words; w++)
-            vector_set_word(out, info->canonical + w * info->width, info->width,
-                            live ? state_word(st, i, w) : full_word(s, info, w));
+            vector_set_word(out, s->origins[i].canonical + w * info->width, info->width,
+                            live ? state_word(st, i, w) : full_word(s, i, w));
     }
 }
 
@@ -263,7 +285,7 @@ uint64_t space_state_hash(const struct space_state *st)
         bool live = state_live(st, i);
         for (unsigned w = 0; w < info->words; w++) {
             uint8_t bytes[8];
-            vector_set_word(bytes, 0, info->width, live ? state_word(st, i, w) : full_word(s, info, w));
+            vector_set_word(bytes, 0, info->width, live ? state_word(st, i, w) : full_word(s, i, w));
             h = hash_bytes(h, bytes, info->width);
         }
     }

@@ -4,13 +4,15 @@
 
 void view_of_table(const int64_t *table, uint32_t n, struct value_view *out)
 {
-    bool boolean = n <= 64, ascending = n <= 64;
+    bool boolean = n <= 64, ascending = n <= 64, chain = n <= 64;
     *out = (struct value_view){.kind = VIEW_TABLE, .n = n, .table = table};
     for (uint32_t v = 0; v < n; v++) {
         boolean = boolean && (table[v] == 0 || table[v] == 1);
         ascending = ascending && (v == 0 || table[v - 1] <= table[v]);
+        chain = chain && table[v] >= 1 && (v == 0 || table[v] % table[v - 1] == 0);
         if (v < 64 && table[v] == 1) out->yes |= UINT64_C(1) << v;
     }
+    out->chain = chain;
     if (boolean)
         out->kind = VIEW_BOOLEAN;
     else if (ascending)
@@ -51,9 +53,10 @@ static enum truth conditions(const struct space_state *st, const struct cell *c,
 {
     *n_open = 0;
     for (uint32_t i = 0; i < c->n_conditions; i++) {
-        uint64_t domain = domain_at(st, c->conditions[i].at), yes = c->conditions[i].yes;
-        if (!(domain & yes)) return NEVER;
-        if (!(domain & ~yes)) continue;
+        const struct cell_condition *condition = &c->conditions[i];
+        uint64_t domain = vector_load(st->vector, condition->at);
+        if (!(domain & condition->yes)) return NEVER;
+        if (!(domain & condition->no)) continue;
         *open = i;
         ++*n_open;
     }
@@ -63,18 +66,19 @@ static enum truth conditions(const struct space_state *st, const struct cell *c,
 static bool keep_values(struct space_state *st, const struct cell *c, int64_t lo, int64_t hi)
 {
     uint64_t keep = 0;
-    for (uint64_t m = domain_at(st, c->function); m; m &= m - 1) {
+    for (uint64_t m = cell_domain(st, c); m; m &= m - 1) {
         int64_t x = c->node->view.table[__builtin_ctzll(m)];
         if (x >= lo && x <= hi) keep |= m & -m;
     }
-    return state_restrict_word(st, c->slots[c->node->local], 0, keep);
+    return state_restrict_word(st, cell_slot(st->space, c, c->node->local), 0, keep);
 }
 
 /* A condition becomes true or false. */
 static bool decide(struct space_state *st, const struct cell *c, uint32_t condition, bool truth)
 {
     uint64_t yes = c->conditions[condition].yes;
-    return state_restrict_word(st, c->slots[c->node->conditions[condition].local], 0, truth ? yes : ~yes);
+    uint32_t slot = cell_slot(st->space, c, (uint32_t)c->node->conditions[condition].local);
+    return state_restrict_word(st, slot, 0, truth ? yes : ~yes);
 }
 
 static bool require_conditions(struct space_state *st, const struct cell *c)
@@ -91,7 +95,7 @@ bool narrow_term(struct space_state *st, const struct cell *c, int64_t lo, int64
     enum truth truth = conditions(st, c, &open, &n_open);
     bool else_fits = otherwise >= lo && otherwise <= hi;
     if (truth == NEVER) return else_fits;
-    if (c->is_function) view_extremes(&c->node->view, domain_at(st, c->function), &least, &most);
+    if (c->is_function) view_extremes(&c->node->view, cell_domain(st, c), &least, &most);
     bool then_fits = least <= hi && most >= lo;
     if (!then_fits && (!else_fits || truth == ALWAYS)) return false;
     if (!then_fits) return n_open > 1 || decide(st, c, open, false);

@@ -223,6 +223,9 @@ void views_find(struct shape *sh, struct arena *arena)
     for (uint32_t i = 0; i < sh->n_nodes; i++)
         a.least[i] = least_of_node(&a, &sh->nodes[i]);
     spread_needs(&a);
+    bool *natural = ARENA_ARRAY(arena, bool, sh->n_nodes);
+    for (uint32_t i = 0; i < sh->n_nodes; i++)
+        natural[i] = sh->nodes[i].op == GROUND_MUL && is_never_negative(&a, &sh->nodes[i]);
     for (uint32_t i = 0; i < sh->n_nodes; i++)
         add_views(&a, &sh->nodes[i], a.need[i], views);
     sh->monotone = true;
@@ -233,6 +236,7 @@ void views_find(struct shape *sh, struct arena *arena)
     sh->divides = divides(sh);
     sh->exact = !sh->monotone || !repeats(sh);
     sh->needs = a.need;
+    sh->natural = natural;
 }
 
 bool views_exact(const struct space *s)

@@ -259,6 +259,6 @@ uint8_t watch_losses(const struct space *s, uint32_t slot, uint64_t now)
 {
     uint64_t losses = 0;
     for (uint32_t g = s->group_of_slot[slot]; g < s->group_of_slot[slot + 1]; g++)
-        losses |= losses_of_group(&s->watch_groups[g], s->universes[s->slots[slot].universe].n, now);
+        losses |= losses_of_group(&s->watch_groups[g], slot_values(s, slot), now);
     return (uint8_t)losses;
 }
