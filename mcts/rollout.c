@@ -183,23 +183,28 @@ enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *st
 
 /* ---- the best of several ---- */
 
+/* Bounds that are nearer to each other than this say nothing of the times: a search that always took the
+ * least would stay where bounds are least, and the best implementations are not there (mcts/README.md). */
+static const double CLEARLY_LESS = 0.75;
+
 static double bound_of(const struct mcts_roller *r, struct space_state *state)
 {
     return r->branching.bound(r->branching.bound_context, state);
 }
 
-/* Another rollout: its actions take the place of those from `start` on if its leaf has a smaller bound. */
+/* Another rollout: its actions take the place of those from `start` on, whose leaf has the bound *kept, if
+ * the bound of its leaf is clearly less. */
 static bool draw_again(struct mcts_roller *r, struct space_state *state, uint32_t depth,
-                       struct mcts_actions *actions, size_t start, double *least)
+                       struct mcts_actions *actions, size_t start, double *kept)
 {
     size_t first = actions->count;
     if (mcts_rollout(r, state, depth, actions) != MCTS_ROLLOUT_LEAF) return false;
     double bound = bound_of(r, state);
     size_t n = actions->count - first;
-    bool better = bound < *least;
+    bool better = bound < CLEARLY_LESS * *kept;
     if (better) {
         memmove(&actions->list[start], &actions->list[first], n * sizeof actions->list[0]);
-        *least = bound;
+        *kept = bound;
     }
     actions->count = better ? start + n : first;
     return true;
@@ -212,11 +217,11 @@ enum mcts_rollout_end mcts_rollout_best(struct mcts_roller *r, struct space_stat
     space_mark mark = space_snapshot(state);
     enum mcts_rollout_end end = mcts_rollout(r, state, depth, actions);
     if (end != MCTS_ROLLOUT_LEAF || r->draws < 2 || !r->branching.bound) return end;
-    double least = bound_of(r, state);
+    double kept = bound_of(r, state);
     bool more = true;
     for (unsigned i = 1; i < r->draws && more; i++) {
         space_rollback(state, mark);
-        more = draw_again(r, state, depth, actions, start, &least);
+        more = draw_again(r, state, depth, actions, start, &kept);
     }
     space_rollback(state, mark);
     for (size_t i = start; i < actions->count; i++)

@@ -44,7 +44,7 @@ struct mcts_roller {
     double follow;          /* probability of repeating a decision of it; falls with each restart */
     unsigned restarts;
     uint64_t backtrack_nodes;
-    unsigned draws; /* rollouts of which the one with the smallest bound counts */
+    unsigned draws; /* rollouts of which one is handed out, by their bounds */
     struct mcts_rollout_stats stats;
     char error[256];
     struct mcts_option *options;
@@ -68,8 +68,8 @@ enum mcts_rollout_end {
  * actions are as before and the state is unspecified (the caller rolls it back). */
 enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *state, uint32_t depth,
                                    struct mcts_actions *actions);
-/* The same for the leaf with the smallest bound of `draws` rollouts, the first of them if bounds are equal;
- * of one where there are no bounds. */
+/* The same for one leaf of `draws` rollouts: the first, unless the bound of a later one is clearly less than
+ * that of the one kept so far. One rollout where there are no bounds. */
 enum mcts_rollout_end mcts_rollout_best(struct mcts_roller *r, struct space_state *state, uint32_t depth,
                                         struct mcts_actions *actions);
 

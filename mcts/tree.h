@@ -33,8 +33,7 @@ struct mcts_config {
     unsigned restarts;               /* of a rollout before it backtracks; default 16 */
     uint64_t backtrack_nodes;        /* budget of one backtracking; default 1000 */
     unsigned descents;               /* without a new leaf, before mcts_tree_next gives up; default 1000 */
-    unsigned draws;   /* rollouts for an implementation, of which the one with the smallest bound counts;
-                         default 4 */
+    unsigned draws;   /* rollouts for an implementation, of which one counts by the bound; default 4 */
     unsigned leaders; /* best implementations that rollouts may imitate; default 8 */
     double imitate;   /* share of the rollouts that do, once there are leaders; default 0.7 */
     double jump;      /* share of those that start at the root; default 0.5 */
