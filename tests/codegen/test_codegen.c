@@ -228,6 +228,12 @@ Test(codegen, matmul_staged_in_global_memory)
     double **buffers = cg_inputs(bb, a);
     c->mem_space[0] = BB_MEM_GLOBAL;
     agree(bb, c, matmul_expected(buffers, 32, 32, 16, a), buffers, a);
+    struct cg_kernel k;
+    cg_emit(built(bb, c, a), &k);
+    cr_assert(strstr(k.source, "__global float *A_tile)"), "one work-item reads what another wrote: %s",
+              k.source);
+    cr_assert(strstr(k.source, "__global float *restrict out"), "%s", k.source);
+    cg_kernel_free(&k);
     arena_free(a);
 }
 
