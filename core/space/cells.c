@@ -95,12 +95,14 @@ static struct interval times(struct interval x, struct interval y)
     return interval(least(least(a, b), least(c, d)), most(most(a, b), most(c, d)));
 }
 
-static struct interval sum(const struct interval *all, const uint32_t *kid, const uint32_t *end)
+/* Of an operation that rises with each of its operands. */
+static inline struct interval fold(const struct interval *all, const uint32_t *kid, const uint32_t *end,
+                                   int64_t (*join)(int64_t, int64_t))
 {
     int64_t lo = all[*kid].lo, hi = all[*kid].hi;
     while (++kid < end) {
-        lo = expression_add(lo, all[*kid].lo);
-        hi = expression_add(hi, all[*kid].hi);
+        lo = join(lo, all[*kid].lo);
+        hi = join(hi, all[*kid].hi);
     }
     return interval(lo, hi);
 }
@@ -111,26 +113,6 @@ static struct interval product(const struct interval *all, const uint32_t *kid, 
     while (++kid < end)
         x = times(x, all[*kid]);
     return interval(x.lo, x.hi);
-}
-
-static struct interval minimum(const struct interval *all, const uint32_t *kid, const uint32_t *end)
-{
-    int64_t lo = all[*kid].lo, hi = all[*kid].hi;
-    while (++kid < end) {
-        lo = least(lo, all[*kid].lo);
-        hi = least(hi, all[*kid].hi);
-    }
-    return interval(lo, hi);
-}
-
-static struct interval maximum(const struct interval *all, const uint32_t *kid, const uint32_t *end)
-{
-    int64_t lo = all[*kid].lo, hi = all[*kid].hi;
-    while (++kid < end) {
-        lo = most(lo, all[*kid].lo);
-        hi = most(hi, all[*kid].hi);
-    }
-    return interval(lo, hi);
 }
 
 static struct interval quotient(struct interval x, struct interval y)
@@ -165,15 +147,15 @@ static struct interval evaluate_operation(const struct space_state *st, const st
     const uint32_t *end = c->kids + c->n;
     switch ((enum ground_op)c->op) {
     case GROUND_ADD:
-        return sum(all, c->kids, end);
+        return fold(all, c->kids, end, expression_add);
     case GROUND_MUL:
         return product(all, c->kids, end);
     case GROUND_MIN:
     case GROUND_AND:
-        return minimum(all, c->kids, end);
+        return fold(all, c->kids, end, least);
     case GROUND_MAX:
     case GROUND_OR:
-        return maximum(all, c->kids, end);
+        return fold(all, c->kids, end, most);
     case GROUND_NEG:
         return interval(-x->hi, -x->lo);
     case GROUND_NOT:

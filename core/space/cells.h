@@ -7,7 +7,7 @@
  * when anything below its root has changed in a way that can make it remove values.
  *
  * A cell whose instances all wait for an object rests until that object is live; it is brought up to date
- * then. One that all is known of that it could matter to rests for good. */
+ * then. It also rests once the only formula that it is part of is decided. */
 #ifndef THRESH_SPACE_CELLS_H
 #define THRESH_SPACE_CELLS_H
 
