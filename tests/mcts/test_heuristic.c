@@ -10,6 +10,7 @@
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
 #include "mcts/heuristic.h"
+#include "tests/mcts/plugin.h"
 
 static const double LEFT[] = {10, 20}, RIGHT[] = {15, 30, 40};
 
@@ -170,23 +171,19 @@ Test(mcts_heuristic, refuses_bad_specifications)
     expect_error("./no-such-file.so", "no-such-file.so");
 }
 
-/* The error of trying a shared object of that C text; the caller frees it. */
+/* The error of trying a shared object of a C text; the caller frees it. */
 static char *try_error(const char *text)
 {
-    char folder[] = "/tmp/thresh-try-XXXXXX", library[64], command[512];
-    cr_assert_not_null(mkdtemp(folder));
-    snprintf(library, sizeof library, "%s/plugin.so", folder);
-    snprintf(command, sizeof command, "echo '%s' | cc -shared -fPIC -I. -include stdlib.h -o %s -x c -", text,
-             library);
-    cr_assert_eq(system(command), 0);
+    char command[256];
+    snprintf(command, sizeof command, "echo '#include <stdlib.h>\n%s'", text);
+    struct mcts_plugin_file file = mcts_plugin_build(command, "faulty");
     struct diag *d = diag_new();
-    cr_assert(!mcts_heuristic_try(library, d));
+    cr_assert(!mcts_heuristic_try(file.library, d));
     cr_assert_eq(diag_count(d), 1);
     char *error = base_strdup(diag_message(d, 0));
-    cr_expect(strstr(error, library), "%s", error);
+    cr_expect(strstr(error, file.library), "%s", error);
     diag_free(d);
-    remove(library);
-    remove(folder);
+    mcts_plugin_remove(&file);
     return error;
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "mcts/tree.h"
+#include "tests/mcts/plugin.h"
 #include "tests/mcts/queens.h"
 
 struct tree_case {
@@ -410,20 +411,15 @@ Test(mcts_tree, faulty_heuristic_keeps_the_results)
 /* Builds a plug-in as a user would, and searches with it. */
 static void search_with_plugin(const char *source, const char *name, const char *parameters)
 {
-    char folder[] = "/tmp/thresh-plugin-XXXXXX", command[512], spec[256], library[128];
-    cr_assert_not_null(mkdtemp(folder));
-    snprintf(library, sizeof library, "%s/%s.so", folder, name);
-    snprintf(command, sizeof command, "%s | cc -std=c11 -Wall -Werror -shared -fPIC -I. -o %s -x c - -lm",
-             source, library);
-    cr_assert_eq(system(command), 0);
-    snprintf(spec, sizeof spec, "%s:%s", library, parameters);
+    struct mcts_plugin_file file = mcts_plugin_build(source, name);
+    char spec[256];
+    snprintf(spec, sizeof spec, "%s:%s", file.library, parameters);
     struct mcts_config config = mcts_config_default();
     struct tree_case c = open_case(8, spec, &config);
     cr_assert_str_eq(mcts_heuristic_name(c.heuristic), name);
     cr_assert_eq(run_out(&c), 92);
     close_case(&c);
-    remove(library);
-    remove(folder);
+    mcts_plugin_remove(&file);
 }
 
 Test(mcts_tree, worked_example_plugin)

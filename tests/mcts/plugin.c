@@ -1,0 +1,23 @@
+#include "tests/mcts/plugin.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct mcts_plugin_file mcts_plugin_build(const char *source_command, const char *name)
+{
+    struct mcts_plugin_file f = {.folder = "/tmp/thresh-plugin-XXXXXX"}; /* mkdtemp() fills in the name */
+    char command[512];
+    cr_assert_not_null(mkdtemp(f.folder));
+    snprintf(f.library, sizeof f.library, "%s/%s.so", f.folder, name);
+    snprintf(command, sizeof command, "%s | cc -std=c11 -Wall -Werror -shared -fPIC -I. -o %s -x c - -lm",
+             source_command, f.library);
+    cr_assert_eq(system(command), 0);
+    return f;
+}
+
+void mcts_plugin_remove(const struct mcts_plugin_file *f)
+{
+    remove(f->library);
+    remove(f->folder);
+}
