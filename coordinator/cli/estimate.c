@@ -178,7 +178,7 @@ static int run_descend(const struct cli_args *a)
     uint64_t samples, seed;
     if (cli_samples(a, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
         cli_problem_open(a, &p, d)) {
-        descend(&p, samples ? samples : 1, seed, &r);
+        descend(&p, samples, seed, &r);
         print_descents(a, &p, &r);
     }
     int status = cli_finish(d, CLI_OK);
