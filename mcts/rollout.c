@@ -6,7 +6,6 @@
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
-#include "mcts/leaders.h"
 
 enum descent_end { NEW_LEAF, OLD_LEAF, DEAD_END, FAULT };
 
@@ -183,28 +182,34 @@ enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *st
 
 /* ---- the best of several ---- */
 
-/* Bounds that are nearer to each other than this say nothing of the times: a search that always took the
- * least would stay where bounds are least, and the best implementations are not there (mcts/README.md). */
-static const double CLEARLY_LESS = 0.75;
-
-static double bound_of(const struct mcts_roller *r, struct space_state *state)
+struct mcts_traits *mcts_rollout_traits(const struct mcts_roller *r, struct space_state *leaf)
 {
-    return r->branching.bound(r->branching.bound_context, state);
+    const struct mcts_branching *b = &r->branching;
+    return mcts_traits_new(r->guess, leaf, b->bound ? b->bound(b->bound_context, leaf) : 0);
 }
 
-/* Another rollout: its actions take the place of those from `start` on, whose leaf has the bound *kept, if
- * the bound of its leaf is clearly less. */
+static double promise_of(const struct mcts_roller *r, struct space_state *leaf)
+{
+    struct mcts_traits *t = mcts_rollout_traits(r, leaf);
+    double promise = mcts_guess_promise(r->guess, t);
+    free(t);
+    return promise;
+}
+
+/* Another rollout: its actions take the place of those from `start` on, whose leaf promises *kept, if its
+ * leaf promises more. */
 static bool draw_again(struct mcts_roller *r, struct space_state *state, uint32_t depth,
                        struct mcts_actions *actions, size_t start, double *kept)
 {
     size_t first = actions->count;
+    if (r->leader) r->leader = mcts_leaders_draw(r->leaders, &r->rng);
     if (mcts_rollout(r, state, depth, actions) != MCTS_ROLLOUT_LEAF) return false;
-    double bound = bound_of(r, state);
+    double promise = promise_of(r, state);
     size_t n = actions->count - first;
-    bool better = bound < CLEARLY_LESS * *kept;
+    bool better = promise > *kept;
     if (better) {
         memmove(&actions->list[start], &actions->list[first], n * sizeof actions->list[0]);
-        *kept = bound;
+        *kept = promise;
     }
     actions->count = better ? start + n : first;
     return true;
@@ -216,8 +221,8 @@ enum mcts_rollout_end mcts_rollout_best(struct mcts_roller *r, struct space_stat
     size_t start = actions->count;
     space_mark mark = space_snapshot(state);
     enum mcts_rollout_end end = mcts_rollout(r, state, depth, actions);
-    if (end != MCTS_ROLLOUT_LEAF || r->draws < 2 || !r->branching.bound) return end;
-    double kept = bound_of(r, state);
+    if (end != MCTS_ROLLOUT_LEAF || r->draws < 2) return end;
+    double kept = promise_of(r, state);
     bool more = true;
     for (unsigned i = 1; i < r->draws && more; i++) {
         space_rollback(state, mark);

@@ -8,7 +8,9 @@
 
 #include "core/base/pcg32.h"
 #include "mcts/branch.h"
+#include "mcts/guess.h"
 #include "mcts/heuristic.h"
+#include "mcts/leaders.h"
 #include "mcts/seen.h"
 
 /* A list of actions; zero-initialise, free `list`. */
@@ -40,11 +42,13 @@ struct mcts_roller {
     double best_time, cut;     /* ns, INFINITY: none */
     mcts_prior_function prior; /* may be NULL */
     void *prior_context;
-    const uint16_t *leader; /* values of the implementation to imitate (leaders.h); NULL: none */
+    const struct mcts_leaders *leaders;
+    const uint16_t *leader; /* values of the one of them to imitate; NULL: none */
     double follow;          /* probability of repeating a decision of it; falls with each restart */
     unsigned restarts;
     uint64_t backtrack_nodes;
-    unsigned draws; /* rollouts of which one is handed out, by their bounds */
+    struct mcts_guess *guess; /* NULL: only one rollout is made */
+    unsigned draws;           /* rollouts of which one is handed out, by the guess */
     struct mcts_rollout_stats stats;
     char error[256];
     struct mcts_option *options;
@@ -68,9 +72,11 @@ enum mcts_rollout_end {
  * actions are as before and the state is unspecified (the caller rolls it back). */
 enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *state, uint32_t depth,
                                    struct mcts_actions *actions);
-/* The same for one leaf of `draws` rollouts: the first, unless the bound of a later one is clearly less than
- * that of the one kept so far. One rollout where there are no bounds. */
+/* The same for the leaf of `draws` rollouts that promises most (mcts/guess.h); of those that promise the
+ * same, the first. Where a leader is imitated, each of them draws one. */
 enum mcts_rollout_end mcts_rollout_best(struct mcts_roller *r, struct space_state *state, uint32_t depth,
                                         struct mcts_actions *actions);
+/* A leaf as the guess sees it; free() it. */
+struct mcts_traits *mcts_rollout_traits(const struct mcts_roller *r, struct space_state *leaf);
 
 #endif

@@ -10,8 +10,9 @@
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
-#include "mcts/leaders.h"
 #include "mcts/nodes.h"
+
+enum { GUESS_CAPACITY = 1024 };
 
 struct mcts_tree {
     struct mcts_heuristic *heuristic;
@@ -53,7 +54,7 @@ struct mcts_config mcts_config_default(void)
                                 .restarts = 16,
                                 .backtrack_nodes = 1000,
                                 .descents = 1000,
-                                .draws = 4,
+                                .draws = 8,
                                 .leaders = 8,
                                 .imitate = 0.7,
                                 .jump = 0.5,
@@ -84,6 +85,8 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->roller.backtrack_nodes = c->backtrack_nodes;
     t->roller.follow = c->follow;
     t->roller.draws = mcts_heuristic_default_rollouts(h) ? c->draws : 1;
+    if (t->roller.draws > 1) t->roller.guess = mcts_guess_new(space_of(root), GUESS_CAPACITY);
+    t->roller.leaders = &t->leaders;
     t->imitate = mcts_heuristic_default_rollouts(h) ? c->imitate : 0;
     t->jump = c->jump;
     t->on_cut = c->on_cut;
@@ -101,6 +104,7 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
 void mcts_tree_free(struct mcts_tree *t)
 {
     if (!t) return;
+    mcts_guess_free(t->roller.guess);
     mcts_roller_free(&t->roller);
     space_state_free(t->state);
     space_state_free(t->replayed);
@@ -118,6 +122,7 @@ void mcts_descent_free(struct mcts_descent *d)
 {
     free(d->path);
     free(d->actions);
+    free(d->traits);
     *d = (struct mcts_descent){0};
 }
 
@@ -337,6 +342,7 @@ static void hand_out(struct mcts_tree *t, struct mcts_descent *d)
         .n_path = t->n_path,
         .actions = copy_list(t->actions.list, t->actions.count, sizeof t->actions.list[0]),
         .n_actions = t->actions.count,
+        .traits = t->roller.guess ? mcts_rollout_traits(&t->roller, t->state) : NULL,
     };
 }
 
@@ -441,6 +447,7 @@ static void new_best(struct mcts_tree *t, const struct mcts_descent *d, double t
     t->stats.best_at = t->reports;
     mcts_descent_free(&t->best);
     t->best = *d;
+    t->best.traits = NULL;
     t->best.path = copy_list(d->path, d->n_path, sizeof d->path[0]);
     t->best.actions = copy_list(d->actions, d->n_actions, sizeof d->actions[0]);
 }
@@ -484,6 +491,8 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
         if (timed) mcts_nodes_record(&t->nodes, d->path[i], outcome.time);
         mcts_heuristic_backpropagate(t->heuristic, d->path[i], (uint32_t)i, outcome);
     }
+    if (d->traits && (timed || outcome.kind == MCTS_CUT))
+        mcts_guess_learn(t->roller.guess, d->traits, timed ? outcome.time : INFINITY);
     if (timed && outcome.time < t->stats.best_time) new_best(t, d, outcome.time);
     if (timed && mcts_leaders_wants(&t->leaders, outcome.time)) lead(t, d, outcome.time);
 }
@@ -524,6 +533,7 @@ struct mcts_stats mcts_tree_stats(const struct mcts_tree *t)
     if (s.handed_out) s.mean_depth = (double)t->depth_sum / (double)s.handed_out;
     memcpy(s.nodes, t->nodes.by_cause, sizeof s.nodes);
     s.bytes = mcts_nodes_bytes(&t->nodes) + t->roller.seen.capacity * sizeof t->roller.seen.slots[0];
+    if (t->roller.guess) s.bytes += mcts_guess_bytes(t->roller.guess);
     return s;
 }
 

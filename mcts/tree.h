@@ -33,7 +33,7 @@ struct mcts_config {
     unsigned restarts;               /* of a rollout before it backtracks; default 16 */
     uint64_t backtrack_nodes;        /* budget of one backtracking; default 1000 */
     unsigned descents;               /* without a new leaf, before mcts_tree_next gives up; default 1000 */
-    unsigned draws;   /* rollouts for an implementation, of which one counts by the bound; default 4 */
+    unsigned draws;   /* rollouts for an implementation, of which the most promising counts; default 8 */
     unsigned leaders; /* best implementations that rollouts may imitate; default 8 */
     double imitate;   /* share of the rollouts that do, once there are leaders; default 0.7 */
     double jump;      /* share of those that start at the root; default 0.5 */
@@ -83,6 +83,7 @@ struct mcts_descent {
     size_t n_path;
     struct space_action *actions; /* all decisions from the root to the implementation */
     size_t n_actions;             /* the first n_path - 1 are the tree's */
+    struct mcts_traits *traits;   /* what the guess learns its result by; NULL: nothing */
 };
 void mcts_descent_free(struct mcts_descent *d); /* leaves it zero */
 

@@ -1,0 +1,260 @@
+/* Gaussian process regression by a Cholesky factor that grows by a row with each measurement. */
+#include "mcts/guess.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/panic.h"
+#include "core/base/stats.h"
+
+enum { ABSENT = UINT16_MAX }; /* the value of a choice that is not live */
+
+struct mcts_traits {
+    double bound; /* logarithm; 0 if there is none */
+    uint16_t values[];
+};
+
+struct measurement {
+    struct mcts_traits *traits;
+    double time;    /* logarithm */
+    double *factor; /* its row of the Cholesky factor, as long as its number + 1 */
+};
+
+struct mcts_guess {
+    uint32_t *slots, n_slots; /* whose values are traits */
+    size_t count, capacity;
+    struct measurement *list;
+    double *weights, *likenesses; /* [capacity] of the measurements; scratch */
+    double level, slope, middle;  /* the mean: level + slope * (bound - middle) */
+    double variance;              /* of the process */
+    double best, slowest;         /* logarithms */
+    bool solved;                  /* weights, the mean and variance are of all measurements */
+};
+
+/* Implementations that differ in an eighth of their traits have a correlation of 1/e. A twentieth of the
+ * variance is of what traits do not tell. The first measurements count as much as a prior of one: slope 1
+ * with a spread of bounds of a factor of e, times with a spread of a factor of 2. The search is not sensitive
+ * to any of the four: halved or doubled they change little. */
+static const double REACH = 0.125, NOISE = 0.05, SLOPE_PRIOR = 1, VARIANCE_PRIOR = 0.5;
+
+/* ---- traits ---- */
+
+static uint32_t pick_slots(const struct space *s, unsigned most_arity, uint32_t *slots)
+{
+    uint32_t n = 0;
+    for (uint32_t slot = 0; slot < space_slot_count(s); slot++)
+        if (space_slot_arity(s, slot) <= most_arity) slots[n++] = slot;
+    return n;
+}
+
+struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
+{
+    CHECK(capacity >= 12);
+    struct mcts_guess *g = base_calloc(1, sizeof *g);
+    *g = (struct mcts_guess){.capacity = capacity, .best = INFINITY, .slowest = -INFINITY};
+    g->slots = base_malloc((space_slot_count(s) + 1) * sizeof g->slots[0]);
+    g->n_slots = pick_slots(s, 1, g->slots);
+    if (g->n_slots == 0) g->n_slots = pick_slots(s, UINT_MAX, g->slots);
+    g->list = base_calloc(capacity, sizeof g->list[0]);
+    g->weights = base_calloc(capacity, sizeof g->weights[0]);
+    g->likenesses = base_calloc(capacity, sizeof g->likenesses[0]);
+    return g;
+}
+
+static void forget(struct measurement *m)
+{
+    free(m->traits);
+    free(m->factor);
+    *m = (struct measurement){0};
+}
+
+void mcts_guess_free(struct mcts_guess *g)
+{
+    if (!g) return;
+    for (size_t i = 0; i < g->count; i++)
+        forget(&g->list[i]);
+    free(g->slots);
+    free(g->list);
+    free(g->weights);
+    free(g->likenesses);
+    free(g);
+}
+
+static size_t traits_bytes(const struct mcts_guess *g)
+{
+    return sizeof(struct mcts_traits) + g->n_slots * sizeof(uint16_t);
+}
+
+size_t mcts_guess_bytes(const struct mcts_guess *g)
+{
+    return g->capacity * (sizeof g->list[0] + sizeof g->weights[0] + sizeof g->likenesses[0]) +
+           g->count * (traits_bytes(g) + (g->count + 1) * sizeof(double) / 2);
+}
+
+struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const struct space_state *leaf, double bound)
+{
+    struct mcts_traits *t = base_malloc(traits_bytes(g));
+    t->bound = bound > 0 ? log(bound) : 0;
+    for (uint32_t i = 0; i < g->n_slots; i++) {
+        bool live = space_is_live(leaf, g->slots[i]);
+        t->values[i] = live ? (uint16_t)space_first_value(leaf, g->slots[i]) : ABSENT;
+    }
+    return t;
+}
+
+/* Correlation of two implementations. */
+static double likeness(const struct mcts_guess *g, const struct mcts_traits *a, const struct mcts_traits *b)
+{
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < g->n_slots; i++)
+        differ += a->values[i] != b->values[i];
+    return exp(-(double)differ / (REACH * g->n_slots));
+}
+
+static void compare(const struct mcts_guess *g, const struct mcts_traits *t, double *likenesses)
+{
+    for (size_t i = 0; i < g->count; i++)
+        likenesses[i] = likeness(g, t, g->list[i].traits);
+}
+
+/* ---- linear algebra ---- */
+
+/* x := L^-1 x */
+static void solve_lower(const struct mcts_guess *g, double *x)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        const double *row = g->list[i].factor;
+        double sum = x[i];
+        for (size_t j = 0; j < i; j++)
+            sum -= row[j] * x[j];
+        x[i] = sum / row[i];
+    }
+}
+
+/* x := L^-T x */
+static void solve_upper(const struct mcts_guess *g, double *x)
+{
+    for (size_t i = g->count; i-- > 0;) {
+        const double *row = g->list[i].factor;
+        x[i] /= row[i];
+        for (size_t j = 0; j < i; j++)
+            x[j] -= row[j] * x[i];
+    }
+}
+
+static double square(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sum;
+}
+
+/* ---- learning ---- */
+
+/* Takes the traits over. */
+static void append(struct mcts_guess *g, struct mcts_traits *t, double time)
+{
+    size_t n = g->count;
+    double *row = base_malloc((n + 1) * sizeof row[0]);
+    compare(g, t, row);
+    solve_lower(g, row);
+    row[n] = sqrt(1 + NOISE - square(row, n));
+    g->list[g->count++] = (struct measurement){.traits = t, .time = time, .factor = row};
+    g->best = fmin(g->best, time);
+    g->solved = false;
+}
+
+/* Makes room. */
+static void thin(struct mcts_guess *g)
+{
+    size_t n = g->count;
+    double *times = g->weights;
+    for (size_t i = 0; i < n; i++)
+        times[i] = g->list[i].time;
+    double fast = stats_quantile(times, n, 0.25);
+    size_t places = n / 4;
+    g->count = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct measurement m = g->list[i];
+        bool is_fast = m.time <= fast && places > 0;
+        places -= is_fast;
+        free(m.factor);
+        if (is_fast || i % 3 == 0)
+            append(g, m.traits, m.time);
+        else
+            free(m.traits);
+    }
+}
+
+void mcts_guess_learn(struct mcts_guess *g, const struct mcts_traits *t, double time)
+{
+    if (!isfinite(time) && !isfinite(g->slowest)) return;
+    double logarithm = isfinite(time) ? log(time) : g->slowest;
+    g->slowest = fmax(g->slowest, logarithm);
+    if (g->count == g->capacity) thin(g);
+    struct mcts_traits *copy = base_malloc(traits_bytes(g));
+    memcpy(copy, t, traits_bytes(g));
+    append(g, copy, logarithm);
+}
+
+/* ---- promising ---- */
+
+/* Times on bounds, by least squares. */
+static void fit_mean(struct mcts_guess *g)
+{
+    double n = (double)g->count, times = 0, bounds = 0, spread = SLOPE_PRIOR, common = SLOPE_PRIOR;
+    for (size_t i = 0; i < g->count; i++) {
+        times += g->list[i].time;
+        bounds += g->list[i].traits->bound;
+    }
+    g->level = times / n;
+    g->middle = bounds / n;
+    for (size_t i = 0; i < g->count; i++) {
+        double bound = g->list[i].traits->bound - g->middle;
+        spread += bound * bound;
+        common += bound * (g->list[i].time - g->level);
+    }
+    g->slope = common / spread;
+}
+
+static double mean(const struct mcts_guess *g, const struct mcts_traits *t)
+{
+    return g->level + g->slope * (t->bound - g->middle);
+}
+
+static void solve(struct mcts_guess *g)
+{
+    fit_mean(g);
+    for (size_t i = 0; i < g->count; i++)
+        g->weights[i] = g->list[i].time - mean(g, g->list[i].traits);
+    solve_lower(g, g->weights);
+    g->variance = (square(g->weights, g->count) + VARIANCE_PRIOR) / ((double)g->count + 1);
+    solve_upper(g, g->weights);
+    g->solved = true;
+}
+
+/* The logarithm of E[max(z + deviate, 0)] of a standard normal deviate; that of its tail where that is left
+ * to rounding. */
+static double log_gain(double z)
+{
+    const double pi = 3.14159265358979323846;
+    if (z < -6) return -z * z / 2 - log(2 * pi) / 2 - log(z * z + 3);
+    return log(z * erfc(-z / sqrt(2)) / 2 + exp(-z * z / 2) / sqrt(2 * pi));
+}
+
+double mcts_guess_promise(struct mcts_guess *g, const struct mcts_traits *t)
+{
+    if (g->count == 0) return -t->bound;
+    if (!g->solved) solve(g);
+    double expected = mean(g, t), *x = g->likenesses;
+    compare(g, t, x);
+    for (size_t i = 0; i < g->count; i++)
+        expected += g->weights[i] * x[i];
+    solve_lower(g, x);
+    double deviation = sqrt(g->variance * (1 + NOISE - square(x, g->count)));
+    return log(deviation) + log_gain((g->best - expected) / deviation);
+}

@@ -1,0 +1,233 @@
+/* The guess against dense linear algebra, on queens. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/pcg32.h"
+#include "mcts/branch.h"
+#include "mcts/guess.h"
+#include "tests/mcts/queens.h"
+
+enum { ROWS = 8, MEASURED = 20, ASKED = 10, SAMPLES = MEASURED + ASKED };
+
+struct sample {
+    uint16_t columns[ROWS];
+    struct mcts_traits *traits;
+    double bound, time;
+};
+
+/* Different solutions of the queens, with bounds and times. */
+struct samples {
+    struct mcts_queens queens;
+    struct mcts_guess *guess;
+    struct sample list[SAMPLES];
+};
+
+static bool descend_to_solution(struct space_state *state, struct pcg32 *rng)
+{
+    for (uint32_t slot; (slot = space_next_choice(state, NULL, 0)) != UINT32_MAX;) {
+        struct space_action action = {slot, pcg32_below(rng, space_universe(space_of(state), slot))};
+        if (!space_has_value(state, slot, action.value) || !space_apply(state, action, NULL)) return false;
+    }
+    return true;
+}
+
+static bool is_known(const struct sample *list, unsigned n, const struct sample *s)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (memcmp(list[i].columns, s->columns, sizeof s->columns) == 0) return true;
+    return false;
+}
+
+static struct samples open_samples(size_t capacity)
+{
+    struct samples c = {.queens = mcts_queens_new(ROWS)};
+    struct pcg32 rng = pcg32_seed(5, 0);
+    struct space_state *state = space_state_clone(c.queens.root);
+    c.guess = mcts_guess_new(c.queens.space, capacity);
+    for (unsigned n = 0; n < SAMPLES;) {
+        struct sample s = {.bound = 10 + 90 * pcg32_unit(&rng), .time = 100 + 900 * pcg32_unit(&rng)};
+        space_mark mark = space_snapshot(state);
+        bool solved = descend_to_solution(state, &rng);
+        for (uint32_t slot = 0; solved && slot < ROWS; slot++)
+            s.columns[slot] = (uint16_t)space_first_value(state, slot);
+        if (solved && !is_known(c.list, n, &s)) {
+            s.traits = mcts_traits_new(c.guess, state, s.bound);
+            c.list[n++] = s;
+        }
+        space_rollback(state, mark);
+    }
+    space_state_free(state);
+    return c;
+}
+
+static void close_samples(struct samples *c)
+{
+    for (unsigned i = 0; i < SAMPLES; i++)
+        free(c->list[i].traits);
+    mcts_guess_free(c->guess);
+    mcts_queens_free(&c->queens);
+}
+
+/* ---- the slow reference ---- */
+
+static double correlation(const struct sample *a, const struct sample *b)
+{
+    int differ = 0;
+    for (int i = 0; i < ROWS; i++)
+        differ += a->columns[i] != b->columns[i];
+    return exp(-differ / (0.125 * ROWS));
+}
+
+/* x := matrix^-1 x by Gaussian elimination; positive definite, so that no pivot is searched. */
+static void eliminate(double matrix[MEASURED][MEASURED], double *x, int n)
+{
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++) {
+            double factor = matrix[i][k] / matrix[k][k];
+            for (int j = k; j < n; j++)
+                matrix[i][j] -= factor * matrix[k][j];
+            x[i] -= factor * x[k];
+        }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++)
+            x[i] -= matrix[i][j] * x[j];
+        x[i] /= matrix[i][i];
+    }
+}
+
+/* matrix^-1 x of the covariances of the first n samples. */
+static void apply_inverse(const struct sample *list, int n, double *x)
+{
+    double matrix[MEASURED][MEASURED];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            matrix[i][j] = correlation(&list[i], &list[j]) + (i == j ? 0.05 : 0);
+    eliminate(matrix, x, n);
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* E[max(best - X, 0)] of a normal X, by adding up. */
+static double expected_gain(double mean, double deviation, double best)
+{
+    double sum = 0, step = 1e-4;
+    for (double z = -10; z < 10; z += step)
+        sum += fmax(best - mean - deviation * z, 0) * exp(-z * z / 2) * step;
+    return sum / sqrt(2 * 3.14159265358979323846);
+}
+
+static double slow_promise(const struct sample *list, int n, const struct sample *asked)
+{
+    double level = 0, middle = 0, spread = 1, common = 1, best = INFINITY, rest[MEASURED], weights[MEASURED],
+           like[MEASURED], inverse[MEASURED];
+    for (int i = 0; i < n; i++) {
+        level += log(list[i].time) / n;
+        middle += log(list[i].bound) / n;
+        best = fmin(best, log(list[i].time));
+    }
+    for (int i = 0; i < n; i++) {
+        spread += pow(log(list[i].bound) - middle, 2);
+        common += (log(list[i].bound) - middle) * (log(list[i].time) - level);
+    }
+    for (int i = 0; i < n; i++) {
+        rest[i] = weights[i] = log(list[i].time) - level - common / spread * (log(list[i].bound) - middle);
+        like[i] = inverse[i] = correlation(&list[i], asked);
+    }
+    apply_inverse(list, n, weights);
+    apply_inverse(list, n, inverse);
+    double variance = (dot(rest, weights, n) + 0.5) / (n + 1);
+    double mean = level + common / spread * (log(asked->bound) - middle) + dot(like, weights, n);
+    return log(expected_gain(mean, sqrt(variance * (1.05 - dot(like, inverse, n))), best));
+}
+
+/* ---- tests ---- */
+
+Test(mcts_guess, agrees_with_dense_algebra)
+{
+    struct samples c = open_samples(MEASURED);
+    const struct sample *asked = &c.list[MEASURED];
+    for (int n = 1; n <= MEASURED; n++) {
+        mcts_guess_learn(c.guess, c.list[n - 1].traits, c.list[n - 1].time);
+        for (int i = 0; i < ASKED; i++)
+            cr_assert_float_eq(mcts_guess_promise(c.guess, asked[i].traits),
+                               slow_promise(c.list, n, &asked[i]), 1e-3, "%d known, %d", n, i);
+    }
+    close_samples(&c);
+}
+
+Test(mcts_guess, knows_only_bounds_at_first)
+{
+    struct samples c = open_samples(MEASURED);
+    mcts_guess_learn(c.guess, c.list[0].traits, INFINITY);
+    for (int i = 1; i < SAMPLES; i++) {
+        double less = mcts_guess_promise(c.guess, c.list[i].traits);
+        cr_assert_eq(less > mcts_guess_promise(c.guess, c.list[0].traits), c.list[i].bound < c.list[0].bound);
+    }
+    close_samples(&c);
+}
+
+/* Far from all that is known to be fast, promises go on falling. */
+Test(mcts_guess, promises_of_the_hopeless_are_ordered)
+{
+    struct samples c = open_samples(MEASURED);
+    for (int i = 0; i < MEASURED; i++)
+        mcts_guess_learn(c.guess, c.list[i].traits, 100 + i);
+    double before = INFINITY;
+    struct space_state *leaf = space_state_clone(c.queens.root);
+    struct pcg32 rng = pcg32_seed(1, 0);
+    space_mark mark = space_snapshot(leaf);
+    while (!descend_to_solution(leaf, &rng))
+        space_rollback(leaf, mark);
+    for (double bound = 1; bound < 1e30; bound *= 1.1) {
+        struct mcts_traits *t = mcts_traits_new(c.guess, leaf, bound);
+        double promise = mcts_guess_promise(c.guess, t);
+        cr_assert(isfinite(promise) && promise < before, "bound %g: %g after %g", bound, promise, before);
+        before = promise;
+        free(t);
+    }
+    space_state_free(leaf);
+    close_samples(&c);
+}
+
+/* What was given up counts as the slowest. */
+Test(mcts_guess, given_up_is_slow)
+{
+    struct samples given_up = open_samples(MEASURED), timed = open_samples(MEASURED);
+    for (int i = 0; i < MEASURED; i++) {
+        double time = i == 0 ? 1000 : timed.list[i].time;
+        mcts_guess_learn(given_up.guess, given_up.list[i].traits, i % 4 == 3 ? INFINITY : time);
+        mcts_guess_learn(timed.guess, timed.list[i].traits, i % 4 == 3 ? 1000 : time);
+    }
+    for (int i = MEASURED; i < SAMPLES; i++)
+        cr_assert_eq(mcts_guess_promise(given_up.guess, given_up.list[i].traits),
+                     mcts_guess_promise(timed.guess, timed.list[i].traits));
+    close_samples(&given_up);
+    close_samples(&timed);
+}
+
+/* The fastest stay, and memory does not grow; equal times are no exception. */
+Test(mcts_guess, forgets_the_slow)
+{
+    for (int equal = 0; equal < 2; equal++) {
+        struct samples c = open_samples(12);
+        size_t most = 0;
+        mcts_guess_learn(c.guess, c.list[0].traits, 50);
+        for (int i = 0; i < 200; i++) {
+            mcts_guess_learn(c.guess, c.list[1 + i % (SAMPLES - 1)].traits, equal ? 100 : 100 + i % 7);
+            if (i == 50) most = mcts_guess_bytes(c.guess);
+            cr_assert(i <= 50 || mcts_guess_bytes(c.guess) <= 2 * most);
+        }
+        double first = mcts_guess_promise(c.guess, c.list[0].traits);
+        for (int i = 1; i < SAMPLES; i++)
+            cr_assert(first > mcts_guess_promise(c.guess, c.list[i].traits), "%d", i);
+        close_samples(&c);
+    }
+}
