@@ -27,6 +27,7 @@ struct cell {
     uint8_t width;            /* of the function's domain, in bytes */
     bool capped;              /* a TERM of sums, products and maxima that only have to stay below constants */
     bool natural;             /* a product whose factors are never negative */
+    bool counts;              /* a TERM of which more may follow the fewer conditions are open */
     uint32_t n;               /* operands */
     uint32_t guards[2];       /* offsets of liveness slots that all its instances need live */
     uint32_t gate;            /* the last of its user, the only user of that, and so on; it, with several or a
