@@ -399,11 +399,11 @@ static bool propagate_instance(struct space_state *st, uint32_t instance,
 
 static bool narrow_wanted(struct space_state *st)
 {
-    const struct want *w = &st->wants[st->wanted.items[st->wanted.head]];
-    uint64_t allowed = w->allowed;
-    st->failed_constraint = st->space->instances[w->instance].constraint;
+    struct want w = st->wants[st->wanted.items[st->wanted.head]];
     st->failed_slot = SPACE_NONE;
-    return state_restrict_word(st, take_want(st), 0, allowed);
+    if (state_restrict_word(st, take_want(st), 0, w.allowed)) return true;
+    st->failed_constraint = st->space->instances[w.instance].constraint;
+    return false;
 }
 
 bool state_propagate(struct space_state *st)

@@ -251,7 +251,9 @@ static bool lose_forbidden(struct space_state *st, const struct square *sq, uint
 {
     for (; lanes; lanes &= lanes - 1) {
         uint32_t a = from + (uint32_t)__builtin_ctz(lanes);
-        if (rows_meet(row_of(st, sq, a) + from, forbidden, sq->stride - from, st->lost) &&
+        const uint8_t *row = row_of(st, sq, a) + from;
+        uint32_t n = sq->stride - from;
+        if (rows_may_meet(row, forbidden, n) && rows_meet(row, forbidden, n, st->lost) &&
             !square_lose(st, sq, a, from, st->lost))
             return false;
     }

@@ -47,10 +47,12 @@ void space_rollback(struct space_state *st, space_mark m)
 {
     CHECK(m <= st->n_trail);
     state_clear_queues(st);
-    while (st->n_trail > m) {
-        const struct trail_entry *e = &st->trail[--st->n_trail];
-        vector_store(st->vector, e->offset, e->old);
+    uint8_t *vector = st->vector;
+    for (const struct trail_entry *e = st->trail + st->n_trail, *end = st->trail + m; e > end;) {
+        e--;
+        vector_store(vector, e->offset, e->old);
     }
+    st->n_trail = m;
 }
 
 /* ---- logs ---- */
