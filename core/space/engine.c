@@ -282,8 +282,10 @@ static void notify_squares(struct space_state *st, uint32_t latent, uint8_t live
 
 void state_grow_trail(struct space_state *st)
 {
-    st->cap_trail = st->cap_trail ? st->cap_trail * 2 : 1024;
-    st->trail = base_realloc(st->trail, st->cap_trail * sizeof *st->trail);
+    size_t n = trail_length(st), room = n ? 2 * n : 1024;
+    st->trail = base_realloc(st->trail, room * sizeof *st->trail);
+    st->trail_top = st->trail + n;
+    st->trail_end = st->trail + room;
 }
 
 static bool has_other_word(const struct space_state *st, const struct slot_info *info, unsigned word)
@@ -373,7 +375,7 @@ static bool propagate_formula(struct space_state *st, uint32_t instance)
 
 static bool propagate_pairs(struct space_state *st, uint32_t row)
 {
-    space_mark since = st->n_trail;
+    space_mark since = trail_length(st);
     bool ok = square_propagate_pairs(st, row / ROW_MAX, row % ROW_MAX);
     if (JUSTIFY) justify_square(st, row / ROW_MAX, since, ok);
     return ok;
@@ -381,7 +383,7 @@ static bool propagate_pairs(struct space_state *st, uint32_t row)
 
 static bool propagate_row(struct space_state *st, uint32_t row)
 {
-    space_mark since = st->n_trail;
+    space_mark since = trail_length(st);
     uint32_t square = row / (2 * ROW_MAX);
     bool ok = square_propagate_row(st, square, row % (2 * ROW_MAX));
     if (JUSTIFY) justify_square(st, square, since, ok);
@@ -391,7 +393,7 @@ static bool propagate_row(struct space_state *st, uint32_t row)
 static bool propagate_instance(struct space_state *st, uint32_t instance,
                                bool (*propagate)(struct space_state *st, uint32_t instance))
 {
-    space_mark since = st->n_trail;
+    space_mark since = trail_length(st);
     bool ok = propagate(st, instance);
     if (JUSTIFY) justify_instance(st, instance, since, ok);
     return ok;
@@ -437,7 +439,7 @@ bool state_propagate(struct space_state *st)
 static uint64_t values_before(const struct space_state *st, uint32_t slot)
 {
     uint64_t now = state_word(st, slot, 0);
-    for (size_t i = st->n_trail; i-- > 0 && !now;)
+    for (size_t i = trail_length(st); i-- > 0 && !now;)
         if (st->trail[i].offset == st->space->slots[slot].offset)
             now = st->trail[i].old & st->space->slots[slot].mask;
     return now;

@@ -341,8 +341,7 @@ struct work_queue {
 struct space_state {
     const struct space *space;
     uint8_t *vector;
-    struct trail_entry *trail;
-    size_t n_trail, cap_trail;
+    struct trail_entry *trail, *trail_top, *trail_end; /* writes, the next one, the end of the room */
     struct work_queue pairs, rows, quick, slow,
         changed;                  /* objects of squares with changed pairs; objects of squares; tabulated
                                      instances; others; slots whose cells are to be brought up to date */
@@ -608,12 +607,17 @@ void state_failure(const struct space_state *st, struct space_failure *why);
 
 void state_grow_trail(struct space_state *st);
 
+static inline space_mark trail_length(const struct space_state *st)
+{
+    return (space_mark)(st->trail_top - st->trail);
+}
+
 /* Writes the bytes of `mask` from an offset on; they go on the trail. */
 static inline void state_write(struct space_state *st, uint32_t offset, uint64_t mask, uint64_t value)
 {
     uint64_t old = vector_load(st->vector, offset);
-    if (st->n_trail == st->cap_trail) state_grow_trail(st);
-    st->trail[st->n_trail++] = (struct trail_entry){old, offset};
+    if (st->trail_top == st->trail_end) state_grow_trail(st);
+    *st->trail_top++ = (struct trail_entry){old, offset};
     vector_store(st->vector, offset, (old & ~mask) | value);
 }
 
