@@ -65,7 +65,7 @@ static uint32_t find_or_add(struct builder *b, const struct cell *like)
     if (like->is_function) {
         const struct slot_info *info = &s->slots[cell_slot(s, like, like->node->local)];
         c->function = info->offset;
-        c->width = info->width;
+        c->foreign_bits = slot_foreign_bits(info);
     }
     if (like->op == GROUND_TERM)
         c->conditions = copy_conditions(s, like);

@@ -200,7 +200,7 @@ static inline bool may_narrow(const struct space_state *st, const struct pair_wa
 static void want(struct space_state *st, const struct watch_group *g, uint64_t allowed)
 {
     for (const struct pair_watch *w = st->space->pair_watch + g->first, *end = w + g->n; w < end; w++) {
-        uint64_t domain = vector_load(st->vector, w->offset) & domain_bits(w->width);
+        uint64_t domain = domain_load(st, w->offset, w->foreign_bits);
         if ((domain && !(domain & ~allowed)) || !may_narrow(st, w)) continue;
         if (JUSTIFY) justify_want(st, w->instance, w->slot, allowed);
         st->wants[w->slot].allowed &= allowed;

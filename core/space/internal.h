@@ -177,7 +177,7 @@ struct watch {
 struct pair_watch {
     uint32_t instance, slot, offset;
     uint32_t guard_bytes[PAIR_GUARDS];
-    uint8_t width;
+    uint8_t foreign_bits;  /* see domain_load() */
     bool own[PAIR_GUARDS]; /* the guard is one of the slot's objects */
 };
 
@@ -658,10 +658,16 @@ static inline bool state_is_enforced(struct space_state *st, uint32_t instance, 
     return live || state_find_pending(st, instance);
 }
 
-/* The bits of a domain of 1, 2 or 8 bytes. */
-static inline uint64_t domain_bits(unsigned width)
+/* How many of the eight bytes' bits at its offset are not of a domain. */
+static inline uint8_t slot_foreign_bits(const struct slot_info *info)
 {
-    return UINT64_MAX >> (64 - 8 * width);
+    return (uint8_t)(64 - 8 * info->width);
+}
+
+/* A domain of one word. */
+static inline uint64_t domain_load(const struct space_state *st, uint32_t offset, uint8_t foreign_bits)
+{
+    return vector_load(st->vector, offset) & UINT64_MAX >> foreign_bits;
 }
 
 /* What the values of a domain allow another one: the union of the rows of a table. */

@@ -71,7 +71,8 @@ static bool is_refuted(const struct space_state *st, uint32_t liveness)
 {
     const struct space *s = st->space;
     for (uint32_t i = 0; i < s->n_slots; i++)
-        if (is_of_object(&s->slots[i], liveness) && needs_dead(st, i, liveness, trail_length(st))) return true;
+        if (is_of_object(&s->slots[i], liveness) && needs_dead(st, i, liveness, trail_length(st)))
+            return true;
     return false;
 }
 

@@ -145,7 +145,7 @@ static struct pair_watch watch_other(const struct space *s, uint32_t instance, u
     struct pair_watch w = {.instance = instance,
                            .slot = other,
                            .offset = s->slots[other].offset,
-                           .width = s->slots[other].width};
+                           .foreign_bits = slot_foreign_bits(&s->slots[other])};
     for (uint32_t k = 0; k < PAIR_GUARDS; k++) {
         bool has = k < in->n_guards;
         w.guard_bytes[k] = has ? s->guard_at[in->guards + k] : vector_always_live(s);
