@@ -335,6 +335,8 @@ static void store_leaves(struct linker *l)
         if (!of->n_woken++) of->woken = i;
         s->woken_cells[i] = l->woken.list[i].item;
     }
+    for (uint32_t i = 0; i < s->n_all; i++)
+        s->slots[i].has_cells = s->slot_cells[i].n_leaves + s->slot_cells[i].n_woken > 0;
 }
 
 static uint32_t gate_of(const struct space *s, uint32_t cell)

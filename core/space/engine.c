@@ -154,12 +154,12 @@ bool state_find_pending(struct space_state *st, uint32_t instance)
 }
 
 /* Whether the slot means something only if all pending guards are live. */
-static bool may_write(const struct space_state *st, const struct slot_info *info)
+static bool may_write(const struct space_state *st, uint32_t slot)
 {
     for (uint32_t k = 0; k < st->n_pending; k++) {
         bool own = false;
-        for (unsigned i = 0; i < info->n_live && !own; i++)
-            own = info->live[i] == st->pending[k];
+        for (unsigned i = 0; i < st->space->slots[slot].n_live && !own; i++)
+            own = st->space->origins[slot].live[i] == st->pending[k];
         if (!own) return false;
     }
     return true;
@@ -177,14 +177,9 @@ void state_queue_watch(struct space_state *st, const struct watch *w)
     queue_watch(st, w);
 }
 
-static inline bool has_cells(const struct space *s, uint32_t slot)
-{
-    return s->slot_cells[slot].n_leaves + s->slot_cells[slot].n_woken > 0;
-}
-
 static inline void notify_cells(struct space_state *st, uint32_t slot)
 {
-    if (has_cells(st->space, slot)) queue_add(&st->changed, slot);
+    if (st->space->slots[slot].has_cells) queue_add(&st->changed, slot);
 }
 
 static inline bool may_narrow(const struct space_state *st, const struct pair_watch *w)
@@ -252,9 +247,9 @@ static inline void tell_group(struct space_state *st, const struct watch_group *
 /* Queues what the change may concern. Guards after the second are left to the propagators. */
 static void notify_watches(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
-    const struct space *s = st->space;
-    const struct watch_group *end = s->watch_groups + s->group_of_slot[slot + 1];
-    for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++)
+    const struct slot_info *info = &st->space->slots[slot];
+    const struct watch_group *g = st->space->watch_groups + info->groups;
+    for (const struct watch_group *end = g + info->n_groups; g < end; g++)
         tell_group(st, g, lost, now);
 }
 
@@ -303,7 +298,7 @@ static bool refute(struct space_state *st, uint32_t slot)
     uint32_t possible = SPACE_NONE, n = 0;
     for (unsigned k = 0; k < info->n_live; k++) {
         if (st->vector[info->live_at[k]] == LIVENESS_LIVE) continue;
-        possible = info->live[k];
+        possible = st->space->origins[slot].live[k];
         n++;
     }
     st->failed_slot = slot;
@@ -342,7 +337,7 @@ bool state_narrow(struct space_state *st, uint32_t slot, unsigned word, uint64_t
 {
     const struct slot_info *info = &st->space->slots[slot];
     uint32_t offset = info->offset + word * 8;
-    if (state_dead(st, info) || (st->n_pending && !may_write(st, info))) return true;
+    if (state_dead(st, info) || (st->n_pending && !may_write(st, slot))) return true;
     if (!now && !has_other_word(st, info, word)) {
         if (old) {
             write_domain(st, info, offset, 0);

@@ -44,14 +44,16 @@ struct slot_info {
     uint8_t tuple_choice; /* with tuple_of: which choice of the tuples it is */
     uint16_t words;
     uint16_t group;
-    int16_t square;                 /* of a pair choice with triangles, or -1 */
-    uint16_t row, column;           /* there */
-    int16_t tuple_of;               /* square whose relation reads it as a choice of object `row`, or -1 */
-    uint32_t live[SPACE_MAX_ARITY]; /* liveness slots of its latent objects */
+    int16_t square;            /* of a pair choice with triangles, or -1 */
+    uint16_t row, column;      /* there */
+    int16_t tuple_of;          /* square whose relation reads it as a choice of object `row`, or -1 */
+    uint32_t groups, n_groups; /* of its watches, in watch_groups[] */
+    bool has_cells;            /* that read it or rest until it is live */
 };
 
 struct slot_origin {
     uint32_t universe;
+    uint32_t live[SPACE_MAX_ARITY];    /* liveness slots of its latent objects */
     uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
     uint32_t canonical;                /* offset in the canonical form */
 };
@@ -284,7 +286,6 @@ struct space {
     uint32_t *guards;   /* liveness slots */
     uint32_t *guard_at; /* their offsets in the vector */
     size_t n_guards, cap_guards;
-    uint32_t *group_of_slot; /* its first in watch_groups[] */
     struct watch_group *watch_groups;
     struct watch *watch;
     struct pair_watch *pair_watch;

@@ -53,16 +53,16 @@ static bool is_live(const struct space_state *st, uint32_t liveness, space_mark 
 /* Whether the slot has no value, and no object of it other than `but` can be why. */
 static bool needs_dead(const struct space_state *st, uint32_t slot, uint32_t but, space_mark when)
 {
-    const struct slot_info *info = &st->space->slots[slot];
-    for (unsigned k = 0; k < info->n_live; k++)
-        if (info->live[k] != but && !is_live(st, info->live[k], when)) return false;
+    const uint32_t *live = st->space->origins[slot].live;
+    for (unsigned k = 0; k < st->space->slots[slot].n_live; k++)
+        if (live[k] != but && !is_live(st, live[k], when)) return false;
     return is_empty(st, slot, when);
 }
 
-static bool is_of_object(const struct slot_info *info, uint32_t liveness)
+static bool is_of_object(const struct space *s, uint32_t slot, uint32_t liveness)
 {
-    for (unsigned k = 0; k < info->n_live; k++)
-        if (info->live[k] == liveness) return true;
+    for (unsigned k = 0; k < s->slots[slot].n_live; k++)
+        if (s->origins[slot].live[k] == liveness) return true;
     return false;
 }
 
@@ -71,8 +71,7 @@ static bool is_refuted(const struct space_state *st, uint32_t liveness)
 {
     const struct space *s = st->space;
     for (uint32_t i = 0; i < s->n_slots; i++)
-        if (is_of_object(&s->slots[i], liveness) && needs_dead(st, i, liveness, trail_length(st)))
-            return true;
+        if (is_of_object(s, i, liveness) && needs_dead(st, i, liveness, trail_length(st))) return true;
     return false;
 }
 
@@ -149,12 +148,12 @@ static bool revives(const struct reference *r)
 {
     const struct space_state *st = r->st;
     for (uint32_t k = 0; k < r->shape->n_slots; k++) {
-        const struct slot_info *info = &st->space->slots[r->slots[k]];
+        const uint32_t *live = st->space->origins[r->slots[k]].live;
         bool dead = !is_empty(st, r->slots[k], r->since);
-        for (unsigned i = 0; i < info->n_live && !dead; i++) {
-            dead = !is_live(st, info->live[i], r->since);
+        for (unsigned i = 0; i < st->space->slots[r->slots[k]].n_live && !dead; i++) {
+            dead = !is_live(st, live[i], r->since);
             for (uint32_t l = 0; l < r->shape->n_slots && dead; l++)
-                if (r->slots[l] == info->live[i]) dead = st->values[l] == 0;
+                if (r->slots[l] == live[i]) dead = st->values[l] == 0;
         }
         if (!dead) return true;
     }

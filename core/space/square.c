@@ -63,7 +63,7 @@ static uint32_t find_news(struct space *s, uint32_t slot, struct intern_table *k
 {
     struct pair_news news = {0};
     uint64_t n_sets = UINT64_C(1) << slot_values(s, slot);
-    if (s->group_of_slot[slot] == s->group_of_slot[slot + 1] && !s->slot_cells[slot].n_leaves) return 0;
+    if (!s->slots[slot].n_groups && !s->slot_cells[slot].n_leaves) return 0;
     for (uint64_t now = 1; now < n_sets; now++) {
         news.losses[now] = watch_losses(s, slot, now);
         news.cells[now] = cells_hear(s, slot, now);
