@@ -168,8 +168,8 @@ static bool is_temporary(const struct cg_region *r)
     return r->used && r->space == BB_MEM_GLOBAL;
 }
 
-/* Temporaries are written by one work-item and read by another, so they are not `restrict`: NVIDIA's compiler then
- * moves a load above the barrier where the work-item itself has not stored. */
+/* Temporaries are written by one work-item and read by another, so they are not `restrict`: NVIDIA's compiler
+ * then moves a load above the barrier where the work-item itself has not stored. */
 static void emit_arguments(struct cg_emitter *e)
 {
     const struct backbone *bb = e->p->bb;

@@ -72,7 +72,7 @@ static struct interval evaluate_term(const struct space_state *st, const struct 
         if (!(domain & condition->yes)) return interval(otherwise, otherwise);
         n_open += (domain & condition->no) != 0;
     }
-    struct interval x = {c->node->imm, c->node->imm, n_open};
+    struct interval x = {c->node->imm, c->node->imm, c->counts ? n_open : 0};
     if (c->is_function) {
         uint64_t domain = cell_domain(st, c);
         view_extremes(&c->node->view, domain, &x.lo, &x.hi);
@@ -272,6 +272,7 @@ static int64_t raised(const struct cell *user, struct interval x, int64_t from, 
     case GROUND_MUL:
         return from > 0 && x.lo < SPACE_BIG ? expression_mul(x.lo / from, to) : SPACE_BIG;
     case GROUND_MAX:
+    case GROUND_ITE:
         return most(x.lo, to);
     default:
         return SPACE_BIG;
@@ -292,12 +293,12 @@ static bool has_room(const struct space_state *st, const struct cell *c, int64_t
     return true;
 }
 
-/* Whether a term is open and could have its value. Then nothing can be said of its conditions, nor of other
- * terms, as its interval is the same. */
+/* Whether nothing can be said of a capped term, nor of other terms, as its interval is the same: as it is
+ * open and could have its value, or fixed. */
 static bool is_free(const struct space_state *st, const struct cell *c, const struct interval *now)
 {
     bool open = now->inner & ((1u << OPEN_BITS) - 1);
-    if (!open) return false;
+    if (!open) return now->lo == now->hi;
     struct interval value = {c->node->imm, c->node->imm, 0};
     if (c->is_function) view_extremes(&c->node->view, cell_domain(st, c), &value.lo, &value.hi);
     return value.lo <= value.hi && has_room(st, c, now->lo, most(now->lo, value.lo));

@@ -24,9 +24,10 @@ struct cell {
     uint8_t op, n_conditions; /* as the node */
     uint8_t needs;            /* of any instance, see views.c */
     bool is_function;         /* a FUNC, or a TERM with one */
-    uint8_t width;            /* of the function's domain, in bytes */
+    uint8_t foreign_bits;     /* of the function's domain, see domain_load() */
     bool capped;              /* a TERM of sums, products and maxima that only have to stay below constants */
     bool natural;             /* a product whose factors are never negative */
+    bool counts;              /* a TERM of which more may follow the fewer conditions are open */
     uint32_t n;               /* operands */
     uint32_t guards[2];       /* offsets of liveness slots that all its instances need live */
     uint32_t gate;            /* the last of its user, the only user of that, and so on; it, with several or a
@@ -82,7 +83,7 @@ static inline uint32_t cell_slot(const struct space *s, const struct cell *c, ui
 /* The domain of its function; of one of several words the first. */
 static inline uint64_t cell_domain(const struct space_state *st, const struct cell *c)
 {
-    return vector_load(st->vector, c->function) & domain_bits(c->width);
+    return domain_load(st, c->function, c->foreign_bits);
 }
 
 /* Makes the cells of all instances without a table and gives them room in the vector. */

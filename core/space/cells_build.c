@@ -65,7 +65,7 @@ static uint32_t find_or_add(struct builder *b, const struct cell *like)
     if (like->is_function) {
         const struct slot_info *info = &s->slots[cell_slot(s, like, like->node->local)];
         c->function = info->offset;
-        c->width = info->width;
+        c->foreign_bits = slot_foreign_bits(info);
     }
     if (like->op == GROUND_TERM)
         c->conditions = copy_conditions(s, like);
@@ -239,6 +239,41 @@ static void store_users(struct linker *l)
     }
 }
 
+static uint32_t count_kid(const struct cell *user, uint32_t cell)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < user->n; k++)
+        n += user->kids[k] == cell;
+    return n;
+}
+
+/* Whether a cell has only to stay small: all it is part of is sums, products and maxima, at most constants.
+ */
+static bool is_capped(const struct space *s, uint32_t cell)
+{
+    const struct cell *c = &s->cells[cell];
+    if (c->n_roots || c->needs != NEED_LOW) return false;
+    for (uint32_t k = 0; k < c->n_users; k++) {
+        const struct cell *user = &s->cells[s->cell_users[c->users + k]];
+        bool comparison = user->op == GROUND_LE && user->kids[0] == cell &&
+                          s->cells[user->kids[1]].op == GROUND_CONST && !user->n_users;
+        if (count_kid(user, cell) > 1) return false; /* the room that has_room() finds is for one of them */
+        bool rising = user->op == GROUND_ADD || user->op == GROUND_MUL || user->op == GROUND_MAX ||
+                      (user->op == GROUND_ITE && user->kids[0] != cell);
+        if (!comparison && !(rising && is_capped(s, s->cell_users[c->users + k]))) return false;
+    }
+    return true;
+}
+
+/* A term that only has to be large enough asks for all of its conditions at once. */
+static void mark_term(struct space *s, uint32_t cell)
+{
+    struct cell *c = &s->cells[cell];
+    if (c->op != GROUND_TERM) return;
+    c->capped = is_capped(s, cell);
+    c->counts = c->needs != NEED_HIGH || c->node->otherwise > c->node->imm || c->is_function;
+}
+
 /* The values that a function of up to 64 values has its least or greatest number of. */
 static uint64_t values_of_extreme(const struct value_view *view, bool greatest)
 {
@@ -278,7 +313,7 @@ static struct slot_leaf leaf_of(const struct space *s, uint32_t cell, uint32_t s
         if (cell_slot(s, c, (uint32_t)n->conditions[i].local) != slot) continue;
         if (leaf.most) return unknown;
         leaf.most = n->conditions[i].yes;
-        leaf.least = ~leaf.most;
+        leaf.least = c->counts || slot < s->n_slots ? ~leaf.most : UINT64_MAX;
     }
     return leaf;
 }
@@ -300,31 +335,8 @@ static void store_leaves(struct linker *l)
         if (!of->n_woken++) of->woken = i;
         s->woken_cells[i] = l->woken.list[i].item;
     }
-}
-
-static uint32_t count_kid(const struct cell *user, uint32_t cell)
-{
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < user->n; k++)
-        n += user->kids[k] == cell;
-    return n;
-}
-
-/* Whether a cell has only to stay small: all it is part of is sums, products and maxima, at most constants.
- */
-static bool is_capped(const struct space *s, uint32_t cell)
-{
-    const struct cell *c = &s->cells[cell];
-    if (c->n_roots || c->needs != NEED_LOW) return false;
-    for (uint32_t k = 0; k < c->n_users; k++) {
-        const struct cell *user = &s->cells[s->cell_users[c->users + k]];
-        bool comparison = user->op == GROUND_LE && user->kids[0] == cell &&
-                          s->cells[user->kids[1]].op == GROUND_CONST && !user->n_users;
-        if (count_kid(user, cell) > 1) return false; /* the room that has_room() finds is for one of them */
-        bool rising = user->op == GROUND_ADD || user->op == GROUND_MUL || user->op == GROUND_MAX;
-        if (!comparison && !(rising && is_capped(s, s->cell_users[c->users + k]))) return false;
-    }
-    return true;
+    for (uint32_t i = 0; i < s->n_all; i++)
+        s->slots[i].has_cells = s->slot_cells[i].n_leaves + s->slot_cells[i].n_woken > 0;
 }
 
 static uint32_t gate_of(const struct space *s, uint32_t cell)
@@ -351,9 +363,9 @@ void cells_link(struct space *s)
     sort_distinct(&l.leaves);
     sort_distinct(&l.woken);
     store_users(&l);
-    store_leaves(&l);
     for (uint32_t i = 0; i < s->n_cells; i++)
-        s->cells[i].capped = s->cells[i].op == GROUND_TERM && is_capped(s, i);
+        mark_term(s, i);
+    store_leaves(&l);
     for (uint32_t i = 0; i < s->n_cells; i++)
         s->cells[i].gate = gate_of(s, i);
     free(l.users.list);

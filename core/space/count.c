@@ -88,7 +88,7 @@ static void link_slots(struct counter *c)
         for (unsigned k = 0; k < s->slots[i].n_live; k++) {
             memset(group, 0, c->words * sizeof *group);
             add(group, i);
-            add(group, s->slots[i].live[k]);
+            add(group, s->origins[i].live[k]);
             link_all(c, group, true);
         }
     }

@@ -154,12 +154,12 @@ bool state_find_pending(struct space_state *st, uint32_t instance)
 }
 
 /* Whether the slot means something only if all pending guards are live. */
-static bool may_write(const struct space_state *st, const struct slot_info *info)
+static bool may_write(const struct space_state *st, uint32_t slot)
 {
     for (uint32_t k = 0; k < st->n_pending; k++) {
         bool own = false;
-        for (unsigned i = 0; i < info->n_live && !own; i++)
-            own = info->live[i] == st->pending[k];
+        for (unsigned i = 0; i < st->space->slots[slot].n_live && !own; i++)
+            own = st->space->origins[slot].live[i] == st->pending[k];
         if (!own) return false;
     }
     return true;
@@ -177,14 +177,9 @@ void state_queue_watch(struct space_state *st, const struct watch *w)
     queue_watch(st, w);
 }
 
-static inline bool has_cells(const struct space *s, uint32_t slot)
-{
-    return s->slot_cells[slot].n_leaves + s->slot_cells[slot].n_woken > 0;
-}
-
 static inline void notify_cells(struct space_state *st, uint32_t slot)
 {
-    if (has_cells(st->space, slot)) queue_add(&st->changed, slot);
+    if (st->space->slots[slot].has_cells) queue_add(&st->changed, slot);
 }
 
 static inline bool may_narrow(const struct space_state *st, const struct pair_watch *w)
@@ -200,7 +195,7 @@ static inline bool may_narrow(const struct space_state *st, const struct pair_wa
 static void want(struct space_state *st, const struct watch_group *g, uint64_t allowed)
 {
     for (const struct pair_watch *w = st->space->pair_watch + g->first, *end = w + g->n; w < end; w++) {
-        uint64_t domain = vector_load(st->vector, w->offset) & domain_bits(w->width);
+        uint64_t domain = domain_load(st, w->offset, w->foreign_bits);
         if ((domain && !(domain & ~allowed)) || !may_narrow(st, w)) continue;
         if (JUSTIFY) justify_want(st, w->instance, w->slot, allowed);
         st->wants[w->slot].allowed &= allowed;
@@ -252,9 +247,9 @@ static inline void tell_group(struct space_state *st, const struct watch_group *
 /* Queues what the change may concern. Guards after the second are left to the propagators. */
 static void notify_watches(struct space_state *st, uint32_t slot, uint64_t lost, uint64_t now)
 {
-    const struct space *s = st->space;
-    const struct watch_group *end = s->watch_groups + s->group_of_slot[slot + 1];
-    for (const struct watch_group *g = s->watch_groups + s->group_of_slot[slot]; g < end; g++)
+    const struct slot_info *info = &st->space->slots[slot];
+    const struct watch_group *g = st->space->watch_groups + info->groups;
+    for (const struct watch_group *end = g + info->n_groups; g < end; g++)
         tell_group(st, g, lost, now);
 }
 
@@ -282,8 +277,10 @@ static void notify_squares(struct space_state *st, uint32_t latent, uint8_t live
 
 void state_grow_trail(struct space_state *st)
 {
-    st->cap_trail = st->cap_trail ? st->cap_trail * 2 : 1024;
-    st->trail = base_realloc(st->trail, st->cap_trail * sizeof *st->trail);
+    size_t n = trail_length(st), room = n ? 2 * n : 1024;
+    st->trail = base_realloc(st->trail, room * sizeof *st->trail);
+    st->trail_top = st->trail + n;
+    st->trail_end = st->trail + room;
 }
 
 static bool has_other_word(const struct space_state *st, const struct slot_info *info, unsigned word)
@@ -301,7 +298,7 @@ static bool refute(struct space_state *st, uint32_t slot)
     uint32_t possible = SPACE_NONE, n = 0;
     for (unsigned k = 0; k < info->n_live; k++) {
         if (st->vector[info->live_at[k]] == LIVENESS_LIVE) continue;
-        possible = info->live[k];
+        possible = st->space->origins[slot].live[k];
         n++;
     }
     st->failed_slot = slot;
@@ -340,7 +337,7 @@ bool state_narrow(struct space_state *st, uint32_t slot, unsigned word, uint64_t
 {
     const struct slot_info *info = &st->space->slots[slot];
     uint32_t offset = info->offset + word * 8;
-    if (state_dead(st, info) || (st->n_pending && !may_write(st, info))) return true;
+    if (state_dead(st, info) || (st->n_pending && !may_write(st, slot))) return true;
     if (!now && !has_other_word(st, info, word)) {
         if (old) {
             write_domain(st, info, offset, 0);
@@ -373,7 +370,7 @@ static bool propagate_formula(struct space_state *st, uint32_t instance)
 
 static bool propagate_pairs(struct space_state *st, uint32_t row)
 {
-    space_mark since = st->n_trail;
+    space_mark since = trail_length(st);
     bool ok = square_propagate_pairs(st, row / ROW_MAX, row % ROW_MAX);
     if (JUSTIFY) justify_square(st, row / ROW_MAX, since, ok);
     return ok;
@@ -381,7 +378,7 @@ static bool propagate_pairs(struct space_state *st, uint32_t row)
 
 static bool propagate_row(struct space_state *st, uint32_t row)
 {
-    space_mark since = st->n_trail;
+    space_mark since = trail_length(st);
     uint32_t square = row / (2 * ROW_MAX);
     bool ok = square_propagate_row(st, square, row % (2 * ROW_MAX));
     if (JUSTIFY) justify_square(st, square, since, ok);
@@ -391,7 +388,7 @@ static bool propagate_row(struct space_state *st, uint32_t row)
 static bool propagate_instance(struct space_state *st, uint32_t instance,
                                bool (*propagate)(struct space_state *st, uint32_t instance))
 {
-    space_mark since = st->n_trail;
+    space_mark since = trail_length(st);
     bool ok = propagate(st, instance);
     if (JUSTIFY) justify_instance(st, instance, since, ok);
     return ok;
@@ -399,11 +396,11 @@ static bool propagate_instance(struct space_state *st, uint32_t instance,
 
 static bool narrow_wanted(struct space_state *st)
 {
-    const struct want *w = &st->wants[st->wanted.items[st->wanted.head]];
-    uint64_t allowed = w->allowed;
-    st->failed_constraint = st->space->instances[w->instance].constraint;
+    struct want w = st->wants[st->wanted.items[st->wanted.head]];
     st->failed_slot = SPACE_NONE;
-    return state_restrict_word(st, take_want(st), 0, allowed);
+    if (state_restrict_word(st, take_want(st), 0, w.allowed)) return true;
+    st->failed_constraint = st->space->instances[w.instance].constraint;
+    return false;
 }
 
 bool state_propagate(struct space_state *st)
@@ -437,7 +434,7 @@ bool state_propagate(struct space_state *st)
 static uint64_t values_before(const struct space_state *st, uint32_t slot)
 {
     uint64_t now = state_word(st, slot, 0);
-    for (size_t i = st->n_trail; i-- > 0 && !now;)
+    for (size_t i = trail_length(st); i-- > 0 && !now;)
         if (st->trail[i].offset == st->space->slots[slot].offset)
             now = st->trail[i].old & st->space->slots[slot].mask;
     return now;

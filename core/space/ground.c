@@ -197,9 +197,8 @@ static uint32_t choice_slot(struct grounder *g, const struct space_node *n, cons
     *mirrored = c->pairing != SPACE_PLAIN && args[0] > args[1];
     uint32_t slot = ground_slot_of(g->s, n->a, args, n->n);
     if (slot == SPACE_NONE) return slot;
-    const struct slot_info *info = &g->s->slots[slot];
-    for (unsigned i = 0; i < info->n_live; i++)
-        ground_rely_on(g, info->live[i]);
+    for (unsigned i = 0; i < g->s->slots[slot].n_live; i++)
+        ground_rely_on(g, g->s->origins[slot].live[i]);
     return slot;
 }
 

@@ -128,10 +128,9 @@ static bool reads_settled(struct waiting *w, struct ground_node *g)
         ok = reads_settled(w, g->kids[i]);
     g->settled = ok;
     if (!ok || g->op != GROUND_FUNC) return ok;
-    const struct slot_info *info = &w->s->slots[g->slot];
     if (g->slot >= w->s->n_slots) return is_settled(w, g->slot - w->s->n_slots);
-    for (unsigned k = 0; ok && k < info->n_live; k++)
-        ok = is_settled(w, info->live[k] - w->s->n_slots);
+    for (unsigned k = 0; ok && k < w->s->slots[g->slot].n_live; k++)
+        ok = is_settled(w, w->s->origins[g->slot].live[k] - w->s->n_slots);
     return ok;
 }
 

@@ -230,7 +230,7 @@ static void make_liveness(struct space *s)
         for (unsigned k = 0; k < info->arity; k++) {
             const uint32_t *live = s->liveness[s->def->choices[info->group].args[k].root];
             uint32_t object = s->origins[i].objects[k];
-            if (live && live[object] != SPACE_NONE) info->live[info->n_live++] = live[object];
+            if (live && live[object] != SPACE_NONE) s->origins[i].live[info->n_live++] = live[object];
         }
     }
 }
@@ -246,14 +246,14 @@ static void find_shared(struct space *s)
     uint32_t *end = s->first_shared = ARENA_ARRAY(s->arena, uint32_t, s->n_latent + 2), n = 0;
     for (uint32_t i = 0; i < s->n_slots; i++)
         for (unsigned k = 0; is_shared(&s->slots[i]) && k < s->slots[i].n_live; k++, n++)
-            end[s->slots[i].live[k] - s->n_slots + 2]++;
+            end[s->origins[i].live[k] - s->n_slots + 2]++;
     for (uint32_t latent = 0; latent < s->n_latent; latent++)
         end[latent + 2] += end[latent + 1];
     end++; /* end[latent] is now where its list starts, and moves to where it ends */
     s->shared_slots = ARENA_ARRAY(s->arena, uint32_t, n + 1);
     for (uint32_t i = 0; i < s->n_slots; i++)
         for (unsigned k = 0; is_shared(&s->slots[i]) && k < s->slots[i].n_live; k++)
-            s->shared_slots[end[s->slots[i].live[k] - s->n_slots]++] = i;
+            s->shared_slots[end[s->origins[i].live[k] - s->n_slots]++] = i;
 }
 
 /* ---- layout ---- */
@@ -297,7 +297,8 @@ static void locate_guards(struct space *s)
     for (uint32_t i = 0; i < s->n_all; i++) {
         struct slot_info *info = &s->slots[i];
         for (unsigned k = 0; k < SPACE_MAX_ARITY; k++)
-            info->live_at[k] = k < info->n_live ? s->slots[info->live[k]].offset : vector_always_live(s);
+            info->live_at[k] =
+                k < info->n_live ? s->slots[s->origins[i].live[k]].offset : vector_always_live(s);
     }
     for (size_t i = 0; i < s->n_instances; i++) {
         struct instance *in = &s->instances[i];

@@ -44,14 +44,16 @@ struct slot_info {
     uint8_t tuple_choice; /* with tuple_of: which choice of the tuples it is */
     uint16_t words;
     uint16_t group;
-    int16_t square;                 /* of a pair choice with triangles, or -1 */
-    uint16_t row, column;           /* there */
-    int16_t tuple_of;               /* square whose relation reads it as a choice of object `row`, or -1 */
-    uint32_t live[SPACE_MAX_ARITY]; /* liveness slots of its latent objects */
+    int16_t square;            /* of a pair choice with triangles, or -1 */
+    uint16_t row, column;      /* there */
+    int16_t tuple_of;          /* square whose relation reads it as a choice of object `row`, or -1 */
+    uint32_t groups, n_groups; /* of its watches, in watch_groups[] */
+    bool has_cells;            /* that read it or rest until it is live */
 };
 
 struct slot_origin {
     uint32_t universe;
+    uint32_t live[SPACE_MAX_ARITY];    /* liveness slots of its latent objects */
     uint32_t objects[SPACE_MAX_ARITY]; /* ids in their root sets */
     uint32_t canonical;                /* offset in the canonical form */
 };
@@ -177,7 +179,7 @@ struct watch {
 struct pair_watch {
     uint32_t instance, slot, offset;
     uint32_t guard_bytes[PAIR_GUARDS];
-    uint8_t width;
+    uint8_t foreign_bits;  /* see domain_load() */
     bool own[PAIR_GUARDS]; /* the guard is one of the slot's objects */
 };
 
@@ -284,7 +286,6 @@ struct space {
     uint32_t *guards;   /* liveness slots */
     uint32_t *guard_at; /* their offsets in the vector */
     size_t n_guards, cap_guards;
-    uint32_t *group_of_slot; /* its first in watch_groups[] */
     struct watch_group *watch_groups;
     struct watch *watch;
     struct pair_watch *pair_watch;
@@ -341,8 +342,7 @@ struct work_queue {
 struct space_state {
     const struct space *space;
     uint8_t *vector;
-    struct trail_entry *trail;
-    size_t n_trail, cap_trail;
+    struct trail_entry *trail, *trail_top, *trail_end; /* writes, the next one, the end of the room */
     struct work_queue pairs, rows, quick, slow,
         changed;                  /* objects of squares with changed pairs; objects of squares; tabulated
                                      instances; others; slots whose cells are to be brought up to date */
@@ -608,12 +608,17 @@ void state_failure(const struct space_state *st, struct space_failure *why);
 
 void state_grow_trail(struct space_state *st);
 
+static inline space_mark trail_length(const struct space_state *st)
+{
+    return (space_mark)(st->trail_top - st->trail);
+}
+
 /* Writes the bytes of `mask` from an offset on; they go on the trail. */
 static inline void state_write(struct space_state *st, uint32_t offset, uint64_t mask, uint64_t value)
 {
     uint64_t old = vector_load(st->vector, offset);
-    if (st->n_trail == st->cap_trail) state_grow_trail(st);
-    st->trail[st->n_trail++] = (struct trail_entry){old, offset};
+    if (st->trail_top == st->trail_end) state_grow_trail(st);
+    *st->trail_top++ = (struct trail_entry){old, offset};
     vector_store(st->vector, offset, (old & ~mask) | value);
 }
 
@@ -654,10 +659,16 @@ static inline bool state_is_enforced(struct space_state *st, uint32_t instance, 
     return live || state_find_pending(st, instance);
 }
 
-/* The bits of a domain of 1, 2 or 8 bytes. */
-static inline uint64_t domain_bits(unsigned width)
+/* How many of the eight bytes' bits at its offset are not of a domain. */
+static inline uint8_t slot_foreign_bits(const struct slot_info *info)
 {
-    return UINT64_MAX >> (64 - 8 * width);
+    return (uint8_t)(64 - 8 * info->width);
+}
+
+/* A domain of one word. */
+static inline uint64_t domain_load(const struct space_state *st, uint32_t offset, uint8_t foreign_bits)
+{
+    return vector_load(st->vector, offset) & UINT64_MAX >> foreign_bits;
 }
 
 /* What the values of a domain allow another one: the union of the rows of a table. */

@@ -26,7 +26,7 @@ void justify_renew(struct space_state *st)
 /* A word of the vector when the trail had `when` entries. */
 static uint64_t word_at(const struct space_state *st, uint32_t offset, unsigned width, space_mark when)
 {
-    for (size_t i = when; i < st->n_trail; i++)
+    for (size_t i = when; i < trail_length(st); i++)
         if (st->trail[i].offset == offset) return st->trail[i].old & UINT64_MAX >> (64 - 8 * width);
     return vector_word(st->vector, offset, width);
 }
@@ -53,16 +53,16 @@ static bool is_live(const struct space_state *st, uint32_t liveness, space_mark 
 /* Whether the slot has no value, and no object of it other than `but` can be why. */
 static bool needs_dead(const struct space_state *st, uint32_t slot, uint32_t but, space_mark when)
 {
-    const struct slot_info *info = &st->space->slots[slot];
-    for (unsigned k = 0; k < info->n_live; k++)
-        if (info->live[k] != but && !is_live(st, info->live[k], when)) return false;
+    const uint32_t *live = st->space->origins[slot].live;
+    for (unsigned k = 0; k < st->space->slots[slot].n_live; k++)
+        if (live[k] != but && !is_live(st, live[k], when)) return false;
     return is_empty(st, slot, when);
 }
 
-static bool is_of_object(const struct slot_info *info, uint32_t liveness)
+static bool is_of_object(const struct space *s, uint32_t slot, uint32_t liveness)
 {
-    for (unsigned k = 0; k < info->n_live; k++)
-        if (info->live[k] == liveness) return true;
+    for (unsigned k = 0; k < s->slots[slot].n_live; k++)
+        if (s->origins[slot].live[k] == liveness) return true;
     return false;
 }
 
@@ -71,7 +71,7 @@ static bool is_refuted(const struct space_state *st, uint32_t liveness)
 {
     const struct space *s = st->space;
     for (uint32_t i = 0; i < s->n_slots; i++)
-        if (is_of_object(&s->slots[i], liveness) && needs_dead(st, i, liveness, st->n_trail)) return true;
+        if (is_of_object(s, i, liveness) && needs_dead(st, i, liveness, trail_length(st))) return true;
     return false;
 }
 
@@ -98,12 +98,12 @@ BASE_NORETURN static void report(const struct space_state *st, uint32_t constrai
 void justify_fixpoint(struct space_state *st)
 {
     const struct space *s = st->space;
-    space_mark since = st->n_trail;
+    space_mark since = trail_length(st);
     if (st->justified >= JUSTIFY_MOST) return;
     st->justified += s->n_instances;
     state_queue_all(st);
     if (!state_propagate(st)) PANIC("propagation fails only when it is repeated");
-    for (uint32_t i = 0; i < s->n_all && st->n_trail > since; i++) {
+    for (uint32_t i = 0; i < s->n_all && trail_length(st) > since; i++) {
         if (!state_live(st, i)) continue;
         for (unsigned w = 0; w < s->slots[i].words; w++)
             if (domain_word(st, i, w, since) != state_word(st, i, w))
@@ -127,7 +127,7 @@ static bool may_have(const struct reference *r, uint32_t k, uint32_t value)
 {
     uint32_t slot = r->slots[k];
     uint64_t before = domain_word(r->st, slot, value / 64, r->since), bit = UINT64_C(1) << value % 64;
-    if (k == r->fixed) return before & ~domain_word(r->st, slot, value / 64, r->st->n_trail) & bit;
+    if (k == r->fixed) return before & ~domain_word(r->st, slot, value / 64, trail_length(r->st)) & bit;
     return before & bit || is_empty(r->st, slot, r->since);
 }
 
@@ -148,12 +148,12 @@ static bool revives(const struct reference *r)
 {
     const struct space_state *st = r->st;
     for (uint32_t k = 0; k < r->shape->n_slots; k++) {
-        const struct slot_info *info = &st->space->slots[r->slots[k]];
+        const uint32_t *live = st->space->origins[r->slots[k]].live;
         bool dead = !is_empty(st, r->slots[k], r->since);
-        for (unsigned i = 0; i < info->n_live && !dead; i++) {
-            dead = !is_live(st, info->live[i], r->since);
+        for (unsigned i = 0; i < st->space->slots[r->slots[k]].n_live && !dead; i++) {
+            dead = !is_live(st, live[i], r->since);
             for (uint32_t l = 0; l < r->shape->n_slots && dead; l++)
-                if (r->slots[l] == info->live[i]) dead = st->values[l] == 0;
+                if (r->slots[l] == live[i]) dead = st->values[l] == 0;
         }
         if (!dead) return true;
     }
@@ -180,7 +180,7 @@ static bool lost_values(const struct reference *r, uint32_t k)
 {
     for (unsigned w = 0; w < r->st->space->slots[r->slots[k]].words; w++)
         if (domain_word(r->st, r->slots[k], w, r->since) &
-            ~domain_word(r->st, r->slots[k], w, r->st->n_trail))
+            ~domain_word(r->st, r->slots[k], w, trail_length(r->st)))
             return true;
     return false;
 }
@@ -199,7 +199,7 @@ static void check_liveness(const struct space_state *st, space_mark since, const
 {
     const struct space *s = st->space;
     for (uint32_t i = s->n_slots; i < s->n_all; i++) {
-        bool died = domain_word(st, i, 0, st->n_trail) == LIVENESS_DEAD &&
+        bool died = domain_word(st, i, 0, trail_length(st)) == LIVENESS_DEAD &&
                     domain_word(st, i, 0, since) != LIVENESS_DEAD;
         for (uint32_t k = 0; died && r && k < r->shape->n_slots; k++)
             died = r->slots[k] != i;
@@ -211,7 +211,7 @@ static void check_liveness(const struct space_state *st, space_mark since, const
 static bool has_empty_choice(const struct space_state *st, const uint32_t *slots, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++)
-        if (needs_dead(st, slots[k], SPACE_NONE, st->n_trail)) return true;
+        if (needs_dead(st, slots[k], SPACE_NONE, trail_length(st))) return true;
     return false;
 }
 
@@ -220,7 +220,7 @@ void justify_instance(struct space_state *st, uint32_t instance, space_mark sinc
     const struct space *s = st->space;
     const struct instance *in = &s->instances[instance];
     struct reference r = {st, in, &s->shapes[in->shape], s->instance_slots + in->slots, since, SPACE_NONE};
-    if (st->justified >= JUSTIFY_MOST || (ok && st->n_trail == since)) return;
+    if (st->justified >= JUSTIFY_MOST || (ok && trail_length(st) == since)) return;
     bool was_empty = false;
     for (uint32_t k = 0; k < r.shape->n_slots; k++) {
         was_empty = was_empty || is_empty(st, r.slots[k], since);
@@ -237,12 +237,12 @@ void justify_want(struct space_state *st, uint32_t instance, uint32_t slot, uint
     const struct slot_info *info = &st->space->slots[slot];
     const struct instance *in = &st->space->instances[instance];
     const uint32_t *slots = st->space->instance_slots + in->slots;
-    space_mark since = st->n_trail;
+    space_mark since = trail_length(st);
     struct reference r = {st, in, &st->space->shapes[in->shape], slots, since, SPACE_NONE};
     if (st->justified >= JUSTIFY_MOST) return;
     state_write(st, info->offset, info->mask, state_word(st, slot, 0) & allowed);
     check_slot(&r, slots[0] != slot);
-    vector_store(st->vector, info->offset, st->trail[--st->n_trail].old);
+    vector_store(st->vector, info->offset, (--st->trail_top)->old);
 }
 
 /* ---- triangles ---- */
@@ -410,8 +410,8 @@ static void check_deletion(struct space_state *st, uint32_t square, uint32_t slo
 
 void justify_square(struct space_state *st, uint32_t square, space_mark since, bool ok)
 {
-    if (st->justified >= JUSTIFY_MOST || (ok && st->n_trail == since)) return;
-    for (size_t i = since; i < st->n_trail; i++) {
+    if (st->justified >= JUSTIFY_MOST || (ok && trail_length(st) == since)) return;
+    for (size_t i = since; i < trail_length(st); i++) {
         uint32_t slot = slot_at(st, square, st->trail[i].offset);
         if (slot == SPACE_NONE) continue;
         for (uint64_t lost = domain_word(st, slot, 0, i) & ~domain_word(st, slot, 0, i + 1); lost;
@@ -420,6 +420,6 @@ void justify_square(struct space_state *st, uint32_t square, space_mark since, b
     }
     check_liveness(st, since, NULL);
     for (uint32_t i = 0; !ok && i < st->space->n_slots; i++)
-        ok = needs_dead(st, i, SPACE_NONE, st->n_trail);
+        ok = needs_dead(st, i, SPACE_NONE, trail_length(st));
     if (!ok) report(st, st->space->squares[square].constraint, SPACE_NONE, 0);
 }

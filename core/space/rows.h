@@ -112,6 +112,24 @@ static inline bool rows_may_lose(const uint8_t *x, const uint8_t *y, const uint8
 }
 #endif
 
+/* Whether rows_meet() finds anything. */
+#ifdef __AVX2__
+static inline bool rows_may_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n)
+{
+    __m256i any = _mm256_setzero_si256();
+    for (uint32_t i = 0; i < n; i += 32)
+        any = _mm256_or_si256(any, _mm256_and_si256(_mm256_loadu_si256((const void *)(row + i)),
+                                                    _mm256_loadu_si256((const void *)(forbidden + i))));
+    return !_mm256_testz_si256(any, any);
+}
+#else
+static inline bool rows_may_meet(const uint8_t *row, const uint8_t *forbidden, uint32_t n)
+{
+    (void)row, (void)forbidden, (void)n;
+    return true;
+}
+#endif
+
 /* Which of 32 lanes are `mask`. */
 #ifdef __AVX2__
 static inline uint32_t rows_lanes_with(const uint8_t *row, uint8_t mask)

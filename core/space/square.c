@@ -63,7 +63,7 @@ static uint32_t find_news(struct space *s, uint32_t slot, struct intern_table *k
 {
     struct pair_news news = {0};
     uint64_t n_sets = UINT64_C(1) << slot_values(s, slot);
-    if (s->group_of_slot[slot] == s->group_of_slot[slot + 1] && !s->slot_cells[slot].n_leaves) return 0;
+    if (!s->slots[slot].n_groups && !s->slot_cells[slot].n_leaves) return 0;
     for (uint64_t now = 1; now < n_sets; now++) {
         news.losses[now] = watch_losses(s, slot, now);
         news.cells[now] = cells_hear(s, slot, now);
@@ -251,7 +251,9 @@ static bool lose_forbidden(struct space_state *st, const struct square *sq, uint
 {
     for (; lanes; lanes &= lanes - 1) {
         uint32_t a = from + (uint32_t)__builtin_ctz(lanes);
-        if (rows_meet(row_of(st, sq, a) + from, forbidden, sq->stride - from, st->lost) &&
+        const uint8_t *row = row_of(st, sq, a) + from;
+        uint32_t n = sq->stride - from;
+        if (rows_may_meet(row, forbidden, n) && rows_meet(row, forbidden, n, st->lost) &&
             !square_lose(st, sq, a, from, st->lost))
             return false;
     }

@@ -29,7 +29,7 @@ void space_state_assign(struct space_state *to, const struct space_state *from)
 {
     CHECK(to->space == from->space);
     memcpy(to->vector, from->vector, from->space->vector_bytes);
-    to->n_trail = 0;
+    to->trail_top = to->trail;
     state_clear_queues(to);
 }
 
@@ -40,17 +40,20 @@ const struct space *space_of(const struct space_state *st)
 
 space_mark space_snapshot(struct space_state *st)
 {
-    return st->n_trail;
+    return trail_length(st);
 }
 
 void space_rollback(struct space_state *st, space_mark m)
 {
-    CHECK(m <= st->n_trail);
+    CHECK(m <= trail_length(st));
     state_clear_queues(st);
-    while (st->n_trail > m) {
-        const struct trail_entry *e = &st->trail[--st->n_trail];
-        vector_store(st->vector, e->offset, e->old);
+    uint8_t *vector = st->vector;
+    struct trail_entry *e = st->trail_top;
+    for (const struct trail_entry *end = st->trail + m; e > end;) {
+        e--;
+        vector_store(vector, e->offset, e->old);
     }
+    st->trail_top = e;
 }
 
 /* ---- logs ---- */
@@ -84,7 +87,7 @@ void space_log_clear(struct space_log *log)
 
 size_t space_log_keep(struct space_log *log, const struct space_state *st, space_mark since)
 {
-    size_t at = log->first[log->n], end = at + st->n_trail - since;
+    size_t at = log->first[log->n], end = at + trail_length(st) - since;
     if (end > log->cap_entries) {
         log->cap_entries = 2 * end;
         log->entries = base_realloc(log->entries, log->cap_entries * sizeof *log->entries);
@@ -93,7 +96,7 @@ size_t space_log_keep(struct space_log *log, const struct space_state *st, space
         log->cap_first *= 2;
         log->first = base_realloc(log->first, log->cap_first * sizeof *log->first);
     }
-    for (size_t i = since; i < st->n_trail; i++) {
+    for (size_t i = since; i < trail_length(st); i++) {
         uint32_t offset = st->trail[i].offset;
         log->entries[at++] = (struct trail_entry){vector_load(st->vector, offset), offset};
     }

@@ -11,8 +11,8 @@ struct tabulated {
     uint32_t guard_bytes[2];           /* where its first two guards are, or the byte that is always live */
     uint32_t offsets[3], slots[3];     /* of its domains in the vector */
     uint32_t shape, constraint;
-    uint8_t widths[3];   /* of the domains */
-    uint8_t kind, small; /* small: bits */
+    uint8_t foreign_bits[3]; /* of each, see domain_load() */
+    uint8_t kind, small;     /* small: bits */
 };
 
 static struct tabulated tabulate(const struct space *s, const struct instance *in)
@@ -28,7 +28,7 @@ static struct tabulated tabulate(const struct space *s, const struct instance *i
     for (uint32_t k = 0; k < sh->n_slots; k++) {
         t.slots[k] = s->instance_slots[in->slots + k];
         t.offsets[k] = s->slots[t.slots[k]].offset;
-        t.widths[k] = s->slots[t.slots[k]].width;
+        t.foreign_bits[k] = slot_foreign_bits(&s->slots[t.slots[k]]);
     }
     return t;
 }
@@ -43,7 +43,7 @@ void tables_build(struct space *s)
 
 static inline uint64_t domain_of(const struct space_state *st, const struct tabulated *t, unsigned k)
 {
-    return vector_load(st->vector, t->offsets[k]) & domain_bits(t->widths[k]);
+    return domain_load(st, t->offsets[k], t->foreign_bits[k]);
 }
 
 /* The values of an operand. A choice without any is one of a dead object: it may have any. */

@@ -59,6 +59,17 @@ static int64_t least_of_fold(const struct analysis *a, const struct shape_node *
     return lo;
 }
 
+static int64_t least_of_product(const struct analysis *a, const struct shape_node *n)
+{
+    int64_t lo = 1;
+    for (uint32_t k = 0; k < n->n; k++) {
+        int64_t x = a->least[a->shape->kids[n->first + k]];
+        if (x < 0) return -SPACE_BIG;
+        lo = expression_mul_natural(lo, x);
+    }
+    return lo;
+}
+
 /* A lower bound of what the node can be, whatever is decided; -SPACE_BIG where it does not matter. */
 static int64_t least_of_node(const struct analysis *a, const struct shape_node *n)
 {
@@ -75,9 +86,7 @@ static int64_t least_of_node(const struct analysis *a, const struct shape_node *
     case GROUND_MAX:
         return least_of_fold(a, n);
     case GROUND_MUL:
-        for (uint32_t k = 0; k < n->n; k++)
-            if (a->least[kids[k]] < 0) return -SPACE_BIG;
-        return 0;
+        return least_of_product(a, n);
     case GROUND_EQ:
     case GROUND_LE:
     case GROUND_AND:
@@ -105,6 +114,26 @@ static bool is_never_negative(const struct analysis *a, const struct shape_node 
     return true;
 }
 
+/* What the condition of `condition ? x : y` needs: with y a constant that x never falls below, the whole
+ * rises with it. */
+static uint8_t need_of_choice(const struct analysis *a, const struct shape_node *n, uint8_t need)
+{
+    const uint32_t *kids = a->shape->kids + n->first;
+    const struct shape_node *yes = &a->shape->nodes[kids[1]], *no = &a->shape->nodes[kids[2]];
+    if (no->op == GROUND_CONST && no->imm <= a->least[kids[1]]) return need;
+    if (yes->op == GROUND_CONST && yes->imm <= a->least[kids[2]]) return opposite(need);
+    return NEED_BOTH;
+}
+
+/* A quotient of naturals rises with its dividend and falls with its divisor. */
+static uint8_t need_of_quotient(const struct analysis *a, const struct shape_node *n, uint32_t k,
+                                uint8_t need)
+{
+    const uint32_t *kids = a->shape->kids + n->first;
+    if (a->least[kids[0]] < 0 || a->least[kids[1]] < 1) return NEED_BOTH;
+    return k == 0 ? need : opposite(need);
+}
+
 /* What operand k of a node needs. */
 static uint8_t need_of_kid(const struct analysis *a, const struct shape_node *n, uint32_t k, uint8_t need)
 {
@@ -123,7 +152,9 @@ static uint8_t need_of_kid(const struct analysis *a, const struct shape_node *n,
     case GROUND_LE:
         return k == 0 ? opposite(need) : need;
     case GROUND_ITE:
-        return k == 0 ? NEED_BOTH : need;
+        return k == 0 ? need_of_choice(a, n, need) : need;
+    case GROUND_DIV:
+        return need_of_quotient(a, n, k, need);
     default:
         return NEED_BOTH;
     }

@@ -62,7 +62,7 @@ static void add_instance(struct builder *b, uint32_t instance)
         if (sh->kind == SHAPE_GENERAL && !sh->monotone)
             add(b, slot, instance, s->slots[slot].words > 1 ? WATCH_ALWAYS : WATCH_FIXED, NULL);
         for (unsigned l = 0; l < s->slots[slot].n_live; l++)
-            add(b, s->slots[slot].live[l], instance, WATCH_LIVENESS, NULL);
+            add(b, s->origins[slot].live[l], instance, WATCH_LIVENESS, NULL);
     }
     for (uint32_t k = 0; k < in->n_guards; k++)
         add(b, s->guards[in->guards + k], instance, WATCH_LIVENESS, NULL);
@@ -91,7 +91,7 @@ static bool is_guard(const struct space *s, const struct instance *in, uint32_t 
 static bool is_guarded(const struct space *s, const struct instance *in, uint32_t slot)
 {
     for (unsigned k = 0; k < s->slots[slot].n_live; k++)
-        if (!is_guard(s, in, s->slots[slot].live[k])) return false;
+        if (!is_guard(s, in, s->origins[slot].live[k])) return false;
     return true;
 }
 
@@ -119,7 +119,7 @@ static void add_test(struct watch *w, uint32_t byte, uint8_t mask, uint8_t flip)
 static bool is_of(const struct space *s, uint32_t slot, uint32_t guard)
 {
     for (unsigned k = 0; k < s->slots[slot].n_live; k++)
-        if (s->slots[slot].live[k] == guard) return true;
+        if (s->origins[slot].live[k] == guard) return true;
     return false;
 }
 
@@ -145,7 +145,7 @@ static struct pair_watch watch_other(const struct space *s, uint32_t instance, u
     struct pair_watch w = {.instance = instance,
                            .slot = other,
                            .offset = s->slots[other].offset,
-                           .width = s->slots[other].width};
+                           .foreign_bits = slot_foreign_bits(&s->slots[other])};
     for (uint32_t k = 0; k < PAIR_GUARDS; k++) {
         bool has = k < in->n_guards;
         w.guard_bytes[k] = has ? s->guard_at[in->guards + k] : vector_always_live(s);
@@ -184,20 +184,20 @@ static void make_groups(struct builder *b)
 {
     struct space *s = b->s;
     size_t cap = 1, n = 0, n_pairs = 0, n_others = 0;
-    uint32_t slot = 0;
     for (size_t i = 0; i < b->n; i++)
         n_pairs += is_pair(&b->entries[i]);
     s->watch = ARENA_ARRAY(s->arena, struct watch, b->n - n_pairs + 1);
     s->pair_watch = ARENA_ARRAY(s->arena, struct pair_watch, n_pairs + 1);
-    s->group_of_slot = ARENA_ARRAY(s->arena, uint32_t, s->n_all + 1);
     s->watch_groups = ARENA_NEW(s->arena, struct watch_group);
     n_pairs = 0;
+    for (uint32_t i = 0; i < s->n_all; i++)
+        s->slots[i].n_groups = 0;
     for (size_t i = 0; i < b->n; i++) {
         const struct entry *e = &b->entries[i];
         bool same = i && e[-1].slot == e->slot && e[-1].how == e->how && e[-1].filter == e->filter;
         if (!same) {
-            while (slot <= e->slot)
-                s->group_of_slot[slot++] = (uint32_t)n;
+            struct slot_info *info = &s->slots[e->slot];
+            if (!info->n_groups++) info->groups = (uint32_t)n;
             s->watch_groups = arena_grow(s->arena, s->watch_groups, &cap, n + 1, sizeof *s->watch_groups);
             s->watch_groups[n++] =
                 (struct watch_group){e->filter, (uint32_t)(is_pair(e) ? n_pairs : n_others), 0, e->how};
@@ -208,8 +208,6 @@ static void make_groups(struct builder *b)
         else
             s->watch[n_others++] = watch_make(s, e->instance, e->slot);
     }
-    while (slot <= s->n_all)
-        s->group_of_slot[slot++] = (uint32_t)n;
 }
 
 void watch_build(struct space *s)
@@ -258,7 +256,8 @@ static uint64_t losses_of_group(const struct watch_group *g, uint32_t n, uint64_
 uint8_t watch_losses(const struct space *s, uint32_t slot, uint64_t now)
 {
     uint64_t losses = 0;
-    for (uint32_t g = s->group_of_slot[slot]; g < s->group_of_slot[slot + 1]; g++)
-        losses |= losses_of_group(&s->watch_groups[g], slot_values(s, slot), now);
+    const struct slot_info *info = &s->slots[slot];
+    for (uint32_t g = 0; g < info->n_groups; g++)
+        losses |= losses_of_group(&s->watch_groups[info->groups + g], slot_values(s, slot), now);
     return (uint8_t)losses;
 }
