@@ -19,7 +19,7 @@ struct mcts_traits {
 
 struct measurement {
     struct mcts_traits *traits;
-    double time;    /* logarithm */
+    double time;    /* logarithm; INFINITY: given up */
     double *factor; /* its row of the Cholesky factor, as long as its number + 1 */
 };
 
@@ -30,15 +30,16 @@ struct mcts_guess {
     double *weights, *likenesses; /* [capacity] of the measurements; scratch */
     double level, slope, middle;  /* the mean: level + slope * (bound - middle) */
     double variance;              /* of the process */
-    double best, slowest;         /* logarithms */
+    double best;                  /* logarithm; INFINITY before anything was learnt */
     bool solved;                  /* weights, the mean and variance are of all measurements */
 };
 
 /* Implementations that differ in an eighth of their traits have a correlation of 1/e. A twentieth of the
  * variance is of what traits do not tell. The first measurements count as much as a prior of one: slope 1
- * with a spread of bounds of a factor of e, times with a spread of a factor of 2. The search is not sensitive
- * to any of the four: halved or doubled they change little. */
-static const double REACH = 0.125, NOISE = 0.05, SLOPE_PRIOR = 1, VARIANCE_PRIOR = 0.5;
+ * with a spread of bounds of a factor of e, times with a spread of a factor of 2. Times count as SLOW times
+ * the best at most, as those do that were given up. Halved or doubled, none of them changes a search by much.
+ */
+static const double REACH = 0.125, NOISE = 0.05, SLOPE_PRIOR = 1, VARIANCE_PRIOR = 0.5, SLOW = 4;
 
 /* ---- traits ---- */
 
@@ -54,7 +55,7 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
 {
     CHECK(capacity >= 12);
     struct mcts_guess *g = base_calloc(1, sizeof *g);
-    *g = (struct mcts_guess){.capacity = capacity, .best = INFINITY, .slowest = -INFINITY};
+    *g = (struct mcts_guess){.capacity = capacity, .best = INFINITY};
     g->slots = base_malloc((space_slot_count(s) + 1) * sizeof g->slots[0]);
     g->n_slots = pick_slots(s, 1, g->slots);
     if (g->n_slots == 0) g->n_slots = pick_slots(s, UINT_MAX, g->slots);
@@ -168,19 +169,25 @@ static void append(struct mcts_guess *g, struct mcts_traits *t, double time)
     g->solved = false;
 }
 
+/* How slow the slow ones are is no matter. */
+static double time_of(const struct mcts_guess *g, size_t i)
+{
+    return fmin(g->list[i].time, g->best + log(SLOW));
+}
+
 /* Makes room. */
 static void thin(struct mcts_guess *g)
 {
     size_t n = g->count;
     double *times = g->weights;
     for (size_t i = 0; i < n; i++)
-        times[i] = g->list[i].time;
+        times[i] = time_of(g, i);
     double fast = stats_quantile(times, n, 0.25);
     size_t places = n / 4;
     g->count = 0;
     for (size_t i = 0; i < n; i++) {
         struct measurement m = g->list[i];
-        bool is_fast = m.time <= fast && places > 0;
+        bool is_fast = times[i] <= fast && places > 0;
         places -= is_fast;
         free(m.factor);
         if (is_fast || i % 3 == 0)
@@ -192,13 +199,11 @@ static void thin(struct mcts_guess *g)
 
 void mcts_guess_learn(struct mcts_guess *g, const struct mcts_traits *t, double time)
 {
-    if (!isfinite(time) && !isfinite(g->slowest)) return;
-    double logarithm = isfinite(time) ? log(time) : g->slowest;
-    g->slowest = fmax(g->slowest, logarithm);
+    if (!isfinite(time) && g->count == 0) return;
     if (g->count == g->capacity) thin(g);
     struct mcts_traits *copy = base_malloc(traits_bytes(g));
     memcpy(copy, t, traits_bytes(g));
-    append(g, copy, logarithm);
+    append(g, copy, log(time));
 }
 
 /* ---- promising ---- */
@@ -208,7 +213,7 @@ static void fit_mean(struct mcts_guess *g)
 {
     double n = (double)g->count, times = 0, bounds = 0, spread = SLOPE_PRIOR, common = SLOPE_PRIOR;
     for (size_t i = 0; i < g->count; i++) {
-        times += g->list[i].time;
+        times += time_of(g, i);
         bounds += g->list[i].traits->bound;
     }
     g->level = times / n;
@@ -216,7 +221,7 @@ static void fit_mean(struct mcts_guess *g)
     for (size_t i = 0; i < g->count; i++) {
         double bound = g->list[i].traits->bound - g->middle;
         spread += bound * bound;
-        common += bound * (g->list[i].time - g->level);
+        common += bound * (time_of(g, i) - g->level);
     }
     g->slope = common / spread;
 }
@@ -230,7 +235,7 @@ static void solve(struct mcts_guess *g)
 {
     fit_mean(g);
     for (size_t i = 0; i < g->count; i++)
-        g->weights[i] = g->list[i].time - mean(g, g->list[i].traits);
+        g->weights[i] = time_of(g, i) - mean(g, g->list[i].traits);
     solve_lower(g, g->weights);
     g->variance = (square(g->weights, g->count) + VARIANCE_PRIOR) / ((double)g->count + 1);
     solve_upper(g, g->weights);

@@ -29,8 +29,8 @@ size_t mcts_guess_bytes(const struct mcts_guess *g);
 
 /* Of a leaf with that lower bound in ns; 0: there is none. */
 struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const struct space_state *leaf, double bound);
-/* Learns a time in ns. INFINITY: it was given up, and counts as the slowest one known; it says nothing before
- * there is one. */
+/* Learns a time in ns. INFINITY: it was given up, and counts as four times the best, as does everything that
+ * is slower than that; it says nothing before there is a time. */
 void mcts_guess_learn(struct mcts_guess *g, const struct mcts_traits *t, double time);
 /* The logarithm of the expected improvement on the best time, both logarithms of ns; larger is better. Before
  * anything was learnt a smaller bound promises more. */

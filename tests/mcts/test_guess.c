@@ -127,18 +127,20 @@ static double expected_gain(double mean, double deviation, double best)
 static double slow_promise(const struct sample *list, int n, const struct sample *asked)
 {
     double level = 0, middle = 0, spread = 1, common = 1, best = INFINITY, rest[MEASURED], weights[MEASURED],
-           like[MEASURED], inverse[MEASURED];
-    for (int i = 0; i < n; i++) {
-        level += log(list[i].time) / n;
-        middle += log(list[i].bound) / n;
+           like[MEASURED], inverse[MEASURED], time[MEASURED];
+    for (int i = 0; i < n; i++)
         best = fmin(best, log(list[i].time));
+    for (int i = 0; i < n; i++) {
+        time[i] = fmin(log(list[i].time), best + log(4));
+        level += time[i] / n;
+        middle += log(list[i].bound) / n;
     }
     for (int i = 0; i < n; i++) {
         spread += pow(log(list[i].bound) - middle, 2);
-        common += (log(list[i].bound) - middle) * (log(list[i].time) - level);
+        common += (log(list[i].bound) - middle) * (time[i] - level);
     }
     for (int i = 0; i < n; i++) {
-        rest[i] = weights[i] = log(list[i].time) - level - common / spread * (log(list[i].bound) - middle);
+        rest[i] = weights[i] = time[i] - level - common / spread * (log(list[i].bound) - middle);
         like[i] = inverse[i] = correlation(&list[i], asked);
     }
     apply_inverse(list, n, weights);
@@ -197,14 +199,14 @@ Test(mcts_guess, promises_of_the_hopeless_are_ordered)
     close_samples(&c);
 }
 
-/* What was given up counts as the slowest. */
+/* What was given up counts as what is far too slow. */
 Test(mcts_guess, given_up_is_slow)
 {
     struct samples given_up = open_samples(MEASURED), timed = open_samples(MEASURED);
     for (int i = 0; i < MEASURED; i++) {
-        double time = i == 0 ? 1000 : timed.list[i].time;
+        double time = timed.list[i].time;
         mcts_guess_learn(given_up.guess, given_up.list[i].traits, i % 4 == 3 ? INFINITY : time);
-        mcts_guess_learn(timed.guess, timed.list[i].traits, i % 4 == 3 ? 1000 : time);
+        mcts_guess_learn(timed.guess, timed.list[i].traits, i % 4 == 3 ? 1e6 : time);
     }
     for (int i = MEASURED; i < SAMPLES; i++)
         cr_assert_eq(mcts_guess_promise(given_up.guess, given_up.list[i].traits),
