@@ -58,10 +58,13 @@ void space_rollback(struct space_state *st, space_mark m)
 
 /* ---- logs ---- */
 
+/* Words of eight bytes at multiples of eight: the many writes of single bytes of a row are few of them. */
 struct space_log {
-    struct trail_entry *entries; /* with the bytes after the write */
+    struct trail_entry *entries; /* words with the bytes after the writes */
     size_t *first;               /* entry of each number, and the end */
     size_t n, cap_entries, cap_first;
+    uint64_t *changed; /* scratch: bit w: word w has changed */
+    size_t cap_changed;
 };
 
 struct space_log *space_log_new(void)
@@ -77,6 +80,7 @@ void space_log_free(struct space_log *log)
     if (!log) return;
     free(log->entries);
     free(log->first);
+    free(log->changed);
     free(log);
 }
 
@@ -85,22 +89,52 @@ void space_log_clear(struct space_log *log)
     log->n = 0;
 }
 
-size_t space_log_keep(struct space_log *log, const struct space_state *st, space_mark since)
+static void reserve_log(struct space_log *log, const struct space_state *st, size_t entries)
 {
-    size_t at = log->first[log->n], end = at + trail_length(st) - since;
-    if (end > log->cap_entries) {
-        log->cap_entries = 2 * end;
+    size_t words = st->space->vector_bytes / 8 / 64 + 1;
+    if (entries > log->cap_entries) {
+        log->cap_entries = 2 * entries;
         log->entries = base_realloc(log->entries, log->cap_entries * sizeof *log->entries);
     }
     if (log->n + 2 > log->cap_first) {
         log->cap_first *= 2;
         log->first = base_realloc(log->first, log->cap_first * sizeof *log->first);
     }
-    for (size_t i = since; i < trail_length(st); i++) {
-        uint32_t offset = st->trail[i].offset;
-        log->entries[at++] = (struct trail_entry){vector_load(st->vector, offset), offset};
+    if (words > log->cap_changed) {
+        free(log->changed);
+        log->changed = base_calloc(words, sizeof *log->changed);
+        log->cap_changed = words;
     }
-    log->first[log->n + 1] = end;
+}
+
+static void mark_changed(struct space_log *log, size_t word, uint64_t bytes)
+{
+    log->changed[word / 64] |= (uint64_t)(bytes != 0) << word % 64;
+}
+
+/* Finds the words that are not as they were. */
+static void compare_words(struct space_log *log, const struct space_state *st, space_mark since)
+{
+    for (const struct trail_entry *e = st->trail + since; e < st->trail_top; e++) {
+        uint64_t changed = e->old ^ vector_load(st->vector, e->offset);
+        unsigned shift = e->offset % 8 * 8;
+        mark_changed(log, e->offset / 8, changed << shift);
+        if (shift) mark_changed(log, e->offset / 8 + 1, changed >> (64 - shift));
+    }
+}
+
+size_t space_log_keep(struct space_log *log, const struct space_state *st, space_mark since)
+{
+    size_t at = log->first[log->n];
+    reserve_log(log, st, at + 2 * (trail_length(st) - since));
+    compare_words(log, st, since);
+    for (uint32_t w = 0; w < log->cap_changed; w++) {
+        for (; log->changed[w]; log->changed[w] &= log->changed[w] - 1) {
+            uint32_t offset = (w * 64 + (uint32_t)__builtin_ctzll(log->changed[w])) * 8;
+            log->entries[at++] = (struct trail_entry){vector_load(st->vector, offset), offset};
+        }
+    }
+    log->first[log->n + 1] = at;
     return log->n++;
 }
 
