@@ -143,7 +143,7 @@ struct shape {
     const uint64_t *reverse; /* PAIR: [v1] -> mask of slot 0 */
     const uint64_t *hard;    /* PAIR, TRIPLE: of each slot, values that do not allow everything */
     const uint64_t
-        *unions[3]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 8 */
+        *unions[3]; /* PAIR: [set of values of slot k] -> what they allow the other, if it has at most 11 */
     bool monotone;  /* GENERAL: see views.c */
     bool inert;     /* GENERAL: likewise */
     bool divides;   /* GENERAL: it has quotients or remainders, whose bounds may not be exact */

@@ -229,7 +229,7 @@ static void tabulate_unary(struct shape *sh, struct arena *a, int64_t *scratch)
     sh->forward = words;
 }
 
-/* What each set of up to eight values allows. */
+/* What each set of up to eleven values allows. */
 static const uint64_t *tabulate_unions(const uint64_t *rows, uint32_t n, struct shape_pool *p)
 {
     enum { MOST = 11 };
@@ -299,7 +299,7 @@ static bool allows_more(const struct shape *sh, uint32_t k, uint32_t u, uint32_t
 /* Values that matter when they are lost and a set of up to eight is left. */
 static const uint8_t *find_losses(const uint64_t *dominators, uint32_t n, struct shape_pool *p)
 {
-    enum { MOST = 11 };
+    enum { MOST = 8 };
     uint8_t losses[1 << MOST] = {0};
     if (n > MOST) return NULL;
     for (uint32_t now = 0; now < 1u << n; now++)

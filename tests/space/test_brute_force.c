@@ -105,6 +105,15 @@ static const char BRUTE_PAIRS[] =
     "require forall a, b in T: rule(a, b) >= 2 && kind(a) is not A -> link(a, b) is TO\n"
     "require forall a, b in T: rule(a, b) == 3 && kind(b) is B -> link(a, b) is not TO\n";
 
+/* Tabulated pairs and triples of choices with more than eight values. */
+static const char BRUTE_WIDE[] =
+    "space wide set A property most(A): int property pace(A): int parameter k: int\n"
+    "choice x(a: A): int in 0..most(a)\n"
+    "choice y(a: A): { P, Q, R }\n"
+    "require forall a in A: y(a) is P -> x(a) % pace(a) == 1\n"
+    "require forall a, b in A: a != b && y(a) is Q -> x(a) + x(b) >= k\n"
+    "require forall a, b in A: a != b && y(a) is R -> x(a) * 2 != x(b) + pace(b)\n";
+
 /* The page's `axis`, with the dimension around another one in its run selected by `order`: before it is
  * known to be a forest, the recursion may go in circles. */
 static const char BRUTE_SELECTION[] =
@@ -262,6 +271,25 @@ static void brute_fill_pairs(struct brute *b)
     }
 }
 
+static void brute_fill_wide(struct brute *b)
+{
+    brute_objects(b, "A", 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        space_data_int(b->data, "most", &i, 1, 8 + pcg32_below(&b->rng, 5));
+        space_data_int(b->data, "pace", &i, 1, 2 + pcg32_below(&b->rng, 3));
+    }
+    space_data_parameter(b->data, "k", 12 + pcg32_below(&b->rng, 9));
+}
+
+static void brute_has_triples(const struct space *s)
+{
+    size_t wide = 0;
+    for (size_t i = 0; i < s->n_shapes; i++)
+        for (uint32_t k = 0; k < s->shapes[i].n_slots && s->shapes[i].kind == SHAPE_TRIPLE; k++)
+            wide += s->shapes[i].sizes[k] > 8;
+    cr_assert_gt(wide, 0);
+}
+
 static void brute_has_relation(const struct space *s)
 {
     cr_assert_eq(s->n_squares, 1);
@@ -307,6 +335,11 @@ Test(space_brute_force, selected_latent_objects)
 Test(space_brute_force, pairs_of_latent_objects)
 {
     brute_run(BRUTE_PAIRS, brute_fill_pairs, 100, NULL);
+}
+
+Test(space_brute_force, wide_choices)
+{
+    brute_run(BRUTE_WIDE, brute_fill_wide, 40, brute_has_triples);
 }
 
 Test(space_brute_force, relations)
