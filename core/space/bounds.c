@@ -235,12 +235,15 @@ static bool backward_le(struct work *w, uint32_t left, uint32_t right, bool le)
     return narrow(w, left, y.lo + 1, INT64_MAX) && narrow(w, right, INT64_MIN, x.hi - 1);
 }
 
+/* Of naturals: lo <= x / y <= hi where lo y <= x < (hi + 1) y. */
 static bool backward_divide(struct work *w, const uint32_t *kids, int64_t lo, int64_t hi)
 {
-    struct interval by = w->intervals[kids[1]];
-    if (by.lo <= 0 || by.lo != by.hi || w->intervals[kids[0]].lo < 0) return true;
-    return narrow(w, kids[0], expression_mul(lo, by.lo),
-                  expression_add(expression_mul(hi, by.lo), by.lo - 1));
+    struct interval x = w->intervals[kids[0]], y = w->intervals[kids[1]];
+    if (y.lo <= 0 || x.lo < 0) return true;
+    int64_t least = hi < SPACE_BIG ? x.lo / (hi + 1) + 1 : INT64_MIN, most = lo > 0 ? x.hi / lo : INT64_MAX;
+    return narrow(w, kids[1], least, most) &&
+           narrow(w, kids[0], lo > 0 ? expression_mul_natural(lo, y.lo) : INT64_MIN,
+                  hi < SPACE_BIG ? expression_add(expression_mul_natural(hi, y.hi), y.hi - 1) : INT64_MAX);
 }
 
 static bool backward_choose(struct work *w, const uint32_t *kids, int64_t lo, int64_t hi)

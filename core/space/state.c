@@ -91,7 +91,7 @@ void space_log_clear(struct space_log *log)
 
 static void reserve_log(struct space_log *log, const struct space_state *st, size_t entries)
 {
-    size_t words = st->space->vector_bytes / 8 / 64 + 1;
+    size_t words = (st->space->vector_bytes / 8 + 1) / 64 + 1; /* a write may reach into one more */
     if (entries > log->cap_entries) {
         log->cap_entries = 2 * entries;
         log->entries = base_realloc(log->entries, log->cap_entries * sizeof *log->entries);

@@ -114,6 +114,18 @@ static const char BRUTE_WIDE[] =
     "require forall a, b in A: a != b && y(a) is Q -> x(a) + x(b) >= k\n"
     "require forall a, b in A: a != b && y(a) is R -> x(a) * 2 != x(b) + pace(b)\n";
 
+/* Quotients of which either side is open, and conditions that are wanted one way only. */
+static const char BRUTE_DIVISION[] = "space division set A property most(A): int parameter k: int\n"
+                                     "choice x(a: A): int in 1..most(a)\n"
+                                     "choice use(a: A): { NO, YES }\n"
+                                     "counter area = product of x(a) over a in A where use(a) is YES\n"
+                                     "counter all = sum of x(a) over a in A\n"
+                                     "require k / area <= 2\n"
+                                     "require k * 2 / all >= 2\n"
+                                     "require (area + k) / all <= 3\n"
+                                     "require ((exists a in A: use(a) is YES) ? all : 2) <= k\n"
+                                     "require ((forall a in A: x(a) > 1) ? 0 : area) <= 6\n";
+
 /* The page's `axis`, with the dimension around another one in its run selected by `order`: before it is
  * known to be a forest, the recursion may go in circles. */
 static const char BRUTE_SELECTION[] =
@@ -281,6 +293,14 @@ static void brute_fill_wide(struct brute *b)
     space_data_parameter(b->data, "k", 12 + pcg32_below(&b->rng, 9));
 }
 
+static void brute_fill_division(struct brute *b)
+{
+    brute_objects(b, "A", 4);
+    for (uint32_t i = 0; i < 4; i++)
+        space_data_int(b->data, "most", &i, 1, 1 + pcg32_below(&b->rng, 3));
+    space_data_parameter(b->data, "k", 4 + pcg32_below(&b->rng, 9));
+}
+
 static void brute_has_triples(const struct space *s)
 {
     size_t wide = 0;
@@ -335,6 +355,11 @@ Test(space_brute_force, selected_latent_objects)
 Test(space_brute_force, pairs_of_latent_objects)
 {
     brute_run(BRUTE_PAIRS, brute_fill_pairs, 100, NULL);
+}
+
+Test(space_brute_force, divisors)
+{
+    brute_run(BRUTE_DIVISION, brute_fill_division, 60, NULL);
 }
 
 Test(space_brute_force, wide_choices)
