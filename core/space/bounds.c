@@ -240,6 +240,7 @@ static bool backward_divide(struct work *w, const uint32_t *kids, int64_t lo, in
 {
     struct interval x = w->intervals[kids[0]], y = w->intervals[kids[1]];
     if (y.lo <= 0 || x.lo < 0) return true;
+    if (hi < 0) return false;
     int64_t least = hi < SPACE_BIG ? x.lo / (hi + 1) + 1 : INT64_MIN, most = lo > 0 ? x.hi / lo : INT64_MAX;
     return narrow(w, kids[1], least, most) &&
            narrow(w, kids[0], lo > 0 ? expression_mul_natural(lo, y.lo) : INT64_MIN,
