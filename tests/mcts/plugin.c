@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/e2e/run.h"
+
 struct mcts_plugin_file mcts_plugin_build(const char *source_command, const char *name)
 {
-    struct mcts_plugin_file f = {.folder = "/tmp/thresh-plugin-XXXXXX"}; /* mkdtemp() fills in the name */
+    struct mcts_plugin_file f;
     char command[512];
-    cr_assert_not_null(mkdtemp(f.folder));
+    e2e_folder(f.folder);
     snprintf(f.library, sizeof f.library, "%s/%s.so", f.folder, name);
     snprintf(command, sizeof command, "%s | cc -std=c11 -Wall -Werror -shared -fPIC -I. -o %s -x c - -lm",
              source_command, f.library);
