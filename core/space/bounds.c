@@ -144,18 +144,28 @@ static bool keep_divisors(struct work *w, const uint32_t *kids, uint32_t n, int6
     return true;
 }
 
-/* Each factor is at least lo over the greatest product of the others. */
+/* The greatest product of all factors but one, which saturates; `all` is that of all of them. */
+static int64_t product_without(const struct work *w, const uint32_t *kids, uint32_t n, uint32_t factor,
+                               int64_t all)
+{
+    int64_t most = w->intervals[kids[factor]].hi, product = 1;
+    if (most > 0 && all < SPACE_BIG) return all / most;
+    for (uint32_t k = 0; k < n; k++)
+        if (k != factor) product = expression_mul_natural(product, w->intervals[kids[k]].hi);
+    return product;
+}
+
+/* Each factor is at least lo over the greatest product of the others. A factor may be a product itself. */
 static bool raise_factors(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo)
 {
-    int64_t *rest = w->st->rest, before = 1;
-    rest[n - 1] = 1;
-    for (uint32_t k = n - 1; k > 0; k--)
-        rest[k - 1] = expression_mul_natural(rest[k], w->intervals[kids[k]].hi);
+    int64_t all = 1;
+    for (uint32_t k = 0; k < n; k++)
+        all = expression_mul_natural(all, w->intervals[kids[k]].hi);
     for (uint32_t k = 0; k < n; k++) {
-        struct interval x = w->intervals[kids[k]];
-        int64_t others = expression_mul_natural(before, rest[k]);
-        before = expression_mul_natural(before, x.hi);
-        if (others <= 0 || others >= SPACE_BIG || lo <= expression_mul_natural(others, x.lo)) continue;
+        int64_t others = product_without(w, kids, n, k, all);
+        if (others <= 0 || others >= SPACE_BIG ||
+            lo <= expression_mul_natural(others, w->intervals[kids[k]].lo))
+            continue;
         if (!narrow(w, kids[k], (lo + others - 1) / others, INT64_MAX)) return false;
     }
     return true;

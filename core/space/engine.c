@@ -53,7 +53,6 @@ struct space_state *state_new(const struct space *s)
     st->triples = base_calloc(TRIPLE_ENTRIES, sizeof *st->triples);
     st->open = base_calloc(s->n_instances + 1, sizeof *st->open);
     st->scratch = base_malloc((s->max_nodes + 1) * sizeof *st->scratch);
-    st->rest = base_malloc((s->max_nodes + 1) * sizeof *st->rest);
     st->values = base_malloc((s->max_nodes + 1) * sizeof *st->values);
     return st;
 }
@@ -75,7 +74,6 @@ void space_state_free(struct space_state *st)
     free(st->vector);
     free(st->trail);
     free(st->scratch);
-    free(st->rest);
     free(st->values);
     free(st);
 }

@@ -355,7 +355,6 @@ struct space_state {
     uint32_t pending[SPACE_MAX_PENDING]; /* liveness slots of the instance at work that are only possible */
     uint32_t n_pending;
     int64_t *scratch;                        /* of the nodes of a shape */
-    int64_t *rest;                           /* partial products */
     uint32_t *values;                        /* of the slots of an instance */
     uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
     uint32_t failed_pair;

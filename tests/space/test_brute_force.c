@@ -126,6 +126,16 @@ static const char BRUTE_DIVISION[] = "space division set A property most(A): int
                                      "require ((exists a in A: use(a) is YES) ? all : 2) <= k\n"
                                      "require ((forall a in A: x(a) > 1) ? 0 : area) <= 6\n";
 
+/* A product of products that has to be large. */
+static const char BRUTE_NESTED[] =
+    "space nested set B set A property part(A): B property most(A): int parameter k: int\n"
+    "choice x(a: A): int in 1..most(a)\n"
+    "choice use(b: B): { NO, YES }\n"
+    "counter volume(b: B) = product of x(a) over a in A where part(a) == b\n"
+    "counter all = product of (use(b) is YES ? volume(b) : 1) over b in B\n"
+    "require all >= k\n"
+    "require forall b in B: use(b) is NO || volume(b) + all >= k + 4\n";
+
 /* The page's `axis`, with the dimension around another one in its run selected by `order`: before it is
  * known to be a forest, the recursion may go in circles. */
 static const char BRUTE_SELECTION[] =
@@ -301,6 +311,17 @@ static void brute_fill_division(struct brute *b)
     space_data_parameter(b->data, "k", 4 + pcg32_below(&b->rng, 9));
 }
 
+static void brute_fill_nested(struct brute *b)
+{
+    brute_objects(b, "B", 3);
+    brute_objects(b, "A", 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        space_data_int(b->data, "part", &i, 1, pcg32_below(&b->rng, 3));
+        space_data_int(b->data, "most", &i, 1, 2 + pcg32_below(&b->rng, 3));
+    }
+    space_data_parameter(b->data, "k", 4 + pcg32_below(&b->rng, 60));
+}
+
 static void brute_has_triples(const struct space *s)
 {
     size_t wide = 0;
@@ -360,6 +381,11 @@ Test(space_brute_force, pairs_of_latent_objects)
 Test(space_brute_force, divisors)
 {
     brute_run(BRUTE_DIVISION, brute_fill_division, 60, NULL);
+}
+
+Test(space_brute_force, products_of_products)
+{
+    brute_run(BRUTE_NESTED, brute_fill_nested, 60, NULL);
 }
 
 Test(space_brute_force, wide_choices)
