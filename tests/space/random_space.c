@@ -27,6 +27,12 @@ bool rs_member(const struct rs_space *s, enum rs_set set, int of, int object)
     return set != RS_OF || (of >= 0 && s->of[of][object]);
 }
 
+/* Of choices and properties. */
+static int64_t least_number(const struct rs_space *s)
+{
+    return s->natural ? 0 : -2;
+}
+
 /* ---- the instance ---- */
 
 static void make_objects(struct rs_space *s)
@@ -38,12 +44,12 @@ static void make_objects(struct rs_space *s)
     s->k = (int64_t)below(s, 9) - 1;
     for (unsigned a = 0; a < RS_OBJECTS; a++) {
         s->in_b[a] = !one_in(s, 3);
-        s->w[a] = (int64_t)below(s, 6) - 2;
+        s->w[a] = (int64_t)below(s, 6) + least_number(s);
         s->gives[a] = (int)below(s, s->n[RS_T] + 1) - 1;
         s->more[a] = below(s, 1u << s->n[RS_V]);
         s->n_vals[a] = 1 + below(s, 4);
         for (unsigned i = 0; i < 4; i++)
-            s->vals[a][i] = (int64_t)below(s, 9) - 2;
+            s->vals[a][i] = (int64_t)below(s, 9) + least_number(s);
         for (unsigned b = 0; b < RS_OBJECTS; b++) {
             s->ok[a][b] = one_in(s, 2);
             s->of[a][b] = one_in(s, 2);
@@ -55,7 +61,7 @@ static void make_objects(struct rs_space *s)
 
 static void enum_values(struct rs_space *s, struct rs_choice *c, unsigned n)
 {
-    int64_t code = (int64_t)below(s, 4) - 2;
+    int64_t code = (int64_t)below(s, 4) + least_number(s);
     c->n_values = n;
     for (unsigned i = 0; i < n; i++, code += 1 + below(s, 3))
         c->codes[i] = code;
@@ -69,7 +75,7 @@ static void enum_values(struct rs_space *s, struct rs_choice *c, unsigned n)
 static void int_values(struct rs_space *s, struct rs_choice *c)
 {
     c->integer = true;
-    c->codes[0] = (int64_t)below(s, 5) - 2;
+    c->codes[0] = (int64_t)below(s, 5) + least_number(s);
     c->codes[2] = 1 + below(s, 3);
     c->codes[1] = c->codes[0] + c->codes[2] * (1 + below(s, 3)) + below(s, 2);
 }
@@ -360,6 +366,8 @@ static int make_int(struct rs_space *s, struct scope *sc, int depth)
     static const enum rs_op ops[] = {RS_ADD, RS_ADD, RS_SUB, RS_MUL, RS_DIV, RS_MOD, RS_MIN, RS_MAX};
     int made = -1;
     if (depth <= 0) return make_number(s, sc);
+    if (s->natural && one_in(s, 2)) made = make_quantifier(s, sc, RS_PRODUCT, depth);
+    if (made >= 0) return made;
     switch (below(s, 8)) {
     case 0:
         made = make_quantifier(s, sc, RS_SUM, depth);
@@ -395,9 +403,18 @@ static int make_extreme(struct rs_space *s, struct scope *sc, int depth)
     return add_op(s, one_in(s, 2) ? RS_LE : RS_LT, x, constant(s), -1);
 }
 
+/* Something that has to be as large as a number: a product, mostly of products. */
+static int make_large(struct rs_space *s, struct scope *sc, int depth)
+{
+    int least = add_node(s, (struct rs_node){.op = RS_CONST, .number = (int64_t)below(s, 120)});
+    int product = make_quantifier(s, sc, RS_PRODUCT, depth + 1);
+    return add_op(s, RS_LE, least, product >= 0 ? product : make_number(s, sc), -1);
+}
+
 static int make_comparison(struct rs_space *s, struct scope *sc, int depth)
 {
     static const enum rs_op ops[] = {RS_EQ, RS_NE, RS_LT, RS_LE, RS_LE};
+    if (s->natural && one_in(s, 2)) return make_large(s, sc, depth);
     int left = make_int(s, sc, depth - 1);
     if (one_in(s, 4))
         return add_node(s, (struct rs_node){.op = RS_IN_LIST, .mask = 1 + below(s, 510), .kids = {left}});
@@ -556,7 +573,10 @@ static void relax(struct rs_space *s)
 
 void rs_make(struct rs_space *s, uint64_t seed)
 {
-    *s = (struct rs_space){.rng = pcg32_seed(seed, 3), .selection_rng = pcg32_seed(seed, 5)};
+    struct pcg32 kind = pcg32_seed(seed, 7);
+    *s = (struct rs_space){.natural = pcg32_below(&kind, 4) == 0,
+                           .rng = pcg32_seed(seed, 3),
+                           .selection_rng = pcg32_seed(seed, 5)};
     make_objects(s);
     make_choices(s);
     make_triggers(s);

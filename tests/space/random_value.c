@@ -62,13 +62,20 @@ static int64_t neutral(enum rs_op op)
     return op == RS_LEAST ? FAR : op == RS_MOST ? -FAR : op == RS_PRODUCT || op == RS_FORALL;
 }
 
+/* All arithmetic saturates at 2^60. */
+static int64_t saturate(long double x)
+{
+    const int64_t most = INT64_C(1) << 60;
+    return x > (long double)most ? most : x < (long double)-most ? -most : (int64_t)x;
+}
+
 static int64_t combine(enum rs_op op, int64_t x, int64_t y)
 {
     switch (op) {
     case RS_SUM:
-        return x + y;
+        return saturate((long double)x + (long double)y);
     case RS_PRODUCT:
-        return x * y;
+        return saturate((long double)x * (long double)y);
     case RS_LEAST:
         return y < x ? y : x;
     case RS_MOST:
@@ -127,11 +134,11 @@ static int64_t operation(enum rs_op op, const int64_t *x)
 {
     switch (op) {
     case RS_ADD:
-        return x[0] + x[1];
+        return saturate((long double)x[0] + (long double)x[1]);
     case RS_SUB:
-        return x[0] - x[1];
+        return saturate((long double)x[0] - (long double)x[1]);
     case RS_MUL:
-        return x[0] * x[1];
+        return saturate((long double)x[0] * (long double)x[1]);
     case RS_DIV:
         return x[1] ? x[0] / x[1] : 0;
     case RS_MOD:

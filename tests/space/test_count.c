@@ -135,12 +135,15 @@ Test(space_count, formulas_over_many_slots)
 /* 3-colourings of a grid of n x n, beside nodes without edges. */
 static long double count_colourings(uint32_t n, uint32_t alone)
 {
-    static const char text[] = "space s set N property edge(N, N): bool choice c(n: N): { R, G, B }\n"
+    static const char text[] = "space s set N set M property edge(N, N): bool\n"
+                               "choice c(n: N): { R, G, B } choice d(m: M): { R, G, B }\n"
                                "require forall a, b in N: edge(a, b) -> c(a) != c(b)\n";
     struct source src = {"t", text, sizeof text - 1};
     struct count_case c = {.arena = arena_new(), .diag = diag_new(), .data = space_data_new()};
-    for (uint32_t i = 0; i < n * n + alone; i++)
+    for (uint32_t i = 0; i < n * n; i++)
         space_data_object(c.data, "N", arena_printf(c.arena, "n%u", i));
+    for (uint32_t i = 0; i < alone; i++)
+        space_data_object(c.data, "M", arena_printf(c.arena, "m%u", i));
     for (uint32_t i = 0; i < n * n; i++) {
         if (i % n + 1 < n) space_data_int(c.data, "edge", (uint32_t[]){i, i + 1}, 2, 1);
         if (i + n < n * n) space_data_int(c.data, "edge", (uint32_t[]){i, i + n}, 2, 1);
@@ -164,6 +167,32 @@ Test(space_count, grids)
 Test(space_count, a_grid_too_large_for_words)
 {
     cr_assert_lt(fabsl(count_colourings(6, 30) / powl(3, 30) - 101596896), 1e-6L);
+}
+
+Test(space_count, a_grid_beside_thousands)
+{
+    cr_assert_lt(fabsl(count_colourings(5, 3000) / powl(3, 3000) - 580986), 1e-6L);
+}
+
+/* One after the other, none smaller than the last: as many solutions as places for the step, and one. */
+Test(space_count, a_chain_of_thousands)
+{
+    enum { LENGTH = 2100 };
+    static const char text[] = "space s set N property next(N): N choice c(n: N): { OFF, ON }\n"
+                               "require forall a in N: c(a) is ON -> c(next(a)) is ON\n";
+    struct source src = {"t", text, sizeof text - 1};
+    struct count_case c = {.arena = arena_new(), .diag = diag_new(), .data = space_data_new()};
+    for (uint32_t i = 0; i < LENGTH; i++)
+        space_data_object(c.data, "N", arena_printf(c.arena, "n%u", i));
+    for (uint32_t i = 0; i < LENGTH; i++)
+        space_data_int(c.data, "next", &i, 1, i + 1 < LENGTH ? i + 1 : i);
+    const struct space_def *def = spacedsl_compile(&src, c.arena, c.diag);
+    cr_assert_not_null(def, "%s", diag_message(c.diag, 0));
+    c.space = space_instantiate(def, c.data, c.diag);
+    c.root = space_root(c.space, NULL);
+    struct space_count n = space_count(c.root, 0);
+    cr_assert(n.complete && n.solutions == LENGTH + 1, "%.0Lf", n.solutions);
+    count_free(&c);
 }
 
 Test(space_count, independent_groups_are_a_product)
