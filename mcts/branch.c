@@ -1,15 +1,12 @@
-/* Trying values and the random descent. A trial is snapshot, apply, bound, rollback. */
+/* Trying values. A trial is snapshot, apply, bound, rollback. */
 #include "mcts/branch.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
-#include "core/base/pcg32.h"
-#include "mcts/prefix.h"
 
 #define NONE UINT32_MAX
 
@@ -69,7 +66,7 @@ static bool try_value(struct trial *t, uint32_t value)
 bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
                     double cut, struct mcts_option *out, struct mcts_trials *trials)
 {
-    if (b->log) space_log_clear(b->log);
+    if (b->log) space_log_cut(b->log, 0);
     struct trial t = {b, state, action.slot, space_snapshot(state), cut, out, 0, trials, NONE, false};
     return try_value(&t, action.value);
 }
@@ -194,85 +191,21 @@ uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *sta
     uint32_t values[MCTS_VALUES_MAX];
     uint32_t n = space_values(state, slot, values);
     struct trial t = {b, state, slot, space_snapshot(state), cut, out, 0, trials, NONE, false};
-    if (b->log && !b->log_more) space_log_clear(b->log);
+    if (b->log && !b->log_more) space_log_cut(b->log, 0);
     try_all(&t, values, n);
     return t.n;
 }
 
-/* ---- the random descent ---- */
-
-/* A branching of a descent. */
-struct step {
-    uint32_t slot;
-    uint32_t values[MCTS_VALUES_MAX], n_values; /* before any was tried */
-    struct mcts_option room[MCTS_VALUES_MAX];
-    const struct mcts_option *options; /* the live ones */
-    uint32_t n;
-};
-
-/* One of the options, uniformly: a value is drawn before it is known which of them live, and if it does not
- * another one among those that do. */
-static uint32_t draw(const struct step *s, uint32_t candidate, struct pcg32 *rng)
+uint32_t mcts_try_and_stay(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
+                           const uint32_t *values, uint32_t n, double cut, uint32_t stay,
+                           struct mcts_option *out, struct mcts_trials *trials, bool *stayed)
 {
-    for (uint32_t k = 0; k < s->n; k++)
-        if (s->options[k].value == candidate) return k;
-    return pcg32_below(rng, s->n);
-}
-
-/* Tries all values and takes one. */
-static uint32_t step_outside(struct step *s, const struct mcts_branching *b, struct space_state *state,
-                             double cut, struct pcg32 *rng, struct mcts_trials *trials)
-{
-    uint32_t candidate = s->values[pcg32_below(rng, s->n_values)];
-    struct trial t = {b, state, s->slot, space_snapshot(state), cut, s->room, 0, trials, candidate, false};
-    try_all(&t, s->values, s->n_values);
-    s->options = s->room;
-    s->n = t.n;
-    if (s->n == 0) return 0;
-    uint32_t k = draw(s, candidate, rng);
-    if (!t.stayed) mcts_take(b, state, s->slot, &s->options[k]);
-    return k;
-}
-
-/* The same at a node that is kept. */
-static uint32_t step_inside(struct step *s, struct mcts_prefix *prefix, struct mcts_place *place,
-                            struct space_state *state, struct pcg32 *rng)
-{
-    uint32_t candidate = s->values[pcg32_below(rng, s->n_values)];
-    if (s->n == 0) return 0;
-    uint32_t k = draw(s, candidate, rng);
-    mcts_prefix_take(prefix, place, k, state);
-    return k;
-}
-
-struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
-                                     uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions)
-{
-    struct step s;
-    struct mcts_walk walk = {0};
-    struct space_cursor cursor = {0};
-    struct mcts_branching with_bound = *b, uncut = {.order = b->order, .n_order = b->n_order};
-    struct mcts_place place = mcts_prefix_top(b->prefix);
-    with_bound.log = NULL;
-    for (;;) {
-        const struct mcts_branching *here = walk.depth < cut_depth ? &with_bound : &uncut;
-        s.options = place.inside ? mcts_prefix_options(b->prefix, &place, here, state, cut, &s.slot, &s.n,
-                                                       &walk.trials)
-                                 : NULL;
-        if (!s.options) {
-            s.slot = space_next_choice_from(state, b->order, b->n_order, &cursor);
-            walk.leaf = s.slot == NONE;
-            if (walk.leaf) break;
-        }
-        s.n_values = space_values(state, s.slot, s.values);
-        uint32_t k = s.options ? step_inside(&s, b->prefix, &place, state, rng)
-                               : step_outside(&s, here, state, cut, rng, &walk.trials);
-        if (s.n == 0) break;
-        if (actions) actions[walk.depth] = (struct space_action){s.slot, s.options[k].value};
-        walk.log_leaves += log(s.n);
-        walk.depth++;
-    }
-    return walk;
+    struct mcts_branching plain = *b;
+    plain.log = NULL;
+    struct trial t = {&plain, state, slot, space_snapshot(state), cut, out, 0, trials, stay, false};
+    try_all(&t, values, n);
+    *stayed = t.stayed;
+    return t.n;
 }
 
 static bool listed(const unsigned *order, unsigned n, unsigned group)

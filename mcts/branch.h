@@ -1,5 +1,5 @@
-/* Branching on a state: which children a candidate has, and the random descent. Shared by the tree, the
- * rollouts and the estimators, so that all of them walk the same tree: the next open choice in a fixed order
+/* Branching on a state: which children a candidate has. Shared by the tree, the rollouts, the random descents
+ * and the estimators, so that all of them walk the same tree: the next open choice in a fixed order
  * of groups, one child per value, minus those that propagation or the bound kills. A choice with one value
  * left makes no node. */
 #ifndef THRESH_MCTS_BRANCH_H
@@ -12,8 +12,6 @@
 #include "core/space/space.h"
 
 struct diag;
-struct mcts_prefix;
-struct pcg32;
 
 enum { MCTS_VALUES_MAX = 4096 }; /* values of a choice, see space_universe() */
 
@@ -27,8 +25,7 @@ struct mcts_branching {
     mcts_bound bound; /* may be NULL */
     void *bound_context;
     struct space_log *log; /* where trials are kept, so that one can be taken again; NULL: they are not */
-    bool log_more;         /* it is not cleared before they are */
-    struct mcts_prefix *prefix; /* of the state that random descents start from, see prefix.h; may be NULL */
+    bool log_more;         /* it is not emptied before they are */
 };
 
 /* A live child. */
@@ -47,9 +44,15 @@ void mcts_trials_add(struct mcts_trials *to, const struct mcts_trials *more);
 
 /* Tries every value of an open slot and undoes it. A child whose bound is not below `cut` is dead (INFINITY:
  * no cut). Writes the live ones by ascending value into out (room for space_value_count()) and returns how
- * many; adds to *trials. The state is as before. Clears the log, unless log_more. */
+ * many; adds to *trials. The state is as before. Empties the log, unless log_more. */
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials);
+
+/* The same of the `n` values that are left, but that the state is at the child of value `stay` afterwards if
+ * that one lives: *stayed. Keeps no log. */
+uint32_t mcts_try_and_stay(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
+                           const uint32_t *values, uint32_t n, double cut, uint32_t stay,
+                           struct mcts_option *out, struct mcts_trials *trials, bool *stayed);
 
 /* Decides for an option of the last mcts_try_values(), with the state as it was there. */
 void mcts_take(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
@@ -62,21 +65,5 @@ bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, s
 /* Parses "size,dim_kind": groups named come first, in that order, then the others as declared. Writes
  * space_group_count() numbers. false after adding an error. NULL or "" gives the order of declaration. */
 bool mcts_order_parse(const struct space *s, const char *text, unsigned *order, struct diag *d);
-
-/* The end of a random descent. */
-struct mcts_walk {
-    bool leaf;         /* else a dead end */
-    uint32_t depth;    /* branchings passed */
-    double log_leaves; /* natural logarithm of the product of the live branching factors: Knuth's estimate at
-                          a leaf */
-    struct mcts_trials trials;
-};
-
-/* Goes down from `state` by a live value drawn uniformly at each branching, after trying all of them. The cut
- * acts on children at depths 1..cut_depth. Leaves the state at the leaf or at the dead end (take a snapshot
- * before). If `actions` is not NULL it has room for space_slot_count() and gets the
- * `depth` actions. */
-struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
-                                     uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions);
 
 #endif

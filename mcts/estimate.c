@@ -9,7 +9,7 @@
 #include "core/base/panic.h"
 #include "core/base/pcg32.h"
 #include "mcts/chen.h"
-#include "mcts/prefix.h"
+#include "mcts/descent.h"
 
 /* Fills in the count and its interval from one logarithm a sample. */
 static void summarise(struct mcts_estimate *e, const double *logs, uint64_t seed)
@@ -22,31 +22,41 @@ static void summarise(struct mcts_estimate *e, const double *logs, uint64_t seed
     e->unreliable = i.unreliable;
 }
 
+/* What the descents of an estimate add up to. */
+struct knuth_sums {
+    double log_leaves, log_depth; /* of the estimates; of those times their depth */
+    uint64_t dead_ends;
+};
+
+static void add_walk(struct mcts_estimate *e, struct knuth_sums *sums, const struct mcts_walk *w,
+                     double *log_leaves)
+{
+    *log_leaves = w->leaf ? w->log_leaves : -INFINITY;
+    sums->log_leaves = mcts_log_add(sums->log_leaves, *log_leaves);
+    if (w->leaf && w->depth) sums->log_depth = mcts_log_add(sums->log_depth, *log_leaves + log(w->depth));
+    sums->dead_ends += !w->leaf;
+    e->nodes += w->depth + !w->leaf;
+    mcts_trials_add(&e->trials, &w->trials);
+}
+
 static struct mcts_estimate knuth(const struct mcts_estimate_config *c, struct space_state *state)
 {
     struct mcts_estimate e = {.method = MCTS_KNUTH, .samples = c->samples};
-    struct mcts_branching branching = c->branching;
+    struct knuth_sums sums = {-INFINITY, -INFINITY, 0};
     struct pcg32 rng = pcg32_seed(c->seed, 0);
     double *logs = base_malloc((size_t)c->samples * sizeof logs[0]);
-    double log_sum = -INFINITY, log_depth = -INFINITY;
-    uint64_t dead_ends = 0;
-    branching.prefix = mcts_prefix_new(MCTS_PREFIX_BYTES);
-    for (uint64_t i = 0; i < c->samples; i++) {
-        space_mark mark = space_snapshot(state);
-        struct mcts_walk w = mcts_descend_random(&branching, state, c->cut, c->cut_depth, &rng, NULL);
-        space_rollback(state, mark);
-        logs[i] = w.leaf ? w.log_leaves : -INFINITY;
-        log_sum = mcts_log_add(log_sum, logs[i]);
-        if (w.leaf && w.depth) log_depth = mcts_log_add(log_depth, logs[i] + log(w.depth));
-        dead_ends += !w.leaf;
-        e.nodes += w.depth + !w.leaf;
-        mcts_trials_add(&e.trials, &w.trials);
+    struct mcts_walk *walks = base_malloc(MCTS_DESCENTS * sizeof walks[0]);
+    for (uint64_t done = 0; done < c->samples;) {
+        uint32_t n = c->samples - done < MCTS_DESCENTS ? (uint32_t)(c->samples - done) : MCTS_DESCENTS;
+        mcts_descend_together(&c->branching, state, c->cut, c->cut_depth, &rng, n, walks);
+        for (uint32_t i = 0; i < n; i++)
+            add_walk(&e, &sums, &walks[i], &logs[done++]);
     }
     summarise(&e, logs, c->seed);
-    e.dead_end_ratio = (double)dead_ends / (double)c->samples;
-    e.mean_depth = log_sum > -INFINITY ? exp(log_depth - log_sum) : 0;
+    e.dead_end_ratio = (double)sums.dead_ends / (double)c->samples;
+    e.mean_depth = sums.log_leaves > -INFINITY ? exp(sums.log_depth - sums.log_leaves) : 0;
+    free(walks);
     free(logs);
-    mcts_prefix_free(branching.prefix);
     return e;
 }
 

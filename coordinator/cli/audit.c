@@ -18,6 +18,7 @@
 #include "core/base/pcg32.h"
 #include "core/base/stats.h"
 #include "core/base/strbuf.h"
+#include "mcts/descent.h"
 
 enum { MOST_EXPLAINED = 3, DRAWS_A_SAMPLE = 200 };
 static const double CLOCK_NOISE = 0.02, GOOD = 3;

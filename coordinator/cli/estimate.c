@@ -1,16 +1,18 @@
 /* thresh estimate: how many implementations there are. thresh descend: how fast the engine walks. */
 #include "mcts/estimate.h"
-#include "mcts/prefix.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/cli/bounding.h"
 #include "coordinator/cli/cli.h"
+#include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/pcg32.h"
+#include "mcts/descent.h"
 
 static const char *const method_names[] = {
     [MCTS_KNUTH] = "knuth", [MCTS_CHEN] = "chen", [MCTS_EXACT] = "exact"};
@@ -128,22 +130,25 @@ struct descents {
 
 static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed, struct descents *out)
 {
-    static const double none = -INFINITY;
-    struct mcts_branching b = {
-        .order = p->order, .n_order = p->n_order, .prefix = mcts_prefix_new(MCTS_PREFIX_BYTES)};
+    struct mcts_branching b = {.order = p->order, .n_order = p->n_order};
     struct pcg32 rng = pcg32_seed(seed, 0);
+    struct mcts_walk *walks = base_malloc(MCTS_DESCENTS * sizeof walks[0]);
     double logs[1024], start = clock_s();
     size_t n_logs = 0;
-    for (; out->samples < samples; out->samples++) {
-        space_mark mark = space_snapshot(p->root);
-        struct mcts_walk w = mcts_descend_random(&b, p->root, INFINITY, 0, &rng, NULL);
-        space_rollback(p->root, mark);
-        out->decisions += w.depth;
-        out->dead_ends += !w.leaf;
-        if (n_logs < sizeof logs / sizeof logs[0]) logs[n_logs++] = w.leaf ? w.log_leaves : none;
+    while (out->samples < samples) {
+        uint64_t left = samples - out->samples;
+        uint32_t n = left < MCTS_DESCENTS ? (uint32_t)left : MCTS_DESCENTS;
+        mcts_descend_together(&b, p->root, INFINITY, 0, &rng, n, walks);
+        out->samples += n;
+        for (uint32_t i = 0; i < n; i++) {
+            out->decisions += walks[i].depth;
+            out->dead_ends += !walks[i].leaf;
+            if (n_logs < sizeof logs / sizeof logs[0])
+                logs[n_logs++] = walks[i].leaf ? walks[i].log_leaves : -INFINITY;
+        }
     }
     out->elapsed_s = clock_s() - start;
-    mcts_prefix_free(b.prefix);
+    free(walks);
     out->leaves = mcts_interval(logs, n_logs, seed);
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/pcg32.h"
 #include "core/space/count.h"
+#include "mcts/descent.h"
 #include "mcts/estimate.h"
 
 enum { NAME_BYTES = 512 };

@@ -113,10 +113,10 @@ BASE_MUST_USE bool space_restrict(struct space_state *st, uint32_t slot, const u
 struct space_log;
 struct space_log *space_log_new(void);
 void space_log_free(struct space_log *log);
-void space_log_clear(struct space_log *log);
-/* Keeps what was written since the snapshot; returns its number, from 0 since the last clear. */
+size_t space_log_length(const struct space_log *log); /* how many it has */
+void space_log_cut(struct space_log *log, size_t n);  /* forgets those from number n on */
+/* Keeps what was written since the snapshot; returns its number, from 0 on. */
 size_t space_log_keep(struct space_log *log, const struct space_state *st, space_mark since);
-size_t space_log_bytes(const struct space_log *log); /* that its entries take */
 /* Writes it again. The state must be as it was at that snapshot. */
 void space_log_repeat(const struct space_log *log, size_t number, struct space_state *st);
 

@@ -84,9 +84,15 @@ void space_log_free(struct space_log *log)
     free(log);
 }
 
-void space_log_clear(struct space_log *log)
+size_t space_log_length(const struct space_log *log)
 {
-    log->n = 0;
+    return log->n;
+}
+
+void space_log_cut(struct space_log *log, size_t n)
+{
+    CHECK(n <= log->n);
+    log->n = n;
 }
 
 static void reserve_log(struct space_log *log, const struct space_state *st, size_t entries)
@@ -136,11 +142,6 @@ size_t space_log_keep(struct space_log *log, const struct space_state *st, space
     }
     log->first[log->n + 1] = at;
     return log->n++;
-}
-
-size_t space_log_bytes(const struct space_log *log)
-{
-    return log->first[log->n] * sizeof *log->entries;
 }
 
 void space_log_repeat(const struct space_log *log, size_t number, struct space_state *st)

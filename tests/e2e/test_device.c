@@ -8,7 +8,7 @@
 #include "agent/evaluate.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
-#include "mcts/branch.h"
+#include "mcts/descent.h"
 
 static struct problem *device_problem(const struct device *dev, const char *kernel, const char *sizes)
 {

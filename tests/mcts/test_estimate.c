@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/pcg32.h"
+#include "mcts/descent.h"
 #include "mcts/estimate.h"
-#include "mcts/prefix.h"
 #include "mcts/seen.h"
 #include "tests/mcts/queens.h"
 
@@ -220,13 +220,6 @@ static uint32_t add_chi_square(struct space_state *root, struct space_action fir
     return values - n;
 }
 
-static void check_same_walk(struct mcts_walk x, struct mcts_walk y)
-{
-    cr_assert(x.leaf == y.leaf && x.depth == y.depth && x.log_leaves == y.log_leaves);
-    cr_assert_eq(x.trials.tried, y.trials.tried);
-    cr_assert_eq(x.trials.dead_constraint, y.trials.dead_constraint);
-}
-
 Test(mcts_estimate, random_descents_take_live_values_equally_often)
 {
     struct mcts_queens q = mcts_queens_new(UNIFORM_QUEENS);
@@ -251,28 +244,80 @@ Test(mcts_estimate, random_descents_take_live_values_equally_often)
     mcts_queens_free(&q);
 }
 
-/* Whatever the limit: nothing is kept, some levels are, the whole tree is. */
-Test(mcts_prefix, descents_are_those_without_it)
+enum { SAME_QUEENS = 7, SAME_DESCENTS = 4000, SAME_CUT_DEPTH = 3 };
+
+/* Some states are hopeless, about a fifth of them. */
+static double bound_by_hash(void *calls, const struct space_state *state)
 {
-    static const size_t LIMITS[] = {0, 2000, MCTS_PREFIX_BYTES};
-    for (size_t l = 0; l < sizeof LIMITS / sizeof LIMITS[0]; l++) {
-        struct mcts_queens q = mcts_queens_new(8);
-        struct mcts_prefix *p = mcts_prefix_new(LIMITS[l]);
-        struct mcts_branching plain_b = {0}, with = {.prefix = p};
-        struct pcg32 x = pcg32_seed(3, 0), y = pcg32_seed(3, 0);
-        for (int i = 0; i < 500; i++) {
+    ++*(unsigned *)calls;
+    return space_state_hash(state) % 5 == 0;
+}
+
+/* How many walks end how: [depth][leaf]. */
+static void count_ends(const struct mcts_walk *walks, double ends[SAME_QUEENS + 1][2], double *leaves)
+{
+    memset(ends, 0, (SAME_QUEENS + 1) * sizeof ends[0]);
+    *leaves = 0;
+    for (int i = 0; i < SAME_DESCENTS; i++) {
+        cr_assert_leq(walks[i].depth, SAME_QUEENS);
+        cr_assert_geq(walks[i].trials.tried, walks[i].depth);
+        ends[walks[i].depth][walks[i].leaf]++;
+        if (walks[i].leaf) *leaves += exp(walks[i].log_leaves) / SAME_DESCENTS;
+    }
+}
+
+static void check_same_ends(const struct mcts_walk *x, const struct mcts_walk *y)
+{
+    double of_x[SAME_QUEENS + 1][2], of_y[SAME_QUEENS + 1][2], leaves_x, leaves_y, chi2 = 0, freedom = -1;
+    count_ends(x, of_x, &leaves_x);
+    count_ends(y, of_y, &leaves_y);
+    for (int i = 0; i < 2 * (SAME_QUEENS + 1); i++) {
+        double a = of_x[i / 2][i % 2], b = of_y[i / 2][i % 2];
+        if (a + b < 10) continue;
+        chi2 += (a - b) * (a - b) / (a + b);
+        freedom++;
+    }
+    cr_assert_gt(freedom, 2);
+    cr_assert_lt(chi2, freedom + 5 * sqrt(2 * freedom));
+    cr_assert_lt(fabs(leaves_x / leaves_y - 1), 0.15, "%g and %g leaves", leaves_x, leaves_y);
+}
+
+/* As often at each end as descents alone, with much less tried, under a cut too. */
+Test(mcts_descent, together_as_alone)
+{
+    static struct mcts_walk alone[SAME_DESCENTS], together[SAME_DESCENTS];
+    for (int cuts = 0; cuts < 2; cuts++) {
+        struct mcts_queens q = mcts_queens_new(SAME_QUEENS);
+        unsigned calls[2] = {0, 0};
+        struct mcts_branching x = {.bound = bound_by_hash, .bound_context = &calls[0]}, y = x;
+        double cut = cuts ? 1 : 2;
+        struct pcg32 rng = pcg32_seed(21, 0);
+        uint64_t before = space_state_hash(q.root);
+        y.bound_context = &calls[1];
+        for (int i = 0; i < SAME_DESCENTS; i++) {
             space_mark mark = space_snapshot(q.root);
-            struct mcts_walk a = mcts_descend_random(&plain_b, q.root, INFINITY, 0, &x, NULL);
-            uint64_t end = space_state_hash(q.root);
+            alone[i] = mcts_descend_random(&x, q.root, cut, SAME_CUT_DEPTH, &rng, NULL);
             space_rollback(q.root, mark);
-            struct mcts_walk b = mcts_descend_random(&with, q.root, INFINITY, 0, &y, NULL);
-            cr_assert_eq(space_state_hash(q.root), end);
-            space_rollback(q.root, mark);
-            check_same_walk(a, b);
         }
-        mcts_prefix_free(p);
+        mcts_descend_together(&y, q.root, cut, SAME_CUT_DEPTH, &rng, SAME_DESCENTS, together);
+        cr_assert_eq(space_state_hash(q.root), before);
+        check_same_ends(alone, together);
+        cr_assert(calls[1] > 0 && calls[1] < calls[0] / 10, "%u and %u bounds", calls[0], calls[1]);
         mcts_queens_free(&q);
     }
+}
+
+Test(mcts_descent, few_together)
+{
+    struct mcts_queens q = mcts_queens_new(SAME_QUEENS);
+    struct mcts_branching b = {0};
+    struct pcg32 rng = pcg32_seed(4, 0);
+    struct mcts_walk walks[2] = {{.depth = 99}, {.depth = 99}};
+    mcts_descend_together(&b, q.root, INFINITY, 0, &rng, 0, walks);
+    cr_assert_eq(walks[0].depth, 99);
+    mcts_descend_together(&b, q.root, INFINITY, 0, &rng, 1, walks);
+    cr_assert(walks[0].depth <= SAME_QUEENS && walks[1].depth == 99);
+    mcts_queens_free(&q);
 }
 
 Test(mcts_seen, agrees_with_a_list)

@@ -7,7 +7,7 @@
 #include "agent/evaluate.h"
 #include "coordinator/candidate.h"
 #include "core/base/pcg32.h"
-#include "mcts/branch.h"
+#include "mcts/descent.h"
 #include "perfmodel/bound.h"
 
 struct measured_case {
