@@ -1,26 +1,50 @@
 #!/bin/sh
-# tightness.sh THRESH KERNEL.lift SIZES | THRESH STORE.db: distribution of bound / measured time.
+# tightness.sh THRESH KERNEL.lift SIZES | THRESH STORE.db[=BEST_NS]...: distribution of bound / measured time, of several stores
+# together too. Good is what comes within 3x of the best: the store's own, or a better one that is known of its kernel.
+# DESCRIPTION names the description of a device that is not here.
 set -e
 thresh=$1
 . "$(dirname "$0")/common.sh"
 status=0
-if [ $# -eq 3 ]; then
-    "$thresh" audit "$2" --size "$3" --samples "$samples" ${DEVICE:+--device "$DEVICE"} --json --quiet >"$out/tightness.json" || status=$?
+found=$out/tightness.json
+: >"$found"
+if [ -f "$2" ] && [ "${2%.lift}" != "$2" ]; then
+    "$thresh" audit "$2" --size "$3" --samples "$samples" ${DEVICE:+--device "$DEVICE"} --json --quiet >>"$found" || status=$?
+    set -- "$2"
 else
-    "$thresh" audit "$2" ${DESCRIPTION:+--description "$DESCRIPTION"} --json --quiet >"$out/tightness.json" || status=$?
+    shift
+    for store in "$@"; do
+        "$thresh" audit "${store%%=*}" ${DESCRIPTION:+--description "$DESCRIPTION"} --json --quiet >>"$found" || status=$?
+        [ $status -le 1 ] || exit $status
+    done
 fi
 [ $status -le 1 ] || exit $status
-python3 - "$out/tightness.json" >"$out/tightness.dat" <<'PY'
-import json, sys
-j = json.load(open(sys.argv[1]))
-ratios = sorted(b / t for b, t in j["bound_and_time"])
-good = sorted(b / t for b, t in j["bound_and_time"] if t <= 3 * j["best_ns"])
-print("# ratio share_of_all share_of_good; %d measured, %d violations" % (len(ratios), j["violations"]))
+python3 - "$found" "$@" >"$out/tightness.dat" <<'PY'
+import json, statistics, sys
+text, decoder, audits, at = open(sys.argv[1]).read(), json.JSONDecoder(), [], 0
+while text[at:].strip():
+    at += len(text[at:]) - len(text[at:].lstrip())
+    audit, at = decoder.raw_decode(text, at)
+    audits.append(audit)
+names = sys.argv[2:]
+known = [float(name.partition("=")[2] or "inf") for name in names]
+ratios, good = [], []
+def say(name, ratios, good, violations):
+    print("# %s: %d measured, %d violations, bound / time: median %.3f (%.3f to %.3f), within 3x of the best: median %.3f of %d" % (
+        name, len(ratios), violations, statistics.median(ratios), min(ratios), max(ratios), statistics.median(good), len(good)))
+for j, best, name in zip(audits, known, names):
+    best = min(best, j["best_ns"])
+    one = [(b / t, t <= 3 * best) for b, t in j["bound_and_time"]]
+    say(name, [r for r, _ in one], [r for r, near in one if near], j["violations"])
+    ratios += [r for r, _ in one]
+    good += [r for r, near in one if near]
+if len(audits) > 1:
+    say("all", ratios, good, sum(j["violations"] for j in audits))
 for i in range(0, 101):
     share = lambda x: sum(r <= i / 100 for r in x) / len(x)
     print("%.2f %.4f %.4f" % (i / 100, share(ratios), share(good)))
 PY
-field '"%d measured, %d violations, bound / time: median %.3g (%.3g to %.3g), within 3x of the best: median %.3g of %d" % (j["measured"], j["violations"], j["tightness"][1], j["tightness"][0], j["tightness"][2], j["tightness_good"][1], j["good"])' <"$out/tightness.json"
+grep '^#' "$out/tightness.dat"
 plot tightness <<PLOT
 set xlabel 'bound / measured time'; set ylabel 'share of implementations'; set key left top; set xrange [0:1]; set yrange [0:1]
 plot '$out/tightness.dat' using 1:2 with lines lw 2 title 'all', '' using 1:3 with lines lw 2 title 'within 3x of the best'
