@@ -11,6 +11,7 @@
 #include "core/base/diag.h"
 #include "core/space/count.h"
 #include "spacedsl/model.h"
+#include "tests/space/fixpoint.h"
 
 /* Runs over the tuples of a prefix; returns whether `visit` held for all. */
 static bool brute_forall(struct brute *b, int32_t domains, int n, int at,
@@ -149,6 +150,7 @@ static void brute_orders(struct brute *b, const struct space_state *root)
             taken[n++] = a;
         else
             space_rollback(one, m);
+        cr_assert(fixpoint_holds(one), "something was left out");
     }
     bool done[BRUTE_SLOTS] = {false};
     for (uint32_t left = n; left > 0;) {

@@ -80,18 +80,42 @@ static void int_values(struct rs_space *s, struct rs_choice *c)
     c->codes[1] = c->codes[0] + c->codes[2] * (1 + below(s, 3)) + below(s, 2);
 }
 
+/* More than a word of values. */
+static struct rs_choice draw_wide(struct rs_space *s, unsigned arity, enum rs_set set)
+{
+    struct rs_choice c = {.arity = arity, .args = {set}};
+    int_values(s, &c);
+    c.codes[1] = c.codes[0] + c.codes[2] * (64 + below(s, 20));
+    return c;
+}
+
+/* Of two objects, one or both of which may be latent, or of one with many values. */
+static struct rs_choice draw_coupled(struct rs_space *s)
+{
+    struct rs_choice c = {.arity = 2, .args = {RS_T, RS_T}};
+    unsigned kind = below(s, 6);
+    if (kind == 5) return draw_wide(s, 1, one_in(s, 2) ? RS_T : RS_V);
+    c.pairing = kind < 2 ? RS_ANTISYMMETRIC : kind == 2 ? RS_SYMMETRIC : RS_PLAIN;
+    if (kind == 3) c.args[0] = RS_A;
+    if (kind == 4) c.args[1] = RS_V;
+    if (c.pairing == RS_PLAIN && one_in(s, 3))
+        int_values(s, &c);
+    else
+        enum_values(s, &c, c.pairing == RS_PLAIN ? 2 : 3);
+    return c;
+}
+
 /* One of the kinds of choices. */
 static struct rs_choice draw_choice(struct rs_space *s)
 {
     struct rs_choice c = {.arity = 1};
+    if (s->coupled && one_in(s, 2)) return draw_coupled(s);
     switch (below(s, 11)) {
     case 0:
         c.integer = true; /* in vals(v0) */
         break;
     case 1:
-        c.arity = 0;
-        int_values(s, &c);
-        c.codes[1] = c.codes[0] + c.codes[2] * (64 + below(s, 20)); /* more than a word of values */
+        c = draw_wide(s, 0, RS_A);
         break;
     case 2:
     case 3:
@@ -297,7 +321,9 @@ static bool find_object(struct rs_space *s, struct scope *sc, enum rs_set root, 
 
 static bool latent(const struct rs_choice *c)
 {
-    return c->arity == 1 && (c->args[0] == RS_T || c->args[0] == RS_V);
+    for (unsigned i = 0; i < c->arity; i++)
+        if (c->args[i] == RS_T || c->args[i] == RS_V) return true;
+    return false;
 }
 
 /* A choice at variables of the scope; false: none was found. */
@@ -520,6 +546,7 @@ static void make_transitivity(struct rs_space *s)
 {
     for (unsigned i = 0; i < s->n_choices && s->n_rules < RS_RULES; i++) {
         if (s->choices[i].pairing != RS_ANTISYMMETRIC || one_in(s, 4)) continue;
+        enum rs_set set = s->choices[i].args[0];
         struct rs_node is = {.op = RS_IS, .choice = i, .mask = 1, .vars = {0, 1}};
         int ab = add_node(s, is);
         is.vars[0] = 1;
@@ -530,7 +557,7 @@ static void make_transitivity(struct rs_space *s)
         is.mask = 1;
         int ac = add_node(s, is);
         int body = add_op(s, RS_IMP, add_op(s, RS_AND, ab, bc, -1), ac, -1);
-        s->rules[s->n_rules++] = (struct rs_rule){.n_vars = 3, .sets = {RS_A, RS_A, RS_A}, .body = body};
+        s->rules[s->n_rules++] = (struct rs_rule){.n_vars = 3, .sets = {set, set, set}, .body = body};
     }
 }
 
@@ -574,7 +601,9 @@ static void relax(struct rs_space *s)
 void rs_make(struct rs_space *s, uint64_t seed)
 {
     struct pcg32 kind = pcg32_seed(seed, 7);
-    *s = (struct rs_space){.natural = pcg32_below(&kind, 4) == 0,
+    bool natural = pcg32_below(&kind, 4) == 0, coupled = pcg32_below(&kind, 3) == 0;
+    *s = (struct rs_space){.natural = natural,
+                           .coupled = coupled,
                            .rng = pcg32_seed(seed, 3),
                            .selection_rng = pcg32_seed(seed, 5)};
     make_objects(s);

@@ -124,6 +124,7 @@ struct rs_used {
 
 struct rs_space {
     bool natural; /* no number is negative, and products of products have to be large */
+    bool coupled; /* there are choices of two latent objects */
     struct pcg32 rng, selection_rng;
     unsigned selecting;  /* depth of selections being drawn */
     unsigned n[RS_SETS]; /* of the root sets */

@@ -1,6 +1,7 @@
 /* The engine against brute force on random spaces (random_space.h): solutions, soundness of every removal,
- * completeness at the leaves, order of actions, rollback, pins, instances as JSON. THRESH_LONG runs 10,000
- * spaces; each failure names its seed, and THRESH_SEED=N runs that space alone and prints it. */
+ * completeness at the leaves, order of actions, that nothing which removes values is left out, rollback,
+ * pins, instances as JSON. THRESH_LONG runs 10,000 spaces; each failure names its seed, and THRESH_SEED=N
+ * runs that space alone and prints it. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "core/space/count.h"
 #include "core/space/space.h"
 #include "spacedsl/model.h"
+#include "tests/space/fixpoint.h"
 #include "tests/space/random_space.h"
 
 enum { FEW = 400, MANY = 10000, ACTIONS = 40, ROUNDS = 6 };
@@ -266,6 +268,7 @@ static unsigned descend(struct trial *t, struct space_state *st, struct restrict
         struct snapshot before = snapshot(st);
         bool ok = apply(t, st, &taken[n]);
         check_sound(t, st, taken, n + 1, !ok);
+        cr_assert(!ok || fixpoint_holds(st), "seed %u: something was left out\n%s", t->seed, t->text.text);
         if (ok)
             n++;
         else
