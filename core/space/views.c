@@ -20,7 +20,7 @@ static uint8_t opposite(uint8_t need)
 /* The functions of one slot in a GENERAL shape. */
 struct slot_views {
     uint32_t n;
-    bool always; /* too many, or too large a universe: every change may matter */
+    bool always; /* too many: every change may matter */
     uint8_t needs[MOST_VIEWS];
     struct value_view views[MOST_VIEWS];
 };
@@ -191,7 +191,7 @@ static void add_view(struct slot_views *out, const struct value_view *view, uint
         out->needs[k] |= need;
         return;
     }
-    if (out->n == MOST_VIEWS || view->n > 64) {
+    if (out->n == MOST_VIEWS) {
         out->always = true;
         return;
     }

@@ -116,7 +116,7 @@ static bool brute_next(struct brute *b)
 
 static uint64_t brute_leaves(struct space_state *st)
 {
-    uint32_t slot = space_next_choice(st, NULL, 0), values[64];
+    uint32_t slot = space_next_choice(st, NULL, 0), values[BRUTE_VALUES];
     if (slot == UINT32_MAX) return 1;
     size_t bytes = space_vector_bytes(space_of(st));
     uint8_t *before = malloc(bytes + 1), *after = malloc(bytes + 1);
@@ -140,7 +140,7 @@ static void brute_orders(struct brute *b, const struct space_state *root)
 {
     struct space_state *one = space_state_clone(root), *two = space_state_clone(root);
     struct space_action taken[BRUTE_SLOTS];
-    uint32_t n = 0, values[64];
+    uint32_t n = 0, values[BRUTE_VALUES];
     for (uint32_t tries = 0; tries < 2 * BRUTE_SLOTS && n < BRUTE_SLOTS; tries++) {
         uint32_t slot = pcg32_below(&b->rng, space_slot_count(b->space));
         if (!space_is_open(one, slot)) continue;

@@ -8,7 +8,7 @@
 #include "core/space/data_internal.h"
 #include "core/space/space.h"
 
-enum { BRUTE_SLOTS = 24, BRUTE_OBJECTS = 8, BRUTE_SETS = 8, BRUTE_DEFINES = 8 };
+enum { BRUTE_SLOTS = 24, BRUTE_VALUES = 128, BRUTE_OBJECTS = 8, BRUTE_SETS = 8, BRUTE_DEFINES = 8 };
 
 struct brute {
     const struct space_def *def;
