@@ -29,6 +29,7 @@ struct analysis {
     const struct shape *shape;
     uint8_t *need;  /* of each node */
     int64_t *least; /* that a node can ever be */
+    int64_t *size;  /* that a node, or its negative, can never exceed */
 };
 
 static int64_t least_of_view(const struct value_view *v)
@@ -100,6 +101,36 @@ static int64_t least_of_node(const struct analysis *a, const struct shape_node *
     default:
         return -SPACE_BIG;
     }
+}
+
+static int64_t larger(int64_t size, int64_t x)
+{
+    x = x < 0 ? -x : x;
+    return x > size ? x : size;
+}
+
+/* Of a leaf: its greatest number, sign aside. */
+static int64_t size_of_leaf(const struct shape_node *n)
+{
+    int64_t size = larger(larger(0, n->imm), n->otherwise);
+    for (uint32_t v = 0; (n->op == GROUND_FUNC || n->is_function) && v < n->view.n; v++)
+        size = larger(size, n->view.table[v]);
+    return size;
+}
+
+/* A bound of what the node can be, sign aside; SPACE_BIG: a sum or a product that may saturate, or close to
+ * it. */
+static int64_t size_of_node(const struct analysis *a, const struct shape_node *n)
+{
+    int64_t size = n->n ? n->op == GROUND_MUL : size_of_leaf(n);
+    for (uint32_t k = 0; k < n->n; k++) {
+        int64_t x = a->size[a->shape->kids[n->first + k]];
+        if (n->op == GROUND_ADD)
+            size = expression_add(size, x);
+        else
+            size = n->op == GROUND_MUL ? expression_mul_natural(size, x) : larger(size, x);
+    }
+    return size;
 }
 
 static void require(struct analysis *a, uint32_t node, uint8_t need)
@@ -227,6 +258,26 @@ static bool repeats(const struct shape *sh)
     return reads > sh->n_slots || uses >= sh->n_nodes;
 }
 
+/* Whether bounds leave a sum or a product values that it cannot have although nothing else is open: sums that
+ * may saturate, but for those of naturals that only have to stay small, and products with factors that may be
+ * 0. */
+static bool is_vague(const struct analysis *a, uint32_t node)
+{
+    const struct shape_node *n = &a->shape->nodes[node];
+    int64_t least = SPACE_BIG;
+    for (uint32_t k = 0; k < n->n; k++)
+        if (a->least[a->shape->kids[n->first + k]] < least) least = a->least[a->shape->kids[n->first + k]];
+    if (n->op == GROUND_ADD) return a->size[node] >= SPACE_BIG && (a->need[node] != NEED_LOW || least < 0);
+    return n->op == GROUND_MUL && least < 1;
+}
+
+static bool has_vague(const struct analysis *a)
+{
+    for (uint32_t i = 0; i < a->shape->n_nodes; i++)
+        if (is_vague(a, i)) return true;
+    return false;
+}
+
 static bool is_inert(const struct shape *sh)
 {
     const struct shape_node *root = &sh->nodes[sh->n_nodes - 1];
@@ -251,8 +302,11 @@ void views_find(struct shape *sh, struct arena *arena)
     struct slot_views *views = ARENA_ARRAY(arena, struct slot_views, sh->n_slots + 1);
     a.need = ARENA_ARRAY(arena, uint8_t, sh->n_nodes);
     a.least = ARENA_ARRAY(arena, int64_t, sh->n_nodes);
-    for (uint32_t i = 0; i < sh->n_nodes; i++)
+    a.size = ARENA_ARRAY(arena, int64_t, sh->n_nodes);
+    for (uint32_t i = 0; i < sh->n_nodes; i++) {
         a.least[i] = least_of_node(&a, &sh->nodes[i]);
+        a.size[i] = size_of_node(&a, &sh->nodes[i]);
+    }
     spread_needs(&a);
     bool *natural = ARENA_ARRAY(arena, bool, sh->n_nodes);
     for (uint32_t i = 0; i < sh->n_nodes; i++)
@@ -265,7 +319,7 @@ void views_find(struct shape *sh, struct arena *arena)
             if (views[k].always || views[k].needs[v] == NEED_BOTH) sh->monotone = false;
     sh->inert = !sh->monotone && is_inert(sh);
     sh->divides = divides(sh);
-    sh->exact = !sh->monotone || !repeats(sh);
+    sh->exact = !sh->monotone || !(repeats(sh) || has_vague(&a));
     sh->needs = a.need;
     sh->natural = natural;
 }
