@@ -105,7 +105,25 @@ static bool exclude(struct work *w, uint32_t cell, int64_t hole)
     return narrow(w, cell, x.lo + (x.lo == hole), x.hi - (x.hi == hole));
 }
 
-/* A total that saturates says nothing of its side. */
+/* Whether no sum of at most hi has saturated above on its way. */
+static bool stays_below(const struct work *w, const uint32_t *kids, uint32_t n, int64_t hi)
+{
+    int64_t most = SPACE_BIG;
+    for (uint32_t k = 0; k < n; k++)
+        if (w->intervals[kids[k]].lo < 0) most = expression_add(most, w->intervals[kids[k]].lo);
+    return hi < most;
+}
+
+/* Whether no sum of at least lo has saturated below on its way. */
+static bool stays_above(const struct work *w, const uint32_t *kids, uint32_t n, int64_t lo)
+{
+    int64_t least = -SPACE_BIG;
+    for (uint32_t k = 0; k < n; k++)
+        if (w->intervals[kids[k]].hi > 0) least = expression_add(least, w->intervals[kids[k]].hi);
+    return lo > least;
+}
+
+/* A total that saturates says nothing of its side; nor does the other one of sums that may have saturated. */
 static bool backward_sum(struct work *w, const uint32_t *kids, uint32_t n, int64_t lo, int64_t hi)
 {
     int64_t sum_lo = 0, sum_hi = 0;
@@ -117,10 +135,11 @@ static bool backward_sum(struct work *w, const uint32_t *kids, uint32_t n, int64
         low = low && sum_lo > -SPACE_BIG && sum_lo < SPACE_BIG;
         high = high && sum_hi > -SPACE_BIG && sum_hi < SPACE_BIG;
     }
+    bool up = high && (low || stays_above(w, kids, n, lo)),
+         down = low && (high || stays_below(w, kids, n, hi));
     for (uint32_t k = 0; k < n; k++) {
         struct interval x = w->intervals[kids[k]];
-        int64_t least = high ? lo - (sum_hi - x.hi) : INT64_MIN,
-                most = low ? hi - (sum_lo - x.lo) : INT64_MAX;
+        int64_t least = up ? lo - (sum_hi - x.hi) : INT64_MIN, most = down ? hi - (sum_lo - x.lo) : INT64_MAX;
         if (!narrow(w, kids[k], least, most)) return false;
     }
     return true;
@@ -176,7 +195,8 @@ static bool lower_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
 {
     for (uint32_t k = 0; k < n; k++) {
         struct interval x = w->intervals[kids[k]];
-        bool fits = expression_mul_natural(least_product, x.hi) <= expression_mul_natural(hi, x.lo);
+        int64_t product = expression_mul_natural(least_product, x.hi);
+        bool fits = product < SPACE_BIG && product <= expression_mul_natural(hi, x.lo);
         if (!fits && !narrow(w, kids[k], INT64_MIN, hi / (least_product / x.lo))) return false;
     }
     return true;
@@ -186,7 +206,7 @@ static bool lower_factors(struct work *w, const uint32_t *kids, uint32_t n, int6
 static bool backward_natural(struct work *w, const uint32_t *kids, uint32_t n, int64_t least_product,
                              int64_t lo, int64_t hi)
 {
-    if (lo == hi && lo > 0 && !keep_divisors(w, kids, n, lo)) return false;
+    if (lo == hi && lo > 0 && lo < SPACE_BIG && !keep_divisors(w, kids, n, lo)) return false;
     if (lo > least_product && !raise_factors(w, kids, n, lo)) return false;
     bool bounded = least_product > 0 && least_product < SPACE_BIG && hi < SPACE_BIG;
     return !bounded || lower_factors(w, kids, n, least_product, hi);

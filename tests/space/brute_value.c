@@ -1,6 +1,7 @@
 /* Values of formulas under an assignment, by recursion over the definition. */
 #include <criterion/criterion.h>
 
+#include "core/space/internal.h"
 #include "tests/space/brute_force.h"
 
 int32_t brute_kid(const struct brute *b, const struct space_node *n, int i)
@@ -64,12 +65,29 @@ static int64_t brute_choice(struct brute *b, const struct space_node *n)
     return n->op == SPACE_IS ? n->imm >> v & 1 : space_value_code(b->space, slot, v);
 }
 
+/* All arithmetic saturates. */
+static int64_t brute_saturate(long double x)
+{
+    const long double most = (long double)SPACE_BIG;
+    return x > most ? SPACE_BIG : x < -most ? -SPACE_BIG : (int64_t)x;
+}
+
+static int64_t brute_add(int64_t x, int64_t y)
+{
+    return brute_saturate((long double)x + (long double)y);
+}
+
+static int64_t brute_multiply(int64_t x, int64_t y)
+{
+    return brute_saturate((long double)x * (long double)y);
+}
+
 /* A term: it counts only if its object and all choices that it reads are live. */
 static int64_t brute_quantifier(struct brute *b, const struct space_node *n)
 {
     const struct space_domain *dom = &b->def->domains[n->a];
-    int64_t r = n->op == SPACE_MINOF   ? INT64_C(1) << 60
-                : n->op == SPACE_MAXOF ? -(INT64_C(1) << 60)
+    int64_t r = n->op == SPACE_MINOF   ? SPACE_BIG
+                : n->op == SPACE_MAXOF ? -SPACE_BIG
                                        : n->op == SPACE_PRODUCT || n->op == SPACE_FORALL;
     int64_t before = b->env[n->imm];
     for (int64_t o = 0; o < BRUTE_OBJECTS; o++) {
@@ -83,9 +101,9 @@ static int64_t brute_quantifier(struct brute *b, const struct space_node *n)
         b->dead = outer;
         if (!counts) continue;
         if (n->op == SPACE_SUM)
-            r += x;
+            r = brute_add(r, x);
         else if (n->op == SPACE_PRODUCT)
-            r *= x;
+            r = brute_multiply(r, x);
         else if (n->op == SPACE_EXISTS)
             r = r || x;
         else if (n->op == SPACE_FORALL)
@@ -135,11 +153,11 @@ static int64_t brute_binary(const struct space_node *n, const int64_t *x)
 {
     switch (n->op) {
     case SPACE_ADD:
-        return x[0] + x[1];
+        return brute_add(x[0], x[1]);
     case SPACE_SUB:
-        return x[0] - x[1];
+        return brute_add(x[0], -x[1]);
     case SPACE_MUL:
-        return x[0] * x[1];
+        return brute_multiply(x[0], x[1]);
     case SPACE_DIV:
         return x[1] ? x[0] / x[1] : 0;
     case SPACE_MOD:
