@@ -160,16 +160,16 @@ struct guards {
 
 static void meet_guards(const struct space *s, const struct instance *in, struct guards *g)
 {
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < in->n_guards && (g->any || n < SPACE_MAX_PENDING); k++) {
-        uint32_t offset = s->guard_at[in->guards + k];
-        bool common = !g->any;
-        for (uint32_t i = 0; i < g->n && !common; i++)
-            common = g->offsets[i] == offset;
-        if (common && n < SPACE_MAX_PENDING) g->offsets[n++] = offset;
-    }
+    const struct guards before = *g;
     g->any = true;
-    g->n = n;
+    g->n = 0;
+    for (uint32_t k = 0; k < in->n_guards && g->n < SPACE_MAX_PENDING; k++) {
+        uint32_t offset = s->guard_at[in->guards + k];
+        bool common = !before.any;
+        for (uint32_t i = 0; i < before.n && !common; i++)
+            common = before.offsets[i] == offset;
+        if (common) g->offsets[g->n++] = offset;
+    }
 }
 
 struct linker {

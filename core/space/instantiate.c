@@ -361,10 +361,11 @@ static void make_root(struct space *s)
     fill_domains(st);
     state_queue_all(st);
     if (state_propagate(st)) {
-        s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
         for (uint32_t i = 0; i < s->n_instances; i++)
             s->entailed[i] = entails(st, i) || !can_be_enforced(st, i);
         link_all(s);
+        cells_fill(st); /* some that rested until now do so no longer */
+        s->root = arena_memdup(s->arena, st->vector, s->vector_bytes);
     } else {
         state_failure(st, &s->root_failure);
     }

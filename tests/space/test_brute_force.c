@@ -136,6 +136,19 @@ static const char BRUTE_NESTED[] =
     "require all >= k\n"
     "require forall b in B: use(b) is NO || volume(b) + all >= k + 4\n";
 
+/* A formula that three latent objects guard shares its sum with one of which the root says that it holds. */
+static const char BRUTE_GUARDED[] =
+    "space guarded set S set Q set X set Y set Z property forced(S): bool property x(S): X property y(S): Y "
+    "property z(S): Z parameter k: int parameter most: int\n"
+    "choice pick(s: S): { NO, YES }\n"
+    "choice size(q: Q): int in 0..2\n"
+    "trigger forall s in S: when pick(s) is YES activate x(s), y(s), z(s)\n"
+    "counter total = sum of size(q) over q in Q\n"
+    "require forall s in S: forced(s) -> pick(s) is YES\n"
+    "require forall q in Q: size(q) >= 2\n"
+    "require forall x in X, y in Y, z in Z: total <= k\n"
+    "require forall z in Z: total <= most\n";
+
 /* The page's `axis`, with the dimension around another one in its run selected by `order`: before it is
  * known to be a forest, the recursion may go in circles. */
 static const char BRUTE_SELECTION[] =
@@ -322,6 +335,23 @@ static void brute_fill_nested(struct brute *b)
     space_data_parameter(b->data, "k", 4 + pcg32_below(&b->rng, 60));
 }
 
+static void brute_fill_guarded(struct brute *b)
+{
+    static const char *const gives[] = {"x", "y", "z"};
+    uint32_t last = pcg32_below(&b->rng, 3);
+    brute_objects(b, "S", 3);
+    brute_objects(b, "Q", 4);
+    brute_objects(b, "X", 1);
+    brute_objects(b, "Y", 1);
+    brute_objects(b, "Z", 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        space_data_int(b->data, "forced", &i, 1, i != last);
+        space_data_int(b->data, gives[i], &i, 1, 0);
+    }
+    space_data_parameter(b->data, "k", 7 + pcg32_below(&b->rng, 2));
+    space_data_parameter(b->data, "most", 8);
+}
+
 static void brute_has_triples(const struct space *s)
 {
     size_t wide = 0;
@@ -386,6 +416,11 @@ Test(space_brute_force, divisors)
 Test(space_brute_force, products_of_products)
 {
     brute_run(BRUTE_NESTED, brute_fill_nested, 60, NULL);
+}
+
+Test(space_brute_force, shared_formulas_of_latent_objects)
+{
+    brute_run(BRUTE_GUARDED, brute_fill_guarded, 12, NULL);
 }
 
 Test(space_brute_force, wide_choices)
