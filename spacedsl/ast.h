@@ -90,7 +90,7 @@ struct property_decl {
 struct parameter_decl {
     struct name name;
     struct remark remark;
-    bool has_default;
+    bool is_bool, has_default;
     int64_t value;
     const char *unit;
     struct parameter_decl *next;

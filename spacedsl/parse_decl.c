@@ -101,11 +101,11 @@ static void parse_parameter(struct parser *p, const struct start *at)
     d->name = parse_name(p, "a name");
     d->unit = "";
     parse_expect(p, ":");
-    bool is_bool = parse_accept(p, "bool");
-    if (!is_bool) parse_expect(p, "int");
+    d->is_bool = parse_accept(p, "bool");
+    if (!d->is_bool) parse_expect(p, "int");
     if (parse_accept(p, "=")) {
         d->has_default = true;
-        d->value = is_bool ? parse_bool(p) : parse_int(p);
+        d->value = d->is_bool ? parse_bool(p) : parse_int(p);
     }
     if (p->now.kind == TOKEN_STRING) {
         d->unit = p->now.text;

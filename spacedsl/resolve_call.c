@@ -165,6 +165,18 @@ static const char *choice_with(const struct model *m, const char *value)
     return NULL;
 }
 
+/* A truth value may be given as a number: what is not 0 is true. */
+static struct typed parameter_value(struct resolver *r, int32_t number)
+{
+    int32_t kids[2] = {add_node(r, SPACE_PARAM, number, 0, 0, NULL), 0};
+    const struct parameter_decl *decl = r->m->ast->parameters;
+    for (int32_t i = 0; i < number; i++)
+        decl = decl->next;
+    if (!decl->is_bool) return typed(kids[0], TYPE_INT);
+    kids[1] = add_node(r, SPACE_CONST, 0, 0, 0, NULL);
+    return typed(add_node(r, SPACE_NE, 0, 0, 2, kids), TYPE_BOOL);
+}
+
 struct typed resolve_call(struct resolver *r, const struct scope *sc, const struct expr *e)
 {
     for (const struct binding *b = sc->bindings; b; b = b->outer) {
@@ -177,7 +189,7 @@ struct typed resolve_call(struct resolver *r, const struct scope *sc, const stru
     if ((i = find_choice(r->m, e->text)) >= 0) return call_choice(r, sc, e, i);
     if ((i = find_property(r->m, e->text)) >= 0) return call_property(r, sc, e, i);
     if ((i = find_parameter(r->m, e->text)) >= 0)
-        return check_arity(r, e, 0) ? typed(add_node(r, SPACE_PARAM, i, 0, 0, NULL), TYPE_INT) : TYPED_ERROR;
+        return check_arity(r, e, 0) ? parameter_value(r, i) : TYPED_ERROR;
     bool other = find_set(r->m, e->text) >= 0 || find_quotient(r->m, e->text);
     const char *choice = choice_with(r->m, e->text);
     if (!other && choice)

@@ -143,7 +143,8 @@ static bool default_instance(struct cli_space *o, int64_t n, struct diag *d)
 bool cli_space_instantiate(const struct cli_args *a, struct cli_space *o, struct diag *d)
 {
     size_t n;
-    int64_t objects = NOT_GIVEN;
+    bool has_default = o->def->n_parameters && o->def->parameters[0].has_default;
+    int64_t objects = has_default ? o->def->parameters[0].value : NOT_GIVEN;
     const char *path = a->value[CLI_DATA];
     if (path) {
         o->json = source_read_file(path, FILE_LIMIT, &n, d);

@@ -17,12 +17,17 @@ static const char space_cli_text[] = "# Tiles of something.\nspace tiles\nparame
 
 static char space_cli_path[] = "/tmp/thresh-space-XXXXXX";
 
-static const char *space_cli_file(void)
+static const char *space_cli_file_of(const char *text)
 {
     int fd = mkstemp(space_cli_path);
-    cr_assert(fd >= 0 && write(fd, space_cli_text, sizeof space_cli_text - 1) > 0);
+    cr_assert(fd >= 0 && write(fd, text, strlen(text)) > 0);
     close(fd);
     return space_cli_path;
+}
+
+static const char *space_cli_file(void)
+{
+    return space_cli_file_of(space_cli_text);
 }
 
 static int space_cli_run(const char *verb, const char *file, const char *param, bool json)
@@ -103,6 +108,30 @@ Test(space_cli, describe_knows_the_comments, .init = cr_redirect_stdout)
     cr_expect_str_eq(json_string_value(json_object_get(rule, "doc")), "(device) Not everything fits.");
     json_decref(o);
     unlink(space_cli_path);
+}
+
+/* The first parameter says how many objects there are, its default too. */
+Test(space_cli, objects_are_as_many_as_the_default_says, .init = cr_redirect_stdout)
+{
+    const char *file = space_cli_file_of("space s parameter n: int = 2 set A property index(A): int\n"
+                                         "choice x(a: A): int in 1..3\n"
+                                         "require forall a in A: index(a) == 0 -> x(a) > 1\n");
+    cr_expect_eq(space_cli_run("enumerate", file, "n=1", false), CLI_OK);
+    cr_expect_eq(space_cli_run("enumerate", file, NULL, false), CLI_OK);
+    space_cli_expect("x(0)=2\nx(0)=3\nx(0)=2 x(1)=1\nx(0)=2 x(1)=2\nx(0)=2 x(1)=3\nx(0)=3 x(1)=1\n"
+                     "x(0)=3 x(1)=2\nx(0)=3 x(1)=3\n");
+}
+
+/* A parameter that is a truth value stands where a condition does; as a number, what is not 0 is true. */
+Test(space_cli, parameters_are_conditions, .init = cr_redirect_stdout)
+{
+    const char *file = space_cli_file_of("space s parameter wide: bool = false choice x: int in 1..3\n"
+                                         "require wide -> x > 2\n"
+                                         "require x == (wide ? 3 : x) && (!wide == true || x != 1)\n");
+    static const char *const wide[] = {NULL, "wide=false", "wide=true", "wide=7"};
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
+        cr_expect_eq(space_cli_run("enumerate", file, wide[i], false), CLI_OK);
+    space_cli_expect("x=1\nx=2\nx=3\nx=1\nx=2\nx=3\nx=3\nx=3\n");
 }
 
 /* Objects come from a file, or are numbered. */
