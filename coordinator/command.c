@@ -12,6 +12,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
+#include "core/space/def.h"
 
 enum { NAME_BYTES = 512, NO_SLOT = -1 };
 
@@ -19,6 +20,7 @@ enum { NAME_BYTES = 512, NO_SLOT = -1 };
 struct piece {
     const char *text;
     int64_t slot; /* or NO_SLOT */
+    bool flipped; /* of an antisymmetric pair that the space keeps the other way round */
     bool ends_word;
 };
 
@@ -40,38 +42,54 @@ struct splitter {
     struct diag *diag;
 };
 
-static void add_piece(struct splitter *s, int64_t slot, bool ends_word)
+static void add_piece(struct splitter *s, int64_t slot, bool flipped, bool ends_word)
 {
     struct command *c = s->c;
     c->pieces = arena_grow(c->arena, c->pieces, &c->cap_pieces, c->n_pieces + 1, sizeof *c->pieces);
     c->pieces[c->n_pieces++] =
-        (struct piece){arena_strdup(c->arena, s->text.text ? s->text.text : ""), slot, ends_word};
+        (struct piece){arena_strdup(c->arena, s->text.text ? s->text.text : ""), slot, flipped, ends_word};
     strbuf_free(&s->text);
 }
 
 static void end_word(struct splitter *s)
 {
     if (!s->in_word) return;
-    add_piece(s, NO_SLOT, true);
+    add_piece(s, NO_SLOT, false, true);
     s->c->n_words++;
     s->in_word = false;
 }
 
-/* The slot of a name such as "tile" or "size(t0)", spaces aside. */
-static int64_t find_slot(const struct space *s, const char *wanted)
+static bool same_name(const char *a, const char *b)
+{
+    while (*a || *b) {
+        a += strspn(a, " ");
+        b += strspn(b, " ");
+        if (*a != *b) return false;
+        a += *a != 0;
+        b += *b != 0;
+    }
+    return true;
+}
+
+static bool is_called(const struct space *s, uint32_t slot, bool flipped, const char *wanted)
+{
+    char name[NAME_BYTES];
+    if (flipped)
+        snprintf(name, sizeof name, "%s(%s, %s)", space_group_name(s, space_slot_group(s, slot)),
+                 space_slot_argument(s, slot, 1), space_slot_argument(s, slot, 0));
+    else
+        space_slot_name(s, slot, name, sizeof name);
+    return same_name(name, wanted);
+}
+
+/* The slot of a name such as "tile" or "size(t0)", spaces aside, and of a pair either way round. */
+static int64_t find_slot(const struct space *s, const char *wanted, bool *flipped)
 {
     for (uint32_t i = 0; i < space_slot_count(s); i++) {
-        char name[NAME_BYTES];
-        space_slot_name(s, i, name, sizeof name);
-        const char *a = name, *b = wanted;
-        while (*a || *b) {
-            a += strspn(a, " ");
-            b += strspn(b, " ");
-            if (*a != *b) break;
-            a += *a != 0;
-            b += *b != 0;
-        }
-        if (!*a && !*b) return i;
+        *flipped = false;
+        if (is_called(s, i, false, wanted)) return i;
+        *flipped = space_definition(s)->choices[space_slot_group(s, i)].pairing != SPACE_PLAIN;
+        if (*flipped && is_called(s, i, true, wanted)) return i;
     }
     return NO_SLOT;
 }
@@ -84,11 +102,12 @@ static bool read_placeholder(struct splitter *s)
         return false;
     }
     const char *name = arena_strndup(s->c->arena, s->at, (size_t)(end - s->at));
-    int64_t slot = find_slot(s->c->space, name), value;
+    bool flipped;
+    int64_t slot = find_slot(s->c->space, name, &flipped), value;
     s->at = end + 1;
     if (slot != NO_SLOT) {
-        add_piece(s, NO_SLOT, false);
-        add_piece(s, slot, false);
+        add_piece(s, NO_SLOT, false, false);
+        add_piece(s, slot, flipped, false);
         s->c->placeholders = true;
     } else if (space_parameter(s->c->space, name, &value)) {
         strbuf_printf(&s->text, "%" PRId64, value);
@@ -100,12 +119,13 @@ static bool read_placeholder(struct splitter *s)
     return true;
 }
 
-/* One character outside of quotes or within double ones. */
-static bool read_character(struct splitter *s)
+/* One character outside of quotes or within double ones, where a backslash is plain but before what would
+ * mean something there. */
+static bool read_character(struct splitter *s, bool quoted)
 {
     char ch = *s->at++;
     s->in_word = true;
-    if (ch == '\\' && *s->at)
+    if (ch == '\\' && *s->at && (!quoted || strchr("$`\"\\\n{}", *s->at)))
         ch = *s->at++;
     else if (ch == '{' && *s->at != '{')
         return read_placeholder(s);
@@ -122,7 +142,7 @@ static bool read_quoted(struct splitter *s)
     while (*s->at && *s->at != quote) {
         if (quote == '\'')
             strbuf_addn(&s->text, s->at++, 1);
-        else if (!read_character(s))
+        else if (!read_character(s, true))
             return false;
     }
     if (!*s->at) {
@@ -141,7 +161,7 @@ static bool split(struct splitter *s)
             end_word(s);
             s->at++;
         } else {
-            ok = *s->at == '\'' || *s->at == '"' ? read_quoted(s) : read_character(s);
+            ok = *s->at == '\'' || *s->at == '"' ? read_quoted(s) : read_character(s, false);
         }
     }
     if (ok) end_word(s);
@@ -173,12 +193,15 @@ bool command_wants_input(const struct command *c)
 
 /* ---- words of a leaf ---- */
 
-static void add_value(struct strbuf *b, const struct space_state *leaf, uint32_t slot)
+static void add_value(struct strbuf *b, const struct space_state *leaf, const struct piece *p)
 {
-    char value[NAME_BYTES];
+    char name[NAME_BYTES];
+    uint32_t slot = (uint32_t)p->slot;
     if (!space_is_live(leaf, slot)) return;
-    space_value_name(space_of(leaf), slot, space_first_value(leaf, slot), value, sizeof value);
-    strbuf_add(b, value);
+    uint32_t value = space_first_value(leaf, slot);
+    if (p->flipped) value = space_value_mirror(space_of(leaf), slot, value);
+    space_value_name(space_of(leaf), slot, value, name, sizeof name);
+    strbuf_add(b, name);
 }
 
 char **command_words(const struct command *c, const struct space_state *leaf)
@@ -189,7 +212,7 @@ char **command_words(const struct command *c, const struct space_state *leaf)
         if (c->pieces[i].slot == NO_SLOT)
             strbuf_add(&b, c->pieces[i].text);
         else
-            add_value(&b, leaf, (uint32_t)c->pieces[i].slot);
+            add_value(&b, leaf, &c->pieces[i]);
         if (!c->pieces[i].ends_word) continue;
         strbuf_addn(&b, "", 1);
         starts[++word] = b.length;

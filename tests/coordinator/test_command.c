@@ -31,14 +31,20 @@ struct command_fixture {
     struct space_state *root;
 };
 
-static struct command_fixture command_setup(void)
+static struct command_fixture command_setup_of(const char *text)
 {
-    static const struct source src = {"t", command_space_text, sizeof command_space_text - 1};
     struct command_fixture f = {.arena = arena_new(), .diag = diag_new(), .data = space_data_new()};
-    f.space = space_instantiate(spacedsl_compile(&src, f.arena, f.diag), f.data, f.diag);
+    struct source *src = ARENA_NEW(f.arena, struct source);
+    *src = (struct source){"t", text, strlen(text)};
+    f.space = space_instantiate(spacedsl_compile(src, f.arena, f.diag), f.data, f.diag);
     f.root = space_root(f.space, NULL);
     cr_assert_not_null(f.root);
     return f;
+}
+
+static struct command_fixture command_setup(void)
+{
+    return command_setup_of(command_space_text);
 }
 
 static void command_teardown(struct command_fixture *f)
@@ -68,6 +74,7 @@ Test(command, is_split_into_words)
         {"p \"y={y} 'q'\" a\\ b", "p", "y=YES 'q'", "a b"},
         {"p '{x}' {{x}} \"\\\"\"", "p", "{x}", "{x}", "\""},
         {"p '' \\{x {p}-{x}", "p", "", "{x", "7-3"},
+        {"p \"1\\n\\{\" \"\\$x\\`\\\\\" 1\\n", "p", "1\\n{", "$x`\\", "1n"},
     };
     struct command_fixture f = command_setup();
     struct space_state *leaf = command_leaf(&f);
@@ -84,6 +91,25 @@ Test(command, is_split_into_words)
         command_free(c);
     }
     space_state_free(leaf);
+    command_teardown(&f);
+}
+
+/* As pins do; the value is that of the pair as it is written. */
+Test(command, pairs_are_named_either_way_round)
+{
+    struct command_fixture f = command_setup_of(
+        "space s set S = 0..1 choice order(a: S, b: S): { BEFORE, AFTER } antisymmetric BEFORE ~ AFTER\n"
+        "choice near(a: S, b: S): { NO, YES } symmetric require forall a, b in S: near(a, b) is YES\n");
+    space_state_free(f.root);
+    f.root = space_pinned_root(f.space, (const char *[]){"order(1,0)=AFTER"}, 1, f.diag);
+    cr_assert_not_null(f.root);
+    struct command *c = command_new("{order(0,1)} {order( 1, 0)} {near(1,0)}", f.space, f.diag);
+    cr_assert_not_null(c);
+    char *line = command_line(c, f.root);
+    cr_expect_str_eq(line, "BEFORE AFTER YES");
+    cr_expect_null(command_new("{order(1,1)}", f.space, f.diag));
+    free(line);
+    command_free(c);
     command_teardown(&f);
 }
 
