@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -254,15 +255,15 @@ struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d)
     return h;
 }
 
-/* Loads and frees it in a child process; the wait status goes to *status. false: there is no child process.
- */
-static bool load_apart(const char *spec, int *status)
+/* Loads and frees it in a child process, which says on `done` that it got to the end; the wait status goes to
+ * *status. false: there is no child process. */
+static bool load_in_child(const char *spec, int done, int *status)
 {
     pid_t pid = fork();
     if (pid == 0) {
         alarm(TRY_SECONDS);
         mcts_heuristic_free(mcts_heuristic_load(spec, diag_new()));
-        _exit(0);
+        _exit(write(done, "", 1) == 1 ? 0 : 1);
     }
     pid_t ended = pid;
     while (pid > 0 && (ended = waitpid(pid, status, 0)) < 0 && errno == EINTR)
@@ -270,17 +271,35 @@ static bool load_apart(const char *spec, int *status)
     return ended > 0;
 }
 
+/* *complete: loading went to its end; a plug-in may end the process with status 0 too. Processes that it
+ * started may still hold the other end of the pipe. false: it was not tried. */
+static bool load_apart(const char *spec, int *status, bool *complete)
+{
+    int ends[2];
+    char byte;
+    if (pipe(ends) != 0) return false;
+    bool tried = load_in_child(spec, ends[1], status);
+    int error = errno;
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *complete = read(ends[0], &byte, 1) == 1;
+    close(ends[0]);
+    close(ends[1]);
+    errno = error;
+    return tried;
+}
+
 /* Loading that ends well finds all other errors when it is done here. */
 bool mcts_heuristic_try(const char *spec, struct diag *d)
 {
     int n = (int)strcspn(spec, ":"), status = 0;
-    if (!load_apart(spec, &status))
+    bool complete;
+    if (!load_apart(spec, &status, &complete))
         diag_plain(d, "heuristic %.*s: cannot be tried: %s", n, spec, strerror(errno));
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         diag_plain(d, "heuristic %.*s: it does not load within %d s", n, spec, TRY_SECONDS);
     else if (WIFSIGNALED(status))
         diag_plain(d, "heuristic %.*s: it crashes when it is loaded (signal %d)", n, spec, WTERMSIG(status));
-    else if (WEXITSTATUS(status))
+    else if (!complete)
         diag_plain(d, "heuristic %.*s: it ends the process when it is loaded (status %d)", n, spec,
                    WEXITSTATUS(status));
     else {

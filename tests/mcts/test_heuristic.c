@@ -192,12 +192,15 @@ Test(mcts_heuristic, refuses_what_crashes_when_it_is_loaded, .timeout = 60)
 {
     char *crash = try_error("__attribute__((constructor)) static void start(void) { abort(); }"),
          *leave = try_error("__attribute__((constructor)) static void start(void) { exit(7); }"),
+         *quiet = try_error("__attribute__((constructor)) static void start(void) { exit(0); }"),
          *empty = try_error("int nothing;");
     cr_expect(strstr(crash, "it crashes when it is loaded (signal 6)"), "%s", crash);
     cr_expect(strstr(leave, "it ends the process when it is loaded (status 7)"), "%s", leave);
+    cr_expect(strstr(quiet, "it ends the process when it is loaded (status 0)"), "%s", quiet);
     cr_expect(strstr(empty, "no symbol thresh_heuristic"), "%s", empty);
     free(crash);
     free(leave);
+    free(quiet);
     free(empty);
 }
 
