@@ -98,10 +98,13 @@ static bool await_first_agent(struct tune *t, struct diag *d)
 static bool make_model(struct tune *t, struct diag *d)
 {
     struct perfmodel_device dev;
-    struct strbuf gaps = {0};
+    struct strbuf gaps = {0}, left_out = {0};
     if (t->options.no_bound) return true;
-    if (perfmodel_device_load(t->options.description, t->device.name, t->device.gpu, &dev, d) < 0)
-        return false;
+    bool loaded =
+        perfmodel_device_load(t->options.description, t->device.name, t->device.gpu, &dev, &left_out, d);
+    if (left_out.length > 0) progress_note(&t->progress, left_out.text);
+    strbuf_free(&left_out);
+    if (!loaded) return false;
     t->model = perfmodel_new(t->problem->backbone, t->problem->space, &dev);
     perfmodel_gaps(t->model, &gaps);
     if (gaps.length > 0) progress_note(&t->progress, gaps.text);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "core/base/diag.h"
+#include "core/base/strbuf.h"
 
 /* X(ID, name, unit, least, most, meaning). A unit of the device is a multiprocessor of a GPU, a core of a
  * CPU; "unit_" figures are of one of them, "item_" figures of one work-item. `least` and `most` bound what is
@@ -88,13 +89,14 @@ bool perfmodel_device_read(const char *path, struct perfmodel_device *out, struc
 bool perfmodel_device_write(const struct perfmodel_device *dev, FILE *out);
 
 /* Finds the description of a device by its name among the *.json files of the folders: $THRESH_DEVICES (the
- * only one if set), the user's ($XDG_DATA_HOME/thresh/devices), those shipped beside the binary. 1: found; 0:
- * the device has none, *out is the device with every figure unknown; -1: after errors. */
-int perfmodel_device_find(const char *name, bool gpu, struct perfmodel_device *out, struct diag *d);
-/* The same, or the one in the file `path` if that is not NULL: then another device than `name` is an error
- * (name NULL: any device). */
-int perfmodel_device_load(const char *path, const char *name, bool gpu, struct perfmodel_device *out,
-                          struct diag *d);
+ * only one if set), the user's ($XDG_DATA_HOME/thresh/devices), those shipped beside the binary. A file that
+ * is damaged, or of another version, is left out, which is added to `left_out` with its errors, as lines for
+ * the user. false: the device has none, *out is the device with every figure unknown. */
+bool perfmodel_device_find(const char *name, bool gpu, struct perfmodel_device *out, struct strbuf *left_out);
+/* The same, or the one in the file `path` if that is not NULL: then it may not be damaged, nor of another
+ * device than `name` (NULL: any device). false after adding an error. */
+bool perfmodel_device_load(const char *path, const char *name, bool gpu, struct perfmodel_device *out,
+                           struct strbuf *left_out, struct diag *d);
 /* The user's folder, into out (n bytes). */
 void perfmodel_device_folder(char *out, size_t n);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/panic.h"
 #include "perfmodel/device.h"
 
 enum { SHIPPED = 4 };
@@ -39,54 +40,78 @@ static bool is_description(const char *file)
     return n > 5 && strcmp(file + n - 5, ".json") == 0;
 }
 
+static void leave_out(const struct diag *faults, struct strbuf *left_out)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!out) PANIC("out of memory");
+    diag_print(faults, out);
+    fclose(out);
+    strbuf_printf(left_out, "%s%sthat description is left out", left_out->length ? "\n" : "", text);
+    free(text);
+}
+
+static bool read_or_leave_out(const char *path, struct perfmodel_device *out, struct strbuf *left_out)
+{
+    struct diag *d = diag_new();
+    bool read = perfmodel_device_read(path, out, d);
+    if (!read) leave_out(d, left_out);
+    diag_free(d);
+    return read;
+}
+
 /* As perfmodel_device_find(), in one folder. A folder that cannot be opened holds none. */
-static int find_in(const char *folder, const char *name, struct perfmodel_device *out, struct diag *d)
+static bool find_in(const char *folder, const char *name, struct perfmodel_device *out,
+                    struct strbuf *left_out)
 {
     struct dirent **files;
-    int n = scandir(folder, &files, NULL, alphasort), found = 0;
+    int n = scandir(folder, &files, NULL, alphasort);
+    bool found = false;
     for (int i = 0; i < n; i++) {
         char path[2 * PATH_MAX];
         snprintf(path, sizeof path, "%s/%s", folder, files[i]->d_name);
-        if (found == 0 && is_description(files[i]->d_name)) {
-            found = perfmodel_device_read(path, out, d) ? strcmp(out->name, name) == 0 : -1;
-        }
+        if (!found && is_description(files[i]->d_name))
+            found = read_or_leave_out(path, out, left_out) && strcmp(out->name, name) == 0;
         free(files[i]);
     }
     if (n >= 0) free(files);
     return found;
 }
 
-static int find_shipped(const char *name, struct perfmodel_device *out, struct diag *d)
+static bool find_shipped(const char *name, struct perfmodel_device *out, struct strbuf *left_out)
 {
     char binary[PATH_MAX], folder[PATH_MAX + 64];
-    int found = 0;
-    if (!binary_folder(binary, sizeof binary)) return 0;
-    for (unsigned i = 0; i < SHIPPED && found == 0; i++) {
+    bool found = false;
+    if (!binary_folder(binary, sizeof binary)) return false;
+    for (unsigned i = 0; i < SHIPPED && !found; i++) {
         snprintf(folder, sizeof folder, "%s/%s", binary, shipped[i]);
-        found = find_in(folder, name, out, d);
+        found = find_in(folder, name, out, left_out);
     }
     return found;
 }
 
-int perfmodel_device_find(const char *name, bool gpu, struct perfmodel_device *out, struct diag *d)
+bool perfmodel_device_find(const char *name, bool gpu, struct perfmodel_device *out, struct strbuf *left_out)
 {
     char user[PATH_MAX];
     const char *only = getenv("THRESH_DEVICES");
     perfmodel_device_folder(user, sizeof user);
-    int found = find_in(only ? only : user, name, out, d);
-    if (found == 0 && !only) found = find_shipped(name, out, d);
-    if (found != 0) return found;
+    if (find_in(only ? only : user, name, out, left_out)) return true;
+    if (!only && find_shipped(name, out, left_out)) return true;
     *out = (struct perfmodel_device){.gpu = gpu};
     snprintf(out->name, sizeof out->name, "%s", name);
-    return 0;
+    return false;
 }
 
-int perfmodel_device_load(const char *path, const char *name, bool gpu, struct perfmodel_device *out,
-                          struct diag *d)
+bool perfmodel_device_load(const char *path, const char *name, bool gpu, struct perfmodel_device *out,
+                           struct strbuf *left_out, struct diag *d)
 {
-    if (!path) return perfmodel_device_find(name, gpu, out, d);
-    if (!perfmodel_device_read(path, out, d)) return -1;
-    if (!name || strcmp(out->name, name) == 0) return 1;
+    if (!path) {
+        perfmodel_device_find(name, gpu, out, left_out);
+        return true;
+    }
+    if (!perfmodel_device_read(path, out, d)) return false;
+    if (!name || strcmp(out->name, name) == 0) return true;
     diag_plain(d, "%s:1:1: error: describes '%s', not '%s'", path, out->name, name);
-    return -1;
+    return false;
 }

@@ -11,9 +11,12 @@ struct perfmodel *cli_model(const struct cli_args *a, const struct problem *p, c
                             struct diag *d)
 {
     struct perfmodel_device description;
-    struct strbuf gaps = {0};
-    if (perfmodel_device_load(a->value[CLI_DESCRIPTION], dev->name, dev->gpu, &description, d) < 0)
-        return NULL;
+    struct strbuf gaps = {0}, left_out = {0};
+    bool loaded =
+        perfmodel_device_load(a->value[CLI_DESCRIPTION], dev->name, dev->gpu, &description, &left_out, d);
+    if (left_out.length > 0 && !cli_given(a, CLI_QUIET)) fprintf(stderr, "%s\n", left_out.text);
+    strbuf_free(&left_out);
+    if (!loaded) return NULL;
     struct perfmodel *m = perfmodel_new(p->backbone, p->space, &description);
     perfmodel_gaps(m, &gaps);
     if (gaps.length > 0 && !cli_given(a, CLI_QUIET)) fprintf(stderr, "%s\n", gaps.text);

@@ -154,12 +154,21 @@ static void keep_faster(struct perfmodel_device *out, const struct perfmodel_dev
     }
 }
 
+bool cli_description(const struct device *dev, struct perfmodel_device *out)
+{
+    struct strbuf left_out = {0};
+    bool found = perfmodel_device_find(dev->name, dev->gpu, out, &left_out);
+    if (left_out.length > 0) fprintf(stderr, "%s\n", left_out.text);
+    strbuf_free(&left_out);
+    return found;
+}
+
 bool cli_characterize(const struct device *dev, struct perfmodel_device *out, struct diag *d)
 {
     struct characterize_result r;
     struct perfmodel_device earlier;
-    int found = perfmodel_device_find(dev->name, dev->gpu, &earlier, d);
-    if (found < 0 || !characterize(dev, &r, d)) return false;
+    bool found = cli_description(dev, &earlier);
+    if (!characterize(dev, &r, d)) return false;
     const struct architecture *a = find_architecture(&r.facts);
     put_identity(out, dev);
     put_counts(out, dev, &r.facts, a);
@@ -168,7 +177,7 @@ bool cli_characterize(const struct device *dev, struct perfmodel_device *out, st
     else
         put_cpu_rates(out, dev, r.value);
     put_times(out, r.value);
-    if (found > 0) keep_faster(out, &earlier);
+    if (found) keep_faster(out, &earlier);
     return true;
 }
 

@@ -274,7 +274,7 @@ json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES])
 static bool described_device(const char *path, struct device *out, struct diag *d)
 {
     struct perfmodel_device p;
-    if (perfmodel_device_load(path, NULL, false, &p, d) < 0) return false;
+    if (!perfmodel_device_load(path, NULL, false, &p, NULL, d)) return false;
     int64_t items = (int64_t)p.value[PERFMODEL_GROUP_ITEMS], local = (int64_t)p.value[PERFMODEL_GROUP_LOCAL];
     *out = (struct device){.gpu = p.gpu, .compute_units = (unsigned)p.value[PERFMODEL_UNITS]};
     memcpy(out->name, p.name, sizeof out->name);

@@ -87,8 +87,7 @@ static void show_device(const struct cli_args *a, struct diag *d)
     struct device dev;
     struct perfmodel_device p;
     if (!select_device(a, &dev, d)) return;
-    int found = perfmodel_device_find(dev.name, dev.gpu, &p, d);
-    if (found < 0) return;
+    bool found = cli_description(&dev, &p);
     if (cli_given(a, CLI_JSON)) {
         json_t *o = device_json(&dev);
         json_object_set_new(o, "description", found ? description_json(&p) : json_null());

@@ -137,8 +137,8 @@ Test(device_description, another_device_is_refused)
 {
     struct perfmodel_device dev;
     struct diag *d = diag_new();
-    cr_assert_eq(perfmodel_device_load(description_h200, "NVIDIA H200", true, &dev, d), 1);
-    cr_assert_eq(perfmodel_device_load(description_h200, "NVIDIA H100", true, &dev, d), -1);
+    cr_assert(perfmodel_device_load(description_h200, "NVIDIA H200", true, &dev, NULL, d));
+    cr_assert_not(perfmodel_device_load(description_h200, "NVIDIA H100", true, &dev, NULL, d));
     cr_assert_eq(diag_count(d), 1);
     cr_assert(strstr(diag_message(d, 0), "describes 'NVIDIA H200'"));
     diag_free(d);
@@ -147,15 +147,58 @@ Test(device_description, another_device_is_refused)
 Test(device_description, found_by_name_in_the_folder)
 {
     struct perfmodel_device dev;
-    struct diag *d = diag_new();
+    struct strbuf left_out = {0};
     setenv("THRESH_DEVICES", "perfmodel/devices", 1);
-    cr_assert_eq(perfmodel_device_find("NVIDIA H200", true, &dev, d), 1);
-    cr_assert_eq(perfmodel_device_find("no such device", false, &dev, d), 0);
+    cr_assert(perfmodel_device_find("NVIDIA H200", true, &dev, &left_out));
+    cr_assert_not(perfmodel_device_find("no such device", false, &dev, &left_out));
     cr_assert_str_eq(dev.name, "no such device");
     for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++)
         cr_assert_eq(dev.source[i], PERFMODEL_UNKNOWN);
     setenv("THRESH_DEVICES", "/nonexistent", 1);
-    cr_assert_eq(perfmodel_device_find("NVIDIA H200", true, &dev, d), 0);
-    cr_assert_not(diag_failed(d));
+    cr_assert_not(perfmodel_device_find("NVIDIA H200", true, &dev, &left_out));
+    cr_assert_eq(left_out.length, 0);
+}
+
+static void device_put(const char *folder, const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!text) {
+        unlink(path);
+        return;
+    }
+    FILE *f = fopen(path, "w");
+    cr_assert_not_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* A damaged file, of this device or of another one, hides no other; what is wrong with it is told. */
+Test(device_description, damaged_ones_are_left_out)
+{
+    char folder[] = "/tmp/thresh-devices-XXXXXX";
+    struct perfmodel_device dev;
+    struct strbuf left_out = {0};
+    struct diag *d = diag_new();
+    size_t n;
+    char *good = source_read_file(description_h200, 1 << 20, &n, d);
+    cr_assert(good && mkdtemp(folder));
+    setenv("THRESH_DEVICES", folder, 1);
+    device_put(folder, "a.json", "{\"version\": 1,\n \"device\": \"NVIDIA");
+    device_put(folder, "b.json", "{\"version\": 9, \"device\": \"NVIDIA H200\"}");
+    cr_expect_not(perfmodel_device_find("NVIDIA H200", true, &dev, &left_out));
+    cr_expect(strstr(left_out.text, "a.json:2:19: error: "), "%s", left_out.text);
+    cr_expect(strstr(left_out.text, "b.json:1:2: error: no device description of version 1"));
+    cr_expect_str_eq(dev.name, "NVIDIA H200");
+    cr_expect_eq(dev.source[PERFMODEL_FP32], PERFMODEL_UNKNOWN);
+    device_put(folder, "c.json", good);
+    cr_expect(perfmodel_device_find("NVIDIA H200", true, &dev, &left_out));
+    cr_expect_neq(dev.source[PERFMODEL_FP32], PERFMODEL_UNKNOWN);
+    device_put(folder, "a.json", NULL);
+    device_put(folder, "b.json", NULL);
+    device_put(folder, "c.json", NULL);
+    rmdir(folder);
+    strbuf_free(&left_out);
+    free(good);
     diag_free(d);
 }
