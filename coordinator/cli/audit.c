@@ -4,6 +4,7 @@
  * rate of the description that is too low; the first ones are explained. */
 #include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static const double CLOCK_NOISE = 0.02, GOOD = 3;
 struct auditing {
     const struct cli_args *args;
     struct diag *diag;
+    int stop_fd;            /* cli_signals() */
     double *bounds, *times; /* ns */
     size_t n, capacity, violations;
     uint64_t drawn, unmeasured;
@@ -73,7 +75,13 @@ static void measure(struct auditing *u, struct evaluator *ev, const struct cli_p
     candidate_clear(&c);
 }
 
-/* Draws until there are enough; with a cut, implementations below it are not looked at. */
+static bool interrupted(const struct auditing *u)
+{
+    struct pollfd p = {.fd = u->stop_fd, .events = POLLIN};
+    return u->stop_fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* Draws until there are enough, or a signal; with a cut, implementations below it are not looked at. */
 static void sample(struct auditing *u, struct evaluator *ev, const struct cli_problem *p,
                    const struct cli_bounding *b, uint64_t samples, uint64_t seed, double time_s)
 {
@@ -81,7 +89,7 @@ static void sample(struct auditing *u, struct evaluator *ev, const struct cli_pr
     struct pcg32 rng = pcg32_seed(seed, 0);
     struct mcts_branching all = {.order = p->order, .n_order = p->n_order};
     uint64_t most = samples * DRAWS_A_SAMPLE;
-    while (u->n + u->unmeasured < samples && u->drawn < most && clock_s() < end) {
+    while (u->n + u->unmeasured < samples && u->drawn < most && clock_s() < end && !interrupted(u)) {
         space_mark mark = space_snapshot(p->root);
         struct mcts_walk w = mcts_descend_random(&all, p->root, INFINITY, 0, &rng, NULL);
         u->drawn++;
@@ -141,6 +149,7 @@ static bool audit_row(void *context, const struct store_run *run, const struct s
     struct space_action *actions;
     size_t n;
     const char *why;
+    if (interrupted(u)) return false;
     if (strcmp(e->status, "ok") != 0) return true;
     if (run->id != u->run && !open_run(u, run)) return false;
     if (!store_actions_parse(e->actions, &actions, &n)) return true;
@@ -229,18 +238,16 @@ static void save_corrected(const struct auditing *u)
 
 static int run(const struct cli_args *a)
 {
-    struct auditing u = {.args = a, .diag = diag_new()};
+    struct auditing u = {.args = a, .diag = diag_new(), .stop_fd = cli_signals()};
     if (is_store(a->positional[0]))
         audit_store(&u);
     else
         audit_program(&u);
-    if (!diag_failed(u.diag)) {
-        if (u.n)
-            print_report(&u), save_corrected(&u);
-        else
-            diag_plain(u.diag, "nothing was measured");
-    }
-    int status = cli_finish(u.diag, u.violations ? CLI_FAILED : CLI_OK);
+    bool empty = !u.n && !diag_failed(u.diag);
+    if (u.n && !diag_failed(u.diag)) print_report(&u), save_corrected(&u);
+    if (empty) diag_plain(u.diag, "nothing was measured");
+    int status = empty || u.violations ? CLI_FAILED : CLI_OK;
+    status = cli_finish(u.diag, cli_signal_status(u.stop_fd, status));
     free(u.bounds);
     free(u.times);
     strbuf_free(&u.explained);

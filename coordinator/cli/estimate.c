@@ -27,6 +27,14 @@ static const char *const advice[] = {
     [MCTS_CHEN] = "a few samples hold most of the sum: take more --samples",
     [MCTS_EXACT] = "the count stopped at the limit: raise --limit"};
 
+static const char *advice_on(const struct mcts_estimate *e)
+{
+    if (e->method == MCTS_EXACT || isfinite(e->log_leaves)) return advice[e->method];
+    return "no sample came to an implementation: there is none, or they are few; --method exact looks at all "
+           "that "
+           "is left";
+}
+
 static bool find_method(const char *name, enum mcts_method *out, struct diag *d)
 {
     for (unsigned i = 0; i < sizeof method_names / sizeof method_names[0]; i++) {
@@ -56,7 +64,7 @@ static void print_estimate(const struct cli_args *a, const struct mcts_estimate 
         return;
     }
     printf("implementations  %s (95 %% interval %s to %s)\n", count, low, high);
-    if (e->unreliable) printf("unreliable       %s\n", advice[e->method]);
+    if (e->unreliable) printf("unreliable       %s\n", advice_on(e));
     printf("method           %s, %" PRIu64 " samples, %.2f s\n", method_names[e->method], e->samples,
            elapsed_s);
     cli_print_dead_ends(e->dead_end_ratio, descents);

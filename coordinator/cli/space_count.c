@@ -202,8 +202,8 @@ static void print_descents(const struct cli_args *a, const struct cli_space *o, 
     }
     printf("solutions        %s (95 %% interval %s to %s)\n", count, low, high);
     if (e->unreliable)
-        printf("unreliable       a few descents hold most of the sum: take more --samples, or thresh space "
-               "count\n");
+        printf("unreliable       %s: take more --samples, or thresh space count\n",
+               some ? "a few descents hold most of the sum" : "no descent came to a solution");
     printf("descents         %" PRIu64 ", %.1f/s\n", e->samples, n / elapsed_s);
     cli_print_dead_ends(e->dead_end_ratio, e->samples);
     printf("mean depth       %.1f\nvector           %zu bytes\n", e->mean_depth,

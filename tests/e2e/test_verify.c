@@ -1,6 +1,11 @@
-/* thresh verify on a real device: its report adds up, and nothing fails. */
+/* thresh verify, audit and estimate on a real device: reports add up, and nothing fails. */
 #include <criterion/criterion.h>
 #include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "tests/e2e/run.h"
 
@@ -34,5 +39,45 @@ Test(verify, random_implementations, .timeout = 120)
     json_array_foreach(json_object_get(o, "values"), i, v)
         cr_expect(number(v, "texts") <= verified && json_is_string(json_object_get(v, "choice")));
     json_decref(o);
+    e2e_run_free(&r);
+}
+
+/* Until the file has text. */
+static void verify_wait(const char *path)
+{
+    struct stat st = {0};
+    struct timespec pause = {.tv_nsec = 10000000};
+    for (int i = 0; i < 3000 && (stat(path, &st) || !st.st_size); i++)
+        nanosleep(&pause, NULL);
+}
+
+/* An audit that is interrupted prints what it has measured until then; an empty one is a failure. */
+Test(verify, audits_are_interrupted, .timeout = 120)
+{
+    setenv("THRESH_DEVICES", "/nonexistent", 1);
+    struct e2e_process audit =
+        e2e_start(&cli_audit, (const char *const[]){"experiments/kernels/axpy.lift", "--size", "N=64",
+                                                    "--samples", "100000", NULL});
+    verify_wait(audit.err);
+    kill(audit.pid, SIGINT);
+    struct e2e_run r = e2e_finish(&audit), none = E2E_RUN(&cli_audit, "experiments/kernels/axpy.lift",
+                                                          "--size", "N=64", "--samples", "2", "--cut", "1e9");
+    cr_expect_eq(r.status, 130, "%d: %s", r.status, r.err);
+    cr_expect(strstr(r.out, "bound / time") || strstr(r.err, "nothing was measured"), "%s%s", r.out, r.err);
+    cr_expect_eq(none.status, CLI_FAILED, "%s", none.err);
+    cr_expect(strstr(none.err, "nothing was measured"), "%s", none.err);
+    e2e_run_free(&r);
+    e2e_run_free(&none);
+}
+
+/* No sample in what the cut leaves: that is no sum of which a few hold most. */
+Test(verify, estimates_without_a_leaf_say_so)
+{
+    setenv("THRESH_DEVICES", "perfmodel/devices", 1);
+    struct e2e_run r =
+        E2E_RUN(&cli_estimate, "experiments/kernels/axpy.lift", "--size", "N=4096", "--samples", "20",
+                "--quiet", "--description", "perfmodel/devices/nvidia-h200.json", "--cut", "1");
+    cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+    cr_expect(strstr(r.out, "unreliable       no sample came to an implementation"), "%s", r.out);
     e2e_run_free(&r);
 }
