@@ -30,15 +30,33 @@ static int check_verb(const struct cli_args *a, struct cli_space *o, struct diag
     return CLI_OK;
 }
 
+#define INSTANCE (CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(JSON))
+#define LISTING (INSTANCE | CLI_TAKES(PIN) | CLI_TAKES(ORDER))
+
 static const struct {
     const char *name;
     int (*run)(const struct cli_args *a, struct cli_space *o, struct diag *d);
-} verbs[] = {
-    {"check", check_verb},          {"compile", space_compile_verb},     {"describe", space_describe_verb},
-    {"count", space_count_verb},    {"enumerate", space_enumerate_verb}, {"sample", space_sample_verb},
-    {"descend", space_descend_verb}};
+    uint64_t takes; /* as in struct cli_command */
+} verbs[] = {{"check", check_verb, INSTANCE},
+             {"compile", space_compile_verb, CLI_TAKES(OUT) | CLI_TAKES(JSON)},
+             {"describe", space_describe_verb, CLI_TAKES(JSON)},
+             {"count", space_count_verb, INSTANCE | CLI_TAKES(PIN) | CLI_TAKES(LIMIT)},
+             {"enumerate", space_enumerate_verb, LISTING | CLI_TAKES(LIMIT)},
+             {"sample", space_sample_verb, LISTING | CLI_TAKES(SAMPLES) | CLI_TAKES(SEED)},
+             {"descend", space_descend_verb, LISTING | CLI_TAKES(SAMPLES) | CLI_TAKES(SEED)}};
 
 #define VERBS "check|compile|describe|count|enumerate|sample|descend"
+
+/* Options of other verbs. */
+static bool refuse_others(const struct cli_args *a, size_t verb, struct diag *d)
+{
+    char message[64];
+    bool ok = true;
+    snprintf(message, sizeof message, "says nothing about %s", verbs[verb].name);
+    for (enum cli_key key = 0; key < CLI_KEY_COUNT; key++)
+        if (!(verbs[verb].takes >> key & 1)) ok = cli_refuse(a, &key, 1, message, d) && ok;
+    return ok;
+}
 
 static int run(const struct cli_args *a)
 {
@@ -50,7 +68,7 @@ static int run(const struct cli_args *a)
         verb++;
     if (verb == n)
         diag_plain(d, "'%s' is none of %s", a->positional[0], VERBS);
-    else if (cli_space_load(a->positional[1], &o, d))
+    else if (refuse_others(a, verb, d) && cli_space_load(a->positional[1], &o, d))
         status = verbs[verb].run(a, &o, d);
     status = cli_finish(d, status);
     cli_space_close(&o);

@@ -148,6 +148,26 @@ Test(space_cli, objects_are_listed, .init = cr_redirect_stderr)
         "error: --param: 5000 objects are not within 0 and 4096\n");
 }
 
+/* An option that does nothing is a mistake. */
+Test(space_cli, options_of_other_verbs_are_refused, .init = cr_redirect_stderr)
+{
+    struct cli_args count = {.positional = {"count", space_cli_file()}, .n_positional = 2}, check = count,
+                    sample = count;
+    check.positional[0] = "check";
+    sample.positional[0] = "sample";
+    count.value[CLI_ORDER] = "y";
+    count.value[CLI_SAMPLES] = check.value[CLI_SAMPLES] = sample.value[CLI_SAMPLES] = "1";
+    sample.value[CLI_ORDER] = "y";
+    cr_expect_eq(cli_space.run(&count), CLI_USAGE);
+    cr_expect_eq(cli_space.run(&check), CLI_USAGE);
+    cr_expect_eq(cli_space.run(&sample), CLI_OK);
+    unlink(space_cli_path);
+    fflush(stderr);
+    cr_expect_stderr_eq_str("error: --order says nothing about count\n"
+                            "error: --samples says nothing about count\n"
+                            "error: --samples says nothing about check\n");
+}
+
 /* All that is wrong with a list of parameters. */
 Test(space_cli, parameters_are_named, .init = cr_redirect_stderr)
 {
