@@ -54,7 +54,7 @@ void declare_set(struct resolver *r, const struct set_decl *decl)
     if (decl->range && (decl->lo < 0 || decl->hi - decl->lo >= SPACE_MAX_VALUES))
         diag_error(r->diag, decl->name.at, "a range set has 1 to %d objects from 0 on", SPACE_MAX_VALUES);
     if (decl->range && decl->hi < decl->lo) diag_error(r->diag, decl->name.at, "the range is empty");
-    if (s.param >= 0 && s.parent < 0 && !decl->relation)
+    if (s.param >= 0 && !decl->parent.text && !decl->relation)
         diag_error(r->diag, decl->name.at,
                    "a parametric set needs a set that it is part of; or declare a relation");
     m->sets[m->n_sets++] = s;

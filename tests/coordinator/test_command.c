@@ -205,6 +205,9 @@ Test(command, ends_are_outcomes, .timeout = 60)
         {"yes | head -c 3000000; echo 12", EVAL_OK, ""},
         {"echo one; echo two", EVAL_WRONG_RESULT, "the program printed no time: 'two'"},
         {"printf 'b\\351\\n' >&2; exit 1", EVAL_LAUNCH_ERROR, "ended with status 1: b?"},
+        {"printf 'a\\033[31mb\\tc\\303\\251\\n' >&2; exit 1", EVAL_LAUNCH_ERROR,
+         "ended with status 1: a [31mb c\303\251"},
+        {"printf %s '{\"error\": \"no\\u001b[31m\\nroom\"}'", EVAL_LAUNCH_ERROR, "no [31m room"},
         {"kill -PIPE $$; echo 12", EVAL_CRASHED, "ended by signal 13"},
     };
     signal(SIGPIPE, SIG_IGN); /* as the command does: not for the program */

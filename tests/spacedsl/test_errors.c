@@ -213,6 +213,15 @@ Test(spacedsl_errors, are_located)
     }
 }
 
+/* A parametric set of an unknown one has one that it is part of. */
+Test(spacedsl_errors, unknown_sets_are_one_error)
+{
+    struct diag *d = spacedsl_errors("space s set L set T(l: L) : B set B");
+    cr_expect_eq(diag_count(d), 1);
+    cr_expect_str_eq(diag_message(d, 0), "t:1:29: error: unknown set 'B'");
+    diag_free(d);
+}
+
 /* As they are printed: the line with a caret below. */
 Test(spacedsl_errors, show_the_place)
 {
