@@ -12,6 +12,7 @@
 
 enum { FILE_LIMIT = 64 << 20, MOST_OBJECTS = 4096 };
 #define NOT_GIVEN INT64_MIN
+#define MOST_NUMBER (INT64_C(1) << 60) /* where the arithmetic of spaces saturates */
 
 static bool ends_with(const char *path, const char *end)
 {
@@ -65,7 +66,8 @@ static bool parse_value(const char *text, int64_t *out)
     char *end;
     errno = 0;
     *out = strcmp(text, "true") ? strtoll(text, &end, 10) : 1;
-    return !strcmp(text, "true") || !strcmp(text, "false") || (end != text && !*end && !errno);
+    return !strcmp(text, "true") || !strcmp(text, "false") ||
+           (end != text && !*end && !errno && *out >= -MOST_NUMBER && *out <= MOST_NUMBER);
 }
 
 /* One NAME=VALUE; `item` is overwritten. */
@@ -74,7 +76,7 @@ static void set_parameter(char *item, struct cli_space *o, int64_t *first, struc
     char *equals = strchr(item, '=');
     int64_t value;
     if (!equals || !parse_value(equals + 1, &value)) {
-        diag_plain(d, "--param: '%s' is not NAME=NUMBER with a number of 64 bits, true or false", item);
+        diag_plain(d, "--param: '%s' is not NAME=NUMBER with a number up to 2^60, true or false", item);
         return;
     }
     *equals = 0;

@@ -171,16 +171,18 @@ Test(space_cli, options_of_other_verbs_are_refused, .init = cr_redirect_stderr)
 /* All that is wrong with a list of parameters. */
 Test(space_cli, parameters_are_named, .init = cr_redirect_stderr)
 {
-    cr_expect_eq(space_cli_run("count", space_cli_file(),
-                               "least=3,most=x,most,most=true,most=99999999999999999999", false),
-                 CLI_USAGE);
+    cr_expect_eq(
+        space_cli_run("count", space_cli_file(),
+                      "least=3,most=x,most,most=true,most=-1152921504606846976,most=1152921504606846977",
+                      false),
+        CLI_USAGE);
     unlink(space_cli_path);
     fflush(stderr);
     cr_expect_stderr_eq_str(
         "error: --param: space 'tiles' has no parameter 'least'\n"
-        "error: --param: 'most=x' is not NAME=NUMBER with a number of 64 bits, true or false\n"
-        "error: --param: 'most' is not NAME=NUMBER with a number of 64 bits, true or false\n"
-        "error: --param: 'most=99999999999999999999' is not NAME=NUMBER with a number of 64 bits, true or "
+        "error: --param: 'most=x' is not NAME=NUMBER with a number up to 2^60, true or false\n"
+        "error: --param: 'most' is not NAME=NUMBER with a number up to 2^60, true or false\n"
+        "error: --param: 'most=1152921504606846977' is not NAME=NUMBER with a number up to 2^60, true or "
         "false\n");
 }
 

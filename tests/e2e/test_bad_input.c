@@ -131,7 +131,7 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "/proc/x: ");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is no port");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1"), "the port is missing");
-    refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "of 64 bits");
+    refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "up to 2^60");
 }
 
 /* An instance is refused with its place, the line and a caret, like a program. */

@@ -144,6 +144,8 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "t:1:58: error: write 'sum of E over x in SET'"},
     {"space s choice c: int in { 1, \"a\" }", "t:1:31: error: expected an expression, found 'a'"},
     {"space s choice c: int in 1..3 require c > 99999999999999999999", "t:1:43: error: number too large"},
+    {"space s choice c: int in 1..3 require c < 1152921504606846976 && c > 1152921504606846977",
+     "t:1:70: error: number too large"},
     {"space s choice c: { X, Y } require c is X @", "t:1:43: error: unexpected character '@'"},
     {"space s choice c: { X, Y } require c is 3", "t:1:41: error: expected a value, found '3'"},
     {"space s choice c: { X, Y } require c is X and c is Y",
