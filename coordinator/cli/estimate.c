@@ -30,9 +30,8 @@ static const char *const advice[] = {
 static const char *advice_on(const struct mcts_estimate *e)
 {
     if (e->method == MCTS_EXACT || isfinite(e->log_leaves)) return advice[e->method];
-    return "no sample came to an implementation: there is none, or they are few; --method exact looks at all "
-           "that "
-           "is left";
+    return "no sample came to an implementation: there is none, or they are few; --method exact looks at "
+           "all that is left";
 }
 
 static bool find_method(const char *name, enum mcts_method *out, struct diag *d)

@@ -12,7 +12,7 @@
 
 enum { FILE_LIMIT = 64 << 20, MOST_OBJECTS = 4096 };
 #define NOT_GIVEN INT64_MIN
-#define MOST_NUMBER (INT64_C(1) << 60) /* where the arithmetic of spaces saturates */
+static const int64_t MOST_NUMBER = INT64_C(1) << 60; /* where the arithmetic of spaces saturates */
 
 static bool ends_with(const char *path, const char *end)
 {

@@ -248,6 +248,36 @@ static bool allow_values(const struct space *s, uint32_t slot, const char *value
     return any;
 }
 
+/* Whether a choice that the pin is of has a value of that name. */
+static bool is_named(const struct space *s, const struct pin *p, const char *name)
+{
+    uint64_t allowed[SPACE_MAX_VALUES / 64] = {0};
+    char slot[NAME_BYTES];
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        bool pair = s->def->choices[s->slots[i].group].pairing != SPACE_PLAIN;
+        for (unsigned flip = 0; flip < (pair ? 2 : 1); flip++) {
+            compact_name(s, i, flip, slot, sizeof slot);
+            if (matches(p->slot, slot) && allow_value(s, i, name, flip, allowed)) return true;
+        }
+    }
+    return false;
+}
+
+/* Refuses an alternative that is no value of any choice that the pin is of. Numbers may be values of other
+ * instances of the space. */
+static bool check_names(const struct space *s, const struct pin *p, const char *pin, struct diag *d)
+{
+    char text[NAME_BYTES], *rest = text;
+    snprintf(text, sizeof text, "%s", p->values);
+    for (char *name; (name = strtok_r(rest, "|", &rest));) {
+        bool number = name[strspn(name, "-0123456789")] == 0;
+        if (number || is_named(s, p, name)) continue;
+        diag_plain(d, "pin '%s': '%s' is no value of its choice", pin, name);
+        return false;
+    }
+    return true;
+}
+
 bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
                      void (*each)(void *ctx, uint32_t slot, const uint64_t *allowed, unsigned words),
                      void *ctx)
@@ -276,7 +306,7 @@ bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
         diag_plain(d, "pin '%s' matches no choice", text);
     else if (!known)
         diag_plain(d, "pin '%s' names no value of its choice", text);
-    return known;
+    return known && check_names(s, &p, text, d);
 }
 
 struct pinning {

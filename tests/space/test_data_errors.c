@@ -358,9 +358,14 @@ Test(space_data_errors, of_pins)
         {"c(x)=7", "error: pin 'c(x)=7' names no value of its choice"},
         {"c(x)=1", "error: pin 'c(x)=1' makes the space empty (t:2: forall a, b in A: c(a) != c(b))"},
         {"c(x)=0|1", ""},
+        {"c(x)=0|1|7", ""}, /* as of an instance with more values */
+        {"c(*)=0|l", "error: pin 'c(*)=0|l': 'l' is no value of its choice"},
+        {"e=ON|OF", "error: pin 'e=ON|OF': 'OF' is no value of its choice"},
+        {"e=ANY|OFF", ""},
     };
-    static const char text[] = "space s set A choice c(a: A): int in 0..1\n"
-                               "require forall a, b in A: c(a) != c(b)\n";
+    static const char text[] =
+        "space s set A choice c(a: A): int in 0..1 choice e: { ON, OFF } alias ANY = ON | OFF\n"
+        "require forall a, b in A: c(a) != c(b)\n";
     struct source src = {"t", text, strlen(text)};
     struct arena *a = arena_new();
     struct diag *d = diag_new();
