@@ -12,7 +12,6 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
-#include "core/space/def.h"
 
 enum { NAME_BYTES = 512, NO_SLOT = -1 };
 
@@ -59,41 +58,6 @@ static void end_word(struct splitter *s)
     s->in_word = false;
 }
 
-static bool same_name(const char *a, const char *b)
-{
-    while (*a || *b) {
-        a += strspn(a, " ");
-        b += strspn(b, " ");
-        if (*a != *b) return false;
-        a += *a != 0;
-        b += *b != 0;
-    }
-    return true;
-}
-
-static bool is_called(const struct space *s, uint32_t slot, bool flipped, const char *wanted)
-{
-    char name[NAME_BYTES];
-    if (flipped)
-        snprintf(name, sizeof name, "%s(%s, %s)", space_group_name(s, space_slot_group(s, slot)),
-                 space_slot_argument(s, slot, 1), space_slot_argument(s, slot, 0));
-    else
-        space_slot_name(s, slot, name, sizeof name);
-    return same_name(name, wanted);
-}
-
-/* The slot of a name such as "tile" or "size(t0)", spaces aside, and of a pair either way round. */
-static int64_t find_slot(const struct space *s, const char *wanted, bool *flipped)
-{
-    for (uint32_t i = 0; i < space_slot_count(s); i++) {
-        *flipped = false;
-        if (is_called(s, i, false, wanted)) return i;
-        *flipped = space_definition(s)->choices[space_slot_group(s, i)].pairing != SPACE_PLAIN;
-        if (*flipped && is_called(s, i, true, wanted)) return i;
-    }
-    return NO_SLOT;
-}
-
 static bool read_placeholder(struct splitter *s)
 {
     const char *end = strchr(s->at, '}');
@@ -103,9 +67,10 @@ static bool read_placeholder(struct splitter *s)
     }
     const char *name = arena_strndup(s->c->arena, s->at, (size_t)(end - s->at));
     bool flipped;
-    int64_t slot = find_slot(s->c->space, name, &flipped), value;
+    uint32_t slot = space_slot_named(s->c->space, name, &flipped);
+    int64_t value;
     s->at = end + 1;
-    if (slot != NO_SLOT) {
+    if (slot != UINT32_MAX) {
         add_piece(s, NO_SLOT, false, false);
         add_piece(s, slot, flipped, false);
         s->c->placeholders = true;

@@ -199,6 +199,15 @@ static bool split_pin(const char *text, struct pin *p)
     return p->slot[0] && p->values[0];
 }
 
+/* Without spaces. */
+static void compact(const char *name, char *out, size_t room)
+{
+    size_t n = 0;
+    for (const char *c = name; *c && n + 1 < room; c++)
+        if (*c != ' ') out[n++] = *c;
+    out[n] = 0;
+}
+
 static void compact_name(const struct space *s, uint32_t slot, bool flip, char *out, size_t room)
 {
     char name[NAME_BYTES];
@@ -207,10 +216,27 @@ static void compact_name(const struct space *s, uint32_t slot, bool flip, char *
                  space_slot_argument(s, slot, 1), space_slot_argument(s, slot, 0));
     else
         space_slot_name(s, slot, name, sizeof name);
-    size_t n = 0;
-    for (const char *c = name; *c && n + 1 < room; c++)
-        if (*c != ' ') out[n++] = *c;
-    out[n] = 0;
+    compact(name, out, room);
+}
+
+/* How many ways round a choice can be named. */
+static unsigned ways_round(const struct space *s, uint32_t slot)
+{
+    return s->def->choices[s->slots[slot].group].pairing != SPACE_PLAIN ? 2 : 1;
+}
+
+uint32_t space_slot_named(const struct space *s, const char *name, bool *flipped)
+{
+    char wanted[NAME_BYTES], slot[NAME_BYTES];
+    compact(name, wanted, sizeof wanted);
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        for (unsigned flip = 0; flip < ways_round(s, i); flip++) {
+            compact_name(s, i, flip, slot, sizeof slot);
+            *flipped = flip;
+            if (!strcmp(slot, wanted)) return i;
+        }
+    }
+    return UINT32_MAX;
 }
 
 /* Marks the values of one name: a value, an alias or a number. false: the slot has no such value. */
@@ -254,8 +280,7 @@ static bool is_named(const struct space *s, const struct pin *p, const char *nam
     uint64_t allowed[SPACE_MAX_VALUES / 64] = {0};
     char slot[NAME_BYTES];
     for (uint32_t i = 0; i < s->n_slots; i++) {
-        bool pair = s->def->choices[s->slots[i].group].pairing != SPACE_PLAIN;
-        for (unsigned flip = 0; flip < (pair ? 2 : 1); flip++) {
+        for (unsigned flip = 0; flip < ways_round(s, i); flip++) {
             compact_name(s, i, flip, slot, sizeof slot);
             if (matches(p->slot, slot) && allow_value(s, i, name, flip, allowed)) return true;
         }
@@ -290,8 +315,7 @@ bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
         return false;
     }
     for (uint32_t i = 0; i < s->n_slots; i++) {
-        bool pair = s->def->choices[s->slots[i].group].pairing != SPACE_PLAIN;
-        for (unsigned flip = 0; flip < (pair ? 2 : 1); flip++) {
+        for (unsigned flip = 0; flip < ways_round(s, i); flip++) {
             char name[NAME_BYTES];
             compact_name(s, i, flip, name, sizeof name);
             if (!matches(p.slot, name)) continue;

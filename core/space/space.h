@@ -62,6 +62,9 @@ unsigned space_slot_arity(const struct space *s, uint32_t slot);
 const char *space_slot_argument(const struct space *s, uint32_t slot, unsigned i); /* stable object name */
 /* "order(mad, A.use.k.1)"; writes at most n bytes with the 0; returns the length it wants (as snprintf). */
 int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n);
+/* The slot of a name such as "size(mad.k.1)", spaces aside, and of a pair either way round: *flipped, its
+ * values are then mirrored. UINT32_MAX: there is none. */
+uint32_t space_slot_named(const struct space *s, const char *name, bool *flipped);
 uint32_t space_universe(const struct space *s, uint32_t slot); /* number of values, 1..4096 */
 /* Sets of values of an enum choice that its declaration names; a choice of more than 64 values has none. */
 unsigned space_alias_count(const struct space *s, unsigned group);
