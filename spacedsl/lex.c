@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "core/base/strbuf.h"
+#include "core/space/def.h"
 
 static const char *const PUNCTUATION[] = {"<->", "->", "<=", ">=", "==", "!=", "&&", "||", "..",
                                           "(",   ")",  "{",  "}",  ",",  ":",  "=",  "<",  ">",
                                           "+",   "-",  "*",  "/",  "%",  "!",  "?",  "|",  "~"};
-
-static const int64_t MOST_NUMBER = INT64_C(1) << 60;
 
 static const char *rest(const struct lexer *lx)
 {
@@ -107,14 +106,14 @@ static void pass_fraction(struct lexer *lx, struct source_pos at)
     lx->next += 1 + strspn(s + 1, "0123456789");
 }
 
-/* Beyond MOST_NUMBER arithmetic saturates: such a number would not be what it says. */
+/* Beyond SPACE_BIG arithmetic saturates: such a number would not be what it says. */
 static void read_int(struct lexer *lx, struct token *t)
 {
     size_t start = lx->next;
     t->kind = TOKEN_INT;
     while (isdigit((unsigned char)*rest(lx))) {
         if (__builtin_mul_overflow(t->number, 10, &t->number) ||
-            __builtin_add_overflow(t->number, *rest(lx) - '0', &t->number) || t->number > MOST_NUMBER) {
+            __builtin_add_overflow(t->number, *rest(lx) - '0', &t->number) || t->number > SPACE_BIG) {
             diag_error(lx->diag, t->at, "number too large");
             t->number = 0;
         }

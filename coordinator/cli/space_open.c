@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "core/space/data.h"
+#include "core/space/def.h"
 #include "spacedsl/model.h"
 
 enum { FILE_LIMIT = 64 << 20, MOST_OBJECTS = 4096 };
 #define NOT_GIVEN INT64_MIN
-static const int64_t MOST_NUMBER = INT64_C(1) << 60; /* where the arithmetic of spaces saturates */
 
 static bool ends_with(const char *path, const char *end)
 {
@@ -67,7 +67,7 @@ static bool parse_value(const char *text, int64_t *out)
     errno = 0;
     *out = strcmp(text, "true") ? strtoll(text, &end, 10) : 1;
     return !strcmp(text, "true") || !strcmp(text, "false") ||
-           (end != text && !*end && !errno && *out >= -MOST_NUMBER && *out <= MOST_NUMBER);
+           (end != text && !*end && !errno && *out >= -SPACE_BIG && *out <= SPACE_BIG);
 }
 
 /* One NAME=VALUE; `item` is overwritten. */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
 enum { SPACE_MAX_ARITY = 4, SPACE_MAX_VARS = 24, SPACE_MAX_VALUES = 4096, SPACE_MAX_ENUM = 16 };
 
 /* Operations of formulas: X(name, what it means). `a` is the index, `imm` the number, `kids` the operands. */

@@ -24,8 +24,7 @@
 #define WATCH_TESTS 3
 #define PAIR_GUARDS 2
 #define SQUARE_YES UINT8_MAX
-#define TRIPLE_ENTRIES 4096          /* a power of two */
-#define SPACE_BIG (INT64_C(1) << 60) /* all arithmetic saturates here */
+#define TRIPLE_ENTRIES 4096 /* a power of two */
 
 struct universe {
     uint32_t n;

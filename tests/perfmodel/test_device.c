@@ -9,17 +9,22 @@
 
 #include "core/base/diag.h"
 #include "perfmodel/device.h"
+#include "tests/e2e/run.h"
 
 static const char description_h200[] = "perfmodel/devices/nvidia-h200.json";
 
-/* A folder of the test's own, with one file of the text. */
-static void description_write(const char *text, char dir[64], char path[96])
+static void description_put(const char *folder, const char *name, const char *text, char path[96])
 {
-    strcpy(dir, "/tmp/thresh-device-XXXXXX");
-    cr_assert_not_null(mkdtemp(dir));
-    sprintf(path, "%s/device.json", dir);
+    snprintf(path, 96, "%s/%s", folder, name);
     FILE *f = fopen(path, "w");
     cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+/* A folder of the test's own, with one file of the text. */
+static void description_write(const char *text, char dir[32], char path[96])
+{
+    e2e_folder(dir);
+    description_put(dir, "device.json", text, path);
 }
 
 static void description_remove(const char *dir, const char *path)
@@ -78,7 +83,7 @@ Test(device_description, reads_back_what_was_written)
 {
     struct perfmodel_device dev, again;
     struct diag *d = diag_new();
-    char dir[64], path[96];
+    char dir[32], path[96];
     cr_assert(perfmodel_device_read(description_h200, &dev, d));
     description_write("", dir, path);
     FILE *f = fopen(path, "w");
@@ -112,7 +117,7 @@ Test(device_description, bad_ones_are_refused_with_their_place)
 /* Reads a text that is no JSON: the message begins with the place of the token at fault. */
 static void description_fault(const char *text, const char *place)
 {
-    char dir[64], path[96], want[128];
+    char dir[32], path[96], want[128];
     struct perfmodel_device dev;
     struct diag *d = diag_new();
     description_write(text, dir, path);
@@ -159,44 +164,30 @@ Test(device_description, found_by_name_in_the_folder)
     cr_assert_eq(left_out.length, 0);
 }
 
-static void device_put(const char *folder, const char *name, const char *text)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (!text) {
-        unlink(path);
-        return;
-    }
-    FILE *f = fopen(path, "w");
-    cr_assert_not_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 /* A damaged file, of this device or of another one, hides no other; what is wrong with it is told. */
 Test(device_description, damaged_ones_are_left_out)
 {
-    char folder[] = "/tmp/thresh-devices-XXXXXX";
+    char folder[32], paths[3][96];
     struct perfmodel_device dev;
     struct strbuf left_out = {0};
     struct diag *d = diag_new();
     size_t n;
     char *good = source_read_file(description_h200, 1 << 20, &n, d);
-    cr_assert(good && mkdtemp(folder));
+    cr_assert_not_null(good);
+    e2e_folder(folder);
     setenv("THRESH_DEVICES", folder, 1);
-    device_put(folder, "a.json", "{\"version\": 1,\n \"device\": \"NVIDIA");
-    device_put(folder, "b.json", "{\"version\": 9, \"device\": \"NVIDIA H200\"}");
+    description_put(folder, "a.json", "{\"version\": 1,\n \"device\": \"NVIDIA", paths[0]);
+    description_put(folder, "b.json", "{\"version\": 9, \"device\": \"NVIDIA H200\"}", paths[1]);
     cr_expect_not(perfmodel_device_find("NVIDIA H200", true, &dev, &left_out));
     cr_expect(strstr(left_out.text, "a.json:2:19: error: "), "%s", left_out.text);
     cr_expect(strstr(left_out.text, "b.json:1:2: error: no device description of version 1"));
     cr_expect_str_eq(dev.name, "NVIDIA H200");
     cr_expect_eq(dev.source[PERFMODEL_FP32], PERFMODEL_UNKNOWN);
-    device_put(folder, "c.json", good);
+    description_put(folder, "c.json", good, paths[2]);
     cr_expect(perfmodel_device_find("NVIDIA H200", true, &dev, &left_out));
     cr_expect_neq(dev.source[PERFMODEL_FP32], PERFMODEL_UNKNOWN);
-    device_put(folder, "a.json", NULL);
-    device_put(folder, "b.json", NULL);
-    device_put(folder, "c.json", NULL);
+    for (int i = 0; i < 3; i++)
+        unlink(paths[i]);
     rmdir(folder);
     strbuf_free(&left_out);
     free(good);

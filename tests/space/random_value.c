@@ -65,8 +65,7 @@ static int64_t neutral(enum rs_op op)
 /* All arithmetic saturates at 2^60. */
 static int64_t saturate(long double x)
 {
-    const int64_t most = INT64_C(1) << 60;
-    return x > (long double)most ? most : x < (long double)-most ? -most : (int64_t)x;
+    return x > (long double)FAR ? FAR : x < (long double)-FAR ? -FAR : (int64_t)x;
 }
 
 static int64_t combine(enum rs_op op, int64_t x, int64_t y)
