@@ -205,7 +205,8 @@ const struct cli_command cli_descend = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES),
     .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"}},
-    .help = "Descends at random and tries all values at each branching: checks and times the engine.\v"
+    .help = "Descends at random and tries all values at each branching, once where descents meet: checks and "
+            "times the engine.\v"
             "Example: thresh descend matmul.lift --size M=512,N=512,K=512 --samples 1000",
     .run = run_descend,
 };
