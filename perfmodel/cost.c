@@ -97,23 +97,24 @@ static enum staging staging_of(const struct costing *c, const struct profile *p)
     return p->value == BB_NONE ? STAGED_NO : c->staging[p->value];
 }
 
-/* Neighbouring elements that a work-item has one after the other. */
-static double neighbours(const struct costing *c, const struct profile *p)
+/* Elements along a logical dimension that a work-item has one after the other. */
+static double neighbours(const struct costing *c, unsigned logical)
 {
-    if (p->unit < 0) return 1;
-    const struct perfmodel_split *s = &c->split[p->unit];
-    bool apart = c->m->logicals[p->unit].runs && s->items > 1;
+    const struct perfmodel_split *s = &c->split[logical];
+    bool apart = c->m->logicals[logical].runs && s->items > 1;
     return (double)(apart && s->run < s->steps ? s->run : s->steps);
 }
 
-/* Neighbours that one access of an instruction may take along. */
+/* Neighbours that one access of an instruction may take along. Any dimension of a staged tile may be its
+ * innermost one, and what lies one after the other in several rows may join. */
 static double width_of(const struct costing *c, const struct profile *p)
 {
     double widest = figure(c, PERFMODEL_ACCESS_BYTES) / p->element_bytes, run = 1;
     if (!(widest > 1) || p->dense) return widest > 1 ? widest : INFINITY;
-    if (staging_of(c, p) == STAGED_NO) return fmin(neighbours(c, p), widest);
+    if (staging_of(c, p) == STAGED_NO)
+        return p->unit < 0 ? 1 : fmin(neighbours(c, (unsigned)p->unit), widest);
     for (unsigned i = 0; i < p->n_logicals; i++)
-        run = fmax(run, (double)c->split[p->logicals[i]].steps);
+        run *= neighbours(c, p->logicals[i]);
     return fmin(run, widest);
 }
 

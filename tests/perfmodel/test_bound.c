@@ -183,6 +183,61 @@ Test(bound, the_launch_of_a_load_and_a_store_comes_first)
     bound_close(&f);
 }
 
+/* The model of the same device, but that its units have so few accesses that nothing else counts. */
+static void bound_few_accesses(struct bound_fixture *f)
+{
+    f->dev.value[PERFMODEL_UNIT_ACCESS] = 1e-3;
+    perfmodel_free(f->model);
+    f->model = perfmodel_new(f->kernel.bb, f->kernel.space, &f->dev);
+}
+
+/* Work-items beside each other have no neighbours of their own, in a staged tile neither: each of 64 elements
+ * of three buffers is an access of a bundle, if nothing is staged and if that is open. */
+Test(bound, work_items_in_between_keep_elements_apart)
+{
+    static const char *const pins[] = {"size(n.0)=16",
+                                       "size(n.1)=64",
+                                       "size(n.2)=4",
+                                       "dim_kind(store.n.0)=BLOCK",
+                                       "dim_kind(store.n.1)=LOOP",
+                                       "dim_kind(store.n.2)=THREAD",
+                                       "staged(*)=NO"};
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    bound_open(&f, &(struct kernel_case){"axpy", "N=4096"}, BOUND_H200);
+    bound_few_accesses(&f);
+    for (unsigned n = 6; n <= 7; n++) {
+        bound_pinned(&f, pins, n, &reason);
+        cr_assert_eq(reason.term, PERFMODEL_OF_ACCESS);
+        cr_assert_float_eq(reason.amount, 32.0 * 3 * 64, 1e-3);
+    }
+    bound_close(&f);
+}
+
+/* A work-item's four elements of a staged tile, two of each of two rows, may be one access, which the
+ * compiler makes of them where the rows have no others; the two columns that it stores are two. */
+Test(bound, rows_of_a_staged_tile_may_join)
+{
+    static const char *const pins[] = {"staged(A)=YES",
+                                       "size(m.0)=16",
+                                       "size(m.1)=2",
+                                       "size(n.0)=32",
+                                       "size(n.1)=2",
+                                       "dim_kind(store.m.0)=BLOCK",
+                                       "dim_kind(store.m.1)=UNROLL",
+                                       "dim_kind(store.n.0)=THREAD",
+                                       "dim_kind(store.n.1)=UNROLL"};
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    bound_open(&f, &(struct kernel_case){"transpose", "M=32,N=64"}, BOUND_H200);
+    bound_few_accesses(&f);
+    bound_pinned(&f, pins, 9, &reason);
+    cr_assert_eq(reason.term, PERFMODEL_OF_ACCESS);
+    double copied = 2 * 64 / 4;
+    cr_assert_float_eq(reason.amount, 32 * (1 + 2) + copied, 1e-3);
+    bound_close(&f);
+}
+
 /* A time below the bound corrects the figure that the reason names, and then it is above. */
 Test(bound, violation_corrects_the_figure)
 {
