@@ -23,11 +23,11 @@ struct sampling {
     uint64_t least, draws;
     unsigned n_values, n_groups;
     struct sampling_value *values;
-    unsigned *misses;      /* [n_values] draws that aimed at it since it was last counted */
-    unsigned *first_value; /* [n_groups + 1] */
-    uint32_t *first_slot;  /* [n_groups + 1] */
-    unsigned *order;       /* of groups */
-    bool *met;             /* [n_values] scratch */
+    unsigned *misses;         /* [n_values] draws that aimed at it since it was last counted */
+    unsigned *first_value;    /* [n_groups + 1] */
+    uint32_t *first_slot;     /* [n_groups + 1] */
+    struct space_part *order; /* [n_groups] groups */
+    bool *met;                /* [n_values] scratch */
     struct mcts_option options[MCTS_VALUES_MAX];
 };
 
@@ -90,7 +90,7 @@ static void find_groups(struct sampling *s)
         s->first_slot[g] = slot;
         while (slot < n && space_slot_group(s->space, slot) == g)
             slot++;
-        s->order[g] = g;
+        s->order[g] = (struct space_part){.group = g};
     }
     s->first_slot[s->n_groups] = n;
 }
@@ -182,7 +182,8 @@ static unsigned choose_target(struct sampling *s)
 static void shuffle_groups(struct sampling *s)
 {
     for (unsigned i = s->n_groups; i > 1; i--) {
-        unsigned k = pcg32_below(&s->rng, i), t = s->order[i - 1];
+        unsigned k = pcg32_below(&s->rng, i);
+        struct space_part t = s->order[i - 1];
         s->order[i - 1] = s->order[k];
         s->order[k] = t;
     }

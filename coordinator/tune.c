@@ -125,14 +125,12 @@ static bool make_prior(struct tune *t, struct diag *d)
 static bool make_tree(struct tune *t, struct diag *d)
 {
     struct mcts_config config = mcts_config_default();
-    unsigned groups = space_group_count(t->problem->space);
-    t->order = base_calloc(groups + 1, sizeof *t->order);
-    if (!mcts_order_parse(t->problem->space, t->options.order, t->order, d)) return false;
+    if (!mcts_order_parse(t->problem->space, t->options.order, &t->order, d)) return false;
     t->heuristic = mcts_heuristic_load(t->options.heuristic ? t->options.heuristic : "tag", d);
     if (!t->heuristic) return false;
     config.seed = t->options.seed;
-    config.branching.order = t->order;
-    config.branching.n_order = groups;
+    config.branching.order = t->order.parts;
+    config.branching.n_order = t->order.n;
     config.branching.bound = t->model ? perfmodel_hook : NULL;
     config.branching.bound_context = t->model;
     config.on_cut = t->model && t->options.store ? tune_note_cut : NULL;
@@ -312,7 +310,7 @@ void tune_free(struct tune *t)
     store_close(t->store);
     recorded_close(t->recorded);
     free(t->settings);
-    free(t->order);
+    mcts_order_free(&t->order);
     if (t->context) zmq_ctx_term(t->context);
     free(t);
 }

@@ -13,10 +13,10 @@
 #include "coordinator/progress.h"
 #include "coordinator/solution.h"
 #include "coordinator/store.h"
-#include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
+#include "mcts/order.h"
 #include "mcts/tree.h"
 
 /* A candidate between being drawn and being reported. */
@@ -35,7 +35,7 @@ struct search {
     struct command *command;
     struct mcts_heuristic *heuristic;
     struct mcts_tree *tree;
-    unsigned *order;
+    struct mcts_order order;
     struct store *store;
     struct store_run run;
     char *settings;
@@ -298,12 +298,11 @@ static bool make_tree(struct search *s)
     const struct tune_command_options *o = s->options;
     const struct space *space = space_of(o->root);
     struct mcts_config config = mcts_config_default();
-    s->order = base_calloc(space_group_count(space) + 1, sizeof *s->order);
     s->heuristic = mcts_heuristic_load(o->heuristic ? o->heuristic : "tag", s->diag);
-    if (!s->heuristic || !mcts_order_parse(space, o->order, s->order, s->diag)) return false;
+    if (!s->heuristic || !mcts_order_parse(space, o->order, &s->order, s->diag)) return false;
     config.seed = o->seed;
-    config.branching.order = s->order;
-    config.branching.n_order = space_group_count(space);
+    config.branching.order = s->order.parts;
+    config.branching.n_order = s->order.n;
     s->tree = mcts_tree_new(o->root, s->heuristic, &config);
     return true;
 }
@@ -349,7 +348,7 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     store_close(s.store);
     command_free(s.command);
     free(s.settings);
-    free(s.order);
+    mcts_order_free(&s.order);
     return ok && !diag_failed(d);
 }
 

@@ -14,6 +14,7 @@
 #include "coordinator/recorded.h"
 #include "coordinator/store.h"
 #include "coordinator/tune.h"
+#include "mcts/order.h"
 #include "perfmodel/bound.h"
 
 enum { JOB_RETRIES = 2, JOB_QUEUED = -1, CUT_FACTOR = 4 };
@@ -56,7 +57,7 @@ struct tune {
     struct perfmodel *model;  /* NULL: no bound */
     struct mcts_prior *prior; /* NULL: --no-prior */
     struct mcts_tree *tree;
-    unsigned *order;
+    struct mcts_order order;
     struct store *store;
     struct recorded *recorded; /* NULL: agents measure */
     struct store_run run;

@@ -1,11 +1,8 @@
 /* Trying values. A trial is snapshot, apply, bound, rollback. */
 #include "mcts/branch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/arena.h"
-#include "core/base/diag.h"
 #include "core/base/panic.h"
 
 #define NONE UINT32_MAX
@@ -206,30 +203,4 @@ uint32_t mcts_try_and_stay(const struct mcts_branching *b, struct space_state *s
     try_all(&t, values, n);
     *stayed = t.stayed;
     return t.n;
-}
-
-static bool listed(const unsigned *order, unsigned n, unsigned group)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (order[i] == group) return true;
-    return false;
-}
-
-bool mcts_order_parse(const struct space *s, const char *text, unsigned *order, struct diag *d)
-{
-    unsigned n = 0, groups = space_group_count(s);
-    char *copy = base_strdup(text ? text : ""), *rest = copy;
-    bool valid = true;
-    for (char *name; valid && (name = strtok_r(rest, ", ", &rest));) {
-        int group = space_group_find(s, name);
-        valid = group >= 0 && !listed(order, n, (unsigned)group);
-        if (valid)
-            order[n++] = (unsigned)group;
-        else
-            diag_plain(d, "order of choices: '%s' %s", name, group < 0 ? "is no choice" : "appears twice");
-    }
-    for (unsigned g = 0; valid && g < groups; g++)
-        if (!listed(order, n, g)) order[n++] = g;
-    free(copy);
-    return valid;
 }

@@ -1,6 +1,6 @@
 /* Branching on a state: which children a candidate has. Shared by the tree, the rollouts, the random descents
- * and the estimators, so that all of them walk the same tree: the next open choice in a fixed order
- * of groups, one child per value, minus those that propagation or the bound kills. A choice with one value
+ * and the estimators, so that all of them walk the same tree: the next open choice in a fixed
+ * order, one child per value, minus those that propagation or the bound kills. A choice with one value
  * left makes no node. */
 #ifndef THRESH_MCTS_BRANCH_H
 #define THRESH_MCTS_BRANCH_H
@@ -11,8 +11,6 @@
 
 #include "core/space/space.h"
 
-struct diag;
-
 enum { MCTS_VALUES_MAX = 4096 }; /* values of a choice, see space_universe() */
 
 /* A lower bound in ns on every implementation below the candidate; 0: nothing known. NULL: no model. */
@@ -20,7 +18,7 @@ typedef double (*mcts_bound)(void *context, const struct space_state *state);
 
 /* The tree: in which order choices are taken, and what is cut. Borrowed pointers. */
 struct mcts_branching {
-    const unsigned *order; /* groups, all of them; NULL: order of declaration */
+    const struct space_part *order; /* parts that have all slots (mcts/order.h); NULL: order of declaration */
     unsigned n_order;
     mcts_bound bound; /* may be NULL */
     void *bound_context;
@@ -61,9 +59,5 @@ void mcts_take(const struct mcts_branching *b, struct space_state *state, uint32
 /* The same for one value that the slot still has. false: it is dead. */
 bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
                     double cut, struct mcts_option *out, struct mcts_trials *trials);
-
-/* Parses "size,dim_kind": groups named come first, in that order, then the others as declared. Writes
- * space_group_count() numbers. false after adding an error. NULL or "" gives the order of declaration. */
-bool mcts_order_parse(const struct space *s, const char *text, unsigned *order, struct diag *d);
 
 #endif

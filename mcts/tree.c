@@ -11,6 +11,7 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "mcts/nodes.h"
+#include "mcts/order.h"
 
 enum { GUESS_CAPACITY = 1024 };
 
@@ -18,7 +19,7 @@ struct mcts_tree {
     struct mcts_heuristic *heuristic;
     struct space_state *state, *replayed;
     space_mark base, replay_base; /* their root */
-    unsigned *order;
+    struct mcts_order order;      /* a copy */
     double cut_factor;
     unsigned descents_limit;
     struct mcts_nodes nodes;
@@ -94,9 +95,8 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->leaders.capacity = t->imitate > 0 ? c->leaders : 0;
     mcts_roller_init(&t->roller);
     if (c->branching.order) {
-        t->order = base_malloc((c->branching.n_order + 1) * sizeof t->order[0]);
-        memcpy(t->order, c->branching.order, c->branching.n_order * sizeof t->order[0]);
-        t->roller.branching.order = t->order;
+        t->order = mcts_order_copy(c->branching.order, c->branching.n_order);
+        t->roller.branching.order = t->order.parts;
     }
     return t;
 }
@@ -110,7 +110,7 @@ void mcts_tree_free(struct mcts_tree *t)
     space_state_free(t->replayed);
     mcts_leaders_free(&t->leaders);
     mcts_descent_free(&t->best);
-    free(t->order);
+    mcts_order_free(&t->order);
     mcts_nodes_free(&t->nodes);
     free(t->children);
     free(t->path);

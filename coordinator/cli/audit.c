@@ -87,7 +87,7 @@ static void sample(struct auditing *u, struct evaluator *ev, const struct cli_pr
 {
     double end = time_s > 0 ? clock_s() + time_s : INFINITY;
     struct pcg32 rng = pcg32_seed(seed, 0);
-    struct mcts_branching all = {.order = p->order, .n_order = p->n_order};
+    struct mcts_branching all = {.order = p->order.parts, .n_order = p->order.n};
     uint64_t most = samples * DRAWS_A_SAMPLE;
     while (u->n + u->unmeasured < samples && u->drawn < most && clock_s() < end && !interrupted(u)) {
         space_mark mark = space_snapshot(p->root);

@@ -28,7 +28,7 @@ bool cli_bounding_open(const struct cli_args *a, const struct cli_problem *p, st
                        struct diag *d)
 {
     uint64_t depth;
-    *out = (struct cli_bounding){.branching = {.order = p->order, .n_order = p->n_order}};
+    *out = (struct cli_bounding){.branching = {.order = p->order.parts, .n_order = p->order.n}};
     if (!cli_number(a, CLI_CUT, INFINITY, &out->cut, d) || !cli_positive(a, CLI_DEPTH, UINT32_MAX, &depth, d))
         return false;
     out->depth = depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;

@@ -311,16 +311,14 @@ bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct 
     if (!out->problem) return false;
     out->root = space_pinned_root(out->problem->space, a->pins.items, a->pins.n, d);
     if (!out->root) return false;
-    out->n_order = space_group_count(out->problem->space);
-    out->order = base_calloc(out->n_order + 1, sizeof *out->order);
-    return mcts_order_parse(out->problem->space, a->value[CLI_ORDER], out->order, d);
+    return mcts_order_parse(out->problem->space, a->value[CLI_ORDER], &out->order, d);
 }
 
 void cli_problem_close(struct cli_problem *p)
 {
     space_state_free(p->root);
     problem_free(p->problem);
-    free(p->order);
+    mcts_order_free(&p->order);
     free(p->text);
 }
 

@@ -10,6 +10,7 @@
 #include "agent/device.h"
 #include "agent/problem.h"
 #include "core/base/diag.h"
+#include "mcts/order.h"
 #include "mcts/tree.h"
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit status */
@@ -31,7 +32,7 @@ enum {
     X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 where no time is given)")      \
     X(TIME, "time", "10m", "stop after that time: 30s, 10m, 2h")                                             \
     X(PIN, "pin", "CHOICE(ARGS)=VALUE", "fix a decision; may be repeated")                                   \
-    X(ORDER, "order", "GROUP,GROUP", "choice groups to branch on first")                                     \
+    X(ORDER, "order", "CHOICE,CHOICE", "choices to take first; patterns too: 'size(m.*)'")                   \
     X(NO_BOUND, "no-bound", NULL, "do not leave out candidates by their lower bound")                        \
     X(DISTANCE, "distance", "5%", "do not care for gains below that")                                        \
     X(AUDIT_CUTS, "audit-cuts", "1%", "share of the draws that look below what the bound cut")               \
@@ -166,8 +167,7 @@ struct cli_problem {
     struct device device;
     struct problem *problem;
     struct space_state *root;
-    unsigned *order; /* of the choice groups */
-    unsigned n_order;
+    struct mcts_order order; /* of --order */
 };
 bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d);
 void cli_problem_close(struct cli_problem *p);

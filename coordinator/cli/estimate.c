@@ -137,7 +137,7 @@ struct descents {
 
 static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed, struct descents *out)
 {
-    struct mcts_branching b = {.order = p->order, .n_order = p->n_order};
+    struct mcts_branching b = {.order = p->order.parts, .n_order = p->order.n};
     struct pcg32 rng = pcg32_seed(seed, 0);
     struct mcts_walk *walks = base_malloc(MCTS_DESCENTS * sizeof walks[0]);
     double logs[1024], start = clock_s();

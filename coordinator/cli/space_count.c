@@ -10,6 +10,7 @@
 #include "core/space/count.h"
 #include "mcts/descent.h"
 #include "mcts/estimate.h"
+#include "mcts/order.h"
 
 enum { NAME_BYTES = 512 };
 
@@ -98,15 +99,14 @@ static void print_solution(const struct cli_args *a, const struct space_state *l
 struct listing {
     const struct cli_args *args;
     struct space_state *state;
-    const unsigned *order;
-    unsigned n_order;
+    struct mcts_order order;
     uint64_t printed, limit;
 };
 
 /* Depth first; false: the limit is reached, or nobody reads. */
 static bool list_solutions(struct listing *l)
 {
-    uint32_t slot = space_next_choice(l->state, l->order, l->n_order);
+    uint32_t slot = space_next_choice(l->state, l->order.parts, l->order.n);
     if (slot == UINT32_MAX) {
         print_solution(l->args, l->state);
         return ++l->printed != l->limit && !ferror(stdout);
@@ -126,10 +126,13 @@ static bool open_listing(const struct cli_args *a, struct cli_space *o, struct l
 {
     l->args = a;
     if (!open_root(a, o, &l->state, d)) return false;
-    unsigned n = space_group_count(o->space), *order = ARENA_ARRAY(o->arena, unsigned, n + 1);
-    l->order = order;
-    l->n_order = n;
-    return mcts_order_parse(o->space, a->value[CLI_ORDER], order, d);
+    return mcts_order_parse(o->space, a->value[CLI_ORDER], &l->order, d);
+}
+
+static void close_listing(struct listing *l)
+{
+    space_state_free(l->state);
+    mcts_order_free(&l->order);
 }
 
 int space_enumerate_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
@@ -137,7 +140,7 @@ int space_enumerate_verb(const struct cli_args *a, struct cli_space *o, struct d
     struct listing l = {0};
     bool ok = cli_count(a, CLI_LIMIT, 0, &l.limit, d) && open_listing(a, o, &l, d);
     if (ok && l.state) list_solutions(&l);
-    space_state_free(l.state);
+    close_listing(&l);
     return ok ? CLI_OK : CLI_USAGE;
 }
 
@@ -147,7 +150,7 @@ int space_enumerate_verb(const struct cli_args *a, struct cli_space *o, struct d
 static int draw_samples(struct listing *l, uint64_t samples, uint64_t seed, struct diag *d)
 {
     enum { MOST_DEAD_ENDS = 10000 };
-    struct mcts_branching b = {.order = l->order, .n_order = l->n_order};
+    struct mcts_branching b = {.order = l->order.parts, .n_order = l->order.n};
     struct pcg32 rng = pcg32_seed(seed, 0);
     unsigned dead_ends = 0;
     while (l->printed < samples && dead_ends < MOST_DEAD_ENDS && !ferror(stdout)) {
@@ -174,7 +177,7 @@ int space_sample_verb(const struct cli_args *a, struct cli_space *o, struct diag
         else
             diag_plain(d, "the space has no solution");
     }
-    space_state_free(l.state);
+    close_listing(&l);
     return status;
 }
 
@@ -219,10 +222,10 @@ int space_descend_verb(const struct cli_args *a, struct cli_space *o, struct dia
     if (ok && !l.state) diag_plain(d, "the space has no solution");
     if (ok && l.state) {
         double start = clock_s();
-        c.branching = (struct mcts_branching){.order = l.order, .n_order = l.n_order};
+        c.branching = (struct mcts_branching){.order = l.order.parts, .n_order = l.order.n};
         struct mcts_estimate e = mcts_estimate(&c, l.state);
         print_descents(a, o, &e, clock_s() - start);
     }
-    space_state_free(l.state);
+    close_listing(&l);
     return ok && !diag_failed(d) ? CLI_OK : CLI_USAGE;
 }

@@ -239,6 +239,29 @@ uint32_t space_slot_named(const struct space *s, const char *name, bool *flipped
     return UINT32_MAX;
 }
 
+/* Whether a pattern without spaces matches what a choice is called one way round. */
+static bool is_called(const struct space *s, uint32_t slot, bool flip, const char *pattern)
+{
+    char name[NAME_BYTES];
+    compact_name(s, slot, flip, name, sizeof name);
+    return matches(pattern, name);
+}
+
+uint32_t space_slots_matching(const struct space *s, const char *pattern, uint32_t *slots)
+{
+    char wanted[NAME_BYTES];
+    uint32_t n = 0;
+    if (strlen(pattern) >= NAME_BYTES) return 0;
+    compact(pattern, wanted, sizeof wanted);
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        bool called = false;
+        for (unsigned flip = 0; flip < ways_round(s, i) && !called; flip++)
+            called = is_called(s, i, flip, wanted);
+        if (called) slots[n++] = i;
+    }
+    return n;
+}
+
 /* Marks the values of one name: a value, an alias or a number. false: the slot has no such value. */
 static bool allow_value(const struct space *s, uint32_t slot, const char *name, bool flip, uint64_t *allowed)
 {
@@ -278,13 +301,9 @@ static bool allow_values(const struct space *s, uint32_t slot, const char *value
 static bool is_named(const struct space *s, const struct pin *p, const char *name)
 {
     uint64_t allowed[SPACE_MAX_VALUES / 64] = {0};
-    char slot[NAME_BYTES];
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        for (unsigned flip = 0; flip < ways_round(s, i); flip++) {
-            compact_name(s, i, flip, slot, sizeof slot);
-            if (matches(p->slot, slot) && allow_value(s, i, name, flip, allowed)) return true;
-        }
-    }
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        for (unsigned flip = 0; flip < ways_round(s, i); flip++)
+            if (is_called(s, i, flip, p->slot) && allow_value(s, i, name, flip, allowed)) return true;
     return false;
 }
 
@@ -316,9 +335,7 @@ bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
     }
     for (uint32_t i = 0; i < s->n_slots; i++) {
         for (unsigned flip = 0; flip < ways_round(s, i); flip++) {
-            char name[NAME_BYTES];
-            compact_name(s, i, flip, name, sizeof name);
-            if (!matches(p.slot, name)) continue;
+            if (!is_called(s, i, flip, p.slot)) continue;
             matched = true;
             if (!allow_values(s, i, p.values, flip, allowed)) continue;
             known = true;

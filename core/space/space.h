@@ -65,6 +65,10 @@ int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n);
 /* The slot of a name such as "size(mad.k.1)", spaces aside, and of a pair either way round: *flipped, its
  * values are then mirrored. UINT32_MAX: there is none. */
 uint32_t space_slot_named(const struct space *s, const char *name, bool *flipped);
+/* The slots whose names a pattern such as "size(m.*)" matches, in which * stands for any text, ascending into
+ * slots[] (room for space_slot_count()). Spaces do not count; a pair is matched either way round. Returns how
+ * many; 0 also for a pattern of 512 bytes or more. */
+uint32_t space_slots_matching(const struct space *s, const char *pattern, uint32_t *slots);
 uint32_t space_universe(const struct space *s, uint32_t slot); /* number of values, 1..4096 */
 /* Sets of values of an enum choice that its declaration names; a choice of more than 64 values has none. */
 unsigned space_alias_count(const struct space *s, unsigned group);
@@ -134,19 +138,27 @@ uint32_t space_values(const struct space_state *st, uint32_t slot, uint32_t *out
 /* Whether an object is live: 1 live, 0 possible, -1 dead. `set_object` is its id in its root set. */
 int space_object_state(const struct space_state *st, unsigned root_set, uint32_t set_object);
 
-/* The next choice to branch on: groups in the given order (NULL: declaration order, all groups), in each the
- * first live open slot by number. UINT32_MAX: a leaf (every live choice has one value). */
-uint32_t space_next_choice(const struct space_state *st, const unsigned *groups, unsigned n_groups);
+/* A part of an order of choices: those of a group, or some that are listed. Parts may overlap: a choice that
+ * an earlier part has decided is no longer open. */
+struct space_part {
+    unsigned group;        /* its slots, by number; not looked at if there is a list */
+    const uint32_t *slots; /* the list, in the order in which they are taken, borrowed; NULL: the group */
+    uint32_t n;            /* length of the list */
+};
+
+/* The next choice to branch on: parts in the given order (NULL: all groups as declared), in each the first
+ * live open slot. UINT32_MAX: a leaf (every live choice has one value), if the parts have all slots. */
+uint32_t space_next_choice(const struct space_state *st, const struct space_part *parts, unsigned n_parts);
 
 /* Where to look on: all choices before it are decided, or of dead objects. Starts as {0, 0}. */
 struct space_cursor {
-    unsigned group; /* in the given order */
-    uint32_t slot;  /* of the group, by number */
+    unsigned part; /* in the given order */
+    uint32_t slot; /* of the part */
 };
 
 /* The same along a line of decisions, none of which is undone. */
-uint32_t space_next_choice_from(const struct space_state *st, const unsigned *groups, unsigned n_groups,
-                                struct space_cursor *from);
+uint32_t space_next_choice_from(const struct space_state *st, const struct space_part *parts,
+                                unsigned n_parts, struct space_cursor *from);
 uint32_t space_open_count(const struct space_state *st);
 
 /* Canonical form: space_vector_bytes() bytes, equal iff the candidates are equal. */

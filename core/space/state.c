@@ -267,25 +267,38 @@ static uint32_t first_open(const struct space_state *st, unsigned group, uint32_
     return SPACE_NONE;
 }
 
-uint32_t space_next_choice_from(const struct space_state *st, const unsigned *groups, unsigned n_groups,
-                                struct space_cursor *from)
+/* The same of a list of slots; *from is an index in it. */
+static uint32_t first_listed(const struct space_state *st, const struct space_part *part, uint32_t *from)
 {
-    const struct space *s = st->space;
-    unsigned n = groups ? n_groups : (unsigned)s->def->n_choices;
-    for (unsigned g = from->group; g < n; g++) {
-        unsigned group = groups ? groups[g] : g;
-        uint32_t at = g == from->group ? from->slot : 0, slot = first_open(st, group, &at);
-        if (g == from->group) from->slot = at;
-        if (slot != SPACE_NONE) return slot;
-        bool settled = s->group_first[group] + at == s->group_first[group + 1];
-        if (g == from->group && settled) *from = (struct space_cursor){g + 1, 0};
+    for (uint32_t i = *from; i < part->n; i++) {
+        bool settled = is_settled(st, part->slots[i]);
+        if (!settled && space_is_open(st, part->slots[i])) return part->slots[i];
+        if (settled && i == *from) ++*from;
     }
     return SPACE_NONE;
 }
 
-uint32_t space_next_choice(const struct space_state *st, const unsigned *groups, unsigned n_groups)
+uint32_t space_next_choice_from(const struct space_state *st, const struct space_part *parts,
+                                unsigned n_parts, struct space_cursor *from)
 {
-    return space_next_choice_from(st, groups, n_groups, &(struct space_cursor){0});
+    const struct space *s = st->space;
+    unsigned n = parts ? n_parts : (unsigned)s->def->n_choices;
+    for (unsigned k = from->part; k < n; k++) {
+        unsigned group = parts ? parts[k].group : k;
+        bool listed = parts && parts[k].slots;
+        uint32_t at = k == from->part ? from->slot : 0;
+        uint32_t slot = listed ? first_listed(st, &parts[k], &at) : first_open(st, group, &at);
+        if (k == from->part) from->slot = at;
+        if (slot != SPACE_NONE) return slot;
+        uint32_t size = listed ? parts[k].n : s->group_first[group + 1] - s->group_first[group];
+        if (k == from->part && at == size) *from = (struct space_cursor){k + 1, 0};
+    }
+    return SPACE_NONE;
+}
+
+uint32_t space_next_choice(const struct space_state *st, const struct space_part *parts, unsigned n_parts)
+{
+    return space_next_choice_from(st, parts, n_parts, &(struct space_cursor){0});
 }
 
 uint32_t space_open_count(const struct space_state *st)

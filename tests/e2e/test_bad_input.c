@@ -117,6 +117,26 @@ Test(bad_input, options)
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-such-option"), "unrecognized option");
 }
 
+Test(bad_input, orders)
+{
+    static const struct cli_command *const commands[] = {&cli_tune, &cli_descend, &cli_levels, &cli_estimate};
+    static const char *const orders[][2] = {
+        {"stagd", "order of choices: 'stagd' is no choice"},
+        {"size,size(x.*),size", "order of choices: nothing is left for 'size(x.*)' by what comes before it"},
+        {"size,staged,size", "order of choices: 'size' appears twice"},
+        {"dim_kind(stor.*)", "order of choices: 'dim_kind(stor.*)' matches no choice"}};
+    const char *axpy = KERNELS "axpy.lift", *queens = "spacedsl/spaces/queens.space";
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
+        for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++)
+            refused(E2E_RUN(commands[k], axpy, "--size", "N=64", "--order", orders[i][0]), orders[i][1]);
+    static const char *const verbs[] = {"enumerate", "sample", "descend"};
+    for (size_t k = 0; k < sizeof verbs / sizeof verbs[0]; k++)
+        refused(E2E_RUN(&cli_space, verbs[k], queens, "--param", "n=6", "--order", "column(x*)"),
+                "order of choices: 'column(x*)' matches no choice");
+    refused(E2E_RUN(&cli_tune, "--space", queens, "--command", "true", "--param", "n=6", "--order", "row"),
+            "order of choices: 'row' is no choice");
+}
+
 /* What an option does not apply to is said, not ignored. */
 Test(bad_input, options_that_say_nothing_here)
 {

@@ -30,6 +30,16 @@ Test(space_run, repeated_parameters_add_up)
     free(twice);
 }
 
+/* The queens stand where they did, and are listed by the last row. */
+Test(space_run, patterns_order_a_listing)
+{
+    char *list = space_run_output(E2E_RUN(&cli_space, "enumerate", "spacedsl/spaces/queens.space", "--param",
+                                          "n=4", "--order", "column( 3 ),column(*1), column"));
+    cr_expect_str_eq(list, "column(0)=2 column(1)=0 column(2)=3 column(3)=1\n"
+                           "column(0)=1 column(1)=3 column(2)=0 column(3)=2\n");
+    free(list);
+}
+
 /* A search of the transpose space with a store and a folder, where the smallest tile is the best one. */
 struct space_run {
     char folder[32], store[64], best[64], out[64];
