@@ -8,10 +8,10 @@ mkdir -p "$out"
 
 field() { python3 -c 'import json,sys; j=json.load(sys.stdin); print(eval(sys.argv[1], {"j": j}))' "$1"; }
 
-# each COMMAND...: runs "COMMAND name sizes cut pins" for every kernel of kernels.txt
+# each COMMAND...: runs "COMMAND name sizes cut source pins order" for every kernel of kernels.txt
 each() {
-    grep -v '^#' "$here/kernels.txt" | while read -r name sizes cut source pins; do
-        "$@" "$name" "$sizes" "$cut" "$source" "$pins" </dev/null
+    grep -v '^#' "$here/kernels.txt" | while read -r name sizes cut source pins order; do
+        "$@" "$name" "$sizes" "$cut" "$source" "$pins" "$order" </dev/null
     done
 }
 

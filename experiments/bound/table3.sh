@@ -12,22 +12,21 @@ leaves() {
     with_pins "$pins" "$thresh" estimate "$@" --samples "$samples" --json --quiet | field '"%.1f" % j["log10"] if j["log10"] is not None else "none"'
 }
 
-row() { # NAME SIZES CUT SOURCE PINS TREE
-    set -- "$1" "$2" "$3" "$4" "$5" "$6" "$kernels/$1.lift" --size "$2" --description "$description" ${ORDER:+--order "$ORDER"}
-    name=$1 sizes=$2 cut=$3 pins=$5 tree=$6
-    shift 6
+row() { # NAME SIZES CUT PINS ORDER TREE
+    name=$1 sizes=$2 cut=$3 pins=$4 order=${ORDER:-$5} tree=$6
+    set -- "$kernels/$name.lift" --size "$sizes" --description "$description" --order "$order"
     nodes=$(with_pins "$pins" "$thresh" levels "$@" --cut "$cut" --depth "$depth" --samples "$samples" --json --quiet |
         field '"%.3g %.3g %.1f" % (lambda x: (x["nodes"], x["nodes_cut"], 100 * x["share"]))(j["levels"][-1])')
     echo "$name($sizes)" "$tree" "$cut" $nodes "$(leaves "$pins" "$@")" "$(leaves "$pins" "$@" --cut "$cut" --depth "$depth")"
 }
 
-both() { # as row, without the tree
-    row "$1" "$2" "$3" "$4" "" all-levels
-    row "$1" "$2" "$3" "$4" "$5" paper-levels
+both() { # NAME SIZES CUT SOURCE PINS ORDER
+    row "$1" "$2" "$3" "" "$6" all-levels
+    row "$1" "$2" "$3" "$5" "$6" paper-levels
 }
 
 {
-    head_line "table 3, depth $depth, $samples descents, order ${ORDER:-as declared}"
+    head_line "table 3, depth $depth, $samples descents, order ${ORDER:-of kernels.txt}"
     echo "kernel tree cut_ns nodes nodes_cut percent log10_leaves log10_leaves_cut"
     each both
 } | tee "$out/table3.dat"
