@@ -55,6 +55,7 @@ struct perfmodel_split {
     int64_t groups, items, steps;
     int64_t run; /* least distance of two work-items of a group: sizes that are less significant than any of
                     theirs */
+    int64_t gap; /* distance of a work-item's runs, if an access may have elements of two; otherwise 0 */
     bool global; /* groups * items are global work-items; the device divides them */
 };
 

@@ -97,12 +97,16 @@ static enum staging staging_of(const struct costing *c, const struct profile *p)
     return p->value == BB_NONE ? STAGED_NO : c->staging[p->value];
 }
 
-/* Elements along a logical dimension that a work-item has one after the other. */
-static double neighbours(const struct costing *c, unsigned logical)
+/* Elements along a logical dimension that a work-item has one after the other, or, of a load, so near that an
+ * access of `widest` elements has several: a compiler may read what lies between, but not write it. */
+static double neighbours(const struct costing *c, const struct profile *p, unsigned logical, double widest)
 {
     const struct perfmodel_split *s = &c->split[logical];
-    bool apart = c->m->logicals[logical].runs && s->items > 1;
-    return (double)(apart && s->run < s->steps ? s->run : s->steps);
+    bool apart = c->m->logicals[logical].runs && s->items > 1 && s->run < s->steps;
+    double steps = (double)s->steps, run = (double)s->run, gap = (double)s->gap;
+    if (!apart) return steps;
+    if (!(gap > 0) || !p->load) return run;
+    return fmin(steps, run * floor(widest / gap) + fmin(run, fmod(widest, gap)));
 }
 
 /* Neighbours that one access of an instruction may take along. Any dimension of a staged tile may be its
@@ -112,9 +116,9 @@ static double width_of(const struct costing *c, const struct profile *p)
     double widest = figure(c, PERFMODEL_ACCESS_BYTES) / p->element_bytes, run = 1;
     if (!(widest > 1) || p->dense) return widest > 1 ? widest : INFINITY;
     if (staging_of(c, p) == STAGED_NO)
-        return p->unit < 0 ? 1 : fmin(neighbours(c, (unsigned)p->unit), widest);
+        return p->unit < 0 ? 1 : fmin(neighbours(c, p, (unsigned)p->unit, widest), widest);
     for (unsigned i = 0; i < p->n_logicals; i++)
-        run *= neighbours(c, p->logicals[i]);
+        run *= neighbours(c, p, p->logicals[i], widest);
     return fmin(run, widest);
 }
 
@@ -436,7 +440,7 @@ void model_floor(struct perfmodel *m)
     const double *v = m->dev.value;
     struct work w = {0};
     for (unsigned l = 0; l < m->n_logicals; l++)
-        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, false};
+        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, 0, false};
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
         add_operations(&w, p, profile_product(p->logicals, p->n_logicals, whole, PART_STEPS));

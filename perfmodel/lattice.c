@@ -1,6 +1,7 @@
 /* Which splits of a logical dimension its tiles' domains allow, exactly, for extents of any factors: sizes
  * are divisors of the extent, and a walk over the tiles collects the products (groups, items, steps) that
  * their sizes can reach. A tile whose class is open counts in any of its classes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,16 @@ static const char *open_tile(struct perfmodel *m, struct logical *l, unsigned le
     return NULL;
 }
 
+/* Elements of the widest access to the smallest elements that are loaded, 1 to LONG_RUN. */
+static unsigned find_reach(const struct perfmodel *m)
+{
+    double widest = 1;
+    for (unsigned i = 0; i < m->n_profiles; i++)
+        if (m->profiles[i].load)
+            widest = fmax(widest, m->dev.value[PERFMODEL_ACCESS_BYTES] / m->profiles[i].element_bytes);
+    return (unsigned)fmin(widest, LONG_RUN);
+}
+
 const char *logical_open(struct perfmodel *m, unsigned number)
 {
     struct logical *l = &m->logicals[number];
@@ -92,6 +103,7 @@ const char *logical_open(struct perfmodel *m, unsigned number)
     fill_products(l);
     for (unsigned i = 0; i < m->n_profiles; i++)
         l->runs = l->runs || (m->profiles[i].load && m->profiles[i].unit == (int)number);
+    l->reach = find_reach(m);
     l->runs = l->runs && m->dev.gpu && l->n_divisors <= MAX_RUN_DIVISORS;
     const char *why = NULL;
     for (l->n_tiles = 0; !why && l->n_tiles < l->of->n_levels; l->n_tiles++)
@@ -140,8 +152,10 @@ void logical_domains(const struct perfmodel *m, const struct logical *l, const s
 /* ---- the walk ---- */
 
 /* Products reached so far, as numbers of divisors: groups, items, steps; the run; and all together. Tiles are
- * taken from the least significant on: the run is the product of those before the first with work-items. */
-enum { GROUPS, ITEMS, STEPS, RUN, PARTS };
+ * taken from the least significant on: the run is the product of those before the first with work-items, the
+ * gap that of those before the first iterations beyond work-items, as it is, or 0 if no access reaches over
+ * it. */
+enum { GROUPS, ITEMS, STEPS, RUN, GAP, PARTS };
 struct point {
     uint8_t part[PARTS], total;
 };
@@ -156,7 +170,7 @@ struct walk {
 static size_t place_of(const struct walk *w, struct point p)
 {
     size_t n = w->l->n_divisors, at = (p.part[GROUPS] * n + p.part[ITEMS]) * n + p.part[STEPS];
-    return w->l->runs ? at * n + p.part[RUN] : at;
+    return w->l->runs ? (at * n + p.part[RUN]) * w->l->reach + p.part[GAP] : at;
 }
 
 static void add_point(struct walk *w, struct point p)
@@ -182,11 +196,21 @@ static void set_run(const struct walk *w, struct point *p)
     p->part[RUN] = run;
 }
 
+/* The distance of the first iterations beyond work-items. */
+static void set_gap(const struct walk *w, struct point *p)
+{
+    const struct logical *l = w->l;
+    if (!l->runs || p->part[GAP] || l->divisors[p->part[ITEMS]] == 1 || l->divisors[p->total] >= l->reach)
+        return;
+    p->part[GAP] = (uint8_t)l->divisors[p->total];
+}
+
 static void multiply(struct walk *w, struct point p, unsigned part, uint8_t by)
 {
     const struct logical *l = w->l;
     if (l->product[p.total][by] == NO_DIVISOR) return;
     if (part == ITEMS && l->divisors[by] > 1) set_run(w, &p);
+    if (part == STEPS && l->divisors[by] > 1) set_gap(w, &p);
     p.total = l->product[p.total][by];
     p.part[part] = l->product[p.part[part]][by];
     add_point(w, p);
@@ -225,7 +249,8 @@ static void take_tile(struct walk *w, uint64_t sizes, unsigned classes, struct w
 
 static size_t seen_bytes(const struct logical *l)
 {
-    size_t n = (size_t)l->n_divisors * l->n_divisors * l->n_divisors * (l->runs ? l->n_divisors : 1);
+    size_t n =
+        (size_t)l->n_divisors * l->n_divisors * l->n_divisors * (l->runs ? l->n_divisors * l->reach : 1);
     return (n / 64 + 1) * sizeof(uint64_t);
 }
 
@@ -237,7 +262,7 @@ static size_t walk_tiles(const struct logical *l, const struct tile_domains *d, 
     struct walk now = {.l = l};
     size_t kept = 0;
     now.seen = base_calloc(1, seen_bytes(l));
-    add_point(&now, (struct point){{one, one, one, one}, one});
+    add_point(&now, (struct point){{one, one, one, one, 0}, one});
     for (unsigned t = l->n_tiles; t-- > 0;) {
         struct walk next = {.l = l};
         next.seen = base_calloc(1, seen_bytes(l));
@@ -273,9 +298,12 @@ static void add_split(struct logical *l, const uint8_t part[PARTS])
 {
     if (find_split(l, part) < l->n_splits) return;
     memcpy(l->split_divisors[l->n_splits], part, PARTS);
-    l->splits[l->n_splits++] =
-        (struct perfmodel_split){l->divisors[part[GROUPS]], l->divisors[part[ITEMS]],
-                                 l->divisors[part[STEPS]], l->divisors[part[RUN]], false};
+    l->splits[l->n_splits++] = (struct perfmodel_split){l->divisors[part[GROUPS]],
+                                                        l->divisors[part[ITEMS]],
+                                                        l->divisors[part[STEPS]],
+                                                        l->divisors[part[RUN]],
+                                                        part[GAP],
+                                                        false};
 }
 
 void logical_list(struct logical *l, const struct tile_domains *d)

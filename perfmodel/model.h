@@ -43,7 +43,8 @@ struct split_set {
 struct logical {
     const struct bb_logical *of;
     unsigned n_tiles, n_divisors;
-    bool runs; /* the distance of work-items matters: some access runs through it element by element */
+    unsigned reach; /* elements of an access at most */
+    bool runs;      /* the distance of work-items matters: some access runs through it element by element */
     int64_t divisors[MAX_DIVISORS];
     uint8_t product[MAX_DIVISORS][MAX_DIVISORS], /* NO_DIVISOR: it does not divide the extent */
         quotient[MAX_DIVISORS][MAX_DIVISORS];    /* NO_DIVISOR: it is no whole number */
@@ -52,7 +53,7 @@ struct logical {
     uint32_t kind_slot[MAX_TILES]; /* of the dimension that stands for the tile; UINT32_MAX: none */
     unsigned n_splits;
     struct perfmodel_split *splits;
-    uint8_t (*split_divisors)[4]; /* [split] groups, items, steps, run */
+    uint8_t (*split_divisors)[5]; /* [split] groups, items, steps, run; the gap as it is */
     struct split_set *cache;      /* [SET_CACHE] */
 };
 

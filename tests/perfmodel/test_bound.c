@@ -214,6 +214,29 @@ Test(bound, work_items_in_between_keep_elements_apart)
     bound_close(&f);
 }
 
+/* Of two work-items beside each other, one may read what lies between its elements along with them, four in
+ * an access: it takes half as many. It may not write it. */
+Test(bound, loads_may_reach_over_a_neighbour)
+{
+    static const char *const pins[] = {"size(n.0)=32",
+                                       "size(n.1)=64",
+                                       "size(n.2)=2",
+                                       "dim_kind(store.n.0)=BLOCK",
+                                       "dim_kind(store.n.1)=LOOP",
+                                       "dim_kind(store.n.2)=THREAD",
+                                       "staged(*)=NO"};
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    bound_open(&f, &(struct kernel_case){"axpy", "N=4096"}, BOUND_H200);
+    bound_few_accesses(&f);
+    for (unsigned n = 6; n <= 7; n++) {
+        bound_pinned(&f, pins, n, &reason);
+        cr_assert_eq(reason.term, PERFMODEL_OF_ACCESS);
+        cr_assert_float_eq(reason.amount, 32.0 * (2 * 32 + 64), 1e-3);
+    }
+    bound_close(&f);
+}
+
 /* A work-item's four elements of a staged tile, two of each of two rows, may be one access, which the
  * compiler makes of them where the rows have no others; the two columns that it stores are two. */
 Test(bound, rows_of_a_staged_tile_may_join)
