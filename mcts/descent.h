@@ -22,7 +22,13 @@ struct mcts_walk {
 struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
                                      uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions);
 
-enum { MCTS_DESCENTS = 1 << 16 }; /* as many at a time are worth it, and take 3 MB */
+enum { MCTS_DESCENTS = 1 << 20 }; /* as many at a time are worth it, and take 50 MB */
+
+/* How many of the descents that are left go together. */
+static inline uint32_t mcts_descents_of(uint64_t left)
+{
+    return left < MCTS_DESCENTS ? (uint32_t)left : MCTS_DESCENTS;
+}
 
 /* n descents, independent of each other. Where some of them meet, values are tried once for all of them: so
  * much more is shared the more there are. The state is as before. */

@@ -45,9 +45,9 @@ static struct mcts_estimate knuth(const struct mcts_estimate_config *c, struct s
     struct knuth_sums sums = {-INFINITY, -INFINITY, 0};
     struct pcg32 rng = pcg32_seed(c->seed, 0);
     double *logs = base_malloc((size_t)c->samples * sizeof logs[0]);
-    struct mcts_walk *walks = base_malloc(MCTS_DESCENTS * sizeof walks[0]);
+    struct mcts_walk *walks = base_malloc((mcts_descents_of(c->samples) + 1) * sizeof walks[0]);
     for (uint64_t done = 0; done < c->samples;) {
-        uint32_t n = c->samples - done < MCTS_DESCENTS ? (uint32_t)(c->samples - done) : MCTS_DESCENTS;
+        uint32_t n = mcts_descents_of(c->samples - done);
         mcts_descend_together(&c->branching, state, c->cut, c->cut_depth, &rng, n, walks);
         for (uint32_t i = 0; i < n; i++)
             add_walk(&e, &sums, &walks[i], &logs[done++]);

@@ -139,12 +139,11 @@ static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed
 {
     struct mcts_branching b = {.order = p->order.parts, .n_order = p->order.n};
     struct pcg32 rng = pcg32_seed(seed, 0);
-    struct mcts_walk *walks = base_malloc(MCTS_DESCENTS * sizeof walks[0]);
+    struct mcts_walk *walks = base_malloc((mcts_descents_of(samples) + 1) * sizeof walks[0]);
     double logs[1024], start = clock_s();
     size_t n_logs = 0;
     while (out->samples < samples) {
-        uint64_t left = samples - out->samples;
-        uint32_t n = left < MCTS_DESCENTS ? (uint32_t)left : MCTS_DESCENTS;
+        uint32_t n = mcts_descents_of(samples - out->samples);
         mcts_descend_together(&b, p->root, INFINITY, 0, &rng, n, walks);
         out->samples += n;
         for (uint32_t i = 0; i < n; i++) {
