@@ -74,14 +74,14 @@ describe() {
 }
 
 random() {
-    local options="--heuristic random --no-bound --evaluations ${RANDOM_EVALUATIONS:-330} --seed ${RANDOM_SEED:-11}"
-    tune random-matmul ${RANDOM_SECONDS:-16} matmul M=128,N=128,K=128 $options
-    tune random-matmul_strided ${RANDOM_SECONDS:-16} matmul_strided M=64,N=64,K=64 $options
-    tune random-batched_matmul ${RANDOM_SECONDS:-16} batched_matmul P=8,M=64,N=64,K=64 $options
-    tune random-gesummv ${RANDOM_SECONDS:-16} gesummv M=512,N=512 $options
-    tune random-gemv ${RANDOM_SECONDS:-16} gemv M=1024,N=1024 $options
-    tune random-transpose ${RANDOM_SECONDS:-16} transpose M=512,N=512 $options
-    tune random-axpy ${RANDOM_SECONDS:-16} axpy N=1048576 $options
+    local options="--heuristic random --no-bound --evaluations ${RANDOM_EVALUATIONS:-330} --seed ${RANDOM_SEED:-11}" seconds=${RANDOM_SECONDS:-16}
+    tune random-matmul "$seconds" matmul M=128,N=128,K=128 $options
+    tune random-matmul_strided "$seconds" matmul_strided M=64,N=64,K=64 $options
+    tune random-batched_matmul "$seconds" batched_matmul P=8,M=64,N=64,K=64 $options
+    tune random-gesummv "$seconds" gesummv M=512,N=512 $options
+    tune random-gemv "$seconds" gemv M=1024,N=1024 $options
+    tune random-transpose "$seconds" transpose M=512,N=512 $options
+    tune random-axpy "$seconds" axpy N=1048576 $options
 }
 
 best() {

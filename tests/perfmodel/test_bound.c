@@ -191,17 +191,17 @@ static void bound_few_accesses(struct bound_fixture *f)
     f->model = perfmodel_new(f->kernel.bb, f->kernel.space, &f->dev);
 }
 
-/* Work-items beside each other have no neighbours of their own, in a staged tile neither: each of 64 elements
- * of three buffers is an access of a bundle, if nothing is staged and if that is open. */
-Test(bound, work_items_in_between_keep_elements_apart)
+/* Whether a bundle of axpy's work-items has so many accesses for 64 elements of each of three buffers, if
+ * nothing is staged and if that is open. */
+static void bound_axpy_needs(const char *groups, const char *items, double accesses)
 {
-    static const char *const pins[] = {"size(n.0)=16",
-                                       "size(n.1)=64",
-                                       "size(n.2)=4",
-                                       "dim_kind(store.n.0)=BLOCK",
-                                       "dim_kind(store.n.1)=LOOP",
-                                       "dim_kind(store.n.2)=THREAD",
-                                       "staged(*)=NO"};
+    const char *const pins[] = {groups,
+                                "size(n.1)=64",
+                                items,
+                                "dim_kind(store.n.0)=BLOCK",
+                                "dim_kind(store.n.1)=LOOP",
+                                "dim_kind(store.n.2)=THREAD",
+                                "staged(*)=NO"};
     struct bound_fixture f;
     struct perfmodel_reason reason;
     bound_open(&f, &(struct kernel_case){"axpy", "N=4096"}, BOUND_H200);
@@ -209,32 +209,22 @@ Test(bound, work_items_in_between_keep_elements_apart)
     for (unsigned n = 6; n <= 7; n++) {
         bound_pinned(&f, pins, n, &reason);
         cr_assert_eq(reason.term, PERFMODEL_OF_ACCESS);
-        cr_assert_float_eq(reason.amount, 32.0 * 3 * 64, 1e-3);
+        cr_assert_float_eq(reason.amount, 32.0 * accesses, 1e-3);
     }
     bound_close(&f);
+}
+
+/* Work-items beside each other have no neighbours of their own, in a staged tile neither. */
+Test(bound, work_items_in_between_keep_elements_apart)
+{
+    bound_axpy_needs("size(n.0)=16", "size(n.2)=4", 3 * 64);
 }
 
 /* Of two work-items beside each other, one may read what lies between its elements along with them, four in
  * an access: it takes half as many. It may not write it. */
 Test(bound, loads_may_reach_over_a_neighbour)
 {
-    static const char *const pins[] = {"size(n.0)=32",
-                                       "size(n.1)=64",
-                                       "size(n.2)=2",
-                                       "dim_kind(store.n.0)=BLOCK",
-                                       "dim_kind(store.n.1)=LOOP",
-                                       "dim_kind(store.n.2)=THREAD",
-                                       "staged(*)=NO"};
-    struct bound_fixture f;
-    struct perfmodel_reason reason;
-    bound_open(&f, &(struct kernel_case){"axpy", "N=4096"}, BOUND_H200);
-    bound_few_accesses(&f);
-    for (unsigned n = 6; n <= 7; n++) {
-        bound_pinned(&f, pins, n, &reason);
-        cr_assert_eq(reason.term, PERFMODEL_OF_ACCESS);
-        cr_assert_float_eq(reason.amount, 32.0 * (2 * 32 + 64), 1e-3);
-    }
-    bound_close(&f);
+    bound_axpy_needs("size(n.0)=32", "size(n.2)=2", 2 * 32 + 64);
 }
 
 /* A work-item's four elements of a staged tile, two of each of two rows, may be one access, which the
