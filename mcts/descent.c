@@ -92,17 +92,12 @@ struct together {
     double cut;
     uint32_t cut_depth;
     struct pcg32 *rng;
-    struct mcts_walk *walks;
-    uint32_t *ids, *drawn;       /* descents, a group is a run of them; the options that they drew */
+    const struct mcts_arrivals *arrivals;
+    uint32_t *ids;               /* of descents, a group is a run of them */
+    uint16_t *drawn;             /* the options that they drew */
     struct mcts_option *options; /* of the branchings whose groups are not all done */
     size_t n_options, cap_options;
 };
-
-static void arrive(struct together *t, uint32_t first, uint32_t n, const struct mcts_walk *walk)
-{
-    for (uint32_t i = first; i < first + n; i++)
-        t->walks[t->ids[i]] = *walk;
-}
 
 /* Tries the values of a choice; the live ones are at t->options + t->n_options. */
 static uint32_t try_here(struct together *t, uint32_t slot, struct mcts_walk *walk)
@@ -122,17 +117,10 @@ static uint32_t draw_all(struct together *t, uint32_t first, uint32_t n, uint32_
     uint32_t counts[MCTS_VALUES_MAX], most = 0;
     memset(counts, 0, n_options * sizeof counts[0]);
     for (uint32_t i = first; i < first + n; i++)
-        counts[t->drawn[i] = pcg32_below(t->rng, n_options)]++;
+        counts[t->drawn[i] = (uint16_t)pcg32_below(t->rng, n_options)]++;
     for (uint32_t k = 1; k < n_options; k++)
         if (counts[k] > counts[most]) most = k;
     return most;
-}
-
-static void swap(uint32_t *x, uint32_t i, uint32_t k)
-{
-    uint32_t kept = x[i];
-    x[i] = x[k];
-    x[k] = kept;
 }
 
 /* Moves those of a group that drew an option to its front; returns how many. */
@@ -141,8 +129,10 @@ static uint32_t gather(struct together *t, uint32_t first, uint32_t n, uint32_t 
     uint32_t end = first;
     for (uint32_t i = first; i < first + n; i++) {
         if (t->drawn[i] != option) continue;
-        swap(t->ids, i, end);
-        swap(t->drawn, i, end++);
+        uint32_t id = t->ids[i];
+        t->ids[i] = t->ids[end];
+        t->drawn[i] = t->drawn[end];
+        t->ids[end++] = id;
     }
     return end - first;
 }
@@ -180,11 +170,12 @@ static void descend_group(struct together *t, uint32_t first, uint32_t n, struct
         space_log_cut(t->logged.log, kept);
     }
     if (n == 1) descend_on(&t->plain, t->state, t->cut, t->cut_depth, t->rng, NULL, &walk);
-    arrive(t, first, n, &walk);
+    t->arrivals->arrive(t->arrivals->context, &walk, t->ids + first, n);
 }
 
 void mcts_descend_together(const struct mcts_branching *b, struct space_state *state, double cut,
-                           uint32_t cut_depth, struct pcg32 *rng, uint32_t n, struct mcts_walk *walks)
+                           uint32_t cut_depth, struct pcg32 *rng, uint32_t n,
+                           const struct mcts_arrivals *arrivals)
 {
     struct together t = {.plain = *b,
                          .logged = *b,
@@ -192,7 +183,7 @@ void mcts_descend_together(const struct mcts_branching *b, struct space_state *s
                          .cut = cut,
                          .cut_depth = cut_depth,
                          .rng = rng,
-                         .walks = walks,
+                         .arrivals = arrivals,
                          .ids = base_malloc((n + 1) * sizeof *t.ids),
                          .drawn = base_malloc((n + 1) * sizeof *t.drawn)};
     t.plain.log = NULL;

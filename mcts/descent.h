@@ -22,7 +22,13 @@ struct mcts_walk {
 struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
                                      uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions);
 
-enum { MCTS_DESCENTS = 1 << 20 }; /* as many at a time are worth it, and take 50 MB */
+/* Hears of the ends of descents that go together: the walk of n of them, which are ids[0..n). */
+struct mcts_arrivals {
+    void (*arrive)(void *context, const struct mcts_walk *walk, const uint32_t *ids, uint32_t n);
+    void *context;
+};
+
+enum { MCTS_DESCENTS = 1 << 24 }; /* so many at a time are worth it, and take 100 MB */
 
 /* How many of the descents that are left go together. */
 static inline uint32_t mcts_descents_of(uint64_t left)
@@ -30,9 +36,11 @@ static inline uint32_t mcts_descents_of(uint64_t left)
     return left < MCTS_DESCENTS ? (uint32_t)left : MCTS_DESCENTS;
 }
 
-/* n descents, independent of each other. Where some of them meet, values are tried once for all of them: so
- * much more is shared the more there are. The state is as before. */
+/* n descents, numbers 0 to n - 1, independent of each other; they arrive in no order. Where some of them meet,
+ * values are tried once for all of them: so much more is shared the more there are. Takes 6 bytes a descent.
+ * The state is as before. */
 void mcts_descend_together(const struct mcts_branching *b, struct space_state *state, double cut,
-                           uint32_t cut_depth, struct pcg32 *rng, uint32_t n, struct mcts_walk *walks);
+                           uint32_t cut_depth, struct pcg32 *rng, uint32_t n,
+                           const struct mcts_arrivals *arrivals);
 
 #endif

@@ -22,42 +22,51 @@ static void summarise(struct mcts_estimate *e, const double *logs, uint64_t seed
     e->unreliable = i.unreliable;
 }
 
-/* What the descents of an estimate add up to. */
-struct knuth_sums {
-    double log_leaves, log_depth; /* of the estimates; of those times their depth */
-    uint64_t dead_ends;
+/* An estimate by descents, as they arrive. */
+struct knuth {
+    const struct mcts_estimate_config *config;
+    struct mcts_estimate e;
+    double log_leaves, log_depth; /* sums of the estimates; of those times their depth */
+    uint64_t arrived, dead_ends;
+    double *logs; /* of those that go together */
 };
 
-static void add_walk(struct mcts_estimate *e, struct knuth_sums *sums, const struct mcts_walk *w,
-                     double *log_leaves)
+static void add_descents(void *context, const struct mcts_walk *w, const uint32_t *ids, uint32_t n)
 {
-    *log_leaves = w->leaf ? w->log_leaves : -INFINITY;
-    sums->log_leaves = mcts_log_add(sums->log_leaves, *log_leaves);
-    if (w->leaf && w->depth) sums->log_depth = mcts_log_add(sums->log_depth, *log_leaves + log(w->depth));
-    sums->dead_ends += !w->leaf;
-    e->nodes += w->depth + !w->leaf;
-    mcts_trials_add(&e->trials, &w->trials);
+    struct knuth *k = context;
+    double log_leaves = w->leaf ? w->log_leaves : -INFINITY, log_sum = log_leaves + log(n);
+    for (uint32_t i = 0; i < n; i++)
+        k->logs[ids[i]] = log_leaves;
+    k->log_leaves = mcts_log_add(k->log_leaves, log_sum);
+    if (w->leaf && w->depth) k->log_depth = mcts_log_add(k->log_depth, log_sum + log(w->depth));
+    if (!w->leaf) k->dead_ends += n;
+    k->e.nodes += (uint64_t)n * (w->depth + !w->leaf);
+    k->e.trials.tried += n * w->trials.tried;
+    k->e.trials.dead_constraint += n * w->trials.dead_constraint;
+    k->e.trials.dead_bound += n * w->trials.dead_bound;
+    k->arrived += n;
+    if (k->config->progress) k->config->progress(k->config->progress_context, k->arrived);
 }
 
 static struct mcts_estimate knuth(const struct mcts_estimate_config *c, struct space_state *state)
 {
-    struct mcts_estimate e = {.method = MCTS_KNUTH, .samples = c->samples};
-    struct knuth_sums sums = {-INFINITY, -INFINITY, 0};
-    struct pcg32 rng = pcg32_seed(c->seed, 0);
     double *logs = base_malloc((size_t)c->samples * sizeof logs[0]);
-    struct mcts_walk *walks = base_malloc((mcts_descents_of(c->samples) + 1) * sizeof walks[0]);
-    for (uint64_t done = 0; done < c->samples;) {
-        uint32_t n = mcts_descents_of(c->samples - done);
-        mcts_descend_together(&c->branching, state, c->cut, c->cut_depth, &rng, n, walks);
-        for (uint32_t i = 0; i < n; i++)
-            add_walk(&e, &sums, &walks[i], &logs[done++]);
+    struct knuth k = {.config = c,
+                      .e = {.method = MCTS_KNUTH, .samples = c->samples},
+                      .log_leaves = -INFINITY,
+                      .log_depth = -INFINITY};
+    struct mcts_arrivals arrivals = {add_descents, &k};
+    struct pcg32 rng = pcg32_seed(c->seed, 0);
+    while (k.arrived < c->samples) {
+        k.logs = logs + k.arrived;
+        mcts_descend_together(&c->branching, state, c->cut, c->cut_depth, &rng,
+                              mcts_descents_of(c->samples - k.arrived), &arrivals);
     }
-    summarise(&e, logs, c->seed);
-    e.dead_end_ratio = (double)sums.dead_ends / (double)c->samples;
-    e.mean_depth = sums.log_leaves > -INFINITY ? exp(sums.log_depth - sums.log_leaves) : 0;
-    free(walks);
+    summarise(&k.e, logs, c->seed);
+    k.e.dead_end_ratio = (double)k.dead_ends / (double)c->samples;
+    k.e.mean_depth = k.log_leaves > -INFINITY ? exp(k.log_depth - k.log_leaves) : 0;
     free(logs);
-    return e;
+    return k.e;
 }
 
 static struct mcts_estimate chen(const struct mcts_estimate_config *c, const struct space_state *state)
@@ -75,6 +84,7 @@ static struct mcts_estimate chen(const struct mcts_estimate_config *c, const str
         depth = mcts_log_add(depth, run.log_depth);
         e.nodes += run.nodes;
         mcts_trials_add(&e.trials, &run.trials);
+        if (c->progress) c->progress(c->progress_context, i + 1);
     }
     summarise(&e, logs, c->seed);
     ends = mcts_log_add(leaves, dead_ends);

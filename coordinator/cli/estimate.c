@@ -17,6 +17,9 @@
 static const char *const method_names[] = {
     [MCTS_KNUTH] = "knuth", [MCTS_CHEN] = "chen", [MCTS_EXACT] = "exact"};
 
+static const char *const counted[] = {
+    [MCTS_KNUTH] = "descents", [MCTS_CHEN] = "samples", [MCTS_EXACT] = "implementations"};
+
 /* About a quarter of a minute for a matrix product. */
 static const uint64_t default_samples[] = {[MCTS_KNUTH] = 10000, [MCTS_CHEN] = 60, [MCTS_EXACT] = 1};
 
@@ -70,20 +73,26 @@ static void print_estimate(const struct cli_args *a, const struct mcts_estimate 
     printf("mean depth       %.1f\n", e->mean_depth);
 }
 
-/* When an exact count was last heard of. */
+/* What is counted, and when it was last heard of. */
 struct counting {
+    const char *what;
     double start_s, shown_s;
 };
 
+static struct counting counting_start(const char *what)
+{
+    double now = clock_s();
+    return (struct counting){what, now, now};
+}
+
 /* A line every few seconds on standard error. */
-static void show_counting(void *context, uint64_t leaves)
+static void show_counting(void *context, uint64_t done)
 {
     struct counting *c = context;
     double now = clock_s();
     if (now - c->shown_s < 2) return;
     c->shown_s = now;
-    fprintf(stderr, "%" PRIu64 " implementations so far, %.0f/s\n", leaves,
-            (double)leaves / (now - c->start_s));
+    fprintf(stderr, "%" PRIu64 " %s so far, %.0f/s\n", done, c->what, (double)done / (now - c->start_s));
 }
 
 static int run_estimate(const struct cli_args *a)
@@ -95,8 +104,7 @@ static int run_estimate(const struct cli_args *a)
     if (find_method(a->value[CLI_METHOD], &c.method, d) &&
         cli_samples(a, default_samples[c.method], &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
         cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
-        double start = clock_s();
-        struct counting counting = {start, start};
+        struct counting counting = counting_start(counted[c.method]);
         if (!cli_given(a, CLI_QUIET)) c.progress = show_counting;
         c.progress_context = &counting;
         if (cli_bounding_open(a, &p, &bounding, d)) {
@@ -104,7 +112,7 @@ static int run_estimate(const struct cli_args *a)
             c.cut = bounding.cut;
             c.cut_depth = bounding.depth;
             struct mcts_estimate e = mcts_estimate(&c, p.root);
-            print_estimate(a, &e, clock_s() - start);
+            print_estimate(a, &e, clock_s() - counting.start_s);
         }
     }
     int status = cli_finish(d, CLI_OK);
@@ -129,33 +137,38 @@ const struct cli_command cli_estimate = {
 
 /* ---- descend ---- */
 
+enum { DESCENTS_KEPT = 1024 };
+
 struct descents {
-    uint64_t samples, dead_ends, decisions;
-    double elapsed_s;
+    uint64_t samples, arrived, dead_ends, decisions;
+    double elapsed_s, logs[DESCENTS_KEPT]; /* of the first */
     struct mcts_interval leaves;
+    struct counting *counting; /* or NULL: nothing is shown */
 };
+
+static void add_descents(void *context, const struct mcts_walk *w, const uint32_t *ids, uint32_t n)
+{
+    struct descents *out = context;
+    for (uint32_t i = 0; i < n; i++)
+        if (out->samples + ids[i] < DESCENTS_KEPT)
+            out->logs[out->samples + ids[i]] = w->leaf ? w->log_leaves : -INFINITY;
+    out->decisions += (uint64_t)n * w->depth;
+    if (!w->leaf) out->dead_ends += n;
+    out->arrived += n;
+    if (out->counting) show_counting(out->counting, out->arrived);
+}
 
 static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed, struct descents *out)
 {
     struct mcts_branching b = {.order = p->order.parts, .n_order = p->order.n};
+    struct mcts_arrivals arrivals = {add_descents, out};
     struct pcg32 rng = pcg32_seed(seed, 0);
-    struct mcts_walk *walks = base_malloc((mcts_descents_of(samples) + 1) * sizeof walks[0]);
-    double logs[1024], start = clock_s();
-    size_t n_logs = 0;
-    while (out->samples < samples) {
-        uint32_t n = mcts_descents_of(samples - out->samples);
-        mcts_descend_together(&b, p->root, INFINITY, 0, &rng, n, walks);
-        out->samples += n;
-        for (uint32_t i = 0; i < n; i++) {
-            out->decisions += walks[i].depth;
-            out->dead_ends += !walks[i].leaf;
-            if (n_logs < sizeof logs / sizeof logs[0])
-                logs[n_logs++] = walks[i].leaf ? walks[i].log_leaves : -INFINITY;
-        }
-    }
+    double start = clock_s();
+    for (; out->samples < samples; out->samples = out->arrived)
+        mcts_descend_together(&b, p->root, INFINITY, 0, &rng, mcts_descents_of(samples - out->samples),
+                              &arrivals);
     out->elapsed_s = clock_s() - start;
-    free(walks);
-    out->leaves = mcts_interval(logs, n_logs, seed);
+    out->leaves = mcts_interval(out->logs, samples < DESCENTS_KEPT ? samples : DESCENTS_KEPT, seed);
 }
 
 static void print_descents(const struct cli_args *a, const struct cli_problem *p, const struct descents *r)
@@ -189,6 +202,8 @@ static int run_descend(const struct cli_args *a)
     uint64_t samples, seed;
     if (cli_samples(a, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
         cli_problem_open(a, &p, d)) {
+        struct counting counting = counting_start("descents");
+        if (!cli_given(a, CLI_QUIET)) r.counting = &counting;
         descend(&p, samples, seed, &r);
         print_descents(a, &p, &r);
     }
@@ -202,7 +217,7 @@ const struct cli_command cli_descend = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES),
+    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET),
     .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"}},
     .help = "Descends at random and tries all values at each branching, once where descents meet: checks and "
             "times the engine.\v"

@@ -39,12 +39,13 @@ Test(mcts_estimate, exact_stops_at_its_limit)
     mcts_queens_free(&q);
 }
 
-static void note_leaves(void *context, uint64_t leaves)
+/* How often it was heard of, and the last of it. */
+static void note_progress(void *context, uint64_t done)
 {
     uint64_t *seen = context;
-    cr_assert_geq(leaves, seen[1]);
+    cr_assert_geq(done, seen[1]);
     seen[0]++;
-    seen[1] = leaves;
+    seen[1] = done;
 }
 
 Test(mcts_estimate, exact_counting_tells_how_far_it_is)
@@ -52,12 +53,28 @@ Test(mcts_estimate, exact_counting_tells_how_far_it_is)
     struct mcts_queens q = mcts_queens_new(10);
     uint64_t seen[2] = {0, 0};
     struct mcts_estimate_config config = plain(MCTS_EXACT, 1, 1);
-    config.progress = note_leaves;
+    config.progress = note_progress;
     config.progress_context = seen;
     struct mcts_estimate e = mcts_estimate(&config, q.root);
     cr_assert_eq(e.leaves, 724);
     cr_assert(seen[0] > 0 && seen[0] == e.nodes / 1024, "%lu reports of %lu nodes", (unsigned long)seen[0],
               (unsigned long)e.nodes);
+    mcts_queens_free(&q);
+}
+
+/* Descents arrive in groups, runs one by one. */
+Test(mcts_estimate, sampling_tells_how_far_it_is)
+{
+    struct mcts_queens q = mcts_queens_new(8);
+    uint64_t of_knuth[2] = {0, 0}, of_chen[2] = {0, 0};
+    struct mcts_estimate_config knuth = plain(MCTS_KNUTH, 3000, 1), chen = plain(MCTS_CHEN, 30, 1);
+    knuth.progress = chen.progress = note_progress;
+    knuth.progress_context = of_knuth;
+    chen.progress_context = of_chen;
+    mcts_estimate(&knuth, q.root);
+    mcts_estimate(&chen, q.root);
+    cr_assert(of_knuth[1] == 3000 && of_knuth[0] > 92 && of_knuth[0] < 3000);
+    cr_assert(of_chen[1] == 30 && of_chen[0] == 30);
     mcts_queens_free(&q);
 }
 
@@ -282,6 +299,13 @@ static void check_same_ends(const struct mcts_walk *x, const struct mcts_walk *y
     cr_assert_lt(fabs(leaves_x / leaves_y - 1), 0.15, "%g and %g leaves", leaves_x, leaves_y);
 }
 
+/* Keeps the walk of each. */
+static void keep_walks(void *walks, const struct mcts_walk *walk, const uint32_t *ids, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        ((struct mcts_walk *)walks)[ids[i]] = *walk;
+}
+
 /* As often at each end as descents alone, with much less tried, under a cut too. */
 Test(mcts_descent, together_as_alone)
 {
@@ -299,7 +323,8 @@ Test(mcts_descent, together_as_alone)
             alone[i] = mcts_descend_random(&x, q.root, cut, SAME_CUT_DEPTH, &rng, NULL);
             space_rollback(q.root, mark);
         }
-        mcts_descend_together(&y, q.root, cut, SAME_CUT_DEPTH, &rng, SAME_DESCENTS, together);
+        mcts_descend_together(&y, q.root, cut, SAME_CUT_DEPTH, &rng, SAME_DESCENTS,
+                              &(struct mcts_arrivals){keep_walks, together});
         cr_assert_eq(space_state_hash(q.root), before);
         check_same_ends(alone, together);
         cr_assert(calls[1] > 0 && calls[1] < calls[0] / 10, "%u and %u bounds", calls[0], calls[1]);
@@ -313,9 +338,10 @@ Test(mcts_descent, few_together)
     struct mcts_branching b = {0};
     struct pcg32 rng = pcg32_seed(4, 0);
     struct mcts_walk walks[2] = {{.depth = 99}, {.depth = 99}};
-    mcts_descend_together(&b, q.root, INFINITY, 0, &rng, 0, walks);
+    struct mcts_arrivals arrivals = {keep_walks, walks};
+    mcts_descend_together(&b, q.root, INFINITY, 0, &rng, 0, &arrivals);
     cr_assert_eq(walks[0].depth, 99);
-    mcts_descend_together(&b, q.root, INFINITY, 0, &rng, 1, walks);
+    mcts_descend_together(&b, q.root, INFINITY, 0, &rng, 1, &arrivals);
     cr_assert(walks[0].depth <= SAME_QUEENS && walks[1].depth == 99);
     mcts_queens_free(&q);
 }
