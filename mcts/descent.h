@@ -36,9 +36,9 @@ static inline uint32_t mcts_descents_of(uint64_t left)
     return left < MCTS_DESCENTS ? (uint32_t)left : MCTS_DESCENTS;
 }
 
-/* n descents, numbers 0 to n - 1, independent of each other; they arrive in no order. Where some of them meet,
- * values are tried once for all of them: so much more is shared the more there are. Takes 6 bytes a descent.
- * The state is as before. */
+/* n descents, numbers 0 to n - 1, independent of each other; they arrive in no order. Where some of them
+ * meet, values are tried once for all of them: so much more is shared the more there are. Takes 6 bytes a
+ * descent. The state is as before. */
 void mcts_descend_together(const struct mcts_branching *b, struct space_state *state, double cut,
                            uint32_t cut_depth, struct pcg32 *rng, uint32_t n,
                            const struct mcts_arrivals *arrivals);
