@@ -18,7 +18,7 @@ WARN = -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototype
 DEFS = -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 -I. -I$(O)/gen
 CFLAGS ?= -std=c11 -g $(WARN) $(if $(WERROR),-Werror)
 ARCH ?= -march=x86-64-v3
-RELEASE = -O3 $(ARCH) -DNDEBUG -flto=auto
+RELEASE = -O3 $(ARCH) -DNDEBUG
 SAN = -O1 $(ARCH) -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 TSAN = -O1 $(ARCH) -fno-omit-frame-pointer -fsanitize=thread
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)

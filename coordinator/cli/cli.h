@@ -73,9 +73,9 @@ enum cli_key {
         CLI_KEY_COUNT
 };
 #define CLI_TAKES(key) (UINT64_C(1) << CLI_##key)
-#define CLI_PROGRAM                                                                                          \
-    (CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(PIN) | CLI_TAKES(ORDER) | CLI_TAKES(SEED) |             \
-     CLI_TAKES(JSON))
+#define CLI_INSTANCE                                                                                         \
+    (CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(PIN) | CLI_TAKES(SEED) | CLI_TAKES(JSON))
+#define CLI_PROGRAM (CLI_INSTANCE | CLI_TAKES(ORDER)) /* and an order of its choices */
 
 /* A list option: its values in order. */
 struct cli_list {

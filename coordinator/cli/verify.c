@@ -321,7 +321,7 @@ const struct cli_command cli_verify = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(TIME) | CLI_TAKES(RUNNERS) | CLI_TAKES(OUT) |
+    .takes = CLI_INSTANCE | CLI_TAKES(SAMPLES) | CLI_TAKES(TIME) | CLI_TAKES(RUNNERS) | CLI_TAKES(OUT) |
              CLI_TAKES(QUIET),
     .notes = {{CLI_OUT, "DIR", "folder of the texts that failed (default thresh-verify)"},
               {CLI_SAMPLES, "N", "number of distinct texts (default 300)"}},

@@ -137,6 +137,14 @@ Test(bad_input, orders)
             "order of choices: 'row' is no choice");
 }
 
+/* Commands that follow no order take none. */
+Test(bad_input, orders_of_nothing)
+{
+    const char *axpy = KERNELS "axpy.lift";
+    refused(E2E_RUN(&cli_verify, axpy, "--size", "N=64", "--order", "size"), "--order");
+    refused(E2E_RUN(&cli_bound, axpy, "--size", "N=64", "--order", "size"), "--order");
+}
+
 /* What an option does not apply to is said, not ignored. */
 Test(bad_input, options_that_say_nothing_here)
 {
