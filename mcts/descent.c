@@ -89,11 +89,9 @@ struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct spac
 struct together {
     struct mcts_branching plain, logged;
     struct space_state *state;
-    double cut;
-    uint32_t cut_depth;
+    const struct mcts_descents *descents;
     struct pcg32 *rng;
-    const struct mcts_arrivals *arrivals;
-    uint32_t *ids;               /* of descents, a group is a run of them */
+    uint32_t *ids;               /* of descents at once, a group is a run of them */
     uint16_t *drawn;             /* the options that they drew */
     struct mcts_option *options; /* of the branchings whose groups are not all done */
     size_t n_options, cap_options;
@@ -102,13 +100,13 @@ struct together {
 /* Tries the values of a choice; the live ones are at t->options + t->n_options. */
 static uint32_t try_here(struct together *t, uint32_t slot, struct mcts_walk *walk)
 {
-    struct mcts_branching here = branching_at(&t->logged, walk->depth, t->cut_depth);
+    struct mcts_branching here = branching_at(&t->logged, walk->depth, t->descents->cut_depth);
     size_t room = t->n_options + space_value_count(t->state, slot);
     if (room > t->cap_options) {
         t->cap_options = 2 * room;
         t->options = base_realloc(t->options, t->cap_options * sizeof *t->options);
     }
-    return mcts_try_values(&here, t->state, slot, t->cut, t->options + t->n_options, &walk->trials);
+    return mcts_try_values(&here, t->state, slot, t->descents->cut, t->options + t->n_options, &walk->trials);
 }
 
 /* Draws for each of a group; returns an option that most of them drew. */
@@ -169,31 +167,42 @@ static void descend_group(struct together *t, uint32_t first, uint32_t n, struct
         t->n_options = options;
         space_log_cut(t->logged.log, kept);
     }
-    if (n == 1) descend_on(&t->plain, t->state, t->cut, t->cut_depth, t->rng, NULL, &walk);
-    t->arrivals->arrive(t->arrivals->context, &walk, t->ids + first, n);
+    const struct mcts_descents *d = t->descents;
+    if (n == 1) descend_on(&t->plain, t->state, d->cut, d->cut_depth, t->rng, NULL, &walk);
+    d->arrive(d->context, &walk, t->ids + first, n);
 }
 
-void mcts_descend_together(const struct mcts_branching *b, struct space_state *state, double cut,
-                           uint32_t cut_depth, struct pcg32 *rng, uint32_t n,
-                           const struct mcts_arrivals *arrivals)
+/* Those of numbers first to first + n - 1. */
+static void descend_at_once(struct together *t, uint32_t first, uint32_t n)
 {
+    for (uint32_t i = 0; i < n; i++)
+        t->ids[i] = first + i;
+    space_mark mark = space_snapshot(t->state);
+    descend_group(t, 0, n, (struct mcts_walk){0});
+    space_rollback(t->state, mark);
+}
+
+void mcts_descend_together(const struct mcts_branching *b, struct space_state *state,
+                           const struct mcts_descents *descents, struct pcg32 *rng)
+{
+    uint32_t most = descents->at_once ? descents->at_once : MCTS_AT_ONCE;
+    if (most > descents->n) most = descents->n;
     struct together t = {.plain = *b,
                          .logged = *b,
                          .state = state,
-                         .cut = cut,
-                         .cut_depth = cut_depth,
+                         .descents = descents,
                          .rng = rng,
-                         .arrivals = arrivals,
-                         .ids = base_malloc((n + 1) * sizeof *t.ids),
-                         .drawn = base_malloc((n + 1) * sizeof *t.drawn)};
+                         .ids = base_malloc(((size_t)most + 1) * sizeof *t.ids),
+                         .drawn = base_malloc(((size_t)most + 1) * sizeof *t.drawn)};
     t.plain.log = NULL;
     t.logged.log = space_log_new();
     t.logged.log_more = true;
-    for (uint32_t i = 0; i < n; i++)
-        t.ids[i] = i;
-    space_mark mark = space_snapshot(state);
-    if (n > 0) descend_group(&t, 0, n, (struct mcts_walk){0});
-    space_rollback(state, mark);
+    for (uint32_t first = 0, left = descents->n; left > 0;) {
+        uint32_t n = left < most ? left : most;
+        descend_at_once(&t, first, n);
+        first += n;
+        left -= n;
+    }
     space_log_free(t.logged.log);
     free(t.options);
     free(t.drawn);

@@ -22,25 +22,23 @@ struct mcts_walk {
 struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
                                      uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions);
 
-/* Hears of the ends of descents that go together: the walk of n of them, which are ids[0..n). */
-struct mcts_arrivals {
+enum { MCTS_AT_ONCE = 1 << 24 }; /* so many together are worth it, and take 100 MB */
+
+/* Random descents that go together: where some of them meet, values are tried once for all of them, so much
+ * more is shared the more there are. */
+struct mcts_descents {
+    uint32_t n;       /* how many; their numbers are 0 to n - 1 */
+    uint32_t at_once; /* the next so many begin when those before have ended; 0: MCTS_AT_ONCE */
+    double cut;
+    uint32_t cut_depth;
+    /* Hears of their ends, in no order: the walk of n of them, which are ids[0..n). */
     void (*arrive)(void *context, const struct mcts_walk *walk, const uint32_t *ids, uint32_t n);
     void *context;
 };
 
-enum { MCTS_DESCENTS = 1 << 24 }; /* so many at a time are worth it, and take 100 MB */
-
-/* How many of the descents that are left go together. */
-static inline uint32_t mcts_descents_of(uint64_t left)
-{
-    return left < MCTS_DESCENTS ? (uint32_t)left : MCTS_DESCENTS;
-}
-
-/* n descents, numbers 0 to n - 1, independent of each other; they arrive in no order. Where some of them
- * meet, values are tried once for all of them: so much more is shared the more there are. Takes 6 bytes a
- * descent. The state is as before. */
-void mcts_descend_together(const struct mcts_branching *b, struct space_state *state, double cut,
-                           uint32_t cut_depth, struct pcg32 *rng, uint32_t n,
-                           const struct mcts_arrivals *arrivals);
+/* The descents are independent of each other. Takes 6 bytes for each that goes at once. The state is as
+ * before. */
+void mcts_descend_together(const struct mcts_branching *b, struct space_state *state,
+                           const struct mcts_descents *descents, struct pcg32 *rng);
 
 #endif

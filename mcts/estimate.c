@@ -28,7 +28,7 @@ struct knuth {
     struct mcts_estimate e;
     double log_leaves, log_depth; /* sums of the estimates; of those times their depth */
     uint64_t arrived, dead_ends;
-    double *logs; /* of those that go together */
+    double *logs; /* one a descent */
 };
 
 static void add_descents(void *context, const struct mcts_walk *w, const uint32_t *ids, uint32_t n)
@@ -50,22 +50,23 @@ static void add_descents(void *context, const struct mcts_walk *w, const uint32_
 
 static struct mcts_estimate knuth(const struct mcts_estimate_config *c, struct space_state *state)
 {
-    double *logs = base_malloc((size_t)c->samples * sizeof logs[0]);
+    CHECK(c->samples <= UINT32_MAX);
     struct knuth k = {.config = c,
                       .e = {.method = MCTS_KNUTH, .samples = c->samples},
                       .log_leaves = -INFINITY,
-                      .log_depth = -INFINITY};
-    struct mcts_arrivals arrivals = {add_descents, &k};
+                      .log_depth = -INFINITY,
+                      .logs = base_malloc((size_t)c->samples * sizeof k.logs[0])};
+    const struct mcts_descents descents = {.n = (uint32_t)c->samples,
+                                           .cut = c->cut,
+                                           .cut_depth = c->cut_depth,
+                                           .arrive = add_descents,
+                                           .context = &k};
     struct pcg32 rng = pcg32_seed(c->seed, 0);
-    while (k.arrived < c->samples) {
-        k.logs = logs + k.arrived;
-        mcts_descend_together(&c->branching, state, c->cut, c->cut_depth, &rng,
-                              mcts_descents_of(c->samples - k.arrived), &arrivals);
-    }
-    summarise(&k.e, logs, c->seed);
+    mcts_descend_together(&c->branching, state, &descents, &rng);
+    summarise(&k.e, k.logs, c->seed);
     k.e.dead_end_ratio = (double)k.dead_ends / (double)c->samples;
     k.e.mean_depth = k.log_leaves > -INFINITY ? exp(k.log_depth - k.log_leaves) : 0;
-    free(logs);
+    free(k.logs);
     return k.e;
 }
 

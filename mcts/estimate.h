@@ -21,7 +21,7 @@ enum mcts_method {
 
 struct mcts_estimate_config {
     enum mcts_method method;
-    uint64_t samples; /* descents (Knuth) or runs (Chen), >= 1 */
+    uint64_t samples; /* descents (Knuth, below 2^32) or runs (Chen), >= 1 */
     uint64_t seed;
     struct mcts_branching branching;
     double cut;          /* ns: children with a bound at or above it are dead; INFINITY: none */

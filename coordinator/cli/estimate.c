@@ -140,7 +140,7 @@ const struct cli_command cli_estimate = {
 enum { DESCENTS_KEPT = 1024 };
 
 struct descents {
-    uint64_t samples, arrived, dead_ends, decisions;
+    uint64_t arrived, dead_ends, decisions;
     double elapsed_s, logs[DESCENTS_KEPT]; /* of the first */
     struct mcts_interval leaves;
     struct counting *counting; /* or NULL: nothing is shown */
@@ -150,44 +150,42 @@ static void add_descents(void *context, const struct mcts_walk *w, const uint32_
 {
     struct descents *out = context;
     for (uint32_t i = 0; i < n; i++)
-        if (out->samples + ids[i] < DESCENTS_KEPT)
-            out->logs[out->samples + ids[i]] = w->leaf ? w->log_leaves : -INFINITY;
+        if (ids[i] < DESCENTS_KEPT) out->logs[ids[i]] = w->leaf ? w->log_leaves : -INFINITY;
     out->decisions += (uint64_t)n * w->depth;
     if (!w->leaf) out->dead_ends += n;
     out->arrived += n;
     if (out->counting) show_counting(out->counting, out->arrived);
 }
 
-static void descend(const struct cli_problem *p, uint64_t samples, uint64_t seed, struct descents *out)
+static void descend(const struct cli_problem *p, uint32_t samples, uint64_t seed, struct descents *out)
 {
     struct mcts_branching b = {.order = p->order.parts, .n_order = p->order.n};
-    struct mcts_arrivals arrivals = {add_descents, out};
+    const struct mcts_descents descents = {
+        .n = samples, .cut = INFINITY, .arrive = add_descents, .context = out};
     struct pcg32 rng = pcg32_seed(seed, 0);
     double start = clock_s();
-    for (; out->samples < samples; out->samples = out->arrived)
-        mcts_descend_together(&b, p->root, INFINITY, 0, &rng, mcts_descents_of(samples - out->samples),
-                              &arrivals);
+    mcts_descend_together(&b, p->root, &descents, &rng);
     out->elapsed_s = clock_s() - start;
     out->leaves = mcts_interval(out->logs, samples < DESCENTS_KEPT ? samples : DESCENTS_KEPT, seed);
 }
 
 static void print_descents(const struct cli_args *a, const struct cli_problem *p, const struct descents *r)
 {
-    double n = (double)r->samples, log10_leaves = r->leaves.log_mean / log(10);
+    double n = (double)r->arrived, log10_leaves = r->leaves.log_mean / log(10);
     json_t *leaves = isfinite(log10_leaves) ? json_real(log10_leaves) : json_null();
     json_t *o =
-        json_pack("{s:I,s:f,s:f,s:f,s:I,s:I,s:o}", "samples", (json_int_t)r->samples, "descents_per_s",
+        json_pack("{s:I,s:f,s:f,s:f,s:I,s:I,s:o}", "samples", (json_int_t)r->arrived, "descents_per_s",
                   n / r->elapsed_s, "decisions_per_s", (double)r->decisions / r->elapsed_s, "mean_depth",
                   (double)r->decisions / n, "vector_bytes", (json_int_t)space_vector_bytes(p->problem->space),
                   "statements", (json_int_t)bb_statement_count(p->problem->backbone), "log10_leaves", leaves);
-    cli_add_dead_ends(o, (double)r->dead_ends / n, r->samples);
+    cli_add_dead_ends(o, (double)r->dead_ends / n, r->arrived);
     if (cli_given(a, CLI_JSON)) {
         cli_print_json(o);
         return;
     }
-    printf("descents         %" PRIu64 ", %.1f/s, %.0f decisions/s\n", r->samples, n / r->elapsed_s,
+    printf("descents         %" PRIu64 ", %.1f/s, %.0f decisions/s\n", r->arrived, n / r->elapsed_s,
            (double)r->decisions / r->elapsed_s);
-    cli_print_dead_ends((double)r->dead_ends / n, r->samples);
+    cli_print_dead_ends((double)r->dead_ends / n, r->arrived);
     printf("mean depth       %.1f\n", (double)r->decisions / n);
     printf("vector           %zu bytes, %u statements\nimplementations  about 1e%.1f\n",
            space_vector_bytes(p->problem->space), bb_statement_count(p->problem->backbone), log10_leaves);
@@ -204,7 +202,7 @@ static int run_descend(const struct cli_args *a)
         cli_problem_open(a, &p, d)) {
         struct counting counting = counting_start("descents");
         if (!cli_given(a, CLI_QUIET)) r.counting = &counting;
-        descend(&p, samples, seed, &r);
+        descend(&p, (uint32_t)samples, seed, &r);
         print_descents(a, &p, &r);
     }
     int status = cli_finish(d, CLI_OK);

@@ -306,6 +306,17 @@ static void keep_walks(void *walks, const struct mcts_walk *walk, const uint32_t
         ((struct mcts_walk *)walks)[ids[i]] = *walk;
 }
 
+/* SAME_DESCENTS of them, one after the other. */
+static void walk_alone(const struct mcts_branching *b, struct space_state *root, double cut,
+                       struct pcg32 *rng, struct mcts_walk *walks)
+{
+    for (int i = 0; i < SAME_DESCENTS; i++) {
+        space_mark mark = space_snapshot(root);
+        walks[i] = mcts_descend_random(b, root, cut, SAME_CUT_DEPTH, rng, NULL);
+        space_rollback(root, mark);
+    }
+}
+
 /* As often at each end as descents alone, with much less tried, under a cut too. */
 Test(mcts_descent, together_as_alone)
 {
@@ -318,13 +329,13 @@ Test(mcts_descent, together_as_alone)
         struct pcg32 rng = pcg32_seed(21, 0);
         uint64_t before = space_state_hash(q.root);
         y.bound_context = &calls[1];
-        for (int i = 0; i < SAME_DESCENTS; i++) {
-            space_mark mark = space_snapshot(q.root);
-            alone[i] = mcts_descend_random(&x, q.root, cut, SAME_CUT_DEPTH, &rng, NULL);
-            space_rollback(q.root, mark);
-        }
-        mcts_descend_together(&y, q.root, cut, SAME_CUT_DEPTH, &rng, SAME_DESCENTS,
-                              &(struct mcts_arrivals){keep_walks, together});
+        walk_alone(&x, q.root, cut, &rng, alone);
+        const struct mcts_descents descents = {.n = SAME_DESCENTS,
+                                               .cut = cut,
+                                               .cut_depth = SAME_CUT_DEPTH,
+                                               .arrive = keep_walks,
+                                               .context = together};
+        mcts_descend_together(&y, q.root, &descents, &rng);
         cr_assert_eq(space_state_hash(q.root), before);
         check_same_ends(alone, together);
         cr_assert(calls[1] > 0 && calls[1] < calls[0] / 10, "%u and %u bounds", calls[0], calls[1]);
@@ -338,11 +349,56 @@ Test(mcts_descent, few_together)
     struct mcts_branching b = {0};
     struct pcg32 rng = pcg32_seed(4, 0);
     struct mcts_walk walks[2] = {{.depth = 99}, {.depth = 99}};
-    struct mcts_arrivals arrivals = {keep_walks, walks};
-    mcts_descend_together(&b, q.root, INFINITY, 0, &rng, 0, &arrivals);
+    struct mcts_descents descents = {.cut = INFINITY, .arrive = keep_walks, .context = walks};
+    mcts_descend_together(&b, q.root, &descents, &rng);
     cr_assert_eq(walks[0].depth, 99);
-    mcts_descend_together(&b, q.root, INFINITY, 0, &rng, 1, &arrivals);
+    descents.n = 1;
+    mcts_descend_together(&b, q.root, &descents, &rng);
     cr_assert(walks[0].depth <= SAME_QUEENS && walks[1].depth == 99);
+    mcts_queens_free(&q);
+}
+
+enum { ROUND_DESCENTS = 150 }; /* SAME_DESCENTS is no multiple of it */
+
+struct rounds {
+    struct mcts_walk walks[SAME_DESCENTS];
+    unsigned arrived, arrivals[SAME_DESCENTS], groups;
+};
+
+/* Those of a round come when all of the rounds before it have. */
+static void keep_rounds(void *context, const struct mcts_walk *walk, const uint32_t *ids, uint32_t n)
+{
+    struct rounds *r = context;
+    for (uint32_t i = 0; i < n; i++) {
+        cr_assert_lt(ids[i], SAME_DESCENTS);
+        cr_assert_eq(ids[i] / ROUND_DESCENTS, r->arrived / ROUND_DESCENTS, "%u is number %u", ids[i],
+                     r->arrived);
+        r->arrivals[ids[i]]++;
+        r->arrived++;
+    }
+    keep_walks(r->walks, walk, ids, n);
+    r->groups++;
+}
+
+/* More descents than go at once. */
+Test(mcts_descent, round_after_round)
+{
+    static struct mcts_walk alone[SAME_DESCENTS];
+    static struct rounds r;
+    struct mcts_queens q = mcts_queens_new(SAME_QUEENS);
+    struct mcts_branching b = {0};
+    struct pcg32 rng = pcg32_seed(8, 0);
+    const struct mcts_descents descents = {
+        .n = SAME_DESCENTS, .at_once = ROUND_DESCENTS, .cut = INFINITY, .arrive = keep_rounds, .context = &r};
+    uint64_t before = space_state_hash(q.root);
+    mcts_descend_together(&b, q.root, &descents, &rng);
+    cr_assert_eq(space_state_hash(q.root), before);
+    cr_assert_eq(r.arrived, SAME_DESCENTS);
+    for (unsigned i = 0; i < SAME_DESCENTS; i++)
+        cr_assert_eq(r.arrivals[i], 1, "%u: %u times", i, r.arrivals[i]);
+    cr_assert_lt(r.groups, SAME_DESCENTS);
+    walk_alone(&b, q.root, INFINITY, &rng, alone);
+    check_same_ends(alone, r.walks);
     mcts_queens_free(&q);
 }
 
