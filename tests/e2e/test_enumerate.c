@@ -70,22 +70,13 @@ static void visit(struct walk *w, struct space_state *st)
     }
 }
 
-static const struct bb_device TINY_DEVICE = {
-    .max_work_group = 4,
-    .max_work_item = {4, 4, 4},
-    .local_bytes = 1024,
-    .max_unroll = 8,
-    .n_vector_widths = 1,
-    .vector_widths = {2},
-};
-
 static void enumerate(const struct tiny *t)
 {
     const char *longer = getenv("THRESH_LONG");
     struct walk w = {.tiny = t};
     struct diag *d = diag_new();
     struct device dev;
-    e2e_open(&w.fixture, e2e_problem(&t->at, &TINY_DEVICE, &t->options));
+    e2e_open(&w.fixture, e2e_problem(&t->at, &kernel_small_device, &t->options));
     cr_assert(device_select("", &dev, d), "%s", diag_count(d) ? diag_message(d, 0) : "");
     w.evaluator = evaluator_new(w.fixture.problem, &dev, 1, 1, d);
     cr_assert_not_null(w.evaluator, "%s", diag_count(d) ? diag_message(d, 0) : "");

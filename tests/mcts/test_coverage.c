@@ -72,14 +72,8 @@ static void cover_stencil(struct coverage *c)
 
 static void cover_axpy(struct coverage *c)
 {
-    static const struct bb_device device = {.max_work_group = 4,
-                                            .max_work_item = {4, 4, 4},
-                                            .local_bytes = 1024,
-                                            .max_unroll = 8,
-                                            .n_vector_widths = 1,
-                                            .vector_widths = {2}};
     static const struct bb_options options = {.parallel_levels = 2, .no_staging = true};
-    struct problem *p = e2e_problem(&(struct kernel_case){"axpy", "N=4"}, &device, &options);
+    struct problem *p = e2e_problem(&(struct kernel_case){"axpy", "N=4"}, &kernel_small_device, &options);
     struct space_state *root = kernel_root(p->space);
     cover(c, "axpy", root);
     space_state_free(root);

@@ -17,14 +17,8 @@ enum { ORDER_NAME = 512 };
 /* A GPU space with a few thousand implementations. */
 static void open_small(struct kernel_fixture *f)
 {
-    static const struct bb_device device = {.max_work_group = 4,
-                                            .max_work_item = {4, 4, 4},
-                                            .local_bytes = 1024,
-                                            .max_unroll = 8,
-                                            .n_vector_widths = 1,
-                                            .vector_widths = {2}};
     static const struct bb_options options = {2, 1, 1, 0, true};
-    kernel_open(f, &(struct kernel_case){"axpy", "N=4"}, &device, &options);
+    kernel_open(f, &(struct kernel_case){"axpy", "N=4"}, &kernel_small_device, &options);
 }
 
 static struct mcts_order order_of(const struct space *s, const char *text)
