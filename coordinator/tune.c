@@ -55,8 +55,8 @@ static bool start_embedded(struct tune *t, struct diag *d)
     return t->embedded;
 }
 
-/* Reads program and sizes for a device that stands for the agent's, which is not known yet: what is wrong
- * with them is said at once. */
+/* Reads program, sizes and order for a device that stands for the agent's, which is not known yet: what is
+ * wrong with them is said at once. Names of choices are the same for all devices. */
 static bool check_program(const struct tune *t, struct diag *d)
 {
     static const struct bb_device any = {.max_work_group = 64,
@@ -66,8 +66,11 @@ static bool check_program(const struct tune *t, struct diag *d)
                                          .vector_widths = {4}};
     const struct tune_options *o = &t->options;
     struct problem *p = problem_new(o->path, o->text, o->sizes, &any, &o->lowering, d);
+    struct mcts_order order = {0};
+    bool valid = p && mcts_order_parse(p->space, o->order, &order, d);
+    mcts_order_free(&order);
     problem_free(p);
-    return p != NULL;
+    return valid;
 }
 
 /* Waits for an agent from elsewhere; its device is the campaign's. */

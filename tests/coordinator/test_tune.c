@@ -145,6 +145,19 @@ Test(tune, programs_are_checked_before_an_agent_is_awaited)
     diag_free(d);
 }
 
+Test(tune, orders_are_checked_before_an_agent_is_awaited)
+{
+    struct diag *d = diag_new();
+    char *text = tune_test_text(d);
+    struct tune_options o = tune_test_options(text, NULL, 1);
+    o.listen = "inproc://nobody-comes";
+    o.order = "size(m.*),sizes";
+    cr_assert_null(tune_new(&o, d));
+    cr_assert_str_eq(diag_message(d, 0), "error: order of choices: 'sizes' is no choice");
+    free(text);
+    diag_free(d);
+}
+
 /* The agent is at the reference, which takes minutes, when the campaign is given up. */
 Test(tune, a_campaign_ends_while_its_agent_prepares, .timeout = 60)
 {
