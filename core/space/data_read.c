@@ -176,9 +176,12 @@ static void read_members(struct reader *r, const char *name, const struct node *
 static int64_t read_number(struct reader *r, const struct node *n)
 {
     if (json_is_boolean(n->json)) return json_is_true(n->json);
+    int64_t x = json_integer_value(n->json);
     if (!json_is_integer(n->json))
         diag_error(r->diag, place(r, n), "a whole number, true or false is wanted");
-    return json_integer_value(n->json);
+    else if (x < -SPACE_BIG || x > SPACE_BIG)
+        diag_error(r->diag, place(r, n), "numbers go up to 2^60");
+    return x;
 }
 
 static int64_t read_value(struct reader *r, const struct space_property *p, const struct node *n)
