@@ -36,16 +36,26 @@ static int32_t kid(const struct prover *p, const struct space_node *n, unsigned 
     return p->m->kids[n->first + (int32_t)i];
 }
 
-static bool same_args(const struct prover *p, int32_t a, int32_t b)
+static bool same_node(const struct prover *p, int32_t a, int32_t b);
+
+static bool same_kids(const struct prover *p, const struct space_node *x, const struct space_node *y)
+{
+    bool same = x->a == y->a && x->n == y->n;
+    for (unsigned i = 0; i < x->n && same; i++)
+        same = same_node(p, kid(p, x, i), kid(p, y, i));
+    return same;
+}
+
+static bool same_node(const struct prover *p, int32_t a, int32_t b)
 {
     const struct space_node *x = &p->m->nodes[a], *y = &p->m->nodes[b];
-    bool choices =
-        (x->op == SPACE_CHOICE || x->op == SPACE_IS) && (y->op == SPACE_CHOICE || y->op == SPACE_IS);
-    if ((x->op != y->op && !choices) || x->a != y->a || x->n != y->n) return false;
-    if (x->imm != y->imm && !choices) return false;
-    for (unsigned i = 0; i < x->n; i++)
-        if (!same_args(p, kid(p, x, i), kid(p, y, i))) return false;
-    return true;
+    return x->op == y->op && x->imm == y->imm && same_kids(p, x, y);
+}
+
+/* Whether two choices, or tests of choices for values, are of one choice. */
+static bool same_choice(const struct prover *p, int32_t a, int32_t b)
+{
+    return same_kids(p, &p->m->nodes[a], &p->m->nodes[b]);
 }
 
 static struct known evaluate(const struct prover *p, int32_t node);
@@ -102,7 +112,7 @@ static void add_atom(struct prover *p, int32_t node)
 {
     const struct space_choice *c = &p->m->choices[p->m->nodes[node].a];
     for (unsigned i = 0; i < p->n_atoms; i++)
-        if (same_args(p, p->atoms[i].node, node)) return;
+        if (same_choice(p, p->atoms[i].node, node)) return;
     if (p->n_atoms == MAX_ATOMS) {
         p->hopeless = true;
         return;
@@ -138,7 +148,7 @@ static struct known evaluate_choice(const struct prover *p, int32_t node)
     const struct space_node *n = &p->m->nodes[node];
     for (unsigned i = 0; i < p->n_atoms; i++) {
         const struct atom *a = &p->atoms[i];
-        if (!same_args(p, a->node, node)) continue;
+        if (!same_choice(p, a->node, node)) continue;
         if (a->now == a->n) return (struct known){true, 0};
         int64_t v = n->op == SPACE_IS ? n->imm >> a->now & 1 : a->values[a->now];
         return (struct known){true, v};

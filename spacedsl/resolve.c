@@ -25,8 +25,9 @@ static bool resolve_variable(struct resolver *r, const struct binder *b, struct 
     struct range range;
     if (!resolve_range(r, &out->scope, b->domain, &range)) return false;
     const struct binding *variable = bind_variable(r, &out->scope, &b->name, range.domain.root);
+    if (!variable) return false;
     *dom = range.domain;
-    if (!variable || !range.quotient) return variable != NULL;
+    if (!range.quotient) return true;
     struct typed member = quotient_member(r, &out->scope, &range, variable->value);
     if (member.type.kind == TYPE_ERROR) return false;
     out->members = out->members < 0 ? member.node : combine(r, SPACE_AND, out->members, member.node);

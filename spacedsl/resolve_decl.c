@@ -3,6 +3,8 @@
 
 #include "spacedsl/resolve.h"
 
+enum { MOST_NUMBER = 1 << 20 }; /* of an object of a range set; there is a table by it */
+
 static struct space_remark remark_of(struct remark r)
 {
     return (struct space_remark){r.doc, r.text};
@@ -34,6 +36,27 @@ void check_new(struct resolver *r, const struct name *n)
         diag_error(r->diag, n->at, "'%s' is declared twice", n->text);
 }
 
+static void check_range_set(struct resolver *r, const struct set_decl *decl)
+{
+    if (decl->lo < 0 || decl->hi - decl->lo >= SPACE_MAX_VALUES)
+        diag_error(r->diag, decl->name.at, "a range set has 1 to %d objects from 0 on", SPACE_MAX_VALUES);
+    else if (decl->hi > MOST_NUMBER)
+        diag_error(r->diag, decl->name.at, "the objects of a range set are numbers up to %d", MOST_NUMBER);
+    if (decl->hi < decl->lo) diag_error(r->diag, decl->name.at, "the range is empty");
+    if (decl->parent.text || decl->param_set.text)
+        diag_error(r->diag, decl->name.at, "a range set is part of no other set");
+}
+
+/* A subset is a list, so what it is part of has to be one too. */
+static void check_part(struct resolver *r, const struct set_decl *decl, const struct space_set *s)
+{
+    const struct space_set *around = s->parent >= 0 ? &r->m->sets[s->parent] : NULL;
+    if (around && s->param < 0 && around->param >= 0 && around->root != s->parent)
+        diag_error(r->diag, decl->parent.at,
+                   "'%s' is a set for each object of another one: nothing is part of all of them",
+                   decl->parent.text);
+}
+
 void declare_set(struct resolver *r, const struct set_decl *decl)
 {
     struct model *m = r->m;
@@ -51,9 +74,8 @@ void declare_set(struct resolver *r, const struct set_decl *decl)
     if (decl->param_set.text) s.param = set_named(r, &decl->param_set);
     if (decl->parent.text && (s.parent = set_named(r, &decl->parent)) >= 0) s.root = m->sets[s.parent].root;
     if (decl->disjoint.text) s.disjoint = set_named(r, &decl->disjoint);
-    if (decl->range && (decl->lo < 0 || decl->hi - decl->lo >= SPACE_MAX_VALUES))
-        diag_error(r->diag, decl->name.at, "a range set has 1 to %d objects from 0 on", SPACE_MAX_VALUES);
-    if (decl->range && decl->hi < decl->lo) diag_error(r->diag, decl->name.at, "the range is empty");
+    if (decl->range) check_range_set(r, decl);
+    check_part(r, decl, &s);
     if (s.param >= 0 && !decl->parent.text && !decl->relation)
         diag_error(r->diag, decl->name.at,
                    "a parametric set needs a set that it is part of; or declare a relation");

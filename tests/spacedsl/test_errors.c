@@ -165,6 +165,12 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s set A = -1..2 choice c(a: A): { X, Y }",
      "t:1:13: error: a range set has 1 to 4096 objects from 0 on"},
     {"space s set A = 3..2 choice c(a: A): { X, Y }", "t:1:13: error: the range is empty"},
+    {"space s set A = 1152921504606846970..1152921504606846975 choice c(a: A): { X, Y }",
+     "t:1:13: error: the objects of a range set are numbers up to 1048576"},
+    {"space s set B set A = 0..2 : B choice c(a: A): { X, Y } choice d(b: B): { X, Y }",
+     "t:1:19: error: a range set is part of no other set"},
+    {"space s set A set C set B(a: A) : C set D : B choice c(d: D): { X, Y }",
+     "t:1:45: error: 'B' is a set for each object of another one: nothing is part of all of them"},
     {"space s set A property p(A): bool list choice c(a: A): int in p(a)",
      "t:1:24: error: lists are of int or of objects"},
     {"space s set A property p(A): A list choice c(a: A): int in p(a)",
@@ -305,6 +311,8 @@ Test(spacedsl_errors, of_nesting)
     spacedsl_repeated("space s choice c: int in { 0", ", $ + @", 300, " }", "a list of more than 255 items");
     spacedsl_repeated("space s set A choice c(a: A): { X, Y } require ", "exists x$ in A: @ == 0 || ", 30,
                       "c(x1) is X", "more than 24 variables");
+    spacedsl_repeated("space s set A choice c(a: A): { X, Y } require forall x0", ", x$", 30,
+                      " in A: c(x1) is X", "more than 24 variables");
 }
 
 /* Formulas that would grow without end, or overflow the stack, are errors. */
