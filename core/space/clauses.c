@@ -10,7 +10,8 @@
 enum { MOST_SLOTS = 3, MOST_GUARDS = 8, MOST_NODES = 1000 };
 
 struct clause {
-    struct ground_node *body; /* of all that were joined */
+    struct ground_node **bodies; /* that are joined */
+    size_t n, cap;
     uint32_t guards[MOST_GUARDS], n_guards;
 };
 
@@ -65,21 +66,25 @@ static struct ground_node *copy(struct arena *a, const struct ground_node *g)
     return out;
 }
 
+static void add_clause(struct clauses *c, const struct frame *guards)
+{
+    c->items = arena_grow(c->arena, c->items, &c->cap, c->n + 1, sizeof *c->items);
+    struct clause *new = &c->items[c->n++];
+    *new = (struct clause){.n_guards = (uint32_t)guards->n};
+    for (uint32_t k = 0; k < guards->n; k++)
+        new->guards[k] = guards->items[k];
+}
+
 static void keep(struct clauses *c, const struct ground_node *body, const struct frame *guards,
                  const uint32_t *key, uint32_t n_key)
 {
     bool fresh;
     uint32_t at = intern(&c->known, c->arena, key, n_key * sizeof *key, (uint32_t)c->n, &fresh)->id;
-    if (!fresh) {
-        struct clause *known = &c->items[at];
-        known->body = expression_binary(c->arena, GROUND_AND, known->body, copy(c->arena, body));
-        return;
-    }
-    c->items = arena_grow(c->arena, c->items, &c->cap, c->n + 1, sizeof *c->items);
-    struct clause *new = &c->items[c->n++];
-    *new = (struct clause){.body = copy(c->arena, body), .n_guards = (uint32_t)guards->n};
-    for (uint32_t k = 0; k < guards->n; k++)
-        new->guards[k] = guards->items[k];
+    if (fresh) add_clause(c, guards);
+    struct clause *joined = &c->items[at];
+    joined->bodies =
+        arena_grow(c->arena, joined->bodies, &joined->cap, joined->n + 1, sizeof(struct ground_node *));
+    joined->bodies[joined->n++] = copy(c->arena, body);
 }
 
 void clauses_add(struct clauses *c, const struct ground_node *body, const struct frame *guards)
@@ -99,8 +104,9 @@ void clauses_finish(struct clauses *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         const struct clause *k = &c->items[i];
-        if (k->body->op != GROUND_CONST || !k->body->imm)
-            shape_add_instance(c->pool, k->body, c->constraint, k->guards, k->n_guards);
+        const struct ground_node *all = expression_make(c->arena, GROUND_AND, k->bodies, (uint32_t)k->n);
+        if (all->op != GROUND_CONST || !all->imm)
+            shape_add_instance(c->pool, all, c->constraint, k->guards, k->n_guards);
     }
     intern_free(&c->known);
     arena_free(c->arena);

@@ -176,17 +176,21 @@ static void append(struct data_row *row, int64_t value)
     row->items[row->n++] = value;
 }
 
-void space_data_member(struct space_data *data, const char *subset, uint32_t id)
+static void append_once(struct data_row *row, uint32_t id)
 {
-    struct data_row *row = obtain_row(obtain_table(data, subset, 0), NULL, 0);
     for (size_t i = 0; i < row->n; i++)
         if (row->items[i] == id) return;
     append(row, id);
 }
 
+void space_data_member(struct space_data *data, const char *subset, uint32_t id)
+{
+    append_once(obtain_row(obtain_table(data, subset, 0), NULL, 0), id);
+}
+
 void space_data_member_of(struct space_data *data, const char *set, uint32_t of, uint32_t id)
 {
-    append(obtain_row(obtain_table(data, set, 1), &of, 1), id);
+    append_once(obtain_row(obtain_table(data, set, 1), &of, 1), id);
 }
 
 void space_data_int(struct space_data *data, const char *property, const uint32_t *args, unsigned n,
@@ -305,9 +309,12 @@ struct walk {
     const struct space_def *def;
     const struct space_define *define;
     uint8_t *seen; /* by object: 0 new, 1 on the path, 2 done */
-    uint32_t n;
+    uint32_t n, depth;
     uint32_t circle; /* an object that a walk comes back to */
+    bool far;        /* or a walk is too long */
 };
+
+enum { MAX_WALK = 1 << 13 }; /* steps */
 
 static bool ends(struct walk *w, uint32_t object);
 
@@ -321,7 +328,10 @@ static bool ends(struct walk *w, uint32_t object)
 {
     if (w->seen[object] == 1) w->circle = object;
     if (w->seen[object]) return w->seen[object] == 2;
+    w->far = w->depth == MAX_WALK;
+    if (w->far) return false;
     w->seen[object] = 1;
+    w->depth++;
     for (unsigned i = 0; i < w->define->n_steps; i++) {
         const struct space_property *p = &w->def->properties[w->define->steps[i]];
         const struct data_table *t = data_table_find(w->data, p->name);
@@ -331,6 +341,7 @@ static bool ends(struct walk *w, uint32_t object)
         if (!p->list && !step_ends(w, data_table_int(t, &object, 1, -1))) return false;
     }
     w->seen[object] = 2;
+    w->depth--;
     return true;
 }
 
@@ -346,7 +357,10 @@ static void check_recursion(const struct space_data *data, const struct space_de
     for (uint32_t i = 0; i < w.n && ok; i++)
         ok = ends(&w, i);
     char number[16];
-    if (!ok)
+    if (!ok && w.far)
+        diag_line(d, define->file, define->line,
+                  "the definition of '%s' goes to too many objects in this instance", define->name);
+    else if (!ok)
         diag_line(d, define->file, define->line,
                   "the definition of '%s' is cyclic in this instance: '%s' comes back along '%s'",
                   define->name, data_object_text(data, root, w.circle, number), first->name);

@@ -27,9 +27,9 @@ void space_data_set(struct space_data *data, const char *set);
 uint32_t space_data_set_size(const struct space_data *data, const char *set);
 /* id of a named object in a root set, or -1. */
 int64_t space_data_find(const struct space_data *data, const char *set, const char *name);
-/* Puts object `id` of the root set into the subset. */
+/* Puts object `id` of the root set into the subset, where it may be already. */
 void space_data_member(struct space_data *data, const char *subset, uint32_t id);
-/* Puts `id` into the parametric set for parameter object `of` (TilesOf(l): of = l). */
+/* Likewise into the parametric set for parameter object `of` (TilesOf(l): of = l). */
 void space_data_member_of(struct space_data *data, const char *set, uint32_t of, uint32_t id);
 
 /* A property of `n` arguments (root-set ids) gets a value; later values replace earlier ones. Unset ones are

@@ -24,24 +24,33 @@ static int32_t kid(const struct grounder *g, const struct space_node *n, unsigne
     return g->s->def->kids[n->first + (int32_t)i];
 }
 
-int64_t ground_static(struct grounder *g, int32_t node)
+/* The value of a node, unless it depends on choices or on which objects are live: *open. */
+static int64_t closed_value(struct grounder *g, int32_t node, bool *open)
 {
     const struct space_node *n = &g->s->def->nodes[node];
     if (n->op == SPACE_VAR) return g->env[n->a];
     if (n->op == SPACE_CONST) return n->imm;
     const struct ground_node *v = ground_formula(g, node);
-    return v->op == GROUND_CONST ? v->imm : -1;
+    *open = v->op != GROUND_CONST;
+    return *open ? -1 : v->imm;
 }
 
-/* An operation on objects: at once, or for each of the objects that choices may select. */
+int64_t ground_static(struct grounder *g, int32_t node)
+{
+    bool open;
+    return closed_value(g, node, &open);
+}
+
+/* An operation on objects: at once, or for each of the objects that choices, or a count of live objects, may
+ * select. */
 static struct ground_node *operate(struct grounder *g, const struct space_node *n, bool condition,
                                    ground_operation *operation, void *ctx)
 {
     int64_t args[SPACE_MAX_ARITY] = {0};
-    if (n->selects) return ground_over_cases(g, n, condition, operation, ctx);
-    for (unsigned i = 0; i < n->n; i++)
-        args[i] = ground_static(g, kid(g, n, i));
-    return operation(g, n, args, ctx);
+    bool open = n->selects;
+    for (unsigned i = 0; i < n->n && !open; i++)
+        args[i] = closed_value(g, kid(g, n, i), &open);
+    return open ? ground_over_cases(g, n, condition, operation, ctx) : operation(g, n, args, ctx);
 }
 
 /* Objects as arguments of a property. false: one of them is none. */
@@ -87,7 +96,8 @@ static void collect_range(struct grounder *g, const struct space_node *n, struct
 {
     int64_t lo = ground_static(g, kid(g, n, 0)), hi = ground_static(g, kid(g, n, 1));
     int64_t step = n->n > 2 ? ground_static(g, kid(g, n, 2)) : 1;
-    for (int64_t x = lo; x <= hi && step > 0 && out->n <= SPACE_MAX_VALUES; x = expression_add(x, step))
+    size_t most = out->n + SPACE_MAX_VALUES + 1; /* which is too many for any choice */
+    for (int64_t x = lo; x <= hi && step > 0 && out->n < most; x = expression_add(x, step))
         add_item(g, out, x);
 }
 
@@ -147,7 +157,7 @@ uint32_t ground_liveness_of(const struct space *s, int32_t root, int64_t object)
 /* Notes that the formula relies on a latent object, unless a frame around it has done so. */
 void ground_rely_on(struct grounder *g, uint32_t live)
 {
-    if (live == SPACE_NONE || !g->frame) return;
+    if (live == SPACE_NONE || !g->frame || g->all_live) return;
     for (const struct frame *f = g->frame; f; f = f->outer)
         for (size_t i = 0; i < f->n; i++)
             if (f->items[i] == live) return;
@@ -267,21 +277,30 @@ static struct ground_node *in_property(struct grounder *g, const struct space_no
     return any_equal(g, x, property_list(g, n, args));
 }
 
+/* lo <= x <= hi, and x is a whole number of steps above lo. */
+static struct ground_node *in_range(struct grounder *g, struct ground_node *x, const struct space_node *n)
+{
+    struct ground_node *lo = ground_formula(g, kid(g, n, 0)), *hi = ground_formula(g, kid(g, n, 1));
+    struct ground_node *inside =
+        expression_binary(g->a, GROUND_AND, expression_binary(g->a, GROUND_LE, lo, x),
+                          expression_binary(g->a, GROUND_LE, x, hi));
+    if (n->n == 2) return inside;
+    struct ground_node *step = ground_formula(g, kid(g, n, 2));
+    struct ground_node *above =
+        expression_binary(g->a, GROUND_ADD, x, expression_make(g->a, GROUND_NEG, &lo, 1));
+    struct ground_node *whole =
+        expression_binary(g->a, GROUND_EQ, expression_binary(g->a, GROUND_MOD, above, step), constant(g, 0));
+    struct ground_node *positive = expression_binary(g->a, GROUND_LE, constant(g, 1), step);
+    return expression_make(g->a, GROUND_AND, (struct ground_node *[]){inside, positive, whole}, 3);
+}
+
 /* x is an element of the list; elements and bounds may depend on choices. */
 static struct ground_node *element_of(struct grounder *g, struct ground_node *x, int32_t node)
 {
     const struct space_node *n = &g->s->def->nodes[node];
     bool list = n->op == SPACE_PROP && g->s->def->properties[n->a].list;
-    if (n->op == SPACE_RANGE && n->n == 2)
-        return expression_binary(g->a, GROUND_AND,
-                                 expression_binary(g->a, GROUND_LE, ground_formula(g, kid(g, n, 0)), x),
-                                 expression_binary(g->a, GROUND_LE, x, ground_formula(g, kid(g, n, 1))));
     if (list) return operate(g, n, true, in_property, x);
-    if (n->op == SPACE_RANGE) {
-        struct items items = {0};
-        ground_collect(g, node, &items);
-        return any_equal(g, x, (struct data_list){items.at, items.n});
-    }
+    if (n->op == SPACE_RANGE) return in_range(g, x, n);
     if (n->op != SPACE_LIST) return expression_binary(g->a, GROUND_EQ, x, ground_formula(g, node));
     struct ground_node **kids = ARENA_ARRAY(g->a, struct ground_node *, n->n + 1u);
     for (unsigned i = 0; i < n->n; i++)
@@ -464,9 +483,9 @@ static int compare_values(const void *a, const void *b)
 }
 
 size_t ground_choice_values(struct space *s, const struct space_choice *c, const int64_t *args, int64_t *out,
-                            size_t room)
+                            size_t room, struct diag *d)
 {
-    struct grounder g = {.s = s, .a = arena_new()};
+    struct grounder g = {.s = s, .a = arena_new(), .all_live = true};
     struct items list = {0};
     memcpy(g.env, args, c->arity * sizeof *args);
     ground_collect(&g, c->values, &list);
@@ -478,26 +497,30 @@ size_t ground_choice_values(struct space *s, const struct space_choice *c, const
         n++;
         if (n > room) break;
     }
+    ground_report(&g, d);
     arena_free(g.a);
     return n;
 }
 
-bool ground_choice_where(struct space *s, const struct space_choice *c, const int64_t *args)
+bool ground_choice_where(struct space *s, const struct space_choice *c, const int64_t *args, struct diag *d)
 {
     if (c->where < 0) return true;
-    struct grounder g = {.s = s, .a = arena_new()};
+    struct grounder g = {.s = s, .a = arena_new(), .all_live = true};
     memcpy(g.env, args, c->arity * sizeof *args);
     bool yes = ground_static(&g, c->where) > 0;
+    ground_report(&g, d);
     arena_free(g.a);
     return yes;
 }
 
 struct data_list ground_domain(struct space *s, struct arena *a, const struct space_domain *dom,
-                               const int64_t *env)
+                               const int64_t *env, struct diag *d)
 {
-    struct grounder g = {.s = s, .a = a};
+    struct grounder g = {.s = s, .a = a, .all_live = true};
     memcpy(g.env, env, sizeof g.env);
-    return ground_objects(&g, dom);
+    struct data_list objects = ground_objects(&g, dom);
+    ground_report(&g, d);
+    return objects;
 }
 
 /* Calls `visit` for every tuple of distinct objects of a `forall` prefix. */

@@ -20,9 +20,11 @@ struct grounder {
     struct arena *a;
     int64_t env[SPACE_MAX_VARS];          /* objects of the variables */
     struct frame *frame;                  /* innermost; NULL: liveness is not wanted */
+    bool all_live;                        /* what is grounded is the same whichever objects are live */
     uint32_t depth;                       /* of the formula at hand */
     struct calls *calls;                  /* what was grounded before, in the arena; NULL: nothing */
     const struct space_define *too_large; /* a definition that goes to too many objects, or NULL */
+    const struct space_define *cyclic;    /* one that comes back to the same object, or NULL */
 };
 
 /* An operation on given objects. */
@@ -78,6 +80,10 @@ bool ground_are_objects(const struct grounder *g, int32_t x, int32_t y);
 struct ground_node *ground_object(struct grounder *g, int32_t node); /* its id */
 struct ground_node *ground_same_object(struct grounder *g, int32_t x, int32_t y);
 struct ground_node *ground_object_test(struct grounder *g, int32_t node, ground_test *test, void *ctx);
+/* A definition is at fault, so that what was grounded means nothing. */
+bool ground_failed(const struct grounder *g);
+/* Says which. */
+void ground_report(const struct grounder *g, struct diag *d);
 /* A recursive definition that is a number or a condition. */
 struct ground_node *ground_call(struct grounder *g, const struct space_node *n, const int64_t *args,
                                 void *ctx);

@@ -53,6 +53,7 @@ struct call {
     struct ground_node *value;
     struct object_cases cases; /* of what is an object */
     struct frame frame;        /* what it relies on */
+    bool at_work;              /* its body is being grounded */
     struct call *next;
 };
 
@@ -453,6 +454,8 @@ static void find_cases(struct grounder *g, int32_t node, int32_t root, struct ob
         struct ground_node *x = ground_formula(g, node);
         if (x->op == GROUND_CONST)
             add_case(g, out, x->imm, expression_const(g->a, 1), NULL);
+        else if (is_object_property(g, n))
+            property_cases(g, n, out);
         else
             number_cases(g, x, root, out);
     }
@@ -545,9 +548,23 @@ static void rely_as(struct grounder *g, const struct frame *f)
         ground_rely_if(g, f->conditions[i]);
 }
 
-static bool exceeds(const struct grounder *g, uint32_t steps)
+static bool exceeds(const struct grounder *g, const struct space_define *d, uint32_t steps)
 {
-    return g->calls->n_cases > MAX_CASES || steps == MAX_STEPS || g->depth > MAX_DEPTH;
+    bool many = g->calls->n_cases > MAX_CASES || steps == MAX_STEPS;
+    return g->depth > MAX_DEPTH || (is_bounded(d) && many);
+}
+
+/* A call in a circle is of a definition that goes along properties: others know how many steps were taken. */
+static struct call *make_call(struct grounder *g, const struct space_define *d, const struct call *like)
+{
+    struct call *c = arena_memdup(g->a, like, sizeof *like);
+    keep_call(g->calls, c);
+    c->at_work = true;
+    ++g->calls->steps[like->what];
+    ground_body(g, d, c);
+    --g->calls->steps[like->what];
+    c->at_work = false;
+    return c;
 }
 
 /* NULL: of no object, or in a circle. */
@@ -555,23 +572,19 @@ static const struct call *call_of(struct grounder *g, const struct space_node *n
 {
     const struct space_define *d = &g->s->def->defines[n->a];
     struct calls *calls = calls_of(g);
-    uint32_t *steps = &calls->steps[n->a];
-    struct call like = {.what = n->a, .steps = is_bounded(d) ? *steps : 0, .n = n->n};
+    struct call like = {.what = n->a, .steps = is_bounded(d) ? calls->steps[n->a] : 0, .n = n->n};
     for (unsigned i = 0; i < n->n; i++) {
         if (args[i] < 0) return NULL;
         like.args[i] = args[i];
     }
     if (is_bounded(d) && like.steps == g->s->sets[d->sets[d->along]].n) return NULL;
     struct call *c = find_call(calls, &like);
-    if (!c) {
-        if (is_bounded(d) && exceeds(g, like.steps)) g->too_large = d;
-        if (g->too_large) return NULL;
-        c = arena_memdup(g->a, &like, sizeof like);
-        ++*steps;
-        ground_body(g, d, c);
-        --*steps;
-        keep_call(calls, c);
-    }
+    if (c && c->at_work)
+        g->cyclic = d;
+    else if (!c && exceeds(g, d, like.steps))
+        g->too_large = d;
+    if (ground_failed(g)) return NULL;
+    if (!c) c = make_call(g, d, &like);
     rely_as(g, &c->frame);
     return c;
 }
@@ -582,4 +595,20 @@ struct ground_node *ground_call(struct grounder *g, const struct space_node *n, 
     (void)ctx;
     const struct call *c = call_of(g, n, args);
     return c ? c->value : expression_const(g->a, 0);
+}
+
+bool ground_failed(const struct grounder *g)
+{
+    return g->too_large || g->cyclic;
+}
+
+void ground_report(const struct grounder *g, struct diag *d)
+{
+    const struct space_define *large = g->too_large, *cyclic = g->cyclic;
+    if (large)
+        diag_line(d, large->file, large->line,
+                  "the definition of '%s' goes to too many objects in this instance", large->name);
+    if (cyclic)
+        diag_line(d, cyclic->file, cyclic->line,
+                  "the definition of '%s' comes back to the same object in this instance", cyclic->name);
 }

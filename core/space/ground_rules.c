@@ -51,13 +51,14 @@ static void visit_latent(struct grounder *g, const void *what)
     each_activated(g, what, make_latent, NULL);
 }
 
-void ground_latent(struct space *s)
+void ground_latent(struct space *s, struct diag *d)
 {
-    struct grounder g = {.s = s, .a = arena_new()};
+    struct grounder g = {.s = s, .a = arena_new(), .all_live = true};
     for (int32_t i = 0; i < s->def->n_triggers; i++) {
         const struct space_trigger *t = &s->def->triggers[i];
         ground_each_tuple(&g, t->domains, t->n_vars, 0, visit_latent, t);
     }
+    ground_report(&g, d);
     arena_free(g.a);
 }
 
@@ -161,14 +162,6 @@ static void check_waiting(struct space *s, struct arena *a, struct ground_node *
               data_object_text(s->data, set, object, number), set->name);
 }
 
-static void report_large(const struct grounder *g, struct diag *d)
-{
-    const struct space_define *x = g->too_large;
-    if (x)
-        diag_line(d, x->file, x->line, "the definition of '%s' goes to too many objects in this instance",
-                  x->name);
-}
-
 static void add_triggers(struct space *s, struct shape_pool *pool, struct diag *d)
 {
     struct grounder g = {.s = s, .a = arena_new()};
@@ -188,7 +181,7 @@ static void add_triggers(struct space *s, struct shape_pool *pool, struct diag *
         shape_add_instance(pool, expression_binary(g.a, GROUND_EQ, live, any[i]), out.trigger[i], NULL, 0);
     }
     check_waiting(s, g.a, any, out.trigger, d);
-    report_large(&g, d);
+    ground_report(&g, d);
     arena_free(g.a);
 }
 
@@ -227,7 +220,7 @@ static void visit_constraint(struct grounder *g, const void *what)
     for (unsigned i = 0; i < c->n_vars; i++)
         ground_rely_on(g, ground_liveness_of(g->s, doms[i].root, g->env[i]));
     struct ground_node *body = ground_formula(g, c->body);
-    if (!g->too_large) add_clauses(g, v, body, &frame);
+    if (!ground_failed(g)) add_clauses(g, v, body, &frame);
     g->frame = NULL;
     g->calls = NULL;
     arena_free(g->a);
@@ -247,7 +240,7 @@ void ground_all(struct space *s, struct diag *d)
             ground_each_tuple(&g, c->domains, c->n_vars, 0, visit_constraint, &v);
         clauses_finish(v.clauses);
     }
-    report_large(&g, d);
+    ground_report(&g, d);
     arena_free(g.a);
     shape_pool_free(pool);
 }

@@ -4,6 +4,7 @@
  * Order: parameters and sets are bound; triggers tell which objects are latent; choices become slots;
  * formulas become instances (ground.c); then offsets and watch lists are laid out and the root vector is
  * propagated once. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,17 @@ static void bind_root(struct space *s, int32_t i, struct set_members *out)
     *out = (struct set_members){ids, (size_t)(hi - lo), has};
 }
 
+static void name_numbers(struct space *s)
+{
+    int64_t most = 0;
+    for (int32_t i = 0; i < s->def->n_sets; i++)
+        if (s->def->sets[i].range && s->def->sets[i].hi >= most) most = s->def->sets[i].hi + 1;
+    s->numbers = ARENA_ARRAY(s->arena, const char *, most + 1);
+    for (int32_t i = 0; i < s->def->n_sets; i++)
+        for (int64_t x = s->def->sets[i].lo; s->def->sets[i].range && x <= s->def->sets[i].hi; x++)
+            if (!s->numbers[x]) s->numbers[x] = arena_printf(s->arena, "%" PRId64, x);
+}
+
 static void check_disjoint(const struct space *s, int32_t i, struct diag *d)
 {
     int32_t other = s->def->sets[i].disjoint;
@@ -93,6 +105,7 @@ static void bind_sets(struct space *s, struct diag *d)
         check_disjoint(s, i, d);
     for (int32_t i = 0; i < s->def->n_properties; i++)
         s->properties[i] = data_table_find(s->data, s->def->properties[i].name);
+    name_numbers(s);
 }
 
 /* ---- slots ---- */
@@ -130,7 +143,7 @@ static bool choose_universe(struct space *s, int32_t choice, const int64_t *args
     *universe = s->choices[choice].universe;
     if (c->n_values) return true;
     int64_t values[SPACE_MAX_VALUES];
-    size_t n = ground_choice_values(s, c, args, values, SPACE_MAX_VALUES);
+    size_t n = ground_choice_values(s, c, args, values, SPACE_MAX_VALUES, d);
     if (n == 0 || n > SPACE_MAX_VALUES) {
         diag_line(d, c->file, c->line, "a domain of '%s' is %s", c->name, n ? "too large" : "empty");
         return false;
@@ -143,7 +156,7 @@ static void add_slot(struct space *s, int32_t choice, const int64_t *args, struc
 {
     const struct space_choice *c = &s->def->choices[choice];
     struct choice_index *index = &s->choices[choice];
-    if ((c->pairing != SPACE_PLAIN && args[0] >= args[1]) || !ground_choice_where(s, c, args)) return;
+    if ((c->pairing != SPACE_PLAIN && args[0] >= args[1]) || !ground_choice_where(s, c, args, d)) return;
     uint32_t universe;
     if (s->n_all >= MAX_SLOTS || !choose_universe(s, choice, args, &universe, d)) return;
     size_t at = 0, flipped = 0;
@@ -169,8 +182,8 @@ static void add_slots(struct space *s, int32_t choice, int64_t *args, unsigned n
         return;
     }
     struct arena *a = arena_new();
-    struct data_list objects = ground_domain(s, a, &c->args[n], args);
-    for (size_t i = 0; i < objects.n; i++) {
+    struct data_list objects = ground_domain(s, a, &c->args[n], args, d);
+    for (size_t i = 0; i < objects.n && !diag_failed(d); i++) {
         args[n] = objects.items[i];
         add_slots(s, choice, args, n + 1, d);
     }
@@ -397,10 +410,8 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     data_check(data, def, d);
     bind_parameters(s, d);
     bind_sets(s, d);
-    if (!diag_failed(d)) {
-        ground_latent(s);
-        make_slots(s, d);
-    }
+    if (!diag_failed(d)) ground_latent(s, d);
+    if (!diag_failed(d)) make_slots(s, d);
     if (diag_failed(d)) {
         space_free(s);
         return NULL;

@@ -252,7 +252,8 @@ struct space {
     const struct space_data *data;
     struct arena *arena;
     struct set_members *sets;
-    int64_t *root_sizes; /* of each set that is a root: number of ids, for ranges hi + 1 */
+    int64_t *root_sizes;  /* of each set that is a root: number of ids, for ranges hi + 1 */
+    const char **numbers; /* what objects of ranges are called, by id */
     const struct data_table **properties, **set_tables;
     int64_t *parameters;
     struct choice_index *choices;
@@ -515,15 +516,15 @@ struct grounder;
 struct ground_node;
 void ground_all(struct space *s, struct diag *d); /* adds an error if objects wait for themselves */
 /* Allocates liveness slots for what triggers may activate. Call after sets and properties are bound. */
-void ground_latent(struct space *s);
+void ground_latent(struct space *s, struct diag *d);
 /* Static values of a choice's domain with the arguments as variables, into out[]; returns how many, sorted,
- * distinct. */
+ * distinct. All objects count as live, here and in what follows; errors are of definitions. */
 size_t ground_choice_values(struct space *s, const struct space_choice *c, const int64_t *args, int64_t *out,
-                            size_t room);
-bool ground_choice_where(struct space *s, const struct space_choice *c, const int64_t *args);
+                            size_t room, struct diag *d);
+bool ground_choice_where(struct space *s, const struct space_choice *c, const int64_t *args, struct diag *d);
 /* The objects of a domain under the variables env[]. */
 struct data_list ground_domain(struct space *s, struct arena *a, const struct space_domain *dom,
-                               const int64_t *env);
+                               const int64_t *env, struct diag *d);
 
 /* expression.c: ground expressions, simplified as they are built */
 struct ground_node {

@@ -67,26 +67,13 @@ unsigned space_slot_arity(const struct space *s, uint32_t slot)
     return s->slots[slot].arity;
 }
 
-static const char *const SMALL_NUMBERS[] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
-                                            "8", "9", "10", "11", "12", "13", "14", "15"};
-
 const char *space_slot_argument(const struct space *s, uint32_t slot, unsigned i)
 {
     const struct slot_info *info = &s->slots[slot];
     const struct space_set *root = &s->def->sets[s->def->choices[info->group].args[i].root];
     uint32_t id = s->origins[slot].objects[i];
-    if (root->range) return id < sizeof SMALL_NUMBERS / sizeof SMALL_NUMBERS[0] ? SMALL_NUMBERS[id] : "?";
+    if (root->range) return s->numbers[id];
     return data_object_name(s->data, root->name, id);
-}
-
-static void add_argument(const struct space *s, struct strbuf *b, uint32_t slot, unsigned i)
-{
-    const struct slot_info *info = &s->slots[slot];
-    bool range = s->def->sets[s->def->choices[info->group].args[i].root].range;
-    if (range)
-        strbuf_printf(b, "%u", s->origins[slot].objects[i]);
-    else
-        strbuf_add(b, space_slot_argument(s, slot, i));
 }
 
 int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n)
@@ -96,7 +83,7 @@ int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n)
     strbuf_add(&b, s->def->choices[info->group].name);
     for (unsigned i = 0; i < info->arity; i++) {
         strbuf_add(&b, i ? ", " : "(");
-        add_argument(s, &b, slot, i);
+        strbuf_add(&b, space_slot_argument(s, slot, i));
     }
     if (info->arity) strbuf_add(&b, ")");
     int length = snprintf(out, n, "%s", b.text);

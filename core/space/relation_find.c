@@ -25,6 +25,7 @@ struct finder {
     struct space *s;
     struct square *sq;
     struct relation *r;
+    bool *taken;            /* [choices] that are part of another square's tuples */
     int32_t *index_of;      /* object id -> number in the square, or -1 */
     struct member *members; /* of pairs, then of single objects */
     size_t n, cap, n_pairs;
@@ -37,12 +38,13 @@ static int choice_number(const struct relation *r, int32_t choice)
     return -1;
 }
 
-/* Whether a choice may be part of tuples: an enum choice of one object of the square's set. */
+/* Whether a choice may be part of tuples: an enum choice of one object of the square's set. Its slots have
+ * room for one relation, so that of the first square has it. */
 static bool is_unary_choice(const struct finder *f, int32_t choice)
 {
     const struct space_choice *c = &f->s->def->choices[choice];
     int32_t root = f->s->def->choices[f->s->slots[f->sq->slots[1]].group].args[0].root;
-    return c->arity == 1 && c->n_values && c->args[0].root == root;
+    return c->arity == 1 && c->n_values && c->args[0].root == root && !f->taken[choice];
 }
 
 /* Objects of an instance, as numbers in the square. false: it is over something else, or over more than two.
@@ -464,11 +466,19 @@ static void index_objects(struct finder *f)
         f->index_of[set->ids[i]] = (int32_t)i;
 }
 
+static void find_taken(struct finder *f)
+{
+    f->taken = base_calloc((size_t)f->s->def->n_choices + 1, sizeof *f->taken);
+    for (uint32_t i = 0; i < f->s->n_slots; i++)
+        if (f->s->slots[i].tuple_of >= 0) f->taken[f->s->slots[i].group] = true;
+}
+
 void relation_find(struct space *s, struct square *sq)
 {
     struct finder f = {.s = s, .sq = sq, .r = ARENA_NEW(s->arena, struct relation)};
     uint32_t stride = (sq->n + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
     f.r->n_values = slot_values(s, sq->slots[1]);
+    find_taken(&f);
     index_objects(&f);
     collect_members(&f);
     if (f.n) qsort(f.members, f.n, sizeof *f.members, compare_members);
@@ -482,6 +492,7 @@ void relation_find(struct space *s, struct square *sq)
         mark_related(&f);
         sq->relation = f.r;
     }
+    free(f.taken);
     free(f.index_of);
     free(f.members);
 }
