@@ -41,6 +41,8 @@ static void make_objects(struct rs_space *s)
     static const unsigned most[RS_SETS] = {[RS_A] = 4, [RS_L] = 2, [RS_T] = 3, [RS_V] = 2, [RS_R] = 3};
     for (int i = 0; i < RS_SETS; i++)
         s->n[i] = least[i] + below(s, most[i] - least[i] + 1);
+    if (s->paired) s->n[RS_A] = 3;
+    if (s->counted) s->n[RS_R] = 3;
     s->k = (int64_t)below(s, 9) - 1;
     for (unsigned a = 0; a < RS_OBJECTS; a++) {
         s->in_b[a] = !one_in(s, 3);
@@ -223,12 +225,19 @@ uint64_t rs_assignments(const struct rs_space *s)
     return n;
 }
 
+static void add_choice(struct rs_space *s, struct rs_choice c, unsigned n_values)
+{
+    enum_values(s, &c, n_values);
+    s->choices[s->n_choices++] = c;
+    cr_assert(add_slots(s));
+}
+
 static void make_choices(struct rs_space *s)
 {
-    struct rs_choice first = {.arity = 1};
-    enum_values(s, &first, 2);
-    s->choices[s->n_choices++] = first;
-    cr_assert(add_slots(s));
+    add_choice(s, (struct rs_choice){.arity = 1}, 2);
+    for (int i = 0; s->paired && i < 2; i++)
+        add_choice(s, (struct rs_choice){.arity = 2, .pairing = i ? RS_SYMMETRIC : RS_ANTISYMMETRIC}, 2);
+    if (s->counted) add_choice(s, (struct rs_choice){.arity = 1, .args = {RS_R}}, 2);
     for (int i = 0; i < 12 && s->n_choices < RS_CHOICES; i++) {
         unsigned slots = s->n_slots;
         s->choices[s->n_choices++] = draw_choice(s);
@@ -278,9 +287,18 @@ static int find_var(struct rs_space *s, const struct scope *sc, enum rs_set root
 
 /* ---- objects that choices select ---- */
 
+/* How many objects of T are live. */
+static int count_live(struct rs_space *s, const struct scope *sc)
+{
+    int one = add_node(s, (struct rs_node){.op = RS_CONST, .number = 1});
+    return add_node(
+        s, (struct rs_node){.op = RS_SUM, .set = RS_T, .of = -1, .bound = (int)sc->n, .kids = {one, -1, -1}});
+}
+
 static int draw_selection(struct rs_space *s, struct scope *sc, enum rs_set root)
 {
-    if (root == RS_R && one_in(s, 2)) return make_int(s, sc, 1);
+    if (root == RS_R && one_in(s, 2))
+        return sc->latent && sc->n < RS_VARS && one_in(s, 4) ? count_live(s, sc) : make_int(s, sc, 1);
     struct rs_node n = {.op = RS_PICK, .kids = {-1, -1, -1}, .of = -1, .set = root};
     if (one_in(s, 3) || sc->n == RS_VARS) {
         n.vars[0] = find_var(s, sc, root);
@@ -437,13 +455,27 @@ static int make_large(struct rs_space *s, struct scope *sc, int depth)
     return add_op(s, RS_LE, least, product >= 0 ? product : make_number(s, sc), -1);
 }
 
+/* A list of numbers from -2 to 6, which may be a range in steps. */
+static struct rs_node draw_list(struct rs_space *s)
+{
+    struct rs_node n = {.op = RS_IN_LIST, .mask = 1 + below(s, 510)};
+    if (n.mask % 4 != 3) return n;
+    n.number = 2 + (n.mask >> 4 & 1);
+    n.mask = n.number == 2 ? 0x155 : 0x49;
+    n.mask = n.mask << (s->n_nodes % 3) & 0x1ff;
+    return n;
+}
+
 static int make_comparison(struct rs_space *s, struct scope *sc, int depth)
 {
     static const enum rs_op ops[] = {RS_EQ, RS_NE, RS_LT, RS_LE, RS_LE};
     if (s->natural && one_in(s, 2)) return make_large(s, sc, depth);
     int left = make_int(s, sc, depth - 1);
-    if (one_in(s, 4))
-        return add_node(s, (struct rs_node){.op = RS_IN_LIST, .mask = 1 + below(s, 510), .kids = {left}});
+    if (one_in(s, 4)) {
+        struct rs_node n = draw_list(s);
+        n.kids[0] = left;
+        return add_node(s, n);
+    }
     return add_op(s, ops[below(s, 5)], left, make_int(s, sc, depth - 1), -1);
 }
 
@@ -545,13 +577,14 @@ static void make_triggers(struct rs_space *s)
 static void make_transitivity(struct rs_space *s)
 {
     for (unsigned i = 0; i < s->n_choices && s->n_rules < RS_RULES; i++) {
-        if (s->choices[i].pairing != RS_ANTISYMMETRIC || one_in(s, 4)) continue;
+        bool triangle = s->choices[i].pairing == RS_ANTISYMMETRIC || (s->paired && i == 2);
+        if (!triangle || one_in(s, 4)) continue;
         enum rs_set set = s->choices[i].args[0];
         struct rs_node is = {.op = RS_IS, .choice = i, .mask = 1, .vars = {0, 1}};
         int ab = add_node(s, is);
         is.vars[0] = 1;
         is.vars[1] = 2;
-        is.mask = one_in(s, 2) ? 1 : 5;
+        is.mask = one_in(s, 2) || s->choices[i].n_values < 3 ? 1 : 5;
         int bc = add_node(s, is);
         is.vars[0] = 0;
         is.mask = 1;
@@ -561,10 +594,33 @@ static void make_transitivity(struct rs_space *s)
     }
 }
 
+/* A pair with its first value and an object with certain ones give the other object certain ones. */
+static void make_links(struct rs_space *s)
+{
+    for (unsigned i = 1; i < 3 && s->n_rules < RS_RULES; i++) {
+        struct rs_node first = {.op = RS_IS, .mask = 1 + below(s, 2)}, second = first;
+        second.mask = 1 + below(s, 2);
+        second.vars[0] = 1;
+        int pair = add_node(s, (struct rs_node){.op = RS_IS, .choice = i, .mask = 1, .vars = {0, 1}});
+        int both = add_op(s, RS_AND, pair, add_node(s, first), -1);
+        int body = add_op(s, RS_IMP, both, add_node(s, second), -1);
+        s->rules[s->n_rules++] = (struct rs_rule){.n_vars = 2, .sets = {RS_A, RS_A}, .body = body};
+    }
+}
+
+static void make_counted(struct rs_space *s)
+{
+    struct rs_node is = {.op = RS_IS, .choice = 1, .mask = 1 + below(s, 2)};
+    is.vars[0] = RS_SELECTED(count_live(s, &(struct scope){.latent = true}));
+    s->rules[s->n_rules++] = (struct rs_rule){.body = add_node(s, is)};
+}
+
 static void make_rules(struct rs_space *s)
 {
     unsigned n = 1 + below(s, 4);
     make_transitivity(s);
+    if (s->paired) make_links(s);
+    if (s->counted && s->n_rules < RS_RULES) make_counted(s);
     for (unsigned i = 0; i < n && s->n_rules < RS_RULES; i++) {
         struct scope sc = {.latent = true};
         struct rs_rule r = {.n_vars = below(s, 4)};
@@ -601,9 +657,12 @@ static void relax(struct rs_space *s)
 void rs_make(struct rs_space *s, uint64_t seed)
 {
     struct pcg32 kind = pcg32_seed(seed, 7);
-    bool natural = pcg32_below(&kind, 4) == 0, coupled = pcg32_below(&kind, 3) == 0;
+    bool natural = pcg32_below(&kind, 4) == 0, coupled = pcg32_below(&kind, 3) == 0,
+         paired = pcg32_below(&kind, 5) == 0, counted = !paired && pcg32_below(&kind, 5) == 0;
     *s = (struct rs_space){.natural = natural,
                            .coupled = coupled,
+                           .paired = paired,
+                           .counted = counted,
                            .rng = pcg32_seed(seed, 3),
                            .selection_rng = pcg32_seed(seed, 5)};
     make_objects(s);

@@ -94,7 +94,7 @@ struct rs_node {
     unsigned choice; /* RS_CODE, RS_IS; RS_CALL: the definition */
     int vars[2];     /* arguments: variables, or RS_SELECTED(node) */
     unsigned mask;   /* RS_IS: values; RS_IN_LIST: bit i is the number i - 2 */
-    int64_t number;
+    int64_t number;  /* of RS_IN_LIST: the step, if it is a range */
     enum rs_set set; /* of a quantifier */
     int of, bound;   /* of a quantifier: parameter of RS_OF, and the variable */
     int kids[3];     /* a quantifier: value, condition or -1 */
@@ -125,6 +125,8 @@ struct rs_used {
 struct rs_space {
     bool natural; /* no number is negative, and products of products have to be large */
     bool coupled; /* there are choices of two latent objects */
+    bool paired;  /* two choices of pairs have triangles, and rules with the first choice */
+    bool counted; /* how many objects are live says which choice a rule is about */
     struct pcg32 rng, selection_rng;
     unsigned selecting;  /* depth of selections being drawn */
     unsigned n[RS_SETS]; /* of the root sets */

@@ -66,6 +66,11 @@ static void print_mask(struct writer *w, unsigned mask)
         }
 }
 
+static void print_range(struct writer *w, const struct rs_node *n)
+{
+    strbuf_printf(w->out, "%d..6 step %d", __builtin_ctz(n->mask) - 2, (int)n->number);
+}
+
 static void print_list(struct writer *w, unsigned mask)
 {
     const char *separator = "{ ";
@@ -180,7 +185,10 @@ static void print_node(struct writer *w, int node)
     } else if (n->op == RS_IN_LIST) {
         print_node(w, n->kids[0]);
         strbuf_add(w->out, " in ");
-        print_list(w, n->mask);
+        if (n->number)
+            print_range(w, n);
+        else
+            print_list(w, n->mask);
     } else if (n->op == RS_SUM || n->op == RS_PRODUCT || n->op == RS_LEAST || n->op == RS_MOST ||
                n->op == RS_EXISTS || n->op == RS_FORALL || n->op == RS_FIRST) {
         print_quantifier(w, n);
