@@ -18,6 +18,7 @@
 #include "core/lift/size.h"
 
 enum { MAX_NODES = 4096 }; /* of one instruction's expression */
+static const char nested[] = "a reduction for each element of another reduction";
 
 static void unsupported(struct lowering *l, struct source_pos at, const char *what)
 {
@@ -174,6 +175,7 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
 
 /* An instruction's expression while it is made. */
 struct flat {
+    const struct reduction *step_of; /* the reduction whose accumulator it may read; NULL: none */
     struct bb_node *nodes;
     uint32_t *operands;
     size_t n_nodes, cap_nodes, n_operands, cap_operands;
@@ -200,7 +202,8 @@ static void add_operand(struct lowering *l, struct flat *f, uint32_t inst)
 
 static uint32_t reduction_step(struct lowering *l, struct reduction *r);
 
-/* Appends a tree in postfix order; makes the loads and reductions it reads. The accumulator is operand 0. */
+/* Appends a tree in postfix order; makes the loads and reductions it reads. The accumulator is operand 0 of
+ * its own STEP; a reduction inside that reads it would run once for each of its elements. */
 static void flatten(struct lowering *l, const struct tree *t, struct flat *f, struct source_pos at)
 {
     if (l->failed) return;
@@ -216,7 +219,10 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
         add_operand(l, f, load_inst(l, t, at));
         return;
     case TREE_ACC:
-        add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = 0});
+        if (t->reduction == f->step_of)
+            add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = 0});
+        else
+            unsupported(l, at, nested);
         return;
     case TREE_REDUCE: {
         uint32_t step = reduction_step(l, t->reduction);
@@ -283,7 +289,7 @@ static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct b
     sort_logicals(&step);
     for (unsigned i = 0; i < step.n_logicals; i++)
         if (step.logicals[i] != own) own_logical(l, &init, step.logicals[i], at);
-    if (in_reduction(l, &init)) unsupported(l, at, "a reduction for each element of another reduction");
+    if (in_reduction(l, &init)) unsupported(l, at, nested);
     init.partner = (uint32_t)l->n_insts + 1;
     step.partner = push_inst(l, &init);
     step_operands[0] = step.partner;
@@ -297,11 +303,11 @@ static uint32_t reduction_step(struct lowering *l, struct reduction *r)
     const struct index_expr *i = add_logical(l, e->args[1]->type, true);
     uint32_t own = (uint32_t)l->n_logicals - 1;
     struct tree *acc = ARENA_NEW(l->arena, struct tree);
-    *acc = (struct tree){.kind = TREE_ACC, .type = e->type->scalar};
+    *acc = (struct tree){.kind = TREE_ACC, .type = e->type->scalar, .reduction = r};
     const struct tree *body = view_reduction_body(l->arena, r, acc, i);
     const struct tree *fma = multiply_add(l->arena, body);
 
-    struct flat init_flat = {0}, step_flat = {0};
+    struct flat init_flat = {0}, step_flat = {.step_of = r};
     flatten(l, r->init, &init_flat, e->at);
     add_operand(l, &step_flat, BB_NONE); /* the INIT, not numbered yet */
     step_flat.n_nodes = 0;

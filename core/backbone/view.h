@@ -29,7 +29,7 @@ struct tree {
     const struct index_expr *index;
     enum scalar_op op;
     const struct tree *args[SCALAR_MAX_ARITY];
-    struct reduction *reduction;
+    struct reduction *reduction; /* ACC: whose; REDUCE */
 };
 
 /* A reduction, lowered when its first reader is. */

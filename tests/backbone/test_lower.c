@@ -1,5 +1,6 @@
 /* Lowering: what programs become, as text, and the counts of the matrix product. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,6 +203,22 @@ static void expect_lower_error(const char *program, const char *place, const cha
     const char *message = diag_message(l.diag, 0);
     cr_expect(strstr(message, place) && strstr(message, what), "%s", message);
     lowered_free(&l);
+}
+
+/* The inner reduction depends on the outer one through its accumulator alone. */
+Test(backbone_lower, reductions_do_not_read_the_accumulator_of_another)
+{
+    static const char *const outputs[] = {
+        "output reduce(fun acc a -> a + reduce(add, acc, y), 0.0, x)\n",
+        "output reduce(fun acc a -> a + reduce(fun s b -> s + b * acc, 0.0, y), 0.0, x)\n",
+        "output reduce(fun acc a -> a + reduce(fun s b -> acc + b * s, 0.0, y), 0.0, x)\n",
+    };
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "size M, N\ninput x: [float]N\ninput y: [float]M\n%s", outputs[i]);
+        expect_lower_error(
+            text, "test.lift:4:", "not supported yet: a reduction for each element of another reduction");
+    }
 }
 
 Test(backbone_lower, located_errors)
