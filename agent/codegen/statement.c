@@ -151,11 +151,10 @@ static enum scalar_type memory_type(const struct cg_emitter *e, const struct cg_
 static const char *element_text(struct cg_emitter *e, const struct cg_access *x,
                                 const struct index_expr *offset)
 {
-    bool wide = index_max(offset) > INT32_MAX || index_min(offset) < INT32_MIN;
     struct strbuf b = {0};
     strbuf_add(&b, x->buffer != BB_NONE ? e->names->buffer[x->buffer] : e->names->region[x->region]);
     strbuf_add(&b, "[");
-    index_print(offset, wide ? e->names->wide : e->names->node, &b);
+    index_print(offset, index_fits_int(offset) ? e->names->node : e->names->wide, &b);
     strbuf_add(&b, "]");
     const char *text = arena_strdup(e->scratch, b.text);
     strbuf_free(&b);

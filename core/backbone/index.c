@@ -207,6 +207,18 @@ int64_t index_max(const struct index_expr *x)
     return range_of(x).max;
 }
 
+bool index_fits_int(const struct index_expr *x)
+{
+    int64_t most = x->constant > 0 ? x->constant : 0, least = x->constant < 0 ? x->constant : 0;
+    for (unsigned i = 0; i < x->n_terms; i++) {
+        const struct index_atom *atom = &x->terms[i].atom;
+        int64_t furthest = x->terms[i].coefficient * atom_range(atom).max; /* atoms are nonnegative */
+        *(furthest > 0 ? &most : &least) += furthest;
+        if (atom->kind != INDEX_VAR && !index_fits_int(atom->of)) return false;
+    }
+    return most <= INT32_MAX && least >= -INT32_MAX;
+}
+
 /* ---- division and modulo ---- */
 
 static const struct index_expr *divide_rest(struct arena *a, const struct index_expr *x, int64_t by);

@@ -51,6 +51,9 @@ const struct index_expr *index_substitute(struct arena *a, const struct index_ex
                                           const struct index_expr *const *replacement, uint32_t n);
 int64_t index_min(const struct index_expr *x); /* a lower bound over all variable values */
 int64_t index_max(const struct index_expr *x); /* an upper bound */
+/* Whether 32-bit arithmetic computes the text of x: every sum, product and dividend on the way stays in
+ * range. */
+bool index_fits_int(const struct index_expr *x);
 int64_t index_eval(const struct index_expr *x, const int64_t *var_values);
 /* Coefficient of variable v if x is affine in v (v inside no division or modulo); 0 if absent; *affine says
  * which. */

@@ -329,6 +329,28 @@ Test(codegen, ids_beyond_32_bits_are_not_cut_off)
                   "const int i1 = (int)((ulong)get_global_id(0) % 1024u);");
 }
 
+/* The quotient is an int, what is divided is none. */
+Test(codegen, dividends_beyond_32_bits_are_not_cut_off)
+{
+    enum { N = 2250000 };
+    struct arena *a = arena_new();
+    struct backbone *bb = cgt_axpy(a, N);
+    struct cg_kernel k;
+    bb->insts[1].index = index_div(a, index_scale(a, index_var(a, 0, N), 1499), 1500);
+    bb->insts[2].index = index_mod(a, index_scale(a, index_var(a, 0, N), 953), 1500);
+    cg_emit(built(bb,
+                  cgt_candidate(bb, a, "i.0=2250000",
+                                "global0 x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 {"
+                                " alpha.load x.load y.load axpy store }"),
+                  a),
+            &k);
+    cr_assert(strstr(k.source, "x[((long)i0 * 1499) / 1500]"), "%s", k.source);
+    cr_assert(strstr(k.source, "y[(i0 * 953) % 1500]"), "%s", k.source);
+    cr_assert(strstr(k.source, "out[i0]"), "%s", k.source);
+    cg_kernel_free(&k);
+    arena_free(a);
+}
+
 /* ---- transpose ---- */
 
 static const char *const TRANSPOSE_SIZES = "i.0=2 i.1=4 i.2=2 j.0=2 j.1=8 A.c.i.0=2 A.c.i.1=4 A.c.j.0=8";
