@@ -55,9 +55,10 @@ static struct value evaluate(struct arena *a, const struct lift_expr *e, const s
 
 /* ---- scalars ---- */
 
-static struct value exact_scalar(double value)
+static struct value exact_scalar(double value, bool constant)
 {
-    return (struct value){.scalar = {.value = value, .s = fabs(value), .n = 0, .exact_ops = true}};
+    return (struct value){
+        .scalar = {.value = value, .s = fabs(value), .n = 0, .exact_ops = true, .constant = constant}};
 }
 
 /* Magnitude of the derivative of a function of one argument x with value y; a bound where it is periodic. */
@@ -75,6 +76,24 @@ static double derivative(enum scalar_op op, double x, double y)
     default:
         return 1;
     }
+}
+
+/* Whether max never selects the constant c over x, whatever the signs of the inputs: x is at least -s, and
+ * computed with an error below s. */
+static bool never_selected(double c, const struct lift_value_bound *x)
+{
+    return c < -2 * x->s;
+}
+
+/* The larger bound, as another output may select the other operand. A constant that no output selects, the
+ * -1e30 that a maximum starts from, has no part in it. sign: 1 for max, -1 for min. */
+static void bound_of_selection(double sign, const struct lift_value_bound *x, struct lift_value_bound *out)
+{
+    bool drop[2];
+    for (int i = 0; i < 2; i++)
+        drop[i] = x[i].constant && never_selected(sign * x[i].value, &x[1 - i]);
+    out->s = fmax(drop[0] ? 0 : x[0].s, drop[1] ? 0 : x[1].s);
+    out->n = fmax(drop[0] ? 0 : x[0].n, drop[1] ? 0 : x[1].n);
 }
 
 static void bound_of_op(enum scalar_op op, const struct lift_value_bound *x, struct lift_value_bound *out)
@@ -99,8 +118,7 @@ static void bound_of_op(enum scalar_op op, const struct lift_value_bound *x, str
         return;
     case SCALAR_MIN:
     case SCALAR_MAX:
-        out->s = fmax(x[0].s, x[1].s);
-        out->n = fmax(x[0].n, x[1].n);
+        bound_of_selection(op == SCALAR_MAX ? 1 : -1, x, out);
         return;
     case SCALAR_NEG:
     case SCALAR_ABS:
@@ -117,11 +135,12 @@ static struct value evaluate_op(struct arena *a, const struct lift_expr *e, cons
 {
     struct lift_value_bound x[SCALAR_MAX_ARITY];
     double values[SCALAR_MAX_ARITY];
-    struct value result = {.scalar = {.exact_ops = scalar_op_exact(e->op)}};
+    struct value result = {.scalar = {.exact_ops = scalar_op_exact(e->op), .constant = true}};
     for (unsigned i = 0; i < e->n_args; i++) {
         x[i] = evaluate(a, e->args[i], env).scalar;
         values[i] = x[i].value;
         result.scalar.exact_ops = result.scalar.exact_ops && x[i].exact_ops;
+        result.scalar.constant = result.scalar.constant && x[i].constant;
     }
     result.scalar.value = scalar_op_apply(e->op, values);
     bound_of_op(e->op, x, &result.scalar);
@@ -138,7 +157,7 @@ static struct value new_array(struct arena *a, struct array array)
 static struct value view_of_buffer(struct arena *a, const double *data, const struct lift_type *type,
                                    int64_t offset)
 {
-    if (type->kind == LIFT_SCALAR) return exact_scalar(data[offset]);
+    if (type->kind == LIFT_SCALAR) return exact_scalar(data[offset], false);
     return new_array(
         a, (struct array){.kind = ARRAY_BUFFER, .data = data, .type = type->element, .offset = offset});
 }
@@ -285,7 +304,7 @@ static struct value evaluate(struct arena *a, const struct lift_expr *e, const s
     case LIFT_PARAM_REF:
         return look_up(env, e->param);
     case LIFT_LITERAL:
-        return exact_scalar(e->value);
+        return exact_scalar(e->value, true);
     case LIFT_OP:
         return evaluate_op(a, e, env);
     case LIFT_MAKE_TUPLE:

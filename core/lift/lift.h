@@ -149,6 +149,7 @@ struct lift_value_bound {
     double s;
     double n;
     bool exact_ops; /* only exact operations were applied */
+    bool constant;  /* made of literals alone: the same for all inputs */
 };
 
 /* Evaluates output element `flat` (row-major over the output type's extents) on demand. inputs[i] holds input

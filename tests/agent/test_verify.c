@@ -93,6 +93,32 @@ Test(agent_verify, built_in_functions_have_a_tolerance)
     diag_free(d);
 }
 
+/* The constant that the maximum starts from is no scale of its error. */
+Test(agent_verify, maxima_have_a_tolerance_of_their_own)
+{
+    static const char text[] =
+        "size M, N\ninput A: [[float]N]M\noutput map(fun r -> reduce(max, -1e30, r), A)\n";
+    struct diag *d = diag_new();
+    struct arena *a = arena_new();
+    struct source source;
+    struct lift_program *p = verify_bind(text, "M=8,N=5", &source, a, d);
+    struct verify_buffer shape[2] = {{.type = SCALAR_FLOAT, .elements = 8 * 5},
+                                     {.type = SCALAR_FLOAT, .elements = 8, .output = true}};
+    struct verify_task *t = verify_task_new(shape, 2, 3, d);
+    const unsigned input_of[2] = {0, 0};
+    struct verify_tolerance tolerance[VERIFY_SETS];
+    verify_interpret(t, input_of, p);
+    cr_assert(verify_reference(t, input_of, p, 1, tolerance, d));
+    cr_assert(tolerance[VERIFY_EXACT].exact);
+    float *got = arena_memdup(a, t->buffers[1].data[VERIFY_TIMING], t->buffers[1].bytes);
+    cr_assert_eq(verify_compare(&t->buffers[1], VERIFY_TIMING, got, tolerance[VERIFY_TIMING]), -1);
+    got[3] += 0.001f;
+    cr_assert_eq(verify_compare(&t->buffers[1], VERIFY_TIMING, got, tolerance[VERIFY_TIMING]), 3);
+    verify_task_free(t);
+    arena_free(a);
+    diag_free(d);
+}
+
 Test(agent_verify, compares_bits_or_within_the_tolerance_and_never_nan)
 {
     float want[4] = {1, 2, 0, 4}, near[4] = {1, 2.001f, -0.0f, 4}, nan[4] = {1, 2, 0, NAN};

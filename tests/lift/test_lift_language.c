@@ -183,6 +183,30 @@ Test(lift_language, bounds_hold_in_single_precision)
     expect_bound("max(-(a + b), abs(a - b))", fabsf(difference));
 }
 
+/* s of output 0 of an expression over x = {-3, 1, 2}. */
+static double bound_of(const char *expression)
+{
+    struct arena *a = arena_new();
+    const double x[] = {-3, 1, 2}, *in[] = {x};
+    struct lift_program *p =
+        bound_program(arena_printf(a, "input x: [float]3\noutput %s", expression), NULL, 0, a);
+    struct lift_value_bound r = lift_interpret_element(p, in, 0);
+    arena_free(a);
+    return r.s;
+}
+
+Test(lift_language, constants_that_no_maximum_selects_have_no_bound)
+{
+    cr_expect_eq(bound_of("reduce(max, -1e30, x)"), 3);
+    cr_expect_eq(bound_of("reduce(min, 1e30, x)"), 3);
+    cr_expect_eq(bound_of("reduce(max, neg(1e30) * 2, map(fun v -> v * v, x))"), 9);
+    cr_expect_eq(bound_of("map(fun v -> max(-1e30, v), x)"), 3);
+    cr_expect_eq(bound_of("map(fun v -> max(0, v), x)"), 3);
+    cr_expect_eq(bound_of("map(fun v -> max(v, 100), x)"), 100);
+    cr_expect_eq(bound_of("map(fun v -> max(v, -5), x)"), 5);
+    cr_expect_geq(bound_of("map(fun v -> max(1e30 * v, v), x)"), 1e30);
+}
+
 Test(lift_language, only_some_operations_are_exact)
 {
     struct arena *a = arena_new();
