@@ -1,11 +1,11 @@
 /* From the syntax tree to the program: names resolved, functions inlined.
  *
  * A user function is a macro over the syntax tree: applying it elaborates its body in the scope where it was
- * declared, with its parameters bound to the arguments. An argument that is a function, a size, a name or
- * used once stands in for its parameter; another one becomes a LET, so that no work is written twice.
- * Functions see only what was declared before them, so nothing recurses. Where a pattern takes a function,
- * fresh parameters are made and the function is applied to them (eta expansion); a function of several
- * arguments takes a tuple apart there.
+ * declared, with its parameters bound to the arguments. An argument that is a function, arithmetic over
+ * numbers and sizes, the name of a value, or used once stands in for its parameter; another one becomes a
+ * LET, so that no work is written twice. Functions see only what was declared before them, so nothing
+ * recurses. Where a pattern takes a function, fresh parameters are made and the function is applied to them
+ * (eta expansion); a function of several arguments takes a tuple apart there.
  *
  * Every parameter of a program gets a name of its own, so printed text never captures. Macros of the language
  * (map2, tile, ...) are a Lift text, the prelude. */

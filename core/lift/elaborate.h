@@ -18,6 +18,7 @@ struct operand {
     const struct lift_expr *expr; /* NULL: the text */
     const struct ast *ast;
     const struct scope *scope;
+    bool arithmetic; /* a text over numbers and sizes alone */
 };
 
 struct scope {

@@ -21,15 +21,24 @@ unsigned el_arity_of(const struct ast *ast, const struct scope *scope)
     return op == SCALAR_OP_COUNT ? 0 : scalar_op_arity(op);
 }
 
-/* Names, numbers and arithmetic over numbers and sizes: cheap to write again. */
-static bool is_simple(const struct elaborator *el, const struct ast *ast, const struct scope *scope, bool top)
+/* Arithmetic over numbers and sizes, also behind the names of parameters: cheap to write again. */
+static bool is_arithmetic(const struct elaborator *el, const struct ast *ast, const struct scope *scope)
 {
     if (ast->kind == AST_NUMBER) return true;
-    if (ast->kind == AST_NEGATE) return is_simple(el, ast->parts[0], scope, false);
-    if (ast->kind == AST_NAME && top) return true;
-    if (ast->kind == AST_NAME) return !el_find_name(scope, ast->name) && el_find_size(el, ast->name) >= 0;
-    return ast->kind == AST_BINARY && is_simple(el, ast->parts[0], scope, false) &&
-           is_simple(el, ast->parts[1], scope, false);
+    if (ast->kind == AST_NEGATE) return is_arithmetic(el, ast->parts[0], scope);
+    if (ast->kind == AST_BINARY)
+        return is_arithmetic(el, ast->parts[0], scope) && is_arithmetic(el, ast->parts[1], scope);
+    if (ast->kind != AST_NAME) return false;
+    const struct scope *found = el_find_name(scope, ast->name);
+    return found ? found->operand.arithmetic : el_find_size(el, ast->name) >= 0;
+}
+
+/* The name of an elaborated value, also behind the names of parameters that stand for it. */
+static bool is_reference(const struct ast *ast, const struct scope *scope)
+{
+    if (ast->kind != AST_NAME) return false;
+    const struct scope *found = el_find_name(scope, ast->name);
+    return found && (found->operand.expr || is_reference(found->operand.ast, found->operand.scope));
 }
 
 /* Uses of a name in a text; inside a function they count twice, as it may be applied many times. */
@@ -76,9 +85,10 @@ static bool bind_name(struct elaborator *el, struct binding *b, const struct ast
 {
     el_check_name(el, pattern->at, pattern->name);
     const struct ast *ast = operand->ast;
-    bool in_place = operand->expr || is_simple(el, ast, operand->scope, true) ||
-                    el_arity_of(ast, operand->scope) > 0 || count_uses(body, pattern->name) < 2;
     struct operand bound = *operand;
+    bound.arithmetic = ast && is_arithmetic(el, ast, operand->scope);
+    bool in_place = operand->expr || bound.arithmetic || is_reference(ast, operand->scope) ||
+                    el_arity_of(ast, operand->scope) > 0 || count_uses(body, pattern->name) < 2;
     if (!in_place) {
         struct lift_expr *value =
             el_ascribe(el, el_elaborate(el, ast, operand->scope), pattern->type, b->scope);

@@ -132,7 +132,8 @@ static const struct lift_size *size_of_name(struct elaborator *el, const struct 
     return NULL;
 }
 
-const struct lift_size *el_size_of(struct elaborator *el, const struct ast *ast, const struct scope *scope)
+static const struct lift_size *size_of_kind(struct elaborator *el, const struct ast *ast,
+                                            const struct scope *scope)
 {
     static const enum lift_size_kind kinds[] = {[SCALAR_ADD] = LIFT_SIZE_ADD,
                                                 [SCALAR_SUB] = LIFT_SIZE_SUB,
@@ -152,6 +153,14 @@ const struct lift_size *el_size_of(struct elaborator *el, const struct ast *ast,
         return lift_size_const(el->arena, (int64_t)ast->number);
     REPORT(el, ast->at, "a size is made of whole numbers, sizes and + - * /");
     return NULL;
+}
+
+const struct lift_size *el_size_of(struct elaborator *el, const struct ast *ast, const struct scope *scope)
+{
+    if (++el->depth > MAX_DEPTH || ++el->n_nodes > MAX_NODES) el_report_full(el, ast->at);
+    const struct lift_size *size = el->full ? NULL : size_of_kind(el, ast, scope);
+    el->depth--;
+    return size;
 }
 
 const struct lift_type *el_type_of(struct elaborator *el, const struct ast_type *ast,

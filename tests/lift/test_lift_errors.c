@@ -125,7 +125,7 @@ static const struct error_case error_cases[] = {
     {"fun a(x) = add(x, x)\nfun b(x) = a(a(a(a(x))))\nfun c(x) = b(b(b(b(x))))\nfun d(x) = "
      "c(c(c(c(x))))\nfun e(x) = d(d(d(d(x))))\ninput v: float\noutput e(e(e(e(e(v)))))\n",
      "",
-     {"k.lift:2:16: error: the program is too large once its functions are inlined"}},
+     {"k.lift:2:20: error: the program is too large once its functions are inlined"}},
 };
 
 /* Parses and binds a text, as a command does. */
@@ -194,6 +194,8 @@ Test(lift_errors, inlining_is_bounded)
         "fun a(x) = x * x + x\nfun b(f, x) = f(f(f(f(f(f(x))))))\nfun c(x) = b(a, b(a, x))\n"
         "fun d(x) = b(c, b(c, x))\nfun e(x) = b(d, b(d, x))\ninput v: float\noutput b(e, v)\n";
     check_long("", doubling, 1, "", "too large once its functions are inlined");
+    check_long("input x: [float]4\nfun d(f, k, a) = f(k + k, a)\noutput ", "d(", 20,
+               "split))))))))))))))))))), 1, x)", "too large once its functions are inlined");
 }
 
 Test(lift_errors, many_are_counted)

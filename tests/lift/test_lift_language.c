@@ -94,6 +94,21 @@ Test(lift_language, arguments_used_twice_are_named)
                   "let c = head(x) in map(fun e -> mult(c, e), x)");
 }
 
+/* p uses its argument once, what p hands it on to uses it twice. */
+Test(lift_language, arguments_handed_on_are_named)
+{
+    expect_output("fun sq(v) = v * v\nfun p(v) = sq(v)\noutput p(head(x))", "let v = head(x) in mult(v, v)");
+    expect_output("fun sq(v) = v * v\nfun p(v) = sq(v)\noutput map(p, x)", "map(fun v -> mult(v, v), x)");
+    expect_output("fun sq(v) = v * v\nfun p(v) = sq(v)\noutput p(2)", "mult(2.0, 2.0)");
+}
+
+Test(lift_language, sizes_are_computed_from_parameters)
+{
+    expect_output("fun chunks(k, a) = map(fun r -> split(2 * k, r), a)\noutput chunks(2, A)",
+                  "map(fun r -> split(4, r), A)");
+    expect_sum("fun block(k, a) = untile(tile(k, 2 * k, a))\noutput block(N / 4, A)", 32, 18.5 * 32);
+}
+
 Test(lift_language, names_never_capture)
 {
     expect_output(
