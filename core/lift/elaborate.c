@@ -211,13 +211,17 @@ static void declare(struct elaborator *el, struct binding *b, const struct ast_d
         declare_output(el, b, decl);
 }
 
+/* The macros as the program sees them: a size takes the name of one. */
 static const struct scope *load_prelude(struct elaborator *el)
 {
     const struct ast_program *syntax = lift_syntax_parse(&prelude, el->arena, el->diag);
-    const struct scope *scope = NULL;
-    for (size_t i = 0; i < syntax->n_decls; i++)
+    const struct scope *scope = NULL, *visible = NULL;
+    for (size_t i = 0; i < syntax->n_decls; i++) {
         scope = declare_function(el, scope, &syntax->decls[i]);
-    return scope;
+        if (el_find_size(el, scope->name) < 0)
+            visible = el_push(el, visible, scope->name, scope->operand, NULL);
+    }
+    return visible;
 }
 
 struct lift_program *lift_parse(const struct source *source, struct arena *a, struct diag *d)
@@ -231,9 +235,9 @@ struct lift_program *lift_parse(const struct source *source, struct arena *a, st
     el->program = ARENA_NEW(a, struct lift_program);
     el->program->source = source;
     el->outer = (struct source_pos){source, 0};
-    struct binding b = {.scope = load_prelude(el)};
     for (size_t i = 0; i < syntax->n_decls; i++)
         if (syntax->decls[i].kind == AST_SIZE) declare_size(el, &syntax->decls[i]);
+    struct binding b = {.scope = load_prelude(el)};
     for (size_t i = 0; i < syntax->n_decls; i++)
         declare(el, &b, &syntax->decls[i]);
     if (!el->program->output)

@@ -83,7 +83,7 @@ struct lift_expr *el_value_of(struct elaborator *el, const struct operand *opera
 static bool bind_name(struct elaborator *el, struct binding *b, const struct ast_pattern *pattern,
                       const struct operand *operand, const struct ast *body)
 {
-    el_check_name(el, pattern->at, pattern->name);
+    if (pattern->at.source == el->program->source) el_check_name(el, pattern->at, pattern->name);
     const struct ast *ast = operand->ast;
     struct operand bound = *operand;
     bound.arithmetic = ast && is_arithmetic(el, ast, operand->scope);

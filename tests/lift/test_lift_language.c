@@ -109,6 +109,25 @@ Test(lift_language, sizes_are_computed_from_parameters)
     expect_sum("fun block(k, a) = untile(tile(k, 2 * k, a))\noutput block(N / 4, A)", 32, 18.5 * 32);
 }
 
+static void expect_bound_program(const char *text, const struct lift_size_value *values, unsigned n)
+{
+    struct arena *a = arena_new();
+    bound_program(text, values, n, a);
+    arena_free(a);
+}
+
+Test(lift_language, sizes_may_be_called_as_macros_and_their_parameters_are)
+{
+    static const struct lift_size_value parameters[] = {{"m", 4}, {"n", 8}, {"a", 2}};
+    expect_bound_program("size m, n, a\ninput A: [[float]n]m\noutput untile(tile(2, a, A))\n", parameters, 3);
+    static const struct lift_size_value macros[] = {{"tile", 4}, {"sum", 8}};
+    expect_bound_program(
+        "size sum, tile\ninput x: [float]sum\noutput map(dot(x), split(sum, join(split(tile, x))))\n", macros,
+        2);
+    expect_bound_program("size sum, tile\ninput x: [float]sum\noutput map(fun v -> v / tile, x)\n", macros,
+                         2);
+}
+
 Test(lift_language, names_never_capture)
 {
     expect_output(
