@@ -45,6 +45,7 @@ static const struct lift_type *scalar_type(struct binder *b, enum scalar_type sc
     struct lift_type *t = ARENA_NEW(b->arena, struct lift_type);
     t->kind = LIFT_SCALAR;
     t->scalar = scalar;
+    t->nodes = 1;
     return t;
 }
 
@@ -82,6 +83,18 @@ static bool size_value(struct binder *b, const struct lift_size *size, struct so
     return false;
 }
 
+/* The type, with the number of its nodes; NULL after an error if they are too many. */
+static const struct lift_type *count_nodes(struct binder *b, struct lift_type *t, struct source_pos at)
+{
+    t->nodes = 1;
+    if (t->kind == LIFT_ARRAY) t->nodes += t->element->nodes + t->size->nodes;
+    for (unsigned i = 0; i < t->n_parts && t->nodes <= LIFT_MAX_TERMS; i++)
+        t->nodes += t->parts[i]->nodes;
+    if (t->nodes <= LIFT_MAX_TERMS) return t;
+    report(b, at, "a type of more than %u parts and terms of sizes", LIFT_MAX_TERMS);
+    return NULL;
+}
+
 static const struct lift_type *array_of(struct binder *b, const struct lift_type *element,
                                         const struct lift_size *size, struct source_pos at)
 {
@@ -89,30 +102,31 @@ static const struct lift_type *array_of(struct binder *b, const struct lift_type
     t->kind = LIFT_ARRAY;
     t->element = element;
     t->size = size;
-    if (!element || !size_value(b, size, at, &t->extent)) return NULL;
+    if (!element || !size_value(b, size, at, &t->extent) || !count_nodes(b, t, at)) return NULL;
     if (lift_type_bytes(t) < LIFT_MAX_BYTES) return t;
     report(b, at, "array %s has 2^50 bytes or more", type_text(b, t));
     return NULL;
 }
 
-static const struct lift_type *tuple_of(struct binder *b, const struct lift_type **parts, unsigned n)
+static const struct lift_type *tuple_of(struct binder *b, const struct lift_type **parts, unsigned n,
+                                        struct source_pos at)
 {
     struct lift_type *t = ARENA_NEW(b->arena, struct lift_type);
     t->kind = LIFT_TUPLE;
     t->n_parts = n;
     t->parts = parts;
-    return t;
+    return count_nodes(b, t, at);
 }
 
 /* A written type with its extents. */
 static const struct lift_type *resolve(struct binder *b, const struct lift_type *t, struct source_pos at)
 {
-    if (t->kind == LIFT_SCALAR) return t;
+    if (t->kind == LIFT_SCALAR) return scalar_type(b, t->scalar);
     if (t->kind == LIFT_ARRAY) return array_of(b, resolve(b, t->element, at), t->size, at);
     const struct lift_type **parts = ARENA_ARRAY(b->arena, const struct lift_type *, t->n_parts);
     for (unsigned i = 0; i < t->n_parts; i++)
         if (!(parts[i] = resolve(b, t->parts[i], at))) return NULL;
-    return tuple_of(b, parts, t->n_parts);
+    return tuple_of(b, parts, t->n_parts, at);
 }
 
 /* ---- expectations ---- */
@@ -199,7 +213,7 @@ static const struct lift_type *infer_zip(struct binder *b, struct lift_expr *e)
                size_text(b, first->size, first->extent), size_text(b, array->size, array->extent));
         return NULL;
     }
-    return array_of(b, tuple_of(b, parts, e->n_args), e->args[0]->type->size, e->at);
+    return array_of(b, tuple_of(b, parts, e->n_args, e->at), e->args[0]->type->size, e->at);
 }
 
 static const struct lift_type *infer_unzip(struct binder *b, struct lift_expr *e)
@@ -213,8 +227,8 @@ static const struct lift_type *infer_unzip(struct binder *b, struct lift_expr *e
     }
     const struct lift_type **parts = ARENA_ARRAY(b->arena, const struct lift_type *, tuple->n_parts);
     for (unsigned i = 0; i < tuple->n_parts; i++)
-        parts[i] = array_of(b, tuple->parts[i], array->size, e->at);
-    return tuple_of(b, parts, tuple->n_parts);
+        if (!(parts[i] = array_of(b, tuple->parts[i], array->size, e->at))) return NULL;
+    return tuple_of(b, parts, tuple->n_parts, e->at);
 }
 
 static const struct lift_type *infer_split(struct binder *b, struct lift_expr *e)
@@ -355,7 +369,7 @@ static const struct lift_type *infer_tuple(struct binder *b, struct lift_expr *e
     bool fits = hint && hint->kind == LIFT_TUPLE && hint->n_parts == e->n_args, ok = true;
     for (unsigned i = 0; i < e->n_args; i++)
         ok = (parts[i] = infer(b, e->args[i], fits ? hint->parts[i] : hint)) && ok;
-    return ok ? tuple_of(b, parts, e->n_args) : NULL;
+    return ok ? tuple_of(b, parts, e->n_args, e->at) : NULL;
 }
 
 static const struct lift_type *infer_get(struct binder *b, struct lift_expr *e)

@@ -30,6 +30,7 @@ struct lift_type {
     const struct lift_type *element; /* ARRAY */
     int64_t extent;                  /* ARRAY: number of elements, > 0, after lift_bind() */
     const struct lift_size *size;    /* ARRAY: the symbolic size it was written with (core/lift/size.h) */
+    unsigned nodes;                  /* parts and terms of sizes, written out, after lift_bind() */
 };
 
 /* ---- expressions ---- */
@@ -128,6 +129,10 @@ void lift_print(const struct lift_program *p, struct strbuf *out);
 void lift_print_type(const struct lift_type *t, struct strbuf *out);
 /* Fingerprint of the normalized text and the bound sizes. */
 uint64_t lift_fingerprint(const struct lift_program *p);
+
+/* Types share their parts, and sizes theirs: a short text may mean a long one. Written out, a type has at
+ * most so many parts and terms of sizes, and whatever walks over it is quick. */
+#define LIFT_MAX_TERMS 4096u
 
 /* Arrays stay below this: no index or byte count overflows, and the divisors of an extent are found at once.
  * No device has room for a thousandth of it. */

@@ -10,18 +10,24 @@
 #include "core/base/strbuf.h"
 #include "core/lift/lift.h"
 
-const struct lift_size *lift_size_const(struct arena *a, int64_t value)
+static struct lift_size *new_size(struct arena *a, enum lift_size_kind kind, unsigned nodes)
 {
     struct lift_size *s = ARENA_NEW(a, struct lift_size);
-    s->kind = LIFT_SIZE_CONST;
+    s->kind = kind;
+    s->nodes = nodes;
+    return s;
+}
+
+const struct lift_size *lift_size_const(struct arena *a, int64_t value)
+{
+    struct lift_size *s = new_size(a, LIFT_SIZE_CONST, 1);
     s->value = value;
     return s;
 }
 
 const struct lift_size *lift_size_param(struct arena *a, unsigned param, const char *name)
 {
-    struct lift_size *s = ARENA_NEW(a, struct lift_size);
-    s->kind = LIFT_SIZE_PARAM;
+    struct lift_size *s = new_size(a, LIFT_SIZE_PARAM, 1);
     s->param = param;
     s->name = name;
     return s;
@@ -81,8 +87,7 @@ const struct lift_size *lift_size_op(struct arena *a, enum lift_size_kind kind, 
         return lift_size_const(a, value);
     const struct lift_size *folded = fold_neutral(kind, x, y);
     if (folded) return folded;
-    struct lift_size *s = ARENA_NEW(a, struct lift_size);
-    s->kind = kind;
+    struct lift_size *s = new_size(a, kind, x->nodes + y->nodes + 1);
     s->a = x;
     s->b = y;
     return s;

@@ -26,6 +26,7 @@ struct lift_size {
     unsigned param;                /* PARAM: index into the program's sizes */
     const char *name;              /* PARAM */
     const struct lift_size *a, *b; /* operands of the others */
+    unsigned nodes;                /* terms of it written out */
 };
 
 enum lift_size_status { LIFT_SIZE_OK, LIFT_SIZE_OVERFLOW, LIFT_SIZE_BY_ZERO, LIFT_SIZE_INEXACT };

@@ -162,8 +162,9 @@ Test(lift_errors, each_is_located_and_said_once)
         check_error_case(&error_cases[i]);
 }
 
-/* `head`, `repeated` n times, `tail`; its first error must contain `expected`. */
-static void check_long(const char *head, const char *repeated, int n, const char *tail, const char *expected)
+/* `head`, `repeated` n times, `tail`, bound to `sizes`; its first error must contain `expected`. */
+static void check_long_with(const char *sizes, const char *head, const char *repeated, int n,
+                            const char *tail, const char *expected)
 {
     struct strbuf text = {0};
     strbuf_add(&text, head);
@@ -171,10 +172,15 @@ static void check_long(const char *head, const char *repeated, int n, const char
         strbuf_add(&text, repeated);
     strbuf_add(&text, tail);
     struct diag *d = diag_new();
-    cr_assert_not(accepts(text.text, "", d));
+    cr_assert_not(accepts(text.text, sizes, d));
     cr_assert(strstr(diag_message(d, 0), expected), "%s", diag_message(d, 0));
     diag_free(d);
     strbuf_free(&text);
+}
+
+static void check_long(const char *head, const char *repeated, int n, const char *tail, const char *expected)
+{
+    check_long_with("", head, repeated, n, tail, expected);
 }
 
 Test(lift_errors, depth_is_bounded)
@@ -196,6 +202,18 @@ Test(lift_errors, inlining_is_bounded)
     check_long("", doubling, 1, "", "too large once its functions are inlined");
     check_long("input x: [float]4\nfun d(f, k, a) = f(k + k, a)\noutput ", "d(", 20,
                "split))))))))))))))))))), 1, x)", "too large once its functions are inlined");
+}
+
+/* Each let doubles the text of a type or a size. */
+Test(lift_errors, types_are_bounded)
+{
+    check_long("input x: [float]4\noutput let z = x in ", "let z = zip(z, z) in ", 45, "map(fun t -> 1.0, z)",
+               "k.lift:2:239: error: a type of more than 4096 parts");
+    check_long("input x: float\noutput let z = x in ", "let z = (z, z) in ", 45, "x",
+               "error: a type of more than 4096 parts");
+    check_long_with("N=1", "size N\ninput x: [float]N\noutput let z = x in ",
+                    "let z = join(map(fun e -> z, z)) in ", 45, "z",
+                    ":394: error: a type of more than 4096 parts and terms of sizes");
 }
 
 Test(lift_errors, many_are_counted)
