@@ -17,13 +17,20 @@
 #include "core/base/panic.h"
 #include "core/lift/size.h"
 
-enum { MAX_NODES = 4096 }; /* of one instruction's expression */
+enum { MAX_NODES = 4096 };    /* of one instruction's expression */
+enum { MAX_STEPS = 1 << 18 }; /* of the evaluation of all of them */
 static const char nested[] = "a reduction for each element of another reduction";
 
 static void unsupported(struct lowering *l, struct source_pos at, const char *what)
 {
     if (!l->failed) diag_error(l->diag, at, "not supported yet: %s", what);
     l->failed = true;
+}
+
+/* Reports at `at` that the evaluation of what stands there has given up. */
+static void check_viewer(struct lowering *l, struct source_pos at)
+{
+    if (!l->viewer->left) unsupported(l, at, "an element that takes more than 262144 steps to write out");
 }
 
 /* ---- logicals ---- */
@@ -304,7 +311,8 @@ static uint32_t reduction_step(struct lowering *l, struct reduction *r)
     uint32_t own = (uint32_t)l->n_logicals - 1;
     struct tree *acc = ARENA_NEW(l->arena, struct tree);
     *acc = (struct tree){.kind = TREE_ACC, .type = e->type->scalar, .reduction = r};
-    const struct tree *body = view_reduction_body(l->arena, r, acc, i);
+    const struct tree *body = view_reduction_body(l->viewer, r, acc, i);
+    check_viewer(l, e->at);
     const struct tree *fma = multiply_add(l->arena, body);
 
     struct flat init_flat = {0}, step_flat = {.step_of = r};
@@ -347,14 +355,15 @@ static uint32_t stored_inst(struct lowering *l, const struct tree *t, uint32_t n
 static void store_output(struct lowering *l, const struct view_env *env)
 {
     const struct lift_expr *e = l->program->output;
-    const struct view *v = view_eval(l->arena, e, env);
+    const struct view *v = view_eval(l->viewer, e, env);
     const struct lift_type *type = e->type;
     const struct index_expr *at = index_constant(l->arena, 0);
     for (; type->kind == LIFT_ARRAY; type = type->element) {
         const struct index_expr *i = add_logical(l, type, false);
         at = index_add(l->arena, at, index_scale(l->arena, i, lift_type_scalars(type->element)));
-        v = view_get(l->arena, v, i);
+        v = view_get(l->viewer, v, i);
     }
+    check_viewer(l, e->at);
     uint32_t n_parallel = (uint32_t)l->n_logicals;
     uint32_t value = stored_inst(l, v->tree, n_parallel, e->at);
     if (l->failed) return;
@@ -407,7 +416,7 @@ static const struct view_env *bind_inputs(struct lowering *l)
     for (unsigned i = 0; i < p->n_inputs; i++) {
         const struct lift_param *in = p->inputs[i];
         set_buffer(l, i, in->name, in->type, in->at);
-        env = view_bind(l->arena, env, in, view_input(l->arena, i, in->type));
+        env = view_bind(l->viewer, env, in, view_input(l->viewer, i, in->type));
     }
     set_buffer(l, p->n_inputs, output_name(p, l->arena), p->output->type, p->output->at);
     return env;
@@ -427,7 +436,8 @@ static void check_reductions(struct lowering *l, const struct lift_expr *e)
 struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
                           struct diag *d)
 {
-    struct lowering l = {.arena = a, .diag = d, .program = p};
+    struct viewer viewer = {.arena = a, .left = MAX_STEPS};
+    struct lowering l = {.arena = a, .diag = d, .viewer = &viewer, .program = p};
     const struct view_env *env = bind_inputs(&l);
     check_reductions(&l, p->output);
     if (!l.failed) store_output(&l, env);

@@ -6,11 +6,13 @@
 #include "core/backbone/backbone.h"
 
 struct arena;
+struct viewer;
 
 /* Grows while the program is evaluated; without tiles, dimensions and copies. */
 struct lowering {
     struct arena *arena;
     struct diag *diag;
+    struct viewer *viewer;
     const struct lift_program *program;
     size_t n_logicals, cap_logicals, n_insts, cap_insts;
     struct bb_logical *logicals;

@@ -7,75 +7,94 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 
-static struct view *new_view(struct arena *a, enum view_kind kind)
+static struct view *new_view(struct viewer *w, enum view_kind kind)
 {
-    struct view *v = ARENA_NEW(a, struct view);
+    struct view *v = ARENA_NEW(w->arena, struct view);
     v->kind = kind;
     return v;
 }
 
-const struct view *view_scalar(struct arena *a, const struct tree *t)
+const struct view *view_scalar(struct viewer *w, const struct tree *t)
 {
-    struct view *v = new_view(a, VIEW_SCALAR);
+    struct view *v = new_view(w, VIEW_SCALAR);
     v->tree = t;
     return v;
 }
 
-static const struct view *view_tuple(struct arena *a, const struct view **parts, unsigned n)
+static const struct view *view_tuple(struct viewer *w, const struct view **parts, unsigned n)
 {
-    struct view *v = new_view(a, VIEW_TUPLE);
+    struct view *v = new_view(w, VIEW_TUPLE);
     v->parts = parts;
     v->n_parts = n;
     return v;
 }
 
-static const struct view *input_part(struct arena *a, unsigned input, const struct lift_type *type,
+static const struct view *input_part(struct viewer *w, unsigned input, const struct lift_type *type,
                                      const struct index_expr *offset)
 {
     if (type->kind == LIFT_SCALAR) {
-        struct tree *t = ARENA_NEW(a, struct tree);
+        struct tree *t = ARENA_NEW(w->arena, struct tree);
         *t = (struct tree){.kind = TREE_LOAD, .type = type->scalar, .input = input, .index = offset};
-        return view_scalar(a, t);
+        return view_scalar(w, t);
     }
-    struct view *v = new_view(a, VIEW_INPUT);
+    struct view *v = new_view(w, VIEW_INPUT);
     v->input = input;
     v->type = type;
     v->offset = offset;
     return v;
 }
 
-const struct view *view_input(struct arena *a, unsigned input, const struct lift_type *type)
+const struct view *view_input(struct viewer *w, unsigned input, const struct lift_type *type)
 {
-    return input_part(a, input, type, index_constant(a, 0));
+    return input_part(w, input, type, index_constant(w->arena, 0));
+}
+
+static const struct view *nothing(struct viewer *w)
+{
+    struct tree *t = ARENA_NEW(w->arena, struct tree);
+    struct view *v = new_view(w, VIEW_NOTHING);
+    *t = (struct tree){.kind = TREE_CONST, .type = SCALAR_FLOAT};
+    v->tree = t;
+    return v;
+}
+
+/* Counts a step; false: no step is left. */
+static bool step(struct viewer *w)
+{
+    if (!w->left) return false;
+    w->left--;
+    return true;
 }
 
 /* ---- parameters ---- */
 
-const struct view_env *view_bind(struct arena *a, const struct view_env *env, const struct lift_param *p,
+const struct view_env *view_bind(struct viewer *w, const struct view_env *env, const struct lift_param *p,
                                  const struct view *value)
 {
-    struct view_env *e = ARENA_NEW(a, struct view_env);
-    const struct view **cell = arena_alloc(a, sizeof *cell);
+    struct view_env *e = ARENA_NEW(w->arena, struct view_env);
+    const struct view **cell = arena_alloc(w->arena, sizeof *cell);
     *cell = value;
     *e = (struct view_env){.param = p, .value = cell, .next = env};
     return e;
 }
 
-static const struct view_env *bind_lazy(struct arena *a, const struct view_env *env,
+static const struct view_env *bind_lazy(struct viewer *w, const struct view_env *env,
                                         const struct lift_expr *let)
 {
-    struct view_env *e = ARENA_NEW(a, struct view_env);
-    *e = (struct view_env){
-        .param = let->param, .value = arena_alloc(a, sizeof *e->value), .lazy = let->args[0], .next = env};
+    struct view_env *e = ARENA_NEW(w->arena, struct view_env);
+    *e = (struct view_env){.param = let->param,
+                           .value = arena_alloc(w->arena, sizeof *e->value),
+                           .lazy = let->args[0],
+                           .next = env};
     return e;
 }
 
-static const struct view *lookup(struct arena *a, const struct view_env *env, const struct lift_param *p)
+static const struct view *lookup(struct viewer *w, const struct view_env *env, const struct lift_param *p)
 {
     while (env && env->param != p)
         env = env->next;
     CHECK(env);
-    if (!*env->value) *env->value = view_eval(a, env->lazy, env->next);
+    if (!*env->value) *env->value = view_eval(w, env->lazy, env->next);
     return *env->value;
 }
 
@@ -83,68 +102,72 @@ static const struct view *lookup(struct arena *a, const struct view_env *env, co
 
 static const struct view *component(const struct view *tuple, unsigned index)
 {
+    if (tuple->kind == VIEW_NOTHING) return tuple;
     CHECK(tuple->kind == VIEW_TUPLE && index < tuple->n_parts);
     return tuple->parts[index];
 }
 
-static const struct view *zip_element(struct arena *a, const struct view *v, const struct index_expr *i)
+static const struct view *zip_element(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
-    const struct view **parts = arena_alloc(a, v->n_parts * sizeof *parts);
+    const struct view **parts = arena_alloc(w->arena, v->n_parts * sizeof *parts);
     for (unsigned p = 0; p < v->n_parts; p++)
-        parts[p] = view_get(a, v->parts[p], i);
-    return view_tuple(a, parts, v->n_parts);
+        parts[p] = view_get(w, v->parts[p], i);
+    return view_tuple(w, parts, v->n_parts);
 }
 
-static const struct view *column(struct arena *a, const struct view *of, const struct index_expr *i)
+static const struct view *column(struct viewer *w, const struct view *of, const struct index_expr *i)
 {
-    struct view *v = new_view(a, VIEW_COLUMN);
+    struct view *v = new_view(w, VIEW_COLUMN);
     v->of = of;
     v->offset = i;
     return v;
 }
 
-static const struct view *slice(struct arena *a, const struct view *of, const struct index_expr *offset)
+static const struct view *slice(struct viewer *w, const struct view *of, const struct index_expr *offset)
 {
-    struct view *v = new_view(a, VIEW_SLICE);
+    struct view *v = new_view(w, VIEW_SLICE);
     v->of = of;
     v->offset = offset;
     return v;
 }
 
-static const struct view *input_element(struct arena *a, const struct view *v, const struct index_expr *i)
+static const struct view *input_element(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
     const struct lift_type *element = v->type->element;
-    const struct index_expr *step = index_scale(a, i, lift_type_scalars(element));
-    return input_part(a, v->input, element, index_add(a, v->offset, step));
+    const struct index_expr *offset = index_scale(w->arena, i, lift_type_scalars(element));
+    return input_part(w, v->input, element, index_add(w->arena, v->offset, offset));
 }
 
-static const struct view *join_element(struct arena *a, const struct view *v, const struct index_expr *i)
+static const struct view *join_element(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
-    const struct view *outer = view_get(a, v->of, index_div(a, i, v->length));
-    return view_get(a, outer, index_mod(a, i, v->length));
+    const struct view *outer = view_get(w, v->of, index_div(w->arena, i, v->length));
+    return view_get(w, outer, index_mod(w->arena, i, v->length));
 }
 
-const struct view *view_get(struct arena *a, const struct view *v, const struct index_expr *i)
+const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
+    if (!step(w)) return nothing(w);
     switch (v->kind) {
+    case VIEW_NOTHING:
+        return v;
     case VIEW_INPUT:
-        return input_element(a, v, i);
+        return input_element(w, v, i);
     case VIEW_MAP:
-        return view_eval(a, v->fun->body, view_bind(a, v->env, v->fun->params[0], view_get(a, v->of, i)));
+        return view_eval(w, v->fun->body, view_bind(w, v->env, v->fun->params[0], view_get(w, v->of, i)));
     case VIEW_ZIP:
-        return zip_element(a, v, i);
+        return zip_element(w, v, i);
     case VIEW_COMPONENT:
-        return component(view_get(a, v->of, i), v->index);
+        return component(view_get(w, v->of, i), v->index);
     case VIEW_TRANSPOSE:
-        return column(a, v->of, i);
+        return column(w, v->of, i);
     case VIEW_COLUMN:
-        return view_get(a, view_get(a, v->of, i), v->offset);
+        return view_get(w, view_get(w, v->of, i), v->offset);
     case VIEW_SPLIT:
-        return slice(a, v->of, index_scale(a, i, v->length));
+        return slice(w, v->of, index_scale(w->arena, i, v->length));
     case VIEW_SLICE:
-        return view_get(a, v->of, index_add(a, v->offset, i));
+        return view_get(w, v->of, index_add(w->arena, v->offset, i));
     case VIEW_JOIN:
-        return join_element(a, v, i);
+        return join_element(w, v, i);
     case VIEW_SCALAR:
     case VIEW_TUPLE:
         break;
@@ -154,141 +177,142 @@ const struct view *view_get(struct arena *a, const struct view *v, const struct 
 
 /* ---- expressions ---- */
 
-static const struct view **eval_args(struct arena *a, const struct lift_expr *e, const struct view_env *env)
+static const struct view **eval_args(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
-    const struct view **args = arena_alloc(a, (e->n_args + 1) * sizeof *args);
+    const struct view **args = arena_alloc(w->arena, (e->n_args + 1) * sizeof *args);
     for (unsigned i = 0; i < e->n_args; i++)
-        args[i] = view_eval(a, e->args[i], env);
+        args[i] = view_eval(w, e->args[i], env);
     return args;
 }
 
 static const struct tree *scalar_of(const struct view *v)
 {
-    CHECK(v->kind == VIEW_SCALAR);
+    CHECK(v->kind == VIEW_SCALAR || v->kind == VIEW_NOTHING);
     return v->tree;
 }
 
-static const struct view *eval_op(struct arena *a, const struct lift_expr *e, const struct view_env *env)
+static const struct view *eval_op(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
-    struct tree *t = ARENA_NEW(a, struct tree);
+    struct tree *t = ARENA_NEW(w->arena, struct tree);
     *t = (struct tree){.kind = TREE_OP, .type = e->type->scalar, .op = e->op};
     CHECK(e->n_args == scalar_op_arity(e->op));
     for (unsigned i = 0; i < e->n_args; i++)
-        t->args[i] = scalar_of(view_eval(a, e->args[i], env));
-    return view_scalar(a, t);
+        t->args[i] = scalar_of(view_eval(w, e->args[i], env));
+    return view_scalar(w, t);
 }
 
-static const struct view *eval_literal(struct arena *a, const struct lift_expr *e)
+static const struct view *eval_literal(struct viewer *w, const struct lift_expr *e)
 {
-    struct tree *t = ARENA_NEW(a, struct tree);
+    struct tree *t = ARENA_NEW(w->arena, struct tree);
     *t = (struct tree){.kind = TREE_CONST, .type = e->type->scalar, .value = e->value};
-    return view_scalar(a, t);
+    return view_scalar(w, t);
 }
 
-const struct tree *view_reduction_body(struct arena *a, const struct reduction *r,
+const struct tree *view_reduction_body(struct viewer *w, const struct reduction *r,
                                        const struct tree *accumulator, const struct index_expr *i)
 {
     const struct lift_lambda *f = r->expr->fun;
-    const struct view_env *env = view_bind(a, r->env, f->params[0], view_scalar(a, accumulator));
-    env = view_bind(a, env, f->params[1], view_get(a, r->array, i));
-    return scalar_of(view_eval(a, f->body, env));
+    const struct view_env *env = view_bind(w, r->env, f->params[0], view_scalar(w, accumulator));
+    env = view_bind(w, env, f->params[1], view_get(w, r->array, i));
+    return scalar_of(view_eval(w, f->body, env));
 }
 
 /* A reduction of one element is its function, applied once. */
-static const struct view *eval_reduce(struct arena *a, const struct lift_expr *e, const struct view_env *env)
+static const struct view *eval_reduce(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
-    struct reduction *r = ARENA_NEW(a, struct reduction);
+    struct reduction *r = ARENA_NEW(w->arena, struct reduction);
     *r = (struct reduction){.expr = e,
-                            .init = scalar_of(view_eval(a, e->args[0], env)),
-                            .array = view_eval(a, e->args[1], env),
+                            .init = scalar_of(view_eval(w, e->args[0], env)),
+                            .array = view_eval(w, e->args[1], env),
                             .env = env,
                             .step = BB_NONE};
     if (e->args[1]->type->extent == 1)
-        return view_scalar(a, view_reduction_body(a, r, r->init, index_constant(a, 0)));
-    struct tree *t = ARENA_NEW(a, struct tree);
+        return view_scalar(w, view_reduction_body(w, r, r->init, index_constant(w->arena, 0)));
+    struct tree *t = ARENA_NEW(w->arena, struct tree);
     *t = (struct tree){.kind = TREE_REDUCE, .type = e->type->scalar, .reduction = r};
-    return view_scalar(a, t);
+    return view_scalar(w, t);
 }
 
-static const struct view *eval_zip(struct arena *a, const struct lift_expr *e, const struct view_env *env)
+static const struct view *eval_zip(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
-    struct view *v = new_view(a, VIEW_ZIP);
-    v->parts = eval_args(a, e, env);
+    struct view *v = new_view(w, VIEW_ZIP);
+    v->parts = eval_args(w, e, env);
     v->n_parts = e->n_args;
     return v;
 }
 
-static const struct view *eval_unzip(struct arena *a, const struct lift_expr *e, const struct view_env *env)
+static const struct view *eval_unzip(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
-    const struct view *of = view_eval(a, e->args[0], env);
-    const struct view **parts = arena_alloc(a, (e->type->n_parts + 1) * sizeof *parts);
+    const struct view *of = view_eval(w, e->args[0], env);
+    const struct view **parts = arena_alloc(w->arena, (e->type->n_parts + 1) * sizeof *parts);
     for (unsigned i = 0; i < e->type->n_parts; i++) {
-        struct view *v = new_view(a, VIEW_COMPONENT);
+        struct view *v = new_view(w, VIEW_COMPONENT);
         v->of = of;
         v->index = i;
         parts[i] = of->kind == VIEW_ZIP ? of->parts[i] : v;
     }
-    return view_tuple(a, parts, e->type->n_parts);
+    return view_tuple(w, parts, e->type->n_parts);
 }
 
 /* Patterns of one array whose view is the array and at most a function or a length. */
-static const struct view *wrap(struct arena *a, enum view_kind kind, const struct lift_expr *e,
+static const struct view *wrap(struct viewer *w, enum view_kind kind, const struct lift_expr *e,
                                const struct view_env *env, int64_t length)
 {
-    struct view *v = new_view(a, kind);
-    v->of = view_eval(a, e->args[0], env);
+    struct view *v = new_view(w, kind);
+    v->of = view_eval(w, e->args[0], env);
     v->fun = e->fun;
     v->env = env;
     v->length = length;
     return v;
 }
 
-static const struct view *eval_apply(struct arena *a, const struct lift_expr *e, const struct view_env *env)
+static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
     switch (e->pattern) {
     case LIFT_MAP:
-        return wrap(a, VIEW_MAP, e, env, 0);
+        return wrap(w, VIEW_MAP, e, env, 0);
     case LIFT_REDUCE:
-        return eval_reduce(a, e, env);
+        return eval_reduce(w, e, env);
     case LIFT_ZIP:
-        return eval_zip(a, e, env);
+        return eval_zip(w, e, env);
     case LIFT_UNZIP:
-        return eval_unzip(a, e, env);
+        return eval_unzip(w, e, env);
     case LIFT_TRANSPOSE:
-        return wrap(a, VIEW_TRANSPOSE, e, env, 0);
+        return wrap(w, VIEW_TRANSPOSE, e, env, 0);
     case LIFT_SPLIT:
-        return wrap(a, VIEW_SPLIT, e, env, e->amount);
+        return wrap(w, VIEW_SPLIT, e, env, e->amount);
     case LIFT_JOIN:
-        return wrap(a, VIEW_JOIN, e, env, e->args[0]->type->element->extent);
+        return wrap(w, VIEW_JOIN, e, env, e->args[0]->type->element->extent);
     case LIFT_HEAD:
-        return view_get(a, view_eval(a, e->args[0], env), index_constant(a, 0));
+        return view_get(w, view_eval(w, e->args[0], env), index_constant(w->arena, 0));
     case LIFT_TAIL:
-        return slice(a, view_eval(a, e->args[0], env), index_constant(a, 1));
+        return slice(w, view_eval(w, e->args[0], env), index_constant(w->arena, 1));
     case LIFT_ID:
-        return view_eval(a, e->args[0], env);
+        return view_eval(w, e->args[0], env);
     case LIFT_PATTERN_COUNT:
         break;
     }
     PANIC("no such pattern (%d)", (int)e->pattern);
 }
 
-const struct view *view_eval(struct arena *a, const struct lift_expr *e, const struct view_env *env)
+const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
+    if (!step(w)) return nothing(w);
     switch (e->kind) {
     case LIFT_PARAM_REF:
-        return lookup(a, env, e->param);
+        return lookup(w, env, e->param);
     case LIFT_LITERAL:
-        return eval_literal(a, e);
+        return eval_literal(w, e);
     case LIFT_OP:
-        return eval_op(a, e, env);
+        return eval_op(w, e, env);
     case LIFT_MAKE_TUPLE:
-        return view_tuple(a, eval_args(a, e, env), e->n_args);
+        return view_tuple(w, eval_args(w, e, env), e->n_args);
     case LIFT_GET:
-        return component(view_eval(a, e->args[0], env), e->index);
+        return component(view_eval(w, e->args[0], env), e->index);
     case LIFT_LET:
-        return view_eval(a, e->body, bind_lazy(a, env, e));
+        return view_eval(w, e->body, bind_lazy(w, env, e));
     case LIFT_APPLY:
-        return eval_apply(a, e, env);
+        return eval_apply(w, e, env);
     }
     PANIC("no such expression (%d)", (int)e->kind);
 }

@@ -3,8 +3,9 @@
  * An array is a pull array: an extent and a way to make its element at an index expression. zip, transpose,
  * split, join, map and the like only build closures; asking for one element of the output at symbolic indices
  * leaves a scalar tree whose leaves are loads, constants and reductions. Reductions and `let` are lazy: what
- * nobody asks for costs nothing, and a `let` that is asked for twice is evaluated once. Internal to
- * core/backbone. */
+ * nobody asks for costs nothing, and a `let` that is asked for twice is evaluated once. The elements of an
+ * array are not kept, so that a short program may ask for very many: a viewer gives up after so many steps.
+ * Internal to core/backbone. */
 #ifndef THRESH_BACKBONE_VIEW_H
 #define THRESH_BACKBONE_VIEW_H
 
@@ -42,6 +43,7 @@ struct reduction {
 };
 
 enum view_kind {
+    VIEW_NOTHING,   /* what a viewer that gave up makes of any value; as a scalar, tree */
     VIEW_SCALAR,    /* tree */
     VIEW_TUPLE,     /* parts */
     VIEW_INPUT,     /* part of input `input` from element `offset`, of array type `type` */
@@ -78,17 +80,23 @@ struct view_env {
     const struct view_env *next;
 };
 
-const struct view *view_scalar(struct arena *a, const struct tree *t);
-const struct view *view_input(struct arena *a, unsigned input, const struct lift_type *type);
-const struct view_env *view_bind(struct arena *a, const struct view_env *env, const struct lift_param *p,
+/* Evaluates: where to, and for how long. */
+struct viewer {
+    struct arena *arena;
+    unsigned left; /* calls of view_eval() and view_get() before every value is VIEW_NOTHING */
+};
+
+const struct view *view_scalar(struct viewer *w, const struct tree *t);
+const struct view *view_input(struct viewer *w, unsigned input, const struct lift_type *type);
+const struct view_env *view_bind(struct viewer *w, const struct view_env *env, const struct lift_param *p,
                                  const struct view *value);
 
 /* The value of an expression whose free parameters are in env. */
-const struct view *view_eval(struct arena *a, const struct lift_expr *e, const struct view_env *env);
+const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
 /* Element i of an array. */
-const struct view *view_get(struct arena *a, const struct view *v, const struct index_expr *i);
+const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i);
 /* The body of a reduction's function, for its element i. */
-const struct tree *view_reduction_body(struct arena *a, const struct reduction *r,
+const struct tree *view_reduction_body(struct viewer *w, const struct reduction *r,
                                        const struct tree *accumulator, const struct index_expr *i);
 
 #endif
