@@ -28,7 +28,8 @@ static bool reserved(const char *s)
         "vec_step", "fma",      "fmin",      "fmax",       "sqrt",       "rsqrt",     "exp",
         "log",      "sin",      "cos",       "tanh",       "fabs",       "barrier",   "thresh_kernel",
         "pipe",     "uniform",  "read_only", "write_only", "read_write", "complex",   "imaginary",
-        "quad",     "true",     "false",     "NULL",       "INFINITY",   "NAN"};
+        "quad",     "true",     "false",     "NULL",       "INFINITY",   "NAN",       "generic",
+        "lanes"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!strcmp(s, words[i])) return true;
     return false;
@@ -39,15 +40,26 @@ static bool begins_with(const char *s, const char *begin)
     return strncmp(s, begin, strlen(begin)) == 0;
 }
 
+/* float4, int16, ... */
+static bool is_vector_type(const char *s)
+{
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
+        const char *scalar = scalar_type_name((enum scalar_type)t);
+        if (begins_with(s, scalar) && isdigit((unsigned char)s[strlen(scalar)])) return true;
+    }
+    return false;
+}
+
 /* Families of names of OpenCL C: macros in capitals (M_PI, FLT_MAX), extensions, the functions of work-items,
- * types of images. */
+ * types of images and vectors, loads and stores of vectors. */
 static bool reserved_alike(const char *s)
 {
     size_t n = strlen(s), capitals = 0;
     while (capitals < n && !islower((unsigned char)s[capitals]))
         capitals++;
     return (n > 1 && capitals == n) || begins_with(s, "cl_") || begins_with(s, "get_") ||
-           begins_with(s, "image");
+           begins_with(s, "image") || begins_with(s, "vload") || begins_with(s, "vstore") ||
+           is_vector_type(s);
 }
 
 static bool taken(const struct table *t, const char *s)

@@ -8,12 +8,18 @@
 
 static const struct cg_options DEFAULTS = {.aligned_vectors = true};
 
-static struct cg_program *built(const struct backbone *bb, const struct bb_candidate *c, struct arena *a)
+static struct cg_program *built_with(const struct backbone *bb, const struct bb_candidate *c,
+                                     const struct cg_options *options, struct arena *a)
 {
     const char *why = NULL;
-    struct cg_program *p = cg_build(bb, c, &DEFAULTS, a, &why);
+    struct cg_program *p = cg_build(bb, c, options, a, &why);
     cr_assert(p, "%s", why);
     return p;
+}
+
+static struct cg_program *built(const struct backbone *bb, const struct bb_candidate *c, struct arena *a)
+{
+    return built_with(bb, c, &DEFAULTS, a);
 }
 
 static double **cg_inputs(const struct backbone *bb, struct arena *a)
@@ -35,10 +41,11 @@ static void compare(const char *what, const double *got, const double *expected,
 }
 
 /* Interprets, emits, compiles, runs; the output is the last buffer. */
-static void agree(const struct backbone *bb, const struct bb_candidate *c, const double *expected,
-                  double **buffers, struct arena *a)
+static void agree_with(const struct backbone *bb, const struct bb_candidate *c,
+                       const struct cg_options *options, const double *expected, double **buffers,
+                       struct arena *a)
 {
-    struct cg_program *p = built(bb, c, a);
+    struct cg_program *p = built_with(bb, c, options, a);
     struct cg_kernel k;
     double *out = buffers[bb->n_buffers - 1];
     int64_t n = bb->buffers[bb->n_buffers - 1].elements;
@@ -50,6 +57,12 @@ static void agree(const struct backbone *bb, const struct bb_candidate *c, const
         out[i] = -1;
     if (cgt_run(bb, &k, buffers)) compare("device", out, expected, n, k.source);
     cg_kernel_free(&k);
+}
+
+static void agree(const struct backbone *bb, const struct bb_candidate *c, const double *expected,
+                  double **buffers, struct arena *a)
+{
+    agree_with(bb, c, &DEFAULTS, expected, buffers, a);
 }
 
 /* ---- matrix product ---- */
@@ -305,6 +318,30 @@ Test(codegen, axpy_unpacks_and_packs)
     agree_axpy(32, "i.0=8 i.1=4",
                "global0 x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 { vector x.load.i.1 { x.load } alpha.load"
                " unroll y.load.i.1 { y.load } unroll axpy.i.1 { axpy } vector store.i.1 { store } }");
+}
+
+/* Inputs and an output called like what the text is made of; the accesses are vectors, aligned or not. */
+Test(codegen, names_of_the_language_are_spelled_otherwise)
+{
+    static const char *const names[][4] = {{"generic", "float4", "lanes", "vstore4"},
+                                           {"float", "vload4", "get_local_id", "float4"}};
+    static const struct cg_options unaligned = {0};
+    for (int i = 0; i < 2; i++) {
+        struct arena *a = arena_new();
+        struct backbone *bb = cgt_axpy(a, 64);
+        double **buffers = cg_inputs(bb, a), *expected = ARENA_ARRAY(a, double, 64);
+        for (int e = 0; e < 64; e++)
+            expected[e] = buffers[0][0] * buffers[1][e] + buffers[2][e];
+        for (int b = 0; b < 4; b++)
+            bb->buffers[b].name = names[i][b];
+        struct bb_candidate *c =
+            cgt_candidate(bb, a, "i.0=16 i.1=4",
+                          "loop x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 { alpha.load vector x.load.i.1 {"
+                          " x.load } vector y.load.i.1 { y.load } unroll axpy.i.1 { axpy }"
+                          " vector store.i.1 { store } }");
+        agree_with(bb, c, i ? &unaligned : &DEFAULTS, expected, buffers, a);
+        arena_free(a);
+    }
 }
 
 static void axpy_text_has(const char *sizes, const char *tree, const char *wanted)
