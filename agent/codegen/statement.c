@@ -254,21 +254,22 @@ static void emit_scatter(struct cg_emitter *e, const struct cg_access *x, const 
 
 /* ---- arithmetic ---- */
 
+static const char *number_text(struct cg_emitter *e, enum scalar_type type, double c)
+{
+    if (isnan(c)) return "NAN";
+    if (isinf(c)) return c > 0 ? "INFINITY" : "-INFINITY";
+    if (type == SCALAR_INT || type == SCALAR_BOOL) return arena_printf(e->scratch, "%lld", (long long)c);
+    const char *text = arena_printf(e->scratch, type == SCALAR_DOUBLE ? "%.17g" : "%.9g", c);
+    if (!strpbrk(text, ".e")) text = arena_printf(e->scratch, "%s.0", text);
+    return type == SCALAR_DOUBLE ? text : arena_printf(e->scratch, "%sf", text);
+}
+
+/* A float beside a half makes calls of functions ambiguous; a sign before another makes a decrement. */
 static const char *constant_text(struct cg_emitter *e, enum scalar_type type, double c, bool vector)
 {
-    const char *text;
-    if (isnan(c))
-        text = "NAN";
-    else if (isinf(c))
-        text = c > 0 ? "INFINITY" : "(-INFINITY)";
-    else if (type == SCALAR_INT || type == SCALAR_BOOL)
-        text = arena_printf(e->scratch, "%lld", (long long)c);
-    else {
-        text = arena_printf(e->scratch, type == SCALAR_DOUBLE ? "%.17g" : "%.9g", c);
-        if (!strpbrk(text, ".e")) text = arena_printf(e->scratch, "%s.0", text);
-        if (type != SCALAR_DOUBLE) text = arena_printf(e->scratch, "%sf", text);
-        if (c < 0) text = arena_printf(e->scratch, "(%s)", text);
-    }
+    const char *text = number_text(e, type, c);
+    if (text[0] == '-') text = arena_printf(e->scratch, "(%s)", text);
+    if (type == SCALAR_HALF) text = arena_printf(e->scratch, "(half)%s", text);
     return vector ? arena_printf(e->scratch, "(%s)(%s)", cg_type_text(e, type, e->lane->size), text) : text;
 }
 

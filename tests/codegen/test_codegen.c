@@ -320,6 +320,41 @@ Test(codegen, axpy_unpacks_and_packs)
                " unroll y.load.i.1 { y.load } unroll axpy.i.1 { axpy } vector store.i.1 { store } }");
 }
 
+/* op(c), or op(x.load, c), over values of a type, in the text. */
+static void constant_has(enum scalar_type type, enum scalar_op op, double c, const char *wanted)
+{
+    struct arena *a = arena_new();
+    struct backbone *bb = cgt_axpy(a, 12);
+    const struct bb_node nodes[] = {
+        {.operand = 1}, {.kind = BB_NODE_CONST, .value = c}, {.kind = BB_NODE_OP, .op = op}};
+    struct cg_kernel k;
+    bb->insts[3].nodes = nodes + 2 - scalar_op_arity(op);
+    bb->insts[3].n_nodes = 1 + scalar_op_arity(op);
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        bb->insts[i].type = type;
+    for (unsigned b = 0; b < bb->n_buffers; b++)
+        bb->buffers[b].type = type;
+    cg_emit(built(bb,
+                  cgt_candidate(bb, a, "i.0=12",
+                                "alpha.load loop x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 {"
+                                " x.load y.load axpy store }"),
+                  a),
+            &k);
+    cr_expect(strstr(k.source, wanted), "%s\n%s", wanted, k.source);
+    cg_kernel_free(&k);
+    arena_free(a);
+}
+
+Test(codegen, constants_are_written_with_their_sign_and_type)
+{
+    constant_has(SCALAR_INT, SCALAR_NEG, -3, "(-(-3))");
+    constant_has(SCALAR_FLOAT, SCALAR_NEG, -0.0, "(-(-0.0f))");
+    constant_has(SCALAR_DOUBLE, SCALAR_NEG, -1.5, "(-(-1.5))");
+    constant_has(SCALAR_FLOAT, SCALAR_ADD, 3, "+ 3.0f)");
+    constant_has(SCALAR_HALF, SCALAR_MAX, 0, ", (half)0.0f)");
+    constant_has(SCALAR_HALF, SCALAR_MAX, -2, ", (half)(-2.0f))");
+}
+
 /* Inputs and an output called like what the text is made of; the accesses are vectors, aligned or not. */
 Test(codegen, names_of_the_language_are_spelled_otherwise)
 {
