@@ -387,7 +387,19 @@ static const struct lift_type *infer_get(struct binder *b, struct lift_expr *e)
     return NULL;
 }
 
-/* Checks (value : type) and puts the value in its place. */
+/* Whether the type of an expression comes from what stands around it. */
+static bool takes_hint(const struct lift_expr *e)
+{
+    if (is_open_literal(e)) return true;
+    if (e->kind == LIFT_LET) return takes_hint(e->body);
+    if (e->kind != LIFT_OP && e->kind != LIFT_MAKE_TUPLE) return false;
+    for (unsigned i = 0; i < e->n_args; i++)
+        if (takes_hint(e->args[i]) && (e->kind == LIFT_MAKE_TUPLE || !is_open_literal(e->args[i])))
+            return true;
+    return false;
+}
+
+/* Checks (value : type). It stays where it gives literals their type; otherwise the value takes its place. */
 static const struct lift_type *infer_ascription(struct binder *b, struct lift_expr *e)
 {
     const struct lift_type *written = resolve(b, e->type, e->at);
@@ -397,7 +409,10 @@ static const struct lift_type *infer_ascription(struct binder *b, struct lift_ex
         report(b, e->at, "%s is needed here, not %s", type_text(b, written), type_text(b, t));
         return NULL;
     }
-    *e = *e->args[0];
+    if (takes_hint(e->args[0]))
+        e->type = t;
+    else
+        *e = *e->args[0];
     return t;
 }
 

@@ -29,8 +29,8 @@ const struct pattern_info *lift_pattern_info(enum lift_pattern pattern);
 /* In a GET that takes a tuple of parameters apart, `amount` is the number of components that the tuple must
  * have.
  *
- * A type ascription (e : T), an `id` with its type set before lift_bind(), which checks and
- * removes it. */
+ * A type ascription (e : T), an `id` with its type set before lift_bind(), which checks it and removes it
+ * unless it gives literals their type. */
 bool lift_is_ascription(const struct lift_expr *e);
 
 #endif

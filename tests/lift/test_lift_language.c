@@ -264,6 +264,41 @@ Test(lift_language, literals_take_the_type_around_them)
     arena_free(a);
 }
 
+/* The text of a bound program. */
+static char *printed_program(const char *text, const struct lift_size_value *values, unsigned n,
+                             struct arena *a)
+{
+    struct diag *d = diag_new();
+    struct strbuf out = {0};
+    struct lift_program *p = bound_program(text, values, n, a);
+    cr_assert(lift_bind(p, values, n, a, d), "bound again: %s", diag_message(d, 0));
+    lift_print(p, &out);
+    char *copy = arena_strdup(a, out.text);
+    strbuf_free(&out);
+    diag_free(d);
+    return copy;
+}
+
+Test(lift_language, types_of_literals_are_printed)
+{
+    static const char *const outputs[][2] = {
+        {"let c = (2 : int) in map(fun v -> v * c, x)", "let c = (2.0 : int) in map(fun v -> mult(v, c), x)"},
+        {"map(fun v -> v + ((1 + 2 : int) : int), x)", "map(fun v -> add(v, (add(1.0, 2.0) : int)), x)"},
+        {"let t = ((1, 2) : (int, int)) in map(fun v -> v + get(0, t), x)",
+         "let t = ((1.0, 2.0) : (int, int)) in map(fun v -> add(v, get(0, t)), x)"},
+        {"map(fun v -> (v + 1 : int), x)", "map(fun v -> add(v, 1.0), x)"},
+    };
+    static const struct lift_size_value n = {"N", 4};
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        struct arena *a = arena_new();
+        const char *head = "size N\ninput x: [int]N\noutput ";
+        char *once = printed_program(arena_printf(a, "%s%s\n", head, outputs[i][0]), &n, 1, a);
+        cr_expect_str_eq(once, arena_printf(a, "%s%s\n", head, outputs[i][1]));
+        cr_expect_str_eq(printed_program(once, &n, 1, a), once);
+        arena_free(a);
+    }
+}
+
 Test(lift_language, bind_again_with_other_sizes)
 {
     struct arena *a = arena_new();
