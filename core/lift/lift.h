@@ -55,7 +55,7 @@ enum lift_kind {
     LIFT_OP,         /* op over scalar args */
     LIFT_MAKE_TUPLE, /* args */
     LIFT_GET,        /* component `index` of args[0], a tuple */
-    LIFT_LET,        /* param bound to args[0] in `body`: names a value, keeps it a statement of its own */
+    LIFT_LET,        /* param bound to args[0] in `body`: names a value, which the text computes once */
     LIFT_APPLY       /* pattern over args, with lambda `fun` where it takes one */
 };
 
