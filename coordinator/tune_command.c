@@ -234,6 +234,12 @@ struct restoring {
     bool ok;
 };
 
+static bool is_interrupted(const struct search *s)
+{
+    struct pollfd stop = {.fd = s->options->stop_fd, .events = POLLIN};
+    return stop.fd >= 0 && poll(&stop, 1, 0) > 0;
+}
+
 static size_t find_number(const struct search *s, uint64_t number)
 {
     size_t i = 0;
@@ -248,8 +254,13 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     struct restoring *r = context;
     struct search *s = r->search;
     (void)run;
-    while (s->drawn < e->drawn && draw(s))
+    while (s->drawn < e->drawn && !is_interrupted(s) && draw(s))
         continue;
+    if (is_interrupted(s)) {
+        diag_plain(s->diag, "interrupted while the run was taken up");
+        r->ok = false;
+        return false;
+    }
     size_t i = find_number(s, e->number);
     r->ok = i < s->n_pending && s->pending[i].descent.hash == e->state_hash;
     if (r->ok) {
@@ -307,12 +318,6 @@ static bool make_tree(struct search *s)
     return true;
 }
 
-static bool is_interrupted(const struct search *s)
-{
-    struct pollfd stop = {.fd = s->options->stop_fd, .events = POLLIN};
-    return stop.fd >= 0 && poll(&stop, 1, 0) > 0;
-}
-
 /* When the time is over nothing is started any more, and what is at work may end. */
 static void search(struct search *s)
 {
@@ -340,7 +345,10 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     s.progress = progress_start(o->quiet);
     s.command = command_new(o->command, space_of(o->root), d);
     bool ok = s.command && make_tree(&s) && open_store(&s);
-    if (ok) search(&s);
+    if (ok)
+        search(&s);
+    else
+        tune_command_report_clear(out);
     if (out->best && !command_wants_input(s.command)) out->best_line = command_line(s.command, out->best);
     drop_all(&s);
     mcts_tree_free(s.tree);

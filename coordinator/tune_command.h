@@ -42,7 +42,7 @@ struct tune_command_report {
 };
 
 /* Runs until a limit, the end of the space or an interrupt. false after an error; what was found stays in
- * *out. */
+ * *out, unless the run of a store could not be taken up. */
 bool tune_command(const struct tune_command_options *o, struct tune_command_report *out, struct diag *d);
 void tune_command_report_clear(struct tune_command_report *r); /* frees what it holds */
 

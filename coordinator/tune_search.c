@@ -413,16 +413,34 @@ struct restoring {
     struct diag *diag;
     uint64_t rows, replayed;
     uint64_t first_bad; /* number of the first evaluation that does not replay */
+    int64_t turn_ends;  /* ms: agents hear from us then */
+    bool interrupted;
 };
+
+/* Agents leave a coordinator that is silent: they are listened to once a turn. false: the run is given up. */
+static bool goes_on(struct restoring *r)
+{
+    struct tune *t = r->tune;
+    struct hub_event event;
+    r->interrupted = tune_stop_requested(t);
+    if (r->interrupted || t->broken) return false;
+    if (clock_ms() < r->turn_ends) return true;
+    while (!t->broken && tune_step(t, 0, &event, r->diag))
+        continue;
+    r->turn_ends = clock_ms() + TURN_MS;
+    return !t->broken;
+}
 
 static bool restore_row(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct restoring *r = context;
     struct tune *t = r->tune;
     (void)run;
+    if (!goes_on(r)) return false;
     if (r->rows++ > r->replayed) return true;
-    while (t->drawn < e->drawn && !t->broken && !t->report.exhausted)
+    while (t->drawn < e->drawn && !t->report.exhausted && goes_on(r))
         draw(t, r->diag);
+    if (r->interrupted || t->broken) return false;
     struct job *job = find_job(t, e->number);
     if (!job || job->descent.hash != e->state_hash) {
         r->first_bad = e->number;
@@ -441,6 +459,8 @@ static bool restore(struct tune *t, struct diag *d)
 {
     struct restoring r = {.tune = t, .diag = d};
     if (!store_each(t->store, t->run.id, restore_row, &r, d)) return false;
+    if (r.interrupted) diag_plain(d, "interrupted while the run was taken up");
+    if (r.interrupted || t->broken) return false;
     if (r.replayed == r.rows) return true;
     diag_plain(d,
                "%s: %" PRIu64 " of the run's %" PRIu64

@@ -359,6 +359,37 @@ Test(command, a_resumed_search_goes_on, .timeout = 120)
     command_teardown(&f);
 }
 
+/* An interrupt is seen while the rows of the store are replayed; what they hold is no result. */
+Test(command, a_resumption_is_interrupted, .timeout = 120)
+{
+    char path[] = "/tmp/thresh-command-XXXXXX";
+    int ends[2];
+    command_store_path(path);
+    struct command_fixture f = command_setup();
+    struct tune_command_report some = command_search(&f, path, false, 5, 1), none;
+    cr_assert_eq(pipe(ends), 0);
+    cr_assert_eq(write(ends[1], "", 1), 1);
+    struct tune_command_options o = {.path = "t.space",
+                                     .parameters = "",
+                                     .command = command_cost,
+                                     .pins = "",
+                                     .root = f.root,
+                                     .seed = 3,
+                                     .evaluations = 25,
+                                     .timeout_s = 30,
+                                     .runners = 1,
+                                     .store = path,
+                                     .resume = true,
+                                     .quiet = true,
+                                     .stop_fd = ends[0]};
+    cr_expect_not(tune_command(&o, &none, f.diag));
+    cr_expect_str_eq(diag_message(f.diag, 0), "error: interrupted while the run was taken up");
+    cr_expect(!none.best && none.evaluations == 0);
+    tune_command_report_clear(&some);
+    command_store_remove(path);
+    command_teardown(&f);
+}
+
 /* Each program waits until four of them are at work, and fails if that does not come about. */
 Test(command, several_programs_are_at_work, .timeout = 120)
 {

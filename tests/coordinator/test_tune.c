@@ -201,6 +201,29 @@ Test(tune, a_resumed_campaign_goes_on_from_the_store)
     diag_free(d);
 }
 
+/* An interrupt is seen while the rows of the store are replayed. */
+Test(tune, a_resumption_is_interrupted)
+{
+    struct diag *d = diag_new();
+    char store[64];
+    int ends[2];
+    char *text = tune_test_text(d);
+    snprintf(store, sizeof store, "/tmp/thresh-interrupted-%ld.db", (long)getpid());
+    unlink(store);
+    struct tune_options o = tune_test_options(text, store, 3);
+    tune_test_run(&o, NULL);
+    cr_assert_eq(pipe(ends), 0);
+    cr_assert_eq(write(ends[1], "", 1), 1);
+    o.resume = true;
+    o.stop_fd = ends[0];
+    cr_assert_null(tune_new(&o, d));
+    cr_assert_str_eq(diag_message(d, 0), "error: interrupted while the run was taken up");
+    cr_assert_eq(diag_count(d), 1);
+    unlink(store);
+    free(text);
+    diag_free(d);
+}
+
 static bool tune_test_is_first(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     (void)run;
