@@ -31,7 +31,7 @@ struct verify_task {
 /* How close an output must be to the reference. Integer outputs are always compared bit for bit. */
 struct verify_tolerance {
     bool exact;      /* bit for bit */
-    double absolute; /* else |y - reference| <= absolute; NaN never matches */
+    double absolute; /* else |y - reference| <= absolute; an infinity or NaN matches the same alone */
 };
 
 /* Copies the shape (type, elements, output) of n buffers, allocates the arrays and fills the inputs from the
@@ -52,8 +52,9 @@ int64_t verify_compare(const struct verify_buffer *b, enum verify_set set, const
 bool verify_interpretable(const struct verify_task *t, const struct lift_program *p);
 /* Fills the reference with the interpreter's results. input_of[b] is the program's input of buffer b. */
 void verify_interpret(struct verify_task *t, const unsigned *input_of, const struct lift_program *p);
-/* Compares the reference with the interpreter at the corners and up to 1,000 random outputs, and derives the
- * tolerance of each set. false after adding an error. */
+/* Compares the reference with the interpreter at the corners, up to 1,000 random outputs and up to 1,000 of
+ * those that are infinite or no number, and derives the tolerance of each set. false after adding an error.
+ */
 bool verify_reference(const struct verify_task *t, const unsigned *input_of, const struct lift_program *p,
                       uint64_t seed, struct verify_tolerance out[VERIFY_SETS], struct diag *d);
 
