@@ -89,9 +89,10 @@ static bool is_integer(enum scalar_type type)
     return type == SCALAR_INT || type == SCALAR_BOOL;
 }
 
-static double draw(enum verify_set set, bool integer, struct pcg32 *rng)
+static double draw(enum verify_set set, enum scalar_type type, struct pcg32 *rng)
 {
-    if (set == VERIFY_EXACT || integer) return 2.0 * pcg32_below(rng, 4) - 3;
+    if (type == SCALAR_BOOL) return pcg32_below(rng, 2);
+    if (set == VERIFY_EXACT || type == SCALAR_INT) return 2.0 * pcg32_below(rng, 4) - 3;
     return 2 * pcg32_unit(rng) - 1;
 }
 
@@ -100,7 +101,7 @@ static void fill_input(struct verify_buffer *b, uint64_t seed, unsigned index)
     for (unsigned set = 0; set < VERIFY_SETS; set++) {
         struct pcg32 rng = pcg32_seed(seed, 2 * index + set);
         for (int64_t i = 0; i < b->elements; i++)
-            verify_put(b->type, b->data[set], i, draw((enum verify_set)set, is_integer(b->type), &rng));
+            verify_put(b->type, b->data[set], i, draw((enum verify_set)set, b->type, &rng));
     }
 }
 

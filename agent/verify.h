@@ -12,7 +12,8 @@
 struct diag;
 struct lift_program;
 
-/* The two input sets: odd integers in {-3, -1, 1, 3} for the exact pass, uniform in [-1, 1] for measuring. */
+/* The two input sets: odd integers in {-3, -1, 1, 3} for the exact pass, uniform in [-1, 1] for measuring;
+ * integers are odd in both, and a bool is 0 or 1. */
 enum verify_set { VERIFY_EXACT, VERIFY_TIMING, VERIFY_SETS };
 
 struct verify_buffer {

@@ -49,6 +49,21 @@ Test(agent_verify, inputs_are_odd_integers_and_unit_uniform)
     diag_free(d);
 }
 
+Test(agent_verify, inputs_of_truth_values_are_true_and_false)
+{
+    struct diag *d = diag_new();
+    const struct verify_buffer shape = {.type = SCALAR_BOOL, .elements = 64};
+    struct verify_task *t = verify_task_new(&shape, 1, 3, d);
+    for (int set = 0; set < VERIFY_SETS; set++) {
+        int truths = 0;
+        for (int i = 0; i < 64; i++)
+            truths += verify_get(SCALAR_BOOL, t->buffers[0].data[set], i) != 0;
+        cr_expect(truths > 0 && truths < 64, "%d in set %d", truths, set);
+    }
+    verify_task_free(t);
+    diag_free(d);
+}
+
 Test(agent_verify, sums_of_products_are_exact_on_integers)
 {
     struct diag *d = diag_new();
