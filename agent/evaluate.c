@@ -168,6 +168,18 @@ static unsigned runners_on(const struct device *dev, unsigned wanted)
     return n < EVAL_MAX_RUNNERS ? n : EVAL_MAX_RUNNERS;
 }
 
+/* So many of the runners as the device's memory takes, where it is known; one is tried in any case. */
+static unsigned fitting(const struct device *dev, const struct verify_task *t, unsigned runners)
+{
+    int64_t bytes = 0;
+    for (unsigned i = 0; i < t->n_buffers; i++)
+        bytes += runner_bytes((int64_t)t->buffers[i].bytes, t->buffers[i].output);
+    if (dev->global_bytes <= 0 || bytes <= 0) return runners;
+    int64_t most = dev->global_bytes / bytes;
+    if (most >= runners) return runners;
+    return most > 0 ? (unsigned)most : 1;
+}
+
 unsigned evaluator_capacity_on(const struct device *dev, unsigned runners)
 {
     return runners_on(dev, runners) * JOBS_PER_RUNNER;
@@ -225,7 +237,7 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
         evaluator_free(ev);
         return NULL;
     }
-    ev->n_slots = runners_on(dev, runners);
+    ev->n_slots = fitting(dev, ev->task, runners_on(dev, runners));
     for (unsigned i = 0; i < ev->n_slots && !ev->lost; i++)
         evaluate_start_runner(ev, &ev->slots[i]);
     while (!any_ready(ev) && !ev->lost)

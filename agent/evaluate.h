@@ -61,10 +61,9 @@ struct eval_settings {
 
 struct evaluator;
 
-/* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU; EVAL_MAX_RUNNERS at most),
- * makes the inputs, and the
- * reference from the naive kernel checked against the Lift interpreter. `d` gets what went wrong; NULL then.
- * Borrows p. */
+/* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU; EVAL_MAX_RUNNERS at most,
+ * and no more than its memory takes), makes the inputs, and the reference from the naive kernel checked
+ * against the Lift interpreter. `d` gets what went wrong; NULL then. Borrows p. */
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
                                 uint64_t seed, struct diag *d);
 /* The same; once stop_fd is readable, also before this returns, the runners are killed and every job ends as
@@ -73,7 +72,7 @@ struct evaluator *evaluator_new_until(const struct problem *p, const struct devi
                                       uint64_t seed, int stop_fd, struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 
-/* How many jobs it takes before it is full; and how many one on that device would. */
+/* How many jobs it takes before it is full; and how many one on that device would, at most. */
 unsigned evaluator_capacity(const struct evaluator *ev);
 unsigned evaluator_capacity_on(const struct device *dev, unsigned runners);
 /* Starts an evaluation. The kernel is copied. job ids are the caller's. */

@@ -3,8 +3,9 @@
  *
  * A runner is STARTING, IDLE, BUILDING, WAITING for the lock or RUNNING with it. On a CPU device the others
  * are stopped while one holds the lock. Every state but IDLE and WAITING has a kill time; a runner that dies
- * or is killed costs its candidate, and another is forked in its place. Three failed starts in a row mean
- * that the device is lost, and so do three runners that die while none has anything to do. */
+ * or is killed costs its candidate, and another is forked in its place. Where that does not start, the other
+ * runners do without it. Three failed starts in a row without another runner mean that the device is lost,
+ * and so do three runners that die while none has anything to do. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -117,7 +118,7 @@ static void lose(struct evaluator *ev, const char *why)
 
 static void count_failed_start(struct evaluator *ev, const char *why)
 {
-    if (why[0]) snprintf(ev->start_error, sizeof ev->start_error, "%.*s", EVAL_MESSAGE - 1, why);
+    snprintf(ev->start_error, sizeof ev->start_error, "%.*s", EVAL_MESSAGE - 1, why);
     if (++ev->failed_starts >= MAX_FAILED_STARTS) evaluate_lose(ev);
 }
 
@@ -138,16 +139,33 @@ void evaluate_start_runner(struct evaluator *ev, struct slot *s)
     lose(ev, why);
 }
 
-/* Kills a runner and starts another, unless the device is lost. Returns the wait status. */
-static int replace(struct evaluator *ev, struct slot *s)
+/* Kills a runner and leaves its slot without one. Returns the wait status. */
+static int remove_runner(struct evaluator *ev, struct slot *s)
 {
     s->stopped_at = 0;
     int status = child_kill(s->pid, s->fd);
     s->pid = 0;
     s->fd = -1;
     unlock(ev, s);
+    return status;
+}
+
+/* Kills a runner and starts another, unless the device is lost. Returns the wait status. */
+static int replace(struct evaluator *ev, struct slot *s)
+{
+    int status = remove_runner(ev, s);
     if (!ev->lost) evaluate_start_runner(ev, s);
     return status;
+}
+
+/* A runner has not started: others do without it, the device may have no room for more; else it is tried
+ * again. */
+static void fail_start(struct evaluator *ev, struct slot *s, const char *why)
+{
+    remove_runner(ev, s);
+    if (any_runner(ev)) return;
+    count_failed_start(ev, why);
+    if (!ev->lost) evaluate_start_runner(ev, s);
 }
 
 /* The runner is gone, or silent beyond its kill time. */
@@ -156,9 +174,11 @@ static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
     struct evaluation e = {.status = overdue ? EVAL_TIMEOUT : EVAL_CRASHED};
     struct pending *job = s->job;
     s->job = NULL;
-    if (s->state == STARTING)
-        count_failed_start(ev, overdue ? "the driver does not answer" : "the driver crashed");
-    else if (!job && ++ev->idle_deaths >= MAX_IDLE_DEATHS)
+    if (s->state == STARTING) {
+        fail_start(ev, s, overdue ? "the driver does not answer" : "the driver crashed");
+        return;
+    }
+    if (!job && ++ev->idle_deaths >= MAX_IDLE_DEATHS)
         lose(ev, "its runners die while they have nothing to do");
     bool building = s->state == BUILDING;
     int status = replace(ev, s);
@@ -177,8 +197,7 @@ static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
 static void on_hello(struct evaluator *ev, struct slot *s, const char *why)
 {
     if (why[0]) {
-        count_failed_start(ev, why);
-        replace(ev, s);
+        fail_start(ev, s, why);
         return;
     }
     ev->failed_starts = 0;

@@ -26,7 +26,7 @@ struct queue {
 enum slot_state { STARTING, IDLE, BUILDING, WAITING, RUNNING };
 
 struct slot {
-    pid_t pid;
+    pid_t pid; /* not positive: no runner */
     int fd;
     enum slot_state state;
     struct pending *job;
@@ -47,7 +47,7 @@ struct evaluator {
     struct slot slots[EVAL_MAX_RUNNERS];
     struct slot *holder; /* of the device lock */
     uint64_t tickets;
-    unsigned failed_starts; /* in a row */
+    unsigned failed_starts; /* in a row, with no other runner */
     unsigned idle_deaths;   /* of runners that had nothing to do, since the last one that had */
     char start_error[EVAL_MESSAGE];
     struct queue waiting, done;

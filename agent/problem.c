@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/device.h"
+#include "agent/runner.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
@@ -71,13 +72,16 @@ bool problem_fits(const struct problem *p, const struct device *dev, struct diag
     for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
         const struct bb_buffer *b = &p->backbone->buffers[i];
         int64_t bytes = b->elements * (int64_t)scalar_type_bytes(b->type);
-        int64_t most = left < dev->max_alloc_bytes ? left : dev->max_alloc_bytes;
-        left -= bytes < left ? bytes : left;
-        if (bytes <= most) continue;
+        int64_t held = runner_bytes(bytes, b->output), one = b->output ? held : bytes;
+        if (one <= dev->max_alloc_bytes && held <= left) {
+            left -= held;
+            continue;
+        }
         diag_error(d, place_of(p, b),
-                   "'%s' takes %" PRId64 " bytes: %s has room for %" PRId64 " (%" PRId64 " in all, %" PRId64
-                   " in one array)",
-                   b->name, bytes, dev->name, most, dev->global_bytes, dev->max_alloc_bytes);
+                   "'%s' takes %" PRId64 " bytes, %" PRId64 " as a runner holds it: %s has room for %" PRId64
+                   " (%" PRId64 " in all, %" PRId64 " in one array)",
+                   b->name, bytes, held, dev->name, one <= dev->max_alloc_bytes ? left : dev->max_alloc_bytes,
+                   dev->global_bytes, dev->max_alloc_bytes);
         return false;
     }
     return true;

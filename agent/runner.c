@@ -70,6 +70,11 @@ static bool is_integer(enum scalar_type t)
     return t == SCALAR_INT || t == SCALAR_BOOL;
 }
 
+int64_t runner_bytes(int64_t bytes, bool output)
+{
+    return output ? bytes + 2 * GUARDED_ZONE : VERIFY_SETS * bytes;
+}
+
 static cl_int make_inputs(struct runner *r, unsigned b)
 {
     cl_int error = CL_SUCCESS;

@@ -49,6 +49,9 @@ struct runner_setup {
 
 enum { RUNNER_MAX_JOB = 64 << 20, RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };
 
+/* Device memory that a runner takes for an array of that many bytes: an input once for each input set, an
+ * output between guard zones. */
+int64_t runner_bytes(int64_t bytes, bool output);
 /* The message for a job; malloc'd, *bytes long. */
 void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, size_t *bytes);
 /* The runner's life: a child_fork() body. ctx is a struct runner_setup. */

@@ -11,15 +11,18 @@
 
 #include "agent/evaluate.h"
 #include "agent/evaluate_state.h"
+#include "agent/guarded.h"
 #include "core/base/diag.h"
 
 enum { EVALUATE_N = 1024 };
 
-static struct evaluator *evaluate_start_until(unsigned runners, int stop_fd)
+/* global_bytes: the device's memory; 0: what it has. */
+static struct evaluator *evaluate_start_on(int64_t global_bytes, unsigned runners, int stop_fd)
 {
     struct diag *d = diag_new();
     struct device dev;
     cr_assert(device_select("cpu", &dev, d));
+    if (global_bytes) dev.global_bytes = global_bytes;
     struct verify_buffer shape[2] = {{.type = SCALAR_FLOAT, .elements = EVALUATE_N},
                                      {.type = SCALAR_FLOAT, .elements = EVALUATE_N, .output = true}};
     struct verify_task *t = verify_task_new(shape, 2, 7, d);
@@ -36,7 +39,7 @@ static struct evaluator *evaluate_start_until(unsigned runners, int stop_fd)
 
 static struct evaluator *evaluate_start(unsigned runners)
 {
-    return evaluate_start_until(runners, -1);
+    return evaluate_start_on(0, runners, -1);
 }
 
 /* A kernel of 64 work-groups of 16 with arguments x (const), y and its own index i. */
@@ -225,7 +228,7 @@ Test(agent_evaluate, a_stop_ends_jobs_and_runners)
 {
     int ends[2];
     cr_assert_eq(pipe(ends), 0);
-    struct evaluator *ev = evaluate_start_until(2, ends[0]);
+    struct evaluator *ev = evaluate_start_on(0, 2, ends[0]);
     struct cg_arg args[2];
     char text[1024];
     struct cg_kernel k =
@@ -246,22 +249,58 @@ Test(agent_evaluate, a_stop_ends_jobs_and_runners)
     evaluator_free(ev);
 }
 
-/* Kills the one runner while it has nothing to do; the evaluator has not noticed yet. */
-static void evaluate_kill_idle(struct evaluator *ev)
+/* Kills a runner while it has nothing to do; the evaluator has not noticed yet. */
+static void evaluate_kill_idle(struct evaluator *ev, unsigned slot)
 {
     siginfo_t info;
-    while (ev->slots[0].state == STARTING)
+    while (ev->slots[slot].state == STARTING)
         evaluate_step(ev, -1);
-    cr_assert_eq(ev->slots[0].state, IDLE);
-    kill(ev->slots[0].pid, SIGKILL);
-    cr_assert_eq(waitid(P_PID, (id_t)ev->slots[0].pid, &info, WEXITED | WNOWAIT), 0);
+    cr_assert_eq(ev->slots[slot].state, IDLE);
+    kill(ev->slots[slot].pid, SIGKILL);
+    cr_assert_eq(waitid(P_PID, (id_t)ev->slots[slot].pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+/* Each runner has the input twice and the output between its zones. */
+Test(agent_evaluate, no_more_runners_than_the_memory_takes)
+{
+    const int64_t array = EVALUATE_N * sizeof(float), one = 2 * array + array + 2 * GUARDED_ZONE;
+    const struct {
+        int64_t bytes;
+        unsigned runners;
+    } cases[] = {{3 * one, 3}, {3 * one - 1, 2}, {one, 1}, {one - 1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct evaluator *ev = evaluate_start_on(cases[i].bytes, 4, -1);
+        cr_expect_eq(ev->n_slots, cases[i].runners, "%u of %zu", ev->n_slots, i);
+        evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
+        evaluator_free(ev);
+    }
+}
+
+/* The last of the runners is tried three times, the others do without those that do not start. */
+Test(agent_evaluate, a_runner_that_does_not_start_is_done_without)
+{
+    struct evaluator *ev = evaluate_start(2);
+    for (unsigned i = 0; i < 2; i++)
+        while (ev->slots[i].state == STARTING)
+            evaluate_step(ev, -1);
+    ev->setup.device = 99;
+    evaluate_kill_idle(ev, 1);
+    while (ev->slots[1].pid > 0)
+        evaluate_step(ev, -1);
+    cr_assert_not(ev->lost);
+    evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
+    evaluate_kill_idle(ev, 0);
+    struct evaluation e = evaluate_body(ev, evaluate_good, 0);
+    cr_assert_eq(e.status, EVAL_DEVICE_LOST, "%s", e.message);
+    cr_assert_str_eq(e.message, "device 99 is gone");
+    evaluator_free(ev);
 }
 
 Test(agent_evaluate, a_runner_that_died_idle_costs_no_candidate)
 {
     struct evaluator *ev = evaluate_start(1);
     for (int i = 0; i < 4; i++) {
-        evaluate_kill_idle(ev);
+        evaluate_kill_idle(ev, 0);
         evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
     }
     evaluator_free(ev);
@@ -272,7 +311,7 @@ Test(agent_evaluate, runners_that_only_die_are_not_started_for_ever)
     struct evaluator *ev = evaluate_start(1);
     for (int i = 0; i < 3; i++) {
         cr_assert_not(ev->lost);
-        evaluate_kill_idle(ev);
+        evaluate_kill_idle(ev, 0);
         evaluate_step(ev, -1);
     }
     struct evaluation e = evaluate_body(ev, evaluate_good, 0);

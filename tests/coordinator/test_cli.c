@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/guarded.h"
 #include "coordinator/best.h"
 #include "core/base/arena.h"
 
@@ -46,14 +47,21 @@ static char *cli_test_refusal(int64_t global_bytes, int64_t max_alloc_bytes)
 
 Test(cli, arrays_larger_than_the_device_are_refused_where_they_are_declared)
 {
-    char *fits = cli_test_refusal(32768, 16384), *one = cli_test_refusal(32768, 16383);
-    char *both = cli_test_refusal(32767, 16384);
+    const int64_t array = 16384, output = array + 2 * GUARDED_ZONE, all = 2 * array + output;
+    char *fits = cli_test_refusal(all, output), *one = cli_test_refusal(all, array - 1);
+    char *zones = cli_test_refusal(all, output - 1), *both = cli_test_refusal(all - 1, output);
+    char *twice = cli_test_refusal(2 * array - 1, output);
     cr_expect_str_eq(fits, "");
     cr_expect_eq(strncmp(one, "t.lift:2:7: error: 'A' takes 16384 bytes", 40), 0, "%s", one);
+    cr_expect_eq(strncmp(zones, "t.lift:3:", 9), 0, "%s", zones);
     cr_expect_eq(strncmp(both, "t.lift:3:", 9), 0, "%s", both);
+    cr_expect_str_eq(twice, "t.lift:2:7: error: 'A' takes 16384 bytes, 32768 as a runner holds it: test has "
+                            "room for 32767 (32767 in all, 147456 in one array)");
     free(fits);
     free(one);
+    free(zones);
     free(both);
+    free(twice);
 }
 
 static bool cli_test_count(const char *text, bool positive, uint64_t *out)
