@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -73,6 +74,13 @@ static bool check_program(const struct tune *t, struct diag *d)
     return valid;
 }
 
+/* Copies what a peer says of itself into n bytes, which may cut it off. */
+static void copy_text(char *to, const char *from, size_t n)
+{
+    snprintf(to, n, "%s", from);
+    utf8_clean(to);
+}
+
 /* Waits for an agent from elsewhere; its device is the campaign's. */
 static bool await_first_agent(struct tune *t, struct diag *d)
 {
@@ -83,10 +91,9 @@ static bool await_first_agent(struct tune *t, struct diag *d)
     while (!tune_stop_requested(t)) {
         struct hub_event e = hub_poll(t->hub, 1000, t->options.stop_fd);
         if (e.kind != HUB_HELLO) continue;
-        strncpy(t->device.name, e.message.hello.device, DEVICE_NAME - 1);
-        strncpy(t->device.driver, e.message.hello.driver, DEVICE_NAME - 1);
-        strncpy(t->libraries, e.message.hello.libraries, WIRE_LIBRARIES - 1);
-        utf8_clean(t->libraries); /* it may be cut off */
+        copy_text(t->device.name, e.message.hello.device, DEVICE_NAME);
+        copy_text(t->device.driver, e.message.hello.driver, DEVICE_NAME);
+        copy_text(t->libraries, e.message.hello.libraries, WIRE_LIBRARIES);
         t->first_peer = e.peer;
         if (wire_read_device(e.message.hello.limits, &t->device)) return true;
         hub_refuse(t->hub, e.peer, "the device description is malformed");

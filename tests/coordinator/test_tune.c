@@ -9,10 +9,14 @@
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+#include <zmq.h>
 
+#include "agent/wire.h"
 #include "coordinator/best.h"
 #include "coordinator/store.h"
+#include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/utf8.h"
 #include "perfmodel/device.h"
 
 static char *tune_test_text(struct diag *d)
@@ -154,6 +158,67 @@ Test(tune, orders_are_checked_before_an_agent_is_awaited)
     o.order = "size(m.*),sizes";
     cr_assert_null(tune_new(&o, d));
     cr_assert_str_eq(diag_message(d, 0), "error: order of choices: 'sizes' is no choice");
+    free(text);
+    diag_free(d);
+}
+
+/* A peer that says hello with that device and nothing more. It may wait for its coordinator. */
+struct tune_peer {
+    void *context, *socket;
+    char path[64], endpoint[80];
+};
+
+static struct tune_peer tune_test_peer(const struct device *dev, const char *name, const char *driver)
+{
+    struct tune_peer p = {.context = zmq_ctx_new()};
+    snprintf(p.path, sizeof p.path, "/tmp/thresh-peer-%ld", (long)getpid());
+    snprintf(p.endpoint, sizeof p.endpoint, "ipc://%s", p.path);
+    p.socket = zmq_socket(p.context, ZMQ_DEALER);
+    cr_assert_eq(zmq_connect(p.socket, p.endpoint), 0);
+    struct arena *a = arena_new();
+    struct message m = {.kind = MESSAGE_HELLO,
+                        .hello = {.name = "peer",
+                                  .device = name,
+                                  .driver = driver,
+                                  .libraries = "",
+                                  .limits = wire_device(dev, a)}};
+    size_t bytes;
+    void *data = message_encode(&m, &bytes);
+    cr_assert_eq(zmq_send(p.socket, data, bytes, 0), (int)bytes);
+    free(data);
+    arena_free(a);
+    return p;
+}
+
+static void tune_test_peer_free(struct tune_peer *p)
+{
+    int linger = 0;
+    zmq_setsockopt(p->socket, ZMQ_LINGER, &linger, sizeof linger);
+    zmq_close(p->socket);
+    zmq_ctx_term(p->context);
+    unlink(p->path);
+}
+
+/* Names are cut off between characters: they go into JSON. */
+Test(tune, long_names_of_peers_stay_text, .timeout = 60)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    char *text = tune_test_text(d), name[2 * DEVICE_NAME] = "";
+    cr_assert(device_select(NULL, &dev, d));
+    for (int i = 0; i < DEVICE_NAME; i += 2)
+        strcat(name, "\xc3\xa9");
+    struct tune_peer peer = tune_test_peer(&dev, name, name);
+    struct tune_options o = tune_test_options(text, NULL, 1);
+    o.listen = peer.endpoint;
+    struct tune *t = tune_new(&o, d);
+    cr_assert_not_null(t);
+    const struct device *known = tune_device(t);
+    cr_expect_eq(strlen(known->name), DEVICE_NAME - 1);
+    cr_expect_eq(utf8_valid(known->name, DEVICE_NAME - 1), DEVICE_NAME - 1, "%s", known->name);
+    cr_expect_eq(utf8_valid(known->driver, DEVICE_NAME - 1), DEVICE_NAME - 1, "%s", known->driver);
+    tune_free(t);
+    tune_test_peer_free(&peer);
     free(text);
     diag_free(d);
 }
