@@ -14,7 +14,7 @@
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 
-enum { IDENTITY_MAX = 255 };
+enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages a poll that are no events: a flood ends no poll */ };
 
 struct peer {
     uint8_t identity[IDENTITY_MAX];
@@ -274,7 +274,7 @@ static bool find_lost(struct hub *h, struct hub_event *event)
 struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd)
 {
     struct hub_event event = {.kind = HUB_IDLE};
-    while (receive(h, &event))
+    for (int i = 0; i < MOST_TAKEN && receive(h, &event); i++)
         if (event.kind != HUB_IDLE) return event;
     if (find_lost(h, &event)) return event;
     zmq_pollitem_t items[] = {{.socket = h->socket, .events = ZMQ_POLLIN},

@@ -70,8 +70,8 @@ struct tune_report {
 /* Checks the input, opens the store, takes up what it has of a run to be resumed, and waits for the first
  * agent. NULL after errors. */
 struct tune *tune_new(const struct tune_options *o, struct diag *d);
-/* Searches until the budget, the space or the patience (stop_fd) ends. false after an error; what was found
- * stays. */
+/* Searches until the budget, the space or the patience (stop_fd) ends. What agents are at when the time is
+ * over is waited for, for a minute at most. false after an error; what was found stays. */
 bool tune_search(struct tune *t, struct diag *d);
 /* Measures the best ones and the naive implementation again, in rounds of random order, nothing else running.
  */

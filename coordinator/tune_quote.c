@@ -131,7 +131,7 @@ void tune_quote(struct tune *t)
 {
     struct tune_report *r = &t->report;
     if (r->n_top && r->naive.search_ns > 0) r->speedup = r->naive.search_ns / r->top[0].search_ns;
-    if (r->n_top == 0 || t->broken || t->recorded || t->report.interrupted) return;
+    if (r->n_top == 0 || t->broken || t->overdue || t->recorded || t->report.interrupted) return;
     int peer = await_idle(t);
     if (peer < 0) return;
     size_t kernels = r->n_top + (r->naive.search_ns > 0);

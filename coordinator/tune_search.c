@@ -20,6 +20,7 @@
 #include "core/base/stats.h"
 
 enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200, EMBEDDED_MS = INT32_MAX, RESOURCES_TEXT = 128 };
+enum { GRACE_S = 60 }; /* how long what is at work when the time is over is waited for */
 static const size_t most_text_bytes = 64 << 10;
 static const uint64_t default_patience = 5000;
 static const double batch_ns = 30e6, least_limit_ns = 20e6, first_limit_ns = 2e9;
@@ -477,9 +478,18 @@ bool tune_begin(struct tune *t, struct diag *d)
 
 /* ---- the loop ---- */
 
+/* Whether agents, or the lack of them, keep the campaign longer than they may. */
+static bool is_overdue(const struct tune *t)
+{
+    bool waiting = in_flight(t) || !t->naive_done;
+    return waiting && t->options.time_s > 0 && tune_elapsed(t) >= t->options.time_s + GRACE_S;
+}
+
 static bool finished(struct tune *t)
 {
-    if (t->broken || in_flight(t)) return t->broken;
+    t->overdue = is_overdue(t);
+    if (t->broken || t->overdue) return true;
+    if (in_flight(t)) return false;
     bool waiting = t->jobs != NULL && !time_is_over(t);
     return !waiting && !may_draw(t) && t->naive_done;
 }

@@ -70,6 +70,7 @@ struct tune {
     uint64_t unmeasured;  /* implementations in a row that were left out */
     unsigned last_audits; /* draws below cuts of an exhausted tree */
     bool naive_done, broken, stopping;
+    bool overdue;                /* what is at work was not waited for any longer */
     double started_s, earlier_s; /* monotonic clock; seconds spent by the resumed run */
     struct progress progress;
     struct tune_report report;

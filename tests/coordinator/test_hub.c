@@ -131,6 +131,21 @@ Test(hub, garbage_is_counted_and_dropped)
     hub_fixture_close(&f);
 }
 
+/* Whoever polls gets to look at other things, however many messages there are. */
+Test(hub, a_poll_ends_in_a_flood)
+{
+    struct hub_fixture f = hub_fixture_open();
+    enum { FRAMES = 600, MOST = 300 };
+    for (int i = 0; i < FRAMES; i++)
+        zmq_send(f.dealer, "x", 1, 0);
+    for (uint64_t seen = 0, last = 0; seen < FRAMES; last = seen) {
+        cr_assert_eq(hub_poll(f.hub, 1000, -1).kind, HUB_IDLE);
+        seen = hub_malformed(f.hub);
+        cr_assert(seen > last && seen - last <= MOST, "%d after %d", (int)seen, (int)last);
+    }
+    hub_fixture_close(&f);
+}
+
 Test(hub, tcp_binds_to_the_loopback_interface_only)
 {
     struct diag *d = diag_new();

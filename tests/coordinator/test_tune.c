@@ -223,6 +223,39 @@ Test(tune, long_names_of_peers_stay_text, .timeout = 60)
     diag_free(d);
 }
 
+/* Its run was at work for long already, and the only agent never says that it is ready: the naive
+ * implementation is not waited for. */
+Test(tune, a_campaign_ends_without_agents_when_its_time_is_over, .timeout = 60)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    char store[64];
+    char *text = tune_test_text(d);
+    cr_assert(device_select(NULL, &dev, d));
+    snprintf(store, sizeof store, "/tmp/thresh-overdue-%ld.db", (long)getpid());
+    unlink(store);
+    struct tune_options o = tune_test_options(text, store, 3);
+    o.heuristic = "random";
+    o.no_bound = true;
+    tune_test_run(&o, NULL);
+    tune_test_sql(store, "DELETE FROM evaluation WHERE number = 0; UPDATE evaluation SET found_at = 1000");
+    struct tune_peer peer = tune_test_peer(&dev, dev.name, dev.driver);
+    o.listen = peer.endpoint;
+    o.resume = true;
+    o.time_s = 1;
+    struct tune *t = tune_new(&o, d);
+    cr_assert_not_null(t, "%s", diag_failed(d) ? diag_message(d, 0) : "");
+    cr_assert(tune_search(t, d));
+    const struct tune_report *r = tune_report(t);
+    cr_expect_eq(r->evaluations, 3);
+    cr_expect_eq(r->naive.search_ns, 0);
+    tune_free(t);
+    tune_test_peer_free(&peer);
+    unlink(store);
+    free(text);
+    diag_free(d);
+}
+
 /* The agent is at the reference, which takes minutes, when the campaign is given up. */
 Test(tune, a_campaign_ends_while_its_agent_prepares, .timeout = 60)
 {
