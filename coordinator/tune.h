@@ -44,8 +44,9 @@ struct tune_options {
 struct tune_pick {
     struct space_action *actions;
     size_t n_actions;
-    double search_ns; /* median of the search's samples */
-    double quoted_ns; /* median over the final rounds; the search's where there were none */
+    double search_ns;  /* median of the search's samples */
+    double quoted_ns;  /* median over the final rounds; the search's where there were none */
+    uint64_t found_at; /* evaluations when it was found; 0: the naive one */
 };
 
 enum { TUNE_TOP = 5, TUNE_ROUNDS = 11 };
@@ -60,7 +61,6 @@ struct tune_report {
     bool quoted;                    /* measured again after the search */
     bool interrupted, exhausted;
     bool barren;         /* options.patience implementations in a row were not worth measuring */
-    uint64_t found_at;   /* evaluations when the best was found */
     uint64_t audited;    /* measured although the bound had left them out */
     uint64_t violations; /* measured times below the bound, by more than 2 % */
     uint64_t reopened;   /* nodes of the tree that violations opened again */

@@ -124,10 +124,9 @@ static void keep_top(struct tune *t, const struct job *job, double ns)
     while (at < r->n_top && r->top[at].search_ns <= ns)
         at++;
     if (at == TUNE_TOP) return;
-    if (at == 0) r->found_at = r->evaluations;
     if (r->n_top == TUNE_TOP) free(r->top[--r->n_top].actions);
     memmove(&r->top[at + 1], &r->top[at], (r->n_top - at) * sizeof r->top[0]);
-    r->top[at] = (struct tune_pick){copy_actions(job), job->n_actions, ns, ns};
+    r->top[at] = (struct tune_pick){copy_actions(job), job->n_actions, ns, ns, r->evaluations};
     r->n_top++;
 }
 
@@ -135,8 +134,8 @@ static void report_naive(struct tune *t, const struct job *job, const struct sto
 {
     bool ok = strcmp(e->status, "ok") == 0;
     t->naive_done = true;
-    t->report.naive =
-        (struct tune_pick){copy_actions(job), job->n_actions, ok ? e->median_ns : 0, ok ? e->median_ns : 0};
+    double ns = ok ? e->median_ns : 0;
+    t->report.naive = (struct tune_pick){copy_actions(job), job->n_actions, ns, ns, 0};
     if (ok) mcts_tree_known_time(t->tree, e->median_ns);
 }
 

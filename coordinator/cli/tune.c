@@ -47,7 +47,7 @@ static json_t *ns_json(double ns)
 static void print_json(const struct tune_options *o, const struct device *dev, const struct tune_report *r)
 {
     double best = r->n_top ? r->top[0].quoted_ns : 0;
-    json_t *found = r->n_top ? json_integer((json_int_t)r->found_at) : json_null();
+    json_t *found = r->n_top ? json_integer((json_int_t)r->top[0].found_at) : json_null();
     cli_print_json(json_pack(
         "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b,s:I,s:I,s:I}",
         "kernel", o->path, "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok",
@@ -75,7 +75,7 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
     cli_print_nodes(r->nodes, r->by_cause);
     printf("naive        %s\n", naive);
-    if (r->n_top) printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
+    if (r->n_top) printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->top[0].found_at);
     if (r->speedup > 0)
         printf("speedup      %.2fx%s\n", r->speedup, r->quoted ? "" : " (samples of the search)");
     if (o->audit_cuts > 0)

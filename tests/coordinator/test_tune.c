@@ -99,6 +99,53 @@ Test(tune, a_small_campaign_finds_verified_kernels_and_writes_them)
     diag_free(d);
 }
 
+/* At which evaluation actions were measured: 0, never. */
+struct tune_finding {
+    const char *actions;
+    uint64_t evaluations, found_at;
+};
+
+static bool tune_test_find(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    struct tune_finding *f = context;
+    (void)run;
+    bool left_out = strcmp(e->status, "duplicate") == 0 || strcmp(e->status, "oversized") == 0;
+    if (e->number == 0 || left_out) return true;
+    f->evaluations++;
+    if (strcmp(e->actions, f->actions) == 0) f->found_at = f->evaluations;
+    return true;
+}
+
+/* Measuring again puts another one first, which was not found when the search's best was. */
+Test(tune, each_of_the_best_knows_when_it_was_found)
+{
+    struct diag *d = diag_new();
+    char store[64];
+    char *text = tune_test_text(d);
+    snprintf(store, sizeof store, "/tmp/thresh-found-%ld.db", (long)getpid());
+    unlink(store);
+    struct tune_options o = tune_test_options(text, store, 6);
+    struct tune *t = tune_new(&o, d);
+    cr_assert(t && tune_search(t, d));
+    tune_quote(t);
+    const struct tune_report *r = tune_report(t);
+    cr_assert_gt(r->n_top, 0);
+    struct store *s = store_open(store, false, d);
+    for (unsigned i = 0; i < r->n_top; i++) {
+        char *actions = store_actions_print(r->top[i].actions, r->top[i].n_actions);
+        struct tune_finding f = {.actions = actions};
+        cr_assert(store_each(s, 0, tune_test_find, &f, d));
+        cr_expect_gt(f.found_at, 0);
+        cr_expect_eq(r->top[i].found_at, f.found_at);
+        free(actions);
+    }
+    store_close(s);
+    tune_free(t);
+    unlink(store);
+    free(text);
+    diag_free(d);
+}
+
 /* No budget counts texts that are not measured: a search that finds nothing else ends all the same. */
 Test(tune, a_search_of_nothing_but_large_texts_ends)
 {
