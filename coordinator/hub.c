@@ -14,6 +14,7 @@
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 
+enum { ENDPOINT_MAX = 512 };
 enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages a poll that are no events: a flood ends no poll */ };
 
 struct peer {
@@ -27,6 +28,7 @@ struct peer {
 
 struct hub {
     void *socket;
+    char endpoint[ENDPOINT_MAX];
     struct peer *peers;
     unsigned n_peers;
     struct arena *arena; /* of the last message */
@@ -81,10 +83,18 @@ struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d)
     h->socket = zmq_socket(zmq_context, ZMQ_ROUTER);
     zmq_setsockopt(h->socket, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt(h->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
-    if (zmq_bind(h->socket, endpoint) == 0) return h;
+    size_t room = sizeof h->endpoint;
+    if (zmq_bind(h->socket, endpoint) == 0 &&
+        zmq_getsockopt(h->socket, ZMQ_LAST_ENDPOINT, h->endpoint, &room) == 0)
+        return h;
     diag_plain(d, "cannot listen on %s: %s", endpoint, zmq_strerror(zmq_errno()));
     hub_free(h);
     return NULL;
+}
+
+const char *hub_endpoint(const struct hub *h)
+{
+    return h->endpoint;
 }
 
 void hub_free(struct hub *h)

@@ -36,6 +36,8 @@ struct hub_event {
 bool hub_check_port(const char *endpoint, struct diag *d);
 /* Binds to inproc://NAME, ipc://FILE or tcp:// of the loopback interface. NULL after an error. */
 struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d);
+/* Where it is bound: with the port or file that a `*` stood for. */
+const char *hub_endpoint(const struct hub *h);
 void hub_free(struct hub *h); /* says bye to every agent; NULL is allowed */
 
 /* Waits for one event; stop_fd (-1: none) becoming readable ends the wait. */

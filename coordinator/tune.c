@@ -85,7 +85,7 @@ static void copy_text(char *to, const char *from, size_t n)
 static bool await_first_agent(struct tune *t, struct diag *d)
 {
     struct strbuf note = {0};
-    strbuf_printf(&note, "waiting for an agent: thresh agent --connect %s", t->options.listen);
+    strbuf_printf(&note, "waiting for an agent: thresh agent --connect %s", hub_endpoint(t->hub));
     progress_note(&t->progress, note.text);
     strbuf_free(&note);
     while (!tune_stop_requested(t)) {

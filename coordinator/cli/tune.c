@@ -131,13 +131,15 @@ static bool has_input(const struct cli_args *a, struct diag *d)
     return false;
 }
 
-/* Options that are about --space. */
+/* Options that are about --space, and those of agents. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA, CLI_PARAM},
-                              runners[] = {CLI_RUNNERS};
+                              runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about a program", d) &&
-           cli_refuse(a, runners, 1, "is for --space, and for `thresh agent`", d);
+           cli_refuse(a, runners, 1, "is for --space, and for `thresh agent`", d) &&
+           (!cli_given(a, CLI_LISTEN) ||
+            cli_refuse(a, device, 1, "says nothing with --listen: it is for `thresh agent`", d));
 }
 
 /* The device that recorded timings stand for. false after an error. */

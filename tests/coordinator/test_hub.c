@@ -169,6 +169,9 @@ Test(hub, tcp_binds_to_the_loopback_interface_only)
     }
     struct hub *h = hub_new(context, "tcp://127.0.0.1:*", d);
     cr_assert_not_null(h);
+    unsigned port = 0;
+    cr_expect_eq(sscanf(hub_endpoint(h), "tcp://127.0.0.1:%u", &port), 1, "%s", hub_endpoint(h));
+    cr_expect_gt(port, 0);
     hub_free(h);
     zmq_ctx_term(context);
     diag_free(d);

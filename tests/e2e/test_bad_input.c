@@ -154,6 +154,8 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--timeout", "5s"),
             "--timeout says nothing about a program");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2"), "--runners is for --space");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--listen", "tcp://127.0.0.1:*", "--device", "cpu"),
+            "--device says nothing with --listen");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--no-prior"),
             "--no-prior says nothing about --space");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "/proc/x: ");
