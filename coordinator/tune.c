@@ -145,6 +145,8 @@ static bool make_tree(struct tune *t, struct diag *d)
     config.branching.bound_context = t->model;
     config.on_cut = t->model && t->options.store ? tune_note_cut : NULL;
     config.cut_context = t;
+    config.stop = tune_tree_stops;
+    config.stop_context = t;
     config.cut_factor = 1 - t->options.distance;
     if (!t->options.no_prior && !make_prior(t, d)) return false;
     config.prior = t->prior ? mcts_prior_weight : NULL;

@@ -60,8 +60,9 @@ struct tune_report {
     double speedup;                 /* naive over best; median of the rounds' ratios */
     bool quoted;                    /* measured again after the search */
     bool interrupted, exhausted;
-    bool barren;         /* options.patience implementations in a row were not worth measuring */
-    uint64_t audited;    /* measured although the bound had left them out */
+    bool stuck;       /* nothing new was found in very many descents, although the space is not exhausted */
+    bool barren;      /* options.patience implementations in a row were not worth measuring */
+    uint64_t audited; /* measured although the bound had left them out */
     uint64_t violations; /* measured times below the bound, by more than 2 % */
     uint64_t reopened;   /* nodes of the tree that violations opened again */
     double elapsed_s, dead_end_ratio;

@@ -78,7 +78,8 @@ static void correct(struct tune *t, const struct space_state *leaf, double bound
     bool corrected = perfmodel_correct(t->model, leaf, measured_ns);
     uint32_t reopened = corrected ? mcts_tree_take_bounds(t->tree) : 0;
     t->report.reopened += reopened;
-    t->report.exhausted = false;
+    t->report.exhausted = t->report.stuck = false;
+    t->stuck = 0;
     t->last_audits = 0;
     strbuf_printf(&text,
                   "%.4g ns is below the lower bound of %.4g ns: %s is corrected, %u nodes are open again",

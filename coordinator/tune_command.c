@@ -45,12 +45,30 @@ struct search {
     uint64_t drawn;
     unsigned stuck; /* draws in a row that found nothing */
     bool finished;  /* nothing more is drawn */
+    bool searching; /* what the store has is taken up, the time counts */
     double started_s, earlier_s;
 };
 
 static double elapsed(const struct search *s)
 {
     return clock_s() - s->started_s + s->earlier_s;
+}
+
+static bool time_is_over(const struct search *s)
+{
+    return s->searching && s->options->time_s > 0 && elapsed(s) >= s->options->time_s;
+}
+
+static bool is_interrupted(const struct search *s)
+{
+    struct pollfd stop = {.fd = s->options->stop_fd, .events = POLLIN};
+    return stop.fd >= 0 && poll(&stop, 1, 0) > 0;
+}
+
+/* Whether the tree is to stop looking; the search is the context. */
+static bool tree_stops(void *context)
+{
+    return is_interrupted(context) || time_is_over(context);
 }
 
 /* ---- results ---- */
@@ -107,27 +125,40 @@ static bool store_result(struct search *s, const struct candidate *c, const stru
 
 /* ---- candidates ---- */
 
-/* Draws the next candidate; false: there is none, now or later. */
-static bool draw(struct search *s)
+static bool may_draw(const struct search *s)
+{
+    return !s->finished && s->n_pending < RUNNERS_MAX && !is_interrupted(s) && !time_is_over(s);
+}
+
+/* Looks for the next candidate once; false: it found none. */
+static bool draw_once(struct search *s)
 {
     enum { STUCK_LIMIT = 20 };
     struct mcts_descent descent = {0};
-    while (!s->finished && s->n_pending < RUNNERS_MAX) {
-        enum mcts_status status = mcts_tree_next(s->tree, &descent);
-        if (status == MCTS_OK) {
-            struct space_state *leaf = space_state_clone(mcts_tree_state(s->tree));
-            s->pending[s->n_pending++] = (struct candidate){descent, leaf, NULL};
-            s->drawn++;
-            s->stuck = 0;
-            return true;
-        }
-        mcts_descent_free(&descent);
-        if (status == MCTS_ERROR) diag_plain(s->diag, "%s", mcts_tree_error(s->tree));
-        s->stuck++;
-        s->finished = status != MCTS_STUCK || s->stuck == STUCK_LIMIT;
-        s->report->exhausted = s->finished && status != MCTS_ERROR;
+    enum mcts_status status = mcts_tree_next(s->tree, &descent);
+    if (status == MCTS_OK) {
+        struct space_state *leaf = space_state_clone(mcts_tree_state(s->tree));
+        s->pending[s->n_pending++] = (struct candidate){descent, leaf, NULL};
+        s->drawn++;
+        s->stuck = 0;
+        return true;
     }
+    mcts_descent_free(&descent);
+    if (status == MCTS_ERROR) diag_plain(s->diag, "%s", mcts_tree_error(s->tree));
+    s->stuck++;
+    s->report->exhausted = status == MCTS_EXHAUSTED;
+    s->report->stuck = status == MCTS_STUCK && s->stuck >= STUCK_LIMIT;
+    s->finished = status != MCTS_STUCK || s->report->stuck;
     return false;
+}
+
+/* Draws the next candidate; false: there is none, or the search is over. */
+static bool draw(struct search *s)
+{
+    bool drawn = false;
+    while (!drawn && may_draw(s))
+        drawn = draw_once(s);
+    return drawn;
 }
 
 static void drop(struct search *s, size_t i)
@@ -234,12 +265,6 @@ struct restoring {
     bool ok;
 };
 
-static bool is_interrupted(const struct search *s)
-{
-    struct pollfd stop = {.fd = s->options->stop_fd, .events = POLLIN};
-    return stop.fd >= 0 && poll(&stop, 1, 0) > 0;
-}
-
 static size_t find_number(const struct search *s, uint64_t number)
 {
     size_t i = 0;
@@ -254,7 +279,7 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     struct restoring *r = context;
     struct search *s = r->search;
     (void)run;
-    while (s->drawn < e->drawn && !is_interrupted(s) && draw(s))
+    while (s->drawn < e->drawn && draw(s))
         continue;
     if (is_interrupted(s)) {
         diag_plain(s->diag, "interrupted while the run was taken up");
@@ -314,6 +339,8 @@ static bool make_tree(struct search *s)
     config.seed = o->seed;
     config.branching.order = s->order.parts;
     config.branching.n_order = s->order.n;
+    config.stop = tree_stops;
+    config.stop_context = s;
     s->tree = mcts_tree_new(o->root, s->heuristic, &config);
     return true;
 }
@@ -323,8 +350,9 @@ static void search(struct search *s)
 {
     const struct tune_command_options *o = s->options;
     bool going = true;
+    s->searching = true;
     while (going && !s->report->interrupted) {
-        if (o->time_s <= 0 || elapsed(s) < o->time_s) start_some(s);
+        if (!time_is_over(s)) start_some(s);
         going = step(s);
         s->report->interrupted = is_interrupted(s);
         progress_show(&s->progress, s->report->evaluations, o->evaluations, elapsed(s), o->time_s,

@@ -36,6 +36,7 @@ struct tune_command_report {
     double best_ns;                          /* 0: none */
     double elapsed_s, dead_end_ratio;
     bool exhausted, interrupted;
+    bool stuck; /* nothing new was found in very many descents: it ended, but is not exhausted */
     struct space_state *best; /* the fastest candidate; NULL: none */
     char *best_line;          /* what runs it, for a shell; NULL: it reads its decisions */
     char last_failure[512];   /* what the last failed evaluation said */

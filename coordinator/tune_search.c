@@ -91,7 +91,8 @@ static struct job *draw(struct tune *t, struct diag *d)
     t->stuck = status == MCTS_STUCK ? t->stuck + 1 : 0;
     if (status == MCTS_ERROR) diag_plain(d, "%s", mcts_tree_error(t->tree));
     t->broken = t->broken || status == MCTS_ERROR;
-    t->report.exhausted = status == MCTS_EXHAUSTED || t->stuck == STUCK_LIMIT;
+    t->report.exhausted = status == MCTS_EXHAUSTED;
+    t->report.stuck = t->stuck >= STUCK_LIMIT;
     if (status != MCTS_OK) {
         mcts_descent_free(&descent);
         return NULL;
@@ -261,11 +262,22 @@ static bool time_is_over(const struct tune *t)
     return t->options.time_s > 0 && tune_elapsed(t) >= t->options.time_s;
 }
 
+bool tune_tree_stops(void *context)
+{
+    const struct tune *t = context;
+    return tune_stop_requested(t) || (t->searching && time_is_over(t));
+}
+
+/* Whether the tree will find no more. */
+static bool has_ended(const struct tune *t)
+{
+    return t->report.exhausted || t->report.stuck;
+}
+
 static bool may_draw(const struct tune *t)
 {
     bool budget = t->options.evaluations == 0 || t->dispatched < t->options.evaluations;
-    return t->naive_done && budget && !t->report.exhausted && !t->report.barren && !t->broken &&
-           !time_is_over(t);
+    return t->naive_done && budget && !has_ended(t) && !t->report.barren && !t->broken && !time_is_over(t);
 }
 
 /* The next job that an agent must measure: one that is queued, else a new one. NULL: none now, or none within
@@ -278,7 +290,7 @@ static struct job *next_job(struct tune *t, struct diag *d)
         if (j->lowered || prepare(t, j, d)) return j;
     }
     int64_t end = clock_ms() + TURN_MS;
-    for (int i = 0; i < DRAWS_PER_TURN && clock_ms() < end && may_draw(t); i++) {
+    for (int i = 0; i < DRAWS_PER_TURN && clock_ms() < end && may_draw(t) && !tune_stop_requested(t); i++) {
         struct job *job = draw(t, d);
         if (job && prepare(t, job, d)) return job;
     }
@@ -438,7 +450,7 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     (void)run;
     if (!goes_on(r)) return false;
     if (r->rows++ > r->replayed) return true;
-    while (t->drawn < e->drawn && !t->report.exhausted && goes_on(r))
+    while (t->drawn < e->drawn && !has_ended(t) && goes_on(r))
         draw(t, r->diag);
     if (r->interrupted || t->broken) return false;
     struct job *job = find_job(t, e->number);
@@ -502,6 +514,7 @@ static bool wants_more(const struct tune *t)
 bool tune_search(struct tune *t, struct diag *d)
 {
     struct hub_event event;
+    t->searching = true;
     while (!finished(t)) {
         t->report.interrupted = tune_stop_requested(t);
         if (t->report.interrupted) break;

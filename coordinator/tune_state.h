@@ -70,6 +70,7 @@ struct tune {
     uint64_t unmeasured;  /* implementations in a row that were left out */
     unsigned last_audits; /* draws below cuts of an exhausted tree */
     bool naive_done, broken, stopping;
+    bool searching;              /* what the store has is taken up, the time counts */
     bool overdue;                /* what is at work was not waited for any longer */
     double started_s, earlier_s; /* monotonic clock; seconds spent by the resumed run */
     struct progress progress;
@@ -83,6 +84,9 @@ struct message tune_program_message(const struct tune *t, struct arena *a);
 /* Handles what happened on the hub; false: nothing did. */
 bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct diag *d);
 bool tune_stop_requested(const struct tune *t);
+/* Whether the tree is to stop looking: an interrupt, or the end of the time, which does not count while a run
+ * is taken up. The campaign is the context. */
+bool tune_tree_stops(void *context);
 
 /* ---- tune_bound.c: the lower bound in doubt ---- */
 

@@ -28,6 +28,8 @@ struct mcts_tree {
     double imitate, jump;
     mcts_cut_function on_cut; /* may be NULL */
     void *cut_context;
+    bool (*stop)(void *context); /* may be NULL */
+    void *stop_context;
     struct mcts_child *children; /* scratch */
     uint32_t *path;              /* scratch: the current path */
     size_t n_path, path_capacity;
@@ -92,6 +94,8 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->jump = c->jump;
     t->on_cut = c->on_cut;
     t->cut_context = c->cut_context;
+    t->stop = c->stop;
+    t->stop_context = c->stop_context;
     t->leaders.capacity = t->imitate > 0 ? c->leaders : 0;
     mcts_roller_init(&t->roller);
     if (c->branching.order) {
@@ -351,6 +355,7 @@ enum mcts_status mcts_tree_next(struct mcts_tree *t, struct mcts_descent *d)
     t->handed_out = false;
     for (unsigned i = 0; i < t->descents_limit; i++) {
         if (mcts_nodes_dead(&t->nodes, 0)) return MCTS_EXHAUSTED;
+        if (t->stop && t->stop(t->stop_context)) return MCTS_STUCK;
         enum mcts_status status = descend(t);
         if (status == MCTS_OK) status = roll_out(t);
         if (status == MCTS_OK) hand_out(t, d);

@@ -42,6 +42,8 @@ struct mcts_config {
     void *prior_context;
     mcts_cut_function on_cut; /* NULL: nobody is told */
     void *cut_context;
+    bool (*stop)(void *context); /* asked before each descent; true: mcts_tree_next gives up. NULL: never */
+    void *stop_context;
 };
 struct mcts_config mcts_config_default(void); /* seed 1, order of declaration, no bound */
 
@@ -95,7 +97,7 @@ void mcts_tree_free(struct mcts_tree *t);
 enum mcts_status {
     MCTS_OK,
     MCTS_EXHAUSTED, /* no implementation is left */
-    MCTS_STUCK,     /* none found within config.descents; another call may find one */
+    MCTS_STUCK,     /* none found within config.descents, or until told to stop; another call may find one */
     MCTS_ERROR,     /* the heuristic is at fault: mcts_tree_error(); the results so far stay */
 };
 /* The next implementation to evaluate. Any number may be outstanding. */

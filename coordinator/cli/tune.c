@@ -85,6 +85,7 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
                " nodes opened again: 'thresh device characterize' again\n",
                r->violations, r->reopened);
     if (r->exhausted) printf("the space is exhausted: every implementation was looked at\n");
+    if (r->stuck) printf("ended early: very many descents found nothing new\n");
     if (r->barren) printf("ended early: too many duplicates and too large texts in a row\n");
     if (r->n_top) printf("written      %s/best.cl, best.json, host.c\n", out);
 }

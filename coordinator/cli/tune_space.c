@@ -62,14 +62,15 @@ static json_t *report_json(const struct tune_command_options *o, const struct tu
 {
     json_t *best = r->best ? json_real(r->best_ns) : json_null(),
            *found = r->best ? json_integer((json_int_t)r->found_at) : json_null();
-    return json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b}", "space", o->path, "command",
-        o->command, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed",
-        (json_int_t)r->failed, "best_ns", best, "best", r->best ? solution_json(r->best) : json_null(), "run",
-        line_json(r), "found_at", found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s,
-        "evaluations_per_s", r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
-        r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause),
-        "store", o->store ? json_string(o->store) : json_null(), "exhausted", (int)r->exhausted);
+    return json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b,s:b}", "space",
+                     o->path, "command", o->command, "evaluations", (json_int_t)r->evaluations, "ok",
+                     (json_int_t)r->ok, "failed", (json_int_t)r->failed, "best_ns", best, "best",
+                     r->best ? solution_json(r->best) : json_null(), "run", line_json(r), "found_at", found,
+                     "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
+                     r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
+                     r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "nodes_by_cause",
+                     cli_causes_json(r->by_cause), "store", o->store ? json_string(o->store) : json_null(),
+                     "exhausted", (int)r->exhausted, "stuck", (int)r->stuck);
 }
 
 static void print_decisions(const struct space_state *leaf)
@@ -100,6 +101,7 @@ static void print_table(const struct tune_command_options *o, const struct tune_
     printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
     cli_print_nodes(r->nodes, r->by_cause);
     if (r->exhausted) printf("the space is exhausted: every candidate was looked at\n");
+    if (r->stuck) printf("ended early: very many descents found nothing new\n");
     if (!r->best) return;
     printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
     print_decisions(r->best);

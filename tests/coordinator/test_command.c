@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -356,6 +357,30 @@ Test(command, a_resumed_search_goes_on, .timeout = 120)
     tune_command_report_clear(&whole);
     tune_command_report_clear(&straight);
     command_store_remove(path);
+    command_teardown(&f);
+}
+
+/* Twelve of eleven numbers that all differ: no solution, which a search cannot prove in the time it has. */
+static const char command_endless_text[] = "space s set P = 0..11 choice hole(p: P): int in 0..10\n"
+                                           "require forall p, q in P: hole(p) != hole(q)\n";
+
+/* A search that finds nothing ends with the time, and at an interrupt; the space is not exhausted then. */
+Test(command, searches_that_find_nothing_end, .timeout = 120)
+{
+    struct command_fixture f = command_setup_of(command_endless_text);
+    struct tune_command_options o = {.command = "true", .runners = 1, .time_s = 0.5, .stop_fd = -1};
+    struct tune_command_report r = command_tune(&f, o);
+    cr_expect(!r.exhausted && !r.interrupted);
+    cr_expect_eq(r.evaluations, 0);
+    tune_command_report_clear(&r);
+    const struct itimerspec when = {.it_value = {.tv_nsec = 500000000}};
+    o.time_s = 0;
+    o.stop_fd = timerfd_create(CLOCK_MONOTONIC, 0);
+    cr_assert_eq(timerfd_settime(o.stop_fd, 0, &when, NULL), 0);
+    r = command_tune(&f, o);
+    cr_expect(!r.exhausted && r.interrupted);
+    tune_command_report_clear(&r);
+    close(o.stop_fd);
     command_teardown(&f);
 }
 

@@ -87,6 +87,39 @@ Test(mcts_tree, exhausts_without_restarts_or_budget)
     close_case(&c);
 }
 
+static bool tree_stop_at_zero(void *left)
+{
+    unsigned *n = left;
+    return (*n)-- == 0;
+}
+
+/* Told to stop the tree descends no further, and later goes on as if it had not been told. */
+Test(mcts_tree, stops_between_descents)
+{
+    struct mcts_config config = mcts_config_default(), stopped = config;
+    unsigned left = 0;
+    stopped.stop = tree_stop_at_zero;
+    stopped.stop_context = &left;
+    struct tree_case c = open_case(6, "tag", &config), s = open_case(6, "tag", &stopped);
+    struct mcts_descent d = {0}, e = {0};
+    enum mcts_status status;
+    cr_assert_eq(mcts_tree_next(s.tree, &e), MCTS_STUCK);
+    cr_assert_eq(mcts_tree_stats(s.tree).descents, 0);
+    while ((status = mcts_tree_next(c.tree, &d)) == MCTS_OK) {
+        while (left = 1, mcts_tree_next(s.tree, &e) == MCTS_STUCK)
+            continue;
+        cr_assert_eq(e.hash, d.hash);
+        cr_assert_eq(mcts_tree_stats(s.tree).descents, mcts_tree_stats(c.tree).descents);
+        mcts_tree_report(c.tree, &d, timed(5));
+        mcts_tree_report(s.tree, &e, timed(5));
+    }
+    cr_assert_eq(status, MCTS_EXHAUSTED);
+    mcts_descent_free(&d);
+    mcts_descent_free(&e);
+    close_case(&c);
+    close_case(&s);
+}
+
 Test(mcts_tree, actions_lead_to_the_implementation)
 {
     struct mcts_config config = mcts_config_default();
