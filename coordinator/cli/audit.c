@@ -236,13 +236,16 @@ static void save_corrected(const struct auditing *u)
     fprintf(stderr, "written %s\n", path);
 }
 
+#define OF_STORE                                                                                             \
+    (CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(OUT) | CLI_TAKES(JSON) | CLI_TAKES(QUIET))
+
 static int run(const struct cli_args *a)
 {
     struct auditing u = {.args = a, .diag = diag_new(), .stop_fd = cli_signals()};
-    if (is_store(a->positional[0]))
-        audit_store(&u);
-    else
+    if (!is_store(a->positional[0]))
         audit_program(&u);
+    else if (cli_refuse_others(a, OF_STORE, "says nothing about a store", u.diag))
+        audit_store(&u);
     bool empty = !u.n && !diag_failed(u.diag);
     if (u.n && !diag_failed(u.diag)) print_report(&u), save_corrected(&u);
     if (empty) diag_plain(u.diag, "nothing was measured");
@@ -259,8 +262,8 @@ const struct cli_command cli_audit = {
     .positional = "KERNEL.lift|STORE.db",
     .least = 1,
     .most = 1,
-    .takes =
-        CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_TAKES(OUT) | CLI_TAKES(TIME) | CLI_BOUNDING,
+    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_TAKES(OUT) | CLI_TAKES(TIME) |
+             CLI_TAKES(CUT) | CLI_TAKES(DESCRIPTION),
     .notes = {{CLI_OUT, "DIR", "folder for a corrected description, if a time is below its bound"},
               {CLI_SAMPLES, "N", "number of implementations (default 100)"},
               {CLI_CUT, "NS", "only what a search with a best time of NS would leave out"}},

@@ -35,7 +35,7 @@ const struct cli_command cli_bound = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = CLI_INSTANCE | CLI_TAKES(DESCRIPTION) | CLI_TAKES(QUIET),
+    .takes = (CLI_INSTANCE & ~CLI_TAKES(SEED)) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(QUIET),
     .help = "Prints the lower bound on all implementations that the pins leave, and why it is one.\v"
             "Example: thresh bound matmul.lift --size M=1024,N=1024,K=1024 --pin 'size(m.3)=1' --pin "
             "'size(n.3)=1'",

@@ -127,6 +127,8 @@ static inline bool cli_given(const struct cli_args *a, enum cli_key key)
 /* Adds an error "--NAME MESSAGE" for each of the n options that is given. false if any is. */
 bool cli_refuse(const struct cli_args *a, const enum cli_key *keys, size_t n, const char *message,
                 struct diag *d);
+/* The same for each option that is not in the set `takes` of CLI_TAKES(). */
+bool cli_refuse_others(const struct cli_args *a, uint64_t takes, const char *message, struct diag *d);
 /* Counts, counts of at least 1 and times of options; the default if not given. false after an error. */
 bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out, struct diag *d);
 bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out,

@@ -25,7 +25,7 @@ static void print_device(const struct device *dev)
            dev->gpu ? "gpu" : "cpu", dev->compute_units);
 }
 
-static void list_devices(const struct cli_args *a, struct diag *d)
+static int list_devices(const struct cli_args *a, struct diag *d)
 {
     struct device devices[MOST_DEVICES];
     unsigned n = device_list(devices, MOST_DEVICES, d);
@@ -38,6 +38,7 @@ static void list_devices(const struct cli_args *a, struct diag *d)
         cli_print_json(json_pack("{s:o}", "devices", array));
     else
         json_decref(array);
+    return CLI_OK;
 }
 
 /* ---- show ---- */
@@ -82,23 +83,24 @@ static bool select_device(const struct cli_args *a, struct device *dev, struct d
     return device_select(a->n_positional > 1 ? a->positional[1] : a->value[CLI_DEVICE], dev, d);
 }
 
-static void show_device(const struct cli_args *a, struct diag *d)
+static int show_device(const struct cli_args *a, struct diag *d)
 {
     struct device dev;
     struct perfmodel_device p;
-    if (!select_device(a, &dev, d)) return;
+    if (!select_device(a, &dev, d)) return CLI_USAGE;
     bool found = cli_description(&dev, &p);
     if (cli_given(a, CLI_JSON)) {
         json_t *o = device_json(&dev);
         json_object_set_new(o, "description", found ? description_json(&p) : json_null());
         cli_print_json(o);
-        return;
+        return CLI_OK;
     }
     print_limits(&dev);
     if (found)
         print_description(&p);
     else
         printf("no description: lower bounds are 0; make one with 'thresh device characterize'\n");
+    return CLI_OK;
 }
 
 /* ---- characterize ---- */
@@ -118,18 +120,27 @@ static int characterize_device(const struct cli_args *a, struct diag *d)
     return CLI_OK;
 }
 
+static const struct {
+    const char *name;
+    int (*run)(const struct cli_args *a, struct diag *d);
+    uint64_t takes; /* as in struct cli_command */
+} verbs[] = {{"list", list_devices, CLI_TAKES(JSON)},
+             {"show", show_device, CLI_TAKES(DEVICE) | CLI_TAKES(JSON)},
+             {"characterize", characterize_device, CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(JSON)}};
+
 static int run_device(const struct cli_args *a)
 {
     struct diag *d = diag_new();
-    int status = CLI_OK;
-    if (strcmp(a->positional[0], "list") == 0)
-        list_devices(a, d);
-    else if (strcmp(a->positional[0], "show") == 0)
-        show_device(a, d);
-    else if (strcmp(a->positional[0], "characterize") == 0)
-        status = characterize_device(a, d);
-    else
+    size_t n = sizeof verbs / sizeof verbs[0], verb = 0;
+    char message[64];
+    int status = CLI_USAGE;
+    while (verb < n && strcmp(a->positional[0], verbs[verb].name) != 0)
+        verb++;
+    snprintf(message, sizeof message, "says nothing about %s", verb < n ? verbs[verb].name : "");
+    if (verb == n)
         diag_plain(d, "'%s' is none of list, show, characterize", a->positional[0]);
+    else if (cli_refuse_others(a, verbs[verb].takes, message, d))
+        status = verbs[verb].run(a, d);
     return cli_finish(d, status);
 }
 

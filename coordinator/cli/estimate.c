@@ -47,6 +47,17 @@ static bool find_method(const char *name, enum mcts_method *out, struct diag *d)
     return false;
 }
 
+/* Options of other methods, and the depth of no cut. */
+static bool refuse_others(const struct cli_args *a, enum mcts_method method, struct diag *d)
+{
+    static const enum cli_key sampling[] = {CLI_SAMPLES, CLI_SEED}, limit[] = {CLI_LIMIT},
+                              depth[] = {CLI_DEPTH};
+    bool ok = method == MCTS_EXACT
+                  ? cli_refuse(a, sampling, 2, "says nothing about --method exact, which draws nothing", d)
+                  : cli_refuse(a, limit, 1, "is for --method exact", d);
+    return (cli_given(a, CLI_CUT) || cli_refuse(a, depth, 1, "says nothing without --cut", d)) && ok;
+}
+
 static void print_estimate(const struct cli_args *a, const struct mcts_estimate *e, double elapsed_s)
 {
     char count[64], low[64], high[64];
@@ -101,7 +112,7 @@ static int run_estimate(const struct cli_args *a)
     struct cli_problem p = {0};
     struct mcts_estimate_config c = {0};
     struct cli_bounding bounding = {0};
-    if (find_method(a->value[CLI_METHOD], &c.method, d) &&
+    if (find_method(a->value[CLI_METHOD], &c.method, d) && refuse_others(a, c.method, d) &&
         cli_samples(a, default_samples[c.method], &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
         cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
         struct counting counting = counting_start(counted[c.method]);

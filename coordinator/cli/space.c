@@ -51,11 +51,8 @@ static const struct {
 static bool refuse_others(const struct cli_args *a, size_t verb, struct diag *d)
 {
     char message[64];
-    bool ok = true;
     snprintf(message, sizeof message, "says nothing about %s", verbs[verb].name);
-    for (enum cli_key key = 0; key < CLI_KEY_COUNT; key++)
-        if (!(verbs[verb].takes >> key & 1)) ok = cli_refuse(a, &key, 1, message, d) && ok;
-    return ok;
+    return cli_refuse_others(a, verbs[verb].takes, message, d);
 }
 
 static int run(const struct cli_args *a)

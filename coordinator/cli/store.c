@@ -85,6 +85,10 @@ static int run(const struct cli_args *a)
     bool is_query = strcmp(a->positional[0], "query") == 0;
     if (!is_query && strcmp(a->positional[0], "export") != 0)
         diag_plain(d, "'%s' is none of query, export", a->positional[0]);
+    else if (is_query)
+        cli_refuse_others(a, CLI_TAKES(JSON), "says nothing about query", d);
+    else
+        cli_refuse_others(a, CLI_TAKES(FORMAT), "says nothing about export", d);
     struct store *s = diag_failed(d) ? NULL : store_open(a->positional[1], false, d);
     if (s && is_query)
         query(a, s, d);

@@ -164,6 +164,30 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "up to 2^60");
 }
 
+/* The same of ways to call one command. */
+Test(bad_input, options_of_other_ways)
+{
+    const char *axpy = KERNELS "axpy.lift", *db = "/nonexistent/runs.db";
+    static const char *const of_programs[] = {"--size", "--pin",     "--order", "--seed",
+                                              "--time", "--samples", "--cut"};
+    for (size_t i = 0; i < sizeof of_programs / sizeof of_programs[0]; i++)
+        refused(E2E_RUN(&cli_audit, db, of_programs[i], "1"), "says nothing about a store");
+    refused(E2E_RUN(&cli_audit, axpy, "--size", "N=64", "--depth", "3"), "--depth");
+    refused(E2E_RUN(&cli_bound, axpy, "--size", "N=64", "--seed", "3"), "--seed");
+    refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--depth", "3"),
+            "--depth says nothing without --cut");
+    refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--limit", "3"), "--limit is for --method exact");
+    refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--method", "exact", "--samples", "3"),
+            "--samples says nothing about --method exact");
+    refused(E2E_RUN(&cli_explain, db, "--cuts", "--number", "3"), "--number says nothing with --cuts");
+    refused(E2E_RUN(&cli_explain, db, "--cuts", "--device", "cpu"), "--device says nothing with --cuts");
+    refused(E2E_RUN(&cli_store, "query", db, "--format", "csv"), "--format says nothing about query");
+    refused(E2E_RUN(&cli_store, "export", db, "--json"), "--json says nothing about export");
+    refused(E2E_RUN(&cli_device, "list", "--out", "/tmp"), "--out says nothing about list");
+    refused(E2E_RUN(&cli_device, "show", "--out", "/tmp"), "--out says nothing about show");
+    refused(E2E_RUN(&cli_device, "tell"), "'tell' is none of list, show, characterize");
+}
+
 /* An instance is refused with its place, the line and a caret, like a program. */
 Test(bad_input, instances)
 {
