@@ -232,6 +232,7 @@ static struct known evaluate_arithmetic(enum space_op op, int64_t x, int64_t y)
         z = !x; /* SPACE_NOT */
         break;
     }
+    over = over || z > SPACE_BIG || z < -SPACE_BIG; /* where the engine stops */
     return (struct known){!over, z};
 }
 

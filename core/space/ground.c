@@ -199,15 +199,17 @@ uint32_t ground_slot_of(const struct space *s, int32_t choice, const int64_t *ar
     return index->slots[at];
 }
 
-/* The slot of a choice node; *mirrored: its arguments are in the other order. */
+/* The slot of a choice node; *mirrored: its arguments are in the other order. What is said of it relies on
+ * its objects, also where they have no such choice. */
 static uint32_t choice_slot(struct grounder *g, const struct space_node *n, const int64_t *args,
                             bool *mirrored)
 {
     const struct space_choice *c = &g->s->def->choices[n->a];
     *mirrored = c->pairing != SPACE_PLAIN && args[0] > args[1];
     uint32_t slot = ground_slot_of(g->s, n->a, args, n->n);
-    if (slot == SPACE_NONE) return slot;
-    for (unsigned i = 0; i < g->s->slots[slot].n_live; i++)
+    for (unsigned i = 0; i < n->n && slot == SPACE_NONE; i++)
+        ground_rely_on(g, ground_liveness_of(g->s, c->args[i].root, args[i]));
+    for (unsigned i = 0; slot != SPACE_NONE && i < g->s->slots[slot].n_live; i++)
         ground_rely_on(g, g->s->origins[slot].live[i]);
     return slot;
 }

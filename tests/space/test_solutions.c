@@ -142,6 +142,48 @@ Test(space_solutions, of_choices_where_something_latent_exists)
         "{'sets': {'A': ['m', 'h']}, 'properties': {'helper': [['m', 'h']], 'p': [['h', true]]}}", 7});
 }
 
+/* What a rule says of a choice that an object does not have is said while the object is live. */
+Test(space_solutions, of_latent_objects_without_a_choice)
+{
+    static const char text[] =
+        "space s set V set O property of(V): O property alt(V): O property ok(O): bool\n"
+        "choice pick(v: V): { NO, YES }\n"
+        "choice kind(o: O): { A, B } where ok(o)\n"
+        "choice same(a: O, b: O): { A, B } symmetric\n"
+        "trigger forall v in V: when pick(v) is YES activate of(v)\n"
+        "require %s\n";
+    static const char json[] = "{'sets': {'V': ['v'], 'O': ['o', 'q']}, 'properties': {'of': [['v', 'o']], "
+                               "'alt': [['v', 'q']], 'ok': [['o', false], ['q', true]]}}";
+    /* pick(v) NO: kind(q); YES: kind(q) and same(o, q) */
+    static const struct {
+        const char *rule;
+        unsigned n;
+    } cases[] = {
+        {"forall v in V: kind(of(v)) is A || kind(alt(v)) is A && false == true", 2},
+        {"(sum of kind(of(v)) + kind(alt(v)) + 1 over v in V) == 1", 2},
+        {"exists v in V: kind(of(v)) is not A && kind(alt(v)) is A", 2},
+        {"forall v in V: same(of(v), of(v)) is A || kind(alt(v)) is A && false == true", 2},
+        {"forall v in V: same(of(v), alt(v)) is A", 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char whole[1024];
+        snprintf(whole, sizeof whole, text, cases[i].rule);
+        check_solutions(&(struct solutions_case){whole, json, cases[i].n});
+    }
+}
+
+/* Conditions are not taken for true or false where only numbers beyond 2^60 would make them so. */
+Test(space_solutions, of_numbers_at_which_arithmetic_stops)
+{
+    static const struct solutions_case cases[] = {
+        {"space s choice x: int in { 2147483648, 3 } require x * x == 1152921504606846976", "{}", 1},
+        {"space s choice x: int in { 1152921504606846976, 5 } choice y: int in { 1, 2 } require x + y <= x",
+         "{}", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_solutions(&cases[i]);
+}
+
 /* Operands that differ by a condition alone are two choices. */
 Test(space_solutions, of_choices_of_selected_objects)
 {
