@@ -302,17 +302,18 @@ static struct tune_command_report command_search(const struct command_fixture *f
 }
 
 /* A store that is not there yet. */
-static void command_store_path(char *path)
+enum { COMMAND_PATH = 64 };
+
+/* A path of this process where nothing is. */
+static void command_path(char path[COMMAND_PATH], const char *what)
 {
-    int fd = mkstemp(path);
-    cr_assert(fd >= 0);
-    close(fd);
+    snprintf(path, COMMAND_PATH, "/tmp/thresh-%s-%ld", what, (long)getpid());
     unlink(path);
 }
 
 static void command_store_remove(const char *path)
 {
-    char *names[] = {"", "-wal", "-shm"}, name[64];
+    char *names[] = {"", "-wal", "-shm"}, name[COMMAND_PATH + 8];
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%s%s", path, names[i]);
         unlink(name);
@@ -337,8 +338,8 @@ Test(command, search_finds_the_best_of_all, .timeout = 120)
 
 Test(command, a_resumed_search_goes_on, .timeout = 120)
 {
-    char path[] = "/tmp/thresh-command-XXXXXX";
-    command_store_path(path);
+    char path[COMMAND_PATH];
+    command_path(path, "command");
     struct command_fixture f = command_setup();
     struct tune_command_report half = command_search(&f, path, false, 12, 1);
     struct tune_command_report whole = command_search(&f, path, true, 25, 1);
@@ -387,9 +388,9 @@ Test(command, searches_that_find_nothing_end, .timeout = 120)
 /* An interrupt is seen while the rows of the store are replayed; what they hold is no result. */
 Test(command, a_resumption_is_interrupted, .timeout = 120)
 {
-    char path[] = "/tmp/thresh-command-XXXXXX";
+    char path[COMMAND_PATH];
     int ends[2];
-    command_store_path(path);
+    command_path(path, "command");
     struct command_fixture f = command_setup();
     struct tune_command_report some = command_search(&f, path, false, 5, 1), none;
     cr_assert_eq(pipe(ends), 0);
@@ -438,9 +439,9 @@ Test(command, several_programs_are_at_work, .timeout = 120)
 /* Interrupted with programs at work: these are run again. */
 Test(command, several_programs_are_resumed, .timeout = 120)
 {
-    char path[] = "/tmp/thresh-command-XXXXXX", fifo[] = "/tmp/thresh-stop-XXXXXX", text[512];
-    command_store_path(path);
-    command_store_path(fifo);
+    char path[COMMAND_PATH], fifo[COMMAND_PATH], text[512];
+    command_path(path, "command");
+    command_path(fifo, "stop");
     cr_assert_eq(mkfifo(fifo, 0600), 0);
     int stop_fd = open(fifo, O_RDWR | O_NONBLOCK);
     cr_assert(stop_fd >= 0);

@@ -19,6 +19,15 @@
 #include "core/base/utf8.h"
 #include "perfmodel/device.h"
 
+enum { TUNE_TEST_PATH = 64 };
+
+/* Where a test has its store; nothing is there yet. */
+static void tune_test_store(char path[TUNE_TEST_PATH], const char *test)
+{
+    snprintf(path, TUNE_TEST_PATH, "/tmp/thresh-%s-%ld.db", test, (long)getpid());
+    unlink(path);
+}
+
 static char *tune_test_text(struct diag *d)
 {
     size_t n;
@@ -120,10 +129,9 @@ static bool tune_test_find(void *context, const struct store_run *run, const str
 Test(tune, each_of_the_best_knows_when_it_was_found)
 {
     struct diag *d = diag_new();
-    char store[64];
+    char store[TUNE_TEST_PATH];
     char *text = tune_test_text(d);
-    snprintf(store, sizeof store, "/tmp/thresh-found-%ld.db", (long)getpid());
-    unlink(store);
+    tune_test_store(store, "found");
     struct tune_options o = tune_test_options(text, store, 6);
     struct tune *t = tune_new(&o, d);
     cr_assert(t && tune_search(t, d));
@@ -276,11 +284,10 @@ Test(tune, a_campaign_ends_without_agents_when_its_time_is_over, .timeout = 60)
 {
     struct diag *d = diag_new();
     struct device dev;
-    char store[64];
+    char store[TUNE_TEST_PATH];
     char *text = tune_test_text(d);
     cr_assert(device_select(NULL, &dev, d));
-    snprintf(store, sizeof store, "/tmp/thresh-overdue-%ld.db", (long)getpid());
-    unlink(store);
+    tune_test_store(store, "overdue");
     struct tune_options o = tune_test_options(text, store, 3);
     o.heuristic = "random";
     o.no_bound = true;
@@ -325,10 +332,9 @@ Test(tune, a_campaign_ends_while_its_agent_prepares, .timeout = 60)
 Test(tune, a_resumed_campaign_goes_on_from_the_store)
 {
     struct diag *d = diag_new();
-    char store[64];
+    char store[TUNE_TEST_PATH];
     char *text = tune_test_text(d);
-    snprintf(store, sizeof store, "/tmp/thresh-tune-%ld.db", (long)getpid());
-    unlink(store);
+    tune_test_store(store, "tune");
     struct tune_options o = tune_test_options(text, store, 3);
     struct tune_report first = tune_test_run(&o, NULL);
     o.resume = true;
@@ -350,11 +356,10 @@ Test(tune, a_resumed_campaign_goes_on_from_the_store)
 Test(tune, a_resumption_is_interrupted)
 {
     struct diag *d = diag_new();
-    char store[64];
+    char store[TUNE_TEST_PATH];
     int ends[2];
     char *text = tune_test_text(d);
-    snprintf(store, sizeof store, "/tmp/thresh-interrupted-%ld.db", (long)getpid());
-    unlink(store);
+    tune_test_store(store, "interrupted");
     struct tune_options o = tune_test_options(text, store, 3);
     tune_test_run(&o, NULL);
     cr_assert_eq(pipe(ends), 0);
@@ -380,11 +385,10 @@ static bool tune_test_is_first(void *context, const struct store_run *run, const
 Test(tune, a_resumed_campaign_measures_what_had_duplicates)
 {
     struct diag *d = diag_new();
-    char store[64];
+    char store[TUNE_TEST_PATH];
     bool measured = false;
     char *text = tune_test_text(d);
-    snprintf(store, sizeof store, "/tmp/thresh-duplicate-%ld.db", (long)getpid());
-    unlink(store);
+    tune_test_store(store, "duplicate");
     struct tune_options o = tune_test_options(text, store, 4);
     o.heuristic = "random";
     o.no_bound = true;
@@ -406,12 +410,11 @@ Test(tune, a_resumed_campaign_measures_what_had_duplicates)
 /* A search on the timings that an equal one has recorded draws the same and finds the same. */
 Test(tune, recorded_timings_stand_for_the_device)
 {
-    char store[64];
+    char store[TUNE_TEST_PATH];
     struct diag *d = diag_new();
     struct device device;
     char *text = tune_test_text(d);
-    snprintf(store, sizeof store, "/tmp/thresh-recorded-%ld.db", (long)getpid());
-    unlink(store);
+    tune_test_store(store, "recorded");
     struct tune_options o = tune_test_options(text, store, 5);
     o.heuristic = "random";
     o.no_bound = true;
@@ -463,11 +466,10 @@ static bool tune_test_count_cut(void *context, const struct store_cut *c)
  * campaign goes on. */
 Test(tune, a_time_below_its_bound_reopens_what_the_bound_had_cut)
 {
-    char description[64], store[64];
+    char description[64], store[TUNE_TEST_PATH];
     unsigned cuts = 0;
     snprintf(description, sizeof description, "/tmp/thresh-slow-%ld.json", (long)getpid());
-    snprintf(store, sizeof store, "/tmp/thresh-slow-%ld.db", (long)getpid());
-    unlink(store);
+    tune_test_store(store, "slow");
     if (!tune_test_slow_description(description)) cr_skip_test("no OpenCL device with a description");
     struct diag *d = diag_new();
     char *text = tune_test_text(d);

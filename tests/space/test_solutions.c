@@ -106,6 +106,22 @@ Test(space_solutions, of_long_ranges)
         check_solutions(&cases[i]);
 }
 
+/* A rule and the solutions that it leaves. */
+struct solutions_rule {
+    const char *rule;
+    unsigned n;
+};
+
+/* Each rule goes after the text, which ends with `require`. */
+static void check_rules(const char *text, const char *json, const struct solutions_rule *rules, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char whole[1024];
+        snprintf(whole, sizeof whole, "%s%s\n", text, rules[i].rule);
+        check_solutions(&(struct solutions_case){whole, json, rules[i].n});
+    }
+}
+
 /* Objects that a number of live objects names, or a condition on which are live. */
 Test(space_solutions, of_objects_by_what_is_live)
 {
@@ -113,21 +129,14 @@ Test(space_solutions, of_objects_by_what_is_live)
                                "choice use(a: A): { NO, YES }\n"
                                "choice cost(l: Lev): int in { 10, 20, 30 }\n"
                                "trigger forall a in A: when use(a) is YES activate helper(a)\n"
-                               "require %s\n";
+                               "require ";
     static const char json[] = "{'sets': {'A': ['m', 'h']}, 'properties': {'helper': [['m', 'h']]}}";
-    static const struct {
-        const char *condition;
-        unsigned n;
-    } cases[] = {
+    static const struct solutions_rule rules[] = {
         {"cost(sum of 1 over a in A) == 10", 81},                   /* one live: 27; two: 2 * 27 */
         {"cost((exists a in A: use(a) is YES) ? 1 : 2) == 10", 81}, /* never, or one way or another */
         {"cost(sum of (cost(3) == 10 ? 1 : 0) over a in A) == 10", 81},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char whole[1024];
-        snprintf(whole, sizeof whole, text, cases[i].condition);
-        check_solutions(&(struct solutions_case){whole, json, cases[i].n});
-    }
+    check_rules(text, json, rules, sizeof rules / sizeof rules[0]);
 }
 
 /* Which choices there are is the same whatever becomes live. */
@@ -151,25 +160,18 @@ Test(space_solutions, of_latent_objects_without_a_choice)
         "choice kind(o: O): { A, B } where ok(o)\n"
         "choice same(a: O, b: O): { A, B } symmetric\n"
         "trigger forall v in V: when pick(v) is YES activate of(v)\n"
-        "require %s\n";
+        "require ";
     static const char json[] = "{'sets': {'V': ['v'], 'O': ['o', 'q']}, 'properties': {'of': [['v', 'o']], "
                                "'alt': [['v', 'q']], 'ok': [['o', false], ['q', true]]}}";
     /* pick(v) NO: kind(q); YES: kind(q) and same(o, q) */
-    static const struct {
-        const char *rule;
-        unsigned n;
-    } cases[] = {
+    static const struct solutions_rule rules[] = {
         {"forall v in V: kind(of(v)) is A || kind(alt(v)) is A && false == true", 2},
         {"(sum of kind(of(v)) + kind(alt(v)) + 1 over v in V) == 1", 2},
         {"exists v in V: kind(of(v)) is not A && kind(alt(v)) is A", 2},
         {"forall v in V: same(of(v), of(v)) is A || kind(alt(v)) is A && false == true", 2},
         {"forall v in V: same(of(v), alt(v)) is A", 4},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char whole[1024];
-        snprintf(whole, sizeof whole, text, cases[i].rule);
-        check_solutions(&(struct solutions_case){whole, json, cases[i].n});
-    }
+    check_rules(text, json, rules, sizeof rules / sizeof rules[0]);
 }
 
 /* Conditions are not taken for true or false where only numbers beyond 2^60 would make them so. */
