@@ -5,7 +5,6 @@
 #include "agent/serve.h"
 
 #include <math.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
+#include "core/base/stop.h"
 
 enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
 
@@ -75,12 +75,6 @@ static void say_hello(struct agent *a)
     arena_free(arena);
 }
 
-static bool stop_requested(const struct agent *a)
-{
-    struct pollfd p = {.fd = a->options->stop_fd, .events = POLLIN};
-    return a->options->stop_fd >= 0 && poll(&p, 1, 0) > 0;
-}
-
 /* ---- the program ---- */
 
 /* Starts the device for the problem; a signal to stop ends that, too. */
@@ -91,7 +85,7 @@ static bool start_evaluator(struct agent *a, uint64_t seed)
     a->evaluator = evaluator_new_until(a->problem, &a->options->device, a->options->runners, seed,
                                        a->options->stop_fd, d);
     const char *why = diag_failed(d) ? diag_message(d, 0) : "the device cannot be used";
-    a->done = stop_requested(a);
+    a->done = stop_requested(a->options->stop_fd);
     if (!a->evaluator && !a->done)
         give_up(a, why + (strncmp(why, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
     diag_free(d);
@@ -190,7 +184,7 @@ static bool collect_result(struct agent *a, int timeout_ms)
     uint64_t id;
     struct evaluation e;
     if (a->done || !a->evaluator || !evaluator_poll(a->evaluator, timeout_ms, &id, &e)) return false;
-    a->done = e.status == EVAL_DEVICE_LOST && stop_requested(a);
+    a->done = e.status == EVAL_DEVICE_LOST && stop_requested(a->options->stop_fd);
     if (a->done) return false;
     send_result(a, id, &e, forget_running(a, id));
     if (e.status == EVAL_DEVICE_LOST) give_up(a, "the device is lost");

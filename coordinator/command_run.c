@@ -16,6 +16,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
+#include "core/base/stop.h"
 #include "core/base/strbuf.h"
 #include "core/base/utf8.h"
 
@@ -144,12 +145,6 @@ static void end_group(struct command_process *p)
     kill(-p->pid, SIGKILL);
     while (waitpid(p->pid, &p->status, 0) < 0 && errno == EINTR)
         continue;
-}
-
-static bool stop_requested(int stop_fd)
-{
-    struct pollfd p = {.fd = stop_fd, .events = POLLIN};
-    return stop_fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
 /* ---- the outcome ---- */

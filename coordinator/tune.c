@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/panic.h"
+#include "core/base/stop.h"
 #include "core/base/strbuf.h"
 #include "core/base/utf8.h"
 
@@ -31,8 +31,7 @@ double tune_elapsed(const struct tune *t)
 
 bool tune_stop_requested(const struct tune *t)
 {
-    struct pollfd p = {.fd = t->options.stop_fd, .events = POLLIN};
-    return t->options.stop_fd >= 0 && poll(&p, 1, 0) > 0;
+    return stop_requested(t->options.stop_fd);
 }
 
 /* ---- the agent ---- */

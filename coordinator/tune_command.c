@@ -4,7 +4,6 @@
 #include "coordinator/tune_command.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "coordinator/store.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
+#include "core/base/stop.h"
 #include "core/base/strbuf.h"
 #include "mcts/order.h"
 #include "mcts/tree.h"
@@ -59,16 +59,11 @@ static bool time_is_over(const struct search *s)
     return s->searching && s->options->time_s > 0 && elapsed(s) >= s->options->time_s;
 }
 
-static bool is_interrupted(const struct search *s)
-{
-    struct pollfd stop = {.fd = s->options->stop_fd, .events = POLLIN};
-    return stop.fd >= 0 && poll(&stop, 1, 0) > 0;
-}
-
 /* Whether the tree is to stop looking; the search is the context. */
 static bool tree_stops(void *context)
 {
-    return is_interrupted(context) || time_is_over(context);
+    const struct search *s = context;
+    return stop_requested(s->options->stop_fd) || time_is_over(s);
 }
 
 /* ---- results ---- */
@@ -127,7 +122,8 @@ static bool store_result(struct search *s, const struct candidate *c, const stru
 
 static bool may_draw(const struct search *s)
 {
-    return !s->finished && s->n_pending < RUNNERS_MAX && !is_interrupted(s) && !time_is_over(s);
+    return !s->finished && s->n_pending < RUNNERS_MAX && !stop_requested(s->options->stop_fd) &&
+           !time_is_over(s);
 }
 
 /* Looks for the next candidate once; false: it found none. */
@@ -281,7 +277,7 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     (void)run;
     while (s->drawn < e->drawn && draw(s))
         continue;
-    if (is_interrupted(s)) {
+    if (stop_requested(s->options->stop_fd)) {
         diag_plain(s->diag, "interrupted while the run was taken up");
         r->ok = false;
         return false;
@@ -354,7 +350,7 @@ static void search(struct search *s)
     while (going && !s->report->interrupted) {
         if (!time_is_over(s)) start_some(s);
         going = step(s);
-        s->report->interrupted = is_interrupted(s);
+        s->report->interrupted = stop_requested(s->options->stop_fd);
         progress_show(&s->progress, s->report->evaluations, o->evaluations, elapsed(s), o->time_s,
                       s->report->best_ns);
     }

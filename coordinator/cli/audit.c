@@ -4,7 +4,6 @@
  * rate of the description that is too low; the first ones are explained. */
 #include <inttypes.h>
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/pcg32.h"
 #include "core/base/stats.h"
+#include "core/base/stop.h"
 #include "core/base/strbuf.h"
 #include "mcts/descent.h"
 
@@ -75,12 +75,6 @@ static void measure(struct auditing *u, struct evaluator *ev, const struct cli_p
     candidate_clear(&c);
 }
 
-static bool interrupted(const struct auditing *u)
-{
-    struct pollfd p = {.fd = u->stop_fd, .events = POLLIN};
-    return u->stop_fd >= 0 && poll(&p, 1, 0) > 0;
-}
-
 /* Draws until there are enough, or a signal; with a cut, implementations below it are not looked at. */
 static void sample(struct auditing *u, struct evaluator *ev, const struct cli_problem *p,
                    const struct cli_bounding *b, uint64_t samples, uint64_t seed, double time_s)
@@ -89,7 +83,8 @@ static void sample(struct auditing *u, struct evaluator *ev, const struct cli_pr
     struct pcg32 rng = pcg32_seed(seed, 0);
     struct mcts_branching all = {.order = p->order.parts, .n_order = p->order.n};
     uint64_t most = samples * DRAWS_A_SAMPLE;
-    while (u->n + u->unmeasured < samples && u->drawn < most && clock_s() < end && !interrupted(u)) {
+    while (u->n + u->unmeasured < samples && u->drawn < most && clock_s() < end &&
+           !stop_requested(u->stop_fd)) {
         space_mark mark = space_snapshot(p->root);
         struct mcts_walk w = mcts_descend_random(&all, p->root, INFINITY, 0, &rng, NULL);
         u->drawn++;
@@ -149,7 +144,7 @@ static bool audit_row(void *context, const struct store_run *run, const struct s
     struct space_action *actions;
     size_t n;
     const char *why;
-    if (interrupted(u)) return false;
+    if (stop_requested(u->stop_fd)) return false;
     if (strcmp(e->status, "ok") != 0) return true;
     if (run->id != u->run && !open_run(u, run)) return false;
     if (!store_actions_parse(e->actions, &actions, &n)) return true;

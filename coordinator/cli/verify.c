@@ -5,7 +5,6 @@
  * and each value of each choice occurs in LEAST of them. What fails is written as a best.json for `thresh
  * replay`. */
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,6 +16,7 @@
 #include "coordinator/sampling.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
+#include "core/base/stop.h"
 #include "core/base/strbuf.h"
 #include "mcts/seen.h"
 
@@ -148,18 +148,13 @@ static void take_result(struct verifying *v, struct diag *d)
 
 /* ---- the loop ---- */
 
-static bool stopped(const struct verifying *v)
-{
-    struct pollfd p = {.fd = v->stop_fd, .events = POLLIN};
-    return v->stop_fd >= 0 && poll(&p, 1, 0) > 0;
-}
-
 /* Enough texts and values, no time left, nothing new to be found, or a signal. */
 static bool done(const struct verifying *v)
 {
     bool enough = v->statuses[EVAL_OK] >= v->samples && sampling_covered(v->sampling);
     bool late = v->time_s > 0 && clock_s() - v->start_s > v->time_s;
-    return enough || late || v->misses >= MOST_MISSES || v->statuses[EVAL_DEVICE_LOST] > 0 || stopped(v);
+    return enough || late || v->misses >= MOST_MISSES || v->statuses[EVAL_DEVICE_LOST] > 0 ||
+           stop_requested(v->stop_fd);
 }
 
 static void verify_all(struct verifying *v, struct diag *d)
