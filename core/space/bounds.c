@@ -2,9 +2,12 @@
  * consistency", ICLP 1999).
  *
  * Forward: the interval of every node from those of its operands; cells.h keeps them. Backward, here: the
- * root must be true; each node whose interval shrank shrinks its operands. When a single slot is left open
- * its values are tried one by one, so a formula is exact on its last choice; monotone ones (views.c) need no
- * such check. With no slot open bounds are exact, but those of quotients and remainders. */
+ * root must be true; each node whose interval shrank shrinks its operands. What several nodes share is
+ * narrowed by each of them at once, or, where that would be visited too often, by what all of them ask for.
+ * When a single slot is left open its values are tried one by one, so a formula is exact on its last choice;
+ * monotone ones (views.c) need no such check. With no slot open bounds are exact, but those of quotients and
+ * remainders. */
+#include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/space/cells.h"
 
@@ -12,6 +15,7 @@ struct work {
     struct space_state *st;
     const struct cell *cells;         /* of all formulas */
     const struct interval *intervals; /* of each */
+    struct interval *limits;          /* where the nodes of a tangled formula must lie so far; else NULL */
 };
 
 int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scratch)
@@ -44,14 +48,21 @@ int64_t shape_value(const struct shape *sh, const uint32_t *values, int64_t *scr
 
 static bool narrow_cell(struct work *w, uint32_t cell, int64_t lo, int64_t hi);
 
-/* The cell must lie in [lo, hi]. One that several share is narrowed by each of its users. */
+static bool limit(struct interval *x, int64_t lo, int64_t hi)
+{
+    x->lo = lo > x->lo ? lo : x->lo;
+    x->hi = hi < x->hi ? hi : x->hi;
+    return x->lo <= x->hi;
+}
+
+/* The cell must lie in [lo, hi]. One that several share is narrowed by each of its users, in a tangled
+ * formula by all of them together. */
 static inline bool narrow(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
 {
     struct interval x = w->intervals[cell];
     if (lo <= x.lo && hi >= x.hi) return true;
-    lo = lo > x.lo ? lo : x.lo;
-    hi = hi < x.hi ? hi : x.hi;
-    return lo <= hi && narrow_cell(w, cell, lo, hi);
+    if (w->limits) return limit(&w->limits[cell], lo, hi);
+    return limit(&x, lo, hi) && narrow_cell(w, cell, x.lo, x.hi);
 }
 
 /* Keeps the values of a FUNC's slot whose number lies in [lo, hi] and is not `hole`. */
@@ -327,6 +338,23 @@ static bool narrow_cell(struct work *w, uint32_t cell, int64_t lo, int64_t hi)
 
 /* ---- the whole formula ---- */
 
+/* Users before their operands, each node once. */
+static bool narrow_tangled(struct work *w, const struct instance *in, const struct shape *sh)
+{
+    const uint32_t *cells = w->st->space->instance_cells + in->cells;
+    if (!w->st->limits) w->st->limits = base_calloc(w->st->space->n_cells, sizeof *w->st->limits);
+    w->limits = w->st->limits;
+    for (uint32_t i = 0; i < sh->n_nodes; i++)
+        w->limits[cells[i]] = w->intervals[cells[i]];
+    w->limits[cells[sh->n_nodes - 1]].lo = 1;
+    for (uint32_t i = sh->n_nodes; i-- > 0;) {
+        struct interval x = w->intervals[cells[i]], now = w->limits[cells[i]];
+        bool narrower = now.lo > x.lo || now.hi < x.hi;
+        if (now.lo > now.hi || (narrower && !narrow_cell(w, cells[i], now.lo, now.hi))) return false;
+    }
+    return true;
+}
+
 /* What is left open of an instance. */
 struct openness {
     unsigned n;    /* slots with several values, up to two */
@@ -397,10 +425,10 @@ bool bounds_propagate(struct space_state *st, uint32_t instance)
     const struct space *s = st->space;
     const struct instance *in = &s->instances[instance];
     const struct shape *sh = &s->shapes[in->shape];
-    struct work w = {st, s->cells, cell_intervals(st)};
+    struct work w = {st, s->cells, cell_intervals(st), NULL};
     uint32_t root = s->instance_cells[in->cells + sh->n_nodes - 1];
     if (w.intervals[root].lo == 1) return true;
-    if (!narrow(&w, root, 1, 1)) return false;
+    if (!(sh->tangled ? narrow_tangled(&w, in, sh) : narrow(&w, root, 1, 1))) return false;
     if (sh->monotone) return true;
     struct openness left = look_for_open(st, instance);
     bool bounds_tell = left.n == 0 && !left.unread && !sh->divides;

@@ -247,31 +247,46 @@ static uint32_t count_kid(const struct cell *user, uint32_t cell)
     return n;
 }
 
-/* Whether a cell has only to stay small: all it is part of is sums, products and maxima, at most constants.
- */
-static bool is_capped(const struct space *s, uint32_t cell)
+/* A cell has only to stay small if all it is part of is sums, products and maxima, at most constants. In how
+ * many ways it leads up to those constants then; 0: it does not, or in more than has_room() should go.
+ * `ways`: of its users. */
+static uint32_t ways_to_caps(const struct space *s, uint32_t cell, const uint32_t *ways)
 {
+    enum { MOST = 64 };
     const struct cell *c = &s->cells[cell];
-    if (c->n_roots || c->needs != NEED_LOW) return false;
+    uint32_t sum = 0;
+    if (c->n_roots || c->needs != NEED_LOW) return 0;
     for (uint32_t k = 0; k < c->n_users; k++) {
         const struct cell *user = &s->cells[s->cell_users[c->users + k]];
         bool comparison = user->op == GROUND_LE && user->kids[0] == cell &&
                           s->cells[user->kids[1]].op == GROUND_CONST && !user->n_users;
-        if (count_kid(user, cell) > 1) return false; /* the room that has_room() finds is for one of them */
+        if (count_kid(user, cell) > 1) return 0; /* the room that has_room() finds is for one of them */
         bool rising = user->op == GROUND_ADD || user->op == GROUND_MUL || user->op == GROUND_MAX ||
                       (user->op == GROUND_ITE && user->kids[0] != cell);
-        if (!comparison && !(rising && is_capped(s, s->cell_users[c->users + k]))) return false;
+        uint32_t of_user = comparison ? 1 : rising ? ways[s->cell_users[c->users + k]] : 0;
+        sum += of_user;
+        if (of_user == 0 || sum > MOST) return 0;
     }
-    return true;
+    return sum;
 }
 
 /* A term that only has to be large enough asks for all of its conditions at once. */
-static void mark_term(struct space *s, uint32_t cell)
+static void mark_term(struct cell *c, bool capped)
 {
-    struct cell *c = &s->cells[cell];
     if (c->op != GROUND_TERM) return;
-    c->capped = is_capped(s, cell);
+    c->capped = capped;
     c->counts = c->needs != NEED_HIGH || c->node->otherwise > c->node->imm || c->is_function;
+}
+
+/* Users come after their operands. */
+static void mark_terms(struct space *s)
+{
+    uint32_t *ways = base_calloc(s->n_cells + 1, sizeof *ways);
+    for (uint32_t i = (uint32_t)s->n_cells; i-- > 0;) {
+        ways[i] = ways_to_caps(s, i, ways);
+        mark_term(&s->cells[i], ways[i] > 0);
+    }
+    free(ways);
 }
 
 /* The values that a function of up to 64 values has its least or greatest number of. */
@@ -339,11 +354,13 @@ static void store_leaves(struct linker *l)
         s->slots[i].has_cells = s->slot_cells[i].n_leaves + s->slot_cells[i].n_woken > 0;
 }
 
-static uint32_t gate_of(const struct space *s, uint32_t cell)
+static void find_gates(struct space *s)
 {
-    const struct cell *c = &s->cells[cell];
-    bool only_user = c->n_users == 1 && !c->n_roots;
-    return only_user ? gate_of(s, s->cell_users[c->users]) : cell;
+    for (uint32_t i = (uint32_t)s->n_cells; i-- > 0;) {
+        struct cell *c = &s->cells[i];
+        bool only_user = c->n_users == 1 && !c->n_roots;
+        c->gate = only_user ? s->cells[s->cell_users[c->users]].gate : i;
+    }
 }
 
 void cells_link(struct space *s)
@@ -363,11 +380,9 @@ void cells_link(struct space *s)
     sort_distinct(&l.leaves);
     sort_distinct(&l.woken);
     store_users(&l);
-    for (uint32_t i = 0; i < s->n_cells; i++)
-        mark_term(s, i);
+    mark_terms(s);
     store_leaves(&l);
-    for (uint32_t i = 0; i < s->n_cells; i++)
-        s->cells[i].gate = gate_of(s, i);
+    find_gates(s);
     free(l.users.list);
     free(l.roots.list);
     free(l.leaves.list);

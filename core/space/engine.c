@@ -71,6 +71,7 @@ void space_state_free(struct space_state *st)
     free(st->dirty);
     free(st->triples);
     free(st->open);
+    free(st->limits);
     free(st->vector);
     free(st->trail);
     free(st->scratch);

@@ -147,6 +147,7 @@ struct shape {
     bool inert;     /* GENERAL: likewise */
     bool divides;   /* GENERAL: it has quotients or remainders, whose bounds may not be exact */
     bool exact;     /* GENERAL: keeps no value of its last open slot that makes it false */
+    bool tangled;   /* GENERAL: many ways lead from its root to what several of its nodes share */
     const void **filters; /* tabulated: of each slot, see enum watch_kind; equal ones are one */
     const uint8_t *needs; /* GENERAL: of each node, see views.c */
     const bool *natural;  /* GENERAL: of each node: a product whose factors are never negative */
@@ -161,6 +162,8 @@ struct instance {
     uint32_t cells;            /* GENERAL: of its nodes, in instance_cells */
     bool related;              /* part of the relation of a square */
 };
+
+struct interval; /* see cells.h */
 
 /* An instance to revisit when a slot changes, unless one of these bytes of the vector, with some bits
  * flipped, has no bit of its mask: then an object is dead or waited for, or what is left of a domain
@@ -360,6 +363,7 @@ struct space_state {
     uint32_t failed_pair;
     uint8_t lost[2 * ROW_MAX]; /* by two rows of a square */
     struct open_pair *open;    /* by instance, see bounds.c */
+    struct interval *limits;   /* by cell, likewise; NULL before a tangled formula is propagated */
     uint64_t justified;        /* combinations that justify.c looked at */
 };
 

@@ -296,6 +296,22 @@ static bool divides(const struct shape *sh)
     return false;
 }
 
+/* Whether so many ways lead down from the root that they cannot be gone one by one. */
+static bool is_tangled(const struct shape *sh)
+{
+    enum { MOST_PER_NODE = 8 };
+    uint64_t total = 0, most = (uint64_t)sh->n_nodes * MOST_PER_NODE;
+    uint64_t *ways = base_calloc(sh->n_nodes, sizeof *ways);
+    ways[sh->n_nodes - 1] = 1;
+    for (uint32_t i = sh->n_nodes; i-- > 0 && total <= most;) {
+        total += ways[i];
+        for (uint32_t k = 0; k < sh->nodes[i].n; k++)
+            ways[sh->kids[sh->nodes[i].first + k]] += ways[i];
+    }
+    free(ways);
+    return total > most;
+}
+
 void views_find(struct shape *sh, struct arena *arena)
 {
     struct analysis a = {.shape = sh};
@@ -319,6 +335,7 @@ void views_find(struct shape *sh, struct arena *arena)
             if (views[k].always || views[k].needs[v] == NEED_BOTH) sh->monotone = false;
     sh->inert = !sh->monotone && is_inert(sh);
     sh->divides = divides(sh);
+    sh->tangled = is_tangled(sh);
     sh->exact = !sh->monotone || !(repeats(sh) || has_vague(&a));
     sh->needs = a.need;
     sh->natural = natural;

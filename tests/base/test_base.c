@@ -10,6 +10,7 @@
 #include "core/base/hash.h"
 #include "core/base/pcg32.h"
 #include "core/base/stats.h"
+#include "core/base/stop.h"
 #include "core/base/strbuf.h"
 #include "core/base/utf8.h"
 
@@ -202,4 +203,16 @@ Test(base, errors_in_a_line_of_a_file)
     fclose(out);
     cr_expect_str_eq(got, wanted, "%s", got);
     diag_free(d);
+}
+
+Test(base, runs_end_when_their_descriptor_is_readable)
+{
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    cr_expect(!stop_requested(-1));
+    cr_expect(!stop_requested(ends[0]));
+    cr_assert_eq(write(ends[1], "x", 1), 1);
+    cr_expect(stop_requested(ends[0]));
+    close(ends[0]);
+    close(ends[1]);
 }

@@ -293,3 +293,37 @@ Test(space_solutions, recursion_along_a_chain)
         diag_free(d);
     }
 }
+
+/* Numbers 0 to 79, each worth up to four, on paths that go back by one or two: as many paths as the numbers
+ * of Fibonacci say. Five on the longest path have all that it may have; none of the others on one gets any.
+ */
+static void check_longest_path(const char *worth)
+{
+    enum { N = 80, LEFT = 5 };
+    char text[512];
+    snprintf(text, sizeof text,
+             "space path set R = 0..79 choice on(i: R): { NO, YES } choice size(i: R): int in 0..4\n"
+             "define far(i: R): int = %s + max(far(i - 1), far(i - 2))\n"
+             "require forall i in R: on(i) is YES\n"
+             "require far(79) <= 20\n",
+             worth);
+    struct solutions_space s;
+    open_space(&s, text, "{}");
+    cr_assert(s.space, "%s", worth);
+    struct space_state *st = space_root(s.space, NULL);
+    cr_assert(st);
+    bool flipped;
+    uint32_t first = space_slot_named(s.space, "size(0)", &flipped);
+    for (uint32_t i = 0; i < LEFT; i++)
+        cr_assert(space_apply(st, (struct space_action){first + N - 1 - i, 4}, NULL));
+    for (uint32_t i = 0; i + LEFT < N; i++)
+        cr_expect_eq(space_value_count(st, first + i), 1, "%s: size(%u)", worth, i);
+    space_state_free(st);
+    close_space(&s);
+}
+
+Test(space_solutions, along_many_paths, .timeout = 60)
+{
+    check_longest_path("size(i)");
+    check_longest_path("(on(i) is YES ? size(i) : 0)");
+}
