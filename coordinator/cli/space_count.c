@@ -51,11 +51,14 @@ static void print_count(const struct cli_args *a, const struct space_count *c, d
                                  "nodes", (json_int_t)c->nodes, "groups_reused", (json_int_t)c->hits));
         return;
     }
+    const char *about = isinf(log10_count) > 0 ? "more than " : c->complete ? "" : "at least ";
     if (c->solutions < 1e15L)
         snprintf(count, sizeof count, "%.0Lf", c->solutions);
+    else if (isinf(log10_count))
+        snprintf(count, sizeof count, "1e4932");
     else
         mcts_count_print(log10_count * log(10), count, sizeof count);
-    printf("%s%s solutions, %.3f s\n", c->complete ? "" : "at least ", count, elapsed_s);
+    printf("%s%s solutions, %.3f s\n", about, count, elapsed_s);
 }
 
 int space_count_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)

@@ -63,6 +63,19 @@ Test(space_cli, no_solution_is_none, .init = cr_redirect_stdout)
     space_cli_expect("");
 }
 
+/* Numbers end near 1e4932: 8^8192 is more. */
+Test(space_cli, counts_beyond_all_numbers_say_so, .init = cr_redirect_stdout)
+{
+    const char *file =
+        space_cli_file_of("space s set A = 0..4095 set B = 0..1 choice x(a: A, b: B): int in 1..8\n");
+    char text[32] = "";
+    cr_expect_eq(space_cli_run("count", file, NULL, false), CLI_OK);
+    fflush(stdout);
+    unlink(file);
+    cr_assert_not_null(fgets(text, sizeof text, cr_get_redirected_stdout()));
+    cr_expect(!strncmp(text, "more than 1e4932 solutions, ", 28), "%s", text);
+}
+
 static json_t *space_cli_json(void)
 {
     static char text[1 << 16];
