@@ -130,8 +130,9 @@ struct data_list ground_objects(struct grounder *g, const struct space_domain *d
     }
     if (dom->arg >= 0) {
         int64_t of = ground_static(g, dom->arg);
-        return of < 0 ? (struct data_list){0}
-                      : data_table_list(g->s->set_tables[dom->set], &(uint32_t){(uint32_t)of}, 1);
+        return of < 0 || of > UINT32_MAX
+                   ? (struct data_list){0}
+                   : data_table_list(g->s->set_tables[dom->set], &(uint32_t){(uint32_t)of}, 1);
     }
     return (struct data_list){g->s->sets[dom->set].ids, g->s->sets[dom->set].n};
 }

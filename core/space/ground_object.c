@@ -438,6 +438,12 @@ static void define_cases(struct grounder *g, const struct space_node *n, struct 
     }
 }
 
+/* Whether the root set has such an object. */
+static bool has_object(const struct grounder *g, int32_t root, int64_t object)
+{
+    return object >= 0 && object < g->s->root_sizes[root] && g->s->sets[root].has[object];
+}
+
 /* The cases of a node that is an object of the root set, or a number that names one. */
 static void find_cases(struct grounder *g, int32_t node, int32_t root, struct object_cases *out)
 {
@@ -453,7 +459,8 @@ static void find_cases(struct grounder *g, int32_t node, int32_t root, struct ob
     } else {
         struct ground_node *x = ground_formula(g, node);
         if (x->op == GROUND_CONST)
-            add_case(g, out, x->imm, expression_const(g->a, 1), NULL);
+            add_case(g, out, root < 0 || has_object(g, root, x->imm) ? x->imm : -1, expression_const(g->a, 1),
+                     NULL);
         else if (is_object_property(g, n))
             property_cases(g, n, out);
         else
@@ -574,7 +581,7 @@ static const struct call *call_of(struct grounder *g, const struct space_node *n
     struct calls *calls = calls_of(g);
     struct call like = {.what = n->a, .steps = is_bounded(d) ? calls->steps[n->a] : 0, .n = n->n};
     for (unsigned i = 0; i < n->n; i++) {
-        if (args[i] < 0) return NULL;
+        if (!has_object(g, operand_root(g, n, i), args[i])) return NULL;
         like.args[i] = args[i];
     }
     if (is_bounded(d) && like.steps == g->s->sets[d->sets[d->along]].n) return NULL;

@@ -209,6 +209,12 @@ static unsigned brute_size(struct brute *b, int32_t set)
     return n;
 }
 
+/* A number that names no object of its range set is none. */
+static int64_t brute_object(const struct brute *b, int32_t set, int64_t object)
+{
+    return brute_member(b, b->def->sets[set].root, object) ? object : -1;
+}
+
 /* A recursive definition, by recursion; one that goes where choices lead it takes no more steps than there
  * are objects. */
 static int64_t brute_define(struct brute *b, const struct space_node *n)
@@ -216,7 +222,7 @@ static int64_t brute_define(struct brute *b, const struct space_node *n)
     const struct space_define *d = &b->def->defines[n->a];
     int64_t outer[SPACE_MAX_VARS], args[SPACE_MAX_ARITY], none = d->object >= 0 ? -1 : 0;
     for (int i = 0; i < n->n; i++) {
-        args[i] = brute_value(b, brute_kid(b, n, i));
+        args[i] = brute_object(b, d->sets[i], brute_value(b, brute_kid(b, n, i)));
         if (args[i] < 0) return none;
     }
     if (!d->n_steps && b->steps[n->a] == brute_size(b, d->sets[d->along])) return none;
@@ -226,7 +232,7 @@ static int64_t brute_define(struct brute *b, const struct space_node *n)
     int64_t x = brute_value(b, d->body);
     b->steps[n->a]--;
     memcpy(b->env, outer, sizeof outer);
-    return x;
+    return d->object >= 0 ? brute_object(b, d->object, x) : x;
 }
 
 int64_t brute_value(struct brute *b, int32_t node)

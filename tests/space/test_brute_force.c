@@ -81,6 +81,19 @@ static const char BRUTE_RECURSION[] =
     "require deep <= k && total != 3 && (low > 0 || all > 2) && (forall n in N: crew(n) <= k)\n"
     "require forall n in N: weight(n) <= k + 2 && (x(above(n)) != 1 || x(n) in Few)\n";
 
+/* Recursion over range sets that begin above 0, to numbers on both sides of them. */
+static const char BRUTE_RANGES[] =
+    "space ranges set Level = 2..4 set A property from(A): Level parameter k: int parameter by: int\n"
+    "choice cut(l: Level): int in 0..2\n"
+    "choice on(a: A): { NO, YES }\n"
+    "define total(l: Level): int = 1 + cut(l) + total(l - 1)\n"
+    "define other(l: Level): bool = cut(l) != 1 || other(l + by)\n"
+    "define end(l: Level): Level = cut(l) == 2 ? l + 1 : end(l + by)\n"
+    "define far(l: Level): int = cut(end(l)) + (cut(l) == 1 ? far(l + by) : far(l - 2))\n"
+    "require forall l in Level: total(l) <= k + 3 && (other(l) || cut(2) == 0)\n"
+    "require forall l, m in Level: end(l) == end(m) || far(l) + far(m) <= k\n"
+    "require forall a in A: on(a) is YES -> end(from(a)) in Level || total(from(a) + by) < k\n";
+
 static const char BRUTE_RELATION[] =
     "space related set S set O : S property latent(O): S property near(S, S): bool parameter k: int\n"
     "choice kind(s: S): { A, B, C }\n"
@@ -253,6 +266,15 @@ static void brute_fill_recursion(struct brute *b)
     space_data_parameter(b->data, "k", pcg32_below(&b->rng, 6));
 }
 
+static void brute_fill_ranges(struct brute *b)
+{
+    brute_objects(b, "A", 2);
+    for (uint32_t i = 0; i < 2; i++)
+        if (pcg32_below(&b->rng, 4)) space_data_int(b->data, "from", &i, 1, 2 + pcg32_below(&b->rng, 3));
+    space_data_parameter(b->data, "by", pcg32_below(&b->rng, 2) ? 1 : -1);
+    space_data_parameter(b->data, "k", pcg32_below(&b->rng, 6));
+}
+
 static void brute_fill_selection(struct brute *b)
 {
     brute_objects(b, "S", 3);
@@ -390,6 +412,11 @@ Test(space_brute_force, quotients)
 Test(space_brute_force, recursive_definitions)
 {
     brute_run(BRUTE_RECURSION, brute_fill_recursion, 60, NULL);
+}
+
+Test(space_brute_force, recursion_over_ranges)
+{
+    brute_run(BRUTE_RANGES, brute_fill_ranges, 60, NULL);
 }
 
 Test(space_brute_force, selected_objects)

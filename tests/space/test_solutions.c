@@ -195,6 +195,27 @@ Test(space_solutions, of_choices_of_selected_objects)
         "{'sets': {'N': ['u', 'v']}}", 4});
 }
 
+/* A number beyond its range set is no object: a recursion ends there. */
+Test(space_solutions, of_recursion_to_the_end_of_a_range)
+{
+    static const struct solutions_case cases[] = {
+        {"space s set Level = 1..3 choice cut(l: Level): int in { 0, 1 }\n"
+         "define total(l: Level): int = 1 + cut(l) + total(l - 1)\n"
+         "require total(1) <= 1\n",
+         "{}", 4},
+        {"space s set Pass = 0..1 choice radix(p: Pass): int in { 2, 5 }\n"
+         "define other(p: Pass): bool = radix(p) != 5 || other(p + 1)\n"
+         "require forall p in Pass: other(p)\n",
+         "{}", 2},
+        {"space s set Pass = 0..1 choice radix(p: Pass): int in { 2, 5 }\n"
+         "define next(p: Pass): Pass = radix(p) == 5 ? p + 1 : next(p + 1)\n"
+         "require !(next(0) in Pass) && next(0) == next(1)\n",
+         "{}", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_solutions(&cases[i]);
+}
+
 /* An object that is given twice is one. */
 Test(space_solutions, of_members_given_twice)
 {
