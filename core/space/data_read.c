@@ -201,7 +201,7 @@ static void read_list(struct reader *r, const struct space_property *p, const ui
     json_array_foreach(list->json, i, element)
     {
         struct node n = child_of(list, i, element);
-        values[i] = read_value(r, p, &n);
+        values[i] = p->object < 0 ? read_value(r, p, &n) : read_object(r, data_root(r->def, p->object), &n);
     }
     space_data_list(r->data, p->name, args, p->arity, values, json_array_size(list->json));
     free(values);

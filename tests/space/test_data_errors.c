@@ -17,7 +17,8 @@ static const char data_errors_text[] =
     "A\n"
     "property up(A): A property w(A): int property vals(A): int list property few(A): Few property "
     "next(Few): "
-    "Few\nchoice c(a: A): int in 0..2 choice e(i: Few): int in 0..2 parameter k: int = 1\n"
+    "Few property kin(A): A list property kin_few(A): Few list\n"
+    "choice c(a: A): int in 0..2 choice e(i: Few): int in 0..2 parameter k: int = 1\n"
     "define sum_up(a: A): int = c(a) + sum_up(up(a))\n"
     "define steps(i: Few): int = e(i) + steps(next(i))\n"
     "require forall a in A: sum_up(a) + w(a) <= k + 4 && (forall t in T(a): c(t) > 0) && c(a) in vals(a)\n"
@@ -98,6 +99,10 @@ static const struct data_errors_case data_errors_cases[] = {
     {"{'sets': {'A': ['x']}, 'properties': {'vals': [['x', @4]]}}", "a list [...] of values is wanted"},
     {"{'sets': {'A': ['x']}, 'properties': {'vals': [['x', [4, @'v']]]}}",
      "a whole number, true or false is wanted"},
+    {"{'sets': {'A': ['x']}, 'properties': {'kin': [['x', ['x', @null]]]}}",
+     "objects of set 'A' are written by name, as strings"},
+    {"{'sets': {'A': ['x']}, 'properties': {'kin_few': [['x', [@null, 1]]]}}",
+     "objects of set 'Few' are numbers from 0 to 3"},
     {"{'parameters': {@'k\\'': 1, 'k': 2}}", "space 's' has no parameter 'k\"'"},
     {"{'parameters': {'k': @'2'}}", "a whole number, true or false is wanted"},
     {"{'parameters': {'k': @1152921504606846977}}", "numbers go up to 2^60"},
