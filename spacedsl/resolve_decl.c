@@ -162,8 +162,8 @@ static void declare_pairing(struct resolver *r, const struct choice_decl *decl, 
     }
     c->mirror = mirror;
     c->pairing = decl->antisymmetric ? SPACE_ANTISYMMETRIC : decl->symmetric ? SPACE_SYMMETRIC : SPACE_PLAIN;
-    bool pair =
-        c->arity == 2 && c->args[0].set >= 0 && c->args[0].set == c->args[1].set && c->args[0].arg < 0;
+    bool pair = c->arity == 2 && c->args[0].set >= 0 && c->args[0].set == c->args[1].set &&
+                c->args[0].arg < 0 && c->args[1].arg < 0;
     if (c->pairing != SPACE_PLAIN && !(pair && c->n_values))
         diag_error(r->diag, decl->name.at,
                    "only a choice with named values over two objects of one set can be symmetric");

@@ -197,6 +197,9 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "t:1:48: error: more than 4 arguments"},
     {"space s choice c: { A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q }",
      "t:1:69: error: more than 16 values"},
+    {"space s set K relation S(k: K) property k(S): K\n"
+     "choice o(a: S, b: S(k(a))): { L, R } antisymmetric L ~ R",
+     "t:2:8: error: only a choice with named values over two objects of one set can be symmetric"},
 };
 
 static struct diag *spacedsl_errors(const char *text)
