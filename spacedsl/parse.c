@@ -11,19 +11,31 @@ static const char *const KEYWORDS[] = {
     "not",       "where",    "over",     "when",      "activate", "disjoint", "include", "antisymmetric",
     "symmetric", "alias",    "step",     "true",      "false"};
 
+/* Types and operations, which nothing else can be called: a use of it would be one of them. */
+static const char *const BUILT_IN[] = {"bool", "int", "max", "min"};
+
+static bool is_one_of(const char *const *words, size_t n, const char *text)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(words[i], text)) return true;
+    return false;
+}
+
 static bool is_keyword(const char *text)
 {
-    for (size_t i = 0; i < sizeof KEYWORDS / sizeof KEYWORDS[0]; i++)
-        if (!strcmp(KEYWORDS[i], text)) return true;
-    return false;
+    return is_one_of(KEYWORDS, sizeof KEYWORDS / sizeof KEYWORDS[0], text);
+}
+
+BASE_NORETURN static void fail(struct parser *p, const char *wanted, bool reserved)
+{
+    diag_error(p->diag, p->now.at, "expected %s, found %s'%s'", wanted, reserved ? "the reserved word " : "",
+               p->now.text);
+    longjmp(p->recover, 1);
 }
 
 void parse_fail(struct parser *p, const char *wanted)
 {
-    bool keyword = p->now.kind == TOKEN_NAME && is_keyword(p->now.text);
-    diag_error(p->diag, p->now.at, "expected %s, found %s'%s'", wanted, keyword ? "the reserved word " : "",
-               p->now.text);
-    longjmp(p->recover, 1);
+    fail(p, wanted, p->now.kind == TOKEN_NAME && is_keyword(p->now.text));
 }
 
 void parse_advance(struct parser *p)
@@ -60,6 +72,14 @@ struct name parse_name(struct parser *p, const char *wanted)
     struct name n = {.text = p->now.text, .at = p->now.at};
     parse_advance(p);
     return n;
+}
+
+struct name parse_new_name(struct parser *p)
+{
+    static const char wanted[] = "a name";
+    bool built_in = is_one_of(BUILT_IN, sizeof BUILT_IN / sizeof BUILT_IN[0], p->now.text);
+    if (p->now.kind == TOKEN_NAME && built_in) fail(p, wanted, true);
+    return parse_name(p, wanted);
 }
 
 int64_t parse_int(struct parser *p)

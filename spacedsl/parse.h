@@ -39,6 +39,7 @@ bool parse_accept(struct parser *p, const char *text); /* takes it if it is next
 void parse_expect(struct parser *p, const char *text);
 bool parse_at_name(const struct parser *p); /* a name is next, not a keyword */
 struct name parse_name(struct parser *p, const char *wanted);
+struct name parse_new_name(struct parser *p); /* of what is declared */
 int64_t parse_int(struct parser *p);
 /* `a | b | c` with the given separator. */
 struct name *parse_names(struct parser *p, const char *separator, const char *wanted);

@@ -58,7 +58,7 @@ static void parse_set(struct parser *p, const struct start *at, bool relation)
 {
     struct set_decl *s = ARENA_NEW(p->arena, struct set_decl);
     s->relation = relation;
-    s->name = parse_name(p, "a name");
+    s->name = parse_new_name(p);
     if (parse_accept(p, "=")) {
         s->range = true;
         s->lo = parse_int(p);
@@ -81,7 +81,7 @@ static void parse_set(struct parser *p, const struct start *at, bool relation)
 static void parse_property(struct parser *p, const struct start *at)
 {
     struct property_decl *d = ARENA_NEW(p->arena, struct property_decl);
-    d->name = parse_name(p, "a name");
+    d->name = parse_new_name(p);
     parse_expect(p, "(");
     d->args = parse_names(p, ",", "a set");
     parse_expect(p, ")");
@@ -98,7 +98,7 @@ static void parse_property(struct parser *p, const struct start *at)
 static void parse_parameter(struct parser *p, const struct start *at)
 {
     struct parameter_decl *d = ARENA_NEW(p->arena, struct parameter_decl);
-    d->name = parse_name(p, "a name");
+    d->name = parse_new_name(p);
     d->unit = "";
     parse_expect(p, ":");
     d->is_bool = parse_accept(p, "bool");
@@ -167,7 +167,7 @@ static void parse_pairs(struct parser *p, struct choice_decl *c)
 static void parse_choice(struct parser *p, const struct start *at)
 {
     struct choice_decl *c = ARENA_NEW(p->arena, struct choice_decl);
-    c->name = parse_name(p, "a name");
+    c->name = parse_new_name(p);
     c->params = parse_params(p);
     parse_expect(p, ":");
     if (parse_accept(p, "{")) {
@@ -206,7 +206,7 @@ static void add_define(struct parser *p, const struct start *at, struct define_d
 static void parse_define(struct parser *p, const struct start *at)
 {
     struct define_decl *d = ARENA_NEW(p->arena, struct define_decl);
-    d->name = parse_name(p, "a name");
+    d->name = parse_new_name(p);
     d->params = parse_params(p);
     parse_expect(p, ":");
     d->object = parse_name(p, "a type");
@@ -217,7 +217,7 @@ static void parse_define(struct parser *p, const struct start *at)
 static void parse_counter(struct parser *p, const struct start *at, bool half)
 {
     struct define_decl *d = ARENA_NEW(p->arena, struct define_decl);
-    d->name = parse_name(p, "a name");
+    d->name = parse_new_name(p);
     d->params = parse_params(p);
     d->type = VALUE_INT;
     d->half = half;
@@ -227,7 +227,7 @@ static void parse_counter(struct parser *p, const struct start *at, bool half)
 static void parse_quotient(struct parser *p, const struct start *at)
 {
     struct quotient_decl *q = ARENA_NEW(p->arena, struct quotient_decl);
-    q->name = parse_name(p, "a name");
+    q->name = parse_new_name(p);
     q->params = parse_params(p);
     parse_expect(p, "=");
     q->item = parse_name(p, "a variable");

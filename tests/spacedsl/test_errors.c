@@ -197,6 +197,13 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "t:1:48: error: more than 4 arguments"},
     {"space s choice c: { A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q }",
      "t:1:69: error: more than 16 values"},
+    {"space s set R = 0..2 choice c(r: R): { X, Y } property max(R): int",
+     "t:1:56: error: expected a name, found the reserved word 'max'"},
+    {"space s choice min: int in 1..4", "t:1:16: error: expected a name, found the reserved word 'min'"},
+    {"space s set int choice c(a: int): { X, Y }",
+     "t:1:13: error: expected a name, found the reserved word 'int'"},
+    {"space s choice c: { X, Y } define bool: int = c",
+     "t:1:35: error: expected a name, found the reserved word 'bool'"},
     {"space s set K relation S(k: K) property k(S): K\n"
      "choice o(a: S, b: S(k(a))): { L, R } antisymmetric L ~ R",
      "t:2:8: error: only a choice with named values over two objects of one set can be symmetric"},
