@@ -152,6 +152,7 @@ static void parse_alias(struct parser *p, struct choice_decl *c)
 static void parse_pairs(struct parser *p, struct choice_decl *c)
 {
     struct pair_decl **tail = &c->pairs;
+    parse_expect(p, "antisymmetric");
     c->antisymmetric = true;
     while (*tail)
         tail = &(*tail)->next;
@@ -162,6 +163,24 @@ static void parse_pairs(struct parser *p, struct choice_decl *c)
         (*tail)->right = parse_name(p, "a value");
         tail = &(*tail)->next;
     } while (parse_accept(p, ","));
+}
+
+/* `symmetric` or `antisymmetric X ~ Y, ...` */
+static void parse_pairing(struct parser *p, struct choice_decl *c)
+{
+    bool both = parse_at(p, "symmetric") ? c->antisymmetric : c->symmetric;
+    if (both) diag_error(p->diag, p->now.at, "a choice is either symmetric or antisymmetric");
+    if (parse_accept(p, "symmetric"))
+        c->symmetric = true;
+    else
+        parse_pairs(p, c);
+}
+
+static void parse_condition(struct parser *p, struct choice_decl *c)
+{
+    if (c->where) diag_error(p->diag, p->now.at, "a choice has one 'where'");
+    parse_expect(p, "where");
+    c->where = parse_expr(p);
 }
 
 static void parse_choice(struct parser *p, const struct start *at)
@@ -178,14 +197,12 @@ static void parse_choice(struct parser *p, const struct start *at)
         c->domain = parse_list(p);
     }
     for (;;) {
-        if (parse_accept(p, "where"))
-            c->where = parse_expr(p);
+        if (parse_at(p, "where"))
+            parse_condition(p, c);
         else if (parse_accept(p, "alias"))
             parse_alias(p, c);
-        else if (parse_accept(p, "symmetric"))
-            c->symmetric = true;
-        else if (parse_accept(p, "antisymmetric"))
-            parse_pairs(p, c);
+        else if (parse_at(p, "symmetric") || parse_at(p, "antisymmetric"))
+            parse_pairing(p, c);
         else
             break;
     }

@@ -90,7 +90,9 @@ bool wants(struct resolver *r, struct typed t, enum type_kind kind, struct sourc
 bool reads_choice(const struct resolver *r, int32_t node); /* or is of a live object */
 /* Whether it has one value in an instance, whatever is chosen; an error if not. */
 bool check_static(struct resolver *r, struct typed t, struct source_pos at);
-uint64_t value_mask(struct resolver *r, const struct space_choice *c, const struct name *n);
+/* The values that a name stands for; 0: none. */
+uint64_t find_value(const struct space_choice *c, const char *name);
+uint64_t value_mask(struct resolver *r, const struct space_choice *c, const struct name *n); /* or an error */
 
 /* ---- resolve_formula.c ---- */
 struct typed resolve_formula(struct resolver *r, const struct scope *sc, const struct expr *e);

@@ -133,6 +133,8 @@ static void declare_values(struct resolver *r, const struct choice_decl *decl, s
     c->codes = codes;
 }
 
+enum { MAX_ALIASES = 255 };
+
 static void declare_aliases(struct resolver *r, const struct choice_decl *decl, struct space_choice *c)
 {
     unsigned n = 0;
@@ -140,12 +142,30 @@ static void declare_aliases(struct resolver *r, const struct choice_decl *decl, 
         n++;
     struct space_alias *aliases = ARENA_ARRAY(r->m->arena, struct space_alias, n + 1);
     c->aliases = aliases;
-    for (const struct alias_decl *a = decl->aliases; a && c->n_aliases < 255; a = a->next) {
+    for (const struct alias_decl *a = decl->aliases; a; a = a->next) {
         uint64_t mask = 0;
+        if (find_value(c, a->name.text)) diag_error(r->diag, a->name.at, "value or alias used twice");
+        if (c->n_aliases == MAX_ALIASES) {
+            diag_error(r->diag, a->name.at, "more than %d aliases", MAX_ALIASES);
+            break;
+        }
         for (const struct name *v = a->values; v; v = v->next)
             mask |= value_mask(r, c, v);
         aliases[c->n_aliases++] = (struct space_alias){a->name.text, mask};
     }
+}
+
+/* A value that goes with another one, as a mask; 0 after an error. */
+static uint64_t paired_value(struct resolver *r, const struct space_choice *c, const struct name *n,
+                             uint64_t paired)
+{
+    uint64_t value = value_mask(r, c, n);
+    bool several = value & (value - 1);
+    if (several)
+        diag_error(r->diag, n->at, "'%s' is more than one value", n->text);
+    else if (value & paired)
+        diag_error(r->diag, n->at, "'%s' is paired twice", n->text);
+    return several ? 0 : value;
 }
 
 static void declare_pairing(struct resolver *r, const struct choice_decl *decl, struct space_choice *c)
@@ -153,9 +173,11 @@ static void declare_pairing(struct resolver *r, const struct choice_decl *decl, 
     uint8_t *mirror = ARENA_ARRAY(r->m->arena, uint8_t, SPACE_MAX_ENUM);
     for (unsigned i = 0; i < SPACE_MAX_ENUM; i++)
         mirror[i] = (uint8_t)i;
+    uint64_t paired = 0;
     for (const struct pair_decl *p = decl->pairs; p; p = p->next) {
-        uint64_t left = value_mask(r, c, &p->left), right = value_mask(r, c, &p->right);
+        uint64_t left = paired_value(r, c, &p->left, paired), right = paired_value(r, c, &p->right, paired);
         if (!left || !right) continue;
+        paired |= left | right;
         unsigned a = (unsigned)__builtin_ctzll(left), b = (unsigned)__builtin_ctzll(right);
         mirror[a] = (uint8_t)b;
         mirror[b] = (uint8_t)a;

@@ -142,14 +142,20 @@ bool wants(struct resolver *r, struct typed t, enum type_kind kind, struct sourc
     return ok;
 }
 
-uint64_t value_mask(struct resolver *r, const struct space_choice *c, const struct name *n)
+uint64_t find_value(const struct space_choice *c, const char *name)
 {
     for (unsigned i = 0; i < c->n_values; i++)
-        if (!strcmp(c->value_names[i], n->text)) return UINT64_C(1) << i;
+        if (!strcmp(c->value_names[i], name)) return UINT64_C(1) << i;
     for (unsigned i = 0; i < c->n_aliases; i++)
-        if (!strcmp(c->aliases[i].name, n->text)) return c->aliases[i].mask;
-    diag_error(r->diag, n->at, "'%s' is not a value of '%s'", n->text, c->name);
+        if (!strcmp(c->aliases[i].name, name)) return c->aliases[i].mask;
     return 0;
+}
+
+uint64_t value_mask(struct resolver *r, const struct space_choice *c, const struct name *n)
+{
+    uint64_t mask = find_value(c, n->text);
+    if (!mask) diag_error(r->diag, n->at, "'%s' is not a value of '%s'", n->text, c->name);
+    return mask;
 }
 
 bool reads_choice(const struct resolver *r, int32_t node)

@@ -207,6 +207,20 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s set K relation S(k: K) property k(S): K\n"
      "choice o(a: S, b: S(k(a))): { L, R } antisymmetric L ~ R",
      "t:2:8: error: only a choice with named values over two objects of one set can be symmetric"},
+    {"space s set A choice o(a: A, b: A): { L, R, M } antisymmetric L ~ R, L ~ M",
+     "t:1:70: error: 'L' is paired twice"},
+    {"space s set A choice o(a: A, b: A): { L, R, M } antisymmetric L ~ R, M ~ R",
+     "t:1:74: error: 'R' is paired twice"},
+    {"space s set A choice o(a: A, b: A): { L, R, M } alias LR = L | R antisymmetric LR ~ M",
+     "t:1:80: error: 'LR' is more than one value"},
+    {"space s set A choice o(a: A, b: A): { L, R } symmetric antisymmetric L ~ R",
+     "t:1:56: error: a choice is either symmetric or antisymmetric"},
+    {"space s set A choice o(a: A, b: A): { L, R } antisymmetric L ~ R symmetric",
+     "t:1:66: error: a choice is either symmetric or antisymmetric"},
+    {"space s set A choice o(a: A, b: A): { L, R } where a != b where a == b",
+     "t:1:59: error: a choice has one 'where'"},
+    {"space s choice c: { X, Y } alias P = X alias P = Y", "t:1:46: error: value or alias used twice"},
+    {"space s choice c: { X, Y } alias Y = X", "t:1:34: error: value or alias used twice"},
 };
 
 static struct diag *spacedsl_errors(const char *text)
@@ -323,6 +337,7 @@ Test(spacedsl_errors, of_nesting)
                       "c(x1) is X", "more than 24 variables");
     spacedsl_repeated("space s set A choice c(a: A): { X, Y } require forall x0", ", x$", 30,
                       " in A: c(x1) is X", "more than 24 variables");
+    spacedsl_repeated("space s choice c: { X, Y }", " alias P$ = X", 256, "", "more than 255 aliases");
 }
 
 /* Formulas that would grow without end, or overflow the stack, are errors. */
