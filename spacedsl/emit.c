@@ -54,8 +54,8 @@ static void emit_properties(struct strbuf *b, const struct model *m)
         const struct space_property *p = &m->properties[i];
         strbuf_printf(b, "    {\"%s\", ", p->name);
         emit_remark(b, p->remark);
-        strbuf_printf(b, ", %u, {%d, %d, %d, %d}, %d, %d},\n", p->arity, p->args[0], p->args[1], p->args[2],
-                      p->args[3], p->object, p->list);
+        strbuf_printf(b, ", %u, {%d, %d, %d, %d}, %d, %d, %d},\n", p->arity, p->args[0], p->args[1],
+                      p->args[2], p->args[3], p->object, p->list, p->condition);
     }
     strbuf_add(b, "    {0}};\n\nstatic const struct space_parameter parameters[] = {\n");
     for (size_t i = 0; i < m->n_parameters; i++) {

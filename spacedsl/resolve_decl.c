@@ -86,8 +86,11 @@ void declare_property(struct resolver *r, const struct property_decl *decl)
 {
     struct model *m = r->m;
     check_new(r, &decl->name);
-    struct space_property p = {
-        .name = decl->name.text, .remark = remark_of(decl->remark), .object = -1, .list = decl->list};
+    struct space_property p = {.name = decl->name.text,
+                               .remark = remark_of(decl->remark),
+                               .object = -1,
+                               .list = decl->list,
+                               .condition = decl->type == VALUE_BOOL};
     for (const struct name *n = decl->args; n; n = n->next) {
         int32_t set = set_named(r, n);
         if (p.arity == SPACE_MAX_ARITY)

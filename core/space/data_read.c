@@ -184,8 +184,10 @@ static int64_t read_number(struct reader *r, const struct node *n)
     return x;
 }
 
+/* As a truth value every number but 0 is true. */
 static int64_t read_value(struct reader *r, const struct space_property *p, const struct node *n)
 {
+    if (p->condition) return read_number(r, n) != 0;
     if (p->object < 0) return read_number(r, n);
     if (json_is_null(n->json)) return -1;
     return read_object(r, data_root(r->def, p->object), n);

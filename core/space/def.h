@@ -78,6 +78,7 @@ struct space_property {
     int32_t args[SPACE_MAX_ARITY]; /* sets */
     int32_t object;                /* set of its values, or -1: integers or booleans */
     bool list;
+    bool condition; /* its values are 0 and 1 */
 };
 
 struct space_parameter {
@@ -184,7 +185,7 @@ struct space_def {
 
 /* What a shared object made from a .space file exports, as `thresh_space`. It begins with its version and
  * size. */
-enum { SPACE_PLUGIN_ABI = 3 };
+enum { SPACE_PLUGIN_ABI = 4 };
 struct space_plugin {
     uint32_t abi;      /* SPACE_PLUGIN_ABI */
     uint32_t def_size; /* sizeof(struct space_def) */

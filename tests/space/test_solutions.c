@@ -216,6 +216,15 @@ Test(space_solutions, of_recursion_to_the_end_of_a_range)
         check_solutions(&cases[i]);
 }
 
+/* As a condition every number but 0 is the same. */
+Test(space_solutions, of_conditions_given_as_numbers)
+{
+    check_solutions(&(struct solutions_case){
+        "space s set A property p(A): bool choice c(a: A): { X, Y } where p(a)\n"
+        "require forall a, b in A: p(a) <-> p(b) && c(a) == c(b)\n",
+        "{'sets': {'A': ['x', 'y', 'z']}, 'properties': {'p': [['x', 2], ['y', -1], ['z', true]]}}", 2});
+}
+
 /* An object that is given twice is one. */
 Test(space_solutions, of_members_given_twice)
 {
