@@ -35,10 +35,19 @@ static int64_t closed_value(struct grounder *g, int32_t node, bool *open)
     return *open ? -1 : v->imm;
 }
 
+/* What is grounded with all objects live is kept apart from the rest. */
 int64_t ground_static(struct grounder *g, int32_t node)
 {
-    bool open;
-    return closed_value(g, node, &open);
+    bool open, all_live = g->all_live;
+    struct calls *calls = g->calls;
+    if (!all_live) g->calls = g->static_calls;
+    g->all_live = true;
+    int64_t value = closed_value(g, node, &open);
+    g->all_live = all_live;
+    if (all_live) return value;
+    g->static_calls = g->calls;
+    g->calls = calls;
+    return value;
 }
 
 /* An operation on objects: at once, or for each of the objects that choices, or a count of live objects, may

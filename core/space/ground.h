@@ -23,6 +23,7 @@ struct grounder {
     bool all_live;                        /* what is grounded is the same whichever objects are live */
     uint32_t depth;                       /* of the formula at hand */
     struct calls *calls;                  /* what was grounded before, in the arena; NULL: nothing */
+    struct calls *static_calls;           /* the same of what ground_static() was asked */
     const struct space_define *too_large; /* a definition that goes to too many objects, or NULL */
     const struct space_define *cyclic;    /* one that comes back to the same object, or NULL */
 };
@@ -42,7 +43,7 @@ struct items {
 extern const int64_t GROUND_LIVE_TABLE[2]; /* of a liveness slot: dead 0, live 1 */
 
 struct ground_node *ground_formula(struct grounder *g, int32_t node);
-/* The value of a node without choices; -1 if it has some. */
+/* The value of a node without choices, where all objects count that may be live; -1 if it has some. */
 int64_t ground_static(struct grounder *g, int32_t node);
 /* Appends the elements of a list node. */
 void ground_collect(struct grounder *g, int32_t node, struct items *out);

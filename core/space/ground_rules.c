@@ -62,6 +62,12 @@ void ground_latent(struct space *s, struct diag *d)
     arena_free(g.a);
 }
 
+/* What was grounded holds for one tuple of objects. */
+static void forget_calls(struct grounder *g)
+{
+    g->calls = g->static_calls = NULL;
+}
+
 /* ---- triggers: live(o) <-> one of its conditions ---- */
 
 struct conditions {
@@ -98,7 +104,7 @@ static void visit_trigger(struct grounder *g, const void *what)
     const struct trigger_visit *v = what;
     struct frame frame = {0};
     g->frame = &frame;
-    g->calls = NULL;
+    forget_calls(g);
     const struct space_domain *doms = &g->s->def->domains[v->trigger->domains];
     for (unsigned i = 0; i < v->trigger->n_vars; i++)
         ground_rely_on(g, ground_liveness_of(g->s, doms[i].root, g->env[i]));
@@ -213,7 +219,7 @@ static void visit_constraint(struct grounder *g, const void *what)
     const struct space_constraint *c = &g->s->def->constraints[v->number];
     struct arena *outer = g->a;
     g->a = arena_new();
-    g->calls = NULL;
+    forget_calls(g);
     struct frame frame = {0};
     g->frame = &frame;
     const struct space_domain *doms = &g->s->def->domains[c->domains];
@@ -222,7 +228,7 @@ static void visit_constraint(struct grounder *g, const void *what)
     struct ground_node *body = ground_formula(g, c->body);
     if (!ground_failed(g)) add_clauses(g, v, body, &frame);
     g->frame = NULL;
-    g->calls = NULL;
+    forget_calls(g);
     arena_free(g->a);
     g->a = outer;
 }

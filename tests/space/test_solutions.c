@@ -112,7 +112,7 @@ struct solutions_rule {
     unsigned n;
 };
 
-/* Each rule goes after the text, which ends with `require`. */
+/* Each rule goes after the text, which may end with `require`. */
 static void check_rules(const char *text, const char *json, const struct solutions_rule *rules, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -223,6 +223,25 @@ Test(space_solutions, of_conditions_given_as_numbers)
         "space s set A property p(A): bool choice c(a: A): { X, Y } where p(a)\n"
         "require forall a, b in A: p(a) <-> p(b) && c(a) == c(b)\n",
         "{'sets': {'A': ['x', 'y', 'z']}, 'properties': {'p': [['x', 2], ['y', -1], ['z', true]]}}", 2});
+}
+
+/* Sets, lists and what triggers activate count the objects that may be live, whichever are. */
+Test(space_solutions, of_sets_by_how_many_objects_there_are)
+{
+    static const char text[] =
+        "space s set A property helper(A): A set Lev = 0..3 set Of(l: Lev) : A\n"
+        "property some(Lev): A list property one(Lev): A choice use(a: A): { NO, YES }\n"
+        "trigger forall a in A: when use(a) is YES activate helper(a)\n"
+        "require forall a in A: use(a) is NO || (exists l in Lev: a in Of(l)) || one(0) == a\n";
+    static const char json[] = "{'sets': {'A': ['m', 'h']}, 'members': {'Of': {'2': ['m']}}, 'properties': "
+                               "{'helper': [['m', 'h']], 'some': [[2, ['m']]], 'one': [[0, 'h'], [2, 'h']]}}";
+    static const struct solutions_rule rules[] = {
+        {"require exists t in Of(sum of 1 over a in A): use(t) is NO", 1},
+        {"require forall t in Of(sum of 1 over a in A): use(t) is YES", 2},
+        {"require exists t in some(sum of 1 over a in A): use(t) is NO", 1},
+        {"trigger when true activate one(sum of 1 over a in A)", 4},
+    };
+    check_rules(text, json, rules, sizeof rules / sizeof rules[0]);
 }
 
 /* An object that is given twice is one. */
