@@ -25,12 +25,17 @@ static int32_t set_named(struct resolver *r, const struct name *n)
     return set;
 }
 
+static bool same_place(struct source_pos a, struct source_pos b)
+{
+    return a.source == b.source && a.offset == b.offset;
+}
+
 void check_new(struct resolver *r, const struct name *n)
 {
     const struct model *m = r->m;
     const struct define_decl *def = find_define(m, n->text);
     const struct quotient_decl *q = find_quotient(m, n->text);
-    bool again = (def && def->name.at.offset != n->at.offset) || (q && q->name.at.offset != n->at.offset);
+    bool again = (def && !same_place(def->name.at, n->at)) || (q && !same_place(q->name.at, n->at));
     if (find_set(m, n->text) >= 0 || find_property(m, n->text) >= 0 || find_parameter(m, n->text) >= 0 ||
         find_choice(m, n->text) >= 0 || again)
         diag_error(r->diag, n->at, "'%s' is declared twice", n->text);

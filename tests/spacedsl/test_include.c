@@ -80,6 +80,27 @@ Test(spacedsl_include, errors_name_the_file)
     include_free(&f);
 }
 
+/* A name that is declared in two files, at the same place in each. */
+Test(spacedsl_include, names_are_declared_once)
+{
+    static const char *const texts[] = {
+        "space s choice c: { X, Y } include \"a.space\" include \"b.space\" require f == 1",
+        "space s set A choice o(a: A, b: A): { L, R } symmetric include \"a.space\" include \"b.space\" "
+        "require exists d in f: o(d, d) is L"};
+    static const char *const parts[] = {"define f: int = c", "quotient f = d: A where true modulo o is L"};
+    for (int i = 0; i < 2; i++) {
+        struct include_folder f = include_new();
+        include_write(&f, "a.space", parts[i]);
+        include_write(&f, "b.space", parts[i]);
+        const char *main = arena_printf(f.arena, "%s/main.space", f.path);
+        cr_assert_null(include_compile(&f, main, texts[i]));
+        char *wanted =
+            arena_printf(f.arena, "%s/b.space:1:%d: error: 'f' is declared twice", f.path, i ? 10 : 8);
+        cr_expect_str_eq(diag_message(f.diag, 0), wanted);
+        include_free(&f);
+    }
+}
+
 /* A space is not included whole, and the declarations around its header are read. */
 Test(spacedsl_include, only_declarations_are_included)
 {
