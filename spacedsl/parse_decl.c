@@ -40,12 +40,12 @@ static struct remark reason_of(struct parser *p, const struct start *at)
 {
     const struct token *t = &at->first;
     const char *above = *t->doc ? t->doc : t->comment, *behind = p->now.trailing;
+    const char *so_far = t->paragraph ? "" : p->reason;
     const char *doc = *above && *behind ? arena_printf(p->arena, "%s %s", above, behind)
                       : *above          ? above
                       : *behind         ? behind
-                      : t->paragraph    ? ""
-                                        : p->reason;
-    p->reason = *behind && !*above ? p->reason : *above ? above : doc;
+                                        : so_far;
+    p->reason = *above ? above : so_far;
     return (struct remark){.doc = doc, .text = source_words(p, at->offset)};
 }
 

@@ -156,6 +156,7 @@ Test(spacedsl_include, remarks_are_kept)
     cr_assert_str_eq(def->constraints[0].doc, "(device) Limits.");
     cr_assert_str_eq(def->constraints[1].doc, "(device) Limits.");
     cr_assert_str_eq(def->constraints[2].doc, "(not yet) four");
+    cr_assert_str_eq(def->constraints[3].doc, "", "that of the paragraph before is not its reason");
     cr_assert_eq(def->n_derived, 2);
     cr_assert_str_eq(def->derived[0].name, "far");
     cr_assert_str_eq(def->derived[0].remark.doc, "Twice as far.");
