@@ -23,9 +23,8 @@ static int compile(const char *in, const char *out, struct arena *a, struct diag
 {
     struct source source = {.path = in};
     char *text = source_read_file(in, 16 << 20, &source.length, d);
-    if (!text) return 2;
     source.text = text;
-    struct ast *ast = spacedsl_parse(&source, a, d);
+    struct ast *ast = text ? spacedsl_parse(&source, a, d) : NULL;
     struct model *m = diag_failed(d) ? NULL : spacedsl_resolve(ast, a, d);
     int status = 2;
     if (m) {
