@@ -75,7 +75,11 @@ static bool resolve_activated(struct resolver *r, const struct scope *sc, const 
     int32_t *roots = ARENA_ARRAY(r->m->arena, int32_t, MOST);
     unsigned n = 0;
     bool ok = true;
-    for (const struct expr *e = decl->objects; e && n < MOST; e = e->next) {
+    for (const struct expr *e = decl->objects; e; e = e->next) {
+        if (n == MOST) {
+            diag_error(r->diag, e->at, "more than %d objects", MOST);
+            return false;
+        }
         struct typed o = resolve_formula(r, sc, e);
         bool object = o.type.kind == TYPE_OBJECT;
         if (!object && o.type.kind != TYPE_ERROR)

@@ -337,6 +337,9 @@ Test(spacedsl_errors, of_nesting)
                       "c(x1) is X", "more than 24 variables");
     spacedsl_repeated("space s set A choice c(a: A): { X, Y } require forall x0", ", x$", 30,
                       " in A: c(x1) is X", "more than 24 variables");
+    spacedsl_repeated("space s set A property p(A): A choice c(a: A): { X, Y }\n"
+                      "trigger forall a in A: when c(a) is X activate p(a)",
+                      ", p(a)", 64, "", "t:2:432: error: more than 64 objects");
     spacedsl_repeated("space s choice c: { X, Y }", " alias P$ = X", 256, "", "more than 255 aliases");
 }
 
