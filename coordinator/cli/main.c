@@ -23,8 +23,8 @@ static bool is_unread(void)
  * has, is no error. */
 static int finish_output(int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    if (!is_unread()) fputs("error: standard output cannot be written\n", stderr);
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || is_unread()) return status;
+    fputs("error: standard output cannot be written\n", stderr);
     return status == CLI_OK ? CLI_FAILED : status;
 }
 
