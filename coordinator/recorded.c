@@ -18,6 +18,7 @@ struct result {
 
 struct recorded {
     uint64_t fingerprint;
+    const char *device; /* its name */
     struct result *results;
 };
 
@@ -26,7 +27,8 @@ static bool keep_row(void *context, const struct store_run *run, const struct st
 {
     struct recorded *r = context;
     struct result *found;
-    if (run->fingerprint != r->fingerprint || !e->kernel_hash) return true;
+    if (run->fingerprint != r->fingerprint || strcmp(run->device, r->device) != 0) return true;
+    if (!e->kernel_hash) return true;
     if (strcmp(e->status, "duplicate") == 0 || strcmp(e->status, "oversized") == 0) return true;
     HASH_FIND(hh, r->results, &e->kernel_hash, sizeof e->kernel_hash, found);
     if (found) return true;
@@ -44,16 +46,18 @@ static bool read_store(struct recorded *r, const char *path, struct diag *d)
     return ok;
 }
 
-struct recorded *recorded_open(const char *paths, uint64_t fingerprint, struct diag *d)
+struct recorded *recorded_open(const char *paths, uint64_t fingerprint, const char *device, struct diag *d)
 {
     struct recorded *r = base_calloc(1, sizeof *r);
     char *copy = base_strdup(paths), *rest = copy;
     bool ok = true;
     r->fingerprint = fingerprint;
+    r->device = device;
     for (char *path; ok && (path = strtok_r(rest, ",", &rest));)
         ok = read_store(r, path, d);
     if (ok && !r->results)
-        diag_plain(d, "%s: nothing was recorded for this program, these sizes and this device", paths);
+        diag_plain(d, "%s: nothing was recorded for this program, these sizes and this device ('%s')", paths,
+                   device);
     free(copy);
     if (ok && r->results) return r;
     recorded_close(r);

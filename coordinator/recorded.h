@@ -9,9 +9,10 @@
 struct diag;
 struct recorded;
 
-/* Reads the results of the program with that fingerprint from stores, their names separated by commas. NULL
- * after an error: a store cannot be read, or none has such a result. */
-struct recorded *recorded_open(const char *paths, uint64_t fingerprint, struct diag *d);
+/* Reads the results of the program with that fingerprint on the device of that name from stores, their names
+ * separated by commas. Borrows the device's name. NULL after an error: a store cannot be read, or none has
+ * such a result. */
+struct recorded *recorded_open(const char *paths, uint64_t fingerprint, const char *device, struct diag *d);
 void recorded_close(struct recorded *r); /* NULL is allowed */
 /* What was recorded for a kernel text: status, time and message. One that was not counts as failed. */
 struct store_evaluation recorded_result(const struct recorded *r, uint64_t kernel_hash);

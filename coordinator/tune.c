@@ -210,7 +210,8 @@ static bool check_problem(struct tune *t, struct diag *d)
     const struct tune_options *o = &t->options;
     t->problem = problem_new(o->path, o->text, o->sizes, &t->device.limits, &o->lowering, d);
     if (!t->problem) return false;
-    if (o->recorded ? !(t->recorded = recorded_open(o->recorded, t->problem->fingerprint, d))
+    uint64_t fingerprint = t->problem->fingerprint;
+    if (o->recorded ? !(t->recorded = recorded_open(o->recorded, fingerprint, t->device.name, d))
                     : !problem_fits(t->problem, &t->device, d))
         return false;
     t->root = space_pinned_root(t->problem->space, t->options.pins, t->options.n_pins, d);

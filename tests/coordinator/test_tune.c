@@ -407,6 +407,15 @@ Test(tune, a_resumed_campaign_measures_what_had_duplicates)
     diag_free(d);
 }
 
+/* The search is refused with `message`. */
+static void tune_test_not_recorded(const struct tune_options *o, const char *message)
+{
+    struct diag *d = diag_new();
+    cr_assert_null(tune_new(o, d));
+    cr_assert(strstr(diag_message(d, 0), message), "%s", diag_message(d, 0));
+    diag_free(d);
+}
+
 /* A search on the timings that an equal one has recorded draws the same and finds the same. */
 Test(tune, recorded_timings_stand_for_the_device)
 {
@@ -428,9 +437,11 @@ Test(tune, recorded_timings_stand_for_the_device)
     cr_assert_eq(again.ok, measured.ok);
     cr_assert_eq(again.naive.search_ns, measured.naive.search_ns);
     cr_assert_eq(again.top[0].search_ns, measured.top[0].search_ns);
+    strcpy(device.name, "another");
+    tune_test_not_recorded(&o, "this device ('another')");
+    cr_assert(device_select(NULL, &device, d));
     o.sizes = "M=32,N=64,K=64";
-    cr_assert_null(tune_new(&o, d));
-    cr_assert(strstr(diag_message(d, 0), "nothing was recorded"), "%s", diag_message(d, 0));
+    tune_test_not_recorded(&o, "nothing was recorded");
     unlink(store);
     free(text);
     diag_free(d);
