@@ -12,7 +12,7 @@ static void print_bound(const struct cli_args *a, struct perfmodel *m, const str
     double ns = perfmodel_bound(m, st, &reason);
     perfmodel_explain(m, &reason, &text);
     if (cli_given(a, CLI_JSON))
-        cli_print_json(json_pack("{s:f,s:s}", "bound_ns", ns, "bound_reason", text.text));
+        cli_print_json(json_pack("{s:o,s:s}", "bound_ns", cli_real_json(ns), "bound_reason", text.text));
     else
         fputs(text.text, stdout);
     strbuf_free(&text);
@@ -36,8 +36,10 @@ const struct cli_command cli_bound = {
     .least = 1,
     .most = 1,
     .takes = (CLI_INSTANCE & ~CLI_TAKES(SEED)) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(QUIET),
-    .help = "Prints the lower bound on all implementations that the pins leave, and why it is one.\v"
-            "Example: thresh bound matmul.lift --size M=1024,N=1024,K=1024 --pin 'size(m.3)=1' --pin "
-            "'size(n.3)=1'",
+    .help =
+        "Prints the lower bound on all implementations that the pins leave, and why it is one. In JSON it "
+        "is null where the device can run none of them.\v"
+        "Example: thresh bound matmul.lift --size M=1024,N=1024,K=1024 --pin 'size(m.3)=1' --pin "
+        "'size(n.3)=1'",
     .run = run,
 };

@@ -226,10 +226,14 @@ int cli_finish(struct diag *d, int status)
     return status;
 }
 
+json_t *cli_real_json(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
 json_t *cli_count_json(double log_count)
 {
-    double count = exp(log_count);
-    return isfinite(count) ? json_real(count) : json_null();
+    return cli_real_json(exp(log_count));
 }
 
 void cli_print_json(json_t *o)

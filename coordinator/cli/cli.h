@@ -154,6 +154,8 @@ void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents);
 /* How many nodes a search tree has, and by what they died (mcts_stats.nodes), as a line and as an object. */
 void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES]);
 json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES]);
+/* A number; null if it is not finite, which JSON cannot say. */
+json_t *cli_real_json(double x);
 /* A count by its natural logarithm; null if a double does not hold it. */
 json_t *cli_count_json(double log_count);
 /* Prints an object on standard output and releases it. */

@@ -98,9 +98,9 @@ static void print_explanation(const struct cli_args *a, const struct best_file *
 {
     json_t *decisions = solution_actions_json(b->problem->space, b->actions, b->n_actions);
     if (cli_given(a, CLI_JSON)) {
-        cli_print_json(json_pack("{s:o,s:s,s:s,s:f,s:s,s:f}", "decisions", decisions, "loops", c->loops,
-                                 "opencl", c->kernel.source, "bound_ns", bound_ns, "bound_reason", reason,
-                                 "median_ns", b->median_ns));
+        cli_print_json(json_pack("{s:o,s:s,s:s,s:o,s:s,s:f}", "decisions", decisions, "loops", c->loops,
+                                 "opencl", c->kernel.source, "bound_ns", cli_real_json(bound_ns),
+                                 "bound_reason", reason, "median_ns", b->median_ns));
         return;
     }
     const char *name;
@@ -146,8 +146,8 @@ static bool print_cut(void *context, const struct store_cut *c)
 
 static json_t *cut_json(const struct store_cut *c)
 {
-    return json_pack("{s:s,s:f,s:f,s:s}", "candidate", c->candidate, "bound_ns", c->bound_ns, "cut_ns",
-                     c->cut_ns, "reason", c->reason);
+    return json_pack("{s:s,s:o,s:o,s:s}", "candidate", c->candidate, "bound_ns", cli_real_json(c->bound_ns),
+                     "cut_ns", cli_real_json(c->cut_ns), "reason", c->reason);
 }
 
 static bool collect_cut(void *context, const struct store_cut *c)

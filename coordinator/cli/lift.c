@@ -107,7 +107,7 @@ static void print_output(const struct cli_args *a, const double *out, int64_t n)
     if (cli_given(a, CLI_JSON)) {
         json_t *array = json_array();
         for (int64_t i = 0; i < n; i++)
-            json_array_append_new(array, json_real(out[i]));
+            json_array_append_new(array, cli_real_json(out[i]));
         cli_print_json(json_pack("{s:o}", "output", array));
         return;
     }
@@ -178,7 +178,8 @@ const struct cli_command cli_lift = {
     .least = 2,
     .most = 2,
     .takes = CLI_TAKES(SIZE) | CLI_TAKES(INPUT) | CLI_TAKES(JSON),
-    .help = "Checks, prints or interprets a Lift program.\v"
+    .help = "Checks, prints or interprets a Lift program. In the JSON of run, elements that are not finite "
+            "are null.\v"
             "Example: thresh lift run matmul.lift --size M=4,N=4,K=4 --input A=random:1",
     .run = run,
 };

@@ -3,6 +3,7 @@
 #include "coordinator/cli/cli.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 
 #include "agent/guarded.h"
 #include "coordinator/best.h"
+#include "coordinator/store.h"
 #include "core/base/arena.h"
+#include "tests/e2e/run.h"
 
 static const char cli_test_program[] = "size M, N\n"
                                        "input A: [[float]N]M\n"
@@ -165,6 +168,25 @@ Test(cli, long_lines_are_shown_in_part)
     free(printed);
     diag_free(d);
     free(text);
+}
+
+/* JSON has no infinity: what the device can run nothing of has no bound, and is listed. */
+Test(cli, infinite_bounds_are_null)
+{
+    char path[32];
+    struct diag *d = diag_new();
+    e2e_file(path, "");
+    struct store *s = store_open(path, true, d);
+    struct store_run run = {
+        .path = "k.lift", .text = "", .sizes = "", .device = "dev", .driver = "", .settings = ""};
+    struct store_cut cut = {"x=1", INFINITY, 150, "no mapping is left that the device can run\n"};
+    cr_assert(s && store_run_add(s, &run, d) && store_cut_add(s, run.id, &cut, d));
+    store_close(s);
+    struct e2e_run r = E2E_RUN(&cli_explain, path, "--cuts", "--json");
+    cr_expect(strstr(r.out, "\"candidate\": \"x=1\"") && strstr(r.out, "\"bound_ns\": null"), "%s", r.out);
+    e2e_run_free(&r);
+    unlink(path);
+    diag_free(d);
 }
 
 Test(cli, results_need_a_folder)

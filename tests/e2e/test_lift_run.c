@@ -77,3 +77,14 @@ Test(lift_run, inputs_that_are_none)
         e2e_run_free(&r);
     }
 }
+
+/* JSON has no infinity: every element is there. */
+Test(lift_run, elements_that_are_not_finite_are_null)
+{
+    char path[32], *out;
+    e2e_file(path, "size N\ninput x: [float]N\noutput map(fun v -> v / (v - v), x)\n");
+    out = lift_run_output(E2E_RUN(&cli_lift, "run", path, "--size", "N=3", "--json"));
+    cr_expect_str_eq(out, "{\n \"output\": [\n  null,\n  null,\n  null\n ]\n}\n");
+    free(out);
+    unlink(path);
+}
