@@ -1,7 +1,11 @@
 /* thresh audit: is the lower bound one, and how near does it come? Compares bounds with times: of random
  * implementations measured now (with --cut NS only of those that a search with that best time would leave
  * out), or of all that a store has recorded. A time below its bound is a violation: a bug of the model or a
- * rate of the description that is too low; the first ones are explained. */
+ * rate of the description that is too low; the first ones are explained.
+ *
+ * A store may have runs of several programs and devices: times are compared with the best of the same program
+ * on the same device, and a violation speaks against the description of its own device. Runs that are of no
+ * program, or of a device that is not here, are left out. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,20 +28,80 @@
 enum { MOST_EXPLAINED = 3, DRAWS_A_SAMPLE = 200 };
 static const double CLOCK_NOISE = 0.02, GOOD = 3;
 
+struct measured {
+    double bound_ns, time_ns;
+    unsigned subject;
+};
+
+/* A program on a device. */
+struct subject {
+    uint64_t fingerprint;
+    unsigned device;
+    double best_ns;
+};
+
+struct described {
+    struct perfmodel_device corrected; /* with the figures that no violation contradicts */
+    bool violated;
+};
+
 struct auditing {
     const struct cli_args *args;
     struct diag *diag;
-    int stop_fd;            /* cli_signals() */
-    double *bounds, *times; /* ns */
+    int stop_fd; /* cli_signals() */
+    struct measured *measured;
     size_t n, capacity, violations;
     uint64_t drawn, unmeasured;
     struct strbuf explained;
-    struct perfmodel_device corrected; /* with the figures that no violation contradicts */
-    /* of a store: the problem of the rows so far */
+    struct subject *subjects;
+    struct described *devices;
+    unsigned n_subjects, n_devices;
+    unsigned subject;        /* of what is added */
+    char lost[EVAL_MESSAGE]; /* why the device cannot be used any more; "": it can */
+    /* of a store: the run of the rows so far */
     struct problem *problem;
-    struct perfmodel *model;
+    struct perfmodel *model; /* NULL: it is left out */
     int64_t run;
+    bool left_out; /* some run was */
 };
+
+static unsigned find_device(struct auditing *u, const struct perfmodel_device *description)
+{
+    unsigned i = 0;
+    while (i < u->n_devices && strcmp(u->devices[i].corrected.name, description->name) != 0)
+        i++;
+    if (i < u->n_devices) return i;
+    u->devices = base_realloc(u->devices, (i + 1) * sizeof *u->devices);
+    u->devices[u->n_devices++] = (struct described){.corrected = *description};
+    return i;
+}
+
+/* What is added from now on is of this program on this device. */
+static void take_subject(struct auditing *u, const struct problem *p, const struct perfmodel *m)
+{
+    struct subject s = {p->fingerprint, find_device(u, perfmodel_described(m)), INFINITY};
+    unsigned i = 0;
+    while (i < u->n_subjects &&
+           (u->subjects[i].fingerprint != s.fingerprint || u->subjects[i].device != s.device))
+        i++;
+    u->subject = i;
+    if (i < u->n_subjects) return;
+    u->subjects = base_realloc(u->subjects, (i + 1) * sizeof *u->subjects);
+    u->subjects[u->n_subjects++] = s;
+}
+
+static void note_violation(struct auditing *u, const struct perfmodel *m,
+                           const struct perfmodel_reason *reason, double time)
+{
+    struct described *device = &u->devices[u->subjects[u->subject].device];
+    if (isfinite(reason->ns)) {
+        perfmodel_violated(&device->corrected, reason, time);
+        device->violated = true;
+    }
+    if (u->violations++ >= MOST_EXPLAINED) return;
+    strbuf_printf(&u->explained, "measured %.4g ns, but\n", time);
+    perfmodel_explain(m, reason, &u->explained);
+}
 
 static void add(struct auditing *u, struct perfmodel *m, const struct space_state *leaf, double time)
 {
@@ -45,16 +109,11 @@ static void add(struct auditing *u, struct perfmodel *m, const struct space_stat
     double bound = perfmodel_bound(m, leaf, &reason);
     if (u->n == u->capacity) {
         u->capacity = 2 * u->capacity + 64;
-        u->bounds = base_realloc(u->bounds, u->capacity * sizeof *u->bounds);
-        u->times = base_realloc(u->times, u->capacity * sizeof *u->times);
+        u->measured = base_realloc(u->measured, u->capacity * sizeof *u->measured);
     }
-    u->bounds[u->n] = bound;
-    u->times[u->n++] = time;
-    if (time >= (1 - CLOCK_NOISE) * bound) return;
-    perfmodel_violated(&u->corrected, &reason, time);
-    if (u->violations++ >= MOST_EXPLAINED) return;
-    strbuf_printf(&u->explained, "measured %.4g ns, but\n", time);
-    perfmodel_explain(m, &reason, &u->explained);
+    u->measured[u->n++] = (struct measured){bound, time, u->subject};
+    u->subjects[u->subject].best_ns = fmin(u->subjects[u->subject].best_ns, time);
+    if (time < (1 - CLOCK_NOISE) * bound) note_violation(u, m, &reason, time);
 }
 
 /* ---- measured now ---- */
@@ -68,14 +127,17 @@ static void measure(struct auditing *u, struct evaluator *ev, const struct cli_p
     char why[EVAL_MESSAGE] = "";
     if (!candidate_lower(p->problem, &p->device, p->root, &c, why, sizeof why)) return;
     evaluator_run(ev, &c.kernel, &settings, &e);
-    if (e.status == EVAL_OK)
+    if (e.status == EVAL_DEVICE_LOST)
+        snprintf(u->lost, sizeof u->lost, "%s", *e.message ? e.message : eval_status_name(e.status));
+    else if (e.status == EVAL_OK)
         add(u, m, p->root, e.median_ns);
     else
         u->unmeasured++;
     candidate_clear(&c);
 }
 
-/* Draws until there are enough, or a signal; with a cut, implementations below it are not looked at. */
+/* Draws until there are enough, a signal or no device any more; with a cut, implementations below it are not
+ * looked at. */
 static void sample(struct auditing *u, struct evaluator *ev, const struct cli_problem *p,
                    const struct cli_bounding *b, uint64_t samples, uint64_t seed, double time_s)
 {
@@ -83,7 +145,7 @@ static void sample(struct auditing *u, struct evaluator *ev, const struct cli_pr
     struct pcg32 rng = pcg32_seed(seed, 0);
     struct mcts_branching all = {.order = p->order.parts, .n_order = p->order.n};
     uint64_t most = samples * DRAWS_A_SAMPLE;
-    while (u->n + u->unmeasured < samples && u->drawn < most && clock_s() < end &&
+    while (u->n + u->unmeasured < samples && u->drawn < most && clock_s() < end && !*u->lost &&
            !stop_requested(u->stop_fd)) {
         space_mark mark = space_snapshot(p->root);
         struct mcts_walk w = mcts_descend_random(&all, p->root, INFINITY, 0, &rng, NULL);
@@ -107,7 +169,7 @@ static void audit_program(struct auditing *u)
         bool described = !p.device.max_alloc_bytes;
         if (described) diag_plain(u->diag, "audit measures: name the described device with --device, too");
         if (!b.model && !described) b.model = cli_model(a, p.problem, &p.device, u->diag);
-        if (b.model) u->corrected = *perfmodel_described(b.model);
+        if (b.model) take_subject(u, p.problem, b.model);
         struct evaluator *ev =
             b.model && !described ? evaluator_new(p.problem, &p.device, 1, seed, u->diag) : NULL;
         if (ev) sample(u, ev, &p, &b, samples, seed, time_s);
@@ -127,15 +189,39 @@ static void close_run(struct auditing *u)
     u->problem = NULL;
 }
 
-static bool open_run(struct auditing *u, const struct store_run *run)
+/* The problem of a run on the device that its times are of. */
+static struct problem *problem_of(const struct auditing *u, const struct store_run *run, struct device *dev,
+                                  struct diag *d)
+{
+    struct problem *p = cli_run_problem(u->args, run, dev, d);
+    if (!p || strcmp(dev->name, run->device) == 0) return p;
+    diag_plain(d, "run %" PRId64 " is of '%s', not of '%s'", run->id, run->device, dev->name);
+    problem_free(p);
+    return NULL;
+}
+
+/* Says what is wrong with a run. */
+static void leave_out(struct auditing *u, const struct diag *d)
+{
+    u->left_out = true;
+    diag_print(d, stderr);
+    fprintf(stderr, "note: run %" PRId64 " is left out\n", u->run);
+}
+
+/* Goes on with the rows of another run; one that cannot be audited has no model. */
+static void open_run(struct auditing *u, const struct store_run *run)
 {
     struct device dev;
+    struct diag *d = diag_new();
     close_run(u);
     u->run = run->id;
-    u->problem = cli_run_problem(u->args, run, &dev, u->diag);
-    if (u->problem) u->model = cli_model(u->args, u->problem, &dev, u->diag);
-    if (u->model && !u->corrected.name[0]) u->corrected = *perfmodel_described(u->model);
-    return u->model != NULL;
+    u->problem = problem_of(u, run, &dev, d);
+    if (u->problem) u->model = cli_model(u->args, u->problem, &dev, d);
+    if (u->model)
+        take_subject(u, u->problem, u->model);
+    else
+        leave_out(u, d);
+    diag_free(d);
 }
 
 static bool audit_row(void *context, const struct store_run *run, const struct store_evaluation *e)
@@ -146,7 +232,8 @@ static bool audit_row(void *context, const struct store_run *run, const struct s
     const char *why;
     if (stop_requested(u->stop_fd)) return false;
     if (strcmp(e->status, "ok") != 0) return true;
-    if (run->id != u->run && !open_run(u, run)) return false;
+    if (run->id != u->run) open_run(u, run);
+    if (!u->model) return true;
     if (!store_actions_parse(e->actions, &actions, &n)) return true;
     struct space_state *leaf = problem_replay(u->problem, actions, (unsigned)n, &why);
     if (leaf) add(u, u->model, leaf, e->median_ns);
@@ -159,27 +246,29 @@ static void audit_store(struct auditing *u)
 {
     struct store *s = store_open(u->args->positional[0], false, u->diag);
     if (s) store_each(s, 0, audit_row, u, u->diag);
+    if (!u->n && u->left_out) diag_plain(u->diag, "%s: no run can be audited", u->args->positional[0]);
     store_close(s);
     close_run(u);
 }
 
 /* ---- the report ---- */
 
-static double best_time(const struct auditing *u)
+/* The best time of all; null: they are of several programs or devices. */
+static json_t *best_json(const struct auditing *u)
 {
-    double best = INFINITY;
-    for (size_t i = 0; i < u->n; i++)
-        best = fmin(best, u->times[i]);
-    return best;
+    return u->n_subjects == 1 ? json_real(u->subjects[0].best_ns) : json_null();
 }
 
-/* Quantiles of bound / time over implementations within `within` times the best. Returns how many. */
+/* Quantiles of bound / time over implementations within `within` times the best of their subject. Returns how
+ * many. */
 static size_t tightness(const struct auditing *u, double within, double quantiles[3])
 {
-    double *ratios = base_malloc((u->n + 1) * sizeof *ratios), best = best_time(u);
+    double *ratios = base_malloc((u->n + 1) * sizeof *ratios);
     size_t n = 0;
-    for (size_t i = 0; i < u->n; i++)
-        if (u->times[i] <= within * best) ratios[n++] = u->bounds[i] / u->times[i];
+    for (size_t i = 0; i < u->n; i++) {
+        const struct measured *m = &u->measured[i];
+        if (m->time_ns <= within * u->subjects[m->subject].best_ns) ratios[n++] = m->bound_ns / m->time_ns;
+    }
     for (int q = 0; q < 3; q++)
         quantiles[q] = n ? stats_quantile(ratios, n, 0.1 + 0.4 * q) : 0;
     free(ratios);
@@ -190,8 +279,15 @@ static json_t *pairs_json(const struct auditing *u)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < u->n; i++)
-        json_array_append_new(list, json_pack("[f,f]", u->bounds[i], u->times[i]));
+        json_array_append_new(
+            list, json_pack("[o,f]", cli_real_json(u->measured[i].bound_ns), u->measured[i].time_ns));
     return list;
+}
+
+static json_t *quantiles_json(const double quantiles[3])
+{
+    return json_pack("[o,o,o]", cli_real_json(quantiles[0]), cli_real_json(quantiles[1]),
+                     cli_real_json(quantiles[2]));
 }
 
 static void print_report(const struct auditing *u)
@@ -201,14 +297,16 @@ static void print_report(const struct auditing *u)
     size_t n_good = tightness(u, GOOD, good);
     const char *explained = u->explained.text ? u->explained.text : "";
     if (cli_given(u->args, CLI_JSON)) {
-        cli_print_json(json_pack("{s:I,s:I,s:f,s:[f,f,f],s:I,s:[f,f,f],s:s,s:o}", "measured",
-                                 (json_int_t)u->n, "violations", (json_int_t)u->violations, "best_ns",
-                                 best_time(u), "tightness", all[0], all[1], all[2], "good",
-                                 (json_int_t)n_good, "tightness_good", good[0], good[1], good[2], "explained",
-                                 explained, "bound_and_time", pairs_json(u)));
+        cli_print_json(json_pack("{s:I,s:I,s:o,s:o,s:I,s:o,s:s,s:o}", "measured", (json_int_t)u->n,
+                                 "violations", (json_int_t)u->violations, "best_ns", best_json(u),
+                                 "tightness", quantiles_json(all), "good", (json_int_t)n_good,
+                                 "tightness_good", quantiles_json(good), "explained", explained,
+                                 "bound_and_time", pairs_json(u)));
         return;
     }
     printf("measured         %zu (%" PRIu64 " more failed or were cut)\n", u->n, u->unmeasured);
+    if (u->n_subjects > 1)
+        printf("programs         %u, with their devices and sizes; each has a best\n", u->n_subjects);
     printf("violations       %zu\n%s", u->violations, explained);
     if (u->violations) printf("'--out FOLDER' writes a description with the figures that would have held\n");
     printf("bound / time     %.3g median (%.3g to %.3g are 80 %%)\n", all[1], all[0], all[2]);
@@ -221,14 +319,16 @@ static bool is_store(const char *path)
     return n > 3 && strcmp(path + n - 3, ".db") == 0;
 }
 
-/* The description that would have held, where --out says. */
+/* The descriptions that would have held, where --out says. */
 static void save_corrected(const struct auditing *u)
 {
     char path[PATH_MAX_TEXT];
     const char *folder = u->args->value[CLI_OUT];
-    if (!u->violations || !folder || !cli_save_description(&u->corrected, folder, path, sizeof path, u->diag))
-        return;
-    fprintf(stderr, "written %s\n", path);
+    for (unsigned i = 0; folder && i < u->n_devices; i++) {
+        const struct described *device = &u->devices[i];
+        if (device->violated && cli_save_description(&device->corrected, folder, path, sizeof path, u->diag))
+            fprintf(stderr, "written %s\n", path);
+    }
 }
 
 #define OF_STORE                                                                                             \
@@ -243,11 +343,15 @@ static int run(const struct cli_args *a)
         audit_store(&u);
     bool empty = !u.n && !diag_failed(u.diag);
     if (u.n && !diag_failed(u.diag)) print_report(&u), save_corrected(&u);
-    if (empty) diag_plain(u.diag, "nothing was measured");
-    int status = empty || u.violations ? CLI_FAILED : CLI_OK;
+    if (*u.lost)
+        diag_plain(u.diag, "the device is lost: %s", u.lost);
+    else if (empty)
+        diag_plain(u.diag, "nothing was measured");
+    int status = empty || *u.lost || u.violations ? CLI_FAILED : CLI_OK;
     status = cli_finish(u.diag, cli_signal_status(u.stop_fd, status));
-    free(u.bounds);
-    free(u.times);
+    free(u.measured);
+    free(u.subjects);
+    free(u.devices);
     strbuf_free(&u.explained);
     return status;
 }
@@ -263,8 +367,10 @@ const struct cli_command cli_audit = {
               {CLI_SAMPLES, "N", "number of implementations (default 100)"},
               {CLI_CUT, "NS", "only what a search with a best time of NS would leave out"}},
     .help =
-        "Compares lower bounds with measured times: of random implementations, or of a store's. Exit status "
-        "1 if a time is below its bound.\v"
+        "Compares lower bounds with measured times: of random implementations, or of a store's. Runs of a "
+        "store that are of no program, or of a device that is not here, are left out. Exit status 1 if a "
+        "time "
+        "is below its bound.\v"
         "Example: thresh audit matmul.lift --size M=128,N=128,K=128 --samples 300 --cut 50000",
     .run = run,
 };

@@ -33,6 +33,8 @@ def say(name, ratios, good, violations):
     print("# %s: %d measured, %d violations, bound / time: median %.3f (%.3f to %.3f), within 3x of the best: median %.3f of %d" % (
         name, len(ratios), violations, statistics.median(ratios), min(ratios), max(ratios), statistics.median(good), len(good)))
 for j, best, name in zip(audits, known, names):
+    if j["best_ns"] is None:
+        sys.exit("%s: has times of several programs or devices" % name)
     best = min(best, j["best_ns"])
     one = [(b / t, t <= 3 * best) for b, t in j["bound_and_time"]]
     say(name, [r for r, _ in one], [r for r, near in one if near], j["violations"])

@@ -2,6 +2,8 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -68,6 +70,59 @@ Test(verify, audits_are_interrupted, .timeout = 120)
     cr_expect(strstr(none.err, "nothing was measured"), "%s", none.err);
     e2e_run_free(&r);
     e2e_run_free(&none);
+}
+
+static void verify_record(const char *sizes, const char *store, const char *folder)
+{
+    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", sizes, "--evaluations",
+                               "6", "--store", store, "--out", folder, "--quiet");
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    e2e_run_free(&r);
+}
+
+/* Two programs with times far apart; the first again on a device that is not here, and without a program. */
+static void verify_mixed_store(const char *store, const char *folder)
+{
+    static const char sql[] =
+        "UPDATE evaluation SET median_ns = CASE run WHEN 1 THEN 1e3 ELSE 1e9 END WHERE status = 'ok';"
+        "INSERT INTO run (path, text, sizes, device, driver, settings, fingerprint, seed, libraries)"
+        " SELECT path, text, sizes, d, driver, settings, fingerprint, seed, libraries FROM run,"
+        " (SELECT 'elsewhere' AS d UNION ALL SELECT 'command') WHERE id = 1;"
+        "INSERT INTO evaluation (run, number, drawn, state_hash, actions, status, median_ns, samples,"
+        " kernel_hash, message, found_at) SELECT r.id, number, drawn, state_hash, actions, status, 1e-3,"
+        " samples, kernel_hash, message, found_at FROM evaluation e, run r WHERE e.run = 1 AND r.id > 2";
+    sqlite3 *db;
+    verify_record("N=64", store, folder);
+    verify_record("N=128", store, folder);
+    cr_assert_eq(sqlite3_open(store, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
+/* Each time is compared with the best of its own program; runs that say nothing here are left out. */
+Test(verify, audits_of_several_runs, .timeout = 120)
+{
+    char folder[32], store[64], command[64];
+    setenv("THRESH_DEVICES", "/nonexistent", 1);
+    e2e_folder(folder);
+    snprintf(store, sizeof store, "%s/runs.db", folder);
+    verify_mixed_store(store, folder);
+    struct e2e_run any = E2E_RUN(&cli_audit, store, "--json"),
+                   cpu = E2E_RUN(&cli_audit, store, "--json", "--device", "cpu");
+    json_t *o = report(&any), *same = report(&cpu);
+    cr_expect_eq(any.status, CLI_OK, "%s", any.err);
+    cr_expect_gt(number(o, "measured"), 2);
+    cr_expect_eq(number(o, "good"), number(o, "measured"));
+    cr_expect(json_is_null(json_object_get(o, "best_ns")));
+    cr_expect(strstr(any.err, "note: run 3 is left out\n") && strstr(any.err, "note: run 4 is left out\n"),
+              "%s", any.err);
+    cr_expect_eq(number(same, "measured"), number(o, "measured"), "%s", cpu.err);
+    json_decref(o);
+    json_decref(same);
+    e2e_run_free(&any);
+    e2e_run_free(&cpu);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_expect_eq(system(command), 0);
 }
 
 /* No sample in what the cut leaves: that is no sum of which a few hold most. */
