@@ -20,7 +20,7 @@
 #include "core/base/strbuf.h"
 #include "core/base/utf8.h"
 
-enum { OUTPUT_LIMIT = 1 << 20, TURN_MS = 50, EXEC_FAILED = 127 };
+enum { OUTPUT_LIMIT = 1 << 20, READ_BYTES = 4096, MOST_READS = 256, TURN_MS = 50, EXEC_FAILED = 127 };
 
 /* The descriptors are ours; -1: closed. */
 struct command_process {
@@ -112,8 +112,8 @@ static void append(struct strbuf *into, const char *data, size_t n)
 /* Reads what there is. */
 static void drain(int *fd, struct strbuf *into)
 {
-    char buffer[4096];
-    while (*fd >= 0) {
+    char buffer[READ_BYTES];
+    for (int i = 0; *fd >= 0 && i < MOST_READS; i++) {
         ssize_t n = read(*fd, buffer, sizeof buffer);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;

@@ -261,6 +261,15 @@ Test(command, time_limits_end_the_whole_group, .timeout = 60)
     cr_expect(gone, "a process of the group is left");
 }
 
+/* A program that fills its pipe as fast as it is read is out of time like any other. */
+Test(command, time_limits_end_programs_that_print_without_pause, .timeout = 60)
+{
+    struct command_result r = command_sh("yes", "", 0.3);
+    cr_expect_eq(r.status, EVAL_TIMEOUT, "%s", r.message);
+    r = command_sh("yes >&2", "", 0.3);
+    cr_expect_eq(r.status, EVAL_TIMEOUT, "%s", r.message);
+}
+
 Test(command, unknown_programs_are_errors)
 {
     struct command_result r;
