@@ -35,7 +35,8 @@ static void reset_signals(void)
     for (size_t i = 0; i < sizeof reset / sizeof *reset; i++)
         sigaction(reset[i], &action, NULL);
     action.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGINT, &action, NULL); /* and the end of the terminal: the parent says what comes of them */
+    sigaction(SIGHUP, &action, NULL);
     sigaction(SIGPIPE, &action, NULL);
     sigset_t none;
     sigemptyset(&none);

@@ -47,7 +47,8 @@ struct command_result {
 struct command_process;
 
 /* Starts the program with the words and `input` on its standard input, in a process group of its own. The
- * texts are copied. Never NULL: what goes wrong is in the outcome. */
+ * texts are copied. Never NULL: what goes wrong is in the outcome. The program, not what it has started, is
+ * killed when the calling thread ends. */
 struct command_process *command_start(char *const *words, const char *input, double limit_s);
 /* Waits until one of the programs has ended or is out of time, or stop_fd is readable. */
 void command_wait(struct command_process *const *programs, size_t n, int stop_fd);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,10 +56,12 @@ static bool make_pipe(bool we_write, int *ours, int *theirs)
     return fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
 }
 
-/* In the child: never returns. */
-static void become(char *const *words, const int *theirs)
+/* In the child: never returns. It does not outlive the parent, which may be gone already. */
+static void become(char *const *words, const int *theirs, pid_t parent)
 {
     sigset_t none;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(EXEC_FAILED);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL); /* ignored here, which a program would inherit */
@@ -76,8 +79,9 @@ static bool start(struct command_process *p, char *const *words)
     int *ours[4] = {&p->input, &p->output, &p->errors, &p->failure}, theirs[4], n = 0;
     while (n < 4 && make_pipe(n == 0, ours[n], &theirs[n]))
         n++;
+    pid_t parent = getpid();
     p->pid = n == 4 ? fork() : -1;
-    if (p->pid == 0) become(words, theirs);
+    if (p->pid == 0) become(words, theirs, parent);
     if (p->pid > 0) setpgid(p->pid, p->pid);
     for (int i = 0; i < n; i++)
         close(theirs[i]);

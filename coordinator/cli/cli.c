@@ -354,12 +354,20 @@ struct problem *cli_run_problem(const struct cli_args *a, const struct store_run
 
 /* ---- signals ---- */
 
+/* `nohup` has the end of the terminal ignored. */
+static bool is_ignored(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 int cli_signals(void)
 {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
     if (sigprocmask(SIG_BLOCK, &set, NULL)) return -1;
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }

@@ -182,9 +182,10 @@ struct store_run;
 struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
                                 struct diag *d);
 
-/* A descriptor that becomes readable at SIGINT or SIGTERM, which are blocked from then on; -1: none. */
+/* A descriptor that becomes readable at SIGINT, SIGTERM or, unless it is ignored, SIGHUP, which are blocked
+ * from then on; -1: none. */
 int cli_signals(void);
-/* 130 or 143 after a signal; `otherwise` if there was none. Closes the descriptor. */
+/* 130, 143 or 129 after a signal; `otherwise` if there was none. Closes the descriptor. */
 int cli_signal_status(int fd, int otherwise);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "coordinator/best.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
+#include "core/base/stop.h"
 #include "tests/e2e/run.h"
 
 static const char cli_test_program[] = "size M, N\n"
@@ -168,6 +170,26 @@ Test(cli, long_lines_are_shown_in_part)
     free(printed);
     diag_free(d);
     free(text);
+}
+
+/* The status after a signal to this process, which was ignored before or not; 0: it was not taken. */
+static int cli_test_signal(int number, bool ignored)
+{
+    signal(number, ignored ? SIG_IGN : SIG_DFL);
+    int fd = cli_signals();
+    cr_assert_geq(fd, 0);
+    raise(number);
+    cr_expect_eq(stop_requested(fd), !ignored);
+    return cli_signal_status(fd, 0);
+}
+
+/* `nohup` ignores the end of the terminal. */
+Test(cli, signals_are_taken_unless_a_hangup_is_ignored)
+{
+    cr_expect_eq(cli_test_signal(SIGHUP, true), 0);
+    cr_expect_eq(cli_test_signal(SIGHUP, false), 129);
+    cr_expect_eq(cli_test_signal(SIGINT, false), 130);
+    cr_expect_eq(cli_test_signal(SIGTERM, false), 143);
 }
 
 /* JSON has no infinity: what the device can run nothing of has no bound, and is listed. */

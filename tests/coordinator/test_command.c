@@ -5,12 +5,14 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -268,6 +270,29 @@ Test(command, time_limits_end_programs_that_print_without_pause, .timeout = 60)
     cr_expect_eq(r.status, EVAL_TIMEOUT, "%s", r.message);
     r = command_sh("yes >&2", "", 0.3);
     cr_expect_eq(r.status, EVAL_TIMEOUT, "%s", r.message);
+}
+
+/* The program holds the pipe open: it is closed with its end. */
+Test(command, programs_end_with_who_started_them, .timeout = 60)
+{
+    enum { PROGRAMS_FD = 9 };
+    int ends[2];
+    char byte;
+    cr_assert_eq(pipe(ends), 0);
+    pid_t starter = fork();
+    if (starter == 0) {
+        char *words[] = {"sh", "-c", "echo >&9; exec sleep 30", NULL};
+        if (dup2(ends[1], PROGRAMS_FD) == PROGRAMS_FD) command_start(words, NULL, 60);
+        pause();
+        _exit(0);
+    }
+    close(ends[1]);
+    cr_assert_eq(read(ends[0], &byte, 1), 1);
+    kill(starter, SIGKILL);
+    cr_assert_eq(waitpid(starter, NULL, 0), starter);
+    struct pollfd left = {ends[0], POLLIN, 0};
+    cr_expect_eq(poll(&left, 1, 10000), 1, "the program is left");
+    close(ends[0]);
 }
 
 Test(command, unknown_programs_are_errors)
