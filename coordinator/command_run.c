@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,6 +41,17 @@ static void close_fd(int *fd)
 {
     if (*fd >= 0) close(*fd);
     *fd = -1;
+}
+
+enum { PIPES = 4 /* of a program */, SPARE_FDS = 64 };
+
+void command_make_room(size_t programs)
+{
+    struct rlimit limit;
+    rlim_t needed = programs * PIPES + SPARE_FDS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed) return;
+    limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* ---- starting ---- */
@@ -76,11 +88,11 @@ static void become(char *const *words, const int *theirs, pid_t parent)
 
 static bool start(struct command_process *p, char *const *words)
 {
-    int *ours[4] = {&p->input, &p->output, &p->errors, &p->failure}, theirs[4], n = 0;
-    while (n < 4 && make_pipe(n == 0, ours[n], &theirs[n]))
+    int *ours[PIPES] = {&p->input, &p->output, &p->errors, &p->failure}, theirs[PIPES], n = 0;
+    while (n < PIPES && make_pipe(n == 0, ours[n], &theirs[n]))
         n++;
     pid_t parent = getpid();
-    p->pid = n == 4 ? fork() : -1;
+    p->pid = n == PIPES ? fork() : -1;
     if (p->pid == 0) become(words, theirs, parent);
     if (p->pid > 0) setpgid(p->pid, p->pid);
     for (int i = 0; i < n; i++)
@@ -113,7 +125,7 @@ static void append(struct strbuf *into, const char *data, size_t n)
     strbuf_addn(into, data, n);
 }
 
-/* Reads what there is. */
+/* Reads what there is, as much as a pipe ever holds: one that is filled as fast as it is read has no end. */
 static void drain(int *fd, struct strbuf *into)
 {
     char buffer[READ_BYTES];

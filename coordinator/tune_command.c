@@ -368,6 +368,7 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     *out = (struct tune_command_report){0};
     s.progress = progress_start(o->quiet);
     s.command = command_new(o->command, space_of(o->root), d);
+    command_make_room(o->runners);
     bool ok = s.command && make_tree(&s) && open_store(&s);
     if (ok)
         search(&s);

@@ -45,9 +45,11 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
               cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
               cli_positive(a, CLI_RUNNERS, 1, &runners, d) && cli_seconds(a, CLI_TIME, &o->time_s, d) &&
               cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
-    o->runners = runners < TUNE_COMMAND_RUNNERS ? (unsigned)runners : TUNE_COMMAND_RUNNERS;
     if (!cli_given(a, CLI_TIMEOUT)) o->timeout_s = default_timeout_s;
-    return ok;
+    o->runners = (unsigned)runners;
+    if (!ok || runners <= TUNE_COMMAND_RUNNERS) return ok;
+    diag_plain(d, "--runners: at most %d", TUNE_COMMAND_RUNNERS);
+    return false;
 }
 
 /* ---- results ---- */

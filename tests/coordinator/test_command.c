@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -468,6 +469,21 @@ Test(command, several_programs_are_at_work, .timeout = 120)
     command_teardown(&f);
     snprintf(text, sizeof text, "rm -r %s", folder);
     cr_expect_eq(system(text), 0);
+}
+
+/* More programs than the limit of open files has room for, which may be raised. */
+Test(command, programs_have_room_for_their_files, .timeout = 120)
+{
+    struct rlimit limit;
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = 100;
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    struct command_fixture f = command_setup();
+    struct tune_command_options o = {.command = "echo 5", .runners = 32, .stop_fd = -1};
+    struct tune_command_report r = command_tune(&f, o);
+    cr_expect_eq(r.ok, 40, "%s", r.last_failure);
+    tune_command_report_clear(&r);
+    command_teardown(&f);
 }
 
 /* Interrupted with programs at work: these are run again. */

@@ -158,6 +158,8 @@ Test(bad_input, options_that_say_nothing_here)
             "--device says nothing with --listen");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--no-prior"),
             "--no-prior says nothing about --space");
+    refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--runners", "257"),
+            "--runners: at most 256");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "/proc/x: ");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is no port");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1"), "the port is missing");
