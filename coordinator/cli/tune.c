@@ -62,8 +62,9 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
         (json_int_t)r->reopened));
 }
 
+/* written: the folder that has the result; NULL: there is none. */
 static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r,
-                        const char *out)
+                        const char *written)
 {
     char best[32], naive[32];
     progress_time(r->n_top ? r->top[0].quoted_ns : 0, best, sizeof best);
@@ -87,7 +88,7 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     if (r->exhausted) printf("the space is exhausted: every implementation was looked at\n");
     if (r->stuck) printf("ended early: very many descents found nothing new\n");
     if (r->barren) printf("ended early: too many duplicates and too large texts in a row\n");
-    if (r->n_top) printf("written      %s/best.cl, best.json, host.c\n", out);
+    if (written) printf("written      %s/best.cl, best.json, host.c\n", written);
 }
 
 static bool write_result(const struct tune_options *o, struct tune *t, const char *out, struct diag *d)
@@ -116,12 +117,12 @@ static int campaign(const struct cli_args *a, const struct tune_options *o, stru
     bool ok = tune_search(t, d);
     tune_quote(t);
     const struct tune_report *r = tune_report(t);
-    if (!write_result(o, t, out, d)) ok = false;
+    bool written = write_result(o, t, out, d);
     if (cli_given(a, CLI_JSON))
         print_json(o, tune_device(t), r);
     else
-        print_table(o, tune_device(t), r, out);
-    return ok ? CLI_OK : CLI_FAILED;
+        print_table(o, tune_device(t), r, written ? out : NULL);
+    return ok && written ? CLI_OK : CLI_FAILED;
 }
 
 /* A program, or --space. */

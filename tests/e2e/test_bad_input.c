@@ -370,6 +370,7 @@ Test(bad_input, a_full_disk, .timeout = 120)
                                "--store", c.store, "--out", c.folder, "--quiet");
     cr_expect_eq(r.status, CLI_FAILED, "status %d: %s", r.status, r.err);
     cr_expect(strstr(r.err, "best.cl: No space left on device"), "%s", r.err);
+    cr_expect_not(strstr(r.out, "written"), "%s", r.out);
     cr_expect_geq(stored_rows(c.store), rows + 4, "evaluations are lost");
     e2e_run_free(&r);
     refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64", "--store", "/dev/full"), "/dev/full");
