@@ -128,6 +128,16 @@ static const struct {
              {"show", show_device, CLI_TAKES(DEVICE) | CLI_TAKES(JSON)},
              {"characterize", characterize_device, CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(JSON)}};
 
+/* A device is named once, where there is one. */
+static bool check_selector(const struct cli_args *a, uint64_t takes, struct diag *d)
+{
+    static const enum cli_key device[] = {CLI_DEVICE};
+    if (a->n_positional < 2) return true;
+    if (takes & CLI_TAKES(DEVICE)) return cli_refuse(a, device, 1, "says nothing beside the argument SEL", d);
+    diag_plain(d, "'%s' says nothing about %s", a->positional[1], a->positional[0]);
+    return false;
+}
+
 static int run_device(const struct cli_args *a)
 {
     struct diag *d = diag_new();
@@ -139,7 +149,7 @@ static int run_device(const struct cli_args *a)
     snprintf(message, sizeof message, "says nothing about %s", verb < n ? verbs[verb].name : "");
     if (verb == n)
         diag_plain(d, "'%s' is none of list, show, characterize", a->positional[0]);
-    else if (cli_refuse_others(a, verbs[verb].takes, message, d))
+    else if (cli_refuse_others(a, verbs[verb].takes, message, d) && check_selector(a, verbs[verb].takes, d))
         status = verbs[verb].run(a, d);
     return cli_finish(d, status);
 }

@@ -77,7 +77,9 @@ static bool is_database(const char *path)
 
 static bool load(const struct cli_args *a, struct best_file *out, struct diag *d)
 {
+    static const enum cli_key best[] = {CLI_BEST};
     *out = (struct best_file){0};
+    if (cli_given(a, CLI_NUMBER) && !cli_refuse(a, best, 1, "says nothing with --number", d)) return false;
     if (cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER)) return load_store(a, out, d);
     if (!is_database(a->positional[0])) return best_read(a->positional[0], out, d);
     diag_plain(d, "%s is a store: --best or --number N says which implementation", a->positional[0]);
@@ -171,6 +173,14 @@ static int run_cuts(const struct cli_args *a)
     return cli_finish(d, CLI_OK);
 }
 
+/* A best.json has the limits of its device, a store does not. */
+static bool refuse_device(const struct cli_args *a, struct diag *d)
+{
+    static const enum cli_key device[] = {CLI_DEVICE};
+    return cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER) ||
+           cli_refuse(a, device, 1, "says nothing about a best.json, which has its device", d);
+}
+
 static int run_explain(const struct cli_args *a)
 {
     if (cli_given(a, CLI_CUTS)) return run_cuts(a);
@@ -178,7 +188,7 @@ static int run_explain(const struct cli_args *a)
     struct best_file b;
     struct candidate c = {0};
     char why[NAME_BYTES] = "";
-    if (load(a, &b, d)) {
+    if (load(a, &b, d) && refuse_device(a, d)) {
         if (candidate_from_actions(b.problem, &b.device, b.actions, b.n_actions, &c, why, sizeof why))
             explain(a, &b, &c, d);
         else
