@@ -41,6 +41,7 @@ static void add_descents(void *context, const struct mcts_walk *w, const uint32_
     if (w->leaf && w->depth) k->log_depth = mcts_log_add(k->log_depth, log_sum + log(w->depth));
     if (!w->leaf) k->dead_ends += n;
     k->e.nodes += (uint64_t)n * (w->depth + !w->leaf);
+    k->e.decisions += (uint64_t)n * w->depth;
     k->e.trials.tried += n * w->trials.tried;
     k->e.trials.dead_constraint += n * w->trials.dead_constraint;
     k->e.trials.dead_bound += n * w->trials.dead_bound;

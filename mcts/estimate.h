@@ -44,6 +44,7 @@ struct mcts_estimate {
                                  leaves) */
     double mean_depth;        /* branchings above a leaf, over all leaves (estimated) */
     uint64_t nodes;           /* branchings looked at */
+    uint64_t decisions;       /* MCTS_KNUTH: taken by all descents */
     struct mcts_trials trials;
 };
 

@@ -189,7 +189,7 @@ int space_sample_verb(const struct cli_args *a, struct cli_space *o, struct diag
 static void print_descents(const struct cli_args *a, const struct cli_space *o, const struct mcts_estimate *e,
                            double elapsed_s)
 {
-    double n = (double)e->samples, decisions = e->mean_depth * n;
+    double n = (double)e->samples, decisions = (double)e->decisions;
     char count[64], low[64], high[64];
     mcts_count_print(e->log_leaves, count, sizeof count);
     mcts_count_print(e->log_low, low, sizeof low);

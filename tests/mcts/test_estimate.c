@@ -78,6 +78,29 @@ Test(mcts_estimate, sampling_tells_how_far_it_is)
     mcts_queens_free(&q);
 }
 
+static void note_decisions(void *context, const struct mcts_walk *w, const uint32_t *ids, uint32_t n)
+{
+    (void)ids;
+    *(uint64_t *)context += (uint64_t)n * w->depth;
+}
+
+/* Those of dead ends too, and each as often as it was taken: not by the depths of the leaves. */
+Test(mcts_estimate, decisions_are_counted)
+{
+    struct mcts_queens q = mcts_queens_new(6);
+    struct mcts_estimate_config config = plain(MCTS_KNUTH, 500, 3);
+    uint64_t decisions = 0;
+    const struct mcts_descents descents = {
+        .n = 500, .cut = INFINITY, .arrive = note_decisions, .context = &decisions};
+    struct pcg32 rng = pcg32_seed(3, 0);
+    mcts_descend_together(&config.branching, q.root, &descents, &rng);
+    struct mcts_estimate e = mcts_estimate(&config, q.root);
+    cr_assert_eq(e.decisions, decisions);
+    cr_assert((double)decisions < 0.9 * 500 * e.mean_depth, "%lu decisions, mean depth %g",
+              (unsigned long)decisions, e.mean_depth);
+    mcts_queens_free(&q);
+}
+
 /* Of 40 seeds, how many intervals hold `leaves`; *mean is the mean of the estimates. */
 static unsigned covered(enum mcts_method method, struct space_state *root, double leaves, double *mean)
 {
