@@ -90,6 +90,14 @@ static void set_cause(struct mcts_nodes *t, uint32_t node, enum mcts_cause cause
     t->list[node].cause = (uint8_t)cause;
 }
 
+void mcts_nodes_close(struct mcts_nodes *t, uint32_t leaf)
+{
+    if (mcts_nodes_dead(t, leaf))
+        set_cause(t, leaf, MCTS_EVALUATED);
+    else
+        mcts_nodes_kill(t, leaf, MCTS_EVALUATED);
+}
+
 static uint16_t count_live(const struct mcts_nodes *t, const struct mcts_node *n)
 {
     uint16_t live = 0;

@@ -41,6 +41,8 @@ void mcts_nodes_expand(struct mcts_nodes *t, uint32_t node, uint32_t slot, const
 bool mcts_nodes_dead(const struct mcts_nodes *t, uint32_t node);
 /* Kills a node, what is below it, and the ancestors that have no other live child. */
 void mcts_nodes_kill(struct mcts_nodes *t, uint32_t node, enum mcts_cause cause);
+/* An implementation in the tree is evaluated: it dies, if the bound had not cut it, and is not reopened. */
+void mcts_nodes_close(struct mcts_nodes *t, uint32_t leaf);
 /* Gives a node the cause that follows from its bound, and from its children if it has any: what the bound, or
  * a search that relied on bounds, had closed lives again where the bound is below the cut. Its children are
  * right. Returns whether it lives now and did not before. */

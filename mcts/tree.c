@@ -285,22 +285,28 @@ static uint32_t child_above(const struct mcts_tree *t, uint32_t node, const stru
     return MCTS_NO_NODE;
 }
 
-/* Extends the path over the expanded nodes above the leaf that a rollout came to; a leaf in the tree dies. */
+/* Extends the path over the expanded nodes above the leaf that a rollout came to; a leaf in the tree is
+ * closed. */
 static void extend_path(struct mcts_tree *t)
 {
     uint32_t node = t->path[t->n_path - 1];
     while (t->nodes.list[node].expanded && (node = child_above(t, node, t->state)) != MCTS_NO_NODE &&
            !mcts_nodes_dead(&t->nodes, node))
         enter(t, node);
-    if (t->n_path == t->actions.count + 1) mcts_nodes_kill(&t->nodes, t->path[t->n_path - 1], MCTS_EVALUATED);
+    if (t->n_path == t->actions.count + 1) mcts_nodes_close(&t->nodes, t->path[t->n_path - 1]);
 }
 
-/* Nothing new is below the frontier. Its children say which part of that the bound cut. */
+/* Nothing new is below the frontier. Its children say which part of that the bound cut; what is below a cut
+ * stays as it is. */
 static void close_frontier(struct mcts_tree *t, bool leaf)
 {
     uint32_t frontier = t->path[t->n_path - 1];
-    if (!leaf) open_children(t, frontier);
-    mcts_nodes_kill(&t->nodes, frontier, leaf ? MCTS_EVALUATED : MCTS_BACKTRACK);
+    if (leaf) {
+        mcts_nodes_close(&t->nodes, frontier);
+    } else if (!mcts_nodes_dead(&t->nodes, frontier)) {
+        open_children(t, frontier);
+        mcts_nodes_kill(&t->nodes, frontier, MCTS_BACKTRACK);
+    }
 }
 
 /* From the frontier, the last node of the path, to a new implementation. */

@@ -321,6 +321,36 @@ static double exaggerated_cost(void *context, const struct space_state *state)
     return *(const double *)context * mcts_queens_cost(NULL, state);
 }
 
+/* Each node of the tree is counted under one cause, and none lives. */
+static void check_causes(const struct tree_case *c)
+{
+    struct mcts_stats stats = mcts_tree_stats(c->tree);
+    uint64_t nodes = 0;
+    for (int cause = 0; cause < MCTS_N_CAUSES; cause++)
+        nodes += cause == MCTS_CONSTRAINT ? 0 : stats.nodes[cause];
+    cr_assert_eq(nodes, mcts_tree_size(c->tree));
+    cr_assert_eq(stats.nodes[MCTS_LIVE], 0);
+}
+
+/* Draws n times below cuts and reports what is found; returns how many that are and checks that all differ.
+ */
+static unsigned look_below_cuts(struct tree_case *c, unsigned n)
+{
+    struct mcts_seen seen = {0};
+    struct mcts_descent d = {0};
+    unsigned found = 0;
+    while (n-- > 0) {
+        if (mcts_tree_next_below_cut(c->tree, &d) != MCTS_OK) continue;
+        cr_assert(!mcts_seen_has(&seen, d.hash));
+        mcts_seen_add(&seen, d.hash);
+        mcts_tree_report(c->tree, &d, timed(mcts_queens_cost(NULL, mcts_tree_state(c->tree))));
+        found++;
+    }
+    mcts_seen_free(&seen);
+    mcts_descent_free(&d);
+    return found;
+}
+
 /* An exaggerated bound leaves implementations out; once it is right and taken anew, none of those is lost
  * that the right bound would have kept. */
 Test(mcts_tree, bounds_taken_anew_reopen_what_they_wrongly_cut)
@@ -336,13 +366,34 @@ Test(mcts_tree, bounds_taken_anew_reopen_what_they_wrongly_cut)
     cr_assert_gt(mcts_tree_take_bounds(c.tree), 0);
     cr_assert_gt(run_out(&c), 0);
     cr_assert_eq(mcts_tree_best_time(c.tree), best);
-    struct mcts_stats stats = mcts_tree_stats(c.tree);
-    uint64_t nodes = 0;
-    for (int cause = 0; cause < MCTS_N_CAUSES; cause++)
-        nodes += cause == MCTS_CONSTRAINT ? 0 : stats.nodes[cause];
-    cr_assert_eq(nodes, mcts_tree_size(c.tree));
-    cr_assert_eq(stats.nodes[MCTS_LIVE], 0);
+    check_causes(&c);
     close_case(&c);
+}
+
+/* What was drawn below cuts was evaluated: it stays closed when the bound that had cut it is taken anew, and
+ * is not handed out again. Draws below cuts leave no node alive. */
+Test(mcts_tree, what_was_evaluated_below_cuts_is_not_reopened)
+{
+    static const double FACTORS[] = {1.2, 1.5, 2, 3};
+    double factor, best = least_cost(8);
+    struct mcts_config config = mcts_config_default();
+    config.branching.bound = exaggerated_cost;
+    config.branching.bound_context = &factor;
+    for (int i = 0; i < 4; i++)
+        for (config.seed = 1; config.seed <= 5; config.seed++) {
+            factor = FACTORS[i];
+            struct tree_case c = open_case(8, "bound", &config);
+            unsigned n = run_out(&c);
+            n += look_below_cuts(&c, 60);
+            check_causes(&c);
+            factor = 0.5;
+            mcts_tree_take_bounds(c.tree);
+            n += run_out(&c);
+            cr_expect_leq(n, 92, "some come twice");
+            cr_expect_eq(mcts_tree_best_time(c.tree), best);
+            check_causes(&c);
+            close_case(&c);
+        }
 }
 
 /* Taking the same bounds again opens nothing that they cut. */
