@@ -17,6 +17,7 @@ struct serve_options {
     struct device device;
     unsigned runners; /* 0: the evaluator's default */
     int stop_fd;      /* readable: leave; -1: none */
+    bool embedded;    /* in the coordinator's process, which ends it: its silence says nothing */
 };
 
 /* Serves until the end. false after an error: no coordinator, a program that does not fit, a lost device. */

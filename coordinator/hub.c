@@ -2,7 +2,7 @@
  * answered by the question who it is (it was thought lost, or has served another coordinator); everything
  * else from it, and everything malformed, is counted and dropped, so that no message costs more than its
  * decoding. A peer that is silent for HUB_LOST_MS is lost, except while it prepares the program or measures
- * rounds, which it does without listening. */
+ * rounds, which it does without listening. Only time in which the hub listens counts as silence. */
 #include "coordinator/hub.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct peer {
     uint8_t identity[IDENTITY_MAX];
     size_t identity_bytes;
     uint64_t credits;
-    int64_t lost_at;           /* ms: silent until then, it is lost */
+    int64_t lost_at;           /* ms of the hub's time: silent until then, it is lost */
     enum message_kind awaited; /* the message that ends its excuse for silence */
     bool live;
 };
@@ -31,9 +31,19 @@ struct hub {
     char endpoint[ENDPOINT_MAX];
     struct peer *peers;
     unsigned n_peers;
-    struct arena *arena; /* of the last message */
+    int64_t time, looked_at; /* ms: its own time; of the clock, when it last went on */
+    struct arena *arena;     /* of the last message */
     uint64_t malformed;
 };
+
+/* The hub's own time goes on by a heartbeat at most between two looks at the clock: what peers say while this
+ * process is stopped, or at something else, is heard before they are thought lost. */
+static int64_t hub_time(struct hub *h)
+{
+    int64_t now = clock_ms(), passed = now - h->looked_at;
+    h->looked_at = now;
+    return h->time += passed < HUB_HEARTBEAT_MS ? passed : HUB_HEARTBEAT_MS;
+}
 
 static bool starts_with(const char *s, const char *prefix)
 {
@@ -80,6 +90,7 @@ struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d)
     int linger = 500;
     int64_t most = MESSAGE_MAX_BYTES;
     h->arena = arena_new();
+    h->looked_at = clock_ms();
     h->socket = zmq_socket(zmq_context, ZMQ_ROUTER);
     zmq_setsockopt(h->socket, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt(h->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
@@ -157,7 +168,7 @@ uint64_t hub_malformed(const struct hub *h)
 
 void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind until)
 {
-    h->peers[peer].lost_at = clock_ms() + ms;
+    h->peers[peer].lost_at = hub_time(h) + ms;
     h->peers[peer].awaited = until;
 }
 
@@ -182,16 +193,16 @@ static int new_peer(struct hub *h, const void *identity, size_t bytes)
     if (i == h->n_peers) h->peers = base_realloc(h->peers, ++h->n_peers * sizeof *h->peers);
     h->peers[i] = (struct peer){.identity_bytes = bytes,
                                 .live = true,
-                                .lost_at = clock_ms() + HUB_PREPARE_MS,
+                                .lost_at = hub_time(h) + HUB_PREPARE_MS,
                                 .awaited = MESSAGE_READY};
     memcpy(h->peers[i].identity, identity, bytes);
     return (int)i;
 }
 
 /* A sign of life: an excuse once given stays until the agent is ready or has answered. */
-static void heard(struct peer *p, bool ends_excuse)
+static void heard(struct hub *h, struct peer *p, bool ends_excuse)
 {
-    int64_t lost_at = clock_ms() + HUB_LOST_MS;
+    int64_t lost_at = hub_time(h) + HUB_LOST_MS;
     if (ends_excuse || lost_at > p->lost_at) p->lost_at = lost_at;
 }
 
@@ -199,7 +210,7 @@ static struct hub_event take(struct hub *h, unsigned i, const struct message *m)
 {
     struct peer *p = &h->peers[i];
     struct hub_event none = {.kind = HUB_IDLE};
-    heard(p, m->kind == p->awaited);
+    heard(h, p, m->kind == p->awaited);
     switch (m->kind) {
     case MESSAGE_READY:
         p->credits += m->ready.credits < 1024 ? m->ready.credits : 1024;
@@ -271,7 +282,7 @@ static bool receive(struct hub *h, struct hub_event *event)
 
 static bool find_lost(struct hub *h, struct hub_event *event)
 {
-    int64_t now = clock_ms();
+    int64_t now = hub_time(h);
     for (unsigned i = 0; i < h->n_peers; i++) {
         if (!h->peers[i].live || now < h->peers[i].lost_at) continue;
         h->peers[i].live = false;

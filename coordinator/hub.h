@@ -40,7 +40,8 @@ struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d);
 const char *hub_endpoint(const struct hub *h);
 void hub_free(struct hub *h); /* says bye to every agent; NULL is allowed */
 
-/* Waits for one event; stop_fd (-1: none) becoming readable ends the wait. */
+/* Waits for one event; stop_fd (-1: none) becoming readable ends the wait. Of the time between two calls no
+ * more than a heartbeat counts as silence of agents. */
 struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd);
 void hub_send(struct hub *h, unsigned peer, const struct message *m);
 /* Refuses an agent: it is told why and forgotten. */

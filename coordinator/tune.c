@@ -48,7 +48,8 @@ static bool start_embedded(struct tune *t, struct diag *d)
     t->agent = (struct serve_options){.context = t->context,
                                       .endpoint = "inproc://thresh",
                                       .device = t->device,
-                                      .stop_fd = eventfd(0, EFD_CLOEXEC)};
+                                      .stop_fd = eventfd(0, EFD_CLOEXEC),
+                                      .embedded = true};
     t->agent_diag = diag_new();
     t->embedded = t->agent.stop_fd >= 0 && pthread_create(&t->agent_thread, NULL, agent_main, t) == 0;
     if (!t->embedded) diag_plain(d, "cannot start the agent's thread");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <zmq.h>
 
 #include "core/base/arena.h"
@@ -107,6 +108,27 @@ Test(hub, an_unknown_sign_of_life_is_asked_who_it_is)
     hub_test_send(&f, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {8}});
     cr_assert_eq(hub_test_answer(&f, a).kind, MESSAGE_HEARTBEAT);
     arena_free(a);
+    hub_fixture_close(&f);
+}
+
+/* Who is silent is lost; not who had no chance to be heard, since nobody listened. */
+Test(hub, silence_counts_while_the_hub_listens, .timeout = 60)
+{
+    struct hub_fixture f = hub_fixture_open();
+    const struct timespec away = {.tv_sec = HUB_LOST_MS / 1000, .tv_nsec = 100000000};
+    hub_test_send(&f, &hub_test_hello);
+    cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    for (int i = 0; i < 100 && hub_idle_peer(f.hub) < 0; i++)
+        cr_assert_eq(hub_poll(f.hub, 50, -1).kind, HUB_IDLE);
+    nanosleep(&away, NULL);
+    cr_assert_eq(hub_poll(f.hub, 0, -1).kind, HUB_IDLE);
+    cr_assert_eq(hub_live_peers(f.hub), 1);
+    struct hub_event e = {.kind = HUB_IDLE};
+    for (int i = 0; i < 1000 && e.kind == HUB_IDLE; i++)
+        e = hub_poll(f.hub, 50, -1);
+    cr_assert_eq(e.kind, HUB_GONE);
+    cr_assert_str_eq(e.reason, "no sign of life");
     hub_fixture_close(&f);
 }
 
