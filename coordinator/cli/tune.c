@@ -144,6 +144,14 @@ static bool refuse_others(const struct cli_args *a, struct diag *d)
             cli_refuse(a, device, 1, "says nothing with --listen: it is for `thresh agent`", d));
 }
 
+/* What is about the bound. The description is also that of the device for which recorded timings stand. */
+static bool refuse_unbounded(const struct cli_args *a, struct diag *d)
+{
+    static const enum cli_key bounded[] = {CLI_AUDIT_CUTS, CLI_DISTANCE, CLI_DESCRIPTION};
+    return !cli_given(a, CLI_NO_BOUND) ||
+           cli_refuse(a, bounded, cli_given(a, CLI_RECORDED) ? 2 : 3, "says nothing with --no-bound", d);
+}
+
 /* The device that recorded timings stand for. false after an error. */
 static bool stand_in(const struct cli_args *a, struct tune_options *o, struct device *described,
                      struct diag *d)
@@ -165,9 +173,9 @@ static int run(const struct cli_args *a)
     struct tune *t = NULL;
     int status = CLI_USAGE;
     size_t n;
-    char *text = has_input(a, d) && refuse_others(a, d) && read_options(a, &o, d) && cli_try_heuristic(a, d)
-                     ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d)
-                     : NULL;
+    bool sound = has_input(a, d) && refuse_others(a, d) && refuse_unbounded(a, d) && read_options(a, &o, d) &&
+                 cli_try_heuristic(a, d);
+    char *text = sound ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d) : NULL;
     o.text = text;
     if (text && stand_in(a, &o, &described, d)) t = tune_new(&o, d);
     if (t) status = campaign(a, &o, t, d);

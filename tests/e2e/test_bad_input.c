@@ -156,6 +156,12 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2"), "--runners is for --space");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--listen", "tcp://127.0.0.1:*", "--device", "cpu"),
             "--device says nothing with --listen");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-bound", "--description", "/no/such.json"),
+            "--description says nothing with --no-bound");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-bound", "--audit-cuts", "10%"),
+            "--audit-cuts says nothing with --no-bound");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-bound", "--distance", "10%"),
+            "--distance says nothing with --no-bound");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--no-prior"),
             "--no-prior says nothing about --space");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--runners", "257"),
