@@ -18,6 +18,7 @@
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
 #include "core/base/stats.h"
+#include "core/base/strbuf.h"
 
 enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200, EMBEDDED_MS = INT32_MAX, RESOURCES_TEXT = 128 };
 enum { GRACE_S = 60 }; /* how long what is at work when the time is over is waited for */
@@ -333,6 +334,16 @@ static void lose_job(struct tune *t, struct job *job, struct diag *d)
     settle(t, job, (struct store_evaluation){.status = "crashed", .message = "its agents were lost"}, d);
 }
 
+/* On one line, whatever its reason is. */
+static void note_gone(struct tune *t, const char *reason)
+{
+    struct strbuf text = {0};
+    int n = reason ? (int)strcspn(reason, "\n") : 0;
+    strbuf_printf(&text, "an agent left%s%.*s", n ? ": " : "", n, n ? reason : "");
+    progress_note(&t->progress, text.text);
+    strbuf_free(&text);
+}
+
 static void handle_gone(struct tune *t, unsigned peer, const char *reason, struct diag *d)
 {
     for (struct job *j = t->jobs, *next; j; j = next) {
@@ -343,7 +354,7 @@ static void handle_gone(struct tune *t, unsigned peer, const char *reason, struc
         diag_plain(d, "the device's agent ended: %s", reason && *reason ? reason : "no reason given");
         t->broken = true;
     } else {
-        progress_note(&t->progress, "an agent left");
+        note_gone(t, reason);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "coordinator/tune.h"
 
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "agent/wire.h"
 #include "coordinator/best.h"
 #include "coordinator/store.h"
+#include "coordinator/tune_state.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/utf8.h"
@@ -223,6 +225,14 @@ struct tune_peer {
     char path[64], endpoint[80];
 };
 
+static void tune_test_say(struct tune_peer *p, const struct message *m)
+{
+    size_t bytes;
+    void *data = message_encode(m, &bytes);
+    cr_assert_eq(zmq_send(p->socket, data, bytes, 0), (int)bytes);
+    free(data);
+}
+
 static struct tune_peer tune_test_peer(const struct device *dev, const char *name, const char *driver)
 {
     struct tune_peer p = {.context = zmq_ctx_new()};
@@ -237,10 +247,7 @@ static struct tune_peer tune_test_peer(const struct device *dev, const char *nam
                                   .driver = driver,
                                   .libraries = "",
                                   .limits = wire_device(dev, a)}};
-    size_t bytes;
-    void *data = message_encode(&m, &bytes);
-    cr_assert_eq(zmq_send(p.socket, data, bytes, 0), (int)bytes);
-    free(data);
+    tune_test_say(&p, &m);
     arena_free(a);
     return p;
 }
@@ -272,6 +279,32 @@ Test(tune, long_names_of_peers_stay_text, .timeout = 60)
     cr_expect_eq(strlen(known->name), DEVICE_NAME - 1);
     cr_expect_eq(utf8_valid(known->name, DEVICE_NAME - 1), DEVICE_NAME - 1, "%s", known->name);
     cr_expect_eq(utf8_valid(known->driver, DEVICE_NAME - 1), DEVICE_NAME - 1, "%s", known->driver);
+    tune_free(t);
+    tune_test_peer_free(&peer);
+    free(text);
+    diag_free(d);
+}
+
+/* An agent that gives up says why, and the user of the campaign is told. */
+Test(tune, the_reason_of_an_agent_that_leaves_is_told, .init = cr_redirect_stderr, .timeout = 60)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    char *text = tune_test_text(d);
+    cr_assert(device_select(NULL, &dev, d));
+    struct tune_peer peer = tune_test_peer(&dev, dev.name, dev.driver);
+    struct tune_options o = tune_test_options(text, NULL, 1);
+    o.listen = peer.endpoint;
+    struct tune *t = tune_new(&o, d);
+    cr_assert_not_null(t);
+    tune_test_say(&peer, &(struct message){.kind = MESSAGE_BYE, .bye = {"another version\nof thresh"}});
+    struct hub_event e = {.kind = HUB_IDLE};
+    t->progress.quiet = false;
+    for (int i = 0; i < 100 && e.kind != HUB_GONE; i++)
+        tune_step(t, 100, &e, d);
+    cr_expect_eq(e.kind, HUB_GONE);
+    fflush(stderr);
+    cr_expect_stderr_eq_str("an agent left: another version\n");
     tune_free(t);
     tune_test_peer_free(&peer);
     free(text);
