@@ -264,6 +264,15 @@ static bool is_program(const struct store_run *run)
     return strcmp(run->device, STORE_NO_DEVICE) != 0;
 }
 
+/* How much of two settings is to be left out: the words that both begin with. */
+static size_t common_words(const char *a, const char *b)
+{
+    size_t words = 0;
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == ' ') words = i + 1;
+    return words;
+}
+
 /* Says in what the run in the row differs from `run`. */
 static void explain_difference(const struct store *s, sqlite3_stmt *q, const struct store_run *run,
                                struct diag *d)
@@ -272,6 +281,8 @@ static void explain_difference(const struct store *s, sqlite3_stmt *q, const str
     hash_hex(run->fingerprint, fingerprint);
     snprintf(recorded_seed, sizeof recorded_seed, "%" PRIu64, column_hash(q, 2));
     snprintf(seed, sizeof seed, "%" PRIu64, run->seed);
+    const char *settings = column_text(q, 3);
+    size_t same = common_words(settings, run->settings);
     const struct {
         const char *what, *recorded, *now;
     } identity[] = {{is_program(run) ? "is of another program or of other sizes"
@@ -279,7 +290,7 @@ static void explain_difference(const struct store *s, sqlite3_stmt *q, const str
                      column_text(q, 0), fingerprint},
                     {"is of another device", column_text(q, 1), run->device},
                     {"has another seed", recorded_seed, seed},
-                    {"has other settings", column_text(q, 3), run->settings}};
+                    {"has other settings", settings + same, run->settings + same}};
     for (size_t i = 0; i < sizeof identity / sizeof identity[0]; i++)
         if (strcmp(identity[i].recorded, identity[i].now) != 0)
             diag_plain(d, "%s: cannot resume: the run %s ('%s', now '%s')", s->path, identity[i].what,

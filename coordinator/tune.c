@@ -155,8 +155,11 @@ static bool make_tree(struct tune *t, struct diag *d)
     return true;
 }
 
-static char *settings_text(const struct tune_options *o)
+/* What decides the search beside program, device and seed. The description's figures come last: they are as
+ * they were read, since nothing was measured yet. */
+static char *settings_text(const struct tune *t)
 {
+    const struct tune_options *o = &t->options;
     struct strbuf b = {0};
     uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
     strbuf_printf(&b, "heuristic=%s order=%s bound=%d prior=%016" PRIx64, o->heuristic ? o->heuristic : "tag",
@@ -167,6 +170,9 @@ static char *settings_text(const struct tune_options *o)
     if (o->audit_cuts > 0) strbuf_printf(&b, " audit=%g", o->audit_cuts);
     for (unsigned i = 0; i < o->n_pins; i++)
         strbuf_printf(&b, " pin=%s", o->pins[i]);
+    if (t->model)
+        strbuf_printf(&b, " device_description=%016" PRIx64,
+                      perfmodel_device_hash(perfmodel_described(t->model)));
     return strbuf_take(&b);
 }
 
@@ -180,7 +186,7 @@ static bool open_store(struct tune *t, struct diag *d)
     if (!o->store) return true;
     t->store = store_open(o->store, !o->resume, d);
     if (!t->store) return false;
-    t->settings = settings_text(o);
+    t->settings = settings_text(t);
     t->run = (struct store_run){.path = o->path,
                                 .text = o->text,
                                 .sizes = o->sizes,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "core/base/json_text.h"
 
 enum { FILE_LIMIT = 1 << 20 };
@@ -49,6 +50,11 @@ bool perfmodel_figure_is_time(enum perfmodel_figure f)
 const char *perfmodel_source_name(enum perfmodel_source s)
 {
     return source_names[s];
+}
+
+uint64_t perfmodel_device_hash(const struct perfmodel_device *dev)
+{
+    return hash_finish(hash_bytes(HASH_START, dev->value, sizeof dev->value));
 }
 
 /* ---- reading ---- */

@@ -7,6 +7,7 @@
 #define THRESH_PERFMODEL_DEVICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "core/base/diag.h"
@@ -81,6 +82,9 @@ const char *perfmodel_figure_meaning(enum perfmodel_figure f);
 /* Whether it is a time, of which the shorter one is the safer; all others are rates, sizes and counts. */
 bool perfmodel_figure_is_time(enum perfmodel_figure f);
 const char *perfmodel_source_name(enum perfmodel_source s);
+
+/* A hash of all figures, whatever their sources are. */
+uint64_t perfmodel_device_hash(const struct perfmodel_device *dev);
 
 /* Reads and checks a description. false after located errors: not JSON, another version, a missing, negative,
  * zero or absurd figure, an unknown unit or source. */

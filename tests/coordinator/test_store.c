@@ -154,6 +154,30 @@ Test(store, resume_needs_the_same_fingerprint)
     unlink(path);
 }
 
+/* Only the settings that differ are told. */
+Test(store, resume_says_which_settings_differ)
+{
+    char path[64];
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run();
+    run.settings = "heuristic=tag bound=1 pin=a=1 figures=12";
+    store_test_fill(s, &run, d);
+    static const char *const now[] = {"heuristic=tag bound=1 pin=a=1 figures=13",
+                                      "heuristic=tag bound=1 pin=a=1 figures=12 x", "heuristic=uct"};
+    static const char *const told[] = {"the run has other settings ('figures=12', now 'figures=13')",
+                                       "('figures=12', now 'figures=12 x')",
+                                       "('heuristic=tag bound=1 pin=a=1 figures=12', now 'heuristic=uct')"};
+    for (size_t i = 0; i < 3; i++) {
+        run.settings = now[i];
+        cr_assert(!store_run_resume(s, &run, d));
+        cr_expect(strstr(diag_message(d, i), told[i]), "%s", diag_message(d, i));
+    }
+    store_close(s);
+    diag_free(d);
+    unlink(path);
+}
+
 static void store_test_refused(const char *path, const char *expect)
 {
     struct diag *d = diag_new();

@@ -385,6 +385,47 @@ Test(tune, a_resumed_campaign_goes_on_from_the_store)
     diag_free(d);
 }
 
+/* Writes a description of the device of which nothing but its launch is known. */
+static void tune_test_description(const char *path, double launch_ns)
+{
+    struct diag *d = diag_new();
+    struct device device;
+    cr_assert(device_select(NULL, &device, d));
+    struct perfmodel_device description = {.gpu = device.gpu};
+    snprintf(description.name, sizeof description.name, "%s", device.name);
+    description.value[PERFMODEL_LAUNCH] = launch_ns;
+    description.source[PERFMODEL_LAUNCH] = PERFMODEL_GIVEN;
+    FILE *f = fopen(path, "w");
+    cr_assert(f && perfmodel_device_write(&description, f) && fclose(f) == 0);
+    diag_free(d);
+}
+
+/* The bound decides what is drawn: a run goes on with the figures that it began with, or is refused for what
+ * has changed. */
+Test(tune, a_resumption_with_another_description_says_so)
+{
+    struct diag *d = diag_new();
+    char store[TUNE_TEST_PATH], description[64];
+    char *text = tune_test_text(d);
+    tune_test_store(store, "described");
+    snprintf(description, sizeof description, "/tmp/thresh-described-%ld.json", (long)getpid());
+    tune_test_description(description, 1);
+    struct tune_options o = tune_test_options(text, store, 2);
+    o.description = description;
+    tune_test_run(&o, NULL);
+    o.resume = true;
+    tune_test_run(&o, NULL);
+    tune_test_description(description, 2);
+    cr_assert_null(tune_new(&o, d));
+    cr_expect(strstr(diag_message(d, 0), "the run has other settings ('device_description="), "%s",
+              diag_message(d, 0));
+    cr_expect_eq(diag_count(d), 1);
+    unlink(store);
+    unlink(description);
+    free(text);
+    diag_free(d);
+}
+
 /* An interrupt is seen while the rows of the store are replayed. */
 Test(tune, a_resumption_is_interrupted)
 {
