@@ -33,14 +33,16 @@ static const char schema[] =
     " number INTEGER NOT NULL, drawn INTEGER NOT NULL, state_hash TEXT NOT NULL, actions TEXT NOT NULL,"
     " status TEXT NOT NULL, median_ns REAL, samples TEXT NOT NULL, kernel_hash TEXT NOT NULL,"
     " message TEXT NOT NULL, found_at REAL NOT NULL, resources TEXT NOT NULL DEFAULT '',"
-    " decisions TEXT NOT NULL DEFAULT '', UNIQUE (run, number));";
+    " decisions TEXT NOT NULL DEFAULT '', draws INTEGER NOT NULL DEFAULT 0, UNIQUE (run, number));";
 
 /* From each schema version, from 1, to the next. */
 static const char *const upgrades[] = {"ALTER TABLE run ADD COLUMN libraries TEXT NOT NULL DEFAULT '';"
                                        "ALTER TABLE evaluation ADD COLUMN resources TEXT NOT NULL DEFAULT '';"
                                        "PRAGMA user_version=2;",
                                        "ALTER TABLE evaluation ADD COLUMN decisions TEXT NOT NULL DEFAULT '';"
-                                       "PRAGMA user_version=3;"};
+                                       "PRAGMA user_version=3;",
+                                       "ALTER TABLE evaluation ADD COLUMN draws INTEGER NOT NULL DEFAULT 0;"
+                                       "PRAGMA user_version=4;"};
 _Static_assert(STORE_SCHEMA == 1 + sizeof upgrades / sizeof upgrades[0],
                "the version that upgrades end with");
 
@@ -53,7 +55,7 @@ static const char cut_schema[] =
 static const char evaluation_columns[] =
     "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
     " e.number, e.drawn, e.state_hash, e.actions, e.status, e.median_ns, e.samples, e.kernel_hash, "
-    "e.message, e.found_at, e.resources, r.libraries, e.decisions"
+    "e.message, e.found_at, e.resources, r.libraries, e.decisions, e.draws"
     " FROM evaluation e JOIN run r ON r.id = e.run";
 
 static bool failed(const struct store *s, struct diag *d)
@@ -131,8 +133,8 @@ static bool prepare_inserts(struct store *s, struct diag *d)
 {
     s->insert = prepare(s,
                         "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
-                        " median_ns, samples, kernel_hash, message, found_at, resources, decisions)"
-                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                        " median_ns, samples, kernel_hash, message, found_at, resources, decisions, draws)"
+                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                         d);
     s->insert_cut = prepare(
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);
@@ -227,6 +229,7 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     sqlite3_bind_double(q, 11, e->found_at);
     bind_text(q, 12, e->resources);
     bind_text(q, 13, e->decisions);
+    sqlite3_bind_int64(q, 14, (int64_t)e->draws);
     bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
     sqlite3_reset(q);
     free(samples);
@@ -362,6 +365,7 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
                                  .message = column_text(q, 17),
                                  .resources = column_text(q, 19),
                                  .decisions = column_text(q, 21),
+                                 .draws = (uint64_t)sqlite3_column_int64(q, 22),
                                  .found_at = sqlite3_column_double(q, 18)};
     double *samples = parse_samples(column_text(q, 15), &e.n_samples);
     e.samples = samples;

@@ -1,9 +1,10 @@
 /* The store: every finished evaluation, in one SQLite file (write-ahead log) that the sqlite3 shell reads.
  *
  * An evaluation is in the file before it counts in the search tree. Rows are in the order in which results
- * were reported, and each says how many implementations had been drawn by then: with the seed that is enough
- * to rebuild the tree exactly (`thresh tune --resume`). Fingerprints and hashes are 16 hex digits, actions
- * are "slot=value slot=value ...", samples a JSON array of nanoseconds. Schema: coordinator/README.md. */
+ * were reported, and each says how many implementations had been drawn by then, and in how many draws, some
+ * of which found none: with the seed that is enough to rebuild the tree exactly (`thresh tune --resume`).
+ * Fingerprints and hashes are 16 hex digits, actions are "slot=value slot=value ...", samples a JSON array of
+ * nanoseconds. Schema: coordinator/README.md. */
 #ifndef THRESH_COORDINATOR_STORE_H
 #define THRESH_COORDINATOR_STORE_H
 
@@ -14,7 +15,7 @@
 struct diag;
 struct store;
 
-enum { STORE_SCHEMA = 3, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
+enum { STORE_SCHEMA = 4, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
 /* The device of a run of `tune --space`, which has no program: its decisions are in its evaluations. */
 #define STORE_NO_DEVICE "command"
@@ -32,6 +33,7 @@ struct store_run {
 struct store_evaluation {
     uint64_t number;       /* of the implementation, in the order of drawing */
     uint64_t drawn;        /* implementations drawn when the result was reported */
+    uint64_t draws;        /* draws until then, those that found none, too; 0: not known, or not counted */
     uint64_t state_hash;   /* of the canonical vector */
     const char *actions;   /* store_actions_print() */
     const char *decisions; /* JSON: {"tile": 8, "staged": "YES"}, of `tune --space`; "": actions say it */

@@ -83,12 +83,14 @@ static bool add_naive(struct tune *t, struct diag *d)
     return true;
 }
 
-/* Draws the next implementation into the list; NULL: none now. */
+/* Draws the next implementation into the list; NULL: none now. A draw that was told to stop does not count:
+ * nothing is drawn after it, and a resumed run draws it whole. */
 static struct job *draw(struct tune *t, struct diag *d)
 {
     struct mcts_descent descent = {0};
     bool audit;
     enum mcts_status status = tune_draw(t, &descent, &audit);
+    t->draws += status == MCTS_OK || !tune_tree_stops(t);
     t->stuck = status == MCTS_STUCK ? t->stuck + 1 : 0;
     if (status == MCTS_ERROR) diag_plain(d, "%s", mcts_tree_error(t->tree));
     t->broken = t->broken || status == MCTS_ERROR;
@@ -185,6 +187,7 @@ static void settle(struct tune *t, struct job *job, struct store_evaluation e, s
     char *actions = store_actions_print(job->actions, job->n_actions);
     e.number = job->number;
     e.drawn = t->drawn;
+    e.draws = t->draws;
     e.state_hash = job->descent.hash;
     e.actions = actions;
     e.kernel_hash = job->kernel_hash;
@@ -461,7 +464,7 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     (void)run;
     if (!goes_on(r)) return false;
     if (r->rows++ > r->replayed) return true;
-    while (t->drawn < e->drawn && !has_ended(t) && goes_on(r))
+    while ((t->drawn < e->drawn || t->draws < e->draws) && !has_ended(t) && goes_on(r))
         draw(t, r->diag);
     if (r->interrupted || t->broken) return false;
     struct job *job = find_job(t, e->number);

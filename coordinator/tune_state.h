@@ -65,6 +65,7 @@ struct tune {
     struct job *jobs;
     struct seen_kernel *seen;
     uint64_t drawn;       /* implementations that the tree handed out */
+    uint64_t draws;       /* from the tree, with those that found none */
     uint64_t dispatched;  /* jobs sent for a first time or settled without sending; not those left out */
     unsigned stuck;       /* draws in a row that found nothing */
     uint64_t unmeasured;  /* implementations in a row that were left out */

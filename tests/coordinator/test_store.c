@@ -316,7 +316,8 @@ Test(store, of_the_first_version_is_upgraded)
     cr_assert_eq(
         sqlite3_exec(db,
                      "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN "
-                     "resources; ALTER TABLE evaluation DROP COLUMN decisions; PRAGMA user_version=1",
+                     "resources; ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation DROP "
+                     "COLUMN draws; PRAGMA user_version=1",
                      NULL, NULL, NULL),
         SQLITE_OK);
     sqlite3_close(db);

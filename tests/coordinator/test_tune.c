@@ -23,6 +23,9 @@
 
 enum { TUNE_TEST_PATH = 64 };
 
+/* A program with one implementation where N is 1. */
+static const char tune_test_small[] = "size N\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n";
+
 /* Where a test has its store; nothing is there yet. */
 static void tune_test_store(char path[TUNE_TEST_PATH], const char *test)
 {
@@ -445,6 +448,48 @@ Test(tune, a_resumption_is_interrupted)
     cr_assert_eq(diag_count(d), 1);
     unlink(store);
     free(text);
+    diag_free(d);
+}
+
+/* The rows of a store that were reported last: what had been drawn by then. */
+static bool tune_test_last(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    uint64_t *counts = context;
+    (void)run;
+    counts[0] = e->drawn;
+    counts[1] = e->draws;
+    return true;
+}
+
+/* A draw that found nothing while something was measured takes its turn again: the tree's random numbers go
+ * on in it. Rows of earlier versions do not count such draws. */
+Test(tune, a_resumed_campaign_draws_in_vain_where_it_did, .timeout = 120)
+{
+    struct diag *d = diag_new();
+    char store[TUNE_TEST_PATH];
+    tune_test_store(store, "vain");
+    struct tune_options o = tune_test_options(tune_test_small, store, 0);
+    o.sizes = "N=1";
+    cr_assert(tune_test_run(&o, NULL).exhausted);
+    o.resume = true;
+    static const char *const rows[] = {"draws = 0", "draws = drawn", "draws = drawn + 1"};
+    for (uint64_t i = 0; i < 3; i++) {
+        char sql[128];
+        uint64_t counts[2];
+        snprintf(sql, sizeof sql, "UPDATE evaluation SET %s WHERE id = (SELECT max(id) FROM evaluation)",
+                 rows[i]);
+        tune_test_sql(store, sql);
+        struct store *s = store_open(store, false, d);
+        cr_assert(s && store_each(s, 0, tune_test_last, counts, d));
+        store_close(s);
+        struct tune *t = tune_new(&o, d);
+        cr_assert_not_null(t, "%s", diag_failed(d) ? diag_message(d, 0) : "");
+        cr_expect_eq(t->drawn, counts[0]);
+        cr_expect_eq(t->draws, counts[0] + (i == 2));
+        cr_expect_eq(tune_report(t)->exhausted, i == 2);
+        tune_free(t);
+    }
+    unlink(store);
     diag_free(d);
 }
 
