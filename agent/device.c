@@ -11,6 +11,7 @@
 
 #include "agent/child.h"
 #include "agent/opencl.h"
+#include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/utf8.h"
 
@@ -57,6 +58,20 @@ static void get_text(cl_device_id id, cl_device_info what, char *out, size_t n)
 {
     get(id, what, out, n - 1);
     utf8_clean(out);
+}
+
+bool opencl_has(cl_device_id device, const char *extension)
+{
+    char *text, *rest;
+    size_t bytes = 0;
+    bool has = false;
+    if (clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes) || bytes == 0) return false;
+    text = base_calloc(bytes + 1, 1);
+    clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, text, NULL);
+    for (char *word = strtok_r(text, " ", &rest); word && !has; word = strtok_r(NULL, " ", &rest))
+        has = strcmp(word, extension) == 0;
+    free(text);
+    return has;
 }
 
 static void get_vector_widths(struct bb_device *l)

@@ -9,6 +9,8 @@
 cl_device_id opencl_device(unsigned index);
 /* "CL_OUT_OF_RESOURCES", ... */
 const char *opencl_error_name(cl_int error);
+/* Whether CL_DEVICE_EXTENSIONS has the word, such as "cl_khr_fp64". */
+bool opencl_has(cl_device_id device, const char *extension);
 /* Runs a small kernel of known result: shows that driver, compiler and device work. */
 bool opencl_probe(cl_context context, cl_command_queue queue, cl_device_id device);
 

@@ -462,6 +462,28 @@ static cl_int open_device(struct runner *r)
     return error ? error : make_buffers(r);
 }
 
+static bool uses(const struct verify_task *t, enum scalar_type type)
+{
+    for (unsigned b = 0; b < t->n_buffers; b++)
+        if (t->buffers[b].type == type) return true;
+    return false;
+}
+
+/* Whether the device has no numbers of a type of the task; says so. */
+static bool lacks_numbers(const struct runner *r, char *why, size_t n)
+{
+    static const struct {
+        enum scalar_type type;
+        const char *name, *extension;
+    } optional[] = {{SCALAR_DOUBLE, "double", "cl_khr_fp64"}, {SCALAR_HALF, "half", "cl_khr_fp16"}};
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
+        if (!uses(r->task, optional[i].type) || opencl_has(r->device, optional[i].extension)) continue;
+        snprintf(why, n, "the device cannot calculate with %s (%s)", optional[i].name, optional[i].extension);
+        return true;
+    }
+    return false;
+}
+
 /* A CPU runs a group on each unit; no GPU holds more than 64 groups in a unit. */
 static void ask_device(struct runner *r)
 {
@@ -481,6 +503,7 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
         return;
     }
     ask_device(r);
+    if (lacks_numbers(r, why, n)) return;
     cl_int error = open_device(r);
     if (error)
         snprintf(why, n, "%s while preparing the device's buffers", opencl_error_name(error));

@@ -224,6 +224,27 @@ Test(agent_evaluate, says_why_no_runner_starts)
     diag_free(d);
 }
 
+/* PoCL on a CPU without half arithmetic refuses kernels with it; one with it would run them. */
+Test(agent_evaluate, says_which_numbers_the_device_has_not)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("cpu", &dev, d));
+    const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
+    static const enum scalar_type types[] = {SCALAR_DOUBLE, SCALAR_HALF};
+    for (int i = 0; i < 2; i++) {
+        struct verify_buffer shape[1] = {{.type = types[i], .elements = 4, .output = true}};
+        struct verify_task *t = verify_task_new(shape, 1, 7, d);
+        struct evaluator *ev = evaluator_start(&t, &dev, 1, tolerance, -1, d);
+        cr_expect(ev || types[i] == SCALAR_HALF);
+        if (!ev)
+            cr_expect(strstr(diag_message(d, 0), "cannot calculate with half (cl_khr_fp16)"), "%s",
+                      diag_message(d, 0));
+        evaluator_free(ev);
+    }
+    diag_free(d);
+}
+
 Test(agent_evaluate, a_stop_ends_jobs_and_runners)
 {
     int ends[2];
