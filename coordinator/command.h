@@ -43,7 +43,8 @@ struct command_result {
     char message[EVAL_MESSAGE]; /* why not OK */
 };
 
-/* Lets this process have the descriptors of so many programs at work at once, as far as its hard limit goes.
+/* Lets this process, and the programs that it starts, have the descriptors of so many programs at work at
+ * once, as far as its hard limit goes.
  */
 void command_make_room(size_t programs);
 

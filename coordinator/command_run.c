@@ -310,14 +310,6 @@ static void release(struct command_process *p)
     free(p);
 }
 
-/* One line of text for terminals and tables, whatever the program wrote. */
-static void clean_message(char *message)
-{
-    utf8_clean(message);
-    for (unsigned char *c = (unsigned char *)message; *c; c++)
-        if (*c < ' ' || *c == 0x7f) *c = ' ';
-}
-
 enum command_end command_finish(struct command_process *p, struct command_result *out)
 {
     enum command_end end = COMMAND_CANNOT_RUN;
@@ -331,7 +323,7 @@ enum command_end command_finish(struct command_process *p, struct command_result
         if (!could_not_run(p, out)) {
             end = command_is_over(p) ? COMMAND_DONE : COMMAND_INTERRUPTED;
             *out = outcome(p);
-            clean_message(out->message);
+            utf8_clean_line(out->message);
         }
     }
     release(p);

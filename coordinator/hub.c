@@ -2,7 +2,7 @@
  * answered by the question who it is (it was thought lost, or has served another coordinator); everything
  * else from it, and everything malformed, is counted and dropped, so that no message costs more than its
  * decoding. A peer that is silent for HUB_LOST_MS is lost, except while it prepares the program or measures
- * rounds, which it does without listening. Only time in which the hub listens counts as silence. */
+ * rounds, which it does without listening. Time in which nobody polls the hub does not count as silence. */
 #include "coordinator/hub.h"
 
 #include <stdlib.h>
@@ -31,16 +31,17 @@ struct hub {
     char endpoint[ENDPOINT_MAX];
     struct peer *peers;
     unsigned n_peers;
+    int64_t (*clock_ms)(void);
     int64_t time, looked_at; /* ms: its own time; of the clock, when it last went on */
     struct arena *arena;     /* of the last message */
     uint64_t malformed;
 };
 
-/* The hub's own time goes on by a heartbeat at most between two looks at the clock: what peers say while this
- * process is stopped, or at something else, is heard before they are thought lost. */
+/* The hub's own time goes on by a heartbeat at most from one look at the clock to the next one: what peers
+ * say while this process is stopped, or at something else, is heard before they are thought lost. */
 static int64_t hub_time(struct hub *h)
 {
-    int64_t now = clock_ms(), passed = now - h->looked_at;
+    int64_t now = h->clock_ms(), passed = now - h->looked_at;
     h->looked_at = now;
     return h->time += passed < HUB_HEARTBEAT_MS ? passed : HUB_HEARTBEAT_MS;
 }
@@ -83,14 +84,15 @@ static bool allowed_endpoint(const char *endpoint, struct diag *d)
     return false;
 }
 
-struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d)
+struct hub *hub_new(void *zmq_context, const char *endpoint, int64_t (*clock)(void), struct diag *d)
 {
     if (!allowed_endpoint(endpoint, d)) return NULL;
     struct hub *h = base_calloc(1, sizeof *h);
     int linger = 500;
     int64_t most = MESSAGE_MAX_BYTES;
     h->arena = arena_new();
-    h->looked_at = clock_ms();
+    h->clock_ms = clock;
+    h->looked_at = clock();
     h->socket = zmq_socket(zmq_context, ZMQ_ROUTER);
     zmq_setsockopt(h->socket, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt(h->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);

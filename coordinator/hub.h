@@ -34,14 +34,15 @@ struct hub_event {
 /* Whether the port of a tcp:// endpoint is one (or `*`), which ZeroMQ does not check. false after an error.
  */
 bool hub_check_port(const char *endpoint, struct diag *d);
-/* Binds to inproc://NAME, ipc://FILE or tcp:// of the loopback interface. NULL after an error. */
-struct hub *hub_new(void *zmq_context, const char *endpoint, struct diag *d);
+/* Binds to inproc://NAME, ipc://FILE or tcp:// of the loopback interface. clock: in ms, clock_ms() but in
+ * tests. NULL after an error. */
+struct hub *hub_new(void *zmq_context, const char *endpoint, int64_t (*clock)(void), struct diag *d);
 /* Where it is bound: with the port or file that a `*` stood for. */
 const char *hub_endpoint(const struct hub *h);
 void hub_free(struct hub *h); /* says bye to every agent; NULL is allowed */
 
-/* Waits for one event; stop_fd (-1: none) becoming readable ends the wait. Of the time between two calls no
- * more than a heartbeat counts as silence of agents. */
+/* Waits for one event; stop_fd (-1: none) becoming readable ends the wait. A call, with the time before it,
+ * counts as a heartbeat of silence at most: whoever waits longer at a time hears later of lost agents. */
 struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd);
 void hub_send(struct hub *h, unsigned peer, const struct message *m);
 /* Refuses an agent: it is told why and forgotten. */

@@ -245,12 +245,12 @@ static bool connect_agent(struct tune *t, struct diag *d)
     t->context = zmq_ctx_new();
     if (t->options.recorded) {
         t->device = *t->options.stands_for;
-        t->hub = hub_new(t->context, "inproc://thresh", d);
+        t->hub = hub_new(t->context, "inproc://thresh", clock_ms, d);
         return t->hub != NULL;
     }
     if (listen ? !check_program(t, d) : !device_select(t->options.device, &t->device, d)) return false;
     if (!listen) wire_libraries(&t->device, t->libraries);
-    t->hub = hub_new(t->context, listen ? listen : "inproc://thresh", d);
+    t->hub = hub_new(t->context, listen ? listen : "inproc://thresh", clock_ms, d);
     return t->hub && (listen ? await_first_agent(t, d) : start_embedded(t, d));
 }
 

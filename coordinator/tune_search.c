@@ -19,6 +19,7 @@
 #include "core/base/pcg32.h"
 #include "core/base/stats.h"
 #include "core/base/strbuf.h"
+#include "core/base/utf8.h"
 
 enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200, EMBEDDED_MS = INT32_MAX, RESOURCES_TEXT = 128 };
 enum { GRACE_S = 60 }; /* how long what is at work when the time is over is waited for */
@@ -341,8 +342,8 @@ static void lose_job(struct tune *t, struct job *job, struct diag *d)
 static void note_gone(struct tune *t, const char *reason)
 {
     struct strbuf text = {0};
-    int n = reason ? (int)strcspn(reason, "\n") : 0;
-    strbuf_printf(&text, "an agent left%s%.*s", n ? ": " : "", n, n ? reason : "");
+    strbuf_printf(&text, "an agent left%s%s", reason && *reason ? ": " : "", reason ? reason : "");
+    utf8_clean_line(text.text);
     progress_note(&t->progress, text.text);
     strbuf_free(&text);
 }

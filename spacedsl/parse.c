@@ -11,7 +11,8 @@ static const char *const KEYWORDS[] = {
     "not",       "where",    "over",     "when",      "activate", "disjoint", "include", "antisymmetric",
     "symmetric", "alias",    "step",     "true",      "false"};
 
-/* Types and operations, which nothing else can be called: a use of it would be one of them. */
+/* Types and operations: nothing that is declared has their names, since its use would be read as one of them.
+ */
 static const char *const BUILT_IN[] = {"bool", "int", "max", "min"};
 
 static bool is_one_of(const char *const *words, size_t n, const char *text)

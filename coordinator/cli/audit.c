@@ -4,8 +4,8 @@
  * rate of the description that is too low; the first ones are explained.
  *
  * A store may have runs of several programs and devices: times are compared with the best of the same program
- * on the same device, and a violation speaks against the description of its own device. Runs that are of no
- * program, or of a device that is not here, are left out. */
+ * on the same device, and a violation speaks against the description of its own device. Runs that cannot be
+ * opened again, as they are of no program or of a device that is not here, are left out. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ struct auditing {
     struct problem *problem;
     struct perfmodel *model; /* NULL: it is left out */
     int64_t run;
-    bool left_out; /* some run was */
+    unsigned left_out; /* runs */
 };
 
 static unsigned find_device(struct auditing *u, const struct perfmodel_device *description)
@@ -203,7 +203,7 @@ static struct problem *problem_of(const struct auditing *u, const struct store_r
 /* Says what is wrong with a run. */
 static void leave_out(struct auditing *u, const struct diag *d)
 {
-    u->left_out = true;
+    u->left_out++;
     diag_print(d, stderr);
     fprintf(stderr, "note: run %" PRId64 " is left out\n", u->run);
 }
@@ -297,14 +297,15 @@ static void print_report(const struct auditing *u)
     size_t n_good = tightness(u, GOOD, good);
     const char *explained = u->explained.text ? u->explained.text : "";
     if (cli_given(u->args, CLI_JSON)) {
-        cli_print_json(json_pack("{s:I,s:I,s:o,s:o,s:I,s:o,s:s,s:o}", "measured", (json_int_t)u->n,
-                                 "violations", (json_int_t)u->violations, "best_ns", best_json(u),
-                                 "tightness", quantiles_json(all), "good", (json_int_t)n_good,
-                                 "tightness_good", quantiles_json(good), "explained", explained,
-                                 "bound_and_time", pairs_json(u)));
+        cli_print_json(json_pack("{s:I,s:I,s:I,s:o,s:o,s:I,s:o,s:s,s:o}", "measured", (json_int_t)u->n,
+                                 "left_out", (json_int_t)u->left_out, "violations", (json_int_t)u->violations,
+                                 "best_ns", best_json(u), "tightness", quantiles_json(all), "good",
+                                 (json_int_t)n_good, "tightness_good", quantiles_json(good), "explained",
+                                 explained, "bound_and_time", pairs_json(u)));
         return;
     }
     printf("measured         %zu (%" PRIu64 " more failed or were cut)\n", u->n, u->unmeasured);
+    if (u->left_out) printf("left out         %u runs\n", u->left_out);
     if (u->n_subjects > 1)
         printf("programs         %u, with their devices and sizes; each has a best\n", u->n_subjects);
     printf("violations       %zu\n%s", u->violations, explained);
@@ -368,9 +369,9 @@ const struct cli_command cli_audit = {
               {CLI_CUT, "NS", "only what a search with a best time of NS would leave out"}},
     .help =
         "Compares lower bounds with measured times: of random implementations, or of a store's. Runs of a "
-        "store that are of no program, or of a device that is not here, are left out. Exit status 1 if a "
-        "time "
-        "is below its bound.\v"
+        "store that cannot be opened again (of tune --space, of a device that is not here, of another "
+        "version of thresh) are left out, counted and named. Exit status 1 if a time is below its bound. In "
+        "JSON a bound that is infinite is null, and so is the best time of several programs or devices.\v"
         "Example: thresh audit matmul.lift --size M=128,N=128,K=128 --samples 300 --cut 50000",
     .run = run,
 };

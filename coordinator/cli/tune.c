@@ -202,7 +202,7 @@ const struct cli_command cli_tune = {
           "where best.cl, best.json and host.c go (default thresh-out); with --space: best.json (default: "
           "nowhere)"},
          {CLI_TIMEOUT, "10s", "--space: time for one run of the command (default 60s)"},
-         {CLI_RUNNERS, "N", "--space: how many programs run at once (default 1)"}},
+         {CLI_RUNNERS, "N", "--space: how many programs run at once (default 1, at most 256)"}},
     .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
             "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
             "(or which reads them as JSON), and which prints a time in ns.\v"

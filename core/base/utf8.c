@@ -46,3 +46,10 @@ void utf8_clean(char *text)
     for (size_t n = strlen(text), at = 0; (at += utf8_valid(text + at, n - at)) < n;)
         text[at] = '?';
 }
+
+void utf8_clean_line(char *text)
+{
+    utf8_clean(text);
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if (*c < ' ' || *c == 0x7f) *c = ' ';
+}

@@ -9,5 +9,7 @@
 size_t utf8_valid(const char *text, size_t n);
 /* Replaces each byte that belongs to no character by '?'. */
 void utf8_clean(char *text);
+/* The same, and control characters become spaces: one line for terminals and tables. */
+void utf8_clean_line(char *text);
 
 #endif

@@ -32,8 +32,8 @@ void space_data_member(struct space_data *data, const char *subset, uint32_t id)
 /* Likewise into the parametric set for parameter object `of` (TilesOf(l): of = l). */
 void space_data_member_of(struct space_data *data, const char *set, uint32_t of, uint32_t id);
 
-/* A property of `n` arguments (root-set ids) gets a value; later values replace earlier ones. Unset ones are
- * 0 (bool, int), none (object) or empty (list). */
+/* A property of `n` arguments (root-set ids) gets a value, of a bool one 0 or 1; later values replace earlier
+ * ones. Unset ones are 0 (bool, int), none (object) or empty (list). */
 void space_data_int(struct space_data *data, const char *property, const uint32_t *args, unsigned n,
                     int64_t value);
 void space_data_list(struct space_data *data, const char *property, const uint32_t *args, unsigned n,

@@ -24,6 +24,7 @@ struct grounder {
     uint32_t depth;                       /* of the formula at hand */
     struct calls *calls;                  /* what was grounded before, in the arena; NULL: nothing */
     struct calls *static_calls;           /* the same of what ground_static() was asked */
+    uint32_t *steps;                      /* by definition: calls at work; likewise */
     const struct space_define *too_large; /* a definition that goes to too many objects, or NULL */
     const struct space_define *cyclic;    /* one that comes back to the same object, or NULL */
 };

@@ -58,8 +58,7 @@ struct call {
 };
 
 struct calls {
-    uint32_t *steps; /* by definition: calls at work */
-    size_t n_cases;  /* of all operations so far */
+    size_t n_cases; /* of all operations so far */
     struct call *buckets[BUCKETS];
 };
 
@@ -112,10 +111,8 @@ static bool is_object(const struct grounder *g, int32_t node)
 
 static struct calls *calls_of(struct grounder *g)
 {
-    if (!g->calls) {
-        g->calls = ARENA_NEW(g->a, struct calls);
-        g->calls->steps = ARENA_ARRAY(g->a, uint32_t, g->s->def->n_defines + 1);
-    }
+    if (!g->calls) g->calls = ARENA_NEW(g->a, struct calls);
+    if (!g->steps) g->steps = ARENA_ARRAY(g->a, uint32_t, g->s->def->n_defines + 1);
     return g->calls;
 }
 
@@ -567,9 +564,9 @@ static struct call *make_call(struct grounder *g, const struct space_define *d, 
     struct call *c = arena_memdup(g->a, like, sizeof *like);
     keep_call(g->calls, c);
     c->at_work = true;
-    ++g->calls->steps[like->what];
+    ++g->steps[like->what];
     ground_body(g, d, c);
-    --g->calls->steps[like->what];
+    --g->steps[like->what];
     c->at_work = false;
     return c;
 }
@@ -579,7 +576,7 @@ static const struct call *call_of(struct grounder *g, const struct space_node *n
 {
     const struct space_define *d = &g->s->def->defines[n->a];
     struct calls *calls = calls_of(g);
-    struct call like = {.what = n->a, .steps = is_bounded(d) ? calls->steps[n->a] : 0, .n = n->n};
+    struct call like = {.what = n->a, .steps = is_bounded(d) ? g->steps[n->a] : 0, .n = n->n};
     for (unsigned i = 0; i < n->n; i++) {
         if (!has_object(g, operand_root(g, n, i), args[i])) return NULL;
         like.args[i] = args[i];

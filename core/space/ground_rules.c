@@ -66,6 +66,7 @@ void ground_latent(struct space *s, struct diag *d)
 static void forget_calls(struct grounder *g)
 {
     g->calls = g->static_calls = NULL;
+    g->steps = NULL;
 }
 
 /* ---- triggers: live(o) <-> one of its conditions ---- */

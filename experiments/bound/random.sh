@@ -30,7 +30,7 @@ audit() {
 import json, sys
 text = sys.stdin.read()
 j = json.loads(text) if text else {"measured": 0, "violations": 0, "bound_and_time": []}
-print(j["measured"], j["violations"], "%.3f" % max([b / t for b, t in j["bound_and_time"]], default=0))'
+print(j["measured"], j["violations"], "%.3f" % max([b / t for b, t in j["bound_and_time"] if b is not None], default=0))'
 }
 
 # turn KERNEL SIZES: a slice of its search, unless it has all

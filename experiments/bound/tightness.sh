@@ -36,7 +36,7 @@ for j, best, name in zip(audits, known, names):
     if j["best_ns"] is None:
         sys.exit("%s: has times of several programs or devices" % name)
     best = min(best, j["best_ns"])
-    one = [(b / t, t <= 3 * best) for b, t in j["bound_and_time"]]
+    one = [(b / t, t <= 3 * best) for b, t in j["bound_and_time"] if b is not None]
     say(name, [r for r, _ in one], [r for r, near in one if near], j["violations"])
     ratios += [r for r, _ in one]
     good += [r for r, near in one if near]

@@ -12,6 +12,7 @@
 #include "agent/evaluate.h"
 #include "agent/evaluate_state.h"
 #include "agent/guarded.h"
+#include "agent/opencl.h"
 #include "core/base/diag.h"
 
 enum { EVALUATE_N = 1024 };
@@ -224,25 +225,33 @@ Test(agent_evaluate, says_why_no_runner_starts)
     diag_free(d);
 }
 
-/* PoCL on a CPU without half arithmetic refuses kernels with it; one with it would run them. */
+/* Which of the two there are is for the device to say; it is asked last, since that loads the driver here. */
 Test(agent_evaluate, says_which_numbers_the_device_has_not)
 {
-    struct diag *d = diag_new();
-    struct device dev;
-    cr_assert(device_select("cpu", &dev, d));
+    enum { TYPES = 2 };
+    static const struct {
+        enum scalar_type type;
+        const char *extension, *message;
+    } cases[TYPES] = {{SCALAR_DOUBLE, "cl_khr_fp64", "cannot calculate with double (cl_khr_fp64)"},
+                      {SCALAR_HALF, "cl_khr_fp16", "cannot calculate with half (cl_khr_fp16)"}};
     const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
-    static const enum scalar_type types[] = {SCALAR_DOUBLE, SCALAR_HALF};
-    for (int i = 0; i < 2; i++) {
-        struct verify_buffer shape[1] = {{.type = types[i], .elements = 4, .output = true}};
+    struct device dev;
+    bool starts[TYPES];
+    for (int i = 0; i < TYPES; i++) {
+        struct diag *d = diag_new();
+        cr_assert(device_select("cpu", &dev, d));
+        struct verify_buffer shape[1] = {{.type = cases[i].type, .elements = 4, .output = true}};
         struct verify_task *t = verify_task_new(shape, 1, 7, d);
         struct evaluator *ev = evaluator_start(&t, &dev, 1, tolerance, -1, d);
-        cr_expect(ev || types[i] == SCALAR_HALF);
-        if (!ev)
-            cr_expect(strstr(diag_message(d, 0), "cannot calculate with half (cl_khr_fp16)"), "%s",
-                      diag_message(d, 0));
+        starts[i] = ev != NULL;
+        cr_expect(ev || strstr(diag_message(d, 0), cases[i].message), "%s", ev ? "" : diag_message(d, 0));
         evaluator_free(ev);
+        diag_free(d);
     }
-    diag_free(d);
+    for (int i = 0; i < TYPES; i++)
+        cr_expect_eq(starts[i], opencl_has(opencl_device(dev.index), cases[i].extension), "%s",
+                     cases[i].extension);
+    cr_expect(!opencl_has(opencl_device(dev.index), "cl_khr_fp"), "the beginning of a word is none");
 }
 
 Test(agent_evaluate, a_stop_ends_jobs_and_runners)

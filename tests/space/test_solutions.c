@@ -244,6 +244,17 @@ Test(space_solutions, of_sets_by_how_many_objects_there_are)
     check_rules(text, json, rules, sizeof rules / sizeof rules[0]);
 }
 
+/* Steps of a recursion count wherever they are taken: f(0), which is f(0) itself, is no object after three.
+ */
+Test(space_solutions, of_recursion_through_a_set)
+{
+    check_solutions(&(struct solutions_case){
+        "space s set Lev = 0..2 set A set Of(l: Lev) : A parameter by: int choice use(a: A): { NO, YES }\n"
+        "define f(i: Lev): int = (exists t in Of(f(i + by)): true) ? 0 : 1\n"
+        "require forall a in A: use(a) is YES || f(0) == 1\n",
+        "{'sets': {'A': ['x']}, 'members': {'Of': {'1': ['x']}}, 'parameters': {'by': 0}}", 2});
+}
+
 /* An object that is given twice is one. */
 Test(space_solutions, of_members_given_twice)
 {
