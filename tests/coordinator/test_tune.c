@@ -307,7 +307,7 @@ Test(tune, the_reason_of_an_agent_that_leaves_is_told, .init = cr_redirect_stder
         tune_step(t, 100, &e, d);
     cr_expect_eq(e.kind, HUB_GONE);
     fflush(stderr);
-    cr_expect_stderr_eq_str("an agent left: another version\n");
+    cr_expect_stderr_eq_str("an agent left: another version of thresh\n");
     tune_free(t);
     tune_test_peer_free(&peer);
     free(text);
