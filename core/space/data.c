@@ -17,9 +17,18 @@
 #include "core/space/data_internal.h"
 #include "core/space/data_tables.h"
 
+/* Makes room for one more than n; there is room up to the next power of two. */
+static void *room_for_one(void *array, size_t n, size_t bytes)
+{
+    if (n & (n - 1)) return array;
+    return base_realloc(array, (n ? 2 * n : 1) * bytes);
+}
+
 struct space_data *space_data_new(void)
 {
-    return base_calloc(1, sizeof(struct space_data));
+    struct space_data *data = base_calloc(1, sizeof *data);
+    data->names = arena_new();
+    return data;
 }
 
 static void free_table(struct data_table *t)
@@ -35,8 +44,7 @@ void space_data_free(struct space_data *data)
 {
     if (!data) return;
     for (size_t i = 0; i < data->n_sets; i++) {
-        for (uint32_t k = 0; k < data->sets[i].n; k++)
-            free(data->sets[i].objects[k]);
+        intern_free(&data->sets[i].ids);
         free(data->sets[i].objects);
         free(data->sets[i].name);
     }
@@ -49,6 +57,7 @@ void space_data_free(struct space_data *data)
     free(data->sets);
     free(data->tables);
     free(data->parameters);
+    arena_free(data->names);
     free(data);
 }
 
@@ -76,10 +85,11 @@ void space_data_set(struct space_data *data, const char *set)
 uint32_t space_data_object(struct space_data *data, const char *set, const char *name)
 {
     struct data_set *s = obtain_set(data, set);
-    int64_t known = space_data_find(data, set, name);
-    if (known >= 0) return (uint32_t)known;
-    s->objects = base_realloc(s->objects, (s->n + 1) * sizeof *s->objects);
-    s->objects[s->n] = base_strdup(name);
+    bool fresh;
+    const struct interned *known = intern(&s->ids, data->names, name, strlen(name) + 1, s->n, &fresh);
+    if (!fresh) return known->id;
+    s->objects = room_for_one(s->objects, s->n, sizeof *s->objects);
+    s->objects[s->n] = known->bytes;
     return s->n++;
 }
 
@@ -92,9 +102,8 @@ uint32_t space_data_set_size(const struct space_data *data, const char *set)
 int64_t space_data_find(const struct space_data *data, const char *set, const char *name)
 {
     const struct data_set *s = find_set(data, set);
-    for (uint32_t i = 0; s && i < s->n; i++)
-        if (!strcmp(s->objects[i], name)) return i;
-    return -1;
+    const struct interned *known = s ? intern_find(&s->ids, name, strlen(name) + 1) : NULL;
+    return known ? (int64_t)known->id : -1;
 }
 
 const char *data_object_name(const struct space_data *data, const char *set, uint32_t id)
@@ -155,7 +164,7 @@ static struct data_row *obtain_row(struct data_table *t, const uint32_t *args, u
     if (t->n_rows * 2 >= t->index_size) grow_index(t);
     size_t at = n ? probe(t, args) : 0;
     if (t->index[at]) return &t->rows[t->index[at] - 1];
-    t->rows = base_realloc(t->rows, (t->n_rows + 1) * sizeof *t->rows);
+    t->rows = room_for_one(t->rows, t->n_rows, sizeof *t->rows);
     struct data_row *row = &t->rows[t->n_rows++];
     *row = (struct data_row){0};
     if (n) memcpy(row->args, args, n * sizeof *args);
@@ -172,7 +181,7 @@ static const struct data_row *find_row(const struct data_table *t, const uint32_
 
 static void append(struct data_row *row, int64_t value)
 {
-    row->items = base_realloc(row->items, (row->n + 1) * sizeof *row->items);
+    row->items = room_for_one(row->items, row->n, sizeof *row->items);
     row->items[row->n++] = value;
 }
 

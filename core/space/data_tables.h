@@ -3,10 +3,12 @@
 #define THRESH_SPACE_DATA_TABLES_H
 
 #include "core/space/data_internal.h"
+#include "core/space/intern.h"
 
 struct data_set {
     char *name;
-    char **objects;
+    const char **objects;    /* by id */
+    struct intern_table ids; /* of their names, with the 0 */
     uint32_t n;
 };
 
@@ -39,6 +41,7 @@ struct space_data {
     size_t n_tables;
     struct data_parameter *parameters;
     size_t n_parameters;
+    struct arena *names; /* of objects */
 };
 
 /* By name: a set's index, or -1; a property, or NULL. */

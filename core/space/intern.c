@@ -38,6 +38,12 @@ struct interned *intern(struct intern_table *t, struct arena *a, const void *byt
     return &t->entries[at];
 }
 
+const struct interned *intern_find(const struct intern_table *t, const void *bytes, size_t n)
+{
+    const struct interned *e = t->size ? &t->entries[intern_probe(t, bytes, n)] : NULL;
+    return e && e->bytes ? e : NULL;
+}
+
 void intern_free(struct intern_table *t)
 {
     free(t->entries);

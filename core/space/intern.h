@@ -23,6 +23,8 @@ struct intern_table {
 /* The entry of equal bytes; a new one copies them and gets `id`. Good until the next call. */
 struct interned *intern(struct intern_table *t, struct arena *a, const void *bytes, size_t n, uint32_t id,
                         bool *fresh);
+/* The entry of equal bytes, or NULL. */
+const struct interned *intern_find(const struct intern_table *t, const void *bytes, size_t n);
 void intern_free(struct intern_table *t);
 
 #endif
