@@ -151,29 +151,25 @@ static void interpret(const struct cli_args *a, struct opened *o, struct diag *d
     print_output(a, out, n);
 }
 
-/* Only what is run has inputs. */
-static bool refuse_inputs(const struct cli_args *a, const char *verb, struct diag *d)
-{
-    static const enum cli_key input[] = {CLI_INPUT};
-    char message[64];
-    snprintf(message, sizeof message, "says nothing about %s", verb);
-    return strcmp(verb, "run") == 0 || cli_refuse(a, input, 1, message, d);
-}
-
 static int run(const struct cli_args *a)
 {
     static const struct {
         const char *name;
         void (*run)(const struct cli_args *a, struct opened *o, struct diag *d);
-    } verbs[] = {{"check", check}, {"print", print}, {"run", interpret}};
+        uint64_t takes;
+    } verbs[] = {{"check", check, CLI_TAKES(SIZE) | CLI_TAKES(JSON)},
+                 {"print", print, CLI_TAKES(SIZE) | CLI_TAKES(JSON)},
+                 {"run", interpret, CLI_TAKES(SIZE) | CLI_TAKES(INPUT) | CLI_TAKES(JSON)}};
+    char message[64];
     struct diag *d = diag_new();
     struct opened o = {0};
     unsigned i = 0;
     while (i < 3 && strcmp(verbs[i].name, a->positional[0]) != 0)
         i++;
+    snprintf(message, sizeof message, "says nothing about %s", i < 3 ? verbs[i].name : "");
     if (i == 3)
         diag_plain(d, "'%s' is none of check, print, run", a->positional[0]);
-    else if (refuse_inputs(a, verbs[i].name, d))
+    else if (cli_refuse_others(a, verbs[i].takes, message, d))
         verbs[i].run(a, &o, d);
     int status = cli_finish(d, CLI_OK);
     if (o.arena) arena_free(o.arena);
