@@ -336,7 +336,6 @@ static struct tune_command_report command_search(const struct command_fixture *f
     return command_tune(f, o);
 }
 
-/* A store that is not there yet. */
 enum { COMMAND_PATH = 64 };
 
 /* A path of this process where nothing is. */
