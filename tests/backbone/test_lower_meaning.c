@@ -156,6 +156,11 @@ Test(backbone_meaning, kernels)
     expect_file_keeps_meaning("experiments/kernels/axpy.lift", "N=12");
     expect_file_keeps_meaning("experiments/kernels/batched_matmul.lift", "P=2,M=3,N=4,K=5");
     expect_file_keeps_meaning("experiments/kernels/matmul_strided.lift", "M=3,N=4,K=5");
+    expect_file_keeps_meaning("experiments/kernels/stencil.lift", "N=5");
+    expect_file_keeps_meaning("experiments/kernels/softmax.lift", "M=3,N=4");
+    expect_file_keeps_meaning("experiments/kernels/layer_norm.lift", "M=3,N=4");
+    expect_file_keeps_meaning("experiments/kernels/batched_gemv.lift", "P=2,M=3,N=4");
+    expect_file_keeps_meaning("experiments/kernels/bias_relu.lift", "M=3,N=4");
 }
 
 Test(backbone_meaning, views)
