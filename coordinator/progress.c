@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/units.h"
+
 enum { BAR = 24, RATE_LEAST = 3 /* evaluations that tell a rate */ };
 static const double terminal_period_s = 0.2, line_period_s = 5;
 
@@ -17,18 +19,7 @@ struct progress progress_start(bool quiet)
 
 int progress_time(double ns, char *out, unsigned n)
 {
-    static const struct {
-        const char *name;
-        double most; /* from here on the next unit is taken, */
-        double next; /* which is so many of this one */
-    } units[] = {
-        {"ns", 1000, 1000}, {"us", 1000, 1000}, {"ms", 1000, 1000}, {"s", 120, 60}, {"min", 120, 60}};
-    const unsigned last = sizeof units / sizeof units[0];
-    unsigned u = 0;
-    if (!(ns > 0) || isinf(ns)) return snprintf(out, n, "-");
-    for (; u < last && ns >= units[u].most; u++)
-        ns /= units[u].next;
-    return snprintf(out, n, "%.4g %s", ns, u < last ? units[u].name : "h");
+    return units_time(ns, out, n);
 }
 
 static double fraction_done(uint64_t done, uint64_t total, double elapsed_s, double limit_s)

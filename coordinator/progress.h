@@ -26,7 +26,7 @@ void progress_note(struct progress *p, const char *text); /* a line of its own *
 void progress_evaluation(struct progress *p, uint64_t number, const char *status, double ns, double elapsed_s,
                          const char *message);
 void progress_end(struct progress *p);
-/* "1.23 ms", up to hours; "-" if there is none; as snprintf. */
+/* units_time() */
 int progress_time(double ns, char *out, unsigned n);
 
 #endif

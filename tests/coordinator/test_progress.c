@@ -29,19 +29,3 @@ Test(progress, a_time_limit_is_known_at_once)
     cr_expect_float_eq(progress_left(&p, 11, 100, 21, 60), 8.9, 1e-9, "the count ends it first");
     cr_expect_eq(progress_left(&p, 12, 0, 61, 60), 0);
 }
-
-Test(progress, times_have_units)
-{
-    static const struct {
-        double ns;
-        const char *text;
-    } cases[] = {{0, "-"},         {INFINITY, "-"},      {0.5, "0.5 ns"},
-                 {999, "999 ns"},  {1500, "1.5 us"},     {2e7, "20 ms"},
-                 {119e9, "119 s"}, {120e9, "2 min"},     {7199e9, "120 min"},
-                 {7200e9, "2 h"},  {90 * 3600e9, "90 h"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[32];
-        progress_time(cases[i].ns, text, sizeof text);
-        cr_expect_str_eq(text, cases[i].text);
-    }
-}
