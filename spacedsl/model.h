@@ -37,7 +37,7 @@ struct model *spacedsl_resolve(const struct ast *ast, struct arena *a, struct di
 const struct space_def *spacedsl_model_def(const struct model *m);
 /* The C file. malloc'd text. */
 char *spacedsl_emit(const struct model *m);
-/* Parses and resolves a text: what tests and `space compile` call. NULL after adding errors. */
+/* Parses and resolves a text: what tests call. NULL after adding errors. */
 const struct space_def *spacedsl_compile(const struct source *source, struct arena *a, struct diag *d);
 
 #endif

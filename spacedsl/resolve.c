@@ -61,8 +61,10 @@ static void declare_require(struct resolver *r, const struct require_decl *decl)
     c.domains = p.first;
     c.body = p.members < 0 ? t.node : combine(r, SPACE_IMP, p.members, t.node);
     enum verdict v = prove(r->m, &c);
-    if (v == VERDICT_ALWAYS) diag_error(r->diag, decl->at, "the condition is always true");
-    if (v == VERDICT_NEVER) diag_error(r->diag, decl->at, "the condition can never hold");
+    if (v == VERDICT_ALWAYS)
+        diag_warning(r->diag, decl->at, "the condition is always true: it excludes nothing");
+    if (v == VERDICT_NEVER)
+        diag_error(r->diag, decl->at, "the condition is never true: it excludes everything");
     r->m->constraints[r->m->n_constraints++] = c;
 }
 

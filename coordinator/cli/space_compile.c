@@ -73,14 +73,12 @@ static bool compile_text(const char *text, const char *out, struct diag *d)
 int space_compile_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
 {
     const char *out = a->value[CLI_OUT];
-    if (!out || !o->text) {
+    if (!out || !o->model) {
         diag_plain(d, "compile takes FILE.space and --out FILE.so");
         return CLI_USAGE;
     }
-    struct ast *ast = spacedsl_parse(&o->source, o->arena, d);
-    const struct model *m = spacedsl_resolve(ast, o->arena, d);
-    char *text = m ? self_contained(m) : NULL;
-    bool ok = text && compile_text(text, out, d);
+    char *text = self_contained(o->model);
+    bool ok = compile_text(text, out, d);
     free(text);
     if (ok && cli_given(a, CLI_JSON))
         cli_print_json(json_pack("{s:s,s:s}", "space", o->def->name, "out", out));

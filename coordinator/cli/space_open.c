@@ -47,8 +47,12 @@ bool cli_space_load(const char *path, struct cli_space *o, struct diag *d)
     o->text = source_read_file(path, FILE_LIMIT, &n, d);
     if (!o->text) return false;
     o->source = (struct source){path, o->text, n};
-    o->def = spacedsl_compile(&o->source, o->arena, d);
-    return o->def != NULL;
+    const struct ast *ast = spacedsl_parse(&o->source, o->arena, d);
+    o->model = diag_failed(d) ? NULL : spacedsl_resolve(ast, o->arena, d);
+    if (!o->model) return false;
+    o->def = spacedsl_model_def(o->model);
+    diag_print_warnings(d, stderr);
+    return true;
 }
 
 /* ---- the instance ---- */

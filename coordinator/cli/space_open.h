@@ -12,13 +12,15 @@ struct cli_space {
     struct arena *arena;
     char *text, *json;
     struct source source;
+    const struct model *model; /* of a .space file; NULL: it was loaded */
     void *library;
     const struct space_def *def;
     struct space_data *data;
     struct space *space;
 };
 
-/* Compiles or loads the file: sets `def`. false after an error. */
+/* Compiles or loads the file: sets `def`. Prints the compiler's warnings on standard error at once. false
+ * after an error. */
 bool cli_space_load(const char *path, struct cli_space *out, struct diag *d);
 /* Joins it with --data and --param: sets `space`. Without --data each set has as many objects as the first
  * parameter says, named by their numbers, which are also their property `index`. */

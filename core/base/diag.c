@@ -21,9 +21,13 @@ struct entry {
     size_t offset; /* place, for the order of printing */
 };
 
-struct diag {
+struct list {
     struct entry entries[DIAG_MAX];
     size_t kept, total;
+};
+
+struct diag {
+    struct list errors, warnings;
 };
 
 struct diag *diag_new(void)
@@ -31,14 +35,21 @@ struct diag *diag_new(void)
     return base_calloc(1, sizeof(struct diag));
 }
 
+static void clear(struct list *l)
+{
+    for (size_t i = 0; i < l->kept; i++) {
+        free(l->entries[i].message);
+        free(l->entries[i].excerpt);
+        free(l->entries[i].path);
+    }
+    *l = (struct list){0};
+}
+
 void diag_free(struct diag *d)
 {
     if (!d) return;
-    for (size_t i = 0; i < d->kept; i++) {
-        free(d->entries[i].message);
-        free(d->entries[i].excerpt);
-        free(d->entries[i].path);
-    }
+    clear(&d->errors);
+    clear(&d->warnings);
     free(d);
 }
 
@@ -85,10 +96,10 @@ static char *excerpt_of(struct source_pos at)
 }
 
 /* NULL: enough are kept. */
-static struct entry *new_entry(struct diag *d)
+static struct entry *new_entry(struct list *l)
 {
-    d->total++;
-    return d->kept == DIAG_MAX ? NULL : &d->entries[d->kept++];
+    l->total++;
+    return l->kept == DIAG_MAX ? NULL : &l->entries[l->kept++];
 }
 
 static void set_place(struct entry *e, struct source_pos at, struct strbuf *message)
@@ -101,27 +112,30 @@ static void set_place(struct entry *e, struct source_pos at, struct strbuf *mess
     e->offset = at.offset;
 }
 
-static void set_message(struct entry *e, struct strbuf *message, const char *fmt, va_list args)
+static void set_message(struct entry *e, struct strbuf *message, const char *kind, const char *fmt,
+                        va_list args)
 {
-    strbuf_add(message, "error: ");
+    strbuf_printf(message, "%s: ", kind);
     strbuf_vprintf(message, fmt, args);
     e->message = strbuf_take(message);
 }
 
-static void add(struct diag *d, struct source_pos at, const char *fmt, va_list args)
+static void add(struct list *l, struct source_pos at, const char *kind, const char *fmt, va_list args)
 {
-    struct entry *e = new_entry(d);
+    struct entry *e = new_entry(l);
     struct strbuf message = {0};
     if (!e) return;
     if (at.source) set_place(e, at, &message);
-    set_message(e, &message, fmt, args);
+    set_message(e, &message, kind, fmt, args);
 }
+
+static const char error[] = "error", warning[] = "warning";
 
 void diag_error(struct diag *d, struct source_pos at, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add(d, at, fmt, args);
+    add(&d->errors, at, error, fmt, args);
     va_end(args);
 }
 
@@ -129,23 +143,44 @@ void diag_plain(struct diag *d, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    add(d, (struct source_pos){0}, fmt, args);
+    add(&d->errors, (struct source_pos){0}, error, fmt, args);
+    va_end(args);
+}
+
+void diag_warning(struct diag *d, struct source_pos at, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(&d->warnings, at, warning, fmt, args);
+    va_end(args);
+}
+
+void diag_plain_warning(struct diag *d, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(&d->warnings, (struct source_pos){0}, warning, fmt, args);
     va_end(args);
 }
 
 size_t diag_count(const struct diag *d)
 {
-    return d->total;
+    return d->errors.total;
 }
 
 bool diag_failed(const struct diag *d)
 {
-    return d->total > 0;
+    return d->errors.total > 0;
 }
 
 const char *diag_message(const struct diag *d, size_t i)
 {
-    return i < d->kept ? d->entries[i].message : NULL;
+    return i < d->errors.kept ? d->errors.entries[i].message : NULL;
+}
+
+const char *diag_warning_message(const struct diag *d, size_t i)
+{
+    return i < d->warnings.kept ? d->warnings.entries[i].message : NULL;
 }
 
 static int by_place(const void *a, const void *b)
@@ -156,14 +191,34 @@ static int by_place(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* Appends what is kept to `to`, which has n; returns how many it then has. */
+static size_t gather(const struct list *l, struct entry *to, size_t n)
+{
+    memcpy(to + n, l->entries, l->kept * sizeof *to);
+    return n + l->kept;
+}
+
+static void print_more(const struct list *l, const char *kind, FILE *out)
+{
+    if (l->total > l->kept) fprintf(out, "%s: %zu more %ss\n", kind, l->total - l->kept, kind);
+}
+
 void diag_print(const struct diag *d, FILE *out)
 {
-    struct entry sorted[DIAG_MAX];
-    memcpy(sorted, d->entries, sizeof sorted);
-    qsort(sorted, d->kept, sizeof sorted[0], by_place);
-    for (size_t i = 0; i < d->kept; i++)
+    struct entry sorted[2 * DIAG_MAX];
+    size_t n = gather(&d->warnings, sorted, gather(&d->errors, sorted, 0));
+    qsort(sorted, n, sizeof sorted[0], by_place);
+    for (size_t i = 0; i < n; i++)
         fprintf(out, "%s\n%s", sorted[i].message, sorted[i].excerpt ? sorted[i].excerpt : "");
-    if (d->total > d->kept) fprintf(out, "error: %zu more errors\n", d->total - d->kept);
+    print_more(&d->warnings, warning, out);
+    print_more(&d->errors, error, out);
+}
+
+void diag_print_warnings(struct diag *d, FILE *out)
+{
+    struct diag warnings = {.warnings = d->warnings};
+    diag_print(&warnings, out);
+    clear(&d->warnings);
 }
 
 static char *read_stream(FILE *in, size_t limit, size_t *length)
@@ -233,7 +288,7 @@ static char *read_again(const char *path, size_t *length)
 
 void diag_line(struct diag *d, const char *path, unsigned line, const char *fmt, ...)
 {
-    struct entry *e = new_entry(d);
+    struct entry *e = new_entry(&d->errors);
     if (!e) return;
     struct source source = {.path = path};
     struct source_pos at = {&source, 0};
@@ -249,7 +304,7 @@ void diag_line(struct diag *d, const char *path, unsigned line, const char *fmt,
     }
     va_list args;
     va_start(args, fmt);
-    set_message(e, &message, fmt, args);
+    set_message(e, &message, error, fmt, args);
     va_end(args);
     free(text);
 }

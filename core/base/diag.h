@@ -1,5 +1,11 @@
 /* Diagnostics: what is wrong with a user's input, where, with the line and a caret. Parsers and checkers
- * collect up to DIAG_MAX errors and go on; the command prints them and exits with status 2. */
+ * collect up to DIAG_MAX errors and go on; the command prints them and exits with status 2. Warnings are
+ * printed in the same form, but the work goes on and the exit status stays as it is:
+ *
+ *     k.space:7:1: warning: the condition is always true
+ *         require n >= 0
+ *         ^
+ */
 #ifndef THRESH_BASE_DIAG_H
 #define THRESH_BASE_DIAG_H
 
@@ -25,7 +31,7 @@ struct source_pos {
     size_t offset;               /* bytes from the start of the text */
 };
 
-struct diag; /* a list of errors */
+struct diag; /* a list of errors, and one of warnings */
 
 struct diag *diag_new(void);
 void diag_free(struct diag *d);
@@ -38,12 +44,22 @@ void diag_line(struct diag *d, const char *path, unsigned line, const char *fmt,
 /* Adds an error that no file is to blame for (an option, a device). */
 void diag_plain(struct diag *d, const char *fmt, ...) BASE_PRINTF(2, 3);
 
+/* Adds a warning. Those beyond DIAG_MAX are not kept. */
+void diag_warning(struct diag *d, struct source_pos at, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* Adds a warning without a place (an option, a device). */
+void diag_plain_warning(struct diag *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+
+/* Errors; warnings do not count. */
 size_t diag_count(const struct diag *d);
 bool diag_failed(const struct diag *d);
 /* The i-th error as one line "file:line:col: error: text" (no caret); owned by d. */
 const char *diag_message(const struct diag *d, size_t i);
-/* Prints every error with its line and a caret, in the order of their places. */
+/* The i-th warning in the same form; NULL: there are fewer. */
+const char *diag_warning_message(const struct diag *d, size_t i);
+/* Prints every error and warning with its line and a caret, in the order of their places. */
 void diag_print(const struct diag *d, FILE *out);
+/* Prints the warnings and removes them: at the start of work that takes long. */
+void diag_print_warnings(struct diag *d, FILE *out);
 /* 1-based line and column of a place. */
 void source_locate(struct source_pos at, unsigned *line, unsigned *column);
 

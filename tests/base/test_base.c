@@ -76,6 +76,45 @@ Test(base, diagnostics_are_located_bounded_and_counted)
     diag_free(d);
 }
 
+static char *printed_diag(const struct diag *d)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    diag_print(d, out);
+    fclose(out);
+    return text;
+}
+
+Test(base, warnings_are_printed_with_errors_and_are_none)
+{
+    struct source src = {.path = "k.space", .text = "first\nsecond\n", .length = 13};
+    struct diag *d = diag_new();
+    diag_warning(d, (struct source_pos){&src, 6}, "dull %d", 2);
+    cr_assert_not(diag_failed(d));
+    cr_assert_eq(diag_count(d), 0);
+    cr_assert_str_eq(diag_warning_message(d, 0), "k.space:2:1: warning: dull 2");
+    cr_assert_null(diag_warning_message(d, 1));
+    diag_error(d, (struct source_pos){&src, 0}, "wrong");
+    cr_assert_str_eq(diag_message(d, 0), "k.space:1:1: error: wrong");
+    char *text = printed_diag(d);
+    cr_assert_str_eq(text, "k.space:1:1: error: wrong\n    first\n    ^\n"
+                           "k.space:2:1: warning: dull 2\n    second\n    ^\n");
+    free(text);
+    FILE *nowhere = fopen("/dev/null", "w");
+    diag_print_warnings(d, nowhere);
+    fclose(nowhere);
+    cr_assert_null(diag_warning_message(d, 0));
+    cr_assert_eq(diag_count(d), 1);
+    for (int i = 0; i < DIAG_MAX + 3; i++)
+        diag_plain_warning(d, "more");
+    text = printed_diag(d);
+    cr_assert_not_null(strstr(text, "warning: more\n"));
+    cr_assert_not_null(strstr(text, "warning: 3 more warnings\n"));
+    free(text);
+    diag_free(d);
+}
+
 Test(base, order_statistics)
 {
     double x[] = {5, 1, 4, 2, 3};

@@ -20,8 +20,8 @@ enum { FEW = 400, MANY = 10000, ACTIONS = 40, ROUNDS = 6 };
 struct trial {
     unsigned seed;
     struct rs_space model;
-    bool dropped[RS_RULES]; /* rules that the compiler refused: it proved them always true or never */
-    bool proved[RS_RULES];  /* always true */
+    bool dropped[RS_RULES]; /* rules that the compiler refused: it proved that they never hold */
+    bool proved[RS_RULES];  /* always true: it warned */
     struct strbuf text;
     struct source source;
     struct arena *arena;
@@ -37,20 +37,30 @@ struct trial {
 
 /* ---- compiling ---- */
 
+/* The rule that a message is about, which must say that it is `proved`. */
+static unsigned rule_of(const struct trial *t, const char *message, const char *proved)
+{
+    unsigned line = 0, rule = 0;
+    cr_assert_eq(sscanf(message, "t:%u:", &line), 1, "seed %u: %s\n%s", t->seed, message, t->text.text);
+    while (rule < t->model.n_rules && t->model.rules[rule].line != line)
+        rule++;
+    cr_assert(strstr(message, proved) && rule < t->model.n_rules, "seed %u: %s\n%s", t->seed, message,
+              t->text.text);
+    return rule;
+}
+
 /* Drops the rules that errors are about. Anything else that the compiler says is a fault. */
 static void drop_rules(struct trial *t, const struct diag *d)
 {
-    for (size_t i = 0; i < diag_count(d) && i < DIAG_MAX; i++) {
-        unsigned line = 0, rule = 0;
-        const char *message = diag_message(d, i);
-        cr_assert_eq(sscanf(message, "t:%u:", &line), 1, "seed %u: %s\n%s", t->seed, message, t->text.text);
-        while (rule < t->model.n_rules && t->model.rules[rule].line != line)
-            rule++;
-        bool proof = strstr(message, "always") || strstr(message, "never");
-        cr_assert(proof && rule < t->model.n_rules, "seed %u: %s\n%s", t->seed, message, t->text.text);
-        t->dropped[rule] = true;
-        t->proved[rule] = strstr(message, "always true");
-    }
+    for (size_t i = 0; i < diag_count(d) && i < DIAG_MAX; i++)
+        t->dropped[rule_of(t, diag_message(d, i), "is never true")] = true;
+}
+
+static void note_proved(struct trial *t, const struct diag *d)
+{
+    const char *message;
+    for (size_t i = 0; (message = diag_warning_message(d, i)); i++)
+        t->proved[rule_of(t, message, "is always true")] = true;
 }
 
 static void compile(struct trial *t)
@@ -62,6 +72,7 @@ static void compile(struct trial *t)
         t->source = (struct source){"t", t->text.text, t->text.length};
         t->def = spacedsl_compile(&t->source, t->arena, d);
         if (!t->def) drop_rules(t, d);
+        note_proved(t, d);
         diag_free(d);
     }
     cr_assert(t->def, "seed %u\n%s", t->seed, t->text.text);

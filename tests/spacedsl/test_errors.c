@@ -30,15 +30,10 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s set A set B choice c(a: A): { X } require forall b in B: c(b) is X",
      "t:1:68: error: argument 1 of 'c' must be an object of set 'A'"},
     {"space s choice c { X }", "t:1:18: error: expected :, found '{'"},
-    {"space s choice c: { X } require true", "t:1:25: error: the condition is always true"},
-    {"space s choice x: int in 1..4 require x * x <= 16", "t:1:31: error: the condition is always true"},
     {"space s choice x: int in { 1, 2, 8 } require x % 3 == 0",
-     "t:1:38: error: the condition can never hold"},
+     "t:1:38: error: the condition is never true: it excludes everything"},
     {"space s set A choice c(a: A): { X, Y } require forall a, b in A: c(a) is X && c(a) is Y",
-     "t:1:40: error: the condition can never hold"},
-    {"space s set A set B : A choice c(b: B): { X, Y } choice d(a: A): { X } require forall a in B: "
-     "c(a) is X | Y",
-     "t:1:72: error: the condition is always true"},
+     "t:1:40: error: the condition is never true: it excludes everything"},
     {"space s choice c: { X } define f: bool = c require f",
      "t:1:42: error: 'f' is declared bool, its value is of another type"},
     {"space s set A choice c(a: A): { X, Y } define f(a: A): B = a require forall a in A: c(f(a)) is X",
@@ -252,6 +247,32 @@ Test(spacedsl_errors, unknown_sets_are_one_error)
     cr_expect_eq(diag_count(d), 1);
     cr_expect_str_eq(diag_message(d, 0), "t:1:29: error: unknown set 'B'");
     diag_free(d);
+}
+
+/* The space is compiled all the same. */
+Test(spacedsl_errors, conditions_that_are_always_true_are_warnings)
+{
+    static const struct spacedsl_case cases[] = {
+        {"space s choice c: { X } require true", "t:1:25"},
+        {"space s choice x: int in 1..4 require x * x <= 16", "t:1:31"},
+        {"space s set A set B : A choice c(b: B): { X, Y } choice d(a: A): { X } require forall a in B: "
+         "c(a) is X | Y",
+         "t:1:72"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct diag *d = diag_new();
+        struct arena *a = arena_new();
+        struct source src = {"t", cases[i].text, strlen(cases[i].text)};
+        char wanted[80];
+        snprintf(wanted, sizeof wanted, "%s: warning: the condition is always true: it excludes nothing",
+                 cases[i].message);
+        cr_expect_not_null(spacedsl_compile(&src, a, d));
+        cr_expect_eq(diag_count(d), 0);
+        cr_expect_str_eq(diag_warning_message(d, 0), wanted);
+        cr_expect_null(diag_warning_message(d, 1));
+        arena_free(a);
+        diag_free(d);
+    }
 }
 
 /* As they are printed: the line with a caret below. */
