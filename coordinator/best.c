@@ -22,7 +22,7 @@
 #include "core/base/json_text.h"
 #include "core/base/strbuf.h"
 
-enum { FORMAT = 1, NAME_MAX_BYTES = 256, FILE_LIMIT = 64 << 20 };
+enum { FORMAT = 2, NAME_MAX_BYTES = 256, FILE_LIMIT = 64 << 20 };
 
 static void sum_text(const char *text, char hex[HASH_HEX_BYTES])
 {
@@ -58,6 +58,23 @@ static json_t *ints_json(struct message_ints ints)
     return array;
 }
 
+static json_t *contender_json(const struct best_contender *c)
+{
+    char *actions = store_actions_print(c->actions, c->n_actions);
+    json_t *o = json_pack("{s:s,s:I,s:o,s:s}", "label", c->label, "number", (json_int_t)c->number, "figure",
+                          figure_json(&c->figure), "actions", actions);
+    free(actions);
+    return o;
+}
+
+static json_t *contenders_json(const struct best *b)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < b->n_contenders; i++)
+        json_array_append_new(list, contender_json(&b->contenders[i]));
+    return list;
+}
+
 static json_t *best_json(const struct best *b, const struct candidate *c)
 {
     struct arena *a = arena_new();
@@ -67,14 +84,17 @@ static json_t *best_json(const struct best *b, const struct candidate *c)
     hash_hex(b->problem->fingerprint, fingerprint);
     hash_hex(c->hash, kernel_hash);
     json_t *o = json_pack(
-        "{s:i,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:s,s:s,s:[III],s:[III],s:f,s:f}", "format", FORMAT,
-        "kernel", b->problem->source.path, "lift", b->problem->source.text, "sizes", b->sizes, "device",
-        b->device->name, "driver", b->device->driver, "limits", ints_json(wire_device(b->device, a)),
-        "lowering", ints_json(wire_options(b->lowering, a)), "fingerprint", fingerprint, "actions", actions,
-        "decisions", solution_actions_json(b->problem->space, b->actions, b->n_actions), "opencl", k->source,
-        "entry", k->name, "kernel_hash", kernel_hash, "global_size", (json_int_t)k->global[0],
+        "{s:i,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:s,s:s,s:[III],s:[III],s:f,s:f,s:o,s:o,s:o}",
+        "format", FORMAT, "kernel", b->problem->source.path, "lift", b->problem->source.text, "sizes",
+        b->sizes, "device", b->device->name, "driver", b->device->driver, "limits",
+        ints_json(wire_device(b->device, a)), "lowering", ints_json(wire_options(b->lowering, a)),
+        "fingerprint", fingerprint, "actions", actions, "decisions",
+        solution_actions_json(b->problem->space, b->actions, b->n_actions), "opencl", k->source, "entry",
+        k->name, "kernel_hash", kernel_hash, "global_size", (json_int_t)k->global[0],
         (json_int_t)k->global[1], (json_int_t)k->global[2], "local_size", (json_int_t)k->local[0],
-        (json_int_t)k->local[1], (json_int_t)k->local[2], "median_ns", b->median_ns, "naive_ns", b->naive_ns);
+        (json_int_t)k->local[1], (json_int_t)k->local[2], "median_ns", b->figure.median_ns, "naive_ns",
+        b->naive.median_ns, "figure", figure_json(&b->figure), "naive", figure_json(&b->naive), "contenders",
+        contenders_json(b));
     json_object_set_new(o, "checksums", checksums(o));
     free(actions);
     arena_free(a);
@@ -138,17 +158,65 @@ static struct message_ints read_ints(json_t *array, struct arena *a)
     return (struct message_ints){items, n};
 }
 
+static bool read_contender(const json_t *o, struct best_contender *out)
+{
+    const char *label, *actions;
+    json_int_t number;
+    json_t *figure;
+    if (json_unpack((json_t *)o, "{s:s,s:I,s:o,s:s}", "label", &label, "number", &number, "figure", &figure,
+                    "actions", &actions))
+        return false;
+    out->label = base_strdup(label);
+    out->number = number;
+    return figure_read_json(figure, &out->figure) &&
+           store_actions_parse(actions, &out->actions, &out->n_actions);
+}
+
+/* The figures of format 2. */
+static bool read_figures(const json_t *o, struct best_file *out)
+{
+    const json_t *list = json_object_get(o, "contenders");
+    size_t n = json_array_size(list);
+    out->contenders = base_calloc(n + 1, sizeof *out->contenders);
+    bool ok = json_is_array(list) && figure_read_json(json_object_get(o, "figure"), &out->figure) &&
+              figure_read_json(json_object_get(o, "naive"), &out->naive);
+    for (size_t i = 0; ok && i < n; i++) {
+        out->n_contenders++;
+        ok = read_contender(json_array_get(list, i), &out->contenders[i]);
+    }
+    return ok;
+}
+
+/* The figures, of whichever format. false after an error. */
+static bool take_figures(const json_t *o, struct best_file *out, struct diag *d)
+{
+    json_int_t format = json_integer_value(json_object_get(o, "format"));
+    if (format == 1) {
+        out->figure = figure_of_search(json_number_value(json_object_get(o, "median_ns")));
+        out->naive = figure_of_search(json_number_value(json_object_get(o, "naive_ns")));
+        return true;
+    }
+    if (format != FORMAT)
+        diag_plain(d, "best.json has format %" JSON_INTEGER_FORMAT ", this thresh reads 1 to %d", format,
+                   FORMAT);
+    else if (read_figures(o, out))
+        return true;
+    else
+        diag_plain(d, "the figures or the contenders are malformed");
+    return false;
+}
+
 static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
 {
     const char *path, *text, *sizes, *device, *driver, *actions, *fingerprint, *kernel_hash;
     json_t *limits, *lowering;
-    if (json_unpack(o, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:F,s:s}", "kernel", &path, "lift", &text,
-                    "sizes", &sizes, "device", &device, "driver", &driver, "actions", &actions, "fingerprint",
-                    &fingerprint, "limits", &limits, "lowering", &lowering, "median_ns", &out->median_ns,
-                    "kernel_hash", &kernel_hash)) {
+    if (json_unpack(o, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:s}", "kernel", &path, "lift", &text, "sizes",
+                    &sizes, "device", &device, "driver", &driver, "actions", &actions, "fingerprint",
+                    &fingerprint, "limits", &limits, "lowering", &lowering, "kernel_hash", &kernel_hash)) {
         diag_plain(d, "this is no best.json: keys are missing");
         return false;
     }
+    if (!take_figures(o, out, d)) return false;
     struct arena *a = arena_new();
     struct bb_options options;
     bool ok = wire_read_device(read_ints(limits, a), &out->device) &&
@@ -229,6 +297,11 @@ bool best_read(const char *path, struct best_file *out, struct diag *d)
 
 void best_file_clear(struct best_file *f)
 {
+    for (unsigned i = 0; i < f->n_contenders; i++) {
+        free(f->contenders[i].label);
+        free(f->contenders[i].actions);
+    }
+    free(f->contenders);
     problem_free(f->problem);
     free(f->actions);
     *f = (struct best_file){0};

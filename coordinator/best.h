@@ -1,5 +1,6 @@
-/* The files of a result: best.json (everything needed to rebuild and re-measure it, with a checksum), best.cl
- * (the OpenCL text) and host.c (a complete program that builds and runs it). */
+/* The files of a result: best.json (everything needed to rebuild it, to measure it again and to compare it
+ * with the naive implementation and the other contenders, with a checksum), best.cl (the OpenCL text) and
+ * host.c (a complete program that builds and runs it). */
 #ifndef THRESH_COORDINATOR_BEST_H
 #define THRESH_COORDINATOR_BEST_H
 
@@ -9,9 +10,19 @@
 
 #include "agent/device.h"
 #include "agent/problem.h"
+#include "coordinator/figure.h"
 
 struct diag;
 struct strbuf;
+
+/* An implementation of the final rounds, or one that was compared without them. */
+struct best_contender {
+    char *label;          /* "search", "naive", "plain: ..." */
+    int64_t number;       /* of its evaluation: from 1, 0 the naive one, below 0 a plain one */
+    struct figure figure; /* quoted, or of the search */
+    struct space_action *actions;
+    size_t n_actions;
+};
 
 /* An implementation as it is kept. Pointers are borrowed for writing; best_read() owns what it makes. */
 struct best {
@@ -21,7 +32,9 @@ struct best {
     const char *sizes;
     const struct space_action *actions;
     size_t n_actions;
-    double median_ns, naive_ns; /* naive_ns 0: unknown */
+    struct figure figure, naive;             /* the implementation's own, and that of the naive one */
+    const struct best_contender *contenders; /* the winner, which this is, first; may be none */
+    unsigned n_contenders;
 };
 
 /* Makes `dir` if it is missing. false after an error: it is no folder or cannot be written. */
@@ -35,11 +48,13 @@ struct best_file {
     struct device device; /* as recorded */
     struct space_action *actions;
     size_t n_actions;
-    double median_ns;
+    struct figure figure, naive; /* naive: may be missing. Of format 1, which did not say: as of the search */
+    struct best_contender *contenders; /* the winner first; none in a file of format 1 */
+    unsigned n_contenders;
     uint64_t kernel_hash; /* of the text that was measured, as candidate.hash */
 };
-/* Reads best.json, checks its checksum and rebuilds the problem. false after errors: edited, damaged, or made
- * for a space that this version no longer has. */
+/* Reads best.json, checks its checksum and rebuilds the problem. false after errors: edited, damaged, of a
+ * newer format, or made for a space that this version no longer has. */
 bool best_read(const char *path, struct best_file *out, struct diag *d);
 void best_file_clear(struct best_file *f);
 

@@ -49,13 +49,14 @@ static bool write_jsonl(void *context, const struct store_run *run, const struct
 {
     json_t *median = e->median_ns > 0 ? json_real(e->median_ns) : json_null();
     json_t *row = json_pack(
-        "{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}", "run", (json_int_t)run->id,
-        "kernel", text_json(run->path), "sizes", text_json(run->sizes), "device", text_json(run->device),
-        "driver", text_json(run->driver), "libraries", text_json(run->libraries), "fingerprint",
-        hash_json(run->fingerprint), "number", (json_int_t)e->number, "actions", text_json(e->actions),
-        "decisions", object_json(e->decisions), "status", text_json(e->status), "median_ns", median,
-        "samples_ns", samples_json(e), "kernel_hash", hash_json(e->kernel_hash), "message",
-        text_json(e->message), "resources", object_json(e->resources), "found_at", e->found_at);
+        "{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:o}", "run",
+        (json_int_t)run->id, "kernel", text_json(run->path), "sizes", text_json(run->sizes), "device",
+        text_json(run->device), "driver", text_json(run->driver), "libraries", text_json(run->libraries),
+        "fingerprint", hash_json(run->fingerprint), "number", (json_int_t)e->number, "actions",
+        text_json(e->actions), "decisions", object_json(e->decisions), "status", text_json(e->status),
+        "median_ns", median, "samples_ns", samples_json(e), "kernel_hash", hash_json(e->kernel_hash),
+        "message", text_json(e->message), "resources", object_json(e->resources), "found_at", e->found_at,
+        "label", text_json(e->label), "quoted", figure_json(&e->quoted));
     json_dumpf(row, context, JSON_COMPACT);
     fputc('\n', context);
     json_decref(row);
@@ -126,7 +127,7 @@ static bool write_csv(void *context, const struct store_run *run, const struct s
     csv_text(out, run->sizes);
     fputc(',', out);
     csv_text(out, run->device);
-    fprintf(out, ",%" PRIu64 ",%s,", e->number, e->status);
+    fprintf(out, ",%" PRId64 ",%s,", e->number, e->status);
     if (e->median_ns > 0) fprintf(out, "%.17g", e->median_ns);
     fprintf(out, ",%s,%.6f,", hex, e->found_at);
     csv_text(out, e->message);

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,12 @@ struct store {
     char *path;
 };
 
+#define FIGURE_SCHEMA                                                                                        \
+    "CREATE TABLE IF NOT EXISTS figure (id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"    \
+    " place INTEGER NOT NULL, number INTEGER NOT NULL, label TEXT NOT NULL, rounds INTEGER NOT NULL,"        \
+    " median_ns REAL NOT NULL, low_ns REAL NOT NULL, high_ns REAL NOT NULL, times TEXT NOT NULL,"            \
+    " actions TEXT NOT NULL, UNIQUE (run, number));"
+
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, path TEXT NOT NULL, text TEXT NOT NULL, sizes "
     "TEXT NOT NULL,"
@@ -33,16 +40,20 @@ static const char schema[] =
     " number INTEGER NOT NULL, drawn INTEGER NOT NULL, state_hash TEXT NOT NULL, actions TEXT NOT NULL,"
     " status TEXT NOT NULL, median_ns REAL, samples TEXT NOT NULL, kernel_hash TEXT NOT NULL,"
     " message TEXT NOT NULL, found_at REAL NOT NULL, resources TEXT NOT NULL DEFAULT '',"
-    " decisions TEXT NOT NULL DEFAULT '', draws INTEGER NOT NULL DEFAULT 0, UNIQUE (run, number));";
+    " decisions TEXT NOT NULL DEFAULT '', draws INTEGER NOT NULL DEFAULT 0,"
+    " label TEXT NOT NULL DEFAULT '', UNIQUE (run, number));" FIGURE_SCHEMA;
 
 /* From each schema version, from 1, to the next. */
-static const char *const upgrades[] = {"ALTER TABLE run ADD COLUMN libraries TEXT NOT NULL DEFAULT '';"
-                                       "ALTER TABLE evaluation ADD COLUMN resources TEXT NOT NULL DEFAULT '';"
-                                       "PRAGMA user_version=2;",
-                                       "ALTER TABLE evaluation ADD COLUMN decisions TEXT NOT NULL DEFAULT '';"
-                                       "PRAGMA user_version=3;",
-                                       "ALTER TABLE evaluation ADD COLUMN draws INTEGER NOT NULL DEFAULT 0;"
-                                       "PRAGMA user_version=4;"};
+static const char *const upgrades[] = {
+    "ALTER TABLE run ADD COLUMN libraries TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE evaluation ADD COLUMN resources TEXT NOT NULL DEFAULT '';"
+    "PRAGMA user_version=2;",
+    "ALTER TABLE evaluation ADD COLUMN decisions TEXT NOT NULL DEFAULT '';"
+    "PRAGMA user_version=3;",
+    "ALTER TABLE evaluation ADD COLUMN draws INTEGER NOT NULL DEFAULT 0;"
+    "PRAGMA user_version=4;",
+    "ALTER TABLE evaluation ADD COLUMN label TEXT NOT NULL DEFAULT '';" FIGURE_SCHEMA
+    "PRAGMA user_version=5;"};
 _Static_assert(STORE_SCHEMA == 1 + sizeof upgrades / sizeof upgrades[0],
                "the version that upgrades end with");
 
@@ -55,8 +66,10 @@ static const char cut_schema[] =
 static const char evaluation_columns[] =
     "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
     " e.number, e.drawn, e.state_hash, e.actions, e.status, e.median_ns, e.samples, e.kernel_hash, "
-    "e.message, e.found_at, e.resources, r.libraries, e.decisions, e.draws"
-    " FROM evaluation e JOIN run r ON r.id = e.run";
+    "e.message, e.found_at, e.resources, r.libraries, e.decisions, e.draws, e.label,"
+    " f.median_ns, f.low_ns, f.high_ns, f.rounds"
+    " FROM evaluation e JOIN run r ON r.id = e.run"
+    " LEFT JOIN figure f ON f.run = e.run AND f.number = e.number AND f.rounds > 0";
 
 static bool failed(const struct store *s, struct diag *d)
 {
@@ -133,8 +146,8 @@ static bool prepare_inserts(struct store *s, struct diag *d)
 {
     s->insert = prepare(s,
                         "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
-                        " median_ns, samples, kernel_hash, message, found_at, resources, decisions, draws)"
-                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                        " median_ns, samples, kernel_hash, message, found_at, resources, decisions, draws,"
+                        " label) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                         d);
     s->insert_cut = prepare(
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);
@@ -199,22 +212,26 @@ bool store_run_add(struct store *s, struct store_run *run, struct diag *d)
     return ok;
 }
 
-static char *samples_text(const struct store_evaluation *e)
+/* As a JSON array; what is no number is null. */
+static char *times_text(const double *ns, unsigned n)
 {
     struct strbuf b = {0};
     strbuf_add(&b, "[");
-    for (unsigned i = 0; i < e->n_samples; i++)
-        strbuf_printf(&b, "%s%.17g", i ? "," : "", e->samples[i]);
+    for (unsigned i = 0; i < n; i++)
+        if (isfinite(ns[i]))
+            strbuf_printf(&b, "%s%.17g", i ? "," : "", ns[i]);
+        else
+            strbuf_add(&b, i ? ",null" : "null");
     strbuf_add(&b, "]");
     return strbuf_take(&b);
 }
 
 bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, struct diag *d)
 {
-    char *samples = samples_text(e);
+    char *samples = times_text(e->samples, e->n_samples);
     sqlite3_stmt *q = s->insert;
     sqlite3_bind_int64(q, 1, run);
-    sqlite3_bind_int64(q, 2, (int64_t)e->number);
+    sqlite3_bind_int64(q, 2, e->number);
     sqlite3_bind_int64(q, 3, (int64_t)e->drawn);
     bind_hash(q, 4, e->state_hash);
     bind_text(q, 5, e->actions);
@@ -230,6 +247,7 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     bind_text(q, 12, e->resources);
     bind_text(q, 13, e->decisions);
     sqlite3_bind_int64(q, 14, (int64_t)e->draws);
+    bind_text(q, 15, e->label);
     bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
     sqlite3_reset(q);
     free(samples);
@@ -247,6 +265,52 @@ bool store_cut_add(struct store *s, int64_t run, const struct store_cut *c, stru
     bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
     sqlite3_reset(q);
     return ok;
+}
+
+static bool insert_figure(struct store *s, sqlite3_stmt *q, unsigned place, const struct store_figure *f,
+                          struct diag *d)
+{
+    char *times = times_text(f->times, f->n_times);
+    sqlite3_bind_int64(q, 2, place);
+    sqlite3_bind_int64(q, 3, f->number);
+    bind_text(q, 4, f->label);
+    sqlite3_bind_int64(q, 5, f->figure.rounds);
+    sqlite3_bind_double(q, 6, f->figure.median_ns);
+    sqlite3_bind_double(q, 7, f->figure.low_ns);
+    sqlite3_bind_double(q, 8, f->figure.high_ns);
+    bind_text(q, 9, times);
+    bind_text(q, 10, f->actions);
+    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
+    sqlite3_reset(q);
+    free(times);
+    return ok;
+}
+
+static bool clear_figures(struct store *s, int64_t run, struct diag *d)
+{
+    sqlite3_stmt *q = prepare(s, "DELETE FROM figure WHERE run = ?", d);
+    if (!q) return false;
+    sqlite3_bind_int64(q, 1, run);
+    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
+    sqlite3_finalize(q);
+    return ok;
+}
+
+bool store_figures_set(struct store *s, int64_t run, const struct store_figure *figures, unsigned n,
+                       struct diag *d)
+{
+    static const char sql[] = "INSERT INTO figure (run, place, number, label, rounds, median_ns, low_ns,"
+                              " high_ns, times, actions) VALUES (?,?,?,?,?,?,?,?,?,?)";
+    if (!execute(s, "BEGIN IMMEDIATE", d)) return false;
+    sqlite3_stmt *q = prepare(s, sql, d);
+    bool ok = q && clear_figures(s, run, d);
+    if (ok) sqlite3_bind_int64(q, 1, run);
+    for (unsigned i = 0; ok && i < n; i++)
+        ok = insert_figure(s, q, i, &figures[i], d);
+    sqlite3_finalize(q);
+    if (ok && execute(s, "COMMIT", d)) return true;
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return false;
 }
 
 /* ---- reading ---- */
@@ -332,15 +396,25 @@ bool store_run_resume(struct store *s, struct store_run *run, struct diag *d)
     return step == SQLITE_ROW;
 }
 
-static double *parse_samples(const char *text, unsigned *n)
+/* What times_text() gives; malloc'd. */
+static double *parse_times(const char *text, unsigned *n)
 {
     json_t *array = json_loads(text, 0, NULL);
     *n = (unsigned)json_array_size(array);
-    double *samples = base_calloc(*n + 1u, sizeof *samples);
-    for (unsigned i = 0; i < *n; i++)
-        samples[i] = json_number_value(json_array_get(array, i));
+    double *times = base_calloc(*n + 1u, sizeof *times);
+    for (unsigned i = 0; i < *n; i++) {
+        const json_t *item = json_array_get(array, i);
+        times[i] = json_is_number(item) ? json_number_value(item) : (double)NAN;
+    }
     json_decref(array);
-    return samples;
+    return times;
+}
+
+/* A figure in four columns from that one on; none if they are null. */
+static struct figure column_figure(sqlite3_stmt *q, int i)
+{
+    return (struct figure){sqlite3_column_double(q, i), sqlite3_column_double(q, i + 1),
+                           sqlite3_column_double(q, i + 2), (unsigned)sqlite3_column_int64(q, i + 3)};
 }
 
 static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
@@ -355,7 +429,7 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
                             .libraries = column_text(q, 20),
                             .fingerprint = column_hash(q, 7),
                             .seed = column_hash(q, 8)};
-    struct store_evaluation e = {.number = (uint64_t)sqlite3_column_int64(q, 9),
+    struct store_evaluation e = {.number = sqlite3_column_int64(q, 9),
                                  .drawn = (uint64_t)sqlite3_column_int64(q, 10),
                                  .state_hash = column_hash(q, 11),
                                  .actions = column_text(q, 12),
@@ -366,8 +440,10 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
                                  .resources = column_text(q, 19),
                                  .decisions = column_text(q, 21),
                                  .draws = (uint64_t)sqlite3_column_int64(q, 22),
+                                 .label = column_text(q, 23),
+                                 .quoted = column_figure(q, 24),
                                  .found_at = sqlite3_column_double(q, 18)};
-    double *samples = parse_samples(column_text(q, 15), &e.n_samples);
+    double *samples = parse_times(column_text(q, 15), &e.n_samples);
     e.samples = samples;
     bool go_on = visit(context, &run, &e);
     free(samples);
@@ -410,14 +486,50 @@ bool store_best(struct store *s, store_visitor visit, void *context, bool *found
 {
     static const char condition[] =
         "e.status = 'ok' AND ?1 = 0 AND (r.fingerprint, r.device) ="
-        " (SELECT fingerprint, device FROM run ORDER BY id DESC LIMIT 1) ORDER BY e.median_ns, e.id";
+        " (SELECT fingerprint, device FROM run ORDER BY id DESC LIMIT 1)"
+        " ORDER BY ifnull(f.place, 1) > 0, CASE f.place WHEN 0 THEN f.median_ns ELSE e.median_ns END, e.id";
     return visit_first(s, condition, 0, visit, context, found, d);
 }
 
-bool store_number(struct store *s, uint64_t number, store_visitor visit, void *context, bool *found,
+bool store_number(struct store *s, int64_t number, store_visitor visit, void *context, bool *found,
                   struct diag *d)
 {
-    return visit_first(s, "e.number = ?1 ORDER BY e.run DESC", (int64_t)number, visit, context, found, d);
+    return visit_first(s, "e.number = ?1 ORDER BY e.run DESC", number, visit, context, found, d);
+}
+
+bool store_naive(struct store *s, int64_t run, store_visitor visit, void *context, bool *found,
+                 struct diag *d)
+{
+    return visit_first(s, "e.number = 0 AND e.status = 'ok' AND e.run = ?1", run, visit, context, found, d);
+}
+
+static bool visit_figure(sqlite3_stmt *q, store_figure_visitor visit, void *context)
+{
+    struct store_figure f = {.label = column_text(q, 0),
+                             .number = sqlite3_column_int64(q, 1),
+                             .actions = column_text(q, 2),
+                             .figure = column_figure(q, 4)};
+    double *times = parse_times(column_text(q, 3), &f.n_times);
+    f.times = times;
+    bool go_on = visit(context, &f);
+    free(times);
+    return go_on;
+}
+
+bool store_each_figure(struct store *s, int64_t run, store_figure_visitor visit, void *context,
+                       struct diag *d)
+{
+    static const char sql[] = "SELECT label, number, actions, times, median_ns, low_ns, high_ns, rounds"
+                              " FROM figure WHERE run = ? ORDER BY place";
+    sqlite3_stmt *q = prepare(s, sql, d);
+    if (!q) return false;
+    sqlite3_bind_int64(q, 1, run);
+    int code;
+    while ((code = sqlite3_step(q)) == SQLITE_ROW)
+        if (!visit_figure(q, visit, context)) break;
+    bool ok = code == SQLITE_DONE || code == SQLITE_ROW || failed(s, d);
+    sqlite3_finalize(q);
+    return ok;
 }
 
 bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, struct diag *d)

@@ -12,10 +12,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "coordinator/figure.h"
+
 struct diag;
 struct store;
 
-enum { STORE_SCHEMA = 4, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
+enum { STORE_SCHEMA = 5, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
 /* The device of a run of `tune --space`, which has no program: its decisions are in its evaluations. */
 #define STORE_NO_DEVICE "command"
@@ -29,9 +31,10 @@ struct store_run {
     uint64_t fingerprint, seed;
 };
 
-/* One result. number 0 is the naive implementation. Strings are borrowed. */
+/* One result. number 0 is the naive implementation, -1, -2, ... are the plain ones. Strings are borrowed. */
 struct store_evaluation {
-    uint64_t number;       /* of the implementation, in the order of drawing */
+    int64_t number;        /* of the implementation, in the order of drawing, from 1 */
+    const char *label;     /* "naive", "plain: ..."; "": it was drawn, or an earlier version did not say */
     uint64_t drawn;        /* implementations drawn when the result was reported */
     uint64_t draws;        /* draws until then, those that found none, too; 0: not known, or not counted */
     uint64_t state_hash;   /* of the canonical vector */
@@ -45,6 +48,8 @@ struct store_evaluation {
     const char *message;
     const char *resources; /* JSON: {"local_bytes":0,"private_bytes":0,"most_items":0}; "": not known */
     double found_at;       /* seconds since the run began */
+    struct figure
+        quoted; /* what was measured of it in the final rounds; read only, store_figures_set() writes it */
 };
 
 /* Opens a store; `create`: a missing or empty file becomes one. NULL after an error: not a database, of
@@ -60,6 +65,24 @@ bool store_run_resume(struct store *s, struct store_run *run, struct diag *d);
 /* Records a result and waits until it is in the log. A number that the run has is left as it is (results are
  * idempotent). */
 bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, struct diag *d);
+
+/* A quoted time: a contender of a run's final rounds. Strings and times are borrowed. */
+struct store_figure {
+    const char *label;    /* "search", "naive", "plain: ..." */
+    int64_t number;       /* of its evaluation */
+    struct figure figure; /* of its rounds, or, if it was measured in none, of the search */
+    const double *times;  /* ns, one a round; NAN: not measured in that round */
+    unsigned n_times;
+    const char *actions; /* store_actions_print() */
+};
+/* Records the contenders of a run's final rounds, the winner first, and waits until they are in the log. They
+ * take the place of those that the run had. */
+bool store_figures_set(struct store *s, int64_t run, const struct store_figure *figures, unsigned n,
+                       struct diag *d);
+/* Visits them, the winner first; false from `visit` stops. false after an error. */
+typedef bool (*store_figure_visitor)(void *context, const struct store_figure *f);
+bool store_each_figure(struct store *s, int64_t run, store_figure_visitor visit, void *context,
+                       struct diag *d);
 
 /* A candidate that the lower bound left out. Strings are borrowed. */
 struct store_cut {
@@ -78,12 +101,16 @@ bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, str
 typedef bool (*store_visitor)(void *context, const struct store_run *run, const struct store_evaluation *e);
 /* Visits evaluations in order of recording; run 0: of every run. false after an error. */
 bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d);
-/* Visits the fastest valid evaluation of the last run's problem on its device, by any run. *found says
- * whether there is one. */
+/* Visits the best valid evaluation of the last run's problem on its device, by any run: of the winners of
+ * final rounds the one with the lowest quoted time; where no run was quoted, the one with the lowest time of
+ * the search. *found says whether there is one. */
 bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d);
 /* Visits the evaluation of that number of the last run that has one. */
-bool store_number(struct store *s, uint64_t number, store_visitor visit, void *context, bool *found,
+bool store_number(struct store *s, int64_t number, store_visitor visit, void *context, bool *found,
                   struct diag *d);
+/* Visits a run's naive implementation, if it was measured. */
+bool store_naive(struct store *s, int64_t run, store_visitor visit, void *context, bool *found,
+                 struct diag *d);
 
 /* "jsonl" or "csv", which has a column for each decision. false after an error; what `out` did not take is
  * left to ferror(). */

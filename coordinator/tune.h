@@ -10,6 +10,7 @@
 
 #include "agent/device.h"
 #include "agent/problem.h"
+#include "coordinator/figure.h"
 #include "mcts/prior.h"
 #include "mcts/tree.h"
 
@@ -44,9 +45,9 @@ struct tune_options {
 struct tune_pick {
     struct space_action *actions;
     size_t n_actions;
-    double search_ns;  /* median of the search's samples */
-    double quoted_ns;  /* median over the final rounds; the search's where there were none */
-    uint64_t found_at; /* evaluations when it was found; 0: the naive one */
+    double search_ns;     /* median of the search's samples */
+    struct figure figure; /* of the final rounds; of the search where there were none */
+    uint64_t found_at;    /* evaluations when it was found; 0: the naive one */
 };
 
 enum { TUNE_TOP = 5, TUNE_ROUNDS = 11 };
@@ -57,7 +58,7 @@ struct tune_report {
     unsigned n_top;
     struct tune_pick top[TUNE_TOP]; /* fastest first */
     struct tune_pick naive;         /* search_ns 0: it was not measured */
-    double speedup;                 /* naive over best; median of the rounds' ratios */
+    struct figure_ratio speedup;    /* naive over best */
     bool quoted;                    /* measured again after the search */
     bool interrupted, exhausted;
     bool stuck;       /* nothing new was found in very many descents, although the space is not exhausted */

@@ -100,7 +100,7 @@ static bool store_result(struct search *s, const struct candidate *c, const stru
     size_t n;
     struct space_action *actions = solution_actions(s->options->root, c->leaf, &n);
     char *text = store_actions_print(actions, n), *decisions = solution_text(c->leaf);
-    struct store_evaluation e = {.number = c->descent.number,
+    struct store_evaluation e = {.number = (int64_t)c->descent.number,
                                  .drawn = s->drawn,
                                  .state_hash = c->descent.hash,
                                  .actions = text,
@@ -261,10 +261,10 @@ struct restoring {
     bool ok;
 };
 
-static size_t find_number(const struct search *s, uint64_t number)
+static size_t find_number(const struct search *s, int64_t number)
 {
     size_t i = 0;
-    while (i < s->n_pending && s->pending[i].descent.number != number)
+    while (i < s->n_pending && (int64_t)s->pending[i].descent.number != number)
         i++;
     return i;
 }
@@ -288,7 +288,7 @@ static bool restore_row(void *context, const struct store_run *run, const struct
         report_result(s, &s->pending[i], eval_status_find(e->status), e->median_ns, e->message);
         drop(s, i);
     } else {
-        diag_plain(s->diag, "the store does not replay at evaluation %" PRIu64 ": made by another version?",
+        diag_plain(s->diag, "the store does not replay at evaluation %" PRId64 ": made by another version?",
                    e->number);
     }
     s->earlier_s = e->found_at;

@@ -1,15 +1,13 @@
 /* Quoted figures: after the search the best few and the naive implementation are measured again, in rounds of
- * random order with nothing else running, by one agent. The speedup is the median over rounds of the ratio
- * within a round, so that drift of the clock cancels. Samples of the search are never quoted where this
- * succeeded: the minimum of many noisy values is biased (distribution page, "Quoted figures"). */
-#include <math.h>
+ * random order with nothing else running, by one agent; figure.h says what is quoted. Samples of the search
+ * are never quoted where this succeeded: the minimum of many noisy values is biased (distribution page,
+ * "Quoted figures"). */
 #include <stdlib.h>
 
 #include "agent/wire.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
-#include "core/base/stats.h"
 
 enum { ROUNDS_ID = 1, IDLE_POLLS = 25, QUOTE_MS = 600000, QUOTE_POLL_MS = 200 };
 
@@ -81,20 +79,17 @@ static bool ask(struct tune *t, unsigned peer, size_t expected, double *times)
     return got && !over;
 }
 
-/* Median of the rounds that have a time; NAN: none has. */
-static double median_of_rounds(const double *times)
+/* Quoted ones first. */
+static bool comes_before(const struct tune_pick *a, const struct tune_pick *b)
 {
-    double ok[TUNE_ROUNDS];
-    size_t n = 0;
-    for (unsigned r = 0; r < TUNE_ROUNDS; r++)
-        if (isfinite(times[r]) && times[r] > 0) ok[n++] = times[r];
-    return n ? stats_median(ok, n) : NAN;
+    bool quoted = figure_quoted(&a->figure), other = figure_quoted(&b->figure);
+    return quoted != other ? quoted : a->figure.median_ns < b->figure.median_ns;
 }
 
 static void sort_by_quote(struct tune_report *r, double *times)
 {
     for (unsigned i = 1; i < r->n_top; i++)
-        for (unsigned j = i; j > 0 && r->top[j].quoted_ns < r->top[j - 1].quoted_ns; j--) {
+        for (unsigned j = i; j > 0 && comes_before(&r->top[j], &r->top[j - 1]); j--) {
             struct tune_pick pick = r->top[j];
             r->top[j] = r->top[j - 1];
             r->top[j - 1] = pick;
@@ -110,27 +105,23 @@ static void sort_by_quote(struct tune_report *r, double *times)
 static void adopt(struct tune_report *r, double *times)
 {
     for (unsigned i = 0; i < r->n_top; i++) {
-        double ns = median_of_rounds(&times[i * TUNE_ROUNDS]);
-        r->top[i].quoted_ns = isnan(ns) ? INFINITY : ns;
+        struct figure f = figure_of_rounds(&times[i * TUNE_ROUNDS], TUNE_ROUNDS);
+        if (figure_known(&f)) r->top[i].figure = f;
     }
     sort_by_quote(r, times);
-    r->quoted = isfinite(r->top[0].quoted_ns);
-    for (unsigned i = 0; i < r->n_top; i++)
-        if (!isfinite(r->top[i].quoted_ns)) r->top[i].quoted_ns = r->top[i].search_ns;
+    r->quoted = figure_quoted(&r->top[0].figure);
     if (r->naive.search_ns <= 0) return;
-    double *naive = &times[r->n_top * TUNE_ROUNDS], ratios[TUNE_ROUNDS];
-    double ns = median_of_rounds(naive);
-    if (!isnan(ns)) r->naive.quoted_ns = ns;
-    for (unsigned k = 0; k < TUNE_ROUNDS; k++)
-        ratios[k] = naive[k] / times[k];
-    double speedup = median_of_rounds(ratios);
-    if (!isnan(speedup)) r->speedup = speedup;
+    double *naive = &times[r->n_top * TUNE_ROUNDS];
+    struct figure f = figure_of_rounds(naive, TUNE_ROUNDS);
+    if (figure_known(&f)) r->naive.figure = f;
+    r->speedup = figure_ratio(&r->naive.figure, &r->top[0].figure, naive, times, TUNE_ROUNDS);
 }
 
 void tune_quote(struct tune *t)
 {
     struct tune_report *r = &t->report;
-    if (r->n_top && r->naive.search_ns > 0) r->speedup = r->naive.search_ns / r->top[0].search_ns;
+    if (r->n_top && r->naive.search_ns > 0)
+        r->speedup = figure_ratio(&r->naive.figure, &r->top[0].figure, NULL, NULL, 0);
     if (r->n_top == 0 || t->broken || t->overdue || t->recorded || t->report.interrupted) return;
     int peer = await_idle(t);
     if (peer < 0) return;

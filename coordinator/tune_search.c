@@ -44,7 +44,7 @@ static void add_job(struct tune *t, struct job *job)
     *end = job;
 }
 
-static struct job *find_job(struct tune *t, uint64_t number)
+static struct job *find_job(struct tune *t, int64_t number)
 {
     struct job *j = t->jobs;
     while (j && j->number != number)
@@ -102,7 +102,7 @@ static struct job *draw(struct tune *t, struct diag *d)
         return NULL;
     }
     struct job *job = base_calloc(1, sizeof *job);
-    job->number = ++t->drawn;
+    job->number = (int64_t)++t->drawn;
     job->peer = JOB_QUEUED;
     job->descent = descent;
     job->actions = candidate_actions(t->problem, mcts_tree_state(t->tree), &job->n_actions);
@@ -131,7 +131,8 @@ static void keep_top(struct tune *t, const struct job *job, double ns)
     if (at == TUNE_TOP) return;
     if (r->n_top == TUNE_TOP) free(r->top[--r->n_top].actions);
     memmove(&r->top[at + 1], &r->top[at], (r->n_top - at) * sizeof r->top[0]);
-    r->top[at] = (struct tune_pick){copy_actions(job), job->n_actions, ns, ns, r->evaluations};
+    r->top[at] =
+        (struct tune_pick){copy_actions(job), job->n_actions, ns, figure_of_search(ns), r->evaluations};
     r->n_top++;
 }
 
@@ -140,7 +141,7 @@ static void report_naive(struct tune *t, const struct job *job, const struct sto
     bool ok = strcmp(e->status, "ok") == 0;
     t->naive_done = true;
     double ns = ok ? e->median_ns : 0;
-    t->report.naive = (struct tune_pick){copy_actions(job), job->n_actions, ns, ns, 0};
+    t->report.naive = (struct tune_pick){copy_actions(job), job->n_actions, ns, figure_of_search(ns), 0};
     if (ok) mcts_tree_known_time(t->tree, e->median_ns);
 }
 
@@ -198,7 +199,7 @@ static void settle(struct tune *t, struct job *job, struct store_evaluation e, s
     else
         report(t, job, &e);
     if (t->options.verbose)
-        progress_evaluation(&t->progress, e.number, e.status, e.median_ns, e.found_at,
+        progress_evaluation(&t->progress, (uint64_t)e.number, e.status, e.median_ns, e.found_at,
                             e.message ? e.message : "");
     free(actions);
 }
@@ -306,7 +307,7 @@ static void send_job(struct tune *t, struct job *job, unsigned peer)
 {
     struct arena *a = arena_new();
     struct message m = {.kind = MESSAGE_JOB,
-                        .job = {.id = job->number,
+                        .job = {.id = (uint64_t)job->number,
                                 .actions = wire_actions(job->actions, job->n_actions, a),
                                 .best_ns = best_known(t),
                                 .cut_factor = CUT_FACTOR,
@@ -388,7 +389,7 @@ static void resources_text(struct message_ints r, char *out, size_t n)
 
 static void handle_result(struct tune *t, unsigned peer, const struct message_result *m, struct diag *d)
 {
-    struct job *job = find_job(t, m->id);
+    struct job *job = find_job(t, (int64_t)m->id);
     enum eval_status status = eval_status_find(m->status);
     if (!job || job->peer != (int)peer) return;
     if (status == EVAL_DEVICE_LOST) {
@@ -439,8 +440,8 @@ struct restoring {
     struct tune *tune;
     struct diag *diag;
     uint64_t rows, replayed;
-    uint64_t first_bad; /* number of the first evaluation that does not replay */
-    int64_t turn_ends;  /* ms: agents hear from us then */
+    int64_t first_bad; /* number of the first evaluation that does not replay */
+    int64_t turn_ends; /* ms: agents hear from us then */
     bool interrupted;
 };
 
@@ -491,7 +492,7 @@ static bool restore(struct tune *t, struct diag *d)
     if (r.replayed == r.rows) return true;
     diag_plain(d,
                "%s: %" PRIu64 " of the run's %" PRIu64
-               " evaluations do not replay, the first is number %" PRIu64
+               " evaluations do not replay, the first is number %" PRId64
                ": the file was edited, or made by another version of thresh",
                t->options.store, r.rows - r.replayed, r.rows, r.first_bad);
     return false;

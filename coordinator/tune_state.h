@@ -19,10 +19,10 @@
 
 enum { JOB_RETRIES = 2, JOB_QUEUED = -1, CUT_FACTOR = 4 };
 
-/* An implementation between being drawn and being reported. Number 0 is the naive one, which has no descent.
- */
+/* An implementation between being drawn and being reported. Number 0 is the naive one, numbers below 0 are
+ * the plain ones, which have no descent. */
 struct job {
-    uint64_t number;
+    int64_t number;
     struct mcts_descent descent;
     struct space_action *actions; /* candidate_actions() */
     size_t n_actions;

@@ -22,15 +22,18 @@ static void print_explanation(const struct cli_args *a, const struct best_file *
 {
     json_t *decisions = solution_actions_json(b->problem->space, b->actions, b->n_actions);
     if (cli_given(a, CLI_JSON)) {
-        cli_print_json(json_pack("{s:o,s:s,s:s,s:o,s:s,s:f}", "decisions", decisions, "loops", c->loops,
-                                 "opencl", c->kernel.source, "bound_ns", cli_real_json(bound_ns),
-                                 "bound_reason", reason, "median_ns", b->median_ns));
+        cli_print_json(json_pack("{s:o,s:s,s:s,s:o,s:s,s:f,s:o,s:o}", "decisions", decisions, "loops",
+                                 c->loops, "opencl", c->kernel.source, "bound_ns", cli_real_json(bound_ns),
+                                 "bound_reason", reason, "median_ns", b->figure.median_ns, "figure",
+                                 figure_json(&b->figure), "naive", figure_json(&b->naive)));
         return;
     }
     const char *name;
     json_t *value;
+    char time[FIGURE_TEXT];
     printf("decisions\n");
     json_object_foreach(decisions, name, value) printf("  %s = %s\n", name, json_string_value(value));
+    if (figure_known(&b->figure)) printf("\ntime\n  %s\n", figure_print(&b->figure, time));
     printf("\nloops\n%s\nopencl\n%s\nbound\n%s", c->loops, c->kernel.source, reason);
     json_decref(decisions);
 }

@@ -49,7 +49,7 @@ static double limit_ns(const struct cli_args *a, const struct best_file *b, stru
 {
     double seconds;
     if (!cli_seconds(a, CLI_TIMEOUT, &seconds, d)) return 0;
-    return cli_given(a, CLI_TIMEOUT) ? seconds * 1e9 : fmax(10 * b->median_ns, least_limit_ns);
+    return cli_given(a, CLI_TIMEOUT) ? seconds * 1e9 : fmax(10 * b->figure.median_ns, least_limit_ns);
 }
 
 /* Measures it on the selected device, with the recorded problem; gives the exit status. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "coordinator/cli/cli.h"
-#include "coordinator/progress.h"
 
 /* Counts of one run, gathered over its evaluations. */
 struct summary {
@@ -38,13 +37,56 @@ static bool summarize(void *context, const struct store_run *run, const struct s
 {
     struct summary *s = context;
     json_t *o = run_object(s, run);
-    if (e->number == 0 || strcmp(e->status, "duplicate") == 0 || strcmp(e->status, "oversized") == 0)
+    if (e->number <= 0 || strcmp(e->status, "duplicate") == 0 || strcmp(e->status, "oversized") == 0)
         return true;
     add_one(o, "evaluations");
     if (strcmp(e->status, "ok") != 0) return true;
     add_one(o, "ok");
-    double best = json_number_value(json_object_get(o, "best_ns"));
-    if (best <= 0 || e->median_ns < best) json_object_set_new(o, "best_ns", json_real(e->median_ns));
+    return true;
+}
+
+/* The figures that tell of a run: of its final rounds, else of the search. */
+struct run_figures {
+    struct figure best, naive;
+};
+
+static bool take_quoted(void *context, const struct store_figure *f)
+{
+    struct run_figures *r = context;
+    if (!figure_known(&r->best)) r->best = f->figure;
+    if (f->number == 0) r->naive = f->figure;
+    return true;
+}
+
+static bool take_search(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    struct run_figures *r = context;
+    (void)run;
+    if (strcmp(e->status, "ok") != 0) return true;
+    struct figure f = figure_of_search(e->median_ns);
+    if (!figure_known(&r->best) || f.median_ns < r->best.median_ns) r->best = f;
+    if (e->number == 0) r->naive = f;
+    return true;
+}
+
+/* Adds to each run what it found. */
+static bool add_figures(struct store *s, json_t *runs, struct diag *d)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach(runs, i, o)
+    {
+        int64_t id = json_integer_value(json_object_get(o, "run"));
+        struct run_figures r = {0};
+        if (!store_each_figure(s, id, take_quoted, &r, d)) return false;
+        if (!figure_known(&r.best) && !store_each(s, id, take_search, &r, d)) return false;
+        struct figure_ratio speedup = figure_ratio(&r.naive, &r.best, NULL, NULL, 0);
+        json_object_set_new(o, "quoted", json_boolean(figure_quoted(&r.best)));
+        json_object_set_new(o, "best_ns", figure_known(&r.best) ? json_real(r.best.median_ns) : json_null());
+        json_object_set_new(o, "best", figure_json(&r.best));
+        json_object_set_new(o, "naive", figure_json(&r.naive));
+        json_object_set_new(o, "speedup", speedup.quotient > 0 ? json_real(speedup.quotient) : json_null());
+    }
     return true;
 }
 
@@ -54,22 +96,23 @@ static void print_runs(json_t *runs)
     json_t *o;
     json_array_foreach(runs, i, o)
     {
-        char best[32];
-        progress_time(json_number_value(json_object_get(o, "best_ns")), best, sizeof best);
+        char best[FIGURE_TEXT];
+        struct figure f;
+        figure_read_json(json_object_get(o, "best"), &f);
         printf("run %" JSON_INTEGER_FORMAT "  %s %s  %s  %" JSON_INTEGER_FORMAT
                " evaluations, %" JSON_INTEGER_FORMAT " ok, best %s\n",
                json_integer_value(json_object_get(o, "run")), json_string_value(json_object_get(o, "kernel")),
                json_string_value(json_object_get(o, "sizes")),
                json_string_value(json_object_get(o, "device")),
                json_integer_value(json_object_get(o, "evaluations")),
-               json_integer_value(json_object_get(o, "ok")), best);
+               json_integer_value(json_object_get(o, "ok")), figure_print(&f, best));
     }
 }
 
 static void query(const struct cli_args *a, struct store *s, struct diag *d)
 {
     struct summary summary = {a, json_array()};
-    if (!store_each(s, 0, summarize, &summary, d)) {
+    if (!store_each(s, 0, summarize, &summary, d) || !add_figures(s, summary.runs, d)) {
         json_decref(summary.runs);
     } else if (cli_given(a, CLI_JSON)) {
         cli_print_json(json_pack("{s:o}", "runs", summary.runs));

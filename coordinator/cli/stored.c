@@ -1,17 +1,47 @@
 /* Loads best.json or a row of a store; see stored.h. */
 #include "coordinator/cli/stored.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/store.h"
+#include "core/base/arena.h"
+#include "core/base/panic.h"
 
 struct loading {
     const struct cli_args *args;
     struct best_file *out;
     struct diag *diag;
+    struct store *store;
     bool ok;
 };
+
+/* What is quoted of an evaluation, else its time of the search. */
+static struct figure figure_of(const struct store_evaluation *e)
+{
+    return figure_quoted(&e->quoted) ? e->quoted : figure_of_search(e->median_ns);
+}
+
+static bool load_naive(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    (void)run;
+    *(struct figure *)context = figure_of(e);
+    return false;
+}
+
+static bool load_contender(void *context, const struct store_figure *f)
+{
+    struct loading *l = context;
+    struct best_file *out = l->out;
+    struct best_contender c = {.label = base_strdup(f->label), .number = f->number, .figure = f->figure};
+    l->ok = store_actions_parse(f->actions, &c.actions, &c.n_actions);
+    out->contenders = realloc(out->contenders, (out->n_contenders + 1) * sizeof *out->contenders);
+    CHECK(out->contenders);
+    out->contenders[out->n_contenders++] = c;
+    return l->ok;
+}
 
 /* The store names the device; its limits are asked of the device itself, or of its description. */
 static bool load_row(void *context, const struct store_run *run, const struct store_evaluation *e)
@@ -20,28 +50,43 @@ static bool load_row(void *context, const struct store_run *run, const struct st
     struct best_file *out = l->out;
     out->problem = cli_run_problem(l->args, run, &out->device, l->diag);
     if (!out->problem) return false;
+    bool found;
     l->ok = store_actions_parse(e->actions, &out->actions, &out->n_actions);
+    bool read = !l->ok || (store_naive(l->store, run->id, load_naive, &out->naive, &found, l->diag) &&
+                           store_each_figure(l->store, run->id, load_contender, l, l->diag));
     if (!l->ok) diag_plain(l->diag, "the store's actions are malformed");
-    out->median_ns = e->median_ns;
+    l->ok = l->ok && read;
+    out->figure = figure_of(e);
     out->kernel_hash = e->kernel_hash;
     return false;
 }
 
-/* The evaluation that --number names, else the best one. */
-static bool find_row(struct loading *l, struct store *s, bool *found)
+/* --number: 0 the naive implementation, -1, -2, ... the plain ones. */
+static bool read_number(const struct loading *l, int64_t *out)
 {
-    uint64_t number;
-    if (!cli_given(l->args, CLI_NUMBER)) return store_best(s, load_row, l, found, l->diag);
-    return cli_count(l->args, CLI_NUMBER, 0, &number, l->diag) &&
-           store_number(s, number, load_row, l, found, l->diag);
+    const char *text = l->args->value[CLI_NUMBER];
+    char *end;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    bool digits = text[*text == '-'] >= '0' && text[*text == '-'] <= '9';
+    if (digits && !*end && !errno) return true;
+    diag_plain(l->diag, "--number: '%s' is not the number of an evaluation", text);
+    return false;
+}
+
+/* The evaluation that --number names, else the best one. */
+static bool find_row(struct loading *l, bool *found)
+{
+    int64_t number;
+    if (!cli_given(l->args, CLI_NUMBER)) return store_best(l->store, load_row, l, found, l->diag);
+    return read_number(l, &number) && store_number(l->store, number, load_row, l, found, l->diag);
 }
 
 static bool load_store(const struct cli_args *a, struct best_file *out, struct diag *d)
 {
-    struct loading l = {a, out, d, false};
-    struct store *s = store_open(a->positional[0], false, d);
-    bool found = false, read = s && find_row(&l, s, &found);
-    store_close(s);
+    struct loading l = {a, out, d, store_open(a->positional[0], false, d), false};
+    bool found = false, read = l.store && find_row(&l, &found);
+    store_close(l.store);
     if (read && !found)
         diag_plain(d, "%s: the store has no %s", a->positional[0],
                    cli_given(a, CLI_NUMBER) ? "evaluation of that number" : "valid implementation");

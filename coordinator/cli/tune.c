@@ -46,15 +46,15 @@ static json_t *ns_json(double ns)
 
 static void print_json(const struct tune_options *o, const struct device *dev, const struct tune_report *r)
 {
-    double best = r->n_top ? r->top[0].quoted_ns : 0;
+    double best = r->n_top ? r->top[0].figure.median_ns : 0;
     json_t *found = r->n_top ? json_integer((json_int_t)r->top[0].found_at) : json_null();
     cli_print_json(json_pack(
         "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b,s:I,s:I,s:I}",
         "kernel", o->path, "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok",
         (json_int_t)r->ok, "failed", (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates",
         (json_int_t)r->duplicates, "oversized", (json_int_t)r->oversized, "best_ns", ns_json(best),
-        "naive_ns", ns_json(r->naive.quoted_ns), "speedup", ns_json(r->speedup), "found_at", found, "seed",
-        (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
+        "naive_ns", ns_json(r->naive.figure.median_ns), "speedup", ns_json(r->speedup.quotient), "found_at",
+        found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
         r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
         "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause), "store",
         o->store ? json_string(o->store) : json_null(), "quoted", (int)r->quoted, "audited",
@@ -66,19 +66,19 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
 static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r,
                         const char *written)
 {
-    char best[32], naive[32];
-    progress_time(r->n_top ? r->top[0].quoted_ns : 0, best, sizeof best);
-    progress_time(r->naive.quoted_ns, naive, sizeof naive);
+    char best[FIGURE_TEXT], naive[FIGURE_TEXT];
     printf("kernel       %s %s\ndevice       %s\n", o->path, o->sizes ? o->sizes : "", dev->name);
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " cut; %" PRIu64
            " duplicates and %" PRIu64 " too large texts not measured)\n",
            r->evaluations, r->ok, r->failed, r->cut, r->duplicates, r->oversized);
     printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
     cli_print_nodes(r->nodes, r->by_cause);
-    printf("naive        %s\n", naive);
-    if (r->n_top) printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->top[0].found_at);
-    if (r->speedup > 0)
-        printf("speedup      %.2fx%s\n", r->speedup, r->quoted ? "" : " (samples of the search)");
+    printf("naive        %s\n", figure_print(&r->naive.figure, naive));
+    if (r->n_top)
+        printf("best         %s, found at evaluation %" PRIu64 "\n", figure_print(&r->top[0].figure, best),
+               r->top[0].found_at);
+    if (r->speedup.quotient > 0)
+        printf("speedup      %.2fx%s\n", r->speedup.quotient, r->speedup.rounds ? "" : " (search)");
     if (o->audit_cuts > 0)
         printf("audited      %" PRIu64 " that the bound would have left out\n", r->audited);
     if (r->violations)
@@ -104,8 +104,8 @@ static bool write_result(const struct tune_options *o, struct tune *t, const cha
                      .sizes = o->sizes ? o->sizes : "",
                      .actions = r->top[0].actions,
                      .n_actions = r->top[0].n_actions,
-                     .median_ns = r->top[0].quoted_ns,
-                     .naive_ns = r->naive.quoted_ns};
+                     .figure = r->top[0].figure,
+                     .naive = r->naive.figure};
     return best_write(out, &b, d);
 }
 

@@ -3,6 +3,7 @@
 #include "coordinator/store.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,6 +302,55 @@ Test(store, cuts_are_kept_with_their_reasons)
     diag_free(d);
 }
 
+static bool store_test_quoted(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    (void)run;
+    cr_expect_str_eq(e->label, "plain: x");
+    *(double *)context = e->quoted.median_ns;
+    return true;
+}
+
+static bool store_test_figure(void *context, const struct store_figure *f)
+{
+    char *text = context;
+    size_t n = strlen(text);
+    snprintf(text + n, 200 - n, "%s %d %s %u %g,%g,%g;", f->label, (int)f->number, f->actions, f->n_times,
+             f->times[0], f->times[1], f->figure.median_ns);
+    return true;
+}
+
+/* The quoted winner is the best, not what the search measured fastest; figures of the same run are replaced;
+ * the evaluation knows its own. */
+Test(store, quoted_figures_are_kept_and_decide)
+{
+    char path[64], text[200] = "";
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run();
+    const double fast[] = {30, 32}, slow[] = {40, NAN};
+    struct store_evaluation e = {
+        .number = -1, .label = "plain: x", .actions = "3=4", .status = "ok", .median_ns = 20};
+    struct store_figure figures[] = {
+        {"plain: x", -1, figure_of_rounds(fast, 2), fast, 2, "3=4"},
+        {"search", 1, figure_of_rounds(slow, 2), slow, 2, "1=2"},
+    };
+    double best = 0;
+    bool found;
+    store_test_fill(s, &run, d);
+    cr_assert(store_add(s, run.id, &e, d));
+    cr_assert(store_best(s, store_test_time, &best, &found, d) && found && best == 1.75);
+    for (int i = 0; i < 2; i++)
+        cr_assert(store_figures_set(s, run.id, figures, 2, d));
+    cr_assert(store_best(s, store_test_time, &best, &found, d) && found && best == 20);
+    cr_assert(store_each_figure(s, run.id, store_test_figure, text, d));
+    cr_expect_str_eq(text, "plain: x -1 3=4 2 30,32,31;search 1 1=2 2 40,nan,40;", "%s", text);
+    cr_assert(store_number(s, -1, store_test_quoted, &best, &found, d) && found && best == 31);
+    cr_assert(store_naive(s, run.id, store_test_time, &best, &found, d) && !found);
+    store_close(s);
+    unlink(path);
+    diag_free(d);
+}
+
 /* A store of version 1 is what it was, with empty columns for what that did not record. */
 Test(store, of_the_first_version_is_upgraded)
 {
@@ -317,7 +367,8 @@ Test(store, of_the_first_version_is_upgraded)
         sqlite3_exec(db,
                      "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN "
                      "resources; ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation DROP "
-                     "COLUMN draws; PRAGMA user_version=1",
+                     "COLUMN draws; ALTER TABLE evaluation DROP COLUMN label; DROP TABLE figure; "
+                     "PRAGMA user_version=1",
                      NULL, NULL, NULL),
         SQLITE_OK);
     sqlite3_close(db);
