@@ -1,0 +1,165 @@
+/* Write beside, force to the disk, rename. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "core/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/strbuf.h"
+
+enum { MOST_NAMES = 100, PERMISSIONS = 0666, PERMISSION_BITS = 07777 };
+
+const char *file_error_text(int error)
+{
+    return error == EFBIG ? "File too large (the limit of file sizes: ulimit -f)" : strerror(error);
+}
+
+int file_stream_error(FILE *out)
+{
+    if (fflush(out)) return errno;
+    if (!ferror(out)) return 0;
+    return write(fileno(out), "", 1) < 0 ? errno : EIO;
+}
+
+void file_ignore_signals(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static bool say(const char *path, int error, struct diag *d)
+{
+    diag_plain(d, "cannot write '%s': %s", path, file_error_text(error));
+    return false;
+}
+
+static void release(struct file_new *f)
+{
+    free(f->path);
+    free(f->temporary);
+    *f = (struct file_new){0};
+}
+
+/* The folder of a path, as text with the final slash; "" is the current one. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct strbuf b = {0};
+    if (slash) strbuf_addn(&b, path, (size_t)(slash + 1 - path));
+    return strbuf_take(&b);
+}
+
+/* A new file in the folder of f->path; -1 with errno. Names that killed processes left are passed over. */
+static int create_temporary(struct file_new *f)
+{
+    int fd = -1;
+    errno = EEXIST;
+    for (unsigned i = 0; fd < 0 && errno == EEXIST && i < MOST_NAMES; i++) {
+        struct strbuf name = {0};
+        strbuf_printf(&name, "%s.new-%ld-%u", f->path, (long)getpid(), i);
+        free(f->temporary);
+        f->temporary = strbuf_take(&name);
+        fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, PERMISSIONS);
+    }
+    if (fd >= 0) return fd;
+    int error = errno;
+    free(f->temporary);
+    f->temporary = NULL;
+    errno = error;
+    return -1;
+}
+
+/* Opens the temporary file, or what cannot be renamed over; -1 with errno. */
+static int open_new(struct file_new *f)
+{
+    struct stat old;
+    bool exists = stat(f->path, &old) == 0;
+    if (exists && !S_ISREG(old.st_mode)) return open(f->path, O_WRONLY | O_CLOEXEC);
+    if (exists && access(f->path, W_OK)) return -1;
+    int fd = create_temporary(f);
+    if (fd >= 0 && exists) (void)!fchmod(fd, old.st_mode & PERMISSION_BITS);
+    return fd;
+}
+
+void file_drop(struct file_new *f)
+{
+    if (f->out) fclose(f->out);
+    if (f->temporary) unlink(f->temporary);
+    release(f);
+}
+
+bool file_begin(struct file_new *f, const char *path, struct diag *d)
+{
+    char *real = realpath(path, NULL);
+    *f = (struct file_new){.path = base_strdup(real ? real : path)};
+    free(real);
+    int fd = open_new(f);
+    if (fd >= 0) f->out = fdopen(fd, "w");
+    if (f->out) return true;
+    say(path, errno, d);
+    if (fd >= 0) close(fd);
+    file_drop(f);
+    return false;
+}
+
+/* Everything is on the disk, under the temporary name. false with errno. */
+static bool complete(struct file_new *f)
+{
+    int error = file_stream_error(f->out);
+    if (!error && f->temporary && fsync(fileno(f->out))) error = errno;
+    if (fclose(f->out) && !error) error = errno;
+    f->out = NULL;
+    errno = error;
+    return !error;
+}
+
+/* A renaming lasts when its folder is on the disk; not every file system can be asked for that. */
+static void sync_folder(const char *path)
+{
+    char *folder = folder_of(path);
+    int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) (void)!fsync(fd);
+    if (fd >= 0) close(fd);
+    free(folder);
+}
+
+static bool replace(struct file_new *f)
+{
+    if (!f->temporary) return true;
+    if (rename(f->temporary, f->path)) return false;
+    free(f->temporary);
+    f->temporary = NULL;
+    sync_folder(f->path);
+    return true;
+}
+
+bool file_end(struct file_new *f, struct diag *d)
+{
+    bool ok = (complete(f) && replace(f)) || say(f->path, errno, d);
+    file_drop(f);
+    return ok;
+}
+
+bool file_write(const struct file_text *files, size_t n, struct diag *d)
+{
+    struct file_new *list = base_calloc(n + 1, sizeof *list);
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) {
+        ok = file_begin(&list[i], files[i].path, d);
+        if (ok) fputs(files[i].text, list[i].out);
+        ok = ok && (complete(&list[i]) || say(files[i].path, errno, d));
+    }
+    for (size_t i = 0; i < n && ok; i++)
+        ok = replace(&list[i]) || say(files[i].path, errno, d);
+    for (size_t i = 0; i < n; i++)
+        file_drop(&list[i]);
+    free(list);
+    return ok;
+}
