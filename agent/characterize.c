@@ -20,6 +20,7 @@
 #include "agent/device.h"
 #include "agent/measure.h"
 #include "agent/opencl.h"
+#include "agent/pocl_folder.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/stats.h"
@@ -438,8 +439,10 @@ bool characterize(const struct device *dev, struct characterize_result *out, str
     struct pollfd p = {.fd = fd, .events = POLLIN};
     bool ok = pid > 0 && poll(&p, 1, TIMEOUT_MS) == 1 && child_read(fd, &r, sizeof r);
     if (pid > 0) child_kill(pid, fd);
+    char why[MESSAGE] = "the driver crashed or did not answer";
+    if (!ok && !dev->gpu) pocl_folder_explain(NULL, why, sizeof why);
     if (!ok)
-        diag_plain(d, "%s: the driver crashed or did not answer", dev->name);
+        diag_plain(d, "%s: %s", dev->name, why);
     else if (r.error[0])
         diag_plain(d, "%s cannot be characterized: %s", dev->name, r.error);
     *out = r.result;

@@ -5,17 +5,26 @@
 #include "agent/device.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "agent/child.h"
 #include "agent/opencl.h"
+#include "agent/pocl_folder.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/utf8.h"
 
-enum { MAX_PLATFORMS = 8, MAX_DEVICES = 32, QUERY_TIMEOUT_MS = 60000 };
+enum { MAX_PLATFORMS = 8, MAX_DEVICES = 32, QUERY_TIMEOUT_MS = 60000, FAULT_BYTES = 2048 };
+
+static const char pocl_platform[] = "Portable Computing Language";
+
+/* Why a platform has no device; "": each has one. */
+struct fault {
+    char text[FAULT_BYTES];
+};
 
 struct found {
     cl_device_id id;
@@ -114,14 +123,22 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     get(id, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
     d->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
     d->compute_units = units;
-    d->limits.nontemporal =
-        strstr(platform, "Portable Computing Language") != NULL; /* it compiles with clang */
+    d->limits.nontemporal = strstr(platform, pocl_platform) != NULL; /* it compiles with clang */
     d->max_alloc_bytes = (int64_t)alloc;
     d->global_bytes = (int64_t)global;
     get_limits(id, d->gpu, &d->limits);
 }
 
-static unsigned find_on_platform(cl_platform_id platform, struct found *out, unsigned n)
+/* Why a platform has no device. */
+static void explain_platform(const char *name, cl_int error, struct fault *fault)
+{
+    if (fault->text[0]) return;
+    snprintf(fault->text, sizeof fault->text, "the OpenCL platform '%s' has no device: %s", name,
+             opencl_error_name(error));
+    if (strcmp(name, pocl_platform) == 0) pocl_folder_explain(NULL, fault->text, sizeof fault->text);
+}
+
+static unsigned find_on_platform(cl_platform_id platform, struct found *out, unsigned n, struct fault *fault)
 {
     char name[DEVICE_NAME] = "";
     cl_device_id ids[MAX_DEVICES];
@@ -129,7 +146,11 @@ static unsigned find_on_platform(cl_platform_id platform, struct found *out, uns
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
     utf8_clean(name);
     cl_device_type kinds = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR;
-    if (clGetDeviceIDs(platform, kinds, MAX_DEVICES, ids, &count)) return 0;
+    cl_int error = clGetDeviceIDs(platform, kinds, MAX_DEVICES, ids, &count);
+    if (error || count == 0) {
+        explain_platform(name, error ? error : CL_DEVICE_NOT_FOUND, fault);
+        return 0;
+    }
     if (count > n) count = n;
     for (cl_uint i = 0; i < count; i++) {
         out[i].id = ids[i];
@@ -148,7 +169,8 @@ static int compare_found(const void *pa, const void *pb)
     return c ? c : (a->index > b->index) - (a->index < b->index);
 }
 
-static unsigned find_all(struct found *out)
+/* The devices of all platforms; fault: why a platform has none, "" if each has one. */
+static unsigned find_all(struct found *out, struct fault *fault)
 {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint n_platforms = 0;
@@ -156,7 +178,7 @@ static unsigned find_all(struct found *out)
     if (n_platforms > MAX_PLATFORMS) n_platforms = MAX_PLATFORMS;
     unsigned n = 0;
     for (cl_uint i = 0; i < n_platforms; i++)
-        n += find_on_platform(platforms[i], out + n, MAX_DEVICES - n);
+        n += find_on_platform(platforms[i], out + n, MAX_DEVICES - n, fault);
     qsort(out, n, sizeof *out, compare_found);
     for (unsigned i = 0; i < n; i++)
         out[i].device.index = i;
@@ -166,43 +188,55 @@ static unsigned find_all(struct found *out)
 cl_device_id opencl_device(unsigned index)
 {
     struct found found[MAX_DEVICES];
-    return index < find_all(found) ? found[index].id : NULL;
+    struct fault fault = {0};
+    return index < find_all(found, &fault) ? found[index].id : NULL;
 }
 
 static void query_body(int fd, void *ctx)
 {
     (void)ctx;
     struct found found[MAX_DEVICES];
-    uint32_t n = find_all(found);
-    if (!child_write(fd, &n, sizeof n)) return;
+    struct fault fault = {0};
+    uint32_t n = find_all(found, &fault);
+    if (!child_write(fd, &fault, sizeof fault) || !child_write(fd, &n, sizeof n)) return;
     for (uint32_t i = 0; i < n; i++)
         if (!child_write(fd, &found[i].device, sizeof found[i].device)) return;
 }
 
-static bool read_devices(int fd, struct device *out, uint32_t *n)
+static bool read_devices(int fd, struct device *out, uint32_t *n, struct fault *fault)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    return poll(&p, 1, QUERY_TIMEOUT_MS) == 1 && child_read(fd, n, sizeof *n) && *n <= MAX_DEVICES &&
-           child_read(fd, out, *n * sizeof *out);
+    return poll(&p, 1, QUERY_TIMEOUT_MS) == 1 && child_read(fd, fault, sizeof *fault) &&
+           child_read(fd, n, sizeof *n) && *n <= MAX_DEVICES && child_read(fd, out, *n * sizeof *out);
 }
 
-unsigned device_list(struct device *out, unsigned n, struct diag *d)
+/* device_list() that does not take a platform without a device for an error if another has one. */
+static unsigned list(struct device *out, unsigned n, struct fault *fault, struct diag *d)
 {
     struct device all[MAX_DEVICES];
     uint32_t count = 0;
     int fd;
     pid_t pid = child_fork(&fd, query_body, NULL);
-    bool ok = pid > 0 && read_devices(fd, all, &count);
+    bool ok = pid > 0 && read_devices(fd, all, &count, fault);
     if (pid > 0) child_kill(pid, fd);
     if (!ok) {
         diag_plain(d, "the query of the OpenCL devices failed: a driver crashed or did not answer");
         return 0;
     }
-    if (count == 0)
+    fault->text[sizeof fault->text - 1] = 0;
+    if (count == 0 && fault->text[0])
+        diag_plain(d, "no OpenCL device: %s", fault->text);
+    else if (count == 0)
         diag_plain(d, "no OpenCL device: install a driver (on Debian, pocl-opencl-icd runs on any CPU)");
     if (count > n) count = n;
     memcpy(out, all, count * sizeof *out);
     return count;
+}
+
+unsigned device_list(struct device *out, unsigned n, struct diag *d)
+{
+    struct fault fault = {0};
+    return list(out, n, &fault, d);
 }
 
 static bool is_number(const char *s, unsigned long *value)
@@ -233,13 +267,15 @@ static bool matches(const struct device *dev, const char *selector)
 bool device_select(const char *selector, struct device *out, struct diag *d)
 {
     struct device all[MAX_DEVICES];
-    unsigned n = device_list(all, MAX_DEVICES, d);
+    struct fault fault = {0};
+    unsigned n = list(all, MAX_DEVICES, &fault, d);
     for (unsigned i = 0; i < n; i++)
         if (matches(&all[i], selector)) {
             *out = all[i];
             return true;
         }
     if (n > 0)
-        diag_plain(d, "no OpenCL device matches '%s' (%u available; see 'thresh device list')", selector, n);
+        diag_plain(d, "no OpenCL device matches '%s' (%u available; see 'thresh device list')%s%s", selector,
+                   n, fault.text[0] ? "; " : "", fault.text);
     return false;
 }

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 
 #include "agent/evaluate_state.h"
+#include "agent/pocl_folder.h"
 #include "core/base/utf8.h"
 
 enum { MAX_FAILED_STARTS = 3, MAX_IDLE_DEATHS = 3 };
@@ -168,6 +169,25 @@ static void fail_start(struct evaluator *ev, struct slot *s, const char *why)
     if (!ev->lost) evaluate_start_runner(ev, s);
 }
 
+/* A driver that ended its process while it started. */
+static void on_dead_start(struct evaluator *ev, struct slot *s, bool overdue)
+{
+    char why[EVAL_MESSAGE];
+    snprintf(why, sizeof why, "%s", overdue ? "the driver does not answer" : "the driver crashed");
+    if (!ev->gpu) pocl_folder_explain(ev->setup.cache, why, sizeof why);
+    fail_start(ev, s, why);
+}
+
+/* Whether what the compiler writes has no room any more: nothing can be built, and the device is lost. */
+static bool cannot_build(struct evaluator *ev, const struct slot *s, struct evaluation *e)
+{
+    if (s->state != BUILDING || ev->gpu) return false;
+    if (!pocl_folder_fault(ev->setup.cache, e->message, EVAL_MESSAGE)) return false;
+    e->status = EVAL_DEVICE_LOST;
+    lose(ev, e->message);
+    return true;
+}
+
 /* The runner is gone, or silent beyond its kill time. */
 static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
 {
@@ -175,20 +195,20 @@ static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
     struct pending *job = s->job;
     s->job = NULL;
     if (s->state == STARTING) {
-        fail_start(ev, s, overdue ? "the driver does not answer" : "the driver crashed");
+        on_dead_start(ev, s, overdue);
         return;
     }
     if (!job && ++ev->idle_deaths >= MAX_IDLE_DEATHS)
         lose(ev, "its runners die while they have nothing to do");
-    bool building = s->state == BUILDING;
+    bool building = s->state == BUILDING, full = cannot_build(ev, s, &e);
     int status = replace(ev, s);
     if (!job) return;
     const char *phase = building ? "building" : "running";
-    if (overdue)
+    if (overdue && !full)
         snprintf(e.message, EVAL_MESSAGE, "killed: no sign of life while %s", phase);
-    else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+    else if (!full && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         snprintf(e.message, EVAL_MESSAGE, "the process died of signal %d while %s", WTERMSIG(status), phase);
-    else
+    else if (!full)
         snprintf(e.message, EVAL_MESSAGE, "the process ended while %s", phase);
     job->result = e;
     evaluate_push(&ev->done, job);

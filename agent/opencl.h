@@ -11,7 +11,8 @@ cl_device_id opencl_device(unsigned index);
 const char *opencl_error_name(cl_int error);
 /* Whether CL_DEVICE_EXTENSIONS has the word, such as "cl_khr_fp64". */
 bool opencl_has(cl_device_id device, const char *extension);
-/* Runs a small kernel of known result: shows that driver, compiler and device work. */
-bool opencl_probe(cl_context context, cl_command_queue queue, cl_device_id device);
+/* Runs a small kernel of known result: shows that driver, compiler and device work. false: why (n bytes) says
+ * which step failed. */
+bool opencl_probe(cl_context context, cl_command_queue queue, cl_device_id device, char *why, size_t n);
 
 #endif

@@ -16,6 +16,7 @@
 #include "agent/guarded.h"
 #include "agent/measure.h"
 #include "agent/opencl.h"
+#include "agent/pocl_folder.h"
 #include "core/base/arena.h"
 #include "core/base/attr.h"
 #include "core/base/stats.h"
@@ -114,6 +115,7 @@ static void explain_build(struct job *j, cl_int error)
         clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
     }
     fail(j, EVAL_BUILD_ERROR, "%s: %s", opencl_error_name(error), log ? log : "no build log");
+    if (!j->runner->gpu) pocl_folder_explain(NULL, j->result.evaluation.message, EVAL_MESSAGE);
     free(log);
 }
 
@@ -507,8 +509,8 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
     cl_int error = open_device(r);
     if (error)
         snprintf(why, n, "%s while preparing the device's buffers", opencl_error_name(error));
-    else if (!opencl_probe(r->context, r->queue, r->device))
-        snprintf(why, n, "the probe kernel does not work");
+    else if (!opencl_probe(r->context, r->queue, r->device, why, n) && !r->gpu)
+        pocl_folder_explain(NULL, why, n);
 }
 
 void runner_main(int fd, void *ctx)

@@ -18,6 +18,7 @@
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/file.h"
 #include "core/base/hash.h"
 #include "core/base/json_text.h"
 #include "core/base/strbuf.h"
@@ -103,15 +104,21 @@ static json_t *best_json(const struct best *b, const struct candidate *c)
 
 /* ---- writing ---- */
 
-static bool write_text(const char *dir, const char *name, const char *text, struct diag *d)
+/* All or none: the files of one implementation belong together. */
+static bool write_files(const char *dir, const char *opencl, const char *json, const char *host,
+                        struct diag *d)
 {
-    struct strbuf path = {0};
-    strbuf_printf(&path, "%s/%s", dir, name);
-    FILE *out = fopen(path.text, "w");
-    bool ok = out && fputs(text, out) >= 0;
-    if (out && fclose(out)) ok = false;
-    if (!ok) diag_plain(d, "%s: %s", path.text, strerror(errno));
-    strbuf_free(&path);
+    static const char *const names[] = {"best.cl", "best.json", "host.c"};
+    const char *const texts[] = {opencl, json, host};
+    struct strbuf paths[3] = {0};
+    struct file_text files[3];
+    for (size_t i = 0; i < 3; i++) {
+        strbuf_printf(&paths[i], "%s/%s", dir, names[i]);
+        files[i] = (struct file_text){paths[i].text, texts[i]};
+    }
+    bool ok = file_write(files, 3, d);
+    for (size_t i = 0; i < 3; i++)
+        strbuf_free(&paths[i]);
     return ok;
 }
 
@@ -120,7 +127,7 @@ bool best_make_folder(const char *dir, struct diag *d)
     struct strbuf inside = {0};
     strbuf_printf(&inside, "%s/.", dir);
     bool ok = (mkdir(dir, 0777) == 0 || errno == EEXIST) && access(inside.text, W_OK | X_OK) == 0;
-    if (!ok) diag_plain(d, "%s: %s", dir, strerror(errno));
+    if (!ok) diag_plain(d, "cannot write into folder '%s': %s", dir, file_error_text(errno));
     strbuf_free(&inside);
     return ok;
 }
@@ -138,8 +145,7 @@ bool best_write(const char *dir, const struct best *b, struct diag *d)
     char *text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     struct strbuf host = {0};
     best_host_program(b, &c.kernel, "best.cl", &host);
-    bool ok = write_text(dir, "best.cl", c.kernel.source, d) && write_text(dir, "best.json", text, d) &&
-              write_text(dir, "host.c", host.text, d);
+    bool ok = write_files(dir, c.kernel.source, text, host.text, d);
     strbuf_free(&host);
     free(text);
     json_decref(o);

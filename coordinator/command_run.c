@@ -77,6 +77,7 @@ static void become(char *const *words, const int *theirs, pid_t parent)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL); /* ignored here, which a program would inherit */
+    signal(SIGXFSZ, SIG_DFL);
     setpgid(0, 0);
     for (int i = 0; i < 3; i++)
         if (dup2(theirs[i], i) < 0) _exit(EXEC_FAILED);

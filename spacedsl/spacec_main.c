@@ -1,23 +1,11 @@
-/* spacec IN.space -o OUT.c: compiles a space to C tables. Exit status: 0; 2 after errors in the input. */
+/* spacec IN.space -o OUT.c: compiles a space to C tables. Exit status: 0; 1 if OUT.c cannot be written; 2
+ * after errors in the input. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "spacedsl/model.h"
-
-static int write_file(const char *path, const char *text)
-{
-    FILE *out = fopen(path, "w");
-    if (!out) {
-        fprintf(stderr, "spacec: cannot write '%s'\n", path);
-        return 1;
-    }
-    size_t n = strlen(text);
-    bool ok = fwrite(text, 1, n, out) == n;
-    ok = fclose(out) == 0 && ok;
-    if (!ok) fprintf(stderr, "spacec: cannot write '%s'\n", path);
-    return ok ? 0 : 1;
-}
 
 static int compile(const char *in, const char *out, struct arena *a, struct diag *d)
 {
@@ -29,7 +17,7 @@ static int compile(const char *in, const char *out, struct arena *a, struct diag
     int status = 2;
     if (m) {
         char *c = spacedsl_emit(m);
-        status = write_file(out, c);
+        status = file_write(&(struct file_text){out, c}, 1, d) ? 0 : 1;
         free(c);
     }
     diag_print(d, stderr);

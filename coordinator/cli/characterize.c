@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "coordinator/cli/characterize.h"
+#include "core/base/file.h"
 #include "perfmodel/device.h"
 
 #define MARGIN 1.05
@@ -217,9 +218,14 @@ bool cli_save_description(const struct perfmodel_device *dev, const char *folder
     perfmodel_device_folder(own, sizeof own);
     if (!folder) folder = own;
     file_name(dev, folder, path, n);
-    FILE *f = make_folder(folder) ? fopen(path, "w") : NULL;
-    bool ok = f && perfmodel_device_write(dev, f);
-    if (f && fclose(f)) ok = false;
-    if (!ok) diag_plain(d, "%s: %s", path, strerror(errno));
+    struct file_new f;
+    if (!make_folder(folder)) {
+        diag_plain(d, "cannot make folder '%s': %s; --out DIR or XDG_DATA_HOME names another", folder,
+                   file_error_text(errno));
+        return false;
+    }
+    bool ok = file_begin(&f, path, d);
+    if (ok) perfmodel_device_write(dev, f.out);
+    ok = ok && file_end(&f, d);
     return ok;
 }

@@ -1,12 +1,14 @@
 /* thresh: finds the subcommand and hands over. */
 #include <argp.h>
+#include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "coordinator/cli/cli.h"
+#include "core/base/file.h"
 
 static const struct cli_command *const commands[] = {
     &cli_tune,  &cli_estimate, &cli_descend,    &cli_explain, &cli_replay, &cli_agent, &cli_device, &cli_lift,
@@ -19,13 +21,15 @@ static bool is_unread(void)
     return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
 }
 
-/* A result that standard output did not take is work that failed. A reader that has seen enough, as `head`
- * has, is no error. */
-static int finish_output(int status)
+/* Runs at exit, argp's included. A result that standard output did not take is work that failed. A reader
+ * that has seen enough, as `head` has, is no error. */
+static void finish_output(void)
 {
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || is_unread()) return status;
-    fputs("error: standard output cannot be written\n", stderr);
-    return status == CLI_OK ? CLI_FAILED : status;
+    int error = file_stream_error(stdout);
+    if (!error && close(STDOUT_FILENO) && errno != EBADF) error = errno;
+    if (!error || error == EPIPE || is_unread()) return;
+    fprintf(stderr, "error: cannot write to standard output: %s\n", file_error_text(error));
+    _exit(CLI_FAILED);
 }
 
 /* What the subcommand does: the first sentence of its help. */
@@ -55,18 +59,18 @@ static void print_usage(FILE *out)
 int main(int argc, char **argv)
 {
     argp_err_exit_status = CLI_USAGE;
-    signal(SIGPIPE, SIG_IGN);
+    file_ignore_signals();
+    atexit(finish_output);
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
         print_usage(stdout);
         return CLI_OK;
     }
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         puts(cli_version);
-        return finish_output(CLI_OK);
+        return CLI_OK;
     }
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(commands[i]->name, argv[1]) == 0)
-            return finish_output(cli_run(commands[i], argc - 1, argv + 1));
+        if (strcmp(commands[i]->name, argv[1]) == 0) return cli_run(commands[i], argc - 1, argv + 1);
     if (argc > 1)
         fprintf(stderr, "thresh: there is no command '%s'; 'thresh --help' lists them\n", argv[1]);
     else

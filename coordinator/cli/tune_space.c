@@ -2,7 +2,6 @@
  */
 #include "coordinator/cli/tune_space.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "coordinator/progress.h"
 #include "coordinator/solution.h"
 #include "coordinator/tune_command.h"
+#include "core/base/file.h"
 #include "core/base/strbuf.h"
 
 enum { DEFAULT_EVALUATIONS = 300 };
@@ -121,11 +121,10 @@ static bool write_best(const struct cli_args *a, const struct tune_command_optio
     json_t *best = json_pack("{s:s,s:s,s:s,s:o,s:o,s:f}", "space", o->path, "parameters", o->parameters,
                              "command", o->command, "decisions", solution_json(r->best), "run", line_json(r),
                              "time_ns", r->best_ns);
-    FILE *out = fopen(path.text, "w");
-    bool ok =
-        out && json_dumpf(best, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) == 0 && fputc('\n', out) != EOF;
-    if (out) ok = fclose(out) == 0 && ok;
-    if (!ok) diag_plain(d, "%s: %s", path.text, strerror(errno));
+    struct file_new f;
+    bool ok = file_begin(&f, path.text, d);
+    if (ok) json_dumpf(best, f.out, JSON_INDENT(1) | JSON_PRESERVE_ORDER), fputc('\n', f.out);
+    ok = ok && file_end(&f, d);
     json_decref(best);
     strbuf_free(&path);
     return ok;

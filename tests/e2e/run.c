@@ -3,7 +3,6 @@
 
 #include <argp.h>
 #include <criterion/criterion.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/base/file.h"
 
 /* For mkstemp() and mkdtemp(), which fill in the name. */
 static const char E2E_TEMPLATE[] = "/tmp/thresh-e2e-XXXXXX";
@@ -39,7 +39,7 @@ static void run_child(const struct e2e_process *p, const struct cli_command *com
         argv[argc] = strdup(args[argc - 1]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     argp_err_exit_status = CLI_USAGE;
-    signal(SIGPIPE, SIG_IGN);
+    file_ignore_signals();
     if (!freopen(p->out, "w", stdout) || !freopen(p->err, "w", stderr)) _exit(127);
     int status = cli_run(command, argc, argv);
     fflush(stdout);
