@@ -19,18 +19,23 @@
 
 enum { MAX_NODES = 4096 };    /* of one instruction's expression */
 enum { MAX_STEPS = 1 << 18 }; /* of the evaluation of all of them */
-static const char nested[] = "a reduction for each element of another reduction";
+static const char nested[] =
+    "a reduction for each element of another reduction; reduce join(a) once, or tune "
+    "the inner reduction as a program of its own";
 
 static void unsupported(struct lowering *l, struct source_pos at, const char *what)
 {
-    if (!l->failed) diag_error(l->diag, at, "not supported yet: %s", what);
+    if (!l->failed) diag_error(l->diag, at, "not there yet: %s", what);
     l->failed = true;
 }
 
 /* Reports at `at` that the evaluation of what stands there has given up. */
 static void check_viewer(struct lowering *l, struct source_pos at)
 {
-    if (!l->viewer->left) unsupported(l, at, "an element that takes more than 262144 steps to write out");
+    if (!l->viewer->left)
+        unsupported(
+            l, at,
+            "an element that takes more than 262144 steps to evaluate; divide the program into several");
 }
 
 /* ---- logicals ---- */
@@ -79,7 +84,7 @@ static void own_logical(struct lowering *l, struct bb_inst *inst, uint32_t logic
 {
     if (has_logical(inst, logical)) return;
     if (inst->n_logicals == BB_MAX_LOGICALS)
-        unsupported(l, at, "an instruction in more than 8 logical dimensions");
+        unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
     else
         inst->logicals[inst->n_logicals++] = logical;
 }
@@ -215,7 +220,8 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
 {
     if (l->failed) return;
     if (f->n_nodes >= MAX_NODES) {
-        unsupported(l, at, "a scalar expression of more than 4096 operations");
+        unsupported(l, at,
+                    "a scalar expression of more than 4096 operations; divide the program into several");
         return;
     }
     switch (t->kind) {
@@ -386,9 +392,9 @@ static void set_buffer(struct lowering *l, unsigned i, const char *name, const s
     b->output = i == l->program->n_inputs;
     b->input = i;
     if (!lift_type_bottom(t, &b->type))
-        unsupported(l, at, "arrays of tuples as inputs or output");
+        unsupported(l, at, "inputs and outputs of tuples; use one array for each component");
     else if (b->type == SCALAR_BOOL)
-        unsupported(l, at, "inputs or output of type bool, which no OpenCL kernel takes");
+        unsupported(l, at, "inputs and outputs of type bool; use float or int with 0 and 1");
 }
 
 static bool input_named(const struct lift_program *p, const char *name)
@@ -426,7 +432,9 @@ static const struct view_env *bind_inputs(struct lowering *l)
 static void check_reductions(struct lowering *l, const struct lift_expr *e)
 {
     if (e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE && e->type->kind != LIFT_SCALAR)
-        unsupported(l, e->at, "a reduction whose accumulator is a tuple or an array");
+        unsupported(
+            l, e->at,
+            "a reduction whose accumulator is a tuple or an array; tune one reduction for each component");
     for (unsigned i = 0; i < e->n_args; i++)
         check_reductions(l, e->args[i]);
     if (e->kind == LIFT_APPLY && e->fun) check_reductions(l, e->fun->body);

@@ -78,7 +78,7 @@ static bool size_value(struct binder *b, const struct lift_size *size, struct so
     if (status != LIFT_SIZE_OK)
         report(b, at, "size %s %s", text.text, lift_size_status_text(status));
     else
-        report(b, at, "size %s is %" PRId64 ", not positive", text.text, *value);
+        report(b, at, "size %s is %" PRId64 "; sizes must be at least 1", text.text, *value);
     strbuf_free(&text);
     return false;
 }
@@ -91,7 +91,7 @@ static const struct lift_type *count_nodes(struct binder *b, struct lift_type *t
     for (unsigned i = 0; i < t->n_parts && t->nodes <= LIFT_MAX_TERMS; i++)
         t->nodes += t->parts[i]->nodes;
     if (t->nodes <= LIFT_MAX_TERMS) return t;
-    report(b, at, "a type of more than %u parts and terms of sizes", LIFT_MAX_TERMS);
+    report(b, at, "the type has more than %u parts and terms of sizes", LIFT_MAX_TERMS);
     return NULL;
 }
 
@@ -104,7 +104,7 @@ static const struct lift_type *array_of(struct binder *b, const struct lift_type
     t->size = size;
     if (!element || !size_value(b, size, at, &t->extent) || !count_nodes(b, t, at)) return NULL;
     if (lift_type_bytes(t) < LIFT_MAX_BYTES) return t;
-    report(b, at, "array %s has 2^50 bytes or more", type_text(b, t));
+    report(b, at, "array %s has 2^50 bytes or more; choose smaller sizes", type_text(b, t));
     return NULL;
 }
 
@@ -195,7 +195,7 @@ static const struct lift_type *infer_reduce(struct binder *b, struct lift_expr *
     const struct lift_type *params[] = {start, array->element};
     const struct lift_type *body = infer_lambda(b, e->fun, params, start);
     if (!body || lift_type_same(body, start)) return body;
-    report(b, e->at, "the function of reduce gives %s, but its initial value is %s", type_text(b, body),
+    report(b, e->at, "the function of reduce returns %s, but the initial value is %s", type_text(b, body),
            type_text(b, start));
     return NULL;
 }
@@ -209,7 +209,8 @@ static const struct lift_type *infer_zip(struct binder *b, struct lift_expr *e)
         if (!array) return NULL;
         parts[i] = array->element;
         if (array->extent == first->extent) continue;
-        report(b, e->at, "zip needs arrays of one length, not %s and %s",
+        report(b, e->at,
+               "zip needs arrays of equal length, not %s and %s; choose equal sizes or other arrays",
                size_text(b, first->size, first->extent), size_text(b, array->size, array->extent));
         return NULL;
     }
@@ -236,7 +237,8 @@ static const struct lift_type *infer_split(struct binder *b, struct lift_expr *e
     const struct lift_type *array = want_array(b, e, 0);
     if (!array || !size_value(b, e->amount_size, e->at, &e->amount)) return NULL;
     if (array->extent % e->amount) {
-        report(b, e->at, "split: the chunk length %s does not divide the length %s",
+        report(b, e->at,
+               "split: the chunk length %s does not divide the length %s; choose sizes where it does",
                size_text(b, e->amount_size, e->amount), size_text(b, array->size, array->extent));
         return NULL;
     }
@@ -253,7 +255,7 @@ static const struct lift_type *infer_tail(struct binder *b, struct lift_expr *e)
             lift_size_op(b->arena, LIFT_SIZE_SUB, array->size, lift_size_const(b->arena, 1));
         return array_of(b, array->element, rest, e->at);
     }
-    report(b, e->at, "tail of an array of one element");
+    report(b, e->at, "tail needs an array of at least 2 elements");
     return NULL;
 }
 
@@ -313,7 +315,10 @@ static const struct lift_type *infer_literal(struct binder *b, struct lift_expr 
     const struct lift_type *t = hint && hint->kind == LIFT_SCALAR ? hint : scalar_type(b, SCALAR_FLOAT);
     bool whole = e->value == nearbyint(e->value) && fabs(e->value) < 0x1p31;
     if (t->scalar == SCALAR_BOOL || (t->scalar == SCALAR_INT && !whole)) {
-        report(b, e->at, "%g is no %s", e->value, scalar_type_name(t->scalar));
+        report(b, e->at, "%g is not %s %s; %s", e->value, t->scalar == SCALAR_INT ? "an" : "a",
+               scalar_type_name(t->scalar),
+               t->scalar == SCALAR_INT ? "write a whole number, or declare the input as float"
+                                       : "there are no literals of type bool");
         return NULL;
     }
     return t;
@@ -335,6 +340,27 @@ static bool op_takes(enum scalar_op op, enum scalar_type t)
     return t != SCALAR_BOOL && (t != SCALAR_INT || integer);
 }
 
+/* Reports an operand of type t, where the first one is of type `first`. */
+static void report_operand(struct binder *b, const struct lift_expr *e, const struct lift_type *first,
+                           const struct lift_type *t)
+{
+    const char *name = scalar_op_name(e->op), *text = type_text(b, t);
+    if (t->kind == LIFT_ARRAY)
+        report(b, e->at,
+               "%s takes scalars, not %s; write map(%s, %s) for arrays, and join(a) before a reduction over "
+               "several dimensions",
+               name, text, name, e->n_args > 1 ? "zip(a, b)" : "a");
+    else if (t->kind == LIFT_TUPLE)
+        report(b, e->at, "%s takes scalars, not %s; take the tuple apart: fun (a, b) -> ...", name, text);
+    else if (!op_takes(e->op, t->scalar))
+        report(b, e->at, "%s does not take %s; declare the inputs as float", name, text);
+    else
+        report(b, e->at,
+               "%s needs arguments of one type, not %s and %s; there are no conversions yet: declare the "
+               "inputs with one type",
+               name, type_text(b, first), text);
+}
+
 static const struct lift_type *infer_op(struct binder *b, struct lift_expr *e, const struct lift_type *hint)
 {
     const struct lift_type *type = NULL;
@@ -352,11 +378,7 @@ static const struct lift_type *infer_op(struct binder *b, struct lift_expr *e, c
     for (unsigned i = 0; i < e->n_args; i++) {
         const struct lift_type *t = e->args[i]->type;
         if (t->kind == LIFT_SCALAR && t->scalar == type->scalar && op_takes(e->op, t->scalar)) continue;
-        if (t->kind != LIFT_SCALAR || !op_takes(e->op, t->scalar))
-            report(b, e->at, "%s cannot take %s", scalar_op_name(e->op), type_text(b, t));
-        else
-            report(b, e->at, "%s needs arguments of one type, not %s and %s", scalar_op_name(e->op),
-                   type_text(b, type), type_text(b, t));
+        report_operand(b, e, type, t);
         return NULL;
     }
     return type;
@@ -381,7 +403,8 @@ static const struct lift_type *infer_get(struct binder *b, struct lift_expr *e)
     if (!fits && e->amount)
         report(b, e->at, "a tuple of %" PRId64 " is needed here, not %s", e->amount, type_text(b, t));
     else if (fits)
-        report(b, e->at, "component %u of %s, which has %u", e->index, type_text(b, t), t->n_parts);
+        report(b, e->at, "component %u of a tuple of %u, %s; components are numbered from 0", e->index,
+               t->n_parts, type_text(b, t));
     else
         report(b, e->at, "a tuple is needed here, not %s", type_text(b, t));
     return NULL;
@@ -453,6 +476,45 @@ static struct lift_size_param *find_size(struct lift_program *p, const char *nam
     return NULL;
 }
 
+/* The program's sizes: "M, N, K". */
+static const char *size_names(struct binder *b)
+{
+    const struct lift_program *p = b->program;
+    const char *text = "";
+    for (unsigned i = 0; i < p->n_sizes; i++)
+        text = arena_printf(b->arena, "%s%s%s", text, i ? ", " : "", p->sizes[i].name);
+    return text;
+}
+
+static void report_unknown_size(struct binder *b, const char *name)
+{
+    unsigned n = b->program->n_sizes;
+    if (n == 0)
+        diag_plain(b->diag, "the program has no size '%s': it has no sizes at all", name);
+    else
+        diag_plain(b->diag, "the program has no size '%s'; %s %s", name,
+                   n == 1 ? "its size is" : "its sizes are", size_names(b));
+}
+
+/* One error for all sizes without a value, at the first. */
+static void report_missing_sizes(struct binder *b, const bool *given)
+{
+    const struct lift_program *p = b->program;
+    const struct lift_size_param *first = NULL;
+    const char *names = "", *option = "";
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->n_sizes; i++) {
+        const char *name = p->sizes[i].name;
+        if (given[i]) continue;
+        if (n++ == 0) first = &p->sizes[i];
+        names = arena_printf(b->arena, "%s%s'%s'", names, n > 1 ? ", " : "", name);
+        option = arena_printf(b->arena, "%s%s%s=...", option, n > 1 ? "," : "", name);
+    }
+    if (n > 0)
+        report(b, first->at, "%s %s %s no value; add --size %s", n > 1 ? "sizes" : "size", names,
+               n > 1 ? "have" : "has", option);
+}
+
 static void bind_sizes(struct binder *b, const struct lift_size_value *values, unsigned n)
 {
     struct lift_program *p = b->program;
@@ -460,19 +522,18 @@ static void bind_sizes(struct binder *b, const struct lift_size_value *values, u
     for (unsigned i = 0; i < n; i++) {
         struct lift_size_param *size = find_size(p, values[i].name);
         if (!size)
-            diag_plain(b->diag, "the program has no size '%s'", values[i].name);
+            report_unknown_size(b, values[i].name);
         else if (given[size - p->sizes])
-            diag_plain(b->diag, "size '%s' is given twice", values[i].name);
+            diag_plain(b->diag, "size '%s' is given twice: --size %s=... must appear once", values[i].name,
+                       values[i].name);
         else if (values[i].value <= 0)
-            report(b, size->at, "size '%s' is %" PRId64 ", not positive", size->name, values[i].value);
+            report(b, size->at, "size '%s' is %" PRId64 "; sizes must be at least 1", size->name,
+                   values[i].value);
         if (!size) continue;
         size->value = values[i].value;
         given[size - p->sizes] = true;
     }
-    for (unsigned i = 0; i < p->n_sizes; i++)
-        if (!given[i])
-            report(b, p->sizes[i].at, "size '%s' has no value (--size %s=...)", p->sizes[i].name,
-                   p->sizes[i].name);
+    report_missing_sizes(b, given);
 }
 
 static void bind_inputs(struct binder *b)
@@ -482,7 +543,9 @@ static void bind_inputs(struct binder *b)
         enum scalar_type bottom;
         input->type = resolve(b, input->type, input->at);
         if (input->type && !lift_type_bottom(input->type, &bottom))
-            report(b, input->at, "an input is a scalar or an array of scalars, not %s",
+            report(b, input->at,
+                   "an input must be a scalar or an array of scalars, not %s; pass the components of tuples "
+                   "as inputs of their own",
                    type_text(b, input->type));
     }
 }
@@ -492,7 +555,9 @@ static void bind_output(struct binder *b)
     enum scalar_type bottom;
     const struct lift_type *t = infer(b, b->program->output, NULL);
     if (t && !lift_type_bottom(t, &bottom))
-        report(b, b->program->output->at, "the output is a scalar or an array of scalars, not %s",
+        report(b, b->program->output->at,
+               "the output must be a scalar or an array of scalars, not %s; tune one program for each "
+               "component of a tuple",
                type_text(b, t));
 }
 

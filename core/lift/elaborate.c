@@ -36,7 +36,7 @@ static struct lift_expr *elaborate_name(struct elaborator *el, const struct ast 
         e->amount_size = lift_size_param(el->arena, (unsigned)el_find_size(el, ast->name), ast->name);
         return e;
     } else {
-        REPORT(el, ast->at, "unknown name '%s'", ast->name);
+        el_report_unknown(el, ast->at, ast->name, scope, EL_VALUE);
     }
     return NULL;
 }
@@ -112,7 +112,7 @@ static struct lift_expr *elaborate_kind(struct elaborator *el, const struct ast 
     case AST_FUN:
         break;
     }
-    REPORT(el, ast->at, "a function may stand only where a pattern or a function takes one");
+    REPORT(el, ast->at, "a function is allowed only as an argument of a pattern or a function");
     return NULL;
 }
 
@@ -182,7 +182,7 @@ static void declare_value(struct elaborator *el, struct binding *b, const struct
 static void declare_output(struct elaborator *el, struct binding *b, const struct ast_decl *decl)
 {
     if (el->program->output) {
-        REPORT(el, decl->at, "a program has one output");
+        REPORT(el, decl->at, "a second output; a program has one output");
         return;
     }
     struct lift_expr *e = el_elaborate(el, decl->body, b->scope);
@@ -232,6 +232,7 @@ struct lift_program *lift_parse(const struct source *source, struct arena *a, st
     struct elaborator *el = ARENA_NEW(a, struct elaborator);
     el->arena = a;
     el->diag = d;
+    el->syntax = syntax;
     el->program = ARENA_NEW(a, struct lift_program);
     el->program->source = source;
     el->outer = (struct source_pos){source, 0};
@@ -241,7 +242,8 @@ struct lift_program *lift_parse(const struct source *source, struct arena *a, st
     for (size_t i = 0; i < syntax->n_decls; i++)
         declare(el, &b, &syntax->decls[i]);
     if (!el->program->output)
-        diag_error(d, (struct source_pos){source, source->length}, "the program has no output");
+        diag_error(d, (struct source_pos){source, source->length},
+                   "the program has no output; add one, such as: output map(fun x -> 2.0 * x, a)");
     else
         el->program->output = el_close_binding(&b, el->program->output);
     return diag_count(d) > errors ? NULL : el->program;

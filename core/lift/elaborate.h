@@ -32,6 +32,7 @@ struct elaborator {
     struct arena *arena;
     struct diag *diag;
     struct lift_program *program;
+    const struct ast_program *syntax;
     struct source_pos outer;      /* place in the program of what the prelude is used for */
     const char *names[MAX_NAMES]; /* of all parameters so far */
     unsigned n_names, n_nodes, depth;
@@ -57,6 +58,13 @@ void el_report_full(struct elaborator *el, struct source_pos at);
 int el_find_size(const struct elaborator *el, const char *name);
 /* Reports names that nothing may be called. */
 void el_check_name(struct elaborator *el, struct source_pos at, const char *name);
+/* What an unknown name was meant to be. */
+enum el_meant { EL_FUNCTION, EL_VALUE, EL_SIZE };
+/* Reports a name that nothing in `scope` has, with what it may stand for. */
+void el_report_unknown(struct elaborator *el, struct source_pos at, const char *name,
+                       const struct scope *scope, enum el_meant meant);
+/* Whether a name is of no pattern, operation, size or declaration. */
+bool el_is_unknown(const struct elaborator *el, const char *name, const struct scope *scope);
 /* A parameter with a name of its own: `name`, or that with a number behind it. */
 struct lift_param *el_new_param(struct elaborator *el, const char *name, struct source_pos at);
 /* An expression with room for n_args arguments. */

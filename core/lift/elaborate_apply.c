@@ -177,6 +177,18 @@ static const struct ast *resolve_function(const struct ast *ast, const struct sc
     return ast;
 }
 
+/* Reports a text that is no function, by the unknown name in it where that is the reason. */
+static void report_no_function(struct elaborator *el, const struct ast *ast, const struct scope *scope)
+{
+    const struct ast *callee = ast;
+    while (callee->kind == AST_CALL)
+        callee = callee->parts[0];
+    if (callee->kind == AST_NAME && el_is_unknown(el, callee->name, scope))
+        el_report_unknown(el, callee->at, callee->name, scope, EL_FUNCTION);
+    else
+        REPORT(el, ast->at, "a function is needed here");
+}
+
 /* Eta expansion: a lambda of n parameters whose body is the function applied to them. */
 static struct lift_lambda *make_lambda(struct elaborator *el, const struct operand *function, unsigned n)
 {
@@ -184,10 +196,9 @@ static struct lift_lambda *make_lambda(struct elaborator *el, const struct opera
     const struct scope *scope = function->scope;
     const struct ast *ast = written ? resolve_function(written, &scope) : NULL;
     unsigned arity = ast ? el_arity_of(ast, scope) : 0;
-    if (!arity) {
-        REPORT(el, written ? written->at : function->expr->at, "a function is needed here");
-        return NULL;
-    }
+    if (!arity && written) report_no_function(el, written, function->scope);
+    if (!arity && !written) REPORT(el, function->expr->at, "a function is needed here");
+    if (!arity) return NULL;
     struct lift_lambda *lambda = ARENA_NEW(el->arena, struct lift_lambda);
     lambda->n_params = n;
     lambda->params = ARENA_ARRAY(el->arena, struct lift_param *, n);
@@ -211,7 +222,7 @@ static bool set_index(struct elaborator *el, struct lift_expr *e, const struct o
     if (ok)
         e->index = (unsigned)ast->number;
     else
-        REPORT(el, e->at, "the first argument of get is a component number, 0, 1, ...");
+        REPORT(el, e->at, "the first argument of get must be the number of a component, from 0");
     return ok;
 }
 
@@ -225,7 +236,7 @@ static bool set_lead(struct elaborator *el, struct lift_expr *e, const struct pa
         return set_index(el, e, lead);
     case LEAD_AMOUNT:
         if (lead->ast) return (e->amount_size = el_size_of(el, lead->ast, lead->scope)) != NULL;
-        REPORT(el, e->at, "the first argument of %s is a size", info->name);
+        REPORT(el, e->at, "the first argument of %s must be a size", info->name);
         return false;
     case LEAD_NONE:
         break;
@@ -261,7 +272,7 @@ static struct lift_expr *apply_name(struct elaborator *el, const struct ast *cal
     if (found || el_find_size(el, name) >= 0)
         REPORT(el, callee->at, "'%s' is not a function", name);
     else
-        REPORT(el, callee->at, "unknown function '%s'", name);
+        el_report_unknown(el, callee->at, name, scope, EL_FUNCTION);
     return NULL;
 }
 

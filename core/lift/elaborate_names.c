@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* ---- places, names, nodes ---- */
+#include "core/base/similar.h"
+#include "core/lift/absent.h"
+
+/* ---- places and names ---- */
 
 struct source_pos el_place(const struct elaborator *el, struct source_pos at)
 {
@@ -12,7 +15,7 @@ struct source_pos el_place(const struct elaborator *el, struct source_pos at)
 
 void el_report_full(struct elaborator *el, struct source_pos at)
 {
-    if (!el->full) REPORT(el, at, "the program is too large once its functions are inlined");
+    if (!el->full) REPORT(el, at, "the program is too large after its functions are inlined");
     el->full = true;
 }
 
@@ -38,10 +41,81 @@ static bool name_used(const struct elaborator *el, const char *name)
 void el_check_name(struct elaborator *el, struct source_pos at, const char *name)
 {
     if (is_builtin(name))
-        REPORT(el, at, "'%s' is the name of a pattern or an operation", name);
+        REPORT(el, at, "'%s' is the name of a pattern or an operation; choose another name", name);
     else if (el_find_size(el, name) >= 0)
-        REPORT(el, at, "'%s' is already a size", name);
+        REPORT(el, at, "'%s' is the name of a size; choose another name", name);
 }
+
+bool el_is_unknown(const struct elaborator *el, const char *name, const struct scope *scope)
+{
+    return !is_builtin(name) && !el_find_name(scope, name) && el_find_size(el, name) < 0;
+}
+
+/* ---- unknown names ---- */
+
+struct candidates {
+    struct arena *arena;
+    const char **names;
+    size_t n, cap;
+};
+
+static void add_candidate(struct candidates *c, const char *name)
+{
+    c->names = arena_grow(c->arena, c->names, &c->cap, c->n + 1, sizeof *c->names);
+    c->names[c->n++] = name;
+}
+
+/* A name of that kind that is declared and spelt like this one, or NULL. */
+static const char *find_similar(const struct elaborator *el, const char *name, const struct scope *scope,
+                                enum el_meant meant)
+{
+    struct candidates c = {.arena = el->arena};
+    for (unsigned i = 0; meant != EL_FUNCTION && i < el->program->n_sizes; i++)
+        add_candidate(&c, el->program->sizes[i].name);
+    for (unsigned i = 0; meant == EL_FUNCTION && lift_pattern_name(i); i++)
+        add_candidate(&c, lift_pattern_name(i));
+    for (int i = 0; meant == EL_FUNCTION && i < SCALAR_OP_COUNT; i++)
+        add_candidate(&c, scalar_op_name((enum scalar_op)i));
+    for (; scope && meant != EL_SIZE; scope = scope->next) {
+        bool function = scope->operand.ast && el_arity_of(scope->operand.ast, scope->operand.scope) > 0;
+        if (function == (meant == EL_FUNCTION)) add_candidate(&c, scope->name);
+    }
+    return similar_find(name, c.names, c.n);
+}
+
+/* Reports a name that the program declares, but not where it is visible. */
+static bool report_invisible(struct elaborator *el, struct source_pos at, const char *name)
+{
+    const struct ast_decl *decl = NULL;
+    for (size_t i = 0; i < el->syntax->n_decls && !decl; i++)
+        if (el->syntax->decls[i].name && !strcmp(el->syntax->decls[i].name, name))
+            decl = &el->syntax->decls[i];
+    if (!decl) return false;
+    if (decl->at.offset > el_place(el, at).offset)
+        REPORT(el, at, "'%s' is declared below; move its declaration above this line", name);
+    else
+        REPORT(el, at, "'%s' is declared in terms of itself; there is no recursion", name);
+    return true;
+}
+
+void el_report_unknown(struct elaborator *el, struct source_pos at, const char *name,
+                       const struct scope *scope, enum el_meant meant)
+{
+    static const char *const kinds[] = {[EL_FUNCTION] = "function", [EL_VALUE] = "name", [EL_SIZE] = "size"};
+    const char *similar = find_similar(el, name, scope, meant), *kind = kinds[meant];
+    size_t length = strlen(name);
+    if (report_invisible(el, at, name)) return;
+    if (meant == EL_FUNCTION && lift_absent(el->diag, el_place(el, at), ABSENT_NAME, name, length))
+        return;
+    else if (similar)
+        REPORT(el, at, "unknown %s '%s'; did you mean '%s'?", kind, name, similar);
+    else if (meant == EL_SIZE)
+        REPORT(el, at, "unknown size '%s'; declare it: size %s", name, name);
+    else if (!lift_absent(el->diag, el_place(el, at), ABSENT_NAME, name, length))
+        REPORT(el, at, "unknown %s '%s'", kind, name);
+}
+
+/* ---- parameters and nodes ---- */
 
 struct lift_param *el_new_param(struct elaborator *el, const char *name, struct source_pos at)
 {
@@ -126,9 +200,9 @@ static const struct lift_size *size_of_name(struct elaborator *el, const struct 
     int param = el_find_size(el, ast->name);
     if (!found && param >= 0) return lift_size_param(el->arena, (unsigned)param, ast->name);
     if (found)
-        REPORT(el, ast->at, "'%s' is a value, not a size", ast->name);
+        REPORT(el, ast->at, "'%s' is a value; a size is needed here", ast->name);
     else
-        REPORT(el, ast->at, "unknown size '%s'", ast->name);
+        el_report_unknown(el, ast->at, ast->name, scope, EL_SIZE);
     return NULL;
 }
 
@@ -151,7 +225,7 @@ static const struct lift_size *size_of_kind(struct elaborator *el, const struct 
     }
     if (ast->kind == AST_NUMBER && ast->integer && ast->number <= 0x1p53)
         return lift_size_const(el->arena, (int64_t)ast->number);
-    REPORT(el, ast->at, "a size is made of whole numbers, sizes and + - * /");
+    REPORT(el, ast->at, "a size consists of whole numbers, sizes and + - * /");
     return NULL;
 }
 

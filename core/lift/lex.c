@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/utf8.h"
+#include "core/lift/absent.h"
+
 static bool is_name_start(char c)
 {
     return isalpha((unsigned char)c) || c == '_';
@@ -58,7 +61,7 @@ static void read_number(struct lexer *lexer, struct token *t)
         p++;
     t->length = (size_t)(p - t->text);
     t->kind = TOKEN_BAD;
-    diag_error(lexer->diag, t->at, "'%.*s' is not a number", (int)t->length, t->text);
+    if (!lexer->skipping) diag_error(lexer->diag, t->at, "'%.*s' is not a number", (int)t->length, t->text);
 }
 
 static void read_name(struct token *t)
@@ -71,18 +74,39 @@ static void read_name(struct token *t)
         if (lift_token_is(t, keywords[i])) t->kind = TOKEN_KEYWORD;
 }
 
-static void read_sign(struct lexer *lexer, struct token *t)
+/* A sign that no program has: as many bytes as it is known to have, or one character. */
+static void read_bad_sign(const struct lexer *lexer, struct token *t)
+{
+    struct diag *d = lexer->skipping ? NULL : lexer->diag;
+    size_t left = lexer->source->length - lexer->offset;
+    t->kind = TOKEN_BAD;
+    t->length = lift_absent(d, t->at, ABSENT_SIGN, t->text, left);
+    if (t->length > 0) return;
+    for (t->length = 1; t->length < left && ((unsigned char)t->text[t->length] & 0xc0) == 0x80;)
+        t->length++;
+    bool whole = t->length > 1 && utf8_valid(t->text, t->length) == t->length;
+    if (!d) return;
+    if (whole || isprint((unsigned char)t->text[0]))
+        diag_error(d, t->at, "unexpected character '%.*s'", whole ? (int)t->length : 1, t->text);
+    else
+        diag_error(d, t->at, "unexpected byte 0x%02x", (unsigned)(unsigned char)t->text[0]);
+}
+
+/* Whether a sign of two or more characters that no program has begins here, with one that programs have: the
+ * "==" of "a == b". */
+static bool begins_bad_sign(const struct lexer *lexer, const struct token *t)
+{
+    size_t left = lexer->source->length - lexer->offset;
+    return lift_absent(NULL, t->at, ABSENT_SIGN, t->text, left) > 1;
+}
+
+static void read_sign(const struct lexer *lexer, struct token *t)
 {
     bool two = (t->text[0] == '-' && t->text[1] == '>') || (t->text[0] == '|' && t->text[1] == '>');
     t->length = two ? 2 : 1;
     t->kind = TOKEN_SIGN;
-    if (two || strchr("()[]{},:=+-*/", t->text[0])) return;
-    t->kind = TOKEN_BAD;
-    char c = t->text[0];
-    if (isprint((unsigned char)c))
-        diag_error(lexer->diag, t->at, "unexpected character '%c'", c);
-    else
-        diag_error(lexer->diag, t->at, "unexpected byte 0x%02x", (unsigned)(unsigned char)c);
+    bool known = two || (strchr("()[]{},:=+-*/", t->text[0]) && !begins_bad_sign(lexer, t));
+    if (!known) read_bad_sign(lexer, t);
 }
 
 struct token lift_lex_next(struct lexer *lexer)

@@ -14,7 +14,7 @@ enum token_kind {
     TOKEN_KEYWORD, /* size input output fun let in schedule */
     TOKEN_NUMBER,
     TOKEN_SIGN, /* ( ) [ ] { } , : = + - * / -> |> */
-    TOKEN_BAD   /* reported already */
+    TOKEN_BAD   /* reported already, unless the lexer skips */
 };
 
 struct token {
@@ -31,6 +31,7 @@ struct lexer {
     const struct source *source;
     struct diag *diag;
     size_t offset; /* of what follows the last token */
+    bool skipping; /* after an error: nothing is reported */
 };
 
 /* Reads the next token; TOKEN_END again and again at the end. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/base/similar.h"
+#include "core/lift/absent.h"
 #include "core/lift/lex.h"
 #include "core/lift/syntax.h"
 
@@ -12,7 +14,7 @@ enum { MAX_DEPTH = 200, MAX_TERMS = 100 }; /* nesting; operators in a row */
 
 struct parser {
     struct lexer lexer;
-    struct token next;
+    struct token next, last; /* last: the one before next */
     struct arena *arena;
     struct diag *diag;
     unsigned depth;
@@ -26,17 +28,39 @@ static struct ast *parse_sum(struct parser *p);
 
 static void advance(struct parser *p)
 {
+    p->last = p->next;
     p->next = lift_lex_next(&p->lexer);
+}
+
+/* Reports a name as what it is in other languages, if it is known. */
+static bool report_absent(struct parser *p, const struct token *t, enum absent_place place)
+{
+    return t->kind == TOKEN_NAME && lift_absent(p->diag, t->at, place, t->text, t->length) > 0;
+}
+
+/* What nothing is read after, until the next declaration. */
+#define FAIL(p, ...)                                                                                         \
+    do {                                                                                                     \
+        if (!(p)->failed) diag_error((p)->diag, (p)->next.at, __VA_ARGS__);                                  \
+        (p)->failed = true;                                                                                  \
+    } while (0)
+
+/* The next token cannot stand there. The word before it may be to blame: `if` in "if x then y". */
+static void fail_hinted(struct parser *p, const char *expected, const char *hint)
+{
+    int length = (int)p->next.length;
+    bool known = p->failed || p->next.kind == TOKEN_BAD || report_absent(p, &p->next, ABSENT_WORD) ||
+                 report_absent(p, &p->last, ABSENT_WORD);
+    if (!known && p->next.kind == TOKEN_END)
+        diag_error(p->diag, p->next.at, "expected %s, found the end%s", expected, hint);
+    else if (!known)
+        diag_error(p->diag, p->next.at, "expected %s, found '%.*s'%s", expected, length, p->next.text, hint);
+    p->failed = true;
 }
 
 static void fail(struct parser *p, const char *expected)
 {
-    if (!p->failed && p->next.kind == TOKEN_END)
-        diag_error(p->diag, p->next.at, "expected %s, found the end", expected);
-    else if (!p->failed && p->next.kind != TOKEN_BAD)
-        diag_error(p->diag, p->next.at, "expected %s, found '%.*s'", expected, (int)p->next.length,
-                   p->next.text);
-    p->failed = true;
+    fail_hinted(p, expected, "");
 }
 
 static bool at_text(const struct parser *p, const char *text)
@@ -57,7 +81,7 @@ static void expect(struct parser *p, const char *text)
     if (accept(p, text)) return;
     char quoted[16] = "'";
     strncat(quoted, text, 10);
-    fail(p, strcat(quoted, "'"));
+    fail_hinted(p, strcat(quoted, "'"), at_text(p, "->") ? "; a function is written fun x -> x + 1.0" : "");
 }
 
 static const char *expect_name(struct parser *p, const char *what)
@@ -71,11 +95,19 @@ static const char *expect_name(struct parser *p, const char *what)
     return name;
 }
 
+/* "; did you mean '...'?" for a name that stands where one of the known words may stand, or "". */
+static const char *similar_hint(struct parser *p, const char *const *known, size_t n)
+{
+    if (p->next.kind != TOKEN_NAME) return "";
+    const char *name = arena_strndup(p->arena, p->next.text, p->next.length);
+    const char *similar = similar_find(name, known, n);
+    return similar ? arena_printf(p->arena, "; did you mean '%s'?", similar) : "";
+}
+
 static bool enter(struct parser *p)
 {
     if (++p->depth <= MAX_DEPTH) return true;
-    if (!p->failed) diag_error(p->diag, p->next.at, "nested deeper than %d levels", MAX_DEPTH);
-    p->failed = true;
+    FAIL(p, "nested deeper than %d levels; name parts with let", MAX_DEPTH);
     return false;
 }
 
@@ -106,6 +138,15 @@ static void add_type_part(struct parser *p, struct ast_type *t)
     t->parts[t->n_parts++] = part;
 }
 
+static const char *type_hint(struct parser *p)
+{
+    const char *known[SCALAR_TYPE_COUNT];
+    for (int i = 0; i < SCALAR_TYPE_COUNT; i++)
+        known[i] = scalar_type_name((enum scalar_type)i);
+    const char *hint = similar_hint(p, known, SCALAR_TYPE_COUNT);
+    return *hint ? hint : ": types are float, double, half, int, bool and arrays such as [float]N";
+}
+
 static void parse_scalar_type(struct parser *p, struct ast_type *t)
 {
     t->is_scalar = true;
@@ -114,9 +155,13 @@ static void parse_scalar_type(struct parser *p, struct ast_type *t)
             continue;
         t->scalar = (enum scalar_type)i;
         advance(p);
+        if (at_text(p, "[")) FAIL(p, "an array type has its length behind the brackets: [float]N");
         return;
     }
-    fail(p, "a type");
+    if (!p->failed && report_absent(p, &p->next, ABSENT_TYPE))
+        p->failed = true;
+    else
+        fail_hinted(p, "a type", type_hint(p));
 }
 
 static struct ast_type *parse_type(struct parser *p)
@@ -221,6 +266,20 @@ static struct ast *parse_parenthesis(struct parser *p, struct source_pos at)
     return e;
 }
 
+/* The next token cannot begin an expression. An operator that stands alone is meant as a function, as in
+ * reduce(+, 0.0, a). */
+static void fail_expression(struct parser *p)
+{
+    const char *hint = at_text(p, "+")   ? "; as a function it is add"
+                       : at_text(p, "*") ? "; as a function it is mult"
+                       : at_text(p, "/") ? "; as a function it is div"
+                                         : "";
+    if (at_text(p, "["))
+        FAIL(p, "not there yet: array literals; pass the values as an input");
+    else
+        fail_hinted(p, "an expression", hint);
+}
+
 static struct ast *parse_primary(struct parser *p)
 {
     struct ast *e = new_ast(p, AST_NUMBER, p->next.at);
@@ -235,7 +294,7 @@ static struct ast *parse_primary(struct parser *p)
     } else if (accept(p, "(")) {
         e = parse_parenthesis(p, e->at);
     } else {
-        fail(p, "an expression");
+        fail_expression(p);
     }
     return e;
 }
@@ -254,6 +313,9 @@ static struct ast *parse_call(struct parser *p)
         while (accept(p, ","));
         expect(p, ")");
     }
+    if (!p->next.line_start && at_text(p, "["))
+        FAIL(p, "not there yet: an element by its index; map visits every element, head(a) is the first, "
+                "tail(a) the rest, split(k, a) the chunks");
     return e;
 }
 
@@ -275,8 +337,7 @@ static struct ast *parse_unary(struct parser *p)
 static bool another_term(struct parser *p, unsigned *terms)
 {
     if (p->failed || ++*terms <= MAX_TERMS) return !p->failed;
-    diag_error(p->diag, p->next.at, "more than %d operators in a row; use parentheses or let", MAX_TERMS);
-    p->failed = true;
+    FAIL(p, "more than %d operators in a row; use parentheses or let", MAX_TERMS);
     return false;
 }
 
@@ -388,6 +449,7 @@ static void parse_function(struct parser *p, struct ast_program *program)
     expect(p, "(");
     parse_pattern_list(p, decl->patterns);
     if (accept(p, ":")) decl->type = parse_type(p);
+    if (at_text(p, "->")) fail_hinted(p, "'='", "; a function is declared as fun f(x) = x + 1.0");
     expect(p, "=");
     bool brace = accept(p, "{");
     decl->body = parse_expr(p);
@@ -399,7 +461,27 @@ static void parse_schedule(struct parser *p)
     if (!p->failed && p->next.kind == TOKEN_NAME && lift_token_is(&p->next, "open"))
         advance(p);
     else
-        fail(p, "'open' (the only schedule there is)");
+        fail(p, "'open'");
+}
+
+/* Whether the token after the next one is this text. */
+static bool follows(const struct parser *p, const char *text)
+{
+    struct lexer ahead = p->lexer;
+    ahead.skipping = true;
+    struct token t = lift_lex_next(&ahead);
+    return lift_token_is(&t, text);
+}
+
+/* The next token cannot begin a declaration. */
+static void fail_decl(struct parser *p)
+{
+    static const char *const known[] = {"size", "input", "output", "let", "fun", "schedule"};
+    const char *hint = similar_hint(p, known, sizeof known / sizeof known[0]);
+    if (!p->failed && report_absent(p, &p->next, ABSENT_DECL)) p->failed = true;
+    if (at_text(p, ",")) hint = "; only sizes are listed with commas";
+    if (p->next.kind == TOKEN_NAME && follows(p, "=")) hint = "; a value is named by let x = ...";
+    fail_hinted(p, "size, input, output, let, fun or schedule", hint);
 }
 
 static void parse_decl(struct parser *p, struct ast_program *program)
@@ -420,7 +502,7 @@ static void parse_decl(struct parser *p, struct ast_program *program)
         decl->at = at;
         decl->body = parse_expr(p);
     } else
-        fail(p, "size, input, output, let, fun or schedule");
+        fail_decl(p);
 }
 
 /* Skips to the next declaration: a keyword other than `in` that begins a line. */
@@ -428,9 +510,11 @@ static void recover(struct parser *p)
 {
     p->failed = false;
     p->depth = 0;
+    p->lexer.skipping = true;
     while (p->next.kind != TOKEN_END &&
            !(p->next.kind == TOKEN_KEYWORD && p->next.line_start && !at_text(p, "in")))
         advance(p);
+    p->lexer.skipping = false;
 }
 
 struct ast_program *lift_syntax_parse(const struct source *source, struct arena *a, struct diag *d)

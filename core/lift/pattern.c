@@ -34,6 +34,11 @@ const struct pattern_info *lift_pattern_find(const char *name)
     return NULL;
 }
 
+const char *lift_pattern_name(unsigned i)
+{
+    return i < N_PATTERNS ? patterns[i].name : NULL;
+}
+
 const struct pattern_info *lift_pattern_info(enum lift_pattern pattern)
 {
     CHECK(pattern < LIFT_PATTERN_COUNT && patterns[pattern].pattern == pattern);

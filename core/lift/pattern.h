@@ -24,6 +24,8 @@ struct pattern_info {
 
 /* NULL if no pattern has this name. */
 const struct pattern_info *lift_pattern_find(const char *name);
+/* The name of the i-th pattern, from 0; NULL beyond the last. */
+const char *lift_pattern_name(unsigned i);
 const struct pattern_info *lift_pattern_info(enum lift_pattern pattern);
 
 /* In a GET that takes a tuple of parameters apart, `amount` is the number of components that the tuple must

@@ -110,11 +110,11 @@ const char *lift_size_status_text(enum lift_size_status status)
 {
     switch (status) {
     case LIFT_SIZE_OVERFLOW:
-        return "overflows 64 bits";
+        return "does not fit into 64 bits; choose smaller sizes";
     case LIFT_SIZE_BY_ZERO:
         return "divides by zero";
     case LIFT_SIZE_INEXACT:
-        return "does not divide evenly";
+        return "does not divide evenly; choose sizes that it divides";
     case LIFT_SIZE_OK:
         break;
     }

@@ -17,11 +17,11 @@ static bool parse_one(const char *text, size_t length, struct lift_size_value *o
     errno = 0;
     long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
     if (!equals || equals == item || end == equals + 1 || *end) {
-        diag_plain(d, "'%s' is not a size; write NAME=NUMBER", item);
+        diag_plain(d, "'%s' is not a size; write NAME=NUMBER, such as --size M=512,N=512", item);
         return false;
     }
     if (errno == ERANGE) {
-        diag_plain(d, "size '%s' overflows 64 bits", item);
+        diag_plain(d, "size '%s' does not fit into 64 bits; choose a smaller one", item);
         return false;
     }
     out->name = arena_strndup(a, item, (size_t)(equals - item));
@@ -43,7 +43,7 @@ int lift_parse_sizes(const char *text, struct lift_size_value **values, struct a
         n++;
         text += length;
         if (*text == ',' && !*++text) {
-            diag_plain(d, "the sizes end with a comma");
+            diag_plain(d, "the sizes end with a comma; write --size M=512,N=512");
             return -1;
         }
     }
