@@ -84,7 +84,7 @@ static double limit_of(const struct eval_settings *s, enum runner_mode mode)
 static void submit(struct evaluator *ev, uint64_t id, enum runner_mode mode, const struct cg_kernel *k,
                    const struct eval_settings *s)
 {
-    struct runner_job job = {.mode = mode, .settings = with_defaults(s)};
+    struct runner_job job = {.mode = mode, .settings = with_defaults(s), .turn = ev->submitted++};
     job.limit_ns = limit_of(&job.settings, mode);
     memcpy(job.tolerance, ev->tolerance, sizeof job.tolerance);
     struct pending *j = base_calloc(1, sizeof *j);
@@ -173,11 +173,16 @@ static unsigned fitting(const struct device *dev, const struct verify_task *t, u
 {
     int64_t bytes = 0;
     for (unsigned i = 0; i < t->n_buffers; i++)
-        bytes += runner_bytes((int64_t)t->buffers[i].bytes, t->buffers[i].output);
+        bytes += runner_bytes((int64_t)t->buffers[i].bytes, t->buffers[i].output, t->n_sets);
     if (dev->global_bytes <= 0 || bytes <= 0) return runners;
     int64_t most = dev->global_bytes / bytes;
     if (most >= runners) return runners;
     return most > 0 ? (unsigned)most : 1;
+}
+
+struct verify_doubt evaluator_doubt(const struct evaluator *ev)
+{
+    return verify_doubt(ev->task, ev->tolerance);
 }
 
 unsigned evaluator_capacity_on(const struct device *dev, unsigned runners)
@@ -217,8 +222,7 @@ static double transfer_ms(const struct verify_task *t)
 }
 
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
-                                  const struct verify_tolerance tolerance[VERIFY_SETS], int stop_fd,
-                                  struct diag *d)
+                                  const struct verify_tolerance *tolerance, int stop_fd, struct diag *d)
 {
     struct evaluator *ev = base_calloc(1, sizeof *ev);
     ev->task = *task_p;
@@ -228,7 +232,7 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     ev->setup = (struct runner_setup){.task = ev->task, .device = dev->index};
     if (!dev->gpu) cache_make(ev->setup.cache, sizeof ev->setup.cache);
     ev->gpu = dev->gpu;
-    memcpy(ev->tolerance, tolerance, sizeof ev->tolerance);
+    memcpy(ev->tolerance, tolerance, ev->task->n_sets * sizeof *tolerance);
     queue_init(&ev->waiting);
     queue_init(&ev->done);
     ev->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);

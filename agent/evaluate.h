@@ -10,6 +10,7 @@
 #include "agent/codegen/codegen.h"
 #include "agent/device.h"
 #include "agent/problem.h"
+#include "agent/verify.h"
 
 enum eval_status {
     EVAL_OK,
@@ -56,6 +57,7 @@ struct eval_settings {
     double batch_ns;   /* length of a batch, default 30e6 */
     bool verify;       /* default true */
     bool untimed;      /* no batch: an OK without samples and median */
+    bool thorough;     /* verify on all sets of inputs, however long they take */
     double limit_ns;   /* of one launch, instead of the limit above; 0: that limit */
 };
 
@@ -71,6 +73,9 @@ struct evaluator *evaluator_new(const struct problem *p, const struct device *de
 struct evaluator *evaluator_new_until(const struct problem *p, const struct device *dev, unsigned runners,
                                       uint64_t seed, int stop_fd, struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
+
+/* Outputs that a comparison with the reference does not verify. */
+struct verify_doubt evaluator_doubt(const struct evaluator *ev);
 
 /* How many jobs it takes before it is full; and how many one on that device would, at most. */
 unsigned evaluator_capacity(const struct evaluator *ev);

@@ -7,24 +7,15 @@
 #include "core/base/diag.h"
 #include "core/space/space.h"
 
-static struct verify_task *task_of(const struct problem *p, const struct device *dev, uint64_t seed,
-                                   struct diag *d)
+static bool fits(const struct backbone *bb, const struct device *dev, struct diag *d)
 {
-    const struct backbone *bb = p->backbone;
-    struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
-    struct verify_task *t = NULL;
-    bool fits = true;
     for (unsigned i = 0; i < bb->n_buffers; i++) {
         const struct bb_buffer *b = &bb->buffers[i];
-        shape[i] = (struct verify_buffer){.type = b->type, .elements = b->elements, .output = b->output};
-        if (fits && b->elements > dev->max_alloc_bytes / (int64_t)scalar_type_bytes(b->type)) {
-            fits = false;
-            diag_plain(d, "%s: '%s' is larger than the device's largest buffer", dev->name, b->name);
-        }
+        if (b->elements <= dev->max_alloc_bytes / (int64_t)scalar_type_bytes(b->type)) continue;
+        diag_plain(d, "%s: '%s' is larger than the device's largest buffer", dev->name, b->name);
+        return false;
     }
-    if (fits) t = verify_task_new(shape, bb->n_buffers, seed, d);
-    free(shape);
-    return t;
+    return true;
 }
 
 static bool naive_kernel(const struct problem *p, struct cg_kernel *out)
@@ -62,28 +53,37 @@ static bool fill_reference(struct evaluator *ev, const struct problem *p, const 
     return e.status == EVAL_OK;
 }
 
-static bool make_reference(struct evaluator *ev, const struct problem *p, uint64_t seed, struct diag *d)
+static bool make_reference(struct evaluator *ev, const struct problem *p, const unsigned *input_of,
+                           uint64_t seed, struct diag *d)
 {
-    const struct backbone *bb = p->backbone;
-    unsigned *input_of = base_calloc(bb->n_buffers, sizeof *input_of);
-    for (unsigned i = 0; i < bb->n_buffers; i++)
-        input_of[i] = bb->buffers[i].input;
-    bool ok = fill_reference(ev, p, input_of, d) &&
-              verify_reference(ev->task, input_of, p->program, seed, ev->tolerance, d);
-    free(input_of);
-    return ok;
+    return fill_reference(ev, p, input_of, d) &&
+           verify_reference(ev->task, input_of, p->program, seed, ev->tolerance, d);
+}
+
+/* The evaluator of a task; frees it if it has no reference. */
+static struct evaluator *start(struct verify_task *task, const struct problem *p, const struct device *dev,
+                               unsigned runners, const unsigned *input_of, uint64_t seed, int stop_fd,
+                               struct diag *d)
+{
+    static const struct verify_tolerance none[VERIFY_MOST_SETS] = {{.exact = true}};
+    struct evaluator *ev = evaluator_start(&task, dev, runners, none, stop_fd, d);
+    if (!ev || make_reference(ev, p, input_of, seed, d)) return ev;
+    evaluator_free(ev);
+    return NULL;
 }
 
 struct evaluator *evaluator_new_until(const struct problem *p, const struct device *dev, unsigned runners,
                                       uint64_t seed, int stop_fd, struct diag *d)
 {
-    static const struct verify_tolerance none[VERIFY_SETS] = {{.exact = true}, {.absolute = 0}};
-    struct verify_task *task = task_of(p, dev, seed, d);
-    if (!task) return NULL;
-    struct evaluator *ev = evaluator_start(&task, dev, runners, none, stop_fd, d);
-    if (!ev || make_reference(ev, p, seed, d)) return ev;
-    evaluator_free(ev);
-    return NULL;
+    const struct backbone *bb = p->backbone;
+    if (!fits(bb, dev, d)) return NULL;
+    unsigned *input_of = base_calloc(bb->n_buffers, sizeof *input_of);
+    for (unsigned i = 0; i < bb->n_buffers; i++)
+        input_of[i] = bb->buffers[i].input;
+    struct verify_task *task = verify_task_of(bb, input_of, seed, d);
+    struct evaluator *ev = task ? start(task, p, dev, runners, input_of, seed, stop_fd, d) : NULL;
+    free(input_of);
+    return ev;
 }
 
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,

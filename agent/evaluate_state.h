@@ -42,7 +42,8 @@ struct evaluator {
     double transfer_ms; /* patience with filling, reading and comparing all outputs */
     struct runner_setup setup;
     bool gpu, lost;
-    struct verify_tolerance tolerance[VERIFY_SETS];
+    struct verify_tolerance tolerance[VERIFY_MOST_SETS];
+    uint64_t submitted; /* jobs so far */
     unsigned n_slots;
     struct slot slots[EVAL_MAX_RUNNERS];
     struct slot *holder; /* of the device lock */

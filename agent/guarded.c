@@ -1,10 +1,12 @@
 /* Buffers between guard zones: a large buffer and a sub-buffer in its middle. */
 #include "agent/guarded.h"
 
-cl_int guarded_new(cl_context context, size_t bytes, bool integer, struct guarded *g)
+#include <string.h>
+
+cl_int guarded_new(cl_context context, size_t bytes, size_t unit, struct guarded *g)
 {
     cl_int error;
-    *g = (struct guarded){.bytes = bytes, .fill = integer ? 0xA5 : 0xFF};
+    *g = (struct guarded){.bytes = bytes, .unit = unit};
     g->whole = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes + 2 * GUARDED_ZONE, NULL, &error);
     if (error) return error;
     cl_buffer_region region = {.origin = GUARDED_ZONE, .size = bytes};
@@ -18,9 +20,10 @@ void guarded_free(struct guarded *g)
     if (g->whole) clReleaseMemObject(g->whole);
 }
 
-cl_int guarded_fill(cl_command_queue queue, const struct guarded *g)
+cl_int guarded_fill(cl_command_queue queue, struct guarded *g, const unsigned char fill[GUARDED_FILL])
 {
-    return clEnqueueFillBuffer(queue, g->whole, &g->fill, 1, 0, g->bytes + 2 * GUARDED_ZONE, 0, NULL, NULL);
+    memcpy(g->fill, fill, GUARDED_FILL);
+    return clEnqueueFillBuffer(queue, g->whole, g->fill, g->unit, 0, g->bytes + 2 * GUARDED_ZONE, 0, NULL, NULL);
 }
 
 static bool zone_intact(cl_command_queue queue, const struct guarded *g, size_t offset,
@@ -29,7 +32,7 @@ static bool zone_intact(cl_command_queue queue, const struct guarded *g, size_t 
     if (clEnqueueReadBuffer(queue, g->whole, CL_TRUE, offset, GUARDED_ZONE, scratch, 0, NULL, NULL))
         return false;
     for (size_t i = 0; i < GUARDED_ZONE; i++)
-        if (scratch[i] != g->fill) return false;
+        if (scratch[i] != g->fill[i % g->unit]) return false;
     return true;
 }
 

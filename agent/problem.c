@@ -69,10 +69,11 @@ static struct source_pos place_of(const struct problem *p, const struct bb_buffe
 bool problem_fits(const struct problem *p, const struct device *dev, struct diag *d)
 {
     int64_t left = dev->global_bytes;
+    unsigned sets = verify_sets(p->backbone);
     for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
         const struct bb_buffer *b = &p->backbone->buffers[i];
         int64_t bytes = b->elements * (int64_t)scalar_type_bytes(b->type);
-        int64_t held = runner_bytes(bytes, b->output), one = b->output ? held : bytes;
+        int64_t held = runner_bytes(bytes, b->output, sets), one = b->output ? held : bytes;
         if (one <= dev->max_alloc_bytes && held <= left) {
             left -= held;
             continue;

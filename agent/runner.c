@@ -1,8 +1,9 @@
 /* A runner process: context, buffers, and one job after the other: build, verify, measure (design page
  * `distribution`, "The agent"). Single-threaded but for what the driver starts.
  *
- * Output buffers and temporaries lie between guard zones, and are filled with NaN (integers: 0xA5) before
- * each verified run; zones and outputs are compared after it. A run that ends badly retires the process: a
+ * Output buffers and temporaries lie between guard zones. Before each verified run outputs are filled with
+ * bytes that no result has, temporaries with NaN or, on the extreme sets, with large numbers, which a maximum
+ * or minimum does not pass over as it does NaN. Zones and outputs are compared after the run. A run that ends badly retires the process: a
  * wild store may have damaged the heap or an input. */
 #include "agent/runner.h"
 
@@ -21,10 +22,12 @@
 #include "core/base/attr.h"
 #include "core/base/stats.h"
 
+enum { FIXED_EXTREMES = 2 }; /* sets on which every kernel is verified */
 enum { MAX_ARGS = 64, BUILD_LOG = 1 << 20 /* bytes of a log that is looked at, at most */ };
 static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
 static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
 static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
+static const double EXTREMES_NS = 100e6; /* for launches on the extreme sets; the first two run in any case */
 static const double HELD_NS = 50e3;     /* shorter launches may be over before the host has the next one */
 
 struct runner {
@@ -36,7 +39,7 @@ struct runner {
     cl_context context;
     cl_command_queue queue;
     struct measure_hold hold;      /* on a GPU: while a CPU is held, its host enqueues nothing */
-    cl_mem (*inputs)[VERIFY_SETS]; /* [n_buffers] */
+    cl_mem (*inputs)[VERIFY_MOST_SETS]; /* [n_buffers] */
     struct guarded *outputs;       /* [n_buffers] */
     unsigned char *scratch;        /* the largest output, or a guard zone */
 };
@@ -66,21 +69,16 @@ BASE_PRINTF(3, 4) static bool fail(struct job *j, enum eval_status status, const
 
 /* ---- buffers ---- */
 
-static bool is_integer(enum scalar_type t)
+int64_t runner_bytes(int64_t bytes, bool output, unsigned sets)
 {
-    return t == SCALAR_INT || t == SCALAR_BOOL;
-}
-
-int64_t runner_bytes(int64_t bytes, bool output)
-{
-    return output ? bytes + 2 * GUARDED_ZONE : VERIFY_SETS * bytes;
+    return output ? bytes + 2 * GUARDED_ZONE : sets * bytes;
 }
 
 static cl_int make_inputs(struct runner *r, unsigned b)
 {
     cl_int error = CL_SUCCESS;
     const struct verify_buffer *v = &r->task->buffers[b];
-    for (unsigned set = 0; !error && set < VERIFY_SETS; set++)
+    for (unsigned set = 0; !error && set < r->task->n_sets; set++)
         r->inputs[b][set] = clCreateBuffer(r->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, v->bytes,
                                            v->data[set], &error);
     return error;
@@ -95,7 +93,7 @@ static cl_int make_buffers(struct runner *r)
     for (unsigned b = 0; !error && b < r->task->n_buffers; b++) {
         const struct verify_buffer *v = &r->task->buffers[b];
         if (v->bytes > largest) largest = v->bytes;
-        error = v->output ? guarded_new(r->context, v->bytes, is_integer(v->type), &r->outputs[b])
+        error = v->output ? guarded_new(r->context, v->bytes, scalar_type_bytes(v->type), &r->outputs[b])
                           : make_inputs(r, b);
     }
     r->scratch = base_malloc(largest);
@@ -152,7 +150,7 @@ static bool make_temporaries(struct job *j)
 {
     for (unsigned i = 0; i < j->set.n_args; i++) {
         if (j->args[i].buffer != BB_NONE) continue;
-        cl_int error = guarded_new(j->runner->context, j->args[i].bytes, false, &j->temporaries[i]);
+        cl_int error = guarded_new(j->runner->context, j->args[i].bytes, 1, &j->temporaries[i]);
         if (error)
             return fail(j, EVAL_LAUNCH_ERROR, "a temporary of %zu bytes: %s", j->args[i].bytes,
                         opencl_error_name(error));
@@ -160,7 +158,7 @@ static bool make_temporaries(struct job *j)
     return true;
 }
 
-static bool bind(struct job *j, enum verify_set set)
+static bool bind(struct job *j, unsigned set)
 {
     struct runner *r = j->runner;
     for (unsigned i = 0; i < j->set.n_args; i++) {
@@ -244,14 +242,26 @@ static bool warm_up(struct job *j)
     return (m.end == MEASURE_DONE && m.ns <= limit) || explain(j, m, limit, "the first launch");
 }
 
-static bool fill_outputs(struct job *j)
+/* Bytes that make a NaN of every type, or a large number of either sign. */
+static int temporary_fill(unsigned set)
+{
+    if (set < VERIFY_EXTREME) return 0xff;
+    return set % 2 ? 0xfb : 0x7b;
+}
+
+static bool fill_outputs(struct job *j, unsigned set)
 {
     struct runner *r = j->runner;
     cl_int error = CL_SUCCESS;
-    for (unsigned b = 0; !error && b < r->task->n_buffers; b++)
-        if (r->task->buffers[b].output) error = guarded_fill(r->queue, &r->outputs[b]);
+    unsigned char fill[GUARDED_FILL];
+    for (unsigned b = 0; !error && b < r->task->n_buffers; b++) {
+        if (!r->task->buffers[b].output) continue;
+        verify_fill(r->task->buffers[b].type, set, fill);
+        error = guarded_fill(r->queue, &r->outputs[b], fill);
+    }
+    memset(fill, temporary_fill(set), sizeof fill);
     for (unsigned i = 0; !error && i < j->set.n_args; i++)
-        if (j->temporaries[i].whole) error = guarded_fill(r->queue, &j->temporaries[i]);
+        if (j->temporaries[i].whole) error = guarded_fill(r->queue, &j->temporaries[i], fill);
     if (!error) error = clFinish(r->queue);
     return !error || fail(j, EVAL_LAUNCH_ERROR, "filling the outputs: %s", opencl_error_name(error));
 }
@@ -276,21 +286,28 @@ static bool read_output(struct job *j, unsigned b, void *to)
     return !error || fail(j, EVAL_LAUNCH_ERROR, "reading the output: %s", opencl_error_name(error));
 }
 
-static bool check_output(struct job *j, unsigned b, enum verify_set set)
+static bool explain_wrong(struct job *j, const struct verify_buffer *v, unsigned set, int64_t at)
 {
-    const struct verify_buffer *v = &j->runner->task->buffers[b];
+    const char *inputs = set == VERIFY_EXACT ? "exact" : set == VERIFY_TIMING ? "timing" : "extreme";
     const void *got = j->runner->scratch;
-    if (!read_output(j, b, j->runner->scratch)) return false;
-    int64_t at = verify_compare(v, set, got, j->set.tolerance[set]);
-    return at < 0 || fail(j, EVAL_WRONG_RESULT, "output %lld is %.9g, the reference %.9g (%s inputs)",
-                          (long long)at, verify_get(v->type, got, at), verify_get(v->type, v->data[set], at),
-                          set == VERIFY_EXACT ? "exact" : "timing");
+    if (verify_unwritten(v->type, got, at))
+        return fail(j, EVAL_WRONG_RESULT, "output %lld is not written (%s inputs)", (long long)at, inputs);
+    return fail(j, EVAL_WRONG_RESULT, "output %lld is %.9g, the reference %.9g (%s inputs)", (long long)at,
+                verify_get(v->type, got, at), verify_get(v->type, v->data[set], at), inputs);
 }
 
-static bool run_set(struct job *j, enum verify_set set)
+static bool check_output(struct job *j, unsigned b, unsigned set)
+{
+    const struct verify_buffer *v = &j->runner->task->buffers[b];
+    if (!read_output(j, b, j->runner->scratch)) return false;
+    int64_t at = verify_compare(v, set, j->runner->scratch, j->set.tolerance[set]);
+    return at < 0 || explain_wrong(j, v, set, at);
+}
+
+static bool run_set(struct job *j, unsigned set)
 {
     const struct verify_task *t = j->runner->task;
-    if (!bind(j, set) || !fill_outputs(j) || !run_whole(j) || !check_zones(j)) return false;
+    if (!bind(j, set) || !fill_outputs(j, set) || !run_whole(j) || !check_zones(j)) return false;
     for (unsigned b = 0; b < t->n_buffers; b++) {
         if (!t->buffers[b].output) continue;
         bool keep = j->set.mode == RUNNER_REFERENCE;
@@ -330,16 +347,40 @@ static bool measure(struct job *j)
     return true;
 }
 
-/* Both input sets, the timing inputs last: their launch is the one that a batch is sized by. */
+/* How many of the n extreme sets there is time for: all of them where a launch takes a few ms or the job asks
+ * for them. */
+static unsigned affordable(const struct job *j, unsigned n)
+{
+    double most = EXTREMES_NS / j->launch_ns;
+    if (j->set.mode == RUNNER_REFERENCE || j->set.settings.thorough || most >= n) return n;
+    return most < FIXED_EXTREMES ? FIXED_EXTREMES : (unsigned)most;
+}
+
+/* The first two extreme sets, and as many of the others as there is time for, from job to job other ones. */
+static bool run_extremes(struct job *j)
+{
+    unsigned n = j->runner->task->n_sets - VERIFY_EXTREME;
+    for (unsigned i = 0, most = n ? affordable(j, n) : 0; i < most; i++) {
+        unsigned k = i < FIXED_EXTREMES
+                         ? i
+                         : FIXED_EXTREMES + (unsigned)((j->set.turn * (most - FIXED_EXTREMES) + i) %
+                                                       (n - FIXED_EXTREMES));
+        if (!run_set(j, VERIFY_EXTREME + k)) return false;
+    }
+    return true;
+}
+
+/* All sets of inputs, the timing inputs last: their launch is the one that a batch is sized by. */
 static bool verify(struct job *j)
 {
-    if (!j->set.settings.verify) return bind(j, VERIFY_TIMING) && run_whole(j);
-    return run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING);
+    bool only_run = j->set.mode != RUNNER_REFERENCE && !j->set.settings.verify;
+    if (only_run) return bind(j, VERIFY_TIMING) && run_whole(j);
+    return run_set(j, VERIFY_EXACT) && run_extremes(j) && run_set(j, VERIFY_TIMING);
 }
 
 static bool run(struct job *j)
 {
-    if (j->set.mode == RUNNER_REFERENCE) return run_set(j, VERIFY_EXACT) && run_set(j, VERIFY_TIMING);
+    if (j->set.mode == RUNNER_REFERENCE) return verify(j);
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
     if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
         return explain(j, m, j->set.limit_ns, "a part of the work-groups");

@@ -22,7 +22,7 @@ enum runner_message {
 
 enum runner_mode {
     RUNNER_EVALUATE,
-    RUNNER_REFERENCE, /* run once on each input set and keep the outputs as the task's reference */
+    RUNNER_REFERENCE, /* run once on each set of inputs and keep the outputs as the task's reference */
     RUNNER_ROUND      /* one batch, its span over its count as the only sample */
 };
 
@@ -30,7 +30,8 @@ struct runner_job {
     enum runner_mode mode;
     struct eval_settings settings;
     double limit_ns; /* of one launch */
-    struct verify_tolerance tolerance[VERIFY_SETS];
+    uint64_t turn;   /* which extreme sets it is verified on, where there is no time for all of them */
+    struct verify_tolerance tolerance[VERIFY_MOST_SETS];
     size_t global[3], local[3];
     uint32_t n_args, name_bytes, source_bytes; /* bytes include the final 0 */
 };
@@ -49,19 +50,18 @@ struct runner_setup {
 
 enum { RUNNER_MAX_JOB = 64 << 20, RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };
 
-/* Device memory that a runner takes for an array of that many bytes: an input once for each input set, an
+/* Device memory that a runner takes for an array of that many bytes: an input once for each of the sets, an
  * output between guard zones. */
-int64_t runner_bytes(int64_t bytes, bool output);
+int64_t runner_bytes(int64_t bytes, bool output, unsigned sets);
 /* The message for a job; malloc'd, *bytes long. */
 void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, size_t *bytes);
 /* The runner's life: a child_fork() body. ctx is a struct runner_setup. */
 void runner_main(int fd, void *ctx);
 
 /* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new_until()
- * does after making the reference. Takes ownership of the task. NULL after adding an error if no runner
- * starts. */
+ * does after making the reference. tolerance: of each set of the task. Takes ownership of the task. NULL after
+ * adding an error if no runner starts. */
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
-                                  const struct verify_tolerance tolerance[VERIFY_SETS], int stop_fd,
-                                  struct diag *d);
+                                  const struct verify_tolerance *tolerance, int stop_fd, struct diag *d);
 
 #endif

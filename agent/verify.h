@@ -1,32 +1,50 @@
 /* What a kernel is run on and compared with: the task. Its arrays are shared memory, made before the runners
- * are forked, so that every runner sees the same inputs and, once it is made, the same reference. */
+ * are forked, so that every runner sees the same inputs and, once it is made, the same reference.
+ *
+ * Sets of inputs: the exact set, the timing set and, for programs that select (min, max), extreme sets, in
+ * which the result of each reduction hangs on one element (verify_inputs.c). */
 #ifndef THRESH_AGENT_VERIFY_H
 #define THRESH_AGENT_VERIFY_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/lift/range.h"
 #include "core/lift/scalar.h"
 
+struct backbone;
 struct diag;
 struct lift_program;
+struct strbuf;
 
-/* The two input sets: odd integers in {-3, -1, 1, 3} for the exact pass, uniform in [-1, 1] for measuring;
- * integers are odd in both, and a bool is 0 or 1. */
-enum verify_set { VERIFY_EXACT, VERIFY_TIMING, VERIFY_SETS };
+/* VERIFY_EXTREME is the first of the extreme sets. */
+enum verify_set { VERIFY_EXACT, VERIFY_TIMING, VERIFY_EXTREME };
+enum { VERIFY_MOST_EXTREMES = 34, VERIFY_MOST_SETS = VERIFY_EXTREME + VERIFY_MOST_EXTREMES };
+
+/* Where inputs without a stated range are drawn from. The first domain is taken in which the reference is
+ * finite. */
+enum verify_domain {
+    VERIFY_SIGNED,   /* odd integers in {-3, -1, 1, 3}; [-1, 1] */
+    VERIFY_POSITIVE, /* {1, 3}; [1/1024, 1] */
+    VERIFY_NEAR_ONE, /* [0.5, 1.5] for both; integers 1 and 2 */
+    VERIFY_DOMAINS
+};
 
 struct verify_buffer {
     enum scalar_type type;
     int64_t elements;
     size_t bytes;
     bool output;
-    void *data[VERIFY_SETS]; /* an input's values, an output's reference; shared memory */
+    struct lift_range range;      /* of an input, where the program states one */
+    void *data[VERIFY_MOST_SETS]; /* [n_sets] an input's values, an output's reference; shared memory */
 };
 
 struct verify_task {
-    unsigned n_buffers;
+    unsigned n_buffers, n_sets;
     struct verify_buffer *buffers;
+    bool whole; /* all inputs of the exact set are whole numbers */
 };
 
 /* How close an output must be to the reference. Integer outputs are always compared bit for bit. */
@@ -35,28 +53,78 @@ struct verify_tolerance {
     double absolute; /* else |y - reference| <= absolute; an infinity or NaN matches the same alone */
 };
 
-/* Copies the shape (type, elements, output) of n buffers, allocates the arrays and fills the inputs from the
- * seed. NULL after adding an error. */
+/* Outputs that a comparison with the reference does not verify. */
+struct verify_doubt {
+    int64_t outputs;    /* all of them */
+    int64_t not_finite; /* infinite or NaN in the reference of a set; the set that has most */
+    int64_t loose;      /* finite, but smaller than the tolerance in each set that has them finite */
+};
+
+/* Copies the shape (type, elements, output, range) of n buffers, allocates the arrays of the exact and the
+ * timing set and fills the inputs from the seed. NULL after adding an error. */
 struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, uint64_t seed,
                                     struct diag *d);
+/* The task of a program, with the extreme sets that it needs, in the first domain in which its results are
+ * finite as far as a sample of them shows. input_of[b] is the program's input of buffer b. NULL after adding
+ * an error. */
+struct verify_task *verify_task_of(const struct backbone *bb, const unsigned *input_of, uint64_t seed,
+                                   struct diag *d);
 void verify_task_free(struct verify_task *t);
+
+/* Types that are compared bit for bit. */
+static inline bool verify_integer(enum scalar_type type)
+{
+    return type == SCALAR_INT || type == SCALAR_BOOL;
+}
+
+/* Whether two values are the same although their difference may be no number: an infinity, or NaN. */
+static inline bool verify_same(double x, double y)
+{
+    return x == y || (isnan(x) && isnan(y));
+}
 
 /* Element i of an array of the given type as a number, and the other way (rounded to nearest). */
 double verify_get(enum scalar_type type, const void *data, int64_t i);
 void verify_put(enum scalar_type type, void *data, int64_t i, double value);
 
-/* First element of `got` that differs from the reference by more than the tolerance allows, or -1. */
-int64_t verify_compare(const struct verify_buffer *b, enum verify_set set, const void *got,
+enum { VERIFY_FILL = 8 };
+/* The bytes that outputs are filled with before a run on a set, a multiple of every element's size: floating
+ * point gets a NaN that no operation makes, integers another pattern in every other set. */
+void verify_fill(enum scalar_type type, unsigned set, unsigned char pattern[VERIFY_FILL]);
+/* Whether element i still has the bytes of a floating-point fill. */
+bool verify_unwritten(enum scalar_type type, const void *data, int64_t i);
+
+/* First element of `got` that differs from the reference by more than the tolerance allows or was not
+ * written, or -1. */
+int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance);
+
+/* ---- verify_inputs.c ---- */
+
+/* How many sets of inputs the program needs: 2, and extreme sets if it selects. */
+unsigned verify_sets(const struct backbone *bb);
+/* Fills the inputs of all sets. bb: the program of the task; NULL: it has no extreme sets. */
+void verify_draw(struct verify_task *t, const struct backbone *bb, enum verify_domain domain, uint64_t seed);
+
+/* ---- verify_reference.c ---- */
 
 /* Whether interpreting every output stays within about a minute. */
 bool verify_interpretable(const struct verify_task *t, const struct lift_program *p);
 /* Fills the reference with the interpreter's results. input_of[b] is the program's input of buffer b. */
 void verify_interpret(struct verify_task *t, const unsigned *input_of, const struct lift_program *p);
+/* How many outputs of a sample of the exact and the timing set are not finite, by the interpreter. */
+int64_t verify_sample_not_finite(const struct verify_task *t, const unsigned *input_of,
+                                 const struct lift_program *p, uint64_t seed);
 /* Compares the reference with the interpreter at the corners, up to 1,000 random outputs and up to 1,000 of
  * those that are infinite or no number, and derives the tolerance of each set. false after adding an error.
  */
 bool verify_reference(const struct verify_task *t, const unsigned *input_of, const struct lift_program *p,
-                      uint64_t seed, struct verify_tolerance out[VERIFY_SETS], struct diag *d);
+                      uint64_t seed, struct verify_tolerance out[VERIFY_MOST_SETS], struct diag *d);
+/* Counts what the reference cannot verify. */
+struct verify_doubt verify_doubt(const struct verify_task *t,
+                                 const struct verify_tolerance tolerance[VERIFY_MOST_SETS]);
+/* Whether more than 1 % of the outputs are in doubt; the text says which and what helps. */
+bool verify_doubtful(const struct verify_doubt *x);
+void verify_doubt_text(const struct verify_doubt *x, struct strbuf *out);
 
 #endif

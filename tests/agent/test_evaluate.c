@@ -27,10 +27,10 @@ static struct evaluator *evaluate_start_on(int64_t global_bytes, unsigned runner
     struct verify_buffer shape[2] = {{.type = SCALAR_FLOAT, .elements = EVALUATE_N},
                                      {.type = SCALAR_FLOAT, .elements = EVALUATE_N, .output = true}};
     struct verify_task *t = verify_task_new(shape, 2, 7, d);
-    for (int set = 0; set < VERIFY_SETS; set++)
+    for (int set = 0; set < VERIFY_EXTREME; set++)
         for (int i = 0; i < EVALUATE_N; i++)
             ((float *)t->buffers[1].data[set])[i] = 2 * ((const float *)t->buffers[0].data[set])[i];
-    struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.absolute = 1e-6}};
+    struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.absolute = 1e-6}};
     struct evaluator *ev = evaluator_start(&t, &dev, runners, tolerance, stop_fd, d);
     if (!ev) diag_print(d, stderr);
     diag_free(d);
@@ -219,7 +219,7 @@ Test(agent_evaluate, says_why_no_runner_starts)
     struct device dev = {.name = "nowhere", .index = 99};
     struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = 4, .output = true}};
     struct verify_task *t = verify_task_new(shape, 1, 7, d);
-    const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
+    const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
     cr_assert_null(evaluator_start(&t, &dev, 1, tolerance, -1, d));
     cr_assert(strstr(diag_message(d, 0), "device 99 is gone"), "%s", diag_message(d, 0));
     diag_free(d);
@@ -234,7 +234,7 @@ Test(agent_evaluate, says_which_numbers_the_device_has_not)
         const char *extension, *message;
     } cases[TYPES] = {{SCALAR_DOUBLE, "cl_khr_fp64", "cannot calculate with double (cl_khr_fp64)"},
                       {SCALAR_HALF, "cl_khr_fp16", "cannot calculate with half (cl_khr_fp16)"}};
-    const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
+    const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
     struct device dev;
     bool starts[TYPES];
     for (int i = 0; i < TYPES; i++) {
@@ -357,7 +357,7 @@ Test(agent_evaluate, says_that_no_process_can_be_started)
     cr_assert(device_select("cpu", &dev, d));
     struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = 4, .output = true}};
     struct verify_task *t = verify_task_new(shape, 1, 7, d);
-    const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
+    const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
     int next = dup(0);
     close(next);
     struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1}; /* room for the timer alone */
