@@ -1,7 +1,9 @@
 /* The example program that comes with a result: C that needs an OpenCL library and nothing of thresh. The
  * fixed parts are text; between them go the names, sizes and arguments of the kernel. */
+#include <math.h>
 #include <string.h>
 
+#include "agent/verify.h"
 #include "coordinator/best.h"
 #include "core/base/panic.h"
 #include "core/base/strbuf.h"
@@ -111,6 +113,30 @@ struct host_type {
     const char *c_type, *random; /* the element and an expression for a random one */
 };
 
+enum { HALVES = 8 };
+
+/* An expression for a random element in the range that the program states. C has no conversion to half: one of
+ * a few values is taken there. */
+static void emit_drawn(const struct lift_range *r, enum scalar_type type, const char *c_type,
+                       struct strbuf *out)
+{
+    if (type == SCALAR_INT) {
+        double first = lift_range_draw(r, type, 0), last = lift_range_draw(r, type, 1);
+        strbuf_printf(out, "(cl_int)(%.0f + rand() %% %.0f)", first,
+                      fmin(last - first + 1, INT16_MAX));
+    } else if (type == SCALAR_HALF) {
+        strbuf_add(out, "((const cl_half[]){");
+        for (int i = 0; i < HALVES; i++) {
+            uint16_t half;
+            verify_put(type, &half, 0, lift_range_draw(r, type, (i + 0.5) / HALVES));
+            strbuf_printf(out, "%s0x%04x", i ? ", " : "", half);
+        }
+        strbuf_printf(out, "})[rand() %% %d]", HALVES);
+    } else {
+        strbuf_printf(out, "(%s)(%.17g + (%.17g) * (uniform() + 1))", c_type, r->low, r->high / 2 - r->low / 2);
+    }
+}
+
 static struct host_type host_type(enum scalar_type type)
 {
     switch (type) {
@@ -138,12 +164,17 @@ static void emit_argument(const struct best *b, const struct cg_kernel *k, unsig
         arg->buffer == BB_NONE ? NULL : &b->problem->backbone->buffers[arg->buffer];
     if (buffer && !buffer->output) {
         struct host_type t = host_type(buffer->type);
+        const struct lift_range *r = &b->problem->program->inputs[buffer->input]->range;
         strbuf_printf(out,
                       "    /* argument %u: %s */\n"
                       "    %s *data%u = allocate(%zu);\n"
-                      "    for (size_t i = 0; i < %zu / sizeof *data%u; i++) data%u[i] = %s;\n"
-                      "    cl_mem buffer%u = make_buffer(context, %zu, data%u);\n",
-                      i, buffer->name, t.c_type, i, arg->bytes, arg->bytes, i, i, t.random, i, arg->bytes, i);
+                      "    for (size_t i = 0; i < %zu / sizeof *data%u; i++) data%u[i] = ",
+                      i, buffer->name, t.c_type, i, arg->bytes, arg->bytes, i, i);
+        if (r->given)
+            emit_drawn(r, buffer->type, t.c_type, out);
+        else
+            strbuf_add(out, t.random);
+        strbuf_printf(out, ";\n    cl_mem buffer%u = make_buffer(context, %zu, data%u);\n", i, arg->bytes, i);
     } else {
         strbuf_printf(out,
                       "    /* argument %u: %s */\n"

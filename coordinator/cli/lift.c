@@ -78,9 +78,11 @@ static bool input_seed(const struct cli_args *a, const char *name, uint64_t *see
     return true;
 }
 
-/* A value of the type: a whole number from -8 to 8, a truth value, or a number in [-1, 1). */
-static double random_scalar(enum scalar_type type, struct pcg32 *rng)
+/* A value of the type in the range that the program states; else a whole number from -8 to 8, a truth value,
+ * or a number in [-1, 1). */
+static double random_scalar(enum scalar_type type, const struct lift_range *range, struct pcg32 *rng)
 {
+    if (range->given) return lift_range_draw(range, type, pcg32_unit(rng));
     if (type == SCALAR_INT) return (double)pcg32_below(rng, 17) - 8;
     if (type == SCALAR_BOOL) return (double)pcg32_below(rng, 2);
     return 2.0 * pcg32_unit(rng) - 1.0;
@@ -98,7 +100,7 @@ static double *make_input(const struct cli_args *a, const struct lift_program *p
     struct pcg32 rng = pcg32_seed(seed, i);
     double *data = ARENA_ARRAY(arena, double, n);
     for (int64_t k = 0; k < n; k++)
-        data[k] = random_scalar(type, &rng);
+        data[k] = random_scalar(type, &p->inputs[i]->range, &rng);
     return data;
 }
 

@@ -161,6 +161,8 @@ static const struct scope *declare_input(struct elaborator *el, const struct sco
     struct lift_param *param = el_new_param(el, decl->name, decl->at);
     param->type = el_type_of(el, decl->type, scope);
     param->input = p->n_inputs;
+    param->range = decl->range;
+    if (param->type) lift_range_check(&param->range, param->type, el->diag);
     p->inputs =
         arena_grow(el->arena, p->inputs, &el->cap_inputs, p->n_inputs + 1, sizeof(struct lift_param *));
     p->inputs[p->n_inputs++] = param;

@@ -41,7 +41,7 @@ static void read_number(struct lexer *lexer, struct token *t)
     t->integer = true;
     while (isdigit((unsigned char)*p))
         p++;
-    if (*p == '.') {
+    if (p[0] == '.' && p[1] != '.') {
         t->integer = false;
         for (p++; isdigit((unsigned char)*p);)
             p++;
@@ -102,7 +102,10 @@ static bool begins_bad_sign(const struct lexer *lexer, const struct token *t)
 
 static void read_sign(const struct lexer *lexer, struct token *t)
 {
-    bool two = (t->text[0] == '-' && t->text[1] == '>') || (t->text[0] == '|' && t->text[1] == '>');
+    static const char *const pairs[] = {"->", "|>", ".."};
+    bool two = false;
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        two = two || !strncmp(t->text, pairs[i], 2);
     t->length = two ? 2 : 1;
     t->kind = TOKEN_SIGN;
     bool known = two || (strchr("()[]{},:=+-*/", t->text[0]) && !begins_bad_sign(lexer, t));

@@ -13,7 +13,7 @@ enum token_kind {
     TOKEN_NAME,
     TOKEN_KEYWORD, /* size input output fun let in schedule */
     TOKEN_NUMBER,
-    TOKEN_SIGN, /* ( ) [ ] { } , : = + - * / -> |> */
+    TOKEN_SIGN, /* ( ) [ ] { } , : = + - * / -> |> .. */
     TOKEN_BAD   /* reported already, unless the lexer skips */
 };
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/base/diag.h"
+#include "core/lift/range.h"
 #include "core/lift/scalar.h"
 
 struct arena;
@@ -64,6 +65,7 @@ struct lift_param {
     const struct lift_type *type; /* after lift_bind() */
     struct source_pos at;
     unsigned input; /* index of the program's input, or LIFT_NO_INPUT */
+    struct lift_range range; /* of an input's elements, where the text states one */
 };
 #define LIFT_NO_INPUT (~0u)
 
@@ -127,6 +129,8 @@ int lift_parse_sizes(const char *text, struct lift_size_value **values, struct a
 /* Prints normalized text that parses back to the same program. */
 void lift_print(const struct lift_program *p, struct strbuf *out);
 void lift_print_type(const struct lift_type *t, struct strbuf *out);
+/* The shortest decimal text that reads back to the same number; with a point, as a literal has. */
+void lift_print_number(double value, struct strbuf *out);
 /* Fingerprint of the normalized text and the bound sizes. */
 uint64_t lift_fingerprint(const struct lift_program *p);
 

@@ -424,12 +424,34 @@ static void parse_sizes(struct parser *p, struct ast_program *program)
     while (accept(p, ","));
 }
 
+static double parse_bound(struct parser *p)
+{
+    double sign = accept(p, "-") ? -1 : 1, number = p->next.number;
+    if (p->failed || p->next.kind != TOKEN_NUMBER) {
+        fail(p, "a number");
+        return 0;
+    }
+    advance(p);
+    return sign * number;
+}
+
+/* After "in": -1.5..2 */
+static struct lift_range parse_range(struct parser *p)
+{
+    struct lift_range r = {.given = true, .at = p->next.at};
+    r.low = parse_bound(p);
+    expect(p, "..");
+    r.high = parse_bound(p);
+    return r;
+}
+
 static void parse_input(struct parser *p, struct ast_program *program)
 {
     struct ast_decl *decl = add_decl(p, program, AST_INPUT);
     decl->name = expect_name(p, "an input name");
     expect(p, ":");
     decl->type = parse_type(p);
+    if (accept(p, "in")) decl->range = parse_range(p);
 }
 
 static void parse_value(struct parser *p, struct ast_program *program)

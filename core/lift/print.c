@@ -34,8 +34,7 @@ void lift_print_type(const struct lift_type *t, struct strbuf *out)
     }
 }
 
-/* The shortest decimal text that reads back to the same number; with a point, as a literal has. */
-static void print_number(double value, struct strbuf *out)
+void lift_print_number(double value, struct strbuf *out)
 {
     char text[40];
     for (int digits = 1; digits <= 17; digits++) {
@@ -105,7 +104,7 @@ static void print_expr(const struct lift_expr *e, struct strbuf *out)
         if (e->amount_size)
             lift_size_print(e->amount_size, out);
         else
-            print_number(e->value, out);
+            lift_print_number(e->value, out);
         return;
     case LIFT_OP:
         strbuf_add(out, scalar_op_name(e->op));
@@ -139,6 +138,7 @@ void lift_print(const struct lift_program *p, struct strbuf *out)
     for (unsigned i = 0; i < p->n_inputs; i++) {
         strbuf_printf(out, "input %s: ", p->inputs[i]->name);
         lift_print_type(p->inputs[i]->type, out);
+        lift_range_print(&p->inputs[i]->range, out);
         strbuf_add(out, "\n");
     }
     strbuf_add(out, "output ");

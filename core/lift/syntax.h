@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "core/base/diag.h"
+#include "core/lift/range.h"
 #include "core/lift/scalar.h"
 
 struct arena;
@@ -67,6 +68,7 @@ struct ast_decl {
     struct ast_type *type;        /* INPUT; FUNCTION: its result or NULL */
     struct ast_pattern *patterns; /* FUNCTION: a tuple pattern of its parameters */
     struct ast *body;             /* OUTPUT, FUNCTION, VALUE */
+    struct lift_range range;      /* INPUT */
 };
 
 struct ast_program {

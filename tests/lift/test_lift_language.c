@@ -299,6 +299,37 @@ Test(lift_language, types_of_literals_are_printed)
     }
 }
 
+Test(lift_language, ranges_of_inputs_are_kept)
+{
+    struct arena *a = arena_new();
+    static const struct lift_size_value n = {"N", 4};
+    const char *text = "size N\ninput x: [float]N in -0.5..2\ninput y: [float]N in .1 .. 1e3\n"
+                       "input k: [int]N in 1..3\ninput z: [float]N\noutput map(mult, zip(x, y))\n";
+    char *once = printed_program(text, &n, 1, a);
+    cr_expect_str_eq(once, "size N\ninput x: [float]N in -0.5..2.0\ninput y: [float]N in 0.1..1e+03\n"
+                           "input k: [int]N in 1.0..3.0\ninput z: [float]N\n"
+                           "output map(fun x_2 -> mult(get(0, x_2), get(1, x_2)), zip(x, y))\n");
+    cr_expect_str_eq(printed_program(once, &n, 1, a), once);
+    const struct lift_program *p = bound_program(text, &n, 1, a);
+    const struct lift_range *r = &p->inputs[0]->range, *whole = &p->inputs[2]->range;
+    cr_expect(r->given && r->low == -0.5 && r->high == 2 && !p->inputs[3]->range.given);
+    cr_expect_eq(lift_range_draw(r, SCALAR_FLOAT, 0.5), 0.75);
+    cr_expect_eq(lift_range_draw(whole, SCALAR_INT, 0), 1);
+    cr_expect_eq(lift_range_draw(whole, SCALAR_INT, 0.99), 3);
+    arena_free(a);
+}
+
+Test(lift_language, ranges_are_part_of_the_fingerprint)
+{
+    struct arena *a = arena_new();
+    static const char *const inputs[] = {"input x: float", "input x: float in 0..1", "input x: float in 0..2"};
+    uint64_t prints[3];
+    for (int i = 0; i < 3; i++)
+        prints[i] = lift_fingerprint(bound_program(arena_printf(a, "%s\noutput x\n", inputs[i]), NULL, 0, a));
+    cr_expect(prints[0] != prints[1] && prints[1] != prints[2] && prints[0] != prints[2]);
+    arena_free(a);
+}
+
 Test(lift_language, bind_again_with_other_sizes)
 {
     struct arena *a = arena_new();
