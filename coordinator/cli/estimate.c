@@ -1,5 +1,5 @@
 /* thresh estimate: how many implementations there are. thresh descend: how fast the engine walks. */
-#include "mcts/estimate.h"
+#include "coordinator/cli/estimate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "coordinator/cli/bounding.h"
-#include "coordinator/cli/cli.h"
+#include "coordinator/cli/space_open.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/pcg32.h"
@@ -58,12 +58,29 @@ static bool refuse_others(const struct cli_args *a, enum mcts_method method, str
     return (cli_given(a, CLI_CUT) || cli_refuse(a, depth, 1, "says nothing without --cut", d)) && ok;
 }
 
-static void print_estimate(const struct cli_args *a, const struct mcts_estimate *e, double elapsed_s)
+bool cli_estimate_options(const struct cli_args *a, struct mcts_estimate_config *c, struct diag *d)
+{
+    *c = (struct mcts_estimate_config){0};
+    return find_method(a->value[CLI_METHOD], &c->method, d) && refuse_others(a, c->method, d) &&
+           cli_samples(a, default_samples[c->method], &c->samples, d) &&
+           cli_count(a, CLI_SEED, 1, &c->seed, d) && cli_count(a, CLI_LIMIT, 0, &c->node_limit, d);
+}
+
+void cli_estimate_print_count(const char *what, const struct mcts_estimate *e, bool exact)
 {
     char count[64], low[64], high[64];
     mcts_count_print(e->log_leaves, count, sizeof count);
     mcts_count_print(e->log_low, low, sizeof low);
     mcts_count_print(e->log_high, high, sizeof high);
+    if (exact)
+        printf("%-16s %s (exact)\n", what, count);
+    else
+        printf("%-16s %s (95 %% interval %s to %s)\n", what, count, low, high);
+}
+
+void cli_estimate_print(const struct cli_args *a, const char *what, const struct mcts_estimate *e,
+                        double elapsed_s)
+{
     uint64_t descents = e->method == MCTS_KNUTH ? e->samples : 0;
     if (cli_given(a, CLI_JSON)) {
         json_t *o = json_pack(
@@ -76,7 +93,7 @@ static void print_estimate(const struct cli_args *a, const struct mcts_estimate 
         cli_print_json(o);
         return;
     }
-    printf("implementations  %s (95 %% interval %s to %s)\n", count, low, high);
+    cli_estimate_print_count(what, e, e->method == MCTS_EXACT && e->complete);
     if (e->unreliable) printf("unreliable       %s\n", advice_on(e));
     printf("method           %s, %" PRIu64 " samples, %.2f s\n", method_names[e->method], e->samples,
            elapsed_s);
@@ -84,22 +101,20 @@ static void print_estimate(const struct cli_args *a, const struct mcts_estimate 
     printf("mean depth       %.1f\n", e->mean_depth);
 }
 
-/* What is counted, and when it was last heard of. */
-struct counting {
-    const char *what;
-    double start_s, shown_s;
-};
-
-static struct counting counting_start(const char *what)
+static struct cli_counting counting_of(const char *what)
 {
     double now = clock_s();
-    return (struct counting){what, now, now};
+    return (struct cli_counting){what, now, now};
 }
 
-/* A line every few seconds on standard error. */
-static void show_counting(void *context, uint64_t done)
+struct cli_counting cli_counting_start(enum mcts_method method)
 {
-    struct counting *c = context;
+    return counting_of(counted[method]);
+}
+
+void cli_counting_show(void *context, uint64_t done)
+{
+    struct cli_counting *c = context;
     double now = clock_s();
     if (now - c->shown_s < 2) return;
     c->shown_s = now;
@@ -108,22 +123,23 @@ static void show_counting(void *context, uint64_t done)
 
 static int run_estimate(const struct cli_args *a)
 {
+    if (cli_is_space(a->positional[0])) return cli_estimate_space(a);
+    static const enum cli_key of_spaces[] = {CLI_DATA, CLI_PARAM};
     struct diag *d = diag_new();
     struct cli_problem p = {0};
-    struct mcts_estimate_config c = {0};
+    struct mcts_estimate_config c;
     struct cli_bounding bounding = {0};
-    if (find_method(a->value[CLI_METHOD], &c.method, d) && refuse_others(a, c.method, d) &&
-        cli_samples(a, default_samples[c.method], &c.samples, d) && cli_count(a, CLI_SEED, 1, &c.seed, d) &&
-        cli_count(a, CLI_LIMIT, 0, &c.node_limit, d) && cli_problem_open(a, &p, d)) {
-        struct counting counting = counting_start(counted[c.method]);
-        if (!cli_given(a, CLI_QUIET)) c.progress = show_counting;
+    if (cli_refuse(a, of_spaces, 2, "applies only to a space", d) && cli_estimate_options(a, &c, d) &&
+        cli_problem_open(a, &p, d)) {
+        struct cli_counting counting = cli_counting_start(c.method);
+        if (!cli_given(a, CLI_QUIET)) c.progress = cli_counting_show;
         c.progress_context = &counting;
         if (cli_bounding_open(a, &p, &bounding, d)) {
             c.branching = bounding.branching;
             c.cut = bounding.cut;
             c.cut_depth = bounding.depth;
             struct mcts_estimate e = mcts_estimate(&c, p.root);
-            print_estimate(a, &e, clock_s() - counting.start_s);
+            cli_estimate_print(a, "implementations", &e, clock_s() - counting.start_s);
         }
     }
     int status = cli_finish(d, CLI_OK);
@@ -134,14 +150,14 @@ static int run_estimate(const struct cli_args *a)
 
 const struct cli_command cli_estimate = {
     .name = "estimate",
-    .positional = "KERNEL.lift",
+    .positional = "KERNEL.lift|FILE.space|FILE.so",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(METHOD) | CLI_TAKES(SAMPLES) | CLI_TAKES(LIMIT) | CLI_TAKES(QUIET) |
-             CLI_BOUNDING,
+    .takes = CLI_PROGRAM | CLI_ESTIMATE_SPACE | CLI_BOUNDING,
     .notes = {{CLI_SAMPLES, "N", "number of samples (default 10000; of chen 60)"},
               {CLI_LIMIT, "N", "exact: stop after N nodes of the tree"}},
-    .help = "Estimates the number of implementations, with its 95 % interval.\v"
+    .help = "Estimates the number of implementations of a program, or of solutions of a space, with its 95 % "
+            "interval. A space that is counted at once gets its exact number.\v"
             "Example: thresh estimate matmul.lift --size M=512,N=512,K=512 --method chen --samples 200",
     .run = run_estimate,
 };
@@ -154,7 +170,7 @@ struct descents {
     uint64_t arrived, dead_ends, decisions;
     double elapsed_s, logs[DESCENTS_KEPT]; /* of the first */
     struct mcts_interval leaves;
-    struct counting *counting; /* or NULL: nothing is shown */
+    struct cli_counting *counting; /* or NULL: nothing is shown */
 };
 
 static void add_descents(void *context, const struct mcts_walk *w, const uint32_t *ids, uint32_t n)
@@ -165,7 +181,7 @@ static void add_descents(void *context, const struct mcts_walk *w, const uint32_
     out->decisions += (uint64_t)n * w->depth;
     if (!w->leaf) out->dead_ends += n;
     out->arrived += n;
-    if (out->counting) show_counting(out->counting, out->arrived);
+    if (out->counting) cli_counting_show(out->counting, out->arrived);
 }
 
 static void descend(const struct cli_problem *p, uint32_t samples, uint64_t seed, struct descents *out)
@@ -203,15 +219,22 @@ static void print_descents(const struct cli_args *a, const struct cli_problem *p
     json_decref(o);
 }
 
+static bool is_program(const char *path, struct diag *d)
+{
+    if (!cli_is_space(path)) return true;
+    diag_plain(d, "'%s' is a space, not a program: use 'thresh space descend %s'", path, path);
+    return false;
+}
+
 static int run_descend(const struct cli_args *a)
 {
     struct diag *d = diag_new();
     struct cli_problem p = {0};
     struct descents r = {0};
     uint64_t samples, seed;
-    if (cli_samples(a, 1000, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
-        cli_problem_open(a, &p, d)) {
-        struct counting counting = counting_start("descents");
+    if (is_program(a->positional[0], d) && cli_samples(a, 1000, &samples, d) &&
+        cli_count(a, CLI_SEED, 1, &seed, d) && cli_problem_open(a, &p, d)) {
+        struct cli_counting counting = counting_of("descents");
         if (!cli_given(a, CLI_QUIET)) r.counting = &counting;
         descend(&p, (uint32_t)samples, seed, &r);
         print_descents(a, &p, &r);

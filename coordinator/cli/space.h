@@ -3,6 +3,24 @@
 #define THRESH_CLI_SPACE_H
 
 #include "coordinator/cli/space_open.h"
+#include "mcts/order.h"
+
+/* The solutions of a space below its pins, in the order of --order. Zero-initialise. */
+struct space_listing {
+    const struct cli_args *args;
+    struct space_state *state; /* NULL: there is no solution */
+    struct mcts_order order;
+    uint64_t printed, limit;
+};
+
+/* Instantiates the space and propagates the pins. An empty space is no error: a note says which condition
+ * excludes everything. false after an error. */
+bool space_listing_open(const struct cli_args *a, struct cli_space *o, struct space_listing *l,
+                        struct diag *d);
+void space_listing_close(struct space_listing *l);
+/* A solution as a line without its end: "x=1 y=NO", or JSON if --json is given. malloc'd. */
+char *space_solution_line(const struct cli_args *a, const struct space_state *leaf);
+void space_print_solution(const struct cli_args *a, const struct space_state *leaf);
 
 /* A verb gets the loaded space; those that need the instance call cli_space_instantiate(). */
 int space_compile_verb(const struct cli_args *a, struct cli_space *o, struct diag *d);

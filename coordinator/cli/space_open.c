@@ -20,6 +20,11 @@ static bool ends_with(const char *path, const char *end)
     return n >= m && strcmp(path + n - m, end) == 0;
 }
 
+bool cli_is_space(const char *path)
+{
+    return ends_with(path, ".space") || ends_with(path, ".so");
+}
+
 /* A name without a slash is a file here, not a library of the system. */
 static bool load_library(const char *path, struct cli_space *o, struct diag *d)
 {

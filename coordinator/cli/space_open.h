@@ -19,6 +19,8 @@ struct cli_space {
     struct space *space;
 };
 
+/* Whether it is named like one: FILE.space or FILE.so. */
+bool cli_is_space(const char *path);
 /* Compiles or loads the file: sets `def`. Prints the compiler's warnings on standard error at once. false
  * after an error. */
 bool cli_space_load(const char *path, struct cli_space *out, struct diag *d);

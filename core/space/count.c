@@ -360,7 +360,7 @@ static long double count_parts(struct counter *c)
     return product;
 }
 
-struct space_count space_count(struct space_state *st, uint64_t node_limit)
+static struct space_count count_within(struct space_state *st, uint64_t node_limit, uint64_t small_limit)
 {
     struct counter c = {.st = st,
                         .s = st->space,
@@ -368,8 +368,19 @@ struct space_count space_count(struct space_state *st, uint64_t node_limit)
                         .result = {.complete = true},
                         .exact = views_exact(st->space)};
     c.table = count_table_new();
-    if (!count_small(st, c.table, node_limit, &c.result)) c.result.solutions = count_parts(&c);
+    if (!count_small(st, c.table, small_limit, &c.result)) c.result.solutions = count_parts(&c);
     c.result.hits = count_table_hits(c.table);
     count_table_free(c.table);
     return c.result;
+}
+
+struct space_count space_count(struct space_state *st, uint64_t node_limit)
+{
+    return count_within(st, node_limit, node_limit);
+}
+
+struct space_count space_count_at_once(struct space_state *st)
+{
+    enum { NODES = 1 << 14, SMALL_NODES = 1 << 21 };
+    return count_within(st, NODES, SMALL_NODES);
 }

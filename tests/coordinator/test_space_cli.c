@@ -1,6 +1,7 @@
 /* thresh space: the verbs on small spaces, from a .space file and from a compiled one. */
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,80 @@ Test(space_cli, objects_are_listed, .init = cr_redirect_stderr)
         "error: space 'colouring' is about the objects of 'Node': --data FILE.json lists them\n"
         "error: --param n=N says how many objects 'Row' has, or --data FILE.json lists them\n"
         "error: --param: 5000 objects are not within 0 and 4096\n");
+}
+
+/* Counts the lines of the redirected output that are `line`. */
+static unsigned space_cli_lines(const char *line)
+{
+    char text[256];
+    unsigned n = 0;
+    fflush(stdout);
+    FILE *out = cr_get_redirected_stdout();
+    while (fgets(text, sizeof text, out))
+        n += strcmp(text, line) == 0;
+    return n;
+}
+
+static const char space_cli_skewed[] = "space skewed choice big: { NO, YES } choice x: int in 1..40\n"
+                                       "require big is NO -> x == 1\n";
+
+/* One of 41 solutions; a random descent would draw it every other time. More than a block is drawn. */
+Test(space_cli, samples_are_uniform, .init = cr_redirect_stdout)
+{
+    struct cli_args a = {.positional = {"sample", space_cli_file_of(space_cli_skewed)}, .n_positional = 2};
+    a.value[CLI_SAMPLES] = "8200";
+    cr_expect_eq(cli_space.run(&a), CLI_OK);
+    unlink(space_cli_path);
+    unsigned n = space_cli_lines("big=NO x=1\n");
+    cr_expect(n > 130 && n < 270, "%u of 8200", n);
+}
+
+/* 10^40 solutions and more: descents, whose bias is told. */
+Test(space_cli, samples_of_large_spaces_tell_their_bias, .init = cr_redirect_stderr)
+{
+    struct cli_args a = {.n_positional = 2};
+    char text[4096];
+    a.positional[0] = "sample";
+    a.positional[1] =
+        space_cli_file_of("space s set A = 0..99 choice x(a: A): int in 1..100\n"
+                          "require forall a, b in A: b == a + 1 -> (x(a) * 7 + x(b) * 3) % 11 < 8\n"
+                          "require (sum of x(a) over a in A) % 17 == 3\n");
+    cr_redirect_stdout();
+    cr_expect_eq(cli_space.run(&a), CLI_OK);
+    unlink(space_cli_path);
+    fflush(stderr);
+    cr_assert_not_null(fgets(text, sizeof text, cr_get_redirected_stderr()));
+    cr_expect(!strncmp(text, "note: not drawn uniformly, ", 27), "%s", text);
+    cr_expect(strstr(text, "of these 10 the likeliest was "), "%s", text);
+}
+
+/* A space that is counted at once needs no interval. */
+Test(space_cli, sizes_that_are_known_are_exact, .init = cr_redirect_stdout)
+{
+    cr_assert_eq(space_cli_run("descend", space_cli_file_of(space_cli_skewed), NULL, true), CLI_OK);
+    json_t *o = space_cli_json();
+    cr_expect(json_is_true(json_object_get(o, "exact")));
+    cr_expect_float_eq(json_number_value(json_object_get(o, "ci95_low")), 41, 1e-9);
+    cr_expect_float_eq(json_number_value(json_object_get(o, "ci95_high")), 41, 1e-9);
+    json_decref(o);
+    unlink(space_cli_path);
+}
+
+/* Queens on a board of 20 rows take longer: the interval begins at what was counted. */
+Test(space_cli, sizes_that_are_not_known_have_an_interval, .init = cr_redirect_stdout)
+{
+    struct cli_args a = {.positional = {"descend", "spacedsl/spaces/queens.space"}, .n_positional = 2};
+    a.value[CLI_PARAM] = "n=20";
+    a.value[CLI_SAMPLES] = "1";
+    a.value[CLI_SEED] = "1";
+    a.value[CLI_JSON] = "";
+    cr_assert_eq(cli_space.run(&a), CLI_OK);
+    json_t *o = space_cli_json();
+    cr_expect(json_is_false(json_object_get(o, "exact")));
+    cr_expect(json_number_value(json_object_get(o, "ci95_low")) > 1000);
+    cr_expect(json_number_value(json_object_get(o, "ci95_low")) <=
+              pow(10, json_number_value(json_object_get(o, "log10_leaves"))) * (1 + 1e-9));
+    json_decref(o);
 }
 
 /* An option that does nothing is a mistake. */

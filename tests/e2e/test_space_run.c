@@ -144,6 +144,27 @@ Test(space_run, empty_spaces_tell_why)
     unlink(path);
 }
 
+/* A space is told from a program by its name. */
+Test(space_run, spaces_are_no_programs)
+{
+    char *out =
+        space_run_output(E2E_RUN(&cli_estimate, TRANSPOSE, "--param", "cache=4096", "--pin", "unroll=1"));
+    cr_expect_eq(strncmp(out, "solutions        ", 17), 0, "%s", out);
+    cr_expect(strstr(out, " (exact)\n"), "%s", out);
+    free(out);
+    out = space_run_output(E2E_RUN(&cli_estimate, TRANSPOSE, "--json"));
+    cr_expect(strstr(out, "\"method\": \"exact\"") && strstr(out, "\"estimate\": 460.0,"), "%s", out);
+    cr_expect(strstr(out, "\"complete\": true"), "%s", out);
+    free(out);
+    out = space_run_output(E2E_RUN(&cli_estimate, TRANSPOSE, "--method", "knuth", "--json"));
+    cr_expect(strstr(out, "\"method\": \"knuth\"") && strstr(out, "\"samples\": 10000,"), "%s", out);
+    free(out);
+    space_run_refused(E2E_RUN(&cli_estimate, TRANSPOSE, "--size", "M=3"), "--size does not apply to a space");
+    space_run_refused(E2E_RUN(&cli_estimate, "experiments/kernels/axpy.lift", "--param", "n=3"),
+                      "--param applies only to a space");
+    space_run_refused(E2E_RUN(&cli_descend, TRANSPOSE), "use 'thresh space descend " TRANSPOSE "'");
+}
+
 /* More solutions than a double holds: 4^600. */
 Test(space_run, huge_spaces_are_estimated)
 {

@@ -1,0 +1,33 @@
+/* What `thresh estimate` shares between programs and spaces: its options, its table and its progress. */
+#ifndef THRESH_CLI_ESTIMATE_H
+#define THRESH_CLI_ESTIMATE_H
+
+#include "coordinator/cli/cli.h"
+#include "mcts/estimate.h"
+
+/* The options of `thresh estimate FILE.space`. */
+#define CLI_ESTIMATE_SPACE                                                                                   \
+    (CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(PIN) | CLI_TAKES(ORDER) | CLI_TAKES(METHOD) |            \
+     CLI_TAKES(SAMPLES) | CLI_TAKES(SEED) | CLI_TAKES(LIMIT) | CLI_TAKES(QUIET) | CLI_TAKES(JSON))
+
+/* Sets method, samples, seed and limit. false after an error. */
+bool cli_estimate_options(const struct cli_args *a, struct mcts_estimate_config *c, struct diag *d);
+/* The first line of the table: "solutions        460 (exact)". */
+void cli_estimate_print_count(const char *what, const struct mcts_estimate *e, bool exact);
+/* The whole table, or the JSON object. `what` is counted: "implementations" or "solutions". */
+void cli_estimate_print(const struct cli_args *a, const char *what, const struct mcts_estimate *e,
+                        double elapsed_s);
+
+/* What is counted, since when, and when it was last shown. */
+struct cli_counting {
+    const char *what;
+    double start_s, shown_s;
+};
+struct cli_counting cli_counting_start(enum mcts_method method);
+/* A line every few seconds on standard error; the counting is the context. */
+void cli_counting_show(void *context, uint64_t done);
+
+/* space_estimate.c: thresh estimate FILE.space|FILE.so. Returns the exit status. */
+int cli_estimate_space(const struct cli_args *a);
+
+#endif

@@ -1,0 +1,147 @@
+/* thresh space sample: some solutions of a space. They are drawn uniformly where the space is counted at once
+ * (mcts/uniform.h). Otherwise they come from random descents, and the weights of the descents say how far
+ * from uniform that is. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/cli/space.h"
+#include "core/base/arena.h"
+#include "core/base/pcg32.h"
+#include "core/space/count.h"
+#include "mcts/descent.h"
+#include "mcts/estimate.h"
+#include "mcts/uniform.h"
+
+/* Most choices of a space that is drawn from uniformly: each draw counts once for each of them and value. */
+enum { BLOCK = 4096 /* solutions drawn together */, MOST_UNIFORM = 2048 };
+
+/* ---- uniform draws ---- */
+
+struct block {
+    const struct cli_args *args;
+    char *lines[BLOCK]; /* those of equal solutions are one text */
+    uint32_t n;
+    struct arena *texts;
+};
+
+static void keep_line(void *context, const struct space_state *leaf, uint32_t times)
+{
+    struct block *b = context;
+    char *line = space_solution_line(b->args, leaf);
+    char *kept = arena_strdup(b->texts, line);
+    for (uint32_t i = 0; i < times; i++)
+        b->lines[b->n++] = kept;
+    free(line);
+}
+
+/* They arrive in the order of the tree. */
+static void shuffle(struct block *b, struct pcg32 *rng)
+{
+    for (uint32_t i = b->n; i > 1; i--) {
+        uint32_t k = pcg32_below(rng, i);
+        char *line = b->lines[k];
+        b->lines[k] = b->lines[i - 1];
+        b->lines[i - 1] = line;
+    }
+}
+
+static void draw_block(const struct space_listing *l, struct block *b, uint32_t n, struct pcg32 *rng)
+{
+    const struct mcts_branching branching = {.order = l->order.parts, .n_order = l->order.n};
+    const struct mcts_uniform draws = {.n = n, .arrive = keep_line, .context = b};
+    b->n = 0;
+    b->texts = arena_new();
+    mcts_draw_uniform(&branching, l->state, &draws, rng);
+    shuffle(b, rng);
+    for (uint32_t i = 0; i < b->n; i++)
+        puts(b->lines[i]);
+    arena_free(b->texts);
+}
+
+static void draw_uniform(const struct space_listing *l, uint64_t samples, uint64_t seed)
+{
+    struct pcg32 rng = pcg32_seed(seed, 0);
+    struct block *b = base_calloc(1, sizeof *b);
+    b->args = l->args;
+    for (uint64_t done = 0; done < samples && !ferror(stdout);) {
+        uint64_t left = samples - done;
+        draw_block(l, b, left < BLOCK ? (uint32_t)left : BLOCK, &rng);
+        done += b->n;
+    }
+    free(b);
+}
+
+/* Whether the solutions are counted at once, here and below each choice. */
+static bool is_counted(struct space_state *root)
+{
+    if (space_open_count(root) > MOST_UNIFORM) return false;
+    struct space_count c = space_count_at_once(root);
+    return c.complete && c.solutions > 0 && isfinite(c.solutions);
+}
+
+/* ---- random descents ---- */
+
+/* A descent draws a solution with probability 1 / exp(log_leaves). */
+struct bias {
+    double least, most; /* log_leaves of the solutions drawn */
+};
+
+static void state_bias(const struct bias *b, uint64_t samples)
+{
+    char ratio[64];
+    mcts_count_print(b->most - b->least, ratio, sizeof ratio);
+    fprintf(stderr,
+            "note: not drawn uniformly, since the space is too large to be counted at once: random descents "
+            "prefer solutions that have few others beside them; of these %" PRIu64
+            " the likeliest was %s times as likely as the least likely\n",
+            samples, ratio);
+}
+
+/* Gives up after many dead ends in a row. */
+static int draw_descents(const struct space_listing *l, uint64_t samples, uint64_t seed, struct diag *d)
+{
+    enum { MOST_DEAD_ENDS = 10000 };
+    const struct mcts_branching branching = {.order = l->order.parts, .n_order = l->order.n};
+    struct pcg32 rng = pcg32_seed(seed, 0);
+    struct bias bias = {INFINITY, -INFINITY};
+    unsigned dead_ends = 0;
+    uint64_t drawn = 0;
+    while (drawn < samples && dead_ends < MOST_DEAD_ENDS && !ferror(stdout)) {
+        space_mark mark = space_snapshot(l->state);
+        struct mcts_walk walk = mcts_descend_random(&branching, l->state, INFINITY, 0, &rng, NULL);
+        dead_ends = walk.leaf ? 0 : dead_ends + 1;
+        if (walk.leaf) {
+            space_print_solution(l->args, l->state);
+            bias = (struct bias){fmin(bias.least, walk.log_leaves), fmax(bias.most, walk.log_leaves)};
+            drawn++;
+        }
+        space_rollback(l->state, mark);
+    }
+    if (drawn) state_bias(&bias, drawn);
+    if (dead_ends < MOST_DEAD_ENDS) return CLI_OK;
+    diag_plain(d, "%u random descents in a row found no solution", dead_ends);
+    return CLI_FAILED;
+}
+
+int space_sample_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
+{
+    struct space_listing l = {0};
+    uint64_t samples, seed;
+    int status = CLI_USAGE;
+    if (cli_samples(a, 10, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
+        space_listing_open(a, o, &l, d)) {
+        if (!l.state)
+            diag_plain(d, "the space has no solution");
+        else if (is_counted(l.state)) {
+            draw_uniform(&l, samples, seed);
+            status = CLI_OK;
+        } else {
+            status = draw_descents(&l, samples, seed, d);
+        }
+    }
+    space_listing_close(&l);
+    return status;
+}
