@@ -90,8 +90,8 @@ void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason 
 /* The figure that a term rests on. */
 enum perfmodel_figure perfmodel_term_figure(enum perfmodel_term term);
 /* Takes a measurement below the bound for what it is: the figure that the reason names is raised (a rate) or
- * lowered (a time) by as much and 5 % more, with source `violated`. Larger corrections than those known win.
- */
+ * lowered (a time) by as much and 5 % more, with source `violated` and no date. Larger corrections than those
+ * known win. */
 void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_reason *reason,
                         double measured_ns);
 

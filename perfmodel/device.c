@@ -2,13 +2,13 @@
  * library keeps no positions, so the name is looked up in the text. */
 #include "perfmodel/device.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/hash.h"
 #include "core/base/json_text.h"
+#include "core/base/units.h"
 
 enum { FILE_LIMIT = 1 << 20 };
 
@@ -55,6 +55,38 @@ const char *perfmodel_source_name(enum perfmodel_source s)
 uint64_t perfmodel_device_hash(const struct perfmodel_device *dev)
 {
     return hash_finish(hash_bytes(HASH_START, dev->value, sizeof dev->value));
+}
+
+/* ---- text ---- */
+
+int perfmodel_figure_print(enum perfmodel_figure f, double value, char *out, size_t n)
+{
+    static const double ns_per_s = 1e9;
+    char number[UNITS_BYTES];
+    const char *unit = figures[f].unit, *per_ns = strstr(unit, "/ns");
+    if (perfmodel_figure_is_time(f)) return units_time(value, out, n);
+    if (strcmp(unit, "bytes") == 0) return units_bytes(value, out, n);
+    units_count(per_ns ? value * ns_per_s : value, number, sizeof number);
+    if (!per_ns) return snprintf(out, n, strcmp(unit, "count") ? "%s %s" : "%s", number, unit);
+    if (strncmp(unit, "bytes", 5) == 0) return snprintf(out, n, "%sB/s", number);
+    return snprintf(out, n, "%s %.*s/s", number, (int)(per_ns - unit), unit);
+}
+
+int perfmodel_date_print(const struct perfmodel_date *date, char *out, size_t n)
+{
+    return snprintf(out, n, "%s%s", date->day, date->or_earlier ? " or earlier" : "");
+}
+
+int perfmodel_figure_origin(const struct perfmodel_device *dev, enum perfmodel_figure f, char *out, size_t n)
+{
+    static const char *const origins[PERFMODEL_SOURCE_COUNT] = {"unknown", "said by the driver", "measured",
+                                                                "from the data sheet",
+                                                                "corrected after a time below the bound"};
+    char date[PERFMODEL_TEXT];
+    enum perfmodel_source s = dev->source[f];
+    bool dated = s == PERFMODEL_MEASURED || s == PERFMODEL_VIOLATED;
+    perfmodel_date_print(&dev->dated[f], date, sizeof date);
+    return snprintf(out, n, "%s%s%s", origins[s], dated && *date ? " on " : "", dated ? date : "");
 }
 
 /* ---- reading ---- */
@@ -108,6 +140,20 @@ static const char *judge(const struct figure_info *info, const json_t *o, int so
     return v < info->least || v > info->most ? "is out of all reason" : NULL;
 }
 
+/* A figure without a date of its own is from the last characterization, or was kept by it. */
+static void read_date(struct reading *r, const json_t *o, enum perfmodel_figure f)
+{
+    struct perfmodel_date *date = &r->out->dated[f];
+    if (json_object_get(o, "date")) {
+        read_text(r, o, "date", date->day, sizeof date->day);
+        date->or_earlier = json_is_true(json_object_get(o, "or_earlier"));
+        return;
+    }
+    bool may_be_kept = r->out->source[f] == PERFMODEL_MEASURED || r->out->source[f] == PERFMODEL_VIOLATED;
+    memcpy(date->day, r->out->date, sizeof date->day);
+    date->or_earlier = may_be_kept && *date->day;
+}
+
 static void read_figure(struct reading *r, const json_t *all, enum perfmodel_figure f)
 {
     const struct figure_info *info = &figures[f];
@@ -121,7 +167,9 @@ static void read_figure(struct reading *r, const json_t *all, enum perfmodel_fig
         return;
     }
     r->out->source[f] = (enum perfmodel_source)source;
-    if (source != PERFMODEL_UNKNOWN) r->out->value[f] = json_number_value(json_object_get(o, "value"));
+    if (source == PERFMODEL_UNKNOWN) return;
+    r->out->value[f] = json_number_value(json_object_get(o, "value"));
+    read_date(r, o, f);
 }
 
 static void read_object(struct reading *r, const json_t *o)
@@ -172,18 +220,23 @@ bool perfmodel_device_read(const char *path, struct perfmodel_device *out, struc
 
 /* ---- writing ---- */
 
-static json_t *figure_json(const struct perfmodel_device *dev, enum perfmodel_figure f)
+json_t *perfmodel_figure_json(const struct perfmodel_device *dev, enum perfmodel_figure f)
 {
+    const struct perfmodel_date *date = &dev->dated[f];
     json_t *value = dev->source[f] == PERFMODEL_UNKNOWN ? json_null() : json_real(dev->value[f]);
-    return json_pack("{s:o,s:s,s:s,s:s}", "value", value, "unit", figures[f].unit, "source",
-                     source_names[dev->source[f]], "what", figures[f].meaning);
+    json_t *o = json_pack("{s:o,s:s,s:s}", "value", value, "unit", figures[f].unit, "source",
+                          source_names[dev->source[f]]);
+    if (*date->day) json_object_set_new(o, "date", json_string(date->day));
+    if (date->or_earlier) json_object_set_new(o, "or_earlier", json_true());
+    json_object_set_new(o, "what", json_string(figures[f].meaning));
+    return o;
 }
 
 bool perfmodel_device_write(const struct perfmodel_device *dev, FILE *out)
 {
     json_t *all = json_object();
     for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
-        json_object_set_new(all, figures[f].name, figure_json(dev, (enum perfmodel_figure)f));
+        json_object_set_new(all, figures[f].name, perfmodel_figure_json(dev, (enum perfmodel_figure)f));
     json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:o}", "version", PERFMODEL_VERSION, "device", dev->name,
                           "platform", dev->platform, "driver", dev->driver, "type", dev->gpu ? "gpu" : "cpu",
                           "date", dev->date, "figures", all);

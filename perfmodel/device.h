@@ -6,6 +6,7 @@
 #ifndef THRESH_PERFMODEL_DEVICE_H
 #define THRESH_PERFMODEL_DEVICE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,7 +57,8 @@ enum perfmodel_figure {
         PERFMODEL_FIGURE_COUNT
 };
 
-/* Where a figure comes from. VIOLATED: raised after a measurement below the bound. */
+/* Where a figure comes from: the driver, a benchmark, a data sheet. VIOLATED: corrected after a measurement
+ * below the bound. */
 enum perfmodel_source {
     PERFMODEL_UNKNOWN,
     PERFMODEL_QUERIED,
@@ -66,14 +68,22 @@ enum perfmodel_source {
     PERFMODEL_SOURCE_COUNT
 };
 
-enum { PERFMODEL_VERSION = 1, PERFMODEL_NAME = 128 };
+enum { PERFMODEL_VERSION = 1, PERFMODEL_NAME = 128, PERFMODEL_DATE = 16, PERFMODEL_TEXT = 96 };
+
+/* When a figure was found. A description keeps figures of earlier ones, so each has a date of its own; files
+ * of earlier versions of thresh give the day of the last characterization only. */
+struct perfmodel_date {
+    char day[PERFMODEL_DATE]; /* YYYY-MM-DD; "": not known */
+    bool or_earlier;          /* the day is the latest that it can be */
+};
 
 struct perfmodel_device {
     char name[PERFMODEL_NAME], platform[PERFMODEL_NAME], driver[PERFMODEL_NAME];
-    char date[16]; /* of the characterization, YYYY-MM-DD; or "" */
+    char date[PERFMODEL_DATE]; /* of the last characterization, YYYY-MM-DD; or "" */
     bool gpu;
     double value[PERFMODEL_FIGURE_COUNT]; /* 0: unknown */
     enum perfmodel_source source[PERFMODEL_FIGURE_COUNT];
+    struct perfmodel_date dated[PERFMODEL_FIGURE_COUNT];
 };
 
 const char *perfmodel_figure_name(enum perfmodel_figure f);
@@ -82,6 +92,13 @@ const char *perfmodel_figure_meaning(enum perfmodel_figure f);
 /* Whether it is a time, of which the shorter one is the safer; all others are rates, sizes and counts. */
 bool perfmodel_figure_is_time(enum perfmodel_figure f);
 const char *perfmodel_source_name(enum perfmodel_source s);
+/* An amount of what the figure's unit counts, as people read it: "48 KiB", "1.55 ns"; rates a second: "124 G
+ * operations/s", "44.6 GB/s". As snprintf. */
+int perfmodel_figure_print(enum perfmodel_figure f, double value, char *out, size_t n);
+/* The day of a figure: "2026-11-21", "2026-11-21 or earlier", "". As snprintf. */
+int perfmodel_date_print(const struct perfmodel_date *date, char *out, size_t n);
+/* Where a figure comes from and when: "measured on 2026-11-21", "from the data sheet". As snprintf. */
+int perfmodel_figure_origin(const struct perfmodel_device *dev, enum perfmodel_figure f, char *out, size_t n);
 
 /* A hash of all figures, whatever their sources are. */
 uint64_t perfmodel_device_hash(const struct perfmodel_device *dev);
@@ -89,6 +106,8 @@ uint64_t perfmodel_device_hash(const struct perfmodel_device *dev);
 /* Reads and checks a description. false after located errors: not JSON, another version, a missing, negative,
  * zero or absurd figure, an unknown unit or source. */
 bool perfmodel_device_read(const char *path, struct perfmodel_device *out, struct diag *d);
+/* A figure as in the file, with value, unit, source and date. */
+json_t *perfmodel_figure_json(const struct perfmodel_device *dev, enum perfmodel_figure f);
 /* Writes it as JSON. false if the stream did not take it. */
 bool perfmodel_device_write(const struct perfmodel_device *dev, FILE *out);
 

@@ -1,7 +1,10 @@
 /* Reasons and gaps as text; corrections. */
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/base/strbuf.h"
+#include "core/base/units.h"
 #include "perfmodel/model.h"
 
 /* A measured rate can only be too low, by about as much as micro-benchmarks are. */
@@ -39,19 +42,66 @@ enum perfmodel_figure perfmodel_term_figure(enum perfmodel_term term)
     return terms[term].figure;
 }
 
+static void add_time(struct strbuf *out, double ns)
+{
+    char text[UNITS_BYTES];
+    units_time(ns, text, sizeof text);
+    strbuf_add(out, text);
+}
+
+static void add_count(struct strbuf *out, const char *before, double count, const char *after)
+{
+    char text[UNITS_BYTES];
+    units_count(count, text, sizeof text);
+    strbuf_printf(out, "%s%s%s", before, text, after);
+}
+
+/* The figure that a term rests on, with its origin. */
+static void add_figure(struct strbuf *out, const struct perfmodel_device *dev, enum perfmodel_figure f)
+{
+    char value[PERFMODEL_TEXT], origin[PERFMODEL_TEXT];
+    perfmodel_figure_print(f, dev->value[f], value, sizeof value);
+    perfmodel_figure_origin(dev, f, origin, sizeof origin);
+    strbuf_printf(out, "%s = %s (%s)", perfmodel_figure_name(f), value, origin);
+}
+
+/* What there is to do, in what the rate's unit counts: "262 k operations"; of a time, how often. */
+static void add_amount(struct strbuf *out, enum perfmodel_figure f, double amount)
+{
+    const char *unit = perfmodel_figure_unit(f), *per_ns = strstr(unit, "/ns");
+    char text[UNITS_BYTES];
+    if (!per_ns) {
+        if (amount != 1) add_count(out, ", ", amount, " times");
+    } else if (strncmp(unit, "bytes", 5) == 0) {
+        units_bytes(amount, text, sizeof text);
+        strbuf_printf(out, ", for %s", text);
+    } else {
+        add_count(out, ", for ", amount, " ");
+        strbuf_addn(out, unit, (size_t)(per_ns - unit));
+    }
+}
+
 static void explain_resource(const struct perfmodel *m, const struct perfmodel_reason *r, struct strbuf *out)
 {
     enum perfmodel_figure f = terms[r->term].figure;
-    strbuf_printf(out, "%.4g ns: %s\n", r->ns, terms[r->term].text);
+    add_time(out, r->ns);
+    strbuf_printf(out, ": %s\n", terms[r->term].text);
     if (r->term == PERFMODEL_NOTHING) return;
     strbuf_indent(out, 1);
-    strbuf_printf(out, "%s = %.6g %s (%s)", perfmodel_figure_name(f), m->dev.value[f],
-                  perfmodel_figure_unit(f), perfmodel_source_name(m->dev.source[f]));
-    strbuf_printf(out, ", amount %.6g\n", r->amount);
+    add_figure(out, &m->dev, f);
+    add_amount(out, f, r->amount);
+    strbuf_add(out, "\n");
     if (r->launch_ns <= 0) return;
     strbuf_indent(out, 1);
-    strbuf_printf(out, "after %s, %.4g ns: %s\n", perfmodel_figure_name(r->launch), r->launch_ns,
-                  perfmodel_figure_meaning(r->launch));
+    strbuf_printf(out, "after %s, ", perfmodel_figure_name(r->launch));
+    add_time(out, r->launch_ns);
+    strbuf_printf(out, ": %s\n", perfmodel_figure_meaning(r->launch));
+}
+
+/* "4 groups", "1 group" */
+static void add_number(struct strbuf *out, int64_t n, const char *what)
+{
+    strbuf_printf(out, "%" PRId64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
 static void explain_split(const struct perfmodel *m, unsigned l, const struct perfmodel_split *s,
@@ -59,11 +109,16 @@ static void explain_split(const struct perfmodel *m, unsigned l, const struct pe
 {
     strbuf_indent(out, 2);
     strbuf_printf(out, "%s: ", m->bb->logicals[l].name);
-    if (s->global)
-        strbuf_printf(out, "%lld global work-items", (long long)(s->groups * s->items));
-    else
-        strbuf_printf(out, "%lld groups of %lld work-items", (long long)s->groups, (long long)s->items);
-    strbuf_printf(out, " with %lld sequential iterations each\n", (long long)s->steps);
+    if (s->global) {
+        add_number(out, s->groups * s->items, "global work-item");
+    } else {
+        add_number(out, s->groups, "group");
+        strbuf_add(out, " of ");
+        add_number(out, s->items, "work-item");
+    }
+    strbuf_add(out, " with ");
+    add_number(out, s->steps, "sequential iteration");
+    strbuf_add(out, " each\n");
 }
 
 /* A statement, with the iterations of its loops, if the term counts what it does. */
@@ -74,12 +129,15 @@ static void explain_statement(const struct perfmodel *m, const struct perfmodel_
     bool operations = p->multiplications + p->additions + p->special > 0, access = p->load || p->store;
     if (!(operations && counted & COUNTS_OPERATIONS) && !(access && counted & COUNTS_ACCESSES)) return;
     strbuf_indent(out, 2);
-    strbuf_printf(out, "%s: %.6g times in each work-item", m->bb->insts[p->inst].name,
-                  profile_product(p->logicals, p->n_logicals, r->split, PART_STEPS));
-    if (access)
-        strbuf_printf(out, ", %.6g elements of it, %.6g of its group",
-                      profile_product(p->distinct, p->n_distinct, r->split, PART_STEPS),
-                      profile_product(p->distinct, p->n_distinct, r->split, PART_BLOCK));
+    strbuf_printf(out, "%s: ", m->bb->insts[p->inst].name);
+    add_count(out, "", profile_product(p->logicals, p->n_logicals, r->split, PART_STEPS),
+              " times in each work-item");
+    if (access) {
+        add_count(out, ", which touches ", profile_product(p->distinct, p->n_distinct, r->split, PART_STEPS),
+                  "");
+        add_count(out, " elements, its group ",
+                  profile_product(p->distinct, p->n_distinct, r->split, PART_BLOCK), "");
+    }
     strbuf_add(out, "\n");
 }
 
@@ -135,4 +193,5 @@ void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_rea
         return;
     dev->value[f] = needed;
     dev->source[f] = PERFMODEL_VIOLATED;
+    dev->dated[f] = (struct perfmodel_date){0};
 }

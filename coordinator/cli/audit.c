@@ -23,6 +23,7 @@
 #include "core/base/stats.h"
 #include "core/base/stop.h"
 #include "core/base/strbuf.h"
+#include "core/base/units.h"
 #include "mcts/descent.h"
 
 enum { MOST_EXPLAINED = 3, DRAWS_A_SAMPLE = 200 };
@@ -90,16 +91,26 @@ static void take_subject(struct auditing *u, const struct problem *p, const stru
     u->subjects[u->n_subjects++] = s;
 }
 
+/* A correction has no date of its own. */
+static void date_corrections(struct perfmodel_device *dev)
+{
+    for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
+        if (dev->source[f] == PERFMODEL_VIOLATED && !*dev->dated[f].day) cli_today(dev->dated[f].day);
+}
+
 static void note_violation(struct auditing *u, const struct perfmodel *m,
                            const struct perfmodel_reason *reason, double time)
 {
     struct described *device = &u->devices[u->subjects[u->subject].device];
     if (isfinite(reason->ns)) {
         perfmodel_violated(&device->corrected, reason, time);
+        date_corrections(&device->corrected);
         device->violated = true;
     }
     if (u->violations++ >= MOST_EXPLAINED) return;
-    strbuf_printf(&u->explained, "measured %.4g ns, but\n", time);
+    char measured[UNITS_BYTES];
+    units_time(time, measured, sizeof measured);
+    strbuf_printf(&u->explained, "measured %s, but the bound is\n", measured);
     perfmodel_explain(m, reason, &u->explained);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/base/strbuf.h"
+#include "core/base/units.h"
 #include "core/space/space.h"
 
 struct perfmodel *cli_model(const struct cli_args *a, const struct problem *p, const struct device *dev,
@@ -47,10 +48,12 @@ void cli_bounding_close(struct cli_bounding *b)
 static void add_rise(const struct space_state *st, struct space_action action, double from, double to,
                      struct strbuf *out)
 {
-    char slot[256], value[256];
+    char slot[256], value[256], before[UNITS_BYTES], after[UNITS_BYTES];
     space_slot_name(space_of(st), action.slot, slot, sizeof slot);
     space_value_name(space_of(st), action.slot, action.value, value, sizeof value);
-    strbuf_printf(out, "%s = %s: from %.4g to %.4g ns\n", slot, value, from, to);
+    units_time(from, before, sizeof before);
+    units_time(to, after, sizeof after);
+    strbuf_printf(out, "%s = %s: from %s to %s\n", slot, value, before, after);
 }
 
 double cli_explain_bound(struct perfmodel *m, struct space_state *root, const struct space_action *actions,
@@ -58,8 +61,10 @@ double cli_explain_bound(struct perfmodel *m, struct space_state *root, const st
 {
     struct perfmodel_reason reason;
     struct space_failure why;
+    char start[UNITS_BYTES];
     double last = perfmodel_bound(m, root, &reason);
-    strbuf_printf(out, "nothing decided: %.4g ns\n", last);
+    units_time(last, start, sizeof start);
+    strbuf_printf(out, "nothing decided: %s\n", start);
     for (size_t i = 0; i < n && space_apply(root, actions[i], &why); i++) {
         double ns = perfmodel_bound(m, root, &reason);
         if (ns > last) add_rise(root, actions[i], last, ns, out);

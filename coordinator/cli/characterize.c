@@ -11,7 +11,6 @@
 
 #include "coordinator/cli/characterize.h"
 #include "core/base/file.h"
-#include "perfmodel/device.h"
 
 #define MARGIN 1.05
 
@@ -45,6 +44,7 @@ static void put(struct perfmodel_device *out, enum perfmodel_figure f, double va
     if (!(value > 0)) return;
     out->value[f] = value;
     out->source[f] = source;
+    memcpy(out->dated[f].day, out->date, sizeof out->dated[f].day);
 }
 
 /* A rate: the larger of what is known and what was measured with its margin. */
@@ -54,15 +54,20 @@ static void put_rate(struct perfmodel_device *out, enum perfmodel_figure f, doub
     put(out, f, given ? known : MARGIN * measured, given ? PERFMODEL_GIVEN : PERFMODEL_MEASURED);
 }
 
-static void put_identity(struct perfmodel_device *out, const struct device *dev)
+void cli_today(char out[PERFMODEL_DATE])
 {
     time_t now = time(NULL);
     struct tm day;
+    strftime(out, PERFMODEL_DATE, "%Y-%m-%d", gmtime_r(&now, &day));
+}
+
+static void put_identity(struct perfmodel_device *out, const struct device *dev)
+{
     *out = (struct perfmodel_device){.gpu = dev->gpu};
     memcpy(out->name, dev->name, sizeof out->name);
     memcpy(out->platform, dev->platform, sizeof out->platform);
     memcpy(out->driver, dev->driver, sizeof out->driver);
-    strftime(out->date, sizeof out->date, "%Y-%m-%d", gmtime_r(&now, &day));
+    cli_today(out->date);
 }
 
 static void put_counts(struct perfmodel_device *out, const struct device *dev,
@@ -141,20 +146,6 @@ static void put_times(struct perfmodel_device *out, const double *m)
         put(out, times[i].figure, m[times[i].measured] / times[i].margin, PERFMODEL_MEASURED);
 }
 
-/* Quiet runs come closer to the truth than noisy ones: of two measurements the faster one stays. */
-static void keep_faster(struct perfmodel_device *out, const struct perfmodel_device *earlier)
-{
-    for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++) {
-        bool time = perfmodel_figure_is_time((enum perfmodel_figure)f);
-        double old = earlier->value[f], new = out->value[f];
-        bool measured = earlier->source[f] == PERFMODEL_MEASURED || earlier->source[f] == PERFMODEL_VIOLATED;
-        if (out->source[f] != PERFMODEL_MEASURED || !measured) continue;
-        if (time ? old >= new : old <= new) continue;
-        out->value[f] = old;
-        out->source[f] = earlier->source[f];
-    }
-}
-
 bool cli_description(const struct device *dev, struct perfmodel_device *out)
 {
     struct strbuf left_out = {0};
@@ -164,21 +155,38 @@ bool cli_description(const struct device *dev, struct perfmodel_device *out)
     return found;
 }
 
-bool cli_characterize(const struct device *dev, struct perfmodel_device *out, struct diag *d)
+/* The description that this run of the benchmarks gives. */
+static void describe(const struct device *dev, const struct characterize_result *r,
+                     struct perfmodel_device *out)
+{
+    const struct architecture *a = find_architecture(&r->facts);
+    put_identity(out, dev);
+    put_counts(out, dev, &r->facts, a);
+    if (dev->gpu)
+        put_gpu_rates(out, dev, r, a);
+    else
+        put_cpu_rates(out, dev, r->value);
+    put_times(out, r->value);
+}
+
+/* All figures are the new ones. */
+static void start_anew(struct cli_characterization *c)
+{
+    c->kept = c->fresh;
+    for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
+        c->verdicts[f] = (struct perfmodel_verdict){false, "--fresh keeps no older figure"};
+}
+
+bool cli_characterize(const struct device *dev, bool anew, struct cli_characterization *out, struct diag *d)
 {
     struct characterize_result r;
-    struct perfmodel_device earlier;
-    bool found = cli_description(dev, &earlier);
+    out->found = cli_description(dev, &out->earlier);
     if (!characterize(dev, &r, d)) return false;
-    const struct architecture *a = find_architecture(&r.facts);
-    put_identity(out, dev);
-    put_counts(out, dev, &r.facts, a);
-    if (dev->gpu)
-        put_gpu_rates(out, dev, &r, a);
+    describe(dev, &r, &out->fresh);
+    if (anew)
+        start_anew(out);
     else
-        put_cpu_rates(out, dev, r.value);
-    put_times(out, r.value);
-    if (found) keep_faster(out, &earlier);
+        perfmodel_merge(&out->earlier, &out->fresh, &out->kept, out->verdicts);
     return true;
 }
 

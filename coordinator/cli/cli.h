@@ -54,6 +54,8 @@ enum {
     X(BEST, "best", NULL, "take the fastest implementation of the last program in a store")                  \
     X(NUMBER, "number", "N", "take evaluation N of a store (of its last run)")                               \
     X(CUTS, "cuts", NULL, "print what the lower bound left out of a store's last run, and why")              \
+    X(LEARNT, "learnt", NULL, "print what the evaluations of a store tell about each choice")                \
+    X(FRESH, "fresh", NULL, "keep no figure of the description that the device has")                         \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
     X(SPACE, "space", "FILE.space|FILE.so", "search this space instead of a program's")                      \
     X(COMMAND, "command", "'PROG {x}'", "program that evaluates a candidate of --space")                     \

@@ -48,10 +48,7 @@ static json_t *description_json(const struct perfmodel_device *p)
     json_t *o = json_object();
     for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
         enum perfmodel_figure f = (enum perfmodel_figure)i;
-        json_t *value = p->source[f] == PERFMODEL_UNKNOWN ? json_null() : json_real(p->value[f]);
-        json_object_set_new(o, perfmodel_figure_name(f),
-                            json_pack("{s:o,s:s,s:s}", "value", value, "unit", perfmodel_figure_unit(f),
-                                      "source", perfmodel_source_name(p->source[f])));
+        json_object_set_new(o, perfmodel_figure_name(f), perfmodel_figure_json(p, f));
     }
     return o;
 }
@@ -60,11 +57,12 @@ static void print_description(const struct perfmodel_device *p)
 {
     for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
         enum perfmodel_figure f = (enum perfmodel_figure)i;
-        if (p->source[f] == PERFMODEL_UNKNOWN)
-            printf("%-16s unknown\n", perfmodel_figure_name(f));
-        else
-            printf("%-16s %.6g %s, %s: %s\n", perfmodel_figure_name(f), p->value[f], perfmodel_figure_unit(f),
-                   perfmodel_source_name(p->source[f]), perfmodel_figure_meaning(f));
+        char value[PERFMODEL_TEXT], origin[PERFMODEL_TEXT];
+        bool known = p->source[f] != PERFMODEL_UNKNOWN;
+        perfmodel_figure_print(f, p->value[f], value, sizeof value);
+        perfmodel_figure_origin(p, f, origin, sizeof origin);
+        printf("%-16s %-20s %s (%s)\n", perfmodel_figure_name(f), known ? value : "-",
+               perfmodel_figure_meaning(f), origin);
     }
 }
 
@@ -105,18 +103,70 @@ static int show_device(const struct cli_args *a, struct diag *d)
 
 /* ---- characterize ---- */
 
+/* A figure as a column; "-": unknown. */
+static void print_figure(const struct perfmodel_device *p, enum perfmodel_figure f, char *out, size_t n)
+{
+    if (p->source[f] == PERFMODEL_UNKNOWN)
+        snprintf(out, n, "-");
+    else
+        perfmodel_figure_print(f, p->value[f], out, n);
+}
+
+static void print_comparison(const struct cli_characterization *c)
+{
+    printf("%-15s %-20s %-22s %-20s %s\n", "figure", "old", "of", "new", "kept");
+    for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
+        enum perfmodel_figure f = (enum perfmodel_figure)i;
+        const struct perfmodel_verdict *v = &c->verdicts[f];
+        char old[PERFMODEL_TEXT], date[PERFMODEL_TEXT], new[PERFMODEL_TEXT];
+        if (c->fresh.source[f] == PERFMODEL_UNKNOWN && c->earlier.source[f] == PERFMODEL_UNKNOWN) continue;
+        print_figure(&c->earlier, f, old, sizeof old);
+        perfmodel_date_print(&c->earlier.dated[f], date, sizeof date);
+        print_figure(&c->fresh, f, new, sizeof new);
+        printf("%-15s %-20s %-22s %-20s %s: %s\n", perfmodel_figure_name(f), old, date, new,
+               v->old ? "old" : "new", v->why);
+    }
+}
+
+static json_t *comparison_json(const struct cli_characterization *c)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
+        enum perfmodel_figure f = (enum perfmodel_figure)i;
+        const struct perfmodel_verdict *v = &c->verdicts[f];
+        json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:s,s:s}", "figure", perfmodel_figure_name(f),
+                                              "old", perfmodel_figure_json(&c->earlier, f), "new",
+                                              perfmodel_figure_json(&c->fresh, f), "kept",
+                                              v->old ? "old" : "new", "why", v->why));
+    }
+    return list;
+}
+
+static void print_characterization(const struct cli_args *a, const struct cli_characterization *c,
+                                   const char *path)
+{
+    if (cli_given(a, CLI_JSON)) {
+        cli_print_json(json_pack("{s:s,s:o,s:o}", "file", path, "description", description_json(&c->kept),
+                                 "figures", comparison_json(c)));
+        return;
+    }
+    printf("device          %s\nmeasured        %s\n", c->kept.name, c->fresh.date);
+    if (c->found)
+        printf("Of two measurements the faster one is kept: other work only makes a device look slower.\n");
+    print_comparison(c);
+    printf("written         %s\n", path);
+}
+
 static int characterize_device(const struct cli_args *a, struct diag *d)
 {
     struct device dev;
-    struct perfmodel_device p;
+    struct cli_characterization c;
     char path[PATH_MAX_TEXT];
     if (!select_device(a, &dev, d)) return CLI_USAGE;
-    if (!cli_characterize(&dev, &p, d)) return CLI_FAILED;
-    if (!cli_save_description(&p, a->value[CLI_OUT], path, sizeof path, d)) return CLI_USAGE;
-    if (cli_given(a, CLI_JSON))
-        cli_print_json(json_pack("{s:s,s:o}", "file", path, "description", description_json(&p)));
-    else
-        print_description(&p), printf("written          %s\n", path);
+    if (!cli_given(a, CLI_QUIET)) fprintf(stderr, "measuring %s: this takes about 20 s\n", dev.name);
+    if (!cli_characterize(&dev, cli_given(a, CLI_FRESH), &c, d)) return CLI_FAILED;
+    if (!cli_save_description(&c.kept, a->value[CLI_OUT], path, sizeof path, d)) return CLI_USAGE;
+    print_characterization(a, &c, path);
     return CLI_OK;
 }
 
@@ -126,7 +176,8 @@ static const struct {
     uint64_t takes; /* as in struct cli_command */
 } verbs[] = {{"list", list_devices, CLI_TAKES(JSON)},
              {"show", show_device, CLI_TAKES(DEVICE) | CLI_TAKES(JSON)},
-             {"characterize", characterize_device, CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(JSON)}};
+             {"characterize", characterize_device,
+              CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(FRESH) | CLI_TAKES(JSON) | CLI_TAKES(QUIET)}};
 
 /* A device is named once, where there is one. */
 static bool check_selector(const struct cli_args *a, uint64_t takes, struct diag *d)
@@ -159,11 +210,16 @@ const struct cli_command cli_device = {
     .positional = "list|show|characterize [SEL]",
     .least = 1,
     .most = 2,
-    .takes = CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
-    .notes = {{CLI_OUT, "DIR", "folder of the description that is written (default: the user's)"}},
+    .takes = CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(FRESH) | CLI_TAKES(JSON) | CLI_TAKES(QUIET),
+    .notes = {{CLI_OUT, "DIR", "folder of the description that is written (default: the user's)"},
+              {CLI_QUIET, NULL, "do not say that it measures"}},
     .help =
         "Lists OpenCL devices, describes one, or measures what it can do at most. The order of the list is "
-        "stable, GPUs come first; lower bounds are computed from the description.\v"
-        "Example: thresh device list --json\n         thresh device characterize gpu --out perfmodel/devices",
+        "stable, GPUs come first; lower bounds are computed from the description. 'characterize' shows the "
+        "figures that the device's description had beside the new ones and says which it keeps: of two "
+        "measurements the faster one. --fresh keeps the new ones only.\v"
+        "Example: thresh device list --json\n         thresh device characterize gpu --out "
+        "perfmodel/devices\n"
+        "         thresh device characterize --fresh",
     .run = run_device,
 };

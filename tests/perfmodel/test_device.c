@@ -93,8 +93,43 @@ Test(device_description, reads_back_what_was_written)
     for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
         cr_assert_float_eq(again.value[i], dev.value[i], 1e-5 * dev.value[i] + 1e-12);
         cr_assert_eq(again.source[i], dev.source[i]);
+        cr_assert_str_eq(again.dated[i].day, dev.dated[i].day);
+        cr_assert_eq(again.dated[i].or_earlier, dev.dated[i].or_earlier);
     }
     description_remove(dir, path);
+    diag_free(d);
+}
+
+static void description_figure_is(const struct perfmodel_device *dev, enum perfmodel_figure f,
+                                  const char *value, const char *origin)
+{
+    char text[PERFMODEL_TEXT];
+    perfmodel_figure_print(f, dev->value[f], text, sizeof text);
+    cr_expect_str_eq(text, value, "%s: \"%s\"", perfmodel_figure_name(f), text);
+    perfmodel_figure_origin(dev, f, text, sizeof text);
+    cr_expect_str_eq(text, origin, "%s: \"%s\"", perfmodel_figure_name(f), text);
+}
+
+/* A file of an earlier version dates the whole description: what it measured may be older. */
+Test(device_description, figures_have_units_and_dates)
+{
+    struct perfmodel_device dev;
+    struct diag *d = diag_new();
+    cr_assert(perfmodel_device_read(description_h200, &dev, d));
+    description_figure_is(&dev, PERFMODEL_UNITS, "132", "said by the driver");
+    description_figure_is(&dev, PERFMODEL_GROUP_LOCAL, "48 KiB", "said by the driver");
+    description_figure_is(&dev, PERFMODEL_RESIDENT_ITEMS, "2048 work-items", "from the data sheet");
+    dev.value[PERFMODEL_DRAM] = 44.61;
+    description_figure_is(&dev, PERFMODEL_DRAM, "44.6 GB/s", "measured on 2026-11-21 or earlier");
+    dev.value[PERFMODEL_UNIT_FP32] = 247.1;
+    dev.source[PERFMODEL_UNIT_FP32] = PERFMODEL_VIOLATED;
+    dev.dated[PERFMODEL_UNIT_FP32] = (struct perfmodel_date){"2026-12-01", false};
+    description_figure_is(&dev, PERFMODEL_UNIT_FP32, "247 G operations/s",
+                          "corrected after a time below the bound on 2026-12-01");
+    dev.value[PERFMODEL_CHAIN] = 2.1234;
+    dev.source[PERFMODEL_CHAIN] = PERFMODEL_MEASURED;
+    dev.dated[PERFMODEL_CHAIN] = (struct perfmodel_date){"2026-12-02", false};
+    description_figure_is(&dev, PERFMODEL_CHAIN, "2.12 ns", "measured on 2026-12-02");
     diag_free(d);
 }
 
@@ -109,6 +144,8 @@ Test(device_description, bad_ones_are_refused_with_their_place)
     description_refused("\"source\": \"queried\"", "\"source\": \"guessed\"", "no known source");
     description_refused("\"compute_units\"", "\"compute_unit\"", "\"compute_units\" (count) is missing");
     description_refused("\"version\": 1", "\"version\": 2", "no device description of version 1");
+    description_refused("\"source\": \"queried\"", "\"source\": \"queried\", \"date\": 7",
+                        "\"date\" is missing");
     description_refused("\"type\": \"gpu\"", "\"type\": \"tpu\"", "none of gpu, cpu");
     description_refused("\"device\": \"NVIDIA H200\"", "\"device\": 7", "\"device\" is missing");
     description_refused("{", "[", "");

@@ -1,0 +1,50 @@
+/* Joining descriptions. For a lower bound a rate must not be too low and a time not too long, so that the
+ * faster of two measurements is the better one, however old it is. */
+#include "perfmodel/merge.h"
+
+/* Whether the older figure promises more: a higher rate or a shorter time. */
+static bool faster(const struct perfmodel_device *earlier, const struct perfmodel_device *fresh,
+                   enum perfmodel_figure f)
+{
+    return perfmodel_figure_is_time(f) ? earlier->value[f] < fresh->value[f]
+                                       : earlier->value[f] > fresh->value[f];
+}
+
+static struct perfmodel_verdict judge_measured(const struct perfmodel_device *earlier,
+                                               const struct perfmodel_device *fresh, enum perfmodel_figure f)
+{
+    if (earlier->source[f] != PERFMODEL_MEASURED && earlier->source[f] != PERFMODEL_VIOLATED)
+        return (struct perfmodel_verdict){false, "measured; the older one was not"};
+    if (faster(earlier, fresh, f)) return (struct perfmodel_verdict){true, "faster"};
+    if (earlier->value[f] == fresh->value[f]) return (struct perfmodel_verdict){false, "both are the same"};
+    return (struct perfmodel_verdict){false, "faster"};
+}
+
+static struct perfmodel_verdict judge(const struct perfmodel_device *earlier,
+                                      const struct perfmodel_device *fresh, enum perfmodel_figure f)
+{
+    enum perfmodel_source old = earlier->source[f], new = fresh->source[f];
+    if (new == PERFMODEL_UNKNOWN && old == PERFMODEL_UNKNOWN) return (struct perfmodel_verdict){false, ""};
+    if (new == PERFMODEL_UNKNOWN) return (struct perfmodel_verdict){true, "not measured this time"};
+    if (old == PERFMODEL_UNKNOWN) return (struct perfmodel_verdict){false, "no older figure"};
+    if (new == PERFMODEL_MEASURED) return judge_measured(earlier, fresh, f);
+    if (old == PERFMODEL_VIOLATED && faster(earlier, fresh, f))
+        return (struct perfmodel_verdict){true, "a time below the bound corrected it"};
+    return (struct perfmodel_verdict){false, new == PERFMODEL_QUERIED ? "said by the driver"
+                                                                      : "from the data sheet"};
+}
+
+void perfmodel_merge(const struct perfmodel_device *earlier, const struct perfmodel_device *fresh,
+                     struct perfmodel_device *out, struct perfmodel_verdict verdicts[PERFMODEL_FIGURE_COUNT])
+{
+    struct perfmodel_device joined = *fresh;
+    for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
+        enum perfmodel_figure f = (enum perfmodel_figure)i;
+        verdicts[f] = judge(earlier, fresh, f);
+        if (!verdicts[f].old) continue;
+        joined.value[f] = earlier->value[f];
+        joined.source[f] = earlier->source[f];
+        joined.dated[f] = earlier->dated[f];
+    }
+    *out = joined;
+}
