@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/strbuf.h"
+#include "core/base/terminal.h"
 #include "core/base/units.h"
 
-enum { BAR = 24, RATE_LEAST = 3 /* evaluations that tell a rate */ };
+enum { BAR = 24, RATE_LEAST = 3 /* evaluations that tell a rate */, USUAL_COLUMNS = 80, LINE_BYTES = 256 };
 static const double terminal_period_s = 0.2, line_period_s = 5;
 
 struct progress progress_start(bool quiet)
@@ -29,14 +31,67 @@ static double fraction_done(uint64_t done, uint64_t total, double elapsed_s, dou
     return fmin(1, fmax(by_count, by_time));
 }
 
-static void draw_bar(double fraction)
+/* ---- the line ---- */
+
+/* What a line may say, the least important last. */
+enum {
+    SHOW_BEST = 1,
+    SHOW_FAILED = 2,
+    SHOW_LEFT = 4,
+    SHOW_CUT = 8,
+    SHOW_WORDS = 16, /* "120 of 300 evaluations", not "120/300" */
+    SHOW_RATE = 32,
+    SHOW_BAR = 64,
+    SHOW_ALL = 127
+};
+
+static void add_bar(double fraction, struct strbuf *b)
 {
-    char bar[BAR + 1];
+    strbuf_add(b, "[");
     for (int i = 0; i < BAR; i++)
-        bar[i] = i < (int)(fraction * BAR) ? '#' : '.';
-    bar[BAR] = 0;
-    fprintf(stderr, "\r[%s] ", bar);
+        strbuf_add(b, i < (int)(fraction * BAR) ? "#" : ".");
+    strbuf_add(b, "] ");
 }
+
+static void add_count(const struct progress_state *s, bool words, struct strbuf *b)
+{
+    strbuf_printf(b, "%" PRIu64, s->done);
+    if (s->total > 0) strbuf_printf(b, "%s%" PRIu64, words ? " of " : "/", s->total);
+    if (words) strbuf_add(b, s->done == 1 && s->total == 0 ? " evaluation" : " evaluations");
+}
+
+static void add_line(const struct progress_state *s, double left_s, unsigned shown, struct strbuf *b)
+{
+    char time[32];
+    if (shown & SHOW_BAR) add_bar(fraction_done(s->done, s->total, s->elapsed_s, s->limit_s), b);
+    add_count(s, shown & SHOW_WORDS, b);
+    if (shown & SHOW_FAILED && s->failed > 0) strbuf_printf(b, ", %" PRIu64 " failed", s->failed);
+    if (shown & SHOW_CUT && s->cut > 0) strbuf_printf(b, ", %" PRIu64 " cut", s->cut);
+    if (shown & SHOW_RATE)
+        strbuf_printf(b, ", %.2f/s", s->elapsed_s > 0 ? (double)s->done / s->elapsed_s : 0);
+    progress_time(s->best_ns, time, sizeof time);
+    if (shown & SHOW_BEST && s->best_ns > 0) strbuf_printf(b, ", best %s", time);
+    progress_time(left_s * 1e9, time, sizeof time);
+    if (shown & SHOW_LEFT && isfinite(left_s)) strbuf_printf(b, ", %s left", left_s > 0 ? time : "0 s");
+}
+
+int progress_line(const struct progress_state *s, double left_s, unsigned columns, char *out, unsigned n)
+{
+    struct strbuf b = {0};
+    unsigned shown = columns ? SHOW_ALL : SHOW_ALL & ~(unsigned)SHOW_BAR;
+    add_line(s, left_s, shown, &b);
+    for (unsigned least = SHOW_BAR; columns && b.length > columns && least > 0; least /= 2) {
+        shown &= ~least;
+        b.length = 0;
+        add_line(s, left_s, shown, &b);
+    }
+    int length = (int)(columns && b.length > columns ? columns : b.length);
+    length = snprintf(out, n, "%.*s", length, b.text);
+    strbuf_free(&b);
+    return length;
+}
+
+/* ---- showing it ---- */
 
 double progress_left(struct progress *p, uint64_t done, uint64_t total, double elapsed_s, double time_limit_s)
 {
@@ -51,20 +106,28 @@ double progress_left(struct progress *p, uint64_t done, uint64_t total, double e
     return fmin(by_time, by_count);
 }
 
-void progress_show(struct progress *p, uint64_t done, uint64_t total, double elapsed_s, double time_limit_s,
-                   double best_ns)
+/* Over the last one; the last column stays free, since a terminal wraps there. */
+static void draw_over(const struct progress_state *s, double left_s)
 {
-    double left_s = progress_left(p, done, total, elapsed_s, time_limit_s);
-    if (p->quiet || elapsed_s - p->last_s < (p->terminal ? terminal_period_s : line_period_s)) return;
-    char best[32], left[32];
-    double fraction = fraction_done(done, total, elapsed_s, time_limit_s);
-    progress_time(best_ns, best, sizeof best);
-    progress_time(left_s * 1e9, left, sizeof left);
-    if (p->terminal) draw_bar(fraction);
-    fprintf(stderr, "%" PRIu64 " evaluations, %.2f/s, best %s, left %s%s", done,
-            elapsed_s > 0 ? (double)done / elapsed_s : 0, best, left, p->terminal ? "   " : "\n");
+    char line[LINE_BYTES];
+    unsigned columns = terminal_columns(STDERR_FILENO, USUAL_COLUMNS);
+    columns = columns > LINE_BYTES ? LINE_BYTES : columns;
+    progress_line(s, left_s, columns > 1 ? columns - 1 : 1, line, sizeof line);
+    fprintf(stderr, "\r%-*s", (int)columns - 1, line);
+}
+
+void progress_show(struct progress *p, const struct progress_state *s)
+{
+    double left_s = progress_left(p, s->done, s->total, s->elapsed_s, s->limit_s);
+    double period_s = p->terminal ? terminal_period_s : line_period_s;
+    if (p->quiet || s->elapsed_s - p->last_s < period_s) return;
+    char line[LINE_BYTES];
+    if (p->terminal)
+        draw_over(s, left_s);
+    else if (progress_line(s, left_s, 0, line, sizeof line) > 0)
+        fprintf(stderr, "%s\n", line);
     p->drawn = p->terminal;
-    p->last_s = elapsed_s;
+    p->last_s = s->elapsed_s;
 }
 
 void progress_note(struct progress *p, const char *text)

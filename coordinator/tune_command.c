@@ -351,8 +351,12 @@ static void search(struct search *s)
         if (!time_is_over(s)) start_some(s);
         going = step(s);
         s->report->interrupted = stop_requested(s->options->stop_fd);
-        progress_show(&s->progress, s->report->evaluations, o->evaluations, elapsed(s), o->time_s,
-                      s->report->best_ns);
+        progress_show(&s->progress, &(struct progress_state){.done = s->report->evaluations,
+                                                             .total = o->evaluations,
+                                                             .failed = s->report->failed,
+                                                             .elapsed_s = elapsed(s),
+                                                             .limit_s = o->time_s,
+                                                             .best_ns = s->report->best_ns});
     }
     progress_end(&s->progress);
     struct mcts_stats stats = mcts_tree_stats(s->tree);

@@ -538,8 +538,14 @@ bool tune_search(struct tune *t, struct diag *d)
         while (!t->broken && tune_step(t, wants_more(t) ? 0 : TURN_MS, &event, d) &&
                event.kind != HUB_MESSAGE)
             continue;
-        progress_show(&t->progress, t->report.evaluations, t->options.evaluations, tune_elapsed(t),
-                      t->options.time_s, t->report.n_top ? t->report.top[0].search_ns : 0);
+        progress_show(&t->progress,
+                      &(struct progress_state){.done = t->report.evaluations,
+                                               .total = t->options.evaluations,
+                                               .failed = t->report.failed,
+                                               .cut = t->report.cut,
+                                               .elapsed_s = tune_elapsed(t),
+                                               .limit_s = t->options.time_s,
+                                               .best_ns = t->report.n_top ? t->report.top[0].search_ns : 0});
     }
     progress_end(&t->progress);
     return !t->broken;

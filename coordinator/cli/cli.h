@@ -1,5 +1,5 @@
-/* The thresh command: one table of options, one file per subcommand. A subcommand says which of the options
- * it takes; parsing, --help and the exit status of bad usage come from here. */
+/* The thresh command: one table of options, one file per subcommand. A subcommand lists the options that it
+ * takes; parsing, --help, manual pages, completion and the exit status of bad usage follow from that. */
 #ifndef THRESH_CLI_CLI_H
 #define THRESH_CLI_CLI_H
 
@@ -21,52 +21,68 @@ enum {
     CLI_MOST_SAMPLES = 100000000
 };
 
-/* X(KEY, long name, argument or NULL, help) */
+/* X(KEY, long name, argument or NULL, help). In the order of --help, whose sections are CLI_SECTIONS. What
+ * the argument looks like says what completes it: FILE.db a file of that kind, DIR a folder, a|b|c these
+ * words. */
 #define CLI_OPTIONS(X)                                                                                       \
     X(SIZE, "size", "M=512,N=512", "values of the program's size parameters; may be repeated")               \
+    X(INPUT, "input", "NAME=random:SEED", "data of an input; may be repeated (default random:1)")            \
+    X(SPACE, "space", "FILE.space|FILE.so", "use this space instead of the space of a Lift program")         \
+    X(DATA, "data", "FILE.json", "the space's instance: its objects and their properties")                   \
+    X(PARAM, "param", "x=1,y=2", "parameters of the space; may be repeated")                                 \
+    X(COMMAND, "command", "'PROG {x}'", "with --space: the program that measures a candidate")               \
     X(DEVICE, "device", "SEL",                                                                               \
-      "OpenCL device: part of its name, gpu, cpu or its number in `thresh device list`")                     \
-    X(HEURISTIC, "heuristic", "NAME_OR_SO[:k=v]",                                                            \
-      "tag (default), uct, random, bound, roundrobin or a plug-in; `thresh heuristics` tells of them")       \
-    X(SEED, "seed", "N", "seed of all randomness (default 1)")                                               \
-    X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 where no time is given)")      \
-    X(TIME, "time", "10m", "stop after that time: 30s, 10m, 2h")                                             \
-    X(PIN, "pin", "CHOICE(ARGS)=VALUE", "fix a decision; may be repeated")                                   \
-    X(ORDER, "order", "CHOICE,CHOICE", "choices to take first; patterns too: 'size(m.*)'")                   \
-    X(NO_BOUND, "no-bound", NULL, "do not leave out candidates by their lower bound")                        \
-    X(DISTANCE, "distance", "5%", "do not care for gains below that")                                        \
-    X(AUDIT_CUTS, "audit-cuts", "1%", "share of the draws that look below what the bound cut")               \
-    X(DESCRIPTION, "description", "FILE.json", "description of the device, for lower bounds")                \
-    X(CUT, "cut", "NS", "leave out what has no implementation below that time")                              \
-    X(DEPTH, "depth", "D", "the cut acts on the first D levels (default: all)")                              \
-    X(NO_PRIOR, "no-prior", NULL, "draw all values alike before anything is measured")                       \
-    X(TEXT_LIMIT, "text-limit", "KIB", "leave out what has a longer OpenCL text (default 64)")               \
-    X(STORE, "store", "FILE.db", "record every evaluation there")                                            \
-    X(RESUME, "resume", NULL, "go on with the run in the store")                                             \
+      "OpenCL device: part of its name, gpu, cpu or its number in 'thresh device list'")                     \
+    X(DESCRIPTION, "description", "FILE.json", "device description for lower bounds")                        \
+    X(FRESH, "fresh", NULL, "keep no figure of the description that the device has")                         \
+    X(HEURISTIC, "heuristic", "NAME|FILE.so[:k=v]",                                                          \
+      "search heuristic: tag (default), uct, random, bound, roundrobin or a plug-in, with parameters; see "  \
+      "'thresh heuristics'")                                                                                 \
+    X(SEED, "seed", "N", "seed of the random number generator (default 1)")                                  \
+    X(PIN, "pin", "CHOICE(ARGS)=VALUE",                                                                      \
+      "fix a decision; * matches any text; may be repeated; see 'thresh choices'")                           \
+    X(ORDER, "order", "CHOICE,CHOICE", "decide these choices first: names or patterns such as 'size(m.*)'")  \
+    X(NO_PRIOR, "no-prior", NULL, "disable the prior: all values are equally likely at the start")           \
+    X(TEXT_LIMIT, "text-limit", "KIB", "skip implementations with a longer OpenCL text (default 64)")        \
+    X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
+    X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 unless --time is given)")      \
+    X(TIME, "time", "10m", "stop after this time: 30s, 10m, 2h")                                             \
+    X(TIMEOUT, "timeout", "10s", "time limit of one run")                                                    \
+    X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
+    X(LIMIT, "limit", "N", "stop after N nodes of the tree")                                                 \
+    X(NO_BOUND, "no-bound", NULL, "do not cut candidates by their lower bound")                              \
+    X(DISTANCE, "distance", "5%", "ignore improvements smaller than this")                                   \
+    X(AUDIT_CUTS, "audit-cuts", "1%", "share of draws made below cut nodes, to check the bound")             \
+    X(CUT, "cut", "NS", "cut candidates whose lower bound is at least this time")                            \
+    X(DEPTH, "depth", "D", "cut only in the first D levels (default: all)")                                  \
+    X(STORE, "store", "FILE.db", "record every evaluation in this store")                                    \
+    X(RESUME, "resume", NULL, "continue the run in the store")                                               \
     X(RECORDED, "recorded", "FILE.db,FILE.db",                                                               \
-      "search on the timings of these stores instead of a device; --description names it")                   \
-    X(LISTEN, "listen", "ENDPOINT", "wait for agents there instead of running one")                          \
+      "search on the timings of these stores instead of a device, which --description names")                \
+    X(BEST, "best", NULL, "select the fastest implementation of the last program in a store")                \
+    X(NUMBER, "number", "N", "select evaluation N of the last run in a store")                               \
+    X(CUTS, "cuts", NULL, "print what the lower bound cut in the last run of a store, and why")              \
+    X(LEARNT, "learnt", NULL, "print what the evaluations of a store tell about each choice")                \
+    X(LISTEN, "listen", "ENDPOINT", "wait for agents at this endpoint instead of running one")               \
     X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint")                                          \
     X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
-    X(OUT, "out", "DIR", "folder of what is written")                                                        \
-    X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
-    X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
-    X(BEST, "best", NULL, "take the fastest implementation of the last program in a store")                  \
-    X(NUMBER, "number", "N", "take evaluation N of a store (of its last run)")                               \
-    X(CUTS, "cuts", NULL, "print what the lower bound left out of a store's last run, and why")              \
-    X(LEARNT, "learnt", NULL, "print what the evaluations of a store tell about each choice")                \
-    X(FRESH, "fresh", NULL, "keep no figure of the description that the device has")                         \
+    X(OUT, "out", "DIR", "output folder")                                                                    \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
-    X(SPACE, "space", "FILE.space|FILE.so", "search this space instead of a program's")                      \
-    X(COMMAND, "command", "'PROG {x}'", "program that evaluates a candidate of --space")                     \
-    X(TIMEOUT, "timeout", "10s", "time for one run")                                                         \
-    X(DATA, "data", "FILE.json", "instance of the space")                                                    \
-    X(PARAM, "param", "x=1,y=2", "parameters of the space; may be repeated")                                 \
-    X(LIMIT, "limit", "N", "stop after N nodes of the tree")                                                 \
-    X(INPUT, "input", "NAME=random:SEED", "data of an input; may be repeated (default random:1)")            \
     X(JSON, "json", NULL, "print one JSON object")                                                           \
-    X(QUIET, "quiet", NULL, "no progress")                                                                   \
-    X(VERBOSE, "verbose", NULL, "a line for each evaluation")
+    X(MAN, "man", NULL, "print the manual page as roff")                                                     \
+    X(QUIET, "quiet", NULL, "do not show progress")                                                          \
+    X(VERBOSE, "verbose", NULL, "print a line for each evaluation")
+
+/* X(title, first option): the sections of --help, each up to the first option of the next. */
+#define CLI_SECTIONS(X)                                                                                      \
+    X("Input", SIZE)                                                                                         \
+    X("Device", DEVICE)                                                                                      \
+    X("Search", HEURISTIC)                                                                                   \
+    X("Budget", EVALUATIONS)                                                                                 \
+    X("Lower bound", NO_BOUND)                                                                               \
+    X("Records", STORE)                                                                                      \
+    X("Processes", LISTEN)                                                                                   \
+    X("Output", OUT)
 
 enum cli_key {
 #define X(key, name, argument, help) CLI_##key,
@@ -95,7 +111,7 @@ struct cli_args {
     struct cli_list pins, inputs;
 };
 
-/* What an option means to one subcommand, where the table of options cannot say it for all. */
+/* The argument and help of an option for one subcommand, where those of the table do not fit. */
 struct cli_note {
     enum cli_key key;
     const char *argument, *help;
@@ -104,21 +120,24 @@ enum { CLI_MAX_NOTES = 4 };
 
 struct cli_command {
     const char *name;
-    const char *positional;                  /* for the usage line */
+    const char *positional;                  /* for the usage line; " | " separates ways to call it */
     unsigned least, most;                    /* how many positional arguments */
     uint64_t takes;                          /* CLI_TAKES() of its options */
     struct cli_note notes[CLI_MAX_NOTES];    /* those without help are unused */
-    const char *help;                        /* a sentence on what it does, more of it, then an example */
+    const char *help;                        /* one sentence, details, \v, "Example: thresh ..." lines */
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 
 extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
-    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics;
+    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics,
+    cli_choices, cli_help, cli_completion;
 
 extern const char cli_version[]; /* "thresh 0.1 (REVISION)", made by the Makefile */
 
-/* Parses and runs. argv[0] is the subcommand. */
-int cli_run(const struct cli_command *command, int argc, char **argv);
+/* `thresh ARGS...`: finds the subcommand and runs it. argv[0] is the program. Returns the exit status. */
+int cli_main(int argc, char **argv);
+/* Parses and runs. argv[0] is the subcommand; argv is permuted. `program`: how thresh was called. */
+int cli_run(const char *program, const struct cli_command *command, int argc, char **argv);
 
 /* ---- for subcommands ---- */
 
@@ -153,7 +172,7 @@ int cli_finish(struct diag *d, int status);
  * and as keys of an object. */
 void cli_print_dead_ends(double ratio, uint64_t descents);
 void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents);
-/* How many nodes a search tree has, and by what they died (mcts_stats.nodes), as a line and as an object. */
+/* The nodes of a search tree by their state (mcts_stats.nodes), as a line and as an object. */
 void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES]);
 json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES]);
 /* A number; null if it is not finite, which JSON cannot say. */
@@ -184,8 +203,9 @@ struct store_run;
 struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
                                 struct diag *d);
 
-/* A descriptor that becomes readable at SIGINT, SIGTERM or, unless it is ignored, SIGHUP, which are blocked
- * from then on; -1: none. */
+/* A descriptor that becomes readable at the first SIGINT, SIGTERM or, unless it is ignored, SIGHUP, which are
+ * blocked in this and all later threads. A second signal ends the process and all that it has started at
+ * once, whatever its threads are doing. -1: signals cannot be caught. */
 int cli_signals(void);
 /* 130, 143 or 129 after a signal; `otherwise` if there was none. Closes the descriptor. */
 int cli_signal_status(int fd, int otherwise);

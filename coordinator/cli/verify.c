@@ -157,6 +157,14 @@ static bool done(const struct verifying *v)
            stop_requested(v->stop_fd);
 }
 
+static uint64_t failed(const struct verifying *v)
+{
+    uint64_t n = v->not_lowered;
+    for (int s = EVAL_OK + 1; s < EVAL_STATUS_COUNT; s++)
+        n += v->statuses[s];
+    return n;
+}
+
 static void verify_all(struct verifying *v, struct diag *d)
 {
     while (!done(v)) {
@@ -164,19 +172,15 @@ static void verify_all(struct verifying *v, struct diag *d)
             draw(v, d);
         else
             take_result(v, d);
-        progress_show(&v->progress, v->statuses[EVAL_OK], v->samples, clock_s() - v->start_s, v->time_s, 0);
+        progress_show(&v->progress, &(struct progress_state){.done = v->statuses[EVAL_OK],
+                                                             .total = v->samples,
+                                                             .failed = failed(v),
+                                                             .elapsed_s = clock_s() - v->start_s,
+                                                             .limit_s = v->time_s});
     }
     while (v->in_flight > 0)
         take_result(v, d);
     progress_end(&v->progress);
-}
-
-static uint64_t failed(const struct verifying *v)
-{
-    uint64_t n = v->not_lowered;
-    for (int s = EVAL_OK + 1; s < EVAL_STATUS_COUNT; s++)
-        n += v->statuses[s];
-    return n;
 }
 
 /* ---- the report ---- */

@@ -4,10 +4,12 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/guarded.h"
@@ -172,24 +174,55 @@ Test(cli, long_lines_are_shown_in_part)
     free(text);
 }
 
-/* The status after a signal to this process, which was ignored before or not; 0: it was not taken. */
-static int cli_test_signal(int number, bool ignored)
+enum { CLI_TEST_TURN_MS = 10000 };
+
+/* In a process of its own: the exit status after a signal, which was ignored before or not. */
+static void cli_test_take_signal(int number, bool ignored)
 {
     signal(number, ignored ? SIG_IGN : SIG_DFL);
     int fd = cli_signals();
-    cr_assert_geq(fd, 0);
-    raise(number);
-    cr_expect_eq(stop_requested(fd), !ignored);
-    return cli_signal_status(fd, 0);
+    kill(getpid(), number);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    bool told = poll(&p, 1, ignored ? 50 : CLI_TEST_TURN_MS) == 1;
+    if (fd < 0 || told == ignored || told != stop_requested(fd)) _exit(1);
+    _exit(cli_signal_status(fd, 0));
+}
+
+/* The same of a process that is in an endless loop: only the second signal ends it. */
+static void cli_test_take_two(int number, bool ignored)
+{
+    (void)ignored;
+    struct pollfd p = {.fd = cli_signals(), .events = POLLIN};
+    kill(getpid(), number);
+    if (poll(&p, 1, CLI_TEST_TURN_MS) != 1) _exit(1);
+    kill(getpid(), number);
+    for (;;)
+        continue;
+}
+
+/* The exit status of the process; 1000 + signal if it died of one. */
+static int cli_test_signal(void (*take)(int number, bool ignored), int number, bool ignored)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) take(number, ignored);
+    cr_assert(pid > 0 && waitpid(pid, &status, 0) == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
 /* `nohup` ignores the end of the terminal. */
 Test(cli, signals_are_taken_unless_a_hangup_is_ignored)
 {
-    cr_expect_eq(cli_test_signal(SIGHUP, true), 0);
-    cr_expect_eq(cli_test_signal(SIGHUP, false), 129);
-    cr_expect_eq(cli_test_signal(SIGINT, false), 130);
-    cr_expect_eq(cli_test_signal(SIGTERM, false), 143);
+    cr_expect_eq(cli_test_signal(cli_test_take_signal, SIGHUP, true), 0);
+    cr_expect_eq(cli_test_signal(cli_test_take_signal, SIGHUP, false), 129);
+    cr_expect_eq(cli_test_signal(cli_test_take_signal, SIGINT, false), 130);
+    cr_expect_eq(cli_test_signal(cli_test_take_signal, SIGTERM, false), 143);
+}
+
+Test(cli, a_second_signal_ends_the_process_whatever_it_does, .timeout = 60)
+{
+    cr_expect_eq(cli_test_signal(cli_test_take_two, SIGINT, false), 130);
+    cr_expect_eq(cli_test_signal(cli_test_take_two, SIGTERM, false), 143);
 }
 
 /* JSON has no infinity: what the device can run nothing of has no bound, and is listed. */

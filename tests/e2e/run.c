@@ -1,7 +1,6 @@
 /* Fork, files for the output, and the exit status that main() would give. */
 #include "tests/e2e/run.h"
 
-#include <argp.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +32,15 @@ void e2e_file(char path[32], const char *text)
 
 static void run_child(const struct e2e_process *p, const struct cli_command *command, const char *const *args)
 {
-    char *argv[E2E_MOST_ARGS + 2] = {(char *)(uintptr_t)command->name};
+    char program[] = "thresh", *argv[E2E_MOST_ARGS + 3] = {program};
     int argc = 1;
-    for (; args[argc - 1] && argc <= E2E_MOST_ARGS; argc++)
-        argv[argc] = strdup(args[argc - 1]);
+    if (command) argv[argc++] = strdup(command->name);
+    for (; *args && argc <= E2E_MOST_ARGS + 1; args++)
+        argv[argc++] = strdup(*args);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    argp_err_exit_status = CLI_USAGE;
     file_ignore_signals();
     if (!freopen(p->out, "w", stdout) || !freopen(p->err, "w", stderr)) _exit(127);
-    int status = cli_run(command, argc, argv);
+    int status = cli_main(argc, argv);
     fflush(stdout);
     fflush(stderr);
     _exit(status);

@@ -11,7 +11,8 @@ struct e2e_run {
 
 enum { E2E_MOST_ARGS = 24 };
 
-/* Runs `thresh ARGS...`; args end with NULL. Environment and limits are the caller's. */
+/* Runs `thresh COMMAND ARGS...`, or `thresh ARGS...` if command is NULL; args end with NULL. Environment and
+ * limits are the caller's. */
 struct e2e_run e2e_run(const struct cli_command *command, const char *const *args);
 #define E2E_RUN(command, ...) e2e_run((command), (const char *const[]){__VA_ARGS__, NULL})
 void e2e_run_free(struct e2e_run *r);

@@ -1,0 +1,208 @@
+/* thresh help, and the pages of --help: usage, what the subcommand does, its options by sections, examples.
+ * Text is wrapped at the width of the terminal; an example stays on its line, so that it can be copied. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coordinator/cli/table.h"
+#include "core/base/strbuf.h"
+#include "core/base/terminal.h"
+
+enum { NARROWEST = 40, WIDEST = 100, USUAL = 80, HELP_COLUMN = 28, COMMAND_COLUMN = 14 };
+
+/* ---- the parts of a subcommand's help ---- */
+
+/* The length of the first sentence: up to a full stop before a space. */
+struct cli_text cli_summary(const struct cli_command *command)
+{
+    const char *help = command->help;
+    size_t n = strcspn(help, ".\v");
+    while (help[n] == '.' && help[n + 1] != ' ' && help[n + 1] != '\v')
+        n += 1 + strcspn(help + n + 1, ".\v");
+    return (struct cli_text){help, (int)n};
+}
+
+struct cli_text cli_details(const struct cli_command *command)
+{
+    const char *rest = command->help + cli_summary(command).length;
+    rest += strspn(rest, ". ");
+    return (struct cli_text){rest, (int)strcspn(rest, "\v")};
+}
+
+const char *cli_examples(const struct cli_command *command)
+{
+    const char *examples = strchr(command->help, '\v');
+    return examples ? examples + 1 : "";
+}
+
+bool cli_usage(const struct cli_command *command, size_t i, struct cli_text *out)
+{
+    const char *way = command->positional, *end = strstr(way, " | ");
+    for (; i > 0 && end; i--) {
+        way = end + strlen(" | ");
+        end = strstr(way, " | ");
+    }
+    *out = (struct cli_text){way, (int)(end ? (size_t)(end - way) : strlen(way))};
+    return i == 0;
+}
+
+/* ---- sections ---- */
+
+bool cli_section(size_t i, struct cli_section *out)
+{
+    static const struct {
+        const char *title;
+        unsigned first;
+    } sections[] = {
+#define X(title, first) {title, CLI_##first},
+        CLI_SECTIONS(X)
+#undef X
+    };
+    const size_t n = sizeof sections / sizeof sections[0];
+    if (i >= n) return false;
+    *out = (struct cli_section){sections[i].title, sections[i].first,
+                                i + 1 < n ? sections[i + 1].first : CLI_KEY_COUNT};
+    return true;
+}
+
+bool cli_section_applies(const struct cli_section *s, const struct cli_command *command)
+{
+    for (unsigned key = s->first; key < s->end; key++)
+        if (cli_takes(command, (enum cli_key)key)) return true;
+    return false;
+}
+
+/* ---- printing ---- */
+
+static int text_width(FILE *out)
+{
+    unsigned columns = terminal_columns(fileno(out), USUAL);
+    return (int)(columns < NARROWEST ? NARROWEST : columns > WIDEST ? WIDEST : columns);
+}
+
+static void print_spaces(FILE *out, int n)
+{
+    fprintf(out, "%*s", n, "");
+}
+
+/* Prints words from column `indent` on, where the cursor is, and ends the line. */
+static void print_wrapped(FILE *out, struct cli_text text, int indent)
+{
+    int column = indent, width = text_width(out);
+    for (int at = 0; at < text.length;) {
+        int n = (int)strcspn(text.text + at, " ");
+        if (at + n > text.length) n = text.length - at;
+        if (column > indent && column + 1 + n >= width) {
+            fputc('\n', out);
+            print_spaces(out, column = indent);
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", n, text.text + at);
+        column += n;
+        at += n + (int)strspn(text.text + at + n, " ");
+    }
+    fputc('\n', out);
+}
+
+/* What is left of column `indent`, and the text from there on; below it if there is no room. */
+static void print_entry(FILE *out, const char *left, struct cli_text text, int indent)
+{
+    int n = fprintf(out, "%s", left);
+    if (n + 2 > indent) fputc('\n', out);
+    print_spaces(out, n + 2 > indent ? indent : indent - n);
+    print_wrapped(out, text, indent);
+}
+
+static struct cli_text whole(const char *text)
+{
+    return (struct cli_text){text, (int)strlen(text)};
+}
+
+static void print_option(FILE *out, struct cli_option option)
+{
+    char left[128], letter[] = "    ";
+    if (option.letter) snprintf(letter, sizeof letter + 1, "-%c, ", option.letter);
+    snprintf(left, sizeof left, "  %s--%s%s%s", letter, option.name, option.argument ? " " : "",
+             option.argument ? option.argument : "");
+    print_entry(out, left, whole(option.help), HELP_COLUMN);
+}
+
+static void print_sections(FILE *out, const struct cli_command *command)
+{
+    struct cli_section section;
+    for (size_t i = 0; cli_section(i, &section); i++) {
+        if (!cli_section_applies(&section, command)) continue;
+        fprintf(out, "\n%s:\n", section.title);
+        for (unsigned key = section.first; key < section.end; key++)
+            if (cli_takes(command, (enum cli_key)key))
+                print_option(out, cli_option_of(command, (enum cli_key)key));
+    }
+    fputs("\nHelp:\n", out);
+    print_option(out, CLI_HELP_OPTION);
+    print_option(out, CLI_VERSION_OPTION);
+}
+
+void cli_print_help(FILE *out, const struct cli_command *command)
+{
+    struct cli_text way, details = cli_details(command), summary = cli_summary(command);
+    for (size_t i = 0; cli_usage(command, i, &way); i++)
+        fprintf(out, "%s thresh %s [OPTION...] %.*s\n", i ? "      " : "Usage:", command->name, way.length,
+                way.text);
+    fputc('\n', out);
+    print_wrapped(out, (struct cli_text){summary.text, summary.length + 1}, 0);
+    if (details.length > 0) print_wrapped(out, details, 0);
+    print_sections(out, command);
+    fprintf(out, "\n%s\n", cli_examples(command));
+}
+
+void cli_print_overview(FILE *out)
+{
+    const struct cli_family *family;
+    fputs("Usage: thresh COMMAND [OPTION...] [ARGUMENT...]\n\n", out);
+    print_wrapped(out,
+                  whole("thresh searches for the fastest implementation of a numerical kernel on an "
+                        "OpenCL device. Start with 'thresh tune'."),
+                  0);
+    for (size_t i = 0; (family = cli_family(i)); i++) {
+        fprintf(out, "\n%s:\n", family->title);
+        for (size_t k = 0; family->commands[k]; k++) {
+            char left[64];
+            snprintf(left, sizeof left, "  %s", family->commands[k]->name);
+            print_entry(out, left, cli_summary(family->commands[k]), COMMAND_COLUMN);
+        }
+    }
+    fputs("\n'thresh help COMMAND' describes a command, 'thresh --version' prints the version.\n\n"
+          "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --evaluations 100\n",
+          out);
+}
+
+/* ---- thresh help ---- */
+
+/* Verbs may follow the name: `thresh help space count` is about `thresh space`. */
+static int run(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    const struct cli_command *command = a->n_positional ? cli_find_command(a->positional[0], d) : NULL;
+    if (diag_failed(d)) return cli_finish(d, CLI_USAGE);
+    if (cli_given(a, CLI_MAN))
+        cli_print_man(stdout, command);
+    else if (command)
+        cli_print_help(stdout, command);
+    else
+        cli_print_overview(stdout);
+    return cli_finish(d, CLI_OK);
+}
+
+const struct cli_command cli_help = {
+    .name = "help",
+    .positional = "[COMMAND [VERB]]",
+    .least = 0,
+    .most = 2,
+    .takes = CLI_TAKES(MAN),
+    .help = "Describes thresh or one of its commands.\v"
+            "Example: thresh help tune\n"
+            "         thresh help --man tune > thresh-tune.1",
+    .run = run,
+};

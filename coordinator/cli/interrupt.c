@@ -1,0 +1,155 @@
+/* Signals that end a run. The first one is told to whoever polls the descriptor, so that the run ends in
+ * order: results are stored, the best is printed. The second one ends the process at once, also while a
+ * plug-in, a driver or a long descent does not come back.
+ *
+ * The signals are blocked in all threads but received by one that does nothing else, so that no system call
+ * is interrupted. It keeps a descriptor of its own: a signal that comes when the other end is closed already
+ * does no harm. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "coordinator/cli/cli.h"
+#include "coordinator/cli/table.h"
+#include "core/base/arena.h"
+#include "core/base/strbuf.h"
+
+enum { SIGNALLED = 128 };
+
+struct watch {
+    sigset_t set;
+    int event; /* an eventfd: the number of the first signal */
+};
+
+/* Ends the children of one thread: each program with its group, each runner. */
+static void end_children(const char *thread)
+{
+    char path[64];
+    int child;
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/children", thread);
+    FILE *list = fopen(path, "r");
+    while (list && fscanf(list, "%d", &child) == 1) {
+        kill(-child, SIGKILL);
+        kill(child, SIGKILL);
+    }
+    if (list) fclose(list);
+}
+
+/* Runners and programs die with this process anyway; what programs have started would not. */
+static void end_all_children(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *e; threads && (e = readdir(threads));)
+        if (e->d_name[0] != '.') end_children(e->d_name);
+    if (threads) closedir(threads);
+}
+
+static void *watch_main(void *context)
+{
+    static const char message[] = "\nthresh: interrupted again, ended at once\n";
+    struct watch watch = *(struct watch *)context;
+    int number;
+    free(context);
+    if (sigwait(&watch.set, &number)) return NULL;
+    if (eventfd_write(watch.event, (eventfd_t)number) || sigwait(&watch.set, &number)) return NULL;
+    end_all_children();
+    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)written;
+    _exit(SIGNALLED + number);
+}
+
+/* `nohup` has the end of the terminal ignored. */
+static bool is_ignored(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static bool start_watch(const sigset_t *set, int event)
+{
+    struct watch *watch = base_calloc(1, sizeof *watch);
+    pthread_t thread;
+    *watch = (struct watch){.set = *set, .event = event};
+    if (pthread_create(&thread, NULL, watch_main, watch)) {
+        free(watch);
+        return false;
+    }
+    return pthread_detach(thread) == 0;
+}
+
+int cli_signals(void)
+{
+    sigset_t set, before;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
+    int event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), own = fcntl(event, F_DUPFD_CLOEXEC, 0);
+    if (own >= 0 && pthread_sigmask(SIG_BLOCK, &set, &before) == 0) {
+        if (start_watch(&set, own)) return event;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    if (event >= 0) close(event);
+    if (own >= 0) close(own);
+    return -1;
+}
+
+int cli_signal_status(int fd, int otherwise)
+{
+    eventfd_t number;
+    if (fd < 0) return otherwise;
+    bool got = eventfd_read(fd, &number) == 0;
+    close(fd);
+    return got ? SIGNALLED + (int)number : otherwise;
+}
+
+/* ---- going on ---- */
+
+/* A word as a shell reads it back. */
+static void add_quoted(struct strbuf *b, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (*word && word[strspn(word, plain)] == 0) {
+        strbuf_add(b, word);
+        return;
+    }
+    strbuf_add(b, "'");
+    for (; *word; word++)
+        strbuf_printf(b, *word == '\'' ? "'\\%c'" : "%c", *word);
+    strbuf_add(b, "'");
+}
+
+/* The options end at "--". */
+static void add_resume(struct strbuf *b, const char *program, int argc, char *const *argv)
+{
+    bool given = false;
+    add_quoted(b, program);
+    for (int i = 0; i < argc; i++) {
+        if (!given && strcmp(argv[i], "--") == 0) strbuf_add(b, " --resume");
+        given = given || strcmp(argv[i], "--") == 0 || strcmp(argv[i], "--resume") == 0;
+        strbuf_add(b, " ");
+        add_quoted(b, argv[i]);
+    }
+    if (!given) strbuf_add(b, " --resume");
+}
+
+void cli_print_resume(FILE *out, const struct cli_args *a, const char *program, int argc, char *const *argv)
+{
+    const char *store = a->value[CLI_STORE];
+    struct strbuf command = {0};
+    add_resume(&command, program, argc, argv);
+    if (!store)
+        fputs("interrupted; the evaluations were not kept: --store FILE.db makes a run resumable\n", out);
+    else if (access(store, F_OK))
+        fputs("interrupted before anything was recorded\n", out);
+    else
+        fprintf(out, "interrupted; resume with: %s\n", command.text);
+    strbuf_free(&command);
+}

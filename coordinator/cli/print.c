@@ -1,0 +1,62 @@
+/* Results as lines and as JSON, where several subcommands print the same. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "coordinator/cli/cli.h"
+#include "core/base/panic.h"
+#include "core/base/stats.h"
+
+json_t *cli_real_json(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *cli_count_json(double log_count)
+{
+    return cli_real_json(exp(log_count));
+}
+
+void cli_print_json(json_t *o)
+{
+    CHECK(o);
+    json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    putchar('\n');
+    json_decref(o);
+}
+
+void cli_print_dead_ends(double ratio, uint64_t descents)
+{
+    double low, high;
+    printf("dead-end ratio   %.4f", ratio);
+    if (descents) {
+        stats_share(ratio * (double)descents, (double)descents, &low, &high);
+        printf(" (95 %% interval %.4f to %.4f)", low, high);
+    }
+    putchar('\n');
+}
+
+void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents)
+{
+    double low = 0, high = 1;
+    if (descents) stats_share(ratio * (double)descents, (double)descents, &low, &high);
+    json_object_set_new(o, "dead_end_ratio", json_real(ratio));
+    json_object_set_new(o, "dead_end_low", descents ? json_real(low) : json_null());
+    json_object_set_new(o, "dead_end_high", descents ? json_real(high) : json_null());
+}
+
+void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES])
+{
+    uint64_t exhausted = by_cause[MCTS_BACKTRACK] + by_cause[MCTS_EVALUATED];
+    printf("search tree  %" PRIu64 " nodes (%" PRIu64 " open, %" PRIu64 " cut by the bound, %" PRIu64
+           " exhausted); %" PRIu64 " values excluded by constraints\n",
+           nodes, by_cause[MCTS_LIVE], by_cause[MCTS_BOUND], exhausted, by_cause[MCTS_CONSTRAINT]);
+}
+
+json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES])
+{
+    json_t *o = json_object();
+    for (int i = 0; i < MCTS_N_CAUSES; i++)
+        json_object_set_new(o, mcts_cause_name((enum mcts_cause)i), json_integer((json_int_t)by_cause[i]));
+    return o;
+}
