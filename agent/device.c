@@ -15,6 +15,7 @@
 #include "agent/pocl_folder.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/strbuf.h"
 #include "core/base/utf8.h"
 
 enum { MAX_PLATFORMS = 8, MAX_DEVICES = 32, QUERY_TIMEOUT_MS = 60000, FAULT_BYTES = 2048 };
@@ -264,6 +265,18 @@ static bool matches(const struct device *dev, const char *selector)
     return contains(dev->name, selector);
 }
 
+/* Lists the devices as `thresh device list` does, and why a platform has none. */
+static void refuse_selector(const char *selector, const struct device *all, unsigned n, const char *fault,
+                            struct diag *d)
+{
+    struct strbuf names = {0};
+    for (unsigned i = 0; i < n; i++)
+        strbuf_printf(&names, "%s%u: %s", i ? ", " : "", all[i].index, all[i].name);
+    diag_plain(d, "no OpenCL device matches '%s'; available: %s%s%s", selector, names.text,
+               *fault ? "; " : "", fault);
+    strbuf_free(&names);
+}
+
 bool device_select(const char *selector, struct device *out, struct diag *d)
 {
     struct device all[MAX_DEVICES];
@@ -274,8 +287,6 @@ bool device_select(const char *selector, struct device *out, struct diag *d)
             *out = all[i];
             return true;
         }
-    if (n > 0)
-        diag_plain(d, "no OpenCL device matches '%s' (%u available; see 'thresh device list')%s%s", selector,
-                   n, fault.text[0] ? "; " : "", fault.text);
+    if (n > 0) refuse_selector(selector, all, n, fault.text, d);
     return false;
 }

@@ -20,6 +20,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
+#include "core/base/similar.h"
 #include "core/base/strbuf.h"
 
 enum { KEPT_MAX = 4096, STATE_MAX = 1 << 24, TRY_SECONDS = 10 };
@@ -222,18 +223,28 @@ static struct mcts_heuristic *load_library(const char *path, const char *paramet
     return h;
 }
 
+static void refuse_name(const char *name, struct diag *d)
+{
+    struct strbuf list = {0};
+    const char *known[sizeof BUILTIN / sizeof BUILTIN[0]];
+    for (size_t i = 0; mcts_builtin(i); i++) {
+        known[i] = mcts_builtin(i)->name;
+        strbuf_printf(&list, "%s%s", i ? ", " : "", known[i]);
+    }
+    const char *similar = similar_find(name, known, sizeof known / sizeof known[0]);
+    if (similar)
+        diag_plain(d, "unknown heuristic '%s'; did you mean '%s'?", name, similar);
+    else
+        diag_plain(d, "unknown heuristic '%s' (known: %s, or a path to a shared object)", name, list.text);
+    strbuf_free(&list);
+}
+
 static struct mcts_heuristic *load_builtin(const char *name, const char *parameters, struct diag *d)
 {
-    struct strbuf known = {0};
-    for (size_t i = 0; mcts_builtin(i); i++) {
-        if (strcmp(mcts_builtin(i)->name, name) == 0) {
-            strbuf_free(&known);
+    for (size_t i = 0; mcts_builtin(i); i++)
+        if (strcmp(mcts_builtin(i)->name, name) == 0)
             return mcts_heuristic_new(mcts_builtin(i), parameters, d);
-        }
-        strbuf_printf(&known, "%s%s", i ? ", " : "", mcts_builtin(i)->name);
-    }
-    diag_plain(d, "unknown heuristic '%s' (known: %s, or a path to a shared object)", name, known.text);
-    strbuf_free(&known);
+    refuse_name(name, d);
     return NULL;
 }
 

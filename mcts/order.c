@@ -8,6 +8,8 @@
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/strbuf.h"
+#include "core/space/hint.h"
 
 struct reading {
     const struct space *space;
@@ -27,6 +29,15 @@ static void add_group(struct reading *r, unsigned group)
         if (space_slot_group(r->space, i) == group) r->taken[i] = true;
 }
 
+/* With what may be meant. */
+static void refuse(struct reading *r, const char *name, const char *message)
+{
+    struct strbuf hint = {0};
+    space_hint_choice(r->space, name, &hint);
+    diag_plain(r->diag, "order of choices: '%s' %s%s", name, message, hint.text ? hint.text : "");
+    strbuf_free(&hint);
+}
+
 static bool add_named(struct reading *r, const char *name)
 {
     int group = space_group_find(r->space, name);
@@ -34,7 +45,10 @@ static bool add_named(struct reading *r, const char *name)
         add_group(r, (unsigned)group);
         return true;
     }
-    diag_plain(r->diag, "order of choices: '%s' %s", name, group < 0 ? "is no choice" : "appears twice");
+    if (group < 0)
+        refuse(r, name, "is not a choice");
+    else
+        diag_plain(r->diag, "order of choices: '%s' appears twice", name);
     return false;
 }
 
@@ -54,7 +68,7 @@ static bool add_matching(struct reading *r, const char *pattern)
     else if (n > 0)
         diag_plain(r->diag, "order of choices: nothing is left for '%s' by what comes before it", pattern);
     else
-        diag_plain(r->diag, "order of choices: '%s' matches no choice", pattern);
+        refuse(r, pattern, "matches no choice");
     return part.n > 0;
 }
 

@@ -13,9 +13,9 @@
 
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/space_open.h"
-#include "coordinator/cli/table.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
+#include "core/space/hint.h"
 
 enum {
     NAME_BYTES = 512,
@@ -36,28 +36,31 @@ struct listing {
 
 /* ---- patterns ---- */
 
-static bool list_group(struct listing *l, const char *name, struct diag *d)
+static bool list_group(struct listing *l, const char *name)
 {
-    unsigned n = space_group_count(l->space);
     int group = space_group_find(l->space, name);
-    for (uint32_t i = 0; i < space_slot_count(l->space); i++)
+    for (uint32_t i = 0; group >= 0 && i < space_slot_count(l->space); i++)
         l->listed[i] = l->listed[i] || (int)space_slot_group(l->space, i) == group;
-    if (group >= 0) return true;
-    const char **known = ARENA_ARRAY(l->arena, const char *, n + 1);
-    for (unsigned g = 0; g < n; g++)
-        known[g] = space_group_name(l->space, g);
-    diag_plain(d, "unknown choice '%s'%s", name, cli_did_you_mean(l->arena, name, known, n));
-    return false;
+    return group >= 0;
 }
 
-static bool list_matching(struct listing *l, const char *pattern, struct diag *d)
+static bool list_matching(struct listing *l, const char *pattern)
 {
     uint32_t *slots = ARENA_ARRAY(l->arena, uint32_t, space_slot_count(l->space) + 1);
     uint32_t n = space_slots_matching(l->space, pattern, slots);
     for (uint32_t i = 0; i < n; i++)
         l->listed[slots[i]] = true;
-    if (n == 0) diag_plain(d, "no choice matches '%s'", pattern);
     return n > 0;
+}
+
+static bool list_pattern(struct listing *l, const char *pattern, struct diag *d)
+{
+    struct strbuf hint = {0};
+    if ((strpbrk(pattern, "(*") ? list_matching : list_group)(l, pattern)) return true;
+    space_hint_choice(l->space, pattern, &hint);
+    diag_plain(d, "'%s' matches no choice%s", pattern, hint.text ? hint.text : "");
+    strbuf_free(&hint);
+    return false;
 }
 
 /* Names of choices, or patterns of their names with arguments; none: everything. */
@@ -68,7 +71,7 @@ static bool read_patterns(struct listing *l, const char *const *patterns, unsign
         l->listed[i] = true;
     bool ok = true;
     for (unsigned i = 0; i < n; i++)
-        ok = (strpbrk(patterns[i], "(*") ? list_matching : list_group)(l, patterns[i], d) && ok;
+        ok = list_pattern(l, patterns[i], d) && ok;
     return ok;
 }
 

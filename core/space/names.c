@@ -6,6 +6,7 @@
 
 #include "core/base/panic.h"
 #include "core/base/strbuf.h"
+#include "core/space/hint.h"
 #include "core/space/internal.h"
 
 enum { NAME_BYTES = 512 };
@@ -294,6 +295,26 @@ static bool is_named(const struct space *s, const struct pin *p, const char *nam
     return false;
 }
 
+/* Says which values the first choice that the pin is of has. */
+static void refuse_value(const struct space *s, const struct pin *p, const char *pin, const char *value,
+                         struct diag *d)
+{
+    struct strbuf hint = {0};
+    for (uint32_t i = 0; i < s->n_slots && hint.length == 0; i++)
+        for (unsigned flip = 0; flip < ways_round(s, i) && hint.length == 0; flip++)
+            if (is_called(s, i, flip, p->slot)) space_hint_value(s, i, value, &hint);
+    diag_plain(d, "pin '%s': '%s' is not a value of its choice%s", pin, value, hint.text ? hint.text : "");
+    strbuf_free(&hint);
+}
+
+static void refuse_choice(const struct space *s, const struct pin *p, const char *pin, struct diag *d)
+{
+    struct strbuf hint = {0};
+    space_hint_choice(s, p->slot, &hint);
+    diag_plain(d, "pin '%s' matches no choice%s", pin, hint.text ? hint.text : "");
+    strbuf_free(&hint);
+}
+
 /* Refuses an alternative that is no value of any choice that the pin is of. Numbers may be values of other
  * instances of the space. */
 static bool check_names(const struct space *s, const struct pin *p, const char *pin, struct diag *d)
@@ -303,7 +324,7 @@ static bool check_names(const struct space *s, const struct pin *p, const char *
     for (char *name; (name = strtok_r(rest, "|", &rest));) {
         bool number = name[strspn(name, "-0123456789")] == 0;
         if (number || is_named(s, p, name)) continue;
-        diag_plain(d, "pin '%s': '%s' is no value of its choice", pin, name);
+        refuse_value(s, p, pin, name, d);
         return false;
     }
     return true;
@@ -331,9 +352,9 @@ bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
         }
     }
     if (!matched)
-        diag_plain(d, "pin '%s' matches no choice", text);
+        refuse_choice(s, &p, text, d);
     else if (!known)
-        diag_plain(d, "pin '%s' names no value of its choice", text);
+        refuse_value(s, &p, text, p.values, d);
     return known && check_names(s, &p, text, d);
 }
 

@@ -102,7 +102,7 @@ Test(bad_input, options)
 {
     const char *axpy = KERNELS "axpy.lift";
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--device", "no such"),
-            "no OpenCL device matches 'no such'");
+            "no OpenCL device matches 'no such'; available: 0: ");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--heuristic", "clever"),
             "unknown heuristic 'clever'");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--heuristic", "./no.so"), "./no.so");
@@ -121,10 +121,11 @@ Test(bad_input, orders)
 {
     static const struct cli_command *const commands[] = {&cli_tune, &cli_descend, &cli_levels, &cli_estimate};
     static const char *const orders[][2] = {
-        {"stagd", "order of choices: 'stagd' is no choice"},
+        {"stagd", "order of choices: 'stagd' is not a choice; did you mean 'staged'?"},
         {"size,size(x.*),size", "order of choices: nothing is left for 'size(x.*)' by what comes before it"},
         {"size,staged,size", "order of choices: 'size' appears twice"},
-        {"dim_kind(stor.*)", "order of choices: 'dim_kind(stor.*)' matches no choice"}};
+        {"dim_kind(stor.*)",
+         "order of choices: 'dim_kind(stor.*)' matches no choice; did you mean 'dim_kind(store.n.0)'?"}};
     const char *axpy = KERNELS "axpy.lift", *queens = "spacedsl/spaces/queens.space";
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
         for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++)
@@ -134,7 +135,7 @@ Test(bad_input, orders)
         refused(E2E_RUN(&cli_space, verbs[k], queens, "--param", "n=6", "--order", "column(x*)"),
                 "order of choices: 'column(x*)' matches no choice");
     refused(E2E_RUN(&cli_tune, "--space", queens, "--command", "true", "--param", "n=6", "--order", "row"),
-            "order of choices: 'row' is no choice");
+            "order of choices: 'row' is not a choice; the choices are column");
 }
 
 /* Commands that follow no order take none. */

@@ -161,6 +161,8 @@ Test(mcts_heuristic, loads_builtins_with_parameters)
 Test(mcts_heuristic, refuses_bad_specifications)
 {
     expect_error("greedy", "unknown heuristic 'greedy' (known: tag, uct");
+    expect_error("robin", "unknown heuristic 'robin' (known: tag, uct");
+    expect_error("roundrobbin", "unknown heuristic 'roundrobbin'; did you mean 'roundrobin'?");
     expect_error("tag:top=3", "unknown parameter 'top' (known: topk, delta, widen)");
     expect_error("random:x=1", "(known: none)");
     expect_error("tag:topk", "not key=value");

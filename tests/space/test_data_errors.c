@@ -362,13 +362,16 @@ Test(space_data_errors, of_pins)
 {
     static const struct data_errors_case cases[] = {
         {"c(x)", "error: pin 'c(x)' is not of the form choice(args)=VALUE"},
-        {"d(x)=1", "error: pin 'd(x)=1' matches no choice"},
-        {"c(x)=7", "error: pin 'c(x)=7' names no value of its choice"},
+        {"d(x)=1", "error: pin 'd(x)=1' matches no choice; the choices are c, e"},
+        {"c(x)=7", "error: pin 'c(x)=7': '7' is not a value of its choice; c(x) is one of 0|1"},
         {"c(x)=1", "error: pin 'c(x)=1' makes the space empty (t:2: forall a, b in A: c(a) != c(b))"},
         {"c(x)=0|1", ""},
         {"c(x)=0|1|7", ""}, /* as of an instance with more values */
-        {"c(*)=0|l", "error: pin 'c(*)=0|l': 'l' is no value of its choice"},
-        {"e=ON|OF", "error: pin 'e=ON|OF': 'OF' is no value of its choice"},
+        {"c(*)=0|l", "error: pin 'c(*)=0|l': 'l' is not a value of its choice; c(x) is one of 0|1"},
+        {"c(w)=0", "error: pin 'c(w)=0' matches no choice; did you mean 'c(x)'?"},
+        {"c=0", "error: pin 'c=0' matches no choice; one of this name is 'c(x)', 'thresh choices' lists all"},
+        {"e=ON|OF",
+         "error: pin 'e=ON|OF': 'OF' is not a value of its choice; did you mean 'OFF'? e is one of ON|OFF"},
         {"e=ANY|OFF", ""},
     };
     static const char text[] =
