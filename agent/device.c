@@ -113,7 +113,7 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     memset(d, 0, sizeof *d);
     cl_device_type type = 0;
     cl_uint units = 0;
-    cl_ulong alloc = 0, global = 0;
+    cl_ulong alloc = 0, global = 0, cache = 0;
     memcpy(d->platform, platform, sizeof d->platform);
     get_text(id, CL_DEVICE_NAME, d->name, sizeof d->name);
     get_text(id, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
@@ -122,7 +122,9 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     get(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     get(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &alloc, sizeof alloc);
     get(id, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
+    get(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, &cache, sizeof cache);
     d->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
+    d->cache_bytes = d->gpu ? 0 : (int64_t)cache;
     d->compute_units = units;
     d->limits.nontemporal = strstr(platform, pocl_platform) != NULL; /* it compiles with clang */
     d->max_alloc_bytes = (int64_t)alloc;

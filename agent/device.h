@@ -18,6 +18,8 @@ struct device {
     bool gpu;
     unsigned compute_units;
     int64_t max_alloc_bytes, global_bytes;
+    int64_t cache_bytes; /* last-level cache; 0: unknown, as of GPUs, whose drivers tell of others, of agents
+                            elsewhere and of described devices */
     struct bb_device limits;
     unsigned index; /* place in the stable order: how a runner finds it again */
 };

@@ -15,6 +15,12 @@
 
 extern const struct space_def space_def_gpu; /* generated from spacedsl/spaces/gpu.space */
 
+const struct bb_device problem_any_device = {.max_work_group = 64,
+                                             .max_work_item = {64, 64, 64},
+                                             .local_bytes = 16384,
+                                             .n_vector_widths = 1,
+                                             .vector_widths = {4}};
+
 static bool front_end(struct problem *p, const char *sizes, struct diag *d)
 {
     struct lift_size_value *values = NULL;
@@ -79,8 +85,8 @@ bool problem_fits(const struct problem *p, const struct device *dev, struct diag
             continue;
         }
         diag_error(d, place_of(p, b),
-                   "'%s' takes %" PRId64 " bytes, %" PRId64 " as a runner holds it: %s has room for %" PRId64
-                   " (%" PRId64 " in all, %" PRId64 " in one array)",
+                   "'%s' takes %" PRId64 " bytes, %" PRId64 " in a runner, but %s has room for %" PRId64
+                   " (%" PRId64 " in all, %" PRId64 " in one array); choose smaller sizes",
                    b->name, bytes, held, dev->name, one <= dev->max_alloc_bytes ? left : dev->max_alloc_bytes,
                    dev->global_bytes, dev->max_alloc_bytes);
         return false;

@@ -25,6 +25,10 @@ struct problem {
     uint64_t fingerprint; /* of program, sizes and space */
 };
 
+/* Limits that stand for a device that is not known: what is wrong with a program itself is found with any.
+ * The names of choices are the same for all devices. */
+extern const struct bb_device problem_any_device;
+
 /* `text` is copied. sizes as on the command line ("M=512,N=512"). options may be NULL. NULL after adding
  * errors. */
 struct problem *problem_new(const char *path, const char *text, const char *sizes,

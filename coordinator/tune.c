@@ -12,6 +12,7 @@
 #include <zmq.h>
 
 #include "agent/wire.h"
+#include "coordinator/advice.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -56,17 +57,12 @@ static bool start_embedded(struct tune *t, struct diag *d)
     return t->embedded;
 }
 
-/* Reads program, sizes and order for a device that stands for the agent's, which is not known yet: what is
- * wrong with them is said at once. Names of choices are the same for all devices. */
+/* Reads program, sizes and order before the agent's device is known: what is wrong with them is said at once.
+ */
 static bool check_program(const struct tune *t, struct diag *d)
 {
-    static const struct bb_device any = {.max_work_group = 64,
-                                         .max_work_item = {64, 64, 64},
-                                         .local_bytes = 16384,
-                                         .n_vector_widths = 1,
-                                         .vector_widths = {4}};
     const struct tune_options *o = &t->options;
-    struct problem *p = problem_new(o->path, o->text, o->sizes, &any, &o->lowering, d);
+    struct problem *p = problem_new(o->path, o->text, o->sizes, &problem_any_device, &o->lowering, d);
     struct mcts_order order = {0};
     bool valid = p && mcts_order_parse(p->space, o->order, &order, d);
     mcts_order_free(&order);
@@ -212,6 +208,21 @@ struct message tune_program_message(const struct tune *t, struct arena *a)
                                         .seed = o->seed}};
 }
 
+/* What limits the program, before time goes into a search. */
+static void note_advice(struct tune *t)
+{
+    struct device dev = t->device;
+    struct arena *a = arena_new();
+    if (t->model) {
+        double cache = perfmodel_described(t->model)->value[PERFMODEL_CACHE_BYTES];
+        dev.cache_bytes = cache > 0 ? (int64_t)cache : dev.cache_bytes;
+    }
+    struct advice advice = advice_of(t->problem, &dev, a);
+    for (unsigned i = 0; i < advice.n; i++)
+        progress_note(&t->progress, arena_printf(a, "note: %s", advice.lines[i]));
+    arena_free(a);
+}
+
 static bool check_problem(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
@@ -222,7 +233,9 @@ static bool check_problem(struct tune *t, struct diag *d)
                     : !problem_fits(t->problem, &t->device, d))
         return false;
     t->root = space_pinned_root(t->problem->space, t->options.pins, t->options.n_pins, d);
-    return t->root && make_model(t, d) && make_tree(t, d) && open_store(t, d);
+    bool ok = t->root && make_model(t, d) && make_tree(t, d) && open_store(t, d);
+    if (ok) note_advice(t);
+    return ok;
 }
 
 /* The program goes to the agent whose hello chose the device. */

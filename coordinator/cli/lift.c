@@ -1,12 +1,14 @@
-/* thresh lift: the language on its own: check types and sizes, print normalized text, interpret. */
+/* thresh lift: the language on its own: check a program (lift_check.c), print normalized text, interpret. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/cli/cli.h"
+#include "coordinator/cli/lift_check.h"
 #include "core/base/arena.h"
 #include "core/base/pcg32.h"
+#include "core/base/similar.h"
 #include "core/base/strbuf.h"
 #include "core/lift/lift.h"
 
@@ -35,18 +37,6 @@ static bool open_program(const struct cli_args *a, bool bind, struct opened *o, 
     return sizes >= 0 && lift_bind(o->program, values, (unsigned)sizes, o->arena, d);
 }
 
-static void check(const struct cli_args *a, struct opened *o, struct diag *d)
-{
-    if (!open_program(a, true, o, d)) return;
-    struct strbuf type = {0};
-    lift_print_type(o->program->output->type, &type);
-    if (cli_given(a, CLI_JSON))
-        cli_print_json(json_pack("{s:s,s:s}", "kernel", o->source.path, "type", type.text));
-    else
-        printf("%s: ok, a %s\n", o->source.path, type.text);
-    strbuf_free(&type);
-}
-
 static void print(const struct cli_args *a, struct opened *o, struct diag *d)
 {
     if (!open_program(a, cli_given(a, CLI_SIZE), o, d)) return;
@@ -72,7 +62,7 @@ static bool input_seed(const struct cli_args *a, const char *name, uint64_t *see
         char *end = NULL;
         if (strncmp(text + n + 1, "random:", 7) == 0) *seed = strtoull(text + n + 8, &end, 10);
         if (end && end != text + n + 8 && !*end) continue;
-        diag_plain(d, "--input: '%s' is not NAME=random:SEED", text);
+        diag_plain(d, "--input: '%s' is not NAME=random:SEED, such as %s=random:1", text, name);
         return false;
     }
     return true;
@@ -93,7 +83,8 @@ static double *make_input(const struct cli_args *a, const struct lift_program *p
 {
     int64_t n = lift_type_scalars(p->inputs[i]->type);
     uint64_t seed;
-    if (n > most_scalars) diag_plain(d, "input %s is too large to interpret", p->inputs[i]->name);
+    if (n > most_scalars)
+        diag_plain(d, "input %s is too large to interpret; choose smaller sizes", p->inputs[i]->name);
     if (n > most_scalars || !input_seed(a, p->inputs[i]->name, &seed, d)) return NULL;
     enum scalar_type type = SCALAR_FLOAT;
     lift_type_bottom(p->inputs[i]->type, &type);
@@ -129,7 +120,7 @@ static bool check_inputs(const struct cli_args *a, const struct lift_program *p,
                (strncmp(text, p->inputs[i]->name, n) != 0 || p->inputs[i]->name[n] != '\0'))
             i++;
         if (i < p->n_inputs && text[n] == '=') continue;
-        diag_plain(d, "--input: '%s' names no input of the program", text);
+        diag_plain(d, "--input: '%s' names no input of the program; write NAME=random:SEED", text);
         return false;
     }
     return true;
@@ -145,7 +136,7 @@ static void interpret(const struct cli_args *a, struct opened *o, struct diag *d
         if (!(inputs[i] = make_input(a, p, i, o->arena, d))) return;
     int64_t n = lift_type_scalars(p->output->type);
     if (n > most_scalars) {
-        diag_plain(d, "the output is too large to interpret");
+        diag_plain(d, "the output is too large to interpret; choose smaller sizes");
         return;
     }
     double *out = ARENA_ARRAY(o->arena, double, n);
@@ -153,30 +144,59 @@ static void interpret(const struct cli_args *a, struct opened *o, struct diag *d
     print_output(a, out, n);
 }
 
-static int run(const struct cli_args *a)
+/* ---- verbs ---- */
+
+#define VERBS(X)                                                                                             \
+    X(check, CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON))                 \
+    X(print, CLI_TAKES(SIZE) | CLI_TAKES(JSON))                                                              \
+    X(run, CLI_TAKES(SIZE) | CLI_TAKES(INPUT) | CLI_TAKES(JSON))
+enum verb {
+#define X(name, takes) VERB_##name,
+    VERBS(X)
+#undef X
+        N_VERBS
+};
+#define X(name, takes) #name,
+static const char *const verb_names[] = {VERBS(X)};
+#undef X
+#define X(name, takes) takes,
+static const uint64_t verb_takes[] = {VERBS(X)};
+#undef X
+
+static void report_verb(const char *name, struct diag *d)
 {
-    static const struct {
-        const char *name;
-        void (*run)(const struct cli_args *a, struct opened *o, struct diag *d);
-        uint64_t takes;
-    } verbs[] = {{"check", check, CLI_TAKES(SIZE) | CLI_TAKES(JSON)},
-                 {"print", print, CLI_TAKES(SIZE) | CLI_TAKES(JSON)},
-                 {"run", interpret, CLI_TAKES(SIZE) | CLI_TAKES(INPUT) | CLI_TAKES(JSON)}};
-    char message[64];
-    struct diag *d = diag_new();
+    const char *similar = similar_find(name, verb_names, N_VERBS);
+    diag_plain(d, "unknown verb '%s' of thresh lift: use check, print or run%s%s%s", name,
+               similar ? "; did you mean '" : "", similar ? similar : "", similar ? "'?" : "");
+}
+
+static void run_verb(const struct cli_args *a, enum verb verb, struct diag *d)
+{
     struct opened o = {0};
-    unsigned i = 0;
-    while (i < 3 && strcmp(verbs[i].name, a->positional[0]) != 0)
-        i++;
-    snprintf(message, sizeof message, "says nothing about %s", i < 3 ? verbs[i].name : "");
-    if (i == 3)
-        diag_plain(d, "'%s' is none of check, print, run", a->positional[0]);
-    else if (cli_refuse_others(a, verbs[i].takes, message, d))
-        verbs[i].run(a, &o, d);
-    int status = cli_finish(d, CLI_OK);
+    char message[64];
+    snprintf(message, sizeof message, "does not apply to lift %s", verb_names[verb]);
+    if (!cli_refuse_others(a, verb_takes[verb], message, d)) return;
+    if (verb == VERB_check)
+        cli_lift_check(a, d);
+    else if (verb == VERB_print)
+        print(a, &o, d);
+    else
+        interpret(a, &o, d);
     if (o.arena) arena_free(o.arena);
     free(o.text);
-    return status;
+}
+
+static int run(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    unsigned verb = 0;
+    while (verb < N_VERBS && strcmp(verb_names[verb], a->positional[0]) != 0)
+        verb++;
+    if (verb == N_VERBS)
+        report_verb(a->positional[0], d);
+    else
+        run_verb(a, (enum verb)verb, d);
+    return cli_finish(d, CLI_OK);
 }
 
 const struct cli_command cli_lift = {
@@ -184,9 +204,15 @@ const struct cli_command cli_lift = {
     .positional = "check|print|run KERNEL.lift",
     .least = 2,
     .most = 2,
-    .takes = CLI_TAKES(SIZE) | CLI_TAKES(INPUT) | CLI_TAKES(JSON),
-    .help = "Checks, prints or interprets a Lift program. In the JSON of run, elements that are not finite "
-            "are null.\v"
-            "Example: thresh lift run matmul.lift --size M=4,N=4,K=4 --input A=random:1",
+    .takes =
+        CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(INPUT) | CLI_TAKES(JSON),
+    .notes = {{CLI_DEVICE, "SEL", "check: the device whose limits count (default: that of tune)"},
+              {CLI_DESCRIPTION, "FILE.json", "check: the description of a device that is not here"}},
+    .help =
+        "Checks, prints or interprets a Lift program. check accepts what tune accepts, and says what "
+        "limits the program; without --size it checks syntax and names. In the JSON of run, elements that "
+        "are not finite are null.\v"
+        "Example: thresh lift check matmul.lift --size M=512,N=512,K=512\n"
+        "         thresh lift run matmul.lift --size M=4,N=4,K=4 --input A=random:1",
     .run = run,
 };

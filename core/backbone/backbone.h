@@ -30,6 +30,7 @@
 struct arena;
 struct diag;
 struct lift_program;
+struct lift_size;
 struct space;
 struct space_data;
 struct space_state;
@@ -47,6 +48,7 @@ struct bb_logical {
     uint32_t region; /* copy: its region; main: BB_NONE */
     uint32_t first_tile;
     unsigned n_levels;
+    const struct lift_size *size; /* the extent as the program writes it (core/lift/size.h); copy: NULL */
 };
 
 struct bb_tile {

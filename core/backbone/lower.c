@@ -68,8 +68,12 @@ static const struct index_expr *add_logical(struct lowering *l, const struct lif
     if (array->extent == 1) return index_constant(l->arena, 0);
     l->logicals = arena_grow(l->arena, l->logicals, &l->cap_logicals, l->n_logicals + 1, sizeof *l->logicals);
     const char *name = logical_name(l, array->size);
-    l->logicals[l->n_logicals] = (struct bb_logical){
-        .name = name, .extent = array->extent, .reduction = reduction, .of = BB_NONE, .region = BB_NONE};
+    l->logicals[l->n_logicals] = (struct bb_logical){.name = name,
+                                                     .extent = array->extent,
+                                                     .reduction = reduction,
+                                                     .of = BB_NONE,
+                                                     .region = BB_NONE,
+                                                     .size = array->size};
     return index_var(l->arena, (uint32_t)l->n_logicals++, array->extent);
 }
 

@@ -62,8 +62,8 @@ Test(cli, arrays_larger_than_the_device_are_refused_where_they_are_declared)
     cr_expect_eq(strncmp(one, "t.lift:2:7: error: 'A' takes 16384 bytes", 40), 0, "%s", one);
     cr_expect_eq(strncmp(zones, "t.lift:3:", 9), 0, "%s", zones);
     cr_expect_eq(strncmp(both, "t.lift:3:", 9), 0, "%s", both);
-    cr_expect_str_eq(twice, "t.lift:2:7: error: 'A' takes 16384 bytes, 32768 as a runner holds it: test has "
-                            "room for 32767 (32767 in all, 147456 in one array)");
+    cr_expect_str_eq(twice, "t.lift:2:7: error: 'A' takes 16384 bytes, 32768 in a runner, but test has room "
+                            "for 32767 (32767 in all, 147456 in one array); choose smaller sizes");
     free(fits);
     free(one);
     free(zones);

@@ -65,7 +65,7 @@ Test(bad_input, lengths_that_differ)
 {
     program_refused("size N, M\ninput x: [float]N\ninput y: [float]M\n"
                     "output map(fun (a, b) -> a + b, zip(x, y))\n",
-                    "N=4,M=5", "4:33: error: zip needs arrays of one length");
+                    "N=4,M=5", "4:33: error: zip needs arrays of equal length");
 }
 
 Test(bad_input, indivisible_lengths)
@@ -193,8 +193,9 @@ Test(bad_input, options_of_other_ways)
     refused(E2E_RUN(&cli_explain, db, "--best", "--number", "3"), "--best says nothing with --number");
     refused(E2E_RUN(&cli_replay, db, "--best", "--number", "3"), "--best says nothing with --number");
     refused(E2E_RUN(&cli_lift, "check", axpy, "--size", "N=4", "--input", "x=random:1"),
-            "--input says nothing about check");
-    refused(E2E_RUN(&cli_lift, "print", axpy, "--input", "x=random:1"), "--input says nothing about print");
+            "--input does not apply to lift check");
+    refused(E2E_RUN(&cli_lift, "print", axpy, "--input", "x=random:1"),
+            "--input does not apply to lift print");
     refused(E2E_RUN(&cli_store, "query", db, "--format", "csv"), "--format says nothing about query");
     refused(E2E_RUN(&cli_store, "export", db, "--json"), "--json says nothing about export");
     refused(E2E_RUN(&cli_device, "list", "--out", "/tmp"), "--out says nothing about list");

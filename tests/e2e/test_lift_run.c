@@ -23,8 +23,94 @@ static char *lift_run_output(struct e2e_run r)
 Test(lift_run, check_says_what_comes_out)
 {
     char *out = lift_run_output(E2E_RUN(&cli_lift, "check", MATMUL, "--size", "M=2", "--size", "N=3,K=4"));
-    cr_expect_str_eq(out, MATMUL ": ok, a [[float]N]M\n");
+    const char *wanted = MATMUL ": ok, a [[float]N]M\n"
+                                "input      A: [[float]K]M, 2 x 4, 32 bytes\n"
+                                "input      B: [[float]N]K, 4 x 3, 48 bytes\n"
+                                "output     out: [[float]N]M, 2 x 3, 24 bytes\n"
+                                "dimension  m: 2\n"
+                                "dimension  n: 3\n"
+                                "dimension  k: 4, reduced\n"
+                                "device     ";
+    cr_expect_eq(strncmp(out, wanted, strlen(wanted)), 0, "%s", out);
+    cr_expect_not(strstr(out, "note: "), "%s", out);
     free(out);
+}
+
+/* Without the sizes, names are checked, and what is missing is said. */
+Test(lift_run, check_without_sizes)
+{
+    char path[32], *out = lift_run_output(E2E_RUN(&cli_lift, "check", MATMUL)),
+                   *json = lift_run_output(E2E_RUN(&cli_lift, "check", MATMUL, "--json"));
+    cr_expect_str_eq(out, MATMUL ": syntax and names are ok; for types, extents and limits add --size "
+                                 "M=...,N=...,K=...\n");
+    cr_expect(strstr(json, "\"missing_sizes\""), "%s", json);
+    free(out);
+    free(json);
+    e2e_file(path, "input x: [float]4\noutput map(fun v -> 2.0 * v, x)\n");
+    out = lift_run_output(E2E_RUN(&cli_lift, "check", path));
+    cr_expect(strstr(out, ": ok, a [float]4\n"), "%s", out);
+    free(out);
+    unlink(path);
+}
+
+/* What tune refuses of a program check refuses, in the same words, with the same place and caret. */
+Test(lift_run, check_refuses_what_tune_refuses)
+{
+    static const char *const cases[][2] = {
+        {"size N\ninput x: [float]N\noutput map(fun v -> v * , x)\n", "N=4"},
+        {"size N\ninput x: [float]N\noutput slide(3, 1, x)\n", "N=4"},
+        {"size N\ninput x: [float]N\noutput zip(x, tail(x))\n", "N=4"},
+        {"size N\ninput x: [float]N\noutput x\n", "N=4,M=4"},
+        {"size N\ninput x: [float]N\noutput x\n", "N=1000000000000"},
+        {"size M, N\ninput A: [[float]N]M\noutput reduce(fun s r -> s + reduce(max, 0.0, r), 0.0, A)\n",
+         "M=4,N=4"},
+        {"size N\ninput x: [bool]N\noutput x\n", "N=4"},
+        {"size N\ninput x: [float]N\noutput reduce(fun (a, b) c -> (a + c, b), (0.0, 0.0), x)\n", "N=4"},
+        {"size N\ninput x: [[float]N]N\noutput reduce(fun s r -> map(add, zip(s, r)), head(x), x)\n", "N=4"},
+        {"size N\ninput x: float\nfun f(v) = 3.7 * v * (1.0 - v)\nfun g(v) = f(f(f(f(v))))\n"
+         "output g(g(g(x)))\n",
+         "N=4"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[32];
+        e2e_file(path, cases[i][0]);
+        struct e2e_run tune = E2E_RUN(&cli_tune, path, "--size", cases[i][1], "--quiet"),
+                       check = E2E_RUN(&cli_lift, "check", path, "--size", cases[i][1]);
+        cr_expect_eq(tune.status, CLI_USAGE, "tune takes %s", cases[i][0]);
+        cr_expect_eq(check.status, CLI_USAGE, "check takes %s", cases[i][0]);
+        cr_expect_str_eq(check.err, tune.err);
+        cr_expect(strstr(check.err, "error: "), "%s", check.err);
+        e2e_run_free(&tune);
+        e2e_run_free(&check);
+        unlink(path);
+    }
+}
+
+/* What limits a program is said by check and by tune, which goes on. */
+Test(lift_run, limits_are_said, .timeout = 120)
+{
+    char path[32], folder[32], file[64];
+    const char *limit = "note: N = 509 is prime and cannot be tiled: expect a slow kernel; pad to N = 512 or "
+                        "choose N = 496\n";
+    e2e_file(path, "size N\ninput x: [float]N\noutput map(fun v -> 2.0 * v, x)\n");
+    e2e_folder(folder);
+    char *out = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=509")),
+         *json = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=509", "--json"));
+    cr_expect(strstr(out, limit), "%s", out);
+    cr_expect(strstr(json, "\"advice\": [\n  \"N = 509 is prime"), "%s", json);
+    struct e2e_run r = E2E_RUN(&cli_tune, path, "--size", "N=509", "--evaluations", "1", "--out", folder);
+    cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+    cr_expect(strstr(r.err, limit), "%s", r.err);
+    free(out);
+    free(json);
+    e2e_run_free(&r);
+    unlink(path);
+    static const char *const names[] = {"best.json", "best.cl", "host.c"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(file, sizeof file, "%s/%s", folder, names[i]);
+        unlink(file);
+    }
+    rmdir(folder);
 }
 
 /* A printed program is the same program. */

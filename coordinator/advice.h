@@ -1,0 +1,26 @@
+/* What limits a program whatever the search finds: extents that cannot be tiled, a reduction that runs in one
+ * work-item, fewer results than compute units, arrays that no cache holds, divisions in the indices. Said
+ * before a search, so that nobody waits for a kernel that cannot become fast:
+ *
+ *     M = 509 is prime and cannot be tiled: expect a slow kernel; pad to M = 512 or choose M = 496
+ *
+ * Each line has a cause and a next step. Most programs get none. */
+#ifndef THRESH_COORDINATOR_ADVICE_H
+#define THRESH_COORDINATOR_ADVICE_H
+
+#include "agent/device.h"
+#include "agent/problem.h"
+
+struct arena;
+
+enum { ADVICE_MOST = 8 };
+
+struct advice {
+    unsigned n;
+    const char *lines[ADVICE_MOST]; /* in the arena, one sentence each, without an end of line */
+};
+
+/* The advice on a problem. dev: the device, of which what is 0 is unknown; NULL: any. */
+struct advice advice_of(const struct problem *p, const struct device *dev, struct arena *a);
+
+#endif

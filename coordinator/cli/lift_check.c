@@ -1,0 +1,183 @@
+/* thresh lift check: a program goes as far as tune takes it before it measures: through the front end, the
+ * backbone, the space and the memory of the device, so that what check accepts tune does not refuse. Without
+ * the sizes it ends after the names. */
+#include "coordinator/cli/lift_check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "coordinator/advice.h"
+#include "core/base/arena.h"
+#include "core/base/strbuf.h"
+#include "core/base/units.h"
+#include "core/lift/lift.h"
+
+/* ---- names ---- */
+
+static json_t *sizes_json(const struct lift_program *p)
+{
+    json_t *names = json_array();
+    for (unsigned i = 0; i < p->n_sizes; i++)
+        json_array_append_new(names, json_string(p->sizes[i].name));
+    return names;
+}
+
+static void print_names(const struct cli_args *a, const struct lift_program *p)
+{
+    if (cli_given(a, CLI_JSON)) {
+        cli_print_json(
+            json_pack("{s:s,s:n,s:o}", "kernel", p->source->path, "type", "missing_sizes", sizes_json(p)));
+        return;
+    }
+    printf("%s: syntax and names are ok; for types, extents and limits add --size ", p->source->path);
+    for (unsigned i = 0; i < p->n_sizes; i++)
+        printf("%s%s=...", i ? "," : "", p->sizes[i].name);
+    printf("\n");
+}
+
+/* ---- a problem ---- */
+
+static const struct lift_type *type_of(const struct lift_program *p, const struct bb_buffer *b)
+{
+    return b->output ? p->output->type : p->inputs[b->input]->type;
+}
+
+static void type_text(const struct lift_type *t, struct strbuf *out)
+{
+    lift_print_type(t, out);
+    for (unsigned depth = 0; t->kind == LIFT_ARRAY; t = t->element, depth++)
+        strbuf_printf(out, "%s%" PRId64, depth ? " x " : ", ", t->extent);
+}
+
+static json_t *extents_json(const struct lift_type *t)
+{
+    json_t *extents = json_array();
+    for (; t->kind == LIFT_ARRAY; t = t->element)
+        json_array_append_new(extents, json_integer(t->extent));
+    return extents;
+}
+
+static json_t *buffers_json(const struct problem *p)
+{
+    json_t *buffers = json_array();
+    for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
+        const struct bb_buffer *b = &p->backbone->buffers[i];
+        const struct lift_type *t = type_of(p->program, b);
+        struct strbuf type = {0};
+        lift_print_type(t, &type);
+        json_array_append_new(buffers, json_pack("{s:s,s:s,s:o,s:I,s:b}", "name", b->name, "type", type.text,
+                                                 "extents", extents_json(t), "bytes",
+                                                 (json_int_t)lift_type_bytes(t), "output", (int)b->output));
+        strbuf_free(&type);
+    }
+    return buffers;
+}
+
+static json_t *dimensions_json(const struct backbone *bb)
+{
+    json_t *dimensions = json_array();
+    for (uint32_t i = 0; i < bb->n_logicals; i++) {
+        const struct bb_logical *l = &bb->logicals[i];
+        if (l->of != BB_NONE) continue;
+        json_array_append_new(dimensions, json_pack("{s:s,s:I,s:b}", "name", l->name, "extent",
+                                                    (json_int_t)l->extent, "reduction", (int)l->reduction));
+    }
+    return dimensions;
+}
+
+static void print_json(const struct problem *p, const struct device *dev, const struct advice *advice)
+{
+    struct strbuf type = {0};
+    json_t *lines = json_array();
+    lift_print_type(p->program->output->type, &type);
+    for (unsigned i = 0; i < advice->n; i++)
+        json_array_append_new(lines, json_string(advice->lines[i]));
+    cli_print_json(json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "kernel", p->source.path, "type", type.text,
+                             "device", dev ? json_string(dev->name) : json_null(), "buffers", buffers_json(p),
+                             "dimensions", dimensions_json(p->backbone), "advice", lines));
+    strbuf_free(&type);
+}
+
+static void print_buffers(const struct problem *p)
+{
+    for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
+        const struct bb_buffer *b = &p->backbone->buffers[i];
+        struct strbuf type = {0};
+        char bytes[UNITS_BYTES];
+        type_text(type_of(p->program, b), &type);
+        units_bytes((double)lift_type_bytes(type_of(p->program, b)), bytes, sizeof bytes);
+        printf("%-10s %s: %s, %s\n", b->output ? "output" : "input", b->name, type.text, bytes);
+        strbuf_free(&type);
+    }
+}
+
+static void print_text(const struct problem *p, const struct device *dev, const struct advice *advice)
+{
+    struct strbuf type = {0};
+    lift_print_type(p->program->output->type, &type);
+    printf("%s: ok, a %s\n", p->source.path, type.text);
+    strbuf_free(&type);
+    print_buffers(p);
+    for (uint32_t i = 0; i < p->backbone->n_logicals; i++) {
+        const struct bb_logical *l = &p->backbone->logicals[i];
+        if (l->of == BB_NONE)
+            printf("%-10s %s: %" PRId64 "%s\n", "dimension", l->name, l->extent,
+                   l->reduction ? ", reduced" : "");
+    }
+    printf("%-10s %s\n", "device", dev ? dev->name : "none found: the limits of a device are not checked");
+    for (unsigned i = 0; i < advice->n; i++)
+        printf("note: %s\n", advice->lines[i]);
+}
+
+/* The device that tune would take. *known is false where none is named and none is here. */
+static bool choose_device(const struct cli_args *a, struct device *out, bool *known, struct diag *d)
+{
+    if (cli_given(a, CLI_DEVICE) || cli_given(a, CLI_DESCRIPTION))
+        return *known = cli_select_device(a, NULL, out, d);
+    struct diag *none = diag_new();
+    *known = device_select(NULL, out, none);
+    diag_free(none);
+    if (!*known) *out = (struct device){.limits = problem_any_device};
+    return true;
+}
+
+/* A described device has no known memory. */
+static bool fits(const struct problem *p, const struct device *dev, struct diag *d)
+{
+    return dev->max_alloc_bytes == 0 || problem_fits(p, dev, d);
+}
+
+static void check_all(const struct cli_args *a, const char *text, struct diag *d)
+{
+    struct device dev;
+    bool known = false;
+    if (!choose_device(a, &dev, &known, d)) return;
+    struct problem *p = problem_new(a->positional[1], text, a->value[CLI_SIZE], &dev.limits, NULL, d);
+    if (p && fits(p, &dev, d)) {
+        struct arena *arena = arena_new();
+        struct advice advice = advice_of(p, known ? &dev : NULL, arena);
+        if (cli_given(a, CLI_JSON))
+            print_json(p, known ? &dev : NULL, &advice);
+        else
+            print_text(p, known ? &dev : NULL, &advice);
+        arena_free(arena);
+    }
+    problem_free(p);
+}
+
+void cli_lift_check(const struct cli_args *a, struct diag *d)
+{
+    struct source source = {.path = a->positional[1]};
+    char *text = source_read_file(source.path, CLI_PROGRAM_BYTES, &source.length, d);
+    if (!text) return;
+    struct arena *arena = arena_new();
+    source.text = text;
+    const struct lift_program *p = cli_given(a, CLI_SIZE) ? NULL : lift_parse(&source, arena, d);
+    if (p && p->n_sizes > 0)
+        print_names(a, p);
+    else if (!diag_failed(d))
+        check_all(a, text, d);
+    arena_free(arena);
+    free(text);
+}
