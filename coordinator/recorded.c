@@ -40,7 +40,7 @@ static bool keep_row(void *context, const struct store_run *run, const struct st
 
 static bool read_store(struct recorded *r, const char *path, struct diag *d)
 {
-    struct store *s = store_open(path, false, d);
+    struct store *s = store_open_to_read(path, d);
     bool ok = s && store_each(s, 0, keep_row, r, d);
     store_close(s);
     return ok;

@@ -1,67 +1,21 @@
-/* The SQLite store. The file is marked with an application id and a schema version, which are checked at
- * opening, so that a foreign or newer database is refused rather than changed. Statements are prepared once;
- * each insertion is its own transaction in the write-ahead log: kill -9 loses nothing that store_add()
- * returned true for. */
+/* Writing to the store and reading it. Statements are prepared once; each insertion is its own transaction in
+ * the write-ahead log, in which the run's owner is checked: kill -9 loses nothing that store_add() returned
+ * true for. */
 #include "coordinator/store.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "coordinator/store_state.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
 #include "core/space/space.h"
-
-struct store {
-    sqlite3 *db;
-    sqlite3_stmt *insert, *insert_cut;
-    char *path;
-};
-
-#define FIGURE_SCHEMA                                                                                        \
-    "CREATE TABLE IF NOT EXISTS figure (id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"    \
-    " place INTEGER NOT NULL, number INTEGER NOT NULL, label TEXT NOT NULL, rounds INTEGER NOT NULL,"        \
-    " median_ns REAL NOT NULL, low_ns REAL NOT NULL, high_ns REAL NOT NULL, times TEXT NOT NULL,"            \
-    " actions TEXT NOT NULL, UNIQUE (run, number));"
-
-static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, path TEXT NOT NULL, text TEXT NOT NULL, sizes "
-    "TEXT NOT NULL,"
-    " device TEXT NOT NULL, driver TEXT NOT NULL, settings TEXT NOT NULL, fingerprint TEXT NOT NULL,"
-    " seed TEXT NOT NULL, started TEXT NOT NULL DEFAULT (datetime('now')),"
-    " libraries TEXT NOT NULL DEFAULT '');"
-    "CREATE TABLE IF NOT EXISTS evaluation (id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"
-    " number INTEGER NOT NULL, drawn INTEGER NOT NULL, state_hash TEXT NOT NULL, actions TEXT NOT NULL,"
-    " status TEXT NOT NULL, median_ns REAL, samples TEXT NOT NULL, kernel_hash TEXT NOT NULL,"
-    " message TEXT NOT NULL, found_at REAL NOT NULL, resources TEXT NOT NULL DEFAULT '',"
-    " decisions TEXT NOT NULL DEFAULT '', draws INTEGER NOT NULL DEFAULT 0,"
-    " label TEXT NOT NULL DEFAULT '', UNIQUE (run, number));" FIGURE_SCHEMA;
-
-/* From each schema version, from 1, to the next. */
-static const char *const upgrades[] = {
-    "ALTER TABLE run ADD COLUMN libraries TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE evaluation ADD COLUMN resources TEXT NOT NULL DEFAULT '';"
-    "PRAGMA user_version=2;",
-    "ALTER TABLE evaluation ADD COLUMN decisions TEXT NOT NULL DEFAULT '';"
-    "PRAGMA user_version=3;",
-    "ALTER TABLE evaluation ADD COLUMN draws INTEGER NOT NULL DEFAULT 0;"
-    "PRAGMA user_version=4;",
-    "ALTER TABLE evaluation ADD COLUMN label TEXT NOT NULL DEFAULT '';" FIGURE_SCHEMA
-    "PRAGMA user_version=5;"};
-_Static_assert(STORE_SCHEMA == 1 + sizeof upgrades / sizeof upgrades[0],
-               "the version that upgrades end with");
-
-/* Added to stores of the first days, which have none. */
-static const char cut_schema[] =
-    "CREATE TABLE IF NOT EXISTS cut (id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"
-    " candidate TEXT NOT NULL, bound_ns REAL NOT NULL, cut_ns REAL NOT NULL, reason TEXT NOT NULL,"
-    " UNIQUE (run, candidate));";
 
 static const char evaluation_columns[] =
     "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
@@ -70,114 +24,6 @@ static const char evaluation_columns[] =
     " f.median_ns, f.low_ns, f.high_ns, f.rounds"
     " FROM evaluation e JOIN run r ON r.id = e.run"
     " LEFT JOIN figure f ON f.run = e.run AND f.number = e.number AND f.rounds > 0";
-
-static bool failed(const struct store *s, struct diag *d)
-{
-    diag_plain(d, "%s: %s", s->path, sqlite3_errmsg(s->db));
-    return false;
-}
-
-/* NULL after adding an error. */
-static sqlite3_stmt *prepare(const struct store *s, const char *sql, struct diag *d)
-{
-    sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) failed(s, d);
-    return q;
-}
-
-/* ---- opening ---- */
-
-static bool execute(struct store *s, const char *sql, struct diag *d)
-{
-    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK || failed(s, d);
-}
-
-static bool query_int(struct store *s, const char *sql, int64_t *out, struct diag *d)
-{
-    sqlite3_stmt *q = prepare(s, sql, d);
-    if (!q) return false;
-    bool ok = sqlite3_step(q) == SQLITE_ROW || failed(s, d);
-    if (ok) *out = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    return ok;
-}
-
-/* An earlier store gets the columns that it lacks; another process may be about it, too. */
-static bool upgrade_schema(struct store *s, struct diag *d)
-{
-    int64_t version;
-    if (!execute(s, "BEGIN IMMEDIATE", d) || !query_int(s, "PRAGMA user_version", &version, d)) return false;
-    for (; version < STORE_SCHEMA; version++)
-        if (!execute(s, upgrades[version - 1], d)) return false;
-    return execute(s, "COMMIT", d);
-}
-
-/* Whether the file is a store of ours; an empty one becomes one if a store may be created. Another process
- * may be creating it too: the first one does. */
-static bool check_schema(struct store *s, bool create, struct diag *d)
-{
-    int64_t application, version, tables;
-    if (!query_int(s, "PRAGMA application_id", &application, d) ||
-        !query_int(s, "PRAGMA user_version", &version, d) ||
-        !query_int(s, "SELECT count(*) FROM sqlite_master", &tables, d))
-        return false;
-    if (tables > 0 && application != STORE_APPLICATION) {
-        diag_plain(d, "%s: this database was not made by thresh", s->path);
-        return false;
-    }
-    if (tables > 0 && version >= 1 && version < STORE_SCHEMA) return upgrade_schema(s, d);
-    if (tables > 0 && version != STORE_SCHEMA) {
-        diag_plain(d, "%s: schema version %" PRId64 ", this thresh reads %d", s->path, version, STORE_SCHEMA);
-        return false;
-    }
-    if (tables > 0) return true;
-    if (!create) {
-        diag_plain(d, "%s: the file is empty, it is no store", s->path);
-        return false;
-    }
-    char mark[96];
-    snprintf(mark, sizeof mark, "PRAGMA application_id=%d; PRAGMA user_version=%d;", STORE_APPLICATION,
-             STORE_SCHEMA);
-    return execute(s, "BEGIN IMMEDIATE", d) && execute(s, schema, d) && execute(s, mark, d) &&
-           execute(s, "COMMIT", d);
-}
-
-static bool prepare_inserts(struct store *s, struct diag *d)
-{
-    s->insert = prepare(s,
-                        "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
-                        " median_ns, samples, kernel_hash, message, found_at, resources, decisions, draws,"
-                        " label) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                        d);
-    s->insert_cut = prepare(
-        s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);
-    return s->insert && s->insert_cut;
-}
-
-struct store *store_open(const char *path, bool create, struct diag *d)
-{
-    struct store *s = base_calloc(1, sizeof *s);
-    s->path = base_strdup(path);
-    int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-    bool ok = sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK || failed(s, d);
-    if (ok) sqlite3_busy_timeout(s->db, 5000);
-    ok = ok && check_schema(s, create, d) &&
-         execute(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", d) && execute(s, cut_schema, d) &&
-         prepare_inserts(s, d);
-    if (ok) return s;
-    store_close(s);
-    return NULL;
-}
-
-void store_close(struct store *s)
-{
-    if (!s) return;
-    sqlite3_finalize(s->insert);
-    sqlite3_finalize(s->insert_cut);
-    sqlite3_close(s->db);
-    free(s->path);
-    free(s);
-}
 
 /* ---- writing ---- */
 
@@ -198,17 +44,34 @@ bool store_run_add(struct store *s, struct store_run *run, struct diag *d)
     static const char sql[] =
         "INSERT INTO run (path, text, sizes, device, driver, settings, fingerprint, seed, libraries)"
         " VALUES (?,?,?,?,?,?,?,?,?)";
-    sqlite3_stmt *q = prepare(s, sql, d);
-    if (!q) return false;
+    if (!store_execute(s, "BEGIN IMMEDIATE", d)) return false;
+    sqlite3_stmt *q = store_prepare(s, sql, d);
+    if (!q) return store_end(s, false, d);
     const char *texts[] = {run->path, run->text, run->sizes, run->device, run->driver, run->settings};
     for (int i = 0; i < 6; i++)
         bind_text(q, i + 1, texts[i]);
     bind_hash(q, 7, run->fingerprint);
     bind_hash(q, 8, run->seed);
     bind_text(q, 9, run->libraries);
-    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
+    bool ok = sqlite3_step(q) == SQLITE_DONE || store_failed(s, d);
     run->id = sqlite3_last_insert_rowid(s->db);
     sqlite3_finalize(q);
+    return store_end(s, ok && store_own(s, run->id, d), d);
+}
+
+/* Runs an insertion with its values bound, if this process still owns the run. */
+static bool insert(struct store *s, sqlite3_stmt *q, int64_t run, struct diag *d)
+{
+    bool owned = true, ok = store_execute(s, "BEGIN IMMEDIATE", d);
+    if (ok) {
+        owned = store_confirm(s, run, d);
+        ok = store_end(s, owned && (sqlite3_step(q) == SQLITE_DONE || store_failed(s, d)), d);
+    }
+    sqlite3_reset(q);
+    if (!ok && owned)
+        diag_plain(
+            d, "%s: the search ends; what it recorded before is in the store: --resume goes on from there",
+            s->path);
     return ok;
 }
 
@@ -248,10 +111,8 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     bind_text(q, 13, e->decisions);
     sqlite3_bind_int64(q, 14, (int64_t)e->draws);
     bind_text(q, 15, e->label);
-    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
-    sqlite3_reset(q);
     free(samples);
-    return ok;
+    return insert(s, q, run, d);
 }
 
 bool store_cut_add(struct store *s, int64_t run, const struct store_cut *c, struct diag *d)
@@ -262,9 +123,7 @@ bool store_cut_add(struct store *s, int64_t run, const struct store_cut *c, stru
     sqlite3_bind_double(q, 3, c->bound_ns);
     sqlite3_bind_double(q, 4, c->cut_ns);
     bind_text(q, 5, c->reason);
-    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
-    sqlite3_reset(q);
-    return ok;
+    return insert(s, q, run, d);
 }
 
 static bool insert_figure(struct store *s, sqlite3_stmt *q, unsigned place, const struct store_figure *f,
@@ -280,7 +139,7 @@ static bool insert_figure(struct store *s, sqlite3_stmt *q, unsigned place, cons
     sqlite3_bind_double(q, 8, f->figure.high_ns);
     bind_text(q, 9, times);
     bind_text(q, 10, f->actions);
-    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
+    bool ok = sqlite3_step(q) == SQLITE_DONE || store_failed(s, d);
     sqlite3_reset(q);
     free(times);
     return ok;
@@ -288,10 +147,10 @@ static bool insert_figure(struct store *s, sqlite3_stmt *q, unsigned place, cons
 
 static bool clear_figures(struct store *s, int64_t run, struct diag *d)
 {
-    sqlite3_stmt *q = prepare(s, "DELETE FROM figure WHERE run = ?", d);
+    sqlite3_stmt *q = store_prepare(s, "DELETE FROM figure WHERE run = ?", d);
     if (!q) return false;
     sqlite3_bind_int64(q, 1, run);
-    bool ok = sqlite3_step(q) == SQLITE_DONE || failed(s, d);
+    bool ok = sqlite3_step(q) == SQLITE_DONE || store_failed(s, d);
     sqlite3_finalize(q);
     return ok;
 }
@@ -301,16 +160,14 @@ bool store_figures_set(struct store *s, int64_t run, const struct store_figure *
 {
     static const char sql[] = "INSERT INTO figure (run, place, number, label, rounds, median_ns, low_ns,"
                               " high_ns, times, actions) VALUES (?,?,?,?,?,?,?,?,?,?)";
-    if (!execute(s, "BEGIN IMMEDIATE", d)) return false;
-    sqlite3_stmt *q = prepare(s, sql, d);
-    bool ok = q && clear_figures(s, run, d);
+    if (!store_execute(s, "BEGIN IMMEDIATE", d)) return false;
+    sqlite3_stmt *q = store_prepare(s, sql, d);
+    bool ok = q && store_confirm(s, run, d) && clear_figures(s, run, d);
     if (ok) sqlite3_bind_int64(q, 1, run);
     for (unsigned i = 0; ok && i < n; i++)
         ok = insert_figure(s, q, i, &figures[i], d);
     sqlite3_finalize(q);
-    if (ok && execute(s, "COMMIT", d)) return true;
-    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-    return false;
+    return store_end(s, ok, d);
 }
 
 /* ---- reading ---- */
@@ -368,7 +225,7 @@ static void explain_difference(const struct store *s, sqlite3_stmt *q, const str
 static void explain_mismatch(struct store *s, const struct store_run *run, struct diag *d)
 {
     static const char sql[] = "SELECT fingerprint, device, seed, settings FROM run ORDER BY id DESC LIMIT 1";
-    sqlite3_stmt *q = prepare(s, sql, d);
+    sqlite3_stmt *q = store_prepare(s, sql, d);
     if (!q) return;
     if (sqlite3_step(q) == SQLITE_ROW)
         explain_difference(s, q, run, d);
@@ -377,12 +234,13 @@ static void explain_mismatch(struct store *s, const struct store_run *run, struc
     sqlite3_finalize(q);
 }
 
-bool store_run_resume(struct store *s, struct store_run *run, struct diag *d)
+/* Sets run->id to the last run that is the same; false after an error. */
+static bool find_run(struct store *s, struct store_run *run, struct diag *d)
 {
     static const char sql[] =
         "SELECT id FROM run WHERE fingerprint = ? AND device = ? AND seed = ? AND settings = ?"
         " ORDER BY id DESC LIMIT 1";
-    sqlite3_stmt *q = prepare(s, sql, d);
+    sqlite3_stmt *q = store_prepare(s, sql, d);
     if (!q) return false;
     bind_hash(q, 1, run->fingerprint);
     bind_text(q, 2, run->device);
@@ -392,8 +250,14 @@ bool store_run_resume(struct store *s, struct store_run *run, struct diag *d)
     if (step == SQLITE_ROW) run->id = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
     if (step == SQLITE_DONE) explain_mismatch(s, run, d);
-    if (step != SQLITE_DONE && step != SQLITE_ROW) failed(s, d);
+    if (step != SQLITE_DONE && step != SQLITE_ROW) store_failed(s, d);
     return step == SQLITE_ROW;
+}
+
+bool store_run_resume(struct store *s, struct store_run *run, struct diag *d)
+{
+    return store_execute(s, "BEGIN IMMEDIATE", d) &&
+           store_end(s, find_run(s, run, d) && store_own(s, run->id, d), d);
 }
 
 /* What times_text() gives; malloc'd. */
@@ -450,18 +314,35 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
     return go_on;
 }
 
-bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d)
+/* Ends a statement whose last step gave the code. */
+static bool end_reading(const struct store *s, sqlite3_stmt *q, int code, struct diag *d)
+{
+    bool ok = code == SQLITE_DONE || code == SQLITE_ROW || store_failed(s, d);
+    sqlite3_finalize(q);
+    return ok && store_unchanged(s, d);
+}
+
+static bool each(const struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d)
 {
     char sql[sizeof evaluation_columns + 80];
     snprintf(sql, sizeof sql, "%s WHERE ?1 = 0 OR e.run = ?1 ORDER BY e.id", evaluation_columns);
-    sqlite3_stmt *q = prepare(s, sql, d);
+    sqlite3_stmt *q = store_prepare(s, sql, d);
     if (!q) return false;
     sqlite3_bind_int64(q, 1, run);
     int code;
     while ((code = sqlite3_step(q)) == SQLITE_ROW)
         if (!visit_row(q, visit, context)) break;
-    bool ok = code == SQLITE_DONE || code == SQLITE_ROW || failed(s, d);
-    sqlite3_finalize(q);
+    return end_reading(s, q, code, d);
+}
+
+/* Through a connection of its own where the store may be written to meanwhile: by another process, too, after
+ * which a connection that is still reading cannot write. */
+bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d)
+{
+    if (s->read_only) return each(s, run, visit, context, d);
+    struct store *reader = store_open_to_read(s->path, d);
+    bool ok = reader && each(reader, run, visit, context, d);
+    store_close(reader);
     return ok;
 }
 
@@ -471,15 +352,13 @@ static bool visit_first(struct store *s, const char *condition, int64_t value, s
 {
     char sql[sizeof evaluation_columns + 256];
     snprintf(sql, sizeof sql, "%s WHERE %s LIMIT 1", evaluation_columns, condition);
-    sqlite3_stmt *q = prepare(s, sql, d);
+    sqlite3_stmt *q = store_prepare(s, sql, d);
     if (!q) return false;
     sqlite3_bind_int64(q, 1, value);
     int code = sqlite3_step(q);
     *found = code == SQLITE_ROW;
     if (*found) visit_row(q, visit, context);
-    bool ok = *found || code == SQLITE_DONE || failed(s, d);
-    sqlite3_finalize(q);
-    return ok;
+    return end_reading(s, q, code, d);
 }
 
 bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d)
@@ -521,22 +400,20 @@ bool store_each_figure(struct store *s, int64_t run, store_figure_visitor visit,
 {
     static const char sql[] = "SELECT label, number, actions, times, median_ns, low_ns, high_ns, rounds"
                               " FROM figure WHERE run = ? ORDER BY place";
-    sqlite3_stmt *q = prepare(s, sql, d);
+    sqlite3_stmt *q = store_prepare(s, sql, d);
     if (!q) return false;
     sqlite3_bind_int64(q, 1, run);
     int code;
     while ((code = sqlite3_step(q)) == SQLITE_ROW)
         if (!visit_figure(q, visit, context)) break;
-    bool ok = code == SQLITE_DONE || code == SQLITE_ROW || failed(s, d);
-    sqlite3_finalize(q);
-    return ok;
+    return end_reading(s, q, code, d);
 }
 
 bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, struct diag *d)
 {
     static const char sql[] = "SELECT candidate, bound_ns, cut_ns, reason FROM cut"
                               " WHERE run = (SELECT max(id) FROM run) ORDER BY id";
-    sqlite3_stmt *q = prepare(s, sql, d);
+    sqlite3_stmt *q = store_prepare(s, sql, d);
     if (!q) return false;
     int code;
     while ((code = sqlite3_step(q)) == SQLITE_ROW) {
@@ -544,9 +421,7 @@ bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, str
                               column_text(q, 3)};
         if (!visit(context, &c)) break;
     }
-    bool ok = code == SQLITE_DONE || code == SQLITE_ROW || failed(s, d);
-    sqlite3_finalize(q);
-    return ok;
+    return end_reading(s, q, code, d);
 }
 
 /* ---- actions ---- */

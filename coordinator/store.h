@@ -52,18 +52,28 @@ struct store_evaluation {
         quoted; /* what was measured of it in the final rounds; read only, store_figures_set() writes it */
 };
 
-/* Opens a store; `create`: a missing or empty file becomes one. NULL after an error: not a database, of
- * another application or version, damaged. */
+/* Opens a store to record in it; `create`: a missing or empty file becomes one. A store of an earlier version
+ * becomes one of this version. NULL after an error: not a database, of another application or a later
+ * version, damaged, no write access. */
 struct store *store_open(const char *path, bool create, struct diag *d);
+/* Opens a store to read it, which needs no write access and changes nothing, neither the file nor its folder.
+ * A store of an earlier version reads as if it had been upgraded. Reading fails if another process writes to
+ * a store that is read without locks (store_open.c). NULL after an error. */
+struct store *store_open_to_read(const char *path, struct diag *d);
 void store_close(struct store *s); /* NULL is allowed */
 
-/* Records a run; run->id is set. */
+/* A run has one owner: the process that records in it. It owns the run until store_close(), or until it ends,
+ * however it ends. Others may record other runs in the same store. */
+
+/* Records a run, which this process owns from then on; run->id is set. */
 bool store_run_add(struct store *s, struct store_run *run, struct diag *d);
-/* Finds the last run with run's fingerprint, device, seed and settings, and sets run->id. An error says which
- * of them the store's last run differs in. */
+/* Finds the last run with run's fingerprint, device, seed and settings, sets run->id and owns it. An error
+ * says which of them the store's last run differs in, or which process owns the run. */
 bool store_run_resume(struct store *s, struct store_run *run, struct diag *d);
-/* Records a result and waits until it is in the log. A number that the run has is left as it is (results are
- * idempotent). */
+/* Records a result of a run that this process owns and waits until it is in the log. A number that the run
+ * has is left as it is (results are idempotent). false after an error: the store cannot be written, or
+ * another process has taken the run over. Nothing of the result is in the store then, and all that was
+ * recorded before. */
 bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, struct diag *d);
 
 /* A quoted time: a contender of a run's final rounds. Strings and times are borrowed. */

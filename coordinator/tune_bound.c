@@ -56,15 +56,13 @@ void tune_note_cut(void *context, const struct mcts_tree *tree, uint32_t node, s
     struct tune *t = context;
     struct perfmodel_reason reason;
     struct strbuf path = {0}, text = {0};
-    struct diag *d = diag_new();
     double bound = perfmodel_bound(t->model, candidate, &reason);
     perfmodel_explain(t->model, &reason, &text);
     add_path(tree, space_of(candidate), node, &path);
     struct store_cut cut = {path.text, bound, mcts_tree_cut(tree), text.text};
-    if (!store_cut_add(t->store, t->run.id, &cut, d)) progress_note(&t->progress, diag_message(d, 0));
+    if (!t->broken && !store_cut_add(t->store, t->run.id, &cut, t->diag)) t->broken = true;
     strbuf_free(&path);
     strbuf_free(&text);
-    diag_free(d);
 }
 
 /* ---- violations ---- */

@@ -500,6 +500,7 @@ static bool restore(struct tune *t, struct diag *d)
 
 bool tune_begin(struct tune *t, struct diag *d)
 {
+    t->diag = d;
     return add_naive(t, d) && (!t->options.resume || restore(t, d));
 }
 
@@ -530,6 +531,7 @@ static bool wants_more(const struct tune *t)
 bool tune_search(struct tune *t, struct diag *d)
 {
     struct hub_event event;
+    t->diag = d;
     t->searching = true;
     while (!finished(t)) {
         t->report.interrupted = tune_stop_requested(t);

@@ -61,6 +61,7 @@ struct tune {
     struct store *store;
     struct recorded *recorded; /* NULL: agents measure */
     struct store_run run;
+    struct diag *diag; /* of tune_begin() or tune_search(), which is running; borrowed */
     char *settings;
     struct job *jobs;
     struct seen_kernel *seen;

@@ -255,7 +255,7 @@ static bool audit_row(void *context, const struct store_run *run, const struct s
 
 static void audit_store(struct auditing *u)
 {
-    struct store *s = store_open(u->args->positional[0], false, u->diag);
+    struct store *s = store_open_to_read(u->args->positional[0], u->diag);
     if (s) store_each(s, 0, audit_row, u, u->diag);
     if (!u->n && u->left_out) diag_plain(u->diag, "%s: no run can be audited", u->args->positional[0]);
     store_close(s);

@@ -89,7 +89,7 @@ static int run_cuts(const struct cli_args *a)
     uint64_t n = 0;
     json_t *list = cli_given(a, CLI_JSON) ? json_array() : NULL;
     bool alone = cli_refuse_others(a, CLI_TAKES(CUTS) | CLI_TAKES(JSON), "says nothing with --cuts", d);
-    struct store *s = alone ? store_open(a->positional[0], false, d) : NULL;
+    struct store *s = alone ? store_open_to_read(a->positional[0], d) : NULL;
     bool read = s && (list ? store_each_cut(s, collect_cut, list, d) : store_each_cut(s, print_cut, &n, d));
     if (read && list) cli_print_json(json_pack("{s:O}", "cuts", list));
     if (read && !list) printf("%" PRIu64 " cuts\n", n);

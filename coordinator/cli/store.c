@@ -132,7 +132,7 @@ static int run(const struct cli_args *a)
         cli_refuse_others(a, CLI_TAKES(JSON), "says nothing about query", d);
     else
         cli_refuse_others(a, CLI_TAKES(FORMAT), "says nothing about export", d);
-    struct store *s = diag_failed(d) ? NULL : store_open(a->positional[1], false, d);
+    struct store *s = diag_failed(d) ? NULL : store_open_to_read(a->positional[1], d);
     if (s && is_query)
         query(a, s, d);
     else if (s)

@@ -84,7 +84,7 @@ static bool find_row(struct loading *l, bool *found)
 
 static bool load_store(const struct cli_args *a, struct best_file *out, struct diag *d)
 {
-    struct loading l = {a, out, d, store_open(a->positional[0], false, d), false};
+    struct loading l = {a, out, d, store_open_to_read(a->positional[0], d), false};
     bool found = false, read = l.store && find_row(&l, &found);
     store_close(l.store);
     if (read && !found)
