@@ -1,8 +1,8 @@
 /* What kernels are run on.
  *
  * The exact set has small whole numbers, so that sums come out the same in any order; the timing set is
- * uniform. Both hide what a selection loses: the maximum of 1,000 elements from {-3, -1, 1, 3} is 3 with any of
- * them left out. Programs with min or max get extreme sets. In these the inputs lie in the middle of their
+ * uniform. Both hide what a selection loses: the maximum of 1,000 elements from {-3, -1, 1, 3} is 3 with any
+ * of them left out. Programs with min or max get extreme sets. In these the inputs lie in the middle of their
  * range, all different, but for two elements of each *line* (what one accumulator of a reduction reads from
  * an array): one near the upper end, one near the lower. Whoever misses the first misses the maximum.
  *
@@ -13,7 +13,8 @@
  * sets (34 at most) that all places of the cover occur; with many lines each line has its own place.
  *
  * The first two sets lie in the upper and the lower half of the range, and the next two have neighbouring
- * inputs in opposite halves: a selection between two operands, as max(x + b, 0), takes each of them in one. */
+ * inputs in opposite halves: a selection between two operands, as max(x + b, 0), takes each of them in one.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,18 +25,27 @@
 #include "core/base/pcg32.h"
 #include "core/lift/lift.h"
 
-enum { SIDES = 4, LEAST_EXTREMES = 3, LEAST_MIXED = 2, LINES = 64, MOST_TILE = 64, MOST_POOL = 4, TRIES = 48 };
-static const double EXTREME_BYTES = 64 << 20; /* of all arrays, for more sets than the least */
-static const double MOST = 1e300; /* widths of ranges stay finite */
+enum {
+    SIDES = 4,
+    LEAST_EXTREMES = 3,
+    LEAST_MIXED = 2,
+    LINES = 64,
+    MOST_TILE = 64,
+    MOST_POOL = 4,
+    TRIES = 48
+};
+static const double EXTREME_BYTES = 64 << 20;               /* of all arrays, for more sets than the least */
+static const double MOST = 1e300;                           /* widths of ranges stay finite */
 static const double MARGIN = 0.2, PEAK = 0.1, SPARSE = 0.1; /* shares of a range; of elements outside lines */
 
 /* ---- ranges ---- */
 
 static struct lift_range range_of(const struct verify_buffer *b, enum verify_domain domain, bool extreme)
 {
-    static const struct lift_range reals[] = {{.low = -1, .high = 1}, {.low = 0x1p-10, .high = 1}, {.low = 0.5, .high = 1.5}},
-                                   whole[] = {{.low = -7, .high = 7}, {.low = 1, .high = 7}, {.low = 1, .high = 3}},
-                                   small[] = {{.low = -3, .high = 3}, {.low = 1, .high = 3}, {.low = 1, .high = 2}};
+    static const struct lift_range
+        reals[] = {{.low = -1, .high = 1}, {.low = 0x1p-10, .high = 1}, {.low = 0.5, .high = 1.5}},
+        whole[] = {{.low = -7, .high = 7}, {.low = 1, .high = 7}, {.low = 1, .high = 3}},
+        small[] = {{.low = -3, .high = 3}, {.low = 1, .high = 3}, {.low = 1, .high = 2}};
     if (b->range.given)
         return (struct lift_range){.low = fmax(b->range.low, -MOST), .high = fmin(b->range.high, MOST)};
     return b->type != SCALAR_INT ? reals[domain] : extreme ? whole[domain] : small[domain];
@@ -58,7 +68,8 @@ static void add_numbers(struct pool *p, const double *numbers, unsigned n, const
 static struct pool pool_of(const struct verify_buffer *b, enum verify_domain domain)
 {
     static const double odd[] = {-3, -1, 1, 3}, small[] = {1, -1, 2, -2, 0};
-    static const struct lift_range domains[] = {{.low = -3, .high = 3}, {.low = 1, .high = 3}, {.low = 1, .high = 2}};
+    static const struct lift_range domains[] = {
+        {.low = -3, .high = 3}, {.low = 1, .high = 3}, {.low = 1, .high = 2}};
     const struct lift_range *r = b->range.given ? &b->range : &domains[domain];
     struct pool p = {0};
     if (domain == VERIFY_NEAR_ONE && !b->range.given && b->type != SCALAR_INT) return p;
@@ -190,7 +201,8 @@ static struct cover cover_of(int64_t extent, unsigned most, struct pcg32 *rng)
 static bool selects(const struct bb_inst *in)
 {
     for (unsigned i = 0; i < in->n_nodes; i++)
-        if (in->nodes[i].kind == BB_NODE_OP && (in->nodes[i].op == SCALAR_MIN || in->nodes[i].op == SCALAR_MAX))
+        if (in->nodes[i].kind == BB_NODE_OP &&
+            (in->nodes[i].op == SCALAR_MIN || in->nodes[i].op == SCALAR_MAX))
             return true;
     return false;
 }
@@ -200,7 +212,8 @@ static int64_t product(const struct backbone *bb, const struct bb_inst *load, bo
 {
     int64_t n = 1;
     for (unsigned i = 0; i < load->n_logicals; i++)
-        if (bb->logicals[load->logicals[i]].reduction == reduction) n *= bb->logicals[load->logicals[i]].extent;
+        if (bb->logicals[load->logicals[i]].reduction == reduction)
+            n *= bb->logicals[load->logicals[i]].extent;
     return n;
 }
 
@@ -331,7 +344,8 @@ static void draw_middle(struct verify_task *t, unsigned index, unsigned k, unsig
     middle.low += MARGIN * (r.high - r.low);
     middle.high -= MARGIN * (r.high - r.low);
     for (int64_t i = 0; i < b->elements; i++) {
-        double x = b->type == SCALAR_BOOL ? pcg32_below(rng, 2) : lift_range_draw(&middle, b->type, pcg32_unit(rng));
+        double x =
+            b->type == SCALAR_BOOL ? pcg32_below(rng, 2) : lift_range_draw(&middle, b->type, pcg32_unit(rng));
         if (ends && b->type != SCALAR_BOOL && pcg32_unit(rng) < SPARSE)
             x = peak(&r, b->type, pcg32_below(rng, 2), rng);
         verify_put(b->type, b->data[VERIFY_EXTREME + k], i, x);
@@ -342,7 +356,8 @@ static void draw_middle(struct verify_task *t, unsigned index, unsigned k, unsig
 static bool has_lines(const struct backbone *bb, uint32_t buffer)
 {
     for (unsigned i = 0; i < bb->n_insts; i++)
-        if (bb->insts[i].kind == BB_LOAD && bb->insts[i].buffer == buffer && product(bb, &bb->insts[i], true) > 1)
+        if (bb->insts[i].kind == BB_LOAD && bb->insts[i].buffer == buffer &&
+            product(bb, &bb->insts[i], true) > 1)
             return true;
     return false;
 }
