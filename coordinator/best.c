@@ -304,7 +304,7 @@ bool best_read(const char *path, struct best_file *out, struct diag *d)
 void best_file_clear(struct best_file *f)
 {
     for (unsigned i = 0; i < f->n_contenders; i++) {
-        free(f->contenders[i].label);
+        free((char *)f->contenders[i].label);
         free(f->contenders[i].actions);
     }
     free(f->contenders);

@@ -17,7 +17,7 @@ struct strbuf;
 
 /* An implementation of the final rounds, or one that was compared without them. */
 struct best_contender {
-    char *label;          /* "search", "naive", "plain: ..." */
+    const char *label;    /* "search", "naive", "plain: ..." */
     int64_t number;       /* of its evaluation: from 1, 0 the naive one, below 0 a plain one */
     struct figure figure; /* quoted, or of the search */
     struct space_action *actions;

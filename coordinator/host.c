@@ -115,15 +115,14 @@ struct host_type {
 
 enum { HALVES = 8 };
 
-/* An expression for a random element in the range that the program states. C has no conversion to half: one of
- * a few values is taken there. */
+/* An expression for a random element in the range that the program states. C has no conversion to half: one
+ * of a few values is taken there. */
 static void emit_drawn(const struct lift_range *r, enum scalar_type type, const char *c_type,
                        struct strbuf *out)
 {
     if (type == SCALAR_INT) {
         double first = lift_range_draw(r, type, 0), last = lift_range_draw(r, type, 1);
-        strbuf_printf(out, "(cl_int)(%.0f + rand() %% %.0f)", first,
-                      fmin(last - first + 1, INT16_MAX));
+        strbuf_printf(out, "(cl_int)(%.0f + rand() %% %.0f)", first, fmin(last - first + 1, INT16_MAX));
     } else if (type == SCALAR_HALF) {
         strbuf_add(out, "((const cl_half[]){");
         for (int i = 0; i < HALVES; i++) {
@@ -133,7 +132,8 @@ static void emit_drawn(const struct lift_range *r, enum scalar_type type, const 
         }
         strbuf_printf(out, "})[rand() %% %d]", HALVES);
     } else {
-        strbuf_printf(out, "(%s)(%.17g + (%.17g) * (uniform() + 1))", c_type, r->low, r->high / 2 - r->low / 2);
+        strbuf_printf(out, "(%s)(%.17g + (%.17g) * (uniform() + 1))", c_type, r->low,
+                      r->high / 2 - r->low / 2);
     }
 }
 

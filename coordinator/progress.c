@@ -130,6 +130,16 @@ void progress_show(struct progress *p, const struct progress_state *s)
     p->last_s = s->elapsed_s;
 }
 
+void progress_rounds(struct progress *p, unsigned done, unsigned total, unsigned contenders, double elapsed_s)
+{
+    if (p->quiet || elapsed_s - p->last_s < (p->terminal ? terminal_period_s : line_period_s)) return;
+    if (p->terminal) draw_bar((double)done / total);
+    fprintf(stderr, "final round %u of %u, %u contenders%s", done + 1, total, contenders,
+            p->terminal ? "   " : "\n");
+    p->drawn = p->terminal;
+    p->last_s = elapsed_s;
+}
+
 void progress_note(struct progress *p, const char *text)
 {
     if (p->quiet) return;
@@ -137,14 +147,14 @@ void progress_note(struct progress *p, const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
-void progress_evaluation(struct progress *p, uint64_t number, const char *status, double ns, double elapsed_s,
+void progress_evaluation(struct progress *p, int64_t number, const char *status, double ns, double elapsed_s,
                          const char *message)
 {
     char time[32];
     if (p->quiet) return;
     progress_end(p);
     progress_time(ns, time, sizeof time);
-    fprintf(stderr, "%6.1f s  #%" PRIu64 "  %s  %s%s%.*s\n", elapsed_s, number, status, time,
+    fprintf(stderr, "%6.1f s  #%" PRId64 "  %s  %s%s%.*s\n", elapsed_s, number, status, time,
             message[0] ? "  " : "", (int)strcspn(message, "\n"), message);
 }
 

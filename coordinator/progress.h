@@ -33,9 +33,13 @@ int progress_line(const struct progress_state *s, double left_s, unsigned column
  * start and for the naive kernel, and is not counted; the sooner of the two. INFINITY: not known yet. */
 double progress_left(struct progress *p, uint64_t done, uint64_t total, double elapsed_s,
                      double time_limit_s);
+/* Shows that the final round number `done` + 1 of `total` at most is measured, with so many contenders;
+ * elapsed_s as above. */
+void progress_rounds(struct progress *p, unsigned done, unsigned total, unsigned contenders,
+                     double elapsed_s);
 void progress_note(struct progress *p, const char *text); /* a line of its own */
 /* A line for one evaluation: its number, status, time (ok only), seconds since the start, and a message. */
-void progress_evaluation(struct progress *p, uint64_t number, const char *status, double ns, double elapsed_s,
+void progress_evaluation(struct progress *p, int64_t number, const char *status, double ns, double elapsed_s,
                          const char *message);
 void progress_end(struct progress *p);
 /* units_time() */

@@ -77,10 +77,21 @@ void recorded_close(struct recorded *r)
     free(r);
 }
 
-struct store_evaluation recorded_result(const struct recorded *r, uint64_t kernel_hash)
+static struct result *find(const struct recorded *r, uint64_t kernel_hash)
 {
     struct result *e;
     HASH_FIND(hh, r->results, &kernel_hash, sizeof kernel_hash, e);
+    return e;
+}
+
+bool recorded_has(const struct recorded *r, uint64_t kernel_hash)
+{
+    return find(r, kernel_hash) != NULL;
+}
+
+struct store_evaluation recorded_result(const struct recorded *r, uint64_t kernel_hash)
+{
+    const struct result *e = find(r, kernel_hash);
     if (!e) return (struct store_evaluation){.status = "crashed", .message = "no timing was recorded"};
     return (struct store_evaluation){.status = e->status, .median_ns = e->ns};
 }

@@ -118,14 +118,12 @@ static bool make_model(struct tune *t, struct diag *d)
     return true;
 }
 
-/* The shipped prior, with what it may know of the device. */
-static bool make_prior(struct tune *t, struct diag *d)
+struct mcts_prior *tune_prior(const struct tune *t, struct diag *d)
 {
     const struct mcts_fact facts[] = {{"gpu", t->device.gpu},
                                       {"compute_units", t->device.compute_units},
                                       {"max_work_group", (double)t->device.limits.max_work_group}};
-    t->prior = mcts_prior_new(prior_gpu, t->problem->space, facts, sizeof facts / sizeof facts[0], d);
-    return t->prior != NULL;
+    return mcts_prior_new(prior_gpu, t->problem->space, facts, sizeof facts / sizeof facts[0], d);
 }
 
 static bool make_tree(struct tune *t, struct diag *d)
@@ -144,7 +142,7 @@ static bool make_tree(struct tune *t, struct diag *d)
     config.stop = tune_tree_stops;
     config.stop_context = t;
     config.cut_factor = 1 - t->options.distance;
-    if (!t->options.no_prior && !make_prior(t, d)) return false;
+    if (!t->options.no_prior && !(t->prior = tune_prior(t, d))) return false;
     config.prior = t->prior ? mcts_prior_weight : NULL;
     config.prior_context = t->prior;
     t->tree = mcts_tree_new(t->root, t->heuristic, &config);
@@ -331,6 +329,11 @@ void tune_free(struct tune *t)
     for (unsigned i = 0; i < t->report.n_top; i++)
         free(t->report.top[i].actions);
     free(t->report.naive.actions);
+    for (unsigned i = 0; i < t->report.n_plain; i++)
+        free(t->report.plain[i].actions);
+    for (unsigned i = 0; i < t->n_plain; i++)
+        contend_plain_clear(&t->plain[i]);
+    free(t->report.verdict.advice);
     free_jobs(t);
     free_seen(t);
     mcts_tree_free(t->tree);

@@ -11,6 +11,7 @@
 #include "agent/device.h"
 #include "agent/problem.h"
 #include "coordinator/figure.h"
+#include "coordinator/work.h"
 #include "mcts/prior.h"
 #include "mcts/tree.h"
 
@@ -37,29 +38,53 @@ struct tune_options {
     const struct device *stands_for; /* their device, as its description tells it */
     int stop_fd;                     /* readable: end early; -1: none */
     size_t most_text_bytes;          /* longer texts are not measured; 0: 64 KiB */
-    uint64_t patience;               /* ends after so many in a row that are not measured; 0: 5,000 */
+    double rounds_s;   /* budget of the final rounds; 0: a tenth of the search's time, at least 10 s */
+    uint64_t patience; /* ends after so many in a row that are not measured; 0: 5,000 */
     struct bb_options lowering;
 };
 
-/* An implementation among the best. */
+/* An implementation that may win: found by the search, naive or plain. */
 struct tune_pick {
+    const char *label; /* "search", "naive", "plain: ..."; lives as long as the campaign */
+    int64_t number;    /* of its evaluation: from 1, 0 the naive one, below 0 a plain one */
     struct space_action *actions;
     size_t n_actions;
     double search_ns;     /* median of the search's samples */
     struct figure figure; /* of the final rounds; of the search where there were none */
-    uint64_t found_at;    /* evaluations when it was found; 0: the naive one */
+    uint64_t found_at;    /* evaluations when it was found; 0: it was not searched for */
 };
 
-enum { TUNE_TOP = 5, TUNE_ROUNDS = 11 };
+enum { TUNE_TOP = 5, TUNE_ROUNDS = 11, TUNE_CONTENDERS = TUNE_TOP + BB_MAX_PLAIN + 1 };
+
+/* How the result is to be judged. Shares are of the winner's figure. */
+struct tune_verdict {
+    struct work work;     /* of the program */
+    double bound_ns;      /* of every implementation that the pins allow; 0: unknown */
+    double best_bound_ns; /* of the winner itself; 0: unknown */
+    double share;         /* bound_ns over the figure: at 1 nothing can be faster; 0: unknown */
+    double
+        memory_share;  /* bytes of the work in that time, of the memory's bandwidth; 0: unknown, or cached */
+    bool gains_little; /* less than TUNE_GAIN over the naive implementation */
+    char *advice;      /* what would help then, in sentences; NULL: nothing to say */
+};
+#define TUNE_GAIN 1.1
 
 struct tune_report {
     uint64_t evaluations, ok, failed, cut, duplicates, oversized;
     uint64_t nodes, by_cause[MCTS_N_CAUSES]; /* of the tree; mcts_stats.nodes */
     unsigned n_top;
-    struct tune_pick top[TUNE_TOP]; /* fastest first */
+    struct tune_pick top[TUNE_TOP]; /* of the search, by its times, fastest first */
     struct tune_pick naive;         /* search_ns 0: it was not measured */
-    struct figure_ratio speedup;    /* naive over best */
-    bool quoted;                    /* measured again after the search */
+    const char *naive_why;          /* why not: its status; NULL: it was, or it was not tried */
+    bool naive_excluded;            /* the pins do: it is compared, and cannot win */
+    int64_t naive_repeats;          /* bb_naive_repeats() */
+    unsigned n_plain;
+    struct tune_pick plain[BB_MAX_PLAIN];
+    unsigned n_contenders;                        /* 0: no valid implementation was found */
+    struct tune_pick contenders[TUNE_CONTENDERS]; /* of all these, the winner first; after tune_quote() */
+    struct tune_verdict verdict;                  /* after tune_quote() */
+    struct figure_ratio speedup;                  /* naive over best */
+    bool quoted;                                  /* measured again after the search */
     bool interrupted, exhausted;
     bool stuck;       /* nothing new was found in very many descents, although the space is not exhausted */
     bool barren;      /* options.patience implementations in a row were not worth measuring */
@@ -75,9 +100,11 @@ struct tune *tune_new(const struct tune_options *o, struct diag *d);
 /* Searches until the budget, the space or the patience (stop_fd) ends. What agents are at when the time is
  * over is waited for, for a minute at most. false after an error; what was found stays. */
 bool tune_search(struct tune *t, struct diag *d);
-/* Measures the best ones and the naive implementation again, in rounds of random order, nothing else running.
- */
-void tune_quote(struct tune *t);
+/* Ends a search: measures naive, plain and best found ones again, in rounds of random order, nothing else
+ * running, within a budget of time; chooses the winner, stores the figures and judges them. Where rounds are
+ * not possible (no agent, an interrupt, recorded timings) the times of the search decide. false after an
+ * error of the store. */
+bool tune_quote(struct tune *t, struct diag *d);
 const struct tune_report *tune_report(struct tune *t);
 const struct problem *tune_problem(const struct tune *t);
 const struct device *tune_device(const struct tune *t);

@@ -206,8 +206,8 @@ static void show_result(struct search *s, const struct candidate *c, const struc
     struct strbuf b = {0};
     if (!ok) strbuf_printf(&b, "%.*s  ", (int)strcspn(r->message, "\n"), r->message);
     strbuf_add(&b, decisions);
-    progress_evaluation(&s->progress, c->descent.number, eval_status_name(r->status), ok ? r->time_ns : 0,
-                        elapsed(s), b.text);
+    progress_evaluation(&s->progress, (int64_t)c->descent.number, eval_status_name(r->status),
+                        ok ? r->time_ns : 0, elapsed(s), b.text);
     strbuf_free(&b);
     free(decisions);
 }

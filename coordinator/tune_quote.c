@@ -1,15 +1,86 @@
-/* Quoted figures: after the search the best few and the naive implementation are measured again, in rounds of
- * random order with nothing else running, by one agent; figure.h says what is quoted. Samples of the search
- * are never quoted where this succeeded: the minimum of many noisy values is biased (distribution page,
- * "Quoted figures"). */
+/* The end of a search: its winner, and quoted figures (figure.h says what they are). The naive
+ * implementation, the plain ones and the best few that were found are measured again, in rounds of random
+ * order with nothing else running, by one agent. Each round is a request of its own, so that there is
+ * progress to show and an interrupt loses nothing: what was measured until then counts.
+ *
+ * Rounds end when the budget of time would be exceeded, but there are three at least. What the search found
+ * several times slower than its best is measured in none, and what is behind after three rounds in no more;
+ * if even three are too long, it leaves before that. The naive implementation is measured in every round, or
+ * in three if its launches are long.
+ *
+ * The winner has the lowest median; but where the naive implementation was not slower in at least half of the
+ * rounds in which both were measured, the difference of the medians is noise, and the naive one wins. So no
+ * result is slower than naive by the figures that are shown. Where there were no rounds, the times of the
+ * search decide, by the same rule. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/wire.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
+#include "core/base/strbuf.h"
 
-enum { ROUNDS_ID = 1, IDLE_POLLS = 25, QUOTE_MS = 600000, QUOTE_POLL_MS = 200 };
+enum { FIRST_ID = 1, IDLE_POLLS = 25, ROUND_MS = 600000, QUOTE_POLL_MS = 200, LEAST_ROUNDS = 3 };
+static const double least_budget_s = 10, share_of_search = 0.1;
+static const double reach = CUT_FACTOR; /* of the search's best time: slower ones are not measured again */
+static const double behind = 1.5;       /* of the best median: slower ones leave after three rounds */
+static const double slow_ns = 30e6;     /* a launch as long as a batch */
+
+/* One that takes part. */
+struct entrant {
+    struct tune_pick pick;
+    bool may_win, leaves;
+    double times[TUNE_ROUNDS]; /* NAN: not measured in that round */
+};
+
+struct finals {
+    struct tune *tune;
+    unsigned n, rounds; /* rounds that were measured */
+    struct entrant list[TUNE_CONTENDERS];
+    double best_search_ns, started_s, budget_s;
+    double last_s; /* how long the last round took */
+};
+
+/* ---- who takes part ---- */
+
+static void enter(struct finals *f, const struct tune_pick *pick, bool may_win)
+{
+    struct entrant *e = &f->list[f->n++];
+    *e = (struct entrant){.pick = *pick, .may_win = may_win};
+    for (unsigned r = 0; r < TUNE_ROUNDS; r++)
+        e->times[r] = NAN;
+    if (f->best_search_ns <= 0 || pick->search_ns < f->best_search_ns) f->best_search_ns = pick->search_ns;
+}
+
+static struct finals gather(struct tune *t)
+{
+    const struct tune_report *r = &t->report;
+    struct finals f = {.tune = t, .started_s = clock_s()};
+    double budget_s = fmax(least_budget_s, share_of_search * tune_elapsed(t));
+    f.budget_s = t->options.rounds_s > 0 ? t->options.rounds_s : budget_s;
+    for (unsigned i = 0; i < r->n_top; i++)
+        enter(&f, &r->top[i], true);
+    for (unsigned i = 0; i < r->n_plain; i++)
+        enter(&f, &r->plain[i], true);
+    if (r->naive.search_ns > 0) enter(&f, &r->naive, !r->naive_excluded);
+    return f;
+}
+
+static bool is_naive(const struct entrant *e)
+{
+    return e->pick.number == 0;
+}
+
+static bool takes_part(const struct finals *f, const struct entrant *e)
+{
+    if (is_naive(e)) return f->rounds < LEAST_ROUNDS || e->pick.search_ns < slow_ns;
+    return !e->leaves && e->pick.search_ns <= reach * f->best_search_ns;
+}
+
+/* ---- rounds ---- */
 
 /* Appends the length of a kernel's actions and the actions. */
 static size_t append(int64_t *to, const struct tune_pick *pick, struct arena *a)
@@ -21,15 +92,19 @@ static size_t append(int64_t *to, const struct tune_pick *pick, struct arena *a)
     return ints.n + 1;
 }
 
-static struct message_ints all_kernels(const struct tune_report *r, struct arena *a)
+/* The kernels of the next round, and into who[] the entrants that they are. */
+static struct message_ints kernels(const struct finals *f, struct arena *a, unsigned *who, unsigned *n_who)
 {
-    size_t room = 2 * r->naive.n_actions + 1, n = 0;
-    for (unsigned i = 0; i < r->n_top; i++)
-        room += 2 * r->top[i].n_actions + 1;
+    size_t room = 0, n = 0;
+    for (unsigned i = 0; i < f->n; i++)
+        room += 2 * f->list[i].pick.n_actions + 1;
     int64_t *items = ARENA_ARRAY(a, int64_t, room);
-    for (unsigned i = 0; i < r->n_top; i++)
-        n += append(items + n, &r->top[i], a);
-    if (r->naive.search_ns > 0) n += append(items + n, &r->naive, a);
+    *n_who = 0;
+    for (unsigned i = 0; i < f->n; i++) {
+        if (!takes_part(f, &f->list[i])) continue;
+        n += append(items + n, &f->list[i].pick, a);
+        who[(*n_who)++] = i;
+    }
     return (struct message_ints){items, n};
 }
 
@@ -39,97 +114,198 @@ static int await_idle(struct tune *t)
     struct diag *d = diag_new();
     struct hub_event e;
     int peer = -1;
-    for (int i = 0; i < IDLE_POLLS && (peer = hub_idle_peer(t->hub)) < 0; i++)
+    for (int i = 0; i < IDLE_POLLS && (peer = hub_idle_peer(t->hub)) < 0 && !tune_stop_requested(t); i++)
         tune_step(t, QUOTE_POLL_MS, &e, d);
     diag_free(d);
     return peer;
 }
 
-/* Whether the event is the answer of that agent. */
-static bool answers(const struct hub_event *e, unsigned peer)
+/* Waits for the answer of that agent to the request. false: none came. */
+static bool await_figures(struct finals *f, unsigned peer, uint64_t id, const unsigned *who, unsigned n)
 {
-    return e->kind == HUB_MESSAGE && e->peer == peer && e->message.kind == MESSAGE_FIGURES &&
-           e->message.figures.id == ROUNDS_ID;
-}
-
-/* Sends the request and waits for its answer. */
-static bool ask(struct tune *t, unsigned peer, size_t expected, double *times)
-{
-    struct arena *a = arena_new();
+    struct tune *t = f->tune;
     struct diag *d = diag_new();
     struct hub_event e;
-    struct message m = {.kind = MESSAGE_ROUNDS,
-                        .rounds = {.id = ROUNDS_ID,
-                                   .kernels = all_kernels(&t->report, a),
-                                   .rounds = TUNE_ROUNDS,
-                                   .seed = t->options.seed}};
-    hub_excuse(t->hub, peer, QUOTE_MS, MESSAGE_FIGURES);
-    hub_send(t->hub, peer, &m);
     bool got = false, over = false;
-    for (int i = 0; !got && !over && i < QUOTE_MS / QUOTE_POLL_MS && !tune_stop_requested(t); i++) {
+    int64_t end = clock_ms() + ROUND_MS;
+    while (!got && !over && clock_ms() < end && !tune_stop_requested(t)) {
         tune_step(t, QUOTE_POLL_MS, &e, d);
+        const struct message_figures *m = &e.message.figures;
         over = e.kind == HUB_GONE && e.peer == peer;
-        got = answers(&e, peer);
-        over = over || (got && e.message.figures.times.n != expected);
-        for (size_t k = 0; got && !over && k < expected; k++)
-            times[k] = e.message.figures.times.items[k];
+        got = e.kind == HUB_MESSAGE && e.peer == peer && e.message.kind == MESSAGE_FIGURES && m->id == id;
+        over = over || (got && m->times.n != n);
+        for (unsigned i = 0; got && !over && i < n; i++)
+            f->list[who[i]].times[f->rounds] = m->times.items[i];
+        progress_rounds(&t->progress, f->rounds, TUNE_ROUNDS, n, tune_elapsed(t));
     }
     diag_free(d);
-    arena_free(a);
     return got && !over;
 }
 
-/* Quoted ones first. */
-static bool comes_before(const struct tune_pick *a, const struct tune_pick *b)
+static bool measure_round(struct finals *f, unsigned peer)
 {
-    bool quoted = figure_quoted(&a->figure), other = figure_quoted(&b->figure);
-    return quoted != other ? quoted : a->figure.median_ns < b->figure.median_ns;
+    struct arena *a = arena_new();
+    unsigned who[TUNE_CONTENDERS], n;
+    struct message_ints list = kernels(f, a, who, &n);
+    uint64_t id = FIRST_ID + f->rounds;
+    struct message m = {
+        .kind = MESSAGE_ROUNDS,
+        .rounds = {.id = id, .kernels = list, .rounds = 1, .seed = f->tune->options.seed + id}};
+    double start_s = clock_s();
+    hub_excuse(f->tune->hub, peer, ROUND_MS, MESSAGE_FIGURES);
+    hub_send(f->tune->hub, peer, &m);
+    bool got = await_figures(f, peer, id, who, n);
+    f->last_s = clock_s() - start_s;
+    f->rounds += got;
+    arena_free(a);
+    return got;
 }
 
-static void sort_by_quote(struct tune_report *r, double *times)
+/* Those that are behind the best of the rounds so far leave. */
+static void thin_out(struct finals *f)
 {
-    for (unsigned i = 1; i < r->n_top; i++)
-        for (unsigned j = i; j > 0 && comes_before(&r->top[j], &r->top[j - 1]); j--) {
-            struct tune_pick pick = r->top[j];
-            r->top[j] = r->top[j - 1];
-            r->top[j - 1] = pick;
-            for (unsigned k = 0; k < TUNE_ROUNDS; k++) {
-                double *x = &times[j * TUNE_ROUNDS + k], *y = &times[(j - 1) * TUNE_ROUNDS + k], swap = *x;
-                *x = *y;
-                *y = swap;
-            }
-        }
-}
-
-/* Takes over the figures: times[kernel * TUNE_ROUNDS + round], the naive kernel last. */
-static void adopt(struct tune_report *r, double *times)
-{
-    for (unsigned i = 0; i < r->n_top; i++) {
-        struct figure f = figure_of_rounds(&times[i * TUNE_ROUNDS], TUNE_ROUNDS);
-        if (figure_known(&f)) r->top[i].figure = f;
+    double medians[TUNE_CONTENDERS], best = INFINITY;
+    for (unsigned i = 0; i < f->n; i++) {
+        medians[i] = figure_of_rounds(f->list[i].times, f->rounds).median_ns;
+        if (medians[i] > 0 && medians[i] < best) best = medians[i];
     }
-    sort_by_quote(r, times);
-    r->quoted = figure_quoted(&r->top[0].figure);
-    if (r->naive.search_ns <= 0) return;
-    double *naive = &times[r->n_top * TUNE_ROUNDS];
-    struct figure f = figure_of_rounds(naive, TUNE_ROUNDS);
-    if (figure_known(&f)) r->naive.figure = f;
-    r->speedup = figure_ratio(&r->naive.figure, &r->top[0].figure, naive, times, TUNE_ROUNDS);
+    for (unsigned i = 0; i < f->n; i++)
+        f->list[i].leaves = !(medians[i] > 0 && medians[i] <= behind * best);
 }
 
-void tune_quote(struct tune *t)
+static bool goes_on(struct finals *f)
 {
-    struct tune_report *r = &t->report;
-    if (r->n_top && r->naive.search_ns > 0)
-        r->speedup = figure_ratio(&r->naive.figure, &r->top[0].figure, NULL, NULL, 0);
-    if (r->n_top == 0 || t->broken || t->overdue || t->recorded || t->report.interrupted) return;
+    double spent_s = clock_s() - f->started_s;
+    if (f->rounds == TUNE_ROUNDS || tune_stop_requested(f->tune)) return false;
+    bool late = f->rounds > 0 && spent_s * LEAST_ROUNDS > f->budget_s * f->rounds;
+    if (f->rounds == LEAST_ROUNDS || (f->rounds < LEAST_ROUNDS && late)) thin_out(f);
+    return f->rounds < LEAST_ROUNDS || spent_s + f->last_s <= f->budget_s;
+}
+
+static void measure(struct finals *f)
+{
+    struct tune *t = f->tune;
+    struct strbuf note = {0};
     int peer = await_idle(t);
     if (peer < 0) return;
-    size_t kernels = r->n_top + (r->naive.search_ns > 0);
-    double *times = base_calloc(kernels * TUNE_ROUNDS, sizeof *times);
-    progress_note(&t->progress, "measuring the best ones and the naive implementation again");
-    if (ask(t, (unsigned)peer, kernels * TUNE_ROUNDS, times)) adopt(r, times);
-    free(times);
+    strbuf_printf(&note, "measuring the naive implementation and the fastest ones again, in up to %d rounds",
+                  TUNE_ROUNDS);
+    progress_note(&t->progress, note.text);
+    strbuf_free(&note);
+    while (goes_on(f) && measure_round(f, (unsigned)peer))
+        continue;
+    progress_end(&t->progress);
+    for (unsigned i = 0; i < f->n; i++) {
+        struct figure quoted = figure_of_rounds(f->list[i].times, f->rounds);
+        if (figure_known(&quoted)) f->list[i].pick.figure = quoted;
+    }
+}
+
+/* ---- the winner ---- */
+
+static struct figure_ratio ratio(const struct finals *f, const struct entrant *a, const struct entrant *b)
+{
+    return figure_ratio(&a->pick.figure, &b->pick.figure, a->times, b->times, f->rounds);
+}
+
+/* Quoted ones first, then by time. */
+static bool comes_before(const struct entrant *a, const struct entrant *b)
+{
+    bool quoted = figure_quoted(&a->pick.figure);
+    if (a->may_win != b->may_win) return a->may_win;
+    if (quoted != figure_quoted(&b->pick.figure)) return quoted;
+    return a->pick.figure.median_ns < b->pick.figure.median_ns;
+}
+
+/* Whether a is not slower than b in at least half of the rounds that both have. */
+static bool holds_against(const struct finals *f, const struct entrant *a, const struct entrant *b)
+{
+    unsigned both = 0, not_slower = 0;
+    for (unsigned r = 0; r < f->rounds; r++) {
+        if (isnan(a->times[r]) || isnan(b->times[r])) continue;
+        both++;
+        not_slower += a->times[r] <= b->times[r];
+    }
+    return both > 0 && 2 * not_slower >= both;
+}
+
+static void move_to_front(struct finals *f, unsigned i)
+{
+    struct entrant first = f->list[i];
+    memmove(&f->list[1], &f->list[0], i * sizeof f->list[0]);
+    f->list[0] = first;
+}
+
+static void sort(struct finals *f)
+{
+    for (unsigned i = 1; i < f->n; i++) {
+        unsigned at = i;
+        struct entrant e = f->list[i];
+        for (; at > 0 && comes_before(&e, &f->list[at - 1]); at--)
+            f->list[at] = f->list[at - 1];
+        f->list[at] = e;
+    }
+    for (unsigned i = 1; i < f->n; i++)
+        if (is_naive(&f->list[i]) && f->list[i].may_win && holds_against(f, &f->list[i], &f->list[0]))
+            move_to_front(f, i);
+}
+
+/* ---- what counts ---- */
+
+static bool store_all(const struct finals *f, struct diag *d)
+{
+    struct tune *t = f->tune;
+    struct store_figure figures[TUNE_CONTENDERS];
+    char *actions[TUNE_CONTENDERS];
+    if (!t->store) return true;
+    for (unsigned i = 0; i < f->n; i++) {
+        const struct entrant *e = &f->list[i];
+        actions[i] = store_actions_print(e->pick.actions, e->pick.n_actions);
+        figures[i] = (struct store_figure){.label = e->pick.label,
+                                           .number = e->pick.number,
+                                           .figure = e->pick.figure,
+                                           .times = e->times,
+                                           .n_times = f->rounds,
+                                           .actions = actions[i]};
+    }
+    bool ok = store_figures_set(t->store, t->run.id, figures, f->n, d);
+    for (unsigned i = 0; i < f->n; i++)
+        free(actions[i]);
+    return ok;
+}
+
+static void adopt(struct finals *f)
+{
+    struct tune_report *r = &f->tune->report;
+    bool has_winner = f->n > 0 && f->list[0].may_win;
+    r->n_contenders = has_winner ? f->n : 0;
+    for (unsigned i = 0; i < f->n; i++) {
+        r->contenders[i] = f->list[i].pick;
+        if (!is_naive(&f->list[i])) continue;
+        r->naive.figure = f->list[i].pick.figure;
+        if (has_winner) r->speedup = ratio(f, &f->list[i], &f->list[0]);
+    }
+    r->quoted = has_winner && figure_quoted(&f->list[0].pick.figure);
+}
+
+static bool can_measure(const struct tune *t, const struct finals *f)
+{
+    return f->n > 0 && !t->broken && !t->overdue && !t->recorded && !t->report.interrupted;
+}
+
+bool tune_quote(struct tune *t, struct diag *d)
+{
+    struct finals f = gather(t);
+    if (can_measure(t, &f)) measure(&f);
+    sort(&f);
+    bool kept = f.rounds == 0 || store_all(&f, d);
+    if (!kept) {
+        f = gather(t);
+        sort(&f);
+    }
+    adopt(&f);
+    tune_judge(t);
+    return kept;
 }
 
 const struct tune_report *tune_report(struct tune *t)

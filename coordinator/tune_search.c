@@ -1,8 +1,8 @@
 /* The search loop: draw implementations, leave out duplicates and the hopeless, send the others to agents
- * with credit, store each result and then report it to the tree. The naive implementation goes first, so that
- * the search starts with a time to beat. After kill -9 the same loop is fed from the store: with the seed,
- * drawing and reporting in the recorded order rebuilds the tree exactly (search page, "What a run must be
- * able to say"). */
+ * with credit, store each result and then report it to the tree. The naive implementation and the plain ones
+ * go first, so that the search starts with a time to beat. After kill -9 the same loop is fed from the store:
+ * with the seed, drawing and reporting in the recorded order rebuilds the tree exactly (search page, "What a
+ * run must be able to say"). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static bool left_out(const char *status)
 
 /* ---- jobs ---- */
 
-static void add_job(struct tune *t, struct job *job)
+void tune_add_job(struct tune *t, struct job *job)
 {
     struct job **end = &t->jobs;
     while (*end)
@@ -71,19 +71,6 @@ static bool in_flight(const struct tune *t)
     return j != NULL;
 }
 
-static bool add_naive(struct tune *t, struct diag *d)
-{
-    struct space_state *leaf = problem_naive(t->problem, d);
-    if (!leaf) return false;
-    struct job *job = base_calloc(1, sizeof *job);
-    job->peer = JOB_QUEUED;
-    job->actions = candidate_actions(t->problem, leaf, &job->n_actions);
-    job->descent.hash = space_state_hash(leaf);
-    space_state_free(leaf);
-    add_job(t, job);
-    return true;
-}
-
 /* Draws the next implementation into the list; NULL: none now. A draw that was told to stop does not count:
  * nothing is drawn after it, and a resumed run draws it whole. */
 static struct job *draw(struct tune *t, struct diag *d)
@@ -108,13 +95,13 @@ static struct job *draw(struct tune *t, struct diag *d)
     job->actions = candidate_actions(t->problem, mcts_tree_state(t->tree), &job->n_actions);
     job->audited = audit;
     if (t->model) job->bound_ns = perfmodel_bound(t->model, mcts_tree_state(t->tree), NULL);
-    add_job(t, job);
+    tune_add_job(t, job);
     return job;
 }
 
 /* ---- results ---- */
 
-static struct space_action *copy_actions(const struct job *job)
+struct space_action *tune_copy_actions(const struct job *job)
 {
     struct space_action *copy = base_calloc(job->n_actions + 1, sizeof *copy);
     memcpy(copy, job->actions, job->n_actions * sizeof *copy);
@@ -131,18 +118,14 @@ static void keep_top(struct tune *t, const struct job *job, double ns)
     if (at == TUNE_TOP) return;
     if (r->n_top == TUNE_TOP) free(r->top[--r->n_top].actions);
     memmove(&r->top[at + 1], &r->top[at], (r->n_top - at) * sizeof r->top[0]);
-    r->top[at] =
-        (struct tune_pick){copy_actions(job), job->n_actions, ns, figure_of_search(ns), r->evaluations};
+    r->top[at] = (struct tune_pick){.label = tune_label(t, job->number),
+                                    .number = job->number,
+                                    .actions = tune_copy_actions(job),
+                                    .n_actions = job->n_actions,
+                                    .search_ns = ns,
+                                    .figure = figure_of_search(ns),
+                                    .found_at = r->evaluations};
     r->n_top++;
-}
-
-static void report_naive(struct tune *t, const struct job *job, const struct store_evaluation *e)
-{
-    bool ok = strcmp(e->status, "ok") == 0;
-    t->naive_done = true;
-    double ns = ok ? e->median_ns : 0;
-    t->report.naive = (struct tune_pick){copy_actions(job), job->n_actions, ns, figure_of_search(ns), 0};
-    if (ok) mcts_tree_known_time(t->tree, e->median_ns);
 }
 
 static void report_search(struct tune *t, const struct job *job, const struct store_evaluation *e)
@@ -176,11 +159,17 @@ static void report_search(struct tune *t, const struct job *job, const struct st
 /* Counts a result that is in the store and ends its job. */
 static void report(struct tune *t, struct job *job, const struct store_evaluation *e)
 {
-    if (job->number == 0)
-        report_naive(t, job, e);
+    if (job->number <= 0)
+        tune_report_contender(t, job, e);
     else
         report_search(t, job, e);
     remove_job(t, job);
+}
+
+static void show(struct tune *t, const struct store_evaluation *e)
+{
+    const char *message = e->message && *e->message ? e->message : e->label;
+    progress_evaluation(&t->progress, e->number, e->status, e->median_ns, e->found_at, message);
 }
 
 /* Stores a result, then counts it. */
@@ -192,15 +181,14 @@ static void settle(struct tune *t, struct job *job, struct store_evaluation e, s
     e.draws = t->draws;
     e.state_hash = job->descent.hash;
     e.actions = actions;
+    e.label = job->number > 0 ? "" : tune_label(t, job->number);
     e.kernel_hash = job->kernel_hash;
     e.found_at = tune_elapsed(t);
     if (t->store && !store_add(t->store, t->run.id, &e, d))
         t->broken = true;
     else
         report(t, job, &e);
-    if (t->options.verbose)
-        progress_evaluation(&t->progress, (uint64_t)e.number, e.status, e.median_ns, e.found_at,
-                            e.message ? e.message : "");
+    if (t->options.verbose) show(t, &e);
     free(actions);
 }
 
@@ -219,8 +207,8 @@ static bool note_kernel(struct tune *t, uint64_t hash)
 
 static double best_known(const struct tune *t)
 {
-    double best = t->report.n_top ? t->report.top[0].search_ns : 0, naive = t->report.naive.search_ns;
-    return best > 0 && (naive <= 0 || best < naive) ? best : naive;
+    double best = t->report.n_top ? t->report.top[0].search_ns : 0, known = tune_contenders_best(t);
+    return best > 0 && (known <= 0 || best < known) ? best : known;
 }
 
 static double limit_ns(const struct tune *t)
@@ -283,7 +271,8 @@ static bool has_ended(const struct tune *t)
 static bool may_draw(const struct tune *t)
 {
     bool budget = t->options.evaluations == 0 || t->dispatched < t->options.evaluations;
-    return t->naive_done && budget && !has_ended(t) && !t->report.barren && !t->broken && !time_is_over(t);
+    return t->naive_done && tune_contenders_done(t) && budget && !has_ended(t) && !t->report.barren &&
+           !t->broken && !time_is_over(t);
 }
 
 /* The next job that an agent must measure: one that is queued, else a new one. NULL: none now, or none within
@@ -501,7 +490,7 @@ static bool restore(struct tune *t, struct diag *d)
 bool tune_begin(struct tune *t, struct diag *d)
 {
     t->diag = d;
-    return add_naive(t, d) && (!t->options.resume || restore(t, d));
+    return tune_add_contenders(t, d) && (!t->options.resume || restore(t, d));
 }
 
 /* ---- the loop ---- */

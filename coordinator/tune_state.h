@@ -9,6 +9,7 @@
 
 #include "agent/serve.h"
 #include "agent/wire.h"
+#include "coordinator/contend.h"
 #include "coordinator/hub.h"
 #include "coordinator/progress.h"
 #include "coordinator/recorded.h"
@@ -63,6 +64,8 @@ struct tune {
     struct store_run run;
     struct diag *diag; /* of tune_begin() or tune_search(), which is running; borrowed */
     char *settings;
+    struct contend_plain plain[BB_MAX_PLAIN];
+    unsigned n_plain;
     struct job *jobs;
     struct seen_kernel *seen;
     uint64_t drawn;       /* implementations that the tree handed out */
@@ -89,6 +92,28 @@ bool tune_stop_requested(const struct tune *t);
 /* Whether the tree is to stop looking: an interrupt, or the end of the time, which does not count while a run
  * is taken up. The campaign is the context. */
 bool tune_tree_stops(void *context);
+
+void tune_add_job(struct tune *t, struct job *job);
+struct space_action *tune_copy_actions(const struct job *job);
+/* The shipped prior, with what it may know of the device. NULL after an error. */
+struct mcts_prior *tune_prior(const struct tune *t, struct diag *d);
+
+/* ---- tune_contend.c: the naive implementation and the plain ones ---- */
+
+/* Queues them. false after an error: the naive one is not in the space. */
+bool tune_add_contenders(struct tune *t, struct diag *d);
+/* Takes a result of one of them. */
+void tune_report_contender(struct tune *t, const struct job *job, const struct store_evaluation *e);
+/* Whether all of them have been measured, or never will be. */
+bool tune_contenders_done(const struct tune *t);
+/* The fastest time that is known of any of them; 0: none. */
+double tune_contenders_best(const struct tune *t);
+const char *tune_label(const struct tune *t, int64_t number);
+
+/* ---- tune_verdict.c: what a result is worth ---- */
+
+/* Fills report.verdict. */
+void tune_judge(struct tune *t);
 
 /* ---- tune_bound.c: the lower bound in doubt ---- */
 

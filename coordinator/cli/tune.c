@@ -7,7 +7,7 @@
 #include "coordinator/best.h"
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/tune_space.h"
-#include "coordinator/progress.h"
+#include "core/base/units.h"
 
 enum { DEFAULT_EVALUATIONS = 300, MOST_TEXT_KIB = 32 << 10 /* half of what a runner takes */ };
 
@@ -44,41 +44,153 @@ static json_t *ns_json(double ns)
     return ns > 0 ? json_real(ns) : json_null();
 }
 
+/* NULL: nothing was found. */
+static const struct tune_pick *winner(const struct tune_report *r)
+{
+    return r->n_contenders ? &r->contenders[0] : NULL;
+}
+
+static json_t *contenders_json(const struct tune_report *r)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->n_contenders; i++) {
+        const struct tune_pick *p = &r->contenders[i];
+        json_array_append_new(list, json_pack("{s:s,s:I,s:o}", "label", p->label, "number",
+                                              (json_int_t)p->number, "figure", figure_json(&p->figure)));
+    }
+    return list;
+}
+
+/* What is known of the winner beside its time. */
+static json_t *verdict_json(const struct tune_report *r)
+{
+    const struct tune_verdict *v = &r->verdict;
+    const struct tune_pick *best = winner(r);
+    double ns = best ? best->figure.median_ns : 0;
+    return json_pack("{s:f,s:f,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "flop", v->work.operations, "bytes",
+                     v->work.bytes, "gflops", ns > 0 ? json_real(v->work.operations / ns) : json_null(),
+                     "gbytes_per_s", ns > 0 ? json_real(v->work.bytes / ns) : json_null(), "bound_ns",
+                     ns_json(v->bound_ns), "best_bound_ns", ns_json(v->best_bound_ns), "bound_share",
+                     ns_json(v->share), "gains_little", (int)v->gains_little, "advice",
+                     v->advice ? json_string(v->advice) : json_null());
+}
+
+/* The result itself: where it comes from, its figures, and how they compare. */
+static json_t *result_json(const struct tune_report *r)
+{
+    const struct tune_pick *best = winner(r);
+    const struct figure none = {0};
+    json_t *found = best && best->found_at ? json_integer((json_int_t)best->found_at) : json_null();
+    json_t *o = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:I,s:o,s:o,s:o,s:o,s:o}", "best_ns",
+                          ns_json(best ? best->figure.median_ns : 0), "best",
+                          figure_json(best ? &best->figure : &none), "best_from",
+                          best ? json_string(best->label) : json_null(), "found_at", found, "naive_ns",
+                          ns_json(r->naive.figure.median_ns), "naive", figure_json(&r->naive.figure),
+                          "naive_excluded", (int)r->naive_excluded, "naive_repeats",
+                          (json_int_t)r->naive_repeats, "speedup", ns_json(r->speedup.quotient),
+                          "speedup_low", ns_json(r->speedup.low), "speedup_high", ns_json(r->speedup.high),
+                          "contenders", contenders_json(r), "nodes_by_cause", cli_causes_json(r->by_cause));
+    json_t *verdict = verdict_json(r);
+    json_object_update(o, verdict);
+    json_decref(verdict);
+    return o;
+}
+
 static void print_json(const struct tune_options *o, const struct device *dev, const struct tune_report *r)
 {
-    double best = r->n_top ? r->top[0].figure.median_ns : 0;
-    json_t *found = r->n_top ? json_integer((json_int_t)r->top[0].found_at) : json_null();
-    cli_print_json(json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b,s:I,s:I,s:I}",
-        "kernel", o->path, "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok",
-        (json_int_t)r->ok, "failed", (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates",
-        (json_int_t)r->duplicates, "oversized", (json_int_t)r->oversized, "best_ns", ns_json(best),
-        "naive_ns", ns_json(r->naive.figure.median_ns), "speedup", ns_json(r->speedup.quotient), "found_at",
-        found, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
-        r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
-        "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause), "store",
+    json_t *all = json_pack(
+        "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:f,s:f,s:I,s:o,s:b,s:I,s:I,s:I}", "kernel", o->path,
+        "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed",
+        (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates,
+        "oversized", (json_int_t)r->oversized, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s,
+        "evaluations_per_s", r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
+        r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "store",
         o->store ? json_string(o->store) : json_null(), "quoted", (int)r->quoted, "audited",
-        (json_int_t)r->audited, "violations", (json_int_t)r->violations, "reopened",
-        (json_int_t)r->reopened));
+        (json_int_t)r->audited, "violations", (json_int_t)r->violations, "reopened", (json_int_t)r->reopened);
+    json_t *result = result_json(r);
+    json_object_update(all, result);
+    json_decref(result);
+    cli_print_json(all);
+}
+
+static void print_naive(const struct tune_report *r)
+{
+    char text[FIGURE_TEXT];
+    printf("naive        %s%s%s%s\n", figure_print(&r->naive.figure, text), r->naive_why ? ", " : "",
+           r->naive_why ? r->naive_why : "",
+           r->naive_excluded ? ", excluded by --pin: it is only compared" : "");
+    if (r->naive_repeats > 1)
+        printf("             it computes each reduction that outputs share %" PRId64
+               " times, once for each\n",
+               r->naive_repeats);
+}
+
+/* "found at evaluation 12", "the naive implementation", "plain: one work-item a row". */
+static void print_origin(const struct tune_pick *p)
+{
+    if (p->found_at)
+        printf("found at evaluation %" PRIu64, p->found_at);
+    else
+        printf("%s", p->number == 0 ? "the naive implementation" : p->label);
+}
+
+static void print_pick(const char *name, const struct tune_pick *p)
+{
+    char text[FIGURE_TEXT];
+    printf("%-12s %s, ", name, figure_print(&p->figure, text));
+    print_origin(p);
+    putchar('\n');
+}
+
+static void print_speedup(const struct figure_ratio *s)
+{
+    if (s->rounds)
+        printf("speedup      %.2fx (%.2fx to %.2fx within rounds)\n", s->quotient, s->low, s->high);
+    else if (s->quotient > 0)
+        printf("speedup      %.2fx (search)\n", s->quotient);
+}
+
+static void print_verdict(const struct tune_report *r)
+{
+    const struct tune_verdict *v = &r->verdict;
+    double ns = winner(r)->figure.median_ns;
+    char bound[UNITS_BYTES], own[UNITS_BYTES];
+    printf("rate         ");
+    if (v->work.operations > 0) printf("%.3g GFLOP/s, ", v->work.operations / ns);
+    printf("%.3g GB/s\n", v->work.bytes / ns);
+    units_time(v->bound_ns, bound, sizeof bound);
+    units_time(v->best_bound_ns, own, sizeof own);
+    if (v->bound_ns > 0)
+        printf("lower bound  %s for all implementations, %s for this one: %.0f %% and %.0f %% of its time\n",
+               bound, own, 100 * v->share, 100 * v->best_bound_ns / ns);
+    if (v->gains_little)
+        printf("little gain  less than %.1fx over the naive implementation. %s\n", TUNE_GAIN, v->advice);
+}
+
+/* The naive implementation, the winner, the one after it, and what the winner is worth. */
+static void print_result(const struct tune_options *o, const struct tune_report *r)
+{
+    print_naive(r);
+    if (!winner(r)) return;
+    print_pick("best", winner(r));
+    for (unsigned i = 1; i < r->n_contenders; i++)
+        if (o->verbose || (i == 1 && r->contenders[i].number != 0))
+            print_pick(i == 1 ? "second" : "", &r->contenders[i]);
+    print_speedup(&r->speedup);
+    print_verdict(r);
 }
 
 /* written: the folder that has the result; NULL: there is none. */
 static void print_table(const struct tune_options *o, const struct device *dev, const struct tune_report *r,
                         const char *written)
 {
-    char best[FIGURE_TEXT], naive[FIGURE_TEXT];
     printf("kernel       %s %s\ndevice       %s\n", o->path, o->sizes ? o->sizes : "", dev->name);
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " cut; %" PRIu64
            " duplicates and %" PRIu64 " too large texts not measured)\n",
            r->evaluations, r->ok, r->failed, r->cut, r->duplicates, r->oversized);
     printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
     cli_print_nodes(r->nodes, r->by_cause);
-    printf("naive        %s\n", figure_print(&r->naive.figure, naive));
-    if (r->n_top)
-        printf("best         %s, found at evaluation %" PRIu64 "\n", figure_print(&r->top[0].figure, best),
-               r->top[0].found_at);
-    if (r->speedup.quotient > 0)
-        printf("speedup      %.2fx%s\n", r->speedup.quotient, r->speedup.rounds ? "" : " (search)");
+    print_result(o, r);
     if (o->audit_cuts > 0)
         printf("audited      %" PRIu64 " that the bound would have left out\n", r->audited);
     if (r->violations)
@@ -94,18 +206,28 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
 static bool write_result(const struct tune_options *o, struct tune *t, const char *out, struct diag *d)
 {
     const struct tune_report *r = tune_report(t);
-    if (r->n_top == 0) {
+    const struct tune_pick *best = winner(r);
+    if (!best) {
         if (!r->interrupted) diag_plain(d, "no valid implementation was found");
         return false;
     }
+    struct best_contender contenders[TUNE_CONTENDERS];
+    for (unsigned i = 0; i < r->n_contenders; i++)
+        contenders[i] = (struct best_contender){.label = r->contenders[i].label,
+                                                .number = r->contenders[i].number,
+                                                .figure = r->contenders[i].figure,
+                                                .actions = r->contenders[i].actions,
+                                                .n_actions = r->contenders[i].n_actions};
     struct best b = {.problem = tune_problem(t),
                      .device = tune_device(t),
                      .lowering = &o->lowering,
                      .sizes = o->sizes ? o->sizes : "",
-                     .actions = r->top[0].actions,
-                     .n_actions = r->top[0].n_actions,
-                     .figure = r->top[0].figure,
-                     .naive = r->naive.figure};
+                     .actions = best->actions,
+                     .n_actions = best->n_actions,
+                     .figure = best->figure,
+                     .naive = r->naive.figure,
+                     .contenders = contenders,
+                     .n_contenders = r->n_contenders};
     return best_write(out, &b, d);
 }
 
@@ -115,7 +237,7 @@ static int campaign(const struct cli_args *a, const struct tune_options *o, stru
     const char *out = cli_given(a, CLI_OUT) ? a->value[CLI_OUT] : "thresh-out";
     if (!best_make_folder(out, d)) return CLI_USAGE;
     bool ok = tune_search(t, d);
-    tune_quote(t);
+    ok = tune_quote(t, d) && ok;
     const struct tune_report *r = tune_report(t);
     bool written = write_result(o, t, out, d);
     if (cli_given(a, CLI_JSON))

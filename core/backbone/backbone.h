@@ -208,7 +208,7 @@ struct bb_candidate {
 
 struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a);
 
-/* ---- the GPU space over a backbone (instance.c, candidate.c, naive.c) ---- */
+/* ---- the GPU space over a backbone (instance.c, candidate.c, naive.c, plain.c) ---- */
 
 /* What the space needs to know of a device. */
 struct bb_device {
@@ -232,5 +232,20 @@ bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct
  * other tiles size 1, nothing staged. Each is a text for space_parse_pin(); returns their number, texts in
  * the arena. */
 unsigned bb_naive_pins(const struct backbone *bb, struct arena *a, const char *const **pins);
+/* How often the naive implementation computes each result of a reduction that several elements of the output
+ * share, the most repeated one: 1024 for the sum of a row of 1,024 elements; 1: it repeats none. */
+int64_t bb_naive_repeats(const struct backbone *bb);
+
+/* A plain implementation: one that needs no search. */
+struct bb_plain {
+    const char *label;       /* "one work-item a row, in vectors of 16" */
+    const char *const *pins; /* texts for space_parse_pin(), which leave little open */
+    unsigned n_pins;
+};
+enum { BB_MAX_PLAIN = 6 };
+/* The plain implementations of a program for a device; returns their number, texts in the arena. The space
+ * may still refuse one of them. */
+unsigned bb_plain(const struct backbone *bb, const struct bb_device *device, struct arena *a,
+                  struct bb_plain out[BB_MAX_PLAIN]);
 
 #endif

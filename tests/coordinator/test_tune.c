@@ -63,16 +63,17 @@ static struct tune_report tune_test_run(const struct tune_options *o, const char
     bool ok = tune_search(t, d);
     diag_print(d, stderr);
     cr_assert(ok);
-    if (dir) tune_quote(t);
+    if (dir) cr_assert(tune_quote(t, d));
     struct tune_report r = *tune_report(t);
     cr_assert_gt(r.n_top, 0);
+    const struct tune_pick *best = r.n_contenders ? &r.contenders[0] : &r.top[0];
     struct best b = {.problem = tune_problem(t),
                      .device = tune_device(t),
                      .lowering = &o->lowering,
                      .sizes = o->sizes,
-                     .actions = r.top[0].actions,
-                     .n_actions = r.top[0].n_actions,
-                     .figure = r.top[0].figure};
+                     .actions = best->actions,
+                     .n_actions = best->n_actions,
+                     .figure = best->figure};
     if (dir) cr_assert(best_write(dir, &b, d));
     tune_free(t);
     diag_free(d);
@@ -140,7 +141,7 @@ Test(tune, each_of_the_best_knows_when_it_was_found)
     struct tune_options o = tune_test_options(text, store, 6);
     struct tune *t = tune_new(&o, d);
     cr_assert(t && tune_search(t, d));
-    tune_quote(t);
+    cr_assert(tune_quote(t, d));
     const struct tune_report *r = tune_report(t);
     cr_assert_gt(r->n_top, 0);
     struct store *s = store_open(store, false, d);

@@ -1,0 +1,52 @@
+/* Counts operations and compulsory memory traffic; see work.h. */
+#include "coordinator/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/backbone/backbone.h"
+#include "core/base/arena.h"
+
+static double iterations(const struct backbone *bb, const struct bb_inst *inst)
+{
+    double n = 1;
+    for (unsigned i = 0; i < inst->n_logicals; i++)
+        n *= (double)bb->logicals[inst->logicals[i]].extent;
+    return n;
+}
+
+static double operations(const struct bb_inst *inst)
+{
+    double n = 0;
+    for (unsigned i = 0; i < inst->n_nodes; i++)
+        if (inst->nodes[i].kind == BB_NODE_OP) n += inst->nodes[i].op == SCALAR_FMA ? 2 : 1;
+    return n;
+}
+
+/* Bytes of the buffers that are read `reads` times. */
+static double traffic(const struct backbone *bb, const double *reads)
+{
+    double bytes = 0;
+    for (unsigned b = 0; b < bb->n_buffers; b++) {
+        double elements = (double)bb->buffers[b].elements;
+        double touched = bb->buffers[b].output ? elements : fmin(elements, reads[b]);
+        bytes += touched * scalar_type_bytes(bb->buffers[b].type);
+    }
+    return bytes;
+}
+
+struct work work_of(const struct backbone *bb)
+{
+    struct work w = {0};
+    double *reads = base_calloc(bb->n_buffers + 1, sizeof *reads);
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        const struct bb_inst *inst = &bb->insts[i];
+        double n = iterations(bb, inst);
+        if (inst->kind == BB_LOAD) reads[inst->buffer] += n;
+        if (inst->kind == BB_COMPUTE || inst->kind == BB_STEP || inst->kind == BB_INIT)
+            w.operations += n * operations(inst);
+    }
+    w.bytes = traffic(bb, reads);
+    free(reads);
+    return w;
+}
