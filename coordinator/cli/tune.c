@@ -120,8 +120,7 @@ static void print_naive(const struct tune_report *r)
            r->naive_why ? r->naive_why : "",
            r->naive_excluded ? ", excluded by --pin: it is only compared" : "");
     if (r->naive_repeats > 1)
-        printf("             it computes each reduction that outputs share %" PRId64
-               " times, once for each\n",
+        printf("             computes each reduction that outputs share %" PRId64 " times, once for each\n",
                r->naive_repeats);
 }
 
@@ -134,12 +133,14 @@ static void print_origin(const struct tune_pick *p)
         printf("%s", p->number == 0 ? "the naive implementation" : p->label);
 }
 
-static void print_pick(const char *name, const struct tune_pick *p)
+/* Where the naive implementation won against a lower median, the difference was noise. */
+static void print_pick(const char *name, const struct tune_pick *p, const struct tune_pick *best)
 {
     char text[FIGURE_TEXT];
+    bool below = best->number == 0 && p->figure.median_ns < best->figure.median_ns;
     printf("%-12s %s, ", name, figure_print(&p->figure, text));
     print_origin(p);
-    putchar('\n');
+    printf("%s\n", below && figure_quoted(&p->figure) ? ", not faster in most rounds" : "");
 }
 
 static void print_speedup(const struct figure_ratio *s)
@@ -161,8 +162,8 @@ static void print_verdict(const struct tune_report *r)
     units_time(v->bound_ns, bound, sizeof bound);
     units_time(v->best_bound_ns, own, sizeof own);
     if (v->bound_ns > 0)
-        printf("lower bound  %s for all implementations, %s for this one: %.0f %% and %.0f %% of its time\n",
-               bound, own, 100 * v->share, 100 * v->best_bound_ns / ns);
+        printf("lower bound  %s, %.2g %% of the best time; of this implementation %s\n", bound,
+               100 * v->share, own);
     if (v->gains_little)
         printf("little gain  less than %.1fx over the naive implementation. %s\n", TUNE_GAIN, v->advice);
 }
@@ -172,10 +173,10 @@ static void print_result(const struct tune_options *o, const struct tune_report 
 {
     print_naive(r);
     if (!winner(r)) return;
-    print_pick("best", winner(r));
+    print_pick("best", winner(r), winner(r));
     for (unsigned i = 1; i < r->n_contenders; i++)
         if (o->verbose || (i == 1 && r->contenders[i].number != 0))
-            print_pick(i == 1 ? "second" : "", &r->contenders[i]);
+            print_pick(i == 1 ? "second" : "", &r->contenders[i], winner(r));
     print_speedup(&r->speedup);
     print_verdict(r);
 }
