@@ -203,6 +203,10 @@ struct store_run;
 struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
                                 struct diag *d);
 
+/* Writes out what standard output still has, and closes it. false after a message: it did not take
+ * everything, and the work has failed. */
+bool cli_flush_output(void);
+
 /* A descriptor that becomes readable at the first SIGINT, SIGTERM or, unless it is ignored, SIGHUP, which are
  * blocked in this and all later threads. A second signal ends the process and all that it has started at
  * once, whatever its threads are doing. -1: signals cannot be caught. */

@@ -1,9 +1,13 @@
-/* Results as lines and as JSON, where several subcommands print the same. */
+/* Results as lines and as JSON, where several subcommands print the same, and the end of standard output. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "coordinator/cli/cli.h"
+#include "core/base/file.h"
 #include "core/base/panic.h"
 #include "core/base/stats.h"
 
@@ -59,4 +63,23 @@ json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES])
     for (int i = 0; i < MCTS_N_CAUSES; i++)
         json_object_set_new(o, mcts_cause_name((enum mcts_cause)i), json_integer((json_int_t)by_cause[i]));
     return o;
+}
+
+/* ---- standard output ---- */
+
+/* Whether it is a pipe that nobody reads any more. A reader that has seen enough, as `head` has, is no error.
+ */
+static bool is_unread(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
+}
+
+bool cli_flush_output(void)
+{
+    int error = file_stream_error(stdout);
+    if (!error && close(STDOUT_FILENO) && errno != EBADF) error = errno;
+    if (!error || error == EPIPE || is_unread()) return true;
+    fprintf(stderr, "error: cannot write to standard output: %s\n", file_error_text(error));
+    return false;
 }

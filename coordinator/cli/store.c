@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "coordinator/cli/cli.h"
+#include "core/base/file.h"
 
 /* Counts of one run, gathered over its evaluations. */
 struct summary {
@@ -122,23 +123,36 @@ static void query(const struct cli_args *a, struct store *s, struct diag *d)
     }
 }
 
+/* To --out, whole or not at all, or to standard output. */
+static int export(const struct cli_args *a, struct store *s, struct diag *d)
+{
+    const char *format = cli_given(a, CLI_FORMAT) ? a->value[CLI_FORMAT] : "jsonl";
+    struct file_new f;
+    if (!cli_given(a, CLI_OUT)) return store_export(s, format, stdout, d) ? CLI_OK : CLI_USAGE;
+    if (!file_begin(&f, a->value[CLI_OUT], d)) return CLI_USAGE;
+    if (store_export(s, format, f.out, d)) return file_end(&f, d) ? CLI_OK : CLI_FAILED;
+    file_drop(&f);
+    return CLI_USAGE;
+}
+
 static int run(const struct cli_args *a)
 {
     struct diag *d = diag_new();
+    int status = CLI_OK;
     bool is_query = strcmp(a->positional[0], "query") == 0;
     if (!is_query && strcmp(a->positional[0], "export") != 0)
         diag_plain(d, "'%s' is none of query, export", a->positional[0]);
     else if (is_query)
         cli_refuse_others(a, CLI_TAKES(JSON), "says nothing about query", d);
     else
-        cli_refuse_others(a, CLI_TAKES(FORMAT), "says nothing about export", d);
+        cli_refuse_others(a, CLI_TAKES(FORMAT) | CLI_TAKES(OUT), "says nothing about export", d);
     struct store *s = diag_failed(d) ? NULL : store_open_to_read(a->positional[1], d);
     if (s && is_query)
         query(a, s, d);
     else if (s)
-        store_export(s, cli_given(a, CLI_FORMAT) ? a->value[CLI_FORMAT] : "jsonl", stdout, d);
+        status = export(a, s, d);
     store_close(s);
-    return cli_finish(d, CLI_OK);
+    return cli_finish(d, status);
 }
 
 const struct cli_command cli_store = {
@@ -146,8 +160,9 @@ const struct cli_command cli_store = {
     .positional = "query|export STORE.db",
     .least = 2,
     .most = 2,
-    .takes = CLI_TAKES(FORMAT) | CLI_TAKES(JSON),
+    .takes = CLI_TAKES(FORMAT) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
+    .notes = {{CLI_OUT, "FILE", "export: file to write (default: standard output)"}},
     .help = "Summarizes or exports what was measured.\v"
-            "Example: thresh store export runs.db --format csv > runs.csv",
+            "Example: thresh store export runs.db --format csv --out runs.csv",
     .run = run,
 };

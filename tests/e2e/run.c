@@ -41,20 +41,29 @@ static void run_child(const struct e2e_process *p, const struct cli_command *com
     file_ignore_signals();
     if (!freopen(p->out, "w", stdout) || !freopen(p->err, "w", stderr)) _exit(127);
     int status = cli_main(argc, argv);
-    fflush(stdout);
+    if (!cli_flush_output()) status = CLI_FAILED;
     fflush(stderr);
     _exit(status);
 }
 
-struct e2e_process e2e_start(const struct cli_command *command, const char *const *args)
+static struct e2e_process start_to(const char *out, const struct cli_command *command,
+                                   const char *const *args)
 {
-    struct e2e_process p;
-    e2e_file(p.out, "");
+    struct e2e_process p = {.keeps_out = out != NULL};
+    if (out)
+        snprintf(p.out, sizeof p.out, "%s", out);
+    else
+        e2e_file(p.out, "");
     e2e_file(p.err, "");
     p.pid = fork();
     cr_assert_geq(p.pid, 0);
     if (p.pid == 0) run_child(&p, command, args);
     return p;
+}
+
+struct e2e_process e2e_start(const struct cli_command *command, const char *const *args)
+{
+    return start_to(NULL, command, args);
 }
 
 static char *read_back(const char *path)
@@ -73,7 +82,7 @@ struct e2e_run e2e_finish(const struct e2e_process *p)
     int status;
     cr_assert_eq(waitpid(p->pid, &status, 0), p->pid);
     struct e2e_run r = {.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)};
-    r.out = read_back(p->out);
+    r.out = p->keeps_out ? strdup("") : read_back(p->out);
     r.err = read_back(p->err);
     return r;
 }
@@ -81,6 +90,12 @@ struct e2e_run e2e_finish(const struct e2e_process *p)
 struct e2e_run e2e_run(const struct cli_command *command, const char *const *args)
 {
     struct e2e_process p = e2e_start(command, args);
+    return e2e_finish(&p);
+}
+
+struct e2e_run e2e_run_to(const char *out, const struct cli_command *command, const char *const *args)
+{
+    struct e2e_process p = start_to(out, command, args);
     return e2e_finish(&p);
 }
 

@@ -15,12 +15,15 @@ enum { E2E_MOST_ARGS = 24 };
  * limits are the caller's. */
 struct e2e_run e2e_run(const struct cli_command *command, const char *const *args);
 #define E2E_RUN(command, ...) e2e_run((command), (const char *const[]){__VA_ARGS__, NULL})
+/* The same with its standard output in a file or device of less than 32 bytes, which is not read back. */
+struct e2e_run e2e_run_to(const char *out, const struct cli_command *command, const char *const *args);
 void e2e_run_free(struct e2e_run *r);
 
 /* Starts it and goes on; e2e_finish() waits. The test's process ends it if the test fails. */
 struct e2e_process {
     int pid;
     char out[32], err[32]; /* files */
+    bool keeps_out;        /* out is the caller's */
 };
 struct e2e_process e2e_start(const struct cli_command *command, const char *const *args);
 struct e2e_run e2e_finish(const struct e2e_process *p);

@@ -167,7 +167,7 @@ Test(bad_input, options_that_say_nothing_here)
             "--no-prior says nothing about --space");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--runners", "257"),
             "--runners: at most 256");
-    refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "/proc/x: ");
+    refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "'/proc/x': ");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is no port");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1"), "the port is missing");
     refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "up to 2^60");
@@ -386,7 +386,7 @@ Test(bad_input, a_full_disk, .timeout = 120)
     struct e2e_run r = E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "4",
                                "--store", c.store, "--out", c.folder, "--quiet");
     cr_expect_eq(r.status, CLI_FAILED, "status %d: %s", r.status, r.err);
-    cr_expect(strstr(r.err, "best.cl: No space left on device"), "%s", r.err);
+    cr_expect(strstr(r.err, "best.cl': No space left on device"), "%s", r.err);
     cr_expect_not(strstr(r.out, "written"), "%s", r.out);
     cr_expect_geq(stored_rows(c.store), rows + 4, "evaluations are lost");
     e2e_run_free(&r);
