@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/base/similar.h"
 #include "core/base/strbuf.h"
 #include "core/base/utf8.h"
 
@@ -244,17 +245,27 @@ static bool not_utf8(const char *path, char *text, size_t length, struct diag *d
     return true;
 }
 
+static void report_unopened(const char *path, int code, struct diag *d)
+{
+    char *similar = code == ENOENT ? similar_file(path) : NULL;
+    diag_plain(d, "cannot open '%s': %s%s%s%s", path, strerror(code), similar ? "; did you mean '" : "",
+               similar ? similar : "", similar ? "'?" : "");
+    free(similar);
+}
+
 char *source_read_file(const char *path, size_t limit, size_t *length, struct diag *d)
 {
     FILE *in = fopen(path, "rb");
     if (!in) {
-        diag_plain(d, "cannot open '%s': %s", path, strerror(errno));
+        report_unopened(path, errno, d);
         return NULL;
     }
     char *text = read_stream(in, limit, length);
     int failed = ferror(in) ? errno : 0;
     fclose(in);
-    if (failed)
+    if (failed == EISDIR)
+        diag_plain(d, "'%s' is a folder; name a file", path);
+    else if (failed)
         diag_plain(d, "cannot read '%s': %s", path, strerror(failed));
     else if (*length > limit)
         diag_plain(d, "'%s' is larger than %zu bytes", path, limit);

@@ -1,8 +1,13 @@
 /* Edit distance with swaps of neighbours (optimal string alignment), row by row: three rows are kept. */
 #include "core/base/similar.h"
 
+#include <dirent.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/strbuf.h"
 
 enum { LONGEST = 63 }; /* longer names are not compared */
 
@@ -69,4 +74,36 @@ const char *similar_find(const char *name, const char *const *known, size_t n)
         nearest = known[i];
     }
     return nearest;
+}
+
+/* The name among the folder's that is nearest to `name`, or NULL. Frees the entries. */
+static char *nearest_entry(const char *name, struct dirent **entries, int n)
+{
+    const char **names = base_calloc((size_t)n + 1, sizeof *names);
+    for (int i = 0; i < n; i++)
+        names[i] = entries[i]->d_name[0] == '.' ? NULL : entries[i]->d_name;
+    const char *nearest = similar_find(name, names, (size_t)n);
+    char *copy = nearest ? base_strdup(nearest) : NULL;
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(names);
+    return copy;
+}
+
+char *similar_file(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct strbuf folder = {0};
+    struct dirent **entries = NULL;
+    strbuf_addn(&folder, path, (size_t)(name - path));
+    int n = scandir(slash ? folder.text : ".", &entries, NULL, alphasort);
+    char *nearest = n >= 0 ? nearest_entry(name, entries, n) : NULL;
+    free(entries);
+    if (!nearest) {
+        strbuf_free(&folder);
+        return NULL;
+    }
+    strbuf_add(&folder, nearest);
+    free(nearest);
+    return strbuf_take(&folder);
 }

@@ -11,4 +11,8 @@
  * characters at least). NULL entries are left out. The result is borrowed from known[]. */
 const char *similar_find(const char *name, const char *const *known, size_t n);
 
+/* The path of the file whose name is nearest to the last part of `path`, in the same folder; NULL if none is
+ * close. The caller frees it. */
+char *similar_file(const char *path);
+
 #endif

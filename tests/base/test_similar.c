@@ -1,5 +1,6 @@
 /* What counts as a misspelling of a known name. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 
 #include "core/base/similar.h"
 
@@ -36,4 +37,21 @@ Test(similar, other_names_are_not)
     longest[sizeof longest - 1] = '\0';
     cr_expect_null(nearest(longest));
     cr_expect_null(similar_find("map", known_names, 0));
+}
+
+Test(similar, files)
+{
+    static const char *const cases[][2] = {{"core/base/similer.h", "core/base/similar.h"},
+                                           {"core/base/./Arena.C", "core/base/./arena.c"},
+                                           {"core/base/units", "core/base/units.c"},
+                                           {"READM.md", "README.md"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *found = similar_file(cases[i][0]);
+        cr_expect(found, "%s: nothing", cases[i][0]);
+        if (found) cr_expect_str_eq(found, cases[i][1]);
+        free(found);
+    }
+    cr_expect_null(similar_file("core/base/nothing_like_it"));
+    cr_expect_null(similar_file("/nonexistent/folder/similar.h"));
+    cr_expect_null(similar_file(""));
 }

@@ -1,0 +1,268 @@
+/* What people get wrong on their first day. Each row is a command, what its message says is wrong, and what
+ * it says to do about it. All end with status 2 and print nothing on standard output.
+ *
+ * A program of a row is written to a file, whose name stands for "FILE" among the arguments. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/e2e/run.h"
+
+#define KERNELS "experiments/kernels/"
+#define MATMUL KERNELS "matmul.lift"
+#define AXPY KERNELS "axpy.lift"
+#define VECTORS "size N, M\ninput x: [float]N\ninput y: [float]M\n"
+
+enum { FIRST_DAY_ARGS = 12 };
+
+struct first_day {
+    const struct cli_command *command;
+    const char *args[FIRST_DAY_ARGS]; /* ends with NULL */
+    const char *cause, *next;
+    const char *program; /* NULL: no FILE among the arguments */
+};
+
+static const struct first_day first_day_sizes[] = {
+    {&cli_tune,
+     {MATMUL},
+     MATMUL ":2:6: error: sizes 'M', 'N', 'K' have no value",
+     "add --size M=...,N=...,K=...",
+     NULL},
+    {&cli_tune,
+     {MATMUL, "--size", "M=64,N=64"},
+     ":2:12: error: size 'K' has no value",
+     "add --size K=...",
+     NULL},
+    {&cli_tune,
+     {MATMUL, "--size", "m=64,n=64,k=64"},
+     "the program has no size 'm'",
+     "its sizes are M, N, K",
+     NULL},
+    {&cli_tune,
+     {MATMUL, "--size", "M=64,N=64,KK=64"},
+     "the program has no size 'KK'",
+     "its sizes are M, N, K",
+     NULL},
+    {&cli_tune, {AXPY, "--size", "N=64,N=64"}, "size 'N' is given twice", "must appear once", NULL},
+    {&cli_tune, {AXPY, "--size", "N=0"}, "size 'N' is 0", "must be at least 1", NULL},
+    {&cli_tune, {AXPY, "--size", "N=-5"}, "size 'N' is -5", "must be at least 1", NULL},
+    {&cli_tune, {AXPY, "--size", "N=1e6"}, "'N=1e6' is not a size", "write NAME=NUMBER", NULL},
+    {&cli_tune, {AXPY, "--size", "64"}, "'64' is not a size", "write NAME=NUMBER", NULL},
+    {&cli_tune,
+     {AXPY, "--size", "N=1000000000000"},
+     AXPY ":4:7: error: 'x' takes 4000000000000 bytes",
+     "choose smaller sizes",
+     NULL},
+    {&cli_lift,
+     {"check", AXPY, "--size", "N=1000000000000"},
+     AXPY ":4:7: error: 'x' takes 4000000000000 bytes",
+     "choose smaller sizes",
+     NULL},
+    {&cli_tune,
+     {AXPY, "--size", "N=99999999999999999999"},
+     "does not fit into 64 bits",
+     "choose a smaller one",
+     NULL},
+    {&cli_tune,
+     {"FILE", "--size", "N=100,M=1"},
+     ":4:17: error: split: the chunk length 16 does not divide the length N = 100",
+     "choose sizes where it does",
+     VECTORS "output map(sum, split(16, x))\n"},
+    {&cli_estimate, {MATMUL}, "sizes 'M', 'N', 'K' have no value", "add --size", NULL},
+};
+
+static const struct first_day first_day_files[] = {
+    {&cli_tune,
+     {KERNELS "matmull.lift", "--size", "M=64,N=64,K=64"},
+     "cannot open '" KERNELS "matmull.lift': No such file",
+     "did you mean '" MATMUL "'?",
+     NULL},
+    {&cli_lift,
+     {"check", KERNELS "axpy"},
+     "cannot open '" KERNELS "axpy': No such file",
+     "did you mean '" AXPY "'?",
+     NULL},
+    {&cli_tune,
+     {"experiments/kernels", "--size", "N=64"},
+     "'experiments/kernels' is a folder",
+     "name a file",
+     NULL},
+    {&cli_tune,
+     {"FILE"},
+     ":1:1: error: 'for' is not in the language",
+     "declares sizes and inputs and has one output, such as: output map(",
+     "for (int i = 0; i < n; i++)\n    y[i] += a * x[i];\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":1:1: error: '__kernel' is not in the language",
+     "such as: output map(",
+     "__kernel void axpy(__global float *x)\n{\n    x[get_global_id(0)] = 1;\n}\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":1:1: error: '//' is not in the language",
+     "a comment begins with --",
+     "// scale\nsize N\ninput x: [float]N\noutput x\n"},
+};
+
+static const struct first_day first_day_programs[] = {
+    {&cli_tune,
+     {"FILE"},
+     ":4:8: error: not there yet: slide (overlapping windows)",
+     "stencil.lift",
+     VECTORS "output slide(3, 1, x)\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":4:23: error: not there yet: '<' (comparisons)",
+     "max(a, b) and min(a, b) select",
+     VECTORS "output map(fun v -> v < 1.0, x)\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":4:21: error: not there yet: if (selection by a condition)",
+     "max(x, 0.0)",
+     VECTORS "output map(fun v -> if v then v else 0.0, x)\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":4:21: error: not there yet: pow (powers)",
+     "x * x, or exp(y * log(x))",
+     VECTORS "output map(fun v -> pow(v, 2.0), x)\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":4:9: error: not there yet: an element by its index",
+     "head(a) is the first",
+     VECTORS "output x[0]\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":4:14: error: expected ')', found '->'",
+     "a function is written fun x ->",
+     VECTORS "output map(v -> v * 2.0, x)\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":4:15: error: expected an expression, found '+'",
+     "as a function it is add",
+     VECTORS "output reduce(+, 0.0, x)\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":4:8: error: unknown function 'mapp'",
+     "did you mean 'map'?",
+     VECTORS "output mapp(sqrt, x)\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":4:18: error: unknown name 'X'",
+     "did you mean 'x'?",
+     VECTORS "output map(sqrt, X)\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":4:1: error: expected size, input, output, let, fun or schedule, found 'ouput'",
+     "did you mean 'output'?",
+     VECTORS "ouput x\n"},
+    {&cli_tune, {"FILE"}, ":4:1: error: the program has no output", "add one, such as: output map(", VECTORS},
+    {&cli_tune,
+     {"FILE", "--size", "N=8,M=4"},
+     ":4:18: error: zip needs arrays of equal length, not N = 8 and M = 4",
+     "choose equal sizes or other arrays",
+     VECTORS "output map2(add, zip(x, y))\n"},
+    {&cli_tune,
+     {"FILE", "--size", "N=8,M=4"},
+     ":4:10: error: add takes scalars, not [float]N",
+     "write map(add, zip(a, b))",
+     VECTORS "output x + y\n"},
+    {&cli_tune,
+     {"FILE", "--size", "N=8,M=4"},
+     ":4:8: error: the output must be a scalar or an array of scalars, not [(float, float)]N",
+     "one program for each component",
+     VECTORS "output zip(x, x)\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":2:12: error: 0.5 is not an int",
+     "declare the input as float",
+     "input a: int\noutput a * 0.5\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":3:10: error: add needs arguments of one type, not float and int",
+     "declare the inputs with one type",
+     "input a: float\ninput b: int\noutput a + b\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":1:11: error: not there yet: float4 (vector types)",
+     "write float",
+     "input a: [float4]16\noutput a\n"},
+    {&cli_tune,
+     {"FILE"},
+     ":1:15: error: an array type has its length behind the brackets",
+     "[float]N",
+     "input a: float[16]\noutput a\n"},
+    {&cli_tune,
+     {"FILE", "--size", "N=8,M=4"},
+     ":4:18: error: not there yet: a reduction for each element of another reduction",
+     "reduce join(a) once",
+     "size N, M\ninput A: [[float]N]M\n\nfun largest(r) = reduce(max, 0.0, r)\noutput reduce(fun s r -> s + "
+     "largest(r), 0.0, A)\n"},
+};
+
+static const struct first_day first_day_options[] = {
+    {&cli_tune,
+     {AXPY, "--size", "N=64", "--device", "nvidia"},
+     "no OpenCL device matches 'nvidia'",
+     "thresh device list",
+     NULL},
+    {&cli_tune, {AXPY, "--size", "N=64", "--evaluation-count", "9"}, "--evaluation-count", "--help", NULL},
+    {&cli_tune, {AXPY, "--size", "N=64", "--heuristic", "mcts"}, "unknown heuristic 'mcts'", "uct", NULL},
+    {&cli_tune, {AXPY, "--size", "N=64", "--resume"}, "--resume needs", "--store FILE", NULL},
+    {&cli_tune, {AXPY, "--size", "N=64", "--listen", "7000"}, "'7000'", "tcp://127.0.0.1:PORT", NULL},
+    {&cli_tune, {NULL}, "missing", "KERNEL.lift", NULL},
+    {&cli_lift, {"chek", AXPY}, "unknown verb 'chek'", "did you mean 'check'?", NULL},
+    {&cli_lift,
+     {"run", AXPY, "--size", "N=4", "--input", "x=ones"},
+     "'x=ones' is not NAME=random:SEED",
+     "x=random:1",
+     NULL},
+    {&cli_lift,
+     {"check", AXPY, "--size", "N=4", "--input", "x=random:1"},
+     "--input does not apply",
+     "lift check",
+     NULL},
+};
+
+static void check_first_day(const struct first_day *row)
+{
+    char path[32] = "";
+    const char *args[FIRST_DAY_ARGS];
+    if (row->program) e2e_file(path, row->program);
+    for (unsigned i = 0; i < FIRST_DAY_ARGS; i++)
+        args[i] = row->args[i] && !strcmp(row->args[i], "FILE") ? path : row->args[i];
+    struct e2e_run r = e2e_run(row->command, args);
+    cr_expect_eq(r.status, CLI_USAGE, "status %d for \"%s\": %s", r.status, row->cause, r.err);
+    cr_expect(strstr(r.err, row->cause), "no \"%s\" in \"%s\"", row->cause, r.err);
+    cr_expect(strstr(r.err, row->next), "no \"%s\" in \"%s\"", row->next, r.err);
+    cr_expect(!row->program || strchr(r.err, '^'), "no caret: %s", r.err);
+    cr_expect_str_eq(r.out, "", "%s", row->cause);
+    e2e_run_free(&r);
+    if (row->program) unlink(path);
+}
+
+static void check_first_days(const struct first_day *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        check_first_day(&rows[i]);
+}
+
+Test(first_day, sizes, .timeout = 120)
+{
+    check_first_days(first_day_sizes, sizeof first_day_sizes / sizeof first_day_sizes[0]);
+}
+
+Test(first_day, files, .timeout = 120)
+{
+    check_first_days(first_day_files, sizeof first_day_files / sizeof first_day_files[0]);
+}
+
+Test(first_day, programs, .timeout = 120)
+{
+    check_first_days(first_day_programs, sizeof first_day_programs / sizeof first_day_programs[0]);
+}
+
+Test(first_day, options, .timeout = 120)
+{
+    check_first_days(first_day_options, sizeof first_day_options / sizeof first_day_options[0]);
+}
