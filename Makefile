@@ -37,9 +37,10 @@ SPACEC_SRC = $(wildcard core/base/*.c) $(filter-out spacedsl/main.c,$(wildcard s
 
 .SECONDARY: $(GEN)
 .DEFAULT_GOAL := all
-.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bundle fuzz lint install clean
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bundle fuzz lint install uninstall \
+        install-check clean
 
-all: $(O)/thresh ## build the release binary build/thresh
+all: $(O)/thresh $(O)/share.made ## build the release binary build/thresh
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
@@ -51,7 +52,9 @@ demo: deps ## install what is missing, build, tune a matrix product on this mach
 	$(O)/thresh tune experiments/kernels/matmul.lift --size M=512,N=512,K=512 --evaluations 100 --out $(O)/demo
 
 test: deps ## install what is missing, build with sanitizers, run all tests
-	@$(MAKE) --no-print-directory -j2 all check
+	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory install-check
+	@$(MAKE) --no-print-directory -j2 check
 
 test-all: deps ## the tests, with the long ones
 	@$(MAKE) --no-print-directory -j2 all check THRESH_LONG=1
@@ -71,7 +74,7 @@ bench-spaces: all ## count the ordinary spaces beside Gecode (needs libgecode-de
 	experiments/gecode/run.sh $(O)/thresh
 
 bundle: all ## a folder with the binary and its shared libraries
-	tests/bundle.sh $(O)/thresh $(O)/bundle
+	tests/bundle.sh $(O) $(O)/bundle
 
 FUZZ_SECONDS ?= 20
 fuzz: ## fuzz the parsers, FUZZ_SECONDS seconds each (default 20)
@@ -82,15 +85,36 @@ fuzz: ## fuzz the parsers, FUZZ_SECONDS seconds each (default 20)
 lint: ## layout and header checks
 	tests/lint.sh
 
+DEST = $(DESTDIR)$(or $(PREFIX),/usr/local)
+# What a plug-in is compiled against, and what stands beside the documentation under its own path.
+HEADERS = mcts/heuristic.h core/space/space.h core/space/def.h core/base/attr.h core/base/pcg32.h
+EXAMPLES = $(wildcard experiments/kernels/*.lift experiments/spaces/* experiments/heuristics/* spacedsl/spaces/*.space)
 install: all ## install thresh under $(PREFIX), default /usr/local
-	install -D -m755 $(O)/thresh $(DESTDIR)$(or $(PREFIX),/usr/local)/bin/thresh
-	install -D -m644 -t $(DESTDIR)$(or $(PREFIX),/usr/local)/share/thresh/devices perfmodel/devices/*.json
+	install -D -m755 $(O)/thresh $(DEST)/bin/thresh
+	mkdir -p $(DEST)/share && cp -r $(O)/share/. $(DEST)/share
+	install -D -m644 -t $(DEST)/share/thresh/devices perfmodel/devices/*.json
+	for f in $(HEADERS); do install -D -m644 $$f $(DEST)/include/thresh/$$f || exit; done
+	for f in $(EXAMPLES); do install -D -m$$(test -x $$f && echo 755 || echo 644) $$f $(DEST)/share/doc/thresh/$$f || exit; done
+	sed '/^## Where things are/,$$d' README.md > $(DEST)/share/doc/thresh/README.md
+	sed '/^## The compiler/,$$d' spacedsl/README.md > $(DEST)/share/doc/thresh/spacedsl/README.md
+
+uninstall: ## remove what install has installed
+	rm -f $(DEST)/bin/thresh $(DEST)/share/man/man1/thresh.1 $(DEST)/share/man/man1/thresh-*.1
+	rm -f $(DEST)/share/bash-completion/completions/thresh $(DEST)/share/zsh/site-functions/_thresh
+	rm -rf $(DEST)/include/thresh $(DEST)/share/thresh $(DEST)/share/doc/thresh
+
+install-check: all ## install into a folder, check what is there, uninstall
+	MAKE="$(MAKE)" tests/install.sh $(O)
 
 clean:
 	rm -rf $(O)
 
 $(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+# Manual pages and completion, which the binary prints.
+$(O)/share.made: $(O)/thresh
+	$(Q)coordinator/cli/pages.sh $(O)/thresh $(O)/share
+	@touch $@
 $(O)/thresh-tests: $(SAN_OBJ)
 	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(PKG_LIBS) -lcriterion -ldl -lpthread -lm
 $(O)/thresh-tsan: $(O)/tsan/coordinator/cli/main.o $(TSAN_OBJ)

@@ -3,7 +3,7 @@
  * With probability epsilon it takes a uniformly drawn child, else the child with the best time recorded below
  * it, the least visited among equals. Build it and name it on the command line:
  *
- *     cc -std=c11 -shared -fPIC -I. -o greedy.so experiments/heuristics/greedy.c -lm
+ *     cc -std=c11 -shared -fPIC -I /usr/local/include/thresh -o greedy.so greedy.c -lm
  *     thresh tune ... --heuristic ./greedy.so:epsilon=0.1
  *
  * mcts/heuristic.h is the interface. Rollouts are left to the host. */
