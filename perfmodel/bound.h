@@ -87,6 +87,12 @@ double perfmodel_hook(void *context, const struct space_state *state);
 
 /* The reason as a small tree of text: resource, cheapest mapping, statements with their loops. */
 void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason *reason, struct strbuf *out);
+/* The first line of it, without the time: "float arithmetic of the whole device: fp32 = 124 G operations/s
+ * (measured on 2026-11-21), for 262 k operations". */
+void perfmodel_explain_limit(const struct perfmodel *m, const struct perfmodel_reason *reason,
+                             struct strbuf *out);
+/* What limits a mapping, as PERFMODEL_TERMS says it; static. */
+const char *perfmodel_term_text(enum perfmodel_term term);
 /* The figure that a term rests on. */
 enum perfmodel_figure perfmodel_term_figure(enum perfmodel_term term);
 /* Takes a measurement below the bound for what it is: the figure that the reason names is raised (a rate) or

@@ -42,6 +42,11 @@ enum perfmodel_figure perfmodel_term_figure(enum perfmodel_term term)
     return terms[term].figure;
 }
 
+const char *perfmodel_term_text(enum perfmodel_term term)
+{
+    return terms[term].text;
+}
+
 static void add_time(struct strbuf *out, double ns)
 {
     char text[UNITS_BYTES];
@@ -81,15 +86,20 @@ static void add_amount(struct strbuf *out, enum perfmodel_figure f, double amoun
     }
 }
 
+void perfmodel_explain_limit(const struct perfmodel *m, const struct perfmodel_reason *r, struct strbuf *out)
+{
+    strbuf_add(out, terms[r->term].text);
+    if (r->term == PERFMODEL_NOTHING) return;
+    strbuf_add(out, ": ");
+    add_figure(out, &m->dev, terms[r->term].figure);
+    add_amount(out, terms[r->term].figure, r->amount);
+}
+
 static void explain_resource(const struct perfmodel *m, const struct perfmodel_reason *r, struct strbuf *out)
 {
-    enum perfmodel_figure f = terms[r->term].figure;
     add_time(out, r->ns);
-    strbuf_printf(out, ": %s\n", terms[r->term].text);
-    if (r->term == PERFMODEL_NOTHING) return;
-    strbuf_indent(out, 1);
-    add_figure(out, &m->dev, f);
-    add_amount(out, f, r->amount);
+    strbuf_add(out, ": ");
+    perfmodel_explain_limit(m, r, out);
     strbuf_add(out, "\n");
     if (r->launch_ns <= 0) return;
     strbuf_indent(out, 1);

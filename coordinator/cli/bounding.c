@@ -57,19 +57,18 @@ static void add_rise(const struct space_state *st, struct space_action action, d
 }
 
 double cli_explain_bound(struct perfmodel *m, struct space_state *root, const struct space_action *actions,
-                         size_t n, struct strbuf *out)
+                         size_t n, struct perfmodel_reason *reason, struct strbuf *out)
 {
-    struct perfmodel_reason reason;
     struct space_failure why;
     char start[UNITS_BYTES];
-    double last = perfmodel_bound(m, root, &reason);
+    double last = perfmodel_bound(m, root, reason);
     units_time(last, start, sizeof start);
     strbuf_printf(out, "nothing decided: %s\n", start);
     for (size_t i = 0; i < n && space_apply(root, actions[i], &why); i++) {
-        double ns = perfmodel_bound(m, root, &reason);
+        double ns = perfmodel_bound(m, root, reason);
         if (ns > last) add_rise(root, actions[i], last, ns, out);
         last = ns;
     }
-    perfmodel_explain(m, &reason, out);
+    perfmodel_explain(m, reason, out);
     return last;
 }

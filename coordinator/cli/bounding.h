@@ -28,8 +28,9 @@ struct perfmodel *cli_model(const struct cli_args *a, const struct problem *p, c
                             struct diag *d);
 
 /* Applies the actions one after the other to a root candidate and appends to `out` each that raises the
- * bound, then the reason of the last bound. Returns the bound in ns. The actions must be possible. */
+ * bound, then the reason of the last bound, which goes to *reason, too. Returns the bound in ns. The actions
+ * must be possible. */
 double cli_explain_bound(struct perfmodel *m, struct space_state *root, const struct space_action *actions,
-                         size_t n, struct strbuf *out);
+                         size_t n, struct perfmodel_reason *reason, struct strbuf *out);
 
 #endif

@@ -1,41 +1,178 @@
-/* thresh explain: what an implementation is, or what a search left out and why. Reads best.json or a store.
- */
+/* thresh explain: what an implementation is, how fast and why, and what a search learnt or left out. Reads
+ * best.json or a store.
+ *
+ * The text goes from the general to the particular: a summary, the decisions by logical dimension and by
+ * staged value, what the search learnt (of a store), then loops, OpenCL text and lower bound. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/best.h"
 #include "coordinator/candidate.h"
 #include "coordinator/cli/bounding.h"
-#include "coordinator/cli/cli.h"
+#include "coordinator/cli/contenders.h"
+#include "coordinator/cli/cuts.h"
+#include "coordinator/cli/learnt.h"
 #include "coordinator/cli/stored.h"
+#include "coordinator/portrait.h"
 #include "coordinator/solution.h"
-#include "coordinator/store.h"
 #include "core/base/strbuf.h"
+#include "core/base/units.h"
 
 enum { NAME_BYTES = 256 };
 
-static void print_explanation(const struct cli_args *a, const struct best_file *b, const struct candidate *c,
-                              double bound_ns, const char *reason)
+/* All that is said of an implementation. */
+struct explanation {
+    const struct best_file *best;
+    const struct candidate *candidate;
+    double bound_ns;
+    struct perfmodel_reason reason;
+    struct strbuf bound, limit;            /* the bound's terms; what it is of, on one line */
+    json_t *decisions, *portrait, *learnt; /* learnt: NULL: not asked for */
+    json_t *other;                         /* the contender to compare with; null: there is none */
+};
+
+/* The share of the time that the lower bound has; 0: one of them is not known. */
+static double share_of_bound(const struct explanation *e)
 {
-    json_t *decisions = solution_actions_json(b->problem->space, b->actions, b->n_actions);
-    if (cli_given(a, CLI_JSON)) {
-        cli_print_json(json_pack("{s:o,s:s,s:s,s:o,s:s,s:f,s:o,s:o}", "decisions", decisions, "loops",
-                                 c->loops, "opencl", c->kernel.source, "bound_ns", cli_real_json(bound_ns),
-                                 "bound_reason", reason, "median_ns", b->figure.median_ns, "figure",
-                                 figure_json(&b->figure), "naive", figure_json(&b->naive)));
-        return;
-    }
+    bool known = figure_known(&e->best->figure) && isfinite(e->bound_ns);
+    return known ? e->bound_ns / e->best->figure.median_ns : 0;
+}
+
+/* How many times as long the naive implementation takes; 0: not known. */
+static double naive_ratio(const struct explanation *e)
+{
+    return figure_ratio(&e->best->naive, &e->best->figure, NULL, NULL, 0).quotient;
+}
+
+/* ---- JSON ---- */
+
+static json_t *known_json(double x)
+{
+    return x > 0 ? cli_real_json(x) : json_null();
+}
+
+static json_t *limit_json(const struct explanation *e)
+{
+    enum perfmodel_figure f = perfmodel_term_figure(e->reason.term);
+    if (e->reason.term == PERFMODEL_NOTHING || isinf(e->reason.ns)) return json_null();
+    return json_pack("{s:s,s:s,s:f,s:s}", "resource", perfmodel_term_text(e->reason.term), "figure",
+                     perfmodel_figure_name(f), "amount", e->reason.amount, "text", e->limit.text);
+}
+
+static json_t *sizes_json(const struct lift_program *p)
+{
+    json_t *o = json_object();
+    for (unsigned i = 0; i < p->n_sizes; i++)
+        json_object_set_new(o, p->sizes[i].name, json_integer(p->sizes[i].value));
+    return o;
+}
+
+static void print_json(const struct explanation *e)
+{
+    const struct best_file *b = e->best;
+    json_t *o =
+        json_pack("{s:s,s:o,s:s,s:O,s:s,s:s,s:o,s:s,s:f,s:o,s:o}", "kernel", b->problem->source.path, "sizes",
+                  sizes_json(b->problem->program), "device", b->device.name, "decisions", e->decisions,
+                  "loops", e->candidate->loops, "opencl", e->candidate->kernel.source, "bound_ns",
+                  cli_real_json(e->bound_ns), "bound_reason", e->bound.text, "median_ns", b->figure.median_ns,
+                  "figure", figure_json(&b->figure), "naive", figure_json(&b->naive));
+    json_object_set_new(o, "bound_share", known_json(share_of_bound(e)));
+    json_object_set_new(o, "limit", limit_json(e));
+    json_object_set_new(o, "speedup", known_json(naive_ratio(e)));
+    json_object_set(o, "other", e->other);
+    json_object_update(o, e->portrait);
+    if (e->learnt) json_object_set(o, "learnt", e->learnt);
+    cli_print_json(o);
+}
+
+/* ---- text ---- */
+
+static void print_sizes(const struct lift_program *p)
+{
+    for (unsigned i = 0; i < p->n_sizes; i++)
+        printf("%s%s=%" PRId64, i ? "," : " ", p->sizes[i].name, p->sizes[i].value);
+    printf("\n");
+}
+
+static void print_bound(const struct explanation *e)
+{
+    char bound[UNITS_BYTES];
+    double share = share_of_bound(e);
+    units_time(e->bound_ns, bound, sizeof bound);
+    printf("bound      %s", bound);
+    if (share > 0) printf(", %.3g %% of the time", 100 * share);
+    printf("\nlimit      %s\n", e->limit.text);
+}
+
+static void print_summary(const struct explanation *e)
+{
+    const struct best_file *b = e->best;
+    char time[FIGURE_TEXT];
+    double naive = naive_ratio(e);
+    printf("kernel     %s", b->problem->source.path);
+    print_sizes(b->problem->program);
+    printf("device     %s\ntime       %s\n", b->device.name, figure_print(&b->figure, time));
+    print_bound(e);
+    if (naive > 0) printf("naive      %s, %.3g times as long\n", figure_print(&b->naive, time), naive);
+    cli_print_contender(e->other);
+}
+
+/* The decisions as they are taken, one after the other: those of order are what the loops show. */
+static void print_decisions(const struct cli_args *a, const struct explanation *e)
+{
     const char *name;
     json_t *value;
-    char time[FIGURE_TEXT];
-    printf("decisions\n");
-    json_object_foreach(decisions, name, value) printf("  %s = %s\n", name, json_string_value(value));
-    if (figure_known(&b->figure)) printf("\ntime\n  %s\n", figure_print(&b->figure, time));
-    printf("\nloops\n%s\nopencl\n%s\nbound\n%s", c->loops, c->kernel.source, reason);
-    json_decref(decisions);
+    size_t orders = 0;
+    if (cli_given(a, CLI_VERBOSE)) printf("\ndecisions\n");
+    json_object_foreach(e->decisions, name, value)
+    {
+        orders += strncmp(name, "order(", 6) == 0;
+        if (cli_given(a, CLI_VERBOSE)) printf("  %s = %s\n", name, json_string_value(value));
+    }
+    if (!cli_given(a, CLI_VERBOSE) && orders)
+        printf("\norder\n  %zu decision%s, which the loops show (--verbose lists all decisions)\n", orders,
+               orders == 1 ? "" : "s");
+}
+
+static void print_text(const struct cli_args *a, const struct explanation *e)
+{
+    struct strbuf words = {0};
+    portrait_print(e->portrait, &words);
+    print_summary(e);
+    printf("\n%s", words.text);
+    print_decisions(a, e);
+    strbuf_free(&words);
+    if (e->learnt) {
+        cli_print_learnt(e->learnt, &words);
+        printf("\n%s", words.text);
+    }
+    printf("\nloops\n%s\nopencl\n%s\nbound\n%s", e->candidate->loops, e->candidate->kernel.source,
+           e->bound.text);
+    strbuf_free(&words);
+}
+
+/* ---- making it ---- */
+
+/* What a store's last program taught, of --best; NULL: nothing is asked for, or known. */
+static json_t *find_learnt(const struct cli_args *a)
+{
+    if (!cli_given(a, CLI_BEST)) return NULL;
+    struct diag *d = diag_new();
+    json_t *learnt = cli_learnt(a, d);
+    diag_free(d);
+    return learnt;
+}
+
+static void clear(struct explanation *e)
+{
+    strbuf_free(&e->bound);
+    strbuf_free(&e->limit);
+    json_decref(e->decisions);
+    json_decref(e->portrait);
+    json_decref(e->learnt);
+    json_decref(e->other);
 }
 
 /* Explains an implementation whose text is made. */
@@ -43,58 +180,44 @@ static bool explain(const struct cli_args *a, const struct best_file *b, const s
                     struct diag *d)
 {
     struct space_failure why;
-    struct strbuf reason = {0};
+    struct explanation e = {.best = b, .candidate = c};
     struct perfmodel *m = cli_model(a, b->problem, &b->device, d);
     if (!m) return false;
     cli_stored_note_text(b, c->hash);
-    struct space_state *st = space_root(b->problem->space, &why);
-    double ns = cli_explain_bound(m, st, b->actions, b->n_actions, &reason);
-    print_explanation(a, b, c, ns, reason.text);
-    strbuf_free(&reason);
-    space_state_free(st);
+    struct space_state *leaf = space_root(b->problem->space, &why);
+    e.bound_ns = cli_explain_bound(m, leaf, b->actions, b->n_actions, &e.reason, &e.bound);
+    perfmodel_explain_limit(m, &e.reason, &e.limit);
+    e.decisions = solution_actions_json(b->problem->space, b->actions, b->n_actions);
+    e.portrait = portrait_json(b->problem, leaf);
+    e.other = cli_contender_json(b, leaf, e.portrait);
+    e.learnt = find_learnt(a);
+    if (cli_given(a, CLI_JSON))
+        print_json(&e);
+    else
+        print_text(a, &e);
+    clear(&e);
+    space_state_free(leaf);
     perfmodel_free(m);
     return true;
 }
 
-/* ---- cuts ---- */
+/* ---- what the search learnt ---- */
 
-static bool print_cut(void *context, const struct store_cut *c)
+static int run_learnt(const struct cli_args *a)
 {
-    struct strbuf text = {0};
-    ++*(uint64_t *)context;
-    strbuf_add(&text, c->reason);
-    printf("%s\n    bound %.4g ns, not below %.4g ns\n", *c->candidate ? c->candidate : "everything",
-           c->bound_ns, c->cut_ns);
-    for (char *rest = text.text, *line; (line = strtok_r(rest, "\n", &rest));)
-        printf("    %s\n", line);
-    strbuf_free(&text);
-    return true;
-}
-
-static json_t *cut_json(const struct store_cut *c)
-{
-    return json_pack("{s:s,s:o,s:o,s:s}", "candidate", c->candidate, "bound_ns", cli_real_json(c->bound_ns),
-                     "cut_ns", cli_real_json(c->cut_ns), "reason", c->reason);
-}
-
-static bool collect_cut(void *context, const struct store_cut *c)
-{
-    json_array_append_new(context, cut_json(c));
-    return true;
-}
-
-static int run_cuts(const struct cli_args *a)
-{
+    static const enum cli_key number[] = {CLI_NUMBER};
     struct diag *d = diag_new();
-    uint64_t n = 0;
-    json_t *list = cli_given(a, CLI_JSON) ? json_array() : NULL;
-    bool alone = cli_refuse_others(a, CLI_TAKES(CUTS) | CLI_TAKES(JSON), "says nothing with --cuts", d);
-    struct store *s = alone ? store_open_to_read(a->positional[0], d) : NULL;
-    bool read = s && (list ? store_each_cut(s, collect_cut, list, d) : store_each_cut(s, print_cut, &n, d));
-    if (read && list) cli_print_json(json_pack("{s:O}", "cuts", list));
-    if (read && !list) printf("%" PRIu64 " cuts\n", n);
-    json_decref(list);
-    store_close(s);
+    bool alone = cli_refuse(a, number, 1, "does not apply with --learnt", d);
+    json_t *learnt = alone ? cli_learnt(a, d) : NULL;
+    struct strbuf text = {0};
+    if (learnt && cli_given(a, CLI_JSON)) {
+        cli_print_json(json_incref(learnt));
+    } else if (learnt) {
+        cli_print_learnt(learnt, &text);
+        fputs(text.text, stdout);
+    }
+    strbuf_free(&text);
+    json_decref(learnt);
     return cli_finish(d, CLI_OK);
 }
 
@@ -103,12 +226,13 @@ static bool refuse_device(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key device[] = {CLI_DEVICE};
     return cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER) ||
-           cli_refuse(a, device, 1, "says nothing about a best.json, which has its device", d);
+           cli_refuse(a, device, 1, "does not apply to a best.json, which names its device", d);
 }
 
 static int run_explain(const struct cli_args *a)
 {
-    if (cli_given(a, CLI_CUTS)) return run_cuts(a);
+    if (cli_given(a, CLI_CUTS)) return cli_cuts(a);
+    if (cli_given(a, CLI_LEARNT) && !cli_given(a, CLI_BEST)) return run_learnt(a);
     struct diag *d = diag_new();
     struct best_file b;
     struct candidate c = {0};
@@ -130,12 +254,17 @@ const struct cli_command cli_explain = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(CUTS) | CLI_TAKES(DEVICE) |
-             CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON),
-    .help =
-        "Prints decisions, loop nest, OpenCL text and bound of an implementation, or what a search left out "
-        "and why.\v"
-        "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best\n"
-        "         thresh explain runs.db --number 17\n         thresh explain runs.db --cuts",
+    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(LEARNT) | CLI_TAKES(CUTS) | CLI_TAKES(DEVICE) |
+             CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON) | CLI_TAKES(VERBOSE),
+    .notes = {{CLI_VERBOSE, NULL, "list every decision, those of order too"}},
+    .help = "Explains an implementation: its time, lower bound and what limits it, the naive implementation "
+            "and the "
+            "second best one beside it, what becomes of each dimension and of each staged value, its loop "
+            "nest and "
+            "OpenCL text. Of a store also what the search learnt about each choice, and what it left out and "
+            "why.\v"
+            "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best\n"
+            "         thresh explain runs.db --number 17\n         thresh explain runs.db --learnt\n"
+            "         thresh explain runs.db --cuts",
     .run = run_explain,
 };

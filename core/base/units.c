@@ -21,7 +21,7 @@ static double rounded(double x)
 
 static int print(double x, const char *space, const char *unit, char *out, size_t n)
 {
-    return snprintf(out, n, x < 1000 ? "%.3g%s%s" : "%.0f%s%s", x, space, unit);
+    return snprintf(out, n, x < 999.5 ? "%.3g%s%s" : "%.0f%s%s", x, space, unit);
 }
 
 /* `x` is positive and finite; the last unit has no limit. */

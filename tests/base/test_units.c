@@ -35,7 +35,7 @@ Test(units, times)
 Test(units, rounding_comes_before_the_unit)
 {
     UNITS_ARE(units_time, {999.4, "999 ns"}, {999.6, "1 us"}, {999.7e3, "1 ms"}, {9.996e3, "10 us"},
-              {999.9e6, "1 s"}, {2000 * 3600e9, "2000 h"});
+              {999.9e6, "1 s"}, {2000 * 3600e9, "2000 h"}, {999.7 * 3600e9, "1000 h"});
     UNITS_ARE(units_bytes, {1023.4, "1023 bytes"}, {1023.6, "1 KiB"}, {1024 * 1023.0, "1023 KiB"});
     UNITS_ARE(units_count, {999600, "1 M"}, {999400, "999 k"});
 }

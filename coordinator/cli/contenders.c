@@ -1,0 +1,140 @@
+/* What two implementations have in common is most of them: only what differs is shown. */
+#include "coordinator/cli/contenders.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/portrait.h"
+#include "core/base/arena.h"
+
+enum { NAME_BYTES = 512, SHOWN = 6 };
+
+static bool same_actions(const struct best_file *b, const struct best_contender *c)
+{
+    return b->n_actions == c->n_actions &&
+           memcmp(b->actions, c->actions, c->n_actions * sizeof *c->actions) == 0;
+}
+
+/* The first contender that is another implementation; NULL: there is none. */
+static const struct best_contender *find_other(const struct best_file *b)
+{
+    for (unsigned i = 0; i < b->n_contenders; i++)
+        if (!same_actions(b, &b->contenders[i])) return &b->contenders[i];
+    return NULL;
+}
+
+/* ---- decisions ---- */
+
+static void mark(bool *slots, uint32_t n, const struct space_action *actions, size_t n_actions)
+{
+    for (size_t i = 0; i < n_actions; i++)
+        if (actions[i].slot < n) slots[actions[i].slot] = true;
+}
+
+static json_t *value_json(const struct space_state *leaf, uint32_t slot)
+{
+    char name[NAME_BYTES];
+    if (!space_is_live(leaf, slot)) return json_null();
+    space_value_name(space_of(leaf), slot, space_first_value(leaf, slot), name, sizeof name);
+    return json_string(name);
+}
+
+/* What one of them had to decide, and the other has otherwise. */
+static json_t *decisions_json(const struct best_file *b, const struct best_contender *c,
+                              const struct space_state *here, const struct space_state *there)
+{
+    const struct space *s = b->problem->space;
+    uint32_t n = space_slot_count(s);
+    bool *decided = base_calloc(n + 1, sizeof *decided);
+    json_t *list = json_array();
+    mark(decided, n, b->actions, b->n_actions);
+    mark(decided, n, c->actions, c->n_actions);
+    for (uint32_t slot = 0; slot < n; slot++) {
+        char name[NAME_BYTES];
+        if (!decided[slot]) continue;
+        json_t *x = value_json(here, slot), *y = value_json(there, slot);
+        space_slot_name(s, slot, name, sizeof name);
+        if (!json_equal(x, y))
+            json_array_append_new(list, json_pack("{s:s,s:O,s:O}", "choice", name, "here", x, "there", y));
+        json_decref(x);
+        json_decref(y);
+    }
+    free(decided);
+    return list;
+}
+
+/* ---- the contender ---- */
+
+static json_t *compare(const struct best_file *b, const struct best_contender *c,
+                       const struct space_state *here, const struct space_state *there,
+                       const json_t *portrait)
+{
+    json_t *other = portrait_json(b->problem, there);
+    double ratio = figure_ratio(&c->figure, &b->figure, NULL, NULL, 0).quotient;
+    bool winner = c == &b->contenders[0];
+    json_t *o =
+        json_pack("{s:s,s:s,s:I,s:o,s:o,s:o,s:o}", "role", winner ? "best" : "second best", "label", c->label,
+                  "number", (json_int_t)c->number, "figure", figure_json(&c->figure), "ratio",
+                  ratio > 0 ? json_real(ratio) : json_null(), "differences",
+                  portrait_differences(portrait, other), "decisions", decisions_json(b, c, here, there));
+    json_decref(other);
+    return o;
+}
+
+json_t *cli_contender_json(const struct best_file *b, const struct space_state *leaf, const json_t *portrait)
+{
+    const struct best_contender *c = find_other(b);
+    const char *why;
+    struct space_state *there =
+        c ? problem_replay(b->problem, c->actions, (unsigned)c->n_actions, &why) : NULL;
+    json_t *o = there ? compare(b, c, leaf, there, portrait) : json_null();
+    space_state_free(there);
+    return o;
+}
+
+/* ---- text ---- */
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "-";
+}
+
+/* Whether the lines of a portrait say it. */
+static bool is_in_lines(const char *choice)
+{
+    return strncmp(choice, "order(", 6) != 0 && strncmp(choice, "cache(", 6) != 0;
+}
+
+static void print_decisions(const json_t *list)
+{
+    size_t i, others = 0;
+    json_t *o;
+    json_array_foreach(list, i, o)
+    {
+        if (is_in_lines(text_of(o, "choice")) || others++ >= SHOWN) continue;
+        printf("             %s: %s; there %s\n", text_of(o, "choice"), text_of(o, "here"),
+               text_of(o, "there"));
+    }
+    if (others > SHOWN) printf("             %zu more of order and caches\n", others - SHOWN);
+}
+
+void cli_print_contender(const json_t *contender)
+{
+    char time[FIGURE_TEXT];
+    struct figure f;
+    size_t i;
+    json_t *o;
+    if (!json_is_object(contender)) return;
+    bool is_best = strcmp(text_of(contender, "role"), "best") == 0;
+    figure_read_json(json_object_get(contender, "figure"), &f);
+    printf("%-10s %s, %.3g times as long (%s, evaluation %" JSON_INTEGER_FORMAT "); it differs in\n",
+           is_best ? "best" : "second", figure_print(&f, time),
+           json_number_value(json_object_get(contender, "ratio")), text_of(contender, "label"),
+           json_integer_value(json_object_get(contender, "number")));
+    json_array_foreach(json_object_get(contender, "differences"), i, o)
+        printf("             %s: %s\n             %*s  there %s\n", text_of(o, "name"), text_of(o, "here"),
+               (int)strlen(text_of(o, "name")), "", text_of(o, "there"));
+    print_decisions(json_object_get(contender, "decisions"));
+}
