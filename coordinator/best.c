@@ -96,6 +96,7 @@ static json_t *best_json(const struct best *b, const struct candidate *c)
         (json_int_t)k->local[1], (json_int_t)k->local[2], "median_ns", b->figure.median_ns, "naive_ns",
         b->naive.median_ns, "figure", figure_json(&b->figure), "naive", figure_json(&b->naive), "contenders",
         contenders_json(b));
+    if (b->store) json_object_set_new(o, "store", json_string(b->store));
     json_object_set_new(o, "checksums", checksums(o));
     free(actions);
     arena_free(a);
@@ -223,6 +224,8 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
         return false;
     }
     if (!take_figures(o, out, d)) return false;
+    const char *store = json_string_value(json_object_get(o, "store"));
+    if (store) out->store = base_strdup(store);
     struct arena *a = arena_new();
     struct bb_options options;
     bool ok = wire_read_device(read_ints(limits, a), &out->device) &&
@@ -310,5 +313,6 @@ void best_file_clear(struct best_file *f)
     free(f->contenders);
     problem_free(f->problem);
     free(f->actions);
+    free(f->store);
     *f = (struct best_file){0};
 }

@@ -35,6 +35,7 @@ struct best {
     struct figure figure, naive;             /* the implementation's own, and that of the naive one */
     const struct best_contender *contenders; /* the winner, which this is, first; may be none */
     unsigned n_contenders;
+    const char *store; /* that the search was recorded in; NULL: none */
 };
 
 /* Makes `dir` if it is missing. false after an error: it is no folder or cannot be written. */
@@ -52,6 +53,7 @@ struct best_file {
     struct best_contender *contenders; /* the winner first; none in a file of format 1 */
     unsigned n_contenders;
     uint64_t kernel_hash; /* of the text that was measured, as candidate.hash */
+    char *store;          /* that the search was recorded in, as its command line named it; NULL: not known */
 };
 /* Reads best.json, checks its checksum and rebuilds the problem. false after errors: edited, damaged, of a
  * newer format, or made for a space that this version no longer has. */

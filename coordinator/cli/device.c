@@ -184,8 +184,8 @@ static bool check_selector(const struct cli_args *a, uint64_t takes, struct diag
 {
     static const enum cli_key device[] = {CLI_DEVICE};
     if (a->n_positional < 2) return true;
-    if (takes & CLI_TAKES(DEVICE)) return cli_refuse(a, device, 1, "says nothing beside the argument SEL", d);
-    diag_plain(d, "'%s' says nothing about %s", a->positional[1], a->positional[0]);
+    if (takes & CLI_TAKES(DEVICE)) return cli_refuse(a, device, 1, "does not apply beside the argument SEL", d);
+    diag_plain(d, "unexpected argument '%s': %s takes none", a->positional[1], a->positional[0]);
     return false;
 }
 
@@ -197,7 +197,7 @@ static int run_device(const struct cli_args *a)
     int status = CLI_USAGE;
     while (verb < n && strcmp(a->positional[0], verbs[verb].name) != 0)
         verb++;
-    snprintf(message, sizeof message, "says nothing about %s", verb < n ? verbs[verb].name : "");
+    snprintf(message, sizeof message, "does not apply to %s", verb < n ? verbs[verb].name : "");
     if (verb == n)
         diag_plain(d, "'%s' is none of list, show, characterize", a->positional[0]);
     else if (cli_refuse_others(a, verbs[verb].takes, message, d) && check_selector(a, verbs[verb].takes, d))

@@ -84,6 +84,7 @@ static void print_json(const struct explanation *e)
     json_object_set(o, "other", e->other);
     json_object_update(o, e->portrait);
     if (e->learnt) json_object_set(o, "learnt", e->learnt);
+    if (b->store) json_object_set_new(o, "store", json_string(b->store));
     cli_print_json(o);
 }
 
@@ -117,6 +118,8 @@ static void print_summary(const struct explanation *e)
     print_bound(e);
     if (naive > 0) printf("naive      %s, %.3g times as long\n", figure_print(&b->naive, time), naive);
     cli_print_contender(e->other);
+    if (b->store && !e->learnt)
+        printf("store      %s: 'thresh explain %s --best' says what the search learnt\n", b->store, b->store);
 }
 
 /* The decisions as they are taken, one after the other: those of order are what the loops show. */

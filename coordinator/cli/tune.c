@@ -223,6 +223,7 @@ static bool write_result(const struct tune_options *o, struct tune *t, const cha
                      .device = tune_device(t),
                      .lowering = &o->lowering,
                      .sizes = o->sizes ? o->sizes : "",
+                     .store = o->store,
                      .actions = best->actions,
                      .n_actions = best->n_actions,
                      .figure = best->figure,

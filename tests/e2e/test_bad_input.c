@@ -188,8 +188,9 @@ Test(bad_input, options_of_other_ways)
     refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--limit", "3"), "--limit is for --method exact");
     refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--method", "exact", "--samples", "3"),
             "--samples says nothing about --method exact");
-    refused(E2E_RUN(&cli_explain, db, "--cuts", "--number", "3"), "--number says nothing with --cuts");
-    refused(E2E_RUN(&cli_explain, db, "--cuts", "--device", "cpu"), "--device says nothing with --cuts");
+    refused(E2E_RUN(&cli_explain, db, "--cuts", "--number", "3"), "--number does not apply with --cuts");
+    refused(E2E_RUN(&cli_explain, db, "--cuts", "--device", "cpu"), "--device does not apply with --cuts");
+    refused(E2E_RUN(&cli_explain, db, "--learnt", "--number", "3"), "--number does not apply with --learnt");
     refused(E2E_RUN(&cli_explain, db, "--best", "--number", "3"), "--best says nothing with --number");
     refused(E2E_RUN(&cli_replay, db, "--best", "--number", "3"), "--best says nothing with --number");
     refused(E2E_RUN(&cli_lift, "check", axpy, "--size", "N=4", "--input", "x=random:1"),
@@ -198,11 +199,11 @@ Test(bad_input, options_of_other_ways)
             "--input does not apply to lift print");
     refused(E2E_RUN(&cli_store, "query", db, "--format", "csv"), "--format says nothing about query");
     refused(E2E_RUN(&cli_store, "export", db, "--json"), "--json says nothing about export");
-    refused(E2E_RUN(&cli_device, "list", "--out", "/tmp"), "--out says nothing about list");
-    refused(E2E_RUN(&cli_device, "show", "--out", "/tmp"), "--out says nothing about show");
-    refused(E2E_RUN(&cli_device, "list", "gpu"), "'gpu' says nothing about list");
+    refused(E2E_RUN(&cli_device, "list", "--out", "/tmp"), "--out does not apply to list");
+    refused(E2E_RUN(&cli_device, "show", "--out", "/tmp"), "--out does not apply to show");
+    refused(E2E_RUN(&cli_device, "list", "gpu"), "unexpected argument 'gpu': list takes none");
     refused(E2E_RUN(&cli_device, "show", "cpu", "--device", "cpu"),
-            "--device says nothing beside the argument SEL");
+            "--device does not apply beside the argument SEL");
     refused(E2E_RUN(&cli_device, "tell"), "'tell' is none of list, show, characterize");
 }
 
@@ -368,7 +369,7 @@ Test(bad_input, an_edited_result, .timeout = 120)
     cr_expect(strstr(r.out, "timeout: "), "%s", r.out);
     e2e_run_free(&r);
     refused(E2E_RUN(&cli_replay, c.best, "--timeout", "soon"), "--timeout: 'soon' is not a time");
-    refused(E2E_RUN(&cli_explain, c.best, "--device", "cpu"), "--device says nothing about a best.json");
+    refused(E2E_RUN(&cli_explain, c.best, "--device", "cpu"), "--device does not apply to a best.json");
     another_text(c.store);
     refused(E2E_RUN(&cli_explain, c.store), "is a store: --best or --number N says which");
     remove_campaign(&c);
