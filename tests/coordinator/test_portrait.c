@@ -25,9 +25,9 @@ static struct problem *portrait_problem(void)
 
 #define PORTRAIT_PARALLEL                                                                                    \
     "size(m.0)=16", "size(m.1)=4", "size(m.2)=1", "size(n.0)=8", "size(n.1)=8", "size(n.2)=1",               \
-        "size(k.0)=16", "size(k.1)=4", "size(k.2)=1", "dim_kind(*.m.0)=BLOCK", "dim_kind(*.n.0)=BLOCK",      \
-        "dim_kind(*.m.1)=UNROLL", "dim_kind(*.n.1)=THREAD", "dim_kind(*.k.0)=LOOP",                          \
-        "dim_kind(*.k.1)=UNROLL", "map_encoding(mad.m.0)=WRG1", "map_encoding(mad.n.0)=WRG0",                \
+        "size(k.0)=16", "size(k.1)=4", "size(k.2)=1", "dim_kind(mad.m.0)=BLOCK", "dim_kind(mad.n.0)=BLOCK",  \
+        "dim_kind(mad.m.1)=UNROLL", "dim_kind(mad.n.1)=THREAD", "dim_kind(mad.k.0)=LOOP",                    \
+        "dim_kind(mad.k.1)=UNROLL", "map_encoding(mad.m.0)=WRG1", "map_encoding(mad.n.0)=WRG0",              \
         "map_encoding(mad.n.1)=LCL0"
 
 /* The first leaf below the pins that random descents find. */
@@ -156,7 +156,7 @@ Test(portrait, the_second_best_differs_in_what_it_differs)
     struct space_state *root = kernel_root(p->space);
     struct space_state *one = PORTRAIT_LEAF(p, PORTRAIT_PARALLEL, "staged(A)=NO", "staged(B)=NO");
     struct space_state *two = PORTRAIT_LEAF(p, "size(m.0)=32", "size(m.1)=2", "size(m.2)=1", "staged(A)=NO",
-                                            "staged(B)=NO", "dim_kind(*.m.0)=BLOCK");
+                                            "staged(B)=NO", "dim_kind(mad.m.0)=BLOCK");
     struct best_file b = {.problem = p};
     b.contenders = base_calloc(2, sizeof *b.contenders);
     b.contenders[0] = portrait_contender(root, one, 100);
