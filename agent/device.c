@@ -108,6 +108,23 @@ static void get_limits(cl_device_id id, bool gpu, struct bb_device *l)
     get_vector_widths(l);
 }
 
+/* A GPU's UUID (cl_khr_device_uuid), else its place on the bus (cl_nv_device_attribute_query): two of one
+ * kind differ in it, and a process that sees one of them only finds the same. */
+static void get_identity(cl_device_id id, char *out, size_t n)
+{
+    enum { UUID = 0x106A, NV_BUS = 0x4008, NV_SLOT = 0x4009, NV_DOMAIN = 0x400A };
+    unsigned char uuid[16];
+    cl_uint bus, slot, domain = 0;
+    if (!clGetDeviceInfo(id, UUID, sizeof uuid, uuid, NULL)) {
+        for (size_t i = 0; i < sizeof uuid && 2 * i + 2 < n; i++)
+            snprintf(out + 2 * i, n - 2 * i, "%02x", uuid[i]);
+    } else if (!clGetDeviceInfo(id, NV_BUS, sizeof bus, &bus, NULL) &&
+               !clGetDeviceInfo(id, NV_SLOT, sizeof slot, &slot, NULL)) {
+        get(id, NV_DOMAIN, &domain, sizeof domain);
+        snprintf(out, n, "pci %x:%x:%x", domain, bus, slot);
+    }
+}
+
 static void describe(cl_device_id id, const char *platform, struct device *d)
 {
     memset(d, 0, sizeof *d);
@@ -125,6 +142,7 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     get(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, &cache, sizeof cache);
     d->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
     d->cache_bytes = d->gpu ? 0 : (int64_t)cache;
+    if (d->gpu) get_identity(id, d->identity, sizeof d->identity);
     d->compute_units = units;
     d->limits.nontemporal = strstr(platform, pocl_platform) != NULL; /* it compiles with clang */
     d->max_alloc_bytes = (int64_t)alloc;

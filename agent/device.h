@@ -10,7 +10,7 @@
 
 struct diag;
 
-enum { DEVICE_NAME = 128 };
+enum { DEVICE_NAME = 128, DEVICE_IDENTITY = 40 };
 
 struct device {
     char name[DEVICE_NAME], platform[DEVICE_NAME], driver[DEVICE_NAME];
@@ -21,7 +21,9 @@ struct device {
     int64_t cache_bytes; /* last-level cache; 0: unknown, as of GPUs, whose drivers tell of others, of agents
                             elsewhere and of described devices */
     struct bb_device limits;
-    unsigned index; /* place in the stable order: how a runner finds it again */
+    char identity[DEVICE_IDENTITY]; /* of a GPU on its machine, whoever looks: UUID or PCI place; "": unknown
+                                     */
+    unsigned index;                 /* place in the stable order: how a runner finds it again */
 };
 
 /* All devices, in the stable order; queried in a child process, so that the caller never loads a driver.

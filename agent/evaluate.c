@@ -151,6 +151,7 @@ void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kerne
     const struct eval_settings settings = {.verify = false};
     struct pcg32 rng = pcg32_seed(seed, 0x80);
     unsigned *order = base_calloc(n ? n : 1, sizeof *order);
+    ev->keeps = true;
     for (unsigned r = 0; r < rounds; r++) {
         shuffle(order, n, &rng);
         for (unsigned i = 0; i < n; i++) {
@@ -160,6 +161,8 @@ void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kerne
         }
     }
     free(order);
+    ev->keeps = false;
+    device_lock_release(ev->lock);
 }
 
 static unsigned runners_on(const struct device *dev, unsigned wanted)
@@ -204,6 +207,11 @@ unsigned evaluator_fds(const struct evaluator *ev, int *fds, unsigned n)
     return count;
 }
 
+const char *evaluator_note(const struct evaluator *ev)
+{
+    return ev->note;
+}
+
 /* ---- life ---- */
 
 static bool any_ready(const struct evaluator *ev)
@@ -241,6 +249,7 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
         evaluator_free(ev);
         return NULL;
     }
+    ev->lock = device_lock_open(dev, ev->note, sizeof ev->note);
     ev->n_slots = fitting(dev, ev->task, runners_on(dev, runners));
     for (unsigned i = 0; i < ev->n_slots && !ev->lost; i++)
         evaluate_start_runner(ev, &ev->slots[i]);
@@ -264,6 +273,7 @@ void evaluator_free(struct evaluator *ev)
     for (struct pending *j; (j = evaluate_pop(&ev->done));)
         pending_free(j);
     if (ev->timer >= 0) close(ev->timer);
+    device_lock_close(ev->lock);
     cache_remove(ev->setup.cache);
     verify_task_free(ev->task);
     free(ev);

@@ -88,10 +88,13 @@ bool evaluator_poll(struct evaluator *ev, int timeout_ms, uint64_t *job, struct 
 /* Descriptors that become readable when evaluator_poll() would make progress (for zmq_poll); returns their
  * number, EVAL_MAX_FDS at most. */
 unsigned evaluator_fds(const struct evaluator *ev, int *fds, unsigned n);
+/* "", or what the user should know: why the machine's device lock could not be had. */
+const char *evaluator_note(const struct evaluator *ev);
 /* Submit and wait. */
 void evaluator_run(struct evaluator *ev, const struct cg_kernel *k, const struct eval_settings *s,
                    struct evaluation *out);
-/* Quoted figures: measures n kernels in `rounds` rounds of random order, nothing else running; out_ns[k *
+/* Quoted figures: measures n kernels in `rounds` rounds of random order, nothing else running, also no other
+ * process's kernel on the device: the machine's lock is kept until the end; out_ns[k *
  * rounds + r] is the time per launch (span over count) of kernel k in round r, NAN if it failed. */
 void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kernels, unsigned n,
                       unsigned rounds, uint64_t seed, double *out_ns);

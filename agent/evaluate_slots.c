@@ -1,11 +1,10 @@
-/* Runners, the device lock and the clock that kills (design page `distribution`, "Runners" and "Hopeless
- * candidates").
+/* Runners and the clock that kills (design page `distribution`, "Runners" and "Hopeless candidates").
  *
- * A runner is STARTING, IDLE, BUILDING, WAITING for the lock or RUNNING with it. On a CPU device the others
- * are stopped while one holds the lock. Every state but IDLE and WAITING has a kill time; a runner that dies
- * or is killed costs its candidate, and another is forked in its place. Where that does not start, the other
- * runners do without it. Three failed starts in a row without another runner mean that the device is lost,
- * and so do three runners that die while none has anything to do. */
+ * A runner is STARTING, IDLE, BUILDING, WAITING for the device or RUNNING on it (evaluate_lock.c). Every
+ * state but IDLE and WAITING has a kill time; a runner that dies or is killed costs its candidate, and
+ * another is forked in its place. Where that does not start, the other runners do without it. Three failed
+ * starts in a row without another runner mean that the device is lost, and so do three runners that die while
+ * none has anything to do. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -38,58 +37,6 @@ struct pending *evaluate_pop(struct queue *q)
     struct pending *j = q->first;
     if (j && !(q->first = j->next)) q->end = &q->first;
     return j;
-}
-
-/* ---- the device lock ---- */
-
-static void stop_others(struct evaluator *ev)
-{
-    for (unsigned i = 0; i < ev->n_slots; i++) {
-        struct slot *s = &ev->slots[i];
-        if (s == ev->holder || s->pid <= 0 || s->stopped_at > 0) continue;
-        kill(s->pid, SIGSTOP);
-        s->stopped_at = child_now_ms();
-    }
-}
-
-static void continue_all(struct evaluator *ev)
-{
-    for (unsigned i = 0; i < ev->n_slots; i++) {
-        struct slot *s = &ev->slots[i];
-        if (!(s->stopped_at > 0)) continue;
-        kill(s->pid, SIGCONT);
-        s->kill_at += child_now_ms() - s->stopped_at;
-        s->stopped_at = 0;
-    }
-}
-
-static void unlock(struct evaluator *ev, const struct slot *s)
-{
-    if (ev->holder != s) return;
-    ev->holder = NULL;
-    continue_all(ev);
-}
-
-/* A launch, or what is done with the outputs after it: the runner says nothing meanwhile. */
-static void running_alive(const struct evaluator *ev, struct slot *s)
-{
-    s->kill_at = child_now_ms() + 3e-6 * s->job->limit_ns + 1e3 + ev->transfer_ms;
-}
-
-/* Gives the lock to the runner that has waited longest. */
-static void grant(struct evaluator *ev)
-{
-    struct slot *next = NULL;
-    for (unsigned i = 0; i < ev->n_slots && !ev->holder; i++) {
-        struct slot *s = &ev->slots[i];
-        if (s->state == WAITING && (!next || s->ticket < next->ticket)) next = s;
-    }
-    if (!next) return;
-    ev->holder = next;
-    if (!ev->gpu) stop_others(ev);
-    next->state = RUNNING;
-    running_alive(ev, next);
-    child_send(next->fd, RUNNER_GO, NULL, 0);
 }
 
 /* ---- runners ---- */
@@ -147,7 +94,7 @@ static int remove_runner(struct evaluator *ev, struct slot *s)
     int status = child_kill(s->pid, s->fd);
     s->pid = 0;
     s->fd = -1;
-    unlock(ev, s);
+    evaluate_unlock(ev, s);
     return status;
 }
 
@@ -227,7 +174,7 @@ static void on_hello(struct evaluator *ev, struct slot *s, const char *why)
 
 static void on_result(struct evaluator *ev, struct slot *s, const struct runner_result *r)
 {
-    unlock(ev, s);
+    evaluate_unlock(ev, s);
     ev->idle_deaths = 0;
     s->state = IDLE;
     s->kill_at = INFINITY;
@@ -237,7 +184,7 @@ static void on_result(struct evaluator *ev, struct slot *s, const struct runner_
 
 static void on_ready(struct evaluator *ev, struct slot *s)
 {
-    unlock(ev, s);
+    evaluate_unlock(ev, s);
     s->state = WAITING;
     s->kill_at = INFINITY;
     s->ticket = ev->tickets++;
@@ -260,7 +207,7 @@ static bool on_frame(struct evaluator *ev, struct slot *s, uint32_t kind, void *
     } else if (kind == RUNNER_READY && s->job && bytes == 0) {
         on_ready(ev, s);
     } else if (kind == RUNNER_ALIVE && s->state == RUNNING && bytes == 0) {
-        running_alive(ev, s);
+        evaluate_running_alive(ev, s);
     } else {
         return kind == RUNNER_ALIVE && s->state == BUILDING;
     }
@@ -354,7 +301,7 @@ static void kill_overdue(struct evaluator *ev)
 
 static void arm_timer(const struct evaluator *ev)
 {
-    double ms = next_kill(ev) - child_now_ms();
+    double ms = fmin(next_kill(ev), evaluate_next_look(ev)) - child_now_ms();
     struct itimerspec t = {0};
     if (ms < 1e9) {
         ms = fmax(ms, 1);
@@ -376,12 +323,19 @@ static void stop(struct evaluator *ev)
     }
 }
 
+/* Hands out jobs and the device, and sets the clock. */
+static void assign(struct evaluator *ev)
+{
+    evaluate_heed(ev);
+    dispatch(ev);
+    evaluate_grant(ev);
+    arm_timer(ev);
+}
+
 void evaluate_step(struct evaluator *ev, int wait_ms)
 {
     struct pollfd p[EVAL_MAX_FDS + 1];
-    dispatch(ev);
-    grant(ev);
-    arm_timer(ev);
+    assign(ev);
     for (unsigned i = 0; i < ev->n_slots; i++)
         p[i] = (struct pollfd){.fd = ev->slots[i].fd, .events = POLLIN};
     p[ev->n_slots] = (struct pollfd){.fd = ev->timer, .events = POLLIN};
@@ -395,7 +349,5 @@ void evaluate_step(struct evaluator *ev, int wait_ms)
         for (unsigned i = 0; i < ev->n_slots; i++)
             if (p[i].revents && ev->slots[i].fd == p[i].fd) receive(ev, &ev->slots[i]);
     kill_overdue(ev);
-    dispatch(ev);
-    grant(ev);
-    arm_timer(ev);
+    assign(ev);
 }

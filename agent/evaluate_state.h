@@ -1,12 +1,13 @@
 /* The evaluator's state, shared by the files evaluate*.c: evaluate.c takes jobs and gives results,
- * evaluate_slots.c runs them on its runners, evaluate_reference.c makes what they are verified against. One
- * thread owns all of it. */
+ * evaluate_slots.c runs them on its runners, evaluate_lock.c says which of them may run, evaluate_reference.c
+ * makes what they are verified against. One thread owns all of it. */
 #ifndef THRESH_AGENT_EVALUATE_STATE_H
 #define THRESH_AGENT_EVALUATE_STATE_H
 
 #include <sys/types.h>
 
 #include "agent/child.h"
+#include "agent/device_lock.h"
 #include "agent/runner.h"
 
 /* A job from its submission until its result is taken. */
@@ -46,7 +47,12 @@ struct evaluator {
     uint64_t submitted; /* jobs so far */
     unsigned n_slots;
     struct slot slots[EVAL_MAX_RUNNERS];
-    struct slot *holder; /* of the device lock */
+    struct slot *holder;      /* of the device, among the runners */
+    struct device_lock *lock; /* of the machine; NULL: it could not be made, or is not needed */
+    char note[EVAL_MESSAGE];  /* why it could not */
+    double locked_at;         /* ms: when the lock was last taken */
+    bool keeps;               /* between jobs too */
+    bool paused;              /* the runners are stopped, since another process measures */
     uint64_t tickets;
     unsigned failed_starts; /* in a row, with no other runner */
     unsigned idle_deaths;   /* of runners that had nothing to do, since the last one that had */
@@ -59,6 +65,21 @@ struct evaluator {
 
 void evaluate_push(struct queue *q, struct pending *j);
 struct pending *evaluate_pop(struct queue *q); /* NULL: empty */
+
+/* ---- evaluate_lock.c ---- */
+
+/* Lets the runner that has waited longest run, if the device is free. */
+void evaluate_grant(struct evaluator *ev);
+/* The runner runs no longer; the device is given back, unless it is kept. */
+void evaluate_unlock(struct evaluator *ev, const struct slot *s);
+/* On a CPU device: stops the runners while another process measures. */
+void evaluate_heed(struct evaluator *ev);
+/* When the lock is to be looked at next, ms of the clock; INFINITY: not before something happens. */
+double evaluate_next_look(const struct evaluator *ev);
+/* Moves the kill time of a runner that has shown a sign of life with the device. */
+void evaluate_running_alive(const struct evaluator *ev, struct slot *s);
+
+/* ---- evaluate_slots.c ---- */
 
 /* Forks a runner into the slot. Where that is not possible the others do without it; without any the device
  * is lost. */
