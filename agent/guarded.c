@@ -23,7 +23,8 @@ void guarded_free(struct guarded *g)
 cl_int guarded_fill(cl_command_queue queue, struct guarded *g, const unsigned char fill[GUARDED_FILL])
 {
     memcpy(g->fill, fill, GUARDED_FILL);
-    return clEnqueueFillBuffer(queue, g->whole, g->fill, g->unit, 0, g->bytes + 2 * GUARDED_ZONE, 0, NULL, NULL);
+    return clEnqueueFillBuffer(queue, g->whole, g->fill, g->unit, 0, g->bytes + 2 * GUARDED_ZONE, 0, NULL,
+                               NULL);
 }
 
 static bool zone_intact(cl_command_queue queue, const struct guarded *g, size_t offset,

@@ -3,8 +3,8 @@
  *
  * Output buffers and temporaries lie between guard zones. Before each verified run outputs are filled with
  * bytes that no result has, temporaries with NaN or, on the extreme sets, with large numbers, which a maximum
- * or minimum does not pass over as it does NaN. Zones and outputs are compared after the run. A run that ends badly retires the process: a
- * wild store may have damaged the heap or an input. */
+ * or minimum does not pass over as it does NaN. Zones and outputs are compared after the run. A run that ends
+ * badly retires the process: a wild store may have damaged the heap or an input. */
 #include "agent/runner.h"
 
 #include <stdarg.h>
@@ -24,11 +24,11 @@
 
 enum { FIXED_EXTREMES = 2 }; /* sets on which every kernel is verified */
 enum { MAX_ARGS = 64, BUILD_LOG = 1 << 20 /* bytes of a log that is looked at, at most */ };
-static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
-static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
-static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
+static const double WARM_UP_NS = 3e9;    /* of processor time, for making machine code at the first launch */
+static const double DISTURBED = 3;       /* how much longer a launch may take while others build */
+static const double WIDE_GRID_NS = 1e9;  /* some drivers make it again for very many groups */
 static const double EXTREMES_NS = 100e6; /* for launches on the extreme sets; the first two run in any case */
-static const double HELD_NS = 50e3;     /* shorter launches may be over before the host has the next one */
+static const double HELD_NS = 50e3;      /* shorter launches may be over before the host has the next one */
 
 struct runner {
     int fd;
@@ -38,10 +38,10 @@ struct runner {
     size_t resident; /* work-groups that run at once, at most */
     cl_context context;
     cl_command_queue queue;
-    struct measure_hold hold;      /* on a GPU: while a CPU is held, its host enqueues nothing */
+    struct measure_hold hold;           /* on a GPU: while a CPU is held, its host enqueues nothing */
     cl_mem (*inputs)[VERIFY_MOST_SETS]; /* [n_buffers] */
-    struct guarded *outputs;       /* [n_buffers] */
-    unsigned char *scratch;        /* the largest output, or a guard zone */
+    struct guarded *outputs;            /* [n_buffers] */
+    unsigned char *scratch;             /* the largest output, or a guard zone */
 };
 
 struct job {
@@ -363,8 +363,8 @@ static bool run_extremes(struct job *j)
     for (unsigned i = 0, most = n ? affordable(j, n) : 0; i < most; i++) {
         unsigned k = i < FIXED_EXTREMES
                          ? i
-                         : FIXED_EXTREMES + (unsigned)((j->set.turn * (most - FIXED_EXTREMES) + i) %
-                                                       (n - FIXED_EXTREMES));
+                         : FIXED_EXTREMES +
+                               (unsigned)((j->set.turn * (most - FIXED_EXTREMES) + i) % (n - FIXED_EXTREMES));
         if (!run_set(j, VERIFY_EXTREME + k)) return false;
     }
     return true;

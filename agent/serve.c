@@ -92,6 +92,17 @@ static bool start_evaluator(struct agent *a, uint64_t seed)
     return a->evaluator && !a->done;
 }
 
+/* Tells of outputs that are not verified, if there are any. */
+static void send_doubt(struct agent *a)
+{
+    const struct verify_doubt x = evaluator_doubt(a->evaluator);
+    if (x.not_finite + x.loose > 0)
+        send_message(a, &(struct message){.kind = MESSAGE_REFERENCE,
+                                          .reference = {.outputs = (uint64_t)x.outputs,
+                                                        .not_finite = (uint64_t)x.not_finite,
+                                                        .loose = (uint64_t)x.loose}});
+}
+
 static void take_program(struct agent *a, const struct message_program *m)
 {
     struct device dev = a->options->device;
@@ -108,6 +119,7 @@ static void take_program(struct agent *a, const struct message_program *m)
         return;
     }
     if (!start_evaluator(a, m->seed)) return;
+    send_doubt(a);
     send_message(a, &(struct message){.kind = MESSAGE_READY, .ready = {evaluator_capacity(a->evaluator)}});
 }
 

@@ -219,4 +219,3 @@ int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *
     }
     return -1;
 }
-

@@ -349,8 +349,8 @@ static bool is_tight(const struct verify_buffer *b, unsigned set, struct verify_
 }
 
 /* Whether some set has a number for output i, and none verifies it. */
-static bool is_loose(const struct verify_buffer *b, unsigned n_sets,
-                     const struct verify_tolerance *tolerance, int64_t i)
+static bool is_loose(const struct verify_buffer *b, unsigned n_sets, const struct verify_tolerance *tolerance,
+                     int64_t i)
 {
     bool finite = false;
     for (unsigned set = 0; set < n_sets; set++) {

@@ -220,6 +220,7 @@ static struct hub_event take(struct hub *h, unsigned i, const struct message *m)
     case MESSAGE_HEARTBEAT:
         hub_send(h, i, m);
         return none;
+    case MESSAGE_REFERENCE:
     case MESSAGE_RESULT:
     case MESSAGE_FIGURES:
         return (struct hub_event){.kind = HUB_MESSAGE, .peer = i, .message = *m};

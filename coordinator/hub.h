@@ -21,7 +21,7 @@ enum {
 enum hub_event_kind {
     HUB_IDLE,    /* nothing within the time */
     HUB_HELLO,   /* a new agent: message.hello */
-    HUB_MESSAGE, /* result or figures of a known agent */
+    HUB_MESSAGE, /* reference, result or figures of a known agent */
     HUB_GONE,    /* an agent left or is lost: `reason` */
 };
 struct hub_event {

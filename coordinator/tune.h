@@ -10,6 +10,7 @@
 
 #include "agent/device.h"
 #include "agent/problem.h"
+#include "agent/verify.h"
 #include "coordinator/figure.h"
 #include "coordinator/work.h"
 #include "mcts/prior.h"
@@ -92,6 +93,7 @@ struct tune_report {
     uint64_t violations; /* measured times below the bound, by more than 2 % */
     uint64_t reopened;   /* nodes of the tree that violations opened again */
     double elapsed_s, dead_end_ratio;
+    struct verify_doubt doubt; /* outputs that an agent's reference does not verify; outputs 0: none */
 };
 
 /* Checks the input, opens the store, takes up what it has of a run to be resumed, and waits for the first

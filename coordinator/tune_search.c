@@ -404,6 +404,26 @@ static void handle_result(struct tune *t, unsigned peer, const struct message_re
     settle(t, job, e, d);
 }
 
+static int64_t counted(uint64_t n)
+{
+    return n < INT64_MAX ? (int64_t)n : INT64_MAX;
+}
+
+/* All agents have the same inputs; what one device makes infinite counts. Said at once: a search without
+ * verification may not be wanted. */
+static void handle_reference(struct tune *t, const struct message_reference *m)
+{
+    struct verify_doubt *x = &t->report.doubt;
+    struct strbuf text = {0};
+    bool told = x->outputs > 0;
+    x->outputs = counted(m->outputs);
+    if (counted(m->not_finite) > x->not_finite) x->not_finite = counted(m->not_finite);
+    if (counted(m->loose) > x->loose) x->loose = counted(m->loose);
+    verify_doubt_text(x, &text);
+    if (!told && text.length > 0) progress_note(&t->progress, text.text);
+    strbuf_free(&text);
+}
+
 bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct diag *d)
 {
     *event = hub_poll(t->hub, timeout_ms, t->options.stop_fd);
@@ -416,6 +436,7 @@ bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct d
         break;
     case HUB_MESSAGE:
         if (event->message.kind == MESSAGE_RESULT) handle_result(t, event->peer, &event->message.result, d);
+        if (event->message.kind == MESSAGE_REFERENCE) handle_reference(t, &event->message.reference);
         break;
     case HUB_IDLE:
         return false;

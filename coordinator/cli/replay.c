@@ -3,22 +3,25 @@
 #include <stdio.h>
 
 #include "agent/evaluate.h"
+#include "coordinator/cli/doubt.h"
 #include "coordinator/cli/stored.h"
 #include "coordinator/progress.h"
 #include "core/base/hash.h"
 
 static const double least_limit_ns = 2e9;
 
-static void print_replay(const struct cli_args *a, const struct evaluation *e)
+static void print_replay(const struct cli_args *a, const struct evaluation *e, const struct verify_doubt *x)
 {
     if (cli_given(a, CLI_JSON)) {
         json_t *samples = json_array();
         for (unsigned i = 0; i < e->n_samples; i++)
             json_array_append_new(samples, json_real(e->samples_ns[i]));
         bool ok = e->status == EVAL_OK;
-        cli_print_json(json_pack("{s:s,s:o,s:o,s:o}", "status", eval_status_name(e->status), "samples_ns",
-                                 samples, "median_ns", ok ? json_real(e->median_ns) : json_null(), "error",
-                                 ok ? json_null() : json_string(e->message)));
+        json_t *o = json_pack("{s:s,s:o,s:o,s:o}", "status", eval_status_name(e->status), "samples_ns",
+                              samples, "median_ns", ok ? json_real(e->median_ns) : json_null(), "error",
+                              ok ? json_null() : json_string(e->message));
+        cli_add_doubt(o, x);
+        cli_print_json(o);
         return;
     }
     char time[32];
@@ -58,7 +61,8 @@ static int replay(const struct cli_args *a, const struct best_file *b, struct di
     struct device device;
     struct cg_kernel kernel;
     struct evaluation e = {0};
-    struct eval_settings settings = {.verify = true, .limit_ns = limit_ns(a, b, d)};
+    struct verify_doubt doubt = {0};
+    struct eval_settings settings = {.verify = true, .thorough = true, .limit_ns = limit_ns(a, b, d)};
     if (diag_failed(d)) return CLI_USAGE;
     const char *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
     if (!device_select(selector, &device, d) || !rebuild(b, &kernel, d)) return CLI_USAGE;
@@ -66,11 +70,12 @@ static int replay(const struct cli_args *a, const struct best_file *b, struct di
     bool measured = ev != NULL;
     if (measured) {
         evaluator_run(ev, &kernel, &settings, &e);
-        print_replay(a, &e);
+        doubt = evaluator_doubt(ev);
+        print_replay(a, &e, &doubt);
     }
     evaluator_free(ev);
     cg_kernel_free(&kernel);
-    return measured && e.status == EVAL_OK ? CLI_OK : CLI_FAILED;
+    return cli_doubt_status(a, &doubt, measured && e.status == EVAL_OK ? CLI_OK : CLI_FAILED, d);
 }
 
 static int run_replay(const struct cli_args *a)
@@ -88,7 +93,8 @@ const struct cli_command cli_replay = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(TIMEOUT) | CLI_TAKES(JSON),
+    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(TIMEOUT) |
+             CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(JSON),
     .notes = {{CLI_TIMEOUT, "10s",
                "time for one launch (default: ten times the recorded time, at least 2s)"}},
     .help = "Builds, verifies and times a stored implementation again.\v"

@@ -6,6 +6,7 @@
 
 #include "coordinator/best.h"
 #include "coordinator/cli/cli.h"
+#include "coordinator/cli/doubt.h"
 #include "coordinator/cli/tune_space.h"
 #include "core/base/units.h"
 
@@ -110,6 +111,7 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
     json_t *result = result_json(r);
     json_object_update(all, result);
     json_decref(result);
+    cli_add_doubt(all, &r->doubt);
     cli_print_json(all);
 }
 
@@ -246,7 +248,7 @@ static int campaign(const struct cli_args *a, const struct tune_options *o, stru
         print_json(o, tune_device(t), r);
     else
         print_table(o, tune_device(t), r, written ? out : NULL);
-    return ok && written ? CLI_OK : CLI_FAILED;
+    return cli_doubt_status(a, &r->doubt, ok && written ? CLI_OK : CLI_FAILED, d);
 }
 
 /* A program, or --space. */
@@ -319,8 +321,8 @@ const struct cli_command cli_tune = {
              CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(AUDIT_CUTS) |
              CLI_TAKES(DESCRIPTION) | CLI_TAKES(TEXT_LIMIT) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) |
              CLI_TAKES(LISTEN) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
-             CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) |
-             CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(RUNNERS),
+             CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) |
+             CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(RUNNERS),
     .notes =
         {{CLI_OUT, "DIR",
           "where best.cl, best.json and host.c go (default thresh-out); with --space: best.json (default: "

@@ -21,9 +21,9 @@ static const double default_timeout_s = 60;
 /* Options that are about programs and devices. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
-    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,   CLI_NO_BOUND,
-                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED, CLI_NO_PRIOR,
-                                          CLI_AUDIT_CUTS, CLI_TEXT_LIMIT};
+    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,         CLI_NO_BOUND,
+                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED,       CLI_NO_PRIOR,
+                                          CLI_AUDIT_CUTS, CLI_TEXT_LIMIT,  CLI_ALLOW_NONFINITE};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about --space", d);
 }
 

@@ -1,9 +1,9 @@
 /* thresh verify: random implementations, each built, run and compared with the reference; nothing is timed.
  *
- * Every distinct kernel text goes through an agent's whole path: a runner process, both input sets,
- * NaN-filled outputs, guard zones. Draws are stratified (coordinator/sampling.h) until there are enough texts
- * and each value of each choice occurs in LEAST of them. What fails is written as a best.json for `thresh
- * replay`. */
+ * Every distinct kernel text goes through an agent's whole path: a runner process, all sets of
+ * inputs, filled outputs, guard zones. Draws are stratified (coordinator/sampling.h) until there are enough
+ * texts and each value of each choice occurs in LEAST of them. What fails is written as a best.json for
+ * `thresh replay`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "agent/evaluate.h"
 #include "coordinator/best.h"
 #include "coordinator/candidate.h"
-#include "coordinator/cli/cli.h"
+#include "coordinator/cli/doubt.h"
 #include "coordinator/progress.h"
 #include "coordinator/sampling.h"
 #include "core/base/arena.h"
@@ -83,7 +83,7 @@ static void record_failure(struct verifying *v, const struct space_state *leaf, 
 /* Sends the leaf to a runner. */
 static void submit(struct verifying *v, const struct space_state *leaf, const struct cg_kernel *kernel)
 {
-    static const struct eval_settings settings = {.verify = true, .untimed = true};
+    static const struct eval_settings settings = {.verify = true, .untimed = true, .thorough = true};
     unsigned i = (v->first + v->in_flight++) % WINDOW;
     v->flights[i] = (struct flight){.leaf = space_state_clone(leaf)};
     evaluator_submit(v->evaluator, i, kernel, &settings);
@@ -217,17 +217,18 @@ static json_t *statuses_json(const struct verifying *v)
     return o;
 }
 
-static void print_json(const struct verifying *v, double elapsed_s)
+static void print_json(const struct verifying *v, double elapsed_s, const struct verify_doubt *doubt)
 {
     const char *sizes = v->args->value[CLI_SIZE];
-    cli_print_json(json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:i,s:o,s:O,s:f,s:f}", "kernel",
-                             v->args->positional[0], "sizes", sizes ? sizes : "", "device", v->p.device.name,
-                             "seed", (json_int_t)v->seed, "verified", (json_int_t)v->statuses[EVAL_OK],
-                             "drawn", (json_int_t)v->drawn, "duplicates", (json_int_t)v->duplicates,
-                             "dead_ends", (json_int_t)v->dead_ends, "not_lowered", (json_int_t)v->not_lowered,
-                             "statuses", statuses_json(v), "least", LEAST, "values", values_json(v),
-                             "failures", v->failures, "elapsed_s", elapsed_s, "verified_per_s",
-                             (double)v->statuses[EVAL_OK] / elapsed_s));
+    json_t *o = json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:i,s:o,s:O,s:f,s:f}", "kernel",
+                          v->args->positional[0], "sizes", sizes ? sizes : "", "device", v->p.device.name,
+                          "seed", (json_int_t)v->seed, "verified", (json_int_t)v->statuses[EVAL_OK], "drawn",
+                          (json_int_t)v->drawn, "duplicates", (json_int_t)v->duplicates, "dead_ends",
+                          (json_int_t)v->dead_ends, "not_lowered", (json_int_t)v->not_lowered, "statuses",
+                          statuses_json(v), "least", LEAST, "values", values_json(v), "failures", v->failures,
+                          "elapsed_s", elapsed_s, "verified_per_s", (double)v->statuses[EVAL_OK] / elapsed_s);
+    cli_add_doubt(o, doubt);
+    cli_print_json(o);
 }
 
 static void print_rare(const struct verifying *v)
@@ -289,11 +290,12 @@ static int verify(struct verifying *v, uint64_t runners, struct diag *d)
     v->start_s = clock_s();
     verify_all(v, d);
     double elapsed_s = clock_s() - v->start_s;
+    const struct verify_doubt doubt = evaluator_doubt(v->evaluator);
     if (cli_given(v->args, CLI_JSON))
-        print_json(v, elapsed_s);
+        print_json(v, elapsed_s, &doubt);
     else
         print_table(v, elapsed_s);
-    return failed(v) ? CLI_FAILED : CLI_OK;
+    return cli_doubt_status(v->args, &doubt, failed(v) ? CLI_FAILED : CLI_OK, d);
 }
 
 static int run(const struct cli_args *a)
@@ -321,7 +323,7 @@ const struct cli_command cli_verify = {
     .least = 1,
     .most = 1,
     .takes = CLI_INSTANCE | CLI_TAKES(SAMPLES) | CLI_TAKES(TIME) | CLI_TAKES(RUNNERS) | CLI_TAKES(OUT) |
-             CLI_TAKES(QUIET),
+             CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(QUIET),
     .notes = {{CLI_OUT, "DIR", "folder of the texts that failed (default thresh-verify)"},
               {CLI_SAMPLES, "N", "number of distinct texts (default 300)"}},
     .help = "Builds, runs and checks random implementations, until each value of each choice occurred or "

@@ -38,7 +38,9 @@ struct message_doubles {
 
 /* hello: an agent introduces itself; `libraries` are those that it evaluates with and their versions.
  * welcome: the coordinator takes it. program: what will be evaluated; `limits` and `options` are struct
- * bb_device and struct bb_options as numbers (agent/wire.h). ready: the agent can take `credits` jobs more.
+ * bb_device and struct bb_options as numbers (agent/wire.h). reference: how many outputs of the program the
+ * agent's reference does not verify (struct verify_doubt), sent before the first ready if there are any.
+ * ready: the agent can take `credits` jobs more.
  * job: actions are slot, value, slot, value, ... result: of one job; idempotent by id; `resources` is struct
  * eval_resources as numbers, nothing where no kernel was built. rounds: quoted figures of several kernels:
  * for each its number of integers, then its actions. figures: their times, kernel by kernel. who: the
@@ -53,6 +55,7 @@ struct message_doubles {
     M(PROGRAM, program,                                                                                      \
       F(STRING, path) F(STRING, text) F(STRING, sizes) F(INTS, limits) F(INTS, options)                      \
           F(COUNT, fingerprint) F(COUNT, seed))                                                              \
+    M(REFERENCE, reference, F(COUNT, outputs) F(COUNT, not_finite) F(COUNT, loose))                          \
     M(READY, ready, F(COUNT, credits))                                                                       \
     M(JOB, job,                                                                                              \
       F(COUNT, id) F(INTS, actions) F(REAL, best_ns) F(REAL, cut_factor) F(REAL, batch_ns) F(FLAG, verify))  \

@@ -322,7 +322,8 @@ Test(lift_language, ranges_of_inputs_are_kept)
 Test(lift_language, ranges_are_part_of_the_fingerprint)
 {
     struct arena *a = arena_new();
-    static const char *const inputs[] = {"input x: float", "input x: float in 0..1", "input x: float in 0..2"};
+    static const char *const inputs[] = {"input x: float", "input x: float in 0..1",
+                                         "input x: float in 0..2"};
     uint64_t prints[3];
     for (int i = 0; i < 3; i++)
         prints[i] = lift_fingerprint(bound_program(arena_printf(a, "%s\noutput x\n", inputs[i]), NULL, 0, a));
