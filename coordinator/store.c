@@ -424,6 +424,12 @@ bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, str
     return end_reading(s, q, code, d);
 }
 
+const char *store_note(const char *store)
+{
+    return store ? "what was measured until then is in the store; --resume continues the run"
+                 : "the results are lost; --store FILE.db keeps them";
+}
+
 /* ---- actions ---- */
 
 char *store_actions_print(const struct space_action *actions, size_t n)

@@ -126,6 +126,9 @@ bool store_naive(struct store *s, int64_t run, store_visitor visit, void *contex
  * left to ferror(). */
 bool store_export(struct store *s, const char *format, FILE *out, struct diag *d);
 
+/* What a search that a crash ends says of its results; `store` is its --store, or NULL. */
+const char *store_note(const char *store);
+
 struct space_action;
 /* Text form of a list of actions; malloc'd. */
 char *store_actions_print(const struct space_action *actions, size_t n);

@@ -132,6 +132,7 @@ static bool make_tree(struct tune *t, struct diag *d)
     if (!mcts_order_parse(t->problem->space, t->options.order, &t->order, d)) return false;
     t->heuristic = mcts_heuristic_load(t->options.heuristic ? t->options.heuristic : "tag", d);
     if (!t->heuristic) return false;
+    mcts_heuristic_set_note(t->heuristic, store_note(t->options.store));
     config.seed = t->options.seed;
     config.branching.order = t->order.parts;
     config.branching.n_order = t->order.n;

@@ -332,6 +332,7 @@ static bool make_tree(struct search *s)
     struct mcts_config config = mcts_config_default();
     s->heuristic = mcts_heuristic_load(o->heuristic ? o->heuristic : "tag", s->diag);
     if (!s->heuristic || !mcts_order_parse(space, o->order, &s->order, s->diag)) return false;
+    mcts_heuristic_set_note(s->heuristic, store_note(o->store));
     config.seed = o->seed;
     config.branching.order = s->order.parts;
     config.branching.n_order = s->order.n;

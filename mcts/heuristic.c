@@ -22,13 +22,15 @@
 #include "core/base/pcg32.h"
 #include "core/base/similar.h"
 #include "core/base/strbuf.h"
+#include "mcts/guard.h"
 
 enum { KEPT_MAX = 4096, STATE_MAX = 1 << 24, TRY_SECONDS = 10 };
 
 struct mcts_heuristic {
     const struct mcts_plugin *plugin;
     void *state;
-    void *library; /* of dlopen(), or NULL */
+    void *library;            /* of dlopen(), or NULL */
+    struct mcts_guard *guard; /* of a shared object that is used, or NULL */
 };
 
 static const struct mcts_plugin *const BUILTIN[] = {&mcts_plugin_tag, &mcts_plugin_uct, &mcts_plugin_random,
@@ -112,9 +114,9 @@ static void set_parameter(const struct mcts_plugin *plugin, void *state, const c
     if (valid)
         *parameter_place(state, p) = value;
     else if (p->words)
-        diag_plain(d, "heuristic %s: '%.*s' is none of %s", plugin->name, (int)length, text, p->words);
+        diag_plain(d, "heuristic %s: '%.*s' is not one of %s", plugin->name, (int)length, text, p->words);
     else
-        diag_plain(d, "heuristic %s: '%.*s' is no number from %g to %g", plugin->name, (int)length, text,
+        diag_plain(d, "heuristic %s: '%.*s' is not a number from %g to %g", plugin->name, (int)length, text,
                    p->least, p->most);
 }
 
@@ -146,15 +148,16 @@ static bool parameters_valid(const struct mcts_plugin *plugin)
 static bool plugin_valid(const struct mcts_plugin *plugin, const char *where, struct diag *d)
 {
     if (plugin->abi != MCTS_PLUGIN_ABI)
-        diag_plain(d, "heuristic %s: plug-in interface %u, this program has %u", where, plugin->abi,
-                   MCTS_PLUGIN_ABI);
+        diag_plain(d,
+                   "heuristic %s: the plug-in has interface version %u, this thresh has %u: compile it again",
+                   where, plugin->abi, MCTS_PLUGIN_ABI);
     else if (plugin->struct_size < sizeof *plugin)
-        diag_plain(d, "heuristic %s: plug-in of %u bytes, at least %zu wanted", where, plugin->struct_size,
+        diag_plain(d, "heuristic %s: struct_size is %u, must be at least %zu", where, plugin->struct_size,
                    sizeof *plugin);
     else if (!plugin->name || !plugin->select)
-        diag_plain(d, "heuristic %s: plug-in without a name or without select", where);
+        diag_plain(d, "heuristic %s: the plug-in has no name or no select", where);
     else if (plugin->state_size > STATE_MAX || !parameters_valid(plugin))
-        diag_plain(d, "heuristic %s: state or parameters out of range", where);
+        diag_plain(d, "heuristic %s: state_size or the offset of a parameter is out of range", where);
     else
         return true;
     return false;
@@ -170,7 +173,7 @@ static bool finish_state(struct mcts_heuristic *h, struct diag *d)
     }
     uint32_t kept = plugin->kept ? plugin->kept(h->state) : 1;
     if (kept >= 1 && kept <= KEPT_MAX) return true;
-    diag_plain(d, "heuristic %s: keeps %u best times, not 1 to %d", plugin->name, kept, KEPT_MAX);
+    diag_plain(d, "heuristic %s: kept() is %u, must be 1 to %d", plugin->name, kept, KEPT_MAX);
     if (plugin->destroy) plugin->destroy(h->state);
     return false;
 }
@@ -214,7 +217,8 @@ static struct mcts_heuristic *load_library(const char *path, const char *paramet
         return NULL;
     }
     const struct mcts_plugin *plugin = dlsym(library, MCTS_PLUGIN_SYMBOL);
-    if (!plugin) diag_plain(d, "heuristic %s: no symbol " MCTS_PLUGIN_SYMBOL, path);
+    if (!plugin)
+        diag_plain(d, "heuristic %s: not a heuristic plug-in: it has no symbol " MCTS_PLUGIN_SYMBOL, path);
     struct mcts_heuristic *h = plugin ? new_heuristic(plugin, path, parameters, d) : NULL;
     if (h)
         h->library = library;
@@ -254,7 +258,7 @@ static bool is_path(const char *name)
     return strchr(name, '/') || (n > 3 && strcmp(name + n - 3, ".so") == 0);
 }
 
-struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d)
+static struct mcts_heuristic *load(const char *spec, struct diag *d)
 {
     char *name = base_strdup(spec);
     char *colon = strchr(name, ':');
@@ -266,6 +270,17 @@ struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d)
     return h;
 }
 
+struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d)
+{
+    struct mcts_heuristic *h = load(spec, d);
+    if (!h || !h->library) return h;
+    char *path = base_strdup(spec);
+    path[strcspn(path, ":")] = 0;
+    h->guard = mcts_guard_new(path);
+    free(path);
+    return h;
+}
+
 /* Loads and frees it in a child process, which says on `done` that it got to the end; the wait status goes to
  * *status. false: there is no child process. */
 static bool load_in_child(const char *spec, int done, int *status)
@@ -273,7 +288,7 @@ static bool load_in_child(const char *spec, int done, int *status)
     pid_t pid = fork();
     if (pid == 0) {
         alarm(TRY_SECONDS);
-        mcts_heuristic_free(mcts_heuristic_load(spec, diag_new()));
+        mcts_heuristic_free(load(spec, diag_new()));
         _exit(write(done, "", 1) == 1 ? 0 : 1);
     }
     pid_t ended = pid;
@@ -307,14 +322,15 @@ bool mcts_heuristic_try(const char *spec, struct diag *d)
     if (!load_apart(spec, &status, &complete))
         diag_plain(d, "heuristic %.*s: cannot be tried: %s", n, spec, strerror(errno));
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        diag_plain(d, "heuristic %.*s: it does not load within %d s", n, spec, TRY_SECONDS);
+        diag_plain(d, "heuristic %.*s: the plug-in does not load within %d s", n, spec, TRY_SECONDS);
     else if (WIFSIGNALED(status))
-        diag_plain(d, "heuristic %.*s: it crashes when it is loaded (signal %d)", n, spec, WTERMSIG(status));
+        diag_plain(d, "heuristic %.*s: the plug-in crashes when it is loaded (signal %d)", n, spec,
+                   WTERMSIG(status));
     else if (!complete)
-        diag_plain(d, "heuristic %.*s: it ends the process when it is loaded (status %d)", n, spec,
+        diag_plain(d, "heuristic %.*s: the plug-in ends the process when it is loaded (status %d)", n, spec,
                    WEXITSTATUS(status));
     else {
-        struct mcts_heuristic *h = mcts_heuristic_load(spec, d);
+        struct mcts_heuristic *h = load(spec, d);
         mcts_heuristic_free(h);
         return h != NULL;
     }
@@ -324,7 +340,10 @@ bool mcts_heuristic_try(const char *spec, struct diag *d)
 void mcts_heuristic_free(struct mcts_heuristic *h)
 {
     if (!h) return;
+    mcts_guard_enter(h->guard, "destroy");
     if (h->plugin->destroy) h->plugin->destroy(h->state);
+    mcts_guard_leave(h->guard);
+    mcts_guard_free(h->guard);
     free(h->state);
     if (h->library) dlclose(h->library);
     free(h);
@@ -347,16 +366,26 @@ bool mcts_heuristic_default_rollouts(const struct mcts_heuristic *h)
     return !h->plugin->rollout;
 }
 
+void mcts_heuristic_set_note(struct mcts_heuristic *h, const char *note)
+{
+    mcts_guard_set_note(h->guard, note);
+}
+
 uint32_t mcts_heuristic_kept(const struct mcts_heuristic *h)
 {
-    return h->plugin->kept ? h->plugin->kept(h->state) : 1;
+    mcts_guard_enter(h->guard, "kept");
+    uint32_t kept = h->plugin->kept ? h->plugin->kept(h->state) : 1;
+    mcts_guard_leave(h->guard);
+    return kept;
 }
 
 bool mcts_heuristic_select(struct mcts_heuristic *h, const struct mcts_view *view, uint32_t *child,
                            char *error, size_t n)
 {
     double score = 0;
+    mcts_guard_enter(h->guard, "select");
     *child = h->plugin->select(h->state, view, &score);
+    mcts_guard_leave(h->guard);
     if (*child >= view->n_children)
         snprintf(error, n, "heuristic %s: selected child %u of %u live ones", h->plugin->name, *child,
                  view->n_children);
@@ -374,7 +403,9 @@ bool mcts_heuristic_rollout(struct mcts_heuristic *h, const struct mcts_view *vi
         mcts_default_weights(view, weights);
         return true;
     }
+    mcts_guard_enter(h->guard, "rollout");
     h->plugin->rollout(h->state, view, weights);
+    mcts_guard_leave(h->guard);
     for (uint32_t i = 0; i < view->n_children; i++) {
         if (isfinite(weights[i]) && weights[i] >= 0) continue;
         snprintf(error, n, "heuristic %s: rollout weight %g of child %u", h->plugin->name, weights[i], i);
@@ -386,7 +417,10 @@ bool mcts_heuristic_rollout(struct mcts_heuristic *h, const struct mcts_view *vi
 void mcts_heuristic_backpropagate(struct mcts_heuristic *h, uint32_t node, uint32_t depth,
                                   struct mcts_outcome outcome)
 {
-    if (h->plugin->backpropagate) h->plugin->backpropagate(h->state, node, depth, outcome);
+    if (!h->plugin->backpropagate) return;
+    mcts_guard_enter(h->guard, "backpropagate");
+    h->plugin->backpropagate(h->state, node, depth, outcome);
+    mcts_guard_leave(h->guard);
 }
 
 /* ---- for plug-ins ---- */

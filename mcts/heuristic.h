@@ -105,7 +105,9 @@ bool mcts_open_child(const struct mcts_view *view, double widen, uint32_t *child
 
 struct mcts_heuristic; /* a plug-in with its state */
 
-/* "name" or "./file.so", then optionally ":key=value,key=value". NULL after adding errors. */
+/* "name" or "./file.so", then optionally ":key=value,key=value". NULL after adding errors. A shared object
+ * that crashes in a callback from then on ends the process with a message that names both (mcts/guard.h);
+ * call all that follows from the same thread. */
 struct mcts_heuristic *mcts_heuristic_load(const char *spec, struct diag *d);
 /* Whether that works, with errors if not. A shared object is tried in a child process, so that one that
  * crashes, exits or hangs when it is loaded is an error, too. Call it while this process has one thread. */
@@ -115,6 +117,9 @@ bool mcts_heuristic_try(const char *spec, struct diag *d);
 struct mcts_heuristic *mcts_heuristic_new(const struct mcts_plugin *plugin, const char *parameters,
                                           struct diag *d);
 void mcts_heuristic_free(struct mcts_heuristic *h); /* NULL is allowed */
+
+/* A line that follows the message of a crash: what became of the results. Copied. */
+void mcts_heuristic_set_note(struct mcts_heuristic *h, const char *note);
 
 const struct mcts_plugin *mcts_heuristic_plugin(const struct mcts_heuristic *h);
 const char *mcts_heuristic_name(const struct mcts_heuristic *h);

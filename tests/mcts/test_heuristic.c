@@ -168,8 +168,8 @@ Test(mcts_heuristic, refuses_bad_specifications)
     expect_error("tag:topk", "not key=value");
     expect_error("tag:topk=0", "from 1 to 1000");
     expect_error("tag:topk=many", "from 1 to 1000");
-    expect_error("tag:delta=nan", "no number");
-    expect_error("uct:value=median", "none of mean|best");
+    expect_error("tag:delta=nan", "is not a number");
+    expect_error("uct:value=median", "not one of mean|best");
     expect_error("./no-such-file.so", "no-such-file.so");
 }
 
@@ -196,9 +196,9 @@ Test(mcts_heuristic, refuses_what_crashes_when_it_is_loaded, .timeout = 60)
          *leave = try_error("__attribute__((constructor)) static void start(void) { exit(7); }"),
          *quiet = try_error("__attribute__((constructor)) static void start(void) { exit(0); }"),
          *empty = try_error("int nothing;");
-    cr_expect(strstr(crash, "it crashes when it is loaded (signal 6)"), "%s", crash);
-    cr_expect(strstr(leave, "it ends the process when it is loaded (status 7)"), "%s", leave);
-    cr_expect(strstr(quiet, "it ends the process when it is loaded (status 0)"), "%s", quiet);
+    cr_expect(strstr(crash, "the plug-in crashes when it is loaded (signal 6)"), "%s", crash);
+    cr_expect(strstr(leave, "the plug-in ends the process when it is loaded (status 7)"), "%s", leave);
+    cr_expect(strstr(quiet, "the plug-in ends the process when it is loaded (status 0)"), "%s", quiet);
     cr_expect(strstr(empty, "no symbol thresh_heuristic"), "%s", empty);
     free(crash);
     free(leave);
@@ -251,8 +251,10 @@ Test(mcts_heuristic, refuses_other_interface)
     cr_assert_null(mcts_heuristic_new(&empty, "", d));
     cr_assert_null(mcts_heuristic_new(&bare, "", d));
     cr_assert_eq(diag_count(d), 4);
-    cr_assert_not_null(strstr(diag_message(d, 0), "faulty: plug-in interface 2, this program has 1"));
-    cr_assert_not_null(strstr(diag_message(d, 1), "16 bytes"));
+    cr_assert_not_null(
+        strstr(diag_message(d, 0),
+               "faulty: the plug-in has interface version 2, this thresh has 1: compile it again"));
+    cr_assert_not_null(strstr(diag_message(d, 1), "struct_size is 16"));
     diag_free(d);
 }
 
