@@ -59,8 +59,8 @@ void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, 
 void runner_main(int fd, void *ctx);
 
 /* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new_until()
- * does after making the reference. tolerance: of each set of the task. Takes ownership of the task. NULL after
- * adding an error if no runner starts. */
+ * does after making the reference. tolerance: of each set of the task. Takes ownership of the task. NULL
+ * after adding an error if no runner starts. */
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
                                   const struct verify_tolerance *tolerance, int stop_fd, struct diag *d);
 

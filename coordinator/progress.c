@@ -106,38 +106,45 @@ double progress_left(struct progress *p, uint64_t done, uint64_t total, double e
     return fmin(by_time, by_count);
 }
 
-/* Over the last one; the last column stays free, since a terminal wraps there. */
-static void draw_over(const struct progress_state *s, double left_s)
+/* Columns that a line may take: the last one stays free, since a terminal wraps there. */
+static unsigned line_columns(void)
 {
-    char line[LINE_BYTES];
     unsigned columns = terminal_columns(STDERR_FILENO, USUAL_COLUMNS);
-    columns = columns > LINE_BYTES ? LINE_BYTES : columns;
-    progress_line(s, left_s, columns > 1 ? columns - 1 : 1, line, sizeof line);
-    fprintf(stderr, "\r%-*s", (int)columns - 1, line);
+    return columns > LINE_BYTES ? LINE_BYTES - 1 : columns > 1 ? columns - 1 : 1;
+}
+
+/* On a terminal over the last line. */
+static void show_line(struct progress *p, const char *line, double elapsed_s)
+{
+    if (p->terminal)
+        fprintf(stderr, "\r%-*.*s", (int)line_columns(), (int)line_columns(), line);
+    else
+        fprintf(stderr, "%s\n", line);
+    p->drawn = p->terminal;
+    p->last_s = elapsed_s;
+}
+
+/* Whether it is time for another line. */
+static bool is_due(const struct progress *p, double elapsed_s)
+{
+    return !p->quiet && elapsed_s - p->last_s >= (p->terminal ? terminal_period_s : line_period_s);
 }
 
 void progress_show(struct progress *p, const struct progress_state *s)
 {
     double left_s = progress_left(p, s->done, s->total, s->elapsed_s, s->limit_s);
-    double period_s = p->terminal ? terminal_period_s : line_period_s;
-    if (p->quiet || s->elapsed_s - p->last_s < period_s) return;
     char line[LINE_BYTES];
-    if (p->terminal)
-        draw_over(s, left_s);
-    else if (progress_line(s, left_s, 0, line, sizeof line) > 0)
-        fprintf(stderr, "%s\n", line);
-    p->drawn = p->terminal;
-    p->last_s = s->elapsed_s;
+    if (!is_due(p, s->elapsed_s)) return;
+    progress_line(s, left_s, p->terminal ? line_columns() : 0, line, sizeof line);
+    show_line(p, line, s->elapsed_s);
 }
 
 void progress_rounds(struct progress *p, unsigned done, unsigned total, unsigned contenders, double elapsed_s)
 {
-    if (p->quiet || elapsed_s - p->last_s < (p->terminal ? terminal_period_s : line_period_s)) return;
-    if (p->terminal) draw_bar((double)done / total);
-    fprintf(stderr, "final round %u of %u, %u contenders%s", done + 1, total, contenders,
-            p->terminal ? "   " : "\n");
-    p->drawn = p->terminal;
-    p->last_s = elapsed_s;
+    char line[LINE_BYTES];
+    if (!is_due(p, elapsed_s)) return;
+    snprintf(line, sizeof line, "final round %u of %u, %u contenders", done + 1, total, contenders);
+    show_line(p, line, elapsed_s);
 }
 
 void progress_note(struct progress *p, const char *text)

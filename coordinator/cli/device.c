@@ -184,7 +184,8 @@ static bool check_selector(const struct cli_args *a, uint64_t takes, struct diag
 {
     static const enum cli_key device[] = {CLI_DEVICE};
     if (a->n_positional < 2) return true;
-    if (takes & CLI_TAKES(DEVICE)) return cli_refuse(a, device, 1, "does not apply beside the argument SEL", d);
+    if (takes & CLI_TAKES(DEVICE))
+        return cli_refuse(a, device, 1, "does not apply beside the argument SEL", d);
     diag_plain(d, "unexpected argument '%s': %s takes none", a->positional[1], a->positional[0]);
     return false;
 }

@@ -64,7 +64,7 @@ struct lift_param {
     const char *name;             /* as written; unique names are made by who needs them */
     const struct lift_type *type; /* after lift_bind() */
     struct source_pos at;
-    unsigned input; /* index of the program's input, or LIFT_NO_INPUT */
+    unsigned input;          /* index of the program's input, or LIFT_NO_INPUT */
     struct lift_range range; /* of an input's elements, where the text states one */
 };
 #define LIFT_NO_INPUT (~0u)

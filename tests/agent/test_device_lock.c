@@ -254,10 +254,10 @@ static struct evaluator *lock_test_evaluator(const struct device *dev)
     struct diag *d = diag_new();
     struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = LOCK_TEST_N, .output = true}};
     struct verify_task *t = verify_task_new(shape, 1, 7, d);
-    for (int set = 0; set < VERIFY_SETS; set++)
+    for (int set = 0; set < VERIFY_EXTREME; set++)
         for (int i = 0; i < LOCK_TEST_N; i++)
             ((float *)t->buffers[0].data[set])[i] = 1;
-    const struct verify_tolerance tolerance[VERIFY_SETS] = {{.exact = true}, {.exact = true}};
+    const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
     struct evaluator *ev = evaluator_start(&t, dev, 1, tolerance, -1, d);
     cr_assert_not_null(ev);
     cr_assert_str_empty(evaluator_note(ev));
