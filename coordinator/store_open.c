@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "coordinator/store.h"
@@ -64,11 +65,16 @@ enum { N_ADDITIONS = sizeof additions / sizeof additions[0] };
 
 /* ---- SQLite ---- */
 
-/* The reason in the system's words, where the system refused. */
+/* Why the system refused, as far as SQLite knows; a limit of file sizes is a likely cause. */
 static void add_system_error(const struct store *s, struct strbuf *b)
 {
     int error = sqlite3_system_errno(s->db);
-    if (error) strbuf_printf(b, ": %s", file_error_text(error));
+    struct rlimit limit;
+    if (error)
+        strbuf_printf(b, ": %s", file_error_text(error));
+    else if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        strbuf_printf(b, ": the limit of file sizes (ulimit -f) is %llu bytes",
+                      (unsigned long long)limit.rlim_cur);
 }
 
 bool store_failed(const struct store *s, struct diag *d)
@@ -87,9 +93,13 @@ bool store_failed(const struct store *s, struct diag *d)
     case SQLITE_BUSY:
         strbuf_add(&b, "another process keeps the store locked");
         break;
-    default:
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
         strbuf_add(&b, sqlite3_errmsg(s->db));
         add_system_error(s, &b);
+        break;
+    default:
+        strbuf_add(&b, sqlite3_errmsg(s->db));
     }
     diag_plain(d, "%s: %s", s->path, b.text);
     strbuf_free(&b);

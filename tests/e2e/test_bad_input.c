@@ -310,7 +310,7 @@ Test(bad_input, foreign_and_damaged_stores)
     unlink(path);
     refused(E2E_RUN(&cli_store, "query", "/nonexistent/runs.db"), "/nonexistent/runs.db");
     e2e_file(path, "");
-    refused(E2E_RUN(&cli_store, "query", path), "is empty, it is no store");
+    refused(E2E_RUN(&cli_store, "query", path), "not a thresh store: the file is empty");
     unlink(path);
 }
 
