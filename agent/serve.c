@@ -190,6 +190,13 @@ static uint64_t forget_running(struct agent *a, uint64_t id)
     return 0;
 }
 
+static void give_up_device(struct agent *a, const char *message)
+{
+    char why[EVAL_MESSAGE + 32];
+    snprintf(why, sizeof why, "the device is lost%s%s", *message ? ": " : "", message);
+    give_up(a, why);
+}
+
 /* Sends one result, waiting for it at most timeout_ms; false: there is none. */
 static bool collect_result(struct agent *a, int timeout_ms)
 {
@@ -199,7 +206,7 @@ static bool collect_result(struct agent *a, int timeout_ms)
     a->done = e.status == EVAL_DEVICE_LOST && stop_requested(a->options->stop_fd);
     if (a->done) return false;
     send_result(a, id, &e, forget_running(a, id));
-    if (e.status == EVAL_DEVICE_LOST) give_up(a, "the device is lost");
+    if (e.status == EVAL_DEVICE_LOST) give_up_device(a, e.message);
     return true;
 }
 

@@ -46,8 +46,7 @@ static void run_child(const struct e2e_process *p, const struct cli_command *com
     _exit(status);
 }
 
-static struct e2e_process start_to(const char *out, const struct cli_command *command,
-                                   const char *const *args)
+struct e2e_process e2e_start_to(const char *out, const struct cli_command *command, const char *const *args)
 {
     struct e2e_process p = {.keeps_out = out != NULL};
     if (out)
@@ -63,7 +62,7 @@ static struct e2e_process start_to(const char *out, const struct cli_command *co
 
 struct e2e_process e2e_start(const struct cli_command *command, const char *const *args)
 {
-    return start_to(NULL, command, args);
+    return e2e_start_to(NULL, command, args);
 }
 
 static char *read_back(const char *path)
@@ -95,7 +94,7 @@ struct e2e_run e2e_run(const struct cli_command *command, const char *const *arg
 
 struct e2e_run e2e_run_to(const char *out, const struct cli_command *command, const char *const *args)
 {
-    struct e2e_process p = start_to(out, command, args);
+    struct e2e_process p = e2e_start_to(out, command, args);
     return e2e_finish(&p);
 }
 

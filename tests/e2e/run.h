@@ -23,9 +23,10 @@ void e2e_run_free(struct e2e_run *r);
 struct e2e_process {
     int pid;
     char out[32], err[32]; /* files */
-    bool keeps_out;        /* out is the caller's */
+    bool keeps_out;        /* out is the caller's, and is not read back */
 };
 struct e2e_process e2e_start(const struct cli_command *command, const char *const *args);
+struct e2e_process e2e_start_to(const char *out, const struct cli_command *command, const char *const *args);
 struct e2e_run e2e_finish(const struct e2e_process *p);
 
 /* Makes a file in /tmp with the text; path has 32 bytes. */
