@@ -4,7 +4,6 @@
 #define _GNU_SOURCE /* unshare */
 #include <criterion/criterion.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -106,11 +105,9 @@ Test(faults, a_reader_that_has_seen_enough_is_no_failure)
     e2e_file(path, "");
     unlink(path);
     cr_assert_eq(mkfifo(path, 0600), 0);
-    int reader = open(path, O_RDONLY | O_NONBLOCK);
-    cr_assert_geq(reader, 0);
     struct e2e_process p = e2e_start_to(path, &cli_space, list);
-    struct pollfd ready = {.fd = reader, .events = POLLIN};
-    cr_assert(poll(&ready, 1, 60000) == 1 && read(reader, &byte, 1) == 1);
+    int reader = open(path, O_RDONLY);
+    cr_assert(reader >= 0 && read(reader, &byte, 1) == 1);
     close(reader);
     struct e2e_run r = e2e_finish(&p);
     cr_expect_eq(r.status, CLI_OK);
