@@ -150,6 +150,6 @@ bool store_export(struct store *s, const char *format, FILE *out, struct diag *d
 {
     if (strcmp(format, "jsonl") == 0) return store_each(s, 0, write_jsonl, out, d);
     if (strcmp(format, "csv") == 0) return export_csv(s, out, d);
-    diag_plain(d, "unknown format '%s': jsonl and csv are there", format);
+    diag_plain(d, "unknown format '%s': use jsonl or csv", format);
     return false;
 }
