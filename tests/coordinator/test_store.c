@@ -391,6 +391,16 @@ Test(store, of_the_first_version_is_upgraded)
 
 /* ---- reading without write access ---- */
 
+/* A store with one filled run that nobody has open; its path goes to path. */
+static struct store_run store_test_make(char path[64], struct diag *d)
+{
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run();
+    store_test_fill(s, &run, d);
+    store_close(s);
+    return run;
+}
+
 static void store_test_execute(const char *path, const char *sql)
 {
     sqlite3 *db;
@@ -490,11 +500,8 @@ Test(store, reading_leaves_nothing_beside_it)
     char path[64], beside[80];
     double sum = 0;
     struct diag *d = diag_new();
-    struct store *s = store_open(store_test_path(path), true, d);
-    struct store_run run = store_test_run();
-    store_test_fill(s, &run, d);
-    store_close(s);
-    s = store_open_to_read(path, d);
+    store_test_make(path, d);
+    struct store *s = store_open_to_read(path, d);
     cr_assert(s && store_each(s, 0, store_test_sum, &sum, d));
     store_close(s);
     snprintf(beside, sizeof beside, "%s-wal", path);
@@ -522,11 +529,8 @@ Test(store, what_changed_while_it_was_read_is_not_shown_as_sound)
 {
     char path[64];
     struct diag *d = diag_new();
-    struct store *s = store_open(store_test_path(path), true, d);
-    struct store_run run = store_test_run();
-    store_test_fill(s, &run, d);
-    store_close(s);
-    s = store_open_to_read(path, d);
+    store_test_make(path, d);
+    struct store *s = store_open_to_read(path, d);
     cr_assert_not_null(s);
     cr_expect_not(store_each(s, 0, store_test_intrude, path, d));
     cr_expect(diag_count(d) && strstr(diag_message(d, 0), "another process wrote to the store"));
@@ -561,17 +565,14 @@ Test(store, of_the_first_version_is_read_without_an_upgrade)
     bool found;
     struct stat before, after;
     struct diag *d = diag_new();
-    struct store *s = store_open(store_test_path(path), true, d);
-    struct store_run run = store_test_run();
-    store_test_fill(s, &run, d);
-    store_close(s);
+    struct store_run run = store_test_make(path, d);
     store_test_execute(path,
                        "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN "
                        "resources; ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation "
                        "DROP COLUMN draws; ALTER TABLE evaluation DROP COLUMN label; DROP TABLE figure; "
                        "DROP TABLE cut; DROP TABLE owner; PRAGMA user_version=1");
     cr_assert_eq(stat(path, &before), 0);
-    s = store_open_to_read(path, d);
+    struct store *s = store_open_to_read(path, d);
     cr_assert(s && store_each(s, 0, store_test_sum, &sum, d), "%s", diag_count(d) ? diag_message(d, 0) : "");
     cr_expect_float_eq(sum, 3.5, 1e-12);
     cr_expect(store_each_cut(s, store_test_cut, &cuts, d) && cuts == 0);
