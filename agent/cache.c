@@ -29,6 +29,12 @@ void cache_remove(const char *path)
     if (path[0]) nftw(path, remove_one, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
 }
 
+void cache_part(const char *path, pid_t runner, char part[CACHE_PATH])
+{
+    part[0] = 0;
+    if (path[0]) snprintf(part, CACHE_PATH, "%s/%ld", path, (long)runner);
+}
+
 /* Whether the entry is a folder of ours whose process is gone. */
 static bool is_stale(const char *name)
 {

@@ -17,7 +17,7 @@
 #include "core/base/panic.h"
 #include "core/base/pcg32.h"
 
-enum { JOBS_PER_RUNNER = 2 };
+enum { JOBS_PER_RUNNER = 2, MOST_LAUNCHES = 16 /* with a kill time of their own each */ };
 static const double LEAST_LIMIT_NS = 20e6, FIRST_LIMIT_NS = 2e9, PATIENT_LIMIT_NS = 600e9,
                     UNTIMED_LIMIT_NS = 30e9;
 static const double TRANSFER_NS = 10; /* a byte of the outputs: 100 MB/s, a tenth of any of the steps */
@@ -79,6 +79,12 @@ static double limit_of(const struct eval_settings *s, enum runner_mode mode)
     if (s->limit_ns > 0) return s->limit_ns;
     if (s->untimed) return UNTIMED_LIMIT_NS;
     return s->best_ns > 0 ? fmax(s->cut_factor * s->best_ns, LEAST_LIMIT_NS) : FIRST_LIMIT_NS;
+}
+
+double evaluator_longest_ms(const struct eval_settings *s)
+{
+    const struct eval_settings all = with_defaults(s);
+    return EVALUATE_BUILD_MS + MOST_LAUNCHES * EVALUATE_LAUNCH_MS(limit_of(&all, RUNNER_EVALUATE));
 }
 
 static void submit(struct evaluator *ev, uint64_t id, enum runner_mode mode, const struct cg_kernel *k,
@@ -210,6 +216,14 @@ unsigned evaluator_fds(const struct evaluator *ev, int *fds, unsigned n)
 const char *evaluator_note(const struct evaluator *ev)
 {
     return ev->note;
+}
+
+double evaluator_processor_ms(const struct evaluator *ev)
+{
+    double ms = 0;
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        if (ev->slots[i].pid > 0) ms += child_processor_ms(ev->slots[i].pid);
+    return ms;
 }
 
 /* ---- life ---- */

@@ -80,6 +80,9 @@ struct verify_doubt evaluator_doubt(const struct evaluator *ev);
 /* How many jobs it takes before it is full; and how many one on that device would, at most. */
 unsigned evaluator_capacity(const struct evaluator *ev);
 unsigned evaluator_capacity_on(const struct device *dev, unsigned runners);
+/* How long a job may take at most, ms: build and launches; without waiting for other processes' measurements.
+ */
+double evaluator_longest_ms(const struct eval_settings *s);
 /* Starts an evaluation. The kernel is copied. job ids are the caller's. */
 void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel *k,
                       const struct eval_settings *s);
@@ -88,6 +91,8 @@ bool evaluator_poll(struct evaluator *ev, int timeout_ms, uint64_t *job, struct 
 /* Descriptors that become readable when evaluator_poll() would make progress (for zmq_poll); returns their
  * number, EVAL_MAX_FDS at most. */
 unsigned evaluator_fds(const struct evaluator *ev, int *fds, unsigned n);
+/* Processor time that the runners have used, ms; of those that live. */
+double evaluator_processor_ms(const struct evaluator *ev);
 /* "", or what the user should know: why the machine's device lock could not be had. */
 const char *evaluator_note(const struct evaluator *ev);
 /* Submit and wait. */

@@ -43,7 +43,7 @@ void evaluate_unlock(struct evaluator *ev, const struct slot *s)
 /* A launch, or what is done with the outputs after it: the runner says nothing meanwhile. */
 void evaluate_running_alive(const struct evaluator *ev, struct slot *s)
 {
-    s->kill_at = child_now_ms() + 3e-6 * s->job->limit_ns + 1e3 + ev->transfer_ms;
+    s->kill_at = child_now_ms() + EVALUATE_LAUNCH_MS(s->job->limit_ns) + ev->transfer_ms;
 }
 
 static struct slot *longest_waiting(struct evaluator *ev)

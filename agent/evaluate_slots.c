@@ -15,13 +15,13 @@
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
+#include "agent/cache.h"
 #include "agent/evaluate_state.h"
 #include "agent/pocl_folder.h"
 #include "core/base/utf8.h"
 
 enum { MAX_FAILED_STARTS = 3, MAX_IDLE_DEATHS = 3 };
 static const double START_MS = 120e3, BUILD_MS = 60e3; /* kill times; BUILD_MS of processor time */
-static const double MOST_BUILD_MS = 600e3;             /* by the clock */
 
 /* ---- queues ---- */
 
@@ -91,7 +91,10 @@ void evaluate_start_runner(struct evaluator *ev, struct slot *s)
 static int remove_runner(struct evaluator *ev, struct slot *s)
 {
     s->stopped_at = 0;
+    char cache[CACHE_PATH];
+    cache_part(ev->setup.cache, s->pid, cache);
     int status = child_kill(s->pid, s->fd);
+    cache_remove(cache);
     s->pid = 0;
     s->fd = -1;
     evaluate_unlock(ev, s);
@@ -284,7 +287,7 @@ static bool may_build_on(struct slot *s, double now)
 {
     if (s->state != BUILDING) return false;
     double left =
-        fmin(BUILD_MS - (child_processor_ms(s->pid) - s->used), s->built_from + MOST_BUILD_MS - now);
+        fmin(BUILD_MS - (child_processor_ms(s->pid) - s->used), s->built_from + EVALUATE_BUILD_MS - now);
     if (left > 0) s->kill_at = now + left;
     return left > 0;
 }

@@ -63,6 +63,10 @@ struct evaluator {
     int stop_fd;        /* readable: everything ends; -1: none, or it has ended */
 };
 
+/* A build may take so long by the clock, a launch with a limit of limit_ns so long until it is killed. */
+#define EVALUATE_BUILD_MS 600e3
+#define EVALUATE_LAUNCH_MS(limit_ns) (3e-6 * (limit_ns) + 1e3)
+
 void evaluate_push(struct queue *q, struct pending *j);
 struct pending *evaluate_pop(struct queue *q); /* NULL: empty */
 

@@ -11,13 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/cache.h"
 #include "agent/child.h"
 #include "agent/guarded.h"
 #include "agent/measure.h"
 #include "agent/opencl.h"
 #include "agent/pocl_folder.h"
+#include "agent/retire.h"
 #include "core/base/arena.h"
 #include "core/base/attr.h"
 #include "core/base/stats.h"
@@ -42,6 +45,7 @@ struct runner {
     cl_mem (*inputs)[VERIFY_MOST_SETS]; /* [n_buffers] */
     struct guarded *outputs;            /* [n_buffers] */
     unsigned char *scratch;             /* the largest output, or a guard zone */
+    struct retire retire;
 };
 
 struct job {
@@ -475,7 +479,8 @@ static bool serve_job(struct runner *r, const char *message, size_t bytes)
         j->launch.ctx = r;
         work(j);
     }
-    bool retire = j->result.retire;
+    bool grown = retire_after(&r->retire, retire_resident_kib());
+    bool retire = j->result.retire = j->result.retire || grown;
     bool sent = child_send(r->fd, RUNNER_RESULT, &j->result, sizeof j->result);
     if (retire || !sent) _exit(0);
     job_clean(j);
@@ -557,7 +562,9 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
 void runner_main(int fd, void *ctx)
 {
     const struct runner_setup *setup = ctx;
-    if (setup->cache[0]) setenv("POCL_CACHE_DIR", setup->cache, 0);
+    char cache[CACHE_PATH];
+    cache_part(setup->cache, getpid(), cache);
+    if (cache[0] && mkdir(cache, 0700) == 0) setenv("POCL_CACHE_DIR", cache, 0);
     struct runner r = {.fd = fd, .task = setup->task};
     char why[EVAL_MESSAGE] = "";
     start(&r, setup->device, why, sizeof why);

@@ -38,14 +38,14 @@ struct runner_job {
 
 struct runner_result {
     struct evaluation evaluation;
-    bool retire; /* the process may be damaged: replace it */
+    bool retire; /* the process may be damaged, or has grown: replace it */
 };
 
 /* What a runner needs to start; inherited by fork(). */
 struct runner_setup {
     const struct verify_task *task;
     unsigned device; /* index of the stable order */
-    char cache[64];  /* folder for the driver's files; "": the driver's own (agent/cache.h) */
+    char cache[64];  /* folder for the driver's files, a part for each runner; "": the driver's own */
 };
 
 enum { RUNNER_MAX_JOB = 64 << 20, RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };

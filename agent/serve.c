@@ -5,6 +5,7 @@
 #include "agent/serve.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,8 +18,9 @@
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/stop.h"
+#include "core/base/utf8.h"
 
-enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
+enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_KERNELS = 64, MAX_ROUNDS = 1000, AGENT_NAME = 80 };
 
 /* A job with the runners. */
 struct running {
@@ -56,15 +58,32 @@ static void give_up(struct agent *a, const char *reason)
     a->done = a->failed = true;
 }
 
+static void note(const struct agent *a, const char *text)
+{
+    if (a->options->note && *text) a->options->note(text);
+}
+
+/* The given name, else HOST:PID. */
+static void own_name(const char *given, char name[AGENT_NAME])
+{
+    char host[AGENT_NAME / 2] = "agent";
+    gethostname(host, sizeof host - 1);
+    if (given)
+        snprintf(name, AGENT_NAME, "%s", given);
+    else
+        snprintf(name, AGENT_NAME, "%s:%ld", host, (long)getpid());
+    utf8_clean_line(name);
+}
+
 static void say_hello(struct agent *a)
 {
     struct arena *arena = arena_new();
     const struct device *dev = &a->options->device;
     a->hello_sent = clock_ms();
     a->welcome = false;
-    char name[96] = "agent", libraries[WIRE_LIBRARIES];
+    char name[AGENT_NAME], libraries[WIRE_LIBRARIES];
     wire_libraries(dev, libraries);
-    gethostname(name, sizeof name - 1);
+    own_name(a->options->name, name);
     send_message(a, &(struct message){.kind = MESSAGE_HELLO,
                                       .hello = {.name = name,
                                                 .device = dev->name,
@@ -120,6 +139,7 @@ static void take_program(struct agent *a, const struct message_program *m)
     }
     if (!start_evaluator(a, m->seed)) return;
     send_doubt(a);
+    note(a, evaluator_note(a->evaluator));
     send_message(a, &(struct message){.kind = MESSAGE_READY, .ready = {evaluator_capacity(a->evaluator)}});
 }
 
@@ -277,6 +297,7 @@ static void handle(struct agent *a, const struct message *m)
 {
     switch (m->kind) {
     case MESSAGE_WELCOME:
+        if (!a->welcome) note(a, "the coordinator took this agent");
         a->welcome = true;
         break;
     case MESSAGE_WHO:

@@ -14,6 +14,10 @@ struct diag;
 struct serve_options {
     void *context;        /* of ZeroMQ; borrowed */
     const char *endpoint; /* of the coordinator */
+    const char *name;     /* how the coordinator calls this agent; NULL: host and process id */
+    /* Is told what the user should know, a line each: that the coordinator took the agent, ...; NULL: nobody
+     */
+    void (*note)(const char *text);
     struct device device;
     unsigned runners; /* 0: the evaluator's default */
     int stop_fd;      /* readable: leave; -1: none */

@@ -46,6 +46,20 @@ static bool widths_ascend(const struct bb_device *l)
     return true;
 }
 
+/* Whether a device can have these numbers: groups that hold a work-item, memory, nothing that overflows where
+ * sizes are multiplied. */
+static bool is_plausible(const struct device *dev)
+{
+    const struct bb_device *l = &dev->limits;
+    const int64_t most_bytes = INT64_C(1) << 50, most_items = 1 << 20;
+    for (int i = 0; i < 3; i++)
+        if (l->max_work_item[i] < 1 || l->max_work_item[i] > INT32_MAX) return false;
+    return dev->compute_units >= 1 && dev->max_alloc_bytes >= 1 && dev->max_alloc_bytes <= most_bytes &&
+           dev->global_bytes >= 1 && dev->global_bytes <= most_bytes && l->max_work_group >= 1 &&
+           l->max_work_group <= most_items && l->local_bytes <= most_bytes && l->max_unroll <= most_items &&
+           l->max_private <= most_items && dev->gpu == l->gpu;
+}
+
 bool wire_read_device(struct message_ints ints, struct device *dev)
 {
     if (ints.n != DEVICE_INTS) return false;
@@ -67,7 +81,7 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
                                      .n_vector_widths = (unsigned)v[13]};
     for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
         dev->limits.vector_widths[i] = v[14 + i];
-    return widths_ascend(&dev->limits);
+    return widths_ascend(&dev->limits) && is_plausible(dev);
 }
 
 struct message_ints wire_options(const struct bb_options *o, struct arena *a)

@@ -16,6 +16,7 @@ enum { WIRE_LIBRARIES = 256 };
 void wire_libraries(const struct device *dev, char out[WIRE_LIBRARIES]);
 
 struct message_ints wire_device(const struct device *dev, struct arena *a); /* all but the names */
+/* false: no device has such numbers, or their count differs. */
 bool wire_read_device(struct message_ints ints, struct device *dev);
 struct message_ints wire_options(const struct bb_options *o, struct arena *a);
 bool wire_read_options(struct message_ints ints, struct bb_options *o);

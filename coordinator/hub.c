@@ -5,14 +5,19 @@
  * rounds, which it does without listening. Time in which nobody polls the hub does not count as silence. */
 #include "coordinator/hub.h"
 
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <zmq.h>
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
+#include "core/base/utf8.h"
 
 enum { ENDPOINT_MAX = 512 };
 enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages a poll that are no events: a flood ends no poll */ };
@@ -20,8 +25,10 @@ enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages a poll that are no event
 struct peer {
     uint8_t identity[IDENTITY_MAX];
     size_t identity_bytes;
-    uint64_t credits;
+    uint64_t credits, results; /* the latter: received from it */
+    char name[HUB_NAME];
     int64_t lost_at;           /* ms of the hub's time: silent until then, it is lost */
+    int64_t ready_by;          /* the same, for its first credits; INT64_MAX: it had some */
     enum message_kind awaited; /* the message that ends its excuse for silence */
     bool live;
 };
@@ -51,9 +58,10 @@ static bool starts_with(const char *s, const char *prefix)
     return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+static const char tcp[] = "tcp://";
+
 bool hub_check_port(const char *endpoint, struct diag *d)
 {
-    static const char tcp[] = "tcp://";
     const char *colon = strrchr(endpoint, ':');
     char *end;
     if (!starts_with(endpoint, tcp) || strcmp(colon, ":*") == 0) return true;
@@ -65,6 +73,37 @@ bool hub_check_port(const char *endpoint, struct diag *d)
     bool valid = colon[1] >= '0' && colon[1] <= '9' && !*end && port > 0 && port <= UINT16_MAX;
     if (!valid) diag_plain(d, "%s: '%s' is no port from 1 to %d", endpoint, colon + 1, UINT16_MAX);
     return valid;
+}
+
+/* Whether every address that the host's name stands for is one of the loopback interface. */
+static bool means_loopback(const char *host)
+{
+    struct addrinfo *list = NULL;
+    if (getaddrinfo(host, NULL, &(struct addrinfo){.ai_socktype = SOCK_STREAM}, &list)) return false;
+    bool loopback = list != NULL;
+    for (const struct addrinfo *a = list; a; a = a->ai_next) {
+        const struct sockaddr_in *v4 = (const void *)a->ai_addr;
+        const struct sockaddr_in6 *v6 = (const void *)a->ai_addr;
+        if (a->ai_family == AF_INET)
+            loopback = loopback && ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+        else
+            loopback = loopback && a->ai_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+    }
+    freeaddrinfo(list);
+    return loopback;
+}
+
+/* tcp://NAME:PORT with a name of the loopback interface becomes tcp://127.0.0.1:PORT, into n bytes: ZeroMQ
+ * binds to addresses only. Others stay as they are. */
+static void resolve_loopback(const char *endpoint, char *out, size_t n)
+{
+    char host[ENDPOINT_MAX];
+    const char *from = endpoint + strlen(tcp), *colon = strrchr(endpoint, ':');
+    snprintf(out, n, "%s", endpoint);
+    if (!starts_with(endpoint, tcp) || colon <= from || *from == '[' || *from == '*') return;
+    snprintf(host, sizeof host, "%.*s", (int)(colon - from), from);
+    bool address = strspn(host, "0123456789.") == strlen(host);
+    if (!address && means_loopback(host)) snprintf(out, n, "%s127.0.0.1%s", tcp, colon);
 }
 
 /* Only what stays on this machine: there is no encryption. */
@@ -84,8 +123,10 @@ static bool allowed_endpoint(const char *endpoint, struct diag *d)
     return false;
 }
 
-struct hub *hub_new(void *zmq_context, const char *endpoint, int64_t (*clock)(void), struct diag *d)
+struct hub *hub_new(void *zmq_context, const char *wanted, int64_t (*clock)(void), struct diag *d)
 {
+    char endpoint[ENDPOINT_MAX];
+    resolve_loopback(wanted, endpoint, sizeof endpoint);
     if (!allowed_endpoint(endpoint, d)) return NULL;
     struct hub *h = base_calloc(1, sizeof *h);
     int linger = 500;
@@ -142,6 +183,26 @@ void hub_refuse(struct hub *h, unsigned peer, const char *reason)
     h->peers[peer].live = false;
 }
 
+const char *hub_name(const struct hub *h, unsigned peer)
+{
+    CHECK(peer < h->n_peers);
+    return h->peers[peer].name;
+}
+
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127) return false;
+    return true;
+}
+
+const char *hub_hello_fault(const struct message_hello *m)
+{
+    if (!m->device[0]) return "its device has no name";
+    bool plain = is_plain(m->name) && is_plain(m->device) && is_plain(m->driver) && is_plain(m->libraries);
+    return plain ? NULL : "its names have control characters";
+}
+
 int hub_idle_peer(const struct hub *h)
 {
     for (unsigned i = 0; i < h->n_peers; i++)
@@ -153,6 +214,11 @@ void hub_take_credit(struct hub *h, unsigned peer)
 {
     CHECK(h->peers[peer].credits > 0);
     h->peers[peer].credits--;
+}
+
+uint64_t hub_results(const struct hub *h, unsigned peer)
+{
+    return h->peers[peer].results;
 }
 
 unsigned hub_live_peers(const struct hub *h)
@@ -172,6 +238,7 @@ void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind unti
 {
     h->peers[peer].lost_at = hub_time(h) + ms;
     h->peers[peer].awaited = until;
+    if (h->peers[peer].ready_by < h->peers[peer].lost_at) h->peers[peer].ready_by = h->peers[peer].lost_at;
 }
 
 /* ---- receiving ---- */
@@ -186,7 +253,7 @@ static int find_peer(const struct hub *h, const void *identity, size_t bytes)
 }
 
 /* A place for a new peer, one of a gone peer if there is one; -1: the table is full. */
-static int new_peer(struct hub *h, const void *identity, size_t bytes)
+static int new_peer(struct hub *h, const void *identity, size_t bytes, const char *name)
 {
     unsigned i = 0;
     while (i < h->n_peers && h->peers[i].live)
@@ -196,7 +263,10 @@ static int new_peer(struct hub *h, const void *identity, size_t bytes)
     h->peers[i] = (struct peer){.identity_bytes = bytes,
                                 .live = true,
                                 .lost_at = hub_time(h) + HUB_PREPARE_MS,
+                                .ready_by = h->time + HUB_PREPARE_MS,
                                 .awaited = MESSAGE_READY};
+    snprintf(h->peers[i].name, HUB_NAME, "%s", name[0] ? name : "an agent");
+    utf8_clean_line(h->peers[i].name);
     memcpy(h->peers[i].identity, identity, bytes);
     return (int)i;
 }
@@ -216,12 +286,15 @@ static struct hub_event take(struct hub *h, unsigned i, const struct message *m)
     switch (m->kind) {
     case MESSAGE_READY:
         p->credits += m->ready.credits < 1024 ? m->ready.credits : 1024;
-        return none;
+        p->ready_by = INT64_MAX;
+        return (struct hub_event){.kind = m->ready.credits ? HUB_CREDIT : HUB_IDLE, .peer = i};
     case MESSAGE_HEARTBEAT:
         hub_send(h, i, m);
         return none;
     case MESSAGE_REFERENCE:
     case MESSAGE_RESULT:
+        p->results++;
+        return (struct hub_event){.kind = HUB_MESSAGE, .peer = i, .message = *m};
     case MESSAGE_FIGURES:
         return (struct hub_event){.kind = HUB_MESSAGE, .peer = i, .message = *m};
     case MESSAGE_BYE:
@@ -237,7 +310,7 @@ static struct hub_event dispatch(struct hub *h, const void *identity, size_t byt
 {
     int i = find_peer(h, identity, bytes);
     if (i >= 0) return take(h, (unsigned)i, m);
-    if (m->kind == MESSAGE_HELLO && (i = new_peer(h, identity, bytes)) >= 0)
+    if (m->kind == MESSAGE_HELLO && (i = new_peer(h, identity, bytes, m->hello.name)) >= 0)
         return (struct hub_event){.kind = HUB_HELLO, .peer = (unsigned)i, .message = *m};
     if (m->kind == MESSAGE_HEARTBEAT)
         send_to(h, identity, bytes, &(struct message){.kind = MESSAGE_WHO, .who = {"not known here"}});
@@ -287,23 +360,34 @@ static bool find_lost(struct hub *h, struct hub_event *event)
 {
     int64_t now = hub_time(h);
     for (unsigned i = 0; i < h->n_peers; i++) {
-        if (!h->peers[i].live || now < h->peers[i].lost_at) continue;
+        const struct peer *p = &h->peers[i];
+        if (!p->live || (now < p->lost_at && now < p->ready_by)) continue;
+        bool silent = now >= p->lost_at;
+        const char *reason = silent ? "no sign of life" : "not ready within ten minutes";
+        if (!silent) hub_refuse(h, i, reason);
         h->peers[i].live = false;
-        *event = (struct hub_event){.kind = HUB_GONE, .peer = i, .reason = "no sign of life"};
+        *event = (struct hub_event){.kind = HUB_GONE, .peer = i, .reason = reason};
         return true;
     }
+    return false;
+}
+
+/* Takes messages until one is an event; a flood of others ends it too. */
+static bool take_waiting(struct hub *h, struct hub_event *event)
+{
+    for (int i = 0; i < MOST_TAKEN && receive(h, event); i++)
+        if (event->kind != HUB_IDLE) return true;
     return false;
 }
 
 struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd)
 {
     struct hub_event event = {.kind = HUB_IDLE};
-    for (int i = 0; i < MOST_TAKEN && receive(h, &event); i++)
-        if (event.kind != HUB_IDLE) return event;
+    if (take_waiting(h, &event)) return event;
     if (find_lost(h, &event)) return event;
     zmq_pollitem_t items[] = {{.socket = h->socket, .events = ZMQ_POLLIN},
                               {.fd = stop_fd, .events = ZMQ_POLLIN}};
     zmq_poll(items, stop_fd >= 0 ? 2 : 1, timeout_ms);
-    if (items[0].revents) receive(h, &event);
+    if (items[0].revents) take_waiting(h, &event);
     return event;
 }

@@ -15,11 +15,13 @@ enum {
     HUB_HEARTBEAT_MS = 1000,
     HUB_LOST_MS = 3 * HUB_HEARTBEAT_MS,
     HUB_PREPARE_MS = 600000,
-    HUB_MAX_PEERS = 4096
+    HUB_MAX_PEERS = 4096,
+    HUB_NAME = 80 /* bytes of an agent's name, with its 0 */
 };
 
 enum hub_event_kind {
     HUB_IDLE,    /* nothing within the time */
+    HUB_CREDIT,  /* an agent can take more jobs */
     HUB_HELLO,   /* a new agent: message.hello */
     HUB_MESSAGE, /* reference, result or figures of a known agent */
     HUB_GONE,    /* an agent left or is lost: `reason` */
@@ -34,7 +36,8 @@ struct hub_event {
 /* Whether the port of a tcp:// endpoint is one (or `*`), which ZeroMQ does not check. false after an error.
  */
 bool hub_check_port(const char *endpoint, struct diag *d);
-/* Binds to inproc://NAME, ipc://FILE or tcp:// of the loopback interface. clock: in ms, clock_ms() but in
+/* Binds to inproc://NAME, ipc://FILE or tcp:// of the loopback interface, by its address or by a name such as
+ * localhost that means nothing else. clock: in ms, clock_ms() but in
  * tests. NULL after an error. */
 struct hub *hub_new(void *zmq_context, const char *endpoint, int64_t (*clock)(void), struct diag *d);
 /* Where it is bound: with the port or file that a `*` stood for. */
@@ -45,11 +48,17 @@ void hub_free(struct hub *h); /* says bye to every agent; NULL is allowed */
  * counts as a heartbeat of silence at most: whoever waits longer at a time hears later of lost agents. */
 struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd);
 void hub_send(struct hub *h, unsigned peer, const struct message *m);
+/* Why a hello makes no sense: its names have control characters, or there is no name of a device. NULL: it
+ * does. */
+const char *hub_hello_fault(const struct message_hello *m);
 /* Refuses an agent: it is told why and forgotten. */
 void hub_refuse(struct hub *h, unsigned peer, const char *reason);
+/* What an agent calls itself, on one line; also of one that is gone. */
+const char *hub_name(const struct hub *h, unsigned peer);
 /* A live agent with credit, -1: none. hub_take_credit() uses one up. */
 int hub_idle_peer(const struct hub *h);
 void hub_take_credit(struct hub *h, unsigned peer);
+uint64_t hub_results(const struct hub *h, unsigned peer); /* how many it has sent */
 unsigned hub_live_peers(const struct hub *h);
 uint64_t hub_malformed(const struct hub *h); /* messages that made no sense */
 /* Silence is not held against an agent until its message `until`, at most `ms`: it was sent work that it does

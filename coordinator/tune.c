@@ -70,6 +70,16 @@ static bool check_program(const struct tune *t, struct diag *d)
     return valid;
 }
 
+void tune_note_agent(struct tune *t, unsigned peer, const char *what, const char *reason)
+{
+    struct strbuf text = {0};
+    strbuf_printf(&text, "%s %s%s%s", hub_name(t->hub, peer), what, reason && *reason ? ": " : "",
+                  reason ? reason : "");
+    utf8_clean_line(text.text);
+    progress_note(&t->progress, text.text);
+    strbuf_free(&text);
+}
+
 /* Copies what a peer says of itself into n bytes, which may cut it off. */
 static void copy_text(char *to, const char *from, size_t n)
 {
@@ -91,8 +101,12 @@ static bool await_first_agent(struct tune *t, struct diag *d)
         copy_text(t->device.driver, e.message.hello.driver, DEVICE_NAME);
         copy_text(t->libraries, e.message.hello.libraries, WIRE_LIBRARIES);
         t->first_peer = e.peer;
-        if (wire_read_device(e.message.hello.limits, &t->device)) return true;
-        hub_refuse(t->hub, e.peer, "the device description is malformed");
+        const char *fault = hub_hello_fault(&e.message.hello);
+        if (!fault && !wire_read_device(e.message.hello.limits, &t->device))
+            fault = "no device has the limits that it tells";
+        tune_note_agent(t, e.peer, fault ? "is refused" : "came", fault);
+        if (!fault) return true;
+        hub_refuse(t->hub, e.peer, fault);
     }
     diag_plain(d, "interrupted before an agent came");
     return false;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/device_lock.h"
 #include "agent/evaluate.h"
 #include "agent/wire.h"
 #include "coordinator/candidate.h"
@@ -275,21 +276,35 @@ static bool may_draw(const struct tune *t)
            !t->broken && !time_is_over(t);
 }
 
-/* The next job that an agent must measure: one that is queued, else a new one. NULL: none now, or none within
- * a turn: agents must hear from us. */
-static struct job *next_job(struct tune *t, struct diag *d)
+/* The first job of those that are queued that an agent must measure; NULL: none. */
+static struct job *queued_job(struct tune *t, struct diag *d)
 {
     for (struct job *j = t->jobs, *next; j && !t->broken; j = next) {
         next = j->next;
         if (j->peer != JOB_QUEUED) continue;
         if (j->lowered || prepare(t, j, d)) return j;
     }
-    int64_t end = clock_ms() + TURN_MS;
-    for (int i = 0; i < DRAWS_PER_TURN && clock_ms() < end && may_draw(t) && !tune_stop_requested(t); i++) {
-        struct job *job = draw(t, d);
-        if (job && prepare(t, job, d)) return job;
-    }
     return NULL;
+}
+
+/* Whether drawing would disturb another process, which measures on the processors that it needs. */
+static bool must_rest(const struct tune *t)
+{
+    return device_lock_busy_elsewhere(t->lock);
+}
+
+/* The next job that an agent must measure: one that is queued, else a new one. NULL: none now, or none within
+ * a turn: agents must hear from us. */
+static struct job *next_job(struct tune *t, struct diag *d)
+{
+    struct job *job = queued_job(t, d);
+    int64_t end = clock_ms() + TURN_MS;
+    for (int i = 0; !job && i < DRAWS_PER_TURN && clock_ms() < end; i++) {
+        if (!may_draw(t) || tune_stop_requested(t) || must_rest(t)) return NULL;
+        job = draw(t, d);
+        if (job && !prepare(t, job, d)) job = NULL;
+    }
+    return job;
 }
 
 static void send_job(struct tune *t, struct job *job, unsigned peer)
@@ -305,17 +320,22 @@ static void send_job(struct tune *t, struct job *job, unsigned peer)
     hub_take_credit(t->hub, peer);
     hub_send(t->hub, peer, &m);
     job->peer = (int)peer;
+    job->answered = hub_results(t->hub, peer);
+    job->due = clock_ms() + (int64_t)evaluator_longest_ms(&(struct eval_settings){
+                                .best_ns = m.job.best_ns, .cut_factor = CUT_FACTOR, .batch_ns = batch_ns});
     arena_free(a);
 }
 
-static void feed(struct tune *t, struct diag *d)
+void tune_feed(struct tune *t, struct diag *d)
 {
     int peer;
     struct job *job;
     while (t->recorded && !tune_stop_requested(t) && (job = next_job(t, d)))
         settle(t, job, recorded_result(t->recorded, job->kernel_hash), d);
-    while ((peer = hub_idle_peer(t->hub)) >= 0 && !tune_stop_requested(t) && (job = next_job(t, d)))
-        send_job(t, job, (unsigned)peer);
+    for (uint64_t drawn = t->draws; t->draws == drawn; send_job(t, job, (unsigned)peer)) {
+        peer = hub_idle_peer(t->hub);
+        if (peer < 0 || tune_stop_requested(t) || !(job = next_job(t, d))) return;
+    }
 }
 
 /* ---- what agents say ---- */
@@ -328,27 +348,42 @@ static void lose_job(struct tune *t, struct job *job, struct diag *d)
     settle(t, job, (struct store_evaluation){.status = "crashed", .message = "its agents were lost"}, d);
 }
 
-/* On one line, whatever its reason is. */
-static void note_gone(struct tune *t, const char *reason)
-{
-    struct strbuf text = {0};
-    strbuf_printf(&text, "an agent left%s%s", reason && *reason ? ": " : "", reason ? reason : "");
-    utf8_clean_line(text.text);
-    progress_note(&t->progress, text.text);
-    strbuf_free(&text);
-}
-
-static void handle_gone(struct tune *t, unsigned peer, const char *reason, struct diag *d)
+/* Every job that the agent had is queued again. */
+static void lose_jobs(struct tune *t, unsigned peer, struct diag *d)
 {
     for (struct job *j = t->jobs, *next; j; j = next) {
         next = j->next;
         if (j->peer == (int)peer) lose_job(t, j, d);
     }
+}
+
+void tune_expire(struct tune *t, struct diag *d)
+{
+    static const char reason[] = "no result within the limits of a job";
+    for (struct job *j = t->jobs, *next; j && !t->embedded; j = next) {
+        next = j->next;
+        if (j->peer == JOB_QUEUED || clock_ms() < j->due) continue;
+        unsigned peer = (unsigned)j->peer;
+        bool answers = hub_results(t->hub, peer) != j->answered;
+        tune_note_agent(t, peer, answers ? "lost a job" : "is refused", reason);
+        if (answers) {
+            lose_job(t, j, d);
+            continue;
+        }
+        hub_refuse(t->hub, peer, reason);
+        lose_jobs(t, peer, d);
+        return;
+    }
+}
+
+static void handle_gone(struct tune *t, unsigned peer, const char *reason, struct diag *d)
+{
+    lose_jobs(t, peer, d);
     if (t->embedded) {
         diag_plain(d, "the device's agent ended: %s", reason && *reason ? reason : "no reason given");
         t->broken = true;
     } else {
-        note_gone(t, reason);
+        tune_note_agent(t, peer, "left", reason);
     }
 }
 
@@ -356,10 +391,14 @@ static void handle_gone(struct tune *t, unsigned peer, const char *reason, struc
 static void handle_hello(struct tune *t, unsigned peer, const struct message_hello *hello)
 {
     if (t->embedded) hub_excuse(t->hub, peer, EMBEDDED_MS, MESSAGE_BYE);
-    if (strcmp(hello->device, t->device.name) != 0) {
-        hub_refuse(t->hub, peer, "this run measures on another device");
+    const char *fault = hub_hello_fault(hello);
+    if (!fault && strcmp(hello->device, t->device.name) != 0) fault = "this run measures on another device";
+    if (fault) {
+        tune_note_agent(t, peer, "is refused", fault);
+        hub_refuse(t->hub, peer, fault);
         return;
     }
+    if (!t->embedded) tune_note_agent(t, peer, "came", NULL);
     struct arena *a = arena_new();
     struct message program = tune_program_message(t, a);
     hub_send(t->hub, peer, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
@@ -380,8 +419,10 @@ static void handle_result(struct tune *t, unsigned peer, const struct message_re
 {
     struct job *job = find_job(t, (int64_t)m->id);
     enum eval_status status = eval_status_find(m->status);
-    if (!job || job->peer != (int)peer) return;
+    bool late = job && job->lost > 0; /* another may be at it; the first result counts */
+    if (!job || (job->peer != (int)peer && !late)) return;
     if (status == EVAL_DEVICE_LOST) {
+        if (job->peer != (int)peer) return;
         lose_job(t, job, d);
         return;
     }
@@ -437,6 +478,8 @@ bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct d
     case HUB_MESSAGE:
         if (event->message.kind == MESSAGE_RESULT) handle_result(t, event->peer, &event->message.result, d);
         if (event->message.kind == MESSAGE_REFERENCE) handle_reference(t, &event->message.reference);
+        break;
+    case HUB_CREDIT:
         break;
     case HUB_IDLE:
         return false;
@@ -538,18 +581,37 @@ static bool wants_more(const struct tune *t)
     return (t->recorded || hub_idle_peer(t->hub) >= 0) && may_draw(t);
 }
 
-bool tune_search(struct tune *t, struct diag *d)
+/* Takes what agents have said, for a turn at most; waits for it where there is nothing else to do. */
+static void listen(struct tune *t, struct diag *d)
 {
     struct hub_event event;
+    int wait_ms = !wants_more(t) ? TURN_MS : must_rest(t) ? DEVICE_LOCK_LOOK_MS : 0;
+    int64_t end = clock_ms() + TURN_MS;
+    while (!t->broken && tune_step(t, wait_ms, &event, d) && clock_ms() < end)
+        wait_ms = 0;
+    tune_expire(t, d);
+}
+
+/* An agent in this process measures on the processors that drawing needs: other processes' measurements are
+ * left alone, as the agent does. */
+static void open_lock(struct tune *t)
+{
+    char why[EVAL_MESSAGE];
+    if (!t->embedded || t->device.gpu) return;
+    t->lock = device_lock_open(&t->device, why, sizeof why);
+    if (!t->lock) progress_note(&t->progress, why);
+}
+
+bool tune_search(struct tune *t, struct diag *d)
+{
     t->diag = d;
     t->searching = true;
+    open_lock(t);
     while (!finished(t)) {
         t->report.interrupted = tune_stop_requested(t);
         if (t->report.interrupted) break;
-        feed(t, d);
-        while (!t->broken && tune_step(t, wants_more(t) ? 0 : TURN_MS, &event, d) &&
-               event.kind != HUB_MESSAGE)
-            continue;
+        tune_feed(t, d);
+        listen(t, d);
         progress_show(&t->progress,
                       &(struct progress_state){.done = t->report.evaluations,
                                                .total = t->options.evaluations,
@@ -560,5 +622,7 @@ bool tune_search(struct tune *t, struct diag *d)
                                                .best_ns = t->report.n_top ? t->report.top[0].search_ns : 0});
     }
     progress_end(&t->progress);
+    device_lock_close(t->lock);
+    t->lock = NULL;
     return !t->broken;
 }

@@ -28,11 +28,13 @@ struct job {
     struct space_action *actions; /* candidate_actions() */
     size_t n_actions;
     uint64_t kernel_hash;
-    double bound_ns; /* lower bound of the implementation; 0: none */
-    bool audited;    /* it was drawn below a cut */
-    bool lowered;    /* kernel_hash is known and is no duplicate */
-    int peer;        /* JOB_QUEUED: waits for an agent */
-    unsigned lost;   /* agents lost with it */
+    double bound_ns;   /* lower bound of the implementation; 0: none */
+    bool audited;      /* it was drawn below a cut */
+    bool lowered;      /* kernel_hash is known and is no duplicate */
+    int peer;          /* JOB_QUEUED: waits for an agent */
+    unsigned lost;     /* agents lost with it */
+    int64_t due;       /* clock_ms(): its agent should have answered by then */
+    uint64_t answered; /* results that its agent had sent when it was given the job */
     struct job *next;
 };
 
@@ -47,6 +49,7 @@ struct tune {
     struct hub *hub;
     unsigned first_peer; /* the agent whose hello chose the device, where it is not embedded */
     bool embedded;
+    struct device_lock *lock; /* of the processors that this process draws on beside its own agent; or NULL */
     pthread_t agent_thread;
     struct serve_options agent;
     struct diag *agent_diag; /* written by the agent's thread; read after it has ended */
@@ -88,6 +91,14 @@ bool tune_begin(struct tune *t, struct diag *d);
 struct message tune_program_message(const struct tune *t, struct arena *a);
 /* Handles what happened on the hub; false: nothing did. */
 bool tune_step(struct tune *t, int timeout_ms, struct hub_event *event, struct diag *d);
+/* Shows "NAME WHAT: REASON" of an agent on one line, whatever the reason is; NULL: none. */
+void tune_note_agent(struct tune *t, unsigned peer, const char *what, const char *reason);
+/* Gives queued jobs to the agents that can take them, and one new one at most: agents are heard before the
+ * next is drawn. */
+void tune_feed(struct tune *t, struct diag *d);
+/* Jobs of agents that live but do not answer within the limits of a job are queued again. An agent that has
+ * answered nothing since it was given such a job is refused. */
+void tune_expire(struct tune *t, struct diag *d);
 bool tune_stop_requested(const struct tune *t);
 /* Whether the tree is to stop looking: an interrupt, or the end of the time, which does not count while a run
  * is taken up. The campaign is the context. */

@@ -50,6 +50,7 @@ enum {
     X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 unless --time is given)")      \
     X(TIME, "time", "10m", "stop after this time: 30s, 10m, 2h")                                             \
     X(TIMEOUT, "timeout", "10s", "time limit of one run")                                                    \
+    X(LAUNCHES, "launches", "N", "time at least N launches in all (default: 20 batches)")                    \
     X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
     X(LIMIT, "limit", "N", "stop after N nodes of the tree")                                                 \
     X(NO_BOUND, "no-bound", NULL, "do not cut candidates by their lower bound")                              \
@@ -68,6 +69,7 @@ enum {
     X(LISTEN, "listen", "ENDPOINT", "wait for agents at this endpoint instead of running one")               \
     X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint")                                          \
     X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
+    X(NAME, "name", "NAME", "the agent's name in messages (default: HOST:PID)")                              \
     X(OUT, "out", "DIR", "output folder")                                                                    \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
     X(JSON, "json", NULL, "print one JSON object")                                                           \

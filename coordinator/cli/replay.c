@@ -1,35 +1,172 @@
-/* thresh replay: builds, verifies and times a stored implementation again. */
+/* thresh replay: builds and verifies a stored implementation, times it again as the final rounds of a search
+ * do (coordinator/figure.h), and compares that with the recorded time. For example
+ *
+ *     ok: verified, 800 launches in 4 windows
+ *     recorded  82.68 us (81.91 to 84.02, 11 rounds)
+ *     replayed  83.1 us (82.6 to 83.9, 20 rounds)
+ *     ratio     1.005 (replayed / recorded)
+ *
+ * The rounds are spread over windows, a second apart, so that a disturbance of one window shows: as drift
+ * between the windows, and as processor time that others used meanwhile. */
 #include <math.h>
 #include <stdio.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "agent/evaluate.h"
 #include "coordinator/cli/doubt.h"
 #include "coordinator/cli/stored.h"
-#include "coordinator/progress.h"
+#include "coordinator/figure.h"
+#include "coordinator/load.h"
+#include "core/base/arena.h"
+#include "core/base/attr.h"
 #include "core/base/hash.h"
 
+enum { WINDOWS = 4, WINDOW_ROUNDS = 5, MOST_WINDOW_ROUNDS = 1000, MOST_NOTES = 6, NOTE_BYTES = 256 };
 static const double least_limit_ns = 2e9;
+static const double most_ns = 20e9;   /* of launches, where --launches does not say how many */
+static const double busy = 0.1;       /* share of the processors */
+static const double drift_told = 0.1; /* slowest window over the fastest one, less 1 */
 
-static void print_replay(const struct cli_args *a, const struct evaluation *e, const struct verify_doubt *x)
+/* What was measured. */
+struct replayed {
+    struct evaluation verified;
+    struct verify_doubt doubt; /* what the reference does not verify */
+    unsigned rounds, launches; /* of a window; in all */
+    double *times;             /* [WINDOWS * rounds], ns */
+    double windows[WINDOWS];   /* medians, ns */
+    struct figure recorded, figure;
+    struct figure_ratio ratio;
+    double others; /* share of the processors */
+    char notes[MOST_NOTES][NOTE_BYTES];
+    unsigned n_notes;
+};
+
+/* ---- measuring ---- */
+
+/* Rounds in a window, each of a batch of as many launches as the verified run had. */
+static unsigned rounds_of(const struct cli_args *a, uint64_t launches, const struct evaluation *e)
 {
-    if (cli_given(a, CLI_JSON)) {
-        json_t *samples = json_array();
-        for (unsigned i = 0; i < e->n_samples; i++)
-            json_array_append_new(samples, json_real(e->samples_ns[i]));
-        bool ok = e->status == EVAL_OK;
-        json_t *o = json_pack("{s:s,s:o,s:o,s:o}", "status", eval_status_name(e->status), "samples_ns",
-                              samples, "median_ns", ok ? json_real(e->median_ns) : json_null(), "error",
-                              ok ? json_null() : json_string(e->message));
-        cli_add_doubt(o, x);
-        cli_print_json(o);
-        return;
-    }
-    char time[32];
-    progress_time(e->median_ns, time, sizeof time);
-    if (e->status == EVAL_OK)
-        printf("ok, median %s of %u launches\n", time, e->n_samples);
+    double batch = e->n_samples, rounds = WINDOW_ROUNDS;
+    if (cli_given(a, CLI_LAUNCHES))
+        rounds = ceil((double)launches / batch / WINDOWS);
     else
-        printf("%s: %s\n", eval_status_name(e->status), e->message);
+        rounds = fmin(rounds, floor(most_ns / (batch * e->median_ns) / WINDOWS));
+    return (unsigned)fmin(fmax(rounds, 1), MOST_WINDOW_ROUNDS);
+}
+
+static double own_ms(const struct evaluator *ev)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return evaluator_processor_ms(ev) + (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void time_windows(struct replayed *r, struct evaluator *ev, const struct cg_kernel *kernel)
+{
+    static const char stat[] = "/proc/stat";
+    double weighted = 0, all = 0;
+    for (unsigned w = 0; w < WINDOWS; w++) {
+        struct load from, to;
+        double *times = r->times + w * r->rounds;
+        if (w) nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        bool known = load_read(stat, &from);
+        double used = own_ms(ev);
+        evaluator_rounds(ev, &kernel, 1, r->rounds, w, times);
+        r->windows[w] = figure_of_rounds(times, r->rounds).median_ns;
+        if (!known || !load_read(stat, &to)) continue;
+        weighted += load_of_others(&from, &to, own_ms(ev) - used) * (to.all - from.all);
+        all += to.all - from.all;
+    }
+    r->others = all > 0 ? weighted / all : 0;
+}
+
+/* ---- what is told ---- */
+
+BASE_PRINTF(2, 3) static void note(struct replayed *r, const char *fmt, ...)
+{
+    va_list args;
+    if (r->n_notes == MOST_NOTES) return;
+    va_start(args, fmt);
+    vsnprintf(r->notes[r->n_notes++], NOTE_BYTES, fmt, args);
+    va_end(args);
+}
+
+static double drift(const struct replayed *r)
+{
+    double low = INFINITY, high = 0;
+    for (unsigned w = 0; w < WINDOWS; w++) {
+        if (!(r->windows[w] > 0)) continue;
+        low = fmin(low, r->windows[w]);
+        high = fmax(high, r->windows[w]);
+    }
+    return high > 0 ? high / low - 1 : 0;
+}
+
+static void judge(struct replayed *r, const struct best_file *b, const struct device *device)
+{
+    if (figure_known(&r->recorded) && !figure_quoted(&r->recorded))
+        note(r, "the recorded time is of the search, without the time between launches; "
+                "the ratio compares different things");
+    if (strcmp(b->device.name, device->name) != 0)
+        note(r, "the recorded time is of another device: %s", b->device.name);
+    if (r->others > busy)
+        note(r, "the machine is busy: other processes used %.0f %% of the processors", 100 * r->others);
+    if (drift(r) > drift_told)
+        note(r, "the time drifted: the slowest window is %.0f %% above the fastest", 100 * drift(r));
+}
+
+static json_t *reals_json(const double *x, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, cli_real_json(x[i]));
+    return array;
+}
+
+static void print_json(const struct replayed *r, bool ok, const char *error)
+{
+    json_t *notes = json_array();
+    for (unsigned i = 0; i < r->n_notes; i++)
+        json_array_append_new(notes, json_string(r->notes[i]));
+    json_t *o = json_pack(
+        "{s:s,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:f,s:o,s:o}", "status", eval_status_name(r->verified.status),
+        "samples_ns", reals_json(r->times, ok ? (size_t)WINDOWS * r->rounds : 0), "median_ns",
+        ok ? json_real(r->figure.median_ns) : json_null(), "replayed", figure_json(&r->figure), "launches",
+        (int)r->launches, "windows_ns", reals_json(r->windows, ok ? WINDOWS : 0), "recorded",
+        figure_json(&r->recorded), "ratio",
+        r->ratio.quotient > 0 ? json_real(r->ratio.quotient) : json_null(), "other_load", r->others, "notes",
+        notes, "error", ok ? json_null() : json_string(error));
+    cli_add_doubt(o, &r->doubt);
+    cli_print_json(o);
+}
+
+static void print_text(const struct replayed *r)
+{
+    char text[FIGURE_TEXT];
+    printf("ok: verified, %u launches in %d windows\n", r->launches, WINDOWS);
+    printf("recorded  %s\n", figure_print(&r->recorded, text));
+    printf("replayed  %s\n", figure_print(&r->figure, text));
+    if (r->ratio.quotient > 0) printf("ratio     %.3f (replayed / recorded)\n", r->ratio.quotient);
+    for (unsigned i = 0; i < r->n_notes; i++)
+        printf("note: %s\n", r->notes[i]);
+}
+
+/* false: it is not right, or could not be timed. */
+static bool print_replay(const struct cli_args *a, const struct replayed *r)
+{
+    bool valid = r->verified.status == EVAL_OK, ok = valid && figure_known(&r->figure);
+    const char *error =
+        valid ? "it was verified, but no round of launches could be timed" : r->verified.message;
+    if (cli_given(a, CLI_JSON))
+        print_json(r, ok, error);
+    else if (ok)
+        print_text(r);
+    else
+        printf("%s: %s\n", valid ? "error" : eval_status_name(r->verified.status), error);
+    return ok;
 }
 
 /* The kernel of the recorded actions; false after an error. */
@@ -55,27 +192,46 @@ static double limit_ns(const struct cli_args *a, const struct best_file *b, stru
     return cli_given(a, CLI_TIMEOUT) ? seconds * 1e9 : fmax(10 * b->figure.median_ns, least_limit_ns);
 }
 
-/* Measures it on the selected device, with the recorded problem; gives the exit status. */
+/* Verifies it, then times it. */
+static void measure(const struct cli_args *a, const struct best_file *b, struct evaluator *ev,
+                    const struct cg_kernel *kernel, struct replayed *r, const struct eval_settings *settings,
+                    uint64_t launches)
+{
+    r->recorded = b->figure;
+    if (evaluator_note(ev)[0]) note(r, "%s", evaluator_note(ev));
+    evaluator_run(ev, kernel, settings, &r->verified);
+    r->doubt = evaluator_doubt(ev);
+    if (r->verified.status != EVAL_OK) return;
+    r->rounds = rounds_of(a, launches, &r->verified);
+    r->launches = WINDOWS * r->rounds * r->verified.n_samples;
+    r->times = base_calloc((size_t)WINDOWS * r->rounds, sizeof *r->times);
+    time_windows(r, ev, kernel);
+    r->figure = figure_of_rounds(r->times, (size_t)WINDOWS * r->rounds);
+    r->ratio = figure_ratio(&r->figure, &r->recorded, NULL, NULL, 0);
+}
+
+/* Replays it on the selected device, with the recorded problem; gives the exit status. */
 static int replay(const struct cli_args *a, const struct best_file *b, struct diag *d)
 {
     struct device device;
     struct cg_kernel kernel;
-    struct evaluation e = {0};
-    struct verify_doubt doubt = {0};
+    struct replayed r = {0};
+    uint64_t launches;
     struct eval_settings settings = {.verify = true, .thorough = true, .limit_ns = limit_ns(a, b, d)};
-    if (diag_failed(d)) return CLI_USAGE;
+    if (diag_failed(d) || !cli_positive(a, CLI_LAUNCHES, 1, &launches, d)) return CLI_USAGE;
     const char *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
     if (!device_select(selector, &device, d) || !rebuild(b, &kernel, d)) return CLI_USAGE;
     struct evaluator *ev = evaluator_new(b->problem, &device, 1, 1, d);
-    bool measured = ev != NULL;
-    if (measured) {
-        evaluator_run(ev, &kernel, &settings, &e);
-        doubt = evaluator_doubt(ev);
-        print_replay(a, &e, &doubt);
+    bool ok = ev != NULL;
+    if (ok) {
+        measure(a, b, ev, &kernel, &r, &settings, launches);
+        judge(&r, b, &device);
+        ok = print_replay(a, &r);
     }
     evaluator_free(ev);
     cg_kernel_free(&kernel);
-    return cli_doubt_status(a, &doubt, measured && e.status == EVAL_OK ? CLI_OK : CLI_FAILED, d);
+    free(r.times);
+    return cli_doubt_status(a, &r.doubt, ok ? CLI_OK : CLI_FAILED, d);
 }
 
 static int run_replay(const struct cli_args *a)
@@ -94,10 +250,10 @@ const struct cli_command cli_replay = {
     .least = 1,
     .most = 1,
     .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(TIMEOUT) |
-             CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(JSON),
+             CLI_TAKES(LAUNCHES) | CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(JSON),
     .notes = {{CLI_TIMEOUT, "10s",
                "time for one launch (default: ten times the recorded time, at least 2s)"}},
-    .help = "Builds, verifies and times a stored implementation again.\v"
+    .help = "Builds, verifies and times a stored implementation again, and compares with its recorded time.\v"
             "Example: thresh replay thresh-out/best.json",
     .run = run_replay,
 };

@@ -1,6 +1,7 @@
 /* The folder in memory for the driver's files: made where there is room, removed with what is in it, also for
  * processes that were killed. */
 #include "agent/cache.h"
+#include "agent/retire.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -58,4 +59,30 @@ Test(agent_cache, of_a_killed_process_goes_with_the_next)
     cr_expect_not(cache_exists(path));
     cr_expect(cache_exists(mine));
     cache_remove(mine);
+}
+
+/* The first job loads the compiler; after that growth counts, with as much for the next job as one took. */
+Test(agent_cache, runners_retire_before_they_have_grown_too_much)
+{
+    struct retire steady = {0}, leaks = {0}, jumps = {0};
+    unsigned jobs = 1;
+    while (!retire_after(&steady, 300000))
+        jobs++;
+    cr_expect_eq(jobs, RETIRE_JOBS);
+    long now = 300000;
+    for (; !retire_after(&leaks, now); now += 1000)
+        continue;
+    cr_expect_eq(now - 300000, RETIRE_GROWTH_KIB);
+    cr_expect_not(retire_after(&jumps, 100000));
+    cr_expect(retire_after(&jumps, 130000), "another step like this would be too much");
+    cr_expect_gt(retire_resident_kib(), 1000);
+}
+
+Test(agent_cache, has_a_part_for_each_runner)
+{
+    char part[CACHE_PATH] = "x";
+    cache_part("", 7, part);
+    cr_expect_str_empty(part);
+    cache_part("/dev/shm/thresh-1-a", 7, part);
+    cr_expect_str_eq(part, "/dev/shm/thresh-1-a/7");
 }

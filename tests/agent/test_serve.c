@@ -1,6 +1,7 @@
 /* The agent's side of the wire, with a coordinator of a few lines: it works, refuses what makes no sense, and
  * finishes what runs before quoted rounds. Needs a CPU device. */
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,6 +263,20 @@ Test(agent_serve, devices_round_trip_and_are_checked)
         dev.limits.vector_widths[1] = bad[i][1];
         cr_assert_not(wire_read_device(wire_device(&dev, a), &back), "%zu", i);
     }
+    int64_t *v = (int64_t *)(uintptr_t)ints.items;
+    static const struct {
+        unsigned at;
+        int64_t absurd;
+    } limits[] = {{1, 0},         {2, 0},          {2, INT64_MAX}, {3, -1}, {3, INT64_MAX},
+                  {4, 1},         {5, 0},          {5, INT64_MAX}, {6, 0},  {8, INT64_MAX},
+                  {9, INT64_MAX}, {10, INT64_MAX}, {11, INT64_MAX}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        int64_t was = v[limits[i].at];
+        v[limits[i].at] = limits[i].absurd;
+        cr_expect_not(wire_read_device(ints, &back), "%u: %" PRId64, limits[i].at, limits[i].absurd);
+        v[limits[i].at] = was;
+    }
+    cr_assert(wire_read_device(ints, &back));
     ints.n--;
     cr_assert_not(wire_read_device(ints, &back));
     arena_free(a);

@@ -78,7 +78,11 @@ Test(hub, hello_and_credits_make_an_idle_peer)
     hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
     hub_test_send(&f, &(struct message){.kind = MESSAGE_RESULT, .result = {.id = 5, .status = "ok"}});
     e = hub_test_event(&f);
+    cr_assert(e.kind == HUB_CREDIT && e.peer == 0);
+    e = hub_test_event(&f);
     cr_assert(e.kind == HUB_MESSAGE && e.message.result.id == 5);
+    cr_assert_eq(hub_results(f.hub, 0), 1);
+    cr_assert_str_eq(hub_name(f.hub, 0), "a");
     cr_assert_eq(hub_idle_peer(f.hub), 0);
     hub_take_credit(f.hub, 0);
     cr_assert_eq(hub_idle_peer(f.hub), -1);
@@ -126,8 +130,7 @@ Test(hub, silence_counts_while_the_hub_listens)
     hub_test_send(&f, &hub_test_hello);
     cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
     hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
-    for (int i = 0; i < 100 && hub_idle_peer(f.hub) < 0; i++)
-        cr_assert_eq(hub_poll(f.hub, 50, -1).kind, HUB_IDLE);
+    cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
     hub_test_ms += HUB_LOST_MS + 100;
     cr_assert_eq(hub_poll(f.hub, 0, -1).kind, HUB_IDLE);
     cr_assert_eq(hub_live_peers(f.hub), 1);
@@ -142,6 +145,59 @@ Test(hub, silence_counts_while_the_hub_listens)
     cr_expect_leq(listening, HUB_LOST_MS, "%d ms", (int)listening);
     cr_assert_str_eq(e.reason, "no sign of life");
     hub_fixture_close(&f);
+}
+
+/* Who says that it lives, but not that it is ready, is not waited for for ever. */
+Test(hub, an_agent_that_is_never_ready_is_refused)
+{
+    struct hub_fixture f = hub_fixture_open();
+    struct arena *a = arena_new();
+    hub_test_send(&f, &hub_test_hello);
+    cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
+    struct hub_event e = {.kind = HUB_IDLE};
+    int64_t start = hub_test_ms;
+    while (e.kind == HUB_IDLE && hub_test_ms < start + 2 * HUB_PREPARE_MS) {
+        hub_test_ms += HUB_HEARTBEAT_MS;
+        hub_test_send(&f, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {7}});
+        e = hub_poll(f.hub, 0, -1);
+    }
+    cr_assert_eq(e.kind, HUB_GONE);
+    cr_expect_eq(hub_test_ms - start, HUB_PREPARE_MS);
+    cr_expect_str_eq(e.reason, "not ready within ten minutes");
+    arena_free(a);
+    hub_fixture_close(&f);
+}
+
+/* One wait brings the credit, although it is the only message. */
+Test(hub, a_credit_ends_a_wait)
+{
+    struct hub_fixture f = hub_fixture_open();
+    hub_test_send(&f, &hub_test_hello);
+    cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
+    for (unsigned i = 0; i < 20; i++) {
+        hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+        cr_assert_eq(hub_poll(f.hub, 60000, -1).kind, HUB_CREDIT);
+        cr_assert_eq(hub_idle_peer(f.hub), 0);
+        hub_take_credit(f.hub, 0);
+    }
+    hub_fixture_close(&f);
+}
+
+Test(hub, hellos_with_control_characters_or_no_device_are_faulty)
+{
+    struct message_hello m = {.name = "a", .device = "d", .driver = "", .libraries = ""};
+    cr_expect_null(hub_hello_fault(&m));
+    m.name = "a\x1b[2J";
+    cr_expect_not_null(hub_hello_fault(&m));
+    m.name = "a\x7f";
+    cr_expect_not_null(hub_hello_fault(&m));
+    m.name = "h\xc3\xa9";
+    cr_expect_null(hub_hello_fault(&m));
+    m.driver = "1\n2";
+    cr_expect_not_null(hub_hello_fault(&m));
+    m.driver = "1";
+    m.device = "";
+    cr_expect_not_null(hub_hello_fault(&m));
 }
 
 Test(hub, garbage_is_counted_and_dropped)
@@ -206,6 +262,10 @@ Test(hub, tcp_binds_to_the_loopback_interface_only)
     unsigned port = 0;
     cr_expect_eq(sscanf(hub_endpoint(h), "tcp://127.0.0.1:%u", &port), 1, "%s", hub_endpoint(h));
     cr_expect_gt(port, 0);
+    hub_free(h);
+    h = hub_new(context, "tcp://localhost:*", clock_ms, d);
+    cr_assert_not_null(h, "%s", diag_message(d, diag_count(d) - 1));
+    cr_expect_eq(sscanf(hub_endpoint(h), "tcp://127.0.0.1:%u", &port), 1, "%s", hub_endpoint(h));
     hub_free(h);
     zmq_ctx_term(context);
     diag_free(d);

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "coordinator/store.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/utf8.h"
 #include "perfmodel/device.h"
@@ -309,9 +311,172 @@ Test(tune, the_reason_of_an_agent_that_leaves_is_told, .init = cr_redirect_stder
         tune_step(t, 100, &e, d);
     cr_expect_eq(e.kind, HUB_GONE);
     fflush(stderr);
-    cr_expect_stderr_eq_str("an agent left: another version of thresh\n");
+    cr_expect_stderr_eq_str("peer left: another version of thresh\n");
     tune_free(t);
     tune_test_peer_free(&peer);
+    free(text);
+    diag_free(d);
+}
+
+/* A coordinator whose only agent is such a peer. */
+struct tune_bench {
+    struct diag *diag;
+    char *text;
+    struct tune_peer peer;
+    struct tune *tune;
+};
+
+static struct tune_bench tune_bench_open(uint64_t evaluations)
+{
+    struct device dev;
+    struct tune_bench b = {.diag = diag_new()};
+    b.text = tune_test_text(b.diag);
+    cr_assert(device_select(NULL, &dev, b.diag));
+    b.peer = tune_test_peer(&dev, dev.name, dev.driver);
+    struct tune_options o = tune_test_options(b.text, NULL, evaluations);
+    o.listen = b.peer.endpoint;
+    o.no_bound = true;
+    b.tune = tune_new(&o, b.diag);
+    cr_assert_not_null(b.tune);
+    return b;
+}
+
+static void tune_bench_close(struct tune_bench *b)
+{
+    tune_free(b->tune);
+    tune_test_peer_free(&b->peer);
+    free(b->text);
+    diag_free(b->diag);
+}
+
+/* Answers each job at once, a READY after each, until the coordinator says bye. */
+static void *tune_peer_answers(void *arg)
+{
+    struct tune_peer *p = arg;
+    static unsigned char data[1 << 20];
+    const char *why;
+    bool done = false;
+    tune_test_say(p, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    while (!done) {
+        int n = zmq_recv(p->socket, data, sizeof data, 0);
+        struct arena *a = arena_new();
+        struct message m;
+        double ns = 1e6;
+        if (n > 0 && message_decode(data, (size_t)n, a, &m, &why) && m.kind == MESSAGE_JOB) {
+            tune_test_say(p, &(struct message){.kind = MESSAGE_RESULT,
+                                               .result = {.id = m.job.id,
+                                                          .status = "ok",
+                                                          .median_ns = ns,
+                                                          .samples = {&ns, 1},
+                                                          .message = ""}});
+            tune_test_say(p, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+        }
+        done = n < 0 || m.kind == MESSAGE_BYE;
+        arena_free(a);
+    }
+    return NULL;
+}
+
+/* With one credit each job waits for the READY after the last result. The time that the search would take if
+ * it slept a turn after each of them is a multiple of what may pass here. */
+Test(tune, an_agent_with_one_credit_is_not_kept_waiting, .timeout = 60)
+{
+    enum { EVALUATIONS = 100 };
+    struct tune_bench b = tune_bench_open(EVALUATIONS);
+    pthread_t thread;
+    cr_assert_eq(pthread_create(&thread, NULL, tune_peer_answers, &b.peer), 0);
+    unsigned polls = 0;
+    struct hub_event e;
+    b.tune->searching = true;
+    while (b.tune->report.evaluations < EVALUATIONS && polls < 100 * EVALUATIONS) {
+        bool credit = hub_idle_peer(b.tune->hub) >= 0;
+        if (credit) tune_feed(b.tune, b.diag);
+        tune_step(b.tune, 1000, &e, b.diag);
+        cr_assert_neq(e.kind, HUB_IDLE, "nothing for a second after %u evaluations",
+                      (unsigned)b.tune->report.evaluations);
+        polls++;
+    }
+    cr_expect_leq(polls, 4 * EVALUATIONS);
+    hub_refuse(b.tune->hub, b.tune->first_peer, "done");
+    pthread_join(thread, NULL);
+    tune_bench_close(&b);
+}
+
+/* It says that it lives and takes its job, and no more: the job is queued again, and it is refused. */
+Test(tune, an_agent_that_never_answers_loses_its_job, .timeout = 60)
+{
+    struct tune_bench b = tune_bench_open(3);
+    struct hub_event e;
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    while (hub_idle_peer(b.tune->hub) < 0)
+        tune_step(b.tune, 1000, &e, b.diag);
+    tune_feed(b.tune, b.diag);
+    struct job *job = b.tune->jobs;
+    cr_assert(job && job->peer == (int)b.tune->first_peer);
+    cr_expect_gt(job->due, clock_ms() + 60000);
+    cr_expect_lt(job->due, clock_ms() + 3600000);
+    tune_expire(b.tune, b.diag);
+    cr_expect_eq(job->peer, (int)b.tune->first_peer, "it has time yet");
+    job->due = clock_ms();
+    tune_expire(b.tune, b.diag);
+    cr_expect_eq(job->peer, JOB_QUEUED);
+    cr_expect_eq(job->lost, 1);
+    cr_expect_eq(hub_live_peers(b.tune->hub), 0);
+    tune_bench_close(&b);
+}
+
+/* Says hello with that device once its first socket was told something. */
+struct tune_second {
+    struct tune_peer first, second;
+    const struct device *device;
+    enum message_kind told;
+};
+
+static void *tune_second_comes(void *arg)
+{
+    struct tune_second *s = arg;
+    unsigned char data[4096];
+    const char *why;
+    struct message m;
+    struct arena *a = arena_new();
+    int n = zmq_recv(s->first.socket, data, sizeof data, 0);
+    if (n > 0 && message_decode(data, (size_t)n, a, &m, &why)) s->told = m.kind;
+    const struct message hello = {.kind = MESSAGE_HELLO,
+                                  .hello = {.name = "peer",
+                                            .device = s->device->name,
+                                            .driver = "second",
+                                            .libraries = "",
+                                            .limits = wire_device(s->device, a)}};
+    tune_test_say(&s->second, &hello);
+    arena_free(a);
+    return NULL;
+}
+
+/* The campaign waits for another agent. */
+Test(tune, an_absurd_device_is_refused, .timeout = 60)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    char *text = tune_test_text(d);
+    cr_assert(device_select(NULL, &dev, d));
+    struct device absurd = dev;
+    absurd.limits.max_work_group = 0;
+    struct tune_second s = {.first = tune_test_peer(&absurd, dev.name, "first"), .device = &dev};
+    s.second = s.first;
+    s.second.socket = zmq_socket(s.second.context, ZMQ_DEALER);
+    cr_assert_eq(zmq_connect(s.second.socket, s.second.endpoint), 0);
+    struct tune_options o = tune_test_options(text, NULL, 1);
+    o.listen = s.first.endpoint;
+    pthread_t thread;
+    cr_assert_eq(pthread_create(&thread, NULL, tune_second_comes, &s), 0);
+    struct tune *t = tune_new(&o, d);
+    cr_assert_not_null(t, "%s", diag_failed(d) ? diag_message(d, 0) : "");
+    pthread_join(thread, NULL);
+    cr_expect_eq(s.told, MESSAGE_BYE);
+    cr_expect_str_eq(tune_device(t)->driver, "second");
+    tune_free(t);
+    zmq_close(s.second.socket);
+    tune_test_peer_free(&s.first);
     free(text);
     diag_free(d);
 }
