@@ -582,7 +582,7 @@ static bool wants_more(const struct tune *t)
 }
 
 /* Takes what agents have said, for a turn at most; waits for it where there is nothing else to do. */
-static void listen(struct tune *t, struct diag *d)
+static void hear_agents(struct tune *t, struct diag *d)
 {
     struct hub_event event;
     int wait_ms = !wants_more(t) ? TURN_MS : must_rest(t) ? DEVICE_LOCK_LOOK_MS : 0;
@@ -611,7 +611,7 @@ bool tune_search(struct tune *t, struct diag *d)
         t->report.interrupted = tune_stop_requested(t);
         if (t->report.interrupted) break;
         tune_feed(t, d);
-        listen(t, d);
+        hear_agents(t, d);
         progress_show(&t->progress,
                       &(struct progress_state){.done = t->report.evaluations,
                                                .total = t->options.evaluations,

@@ -170,6 +170,8 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "'/proc/x': ");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is no port");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1"), "the port is missing");
+    refused(E2E_RUN(&cli_agent, "--connect", "tcp://no-such-host.invalid:7000"),
+            "cannot connect to tcp://no-such-host.invalid:7000: host 'no-such-host.invalid': ");
     refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "up to 2^60");
 }
 
@@ -364,6 +366,7 @@ Test(bad_input, an_edited_result, .timeout = 120)
     r = E2E_RUN(&cli_replay, c.best, "--json");
     cr_expect_eq(r.status, CLI_OK, "the original: %s", r.err);
     e2e_run_free(&r);
+    refused(E2E_RUN(&cli_replay, c.best, "--launches", "0"), "--launches");
     r = E2E_RUN(&cli_replay, c.best, "--timeout", "0.000000001s");
     cr_expect_eq(r.status, CLI_FAILED, "within a nanosecond");
     cr_expect(strstr(r.out, "timeout: "), "%s", r.out);

@@ -1,0 +1,89 @@
+/* thresh replay: what it tells of a winner, as seen by who runs the command. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coordinator/load.h"
+#include "tests/e2e/run.h"
+
+/* A search whose result is in the folder. */
+static void replay_search(char folder[32], char best[64])
+{
+    e2e_folder(folder);
+    snprintf(best, 64, "%s/best.json", folder);
+    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=4096",
+                               "--evaluations", "4", "--out", folder, "--quiet");
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    e2e_run_free(&r);
+}
+
+static void replay_remove(const char *folder)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+static double replay_number(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    cr_assert(json_is_number(v), "%s", key);
+    return json_number_value(v);
+}
+
+Test(replay, tells_both_times_and_their_ratio, .timeout = 120)
+{
+    char folder[32], best[64];
+    replay_search(folder, best);
+    struct e2e_run r = E2E_RUN(&cli_replay, best, "--json", "--launches", "200");
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    json_t *o = json_loads(r.out, 0, NULL);
+    cr_assert_not_null(o, "%s", r.out);
+    double median = replay_number(o, "median_ns"),
+           recorded = replay_number(json_object_get(o, "recorded"), "median_ns");
+    const json_t *replayed = json_object_get(o, "replayed"), *samples = json_object_get(o, "samples_ns");
+    cr_expect_geq(replay_number(o, "launches"), 200);
+    cr_expect_eq(json_array_size(json_object_get(o, "windows_ns")), 4);
+    cr_expect_eq((double)json_array_size(samples), replay_number(replayed, "rounds"));
+    cr_expect(fabs(replay_number(o, "ratio") - median / recorded) < 1e-6 * median / recorded);
+    cr_expect_leq(replay_number(replayed, "low_ns"), median);
+    cr_expect_geq(replay_number(replayed, "high_ns"), median);
+    cr_expect(replay_number(json_object_get(o, "recorded"), "rounds") > 0, "quoted, not of the search");
+    json_decref(o);
+    e2e_run_free(&r);
+    r = E2E_RUN(&cli_replay, best, "--launches", "1");
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    cr_expect(strstr(r.out, "ok: verified, ") && strstr(r.out, "\nrecorded  ") &&
+                  strstr(r.out, "\nreplayed  ") && strstr(r.out, "\nratio     "),
+              "%s", r.out);
+    e2e_run_free(&r);
+    replay_remove(folder);
+}
+
+Test(replay, load_is_of_others_only)
+{
+    static const char before[] = "cpu  100 10 50 1000 40 0 5 5 77 0\ncpu0 1 1 1 1\n",
+                      after[] = "cpu  200 10 100 1000 90 0 5 5 77 0\n";
+    struct load from, to;
+    char path[32];
+    e2e_file(path, before);
+    cr_assert(load_read(path, &from));
+    unlink(path);
+    e2e_file(path, after);
+    cr_assert(load_read(path, &to));
+    unlink(path);
+    cr_expect_eq(to.all - from.all, 200);
+    cr_expect_eq(to.busy - from.busy, 150);
+    double tick_ms = 1e3 / (double)sysconf(_SC_CLK_TCK);
+    cr_expect_float_eq(load_of_others(&from, &to, 0), 0.75, 1e-9);
+    cr_expect_float_eq(load_of_others(&from, &to, 50 * tick_ms), 0.5, 1e-9);
+    cr_expect_eq(load_of_others(&from, &to, 1000 * tick_ms), 0);
+    cr_expect_eq(load_of_others(&to, &to, 0), 0);
+    e2e_file(path, "nothing\n");
+    cr_expect_not(load_read(path, &from));
+    unlink(path);
+    cr_expect_not(load_read("/nonexistent/stat", &from));
+}
