@@ -1,7 +1,8 @@
 /* One measurement at a time on a device, whichever processes of the machine measure on it.
  *
- * Each device has a file in /dev/shm (or /tmp) that all evaluators on it open. Three of its bytes are locked
- * with locks of the open file (F_OFD_SETLK), which the kernel drops when a process ends, however it ends:
+ * Each device has a file in /dev/shm, else /tmp, or in the folder that THRESH_LOCKS names, that all
+ * evaluators on it open. Three of its bytes are locked with locks of the open file (F_OFD_SETLK), which the
+ * kernel drops when a process ends, however it ends:
  *
  *   byte 0  exclusive: measuring
  *   byte 1  shared: has runners at work that use the device's processors (CPU devices only)
@@ -26,7 +27,7 @@ enum {
     DEVICE_LOCK_LOOK_MS = 4,     /* how often who waits, or has runners at work, is to look */
     DEVICE_LOCK_RENEW_MS = 1000, /* how often a holder is to call device_lock_renew() */
     DEVICE_LOCK_SILENT_MS = 10000,
-    DEVICE_LOCK_PATH = 64
+    DEVICE_LOCK_PATH = 256
 };
 
 /* The file of a device: all CPU devices of a machine share one, since they share its processors. */

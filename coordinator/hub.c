@@ -372,19 +372,20 @@ static bool find_lost(struct hub *h, struct hub_event *event)
     return false;
 }
 
-/* Takes messages until one is an event; a flood of others ends it too. */
-static bool take_waiting(struct hub *h, struct hub_event *event)
+/* Takes messages until one is an event, at most so many as in a flood. Returns how many. */
+static int take_waiting(struct hub *h, struct hub_event *event)
 {
-    for (int i = 0; i < MOST_TAKEN && receive(h, event); i++)
-        if (event->kind != HUB_IDLE) return true;
-    return false;
+    int n = 0;
+    while (n < MOST_TAKEN && event->kind == HUB_IDLE && receive(h, event))
+        n++;
+    return n;
 }
 
 struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd)
 {
     struct hub_event event = {.kind = HUB_IDLE};
-    if (take_waiting(h, &event)) return event;
-    if (find_lost(h, &event)) return event;
+    int taken = take_waiting(h, &event);
+    if (event.kind != HUB_IDLE || find_lost(h, &event) || taken == MOST_TAKEN) return event;
     zmq_pollitem_t items[] = {{.socket = h->socket, .events = ZMQ_POLLIN},
                               {.fd = stop_fd, .events = ZMQ_POLLIN}};
     zmq_poll(items, stop_fd >= 0 ? 2 : 1, timeout_ms);
