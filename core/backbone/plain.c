@@ -7,7 +7,7 @@
  *
  * and the like for the dimensions of the other instructions. Vectors are pinned for the store alone: whether
  * what is loaded for it can be one is left to whoever completes the point. A sum that the elements of a row
- * share is computed once a row where rows are work-items, since the loop over the elements comes after it. */
+ * share is computed once a row where rows are work-items: its order is pinned before the loop over them. */
 #include <inttypes.h>
 
 #include "core/backbone/backbone.h"
@@ -125,6 +125,26 @@ static void pin_dim(struct maker *m, const struct plan *p, const struct bb_dim *
         pin(m, arena_printf(m->arena, "map_encoding(%s)=%s%u", dim->name, axes[level->role], axis));
 }
 
+static bool owns(const struct bb_inst *inst, uint32_t logical)
+{
+    for (unsigned i = 0; i < inst->n_logicals; i++)
+        if (inst->logicals[i] == logical) return true;
+    return false;
+}
+
+/* Reductions that the elements of a loop share are computed before it. */
+static void pin_shared(struct maker *m, const struct plan *p, const struct bb_dim *dim)
+{
+    uint32_t logical = m->bb->tiles[dim->tile].logical;
+    const struct level *level = &p->levels[logical][m->bb->tiles[dim->tile].level];
+    if (m->bb->insts[dim->inst].kind != BB_STORE || level->role != LOOPS || level->size == 1) return;
+    for (uint32_t i = 0; i < m->bb->n_insts; i++) {
+        const struct bb_inst *inst = &m->bb->insts[i];
+        if (inst->kind == BB_STEP && !owns(inst, logical))
+            pin(m, arena_printf(m->arena, "order(%s, %s)=BEFORE", inst->name, dim->name));
+    }
+}
+
 /* Keeps a plan, if the space has it. */
 static void add(struct maker *m, const struct plan *p, const char *label)
 {
@@ -138,8 +158,10 @@ static void add(struct maker *m, const struct plan *p, const char *label)
             pin(m, arena_printf(m->arena, "size(%s)=%" PRId64, tile->name,
                                 p->levels[tile->logical][tile->level].size));
     }
-    for (uint32_t d = 0; d < m->bb->n_dims; d++)
+    for (uint32_t d = 0; d < m->bb->n_dims; d++) {
         pin_dim(m, p, &m->bb->dims[d]);
+        pin_shared(m, p, &m->bb->dims[d]);
+    }
     m->out[m->n_out++] = (struct bb_plain){label, m->pins, m->n_pins};
 }
 
