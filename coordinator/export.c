@@ -76,6 +76,7 @@ static void csv_text(FILE *out, const char *text)
 struct csv {
     FILE *out;
     json_t *columns; /* object: the decisions that rows name, in the order in which they come */
+    bool quoted;     /* some row has a quoted figure */
 };
 
 static bool add_columns(void *context, const struct store_run *run, const struct store_evaluation *e)
@@ -84,6 +85,7 @@ static bool add_columns(void *context, const struct store_run *run, const struct
     (void)run;
     json_t *decisions = object_json(e->decisions);
     json_object_update_missing(csv->columns, decisions);
+    csv->quoted = csv->quoted || figure_quoted(&e->quoted);
     json_decref(decisions);
     return true;
 }
@@ -98,6 +100,7 @@ static void write_csv_head(const struct csv *csv)
         fputc(',', csv->out);
         csv_text(csv->out, key);
     }
+    if (csv->quoted) fputs(",label,quoted_ns,quoted_low_ns,quoted_high_ns,quoted_rounds", csv->out);
     fputc('\n', csv->out);
 }
 
@@ -113,6 +116,18 @@ static void write_csv_decisions(const struct csv *csv, const char *text)
         if (json_is_string(value)) csv_text(csv->out, json_string_value(value));
     }
     json_decref(decisions);
+}
+
+static void write_csv_quoted(const struct csv *csv, const struct store_evaluation *e)
+{
+    const struct figure *f = &e->quoted;
+    if (!csv->quoted) return;
+    fputc(',', csv->out);
+    csv_text(csv->out, e->label);
+    if (figure_quoted(f))
+        fprintf(csv->out, ",%.17g,%.17g,%.17g,%u", f->median_ns, f->low_ns, f->high_ns, f->rounds);
+    else
+        fputs(",,,,", csv->out);
 }
 
 static bool write_csv(void *context, const struct store_run *run, const struct store_evaluation *e)
@@ -132,13 +147,14 @@ static bool write_csv(void *context, const struct store_run *run, const struct s
     fprintf(out, ",%s,%.6f,", hex, e->found_at);
     csv_text(out, e->message);
     write_csv_decisions(csv, e->decisions);
+    write_csv_quoted(csv, e);
     fputc('\n', out);
     return !ferror(out);
 }
 
 static bool export_csv(struct store *s, FILE *out, struct diag *d)
 {
-    struct csv csv = {out, json_object()};
+    struct csv csv = {.out = out, .columns = json_object()};
     bool ok = store_each(s, 0, add_columns, &csv, d);
     if (ok) write_csv_head(&csv);
     ok = ok && store_each(s, 0, write_csv, &csv, d);

@@ -352,6 +352,15 @@ Test(store, quoted_figures_are_kept_and_decide)
     cr_expect_str_eq(text, "plain: x -1 3=4 2 30,32,31;search 1 1=2 2 40,nan,40;", "%s", text);
     cr_assert(store_number(s, -1, store_test_quoted, &best, &found, d) && found && best == 31);
     cr_assert(store_naive(s, run.id, store_test_time, &best, &found, d) && !found);
+    char *csv = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&csv, &n);
+    cr_assert(store_export(s, "csv", out, d));
+    fclose(out);
+    cr_expect(strstr(csv, ",label,quoted_ns,quoted_low_ns,quoted_high_ns,quoted_rounds\n"), "%s", csv);
+    cr_expect(strstr(csv, ",\"plain: x\",31,30.5,31.5,2\n"), "%s", csv);
+    cr_expect(strstr(csv, ",\"\",,,,\n"), "%s", csv);
+    free(csv);
     store_close(s);
     unlink(path);
     diag_free(d);

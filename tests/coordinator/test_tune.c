@@ -483,7 +483,7 @@ Test(tune, an_absurd_device_is_refused, .timeout = 60)
 
 /* Its run was at work for long already, and the only agent never says that it is ready: the naive
  * implementation is not waited for. */
-Test(tune, a_campaign_ends_without_agents_when_its_time_is_over, .timeout = 60)
+Test(tune, a_campaign_ends_without_agents_when_its_time_is_over, .timeout = 120)
 {
     struct diag *d = diag_new();
     struct device dev;
