@@ -6,6 +6,7 @@
 
 #include "core/base/pcg32.h"
 #include "core/base/strbuf.h"
+#include "core/base/units.h"
 #include "coordinator/tune_state.h"
 
 enum { LAST_AUDITS = 3 };
@@ -71,6 +72,7 @@ static void correct(struct tune *t, const struct space_state *leaf, double bound
 {
     struct perfmodel_reason reason;
     struct strbuf text = {0};
+    char measured[UNITS_BYTES], bound[UNITS_BYTES];
     perfmodel_bound(t->model, leaf, &reason);
     t->report.violations++;
     bool corrected = perfmodel_correct(t->model, leaf, measured_ns);
@@ -79,9 +81,10 @@ static void correct(struct tune *t, const struct space_state *leaf, double bound
     t->report.exhausted = t->report.stuck = false;
     t->stuck = 0;
     t->last_audits = 0;
-    strbuf_printf(&text,
-                  "%.4g ns is below the lower bound of %.4g ns: %s is corrected, %u nodes are open again",
-                  measured_ns, bound_ns, perfmodel_figure_name(perfmodel_term_figure(reason.term)), reopened);
+    units_time(measured_ns, measured, sizeof measured);
+    units_time(bound_ns, bound, sizeof bound);
+    strbuf_printf(&text, "%s is below the lower bound of %s: %s is corrected, %u nodes are open again",
+                  measured, bound, perfmodel_figure_name(perfmodel_term_figure(reason.term)), reopened);
     progress_note(&t->progress, text.text);
     strbuf_free(&text);
 }

@@ -16,12 +16,17 @@ static bool same_actions(const struct best_file *b, const struct best_contender 
            memcmp(b->actions, c->actions, c->n_actions * sizeof *c->actions) == 0;
 }
 
-/* The first contender that is another implementation; NULL: there is none. */
-static const struct best_contender *find_other(const struct best_file *b)
+/* The first contender that is the implementation, or is another one; NULL: there is none. */
+static const struct best_contender *find_contender(const struct best_file *b, bool itself)
 {
     for (unsigned i = 0; i < b->n_contenders; i++)
-        if (!same_actions(b, &b->contenders[i])) return &b->contenders[i];
+        if (same_actions(b, &b->contenders[i]) == itself) return &b->contenders[i];
     return NULL;
+}
+
+const struct best_contender *cli_find_contender(const struct best_file *b)
+{
+    return find_contender(b, true);
 }
 
 /* ---- decisions ---- */
@@ -84,7 +89,7 @@ static json_t *compare(const struct best_file *b, const struct best_contender *c
 
 json_t *cli_contender_json(const struct best_file *b, const struct space_state *leaf, const json_t *portrait)
 {
-    const struct best_contender *c = find_other(b);
+    const struct best_contender *c = find_contender(b, false);
     const char *why;
     struct space_state *there =
         c ? problem_replay(b->problem, c->actions, (unsigned)c->n_actions, &why) : NULL;
@@ -128,11 +133,12 @@ void cli_print_contender(const json_t *contender)
     json_t *o;
     if (!json_is_object(contender)) return;
     bool is_best = strcmp(text_of(contender, "role"), "best") == 0;
+    json_int_t number = json_integer_value(json_object_get(contender, "number"));
     figure_read_json(json_object_get(contender, "figure"), &f);
-    printf("%-10s %s, %.3g times as long (%s, evaluation %" JSON_INTEGER_FORMAT "); it differs in\n",
-           is_best ? "best" : "second", figure_print(&f, time),
-           json_number_value(json_object_get(contender, "ratio")), text_of(contender, "label"),
-           json_integer_value(json_object_get(contender, "number")));
+    printf("%-10s %s, %.3g times as long (%s", is_best ? "best" : "second", figure_print(&f, time),
+           json_number_value(json_object_get(contender, "ratio")), text_of(contender, "label"));
+    if (number > 0) printf(", evaluation %" JSON_INTEGER_FORMAT, number);
+    printf("); it differs in\n");
     json_array_foreach(json_object_get(contender, "differences"), i, o)
         printf("             %s: %s\n             %*s  there %s\n", text_of(o, "name"), text_of(o, "here"),
                (int)strlen(text_of(o, "name")), "", text_of(o, "there"));

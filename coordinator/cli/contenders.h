@@ -6,6 +6,8 @@
 
 #include "coordinator/best.h"
 
+/* The contender that the implementation is; NULL: none. Borrowed. */
+const struct best_contender *cli_find_contender(const struct best_file *b);
 /* The contender to compare the implementation with: the second best one, or, if it is not the best itself,
  * the best one. `leaf` and `portrait` are the implementation's own. A new reference; null: there is none.
  *

@@ -17,6 +17,7 @@
 #include "coordinator/cli/stored.h"
 #include "coordinator/portrait.h"
 #include "coordinator/solution.h"
+#include "coordinator/work.h"
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
 
@@ -26,18 +27,18 @@ enum { NAME_BYTES = 256 };
 struct explanation {
     const struct best_file *best;
     const struct candidate *candidate;
-    double bound_ns;
-    struct perfmodel_reason reason;
+    struct work work;
+    double bound_ns, bound_of_all_ns;      /* of this implementation; of all of the program */
+    struct perfmodel_reason reason;        /* of the first */
     struct strbuf bound, limit;            /* the bound's terms; what it is of, on one line */
     json_t *decisions, *portrait, *learnt; /* learnt: NULL: not asked for */
     json_t *other;                         /* the contender to compare with; null: there is none */
 };
 
-/* The share of the time that the lower bound has; 0: one of them is not known. */
-static double share_of_bound(const struct explanation *e)
+/* `x` over the time; 0: it is not known, or the time is not. */
+static double per_ns(const struct explanation *e, double x)
 {
-    bool known = figure_known(&e->best->figure) && isfinite(e->bound_ns);
-    return known ? e->bound_ns / e->best->figure.median_ns : 0;
+    return figure_known(&e->best->figure) && isfinite(x) ? x / e->best->figure.median_ns : 0;
 }
 
 /* How many times as long the naive implementation takes; 0: not known. */
@@ -69,6 +70,19 @@ static json_t *sizes_json(const struct lift_program *p)
     return o;
 }
 
+/* As `tune --json` has it of the best one. */
+static void add_worth(const struct explanation *e, json_t *o)
+{
+    json_object_set_new(o, "flop", json_real(e->work.operations));
+    json_object_set_new(o, "bytes", json_real(e->work.bytes));
+    json_object_set_new(o, "gflops", known_json(per_ns(e, e->work.operations)));
+    json_object_set_new(o, "gbytes_per_s", known_json(per_ns(e, e->work.bytes)));
+    json_object_set_new(o, "bound_of_all_ns", cli_real_json(e->bound_of_all_ns));
+    json_object_set_new(o, "bound_share", known_json(per_ns(e, e->bound_of_all_ns)));
+    json_object_set_new(o, "limit", limit_json(e));
+    json_object_set_new(o, "speedup", known_json(naive_ratio(e)));
+}
+
 static void print_json(const struct explanation *e)
 {
     const struct best_file *b = e->best;
@@ -78,9 +92,7 @@ static void print_json(const struct explanation *e)
                   "loops", e->candidate->loops, "opencl", e->candidate->kernel.source, "bound_ns",
                   cli_real_json(e->bound_ns), "bound_reason", e->bound.text, "median_ns", b->figure.median_ns,
                   "figure", figure_json(&b->figure), "naive", figure_json(&b->naive));
-    json_object_set_new(o, "bound_share", known_json(share_of_bound(e)));
-    json_object_set_new(o, "limit", limit_json(e));
-    json_object_set_new(o, "speedup", known_json(naive_ratio(e)));
+    add_worth(e, o);
     json_object_set(o, "other", e->other);
     json_object_update(o, e->portrait);
     if (e->learnt) json_object_set(o, "learnt", e->learnt);
@@ -97,13 +109,32 @@ static void print_sizes(const struct lift_program *p)
     printf("\n");
 }
 
+/* "search, evaluation 12", "naive", "plain: ..."; nothing if it is none of the contenders. */
+static void print_origin(const struct best_file *b)
+{
+    const struct best_contender *c = cli_find_contender(b);
+    if (c) printf("from       %s", c->label);
+    if (c && c->number > 0) printf(", evaluation %" PRId64, c->number);
+    if (c) printf("\n");
+}
+
+static void print_rate(const struct explanation *e)
+{
+    if (per_ns(e, e->work.bytes) <= 0) return;
+    printf("rate       ");
+    if (e->work.operations > 0) printf("%.3g GFLOP/s, ", per_ns(e, e->work.operations));
+    printf("%.3g GB/s\n", per_ns(e, e->work.bytes));
+}
+
 static void print_bound(const struct explanation *e)
 {
-    char bound[UNITS_BYTES];
-    double share = share_of_bound(e);
-    units_time(e->bound_ns, bound, sizeof bound);
-    printf("bound      %s", bound);
+    char own[UNITS_BYTES], all[UNITS_BYTES];
+    double share = per_ns(e, e->bound_of_all_ns);
+    units_time(e->bound_ns, own, sizeof own);
+    units_time(e->bound_of_all_ns, all, sizeof all);
+    printf("bound      %s", all);
     if (share > 0) printf(", %.3g %% of the time", 100 * share);
+    if (e->bound_ns > 0) printf("; of this implementation %s", own);
     printf("\nlimit      %s\n", e->limit.text);
 }
 
@@ -115,6 +146,8 @@ static void print_summary(const struct explanation *e)
     printf("kernel     %s", b->problem->source.path);
     print_sizes(b->problem->program);
     printf("device     %s\ntime       %s\n", b->device.name, figure_print(&b->figure, time));
+    print_origin(b);
+    print_rate(e);
     print_bound(e);
     if (naive > 0) printf("naive      %s, %.3g times as long\n", figure_print(&b->naive, time), naive);
     cli_print_contender(e->other);
@@ -183,11 +216,12 @@ static bool explain(const struct cli_args *a, const struct best_file *b, const s
                     struct diag *d)
 {
     struct space_failure why;
-    struct explanation e = {.best = b, .candidate = c};
+    struct explanation e = {.best = b, .candidate = c, .work = work_of(b->problem->backbone)};
     struct perfmodel *m = cli_model(a, b->problem, &b->device, d);
     if (!m) return false;
     cli_stored_note_text(b, c->hash);
     struct space_state *leaf = space_root(b->problem->space, &why);
+    e.bound_of_all_ns = perfmodel_bound(m, leaf, NULL);
     e.bound_ns = cli_explain_bound(m, leaf, b->actions, b->n_actions, &e.reason, &e.bound);
     perfmodel_explain_limit(m, &e.reason, &e.limit);
     e.decisions = solution_actions_json(b->problem->space, b->actions, b->n_actions);
