@@ -178,6 +178,7 @@ Test(portrait, the_second_best_differs_in_what_it_differs)
     portrait_adopt(&b, &b.contenders[1]);
     o = cli_contender_json(&b, two, portrait);
     cr_expect_str_eq(json_string_value(json_object_get(o, "role")), "best");
+    cr_expect_eq(cli_find_contender(&b), &b.contenders[1]);
     json_decref(o);
     json_decref(portrait);
     space_state_free(one);

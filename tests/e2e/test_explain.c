@@ -122,8 +122,16 @@ Test(explain, a_result_in_json, .timeout = 200)
     explain_search(&c);
     json_t *o = explain_json(E2E_RUN(&cli_explain, c.best, "--json"));
     explain_check_portrait(o);
-    double ns = explain_real(o, "median_ns"), bound = explain_real(o, "bound_ns");
+    double ns = explain_real(o, "median_ns"), bound = explain_real(o, "bound_of_all_ns");
     cr_expect_float_eq(explain_real(o, "bound_share"), bound / ns, 1e-9);
+    cr_expect_geq(explain_real(o, "bound_ns"), bound);
+    cr_expect_float_eq(explain_real(o, "gflops"), 2 * 16 * 16 * 16 / ns, 1e-9);
+    cr_expect_float_eq(explain_real(o, "gbytes_per_s"), 3 * 16 * 16 * 4 / ns, 1e-9);
+    const json_t *other = json_object_get(o, "other");
+    cr_expect_str_eq(explain_string(other, "role"), "second best");
+    cr_expect_float_eq(explain_real(other, "ratio"),
+                       explain_real(json_object_get(other, "figure"), "median_ns") / ns, 1e-9);
+    cr_expect_gt(json_array_size(json_object_get(other, "decisions")), 0);
     cr_expect_float_eq(explain_real(o, "speedup"),
                        explain_real(json_object_get(o, "naive"), "median_ns") / ns, 1e-9);
     explain_string(json_object_get(o, "limit"), "resource");
@@ -142,10 +150,16 @@ Test(explain, a_result_in_words, .timeout = 200)
     static const char *const parts[] = {"kernel     experiments/kernels/matmul.lift M=16,N=16,K=16\n",
                                         "\ndevice     ",
                                         "\ntime       ",
+                                        "\nfrom       ",
+                                        "\nrate       ",
+                                        " GFLOP/s, ",
                                         "\nbound      ",
-                                        " % of the time\n",
+                                        " % of the time; of this implementation ",
                                         "\nlimit      ",
                                         "\nnaive      ",
+                                        "\nsecond     ",
+                                        " times as long (",
+                                        "); it differs in\n",
                                         "\nstore      ",
                                         "\ndimensions\n  m: 16 = ",
                                         "\n  n: 16 = ",
