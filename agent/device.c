@@ -145,6 +145,8 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     if (d->gpu) get_identity(id, d->identity, sizeof d->identity);
     d->compute_units = units;
     d->limits.nontemporal = strstr(platform, pocl_platform) != NULL; /* it compiles with clang */
+    d->no_double = !opencl_has(id, "cl_khr_fp64");
+    d->no_half = !opencl_has(id, "cl_khr_fp16");
     d->max_alloc_bytes = (int64_t)alloc;
     d->global_bytes = (int64_t)global;
     get_limits(id, d->gpu, &d->limits);

@@ -65,14 +65,31 @@ void problem_free(struct problem *p)
     arena_free(p->arena);
 }
 
-/* ---- memory ---- */
+/* ---- what the device has ---- */
 
 static struct source_pos place_of(const struct problem *p, const struct bb_buffer *b)
 {
     return b->output ? p->program->output->at : p->program->inputs[b->input]->at;
 }
 
-bool problem_fits(const struct problem *p, const struct device *dev, struct diag *d)
+/* false after an error at an array of numbers that the device does not have. */
+static bool has_numbers(const struct problem *p, const struct device *dev, struct diag *d)
+{
+    const bool lacks[SCALAR_TYPE_COUNT] = {[SCALAR_DOUBLE] = dev->no_double, [SCALAR_HALF] = dev->no_half};
+    for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
+        const struct bb_buffer *b = &p->backbone->buffers[i];
+        if (!lacks[b->type]) continue;
+        diag_error(d, place_of(p, b),
+                   "'%s' is %s, which %s cannot calculate with (%s); declare it as float, or choose another "
+                   "device with --device",
+                   b->name, scalar_type_name(b->type), dev->name,
+                   b->type == SCALAR_DOUBLE ? "no cl_khr_fp64" : "no cl_khr_fp16");
+        return false;
+    }
+    return true;
+}
+
+static bool has_memory(const struct problem *p, const struct device *dev, struct diag *d)
 {
     int64_t left = dev->global_bytes;
     unsigned sets = verify_sets(p->backbone);
@@ -92,6 +109,11 @@ bool problem_fits(const struct problem *p, const struct device *dev, struct diag
         return false;
     }
     return true;
+}
+
+bool problem_fits(const struct problem *p, const struct device *dev, struct diag *d)
+{
+    return has_numbers(p, dev, d) && has_memory(p, dev, d);
 }
 
 /* ---- implementations ---- */

@@ -34,8 +34,8 @@ extern const struct bb_device problem_any_device;
 struct problem *problem_new(const char *path, const char *text, const char *sizes,
                             const struct bb_device *limits, const struct bb_options *options, struct diag *d);
 void problem_free(struct problem *p);
-/* Whether the device's memory takes every array, and all of them together as a runner holds them. false after
- * adding a located error. */
+/* Whether the device has the numbers of every array, and memory for all of them together as a runner holds
+ * them. false after adding a located error. */
 bool problem_fits(const struct problem *p, const struct device *dev, struct diag *d);
 
 /* A state of the naive implementation (cli page). NULL after adding errors. The caller frees it. */

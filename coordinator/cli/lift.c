@@ -6,9 +6,9 @@
 
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/lift_check.h"
+#include "coordinator/cli/table.h"
 #include "core/base/arena.h"
 #include "core/base/pcg32.h"
-#include "core/base/similar.h"
 #include "core/base/strbuf.h"
 #include "core/lift/lift.h"
 
@@ -165,9 +165,10 @@ static const uint64_t verb_takes[] = {VERBS(X)};
 
 static void report_verb(const char *name, struct diag *d)
 {
-    const char *similar = similar_find(name, verb_names, N_VERBS);
-    diag_plain(d, "unknown verb '%s' of thresh lift: use check, print or run%s%s%s", name,
-               similar ? "; did you mean '" : "", similar ? similar : "", similar ? "'?" : "");
+    struct arena *a = arena_new();
+    const char *guess = cli_did_you_mean(a, name, verb_names, N_VERBS);
+    diag_plain(d, "unknown verb '%s'%s", name, *guess ? guess : "; write thresh lift check, print or run");
+    arena_free(a);
 }
 
 static void run_verb(const struct cli_args *a, enum verb verb, struct diag *d)
