@@ -6,8 +6,10 @@
  * is interrupted. It keeps a descriptor of its own: a signal that comes when the other end is closed already
  * does no harm. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +27,8 @@ enum { SIGNALLED = 128 };
 
 struct watch {
     sigset_t set;
-    int event; /* an eventfd: the number of the first signal */
+    int event;     /* an eventfd: the number of the first signal */
+    sem_t waiting; /* posted when the thread has allocated all that it does until a second signal */
 };
 
 /* Ends the children of one thread: each program with its group, each runner. */
@@ -54,11 +57,12 @@ static void end_all_children(void)
 static void *watch_main(void *context)
 {
     static const char message[] = "\nthresh: interrupted again, ended at once\n";
-    struct watch watch = *(struct watch *)context;
-    int number;
-    free(context);
-    if (sigwait(&watch.set, &number)) return NULL;
-    if (eventfd_write(watch.event, (eventfd_t)number) || sigwait(&watch.set, &number)) return NULL;
+    struct watch *shared = context;
+    sigset_t set = shared->set;
+    int number, event = shared->event;
+    sem_post(&shared->waiting);
+    if (sigwait(&set, &number)) return NULL;
+    if (eventfd_write(event, (eventfd_t)number) || sigwait(&set, &number)) return NULL;
     end_all_children();
     ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
     (void)written;
@@ -72,16 +76,18 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+/* Returns when the thread waits: this process forks soon, and a thread that is about to allocate would leave
+ * the child with a locked allocator. */
 static bool start_watch(const sigset_t *set, int event)
 {
-    struct watch *watch = base_calloc(1, sizeof *watch);
+    struct watch watch = {.set = *set, .event = event};
     pthread_t thread;
-    *watch = (struct watch){.set = *set, .event = event};
-    if (pthread_create(&thread, NULL, watch_main, watch)) {
-        free(watch);
-        return false;
-    }
-    return pthread_detach(thread) == 0;
+    if (sem_init(&watch.waiting, 0, 0)) return false;
+    bool started = pthread_create(&thread, NULL, watch_main, &watch) == 0;
+    while (started && sem_wait(&watch.waiting) && errno == EINTR)
+        continue;
+    sem_destroy(&watch.waiting);
+    return started && pthread_detach(thread) == 0;
 }
 
 int cli_signals(void)
