@@ -62,7 +62,7 @@ static bool read_placeholder(struct splitter *s)
 {
     const char *end = strchr(s->at, '}');
     if (!end) {
-        diag_plain(s->diag, "--command: '{' without '}' (write {{ for a brace)");
+        diag_plain(s->diag, "--command: '{' without '}' (write {{ for a plain brace)");
         return false;
     }
     const char *name = arena_strndup(s->c->arena, s->at, (size_t)(end - s->at));
@@ -77,8 +77,8 @@ static bool read_placeholder(struct splitter *s)
     } else if (space_parameter(s->c->space, name, &value)) {
         strbuf_printf(&s->text, "%" PRId64, value);
     } else {
-        diag_plain(s->diag, "--command: the space has no choice or parameter '%s' (write {{ for a brace)",
-                   name);
+        diag_plain(s->diag,
+                   "--command: the space has no choice or parameter '%s' (write {{ for a plain brace)", name);
         return false;
     }
     return true;
@@ -131,7 +131,7 @@ static bool split(struct splitter *s)
     }
     if (ok) end_word(s);
     strbuf_free(&s->text);
-    if (ok && !s->c->n_words) diag_plain(s->diag, "--command: there is no program");
+    if (ok && !s->c->n_words) diag_plain(s->diag, "--command: the program is missing");
     return ok && s->c->n_words;
 }
 
@@ -154,6 +154,31 @@ void command_free(struct command *c)
 bool command_wants_input(const struct command *c)
 {
     return !c->placeholders;
+}
+
+/* ---- choices that no placeholder names ---- */
+
+static bool is_named(const struct command *c, uint32_t slot)
+{
+    for (size_t i = 0; i < c->n_pieces; i++)
+        if (c->pieces[i].slot == slot) return true;
+    return false;
+}
+
+char *command_unnamed(const struct command *c, const struct space_state *root, unsigned *n)
+{
+    enum { MOST_SHOWN = 6 };
+    char name[NAME_BYTES];
+    struct strbuf b = {0};
+    *n = 0;
+    for (uint32_t slot = 0; c->placeholders && slot < space_slot_count(c->space); slot++) {
+        bool open = !space_is_dead(root, slot) && space_value_count(root, slot) > 1;
+        if (!open || is_named(c, slot)) continue;
+        space_slot_name(c->space, slot, name, sizeof name);
+        if ((*n)++ < MOST_SHOWN) strbuf_printf(&b, "%s'%s'", *n > 1 ? ", " : "", name);
+    }
+    if (*n > MOST_SHOWN) strbuf_printf(&b, " and %u more", *n - MOST_SHOWN);
+    return *n ? strbuf_take(&b) : NULL;
 }
 
 /* ---- words of a leaf ---- */
@@ -247,22 +272,81 @@ static struct command_result garbage(const char *text)
     const char *line = last_line(text);
     size_t n = strcspn(line, "\n");
     if (n > 100) n = 100;
-    snprintf(r.message, sizeof r.message, "the program printed no time: '%.*s'", (int)n, line);
+    snprintf(r.message, sizeof r.message, "the last line of the output is not a time in ns: '%.*s'", (int)n,
+             line);
     for (char *c = r.message; *c; c++)
         if (!isprint((unsigned char)*c)) *c = '?';
     return r;
 }
 
+/* Adds a number unless there is no room for it. */
+static void keep_number(json_t *numbers, const char *name, json_t *value)
+{
+    enum { MOST_NAME = 64 };
+    char text[COMMAND_NUMBERS];
+    if (!*name || strlen(name) > MOST_NAME) {
+        json_decref(value);
+        return;
+    }
+    json_object_set_new(numbers, name, value);
+    size_t n = json_dumpb(numbers, text, sizeof text, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    if (n >= sizeof text) json_object_del(numbers, name);
+}
+
+/* "name: number" or "name=number", spaces aside, at `line`. */
+static void keep_line(json_t *numbers, const char *line)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%-";
+    char copy[80], *end;
+    line += strspn(line, " \t");
+    size_t n = strspn(line, name);
+    const char *at = line + n + strspn(line + n, " \t");
+    if (!n || n >= sizeof copy || isdigit((unsigned char)*line) || (*at != ':' && *at != '=')) return;
+    double value = strtod(at + 1, &end);
+    if (end == at + 1 || !isfinite(value) || memchr(at + 1, '\n', (size_t)(end - at - 1))) return;
+    end += strspn(end, " \t\r");
+    if (*end && *end != '\n') return;
+    snprintf(copy, sizeof copy, "%.*s", (int)n, line);
+    keep_number(numbers, copy, json_real(value));
+}
+
+static void set_numbers(struct command_result *r, json_t *numbers)
+{
+    if (!json_object_size(numbers)) return;
+    size_t n = json_dumpb(numbers, r->numbers, sizeof r->numbers - 1, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    r->numbers[n] = 0;
+}
+
+/* A time, with the numbers on the lines before it. */
 static struct command_result timed(double ns, const char *text)
 {
     if (!(ns > 0) || !isfinite(ns)) return garbage(text);
-    return (struct command_result){.status = EVAL_OK, .time_ns = ns};
+    struct command_result r = {.status = EVAL_OK, .time_ns = ns};
+    const char *end = last_line(text);
+    json_t *numbers = json_object();
+    for (const char *line = text; line < end; line = strchr(line, '\n') + 1)
+        keep_line(numbers, line);
+    set_numbers(&r, numbers);
+    json_decref(numbers);
+    return r;
+}
+
+static struct command_result timed_object(json_t *o, const char *text)
+{
+    json_t *time = json_object_get(o, "time_ns"), *numbers = json_object(), *value;
+    const char *name;
+    struct command_result r = timed(json_is_number(time) ? json_number_value(time) : 0, text);
+    json_object_foreach(o, name, value) if (json_is_number(value) && strcmp(name, "time_ns") != 0)
+        keep_number(numbers, name, json_incref(value));
+    if (r.status == EVAL_OK) set_numbers(&r, numbers);
+    json_decref(numbers);
+    return r;
 }
 
 static struct command_result read_object(json_t *o, const char *text)
 {
-    json_t *time = json_object_get(o, "time_ns"), *error = json_object_get(o, "error");
-    if (!json_is_string(error)) return timed(json_is_number(time) ? json_number_value(time) : 0, text);
+    json_t *error = json_object_get(o, "error");
+    if (!json_is_string(error)) return timed_object(o, text);
     struct command_result r = {.status = EVAL_LAUNCH_ERROR};
     snprintf(r.message, sizeof r.message, "%s", json_string_value(error));
     return r;

@@ -5,8 +5,9 @@
  * shell), never given to a shell. `{name}` stands for the value of a choice or of a parameter, `{{` and
  * `}}` for braces; a command without placeholders of choices gets the decisions as a JSON object on its
  * standard input. The program prints a time in nanoseconds on its last line, or a JSON object with "time_ns"
- * (or "error": a text). Anything else is a failed evaluation, not an error of the search. Of what it prints
- * the last half megabyte at least is looked at. */
+ * (or "error": a text). Anything else is a failed evaluation, not an error of the search. Further numbers
+ * that it prints are kept: lines "gflops: 12.5" or "gflops=12.5" before the last one, and members of the
+ * object. Of what it prints the last half megabyte at least is looked at. */
 #ifndef THRESH_COORDINATOR_COMMAND_H
 #define THRESH_COORDINATOR_COMMAND_H
 
@@ -28,6 +29,9 @@ void command_free(struct command *c); /* NULL is allowed */
 char **command_words(const struct command *c, const struct space_state *leaf);
 /* The same as a line for a shell; malloc'd. */
 char *command_line(const struct command *c, const struct space_state *leaf);
+/* The choices that no placeholder names, as "'x', 'y(0)' and 3 more", though they are open in the root and
+ * others are named; malloc'd. NULL: there are none. */
+char *command_unnamed(const struct command *c, const struct space_state *root, unsigned *n);
 /* Whether the program reads the decisions from its standard input. */
 bool command_wants_input(const struct command *c);
 
@@ -37,10 +41,14 @@ enum command_end {
     COMMAND_INTERRUPTED, /* stop_fd became readable */
 };
 
+enum { COMMAND_NUMBERS = 2048 };
+
 struct command_result {
     enum eval_status status;
-    double time_ns;             /* EVAL_OK only */
-    char message[EVAL_MESSAGE]; /* why not OK */
+    double time_ns;                /* EVAL_OK only */
+    char numbers[COMMAND_NUMBERS]; /* further ones as JSON, {"gflops":12.5}, as many as there is room for; "":
+                                      none */
+    char message[EVAL_MESSAGE];    /* why not OK */
 };
 
 /* Lets this process, and the programs that it starts, have the descriptors of so many programs at work at

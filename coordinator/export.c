@@ -1,5 +1,5 @@
-/* Exports of the store: one JSON object or one CSV line (RFC 4180) per evaluation. In CSV each decision that
- * any row names is a column. */
+/* Exports of the store: one JSON object or one CSV line (RFC 4180) per evaluation. In CSV each decision, and
+ * each number that a program printed, is a column. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static json_t *samples_json(const struct store_evaluation *e)
 /* An object of a store; null if it is none. */
 static json_t *object_json(const char *text)
 {
-    json_t *o = json_loads(text, 0, NULL);
+    json_t *o = json_loads(text ? text : "", 0, NULL);
     if (json_is_object(o)) return o;
     json_decref(o);
     return json_null();
@@ -49,14 +49,14 @@ static bool write_jsonl(void *context, const struct store_run *run, const struct
 {
     json_t *median = e->median_ns > 0 ? json_real(e->median_ns) : json_null();
     json_t *row = json_pack(
-        "{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:o}", "run",
+        "{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:o,s:o}", "run",
         (json_int_t)run->id, "kernel", text_json(run->path), "sizes", text_json(run->sizes), "device",
         text_json(run->device), "driver", text_json(run->driver), "libraries", text_json(run->libraries),
         "fingerprint", hash_json(run->fingerprint), "number", (json_int_t)e->number, "actions",
         text_json(e->actions), "decisions", object_json(e->decisions), "status", text_json(e->status),
         "median_ns", median, "samples_ns", samples_json(e), "kernel_hash", hash_json(e->kernel_hash),
         "message", text_json(e->message), "resources", object_json(e->resources), "found_at", e->found_at,
-        "label", text_json(e->label), "quoted", figure_json(&e->quoted));
+        "label", text_json(e->label), "quoted", figure_json(&e->quoted), "numbers", object_json(e->numbers));
     json_dumpf(row, context, JSON_COMPACT);
     fputc('\n', context);
     json_decref(row);
@@ -75,47 +75,61 @@ static void csv_text(FILE *out, const char *text)
 
 struct csv {
     FILE *out;
-    json_t *columns; /* object: the decisions that rows name, in the order in which they come */
-    bool quoted;     /* some row has a quoted figure */
+    json_t *decisions, *numbers; /* objects: those that rows name, in the order in which they come */
+    bool quoted;                 /* some row has a quoted figure */
 };
+
+static void add_names(json_t *columns, const char *text)
+{
+    json_t *o = object_json(text);
+    json_object_update_missing(columns, o);
+    json_decref(o);
+}
 
 static bool add_columns(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct csv *csv = context;
     (void)run;
-    json_t *decisions = object_json(e->decisions);
-    json_object_update_missing(csv->columns, decisions);
+    add_names(csv->decisions, e->decisions);
+    add_names(csv->numbers, e->numbers);
     csv->quoted = csv->quoted || figure_quoted(&e->quoted);
-    json_decref(decisions);
     return true;
+}
+
+static void write_csv_names(FILE *out, json_t *columns)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(columns, key, value)
+    {
+        fputc(',', out);
+        csv_text(out, key);
+    }
 }
 
 static void write_csv_head(const struct csv *csv)
 {
-    const char *key;
-    json_t *value;
     fputs("run,kernel,sizes,device,number,status,median_ns,kernel_hash,found_at,message", csv->out);
-    json_object_foreach(csv->columns, key, value)
-    {
-        fputc(',', csv->out);
-        csv_text(csv->out, key);
-    }
+    write_csv_names(csv->out, csv->decisions);
+    write_csv_names(csv->out, csv->numbers);
     if (csv->quoted) fputs(",label,quoted_ns,quoted_low_ns,quoted_high_ns,quoted_rounds", csv->out);
     fputc('\n', csv->out);
 }
 
-static void write_csv_decisions(const struct csv *csv, const char *text)
+/* The members of an object, a column each. */
+static void write_csv_members(FILE *out, json_t *columns, const char *text)
 {
     const char *key;
-    json_t *unused, *decisions = object_json(text);
-    json_object_foreach(csv->columns, key, unused)
+    json_t *unused, *o = object_json(text);
+    json_object_foreach(columns, key, unused)
     {
-        const json_t *value = json_object_get(decisions, key);
-        fputc(',', csv->out);
-        if (json_is_integer(value)) fprintf(csv->out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        if (json_is_string(value)) csv_text(csv->out, json_string_value(value));
+        const json_t *value = json_object_get(o, key);
+        fputc(',', out);
+        if (json_is_integer(value)) fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        if (json_is_real(value)) fprintf(out, "%.12g", json_real_value(value));
+        if (json_is_string(value)) csv_text(out, json_string_value(value));
     }
-    json_decref(decisions);
+    json_decref(o);
 }
 
 static void write_csv_quoted(const struct csv *csv, const struct store_evaluation *e)
@@ -146,7 +160,8 @@ static bool write_csv(void *context, const struct store_run *run, const struct s
     if (e->median_ns > 0) fprintf(out, "%.17g", e->median_ns);
     fprintf(out, ",%s,%.6f,", hex, e->found_at);
     csv_text(out, e->message);
-    write_csv_decisions(csv, e->decisions);
+    write_csv_members(out, csv->decisions, e->decisions);
+    write_csv_members(out, csv->numbers, e->numbers);
     write_csv_quoted(csv, e);
     fputc('\n', out);
     return !ferror(out);
@@ -154,11 +169,12 @@ static bool write_csv(void *context, const struct store_run *run, const struct s
 
 static bool export_csv(struct store *s, FILE *out, struct diag *d)
 {
-    struct csv csv = {.out = out, .columns = json_object()};
+    struct csv csv = {.out = out, .decisions = json_object(), .numbers = json_object()};
     bool ok = store_each(s, 0, add_columns, &csv, d);
     if (ok) write_csv_head(&csv);
     ok = ok && store_each(s, 0, write_csv, &csv, d);
-    json_decref(csv.columns);
+    json_decref(csv.decisions);
+    json_decref(csv.numbers);
     return ok;
 }
 

@@ -1,4 +1,4 @@
-/* Results by the hash of the kernel text; of several the first counts. */
+/* Results by hash; of several the first counts. */
 #include "coordinator/recorded.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include "core/base/diag.h"
 
 struct result {
-    uint64_t kernel;
-    char *status;
+    uint64_t key;
+    char *status, *message, *numbers;
     double ns;
     UT_hash_handle hh;
 };
@@ -19,6 +19,7 @@ struct result {
 struct recorded {
     uint64_t fingerprint;
     const char *device; /* its name */
+    bool of_space;      /* the key is the hash of the candidate, not of the kernel text */
     struct result *results;
 };
 
@@ -28,13 +29,18 @@ static bool keep_row(void *context, const struct store_run *run, const struct st
     struct recorded *r = context;
     struct result *found;
     if (run->fingerprint != r->fingerprint || strcmp(run->device, r->device) != 0) return true;
-    if (!e->kernel_hash) return true;
+    uint64_t key = r->of_space ? e->state_hash : e->kernel_hash;
+    if (!key) return true;
     if (strcmp(e->status, "duplicate") == 0 || strcmp(e->status, "oversized") == 0) return true;
-    HASH_FIND(hh, r->results, &e->kernel_hash, sizeof e->kernel_hash, found);
+    HASH_FIND(hh, r->results, &key, sizeof key, found);
     if (found) return true;
     found = base_calloc(1, sizeof *found);
-    *found = (struct result){.kernel = e->kernel_hash, .status = base_strdup(e->status), .ns = e->median_ns};
-    HASH_ADD(hh, r->results, kernel, sizeof found->kernel, found);
+    *found = (struct result){.key = key,
+                             .status = base_strdup(e->status),
+                             .message = base_strdup(e->message),
+                             .numbers = base_strdup(e->numbers),
+                             .ns = e->median_ns};
+    HASH_ADD(hh, r->results, key, sizeof found->key, found);
     return true;
 }
 
@@ -53,9 +59,12 @@ struct recorded *recorded_open(const char *paths, uint64_t fingerprint, const ch
     bool ok = true;
     r->fingerprint = fingerprint;
     r->device = device;
+    r->of_space = strcmp(device, STORE_NO_DEVICE) == 0;
     for (char *path; ok && (path = strtok_r(rest, ",", &rest));)
         ok = read_store(r, path, d);
-    if (ok && !r->results)
+    if (ok && !r->results && r->of_space)
+        diag_plain(d, "%s: nothing was recorded for this space and these parameters", paths);
+    else if (ok && !r->results)
         diag_plain(d, "%s: nothing was recorded for this program, these sizes and this device ('%s')", paths,
                    device);
     free(copy);
@@ -72,26 +81,29 @@ void recorded_close(struct recorded *r)
     {
         HASH_DEL(r->results, e);
         free(e->status);
+        free(e->message);
+        free(e->numbers);
         free(e);
     }
     free(r);
 }
 
-static struct result *find(const struct recorded *r, uint64_t kernel_hash)
+static struct result *find(const struct recorded *r, uint64_t hash)
 {
     struct result *e;
-    HASH_FIND(hh, r->results, &kernel_hash, sizeof kernel_hash, e);
+    HASH_FIND(hh, r->results, &hash, sizeof hash, e);
     return e;
 }
 
-bool recorded_has(const struct recorded *r, uint64_t kernel_hash)
+bool recorded_has(const struct recorded *r, uint64_t hash)
 {
-    return find(r, kernel_hash) != NULL;
+    return find(r, hash) != NULL;
 }
 
-struct store_evaluation recorded_result(const struct recorded *r, uint64_t kernel_hash)
+struct store_evaluation recorded_result(const struct recorded *r, uint64_t hash)
 {
-    const struct result *e = find(r, kernel_hash);
+    const struct result *e = find(r, hash);
     if (!e) return (struct store_evaluation){.status = "crashed", .message = "no timing was recorded"};
-    return (struct store_evaluation){.status = e->status, .median_ns = e->ns};
+    return (struct store_evaluation){
+        .status = e->status, .message = e->message, .numbers = e->numbers, .median_ns = e->ns};
 }

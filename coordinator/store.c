@@ -21,7 +21,7 @@ static const char evaluation_columns[] =
     "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
     " e.number, e.drawn, e.state_hash, e.actions, e.status, e.median_ns, e.samples, e.kernel_hash, "
     "e.message, e.found_at, e.resources, r.libraries, e.decisions, e.draws, e.label,"
-    " f.median_ns, f.low_ns, f.high_ns, f.rounds"
+    " f.median_ns, f.low_ns, f.high_ns, f.rounds, e.numbers"
     " FROM evaluation e JOIN run r ON r.id = e.run"
     " LEFT JOIN figure f ON f.run = e.run AND f.number = e.number AND f.rounds > 0";
 
@@ -111,6 +111,7 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     bind_text(q, 13, e->decisions);
     sqlite3_bind_int64(q, 14, (int64_t)e->draws);
     bind_text(q, 15, e->label);
+    bind_text(q, 16, e->numbers);
     free(samples);
     return insert(s, q, run, d);
 }
@@ -306,6 +307,7 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
                                  .draws = (uint64_t)sqlite3_column_int64(q, 22),
                                  .label = column_text(q, 23),
                                  .quoted = column_figure(q, 24),
+                                 .numbers = column_text(q, 28),
                                  .found_at = sqlite3_column_double(q, 18)};
     double *samples = parse_times(column_text(q, 15), &e.n_samples);
     e.samples = samples;

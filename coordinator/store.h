@@ -40,6 +40,8 @@ struct store_evaluation {
     uint64_t state_hash;   /* of the canonical vector */
     const char *actions;   /* store_actions_print() */
     const char *decisions; /* JSON: {"tile": 8, "staged": "YES"}, of `tune --space`; "": actions say it */
+    const char *numbers;   /* JSON: {"gflops": 12.5}, what the program of `tune --space` printed beside the
+                              time; "": nothing */
     const char *status;    /* eval_status_name(), "duplicate" or "oversized" */
     double median_ns;      /* status "ok" only */
     const double *samples; /* ns */

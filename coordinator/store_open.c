@@ -40,7 +40,8 @@ static const struct {
                    " actions TEXT NOT NULL, status TEXT NOT NULL, median_ns REAL, samples TEXT NOT NULL,"
                    " kernel_hash TEXT NOT NULL, message TEXT NOT NULL, found_at REAL NOT NULL,"
                    " resources TEXT NOT NULL DEFAULT '', decisions TEXT NOT NULL DEFAULT '',"
-                   " draws INTEGER NOT NULL DEFAULT 0, label TEXT NOT NULL DEFAULT '', UNIQUE (run, number)"},
+                   " draws INTEGER NOT NULL DEFAULT 0, label TEXT NOT NULL DEFAULT '', numbers TEXT NOT NULL "
+                   "DEFAULT '', UNIQUE (run, number)"},
     {"cut", "id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id), candidate TEXT NOT NULL,"
             " bound_ns REAL NOT NULL, cut_ns REAL NOT NULL, reason TEXT NOT NULL, UNIQUE (run, candidate)"},
     {"figure", "id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id), place INTEGER NOT NULL,"
@@ -59,7 +60,7 @@ static const struct {
 } additions[] = {
     {2, "run", "libraries", "TEXT", "''"},        {2, "evaluation", "resources", "TEXT", "''"},
     {3, "evaluation", "decisions", "TEXT", "''"}, {4, "evaluation", "draws", "INTEGER", "0"},
-    {5, "evaluation", "label", "TEXT", "''"},
+    {5, "evaluation", "label", "TEXT", "''"},     {5, "evaluation", "numbers", "TEXT", "''"},
 };
 enum { N_ADDITIONS = sizeof additions / sizeof additions[0] };
 
@@ -262,7 +263,7 @@ static bool prepare_inserts(struct store *s, struct diag *d)
         store_prepare(s,
                       "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
                       " median_ns, samples, kernel_hash, message, found_at, resources, decisions, draws,"
-                      " label) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                      " label, numbers) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                       d);
     s->insert_cut = store_prepare(
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);

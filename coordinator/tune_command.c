@@ -4,14 +4,18 @@
 #include "coordinator/tune_command.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/command.h"
 #include "coordinator/progress.h"
+#include "coordinator/recorded.h"
 #include "coordinator/solution.h"
 #include "coordinator/store.h"
+#include "coordinator/tune_command_quote.h"
+#include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/stop.h"
@@ -32,7 +36,8 @@ struct search {
     const struct tune_command_options *options;
     struct tune_command_report *report;
     struct diag *diag;
-    struct command *command;
+    struct command *command;   /* NULL: there is none, */
+    struct recorded *recorded; /* whose timings stand for it; or NULL */
     struct mcts_heuristic *heuristic;
     struct mcts_tree *tree;
     struct mcts_order order;
@@ -68,19 +73,35 @@ static bool tree_stops(void *context)
 
 /* ---- results ---- */
 
-static void keep_best(struct search *s, const struct space_state *leaf, double ns)
+static void clear_pick(struct tune_command_pick *p)
+{
+    space_state_free(p->leaf);
+    free(p->numbers);
+    *p = (struct tune_command_pick){0};
+}
+
+/* Keeps it if it is among the best ones; of equal times the first is the better. */
+static void keep_best(struct search *s, const struct candidate *c, double ns, const char *numbers)
 {
     struct tune_command_report *r = s->report;
-    if (r->best && ns >= r->best_ns) return;
-    space_state_free(r->best);
-    r->best = space_state_clone(leaf);
-    r->best_ns = ns;
-    r->found_at = r->evaluations;
+    unsigned place = r->n_top;
+    while (place > 0 && ns < r->top[place - 1].search_ns)
+        place--;
+    if (place == TUNE_COMMAND_TOP) return;
+    if (r->n_top == TUNE_COMMAND_TOP) clear_pick(&r->top[--r->n_top]);
+    memmove(&r->top[place + 1], &r->top[place], (r->n_top - place) * sizeof r->top[0]);
+    r->n_top++;
+    r->top[place] = (struct tune_command_pick){.leaf = space_state_clone(c->leaf),
+                                               .number = c->descent.number,
+                                               .found_at = r->evaluations,
+                                               .search_ns = ns,
+                                               .numbers = base_strdup(numbers ? numbers : ""),
+                                               .figure = figure_of_search(ns)};
 }
 
 /* Counts a result and tells the tree. */
 static void report_result(struct search *s, const struct candidate *c, enum eval_status status, double ns,
-                          const char *message)
+                          const char *numbers, const char *message)
 {
     struct tune_command_report *r = s->report;
     bool ok = status == EVAL_OK;
@@ -88,7 +109,7 @@ static void report_result(struct search *s, const struct candidate *c, enum eval
     r->ok += ok;
     r->failed += !ok;
     if (ok)
-        keep_best(s, c->leaf, ns);
+        keep_best(s, c, ns, numbers);
     else
         snprintf(r->last_failure, sizeof r->last_failure, "%s: %s", eval_status_name(status), message);
     mcts_tree_report(s->tree, &c->descent, (struct mcts_outcome){ok ? MCTS_TIMED : MCTS_FAILED, ns});
@@ -110,6 +131,7 @@ static bool store_result(struct search *s, const struct candidate *c, const stru
                                  .samples = &result->time_ns,
                                  .n_samples = result->status == EVAL_OK,
                                  .message = result->message,
+                                 .numbers = result->numbers,
                                  .found_at = elapsed(s)};
     bool ok = store_add(s->store, s->run.id, &e, s->diag);
     free(decisions);
@@ -165,16 +187,6 @@ static void drop(struct search *s, size_t i)
     memmove(&s->pending[i], &s->pending[i + 1], (s->n_pending - i) * sizeof s->pending[0]);
 }
 
-static struct command_process *start(const struct search *s, const struct space_state *leaf)
-{
-    char **words = command_words(s->command, leaf), *input = NULL;
-    if (command_wants_input(s->command)) input = solution_text(leaf);
-    struct command_process *p = command_start(words, input, s->options->timeout_s);
-    free(input);
-    free(words);
-    return p;
-}
-
 static size_t count_running(const struct search *s)
 {
     size_t n = 0;
@@ -194,7 +206,7 @@ static void start_some(struct search *s)
         while (i < s->n_pending && s->pending[i].process)
             i++;
         if (i == s->n_pending && !draw(s)) return;
-        s->pending[i].process = start(s, s->pending[i].leaf);
+        s->pending[i].process = tune_command_start(s->command, s->pending[i].leaf, o->timeout_s);
     }
 }
 
@@ -212,17 +224,41 @@ static void show_result(struct search *s, const struct candidate *c, const struc
     free(decisions);
 }
 
+/* Stores a result, then counts it. false after an error. */
+static bool settle(struct search *s, const struct candidate *c, const struct command_result *r)
+{
+    if (!store_result(s, c, r)) return false;
+    report_result(s, c, r->status, r->time_ns, r->numbers, r->message);
+    if (s->options->verbose) show_result(s, c, r);
+    return true;
+}
+
 /* The outcome of a program that is over. false: the search is. */
 static bool take_result(struct search *s, size_t i)
 {
     struct command_result result;
     enum command_end end = command_finish(s->pending[i].process, &result);
     s->pending[i].process = NULL;
-    bool ok = end == COMMAND_DONE && store_result(s, &s->pending[i], &result);
-    if (ok) report_result(s, &s->pending[i], result.status, result.time_ns, result.message);
-    if (ok && s->options->verbose) show_result(s, &s->pending[i], &result);
+    bool ok = end == COMMAND_DONE && settle(s, &s->pending[i], &result);
     if (end == COMMAND_CANNOT_RUN) diag_plain(s->diag, "--command: %s", result.message);
     drop(s, i);
+    return ok;
+}
+
+/* The next candidate gets the result that was recorded for it. false: the search is over. */
+static bool take_recorded(struct search *s)
+{
+    uint64_t most = s->options->evaluations;
+    struct command_result result = {0};
+    if ((most && s->report->evaluations >= most) || (!s->n_pending && !draw(s))) return false;
+    struct store_evaluation e = recorded_result(s->recorded, s->pending[0].descent.hash);
+    enum eval_status status = eval_status_find(e.status);
+    result.status = status == EVAL_STATUS_COUNT ? EVAL_CRASHED : status;
+    result.time_ns = e.median_ns;
+    snprintf(result.numbers, sizeof result.numbers, "%s", e.numbers ? e.numbers : "");
+    snprintf(result.message, sizeof result.message, "%s", e.message);
+    bool ok = settle(s, &s->pending[0], &result);
+    drop(s, 0);
     return ok;
 }
 
@@ -285,11 +321,13 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     size_t i = find_number(s, e->number);
     r->ok = i < s->n_pending && s->pending[i].descent.hash == e->state_hash;
     if (r->ok) {
-        report_result(s, &s->pending[i], eval_status_find(e->status), e->median_ns, e->message);
+        report_result(s, &s->pending[i], eval_status_find(e->status), e->median_ns, e->numbers, e->message);
         drop(s, i);
     } else {
-        diag_plain(s->diag, "the store does not replay at evaluation %" PRId64 ": made by another version?",
-                   e->number);
+        diag_plain(s->diag,
+                   "%s: evaluation %" PRId64
+                   " does not replay: the file was edited, or made by another version of thresh",
+                   s->options->store, e->number);
     }
     s->earlier_s = e->found_at;
     return r->ok;
@@ -298,8 +336,8 @@ static bool restore_row(void *context, const struct store_run *run, const struct
 static char *settings_text(const struct tune_command_options *o)
 {
     struct strbuf b = {0};
-    strbuf_printf(&b, "command=%s heuristic=%s order=%s%s", o->command, o->heuristic ? o->heuristic : "tag",
-                  o->order ? o->order : "", o->pins);
+    strbuf_printf(&b, "command=%s heuristic=%s order=%s%s", o->recorded ? "(recorded)" : o->command,
+                  o->heuristic ? o->heuristic : "tag", o->order ? o->order : "", o->pins);
     return strbuf_take(&b);
 }
 
@@ -342,6 +380,14 @@ static bool make_tree(struct search *s)
     return true;
 }
 
+/* Takes what results there are. false: the search is over. */
+static bool go_on(struct search *s)
+{
+    if (s->recorded) return take_recorded(s);
+    if (!time_is_over(s)) start_some(s);
+    return step(s);
+}
+
 /* When the time is over nothing is started any more, and what is at work may end. */
 static void search(struct search *s)
 {
@@ -349,15 +395,15 @@ static void search(struct search *s)
     bool going = true;
     s->searching = true;
     while (going && !s->report->interrupted) {
-        if (!time_is_over(s)) start_some(s);
-        going = step(s);
+        going = go_on(s);
         s->report->interrupted = stop_requested(s->options->stop_fd);
-        progress_show(&s->progress, &(struct progress_state){.done = s->report->evaluations,
-                                                             .total = o->evaluations,
-                                                             .failed = s->report->failed,
-                                                             .elapsed_s = elapsed(s),
-                                                             .limit_s = o->time_s,
-                                                             .best_ns = s->report->best_ns});
+        progress_show(&s->progress, &(struct progress_state){
+                                        .done = s->report->evaluations,
+                                        .total = o->evaluations,
+                                        .failed = s->report->failed,
+                                        .elapsed_s = elapsed(s),
+                                        .limit_s = o->time_s,
+                                        .best_ns = s->report->n_top ? s->report->top[0].search_ns : 0});
     }
     progress_end(&s->progress);
     struct mcts_stats stats = mcts_tree_stats(s->tree);
@@ -367,24 +413,102 @@ static void search(struct search *s)
     s->report->elapsed_s = elapsed(s);
 }
 
+/* ---- the final rounds ---- */
+
+static bool store_figures(const struct search *s)
+{
+    const struct tune_command_report *r = s->report;
+    struct store_figure figures[TUNE_COMMAND_TOP];
+    char *actions[TUNE_COMMAND_TOP];
+    for (unsigned i = 0; i < r->n_top; i++) {
+        const struct tune_command_pick *p = &r->top[i];
+        size_t n;
+        struct space_action *list = solution_actions(s->options->root, p->leaf, &n);
+        actions[i] = store_actions_print(list, n);
+        figures[i] = (struct store_figure){.label = "search",
+                                           .number = (int64_t)p->number,
+                                           .figure = p->figure,
+                                           .times = p->times,
+                                           .n_times = p->n_times,
+                                           .actions = actions[i]};
+        free(list);
+    }
+    bool ok = store_figures_set(s->store, s->run.id, figures, r->n_top, s->diag);
+    for (unsigned i = 0; i < r->n_top; i++)
+        free(actions[i]);
+    return ok;
+}
+
+/* A tenth of what the search took, and ten seconds at least: of programs that take longer only a few rounds
+ * are run. */
+static void quote(struct search *s)
+{
+    static const double least_s = 10, share = 0.1;
+    struct tune_command_report *r = s->report;
+    struct tune_command_rounds rounds = {.command = s->command,
+                                         .timeout_s = s->options->timeout_s,
+                                         .budget_s = fmax(least_s, share * r->elapsed_s),
+                                         .seed = s->options->seed,
+                                         .stop_fd = s->options->stop_fd};
+    char text[96];
+    if (!r->n_top || r->interrupted || s->recorded || diag_failed(s->diag)) return;
+    snprintf(text, sizeof text, "measuring the best %u again, up to %d rounds", r->n_top,
+             TUNE_COMMAND_ROUNDS);
+    progress_note(&s->progress, text);
+    tune_command_quote(&rounds, r->top, r->n_top);
+    r->interrupted = stop_requested(s->options->stop_fd);
+    if (s->store) store_figures(s);
+}
+
+/* ---- the whole ---- */
+
+static void warn_of_unnamed(const struct search *s)
+{
+    unsigned n;
+    char *names = command_unnamed(s->command, s->options->root, &n);
+    if (names)
+        diag_plain_warning(s->diag,
+                           "--command has no placeholder for the choice%s %s: candidates that differ only "
+                           "there run the same command line",
+                           n > 1 ? "s" : "", names);
+    free(names);
+}
+
+/* The command, the recorded timings, or both; the command is not run then. */
+static bool open_command(struct search *s)
+{
+    const struct tune_command_options *o = s->options;
+    const struct space *space = space_of(o->root);
+    if (o->command && !(s->command = command_new(o->command, space, s->diag))) return false;
+    if (s->command) warn_of_unnamed(s);
+    diag_print_warnings(s->diag, stderr);
+    if (!o->recorded) return s->command != NULL;
+    s->recorded = recorded_open(o->recorded, space_fingerprint(space), STORE_NO_DEVICE, s->diag);
+    return s->recorded != NULL;
+}
+
 bool tune_command(const struct tune_command_options *o, struct tune_command_report *out, struct diag *d)
 {
     struct search s = {.options = o, .report = out, .diag = d, .started_s = clock_s()};
     *out = (struct tune_command_report){0};
     s.progress = progress_start(o->quiet);
-    s.command = command_new(o->command, space_of(o->root), d);
     command_make_room(o->runners);
-    bool ok = s.command && make_tree(&s) && open_store(&s);
-    if (ok)
+    bool ok = open_command(&s) && make_tree(&s) && open_store(&s);
+    if (ok) {
         search(&s);
-    else
+        drop_all(&s);
+        quote(&s);
+    } else {
         tune_command_report_clear(out);
-    if (out->best && !command_wants_input(s.command)) out->best_line = command_line(s.command, out->best);
+    }
+    if (out->n_top && s.command && !command_wants_input(s.command))
+        out->best_line = command_line(s.command, out->top[0].leaf);
     drop_all(&s);
     mcts_tree_free(s.tree);
     mcts_heuristic_free(s.heuristic);
     store_close(s.store);
     command_free(s.command);
+    recorded_close(s.recorded);
     free(s.settings);
     mcts_order_free(&s.order);
     return ok && !diag_failed(d);
@@ -392,7 +516,8 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
 
 void tune_command_report_clear(struct tune_command_report *r)
 {
-    space_state_free(r->best);
+    for (unsigned i = 0; i < r->n_top; i++)
+        clear_pick(&r->top[i]);
     free(r->best_line);
     *r = (struct tune_command_report){0};
 }

@@ -18,13 +18,16 @@
 enum { DEFAULT_EVALUATIONS = 300 };
 static const double default_timeout_s = 60;
 
-/* Options that are about programs and devices. */
+/* Options that are about programs and devices, and those of a command that is not run. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
-    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,      CLI_LISTEN,         CLI_NO_BOUND,
-                                          CLI_DISTANCE,   CLI_DESCRIPTION, CLI_RECORDED,       CLI_NO_PRIOR,
-                                          CLI_AUDIT_CUTS, CLI_TEXT_LIMIT,  CLI_ALLOW_NONFINITE};
-    return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about --space", d);
+    static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,         CLI_LISTEN,   CLI_NO_BOUND,
+                                          CLI_DISTANCE,   CLI_DESCRIPTION,    CLI_NO_PRIOR, CLI_AUDIT_CUTS,
+                                          CLI_TEXT_LIMIT, CLI_ALLOW_NONFINITE},
+                              of_runs[] = {CLI_RUNNERS, CLI_TIMEOUT};
+    return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to --space", d) &&
+           (!cli_given(a, CLI_RECORDED) ||
+            cli_refuse(a, of_runs, 2, "does not apply to --recorded: the command is not run", d));
 }
 
 static bool read_options(const struct cli_args *a, struct tune_command_options *o, struct diag *d)
@@ -33,15 +36,18 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
     o->path = a->value[CLI_SPACE];
     o->parameters = cli_given(a, CLI_PARAM) ? a->value[CLI_PARAM] : "";
     o->command = a->value[CLI_COMMAND];
+    o->recorded = a->value[CLI_RECORDED];
     o->order = a->value[CLI_ORDER];
     o->heuristic = a->value[CLI_HEURISTIC];
     o->store = a->value[CLI_STORE];
     o->resume = cli_given(a, CLI_RESUME);
     o->quiet = cli_given(a, CLI_QUIET);
     o->verbose = cli_given(a, CLI_VERBOSE);
-    if (!o->command) diag_plain(d, "--space needs --command 'PROG {choice}': what evaluates a candidate");
+    if (!o->command && !o->recorded)
+        diag_plain(d, "--space needs --command 'PROG {choice}', the program that measures a candidate, or "
+                      "--recorded FILE.db");
     uint64_t runners = 1;
-    bool ok = o->command && refuse_others(a, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
+    bool ok = (o->command || o->recorded) && refuse_others(a, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
               cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
               cli_positive(a, CLI_RUNNERS, 1, &runners, d) && cli_seconds(a, CLI_TIME, &o->time_s, d) &&
               cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
@@ -60,30 +66,65 @@ static json_t *line_json(const struct tune_command_report *r)
     return r->best_line ? json_string(r->best_line) : json_null();
 }
 
-static json_t *report_json(const struct tune_command_options *o, const struct tune_command_report *r)
+/* What a program printed beside the time; null: nothing. */
+static json_t *numbers_json(const struct tune_command_pick *p)
 {
-    json_t *best = r->best ? json_real(r->best_ns) : json_null(),
-           *found = r->best ? json_integer((json_int_t)r->found_at) : json_null();
-    return json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:o,s:b,s:b}", "space",
-                     o->path, "command", o->command, "evaluations", (json_int_t)r->evaluations, "ok",
-                     (json_int_t)r->ok, "failed", (json_int_t)r->failed, "best_ns", best, "best",
-                     r->best ? solution_json(r->best) : json_null(), "run", line_json(r), "found_at", found,
-                     "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
-                     r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
-                     r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "nodes_by_cause",
-                     cli_causes_json(r->by_cause), "store", o->store ? json_string(o->store) : json_null(),
-                     "exhausted", (int)r->exhausted, "stuck", (int)r->stuck);
+    json_t *numbers = json_loads(p->numbers, 0, NULL);
+    return numbers ? numbers : json_null();
 }
 
-static void print_decisions(const struct space_state *leaf)
+static json_t *pick_json(const struct tune_command_pick *p)
 {
-    json_t *o = solution_json(leaf), *value;
+    return json_pack("{s:I,s:o,s:o,s:f,s:I,s:o}", "number", (json_int_t)p->number, "decisions",
+                     solution_json(p->leaf), "figure", figure_json(&p->figure), "search_ns", p->search_ns,
+                     "found_at", (json_int_t)p->found_at, "numbers", numbers_json(p));
+}
+
+static json_t *top_json(const struct tune_command_report *r)
+{
+    json_t *top = json_array();
+    for (unsigned i = 0; i < r->n_top; i++)
+        json_array_append_new(top, pick_json(&r->top[i]));
+    return top;
+}
+
+/* The keys of the best one, null if there is none. */
+static void add_best(json_t *o, const struct tune_command_report *r)
+{
+    const struct tune_command_pick *best = r->n_top ? &r->top[0] : NULL;
+    json_object_set_new(o, "best_ns", best ? json_real(best->figure.median_ns) : json_null());
+    json_object_set_new(o, "best_figure", best ? figure_json(&best->figure) : json_null());
+    json_object_set_new(o, "search_ns", best ? json_real(best->search_ns) : json_null());
+    json_object_set_new(o, "best", best ? solution_json(best->leaf) : json_null());
+    json_object_set_new(o, "numbers", best ? numbers_json(best) : json_null());
+    json_object_set_new(o, "found_at", best ? json_integer((json_int_t)best->found_at) : json_null());
+    json_object_set_new(o, "quoted", json_boolean(best && figure_quoted(&best->figure)));
+}
+
+static json_t *report_json(const struct tune_command_options *o, const struct tune_command_report *r)
+{
+    json_t *all = json_pack(
+        "{s:s,s:s?,s:s?,s:I,s:I,s:I,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:s?,s:b,s:b}", "space", o->path,
+        "command", o->command, "recorded", o->recorded, "evaluations", (json_int_t)r->evaluations, "ok",
+        (json_int_t)r->ok, "failed", (json_int_t)r->failed, "run", line_json(r), "top", top_json(r), "seed",
+        (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
+        r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
+        "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause), "store", o->store,
+        "exhausted", (int)r->exhausted, "stuck", (int)r->stuck);
+    add_best(all, r);
+    return all;
+}
+
+/* The members of an object, a line each. Takes its reference. */
+static void print_members(json_t *o)
+{
+    json_t *value;
     const char *name;
     int width = 12;
     json_object_foreach(o, name, value) width = (int)strlen(name) > width ? (int)strlen(name) : width;
     json_object_foreach(o, name, value)
     {
-        char *text = json_dumps(value, JSON_ENCODE_ANY);
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
         size_t n = strlen(text);
         bool quoted = n > 1 && text[0] == '"';
         printf("  %-*s %.*s\n", width, name, (int)(quoted ? n - 2 : n), quoted ? text + 1 : text);
@@ -92,22 +133,60 @@ static void print_decisions(const struct space_state *leaf)
     json_decref(o);
 }
 
+/* The others of the final rounds, with what tells them from the best one. */
+static void print_others(const struct tune_command_report *r)
+{
+    char figure[FIGURE_TEXT];
+    for (unsigned i = 1; i < r->n_top; i++) {
+        const struct tune_command_pick *p = &r->top[i];
+        json_t *mine = solution_json(p->leaf), *best = solution_json(r->top[0].leaf), *value;
+        const char *name;
+        printf("%-12s %s ", i == 1 ? "behind it" : "", figure_print(&p->figure, figure));
+        json_object_foreach(mine, name, value)
+        {
+            if (json_equal(value, json_object_get(best, name))) continue;
+            char *text = json_dumps(value, JSON_ENCODE_ANY);
+            printf(" %s=%s", name, text);
+            free(text);
+        }
+        putchar('\n');
+        json_decref(mine);
+        json_decref(best);
+    }
+}
+
+static void print_best(const struct tune_command_report *r)
+{
+    char figure[FIGURE_TEXT], search[32];
+    const struct tune_command_pick *best = &r->top[0];
+    progress_time(best->search_ns, search, sizeof search);
+    printf("best         %s, found at evaluation %" PRIu64, figure_print(&best->figure, figure),
+           best->found_at);
+    if (figure_quoted(&best->figure)) printf(" (in the search %s)", search);
+    putchar('\n');
+    print_members(solution_json(best->leaf));
+    if (*best->numbers) {
+        printf("it printed\n");
+        print_members(numbers_json(best));
+    }
+    print_others(r);
+    if (r->best_line) printf("run          %s\n", r->best_line);
+}
+
 static void print_table(const struct tune_command_options *o, const struct tune_command_report *r)
 {
-    char best[32];
-    progress_time(r->best_ns, best, sizeof best);
-    printf("space        %s%s%s\ncommand      %s\n", o->path, *o->parameters ? " " : "", o->parameters,
-           o->command);
+    printf("space        %s%s%s\n", o->path, *o->parameters ? " " : "", o->parameters);
+    if (o->recorded)
+        printf("recorded     %s\n", o->recorded);
+    else
+        printf("command      %s\n", o->command);
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed)\n", r->evaluations, r->ok,
            r->failed);
     printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
     cli_print_nodes(r->nodes, r->by_cause);
-    if (r->exhausted) printf("the space is exhausted: every candidate was looked at\n");
-    if (r->stuck) printf("ended early: very many descents found nothing new\n");
-    if (!r->best) return;
-    printf("best         %s, found at evaluation %" PRIu64 "\n", best, r->found_at);
-    print_decisions(r->best);
-    if (r->best_line) printf("run          %s\n", r->best_line);
+    if (r->exhausted) printf("the space is exhausted: every candidate was evaluated\n");
+    if (r->stuck) printf("ended early: very many descents found no new candidate\n");
+    if (r->n_top) print_best(r);
 }
 
 /* best.json under --out: the decisions and their time. */
@@ -118,9 +197,11 @@ static bool write_best(const struct cli_args *a, const struct tune_command_optio
     if (!folder) return true;
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/best.json", folder);
-    json_t *best = json_pack("{s:s,s:s,s:s,s:o,s:o,s:f}", "space", o->path, "parameters", o->parameters,
-                             "command", o->command, "decisions", solution_json(r->best), "run", line_json(r),
-                             "time_ns", r->best_ns);
+    const struct tune_command_pick *p = &r->top[0];
+    json_t *best = json_pack("{s:s,s:s,s:s?,s:o,s:o,s:f,s:o,s:f,s:o}", "space", o->path, "parameters",
+                             o->parameters, "command", o->command, "decisions", solution_json(p->leaf), "run",
+                             line_json(r), "time_ns", p->figure.median_ns, "figure", figure_json(&p->figure),
+                             "search_ns", p->search_ns, "numbers", numbers_json(p));
     struct file_new f;
     bool ok = file_begin(&f, path.text, d);
     if (ok) json_dumpf(best, f.out, JSON_INDENT(1) | JSON_PRESERVE_ORDER), fputc('\n', f.out);
@@ -137,7 +218,7 @@ static int print_report(const struct cli_args *a, const struct tune_command_opti
         cli_print_json(report_json(o, r));
     else
         print_table(o, r);
-    if (r->best) return write_best(a, o, r, d) ? CLI_OK : CLI_FAILED;
+    if (r->n_top) return write_best(a, o, r, d) ? CLI_OK : CLI_FAILED;
     diag_plain(d, "no candidate was measured%s%s", *r->last_failure ? "; the last failure: " : "",
                r->last_failure);
     return CLI_FAILED;

@@ -361,9 +361,9 @@ Test(command, search_finds_the_best_of_all, .timeout = 120)
     cr_expect(r.exhausted);
     cr_expect_eq(r.evaluations, 40, "2 * 4 without y, 4 * 2 * 4 with it");
     cr_expect_eq(r.failed, 8, "x = 5");
-    cr_expect_eq(r.best_ns, 97, "x = 4, z = 3");
-    cr_expect_eq(space_first_value(r.best, 0), 3);
-    cr_expect_eq(space_first_value(r.best, 2), 3);
+    cr_expect_eq(r.top[0].search_ns, 97, "x = 4, z = 3");
+    cr_expect_eq(space_first_value(r.top[0].leaf, 0), 3);
+    cr_expect_eq(space_first_value(r.top[0].leaf, 2), 3);
     const char *end = r.best_line + strlen(r.best_line) - strlen("' - 4 3");
     cr_expect_str_eq(end, "' - 4 3", "%s", r.best_line);
     tune_command_report_clear(&r);
@@ -380,11 +380,11 @@ Test(command, a_resumed_search_goes_on, .timeout = 120)
     struct tune_command_report straight = command_search(&f, NULL, false, 25, 1);
     cr_expect_eq(half.evaluations, 12);
     cr_expect_eq(whole.evaluations, 25);
-    cr_expect_eq(whole.best_ns, straight.best_ns);
-    cr_expect_eq(whole.found_at, straight.found_at);
+    cr_expect_eq(whole.top[0].figure.median_ns, straight.top[0].figure.median_ns);
+    cr_expect_eq(whole.top[0].found_at, straight.top[0].found_at);
     cr_expect_eq(whole.failed, straight.failed);
     cr_expect_eq(whole.nodes, straight.nodes);
-    cr_expect_eq(space_state_hash(whole.best), space_state_hash(straight.best));
+    cr_expect_eq(space_state_hash(whole.top[0].leaf), space_state_hash(straight.top[0].leaf));
     struct tune_command_report enough = command_search(&f, path, true, 20, 2);
     cr_expect_eq(enough.evaluations, 25, "there is nothing left to do");
     tune_command_report_clear(&enough);
@@ -444,7 +444,7 @@ Test(command, a_resumption_is_interrupted, .timeout = 120)
                                      .stop_fd = ends[0]};
     cr_expect_not(tune_command(&o, &none, f.diag));
     cr_expect_str_eq(diag_message(f.diag, 0), "error: interrupted while the run was taken up");
-    cr_expect(!none.best && none.evaluations == 0);
+    cr_expect(!none.n_top && none.evaluations == 0);
     tune_command_report_clear(&some);
     command_store_remove(path);
     command_teardown(&f);
