@@ -307,7 +307,8 @@ static void keep_line(json_t *numbers, const char *line)
     end += strspn(end, " \t\r");
     if (*end && *end != '\n') return;
     snprintf(copy, sizeof copy, "%.*s", (int)n, line);
-    keep_number(numbers, copy, json_real(value));
+    bool whole = value == floor(value) && fabs(value) < 1e15;
+    keep_number(numbers, copy, whole ? json_integer((json_int_t)value) : json_real(value));
 }
 
 static void set_numbers(struct command_result *r, json_t *numbers)

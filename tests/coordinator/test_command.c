@@ -17,9 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "coordinator/store.h"
 #include "coordinator/tune_command.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/strbuf.h"
 #include "core/space/data.h"
 #include "spacedsl/model.h"
 
@@ -184,6 +186,71 @@ Test(command, output_is_a_time_or_garbage)
     }
 }
 
+/* What is printed beside the time, as members of an object or on lines before it. */
+Test(command, further_numbers_are_kept)
+{
+    static const char *const cases[][2] = {
+        {"1500\n", ""},
+        {"gflops: 12.5\n1500\n", "{\"gflops\":12.5}"},
+        {"  GB/s = 3\r\nl2.misses=1e3\nwarming up\n9\n", "{\"GB/s\":3,\"l2.misses\":1000}"},
+        {"12: 3\na b: 4\nc: many\nd: 4 MB\ne:\n5\nf: inf\n:7\n9\n", ""},
+        {"a: 1\na: 2\n9\n", "{\"a\":2}"},
+        {"{\"time_ns\": 9, \"gflops\": 0.5, \"pass\": 3, \"note\": \"x\", \"all\": [1]}",
+         "{\"gflops\":0.5,\"pass\":3}"},
+        {"gflops: 12.5\nfast\n", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct command_result r = command_read_output(cases[i][0]);
+        cr_expect_str_eq(r.numbers, cases[i][1], "%s: '%s'", cases[i][0], r.numbers);
+    }
+}
+
+/* Of more numbers than there is room for the first ones are kept. */
+Test(command, numbers_that_have_no_room_are_left_out)
+{
+    struct strbuf text = {0};
+    for (int i = 0; i < 1000; i++)
+        strbuf_printf(&text, "number_%d: %d\n", i, i);
+    strbuf_add(&text, "5\n");
+    struct command_result r = command_read_output(text.text);
+    json_t *o = json_loads(r.numbers, 0, NULL);
+    cr_expect_eq(r.status, EVAL_OK);
+    cr_assert_not_null(o, "%s", r.numbers);
+    cr_expect_eq(json_integer_value(json_object_get(o, "number_99")), 99);
+    cr_expect_null(json_object_get(o, "number_999"));
+    json_decref(o);
+    strbuf_free(&text);
+}
+
+/* A choice that is decided already needs no placeholder. */
+Test(command, choices_without_a_placeholder_are_named)
+{
+    static const struct {
+        const char *command, *names;
+        unsigned n;
+    } cases[] = {
+        {"p {x} {y} {z}", NULL, 0}, {"p {x} {z}", "'y'", 1}, {"p {y}", "'x', 'z'", 2}, {"p", NULL, 0}};
+    struct command_fixture f = command_setup();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        unsigned n;
+        struct command *c = command_new(cases[i].command, f.space, f.diag);
+        char *names = command_unnamed(c, f.root, &n);
+        cr_expect_eq(n, cases[i].n, "%s", cases[i].command);
+        cr_expect(names && cases[i].names ? !strcmp(names, cases[i].names) : names == cases[i].names,
+                  "%s: %s", cases[i].command, names ? names : "none");
+        free(names);
+        command_free(c);
+    }
+    struct space_state *pinned = space_pinned_root(f.space, (const char *[]){"x=3"}, 1, f.diag);
+    struct command *c = command_new("p {y} {z}", f.space, f.diag);
+    unsigned n;
+    cr_assert_not_null(pinned);
+    cr_expect_null(command_unnamed(c, pinned, &n));
+    command_free(c);
+    space_state_free(pinned);
+    command_teardown(&f);
+}
+
 static struct command_result command_sh(const char *script, const char *input, double limit_s)
 {
     struct command_result r;
@@ -203,11 +270,11 @@ Test(command, ends_are_outcomes, .timeout = 60)
         {"cat; echo 12", EVAL_OK, ""},
         {"echo broken >&2; exit 3", EVAL_LAUNCH_ERROR, "ended with status 3: broken"},
         {"kill -SEGV $$", EVAL_CRASHED, "ended by signal 11"},
-        {"true", EVAL_WRONG_RESULT, "the program printed no time: ''"},
-        {"exec 1>&-; exec 2>&-; exit 0", EVAL_WRONG_RESULT, "the program printed no time: ''"},
-        {"yes | head -c 3000000", EVAL_WRONG_RESULT, "the program printed no time: 'y'"},
+        {"true", EVAL_WRONG_RESULT, "the last line of the output is not a time in ns: ''"},
+        {"exec 1>&-; exec 2>&-; exit 0", EVAL_WRONG_RESULT, "the last line of the output is not a time in ns: ''"},
+        {"yes | head -c 3000000", EVAL_WRONG_RESULT, "the last line of the output is not a time in ns: 'y'"},
         {"yes | head -c 3000000; echo 12", EVAL_OK, ""},
-        {"echo one; echo two", EVAL_WRONG_RESULT, "the program printed no time: 'two'"},
+        {"echo one; echo two", EVAL_WRONG_RESULT, "the last line of the output is not a time in ns: 'two'"},
         {"printf 'b\\351\\n' >&2; exit 1", EVAL_LAUNCH_ERROR, "ended with status 1: b?"},
         {"printf 'a\\033[31mb\\tc\\303\\251\\n' >&2; exit 1", EVAL_LAUNCH_ERROR,
          "ended with status 1: a [31mb c\303\251"},
@@ -354,6 +421,15 @@ static void command_store_remove(const char *path)
     }
 }
 
+static bool command_count_figure(void *context, const struct store_figure *f)
+{
+    unsigned *rows = context;
+    cr_expect_str_eq(f->label, "search");
+    cr_expect_eq(f->n_times, TUNE_COMMAND_ROUNDS);
+    ++*rows;
+    return true;
+}
+
 Test(command, search_finds_the_best_of_all, .timeout = 120)
 {
     struct command_fixture f = command_setup();
@@ -367,6 +443,84 @@ Test(command, search_finds_the_best_of_all, .timeout = 120)
     const char *end = r.best_line + strlen(r.best_line) - strlen("' - 4 3");
     cr_expect_str_eq(end, "' - 4 3", "%s", r.best_line);
     tune_command_report_clear(&r);
+    command_teardown(&f);
+}
+
+/* The search times each candidate once, and the first run of the best one is lucky: later ones tell. */
+static const char command_lucky[] = "sh -c 'f=%s/$1$2; if test -e $f; then echo $((200 + $1)); else "
+                                    ">$f; echo $((100 - $1)); fi' - {x} {z}";
+
+Test(command, the_best_are_measured_again, .timeout = 120)
+{
+    char folder[] = "/tmp/thresh-again-XXXXXX", text[512], store[64];
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(text, sizeof text, command_lucky, folder);
+    snprintf(store, sizeof store, "%s.db", folder);
+    struct command_fixture f = command_setup();
+    struct tune_command_report r = command_tune(
+        &f, (struct tune_command_options){
+                .command = text, .evaluations = 12, .runners = 1, .store = store, .stop_fd = -1});
+    cr_assert_eq(r.n_top, TUNE_COMMAND_TOP);
+    for (unsigned i = 0; i < r.n_top; i++) {
+        const struct tune_command_pick *p = &r.top[i];
+        uint32_t x = 1 + space_first_value(p->leaf, 0);
+        cr_expect(p->search_ns == 100 - x || p->search_ns == 200 + x, "%f of %u", p->search_ns, x);
+        cr_expect_eq(p->figure.median_ns, 200 + x);
+        cr_expect_eq(p->figure.rounds, TUNE_COMMAND_ROUNDS);
+        cr_expect(i == 0 || p->figure.median_ns >= r.top[i - 1].figure.median_ns, "they are sorted");
+    }
+    unsigned rows = 0;
+    struct store *s = store_open(store, false, f.diag);
+    cr_assert(store_each_figure(s, 1, command_count_figure, &rows, f.diag));
+    cr_expect_eq(rows, TUNE_COMMAND_TOP);
+    store_close(s);
+    tune_command_report_clear(&r);
+    command_teardown(&f);
+    command_store_remove(store);
+    snprintf(text, sizeof text, "rm -r %s", folder);
+    cr_expect_eq(system(text), 0);
+}
+
+/* What was recorded stands for the command, which need not be there; the rest counts as failed. */
+Test(command, recorded_times_stand_for_the_command, .timeout = 120)
+{
+    char path[COMMAND_PATH];
+    command_path(path, "command");
+    struct command_fixture f = command_setup();
+    struct tune_command_report all = command_search(&f, path, false, 0, 1);
+    struct tune_command_options o = {.recorded = path, .runners = 1, .stop_fd = -1};
+    struct tune_command_report again = command_tune(&f, o);
+    cr_expect_eq(again.evaluations, 40);
+    cr_expect_eq(again.failed, 8, "as recorded");
+    cr_expect_eq(again.top[0].figure.median_ns, 97);
+    cr_expect_not(figure_quoted(&again.top[0].figure));
+    cr_expect_null(again.best_line);
+    tune_command_report_clear(&again);
+    command_store_remove(path);
+    tune_command_report_clear(&all);
+    all = command_search(&f, path, false, 10, 1);
+    again = command_tune(&f, o);
+    cr_expect_eq(again.evaluations, 40);
+    cr_expect_eq(again.ok, all.ok);
+    o.evaluations = 7;
+    tune_command_report_clear(&again);
+    again = command_tune(&f, o);
+    cr_expect_eq(again.evaluations, 7);
+    tune_command_report_clear(&again);
+    tune_command_report_clear(&all);
+    command_teardown(&f);
+    f = command_setup_of("space other choice x: int in 1..3\n");
+    o = (struct tune_command_options){.path = "t.space",
+                                      .parameters = "",
+                                      .pins = "",
+                                      .root = f.root,
+                                      .recorded = path,
+                                      .runners = 1,
+                                      .quiet = true,
+                                      .stop_fd = -1};
+    cr_expect_not(tune_command(&o, &again, f.diag));
+    cr_expect(strstr(diag_message(f.diag, 0), "nothing was recorded for this space and these parameters"));
+    command_store_remove(path);
     command_teardown(&f);
 }
 

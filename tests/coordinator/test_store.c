@@ -382,7 +382,8 @@ Test(store, of_the_first_version_is_upgraded)
         sqlite3_exec(db,
                      "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN "
                      "resources; ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation DROP "
-                     "COLUMN draws; ALTER TABLE evaluation DROP COLUMN label; DROP TABLE figure; "
+                     "COLUMN draws; ALTER TABLE evaluation DROP COLUMN label; ALTER TABLE evaluation DROP COLUMN "
+                     "numbers; DROP TABLE figure; "
                      "PRAGMA user_version=1",
                      NULL, NULL, NULL),
         SQLITE_OK);

@@ -164,7 +164,7 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-bound", "--distance", "10%"),
             "--distance says nothing with --no-bound");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--no-prior"),
-            "--no-prior says nothing about --space");
+            "--no-prior does not apply to --space");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--runners", "257"),
             "--runners: at most 256");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "'/proc/x': ");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/e2e/run.h"
 #include "tests/mcts/plugin.h"
@@ -10,10 +11,10 @@
 /* A plug-in whose callbacks are as good as `random` until the given one is called for the 40th time. */
 static struct mcts_plugin_file plugin_build(const char *select_fault, const char *report_fault)
 {
-    char source[2048];
+    char source[2048], path[32], command[64];
     snprintf(
         source, sizeof source,
-        "cat <<'END'\n#include <stdlib.h>\n#include \"mcts/heuristic.h\"\n"
+        "#include <stdlib.h>\n#include \"mcts/heuristic.h\"\n"
         "static int deep(volatile int *p) { volatile int a[1000]; a[0] = *p; return deep(a) + a[0]; }\n"
         "struct state { double selects, reports; };\n"
         "static uint32_t pick(void *state, const struct mcts_view *view, double *score)\n{\n"
@@ -28,9 +29,13 @@ static struct mcts_plugin_file plugin_build(const char *select_fault, const char
         "extern const struct mcts_plugin thresh_heuristic;\n"
         "const struct mcts_plugin thresh_heuristic = {.abi = MCTS_PLUGIN_ABI, .struct_size = sizeof(struct "
         "mcts_plugin), .name = \"faulty\", .state_size = sizeof(struct state), .select = pick, "
-        ".backpropagate = hear};\nEND",
+        ".backpropagate = hear};\n",
         select_fault, report_fault);
-    return mcts_plugin_build(source, "faulty");
+    e2e_file(path, source);
+    snprintf(command, sizeof command, "cat %s", path);
+    struct mcts_plugin_file f = mcts_plugin_build(command, "faulty");
+    unlink(path);
+    return f;
 }
 
 static struct e2e_run plugin_search(const struct mcts_plugin_file *f, const char *store)

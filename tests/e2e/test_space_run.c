@@ -103,6 +103,40 @@ static void space_run_refused(struct e2e_run r, const char *message)
     e2e_run_free(&r);
 }
 
+/* Further numbers are members in JSON lines, columns in CSV, and shown for the best one. */
+Test(space_run, further_numbers_are_exported, .timeout = 120)
+{
+    char folder[32], store[64], command[64];
+    e2e_folder(folder);
+    snprintf(store, sizeof store, "%s/runs.db", folder);
+    struct e2e_run r = E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--command",
+                               "printf 'gflops: %s.5\\n%s\\n' {tile_rows} {tile_rows}", "--evaluations",
+                               "460", "--quiet", "--store", store);
+    cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+    cr_expect(strstr(r.out, "best         1 ns (1 to 1, 11 rounds), found at evaluation "), "%s", r.out);
+    cr_expect(strstr(r.out, "it printed\n  gflops       1.5\n"), "%s", r.out);
+    cr_expect_str_eq(
+        r.err, "warning: --command has no placeholder for the choices 'tile_columns', 'unroll', 'order': "
+               "candidates that differ only there run the same command line\n");
+    e2e_run_free(&r);
+    char *csv = space_run_output(E2E_RUN(&cli_store, "export", store, "--format", "csv")),
+         *lines = space_run_output(E2E_RUN(&cli_store, "export", store));
+    cr_expect(strstr(csv, "\"order\",\"gflops\"\n"), "%.300s", csv);
+    cr_expect(strstr(csv, ",\"READ\",64.5\n"), "%.300s", csv);
+    cr_expect(strstr(lines, "\"numbers\":{\"gflops\":64.5}"), "%.900s", lines);
+    free(csv);
+    free(lines);
+    r = E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--recorded", store, "--heuristic", "random",
+                "--evaluations", "460", "--quiet", "--json");
+    cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+    cr_expect(strstr(r.out, "\"best_ns\": 1.0,") && strstr(r.out, "\"quoted\": false"), "%s", r.out);
+    e2e_run_free(&r);
+    space_run_refused(E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--recorded", store, "--timeout", "3"),
+                      "--timeout does not apply to --recorded: the command is not run");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_expect_eq(system(command), 0);
+}
+
 /* What asks for a program says that there is none. */
 Test(space_run, is_no_program, .timeout = 120)
 {
