@@ -81,7 +81,7 @@ const struct cli_command cli_agent = {
     .name = "agent",
     .positional = "",
     .takes = CLI_TAKES(CONNECT) | CLI_TAKES(DEVICE) | CLI_TAKES(RUNNERS) | CLI_TAKES(NAME) | CLI_TAKES(QUIET),
-    .help = "Serves a coordinator that listens (thresh tune --listen ENDPOINT).\v"
+    .help = "Measures implementations for a coordinator that listens (thresh tune --listen ENDPOINT).\v"
             "Example: thresh agent --connect tcp://127.0.0.1:5555 --device gpu",
     .run = run_agent,
 };

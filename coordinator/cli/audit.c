@@ -351,7 +351,7 @@ static int run(const struct cli_args *a)
     struct auditing u = {.args = a, .diag = diag_new(), .stop_fd = cli_signals()};
     if (!is_store(a->positional[0]))
         audit_program(&u);
-    else if (cli_refuse_others(a, OF_STORE, "says nothing about a store", u.diag))
+    else if (cli_refuse_others(a, OF_STORE, "does not apply to a store", u.diag))
         audit_store(&u);
     bool empty = !u.n && !diag_failed(u.diag);
     if (u.n && !diag_failed(u.diag)) print_report(&u), save_corrected(&u);
@@ -379,9 +379,10 @@ const struct cli_command cli_audit = {
               {CLI_SAMPLES, "N", "number of implementations (default 100)"},
               {CLI_CUT, "NS", "only what a search with a best time of NS would leave out"}},
     .help =
-        "Compares lower bounds with measured times: of random implementations, or of a store's. Runs of a "
+        "Compares lower bounds with measured times, of random implementations or of those in a store. Runs "
+        "of a "
         "store that cannot be opened again (of tune --space, of a device that is not here, of another "
-        "version of thresh) are left out, counted and named. Exit status 1 if a time is below its bound. In "
+        "version of thresh) are skipped, counted and named. Exit status 1 if a time is below its bound. In "
         "JSON a bound that is infinite is null, and so is the best time of several programs or devices.\v"
         "Example: thresh audit matmul.lift --size M=128,N=128,K=128 --samples 300 --cut 50000",
     .run = run,

@@ -34,7 +34,7 @@ enum {
     X(DEVICE, "device", "SEL",                                                                               \
       "OpenCL device: part of its name, gpu, cpu or its number in 'thresh device list'")                     \
     X(DESCRIPTION, "description", "FILE.json", "device description for lower bounds")                        \
-    X(FRESH, "fresh", NULL, "keep no figure of the description that the device has")                         \
+    X(FRESH, "fresh", NULL, "discard the old figures of the device's description")                           \
     X(HEURISTIC, "heuristic", "NAME|FILE.so[:k=v]",                                                          \
       "search heuristic: tag (default), uct, random, bound, roundrobin or a plug-in, with parameters; see "  \
       "'thresh heuristics'")                                                                                 \

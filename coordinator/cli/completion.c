@@ -186,10 +186,11 @@ static void print_zsh_action(const struct candidates *c)
     }
 }
 
-static void print_zsh_option(struct cli_option option)
+/* One form of an option: `-o` or `--out=`. */
+static void print_zsh_form(struct cli_option option, const char *dashes, const char *name, const char *end)
 {
-    const char *repeated = strstr(option.help, "may be repeated") ? "*" : "";
-    printf(" \\\n            '%s--%s%s[", repeated, option.name, option.argument ? "=" : "");
+    printf(" \\\n            '%s%s%s%s[", strstr(option.help, "may be repeated") ? "*" : "", dashes, name,
+           option.argument ? end : "");
     print_zsh_text((struct cli_text){option.help, (int)strlen(option.help)});
     printf("]");
     if (option.argument) {
@@ -201,6 +202,12 @@ static void print_zsh_option(struct cli_option option)
         free_candidates(&c);
     }
     printf("'");
+}
+
+static void print_zsh_option(struct cli_option option)
+{
+    if (option.letter) print_zsh_form(option, "-", (char[]){option.letter, 0}, "");
+    print_zsh_form(option, "--", option.name, "=");
 }
 
 static void print_zsh_command(const struct cli_command *command)

@@ -25,16 +25,17 @@ static const uint64_t default_samples[] = {[MCTS_KNUTH] = 10000, [MCTS_CHEN] = 6
 
 /* What is to do about an unreliable estimate. */
 static const char *const advice[] = {
-    [MCTS_KNUTH] = "a few descents hold most of the sum, there are likely more implementations: take --method"
-                   " chen, which is less skewed but slower a sample, or more --samples",
-    [MCTS_CHEN] = "a few samples hold most of the sum: take more --samples",
+    [MCTS_KNUTH] =
+        "a few descents make most of the sum, there are probably more implementations: use --method"
+        " chen, which is less skewed but slower per sample, or more --samples",
+    [MCTS_CHEN] = "a few samples make most of the sum: use more --samples",
     [MCTS_EXACT] = "the count stopped at the limit: raise --limit"};
 
 static const char *advice_on(const struct mcts_estimate *e)
 {
     if (e->method == MCTS_EXACT || isfinite(e->log_leaves)) return advice[e->method];
-    return "no sample came to an implementation: there is none, or they are few; --method exact looks at "
-           "all that is left";
+    return "no sample reached an implementation: there are none or few; --method exact searches "
+           "the whole space";
 }
 
 static bool find_method(const char *name, enum mcts_method *out, struct diag *d)
@@ -43,7 +44,7 @@ static bool find_method(const char *name, enum mcts_method *out, struct diag *d)
         *out = (enum mcts_method)i;
         if (!name || strcmp(name, method_names[i]) == 0) return true;
     }
-    diag_plain(d, "--method: '%s' is none of knuth, chen, exact", name);
+    diag_plain(d, "--method: '%s' is not knuth, chen or exact", name);
     return false;
 }
 
@@ -53,9 +54,9 @@ static bool refuse_others(const struct cli_args *a, enum mcts_method method, str
     static const enum cli_key sampling[] = {CLI_SAMPLES, CLI_SEED}, limit[] = {CLI_LIMIT},
                               depth[] = {CLI_DEPTH};
     bool ok = method == MCTS_EXACT
-                  ? cli_refuse(a, sampling, 2, "says nothing about --method exact, which draws nothing", d)
+                  ? cli_refuse(a, sampling, 2, "does not apply to --method exact, which draws no samples", d)
                   : cli_refuse(a, limit, 1, "is for --method exact", d);
-    return (cli_given(a, CLI_CUT) || cli_refuse(a, depth, 1, "says nothing without --cut", d)) && ok;
+    return (cli_given(a, CLI_CUT) || cli_refuse(a, depth, 1, "does not apply without --cut", d)) && ok;
 }
 
 bool cli_estimate_options(const struct cli_args *a, struct mcts_estimate_config *c, struct diag *d)
@@ -251,8 +252,9 @@ const struct cli_command cli_descend = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET),
     .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"}},
-    .help = "Descends at random and tries all values at each branching, once where descents meet: checks and "
-            "times the engine.\v"
-            "Example: thresh descend matmul.lift --size M=512,N=512,K=512 --samples 1000",
+    .help =
+        "Times the engine: descends at random from the root to implementations and tries all values at each "
+        "branching. Descents that have made the same decisions are tried once.\v"
+        "Example: thresh descend matmul.lift --size M=512,N=512,K=512 --samples 1000",
     .run = run_descend,
 };

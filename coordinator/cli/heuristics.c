@@ -93,8 +93,8 @@ const struct cli_command cli_heuristics = {
     .most = 1,
     .takes = CLI_TAKES(JSON),
     .help =
-        "Prints the parameters of search heuristics: default, range, meaning. Of the built-in ones, or of "
-        "one; a plug-in is tried, too: whether it loads.\v"
+        "Lists the search heuristics with their parameters: default, range and meaning. With an argument it "
+        "describes one; a plug-in is loaded first, in a process of its own.\v"
         "Example: thresh heuristics ./mine.so",
     .run = run,
 };

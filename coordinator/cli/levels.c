@@ -168,8 +168,10 @@ const struct cli_command cli_levels = {
     .least = 1,
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_BOUNDING | CLI_TAKES(QUIET),
-    .help = "Estimates the number of candidates at each depth, with and without the cut by the lower bound.\v"
-            "Example: thresh levels matmul.lift --size M=1024,N=1024,K=1024 --cut 114000 --depth 10 "
-            "--samples 2000",
+    .help =
+        "Estimates the number of candidates at each depth of the tree, with and without the cut by the lower "
+        "bound.\v"
+        "Example: thresh levels matmul.lift --size M=1024,N=1024,K=1024 --cut 114000 --depth 10 "
+        "--samples 2000",
     .run = run,
 };

@@ -51,7 +51,7 @@ static const struct {
 static bool refuse_others(const struct cli_args *a, size_t verb, struct diag *d)
 {
     char message[64];
-    snprintf(message, sizeof message, "says nothing about %s", verbs[verb].name);
+    snprintf(message, sizeof message, "does not apply to %s", verbs[verb].name);
     return cli_refuse_others(a, verbs[verb].takes, message, d);
 }
 
@@ -85,7 +85,8 @@ const struct cli_command cli_space = {
                "sample: how many solutions (default 10); descend: descents (default 1000)"}},
     .help =
         "Checks, compiles, describes, counts, lists, samples or estimates a space. compile makes a shared "
-        "object, which stands wherever a .space file does; describe prints a reference page; sample draws "
+        "object, which can be given in place of a .space file; describe prints a reference page; sample "
+        "draws "
         "solutions by random descents, descend times them and estimates the number of solutions. Without "
         "--data each set has as many objects as the first parameter says, with their numbers as property "
         "`index`.\v"

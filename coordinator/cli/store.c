@@ -143,9 +143,9 @@ static int run(const struct cli_args *a)
     if (!is_query && strcmp(a->positional[0], "export") != 0)
         diag_plain(d, "'%s' is none of query, export", a->positional[0]);
     else if (is_query)
-        cli_refuse_others(a, CLI_TAKES(JSON), "says nothing about query", d);
+        cli_refuse_others(a, CLI_TAKES(JSON), "does not apply to query", d);
     else
-        cli_refuse_others(a, CLI_TAKES(FORMAT) | CLI_TAKES(OUT), "says nothing about export", d);
+        cli_refuse_others(a, CLI_TAKES(FORMAT) | CLI_TAKES(OUT), "does not apply to export", d);
     struct store *s = diag_failed(d) ? NULL : store_open_to_read(a->positional[1], d);
     if (s && is_query)
         query(a, s, d);

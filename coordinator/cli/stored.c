@@ -107,7 +107,7 @@ bool cli_stored_load(const struct cli_args *a, struct best_file *out, struct dia
 {
     static const enum cli_key best[] = {CLI_BEST};
     *out = (struct best_file){0};
-    if (cli_given(a, CLI_NUMBER) && !cli_refuse(a, best, 1, "says nothing with --number", d)) return false;
+    if (cli_given(a, CLI_NUMBER) && !cli_refuse(a, best, 1, "does not apply with --number", d)) return false;
     if (cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER)) return load_store(a, out, d);
     if (!is_database(a->positional[0])) return best_read(a->positional[0], out, d);
     diag_plain(d, "%s is a store: --best or --number N says which implementation", a->positional[0]);

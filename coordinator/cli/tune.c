@@ -264,10 +264,10 @@ static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA, CLI_PARAM},
                               runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE};
-    return cli_refuse(a, others, sizeof others / sizeof others[0], "says nothing about a program", d) &&
+    return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to a Lift program", d) &&
            cli_refuse(a, runners, 1, "is for --space, and for `thresh agent`", d) &&
            (!cli_given(a, CLI_LISTEN) ||
-            cli_refuse(a, device, 1, "says nothing with --listen: it is for `thresh agent`", d));
+            cli_refuse(a, device, 1, "does not apply with --listen: it is for `thresh agent`", d));
 }
 
 /* What is about the bound. The description is also that of the device for which recorded timings stand. */
@@ -275,7 +275,7 @@ static bool refuse_unbounded(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key bounded[] = {CLI_AUDIT_CUTS, CLI_DISTANCE, CLI_DESCRIPTION};
     return !cli_given(a, CLI_NO_BOUND) ||
-           cli_refuse(a, bounded, cli_given(a, CLI_RECORDED) ? 2 : 3, "says nothing with --no-bound", d);
+           cli_refuse(a, bounded, cli_given(a, CLI_RECORDED) ? 2 : 3, "does not apply with --no-bound", d);
 }
 
 /* The device that recorded timings stand for. false after an error. */
@@ -329,9 +329,10 @@ const struct cli_command cli_tune = {
           "nowhere)"},
          {CLI_TIMEOUT, "10s", "--space: time for one run of the command (default 60s)"},
          {CLI_RUNNERS, "N", "--space: how many programs run at once (default 1, at most 256)"}},
-    .help = "Searches for the fastest implementation and compares it with the naive one. With --space any "
-            "space is searched: each candidate is evaluated by the command, whose {placeholders} are choices "
-            "(or which reads them as JSON), and which prints a time in ns.\v"
+    .help = "Searches for the fastest implementation and compares it with the naive one. With --space it "
+            "searches any space: the command measures a candidate and prints its time in ns. {x} in the "
+            "command stands for the value of choice x; a command without such places reads the candidate as "
+            "JSON from standard input. An interrupted search with --store is continued by --resume.\v"
             "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --time 10m --store runs.db\n"
             "         thresh tune --space tiles.space --command './bench {block_x} {tile}' --runners 4",
     .run = run,

@@ -326,8 +326,9 @@ const struct cli_command cli_verify = {
              CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(QUIET),
     .notes = {{CLI_OUT, "DIR", "folder of the texts that failed (default thresh-verify)"},
               {CLI_SAMPLES, "N", "number of distinct texts (default 300)"}},
-    .help = "Builds, runs and checks random implementations, until each value of each choice occurred or "
-            "Ctrl-C.\v"
-            "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1",
+    .help =
+        "Builds, runs and checks random implementations. It ends when --samples distinct ones are checked "
+        "and each value of each choice has occurred, or after --time.\v"
+        "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1",
     .run = run,
 };

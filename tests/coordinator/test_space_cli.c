@@ -251,9 +251,9 @@ Test(space_cli, options_of_other_verbs_are_refused, .init = cr_redirect_stderr)
     cr_expect_eq(cli_space.run(&sample), CLI_OK);
     unlink(space_cli_path);
     fflush(stderr);
-    cr_expect_stderr_eq_str("error: --order says nothing about count\n"
-                            "error: --samples says nothing about count\n"
-                            "error: --samples says nothing about check\n");
+    cr_expect_stderr_eq_str("error: --order does not apply to count\n"
+                            "error: --samples does not apply to count\n"
+                            "error: --samples does not apply to check\n");
 }
 
 /* All that is wrong with a list of parameters. */

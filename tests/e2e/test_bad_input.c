@@ -151,18 +151,18 @@ Test(bad_input, options_that_say_nothing_here)
 {
     const char *axpy = KERNELS "axpy.lift", *space = "experiments/spaces/transpose.space";
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--space", space, "--command", "true"),
-            "--space says nothing about a program");
+            "--space does not apply to a Lift program");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--timeout", "5s"),
-            "--timeout says nothing about a program");
+            "--timeout does not apply to a Lift program");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2"), "--runners is for --space");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--listen", "tcp://127.0.0.1:*", "--device", "cpu"),
-            "--device says nothing with --listen");
+            "--device does not apply with --listen");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-bound", "--description", "/no/such.json"),
-            "--description says nothing with --no-bound");
+            "--description does not apply with --no-bound");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-bound", "--audit-cuts", "10%"),
-            "--audit-cuts says nothing with --no-bound");
+            "--audit-cuts does not apply with --no-bound");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-bound", "--distance", "10%"),
-            "--distance says nothing with --no-bound");
+            "--distance does not apply with --no-bound");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--no-prior"),
             "--no-prior does not apply to --space");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--runners", "257"),
@@ -182,25 +182,25 @@ Test(bad_input, options_of_other_ways)
     static const char *const of_programs[] = {"--size", "--pin",     "--order", "--seed",
                                               "--time", "--samples", "--cut"};
     for (size_t i = 0; i < sizeof of_programs / sizeof of_programs[0]; i++)
-        refused(E2E_RUN(&cli_audit, db, of_programs[i], "1"), "says nothing about a store");
+        refused(E2E_RUN(&cli_audit, db, of_programs[i], "1"), "does not apply to a store");
     refused(E2E_RUN(&cli_audit, axpy, "--size", "N=64", "--depth", "3"), "--depth");
     refused(E2E_RUN(&cli_bound, axpy, "--size", "N=64", "--seed", "3"), "--seed");
     refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--depth", "3"),
-            "--depth says nothing without --cut");
+            "--depth does not apply without --cut");
     refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--limit", "3"), "--limit is for --method exact");
     refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--method", "exact", "--samples", "3"),
-            "--samples says nothing about --method exact");
+            "--samples does not apply to --method exact");
     refused(E2E_RUN(&cli_explain, db, "--cuts", "--number", "3"), "--number does not apply with --cuts");
     refused(E2E_RUN(&cli_explain, db, "--cuts", "--device", "cpu"), "--device does not apply with --cuts");
     refused(E2E_RUN(&cli_explain, db, "--learnt", "--number", "3"), "--number does not apply with --learnt");
-    refused(E2E_RUN(&cli_explain, db, "--best", "--number", "3"), "--best says nothing with --number");
-    refused(E2E_RUN(&cli_replay, db, "--best", "--number", "3"), "--best says nothing with --number");
+    refused(E2E_RUN(&cli_explain, db, "--best", "--number", "3"), "--best does not apply with --number");
+    refused(E2E_RUN(&cli_replay, db, "--best", "--number", "3"), "--best does not apply with --number");
     refused(E2E_RUN(&cli_lift, "check", axpy, "--size", "N=4", "--input", "x=random:1"),
             "--input does not apply to lift check");
     refused(E2E_RUN(&cli_lift, "print", axpy, "--input", "x=random:1"),
             "--input does not apply to lift print");
-    refused(E2E_RUN(&cli_store, "query", db, "--format", "csv"), "--format says nothing about query");
-    refused(E2E_RUN(&cli_store, "export", db, "--json"), "--json says nothing about export");
+    refused(E2E_RUN(&cli_store, "query", db, "--format", "csv"), "--format does not apply to query");
+    refused(E2E_RUN(&cli_store, "export", db, "--json"), "--json does not apply to export");
     refused(E2E_RUN(&cli_device, "list", "--out", "/tmp"), "--out does not apply to list");
     refused(E2E_RUN(&cli_device, "show", "--out", "/tmp"), "--out does not apply to show");
     refused(E2E_RUN(&cli_device, "list", "gpu"), "unexpected argument 'gpu': list takes none");

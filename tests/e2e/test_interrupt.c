@@ -77,6 +77,7 @@ Test(interrupt, the_last_line_says_how_to_resume, .timeout = 120)
     struct e2e_run r = interrupt_search((const char *const[]){"--store", store, NULL});
     char *line = interrupt_last_line(r.err);
     cr_assert_eq(strncmp(line, begin, strlen(begin)), 0, "%s", line);
+    cr_expect(strstr(r.out, "\nsearch tree  ") && !strstr(r.out, "0 evaluated"), "%s", r.out);
     char *words = interrupt_words(line + strlen(begin));
     snprintf(wanted, sizeof wanted,
              "tune\n--space\n%s\n--command\nsh -c 'sleep 0.1; echo 5' - {tile_rows}\n--evaluations\n460\n"

@@ -133,6 +133,6 @@ Test(verify, estimates_without_a_leaf_say_so)
         E2E_RUN(&cli_estimate, "experiments/kernels/axpy.lift", "--size", "N=4096", "--samples", "20",
                 "--quiet", "--description", "perfmodel/devices/nvidia-h200.json", "--cut", "1");
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
-    cr_expect(strstr(r.out, "unreliable       no sample came to an implementation"), "%s", r.out);
+    cr_expect(strstr(r.out, "unreliable       no sample reached an implementation"), "%s", r.out);
     e2e_run_free(&r);
 }
