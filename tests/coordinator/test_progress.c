@@ -90,7 +90,10 @@ static void progress_draw(int terminal)
     for (int i = 0; i < PROGRESS_STEPS; i++) {
         s.done += 7;
         s.elapsed_s += 1;
-        progress_show(&p, &s);
+        if (i % 2)
+            progress_show(&p, &s);
+        else
+            progress_rounds(&p, (unsigned)i, PROGRESS_STEPS, 12, s.elapsed_s);
     }
     progress_end(&p);
     _exit(p.terminal ? 0 : 1);
