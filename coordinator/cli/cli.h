@@ -167,7 +167,7 @@ bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, do
 bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
 
 /* Whether the heuristic that --heuristic names can be loaded, if it is given. Call it while this process has
- * one thread. */
+ * no thread but that of cli_signals(). */
 bool cli_try_heuristic(const struct cli_args *a, struct diag *d);
 
 /* Prints the errors and gives the exit status for bad input; frees d. CLI_OK if there are none. */

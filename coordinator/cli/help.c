@@ -1,18 +1,22 @@
 /* thresh help, and the pages of --help: usage, what the subcommand does, its options by sections, examples.
+ *
+ *     Usage: thresh device [OPTION...] list|show|characterize [SEL]
+ *     ...
+ *     Output:
+ *       -o, --out DIR             folder of the description
+ *
  * Text is wrapped at the width of the terminal; an example stays on its line, so that it can be copied. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "coordinator/cli/table.h"
-#include "core/base/strbuf.h"
 #include "core/base/terminal.h"
 
 enum { NARROWEST = 40, WIDEST = 100, USUAL = 80, HELP_COLUMN = 28, COMMAND_COLUMN = 14 };
 
 /* ---- the parts of a subcommand's help ---- */
 
-/* The length of the first sentence: up to a full stop before a space. */
+/* Up to a full stop before a space. */
 struct cli_text cli_summary(const struct cli_command *command)
 {
     const char *help = command->help;
@@ -123,7 +127,7 @@ static struct cli_text whole(const char *text)
 static void print_option(FILE *out, struct cli_option option)
 {
     char left[128], letter[] = "    ";
-    if (option.letter) snprintf(letter, sizeof letter + 1, "-%c, ", option.letter);
+    if (option.letter) snprintf(letter, sizeof letter, "-%c, ", option.letter);
     snprintf(left, sizeof left, "  %s--%s%s%s", letter, option.name, option.argument ? " " : "",
              option.argument ? option.argument : "");
     print_entry(out, left, whole(option.help), HELP_COLUMN);
