@@ -148,11 +148,13 @@ static void print_thresh(FILE *out)
         out);
     print_commands(out);
     print_exit_status(out);
-    fputs(".SH FILES\n.TP\n\\fI$XDG_DATA_HOME/thresh/devices\\fR, \\fI~/.local/share/thresh/devices\\fR\n"
-          "Device descriptions of the user, which \\fBthresh device characterize\\fR writes.\n"
-          ".SH ENVIRONMENT\n.TP\n.B COLUMNS\nThe width of help and progress if the terminal does not tell "
-          "it.\n",
-          out);
+    fputs(
+        ".SH FILES\n.TP\n\\fI$XDG_DATA_HOME/thresh/devices\\fR, \\fI~/.local/share/thresh/devices\\fR\n"
+        "Device descriptions of the user, which \\fBthresh device characterize\\fR writes.\n"
+        ".SH ENVIRONMENT\n.TP\n.B THRESH_DEVICES\nThe only folder that is searched for device descriptions.\n"
+        ".TP\n.B COLUMNS\nThe width of help and progress if the terminal does not tell it.\n"
+        ".TP\n.B CC\nThe compiler of \\fBthresh space compile\\fR; the default is cc.\n",
+        out);
     print_examples(out, "thresh tune matmul.lift --size M=512,N=512,K=512 --evaluations 100\n"
                         "thresh explain thresh-out/best.json");
     fputs(".SH SEE ALSO\n", out);
