@@ -56,6 +56,10 @@ struct cg_check {
 /* Runs the loop program on the host, work-items of a group in lock step between barriers. buffers[i]: the
  * backbone's buffer i as doubles; outputs are written. Stops at the first fault. */
 struct cg_check cg_interpret(const struct cg_program *p, double *const *buffers);
+/* The same for a program that may be wrong; goes on after faults and gives the first. A read outside an array
+ * gives 0, one of what was not written what the memory holds; a write outside is left out. Outputs that are
+ * not written keep their values. */
+struct cg_check cg_interpret_through(const struct cg_program *p, double *const *buffers);
 /* Work items times statements executed by cg_interpret, roughly: to skip what would take too long. */
 double cg_interpret_cost(const struct cg_program *p);
 /* Iterations of the longest path of one work-item, and the number of work-items that store a result
