@@ -21,7 +21,7 @@ struct strbuf;
 
 /* VERIFY_EXTREME is the first of the extreme sets. */
 enum verify_set { VERIFY_EXACT, VERIFY_TIMING, VERIFY_EXTREME };
-enum { VERIFY_MOST_EXTREMES = 34, VERIFY_MOST_SETS = VERIFY_EXTREME + VERIFY_MOST_EXTREMES };
+enum { VERIFY_MOST_EXTREMES = 72, VERIFY_MOST_SETS = VERIFY_EXTREME + VERIFY_MOST_EXTREMES };
 
 /* Where inputs without a stated range are drawn from. The first domain is taken in which the reference is
  * finite. */

@@ -2,19 +2,23 @@
  *
  * The exact set has small whole numbers, so that sums come out the same in any order; the timing set is
  * uniform. Both hide what a selection loses: the maximum of 1,000 elements from {-3, -1, 1, 3} is 3 with any
- * of them left out. Programs with min or max get extreme sets. In these the inputs lie in the middle of their
- * range, all different, but for two elements of each *line* (what one accumulator of a reduction reads from
- * an array): one near the upper end, one near the lower. Whoever misses the first misses the maximum.
+ * of them left out. Programs with min or max get extreme sets.
  *
- * Places of the extremes in a line of n elements: in the first set the last and the first, in the second the
- * other way round, so that each loop that ends early or starts late misses one, at any level of tiling. In
- * the others the places follow a cover: the digits i / s % z of the index, for all tiles z at strides s that
- * divide n (and z <= 64), are met in turn, those of small tiles first. A program with few lines gets so many
- * sets (34 at most) that all places of the cover occur; with many lines each line has its own place.
+ * Where a reduction selects, look at its *lines*: what one accumulator reads from an array. In an extreme set
+ * the elements of a line lie close together in the middle of the range, all different, but for two: one near
+ * the upper end, one near the lower. Who misses the first misses the maximum. The places of the two:
+ *  - four fixed sets have them at the ends of the line, in the upper and the lower half of the range, each
+ *    way round: a loop that ends early or starts late misses an end of the line, at any level of tiling;
+ *  - in the mixed sets they follow a *cover*, up to 64 places such that the digits i / s % z of the index,
+ * for all tiles of z elements at strides s, are met in turn, those of small tiles first. There are so many
+ *    mixed sets (64 at most) that all lines together meet every place of the cover.
+ * Only every second of the inputs has extremes at a time: those of one do not cancel those of another.
  *
- * The first two sets lie in the upper and the lower half of the range, and the next two have neighbouring
- * inputs in opposite halves: a selection between two operands, as max(x + b, 0), takes each of them in one.
- */
+ * A loss of a share 1/m of the elements of each of L lines, at places that the cover does not know of, passes
+ * k mixed sets with probability (1 - 1/m)^(k L); k L is at least 64.
+ *
+ * Where only elements are selected, as in max(x + b, 0), there are four sets: all inputs in the upper half,
+ * all in the lower, and neighbouring inputs in opposite halves. Each operand is taken in one of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +29,12 @@
 #include "core/base/pcg32.h"
 #include "core/lift/lift.h"
 
-enum {
-    SIDES = 4,
-    LEAST_EXTREMES = 3,
-    LEAST_MIXED = 2,
-    LINES = 64,
-    MOST_TILE = 64,
-    MOST_POOL = 4,
-    TRIES = 48
-};
-static const double EXTREME_BYTES = 64 << 20;               /* of all arrays, for more sets than the least */
-static const double MOST = 1e300;                           /* widths of ranges stay finite */
-static const double MARGIN = 0.2, PEAK = 0.1, SPARSE = 0.1; /* shares of a range; of elements outside lines */
+enum { FORMS = 4, MOST_LEADS = 2, LEAST_MIXED = 2, PLACES = 64, MOST_TILE = 64, MOST_POOL = 4, TRIES = 256 };
+static const double EXTREME_BYTES = 64 << 20; /* of all arrays, for more than FORMS sets */
+static const double MOST = 1e300;             /* widths of ranges stay finite */
+/* Shares of a range: what the middle leaves on each side, for elements and lines; the ends; and the share of
+ * elements outside lines that lie there. */
+static const double WIDE = 0.2, NARROW = 0.45, PEAK = 0.1, SPARSE = 0.1;
 
 /* ---- ranges ---- */
 
@@ -120,7 +118,7 @@ static void draw_plain(struct verify_buffer *b, enum verify_domain domain, uint6
 /* Places in a line, in the order in which they are tried. */
 struct cover {
     unsigned n;
-    int64_t places[VERIFY_MOST_EXTREMES];
+    int64_t places[PLACES];
 };
 
 /* A tile of z elements at stride s, and which of its digits occurred. */
@@ -172,7 +170,7 @@ static bool has(const struct cover *c, int64_t place)
     return false;
 }
 
-static struct cover cover_of(int64_t extent, unsigned most, struct pcg32 *rng)
+static struct cover cover_of(int64_t extent, struct pcg32 *rng)
 {
     struct arena *a = arena_new();
     struct tile *tiles;
@@ -180,7 +178,7 @@ static struct cover cover_of(int64_t extent, unsigned most, struct pcg32 *rng)
     struct cover c = {0};
     take(&c, tiles, n, extent - 1);
     if (extent > 1) take(&c, tiles, n, 0);
-    while (c.n < most && c.n < extent) {
+    while (c.n < PLACES && c.n < extent) {
         int64_t best = -1;
         double most_gain = -1;
         for (int i = 0; i < TRIES || best < 0; i++) {
@@ -217,17 +215,38 @@ static int64_t product(const struct backbone *bb, const struct bb_inst *load, bo
     return n;
 }
 
-/* The most lines that a load has; 0: none is read by a reduction. */
+static bool is_line_load(const struct backbone *bb, const struct bb_inst *in)
+{
+    return in->kind == BB_LOAD && in->type != SCALAR_BOOL && product(bb, in, true) > 1;
+}
+
+static bool has_lines(const struct backbone *bb, uint32_t buffer)
+{
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        if (bb->insts[i].buffer == buffer && is_line_load(bb, &bb->insts[i])) return true;
+    return false;
+}
+
+/* The most lines that a load has. */
 static int64_t most_lines(const struct backbone *bb)
 {
-    int64_t most = 0;
-    for (unsigned i = 0; i < bb->n_insts; i++) {
-        const struct bb_inst *in = &bb->insts[i];
-        if (in->kind != BB_LOAD || product(bb, in, true) == 1) continue;
-        int64_t lines = product(bb, in, false);
-        if (lines > most) most = lines;
-    }
+    int64_t most = 1;
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        if (is_line_load(bb, &bb->insts[i]) && product(bb, &bb->insts[i], false) > most)
+            most = product(bb, &bb->insts[i], false);
     return most;
+}
+
+/* Groups of inputs with lines, of which one has extremes at a time; 0: no reduction selects. */
+static unsigned count_leads(const struct backbone *bb)
+{
+    unsigned n = 0;
+    bool any = false;
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        any = any || (bb->insts[i].kind == BB_STEP && selects(&bb->insts[i]));
+    for (unsigned b = 0; any && b < bb->n_buffers; b++)
+        n += !bb->buffers[b].output && has_lines(bb, b);
+    return n < MOST_LEADS ? n : MOST_LEADS;
 }
 
 static double bytes_of(const struct backbone *bb)
@@ -240,19 +259,49 @@ static double bytes_of(const struct backbone *bb)
 
 unsigned verify_sets(const struct backbone *bb)
 {
-    bool any = false, reduces = false;
-    for (unsigned i = 0; i < bb->n_insts; i++) {
+    bool any = false;
+    for (unsigned i = 0; i < bb->n_insts; i++)
         any = any || selects(&bb->insts[i]);
-        reduces = reduces || (bb->insts[i].kind == BB_STEP && selects(&bb->insts[i]));
-    }
     if (!any) return VERIFY_EXTREME;
-    int64_t lines = most_lines(bb);
-    double wanted = SIDES, room = fmax(EXTREME_BYTES / bytes_of(bb), LEAST_EXTREMES);
-    if (reduces && lines > 0) wanted += fmax(ceil(LINES / (double)lines), LEAST_MIXED);
+    unsigned leads = count_leads(bb);
+    double wanted = FORMS, room = fmax(EXTREME_BYTES / bytes_of(bb), FORMS);
+    if (leads > 0) wanted = FORMS * leads + fmax(ceil(PLACES / (double)most_lines(bb)), LEAST_MIXED);
     return VERIFY_EXTREME + (unsigned)fmin(fmin(wanted, room), VERIFY_MOST_EXTREMES);
 }
 
 /* ---- the extreme sets ---- */
+
+/* What extreme set k of n is: one of the FORMS, or mixed; which inputs have extremes. */
+struct plan {
+    unsigned form; /* FORMS: mixed */
+    unsigned lead; /* of n_leads groups */
+    unsigned turn; /* of n_turns mixed sets */
+    unsigned n_leads, n_turns;
+};
+
+static struct plan plan_of(unsigned k, unsigned n, unsigned n_leads)
+{
+    unsigned fixed = FORMS * n_leads;
+    struct plan p = {.form = FORMS, .n_leads = n_leads};
+    p.n_turns = n > fixed ? n - fixed : 0;
+    p.turn = k >= fixed ? k - fixed : 0;
+    p.lead = k >= fixed ? p.turn % n_leads : k / FORMS;
+    if (k < fixed) p.form = k % FORMS;
+    return p;
+}
+
+static struct lift_range half_of(struct lift_range r, bool upper)
+{
+    double middle = r.low / 2 + r.high / 2;
+    *(upper ? &r.low : &r.high) = middle;
+    return r;
+}
+
+/* The part of its range that a leading input has: upper, lower, upper, lower half; the whole. */
+static struct lift_range part_of(const struct lift_range *r, const struct plan *p)
+{
+    return p->form == FORMS ? *r : half_of(*r, p->form % 2 == 0);
+}
 
 static uint64_t spread(int64_t line)
 {
@@ -260,12 +309,18 @@ static uint64_t spread(int64_t line)
     return x ^ x >> 29;
 }
 
-/* Which place of a cover of n a line's extreme takes in extreme set k of n_extremes. */
-static unsigned place_of(unsigned k, unsigned n_extremes, int64_t line, int64_t lines, unsigned n)
+/* Which of n places of a cover, which begins with the last and the first, a line's upper extreme takes. */
+static unsigned place_of(const struct plan *p, int64_t line, int64_t lines, unsigned n)
 {
-    if (k < 2) return k % n;
-    uint64_t turn = lines < (int64_t)n ? (uint64_t)line * (n_extremes - 2) : line ? spread(line) : 0;
-    return (unsigned)((k + turn) % n);
+    if (p->form < FORMS) return p->form == 1 || p->form == 2 ? 1 % n : 0;
+    uint64_t start = lines < PLACES ? (uint64_t)line * p->n_turns : spread(line);
+    return (unsigned)((p->turn + start) % n);
+}
+
+/* And the lower one. */
+static unsigned opposite_of(const struct plan *p, unsigned place, unsigned n)
+{
+    return p->form < FORMS ? (place + 1) % (n < 2 ? 1 : 2) : (place + n / 2) % n;
 }
 
 static double peak(const struct lift_range *r, enum scalar_type type, bool upper, struct pcg32 *rng)
@@ -276,103 +331,121 @@ static double peak(const struct lift_range *r, enum scalar_type type, bool upper
     return lift_range_draw(&end, type, pcg32_unit(rng));
 }
 
-/* The part of the range that an input has in extreme set k: upper half, lower half, the inputs in opposite
- * halves, and the whole. */
-static struct lift_range side(struct lift_range r, unsigned k, unsigned input)
-{
-    double middle = r.low / 2 + r.high / 2;
-    if (k >= SIDES) return r;
-    bool upper = k < 2 ? k == 0 : (k + input) % 2 == 0;
-    *(upper ? &r.low : &r.high) = middle;
-    return r;
-}
+/* A load of which lines are drawn. */
+struct lines {
+    const struct backbone *bb;
+    const struct bb_inst *load;
+    struct cover covers[BB_MAX_LOGICALS];
+    unsigned n;  /* places of the longest cover of a reduction */
+    int64_t *at; /* [n_logicals] digits */
+};
 
-/* One line: the offsets of its extremes; the digits of the parallel logicals are in `at`. */
-static void place_extremes(const struct backbone *bb, const struct bb_inst *load, struct verify_buffer *b,
-                           unsigned set, const struct lift_range *r, const struct cover *covers,
-                           unsigned which, int64_t *at, bool upper, struct pcg32 *rng)
+/* Puts an extreme into the line whose parallel digits are set. */
+static void put_extreme(struct lines *x, struct verify_buffer *b, unsigned set, unsigned place, double value)
 {
-    for (unsigned j = 0; j < load->n_logicals; j++) {
-        const struct cover *c = &covers[j];
-        if (bb->logicals[load->logicals[j]].reduction) at[load->logicals[j]] = c->places[which % c->n];
+    for (unsigned j = 0; j < x->load->n_logicals; j++) {
+        uint32_t l = x->load->logicals[j];
+        if (x->bb->logicals[l].reduction) x->at[l] = x->covers[j].places[place % x->covers[j].n];
     }
-    verify_put(b->type, b->data[set], index_eval(load->index, at), peak(r, b->type, upper, rng));
+    verify_put(b->type, b->data[set], index_eval(x->load->index, x->at), value);
 }
 
 /* Sets the digits of the parallel logicals of a line. */
-static void find_line(const struct backbone *bb, const struct bb_inst *load, int64_t line, int64_t *at)
+static void find_line(struct lines *x, int64_t line)
 {
-    for (unsigned j = load->n_logicals; j-- > 0;) {
-        const struct bb_logical *l = &bb->logicals[load->logicals[j]];
+    for (unsigned j = x->load->n_logicals; j-- > 0;) {
+        const struct bb_logical *l = &x->bb->logicals[x->load->logicals[j]];
         if (l->reduction) continue;
-        at[load->logicals[j]] = line % l->extent;
+        x->at[x->load->logicals[j]] = line % l->extent;
         line /= l->extent;
     }
 }
 
-static void draw_lines(struct verify_task *t, const struct backbone *bb, const struct bb_inst *load,
-                       enum verify_domain domain, struct pcg32 *rng)
+static void draw_lines(struct lines *x, struct verify_buffer *b, unsigned set, const struct plan *plan,
+                       const struct lift_range *r, struct pcg32 *rng)
 {
-    struct verify_buffer *b = &t->buffers[load->buffer];
-    struct cover covers[BB_MAX_LOGICALS];
-    unsigned n_extremes = t->n_sets - VERIFY_EXTREME, n = 1;
-    int64_t lines = product(bb, load, false), *at = base_calloc(bb->n_logicals, sizeof *at);
+    const struct lift_range part = part_of(r, plan);
+    int64_t lines = product(x->bb, x->load, false);
+    for (int64_t line = 0; line < lines; line++) {
+        unsigned high = place_of(plan, line, lines, x->n), low = opposite_of(plan, high, x->n);
+        find_line(x, line);
+        put_extreme(x, b, set, low, peak(&part, b->type, false, rng));
+        put_extreme(x, b, set, high, peak(&part, b->type, true, rng));
+    }
+}
+
+static struct lines lines_of(const struct backbone *bb, const struct bb_inst *load, struct pcg32 *rng)
+{
+    struct lines x = {.bb = bb, .load = load, .n = 1};
+    x.at = base_calloc(bb->n_logicals, sizeof *x.at);
     for (unsigned j = 0; j < load->n_logicals; j++) {
-        covers[j] = cover_of(bb->logicals[load->logicals[j]].extent, n_extremes, rng);
-        if (bb->logicals[load->logicals[j]].reduction && covers[j].n > n) n = covers[j].n;
+        const struct bb_logical *l = &bb->logicals[load->logicals[j]];
+        x.covers[j] = cover_of(l->extent, rng);
+        if (l->reduction && x.covers[j].n > x.n) x.n = x.covers[j].n;
     }
-    for (unsigned k = 0; k < n_extremes; k++) {
-        const struct lift_range r = side(range_of(b, domain, true), k, bb->buffers[load->buffer].input);
-        for (int64_t line = 0; line < lines; line++) {
-            unsigned high = place_of(k, n_extremes, line, lines, n),
-                     low = place_of(k ^ 1, n_extremes, line, lines, n);
-            find_line(bb, load, line, at);
-            place_extremes(bb, load, b, VERIFY_EXTREME + k, &r, covers, low, at, false, rng);
-            place_extremes(bb, load, b, VERIFY_EXTREME + k, &r, covers, high, at, true, rng);
-        }
-    }
-    free(at);
+    return x;
 }
 
-/* Numbers from the middle of the range; some from its ends, where no line has them. */
-static void draw_middle(struct verify_task *t, unsigned index, unsigned k, unsigned input, bool ends,
-                        enum verify_domain domain, struct pcg32 *rng)
+/* Numbers from the middle of a range, and some from its ends. */
+static void draw_middle(struct verify_buffer *b, unsigned set, const struct lift_range *r, double margin,
+                        double ends, struct pcg32 *rng)
 {
-    struct verify_buffer *b = &t->buffers[index];
-    const struct lift_range r = side(range_of(b, domain, true), k, input);
-    struct lift_range middle = r;
-    middle.low += MARGIN * (r.high - r.low);
-    middle.high -= MARGIN * (r.high - r.low);
+    struct lift_range middle = *r;
+    middle.low += margin * (r->high - r->low);
+    middle.high -= margin * (r->high - r->low);
     for (int64_t i = 0; i < b->elements; i++) {
-        double x =
-            b->type == SCALAR_BOOL ? pcg32_below(rng, 2) : lift_range_draw(&middle, b->type, pcg32_unit(rng));
-        if (ends && b->type != SCALAR_BOOL && pcg32_unit(rng) < SPARSE)
-            x = peak(&r, b->type, pcg32_below(rng, 2), rng);
-        verify_put(b->type, b->data[VERIFY_EXTREME + k], i, x);
+        double x = lift_range_draw(&middle, b->type, pcg32_unit(rng));
+        if (pcg32_unit(rng) < ends) x = peak(r, b->type, pcg32_below(rng, 2), rng);
+        verify_put(b->type, b->data[set], i, b->type == SCALAR_BOOL ? pcg32_below(rng, 2) : x);
     }
 }
 
-/* Whether a reduction reads the buffer. */
-static bool has_lines(const struct backbone *bb, uint32_t buffer)
+/* An input that is read element by element: in the upper or the lower half, as its neighbour or opposite. */
+static void draw_elements(struct verify_buffer *b, unsigned k, unsigned input, const struct lift_range *r,
+                          struct pcg32 *rng)
 {
-    for (unsigned i = 0; i < bb->n_insts; i++)
-        if (bb->insts[i].kind == BB_LOAD && bb->insts[i].buffer == buffer &&
-            product(bb, &bb->insts[i], true) > 1)
-            return true;
-    return false;
+    bool upper = k % FORMS < 2 ? k % 2 == 0 : (k + input) % 2 == 0;
+    const struct lift_range half = half_of(*r, upper);
+    draw_middle(b, VERIFY_EXTREME + k, &half, WIDE, SPARSE, rng);
+}
+
+/* An input with lines. Those that have no extremes this time lie in the upper half, apart from zero. */
+static void draw_lined(struct verify_task *t, const struct backbone *bb, uint32_t buffer, unsigned ordinal,
+                       const struct lift_range *r, struct pcg32 *rng)
+{
+    struct verify_buffer *b = &t->buffers[buffer];
+    unsigned n = t->n_sets - VERIFY_EXTREME, n_leads = count_leads(bb);
+    double margin = b->type == SCALAR_INT ? WIDE : NARROW;
+    for (unsigned k = 0; k < n; k++) {
+        const struct plan plan = plan_of(k, n, n_leads);
+        bool leads = ordinal % n_leads == plan.lead;
+        const struct lift_range part = leads ? part_of(r, &plan) : half_of(*r, true);
+        draw_middle(b, VERIFY_EXTREME + k, &part, margin, 0, rng);
+    }
+    for (unsigned i = 0; i < bb->n_insts; i++) {
+        if (bb->insts[i].buffer != buffer || !is_line_load(bb, &bb->insts[i])) continue;
+        struct lines x = lines_of(bb, &bb->insts[i], rng);
+        for (unsigned k = 0; k < n; k++) {
+            const struct plan plan = plan_of(k, n, n_leads);
+            if (ordinal % n_leads == plan.lead) draw_lines(&x, b, VERIFY_EXTREME + k, &plan, r, rng);
+        }
+        free(x.at);
+    }
 }
 
 static void draw_extremes(struct verify_task *t, const struct backbone *bb, enum verify_domain domain,
                           uint64_t seed)
 {
     struct pcg32 rng = pcg32_seed(seed, 0xe7);
-    for (unsigned b = 0; b < t->n_buffers; b++)
-        for (unsigned k = 0; !t->buffers[b].output && k < t->n_sets - VERIFY_EXTREME; k++)
-            draw_middle(t, b, k, bb->buffers[b].input, !has_lines(bb, b), domain, &rng);
-    for (unsigned i = 0; i < bb->n_insts; i++) {
-        const struct bb_inst *in = &bb->insts[i];
-        bool number = in->kind == BB_LOAD && t->buffers[in->buffer].type != SCALAR_BOOL;
-        if (number && product(bb, in, true) > 1) draw_lines(t, bb, in, domain, &rng);
+    unsigned ordinal = 0, n_leads = count_leads(bb);
+    for (unsigned b = 0; b < t->n_buffers; b++) {
+        if (t->buffers[b].output) continue;
+        const struct lift_range r = range_of(&t->buffers[b], domain, true);
+        if (n_leads > 0 && has_lines(bb, b))
+            draw_lined(t, bb, b, ordinal++, &r, &rng);
+        else
+            for (unsigned k = 0; k < t->n_sets - VERIFY_EXTREME; k++)
+                draw_elements(&t->buffers[b], k, bb->buffers[b].input, &r, &rng);
     }
 }
 

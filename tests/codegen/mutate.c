@@ -15,7 +15,7 @@ static const int64_t elsewhere = INT64_C(1) << 40; /* outside every array: such 
 
 const char *mutation_name(enum mutation kind)
 {
-    static const char *const names[MUTATE_KINDS] = {"short",  "long",  "start", "initial", "constant", "lane",
+    static const char *const names[MUTATE_KINDS] = {"short", "long",   "start", "initial", "constant", "lane",
                                                     "index", "stride", "store", "once",    "operand"};
     CHECK(kind < MUTATE_KINDS);
     return names[kind];
@@ -73,14 +73,15 @@ static bool stores(const struct bb_inst *in)
     return in->kind == BB_STORE || in->kind == BB_COPY_STORE;
 }
 
-/* A store that is left out at the ends and in the middle of a dimension around it. */
+/* A store that is left out in one copy of an unrolled dimension, one lane or work-item, or at an end of a
+ * loop. */
 static void add_once(const struct cg_program *p, uint32_t inst, struct list *l)
 {
     for (const struct cg_node *n = p->inst_node[inst]->parent; n->type == CG_DIM; n = n->parent) {
         if (n->kind == BB_BLOCK || n->kind == BB_GLOBAL) continue;
-        for (int64_t i = 0; i < n->size && i < 16; i++)
+        int64_t step = n->kind == BB_LOOP && n->size > 1 ? n->size - 1 : 1;
+        for (int64_t i = 0; i < n->size; i += step)
             add(l, MUTATE_ONCE, inst, n->id, (int)i);
-        if (n->size > 16) add(l, MUTATE_ONCE, inst, n->id, (int)(n->size - 1));
     }
 }
 
