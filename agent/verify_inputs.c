@@ -32,9 +32,9 @@
 enum { FORMS = 4, MOST_LEADS = 2, LEAST_MIXED = 2, PLACES = 64, MOST_TILE = 64, MOST_POOL = 4, TRIES = 256 };
 static const double EXTREME_BYTES = 64 << 20; /* of all arrays, for more than FORMS sets */
 static const double MOST = 1e300;             /* widths of ranges stay finite */
-/* Shares of a range: what the middle leaves on each side, for elements and lines; the ends; and the share of
- * elements outside lines that lie there. */
-static const double WIDE = 0.2, NARROW = 0.45, PEAK = 0.1, SPARSE = 0.1;
+/* Shares of a range: what the middle leaves on each side, for elements and lines; the ends; the
+ * share of elements outside lines that lie there; what inputs without extremes leave below them. */
+static const double WIDE = 0.2, NARROW = 0.45, PEAK = 0.1, SPARSE = 0.1, ASIDE = 0.8;
 
 /* ---- ranges ---- */
 
@@ -297,10 +297,22 @@ static struct lift_range half_of(struct lift_range r, bool upper)
     return r;
 }
 
-/* The part of its range that a leading input has: upper, lower, upper, lower half; the whole. */
+/* The half of its range that an input has: upper, lower, upper, lower; mixed: the upper one, where the
+ * largest number has the largest magnitude, too. */
 static struct lift_range part_of(const struct lift_range *r, const struct plan *p)
 {
-    return p->form == FORMS ? *r : half_of(*r, p->form % 2 == 0);
+    return half_of(*r, p->form % 2 == 0);
+}
+
+/* Where an input that does not lead lies: near the end of its part, so that its sum, product and distance
+ * with a leading input have their extremes at one of that one's two places. */
+static struct lift_range end_of(const struct lift_range *r, const struct plan *p)
+{
+    struct lift_range part = part_of(r, p);
+    double width = part.high - part.low;
+    bool upper = p->form % 2 == 0;
+    *(upper ? &part.low : &part.high) += (upper ? ASIDE : -ASIDE) * width;
+    return part;
 }
 
 static uint64_t spread(int64_t line)
@@ -409,7 +421,7 @@ static void draw_elements(struct verify_buffer *b, unsigned k, unsigned input, c
     draw_middle(b, VERIFY_EXTREME + k, &half, WIDE, SPARSE, rng);
 }
 
-/* An input with lines. Those that have no extremes this time lie in the upper half, apart from zero. */
+/* An input with lines. */
 static void draw_lined(struct verify_task *t, const struct backbone *bb, uint32_t buffer, unsigned ordinal,
                        const struct lift_range *r, struct pcg32 *rng)
 {
@@ -419,7 +431,7 @@ static void draw_lined(struct verify_task *t, const struct backbone *bb, uint32_
     for (unsigned k = 0; k < n; k++) {
         const struct plan plan = plan_of(k, n, n_leads);
         bool leads = ordinal % n_leads == plan.lead;
-        const struct lift_range part = leads ? part_of(r, &plan) : half_of(*r, true);
+        const struct lift_range part = leads ? part_of(r, &plan) : end_of(r, &plan);
         draw_middle(b, VERIFY_EXTREME + k, &part, margin, 0, rng);
     }
     for (unsigned i = 0; i < bb->n_insts; i++) {

@@ -2,6 +2,7 @@
  * naive kernel passes its own evaluation. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/evaluate.h"
 #include "core/base/diag.h"
@@ -11,29 +12,63 @@ static const char reference_matmul[] =
     "size M, N, K\ninput A: [[float]K]M\ninput B: [[float]N]K\n"
     "output map(fun row -> map(fun col -> reduce(add, 0.0, map(mult, zip(row, col))), transpose(B)), A)\n";
 
+/* A program with its evaluator and its naive kernel. */
+struct reference_bench {
+    struct diag *d;
+    struct problem *p;
+    struct evaluator *ev;
+    struct cg_kernel naive;
+};
+
+static void reference_open(struct reference_bench *b, const char *program, const char *sizes)
+{
+    struct device dev;
+    struct bb_options options = {.parallel_levels = 2, .reduction_levels = 2, .no_staging = true};
+    char why[160] = "";
+    b->d = diag_new();
+    cr_assert(device_select("cpu", &dev, b->d));
+    b->p = problem_new("m.lift", program, sizes, &dev.limits, &options, b->d);
+    b->ev = b->p ? evaluator_new(b->p, &dev, 1, 11, b->d) : NULL;
+    if (!b->ev) diag_print(b->d, stderr);
+    cr_assert_not_null(b->ev);
+    struct space_state *st = problem_naive(b->p, b->d);
+    cr_assert(st && problem_kernel(b->p, st, NULL, &b->naive, why, sizeof why), "%s", why);
+    space_state_free(st);
+}
+
+static void reference_close(struct reference_bench *b)
+{
+    cg_kernel_free(&b->naive);
+    evaluator_free(b->ev);
+    problem_free(b->p);
+    diag_free(b->d);
+}
+
+static void reference_expect(struct reference_bench *b, const struct cg_kernel *k, enum eval_status status,
+                             const char *message)
+{
+    struct evaluation e;
+    evaluator_run(b->ev, k, &(struct eval_settings){.verify = true, .untimed = true}, &e);
+    cr_expect_eq(e.status, status, "%s: %s", eval_status_name(e.status), e.message);
+    cr_expect(strstr(e.message, message), "%s", e.message);
+}
+
 /* The naive kernel of a program passes its own evaluation. */
 static void reference_check(const char *program, const char *sizes)
 {
-    struct diag *d = diag_new();
-    struct device dev;
-    struct bb_options options = {.parallel_levels = 2, .reduction_levels = 2, .no_staging = true};
-    cr_assert(device_select("cpu", &dev, d));
-    struct problem *p = problem_new("m.lift", program, sizes, &dev.limits, &options, d);
-    struct evaluator *ev = p ? evaluator_new(p, &dev, 1, 11, d) : NULL;
-    if (!ev) diag_print(d, stderr);
-    cr_assert_not_null(ev);
-    struct space_state *st = problem_naive(p, d);
-    struct cg_kernel k;
-    char why[160] = "";
-    cr_assert(st && problem_kernel(p, st, NULL, &k, why, sizeof why), "%s", why);
-    struct evaluation e;
-    evaluator_run(ev, &k, &(struct eval_settings){.verify = true}, &e);
-    cr_assert_eq(e.status, EVAL_OK, "%s: %s", eval_status_name(e.status), e.message);
-    cg_kernel_free(&k);
-    space_state_free(st);
-    evaluator_free(ev);
-    problem_free(p);
-    diag_free(d);
+    struct reference_bench b;
+    reference_open(&b, program, sizes);
+    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_close(&b);
+}
+
+/* A kernel with the arguments of the naive one that stores nothing. */
+static void reference_expect_unwritten(struct reference_bench *b)
+{
+    static char idle[] = "__kernel void thresh_kernel(__global const float *x, __global float *y) {}\n";
+    struct cg_kernel k = b->naive;
+    k.source = idle;
+    reference_expect(b, &k, EVAL_WRONG_RESULT, "output 0 is not written (exact inputs)");
 }
 
 Test(agent_reference, the_naive_kernel_matches_the_interpreter)
@@ -48,4 +83,54 @@ Test(agent_reference, results_may_be_infinite_or_no_number)
     reference_check("size N\ninput x: [float]N\ninput y: [float]N\n"
                     "output map(fun (u, v) -> 1.0 / (u - v), zip(x, y))\n",
                     "N=256");
+}
+
+/* The logarithms of negative numbers are the same NaN from everybody, but somebody must have stored it. */
+Test(agent_reference, a_kernel_that_stores_nothing_is_wrong_whatever_the_reference_is)
+{
+    struct reference_bench b;
+    reference_open(&b, "size N\ninput x: [float]N in -2..-1\noutput map(fun v -> log(v), x)\n", "N=64");
+    struct verify_doubt doubt = evaluator_doubt(b.ev);
+    cr_expect(doubt.outputs == 64 && doubt.not_finite == 64 && doubt.loose == 0);
+    cr_expect(verify_doubtful(&doubt));
+    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_expect_unwritten(&b);
+    reference_close(&b);
+}
+
+/* Inputs without a range are drawn from where the results are numbers: positive ones, then near 1. */
+Test(agent_reference, inputs_are_drawn_where_results_are_finite)
+{
+    static const char *const programs[] = {
+        "size M, N\ninput A: [[float]N]M\noutput map(fun r -> exp(reduce(add, 0.0, map(log, r)) / N), A)\n",
+        "size M, N\ninput A: [[float]N]M\noutput map(fun r -> map(fun v -> log(v * 4.0 - 1.0), r), A)\n"};
+    for (int i = 0; i < 2; i++) {
+        struct reference_bench b;
+        reference_open(&b, programs[i], "M=16,N=32");
+        struct verify_doubt doubt = evaluator_doubt(b.ev);
+        cr_expect(doubt.outputs > 0 && doubt.not_finite == 0 && !verify_doubtful(&doubt), "%d: %ld, %ld", i,
+                  (long)doubt.not_finite, (long)doubt.loose);
+        if (i == 0) reference_expect_unwritten(&b);
+        reference_close(&b);
+    }
+}
+
+/* The maximum of 1,000 elements without one of its ends, or without one in the middle. */
+Test(agent_reference, a_maximum_that_loses_an_element_is_wrong)
+{
+    static const char *const loops[] = {"i = 0; i < 999", "i = 1; i < 1000"};
+    struct reference_bench b;
+    reference_open(&b, "size N\ninput x: [float]N\noutput reduce(max, -1e30, x)\n", "N=1000");
+    reference_expect(&b, &b.naive, EVAL_OK, "");
+    for (int i = 0; i < 2; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "__kernel void thresh_kernel(__global const float *x, __global float *y)\n"
+                 "{ float m = -1e30f; for (int %s; ++i) m = fmax(m, x[i]); y[0] = m; }\n",
+                 loops[i]);
+        struct cg_kernel k = b.naive;
+        k.source = text;
+        reference_expect(&b, &k, EVAL_WRONG_RESULT, "(extreme inputs)");
+    }
+    reference_close(&b);
 }

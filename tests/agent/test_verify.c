@@ -271,3 +271,65 @@ Test(agent_verify, half_floats_round_trip)
     verify_put(SCALAR_HALF, &h, 0, 1 + 3.0 / 4096); /* rounds to 1 + 1/1024 */
     cr_assert_eq(verify_get(SCALAR_HALF, &h, 0), 1 + 1.0 / 1024);
 }
+
+/* The bytes of a fill are no result, and other NaNs are. */
+Test(agent_verify, fills_are_told_from_results)
+{
+    static const enum scalar_type types[] = {SCALAR_FLOAT, SCALAR_DOUBLE, SCALAR_HALF};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        double element, other;
+        unsigned char fill[VERIFY_FILL];
+        verify_fill(types[i], 0, fill);
+        memcpy(&element, fill, sizeof element);
+        verify_put(types[i], &other, 0, NAN);
+        cr_expect(verify_unwritten(types[i], &element, 0) && !verify_unwritten(types[i], &other, 0));
+        cr_expect(isnan(verify_get(types[i], &element, 0)));
+        struct verify_buffer b = {
+            .type = types[i], .elements = 1, .bytes = scalar_type_bytes(types[i]), .data = {&other}};
+        cr_expect_eq(verify_compare(&b, VERIFY_EXACT, &other, (struct verify_tolerance){.absolute = 1}), -1);
+        cr_expect_eq(verify_compare(&b, VERIFY_EXACT, &element, (struct verify_tolerance){.absolute = 1}), 0);
+    }
+    unsigned char even[VERIFY_FILL], odd[VERIFY_FILL];
+    verify_fill(SCALAR_INT, 0, even);
+    verify_fill(SCALAR_INT, 1, odd);
+    cr_expect(memcmp(even, odd, sizeof even), "an integer may be one of them, not both");
+}
+
+/* Each output counts once: where it is infinite, or smaller than its tolerance in all sets. */
+Test(agent_verify, outputs_in_doubt_are_counted)
+{
+    float exact[5] = {1, INFINITY, 0, 1e-4f, 2}, timing[5] = {NAN, 1, 0, 1e-3f, 0};
+    struct verify_buffer out = {
+        .type = SCALAR_FLOAT, .elements = 5, .bytes = sizeof exact, .output = true, .data = {exact, timing}};
+    const struct verify_task t = {.n_buffers = 1, .n_sets = 2, .buffers = &out};
+    const struct verify_tolerance loose[VERIFY_MOST_SETS] = {{.absolute = 0.01}, {.absolute = 0.01}},
+                                  tight[VERIFY_MOST_SETS] = {{.exact = true}, {.absolute = 0.01}};
+    struct verify_doubt x = verify_doubt(&t, loose), y = verify_doubt(&t, tight);
+    cr_expect(x.outputs == 5 && x.not_finite == 1 && x.loose == 2, "%ld", (long)x.loose);
+    cr_expect(y.not_finite == 1 && y.loose == 0);
+    cr_expect(verify_doubtful(&x) && !verify_doubtful(&(struct verify_doubt){200, 2, 2}));
+}
+
+static bool verify_in(const struct verify_buffer *b, unsigned set, double low, double high)
+{
+    for (int64_t i = 0; i < b->elements; i++) {
+        double x = verify_get(b->type, b->data[set], i);
+        if (x < low || x > high) return false;
+    }
+    return true;
+}
+
+Test(agent_verify, stated_ranges_are_kept)
+{
+    struct diag *d = diag_new();
+    const struct verify_buffer shape[2] = {
+        {.type = SCALAR_FLOAT, .elements = 500, .range = {.given = true, .low = 0.5, .high = 2.5}},
+        {.type = SCALAR_INT, .elements = 500, .range = {.given = true, .low = 10, .high = 12}}};
+    struct verify_task *t = verify_task_new(shape, 2, 3, d);
+    cr_expect(t->whole);
+    for (unsigned set = 0; set < t->n_sets; set++)
+        cr_expect(verify_in(&t->buffers[0], set, 0.5, 2.5) && verify_in(&t->buffers[1], set, 10, 12), "%u",
+                  set);
+    verify_task_free(t);
+    diag_free(d);
+}

@@ -3,15 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/e2e/run.h"
 
-Test(host, is_built_without_a_warning_and_runs, .timeout = 120)
+static void host_check(const char *program)
 {
     char folder[32], command[256], line[128] = "";
     e2e_folder(folder);
-    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=64", "--evaluations",
-                               "2", "--out", folder, "--quiet");
+    struct e2e_run r =
+        E2E_RUN(&cli_tune, program, "--size", "N=64", "--evaluations", "2", "--out", folder, "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
     snprintf(command, sizeof command,
@@ -24,4 +25,22 @@ Test(host, is_built_without_a_warning_and_runs, .timeout = 120)
     cr_assert_eq(pclose(out), 0);
     snprintf(command, sizeof command, "rm -r %s", folder);
     cr_assert_eq(system(command), 0);
+}
+
+Test(host, is_built_without_a_warning_and_runs, .timeout = 120)
+{
+    host_check("experiments/kernels/axpy.lift");
+}
+
+Test(host, draws_from_stated_ranges, .timeout = 120)
+{
+    static const char *const programs[] = {
+        "size N\ninput x: [float]N in -0.25..2\noutput map(fun v -> v * 2.0, x)\n",
+        "size N\ninput x: [int]N in -3..10\noutput map(fun v -> v * 2, x)\n"};
+    for (int i = 0; i < 2; i++) {
+        char path[32];
+        e2e_file(path, programs[i]);
+        host_check(path);
+        unlink(path);
+    }
 }
