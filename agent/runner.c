@@ -27,11 +27,12 @@
 
 enum { FIXED_EXTREMES = 4 }; /* sets on which every kernel is verified */
 enum { MAX_ARGS = 64, BUILD_LOG = 1 << 20 /* bytes of a log that is looked at, at most */ };
-static const double WARM_UP_NS = 3e9;    /* of processor time, for making machine code at the first launch */
-static const double DISTURBED = 3;       /* how much longer a launch may take while others build */
-static const double WIDE_GRID_NS = 1e9;  /* some drivers make it again for very many groups */
-static const double EXTREMES_NS = 100e6; /* for launches on the extreme sets; the first four run in any case */
-static const double HELD_NS = 50e3;      /* shorter launches may be over before the host has the next one */
+static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
+static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
+static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
+static const double EXTREMES_NS =
+    100e6;                          /* for launches on the extreme sets; the first four run in any case */
+static const double HELD_NS = 50e3; /* shorter launches may be over before the host has the next one */
 
 struct runner {
     int fd;

@@ -379,13 +379,14 @@ Test(store, of_the_first_version_is_upgraded)
     sqlite3 *db;
     cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
     cr_assert_eq(
-        sqlite3_exec(db,
-                     "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN "
-                     "resources; ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation DROP "
-                     "COLUMN draws; ALTER TABLE evaluation DROP COLUMN label; ALTER TABLE evaluation DROP COLUMN "
-                     "numbers; DROP TABLE figure; "
-                     "PRAGMA user_version=1",
-                     NULL, NULL, NULL),
+        sqlite3_exec(
+            db,
+            "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN "
+            "resources; ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation DROP "
+            "COLUMN draws; ALTER TABLE evaluation DROP COLUMN label; ALTER TABLE evaluation DROP COLUMN "
+            "numbers; DROP TABLE figure; "
+            "PRAGMA user_version=1",
+            NULL, NULL, NULL),
         SQLITE_OK);
     sqlite3_close(db);
     for (int i = 0; i < 2; i++) {
