@@ -2,8 +2,8 @@
 # run.sh THRESH: searches of every kernel of experiments/kernels beside its naive implementation, as a table: whether any
 # result is slower than naive by the quoted figures, and by how much results are faster. Environment: EVALUATIONS (a list,
 # "30 300"), SEEDS ("1 2 3 4 5"), KERNELS (all of the list below), SIZES (of all of them, instead of those below), DEVICE
-# (substring; empty: the first), OUT (folder of the
-# JSON reports, naive-out). Reports that are there are not measured again, so that it can be interrupted and goes on.
+# (substring; empty: the first), OUT (folder of the JSON reports, naive-out). Reports that are there are not measured again, so
+# that it goes on where it was interrupted.
 # Exit status 1 if a result is slower than naive. Needs python3.
 set -e
 thresh=$1
