@@ -15,7 +15,8 @@ static struct mcts_plugin_file plugin_build(const char *select_fault, const char
     snprintf(
         source, sizeof source,
         "#include <stdlib.h>\n#include \"mcts/heuristic.h\"\n"
-        "static int deep(volatile int *p) { volatile int a[1000]; a[0] = *p; return deep(a) + a[0]; }\n"
+        "static int deep(volatile int *p) {\n    volatile int a[1000];\n    a[0] = *p + 1;\n"
+        "    return a[0] > 1000000000 ? 0 : deep(a) + a[0];\n}\n"
         "struct state { double selects, reports; };\n"
         "static uint32_t pick(void *state, const struct mcts_view *view, double *score)\n{\n"
         "    struct state *s = state;\n    uint32_t child;\n    volatile int here = 0;\n"
