@@ -76,7 +76,7 @@ static const char head[] =
     "    return buffer;\n"
     "}\n"
     "\n"
-    "static double uniform(void)\n"
+    "static inline double uniform(void)\n"
     "{\n"
     "    return 2.0 * rand() / RAND_MAX - 1.0;\n"
     "}\n"
