@@ -85,10 +85,11 @@ Test(space_run, exports_tell_the_decisions, .timeout = 120)
     char *csv = space_run_output(E2E_RUN(&cli_store, "export", s.store, "--format", "csv")),
          *lines = space_run_output(E2E_RUN(&cli_store, "export", s.store));
     static const char head[] = "run,kernel,sizes,device,number,status,median_ns,kernel_hash,found_at,message,"
-                               "\"tile_rows\",\"tile_columns\",\"unroll\",\"order\"\n";
+                               "\"tile_rows\",\"tile_columns\",\"unroll\",\"order\","
+                               "label,quoted_ns,quoted_low_ns,quoted_high_ns,quoted_rounds\n";
     cr_expect_eq(strncmp(csv, head, strlen(head)), 0, "%.200s", csv);
     cr_expect(strstr(csv, "\"ended with status 3: too tall\",256,"), "%.500s", csv);
-    cr_expect(strstr(csv, ",\"\",1,1,1,\"READ\"\n"));
+    cr_expect(strstr(csv, ",\"\",1,1,1,\"READ\",\"\","));
     cr_expect(
         strstr(lines, "\"decisions\":{\"tile_rows\":1,\"tile_columns\":1,\"unroll\":1,\"order\":\"READ\"}"));
     free(csv);
@@ -121,8 +122,8 @@ Test(space_run, further_numbers_are_exported, .timeout = 120)
     e2e_run_free(&r);
     char *csv = space_run_output(E2E_RUN(&cli_store, "export", store, "--format", "csv")),
          *lines = space_run_output(E2E_RUN(&cli_store, "export", store));
-    cr_expect(strstr(csv, "\"order\",\"gflops\"\n"), "%.300s", csv);
-    cr_expect(strstr(csv, ",\"READ\",64.5\n"), "%.300s", csv);
+    cr_expect(strstr(csv, "\"order\",\"gflops\",label,quoted_ns,"), "%.300s", csv);
+    cr_expect(strstr(csv, ",\"READ\",64.5,\"\",,,,\n"), "%.300s", csv);
     cr_expect(strstr(lines, "\"numbers\":{\"gflops\":64.5}"), "%.900s", lines);
     free(csv);
     free(lines);
