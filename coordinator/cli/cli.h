@@ -63,7 +63,7 @@ enum {
     X(RECORDED, "recorded", "FILE.db,FILE.db",                                                               \
       "search on the timings of these stores instead of a device, which --description names")                \
     X(BEST, "best", NULL, "select the fastest implementation of the last program in a store")                \
-    X(NUMBER, "number", "N", "select evaluation N of the last run in a store")                               \
+    X(NUMBER, "number", "N", "select implementation N of the last run in a store")                           \
     X(CUTS, "cuts", NULL, "print what the lower bound cut in the last run of a store, and why")              \
     X(LEARNT, "learnt", NULL, "print what the evaluations of a store tell about each choice")                \
     X(LISTEN, "listen", "ENDPOINT", "wait for agents at this endpoint instead of running one")               \

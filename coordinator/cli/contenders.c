@@ -137,7 +137,7 @@ void cli_print_contender(const json_t *contender)
     figure_read_json(json_object_get(contender, "figure"), &f);
     printf("%-10s %s, %.3g times as long (%s", is_best ? "best" : "second", figure_print(&f, time),
            json_number_value(json_object_get(contender, "ratio")), text_of(contender, "label"));
-    if (number > 0) printf(", evaluation %" JSON_INTEGER_FORMAT, number);
+    if (number > 0) printf(", implementation %" JSON_INTEGER_FORMAT, number);
     printf("); it differs in\n");
     json_array_foreach(json_object_get(contender, "differences"), i, o)
         printf("             %s: %s\n             %*s  there %s\n", text_of(o, "name"), text_of(o, "here"),

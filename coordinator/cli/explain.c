@@ -109,12 +109,12 @@ static void print_sizes(const struct lift_program *p)
     printf("\n");
 }
 
-/* "search, evaluation 12", "naive", "plain: ..."; nothing if it is none of the contenders. */
+/* "search, implementation 12", "naive", "plain: ..."; nothing if it is none of the contenders. */
 static void print_origin(const struct best_file *b)
 {
     const struct best_contender *c = cli_find_contender(b);
     if (c) printf("from       %s", c->label);
-    if (c && c->number > 0) printf(", evaluation %" PRId64, c->number);
+    if (c && c->number > 0) printf(", implementation %" PRId64, c->number);
     if (c) printf("\n");
 }
 

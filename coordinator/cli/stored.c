@@ -89,7 +89,7 @@ static bool load_store(const struct cli_args *a, struct best_file *out, struct d
     store_close(l.store);
     if (read && !found)
         diag_plain(d, "%s: the store has no %s", a->positional[0],
-                   cli_given(a, CLI_NUMBER) ? "evaluation of that number" : "valid implementation");
+                   cli_given(a, CLI_NUMBER) ? "implementation of that number" : "valid implementation");
     return l.ok;
 }
 

@@ -126,11 +126,11 @@ static void print_naive(const struct tune_report *r)
                r->naive_repeats);
 }
 
-/* "found at evaluation 12", "the naive implementation", "plain: one work-item a row". */
+/* "implementation 14, found at evaluation 12", "the naive implementation", "plain: one work-item a row". */
 static void print_origin(const struct tune_pick *p)
 {
     if (p->found_at)
-        printf("found at evaluation %" PRIu64, p->found_at);
+        printf("implementation %" PRId64 ", found at evaluation %" PRIu64, p->number, p->found_at);
     else
         printf("%s", p->number == 0 ? "the naive implementation" : p->label);
 }
