@@ -379,8 +379,19 @@ struct space_count space_count(struct space_state *st, uint64_t node_limit)
     return count_within(st, node_limit, node_limit);
 }
 
+/* Nodes of half a second. One takes about as long as the square of the number of values that are open. */
+static uint64_t nodes_at_once(const struct space_state *st)
+{
+    enum { NODES = 1 << 14, VALUES = 800 /* up to which it is short */, LEAST = 64 };
+    double values = 0;
+    for (uint32_t i = 0; i < space_slot_count(st->space); i++)
+        if (space_is_open(st, i)) values += space_value_count(st, i);
+    double share = values > VALUES ? VALUES / values : 1, nodes = NODES * share * share;
+    return nodes > LEAST ? (uint64_t)nodes : LEAST;
+}
+
 struct space_count space_count_at_once(struct space_state *st)
 {
-    enum { NODES = 1 << 14, SMALL_NODES = 1 << 21 };
-    return count_within(st, NODES, SMALL_NODES);
+    enum { SMALL_NODES = 1 << 21 };
+    return count_within(st, nodes_at_once(st), SMALL_NODES);
 }
