@@ -32,7 +32,7 @@ Test(host, is_built_without_a_warning_and_runs, .timeout = 120)
     host_check("experiments/kernels/axpy.lift");
 }
 
-Test(host, draws_from_stated_ranges, .timeout = 120)
+Test(host, draws_from_stated_ranges, .timeout = 300)
 {
     static const char *const programs[] = {
         "size N\ninput x: [float]N in -0.25..2\noutput map(fun v -> v * 2.0, x)\n",
