@@ -327,7 +327,7 @@ static bool end_reading(const struct store *s, sqlite3_stmt *q, int code, struct
 static bool each(const struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d)
 {
     char sql[sizeof evaluation_columns + 80];
-    snprintf(sql, sizeof sql, "%s WHERE ?1 = 0 OR e.run = ?1 ORDER BY e.id", evaluation_columns);
+    snprintf(sql, sizeof sql, "%s WHERE ?1 = 0 OR e.run = ?1 ORDER BY e.run, e.id", evaluation_columns);
     sqlite3_stmt *q = store_prepare(s, sql, d);
     if (!q) return false;
     sqlite3_bind_int64(q, 1, run);

@@ -111,7 +111,8 @@ bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, str
 
 /* A row with its run. Strings and samples are valid during the call. Returns false to stop. */
 typedef bool (*store_visitor)(void *context, const struct store_run *run, const struct store_evaluation *e);
-/* Visits evaluations in order of recording; run 0: of every run. false after an error. */
+/* Visits evaluations in order of recording; run 0: of every run, one run after the other. false after an
+ * error. */
 bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d);
 /* Visits the best valid evaluation of the last run's problem on its device, by any run: of the winners of
  * final rounds the one with the lowest quoted time; where no run was quoted, the one with the lowest time of

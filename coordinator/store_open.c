@@ -363,18 +363,26 @@ static bool connect_unlocked(struct store *s, struct diag *d)
     return ok;
 }
 
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* The header is read only where there is no -shm: then this process has the store open nowhere else. Closing
+ * a descriptor of a database drops all locks that SQLite has on it in this process. */
 static bool connect_to_read(struct store *s, struct diag *d)
 {
-    bool wal;
-    if (!read_header(s->path, &wal, d)) return false;
+    bool wal = false;
     char *real = realpath(s->path, NULL);
     s->file = base_strdup(real ? real : s->path);
     free(real);
     s->log = joined(s->file, "-wal");
     char *shared = joined(s->file, "-shm");
-    bool coordinated = !wal || access(shared, F_OK) == 0;
+    bool coordinated = exists(s->file) && exists(shared), ok = coordinated || read_header(s->path, &wal, d);
     free(shared);
-    return coordinated ? connect_to(s, s->file, SQLITE_OPEN_READONLY, NULL, d) : connect_unlocked(s, d);
+    if (!ok) return false;
+    return coordinated || !wal ? connect_to(s, s->file, SQLITE_OPEN_READONLY, NULL, d)
+                               : connect_unlocked(s, d);
 }
 
 struct store *store_open_to_read(const char *path, struct diag *d)

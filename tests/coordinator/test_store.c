@@ -3,6 +3,7 @@
 #include "coordinator/store.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -562,6 +563,68 @@ Test(store, an_open_store_is_read_beside_its_writer)
     cr_assert(reader && store_each(reader, 0, store_test_sum, &sum, d));
     cr_expect_float_eq(sum, 3.5, 1e-12);
     store_close(reader);
+    store_close(s);
+    unlink(path);
+    diag_free(d);
+}
+
+/* Whether another process could lock the whole database: the last one that closes it does, and then removes
+ * the log. */
+static bool store_test_is_unlocked(const char *path)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct flock f = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000002, .l_len = 510};
+        int fd = open(path, O_RDWR);
+        _exit(fd < 0 || fcntl(fd, F_GETLK, &f) || f.l_type == F_UNLCK);
+    }
+    cr_assert(pid > 0 && waitpid(pid, &status, 0) == pid);
+    return WEXITSTATUS(status) != 0;
+}
+
+/* Closing any descriptor of a file drops the locks that the process has on it. */
+Test(store, a_writer_that_reads_keeps_its_locks)
+{
+    char path[64];
+    double sum = 0;
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run run = store_test_run();
+    store_test_fill(s, &run, d);
+    cr_expect_not(store_test_is_unlocked(path));
+    cr_assert(store_each(s, run.id, store_test_sum, &sum, d));
+    cr_expect_not(store_test_is_unlocked(path));
+    store_close(s);
+    cr_expect(store_test_is_unlocked(path));
+    unlink(path);
+    diag_free(d);
+}
+
+static bool store_test_in_order(void *context, const struct store_run *run, const struct store_evaluation *e)
+{
+    int64_t *last = context;
+    (void)e;
+    cr_expect_geq(run->id, *last);
+    *last = run->id;
+    return true;
+}
+
+/* Two searches at once record in turns. */
+Test(store, runs_are_visited_one_after_the_other)
+{
+    char path[64];
+    int64_t last = 0;
+    struct diag *d = diag_new();
+    struct store *s = store_open(store_test_path(path), true, d);
+    struct store_run runs[2] = {store_test_run(), store_test_run()};
+    cr_assert(store_run_add(s, &runs[0], d) && store_run_add(s, &runs[1], d));
+    for (int64_t i = 0; i < 4; i++) {
+        struct store_evaluation e = {.number = i / 2 + 1, .actions = "", .status = "crashed"};
+        cr_assert(store_add(s, runs[i % 2].id, &e, d));
+    }
+    cr_assert(store_each(s, 0, store_test_in_order, &last, d));
+    cr_expect_eq(last, runs[1].id);
     store_close(s);
     unlink(path);
     diag_free(d);
