@@ -61,6 +61,10 @@ struct eval_settings {
     double limit_ns;   /* of one launch, instead of the limit above; 0: that limit */
 };
 
+/* ns: a launch of a round that is longer is a batch of its own, without an untimed one before it: what one of
+ * them is off by is little of so long a time. */
+#define EVAL_LONG_NS 200e6
+
 struct evaluator;
 
 /* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU; EVAL_MAX_RUNNERS at most,

@@ -232,12 +232,12 @@ static size_t count_groups(const struct measure_launch *l)
 }
 
 /* The launch that some drivers make machine code at, before the device lock: one work-group. Where the device
- * chooses the size of a group it would choose another for a part; there it is the whole, on a CPU. Others
- * build meanwhile. */
+ * chooses the size of a group it would choose another for a part; there it is the whole, on a CPU, but not in
+ * rounds, in which such a launch may take long and nothing else builds. Others build meanwhile. */
 static bool warm_up(struct job *j)
 {
     const struct measure_launch *l = &j->launch;
-    if (l->free_local && j->runner->gpu) return true;
+    if (l->free_local && (j->runner->gpu || j->set.mode == RUNNER_ROUND)) return true;
     double limit = DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + WARM_UP_NS;
     struct measure_result m = measure_first(l, l->free_local ? l->global : l->local, with_code);
     if (m.end == MEASURE_OVERDUE)
@@ -321,6 +321,13 @@ static bool run_set(struct job *j, unsigned set)
     return true;
 }
 
+/* The time of a round, or of one launch. */
+static void set_span(struct evaluation *e, double ns)
+{
+    e->n_samples = 1;
+    e->samples_ns[0] = e->median_ns = ns;
+}
+
 static bool take_batch(struct job *j, struct evaluation *e)
 {
     const struct eval_settings *s = &j->set.settings;
@@ -331,17 +338,19 @@ static bool take_batch(struct job *j, struct evaluation *e)
     if (m.end != MEASURE_DONE) return explain(j, m, limit, "a batch");
     e->n_samples = n;
     e->median_ns = stats_median(e->samples_ns, n);
-    if (j->set.mode == RUNNER_ROUND) {
-        e->n_samples = 1;
-        e->samples_ns[0] = e->median_ns = m.ns;
-    }
+    if (j->set.mode == RUNNER_ROUND) set_span(e, m.ns);
     return true;
 }
 
-/* A second batch in a later window for what is within 2x of the best; the lower median counts. */
+/* A second batch in a later window for what is within 2x of the best; the lower median counts. A long launch
+ * of a round has its time from the launch that sizes the batch. */
 static bool measure(struct job *j)
 {
     struct evaluation *e = &j->result.evaluation;
+    if (j->set.mode == RUNNER_ROUND && j->launch_ns >= EVAL_LONG_NS) {
+        set_span(e, j->launch_ns);
+        return true;
+    }
     if (!take_batch(j, e)) return false;
     double best = j->set.settings.best_ns;
     if (j->set.mode != RUNNER_EVALUATE || !(best > 0) || e->median_ns > 2 * best) return true;

@@ -23,7 +23,7 @@ enum runner_message {
 enum runner_mode {
     RUNNER_EVALUATE,
     RUNNER_REFERENCE, /* run once on each set of inputs and keep the outputs as the task's reference */
-    RUNNER_ROUND      /* one batch, its span over its count as the only sample */
+    RUNNER_ROUND      /* one batch, its span over its count as the only sample; of a long launch one launch */
 };
 
 struct runner_job {

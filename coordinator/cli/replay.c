@@ -46,10 +46,16 @@ struct replayed {
 
 /* ---- measuring ---- */
 
-/* Rounds in a window, each of a batch of as many launches as the verified run had. */
+/* Launches of a round: as many as the verified run's batch had, of long ones one. */
+static unsigned batch_of(const struct evaluation *e)
+{
+    return e->median_ns >= EVAL_LONG_NS ? 1 : e->n_samples;
+}
+
+/* Rounds in a window. */
 static unsigned rounds_of(const struct cli_args *a, uint64_t launches, const struct evaluation *e)
 {
-    double batch = e->n_samples, rounds = WINDOW_ROUNDS;
+    double batch = batch_of(e), rounds = WINDOW_ROUNDS;
     if (cli_given(a, CLI_LAUNCHES))
         rounds = ceil((double)launches / batch / WINDOWS);
     else
@@ -203,7 +209,7 @@ static void measure(const struct cli_args *a, const struct best_file *b, struct 
     r->doubt = evaluator_doubt(ev);
     if (r->verified.status != EVAL_OK) return;
     r->rounds = rounds_of(a, launches, &r->verified);
-    r->launches = WINDOWS * r->rounds * r->verified.n_samples;
+    r->launches = WINDOWS * r->rounds * batch_of(&r->verified);
     r->times = base_calloc((size_t)WINDOWS * r->rounds, sizeof *r->times);
     time_windows(r, ev, kernel);
     r->figure = figure_of_rounds(r->times, (size_t)WINDOWS * r->rounds);
