@@ -457,7 +457,7 @@ static void quote(struct search *s)
     progress_note(&s->progress, text);
     tune_command_quote(&rounds, r->top, r->n_top);
     r->interrupted = stop_requested(s->options->stop_fd);
-    if (s->store) store_figures(s);
+    if (s->store && r->top[0].n_times) store_figures(s);
 }
 
 /* ---- the whole ---- */

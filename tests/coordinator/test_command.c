@@ -482,6 +482,46 @@ Test(command, the_best_are_measured_again, .timeout = 120)
     cr_expect_eq(system(text), 0);
 }
 
+static bool command_count_quoted(void *context, const struct store_figure *f)
+{
+    *(unsigned *)context += figure_quoted(&f->figure);
+    return true;
+}
+
+/* A run that is resumed and then interrupted before a round is over has the figures that it had. */
+Test(command, figures_stay_without_a_round, .timeout = 120)
+{
+    char path[COMMAND_PATH], fifo[COMMAND_PATH], text[512];
+    unsigned before = 0, after = 0;
+    command_path(path, "command");
+    command_path(fifo, "stop");
+    snprintf(text, sizeof text, "sh -c 'test ! -p %s || { echo >%s; sleep 20; }; echo $((100 + $1))' - {x}",
+             fifo, fifo);
+    struct command_fixture f = command_setup();
+    struct tune_command_options o = {
+        .command = text, .evaluations = 4, .runners = 1, .store = path, .stop_fd = -1};
+    struct tune_command_report first = command_tune(&f, o);
+    struct store *s = store_open_to_read(path, f.diag);
+    cr_assert(s && store_each_figure(s, 1, command_count_quoted, &before, f.diag));
+    store_close(s);
+    cr_assert_eq(mkfifo(fifo, 0600), 0);
+    o.resume = true;
+    o.stop_fd = open(fifo, O_RDWR | O_NONBLOCK);
+    cr_assert(o.stop_fd >= 0);
+    struct tune_command_report again = command_tune(&f, o);
+    cr_expect(again.interrupted && again.n_top && !figure_quoted(&again.top[0].figure));
+    s = store_open_to_read(path, f.diag);
+    cr_assert(s && store_each_figure(s, 1, command_count_quoted, &after, f.diag));
+    store_close(s);
+    cr_expect(before > 0 && after == before);
+    close(o.stop_fd);
+    unlink(fifo);
+    tune_command_report_clear(&first);
+    tune_command_report_clear(&again);
+    command_store_remove(path);
+    command_teardown(&f);
+}
+
 /* What was recorded stands for the command, which need not be there; the rest counts as failed. */
 Test(command, recorded_times_stand_for_the_command, .timeout = 120)
 {
