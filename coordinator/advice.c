@@ -272,7 +272,7 @@ static void advise_indices(struct adviser *v)
         int64_t by = inst->kind == BB_LOAD ? costly_divisor(inst->index) : 0;
         if (!by) continue;
         say(v,
-            "each load of %s divides its index by %" PRId64 ", which is no power of two: "
+            "each load of %s divides its index by %" PRId64 ", which is not a power of two: "
             "expect that to cost more than the load from a cache; choose sizes that make "
             "it one, or pass %s in the order in which it is read",
             v->bb->buffers[inst->buffer].name, by, v->bb->buffers[inst->buffer].name);

@@ -220,7 +220,7 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
     if (json_unpack(o, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:s}", "kernel", &path, "lift", &text, "sizes",
                     &sizes, "device", &device, "driver", &driver, "actions", &actions, "fingerprint",
                     &fingerprint, "limits", &limits, "lowering", &lowering, "kernel_hash", &kernel_hash)) {
-        diag_plain(d, "this is no best.json: keys are missing");
+        diag_plain(d, "not a best.json: keys are missing");
         return false;
     }
     if (!take_figures(o, out, d)) return false;
@@ -272,7 +272,7 @@ static bool is_of_program(const char *path, const json_t *o, struct diag *d)
             d, "%s: this is a result of `tune --space`, not of a program: it says all that is known of it",
             path);
     else
-        diag_plain(d, "%s: this is no best.json: it has no 'checksums'", path);
+        diag_plain(d, "%s: not a best.json: it has no 'checksums'", path);
     return false;
 }
 

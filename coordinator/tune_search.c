@@ -239,7 +239,7 @@ static bool prepare(struct tune *t, struct job *job, struct diag *d)
     struct candidate c = {0};
     char why[EVAL_MESSAGE] = "";
     if (!candidate_from_actions(t->problem, &t->device, job->actions, job->n_actions, &c, why, sizeof why)) {
-        t->dispatched++;
+        t->dispatched += job->number > 0;
         settle(t, job, (struct store_evaluation){.status = "build_error", .message = why}, d);
         return false;
     }

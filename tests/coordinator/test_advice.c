@@ -69,7 +69,7 @@ static const struct advice_case advice_cases[] = {
     {"size N\ninput A: [[float]N]N\noutput join(transpose(A))\n", "N=48", {NULL}},
     {VECTOR "input c: [float](N + 1)\noutput head(tail(split(N + 1, join(map(fun v -> x, c)))))\n",
      "N=63",
-     {"each load of x divides its index by 63, which is no power of two"}},
+     {"each load of x divides its index by 63, which is not a power of two"}},
     {VECTOR "input c: [float](N + 1)\noutput head(tail(split(N + 1, join(map(fun v -> x, c)))))\n",
      "N=32",
      {NULL}},

@@ -248,13 +248,13 @@ Test(hub, tcp_binds_to_the_loopback_interface_only)
     const char *const others[] = {"127.0.0.1:5999", "udp://127.0.0.1:5999", "pgm://eth0;239.0.0.1:5999", ""};
     for (size_t i = 0; i < 4; i++) {
         cr_assert_null(hub_new(context, others[i], clock_ms, d), "%s", others[i]);
-        cr_assert(strstr(diag_message(d, 3 + i), "is no endpoint"), "%s", diag_message(d, 3 + i));
+        cr_assert(strstr(diag_message(d, 3 + i), "is not an endpoint"), "%s", diag_message(d, 3 + i));
     }
     const char *const ports[] = {"tcp://127.0.0.1:99999", "tcp://127.0.0.1:0",
                                  "tcp://127.0.0.1:", "tcp://127.0.0.1"};
     for (size_t i = 0; i < 4; i++) {
         cr_assert_null(hub_new(context, ports[i], clock_ms, d), "%s", ports[i]);
-        const char *wanted = i == 3 ? "the port is missing" : "is no port";
+        const char *wanted = i == 3 ? "the port is missing" : "is not a port";
         cr_assert(strstr(diag_message(d, 7 + i), wanted), "%s", diag_message(d, 7 + i));
     }
     struct hub *h = hub_new(context, "tcp://127.0.0.1:*", clock_ms, d);

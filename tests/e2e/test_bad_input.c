@@ -168,7 +168,7 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--runners", "257"),
             "--runners: at most 256");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "'/proc/x': ");
-    refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is no port");
+    refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is not a port");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1"), "the port is missing");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://no-such-host.invalid:7000"),
             "cannot connect to tcp://no-such-host.invalid:7000: host 'no-such-host.invalid': ");
@@ -358,7 +358,7 @@ Test(bad_input, an_edited_result, .timeout = 120)
     refused(E2E_RUN(&cli_replay, edited), "edited.json");
     refused(E2E_RUN(&cli_explain, edited), "'sizes' is not what was written");
     copy_edited(c.best, edited, "\"checksums\"", "\"sums\"");
-    refused(E2E_RUN(&cli_replay, edited), "this is no best.json: it has no 'checksums'");
+    refused(E2E_RUN(&cli_replay, edited), "not a best.json: it has no 'checksums'");
     copy_edited(c.best, edited, "\"actions\"", "\"actions");
     r = E2E_RUN(&cli_replay, edited);
     cr_expect(strchr(r.err, '^'), "no caret: %s", r.err);
