@@ -59,6 +59,11 @@ bool figure_quoted(const struct figure *f)
     return figure_known(f) && f->rounds > 0;
 }
 
+bool figure_comparable(const struct figure *a, const struct figure *b)
+{
+    return figure_known(a) && figure_known(b) && figure_quoted(a) == figure_quoted(b);
+}
+
 const char *figure_print(const struct figure *f, char out[FIGURE_TEXT])
 {
     double unit_ns;

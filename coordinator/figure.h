@@ -43,6 +43,8 @@ struct figure figure_of_search(double ns);
 bool figure_known(const struct figure *f);
 /* Whether it was measured in rounds. */
 bool figure_quoted(const struct figure *f);
+/* Whether both are quoted, or both are times of the search. */
+bool figure_comparable(const struct figure *a, const struct figure *b);
 /* "82.68 us (81.91 to 84.02, 11 rounds)", "36.46 us (search)" or "-". Returns `out`. */
 const char *figure_print(const struct figure *f, char out[FIGURE_TEXT]);
 /* {"median_ns", "low_ns", "high_ns", "rounds"}; null: none. A new reference. */

@@ -78,10 +78,16 @@ bool tune_contenders_done(const struct tune *t)
     return true;
 }
 
+/* Whether the search has to beat it: a naive implementation that the pins exclude is only compared. */
+static bool is_rival(const struct tune *t, int64_t number)
+{
+    return number != 0 || !t->report.naive_excluded;
+}
+
 double tune_contenders_best(const struct tune *t)
 {
     const struct tune_report *r = &t->report;
-    double best = r->naive.search_ns;
+    double best = is_rival(t, 0) ? r->naive.search_ns : 0;
     for (unsigned i = 0; i < r->n_plain; i++)
         if (best <= 0 || r->plain[i].search_ns < best) best = r->plain[i].search_ns;
     return best;
@@ -108,5 +114,5 @@ void tune_report_contender(struct tune *t, const struct job *job, const struct s
     } else if (ok) {
         r->plain[r->n_plain++] = pick_of(job, tune_label(t, job->number), e->median_ns);
     }
-    if (ok) mcts_tree_known_time(t->tree, e->median_ns);
+    if (ok && is_rival(t, job->number)) mcts_tree_known_time(t->tree, e->median_ns);
 }

@@ -8,10 +8,10 @@
  * if even three are too long, it leaves before that. The naive implementation is measured in every round, or
  * in three if its launches are long.
  *
- * The winner has the lowest median; but where the naive implementation was not slower in at least half of the
- * rounds in which both were measured, the difference of the medians is noise, and the naive one wins. So no
- * result is slower than naive by the figures that are shown. Where there were no rounds, the times of the
- * search decide, by the same rule. */
+ * The winner has the lowest median of those that did not leave; but where the naive implementation was not
+ * slower in at least half of the rounds in which both were measured, the difference of the medians is noise,
+ * and the naive one wins. So no result is slower than naive by the figures that are shown. Where there were
+ * no rounds, the times of the search decide, by the same rule. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,8 @@ struct finals {
     struct tune *tune;
     unsigned n, rounds; /* rounds that were measured */
     struct entrant list[TUNE_CONTENDERS];
-    double best_search_ns, started_s, budget_s;
+    double best_search_ns; /* of those that may win; 0: none */
+    double started_s, budget_s;
     double last_s; /* how long the last round took */
 };
 
@@ -52,7 +53,8 @@ static void enter(struct finals *f, const struct tune_pick *pick, bool may_win)
     *e = (struct entrant){.pick = *pick, .may_win = may_win};
     for (unsigned r = 0; r < TUNE_ROUNDS; r++)
         e->times[r] = NAN;
-    if (f->best_search_ns <= 0 || pick->search_ns < f->best_search_ns) f->best_search_ns = pick->search_ns;
+    if (may_win && (f->best_search_ns <= 0 || pick->search_ns < f->best_search_ns))
+        f->best_search_ns = pick->search_ns;
 }
 
 static struct finals gather(struct tune *t)
@@ -120,6 +122,12 @@ static int await_idle(struct tune *t)
     return peer;
 }
 
+/* What an agent says of a round; NAN: it is no time. */
+static double time_or_none(double ns)
+{
+    return ns > 0 && isfinite(ns) ? ns : (double)NAN;
+}
+
 /* Waits for the answer of that agent to the request. false: none came. */
 static bool await_figures(struct finals *f, unsigned peer, uint64_t id, const unsigned *who, unsigned n)
 {
@@ -135,7 +143,7 @@ static bool await_figures(struct finals *f, unsigned peer, uint64_t id, const un
         got = e.kind == HUB_MESSAGE && e.peer == peer && e.message.kind == MESSAGE_FIGURES && m->id == id;
         over = over || (got && m->times.n != n);
         for (unsigned i = 0; got && !over && i < n; i++)
-            f->list[who[i]].times[f->rounds] = m->times.items[i];
+            f->list[who[i]].times[f->rounds] = time_or_none(m->times.items[i]);
         progress_rounds(&t->progress, f->rounds, TUNE_ROUNDS, n, tune_elapsed(t));
     }
     diag_free(d);
@@ -167,10 +175,10 @@ static void thin_out(struct finals *f)
     double medians[TUNE_CONTENDERS], best = INFINITY;
     for (unsigned i = 0; i < f->n; i++) {
         medians[i] = figure_of_rounds(f->list[i].times, f->rounds).median_ns;
-        if (medians[i] > 0 && medians[i] < best) best = medians[i];
+        if (f->list[i].may_win && medians[i] > 0 && medians[i] < best) best = medians[i];
     }
     for (unsigned i = 0; i < f->n; i++)
-        f->list[i].leaves = !(medians[i] > 0 && medians[i] <= behind * best);
+        f->list[i].leaves = !is_naive(&f->list[i]) && !(medians[i] > 0 && medians[i] <= behind * best);
 }
 
 static bool goes_on(struct finals *f)
@@ -203,17 +211,21 @@ static void measure(struct finals *f)
 
 /* ---- the winner ---- */
 
+/* None where one is quoted and the other is not: the search times something else. */
 static struct figure_ratio ratio(const struct finals *f, const struct entrant *a, const struct entrant *b)
 {
+    if (!figure_comparable(&a->pick.figure, &b->pick.figure)) return (struct figure_ratio){0};
     return figure_ratio(&a->pick.figure, &b->pick.figure, a->times, b->times, f->rounds);
 }
 
-/* Quoted ones first, then by time. */
+/* Quoted ones first, then by time. Those that left come after those that were measured to the end, even if
+ * the machine became slower after they had left. */
 static bool comes_before(const struct entrant *a, const struct entrant *b)
 {
     bool quoted = figure_quoted(&a->pick.figure);
     if (a->may_win != b->may_win) return a->may_win;
     if (quoted != figure_quoted(&b->pick.figure)) return quoted;
+    if (a->leaves != b->leaves) return b->leaves;
     return a->pick.figure.median_ns < b->pick.figure.median_ns;
 }
 

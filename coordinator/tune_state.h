@@ -117,7 +117,7 @@ bool tune_add_contenders(struct tune *t, struct diag *d);
 void tune_report_contender(struct tune *t, const struct job *job, const struct store_evaluation *e);
 /* Whether all of them have been measured, or never will be. */
 bool tune_contenders_done(const struct tune *t);
-/* The fastest time that is known of any of them; 0: none. */
+/* The fastest time that is known of any of them that may win; 0: none. */
 double tune_contenders_best(const struct tune *t);
 const char *tune_label(const struct tune *t, int64_t number);
 

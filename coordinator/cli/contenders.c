@@ -76,7 +76,8 @@ static json_t *compare(const struct best_file *b, const struct best_contender *c
                        const json_t *portrait)
 {
     json_t *other = portrait_json(b->problem, there);
-    double ratio = figure_ratio(&c->figure, &b->figure, NULL, NULL, 0).quotient;
+    bool comparable = figure_comparable(&c->figure, &b->figure);
+    double ratio = comparable ? figure_ratio(&c->figure, &b->figure, NULL, NULL, 0).quotient : 0;
     bool winner = c == &b->contenders[0];
     json_t *o =
         json_pack("{s:s,s:s,s:I,s:o,s:o,s:o,s:o}", "role", winner ? "best" : "second best", "label", c->label,
@@ -135,8 +136,10 @@ void cli_print_contender(const json_t *contender)
     bool is_best = strcmp(text_of(contender, "role"), "best") == 0;
     json_int_t number = json_integer_value(json_object_get(contender, "number"));
     figure_read_json(json_object_get(contender, "figure"), &f);
-    printf("%-10s %s, %.3g times as long (%s", is_best ? "best" : "second", figure_print(&f, time),
-           json_number_value(json_object_get(contender, "ratio")), text_of(contender, "label"));
+    double ratio = json_number_value(json_object_get(contender, "ratio"));
+    printf("%-10s %s", is_best ? "best" : "second", figure_print(&f, time));
+    if (ratio > 0) printf(", %.3g times as long", ratio);
+    printf(" (%s", text_of(contender, "label"));
     if (number > 0) printf(", implementation %" JSON_INTEGER_FORMAT, number);
     printf("); it differs in\n");
     json_array_foreach(json_object_get(contender, "differences"), i, o)

@@ -41,9 +41,10 @@ static double per_ns(const struct explanation *e, double x)
     return figure_known(&e->best->figure) && isfinite(x) ? x / e->best->figure.median_ns : 0;
 }
 
-/* How many times as long the naive implementation takes; 0: not known. */
+/* How many times as long the naive implementation takes; 0: not known, or not timed in the same way. */
 static double naive_ratio(const struct explanation *e)
 {
+    if (!figure_comparable(&e->best->naive, &e->best->figure)) return 0;
     return figure_ratio(&e->best->naive, &e->best->figure, NULL, NULL, 0).quotient;
 }
 

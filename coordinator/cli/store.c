@@ -81,7 +81,8 @@ static bool add_figures(struct store *s, json_t *runs, struct diag *d)
         struct run_figures r = {0};
         if (!store_each_figure(s, id, take_quoted, &r, d)) return false;
         if (!figure_known(&r.best) && !store_each(s, id, take_search, &r, d)) return false;
-        struct figure_ratio speedup = figure_ratio(&r.naive, &r.best, NULL, NULL, 0);
+        struct figure_ratio speedup = {0};
+        if (figure_comparable(&r.naive, &r.best)) speedup = figure_ratio(&r.naive, &r.best, NULL, NULL, 0);
         json_object_set_new(o, "quoted", json_boolean(figure_quoted(&r.best)));
         json_object_set_new(o, "best_ns", figure_known(&r.best) ? json_real(r.best.median_ns) : json_null());
         json_object_set_new(o, "best", figure_json(&r.best));

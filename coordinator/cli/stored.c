@@ -24,10 +24,12 @@ static struct figure figure_of(const struct store_evaluation *e)
     return figure_quoted(&e->quoted) ? e->quoted : figure_of_search(e->median_ns);
 }
 
+/* Its time of the search, if there is no other to compare with. */
 static bool load_naive(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
+    struct best_file *out = context;
     (void)run;
-    *(struct figure *)context = figure_of(e);
+    out->naive = figure_quoted(&out->figure) ? figure_of(e) : figure_of_search(e->median_ns);
     return false;
 }
 
@@ -51,12 +53,12 @@ static bool load_row(void *context, const struct store_run *run, const struct st
     out->problem = cli_run_problem(l->args, run, &out->device, l->diag);
     if (!out->problem) return false;
     bool found;
+    out->figure = figure_of(e);
     l->ok = store_actions_parse(e->actions, &out->actions, &out->n_actions);
-    bool read = !l->ok || (store_naive(l->store, run->id, load_naive, &out->naive, &found, l->diag) &&
+    bool read = !l->ok || (store_naive(l->store, run->id, load_naive, out, &found, l->diag) &&
                            store_each_figure(l->store, run->id, load_contender, l, l->diag));
     if (!l->ok) diag_plain(l->diag, "the store's actions are malformed");
     l->ok = l->ok && read;
-    out->figure = figure_of(e);
     out->kernel_hash = e->kernel_hash;
     return false;
 }

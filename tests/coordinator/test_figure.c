@@ -84,4 +84,6 @@ Test(figure, a_speedup_is_the_quotient_of_what_is_shown)
     cr_expect(r.rounds == 0 && r.quotient == 20 && r.low == 20 && r.high == 20);
     r = figure_ratio(&(struct figure){0}, &b, NULL, NULL, 0);
     cr_expect_eq(r.quotient, 0);
+    cr_expect(figure_comparable(&a, &b) && figure_comparable(&search, &search));
+    cr_expect(!figure_comparable(&a, &search) && !figure_comparable(&a, &(struct figure){0}));
 }

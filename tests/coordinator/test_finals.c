@@ -42,6 +42,7 @@ struct finals_agent {
     finals_time time;
     long pause_ms;      /* of a round */
     unsigned contended; /* jobs for naive and plain ones */
+    double known_ns;    /* the best time that the first job of the search was sent with */
     volatile bool done;
 };
 
@@ -60,6 +61,7 @@ static void finals_job(struct finals_agent *a, const struct message_job *job)
     struct message m = {.kind = MESSAGE_RESULT,
                         .result = {.id = job->id, .status = "ok", .median_ns = ns, .samples = {&ns, 1}}};
     a->contended += number <= 0;
+    if (number == 1) a->known_ns = job->best_ns;
     finals_say(a, &m);
     finals_say(a, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
 }
@@ -125,6 +127,7 @@ static void *finals_main(void *arg)
 }
 
 struct finals_case {
+    const char *pin; /* NULL: none */
     char store[64];
     struct tune *tune;
     struct diag *diag;
@@ -140,6 +143,8 @@ static const struct tune_report *finals_run(struct finals_case *c, bool resume, 
                              .text = finals_text,
                              .sizes = "N=256",
                              .heuristic = "random",
+                             .pins = &c->pin,
+                             .n_pins = c->pin != NULL,
                              .seed = 3,
                              .evaluations = evaluations,
                              .no_bound = true,
@@ -286,6 +291,58 @@ Test(finals, rounds_have_a_budget, .timeout = 120)
     cr_expect_eq(r->naive.figure.rounds, 3);
     for (unsigned i = 0; i < r->n_contenders; i++)
         if (r->contenders[i].number < 0) cr_expect_eq(r->contenders[i].figure.rounds, 0, "out of reach");
+    finals_end(&c);
+    unlink(c.store);
+}
+
+/* A machine that becomes slower after three rounds: who left before is not the faster one. */
+static double finals_slowing(uint64_t round, unsigned place, unsigned n)
+{
+    return place == n - 1 ? 200e3 : place > 0 ? 32e3 : round < 3 ? 20e3 : 40e3;
+}
+
+Test(finals, who_left_does_not_win, .timeout = 120)
+{
+    struct finals_case c = {
+        .agent = {.search_ns = 40e3, .plain_ns = 50e3, .naive_ns = 90e3, .time = finals_slowing}};
+    const struct tune_report *r = finals_run(&c, false, 3, 60);
+    cr_expect_eq(r->contenders[0].figure.rounds, TUNE_ROUNDS);
+    cr_expect_eq(r->contenders[0].figure.median_ns, 40e3);
+    cr_expect_eq(r->contenders[1].figure.median_ns, 200e3, "naive is measured to the end");
+    finals_end(&c);
+    unlink(c.store);
+}
+
+static double finals_naive_fails(uint64_t round, unsigned place, unsigned n)
+{
+    return place == n - 1 ? 0 : 50e3 + (double)round;
+}
+
+/* Its time of the search is another thing than a quoted one. */
+Test(finals, a_naive_one_that_fails_is_not_compared, .timeout = 120)
+{
+    struct finals_case c = {
+        .agent = {.search_ns = 30e3, .plain_ns = 41e3, .naive_ns = 40e3, .time = finals_naive_fails}};
+    const struct tune_report *r = finals_run(&c, false, 3, 0);
+    cr_expect_neq(r->contenders[0].number, 0);
+    cr_expect(r->quoted && r->speedup.quotient == 0 && !r->verdict.gains_little);
+    cr_expect_eq(r->naive.figure.rounds, 0);
+    finals_end(&c);
+    unlink(c.store);
+}
+
+/* What the pins allow is measured, however slow it is beside the naive implementation. */
+Test(finals, a_naive_one_that_pins_exclude_cuts_nothing, .timeout = 120)
+{
+    struct finals_case c = {
+        .pin = "dim_kind(store.i.0)=LOOP",
+        .agent = {.search_ns = 400e6, .plain_ns = 400e6, .naive_ns = 1e3, .time = finals_naive_is_fastest}};
+    const struct tune_report *r = finals_run(&c, false, 2, 0);
+    cr_expect(r->naive_excluded && r->naive.search_ns == 1e3);
+    cr_expect(c.agent.known_ns == 0 || c.agent.known_ns == 400e6, "%g", c.agent.known_ns);
+    cr_assert(r->n_contenders > 0 && r->quoted);
+    cr_expect_neq(r->contenders[0].number, 0);
+    cr_expect_lt(r->speedup.quotient, 1);
     finals_end(&c);
     unlink(c.store);
 }
