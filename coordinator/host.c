@@ -82,6 +82,36 @@ static const char head[] =
     "}\n"
     "\n";
 
+/* Times are taken as thresh quotes them: the median over rounds, each the span of launches back to back over
+ * their number. */
+static const char timing[] =
+    "enum { ROUNDS = 11, LAUNCHES = 5 };\n"
+    "\n"
+    "/* Nanoseconds a launch: from the start of the first one to the end of the last one, over their number. "
+    "*/\n"
+    "static double time_round(cl_command_queue queue, cl_kernel kernel, const size_t *global, const size_t "
+    "*local)\n"
+    "{\n"
+    "    cl_event events[LAUNCHES];\n"
+    "    cl_ulong start, end;\n"
+    "    for (int i = 0; i < LAUNCHES; i++)\n"
+    "        check(clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, &events[i]), \"the "
+    "launch\");\n"
+    "    check(clWaitForEvents(LAUNCHES, events), \"the kernel\");\n"
+    "    clGetEventProfilingInfo(events[0], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);\n"
+    "    clGetEventProfilingInfo(events[LAUNCHES - 1], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);\n"
+    "    for (int i = 0; i < LAUNCHES; i++)\n"
+    "        clReleaseEvent(events[i]);\n"
+    "    return (double)(end - start) / LAUNCHES;\n"
+    "}\n"
+    "\n"
+    "static int by_size(const void *a, const void *b)\n"
+    "{\n"
+    "    const double x = *(const double *)a, y = *(const double *)b;\n"
+    "    return (x > y) - (x < y);\n"
+    "}\n"
+    "\n";
+
 static const char build[] =
     "    char *text = read_text(path);\n"
     "    const char *texts[] = {text};\n"
@@ -95,19 +125,14 @@ static const char build[] =
     "    }\n";
 
 static const char launch[] =
-    "    double best = 0;\n"
-    "    for (int i = 0; i < 10; i++) {\n"
-    "        cl_event event;\n"
-    "        cl_ulong start, end;\n"
-    "        check(clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, &event), \"the "
-    "launch\");\n"
-    "        check(clWaitForEvents(1, &event), \"the kernel\");\n"
-    "        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);\n"
-    "        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);\n"
-    "        clReleaseEvent(event);\n"
-    "        if (i == 0 || (double)(end - start) < best) best = (double)(end - start);\n"
-    "    }\n"
-    "    printf(\"fastest of 10 launches: %.3f us\\n\", best / 1000);\n";
+    "    double ns[ROUNDS];\n"
+    "    time_round(queue, kernel, global, local);\n"
+    "    for (int i = 0; i < ROUNDS; i++)\n"
+    "        ns[i] = time_round(queue, kernel, global, local);\n"
+    "    qsort(ns, ROUNDS, sizeof ns[0], by_size);\n"
+    "    printf(\"median of %d rounds of %d launches: %.3f us (fastest %.3f us, slowest %.3f us)\\n\", "
+    "ROUNDS,\n"
+    "           LAUNCHES, ns[ROUNDS / 2] / 1000, ns[0] / 1000, ns[ROUNDS - 1] / 1000);\n";
 
 struct host_type {
     const char *c_type, *random; /* the element and an expression for a random one */
@@ -214,6 +239,7 @@ void best_host_program(const struct best *b, const struct cg_kernel *k, const ch
         out, "/* Builds %s and runs it on random data. cc -O2 host.c -lOpenCL -o host && ./host [%s] */\n",
         kernel_file, kernel_file);
     strbuf_add(out, head);
+    strbuf_add(out, timing);
     strbuf_printf(out,
                   "int main(int argc, char **argv)\n{\n    const char *path = argc > 1 ? argv[1] : \"%s\";\n",
                   kernel_file);

@@ -9,7 +9,7 @@
 
 static void host_check(const char *program)
 {
-    char folder[32], command[256], line[128] = "";
+    char folder[32], command[256], line[160] = "";
     e2e_folder(folder);
     struct e2e_run r =
         E2E_RUN(&cli_tune, program, "--size", "N=64", "--evaluations", "2", "--out", folder, "--quiet");
@@ -21,7 +21,12 @@ static void host_check(const char *program)
              folder);
     FILE *out = popen(command, "r");
     cr_assert_not_null(out);
-    cr_assert(fgets(line, sizeof line, out) && strstr(line, "fastest of 10 launches: "), "%s", line);
+    double median = 0, fastest = 0, slowest = 0;
+    cr_assert(fgets(line, sizeof line, out));
+    int n = sscanf(line, "median of 11 rounds of 5 launches: %lf us (fastest %lf us, slowest %lf us)",
+                   &median, &fastest, &slowest);
+    cr_assert_eq(n, 3, "%s", line);
+    cr_expect(0 < fastest && fastest <= median && median <= slowest, "%s", line);
     cr_assert_eq(pclose(out), 0);
     snprintf(command, sizeof command, "rm -r %s", folder);
     cr_assert_eq(system(command), 0);
