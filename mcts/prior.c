@@ -234,7 +234,7 @@ static void check_names(const struct mcts_prior *p, const struct mcts_fact *fact
         for (unsigned i = 0; i < p->rules[r].n_conditions; i++) {
             const char *name = p->rules[r].conditions[i].name;
             if (!find_fact(name, facts, n_facts) && space_group_find(p->space, name) < 0)
-                diag_plain(d, "prior, line %u: '%s' is no fact and no choice", p->rules[r].line, name);
+                diag_plain(d, "prior, line %u: '%s' is neither a fact nor a choice", p->rules[r].line, name);
         }
 }
 

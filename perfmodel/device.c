@@ -114,7 +114,7 @@ static void read_text(struct reading *r, const json_t *o, const char *key, char 
         memcpy(out, text, strlen(text) + 1);
         return;
     }
-    diag_error(r->diag, place(r, key), "\"%s\" is missing or no short text", key);
+    diag_error(r->diag, place(r, key), "\"%s\" is missing or not a short text", key);
     r->ok = false;
 }
 
@@ -134,7 +134,7 @@ static const char *judge(const struct figure_info *info, const json_t *o, int so
     if (!unit || strcmp(unit, info->unit) != 0) return "has another unit";
     if (source < 0) return "has no known source";
     if (source == PERFMODEL_UNKNOWN) return value && !json_is_null(value) ? "is unknown, with a value" : NULL;
-    if (!json_is_number(value)) return "has no number as its value";
+    if (!json_is_number(value)) return "has a value that is not a number";
     double v = json_number_value(value);
     if (v <= 0) return v < 0 ? "is negative" : "is zero";
     return v < info->least || v > info->most ? "is out of all reason" : NULL;
@@ -188,7 +188,7 @@ static void read_object(struct reading *r, const json_t *o)
     read_text(r, o, "type", type, sizeof type);
     r->out->gpu = strcmp(type, "gpu") == 0;
     if (*type && !r->out->gpu && strcmp(type, "cpu") != 0) {
-        diag_error(r->diag, place(r, "type"), "\"type\" is none of gpu, cpu");
+        diag_error(r->diag, place(r, "type"), "\"type\" must be gpu or cpu");
         r->ok = false;
     }
     const json_t *all = json_object_get(o, "figures");
@@ -210,7 +210,9 @@ bool perfmodel_device_read(const char *path, struct perfmodel_device *out, struc
     } else {
         bool ended = !o && json_error_code(&error) == json_error_premature_end_of_input;
         size_t at = o ? 0 : json_text_fault(text, (size_t)error.position, ended);
-        diag_error(d, (struct source_pos){&r.source, at}, "%s", o ? "not a JSON object" : error.text);
+        diag_error(
+            d, (struct source_pos){&r.source, at}, "%s%s",
+            o ? "not a device description: not a JSON object" : "malformed JSON: ", o ? "" : error.text);
         r.ok = false;
     }
     json_decref(o);

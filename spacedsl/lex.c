@@ -114,7 +114,7 @@ static void read_int(struct lexer *lx, struct token *t)
     while (isdigit((unsigned char)*rest(lx))) {
         if (__builtin_mul_overflow(t->number, 10, &t->number) ||
             __builtin_add_overflow(t->number, *rest(lx) - '0', &t->number) || t->number > SPACE_BIG) {
-            diag_error(lx->diag, t->at, "number too large");
+            diag_error(lx->diag, t->at, "number too large: numbers go up to 2^60");
             t->number = 0;
         }
         lx->next++;
@@ -133,7 +133,7 @@ static void read_string(struct lexer *lx, struct token *t)
     if (*rest(lx) == '"')
         lx->next++;
     else
-        diag_error(lx->diag, t->at, "string without end");
+        diag_error(lx->diag, t->at, "string without a closing quote");
 }
 
 static bool read_punct(struct lexer *lx, struct token *t)
@@ -149,6 +149,16 @@ static bool read_punct(struct lexer *lx, struct token *t)
     return false;
 }
 
+/* Adds an error, with what is written instead where that is known, and passes the character. */
+static void refuse_character(struct lexer *lx, struct source_pos at, char c)
+{
+    const char *hint = "";
+    if (c == ';') hint = "; declarations have no end mark";
+    if (c == '[' || c == ']') hint = "; lists are written { 1, 2, 4 }";
+    diag_error(lx->diag, at, "unexpected character '%c'%s", isprint((unsigned char)c) ? c : '?', hint);
+    lx->next++;
+}
+
 struct token lex_next(struct lexer *lx)
 {
     for (;;) {
@@ -161,9 +171,12 @@ struct token lex_next(struct lexer *lx)
             read_int(lx, &t);
         else if (c == '"')
             read_string(lx, &t);
-        else if (!read_punct(lx, &t)) {
-            diag_error(lx->diag, t.at, "unexpected character '%c'", isprint((unsigned char)c) ? c : '?');
-            lx->next++;
+        else if (!strncmp(rest(lx), "//", 2)) {
+            diag_error(lx->diag, t.at, "'//' is not in the language; a comment begins with #");
+            skip_line(lx);
+            continue;
+        } else if (!read_punct(lx, &t)) {
+            refuse_character(lx, t.at, c);
             continue;
         }
         return t;

@@ -27,16 +27,24 @@ static bool is_keyword(const char *text)
     return is_one_of(KEYWORDS, sizeof KEYWORDS / sizeof KEYWORDS[0], text);
 }
 
-BASE_NORETURN static void fail(struct parser *p, const char *wanted, bool reserved)
+BASE_NORETURN static void fail(struct parser *p, const char *wanted, bool reserved, const char *hint)
 {
-    diag_error(p->diag, p->now.at, "expected %s, found %s'%s'", wanted, reserved ? "the reserved word " : "",
-               p->now.text);
+    const char *found =
+        p->now.kind == TOKEN_END
+            ? "the end of the file"
+            : arena_printf(p->arena, "%s'%s'", reserved ? "the reserved word " : "", p->now.text);
+    diag_error(p->diag, p->now.at, "expected %s, found %s%s%s", wanted, found, *hint ? "; " : "", hint);
     longjmp(p->recover, 1);
+}
+
+void parse_fail_hint(struct parser *p, const char *wanted, const char *hint)
+{
+    fail(p, wanted, p->now.kind == TOKEN_NAME && is_keyword(p->now.text), hint);
 }
 
 void parse_fail(struct parser *p, const char *wanted)
 {
-    fail(p, wanted, p->now.kind == TOKEN_NAME && is_keyword(p->now.text));
+    parse_fail_hint(p, wanted, "");
 }
 
 void parse_advance(struct parser *p)
@@ -58,7 +66,7 @@ bool parse_accept(struct parser *p, const char *text)
 
 void parse_expect(struct parser *p, const char *text)
 {
-    if (!parse_at(p, text)) parse_fail(p, text);
+    if (!parse_at(p, text)) parse_fail(p, arena_printf(p->arena, "'%s'", text));
     parse_advance(p);
 }
 
@@ -79,7 +87,7 @@ struct name parse_new_name(struct parser *p)
 {
     static const char wanted[] = "a name";
     bool built_in = is_one_of(BUILT_IN, sizeof BUILT_IN / sizeof BUILT_IN[0], p->now.text);
-    if (p->now.kind == TOKEN_NAME && built_in) fail(p, wanted, true);
+    if (p->now.kind == TOKEN_NAME && built_in) fail(p, wanted, true, "");
     return parse_name(p, wanted);
 }
 
@@ -209,7 +217,7 @@ static void skip_declaration(struct parser *p)
 static void parse_header(struct parser *p)
 {
     const struct token first = p->now;
-    parse_expect(p, "space");
+    if (!parse_accept(p, "space")) parse_fail_hint(p, "'space'", "a file begins with 'space NAME'");
     p->ast->doc = *first.doc ? first.doc : first.comment;
     p->ast->name = parse_name(p, "a name");
 }

@@ -33,6 +33,8 @@ struct parser {
 
 /* ---- parse.c ---- */
 BASE_NORETURN void parse_fail(struct parser *p, const char *wanted);
+/* The same with what to write instead, after a semicolon; "": nothing. */
+BASE_NORETURN void parse_fail_hint(struct parser *p, const char *wanted, const char *hint);
 void parse_advance(struct parser *p);
 bool parse_at(const struct parser *p, const char *text);
 bool parse_accept(struct parser *p, const char *text); /* takes it if it is next */

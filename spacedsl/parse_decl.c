@@ -1,6 +1,7 @@
 /* Declarations: one function each. A declaration ends where the next one begins. */
 #include <string.h>
 
+#include "core/base/similar.h"
 #include "spacedsl/parse.h"
 
 /* Where a declaration begins. */
@@ -192,7 +193,8 @@ static void parse_choice(struct parser *p, const struct start *at)
     if (parse_accept(p, "{")) {
         c->values = parse_values(p);
     } else {
-        if (!parse_accept(p, "int")) parse_fail(p, "{ or int");
+        if (!parse_accept(p, "int"))
+            parse_fail_hint(p, "'{' or 'int'", parse_at(p, "bool") ? "write { NO, YES }" : "");
         parse_expect(p, "in");
         c->domain = parse_list(p);
     }
@@ -298,8 +300,8 @@ static void parse_trigger(struct parser *p, const struct start *at)
     p->trigger_tail = &t->next;
 }
 
-/* What is written here for a word of other languages; NULL: nothing. */
-static const char *our_word(const char *word)
+/* What is written here for an operator of other languages; NULL: nothing. */
+static const char *our_operator(const char *word)
 {
     static const char *const words[][2] = {
         {"=", "=="}, {"and", "&&"}, {"or", "||"}, {"implies", "->"}, {"mod", "%"}};
@@ -308,13 +310,27 @@ static const char *our_word(const char *word)
     return NULL;
 }
 
+/* The declaration that a word may be meant to begin; NULL: none. */
+static const char *our_declaration(const char *word)
+{
+    static const char *const words[] = {"include", "parameter", "set",      "relation", "property", "choice",
+                                        "define",  "counter",   "quotient", "require",  "trigger"};
+    static const char *const others[] = {"constraint", "constrain", "assert", "assume"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!strcmp(others[i], word)) return "require";
+    return similar_find(word, words, sizeof words / sizeof words[0]);
+}
+
 /* What is there goes on with the expression before it, or is nothing. */
 static void fail_declaration(struct parser *p)
 {
-    const char *ours = our_word(p->now.text);
-    if (p->after_expr && ours)
-        parse_fail(p, arena_printf(p->arena, "an operator or a declaration (write '%s')", ours));
-    parse_fail(p, p->after_expr ? "an operator or a declaration" : "a declaration");
+    const char *ours = p->after_expr ? our_operator(p->now.text) : NULL, *hint = "";
+    const char *declaration = p->now.kind == TOKEN_NAME ? our_declaration(p->now.text) : NULL;
+    if (ours)
+        hint = arena_printf(p->arena, "write '%s'", ours);
+    else if (declaration)
+        hint = arena_printf(p->arena, "did you mean '%s'?", declaration);
+    parse_fail_hint(p, p->after_expr ? "an operator or a declaration" : "a declaration", hint);
 }
 
 static void parse_rule(struct parser *p, const struct start *at, const char *word, const char *earlier)

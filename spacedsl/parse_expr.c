@@ -154,6 +154,7 @@ static struct expr *parse_primary(struct parser *p)
         e->number = parse_int(p);
         return e;
     }
+    if (parse_at(p, "not")) parse_fail_hint(p, "an expression", "write '!'");
     if (p->now.kind == TOKEN_NAME) return parse_word(p);
     if (!parse_accept(p, "(")) parse_fail(p, "an expression");
     struct expr *e = parse_expr(p);
@@ -235,7 +236,8 @@ static struct expr *parse_is(struct parser *p, struct expr *left, struct source_
     struct expr *e = new_expr(p, EXPR_IS, where);
     e->kids[0] = left;
     e->negated = parse_accept(p, "not");
-    e->values = parse_names(p, "|", "a value");
+    if (p->now.kind == TOKEN_INT) parse_fail_hint(p, "a named value", "numbers are compared with '=='");
+    e->values = parse_names(p, "|", "a named value");
     return e;
 }
 

@@ -92,6 +92,9 @@ bool reads_choice(const struct resolver *r, int32_t node); /* or is of a live ob
 bool check_static(struct resolver *r, struct typed t, struct source_pos at);
 /* The values that a name stands for; 0: none. */
 uint64_t find_value(const struct space_choice *c, const char *name);
+/* The known name nearest to an unknown one, as "; did you mean 'NAME'?", or "". */
+const char *guess_set(struct resolver *r, const char *name);
+const char *guess_name(struct resolver *r, const struct scope *sc, const char *name);
 uint64_t value_mask(struct resolver *r, const struct space_choice *c, const struct name *n); /* or an error */
 
 /* ---- resolve_formula.c ---- */

@@ -197,8 +197,10 @@ struct typed resolve_call(struct resolver *r, const struct scope *sc, const stru
                    e->text, choice, e->text);
     else if (!strcmp(e->text, "sum") || !strcmp(e->text, "product"))
         diag_error(r->diag, e->at, "write '%s of E over x in SET'", e->text);
+    else if (other)
+        diag_error(r->diag, e->at, "'%s' is a set, not a value", e->text);
     else
-        diag_error(r->diag, e->at, other ? "'%s' is no value" : "unknown name '%s'", e->text);
+        diag_error(r->diag, e->at, "unknown name '%s'%s", e->text, guess_name(r, sc, e->text));
     return TYPED_ERROR;
 }
 
@@ -375,7 +377,8 @@ void declare_define(struct resolver *r, const struct define_decl *decl)
     if (!decl->object.text && !aggregate)
         diag_error(r->diag, decl->body->at, "a counter is a sum, a product, a min or a max of something");
     if (decl->object.text && declared_type(r, decl).kind == TYPE_ERROR)
-        diag_error(r->diag, decl->object.at, "unknown set '%s'", decl->object.text);
+        diag_error(r->diag, decl->object.at, "unknown set '%s'%s", decl->object.text,
+                   guess_set(r, decl->object.text));
     note_recursion(r, decl);
 }
 
@@ -417,6 +420,6 @@ void resolve_define(struct resolver *r, const struct define_decl *decl)
     if (t.type.kind == TYPE_ERROR) return;
     if (recursive >= 0) r->m->defines[recursive].body = t.node;
     if (!has_type(r, t.type, declared))
-        diag_error(r->diag, decl->body->at, "'%s' is declared %s, its value is of another type",
+        diag_error(r->diag, decl->body->at, "'%s' is declared %s, but its value is of another type",
                    decl->name.text, decl->object.text ? decl->object.text : "a counter");
 }

@@ -19,7 +19,7 @@ static int32_t set_named(struct resolver *r, const struct name *n)
 {
     int32_t set = find_set(r->m, n->text);
     if (set < 0)
-        diag_error(r->diag, n->at, "unknown set '%s'", n->text);
+        diag_error(r->diag, n->at, "unknown set '%s'%s", n->text, guess_set(r, n->text));
     else
         r->used_sets[set] = true;
     return set;
@@ -44,12 +44,12 @@ void check_new(struct resolver *r, const struct name *n)
 static void check_range_set(struct resolver *r, const struct set_decl *decl)
 {
     if (decl->lo < 0 || decl->hi - decl->lo >= SPACE_MAX_VALUES)
-        diag_error(r->diag, decl->name.at, "a range set has 1 to %d objects from 0 on", SPACE_MAX_VALUES);
+        diag_error(r->diag, decl->name.at, "a range set has 1 to %d objects, none below 0", SPACE_MAX_VALUES);
     else if (decl->hi > MOST_NUMBER)
         diag_error(r->diag, decl->name.at, "the objects of a range set are numbers up to %d", MOST_NUMBER);
     if (decl->hi < decl->lo) diag_error(r->diag, decl->name.at, "the range is empty");
     if (decl->parent.text || decl->param_set.text)
-        diag_error(r->diag, decl->name.at, "a range set is part of no other set");
+        diag_error(r->diag, decl->name.at, "a range set cannot be part of another set");
 }
 
 /* A subset is a list, so what it is part of has to be one too. */
@@ -57,8 +57,7 @@ static void check_part(struct resolver *r, const struct set_decl *decl, const st
 {
     const struct space_set *around = s->parent >= 0 ? &r->m->sets[s->parent] : NULL;
     if (around && s->param < 0 && around->param >= 0 && around->root != s->parent)
-        diag_error(r->diag, decl->parent.at,
-                   "'%s' is a set for each object of another one: nothing is part of all of them",
+        diag_error(r->diag, decl->parent.at, "'%s' is a parametric set, which has no subsets of this kind",
                    decl->parent.text);
 }
 
@@ -105,7 +104,7 @@ void declare_property(struct resolver *r, const struct property_decl *decl)
     }
     if (decl->type == VALUE_OBJECT) p.object = set_named(r, &decl->object);
     if (decl->type == VALUE_BOOL && decl->list)
-        diag_error(r->diag, decl->name.at, "lists are of int or of objects");
+        diag_error(r->diag, decl->name.at, "a list property holds int or objects");
     m->properties[m->n_properties++] = p;
 }
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/similar.h"
 #include "spacedsl/resolve.h"
 
 enum { MAX_NODES = 1 << 20 };
@@ -124,8 +125,9 @@ bool is_object_of(struct resolver *r, const struct expr *e, struct type t, int32
     if (!fits)
         diag_error(r->diag, e->at, "%s must be an object of set '%s'", what, set->name);
     else if (!inside)
-        diag_error(r->diag, e->at, "%" PRId64 " is no object of set '%s', which has %" PRId64 " to %" PRId64,
-                   e->number, set->name, set->lo, set->hi);
+        diag_error(r->diag, e->at,
+                   "%" PRId64 " is not an object of set '%s', which has %" PRId64 " to %" PRId64, e->number,
+                   set->name, set->lo, set->hi);
     return fits && inside;
 }
 
@@ -138,8 +140,44 @@ bool wants(struct resolver *r, struct typed t, enum type_kind kind, struct sourc
 {
     if (t.type.kind == TYPE_ERROR) return false;
     bool ok = kind == TYPE_BOOL ? t.type.kind == TYPE_BOOL && !t.type.list : is_int(r, t.type);
-    if (!ok) diag_error(r->diag, at, "expected %s", kind == TYPE_BOOL ? "a condition" : "a number");
+    if (!ok)
+        diag_error(r->diag, at, "expected %s", kind == TYPE_BOOL ? "a condition, such as x > 0" : "a number");
     return ok;
+}
+
+/* As "; did you mean 'NAME'?", or "". */
+static const char *as_guess(struct resolver *r, const char *name, const char *const *known, size_t n)
+{
+    const char *similar = similar_find(name, known, n);
+    return similar ? arena_printf(r->m->arena, "; did you mean '%s'?", similar) : "";
+}
+
+const char *guess_set(struct resolver *r, const char *name)
+{
+    const char **known = ARENA_ARRAY(r->m->arena, const char *, r->m->n_sets + 1);
+    for (size_t i = 0; i < r->m->n_sets; i++)
+        known[i] = r->m->sets[i].name;
+    return as_guess(r, name, known, r->m->n_sets);
+}
+
+const char *guess_name(struct resolver *r, const struct scope *sc, const char *name)
+{
+    const struct model *m = r->m;
+    size_t n = 0, most = m->n_choices + m->n_properties + m->n_parameters + m->n_derived + 1;
+    for (const struct binding *b = sc->bindings; b; b = b->outer)
+        most++;
+    const char **known = ARENA_ARRAY(m->arena, const char *, most);
+    for (const struct binding *b = sc->bindings; b; b = b->outer)
+        known[n++] = b->name;
+    for (size_t i = 0; i < m->n_choices; i++)
+        known[n++] = m->choices[i].name;
+    for (size_t i = 0; i < m->n_parameters; i++)
+        known[n++] = m->parameters[i].name;
+    for (size_t i = 0; i < m->n_derived; i++)
+        known[n++] = m->derived[i].name;
+    for (size_t i = 0; i < m->n_properties; i++)
+        known[n++] = m->properties[i].name;
+    return as_guess(r, name, known, n);
 }
 
 uint64_t find_value(const struct space_choice *c, const char *name)

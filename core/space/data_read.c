@@ -46,14 +46,14 @@ static struct source_pos name_place(const struct reader *r, const struct node *n
 static bool is_list(struct reader *r, const struct node *n, const char *of)
 {
     if (json_is_array(n->json)) return true;
-    diag_error(r->diag, place(r, n), "a list [...] of %s is wanted", of);
+    diag_error(r->diag, place(r, n), "expected a list [...] of %s", of);
     return false;
 }
 
 static bool is_mapping(struct reader *r, const struct node *n)
 {
     if (json_is_object(n->json)) return true;
-    diag_error(r->diag, place(r, n), "names with values {...} are wanted");
+    diag_error(r->diag, place(r, n), "expected names with values {...}");
     return false;
 }
 
@@ -65,7 +65,7 @@ static void no_object(struct reader *r, const struct space_set *root, struct sou
         diag_error(r->diag, at, "objects of set '%s' are numbers from %" PRId64 " to %" PRId64, root->name,
                    root->lo, root->hi);
     else if (name)
-        diag_error(r->diag, at, "'%s' is no object of set '%s'", name, root->name);
+        diag_error(r->diag, at, "'%s' is not an object of set '%s'", name, root->name);
     else
         diag_error(r->diag, at, "objects of set '%s' are written by name, as strings", root->name);
 }
@@ -101,7 +101,7 @@ static void read_set(struct reader *r, const char *name, const struct node *list
     json_t *object;
     size_t i;
     if (set < 0 || r->def->sets[set].root != set || r->def->sets[set].range) {
-        diag_error(r->diag, name_place(r, list), "'%s' is no set of space '%s' that has its own objects",
+        diag_error(r->diag, name_place(r, list), "'%s' is not a set of space '%s' with objects of its own",
                    name, r->def->name);
         return;
     }
@@ -131,7 +131,7 @@ static void read_subset(struct reader *r, const char *name, const struct node *l
     json_t *object;
     size_t i;
     if (!is_subset(r->def, set)) {
-        diag_error(r->diag, name_place(r, list), "'%s' is no subset in space '%s'", name, r->def->name);
+        diag_error(r->diag, name_place(r, list), "'%s' is not a subset in space '%s'", name, r->def->name);
         return;
     }
     if (!is_list(r, list, "objects")) return;
@@ -151,7 +151,7 @@ static void read_members(struct reader *r, const char *name, const struct node *
     json_t *list, *object;
     size_t k = 0, i;
     if (set < 0 || r->def->sets[set].param < 0) {
-        diag_error(r->diag, name_place(r, table), "'%s' is no parametric set in space '%s'", name,
+        diag_error(r->diag, name_place(r, table), "'%s' is not a parametric set in space '%s'", name,
                    r->def->name);
         return;
     }
@@ -178,7 +178,7 @@ static int64_t read_number(struct reader *r, const struct node *n)
     if (json_is_boolean(n->json)) return json_is_true(n->json);
     int64_t x = json_integer_value(n->json);
     if (!json_is_integer(n->json))
-        diag_error(r->diag, place(r, n), "a whole number, true or false is wanted");
+        diag_error(r->diag, place(r, n), "expected a whole number, true or false");
     else if (x < -SPACE_BIG || x > SPACE_BIG)
         diag_error(r->diag, place(r, n), "numbers go up to 2^60");
     return x;
@@ -353,7 +353,7 @@ static void check_names(struct reader *r, const struct node *all)
             known = known || !strcmp(SECTIONS[k].name, name);
         if (!known)
             diag_error(r->diag, name_place(r, &n),
-                       "'%s' is none of sets, subsets, members, properties, parameters", name);
+                       "unknown key '%s'; the keys are sets, subsets, members, properties, parameters", name);
     }
 }
 
@@ -379,7 +379,7 @@ struct space_data *space_data_from_json(const char *path, const char *text, cons
     if (!all.json) {
         bool ended = json_error_code(&error) == json_error_premature_end_of_input;
         size_t at = json_text_fault(text, (size_t)error.position, ended);
-        diag_error(d, (struct source_pos){&r.source, at}, "%s", error.text);
+        diag_error(d, (struct source_pos){&r.source, at}, "malformed JSON: %s", error.text);
         return NULL;
     }
     r.data = space_data_new();

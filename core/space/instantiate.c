@@ -145,7 +145,7 @@ static bool choose_universe(struct space *s, int32_t choice, const int64_t *args
     int64_t values[SPACE_MAX_VALUES];
     size_t n = ground_choice_values(s, c, args, values, SPACE_MAX_VALUES, d);
     if (n == 0 || n > SPACE_MAX_VALUES) {
-        diag_line(d, c->file, c->line, "a domain of '%s' is %s", c->name, n ? "too large" : "empty");
+        diag_line(d, c->file, c->line, "the list of values of '%s' is %s", c->name, n ? "too long" : "empty");
         return false;
     }
     *universe = add_universe(s, values, n);

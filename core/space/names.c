@@ -338,7 +338,7 @@ bool space_parse_pin(const struct space *s, const char *text, struct diag *d,
     uint64_t allowed[SPACE_MAX_VALUES / 64];
     bool matched = false, known = false;
     if (!split_pin(text, &p)) {
-        diag_plain(d, "pin '%s' is not of the form choice(args)=VALUE", text);
+        diag_plain(d, "pin '%s' is not of the form CHOICE(ARGS)=VALUE", text);
         return false;
     }
     for (uint32_t i = 0; i < s->n_slots; i++) {
@@ -380,8 +380,7 @@ static bool apply_pin(struct space_state *st, const char *pin, struct diag *d)
     else if (p.failed)
         diag_plain(d, "pin '%s' makes the space empty: %s", pin, p.why.text);
     else if (!p.possible)
-        diag_plain(d, "pin '%s' is of something that no candidate has with this value and the pins before it",
-                   pin);
+        diag_plain(d, "pin '%s': no candidate has this choice with this value and the pins before it", pin);
     return !p.failed && p.possible;
 }
 

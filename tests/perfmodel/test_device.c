@@ -146,7 +146,7 @@ Test(device_description, bad_ones_are_refused_with_their_place)
     description_refused("\"version\": 1", "\"version\": 2", "no device description of version 1");
     description_refused("\"source\": \"queried\"", "\"source\": \"queried\", \"date\": 7",
                         "\"date\" is missing");
-    description_refused("\"type\": \"gpu\"", "\"type\": \"tpu\"", "none of gpu, cpu");
+    description_refused("\"type\": \"gpu\"", "\"type\": \"tpu\"", "\"type\" must be gpu or cpu");
     description_refused("\"device\": \"NVIDIA H200\"", "\"device\": 7", "\"device\" is missing");
     description_refused("{", "[", "");
 }

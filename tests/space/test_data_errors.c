@@ -50,61 +50,62 @@ struct data_errors_case {
 
 /* Not JSON: the place of what the parser complains of. */
 static const struct data_errors_case data_errors_syntax[] = {
-    {"@", "unexpected token near end of file"},
-    {"{'sets': {'A': ['x']}@", "'}' expected near end of file"},
-    {"{'sets':\n {'A': ['x']}@\n\n", "'}' expected near end of file"},
-    {"{'sets':\n  {'A': @x}}", "invalid token near 'x'"},
-    {"{'sets': [1,@, 2]}", "unexpected token near ','"},
-    {"{'sets': {'\u00e4': ['x' @'y']}}", "']' expected near '\"y\"'"},
-    {"{'sets': {'A': [@'x\ny']}}", "unexpected newline near '\"x'"},
-    {"{'sets': {'A': [@'x\\y']}}", "invalid escape near '\"x\\y'"},
-    {"{'sets': {}, @'sets': {}}", "duplicate object key near '\"sets\"'"},
-    {"{'parameters': {'k': @12345678901234567890}}", "too big integer near '12345678901234567890'"},
-    {"{} @7", "end of file expected near '7'"},
+    {"@", "malformed JSON: unexpected token near end of file"},
+    {"{'sets': {'A': ['x']}@", "malformed JSON: '}' expected near end of file"},
+    {"{'sets':\n {'A': ['x']}@\n\n", "malformed JSON: '}' expected near end of file"},
+    {"{'sets':\n  {'A': @x}}", "malformed JSON: invalid token near 'x'"},
+    {"{'sets': [1,@, 2]}", "malformed JSON: unexpected token near ','"},
+    {"{'sets': {'\u00e4': ['x' @'y']}}", "malformed JSON: ']' expected near '\"y\"'"},
+    {"{'sets': {'A': [@'x\ny']}}", "malformed JSON: unexpected newline near '\"x'"},
+    {"{'sets': {'A': [@'x\\y']}}", "malformed JSON: invalid escape near '\"x\\y'"},
+    {"{'sets': {}, @'sets': {}}", "malformed JSON: duplicate object key near '\"sets\"'"},
+    {"{'parameters': {'k': @12345678901234567890}}",
+     "malformed JSON: too big integer near '12345678901234567890'"},
+    {"{} @7", "malformed JSON: end of file expected near '7'"},
 };
 
 /* What the text of an instance can say wrongly. */
 static const struct data_errors_case data_errors_cases[] = {
-    {"@[]", "names with values {...} are wanted"},
-    {" @7", "names with values {...} are wanted"},
-    {"{@'set': {}}", "'set' is none of sets, subsets, members, properties, parameters"},
-    {"{'sets': @null}", "names with values {...} are wanted"},
-    {"{'sets': {@'C': []}}", "'C' is no set of space 's' that has its own objects"},
-    {"{'sets': {'A': @{}}}", "a list [...] of names is wanted"},
+    {"@[]", "expected names with values {...}"},
+    {" @7", "expected names with values {...}"},
+    {"{@'set': {}}", "unknown key 'set'; the keys are sets, subsets, members, properties, parameters"},
+    {"{'sets': @null}", "expected names with values {...}"},
+    {"{'sets': {@'C': []}}", "'C' is not a set of space 's' with objects of its own"},
+    {"{'sets': {'A': @{}}}", "expected a list [...] of names"},
     {"{'sets': {'A': ['x',\n @1]}}", "objects of set 'A' are written by name, as strings"},
     {"{'sets': {'A': ['x', 'y', @'x']}}", "object 'x' of set 'A' is given twice"},
-    {"{'sets': {'A': ['x']}, 'subsets': {@'A': ['x']}}", "'A' is no subset in space 's'"},
-    {"{'sets': {'A': ['x']}, 'subsets': {@'T': ['x']}}", "'T' is no subset in space 's'"},
-    {"{'sets': {'A': ['x']}, 'subsets': {'B': @'x'}}", "a list [...] of objects is wanted"},
-    {"{'subsets': {'B': ['x', @'y']}, 'sets': {'A': ['x']}}", "'y' is no object of set 'A'"},
+    {"{'sets': {'A': ['x']}, 'subsets': {@'A': ['x']}}", "'A' is not a subset in space 's'"},
+    {"{'sets': {'A': ['x']}, 'subsets': {@'T': ['x']}}", "'T' is not a subset in space 's'"},
+    {"{'sets': {'A': ['x']}, 'subsets': {'B': @'x'}}", "expected a list [...] of objects"},
+    {"{'subsets': {'B': ['x', @'y']}, 'sets': {'A': ['x']}}", "'y' is not an object of set 'A'"},
     {"{'subsets': {'B': [@null]}}", "objects of set 'A' are written by name, as strings"},
-    {"{'members': {@'B': {}}}", "'B' is no parametric set in space 's'"},
-    {"{'members': {'T': @[]}}", "names with values {...} are wanted"},
-    {"{'members': {'T': {@'y': []}}}", "'y' is no object of set 'A'"},
-    {"{'sets': {'A': ['x']}, 'members': {'T': {'x': @3}}}", "a list [...] of objects is wanted"},
-    {"{'sets': {'A': ['x']}, 'members': {'T': {'x': ['x', @'z']}}}", "'z' is no object of set 'A'"},
+    {"{'members': {@'B': {}}}", "'B' is not a parametric set in space 's'"},
+    {"{'members': {'T': @[]}}", "expected names with values {...}"},
+    {"{'members': {'T': {@'y': []}}}", "'y' is not an object of set 'A'"},
+    {"{'sets': {'A': ['x']}, 'members': {'T': {'x': @3}}}", "expected a list [...] of objects"},
+    {"{'sets': {'A': ['x']}, 'members': {'T': {'x': ['x', @'z']}}}", "'z' is not an object of set 'A'"},
     {"{'members': {'R': {'3': [], @'4': []}}}", "objects of set 'Few' are numbers from 0 to 3"},
     {"{'members': {'R': {@'2x': []}}}", "objects of set 'Few' are numbers from 0 to 3"},
     {"{'properties': {@'v': []}}", "space 's' has no property 'v'"},
-    {"{'properties': {'w': @3}}", "a list [...] of rows is wanted"},
+    {"{'properties': {'w': @3}}", "expected a list [...] of rows"},
     {"{'properties': {'w': [@['x']]}}", "a row of 'w' is a list of 1 argument and a value"},
     {"{'properties': {'w': [@'x']}}", "a row of 'w' is a list of 1 argument and a value"},
     {"{'sets': {'A': ['x']}, 'properties': {'w': [['x', 1], ['x', @1.5]]}}",
-     "a whole number, true or false is wanted"},
-    {"{'sets': {'A': ['x']}, 'properties': {'up': [['x', @'y']]}}", "'y' is no object of set 'A'"},
+     "expected a whole number, true or false"},
+    {"{'sets': {'A': ['x']}, 'properties': {'up': [['x', @'y']]}}", "'y' is not an object of set 'A'"},
     {"{'sets': {'A': ['x']}, 'properties': {'few': [['x', @4]]}}",
      "objects of set 'Few' are numbers from 0 to 3"},
     {"{'sets': {'A': ['x']}, 'properties': {'few': [['x', @'2']]}}",
      "objects of set 'Few' are numbers from 0 to 3"},
-    {"{'sets': {'A': ['x']}, 'properties': {'vals': [['x', @4]]}}", "a list [...] of values is wanted"},
+    {"{'sets': {'A': ['x']}, 'properties': {'vals': [['x', @4]]}}", "expected a list [...] of values"},
     {"{'sets': {'A': ['x']}, 'properties': {'vals': [['x', [4, @'v']]]}}",
-     "a whole number, true or false is wanted"},
+     "expected a whole number, true or false"},
     {"{'sets': {'A': ['x']}, 'properties': {'kin': [['x', ['x', @null]]]}}",
      "objects of set 'A' are written by name, as strings"},
     {"{'sets': {'A': ['x']}, 'properties': {'kin_few': [['x', [@null, 1]]]}}",
      "objects of set 'Few' are numbers from 0 to 3"},
     {"{'parameters': {@'k\\'': 1, 'k': 2}}", "space 's' has no parameter 'k\"'"},
-    {"{'parameters': {'k': @'2'}}", "a whole number, true or false is wanted"},
+    {"{'parameters': {'k': @'2'}}", "expected a whole number, true or false"},
     {"{'parameters': {'k': @1152921504606846977}}", "numbers go up to 2^60"},
     {"{'sets': {'A': ['x']}, 'properties': {'vals': [['x', [1152921504606846976, @-1152921504606846977]]]}}",
      "numbers go up to 2^60"},
@@ -123,9 +124,9 @@ static const struct data_errors_case data_errors_cases[] = {
 static const struct data_errors_case data_errors_instances[] = {
     {"{'parameters': {'p': 4}}", ""},
     {"{}", "error: space 's' needs a value for parameter 'p' (--param p=...)"},
-    {"{'sets': {'A': ['u']}, 'parameters': {'p': 4}}", "t:2: error: a domain of 'x' is empty"},
+    {"{'sets': {'A': ['u']}, 'parameters': {'p': 4}}", "t:2: error: the list of values of 'x' is empty"},
     {"{'parameters': {'p': 4095}}", ""},
-    {"{'parameters': {'p': 4096}}", "t:3: error: a domain of 'y' is too large"},
+    {"{'parameters': {'p': 4096}}", "t:3: error: the list of values of 'y' is too long"},
 };
 
 static const struct data_errors_case data_errors_waiting[] = {
@@ -197,7 +198,8 @@ Test(space_data_errors, are_shown_in_their_lines)
     static const char json[] = "{\"sets\": {\"A\": [\"x\",\n  \"x\"]},\n \"parameter\": {}}\n";
     static const char wanted[] =
         "i.json:2:3: error: object 'x' of set 'A' is given twice\n      \"x\"]},\n      ^\n"
-        "i.json:3:2: error: 'parameter' is none of sets, subsets, members, properties, parameters\n"
+        "i.json:3:2: error: unknown key 'parameter'; the keys are sets, subsets, members, properties, "
+        "parameters\n"
         "     \"parameter\": {}}\n     ^\n";
     struct source src = {"t", data_errors_text, strlen(data_errors_text)};
     struct arena *a = arena_new();

@@ -73,8 +73,8 @@ Test(spacedsl_include, errors_name_the_file)
     include_write(&f, "a.space", "choice c: { X, Y }\nrequire c is Z\nrequire c is");
     const char *main = arena_printf(f.arena, "%s/main.space", f.path);
     cr_assert_null(include_compile(&f, main, "space s\ninclude \"a.space\"\nchoice d: { V }"));
-    char *wanted =
-        arena_printf(f.arena, "%s/a.space:3:13: error: expected a value, found 'end of file'", f.path);
+    char *wanted = arena_printf(
+        f.arena, "%s/a.space:3:13: error: expected a named value, found the end of the file", f.path);
     cr_assert_str_eq(diag_message(f.diag, 0), wanted);
     cr_assert_eq(diag_count(f.diag), 1, "the declaration after the include is read");
     include_free(&f);
