@@ -97,6 +97,8 @@ install: all ## install thresh under $(PREFIX), default /usr/local
 	for f in $(EXAMPLES); do install -D -m$$(test -x $$f && echo 755 || echo 644) $$f $(DEST)/share/doc/thresh/$$f || exit; done
 	sed '/^## Where things are/,$$d' README.md > $(DEST)/share/doc/thresh/README.md
 	sed '/^## The compiler/,$$d' spacedsl/README.md > $(DEST)/share/doc/thresh/spacedsl/README.md
+	mkdir -p $(DEST)/share/doc/thresh/core/lift
+	sed '/^## The folder/,$$d' core/lift/README.md > $(DEST)/share/doc/thresh/core/lift/README.md
 
 uninstall: ## remove what install has installed
 	rm -f $(DEST)/bin/thresh $(DEST)/share/man/man1/thresh.1 $(DEST)/share/man/man1/thresh-*.1
