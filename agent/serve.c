@@ -297,7 +297,7 @@ static void handle(struct agent *a, const struct message *m)
 {
     switch (m->kind) {
     case MESSAGE_WELCOME:
-        if (!a->welcome) note(a, "the coordinator took this agent");
+        if (!a->welcome) note(a, "connected to the coordinator");
         a->welcome = true;
         break;
     case MESSAGE_WHO:
@@ -356,7 +356,7 @@ static void keep_alive(struct agent *a)
     int64_t now = clock_ms();
     if (now - a->last_sent >= HEARTBEAT_MS)
         send_message(a, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {a->heartbeats++}});
-    if (!a->options->embedded && now - a->last_heard >= SILENCE_MS) give_up(a, "the coordinator is silent");
+    if (!a->options->embedded && now - a->last_heard >= SILENCE_MS) give_up(a, "no sign of life from the coordinator");
 }
 
 static void serve_loop(struct agent *a)

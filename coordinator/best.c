@@ -123,12 +123,45 @@ static bool write_files(const char *dir, const char *opencl, const char *json, c
     return ok;
 }
 
+/* The folder that would hold it. The caller frees it. */
+static char *parent_of(const char *dir)
+{
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    while (n > 0 && dir[n - 1] != '/')
+        n--;
+    struct strbuf b = {0};
+    strbuf_addn(&b, n ? dir : ".", n ? n : 1);
+    return strbuf_take(&b);
+}
+
+/* A file system such as /proc answers ENOENT where no folder can be made. */
+static bool refuse_folder(const char *dir, int error, struct diag *d)
+{
+    char *parent = parent_of(dir);
+    bool missing = access(parent, F_OK) != 0;
+    if (error == ENOENT && missing)
+        diag_plain(d,
+                   "cannot make folder '%s': there is no folder '%s'; make it first, or choose another "
+                   "with --out",
+                   dir, parent);
+    else
+        diag_plain(d, "cannot make folder '%s': %s; choose another with --out", dir,
+                   error == ENOENT ? "its file system takes no new folders" : file_error_text(error));
+    free(parent);
+    return false;
+}
+
 bool best_make_folder(const char *dir, struct diag *d)
 {
     struct strbuf inside = {0};
+    if (mkdir(dir, 0777) && errno != EEXIST) return refuse_folder(dir, errno, d);
     strbuf_printf(&inside, "%s/.", dir);
-    bool ok = (mkdir(dir, 0777) == 0 || errno == EEXIST) && access(inside.text, W_OK | X_OK) == 0;
-    if (!ok) diag_plain(d, "cannot write into folder '%s': %s", dir, file_error_text(errno));
+    bool ok = access(inside.text, W_OK | X_OK) == 0;
+    if (!ok)
+        diag_plain(d, "cannot write into folder '%s': %s; choose another with --out", dir,
+                   file_error_text(errno));
     strbuf_free(&inside);
     return ok;
 }
@@ -242,8 +275,7 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
     out->problem = problem_new(path, text, sizes, &out->device.limits, &options, d);
     if (!out->problem) return false;
     if (out->problem->fingerprint == strtoull(fingerprint, NULL, 16)) return true;
-    diag_plain(d,
-               "the space of this version of thresh differs from the one that the decisions were taken in");
+    diag_plain(d, "the decisions are of another version of thresh, whose space differs: tune again");
     return false;
 }
 
@@ -268,9 +300,10 @@ static bool is_of_program(const char *path, const json_t *o, struct diag *d)
 {
     if (json_is_object(json_object_get(o, "checksums"))) return true;
     if (json_object_get(o, "space"))
-        diag_plain(
-            d, "%s: this is a result of `tune --space`, not of a program: it says all that is known of it",
-            path);
+        diag_plain(d,
+                   "%s: a result of 'thresh tune --space', which cannot be rebuilt: the file itself has the "
+                   "decisions",
+                   path);
     else
         diag_plain(d, "%s: not a best.json: it has no 'checksums'", path);
     return false;
@@ -295,7 +328,10 @@ bool best_read(const char *path, struct best_file *out, struct diag *d)
     if (!o) {
         bool ended = json_error_code(&error) == json_error_premature_end_of_input;
         size_t at = json_text_fault(text, (size_t)error.position, ended);
-        diag_error(d, (struct source_pos){&source, at}, "%s", error.text);
+        if (text[strspn(text, " \t\r\n")] == '{')
+            diag_error(d, (struct source_pos){&source, at}, "malformed JSON: %s", error.text);
+        else
+            diag_plain(d, "'%s' is not a result of 'thresh tune' (best.json or a store)", path);
     }
     bool ok = o && is_of_program(path, o, d) && check_sums(path, o, d) && rebuild(o, out, d);
     if (!ok) best_file_clear(out);

@@ -71,7 +71,7 @@ bool hub_check_port(const char *endpoint, struct diag *d)
     }
     unsigned long port = strtoul(colon + 1, &end, 10);
     bool valid = colon[1] >= '0' && colon[1] <= '9' && !*end && port > 0 && port <= UINT16_MAX;
-    if (!valid) diag_plain(d, "%s: '%s' is not a port from 1 to %d", endpoint, colon + 1, UINT16_MAX);
+    if (!valid) diag_plain(d, "%s: '%s' is not a port (1 to %d)", endpoint, colon + 1, UINT16_MAX);
     return valid;
 }
 
@@ -113,7 +113,8 @@ static bool allowed_endpoint(const char *endpoint, struct diag *d)
     for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
         if (starts_with(endpoint, allowed[i])) return hub_check_port(endpoint, d);
     if (!starts_with(endpoint, "tcp://")) {
-        diag_plain(d, "'%s' is not an endpoint such as tcp://127.0.0.1:PORT or ipc://FILE", endpoint);
+        diag_plain(d, "--listen: '%s' is not an endpoint; write tcp://127.0.0.1:PORT or ipc://FILE",
+                   endpoint);
         return false;
     }
     diag_plain(d,

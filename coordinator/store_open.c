@@ -24,6 +24,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
+#include "core/base/similar.h"
 #include "core/base/strbuf.h"
 
 enum { BUSY_MS = 5000, HEADER_BYTES = 20, WAL_AT = 18, WAL_VERSION = 2 };
@@ -272,6 +273,10 @@ static bool prepare_inserts(struct store *s, struct diag *d)
 
 struct store *store_open(const char *path, bool create, struct diag *d)
 {
+    if (!create && access(path, F_OK)) {
+        diag_plain(d, "there is no store '%s' to resume; without --resume a new run begins", path);
+        return NULL;
+    }
     struct store *s = new_store(path);
     int64_t version;
     bool ok = connect_to(s, path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), NULL, d) &&
@@ -314,6 +319,18 @@ bool store_unchanged(const struct store *s, struct diag *d)
     return false;
 }
 
+/* Adds an error: the file cannot be read, and which one may be meant. */
+static void refuse_file(const char *path, int error, struct diag *d)
+{
+    char *similar = error == ENOENT ? similar_file(path) : NULL;
+    if (error == ENOENT)
+        diag_plain(d, "there is no store '%s'%s%s%s", path, similar ? "; did you mean '" : "",
+                   similar ? similar : "; a search with --store makes one", similar ? "'?" : "");
+    else
+        diag_plain(d, "cannot read '%s': %s", path, strerror(error));
+    free(similar);
+}
+
 /* Whether the database has a write-ahead log, as its header says. false after an error. */
 static bool read_header(const char *path, bool *wal, struct diag *d)
 {
@@ -322,7 +339,7 @@ static bool read_header(const char *path, bool *wal, struct diag *d)
     ssize_t n = fd < 0 ? -1 : read(fd, header, sizeof header);
     int error = errno;
     if (fd >= 0) close(fd);
-    if (n < 0) diag_plain(d, "cannot read '%s': %s", path, strerror(error));
+    if (n < 0) refuse_file(path, error, d);
     *wal = header[WAL_AT] == WAL_VERSION;
     return n >= 0;
 }

@@ -108,7 +108,7 @@ static bool await_first_agent(struct tune *t, struct diag *d)
         if (!fault) return true;
         hub_refuse(t->hub, e.peer, fault);
     }
-    diag_plain(d, "interrupted before an agent came");
+    diag_plain(d, "interrupted before an agent connected");
     return false;
 }
 

@@ -314,7 +314,7 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     while (s->drawn < e->drawn && draw(s))
         continue;
     if (stop_requested(s->options->stop_fd)) {
-        diag_plain(s->diag, "interrupted while the run was taken up");
+        diag_plain(s->diag, "interrupted while the run was restored");
         r->ok = false;
         return false;
     }

@@ -540,7 +540,7 @@ static bool restore(struct tune *t, struct diag *d)
 {
     struct restoring r = {.tune = t, .diag = d};
     if (!store_each(t->store, t->run.id, restore_row, &r, d)) return false;
-    if (r.interrupted) diag_plain(d, "interrupted while the run was taken up");
+    if (r.interrupted) diag_plain(d, "interrupted while the run was restored");
     if (r.interrupted || t->broken) return false;
     if (r.replayed == r.rows) return true;
     diag_plain(d,

@@ -66,7 +66,8 @@ static bool add_matching(struct reading *r, const char *pattern)
     if (part.n > 0)
         r->order->parts[r->order->n++] = part;
     else if (n > 0)
-        diag_plain(r->diag, "order of choices: nothing is left for '%s' by what comes before it", pattern);
+        diag_plain(r->diag, "order of choices: '%s' has no effect: what comes before it has all its choices",
+                   pattern);
     else
         refuse(r, pattern, "matches no choice");
     return part.n > 0;

@@ -28,9 +28,22 @@ static bool check_host(const char *endpoint, struct diag *d)
     return error == 0;
 }
 
+/* Another process is reached by TCP or by a socket file. What looks like HOST:PORT lacks only the transport.
+ */
+static bool check_transport(const char *endpoint, struct diag *d)
+{
+    if (strncmp(endpoint, "tcp://", 6) == 0 || strncmp(endpoint, "ipc://", 6) == 0) return true;
+    const char *colon = strchr(endpoint, ':');
+    bool has_port = colon && colon > endpoint && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
+    diag_plain(d, "--connect: '%s' is not an endpoint (tcp://HOST:PORT or ipc://FILE)%s%s%s", endpoint,
+               has_port ? "; did you mean 'tcp://" : "", has_port ? endpoint : "", has_port ? "'?" : "");
+    return false;
+}
+
 /* Whether the endpoint is well formed and its host exists, tried on a socket of its own. */
 static bool check_endpoint(void *context, const char *endpoint, struct diag *d)
 {
+    if (!check_transport(endpoint, d)) return false;
     if (!hub_check_port(endpoint, d) || !check_host(endpoint, d)) return false;
     int linger = 0;
     void *socket = zmq_socket(context, ZMQ_DEALER);
@@ -51,7 +64,7 @@ static bool read_options(const struct cli_args *a, struct serve_options *o, stru
 {
     uint64_t runners;
     if (!o->endpoint) {
-        diag_plain(d, "--connect ENDPOINT is missing");
+        diag_plain(d, "missing --connect ENDPOINT, such as --connect tcp://127.0.0.1:7000");
         return false;
     }
     if (!cli_count(a, CLI_RUNNERS, 0, &runners, d)) return false;
@@ -79,9 +92,9 @@ static int run_agent(const struct cli_args *a)
 
 const struct cli_command cli_agent = {
     .name = "agent",
-    .positional = "",
+    .positional = "--connect ENDPOINT",
     .takes = CLI_TAKES(CONNECT) | CLI_TAKES(DEVICE) | CLI_TAKES(RUNNERS) | CLI_TAKES(NAME) | CLI_TAKES(QUIET),
     .help = "Measures implementations for a coordinator that listens (thresh tune --listen ENDPOINT).\v"
-            "Example: thresh agent --connect tcp://127.0.0.1:5555 --device gpu",
+            "Example: thresh agent --connect tcp://127.0.0.1:7000 --device gpu",
     .run = run_agent,
 };

@@ -16,6 +16,7 @@
 #include "coordinator/candidate.h"
 #include "coordinator/cli/bounding.h"
 #include "coordinator/cli/characterize.h"
+#include "coordinator/cli/kind.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -327,8 +328,7 @@ static void print_report(const struct auditing *u)
 
 static bool is_store(const char *path)
 {
-    size_t n = strlen(path);
-    return n > 3 && strcmp(path + n - 3, ".db") == 0;
+    return cli_ends_with(path, ".db") || cli_kind_of(path) == CLI_KIND_STORE;
 }
 
 /* The descriptions that would have held, where --out says. */

@@ -38,7 +38,7 @@ const struct cli_command cli_bound = {
     .takes = (CLI_INSTANCE & ~CLI_TAKES(SEED)) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(QUIET),
     .help =
         "Prints the lower bound on the time of all implementations that the pins leave, and its reason. In "
-        "JSON it is null if the device can run none of them.\v"
+        "JSON the bound is null if the device can run none of them.\v"
         "Example: thresh bound matmul.lift --size M=1024,N=1024,K=1024 --pin 'size(m.3)=1' --pin "
         "'size(n.3)=1'",
     .run = run,

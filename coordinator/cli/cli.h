@@ -61,7 +61,8 @@ enum {
     X(STORE, "store", "FILE.db", "record every evaluation in this store")                                    \
     X(RESUME, "resume", NULL, "continue the run in the store")                                               \
     X(RECORDED, "recorded", "FILE.db,FILE.db",                                                               \
-      "search on the timings of these stores instead of a device, which --description names")                \
+      "take times from these stores instead of measuring: of --space, or of the device that "                \
+      "--description names")                                                                                 \
     X(BEST, "best", NULL, "select the fastest implementation of the last program in a store")                \
     X(NUMBER, "number", "N", "select implementation N of the last run in a store")                           \
     X(CUTS, "cuts", NULL, "print what the lower bound cut in the last run of a store, and why")              \

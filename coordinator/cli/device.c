@@ -5,6 +5,8 @@
 
 #include "coordinator/cli/characterize.h"
 #include "coordinator/cli/cli.h"
+#include "coordinator/cli/table.h"
+#include "core/base/panic.h"
 #include "perfmodel/device.h"
 
 enum { MOST_DEVICES = 64 };
@@ -199,10 +201,11 @@ static int run_device(const struct cli_args *a)
     while (verb < n && strcmp(a->positional[0], verbs[verb].name) != 0)
         verb++;
     snprintf(message, sizeof message, "does not apply to %s", verb < n ? verbs[verb].name : "");
-    if (verb == n)
-        diag_plain(d, "'%s' is none of list, show, characterize", a->positional[0]);
-    else if (cli_refuse_others(a, verbs[verb].takes, message, d) && check_selector(a, verbs[verb].takes, d))
-        status = verbs[verb].run(a, d);
+    if (cli_check_verb(&cli_device, a->positional[0], d)) {
+        CHECK(verb < n);
+        if (cli_refuse_others(a, verbs[verb].takes, message, d) && check_selector(a, verbs[verb].takes, d))
+            status = verbs[verb].run(a, d);
+    }
     return cli_finish(d, status);
 }
 

@@ -55,7 +55,7 @@ static bool refuse_others(const struct cli_args *a, enum mcts_method method, str
                               depth[] = {CLI_DEPTH};
     bool ok = method == MCTS_EXACT
                   ? cli_refuse(a, sampling, 2, "does not apply to --method exact, which draws no samples", d)
-                  : cli_refuse(a, limit, 1, "is for --method exact", d);
+                  : cli_refuse(a, limit, 1, "applies only to --method exact", d);
     return (cli_given(a, CLI_CUT) || cli_refuse(a, depth, 1, "does not apply without --cut", d)) && ok;
 }
 

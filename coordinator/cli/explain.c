@@ -295,12 +295,10 @@ const struct cli_command cli_explain = {
     .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(LEARNT) | CLI_TAKES(CUTS) | CLI_TAKES(DEVICE) |
              CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON) | CLI_TAKES(VERBOSE),
     .notes = {{CLI_VERBOSE, NULL, "list every decision, those of order too"}},
-    .help = "Explains an implementation: its time, lower bound and what limits it, the naive implementation "
-            "and the "
-            "second best one beside it, what becomes of each dimension and of each staged value, its loop "
-            "nest and "
-            "OpenCL text. Of a store also what the search learnt about each choice, and what it left out and "
-            "why.\v"
+    .help = "Explains an implementation and what limits it. It shows the time and the lower bound, the naive "
+            "implementation and the second best one, the meaning of each decision, the loop nest and the "
+            "OpenCL text; of a store also what the search learnt about each choice (--learnt), and what it "
+            "left out and why (--cuts).\v"
             "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best\n"
             "         thresh explain runs.db --number 17\n         thresh explain runs.db --learnt\n"
             "         thresh explain runs.db --cuts",

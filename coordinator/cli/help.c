@@ -150,13 +150,12 @@ static void print_sections(FILE *out, const struct cli_command *command)
 
 void cli_print_help(FILE *out, const struct cli_command *command)
 {
-    struct cli_text way, details = cli_details(command), summary = cli_summary(command);
+    struct cli_text way;
     for (size_t i = 0; cli_usage(command, i, &way); i++)
         fprintf(out, "%s thresh %s [OPTION...] %.*s\n", i ? "      " : "Usage:", command->name, way.length,
                 way.text);
     fputc('\n', out);
-    print_wrapped(out, (struct cli_text){summary.text, summary.length + 1}, 0);
-    if (details.length > 0) print_wrapped(out, details, 0);
+    print_wrapped(out, (struct cli_text){command->help, (int)strcspn(command->help, "\v")}, 0);
     print_sections(out, command);
     fprintf(out, "\n%s\n", cli_examples(command));
 }
@@ -184,11 +183,12 @@ void cli_print_overview(FILE *out)
 
 /* ---- thresh help ---- */
 
-/* Verbs may follow the name: `thresh help space count` is about `thresh space`. */
+/* A verb may follow the name: `thresh help space count` is about `thresh space`. */
 static int run(const struct cli_args *a)
 {
     struct diag *d = diag_new();
     const struct cli_command *command = a->n_positional ? cli_find_command(a->positional[0], d) : NULL;
+    if (command && a->n_positional > 1) cli_check_verb(command, a->positional[1], d);
     if (diag_failed(d)) return cli_finish(d, CLI_USAGE);
     if (cli_given(a, CLI_MAN))
         cli_print_man(stdout, command);

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "coordinator/cli/cli.h"
+#include "coordinator/cli/kind.h"
 #include "coordinator/cli/lift_check.h"
 #include "coordinator/cli/table.h"
 #include "core/base/arena.h"
+#include "core/base/panic.h"
 #include "core/base/pcg32.h"
 #include "core/base/strbuf.h"
 #include "core/lift/lift.h"
@@ -27,6 +29,7 @@ static bool open_program(const struct cli_args *a, bool bind, struct opened *o, 
     const char *path = a->positional[1];
     struct lift_size_value *values = NULL;
     size_t n;
+    if (!cli_expect_kind(path, CLI_KIND_PROGRAM, d)) return false;
     o->arena = arena_new();
     o->text = source_read_file(path, CLI_PROGRAM_BYTES, &n, d);
     if (!o->text) return false;
@@ -109,6 +112,20 @@ static void print_output(const struct cli_args *a, const double *out, int64_t n)
     if (n > SHOWN) printf("... %" PRId64 " more; --json prints all\n", n - SHOWN);
 }
 
+/* `name`: bytes of the name in the text; -1: it has none. */
+static void refuse_input(const char *text, int name, const struct lift_program *p, struct diag *d)
+{
+    struct strbuf inputs = {0};
+    for (unsigned i = 0; i < p->n_inputs; i++)
+        strbuf_printf(&inputs, "%s%s", i ? ", " : "", p->inputs[i]->name);
+    if (name < 0)
+        diag_plain(d, "--input: '%s' is not NAME=random:SEED", text);
+    else
+        diag_plain(d, "--input: the program has no input '%.*s'; its inputs are %s", name, text,
+                   inputs.text ? inputs.text : "none");
+    strbuf_free(&inputs);
+}
+
 /* Every --input must name an input of the program. */
 static bool check_inputs(const struct cli_args *a, const struct lift_program *p, struct diag *d)
 {
@@ -120,7 +137,7 @@ static bool check_inputs(const struct cli_args *a, const struct lift_program *p,
                (strncmp(text, p->inputs[i]->name, n) != 0 || p->inputs[i]->name[n] != '\0'))
             i++;
         if (i < p->n_inputs && text[n] == '=') continue;
-        diag_plain(d, "--input: '%s' names no input of the program; write NAME=random:SEED", text);
+        refuse_input(text, text[n] ? (int)n : -1, p, d);
         return false;
     }
     return true;
@@ -163,14 +180,6 @@ static const char *const verb_names[] = {VERBS(X)};
 static const uint64_t verb_takes[] = {VERBS(X)};
 #undef X
 
-static void report_verb(const char *name, struct diag *d)
-{
-    struct arena *a = arena_new();
-    const char *guess = cli_did_you_mean(a, name, verb_names, N_VERBS);
-    diag_plain(d, "unknown verb '%s'%s", name, *guess ? guess : "; write thresh lift check, print or run");
-    arena_free(a);
-}
-
 static void run_verb(const struct cli_args *a, enum verb verb, struct diag *d)
 {
     struct opened o = {0};
@@ -193,10 +202,10 @@ static int run(const struct cli_args *a)
     unsigned verb = 0;
     while (verb < N_VERBS && strcmp(verb_names[verb], a->positional[0]) != 0)
         verb++;
-    if (verb == N_VERBS)
-        report_verb(a->positional[0], d);
-    else
+    if (cli_check_verb(&cli_lift, a->positional[0], d)) {
+        CHECK(verb < N_VERBS);
         run_verb(a, (enum verb)verb, d);
+    }
     return cli_finish(d, CLI_OK);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "coordinator/advice.h"
+#include "coordinator/cli/kind.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
@@ -169,6 +170,7 @@ static void check_all(const struct cli_args *a, const char *text, struct diag *d
 void cli_lift_check(const struct cli_args *a, struct diag *d)
 {
     struct source source = {.path = a->positional[1]};
+    if (!cli_expect_kind(source.path, CLI_KIND_PROGRAM, d)) return;
     char *text = source_read_file(source.path, CLI_PROGRAM_BYTES, &source.length, d);
     if (!text) return;
     struct arena *arena = arena_new();

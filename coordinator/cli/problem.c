@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coordinator/cli/cli.h"
+#include "coordinator/cli/kind.h"
 #include "coordinator/store.h"
 #include "perfmodel/device.h"
 
@@ -42,6 +43,7 @@ bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct 
 {
     *out = (struct cli_problem){0};
     size_t n;
+    if (!cli_expect_kind(a->positional[0], CLI_KIND_PROGRAM, d)) return false;
     out->text = source_read_file(a->positional[0], CLI_PROGRAM_BYTES, &n, d);
     if (!out->text || !cli_select_device(a, NULL, &out->device, d)) return false;
     out->problem = problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, NULL, d);

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coordinator/cli/table.h"
+#include "core/base/panic.h"
+
 /* Whether the definition says all that there is to know of an instance. */
 static bool is_self_contained(const struct space_def *def)
 {
@@ -25,8 +28,9 @@ static int check_verb(const struct cli_args *a, struct cli_space *o, struct diag
         cli_print_json(json_pack("{s:s,s:i,s:i}", "space", o->def->name, "choices", (int)o->def->n_choices,
                                  "constraints", (int)o->def->n_constraints));
     else
-        printf("%s: ok, space %s: %d choices, %d constraints\n", a->positional[1], o->def->name,
-               (int)o->def->n_choices, (int)o->def->n_constraints);
+        printf("%s: ok, space %s: %d choice%s, %d constraint%s\n", a->positional[1], o->def->name,
+               (int)o->def->n_choices, o->def->n_choices == 1 ? "" : "s", (int)o->def->n_constraints,
+               o->def->n_constraints == 1 ? "" : "s");
     return CLI_OK;
 }
 
@@ -63,10 +67,11 @@ static int run(const struct cli_args *a)
     int status = CLI_USAGE;
     while (verb < n && strcmp(a->positional[0], verbs[verb].name) != 0)
         verb++;
-    if (verb == n)
-        diag_plain(d, "'%s' is none of %s", a->positional[0], VERBS);
-    else if (refuse_others(a, verb, d) && cli_space_load(a->positional[1], &o, d))
-        status = verbs[verb].run(a, &o, d);
+    if (cli_check_verb(&cli_space, a->positional[0], d)) {
+        CHECK(verb < n);
+        if (refuse_others(a, verb, d) && cli_space_load(a->positional[1], &o, d))
+            status = verbs[verb].run(a, &o, d);
+    }
     status = cli_finish(d, status);
     cli_space_close(&o);
     return status;
@@ -84,12 +89,12 @@ const struct cli_command cli_space = {
               {CLI_SAMPLES, "N",
                "sample: how many solutions (default 10); descend: descents (default 1000)"}},
     .help =
-        "Checks, compiles, describes, counts, lists, samples or estimates a space. compile makes a shared "
-        "object, which can be given in place of a .space file; describe prints a reference page; sample "
-        "draws "
-        "solutions by random descents, descend times them and estimates the number of solutions. Without "
-        "--data each set has as many objects as the first parameter says, with their numbers as property "
-        "`index`.\v"
-        "Example: thresh space count queens.space --param n=6",
+        "Checks, compiles, describes, counts, lists or samples a space. compile makes a shared object, which "
+        "can be given in place of a .space file; describe prints a reference page; enumerate lists all "
+        "solutions; sample draws some, uniformly where the space is counted at once; descend times random "
+        "descents and tells the number of solutions. Without --data each set that has the property `index` "
+        "gets as many objects as the first parameter says.\v"
+        "Example: thresh space count queens.space --param n=6\n"
+        "         thresh space sample tiles.space --samples 3 --pin block_x=8",
     .run = run,
 };

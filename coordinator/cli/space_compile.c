@@ -73,10 +73,9 @@ static bool compile_text(const char *text, const char *out, struct diag *d)
 int space_compile_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
 {
     const char *out = a->value[CLI_OUT];
-    if (!out || !o->model) {
-        diag_plain(d, "compile takes FILE.space and --out FILE.so");
-        return CLI_USAGE;
-    }
+    if (!out) diag_plain(d, "missing --out FILE.so, the file to write");
+    if (!o->model) diag_plain(d, "'%s' is compiled already", a->positional[1]);
+    if (diag_failed(d)) return CLI_USAGE;
     char *text = self_contained(o->model);
     bool ok = compile_text(text, out, d);
     free(text);

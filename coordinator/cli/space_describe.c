@@ -90,7 +90,8 @@ static void print_page(const struct space_def *def)
     for (int32_t i = 0; i < def->n_derived; i++)
         print_entry(def->derived[i].remark);
     print_rules(def);
-    printf("\n%d choices, %d constraints\n", (int)def->n_choices, (int)def->n_constraints);
+    printf("\n%d choice%s, %d constraint%s\n", (int)def->n_choices, def->n_choices == 1 ? "" : "s",
+           (int)def->n_constraints, def->n_constraints == 1 ? "" : "s");
     unsigned not_yet = count_not_yet(def);
     if (not_yet) printf("\nRestrictions marked \"not yet\": %u\n", not_yet);
 }

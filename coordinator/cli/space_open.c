@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/cli/kind.h"
+#include "coordinator/cli/table.h"
 #include "core/space/data.h"
 #include "core/space/def.h"
 #include "spacedsl/model.h"
@@ -14,15 +16,9 @@
 enum { FILE_LIMIT = 64 << 20, MOST_OBJECTS = 4096 };
 #define NOT_GIVEN INT64_MIN
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-    return n >= m && strcmp(path + n - m, end) == 0;
-}
-
 bool cli_is_space(const char *path)
 {
-    return ends_with(path, ".space") || ends_with(path, ".so");
+    return cli_ends_with(path, ".space") || cli_ends_with(path, ".so");
 }
 
 /* A name without a slash is a file here, not a library of the system. */
@@ -36,7 +32,7 @@ static bool load_library(const char *path, struct cli_space *o, struct diag *d)
     }
     const struct space_plugin *plugin = dlsym(o->library, "thresh_space");
     if (!plugin)
-        diag_plain(d, "'%s' is no space: it was not made by `thresh space compile`", path);
+        diag_plain(d, "'%s' is not a compiled space; 'thresh space compile' makes one", path);
     else if (plugin->abi != SPACE_PLUGIN_ABI || plugin->def_size != sizeof(struct space_def))
         diag_plain(d, "'%s' was made by another version of thresh: compile it again", path);
     else
@@ -48,7 +44,8 @@ bool cli_space_load(const char *path, struct cli_space *o, struct diag *d)
 {
     size_t n;
     o->arena = arena_new();
-    if (ends_with(path, ".so")) return load_library(path, o, d);
+    if (!cli_expect_kind(path, CLI_KIND_SPACE, d)) return false;
+    if (cli_ends_with(path, ".so")) return load_library(path, o, d);
     o->text = source_read_file(path, FILE_LIMIT, &n, d);
     if (!o->text) return false;
     o->source = (struct source){path, o->text, n};
@@ -69,6 +66,16 @@ static bool is_parameter(const struct space_def *def, const char *name)
     return false;
 }
 
+static void refuse_parameter(const struct cli_space *o, const char *name, struct diag *d)
+{
+    size_t n = (size_t)o->def->n_parameters;
+    const char **known = ARENA_ARRAY(o->arena, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        known[i] = o->def->parameters[i].name;
+    diag_plain(d, "--param: space '%s' has no parameter '%s'%s", o->def->name, name,
+               cli_did_you_mean(o->arena, name, known, n));
+}
+
 /* A number or a truth value; false: neither. */
 static bool parse_value(const char *text, int64_t *out)
 {
@@ -85,14 +92,16 @@ static void set_parameter(char *item, struct cli_space *o, int64_t *first, struc
     char *equals = strchr(item, '=');
     int64_t value;
     if (!equals || !parse_value(equals + 1, &value)) {
-        diag_plain(d, "--param: '%s' is not NAME=NUMBER with a number up to 2^60, true or false", item);
+        diag_plain(
+            d, "--param: '%s' is not a parameter; write NAME=NUMBER (up to 2^60), NAME=true or NAME=false",
+            item);
         return;
     }
     *equals = 0;
     if (is_parameter(o->def, item))
         space_data_parameter(o->data, item, value);
     else
-        diag_plain(d, "--param: space '%s' has no parameter '%s'", o->def->name, item);
+        refuse_parameter(o, item, d);
     if (o->def->n_parameters && strcmp(item, o->def->parameters[0].name) == 0) *first = value;
 }
 
@@ -127,11 +136,12 @@ static void ask_for_objects(const struct cli_space *o, int32_t set, struct diag 
 {
     const char *name = o->def->sets[set].name;
     if (is_indexed(o->def, set) && o->def->n_parameters)
-        diag_plain(d, "--param %s=N says how many objects '%s' has, or --data FILE.json lists them",
-                   o->def->parameters[0].name, name);
+        diag_plain(d,
+                   "set '%s' has no objects; give their number with --param %s=N, or list them with --data "
+                   "FILE.json",
+                   name, o->def->parameters[0].name);
     else
-        diag_plain(d, "space '%s' is about the objects of '%s': --data FILE.json lists them", o->def->name,
-                   name);
+        diag_plain(d, "set '%s' has no objects; list them with --data FILE.json", name);
 }
 
 /* An instance without a file: as many objects in each indexed set as the first parameter says. Other objects
@@ -144,7 +154,7 @@ static bool default_instance(struct cli_space *o, int64_t n, struct diag *d)
         bool known = is_indexed(o->def, s) && n != NOT_GIVEN;
         if (!known) ask_for_objects(o, s, d);
         if (known && (n < 0 || n > MOST_OBJECTS))
-            diag_plain(d, "--param: %" PRId64 " objects are not within 0 and %d", n, MOST_OBJECTS);
+            diag_plain(d, "--param: %" PRId64 " objects; must be 0 to %d", n, MOST_OBJECTS);
         if (diag_failed(d)) return false;
         index_objects(o, set->name, n);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "coordinator/cli/cli.h"
+#include "coordinator/cli/table.h"
 #include "core/base/file.h"
 
 /* Counts of one run, gathered over its evaluations. */
@@ -141,11 +142,10 @@ static int run(const struct cli_args *a)
     struct diag *d = diag_new();
     int status = CLI_OK;
     bool is_query = strcmp(a->positional[0], "query") == 0;
-    if (!is_query && strcmp(a->positional[0], "export") != 0)
-        diag_plain(d, "'%s' is none of query, export", a->positional[0]);
-    else if (is_query)
+    bool known = cli_check_verb(&cli_store, a->positional[0], d);
+    if (known && is_query)
         cli_refuse_others(a, CLI_TAKES(JSON), "does not apply to query", d);
-    else
+    else if (known)
         cli_refuse_others(a, CLI_TAKES(FORMAT) | CLI_TAKES(OUT), "does not apply to export", d);
     struct store *s = diag_failed(d) ? NULL : store_open_to_read(a->positional[1], d);
     if (s && is_query)
@@ -163,7 +163,9 @@ const struct cli_command cli_store = {
     .most = 2,
     .takes = CLI_TAKES(FORMAT) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
     .notes = {{CLI_OUT, "FILE", "export: file to write (default: standard output)"}},
-    .help = "Summarizes or exports what was measured.\v"
-            "Example: thresh store export runs.db --format csv --out runs.csv",
+    .help = "Summarizes or exports what was measured. query prints a line for each run, export one for each "
+            "evaluation.\v"
+            "Example: thresh store query runs.db\n"
+            "         thresh store export runs.db --format csv --out runs.csv",
     .run = run,
 };

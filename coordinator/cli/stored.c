@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/cli/kind.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
@@ -95,24 +96,15 @@ static bool load_store(const struct cli_args *a, struct best_file *out, struct d
     return l.ok;
 }
 
-static bool is_database(const char *path)
-{
-    static const char magic[16] = "SQLite format 3";
-    char head[sizeof magic] = "";
-    FILE *in = fopen(path, "rb");
-    size_t n = in ? fread(head, 1, sizeof head, in) : 0;
-    if (in) fclose(in);
-    return n == sizeof head && memcmp(head, magic, n) == 0;
-}
-
 bool cli_stored_load(const struct cli_args *a, struct best_file *out, struct diag *d)
 {
     static const enum cli_key best[] = {CLI_BEST};
     *out = (struct best_file){0};
     if (cli_given(a, CLI_NUMBER) && !cli_refuse(a, best, 1, "does not apply with --number", d)) return false;
+    if (!cli_expect_kind(a->positional[0], CLI_KIND_JSON, d)) return false;
     if (cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER)) return load_store(a, out, d);
-    if (!is_database(a->positional[0])) return best_read(a->positional[0], out, d);
-    diag_plain(d, "%s is a store: --best or --number N says which implementation", a->positional[0]);
+    if (cli_kind_of(a->positional[0]) != CLI_KIND_STORE) return best_read(a->positional[0], out, d);
+    diag_plain(d, "%s is a store; select an implementation with --best or --number N", a->positional[0]);
     return false;
 }
 

@@ -56,6 +56,11 @@ struct cli_text cli_details(const struct cli_command *command);
 const char *cli_examples(const struct cli_command *command);
 /* The ways to call it: cuts the i-th out of cli_command.positional. false: there are i. */
 bool cli_usage(const struct cli_command *command, size_t i, struct cli_text *out);
+/* The i-th verb of the subcommand: of the words that its usage line lists first, as in "check|print|run
+ * KERNEL.lift". false: there are i. */
+bool cli_verb(const struct cli_command *command, size_t i, struct cli_text *out);
+/* Whether it is a verb of the subcommand. false after an error, with a guess or all verbs. */
+bool cli_check_verb(const struct cli_command *command, const char *name, struct diag *d);
 
 /* Prints the page of --help, and that of `thresh --help`. */
 void cli_print_help(FILE *out, const struct cli_command *command);

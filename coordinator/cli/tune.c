@@ -7,6 +7,7 @@
 #include "coordinator/best.h"
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/doubt.h"
+#include "coordinator/cli/kind.h"
 #include "coordinator/cli/tune_space.h"
 #include "core/base/units.h"
 
@@ -190,7 +191,7 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
 {
     printf("kernel       %s %s\ndevice       %s\n", o->path, o->sizes ? o->sizes : "", dev->name);
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " cut; %" PRIu64
-           " duplicates and %" PRIu64 " too large texts not measured)\n",
+           " duplicates and %" PRIu64 " oversized texts skipped)\n",
            r->evaluations, r->ok, r->failed, r->cut, r->duplicates, r->oversized);
     printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
     cli_print_nodes(r->nodes, r->by_cause);
@@ -202,8 +203,8 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
                " nodes opened again: 'thresh device characterize' again\n",
                r->violations, r->reopened);
     if (r->exhausted) printf("the space is exhausted: every implementation was looked at\n");
-    if (r->stuck) printf("ended early: very many descents found nothing new\n");
-    if (r->barren) printf("ended early: too many duplicates and too large texts in a row\n");
+    if (r->stuck) printf("ended early: very many descents found no new implementation\n");
+    if (r->barren) printf("ended early: too many duplicates and oversized texts in a row\n");
     if (written) printf("written      %s/best.cl, best.json, host.c\n", written);
 }
 
@@ -256,7 +257,7 @@ static int campaign(const struct cli_args *a, const struct tune_options *o, stru
 static bool has_input(const struct cli_args *a, struct diag *d)
 {
     if (a->n_positional) return true;
-    diag_plain(d, "KERNEL.lift or --space FILE.space is missing");
+    diag_plain(d, "missing argument: KERNEL.lift or --space FILE.space");
     return false;
 }
 
@@ -266,9 +267,9 @@ static bool refuse_others(const struct cli_args *a, struct diag *d)
     static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA, CLI_PARAM},
                               runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to a Lift program", d) &&
-           cli_refuse(a, runners, 1, "is for --space, and for `thresh agent`", d) &&
+           cli_refuse(a, runners, 1, "applies only with --space, or to 'thresh agent'", d) &&
            (!cli_given(a, CLI_LISTEN) ||
-            cli_refuse(a, device, 1, "does not apply with --listen: it is for `thresh agent`", d));
+            cli_refuse(a, device, 1, "does not apply with --listen; give it to 'thresh agent'", d));
 }
 
 /* What is about the bound. The description is also that of the device for which recorded timings stand. */
@@ -287,7 +288,9 @@ static bool stand_in(const struct cli_args *a, struct tune_options *o, struct de
     o->stands_for = described;
     if (cli_given(a, CLI_DESCRIPTION) && !cli_given(a, CLI_DEVICE) && !o->listen)
         return cli_select_device(a, NULL, described, d);
-    diag_plain(d, "--recorded needs the --description of the device, and neither --device nor --listen");
+    diag_plain(
+        d,
+        "--recorded of a program needs --description FILE.json of the device, without --device and --listen");
     return false;
 }
 
@@ -301,7 +304,7 @@ static int run(const struct cli_args *a)
     int status = CLI_USAGE;
     size_t n;
     bool sound = has_input(a, d) && refuse_others(a, d) && refuse_unbounded(a, d) && read_options(a, &o, d) &&
-                 cli_try_heuristic(a, d);
+                 cli_try_heuristic(a, d) && cli_expect_kind(o.path, CLI_KIND_PROGRAM, d);
     char *text = sound ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d) : NULL;
     o.text = text;
     if (text && stand_in(a, &o, &described, d)) t = tune_new(&o, d);
@@ -328,12 +331,12 @@ const struct cli_command cli_tune = {
         {{CLI_OUT, "DIR",
           "where best.cl, best.json and host.c go (default thresh-out); with --space: best.json (default: "
           "nowhere)"},
-         {CLI_TIMEOUT, "10s", "--space: time for one run of the command (default 60s)"},
-         {CLI_RUNNERS, "N", "--space: how many programs run at once (default 1, at most 256)"}},
+         {CLI_TIMEOUT, "10s", "with --space: time limit of one run of the command (default 60s)"},
+         {CLI_RUNNERS, "N", "with --space: how many programs run at once (default 1, at most 256)"}},
     .help = "Searches for the fastest implementation and compares it with the naive one. With --space it "
             "searches any space: the command measures a candidate and prints its time in ns. {x} in the "
-            "command stands for the value of choice x; a command without such places reads the candidate as "
-            "JSON from standard input. An interrupted search with --store is continued by --resume.\v"
+            "command stands for the value of choice x; a command without placeholders reads the candidate as "
+            "JSON from standard input. --resume continues an interrupted search with --store.\v"
             "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --time 10m --store runs.db\n"
             "         thresh tune --space tiles.space --command './bench {block_x} {tile}' --runners 4",
     .run = run,

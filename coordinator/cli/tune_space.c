@@ -141,7 +141,7 @@ static void print_others(const struct tune_command_report *r)
         const struct tune_command_pick *p = &r->top[i];
         json_t *mine = solution_json(p->leaf), *best = solution_json(r->top[0].leaf), *value;
         const char *name;
-        printf("%-12s %s ", i == 1 ? "behind it" : "", figure_print(&p->figure, figure));
+        printf("%-12s %s ", i == 1 ? "second" : "", figure_print(&p->figure, figure));
         json_object_foreach(mine, name, value)
         {
             if (json_equal(value, json_object_get(best, name))) continue;

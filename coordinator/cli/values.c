@@ -33,7 +33,12 @@ bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, u
     errno = 0;
     *out = strtoull(text, &end, 10);
     if (*text >= '0' && *text <= '9' && !*end && !errno) return true;
-    diag_plain(d, "--%s: '%s' is not a count", cli_option(key).name, text);
+    const char *name = cli_option(key).name;
+    if (errno == ERANGE)
+        diag_plain(d, "--%s: %s does not fit into 64 bits; choose a smaller number", name, text);
+    else
+        diag_plain(d, "--%s: '%s' is not a whole number; write digits only, such as --%s 100", name, text,
+                   name);
     return false;
 }
 
@@ -70,7 +75,8 @@ bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct
         *out = value * units[i].seconds;
         return true;
     }
-    diag_plain(d, "--%s: '%s' is not a time such as 30s, 10m or 2h", cli_option(key).name, text);
+    diag_plain(d, "--%s: '%s' is not a time; write a positive number with s, m, h or d, such as 30s or 10m",
+               cli_option(key).name, text);
     return false;
 }
 
@@ -84,7 +90,8 @@ bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct d
     bool percent = *end == '%';
     *out = percent ? value / 100 : value;
     if (end != text && !end[percent] && *out >= 0 && *out < 1) return true;
-    diag_plain(d, "--%s: '%s' is not a share such as 5%%", cli_option(key).name, text);
+    diag_plain(d, "--%s: '%s' is not a share; write a percentage from 0 to under 100, such as 5%%",
+               cli_option(key).name, text);
     return false;
 }
 
@@ -96,7 +103,7 @@ bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, do
     char *end;
     *out = strtod(text, &end);
     if (end != text && !*end && *out > 0 && *out < 1e18) return true;
-    diag_plain(d, "--%s: '%s' is not a positive number", cli_option(key).name, text);
+    diag_plain(d, "--%s: '%s' is not a positive number, such as 2500", cli_option(key).name, text);
     return false;
 }
 

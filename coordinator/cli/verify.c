@@ -327,7 +327,7 @@ const struct cli_command cli_verify = {
     .notes = {{CLI_OUT, "DIR", "folder of the texts that failed (default thresh-verify)"},
               {CLI_SAMPLES, "N", "number of distinct texts (default 300)"}},
     .help =
-        "Builds, runs and checks random implementations. It ends when --samples distinct ones are checked "
+        "Builds, runs and checks random implementations. It ends when --samples distinct texts are checked "
         "and each value of each choice has occurred, or after --time.\v"
         "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1",
     .run = run,

@@ -638,7 +638,7 @@ Test(command, a_resumption_is_interrupted, .timeout = 120)
                                      .quiet = true,
                                      .stop_fd = ends[0]};
     cr_expect_not(tune_command(&o, &none, f.diag));
-    cr_expect_str_eq(diag_message(f.diag, 0), "error: interrupted while the run was taken up");
+    cr_expect_str_eq(diag_message(f.diag, 0), "error: interrupted while the run was restored");
     cr_expect(!none.n_top && none.evaluations == 0);
     tune_command_report_clear(&some);
     command_store_remove(path);

@@ -156,10 +156,10 @@ Test(space_cli, objects_are_listed, .init = cr_redirect_stderr)
     cr_expect_eq(space_cli_run("count", "spacedsl/spaces/queens.space", "n=5000", false), CLI_USAGE);
     cr_expect_eq(space_cli_run("check", "spacedsl/spaces/queens.space", NULL, false), CLI_OK);
     fflush(stderr);
-    cr_expect_stderr_eq_str(
-        "error: space 'colouring' is about the objects of 'Node': --data FILE.json lists them\n"
-        "error: --param n=N says how many objects 'Row' has, or --data FILE.json lists them\n"
-        "error: --param: 5000 objects are not within 0 and 4096\n");
+    cr_expect_stderr_eq_str("error: set 'Node' has no objects; list them with --data FILE.json\n"
+                            "error: set 'Row' has no objects; give their number with --param n=N, or list "
+                            "them with --data FILE.json\n"
+                            "error: --param: 5000 objects; must be 0 to 4096\n");
 }
 
 /* Counts the lines of the redirected output that are `line`. */

@@ -611,7 +611,7 @@ Test(tune, a_resumption_is_interrupted)
     o.resume = true;
     o.stop_fd = ends[0];
     cr_assert_null(tune_new(&o, d));
-    cr_assert_str_eq(diag_message(d, 0), "error: interrupted while the run was taken up");
+    cr_assert_str_eq(diag_message(d, 0), "error: interrupted while the run was restored");
     cr_assert_eq(diag_count(d), 1);
     unlink(store);
     free(text);

@@ -110,7 +110,7 @@ Test(bad_input, options)
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "dim_kind(*)=PURPLE"), "PURPLE");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "size(*)=1"), "makes the space empty");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "staged(*)=NO", "--pin", "pad(x.tile)=0"),
-            "pin 'pad(x.tile)=0' is of something that no candidate has");
+            "pin 'pad(x.tile)=0': no candidate has this choice");
     refused(E2E_RUN(&cli_tune, "/nonexistent.lift", "--size", "N=64"), "/nonexistent.lift");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--text-limit", "0"),
             "--text-limit: must be at least 1");
@@ -122,7 +122,8 @@ Test(bad_input, orders)
     static const struct cli_command *const commands[] = {&cli_tune, &cli_descend, &cli_levels, &cli_estimate};
     static const char *const orders[][2] = {
         {"stagd", "order of choices: 'stagd' is not a choice; did you mean 'staged'?"},
-        {"size,size(x.*),size", "order of choices: nothing is left for 'size(x.*)' by what comes before it"},
+        {"size,size(x.*),size",
+         "order of choices: 'size(x.*)' has no effect: what comes before it has all its choices"},
         {"size,staged,size", "order of choices: 'size' appears twice"},
         {"dim_kind(stor.*)",
          "order of choices: 'dim_kind(stor.*)' matches no choice; did you mean 'dim_kind(store.n.0)'?"}};
@@ -154,7 +155,8 @@ Test(bad_input, options_that_say_nothing_here)
             "--space does not apply to a Lift program");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--timeout", "5s"),
             "--timeout does not apply to a Lift program");
-    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2"), "--runners is for --space");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2"),
+            "--runners applies only with --space");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--listen", "tcp://127.0.0.1:*", "--device", "cpu"),
             "--device does not apply with --listen");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-bound", "--description", "/no/such.json"),
@@ -187,7 +189,8 @@ Test(bad_input, options_of_other_ways)
     refused(E2E_RUN(&cli_bound, axpy, "--size", "N=64", "--seed", "3"), "--seed");
     refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--depth", "3"),
             "--depth does not apply without --cut");
-    refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--limit", "3"), "--limit is for --method exact");
+    refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--limit", "3"),
+            "--limit applies only to --method exact");
     refused(E2E_RUN(&cli_estimate, axpy, "--size", "N=64", "--method", "exact", "--samples", "3"),
             "--samples does not apply to --method exact");
     refused(E2E_RUN(&cli_explain, db, "--cuts", "--number", "3"), "--number does not apply with --cuts");
@@ -206,7 +209,8 @@ Test(bad_input, options_of_other_ways)
     refused(E2E_RUN(&cli_device, "list", "gpu"), "unexpected argument 'gpu': list takes none");
     refused(E2E_RUN(&cli_device, "show", "cpu", "--device", "cpu"),
             "--device does not apply beside the argument SEL");
-    refused(E2E_RUN(&cli_device, "tell"), "'tell' is none of list, show, characterize");
+    refused(E2E_RUN(&cli_device, "tell"),
+            "unknown verb 'tell'; the verbs of 'thresh device' are list, show, characterize");
 }
 
 /* An instance is refused with its place, the line and a caret, like a program. */
@@ -216,11 +220,11 @@ Test(bad_input, instances)
         const char *text, *place;
     } cases[] = {
         {"{\"sets\": {\"Node\": [\"a\", \"b\"]},\n \"properties\": {\"edge\": [[\"a\", \"c\", 1]]}}\n",
-         ":2:32: error: 'c' is no object of set 'Node'\n"
+         ":2:32: error: 'c' is not an object of set 'Node'\n"
          "     \"properties\": {\"edge\": [[\"a\", \"c\", 1]]}}\n"
          "                                   ^\n"},
         {"{\"sets\": {\"Node\": [\"a\",]}}\n",
-         ":1:24: error: unexpected token near ']'\n    {\"sets\": {\"Node\": [\"a\",]}}\n"
+         ":1:24: error: malformed JSON: unexpected token near ']'\n    {\"sets\": {\"Node\": [\"a\",]}}\n"
          "                           ^\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -362,7 +366,7 @@ Test(bad_input, an_edited_result, .timeout = 120)
     copy_edited(c.best, edited, "\"actions\"", "\"actions");
     r = E2E_RUN(&cli_replay, edited);
     cr_expect(strchr(r.err, '^'), "no caret: %s", r.err);
-    refused(r, "error: ':' expected");
+    refused(r, "error: malformed JSON: ':' expected");
     r = E2E_RUN(&cli_replay, c.best, "--json");
     cr_expect_eq(r.status, CLI_OK, "the original: %s", r.err);
     e2e_run_free(&r);
@@ -374,7 +378,7 @@ Test(bad_input, an_edited_result, .timeout = 120)
     refused(E2E_RUN(&cli_replay, c.best, "--timeout", "soon"), "--timeout: 'soon' is not a time");
     refused(E2E_RUN(&cli_explain, c.best, "--device", "cpu"), "--device does not apply to a best.json");
     another_text(c.store);
-    refused(E2E_RUN(&cli_explain, c.store), "is a store: --best or --number N says which");
+    refused(E2E_RUN(&cli_explain, c.store), "is a store; select an implementation with --best or --number N");
     remove_campaign(&c);
 }
 

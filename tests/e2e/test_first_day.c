@@ -249,6 +249,126 @@ static const struct first_day first_day_options[] = {
      NULL},
 };
 
+#define STENCIL_SPACE "spacedsl/spaces/blocked_stencil.space"
+#define QUEENS "spacedsl/spaces/queens.space"
+
+/* A file of another kind than the command takes. */
+static const struct first_day first_day_kinds[] = {
+    {&cli_tune, {STENCIL_SPACE}, "is a space, not a Lift program", "as --space " STENCIL_SPACE, NULL},
+    {&cli_lift, {"check", QUEENS}, "is a space, not a Lift program", "'thresh space'", NULL},
+    {&cli_choices, {QUEENS}, "is a space, not a Lift program", "as --space " QUEENS, NULL},
+    {&cli_bound, {QUEENS}, "is a space, not a Lift program", "'thresh space'", NULL},
+    {&cli_space, {"count", AXPY}, "is a Lift program, not a space", "'thresh estimate'", NULL},
+    {&cli_tune,
+     {"--space", AXPY, "--command", "true"},
+     "is a Lift program, not a space",
+     "'thresh tune'",
+     NULL},
+    {&cli_replay, {AXPY}, "is a Lift program, not a result (best.json or a store)", "'thresh tune'", NULL},
+    {&cli_explain, {QUEENS}, "is a space, not a result", "'thresh space'", NULL},
+    {&cli_explain,
+     {"README.md"},
+     "'README.md' is not a result of 'thresh tune'",
+     "best.json or a store",
+     NULL},
+    {&cli_tune,
+     {AXPY, "--size", "N=64", "--resume", "--store", "/nonexistent.db"},
+     "there is no store '/nonexistent.db' to resume",
+     "without --resume a new run begins",
+     NULL},
+    {&cli_store,
+     {"query", "/nonexistent.db"},
+     "there is no store '/nonexistent.db'",
+     "a search with --store makes one",
+     NULL},
+    {&cli_tune,
+     {AXPY, "--size", "N=64", "--out", "/proc/x"},
+     "cannot make folder '/proc/x': its file system takes no new folders",
+     "choose another with --out",
+     NULL},
+    {&cli_tune,
+     {AXPY, "--size", "N=64", "--out", "/nonexistent/a"},
+     "cannot make folder '/nonexistent/a': there is no folder '/nonexistent/'",
+     "make it first",
+     NULL},
+};
+
+/* Verbs, numbers, endpoints. */
+static const struct first_day first_day_words[] = {
+    {&cli_space, {"cuont", QUEENS}, "unknown verb 'cuont'", "did you mean 'count'?", NULL},
+    {&cli_space, {"size", QUEENS}, "unknown verb 'size'", "'thresh space' are check, compile", NULL},
+    {&cli_device, {"characterise"}, "unknown verb 'characterise'", "did you mean 'characterize'?", NULL},
+    {&cli_store, {"exprot", "runs.db"}, "unknown verb 'exprot'", "did you mean 'export'?", NULL},
+    {&cli_help, {"space", "cuont"}, "unknown verb 'cuont'", "did you mean 'count'?", NULL},
+    {&cli_help, {"tune", "fast"}, "unexpected argument 'fast'", "'thresh tune' has no verbs", NULL},
+    {&cli_tune,
+     {AXPY, "--size", "N=64", "--evaluations", "many"},
+     "--evaluations: 'many' is not a whole number",
+     "such as --evaluations 100",
+     NULL},
+    {&cli_tune,
+     {AXPY, "--size", "N=64", "--evaluations", "99999999999999999999"},
+     "does not fit into 64 bits",
+     "choose a smaller number",
+     NULL},
+    {&cli_tune,
+     {AXPY, "--size", "N=64", "--time", "soon"},
+     "--time: 'soon' is not a time",
+     "such as 30s or 10m",
+     NULL},
+    {&cli_agent,
+     {"--connect", "localhost:7000"},
+     "'localhost:7000' is not an endpoint",
+     "did you mean 'tcp://localhost:7000'?",
+     NULL},
+    {&cli_agent, {"--connect", "7000"}, "'7000' is not an endpoint", "tcp://HOST:PORT", NULL},
+    {&cli_agent, {NULL}, "missing --connect ENDPOINT", "tcp://127.0.0.1:7000", NULL},
+    {&cli_space,
+     {"count", STENCIL_SPACE, "--param", "shard=3"},
+     "has no parameter 'shard'",
+     "did you mean 'shared'?",
+     NULL},
+};
+
+/* A text of another kind, in a file that ends in nothing known. */
+static const struct first_day first_day_spaces[] = {
+    {&cli_space,
+     {"check", "FILE"},
+     ":1:1: error: expected 'space', found the reserved word 'choice'",
+     "a file begins with 'space NAME'",
+     "choice x: int in { 1, 2 }\n"},
+    {&cli_space,
+     {"check", "FILE"},
+     ":3:9: error: unknown name 'tile_row'",
+     "did you mean 'tile_rows'?",
+     "space s\nchoice tile_rows: int in { 1, 2 }\nrequire tile_row > 1\n"},
+    {&cli_space,
+     {"check", "FILE"},
+     ":2:1: error: '//' is not in the language",
+     "a comment begins with #",
+     "space s\n// tiles\nchoice x: int in { 1, 2 }\n"},
+    {&cli_space,
+     {"check", "FILE"},
+     ":2:18: error: unexpected character '['",
+     "lists are written { 1, 2, 4 }",
+     "space s\nchoice x: int in [1, 2]\n"},
+    {&cli_space,
+     {"check", "FILE"},
+     ":3:9: error: expected an expression, found the reserved word 'not'",
+     "write '!'",
+     "space s\nchoice x: int in { 1, 2 }\nrequire not x == 1\n"},
+    {&cli_space,
+     {"check", "FILE"},
+     ":3:1: error: expected an operator or a declaration, found 'constraint'",
+     "did you mean 'require'?",
+     "space s\nchoice x: int in { 1, 2 }\nconstraint x > 1\n"},
+    {&cli_space,
+     {"check", "FILE"},
+     ":2:18: error: unknown set 'Nodes'",
+     "did you mean 'Node'?",
+     "space s choice a: { X } set Node choice b(n: Node): { X }\nchoice colour(n: Nodes): { RED, GREEN }\n"},
+};
+
 static void check_first_day(const struct first_day *row)
 {
     char path[32] = "";
@@ -285,6 +405,21 @@ Test(first_day, files, .timeout = 120)
 Test(first_day, programs, .timeout = 120)
 {
     check_first_days(first_day_programs, sizeof first_day_programs / sizeof first_day_programs[0]);
+}
+
+Test(first_day, kinds_of_files, .timeout = 120)
+{
+    check_first_days(first_day_kinds, sizeof first_day_kinds / sizeof first_day_kinds[0]);
+}
+
+Test(first_day, words, .timeout = 120)
+{
+    check_first_days(first_day_words, sizeof first_day_words / sizeof first_day_words[0]);
+}
+
+Test(first_day, spaces, .timeout = 120)
+{
+    check_first_days(first_day_spaces, sizeof first_day_spaces / sizeof first_day_spaces[0]);
 }
 
 Test(first_day, options, .timeout = 120)

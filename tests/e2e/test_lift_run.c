@@ -151,8 +151,8 @@ Test(lift_run, inputs_that_are_none)
 {
     static const struct {
         const char *input, *message;
-    } cases[] = {{"Q=random:1", "'Q=random:1' names no input of the program"},
-                 {"A", "'A' names no input of the program"},
+    } cases[] = {{"Q=random:1", "the program has no input 'Q'; its inputs are A, B"},
+                 {"A", "'A' is not NAME=random:SEED"},
                  {"A=random:", "'A=random:' is not NAME=random:SEED"},
                  {"A=file.npy", "'A=file.npy' is not NAME=random:SEED"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

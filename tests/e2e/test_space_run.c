@@ -158,8 +158,8 @@ Test(space_run, check_looks_at_lists_of_values)
 {
     char path[32], place[128];
     e2e_file(path, "space a\nparameter n: int = 1\nchoice x: int in 2..n\n");
-    snprintf(place, sizeof place, "%s:3:1: error: a domain of 'x' is empty\n    choice x: int in 2..n\n",
-             path);
+    snprintf(place, sizeof place,
+             "%s:3:1: error: the list of values of 'x' is empty\n    choice x: int in 2..n\n", path);
     space_run_refused(E2E_RUN(&cli_space, "check", path), place);
     free(space_run_output(E2E_RUN(&cli_space, "check", path, "--param", "n=2")));
     unlink(path);

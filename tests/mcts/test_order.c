@@ -62,10 +62,11 @@ Test(mcts_order, errors)
                   "error: order of choices: 'column(r1,r2)' matches no choice; did you mean 'column(r1)'?");
     order_refused(q.space, "row(*), column",
                   "error: order of choices: 'row(*)' matches no choice; the choices are column");
-    order_refused(q.space, "column, column (r1)",
-                  "error: order of choices: nothing is left for 'column (r1)' by what comes before it");
+    order_refused(
+        q.space, "column, column (r1)",
+        "error: order of choices: 'column (r1)' has no effect: what comes before it has all its choices");
     order_refused(q.space, "column(*),c*",
-                  "error: order of choices: nothing is left for 'c*' by what comes before it");
+                  "error: order of choices: 'c*' has no effect: what comes before it has all its choices");
     memset(item, '*', ORDER_NAME);
     item[ORDER_NAME] = 0;
     snprintf(message, sizeof message,

@@ -1,0 +1,54 @@
+/* Verbs of subcommands, as the usage line lists them: "check|print|run KERNEL.lift". */
+#include <string.h>
+
+#include "coordinator/cli/table.h"
+#include "core/base/arena.h"
+#include "core/base/strbuf.h"
+
+enum { MOST_VERBS = 16 };
+
+bool cli_verb(const struct cli_command *command, size_t i, struct cli_text *out)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    const char *verb = command->positional, *end = verb + strcspn(verb, " ");
+    if (!memchr(verb, '|', (size_t)(end - verb)) || verb + strspn(verb, "|abcdefghijklmnopqrstuvwxyz") < end)
+        return false;
+    for (; i > 0 && verb < end; i--) {
+        verb += strspn(verb, letters);
+        verb += *verb == '|';
+    }
+    *out = (struct cli_text){verb, (int)strspn(verb, letters)};
+    return verb < end;
+}
+
+/* Fills in the names; returns how many. */
+static size_t list_verbs(const struct cli_command *command, struct arena *a, const char *names[MOST_VERBS])
+{
+    struct cli_text verb;
+    size_t n = 0;
+    for (; n < MOST_VERBS && cli_verb(command, n, &verb); n++)
+        names[n] = arena_strndup(a, verb.text, (size_t)verb.length);
+    return n;
+}
+
+bool cli_check_verb(const struct cli_command *command, const char *name, struct diag *d)
+{
+    struct arena *a = arena_new();
+    const char *names[MOST_VERBS];
+    struct strbuf list = {0};
+    size_t n = list_verbs(command, a, names), i = 0;
+    while (i < n && strcmp(names[i], name) != 0)
+        i++;
+    for (size_t k = 0; k < n; k++)
+        strbuf_printf(&list, "%s%s", k ? ", " : "", names[k]);
+    const char *guess = cli_did_you_mean(a, name, names, n);
+    if (i == n && *guess)
+        diag_plain(d, "unknown verb '%s'%s", name, guess);
+    else if (i == n && n > 0)
+        diag_plain(d, "unknown verb '%s'; the verbs of 'thresh %s' are %s", name, command->name, list.text);
+    else if (i == n)
+        diag_plain(d, "unexpected argument '%s': 'thresh %s' has no verbs", name, command->name);
+    strbuf_free(&list);
+    arena_free(a);
+    return i < n;
+}
