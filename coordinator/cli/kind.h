@@ -1,8 +1,5 @@
-/* Which kind of input a file is, by its name or, for stores, by its first bytes. A command that gets another
- * kind than it takes says so, instead of what its parser makes of the text:
- *
- *     error: 'axpy.lift' is a Lift program, not a space; 'thresh tune', 'thresh choices' and 'thresh
- * estimate' take programs */
+/* Which kind of input a file is, by its name or, for stores, by its first bytes, so that a command that gets
+ * another kind than it takes can say so: "'axpy.lift' is a Lift program, not a space; ...". */
 #ifndef THRESH_CLI_KIND_H
 #define THRESH_CLI_KIND_H
 
