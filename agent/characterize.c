@@ -18,6 +18,7 @@
 #include "agent/characterize_kernels.h"
 #include "agent/child.h"
 #include "agent/device.h"
+#include "agent/device_lock.h"
 #include "agent/measure.h"
 #include "agent/opencl.h"
 #include "agent/pocl_folder.h"
@@ -25,7 +26,7 @@
 #include "core/base/diag.h"
 #include "core/base/stats.h"
 
-enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 300000 };
+enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 300000, GRACE_MS = 50 };
 enum { BATCH = 40, LEAST_BATCH = 5, ROUNDS = 60 }; /* of launches that are measured themselves */
 static const double LAUNCH_NS = 3e6, BATCH_LIMIT_NS = 10e9;
 static const size_t DRAM_BYTES_GPU = (size_t)2 << 30, DRAM_BYTES_CPU = (size_t)256 << 20,
@@ -430,16 +431,39 @@ static void bench_body(int fd, void *ctx)
     child_write(fd, &r, sizeof r);
 }
 
+/* Waits until no other process measures on the device, and on a CPU a moment more until their builds stand
+ * still (evaluate_lock.c). */
+static void take_device(const struct device *dev, struct device_lock *lock)
+{
+    while (!device_lock_try(lock))
+        poll(NULL, 0, DEVICE_LOCK_LOOK_MS);
+    double end = child_now_ms() + GRACE_MS;
+    while (!dev->gpu && device_lock_others_work(lock) && child_now_ms() < end)
+        poll(NULL, 0, DEVICE_LOCK_LOOK_MS);
+}
+
+static bool await_reply(int fd, struct device_lock *lock, struct reply *r)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    double end = child_now_ms() + TIMEOUT_MS;
+    while (poll(&p, 1, DEVICE_LOCK_RENEW_MS) != 1 && child_now_ms() < end)
+        device_lock_renew(lock);
+    return p.revents && child_read(fd, r, sizeof *r);
+}
+
 bool characterize(const struct device *dev, struct characterize_result *out, struct diag *d)
 {
     struct reply r = {0};
     struct device copy = *dev;
     int fd = -1;
+    char why[MESSAGE] = "the driver crashed or did not answer", unlocked[MESSAGE];
+    struct device_lock *lock = device_lock_open(dev, unlocked, sizeof unlocked);
+    if (!lock) diag_plain_warning(d, "%s", unlocked);
+    take_device(dev, lock);
     pid_t pid = child_fork(&fd, bench_body, &copy);
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    bool ok = pid > 0 && poll(&p, 1, TIMEOUT_MS) == 1 && child_read(fd, &r, sizeof r);
+    bool ok = pid > 0 && await_reply(fd, lock, &r);
     if (pid > 0) child_kill(pid, fd);
-    char why[MESSAGE] = "the driver crashed or did not answer";
+    device_lock_close(lock);
     if (!ok && !dev->gpu) pocl_folder_explain(NULL, why, sizeof why);
     if (!ok)
         diag_plain(d, "%s: %s", dev->name, why);

@@ -1,6 +1,7 @@
 /* Micro-benchmarks: how fast a device can be at each kind of work (design page `performance-model`, "The
  * device description"). Each is built to run as fast as anything can: independent operations, coalesced
- * accesses, nothing else in the loop. */
+ * accesses, nothing else in the loop. No other process of the machine measures on the device meanwhile
+ * (device_lock.h). */
 #ifndef THRESH_AGENT_CHARACTERIZE_H
 #define THRESH_AGENT_CHARACTERIZE_H
 

@@ -163,6 +163,13 @@ bool device_lock_busy_elsewhere(struct device_lock *l)
     return device_lock_busy(l) && l->seen.pid != getpid();
 }
 
+/* Whether the holder is to be ignored. A lock that was given back since the last look is no such case: a
+ * third process may take it. */
+static bool passes_over(struct device_lock *l)
+{
+    return others_have(l, MEASURES) && is_silent(l);
+}
+
 bool device_lock_try(struct device_lock *l)
 {
     if (!l || l->held) return true;
@@ -172,7 +179,7 @@ bool device_lock_try(struct device_lock *l)
         return false;
     }
     l->owned = set(l, MEASURES, F_WRLCK);
-    l->held = l->owned || !device_lock_busy(l);
+    l->held = l->owned || passes_over(l);
     if (l->held) want(l, false);
     if (l->owned) write_record(l);
     return l->held;

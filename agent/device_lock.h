@@ -24,7 +24,7 @@ struct device;
 struct device_lock;
 
 enum {
-    DEVICE_LOCK_LOOK_MS = 4,     /* how often who waits, or has runners at work, is to look */
+    DEVICE_LOCK_LOOK_MS = 4,     /* how often a process looks that waits or has runners at work */
     DEVICE_LOCK_RENEW_MS = 1000, /* how often a holder is to call device_lock_renew() */
     DEVICE_LOCK_SILENT_MS = 10000,
     DEVICE_LOCK_PATH = 256

@@ -68,10 +68,8 @@ static bool take_device(struct evaluator *ev)
 
 void evaluate_grant(struct evaluator *ev)
 {
-    if (ev->holder) {
-        device_lock_renew(ev->lock);
-        return;
-    }
+    device_lock_renew(ev->lock);
+    if (ev->holder) return;
     struct slot *next = longest_waiting(ev);
     if (!next && !ev->keeps) device_lock_release(ev->lock);
     if (!next || !take_device(ev)) return;
@@ -113,5 +111,6 @@ double evaluate_next_look(const struct evaluator *ev)
     for (unsigned i = 0; i < ev->n_slots; i++)
         waits = waits || ev->slots[i].state == WAITING;
     bool looks = waits || (!ev->gpu && (any_at_work(ev) || ev->paused));
-    return looks ? child_now_ms() + DEVICE_LOCK_LOOK_MS : INFINITY;
+    if (looks) return child_now_ms() + DEVICE_LOCK_LOOK_MS;
+    return device_lock_held(ev->lock) ? child_now_ms() + DEVICE_LOCK_RENEW_MS : INFINITY;
 }

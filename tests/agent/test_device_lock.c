@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/characterize.h"
 #include "agent/child.h"
 #include "agent/evaluate_state.h"
 #include "core/base/diag.h"
@@ -363,6 +364,59 @@ Test(device_lock, stops_a_build, .timeout = 120)
     cr_assert(evaluator_poll(ev, 60000, &job, &e));
     cr_assert_eq(e.status, EVAL_OK, "%s: %s", eval_status_name(e.status), e.message);
     evaluator_free(ev);
+    lock_test_remove(&dev);
+}
+
+static uint64_t lock_test_count(const struct device *dev)
+{
+    char path[DEVICE_LOCK_PATH];
+    uint64_t record[2] = {0};
+    device_lock_path(dev, path);
+    FILE *in = fopen(path, "rb");
+    cr_assert(in && fread(record, sizeof record, 1, in) == 1);
+    fclose(in);
+    return record[1];
+}
+
+/* Who keeps it shows that he is alive also while a kernel is built and nothing is measured. */
+Test(device_lock, that_is_kept_is_renewed_between_jobs, .timeout = 120)
+{
+    struct device dev = lock_test_cpu();
+    struct evaluator *ev = lock_test_evaluator(&dev);
+    uint64_t job;
+    struct evaluation e;
+    ev->keeps = true;
+    lock_test_submit(ev, lock_test_good, 0);
+    cr_assert(evaluator_poll(ev, 60000, &job, &e));
+    cr_assert(device_lock_held(ev->lock) && !ev->holder);
+    cr_expect_leq(evaluate_next_look(ev), child_now_ms() + DEVICE_LOCK_RENEW_MS);
+    uint64_t count = lock_test_count(&dev);
+    evaluate_step(ev, 0);
+    cr_expect_gt(lock_test_count(&dev), count);
+    evaluator_free(ev);
+    lock_test_remove(&dev);
+}
+
+Test(device_lock, is_held_by_a_characterization, .timeout = 120)
+{
+    struct device dev = lock_test_cpu();
+    struct lock_test_shared *s = lock_test_map();
+    struct device_lock *l = lock_test_open(&dev);
+    cr_assert(device_lock_try(l));
+    pid_t pid = lock_test_fork();
+    if (pid == 0) {
+        struct characterize_result r;
+        atomic_store(&s->ready, 1);
+        characterize(&dev, &r, diag_new());
+        _exit(0);
+    }
+    lock_test_await(s);
+    device_lock_release(l);
+    while (!device_lock_busy_elsewhere(l))
+        lock_test_nap();
+    kill(pid, SIGKILL);
+    cr_assert_eq(waitpid(pid, NULL, 0), pid);
+    device_lock_close(l);
     lock_test_remove(&dev);
 }
 
