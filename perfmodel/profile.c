@@ -11,13 +11,6 @@
 
 enum { FAR = 32 }; /* elements: neighbours at this distance share no vector, sector or line */
 
-static bool owns(const struct bb_inst *inst, uint32_t logical)
-{
-    for (unsigned i = 0; i < inst->n_logicals; i++)
-        if (inst->logicals[i] == logical) return true;
-    return false;
-}
-
 /* ---- operations ---- */
 
 /* A subexpression on the evaluation stack. */
@@ -221,7 +214,7 @@ static void find_reduced(const struct backbone *bb, struct profile *p)
     const struct bb_inst *inst = &bb->insts[p->inst];
     p->chain = inst->kind == BB_STEP && inst->type == SCALAR_FLOAT;
     for (unsigned i = 0; p->chain && i < inst->n_logicals; i++)
-        if (p->n_reduced < BB_MAX_LOGICALS && !owns(&bb->insts[inst->partner], inst->logicals[i]))
+        if (p->n_reduced < BB_MAX_LOGICALS && !bb_owns(&bb->insts[inst->partner], inst->logicals[i]))
             p->reduced[p->n_reduced++] = (uint8_t)inst->logicals[i];
 }
 

@@ -157,6 +157,13 @@ struct backbone *bb_lower(const struct lift_program *p, const struct bb_options 
 /* Text form, for people and golden tests. */
 void bb_print(const struct backbone *bb, struct strbuf *out);
 
+/* Whether a logical is one of the instruction's own. */
+static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
+{
+    for (unsigned i = 0; i < inst->n_logicals; i++)
+        if (inst->logicals[i] == logical) return true;
+    return false;
+}
 static inline uint32_t bb_dim_statement(const struct backbone *bb, uint32_t dim)
 {
     return bb->n_insts + dim;

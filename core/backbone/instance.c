@@ -44,17 +44,10 @@ static uint32_t main_logical(const struct backbone *bb, uint32_t logical)
     return bb->logicals[logical].of == BB_NONE ? logical : bb->logicals[logical].of;
 }
 
-static bool owns(const struct bb_inst *inst, uint32_t logical)
-{
-    for (unsigned i = 0; i < inst->n_logicals; i++)
-        if (inst->logicals[i] == logical) return true;
-    return false;
-}
-
 /* A step reduces what its initialization does not know. */
 static bool reduces(const struct backbone *bb, const struct bb_inst *inst, uint32_t logical)
 {
-    return inst->kind == BB_STEP && owns(inst, logical) && !owns(&bb->insts[inst->partner], logical);
+    return inst->kind == BB_STEP && bb_owns(inst, logical) && !bb_owns(&bb->insts[inst->partner], logical);
 }
 
 static bool is_copy(const struct bb_inst *inst)
@@ -152,8 +145,8 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
     const struct backbone *bb = in->bb;
     const struct bb_inst *inst = &bb->insts[id];
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
-        if (owns(inst, bb->tiles[t].logical)) fact2(in, "owns", id, t);
-        if (owns(inst, bb->tiles[t].logical) && is_whole(inst))
+        if (bb_owns(inst, bb->tiles[t].logical)) fact2(in, "owns", id, t);
+        if (bb_owns(inst, bb->tiles[t].logical) && is_whole(inst))
             space_data_member_of(in->data, "NestTiles", id, t);
         if (reduces(bb, inst, bb->tiles[t].logical)) fact2(in, "reduces", id, t);
     }
@@ -191,7 +184,7 @@ static bool owns_all(const struct bb_inst *inst, const struct bb_inst *of)
 {
     bool all = true;
     for (unsigned i = 0; i < of->n_logicals; i++)
-        all &= owns(inst, of->logicals[i]);
+        all &= bb_owns(inst, of->logicals[i]);
     return all;
 }
 

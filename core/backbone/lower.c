@@ -77,16 +77,9 @@ static const struct index_expr *add_logical(struct lowering *l, const struct lif
     return index_var(l->arena, (uint32_t)l->n_logicals++, array->extent);
 }
 
-static bool has_logical(const struct bb_inst *inst, uint32_t logical)
-{
-    for (unsigned i = 0; i < inst->n_logicals; i++)
-        if (inst->logicals[i] == logical) return true;
-    return false;
-}
-
 static void own_logical(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at)
 {
-    if (has_logical(inst, logical)) return;
+    if (bb_owns(inst, logical)) return;
     if (inst->n_logicals == BB_MAX_LOGICALS)
         unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
     else

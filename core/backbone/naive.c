@@ -61,13 +61,6 @@ static void mark_global(const struct backbone *bb, bool *global, unsigned *axis)
     }
 }
 
-static bool owns(const struct bb_inst *inst, uint32_t logical)
-{
-    for (unsigned i = 0; i < inst->n_logicals; i++)
-        if (inst->logicals[i] == logical) return true;
-    return false;
-}
-
 int64_t bb_naive_repeats(const struct backbone *bb)
 {
     struct arena *a = arena_new();
@@ -78,7 +71,7 @@ int64_t bb_naive_repeats(const struct backbone *bb)
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         int64_t repeats = 1;
         for (uint32_t l = 0; l < bb->n_logicals; l++)
-            if (global[l] && !owns(&bb->insts[i], l)) repeats *= bb->logicals[l].extent;
+            if (global[l] && !bb_owns(&bb->insts[i], l)) repeats *= bb->logicals[l].extent;
         if (bb->insts[i].kind == BB_STEP && repeats > most) most = repeats;
     }
     arena_free(a);

@@ -125,13 +125,6 @@ static void pin_dim(struct maker *m, const struct plan *p, const struct bb_dim *
         pin(m, arena_printf(m->arena, "map_encoding(%s)=%s%u", dim->name, axes[level->role], axis));
 }
 
-static bool owns(const struct bb_inst *inst, uint32_t logical)
-{
-    for (unsigned i = 0; i < inst->n_logicals; i++)
-        if (inst->logicals[i] == logical) return true;
-    return false;
-}
-
 /* Reductions that the elements of a loop share are computed before it. */
 static void pin_shared(struct maker *m, const struct plan *p, const struct bb_dim *dim)
 {
@@ -140,7 +133,7 @@ static void pin_shared(struct maker *m, const struct plan *p, const struct bb_di
     if (m->bb->insts[dim->inst].kind != BB_STORE || level->role != LOOPS || level->size == 1) return;
     for (uint32_t i = 0; i < m->bb->n_insts; i++) {
         const struct bb_inst *inst = &m->bb->insts[i];
-        if (inst->kind == BB_STEP && !owns(inst, logical))
+        if (inst->kind == BB_STEP && !bb_owns(inst, logical))
             pin(m, arena_printf(m->arena, "order(%s, %s)=BEFORE", inst->name, dim->name));
     }
 }
