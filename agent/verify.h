@@ -56,7 +56,7 @@ struct verify_tolerance {
 /* Outputs that a comparison with the reference does not verify. */
 struct verify_doubt {
     int64_t outputs;    /* all of them */
-    int64_t not_finite; /* infinite or NaN in the reference of a set; the set that has most */
+    int64_t not_finite; /* infinite or NaN in the reference of the exact or the timing set, where more are */
     int64_t loose;      /* finite, but smaller than the tolerance in each set that has them finite */
 };
 

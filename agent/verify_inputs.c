@@ -279,14 +279,15 @@ struct plan {
     unsigned n_leads, n_turns;
 };
 
+/* The leads take turns, so that the first four sets, often the only ones, have extremes at both ends of every
+ * line: of two leads the first has forms 0, 2, 1, 3, the second 1, 3, 2, 0. */
 static struct plan plan_of(unsigned k, unsigned n, unsigned n_leads)
 {
     unsigned fixed = FORMS * n_leads;
-    struct plan p = {.form = FORMS, .n_leads = n_leads};
+    struct plan p = {.form = FORMS, .lead = k % n_leads, .n_leads = n_leads};
     p.n_turns = n > fixed ? n - fixed : 0;
     p.turn = k >= fixed ? k - fixed : 0;
-    p.lead = k >= fixed ? p.turn % n_leads : k / FORMS;
-    if (k < fixed) p.form = k % FORMS;
+    if (k < fixed) p.form = (k + k / FORMS) % FORMS;
     return p;
 }
 

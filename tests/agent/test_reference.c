@@ -134,3 +134,28 @@ Test(agent_reference, a_maximum_that_loses_an_element_is_wrong)
     }
     reference_close(&b);
 }
+
+/* As floats these are zero or subnormal, and the interpreter calculates with doubles. */
+Test(agent_reference, results_may_underflow)
+{
+    reference_check("size N\ninput x: [float]N in -200..-80\noutput map(fun v -> exp(v), x)\n", "N=256");
+    reference_check("size M, N\ninput A: [[float]N]M in -200..200\n"
+                    "output map(fun r -> map(fun v -> exp(v - reduce(max, -1e30, r)), r), A)\n",
+                    "M=8,N=16");
+    reference_check("size N\ninput x: [float]N\noutput reduce(mult, 1.0, x)\n", "N=256");
+}
+
+/* In some extreme sets nothing is positive, and everything is divided by 0. The other sets verify it. */
+Test(agent_reference, outputs_that_are_finite_in_the_ordinary_sets_are_not_in_doubt)
+{
+    struct reference_bench b;
+    reference_open(&b,
+                   "size M, N\ninput A: [[float]N]M\noutput map(fun r -> map(fun v -> "
+                   "max(v, 0.0) / reduce(add, 0.0, map(fun w -> max(w, 0.0), r)), r), A)\n",
+                   "M=16,N=32");
+    struct verify_doubt doubt = evaluator_doubt(b.ev);
+    cr_expect(doubt.not_finite == 0 && !verify_doubtful(&doubt), "%ld, %ld", (long)doubt.not_finite,
+              (long)doubt.loose);
+    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_close(&b);
+}
