@@ -356,7 +356,8 @@ static void keep_alive(struct agent *a)
     int64_t now = clock_ms();
     if (now - a->last_sent >= HEARTBEAT_MS)
         send_message(a, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {a->heartbeats++}});
-    if (!a->options->embedded && now - a->last_heard >= SILENCE_MS) give_up(a, "no sign of life from the coordinator");
+    if (!a->options->embedded && now - a->last_heard >= SILENCE_MS)
+        give_up(a, "no sign of life from the coordinator");
 }
 
 static void serve_loop(struct agent *a)

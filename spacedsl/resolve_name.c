@@ -163,7 +163,7 @@ const char *guess_set(struct resolver *r, const char *name)
 const char *guess_name(struct resolver *r, const struct scope *sc, const char *name)
 {
     const struct model *m = r->m;
-    size_t n = 0, most = m->n_choices + m->n_properties + m->n_parameters + m->n_derived + 1;
+    size_t n = 0, most = m->n_choices + m->n_properties + m->n_parameters + m->n_derived + m->n_sets + 1;
     for (const struct binding *b = sc->bindings; b; b = b->outer)
         most++;
     const char **known = ARENA_ARRAY(m->arena, const char *, most);
@@ -177,6 +177,8 @@ const char *guess_name(struct resolver *r, const struct scope *sc, const char *n
         known[n++] = m->derived[i].name;
     for (size_t i = 0; i < m->n_properties; i++)
         known[n++] = m->properties[i].name;
+    for (size_t i = 0; i < m->n_sets; i++)
+        known[n++] = m->sets[i].name;
     return as_guess(r, name, known, n);
 }
 

@@ -268,10 +268,11 @@ Test(space_cli, parameters_are_named, .init = cr_redirect_stderr)
     fflush(stderr);
     cr_expect_stderr_eq_str(
         "error: --param: space 'tiles' has no parameter 'least'\n"
-        "error: --param: 'most=x' is not NAME=NUMBER with a number up to 2^60, true or false\n"
-        "error: --param: 'most' is not NAME=NUMBER with a number up to 2^60, true or false\n"
-        "error: --param: 'most=1152921504606846977' is not NAME=NUMBER with a number up to 2^60, true or "
-        "false\n");
+        "error: --param: 'most=x' is not a parameter; write NAME=NUMBER (up to 2^60), NAME=true or "
+        "NAME=false\n"
+        "error: --param: 'most' is not a parameter; write NAME=NUMBER (up to 2^60), NAME=true or NAME=false\n"
+        "error: --param: 'most=1152921504606846977' is not a parameter; write NAME=NUMBER (up to 2^60), "
+        "NAME=true or NAME=false\n");
 }
 
 Test(space_cli, bad_input_is_status_2, .init = cr_redirect_stderr)

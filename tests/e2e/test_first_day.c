@@ -364,7 +364,7 @@ static const struct first_day first_day_spaces[] = {
      "space s\nchoice x: int in { 1, 2 }\nconstraint x > 1\n"},
     {&cli_space,
      {"check", "FILE"},
-     ":2:18: error: unknown set 'Nodes'",
+     ":2:18: error: unknown name 'Nodes'",
      "did you mean 'Node'?",
      "space s choice a: { X } set Node choice b(n: Node): { X }\nchoice colour(n: Nodes): { RED, GREEN }\n"},
 };

@@ -138,8 +138,8 @@ Test(device_description, bad_ones_are_refused_with_their_place)
     description_refused("\"value\": 132.0", "\"value\": -132", "\"compute_units\" (count) is negative");
     description_refused("\"value\": 132.0", "\"value\": 0", "\"compute_units\" (count) is zero");
     description_refused("\"value\": 132.0", "\"value\": 1e300", "out of all reason");
-    description_refused("\"value\": 132.0", "\"value\": \"132\"", "no number");
-    description_refused("\"value\": 132.0,", "", "no number");
+    description_refused("\"value\": 132.0", "\"value\": \"132\"", "not a number");
+    description_refused("\"value\": 132.0,", "", "not a number");
     description_refused("\"unit\": \"count\"", "\"unit\": \"GHz\"", "another unit");
     description_refused("\"source\": \"queried\"", "\"source\": \"guessed\"", "no known source");
     description_refused("\"compute_units\"", "\"compute_unit\"", "\"compute_units\" (count) is missing");

@@ -363,7 +363,7 @@ Test(space_data_errors, of_sets_of_built_instances)
 Test(space_data_errors, of_pins)
 {
     static const struct data_errors_case cases[] = {
-        {"c(x)", "error: pin 'c(x)' is not of the form choice(args)=VALUE"},
+        {"c(x)", "error: pin 'c(x)' is not of the form CHOICE(ARGS)=VALUE"},
         {"d(x)=1", "error: pin 'd(x)=1' matches no choice; the choices are c, e"},
         {"c(x)=7", "error: pin 'c(x)=7': '7' is not a value of its choice; c(x) is one of 0|1"},
         {"c(x)=1", "error: pin 'c(x)=1' makes the space empty (t:2: forall a, b in A: c(a) != c(b))"},

@@ -182,7 +182,7 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s set A choice c(a: A): { X, Y } require exists a in { 1 }: c(a) is X",
      "t:1:60: error: expected a set, found '{'"},
     {"space s set A property w(A): int choice c(a: A): { X, Y } require exists a in w(a): c(a) is X",
-     "t:1:81: error: unknown name 'a'"},
+     "t:1:81: error: unknown name 'a'; did you mean 'A'?"},
     {"space s set A property w(A): int choice c(a: A): { X, Y } require forall a in A: "
      "exists b in w(a): c(b) is X",
      "t:1:94: error: 'w' is neither a set nor a list of objects"},
