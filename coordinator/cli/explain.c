@@ -150,7 +150,11 @@ static void print_summary(const struct explanation *e)
     print_origin(b);
     print_rate(e);
     print_bound(e);
-    if (naive > 0) printf("naive      %s, %.3g times as long\n", figure_print(&b->naive, time), naive);
+    const struct best_contender *own = cli_find_contender(b);
+    if (own && own->number == 0)
+        printf("naive      this is the naive implementation\n");
+    else if (naive > 0)
+        printf("naive      %s, %.3g times as long\n", figure_print(&b->naive, time), naive);
     cli_print_contender(e->other);
     if (b->store && !e->learnt)
         printf("store      %s: 'thresh explain %s --best' says what the search learnt\n", b->store, b->store);
