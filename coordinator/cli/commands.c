@@ -1,9 +1,6 @@
 /* The subcommands in the order of help, and what becomes of `thresh ARGS...`. */
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/table.h"
@@ -45,22 +42,6 @@ const struct cli_command *cli_find_command(const char *name, struct diag *d)
     return NULL;
 }
 
-/* Whether standard output is a pipe that nobody reads any more. */
-static bool is_unread(void)
-{
-    struct pollfd out = {.fd = STDOUT_FILENO};
-    return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
-}
-
-/* A result that standard output did not take is work that failed. A reader that has seen enough, as `head`
- * has, is no error. */
-static int finish_output(int status)
-{
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || is_unread()) return status;
-    fputs("error: cannot write standard output\n", stderr);
-    return status == CLI_OK ? CLI_FAILED : status;
-}
-
 static bool is_one_of(const char *word, const char *full, const char *brief)
 {
     return strcmp(word, full) == 0 || strcmp(word, brief) == 0;
@@ -82,7 +63,6 @@ static int run_command(int argc, char **argv)
 
 int cli_main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
         cli_print_overview(stderr);
         return CLI_USAGE;
@@ -94,5 +74,5 @@ int cli_main(int argc, char **argv)
         puts(cli_version);
     else
         status = run_command(argc, argv);
-    return finish_output(status);
+    return status;
 }

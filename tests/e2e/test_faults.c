@@ -91,6 +91,9 @@ Test(faults, a_full_standard_output_is_a_failure)
     static const char *const list[] = {"enumerate", QUEENS, "--param", "n=9", NULL};
     const char *message = "error: cannot write to standard output: No space left on device";
     ended(e2e_run_to("/dev/full", NULL, version), CLI_FAILED, message, "");
+    struct e2e_run told = e2e_run_to("/dev/full", NULL, version);
+    cr_expect_null(strstr(told.err + 1, "error:"), "it is said once: %s", told.err);
+    e2e_run_free(&told);
     ended(e2e_run_to("/dev/full", NULL, help), CLI_FAILED, message, "");
     ended(e2e_run_to("/dev/full", &cli_tune, help), CLI_FAILED, message, "");
     ended(e2e_run_to("/dev/full", &cli_space, count), CLI_FAILED, message, "");
