@@ -1,4 +1,4 @@
-/* Writing to the store and reading it. Statements are prepared once; each insertion is its own transaction in
+/* Writing to the store and reading it. Insertions are prepared once; each of them is its own transaction in
  * the write-ahead log, in which the run's owner is checked: kill -9 loses nothing that store_add() returned
  * true for. */
 #include "coordinator/store.h"

@@ -31,7 +31,7 @@ struct tune_options {
     double time_s;              /* 0: no limit */
     bool no_bound, no_prior, resume, quiet, verbose;
     const char *description; /* of the device, a file; NULL: that which is found by its name */
-    double distance;         /* gains below that share are not cared for */
+    double distance;         /* improvements smaller than this share are ignored */
     double audit_cuts;       /* share of the draws that look below what the bound has cut, to audit it */
     const char *store;       /* file; NULL: none */
     const char *listen;      /* endpoint for agents; NULL: embedded */

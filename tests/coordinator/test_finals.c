@@ -335,7 +335,7 @@ Test(finals, a_naive_one_that_fails_is_not_compared, .timeout = 120)
 Test(finals, a_naive_one_that_pins_exclude_cuts_nothing, .timeout = 120)
 {
     struct finals_case c = {
-        .pin = "dim_kind(store.i.0)=LOOP",
+        .pin = "dim_kind(store.n.0)=LOOP",
         .agent = {.search_ns = 400e6, .plain_ns = 400e6, .naive_ns = 1e3, .time = finals_naive_is_fastest}};
     const struct tune_report *r = finals_run(&c, false, 2, 0);
     cr_expect(r->naive_excluded && r->naive.search_ns == 1e3);
