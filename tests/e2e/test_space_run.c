@@ -143,8 +143,10 @@ Test(space_run, is_no_program, .timeout = 120)
 {
     struct space_run s;
     free(space_run_output(space_run_search(&s)));
-    space_run_refused(E2E_RUN(&cli_explain, s.best), "a result of `tune --space`, not of a program");
-    space_run_refused(E2E_RUN(&cli_replay, s.best), "a result of `tune --space`, not of a program");
+    space_run_refused(E2E_RUN(&cli_explain, s.best),
+                      "a result of 'thresh tune --space', which cannot be rebuilt");
+    space_run_refused(E2E_RUN(&cli_replay, s.best),
+                      "a result of 'thresh tune --space', which cannot be rebuilt");
     space_run_refused(E2E_RUN(&cli_explain, s.store, "--best"), "run 1 is of `tune --space`");
     space_run_refused(E2E_RUN(&cli_audit, s.store), "run 1 is of `tune --space`");
     space_run_refused(E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--command", "true", "--param", "n=512",
