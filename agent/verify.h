@@ -123,7 +123,8 @@ bool verify_reference(const struct verify_task *t, const unsigned *input_of, con
 /* Counts what the reference cannot verify. */
 struct verify_doubt verify_doubt(const struct verify_task *t,
                                  const struct verify_tolerance tolerance[VERIFY_MOST_SETS]);
-/* Whether more than 1 % of the outputs are in doubt; the text says which and what helps. */
+/* Whether more than 1 % of the outputs are not finite in the reference, so that a result is in doubt. Loose
+ * ones are only told: long sums have them. The text says which outputs are not verified and what helps. */
 bool verify_doubtful(const struct verify_doubt *x);
 void verify_doubt_text(const struct verify_doubt *x, struct strbuf *out);
 

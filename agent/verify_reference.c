@@ -387,8 +387,7 @@ struct verify_doubt verify_doubt(const struct verify_task *t,
 
 bool verify_doubtful(const struct verify_doubt *x)
 {
-    double most = DOUBTFUL * (double)x->outputs;
-    return (double)x->not_finite > most || (double)x->loose > most;
+    return (double)x->not_finite > DOUBTFUL * (double)x->outputs;
 }
 
 void verify_doubt_text(const struct verify_doubt *x, struct strbuf *out)
@@ -402,6 +401,7 @@ void verify_doubt_text(const struct verify_doubt *x, struct strbuf *out)
     if (x->loose > 0)
         strbuf_printf(out,
                       "%" PRId64 " of %" PRId64 " outputs are smaller than the rounding errors that they may "
-                      "have and are not verified",
+                      "have and are not verified: a smaller size, or inputs of one sign ('in 0.1..2'), "
+                      "make them certain",
                       x->loose, x->outputs);
 }

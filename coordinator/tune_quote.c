@@ -6,7 +6,7 @@
  * Rounds end when the budget of time would be exceeded, but there are three at least. What the search found
  * several times slower than its best is measured in none, and what is behind after three rounds in no more;
  * if even three are too long, it leaves before that. The naive implementation is measured in every round, or
- * in three if its launches are long.
+ * in three if its launches are long and several times slower than the best.
  *
  * The winner has the lowest median of those that did not leave; but where the naive implementation was not
  * slower in at least half of the rounds in which both were measured, the difference of the medians is noise,
@@ -78,8 +78,9 @@ static bool is_naive(const struct entrant *e)
 
 static bool takes_part(const struct finals *f, const struct entrant *e)
 {
-    if (is_naive(e)) return f->rounds < LEAST_ROUNDS || e->pick.search_ns < slow_ns;
-    return !e->leaves && e->pick.search_ns <= reach * f->best_search_ns;
+    bool near = e->pick.search_ns <= reach * f->best_search_ns;
+    if (is_naive(e)) return near || f->rounds < LEAST_ROUNDS || e->pick.search_ns < slow_ns;
+    return near && !e->leaves;
 }
 
 /* ---- rounds ---- */

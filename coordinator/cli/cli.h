@@ -45,7 +45,7 @@ enum {
     X(NO_PRIOR, "no-prior", NULL, "disable the prior: all values are equally likely at the start")           \
     X(TEXT_LIMIT, "text-limit", "KIB", "skip implementations with a longer OpenCL text (default 64)")        \
     X(ALLOW_NONFINITE, "allow-nonfinite", NULL,                                                              \
-      "accept outputs that cannot be verified: infinite, NaN, or all rounding error")                        \
+      "accept outputs that are infinite or NaN in the reference, which cannot be verified")                  \
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
     X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 unless --time is given)")      \
     X(TIME, "time", "10m", "stop after this time: 30s, 10m, 2h")                                             \
