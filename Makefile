@@ -6,8 +6,8 @@ REVISION := $(shell git describe --always --dirty 2>/dev/null)
 O ?= build
 Q = $(if $(V),,@)
 CC = gcc
-FOLDERS ?= core/base core/codec core/space core/lift core/backbone spacedsl mcts perfmodel \
-           agent/codegen agent coordinator coordinator/cli
+FOLDERS ?= core/base core/codec core/space core/lift core/backbone core/codegen \
+           spacedsl mcts perfmodel agent coordinator coordinator/cli
 TESTS ?= $(filter-out tests/fuzz/%,$(wildcard tests/*/*.c))
 SPACES ?= $(wildcard spacedsl/spaces/*.space)
 PACKAGES = build-essential pkg-config libcriterion-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers \

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/codegen/codegen.h"
+#include "core/codegen/codegen.h"
 #include "agent/device.h"
 #include "agent/problem.h"
 #include "agent/verify.h"

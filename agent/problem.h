@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/codegen/codegen.h"
+#include "core/codegen/codegen.h"
 #include "core/backbone/backbone.h"
 #include "core/lift/lift.h"
 #include "core/space/space.h"

@@ -7,7 +7,7 @@
 #ifndef THRESH_TESTS_CODEGEN_FIXTURE_H
 #define THRESH_TESTS_CODEGEN_FIXTURE_H
 
-#include "agent/codegen/codegen.h"
+#include "core/codegen/codegen.h"
 #include "core/base/arena.h"
 
 /* out[m][n] = sum over k of A[m][k] * B[k][n]; both inputs may be staged. Instructions: A.load B.load init

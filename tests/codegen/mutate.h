@@ -1,12 +1,12 @@
 /* Mutants of loop programs: what a faulty code generator might write.
  *
- * A mutant is one change at one place of a loop program (agent/codegen/program.h), for example of the matrix
+ * A mutant is one change at one place of a loop program (core/codegen/program.h), for example of the matrix
  * product "the loop mad.k.1 ends one iteration early". Since both the interpreter of the loop program and the
  * OpenCL text follow the program, a mutant can be run by either. */
 #ifndef THRESH_TESTS_CODEGEN_MUTATE_H
 #define THRESH_TESTS_CODEGEN_MUTATE_H
 
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 enum mutation {
     MUTATE_SHORT,    /* a dimension, or a range of work-items or groups, ends one early */

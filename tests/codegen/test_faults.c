@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 #include "tests/codegen/fixture.h"
 
 static const struct cg_options FAULT_OPTIONS = {.aligned_vectors = true};

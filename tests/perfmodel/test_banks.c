@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 #include "core/base/arena.h"
 #include "perfmodel/model.h"
 #include "tests/perfmodel/fixture.h"

@@ -1,7 +1,7 @@
 /* Control flow and frame of the kernel text: arguments, local memory, ids, loops, predicates, barriers.
  * Dimensions of kind UNROLL are expanded here; VECTOR dimensions become the lanes of statements. The text is
  * deterministic. */
-#include "agent/codegen/emit.h"
+#include "core/codegen/emit.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* The loop tree that `order` describes. Merged dimensions are one node; a node's parent is its innermost
  * OUTER class; siblings follow BEFORE. The space guarantees that the order relations form an ordered forest
  * with merging, but nothing here trusts it: an order that is none is refused with a reason. */
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 #include "core/base/arena.h"
 

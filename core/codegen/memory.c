@@ -4,7 +4,7 @@
  * A logical index is the sum over levels of digit * product of the sizes of the later levels. A region holds,
  * for each logical of its load, the tiles that are not outside the copy's store; the copy's own tiles count
  * through that part, and the tiles outside are more significant. */
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 #include "core/base/arena.h"
 

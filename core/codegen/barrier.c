@@ -17,7 +17,7 @@
  * - Work-items are told apart by a predicate after the last barrier of the body, and again after the loop.
  *   LLVM leaves the loop by two ways, one for each outcome, and the code after it runs for no work-item. The
  *   barrier follows the loop. */
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 #include "core/base/arena.h"
 

@@ -1,9 +1,9 @@
 /* What the two halves of the text generator share: statements (statement.c) and control flow (emit.c).
- * Private to agent/codegen. */
+ * Private to core/codegen. */
 #ifndef THRESH_CODEGEN_EMIT_H
 #define THRESH_CODEGEN_EMIT_H
 
-#include "agent/codegen/names.h"
+#include "core/codegen/names.h"
 #include "core/base/strbuf.h"
 
 struct cg_emitter {

@@ -2,7 +2,7 @@
  * work-item is tabulated over all work-items and the loops between the innermost common node and the store;
  * if every read is by the item that wrote the element, the region needs no barrier, forward or round a loop.
  * More than MOST_ACCESSES accesses count as dependent (lift page, step 3). */
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 #include "core/base/arena.h"
 

@@ -1,4 +1,4 @@
-/* The loop program: what the passes of this folder share. Private to agent/codegen.
+/* The loop program: what the passes of this folder share. Private to core/codegen.
  *
  * A tree of nodes in execution order. A DIM node is one class of merged dimensions; an INST node is a
  * statement; BARRIER nodes are added by barrier.c. Node ids are dense and are the variables of the index
@@ -7,7 +7,7 @@
 #ifndef THRESH_CODEGEN_PROGRAM_H
 #define THRESH_CODEGEN_PROGRAM_H
 
-#include "agent/codegen/codegen.h"
+#include "core/codegen/codegen.h"
 
 enum { CG_AXES = 3, CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 };
 

@@ -1,9 +1,9 @@
 /* Names of the generated text: from backbone names, unique, none a word of OpenCL C. Private to
- * agent/codegen. */
+ * core/codegen. */
 #ifndef THRESH_CODEGEN_NAMES_H
 #define THRESH_CODEGEN_NAMES_H
 
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 struct cg_names {
     const char **node;   /* [n_nodes] index variables of dimensions, else NULL */

@@ -1,7 +1,7 @@
 /* Names of the generated text. "mad.m.2" gives m2, "A.copy.load" gives A_copy_load; a name that is taken or a
  * word of OpenCL C gets a suffix, one of a family of them a prefix. No base of a register name ends in
  * _digits, so that base_1_2 belongs to one base alone. */
-#include "agent/codegen/names.h"
+#include "core/codegen/names.h"
 
 #include <ctype.h>
 #include <stdio.h>

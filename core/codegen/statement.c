@@ -5,7 +5,7 @@
  * its index are multiples of the width: then it goes through a vector pointer, else through vload and vstore.
  * Other strides take component by component; stride 0 is a broadcast. Values that cross between VECTOR and
  * UNROLL are packed and unpacked. */
-#include "agent/codegen/emit.h"
+#include "core/codegen/emit.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * two items (or two groups) that touch an element without a barrier between them, one of them writing, are a
  * race whatever the order here. Values are doubles rounded to the precision of their type after every
  * operation. */
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* cg_build: the passes in order; and the questions about a program that need no text: its tree, its cost. */
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"

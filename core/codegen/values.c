@@ -4,7 +4,7 @@
  * merged; both are UNROLL or VECTOR, and the tile is an index of the register array; both are THREAD on one
  * axis with equal size and inner, in a run no longer than the maker's, so that the same work-item made it. A
  * STEP updates the registers of its INIT. */
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 #include "core/base/arena.h"
 

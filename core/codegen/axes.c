@@ -4,7 +4,7 @@
  * decoded from one id: index(d) = (t / inner(d)) % size(d). Runs on a WRG or GLB axis have equal extents; a
  * run on an LCL axis may be smaller than the group and is then guarded by t < extent (gpu-space, "Hardware
  * axes, runs and FUSED"). */
-#include "agent/codegen/program.h"
+#include "core/codegen/program.h"
 
 static int expected_code(enum bb_dim_kind kind)
 {
