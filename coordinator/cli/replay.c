@@ -26,9 +26,11 @@
 
 enum { WINDOWS = 4, WINDOW_ROUNDS = 5, MOST_WINDOW_ROUNDS = 1000, MOST_NOTES = 6, NOTE_BYTES = 256 };
 static const double least_limit_ns = 2e9;
-static const double most_ns = 20e9;   /* of launches, where --launches does not say how many */
-static const double busy = 0.1;       /* share of the processors */
-static const double drift_told = 0.1; /* slowest window over the fastest one, less 1 */
+static const double most_ns = 20e9;    /* of launches, where --launches does not say how many */
+static const double window_ns = 100e6; /* of the launches of a window, at least */
+static const double warm_ns = 50e6;    /* of launches before those that are timed: clocks, caches, threads */
+static const double busy = 0.1;        /* share of the processors */
+static const double drift_told = 0.1;  /* slowest window over the fastest one, less 1 */
 
 /* What was measured. */
 struct replayed {
@@ -52,10 +54,16 @@ static unsigned batch_of(const struct evaluation *e)
     return e->median_ns >= EVAL_LONG_NS ? 1 : e->n_samples;
 }
 
+/* Rounds whose launches take that long. */
+static double rounds_in(double ns, const struct evaluation *e)
+{
+    return e->median_ns > 0 ? ceil(ns / (batch_of(e) * e->median_ns)) : 1;
+}
+
 /* Rounds in a window. */
 static unsigned rounds_of(const struct cli_args *a, uint64_t launches, const struct evaluation *e)
 {
-    double batch = batch_of(e), rounds = WINDOW_ROUNDS;
+    double batch = batch_of(e), rounds = fmax(WINDOW_ROUNDS, rounds_in(window_ns, e));
     if (cli_given(a, CLI_LAUNCHES))
         rounds = ceil((double)launches / batch / WINDOWS);
     else
@@ -70,6 +78,16 @@ static double own_ms(const struct evaluator *ev)
     return evaluator_processor_ms(ev) + (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
+/* After a pause a processor runs slower, its caches are cold and its threads sleep: the first launches are
+ * not timed. */
+static void warm_up(struct evaluator *ev, const struct cg_kernel *kernel, const struct evaluation *e)
+{
+    unsigned rounds = (unsigned)fmin(rounds_in(warm_ns, e), MOST_WINDOW_ROUNDS);
+    double *discarded = base_calloc(rounds, sizeof *discarded);
+    evaluator_rounds(ev, &kernel, 1, rounds, 0, discarded);
+    free(discarded);
+}
+
 static void time_windows(struct replayed *r, struct evaluator *ev, const struct cg_kernel *kernel)
 {
     static const char stat[] = "/proc/stat";
@@ -80,6 +98,7 @@ static void time_windows(struct replayed *r, struct evaluator *ev, const struct 
         if (w) nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         bool known = load_read(stat, &from);
         double used = own_ms(ev);
+        warm_up(ev, kernel, &r->verified);
         evaluator_rounds(ev, &kernel, 1, r->rounds, w, times);
         r->windows[w] = figure_of_rounds(times, r->rounds).median_ns;
         if (!known || !load_read(stat, &to)) continue;
