@@ -406,7 +406,7 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
 {
     struct arena *a = arena_new();
     struct space *s = ARENA_NEW(a, struct space);
-    *s = (struct space){.def = def, .data = data, .arena = a};
+    *s = (struct space){.def = def, .data = data, .arena = a, .propagations = ARENA_NEW(a, atomic_ullong)};
     data_check(data, def, d);
     bind_parameters(s, d);
     bind_sets(s, d);

@@ -12,6 +12,8 @@
 #ifndef THRESH_SPACE_INTERNAL_H
 #define THRESH_SPACE_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/space/data_internal.h"
@@ -309,7 +311,8 @@ struct space {
     uint64_t fingerprint;
     uint8_t *root; /* the vector after the first propagation; NULL: the space is empty */
     struct space_failure root_failure;
-    uint32_t *group_first; /* slots of a group are consecutive: [group], [group + 1] */
+    atomic_ullong *propagations; /* see space_propagation_count(): a statistic, in no order with anything */
+    uint32_t *group_first;       /* slots of a group are consecutive: [group], [group + 1] */
 };
 
 /* A direct-mapped cache of what a TRIPLE leaves of three domains. */

@@ -31,6 +31,11 @@ size_t space_vector_bytes(const struct space *s)
     return s->canonical_bytes;
 }
 
+uint64_t space_propagation_count(const struct space *s)
+{
+    return atomic_load_explicit(s->propagations, memory_order_relaxed);
+}
+
 unsigned space_group_count(const struct space *s)
 {
     return (unsigned)s->def->n_choices;

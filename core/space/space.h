@@ -49,6 +49,10 @@ uint64_t
 space_fingerprint(const struct space *s); /* of definition and instance: equal iff vectors mean the same */
 uint32_t space_slot_count(const struct space *s);
 size_t space_vector_bytes(const struct space *s); /* canonical form */
+/* How many propagations to the fixpoint all states of the space have run since it was made, one for each call
+ * of space_apply(), space_apply_all() or space_restrict() that had something to propagate. Threads that share
+ * the space are counted together. The difference of two readings is what the work between them cost. */
+uint64_t space_propagation_count(const struct space *s);
 
 unsigned
 space_group_count(const struct space *s); /* choice groups = the choices of the .space file, by declaration */
@@ -111,8 +115,16 @@ void space_rollback(struct space_state *st,
 /* Restricts a live choice and propagates to the fixpoint. false: it is not live, or there is no solution
  * below; the state is then broken until rolled back. */
 BASE_MUST_USE bool space_apply(struct space_state *st, struct space_action a, struct space_failure *why);
-/* The same with a set of values (words of 64 bits), of any choice: while its objects are only possible, the
- * restriction says which values it may have if they are live; if one is dead, it says nothing. */
+/* Applies several actions with one propagation to the fixpoint. The state is then the same as after applying
+ * them one by one, in any order in which each choice is live when its turn comes: an action may be of a
+ * choice that only others of the list make live. No action: nothing is done. false: an action names no choice
+ * or value of the space, or its choice is not live in the end, or there is no solution below; the state is
+ * then broken until rolled back. */
+BASE_MUST_USE bool space_apply_all(struct space_state *st, const struct space_action *actions, size_t n,
+                                   struct space_failure *why);
+/* Restricts a choice, live or not, to a set of values (words of 64 bits), and propagates: while its objects
+ * are only possible, the restriction says which values it may have if they are live; if one is dead, it says
+ * nothing. */
 BASE_MUST_USE bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allowed,
                                   unsigned words, struct space_failure *why);
 

@@ -328,6 +328,107 @@ static void check_actions(struct trial *t)
     space_state_free(two);
 }
 
+/* ---- several actions at once ---- */
+
+/* Random actions down to a leaf, which is in `st` then; those that fail are undone. Returns how many. */
+static unsigned descend_to_leaf(struct trial *t, struct space_state *st, struct space_action *taken)
+{
+    uint32_t values[RS_VALUES], slot;
+    unsigned n = 0;
+    while ((slot = space_next_choice(st, NULL, 0)) != UINT32_MAX) {
+        uint32_t count = space_values(st, slot, values);
+        space_mark m = space_snapshot(st);
+        taken[n] = (struct space_action){slot, values[pcg32_below(&t->model.rng, count)]};
+        if (space_apply(st, taken[n], NULL)) {
+            n++;
+            continue;
+        }
+        space_rollback(st, m);
+        uint64_t others[(RS_VALUES + 63) / 64];
+        memset(others, 0xff, sizeof others);
+        others[taken[n].value / 64] &= ~(UINT64_C(1) << taken[n].value % 64);
+        if (!space_restrict(st, slot, others, sizeof others / sizeof *others, NULL)) break;
+    }
+    return slot == UINT32_MAX ? n : 0;
+}
+
+static void shuffle(struct trial *t, struct space_action *list, unsigned n)
+{
+    for (unsigned i = n; i > 1; i--) {
+        unsigned k = pcg32_below(&t->model.rng, i);
+        struct space_action kept = list[k];
+        list[k] = list[i - 1];
+        list[i - 1] = kept;
+    }
+}
+
+/* The actions with one that does not go with them fail, and leave nothing behind. */
+static void check_refused(const struct trial *t, struct space_state *st, struct space_action *list,
+                          unsigned n, struct space_action wrong)
+{
+    struct space_failure why = {0};
+    struct snapshot before = snapshot(st);
+    space_mark m = space_snapshot(st);
+    list[n] = wrong;
+    cr_assert(!space_apply_all(st, list, n + 1, &why) && why.text, "seed %u: slot %u = %u is accepted\n%s",
+              t->seed, wrong.slot, wrong.value, t->text.text);
+    space_rollback(st, m);
+    cr_assert(unchanged(before, st), "seed %u: a failure leaves traces\n%s", t->seed, t->text.text);
+}
+
+static void check_wrong_actions(const struct trial *t, const struct space_state *leaf,
+                                struct space_state *root, struct space_action *list, unsigned n)
+{
+    check_refused(t, root, list, n, (struct space_action){t->model.n_slots, 0});
+    for (uint32_t slot = 0; slot < t->model.n_slots; slot++) {
+        uint32_t universe = space_universe(t->space, slot);
+        check_refused(t, root, list, n, (struct space_action){slot, universe});
+        for (uint32_t v = 0; v < universe && v < 3; v++)
+            if (!space_is_live(leaf, slot) || !space_has_value(leaf, slot, v))
+                check_refused(t, root, list, n, (struct space_action){slot, v});
+    }
+}
+
+/* Applies each action as its choice is live. */
+static void apply_one_by_one(const struct trial *t, struct space_state *st, const struct space_action *list,
+                             unsigned n)
+{
+    bool done[RS_SLOTS] = {false};
+    for (unsigned left = n, i = 0, looked = 0; left > 0; i = (i + 1) % n) {
+        cr_assert(looked++ < n * n, "seed %u: an action's choice does not come to life", t->seed);
+        if (done[i] || !space_is_live(st, list[i].slot)) continue;
+        cr_assert(space_apply(st, list[i], NULL), "seed %u: actions do not commute", t->seed);
+        done[i] = true;
+        left--;
+    }
+}
+
+/* The actions of a descent at once and in any order, so that many are of choices which only others make live:
+ * the same state as one by one, with a single propagation. */
+static void check_all_at_once(struct trial *t)
+{
+    struct space_action taken[RS_SLOTS + 1];
+    struct space_state *one = space_state_clone(t->root), *all = space_state_clone(t->root);
+    unsigned n = descend_to_leaf(t, one, taken);
+    for (int round = 0; n > 0 && round < 3; round++) {
+        shuffle(t, taken, n);
+        space_state_assign(one, t->root);
+        space_state_assign(all, t->root);
+        apply_one_by_one(t, one, taken, n);
+        uint64_t before = space_propagation_count(t->space);
+        cr_assert(space_apply_all(all, taken, n, NULL), "seed %u: actions fail together\n%s", t->seed,
+                  t->text.text);
+        cr_assert_eq(space_propagation_count(t->space), before + 1);
+        cr_assert(unchanged(snapshot(one), all), "seed %u: at once and one by one differ\n%s", t->seed,
+                  t->text.text);
+        cr_assert(fixpoint_holds(all), "seed %u: something was left out\n%s", t->seed, t->text.text);
+    }
+    space_state_assign(all, t->root);
+    if (n > 0) check_wrong_actions(t, one, all, taken, n);
+    space_state_free(one);
+    space_state_free(all);
+}
+
 /* ---- pins ---- */
 
 struct pinning {
@@ -423,6 +524,7 @@ static void run_space(unsigned seed)
     check_search(&t);
     if (t.root) check_sound(&t, t.root, NULL, 0, false);
     if (t.root) check_actions(&t);
+    if (t.root) check_all_at_once(&t);
     if (t.root) check_pin(&t);
     check_json(&t);
     space_state_free(t.root);
