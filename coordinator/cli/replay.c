@@ -24,7 +24,14 @@
 #include "core/base/attr.h"
 #include "core/base/hash.h"
 
-enum { WINDOWS = 4, WINDOW_ROUNDS = 5, MOST_WINDOW_ROUNDS = 1000, MOST_NOTES = 6, NOTE_BYTES = 256 };
+enum {
+    WINDOWS = 4,
+    WINDOW_ROUNDS = 5,
+    MOST_SHORT_ROUNDS = 50,
+    MOST_WINDOW_ROUNDS = 1000,
+    MOST_NOTES = 6,
+    NOTE_BYTES = 256
+};
 static const double least_limit_ns = 2e9;
 static const double most_ns = 20e9;    /* of launches, where --launches does not say how many */
 static const double window_ns = 100e6; /* of the launches of a window, at least */
@@ -54,10 +61,12 @@ static unsigned batch_of(const struct evaluation *e)
     return e->median_ns >= EVAL_LONG_NS ? 1 : e->n_samples;
 }
 
-/* Rounds whose launches take that long. */
+/* Rounds whose launches take that long. Of very short launches fewer: a round takes a millisecond or so
+ * whatever its launches take. */
 static double rounds_in(double ns, const struct evaluation *e)
 {
-    return e->median_ns > 0 ? ceil(ns / (batch_of(e) * e->median_ns)) : 1;
+    double rounds = e->median_ns > 0 ? ceil(ns / (batch_of(e) * e->median_ns)) : 1;
+    return fmin(rounds, MOST_SHORT_ROUNDS);
 }
 
 /* Rounds in a window. */
@@ -82,7 +91,7 @@ static double own_ms(const struct evaluator *ev)
  * not timed. */
 static void warm_up(struct evaluator *ev, const struct cg_kernel *kernel, const struct evaluation *e)
 {
-    unsigned rounds = (unsigned)fmin(rounds_in(warm_ns, e), MOST_WINDOW_ROUNDS);
+    unsigned rounds = (unsigned)rounds_in(warm_ns, e);
     double *discarded = base_calloc(rounds, sizeof *discarded);
     evaluator_rounds(ev, &kernel, 1, rounds, 0, discarded);
     free(discarded);
