@@ -6,7 +6,7 @@ REVISION := $(shell git describe --always --dirty 2>/dev/null)
 O ?= build
 Q = $(if $(V),,@)
 CC = gcc
-FOLDERS ?= core/base core/codec core/space core/lift core/backbone core/codegen \
+FOLDERS ?= core/base core/codec core/space core/lift core/backbone core/codegen core/pipeline \
            spacedsl mcts perfmodel agent coordinator coordinator/cli
 TESTS ?= $(filter-out tests/fuzz/%,$(wildcard tests/*/*.c))
 SPACES ?= $(wildcard spacedsl/spaces/*.space)

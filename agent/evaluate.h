@@ -9,7 +9,7 @@
 
 #include "core/codegen/codegen.h"
 #include "agent/device.h"
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 #include "agent/verify.h"
 
 enum eval_status {

@@ -5,6 +5,7 @@
 #include "agent/evaluate_state.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/pipeline/code.h"
 #include "core/space/space.h"
 
 static bool fits(const struct backbone *bb, const struct device *dev, struct diag *d)
@@ -18,12 +19,12 @@ static bool fits(const struct backbone *bb, const struct device *dev, struct dia
     return true;
 }
 
-static bool naive_kernel(const struct problem *p, struct cg_kernel *out)
+static bool naive_code(const struct problem *p, struct pipeline_code *out)
 {
     struct diag *ignored = diag_new();
     char why[160];
     struct space_state *st = problem_naive(p, ignored);
-    bool ok = st && problem_kernel(p, st, NULL, out, why, sizeof why);
+    bool ok = st && pipeline_lower(p, st, out, why, sizeof why);
     if (st) space_state_free(st);
     diag_free(ignored);
     return ok;
@@ -34,8 +35,8 @@ static bool naive_kernel(const struct problem *p, struct cg_kernel *out)
 static bool fill_reference(struct evaluator *ev, const struct problem *p, const unsigned *input_of,
                            struct diag *d)
 {
-    struct cg_kernel naive;
-    if (!naive_kernel(p, &naive)) {
+    struct pipeline_code naive;
+    if (!naive_code(p, &naive)) {
         bool small = verify_interpretable(ev->task, p->program);
         if (small)
             verify_interpret(ev->task, input_of, p->program);
@@ -46,8 +47,8 @@ static bool fill_reference(struct evaluator *ev, const struct problem *p, const 
         return small;
     }
     struct evaluation e;
-    evaluate_alone(ev, RUNNER_REFERENCE, &naive, &(struct eval_settings){0}, &e);
-    cg_kernel_free(&naive);
+    evaluate_alone(ev, RUNNER_REFERENCE, &naive.kernel, &(struct eval_settings){0}, &e);
+    pipeline_code_clear(&naive);
     if (e.status != EVAL_OK)
         diag_plain(d, "the naive kernel fails: %s: %s", eval_status_name(e.status), e.message);
     return e.status == EVAL_OK;

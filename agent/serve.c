@@ -16,9 +16,9 @@
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
-#include "core/base/hash.h"
 #include "core/base/stop.h"
 #include "core/base/utf8.h"
+#include "core/pipeline/code.h"
 
 enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_KERNELS = 64, MAX_ROUNDS = 1000, AGENT_NAME = 80 };
 
@@ -144,18 +144,15 @@ static void take_program(struct agent *a, const struct message_program *m)
 }
 
 /* Decisions to OpenCL. false with a reason. */
-static bool lower(const struct agent *a, struct message_ints ints, struct cg_kernel *k,
+static bool lower(const struct agent *a, struct message_ints ints, struct pipeline_code *code,
                   char why[EVAL_MESSAGE])
 {
     struct arena *arena = arena_new();
     struct space_action *actions;
     unsigned n;
-    const char *reason = "the actions are malformed";
-    struct space_state *leaf = NULL;
-    if (wire_read_actions(ints, arena, &actions, &n)) leaf = problem_replay(a->problem, actions, n, &reason);
-    bool ok = leaf && problem_kernel(a->problem, leaf, NULL, k, why, EVAL_MESSAGE);
-    if (!leaf) strncpy(why, reason, EVAL_MESSAGE - 1);
-    space_state_free(leaf);
+    bool ok = wire_read_actions(ints, arena, &actions, &n);
+    if (!ok) snprintf(why, EVAL_MESSAGE, "the actions are malformed");
+    ok = ok && pipeline_lower_actions(a->problem, actions, n, code, why, EVAL_MESSAGE);
     arena_free(arena);
     return ok;
 }
@@ -181,20 +178,20 @@ static void send_result(struct agent *a, uint64_t id, const struct evaluation *e
 static void start_job(struct agent *a, const struct message_job *job)
 {
     struct evaluation refused = {.status = EVAL_BUILD_ERROR};
-    struct cg_kernel k;
-    if (!lower(a, job->actions, &k, refused.message)) {
+    struct pipeline_code code;
+    if (!lower(a, job->actions, &code, refused.message)) {
         send_result(a, job->id, &refused, 0);
         return;
     }
     struct running *r = base_calloc(1, sizeof *r);
-    *r = (struct running){job->id, hash_finish(hash_string(HASH_START, k.source)), a->running};
+    *r = (struct running){job->id, code.hash, a->running};
     a->running = r;
     struct eval_settings settings = {.best_ns = job->best_ns,
                                      .cut_factor = job->cut_factor,
                                      .batch_ns = job->batch_ns,
                                      .verify = job->verify};
-    evaluator_submit(a->evaluator, job->id, &k, &settings);
-    cg_kernel_free(&k);
+    evaluator_submit(a->evaluator, job->id, &code.kernel, &settings);
+    pipeline_code_clear(&code);
 }
 
 static uint64_t forget_running(struct agent *a, uint64_t id)
@@ -233,7 +230,7 @@ static bool collect_result(struct agent *a, int timeout_ms)
 /* ---- quoted figures ---- */
 
 /* Lowers the kernels of a rounds message; returns how many, 0 if one fails. */
-static unsigned lower_all(const struct agent *a, struct message_ints ints, struct cg_kernel *kernels)
+static unsigned lower_all(const struct agent *a, struct message_ints ints, struct pipeline_code *codes)
 {
     char why[EVAL_MESSAGE] = "";
     unsigned n = 0;
@@ -241,9 +238,9 @@ static unsigned lower_all(const struct agent *a, struct message_ints ints, struc
         int64_t length = ints.items[at++];
         bool fits = n < MAX_KERNELS && length >= 0 && (uint64_t)length <= ints.n - at;
         struct message_ints one = {ints.items + at, fits ? (size_t)length : 0};
-        if (!fits || !lower(a, one, &kernels[n], why)) {
+        if (!fits || !lower(a, one, &codes[n], why)) {
             while (n)
-                cg_kernel_free(&kernels[--n]);
+                pipeline_code_clear(&codes[--n]);
             return 0;
         }
         at += one.n;
@@ -257,18 +254,18 @@ static void measure_rounds(struct agent *a, const struct message_rounds *m)
     while (a->running && collect_result(a, -1))
         continue;
     if (a->done) return;
-    struct cg_kernel kernels[MAX_KERNELS];
+    struct pipeline_code codes[MAX_KERNELS];
     const struct cg_kernel *list[MAX_KERNELS];
     unsigned rounds = m->rounds < MAX_ROUNDS ? (unsigned)m->rounds : MAX_ROUNDS;
-    unsigned n = lower_all(a, m->kernels, kernels);
+    unsigned n = lower_all(a, m->kernels, codes);
     for (unsigned i = 0; i < n; i++)
-        list[i] = &kernels[i];
+        list[i] = &codes[i].kernel;
     double *times = base_calloc((size_t)n * rounds + 1, sizeof *times);
     if (n && rounds) evaluator_rounds(a->evaluator, list, n, rounds, m->seed, times);
     send_message(a,
                  &(struct message){.kind = MESSAGE_FIGURES, .figures = {m->id, {times, (size_t)n * rounds}}});
     for (unsigned i = 0; i < n; i++)
-        cg_kernel_free(&kernels[i]);
+        pipeline_code_clear(&codes[i]);
     free(times);
 }
 

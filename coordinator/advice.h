@@ -9,7 +9,7 @@
 #define THRESH_COORDINATOR_ADVICE_H
 
 #include "agent/device.h"
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 
 struct arena;
 

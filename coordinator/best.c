@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "agent/wire.h"
-#include "coordinator/candidate.h"
 #include "coordinator/solution.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
@@ -22,6 +21,7 @@
 #include "core/base/hash.h"
 #include "core/base/json_text.h"
 #include "core/base/strbuf.h"
+#include "core/pipeline/code.h"
 
 enum { FORMAT = 2, NAME_MAX_BYTES = 256, FILE_LIMIT = 64 << 20 };
 
@@ -76,7 +76,7 @@ static json_t *contenders_json(const struct best *b)
     return list;
 }
 
-static json_t *best_json(const struct best *b, const struct candidate *c)
+static json_t *best_json(const struct best *b, const struct pipeline_code *c)
 {
     struct arena *a = arena_new();
     char fingerprint[HASH_HEX_BYTES], kernel_hash[HASH_HEX_BYTES];
@@ -168,10 +168,10 @@ bool best_make_folder(const char *dir, struct diag *d)
 
 bool best_write(const char *dir, const struct best *b, struct diag *d)
 {
-    struct candidate c = {0};
+    struct pipeline_code c;
     char why[NAME_MAX_BYTES];
     if (!best_make_folder(dir, d)) return false;
-    if (!candidate_from_actions(b->problem, b->device, b->actions, b->n_actions, &c, why, sizeof why)) {
+    if (!pipeline_lower_actions(b->problem, b->actions, b->n_actions, &c, why, sizeof why)) {
         diag_plain(d, "the best implementation cannot be written: %s", why);
         return false;
     }
@@ -183,7 +183,7 @@ bool best_write(const char *dir, const struct best *b, struct diag *d)
     strbuf_free(&host);
     free(text);
     json_decref(o);
-    candidate_clear(&c);
+    pipeline_code_clear(&c);
     return ok;
 }
 

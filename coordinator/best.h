@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 #include "agent/device.h"
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 #include "coordinator/figure.h"
 
+struct cg_kernel;
 struct diag;
 struct strbuf;
 

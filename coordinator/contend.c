@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/candidate.h"
+#include "coordinator/solution.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
+#include "core/pipeline/code.h"
 #include "mcts/prior.h"
 
 enum { STEPS = 4000, WHY = 256 };
@@ -68,18 +69,18 @@ static struct space_state *leaf_of(const struct problem *p, const char *const *p
 }
 
 /* false: the code generator does not know it. */
-static bool make(const struct problem *p, const struct device *dev, const struct space_state *leaf,
-                 const char *label, struct contend_plain *out)
+static bool make(const struct problem *p, const struct space_state *leaf, const char *label,
+                 struct contend_plain *out)
 {
-    struct candidate c = {0};
+    struct pipeline_code code;
     struct strbuf text = {0};
     char why[WHY];
-    if (!candidate_lower(p, dev, leaf, &c, why, sizeof why)) return false;
+    if (!pipeline_lower(p, leaf, &code, why, sizeof why)) return false;
     strbuf_printf(&text, "plain: %s", label);
     *out = (struct contend_plain){
-        .label = strbuf_take(&text), .state_hash = space_state_hash(leaf), .kernel_hash = c.hash};
-    out->actions = candidate_actions(p, leaf, &out->n_actions);
-    candidate_clear(&c);
+        .label = strbuf_take(&text), .state_hash = space_state_hash(leaf), .kernel_hash = code.hash};
+    out->actions = solution_actions(NULL, leaf, &out->n_actions);
+    pipeline_code_clear(&code);
     return true;
 }
 
@@ -92,16 +93,15 @@ static bool is_known(const struct contend_plain *c, const struct contend_plain *
     return known;
 }
 
-unsigned contend_plain(const struct problem *p, const struct device *dev, const char *const *pins,
-                       unsigned n_pins, struct mcts_prior *prior, uint64_t naive_hash,
-                       struct contend_plain out[BB_MAX_PLAIN])
+unsigned contend_plain(const struct problem *p, const char *const *pins, unsigned n_pins,
+                       struct mcts_prior *prior, uint64_t naive_hash, struct contend_plain out[BB_MAX_PLAIN])
 {
     struct arena *a = arena_new();
     struct bb_plain plain[BB_MAX_PLAIN];
     unsigned n = bb_plain(p->backbone, &p->limits, a, plain), made = 0;
     for (unsigned i = 0; i < n; i++) {
         struct space_state *leaf = leaf_of(p, pins, n_pins, &plain[i], prior);
-        bool lowered = leaf && make(p, dev, leaf, plain[i].label, &out[made]);
+        bool lowered = leaf && make(p, leaf, plain[i].label, &out[made]);
         bool known = lowered && is_known(&out[made], out, made, naive_hash);
         space_state_free(leaf);
         if (known) contend_plain_clear(&out[made]);

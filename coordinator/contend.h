@@ -4,14 +4,13 @@
 #ifndef THRESH_COORDINATOR_CONTEND_H
 #define THRESH_COORDINATOR_CONTEND_H
 
-#include "agent/device.h"
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 
 struct mcts_prior;
 
 struct contend_plain {
     char *label;                  /* "plain: one work-item a row" */
-    struct space_action *actions; /* candidate_actions() */
+    struct space_action *actions; /* solution_actions() */
     size_t n_actions;
     uint64_t state_hash, kernel_hash; /* of the point and of its text */
 };
@@ -19,9 +18,8 @@ struct contend_plain {
 /* The plain implementations that the user's pins, the space and the code generator allow, each with a text of
  * its own, which is not that of the naive one (naive_hash; 0: unknown). Returns their number; the caller
  * clears them. */
-unsigned contend_plain(const struct problem *p, const struct device *dev, const char *const *pins,
-                       unsigned n_pins, struct mcts_prior *prior, uint64_t naive_hash,
-                       struct contend_plain out[BB_MAX_PLAIN]);
+unsigned contend_plain(const struct problem *p, const char *const *pins, unsigned n_pins,
+                       struct mcts_prior *prior, uint64_t naive_hash, struct contend_plain out[BB_MAX_PLAIN]);
 void contend_plain_clear(struct contend_plain *c);
 /* Whether an implementation is one of those that the pins of `root` allow. */
 bool contend_allowed(const struct space_state *root, const struct space_action *actions, size_t n);

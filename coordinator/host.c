@@ -7,6 +7,7 @@
 #include "coordinator/best.h"
 #include "core/base/panic.h"
 #include "core/base/strbuf.h"
+#include "core/codegen/codegen.h"
 
 static const char head[] =
     "#define CL_TARGET_OPENCL_VERSION 120\n"

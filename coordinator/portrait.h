@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 
 struct strbuf;
 

@@ -56,7 +56,8 @@ struct space_action *solution_actions(const struct space_state *root, const stru
                                       size_t *n)
 {
     struct space_action *list = base_calloc(space_slot_count(space_of(leaf)) + 1, sizeof *list);
-    struct space_state *at = space_state_clone(root);
+    struct space_state *at = root ? space_state_clone(root) : space_root(space_of(leaf), NULL);
+    CHECK(at);
     *n = 0;
     for (uint32_t slot; (slot = space_next_choice(at, NULL, 0)) != UINT32_MAX;) {
         list[*n] = (struct space_action){slot, space_first_value(leaf, slot)};
@@ -64,5 +65,62 @@ struct space_action *solution_actions(const struct space_state *root, const stru
         ++*n;
     }
     space_state_free(at);
+    return list;
+}
+
+/* ---- a leaf that was drawn ---- */
+
+static struct space_action decision_of(const struct space_state *leaf, uint32_t slot)
+{
+    return (struct space_action){slot, space_first_value(leaf, slot)};
+}
+
+/* Whether the pins say something of a choice. */
+static bool is_pinned(const struct space_state *free_root, const struct space_state *root, uint32_t slot)
+{
+    return space_value_count(free_root, slot) != space_value_count(root, slot) ||
+           space_is_live(free_root, slot) != space_is_live(root, slot) ||
+           space_is_dead(free_root, slot) != space_is_dead(root, slot);
+}
+
+/* Appends what the pins decided, as the leaf has it. false: they also restrict choices that the leaf does not
+ * have, which no list of its decisions can repeat. */
+static bool add_pinned(const struct space_state *free_root, const struct space_state *root,
+                       const struct space_state *leaf, struct space_action *list, size_t *n)
+{
+    for (uint32_t i = 0; i < space_slot_count(space_of(leaf)); i++) {
+        if (!is_pinned(free_root, root, i)) continue;
+        if (!space_is_live(leaf, i)) return false;
+        list[(*n)++] = decision_of(leaf, i);
+    }
+    return true;
+}
+
+/* Appends every decision that the space leaves open. */
+static void add_all(const struct space_state *free_root, const struct space_state *leaf,
+                    struct space_action *list, size_t *n)
+{
+    for (uint32_t i = 0; i < space_slot_count(space_of(leaf)); i++) {
+        bool decided = space_is_live(free_root, i) && space_value_count(free_root, i) == 1;
+        if (space_is_live(leaf, i) && !decided) list[(*n)++] = decision_of(leaf, i);
+    }
+}
+
+struct space_action *solution_drawn(const struct space_state *root, const struct space_state *leaf,
+                                    const struct space_action *made, size_t n_made, size_t *n)
+{
+    const struct space *s = space_of(leaf);
+    struct space_action *list = base_calloc(space_slot_count(s) + n_made + 1, sizeof *list);
+    struct space_state *free_root = space_root(s, NULL);
+    CHECK(free_root);
+    *n = 0;
+    if (add_pinned(free_root, root, leaf, list, n)) {
+        for (size_t i = 0; i < n_made; i++)
+            list[(*n)++] = made[i];
+    } else {
+        *n = 0;
+        add_all(free_root, leaf, list, n);
+    }
+    space_state_free(free_root);
     return list;
 }

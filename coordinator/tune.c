@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "agent/fits.h"
 #include "agent/wire.h"
 #include "coordinator/advice.h"
 #include "coordinator/tune_state.h"
@@ -243,7 +244,7 @@ static bool check_problem(struct tune *t, struct diag *d)
     if (!t->problem) return false;
     uint64_t fingerprint = t->problem->fingerprint;
     if (o->recorded ? !(t->recorded = recorded_open(o->recorded, fingerprint, t->device.name, d))
-                    : !problem_fits(t->problem, &t->device, d))
+                    : !fits_device(t->problem, &t->device, d))
         return false;
     t->root = space_pinned_root(t->problem->space, t->options.pins, t->options.n_pins, d);
     bool ok = t->root && make_model(t, d) && make_tree(t, d) && open_store(t, d);

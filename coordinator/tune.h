@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "agent/device.h"
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 #include "agent/verify.h"
 #include "coordinator/figure.h"
 #include "coordinator/work.h"

@@ -93,7 +93,7 @@ void tune_check_bound(struct tune *t, const struct job *job, double measured_ns)
 {
     const char *why;
     if (!t->model || measured_ns >= (1 - CLOCK_NOISE) * job->bound_ns) return;
-    struct space_state *leaf = problem_replay(t->problem, job->actions, (unsigned)job->n_actions, &why);
+    struct space_state *leaf = problem_replay(t->problem, job->actions, job->n_actions, &why);
     double bound = leaf ? perfmodel_bound(t->model, leaf, NULL) : 0;
     if (measured_ns < (1 - CLOCK_NOISE) * bound) correct(t, leaf, bound, measured_ns);
     space_state_free(leaf);

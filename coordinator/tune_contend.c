@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "agent/evaluate.h"
-#include "coordinator/candidate.h"
+#include "coordinator/solution.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
+#include "core/pipeline/code.h"
 
 static struct job *new_job(int64_t number, struct space_action *actions, size_t n, uint64_t state_hash)
 {
@@ -26,16 +27,16 @@ static struct job *new_job(int64_t number, struct space_action *actions, size_t 
 static bool add_naive(struct tune *t, uint64_t *hash, struct diag *d)
 {
     char why[EVAL_MESSAGE];
-    struct candidate c = {0};
+    struct pipeline_code code;
     struct space_state *leaf = problem_naive(t->problem, d);
     if (!leaf) return false;
     size_t n;
-    struct space_action *actions = candidate_actions(t->problem, leaf, &n);
+    struct space_action *actions = solution_actions(NULL, leaf, &n);
     t->report.naive_excluded = !contend_allowed(t->root, actions, n);
     t->report.naive_repeats = bb_naive_repeats(t->problem->backbone);
     tune_add_job(t, new_job(0, actions, n, space_state_hash(leaf)));
-    *hash = candidate_lower(t->problem, &t->device, leaf, &c, why, sizeof why) ? c.hash : 0;
-    candidate_clear(&c);
+    *hash = pipeline_lower(t->problem, leaf, &code, why, sizeof why) ? code.hash : 0;
+    pipeline_code_clear(&code);
     space_state_free(leaf);
     return true;
 }
@@ -59,7 +60,7 @@ bool tune_add_contenders(struct tune *t, struct diag *d)
     if (!add_naive(t, &naive_hash, d)) return false;
     struct mcts_prior *prior = tune_prior(t, d);
     if (!prior) return false;
-    t->n_plain = contend_plain(t->problem, &t->device, o->pins, o->n_pins, prior, naive_hash, t->plain);
+    t->n_plain = contend_plain(t->problem, o->pins, o->n_pins, prior, naive_hash, t->plain);
     mcts_prior_free(prior);
     for (unsigned i = 0; i < t->n_plain; i++)
         add_plain(t, i);

@@ -12,7 +12,7 @@
 #include "agent/device_lock.h"
 #include "agent/evaluate.h"
 #include "agent/wire.h"
-#include "coordinator/candidate.h"
+#include "coordinator/solution.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -21,6 +21,8 @@
 #include "core/base/stats.h"
 #include "core/base/strbuf.h"
 #include "core/base/utf8.h"
+#include "core/pipeline/code.h"
+#include "perfmodel/floor.h"
 
 enum { STUCK_LIMIT = 20, DRAWS_PER_TURN = 64, TURN_MS = 200, EMBEDDED_MS = INT32_MAX, RESOURCES_TEXT = 128 };
 enum { GRACE_S = 60 }; /* how long what is at work when the time is over is waited for */
@@ -93,7 +95,8 @@ static struct job *draw(struct tune *t, struct diag *d)
     job->number = (int64_t)++t->drawn;
     job->peer = JOB_QUEUED;
     job->descent = descent;
-    job->actions = candidate_actions(t->problem, mcts_tree_state(t->tree), &job->n_actions);
+    job->actions = solution_drawn(t->root, mcts_tree_state(t->tree), descent.actions, descent.n_actions,
+                                  &job->n_actions);
     job->audited = audit;
     if (t->model) job->bound_ns = perfmodel_bound(t->model, mcts_tree_state(t->tree), NULL);
     tune_add_job(t, job);
@@ -220,25 +223,26 @@ static double limit_ns(const struct tune *t)
 
 /* The status of an implementation that is not worth measuring, with the reason in why (n bytes); else NULL.
  */
-static const char *judge(struct tune *t, const struct candidate *c, char *why, size_t n)
+static const char *judge(struct tune *t, const struct pipeline_code *c, char *why, size_t n)
 {
+    double floor_ns = perfmodel_floor_ns(c->item_steps, c->items, t->device.compute_units, t->device.gpu);
     size_t bytes = strlen(c->kernel.source), most = t->options.most_text_bytes;
     if (!note_kernel(t, c->hash)) return duplicate;
     if (bytes > (most ? most : most_text_bytes)) {
         snprintf(why, n, "a text of %zu bytes: its code would overflow the caches for code", bytes);
         return oversized;
     }
-    if (t->options.no_bound || c->floor_ns <= limit_ns(t)) return NULL;
-    snprintf(why, n, "no launch is faster than %.3g ns, the limit is %.3g ns", c->floor_ns, limit_ns(t));
+    if (t->options.no_bound || floor_ns <= limit_ns(t)) return NULL;
+    snprintf(why, n, "no launch is faster than %.3g ns, the limit is %.3g ns", floor_ns, limit_ns(t));
     return "cut";
 }
 
 /* Lowers a job's implementation. true: it is to be measured; else it is settled. */
 static bool prepare(struct tune *t, struct job *job, struct diag *d)
 {
-    struct candidate c = {0};
+    struct pipeline_code c;
     char why[EVAL_MESSAGE] = "";
-    if (!candidate_from_actions(t->problem, &t->device, job->actions, job->n_actions, &c, why, sizeof why)) {
+    if (!pipeline_lower_actions(t->problem, job->actions, job->n_actions, &c, why, sizeof why)) {
         t->dispatched += job->number > 0;
         settle(t, job, (struct store_evaluation){.status = "build_error", .message = why}, d);
         return false;
@@ -246,7 +250,7 @@ static bool prepare(struct tune *t, struct job *job, struct diag *d)
     const char *verdict = job->number > 0 ? judge(t, &c, why, sizeof why) : NULL;
     job->kernel_hash = c.hash;
     job->lowered = true;
-    candidate_clear(&c);
+    pipeline_code_clear(&c);
     t->dispatched += job->number > 0 && (!verdict || !left_out(verdict));
     if (verdict) settle(t, job, (struct store_evaluation){.status = verdict, .message = why}, d);
     return verdict == NULL;

@@ -25,7 +25,7 @@ enum { JOB_RETRIES = 2, JOB_QUEUED = -1, CUT_FACTOR = 4 };
 struct job {
     int64_t number;
     struct mcts_descent descent;
-    struct space_action *actions; /* candidate_actions() */
+    struct space_action *actions; /* from the root of the space; solution_drawn() */
     size_t n_actions;
     uint64_t kernel_hash;
     double bound_ns;   /* lower bound of the implementation; 0: none */

@@ -15,7 +15,7 @@ static double best_bound(struct tune *t, const struct tune_pick *best)
 {
     const char *why;
     if (!t->model) return 0;
-    struct space_state *leaf = problem_replay(t->problem, best->actions, (unsigned)best->n_actions, &why);
+    struct space_state *leaf = problem_replay(t->problem, best->actions, best->n_actions, &why);
     double ns = leaf ? perfmodel_bound(t->model, leaf, NULL) : 0;
     space_state_free(leaf);
     return ns;

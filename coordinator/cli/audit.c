@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "agent/evaluate.h"
-#include "coordinator/candidate.h"
 #include "coordinator/cli/bounding.h"
 #include "coordinator/cli/characterize.h"
 #include "coordinator/cli/kind.h"
@@ -25,6 +24,7 @@
 #include "core/base/stop.h"
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
+#include "core/pipeline/code.h"
 #include "mcts/descent.h"
 
 enum { MOST_EXPLAINED = 3, DRAWS_A_SAMPLE = 200 };
@@ -134,10 +134,10 @@ static void measure(struct auditing *u, struct evaluator *ev, const struct cli_p
                     struct perfmodel *m)
 {
     static const struct eval_settings settings = {.batch_ns = 10e6, .verify = false};
-    struct candidate c = {0};
+    struct pipeline_code c;
     struct evaluation e = {0};
     char why[EVAL_MESSAGE] = "";
-    if (!candidate_lower(p->problem, &p->device, p->root, &c, why, sizeof why)) return;
+    if (!pipeline_lower(p->problem, p->root, &c, why, sizeof why)) return;
     evaluator_run(ev, &c.kernel, &settings, &e);
     if (e.status == EVAL_DEVICE_LOST)
         snprintf(u->lost, sizeof u->lost, "%s", *e.message ? e.message : eval_status_name(e.status));
@@ -145,7 +145,7 @@ static void measure(struct auditing *u, struct evaluator *ev, const struct cli_p
         add(u, m, p->root, e.median_ns);
     else
         u->unmeasured++;
-    candidate_clear(&c);
+    pipeline_code_clear(&c);
 }
 
 /* Draws until there are enough, a signal or no device any more; with a cut, implementations below it are not
@@ -247,7 +247,7 @@ static bool audit_row(void *context, const struct store_run *run, const struct s
     if (run->id != u->run) open_run(u, run);
     if (!u->model) return true;
     if (!store_actions_parse(e->actions, &actions, &n)) return true;
-    struct space_state *leaf = problem_replay(u->problem, actions, (unsigned)n, &why);
+    struct space_state *leaf = problem_replay(u->problem, actions, n, &why);
     if (leaf) add(u, u->model, leaf, e->median_ns);
     space_state_free(leaf);
     free(actions);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "agent/device.h"
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 #include "core/base/diag.h"
 #include "mcts/order.h"
 #include "mcts/tree.h"

@@ -92,8 +92,7 @@ json_t *cli_contender_json(const struct best_file *b, const struct space_state *
 {
     const struct best_contender *c = find_contender(b, false);
     const char *why;
-    struct space_state *there =
-        c ? problem_replay(b->problem, c->actions, (unsigned)c->n_actions, &why) : NULL;
+    struct space_state *there = c ? problem_replay(b->problem, c->actions, c->n_actions, &why) : NULL;
     json_t *o = there ? compare(b, c, leaf, there, portrait) : json_null();
     space_state_free(there);
     return o;

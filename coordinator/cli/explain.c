@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "coordinator/best.h"
-#include "coordinator/candidate.h"
 #include "coordinator/cli/bounding.h"
 #include "coordinator/cli/contenders.h"
 #include "coordinator/cli/cuts.h"
@@ -20,13 +19,15 @@
 #include "coordinator/work.h"
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
+#include "core/pipeline/code.h"
 
 enum { NAME_BYTES = 256 };
 
 /* All that is said of an implementation. */
 struct explanation {
     const struct best_file *best;
-    const struct candidate *candidate;
+    const struct pipeline_code *code;
+    struct strbuf loops;
     struct work work;
     double bound_ns, bound_of_all_ns;      /* of this implementation; of all of the program */
     struct perfmodel_reason reason;        /* of the first */
@@ -90,7 +91,7 @@ static void print_json(const struct explanation *e)
     json_t *o =
         json_pack("{s:s,s:o,s:s,s:O,s:s,s:s,s:o,s:s,s:f,s:o,s:o}", "kernel", b->problem->source.path, "sizes",
                   sizes_json(b->problem->program), "device", b->device.name, "decisions", e->decisions,
-                  "loops", e->candidate->loops, "opencl", e->candidate->kernel.source, "bound_ns",
+                  "loops", e->loops.text, "opencl", e->code->kernel.source, "bound_ns",
                   cli_real_json(e->bound_ns), "bound_reason", e->bound.text, "median_ns", b->figure.median_ns,
                   "figure", figure_json(&b->figure), "naive", figure_json(&b->naive));
     add_worth(e, o);
@@ -189,8 +190,7 @@ static void print_text(const struct cli_args *a, const struct explanation *e)
         cli_print_learnt(e->learnt, &words);
         printf("\n%s", words.text);
     }
-    printf("\nloops\n%s\nopencl\n%s\nbound\n%s", e->candidate->loops, e->candidate->kernel.source,
-           e->bound.text);
+    printf("\nloops\n%s\nopencl\n%s\nbound\n%s", e->loops.text, e->code->kernel.source, e->bound.text);
     strbuf_free(&words);
 }
 
@@ -208,6 +208,7 @@ static json_t *find_learnt(const struct cli_args *a)
 
 static void clear(struct explanation *e)
 {
+    strbuf_free(&e->loops);
     strbuf_free(&e->bound);
     strbuf_free(&e->limit);
     json_decref(e->decisions);
@@ -217,11 +218,11 @@ static void clear(struct explanation *e)
 }
 
 /* Explains an implementation whose text is made. */
-static bool explain(const struct cli_args *a, const struct best_file *b, const struct candidate *c,
+static bool explain(const struct cli_args *a, const struct best_file *b, const struct pipeline_code *c,
                     struct diag *d)
 {
     struct space_failure why;
-    struct explanation e = {.best = b, .candidate = c, .work = work_of(b->problem->backbone)};
+    struct explanation e = {.best = b, .code = c, .work = work_of(b->problem->backbone)};
     struct perfmodel *m = cli_model(a, b->problem, &b->device, d);
     if (!m) return false;
     cli_stored_note_text(b, c->hash);
@@ -230,6 +231,7 @@ static bool explain(const struct cli_args *a, const struct best_file *b, const s
     e.bound_ns = cli_explain_bound(m, leaf, b->actions, b->n_actions, &e.reason, &e.bound);
     perfmodel_explain_limit(m, &e.reason, &e.limit);
     e.decisions = solution_actions_json(b->problem->space, b->actions, b->n_actions);
+    pipeline_print_loops(b->problem, leaf, &e.loops);
     e.portrait = portrait_json(b->problem, leaf);
     e.other = cli_contender_json(b, leaf, e.portrait);
     e.learnt = find_learnt(a);
@@ -277,15 +279,15 @@ static int run_explain(const struct cli_args *a)
     if (cli_given(a, CLI_LEARNT) && !cli_given(a, CLI_BEST)) return run_learnt(a);
     struct diag *d = diag_new();
     struct best_file b;
-    struct candidate c = {0};
+    struct pipeline_code c = {0};
     char why[NAME_BYTES] = "";
     if (cli_stored_load(a, &b, d) && refuse_device(a, d)) {
-        if (candidate_from_actions(b.problem, &b.device, b.actions, b.n_actions, &c, why, sizeof why))
+        if (pipeline_lower_actions(b.problem, b.actions, b.n_actions, &c, why, sizeof why))
             explain(a, &b, &c, d);
         else
             diag_plain(d, "%s: %s", a->positional[0], why);
     }
-    candidate_clear(&c);
+    pipeline_code_clear(&c);
     int status = cli_finish(d, CLI_OK);
     best_file_clear(&b);
     return status;

@@ -82,7 +82,7 @@ static void add_actions(struct learning *l, const struct store_evaluation *e)
     const char *why;
     size_t n;
     if (!store_actions_parse(e->actions, &actions, &n)) return;
-    struct space_state *leaf = problem_replay(l->problem, actions, (unsigned)n, &why);
+    struct space_state *leaf = problem_replay(l->problem, actions, n, &why);
     if (leaf) add_leaf(l, leaf, e->median_ns);
     space_state_free(leaf);
     free(actions);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/fits.h"
 #include "coordinator/advice.h"
 #include "coordinator/cli/kind.h"
 #include "core/base/arena.h"
@@ -146,7 +147,7 @@ static bool choose_device(const struct cli_args *a, struct device *out, bool *kn
 /* A described device has no known memory. */
 static bool fits(const struct problem *p, const struct device *dev, struct diag *d)
 {
-    return dev->max_alloc_bytes == 0 || problem_fits(p, dev, d);
+    return dev->max_alloc_bytes == 0 || fits_device(p, dev, d);
 }
 
 static void check_all(const struct cli_args *a, const char *text, struct diag *d)

@@ -22,7 +22,7 @@
 #include "coordinator/load.h"
 #include "core/base/arena.h"
 #include "core/base/attr.h"
-#include "core/base/hash.h"
+#include "core/pipeline/code.h"
 
 enum {
     WINDOWS = 4,
@@ -203,18 +203,15 @@ static bool print_replay(const struct cli_args *a, const struct replayed *r)
     return ok;
 }
 
-/* The kernel of the recorded actions; false after an error. */
-static bool rebuild(const struct best_file *b, struct cg_kernel *kernel, struct diag *d)
+/* The code of the recorded actions; false after an error. */
+static bool rebuild(const struct best_file *b, struct pipeline_code *code, struct diag *d)
 {
-    const char *reason = "";
     char why[EVAL_MESSAGE] = "";
-    struct space_state *leaf = problem_replay(b->problem, b->actions, (unsigned)b->n_actions, &reason);
-    bool ok = leaf && problem_kernel(b->problem, leaf, NULL, kernel, why, sizeof why);
+    bool ok = pipeline_lower_actions(b->problem, b->actions, b->n_actions, code, why, sizeof why);
     if (ok)
-        cli_stored_note_text(b, hash_finish(hash_string(HASH_START, kernel->source)));
+        cli_stored_note_text(b, code->hash);
     else
-        diag_plain(d, "the implementation cannot be rebuilt: %s", leaf ? why : reason);
-    space_state_free(leaf);
+        diag_plain(d, "the implementation cannot be rebuilt: %s", why);
     return ok;
 }
 
@@ -248,22 +245,22 @@ static void measure(const struct cli_args *a, const struct best_file *b, struct 
 static int replay(const struct cli_args *a, const struct best_file *b, struct diag *d)
 {
     struct device device;
-    struct cg_kernel kernel;
+    struct pipeline_code code;
     struct replayed r = {0};
     uint64_t launches;
     struct eval_settings settings = {.verify = true, .thorough = true, .limit_ns = limit_ns(a, b, d)};
     if (diag_failed(d) || !cli_positive(a, CLI_LAUNCHES, 1, &launches, d)) return CLI_USAGE;
     const char *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
-    if (!device_select(selector, &device, d) || !rebuild(b, &kernel, d)) return CLI_USAGE;
+    if (!device_select(selector, &device, d) || !rebuild(b, &code, d)) return CLI_USAGE;
     struct evaluator *ev = evaluator_new(b->problem, &device, 1, 1, d);
     bool ok = ev != NULL;
     if (ok) {
-        measure(a, b, ev, &kernel, &r, &settings, launches);
+        measure(a, b, ev, &code.kernel, &r, &settings, launches);
         judge(&r, b, &device);
         ok = print_replay(a, &r);
     }
     evaluator_free(ev);
-    cg_kernel_free(&kernel);
+    pipeline_code_clear(&code);
     free(r.times);
     return cli_doubt_status(a, &r.doubt, ok ? CLI_OK : CLI_FAILED, d);
 }

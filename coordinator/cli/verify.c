@@ -9,15 +9,17 @@
 #include <stdlib.h>
 
 #include "agent/evaluate.h"
+#include "agent/fits.h"
 #include "coordinator/best.h"
-#include "coordinator/candidate.h"
 #include "coordinator/cli/doubt.h"
 #include "coordinator/progress.h"
 #include "coordinator/sampling.h"
+#include "coordinator/solution.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/stop.h"
 #include "core/base/strbuf.h"
+#include "core/pipeline/code.h"
 #include "mcts/seen.h"
 
 enum { LEAST = 20, WINDOW = 16, MOST_WRITTEN = 20, MOST_MISSES = 20000, NAME_BYTES = 256 };
@@ -60,7 +62,7 @@ static char *write_failure(const struct verifying *v, const struct space_state *
     struct strbuf path = {0};
     struct best b = {.problem = v->p.problem, .device = &v->p.device, .lowering = &lowering};
     b.sizes = v->args->value[CLI_SIZE] ? v->args->value[CLI_SIZE] : "";
-    struct space_action *actions = candidate_actions(v->p.problem, leaf, &b.n_actions);
+    struct space_action *actions = solution_actions(NULL, leaf, &b.n_actions);
     b.actions = actions;
     strbuf_printf(&path, "%s/%zu", dir, n);
     if (best_write(path.text, &b, d)) strbuf_add(&path, "/best.json");
@@ -91,9 +93,9 @@ static void submit(struct verifying *v, const struct space_state *leaf, const st
 
 static void consider(struct verifying *v, const struct space_state *leaf, struct diag *d)
 {
-    struct candidate c = {0};
+    struct pipeline_code c;
     char why[EVAL_MESSAGE] = "";
-    if (!candidate_lower(v->p.problem, &v->p.device, leaf, &c, why, sizeof why)) {
+    if (!pipeline_lower(v->p.problem, leaf, &c, why, sizeof why)) {
         v->not_lowered++;
         record_failure(v, leaf, "not_lowered", why, d);
         return;
@@ -105,7 +107,7 @@ static void consider(struct verifying *v, const struct space_state *leaf, struct
         mcts_seen_add(&v->texts, c.hash);
         submit(v, leaf, &c.kernel);
     }
-    candidate_clear(&c);
+    pipeline_code_clear(&c);
 }
 
 static void draw(struct verifying *v, struct diag *d)
@@ -306,7 +308,7 @@ static int run(const struct cli_args *a)
     int status = CLI_USAGE;
     if (cli_samples(a, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
         cli_count(a, CLI_RUNNERS, 0, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
-        cli_problem_open(a, &v.p, d) && problem_fits(v.p.problem, &v.p.device, d))
+        cli_problem_open(a, &v.p, d) && fits_device(v.p.problem, &v.p.device, d))
         status = verify(&v, runners, d);
     status = cli_finish(d, cli_signal_status(v.stop_fd, status));
     evaluator_free(v.evaluator);

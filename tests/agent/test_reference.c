@@ -6,6 +6,7 @@
 
 #include "agent/evaluate.h"
 #include "core/base/diag.h"
+#include "core/pipeline/code.h"
 #include "core/space/space.h"
 
 static const char reference_matmul[] =
@@ -17,7 +18,7 @@ struct reference_bench {
     struct diag *d;
     struct problem *p;
     struct evaluator *ev;
-    struct cg_kernel naive;
+    struct pipeline_code naive;
 };
 
 static void reference_open(struct reference_bench *b, const char *program, const char *sizes)
@@ -32,13 +33,13 @@ static void reference_open(struct reference_bench *b, const char *program, const
     if (!b->ev) diag_print(b->d, stderr);
     cr_assert_not_null(b->ev);
     struct space_state *st = problem_naive(b->p, b->d);
-    cr_assert(st && problem_kernel(b->p, st, NULL, &b->naive, why, sizeof why), "%s", why);
+    cr_assert(st && pipeline_lower(b->p, st, &b->naive, why, sizeof why), "%s", why);
     space_state_free(st);
 }
 
 static void reference_close(struct reference_bench *b)
 {
-    cg_kernel_free(&b->naive);
+    pipeline_code_clear(&b->naive);
     evaluator_free(b->ev);
     problem_free(b->p);
     diag_free(b->d);
@@ -58,7 +59,7 @@ static void reference_check(const char *program, const char *sizes)
 {
     struct reference_bench b;
     reference_open(&b, program, sizes);
-    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_expect(&b, &b.naive.kernel, EVAL_OK, "");
     reference_close(&b);
 }
 
@@ -66,7 +67,7 @@ static void reference_check(const char *program, const char *sizes)
 static void reference_expect_unwritten(struct reference_bench *b)
 {
     static char idle[] = "__kernel void thresh_kernel(__global const float *x, __global float *y) {}\n";
-    struct cg_kernel k = b->naive;
+    struct cg_kernel k = b->naive.kernel;
     k.source = idle;
     reference_expect(b, &k, EVAL_WRONG_RESULT, "output 0 is not written (exact inputs)");
 }
@@ -93,7 +94,7 @@ Test(agent_reference, a_kernel_that_stores_nothing_is_wrong_whatever_the_referen
     struct verify_doubt doubt = evaluator_doubt(b.ev);
     cr_expect(doubt.outputs == 64 && doubt.not_finite == 64 && doubt.loose == 0);
     cr_expect(verify_doubtful(&doubt));
-    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_expect(&b, &b.naive.kernel, EVAL_OK, "");
     reference_expect_unwritten(&b);
     reference_close(&b);
 }
@@ -121,14 +122,14 @@ Test(agent_reference, a_maximum_that_loses_an_element_is_wrong)
     static const char *const loops[] = {"i = 0; i < 999", "i = 1; i < 1000"};
     struct reference_bench b;
     reference_open(&b, "size N\ninput x: [float]N\noutput reduce(max, -1e30, x)\n", "N=1000");
-    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_expect(&b, &b.naive.kernel, EVAL_OK, "");
     for (int i = 0; i < 2; i++) {
         char text[256];
         snprintf(text, sizeof text,
                  "__kernel void thresh_kernel(__global const float *x, __global float *y)\n"
                  "{ float m = -1e30f; for (int %s; ++i) m = fmax(m, x[i]); y[0] = m; }\n",
                  loops[i]);
-        struct cg_kernel k = b.naive;
+        struct cg_kernel k = b.naive.kernel;
         k.source = text;
         reference_expect(&b, &k, EVAL_WRONG_RESULT, "(extreme inputs)");
     }
@@ -156,6 +157,6 @@ Test(agent_reference, outputs_that_are_finite_in_the_ordinary_sets_are_not_in_do
     struct verify_doubt doubt = evaluator_doubt(b.ev);
     cr_expect(doubt.not_finite == 0 && !verify_doubtful(&doubt), "%ld, %ld", (long)doubt.not_finite,
               (long)doubt.loose);
-    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_expect(&b, &b.naive.kernel, EVAL_OK, "");
     reference_close(&b);
 }

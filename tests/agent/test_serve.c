@@ -8,7 +8,7 @@
 #include <zmq.h>
 
 #include "agent/evaluate.h"
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 #include "agent/serve.h"
 #include "agent/wire.h"
 #include "core/base/arena.h"

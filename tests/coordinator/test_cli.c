@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/fits.h"
 #include "agent/guarded.h"
 #include "coordinator/best.h"
 #include "coordinator/store.h"
@@ -44,7 +45,7 @@ static char *cli_test_refusal(int64_t global_bytes, int64_t max_alloc_bytes)
     struct diag *d = diag_new();
     struct problem *p = problem_new("t.lift", cli_test_program, "M=64,N=64", &dev.limits, NULL, d);
     cr_assert_not_null(p);
-    bool fits = problem_fits(p, &dev, d);
+    bool fits = fits_device(p, &dev, d);
     cr_assert_eq(fits, !diag_failed(d));
     char *message = base_strdup(fits ? "" : diag_message(d, 0));
     problem_free(p);
@@ -82,7 +83,7 @@ static char *cli_test_numbers(const char *type, bool no_double, bool no_half)
     snprintf(text, sizeof text, "input A: [%s]64\noutput map(fun x -> add(x, x), A)\n", type);
     struct problem *p = problem_new("t.lift", text, "", &dev.limits, NULL, d);
     cr_assert_not_null(p);
-    cr_assert_eq(problem_fits(p, &dev, d), !diag_failed(d));
+    cr_assert_eq(fits_device(p, &dev, d), !diag_failed(d));
     char *message = base_strdup(diag_failed(d) ? diag_message(d, 0) : "");
     problem_free(p);
     diag_free(d);
@@ -100,11 +101,11 @@ Test(cli, numbers_that_the_device_lacks_are_refused_where_they_are_declared)
         {"half", true, false, ""},
         {"float", true, true, ""},
         {"double", true, false,
-         "t.lift:1:7: error: 'A' is double, which test cannot calculate with (no cl_khr_fp64); declare it as "
+         "t.lift:1:7: error: 'A' is double, which test does not support (no cl_khr_fp64); declare it as "
          "float, or "
          "choose another device with --device"},
         {"half", false, true,
-         "t.lift:1:7: error: 'A' is half, which test cannot calculate with (no cl_khr_fp16); declare it as "
+         "t.lift:1:7: error: 'A' is half, which test does not support (no cl_khr_fp16); declare it as "
          "float, or "
          "choose another device with --device"},
     };

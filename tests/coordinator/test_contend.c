@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/candidate.h"
+#include "coordinator/solution.h"
 #include "coordinator/work.h"
 #include "core/base/diag.h"
+#include "core/base/strbuf.h"
+#include "core/pipeline/code.h"
 #include "mcts/prior.h"
 #include "tests/fixture/kernel.h"
 
@@ -32,13 +34,12 @@ static struct contend_case contend_open(const char *kernel, const char *sizes, c
     size_t n;
     struct contend_case c = {.diag = diag_new()};
     char *text = kernel_read(kernel, &n);
-    const struct device device = {.compute_units = 2, .limits = contend_device};
     c.problem = problem_new(kernel, text, sizes, &contend_device, NULL, c.diag);
     cr_assert_not_null(c.problem);
     const struct mcts_fact facts[] = {{"gpu", 0}, {"compute_units", 2}, {"max_work_group", 256}};
     c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 3, c.diag);
     cr_assert_not_null(c.prior);
-    c.n = contend_plain(c.problem, &device, &pin, pin != NULL, c.prior, 0, c.plain);
+    c.n = contend_plain(c.problem, &pin, pin != NULL, c.prior, 0, c.plain);
     free(text);
     return c;
 }
@@ -55,18 +56,16 @@ static void contend_close(struct contend_case *c)
 /* The loops of the plain implementation of that label; NULL: there is none. malloc'd. */
 static char *contend_loops(const struct contend_case *c, const char *label)
 {
-    const struct device device = {.compute_units = 2, .limits = contend_device};
-    struct candidate made = {0};
-    char why[256], *loops = NULL;
+    struct strbuf loops = {0};
+    const char *why = "";
     for (unsigned i = 0; i < c->n; i++) {
         if (strcmp(c->plain[i].label, label)) continue;
-        cr_assert(candidate_from_actions(c->problem, &device, c->plain[i].actions, c->plain[i].n_actions,
-                                         &made, why, sizeof why),
-                  "%s", why);
-        loops = strdup(made.loops);
-        candidate_clear(&made);
+        struct space_state *leaf =
+            problem_replay(c->problem, c->plain[i].actions, c->plain[i].n_actions, &why);
+        cr_assert(leaf && pipeline_print_loops(c->problem, leaf, &loops), "%s", why);
+        space_state_free(leaf);
     }
-    return loops;
+    return loops.text;
 }
 
 /* Where rows are work-items their shared sum comes before the loop over the elements. */
@@ -119,7 +118,7 @@ Test(contend, naive_is_allowed_unless_pins_say_otherwise)
     static const char *const pins[] = {"dim_kind(store.n.0)=GLOBAL", "dim_kind(store.n.0)=LOOP"};
     struct space_state *naive = problem_naive(c.problem, c.diag);
     size_t n;
-    struct space_action *actions = candidate_actions(c.problem, naive, &n);
+    struct space_action *actions = solution_actions(NULL, naive, &n);
     for (unsigned i = 0; i < 2; i++) {
         struct space_state *root = space_pinned_root(c.problem->space, &pins[i], 1, c.diag);
         cr_expect_eq(contend_allowed(root, actions, n), i == 0);

@@ -1,7 +1,7 @@
 /* The shipped prior against the space that it is for. */
 #include <criterion/criterion.h>
 
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 #include "core/base/diag.h"
 #include "mcts/prior.h"
 

@@ -3,7 +3,8 @@
 #ifndef THRESH_TESTS_E2E_FIXTURE_H
 #define THRESH_TESTS_E2E_FIXTURE_H
 
-#include "agent/problem.h"
+#include "core/codegen/codegen.h"
+#include "core/pipeline/problem.h"
 #include "tests/fixture/kernel.h"
 
 struct e2e_fixture {

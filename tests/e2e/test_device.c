@@ -8,6 +8,7 @@
 #include "agent/evaluate.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
+#include "core/pipeline/code.h"
 #include "mcts/descent.h"
 
 static struct problem *device_problem(const struct device *dev, const char *kernel, const char *sizes)
@@ -28,16 +29,16 @@ static struct problem *device_problem(const struct device *dev, const char *kern
 static void run_leaf(const struct problem *p, struct evaluator *ev, const struct space_state *leaf,
                      unsigned *ok)
 {
-    struct cg_kernel k;
+    struct pipeline_code k;
     char why[200] = "";
-    cr_assert(problem_kernel(p, leaf, NULL, &k, why, sizeof why), "%s", why);
+    cr_assert(pipeline_lower(p, leaf, &k, why, sizeof why), "%s", why);
     struct eval_settings settings = {.cut_factor = 10, .batch_ns = 1e6, .verify = true};
     struct evaluation e;
-    evaluator_run(ev, &k, &settings, &e);
+    evaluator_run(ev, &k.kernel, &settings, &e);
     cr_assert(e.status == EVAL_OK || e.status == EVAL_CUT || e.status == EVAL_TIMEOUT, "%s: %s\n%s",
-              eval_status_name(e.status), e.message, k.source);
+              eval_status_name(e.status), e.message, k.kernel.source);
     *ok += e.status == EVAL_OK;
-    cg_kernel_free(&k);
+    pipeline_code_clear(&k);
 }
 
 /* Evaluates random leaves. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/problem.h"
+#include "core/pipeline/problem.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"

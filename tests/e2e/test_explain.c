@@ -231,7 +231,7 @@ static bool explain_add_row(void *context, const struct store_run *run, const st
     diag_free(d);
     if (e->number < 1 || strcmp(e->status, "ok") != 0) return true;
     cr_assert(store_actions_parse(e->actions, &actions, &n));
-    rows->leaves[rows->n] = problem_replay(rows->problem, actions, (unsigned)n, &why);
+    rows->leaves[rows->n] = problem_replay(rows->problem, actions, n, &why);
     cr_assert(rows->leaves[rows->n], "%s", why);
     rows->log_ns[rows->n++] = log(e->median_ns);
     free(actions);

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 
 #include "agent/evaluate.h"
-#include "coordinator/candidate.h"
 #include "core/base/pcg32.h"
+#include "core/base/strbuf.h"
+#include "core/pipeline/code.h"
 #include "mcts/descent.h"
 #include "perfmodel/bound.h"
+#include "perfmodel/floor.h"
 
 struct measured_case {
     const char *kernel, *sizes;
@@ -57,18 +59,22 @@ static void measured_close(struct measured *m)
 static bool measured_leaf(struct measured *m, const struct space_state *leaf)
 {
     static const struct eval_settings settings = {.batch_ns = 1e6, .verify = false};
-    struct candidate c = {0};
+    struct pipeline_code c;
+    struct strbuf loops = {0};
     struct evaluation e = {0};
     char why[EVAL_MESSAGE] = "";
-    if (!candidate_lower(m->problem, &m->device, leaf, &c, why, sizeof why)) return false;
+    if (!pipeline_lower(m->problem, leaf, &c, why, sizeof why)) return false;
     evaluator_run(m->evaluator, &c.kernel, &settings, &e);
     if (e.status == EVAL_OK) {
         double bound = perfmodel_bound(m->model, leaf, NULL);
         cr_assert_gt(bound, 0);
-        cr_expect_geq(e.median_ns, 0.98 * bound, "%s", c.loops);
-        cr_expect_geq(e.median_ns, c.floor_ns, "%s", c.loops);
+        double floor_ns = perfmodel_floor_ns(c.item_steps, c.items, m->device.compute_units, m->device.gpu);
+        pipeline_print_loops(m->problem, leaf, &loops);
+        cr_expect_geq(e.median_ns, 0.98 * bound, "%s", loops.text);
+        cr_expect_geq(e.median_ns, floor_ns, "%s", loops.text);
+        strbuf_free(&loops);
     }
-    candidate_clear(&c);
+    pipeline_code_clear(&c);
     return e.status == EVAL_OK;
 }
 

@@ -1,0 +1,123 @@
+/* Text, sizes and limits -> program -> backbone -> space, pass after pass. */
+#include "core/pipeline/problem.h"
+
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/hash.h"
+#include "core/space/data.h"
+#include "core/space/def.h"
+
+extern const struct space_def space_def_gpu; /* generated from spacedsl/spaces/gpu.space */
+
+const struct bb_device problem_any_device = {.max_work_group = 64,
+                                             .max_work_item = {64, 64, 64},
+                                             .local_bytes = 16384,
+                                             .n_vector_widths = 1,
+                                             .vector_widths = {4}};
+
+/* ---- the passes ---- */
+
+static bool bind(struct problem *p, const char *sizes, struct diag *d)
+{
+    struct lift_size_value *values = NULL;
+    int n = lift_parse_sizes(sizes ? sizes : "", &values, p->arena, d);
+    if (n < 0) return false;
+    p->program = lift_parse(&p->source, p->arena, d);
+    return p->program && lift_bind(p->program, values, (unsigned)n, p->arena, d);
+}
+
+static bool lower(struct problem *p, const struct bb_options *options, struct diag *d)
+{
+    static const struct bb_options defaults = {0};
+    p->backbone = bb_lower(p->program, options ? options : &defaults, p->arena, d);
+    return p->backbone != NULL;
+}
+
+static bool instantiate(struct problem *p, struct diag *d)
+{
+    p->data = bb_instance(p->backbone, &p->limits);
+    p->space = space_instantiate(&space_def_gpu, p->data, d);
+    if (!p->space) return false;
+    uint64_t parts[2] = {lift_fingerprint(p->program), space_fingerprint(p->space)};
+    p->fingerprint = hash_finish(hash_bytes(HASH_START, parts, sizeof parts));
+    return true;
+}
+
+struct problem *problem_new(const char *path, const char *text, const char *sizes,
+                            const struct bb_device *limits, const struct bb_options *options, struct diag *d)
+{
+    struct arena *a = arena_new();
+    struct problem *p = ARENA_NEW(a, struct problem);
+    p->arena = a;
+    p->limits = *limits;
+    p->source =
+        (struct source){.path = arena_strdup(a, path), .text = arena_strdup(a, text), .length = strlen(text)};
+    if (bind(p, sizes, d) && lower(p, options, d) && instantiate(p, d)) return p;
+    problem_free(p);
+    return NULL;
+}
+
+void problem_free(struct problem *p)
+{
+    if (!p) return;
+    if (p->space) space_free(p->space);
+    if (p->data) space_data_free(p->data);
+    arena_free(p->arena);
+}
+
+/* ---- implementations ---- */
+
+/* Completes a state with the first value that propagates at each open choice, with backtracking. */
+static bool complete_first(struct space_state *st)
+{
+    uint32_t slot = space_next_choice(st, NULL, 0);
+    if (slot == UINT32_MAX) return true;
+    uint32_t universe = space_universe(space_of(st), slot);
+    for (uint32_t v = 0; v < universe; v++) {
+        if (!space_has_value(st, slot, v)) continue;
+        space_mark mark = space_snapshot(st);
+        struct space_failure why;
+        if (space_apply(st, (struct space_action){slot, v}, &why) && complete_first(st)) return true;
+        space_rollback(st, mark);
+    }
+    return false;
+}
+
+struct space_state *problem_naive(const struct problem *p, struct diag *d)
+{
+    struct arena *a = arena_new();
+    const char *const *pins;
+    unsigned n = bb_naive_pins(p->backbone, a, &pins);
+    struct space_state *st = space_pinned_root(p->space, pins, n, d);
+    arena_free(a);
+    if (!st || complete_first(st)) return st;
+    diag_plain(d, "the naive implementation is not in the space");
+    space_state_free(st);
+    return NULL;
+}
+
+/* Takes a decision of a choice that only others may make live. */
+static bool decide(struct space_state *st, struct space_action a, struct space_failure *why)
+{
+    uint64_t allowed[SPACE_MAX_VALUES / 64] = {0};
+    allowed[a.value / 64] = UINT64_C(1) << a.value % 64;
+    return space_restrict(st, a.slot, allowed, SPACE_MAX_VALUES / 64, why);
+}
+
+struct space_state *problem_replay(const struct problem *p, const struct space_action *actions, size_t n,
+                                   const char **why)
+{
+    struct space_failure failure = {0};
+    struct space_state *st = space_root(p->space, &failure);
+    for (size_t i = 0; st && i < n; i++) {
+        bool known = actions[i].slot < space_slot_count(p->space) &&
+                     actions[i].value < space_universe(p->space, actions[i].slot);
+        if (known && decide(st, actions[i], &failure)) continue;
+        if (!known) failure.text = "an action names no choice of this space";
+        space_state_free(st);
+        st = NULL;
+    }
+    if (!st) *why = failure.text ? failure.text : "the actions contradict each other";
+    return st;
+}

@@ -1,0 +1,95 @@
+/* A leaf as actions: the list of a draw leads to the drawn leaf, whatever the pins restrict. */
+#include "coordinator/solution.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/pipeline/problem.h"
+#include "tests/fixture/kernel.h"
+
+enum { SOLUTION_LEAVES = 6, SOLUTION_PINS = 2 };
+
+struct solution_case {
+    const char *name, *pins[SOLUTION_PINS + 1];
+};
+
+/* Pins of choices that always exist; of choices of a copy that the leaf has; of those that it may lack, and
+ * whose pin may even exclude the copy. */
+static const struct solution_case solution_cases[] = {
+    {"none", {NULL}},
+    {"sizes", {"size(m.*)=1|2|4", "size(k.0)=4", NULL}},
+    {"a copy", {"staged(A)=YES", "mem_space(A.tile)=GLOBAL", NULL}},
+    {"a copy that is not made", {"staged(A)=NO", "staged(B)=YES", NULL}},
+    {"a copy that may be made", {"mem_space(*.tile)=GLOBAL", NULL}},
+};
+
+static struct problem *solution_problem(struct diag *d)
+{
+    size_t n;
+    char *text = kernel_read("matmul", &n);
+    struct problem *p = problem_new("matmul", text, "M=16,N=8,K=16", &kernel_device, NULL, d);
+    cr_assert_not_null(p);
+    free(text);
+    return p;
+}
+
+/* Draws a leaf below the root, and what was decided. */
+static void solution_draw(struct space_state *st, struct pcg32 *rng, struct space_action *made, size_t *n)
+{
+    space_mark root = space_snapshot(st);
+    uint32_t slot = 0;
+    do {
+        space_rollback(st, root);
+        *n = 0;
+        while ((slot = space_next_choice(st, NULL, 0)) != UINT32_MAX && kernel_step(st, rng))
+            made[(*n)++] = (struct space_action){slot, space_first_value(st, slot)};
+    } while (slot != UINT32_MAX);
+}
+
+static void solution_expect(const struct problem *p, const struct space_state *leaf,
+                            const struct space_action *actions, size_t n, const char *name)
+{
+    const char *why = "";
+    struct space_state *again = problem_replay(p, actions, n, &why);
+    cr_assert_not_null(again, "%s: %s", name, why);
+    cr_expect_eq(space_next_choice(again, NULL, 0), UINT32_MAX, "%s: not a leaf", name);
+    cr_expect_eq(space_state_hash(again), space_state_hash(leaf), "%s: another leaf", name);
+    space_state_free(again);
+}
+
+static void solution_check(const struct problem *p, const struct solution_case *c, struct diag *d)
+{
+    struct space_action *made = calloc(space_slot_count(p->space), sizeof *made);
+    struct pcg32 rng = pcg32_seed(7, 0);
+    unsigned n_pins = 0;
+    while (c->pins[n_pins])
+        n_pins++;
+    struct space_state *root = space_pinned_root(p->space, c->pins, n_pins, d);
+    cr_assert_not_null(root, "%s: %s", c->name, diag_failed(d) ? diag_message(d, 0) : "");
+    for (int i = 0; i < SOLUTION_LEAVES; i++) {
+        size_t n_made, n_drawn, n_shortest;
+        struct space_state *leaf = space_state_clone(root);
+        solution_draw(leaf, &rng, made, &n_made);
+        struct space_action *drawn = solution_drawn(root, leaf, made, n_made, &n_drawn);
+        struct space_action *shortest = solution_actions(NULL, leaf, &n_shortest);
+        solution_expect(p, leaf, drawn, n_drawn, c->name);
+        solution_expect(p, leaf, shortest, n_shortest, c->name);
+        cr_expect_leq(n_shortest, space_slot_count(p->space));
+        free(shortest);
+        free(drawn);
+        space_state_free(leaf);
+    }
+    space_state_free(root);
+    free(made);
+}
+
+Test(solution, the_list_of_a_draw_leads_to_the_leaf)
+{
+    struct diag *d = diag_new();
+    struct problem *p = solution_problem(d);
+    for (size_t i = 0; i < sizeof solution_cases / sizeof *solution_cases; i++)
+        solution_check(p, &solution_cases[i], d);
+    problem_free(p);
+    diag_free(d);
+}
