@@ -10,9 +10,11 @@ FOLDERS ?= core/base core/codec core/space core/lift core/backbone core/codegen 
            spacedsl mcts perfmodel agent coordinator coordinator/cli
 TESTS ?= $(filter-out tests/fuzz/%,$(wildcard tests/*/*.c))
 SPACES ?= $(wildcard spacedsl/spaces/*.space)
-PACKAGES = build-essential pkg-config libcriterion-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers \
+# OpenCL is loaded when a device is asked for (agent/opencl_library.c): its headers are for building, its library and driver for
+# running, ocl-icd-opencl-dev for the tests, which compile host.c.
+PACKAGES = build-essential pkg-config libcriterion-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd ocl-icd-opencl-dev \
            libzmq3-dev libmsgpack-dev libsqlite3-dev libjansson-dev uthash-dev oclgrind clang-format
-PKGS = msgpack libzmq sqlite3 jansson OpenCL
+PKGS = msgpack libzmq sqlite3 jansson
 
 WARN = -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wconversion
 DEFS = -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 -I. -I$(O)/gen
@@ -118,7 +120,7 @@ $(O)/share.made: $(O)/thresh
 	$(Q)coordinator/cli/pages.sh $(O)/thresh $(O)/share
 	@touch $@
 $(O)/thresh-tests: $(SAN_OBJ)
-	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(PKG_LIBS) -lcriterion -ldl -lpthread -lm
+	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(PKG_LIBS) $(if $(filter agent,$(FOLDERS)),,-lOpenCL) -lcriterion -ldl -lpthread -lm
 $(O)/thresh-tsan: $(O)/tsan/coordinator/cli/main.o $(TSAN_OBJ)
 	$(Q)$(CC) $(TSAN) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 $(O)/spacec: $(call objs,rel,$(SPACEC_SRC))

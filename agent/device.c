@@ -22,7 +22,7 @@ enum { MAX_PLATFORMS = 8, MAX_DEVICES = 32, QUERY_TIMEOUT_MS = 60000, FAULT_BYTE
 
 static const char pocl_platform[] = "Portable Computing Language";
 
-/* Why a platform has no device; "": each has one. */
+/* Why there is no library, or a platform has no device; "": each has one. */
 struct fault {
     char text[FAULT_BYTES];
 };
@@ -192,11 +192,12 @@ static int compare_found(const void *pa, const void *pb)
     return c ? c : (a->index > b->index) - (a->index < b->index);
 }
 
-/* The devices of all platforms; fault: why a platform has none, "" if each has one. */
+/* The devices of all platforms; fault: why the library or a platform has none, "" if each has one. */
 static unsigned find_all(struct found *out, struct fault *fault)
 {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint n_platforms = 0;
+    if (!opencl_load(fault->text, sizeof fault->text)) return 0;
     if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms)) return 0;
     if (n_platforms > MAX_PLATFORMS) n_platforms = MAX_PLATFORMS;
     unsigned n = 0;

@@ -1,10 +1,15 @@
-/* OpenCL helpers of the child processes. Calling any of these loads the drivers into the calling process. */
+/* OpenCL for the child processes. The functions of CL/cl.h may be called as usual; they forward to a library
+ * that is loaded with the first call of clGetPlatformIDs() (opencl_library.c). That call, and so
+ * opencl_device(), loads the drivers into the calling process. */
 #ifndef THRESH_AGENT_OPENCL_H
 #define THRESH_AGENT_OPENCL_H
 
 #include <CL/cl.h>
 #include <stdbool.h>
 
+/* Loads the OpenCL library into this process, if it is not yet. false: why (n bytes) says what is missing and
+ * what to do; clGetPlatformIDs() then finds no platform. */
+bool opencl_load(char *why, size_t n);
 /* Device `index` of the stable order (struct device), or NULL. */
 cl_device_id opencl_device(unsigned index);
 /* "CL_OUT_OF_RESOURCES", ... */

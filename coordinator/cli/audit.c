@@ -176,7 +176,7 @@ static void audit_program(struct auditing *u)
     uint64_t samples, seed;
     double time_s;
     if (cli_samples(a, 100, &samples, u->diag) && cli_count(a, CLI_SEED, 1, &seed, u->diag) &&
-        cli_seconds(a, CLI_TIME, &time_s, u->diag) && cli_problem_open(a, &p, u->diag) &&
+        cli_seconds(a, CLI_TIME, &time_s, u->diag) && cli_problem_open_to_measure(a, &p, u->diag) &&
         cli_bounding_open(a, &p, &b, u->diag)) {
         bool described = !p.device.max_alloc_bytes;
         if (described) diag_plain(u->diag, "audit measures: name the described device with --device, too");

@@ -189,9 +189,11 @@ void cli_print_json(json_t *o);
 
 /* The device that --device selects, else the one that --description describes, else `otherwise`. */
 bool cli_select_device(const struct cli_args *a, const char *otherwise, struct device *out, struct diag *d);
+/* The same for a command that only needs the limits: where no device is named and none is here, *out has
+ * limits that every device has, no memory and no known name, and why (n bytes) says why; else why is "". */
+bool cli_select_limits(const struct cli_args *a, struct device *out, char *why, size_t n, struct diag *d);
 
-/* A program on a device with the pins applied: what estimate, descend and explain start from. With
- * --description the device need not be here: its description stands for it. */
+/* A program on a device with the pins applied: what estimate, descend and verify start from. */
 struct cli_problem {
     char *text;
     struct device device;
@@ -199,12 +201,18 @@ struct cli_problem {
     struct space_state *root;
     struct mcts_order order; /* of --order */
 };
+/* For commands that measure nothing: the device may be described, or not known, which is said on standard
+ * error with what is assumed. */
 bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d);
+/* For commands that measure. With --description alone the device is the described one, which has no memory.
+ */
+bool cli_problem_open_to_measure(const struct cli_args *a, struct cli_problem *out, struct diag *d);
 void cli_problem_close(struct cli_problem *p);
 
 struct store_run;
-/* The problem of a stored run on its device, or on the one that options name; the device goes to *dev. NULL
- * after an error: a run of `tune --space` has none, another device or version another one. */
+/* The problem of a stored run on its device, which may be here or described, or on the one that options name;
+ * the device goes to *dev. NULL after an error: a run of `tune --space` has none, another device or version
+ * another one. */
 struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
                                 struct diag *d);
 

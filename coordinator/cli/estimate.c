@@ -250,8 +250,9 @@ const struct cli_command cli_descend = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET),
-    .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"}},
+    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_TAKES(DESCRIPTION),
+    .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"},
+              {CLI_DESCRIPTION, "FILE.json", "description of a device that need not be here"}},
     .help =
         "Times the engine: descends at random from the root to implementations and tries all values at each "
         "branching. Descents that have made the same decisions are tried once.\v"

@@ -15,6 +15,8 @@
 #include "core/base/units.h"
 #include "core/lift/lift.h"
 
+enum { WHY = 2048 };
+
 /* ---- names ---- */
 
 static json_t *sizes_json(const struct lift_program *p)
@@ -132,18 +134,6 @@ static void print_text(const struct problem *p, const struct device *dev, const 
         printf("note: %s\n", advice->lines[i]);
 }
 
-/* The device that tune would take. *known is false where none is named and none is here. */
-static bool choose_device(const struct cli_args *a, struct device *out, bool *known, struct diag *d)
-{
-    if (cli_given(a, CLI_DEVICE) || cli_given(a, CLI_DESCRIPTION))
-        return *known = cli_select_device(a, NULL, out, d);
-    struct diag *none = diag_new();
-    *known = device_select(NULL, out, none);
-    diag_free(none);
-    if (!*known) *out = (struct device){.limits = problem_any_device};
-    return true;
-}
-
 /* A described device has no known memory. */
 static bool fits(const struct problem *p, const struct device *dev, struct diag *d)
 {
@@ -153,8 +143,9 @@ static bool fits(const struct problem *p, const struct device *dev, struct diag 
 static void check_all(const struct cli_args *a, const char *text, struct diag *d)
 {
     struct device dev;
-    bool known = false;
-    if (!choose_device(a, &dev, &known, d)) return;
+    char missing[WHY];
+    if (!cli_select_limits(a, &dev, missing, sizeof missing, d)) return;
+    bool known = !missing[0];
     struct problem *p = problem_new(a->positional[1], text, a->value[CLI_SIZE], &dev.limits, NULL, d);
     if (p && fits(p, &dev, d)) {
         struct arena *arena = arena_new();

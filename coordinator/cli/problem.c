@@ -1,33 +1,50 @@
-/* Programs, stored runs and devices as the options name them. */
+/* Programs, stored runs and devices as the options name them.
+ *
+ * Where a device comes from: --device is looked for among the OpenCL devices, --description is a file.
+ * Without these it is the first OpenCL device, or the device of a stored run. Commands that measure nothing
+ * only need its limits, and go on where OpenCL or the device is missing: with the description of that name,
+ * or with limits that every device has, which they say. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/kind.h"
 #include "coordinator/store.h"
+#include "core/base/strbuf.h"
 #include "perfmodel/device.h"
 
-/* A device as its description tells it. */
+enum { WHY = 2048 };
+
+/* ---- devices ---- */
+
+/* A device as its description has it. false: a limit is unknown. */
+static bool take_description(const struct perfmodel_device *p, struct device *out)
+{
+    int64_t items = (int64_t)p->value[PERFMODEL_GROUP_ITEMS],
+            local = (int64_t)p->value[PERFMODEL_GROUP_LOCAL];
+    *out = (struct device){.gpu = p->gpu, .compute_units = (unsigned)p->value[PERFMODEL_UNITS]};
+    memcpy(out->name, p->name, sizeof out->name);
+    memcpy(out->driver, p->driver, sizeof out->driver);
+    out->limits =
+        (struct bb_device){.gpu = p->gpu,
+                           .max_work_group = items,
+                           .max_work_item = {items, items, p->gpu ? 64 : items},
+                           .local_bytes = local,
+                           .max_unroll = 512,
+                           .max_private = p->gpu ? 256 : 512,
+                           .n_vector_widths = p->gpu ? 2 : 4,
+                           .vector_widths = {2, 4, 8, 16},
+                           .nontemporal = strstr(p->platform, "Portable Computing Language") != NULL};
+    return items > 0 && local > 0;
+}
+
 static bool described_device(const char *path, struct device *out, struct diag *d)
 {
     struct perfmodel_device p;
     if (!perfmodel_device_load(path, NULL, false, &p, NULL, d)) return false;
-    int64_t items = (int64_t)p.value[PERFMODEL_GROUP_ITEMS], local = (int64_t)p.value[PERFMODEL_GROUP_LOCAL];
-    *out = (struct device){.gpu = p.gpu, .compute_units = (unsigned)p.value[PERFMODEL_UNITS]};
-    memcpy(out->name, p.name, sizeof out->name);
-    memcpy(out->driver, p.driver, sizeof out->driver);
-    out->limits =
-        (struct bb_device){.gpu = p.gpu,
-                           .max_work_group = items,
-                           .max_work_item = {items, items, p.gpu ? 64 : items},
-                           .local_bytes = local,
-                           .max_unroll = 512,
-                           .max_private = p.gpu ? 256 : 512,
-                           .n_vector_widths = p.gpu ? 2 : 4,
-                           .vector_widths = {2, 4, 8, 16},
-                           .nontemporal = strstr(p.platform, "Portable Computing Language") != NULL};
-    if (items > 0 && local > 0) return true;
+    if (take_description(&p, out)) return true;
     diag_plain(d, "%s: group_items and group_local must be known", path);
     return false;
 }
@@ -39,18 +56,84 @@ bool cli_select_device(const struct cli_args *a, const char *otherwise, struct d
     return device_select(selector ? selector : otherwise, out, d);
 }
 
-bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d)
+/* The text of the first error, without its "error: ". */
+static const char *reason_of(const struct diag *d)
+{
+    static const char kind[] = "error: ";
+    const char *text = diag_message(d, 0);
+    return text + (strncmp(text, kind, strlen(kind)) ? 0 : strlen(kind));
+}
+
+bool cli_select_limits(const struct cli_args *a, struct device *out, char *why, size_t n, struct diag *d)
+{
+    why[0] = 0;
+    if (cli_given(a, CLI_DEVICE) || cli_given(a, CLI_DESCRIPTION)) return cli_select_device(a, NULL, out, d);
+    struct diag *missing = diag_new();
+    if (!device_select(NULL, out, missing)) {
+        snprintf(why, n, "%s", reason_of(missing));
+        *out = (struct device){.name = "unknown device", .compute_units = 1, .limits = problem_any_device};
+    }
+    diag_free(missing);
+    return true;
+}
+
+/* The same, and says what is assumed. */
+static bool assume_limits(const struct cli_args *a, struct device *out, struct diag *d)
+{
+    char why[WHY];
+    const struct bb_device *l = &problem_any_device;
+    if (!cli_select_limits(a, out, why, sizeof why, d)) return false;
+    if (why[0])
+        fprintf(stderr,
+                "note: %s\nnote: assuming a device with work-groups of %" PRId64 " work-items, %" PRId64
+                " KiB of local memory and vectors of %" PRId64 "; --description FILE.json names another\n",
+                why, l->max_work_group, l->local_bytes >> 10, l->vector_widths[0]);
+    return true;
+}
+
+/* The device of a stored run, of which only the limits are needed: one that is here, else as described. */
+static bool select_run_device(const struct cli_args *a, const char *name, struct device *out, struct diag *d)
+{
+    struct perfmodel_device p;
+    struct strbuf left_out = {0};
+    if (cli_given(a, CLI_DEVICE) || cli_given(a, CLI_DESCRIPTION)) return cli_select_device(a, NULL, out, d);
+    struct diag *missing = diag_new();
+    bool here = device_select(name, out, missing);
+    bool found = here || (perfmodel_device_find(name, false, &p, &left_out) && take_description(&p, out));
+    if (!found)
+        diag_plain(d, "%s; the run is of '%s': give its description with --description FILE.json",
+                   reason_of(missing), name);
+    strbuf_free(&left_out);
+    diag_free(missing);
+    return found;
+}
+
+/* ---- problems ---- */
+
+static bool open_problem(const struct cli_args *a, bool measures, struct cli_problem *out, struct diag *d)
 {
     *out = (struct cli_problem){0};
     size_t n;
     if (!cli_expect_kind(a->positional[0], CLI_KIND_PROGRAM, d)) return false;
     out->text = source_read_file(a->positional[0], CLI_PROGRAM_BYTES, &n, d);
-    if (!out->text || !cli_select_device(a, NULL, &out->device, d)) return false;
+    if (!out->text) return false;
+    if (measures ? !cli_select_device(a, NULL, &out->device, d) : !assume_limits(a, &out->device, d))
+        return false;
     out->problem = problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, NULL, d);
     if (!out->problem) return false;
     out->root = space_pinned_root(out->problem->space, a->pins.items, a->pins.n, d);
     if (!out->root) return false;
     return mcts_order_parse(out->problem->space, a->value[CLI_ORDER], &out->order, d);
+}
+
+bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d)
+{
+    return open_problem(a, false, out, d);
+}
+
+bool cli_problem_open_to_measure(const struct cli_args *a, struct cli_problem *out, struct diag *d)
+{
+    return open_problem(a, true, out, d);
 }
 
 void cli_problem_close(struct cli_problem *p)
@@ -71,7 +154,7 @@ struct problem *cli_run_problem(const struct cli_args *a, const struct store_run
                    run->id);
         return NULL;
     }
-    if (!cli_select_device(a, run->device, dev, d)) return NULL;
+    if (!select_run_device(a, run->device, dev, d)) return NULL;
     struct problem *p = problem_new(run->path, run->text, run->sizes, &dev->limits, NULL, d);
     if (!p || p->fingerprint == run->fingerprint) return p;
     diag_plain(d, "run %" PRId64 " was of another device or another version of thresh", run->id);

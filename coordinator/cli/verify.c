@@ -308,7 +308,7 @@ static int run(const struct cli_args *a)
     int status = CLI_USAGE;
     if (cli_samples(a, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
         cli_count(a, CLI_RUNNERS, 0, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
-        cli_problem_open(a, &v.p, d) && fits_device(v.p.problem, &v.p.device, d))
+        cli_problem_open_to_measure(a, &v.p, d) && fits_device(v.p.problem, &v.p.device, d))
         status = verify(&v, runners, d);
     status = cli_finish(d, cli_signal_status(v.stop_fd, status));
     evaluator_free(v.evaluator);
