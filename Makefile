@@ -89,7 +89,7 @@ lint: ## layout and header checks
 
 DEST = $(DESTDIR)$(or $(PREFIX),/usr/local)
 # What a plug-in is compiled against, and what stands beside the documentation under its own path.
-HEADERS = mcts/heuristic.h core/space/space.h core/space/def.h core/base/attr.h core/base/pcg32.h
+HEADERS = mcts/heuristic.h mcts/policy.h mcts/view.h core/space/space.h core/space/def.h core/base/attr.h core/base/pcg32.h
 EXAMPLES = $(wildcard experiments/kernels/*.lift experiments/spaces/* experiments/heuristics/* spacedsl/spaces/*.space)
 install: all ## install thresh under $(PREFIX), default /usr/local
 	install -D -m755 $(O)/thresh $(DEST)/bin/thresh

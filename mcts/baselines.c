@@ -13,13 +13,6 @@ static uint32_t random_select(void *state, const struct mcts_view *view, double 
     return pcg32_below(view->rng, view->n_children);
 }
 
-static void random_rollout(void *state, const struct mcts_view *view, double *weights)
-{
-    (void)state;
-    for (uint32_t i = 0; i < view->n_children; i++)
-        weights[i] = 1;
-}
-
 static uint32_t bound_select(void *state, const struct mcts_view *view, double *score)
 {
     (void)state;
@@ -58,7 +51,7 @@ const struct mcts_plugin mcts_plugin_random = {
     .struct_size = sizeof(struct mcts_plugin),
     .name = "random",
     .select = random_select,
-    .rollout = random_rollout,
+    .policies = "uniform",
 };
 
 const struct mcts_plugin mcts_plugin_bound = {

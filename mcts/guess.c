@@ -1,16 +1,22 @@
-/* Gaussian process regression by a Cholesky factor that grows by a row with each measurement. */
+/* Gaussian process regression by a Cholesky factor that grows by a row with each measurement.
+ *
+ * With n measurements of traits t_i and logarithms of times y_i, correlations K_ij = exp(-differing share of
+ * traits / REACH), noise on the diagonal, and K = L L^T:
+ *
+ *     weights   = K^-1 (y - mean)                     solved once after new measurements
+ *     expected  = mean(t) + sum_i K(t, t_i) weights_i
+ *     deviation = sqrt(variance (1 + NOISE - |L^-1 K(t, .)|^2))
+ *
+ * A new measurement adds a row to L, at a cost of n^2. See guess.h. */
 #include "mcts/guess.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/base/stats.h"
-
-enum { ABSENT = UINT16_MAX }; /* the value of a choice that is not live */
 
 struct mcts_traits {
     double bound; /* logarithm; 0 if there is none */
@@ -19,25 +25,26 @@ struct mcts_traits {
 
 struct measurement {
     struct mcts_traits *traits;
-    double time;    /* logarithm; INFINITY: given up */
+    double time;    /* logarithm; INFINITY: stopped as too slow */
     double *factor; /* its row of the Cholesky factor, as long as its number + 1 */
 };
 
 struct mcts_guess {
-    uint32_t *slots, n_slots; /* whose values are traits */
+    uint32_t *slots, n_slots; /* the choices whose values are traits */
     size_t count, capacity;
     struct measurement *list;
     double *weights, *likenesses; /* [capacity] of the measurements; scratch */
     double level, slope, middle;  /* the mean: level + slope * (bound - middle) */
     double variance;              /* of the process */
     double best;                  /* logarithm; INFINITY before anything was learnt */
-    bool solved;                  /* weights, the mean and variance are of all measurements */
+    bool solved;                  /* weights, mean and variance include all measurements */
 };
 
-/* Implementations that differ in an eighth of their traits have a correlation of 1/e. A twentieth of the
- * variance is of what traits do not tell. The first measurements count as much as a prior of one: slope 1
- * with a spread of bounds of a factor of e, times with a spread of a factor of 2. Times count as SLOW times
- * the best at most, as those do that were given up. Halved or doubled, none of them changes a search by much.
+/* REACH: implementations that differ in an eighth of their traits have a correlation of 1/e. NOISE: a
+ * twentieth of the variance does not depend on the traits. The priors count as one measurement: slope 1 with
+ * bounds that spread by a factor of e, times that spread by a factor of 2. SLOW: times above four times the
+ * best count as four times the best, and so do stopped measurements. Halving or doubling any of them changes
+ * searches little.
  */
 static const double REACH = 0.125, NOISE = 0.05, SLOPE_PRIOR = 1, VARIANCE_PRIOR = 0.5, SLOW = 4;
 
@@ -84,25 +91,12 @@ void mcts_guess_free(struct mcts_guess *g)
     free(g);
 }
 
-static size_t traits_bytes(const struct mcts_guess *g)
+struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const uint16_t *values, double bound)
 {
-    return sizeof(struct mcts_traits) + g->n_slots * sizeof(uint16_t);
-}
-
-size_t mcts_guess_bytes(const struct mcts_guess *g)
-{
-    return g->capacity * (sizeof g->list[0] + sizeof g->weights[0] + sizeof g->likenesses[0]) +
-           g->count * (traits_bytes(g) + (g->count + 1) * sizeof(double) / 2);
-}
-
-struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const struct space_state *leaf, double bound)
-{
-    struct mcts_traits *t = base_malloc(traits_bytes(g));
+    struct mcts_traits *t = base_malloc(sizeof *t + g->n_slots * sizeof t->values[0]);
     t->bound = bound > 0 ? log(bound) : 0;
-    for (uint32_t i = 0; i < g->n_slots; i++) {
-        bool live = space_is_live(leaf, g->slots[i]);
-        t->values[i] = live ? (uint16_t)space_first_value(leaf, g->slots[i]) : ABSENT;
-    }
+    for (uint32_t i = 0; i < g->n_slots; i++)
+        t->values[i] = values[g->slots[i]];
     return t;
 }
 
@@ -156,7 +150,7 @@ static double square(const double *x, size_t n)
 
 /* ---- learning ---- */
 
-/* Takes the traits over. */
+/* Owns the traits from now on. */
 static void append(struct mcts_guess *g, struct mcts_traits *t, double time)
 {
     size_t n = g->count;
@@ -169,13 +163,13 @@ static void append(struct mcts_guess *g, struct mcts_traits *t, double time)
     g->solved = false;
 }
 
-/* How slow the slow ones are is no matter. */
+/* Limited, so that a few very slow ones do not make everything unknown look promising. */
 static double time_of(const struct mcts_guess *g, size_t i)
 {
     return fmin(g->list[i].time, g->best + log(SLOW));
 }
 
-/* Makes room. */
+/* Makes room: keeps the fastest quarter and a third of the others. */
 static void thin(struct mcts_guess *g)
 {
     size_t n = g->count;
@@ -197,16 +191,17 @@ static void thin(struct mcts_guess *g)
     }
 }
 
-void mcts_guess_learn(struct mcts_guess *g, const struct mcts_traits *t, double time)
+void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time)
 {
-    if (!isfinite(time) && g->count == 0) return;
+    if (!isfinite(time) && g->count == 0) {
+        free(t);
+        return;
+    }
     if (g->count == g->capacity) thin(g);
-    struct mcts_traits *copy = base_malloc(traits_bytes(g));
-    memcpy(copy, t, traits_bytes(g));
-    append(g, copy, log(time));
+    append(g, t, log(time));
 }
 
-/* ---- promising ---- */
+/* ---- promises ---- */
 
 /* Times on bounds, by least squares. */
 static void fit_mean(struct mcts_guess *g)
@@ -242,8 +237,8 @@ static void solve(struct mcts_guess *g)
     g->solved = true;
 }
 
-/* The logarithm of E[max(z + deviate, 0)] of a standard normal deviate; that of its tail where that is left
- * to rounding. */
+/* The logarithm of E[max(z + deviate, 0)] for a standard normal deviate. Far in the tail an asymptotic series
+ * takes over, where the sum would round to 0. */
 static double log_gain(double z)
 {
     const double pi = 3.14159265358979323846;

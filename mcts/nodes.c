@@ -1,4 +1,4 @@
-/* Growing arrays; see nodes.h. */
+/* Growing arrays of nodes and of blocks of times; see nodes.h. */
 #include "mcts/nodes.h"
 
 #include <stdlib.h>
@@ -31,11 +31,6 @@ void mcts_nodes_free(struct mcts_nodes *t)
     free(t->list);
     free(t->blocks);
     *t = (struct mcts_nodes){0};
-}
-
-size_t mcts_nodes_bytes(const struct mcts_nodes *t)
-{
-    return t->capacity * sizeof t->list[0] + (size_t)t->block_capacity * t->kept * sizeof t->blocks[0];
 }
 
 void mcts_nodes_expand(struct mcts_nodes *t, uint32_t node, uint32_t slot, const struct mcts_option *options,

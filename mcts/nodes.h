@@ -1,9 +1,14 @@
-/* The nodes of the search tree: one growing array; they name each other by 32-bit numbers, and the children
- * of a node are consecutive. The best times of a node are a block of a second array, made at its first
- * recorded time.
+/* The nodes of the search tree, in one growing array. They refer to each other by 32-bit numbers, and the
+ * children of a node are consecutive:
  *
- * Invariant: a dead node never lives again (cuts only fall, handed-out leaves only grow) until bounds are
- * taken anew, and `live_children` of a live expanded node counts its children with cause MCTS_LIVE. */
+ *     number   0     1  2  3    4  5    6  7  8
+ *     parent   -     0  0  0    2  2    4  4  4
+ *
+ * The best times of a node are a block of a second array, made at its first recorded time.
+ *
+ * Invariant: a dead node stays dead (the cut only falls, and more and more implementations are handed out)
+ * until bounds are taken anew; `live_children` of a live expanded node counts its children with cause
+ * MCTS_LIVE. */
 #ifndef THRESH_MCTS_NODES_H
 #define THRESH_MCTS_NODES_H
 
@@ -33,7 +38,6 @@ struct mcts_nodes {
 /* The root alone. */
 void mcts_nodes_init(struct mcts_nodes *t, uint32_t kept);
 void mcts_nodes_free(struct mcts_nodes *t);
-size_t mcts_nodes_bytes(const struct mcts_nodes *t);
 
 /* Makes the children of a node, one for each option of the slot; without any it dies. */
 void mcts_nodes_expand(struct mcts_nodes *t, uint32_t node, uint32_t slot, const struct mcts_option *options,
@@ -41,11 +45,11 @@ void mcts_nodes_expand(struct mcts_nodes *t, uint32_t node, uint32_t slot, const
 bool mcts_nodes_dead(const struct mcts_nodes *t, uint32_t node);
 /* Kills a node, what is below it, and the ancestors that have no other live child. */
 void mcts_nodes_kill(struct mcts_nodes *t, uint32_t node, enum mcts_cause cause);
-/* An implementation in the tree is evaluated: it dies, if the bound had not cut it, and is not reopened. */
+/* A tree node that is an implementation was handed out: kills it if it lives, and it is never reopened. */
 void mcts_nodes_close(struct mcts_nodes *t, uint32_t leaf);
-/* Gives a node the cause that follows from its bound, and from its children if it has any: what the bound, or
- * a search that relied on bounds, had closed lives again where the bound is below the cut. Its children are
- * right. Returns whether it lives now and did not before. */
+/* Gives a node the cause that follows from its bound and from the causes of its children, which are up to
+ * date. A node that the bound had cut, or that died because its children were cut, may live again. Returns
+ * whether it lives now and did not before. */
 bool mcts_nodes_reopen(struct mcts_nodes *t, uint32_t node, double cut);
 
 /* Adds a time in ns to a node. */

@@ -1,4 +1,5 @@
-/* Weighted random descents, restarts, then a bounded depth-first walk. */
+/* Descents guided by policies, restarts, then a bounded depth-first walk; and the best of several rollouts.
+ */
 #include "mcts/rollout.h"
 
 #include <stdlib.h>
@@ -18,12 +19,14 @@ void mcts_actions_push(struct mcts_actions *a, struct space_action action)
     a->list[a->count++] = action;
 }
 
-void mcts_roller_init(struct mcts_roller *r)
+void mcts_roller_init(struct mcts_roller *r, const struct space *s)
 {
     r->options = base_malloc(MCTS_VALUES_MAX * sizeof r->options[0]);
     r->children = base_malloc(MCTS_VALUES_MAX * sizeof r->children[0]);
     r->weights = base_malloc(MCTS_VALUES_MAX * sizeof r->weights[0]);
+    r->values = base_malloc((space_slot_count(s) + 1) * sizeof r->values[0]);
     r->log = space_log_new();
+    r->kept = space_log_new();
 }
 
 void mcts_roller_free(struct mcts_roller *r)
@@ -31,7 +34,9 @@ void mcts_roller_free(struct mcts_roller *r)
     free(r->options);
     free(r->children);
     free(r->weights);
+    free(r->values);
     space_log_free(r->log);
+    space_log_free(r->kept);
     mcts_seen_free(&r->seen);
 }
 
@@ -66,35 +71,52 @@ static struct mcts_view rollout_view(struct mcts_roller *r, const struct space_s
     };
 }
 
-/* Repeats the leader's decision, if it is drawn and lives. */
-static bool imitate(struct mcts_roller *r, struct space_state *state, uint32_t slot, double follow,
-                    struct mcts_actions *actions)
+/* Takes the first live value that a policy proposes. */
+static bool take_proposal(struct mcts_roller *r, struct space_state *state, const struct mcts_choice *c,
+                          struct mcts_actions *actions)
 {
-    if (!r->leader || r->leader[slot] == MCTS_NO_VALUE || pcg32_unit(&r->rng) >= follow) return false;
-    struct space_action action = {slot, r->leader[slot]};
+    struct space_action action = {.slot = c->slot};
     struct mcts_option option;
-    if (!space_has_value(state, slot, action.value) ||
-        !mcts_try_value(&r->logged, state, action, r->cut, &option, &r->stats.trials))
-        return false;
-    mcts_take(&r->logged, state, slot, &option);
-    mcts_actions_push(actions, action);
+    unsigned next = 0;
+    while (!r->weights_only && mcts_policies_propose(r->policies, c, &next, &action.value)) {
+        if (action.value >= space_universe(space_of(state), c->slot) ||
+            !space_has_value(state, c->slot, action.value) ||
+            !mcts_try_value(&r->logged, state, action, r->cut, &option, &r->stats.trials))
+            continue;
+        mcts_take(&r->logged, state, c->slot, &option);
+        mcts_actions_push(actions, action);
+        return true;
+    }
+    return false;
+}
+
+/* Takes a live value, drawn by the weights of the policies. Returns false if there is none, or after an
+ * error: then *fault is set. */
+static bool take_drawn(struct mcts_roller *r, struct space_state *state, uint32_t depth, uint32_t slot,
+                       struct mcts_actions *actions, bool *fault)
+{
+    uint32_t n = mcts_try_values(&r->logged, state, slot, r->cut, r->options, &r->stats.trials);
+    if (n == 0) return false;
+    struct mcts_view view = rollout_view(r, state, depth, slot, n);
+    *fault = !mcts_policies_weigh(r->policies, &view, r->weights, r->error, sizeof r->error);
+    if (*fault) return false;
+    uint32_t drawn = mcts_draw(&r->rng, r->weights, n);
+    mcts_take(&r->logged, state, slot, &r->options[drawn]);
+    mcts_actions_push(actions, r->children[drawn].action);
     return true;
 }
 
-static enum descent_end descend(struct mcts_roller *r, struct space_state *state, uint32_t depth,
-                                double follow, struct mcts_actions *actions)
+/* One descent; `c` has the restart and the luck. */
+static enum descent_end descend(struct mcts_roller *r, struct space_state *state, struct mcts_choice c,
+                                struct mcts_actions *actions)
 {
-    for (;; depth++) {
-        uint32_t slot = space_next_choice(state, r->branching.order, r->branching.n_order);
-        if (slot == UINT32_MAX) return mcts_seen_has(&r->seen, space_state_hash(state)) ? OLD_LEAF : NEW_LEAF;
-        if (imitate(r, state, slot, follow, actions)) continue;
-        uint32_t n = mcts_try_values(&r->logged, state, slot, r->cut, r->options, &r->stats.trials);
-        if (n == 0) return DEAD_END;
-        struct mcts_view view = rollout_view(r, state, depth, slot, n);
-        if (!mcts_heuristic_rollout(r->heuristic, &view, r->weights, r->error, sizeof r->error)) return FAULT;
-        uint32_t drawn = mcts_draw(&r->rng, r->weights, n);
-        mcts_take(&r->logged, state, slot, &r->options[drawn]);
-        mcts_actions_push(actions, r->children[drawn].action);
+    bool fault = false;
+    for (;; c.depth++) {
+        c.slot = space_next_choice(state, r->branching.order, r->branching.n_order);
+        if (c.slot == UINT32_MAX)
+            return mcts_seen_has(&r->seen, space_state_hash(state)) ? OLD_LEAF : NEW_LEAF;
+        if (!take_proposal(r, state, &c, actions) && !take_drawn(r, state, c.depth, c.slot, actions, &fault))
+            return fault ? FAULT : DEAD_END;
     }
 }
 
@@ -157,23 +179,25 @@ static enum mcts_rollout_end backtrack(struct mcts_roller *r, struct space_state
     return end;
 }
 
-enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *state, uint32_t depth,
-                                   struct mcts_actions *actions)
+/* ---- one rollout ---- */
+
+static enum mcts_rollout_end roll_out(struct mcts_roller *r, struct space_state *state, uint32_t depth,
+                                      struct mcts_actions *actions)
 {
     size_t start = actions->count;
     r->logged = r->branching;
     r->logged.log = r->log;
-    double follow = 1 - 2 * (1 - r->follow) * pcg32_unit(&r->rng);
-    for (unsigned i = 0; i <= r->restarts; i++, follow *= r->follow) {
+    struct mcts_choice c = {.state = state, .depth = depth, .luck = pcg32_unit(&r->rng), .rng = &r->rng};
+    for (; c.restart <= r->restarts; c.restart++) {
         space_mark mark = space_snapshot(state);
-        enum descent_end end = descend(r, state, depth, follow, actions);
+        enum descent_end end = descend(r, state, c, actions);
         r->stats.descents++;
         if (end == NEW_LEAF) return MCTS_ROLLOUT_LEAF;
-        if (end == FAULT) return MCTS_ROLLOUT_ERROR;
         r->stats.dead_ends += end == DEAD_END;
         r->stats.revisits += end == OLD_LEAF;
         bool frontier_is_end = actions->count == start;
         actions->count = start;
+        if (end == FAULT) return MCTS_ROLLOUT_ERROR;
         if (frontier_is_end) return MCTS_ROLLOUT_EXHAUSTED;
         space_rollback(state, mark);
     }
@@ -182,54 +206,71 @@ enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *st
 
 /* ---- the best of several ---- */
 
-struct mcts_traits *mcts_rollout_traits(const struct mcts_roller *r, struct space_state *leaf)
+void mcts_leaf_values(const struct space_state *leaf, uint16_t *values)
 {
-    const struct mcts_branching *b = &r->branching;
-    return mcts_traits_new(r->guess, leaf, b->bound ? b->bound(b->bound_context, leaf) : 0);
+    uint32_t n = space_slot_count(space_of(leaf));
+    for (uint32_t slot = 0; slot < n; slot++)
+        values[slot] = space_is_live(leaf, slot) ? (uint16_t)space_first_value(leaf, slot) : MCTS_NO_VALUE;
 }
 
-static double promise_of(const struct mcts_roller *r, struct space_state *leaf)
+double mcts_leaf_bound(const struct mcts_branching *b, const struct space_state *leaf)
 {
-    struct mcts_traits *t = mcts_rollout_traits(r, leaf);
-    double promise = mcts_guess_promise(r->guess, t);
-    free(t);
-    return promise;
+    return b->bound ? b->bound(b->bound_context, leaf) : 0;
 }
 
-/* Another rollout: its actions take the place of those from `start` on, whose leaf promises *kept, if its
- * leaf promises more. */
-static bool draw_again(struct mcts_roller *r, struct space_state *state, uint32_t depth,
-                       struct mcts_actions *actions, size_t start, double *kept)
+static bool rank(struct mcts_roller *r, const struct space_state *leaf, double *sum)
 {
-    size_t first = actions->count;
-    if (r->leader) r->leader = mcts_leaders_draw(r->leaders, &r->rng);
-    if (mcts_rollout(r, state, depth, actions) != MCTS_ROLLOUT_LEAF) return false;
-    double promise = promise_of(r, state);
-    size_t n = actions->count - first;
-    bool better = promise > *kept;
+    mcts_leaf_values(leaf, r->values);
+    struct mcts_leaf view = {space_of(leaf), r->values, mcts_leaf_bound(&r->branching, leaf)};
+    return mcts_policies_rank(r->policies, &view, sum, r->error, sizeof r->error);
+}
+
+/* The best of the rollouts so far: its actions are those from `start` on, and r->kept has what it wrote. */
+struct best {
+    struct mcts_actions *actions;
+    size_t start;
+    space_mark frontier;
+    double rank;
+};
+
+/* Takes the implementation in the state, whose actions begin at `first`, if it is better. */
+static bool keep_better(struct mcts_roller *r, struct space_state *state, struct best *best, size_t first)
+{
+    double sum;
+    struct mcts_actions *a = best->actions;
+    if (!rank(r, state, &sum)) return false;
+    size_t n = a->count - first;
+    bool better = first == best->start || sum > best->rank;
     if (better) {
-        memmove(&actions->list[start], &actions->list[first], n * sizeof actions->list[0]);
-        *kept = promise;
+        if (first > best->start) memmove(&a->list[best->start], &a->list[first], n * sizeof a->list[0]);
+        best->rank = sum;
+        space_log_cut(r->kept, 0);
+        space_log_keep(r->kept, state, best->frontier);
     }
-    actions->count = better ? start + n : first;
+    a->count = better ? best->start + n : first;
     return true;
 }
 
-enum mcts_rollout_end mcts_rollout_best(struct mcts_roller *r, struct space_state *state, uint32_t depth,
-                                        struct mcts_actions *actions)
+enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *state, uint32_t depth,
+                                   struct mcts_actions *actions)
 {
-    size_t start = actions->count;
-    space_mark mark = space_snapshot(state);
-    enum mcts_rollout_end end = mcts_rollout(r, state, depth, actions);
-    if (end != MCTS_ROLLOUT_LEAF || r->draws < 2) return end;
-    double kept = promise_of(r, state);
-    bool more = true;
-    for (unsigned i = 1; i < r->draws && more; i++) {
-        space_rollback(state, mark);
-        more = draw_again(r, state, depth, actions, start, &kept);
+    unsigned draws = r->weights_only ? 1 : mcts_policies_draws(r->policies);
+    struct best best = {actions, actions->count, space_snapshot(state), 0};
+    enum mcts_rollout_end end = roll_out(r, state, depth, actions);
+    if (end != MCTS_ROLLOUT_LEAF || draws < 2) return end;
+    bool valid = keep_better(r, state, &best, best.start);
+    for (unsigned i = 1; i < draws && valid && end == MCTS_ROLLOUT_LEAF; i++) {
+        size_t first = actions->count;
+        space_rollback(state, best.frontier);
+        mcts_policies_start(r->policies, i, &r->rng);
+        end = roll_out(r, state, depth, actions);
+        if (end == MCTS_ROLLOUT_LEAF) valid = keep_better(r, state, &best, first);
     }
-    space_rollback(state, mark);
-    for (size_t i = start; i < actions->count; i++)
-        apply(state, actions->list[i]);
+    if (!valid || end == MCTS_ROLLOUT_ERROR) {
+        actions->count = best.start;
+        return MCTS_ROLLOUT_ERROR;
+    }
+    space_rollback(state, best.frontier);
+    space_log_repeat(r->kept, 0, state);
     return MCTS_ROLLOUT_LEAF;
 }

@@ -1,16 +1,20 @@
-/* From a frontier candidate to an implementation that was not handed out before.
+/* From a frontier candidate to a whole implementation that was not handed out before.
  *
- * Draws a live child by the heuristic's weights at each branching. A dead end, or a leaf seen before,
- * restarts from the frontier; after `restarts` of them the subtree is walked in depth-first order, values
- * shuffled, within a budget of nodes: a walk that ends without a leaf proves that none is left. */
+ * A descent decides one choice after the other. Policies (mcts/policies.h) propose a value; if none does, or
+ * it is dead, a live one is drawn by their weights:
+ *
+ *     frontier --proposed--> candidate --drawn--> candidate --drawn--> dead end: restart from the frontier
+ *              --drawn-----> candidate --drawn--> ...       --drawn--> new implementation
+ *
+ * A dead end, or an implementation that was handed out before, restarts from the frontier. After `restarts`
+ * of them the subtree is walked depth first with shuffled values, within a budget of nodes: a walk that ends
+ * without an implementation proves that none is left. */
 #ifndef THRESH_MCTS_ROLLOUT_H
 #define THRESH_MCTS_ROLLOUT_H
 
 #include "core/base/pcg32.h"
 #include "mcts/branch.h"
-#include "mcts/guess.h"
-#include "mcts/heuristic.h"
-#include "mcts/leaders.h"
+#include "mcts/policies.h"
 #include "mcts/seen.h"
 
 /* A list of actions; zero-initialise, free `list`. */
@@ -28,7 +32,7 @@ typedef double (*mcts_prior_function)(void *context, const struct space_state *s
 struct mcts_rollout_stats {
     uint64_t descents;   /* from a frontier, restarts included */
     uint64_t dead_ends;  /* of them, those that ended in a dead end */
-    uint64_t revisits;   /* of them, those that ended in a leaf seen before */
+    uint64_t revisits;   /* of them, those that ended in an implementation handed out before */
     uint64_t backtracks; /* depth-first walks */
     struct mcts_trials trials;
 };
@@ -36,47 +40,45 @@ struct mcts_rollout_stats {
 /* What a rollout needs. Pointers are borrowed, but for the scratch arrays (room for MCTS_VALUES_MAX). */
 struct mcts_roller {
     struct mcts_branching branching;
-    struct mcts_heuristic *heuristic;
+    struct mcts_policies *policies;
     struct pcg32 rng;
     struct mcts_seen seen;
     double best_time, cut;     /* ns, INFINITY: none */
     mcts_prior_function prior; /* may be NULL */
     void *prior_context;
-    const struct mcts_leaders *leaders;
-    const uint16_t *leader; /* values of the one of them to imitate; NULL: none */
-    double follow;          /* probability of repeating a decision of it; falls with each restart */
+    bool weights_only; /* policies neither propose nor rank: one rollout, drawn by weights */
     unsigned restarts;
     uint64_t backtrack_nodes;
-    struct mcts_guess *guess; /* NULL: only one rollout is made */
-    unsigned draws;           /* rollouts of which one is handed out, by the guess */
     struct mcts_rollout_stats stats;
     char error[256];
     struct mcts_option *options;
     struct mcts_child *children;
     double *weights;
-    struct space_log *log;
+    uint16_t *values;             /* of all slots */
+    struct space_log *log, *kept; /* of the values that are tried; of the best rollout */
     struct mcts_branching logged; /* branching, with the log: set by each rollout */
 };
 
-void mcts_roller_init(struct mcts_roller *r);
+void mcts_roller_init(struct mcts_roller *r, const struct space *s);
 void mcts_roller_free(struct mcts_roller *r);
 
 enum mcts_rollout_end {
-    MCTS_ROLLOUT_LEAF,      /* the state is a new leaf */
-    MCTS_ROLLOUT_EXHAUSTED, /* no new leaf below the frontier */
+    MCTS_ROLLOUT_LEAF,      /* the state is a new implementation */
+    MCTS_ROLLOUT_EXHAUSTED, /* no new implementation below the frontier */
     MCTS_ROLLOUT_BUDGET,    /* none found within the budget */
-    MCTS_ROLLOUT_ERROR,     /* the heuristic failed: r->error */
+    MCTS_ROLLOUT_ERROR,     /* a policy failed: r->error */
 };
 
-/* Goes down from `state` at `depth` and appends the actions taken. Unless it returns MCTS_ROLLOUT_LEAF the
- * actions are as before and the state is unspecified (the caller rolls it back). */
+/* Goes down from `state` at `depth` and appends the actions taken. Of as many rollouts as the policies wish,
+ * takes the implementation with the largest rank, the first of equals. Unless it returns MCTS_ROLLOUT_LEAF
+ * the actions are as before and the state is unspecified (the caller rolls it back). The policies have been
+ * told that rollout 0 starts. */
 enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *state, uint32_t depth,
                                    struct mcts_actions *actions);
-/* The same for the leaf of `draws` rollouts that promises most (mcts/guess.h); of those that promise the
- * same, the first. Where a leader is imitated, each of them draws one. */
-enum mcts_rollout_end mcts_rollout_best(struct mcts_roller *r, struct space_state *state, uint32_t depth,
-                                        struct mcts_actions *actions);
-/* A leaf as the guess sees it; free() it. */
-struct mcts_traits *mcts_rollout_traits(const struct mcts_roller *r, struct space_state *leaf);
+
+/* The values of all slots of an implementation, MCTS_NO_VALUE for those that are not live. */
+void mcts_leaf_values(const struct space_state *leaf, uint16_t *values);
+/* Its lower bound in ns; 0: no model. */
+double mcts_leaf_bound(const struct mcts_branching *b, const struct space_state *leaf);
 
 #endif

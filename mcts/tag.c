@@ -58,7 +58,7 @@ static uint32_t tag_select(void *state, const struct mcts_view *view, double *sc
 {
     const struct tag *tag = state;
     uint32_t chosen = 0;
-    if (mcts_open_child(view, tag->widen, &chosen, score)) return chosen;
+    if (mcts_widen(view, tag->widen, &chosen, score)) return chosen;
     double visits = 0, limit = threshold(view, (size_t)tag->topk);
     for (uint32_t i = 0; i < view->n_children; i++)
         visits += (double)view->children[i].visits;

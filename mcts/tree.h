@@ -33,14 +33,9 @@ struct mcts_config {
     unsigned restarts;               /* of a rollout before it backtracks; default 16 */
     uint64_t backtrack_nodes;        /* budget of one backtracking; default 1000 */
     unsigned descents;               /* without a new leaf, before mcts_tree_next gives up; default 1000 */
-    unsigned draws;   /* rollouts for an implementation, of which the most promising counts; default 8 */
-    unsigned leaders; /* best implementations that rollouts may imitate; default 8 */
-    double imitate;   /* share of the rollouts that do, once there are leaders; default 0.7 */
-    double jump;      /* share of those that start at the root; default 0.5 */
-    double follow;    /* probability of repeating a decision of the leader; default 0.9 */
-    mcts_prior_function prior; /* weight of an action in rollouts; NULL: 1 */
+    mcts_prior_function prior;       /* declared weight of an action; NULL: 1 */
     void *prior_context;
-    mcts_cut_function on_cut; /* NULL: nobody is told */
+    mcts_cut_function on_cut; /* NULL: none */
     void *cut_context;
     bool (*stop)(void *context); /* asked before each descent; true: mcts_tree_next gives up. NULL: never */
     void *stop_context;
@@ -70,9 +65,7 @@ struct mcts_stats {
         nodes[MCTS_N_CAUSES]; /* of the tree, by cause; [MCTS_LIVE] live, [MCTS_CONSTRAINT] were never made */
     uint64_t descents;        /* from the root */
     double dead_end_ratio;    /* of the rollouts' descents */
-    double mean_depth;        /* branchings above the implementations */
     struct mcts_rollout_stats rollouts;
-    size_t bytes; /* memory of the tree */
 };
 
 /* An implementation on its way to evaluation. Zero-initialise; mcts_tree_next() fills it; free it after the
@@ -85,7 +78,8 @@ struct mcts_descent {
     size_t n_path;
     struct space_action *actions; /* all decisions from the root to the implementation */
     size_t n_actions;             /* the first n_path - 1 are the tree's */
-    struct mcts_traits *traits;   /* what the guess learns its result by; NULL: nothing */
+    uint16_t *values;             /* of all slots, for policies that learn; NULL: none does */
+    double leaf_bound;            /* lower bound of the implementation, ns; 0: no model, or no values */
 };
 void mcts_descent_free(struct mcts_descent *d); /* leaves it zero */
 

@@ -55,12 +55,11 @@ static void uct_scores(const struct uct *uct, const struct mcts_view *view, doub
 static void puct_scores(const struct uct *uct, const struct mcts_view *view, double *scores)
 {
     double n = total_visits(view), sum = 0;
-    mcts_default_weights(view, scores);
     for (uint32_t i = 0; i < view->n_children; i++)
-        sum += scores[i];
+        sum += view->weights[i];
     for (uint32_t i = 0; i < view->n_children; i++) {
         const struct mcts_child *child = &view->children[i];
-        double prior = sum > 0 ? scores[i] / sum : 1.0 / view->n_children;
+        double prior = sum > 0 ? view->weights[i] / sum : 1.0 / view->n_children;
         scores[i] = reward(uct, view, child) + uct->c * prior * sqrt(n + 1) / (1 + (double)child->visits);
     }
 }
@@ -69,7 +68,7 @@ static uint32_t uct_select(void *state, const struct mcts_view *view, double *sc
 {
     const struct uct *uct = state;
     uint32_t chosen;
-    if (uct->formula <= 0 && mcts_open_child(view, uct->widen, &chosen, score)) return chosen;
+    if (uct->formula <= 0 && mcts_widen(view, uct->widen, &chosen, score)) return chosen;
     double *scores = base_malloc(view->n_children * sizeof scores[0]);
     (uct->formula > 0 ? puct_scores : uct_scores)(uct, view, scores);
     chosen = argmax(scores, view->n_children, score);

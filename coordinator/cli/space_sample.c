@@ -15,8 +15,12 @@
 #include "mcts/estimate.h"
 #include "mcts/uniform.h"
 
-/* Most choices of a space that is drawn from uniformly: each draw counts once for each of them and value. */
-enum { BLOCK = 4096 /* solutions drawn together */, MOST_UNIFORM = 2048 };
+enum {
+    BLOCK = 4096, /* solutions drawn together */
+    MOST_CHOICES =
+        2048, /* of a space that is drawn from uniformly: each draw counts below each value of each */
+    BLOCK_WORK = 1 << 30 /* of the counts for a block: about half a minute (mcts/uniform.h) */
+};
 
 /* ---- uniform draws ---- */
 
@@ -48,36 +52,39 @@ static void shuffle(struct block *b, struct pcg32 *rng)
     }
 }
 
-static void draw_block(const struct space_listing *l, struct block *b, uint32_t n, struct pcg32 *rng)
+/* false: the counts take too long; nothing was printed. */
+static bool draw_block(const struct space_listing *l, struct block *b, uint32_t n, struct pcg32 *rng)
 {
     const struct mcts_branching branching = {.order = l->order.parts, .n_order = l->order.n};
-    const struct mcts_uniform draws = {.n = n, .arrive = keep_line, .context = b};
+    const struct mcts_uniform draws = {.n = n, .arrive = keep_line, .context = b, .work_limit = BLOCK_WORK};
     b->n = 0;
     b->texts = arena_new();
-    mcts_draw_uniform(&branching, l->state, &draws, rng);
+    bool drawn = mcts_draw_uniform(&branching, l->state, &draws, rng);
     shuffle(b, rng);
-    for (uint32_t i = 0; i < b->n; i++)
+    for (uint32_t i = 0; drawn && i < b->n; i++)
         puts(b->lines[i]);
     arena_free(b->texts);
+    return drawn;
 }
 
-static void draw_uniform(const struct space_listing *l, uint64_t samples, uint64_t seed)
+/* Returns how many were drawn: fewer than `samples` if the counts take too long. */
+static uint64_t draw_uniform(const struct space_listing *l, uint64_t samples, uint64_t seed)
 {
     struct pcg32 rng = pcg32_seed(seed, 0);
     struct block *b = base_calloc(1, sizeof *b);
     b->args = l->args;
-    for (uint64_t done = 0; done < samples && !ferror(stdout);) {
-        uint64_t left = samples - done;
-        draw_block(l, b, left < BLOCK ? (uint32_t)left : BLOCK, &rng);
+    uint64_t done = 0, left;
+    while ((left = samples - done) > 0 && !ferror(stdout) &&
+           draw_block(l, b, left < BLOCK ? (uint32_t)left : BLOCK, &rng))
         done += b->n;
-    }
     free(b);
+    return ferror(stdout) ? samples : done;
 }
 
 /* Whether the solutions are counted at once, here and below each choice. */
 static bool is_counted(struct space_state *root)
 {
-    if (space_open_count(root) > MOST_UNIFORM) return false;
+    if (space_open_count(root) > MOST_CHOICES) return false;
     struct space_count c = space_count_at_once(root);
     return c.complete && c.solutions > 0 && isfinite(c.solutions);
 }
@@ -94,8 +101,8 @@ static void state_bias(const struct bias *b, uint64_t samples)
     char ratio[64];
     mcts_count_print(b->most - b->least, ratio, sizeof ratio);
     fprintf(stderr,
-            "note: not drawn uniformly, since the space is too large to be counted at once: random descents "
-            "prefer solutions that have few others beside them; of these %" PRIu64
+            "note: not drawn uniformly, since the space is too large to be counted: random descents draw "
+            "solutions with few others beside them more often; of these %" PRIu64
             " the likeliest was %s times as likely as the least likely\n",
             samples, ratio);
 }
@@ -133,14 +140,11 @@ int space_sample_verb(const struct cli_args *a, struct cli_space *o, struct diag
     int status = CLI_USAGE;
     if (cli_samples(a, 10, &samples, d) && cli_count(a, CLI_SEED, 1, &seed, d) &&
         space_listing_open(a, o, &l, d)) {
+        uint64_t drawn = l.state && is_counted(l.state) ? draw_uniform(&l, samples, seed) : 0;
         if (!l.state)
             diag_plain(d, "the space has no solution");
-        else if (is_counted(l.state)) {
-            draw_uniform(&l, samples, seed);
-            status = CLI_OK;
-        } else {
-            status = draw_descents(&l, samples, seed, d);
-        }
+        else
+            status = drawn == samples ? CLI_OK : draw_descents(&l, samples - drawn, seed, d);
     }
     space_listing_close(&l);
     return status;

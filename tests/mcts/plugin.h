@@ -8,6 +8,9 @@ struct mcts_plugin_file {
 
 /* Compiles what a shell command prints to NAME.so. */
 struct mcts_plugin_file mcts_plugin_build(const char *source_command, const char *name);
+/* The same with options of the compiler that come before `-I.`. */
+struct mcts_plugin_file mcts_plugin_build_with(const char *source_command, const char *name,
+                                               const char *options);
 void mcts_plugin_remove(const struct mcts_plugin_file *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* The guess against dense linear algebra, on queens. */
+/* The guess against dense linear algebra, on solutions of the queens: their columns are the traits. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +12,7 @@
 enum { ROWS = 8, MEASURED = 20, ASKED = 10, SAMPLES = MEASURED + ASKED };
 
 struct sample {
-    uint16_t columns[ROWS];
-    struct mcts_traits *traits;
+    uint16_t columns[ROWS]; /* the values of all slots */
     double bound, time;
 };
 
@@ -52,20 +51,33 @@ static struct samples open_samples(size_t capacity)
         bool solved = descend_to_solution(state, &rng);
         for (uint32_t slot = 0; solved && slot < ROWS; slot++)
             s.columns[slot] = (uint16_t)space_first_value(state, slot);
-        if (solved && !is_known(c.list, n, &s)) {
-            s.traits = mcts_traits_new(c.guess, state, s.bound);
-            c.list[n++] = s;
-        }
+        if (solved && !is_known(c.list, n, &s)) c.list[n++] = s;
         space_rollback(state, mark);
     }
     space_state_free(state);
     return c;
 }
 
+static void learn(struct samples *c, unsigned i, double time)
+{
+    mcts_guess_learn(c->guess, mcts_traits_new(c->guess, c->list[i].columns, c->list[i].bound), time);
+}
+
+static double promise(const struct samples *c, const uint16_t *columns, double bound)
+{
+    struct mcts_traits *t = mcts_traits_new(c->guess, columns, bound);
+    double p = mcts_guess_promise(c->guess, t);
+    free(t);
+    return p;
+}
+
+static double promise_of(const struct samples *c, unsigned i)
+{
+    return promise(c, c->list[i].columns, c->list[i].bound);
+}
+
 static void close_samples(struct samples *c)
 {
-    for (unsigned i = 0; i < SAMPLES; i++)
-        free(c->list[i].traits);
     mcts_guess_free(c->guess);
     mcts_queens_free(&c->queens);
 }
@@ -155,12 +167,11 @@ static double slow_promise(const struct sample *list, int n, const struct sample
 Test(mcts_guess, agrees_with_dense_algebra)
 {
     struct samples c = open_samples(MEASURED);
-    const struct sample *asked = &c.list[MEASURED];
     for (int n = 1; n <= MEASURED; n++) {
-        mcts_guess_learn(c.guess, c.list[n - 1].traits, c.list[n - 1].time);
-        for (int i = 0; i < ASKED; i++)
-            cr_assert_float_eq(mcts_guess_promise(c.guess, asked[i].traits),
-                               slow_promise(c.list, n, &asked[i]), 1e-3, "%d known, %d", n, i);
+        learn(&c, (unsigned)n - 1, c.list[n - 1].time);
+        for (unsigned i = MEASURED; i < SAMPLES; i++)
+            cr_assert_float_eq(promise_of(&c, i), slow_promise(c.list, n, &c.list[i]), 1e-3, "%d known, %u",
+                               n, i);
     }
     close_samples(&c);
 }
@@ -168,11 +179,9 @@ Test(mcts_guess, agrees_with_dense_algebra)
 Test(mcts_guess, knows_only_bounds_at_first)
 {
     struct samples c = open_samples(MEASURED);
-    mcts_guess_learn(c.guess, c.list[0].traits, INFINITY);
-    for (int i = 1; i < SAMPLES; i++) {
-        double less = mcts_guess_promise(c.guess, c.list[i].traits);
-        cr_assert_eq(less > mcts_guess_promise(c.guess, c.list[0].traits), c.list[i].bound < c.list[0].bound);
-    }
+    learn(&c, 0, INFINITY);
+    for (unsigned i = 1; i < SAMPLES; i++)
+        cr_assert_eq(promise_of(&c, i) > promise_of(&c, 0), c.list[i].bound < c.list[0].bound);
     close_samples(&c);
 }
 
@@ -180,56 +189,42 @@ Test(mcts_guess, knows_only_bounds_at_first)
 Test(mcts_guess, promises_of_the_hopeless_are_ordered)
 {
     struct samples c = open_samples(MEASURED);
-    for (int i = 0; i < MEASURED; i++)
-        mcts_guess_learn(c.guess, c.list[i].traits, 100 + i);
+    for (unsigned i = 0; i < MEASURED; i++)
+        learn(&c, i, 100 + i);
     double before = INFINITY;
-    struct space_state *leaf = space_state_clone(c.queens.root);
-    struct pcg32 rng = pcg32_seed(1, 0);
-    space_mark mark = space_snapshot(leaf);
-    while (!descend_to_solution(leaf, &rng))
-        space_rollback(leaf, mark);
     for (double bound = 1; bound < 1e30; bound *= 1.1) {
-        struct mcts_traits *t = mcts_traits_new(c.guess, leaf, bound);
-        double promise = mcts_guess_promise(c.guess, t);
-        cr_assert(isfinite(promise) && promise < before, "bound %g: %g after %g", bound, promise, before);
-        before = promise;
-        free(t);
+        double now = promise(&c, c.list[MEASURED].columns, bound);
+        cr_assert(isfinite(now) && now < before, "bound %g: %g after %g", bound, now, before);
+        before = now;
     }
-    space_state_free(leaf);
     close_samples(&c);
 }
 
-/* What was given up counts as what is far too slow. */
-Test(mcts_guess, given_up_is_slow)
+/* A stopped measurement counts as one that is far too slow. */
+Test(mcts_guess, stopped_is_slow)
 {
-    struct samples given_up = open_samples(MEASURED), timed = open_samples(MEASURED);
-    for (int i = 0; i < MEASURED; i++) {
+    struct samples stopped = open_samples(MEASURED), timed = open_samples(MEASURED);
+    for (unsigned i = 0; i < MEASURED; i++) {
         double time = timed.list[i].time;
-        mcts_guess_learn(given_up.guess, given_up.list[i].traits, i % 4 == 3 ? INFINITY : time);
-        mcts_guess_learn(timed.guess, timed.list[i].traits, i % 4 == 3 ? 1e6 : time);
+        learn(&stopped, i, i % 4 == 3 ? INFINITY : time);
+        learn(&timed, i, i % 4 == 3 ? 1e6 : time);
     }
-    for (int i = MEASURED; i < SAMPLES; i++)
-        cr_assert_eq(mcts_guess_promise(given_up.guess, given_up.list[i].traits),
-                     mcts_guess_promise(timed.guess, timed.list[i].traits));
-    close_samples(&given_up);
+    for (unsigned i = MEASURED; i < SAMPLES; i++)
+        cr_assert_eq(promise_of(&stopped, i), promise_of(&timed, i));
+    close_samples(&stopped);
     close_samples(&timed);
 }
 
-/* The fastest stay, and memory does not grow; equal times are no exception. */
+/* A full guess forgets slow measurements and keeps the fastest, also where many are equal. */
 Test(mcts_guess, forgets_the_slow)
 {
     for (int equal = 0; equal < 2; equal++) {
         struct samples c = open_samples(12);
-        size_t most = 0;
-        mcts_guess_learn(c.guess, c.list[0].traits, 50);
-        for (int i = 0; i < 200; i++) {
-            mcts_guess_learn(c.guess, c.list[1 + i % (SAMPLES - 1)].traits, equal ? 100 : 100 + i % 7);
-            if (i == 50) most = mcts_guess_bytes(c.guess);
-            cr_assert(i <= 50 || mcts_guess_bytes(c.guess) <= 2 * most);
-        }
-        double first = mcts_guess_promise(c.guess, c.list[0].traits);
-        for (int i = 1; i < SAMPLES; i++)
-            cr_assert(first > mcts_guess_promise(c.guess, c.list[i].traits), "%d", i);
+        learn(&c, 0, 50);
+        for (unsigned i = 0; i < 200; i++)
+            learn(&c, 1 + i % (SAMPLES - 1), equal ? 100 : 100 + i % 7);
+        for (unsigned i = 1; i < SAMPLES; i++)
+            cr_assert(promise_of(&c, 0) > promise_of(&c, i), "%u", i);
         close_samples(&c);
     }
 }

@@ -9,7 +9,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
-#include "mcts/heuristic.h"
+#include "mcts/policies.h"
 #include "tests/mcts/plugin.h"
 
 static const double LEFT[] = {10, 20}, RIGHT[] = {15, 30, 40};
@@ -20,8 +20,9 @@ static struct mcts_view two_children(struct mcts_child children[2], struct pcg32
         (struct mcts_child){.visits = 3, .times = 2, .time_sum = 30, .best = LEFT, .n_best = 2, .prior = 1};
     children[1] =
         (struct mcts_child){.visits = 5, .times = 3, .time_sum = 85, .best = RIGHT, .n_best = 3, .prior = 1};
+    static const double EVEN[] = {1, 1};
     return (struct mcts_view){
-        .children = children, .n_children = 2, .best_time = 10, .cut = INFINITY, .rng = rng};
+        .children = children, .n_children = 2, .best_time = 10, .cut = INFINITY, .rng = rng, .weights = EVEN};
 }
 
 /* Lets a built-in plug-in decide; its state is what `spec` sets. */
@@ -163,13 +164,16 @@ Test(mcts_heuristic, refuses_bad_specifications)
     expect_error("greedy", "unknown heuristic 'greedy' (known: tag, uct");
     expect_error("robin", "unknown heuristic 'robin' (known: tag, uct");
     expect_error("roundrobbin", "unknown heuristic 'roundrobbin'; did you mean 'roundrobin'?");
-    expect_error("tag:top=3", "unknown parameter 'top' (known: topk, delta, widen)");
-    expect_error("random:x=1", "(known: none)");
+    expect_error("tag:width=3",
+                 "unknown parameter 'width' (known: topk, delta, widen, leaders, imitate, jump, "
+                 "follow, draws, rollout)");
+    expect_error("tag:topc=3", "unknown parameter 'topc'; did you mean 'topk'?");
+    expect_error("random:x=1", "(known: rollout)");
     expect_error("tag:topk", "not key=value");
     expect_error("tag:topk=0", "from 1 to 1000");
     expect_error("tag:topk=many", "from 1 to 1000");
-    expect_error("tag:delta=nan", "is not a number");
-    expect_error("uct:value=median", "not one of mean|best");
+    expect_error("tag:delta=nan", "expected a number");
+    expect_error("uct:value=median", "expected one of mean|best");
     expect_error("./no-such-file.so", "no-such-file.so");
 }
 
@@ -240,20 +244,20 @@ static const struct mcts_plugin FAULTY = {
 
 Test(mcts_heuristic, refuses_other_interface)
 {
-    struct mcts_plugin old = FAULTY, cut = FAULTY, empty = FAULTY, bare = FAULTY;
-    old.abi = MCTS_PLUGIN_ABI + 1;
+    struct mcts_plugin newer = FAULTY, cut = FAULTY, empty = FAULTY, bare = FAULTY;
+    newer.abi = MCTS_PLUGIN_ABI + 1;
     cut.struct_size = 16;
     empty.select = NULL;
     bare.n_parameters = 1;
     struct diag *d = diag_new();
-    cr_assert_null(mcts_heuristic_new(&old, "", d));
-    cr_assert_null(mcts_heuristic_new(&cut, "", d));
-    cr_assert_null(mcts_heuristic_new(&empty, "", d));
-    cr_assert_null(mcts_heuristic_new(&bare, "", d));
+    cr_assert_null(mcts_heuristic_new(&newer, "newer.so", "", d));
+    cr_assert_null(mcts_heuristic_new(&cut, "cut.so", "", d));
+    cr_assert_null(mcts_heuristic_new(&empty, "empty.so", "", d));
+    cr_assert_null(mcts_heuristic_new(&bare, "bare.so", "", d));
     cr_assert_eq(diag_count(d), 4);
-    cr_assert_not_null(
-        strstr(diag_message(d, 0),
-               "faulty: the plug-in has interface version 2, this thresh has 1: compile it again"));
+    cr_assert_not_null(strstr(diag_message(d, 0),
+                              "newer.so: the plug-in has interface version 3, this thresh supports 1 to "
+                              "2: compile it again"));
     cr_assert_not_null(strstr(diag_message(d, 1), "struct_size is 16"));
     diag_free(d);
 }
@@ -261,7 +265,7 @@ Test(mcts_heuristic, refuses_other_interface)
 Test(mcts_heuristic, names_a_faulty_plugin)
 {
     struct diag *d = diag_new();
-    struct mcts_heuristic *h = mcts_heuristic_new(&FAULTY, "", d);
+    struct mcts_heuristic *h = mcts_heuristic_new(&FAULTY, "faulty", "", d);
     struct mcts_child children[2];
     struct pcg32 rng = pcg32_seed(1, 0);
     struct mcts_view view = two_children(children, &rng);
@@ -273,8 +277,10 @@ Test(mcts_heuristic, names_a_faulty_plugin)
     view.depth = 1;
     cr_assert(!mcts_heuristic_select(h, &view, &child, error, sizeof error));
     cr_assert_str_eq(error, "heuristic faulty: selected child 2 of 2 live ones");
-    cr_assert(!mcts_heuristic_rollout(h, &view, weights, error, sizeof error));
-    cr_assert_str_eq(error, "heuristic faulty: rollout weight -1 of child 0");
+    struct mcts_policies *own = mcts_heuristic_policies(h);
+    cr_assert(!mcts_policies_weigh(own, &view, weights, error, sizeof error));
+    cr_assert_str_eq(
+        error, "heuristic faulty: rollout policy own: weight -1 of child 0 is not a finite number >= 0");
     mcts_heuristic_free(h);
     diag_free(d);
 }

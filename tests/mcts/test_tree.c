@@ -243,11 +243,10 @@ Test(mcts_tree, bound_cuts_and_keeps_the_optimum)
 }
 
 /* Mean cost of the first implementation over 100 seeds, which its actions lead to. */
-static double first_cost(const char *spec, unsigned draws, mcts_bound bound)
+static double first_cost(const char *spec)
 {
     struct mcts_config config = mcts_config_default();
-    config.branching.bound = bound;
-    config.draws = draws;
+    config.branching.bound = mcts_queens_cost;
     double sum = 0;
     for (config.seed = 1; config.seed <= 100; config.seed++) {
         struct tree_case c = open_case(9, spec, &config);
@@ -265,25 +264,25 @@ static double first_cost(const char *spec, unsigned draws, mcts_bound bound)
     return sum / 100;
 }
 
-/* Before anything was measured the one of several rollouts with the least bound is handed out; heuristics
- * with rollouts of their own draw once. */
+/* Before anything was measured the one of several rollouts with the least bound is handed out, by any
+ * heuristic with the policy `guess`. */
 Test(mcts_tree, better_of_several_rollouts_by_the_bound)
 {
-    double one = first_cost("tag", 1, mcts_queens_cost), two = first_cost("tag", 2, mcts_queens_cost),
-           eight = first_cost("tag", 8, mcts_queens_cost);
+    double one = first_cost("tag:draws=1"), two = first_cost("tag:draws=2"),
+           eight = first_cost("tag:draws=8");
     cr_assert_lt(two, one);
     cr_assert_lt(eight, two);
-    cr_assert_eq(first_cost("random", 1, mcts_queens_cost), first_cost("random", 8, mcts_queens_cost));
+    cr_assert_eq(first_cost("random"), first_cost("random:rollout=guess,draws=1"));
+    cr_assert_lt(first_cost("random:rollout=guess"), first_cost("random"));
 }
 
 /* Mean cost of the 15th to 24th implementation over 40 seeds, without a bound. */
-static double later_cost(unsigned draws)
+static double later_cost(const char *spec)
 {
     struct mcts_config config = mcts_config_default();
-    config.draws = draws;
     double sum = 0;
     for (config.seed = 1; config.seed <= 40; config.seed++) {
-        struct tree_case c = open_case(9, "tag", &config);
+        struct tree_case c = open_case(9, spec, &config);
         struct mcts_descent d = {0};
         for (int i = 0; i < 24; i++) {
             cr_assert_eq(mcts_tree_next(c.tree, &d), MCTS_OK);
@@ -300,7 +299,8 @@ static double later_cost(unsigned draws)
 /* Without a bound it is what was measured that tells the rollouts apart. */
 Test(mcts_tree, better_of_several_rollouts_by_what_was_learnt)
 {
-    cr_assert_lt(later_cost(8), later_cost(1));
+    cr_assert_lt(later_cost("tag"), later_cost("tag:draws=1"));
+    cr_assert_lt(later_cost("uct:rollout=guess"), later_cost("uct:rollout=uniform"));
 }
 
 Test(mcts_tree, known_time_cuts_everything)
@@ -496,7 +496,7 @@ Test(mcts_tree, faulty_heuristic_keeps_the_results)
 {
     struct mcts_queens q = mcts_queens_new(8);
     struct diag *diag = diag_new();
-    struct mcts_heuristic *h = mcts_heuristic_new(&BAD, "", diag);
+    struct mcts_heuristic *h = mcts_heuristic_new(&BAD, "bad", "", diag);
     struct mcts_config config = mcts_config_default();
     struct mcts_tree *t = mcts_tree_new(q.root, h, &config);
     struct mcts_descent d = {0};
@@ -550,13 +550,11 @@ static unsigned alike(const struct space_state *leaf, const struct space_state *
 }
 
 /* The mean number of queens shared with the first implementation, which is reported as the fastest. */
-static double mean_alike(double imitate)
+static double mean_alike(const char *spec)
 {
     enum { N = 12, DESCENTS = 60 };
     struct mcts_config config = mcts_config_default();
-    config.imitate = imitate;
-    config.jump = 1;
-    struct tree_case c = open_case(N, "tag", &config);
+    struct tree_case c = open_case(N, spec, &config);
     struct mcts_descent d = {0};
     struct space_state *best = NULL;
     double sum = 0;
@@ -577,16 +575,17 @@ static double mean_alike(double imitate)
 
 Test(mcts_tree, rollouts_imitate_the_leaders)
 {
-    double none = mean_alike(0), always = mean_alike(1);
+    double none = mean_alike("tag:imitate=0,jump=1"), always = mean_alike("tag:imitate=1,jump=1"),
+           random = mean_alike("random:rollout=leaders,leaders=1,imitate=1,jump=1");
     cr_assert(always > 1.5 * none, "%g queens alike without, %g with imitation", none, always);
+    cr_assert(random > 1.5 * none, "%g queens alike without, %g of random with imitation", none, random);
 }
 
 /* Every implementation counts in each tree node above it, also where the rollout began at the root. */
 Test(mcts_tree, jumps_count_in_the_tree)
 {
     struct mcts_config config = mcts_config_default();
-    config.imitate = config.jump = 1;
-    struct tree_case c = open_case(8, "tag", &config);
+    struct tree_case c = open_case(8, "tag:imitate=1,jump=1", &config);
     struct mcts_descent d = {0};
     for (int i = 0; i < 60 && mcts_tree_next(c.tree, &d) == MCTS_OK; i++) {
         for (size_t j = 1; j < d.n_path; j++) {

@@ -67,7 +67,7 @@ static void skewed_draw(struct skewed *s, uint64_t seed)
     const struct mcts_uniform draws = {.n = SOLUTIONS * EACH, .arrive = note_solution, .context = s};
     struct pcg32 rng = pcg32_seed(seed, 0);
     uint64_t before = space_state_hash(s->root);
-    mcts_draw_uniform(&branching, s->root, &draws, &rng);
+    cr_assert(mcts_draw_uniform(&branching, s->root, &draws, &rng));
     cr_assert_eq(space_state_hash(s->root), before);
 }
 
@@ -94,4 +94,26 @@ Test(mcts_uniform, counts_at_once_what_is_small)
     struct space_count c = space_count_at_once(s->root);
     cr_assert(c.complete && c.solutions == SOLUTIONS);
     skewed_free(s);
+}
+
+/* Draws that would take too long are given up, with the state as before; a limit that is not reached changes
+ * nothing. */
+Test(mcts_uniform, work_is_limited)
+{
+    const struct mcts_branching branching = {0};
+    bool enough = false;
+    for (uint64_t limit = 1; limit <= 1 << 20; limit *= 2) {
+        struct skewed *s = skewed_new();
+        struct mcts_uniform draws = {.n = 1000, .arrive = note_solution, .context = s, .work_limit = limit};
+        struct pcg32 rng = pcg32_seed(1, 0);
+        uint64_t before = space_state_hash(s->root);
+        bool drawn = mcts_draw_uniform(&branching, s->root, &draws, &rng);
+        cr_assert_eq(space_state_hash(s->root), before);
+        cr_assert(drawn || !enough, "limit %d", (int)limit);
+        cr_assert(!drawn || s->total == 1000);
+        enough = drawn;
+        cr_assert(drawn || limit < 1 << 20);
+        cr_assert(!drawn || limit > 1);
+        skewed_free(s);
+    }
 }

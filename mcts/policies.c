@@ -1,0 +1,310 @@
+/* A list of policies with their states. The table of the built-in ones is here. */
+#include "mcts/policies.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/similar.h"
+#include "core/base/strbuf.h"
+#include "mcts/guard.h"
+
+static const struct mcts_policy *const BUILTIN[] = {
+    &mcts_policy_prior, &mcts_policy_bound, &mcts_policy_leaders, &mcts_policy_guess, &mcts_policy_uniform};
+enum { N_BUILTIN = sizeof BUILTIN / sizeof BUILTIN[0] };
+_Static_assert((int)N_BUILTIN < (int)MCTS_POLICIES_MAX, "room for `own`");
+
+const struct mcts_policy *mcts_policy_builtin(size_t i)
+{
+    return i < N_BUILTIN ? BUILTIN[i] : NULL;
+}
+
+/* No weights at all: all values are drawn alike. It stands for the empty list. */
+const struct mcts_policy mcts_policy_uniform = {
+    .abi = MCTS_PLUGIN_ABI,
+    .struct_size = sizeof(struct mcts_policy),
+    .name = "uniform",
+    .help = "draw all live values with the same probability",
+};
+
+/* A policy in use. */
+struct entry {
+    const struct mcts_policy *policy;
+    void *state;
+    bool is_own; /* the state is the plug-in's, and its callbacks are guarded */
+};
+
+struct mcts_policies {
+    const char *heuristic; /* its name */
+    struct entry list[MCTS_POLICIES_MAX];
+    unsigned n;
+    struct mcts_policy own; /* of the plug-in, completed; without a name: it has none */
+    void *plugin_state;
+    struct mcts_guard *guard;
+    double *weights; /* scratch [weights_capacity] */
+    uint32_t weights_capacity;
+};
+
+/* ---- reading the list ---- */
+
+/* The plug-in's policy as the current interface has it. */
+static struct mcts_policy own_policy(const struct mcts_plugin *plugin)
+{
+    struct mcts_policy own = {0};
+    if (plugin->own) {
+        size_t size = plugin->own->struct_size;
+        memcpy(&own, plugin->own, size < sizeof own ? size : sizeof own);
+    }
+    if (!own.weigh) own.weigh = plugin->rollout;
+    own.name = plugin->own || plugin->rollout ? "own" : NULL;
+    return own;
+}
+
+static const struct mcts_policy *find_policy(const struct mcts_policies *p, const char *name)
+{
+    if (p->own.name && strcmp(name, p->own.name) == 0) return &p->own;
+    for (size_t i = 0; i < N_BUILTIN; i++)
+        if (strcmp(name, BUILTIN[i]->name) == 0) return BUILTIN[i];
+    return NULL;
+}
+
+static void refuse_name(const struct mcts_policies *p, const char *name, struct diag *d)
+{
+    const char *known[N_BUILTIN + 1];
+    size_t n = 0;
+    struct strbuf list = {0};
+    for (size_t i = 0; i < N_BUILTIN; i++)
+        known[n++] = BUILTIN[i]->name;
+    if (p->own.name) known[n++] = p->own.name;
+    for (size_t i = 0; i < n; i++)
+        strbuf_printf(&list, "%s%s", i ? ", " : "", known[i]);
+    const char *similar = similar_find(name, known, n);
+    if (strcmp(name, "own") == 0)
+        diag_plain(d, "heuristic %s has no rollout policy 'own' (known: %s)", p->heuristic, list.text);
+    else if (similar)
+        diag_plain(d, "heuristic %s: unknown rollout policy '%s'; did you mean '%s'?", p->heuristic, name,
+                   similar);
+    else
+        diag_plain(d, "heuristic %s: unknown rollout policy '%s' (known: %s)", p->heuristic, name, list.text);
+    strbuf_free(&list);
+}
+
+static bool is_listed(const struct mcts_policies *p, const struct mcts_policy *policy)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].policy == policy) return true;
+    return false;
+}
+
+static bool add(struct mcts_policies *p, const char *name, struct diag *d)
+{
+    const struct mcts_policy *policy = find_policy(p, name);
+    if (!policy)
+        refuse_name(p, name, d);
+    else if (is_listed(p, policy))
+        diag_plain(d, "heuristic %s: rollout policy '%s' is named twice", p->heuristic, name);
+    if (!policy || is_listed(p, policy)) return false;
+    bool is_own = policy == &p->own;
+    void *state = is_own ? p->plugin_state : base_calloc(1, policy->state_size + 1);
+    p->list[p->n++] = (struct entry){policy, state, is_own};
+    const struct mcts_parameter_owner owner = {policy->name, policy->parameters, policy->n_parameters, state};
+    if (!is_own) mcts_parameters_set_defaults(&owner);
+    return true;
+}
+
+struct mcts_policies *mcts_policies_new(const struct mcts_plugin *plugin, void *state, const char *list,
+                                        size_t n, struct diag *d)
+{
+    struct mcts_policies *p = base_calloc(1, sizeof *p);
+    *p = (struct mcts_policies){.heuristic = plugin->name, .own = own_policy(plugin), .plugin_state = state};
+    char *copy = base_malloc(n + 1), *name = copy;
+    memcpy(copy, list, n);
+    copy[n] = 0;
+    bool valid = true;
+    for (char *end; valid && name; name = end) {
+        if ((end = strchr(name, '+'))) *end++ = 0;
+        valid = add(p, name, d);
+    }
+    free(copy);
+    if (valid) return p;
+    mcts_policies_free(p);
+    return NULL;
+}
+
+void mcts_policies_free(struct mcts_policies *p)
+{
+    if (!p) return;
+    for (unsigned i = 0; i < p->n; i++)
+        if (!p->list[i].is_own) free(p->list[i].state);
+    free(p->weights);
+    free(p);
+}
+
+void mcts_policies_set_guard(struct mcts_policies *p, struct mcts_guard *g)
+{
+    p->guard = g;
+}
+
+size_t mcts_policies_owners(const struct mcts_policies *p, struct mcts_parameter_owner *out)
+{
+    for (size_t i = 0; i < N_BUILTIN; i++) {
+        const struct mcts_policy *policy = BUILTIN[i];
+        out[i] = (struct mcts_parameter_owner){policy->name, policy->parameters, policy->n_parameters, NULL};
+        for (unsigned k = 0; k < p->n; k++)
+            if (p->list[k].policy == policy) out[i].state = p->list[k].state;
+    }
+    return N_BUILTIN;
+}
+
+/* ---- calls ---- */
+
+static void enter(const struct mcts_policies *p, const struct entry *e, const char *callback)
+{
+    if (e->is_own) mcts_guard_enter(p->guard, callback);
+}
+
+static void leave(const struct mcts_policies *p, const struct entry *e)
+{
+    if (e->is_own) mcts_guard_leave(p->guard);
+}
+
+void mcts_policies_begin(struct mcts_policies *p, const struct space *s)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        enter(p, e, "begin");
+        if (e->policy->begin) e->policy->begin(e->state, s);
+        leave(p, e);
+    }
+}
+
+void mcts_policies_end(struct mcts_policies *p)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        enter(p, e, "end");
+        if (e->policy->end) e->policy->end(e->state);
+        leave(p, e);
+    }
+}
+
+bool mcts_policies_start(struct mcts_policies *p, unsigned rollout, struct pcg32 *rng)
+{
+    bool from_root = false;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        enter(p, e, "start");
+        if (e->policy->start && e->policy->start(e->state, rollout, rng)) from_root = true;
+        leave(p, e);
+    }
+    return from_root;
+}
+
+bool mcts_policies_propose(struct mcts_policies *p, const struct mcts_choice *c, unsigned *next,
+                           uint32_t *value)
+{
+    while (*next < p->n) {
+        const struct entry *e = &p->list[(*next)++];
+        if (!e->policy->propose) continue;
+        enter(p, e, "propose");
+        bool proposed = e->policy->propose(e->state, c, value);
+        leave(p, e);
+        if (proposed) return true;
+    }
+    return false;
+}
+
+static double *scratch(struct mcts_policies *p, uint32_t n)
+{
+    if (n > p->weights_capacity) {
+        p->weights_capacity = n + 64;
+        p->weights = base_realloc(p->weights, p->weights_capacity * sizeof p->weights[0]);
+    }
+    return p->weights;
+}
+
+static bool weights_valid(const struct mcts_policies *p, const struct entry *e, const double *weights,
+                          uint32_t n_weights, char *error, size_t n)
+{
+    for (uint32_t i = 0; i < n_weights; i++) {
+        if (isfinite(weights[i]) && weights[i] >= 0) continue;
+        snprintf(error, n,
+                 "heuristic %s: rollout policy %s: weight %g of child %u is not a finite number >= 0",
+                 p->heuristic, e->policy->name, weights[i], i);
+        return false;
+    }
+    return true;
+}
+
+bool mcts_policies_weigh(struct mcts_policies *p, const struct mcts_view *view, double *weights, char *error,
+                         size_t n)
+{
+    double *factors = scratch(p, view->n_children);
+    for (uint32_t i = 0; i < view->n_children; i++)
+        weights[i] = 1;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        if (!e->policy->weigh) continue;
+        enter(p, e, "weigh");
+        e->policy->weigh(e->state, view, factors);
+        leave(p, e);
+        if (!weights_valid(p, e, factors, view->n_children, error, n)) return false;
+        for (uint32_t k = 0; k < view->n_children; k++)
+            weights[k] *= factors[k];
+    }
+    return true;
+}
+
+unsigned mcts_policies_draws(const struct mcts_policies *p)
+{
+    unsigned most = 1;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        if (!e->policy->draws) continue;
+        enter(p, e, "draws");
+        unsigned draws = e->policy->draws(e->state);
+        leave(p, e);
+        if (draws > most) most = draws;
+    }
+    return most;
+}
+
+bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaf, double *sum, char *error,
+                        size_t n)
+{
+    *sum = 0;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        if (!e->policy->rank) continue;
+        enter(p, e, "rank");
+        double rank = e->policy->rank(e->state, leaf);
+        leave(p, e);
+        *sum += rank;
+        if (!isnan(*sum)) continue;
+        snprintf(error, n, "heuristic %s: rollout policy %s: the rank of an implementation is %g",
+                 p->heuristic, e->policy->name, rank);
+        return false;
+    }
+    return true;
+}
+
+bool mcts_policies_learning(const struct mcts_policies *p)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].policy->learn) return true;
+    return false;
+}
+
+void mcts_policies_learn(struct mcts_policies *p, const struct mcts_leaf *leaf, struct mcts_outcome outcome)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        if (!e->policy->learn) continue;
+        enter(p, e, "learn");
+        e->policy->learn(e->state, leaf, outcome);
+        leave(p, e);
+    }
+}

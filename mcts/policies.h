@@ -1,0 +1,48 @@
+/* The rollout policies of a search, called one after the other in the order of their names:
+ *
+ *     rollout=prior+bound+leaders        prior, bound and leaders; of several weights the product counts
+ *     rollout=own+guess                  the plug-in's own policy, and the expected improvement
+ *
+ * The tree and the rollouts (mcts/tree.h, mcts/rollout.h) call policies only through these functions, which
+ * check what a policy returns. */
+#ifndef THRESH_MCTS_POLICIES_H
+#define THRESH_MCTS_POLICIES_H
+
+#include "mcts/heuristic.h"
+#include "mcts/parameter.h"
+
+struct mcts_guard;
+struct mcts_policies;
+
+enum { MCTS_POLICIES_MAX = 16 }; /* together */
+
+/* Those named by the n characters of `list`, joined by '+'; `own` is that of the plug-in, whose state is
+ * borrowed. Parameters have their defaults. NULL after an error. */
+struct mcts_policies *mcts_policies_new(const struct mcts_plugin *plugin, void *state, const char *list,
+                                        size_t n, struct diag *d);
+void mcts_policies_free(struct mcts_policies *p); /* NULL is allowed */
+/* Watches the callbacks of `own`. */
+void mcts_policies_set_guard(struct mcts_policies *p, struct mcts_guard *g);
+/* The parameters of all built-in policies, for mcts_parameters_set(): those that are not in use have no
+ * state. Room for MCTS_POLICIES_MAX. Returns how many. */
+size_t mcts_policies_owners(const struct mcts_policies *p, struct mcts_parameter_owner *out);
+
+/* Around a search; one at a time. */
+void mcts_policies_begin(struct mcts_policies *p, const struct space *s);
+void mcts_policies_end(struct mcts_policies *p);
+
+/* The callbacks of mcts/policy.h over all policies. */
+bool mcts_policies_start(struct mcts_policies *p, unsigned rollout, struct pcg32 *rng);
+/* The first suggestion from policy *next on; sets *next to the one after it. false: there is none. */
+bool mcts_policies_propose(struct mcts_policies *p, const struct mcts_choice *c, unsigned *next,
+                           uint32_t *value);
+/* false: a policy returned a bad weight; error (n bytes) says which. */
+bool mcts_policies_weigh(struct mcts_policies *p, const struct mcts_view *view, double *weights, char *error,
+                         size_t n);
+unsigned mcts_policies_draws(const struct mcts_policies *p);
+bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaf, double *sum, char *error,
+                        size_t n);
+bool mcts_policies_learning(const struct mcts_policies *p); /* whether any of them learns from results */
+void mcts_policies_learn(struct mcts_policies *p, const struct mcts_leaf *leaf, struct mcts_outcome outcome);
+
+#endif

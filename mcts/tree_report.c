@@ -1,0 +1,58 @@
+/* Results: statistics along the path, a new best time, and what policies learn. */
+#include <math.h>
+
+#include "mcts/tree_state.h"
+
+void mcts_tree_known_time(struct mcts_tree *t, double time)
+{
+    if (!(time > 0) || time >= t->roller.best_time) return;
+    t->roller.best_time = time;
+    t->roller.cut = fmin(t->roller.cut, time * t->cut_factor);
+}
+
+static void new_best(struct mcts_tree *t, const struct mcts_descent *d, double time)
+{
+    mcts_tree_known_time(t, time);
+    t->stats.best_time = time;
+    t->stats.best_at = t->reports;
+    mcts_descent_free(&t->best);
+    t->best = *d;
+    t->best.values = NULL;
+    t->best.path = mcts_tree_copy(d->path, d->n_path, sizeof d->path[0]);
+    t->best.actions = mcts_tree_copy(d->actions, d->n_actions, sizeof d->actions[0]);
+}
+
+static void count_outcome(struct mcts_stats *s, enum mcts_outcome_kind kind)
+{
+    switch (kind) {
+    case MCTS_TIMED:
+        s->timed++;
+        break;
+    case MCTS_FAILED:
+        s->failed++;
+        break;
+    case MCTS_CUT:
+        s->cut++;
+        break;
+    case MCTS_DUPLICATE:
+        s->duplicates++;
+        break;
+    }
+}
+
+void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct mcts_outcome outcome)
+{
+    bool timed = outcome.kind == MCTS_TIMED && outcome.time > 0 && isfinite(outcome.time);
+    if (outcome.kind == MCTS_TIMED && !timed) outcome.kind = MCTS_FAILED;
+    t->reports++;
+    count_outcome(&t->stats, outcome.kind);
+    for (size_t i = d->n_path; i-- > 0;) {
+        if (timed) mcts_nodes_record(&t->nodes, d->path[i], outcome.time);
+        mcts_heuristic_backpropagate(t->heuristic, d->path[i], (uint32_t)i, outcome);
+    }
+    if (d->values) {
+        struct mcts_leaf leaf = {space_of(t->state), d->values, d->leaf_bound};
+        mcts_policies_learn(t->policies, &leaf, outcome);
+    }
+    if (timed && outcome.time < t->stats.best_time) new_best(t, d, outcome.time);
+}

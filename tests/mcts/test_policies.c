@@ -1,0 +1,380 @@
+/* Rollout policies: the same decisions as before they were policies, lists of them and their errors, a policy
+ * of a plug-in, and plug-ins of interface 1. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/diag.h"
+#include "core/base/hash.h"
+#include "core/base/pcg32.h"
+#include "mcts/tree.h"
+#include "tests/mcts/plugin.h"
+#include "tests/mcts/queens.h"
+
+struct policy_case {
+    struct mcts_queens queens;
+    struct diag *d;
+    struct mcts_heuristic *heuristic;
+    struct mcts_tree *tree;
+};
+
+static struct policy_case policy_open(struct mcts_heuristic *h, const struct mcts_config *config)
+{
+    struct policy_case c = {.queens = mcts_queens_new(9), .d = diag_new(), .heuristic = h};
+    c.tree = mcts_tree_new(c.queens.root, h, config);
+    return c;
+}
+
+static void policy_close(struct policy_case *c)
+{
+    mcts_tree_free(c->tree);
+    mcts_heuristic_free(c->heuristic);
+    diag_free(c->d);
+    mcts_queens_free(&c->queens);
+}
+
+static struct mcts_heuristic *policy_load(const char *spec)
+{
+    struct diag *d = diag_new();
+    struct mcts_heuristic *h = mcts_heuristic_load(spec, d);
+    cr_assert_not_null(h, "%s: %s", spec, diag_count(d) ? diag_message(d, 0) : "");
+    diag_free(d);
+    return h;
+}
+
+static double policy_prior(void *context, const struct space_state *state, struct space_action action)
+{
+    (void)context, (void)state;
+    return action.value % 3 ? 1 : 4;
+}
+
+static struct mcts_outcome policy_outcome(uint64_t hash)
+{
+    enum mcts_outcome_kind kind = hash % 7 ? MCTS_TIMED : hash % 2 ? MCTS_CUT : MCTS_FAILED;
+    return (struct mcts_outcome){kind, 200 + (double)(hash % 1000)};
+}
+
+/* A hash of all decisions of a search with a bound, a prior and draws below cuts, whose results are reported
+ * one descent late. */
+static uint64_t policy_decisions(const char *spec, uint64_t seed)
+{
+    struct mcts_config config = mcts_config_default();
+    config.seed = seed;
+    config.branching.bound = mcts_queens_cost;
+    config.cut_factor = 1.5;
+    config.prior = policy_prior;
+    struct policy_case c = policy_open(policy_load(spec), &config);
+    struct mcts_descent d[2] = {{0}};
+    uint64_t h = HASH_START;
+    for (int i = 0; i < 60; i++) {
+        struct mcts_descent *now = &d[i % 2], *late = &d[(i + 1) % 2];
+        bool below = i % 10 == 9 && mcts_tree_next_below_cut(c.tree, now) == MCTS_OK;
+        if (!below && mcts_tree_next(c.tree, now) != MCTS_OK) break;
+        h = hash_bytes(h, now->actions, now->n_actions * sizeof now->actions[0]);
+        h = hash_bytes(h, now->path, now->n_path * sizeof now->path[0]);
+        if (i) mcts_tree_report(c.tree, late, policy_outcome(late->hash));
+    }
+    mcts_descent_free(&d[0]);
+    mcts_descent_free(&d[1]);
+    policy_close(&c);
+    return hash_finish(h);
+}
+
+/* Recorded with revision 2193b7c, where leaders, prior and expected improvement were part of the tree. */
+Test(mcts_policies, defaults_decide_as_before)
+{
+    static const struct {
+        const char *spec;
+        uint64_t decisions[2]; /* of seeds 3 and 4 */
+    } RECORDED[] = {
+        {"tag", {0xa3b5fe9e8f3fb58b, 0x68c33fbe60947f01}},
+        {"uct", {0xfbcfe73ee9062a91, 0x2c1a4d5fd9e603e5}},
+        {"uct:formula=puct,value=best", {0x4e7726b79d40d85e, 0xd90bab3f2732d160}},
+        {"random", {0x388bb8dc70126db7, 0x0e760004e6e3f614}},
+        {"bound", {0x152eb3441d197c8d, 0xaf2d33d8c42652ad}},
+        {"roundrobin", {0x69b620734d6f28c1, 0x1fd2cf0be2b7d8cc}},
+    };
+    for (size_t i = 0; i < sizeof RECORDED / sizeof RECORDED[0]; i++)
+        for (uint64_t seed = 3; seed <= 4; seed++)
+            cr_expect_eq(policy_decisions(RECORDED[i].spec, seed), RECORDED[i].decisions[seed - 3], "%s, %d",
+                         RECORDED[i].spec, (int)seed);
+}
+
+/* Naming the defaults changes nothing; other policies do. */
+Test(mcts_policies, defaults_can_be_named)
+{
+    uint64_t tag = policy_decisions("tag", 3);
+    cr_expect_eq(policy_decisions("tag:rollout=prior+bound+leaders+guess", 3), tag);
+    cr_expect_eq(policy_decisions("tag:rollout=guess+leaders+bound+prior,draws=8,follow=0.9", 3), tag);
+    cr_expect_eq(policy_decisions("random:rollout=uniform", 3), policy_decisions("random", 3));
+    cr_expect_eq(policy_decisions("bound:rollout=own", 3), policy_decisions("bound", 3));
+    static const char *const OTHERS[] = {
+        "tag:rollout=uniform",       "tag:rollout=prior", "tag:rollout=bound",
+        "tag:rollout=leaders",       "tag:rollout=guess", "tag:rollout=prior+bound",
+        "tag:rollout=leaders+guess", "tag:draws=2",       "tag:leaders=1",
+        "tag:imitate=0.1",           "tag:jump=0",        "tag:follow=0.6"};
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+        cr_expect_neq(policy_decisions(OTHERS[i], 3), tag, "%s", OTHERS[i]);
+        for (size_t k = 0; k < i; k++)
+            cr_expect_neq(policy_decisions(OTHERS[i], 3), policy_decisions(OTHERS[k], 3), "%s and %s",
+                          OTHERS[i], OTHERS[k]);
+    }
+}
+
+static void policy_refused(const char *spec, const char *text)
+{
+    struct diag *d = diag_new();
+    cr_expect_null(mcts_heuristic_load(spec, d), "%s", spec);
+    cr_assert_eq(diag_count(d), 1, "%s", spec);
+    cr_expect(strstr(diag_message(d, 0), text), "%s: %s", spec, diag_message(d, 0));
+    diag_free(d);
+}
+
+Test(mcts_policies, errors_name_what_is_known)
+{
+    policy_refused("tag:rollout=leader+guess",
+                   "tag: unknown rollout policy 'leader'; did you mean 'leaders'?");
+    policy_refused("tag:rollout=best",
+                   "unknown rollout policy 'best' (known: prior, bound, leaders, guess, uniform)");
+    policy_refused("tag:rollout=", "unknown rollout policy ''");
+    policy_refused("tag:rollout=prior++guess", "unknown rollout policy ''");
+    policy_refused("tag:rollout=own", "tag has no rollout policy 'own'");
+    policy_refused("bound:rollout=mine", "(known: prior, bound, leaders, guess, uniform, own)");
+    policy_refused("tag:rollout=guess+prior+guess", "rollout policy 'guess' is named twice");
+    policy_refused(
+        "tag:rollout=leaders,draws=2",
+        "'draws' is a parameter of the rollout policy 'guess', which is not in use: add it to rollout=");
+    policy_refused("random:imitate=1", "parameter of the rollout policy 'leaders', which is not in use");
+    policy_refused("tag:imitate=2", "'imitate=2': expected a number from 0 to 1");
+    policy_refused("tag:leaders=0", "expected a number from 1 to 1000");
+    policy_refused("tag:role=x", "unknown parameter 'role'");
+}
+
+/* ---- a policy of a plug-in ---- */
+
+/* Its state: what its callbacks were called with. */
+struct spy {
+    double propose, rank, jump; /* parameters: what its callbacks return */
+    unsigned begun, ended, started, learnt, ranked;
+    uint32_t slots;
+    double best;
+    bool faulty; /* something was not as the interface says */
+};
+
+static uint32_t spy_select(void *state, const struct mcts_view *view, double *score)
+{
+    struct spy *s = state;
+    *score = 0;
+    s->faulty |= !view->weights || view->node == MCTS_NO_NODE;
+    for (uint32_t i = 0; i < view->n_children; i++)
+        s->faulty |= view->weights[i] != 1 + view->children[i].action.value;
+    return pcg32_below(view->rng, view->n_children);
+}
+
+static void spy_begin(void *state, const struct space *s)
+{
+    struct spy *spy = state;
+    spy->begun++;
+    spy->slots = space_slot_count(s);
+}
+
+static void spy_end(void *state)
+{
+    struct spy *s = state;
+    s->ended++;
+    cr_expect(s->begun == 1 && s->ended == 1 && !s->faulty);
+}
+
+static bool spy_start(void *state, unsigned rollout, struct pcg32 *rng)
+{
+    struct spy *s = state;
+    (void)rng;
+    s->faulty |= rollout > 2;
+    s->started++;
+    return s->jump > 0;
+}
+
+/* The same value for each choice. */
+static bool spy_propose(void *state, const struct mcts_choice *c, uint32_t *value)
+{
+    struct spy *s = state;
+    s->faulty |= c->slot >= s->slots || c->luck < 0 || c->luck >= 1;
+    *value = (uint32_t)s->propose;
+    return true;
+}
+
+static void spy_weigh(void *state, const struct mcts_view *view, double *weights)
+{
+    (void)state;
+    for (uint32_t i = 0; i < view->n_children; i++)
+        weights[i] = 1 + view->children[i].action.value;
+}
+
+static unsigned spy_draws(const void *state)
+{
+    (void)state;
+    return 3;
+}
+
+static double spy_rank(void *state, const struct mcts_leaf *leaf)
+{
+    struct spy *s = state;
+    s->ranked++;
+    for (uint32_t slot = 0; slot < s->slots; slot++)
+        s->faulty |= leaf->values[slot] >= s->slots;
+    return s->rank > 0 ? NAN : leaf->values[0];
+}
+
+static void spy_learn(void *state, const struct mcts_leaf *leaf, struct mcts_outcome outcome)
+{
+    struct spy *s = state;
+    s->learnt++;
+    s->faulty |= outcome.kind != MCTS_TIMED || outcome.time != 100 + leaf->values[0] || leaf->bound != 0;
+}
+
+static const struct mcts_parameter SPY_PARAMETERS[] = {
+    {"propose", "", offsetof(struct spy, propose), 8, 0, 1e6, NULL},
+    {"rank", "", offsetof(struct spy, rank), 0, 0, 1, NULL},
+    {"jump", "", offsetof(struct spy, jump), 1, 0, 1, NULL},
+};
+static const struct mcts_policy SPY_POLICY = {.abi = MCTS_PLUGIN_ABI,
+                                              .struct_size = sizeof(struct mcts_policy),
+                                              .name = "spy",
+                                              .begin = spy_begin,
+                                              .end = spy_end,
+                                              .start = spy_start,
+                                              .propose = spy_propose,
+                                              .weigh = spy_weigh,
+                                              .draws = spy_draws,
+                                              .rank = spy_rank,
+                                              .learn = spy_learn};
+static const struct mcts_plugin SPY = {.abi = MCTS_PLUGIN_ABI,
+                                       .struct_size = sizeof(struct mcts_plugin),
+                                       .name = "spy",
+                                       .state_size = sizeof(struct spy),
+                                       .parameters = SPY_PARAMETERS,
+                                       .n_parameters = 3,
+                                       .select = spy_select,
+                                       .own = &SPY_POLICY};
+
+/* Hands out n implementations; returns the mean column of their first queen. */
+static double policy_search_spy(const char *parameters, unsigned n)
+{
+    struct mcts_config config = mcts_config_default();
+    struct diag *d = diag_new();
+    struct mcts_heuristic *h = mcts_heuristic_new(&SPY, "spy", parameters, d);
+    cr_assert_not_null(h, "%s", diag_count(d) ? diag_message(d, 0) : "");
+    diag_free(d);
+    struct policy_case c = policy_open(h, &config);
+    struct mcts_descent descent = {0};
+    double sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        cr_assert_eq(mcts_tree_next(c.tree, &descent), MCTS_OK, "%s", mcts_tree_error(c.tree));
+        uint32_t column = space_first_value(mcts_tree_state(c.tree), 0);
+        mcts_tree_report(c.tree, &descent, (struct mcts_outcome){MCTS_TIMED, 100.0 + column});
+        sum += column;
+    }
+    mcts_descent_free(&descent);
+    policy_close(&c);
+    return sum / n;
+}
+
+/* All callbacks are called as documented (spy_end() checks). With rollouts from the root: a value that is
+ * proposed is taken where it lives, and ignored where it does not. */
+Test(mcts_policies, own_policy_is_called_and_followed)
+{
+    double last = policy_search_spy("propose=8", 10), first = policy_search_spy("propose=0", 10),
+           none = policy_search_spy("propose=1000000", 10);
+    cr_expect(last == 8 && first == 0, "%g, %g", last, first);
+    cr_expect(none > 4 && none < 8, "drawn by weights of 1 to 9, the largest of three: %g", none);
+    policy_search_spy("jump=0", 40);
+    policy_search_spy("jump=0,rollout=own+uniform", 40);
+}
+
+Test(mcts_policies, rank_that_is_not_a_number_is_an_error)
+{
+    struct mcts_config config = mcts_config_default();
+    struct diag *d = diag_new();
+    struct policy_case c = policy_open(mcts_heuristic_new(&SPY, "spy", "rank=1", d), &config);
+    struct mcts_descent descent = {0};
+    cr_expect_eq(mcts_tree_next(c.tree, &descent), MCTS_ERROR);
+    cr_expect(
+        strstr(mcts_tree_error(c.tree), "heuristic spy: rollout policy own: the rank of an implementation"),
+        "%s", mcts_tree_error(c.tree));
+    policy_close(&c);
+    diag_free(d);
+}
+
+Test(mcts_policies, own_policy_of_another_version_is_refused)
+{
+    struct mcts_policy old = SPY_POLICY;
+    struct mcts_plugin plugin = SPY;
+    struct diag *d = diag_new();
+    plugin.own = &old;
+    old.struct_size = 8;
+    cr_expect_null(mcts_heuristic_new(&plugin, "spy.so", "", d));
+    old = SPY_POLICY;
+    old.state_size = 8;
+    cr_expect_null(mcts_heuristic_new(&plugin, "spy.so", "", d));
+    cr_assert_eq(diag_count(d), 2);
+    cr_expect(strstr(diag_message(d, 1), "spy.so: the policy `own` has another"), "%s", diag_message(d, 1));
+    diag_free(d);
+}
+
+/* Weights of several policies multiply. */
+Test(mcts_policies, weights_multiply)
+{
+    struct mcts_child children[] = {{.prior = 2, .bound = 30, .action.value = 0},
+                                    {.prior = 3, .bound = 60, .action.value = 1}};
+    struct mcts_view view = {.children = children, .n_children = 2, .best_time = 70};
+    double weights[2];
+    char error[64];
+    struct diag *d = diag_new();
+    struct mcts_heuristic *h = mcts_heuristic_new(&SPY, "spy", "rollout=prior+own+bound", d);
+    cr_assert(mcts_policies_weigh(mcts_heuristic_policies(h), &view, weights, error, sizeof error));
+    cr_expect(weights[0] == 2 * 1 * 40 && weights[1] == 3 * 2 * 10, "%g %g", weights[0], weights[1]);
+    mcts_heuristic_free(h);
+    diag_free(d);
+}
+
+/* ---- plug-ins in shared objects ---- */
+
+static uint64_t policy_decisions_of(const struct mcts_plugin_file *file, const char *parameters)
+{
+    char spec[256];
+    snprintf(spec, sizeof spec, "%s%s", file->library, parameters);
+    return policy_decisions(spec, 3);
+}
+
+/* A plug-in that was compiled against interface 1 decides as it does against this one, and can be given the
+ * new policies. */
+Test(mcts_policies, plugins_of_interface_1_still_load, .timeout = 120)
+{
+    struct mcts_plugin_file now = mcts_plugin_build("cat experiments/heuristics/greedy.c", "greedy"),
+                            old = mcts_plugin_build_with("cat experiments/heuristics/greedy.c", "greedy",
+                                                         "-include tests/mcts/interface1/mcts/heuristic.h");
+    static const char *const PARAMETERS[] = {"", ":epsilon=0.3", ":rollout=leaders+guess,draws=3"};
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(policy_decisions_of(&old, PARAMETERS[i]), policy_decisions_of(&now, PARAMETERS[i]), "%s",
+                     PARAMETERS[i]);
+    struct mcts_heuristic *h = policy_load(old.library);
+    cr_expect_eq(mcts_heuristic_plugin(h)->abi, 1);
+    cr_expect(!mcts_heuristic_wants_weights(h));
+    mcts_heuristic_free(h);
+    mcts_plugin_remove(&now);
+    mcts_plugin_remove(&old);
+}
+
+/* The worked example: its own policy, alone and beside built-in ones, makes a difference. */
+Test(mcts_policies, worked_example, .timeout = 120)
+{
+    struct mcts_plugin_file file = mcts_plugin_build("cat experiments/heuristics/frequency.c", "frequency");
+    uint64_t own = policy_decisions_of(&file, ":rollout=own");
+    cr_expect_eq(policy_decisions_of(&file, ":rollout=own"), own);
+    cr_expect_neq(policy_decisions_of(&file, ":rollout=uniform"), own);
+    cr_expect_neq(policy_decisions_of(&file, ":rollout=own,strength=100"), own);
+    cr_expect_neq(policy_decisions_of(&file, ":rollout=own+leaders"), own);
+    cr_expect_eq(policy_decisions_of(&file, ""), policy_decisions_of(&file, ":rollout=own+guess"));
+    mcts_plugin_remove(&file);
+}
