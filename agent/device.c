@@ -17,6 +17,7 @@
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 #include "core/base/utf8.h"
+#include "core/codegen/target.h"
 
 enum { MAX_PLATFORMS = 8, MAX_DEVICES = 32, QUERY_TIMEOUT_MS = 60000, FAULT_BYTES = 2048 };
 
@@ -144,7 +145,8 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     d->cache_bytes = d->gpu ? 0 : (int64_t)cache;
     if (d->gpu) get_identity(id, d->identity, sizeof d->identity);
     d->compute_units = units;
-    d->limits.nontemporal = strstr(platform, pocl_platform) != NULL; /* it compiles with clang */
+    d->limits.nontemporal = cg_streams(platform, d->driver) == CG_YES;
+    d->limits.workarounds_off = cg_workarounds_off(platform, d->driver);
     d->no_double = !opencl_has(id, "cl_khr_fp64");
     d->no_half = !opencl_has(id, "cl_khr_fp16");
     d->max_alloc_bytes = (int64_t)alloc;
@@ -308,6 +310,8 @@ bool device_select(const char *selector, struct device *out, struct diag *d)
     for (unsigned i = 0; i < n; i++)
         if (matches(&all[i], selector)) {
             *out = all[i];
+            if (cg_streams(out->platform, out->driver) == CG_ASK)
+                out->limits.nontemporal = opencl_probe_streaming(out);
             return true;
         }
     if (n > 0) refuse_selector(selector, all, n, fault.text, d);

@@ -30,8 +30,9 @@ struct device {
 /* All devices, in the stable order; queried in a child process, so that the caller never loads a driver.
  * Returns their number, at most n; 0 after adding an error when there is no platform. */
 unsigned device_list(struct device *out, unsigned n, struct diag *d);
-/* Selects by substring of the name, "gpu", "cpu" or a number; NULL or "" takes the first. false after adding
- * an error. */
+/* Selects by substring of the name, "gpu", "cpu" or a number; NULL or "" takes the first. What the target
+ * table does not know of a driver of this version is asked of the device, in a child process. false after
+ * adding an error. */
 bool device_select(const char *selector, struct device *out, struct diag *d);
 
 #endif

@@ -20,4 +20,10 @@ bool opencl_has(cl_device_id device, const char *extension);
  * which step failed. */
 bool opencl_probe(cl_context context, cl_command_queue queue, cl_device_id device, char *why, size_t n);
 
+struct device;
+/* Whether the device builds a kernel with streaming accesses, as OpenCL's row of the target table writes
+ * them, and gives right results. Asks in a child process; false also if that dies or does not answer in a
+ * minute. */
+bool opencl_probe_streaming(const struct device *device);
+
 #endif

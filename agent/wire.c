@@ -6,6 +6,7 @@
 #include <zmq.h>
 
 #include "core/base/arena.h"
+#include "core/codegen/target.h"
 #include "core/space/space.h"
 
 void wire_libraries(const struct device *dev, char out[WIRE_LIBRARIES])
@@ -16,7 +17,8 @@ void wire_libraries(const struct device *dev, char out[WIRE_LIBRARIES])
              msgpack_version());
 }
 
-enum { DEVICE_INTS = 19, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
+/* Files of earlier versions have no target (OLD_DEVICE_INTS): all workarounds were on. */
+enum { OLD_DEVICE_INTS = 19, DEVICE_INTS = 21, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
 
 struct message_ints wire_device(const struct device *dev, struct arena *a)
 {
@@ -31,6 +33,8 @@ struct message_ints wire_device(const struct device *dev, struct arena *a)
         items[n] = head[n];
     for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
         items[n++] = l->vector_widths[i];
+    items[n++] = l->dialect;
+    items[n++] = l->workarounds_off;
     return (struct message_ints){items, n};
 }
 
@@ -60,9 +64,18 @@ static bool is_plausible(const struct device *dev)
            l->max_private <= most_items && dev->gpu == l->gpu;
 }
 
+/* false: this version has no such dialect or workaround. */
+static bool read_target(const int64_t *v, struct bb_device *l)
+{
+    if (v[0] >= CG_DIALECTS || v[1] >= INT64_C(1) << CG_WORKAROUND_COUNT) return false;
+    l->dialect = (unsigned)v[0];
+    l->workarounds_off = (uint32_t)v[1];
+    return true;
+}
+
 bool wire_read_device(struct message_ints ints, struct device *dev)
 {
-    if (ints.n != DEVICE_INTS) return false;
+    if (ints.n != DEVICE_INTS && ints.n != OLD_DEVICE_INTS) return false;
     for (size_t i = 0; i < ints.n; i++)
         if (ints.items[i] < 0) return false;
     const int64_t *v = ints.items;
@@ -81,6 +94,7 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
                                      .n_vector_widths = (unsigned)v[13]};
     for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
         dev->limits.vector_widths[i] = v[14 + i];
+    if (ints.n == DEVICE_INTS && !read_target(v + OLD_DEVICE_INTS, &dev->limits)) return false;
     return widths_ascend(&dev->limits) && is_plausible(dev);
 }
 

@@ -77,10 +77,15 @@ struct perfmodel_date {
     bool or_earlier;          /* the day is the latest that it can be */
 };
 
+/* Whether the device's compiler has accesses that leave the caches first. Files of earlier versions of thresh
+ * do not say. */
+enum perfmodel_streams { PERFMODEL_STREAMS_UNKNOWN, PERFMODEL_STREAMS_NOT, PERFMODEL_STREAMS };
+
 struct perfmodel_device {
     char name[PERFMODEL_NAME], platform[PERFMODEL_NAME], driver[PERFMODEL_NAME];
     char date[PERFMODEL_DATE]; /* of the last characterization, YYYY-MM-DD; or "" */
     bool gpu;
+    enum perfmodel_streams streams;
     double value[PERFMODEL_FIGURE_COUNT]; /* 0: unknown */
     enum perfmodel_source source[PERFMODEL_FIGURE_COUNT];
     struct perfmodel_date dated[PERFMODEL_FIGURE_COUNT];

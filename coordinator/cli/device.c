@@ -7,6 +7,7 @@
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/table.h"
 #include "core/base/panic.h"
+#include "core/codegen/target.h"
 #include "perfmodel/device.h"
 
 enum { MOST_DEVICES = 64 };
@@ -68,6 +69,20 @@ static void print_description(const struct perfmodel_device *p)
     }
 }
 
+/* What the target table (core/codegen/target.h) has for the device's driver. */
+static void print_compiler(const struct bb_device *limits)
+{
+    const struct cg_target target = cg_target_of(limits);
+    const char *separator = "";
+    printf("streaming        %s\nworkarounds      ", limits->nontemporal ? "yes" : "no");
+    for (unsigned w = 0; w < CG_WORKAROUND_COUNT; w++) {
+        if (!cg_needs(&target, (enum cg_workaround)w)) continue;
+        printf("%s%s", separator, cg_workaround_info((enum cg_workaround)w)->name);
+        separator = ", ";
+    }
+    printf("%s\n", *separator ? "" : "none");
+}
+
 static void print_limits(const struct device *dev)
 {
     print_device(dev);
@@ -76,6 +91,7 @@ static void print_limits(const struct device *dev)
            dev->driver, dev->version, dev->global_bytes, dev->max_alloc_bytes);
     printf("local memory     %" PRId64 " bytes\nwork-group       %" PRId64 " work-items\n",
            dev->limits.local_bytes, dev->limits.max_work_group);
+    print_compiler(&dev->limits);
 }
 
 static bool select_device(const struct cli_args *a, struct device *dev, struct diag *d)

@@ -13,6 +13,7 @@
 #include "coordinator/cli/kind.h"
 #include "coordinator/store.h"
 #include "core/base/strbuf.h"
+#include "core/codegen/target.h"
 #include "perfmodel/device.h"
 
 enum { WHY = 2048 };
@@ -27,16 +28,18 @@ static bool take_description(const struct perfmodel_device *p, struct device *ou
     *out = (struct device){.gpu = p->gpu, .compute_units = (unsigned)p->value[PERFMODEL_UNITS]};
     memcpy(out->name, p->name, sizeof out->name);
     memcpy(out->driver, p->driver, sizeof out->driver);
-    out->limits =
-        (struct bb_device){.gpu = p->gpu,
-                           .max_work_group = items,
-                           .max_work_item = {items, items, p->gpu ? 64 : items},
-                           .local_bytes = local,
-                           .max_unroll = 512,
-                           .max_private = p->gpu ? 256 : 512,
-                           .n_vector_widths = p->gpu ? 2 : 4,
-                           .vector_widths = {2, 4, 8, 16},
-                           .nontemporal = strstr(p->platform, "Portable Computing Language") != NULL};
+    out->limits = (struct bb_device){.gpu = p->gpu,
+                                     .max_work_group = items,
+                                     .max_work_item = {items, items, p->gpu ? 64 : items},
+                                     .local_bytes = local,
+                                     .max_unroll = 512,
+                                     .max_private = p->gpu ? 256 : 512,
+                                     .n_vector_widths = p->gpu ? 2 : 4,
+                                     .vector_widths = {2, 4, 8, 16},
+                                     .nontemporal = p->streams == PERFMODEL_STREAMS_UNKNOWN
+                                                        ? cg_streams(p->platform, p->driver) == CG_YES
+                                                        : p->streams == PERFMODEL_STREAMS,
+                                     .workarounds_off = cg_workarounds_off(p->platform, p->driver)};
     return items > 0 && local > 0;
 }
 

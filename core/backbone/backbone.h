@@ -227,7 +227,10 @@ struct bb_device {
     unsigned n_vector_widths;
     int64_t vector_widths[5]; /* e.g. 2 4 8 16, ascending */
     bool gpu;
-    bool nontemporal; /* its compiler has clang's __builtin_nontemporal_load and _store */
+    bool nontemporal; /* its compiler has accesses that leave the caches first (an agent asks it) */
+    /* For the target of its text (core/codegen/target.h); all 0: OpenCL C, an unknown driver. */
+    unsigned dialect;         /* enum cg_dialect_id */
+    uint32_t workarounds_off; /* bits 1 << enum cg_workaround: its driver does without */
 };
 
 /* The tables that gpu.space is instantiated with. The caller frees the result with space_data_free(). */

@@ -152,8 +152,8 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
     }
 }
 
-/* What a device offers for an access: OpenCL C has no word for a cache. Inputs are const and restrict, so
- * that a read-only path is the compiler's to take; a streamed access is clang's. */
+/* The caches that an access can choose. Inputs are const and restrict, so that the compiler chooses a
+ * read-only path by itself. */
 static void add_caches(const struct instance *in, uint32_t id)
 {
     static const int64_t offered[] = {BB_CACHE_DEFAULT, BB_CACHE_STREAMING};

@@ -1,9 +1,14 @@
 /* Hardware axes: runs of fused dimensions, the sizes of work-groups, and which work-items execute a store.
  *
- * A run is a head and the FUSED dimensions below it, each the only child of the one above. Its index is
- * decoded from one id: index(d) = (t / inner(d)) % size(d). Runs on a WRG or GLB axis have equal extents; a
- * run on an LCL axis may be smaller than the group and is then guarded by t < extent (gpu-space, "Hardware
- * axes, runs and FUSED"). */
+ * A run is a dimension on an axis and the FUSED dimensions below it, each the only child of the one above.
+ * The indices of all of them are decoded from one id, index(d) = (id / inner(d)) % size(d):
+ *
+ *     thread0 4: m.1                 const int m1 = id / 8;        inner 8, run_extent 32
+ *       thread0 8 fused: n.1         const int n1 = id % 8;        inner 1, run_extent 32
+ *
+ * Runs on one block or global axis have equal extents. The longest run on a thread axis is the size of the
+ * group there; in a shorter run only the work-items with id < run_extent take part. A store without a
+ * dimension on an axis is executed by id 0 of that axis only (guard_local, guard_group). */
 #include "core/codegen/program.h"
 
 static int expected_code(enum bb_dim_kind kind)
@@ -98,8 +103,8 @@ static const char *map_node(struct cg_program *p, struct cg_node *n)
     for (unsigned i = 0; !why && i < n->n_children; i++)
         why = map_node(p, n->children[i]);
     if (why || n->type != CG_DIM) return why;
-    if (n->kind == BB_VECTOR && n->size != 2 && n->size != 4 && n->size != 8 && n->size != 16)
-        return "a vector width that OpenCL C does not have";
+    if (n->kind == BB_VECTOR && !cg_has_width(&p->target, n->size))
+        return "a vector width that the target does not have";
     why = check_nesting(n);
     if (why || !cg_hardware(n) || n->fused) return why;
     measure_run(n);
@@ -137,6 +142,13 @@ static const char *guard_stores(struct cg_program *p)
         if (why) return why;
     }
     return NULL;
+}
+
+bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n)
+{
+    if (n->type == CG_INST) return n->guard_local || n->guard_group;
+    bool run = n->type == CG_DIM && n->kind == BB_THREAD && !n->fused;
+    return run && n->run_extent < p->local_size[n->axis];
 }
 
 int64_t cg_items_per_group(const struct cg_program *p)

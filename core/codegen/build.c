@@ -1,4 +1,14 @@
-/* cg_build: the passes in order; and the questions about a program that need no text: its tree, its cost. */
+/* cg_build(): the passes in order. Each adds its part to the loop program (program.h) or refuses the
+ * candidate with a reason. For a vector sum in work-groups of 16:
+ *
+ *     loop.c        store.i.0 outside store.i.1, both around x.load, y.load, add, store
+ *     axes.c        store.i.0 is block axis 0 of 4 groups, store.i.1 thread axis 0 of 16 work-items
+ *     memory.c      x.load reads x[16 * i0 + i1]
+ *     values.c      x.load is one register, declared where it is made
+ *     barrier.c     none: no value goes from one work-item to another
+ *     workaround.c  none: only for loops with barriers
+ *
+ * And what is asked of a program without its text: the tree as lines, its cost. */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -20,14 +30,15 @@ static const char *check_length(struct cg_program *p)
 }
 
 struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate *c,
-                            const struct cg_options *o, struct arena *a, const char **why)
+                            const struct cg_target *target, struct arena *a, const char **why)
 {
     static const char *(*const passes[])(struct cg_program *) = {
-        cg_build_tree, cg_map_axes, check_length, cg_place_memory, cg_place_values, cg_place_barriers};
+        cg_build_tree,   cg_map_axes,       check_length,  cg_place_memory,
+        cg_place_values, cg_place_barriers, cg_work_around};
     struct cg_program *p = ARENA_NEW(a, struct cg_program);
     p->bb = bb;
     p->c = c;
-    p->options = *o;
+    p->target = *target;
     p->arena = a;
     for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
         *why = passes[i](p);
@@ -57,7 +68,7 @@ static double all_items(const struct cg_program *p)
     return items;
 }
 
-/* Those that execute the store. */
+/* Work-items that execute the store. */
 static double storing_items(const struct cg_node *store)
 {
     double items = 1;

@@ -1,5 +1,19 @@
-/* From an implementation to OpenCL C: loop tree, memory, barriers, control flow, vectors, text (design page
- * `lift`, "From implementation to OpenCL C"). Sees no search and no device handle. */
+/* From an implementation to the text of a kernel. cg_build() makes a loop program of the decisions, cg_emit()
+ * writes it in the dialect of a target and says how to launch it, cg_interpret() runs it on the host. The
+ * naive sum of two vectors of 64 elements, as a loop program and as OpenCL C:
+ *
+ *     global0 64: store.i.0       __kernel void thresh_kernel(__global const float *restrict x,
+ *       x.load [x]                                            __global const float *restrict y,
+ *       y.load [y]                                            __global float *restrict out)
+ *       add                       {
+ *       store [out]                   const int i0 = (int)((uint)get_global_id(0));
+ *                                     const float x_load = x[i0];
+ *                                     const float y_load = y[i0];
+ *                                     const float add = (x_load + y_load);
+ *                                     out[i0] = add;
+ *                                 }
+ *
+ * Nothing here knows of a search or of a device that is open. */
 #ifndef THRESH_CODEGEN_CODEGEN_H
 #define THRESH_CODEGEN_CODEGEN_H
 
@@ -8,15 +22,9 @@
 #include <stdint.h>
 
 #include "core/backbone/backbone.h"
+#include "core/codegen/target.h"
 
 struct cg_program; /* the loop program */
-
-struct cg_options {
-    bool no_simplify;            /* keep index expressions as built */
-    bool no_barrier_elimination; /* a barrier at every legal point around local memory */
-    bool no_control_flow_simplification;
-    bool aligned_vectors; /* vector pointers where aligned (default on for callers; else vload/vstore) */
-};
 
 /* One kernel argument, in order: the backbone's buffers, then temporaries in global memory. */
 struct cg_arg {
@@ -25,7 +33,7 @@ struct cg_arg {
 };
 
 struct cg_kernel {
-    char *source;               /* OpenCL C 1.2, 0-terminated, deterministic; malloc'd */
+    char *source;               /* in the dialect of the target; malloc'd */
     char *name;                 /* kernel function; malloc'd */
     size_t global[3], local[3]; /* NDRange; local[0] == 0: left to the device */
     unsigned n_args;
@@ -35,12 +43,13 @@ struct cg_kernel {
 };
 
 /* Builds the loop program. NULL with a static reason in *why if the candidate cannot be implemented (a
- * decision that the space should have excluded: callers count it as an error). */
+ * decision that the space should have excluded: callers count it as an error). The program lives in the arena
+ * and keeps bb and c; the target is copied. */
 struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate *c,
-                            const struct cg_options *o, struct arena *a, const char **why);
+                            const struct cg_target *target, struct arena *a, const char **why);
 /* The loop tree as text, one line a node: for `explain` and for tests. */
 void cg_print_tree(const struct cg_program *p, struct strbuf *out);
-/* The OpenCL text and its launch. Free with cg_kernel_free(). */
+/* The text and its launch: the same for the same program and target. Free with cg_kernel_free(). */
 void cg_emit(const struct cg_program *p, struct cg_kernel *out);
 void cg_kernel_free(struct cg_kernel *k);
 
@@ -56,14 +65,14 @@ struct cg_check {
 /* Runs the loop program on the host, work-items of a group in lock step between barriers. buffers[i]: the
  * backbone's buffer i as doubles; outputs are written. Stops at the first fault. */
 struct cg_check cg_interpret(const struct cg_program *p, double *const *buffers);
-/* The same for a program that may be wrong; goes on after faults and gives the first. A read outside an array
- * gives 0, one of what was not written what the memory holds; a write outside is left out. Outputs that are
- * not written keep their values. */
+/* The same for a program that may be wrong: continues after faults and returns the first. A read outside an
+ * array gives 0, a read of an element that was never written gives what the memory holds; a write outside is
+ * skipped. Outputs that are not written keep their values. */
 struct cg_check cg_interpret_through(const struct cg_program *p, double *const *buffers);
 /* Work items times statements executed by cg_interpret, roughly: to skip what would take too long. */
 double cg_interpret_cost(const struct cg_program *p);
-/* Iterations of the longest path of one work-item, and the number of work-items that store a result
- * (compilers leave out what the others would do for nothing): the hopeless-candidate estimate. */
+/* Iterations of the longest path of one work-item, and the number of work-items that store a result (what the
+ * others compute is not used, so that compilers remove it). For a quick lower estimate of the time. */
 void cg_cost(const struct cg_program *p, double *item_steps, double *items);
 
 #endif

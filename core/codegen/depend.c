@@ -1,7 +1,12 @@
-/* Exact dependence through a region: sizes are constants, so that it can be enumerated. Element -> writing
- * work-item is tabulated over all work-items and the loops between the innermost common node and the store;
- * if every read is by the item that wrote the element, the region needs no barrier, forward or round a loop.
- * More than MOST_ACCESSES accesses count as dependent (lift page, step 3). */
+/* Whether a work-item may read an element of a region that another one wrote. All sizes are constants, so
+ * this is found by running the accesses of one group:
+ *
+ *     thread0 4: A.cl.i A.cs.i      tile[i] is written by work-item i     writer = 0 1 2 3
+ *     thread0 4: A.load.i           tile[i] is read by work-item i        no other work-item: no barrier
+ *                                   tile[3 - i] is read by work-item i    another one: dependent
+ *
+ * The writer of each element is tabulated over all work-items and the loops between the store and the
+ * innermost node around store and load. More than MOST_ACCESSES accesses count as dependent. */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"

@@ -1,6 +1,17 @@
-/* Control flow and frame of the kernel text: arguments, local memory, ids, loops, predicates, barriers.
- * Dimensions of kind UNROLL are expanded here; VECTOR dimensions become the lanes of statements. The text is
- * deterministic. */
+/* The frame and the control flow of a kernel's text: arguments, local arrays, ids, loops, predicates and
+ * barriers. Each node of the loop tree becomes one piece of text:
+ *
+ *     block0 8: store.m.0             const int m0 = (int)((uint)get_group_id(0));
+ *     thread0 16: store.m.1           if (get_local_id(0) < 16) {
+ *                                         const int m1 = (int)((uint)get_local_id(0));
+ *     loop 4: mad.k.0                     for (int k0 = 0; k0 < 4; ++k0) {
+ *     unroll 2: mad.k.1                       the children twice, with k1 = 0 and k1 = 1
+ *     vector 4: mad.n.0                       the children once, over the lanes
+ *     mad                                     mad = fma(...);
+ *     barrier                                 barrier(CLK_LOCAL_MEM_FENCE);
+ *
+ * The predicate is there only if the group has more work-items on the axis. The words are the dialect's
+ * (target.h). The same program gives the same text, byte for byte. */
 #include "core/codegen/emit.h"
 
 #include <stdlib.h>
@@ -11,6 +22,12 @@ static void line(struct cg_emitter *e, const char *text)
 {
     strbuf_indent(e->out, e->indent);
     strbuf_printf(e->out, "%s\n", text);
+}
+
+static void close_brace(struct cg_emitter *e)
+{
+    e->indent--;
+    line(e, "}");
 }
 
 /* ---- the tree ---- */
@@ -44,14 +61,14 @@ static void emit_loop(struct cg_emitter *e, struct cg_node *n)
 {
     const char *name = e->names->node[n->id];
     strbuf_indent(e->out, e->indent);
-    strbuf_printf(e->out, "for (%s %s = 0; %s < %lld; ++%s) {", n->size > INT32_MAX ? "long" : "int", name,
-                  name, (long long)n->size, name);
+    strbuf_printf(e->out, "for (%s %s = 0; %s < %lld; ++%s) {",
+                  n->size > INT32_MAX ? e->dialect->wide_index : e->dialect->index, name, name,
+                  (long long)n->size, name);
     emit_dim_names(e, n);
     e->indent++;
     emit_declarations(e, n);
     emit_children(e, n);
-    e->indent--;
-    line(e, "}");
+    close_brace(e);
 }
 
 static void emit_unrolled(struct cg_emitter *e, struct cg_node *n)
@@ -73,13 +90,12 @@ static void emit_vector(struct cg_emitter *e, struct cg_node *n)
 /* const int m1 = (int)((uint)get_local_id(0) / 2u % 16u); */
 static void emit_id(struct cg_emitter *e, const struct cg_node *n)
 {
-    static const char *const functions[] = {
-        [BB_THREAD] = "get_local_id", [BB_BLOCK] = "get_group_id", [BB_GLOBAL] = "get_global_id"};
-    const char *type = n->size > INT32_MAX ? "long" : "int",
-               *id = n->run_extent > UINT32_MAX ? "ulong" : "uint";
+    const struct cg_dialect *d = e->dialect;
+    const char *type = n->size > INT32_MAX ? d->wide_index : d->index,
+               *id = n->run_extent > UINT32_MAX ? d->wide_id : d->id;
     strbuf_indent(e->out, e->indent);
-    strbuf_printf(e->out, "const %s %s = (%s)((%s)%s(%u)", type, e->names->node[n->id], type, id,
-                  functions[n->kind], n->axis);
+    strbuf_printf(e->out, "const %s %s = (%s)((%s)%s", type, e->names->node[n->id], type, id,
+                  cg_id_text(e, n->kind, n->axis));
     if (n->inner > 1) strbuf_printf(e->out, " / %lldu", (long long)n->inner);
     if (n->inner * n->size < n->run_extent) strbuf_printf(e->out, " %% %lldu", (long long)n->size);
     strbuf_add(e->out, ");");
@@ -88,9 +104,9 @@ static void emit_id(struct cg_emitter *e, const struct cg_node *n)
 
 static void open_threads(struct cg_emitter *e, const struct cg_node *n)
 {
-    bool guard = n->run_extent < e->p->local_size[n->axis] || e->p->options.no_control_flow_simplification;
     strbuf_indent(e->out, e->indent++);
-    if (guard) strbuf_printf(e->out, "if (get_local_id(%u) < %lld) ", n->axis, (long long)n->run_extent);
+    if (cg_is_guarded(e->p, n))
+        strbuf_printf(e->out, "if (%s < %lld) ", cg_id_text(e, BB_THREAD, n->axis), (long long)n->run_extent);
     strbuf_add(e->out, "{\n");
 }
 
@@ -103,16 +119,14 @@ static void emit_hardware(struct cg_emitter *e, struct cg_node *n)
     }
     emit_id(e, n);
     emit_children(e, n);
-    if (!braces) return;
-    e->indent--;
-    line(e, "}");
+    if (braces) close_brace(e);
 }
 
 static void emit_barrier(struct cg_emitter *e, const struct cg_node *n)
 {
-    const char *both = n->fence_local ? "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
-                                      : "barrier(CLK_GLOBAL_MEM_FENCE);";
-    line(e, n->fence_global ? both : "barrier(CLK_LOCAL_MEM_FENCE);");
+    const struct cg_dialect *d = e->dialect;
+    const char *both = n->fence_local ? d->barrier_both : d->barrier_global;
+    line(e, n->fence_global ? both : d->barrier_local);
 }
 
 static void emit_dim(struct cg_emitter *e, struct cg_node *n)
@@ -168,52 +182,66 @@ static bool is_temporary(const struct cg_region *r)
     return r->used && r->space == BB_MEM_GLOBAL;
 }
 
-/* Temporaries are written by one work-item and read by another, so they are not `restrict`: NVIDIA's compiler
- * then moves a load above the barrier where the work-item itself has not stored. */
+static void emit_argument(struct cg_emitter *e, const char *format, enum scalar_type type, const char *name)
+{
+    cg_fill(e->out, format, (const char *const[]){e->dialect->types[type].name, name});
+}
+
 static void emit_arguments(struct cg_emitter *e)
 {
     const struct backbone *bb = e->p->bb;
-    const char *sep = "";
-    for (unsigned i = 0; i < bb->n_buffers; i++, sep = ",\n                   ")
-        strbuf_printf(e->out, "%s__global %s%s *restrict %s", sep, bb->buffers[i].output ? "" : "const ",
-                      scalar_type_name(bb->buffers[i].type), e->names->buffer[i]);
-    for (unsigned i = 0; i < bb->n_regions; i++)
-        if (is_temporary(&e->p->regions[i]))
-            strbuf_printf(e->out, "%s__global %s *%s", sep, scalar_type_name(bb->regions[i].type),
-                          e->names->region[i]);
+    static const char separator[] = ",\n                   ";
+    for (unsigned i = 0; i < bb->n_buffers; i++) {
+        const struct bb_buffer *b = &bb->buffers[i];
+        if (i) strbuf_add(e->out, separator);
+        emit_argument(e, b->output ? e->dialect->output : e->dialect->input, b->type, e->names->buffer[i]);
+    }
+    for (unsigned i = 0; i < bb->n_regions; i++) {
+        if (!is_temporary(&e->p->regions[i])) continue;
+        strbuf_add(e->out, separator);
+        emit_argument(e, e->dialect->temporary, bb->regions[i].type, e->names->region[i]);
+    }
 }
 
 static void emit_signature(struct cg_emitter *e)
 {
+    const struct cg_dialect *d = e->dialect;
     const int64_t *n = e->p->local_size;
-    if (uses_type(e->p->bb, SCALAR_DOUBLE)) line(e, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable");
-    if (uses_type(e->p->bb, SCALAR_HALF)) line(e, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable");
-    strbuf_add(e->out, "__kernel ");
-    if (!e->p->global_ids)
-        strbuf_printf(e->out, "__attribute__((reqd_work_group_size(%lld, %lld, %lld)))\n", (long long)n[0],
-                      (long long)n[1], (long long)n[2]);
-    strbuf_add(e->out, "void thresh_kernel(");
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
+        if (d->types[t].before && uses_type(e->p->bb, (enum scalar_type)t)) line(e, d->types[t].before);
+    const char *const parts[] = {CG_KERNEL_NAME, cg_number(e, n[0]), cg_number(e, n[1]), cg_number(e, n[2])};
+    cg_fill(e->out, e->p->global_ids ? d->kernel : d->kernel_in_groups, parts);
     emit_arguments(e);
     strbuf_add(e->out, ")\n{\n");
 }
 
-/* Local arrays; a temporary in global memory starts at the part of this group. */
-static void emit_regions(struct cg_emitter *e)
+static void emit_local_array(struct cg_emitter *e, unsigned region)
+{
+    const char *type = e->dialect->types[e->p->bb->regions[region].type].name;
+    line(e, CG_TEXT(e, e->dialect->local_array, type, e->names->region[region],
+                    cg_number(e, e->p->regions[region].elements), cg_number(e, CG_ALIGNMENT)));
+}
+
+/* Moves the pointer to the part of this group. */
+static void emit_own_part(struct cg_emitter *e, unsigned region)
 {
     const int64_t *g = e->p->groups;
-    const char *id = e->p->global_ids ? "get_global_id" : "get_group_id";
+    const char *id[CG_AXES];
+    for (unsigned axis = 0; axis < CG_AXES; axis++)
+        id[axis] = cg_id_text(e, cg_group_kind(e->p), axis);
+    strbuf_indent(e->out, e->indent);
+    strbuf_printf(e->out, "%s += (%s + %lld * (%s + %lld * %s)) * %lld;\n", e->names->region[region], id[0],
+                  (long long)g[0], id[1], (long long)g[1], id[2], (long long)e->p->regions[region].elements);
+}
+
+static void emit_regions(struct cg_emitter *e)
+{
     for (unsigned i = 0; i < e->p->bb->n_regions; i++) {
-        const struct cg_region *r = &e->p->regions[i];
-        if (!r->used) continue;
-        strbuf_indent(e->out, e->indent);
-        if (r->space == BB_MEM_LOCAL)
-            strbuf_printf(e->out, "__local %s %s[%lld] __attribute__((aligned(%d)));\n",
-                          scalar_type_name(e->p->bb->regions[i].type), e->names->region[i],
-                          (long long)r->elements, CG_ALIGNMENT);
+        if (!e->p->regions[i].used) continue;
+        if (is_temporary(&e->p->regions[i]))
+            emit_own_part(e, i);
         else
-            strbuf_printf(e->out, "%s += (%s(0) + %lld * (%s(1) + %lld * %s(2))) * %lld;\n",
-                          e->names->region[i], id, (long long)g[0], id, (long long)g[1], id,
-                          (long long)r->elements);
+            emit_local_array(e, i);
     }
 }
 
@@ -249,7 +277,7 @@ void cg_emit(const struct cg_program *p, struct cg_kernel *out)
 {
     struct strbuf text = {0};
     struct arena *scratch = arena_new();
-    struct cg_emitter e = {.p = p, .scratch = scratch, .out = &text};
+    struct cg_emitter e = {.p = p, .dialect = p->target.dialect, .scratch = scratch, .out = &text};
     e.names = cg_make_names(p, scratch);
     e.fixed = ARENA_ARRAY(scratch, const struct index_expr *, p->n_nodes);
     e.digit = ARENA_ARRAY(scratch, int64_t, p->n_nodes);
@@ -260,7 +288,7 @@ void cg_emit(const struct cg_program *p, struct cg_kernel *out)
     emit_children(&e, p->root);
     strbuf_add(&text, "}\n");
     arena_free(scratch);
-    *out = (struct cg_kernel){.name = base_strdup("thresh_kernel")};
+    *out = (struct cg_kernel){.name = base_strdup(CG_KERNEL_NAME)};
     out->source = strbuf_take(&text);
     describe_launch(p, out);
     describe_arguments(p, out);

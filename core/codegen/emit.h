@@ -1,13 +1,22 @@
-/* What the two halves of the text generator share: statements (statement.c) and control flow (emit.c).
- * Private to core/codegen. */
+/* What the two halves of the text generator share: control flow (emit.c) and statements (statement.c).
+ * Private to core/codegen.
+ *
+ * The emitter walks the loop tree. While it is below an UNROLL dimension, that dimension's index is a
+ * constant
+ * (`fixed`, `digit`); below a VECTOR dimension the statements are over its lanes (`lane`):
+ *
+ *     unroll 2: m.0                   m0 fixed to 0:   acc_0 = fma(a_0, b, acc_0);
+ *       vector 4: n.0                 m0 fixed to 1:   acc_1 = fma(a_1, b, acc_1);
+ *         acc                         (acc_0, acc_1 and b are float4) */
 #ifndef THRESH_CODEGEN_EMIT_H
 #define THRESH_CODEGEN_EMIT_H
 
-#include "core/codegen/names.h"
 #include "core/base/strbuf.h"
+#include "core/codegen/names.h"
 
 struct cg_emitter {
     const struct cg_program *p;
+    const struct cg_dialect *dialect;
     const struct cg_names *names;
     struct arena *scratch;
     struct strbuf *out;
@@ -18,8 +27,16 @@ struct cg_emitter {
     struct cg_node *lane; /* the VECTOR node around this point, or NULL */
 };
 
+/* A format of the dialect, filled; in the emitter's scratch arena. CG_TEXT(e, "$1 + $2", "a", "b"). */
+const char *cg_text(struct cg_emitter *e, const char *format, const char *const *args);
+#define CG_TEXT(e, format, ...) cg_text((e), (format), (const char *const[]){__VA_ARGS__})
+const char *cg_number(struct cg_emitter *e, int64_t n);
 /* "float", "float4" (width > 1). */
 const char *cg_type_text(struct cg_emitter *e, enum scalar_type type, int64_t width);
+/* "get_local_id(0)": the id that a dimension of this kind is decoded from. */
+const char *cg_id_text(const struct cg_emitter *e, enum bb_dim_kind kind, unsigned axis);
+/* The kind whose ids count work-groups, or work-items where there are no groups. */
+enum bb_dim_kind cg_group_kind(const struct cg_program *p);
 /* Gives node n the constant i, or frees it. */
 void cg_fix(struct cg_emitter *e, const struct cg_node *n, int64_t i);
 void cg_unfix(struct cg_emitter *e, const struct cg_node *n);

@@ -1,11 +1,15 @@
-/* The loop program on the host: the work-items of a group in lock step between barriers, one group after the
- * other.
+/* Runs the loop program on the host and finds its faults: accesses out of bounds, races, barriers that not
+ * all work-items of a group reach, reads of what was not written.
  *
- * Nodes that hold a barrier run once for the whole group; everything else runs item by item, to its end. A
- * barrier starts a new epoch. Each memory element remembers who wrote and who read it in which epoch, so that
- * two items (or two groups) that touch an element without a barrier between them, one of them writing, are a
- * race whatever the order here. Values are doubles rounded to the precision of their type after every
- * operation. */
+ *     loop 4: k.0             holds a barrier: runs once for the group
+ *       thread0 16: A.cs.m    holds none: work-item 0 to its end, then work-item 1, ...     epoch 1
+ *       barrier                                                                             epoch 2
+ *       thread0 16: mad.m     again item by item                                            epoch 2
+ *
+ * Groups run one after the other. Each element of memory remembers which work-item wrote it and which read it
+ * last, and in which epoch. Two work-items that access an element in one epoch, one of them writing, are a
+ * race, whatever the order here; so are two groups in any epochs. Values are doubles, rounded to the
+ * precision of their type after every operation. */
 #include "core/codegen/program.h"
 
 #include <math.h>
@@ -57,7 +61,7 @@ static void fault(struct machine *m, enum cg_fault kind, uint32_t inst, const ch
              (long long)m->group_number);
 }
 
-/* To 11 binary digits; neither overflow nor subnormal numbers are of interest here. */
+/* To 11 binary digits; without overflow and subnormal numbers. */
 static double rounded_to_half(double x)
 {
     int exponent;
@@ -79,7 +83,7 @@ static int64_t whole_item(const struct machine *m)
     return m->group_number * cg_items_per_group(m->p) + m->item_number;
 }
 
-/* Whether somebody else did it with no barrier since: groups never meet at a barrier. */
+/* Whether `who`, not this work-item, accessed the element with no barrier since. Groups share no barrier. */
 static bool other(const struct machine *m, int64_t who, int64_t epoch)
 {
     if (who == NOBODY || who == whole_item(m)) return false;

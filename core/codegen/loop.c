@@ -1,11 +1,16 @@
-/* The loop tree that `order` describes. Merged dimensions are one node; a node's parent is its innermost
- * OUTER class; siblings follow BEFORE. The space guarantees that the order relations form an ordered forest
- * with merging, but nothing here trusts it: an order that is none is refused with a reason. */
+/* The loop tree that the decisions `order` describe, a relation between each two statements:
+ *
+ *     order(x.load.i, add.i) = MERGED         loop: x.load.i add.i        merged dimensions are one node
+ *     order(add.i, add) = OUTER                 x.load
+ *     order(x.load, add) = BEFORE               add                       siblings in the order of BEFORE
+ *
+ * A node's parent is the innermost dimension that is OUTER of it. The space admits only relations that
+ * describe a forest, but they come from a file or a peer: any other is refused with a reason. */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"
 
-/* A statement is a node; up to four barriers are around it: before, after, and two that PoCL needs. */
+/* Nodes of a statement: itself, a barrier before and after it, two more for faulty drivers (workaround.c). */
 enum { MOST_NODES = 5 };
 
 static enum bb_order order_of(const struct cg_program *p, uint32_t a, uint32_t b)

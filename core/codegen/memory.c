@@ -1,9 +1,14 @@
 /* Memory: the layout of regions and the offset of every access, as index expressions over the nodes of the
  * loop tree.
  *
- * A logical index is the sum over levels of digit * product of the sizes of the later levels. A region holds,
- * for each logical of its load, the tiles that are not outside the copy's store; the copy's own tiles count
- * through that part, and the tiles outside are more significant. */
+ * A dimension that is tiled in sizes 4, 2, 8 (m.0, m.1, m.2) has the logical index 16 * m0 + 8 * m1 + m2:
+ * each digit times the product of the later sizes. A load A[m][k] of a matrix with 64 columns has the offset
+ * 64 * (16 * m0 + 8 * m1 + m2) + k.
+ *
+ * A staged value is copied to a region. If the copy is inside the loop over m.0, the region holds the 16
+ * elements of m.1 and m.2, and the load's offset in it is 8 * m1 + m2. So a region has, for each logical of
+ * its load, the tiles whose dimensions are not around the store of the copy; these must be the less
+ * significant ones, and the copy, which has tiles of its own, must write all of them. */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"

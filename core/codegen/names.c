@@ -1,6 +1,12 @@
-/* Names of the generated text. "mad.m.2" gives m2, "A.copy.load" gives A_copy_load; a name that is taken or a
- * word of OpenCL C gets a suffix, one of a family of them a prefix. No base of a register name ends in
- * _digits, so that base_1_2 belongs to one base alone. */
+/* Names of the generated text, from the names of the backbone:
+ *
+ *     mad.m.2      m2          the index of a dimension, named after its tile
+ *     A.copy.load  A_copy_load
+ *     float        float_v2    a word of the dialect, or a name that is taken, gets a suffix
+ *     get_x        v_get_x     a name that begins like one of the dialect's gets a prefix
+ *
+ * Registers of a value append numbers to its name, acc_0_1. No name of a value ends in _ and digits, so that
+ * acc_0_1 can belong to one value only. */
 #include "core/codegen/names.h"
 
 #include <ctype.h>
@@ -10,56 +16,45 @@
 #include "core/base/arena.h"
 
 struct table {
+    const struct cg_dialect *dialect;
     struct arena *arena;
     unsigned n;
     const char **names;
 };
-
-static bool reserved(const char *s)
-{
-    static const char *const words[] = {
-        "kernel",   "global",   "local",     "constant",   "private",    "float",     "double",
-        "half",     "int",      "uint",      "long",       "ulong",      "short",     "char",
-        "uchar",    "ushort",   "bool",      "void",       "if",         "else",      "for",
-        "while",    "do",       "switch",    "case",       "default",    "break",     "continue",
-        "return",   "goto",     "const",     "restrict",   "volatile",   "static",    "extern",
-        "struct",   "union",    "enum",      "typedef",    "sizeof",     "signed",    "unsigned",
-        "inline",   "register", "auto",      "image",      "event_t",    "sampler_t", "size_t",
-        "vec_step", "fma",      "fmin",      "fmax",       "sqrt",       "rsqrt",     "exp",
-        "log",      "sin",      "cos",       "tanh",       "fabs",       "barrier",   "thresh_kernel",
-        "pipe",     "uniform",  "read_only", "write_only", "read_write", "complex",   "imaginary",
-        "quad",     "true",     "false",     "NULL",       "INFINITY",   "NAN",       "generic",
-        "lanes"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (!strcmp(s, words[i])) return true;
-    return false;
-}
 
 static bool begins_with(const char *s, const char *begin)
 {
     return strncmp(s, begin, strlen(begin)) == 0;
 }
 
+/* A word of the dialect, or one that the generator writes itself. */
+static bool is_word(const struct cg_dialect *d, const char *s)
+{
+    for (unsigned i = 0; d->words[i]; i++)
+        if (!strcmp(s, d->words[i])) return true;
+    return !strcmp(s, CG_KERNEL_NAME) || !strcmp(s, "lanes");
+}
+
 /* float4, int16, ... */
-static bool is_vector_type(const char *s)
+static bool is_vector_type(const struct cg_dialect *d, const char *s)
 {
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
-        const char *scalar = scalar_type_name((enum scalar_type)t);
+        const char *scalar = d->types[t].name;
         if (begins_with(s, scalar) && isdigit((unsigned char)s[strlen(scalar)])) return true;
     }
     return false;
 }
 
-/* Families of names of OpenCL C: macros in capitals (M_PI, FLT_MAX), extensions, the functions of work-items,
- * types of images and vectors, loads and stores of vectors. */
-static bool reserved_alike(const char *s)
+/* Families of names: macros in capitals (M_PI, FLT_MAX), vector types, the dialect's prefixes. */
+static bool is_like_word(const struct cg_dialect *d, const char *s)
 {
     size_t n = strlen(s), capitals = 0;
     while (capitals < n && !islower((unsigned char)s[capitals]))
         capitals++;
-    return (n > 1 && capitals == n) || begins_with(s, "cl_") || begins_with(s, "get_") ||
-           begins_with(s, "image") || begins_with(s, "vload") || begins_with(s, "vstore") ||
-           is_vector_type(s);
+    bool like = (n > 1 && capitals == n) || is_vector_type(d, s);
+    for (unsigned i = 0; d->prefixes[i]; i++)
+        like |= begins_with(s, d->prefixes[i]);
+    return like;
 }
 
 static bool taken(const struct table *t, const char *s)
@@ -92,9 +87,9 @@ static const char *unique(struct table *t, const char *name)
 {
     char base[96], text[112];
     spell(name, base, sizeof base - 1);
-    const char *prefix = reserved_alike(base) ? "v_" : "";
+    const char *prefix = is_like_word(t->dialect, base) ? "v_" : "";
     snprintf(text, sizeof text, "%s%s", prefix, base);
-    for (unsigned i = 2; reserved(text) || taken(t, text); i++)
+    for (unsigned i = 2; is_word(t->dialect, text) || taken(t, text); i++)
         snprintf(text, sizeof text, "%s%s_v%u", prefix, base, i);
     return t->names[t->n++] = arena_strdup(t->arena, text);
 }
@@ -111,7 +106,7 @@ struct cg_names *cg_make_names(const struct cg_program *p, struct arena *a)
 {
     const struct backbone *bb = p->bb;
     struct cg_names *out = ARENA_NEW(a, struct cg_names);
-    struct table t = {.arena = a};
+    struct table t = {.dialect = p->target.dialect, .arena = a};
     t.names = ARENA_ARRAY(a, const char *, p->n_nodes + bb->n_insts + bb->n_regions + bb->n_buffers);
     out->node = ARENA_ARRAY(a, const char *, p->n_nodes);
     out->wide = ARENA_ARRAY(a, const char *, p->n_nodes);
@@ -125,7 +120,7 @@ struct cg_names *cg_make_names(const struct cg_program *p, struct arena *a)
     for (unsigned i = 0; i < p->n_nodes; i++) {
         if (p->nodes[i]->type != CG_DIM) continue;
         out->node[i] = node_name(p, &t, p->nodes[i]);
-        out->wide[i] = arena_printf(a, "(long)%s", out->node[i]);
+        out->wide[i] = arena_printf(a, "(%s)%s", t.dialect->wide_index, out->node[i]);
     }
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         bool step = bb->insts[i].kind == BB_INIT && bb->insts[i].partner != BB_NONE;

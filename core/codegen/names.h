@@ -1,4 +1,4 @@
-/* Names of the generated text: from backbone names, unique, none a word of OpenCL C. Private to
+/* Names of the generated text: from backbone names, unique, none a word of the dialect. Private to
  * core/codegen. */
 #ifndef THRESH_CODEGEN_NAMES_H
 #define THRESH_CODEGEN_NAMES_H
@@ -7,7 +7,7 @@
 
 struct cg_names {
     const char **node;   /* [n_nodes] index variables of dimensions, else NULL */
-    const char **wide;   /* [n_nodes] the same, cast to long */
+    const char **wide;   /* [n_nodes] the same, cast to the wide index type */
     const char **value;  /* [n_insts] base of register names */
     const char **region; /* [n_regions] */
     const char **buffer; /* [n_buffers] */

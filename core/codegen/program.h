@@ -1,15 +1,26 @@
 /* The loop program: what the passes of this folder share. Private to core/codegen.
  *
- * A tree of nodes in execution order. A DIM node is one class of merged dimensions; an INST node is a
- * statement; BARRIER nodes are added by barrier.c. Node ids are dense and are the variables of the index
- * expressions in cg_access. Values live in registers that are indexed by the UNROLL and VECTOR dimensions of
- * the instruction that makes them. */
+ * A tree of nodes in execution order, here of a matrix product whose input A is staged (cg_print_tree):
+ *
+ *     block0 8: store.m.0 mad.m.0            DIM: the dimensions that are merged to one loop
+ *       loop 4: mad.k.0 A.load.k.0
+ *         thread0 16: A.cl.m.0 A.cs.m.0
+ *           A.cl [A]                         INST: reads the buffer A
+ *           A.cs [A.tile]                    writes the region A.tile, in local memory
+ *         barrier                            BARRIER: barrier.c adds them
+ *         thread0 16: mad.m.1 A.load.m.1
+ *           ...
+ *
+ * Node ids are dense and are the variables of the index expressions in cg_access. Values live in registers
+ * that are indexed by the UNROLL and VECTOR dimensions of the instruction that makes them. */
 #ifndef THRESH_CODEGEN_PROGRAM_H
 #define THRESH_CODEGEN_PROGRAM_H
 
 #include "core/codegen/codegen.h"
 
-enum { CG_AXES = 3, CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 };
+enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
+
+#define CG_KERNEL_NAME "thresh_kernel"
 
 enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER };
 
@@ -40,7 +51,7 @@ struct cg_access {
     uint32_t buffer;                 /* or BB_NONE */
     uint32_t region;                 /* or BB_NONE */
     const struct index_expr *offset; /* elements; NULL: no memory access. Variables are node ids */
-    bool streaming;                  /* past the caches */
+    bool streaming;                  /* used once: leaves the caches first */
 };
 
 /* A register array: one index for each UNROLL or VECTOR dimension of its maker. */
@@ -71,7 +82,7 @@ struct cg_region {
 struct cg_program {
     const struct backbone *bb;
     const struct bb_candidate *c;
-    struct cg_options options;
+    struct cg_target target;
     struct arena *arena;
     struct cg_node *root;
     unsigned n_nodes;
@@ -95,6 +106,7 @@ const char *cg_map_axes(struct cg_program *p);       /* axes.c: runs, sizes of g
 const char *cg_place_memory(struct cg_program *p);   /* memory.c: regions and accesses */
 const char *cg_place_values(struct cg_program *p);   /* values.c: registers, crossings, scopes */
 const char *cg_place_barriers(struct cg_program *p); /* barrier.c */
+const char *cg_work_around(struct cg_program *p);    /* workaround.c: barriers for faulty drivers */
 
 /* ---- small questions about the tree ---- */
 
@@ -109,5 +121,11 @@ bool cg_owns(const struct cg_program *p, uint32_t inst, const struct cg_node *n)
 /* Whether a work-item may read an element of the value's region that another one wrote (depend.c). */
 bool cg_depends(const struct cg_program *p, const struct bb_value *v);
 int64_t cg_items_per_group(const struct cg_program *p);
+/* Whether a predicate on ids is around the node's text: only some work-items execute it (axes.c). */
+bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n);
+/* Whether n is a loop and the first thing in its body is a loop that does not depend on n (workaround.c). */
+bool cg_begins_with_invariant_loop(const struct cg_program *p, const struct cg_node *n);
+/* The child of `up` that is n or around n, as an index. */
+unsigned cg_child_towards(const struct cg_node *up, const struct cg_node *n);
 
 #endif

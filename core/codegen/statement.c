@@ -1,10 +1,13 @@
 /* The text of one instruction: registers, memory accesses, arithmetic; scalar or over the lanes of a VECTOR
- * dimension.
+ * dimension. A load of four lanes n in OpenCL C, by the index of the access:
  *
- * A vector access needs stride 1 along the lane and is aligned if all other coefficients and the constant of
- * its index are multiples of the width: then it goes through a vector pointer, else through vload and vstore.
- * Other strides take component by component; stride 0 is a broadcast. Values that cross between VECTOR and
- * UNROLL are packed and unpacked. */
+ *     x[4 * i + n]       *(const __global float4 *)&x[4 * i]             stride 1, aligned
+ *     x[5 * i + n]       vload4(0, &x[5 * i])                            stride 1
+ *     x[8 * n + i]       (float4)(x[i], x[8 + i], x[16 + i], x[24 + i])  another stride
+ *     x[i]               (float4)(x[i])                                  stride 0: the same in each lane
+ *
+ * An access is aligned if the constant and all coefficients but the lane's are multiples of the width. Values
+ * that are made by lanes and read one by one, or the other way round, are unpacked and packed alike. */
 #include "core/codegen/emit.h"
 
 #include <math.h>
@@ -17,10 +20,41 @@ static int64_t width_of(const struct cg_value *v)
     return v->vector ? v->vector->size : 1;
 }
 
+/* The text of the buffer, in the scratch arena; frees the buffer. */
+static const char *keep(struct cg_emitter *e, struct strbuf *b)
+{
+    const char *text = arena_strndup(e->scratch, b->text ? b->text : "", b->length);
+    strbuf_free(b);
+    return text;
+}
+
+const char *cg_text(struct cg_emitter *e, const char *format, const char *const *args)
+{
+    struct strbuf b = {0};
+    cg_fill(&b, format, args);
+    return keep(e, &b);
+}
+
+const char *cg_number(struct cg_emitter *e, int64_t n)
+{
+    return arena_printf(e->scratch, "%lld", (long long)n);
+}
+
 const char *cg_type_text(struct cg_emitter *e, enum scalar_type type, int64_t width)
 {
-    if (width <= 1) return scalar_type_name(type);
-    return arena_printf(e->scratch, "%s%lld", scalar_type_name(type), (long long)width);
+    const char *scalar = e->dialect->types[type].name;
+    return width <= 1 ? scalar : CG_TEXT(e, e->dialect->vector_type, scalar, cg_number(e, width));
+}
+
+const char *cg_id_text(const struct cg_emitter *e, enum bb_dim_kind kind, unsigned axis)
+{
+    const struct cg_dialect *d = e->dialect;
+    return (kind == BB_THREAD ? d->local_id : kind == BB_BLOCK ? d->group_id : d->global_id)[axis];
+}
+
+enum bb_dim_kind cg_group_kind(const struct cg_program *p)
+{
+    return p->global_ids ? BB_GLOBAL : BB_BLOCK;
 }
 
 void cg_fix(struct cg_emitter *e, const struct cg_node *n, int64_t i)
@@ -36,6 +70,11 @@ void cg_unfix(struct cg_emitter *e, const struct cg_node *n)
 
 /* ---- registers ---- */
 
+static const char *component_text(struct cg_emitter *e, const char *vector, int64_t lane)
+{
+    return CG_TEXT(e, "$1.$2", vector, e->dialect->lanes[lane]);
+}
+
 /* The register (of digits[a] on axis a); if component, the scalar in it when it is a vector. */
 static const char *register_text(struct cg_emitter *e, const struct cg_value *v, const int64_t *digits,
                                  bool component)
@@ -49,10 +88,8 @@ static const char *register_text(struct cg_emitter *e, const struct cg_value *v,
         else
             strbuf_printf(&b, "_%lld", (long long)digits[a]);
     }
-    if (component && v->vector) strbuf_printf(&b, ".s%llx", (long long)lane);
-    const char *text = arena_strdup(e->scratch, b.text);
-    strbuf_free(&b);
-    return text;
+    const char *text = keep(e, &b);
+    return component && v->vector ? component_text(e, text, lane) : text;
 }
 
 static const char *operand_scalar(struct cg_emitter *e, const struct cg_operand *x, int64_t lane)
@@ -63,21 +100,20 @@ static const char *operand_scalar(struct cg_emitter *e, const struct cg_operand 
     return register_text(e, x->value, digits, true);
 }
 
-/* "(float4)(a, b, c, d)" of part(i), or of part(0) alone if all are the same text. */
+/* "(float4)(a, b, c, d)" of the parts, or "(float4)(a)" if all are the same text. */
 static const char *pack(struct cg_emitter *e, enum scalar_type type, const char *const *parts)
 {
-    int64_t width = e->lane->size;
+    const char *vector = cg_type_text(e, type, e->lane->size);
     bool same = true;
-    for (int64_t i = 1; i < width; i++)
+    for (int64_t i = 1; i < e->lane->size; i++)
         same &= !strcmp(parts[i], parts[0]);
+    if (same) return CG_TEXT(e, e->dialect->broadcast, vector, parts[0]);
     struct strbuf b = {0};
-    strbuf_printf(&b, "(%s)(%s", cg_type_text(e, type, width), parts[0]);
-    for (int64_t i = 1; i < width && !same; i++)
-        strbuf_printf(&b, ", %s", parts[i]);
-    strbuf_add(&b, ")");
-    const char *text = arena_strdup(e->scratch, b.text);
-    strbuf_free(&b);
-    return text;
+    for (int64_t i = 0; i < e->lane->size; i++) {
+        if (i) strbuf_add(&b, ", ");
+        strbuf_add(&b, parts[i]);
+    }
+    return CG_TEXT(e, e->dialect->pack, vector, keep(e, &b));
 }
 
 static bool is_whole_vector(const struct cg_emitter *e, const struct cg_operand *x)
@@ -96,7 +132,7 @@ static const char *operand_text(struct cg_emitter *e, const struct cg_operand *x
             digits[a] = e->digit[x->digits[a]->id];
         return register_text(e, x->value, digits, false);
     }
-    const char *parts[16];
+    const char *parts[CG_MAX_WIDTH];
     for (int64_t i = 0; i < e->lane->size; i++)
         parts[i] = operand_scalar(e, x, i);
     return pack(e, e->p->bb->insts[x->value->inst].type, parts);
@@ -156,24 +192,26 @@ static const char *element_text(struct cg_emitter *e, const struct cg_access *x,
     strbuf_add(&b, "[");
     index_print(offset, index_fits_int(offset) ? e->names->node : e->names->wide, &b);
     strbuf_add(&b, "]");
-    const char *text = arena_strdup(e->scratch, b.text);
-    strbuf_free(&b);
-    return text;
+    return keep(e, &b);
 }
 
+/* Whether the vector at this offset is read or written through a pointer. */
 static bool is_aligned(const struct cg_emitter *e, const struct index_expr *offset)
 {
     int64_t width = e->lane->size;
-    bool aligned = e->p->options.aligned_vectors && offset->constant % width == 0;
+    bool aligned = e->dialect->input_pointer && offset->constant % width == 0;
     for (unsigned i = 0; i < offset->n_terms; i++)
         aligned &= offset->terms[i].coefficient % width == 0;
     return aligned;
 }
 
-static const char *space_text(const struct cg_emitter *e, const struct cg_access *x)
+/* A pointer to the vector that begins with the element. */
+static const char *pointer_text(struct cg_emitter *e, const struct cg_access *x, const char *format,
+                                const char *element)
 {
     bool local = x->region != BB_NONE && e->p->regions[x->region].space == BB_MEM_LOCAL;
-    return local ? "__local" : "__global";
+    const char *space = local ? e->dialect->local_space : e->dialect->global_space;
+    return CG_TEXT(e, format, space, cg_type_text(e, memory_type(e, x), e->lane->size), element);
 }
 
 /* Elements between the lanes of an access; INT64_MIN if it is not affine in the lane. */
@@ -184,35 +222,28 @@ static int64_t lane_stride(const struct cg_emitter *e, const struct index_expr *
     return affine ? stride : INT64_MIN;
 }
 
-/* Reads what a pointer of the text points at. */
-static const char *read_text(struct cg_emitter *e, const struct cg_access *x, const char *pointer)
-{
-    return arena_printf(e->scratch, x->streaming ? "__builtin_nontemporal_load(%s)" : "*%s", pointer);
-}
-
 static const char *read_element(struct cg_emitter *e, const struct cg_access *x,
                                 const struct index_expr *offset)
 {
     const char *element = element_text(e, x, offset);
-    return x->streaming ? read_text(e, x, arena_printf(e->scratch, "&%s", element)) : element;
+    return x->streaming ? CG_TEXT(e, e->dialect->stream_load, CG_TEXT(e, "&$1", element)) : element;
 }
 
 static const char *load_text(struct cg_emitter *e, const struct cg_access *x, bool vector)
 {
     if (!vector) return read_element(e, x, here(e, x->offset));
-    enum scalar_type type = memory_type(e, x);
+    const struct cg_dialect *d = e->dialect;
     const struct index_expr *first = at_lane(e, x->offset, 0);
     if (lane_stride(e, x->offset) != 1) {
-        const char *parts[16];
+        const char *parts[CG_MAX_WIDTH];
         for (int64_t i = 0; i < e->lane->size; i++)
             parts[i] = read_element(e, x, at_lane(e, x->offset, i));
-        return pack(e, type, parts);
+        return pack(e, memory_type(e, x), parts);
     }
-    const char *element = element_text(e, x, first), *vtype = cg_type_text(e, type, e->lane->size);
-    if (is_aligned(e, first))
-        return read_text(e, x,
-                         arena_printf(e->scratch, "(const %s %s *)&%s", space_text(e, x), vtype, element));
-    return arena_printf(e->scratch, "vload%lld(0, &%s)", (long long)e->lane->size, element);
+    const char *element = element_text(e, x, first);
+    if (!is_aligned(e, first)) return CG_TEXT(e, d->load_vector, cg_number(e, e->lane->size), element);
+    const char *pointer = pointer_text(e, x, d->input_pointer, element);
+    return CG_TEXT(e, x->streaming ? d->stream_load : "*$1", pointer);
 }
 
 static void write_element(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset,
@@ -220,9 +251,10 @@ static void write_element(struct cg_emitter *e, const struct cg_access *x, const
 {
     const char *element = element_text(e, x, offset);
     if (x->streaming)
-        strbuf_printf(e->out, "__builtin_nontemporal_store(%s, &%s);\n", value, element);
+        cg_fill(e->out, e->dialect->stream_store, (const char *const[]){CG_TEXT(e, "&$1", element), value});
     else
-        strbuf_printf(e->out, "%s = %s;\n", element, value);
+        cg_fill(e->out, "$1 = $2", (const char *const[]){element, value});
+    strbuf_add(e->out, ";\n");
 }
 
 static void emit_store(struct cg_emitter *e, const struct cg_access *x, const char *value, bool vector)
@@ -231,16 +263,17 @@ static void emit_store(struct cg_emitter *e, const struct cg_access *x, const ch
         write_element(e, x, here(e, x->offset), value);
         return;
     }
+    const struct cg_dialect *d = e->dialect;
     const struct index_expr *first = at_lane(e, x->offset, 0);
     const char *element = element_text(e, x, first);
-    const char *type = cg_type_text(e, memory_type(e, x), e->lane->size);
-    if (is_aligned(e, first) && x->streaming)
-        strbuf_printf(e->out, "__builtin_nontemporal_store(%s, (%s %s *)&%s);\n", value, space_text(e, x),
-                      type, element);
-    else if (is_aligned(e, first))
-        strbuf_printf(e->out, "*(%s %s *)&%s = %s;\n", space_text(e, x), type, element, value);
-    else
-        strbuf_printf(e->out, "vstore%lld(%s, 0, &%s);\n", (long long)e->lane->size, value, element);
+    if (is_aligned(e, first)) {
+        const char *const parts[] = {pointer_text(e, x, d->output_pointer, element), value};
+        cg_fill(e->out, x->streaming ? d->stream_store : "*$1 = $2", parts);
+    } else {
+        const char *const parts[] = {cg_number(e, e->lane->size), value, element};
+        cg_fill(e->out, d->store_vector, parts);
+    }
+    strbuf_add(e->out, ";\n");
 }
 
 /* A store whose lanes are not neighbours: one statement each. */
@@ -254,38 +287,25 @@ static void emit_scatter(struct cg_emitter *e, const struct cg_access *x, const 
 
 /* ---- arithmetic ---- */
 
+/* The number without its type: "3", "-0.5", "INFINITY". */
 static const char *number_text(struct cg_emitter *e, enum scalar_type type, double c)
 {
-    if (isnan(c)) return "NAN";
-    if (isinf(c)) return c > 0 ? "INFINITY" : "-INFINITY";
-    if (type == SCALAR_INT || type == SCALAR_BOOL) return arena_printf(e->scratch, "%lld", (long long)c);
+    const struct cg_dialect *d = e->dialect;
+    if (isnan(c)) return d->nan;
+    if (isinf(c)) return c > 0 ? d->infinity : CG_TEXT(e, "-$1", d->infinity);
+    if (type == SCALAR_INT || type == SCALAR_BOOL) return cg_number(e, (int64_t)c);
     const char *text = arena_printf(e->scratch, type == SCALAR_DOUBLE ? "%.17g" : "%.9g", c);
-    if (!strpbrk(text, ".e")) text = arena_printf(e->scratch, "%s.0", text);
-    return type == SCALAR_DOUBLE ? text : arena_printf(e->scratch, "%sf", text);
+    if (!strpbrk(text, ".e")) text = CG_TEXT(e, "$1.0", text);
+    return CG_TEXT(e, d->types[type].literal, text);
 }
 
-/* A float beside a half makes calls of functions ambiguous; a sign before another makes a decrement. */
+/* A sign stands in parentheses: "--" would be a decrement. */
 static const char *constant_text(struct cg_emitter *e, enum scalar_type type, double c, bool vector)
 {
     const char *text = number_text(e, type, c);
-    if (text[0] == '-') text = arena_printf(e->scratch, "(%s)", text);
-    if (type == SCALAR_HALF) text = arena_printf(e->scratch, "(half)%s", text);
-    return vector ? arena_printf(e->scratch, "(%s)(%s)", cg_type_text(e, type, e->lane->size), text) : text;
-}
-
-/* Fills $1 $2 $3 of an operation's format. */
-static const char *apply_text(struct cg_emitter *e, enum scalar_op op, const char *const *args)
-{
-    struct strbuf b = {0};
-    for (const char *f = scalar_op_format(op); *f; f++) {
-        if (*f == '$' && f[1] >= '1' && f[1] <= '3')
-            strbuf_add(&b, args[*++f - '1']);
-        else
-            strbuf_addn(&b, f, 1);
-    }
-    const char *text = arena_strdup(e->scratch, b.text);
-    strbuf_free(&b);
-    return text;
+    if (text[0] == '-') text = CG_TEXT(e, "($1)", text);
+    text = CG_TEXT(e, e->dialect->types[type].constant, text);
+    return vector ? CG_TEXT(e, e->dialect->broadcast, cg_type_text(e, type, e->lane->size), text) : text;
 }
 
 static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vector)
@@ -302,7 +322,7 @@ static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vec
             stack[top++] = constant_text(e, in->type, n->value, vector);
         else {
             top -= scalar_op_arity(n->op);
-            stack[top] = apply_text(e, n->op, stack + top);
+            stack[top] = cg_text(e, e->dialect->operations[n->op], stack + top);
             top++;
         }
     }
@@ -311,14 +331,19 @@ static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vec
 
 /* ---- statements ---- */
 
+/* "if (get_local_id(0) == 0 && get_group_id(1) == 0) " */
 static void emit_guard(struct cg_emitter *e, const struct cg_node *n)
 {
-    const char *group_id = e->p->global_ids ? "get_global_id" : "get_group_id", *sep = "if (";
-    for (unsigned g = 0; g < CG_AXES; g++) {
-        if (n->guard_local >> g & 1u) strbuf_printf(e->out, "%sget_local_id(%u) == 0", sep, g), sep = " && ";
-        if (n->guard_group >> g & 1u) strbuf_printf(e->out, "%s%s(%u) == 0", sep, group_id, g), sep = " && ";
+    const char *separator = "if (";
+    for (unsigned i = 0; i < 2 * CG_AXES; i++) {
+        unsigned axis = i / 2;
+        enum bb_dim_kind kind = i % 2 ? cg_group_kind(e->p) : BB_THREAD;
+        unsigned guards = i % 2 ? n->guard_group : n->guard_local;
+        if (!(guards >> axis & 1u)) continue;
+        strbuf_printf(e->out, "%s%s == 0", separator, cg_id_text(e, kind, axis));
+        separator = " && ";
     }
-    if (n->guard_local || n->guard_group) strbuf_add(e->out, ") ");
+    if (cg_is_guarded(e->p, n)) strbuf_add(e->out, ") ");
 }
 
 static void emit_memory_write(struct cg_emitter *e, const struct cg_node *n, bool vector)
@@ -329,14 +354,14 @@ static void emit_memory_write(struct cg_emitter *e, const struct cg_node *n, boo
         emit_store(e, x, expression_text(e, n->statement, vector), vector);
         return;
     }
-    bool braces = n->guard_local || n->guard_group;
+    bool braces = cg_is_guarded(e->p, n);
     if (braces) strbuf_add(e->out, "{ ");
     emit_scatter(e, x, &e->p->operands[n->statement][0]);
     if (braces) strbuf_indent(e->out, e->indent), strbuf_add(e->out, "}\n");
 }
 
-/* Lanes that go to an array of scalars (or to another vector's components) are computed in a vector of their
- * own and taken apart. A vector literal is no lvalue; PoCL drops stores to one. */
+/* Lanes that go to an array of scalars, or to components of another vector, are computed in a vector of their
+ * own and taken apart. (An assignment to a list of scalars would need the list to be an lvalue.) */
 static void emit_spread(struct cg_emitter *e, uint32_t inst, const struct cg_operand *target)
 {
     const char *type = cg_type_text(e, e->p->bb->insts[inst].type, e->lane->size);
@@ -345,7 +370,7 @@ static void emit_spread(struct cg_emitter *e, uint32_t inst, const struct cg_ope
     strbuf_printf(e->out, "const %s lanes = %s;\n", type, expression_text(e, inst, true));
     for (int64_t i = 0; i < e->lane->size; i++) {
         strbuf_indent(e->out, e->indent + 1);
-        strbuf_printf(e->out, "%s = lanes.s%llx;\n", operand_scalar(e, target, i), (long long)i);
+        strbuf_printf(e->out, "%s = %s;\n", operand_scalar(e, target, i), component_text(e, "lanes", i));
     }
     strbuf_indent(e->out, e->indent);
     strbuf_add(e->out, "}\n");

@@ -1,9 +1,16 @@
 /* Registers: which variables hold a value, how readers index them, and where they are declared.
  *
- * A value crosses along each tile that maker and reader share in one of three ways: the dimensions are
- * merged; both are UNROLL or VECTOR, and the tile is an index of the register array; both are THREAD on one
- * axis with equal size and inner, in a run no longer than the maker's, so that the same work-item made it. A
- * STEP updates the registers of its INIT. */
+ *     unroll 2: x.load.i.1              float x_load_0, x_load_1;      one register for each index
+ *       x.load                          x_load_0 = x[...]; x_load_1 = x[...];
+ *     unroll 2: add.i.1
+ *       add                             add_0 = x_load_0 + ...         the reader's index selects it
+ *
+ * From the instruction that makes a value to the one that reads it, each tile that both have corresponds in
+ * one of three ways: the dimensions are merged; both are UNROLL or VECTOR, and the tile is an index of the
+ * registers, as above; both are THREAD on one axis with equal size and inner, in a run no longer than the
+ * maker's, so that the work-item that reads is the one that made it. A STEP updates the registers of its
+ * INIT. A VECTOR dimension makes one variable of a vector type, unless its lanes are written one by one and
+ * the target needs them in scalars. */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -124,8 +131,7 @@ static const char *read_operands(struct cg_program *p, uint32_t i)
     return in->kind == BB_STEP ? check_step(p, i) : NULL;
 }
 
-/* A vector is written whole or not at all: what a STEP updates lane by lane is held in scalars. LLVM 15
- * vectorizes chains of writes to components of a float16 to code that mixes the lanes up. */
+/* What a STEP updates lane by lane is held in scalars: no vector is written component by component. */
 static void hold_in_scalars(const struct cg_program *p, uint32_t step)
 {
     const struct cg_operand *x = &p->operands[step][0];
@@ -196,7 +202,8 @@ const char *cg_place_values(struct cg_program *p)
         if (why) return why;
     }
     for (uint32_t i = 0; i < n; i++)
-        if (p->inst_node[i] && p->bb->insts[i].kind == BB_STEP) hold_in_scalars(p, i);
+        if (p->inst_node[i] && p->bb->insts[i].kind == BB_STEP && cg_needs(&p->target, CG_SCALAR_LANES))
+            hold_in_scalars(p, i);
     find_scopes(p);
     return NULL;
 }

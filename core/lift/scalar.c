@@ -10,12 +10,11 @@
 struct op_entry {
     const char *name;
     unsigned arity;
-    const char *format;
     bool exact;
 };
 
 static const struct op_entry ops[] = {
-#define SCALAR_OP(id, name, arity, format, exact) [SCALAR_##id] = {name, arity, format, exact},
+#define SCALAR_OP(id, name, arity, exact) [SCALAR_##id] = {name, arity, exact},
     SCALAR_OPS(SCALAR_OP)
 #undef SCALAR_OP
 };
@@ -40,12 +39,6 @@ unsigned scalar_op_arity(enum scalar_op op)
 {
     CHECK(op < SCALAR_OP_COUNT);
     return ops[op].arity;
-}
-
-const char *scalar_op_format(enum scalar_op op)
-{
-    CHECK(op < SCALAR_OP_COUNT);
-    return ops[op].format;
 }
 
 bool scalar_op_exact(enum scalar_op op)

@@ -1,34 +1,34 @@
-/* The scalar operations of the language: one table, read by the type checker, the interpreter, the backbone,
- * the code generator and the error analysis.
+/* The scalar operations and types of the language: one table, read by the type checker, the interpreter, the
+ * backbone, the code generator and the error analysis. `map(fun v -> max(v, 0.0), x)` applies SCALAR_MAX; how
+ * a kernel spells it is in the target table (core/codegen/target.h).
  *
- * SCALAR_OP(id, name, arity, opencl format, exact): `exact` operations on integers that stay below 2^p give
- * the same bits in any order of summation (distribution page, "Exact pass"). In the format, $1 $2 $3 are the
- * operands. */
+ * SCALAR_OP(id, name, arity, exact): `exact` operations on integers that stay below 2^p give the same bits in
+ * any order of summation, so that results on integer inputs can be compared exactly. */
 #ifndef THRESH_LIFT_SCALAR_H
 #define THRESH_LIFT_SCALAR_H
 
 #include <stdbool.h>
 
 #define SCALAR_OPS(SCALAR_OP)                                                                                \
-    SCALAR_OP(ADD, "add", 2, "($1 + $2)", true)                                                              \
-    SCALAR_OP(SUB, "sub", 2, "($1 - $2)", true)                                                              \
-    SCALAR_OP(MULT, "mult", 2, "($1 * $2)", true)                                                            \
-    SCALAR_OP(DIV, "div", 2, "($1 / $2)", false)                                                             \
-    SCALAR_OP(FMA, "fma", 3, "fma($1, $2, $3)", true)                                                        \
-    SCALAR_OP(MIN, "min", 2, "fmin($1, $2)", true)                                                           \
-    SCALAR_OP(MAX, "max", 2, "fmax($1, $2)", true)                                                           \
-    SCALAR_OP(NEG, "neg", 1, "(-$1)", true)                                                                  \
-    SCALAR_OP(ABS, "abs", 1, "fabs($1)", true)                                                               \
-    SCALAR_OP(SQRT, "sqrt", 1, "sqrt($1)", false)                                                            \
-    SCALAR_OP(RSQRT, "rsqrt", 1, "rsqrt($1)", false)                                                         \
-    SCALAR_OP(EXP, "exp", 1, "exp($1)", false)                                                               \
-    SCALAR_OP(LOG, "log", 1, "log($1)", false)                                                               \
-    SCALAR_OP(SIN, "sin", 1, "sin($1)", false)                                                               \
-    SCALAR_OP(COS, "cos", 1, "cos($1)", false)                                                               \
-    SCALAR_OP(TANH, "tanh", 1, "tanh($1)", false)
+    SCALAR_OP(ADD, "add", 2, true)                                                                           \
+    SCALAR_OP(SUB, "sub", 2, true)                                                                           \
+    SCALAR_OP(MULT, "mult", 2, true)                                                                         \
+    SCALAR_OP(DIV, "div", 2, false)                                                                          \
+    SCALAR_OP(FMA, "fma", 3, true)                                                                           \
+    SCALAR_OP(MIN, "min", 2, true)                                                                           \
+    SCALAR_OP(MAX, "max", 2, true)                                                                           \
+    SCALAR_OP(NEG, "neg", 1, true)                                                                           \
+    SCALAR_OP(ABS, "abs", 1, true)                                                                           \
+    SCALAR_OP(SQRT, "sqrt", 1, false)                                                                        \
+    SCALAR_OP(RSQRT, "rsqrt", 1, false)                                                                      \
+    SCALAR_OP(EXP, "exp", 1, false)                                                                          \
+    SCALAR_OP(LOG, "log", 1, false)                                                                          \
+    SCALAR_OP(SIN, "sin", 1, false)                                                                          \
+    SCALAR_OP(COS, "cos", 1, false)                                                                          \
+    SCALAR_OP(TANH, "tanh", 1, false)
 
 enum scalar_op {
-#define SCALAR_OP(id, name, arity, format, exact) SCALAR_##id,
+#define SCALAR_OP(id, name, arity, exact) SCALAR_##id,
     SCALAR_OPS(SCALAR_OP)
 #undef SCALAR_OP
         SCALAR_OP_COUNT
@@ -40,14 +40,13 @@ enum { SCALAR_MAX_ARITY = 3 };
 
 const char *scalar_op_name(enum scalar_op op);
 unsigned scalar_op_arity(enum scalar_op op);
-const char *scalar_op_format(enum scalar_op op); /* OpenCL text with $1..$3 */
 bool scalar_op_exact(enum scalar_op op);
 /* SCALAR_OP_COUNT if there is no such operation. */
 enum scalar_op scalar_op_find(const char *name, unsigned length);
 /* The operation in double precision: the reference semantics. args has scalar_op_arity() values. */
 double scalar_op_apply(enum scalar_op op, const double *args);
 
-const char *scalar_type_name(enum scalar_type t); /* "float": in Lift and in OpenCL C */
+const char *scalar_type_name(enum scalar_type t); /* "float", as in Lift */
 unsigned scalar_type_bytes(enum scalar_type t);
 unsigned scalar_type_precision(
     enum scalar_type t); /* p: bits of the significand; 24 float, 53 double, 11 half, 31 int */

@@ -1,4 +1,4 @@
-/* Leaf -> loop program -> text: the only caller of the code generator's passes, with the only options. */
+/* Leaf -> loop program -> text: the only caller of the code generator's passes, for the target that the limits name. */
 #include "core/pipeline/code.h"
 
 #include <stdio.h>
@@ -6,14 +6,15 @@
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
+#include "core/codegen/target.h"
 
 /* NULL with a reason in *why, a static text. */
 static struct cg_program *loop_program(const struct problem *p, const struct space_state *leaf,
                                        struct arena *a, const char **why)
 {
-    static const struct cg_options options = {.aligned_vectors = true};
+    const struct cg_target target = cg_target_of(&p->limits);
     struct bb_candidate *c = bb_candidate_new(p->backbone, a);
-    return bb_decode(p->backbone, leaf, c, why) ? cg_build(p->backbone, c, &options, a, why) : NULL;
+    return bb_decode(p->backbone, leaf, c, why) ? cg_build(p->backbone, c, &target, a, why) : NULL;
 }
 
 bool pipeline_lower(const struct problem *p, const struct space_state *leaf, struct pipeline_code *out,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/device.h"
+#include "agent/opencl.h"
 #include "core/base/diag.h"
 
 Test(agent_device, lists_devices_with_limits_gpus_first)
@@ -31,6 +32,18 @@ Test(agent_device, selects_by_kind_number_and_name)
     memcpy(part, dev.name, 5);
     cr_assert(device_select(part, &dev, d));
     cr_assert_not(diag_failed(d));
+    diag_free(d);
+}
+
+/* The devices that the target table knows are as the probe finds them. */
+Test(agent_device, probes_streaming_accesses)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("cpu", &dev, d));
+    cr_expect_eq(opencl_probe_streaming(&dev), dev.limits.nontemporal, "%s %s", dev.platform, dev.driver);
+    dev.index = 1000;
+    cr_expect_not(opencl_probe_streaming(&dev), "there is no such device");
     diag_free(d);
 }
 

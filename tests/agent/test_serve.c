@@ -13,6 +13,7 @@
 #include "agent/wire.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/codegen/target.h"
 
 static const char serve_program[] = "size N\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n";
 static const char serve_sizes[] = "N=64";
@@ -252,10 +253,12 @@ Test(agent_serve, devices_round_trip_and_are_checked)
                                     .max_work_item = {64, 32, 16},
                                     .local_bytes = 1 << 15,
                                     .n_vector_widths = 3,
-                                    .vector_widths = {2, 4, 8}};
+                                    .vector_widths = {2, 4, 8},
+                                    .workarounds_off = 1u << CG_SCALAR_LANES};
     struct message_ints ints = wire_device(&dev, a);
     cr_assert(wire_read_device(ints, &back));
     cr_assert_eq(back.compute_units, 3);
+    cr_assert_eq(back.limits.workarounds_off, dev.limits.workarounds_off);
     cr_assert_arr_eq(back.limits.vector_widths, dev.limits.vector_widths, sizeof dev.limits.vector_widths);
     static const int64_t bad[][2] = {{0, 4}, {3, 4}, {4, 4}, {4, 2}, {2, 32}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -267,9 +270,21 @@ Test(agent_serve, devices_round_trip_and_are_checked)
     static const struct {
         unsigned at;
         int64_t absurd;
-    } limits[] = {{1, 0},         {2, 0},          {2, INT64_MAX}, {3, -1}, {3, INT64_MAX},
-                  {4, 1},         {5, 0},          {5, INT64_MAX}, {6, 0},  {8, INT64_MAX},
-                  {9, INT64_MAX}, {10, INT64_MAX}, {11, INT64_MAX}};
+    } limits[] = {{1, 0},
+                  {2, 0},
+                  {2, INT64_MAX},
+                  {3, -1},
+                  {3, INT64_MAX},
+                  {4, 1},
+                  {5, 0},
+                  {5, INT64_MAX},
+                  {6, 0},
+                  {8, INT64_MAX},
+                  {9, INT64_MAX},
+                  {10, INT64_MAX},
+                  {11, INT64_MAX},
+                  {19, CG_DIALECTS},
+                  {20, 1 << CG_WORKAROUND_COUNT}};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         int64_t was = v[limits[i].at];
         v[limits[i].at] = limits[i].absurd;
@@ -279,5 +294,8 @@ Test(agent_serve, devices_round_trip_and_are_checked)
     cr_assert(wire_read_device(ints, &back));
     ints.n--;
     cr_assert_not(wire_read_device(ints, &back));
+    ints.n--; /* a file of a version without targets: all workarounds were on */
+    cr_assert(wire_read_device(ints, &back));
+    cr_assert_eq(back.limits.workarounds_off, 0);
     arena_free(a);
 }

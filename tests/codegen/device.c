@@ -16,15 +16,22 @@ static bool first_device(cl_device_id *d)
     return false;
 }
 
-bool cgt_has_nontemporal(void)
+bool cgt_driver(char platform[128], char driver[128])
 {
     cl_device_id d;
-    cl_platform_id platform;
-    char name[128] = "";
+    cl_platform_id of;
     if (!first_device(&d)) return false;
-    clGetDeviceInfo(d, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
-    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
-    return strstr(name, "Portable Computing Language") != NULL;
+    memset(platform, 0, 128);
+    memset(driver, 0, 128);
+    clGetDeviceInfo(d, CL_DEVICE_PLATFORM, sizeof of, &of, NULL);
+    clGetDeviceInfo(d, CL_DRIVER_VERSION, 127, driver, NULL);
+    return clGetPlatformInfo(of, CL_PLATFORM_NAME, 127, platform, NULL) == CL_SUCCESS;
+}
+
+bool cgt_streams(void)
+{
+    char platform[128], driver[128];
+    return cgt_driver(platform, driver) && cg_streams(platform, driver) == CG_YES;
 }
 
 static cl_kernel compile(cl_context ctx, cl_device_id d, const struct cg_kernel *k)

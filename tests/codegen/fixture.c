@@ -9,6 +9,8 @@
 
 enum { MOST = 200, LEVELS = 4 };
 
+const struct cg_target cgt_target = {.dialect = &cg_opencl};
+
 static struct backbone *empty(struct arena *a)
 {
     struct backbone *bb = ARENA_NEW(a, struct backbone);

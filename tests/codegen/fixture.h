@@ -23,7 +23,12 @@ struct bb_candidate *cgt_candidate(const struct backbone *bb, struct arena *a, c
 
 /* Runs a kernel on the first OpenCL device with float buffers given as doubles. False: no device. */
 bool cgt_run(const struct backbone *bb, const struct cg_kernel *k, double *const *buffers);
-/* Whether that device compiles with clang, so that it has __builtin_nontemporal_load. */
-bool cgt_has_nontemporal(void);
+/* Whether that device has streaming accesses. */
+bool cgt_streams(void);
+/* Platform and driver version of that device, in 128 bytes each. False: no device. */
+bool cgt_driver(char platform[128], char driver[128]);
+
+/* OpenCL C for an unknown driver: with all workarounds. */
+extern const struct cg_target cgt_target;
 
 #endif

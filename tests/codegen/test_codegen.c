@@ -6,20 +6,18 @@
 #include "core/base/strbuf.h"
 #include "tests/codegen/fixture.h"
 
-static const struct cg_options DEFAULTS = {.aligned_vectors = true};
-
 static struct cg_program *built_with(const struct backbone *bb, const struct bb_candidate *c,
-                                     const struct cg_options *options, struct arena *a)
+                                     const struct cg_target *target, struct arena *a)
 {
     const char *why = NULL;
-    struct cg_program *p = cg_build(bb, c, options, a, &why);
+    struct cg_program *p = cg_build(bb, c, target, a, &why);
     cr_assert(p, "%s", why);
     return p;
 }
 
 static struct cg_program *built(const struct backbone *bb, const struct bb_candidate *c, struct arena *a)
 {
-    return built_with(bb, c, &DEFAULTS, a);
+    return built_with(bb, c, &cgt_target, a);
 }
 
 static double **cg_inputs(const struct backbone *bb, struct arena *a)
@@ -42,10 +40,10 @@ static void compare(const char *what, const double *got, const double *expected,
 
 /* Interprets, emits, compiles, runs; the output is the last buffer. */
 static void agree_with(const struct backbone *bb, const struct bb_candidate *c,
-                       const struct cg_options *options, const double *expected, double **buffers,
+                       const struct cg_target *target, const double *expected, double **buffers,
                        struct arena *a)
 {
-    struct cg_program *p = built_with(bb, c, options, a);
+    struct cg_program *p = built_with(bb, c, target, a);
     struct cg_kernel k;
     double *out = buffers[bb->n_buffers - 1];
     int64_t n = bb->buffers[bb->n_buffers - 1].elements;
@@ -62,7 +60,7 @@ static void agree_with(const struct backbone *bb, const struct bb_candidate *c,
 static void agree(const struct backbone *bb, const struct bb_candidate *c, const double *expected,
                   double **buffers, struct arena *a)
 {
-    agree_with(bb, c, &DEFAULTS, expected, buffers, a);
+    agree_with(bb, c, &cgt_target, expected, buffers, a);
 }
 
 /* ---- matrix product ---- */
@@ -107,7 +105,7 @@ Test(codegen, matmul_register_tile)
 }
 
 /* A vector start, scalar steps: no component of a vector is written. The loop with barriers begins with a
- * loop that does not depend on it: PoCL 3.1 builds some such texts only if a barrier comes first. */
+ * loop that does not depend on it, so that a barrier comes first. */
 Test(codegen, matmul_stepped_lane_by_lane)
 {
     static const char *const sizes = "m.0=4 n.0=2 n.1=16 k.0=4 A.c.m.0=4 A.c.k.0=4";
@@ -132,7 +130,7 @@ Test(codegen, matmul_stepped_lane_by_lane)
     arena_free(a);
 }
 
-/* ---- loops that need a barrier more on PoCL 3.1 ---- */
+/* ---- loops that need a barrier more (test_workarounds.c) ---- */
 
 /* The n-th barrier of the text, from 0. */
 static const char *barrier_text(const char *text, unsigned n)
@@ -182,8 +180,7 @@ Test(codegen, predicates_on_both_sides_of_the_end_of_a_loop)
 }
 
 /* Two regions are staged in a loop that begins with the copy of A, itself a loop, the same each time. The
- * barriers of the two forward ways are enough for the back edge; without another at the head PoCL fails an
- * assertion. */
+ * barriers of the two forward ways are enough for the back edge; the workaround adds another at the head. */
 Test(codegen, two_regions_of_a_loop_that_begins_with_an_invariant_one)
 {
     agree_with_barrier((int64_t[]){16, 2, 2}, "m.0=8 m.1=2 n.0=2 k.0=2 A.c.m.0=16 A.c.k.0=2 B.c.k.0=2",
@@ -265,7 +262,7 @@ Test(codegen, matmul_with_streamed_accesses)
     cr_assert(strstr(k.source, "__builtin_nontemporal_store"), "%s", k.source);
     cr_assert_null(strstr(k.source, "nontemporal_load(&A_tile"), "%s", k.source);
     cg_kernel_free(&k);
-    if (cgt_has_nontemporal()) agree(bb, c, matmul_expected(buffers, 32, 32, 16, a), buffers, a);
+    if (cgt_streams()) agree(bb, c, matmul_expected(buffers, 32, 32, 16, a), buffers, a);
     arena_free(a);
 }
 
@@ -360,7 +357,9 @@ Test(codegen, names_of_the_language_are_spelled_otherwise)
 {
     static const char *const names[][4] = {{"generic", "float4", "lanes", "vstore4"},
                                            {"float", "vload4", "get_local_id", "float4"}};
-    static const struct cg_options unaligned = {0};
+    struct cg_dialect without_pointers = cg_opencl;
+    const struct cg_target unaligned = {.dialect = &without_pointers};
+    without_pointers.input_pointer = without_pointers.output_pointer = NULL;
     for (int i = 0; i < 2; i++) {
         struct arena *a = arena_new();
         struct backbone *bb = cgt_axpy(a, 64);
@@ -374,7 +373,7 @@ Test(codegen, names_of_the_language_are_spelled_otherwise)
                           "loop x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 { alpha.load vector x.load.i.1 {"
                           " x.load } vector y.load.i.1 { y.load } unroll axpy.i.1 { axpy }"
                           " vector store.i.1 { store } }");
-        agree_with(bb, c, i ? &unaligned : &DEFAULTS, expected, buffers, a);
+        agree_with(bb, c, i ? &unaligned : &cgt_target, expected, buffers, a);
         arena_free(a);
     }
 }

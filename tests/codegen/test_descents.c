@@ -50,7 +50,7 @@ static void open_case(struct descent_case *x, const char *text, const char *size
                                      .n_vector_widths = 3,
                                      .vector_widths = {2, 4, 8},
                                      .gpu = true,
-                                     .nontemporal = cgt_has_nontemporal()};
+                                     .nontemporal = cgt_streams()};
     struct lift_size_value *values;
     *x = (struct descent_case){.arena = arena_new(), .diag = diag_new()};
     x->source = (struct source){"test.lift", text, strlen(text)};
@@ -110,7 +110,7 @@ static void check_leaf(const struct descent_case *x, const struct space_state *l
     struct bb_candidate *c = bb_candidate_new(x->bb, a);
     const char *why = "";
     cr_assert(bb_decode(x->bb, leaf, c, &why), "%s", why);
-    struct cg_program *p = cg_build(x->bb, c, &(struct cg_options){.aligned_vectors = true}, a, &why);
+    struct cg_program *p = cg_build(x->bb, c, &cgt_target, a, &why);
     cr_assert(p, "%s", why);
     struct cg_kernel k;
     cg_emit(p, &k);

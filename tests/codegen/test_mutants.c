@@ -165,12 +165,12 @@ static void bench_close(struct mutant_bench *x)
 static struct cg_program *build_leaf(const struct mutant_bench *x, const struct space_state *leaf,
                                      struct arena *a)
 {
-    static const struct cg_options options = {.aligned_vectors = true};
+    const struct cg_target target = cg_target_of(&x->problem->limits);
     const struct backbone *bb = x->problem->backbone;
     struct bb_candidate *c = bb_candidate_new(bb, a);
     const char *why = "";
     cr_assert(bb_decode(bb, leaf, c, &why), "%s: %s", x->program->name, why);
-    struct cg_program *p = cg_build(bb, c, &options, a, &why);
+    struct cg_program *p = cg_build(bb, c, &target, a, &why);
     cr_assert_not_null(p, "%s: %s", x->program->name, why);
     return p;
 }

@@ -70,13 +70,13 @@ static void run_program(struct e2e_fixture *f, const struct cg_program *program,
 void e2e_check(struct e2e_fixture *f, const struct space_state *leaf, const char *what,
                struct cg_kernel *kernel)
 {
-    static const struct cg_options options = {.aligned_vectors = true};
+    const struct cg_target target = cg_target_of(&f->problem->limits);
     const struct backbone *bb = f->problem->backbone;
     struct arena *a = arena_new();
     struct bb_candidate *c = bb_candidate_new(bb, a);
     const char *why = "";
     cr_assert(bb_decode(bb, leaf, c, &why), "%s: %s", what, why);
-    struct cg_program *program = cg_build(bb, c, &options, a, &why);
+    struct cg_program *program = cg_build(bb, c, &target, a, &why);
     cr_assert_not_null(program, "%s: %s", what, why);
     run_program(f, program, what);
     if (kernel) cg_emit(program, kernel);

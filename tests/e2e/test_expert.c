@@ -103,7 +103,6 @@ static struct space_state *expert_leaf(struct expert *x)
 
 static void expert_build(struct expert *x, const char *sizes)
 {
-    static const struct cg_options options = {.aligned_vectors = true};
     problem_free(x->problem);
     x->problem =
         problem_new(x->kernel, expert_file(x, "lift", x->kernel), sizes, &expert_device, NULL, x->diag);
@@ -111,9 +110,10 @@ static void expert_build(struct expert *x, const char *sizes)
     cr_assert_not_null(x->problem);
     struct space_state *leaf = expert_leaf(x);
     struct bb_candidate *c = bb_candidate_new(x->problem->backbone, x->arena);
+    const struct cg_target target = cg_target_of(&x->problem->limits);
     const char *why = "";
     cr_assert(bb_decode(x->problem->backbone, leaf, c, &why), "%s: %s", x->name, why);
-    x->program = cg_build(x->problem->backbone, c, &options, x->arena, &why);
+    x->program = cg_build(x->problem->backbone, c, &target, x->arena, &why);
     cr_assert_not_null(x->program, "%s: %s", x->name, why);
     space_state_free(leaf);
 }

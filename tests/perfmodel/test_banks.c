@@ -235,14 +235,14 @@ static double banks_scalar(const struct cg_program *p, uint32_t v)
  * was. */
 static bool banks_compare(struct bound_fixture *f, const struct space_state *leaf)
 {
-    static const struct cg_options options = {0};
+    static const struct cg_target target = {.dialect = &cg_opencl};
     struct arena *arena = arena_new();
     struct bb_candidate *c = bb_candidate_new(f->kernel.bb, arena);
     const char *why;
     double bytes = banks_bytes(f->model, leaf), scalar = 0, groups = 1;
     unsigned staged = 0;
     cr_assert(bb_decode(f->kernel.bb, leaf, c, &why), "%s", why);
-    const struct cg_program *p = cg_build(f->kernel.bb, c, &options, arena, &why);
+    const struct cg_program *p = cg_build(f->kernel.bb, c, &target, arena, &why);
     cr_assert_not_null(p, "%s", why);
     for (uint32_t v = 0; v < f->kernel.bb->n_values; v++) {
         uint32_t region = f->kernel.bb->values[v].region;

@@ -1,0 +1,130 @@
+/* The target table: how a dialect of C spells what a kernel is made of, and what a driver needs besides.
+ *
+ * The passes of this folder are written once. What differs between dialects is a row, struct cg_dialect, of
+ * short formats in which $1, $2, ... stand for the parts of the text:
+ *
+ *     .load_vector = "vload$1(0, &$2)"      in the text: vload4(0, &x[5 * i])
+ *     .operations = {[SCALAR_MAX] = "fmax($1, $2)", ...}
+ *
+ * All rows are dialects of C: loops, braces, declarations, indices, operators and comments are spelled alike.
+ * A target is a row with the workarounds that a driver needs. It is made of a device's limits (struct
+ * bb_device), which travel between agent and coordinator, so that both write the same text.
+ *
+ * README.md says how to add a dialect, a feature of a compiler, and a workaround. */
+#ifndef THRESH_CODEGEN_TARGET_H
+#define THRESH_CODEGEN_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/backbone/backbone.h"
+#include "core/base/strbuf.h"
+#include "core/lift/scalar.h"
+
+/* ---- dialects ---- */
+
+enum cg_dialect_id { CG_OPENCL, CG_DIALECTS };
+enum { CG_AXES = 3 /* of work-items and groups */, CG_MAX_WIDTH = 16 /* of a vector */ };
+
+/* How a dialect writes one scalar type. */
+struct cg_type_text {
+    const char *name;
+    const char *literal;  /* of the digits of a number, $1; a floating-point number has a point or exponent */
+    const char *constant; /* of a literal with its sign, $1 */
+    const char *before;   /* text before a kernel that uses the type; NULL: none */
+};
+
+struct cg_dialect {
+    const char *name; /* "OpenCL C" */
+
+    struct cg_type_text types[SCALAR_TYPE_COUNT];
+    const char *operations[SCALAR_OP_COUNT]; /* operands $1 $2 $3 */
+    const char *infinity, *nan;
+    const char *index, *wide_index; /* signed types of 32 and 64 bits, of loop variables and indices */
+    const char *id, *wide_id;       /* unsigned ones, in which work-item ids are divided */
+
+    const char *kernel;           /* head of a kernel up to its arguments; name $1 */
+    const char *kernel_in_groups; /* the same with the size of its work-groups $2 $3 $4 */
+    const char *input, *output;   /* arguments; type $1, name $2. No other argument reaches their elements */
+    const char *temporary;        /* the same; work-items read what other work-items wrote */
+    const char *global_space, *local_space; /* words for address spaces; "": none */
+    const char *local_array;                /* declaration: type $1, name $2, elements $3, alignment $4 */
+    const char *local_id[CG_AXES], *group_id[CG_AXES], *global_id[CG_AXES]; /* of a work-item, by axis */
+    const char *barrier_local, *barrier_global, *barrier_both; /* statement; the memory that it orders */
+
+    unsigned vector_widths;          /* sum of the widths that vector types have: 2, 4, 8, 16 */
+    const char *vector_type;         /* scalar type $1, width $2 */
+    const char *pack;                /* vector of type $1 from the scalars $2, separated by commas */
+    const char *broadcast;           /* vector of type $1 with the scalar $2 in each lane */
+    const char *lanes[CG_MAX_WIDTH]; /* members of a variable of a vector type */
+
+    /* Vectors in memory: address space $1, vector type $2, first element $3. A NULL pointer: the dialect has
+     * no vectors at aligned addresses, so that load_vector and store_vector take all. */
+    const char *input_pointer, *output_pointer;
+    const char *load_vector;  /* at any address: width $1, first element $2 */
+    const char *store_vector; /* width $1, value $2, first element $3; without the semicolon */
+    /* Accesses that leave the caches first; used if bb_device.nontemporal is set. Pointer $1, value $2. */
+    const char *stream_load, *stream_store;
+
+    const char *const *words;    /* that no variable may be called; the last is NULL */
+    const char *const *prefixes; /* that no variable's name may begin with; the last is NULL */
+};
+
+/* opencl.c */
+extern const struct cg_dialect cg_opencl;
+
+/* ---- drivers ---- */
+
+/* A driver is known by the platform that its version numbers are of: CL_PLATFORM_NAME and CL_DRIVER_VERSION,
+ * "Portable Computing Language" and "3.1+debian". A range of versions is from `first` to `last`, as far as
+ * these have numbers: 3.1 is in "3" to "3". `last` "": later ones, too. */
+
+enum cg_answer { CG_NO, CG_YES, CG_ASK };
+
+/* Whether the driver's compiler has streaming accesses (stream_load, stream_store) that have an effect.
+ * CG_ASK: no such version was seen; an agent builds a kernel to find out (agent/opencl_probe.c). */
+enum cg_answer cg_streams(const char *platform, const char *driver);
+
+/* X(ID, name, platform, first, last, test, what goes wrong without it). The tests, in
+ * tests/codegen/test_workarounds.c, show on a driver in the range that the workaround is needed. */
+/* clang-format off */
+#define CG_WORKAROUNDS(X) \
+    X(SPLIT_LOOP_HEADS, "split-loop-heads", "Portable Computing Language", "3", "", "split_loop_heads", \
+      "a loop with barriers that begins with a loop that does not depend on it ends the compiler") \
+    X(SPLIT_PREDICATES, "split-predicates", "Portable Computing Language", "3", "", "split_predicates", \
+      "predicates at the end of a loop with barriers and after it: the code after the loop is not run") \
+    X(SCALAR_LANES, "scalar-lanes", "Portable Computing Language", "3", "", "scalar_lanes", \
+      "a vector that is written component by component has its lanes mixed up")
+/* clang-format on */
+
+enum cg_workaround {
+#define X(id, name, platform, first, last, test, what) CG_##id,
+    CG_WORKAROUNDS(X)
+#undef X
+        CG_WORKAROUND_COUNT
+};
+
+struct cg_workaround_info {
+    const char *name, *platform, *first, *last, *what;
+};
+
+const struct cg_workaround_info *cg_workaround_info(enum cg_workaround w);
+/* The workarounds that a driver does without, as bits 1 << enum cg_workaround: for bb_device.workarounds_off.
+ * A driver whose version has no number needs those of all versions. */
+uint32_t cg_workarounds_off(const char *platform, const char *driver);
+
+/* ---- targets ---- */
+
+struct cg_target {
+    const struct cg_dialect *dialect;
+    uint32_t workarounds_off; /* bits 1 << enum cg_workaround; 0: an unknown driver, all are on */
+};
+
+struct cg_target cg_target_of(const struct bb_device *device);
+bool cg_needs(const struct cg_target *t, enum cg_workaround w);
+bool cg_has_width(const struct cg_target *t, int64_t width); /* of vectors */
+
+/* Appends the format with $1 to $9 replaced by args[0] to args[8]. */
+void cg_fill(struct strbuf *out, const char *format, const char *const *args);
+
+#endif
