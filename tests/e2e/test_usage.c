@@ -30,8 +30,13 @@ Test(usage, heuristics_are_listed)
 {
     struct e2e_run all = e2e_run(&cli_heuristics, (const char *const[]){NULL}),
                    one = E2E_RUN(&cli_heuristics, "uct"), json = E2E_RUN(&cli_heuristics, "tag", "--json"),
-                   none = E2E_RUN(&cli_heuristics, "tug");
-    cr_expect(strstr(all.out, "\nrandom\nbound\nroundrobin\n"), "%s", all.out);
+                   none = E2E_RUN(&cli_heuristics, "tug"), policy = E2E_RUN(&cli_heuristics, "leaders");
+    cr_expect(strstr(all.out, "\nrandom\n  rollout      uniform\nbound\n  rollout      own\n"), "%s",
+              all.out);
+    cr_expect(strstr(all.out, "\nroundrobin\n  rollout      prior+bound+leaders+guess\n"), "%s", all.out);
+    cr_expect(strstr(all.out, "\nguess          of several rollouts"), "%s", all.out);
+    cr_expect(strstr(policy.out, "\n  imitate      0.7      0 to 1 "), "%s", policy.out);
+    cr_expect(strstr(json.out, "\"rollout\": \"prior+bound+leaders+guess\""), "%s", json.out);
     cr_expect_eq(strncmp(one.out, "uct\n  c ", 8), 0, "%s", one.out);
     cr_expect(strstr(one.out, "\n  formula      uct      uct|puct         exploration term\n"), "%s",
               one.out);
@@ -41,6 +46,7 @@ Test(usage, heuristics_are_listed)
     e2e_run_free(&one);
     e2e_run_free(&json);
     e2e_run_free(&none);
+    e2e_run_free(&policy);
 }
 
 static struct e2e_run usage_thresh(const char *const *args)
