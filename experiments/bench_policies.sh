@@ -32,7 +32,7 @@ fi
 
 # Reads all configurations of a space into OUT/NAME.db: an exhaustive search whose command looks them up.
 record() { # NAME
-    gzip -dc "$folder/$1"_*.csv.gz >"$out/$1.csv"
+    gzip -dc "$folder/$1"_*.csv.gz | tr -d '\r' >"$out/$1.csv"
     keys=$(head -1 "$out/$1.csv" | sed 's/,time_ns$//; s/[^,]*/{&}/g')
     printf '#!/bin/sh\nexec grep -m1 -oP "^$1,\\K.*" "%s"\n' "$out/$1.csv" >"$out/lookup-$1.sh"
     chmod +x "$out/lookup-$1.sh"

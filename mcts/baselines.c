@@ -1,6 +1,11 @@
-/* Three heuristics that learn nothing, as baselines: `random` draws uniformly among the live children in the
- * tree and in rollouts; `bound` follows the smallest lower bound, and so measures what the model alone is
- * worth; `roundrobin` gives each child of a node the same number of visits. */
+/* Three heuristics that learn nothing, as baselines. For children with these bounds and visits:
+ *
+ *     child   bound   visits
+ *     0       20 us   5          `bound` takes 0, the smallest bound: it shows what the model alone is worth
+ *     1       30 us   2          `roundrobin` takes 1, the least visited
+ *     2       25 us   7          `random` takes any, with the same probability
+ *
+ * `random` draws uniformly in rollouts, too, and `bound` follows the smallest bound there. */
 #include <math.h>
 
 #include "core/base/pcg32.h"

@@ -1,4 +1,5 @@
-/* Trying values. A trial is snapshot, apply, bound, rollback. */
+/* Trying values. A trial is snapshot, apply, bound, rollback. Values with something in common are restricted
+ * to that first: for 2, 4 and 8 the trial "not 1" is propagated once, and each of them starts from there. */
 #include "mcts/branch.h"
 
 #include <string.h>
@@ -80,7 +81,7 @@ static void try_each(struct trial *t, const uint32_t *values, uint32_t n)
     if (stays) try_value(t, t->stay);
 }
 
-/* Decides for one of some values together, by ascending value. */
+/* Restricts the choice to some of its values, ascending. */
 static bool keep_only(const struct trial *t, const uint32_t *values, uint32_t n)
 {
     uint64_t allowed[MCTS_VALUES_MAX / 64];
@@ -91,8 +92,8 @@ static bool keep_only(const struct trial *t, const uint32_t *values, uint32_t n)
     return space_restrict(t->state, t->slot, allowed, words, NULL);
 }
 
-/* What several values have in common is propagated once, before each of them is tried: decisions commute, so
- * the outcomes are the same. */
+/* Propagates what several values have in common once, then tries each of them from there. Decisions commute,
+ * so the outcomes are the same. */
 static void try_together(struct trial *t, const uint32_t *values, uint32_t n)
 {
     if (n == 1) {

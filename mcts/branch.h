@@ -1,7 +1,13 @@
-/* Branching on a state: which children a candidate has. Shared by the tree, the rollouts, the random descents
- * and the estimators, so that all of them walk the same tree: the next open choice in a fixed
- * order, one child per value, minus those that propagation or the bound kills. A choice with one value
- * left makes no node. */
+/* Branching: which children a candidate has. The tree, the rollouts, the random descents and the estimators
+ * all branch here, so that they walk the same tree: the next open choice in a fixed order, one child for each
+ * value, minus those that propagation or the bound kills. For a choice `size` with the values 1, 2, 4 and 8:
+ *
+ *     size = 1   live, bound 30 us
+ *     size = 2   live, bound 20 us
+ *     size = 4   dead: propagation failed
+ *     size = 8   dead: its bound of 60 us is not below the cut of 50 us
+ *
+ * A choice with one value left makes no node. */
 #ifndef THRESH_MCTS_BRANCH_H
 #define THRESH_MCTS_BRANCH_H
 
@@ -22,8 +28,9 @@ struct mcts_branching {
     unsigned n_order;
     mcts_bound bound; /* may be NULL */
     void *bound_context;
-    struct space_log *log; /* where trials are kept, so that one can be taken again; NULL: they are not */
-    bool log_more;         /* it is not emptied before they are */
+    struct space_log
+        *log;      /* keeps what trials wrote, so that one can be taken without propagation; NULL: none */
+    bool log_more; /* mcts_try_values() adds to the log instead of emptying it first */
 };
 
 /* A live child. */
@@ -46,13 +53,13 @@ void mcts_trials_add(struct mcts_trials *to, const struct mcts_trials *more);
 uint32_t mcts_try_values(const struct mcts_branching *b, struct space_state *state, uint32_t slot, double cut,
                          struct mcts_option *out, struct mcts_trials *trials);
 
-/* The same of the `n` values that are left, but that the state is at the child of value `stay` afterwards if
- * that one lives: *stayed. Keeps no log. */
+/* The same for the `n` values that are left, but afterwards the state is at the child of value `stay` if that
+ * one lives: then *stayed is true. Keeps no log. */
 uint32_t mcts_try_and_stay(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
                            const uint32_t *values, uint32_t n, double cut, uint32_t stay,
                            struct mcts_option *out, struct mcts_trials *trials, bool *stayed);
 
-/* Decides for an option of the last mcts_try_values(), with the state as it was there. */
+/* Leads the state to an option of the last mcts_try_values(); the state is as it was there. */
 void mcts_take(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
                const struct mcts_option *option);
 

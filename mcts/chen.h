@@ -1,4 +1,5 @@
-/* One run of Chen's heuristic sampling; see estimate.h. */
+/* One run of Chen's heuristic sampling: nodes of the same depth and about as many open choices are a stratum,
+ * of which one is explored and stands for all; see chen.c and estimate.h. */
 #ifndef THRESH_MCTS_CHEN_H
 #define THRESH_MCTS_CHEN_H
 

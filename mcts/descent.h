@@ -1,5 +1,9 @@
-/* Random descents: down from a state by a live value drawn uniformly at each branching, after trying all of
- * them. */
+/* Random descents: from a state down to a leaf or a dead end, by a live value drawn uniformly at each
+ * branching.
+ *
+ *     4 live values, 2, 3: leaf             Knuth's estimate of the number of leaves: 4 * 2 * 3 = 24
+ *     4 live values, 3, none: dead end      0
+ */
 #ifndef THRESH_MCTS_DESCENT_H
 #define THRESH_MCTS_DESCENT_H
 
@@ -22,16 +26,16 @@ struct mcts_walk {
 struct mcts_walk mcts_descend_random(const struct mcts_branching *b, struct space_state *state, double cut,
                                      uint32_t cut_depth, struct pcg32 *rng, struct space_action *actions);
 
-enum { MCTS_AT_ONCE = 1 << 24 }; /* so many together are worth it, and take 100 MB */
+enum { MCTS_AT_ONCE = 1 << 24 }; /* descents together: they take 100 MB */
 
-/* Random descents that go together: where some of them meet, values are tried once for all of them, so much
- * more is shared the more there are. */
+/* Random descents that go together: where several of them meet, values are tried once for all of them, so
+ * that a descent costs less the more there are. */
 struct mcts_descents {
     uint32_t n;       /* how many; their numbers are 0 to n - 1 */
-    uint32_t at_once; /* the next so many begin when those before have ended; 0: MCTS_AT_ONCE */
+    uint32_t at_once; /* how many go together before the next begin; 0: MCTS_AT_ONCE */
     double cut;
     uint32_t cut_depth;
-    /* Hears of their ends, in no order: the walk of n of them, which are ids[0..n). */
+    /* Called with their ends, in no particular order: the walk of n of them, which are ids[0..n). */
     void (*arrive)(void *context, const struct mcts_walk *walk, const uint32_t *ids, uint32_t n);
     void *context;
 };

@@ -26,9 +26,9 @@ struct mcts_estimate_config {
     struct mcts_branching branching;
     double cut;          /* ns: children with a bound at or above it are dead; INFINITY: none */
     uint32_t cut_depth;  /* the cut acts on children at depths 1..cut_depth */
-    uint64_t node_limit; /* MCTS_EXACT stops after that many branchings; 0: no limit */
-    void (*progress)(void *context, uint64_t done); /* called now and then with the samples so far, of
-                                                       MCTS_EXACT the leaves; NULL: not */
+    uint64_t node_limit; /* MCTS_EXACT stops after this many branchings; 0: no limit */
+    /* Called now and then with the samples so far, or the leaves of MCTS_EXACT. May be NULL. */
+    void (*progress)(void *context, uint64_t done);
     void *progress_context;
 };
 

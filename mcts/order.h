@@ -1,4 +1,5 @@
-/* Orders of choices, as users write them: "size(m.*),dim_kind". */
+/* Orders of choices, as users write them. "size(m.*),dim_kind" takes the sizes of what begins with m first,
+ * then all kinds of dimensions, then the other choices as declared. */
 #ifndef THRESH_MCTS_ORDER_H
 #define THRESH_MCTS_ORDER_H
 

@@ -8,9 +8,14 @@
  *
  *     alpha = max(0, ln(2 n k / delta)),   score_i = (s_i + alpha + sqrt(alpha (2 s_i + alpha))) / n_i
  *
- * with n_i visits of child i, n their sum, k the number of live children. Only ranks matter here, not
- * the scale of the times. Children are opened by progressive widening, drawn by the rollout weights; k counts
- * the live ones, opened or not. */
+ * with n_i visits of child i, n their sum, k the number of live children. For example, with K = 3:
+ *
+ *     child   times         visits   successes
+ *     0       10 20         3        2              the 3 best of all times are 10, 15 and 20
+ *     1       15 30 40      5        1
+ *
+ * Only the ranks of the times matter, not their scale. Children are opened by progressive widening, drawn by
+ * the weights of the rollout policies; k counts the live ones, opened or not. */
 #include <math.h>
 #include <stdlib.h>
 

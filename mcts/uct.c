@@ -1,8 +1,12 @@
-/* UCT and PUCT, for comparison with TAG.
+/* UCT and PUCT, for comparison with TAG: the child with the largest reward plus a term for exploration,
+ *
+ *     uct    reward + c sqrt(ln(n) / n_i)          puct    reward + c p_i sqrt(n + 1) / (1 + n_i)
+ *
+ * with n_i visits of child i, n their sum, and p_i its share of the weights of the rollout policies.
  *
  * L. Kocsis and C. Szepesvári, "Bandit based Monte-Carlo planning", ECML 2006; PUCT as in D. Silver et al.,
  * "Mastering the game of Go without human knowledge", 2017. The reward of a time t is T / t, with T the best
- * time known: in (0, 1], and free of the scale of the times. A child's value is T over its mean time, lowered
+ * time known: in (0, 1], whatever the scale of the times. A child's reward is T over its mean time, reduced
  * by its visits without a time, or T over its best time. */
 #include <math.h>
 #include <stdlib.h>

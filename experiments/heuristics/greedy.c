@@ -6,7 +6,7 @@
  *     cc -std=c11 -shared -fPIC -I /usr/local/include/thresh -o greedy.so greedy.c -lm
  *     thresh tune ... --heuristic ./greedy.so:epsilon=0.1
  *
- * mcts/heuristic.h is the interface. Rollouts are left to the host. */
+ * mcts/heuristic.h is the interface. Rollouts go by the default policies, or by those that rollout= names. */
 #include <math.h>
 
 #include "core/base/pcg32.h"

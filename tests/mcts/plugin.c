@@ -10,7 +10,7 @@ struct mcts_plugin_file mcts_plugin_build_with(const char *source_command, const
                                                const char *options)
 {
     struct mcts_plugin_file f;
-    char command[512];
+    char command[2048];
     e2e_folder(f.folder);
     snprintf(f.library, sizeof f.library, "%s/%s.so", f.folder, name);
     snprintf(command, sizeof command, "%s | cc -std=c11 -Wall -Werror -shared -fPIC %s -I. -o %s -x c - -lm",

@@ -378,3 +378,21 @@ Test(mcts_policies, worked_example, .timeout = 120)
     cr_expect_eq(policy_decisions_of(&file, ""), policy_decisions_of(&file, ":rollout=own+guess"));
     mcts_plugin_remove(&file);
 }
+
+/* The policy of the page, with a heuristic around it. */
+Test(mcts_policies, policy_of_the_page, .timeout = 120)
+{
+    struct mcts_plugin_file file = mcts_plugin_build(
+        "{ echo '#include \"mcts/heuristic.h\"'; awk '/^.*4[.] Rollout/{on=1} /^.*5[.] Rules/{on=0} "
+        "on && /^(    [^$]|$)/{print substr($0, 5)}' experiments/heuristics/README.md; echo '"
+        "static uint32_t mine_select(void *state, const struct mcts_view *view, double *score) {"
+        " uint32_t child; return mcts_widen(view, 2, &child, score) ? child : 0; }"
+        "extern const struct mcts_plugin thresh_heuristic;"
+        "const struct mcts_plugin thresh_heuristic = {.abi = MCTS_PLUGIN_ABI, .struct_size = sizeof(struct "
+        "mcts_plugin), .name = \"mine\", .state_size = sizeof(struct mine), .select = mine_select, "
+        ".own = &OWN, .policies = \"own+guess\"};'; }",
+        "mine");
+    cr_expect_neq(policy_decisions_of(&file, ""), policy_decisions_of(&file, ":rollout=guess"));
+    cr_expect_neq(policy_decisions_of(&file, ":rollout=own"), policy_decisions_of(&file, ""));
+    mcts_plugin_remove(&file);
+}
