@@ -6,7 +6,8 @@ REVISION := $(shell git describe --always --dirty 2>/dev/null)
 O ?= build
 Q = $(if $(V),,@)
 CC = gcc
-FOLDERS ?= core/base core/codec core/space core/lift core/backbone core/codegen core/pipeline \
+SPACE_ROOMS = $(patsubst %,core/space/%,data formula ground engine names count)
+FOLDERS ?= core/base core/codec $(SPACE_ROOMS) core/lift core/backbone core/codegen core/pipeline \
            spacedsl mcts perfmodel agent coordinator coordinator/cli
 TESTS ?= $(filter-out tests/fuzz/%,$(wildcard tests/*/*.c))
 SPACES ?= $(wildcard spacedsl/spaces/*.space)
@@ -141,8 +142,8 @@ $(O)/gen/version.c: FORCE
 	@mkdir -p $(@D)
 	@echo 'extern const char cli_version[]; const char cli_version[] = "thresh $(VERSION)$(REVISION:%= (%))";' > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-FUZZ_SRC = $(wildcard core/base/*.c core/lift/*.c core/space/*.c) $(filter-out %_main.c,$(wildcard spacedsl/*.c))
-$(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_SRC) $(wildcard core/*/*.h spacedsl/*.h)
+FUZZ_SRC = $(wildcard core/base/*.c core/lift/*.c core/space/*/*.c) $(filter-out %_main.c,$(wildcard spacedsl/*.c))
+$(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_SRC) $(wildcard core/*/*.h core/space/*/*.h spacedsl/*.h)
 	@mkdir -p $(@D)
 	$(Q)clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(DEFS) $(PKG_CFLAGS) \
 	    -o $@ $(filter %.c,$^) $(PKG_LIBS) -lm

@@ -5,7 +5,7 @@
 #define THRESH_TESTS_SPACE_BRUTE_FORCE_H
 
 #include "core/base/pcg32.h"
-#include "core/space/data_internal.h"
+#include "core/space/data/lookup.h"
 #include "core/space/space.h"
 
 enum { BRUTE_SLOTS = 24, BRUTE_VALUES = 128, BRUTE_OBJECTS = 8, BRUTE_SETS = 8, BRUTE_DEFINES = 8 };

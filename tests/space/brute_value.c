@@ -1,7 +1,7 @@
 /* Values of formulas under an assignment, by recursion over the definition. */
 #include <criterion/criterion.h>
 
-#include "core/space/internal.h"
+#include "core/space/data/lookup.h"
 #include "tests/space/brute_force.h"
 
 int32_t brute_kid(const struct brute *b, const struct space_node *n, int i)

@@ -1,6 +1,7 @@
 #include "tests/space/fixpoint.h"
 
-#include "core/space/cells.h"
+#include "core/space/engine/cells.h"
+#include "core/space/engine/propagators.h"
 
 bool fixpoint_holds(const struct space_state *st)
 {

@@ -2,7 +2,7 @@
  * relations of their objects, quotients, recursive definitions, objects that choices select. */
 #include <criterion/criterion.h>
 
-#include "core/space/internal.h"
+#include "core/space/engine/state.h"
 #include "tests/space/brute_force.h"
 
 static const char BRUTE_ARITHMETIC[] =

@@ -2,7 +2,7 @@
  * to 2^60, factors of 0. */
 #include <criterion/criterion.h>
 
-#include "core/space/internal.h"
+#include "core/space/formula/expression.h"
 #include "tests/space/brute_force.h"
 
 /* Quotients and remainders of choices of more than 64 values: their divisors may be 0 or negative. */

@@ -66,10 +66,10 @@ static const struct data_errors_case data_errors_syntax[] = {
 
 /* What the text of an instance can say wrongly. */
 static const struct data_errors_case data_errors_cases[] = {
-    {"@[]", "expected names with values {...}"},
-    {" @7", "expected names with values {...}"},
+    {"@[]", "expected an object {...} of names and values"},
+    {" @7", "expected an object {...} of names and values"},
     {"{@'set': {}}", "unknown key 'set'; the keys are sets, subsets, members, properties, parameters"},
-    {"{'sets': @null}", "expected names with values {...}"},
+    {"{'sets': @null}", "expected an object {...} of names and values"},
     {"{'sets': {@'C': []}}", "'C' is not a set of space 's' with objects of its own"},
     {"{'sets': {'A': @{}}}", "expected a list [...] of names"},
     {"{'sets': {'A': ['x',\n @1]}}", "objects of set 'A' are written by name, as strings"},
@@ -80,7 +80,7 @@ static const struct data_errors_case data_errors_cases[] = {
     {"{'subsets': {'B': ['x', @'y']}, 'sets': {'A': ['x']}}", "'y' is not an object of set 'A'"},
     {"{'subsets': {'B': [@null]}}", "objects of set 'A' are written by name, as strings"},
     {"{'members': {@'B': {}}}", "'B' is not a parametric set in space 's'"},
-    {"{'members': {'T': @[]}}", "expected names with values {...}"},
+    {"{'members': {'T': @[]}}", "expected an object {...} of names and values"},
     {"{'members': {'T': {@'y': []}}}", "'y' is not an object of set 'A'"},
     {"{'sets': {'A': ['x']}, 'members': {'T': {'x': @3}}}", "expected a list [...] of objects"},
     {"{'sets': {'A': ['x']}, 'members': {'T': {'x': ['x', @'z']}}}", "'z' is not an object of set 'A'"},
@@ -116,9 +116,9 @@ static const struct data_errors_case data_errors_cases[] = {
     {"{'sets': {'A': ['x', 'y']}, 'subsets': {'B': ['x', 'y'], 'C': [@'y']}}",
      "sets 'C' and 'B' share an object"},
     {"{'sets': {'A': ['x', 'y']}, 'properties': {'up': [['x', 'y'], ['y', 'x']]}}",
-     "t:4: error: the definition of 'sum_up' is cyclic in this instance: 'x' comes back along 'up'"},
+     "t:4: error: the recursion of 'sum_up' is cyclic in this instance: 'up' leads from 'x' back to it"},
     {"{'properties': {'next': [[1, 2], [2, 1]]}}",
-     "t:5: error: the definition of 'steps' is cyclic in this instance: '1' comes back along 'next'"},
+     "t:5: error: the recursion of 'steps' is cyclic in this instance: 'next' leads from '1' back to it"},
 };
 
 static const struct data_errors_case data_errors_instances[] = {
@@ -132,17 +132,18 @@ static const struct data_errors_case data_errors_instances[] = {
 static const struct data_errors_case data_errors_waiting[] = {
     {"{'sets': {'A': ['x', 'y', 'z']}, 'properties': {'next': [['x', 'y'], ['y', 'z']]}}", ""},
     {"{'sets': {'A': ['x', 'y', 'z']}, 'properties': {'next': [['x', 'y'], ['y', 'z'], ['z', 'y']]}}",
-     "t:3: error: the trigger of object 'y' of 'A' waits for what it activates"},
+     "t:3: error: cyclic trigger: it activates object 'y' of 'A', and its condition depends on that object"},
     {"{'sets': {'A': ['x']}, 'properties': {'next': [['x', 'x']]}}",
-     "t:3: error: the trigger of object 'x' of 'A' waits for what it activates"},
+     "t:3: error: cyclic trigger: it activates object 'x' of 'A', and its condition depends on that object"},
     {"{'sets': {'A': []}, 'properties': {'other': [[0, [1, 2]], [2, [3]], [3, [1, 2]]]}}",
-     "t:4: error: the trigger of object '3' of 'Few' waits for what it activates"},
+     "t:4: error: cyclic trigger: it activates object '3' of 'Few', and its condition depends on that "
+     "object"},
 };
 
 static const struct data_errors_case data_errors_deep[] = {
     {"{'sets': {'A': []}}", ""},
     {"{'sets': {'A': ['x']}}",
-     "t:3: error: the definition of 'many' goes to too many objects in this instance"},
+     "t:3: error: the recursion of 'many' visits too many objects in this instance"},
 };
 
 /* Copies the JSON as it is meant. Returns where its @ was, or its end. */
@@ -371,7 +372,8 @@ Test(space_data_errors, of_pins)
         {"c(x)=0|1|7", ""}, /* as of an instance with more values */
         {"c(*)=0|l", "error: pin 'c(*)=0|l': 'l' is not a value of its choice; c(x) is one of 0|1"},
         {"c(w)=0", "error: pin 'c(w)=0' matches no choice; did you mean 'c(x)'?"},
-        {"c=0", "error: pin 'c=0' matches no choice; one of this name is 'c(x)', 'thresh choices' lists all"},
+        {"c=0",
+         "error: pin 'c=0' matches no choice; a choice of this name is 'c(x)'; 'thresh choices' lists all"},
         {"e=ON|OF",
          "error: pin 'e=ON|OF': 'OF' is not a value of its choice; did you mean 'OFF'? e is one of ON|OFF"},
         {"e=ANY|OFF", ""},

@@ -7,7 +7,8 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/space/data.h"
-#include "core/space/justify.h"
+#include "core/space/engine/events.h"
+#include "core/space/engine/justify.h"
 #include "spacedsl/model.h"
 
 static const char justify_sums[] =

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/pcg32.h"
-#include "core/space/rows.h"
+#include "core/space/engine/rows.h"
 
 enum { ROWS_TRIALS = 300 };
 

@@ -309,7 +309,7 @@ static void refused(const char *text, const char *message)
 
 Test(space_solutions, recursion_through_another_definition)
 {
-    static const char message[] = "the definition of 'f' comes back to the same object in this instance";
+    static const char message[] = "the recursion of 'f' is cyclic in this instance";
     refused("space s set A property p(A): A choice c(a: A): { X, Y }\n"
             "define g(a: A): int = f(a)\n"
             "define f(a: A): int = f(p(a)) + g(a)\n"
@@ -349,7 +349,7 @@ Test(space_solutions, recursion_along_a_chain)
         struct space_data *data = chain_of(lengths[i]);
         struct space *s = space_instantiate(spacedsl_compile(&src, a, d), data, d);
         cr_expect_eq(s != NULL, i == 0, "%u objects", lengths[i]);
-        if (!s) cr_expect(strstr(diag_message(d, 0), "'depth' goes to too many objects"));
+        if (!s) cr_expect(strstr(diag_message(d, 0), "'depth' visits too many objects"));
         space_free(s);
         space_data_free(data);
         arena_free(a);
