@@ -72,6 +72,7 @@ enum {
     X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
     X(NAME, "name", "NAME", "the agent's name in messages (default: HOST:PID)")                              \
     X(OUT, "out", "DIR", "output folder")                                                                    \
+    X(EXPLAIN_COST, "explain-cost", NULL, "check: list the constraints that are slow to propagate, and why") \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
     X(JSON, "json", NULL, "print one JSON object")                                                           \
     X(MAN, "man", NULL, "print the manual page as roff")                                                     \

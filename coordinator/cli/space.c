@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coordinator/cli/space_cost.h"
 #include "coordinator/cli/table.h"
 #include "core/base/panic.h"
 
@@ -22,15 +23,18 @@ static bool is_self_contained(const struct space_def *def)
 /* Lists of values are checked in an instance, if there is one. */
 static int check_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
 {
-    bool instance = cli_given(a, CLI_DATA) || cli_given(a, CLI_PARAM) || is_self_contained(o->def);
+    bool cost = cli_given(a, CLI_EXPLAIN_COST);
+    bool instance = cost || cli_given(a, CLI_DATA) || cli_given(a, CLI_PARAM) || is_self_contained(o->def);
     if (instance && !cli_space_instantiate(a, o, d)) return CLI_USAGE;
     if (cli_given(a, CLI_JSON))
-        cli_print_json(json_pack("{s:s,s:i,s:i}", "space", o->def->name, "choices", (int)o->def->n_choices,
-                                 "constraints", (int)o->def->n_constraints));
+        cli_print_json(json_pack("{s:s,s:i,s:i,s:o*}", "space", o->def->name, "choices",
+                                 (int)o->def->n_choices, "constraints", (int)o->def->n_constraints, "slower",
+                                 cost ? space_cost_json(o->space) : NULL));
     else
         printf("%s: ok, space %s: %d choice%s, %d constraint%s\n", a->positional[1], o->def->name,
                (int)o->def->n_choices, o->def->n_choices == 1 ? "" : "s", (int)o->def->n_constraints,
                o->def->n_constraints == 1 ? "" : "s");
+    if (cost && !cli_given(a, CLI_JSON)) space_cost_print(o->space);
     return CLI_OK;
 }
 
@@ -41,7 +45,7 @@ static const struct {
     const char *name;
     int (*run)(const struct cli_args *a, struct cli_space *o, struct diag *d);
     uint64_t takes; /* as in struct cli_command */
-} verbs[] = {{"check", check_verb, INSTANCE},
+} verbs[] = {{"check", check_verb, INSTANCE | CLI_TAKES(EXPLAIN_COST)},
              {"compile", space_compile_verb, CLI_TAKES(OUT) | CLI_TAKES(JSON)},
              {"describe", space_describe_verb, CLI_TAKES(JSON)},
              {"count", space_count_verb, INSTANCE | CLI_TAKES(PIN) | CLI_TAKES(LIMIT)},
@@ -83,7 +87,7 @@ const struct cli_command cli_space = {
     .least = 2,
     .most = 2,
     .takes = CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(PIN) | CLI_TAKES(LIMIT) | CLI_TAKES(SAMPLES) |
-             CLI_TAKES(SEED) | CLI_TAKES(ORDER) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
+             CLI_TAKES(SEED) | CLI_TAKES(ORDER) | CLI_TAKES(OUT) | CLI_TAKES(EXPLAIN_COST) | CLI_TAKES(JSON),
     .notes = {{CLI_OUT, "FILE.so", "compile: the shared object"},
               {CLI_LIMIT, "N", "count: stop after N nodes of the tree; enumerate: after N solutions"},
               {CLI_SAMPLES, "N",
@@ -93,7 +97,9 @@ const struct cli_command cli_space = {
         "can be given in place of a .space file; describe prints a reference page; enumerate lists all "
         "solutions; sample draws some, uniformly where the space is counted at once; descend times random "
         "descents and tells the number of solutions. Without --data each set that has the property `index` "
-        "gets as many objects as the first parameter says.\v"
+        "gets as many objects as the first parameter says. check --explain-cost lists the constraints of the "
+        "instance that are larger than what the fast ways of propagation have room for, with what to "
+        "change.\v"
         "Example: thresh space count queens.space --param n=6\n"
         "         thresh space sample tiles.space --samples 3 --pin block_x=8",
     .run = run,

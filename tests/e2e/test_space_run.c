@@ -167,6 +167,30 @@ Test(space_run, check_looks_at_lists_of_values)
     unlink(path);
 }
 
+/* `space check --explain-cost` names the constraint, the limit and what to change. */
+Test(space_run, check_explains_costs)
+{
+    char path[32], line[128];
+    e2e_file(path, "space a\nchoice x: int in 1..65\nchoice y: int in 1..9\nrequire x <= y\n");
+    snprintf(line, sizeof line, "%s:4: x <= y (1 instance)\n    why:    a choice of 65 values", path);
+    char *out = space_run_output(E2E_RUN(&cli_space, "check", path, "--explain-cost"));
+    cr_expect(strstr(out, line) && strstr(out, "    cost:   bounds instead of a table") &&
+                  strstr(out, "    change: give the choice fewer values"),
+              "%s", out);
+    free(out);
+    out = space_run_output(E2E_RUN(&cli_space, "check", path, "--explain-cost", "--json"));
+    cr_expect(strstr(out, "\"slower\"") && strstr(out, "\"line\": 4"), "%s", out);
+    free(out);
+    out = space_run_output(E2E_RUN(&cli_space, "check", path, "--json"));
+    cr_expect(!strstr(out, "slower"), "%s", out);
+    free(out);
+    out = space_run_output(E2E_RUN(&cli_space, "check", TRANSPOSE, "--explain-cost"));
+    cr_expect(strstr(out, "every constraint is propagated in the fastest way"), "%s", out);
+    free(out);
+    space_run_refused(E2E_RUN(&cli_space, "count", path, "--explain-cost"), "does not apply to count");
+    unlink(path);
+}
+
 /* An empty space has a count, and a constraint to blame. */
 Test(space_run, empty_spaces_tell_why)
 {
