@@ -31,14 +31,19 @@ SRC := $(filter-out %/main.c %/spacec_main.c,$(wildcard $(addsuffix /*.c,$(FOLDE
 PRIORS ?= $(wildcard spacedsl/spaces/*.prior)
 GEN := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.c,$(SPACES)) \
        $(patsubst spacedsl/spaces/%.prior,$(O)/gen/%.prior.c,$(PRIORS)) $(O)/gen/version.c
+# Names of spaces as C (spacec --header), written anew only if they differ. What may include them waits for them in a
+# first build.
+NAMES := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.h,$(SPACES))
 TEST_SRC := $(sort $(wildcard $(TESTS)) $(if $(filter core/backbone,$(FOLDERS)),$(wildcard tests/fixture/*.c)))
 objs = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 REL_OBJ = $(call objs,rel,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/rel/gen/%.o,$(GEN))
 SAN_OBJ = $(call objs,san,$(SRC) $(TEST_SRC)) $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
 TSAN_OBJ = $(call objs,tsan,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/tsan/gen/%.o,$(GEN))
+NAMES_USERS = $(filter-out core/base/% core/codec/% core/space/% core/lift/% spacedsl/%,$(SRC) $(TEST_SRC)) \
+              coordinator/cli/main.c
 SPACEC_SRC = $(wildcard core/base/*.c) $(filter-out spacedsl/main.c,$(wildcard spacedsl/*.c))
 
-.SECONDARY: $(GEN)
+.SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
 .PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bundle fuzz lint install uninstall \
         install-check clean
@@ -85,8 +90,8 @@ fuzz: ## fuzz the parsers, FUZZ_SECONDS seconds each (default 20)
 	@$(MAKE) --no-print-directory -j2 $(O)/fuzz/fuzz_space $(O)/fuzz/fuzz_lift
 	tests/fuzz/run.sh $(O)/fuzz $(FUZZ_SECONDS)
 
-lint: ## layout and header checks
-	tests/lint.sh
+lint: $(NAMES) ## layout and header checks
+	tests/lint.sh $(O)
 
 DEST = $(DESTDIR)$(or $(PREFIX),/usr/local)
 # What a plug-in is compiled against, and what stands beside the documentation under its own path.
@@ -129,6 +134,11 @@ $(O)/spacec: $(call objs,rel,$(SPACEC_SRC))
 $(O)/gen/%.space.c: spacedsl/spaces/%.space $(O)/spacec
 	@mkdir -p $(@D)
 	$(Q)$(O)/spacec $< -o $@
+$(O)/gen/%.space.h: spacedsl/spaces/%.space $(O)/spacec
+	@mkdir -p $(@D)
+	$(Q)$(O)/spacec --header $< -o $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(foreach v,rel san tsan,$(call objs,$(v),$(NAMES_USERS))): | $(NAMES)
 $(foreach v,rel san tsan,$(O)/$(v)/coordinator/cli/space_compile.o): $(O)/gen/space_def.inc
 $(O)/gen/space_def.inc: core/space/def.h
 	@mkdir -p $(@D)

@@ -35,8 +35,11 @@ struct model {
 struct model *spacedsl_resolve(const struct ast *ast, struct arena *a, struct diag *d);
 /* The tables as a definition; it lives as long as the arena and the source texts. */
 const struct space_def *spacedsl_model_def(const struct model *m);
-/* The C file. malloc'd text. */
+/* The C file of the tables. malloc'd text. */
 char *spacedsl_emit(const struct model *m);
+/* The C header of its names, for code that builds an instance or reads decisions (emit_header.c). malloc'd
+ * text; NULL after adding errors: two names are the same in C, or a number is not an int. */
+char *spacedsl_emit_header(const struct model *m, struct diag *d);
 /* Parses and resolves a text: what tests call. NULL after adding errors. */
 const struct space_def *spacedsl_compile(const struct source *source, struct arena *a, struct diag *d);
 
