@@ -104,8 +104,6 @@ static void get_limits(cl_device_id id, bool gpu, struct bb_device *l)
     for (int i = 0; i < 3; i++)
         l->max_work_item[i] = (int64_t)items[i];
     l->local_bytes = (int64_t)local;
-    l->max_unroll = 512;
-    l->max_private = gpu ? 256 : 512;
     get_vector_widths(l);
 }
 

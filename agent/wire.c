@@ -23,10 +23,20 @@ enum { OLD_DEVICE_INTS = 19, DEVICE_INTS = 21, OPTION_INTS = 5, VECTOR_WIDTHS = 
 struct message_ints wire_device(const struct device *dev, struct arena *a)
 {
     const struct bb_device *l = &dev->limits;
-    int64_t head[] = {
-        dev->gpu,          dev->compute_units,  dev->max_alloc_bytes, dev->global_bytes,   l->gpu,
-        l->max_work_group, l->max_work_item[0], l->max_work_item[1],  l->max_work_item[2], l->local_bytes,
-        l->max_unroll,     l->max_private,      l->nontemporal,       l->n_vector_widths};
+    int64_t head[] = {dev->gpu,
+                      dev->compute_units,
+                      dev->max_alloc_bytes,
+                      dev->global_bytes,
+                      l->gpu,
+                      l->max_work_group,
+                      l->max_work_item[0],
+                      l->max_work_item[1],
+                      l->max_work_item[2],
+                      l->local_bytes,
+                      0,
+                      0, /* once guesses of the device, now parameters of the space */
+                      l->nontemporal,
+                      l->n_vector_widths};
     int64_t *items = ARENA_ARRAY(a, int64_t, DEVICE_INTS);
     unsigned n = 0;
     for (; n < sizeof head / sizeof head[0]; n++)
@@ -60,8 +70,7 @@ static bool is_plausible(const struct device *dev)
         if (l->max_work_item[i] < 1 || l->max_work_item[i] > INT32_MAX) return false;
     return dev->compute_units >= 1 && dev->max_alloc_bytes >= 1 && dev->max_alloc_bytes <= most_bytes &&
            dev->global_bytes >= 1 && dev->global_bytes <= most_bytes && l->max_work_group >= 1 &&
-           l->max_work_group <= most_items && l->local_bytes <= most_bytes && l->max_unroll <= most_items &&
-           l->max_private <= most_items && dev->gpu == l->gpu;
+           l->max_work_group <= most_items && l->local_bytes <= most_bytes && dev->gpu == l->gpu;
 }
 
 /* false: this version has no such dialect or workaround. */
@@ -79,7 +88,8 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
     for (size_t i = 0; i < ints.n; i++)
         if (ints.items[i] < 0) return false;
     const int64_t *v = ints.items;
-    if (v[1] > 1 << 20 || v[13] > VECTOR_WIDTHS) return false;
+    const int64_t most = 1 << 20;
+    if (v[1] > most || v[10] > most || v[11] > most || v[13] > VECTOR_WIDTHS) return false;
     dev->gpu = v[0] != 0;
     dev->compute_units = (unsigned)v[1];
     dev->max_alloc_bytes = v[2];
@@ -88,8 +98,6 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
                                      .max_work_group = v[5],
                                      .max_work_item = {v[6], v[7], v[8]},
                                      .local_bytes = v[9],
-                                     .max_unroll = v[10],
-                                     .max_private = v[11],
                                      .nontemporal = v[12] != 0,
                                      .n_vector_widths = (unsigned)v[13]};
     for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
@@ -100,20 +108,43 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
 
 struct message_ints wire_options(const struct bb_options *o, struct arena *a)
 {
-    int64_t v[OPTION_INTS] = {o->parallel_levels, o->reduction_levels, o->copy_levels, o->max_sizes,
-                              o->no_staging};
-    return (struct message_ints){arena_memdup(a, v, sizeof v), OPTION_INTS};
+    int64_t v[OPTION_INTS + 2 * BB_MAX_PARAMETERS] = {o->parallel_levels, o->reduction_levels, o->copy_levels,
+                                                      o->max_sizes, o->no_staging};
+    unsigned n = OPTION_INTS;
+    for (unsigned i = 0; i < o->n_parameters; i++) {
+        v[n++] = o->parameters[i].number;
+        v[n++] = o->parameters[i].value;
+    }
+    return (struct message_ints){arena_memdup(a, v, n * sizeof *v), n};
+}
+
+/* Pairs of a parameter's number and its value. */
+static bool read_parameters(const int64_t *v, size_t n, struct bb_options *o)
+{
+    if (n % 2 || n > 2 * BB_MAX_PARAMETERS) return false;
+    o->n_parameters = (unsigned)(n / 2);
+    for (unsigned i = 0; i < o->n_parameters; i++) {
+        int64_t number = v[2 * i];
+        if (number < 0 || number > UINT32_MAX) return false;
+        o->parameters[i] = (struct bb_parameter){(uint32_t)number, v[2 * i + 1]};
+        if (!bb_parameter_valid(&o->parameters[i])) return false;
+    }
+    return true;
 }
 
 bool wire_read_options(struct message_ints ints, struct bb_options *o)
 {
-    if (ints.n != OPTION_INTS) return false;
-    for (size_t i = 0; i < ints.n; i++)
+    if (ints.n < OPTION_INTS) return false;
+    for (size_t i = 0; i < OPTION_INTS; i++)
         if (ints.items[i] < 0 || ints.items[i] > 1 << 20) return false;
     const int64_t *v = ints.items;
     if (v[0] > BB_MAX_LEVELS || v[1] > BB_MAX_LEVELS || v[2] > BB_MAX_LEVELS) return false;
-    *o = (struct bb_options){(unsigned)v[0], (unsigned)v[1], (unsigned)v[2], (unsigned)v[3], v[4] != 0};
-    return true;
+    *o = (struct bb_options){.parallel_levels = (unsigned)v[0],
+                             .reduction_levels = (unsigned)v[1],
+                             .copy_levels = (unsigned)v[2],
+                             .max_sizes = (unsigned)v[3],
+                             .no_staging = v[4] != 0};
+    return read_parameters(v + OPTION_INTS, ints.n - OPTION_INTS, o);
 }
 
 struct message_ints wire_actions(const struct space_action *actions, size_t n, struct arena *a)

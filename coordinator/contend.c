@@ -1,7 +1,7 @@
-/* Plain implementations as points of the space; see contend.h. What their pins leave open (the kinds of the
- * loads' dimensions, the sequence of loops) is decided choice after choice: the value that the prior weighs
- * most, the first of equals, is tried first. The budget bounds the steps of that, so that a hard space costs
- * a contender and no time. */
+/* Plain implementations as points of the space; see contend.h. What their decisions leave open (the kinds of
+ * the loads' dimensions, the sequence of loops) is decided choice after choice: the value that the prior
+ * weighs most, the first of equals, is tried first. The budget bounds the steps of that, so that a hard space
+ * costs a contender and no time. */
 #include "coordinator/contend.h"
 
 #include <stdlib.h>
@@ -49,21 +49,17 @@ static bool complete(struct space_state *st, struct mcts_prior *prior, unsigned 
     return done;
 }
 
-/* A leaf that has the user's pins and those of the plain one; NULL: there is none. */
+/* A leaf that has the user's pins and the decisions of the plain one; NULL: there is none. */
 static struct space_state *leaf_of(const struct problem *p, const char *const *pins, unsigned n_pins,
                                    const struct bb_plain *plain, struct mcts_prior *prior)
 {
     struct diag *ignored = diag_new();
-    const char **all = base_calloc(n_pins + plain->n_pins + 1, sizeof *all);
+    struct space_failure why;
     unsigned steps = STEPS;
-    for (unsigned i = 0; i < n_pins; i++)
-        all[i] = pins[i];
-    for (unsigned i = 0; i < plain->n_pins; i++)
-        all[n_pins + i] = plain->pins[i];
-    struct space_state *st = space_pinned_root(p->space, all, n_pins + plain->n_pins, ignored);
-    bool done = st && complete(st, prior, &steps);
+    struct space_state *st = space_pinned_root(p->space, pins, n_pins, ignored);
+    bool done = st && space_apply_all(st, plain->decisions.items, plain->decisions.n, &why) &&
+                complete(st, prior, &steps);
     if (st && !done) space_state_free(st);
-    free(all);
     diag_free(ignored);
     return done ? st : NULL;
 }
@@ -98,7 +94,7 @@ unsigned contend_plain(const struct problem *p, const char *const *pins, unsigne
 {
     struct arena *a = arena_new();
     struct bb_plain plain[BB_MAX_PLAIN];
-    unsigned n = bb_plain(p->backbone, &p->limits, a, plain), made = 0;
+    unsigned n = bb_plain(p->backbone, p->space, &p->limits, a, plain), made = 0;
     for (unsigned i = 0; i < n; i++) {
         struct space_state *leaf = leaf_of(p, pins, n_pins, &plain[i], prior);
         bool lowered = leaf && make(p, leaf, plain[i].label, &out[made]);

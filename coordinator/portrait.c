@@ -1,18 +1,22 @@
-/* An implementation in words. The tables of bb_decode() say what is decided; names and meanings of values are
- * those of the space's definition. The text is made of the JSON form, so that both say the same. */
+/* An implementation in words. bb_decode() says what is decided; names and meanings of values are those of
+ * gpu.space. An example: if m.1 has size 2 and seat 10, and its dimensions are THREAD, the text is
+ *
+ *     m.1 = 2  THREAD: work-items of a group, ...; LCL0: local ids, axis 0: ...
+ *
+ * The text is made from the JSON form, so that both agree. */
 #include "coordinator/portrait.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/backbone/seat.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
-#include "core/space/def.h"
 
-enum { NAME_BYTES = 256, KINDS = BB_GLOBAL + 1, CACHES = BB_CACHE_NONE + 1, FUSED_STEP = 100 };
+enum { NAME_BYTES = 256, KINDS = BB_GLOBAL + 1, CACHES = BB_CACHE_NONE + 1 };
 
 struct portrait {
     const struct problem *problem;
@@ -22,13 +26,6 @@ struct portrait {
 };
 
 /* ---- words of the space ---- */
-
-static const struct space_choice *choice_of(const struct portrait *p, const char *name)
-{
-    int group = space_group_find(p->problem->space, name);
-    CHECK(group >= 0);
-    return &space_definition(p->problem->space)->choices[group];
-}
 
 /* Which value of a choice has that code. */
 static unsigned value_of(const struct space_choice *c, int64_t code)
@@ -40,28 +37,30 @@ static unsigned value_of(const struct space_choice *c, int64_t code)
     return v;
 }
 
-static const char *name_of(const struct portrait *p, const char *choice, int64_t code)
+static const char *name_of(enum gpu_choice choice, int64_t code)
 {
-    const struct space_choice *c = choice_of(p, choice);
+    const struct space_choice *c = &space_def_gpu.choices[choice];
     return c->value_names[value_of(c, code)];
 }
 
-static const char *meaning_of(const struct portrait *p, const char *choice, int64_t code)
+static const char *meaning_of(enum gpu_choice choice, int64_t code)
 {
-    const struct space_choice *c = choice_of(p, choice);
+    const struct space_choice *c = &space_def_gpu.choices[choice];
     return c->value_docs[value_of(c, code)];
 }
 
-/* The code of a tile's seat: its axis, and FUSED_STEP for each dimension of the run that is around it. */
+bool portrait_is_of(const char *name, unsigned choice)
+{
+    size_t n = strlen(space_def_gpu.choices[choice].name);
+    return strncmp(name, space_def_gpu.choices[choice].name, n) == 0 && (name[n] == '(' || name[n] == 0);
+}
+
 static int64_t seat_of(const struct portrait *p, uint32_t tile)
 {
-    const struct space *s = p->problem->space;
-    char name[NAME_BYTES];
-    bool flipped;
-    snprintf(name, sizeof name, "seat(%s)", p->bb->tiles[tile].name);
-    uint32_t slot = space_slot_named(s, name, &flipped);
-    CHECK(slot != UINT32_MAX);
-    return space_value_code(s, slot, space_first_value(p->leaf, slot));
+    int64_t seat = 0;
+    bool decided = gpu_get_seat(p->leaf, tile, &seat);
+    CHECK(decided);
+    return seat;
 }
 
 static json_t *take_line(struct strbuf *b)
@@ -110,8 +109,8 @@ static void axis_text(const struct portrait *p, uint32_t tile, char *out, size_t
     if (seat == 0)
         snprintf(out, n, "%s", "");
     else
-        snprintf(out, n, "%s%s", name_of(p, "map_encoding", seat % FUSED_STEP),
-                 seat >= FUSED_STEP ? ", fused" : "");
+        snprintf(out, n, "%s%s", name_of(GPU_CHOICE_MAP_ENCODING, bb_seat_axis(seat)),
+                 bb_seat_place(seat) > 0 ? ", fused" : "");
 }
 
 /* "32 unrolled", "2 work-items (LCL0)" */
@@ -134,7 +133,7 @@ static void add_other_kinds(const struct portrait *p, uint32_t tile, struct strb
         const char *between = "in ";
         for (uint32_t d = 0; kind != leading && d < p->bb->n_dims; d++) {
             if (!stands_for(p, d, tile) || p->c->kind[d] != kind) continue;
-            if (*between == 'i') strbuf_printf(out, "; %s ", name_of(p, "dim_kind", kind));
+            if (*between == 'i') strbuf_printf(out, "; %s ", name_of(GPU_CHOICE_DIM_KIND, kind));
             strbuf_printf(out, "%s%s", between, p->bb->insts[p->bb->dims[d].inst].name);
             between = ", ";
         }
@@ -146,12 +145,13 @@ static json_t *level_json(const struct portrait *p, uint32_t tile)
     struct strbuf line = {0};
     uint8_t kind = p->c->kind[leading_dim(p, tile)];
     int64_t seat = seat_of(p, tile);
-    strbuf_printf(&line, "%s: %s", name_of(p, "dim_kind", kind), meaning_of(p, "dim_kind", kind));
+    strbuf_printf(&line, "%s: %s", name_of(GPU_CHOICE_DIM_KIND, kind), meaning_of(GPU_CHOICE_DIM_KIND, kind));
     add_other_kinds(p, tile, &line);
     if (seat)
-        strbuf_printf(&line, "; %s: %s", name_of(p, "map_encoding", seat % FUSED_STEP),
-                      meaning_of(p, "map_encoding", seat % FUSED_STEP));
-    if (seat >= FUSED_STEP) strbuf_printf(&line, "; FUSED: %s", meaning_of(p, "map_encoding", BB_FUSED));
+        strbuf_printf(&line, "; %s: %s", name_of(GPU_CHOICE_MAP_ENCODING, bb_seat_axis(seat)),
+                      meaning_of(GPU_CHOICE_MAP_ENCODING, bb_seat_axis(seat)));
+    if (bb_seat_place(seat) > 0)
+        strbuf_printf(&line, "; FUSED: %s", meaning_of(GPU_CHOICE_MAP_ENCODING, BB_FUSED));
     return json_pack("{s:s,s:I,s:o}", "tile", p->bb->tiles[tile].name, "size", (json_int_t)p->c->size[tile],
                      "line", take_line(&line));
 }
@@ -248,11 +248,11 @@ static json_t *value_json(const struct portrait *p, uint32_t value)
     json_t *copy = json_array();
     struct strbuf line = {0};
     if (!staged) {
-        strbuf_printf(&line, "not staged: %s", meaning_of(p, "staged", 0));
+        strbuf_printf(&line, "not staged: %s", meaning_of(GPU_CHOICE_STAGED, GPU_STAGED_NO));
     } else {
         uint8_t space = p->c->mem_space[v->region];
-        strbuf_printf(&line, "staged in %s: %s: ", name_of(p, "mem_space", space),
-                      meaning_of(p, "mem_space", space));
+        strbuf_printf(&line, "staged in %s: %s: ", name_of(GPU_CHOICE_MEM_SPACE, space),
+                      meaning_of(GPU_CHOICE_MEM_SPACE, space));
         add_shape(p, v, &line);
         add_outside(p, v, &line);
     }
@@ -289,8 +289,8 @@ static json_t *access_json(const struct portrait *p, uint8_t cache)
         json_decref(of);
         return NULL;
     }
-    strbuf_printf(&line, ": %s", meaning_of(p, "cache", cache));
-    return json_pack("{s:s,s:o,s:o}", "cache", name_of(p, "cache", cache), "of", of, "line",
+    strbuf_printf(&line, ": %s", meaning_of(GPU_CHOICE_CACHE, cache));
+    return json_pack("{s:s,s:o,s:o}", "cache", name_of(GPU_CHOICE_CACHE, cache), "of", of, "line",
                      take_line(&line));
 }
 

@@ -30,4 +30,7 @@ void portrait_print(const json_t *portrait, struct strbuf *out);
  * [{"name", "here", "there"}...]; a new reference. */
 json_t *portrait_differences(const json_t *here, const json_t *there);
 
+/* Whether a name such as "order(a, b)" is of a choice: one of enum gpu_choice (gpu.space.h). */
+bool portrait_is_of(const char *name, unsigned choice);
+
 #endif

@@ -8,7 +8,8 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/space/space.h"
+#include "core/base/panic.h"
+#include "gpu.space.h"
 #include "perfmodel/model.h"
 
 enum {
@@ -20,14 +21,11 @@ enum {
 
 static const char *find_staging(struct perfmodel *m)
 {
-    int group = space_group_find(m->space, "staged");
-    bool flipped;
     m->n_tables = 1;
     m->staged_slot = base_calloc(m->bb->n_values + 1, sizeof *m->staged_slot);
     if (m->bb->n_values > MAX_VALUES) return "more than 5 values may be staged";
     for (uint32_t v = 0; v < m->bb->n_values; v++) {
-        m->staged_slot[v] =
-            group < 0 ? UINT32_MAX : space_slot_find(m->space, (unsigned)group, &v, 1, &flipped);
+        m->staged_slot[v] = gpu_slot_staged(m->space, v);
         if (m->staged_slot[v] == UINT32_MAX) return "the space is not that of the backbone";
         m->n_tables *= STAGING_COUNT;
     }
@@ -89,20 +87,16 @@ static const char *open_mappings(struct perfmodel *m)
 static const char *find_classes(struct perfmodel *m)
 {
     static const uint8_t classes[] = {
-        [BB_LOOP] = CLASS_SEQUENTIAL, [BB_UNROLL] = CLASS_SEQUENTIAL, [BB_VECTOR] = CLASS_SEQUENTIAL,
-        [BB_THREAD] = CLASS_ITEMS,    [BB_BLOCK] = CLASS_GROUPS,      [BB_GLOBAL] = CLASS_GLOBAL};
-    int group = space_group_find(m->space, "dim_kind");
-    uint32_t dim = bb_dim_statement(m->bb, 0);
-    bool flipped;
-    uint32_t slot = group < 0 || m->bb->n_dims == 0
-                        ? UINT32_MAX
-                        : space_slot_find(m->space, (unsigned)group, &dim, 1, &flipped);
-    if (slot == UINT32_MAX) return "the space has no dimensions";
-    for (uint32_t v = 0; v < space_universe(m->space, slot); v++) {
-        int64_t code = space_value_code(m->space, slot, v);
-        if (code < 0 || code > BB_GLOBAL || v >= sizeof m->kind_class) return "unknown kinds of dimensions";
-        m->kind_class[v] = classes[code];
-    }
+        [GPU_DIM_KIND_LOOP] = CLASS_SEQUENTIAL,   [GPU_DIM_KIND_UNROLL] = CLASS_SEQUENTIAL,
+        [GPU_DIM_KIND_VECTOR] = CLASS_SEQUENTIAL, [GPU_DIM_KIND_THREAD] = CLASS_ITEMS,
+        [GPU_DIM_KIND_BLOCK] = CLASS_GROUPS,      [GPU_DIM_KIND_GLOBAL] = CLASS_GLOBAL};
+    if (!gpu_is_space(m->space)) return "the space is not the GPU space";
+    if (m->bb->n_dims == 0) return "the space has no dimensions";
+    uint32_t slot = gpu_slot_dim_kind(m->space, bb_dim_statement(m->bb, 0));
+    if (slot == UINT32_MAX) return "the space is not that of the backbone";
+    CHECK(space_universe(m->space, slot) <= sizeof m->kind_class);
+    for (uint32_t v = 0; v < space_universe(m->space, slot); v++)
+        m->kind_class[v] = classes[space_value_code(m->space, slot, v)];
     return NULL;
 }
 
@@ -170,8 +164,9 @@ static unsigned read_staging(const struct perfmodel *m, const struct space_state
         uint32_t slot = m->staged_slot[v];
         enum staging staging = STAGED_OPEN;
         if (space_value_count(state, slot) == 1)
-            staging =
-                space_value_code(m->space, slot, space_first_value(state, slot)) ? STAGED_YES : STAGED_NO;
+            staging = space_value_code(m->space, slot, space_first_value(state, slot)) == GPU_STAGED_YES
+                          ? STAGED_YES
+                          : STAGED_NO;
         table = table * STAGING_COUNT + staging;
     }
     return table;

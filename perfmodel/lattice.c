@@ -7,7 +7,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/space/space.h"
+#include "gpu.space.h"
 #include "perfmodel/model.h"
 
 enum { DOMAIN_VALUES = 4096 }; /* most values of a choice, see space_universe() */
@@ -47,13 +47,6 @@ static void fill_products(struct logical *l)
 
 /* ---- slots ---- */
 
-static uint32_t find_slot(const struct space *s, const char *group, uint32_t object)
-{
-    int g = space_group_find(s, group);
-    bool flipped;
-    return g < 0 ? UINT32_MAX : space_slot_find(s, (unsigned)g, &object, 1, &flipped);
-}
-
 /* A step or a store has the dimensions of all that it reads; any other dimension does where there is none. */
 static uint32_t standing_dim(const struct backbone *bb, uint32_t tile)
 {
@@ -71,9 +64,9 @@ static const char *open_tile(struct perfmodel *m, struct logical *l, unsigned le
 {
     uint32_t tile = l->of->first_tile + level, dim = standing_dim(m->bb, tile);
     const struct bb_tile *t = &m->bb->tiles[tile];
-    l->size_slot[level] = find_slot(m->space, "size", tile);
+    l->size_slot[level] = gpu_slot_size(m->space, tile);
     l->kind_slot[level] =
-        dim == BB_NONE ? UINT32_MAX : find_slot(m->space, "dim_kind", bb_dim_statement(m->bb, dim));
+        dim == BB_NONE ? UINT32_MAX : gpu_slot_dim_kind(m->space, bb_dim_statement(m->bb, dim));
     if (l->size_slot[level] == UINT32_MAX || l->kind_slot[level] == UINT32_MAX)
         return "the space is not that of the backbone";
     l->tile_divisor[level] = base_malloc(t->n_sizes);

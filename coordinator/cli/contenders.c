@@ -7,6 +7,7 @@
 
 #include "coordinator/portrait.h"
 #include "core/base/arena.h"
+#include "gpu.space.h"
 
 enum { NAME_BYTES = 512, SHOWN = 6 };
 
@@ -109,7 +110,7 @@ static const char *text_of(const json_t *o, const char *key)
 /* Whether the lines of a portrait say it. */
 static bool is_in_lines(const char *choice)
 {
-    return strncmp(choice, "order(", 6) != 0 && strncmp(choice, "cache(", 6) != 0;
+    return !portrait_is_of(choice, GPU_CHOICE_ORDER) && !portrait_is_of(choice, GPU_CHOICE_CACHE);
 }
 
 static void print_decisions(const json_t *list)

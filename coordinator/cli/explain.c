@@ -20,6 +20,7 @@
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
 #include "core/pipeline/code.h"
+#include "gpu.space.h"
 
 enum { NAME_BYTES = 256 };
 
@@ -170,7 +171,7 @@ static void print_decisions(const struct cli_args *a, const struct explanation *
     if (cli_given(a, CLI_VERBOSE)) printf("\ndecisions\n");
     json_object_foreach(e->decisions, name, value)
     {
-        orders += strncmp(name, "order(", 6) == 0;
+        orders += portrait_is_of(name, GPU_CHOICE_ORDER);
         if (cli_given(a, CLI_VERBOSE)) printf("  %s = %s\n", name, json_string_value(value));
     }
     if (!cli_given(a, CLI_VERBOSE) && orders)

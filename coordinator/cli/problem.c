@@ -32,8 +32,6 @@ static bool take_description(const struct perfmodel_device *p, struct device *ou
                                      .max_work_group = items,
                                      .max_work_item = {items, items, p->gpu ? 64 : items},
                                      .local_bytes = local,
-                                     .max_unroll = 512,
-                                     .max_private = p->gpu ? 256 : 512,
                                      .n_vector_widths = p->gpu ? 2 : 4,
                                      .vector_widths = {2, 4, 8, 16},
                                      .nontemporal = p->streams == PERFMODEL_STREAMS_UNKNOWN

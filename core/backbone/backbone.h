@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/backbone/decisions.h"
 #include "core/backbone/index.h"
 #include "core/lift/scalar.h"
 
@@ -131,6 +132,8 @@ struct bb_buffer {
 struct backbone {
     const struct lift_program *program; /* borrowed */
     unsigned n_logicals, n_tiles, n_dims, n_insts, n_values, n_regions, n_region_dims, n_buffers;
+    unsigned n_parameters;
+    const struct bb_parameter *parameters; /* of the space, that do not have their default */
     struct bb_logical *logicals;
     struct bb_tile *tiles;
     struct bb_dim *dims;
@@ -140,15 +143,32 @@ struct backbone {
     struct bb_buffer *buffers;
 };
 
-/* What the instantiation may choose: levels, staging. Zero-initialised fields take the defaults in
- * parentheses. */
+/* A parameter of gpu.space that does not take its default. */
+struct bb_parameter {
+    uint32_t number; /* in the order of gpu.space; it has a default there */
+    int64_t value;   /* 0 to 2^40, in the parameter's unit */
+};
+enum { BB_MAX_PARAMETERS = 8 };
+
+/* What the instantiation may choose: levels, staging, parameters. Zero-initialised fields take the defaults
+ * in parentheses. */
 struct bb_options {
     unsigned parallel_levels;  /* tiles of a parallel logical (4) */
     unsigned reduction_levels; /* (3) */
     unsigned copy_levels;      /* tiles of a copy logical, at most those of its main one (4) */
     unsigned max_sizes;        /* candidate sizes kept per tile (all divisors) */
     bool no_staging;           /* no latent copies */
+    unsigned n_parameters;     /* of gpu.space (its defaults) */
+    struct bb_parameter parameters[BB_MAX_PARAMETERS];
 };
+
+/* Adds parameters such as "max_unroll=4096,global_from=0" (cli option --param) to the options. false after
+ * adding an error: a malformed text, or a name that is no parameter with a default. */
+bool bb_parse_parameters(const char *text, struct bb_options *o, struct diag *d);
+/* Whether number and value can be those of a parameter: for what a peer or a file says. */
+bool bb_parameter_valid(const struct bb_parameter *p);
+/* Puts it into an instance of gpu.space. */
+void bb_parameter_put(const struct bb_parameter *p, struct space_data *data);
 
 /* Lowers a bound program (float arrays of any rank; output an array of scalars). NULL after adding located
  * errors. Lives in the arena. A tile whose only size is 1 is left out: a prime extent keeps level 0 alone. */
@@ -175,6 +195,7 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
 
 /* ---- decisions ---- */
 
+/* Codes of gpu.space's choices (candidate.c asserts that they are). */
 enum bb_order { BB_BEFORE, BB_AFTER, BB_INNER, BB_OUTER, BB_MERGED }; /* order(a, b) = INNER: a is inside b */
 enum bb_dim_kind { BB_LOOP, BB_UNROLL, BB_VECTOR, BB_THREAD, BB_BLOCK, BB_GLOBAL };
 enum {
@@ -217,13 +238,11 @@ struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a
 
 /* ---- the GPU space over a backbone (instance.c, candidate.c, naive.c, plain.c) ---- */
 
-/* What the space needs to know of a device. */
+/* What the space needs to know of a device: what it can do. Guesses about what is fast are parameters. */
 struct bb_device {
     int64_t max_work_group;   /* work-items */
     int64_t max_work_item[3]; /* work-items per axis of a group */
     int64_t local_bytes;      /* local memory of a group */
-    int64_t max_unroll;       /* largest product of unrolled sizes around an instruction (0: 512) */
-    int64_t max_private;      /* private elements at least live (0: 512) */
     unsigned n_vector_widths;
     int64_t vector_widths[5]; /* e.g. 2 4 8 16, ascending */
     bool gpu;
@@ -235,27 +254,26 @@ struct bb_device {
 
 /* The tables that gpu.space is instantiated with. The caller frees the result with space_data_free(). */
 struct space_data *bb_instance(const struct backbone *bb, const struct bb_device *device);
-/* Reads the decisions off a leaf. false after an error text in *why (static) if the state is no leaf. */
+/* Reads the decisions off a leaf. false after an error text in *why (static) if the state is no leaf of the
+ * GPU space over this backbone. */
 bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out,
                const char **why);
-/* Pins that give the naive implementation (cli page): parallel dimensions of the store's level 0 GLOBAL, all
- * other tiles size 1, nothing staged. Each is a text for space_parse_pin(); returns their number, texts in
- * the arena. */
-unsigned bb_naive_pins(const struct backbone *bb, struct arena *a, const char *const **pins);
+/* The decisions that give the naive implementation (cli page) in a GPU space over the backbone: parallel
+ * dimensions of the store's level 0 GLOBAL, all other tiles size 1, nothing staged. */
+struct bb_decisions bb_naive(const struct backbone *bb, const struct space *space, struct arena *a);
 /* How often the naive implementation computes each result of a reduction that several elements of the output
  * share, the most repeated one: 1024 for the sum of a row of 1,024 elements; 1: it repeats none. */
 int64_t bb_naive_repeats(const struct backbone *bb);
 
 /* A plain implementation: one that needs no search. */
 struct bb_plain {
-    const char *label;       /* "one work-item a row, in vectors of 16" */
-    const char *const *pins; /* texts for space_parse_pin(), which leave little open */
-    unsigned n_pins;
+    const char *label;             /* "one work-item a row, in vectors of 16" */
+    struct bb_decisions decisions; /* which leave little open */
 };
 enum { BB_MAX_PLAIN = 6 };
-/* The plain implementations of a program for a device; returns their number, texts in the arena. The space
- * may still refuse one of them. */
-unsigned bb_plain(const struct backbone *bb, const struct bb_device *device, struct arena *a,
-                  struct bb_plain out[BB_MAX_PLAIN]);
+/* The plain implementations of a program for a device in a GPU space over the backbone; returns their number,
+ * texts and decisions in the arena. The space may still refuse one of them. */
+unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,
+                  struct arena *a, struct bb_plain out[BB_MAX_PLAIN]);
 
 #endif

@@ -227,6 +227,8 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     bb->program = l->program;
     bb->n_buffers = l->program->n_inputs + 1;
     bb->buffers = l->buffers;
+    bb->n_parameters = o.n_parameters;
+    bb->parameters = arena_memdup(a, o.parameters, sizeof o.parameters);
     count_copies(l, &o, bb);
     bb->logicals = ARENA_ARRAY(a, struct bb_logical, bb->n_logicals + 1);
     bb->insts = ARENA_ARRAY(a, struct bb_inst, bb->n_insts);

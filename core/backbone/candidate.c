@@ -1,21 +1,53 @@
 /* From a leaf of the GPU space to plain tables.
  *
- * The names of groups are those of the choices in gpu.space. Statement ids of the space are those of
- * backbone.h, and so are the ids of tiles, values, regions and region dimensions: bb_instance() adds them in
- * that order. Liveness follows from sizes and staging, as in the triggers of the space. */
+ * An example: where the space has dim_kind(mad.k.1) = UNROLL and size(k.1) = 4, the tables have kind[d] =
+ * BB_UNROLL for that dimension d, and size[t] = 4 for the tile t. The ids of the space are those of
+ * backbone.h: bb_instance() adds statements, tiles, values, regions and region dimensions in that order.
+ * Liveness follows from sizes and staging, as in the triggers of the space. */
 #include <string.h>
 
 #include "core/backbone/backbone.h"
+#include "core/backbone/seat.h"
 #include "core/base/arena.h"
-#include "core/space/space.h"
 
-enum { OUTSIDE = 1 }; /* code of layout_order: the first coordinate has the larger stride */
+/* The codes of the space are taken as they are. */
+#define SAME(ours, its)                                                                                      \
+    _Static_assert((int)(ours) == (int)(its), "a code of gpu.space differs from backbone.h")
+SAME(BB_BEFORE, GPU_ORDER_BEFORE);
+SAME(BB_AFTER, GPU_ORDER_AFTER);
+SAME(BB_INNER, GPU_ORDER_INNER);
+SAME(BB_OUTER, GPU_ORDER_OUTER);
+SAME(BB_MERGED, GPU_ORDER_MERGED);
+SAME(BB_LOOP, GPU_DIM_KIND_LOOP);
+SAME(BB_UNROLL, GPU_DIM_KIND_UNROLL);
+SAME(BB_VECTOR, GPU_DIM_KIND_VECTOR);
+SAME(BB_THREAD, GPU_DIM_KIND_THREAD);
+SAME(BB_BLOCK, GPU_DIM_KIND_BLOCK);
+SAME(BB_GLOBAL, GPU_DIM_KIND_GLOBAL);
+SAME(BB_SEQ, GPU_MAP_ENCODING_SEQ);
+SAME(BB_FUSED, GPU_MAP_ENCODING_FUSED);
+SAME(BB_LCL, GPU_MAP_ENCODING_LCL0);
+SAME(BB_LCL + 1, GPU_MAP_ENCODING_LCL1);
+SAME(BB_LCL + 2, GPU_MAP_ENCODING_LCL2);
+SAME(BB_WRG, GPU_MAP_ENCODING_WRG0);
+SAME(BB_WRG + 1, GPU_MAP_ENCODING_WRG1);
+SAME(BB_WRG + 2, GPU_MAP_ENCODING_WRG2);
+SAME(BB_GLB, GPU_MAP_ENCODING_GLB0);
+SAME(BB_GLB + 1, GPU_MAP_ENCODING_GLB1);
+SAME(BB_GLB + 2, GPU_MAP_ENCODING_GLB2);
+SAME(BB_MEM_GLOBAL, GPU_MEM_SPACE_GLOBAL);
+SAME(BB_MEM_LOCAL, GPU_MEM_SPACE_LOCAL);
+SAME(BB_MEM_PRIVATE, GPU_MEM_SPACE_PRIVATE);
+SAME(BB_CACHE_DEFAULT, GPU_CACHE_DEFAULT);
+SAME(BB_CACHE_READ_ONLY, GPU_CACHE_READ_ONLY);
+SAME(BB_CACHE_STREAMING, GPU_CACHE_STREAMING);
+SAME(BB_CACHE_NONE, GPU_CACHE_NONE);
 
 struct reading {
     const struct backbone *bb;
     const struct space_state *leaf;
     struct bb_candidate *out;
-    const char *why; /* NULL: all well */
+    bool open; /* a choice is not decided, or does not exist */
 };
 
 struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a)
@@ -35,30 +67,6 @@ struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a
     return c;
 }
 
-/* The code of the one value that a live slot of `group` has left. */
-static int64_t decided(struct reading *r, const char *group, const uint32_t *objects, unsigned n)
-{
-    const struct space *s = space_of(r->leaf);
-    int g = space_group_find(s, group);
-    bool flipped = false;
-    uint32_t slot = g < 0 ? UINT32_MAX : space_slot_find(s, (unsigned)g, objects, n, &flipped);
-    if (slot == UINT32_MAX) {
-        r->why = "the space is not the GPU space of this backbone";
-        return 0;
-    }
-    if (space_value_count(r->leaf, slot) != 1) {
-        r->why = "a choice is still open";
-        return 0;
-    }
-    uint32_t value = space_first_value(r->leaf, slot);
-    return space_value_code(s, slot, flipped ? space_value_mirror(s, slot, value) : value);
-}
-
-static int64_t decided1(struct reading *r, const char *group, uint32_t object)
-{
-    return decided(r, group, &object, 1);
-}
-
 static bool is_copy_tile(const struct backbone *bb, uint32_t tile)
 {
     return bb->logicals[bb->tiles[tile].logical].of != BB_NONE;
@@ -66,8 +74,11 @@ static bool is_copy_tile(const struct backbone *bb, uint32_t tile)
 
 static void read_staging(struct reading *r)
 {
-    for (uint32_t v = 0; v < r->bb->n_values; v++)
-        r->out->staged[v] = decided1(r, "staged", v) == 1;
+    for (uint32_t v = 0; v < r->bb->n_values; v++) {
+        enum gpu_staged staged = GPU_STAGED_NO;
+        r->open |= !gpu_get_staged(r->leaf, v, &staged);
+        r->out->staged[v] = staged == GPU_STAGED_YES;
+    }
 }
 
 static void read_sizes(struct reading *r)
@@ -75,7 +86,8 @@ static void read_sizes(struct reading *r)
     for (uint32_t t = 0; t < r->bb->n_tiles; t++) {
         uint32_t region = r->bb->logicals[r->bb->tiles[t].logical].region;
         bool exists = !is_copy_tile(r->bb, t) || r->out->staged[r->bb->regions[region].value];
-        r->out->size[t] = exists ? decided1(r, "size", t) : 1;
+        r->out->size[t] = 1;
+        if (exists) r->open |= !gpu_get_size(r->leaf, t, &r->out->size[t]);
     }
 }
 
@@ -98,22 +110,34 @@ static void read_liveness(struct reading *r)
 static void read_dims(struct reading *r)
 {
     for (uint32_t d = 0; d < r->bb->n_dims; d++) {
+        enum gpu_dim_kind kind = GPU_DIM_KIND_LOOP;
+        enum gpu_map_encoding code = GPU_MAP_ENCODING_SEQ;
         uint32_t s = bb_dim_statement(r->bb, d);
         if (!r->out->live[s]) continue;
-        r->out->kind[d] = (uint8_t)decided1(r, "dim_kind", s);
-        r->out->code[d] = (uint8_t)decided1(r, "map_encoding", s);
+        r->open |= !gpu_get_dim_kind(r->leaf, s, &kind) || !gpu_get_map_encoding(r->leaf, s, &code);
+        r->out->kind[d] = (uint8_t)kind;
+        r->out->code[d] = (uint8_t)code;
     }
+}
+
+/* Whether the first tile is around the second in their run. */
+static bool is_around(struct reading *r, uint32_t tile, uint32_t other)
+{
+    int64_t seat = 0, others = 0;
+    r->open |= !gpu_get_seat(r->leaf, tile, &seat) || !gpu_get_seat(r->leaf, other, &others);
+    return bb_seat_place(seat) < bb_seat_place(others);
 }
 
 /* The dimensions of a run are one node of the space's forest; in the loop tree they are nested by place. */
 static uint8_t relation(struct reading *r, uint32_t a, uint32_t b)
 {
     const struct backbone *bb = r->bb;
-    enum bb_order o = (enum bb_order)decided(r, "order", (uint32_t[]){a, b}, 2);
-    if (o != BB_MERGED) return (uint8_t)o;
+    enum gpu_order order = GPU_ORDER_BEFORE;
+    r->open |= !gpu_get_order(r->leaf, a, b, &order);
+    if (order != GPU_ORDER_MERGED) return (uint8_t)order;
     uint32_t of_a = bb->dims[a - bb->n_insts].tile, of_b = bb->dims[b - bb->n_insts].tile;
     if (of_a == of_b) return BB_MERGED;
-    return decided1(r, "seat", of_a) < decided1(r, "seat", of_b) ? BB_OUTER : BB_INNER;
+    return is_around(r, of_a, of_b) ? BB_OUTER : BB_INNER;
 }
 
 static void read_order(struct reading *r)
@@ -129,8 +153,11 @@ static uint8_t rank_of(struct reading *r, const struct bb_region *region, uint32
 {
     uint8_t rank = 0;
     for (uint32_t i = 0; i < region->n_dims; i++) {
+        enum gpu_layout_order layout = GPU_LAYOUT_ORDER_INSIDE;
         uint32_t other = region->first_region_dim + i;
-        if (other != c && decided(r, "layout_order", (uint32_t[]){c, other}, 2) == OUTSIDE) rank++;
+        if (other == c) continue;
+        r->open |= !gpu_get_layout_order(r->leaf, c, other, &layout);
+        if (layout == GPU_LAYOUT_ORDER_OUTSIDE) rank++;
     }
     return rank;
 }
@@ -139,9 +166,10 @@ static void read_regions(struct reading *r)
 {
     for (uint32_t g = 0; g < r->bb->n_regions; g++) {
         const struct bb_region *region = &r->bb->regions[g];
+        enum gpu_mem_space memory = GPU_MEM_SPACE_GLOBAL;
         if (!r->out->staged[region->value]) continue;
-        r->out->mem_space[g] = (uint8_t)decided1(r, "mem_space", g);
-        r->out->pad[g] = decided1(r, "pad", g);
+        r->open |= !gpu_get_mem_space(r->leaf, g, &memory) || !gpu_get_pad(r->leaf, g, &r->out->pad[g]);
+        r->out->mem_space[g] = (uint8_t)memory;
         for (uint32_t i = 0; i < region->n_dims; i++)
             r->out->rank[region->first_region_dim + i] = rank_of(r, region, region->first_region_dim + i);
     }
@@ -149,15 +177,20 @@ static void read_regions(struct reading *r)
 
 static void read_caches(struct reading *r)
 {
-    for (uint32_t i = 0; i < r->bb->n_insts; i++)
-        if (r->out->live[i] && r->bb->insts[i].buffer != BB_NONE)
-            r->out->cache[i] = (uint8_t)decided1(r, "cache", i);
+    for (uint32_t i = 0; i < r->bb->n_insts; i++) {
+        enum gpu_cache cache = GPU_CACHE_DEFAULT;
+        if (!r->out->live[i] || r->bb->insts[i].buffer == BB_NONE) continue;
+        r->open |= !gpu_get_cache(r->leaf, i, &cache);
+        r->out->cache[i] = (uint8_t)cache;
+    }
 }
 
 bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out,
                const char **why)
 {
-    struct reading r = {bb, leaf, out, NULL};
+    struct reading r = {bb, leaf, out, false};
+    *why = "the space is not the GPU space";
+    if (!gpu_is_space(space_of(leaf))) return false;
     memset(out->cache, BB_CACHE_DEFAULT, bb->n_insts);
     read_staging(&r);
     read_sizes(&r);
@@ -166,6 +199,6 @@ bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct
     read_order(&r);
     read_regions(&r);
     read_caches(&r);
-    *why = r.why;
-    return !r.why;
+    *why = r.open ? "a choice is still open, or the space is of another backbone" : NULL;
+    return !r.open;
 }

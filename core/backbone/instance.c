@@ -5,9 +5,13 @@
  * .space file. Statement ids are those of backbone.h: instructions first, then dimensions. */
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
-#include "core/space/data.h"
+#include "core/backbone/seat.h"
 
-enum { DEFAULT_UNROLL = 512, DEFAULT_PRIVATE = 512, LONGEST_RUN = 4, LONGEST_BLOCK_RUN = 2 };
+/* Tiles of a run at most: of work-items of a group; of groups or of global work-items. */
+enum { LONGEST_RUN = 4, LONGEST_BLOCK_RUN = 2 };
+/* Registers of a work-item of a GPU that leave room for enough work-items; the default of max_private there.
+ */
+enum { GPU_PRIVATE = 256 };
 
 struct instance {
     const struct backbone *bb;
@@ -16,17 +20,7 @@ struct instance {
     struct arena *scratch; /* names */
 };
 
-/* ---- short forms ---- */
-
-static void fact1(const struct instance *in, const char *property, uint32_t of, int64_t value)
-{
-    space_data_int(in->data, property, &of, 1, value);
-}
-
-static void fact2(const struct instance *in, const char *property, uint32_t a, uint32_t b)
-{
-    space_data_int(in->data, property, (uint32_t[]){a, b}, 2, 1);
-}
+/* ---- the backbone ---- */
 
 static uint32_t statement(const struct instance *in, uint32_t dim)
 {
@@ -63,23 +57,15 @@ static bool is_whole(const struct bb_inst *inst)
 
 /* ---- objects ---- */
 
-static void declare_sets(const struct instance *in)
-{
-    static const char *const sets[] = {"Statement", "Tile",      "Logical", "Value",
-                                       "Region",    "RegionDim", "Edge"};
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        space_data_set(in->data, sets[i]);
-}
-
 static void add_statements(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t i = 0; i < bb->n_insts; i++)
-        space_data_member(in->data, "Inst", space_data_object(in->data, "Statement", bb->insts[i].name));
+        gpu_put_inst(in->data, gpu_add_statement(in->data, bb->insts[i].name));
     for (uint32_t d = 0; d < bb->n_dims; d++)
-        space_data_member(in->data, "Dim", space_data_object(in->data, "Statement", bb->dims[d].name));
+        gpu_put_dim(in->data, gpu_add_statement(in->data, bb->dims[d].name));
     for (uint32_t s = 0; s < bb_statement_count(bb); s++)
-        fact1(in, "number", s, s);
+        gpu_set_number(in->data, s, s);
 }
 
 /* The hardware places that dimensions of a tile may have, and the tiles they may share a nest with: the
@@ -88,21 +74,21 @@ static void add_seats(const struct instance *in, uint32_t t)
 {
     const struct backbone *bb = in->bb;
     const struct bb_logical *mine = &bb->logicals[bb->tiles[t].logical];
-    int64_t list[1 + 3 * (LONGEST_RUN + 2 * LONGEST_BLOCK_RUN)] = {BB_SEQ};
+    int64_t list[1 + BB_AXES * (LONGEST_RUN + 2 * LONGEST_BLOCK_RUN)] = {GPU_MAP_ENCODING_SEQ};
     size_t n = 1;
-    for (int axis = 0; axis < 3 && !mine->reduction; axis++) {
+    for (int axis = 0; axis < BB_AXES && !mine->reduction; axis++) {
         for (int place = 0; place < LONGEST_RUN; place++)
-            list[n++] = BB_LCL + axis + 100 * place;
+            list[n++] = bb_seat(GPU_MAP_ENCODING_LCL0 + axis, place);
         for (int place = 0; place < LONGEST_BLOCK_RUN && mine->of == BB_NONE; place++) {
-            list[n++] = BB_WRG + axis + 100 * place;
-            list[n++] = BB_GLB + axis + 100 * place;
+            list[n++] = bb_seat(GPU_MAP_ENCODING_WRG0 + axis, place);
+            list[n++] = bb_seat(GPU_MAP_ENCODING_GLB0 + axis, place);
         }
     }
-    space_data_list(in->data, "seats", &t, 1, list, n);
+    gpu_set_seats(in->data, t, list, n);
     for (uint32_t u = 0; u < bb->n_tiles; u++) {
         const struct bb_logical *l = &bb->logicals[bb->tiles[u].logical];
         if (u != t && l->region == mine->region && !l->reduction && !mine->reduction)
-            fact2(in, "same_nest", t, u);
+            gpu_set_same_nest(in->data, t, u, true);
     }
 }
 
@@ -121,20 +107,20 @@ static void add_logicals(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t l = 0; l < bb->n_logicals; l++) {
-        space_data_object(in->data, "Logical", bb->logicals[l].name);
-        fact1(in, "extent", l, bb->logicals[l].extent);
-        if (is_prime_power(bb->logicals[l].extent)) fact1(in, "prime_power", l, 1);
-        if (bb->logicals[l].of == BB_NONE) space_data_member(in->data, "MainLogical", l);
+        gpu_add_logical(in->data, bb->logicals[l].name);
+        gpu_set_extent(in->data, l, bb->logicals[l].extent);
+        if (is_prime_power(bb->logicals[l].extent)) gpu_set_prime_power(in->data, l, true);
+        if (bb->logicals[l].of == BB_NONE) gpu_put_main_logical(in->data, l);
     }
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         const struct bb_tile *tile = &bb->tiles[t];
-        space_data_object(in->data, "Tile", tile->name);
-        space_data_member_of(in->data, "TilesOf", tile->logical, t);
-        space_data_list(in->data, "sizes", &t, 1, tile->sizes, tile->n_sizes);
-        fact1(in, "level", t, tile->level);
-        fact1(in, "logical", t, tile->logical);
+        gpu_add_tile(in->data, tile->name);
+        gpu_put_tiles_of(in->data, tile->logical, t);
+        gpu_set_sizes(in->data, t, tile->sizes, tile->n_sizes);
+        gpu_set_level(in->data, t, tile->level);
+        gpu_set_logical(in->data, t, tile->logical);
         add_seats(in, t);
-        if (bb->logicals[tile->logical].of == BB_NONE) space_data_member(in->data, "MainTile", t);
+        if (bb->logicals[tile->logical].of == BB_NONE) gpu_put_main_tile(in->data, t);
     }
 }
 
@@ -145,10 +131,9 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
     const struct backbone *bb = in->bb;
     const struct bb_inst *inst = &bb->insts[id];
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
-        if (bb_owns(inst, bb->tiles[t].logical)) fact2(in, "owns", id, t);
-        if (bb_owns(inst, bb->tiles[t].logical) && is_whole(inst))
-            space_data_member_of(in->data, "NestTiles", id, t);
-        if (reduces(bb, inst, bb->tiles[t].logical)) fact2(in, "reduces", id, t);
+        if (bb_owns(inst, bb->tiles[t].logical)) gpu_set_owns(in->data, id, t, true);
+        if (bb_owns(inst, bb->tiles[t].logical) && is_whole(inst)) gpu_put_nest_tiles(in->data, id, t);
+        if (reduces(bb, inst, bb->tiles[t].logical)) gpu_set_reduces(in->data, id, t, true);
     }
 }
 
@@ -156,10 +141,10 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
  * read-only path by itself. */
 static void add_caches(const struct instance *in, uint32_t id)
 {
-    static const int64_t offered[] = {BB_CACHE_DEFAULT, BB_CACHE_STREAMING};
-    space_data_member(in->data, "Access", id);
+    static const int64_t offered[] = {GPU_CACHE_DEFAULT, GPU_CACHE_STREAMING};
+    gpu_put_access(in->data, id);
     bool streams = in->device->nontemporal && in->bb->insts[id].n_dims;
-    space_data_list(in->data, "caches", &id, 1, offered, streams ? 2 : 1);
+    gpu_set_caches(in->data, id, offered, streams ? 2 : 1);
 }
 
 static bool needs(const struct backbone *bb, uint32_t reader, uint32_t writer)
@@ -176,7 +161,7 @@ static void add_swappable(const struct instance *in, uint32_t i)
     for (uint32_t j = i + 1; j < bb->n_insts; j++) {
         bool memory = is_whole(&bb->insts[i]) || is_whole(&bb->insts[j]) || is_copy(&bb->insts[i]) ||
                       is_copy(&bb->insts[j]);
-        if (!memory && !needs(bb, i, j) && !needs(bb, j, i)) fact2(in, "swappable", i, j);
+        if (!memory && !needs(bb, i, j) && !needs(bb, j, i)) gpu_set_swappable(in->data, i, j, true);
     }
 }
 
@@ -211,15 +196,15 @@ static void add_insts(const struct instance *in)
 {
     for (uint32_t i = 0; i < in->bb->n_insts; i++) {
         const struct bb_inst *inst = &in->bb->insts[i];
-        if (inst->kind == BB_STORE) space_data_member(in->data, "Store", i);
-        if (is_whole(inst)) space_data_member(in->data, "Whole", i);
-        if (is_copy(inst)) space_data_member(in->data, "CopyInst", i);
+        if (inst->kind == BB_STORE) gpu_put_store(in->data, i);
+        if (is_whole(inst)) gpu_put_whole(in->data, i);
+        if (is_copy(inst)) gpu_put_copy_inst(in->data, i);
         if (inst->buffer != BB_NONE) add_caches(in, i);
-        if (is_widest(in->bb, i)) space_data_member(in->data, "Widest", i);
+        if (is_widest(in->bb, i)) gpu_put_widest(in->data, i);
         add_swappable(in, i);
         if (inst->kind == BB_STEP) {
-            space_data_member(in->data, "Step", i);
-            fact1(in, "initial", i, inst->partner);
+            gpu_put_step(in->data, i);
+            gpu_set_initial(in->data, i, inst->partner);
         }
         add_tiles_owned(in, i);
     }
@@ -236,15 +221,9 @@ static bool unit_stride(const struct backbone *bb, const struct bb_inst *inst, u
 static void add_access_dim(const struct instance *in, const struct bb_inst *inst, uint32_t dim)
 {
     const struct backbone *bb = in->bb;
-    uint32_t s = statement(in, dim), tile = bb->dims[dim].tile;
-    space_data_member(in->data, "AccessDim", s);
-    if (unit_stride(bb, inst, dim)) fact1(in, "unit_stride", s, 1);
-    for (unsigned i = 0; i < inst->n_dims; i++) {
-        uint32_t other = inst->first_dim + i, other_tile = bb->dims[other].tile;
-        if (bb->tiles[other_tile].logical == bb->tiles[tile].logical &&
-            bb->tiles[other_tile].level > bb->tiles[tile].level)
-            fact2(in, "less_significant", s, statement(in, other));
-    }
+    uint32_t s = statement(in, dim);
+    gpu_put_access_dim(in->data, s);
+    if (unit_stride(bb, inst, dim)) gpu_set_unit_stride(in->data, s, true);
 }
 
 static void add_dims(const struct instance *in)
@@ -253,11 +232,11 @@ static void add_dims(const struct instance *in)
     for (uint32_t d = 0; d < bb->n_dims; d++) {
         const struct bb_inst *inst = &bb->insts[bb->dims[d].inst];
         uint32_t s = statement(in, d);
-        fact1(in, "tile", s, bb->dims[d].tile);
-        fact1(in, "inst", s, bb->dims[d].inst);
-        space_data_list(in->data, "widths", &s, 1, in->device->vector_widths, in->device->n_vector_widths);
-        if (!is_copy(inst)) space_data_member(in->data, "MainDim", s);
-        space_data_member_of(in->data, "DimsOf", bb->dims[d].inst, s);
+        gpu_set_tile(in->data, s, bb->dims[d].tile);
+        gpu_set_inst(in->data, s, bb->dims[d].inst);
+        gpu_set_widths(in->data, s, in->device->vector_widths, in->device->n_vector_widths);
+        if (!is_copy(inst)) gpu_put_main_dim(in->data, s);
+        gpu_put_dims_of(in->data, bb->dims[d].inst, s);
         if (inst->kind == BB_LOAD || inst->kind == BB_STORE || is_copy(inst)) add_access_dim(in, inst, d);
     }
 }
@@ -270,7 +249,7 @@ static void add_dims_of_tiles(const struct instance *in)
         size_t n = 0;
         for (uint32_t d = 0; d < bb->n_dims; d++)
             if (bb->dims[d].tile == t) list[n++] = statement(in, d);
-        space_data_list(in->data, "dims_of", &t, 1, list, n);
+        gpu_set_dims_of(in->data, t, list, n);
     }
 }
 
@@ -283,7 +262,7 @@ static void add_crossings(const struct instance *in, uint32_t from, uint32_t to)
     for (uint32_t d = p->first_dim; d < p->first_dim + p->n_dims; d++)
         for (uint32_t e = c->first_dim; e < c->first_dim + c->n_dims; e++) {
             if (bb->dims[d].tile != bb->dims[e].tile || reduces(bb, p, dim_logical(bb, d))) continue;
-            fact2(in, "crosses", statement(in, d), statement(in, e));
+            gpu_set_crosses(in->data, statement(in, d), statement(in, e), true);
         }
 }
 
@@ -302,9 +281,9 @@ static void add_edges(const struct instance *in)
             if (operand_seen(&bb->insts[i], o)) continue;
             uint32_t from = bb->insts[i].operands[o];
             const char *name = arena_printf(in->scratch, "%s>%s", bb->insts[from].name, bb->insts[i].name);
-            uint32_t edge = space_data_object(in->data, "Edge", name);
-            fact1(in, "writer", edge, from);
-            fact1(in, "reader", edge, i);
+            uint32_t edge = gpu_add_edge(in->data, name);
+            gpu_set_writer(in->data, edge, from);
+            gpu_set_reader(in->data, edge, i);
             add_crossings(in, from, i);
         }
 }
@@ -318,16 +297,16 @@ static void add_coordinate(const struct instance *in, uint32_t value, unsigned p
     uint32_t logical = bb->insts[v->load].logicals[place];
     const struct bb_logical *l = &bb->logicals[logical];
     const char *name = arena_printf(in->scratch, "%s.%s", bb->regions[v->region].name, l->name);
-    uint32_t c = space_data_object(in->data, "RegionDim", name);
+    uint32_t c = gpu_add_region_dim(in->data, name);
     int64_t cuts[BB_MAX_LEVELS + 1];
     for (unsigned i = 0; i <= l->n_levels; i++)
         cuts[i] = i;
-    space_data_list(in->data, "cuts", &c, 1, cuts, l->n_levels + 1);
-    fact1(in, "copy_logical", c, bb->insts[v->copy_store].logicals[place]);
-    fact1(in, "value_of", c, value);
-    space_data_member_of(in->data, "Coordinates", v->region, c);
+    gpu_set_cuts(in->data, c, cuts, l->n_levels + 1);
+    gpu_set_copy_logical(in->data, c, bb->insts[v->copy_store].logicals[place]);
+    gpu_set_value_of(in->data, c, value);
+    gpu_put_coordinates(in->data, v->region, c);
     for (unsigned i = 0; i < l->n_levels; i++)
-        space_data_member_of(in->data, "LoadTiles", c, l->first_tile + i);
+        gpu_put_load_tiles(in->data, c, l->first_tile + i);
 }
 
 /* The dimensions of the load or the copy store: which coordinate of the region each moves along. */
@@ -339,12 +318,12 @@ static void add_staged_dims(const struct instance *in, uint32_t value, const str
         while (inst->logicals[place] != dim_logical(bb, d))
             place++;
         uint32_t s = statement(in, d);
-        space_data_member(in->data, "StagedDim", s);
-        fact1(in, "coordinate", s, bb->regions[bb->values[value].region].first_region_dim + place);
+        gpu_put_staged_dim(in->data, s);
+        gpu_set_coordinate(in->data, s, bb->regions[bb->values[value].region].first_region_dim + place);
         if (inst->kind != BB_LOAD) continue;
-        fact1(in, "in_load", s, 1);
-        fact1(in, "value_read", s, value);
-        space_data_member_of(in->data, "LoadDims", value, s);
+        gpu_set_in_load(in->data, s, true);
+        gpu_set_value_read(in->data, s, value);
+        gpu_put_load_dims(in->data, value, s);
     }
 }
 
@@ -352,9 +331,9 @@ static void add_copy(const struct instance *in, uint32_t value, uint32_t id)
 {
     const struct backbone *bb = in->bb;
     const struct bb_inst *inst = &bb->insts[id];
-    space_data_member_of(in->data, "CopyInsts", value, id);
+    gpu_put_copy_insts(in->data, value, id);
     for (uint32_t d = inst->first_dim; d < inst->first_dim + inst->n_dims; d++)
-        space_data_member_of(in->data, "CopyDims", value, statement(in, d));
+        gpu_put_copy_dims(in->data, value, statement(in, d));
 }
 
 /* The region's dimensions and the copies' tiles: both are numbered consecutively. */
@@ -366,10 +345,10 @@ static void add_latent_lists(const struct instance *in, uint32_t value)
     int64_t *list = ARENA_ARRAY(in->scratch, int64_t, region->n_dims + store->n_dims + 1);
     for (unsigned i = 0; i < region->n_dims; i++)
         list[i] = region->first_region_dim + i;
-    space_data_list(in->data, "coordinates", &value, 1, list, region->n_dims);
+    gpu_set_coordinates(in->data, value, list, region->n_dims);
     for (unsigned i = 0; i < store->n_dims; i++)
         list[i] = bb->dims[store->first_dim + i].tile;
-    space_data_list(in->data, "copy_tiles", &value, 1, list, store->n_dims);
+    gpu_set_copy_tiles(in->data, value, list, store->n_dims);
 }
 
 /* A row of 2^n + 1 elements avoids the banks of a column, one of 2^n + a vector's width is aligned too. */
@@ -379,7 +358,7 @@ static void add_pads(const struct instance *in, uint32_t region)
     int64_t list[2 + sizeof dev->vector_widths / sizeof dev->vector_widths[0]] = {0, 1};
     for (unsigned i = 0; i < dev->n_vector_widths; i++)
         list[2 + i] = dev->vector_widths[i];
-    space_data_list(in->data, "pads", &region, 1, list, 2 + dev->n_vector_widths);
+    gpu_set_pads(in->data, region, list, 2 + dev->n_vector_widths);
 }
 
 static void add_values(const struct instance *in)
@@ -387,14 +366,14 @@ static void add_values(const struct instance *in)
     const struct backbone *bb = in->bb;
     for (uint32_t v = 0; v < bb->n_values; v++) {
         const struct bb_value *value = &bb->values[v];
-        space_data_object(in->data, "Value", value->name);
-        uint32_t region = space_data_object(in->data, "Region", bb->regions[value->region].name);
-        fact1(in, "element_bytes", region, scalar_type_bytes(bb->regions[region].type));
+        gpu_add_value(in->data, value->name);
+        uint32_t region = gpu_add_region(in->data, bb->regions[value->region].name);
+        gpu_set_element_bytes(in->data, region, scalar_type_bytes(bb->regions[region].type));
         add_pads(in, region);
-        fact1(in, "region", v, region);
-        fact1(in, "load", v, value->load);
-        fact1(in, "copy_load", v, value->copy_load);
-        fact1(in, "copy_store", v, value->copy_store);
+        gpu_set_region(in->data, v, region);
+        gpu_set_load(in->data, v, value->load);
+        gpu_set_copy_load(in->data, v, value->copy_load);
+        gpu_set_copy_store(in->data, v, value->copy_store);
         for (unsigned i = 0; i < bb->regions[region].n_dims; i++)
             add_coordinate(in, v, i);
         add_staged_dims(in, v, &bb->insts[value->load]);
@@ -410,18 +389,19 @@ static void add_values(const struct instance *in)
 static void add_device(const struct instance *in)
 {
     const struct bb_device *dev = in->device;
-    for (uint32_t axis = 0; axis < 3; axis++)
-        fact1(in, "max_work_items", axis, dev->max_work_item[axis]);
-    space_data_parameter(in->data, "max_work_group", dev->max_work_group);
-    space_data_parameter(in->data, "local_memory", dev->local_bytes);
-    space_data_parameter(in->data, "max_unroll", dev->max_unroll ? dev->max_unroll : DEFAULT_UNROLL);
-    space_data_parameter(in->data, "max_private", dev->max_private ? dev->max_private : DEFAULT_PRIVATE);
+    for (uint32_t axis = 0; axis < BB_AXES; axis++)
+        gpu_set_max_work_items(in->data, axis, dev->max_work_item[axis]);
+    gpu_set_max_work_group(in->data, dev->max_work_group);
+    gpu_set_local_memory(in->data, dev->local_bytes);
+    if (dev->gpu) gpu_set_max_private(in->data, GPU_PRIVATE);
+    for (unsigned i = 0; i < in->bb->n_parameters; i++)
+        bb_parameter_put(&in->bb->parameters[i], in->data);
 }
 
 struct space_data *bb_instance(const struct backbone *bb, const struct bb_device *device)
 {
     struct instance in = {bb, device, space_data_new(), arena_new()};
-    declare_sets(&in);
+    gpu_declare_sets(in.data);
     add_statements(&in);
     add_logicals(&in);
     add_insts(&in);

@@ -1,7 +1,8 @@
-/* The naive implementation: what one work-item for each element of the output computes, with no tiles, no
- * copies and no vectors. It is a point of the GPU space, so it is given as pins, and every search is compared
- * with it. */
+/* The naive implementation: one work-item for each element of the output, with no tiles, no copies and no
+ * vectors. It is in the GPU space, so decisions describe it (decisions.h has an example), and the result of
+ * every search is compared with it. */
 #include "core/backbone/backbone.h"
+#include "core/backbone/seat.h"
 #include "core/base/arena.h"
 
 static uint32_t dim_logical(const struct backbone *bb, uint32_t dim)
@@ -9,41 +10,38 @@ static uint32_t dim_logical(const struct backbone *bb, uint32_t dim)
     return bb->tiles[bb->dims[dim].tile].logical;
 }
 
-struct pins {
+struct naive {
     const struct backbone *bb;
+    const struct space *space;
     struct arena *arena;
-    const char **texts;
-    size_t cap;
-    unsigned n;
+    struct bb_decisions out;
 };
 
-static void pin(struct pins *p, const char *text)
+static void add(struct naive *n, struct space_action decision)
 {
-    p->texts = arena_grow(p->arena, p->texts, &p->cap, p->n + 1, sizeof *p->texts);
-    p->texts[p->n++] = text;
+    bb_decisions_add(&n->out, n->arena, decision);
 }
 
 /* Whole logical dimensions: every tile but the first has size 1. */
-static void pin_sizes(struct pins *p)
+static void add_sizes(struct naive *n)
 {
-    for (uint32_t t = 0; t < p->bb->n_tiles; t++) {
-        const struct bb_tile *tile = &p->bb->tiles[t];
-        if (p->bb->logicals[tile->logical].of == BB_NONE && tile->level > 0)
-            pin(p, arena_printf(p->arena, "size(%s)=1", tile->name));
+    for (uint32_t t = 0; t < n->bb->n_tiles; t++) {
+        const struct bb_tile *tile = &n->bb->tiles[t];
+        if (n->bb->logicals[tile->logical].of == BB_NONE && tile->level > 0)
+            add(n, gpu_act_size(n->space, t, 1));
     }
 }
 
 /* The store's innermost three logical dimensions are axes 0, 1, 2 of the global id. */
-static void pin_kinds(struct pins *p, const bool *global, const unsigned *axis)
+static void add_kinds(struct naive *n, const bool *global, const unsigned *axis)
 {
-    for (uint32_t d = 0; d < p->bb->n_dims; d++) {
-        const struct bb_dim *dim = &p->bb->dims[d];
-        uint32_t l = dim_logical(p->bb, d);
-        if (p->bb->logicals[l].of != BB_NONE || p->bb->tiles[dim->tile].level > 0 ||
-            p->bb->logicals[l].extent == 1)
+    for (uint32_t d = 0; d < n->bb->n_dims; d++) {
+        uint32_t l = dim_logical(n->bb, d), s = bb_dim_statement(n->bb, d);
+        if (n->bb->logicals[l].of != BB_NONE || n->bb->tiles[n->bb->dims[d].tile].level > 0 ||
+            n->bb->logicals[l].extent == 1)
             continue;
-        pin(p, arena_printf(p->arena, "dim_kind(%s)=%s", dim->name, global[l] ? "GLOBAL" : "LOOP"));
-        if (global[l]) pin(p, arena_printf(p->arena, "map_encoding(%s)=GLB%u", dim->name, axis[l]));
+        add(n, gpu_act_dim_kind(n->space, s, global[l] ? GPU_DIM_KIND_GLOBAL : GPU_DIM_KIND_LOOP));
+        if (global[l]) add(n, gpu_act_map_encoding(n->space, s, GPU_MAP_ENCODING_GLB0 + axis[l]));
     }
 }
 
@@ -54,7 +52,7 @@ static void mark_global(const struct backbone *bb, bool *global, unsigned *axis)
         unsigned used = 0;
         for (unsigned j = inst->kind == BB_STORE ? inst->n_logicals : 0; j-- > 0;) {
             uint32_t l = inst->logicals[j];
-            if (bb->logicals[l].extent == 1 || used == 3) continue;
+            if (bb->logicals[l].extent == 1 || used == BB_AXES) continue;
             global[l] = true;
             axis[l] = used++;
         }
@@ -78,15 +76,15 @@ int64_t bb_naive_repeats(const struct backbone *bb)
     return most;
 }
 
-unsigned bb_naive_pins(const struct backbone *bb, struct arena *a, const char *const **pins)
+struct bb_decisions bb_naive(const struct backbone *bb, const struct space *space, struct arena *a)
 {
-    struct pins p = {.bb = bb, .arena = a};
+    struct naive n = {.bb = bb, .space = space, .arena = a};
     bool *global = ARENA_ARRAY(a, bool, bb->n_logicals + 1);
     unsigned *axis = ARENA_ARRAY(a, unsigned, bb->n_logicals + 1);
     mark_global(bb, global, axis);
-    if (bb->n_values) pin(&p, "staged(*)=NO");
-    pin_sizes(&p);
-    pin_kinds(&p, global, axis);
-    *pins = p.texts;
-    return p.n;
+    for (uint32_t v = 0; v < bb->n_values; v++)
+        add(&n, gpu_act_staged(space, v, GPU_STAGED_NO));
+    add_sizes(&n);
+    add_kinds(&n, global, axis);
+    return n.out;
 }

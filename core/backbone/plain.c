@@ -1,20 +1,21 @@
-/* Plain implementations: what somebody would write for a device without a search. They are points of the GPU
- * space like the naive one, given as pins, and take part in the final rounds of every search. An example: for
+/* Plain implementations: what somebody would write for a device without a search. They are in the GPU space
+ * like the naive one, given as decisions, and take part in the final rounds of every search. An example: for
  * the rows of a 256 x 1024 output and vectors of 16, "one work-item a row, in vectors of 16" is
  *
  *     size(n.1)=16  size(n.2)=1  dim_kind(store.m.0)=GLOBAL  map_encoding(store.m.0)=GLB0
  *     dim_kind(store.n.0)=LOOP  dim_kind(store.n.1)=VECTOR
  *
- * and the like for the dimensions of the other instructions. Vectors are pinned for the store alone: whether
- * what is loaded for it can be one is left to whoever completes the point. A sum that the elements of a row
- * share is computed once a row where rows are work-items: its order is pinned before the loop over them. */
+ * and the like for the dimensions of the other instructions. Only the store's dimensions are made vectors;
+ * whether the loads for it can use vectors is left open. A sum that the elements of a row share is computed
+ * once a row where rows are work-items: its order is decided to be before the loop over them. */
 #include <inttypes.h>
 
 #include "core/backbone/backbone.h"
+#include "core/backbone/seat.h"
 #include "core/base/arena.h"
 
 enum { CPU_VECTOR = 16, GPU_VECTOR = 4, CPU_GROUP = 64, GPU_GROUP = 256, LEAST_GROUP = 8 };
-enum { CHUNK = 1024, UNROLLED = 8, LEAST_UNROLLED = 2, AXES = 3 };
+enum { CHUNK = 1024, UNROLLED = 8, LEAST_UNROLLED = 2 };
 
 /* What is done with a level of a logical dimension. */
 enum role { LOOPS, VECTORS, REGISTERS, ITEMS, GROUPS, ITEMS_OF_GROUP };
@@ -30,13 +31,11 @@ struct plan {
 
 struct maker {
     const struct backbone *bb;
+    const struct space *space;
     const struct bb_device *device;
     struct arena *arena;
     uint32_t nest[BB_MAX_LOGICALS]; /* the store's logicals of more than one element, innermost first */
     unsigned n_nest;
-    const char **pins;
-    size_t cap;
-    unsigned n_pins;
     struct bb_plain *out;
     unsigned n_out;
 };
@@ -61,7 +60,7 @@ static struct plan all_loops(const struct maker *m)
 /* The nest's dimensions from number `first`, innermost first, are hardware axes. */
 static void spread(const struct maker *m, struct plan *p, unsigned first, enum role role)
 {
-    for (unsigned i = first; i < m->n_nest && i - first < AXES; i++)
+    for (unsigned i = first; i < m->n_nest && i - first < BB_AXES; i++)
         p->levels[m->nest[i]][0].role = role;
 }
 
@@ -72,7 +71,7 @@ static void cut(struct plan *p, uint32_t logical, unsigned level, int64_t size, 
     p->levels[logical][level] = (struct level){size, role};
 }
 
-/* ---- pins ---- */
+/* ---- decisions ---- */
 
 static bool has_size(const struct bb_tile *tile, int64_t size)
 {
@@ -95,10 +94,10 @@ static bool is_possible(const struct maker *m, const struct plan *p)
     return true;
 }
 
-static void pin(struct maker *m, const char *text)
+/* Adds a decision to the implementation that is being made. */
+static void decide(struct maker *m, struct space_action decision)
 {
-    m->pins = arena_grow(m->arena, m->pins, &m->cap, m->n_pins + 1, sizeof *m->pins);
-    m->pins[m->n_pins++] = text;
+    bb_decisions_add(&m->out[m->n_out].decisions, m->arena, decision);
 }
 
 /* The axis of a dimension that is spread: its place among those that are spread alike. */
@@ -110,52 +109,56 @@ static unsigned axis_of(const struct maker *m, const struct plan *p, uint32_t lo
     return axis;
 }
 
-static void pin_dim(struct maker *m, const struct plan *p, const struct bb_dim *dim)
+static void decide_dim(struct maker *m, const struct plan *p, uint32_t dim)
 {
-    static const char *const kinds[] = {"LOOP", "VECTOR", "UNROLL", "GLOBAL", "BLOCK", "THREAD"};
-    static const char *const axes[] = {NULL, NULL, NULL, "GLB", "WRG", "LCL"};
-    const struct bb_tile *tile = &m->bb->tiles[dim->tile];
+    static const enum gpu_dim_kind kinds[] = {
+        [LOOPS] = GPU_DIM_KIND_LOOP,       [VECTORS] = GPU_DIM_KIND_VECTOR,
+        [REGISTERS] = GPU_DIM_KIND_UNROLL, [ITEMS] = GPU_DIM_KIND_GLOBAL,
+        [GROUPS] = GPU_DIM_KIND_BLOCK,     [ITEMS_OF_GROUP] = GPU_DIM_KIND_THREAD};
+    static const enum gpu_map_encoding axes[] = {[ITEMS] = GPU_MAP_ENCODING_GLB0,
+                                                 [GROUPS] = GPU_MAP_ENCODING_WRG0,
+                                                 [ITEMS_OF_GROUP] = GPU_MAP_ENCODING_LCL0};
+    const struct bb_dim *d = &m->bb->dims[dim];
+    const struct bb_tile *tile = &m->bb->tiles[d->tile];
     if (!is_main(m->bb, tile->logical)) return;
     const struct level *level = &p->levels[tile->logical][tile->level];
-    bool of_store = m->bb->insts[dim->inst].kind == BB_STORE;
+    bool of_store = m->bb->insts[d->inst].kind == BB_STORE;
     if (level->size == 1 || (level->role == VECTORS && !of_store)) return;
-    pin(m, arena_printf(m->arena, "dim_kind(%s)=%s", dim->name, kinds[level->role]));
+    uint32_t s = bb_dim_statement(m->bb, dim);
+    decide(m, gpu_act_dim_kind(m->space, s, kinds[level->role]));
     unsigned axis = level->role == ITEMS_OF_GROUP ? 0 : axis_of(m, p, tile->logical);
-    if (axes[level->role])
-        pin(m, arena_printf(m->arena, "map_encoding(%s)=%s%u", dim->name, axes[level->role], axis));
+    if (level->role >= ITEMS) decide(m, gpu_act_map_encoding(m->space, s, axes[level->role] + axis));
 }
 
 /* Reductions that the elements of a loop share are computed before it. */
-static void pin_shared(struct maker *m, const struct plan *p, const struct bb_dim *dim)
+static void decide_shared(struct maker *m, const struct plan *p, uint32_t dim)
 {
-    uint32_t logical = m->bb->tiles[dim->tile].logical;
-    const struct level *level = &p->levels[logical][m->bb->tiles[dim->tile].level];
-    if (m->bb->insts[dim->inst].kind != BB_STORE || level->role != LOOPS || level->size == 1) return;
-    for (uint32_t i = 0; i < m->bb->n_insts; i++) {
-        const struct bb_inst *inst = &m->bb->insts[i];
-        if (inst->kind == BB_STEP && !bb_owns(inst, logical))
-            pin(m, arena_printf(m->arena, "order(%s, %s)=BEFORE", inst->name, dim->name));
-    }
+    const struct bb_dim *d = &m->bb->dims[dim];
+    uint32_t logical = m->bb->tiles[d->tile].logical;
+    const struct level *level = &p->levels[logical][m->bb->tiles[d->tile].level];
+    if (m->bb->insts[d->inst].kind != BB_STORE || level->role != LOOPS || level->size == 1) return;
+    for (uint32_t i = 0; i < m->bb->n_insts; i++)
+        if (m->bb->insts[i].kind == BB_STEP && !bb_owns(&m->bb->insts[i], logical))
+            decide(m, gpu_act_order(m->space, i, bb_dim_statement(m->bb, dim), GPU_ORDER_BEFORE));
 }
 
 /* Keeps a plan, if the space has it. */
 static void add(struct maker *m, const struct plan *p, const char *label)
 {
     if (!is_possible(m, p)) return;
-    m->pins = NULL;
-    m->cap = m->n_pins = 0;
-    if (m->bb->n_values) pin(m, "staged(*)=NO");
+    m->out[m->n_out] = (struct bb_plain){.label = label};
+    for (uint32_t v = 0; v < m->bb->n_values; v++)
+        decide(m, gpu_act_staged(m->space, v, GPU_STAGED_NO));
     for (uint32_t t = 0; t < m->bb->n_tiles; t++) {
         const struct bb_tile *tile = &m->bb->tiles[t];
         if (is_main(m->bb, tile->logical) && tile->level > 0)
-            pin(m, arena_printf(m->arena, "size(%s)=%" PRId64, tile->name,
-                                p->levels[tile->logical][tile->level].size));
+            decide(m, gpu_act_size(m->space, t, p->levels[tile->logical][tile->level].size));
     }
     for (uint32_t d = 0; d < m->bb->n_dims; d++) {
-        pin_dim(m, p, &m->bb->dims[d]);
-        pin_shared(m, p, &m->bb->dims[d]);
+        decide_dim(m, p, d);
+        decide_shared(m, p, d);
     }
-    m->out[m->n_out++] = (struct bb_plain){label, m->pins, m->n_pins};
+    m->n_out++;
 }
 
 /* ---- the plain ones ---- */
@@ -268,10 +271,10 @@ static void find_nest(struct maker *m)
     }
 }
 
-unsigned bb_plain(const struct backbone *bb, const struct bb_device *device, struct arena *a,
-                  struct bb_plain out[BB_MAX_PLAIN])
+unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,
+                  struct arena *a, struct bb_plain out[BB_MAX_PLAIN])
 {
-    struct maker m = {.bb = bb, .device = device, .arena = a, .out = out};
+    struct maker m = {.bb = bb, .space = space, .device = device, .arena = a, .out = out};
     find_nest(&m);
     if (m.n_nest == 0) return 0;
     int64_t vector = vector_of(&m);

@@ -5,10 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/space/data.h"
-#include "core/space/def.h"
-
-extern const struct space_def space_def_gpu; /* generated from spacedsl/spaces/gpu.space */
+#include "gpu.space.h"
 
 const struct bb_device problem_any_device = {.max_work_group = 64,
                                              .max_work_item = {64, 64, 64},
@@ -87,12 +84,13 @@ static bool complete_first(struct space_state *st)
 struct space_state *problem_naive(const struct problem *p, struct diag *d)
 {
     struct arena *a = arena_new();
-    const char *const *pins;
-    unsigned n = bb_naive_pins(p->backbone, a, &pins);
-    struct space_state *st = space_pinned_root(p->space, pins, n, d);
+    struct space_failure why = {.text = "no implementation is left"};
+    struct bb_decisions naive = bb_naive(p->backbone, p->space, a);
+    struct space_state *st = space_root(p->space, &why);
+    bool found = st && space_apply_all(st, naive.items, naive.n, &why) && complete_first(st);
     arena_free(a);
-    if (!st || complete_first(st)) return st;
-    diag_plain(d, "the naive implementation is not in the space");
+    if (found) return st;
+    diag_plain(d, "the naive implementation is not in the space: %s", why.text);
     space_state_free(st);
     return NULL;
 }

@@ -11,10 +11,9 @@
 #include "core/base/pcg32.h"
 #include "core/lift/lift.h"
 #include "core/space/data.h"
+#include "gpu.space.h"
 #include "core/space/space.h"
 #include "tests/fixture/kernel.h"
-
-extern const struct space_def space_def_gpu;
 
 static const struct kernel_case gpu_space_cases[] = {
     {"axpy", "N=16"},
@@ -155,18 +154,15 @@ static void gpu_space_restrict(void *ctx, uint32_t slot, const uint64_t *allowed
               why.text);
 }
 
-Test(gpu_space, naive_pins_lead_to_a_leaf)
+Test(gpu_space, naive_decisions_lead_to_a_leaf)
 {
     for (int i = 0; i < GPU_SPACE_CASES; i++) {
         struct kernel_fixture f;
         kernel_open(&f, &gpu_space_cases[i], &kernel_device, NULL);
         struct space_state *st = kernel_root(f.space);
-        const char *const *pins;
-        unsigned n = bb_naive_pins(f.bb, f.arena, &pins);
-        for (unsigned j = 0; j < n; j++) {
-            struct gpu_space_pin p = {st, pins[j]};
-            cr_assert(space_parse_pin(f.space, pins[j], f.diag, gpu_space_restrict, &p), "%s", pins[j]);
-        }
+        struct bb_decisions naive = bb_naive(f.bb, f.space, f.arena);
+        struct space_failure why = {0};
+        cr_assert(space_apply_all(st, naive.items, naive.n, &why), "line %u: %s", why.line, why.text);
         struct pcg32 rng = pcg32_seed(1, 1);
         cr_assert(kernel_descend(st, &rng));
         gpu_space_check_leaf(f.bb, st, f.arena);

@@ -8,10 +8,9 @@
 #include "core/base/pcg32.h"
 #include "core/lift/lift.h"
 #include "core/space/data.h"
+#include "gpu.space.h"
 #include "core/space/space.h"
 #include "tests/codegen/fixture.h"
-
-extern const struct space_def space_def_gpu;
 
 enum { LOCAL_BYTES = 512 };
 

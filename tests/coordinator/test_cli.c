@@ -33,7 +33,6 @@ static struct device cli_test_device(int64_t global_bytes, int64_t max_alloc_byt
                            .limits = {.max_work_group = 256,
                                       .max_work_item = {256, 256, 64},
                                       .local_bytes = 32768,
-                                      .max_unroll = 64,
                                       .n_vector_widths = 1,
                                       .vector_widths = {4}}};
 }

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 
+#include "core/base/diag.h"
 #include "tests/e2e/fixture.h"
 #include "tests/mcts/queens.h"
 
@@ -46,14 +47,18 @@ Test(sampling, values_of_queens)
 static const struct bb_device sampling_device = {.max_work_group = 16,
                                                  .max_work_item = {16, 16, 16},
                                                  .local_bytes = 4096,
-                                                 .max_unroll = 16,
                                                  .n_vector_widths = 1,
                                                  .vector_widths = {4}};
 
 /* A vector of 4 and an inner group axis are rare in uniform descents. */
 Test(sampling, rare_values_of_the_gpu_space, .timeout = 120)
 {
-    struct problem *p = e2e_problem(&(struct kernel_case){"transpose", "M=8,N=8"}, &sampling_device, NULL);
+    struct diag *d = diag_new();
+    struct bb_options options = {0};
+    cr_assert(bb_parse_parameters("max_unroll=16", &options, d));
+    diag_free(d);
+    struct problem *p =
+        e2e_problem(&(struct kernel_case){"transpose", "M=8,N=8"}, &sampling_device, &options);
     struct space_state *root = kernel_root(p->space);
     uint64_t hashes[2];
     for (int run = 0; run < 2; run++) {

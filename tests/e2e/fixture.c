@@ -15,8 +15,9 @@ struct problem *e2e_problem(const struct kernel_case *c, const struct bb_device 
     struct diag *d = diag_new();
     size_t length;
     char path[64], *text = kernel_read(c->kernel, &length);
+    struct bb_options all = kernel_options(limits, options);
     snprintf(path, sizeof path, "%s.lift", c->kernel);
-    struct problem *p = problem_new(path, text, c->sizes, limits, options, d);
+    struct problem *p = problem_new(path, text, c->sizes, limits, &all, d);
     diag_print(d, stderr);
     cr_assert_not_null(p, "%s does not open", path);
     free(text);

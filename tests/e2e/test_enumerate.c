@@ -97,20 +97,30 @@ static void enumerate(const struct tiny *t)
 
 Test(enumerate, all_axpys, .timeout = 1800)
 {
-    enumerate(&(struct tiny){{"axpy", "N=4"}, {2, 1, 1, 0, true}, 5760});
+    enumerate(
+        &(struct tiny){{"axpy", "N=4"},
+                       {.parallel_levels = 2, .reduction_levels = 1, .copy_levels = 1, .no_staging = true},
+                       5760});
 }
 
 Test(enumerate, all_gemvs, .timeout = 1800)
 {
-    enumerate(&(struct tiny){{"gemv", "M=2,N=4"}, {1, 2, 1, 0, true}, 14064});
+    enumerate(
+        &(struct tiny){{"gemv", "M=2,N=4"},
+                       {.parallel_levels = 1, .reduction_levels = 2, .copy_levels = 1, .no_staging = true},
+                       14064});
 }
 
 Test(enumerate, all_matmuls, .timeout = 1800)
 {
-    enumerate(&(struct tiny){{"matmul", "M=2,N=2,K=2"}, {1, 1, 1, 0, true}, 35218});
+    enumerate(
+        &(struct tiny){{"matmul", "M=2,N=2,K=2"},
+                       {.parallel_levels = 1, .reduction_levels = 1, .copy_levels = 1, .no_staging = true},
+                       35218});
 }
 
 Test(enumerate, all_transposes_with_and_without_staging, .timeout = 1800)
 {
-    enumerate(&(struct tiny){{"transpose", "M=2,N=2"}, {2, 2, 2, 0, false}, 15691});
+    enumerate(&(struct tiny){
+        {"transpose", "M=2,N=2"}, {.parallel_levels = 2, .reduction_levels = 2, .copy_levels = 2}, 15691});
 }

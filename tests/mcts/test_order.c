@@ -17,7 +17,8 @@ enum { ORDER_NAME = 512 };
 /* A GPU space with a few thousand implementations. */
 static void open_small(struct kernel_fixture *f)
 {
-    static const struct bb_options options = {2, 1, 1, 0, true};
+    static const struct bb_options options = {
+        .parallel_levels = 2, .reduction_levels = 1, .copy_levels = 1, .no_staging = true};
     kernel_open(f, &(struct kernel_case){"axpy", "N=4"}, &kernel_small_device, &options);
 }
 
