@@ -1,5 +1,7 @@
-/* The table of what the language does not have. A row lists texts that have one answer. PLANNED rows are of
- * the design's language ("not there yet"), the others have another spelling here. */
+/* The table of what the language does not have. A row lists texts that have one answer:
+ *
+ *     `what` given    "slide" -> not there yet: slide (overlapping windows); for windows that ...
+ *     only `way`      "fold"  -> 'fold' is not in the language; write reduce(f, initial, a) */
 #include "core/lift/absent.h"
 
 #include <string.h>

@@ -1,11 +1,14 @@
 /* From the syntax tree to the program: names resolved, functions inlined.
  *
+ *     fun twice(v) = v + v                           output map(fun a -> let v = sqrt(a) in v + v, x)
+ *     output map(fun a -> twice(sqrt(a)), x)   ->    (v is used twice: a LET; used once it would be replaced)
+ *
  * A user function is a macro over the syntax tree: applying it elaborates its body in the scope where it was
  * declared, with its parameters bound to the arguments. An argument that is a function, arithmetic over
- * numbers and sizes, the name of a value, or used once stands in for its parameter; another one becomes a
- * LET, so that no work is written twice. Functions see only what was declared before them, so nothing
- * recurses. Where a pattern takes a function, fresh parameters are made and the function is applied to them
- * (eta expansion); a function of several arguments takes a tuple apart there.
+ * numbers and sizes, the name of a value, or used once replaces its parameter; any other becomes a LET, so
+ * that no work is written twice. Functions see only what was declared before them, so nothing recurses. Where
+ * a pattern takes a function, fresh parameters are made and the function is applied to them (eta expansion);
+ * a function of several arguments takes a tuple apart there.
  *
  * Every parameter of a program gets a name of its own, so printed text never captures. Macros of the language
  * (map2, tile, ...) are a Lift text, the prelude. */
@@ -28,7 +31,7 @@ static struct lift_expr *elaborate_name(struct elaborator *el, const struct ast 
 {
     const struct scope *found = el_find_name(scope, ast->name);
     if (el_arity_of(ast, scope)) {
-        REPORT(el, ast->at, "'%s' is a function; a value is needed here", ast->name);
+        REPORT(el, ast->at, "expected a value, found the function '%s'", ast->name);
     } else if (found) {
         return el_ascribe(el, el_value_of(el, &found->operand, ast->at), found->type, found->next);
     } else if (el_find_size(el, ast->name) >= 0) {
@@ -112,7 +115,8 @@ static struct lift_expr *elaborate_kind(struct elaborator *el, const struct ast 
     case AST_FUN:
         break;
     }
-    REPORT(el, ast->at, "a function is allowed only as an argument of a pattern or a function");
+    REPORT(el, ast->at,
+           "unexpected function; a function may only be the argument of a pattern or of another function");
     return NULL;
 }
 
@@ -184,7 +188,7 @@ static void declare_value(struct elaborator *el, struct binding *b, const struct
 static void declare_output(struct elaborator *el, struct binding *b, const struct ast_decl *decl)
 {
     if (el->program->output) {
-        REPORT(el, decl->at, "a second output; a program has one output");
+        REPORT(el, decl->at, "second output; a program has exactly one");
         return;
     }
     struct lift_expr *e = el_elaborate(el, decl->body, b->scope);

@@ -1,4 +1,9 @@
-/* Application: operands, the binding of parameters, eta expansion. */
+/* Application: a function, as text, applied to operands. The function may be a pattern (`map`), an operation
+ * (`add`), a `fun`, a name of one of these, or a call with some of its arguments (`reduce(add, 0.0)`).
+ *
+ *     map(mult, zip(x, y))   ->   map(fun t -> mult(get(0, t), get(1, t)), zip(x, y))
+ *
+ * An operand is either elaborated already or a text with its scope, which is elaborated where it is used. */
 #include "core/lift/elaborate.h"
 
 #include <string.h>
@@ -186,7 +191,7 @@ static void report_no_function(struct elaborator *el, const struct ast *ast, con
     if (callee->kind == AST_NAME && el_is_unknown(el, callee->name, scope))
         el_report_unknown(el, callee->at, callee->name, scope, EL_FUNCTION);
     else
-        REPORT(el, ast->at, "a function is needed here");
+        REPORT(el, ast->at, "expected a function");
 }
 
 /* Eta expansion: a lambda of n parameters whose body is the function applied to them. */
@@ -197,7 +202,7 @@ static struct lift_lambda *make_lambda(struct elaborator *el, const struct opera
     const struct ast *ast = written ? resolve_function(written, &scope) : NULL;
     unsigned arity = ast ? el_arity_of(ast, scope) : 0;
     if (!arity && written) report_no_function(el, written, function->scope);
-    if (!arity && !written) REPORT(el, function->expr->at, "a function is needed here");
+    if (!arity && !written) REPORT(el, function->expr->at, "expected a function");
     if (!arity) return NULL;
     struct lift_lambda *lambda = ARENA_NEW(el->arena, struct lift_lambda);
     lambda->n_params = n;
@@ -222,7 +227,7 @@ static bool set_index(struct elaborator *el, struct lift_expr *e, const struct o
     if (ok)
         e->index = (unsigned)ast->number;
     else
-        REPORT(el, e->at, "the first argument of get must be the number of a component, from 0");
+        REPORT(el, e->at, "the first argument of get must be a component number: 0, 1, ...");
     return ok;
 }
 
@@ -282,7 +287,7 @@ struct lift_expr *el_apply_partial(struct elaborator *el, const struct ast *call
     struct operand all[MAX_OPERANDS];
     unsigned given = (unsigned)call->n_parts - 1;
     if (call->n_parts > MAX_OPERANDS || given + n > MAX_OPERANDS) {
-        REPORT(el, call->at, "more than %d arguments", MAX_OPERANDS);
+        REPORT(el, call->at, "more than %d arguments; split the function into smaller ones", MAX_OPERANDS);
         return NULL;
     }
     for (unsigned i = 0; i < given; i++)
@@ -304,7 +309,7 @@ static struct lift_expr *apply_callee(struct elaborator *el, const struct ast *c
     case AST_FUN:
         return apply_fun(el, callee, scope, operands, n, at);
     default:
-        REPORT(el, callee->at, "a function is needed here");
+        REPORT(el, callee->at, "expected a function");
         return NULL;
     }
 }

@@ -1,4 +1,6 @@
-/* Names, nodes, sizes and types of a program that is being elaborated. */
+/* Names, nodes, sizes and types of a program that is being elaborated: who a name is in a scope, what an
+ * unknown one was meant to be ("did you mean 'transpose'?"), and the nodes that elaboration makes, whose
+ * number is bounded. */
 #include "core/lift/elaborate.h"
 
 #include <string.h>
@@ -15,7 +17,9 @@ struct source_pos el_place(const struct elaborator *el, struct source_pos at)
 
 void el_report_full(struct elaborator *el, struct source_pos at)
 {
-    if (!el->full) REPORT(el, at, "the program is too large after its functions are inlined");
+    if (!el->full)
+        REPORT(el, at,
+               "the program is too large once its functions are inlined; write fewer or smaller functions");
     el->full = true;
 }
 
@@ -200,7 +204,7 @@ static const struct lift_size *size_of_name(struct elaborator *el, const struct 
     int param = el_find_size(el, ast->name);
     if (!found && param >= 0) return lift_size_param(el->arena, (unsigned)param, ast->name);
     if (found)
-        REPORT(el, ast->at, "'%s' is a value; a size is needed here", ast->name);
+        REPORT(el, ast->at, "expected a size, found the value '%s'", ast->name);
     else
         el_report_unknown(el, ast->at, ast->name, scope, EL_SIZE);
     return NULL;
@@ -225,7 +229,7 @@ static const struct lift_size *size_of_kind(struct elaborator *el, const struct 
     }
     if (ast->kind == AST_NUMBER && ast->integer && ast->number <= 0x1p53)
         return lift_size_const(el->arena, (int64_t)ast->number);
-    REPORT(el, ast->at, "a size consists of whole numbers, sizes and + - * /");
+    REPORT(el, ast->at, "not a size; a size consists of whole numbers, size parameters and + - * /");
     return NULL;
 }
 

@@ -1,15 +1,20 @@
 /* The reference interpreter: pull arrays.
  *
  * An array value is a closure that computes element i on demand; nothing is stored but the inputs, so one
- * element of a large matrix product costs one dot product. Each scalar carries the bound of the error that a
- * floating-point evaluation of the same operations may have: first-order analysis, |y - value| <= (n + 1) u
- * s. */
+ * element of a large matrix product costs one dot product:
+ *
+ *     output map(fun r -> reduce(add, 0.0, r), A)     output 3 asks the MAP for element 3, which binds r to
+ *                                                     the BUFFER of row 3 and reduces it
+ *
+ * Each scalar carries the bound of the error that a floating-point evaluation of the same operations may
+ * have: first-order analysis, |y - value| <= (n + 1) u s. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/lift/lift.h"
+#include "core/lift/limits.h"
 
 enum { STEPS_PER_ARENA = 1024 }; /* steps of a reduction between two releases of what they left behind */
 
@@ -131,6 +136,15 @@ static void bound_of_op(enum scalar_op op, const struct lift_value_bound *x, str
     }
 }
 
+/* A result that overflows the operation's type is told; one so small that a device may replace it with zero
+ * is off by as much, in units of u. */
+static void bound_of_range(enum scalar_type type, struct lift_value_bound *out)
+{
+    double size = fabs(out->value), smallest = lift_smallest(type);
+    if (size > lift_largest(type)) out->overflows = true;
+    if (size > 0 && size < smallest) out->s += ldexp(smallest, (int)scalar_type_precision(type));
+}
+
 static struct value evaluate_op(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
     struct lift_value_bound x[SCALAR_MAX_ARITY];
@@ -141,9 +155,11 @@ static struct value evaluate_op(struct arena *a, const struct lift_expr *e, cons
         values[i] = x[i].value;
         result.scalar.exact_ops = result.scalar.exact_ops && x[i].exact_ops;
         result.scalar.constant = result.scalar.constant && x[i].constant;
+        result.scalar.overflows = result.scalar.overflows || x[i].overflows;
     }
     result.scalar.value = scalar_op_apply(e->op, values);
     bound_of_op(e->op, x, &result.scalar);
+    bound_of_range(e->type->scalar, &result.scalar);
     return result;
 }
 

@@ -1,4 +1,6 @@
-/* The lexer: one token at a time, bad characters reported where they stand. */
+/* The lexer: one token at a time; bad characters are reported where they are.
+ *
+ *     output map(f, a) -- all      KEYWORD output, NAME map, SIGN (, NAME f, SIGN ",", NAME a, SIGN ), END */
 #include "core/lift/lex.h"
 
 #include <ctype.h>

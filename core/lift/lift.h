@@ -159,6 +159,7 @@ struct lift_value_bound {
     double n;
     bool exact_ops; /* only exact operations were applied */
     bool constant;  /* made of literals alone: the same for all inputs */
+    bool overflows; /* an intermediate result exceeds the largest number of its type */
 };
 
 /* Evaluates output element `flat` (row-major over the output type's extents) on demand. inputs[i] holds input

@@ -1,4 +1,4 @@
-/* The table of patterns. */
+/* The table of patterns: one row each, with what its first argument is and how many values follow. */
 #include "core/lift/pattern.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* The patterns of the language by name: what leads their arguments, how many follow. Private to core/lift. */
+/* The patterns of the language by name: what their first argument is, how many values follow.
+ *
+ *     split(32, a)    LEAD_AMOUNT, then one value       reduce(add, 0.0, a)    LEAD_FUNCTION, then two
+ *
+ * Private to core/lift. */
 #ifndef THRESH_LIFT_PATTERN_H
 #define THRESH_LIFT_PATTERN_H
 

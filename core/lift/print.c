@@ -1,5 +1,7 @@
 /* The normalized text of a program: everything inlined, every function a `fun`, every name unique. It parses
- * back to the same program. */
+ * back to the same program.
+ *
+ *     output sum(x)  ->  output reduce(fun x_2 x_3 -> add(x_2, x_3), 0.0, x) */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

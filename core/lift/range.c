@@ -1,27 +1,11 @@
-/* Ranges of inputs: check and text. */
+/* Ranges of inputs: check, drawing, text. */
 #include "core/lift/range.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "core/base/strbuf.h"
 #include "core/lift/lift.h"
-
-static const double half_max = 65504;
-
-static double largest_of(enum scalar_type type)
-{
-    switch (type) {
-    case SCALAR_FLOAT:
-        return (double)FLT_MAX;
-    case SCALAR_HALF:
-        return half_max;
-    case SCALAR_INT:
-        return INT32_MAX;
-    default:
-        return DBL_MAX;
-    }
-}
+#include "core/lift/limits.h"
 
 bool lift_range_check(const struct lift_range *r, const struct lift_type *t, struct diag *d)
 {
@@ -29,16 +13,18 @@ bool lift_range_check(const struct lift_range *r, const struct lift_type *t, str
     size_t before = diag_count(d);
     if (!r->given || !lift_type_bottom(t, &type)) return true;
     const char *name = scalar_type_name(type);
-    double most = largest_of(type);
+    double most = lift_largest(type);
     if (type == SCALAR_BOOL)
-        diag_error(d, r->at, "a bool takes no range");
+        diag_error(d, r->at, "bool inputs have no range; remove it");
     else if (!(r->low < r->high))
         diag_error(d, r->at, "the range %g..%g is empty: write the smaller number first", r->low, r->high);
     else if (r->low < -most || r->high > most)
-        diag_error(d, r->at, "the range %g..%g exceeds %s, whose largest number is %.9g", r->low, r->high,
-                   name, most);
+        diag_error(d, r->at,
+                   "the range %g..%g exceeds %s, whose largest number is %.9g; choose smaller bounds", r->low,
+                   r->high, name, most);
     else if (type == SCALAR_INT && floor(r->high) - ceil(r->low) < 1)
-        diag_error(d, r->at, "the range %g..%g has fewer than two whole numbers", r->low, r->high);
+        diag_error(d, r->at, "the range %g..%g contains fewer than two whole numbers; widen it", r->low,
+                   r->high);
     return diag_count(d) == before;
 }
 

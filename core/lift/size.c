@@ -1,4 +1,4 @@
-/* Symbolic sizes as small folded trees. */
+/* Symbolic sizes as small trees, folded while they are built: (N / 4) * 4 is N. */
 #include "core/lift/size.h"
 
 #include <inttypes.h>
@@ -114,7 +114,7 @@ const char *lift_size_status_text(enum lift_size_status status)
     case LIFT_SIZE_BY_ZERO:
         return "divides by zero";
     case LIFT_SIZE_INEXACT:
-        return "does not divide evenly; choose sizes that it divides";
+        return "is not a whole number; choose sizes for which the division is exact";
     case LIFT_SIZE_OK:
         break;
     }

@@ -1,4 +1,4 @@
-/* Size values as a user writes them: "M=512,N=512". */
+/* Size values as a user writes them after --size: "M=512,N=512". */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +36,14 @@ int lift_parse_sizes(const char *text, struct lift_size_value **values, struct a
     while (*text) {
         size_t length = strcspn(text, ",");
         if (n == MAX_SIZES) {
-            diag_plain(d, "more than %d sizes", MAX_SIZES);
+            diag_plain(d, "more than %d sizes; leave out those that the program does not declare", MAX_SIZES);
             return -1;
         }
         if (!parse_one(text, length, &(*values)[n], a, d)) return -1;
         n++;
         text += length;
         if (*text == ',' && !*++text) {
-            diag_plain(d, "the sizes end with a comma; write --size M=512,N=512");
+            diag_plain(d, "unexpected comma at the end of the sizes; write --size M=512,N=512");
             return -1;
         }
     }

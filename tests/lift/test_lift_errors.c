@@ -39,21 +39,19 @@ static const struct error_case error_cases[] = {
     {"input A: [float]4\noutput 1e999\n", "", {"k.lift:2:8: error: '1e999' is not a number"}},
     {MATRIX "output foo(A)\n", "M=4,N=4", {"k.lift:4:8: error: unknown function 'foo'"}},
     {MATRIX "output B\n", "M=4,N=4", {"k.lift:4:8: error: unknown name 'B'"}},
-    {MATRIX "output map(x, A)\n", "M=4,N=4", {"k.lift:4:12: error: a function is needed here"}},
+    {MATRIX "output map(x, A)\n", "M=4,N=4", {"k.lift:4:12: error: expected a function"}},
     {MATRIX "output map(fun r -> reduce(add, 0.0), A)\n",
      "M=4,N=4",
      {"k.lift:4:21: error: 'reduce' takes 3 arguments, not 2"}},
     {MATRIX "output map(fun a b c -> a, zip(x, x))\n",
      "M=4,N=4",
-     {"k.lift:4:25: error: a tuple of 3 is needed here, not (float, float)"}},
+     {"k.lift:4:25: error: expected a tuple of 3, found (float, float)"}},
     {MATRIX "output add(1.0)\n", "M=4,N=4", {"k.lift:4:8: error: 'add' takes 2 arguments, not 1"}},
     {MATRIX "output zip(x)\n", "M=4,N=4", {"k.lift:4:8: error: 'zip' takes 2 arguments, not 1"}},
     {MATRIX "output reduce(sqrt, 0.0, x)\n",
      "M=4,N=4",
      {"k.lift:4:15: error: 'sqrt' takes 1 argument, not 2"}},
-    {MATRIX "output map(add, x)\n",
-     "M=4,N=4",
-     {"k.lift:4:12: error: a tuple of 2 is needed here, not float"}},
+    {MATRIX "output map(add, x)\n", "M=4,N=4", {"k.lift:4:12: error: expected a tuple of 2, found float"}},
     {MATRIX "output zip(A, x)\n",
      "M=4,N=8",
      {"k.lift:4:8: error: zip needs arrays of equal length, not M = 4 and N = 8; choose equal sizes or other "
@@ -70,7 +68,8 @@ static const struct error_case error_cases[] = {
      {"k.lift:4:21: error: transpose needs an array, not float"}},
     {MATRIX "output split(3, x)\n",
      "M=4,N=8",
-     {"k.lift:4:8: error: split: the chunk length 3 does not divide the length N = 8; choose sizes where it "
+     {"k.lift:4:8: error: split: the chunk length 3 does not divide the array length N = 8; choose sizes "
+      "where it "
       "does"}},
     {MATRIX "output split(M - N, x)\n",
      "M=4,N=4",
@@ -85,7 +84,7 @@ static const struct error_case error_cases[] = {
      {"k.lift:4:8: error: the function of reduce returns (float, float), but the initial value is float"}},
     {MATRIX "output get(2, (x, x))\n",
      "M=4,N=4",
-     {"k.lift:4:8: error: component 2 of a tuple of 2, ([float]N, [float]N); components are numbered from "
+     {"k.lift:4:8: error: no component 2 in a tuple of 2, ([float]N, [float]N); components are numbered from "
       "0"}},
     {MATRIX "output add(x, 1.0)\n",
      "M=4,N=4",
@@ -99,8 +98,8 @@ static const struct error_case error_cases[] = {
      {"k.lift:1:6: error: size 'M' is 0; sizes must be at least 1",
       "k.lift:1:9: error: size 'N' is -4; sizes must be at least 1"}},
     {MATRIX "output x\n", "M=4", {"k.lift:1:9: error: size 'N' has no value; add --size N=..."}},
-    {MATRIX "output x\n", "M=4,N=4,K=4", {"error: the program has no size 'K'; its sizes are M, N"}},
-    {MATRIX "output x\n", "M=4,N=4,N=4", {"error: size 'N' is given twice: --size N=... must appear once"}},
+    {MATRIX "output x\n", "M=4,N=4,K=4", {"error: unknown size 'K'; the program's sizes are M, N"}},
+    {MATRIX "output x\n", "M=4,N=4,N=4", {"error: size 'N' is given twice; write --size N=... once"}},
     {MATRIX "output x\n",
      "M=4;N=4",
      {"error: 'M=4;N=4' is not a size; write NAME=NUMBER, such as --size M=512,N=512"}},
@@ -115,7 +114,7 @@ static const struct error_case error_cases[] = {
      {"k.lift:2:7: error: size N * N does not fit into 64 bits; choose smaller sizes"}},
     {"size N\ninput A: [float](N / 2)\noutput A\n",
      "N=7",
-     {"k.lift:2:7: error: size N / 2 does not divide evenly; choose sizes that it divides"}},
+     {"k.lift:2:7: error: size N / 2 is not a whole number; choose sizes for which the division is exact"}},
     {"size N\ninput A: [float]N\ninput A: [float]N\ninput N: float\nlet add = 1.0\noutput A\n",
      "N=7",
      {"k.lift:3:7: error: 'A' is declared twice",
@@ -133,7 +132,7 @@ static const struct error_case error_cases[] = {
      {"k.lift:2:12: error: 0.5 is not an int; write a whole number, or declare the input as float"}},
     {"fun f(x: float, y: float): float = { x * y }\ninput a: double\noutput f(a, 1.0)\n",
      "",
-     {"k.lift:3:10: error: float is needed here, not double"}},
+     {"k.lift:3:10: error: expected float, found double"}},
     {"fun f(x, y) = x * y\noutput f(1.0)\n", "", {"k.lift:2:8: error: 'f' takes 2 arguments, not 1"}},
     {"fun f(x) = f(x)\noutput f(1.0)\n",
      "",
@@ -141,13 +140,14 @@ static const struct error_case error_cases[] = {
     {"output map2(sqrt, 1.0)\n", "", {"k.lift:1:8: error: map needs an array, not float"}},
     {"output fun x -> x\n",
      "",
-     {"k.lift:1:8: error: a function is allowed only as an argument of a pattern or a function"}},
-    {"output add\n", "", {"k.lift:1:8: error: 'add' is a function; a value is needed here"}},
-    {"output 1.0\noutput 2.0\n", "", {"k.lift:2:1: error: a second output; a program has one output"}},
+     {"k.lift:1:8: error: unexpected function; a function may only be the argument of a pattern or of "
+      "another function"}},
+    {"output add\n", "", {"k.lift:1:8: error: expected a value, found the function 'add'"}},
+    {"output 1.0\noutput 2.0\n", "", {"k.lift:2:1: error: second output; a program has exactly one"}},
     {"input a: [float]4\ninput b: [(float, float)]4\noutput a\n",
      "",
-     {"k.lift:2:7: error: an input must be a scalar or an array of scalars, not [(float, float)]4; pass the "
-      "components of tuples as inputs of their own"}},
+     {"k.lift:2:7: error: an input must be a scalar or an array of scalars, not [(float, float)]4; declare "
+      "one input for each component of a tuple"}},
     {MATRIX "output mapp(sqrt, x)\n",
      "M=4,N=4",
      {"k.lift:4:8: error: unknown function 'mapp'; did you mean 'map'?"}},
@@ -164,7 +164,7 @@ static const struct error_case error_cases[] = {
      {"k.lift:1:12: error: 'g' is declared below; move its declaration above this line"}},
     {MATRIX "output reduce(+, 0.0, x)\n",
      "M=4,N=4",
-     {"k.lift:4:15: error: expected an expression, found '+'; as a function it is add"}},
+     {"k.lift:4:15: error: expected an expression, found '+'; the function is called add"}},
     {MATRIX "output map(v -> v, x)\n",
      "M=4,N=4",
      {"k.lift:4:14: error: expected ')', found '->'; a function is written fun x -> x + 1.0"}},
@@ -177,7 +177,7 @@ static const struct error_case error_cases[] = {
       "let x = ..."}},
     {"size N\ninput x: float[N]\noutput x\n",
      "N=4",
-     {"k.lift:2:15: error: an array type has its length behind the brackets: [float]N"}},
+     {"k.lift:2:15: error: the length of an array type follows the brackets: [float]N"}},
     {MATRIX "output sum(A)\n",
      "M=4,N=4",
      {"k.lift:4:8: error: add takes scalars, not [float]N; write map(add, zip(a, b)) for arrays, and join(a) "
@@ -208,14 +208,14 @@ static const struct error_case error_cases[] = {
     {"input a: [double]4 in 0..1e999\noutput a\n", "", {"k.lift:1:26: error: '1e999' is not a number"}},
     {"input a: int in 0.5..1.5\noutput a\n",
      "",
-     {"k.lift:1:17: error: the range 0.5..1.5 has fewer than two whole numbers"}},
-    {"input a: bool in 0..1\noutput a\n", "", {"k.lift:1:18: error: a bool takes no range"}},
+     {"k.lift:1:17: error: the range 0.5..1.5 contains fewer than two whole numbers"}},
+    {"input a: bool in 0..1\noutput a\n", "", {"k.lift:1:18: error: bool inputs have no range; remove it"}},
     {"input a: float in 0.1\noutput a\n", "", {"k.lift:2:1: error: expected '..', found 'output'"}},
     {"input a: float in x..2\noutput a\n", "", {"k.lift:1:19: error: expected a number, found 'x'"}},
     {"fun a(x) = add(x, x)\nfun b(x) = a(a(a(a(x))))\nfun c(x) = b(b(b(b(x))))\nfun d(x) = "
      "c(c(c(c(x))))\nfun e(x) = d(d(d(d(x))))\ninput v: float\noutput e(e(e(e(e(v)))))\n",
      "",
-     {"k.lift:2:20: error: the program is too large after its functions are inlined"}},
+     {"k.lift:2:20: error: the program is too large once its functions are inlined"}},
 };
 
 /* What other languages have: the place and the beginning of the only message, which names a way. */
@@ -371,21 +371,21 @@ Test(lift_errors, inlining_is_bounded)
     const char *doubling =
         "fun a(x) = x * x + x\nfun b(f, x) = f(f(f(f(f(f(x))))))\nfun c(x) = b(a, b(a, x))\n"
         "fun d(x) = b(c, b(c, x))\nfun e(x) = b(d, b(d, x))\ninput v: float\noutput b(e, v)\n";
-    check_long("", doubling, 1, "", "too large after its functions are inlined");
+    check_long("", doubling, 1, "", "too large once its functions are inlined");
     check_long("input x: [float]4\nfun d(f, k, a) = f(k + k, a)\noutput ", "d(", 20,
-               "split))))))))))))))))))), 1, x)", "too large after its functions are inlined");
+               "split))))))))))))))))))), 1, x)", "too large once its functions are inlined");
 }
 
 /* Each let doubles the text of a type or a size. */
 Test(lift_errors, types_are_bounded)
 {
     check_long("input x: [float]4\noutput let z = x in ", "let z = zip(z, z) in ", 45, "map(fun t -> 1.0, z)",
-               "k.lift:2:239: error: the type has more than 4096 parts");
+               "k.lift:2:239: error: the type is too large: more than 4096 parts");
     check_long("input x: float\noutput let z = x in ", "let z = (z, z) in ", 45, "x",
-               "error: the type has more than 4096 parts");
+               "error: the type is too large: more than 4096 parts");
     check_long_with("N=1", "size N\ninput x: [float]N\noutput let z = x in ",
                     "let z = join(map(fun e -> z, z)) in ", 45, "z",
-                    ":394: error: the type has more than 4096 parts and terms of sizes");
+                    ":394: error: the type is too large: more than 4096 parts and size terms");
 }
 
 Test(lift_errors, many_are_counted)

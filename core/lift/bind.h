@@ -1,0 +1,49 @@
+/* Binding, shared by bind.c (the program), bind_type.c (types), infer.c (expressions) and infer_pattern.c
+ * (patterns). Private to core/lift. What is made lives in the binder's arena.
+ *
+ * A function that returns a type returns NULL after a reported error; its caller passes the NULL on and
+ * reports nothing more, so that one mistake gives one message. */
+#ifndef THRESH_LIFT_BIND_H
+#define THRESH_LIFT_BIND_H
+
+#include "core/base/attr.h"
+#include "core/lift/lift.h"
+#include "core/lift/size.h"
+
+struct binder {
+    struct lift_program *program;
+    struct arena *arena;
+    struct diag *diag;
+    struct source_pos last; /* of the last error: a place gets one */
+};
+
+/* ---- bind_type.c ---- */
+
+/* Adds an error, unless the last one was at the same place. */
+void bind_report(struct binder *b, struct source_pos at, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* A type as text, and a size: "N = 512", or "512" if it is written as a number. */
+const char *bind_type_text(struct binder *b, const struct lift_type *t);
+const char *bind_size_text(struct binder *b, const struct lift_size *size, int64_t value);
+/* The value of a size, at least 1. false after reporting an error at `at`. */
+bool bind_size_value(struct binder *b, const struct lift_size *size, struct source_pos at, int64_t *value);
+const struct lift_type *bind_scalar(struct binder *b, enum scalar_type scalar);
+/* [element]size; `element` may be NULL, after an error. */
+const struct lift_type *bind_array_of(struct binder *b, const struct lift_type *element,
+                                      const struct lift_size *size, struct source_pos at);
+const struct lift_type *bind_tuple_of(struct binder *b, const struct lift_type **parts, unsigned n,
+                                      struct source_pos at);
+/* A type as the program writes it, with extents. */
+const struct lift_type *bind_resolve(struct binder *b, const struct lift_type *t, struct source_pos at);
+
+/* ---- infer.c ---- */
+
+/* Sets and returns the type of an expression. hint: the type that the context wants, for literals; or NULL.
+ */
+const struct lift_type *bind_infer(struct binder *b, struct lift_expr *e, const struct lift_type *hint);
+
+/* ---- infer_pattern.c ---- */
+
+/* The type of an APPLY. */
+const struct lift_type *bind_infer_pattern(struct binder *b, struct lift_expr *e);
+
+#endif
