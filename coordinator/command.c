@@ -11,6 +11,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/shell.h"
 #include "core/base/strbuf.h"
 
 enum { NAME_BYTES = 512, NO_SLOT = -1 };
@@ -217,37 +218,13 @@ char **command_words(const struct command *c, const struct space_state *leaf)
     return words;
 }
 
-/* A word that no shell changes. */
-static bool is_plain(const char *word)
-{
-    for (const char *c = word; *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("_-+./,:=@%", *c)) return false;
-    return *word != 0;
-}
-
-/* Within single quotes all but they is plain. */
-static void add_quoted(struct strbuf *b, const char *word)
-{
-    strbuf_add(b, "'");
-    for (; *word; word++) {
-        if (*word == '\'')
-            strbuf_add(b, "'\\''");
-        else
-            strbuf_addn(b, word, 1);
-    }
-    strbuf_add(b, "'");
-}
-
 char *command_line(const struct command *c, const struct space_state *leaf)
 {
     struct strbuf b = {0};
     char **words = command_words(c, leaf);
     for (size_t i = 0; words[i]; i++) {
         if (i) strbuf_add(&b, " ");
-        if (is_plain(words[i]))
-            strbuf_add(&b, words[i]);
-        else
-            add_quoted(&b, words[i]);
+        shell_add_word(&b, words[i]);
     }
     free(words);
     return strbuf_take(&b);

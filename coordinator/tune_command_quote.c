@@ -32,24 +32,13 @@ static double run_once(const struct tune_command_rounds *r, const struct space_s
     return done && result.status == EVAL_OK ? result.time_ns : NAN;
 }
 
-static void shuffle(unsigned *order, unsigned n, struct pcg32 *rng)
-{
-    for (unsigned i = 0; i < n; i++)
-        order[i] = i;
-    for (unsigned i = n; i > 1; i--) {
-        unsigned k = pcg32_below(rng, i), last = order[i - 1];
-        order[i - 1] = order[k];
-        order[k] = last;
-    }
-}
-
 /* A round that is interrupted does not count. */
 static void run_round(const struct tune_command_rounds *r, struct tune_command_pick *picks, unsigned n,
                       struct pcg32 *rng)
 {
     unsigned order[TUNE_COMMAND_TOP];
     double times[TUNE_COMMAND_TOP];
-    shuffle(order, n, rng);
+    pcg32_shuffle(rng, order, n);
     for (unsigned i = 0; i < n; i++) {
         times[order[i]] = run_once(r, picks[order[i]].leaf);
         if (stop_requested(r->stop_fd)) return;

@@ -21,6 +21,7 @@
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/table.h"
 #include "core/base/arena.h"
+#include "core/base/shell.h"
 #include "core/base/strbuf.h"
 
 enum { SIGNALLED = 128 };
@@ -118,30 +119,16 @@ int cli_signal_status(int fd, int otherwise)
 
 /* ---- going on ---- */
 
-/* A word as a shell reads it back. */
-static void add_quoted(struct strbuf *b, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-    if (*word && word[strspn(word, plain)] == 0) {
-        strbuf_add(b, word);
-        return;
-    }
-    strbuf_add(b, "'");
-    for (; *word; word++)
-        strbuf_printf(b, *word == '\'' ? "'\\%c'" : "%c", *word);
-    strbuf_add(b, "'");
-}
-
 /* The options end at "--". */
 static void add_resume(struct strbuf *b, const char *program, int argc, char *const *argv)
 {
     bool given = false;
-    add_quoted(b, program);
+    shell_add_word(b, program);
     for (int i = 0; i < argc; i++) {
         if (!given && strcmp(argv[i], "--") == 0) strbuf_add(b, " --resume");
         given = given || strcmp(argv[i], "--") == 0 || strcmp(argv[i], "--resume") == 0;
         strbuf_add(b, " ");
-        add_quoted(b, argv[i]);
+        shell_add_word(b, argv[i]);
     }
     if (!given) strbuf_add(b, " --resume");
 }

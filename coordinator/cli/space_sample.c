@@ -41,15 +41,13 @@ static void keep_line(void *context, const struct space_state *leaf, uint32_t ti
     free(line);
 }
 
-/* They arrive in the order of the tree. */
-static void shuffle(struct block *b, struct pcg32 *rng)
+/* They arrive in the order of the tree; printed in another. */
+static void print_shuffled(const struct block *b, struct pcg32 *rng)
 {
-    for (uint32_t i = b->n; i > 1; i--) {
-        uint32_t k = pcg32_below(rng, i);
-        char *line = b->lines[k];
-        b->lines[k] = b->lines[i - 1];
-        b->lines[i - 1] = line;
-    }
+    unsigned order[BLOCK];
+    pcg32_shuffle(rng, order, b->n);
+    for (uint32_t i = 0; i < b->n; i++)
+        puts(b->lines[order[i]]);
 }
 
 /* false: the counts take too long; nothing was printed. */
@@ -60,9 +58,7 @@ static bool draw_block(const struct space_listing *l, struct block *b, uint32_t 
     b->n = 0;
     b->texts = arena_new();
     bool drawn = mcts_draw_uniform(&branching, l->state, &draws, rng);
-    shuffle(b, rng);
-    for (uint32_t i = 0; drawn && i < b->n; i++)
-        puts(b->lines[i]);
+    if (drawn) print_shuffled(b, rng);
     arena_free(b->texts);
     return drawn;
 }

@@ -1,4 +1,9 @@
-/* Bump allocator: a list of blocks, each at least BLOCK bytes; the newest is filled first. */
+/* Bump allocator: a list of blocks of 64 KiB or more; the newest is filled from its start.
+ *
+ *     block 2   [ used ######........ ]   next allocation: at the first dot, if it fits
+ *     block 1   [ used ############## ]
+ *
+ * Nothing is freed but all of it. */
 #include "core/base/arena.h"
 
 #include <stdint.h>

@@ -1,4 +1,8 @@
 /* Bump allocator tied to one run: compiler passes allocate here and free everything at once.
+ *
+ *     struct arena *a = arena_new();
+ *     char *text = arena_printf(a, "%s_%d", name, 2);      no free: arena_free(a) releases all of it
+ *
  * Memory is zeroed and aligned to 16 bytes, that of 64 and more to cache lines. Running out of memory is
  * fatal (it is the host's own memory; sizes chosen by a file or a peer are checked before they get here). */
 #ifndef THRESH_BASE_ARENA_H

@@ -1,4 +1,6 @@
-/* Diagnostics: a bounded list of located messages. */
+/* Diagnostics: two bounded lists of located messages, for errors and for warnings. Text and excerpt are
+ * copied when a message is added, so that the source may go; the order of places is made when they are
+ * printed. */
 #include "core/base/diag.h"
 
 #include <errno.h>
@@ -241,7 +243,8 @@ static bool not_utf8(const char *path, char *text, size_t length, struct diag *d
     unsigned byte = (unsigned char)text[valid];
     const struct source source = {path, text, length};
     utf8_clean(text);
-    diag_error(d, (struct source_pos){&source, valid}, "byte 0x%02x: the file is not UTF-8", byte);
+    diag_error(d, (struct source_pos){&source, valid},
+               "invalid byte 0x%02x: the file is not UTF-8; convert it", byte);
     return true;
 }
 
@@ -264,13 +267,13 @@ char *source_read_file(const char *path, size_t limit, size_t *length, struct di
     int failed = ferror(in) ? errno : 0;
     fclose(in);
     if (failed == EISDIR)
-        diag_plain(d, "'%s' is a folder; name a file", path);
+        diag_plain(d, "'%s' is a folder; expected a file", path);
     else if (failed)
         diag_plain(d, "cannot read '%s': %s", path, strerror(failed));
     else if (*length > limit)
-        diag_plain(d, "'%s' is larger than %zu bytes", path, limit);
+        diag_plain(d, "'%s' is too large: more than %zu bytes", path, limit);
     else if (*length > 0 && memchr(text, 0, *length))
-        diag_plain(d, "'%s' is not text: byte %zu is 0", path, strlen(text) + 1);
+        diag_plain(d, "'%s' is not a text file: byte %zu is 0", path, strlen(text) + 1);
     else if (!not_utf8(path, text, *length, d))
         return text;
     free(text);

@@ -1,12 +1,18 @@
-/* Write beside, force to the disk, rename. */
-#define _XOPEN_SOURCE 700 /* realpath */
+/* Result files: written beside, forced to the disk, renamed.
+ *
+ *     best.json.new-4711-0    write, fsync    rename to best.json    fsync of the folder
+ *
+ * And the reasons why a write failed, as far as they can be found afterwards. */
+#define _GNU_SOURCE /* realpath, fallocate */
 #include "core/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,11 +27,29 @@ const char *file_error_text(int error)
     return error == EFBIG ? "File too large (the limit of file sizes: ulimit -f)" : strerror(error);
 }
 
+/* Why a file takes no more: its size limit, or no room for another byte. */
+static int file_fault(int fd, off_t size)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && (rlim_t)size >= limit.rlim_cur) return EFBIG;
+    return fallocate(fd, FALLOC_FL_KEEP_SIZE, size, 1) && errno != EOPNOTSUPP ? errno : EIO;
+}
+
+/* Why a device, pipe or socket takes no more; nothing is written. */
+static int device_fault(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    if (write(fd, "", 0) < 0) return errno;
+    return poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLHUP) ? EPIPE : EIO;
+}
+
 int file_stream_error(FILE *out)
 {
+    struct stat st;
+    int fd = fileno(out);
     if (fflush(out)) return errno;
     if (!ferror(out)) return 0;
-    return write(fileno(out), "", 1) < 0 ? errno : EIO;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? file_fault(fd, st.st_size) : device_fault(fd);
 }
 
 void file_ignore_signals(void)

@@ -44,8 +44,8 @@ bool file_write(const struct file_text *files, size_t n, struct diag *d);
  * file sizes: ulimit -f)". */
 const char *file_error_text(int error);
 
-/* Why a stream did not take all that was written to it, as a number of errno; 0: it took everything. What
- * failed earlier is found by writing another byte. */
+/* Why a stream did not take all that was written to it, as a number of errno; 0: it took everything. The
+ * reason of an earlier failure is looked for without writing; EIO: it was not found. */
 int file_stream_error(FILE *out);
 
 /* Has the signals ignored that would end this process where a write fails: SIGXFSZ (file-size limit) and

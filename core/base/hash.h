@@ -1,5 +1,7 @@
 /* 64-bit hashing of bytes (FNV-1a with a final avalanche), for fingerprints and duplicate detection; not for
- * security. */
+ * security.
+ *
+ *     uint64_t h = hash_finish(hash_string(HASH_START, text)); */
 #ifndef THRESH_BASE_HASH_H
 #define THRESH_BASE_HASH_H
 

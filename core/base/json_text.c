@@ -1,4 +1,4 @@
-/* Places in a JSON text: a walk over its tokens that needs no more than where strings end and how brackets
+/* Places in a JSON text: a walk over its tokens. It needs to know only where strings end and how brackets
  * nest. */
 #include "core/base/json_text.h"
 

@@ -1,6 +1,7 @@
-/* Places in a JSON text. A parser that keeps none (jansson) gives a tree; whoever finds a fault in the tree
- * says by which steps it is reached, and these find it again in the text, from its beginning: for errors, not
- * for every value. */
+/* Places in a JSON text, for error messages. jansson parses into a tree that keeps no places; here the steps
+ * from the root to a value give its place again, by a walk over the text from its beginning.
+ *
+ *     {"sets": {"A": ["x", "y"]}}      member 0, member 0, element 1: the offset of "y" */
 #ifndef THRESH_BASE_JSON_TEXT_H
 #define THRESH_BASE_JSON_TEXT_H
 

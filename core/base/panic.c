@@ -1,4 +1,4 @@
-/* The one way a bug ends the process. */
+/* Prints where the bug showed, and aborts. */
 #include "core/base/panic.h"
 
 #include <stdarg.h>

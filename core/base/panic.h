@@ -1,4 +1,6 @@
-/* Bugs of ours end the process here, with file and line. Never used for what a user, a file or a peer did. */
+/* Bugs of ours end the process here, with file and line. Never used for what a user, a file or a peer did.
+ *
+ *     CHECK(n > 0);    thresh: internal error at core/base/stats.c:28: check failed: n > 0 */
 #ifndef THRESH_BASE_PANIC_H
 #define THRESH_BASE_PANIC_H
 

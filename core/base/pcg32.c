@@ -37,3 +37,12 @@ double pcg32_unit(struct pcg32 *rng)
 {
     return pcg32_next(rng) * 0x1p-32;
 }
+
+void pcg32_shuffle(struct pcg32 *rng, unsigned *order, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        unsigned j = pcg32_below(rng, i + 1);
+        order[i] = order[j];
+        order[j] = i;
+    }
+}

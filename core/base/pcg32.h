@@ -1,6 +1,9 @@
 /* PCG-XSH-RR 64/32 random numbers (M. E. O'Neill, "PCG: A family of simple fast space-efficient statistically
  * good algorithms for random number generation", 2014, section 6.3.1). The only source of randomness in
- * thresh: seeded, held in a context, never global. */
+ * thresh: seeded, held in a context, never global.
+ *
+ *     struct pcg32 rng = pcg32_seed(options.seed, STREAM_OF_THIS_FILE);
+ *     unsigned die = 1 + pcg32_below(&rng, 6); */
 #ifndef THRESH_BASE_PCG32_H
 #define THRESH_BASE_PCG32_H
 
@@ -19,5 +22,7 @@ uint32_t pcg32_next(struct pcg32 *rng);
 uint32_t pcg32_below(struct pcg32 *rng, uint32_t bound);
 /* Uniform in [0, 1), 32 bits of resolution. */
 double pcg32_unit(struct pcg32 *rng);
+/* Fills order[0..n) with the numbers 0 to n - 1 in a random order, all orders alike. */
+void pcg32_shuffle(struct pcg32 *rng, unsigned *order, unsigned n);
 
 #endif

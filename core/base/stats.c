@@ -1,4 +1,4 @@
-/* Order statistics by sorting a copy. */
+/* Order statistics by sorting a copy; moments by their definitions. */
 #include "core/base/stats.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Ending a long run early. Whoever runs one is given a descriptor that becomes readable when it is to end,
- * such as a signalfd; who gave it reads it. */
+/* Ending a long run early. The caller passes a descriptor that becomes readable when the run is to end, such
+ * as an eventfd that a signal handler writes to; the run looks at it now and then and returns what it has.
+ * The caller reads the descriptor. */
 #ifndef THRESH_BASE_STOP_H
 #define THRESH_BASE_STOP_H
 

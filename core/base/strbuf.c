@@ -1,4 +1,4 @@
-/* A growing string. */
+/* A growing string: capacity doubles, one byte is kept for the final 0. */
 #include "core/base/strbuf.h"
 
 #include <stdio.h>

@@ -1,5 +1,9 @@
 /* A growing, always terminated string. Zero-initialise, append, then read `text` or take it with
- * strbuf_take(). */
+ * strbuf_take().
+ *
+ *     struct strbuf b = {0};
+ *     strbuf_printf(&b, "%u of %u", done, all);
+ *     return strbuf_take(&b);      the caller frees it */
 #ifndef THRESH_BASE_STRBUF_H
 #define THRESH_BASE_STRBUF_H
 

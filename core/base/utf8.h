@@ -1,5 +1,5 @@
-/* UTF-8 (RFC 3629). Texts of users, drivers and peers go into JSON, messages and stores, which take nothing
- * else. */
+/* UTF-8 (RFC 3629). Texts of users, drivers and peers are checked or cleaned before they go into JSON,
+ * messages and stores, which take nothing else: "caf\xe9" becomes "caf?". */
 #ifndef THRESH_BASE_UTF8_H
 #define THRESH_BASE_UTF8_H
 

@@ -1,7 +1,11 @@
 /* A walk over MessagePack bytes before they are unpacked. msgpack-c allocates what a header announces, so
- * that five bytes can ask for 64 GiB; here each announced count is compared with the bytes that are left (an
- * element takes one at least) and the depth is bounded. Nothing is allocated, and the recursion is as deep as
- * MESSAGE_MAX_DEPTH. The format: https://github.com/msgpack/msgpack/blob/master/spec.md */
+ * that five bytes can ask for 64 GiB:
+ *
+ *     dd ff ff ff ff      an array of 4294967295 elements, with 0 bytes left: refused
+ *
+ * Here each announced count is compared with the bytes that are left (an element takes one at least) and the
+ * depth is bounded. Nothing is allocated, and the recursion is as deep as MESSAGE_MAX_DEPTH. The format:
+ * https://github.com/msgpack/msgpack/blob/master/spec.md */
 #include "core/codec/message.h"
 
 struct walk {
@@ -22,7 +26,7 @@ static size_t left(const struct walk *w)
 
 static bool skip(struct walk *w, uint64_t bytes)
 {
-    if (bytes > left(w)) return refuse(w, "the message ends too early");
+    if (bytes > left(w)) return refuse(w, "truncated message");
     w->at += bytes;
     return true;
 }
@@ -42,8 +46,8 @@ static bool value(struct walk *w, unsigned depth);
 
 static bool container(struct walk *w, uint64_t elements, unsigned depth)
 {
-    if (depth == MESSAGE_MAX_DEPTH) return refuse(w, "the message is nested too deeply");
-    if (elements > left(w)) return refuse(w, "the message announces more elements than it has");
+    if (depth == MESSAGE_MAX_DEPTH) return refuse(w, "message nested too deeply");
+    if (elements > left(w)) return refuse(w, "element count exceeds the length of the message");
     for (uint64_t i = 0; i < elements; i++)
         if (!value(w, depth + 1)) return false;
     return true;
@@ -113,7 +117,7 @@ static bool extended(struct walk *w, uint8_t head, unsigned depth)
     case 0xdf:
         return sized_container(w, 4, 2, depth);
     default:
-        return refuse(w, "the message has a byte that MessagePack does not use");
+        return refuse(w, "byte 0xc1 is not valid MessagePack");
     }
 }
 
@@ -131,8 +135,8 @@ static bool value(struct walk *w, unsigned depth)
 bool codec_check(const void *data, size_t bytes, const char **why)
 {
     struct walk w = {.at = data, .end = (const uint8_t *)data + bytes};
-    bool ok = bytes <= MESSAGE_MAX_BYTES ? value(&w, 0) : refuse(&w, "the message is too long");
-    if (ok && w.at != w.end) ok = refuse(&w, "bytes follow the message");
+    bool ok = bytes <= MESSAGE_MAX_BYTES ? value(&w, 0) : refuse(&w, "message too long");
+    if (ok && w.at != w.end) ok = refuse(&w, "unexpected bytes after the message");
     if (!ok) *why = w.why;
     return ok;
 }

@@ -1,7 +1,10 @@
-/* Encoding and decoding of the messages that message.h defines. Both directions are driven by the field
- * tables that the definition expands to here: a new message or field is one more entry there and no code.
- * Reading starts with codec_check(), so that msgpack-c never sees a frame whose announced sizes exceed its
- * bytes. */
+/* Encoding and decoding of the messages that message.h defines. Both directions walk a table of fields, which
+ * is made from the definition:
+ *
+ *     M(READY, ready, F(COUNT, credits))  ->  {"credits", MESSAGE_FIELD_COUNT, offset in struct message}
+ *
+ * so a new message or field is one more entry there and no code here. Reading starts with codec_check(), so
+ * that msgpack-c never sees a frame whose announced sizes exceed its bytes. */
 #include "core/codec/message.h"
 
 #include <msgpack.h>
@@ -166,18 +169,18 @@ static const msgpack_object *lookup(const msgpack_object_map *map, const char *k
 
 static bool read_string(struct reading *r, const msgpack_object *o, const char **out)
 {
-    if (o->type != MSGPACK_OBJECT_STR) return refuse(r, "a field is not a string");
+    if (o->type != MSGPACK_OBJECT_STR) return refuse(r, "wrong field type: expected a string");
     if (o->via.str.size && memchr(o->via.str.ptr, 0, o->via.str.size))
-        return refuse(r, "a string has a zero byte");
+        return refuse(r, "invalid string: it contains a zero byte");
     if (utf8_valid(o->via.str.ptr, o->via.str.size) < o->via.str.size)
-        return refuse(r, "a string is not UTF-8");
+        return refuse(r, "invalid string: not UTF-8");
     *out = arena_strndup(r->arena, o->via.str.size ? o->via.str.ptr : "", o->via.str.size);
     return true;
 }
 
 static bool read_count(struct reading *r, const msgpack_object *o, uint64_t *out)
 {
-    if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER) return refuse(r, "a field is not a count");
+    if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER) return refuse(r, "wrong field type: expected a count");
     *out = o->via.u64;
     return true;
 }
@@ -186,7 +189,7 @@ static bool read_int(struct reading *r, const msgpack_object *o, int64_t *out)
 {
     bool fits = o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER ||
                 (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER && o->via.u64 <= INT64_MAX);
-    if (!fits) return refuse(r, "a field is not an integer");
+    if (!fits) return refuse(r, "wrong field type: expected an integer");
     *out = o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER ? o->via.i64 : (int64_t)o->via.u64;
     return true;
 }
@@ -194,21 +197,21 @@ static bool read_int(struct reading *r, const msgpack_object *o, int64_t *out)
 static bool read_real(struct reading *r, const msgpack_object *o, double *out)
 {
     bool real = o->type == MSGPACK_OBJECT_FLOAT64 || o->type == MSGPACK_OBJECT_FLOAT32;
-    if (!real) return refuse(r, "a field is not a real number");
+    if (!real) return refuse(r, "wrong field type: expected a real number");
     *out = o->via.f64;
     return true;
 }
 
 static bool read_flag(struct reading *r, const msgpack_object *o, bool *out)
 {
-    if (o->type != MSGPACK_OBJECT_BOOLEAN) return refuse(r, "a field is not a flag");
+    if (o->type != MSGPACK_OBJECT_BOOLEAN) return refuse(r, "wrong field type: expected a flag");
     *out = o->via.boolean;
     return true;
 }
 
 static bool read_ints(struct reading *r, const msgpack_object *o, struct message_ints *out)
 {
-    if (o->type != MSGPACK_OBJECT_ARRAY) return refuse(r, "a field is not an array");
+    if (o->type != MSGPACK_OBJECT_ARRAY) return refuse(r, "wrong field type: expected an array");
     int64_t *items = ARENA_ARRAY(r->arena, int64_t, o->via.array.size);
     *out = (struct message_ints){items, o->via.array.size};
     for (uint32_t i = 0; i < o->via.array.size; i++)
@@ -218,7 +221,7 @@ static bool read_ints(struct reading *r, const msgpack_object *o, struct message
 
 static bool read_doubles(struct reading *r, const msgpack_object *o, struct message_doubles *out)
 {
-    if (o->type != MSGPACK_OBJECT_ARRAY) return refuse(r, "a field is not an array");
+    if (o->type != MSGPACK_OBJECT_ARRAY) return refuse(r, "wrong field type: expected an array");
     double *items = ARENA_ARRAY(r->arena, double, o->via.array.size);
     *out = (struct message_doubles){items, o->via.array.size};
     for (uint32_t i = 0; i < o->via.array.size; i++)
@@ -250,26 +253,26 @@ static bool read_field(struct reading *r, const msgpack_object *o, enum message_
 static bool read_kind(struct reading *r, const msgpack_object_map *map, enum message_kind *out)
 {
     const msgpack_object *version = lookup(map, "v"), *type = lookup(map, "type");
-    if (!version || version->type != MSGPACK_OBJECT_POSITIVE_INTEGER)
-        return refuse(r, "the protocol version is missing");
-    if (version->via.u64 != MESSAGE_VERSION) return refuse(r, "the peer speaks another protocol version");
+    if (!version || version->type != MSGPACK_OBJECT_POSITIVE_INTEGER) return refuse(r, "no protocol version");
+    if (version->via.u64 != MESSAGE_VERSION)
+        return refuse(r, "version mismatch: the peer uses a different protocol version");
     for (unsigned k = 0; type && k < MESSAGE_KIND_COUNT; k++) {
         if (!is_text(type, definitions[k].name)) continue;
         *out = (enum message_kind)k;
         return true;
     }
-    return refuse(r, "the message is of no known type");
+    return refuse(r, "unknown message type");
 }
 
 static bool read_message(struct reading *r, const msgpack_object *o, struct message *out)
 {
-    if (o->type != MSGPACK_OBJECT_MAP) return refuse(r, "the message is not a map");
+    if (o->type != MSGPACK_OBJECT_MAP) return refuse(r, "not a message: expected a map");
     if (!read_kind(r, &o->via.map, &out->kind)) return false;
     const struct message_field *fields;
     size_t n = message_fields(out->kind, &fields);
     for (size_t i = 0; i < n; i++) {
         const msgpack_object *value = lookup(&o->via.map, fields[i].name);
-        if (!value) return refuse(r, "a field is missing or repeated");
+        if (!value) return refuse(r, "missing or repeated field");
         if (!read_field(r, value, fields[i].kind, (char *)out + fields[i].offset)) return false;
     }
     return true;
@@ -277,7 +280,7 @@ static bool read_message(struct reading *r, const msgpack_object *o, struct mess
 
 bool message_decode(const void *data, size_t bytes, struct arena *a, struct message *out, const char **why)
 {
-    struct reading r = {.arena = a, .why = "the message is not MessagePack"};
+    struct reading r = {.arena = a, .why = "not MessagePack"};
     *out = (struct message){.kind = MESSAGE_BYE};
     if (!codec_check(data, bytes, why)) return false;
     msgpack_unpacked unpacked;

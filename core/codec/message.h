@@ -1,11 +1,11 @@
 /* The messages between coordinator and agents, each defined once: the table below gives the structs, the
- * encoder, the decoder and the round-trip test. A message is one MessagePack map {"v": version, "type": name,
- * field: value, ...}.
+ * encoder, the decoder and the round-trip test. A message is one MessagePack map:
  *
- * Decoding is total: any byte string gives a message or an error. Before anything is allocated the frame is
- * walked once and refused if it is too long, too deep, or claims more elements than it has bytes
- * (codec_check()). Unknown fields are ignored, so that a newer peer may add some; missing, repeated and
- * mistyped ones are errors. */
+ *     {"v": 2, "type": "ready", "credits": 4}  <->  {.kind = MESSAGE_READY, .ready = {.credits = 4}}
+ *
+ * Any byte string decodes to a message or an error. Before anything is allocated the frame is walked once
+ * and refused if it is too long, too deep, or claims more elements than it has bytes (codec_check()). Unknown
+ * fields are ignored, so that a newer peer may add some; missing, repeated and mistyped ones are errors. */
 #ifndef THRESH_CODEC_MESSAGE_H
 #define THRESH_CODEC_MESSAGE_H
 

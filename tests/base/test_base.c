@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/pcg32.h"
+#include "core/base/shell.h"
 #include "core/base/stats.h"
 #include "core/base/stop.h"
 #include "core/base/strbuf.h"
@@ -31,6 +33,53 @@ Test(base, pcg32_below_is_uniform)
         counts[pcg32_below(&rng, 7)]++;
     for (int i = 0; i < 7; i++)
         cr_assert(counts[i] > 9600 && counts[i] < 10400, "value %d: %u", i, counts[i]);
+}
+
+/* Of each order of three as many, and nothing but orders. */
+Test(base, pcg32_shuffle_gives_every_order)
+{
+    struct pcg32 rng = pcg32_seed(2, 1);
+    unsigned counts[27] = {0}, order[3], orders = 0;
+    for (int i = 0; i < 60000; i++) {
+        pcg32_shuffle(&rng, order, 3);
+        counts[order[0] + 3 * order[1] + 9 * order[2]]++;
+    }
+    for (int i = 0; i < 27; i++) {
+        cr_assert(counts[i] == 0 || (counts[i] > 9600 && counts[i] < 10400), "order %d: %u", i, counts[i]);
+        orders += counts[i] > 0;
+    }
+    cr_assert_eq(orders, 6);
+    pcg32_shuffle(&rng, order, 0);
+}
+
+Test(base, shell_words_are_read_back_by_a_shell)
+{
+    static const char *const words[] = {"a.b", "", "it's", "$HOME `x` \\", "two\nlines", "-n=1,2:3@%+/_"};
+    struct strbuf command = {0};
+    char got[64] = "";
+    strbuf_add(&command, "printf '<%s>'");
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        strbuf_add(&command, " ");
+        shell_add_word(&command, words[i]);
+    }
+    cr_expect(strstr(command.text, " a.b '' 'it'\\''s' "), "%s", command.text);
+    FILE *in = popen(command.text, "r");
+    cr_assert(in && fread(got, 1, sizeof got - 1, in) > 0);
+    pclose(in);
+    cr_expect_str_eq(got, "<a.b><><it's><$HOME `x` \\><two\nlines><-n=1,2:3@%+/_>", "%s", got);
+    strbuf_free(&command);
+}
+
+/* A process that stood still finds a long time between two looks. */
+Test(base, time_awake_leaves_out_stops)
+{
+    struct clock_awake w = clock_awake_start();
+    w.last_ms -= 60e3;
+    double stopped = clock_awake_ms(&w, 100);
+    cr_expect_eq(stopped, 100);
+    double later = clock_awake_ms(&w, 100);
+    cr_expect(later >= stopped && later <= stopped + 100, "%g", later);
+    cr_expect_lt(clock_now_ms() - 1e3 * clock_s(), 1e3);
 }
 
 Test(base, arena_is_aligned_zeroed_and_grows)

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -136,6 +137,41 @@ Test(file, a_size_limit_leaves_all_files_as_they_were)
     free(second);
     free(text);
     diag_free(d);
+}
+
+/* What was lost is told, with its reason as far as it can still be found, and nothing is added. */
+Test(file, the_error_of_a_stream_is_found_without_writing)
+{
+    char dir[32];
+    struct stat st;
+    e2e_folder(dir);
+    char *path = path_in(dir, "a"), *text = long_text();
+    file_ignore_signals();
+    FILE *out = fopen(path, "w");
+    cr_assert_not_null(out);
+    cr_expect_eq(file_stream_error(out), 0);
+    limit_files(LIMIT);
+    fputs(text, out);
+    fflush(out);
+    cr_expect_eq(file_stream_error(out), EFBIG);
+    limit_files(RLIM_INFINITY);
+    __fpurge(out);
+    cr_expect_eq(file_stream_error(out), EIO, "the reason is gone, the failure is not");
+    fclose(out);
+    cr_expect(stat(path, &st) == 0 && st.st_size == LIMIT, "%ld", (long)st.st_size);
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    out = fdopen(ends[1], "w");
+    close(ends[0]);
+    fputs("text", out);
+    fflush(out);
+    __fpurge(out);
+    cr_expect_eq(file_stream_error(out), EPIPE);
+    fclose(out);
+    unlink(path);
+    rmdir(dir);
+    free(path);
+    free(text);
 }
 
 Test(file, devices_are_written_in_place)

@@ -219,7 +219,7 @@ Test(codec, strings_are_utf8)
     cr_assert_str_eq(out.bye.reason, m.bye.reason);
     *strchr(data, '\xc3') = '\xff';
     cr_assert_not(message_decode(data, bytes, a, &out, &why));
-    cr_assert_str_eq(why, "a string is not UTF-8");
+    cr_assert_str_eq(why, "invalid string: not UTF-8");
     free(data);
     arena_free(a);
 }

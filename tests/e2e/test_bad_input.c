@@ -46,7 +46,7 @@ Test(bad_input, text_in_another_encoding)
 {
     program_refused("size N\n-- Gr\xf6\xdf"
                     "e\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n",
-                    "N=4", "2:6: error: byte 0xf6: the file is not UTF-8");
+                    "N=4", "2:6: error: invalid byte 0xf6: the file is not UTF-8");
     refused(E2E_RUN(&cli_tune, "/tmp/\xff.lift"), "argument 1 is not UTF-8");
 }
 

@@ -124,7 +124,7 @@ Test(spacedsl_include, foreign_encodings)
     cr_assert_null(include_compile(&f, main, "space s\ninclude \"a.space\"\nchoice d: { V, W }\n"));
     cr_expect(strstr(diag_message(f.diag, 0), "main.space:2:9: error: cannot include '"), "%s",
               diag_message(f.diag, 0));
-    cr_expect(strstr(diag_message(f.diag, 0), "byte 0xe9: the file is not UTF-8"), "%s",
+    cr_expect(strstr(diag_message(f.diag, 0), "invalid byte 0xe9: the file is not UTF-8"), "%s",
               diag_message(f.diag, 0));
     include_free(&f);
 }
