@@ -23,10 +23,11 @@
 #include "agent/opencl.h"
 #include "agent/pocl_folder.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/stats.h"
 
-enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 300000, GRACE_MS = 50 };
+enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 300000 };
 enum { BATCH = 40, LEAST_BATCH = 5, ROUNDS = 60 }; /* of launches that are measured themselves */
 static const double LAUNCH_NS = 3e6, BATCH_LIMIT_NS = 10e9;
 static const size_t DRAM_BYTES_GPU = (size_t)2 << 30, DRAM_BYTES_CPU = (size_t)256 << 20,
@@ -86,11 +87,11 @@ static cl_event enqueue(struct bench *b, const struct shot *s)
 static double finish(struct bench *b, cl_event event)
 {
     cl_ulong start = 0, end = 0;
-    if (!event || failed(b, "waiting", clWaitForEvents(1, &event))) return 0;
+    if (!event || failed(b, "waiting for a launch", clWaitForEvents(1, &event))) return 0;
     cl_int e = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
     if (!e) e = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
     clReleaseEvent(event);
-    return failed(b, "the device has no event times", e) ? 0 : (double)(end - start);
+    return failed(b, "the device does not time its events", e) ? 0 : (double)(end - start);
 }
 
 static double launch(struct bench *b, const struct shot *s)
@@ -268,7 +269,7 @@ static void launch_batch(struct bench *b, const struct shot *s, struct measure_h
                                      .alive = stay_quiet};
     set_rounds(s);
     struct measure_result r = measure_batch(&l, BATCH, BATCH_LIMIT_NS, samples);
-    failed(b, "launches in a row", r.end == MEASURE_OVERDUE ? CL_OUT_OF_RESOURCES : r.error);
+    failed(b, "a batch of launches", r.end == MEASURE_OVERDUE ? CL_OUT_OF_RESOURCES : r.error);
 }
 
 static double least_of_batch(struct bench *b, const struct shot *s, enum pace pace)
@@ -367,8 +368,9 @@ static bool build(struct bench *b)
                                       : "-cl-std=CL1.2 -DCPU -DV=float16 -DFIRST(x)=((x).s0)";
     cl_int error;
     b->program = clCreateProgramWithSource(b->context, 1, &source, NULL, &error);
-    if (failed(b, "the benchmarks", error)) return false;
-    if (!failed(b, "building", clBuildProgram(b->program, 1, &b->id, options, NULL, NULL))) return true;
+    if (failed(b, "compiling the benchmarks", error)) return false;
+    if (!failed(b, "compiling the benchmarks", clBuildProgram(b->program, 1, &b->id, options, NULL, NULL)))
+        return true;
     explain_build(b);
     return false;
 }
@@ -399,8 +401,8 @@ static cl_mem make_buffer(struct bench *b, size_t bytes, const char *what)
 static bool make_buffers(struct bench *b)
 {
     b->in_bytes = input_bytes(b);
-    b->out = make_buffer(b, (size_t)16 << 20, "the output");
-    b->in = b->out ? make_buffer(b, b->in_bytes, "the input") : NULL;
+    b->out = make_buffer(b, (size_t)16 << 20, "allocating the output");
+    b->in = b->out ? make_buffer(b, b->in_bytes, "allocating the input") : NULL;
     return b->in != NULL;
 }
 
@@ -409,10 +411,10 @@ static bool open_device(struct bench *b)
     cl_int error = CL_DEVICE_NOT_FOUND;
     b->id = opencl_device(b->dev->index);
     if (b->id) b->context = clCreateContext(NULL, 1, &b->id, NULL, NULL, &error);
-    if (failed(b, "the device", error)) return false;
+    if (failed(b, "opening the device", error)) return false;
     b->queue = clCreateCommandQueue(b->context, b->id, CL_QUEUE_PROFILING_ENABLE, &error);
     if (!error) measure_hold_open(&b->hold, b->context, b->id);
-    return !failed(b, "the device has no event times", error) && make_buffers(b) && build(b);
+    return !failed(b, "the device does not time its events", error) && make_buffers(b) && build(b);
 }
 
 static void bench_body(int fd, void *ctx)
@@ -437,16 +439,16 @@ static void take_device(const struct device *dev, struct device_lock *lock)
 {
     while (!device_lock_try(lock))
         poll(NULL, 0, DEVICE_LOCK_LOOK_MS);
-    double end = child_now_ms() + GRACE_MS;
-    while (!dev->gpu && device_lock_others_work(lock) && child_now_ms() < end)
+    double end = clock_now_ms() + DEVICE_LOCK_GRACE_MS;
+    while (!dev->gpu && device_lock_others_work(lock) && clock_now_ms() < end)
         poll(NULL, 0, DEVICE_LOCK_LOOK_MS);
 }
 
 static bool await_reply(int fd, struct device_lock *lock, struct reply *r)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    double end = child_now_ms() + TIMEOUT_MS;
-    while (poll(&p, 1, DEVICE_LOCK_RENEW_MS) != 1 && child_now_ms() < end)
+    double end = clock_now_ms() + TIMEOUT_MS;
+    while (poll(&p, 1, DEVICE_LOCK_RENEW_MS) != 1 && clock_now_ms() < end)
         device_lock_renew(lock);
     return p.revents && child_read(fd, r, sizeof *r);
 }
@@ -456,7 +458,7 @@ bool characterize(const struct device *dev, struct characterize_result *out, str
     struct reply r = {0};
     struct device copy = *dev;
     int fd = -1;
-    char why[MESSAGE] = "the driver crashed or did not answer", unlocked[MESSAGE];
+    char why[MESSAGE] = "the OpenCL driver crashed or does not respond", unlocked[MESSAGE];
     struct device_lock *lock = device_lock_open(dev, unlocked, sizeof unlocked);
     if (!lock) diag_plain_warning(d, "%s", unlocked);
     take_device(dev, lock);

@@ -106,20 +106,10 @@ bool child_send(int fd, uint32_t kind, const void *payload, size_t bytes)
     return child_write(fd, &frame, sizeof frame) && child_write(fd, payload, bytes);
 }
 
-static double clock_now_ms(clockid_t clock)
-{
-    struct timespec t = {0};
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 double child_processor_ms(pid_t pid)
 {
     clockid_t clock;
-    return clock_getcpuclockid(pid, &clock) ? 0 : clock_now_ms(clock);
-}
-
-double child_now_ms(void)
-{
-    return clock_now_ms(CLOCK_MONOTONIC);
+    struct timespec t = {0};
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t)) return 0;
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }

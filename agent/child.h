@@ -1,5 +1,7 @@
 /* Child processes without exec: what may crash or hang (an OpenCL driver, a kernel) runs in one, and talks to
- * its parent over a stream socket in frames of a length and a kind. */
+ * its parent over a stream socket.
+ *
+ *     frame: length 4, kind RUNNER_READY | 4 bytes of payload */
 #ifndef THRESH_AGENT_CHILD_H
 #define THRESH_AGENT_CHILD_H
 
@@ -28,7 +30,5 @@ bool child_send(int fd, uint32_t kind, const void *payload, size_t bytes);
 
 /* Processor time that the process has used, ms; 0: unknown. */
 double child_processor_ms(pid_t pid);
-/* Milliseconds of the monotonic clock. */
-double child_now_ms(void);
 
 #endif

@@ -1,12 +1,14 @@
 /* The lock file: made so that every user can open it and nobody can be led elsewhere (no symbolic link, a
  * plain file with one name), then nothing but fcntl() and a record of 16 bytes: who holds it, and a counter.
- */
+ *
+ *     /dev/shm/thresh-device-cpu.lock    pid 4711, 38 renewals; byte 0 locked by 4711 */
 #define _GNU_SOURCE /* F_OFD_SETLK, mkostemp */
 #include "agent/device_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +18,12 @@
 #include "agent/child.h"
 #include "agent/device.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/hash.h"
 
 enum { MEASURES, WORKS, WANTS }; /* bytes of the file */
 enum { ALL_MAY = 0666, YIELD_MS = 25 /* left to others who want to measure, after a release */ };
+enum { OPEN_TRIES = 20, OPEN_WAIT_MS = 5 };
 
 /* What the holder writes. */
 struct record {
@@ -31,7 +35,7 @@ struct device_lock {
     int fd;
     bool held, wants, works;
     bool owned;          /* held, and not passed over a silent holder */
-    double yields_until; /* ms of child_now_ms() */
+    double yields_until; /* ms of clock_now_ms() */
     uint64_t count;      /* renewals by the caller */
     struct record seen;  /* of another holder, unchanged since seen_at */
     double seen_at;      /* ms; 0: the lock was free at the last look */
@@ -56,27 +60,58 @@ void device_lock_path(const struct device *dev, char path[DEVICE_LOCK_PATH])
     snprintf(path, DEVICE_LOCK_PATH, "%s/thresh-device-%s.lock", folder(), hex);
 }
 
-/* Makes the file under a name of its own, which gets its mode before others see it, and then its name. */
+/* Gives the file `own` the name `path` unless there is such a file: of several processes the first one wins,
+ * and none replaces a file that another has open. Some file systems cannot rename so; a link does it there,
+ * and the file has two names for a moment. */
+static void name_file(const char *own, const char *path)
+{
+    if (renameat2(AT_FDCWD, own, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return;
+    if (errno == EINVAL || errno == ENOSYS) (void)!link(own, path);
+    unlink(own);
+}
+
+/* Makes the file under a name of its own, which gets its mode before others see it, and then its name. Where
+ * that fails, opening it says why. */
 static void make_file(const char *path)
 {
     char own[DEVICE_LOCK_PATH];
     snprintf(own, sizeof own, "%s/thresh-%ld-XXXXXX", folder(), (long)getpid());
     int fd = mkostemp(own, O_CLOEXEC);
     if (fd < 0) return;
-    bool made = fchmod(fd, ALL_MAY) == 0 && renameat2(AT_FDCWD, own, AT_FDCWD, path, RENAME_NOREPLACE) == 0;
-    if (!made) unlink(own); /* another process was first, or none can make it: opening it says why */
+    if (fchmod(fd, ALL_MAY) == 0)
+        name_file(own, path);
+    else
+        unlink(own);
     close(fd);
 }
 
-/* A plain file with this name only; -1 with errno. */
-static int open_file(const char *path)
+/* A plain file with this name only; -1 with errno. EAGAIN: it has no name any more, or two, as for a moment
+ * while it is made. */
+static int try_file(const char *path)
 {
     struct stat st;
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1)) return fd;
+    if (fd < 0) return -1;
+    bool plain = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (plain && st.st_nlink == 1) return fd;
     close(fd);
-    errno = EPERM;
+    errno = plain ? EAGAIN : EPERM;
     return -1;
+}
+
+/* Opens the file, which is made where it is missing; -1 with errno. */
+static int open_file(const char *path)
+{
+    int fd = try_file(path);
+    for (int i = 0; fd < 0 && (errno == ENOENT || errno == EAGAIN) && i < OPEN_TRIES; i++) {
+        if (errno == ENOENT)
+            make_file(path);
+        else
+            poll(NULL, 0, OPEN_WAIT_MS);
+        fd = try_file(path);
+    }
+    if (fd < 0 && errno == EAGAIN) errno = EPERM;
+    return fd;
 }
 
 struct device_lock *device_lock_open(const struct device *dev, char *why, size_t n)
@@ -84,13 +119,12 @@ struct device_lock *device_lock_open(const struct device *dev, char *why, size_t
     char path[DEVICE_LOCK_PATH];
     device_lock_path(dev, path);
     int fd = open_file(path);
-    if (fd < 0 && errno == ENOENT) {
-        make_file(path);
-        fd = open_file(path);
-    }
     if (fd < 0) {
-        snprintf(why, n, "cannot open %s: %s; other processes may measure on the device at the same time",
-                 path, strerror(errno));
+        snprintf(
+            why, n,
+            "cannot open the lock file %s: %s; other processes may measure on the device at the same time, "
+            "so times may be too long; set THRESH_LOCKS to a folder that you can write",
+            path, strerror(errno));
         return NULL;
     }
     struct device_lock *l = base_calloc(1, sizeof *l);
@@ -137,9 +171,9 @@ static bool is_silent(struct device_lock *l)
 {
     struct record now = read_record(l);
     bool same = l->seen_at > 0 && now.pid == l->seen.pid && now.count == l->seen.count;
-    if (!same) l->seen_at = child_now_ms();
+    if (!same) l->seen_at = clock_now_ms();
     l->seen = now;
-    return child_now_ms() - l->seen_at > DEVICE_LOCK_SILENT_MS;
+    return clock_now_ms() - l->seen_at > DEVICE_LOCK_SILENT_MS;
 }
 
 /* ---- measuring ---- */
@@ -174,7 +208,7 @@ bool device_lock_try(struct device_lock *l)
 {
     if (!l || l->held) return true;
     want(l, true);
-    if (child_now_ms() < l->yields_until && others_have(l, WANTS)) {
+    if (clock_now_ms() < l->yields_until && others_have(l, WANTS)) {
         if (others_have(l, MEASURES)) l->yields_until = 0;
         return false;
     }
@@ -202,7 +236,7 @@ void device_lock_release(struct device_lock *l)
     if (!l->held) return;
     set(l, MEASURES, F_UNLCK);
     l->held = l->owned = false;
-    l->yields_until = child_now_ms() + YIELD_MS;
+    l->yields_until = clock_now_ms() + YIELD_MS;
 }
 
 bool device_lock_others_work(const struct device_lock *l)

@@ -24,9 +24,10 @@ struct device;
 struct device_lock;
 
 enum {
-    DEVICE_LOCK_LOOK_MS = 4,     /* how often a process looks that waits or has runners at work */
-    DEVICE_LOCK_RENEW_MS = 1000, /* how often a holder is to call device_lock_renew() */
-    DEVICE_LOCK_SILENT_MS = 10000,
+    DEVICE_LOCK_LOOK_MS = 4,       /* how often a process looks that waits or has runners at work */
+    DEVICE_LOCK_RENEW_MS = 1000,   /* how often a holder is to call device_lock_renew() */
+    DEVICE_LOCK_SILENT_MS = 10000, /* a holder that has not renewed for so long is passed over */
+    DEVICE_LOCK_GRACE_MS = 50, /* for others to stop their runners: one may be busy otherwise, or stopped */
     DEVICE_LOCK_PATH = 256
 };
 

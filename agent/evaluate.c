@@ -1,5 +1,9 @@
-/* The evaluator's face: jobs in, results out, quoted rounds, life and death. The work is done a step at a
- * time by evaluate_slots.c; no call but the final wait for a killed child blocks without a time limit. */
+/* The evaluator's interface: jobs in, results out, quoted rounds, start and end. evaluate_slots.c does the
+ * work in steps:
+ *
+ *     evaluator_submit()  ->  waiting  ->  a slot (runner)  ->  done  ->  evaluator_poll()
+ *
+ * No call blocks without a time limit but the final wait for a killed child. */
 #include "agent/evaluate.h"
 
 #include <errno.h>
@@ -13,6 +17,7 @@
 #include "agent/cache.h"
 #include "agent/evaluate_state.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 #include "core/base/pcg32.h"
@@ -111,10 +116,10 @@ void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel
 
 bool evaluator_poll(struct evaluator *ev, int timeout_ms, uint64_t *job, struct evaluation *out)
 {
-    double end = timeout_ms < 0 ? INFINITY : child_now_ms() + timeout_ms;
+    double end = timeout_ms < 0 ? INFINITY : clock_now_ms() + timeout_ms;
     if (!ev->done.first) evaluate_step(ev, 0);
     while (!ev->done.first && ev->in_flight > 0) {
-        double left = end - child_now_ms();
+        double left = end - clock_now_ms();
         if (left <= 0) break;
         evaluate_step(ev, isinf(left) ? -1 : (int)ceil(left));
     }
@@ -142,15 +147,6 @@ void evaluator_run(struct evaluator *ev, const struct cg_kernel *k, const struct
     evaluate_alone(ev, RUNNER_EVALUATE, k, s, out);
 }
 
-static void shuffle(unsigned *order, unsigned n, struct pcg32 *rng)
-{
-    for (unsigned i = 0; i < n; i++) {
-        unsigned j = pcg32_below(rng, i + 1);
-        order[i] = order[j];
-        order[j] = i;
-    }
-}
-
 void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kernels, unsigned n,
                       unsigned rounds, uint64_t seed, double *out_ns)
 {
@@ -159,7 +155,7 @@ void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kerne
     unsigned *order = base_calloc(n ? n : 1, sizeof *order);
     ev->keeps = true;
     for (unsigned r = 0; r < rounds; r++) {
-        shuffle(order, n, &rng);
+        pcg32_shuffle(&rng, order, n);
         for (unsigned i = 0; i < n; i++) {
             struct evaluation e;
             evaluate_alone(ev, RUNNER_ROUND, kernels[order[i]], &settings, &e);
@@ -244,13 +240,15 @@ static double transfer_ms(const struct verify_task *t)
 }
 
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
-                                  const struct verify_tolerance *tolerance, int stop_fd, struct diag *d)
+                                  const struct verify_tolerance *tolerance, const struct eval_caller *caller,
+                                  struct diag *d)
 {
     struct evaluator *ev = base_calloc(1, sizeof *ev);
     ev->task = *task_p;
     *task_p = NULL;
     ev->transfer_ms = transfer_ms(ev->task);
-    ev->stop_fd = stop_fd;
+    ev->caller = caller ? *caller : (struct eval_caller){.stop_fd = -1};
+    ev->looked_at = clock_now_ms();
     ev->setup = (struct runner_setup){.task = ev->task, .device = dev->index};
     if (!dev->gpu) cache_make(ev->setup.cache, sizeof ev->setup.cache);
     ev->gpu = dev->gpu;
@@ -259,7 +257,7 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     queue_init(&ev->done);
     ev->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (ev->timer < 0) {
-        diag_plain(d, "cannot make a timer: %s", strerror(errno));
+        diag_plain(d, "cannot create a timer: %s", strerror(errno));
         evaluator_free(ev);
         return NULL;
     }

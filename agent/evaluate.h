@@ -1,6 +1,11 @@
 /* Evaluation of kernels on one OpenCL device: build, verify, measure, in child processes (runners) that can
- * be killed. Design page `distribution`, "The agent". This interface knows kernels and buffers; no search, no
- * socket. */
+ * be killed. Design page `distribution`, "The agent".
+ *
+ *     struct evaluator *ev = evaluator_new(problem, device, 0, seed, d);
+ *     evaluator_submit(ev, 17, &kernel, &settings);
+ *     evaluator_poll(ev, -1, &job, &e);       job 17: e.status is EVAL_OK, e.median_ns its time
+ *
+ * This interface knows kernels and buffers; no search, no socket. */
 #ifndef THRESH_AGENT_EVALUATE_H
 #define THRESH_AGENT_EVALUATE_H
 
@@ -67,15 +72,22 @@ struct eval_settings {
 
 struct evaluator;
 
+/* Who waits for an evaluator. */
+struct eval_caller {
+    int stop_fd; /* readable, also before a call returns: the runners are killed and every job ends as
+                    EVAL_DEVICE_LOST; -1: none */
+    void (*alive)(void *ctx); /* called at least once a second while a call waits for runners; NULL: none */
+    void *ctx;
+};
+
 /* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU; EVAL_MAX_RUNNERS at most,
  * and no more than its memory takes), makes the inputs, and the reference from the naive kernel checked
  * against the Lift interpreter. `d` gets what went wrong; NULL then. Borrows p. */
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
                                 uint64_t seed, struct diag *d);
-/* The same; once stop_fd is readable, also before this returns, the runners are killed and every job ends as
- * EVAL_DEVICE_LOST. */
-struct evaluator *evaluator_new_until(const struct problem *p, const struct device *dev, unsigned runners,
-                                      uint64_t seed, int stop_fd, struct diag *d);
+/* The same for a caller that may end it early, or shows that it is alive; NULL: neither. */
+struct evaluator *evaluator_new_for(const struct problem *p, const struct device *dev, unsigned runners,
+                                    uint64_t seed, const struct eval_caller *caller, struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 
 /* Outputs that a comparison with the reference does not verify. */

@@ -6,8 +6,7 @@
 #include <signal.h>
 
 #include "agent/evaluate_state.h"
-
-enum { GRACE_MS = 50 /* for others to stop their runners: one may be busy otherwise, or stopped itself */ };
+#include "core/base/clock.h"
 
 static void stop_others(struct evaluator *ev)
 {
@@ -15,7 +14,7 @@ static void stop_others(struct evaluator *ev)
         struct slot *s = &ev->slots[i];
         if (s == ev->holder || s->pid <= 0 || s->stopped_at > 0) continue;
         kill(s->pid, SIGSTOP);
-        s->stopped_at = child_now_ms();
+        s->stopped_at = clock_now_ms();
     }
 }
 
@@ -24,7 +23,7 @@ static void continue_all(struct evaluator *ev)
     for (unsigned i = 0; i < ev->n_slots; i++) {
         struct slot *s = &ev->slots[i];
         if (!(s->stopped_at > 0)) continue;
-        double stood = child_now_ms() - s->stopped_at;
+        double stood = clock_now_ms() - s->stopped_at;
         kill(s->pid, SIGCONT);
         s->kill_at += stood;
         s->built_from += stood;
@@ -43,7 +42,7 @@ void evaluate_unlock(struct evaluator *ev, const struct slot *s)
 /* A launch, or what is done with the outputs after it: the runner says nothing meanwhile. */
 void evaluate_running_alive(const struct evaluator *ev, struct slot *s)
 {
-    s->kill_at = child_now_ms() + EVALUATE_LAUNCH_MS(s->job->limit_ns) + ev->transfer_ms;
+    s->kill_at = clock_now_ms() + EVALUATE_LAUNCH_MS(s->job->limit_ns) + ev->transfer_ms;
 }
 
 static struct slot *longest_waiting(struct evaluator *ev)
@@ -61,9 +60,10 @@ static bool take_device(struct evaluator *ev)
 {
     if (!device_lock_held(ev->lock)) {
         if (!device_lock_try(ev->lock)) return false;
-        ev->locked_at = child_now_ms();
+        ev->locked_at = clock_now_ms();
     }
-    return ev->gpu || !device_lock_others_work(ev->lock) || child_now_ms() - ev->locked_at >= GRACE_MS;
+    return ev->gpu || !device_lock_others_work(ev->lock) ||
+           clock_now_ms() - ev->locked_at >= DEVICE_LOCK_GRACE_MS;
 }
 
 void evaluate_grant(struct evaluator *ev)
@@ -106,11 +106,11 @@ void evaluate_heed(struct evaluator *ev)
 double evaluate_next_look(const struct evaluator *ev)
 {
     if (!ev->lock) return INFINITY;
-    if (ev->holder) return child_now_ms() + DEVICE_LOCK_RENEW_MS;
+    if (ev->holder) return clock_now_ms() + DEVICE_LOCK_RENEW_MS;
     bool waits = false;
     for (unsigned i = 0; i < ev->n_slots; i++)
         waits = waits || ev->slots[i].state == WAITING;
     bool looks = waits || (!ev->gpu && (any_at_work(ev) || ev->paused));
-    if (looks) return child_now_ms() + DEVICE_LOCK_LOOK_MS;
-    return device_lock_held(ev->lock) ? child_now_ms() + DEVICE_LOCK_RENEW_MS : INFINITY;
+    if (looks) return clock_now_ms() + DEVICE_LOCK_LOOK_MS;
+    return device_lock_held(ev->lock) ? clock_now_ms() + DEVICE_LOCK_RENEW_MS : INFINITY;
 }

@@ -18,9 +18,11 @@
 #include "agent/cache.h"
 #include "agent/evaluate_state.h"
 #include "agent/pocl_folder.h"
+#include "core/base/clock.h"
 #include "core/base/utf8.h"
 
 enum { MAX_FAILED_STARTS = 3, MAX_IDLE_DEATHS = 3 };
+enum { LOOK_MS = 1000, MOST_LOOK_MS = 2000 /* that count of the time between two looks */ };
 static const double START_MS = 120e3, BUILD_MS = 60e3; /* kill times; BUILD_MS of processor time */
 
 /* ---- queues ---- */
@@ -80,10 +82,10 @@ static bool any_runner(const struct evaluator *ev)
 void evaluate_start_runner(struct evaluator *ev, struct slot *s)
 {
     char why[EVAL_MESSAGE];
-    *s = (struct slot){.fd = -1, .state = STARTING, .kill_at = child_now_ms() + START_MS};
+    *s = (struct slot){.fd = -1, .state = STARTING, .kill_at = clock_now_ms() + START_MS};
     s->pid = child_fork(&s->fd, runner_main, &ev->setup);
     if (s->pid > 0 || any_runner(ev)) return;
-    snprintf(why, sizeof why, "no runner can be started: %s", strerror(errno));
+    snprintf(why, sizeof why, "cannot start a runner process: %s", strerror(errno));
     lose(ev, why);
 }
 
@@ -123,7 +125,8 @@ static void fail_start(struct evaluator *ev, struct slot *s, const char *why)
 static void on_dead_start(struct evaluator *ev, struct slot *s, bool overdue)
 {
     char why[EVAL_MESSAGE];
-    snprintf(why, sizeof why, "%s", overdue ? "the driver does not answer" : "the driver crashed");
+    snprintf(why, sizeof why, "%s",
+             overdue ? "the OpenCL driver does not respond" : "the OpenCL driver crashed");
     if (!ev->gpu) pocl_folder_explain(ev->setup.cache, why, sizeof why);
     fail_start(ev, s, why);
 }
@@ -149,17 +152,18 @@ static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
         return;
     }
     if (!job && ++ev->idle_deaths >= MAX_IDLE_DEATHS)
-        lose(ev, "its runners die while they have nothing to do");
+        lose(ev, "runner processes die while idle; check the OpenCL driver");
     bool building = s->state == BUILDING, full = cannot_build(ev, s, &e);
     int status = replace(ev, s);
     if (!job) return;
     const char *phase = building ? "building" : "running";
     if (overdue && !full)
-        snprintf(e.message, EVAL_MESSAGE, "killed: no sign of life while %s", phase);
+        snprintf(e.message, EVAL_MESSAGE, "killed: the kernel or driver did not respond while %s", phase);
     else if (!full && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-        snprintf(e.message, EVAL_MESSAGE, "the process died of signal %d while %s", WTERMSIG(status), phase);
+        snprintf(e.message, EVAL_MESSAGE, "the runner process died of signal %d while %s", WTERMSIG(status),
+                 phase);
     else if (!full)
-        snprintf(e.message, EVAL_MESSAGE, "the process ended while %s", phase);
+        snprintf(e.message, EVAL_MESSAGE, "the runner process ended while %s", phase);
     job->result = e;
     evaluate_push(&ev->done, job);
 }
@@ -261,7 +265,7 @@ static void hand_out(struct evaluator *ev, struct slot *s)
     }
     s->job = evaluate_pop(&ev->waiting);
     s->state = BUILDING;
-    s->built_from = child_now_ms();
+    s->built_from = clock_now_ms();
     s->used = child_processor_ms(s->pid);
     s->kill_at = s->built_from + BUILD_MS;
 }
@@ -274,12 +278,28 @@ static void dispatch(struct evaluator *ev)
     }
 }
 
+/* When it is to be looked for overdue runners: at the next kill time, and every second until then, so that a
+ * stop of this process is told from its waiting. */
 static double next_kill(const struct evaluator *ev)
 {
     double at = INFINITY;
     for (unsigned i = 0; i < ev->n_slots; i++)
         if (ev->slots[i].pid > 0 && !(ev->slots[i].stopped_at > 0)) at = fmin(at, ev->slots[i].kill_at);
-    return at;
+    return isinf(at) ? at : fmin(at, clock_now_ms() + LOOK_MS);
+}
+
+/* Moves the kill times on by what this process stood still, or was busy elsewhere, since the last look: a
+ * Ctrl-Z stops the runners too, and nobody has heard of them. */
+static void excuse_stop(struct evaluator *ev)
+{
+    double now = clock_now_ms(), stood = now - ev->looked_at - MOST_LOOK_MS;
+    ev->looked_at = now;
+    for (unsigned i = 0; stood > 0 && i < ev->n_slots; i++) {
+        struct slot *s = &ev->slots[i];
+        if (s->stopped_at > 0) continue;
+        s->kill_at += stood;
+        s->built_from += stood;
+    }
 }
 
 /* Moves the kill time of a build that has had less of the processor than it may: others build too. */
@@ -294,7 +314,7 @@ static bool may_build_on(struct slot *s, double now)
 
 static void kill_overdue(struct evaluator *ev)
 {
-    double now = child_now_ms();
+    double now = clock_now_ms();
     for (unsigned i = 0; i < ev->n_slots; i++) {
         struct slot *s = &ev->slots[i];
         if (s->pid <= 0 || s->stopped_at > 0 || s->kill_at > now || may_build_on(s, now)) continue;
@@ -304,7 +324,7 @@ static void kill_overdue(struct evaluator *ev)
 
 static void arm_timer(const struct evaluator *ev)
 {
-    double ms = fmin(next_kill(ev), evaluate_next_look(ev)) - child_now_ms();
+    double ms = fmin(next_kill(ev), evaluate_next_look(ev)) - clock_now_ms();
     struct itimerspec t = {0};
     if (ms < 1e9) {
         ms = fmax(ms, 1);
@@ -317,7 +337,7 @@ static void arm_timer(const struct evaluator *ev)
 /* Ends every job and runner. */
 static void stop(struct evaluator *ev)
 {
-    ev->stop_fd = -1;
+    ev->caller.stop_fd = -1;
     lose(ev, "interrupted");
     for (unsigned i = 0; i < ev->n_slots; i++) {
         struct slot *s = &ev->slots[i];
@@ -338,12 +358,15 @@ static void assign(struct evaluator *ev)
 void evaluate_step(struct evaluator *ev, int wait_ms)
 {
     struct pollfd p[EVAL_MAX_FDS + 1];
+    excuse_stop(ev);
     assign(ev);
     for (unsigned i = 0; i < ev->n_slots; i++)
         p[i] = (struct pollfd){.fd = ev->slots[i].fd, .events = POLLIN};
     p[ev->n_slots] = (struct pollfd){.fd = ev->timer, .events = POLLIN};
-    p[ev->n_slots + 1] = (struct pollfd){.fd = ev->stop_fd, .events = POLLIN};
+    p[ev->n_slots + 1] = (struct pollfd){.fd = ev->caller.stop_fd, .events = POLLIN};
     bool any = poll(p, ev->n_slots + 2, wait_ms) > 0;
+    excuse_stop(ev);
+    if (ev->caller.alive) ev->caller.alive(ev->caller.ctx);
     if (any && p[ev->n_slots + 1].revents) {
         stop(ev);
         return;

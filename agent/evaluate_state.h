@@ -58,9 +58,10 @@ struct evaluator {
     unsigned idle_deaths;   /* of runners that had nothing to do, since the last one that had */
     char start_error[EVAL_MESSAGE];
     struct queue waiting, done;
-    unsigned in_flight; /* submitted, result not taken */
-    int timer;          /* timerfd at the next kill time */
-    int stop_fd;        /* readable: everything ends; -1: none, or it has ended */
+    unsigned in_flight;        /* submitted, result not taken */
+    int timer;                 /* timerfd at the next kill time */
+    double looked_at;          /* ms: when it was last looked whether a runner is overdue */
+    struct eval_caller caller; /* stop_fd -1: none, or it has ended everything */
 };
 
 /* A build may take so long by the clock, a launch with a limit of limit_ns so long until it is killed. */

@@ -1,4 +1,4 @@
-/* Buffers between guard zones: a large buffer and a sub-buffer in its middle. */
+/* Buffers between guard zones: one large buffer, and a sub-buffer in its middle for the kernel. */
 #include "agent/guarded.h"
 
 #include <string.h>

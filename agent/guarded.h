@@ -1,5 +1,8 @@
 /* Device buffers between guard zones: a kernel's stores outside its buffer show as changed bytes of a zone.
- * Zones and buffer are filled alike. */
+ *
+ *     whole:  | zone 64 KiB | view: what the kernel gets | zone 64 KiB |
+ *
+ * Zones and buffer are filled with the same bytes before a run. */
 #ifndef THRESH_AGENT_GUARDED_H
 #define THRESH_AGENT_GUARDED_H
 

@@ -13,10 +13,16 @@
 #include <time.h>
 
 #include "agent/child.h"
+#include "core/base/clock.h"
 #include "core/base/panic.h"
 
 enum { MAX_BATCH = 64, GROW_FAST = 8, MOST_HELD = 8 /* launches behind a hold */ };
 enum { FIRST_HOLD = 1 << 15, MOST_HOLD = 1 << 21 }; /* rounds of two to three ns */
+enum {
+    ALIVE_MS = 100 /* between signs of life */,
+    LOOK_MS = 250 /* that count of the time between two looks */
+};
+enum { STOOD_MS = 500 /* more than that did not count: the process was stopped */, MOST_TRIES = 4 };
 static const double SLACK_NS =
     100e6; /* of the host's clock over the device's: what completes is judged by the latter */
 
@@ -39,23 +45,32 @@ struct patience {
     double wall_ns, processor_ns;
 };
 
+/* Whether the process stood still while it waited: a launch on its processors did, too, and its times say
+ * nothing. */
+static bool stood_still(double start_ms, double passed_ms)
+{
+    return clock_now_ms() - start_ms - passed_ms > STOOD_MS;
+}
+
 static struct measure_result wait_for(const struct measure_launch *l, cl_event event, struct patience most)
 {
-    double start = child_now_ms(), last = start, used = processor_ms();
+    double start = clock_now_ms(), told = 0, used = processor_ms();
+    struct clock_awake awake = clock_awake_start();
     for (;;) {
         cl_int status = CL_QUEUED;
         cl_int error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
         if (error || status < 0)
             return (struct measure_result){.end = MEASURE_FAILED, .error = error ? error : status};
-        if (status == CL_COMPLETE) return (struct measure_result){.end = MEASURE_DONE};
-        double now = child_now_ms();
-        if ((now - start) * 1e6 > most.wall_ns || (processor_ms() - used) * 1e6 > most.processor_ns)
+        double passed = clock_awake_ms(&awake, LOOK_MS);
+        if (status == CL_COMPLETE)
+            return (struct measure_result){.end = MEASURE_DONE, .disturbed = stood_still(start, passed)};
+        if (passed * 1e6 > most.wall_ns || (processor_ms() - used) * 1e6 > most.processor_ns)
             return (struct measure_result){.end = MEASURE_OVERDUE};
-        if (now - last > 100) {
+        if (passed - told > ALIVE_MS) {
             l->alive(l->ctx);
-            last = now;
+            told = passed;
         }
-        nap(now - start);
+        nap(passed);
     }
 }
 
@@ -167,7 +182,12 @@ static struct measure_result run_one(const struct measure_launch *l, const size_
 {
     double sample;
     bool again;
-    return run_part(l, global, 1, most, NULL, &sample, &again);
+    struct measure_result r;
+    unsigned tries = 0;
+    do
+        r = run_part(l, global, 1, most, NULL, &sample, &again);
+    while (r.end == MEASURE_DONE && r.disturbed && ++tries < MOST_TRIES);
+    return r;
 }
 
 struct measure_result measure_once(const struct measure_launch *l, const size_t global[3], double limit_ns)
@@ -185,13 +205,13 @@ struct measure_result measure_batch(const struct measure_launch *l, unsigned n, 
 {
     struct patience most = {limit_ns + SLACK_NS, INFINITY};
     bool held = l->hold && l->hold->kernel, again;
-    unsigned done = 0, part = held && n > MOST_HELD ? MOST_HELD : n;
+    unsigned tries = 0, done = 0, part = held && n > MOST_HELD ? MOST_HELD : n;
     double sum = 0;
     while (done < n) {
         if (part > n - done) part = n - done;
         struct measure_result r = run_part(l, l->global, part, most, start_hold(l), samples + done, &again);
         if (r.end != MEASURE_DONE) return r;
-        if (again) continue;
+        if (again || (r.disturbed && ++tries < MOST_TRIES)) continue;
         sum += r.ns * part;
         done += part;
     }

@@ -1,4 +1,8 @@
-/* Launching and timing one kernel on a queue: inside a runner. Times are nanoseconds. */
+/* Launching and timing one kernel on a queue, inside a runner. Times are nanoseconds.
+ *
+ *     measure_prefixes()   1, 8, 64, ... work-groups, until it is clear that the whole is within the limit
+ *     measure_once()       the whole, once
+ *     measure_batch()      the whole, 5 to 40 times in a row; a sample each */
 #ifndef THRESH_AGENT_MEASURE_H
 #define THRESH_AGENT_MEASURE_H
 
@@ -32,6 +36,7 @@ enum measure_end {
 
 struct measure_result {
     enum measure_end end;
+    bool disturbed; /* DONE: the process was stopped meanwhile, every time that it was tried */
     cl_int error;
     double ns;         /* device time of the launch */
     size_t groups, of; /* measure_prefixes(): where it stopped */

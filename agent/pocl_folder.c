@@ -1,4 +1,5 @@
-/* Finds PoCL's folder as PoCL does and tries to write a file of the size of a kernel's. */
+/* Finds the folder in which PoCL keeps kernels, by the variables that PoCL reads, and tries to write a file
+ * of the size of a kernel's there. */
 #define _XOPEN_SOURCE 700 /* mkstemp */
 #include "agent/pocl_folder.h"
 

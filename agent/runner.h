@@ -1,10 +1,14 @@
 /* The runner: the child process that owns an OpenCL context and may crash or hang. Its parent is the
- * evaluator.
+ * evaluator. They exchange frames (agent/child.h):
  *
- * Conversation (frames of agent/child.h): the runner says HELLO when its context, its inputs and a probe
- * kernel work. For each JOB it builds, says READY, waits for GO (the device lock), runs, perhaps says READY
- * again for a second batch, and ends with RESULT, which gives the lock back. ALIVE moves the parent's kill
- * time. */
+ *     runner                                     evaluator
+ *     HELLO ""  (context, inputs, probe work)
+ *                                                JOB  a kernel
+ *     READY     (it is built)
+ *                                                GO   (the device lock)
+ *     ALIVE ... ALIVE  RESULT                    the lock is free again
+ *
+ * READY may come again, for a second batch. ALIVE moves the runner's kill time. */
 #ifndef THRESH_AGENT_RUNNER_H
 #define THRESH_AGENT_RUNNER_H
 
@@ -58,10 +62,11 @@ void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, 
 /* The runner's life: a child_fork() body. ctx is a struct runner_setup. */
 void runner_main(int fd, void *ctx);
 
-/* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new_until()
- * does after making the reference. tolerance: of each set of the task. Takes ownership of the task. NULL
- * after adding an error if no runner starts. */
+/* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new_for() does
+ * after making the reference. tolerance: of each set of the task. Takes ownership of the task. caller: NULL:
+ * none. NULL after adding an error if no runner starts. */
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
-                                  const struct verify_tolerance *tolerance, int stop_fd, struct diag *d);
+                                  const struct verify_tolerance *tolerance, const struct eval_caller *caller,
+                                  struct diag *d);
 
 #endif

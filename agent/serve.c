@@ -1,7 +1,16 @@
 /* An agent's loop: wait for the socket, the runners or the clock; answer each message; send each finished
- * evaluation. All state is in one struct on one thread; a message that makes no sense is answered with a
- * failed result or ends the service with a reason, never the process. Design page `distribution`, "The
- * agent". */
+ * evaluation (design page `distribution`, "The agent").
+ *
+ *     agent                     coordinator
+ *     HELLO device, limits  ->
+ *                           <-  WELCOME, PROGRAM
+ *     READY 4               ->
+ *                           <-  JOB 17: decisions
+ *     HEARTBEAT, RESULT 17  ->
+ *
+ * All state is in one struct on one thread; a message that makes no sense is answered with a failed result or
+ * ends the service with a reason, never the process. Heartbeats are sent also while a call waits for runners
+ * or for the device. */
 #include "agent/serve.h"
 
 #include <math.h>
@@ -21,6 +30,7 @@
 #include "core/pipeline/code.h"
 
 enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_KERNELS = 64, MAX_ROUNDS = 1000, AGENT_NAME = 80 };
+enum { MOST_LOOK_MS = 2 * HEARTBEAT_MS /* that count of the time between two looks at the clock */ };
 
 /* A job with the runners. */
 struct running {
@@ -36,10 +46,18 @@ struct agent {
     struct evaluator *evaluator;
     struct running *running;
     uint64_t heartbeats;
-    int64_t last_heard, last_sent, hello_sent; /* ms */
-    bool welcome;                              /* since the last hello */
+    struct clock_awake awake;
+    double heartbeat_ms;                      /* how often the coordinator wants to hear of this agent */
+    double last_heard, last_sent, hello_sent; /* ms of awake */
+    bool welcome;                             /* since the last hello */
     bool done, failed;
 };
+
+/* A coordinator is not silent because this process was stopped. */
+static double now_ms(struct agent *a)
+{
+    return clock_awake_ms(&a->awake, MOST_LOOK_MS);
+}
 
 static void send_message(struct agent *a, const struct message *m)
 {
@@ -47,7 +65,19 @@ static void send_message(struct agent *a, const struct message *m)
     void *data = message_encode(m, &bytes);
     zmq_send(a->socket, data, bytes, ZMQ_DONTWAIT);
     free(data);
-    a->last_sent = clock_ms();
+    a->last_sent = now_ms(a);
+}
+
+static void send_heartbeat(struct agent *a)
+{
+    if (now_ms(a) - a->last_sent >= a->heartbeat_ms)
+        send_message(a, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {a->heartbeats++}});
+}
+
+/* What the evaluator calls while it waits. */
+static void stay_alive(void *ctx)
+{
+    send_heartbeat(ctx);
 }
 
 /* Leaves; the reason goes to the coordinator and to the caller. */
@@ -79,7 +109,7 @@ static void say_hello(struct agent *a)
 {
     struct arena *arena = arena_new();
     const struct device *dev = &a->options->device;
-    a->hello_sent = clock_ms();
+    a->hello_sent = now_ms(a);
     a->welcome = false;
     char name[AGENT_NAME], libraries[WIRE_LIBRARIES];
     wire_libraries(dev, libraries);
@@ -101,8 +131,8 @@ static bool start_evaluator(struct agent *a, uint64_t seed)
 {
     static const char prefix[] = "error: ";
     struct diag *d = diag_new();
-    a->evaluator = evaluator_new_until(a->problem, &a->options->device, a->options->runners, seed,
-                                       a->options->stop_fd, d);
+    const struct eval_caller caller = {a->options->stop_fd, stay_alive, a};
+    a->evaluator = evaluator_new_for(a->problem, &a->options->device, a->options->runners, seed, &caller, d);
     const char *why = diag_failed(d) ? diag_message(d, 0) : "the device cannot be used";
     a->done = stop_requested(a->options->stop_fd);
     if (!a->evaluator && !a->done)
@@ -128,13 +158,17 @@ static void take_program(struct agent *a, const struct message_program *m)
     struct bb_options options;
     if (a->problem) return;
     if (!wire_read_device(m->limits, &dev) || !wire_read_options(m->options, &options)) {
-        give_up(a, "the program message is malformed");
+        give_up(a,
+                "version mismatch: the coordinator's program message cannot be read; run the same version of "
+                "thresh on both sides");
         return;
     }
     a->problem = problem_new(m->path, m->text, m->sizes, &dev.limits, &options, a->diag);
     if (!a->problem || a->problem->fingerprint != m->fingerprint) {
-        give_up(a, a->problem ? "the program's space differs here: another version of thresh"
-                              : "the program is refused");
+        give_up(a, a->problem
+                       ? "version mismatch: the agent's space differs from the coordinator's; run the same "
+                         "version of thresh on both sides"
+                       : "the agent cannot read the program; run the same version of thresh on both sides");
         return;
     }
     if (!start_evaluator(a, m->seed)) return;
@@ -151,7 +185,7 @@ static bool lower(const struct agent *a, struct message_ints ints, struct pipeli
     struct space_action *actions;
     unsigned n;
     bool ok = wire_read_actions(ints, arena, &actions, &n);
-    if (!ok) snprintf(why, EVAL_MESSAGE, "the actions are malformed");
+    if (!ok) snprintf(why, EVAL_MESSAGE, "version mismatch: the decisions of the job cannot be read");
     ok = ok && pipeline_lower_actions(a->problem, actions, n, code, why, EVAL_MESSAGE);
     arena_free(arena);
     return ok;
@@ -210,7 +244,7 @@ static uint64_t forget_running(struct agent *a, uint64_t id)
 static void give_up_device(struct agent *a, const char *message)
 {
     char why[EVAL_MESSAGE + 32];
-    snprintf(why, sizeof why, "the device is lost%s%s", *message ? ": " : "", message);
+    snprintf(why, sizeof why, "device lost%s%s", *message ? ": " : "", message);
     give_up(a, why);
 }
 
@@ -248,7 +282,7 @@ static unsigned lower_all(const struct agent *a, struct message_ints ints, struc
     return n;
 }
 
-/* Nothing else runs meanwhile: jobs at hand are finished first. */
+/* Nothing else runs meanwhile: running jobs are finished first. */
 static void measure_rounds(struct agent *a, const struct message_rounds *m)
 {
     while (a->running && collect_result(a, -1))
@@ -285,9 +319,16 @@ static void forget_all(struct agent *a)
 /* The coordinator has lost sight of this agent, or is another one. A hello on its way is given time. */
 static void introduce_again(struct agent *a)
 {
-    if (!a->welcome && clock_ms() - a->hello_sent < 3 * HEARTBEAT_MS) return;
+    if (!a->welcome && now_ms(a) - a->hello_sent < 3 * HEARTBEAT_MS) return;
     forget_all(a);
     say_hello(a);
+}
+
+/* Heartbeats as often as the coordinator wants them: at most ten in a second, one in ten seconds at least. */
+static double heartbeat_of(const struct message_welcome *m)
+{
+    const uint64_t least = HEARTBEAT_MS / 10, most = 10 * HEARTBEAT_MS;
+    return (double)(m->heartbeat_ms < least ? least : m->heartbeat_ms < most ? m->heartbeat_ms : most);
 }
 
 static void handle(struct agent *a, const struct message *m)
@@ -296,6 +337,7 @@ static void handle(struct agent *a, const struct message *m)
     case MESSAGE_WELCOME:
         if (!a->welcome) note(a, "connected to the coordinator");
         a->welcome = true;
+        a->heartbeat_ms = heartbeat_of(&m->welcome);
         break;
     case MESSAGE_WHO:
         introduce_again(a);
@@ -312,7 +354,7 @@ static void handle(struct agent *a, const struct message *m)
     case MESSAGE_BYE:
         a->done = true;
         a->failed = m->bye.reason[0] != 0;
-        if (a->failed) diag_plain(a->diag, "the coordinator refused: %s", m->bye.reason);
+        if (a->failed) diag_plain(a->diag, "refused by the coordinator: %s", m->bye.reason);
         break;
     default:
         break;
@@ -329,7 +371,7 @@ static void receive(struct agent *a)
         const char *why;
         if (message_decode(zmq_msg_data(&frame), zmq_msg_size(&frame), arena, &m, &why)) handle(a, &m);
         arena_free(arena);
-        a->last_heard = clock_ms();
+        a->last_heard = now_ms(a);
     }
     zmq_msg_close(&frame);
 }
@@ -344,22 +386,20 @@ static void wait_for_work(struct agent *a)
         items[n++] = (zmq_pollitem_t){.fd = a->options->stop_fd, .events = ZMQ_POLLIN};
     for (unsigned i = 0; i < n_fds; i++)
         items[n++] = (zmq_pollitem_t){.fd = fds[i], .events = ZMQ_POLLIN};
-    zmq_poll(items, n, a->running ? 100 : HEARTBEAT_MS);
+    zmq_poll(items, n, a->running ? 100 : (long)fmin(HEARTBEAT_MS, a->heartbeat_ms));
     if (a->options->stop_fd >= 0 && items[1].revents) a->done = true;
 }
 
 static void keep_alive(struct agent *a)
 {
-    int64_t now = clock_ms();
-    if (now - a->last_sent >= HEARTBEAT_MS)
-        send_message(a, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {a->heartbeats++}});
-    if (!a->options->embedded && now - a->last_heard >= SILENCE_MS)
-        give_up(a, "no sign of life from the coordinator");
+    send_heartbeat(a);
+    if (!a->options->embedded && now_ms(a) - a->last_heard >= SILENCE_MS)
+        give_up(a, "the coordinator has been silent for 30 seconds; start this agent again once it runs");
 }
 
 static void serve_loop(struct agent *a)
 {
-    a->last_heard = clock_ms();
+    a->last_heard = now_ms(a);
     say_hello(a);
     while (!a->done) {
         wait_for_work(a);
@@ -373,7 +413,11 @@ static void serve_loop(struct agent *a)
 
 bool agent_serve(const struct serve_options *o, struct diag *d)
 {
-    struct agent a = {.options = o, .diag = d, .socket = zmq_socket(o->context, ZMQ_DEALER)};
+    struct agent a = {.options = o,
+                      .diag = d,
+                      .socket = zmq_socket(o->context, ZMQ_DEALER),
+                      .awake = clock_awake_start(),
+                      .heartbeat_ms = HEARTBEAT_MS};
     int linger = 500;
     int64_t most = MESSAGE_MAX_BYTES;
     zmq_setsockopt(a.socket, ZMQ_LINGER, &linger, sizeof linger);

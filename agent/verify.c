@@ -1,6 +1,11 @@
-/* The task: arrays in shared memory, elements of every type, comparison of outputs with the reference. Where
- * the reference is infinite or no number, so is the output; an output that still has the bytes that it was
- * filled with was not written, whatever the reference is. */
+/* The task: arrays in shared memory, elements of every type, comparison of outputs with the reference.
+ *
+ *     reference   got                 tolerance 0.01
+ *     2           2.001               equal
+ *     inf         inf                 equal; nothing else is
+ *     NaN         NaN                 equal, but for the NaN that outputs are filled with
+ *
+ * An output that still has the bytes that it was filled with was not written, whatever the reference is. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "agent/verify.h"
 
@@ -9,6 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "agent/verify_inputs.h"
+#include "agent/verify_interpret.h"
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -116,8 +123,8 @@ static bool allocate(struct verify_buffer *b, unsigned n_sets)
     return true;
 }
 
-static struct verify_task *make_task(const struct verify_buffer *shape, unsigned n, unsigned n_sets,
-                                     struct diag *d)
+struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, unsigned n_sets,
+                                    struct diag *d)
 {
     struct verify_task *t = base_calloc(1, sizeof *t);
     t->n_buffers = n;
@@ -131,39 +138,44 @@ static struct verify_task *make_task(const struct verify_buffer *shape, unsigned
                                     .range = shape[i].range};
         b->bytes = (size_t)b->elements * scalar_type_bytes(b->type);
         if (allocate(b, n_sets)) continue;
-        diag_plain(d, "not enough memory for %u buffers of %zu bytes", n_sets, b->bytes);
+        diag_plain(
+            d,
+            "not enough memory for %u arrays of %zu bytes, one for each set of inputs; choose smaller sizes",
+            n_sets, b->bytes);
         verify_task_free(t);
         return NULL;
     }
     return t;
 }
 
-struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, uint64_t seed,
-                                    struct diag *d)
-{
-    struct verify_task *t = make_task(shape, n, VERIFY_EXTREME, d);
-    if (t) verify_draw(t, NULL, VERIFY_SIGNED, seed);
-    return t;
-}
-
 /* Draws in the domain where the fewest outputs of a sample are not finite; in the first such one. */
-static void draw_finite(struct verify_task *t, const struct backbone *bb, const unsigned *input_of,
-                        uint64_t seed)
+static enum verify_domain draw_finite(struct verify_task *t, uint64_t seed)
 {
     enum verify_domain best = VERIFY_SIGNED, drawn = best;
     int64_t least = INT64_MAX;
     for (enum verify_domain x = best; x < VERIFY_DOMAINS && least > 0; x++) {
-        verify_draw(t, bb, drawn = x, seed);
-        int64_t n = verify_sample_not_finite(t, input_of, bb->program, seed);
+        verify_draw(t, drawn = x, seed);
+        int64_t n = verify_sample_not_finite(t, seed);
         if (n >= least) continue;
         least = n;
         best = x;
     }
-    if (best != drawn) verify_draw(t, bb, best, seed);
+    if (best != drawn) verify_draw(t, best, seed);
+    return best;
 }
 
-struct verify_task *verify_task_of(const struct backbone *bb, const unsigned *input_of, uint64_t seed,
-                                   struct diag *d)
+/* Where exact sums of the drawn numbers would be too large for their type, those of 1 and -1 may be not. */
+static void draw_units(struct verify_task *t, enum verify_domain domain, uint64_t seed)
+{
+    if (verify_sums_fit(t)) return;
+    t->units = true;
+    verify_draw(t, domain, seed);
+    if (verify_sums_fit(t)) return;
+    t->units = false;
+    verify_draw(t, domain, seed);
+}
+
+struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, struct diag *d)
 {
     struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
     for (unsigned i = 0; i < bb->n_buffers; i++) {
@@ -171,9 +183,13 @@ struct verify_task *verify_task_of(const struct backbone *bb, const unsigned *in
         shape[i] = (struct verify_buffer){.type = b->type, .elements = b->elements, .output = b->output};
         if (!b->output) shape[i].range = bb->program->inputs[b->input]->range;
     }
-    struct verify_task *t = make_task(shape, bb->n_buffers, verify_sets(bb), d);
-    if (t) draw_finite(t, bb, input_of, seed);
+    struct verify_task *t = verify_task_new(shape, bb->n_buffers, verify_sets(bb), d);
     free(shape);
+    if (!t) return NULL;
+    t->program = bb->program;
+    enum verify_domain domain = draw_finite(t, seed);
+    draw_units(t, domain, seed);
+    if (t->n_sets > VERIFY_EXTREME) verify_draw_extremes(t, bb, domain, seed);
     return t;
 }
 

@@ -1,8 +1,11 @@
 /* What a kernel is run on and compared with: the task. Its arrays are shared memory, made before the runners
  * are forked, so that every runner sees the same inputs and, once it is made, the same reference.
  *
- * Sets of inputs: the exact set, the timing set and, for programs that select (min, max), extreme sets, in
- * which the result of each reduction hangs on one element (verify_inputs.c). */
+ *     buffers   x, y (inputs)   z (output)       set 0: exact   1: timing   2...: extreme
+ *     x.data[0] = {3, -1, 1, ...}, x.data[1] = {0.31, -0.7, ...}, z.data[0] = the reference for set 0
+ *
+ * verify_inputs.c draws the exact and the timing set, verify_extremes.c the extreme sets of programs that
+ * select (min, max). verify_reference.c checks the reference and derives how close outputs must be to it. */
 #ifndef THRESH_AGENT_VERIFY_H
 #define THRESH_AGENT_VERIFY_H
 
@@ -23,15 +26,6 @@ struct strbuf;
 enum verify_set { VERIFY_EXACT, VERIFY_TIMING, VERIFY_EXTREME };
 enum { VERIFY_MOST_EXTREMES = 72, VERIFY_MOST_SETS = VERIFY_EXTREME + VERIFY_MOST_EXTREMES };
 
-/* Where inputs without a stated range are drawn from. The first domain is taken in which the reference is
- * finite. */
-enum verify_domain {
-    VERIFY_SIGNED,   /* odd integers in {-3, -1, 1, 3}; [-1, 1] */
-    VERIFY_POSITIVE, /* {1, 3}; [1/1024, 1] */
-    VERIFY_NEAR_ONE, /* [0.5, 1.5] for both; integers 1 and 2 */
-    VERIFY_DOMAINS
-};
-
 struct verify_buffer {
     enum scalar_type type;
     int64_t elements;
@@ -42,33 +36,36 @@ struct verify_buffer {
 };
 
 struct verify_task {
+    const struct lift_program *program; /* borrowed; input i is its input i. NULL: hand-made, in tests */
     unsigned n_buffers, n_sets;
-    struct verify_buffer *buffers;
-    bool whole; /* all inputs of the exact set are whole numbers */
+    struct verify_buffer *buffers; /* the inputs in the program's order, then the output */
+    bool whole;                    /* all inputs of the exact set are whole numbers */
+    bool units;                    /* which are 1 and -1, or 1 and 0 */
 };
 
 /* How close an output must be to the reference. Integer outputs are always compared bit for bit. */
 struct verify_tolerance {
     bool exact;      /* bit for bit */
     double absolute; /* else |y - reference| <= absolute; an infinity or NaN matches the same alone */
+    double relative; /* more than relative * |reference| + floor away: the interpreter decides
+                        (verify_judge()); 0: that is not needed, or of no use */
+    double floor;
 };
 
 /* Outputs that a comparison with the reference does not verify. */
 struct verify_doubt {
     int64_t outputs;    /* all of them */
     int64_t not_finite; /* infinite or NaN in the reference of the exact or the timing set, where more are */
-    int64_t loose;      /* finite, but smaller than the tolerance in each set that has them finite */
+    int64_t loose;      /* finite, but no larger than the tolerance in each set that has them finite */
 };
 
-/* Copies the shape (type, elements, output, range) of n buffers, allocates the arrays of the exact and the
- * timing set and fills the inputs from the seed. NULL after adding an error. */
-struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, uint64_t seed,
+/* Copies the shape (type, elements, output, range) of n buffers and allocates the arrays of n_sets sets. NULL
+ * after adding an error. */
+struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, unsigned n_sets,
                                     struct diag *d);
-/* The task of a program, with the extreme sets that it needs, in the first domain in which its results are
- * finite as far as a sample of them shows. input_of[b] is the program's input of buffer b. NULL after adding
- * an error. */
-struct verify_task *verify_task_of(const struct backbone *bb, const unsigned *input_of, uint64_t seed,
-                                   struct diag *d);
+/* The task of a program, with its inputs: the extreme sets that it needs, in the first domain in which its
+ * results are finite as far as a sample of them shows. Borrows the program. NULL after adding an error. */
+struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, struct diag *d);
 void verify_task_free(struct verify_task *t);
 
 /* Types that are compared bit for bit. */
@@ -99,27 +96,35 @@ bool verify_unwritten(enum scalar_type type, const void *data, int64_t i);
 int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance);
 
-/* ---- verify_inputs.c ---- */
+/* ---- verify_extremes.c ---- */
 
 /* How many sets of inputs the program needs: 2, and extreme sets if it selects. */
 unsigned verify_sets(const struct backbone *bb);
-/* Fills the inputs of all sets. bb: the program of the task; NULL: it has no extreme sets. */
-void verify_draw(struct verify_task *t, const struct backbone *bb, enum verify_domain domain, uint64_t seed);
+
+/* ---- verify_interpret.c ---- */
+
+/* Whether interpreting every output stays within about a minute. */
+bool verify_interpretable(const struct verify_task *t);
+/* Fills the reference with the interpreter's results. */
+void verify_interpret(struct verify_task *t);
 
 /* ---- verify_reference.c ---- */
 
-/* Whether interpreting every output stays within about a minute. */
-bool verify_interpretable(const struct verify_task *t, const struct lift_program *p);
-/* Fills the reference with the interpreter's results. input_of[b] is the program's input of buffer b. */
-void verify_interpret(struct verify_task *t, const unsigned *input_of, const struct lift_program *p);
-/* How many outputs of a sample of the exact and the timing set are not finite, by the interpreter. */
-int64_t verify_sample_not_finite(const struct verify_task *t, const unsigned *input_of,
-                                 const struct lift_program *p, uint64_t seed);
 /* Compares the reference with the interpreter at the corners, up to 1,000 random outputs and up to 1,000 of
  * those that are infinite or no number, and derives the tolerance of each set. false after adding an error.
  */
-bool verify_reference(const struct verify_task *t, const unsigned *input_of, const struct lift_program *p,
-                      uint64_t seed, struct verify_tolerance out[VERIFY_MOST_SETS], struct diag *d);
+bool verify_reference(const struct verify_task *t, uint64_t seed,
+                      struct verify_tolerance out[VERIFY_MOST_SETS], struct diag *d);
+
+/* ---- verify_judge.c ---- */
+
+/* Of outputs that verify_compare() accepts: the first that is wrong by the interpreter, or -1. Asked are
+ * those few that are farthest from the reference for their size. alive: called before each. */
+int64_t verify_judge(const struct verify_task *t, unsigned set, const void *got,
+                     struct verify_tolerance tolerance, void (*alive)(void *ctx), void *ctx);
+
+/* ---- verify_doubt.c ---- */
+
 /* Counts what the reference cannot verify. */
 struct verify_doubt verify_doubt(const struct verify_task *t,
                                  const struct verify_tolerance tolerance[VERIFY_MOST_SETS]);

@@ -1,4 +1,5 @@
-/* Structs <-> integers for messages. The order of the integers is part of the protocol version. */
+/* Structs <-> integers for messages: a device is {gpu, compute units, largest buffer, ...}. The order of the
+ * integers is part of the protocol version. */
 #include "agent/wire.h"
 
 #include <msgpack.h>

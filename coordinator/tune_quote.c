@@ -161,7 +161,6 @@ static bool measure_round(struct finals *f, unsigned peer)
         .kind = MESSAGE_ROUNDS,
         .rounds = {.id = id, .kernels = list, .rounds = 1, .seed = f->tune->options.seed + id}};
     double start_s = clock_s();
-    hub_excuse(f->tune->hub, peer, ROUND_MS, MESSAGE_FIGURES);
     hub_send(f->tune->hub, peer, &m);
     bool got = await_figures(f, peer, id, who, n);
     f->last_s = clock_s() - start_s;

@@ -1,10 +1,13 @@
 /* The folder in memory for the driver's files: made where there is room, removed with what is in it, also for
  * processes that were killed. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "agent/cache.h"
 #include "agent/retire.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,7 +78,22 @@ Test(agent_cache, runners_retire_before_they_have_grown_too_much)
     cr_expect_eq(now - 300000, RETIRE_GROWTH_KIB);
     cr_expect_not(retire_after(&jumps, 100000));
     cr_expect(retire_after(&jumps, 130000), "another step like this would be too much");
-    cr_expect_gt(retire_resident_kib(), 1000);
+    cr_expect_gt(retire_own_kib(), 1000);
+}
+
+/* Inputs and reference are shared by all runners; touching them is no growth of one. */
+Test(agent_cache, shared_memory_is_no_growth)
+{
+    enum { BYTES = 64 << 20 };
+    long before = retire_own_kib();
+    char *shared = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(shared, MAP_FAILED);
+    memset(shared, 1, BYTES);
+    cr_expect_lt(retire_own_kib() - before, BYTES / 1024 / 8);
+    char *own = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(own, MAP_FAILED);
+    memset(own, 1, BYTES);
+    cr_expect_geq(retire_own_kib() - before, BYTES / 1024 / 2);
 }
 
 Test(agent_cache, has_a_part_for_each_runner)

@@ -18,7 +18,9 @@
 #include "agent/characterize.h"
 #include "agent/child.h"
 #include "agent/evaluate_state.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
+#include "tests/agent/task.h"
 
 static struct device lock_test_device(void)
 {
@@ -65,8 +67,8 @@ struct lock_test_shared {
 /* Until another process says so, at most 50 s. */
 static void lock_test_await(struct lock_test_shared *s)
 {
-    double end = child_now_ms() + 50e3;
-    while (!atomic_load(&s->ready) && child_now_ms() < end)
+    double end = clock_now_ms() + 50e3;
+    while (!atomic_load(&s->ready) && clock_now_ms() < end)
         lock_test_nap();
     cr_assert(atomic_load(&s->ready));
 }
@@ -131,6 +133,64 @@ Test(device_lock, is_open_to_every_user)
     cr_assert_eq(stat(path, &st), 0);
     cr_expect_eq(st.st_mode & 0777, 0666);
     device_lock_close(l);
+    lock_test_remove(&dev);
+}
+
+/* Processes that all find no file make one, and one of them has the lock. */
+Test(device_lock, is_made_once_by_processes_that_start_together, .timeout = 120)
+{
+    enum { PROCESSES = 8, ROUNDS = 20 };
+    struct device dev = lock_test_device();
+    for (int round = 0; round < ROUNDS; round++) {
+        struct lock_test_shared *s = lock_test_map();
+        pid_t pids[PROCESSES];
+        lock_test_remove(&dev);
+        for (int i = 0; i < PROCESSES; i++) {
+            if ((pids[i] = lock_test_fork())) continue;
+            char why[256] = "";
+            lock_test_await(s);
+            struct device_lock *l = device_lock_open(&dev, why, sizeof why);
+            atomic_fetch_add(&s->overlaps, l == NULL);
+            atomic_fetch_add(&s->taken[0], l && device_lock_try(l));
+            atomic_fetch_add(&s->inside, 1);
+            while (atomic_load(&s->inside) < PROCESSES)
+                lock_test_nap();
+            _exit(0);
+        }
+        atomic_store(&s->ready, 1);
+        for (int i = 0; i < PROCESSES; i++)
+            cr_assert_eq(waitpid(pids[i], NULL, 0), pids[i]);
+        cr_expect_eq(atomic_load(&s->overlaps), 0, "some could not open it");
+        cr_expect_eq(atomic_load(&s->taken[0]), 1, "%d had it at once", atomic_load(&s->taken[0]));
+        munmap(s, sizeof *s);
+    }
+    lock_test_remove(&dev);
+}
+
+/* While it is made it may have two names for a moment; one that keeps them is not used. */
+Test(device_lock, with_two_names_is_waited_for_and_then_refused)
+{
+    struct device dev = lock_test_device();
+    char path[DEVICE_LOCK_PATH], other[DEVICE_LOCK_PATH + 8], why[256] = "";
+    device_lock_close(lock_test_open(&dev));
+    device_lock_path(&dev, path);
+    snprintf(other, sizeof other, "%s.other", path);
+    cr_assert_eq(link(path, other), 0);
+    cr_expect_null(device_lock_open(&dev, why, sizeof why));
+    cr_expect(strstr(why, path), "%s", why);
+    pid_t pid = lock_test_fork();
+    if (pid == 0) {
+        for (int i = 0; i < 20; i++)
+            lock_test_nap();
+        unlink(other);
+        _exit(0);
+    }
+    struct device_lock *l = NULL;
+    for (int i = 0; i < 100 && !l; i++)
+        l = device_lock_open(&dev, why, sizeof why);
+    cr_expect_not_null(l);
+    device_lock_close(l);
+    cr_assert_eq(waitpid(pid, NULL, 0), pid);
     lock_test_remove(&dev);
 }
 
@@ -223,10 +283,10 @@ Test(device_lock, of_a_stopped_process_is_passed_over, .timeout = 60)
     kill(pid, SIGSTOP);
     cr_assert(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
     cr_assert(!device_lock_try(l));
-    double start = child_now_ms();
+    double start = clock_now_ms();
     while (!device_lock_try(l))
         lock_test_nap();
-    cr_expect_geq(child_now_ms() - start, DEVICE_LOCK_SILENT_MS / 2);
+    cr_expect_geq(clock_now_ms() - start, DEVICE_LOCK_SILENT_MS / 2);
     device_lock_release(l);
     cr_assert(device_lock_try(l), "it stays passed over");
     device_lock_release(l);
@@ -254,12 +314,12 @@ static struct evaluator *lock_test_evaluator(const struct device *dev)
 {
     struct diag *d = diag_new();
     struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = LOCK_TEST_N, .output = true}};
-    struct verify_task *t = verify_task_new(shape, 1, 7, d);
+    struct verify_task *t = task_make(shape, 1, 7, d);
     for (int set = 0; set < VERIFY_EXTREME; set++)
         for (int i = 0; i < LOCK_TEST_N; i++)
             ((float *)t->buffers[0].data[set])[i] = 1;
     const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
-    struct evaluator *ev = evaluator_start(&t, dev, 1, tolerance, -1, d);
+    struct evaluator *ev = evaluator_start(&t, dev, 1, tolerance, NULL, d);
     cr_assert_not_null(ev);
     cr_assert_str_empty(evaluator_note(ev));
     diag_free(d);
@@ -321,13 +381,13 @@ Test(device_lock, evaluators_of_two_processes_take_turns, .timeout = 120)
     struct evaluator *ev = lock_test_evaluator(&dev);
     pid_t pid = lock_test_measure_forever(&dev, s);
     lock_test_submit(ev, lock_test_good, 0);
-    for (double end = child_now_ms() + 500; child_now_ms() < end;) {
+    for (double end = clock_now_ms() + 500; clock_now_ms() < end;) {
         evaluate_step(ev, 10);
         cr_assert_null(ev->holder);
         cr_assert_neq(ev->slots[0].state, RUNNING);
         cr_assert(ev->paused && ev->slots[0].stopped_at > 0);
     }
-    cr_assert(ev->slots[0].kill_at > child_now_ms());
+    cr_assert(ev->slots[0].kill_at > clock_now_ms());
     kill(pid, SIGKILL);
     uint64_t job;
     struct evaluation e;
@@ -389,7 +449,7 @@ Test(device_lock, that_is_kept_is_renewed_between_jobs, .timeout = 120)
     lock_test_submit(ev, lock_test_good, 0);
     cr_assert(evaluator_poll(ev, 60000, &job, &e));
     cr_assert(device_lock_held(ev->lock) && !ev->holder);
-    cr_expect_leq(evaluate_next_look(ev), child_now_ms() + DEVICE_LOCK_RENEW_MS);
+    cr_expect_leq(evaluate_next_look(ev), clock_now_ms() + DEVICE_LOCK_RENEW_MS);
     uint64_t count = lock_test_count(&dev);
     evaluate_step(ev, 0);
     cr_expect_gt(lock_test_count(&dev), count);

@@ -13,7 +13,9 @@
 #include "agent/evaluate_state.h"
 #include "agent/guarded.h"
 #include "agent/opencl.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
+#include "tests/agent/task.h"
 
 enum { EVALUATE_N = 1024 };
 
@@ -26,12 +28,13 @@ static struct evaluator *evaluate_start_on(int64_t global_bytes, unsigned runner
     if (global_bytes) dev.global_bytes = global_bytes;
     struct verify_buffer shape[2] = {{.type = SCALAR_FLOAT, .elements = EVALUATE_N},
                                      {.type = SCALAR_FLOAT, .elements = EVALUATE_N, .output = true}};
-    struct verify_task *t = verify_task_new(shape, 2, 7, d);
+    struct verify_task *t = task_make(shape, 2, 7, d);
     for (int set = 0; set < VERIFY_EXTREME; set++)
         for (int i = 0; i < EVALUATE_N; i++)
             ((float *)t->buffers[1].data[set])[i] = 2 * ((const float *)t->buffers[0].data[set])[i];
     struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.absolute = 1e-6}};
-    struct evaluator *ev = evaluator_start(&t, &dev, runners, tolerance, stop_fd, d);
+    const struct eval_caller caller = {.stop_fd = stop_fd};
+    struct evaluator *ev = evaluator_start(&t, &dev, runners, tolerance, &caller, d);
     if (!ev) diag_print(d, stderr);
     diag_free(d);
     cr_assert_not_null(ev);
@@ -244,10 +247,10 @@ Test(agent_evaluate, says_why_no_runner_starts)
     struct diag *d = diag_new();
     struct device dev = {.name = "nowhere", .index = 99};
     struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = 4, .output = true}};
-    struct verify_task *t = verify_task_new(shape, 1, 7, d);
+    struct verify_task *t = task_make(shape, 1, 7, d);
     const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
-    cr_assert_null(evaluator_start(&t, &dev, 1, tolerance, -1, d));
-    cr_assert(strstr(diag_message(d, 0), "device 99 is gone"), "%s", diag_message(d, 0));
+    cr_assert_null(evaluator_start(&t, &dev, 1, tolerance, NULL, d));
+    cr_assert(strstr(diag_message(d, 0), "device 99 is no longer available"), "%s", diag_message(d, 0));
     diag_free(d);
 }
 
@@ -258,8 +261,8 @@ Test(agent_evaluate, says_which_numbers_the_device_has_not)
     static const struct {
         enum scalar_type type;
         const char *extension, *message;
-    } cases[TYPES] = {{SCALAR_DOUBLE, "cl_khr_fp64", "cannot calculate with double (cl_khr_fp64)"},
-                      {SCALAR_HALF, "cl_khr_fp16", "cannot calculate with half (cl_khr_fp16)"}};
+    } cases[TYPES] = {{SCALAR_DOUBLE, "cl_khr_fp64", "does not support double (cl_khr_fp64)"},
+                      {SCALAR_HALF, "cl_khr_fp16", "does not support half (cl_khr_fp16)"}};
     const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
     struct device dev;
     bool starts[TYPES];
@@ -267,8 +270,8 @@ Test(agent_evaluate, says_which_numbers_the_device_has_not)
         struct diag *d = diag_new();
         cr_assert(device_select("cpu", &dev, d));
         struct verify_buffer shape[1] = {{.type = cases[i].type, .elements = 4, .output = true}};
-        struct verify_task *t = verify_task_new(shape, 1, 7, d);
-        struct evaluator *ev = evaluator_start(&t, &dev, 1, tolerance, -1, d);
+        struct verify_task *t = task_make(shape, 1, 7, d);
+        struct evaluator *ev = evaluator_start(&t, &dev, 1, tolerance, NULL, d);
         starts[i] = ev != NULL;
         cr_expect(ev || strstr(diag_message(d, 0), cases[i].message), "%s", ev ? "" : diag_message(d, 0));
         evaluator_free(ev);
@@ -302,6 +305,54 @@ Test(agent_evaluate, a_stop_ends_jobs_and_runners)
     }
     for (int i = 0; i < 2; i++)
         cr_assert_eq(ev->slots[i].pid, 0);
+    evaluator_free(ev);
+}
+
+/* Ctrl-Z stops runner and evaluator; when both go on, neither counts the time. Here the evaluator stands
+ * still by not being called. */
+Test(agent_evaluate, a_stop_of_all_processes_costs_no_candidate, .timeout = 120)
+{
+    static const char slow[] =
+        "volatile float s = 0; for (int j = 0; j < 200000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
+    struct evaluator *ev = evaluate_start(1);
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k = evaluate_kernel(slow, args, text, sizeof text);
+    uint64_t job;
+    struct evaluation e;
+    evaluator_submit(ev, 1, &k, &(struct eval_settings){.verify = true, .untimed = true, .limit_ns = 5e9});
+    while (ev->slots[0].state != RUNNING)
+        evaluate_step(ev, 10);
+    kill(ev->slots[0].pid, SIGSTOP);
+    ev->slots[0].kill_at = clock_now_ms() + 6000;
+    sleep(7);
+    kill(ev->slots[0].pid, SIGCONT);
+    cr_assert(evaluator_poll(ev, 60000, &job, &e));
+    cr_expect_eq(e.status, EVAL_OK, "%s: %s", eval_status_name(e.status), e.message);
+    evaluator_free(ev);
+}
+
+static void evaluate_count_call(void *ctx)
+{
+    ++*(int *)ctx;
+}
+
+/* Whoever waits in a call is heard of at least once a second. */
+Test(agent_evaluate, the_caller_of_a_long_wait_shows_that_it_is_alive, .timeout = 120)
+{
+    int calls = 0;
+    struct evaluator *ev = evaluate_start(1);
+    ev->caller.alive = evaluate_count_call;
+    ev->caller.ctx = &calls;
+    static const char slow[] =
+        "volatile float s = 0; for (int j = 0; j < 2000000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k = evaluate_kernel(slow, args, text, sizeof text);
+    struct evaluation e;
+    double start = clock_s();
+    evaluator_run(ev, &k, &(struct eval_settings){.untimed = true, .limit_ns = 60e9}, &e);
+    cr_expect_geq(calls, (int)(clock_s() - start), "%d", calls);
     evaluator_free(ev);
 }
 
@@ -348,7 +399,7 @@ Test(agent_evaluate, a_runner_that_does_not_start_is_done_without)
     evaluate_kill_idle(ev, 0);
     struct evaluation e = evaluate_body(ev, evaluate_good, 0);
     cr_assert_eq(e.status, EVAL_DEVICE_LOST, "%s", e.message);
-    cr_assert_str_eq(e.message, "device 99 is gone");
+    cr_assert_str_eq(e.message, "device 99 is no longer available");
     evaluator_free(ev);
 }
 
@@ -372,7 +423,7 @@ Test(agent_evaluate, runners_that_only_die_are_not_started_for_ever)
     }
     struct evaluation e = evaluate_body(ev, evaluate_good, 0);
     cr_assert_eq(e.status, EVAL_DEVICE_LOST);
-    cr_assert(strstr(e.message, "nothing to do"), "%s", e.message);
+    cr_assert(strstr(e.message, "die while idle"), "%s", e.message);
     evaluator_free(ev);
 }
 
@@ -382,14 +433,15 @@ Test(agent_evaluate, says_that_no_process_can_be_started)
     struct device dev;
     cr_assert(device_select("cpu", &dev, d));
     struct verify_buffer shape[1] = {{.type = SCALAR_FLOAT, .elements = 4, .output = true}};
-    struct verify_task *t = verify_task_new(shape, 1, 7, d);
+    struct verify_task *t = task_make(shape, 1, 7, d);
     const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
     int next = dup(0);
     close(next);
     struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1}; /* room for the timer alone */
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    cr_assert_null(evaluator_start(&t, &dev, 2, tolerance, -1, d));
-    cr_assert(strstr(diag_message(d, 0), "no runner can be started: Too many"), "%s", diag_message(d, 0));
+    cr_assert_null(evaluator_start(&t, &dev, 2, tolerance, NULL, d));
+    cr_assert(strstr(diag_message(d, 0), "cannot start a runner process: Too many"), "%s",
+              diag_message(d, 0));
     diag_free(d);
 }
 

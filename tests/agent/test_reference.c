@@ -160,3 +160,77 @@ Test(agent_reference, outputs_that_are_finite_in_the_ordinary_sets_are_not_in_do
     reference_expect(&b, &b.naive.kernel, EVAL_OK, "");
     reference_close(&b);
 }
+
+/* Sums of ninth powers of {-3, -1, 1, 3} are not exact as floats; those of 1 and -1 are, and show each
+ * element that is lost. */
+Test(agent_reference, sums_that_would_be_too_large_are_of_ones)
+{
+    struct reference_bench b;
+    reference_open(&b,
+                   "size N\ninput x: [float]N\n"
+                   "output reduce(add, 0.0, map(fun v -> v * v * v * v * v * v * v * v * v, x))\n",
+                   "N=4096");
+    struct verify_doubt doubt = evaluator_doubt(b.ev);
+    cr_expect_eq(doubt.loose, 0);
+    reference_expect(&b, &b.naive, EVAL_OK, "");
+    static char text[] = "__kernel void thresh_kernel(__global const float *x, __global float *y)\n"
+                         "{ float s = 0; for (int i = 0; i < 4095; ++i) s += pown(x[i], 9); y[0] = s; }\n";
+    struct cg_kernel k = b.naive;
+    k.source = text;
+    reference_expect(&b, &k, EVAL_WRONG_RESULT, "(exact inputs)");
+    reference_close(&b);
+}
+
+/* Most outputs are smaller than the tolerance of the largest ones; they are verified all the same. */
+Test(agent_reference, small_outputs_are_verified)
+{
+    static char text[] = "__kernel void thresh_kernel(__global const float *x, __global float *y)\n"
+                         "{ for (int r = 0; r < 2; ++r) {\n"
+                         "  float s = 0; for (int i = 0; i < 192; ++i) s += exp(x[192 * r + i]);\n"
+                         "  for (int i = 0; i < 192; ++i) { float v = exp(x[192 * r + i]) / s;\n"
+                         "    y[192 * r + i] = FACTOR; } } }\n";
+    static const char *const factors[] = {"v", "v < 1e-5f ? 2 * v : v", "v < 1e-5f ? 0 : v"};
+    struct reference_bench b;
+    reference_open(&b,
+                   "size M, N\ninput X: [[float]N]M in -10..10\noutput map(fun row -> "
+                   "let s = reduce(add, 0.0, map(exp, row)) in map(fun x -> exp(x) / s, row), X)\n",
+                   "M=2,N=192");
+    struct verify_doubt doubt = evaluator_doubt(b.ev);
+    cr_expect(doubt.outputs == 384 && doubt.loose == 0, "%ld", (long)doubt.loose);
+    reference_expect(&b, &b.naive, EVAL_OK, "");
+    for (int i = 0; i < 3; i++) {
+        char define[sizeof text + 64];
+        struct cg_kernel k = b.naive;
+        snprintf(define, sizeof define, "#define FACTOR %s\n%s", factors[i], text);
+        k.source = define;
+        for (int axis = 0; axis < 3; axis++)
+            k.global[axis] = k.local[axis] = 1;
+        reference_expect(&b, &k, i ? EVAL_WRONG_RESULT : EVAL_OK, i ? "inputs)" : "");
+    }
+    reference_close(&b);
+}
+
+/* The interpreter calculates with doubles, the device with floats: exp(100) is infinite there. */
+Test(agent_reference, intermediate_results_that_overflow_are_told)
+{
+    struct reference_bench b;
+    reference_open(&b, "size N\ninput x: [float]N in 0..100\noutput log(reduce(add, 0.0, map(exp, x)))\n",
+                   "N=64");
+    struct verify_doubt doubt = evaluator_doubt(b.ev);
+    cr_expect(doubt.not_finite == 1 && verify_doubtful(&doubt));
+    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_close(&b);
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("cpu", &dev, d));
+    struct problem *p = problem_new("m.lift",
+                                    "size N\ninput x: [float]N in 90..95\n"
+                                    "output map(fun v -> 1e38 / (1.0 + exp(v)), x)\n",
+                                    "N=64", &dev.limits, NULL, d);
+    cr_assert_not_null(p);
+    cr_expect_null(evaluator_new(p, &dev, 1, 11, d));
+    cr_expect(strstr(diag_message(d, 0), "is larger than the largest float, 3.4e+38; restrict the range"),
+              "%s", diag_message(d, 0));
+    problem_free(p);
+    diag_free(d);
+}

@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <zmq.h>
 
+#include "agent/device_lock.h"
 #include "agent/evaluate.h"
 #include "core/pipeline/problem.h"
 #include "agent/serve.h"
@@ -46,21 +48,28 @@ static void serve_send(struct serve_bench *b, const struct message *m)
     free(data);
 }
 
-/* The next message but heartbeats and ready. */
-static const struct message *serve_next_message(struct serve_bench *b)
+/* The next message; heartbeats are answered. */
+static const struct message *serve_receive(struct serve_bench *b)
 {
     static unsigned char data[1 << 16];
     const char *why;
-    do {
-        int id = zmq_recv(b->socket, b->identity, sizeof b->identity, 0);
-        int bytes = zmq_recv(b->socket, data, sizeof data, 0);
-        cr_assert(id > 0 && bytes > 0 && (size_t)bytes <= sizeof data, "%s", zmq_strerror(zmq_errno()));
-        b->identity_bytes = (size_t)id;
-        arena_free(b->arena);
-        b->arena = arena_new();
-        cr_assert(message_decode(data, (size_t)bytes, b->arena, &b->m, &why), "%s", why);
-        if (b->m.kind == MESSAGE_HEARTBEAT) serve_send(b, &b->m);
-    } while (b->m.kind == MESSAGE_HEARTBEAT || b->m.kind == MESSAGE_READY);
+    int id = zmq_recv(b->socket, b->identity, sizeof b->identity, 0);
+    int bytes = zmq_recv(b->socket, data, sizeof data, 0);
+    cr_assert(id > 0 && bytes > 0 && (size_t)bytes <= sizeof data, "%s", zmq_strerror(zmq_errno()));
+    b->identity_bytes = (size_t)id;
+    arena_free(b->arena);
+    b->arena = arena_new();
+    cr_assert(message_decode(data, (size_t)bytes, b->arena, &b->m, &why), "%s", why);
+    if (b->m.kind == MESSAGE_HEARTBEAT) serve_send(b, &b->m);
+    return &b->m;
+}
+
+/* The next message but heartbeats and ready. */
+static const struct message *serve_next_message(struct serve_bench *b)
+{
+    do
+        serve_receive(b);
+    while (b->m.kind == MESSAGE_HEARTBEAT || b->m.kind == MESSAGE_READY);
     return &b->m;
 }
 
@@ -171,7 +180,7 @@ Test(agent_serve, evaluates_jobs_and_refuses_what_is_none)
     serve_job(&b, 2, (struct message_ints){undefined, 2});
     serve_result(&b, 2, "build_error");
     serve_job(&b, 3, (struct message_ints){odd, 3});
-    cr_assert(strstr(serve_result(&b, 3, "build_error")->message, "malformed"));
+    cr_assert(strstr(serve_result(&b, 3, "build_error")->message, "cannot be read"));
     cr_assert_eq(b.m.result.resources.n, 0);
     zmq_send(b.socket, b.identity, b.identity_bytes, ZMQ_SNDMORE);
     zmq_send(b.socket, "nonsense", 8, 0);
@@ -205,6 +214,40 @@ Test(agent_serve, finishes_what_runs_before_rounds)
     cr_assert_eq(m->figures.times.n, 3);
     for (int i = 0; i < 3; i++)
         cr_assert_gt(m->figures.times.items[i], 0);
+    serve_send(&b, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
+    serve_next_message(&b);
+    cr_assert(serve_end(&b));
+    arena_free(a);
+}
+
+/* Rounds wait for the device, which another process has; the coordinator hears of the agent meanwhile. */
+Test(agent_serve, is_heard_of_while_rounds_wait_for_the_device, .timeout = 120)
+{
+    enum { HEARTBEATS = 8 };
+    struct serve_bench b;
+    struct arena *a = arena_new();
+    char why[512];
+    serve_start(&b);
+    serve_send(&b, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {100}});
+    serve_send_program(&b, 0);
+    struct message_ints naive = serve_naive(&b, a);
+    serve_job(&b, 1, naive);
+    serve_result(&b, 1, "ok");
+    struct device_lock *other = device_lock_open(&b.options.device, why, sizeof why);
+    cr_assert_not_null(other, "%s", why);
+    while (!device_lock_try(other))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    serve_send(&b, &(struct message){
+                       .kind = MESSAGE_ROUNDS,
+                       .rounds = {.id = 7, .kernels = serve_one_kernel(naive, a), .rounds = 1, .seed = 1}});
+    for (int heard = 0; heard < HEARTBEATS;) {
+        const struct message *m = serve_receive(&b);
+        device_lock_renew(other);
+        heard += m->kind == MESSAGE_HEARTBEAT;
+        cr_assert_neq(m->kind, MESSAGE_FIGURES);
+    }
+    device_lock_close(other);
+    cr_assert_eq(serve_next_message(&b)->kind, MESSAGE_FIGURES);
     serve_send(&b, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
     serve_next_message(&b);
     cr_assert(serve_end(&b));

@@ -7,6 +7,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/lift/lift.h"
+#include "tests/agent/task.h"
 
 static const char verify_matmul[] =
     "size M, N, K\ninput A: [[float]K]M\ninput B: [[float]N]K\n"
@@ -31,7 +32,7 @@ static struct verify_task *verify_matmul_task(struct diag *d)
     struct verify_buffer shape[3] = {{.type = SCALAR_FLOAT, .elements = 8 * 5},
                                      {.type = SCALAR_FLOAT, .elements = 5 * 6},
                                      {.type = SCALAR_FLOAT, .elements = 8 * 6, .output = true}};
-    return verify_task_new(shape, 3, 3, d);
+    return task_make(shape, 3, 3, d);
 }
 
 Test(agent_verify, inputs_are_odd_integers_and_unit_uniform)
@@ -53,7 +54,7 @@ Test(agent_verify, inputs_of_truth_values_are_true_and_false)
 {
     struct diag *d = diag_new();
     const struct verify_buffer shape = {.type = SCALAR_BOOL, .elements = 64};
-    struct verify_task *t = verify_task_new(&shape, 1, 3, d);
+    struct verify_task *t = task_make(&shape, 1, 3, d);
     for (int set = 0; set < VERIFY_EXTREME; set++) {
         int truths = 0;
         for (int i = 0; i < 64; i++)
@@ -71,18 +72,18 @@ Test(agent_verify, sums_of_products_are_exact_on_integers)
     struct source source;
     struct lift_program *p = verify_bind(verify_matmul, "M=8,N=6,K=5", &source, a, d);
     struct verify_task *t = verify_matmul_task(d);
-    const unsigned input_of[3] = {0, 1, 0};
+    t->program = p;
     struct verify_tolerance tolerance[VERIFY_MOST_SETS];
-    cr_assert(verify_interpretable(t, p));
-    verify_interpret(t, input_of, p);
-    cr_assert(verify_reference(t, input_of, p, 1, tolerance, d));
+    cr_assert(verify_interpretable(t));
+    verify_interpret(t);
+    cr_assert(verify_reference(t, 1, tolerance, d));
     cr_assert(tolerance[VERIFY_EXACT].exact && !tolerance[VERIFY_TIMING].exact);
     cr_assert(tolerance[VERIFY_TIMING].absolute > 0 && tolerance[VERIFY_TIMING].absolute < 1e-4);
     ((float *)t->buffers[2].data[VERIFY_EXACT])[47] += 1; /* a corner */
-    cr_assert_not(verify_reference(t, input_of, p, 1, tolerance, d));
+    cr_assert_not(verify_reference(t, 1, tolerance, d));
     cr_assert(strstr(diag_message(d, 0), "output 47"));
     ((float *)t->buffers[2].data[VERIFY_EXACT])[47] = NAN; /* never written */
-    cr_assert_not(verify_reference(t, input_of, p, 1, tolerance, d));
+    cr_assert_not(verify_reference(t, 1, tolerance, d));
     cr_assert(strstr(diag_message(d, 1), "output 47 is nan from the naive kernel"), "%s", diag_message(d, 1));
     verify_task_free(t);
     arena_free(a);
@@ -97,11 +98,11 @@ Test(agent_verify, built_in_functions_have_a_tolerance)
     struct lift_program *p = verify_bind(verify_roots, "N=7", &source, a, d);
     struct verify_buffer shape[2] = {{.type = SCALAR_FLOAT, .elements = 7},
                                      {.type = SCALAR_FLOAT, .elements = 7, .output = true}};
-    struct verify_task *t = verify_task_new(shape, 2, 3, d);
-    const unsigned input_of[2] = {0, 0};
+    struct verify_task *t = task_make(shape, 2, 3, d);
+    t->program = p;
     struct verify_tolerance tolerance[VERIFY_MOST_SETS];
-    verify_interpret(t, input_of, p);
-    cr_assert(verify_reference(t, input_of, p, 1, tolerance, d));
+    verify_interpret(t);
+    cr_assert(verify_reference(t, 1, tolerance, d));
     cr_assert(!tolerance[VERIFY_EXACT].exact && tolerance[VERIFY_EXACT].absolute > 0);
     verify_task_free(t);
     arena_free(a);
@@ -119,11 +120,11 @@ Test(agent_verify, maxima_have_a_tolerance_of_their_own)
     struct lift_program *p = verify_bind(text, "M=8,N=5", &source, a, d);
     struct verify_buffer shape[2] = {{.type = SCALAR_FLOAT, .elements = 8 * 5},
                                      {.type = SCALAR_FLOAT, .elements = 8, .output = true}};
-    struct verify_task *t = verify_task_new(shape, 2, 3, d);
-    const unsigned input_of[2] = {0, 0};
+    struct verify_task *t = task_make(shape, 2, 3, d);
+    t->program = p;
     struct verify_tolerance tolerance[VERIFY_MOST_SETS];
-    verify_interpret(t, input_of, p);
-    cr_assert(verify_reference(t, input_of, p, 1, tolerance, d));
+    verify_interpret(t);
+    cr_assert(verify_reference(t, 1, tolerance, d));
     cr_assert(tolerance[VERIFY_EXACT].exact);
     float *got = arena_memdup(a, t->buffers[1].data[VERIFY_TIMING], t->buffers[1].bytes);
     cr_assert_eq(verify_compare(&t->buffers[1], VERIFY_TIMING, got, tolerance[VERIFY_TIMING]), -1);
@@ -144,11 +145,9 @@ struct verify_case {
     struct verify_tolerance tolerance[VERIFY_MOST_SETS];
 };
 
-static const unsigned verify_case_inputs[3] = {0, 1, 0};
-
 static bool verify_case_check(struct verify_case *c)
 {
-    return verify_reference(c->t, verify_case_inputs, c->p, 1, c->tolerance, c->d);
+    return verify_reference(c->t, 1, c->tolerance, c->d);
 }
 
 static struct verify_case verify_case_open(const char *fun)
@@ -160,8 +159,9 @@ static struct verify_case verify_case_open(const char *fun)
     const char *text = arena_printf(
         c.a, "size N\ninput x: [float]N\ninput y: [float]N\noutput map(fun (u, v) -> %s, zip(x, y))\n", fun);
     c.p = verify_bind(text, "N=64", &c.source, c.a, c.d);
-    c.t = verify_task_new(shape, 3, 3, c.d);
-    verify_interpret(c.t, verify_case_inputs, c.p);
+    c.t = task_make(shape, 3, 3, c.d);
+    c.t->program = c.p;
+    verify_interpret(c.t);
     return c;
 }
 
@@ -325,7 +325,7 @@ Test(agent_verify, stated_ranges_are_kept)
     const struct verify_buffer shape[2] = {
         {.type = SCALAR_FLOAT, .elements = 500, .range = {.given = true, .low = 0.5, .high = 2.5}},
         {.type = SCALAR_INT, .elements = 500, .range = {.given = true, .low = 10, .high = 12}}};
-    struct verify_task *t = verify_task_new(shape, 2, 3, d);
+    struct verify_task *t = task_make(shape, 2, 3, d);
     cr_expect(t->whole);
     for (unsigned set = 0; set < t->n_sets; set++)
         cr_expect(verify_in(&t->buffers[0], set, 0.5, 2.5) && verify_in(&t->buffers[1], set, 10, 12), "%u",

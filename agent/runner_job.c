@@ -1,0 +1,204 @@
+/* One job of a runner: build, first launch, growing prefixes, verification, measurement (design page
+ * `distribution`, "The agent").
+ *
+ *     build, make machine code     other runners build meanwhile
+ *     READY, GO                    from here on the device is this runner's alone
+ *     prefixes of the work-groups  a hopeless kernel is cut after a few of them
+ *     runs on the sets of inputs   runner_verify.c
+ *     a batch of 5 to 40 launches  near the best a second one, after another READY and GO */
+#include "agent/runner_state.h"
+
+#include <stdlib.h>
+
+#include "agent/opencl.h"
+#include "agent/pocl_folder.h"
+#include "core/base/arena.h"
+#include "core/base/stats.h"
+
+enum { BUILD_LOG = 1 << 20 /* bytes of a log that is looked at, at most */ };
+static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
+static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
+static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
+static const double HELD_NS = 50e3;     /* shorter launches may be over before the host has the next one */
+
+/* ---- build ---- */
+
+static void explain_build(struct job *j, cl_int error)
+{
+    size_t bytes = 0;
+    char *log = NULL;
+    cl_device_id device = j->runner->device;
+    clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
+    if (bytes > 0 && bytes <= BUILD_LOG) {
+        log = base_calloc(bytes + 1, 1);
+        clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
+    }
+    runner_fail(j, EVAL_BUILD_ERROR, "%s: %s", opencl_error_name(error), log ? log : "no build log");
+    if (!j->runner->gpu) pocl_folder_explain(NULL, j->result.evaluation.message, EVAL_MESSAGE);
+    free(log);
+}
+
+static bool build(struct job *j)
+{
+    struct runner *r = j->runner;
+    cl_int error;
+    j->program = clCreateProgramWithSource(r->context, 1, &j->source, NULL, &error);
+    if (error) return runner_fail(j, EVAL_BUILD_ERROR, "%s", opencl_error_name(error));
+    error = clBuildProgram(j->program, 1, &r->device, "-cl-std=CL1.2", NULL, NULL);
+    if (error) {
+        explain_build(j, error);
+        return false;
+    }
+    j->launch.kernel = clCreateKernel(j->program, j->name, &error);
+    return !error ||
+           runner_fail(j, EVAL_BUILD_ERROR, "cannot create kernel %s: %s", j->name, opencl_error_name(error));
+}
+
+/* Once the first launch has made the machine code. */
+static void ask_resources(struct job *j)
+{
+    struct eval_resources *r = &j->result.evaluation.resources;
+    cl_device_id device = j->runner->device;
+    cl_ulong local = 0, private_bytes = 0;
+    size_t items = 0;
+    clGetKernelWorkGroupInfo(j->launch.kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    clGetKernelWorkGroupInfo(j->launch.kernel, device, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private_bytes,
+                             &private_bytes, NULL);
+    clGetKernelWorkGroupInfo(j->launch.kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof items, &items, NULL);
+    *r = (struct eval_resources){local, private_bytes, items};
+}
+
+static bool make_temporaries(struct job *j)
+{
+    for (unsigned i = 0; i < j->set.n_args; i++) {
+        if (j->args[i].buffer != BB_NONE) continue;
+        cl_int error = guarded_new(j->runner->context, j->args[i].bytes, 1, &j->temporaries[i]);
+        if (error)
+            return runner_fail(j, EVAL_LAUNCH_ERROR, "cannot allocate a temporary of %zu bytes: %s",
+                               j->args[i].bytes, opencl_error_name(error));
+    }
+    return true;
+}
+
+/* ---- launches ---- */
+
+/* A launch that ended badly, or took longer than limit_ns. */
+bool runner_explain(struct job *j, struct measure_result m, double limit_ns, const char *what)
+{
+    if (m.end == MEASURE_FAILED)
+        return runner_fail(j, EVAL_LAUNCH_ERROR, "%s: %s", what, opencl_error_name(m.error));
+    enum eval_status status = j->set.settings.best_ns > 0 ? EVAL_CUT : EVAL_TIMEOUT;
+    if (m.of > 0)
+        runner_fail(j, status, "time limit exceeded: %zu of %zu work-groups take more than %.3g ms", m.groups,
+                    m.of, limit_ns * 1e-6);
+    else
+        runner_fail(j, status, "time limit exceeded: %s takes more than %.3g ms", what, limit_ns * 1e-6);
+    j->result.retire = m.end == MEASURE_OVERDUE;
+    return false;
+}
+
+/* The host's patience with one launch. */
+static double patience(const struct job *j)
+{
+    for (int i = 0; i < 3; i++)
+        if (!j->launch.free_local && j->launch.global[i] / j->launch.local[i] > 65535)
+            return j->set.limit_ns + WIDE_GRID_NS;
+    return j->set.limit_ns;
+}
+
+bool runner_launch(struct job *j)
+{
+    struct measure_result m = measure_once(&j->launch, j->launch.global, patience(j));
+    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
+        return runner_explain(j, m, j->set.limit_ns, "the launch");
+    j->launch_ns = m.ns;
+    runner_say_alive(j->runner);
+    return true;
+}
+
+static size_t count_groups(const struct measure_launch *l)
+{
+    size_t n = 1;
+    for (int i = 0; i < 3; i++)
+        n *= l->global[i] / l->local[i];
+    return n;
+}
+
+/* The launch that some drivers make machine code at, before the device lock: one work-group. Where the device
+ * chooses the size of a group it would choose another for a part; there it is the whole, on a CPU, but not in
+ * rounds, in which such a launch may take long and nothing else builds. Others build meanwhile. */
+static bool warm_up(struct job *j)
+{
+    const struct measure_launch *l = &j->launch;
+    if (l->free_local && (j->runner->gpu || j->set.mode == RUNNER_ROUND)) return true;
+    double limit = DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + WARM_UP_NS;
+    struct measure_result m = measure_first(l, l->free_local ? l->global : l->local, with_code);
+    if (m.end == MEASURE_OVERDUE)
+        return runner_explain(j, m, with_code, "the first launch, with code generation by the driver,");
+    m.groups = 1;
+    m.of = l->free_local ? 0 : count_groups(l);
+    return (m.end == MEASURE_DONE && m.ns <= limit) || runner_explain(j, m, limit, "the first launch");
+}
+
+/* ---- measuring ---- */
+
+/* The time of a round, or of one launch. */
+static void set_span(struct evaluation *e, double ns)
+{
+    e->n_samples = 1;
+    e->samples_ns[0] = e->median_ns = ns;
+}
+
+static bool take_batch(struct job *j, struct evaluation *e)
+{
+    const struct eval_settings *s = &j->set.settings;
+    unsigned n = measure_batch_size(j->launch_ns, s->batch_ns, s->best_ns);
+    double limit = 4 * n * (j->launch_ns > 1e6 ? j->launch_ns : 1e6) + 1e9;
+    j->launch.hold = j->launch_ns < HELD_NS ? &j->runner->hold : NULL;
+    struct measure_result m = measure_batch(&j->launch, n, limit, e->samples_ns);
+    if (m.end != MEASURE_DONE) return runner_explain(j, m, limit, "a batch");
+    e->n_samples = n;
+    e->median_ns = stats_median(e->samples_ns, n);
+    if (j->set.mode == RUNNER_ROUND) set_span(e, m.ns);
+    return true;
+}
+
+/* A second batch in a later window for what is within 2x of the best; the lower median counts. A long launch
+ * of a round has its time from the launch that sizes the batch. */
+static bool measure(struct job *j)
+{
+    struct evaluation *e = &j->result.evaluation;
+    if (j->set.mode == RUNNER_ROUND && j->launch_ns >= EVAL_LONG_NS) {
+        set_span(e, j->launch_ns);
+        return true;
+    }
+    if (!take_batch(j, e)) return false;
+    double best = j->set.settings.best_ns;
+    if (j->set.mode != RUNNER_EVALUATE || !(best > 0) || e->median_ns > 2 * best) return true;
+    runner_await_lock(j->runner);
+    struct evaluation again = {.status = EVAL_OK, .resources = e->resources};
+    if (!take_batch(j, &again)) return false;
+    if (again.median_ns < e->median_ns) *e = again;
+    return true;
+}
+
+/* ---- the job ---- */
+
+static bool run(struct job *j)
+{
+    if (j->set.mode == RUNNER_REFERENCE) return runner_verify(j);
+    struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
+    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
+        return runner_explain(j, m, j->set.limit_ns, "a launch of some of the work-groups");
+    if (!runner_verify(j)) return false;
+    return j->set.settings.untimed || measure(j);
+}
+
+void runner_work(struct job *j)
+{
+    bool ok = build(j) && make_temporaries(j) && runner_bind(j, VERIFY_EXACT) && warm_up(j);
+    if (!ok) return;
+    ask_resources(j);
+    runner_await_lock(j->runner);
+    run(j);
+}

@@ -1,0 +1,69 @@
+/* A runner's state, shared by runner.c (its life and its messages), runner_job.c (build, launch, measure) and
+ * runner_verify.c (runs on the sets of inputs). One thread owns all of it. */
+#ifndef THRESH_AGENT_RUNNER_STATE_H
+#define THRESH_AGENT_RUNNER_STATE_H
+
+#include "agent/guarded.h"
+#include "agent/measure.h"
+#include "agent/retire.h"
+#include "agent/runner.h"
+#include "core/base/attr.h"
+
+enum { RUNNER_MAX_ARGS = 64 /* of a kernel */ };
+
+struct runner {
+    int fd; /* to the evaluator */
+    const struct verify_task *task;
+    cl_device_id device;
+    bool gpu;
+    size_t resident; /* work-groups that run at once, at most */
+    cl_context context;
+    cl_command_queue queue;
+    struct measure_hold hold;           /* on a GPU: while a CPU is held, its host enqueues nothing */
+    cl_mem (*inputs)[VERIFY_MOST_SETS]; /* [n_buffers] */
+    struct guarded *outputs;            /* [n_buffers] */
+    unsigned char *scratch;             /* the largest output, or a guard zone */
+    struct retire retire;
+};
+
+struct job {
+    struct runner *runner;
+    struct runner_job set;
+    struct cg_arg args[RUNNER_MAX_ARGS];
+    const char *name, *source;
+    struct guarded temporaries[RUNNER_MAX_ARGS];
+    cl_program program;
+    struct measure_launch launch;
+    double launch_ns; /* of the whole kernel */
+    struct runner_result result;
+};
+
+/* ---- runner.c ---- */
+
+/* Sets the result of a job that did not succeed; returns false. A runner whose kernel ran badly retires: a
+ * wild store may have damaged it. */
+bool runner_fail(struct job *j, enum eval_status status, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* Sends ALIVE. ctx is the runner. */
+void runner_say_alive(void *ctx);
+/* Says READY and waits for the device lock; ends the process if the evaluator is gone. */
+void runner_await_lock(struct runner *r);
+
+/* ---- runner_job.c ---- */
+
+/* Does the whole job; the result is in j->result. */
+void runner_work(struct job *j);
+/* One launch of the whole kernel, within the job's limit; sets j->launch_ns. */
+bool runner_launch(struct job *j);
+/* Sets the result of a launch that failed or took longer than limit_ns; returns false. `what` begins the
+ * message. */
+bool runner_explain(struct job *j, struct measure_result m, double limit_ns, const char *what);
+
+/* ---- runner_verify.c ---- */
+
+/* Sets the kernel's arguments to the inputs of a set, the outputs and the temporaries. */
+bool runner_bind(struct job *j, unsigned set);
+/* Runs the kernel on the sets of inputs and compares its outputs; for a reference it keeps them. The timing
+ * inputs come last: their launch is the one that a batch is sized by. */
+bool runner_verify(struct job *j);
+
+#endif

@@ -1,0 +1,209 @@
+/* The Lift interpreter's view of a task.
+ *
+ * The interpreter computes one output at a time in double precision, and with it n, the rounding steps of the
+ * longest chain, and s, the sum of the absolute values of all terms. A kernel that computes the output in any
+ * order is at most (n + 1) u s away, u = 2^-p for p bits of precision:
+ *
+ *     1.0 + -0.9 + 0.2    value 0.3    n = 3    s = 2.1    a float is off by 4 * 2^-24 * 2.1 = 5e-7 at most
+ */
+#include "agent/verify_interpret.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/arena.h"
+#include "core/base/panic.h"
+#include "core/base/pcg32.h"
+#include "core/lift/limits.h"
+
+enum { MIN_SAMPLES = 16, FINITE_SHARE = 4 };
+static const double SAMPLE_STEPS = 4e6;    /* rounding steps to interpret for the check of a reference */
+static const double INTERPRET_STEPS = 4e8; /* and for a whole reference, all sets of it */
+
+/* ---- inputs and outputs ---- */
+
+static double *as_doubles(const struct verify_buffer *b, unsigned set)
+{
+    double *out = base_malloc((size_t)b->elements * sizeof *out);
+    for (int64_t i = 0; i < b->elements; i++)
+        out[i] = verify_get(b->type, b->data[set], i);
+    return out;
+}
+
+static double *constant_doubles(int64_t n, double value)
+{
+    double *out = base_malloc((size_t)n * sizeof *out);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = value;
+    return out;
+}
+
+static double largest(const struct verify_buffer *b)
+{
+    double most = 0;
+    for (int64_t i = 0; i < b->elements; i++)
+        most = fmax(most, fabs(verify_get(b->type, b->data[VERIFY_EXACT], i)));
+    return most;
+}
+
+double **verify_inputs_new(const struct verify_task *t, unsigned set)
+{
+    double **in = base_calloc(t->n_buffers, sizeof *in);
+    for (unsigned b = 0; b < t->n_buffers; b++) {
+        const struct verify_buffer *v = &t->buffers[b];
+        if (v->output) continue;
+        in[b] = set == VERIFY_LARGEST ? constant_doubles(v->elements, largest(v)) : as_doubles(v, set);
+    }
+    return in;
+}
+
+void verify_inputs_free(double **in, const struct verify_task *t)
+{
+    for (unsigned b = 0; b < t->n_buffers; b++)
+        free(in[b]);
+    free(in);
+}
+
+struct lift_value_bound verify_element(const struct verify_task *t, double *const *in, int64_t i)
+{
+    return lift_interpret_element(t->program, (const double *const *)in, i);
+}
+
+const struct verify_buffer *verify_output(const struct verify_task *t)
+{
+    for (unsigned b = 0; b < t->n_buffers; b++)
+        if (t->buffers[b].output) return &t->buffers[b];
+    PANIC("a task without an output");
+}
+
+int64_t verify_count_not_finite(const struct verify_buffer *b, unsigned set)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < b->elements; i++)
+        n += !isfinite(verify_get(b->type, b->data[set], i));
+    return n;
+}
+
+/* ---- a whole reference ---- */
+
+double verify_chain(const struct verify_task *t)
+{
+    double **in = verify_inputs_new(t, VERIFY_TIMING), chain = verify_element(t, in, 0).n + 1;
+    verify_inputs_free(in, t);
+    return chain;
+}
+
+bool verify_interpretable(const struct verify_task *t)
+{
+    return verify_chain(t) * (double)verify_output(t)->elements * t->n_sets <= INTERPRET_STEPS;
+}
+
+void verify_interpret(struct verify_task *t)
+{
+    const struct verify_buffer *b = verify_output(t);
+    double *out = base_malloc((size_t)b->elements * sizeof *out);
+    for (unsigned set = 0; set < t->n_sets; set++) {
+        double **in = verify_inputs_new(t, set);
+        lift_interpret(t->program, (const double *const *)in, out);
+        for (int64_t i = 0; i < b->elements; i++)
+            verify_put(b->type, b->data[set], i, out[i]);
+        verify_inputs_free(in, t);
+    }
+    free(out);
+}
+
+/* ---- how close ---- */
+
+double verify_rounded(enum scalar_type type, double value)
+{
+    union {
+        float f;
+        double d;
+        uint16_t h;
+    } element;
+    if (verify_integer(type)) return value;
+    verify_put(type, &element, 0, value);
+    return verify_get(type, &element, 0);
+}
+
+double verify_error_floor(enum scalar_type type, double n)
+{
+    return verify_integer(type) ? 0 : (n + 1) * lift_smallest(type);
+}
+
+double verify_error(enum scalar_type type, double n, double s)
+{
+    return (n + 1) * ldexp(1, -(int)scalar_type_precision(type)) * s + verify_error_floor(type, n);
+}
+
+bool verify_agrees(const struct verify_buffer *b, double got, struct lift_value_bound v)
+{
+    double value = verify_rounded(b->type, v.value);
+    if (v.overflows && !isfinite(got)) return true;
+    if (!isfinite(value) || !isfinite(got)) return verify_same(value, got);
+    return !isfinite(v.s) || fabs(got - v.value) <= verify_error(b->type, v.n, v.s);
+}
+
+/* ---- samples ---- */
+
+static void add_corners(struct verify_sample *s, const struct lift_type *t, int64_t flat)
+{
+    if (t->kind != LIFT_ARRAY) {
+        if (s->n < VERIFY_MAX_CORNERS) s->flat[s->n++] = flat;
+        return;
+    }
+    add_corners(s, t->element, flat * t->extent);
+    if (t->extent > 1) add_corners(s, t->element, flat * t->extent + t->extent - 1);
+}
+
+double verify_sample_size(double chain)
+{
+    return fmin(fmax(SAMPLE_STEPS / chain, MIN_SAMPLES), VERIFY_MAX_SAMPLES);
+}
+
+struct verify_sample *verify_sample_new(const struct verify_task *t, double chain, uint64_t seed)
+{
+    double elements = (double)verify_output(t)->elements;
+    struct verify_sample *s = base_calloc(1, sizeof *s);
+    add_corners(s, t->program->output->type, 0);
+    double wanted = s->n < elements ? fmin(verify_sample_size(chain), elements) : 0;
+    struct pcg32 rng = pcg32_seed(seed, 0x5a);
+    for (double i = 0; i < wanted; i++)
+        s->flat[s->n++] = (int64_t)(pcg32_unit(&rng) * elements);
+    return s;
+}
+
+int64_t verify_sample_not_finite(const struct verify_task *t, uint64_t seed)
+{
+    const struct verify_buffer *b = verify_output(t);
+    if (verify_integer(b->type)) return 0;
+    struct verify_sample *sample = verify_sample_new(t, verify_chain(t) * FINITE_SHARE, seed);
+    int64_t n = 0;
+    for (unsigned set = 0; set < VERIFY_EXTREME; set++) {
+        double **in = verify_inputs_new(t, set);
+        for (unsigned i = 0; i < sample->n; i++)
+            n += !isfinite(verify_rounded(b->type, verify_element(t, in, sample->flat[i]).value));
+        verify_inputs_free(in, t);
+    }
+    free(sample);
+    return n;
+}
+
+double verify_largest_sum(const struct verify_task *t, const struct verify_sample *sample)
+{
+    double **in = verify_inputs_new(t, VERIFY_LARGEST), s = 0;
+    for (unsigned i = 0; i < sample->n && i < VERIFY_MAX_CORNERS; i++)
+        s = fmax(s, verify_element(t, in, sample->flat[i]).s);
+    verify_inputs_free(in, t);
+    return s;
+}
+
+bool verify_sums_fit(const struct verify_task *t)
+{
+    const struct verify_buffer *b = verify_output(t);
+    if (!t->whole || verify_integer(b->type)) return true;
+    double **in = verify_inputs_new(t, VERIFY_LARGEST);
+    struct lift_value_bound v = verify_element(t, in, 0);
+    verify_inputs_free(in, t);
+    return !v.exact_ops || v.s < ldexp(1, (int)scalar_type_precision(b->type));
+}

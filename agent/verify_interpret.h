@@ -1,0 +1,53 @@
+/* The Lift interpreter's view of a task: what an output should be, and how far from it a correct kernel may
+ * be. Private to agent/verify*.c. */
+#ifndef THRESH_AGENT_VERIFY_INTERPRET_H
+#define THRESH_AGENT_VERIFY_INTERPRET_H
+
+#include "agent/verify.h"
+#include "core/lift/lift.h"
+
+/* In the place of a set: the largest magnitude of an input's exact set for every element. */
+enum { VERIFY_LARGEST = VERIFY_MOST_SETS };
+
+/* The program's inputs of a set as doubles; released by verify_inputs_free(). */
+double **verify_inputs_new(const struct verify_task *t, unsigned set);
+void verify_inputs_free(double **in, const struct verify_task *t);
+/* Output i by the interpreter. */
+struct lift_value_bound verify_element(const struct verify_task *t, double *const *in, int64_t i);
+
+/* The output of the task; its outputs of a set that are infinite or NaN. */
+const struct verify_buffer *verify_output(const struct verify_task *t);
+int64_t verify_count_not_finite(const struct verify_buffer *b, unsigned set);
+
+/* A value as the type holds it. */
+double verify_rounded(enum scalar_type type, double value);
+/* What a result of n rounding steps and absolute terms s may be off by. */
+double verify_error(enum scalar_type type, double n, double s);
+/* What of that is due to small results alone, which a device may replace with zero. */
+double verify_error_floor(enum scalar_type type, double n);
+/* Whether `got` is right for an output that the interpreter comes to v for. Where an intermediate result
+ * overflows, an output that is not finite is right, too. */
+bool verify_agrees(const struct verify_buffer *b, double got, struct lift_value_bound v);
+
+/* Rounding steps of the longest chain of a typical output, plus 1. */
+double verify_chain(const struct verify_task *t);
+/* How many outputs of that many steps are interpreted to check a reference. */
+double verify_sample_size(double chain);
+/* How many outputs of a sample of the exact and the timing set are not finite. */
+int64_t verify_sample_not_finite(const struct verify_task *t, uint64_t seed);
+/* Whether the sums of the exact set are exact in the output's type, or not meant to be: other operations
+ * occur, or the inputs are not whole. */
+bool verify_sums_fit(const struct verify_task *t);
+
+/* The outputs that are looked at: corners first. */
+enum { VERIFY_MAX_CORNERS = 64, VERIFY_MAX_SAMPLES = 1000 };
+struct verify_sample {
+    unsigned n;
+    int64_t flat[VERIFY_MAX_CORNERS + VERIFY_MAX_SAMPLES];
+};
+/* chain: steps of one output; more steps, fewer outputs. malloc'd. */
+struct verify_sample *verify_sample_new(const struct verify_task *t, double chain, uint64_t seed);
+/* The largest sum of absolute terms of an output, by the corners of the sample with the largest inputs. */
+double verify_largest_sum(const struct verify_task *t, const struct verify_sample *sample);
+
+#endif
