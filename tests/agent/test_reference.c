@@ -172,10 +172,10 @@ Test(agent_reference, sums_that_would_be_too_large_are_of_ones)
                    "N=4096");
     struct verify_doubt doubt = evaluator_doubt(b.ev);
     cr_expect_eq(doubt.loose, 0);
-    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_expect(&b, &b.naive.kernel, EVAL_OK, "");
     static char text[] = "__kernel void thresh_kernel(__global const float *x, __global float *y)\n"
                          "{ float s = 0; for (int i = 0; i < 4095; ++i) s += pown(x[i], 9); y[0] = s; }\n";
-    struct cg_kernel k = b.naive;
+    struct cg_kernel k = b.naive.kernel;
     k.source = text;
     reference_expect(&b, &k, EVAL_WRONG_RESULT, "(exact inputs)");
     reference_close(&b);
@@ -197,10 +197,10 @@ Test(agent_reference, small_outputs_are_verified)
                    "M=2,N=192");
     struct verify_doubt doubt = evaluator_doubt(b.ev);
     cr_expect(doubt.outputs == 384 && doubt.loose == 0, "%ld", (long)doubt.loose);
-    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_expect(&b, &b.naive.kernel, EVAL_OK, "");
     for (int i = 0; i < 3; i++) {
         char define[sizeof text + 64];
-        struct cg_kernel k = b.naive;
+        struct cg_kernel k = b.naive.kernel;
         snprintf(define, sizeof define, "#define FACTOR %s\n%s", factors[i], text);
         k.source = define;
         for (int axis = 0; axis < 3; axis++)
@@ -218,7 +218,7 @@ Test(agent_reference, intermediate_results_that_overflow_are_told)
                    "N=64");
     struct verify_doubt doubt = evaluator_doubt(b.ev);
     cr_expect(doubt.not_finite == 1 && verify_doubtful(&doubt));
-    reference_expect(&b, &b.naive, EVAL_OK, "");
+    reference_expect(&b, &b.naive.kernel, EVAL_OK, "");
     reference_close(&b);
     struct diag *d = diag_new();
     struct device dev;

@@ -221,7 +221,7 @@ Test(agent_serve, finishes_what_runs_before_rounds)
 }
 
 /* Rounds wait for the device, which another process has; the coordinator hears of the agent meanwhile. */
-Test(agent_serve, is_heard_of_while_rounds_wait_for_the_device, .timeout = 120)
+Test(agent_serve, is_heard_of_while_rounds_wait_for_the_device, .timeout = 300)
 {
     enum { HEARTBEATS = 8 };
     struct serve_bench b;
