@@ -63,8 +63,9 @@ struct command_process;
  * texts are copied. Never NULL: what goes wrong is in the outcome. The program, not what it has started, is
  * killed when the calling thread ends. */
 struct command_process *command_start(char *const *words, const char *input, double limit_s);
-/* Waits until one of the programs has ended or is out of time, or stop_fd is readable. */
-void command_wait(struct command_process *const *programs, size_t n, int stop_fd);
+/* Waits until one of the programs has ended or is out of time, stop_fd is readable, or timeout_ms (-1: any
+ * time) are over. */
+void command_wait(struct command_process *const *programs, size_t n, int timeout_ms, int stop_fd);
 /* Whether it has ended or is out of time. */
 bool command_is_over(const struct command_process *p);
 /* Kills what is left of its group, fills in the outcome and frees it. */

@@ -270,6 +270,12 @@ static int turn_of(struct command_process *const *programs, size_t n)
     return (int)turn;
 }
 
+static int ms_until(int64_t end)
+{
+    int64_t left = end - clock_ms();
+    return left > 0 ? (int)left : 0;
+}
+
 static bool any_over(struct command_process *const *programs, size_t n)
 {
     bool over = false;
@@ -278,21 +284,24 @@ static bool any_over(struct command_process *const *programs, size_t n)
     return over;
 }
 
-void command_wait(struct command_process *const *programs, size_t n, int stop_fd)
+void command_wait(struct command_process *const *programs, size_t n, int timeout_ms, int stop_fd)
 {
+    int64_t end = timeout_ms < 0 ? INT64_MAX : clock_ms() + timeout_ms;
     struct pollfd *fds = base_calloc(3 * n + 1, sizeof *fds);
     sigset_t signals;
     block_pipe_signal(&signals);
-    while (!any_over(programs, n) && !stop_requested(stop_fd)) {
+    for (bool late = false; !late && !any_over(programs, n) && !stop_requested(stop_fd);) {
         fds[0] = (struct pollfd){stop_fd, POLLIN, 0};
         for (size_t i = 0; i < n; i++) {
             fds[3 * i + 1] = (struct pollfd){programs[i]->input, POLLOUT, 0};
             fds[3 * i + 2] = (struct pollfd){programs[i]->output, POLLIN, 0};
             fds[3 * i + 3] = (struct pollfd){programs[i]->errors, POLLIN, 0};
         }
-        poll(fds, (nfds_t)(3 * n + 1), turn_of(programs, n));
+        int turn = turn_of(programs, n), left = timeout_ms < 0 ? turn : ms_until(end);
+        poll(fds, (nfds_t)(3 * n + 1), left < turn ? left : turn);
         for (size_t i = 0; i < n; i++)
             look_at(programs[i]);
+        late = clock_ms() >= end;
     }
     restore_signals(&signals);
     free(fds);
@@ -335,6 +344,6 @@ enum command_end command_run(char *const *words, const char *input, double limit
                              struct command_result *out)
 {
     struct command_process *p = command_start(words, input, limit_s);
-    command_wait(&p, 1, stop_fd);
+    command_wait(&p, 1, -1, stop_fd);
     return command_finish(p, out);
 }

@@ -1,12 +1,13 @@
 /* Plain implementations as points of the space; see contend.h. What their decisions leave open (the kinds of
- * the loads' dimensions, the sequence of loops) is decided choice after choice: the value that the prior
- * weighs most, the first of equals, is tried first. The budget bounds the steps of that, so that a hard space
- * costs a contender and no time. */
+ * the loads' dimensions, the sequence of loops) is decided one choice after the other: the value with the
+ * highest prior weight first, the first of equals. A contender that takes more than LIMIT_PLAIN_STEPS
+ * decisions is left out. */
 #include "coordinator/contend.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/limits.h"
 #include "coordinator/solution.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -14,7 +15,7 @@
 #include "core/pipeline/code.h"
 #include "mcts/prior.h"
 
-enum { STEPS = 4000, WHY = 256 };
+enum { WHY = 256 };
 
 /* The value of the slot that weighs most and is not yet in tried[]; UINT32_MAX: none is left. */
 static uint32_t heaviest(const struct space_state *st, struct mcts_prior *prior, uint32_t slot,
@@ -55,7 +56,7 @@ static struct space_state *leaf_of(const struct problem *p, const char *const *p
 {
     struct diag *ignored = diag_new();
     struct space_failure why;
-    unsigned steps = STEPS;
+    unsigned steps = LIMIT_PLAIN_STEPS;
     struct space_state *st = space_pinned_root(p->space, pins, n_pins, ignored);
     bool done = st && space_apply_all(st, plain->decisions.items, plain->decisions.n, &why) &&
                 complete(st, prior, &steps);
@@ -64,17 +65,19 @@ static struct space_state *leaf_of(const struct problem *p, const char *const *p
     return done ? st : NULL;
 }
 
-/* false: the code generator does not know it. */
-static bool make(const struct problem *p, const struct space_state *leaf, const char *label,
+/* Takes the leaf. false: the code generator does not know it. */
+static bool make(const struct problem *p, struct space_state *leaf, const char *label,
                  struct contend_plain *out)
 {
     struct pipeline_code code;
     struct strbuf text = {0};
     char why[WHY];
-    if (!pipeline_lower(p, leaf, &code, why, sizeof why)) return false;
+    if (!pipeline_lower(p, leaf, &code, why, sizeof why)) {
+        space_state_free(leaf);
+        return false;
+    }
     strbuf_printf(&text, "plain: %s", label);
-    *out = (struct contend_plain){
-        .label = strbuf_take(&text), .state_hash = space_state_hash(leaf), .kernel_hash = code.hash};
+    *out = (struct contend_plain){.label = strbuf_take(&text), .leaf = leaf, .kernel_hash = code.hash};
     out->actions = solution_actions(NULL, leaf, &out->n_actions);
     pipeline_code_clear(&code);
     return true;
@@ -99,7 +102,6 @@ unsigned contend_plain(const struct problem *p, const char *const *pins, unsigne
         struct space_state *leaf = leaf_of(p, pins, n_pins, &plain[i], prior);
         bool lowered = leaf && make(p, leaf, plain[i].label, &out[made]);
         bool known = lowered && is_known(&out[made], out, made, naive_hash);
-        space_state_free(leaf);
         if (known) contend_plain_clear(&out[made]);
         made += lowered && !known;
     }
@@ -111,6 +113,7 @@ void contend_plain_clear(struct contend_plain *c)
 {
     free(c->label);
     free(c->actions);
+    space_state_free(c->leaf);
     *c = (struct contend_plain){0};
 }
 

@@ -1,5 +1,5 @@
-/* Contenders that need no search: a few plain implementations (bb_plain()), completed where they leave
- * something open by what the declared prior likes best. They are measured beside the naive implementation
+/* Contenders that need no search: a few plain implementations (bb_plain()), such as "one work-item a row".
+ * What they leave open is decided by the declared prior. They are measured beside the naive implementation
  * before a search begins, so that its result is never slower than what anybody would have written first. */
 #ifndef THRESH_COORDINATOR_CONTEND_H
 #define THRESH_COORDINATOR_CONTEND_H
@@ -12,7 +12,8 @@ struct contend_plain {
     char *label;                  /* "plain: one work-item a row" */
     struct space_action *actions; /* solution_actions() */
     size_t n_actions;
-    uint64_t state_hash, kernel_hash; /* of the point and of its text */
+    struct space_state *leaf; /* NULL: it was taken */
+    uint64_t kernel_hash;     /* of its text */
 };
 
 /* The plain implementations that the user's pins, the space and the code generator allow, each with a text of

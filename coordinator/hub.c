@@ -286,7 +286,7 @@ static struct hub_event take(struct hub *h, unsigned i, const struct message *m)
     heard(h, p, m->kind == p->awaited);
     switch (m->kind) {
     case MESSAGE_READY:
-        p->credits += m->ready.credits < 1024 ? m->ready.credits : 1024;
+        p->credits += m->ready.credits < LIMIT_CREDITS ? m->ready.credits : LIMIT_CREDITS;
         p->ready_by = INT64_MAX;
         return (struct hub_event){.kind = m->ready.credits ? HUB_CREDIT : HUB_IDLE, .peer = i};
     case MESSAGE_HEARTBEAT:

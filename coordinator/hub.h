@@ -6,16 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "coordinator/limits.h"
 #include "core/codec/message.h"
 
 struct diag;
 struct hub;
 
 enum {
-    HUB_HEARTBEAT_MS = 1000,
-    HUB_LOST_MS = 3 * HUB_HEARTBEAT_MS,
-    HUB_PREPARE_MS = 600000,
-    HUB_MAX_PEERS = 4096,
+    HUB_HEARTBEAT_MS = LIMIT_HEARTBEAT_MS,
+    HUB_LOST_MS = LIMIT_LOST_MS,
+    HUB_PREPARE_MS = LIMIT_PREPARE_MS,
+    HUB_MAX_PEERS = LIMIT_PEERS,
     HUB_NAME = 80 /* bytes of an agent's name, with its 0 */
 };
 

@@ -1,4 +1,5 @@
-/* Results by hash; of several the first counts. */
+/* Results by hash; of several the first counts. Then the evaluator that answers with them, one candidate at a
+ * time, at once. */
 #include "coordinator/recorded.h"
 
 #include <inttypes.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "coordinator/session.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 
@@ -21,7 +23,17 @@ struct recorded {
     const char *device; /* its name */
     bool of_space;      /* the key is the hash of the candidate, not of the kernel text */
     struct result *results;
+    bool waiting; /* a candidate was started and its result not yet collected: */
+    int64_t number;
+    uint64_t key;
 };
+
+/* A run with --recorded measured nothing: what it had no timing for is no failure of a device. */
+static bool is_recorded_run(const struct recorded *r, const struct store_run *run)
+{
+    return r->of_space ? strncmp(run->settings, RECORDED_COMMAND, strlen(RECORDED_COMMAND)) == 0
+                       : strstr(run->settings, RECORDED_SETTING) != NULL;
+}
 
 /* An evaluation without a kernel was none: a duplicate, or a text that was too large. */
 static bool keep_row(void *context, const struct store_run *run, const struct store_evaluation *e)
@@ -29,6 +41,7 @@ static bool keep_row(void *context, const struct store_run *run, const struct st
     struct recorded *r = context;
     struct result *found;
     if (run->fingerprint != r->fingerprint || strcmp(run->device, r->device) != 0) return true;
+    if (is_recorded_run(r, run)) return true;
     uint64_t key = r->of_space ? e->state_hash : e->kernel_hash;
     if (!key) return true;
     if (strcmp(e->status, "duplicate") == 0 || strcmp(e->status, "oversized") == 0) return true;
@@ -100,10 +113,41 @@ bool recorded_has(const struct recorded *r, uint64_t hash)
     return find(r, hash) != NULL;
 }
 
-struct store_evaluation recorded_result(const struct recorded *r, uint64_t hash)
+/* What was recorded for the hash; what was not counts as failed. */
+static struct store_evaluation result_of(const struct recorded *r, uint64_t hash)
 {
     const struct result *e = find(r, hash);
     if (!e) return (struct store_evaluation){.status = "crashed", .message = "no timing was recorded"};
     return (struct store_evaluation){
         .status = e->status, .message = e->message, .numbers = e->numbers, .median_ns = e->ns};
 }
+
+/* ---- the evaluator ---- */
+
+static unsigned recorded_room(void *self)
+{
+    const struct recorded *r = self;
+    return !r->waiting;
+}
+
+static void recorded_start(void *self, const struct session_job *job, double best_ns)
+{
+    struct recorded *r = self;
+    (void)best_ns;
+    r->waiting = true;
+    r->number = job->number;
+    r->key = r->of_space ? job->descent.hash : job->kernel_hash;
+}
+
+static struct session_event recorded_collect(void *self, int timeout_ms)
+{
+    struct recorded *r = self;
+    (void)timeout_ms;
+    if (!r->waiting) return (struct session_event){.kind = SESSION_NOTHING};
+    r->waiting = false;
+    return (struct session_event){
+        .kind = SESSION_RESULT, .number = r->number, .result = result_of(r, r->key)};
+}
+
+const struct session_evaluator recorded_evaluator = {
+    .room = recorded_room, .start = recorded_start, .collect = recorded_collect};

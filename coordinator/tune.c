@@ -1,62 +1,26 @@
-/* Setting a campaign up and taking it down: socket, embedded agent, device, problem, pins, store, tree.
+/* Setting a campaign up and taking it down. In order:
+ *
+ *     device     agents, or the device that recorded timings stand for
+ *     problem    program, space, pins, lower bound, prior
+ *     session    tree and store
+ *     begin      contenders, a resumed run
+ *
  * Everything that can be wrong with the input is found here, before anything is measured. */
 #include "coordinator/tune.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-#include <zmq.h>
 
 #include "agent/fits.h"
-#include "agent/wire.h"
 #include "coordinator/advice.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
-#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
-#include "core/base/panic.h"
-#include "core/base/stop.h"
 #include "core/base/strbuf.h"
-#include "core/base/utf8.h"
+#include "mcts/order.h"
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
-
-double tune_elapsed(const struct tune *t)
-{
-    return clock_s() - t->started_s + t->earlier_s;
-}
-
-bool tune_stop_requested(const struct tune *t)
-{
-    return stop_requested(t->options.stop_fd);
-}
-
-/* ---- the agent ---- */
-
-static void *agent_main(void *arg)
-{
-    struct tune *t = arg;
-    agent_serve(&t->agent, t->agent_diag);
-    return NULL;
-}
-
-static bool start_embedded(struct tune *t, struct diag *d)
-{
-    t->agent = (struct serve_options){.context = t->context,
-                                      .endpoint = "inproc://thresh",
-                                      .device = t->device,
-                                      .stop_fd = eventfd(0, EFD_CLOEXEC),
-                                      .embedded = true};
-    t->agent_diag = diag_new();
-    t->embedded = t->agent.stop_fd >= 0 && pthread_create(&t->agent_thread, NULL, agent_main, t) == 0;
-    if (!t->embedded) diag_plain(d, "cannot start the agent's thread");
-    return t->embedded;
-}
 
 /* Reads program, sizes and order before the agent's device is known: what is wrong with them is said at once.
  */
@@ -69,48 +33,6 @@ static bool check_program(const struct tune *t, struct diag *d)
     mcts_order_free(&order);
     problem_free(p);
     return valid;
-}
-
-void tune_note_agent(struct tune *t, unsigned peer, const char *what, const char *reason)
-{
-    struct strbuf text = {0};
-    strbuf_printf(&text, "%s %s%s%s", hub_name(t->hub, peer), what, reason && *reason ? ": " : "",
-                  reason ? reason : "");
-    utf8_clean_line(text.text);
-    progress_note(&t->progress, text.text);
-    strbuf_free(&text);
-}
-
-/* Copies what a peer says of itself into n bytes, which may cut it off. */
-static void copy_text(char *to, const char *from, size_t n)
-{
-    snprintf(to, n, "%s", from);
-    utf8_clean(to);
-}
-
-/* Waits for an agent from elsewhere; its device is the campaign's. */
-static bool await_first_agent(struct tune *t, struct diag *d)
-{
-    struct strbuf note = {0};
-    strbuf_printf(&note, "waiting for an agent: thresh agent --connect %s", hub_endpoint(t->hub));
-    progress_note(&t->progress, note.text);
-    strbuf_free(&note);
-    while (!tune_stop_requested(t)) {
-        struct hub_event e = hub_poll(t->hub, 1000, t->options.stop_fd);
-        if (e.kind != HUB_HELLO) continue;
-        copy_text(t->device.name, e.message.hello.device, DEVICE_NAME);
-        copy_text(t->device.driver, e.message.hello.driver, DEVICE_NAME);
-        copy_text(t->libraries, e.message.hello.libraries, WIRE_LIBRARIES);
-        t->first_peer = e.peer;
-        const char *fault = hub_hello_fault(&e.message.hello);
-        if (!fault && !wire_read_device(e.message.hello.limits, &t->device))
-            fault = "no device has the limits that it tells";
-        tune_note_agent(t, e.peer, fault ? "is refused" : "came", fault);
-        if (!fault) return true;
-        hub_refuse(t->hub, e.peer, fault);
-    }
-    diag_plain(d, "interrupted before an agent connected");
-    return false;
 }
 
 /* ---- the problem ---- */
@@ -133,36 +55,27 @@ static bool make_model(struct tune *t, struct diag *d)
     return true;
 }
 
-struct mcts_prior *tune_prior(const struct tune *t, struct diag *d)
+static bool make_prior(struct tune *t, struct diag *d)
 {
     const struct mcts_fact facts[] = {{"gpu", t->device.gpu},
                                       {"compute_units", t->device.compute_units},
                                       {"max_work_group", (double)t->device.limits.max_work_group}};
-    return mcts_prior_new(prior_gpu, t->problem->space, facts, sizeof facts / sizeof facts[0], d);
+    t->prior = mcts_prior_new(prior_gpu, t->problem->space, facts, sizeof facts / sizeof facts[0], d);
+    return t->prior != NULL;
 }
 
-static bool make_tree(struct tune *t, struct diag *d)
+static struct mcts_config tree_config(struct tune *t)
 {
+    const struct tune_options *o = &t->options;
     struct mcts_config config = mcts_config_default();
-    if (!mcts_order_parse(t->problem->space, t->options.order, &t->order, d)) return false;
-    t->heuristic = mcts_heuristic_load(t->options.heuristic ? t->options.heuristic : "tag", d);
-    if (!t->heuristic) return false;
-    mcts_heuristic_set_note(t->heuristic, store_note(t->options.store));
-    config.seed = t->options.seed;
-    config.branching.order = t->order.parts;
-    config.branching.n_order = t->order.n;
     config.branching.bound = t->model ? perfmodel_hook : NULL;
     config.branching.bound_context = t->model;
-    config.on_cut = t->model && t->options.store ? tune_note_cut : NULL;
+    config.on_cut = t->model && o->store ? tune_note_cut : NULL;
     config.cut_context = t;
-    config.stop = tune_tree_stops;
-    config.stop_context = t;
-    config.cut_factor = 1 - t->options.distance;
-    if (!t->options.no_prior && !(t->prior = tune_prior(t, d))) return false;
-    config.prior = t->prior ? mcts_prior_weight : NULL;
+    config.cut_factor = 1 - o->distance;
+    config.prior = o->no_prior ? NULL : mcts_prior_weight;
     config.prior_context = t->prior;
-    t->tree = mcts_tree_new(t->root, t->heuristic, &config);
-    return true;
+    return config;
 }
 
 /* What decides the search beside program, device and seed. The description's figures come last: they are as
@@ -174,7 +87,7 @@ static char *settings_text(const struct tune *t)
     uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
     strbuf_printf(&b, "heuristic=%s order=%s bound=%d prior=%016" PRIx64, o->heuristic ? o->heuristic : "tag",
                   o->order ? o->order : "", !o->no_bound, prior);
-    if (o->recorded) strbuf_add(&b, " recorded");
+    if (o->recorded) strbuf_add(&b, RECORDED_SETTING);
     if (o->distance > 0) strbuf_printf(&b, " distance=%g", o->distance);
     if (o->most_text_bytes > 0) strbuf_printf(&b, " text=%zu", o->most_text_bytes);
     if (o->audit_cuts > 0) strbuf_printf(&b, " audit=%g", o->audit_cuts);
@@ -186,40 +99,40 @@ static char *settings_text(const struct tune *t)
     return strbuf_take(&b);
 }
 
-static bool open_store(struct tune *t, struct diag *d)
+static bool open_session(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
-    if (o->resume && !o->store) {
-        diag_plain(d, "--resume needs --store FILE");
-        return false;
-    }
-    if (!o->store) return true;
-    t->store = store_open(o->store, !o->resume, d);
-    if (!t->store) return false;
     t->settings = settings_text(t);
-    t->run = (struct store_run){.path = o->path,
-                                .text = o->text,
-                                .sizes = o->sizes,
-                                .device = t->device.name,
-                                .driver = t->device.driver,
-                                .libraries = t->libraries,
-                                .settings = t->settings,
-                                .fingerprint = t->problem->fingerprint,
-                                .seed = o->seed};
-    return o->resume ? store_run_resume(t->store, &t->run, d) : store_run_add(t->store, &t->run, d);
-}
-
-struct message tune_program_message(const struct tune *t, struct arena *a)
-{
-    const struct tune_options *o = &t->options;
-    return (struct message){.kind = MESSAGE_PROGRAM,
-                            .program = {.path = o->path,
-                                        .text = o->text,
-                                        .sizes = o->sizes,
-                                        .limits = wire_device(&t->device, a),
-                                        .options = wire_options(&o->lowering, a),
-                                        .fingerprint = t->problem->fingerprint,
-                                        .seed = o->seed}};
+    const struct session_setup setup = {.options = {.heuristic = o->heuristic,
+                                                    .order = o->order,
+                                                    .store = o->store,
+                                                    .seed = o->seed,
+                                                    .evaluations = o->evaluations,
+                                                    .patience = o->patience,
+                                                    .time_s = o->time_s,
+                                                    .grace_s = LIMIT_GRACE_S,
+                                                    .rounds_s = o->rounds_s,
+                                                    .resume = o->resume,
+                                                    .verbose = o->verbose,
+                                                    .stop_fd = o->stop_fd},
+                                        .root = t->root,
+                                        .config = tree_config(t),
+                                        .run = {.path = o->path,
+                                                .text = o->text,
+                                                .sizes = o->sizes,
+                                                .device = t->device.name,
+                                                .driver = t->device.driver,
+                                                .libraries = t->agents ? agents_libraries(t->agents) : "",
+                                                .settings = t->settings,
+                                                .fingerprint = t->problem->fingerprint,
+                                                .seed = o->seed},
+                                        .progress = &t->progress,
+                                        .evaluator = t->agents ? &agents_evaluator : &recorded_evaluator,
+                                        .evaluator_self = t->agents ? (void *)t->agents : (void *)t->recorded,
+                                        .subject = &tune_program,
+                                        .subject_self = t};
+    t->session = session_new(&setup, d);
+    return t->session != NULL;
 }
 
 /* What limits the program, before time goes into a search. */
@@ -237,7 +150,7 @@ static void note_advice(struct tune *t)
     arena_free(a);
 }
 
-static bool check_problem(struct tune *t, struct diag *d)
+static bool open_problem(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
     t->problem = problem_new(o->path, o->text, o->sizes, &t->device.limits, &o->lowering, d);
@@ -246,39 +159,45 @@ static bool check_problem(struct tune *t, struct diag *d)
     if (o->recorded ? !(t->recorded = recorded_open(o->recorded, fingerprint, t->device.name, d))
                     : !fits_device(t->problem, &t->device, d))
         return false;
-    t->root = space_pinned_root(t->problem->space, t->options.pins, t->options.n_pins, d);
-    bool ok = t->root && make_model(t, d) && make_tree(t, d) && open_store(t, d);
-    if (ok) note_advice(t);
-    return ok;
+    t->root = space_pinned_root(t->problem->space, o->pins, o->n_pins, d);
+    return t->root && make_model(t, d) && make_prior(t, d);
 }
 
-/* The program goes to the agent whose hello chose the device. */
-static void greet_first(struct tune *t)
+/* Who measures, and on which device. */
+static bool find_device(struct tune *t, struct diag *d)
 {
-    if (t->embedded || t->recorded) return;
-    struct arena *a = arena_new();
-    struct message program = tune_program_message(t, a);
-    hub_send(t->hub, t->first_peer,
-             &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
-    hub_send(t->hub, t->first_peer, &program);
-    arena_free(a);
-}
-
-/* Opens the socket and finds the device. The embedded agent's device is asked for first, in a child process
- * that is forked while this process has one thread. */
-static bool connect_agent(struct tune *t, struct diag *d)
-{
-    const char *listen = t->options.listen;
-    t->context = zmq_ctx_new();
-    if (t->options.recorded) {
-        t->device = *t->options.stands_for;
-        t->hub = hub_new(t->context, "inproc://thresh", clock_ms, d);
-        return t->hub != NULL;
+    const struct tune_options *o = &t->options;
+    if (o->recorded) {
+        t->device = *o->stands_for;
+        return true;
     }
-    if (listen ? !check_program(t, d) : !device_select(t->options.device, &t->device, d)) return false;
-    if (!listen) wire_libraries(&t->device, t->libraries);
-    t->hub = hub_new(t->context, listen ? listen : "inproc://thresh", clock_ms, d);
-    return t->hub && (listen ? await_first_agent(t, d) : start_embedded(t, d));
+    if (o->listen && !check_program(t, d)) return false;
+    const struct agents_options agents = {
+        .listen = o->listen, .device = o->device, .stop_fd = o->stop_fd, .progress = &t->progress};
+    t->agents = agents_open(&agents, d);
+    if (t->agents) t->device = *agents_device(t->agents);
+    return t->agents != NULL;
+}
+
+/* The agent that waits is told the program. */
+static void serve(struct tune *t)
+{
+    const struct tune_options *o = &t->options;
+    const struct agents_program program = {.path = o->path,
+                                           .text = o->text,
+                                           .sizes = o->sizes,
+                                           .lowering = &o->lowering,
+                                           .fingerprint = t->problem->fingerprint,
+                                           .seed = o->seed};
+    if (t->agents) agents_serve(t->agents, &program);
+}
+
+/* Takes up the run, after the contenders are known. */
+static bool begin(struct tune *t, struct diag *d)
+{
+    note_advice(t);
+    serve(t);
+    return tune_add_contenders(t, d) && (!t->options.resume || session_restore(t->session, d));
 }
 
 struct tune *tune_new(const struct tune_options *o, struct diag *d)
@@ -287,13 +206,36 @@ struct tune *tune_new(const struct tune_options *o, struct diag *d)
     t->options = *o;
     if (!o->sizes) t->options.sizes = "";
     t->progress = progress_start(o->quiet);
-    bool ok = connect_agent(t, d) && check_problem(t, d);
-    if (ok) greet_first(t);
-    ok = ok && tune_begin(t, d);
-    t->started_s = clock_s();
-    if (ok) return t;
+    if (find_device(t, d) && open_problem(t, d) && open_session(t, d) && begin(t, d)) return t;
     tune_free(t);
     return NULL;
+}
+
+bool tune_search(struct tune *t, struct diag *d)
+{
+    return session_search(t->session, d);
+}
+
+bool tune_quote(struct tune *t, struct diag *d)
+{
+    struct session_rival rivals[BB_MAX_PLAIN + 1];
+    struct tune_report *r = &t->report;
+    unsigned n = 0;
+    for (; n < r->n_plain; n++)
+        rivals[n] = (struct session_rival){&r->plain[n], true};
+    if (r->naive.search_ns > 0) rivals[n++] = (struct session_rival){&r->naive, !r->naive_excluded};
+    bool kept = session_finals(t->session, rivals, n, d);
+    tune_report(t);
+    if (figure_known(&r->search.baseline)) r->naive.figure = r->search.baseline;
+    tune_judge(t);
+    return kept;
+}
+
+const struct tune_report *tune_report(struct tune *t)
+{
+    t->report.search = *session_report(t->session);
+    if (t->agents) t->report.doubt = agents_doubt(t->agents);
+    return &t->report;
 }
 
 const struct problem *tune_problem(const struct tune *t)
@@ -306,62 +248,23 @@ const struct device *tune_device(const struct tune *t)
     return &t->device;
 }
 
-/* ---- the end ---- */
-
-static void free_jobs(struct tune *t)
-{
-    for (struct job *j = t->jobs, *next; j; j = next) {
-        next = j->next;
-        mcts_descent_free(&j->descent);
-        free(j->actions);
-        free(j);
-    }
-}
-
-static void free_seen(struct tune *t)
-{
-    struct seen_kernel *k, *next;
-    HASH_ITER(hh, t->seen, k, next)
-    {
-        HASH_DEL(t->seen, k);
-        free(k);
-    }
-}
-
-/* Whatever the agent is at, it ends; not only when it next listens. */
-static void stop_embedded(struct tune *t)
-{
-    CHECK(eventfd_write(t->agent.stop_fd, 1) == 0);
-    pthread_join(t->agent_thread, NULL);
-    close(t->agent.stop_fd);
-}
-
 void tune_free(struct tune *t)
 {
     if (!t) return;
-    if (t->embedded) stop_embedded(t);
-    hub_free(t->hub);
-    diag_free(t->agent_diag);
-    for (unsigned i = 0; i < t->report.n_top; i++)
-        free(t->report.top[i].actions);
-    free(t->report.naive.actions);
+    agents_close(t->agents);
+    session_free(t->session);
+    session_pick_clear(&t->report.naive);
     for (unsigned i = 0; i < t->report.n_plain; i++)
-        free(t->report.plain[i].actions);
+        session_pick_clear(&t->report.plain[i]);
     for (unsigned i = 0; i < t->n_plain; i++)
         contend_plain_clear(&t->plain[i]);
     free(t->report.verdict.advice);
-    free_jobs(t);
-    free_seen(t);
-    mcts_tree_free(t->tree);
+    tune_free_seen(t);
     perfmodel_free(t->model);
     mcts_prior_free(t->prior);
-    mcts_heuristic_free(t->heuristic);
     space_state_free(t->root);
     problem_free(t->problem);
-    store_close(t->store);
     recorded_close(t->recorded);
     free(t->settings);
-    mcts_order_free(&t->order);
-    if (t->context) zmq_ctx_term(t->context);
     free(t);
 }

@@ -1,16 +1,16 @@
-/* What a campaign does about its lower bound: every cut of the tree is recorded with its reason, a share of
- * the draws looks below cuts, and a time below its bound corrects the figure of the description that the
- * bound rests on and reopens what it had cut (design page `performance-model`, "What makes a term a bound").
- * All of it follows from the seed and the recorded results, so that a resumed campaign does the same. */
-#include <math.h>
-
+/* What a campaign does about its lower bound. Three things:
+ *
+ *     cut         the tree leaves out nodes whose bound is too high: each is recorded with its reason
+ *     audit       a share of the draws looks below cuts, to find out whether they were right
+ *     violation   12 us were measured where the bound is 15 us: the figure of the device's description that
+ *                 the bound rests on is corrected, and what it had cut is open again
+ *
+ * All of it follows from the seed and the recorded results, so that a resumed campaign does the same (design
+ * page `performance-model`, "What makes a term a bound"). */
 #include "core/base/pcg32.h"
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
 #include "coordinator/tune_state.h"
-
-enum { LAST_AUDITS = 3 };
-static const double CLOCK_NOISE = 0.02;
 
 /* ---- draws ---- */
 
@@ -25,17 +25,18 @@ static bool audits(const struct tune *t, uint64_t number)
 static bool audits_last(struct tune *t, enum mcts_status status)
 {
     return status == MCTS_EXHAUSTED && t->model && t->options.audit_cuts > 0 &&
-           t->last_audits++ < LAST_AUDITS;
+           t->last_audits++ < LIMIT_LAST_AUDITS;
 }
 
-enum mcts_status tune_draw(struct tune *t, struct mcts_descent *descent, bool *audit)
+enum mcts_status tune_draw(struct tune *t, struct mcts_tree *tree, uint64_t number,
+                           struct mcts_descent *descent, bool *audited)
 {
-    *audit = audits(t, t->drawn + 1) && mcts_tree_next_below_cut(t->tree, descent) == MCTS_OK;
-    if (*audit) return MCTS_OK;
-    enum mcts_status status = mcts_tree_next(t->tree, descent);
-    while (!*audit && audits_last(t, status))
-        *audit = mcts_tree_next_below_cut(t->tree, descent) == MCTS_OK;
-    return *audit ? MCTS_OK : status;
+    *audited = audits(t, number) && mcts_tree_next_below_cut(tree, descent) == MCTS_OK;
+    if (*audited) return MCTS_OK;
+    enum mcts_status status = mcts_tree_next(tree, descent);
+    while (!*audited && audits_last(t, status))
+        *audited = mcts_tree_next_below_cut(tree, descent) == MCTS_OK;
+    return *audited ? MCTS_OK : status;
 }
 
 /* ---- cuts ---- */
@@ -60,8 +61,7 @@ void tune_note_cut(void *context, const struct mcts_tree *tree, uint32_t node, s
     double bound = perfmodel_bound(t->model, candidate, &reason);
     perfmodel_explain(t->model, &reason, &text);
     add_path(tree, space_of(candidate), node, &path);
-    struct store_cut cut = {path.text, bound, mcts_tree_cut(tree), text.text};
-    if (!t->broken && !store_cut_add(t->store, t->run.id, &cut, t->diag)) t->broken = true;
+    session_note_cut(t->session, &(struct store_cut){path.text, bound, mcts_tree_cut(tree), text.text});
     strbuf_free(&path);
     strbuf_free(&text);
 }
@@ -76,10 +76,8 @@ static void correct(struct tune *t, const struct space_state *leaf, double bound
     perfmodel_bound(t->model, leaf, &reason);
     t->report.violations++;
     bool corrected = perfmodel_correct(t->model, leaf, measured_ns);
-    uint32_t reopened = corrected ? mcts_tree_take_bounds(t->tree) : 0;
+    uint32_t reopened = corrected ? session_take_bounds(t->session) : 0;
     t->report.reopened += reopened;
-    t->report.exhausted = t->report.stuck = false;
-    t->stuck = 0;
     t->last_audits = 0;
     units_time(measured_ns, measured, sizeof measured);
     units_time(bound_ns, bound, sizeof bound);
@@ -89,12 +87,10 @@ static void correct(struct tune *t, const struct space_state *leaf, double bound
     strbuf_free(&text);
 }
 
-void tune_check_bound(struct tune *t, const struct job *job, double measured_ns)
+/* The bound of the job may be of figures that were corrected since. */
+void tune_check_bound(struct tune *t, const struct session_job *job, double measured_ns)
 {
-    const char *why;
-    if (!t->model || measured_ns >= (1 - CLOCK_NOISE) * job->bound_ns) return;
-    struct space_state *leaf = problem_replay(t->problem, job->actions, job->n_actions, &why);
-    double bound = leaf ? perfmodel_bound(t->model, leaf, NULL) : 0;
-    if (measured_ns < (1 - CLOCK_NOISE) * bound) correct(t, leaf, bound, measured_ns);
-    space_state_free(leaf);
+    if (!t->model || measured_ns >= (1 - LIMIT_BOUND_NOISE) * job->bound_ns) return;
+    double bound = perfmodel_bound(t->model, job->leaf, NULL);
+    if (measured_ns < (1 - LIMIT_BOUND_NOISE) * bound) correct(t, job->leaf, bound, measured_ns);
 }

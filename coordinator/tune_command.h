@@ -1,5 +1,9 @@
-/* A search in any space, each candidate evaluated by the user's program: the tree, the heuristics and the
- * store of a campaign, without agents. Several candidates may be evaluated at once. */
+/* A search in any space, each candidate measured by the user's program, or by recorded timings: a session
+ * (session.h) without agents, contenders and bound. For example
+ *
+ *     thresh tune --space tiles.space --command './bench {x} {y}'
+ *
+ * runs ./bench 4 NO, ./bench 2 YES, ...; what each prints is its time. */
 #ifndef THRESH_COORDINATOR_TUNE_COMMAND_H
 #define THRESH_COORDINATOR_TUNE_COMMAND_H
 
@@ -7,18 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "coordinator/figure.h"
+#include "coordinator/session.h"
 #include "core/space/space.h"
-#include "mcts/tree.h"
 
 struct diag;
-
-enum {
-    TUNE_COMMAND_RUNNERS = 256,
-    TUNE_COMMAND_TOP = 5,
-    TUNE_COMMAND_ROUNDS = 11,     /* in which the best ones run again, */
-    TUNE_COMMAND_LEAST_ROUNDS = 3 /* at least so many however long they take */
-};
 
 /* Strings and the root are borrowed. */
 struct tune_command_options {
@@ -32,34 +28,15 @@ struct tune_command_options {
     uint64_t seed, evaluations; /* 0: no limit */
     double time_s;              /* 0: no limit */
     double timeout_s;           /* of one evaluation */
-    unsigned runners;           /* programs at work at once, 1 to TUNE_COMMAND_RUNNERS */
+    unsigned runners;           /* programs at work at once, 1 to LIMIT_RUNNERS */
     const char *store;          /* file; NULL: none */
     bool resume, quiet, verbose;
     int stop_fd; /* readable: end early; -1: none */
 };
 
-/* One of the best candidates. */
-struct tune_command_pick {
-    struct space_state *leaf;
-    uint64_t number;      /* of its evaluation in the store */
-    uint64_t found_at;    /* evaluations when it was found */
-    double search_ns;     /* its time in the search */
-    char *numbers;        /* what its program printed beside the time then, as JSON; "": nothing */
-    struct figure figure; /* of the rounds; of the search where there were none */
-    double times[TUNE_COMMAND_ROUNDS]; /* ns; NAN: it failed in that round */
-    unsigned n_times;
-};
-
 struct tune_command_report {
-    uint64_t evaluations, ok, failed;
-    uint64_t nodes, by_cause[MCTS_N_CAUSES]; /* of the tree; mcts_stats.nodes */
-    unsigned n_top;
-    struct tune_command_pick top[TUNE_COMMAND_TOP]; /* the fastest first */
-    double elapsed_s, dead_end_ratio;
-    bool exhausted, interrupted;
-    bool stuck;             /* nothing new was found in very many descents: it ended, but is not exhausted */
-    char *best_line;        /* what runs the best one, for a shell; NULL: it reads its decisions, or none */
-    char last_failure[512]; /* what the last failed evaluation said */
+    struct session_report search;
+    char *best_line; /* what runs the best one, for a shell; NULL: it reads its decisions, or none */
 };
 
 /* Runs until a limit, the end of the space or an interrupt, then measures the best ones again, unless it was

@@ -1,25 +1,33 @@
 /* The contenders of a campaign that need no search: the naive implementation, number 0, and the plain ones,
- * numbers -1, -2, ... They are measured before anything is drawn, which makes the time to beat known whatever
- * agents are at; their results are stored like any other and are none of the evaluations that a budget
- * counts. In a run that an earlier version recorded there are none but the naive one: the others are measured
- * when it is resumed, after what it had drawn, and replay from there. */
+ * numbers -1, -2, ... They are measured before anything is drawn, so that the search starts with a time to
+ * beat:
+ *
+ *     number   0   "naive"                           the baseline
+ *     number  -1   "plain: one work-item a row"
+ *     number  -2   "plain: one work-item a vector"
+ *     number   1   the first candidate that is drawn
+ *
+ * Their results are stored like any other; the budget does not count them. A run that an earlier version
+ * recorded has none but the naive one: the others are measured when it is resumed, after what it had drawn,
+ * and replay from there. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/evaluate.h"
 #include "coordinator/solution.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
-#include "core/base/strbuf.h"
 #include "core/pipeline/code.h"
 
-static struct job *new_job(int64_t number, struct space_action *actions, size_t n, uint64_t state_hash)
+static struct session_job *new_job(const struct tune *t, int64_t number, const char *label,
+                                   struct space_state *leaf)
 {
-    struct job *job = base_calloc(1, sizeof *job);
+    struct session_job *job = base_calloc(1, sizeof *job);
     job->number = number;
-    job->peer = JOB_QUEUED;
-    job->actions = actions;
-    job->n_actions = n;
-    job->descent.hash = state_hash;
+    job->label = label;
+    job->leaf = leaf;
+    job->descent.hash = space_state_hash(leaf);
+    if (t->model) job->bound_ns = perfmodel_bound(t->model, leaf, NULL);
     return job;
 }
 
@@ -30,27 +38,30 @@ static bool add_naive(struct tune *t, uint64_t *hash, struct diag *d)
     struct pipeline_code code;
     struct space_state *leaf = problem_naive(t->problem, d);
     if (!leaf) return false;
-    size_t n;
-    struct space_action *actions = solution_actions(NULL, leaf, &n);
-    t->report.naive_excluded = !contend_allowed(t->root, actions, n);
+    struct session_job *job = new_job(t, 0, "naive", leaf);
+    job->actions = solution_actions(NULL, leaf, &job->n_actions);
+    job->judged = pipeline_lower(t->problem, leaf, &code, why, sizeof why);
+    job->kernel_hash = *hash = job->judged ? code.hash : 0;
+    t->report.naive_excluded = !contend_allowed(t->root, job->actions, job->n_actions);
     t->report.naive_repeats = bb_naive_repeats(t->problem->backbone);
-    tune_add_job(t, new_job(0, actions, n, space_state_hash(leaf)));
-    *hash = pipeline_lower(t->problem, leaf, &code, why, sizeof why) ? code.hash : 0;
     pipeline_code_clear(&code);
-    space_state_free(leaf);
+    session_add(t->session, job);
     return true;
 }
 
+/* The job takes its leaf. */
 static void add_plain(struct tune *t, unsigned i)
 {
-    const struct contend_plain *c = &t->plain[i];
+    struct contend_plain *c = &t->plain[i];
     if (t->recorded && !recorded_has(t->recorded, c->kernel_hash)) return;
-    struct job *job = new_job(-1 - (int64_t)i, NULL, c->n_actions, c->state_hash);
+    struct session_job *job = new_job(t, -1 - (int64_t)i, c->label, c->leaf);
+    c->leaf = NULL;
     job->actions = base_calloc(c->n_actions + 1, sizeof *job->actions);
+    job->n_actions = c->n_actions;
     memcpy(job->actions, c->actions, c->n_actions * sizeof *job->actions);
     job->kernel_hash = c->kernel_hash;
-    job->lowered = true;
-    tune_add_job(t, job);
+    job->judged = true;
+    session_add(t->session, job);
 }
 
 bool tune_add_contenders(struct tune *t, struct diag *d)
@@ -58,24 +69,9 @@ bool tune_add_contenders(struct tune *t, struct diag *d)
     const struct tune_options *o = &t->options;
     uint64_t naive_hash;
     if (!add_naive(t, &naive_hash, d)) return false;
-    struct mcts_prior *prior = tune_prior(t, d);
-    if (!prior) return false;
-    t->n_plain = contend_plain(t->problem, o->pins, o->n_pins, prior, naive_hash, t->plain);
-    mcts_prior_free(prior);
+    t->n_plain = contend_plain(t->problem, o->pins, o->n_pins, t->prior, naive_hash, t->plain);
     for (unsigned i = 0; i < t->n_plain; i++)
         add_plain(t, i);
-    return true;
-}
-
-const char *tune_label(const struct tune *t, int64_t number)
-{
-    return number > 0 ? "search" : number == 0 ? "naive" : t->plain[-1 - number].label;
-}
-
-bool tune_contenders_done(const struct tune *t)
-{
-    for (const struct job *j = t->jobs; j; j = j->next)
-        if (j->number <= 0) return false;
     return true;
 }
 
@@ -85,35 +81,17 @@ static bool is_rival(const struct tune *t, int64_t number)
     return number != 0 || !t->report.naive_excluded;
 }
 
-double tune_contenders_best(const struct tune *t)
-{
-    const struct tune_report *r = &t->report;
-    double best = is_rival(t, 0) ? r->naive.search_ns : 0;
-    for (unsigned i = 0; i < r->n_plain; i++)
-        if (best <= 0 || r->plain[i].search_ns < best) best = r->plain[i].search_ns;
-    return best;
-}
-
-static struct tune_pick pick_of(const struct job *job, const char *label, double ns)
-{
-    return (struct tune_pick){.label = label,
-                              .number = job->number,
-                              .actions = tune_copy_actions(job),
-                              .n_actions = job->n_actions,
-                              .search_ns = ns,
-                              .figure = figure_of_search(ns)};
-}
-
-void tune_report_contender(struct tune *t, const struct job *job, const struct store_evaluation *e)
+void tune_report_contender(struct tune *t, const struct session_job *job, const struct store_evaluation *e)
 {
     struct tune_report *r = &t->report;
     bool ok = strcmp(e->status, "ok") == 0;
     if (job->number == 0) {
-        t->naive_done = true;
-        r->naive = pick_of(job, tune_label(t, 0), ok ? e->median_ns : 0);
+        r->naive = session_pick_of(job, e);
+        if (!ok) r->naive.search_ns = 0;
+        r->naive.figure = figure_of_search(r->naive.search_ns);
         r->naive_why = ok ? NULL : eval_status_name(eval_status_find(e->status));
     } else if (ok) {
-        r->plain[r->n_plain++] = pick_of(job, tune_label(t, job->number), e->median_ns);
+        r->plain[r->n_plain++] = session_pick_of(job, e);
     }
-    if (ok && is_rival(t, job->number)) mcts_tree_known_time(t->tree, e->median_ns);
+    if (ok && is_rival(t, job->number)) session_known_time(t->session, e->median_ns);
 }

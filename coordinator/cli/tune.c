@@ -11,11 +11,9 @@
 #include "coordinator/cli/tune_space.h"
 #include "core/base/units.h"
 
-enum { DEFAULT_EVALUATIONS = 300, MOST_TEXT_KIB = 32 << 10 /* half of what a runner takes */ };
-
 static bool read_options(const struct cli_args *a, struct tune_options *o, struct diag *d)
 {
-    uint64_t otherwise = cli_given(a, CLI_TIME) ? 0 : DEFAULT_EVALUATIONS;
+    uint64_t otherwise = cli_given(a, CLI_TIME) ? 0 : LIMIT_EVALUATIONS;
     o->path = a->positional[0];
     o->sizes = a->value[CLI_SIZE];
     o->device = a->value[CLI_DEVICE];
@@ -34,7 +32,7 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->recorded = a->value[CLI_RECORDED];
     uint64_t kib = 0;
     if (!cli_positive(a, CLI_TEXT_LIMIT, 0, &kib, d)) return false;
-    o->most_text_bytes = (size_t)(kib < MOST_TEXT_KIB ? kib : MOST_TEXT_KIB) << 10;
+    o->most_text_bytes = (size_t)(kib < LIMIT_TEXT_KIB_MOST ? kib : LIMIT_TEXT_KIB_MOST) << 10;
     return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&
            cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
            cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
@@ -47,16 +45,16 @@ static json_t *ns_json(double ns)
 }
 
 /* NULL: nothing was found. */
-static const struct tune_pick *winner(const struct tune_report *r)
+static const struct session_pick *winner(const struct tune_report *r)
 {
-    return r->n_contenders ? &r->contenders[0] : NULL;
+    return r->search.n_contenders ? &r->search.contenders[0] : NULL;
 }
 
 static json_t *contenders_json(const struct tune_report *r)
 {
     json_t *list = json_array();
-    for (unsigned i = 0; i < r->n_contenders; i++) {
-        const struct tune_pick *p = &r->contenders[i];
+    for (unsigned i = 0; i < r->search.n_contenders; i++) {
+        const struct session_pick *p = &r->search.contenders[i];
         json_array_append_new(list, json_pack("{s:s,s:I,s:o}", "label", p->label, "number",
                                               (json_int_t)p->number, "figure", figure_json(&p->figure)));
     }
@@ -67,7 +65,7 @@ static json_t *contenders_json(const struct tune_report *r)
 static json_t *verdict_json(const struct tune_report *r)
 {
     const struct tune_verdict *v = &r->verdict;
-    const struct tune_pick *best = winner(r);
+    const struct session_pick *best = winner(r);
     double ns = best ? best->figure.median_ns : 0;
     return json_pack("{s:f,s:f,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "flop", v->work.operations, "bytes",
                      v->work.bytes, "gflops", ns > 0 ? json_real(v->work.operations / ns) : json_null(),
@@ -80,18 +78,18 @@ static json_t *verdict_json(const struct tune_report *r)
 /* The result itself: where it comes from, its figures, and how they compare. */
 static json_t *result_json(const struct tune_report *r)
 {
-    const struct tune_pick *best = winner(r);
+    const struct session_pick *best = winner(r);
     const struct figure none = {0};
     json_t *found = best && best->found_at ? json_integer((json_int_t)best->found_at) : json_null();
-    json_t *o = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:I,s:o,s:o,s:o,s:o,s:o}", "best_ns",
-                          ns_json(best ? best->figure.median_ns : 0), "best",
-                          figure_json(best ? &best->figure : &none), "best_from",
-                          best ? json_string(best->label) : json_null(), "found_at", found, "naive_ns",
-                          ns_json(r->naive.figure.median_ns), "naive", figure_json(&r->naive.figure),
-                          "naive_excluded", (int)r->naive_excluded, "naive_repeats",
-                          (json_int_t)r->naive_repeats, "speedup", ns_json(r->speedup.quotient),
-                          "speedup_low", ns_json(r->speedup.low), "speedup_high", ns_json(r->speedup.high),
-                          "contenders", contenders_json(r), "nodes_by_cause", cli_causes_json(r->by_cause));
+    json_t *o = json_pack(
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:I,s:o,s:o,s:o,s:o,s:o}", "best_ns",
+        ns_json(best ? best->figure.median_ns : 0), "best", figure_json(best ? &best->figure : &none),
+        "best_from", best ? json_string(best->label) : json_null(), "found_at", found, "naive_ns",
+        ns_json(r->naive.figure.median_ns), "naive", figure_json(&r->naive.figure), "naive_excluded",
+        (int)r->naive_excluded, "naive_repeats", (json_int_t)r->naive_repeats, "speedup",
+        ns_json(r->search.speedup.quotient), "speedup_low", ns_json(r->search.speedup.low), "speedup_high",
+        ns_json(r->search.speedup.high), "contenders", contenders_json(r), "nodes_by_cause",
+        cli_causes_json(r->search.by_cause));
     json_t *verdict = verdict_json(r);
     json_object_update(o, verdict);
     json_decref(verdict);
@@ -102,13 +100,15 @@ static void print_json(const struct tune_options *o, const struct device *dev, c
 {
     json_t *all = json_pack(
         "{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:f,s:f,s:I,s:o,s:b,s:I,s:I,s:I}", "kernel", o->path,
-        "device", dev->name, "evaluations", (json_int_t)r->evaluations, "ok", (json_int_t)r->ok, "failed",
-        (json_int_t)r->failed, "cut", (json_int_t)r->cut, "duplicates", (json_int_t)r->duplicates,
-        "oversized", (json_int_t)r->oversized, "seed", (json_int_t)o->seed, "elapsed_s", r->elapsed_s,
-        "evaluations_per_s", r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio",
-        r->dead_end_ratio, "nodes", (json_int_t)r->nodes, "store",
-        o->store ? json_string(o->store) : json_null(), "quoted", (int)r->quoted, "audited",
-        (json_int_t)r->audited, "violations", (json_int_t)r->violations, "reopened", (json_int_t)r->reopened);
+        "device", dev->name, "evaluations", (json_int_t)r->search.evaluations, "ok", (json_int_t)r->search.ok,
+        "failed", (json_int_t)r->search.failed, "cut", (json_int_t)r->search.cut, "duplicates",
+        (json_int_t)r->search.duplicates, "oversized", (json_int_t)r->search.oversized, "seed",
+        (json_int_t)o->seed, "elapsed_s", r->search.elapsed_s, "evaluations_per_s",
+        r->search.elapsed_s > 0 ? (double)r->search.evaluations / r->search.elapsed_s : 0.0, "dead_end_ratio",
+        r->search.dead_end_ratio, "nodes", (json_int_t)r->search.nodes, "store",
+        o->store ? json_string(o->store) : json_null(), "quoted", (int)r->search.quoted, "audited",
+        (json_int_t)r->search.audited, "violations", (json_int_t)r->violations, "reopened",
+        (json_int_t)r->reopened);
     json_t *result = result_json(r);
     json_object_update(all, result);
     json_decref(result);
@@ -128,7 +128,7 @@ static void print_naive(const struct tune_report *r)
 }
 
 /* "implementation 14, found at evaluation 12", "the naive implementation", "plain: one work-item a row". */
-static void print_origin(const struct tune_pick *p)
+static void print_origin(const struct session_pick *p)
 {
     if (p->found_at)
         printf("implementation %" PRId64 ", found at evaluation %" PRIu64, p->number, p->found_at);
@@ -138,7 +138,7 @@ static void print_origin(const struct tune_pick *p)
 
 /* Where one with a lower median lost, the difference was noise, or it had left before the machine slowed
  * down. */
-static void print_pick(const char *name, const struct tune_pick *p, const struct tune_pick *best)
+static void print_pick(const char *name, const struct session_pick *p, const struct session_pick *best)
 {
     char text[FIGURE_TEXT];
     bool below = p->figure.median_ns < best->figure.median_ns;
@@ -169,7 +169,7 @@ static void print_verdict(const struct tune_report *r)
         printf("lower bound  %s, %.2g %% of the best time; of this implementation %s\n", bound,
                100 * v->share, own);
     if (v->gains_little)
-        printf("little gain  less than %.1fx over the naive implementation. %s\n", TUNE_GAIN, v->advice);
+        printf("little gain  less than %.1fx over the naive implementation. %s\n", LIMIT_GAIN, v->advice);
 }
 
 /* The naive implementation, the winner, the one after it, and what the winner is worth. */
@@ -178,10 +178,10 @@ static void print_result(const struct tune_options *o, const struct tune_report 
     print_naive(r);
     if (!winner(r)) return;
     print_pick("best", winner(r), winner(r));
-    for (unsigned i = 1; i < r->n_contenders; i++)
-        if (o->verbose || (i == 1 && r->contenders[i].number != 0))
-            print_pick(i == 1 ? "second" : "", &r->contenders[i], winner(r));
-    print_speedup(&r->speedup);
+    for (unsigned i = 1; i < r->search.n_contenders; i++)
+        if (o->verbose || (i == 1 && r->search.contenders[i].number != 0))
+            print_pick(i == 1 ? "second" : "", &r->search.contenders[i], winner(r));
+    print_speedup(&r->search.speedup);
     print_verdict(r);
 }
 
@@ -192,37 +192,39 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     printf("kernel       %s %s\ndevice       %s\n", o->path, o->sizes ? o->sizes : "", dev->name);
     printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " cut; %" PRIu64
            " duplicates and %" PRIu64 " oversized texts skipped)\n",
-           r->evaluations, r->ok, r->failed, r->cut, r->duplicates, r->oversized);
-    printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
-    cli_print_nodes(r->nodes, r->by_cause);
+           r->search.evaluations, r->search.ok, r->search.failed, r->search.cut, r->search.duplicates,
+           r->search.oversized);
+    printf("time         %.1f s\n", r->search.elapsed_s);
+    if (o->verbose) cli_print_nodes(r->search.nodes, r->search.by_cause);
     print_result(o, r);
     if (o->audit_cuts > 0)
-        printf("audited      %" PRIu64 " that the bound would have left out\n", r->audited);
+        printf("audited      %" PRIu64 " implementations that the lower bound had cut\n", r->search.audited);
     if (r->violations)
         printf("violations   %" PRIu64 " times below the lower bound, %" PRIu64
-               " nodes opened again: 'thresh device characterize' again\n",
+               " nodes opened again: run 'thresh device characterize' again\n",
                r->violations, r->reopened);
-    if (r->exhausted) printf("the space is exhausted: every implementation was looked at\n");
-    if (r->stuck) printf("ended early: very many descents found no new implementation\n");
-    if (r->barren) printf("ended early: too many duplicates and oversized texts in a row\n");
+    if (r->search.exhausted)
+        printf("fully explored: every implementation was drawn or cut by the lower bound\n");
+    if (r->search.stuck) printf("ended early: search stalled, no new implementation found\n");
+    if (r->search.barren) printf("ended early: too many duplicates and oversized texts in a row\n");
     if (written) printf("written      %s/best.cl, best.json, host.c\n", written);
 }
 
 static bool write_result(const struct tune_options *o, struct tune *t, const char *out, struct diag *d)
 {
     const struct tune_report *r = tune_report(t);
-    const struct tune_pick *best = winner(r);
+    const struct session_pick *best = winner(r);
     if (!best) {
-        if (!r->interrupted) diag_plain(d, "no valid implementation was found");
+        if (!r->search.interrupted) diag_plain(d, "no valid implementation was found");
         return false;
     }
-    struct best_contender contenders[TUNE_CONTENDERS];
-    for (unsigned i = 0; i < r->n_contenders; i++)
-        contenders[i] = (struct best_contender){.label = r->contenders[i].label,
-                                                .number = r->contenders[i].number,
-                                                .figure = r->contenders[i].figure,
-                                                .actions = r->contenders[i].actions,
-                                                .n_actions = r->contenders[i].n_actions};
+    struct best_contender contenders[SESSION_CONTENDERS];
+    for (unsigned i = 0; i < r->search.n_contenders; i++)
+        contenders[i] = (struct best_contender){.label = r->search.contenders[i].label,
+                                                .number = r->search.contenders[i].number,
+                                                .figure = r->search.contenders[i].figure,
+                                                .actions = r->search.contenders[i].actions,
+                                                .n_actions = r->search.contenders[i].n_actions};
     struct best b = {.problem = tune_problem(t),
                      .device = tune_device(t),
                      .lowering = &o->lowering,
@@ -233,7 +235,7 @@ static bool write_result(const struct tune_options *o, struct tune *t, const cha
                      .figure = best->figure,
                      .naive = r->naive.figure,
                      .contenders = contenders,
-                     .n_contenders = r->n_contenders};
+                     .n_contenders = r->search.n_contenders};
     return best_write(out, &b, d);
 }
 
@@ -290,7 +292,8 @@ static bool stand_in(const struct cli_args *a, struct tune_options *o, struct de
         return cli_select_device(a, NULL, described, d);
     diag_plain(
         d,
-        "--recorded of a program needs --description FILE.json of the device, without --device and --listen");
+        "--recorded for a Lift program needs --description FILE.json of the device, and neither --device nor "
+        "--listen");
     return false;
 }
 

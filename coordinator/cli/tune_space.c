@@ -15,9 +15,6 @@
 #include "core/base/file.h"
 #include "core/base/strbuf.h"
 
-enum { DEFAULT_EVALUATIONS = 300 };
-static const double default_timeout_s = 60;
-
 /* Options that are about programs and devices, and those of a command that is not run. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
@@ -32,7 +29,7 @@ static bool refuse_others(const struct cli_args *a, struct diag *d)
 
 static bool read_options(const struct cli_args *a, struct tune_command_options *o, struct diag *d)
 {
-    uint64_t otherwise = cli_given(a, CLI_TIME) ? 0 : DEFAULT_EVALUATIONS;
+    uint64_t otherwise = cli_given(a, CLI_TIME) ? 0 : LIMIT_EVALUATIONS;
     o->path = a->value[CLI_SPACE];
     o->parameters = cli_given(a, CLI_PARAM) ? a->value[CLI_PARAM] : "";
     o->command = a->value[CLI_COMMAND];
@@ -51,10 +48,10 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
               cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
               cli_positive(a, CLI_RUNNERS, 1, &runners, d) && cli_seconds(a, CLI_TIME, &o->time_s, d) &&
               cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
-    if (!cli_given(a, CLI_TIMEOUT)) o->timeout_s = default_timeout_s;
+    if (!cli_given(a, CLI_TIMEOUT)) o->timeout_s = LIMIT_TIMEOUT_S;
     o->runners = (unsigned)runners;
-    if (!ok || runners <= TUNE_COMMAND_RUNNERS) return ok;
-    diag_plain(d, "--runners: at most %d", TUNE_COMMAND_RUNNERS);
+    if (!ok || runners <= LIMIT_RUNNERS) return ok;
+    diag_plain(d, "--runners: at most %d", LIMIT_RUNNERS);
     return false;
 }
 
@@ -67,13 +64,13 @@ static json_t *line_json(const struct tune_command_report *r)
 }
 
 /* What a program printed beside the time; null: nothing. */
-static json_t *numbers_json(const struct tune_command_pick *p)
+static json_t *numbers_json(const struct session_pick *p)
 {
     json_t *numbers = json_loads(p->numbers, 0, NULL);
     return numbers ? numbers : json_null();
 }
 
-static json_t *pick_json(const struct tune_command_pick *p)
+static json_t *pick_json(const struct session_pick *p)
 {
     return json_pack("{s:I,s:o,s:o,s:f,s:I,s:o}", "number", (json_int_t)p->number, "decisions",
                      solution_json(p->leaf), "figure", figure_json(&p->figure), "search_ns", p->search_ns,
@@ -83,15 +80,15 @@ static json_t *pick_json(const struct tune_command_pick *p)
 static json_t *top_json(const struct tune_command_report *r)
 {
     json_t *top = json_array();
-    for (unsigned i = 0; i < r->n_top; i++)
-        json_array_append_new(top, pick_json(&r->top[i]));
+    for (unsigned i = 0; i < r->search.n_contenders; i++)
+        json_array_append_new(top, pick_json(&r->search.contenders[i]));
     return top;
 }
 
 /* The keys of the best one, null if there is none. */
 static void add_best(json_t *o, const struct tune_command_report *r)
 {
-    const struct tune_command_pick *best = r->n_top ? &r->top[0] : NULL;
+    const struct session_pick *best = r->search.n_contenders ? &r->search.contenders[0] : NULL;
     json_object_set_new(o, "best_ns", best ? json_real(best->figure.median_ns) : json_null());
     json_object_set_new(o, "best_figure", best ? figure_json(&best->figure) : json_null());
     json_object_set_new(o, "search_ns", best ? json_real(best->search_ns) : json_null());
@@ -105,12 +102,13 @@ static json_t *report_json(const struct tune_command_options *o, const struct tu
 {
     json_t *all = json_pack(
         "{s:s,s:s?,s:s?,s:I,s:I,s:I,s:o,s:o,s:I,s:f,s:f,s:f,s:I,s:o,s:s?,s:b,s:b}", "space", o->path,
-        "command", o->command, "recorded", o->recorded, "evaluations", (json_int_t)r->evaluations, "ok",
-        (json_int_t)r->ok, "failed", (json_int_t)r->failed, "run", line_json(r), "top", top_json(r), "seed",
-        (json_int_t)o->seed, "elapsed_s", r->elapsed_s, "evaluations_per_s",
-        r->elapsed_s > 0 ? (double)r->evaluations / r->elapsed_s : 0.0, "dead_end_ratio", r->dead_end_ratio,
-        "nodes", (json_int_t)r->nodes, "nodes_by_cause", cli_causes_json(r->by_cause), "store", o->store,
-        "exhausted", (int)r->exhausted, "stuck", (int)r->stuck);
+        "command", o->command, "recorded", o->recorded, "evaluations", (json_int_t)r->search.evaluations,
+        "ok", (json_int_t)r->search.ok, "failed", (json_int_t)r->search.failed, "run", line_json(r), "top",
+        top_json(r), "seed", (json_int_t)o->seed, "elapsed_s", r->search.elapsed_s, "evaluations_per_s",
+        r->search.elapsed_s > 0 ? (double)r->search.evaluations / r->search.elapsed_s : 0.0, "dead_end_ratio",
+        r->search.dead_end_ratio, "nodes", (json_int_t)r->search.nodes, "nodes_by_cause",
+        cli_causes_json(r->search.by_cause), "store", o->store, "exhausted", (int)r->search.exhausted,
+        "stuck", (int)r->search.stuck);
     add_best(all, r);
     return all;
 }
@@ -137,9 +135,9 @@ static void print_members(json_t *o)
 static void print_others(const struct tune_command_report *r)
 {
     char figure[FIGURE_TEXT];
-    for (unsigned i = 1; i < r->n_top; i++) {
-        const struct tune_command_pick *p = &r->top[i];
-        json_t *mine = solution_json(p->leaf), *best = solution_json(r->top[0].leaf), *value;
+    for (unsigned i = 1; i < r->search.n_contenders; i++) {
+        const struct session_pick *p = &r->search.contenders[i];
+        json_t *mine = solution_json(p->leaf), *best = solution_json(r->search.contenders[0].leaf), *value;
         const char *name;
         printf("%-12s %s ", i == 1 ? "second" : "", figure_print(&p->figure, figure));
         json_object_foreach(mine, name, value)
@@ -158,7 +156,7 @@ static void print_others(const struct tune_command_report *r)
 static void print_best(const struct tune_command_report *r)
 {
     char figure[FIGURE_TEXT], search[32];
-    const struct tune_command_pick *best = &r->top[0];
+    const struct session_pick *best = &r->search.contenders[0];
     progress_time(best->search_ns, search, sizeof search);
     printf("best         %s, found at evaluation %" PRIu64, figure_print(&best->figure, figure),
            best->found_at);
@@ -180,13 +178,13 @@ static void print_table(const struct tune_command_options *o, const struct tune_
         printf("recorded     %s\n", o->recorded);
     else
         printf("command      %s\n", o->command);
-    printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed)\n", r->evaluations, r->ok,
-           r->failed);
-    printf("time         %.1f s, dead-end ratio %.3f\n", r->elapsed_s, r->dead_end_ratio);
-    cli_print_nodes(r->nodes, r->by_cause);
-    if (r->exhausted) printf("the space is exhausted: every candidate was evaluated\n");
-    if (r->stuck) printf("ended early: very many descents found no new candidate\n");
-    if (r->n_top) print_best(r);
+    printf("evaluations  %" PRIu64 " (%" PRIu64 " ok, %" PRIu64 " failed)\n", r->search.evaluations,
+           r->search.ok, r->search.failed);
+    printf("time         %.1f s\n", r->search.elapsed_s);
+    if (o->verbose) cli_print_nodes(r->search.nodes, r->search.by_cause);
+    if (r->search.exhausted) printf("fully explored: every candidate was evaluated\n");
+    if (r->search.stuck) printf("ended early: search stalled, no new candidate found\n");
+    if (r->search.n_contenders) print_best(r);
 }
 
 /* best.json under --out: the decisions and their time. */
@@ -197,7 +195,7 @@ static bool write_best(const struct cli_args *a, const struct tune_command_optio
     if (!folder) return true;
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/best.json", folder);
-    const struct tune_command_pick *p = &r->top[0];
+    const struct session_pick *p = &r->search.contenders[0];
     json_t *best = json_pack("{s:s,s:s,s:s?,s:o,s:o,s:f,s:o,s:f,s:o}", "space", o->path, "parameters",
                              o->parameters, "command", o->command, "decisions", solution_json(p->leaf), "run",
                              line_json(r), "time_ns", p->figure.median_ns, "figure", figure_json(&p->figure),
@@ -218,9 +216,9 @@ static int print_report(const struct cli_args *a, const struct tune_command_opti
         cli_print_json(report_json(o, r));
     else
         print_table(o, r);
-    if (r->n_top) return write_best(a, o, r, d) ? CLI_OK : CLI_FAILED;
-    diag_plain(d, "no candidate was measured%s%s", *r->last_failure ? "; the last failure: " : "",
-               r->last_failure);
+    if (r->search.n_contenders) return write_best(a, o, r, d) ? CLI_OK : CLI_FAILED;
+    diag_plain(d, "no candidate was measured%s%s", *r->search.last_failure ? "; the last failure: " : "",
+               r->search.last_failure);
     return CLI_FAILED;
 }
 
@@ -249,7 +247,7 @@ static int search(const struct cli_args *a, struct cli_space *space, struct diag
     o.pins = pins;
     o.stop_fd = cli_signals();
     bool ok = tune_command(&o, &r, d);
-    bool started = ok || r.evaluations > 0;
+    bool started = ok || r.search.evaluations > 0;
     int status = started ? print_report(a, &o, &r, d) : CLI_USAGE;
     if (!ok && started) status = CLI_FAILED;
     status = cli_signal_status(o.stop_fd, status);

@@ -426,7 +426,7 @@ static bool command_count_figure(void *context, const struct store_figure *f)
 {
     unsigned *rows = context;
     cr_expect_str_eq(f->label, "search");
-    cr_expect_eq(f->n_times, TUNE_COMMAND_ROUNDS);
+    cr_expect_eq(f->n_times, LIMIT_ROUNDS);
     ++*rows;
     return true;
 }
@@ -435,12 +435,12 @@ Test(command, search_finds_the_best_of_all, .timeout = 120)
 {
     struct command_fixture f = command_setup();
     struct tune_command_report r = command_search(&f, NULL, false, 0, 1);
-    cr_expect(r.exhausted);
-    cr_expect_eq(r.evaluations, 40, "2 * 4 without y, 4 * 2 * 4 with it");
-    cr_expect_eq(r.failed, 8, "x = 5");
-    cr_expect_eq(r.top[0].search_ns, 97, "x = 4, z = 3");
-    cr_expect_eq(space_first_value(r.top[0].leaf, 0), 3);
-    cr_expect_eq(space_first_value(r.top[0].leaf, 2), 3);
+    cr_expect(r.search.exhausted);
+    cr_expect_eq(r.search.evaluations, 40, "2 * 4 without y, 4 * 2 * 4 with it");
+    cr_expect_eq(r.search.failed, 8, "x = 5");
+    cr_expect_eq(r.search.contenders[0].search_ns, 97, "x = 4, z = 3");
+    cr_expect_eq(space_first_value(r.search.contenders[0].leaf, 0), 3);
+    cr_expect_eq(space_first_value(r.search.contenders[0].leaf, 2), 3);
     const char *end = r.best_line + strlen(r.best_line) - strlen("' - 4 3");
     cr_expect_str_eq(end, "' - 4 3", "%s", r.best_line);
     tune_command_report_clear(&r);
@@ -461,19 +461,20 @@ Test(command, the_best_are_measured_again, .timeout = 120)
     struct tune_command_report r = command_tune(
         &f, (struct tune_command_options){
                 .command = text, .evaluations = 12, .runners = 1, .store = store, .stop_fd = -1});
-    cr_assert_eq(r.n_top, TUNE_COMMAND_TOP);
-    for (unsigned i = 0; i < r.n_top; i++) {
-        const struct tune_command_pick *p = &r.top[i];
+    cr_assert_eq(r.search.n_contenders, LIMIT_TOP);
+    for (unsigned i = 0; i < r.search.n_contenders; i++) {
+        const struct session_pick *p = &r.search.contenders[i];
         uint32_t x = 1 + space_first_value(p->leaf, 0);
         cr_expect(p->search_ns == 100 - x || p->search_ns == 200 + x, "%f of %u", p->search_ns, x);
         cr_expect_eq(p->figure.median_ns, 200 + x);
-        cr_expect_eq(p->figure.rounds, TUNE_COMMAND_ROUNDS);
-        cr_expect(i == 0 || p->figure.median_ns >= r.top[i - 1].figure.median_ns, "they are sorted");
+        cr_expect_eq(p->figure.rounds, LIMIT_ROUNDS);
+        cr_expect(i == 0 || p->figure.median_ns >= r.search.contenders[i - 1].figure.median_ns,
+                  "they are sorted");
     }
     unsigned rows = 0;
     struct store *s = store_open(store, false, f.diag);
     cr_assert(store_each_figure(s, 1, command_count_figure, &rows, f.diag));
-    cr_expect_eq(rows, TUNE_COMMAND_TOP);
+    cr_expect_eq(rows, LIMIT_TOP);
     store_close(s);
     tune_command_report_clear(&r);
     command_teardown(&f);
@@ -509,7 +510,8 @@ Test(command, figures_stay_without_a_round, .timeout = 120)
     o.stop_fd = open(fifo, O_RDWR | O_NONBLOCK);
     cr_assert(o.stop_fd >= 0);
     struct tune_command_report again = command_tune(&f, o);
-    cr_expect(again.interrupted && again.n_top && !figure_quoted(&again.top[0].figure));
+    cr_expect(again.search.interrupted && again.search.n_contenders &&
+              !figure_quoted(&again.search.contenders[0].figure));
     s = store_open_to_read(path, f.diag);
     cr_assert(s && store_each_figure(s, 1, command_count_quoted, &after, f.diag));
     store_close(s);
@@ -531,22 +533,22 @@ Test(command, recorded_times_stand_for_the_command, .timeout = 120)
     struct tune_command_report all = command_search(&f, path, false, 0, 1);
     struct tune_command_options o = {.recorded = path, .runners = 1, .stop_fd = -1};
     struct tune_command_report again = command_tune(&f, o);
-    cr_expect_eq(again.evaluations, 40);
-    cr_expect_eq(again.failed, 8, "as recorded");
-    cr_expect_eq(again.top[0].figure.median_ns, 97);
-    cr_expect_not(figure_quoted(&again.top[0].figure));
+    cr_expect_eq(again.search.evaluations, 40);
+    cr_expect_eq(again.search.failed, 8, "as recorded");
+    cr_expect_eq(again.search.contenders[0].figure.median_ns, 97);
+    cr_expect_not(figure_quoted(&again.search.contenders[0].figure));
     cr_expect_null(again.best_line);
     tune_command_report_clear(&again);
     command_store_remove(path);
     tune_command_report_clear(&all);
     all = command_search(&f, path, false, 10, 1);
     again = command_tune(&f, o);
-    cr_expect_eq(again.evaluations, 40);
-    cr_expect_eq(again.ok, all.ok);
+    cr_expect_eq(again.search.evaluations, 40);
+    cr_expect_eq(again.search.ok, all.search.ok);
     o.evaluations = 7;
     tune_command_report_clear(&again);
     again = command_tune(&f, o);
-    cr_expect_eq(again.evaluations, 7);
+    cr_expect_eq(again.search.evaluations, 7);
     tune_command_report_clear(&again);
     tune_command_report_clear(&all);
     command_teardown(&f);
@@ -573,15 +575,16 @@ Test(command, a_resumed_search_goes_on, .timeout = 120)
     struct tune_command_report half = command_search(&f, path, false, 12, 1);
     struct tune_command_report whole = command_search(&f, path, true, 25, 1);
     struct tune_command_report straight = command_search(&f, NULL, false, 25, 1);
-    cr_expect_eq(half.evaluations, 12);
-    cr_expect_eq(whole.evaluations, 25);
-    cr_expect_eq(whole.top[0].figure.median_ns, straight.top[0].figure.median_ns);
-    cr_expect_eq(whole.top[0].found_at, straight.top[0].found_at);
-    cr_expect_eq(whole.failed, straight.failed);
-    cr_expect_eq(whole.nodes, straight.nodes);
-    cr_expect_eq(space_state_hash(whole.top[0].leaf), space_state_hash(straight.top[0].leaf));
+    cr_expect_eq(half.search.evaluations, 12);
+    cr_expect_eq(whole.search.evaluations, 25);
+    cr_expect_eq(whole.search.contenders[0].figure.median_ns, straight.search.contenders[0].figure.median_ns);
+    cr_expect_eq(whole.search.contenders[0].found_at, straight.search.contenders[0].found_at);
+    cr_expect_eq(whole.search.failed, straight.search.failed);
+    cr_expect_eq(whole.search.nodes, straight.search.nodes);
+    cr_expect_eq(space_state_hash(whole.search.contenders[0].leaf),
+                 space_state_hash(straight.search.contenders[0].leaf));
     struct tune_command_report enough = command_search(&f, path, true, 20, 2);
-    cr_expect_eq(enough.evaluations, 25, "there is nothing left to do");
+    cr_expect_eq(enough.search.evaluations, 25, "there is nothing left to do");
     tune_command_report_clear(&enough);
     tune_command_report_clear(&half);
     tune_command_report_clear(&whole);
@@ -600,15 +603,15 @@ Test(command, searches_that_find_nothing_end, .timeout = 120)
     struct command_fixture f = command_setup_of(command_endless_text);
     struct tune_command_options o = {.command = "true", .runners = 1, .time_s = 0.5, .stop_fd = -1};
     struct tune_command_report r = command_tune(&f, o);
-    cr_expect(!r.exhausted && !r.interrupted);
-    cr_expect_eq(r.evaluations, 0);
+    cr_expect(!r.search.exhausted && !r.search.interrupted);
+    cr_expect_eq(r.search.evaluations, 0);
     tune_command_report_clear(&r);
     const struct itimerspec when = {.it_value = {.tv_nsec = 500000000}};
     o.time_s = 0;
     o.stop_fd = timerfd_create(CLOCK_MONOTONIC, 0);
     cr_assert_eq(timerfd_settime(o.stop_fd, 0, &when, NULL), 0);
     r = command_tune(&f, o);
-    cr_expect(!r.exhausted && r.interrupted);
+    cr_expect(!r.search.exhausted && r.search.interrupted);
     tune_command_report_clear(&r);
     close(o.stop_fd);
     command_teardown(&f);
@@ -639,7 +642,7 @@ Test(command, a_resumption_is_interrupted, .timeout = 120)
                                      .stop_fd = ends[0]};
     cr_expect_not(tune_command(&o, &none, f.diag));
     cr_expect_str_eq(diag_message(f.diag, 0), "error: interrupted while the run was restored");
-    cr_expect(!none.n_top && none.evaluations == 0);
+    cr_expect(!none.search.n_contenders && none.search.evaluations == 0);
     tune_command_report_clear(&some);
     command_store_remove(path);
     command_teardown(&f);
@@ -657,8 +660,8 @@ Test(command, several_programs_are_at_work, .timeout = 120)
     struct command_fixture f = command_setup();
     struct tune_command_report r = command_tune(
         &f, (struct tune_command_options){.command = text, .evaluations = 8, .runners = 4, .stop_fd = -1});
-    cr_expect_eq(r.evaluations, 8);
-    cr_expect_eq(r.ok, 8, "%s", r.last_failure);
+    cr_expect_eq(r.search.evaluations, 8);
+    cr_expect_eq(r.search.ok, 8, "%s", r.search.last_failure);
     tune_command_report_clear(&r);
     command_teardown(&f);
     snprintf(text, sizeof text, "rm -r %s", folder);
@@ -675,7 +678,7 @@ Test(command, programs_have_room_for_their_files, .timeout = 120)
     struct command_fixture f = command_setup();
     struct tune_command_options o = {.command = "echo 5", .runners = 32, .stop_fd = -1};
     struct tune_command_report r = command_tune(&f, o);
-    cr_expect_eq(r.ok, 40, "%s", r.last_failure);
+    cr_expect_eq(r.search.ok, 40, "%s", r.search.last_failure);
     tune_command_report_clear(&r);
     command_teardown(&f);
 }
@@ -695,16 +698,16 @@ Test(command, several_programs_are_resumed, .timeout = 120)
     struct command_fixture f = command_setup();
     struct tune_command_options o = {.command = text, .runners = 3, .store = path, .stop_fd = stop_fd};
     struct tune_command_report some = command_tune(&f, o);
-    cr_expect(some.interrupted);
-    cr_expect_lt(some.evaluations, 40);
+    cr_expect(some.search.interrupted);
+    cr_expect_lt(some.search.evaluations, 40);
     close(stop_fd);
     unlink(fifo);
     o.resume = true;
     o.stop_fd = -1;
     struct tune_command_report all = command_tune(&f, o);
-    cr_expect(all.exhausted && !all.interrupted);
-    cr_expect_eq(all.evaluations, 40);
-    cr_expect_eq(all.ok, 40, "%s", all.last_failure);
+    cr_expect(all.search.exhausted && !all.search.interrupted);
+    cr_expect_eq(all.search.evaluations, 40);
+    cr_expect_eq(all.search.ok, 40, "%s", all.search.last_failure);
     tune_command_report_clear(&some);
     tune_command_report_clear(&all);
     command_store_remove(path);

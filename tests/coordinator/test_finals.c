@@ -43,6 +43,7 @@ struct finals_agent {
     long pause_ms;      /* of a round */
     unsigned contended; /* jobs for naive and plain ones */
     double known_ns;    /* the best time that the first job of the search was sent with */
+    bool leaves;        /* in the first round */
     volatile bool done;
 };
 
@@ -69,11 +70,11 @@ static void finals_job(struct finals_agent *a, const struct message_job *job)
 static void finals_round(struct finals_agent *a, const struct message_rounds *m)
 {
     const struct timespec pause = {a->pause_ms / 1000, a->pause_ms % 1000 * 1000000};
-    double times[TUNE_CONTENDERS];
+    double times[SESSION_CONTENDERS];
     unsigned n = 0;
     for (size_t at = 0; at < m->kernels.n; at += (size_t)m->kernels.items[at] + 1)
         n++;
-    cr_assert(n <= TUNE_CONTENDERS && m->rounds == 1);
+    cr_assert(n <= SESSION_CONTENDERS && m->rounds == 1);
     for (unsigned i = 0; i < n; i++)
         times[i] = a->time(m->id - 1, i, n);
     nanosleep(&pause, NULL);
@@ -84,7 +85,12 @@ static void finals_handle(struct finals_agent *a, const struct message *m)
 {
     if (m->kind == MESSAGE_PROGRAM) finals_say(a, &(struct message){.kind = MESSAGE_READY, .ready = {2}});
     if (m->kind == MESSAGE_JOB) finals_job(a, &m->job);
-    if (m->kind == MESSAGE_ROUNDS) finals_round(a, &m->rounds);
+    if (m->kind == MESSAGE_ROUNDS && a->leaves) {
+        finals_say(a, &(struct message){.kind = MESSAGE_BYE, .bye = {"no time"}});
+        a->done = true;
+    } else if (m->kind == MESSAGE_ROUNDS) {
+        finals_round(a, &m->rounds);
+    }
 }
 
 static void finals_receive(struct finals_agent *a)
@@ -132,6 +138,7 @@ struct finals_case {
     struct tune *tune;
     struct diag *diag;
     struct finals_agent agent;
+    struct finals_agent *second; /* comes when the first one leaves; NULL: nobody does */
 };
 
 /* Runs a campaign to its end. */
@@ -165,6 +172,11 @@ static const struct tune_report *finals_run(struct finals_case *c, bool resume, 
     cr_assert_eq(pthread_create(&a->thread, NULL, finals_main, a), 0);
     c->tune = tune_new(&o, c->diag);
     cr_assert_not_null(c->tune, "%s", diag_failed(c->diag) ? diag_message(c->diag, 0) : "");
+    if (c->second) {
+        c->second->context = a->context;
+        memcpy(c->second->endpoint, a->endpoint, sizeof a->endpoint);
+        cr_assert_eq(pthread_create(&c->second->thread, NULL, finals_main, c->second), 0);
+    }
     cr_assert(tune_search(c->tune, c->diag) && tune_quote(c->tune, c->diag));
     return tune_report(c->tune);
 }
@@ -173,6 +185,10 @@ static void finals_end(struct finals_case *c)
 {
     c->agent.done = true;
     pthread_join(c->agent.thread, NULL);
+    if (c->second) {
+        c->second->done = true;
+        pthread_join(c->second->thread, NULL);
+    }
     tune_free(c->tune);
     zmq_ctx_term(c->agent.context);
     diag_free(c->diag);
@@ -190,13 +206,13 @@ Test(finals, naive_wins_where_nothing_faster_was_found, .timeout = 120)
     struct finals_case c = {
         .agent = {.search_ns = 40e3, .plain_ns = 41e3, .naive_ns = 50e3, .time = finals_naive_is_fastest}};
     const struct tune_report *r = finals_run(&c, false, 3, 0);
-    cr_assert_gt(r->n_contenders, 1);
-    cr_expect_eq(r->contenders[0].number, 0);
-    cr_expect_str_eq(r->contenders[0].label, "naive");
-    cr_expect(r->quoted && r->speedup.quotient == 1);
+    cr_assert_gt(r->search.n_contenders, 1);
+    cr_expect_eq(r->search.contenders[0].number, 0);
+    cr_expect_str_eq(r->search.contenders[0].label, "naive");
+    cr_expect(r->search.quoted && r->search.speedup.quotient == 1);
     cr_expect(r->verdict.gains_little && strstr(r->verdict.advice, "--evaluations 300"), "%s",
               r->verdict.advice);
-    cr_expect_eq(r->evaluations, 3, "plain ones use up no budget");
+    cr_expect_eq(r->search.evaluations, 3, "plain ones use up no budget");
     cr_expect_gt(r->n_plain, 0);
     finals_end(&c);
     unlink(c.store);
@@ -209,7 +225,7 @@ static double finals_search_is_fastest(uint64_t round, unsigned place, unsigned 
 
 static bool finals_best(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
-    const struct tune_pick *best = context;
+    const struct session_pick *best = context;
     (void)run;
     cr_expect_eq(e->number, best->number);
     cr_expect_eq(e->quoted.median_ns, best->figure.median_ns);
@@ -235,21 +251,23 @@ Test(finals, figures_agree_and_contenders_are_resumed, .timeout = 120)
     bool found;
     double quotient = 0;
     const struct tune_report *r = finals_run(&c, false, 3, 0);
-    cr_expect_eq(r->contenders[0].figure.rounds, TUNE_ROUNDS);
-    cr_expect_gt(r->contenders[0].found_at, 0);
-    cr_expect_eq(r->speedup.quotient, r->naive.figure.median_ns / r->contenders[0].figure.median_ns);
-    cr_expect(r->speedup.low <= r->speedup.quotient && r->speedup.quotient <= r->speedup.high);
+    cr_expect_eq(r->search.contenders[0].figure.rounds, LIMIT_ROUNDS);
+    cr_expect_gt(r->search.contenders[0].found_at, 0);
+    cr_expect_eq(r->search.speedup.quotient,
+                 r->naive.figure.median_ns / r->search.contenders[0].figure.median_ns);
+    cr_expect(r->search.speedup.low <= r->search.speedup.quotient &&
+              r->search.speedup.quotient <= r->search.speedup.high);
     cr_expect(!r->verdict.gains_little && !r->verdict.advice);
     cr_expect_eq(c.agent.contended, 1 + r->n_plain);
     struct store *s = store_open(c.store, false, c.diag);
-    cr_assert(store_best(s, finals_best, (void *)&r->contenders[0], &found, c.diag) && found);
+    cr_assert(store_best(s, finals_best, (void *)&r->search.contenders[0], &found, c.diag) && found);
     cr_assert(store_each_figure(s, 1, finals_speedup, &quotient, c.diag));
-    cr_expect_eq(quotient, r->speedup.quotient);
+    cr_expect_eq(quotient, r->search.speedup.quotient);
     store_close(s);
     unsigned n_plain = r->n_plain;
     finals_end(&c);
     r = finals_run(&c, true, 5, 0);
-    cr_expect_eq(r->evaluations, 5);
+    cr_expect_eq(r->search.evaluations, 5);
     cr_expect_eq(r->n_plain, n_plain);
     cr_expect_eq(c.agent.contended, 0);
     finals_end(&c);
@@ -269,10 +287,10 @@ Test(finals, within_the_noise_naive_wins, .timeout = 120)
     struct finals_case c = {
         .agent = {.search_ns = 40e3, .plain_ns = 50e3, .naive_ns = 60e3, .time = finals_noise}};
     const struct tune_report *r = finals_run(&c, false, 3, 60);
-    cr_expect_eq(r->contenders[0].number, 0);
-    cr_expect_lt(r->contenders[1].figure.median_ns, r->contenders[0].figure.median_ns);
-    cr_expect_eq(r->speedup.quotient, 1);
-    cr_expect_eq(r->contenders[2].figure.rounds, 3, "what is far behind leaves");
+    cr_expect_eq(r->search.contenders[0].number, 0);
+    cr_expect_lt(r->search.contenders[1].figure.median_ns, r->search.contenders[0].figure.median_ns);
+    cr_expect_eq(r->search.speedup.quotient, 1);
+    cr_expect_eq(r->search.contenders[2].figure.rounds, 3, "what is far behind leaves");
     finals_end(&c);
     unlink(c.store);
 }
@@ -286,11 +304,12 @@ Test(finals, rounds_have_a_budget, .timeout = 120)
                                       .time = finals_search_is_fastest,
                                       .pause_ms = 300}};
     const struct tune_report *r = finals_run(&c, false, 3, 1.5);
-    cr_expect_geq(r->contenders[0].figure.rounds, 3);
-    cr_expect_leq(r->contenders[0].figure.rounds, 5);
+    cr_expect_geq(r->search.contenders[0].figure.rounds, 3);
+    cr_expect_leq(r->search.contenders[0].figure.rounds, 5);
     cr_expect_eq(r->naive.figure.rounds, 3);
-    for (unsigned i = 0; i < r->n_contenders; i++)
-        if (r->contenders[i].number < 0) cr_expect_eq(r->contenders[i].figure.rounds, 0, "out of reach");
+    for (unsigned i = 0; i < r->search.n_contenders; i++)
+        if (r->search.contenders[i].number < 0)
+            cr_expect_eq(r->search.contenders[i].figure.rounds, 0, "out of reach");
     finals_end(&c);
     unlink(c.store);
 }
@@ -306,9 +325,9 @@ Test(finals, who_left_does_not_win, .timeout = 120)
     struct finals_case c = {
         .agent = {.search_ns = 40e3, .plain_ns = 50e3, .naive_ns = 90e3, .time = finals_slowing}};
     const struct tune_report *r = finals_run(&c, false, 3, 60);
-    cr_expect_eq(r->contenders[0].figure.rounds, TUNE_ROUNDS);
-    cr_expect_eq(r->contenders[0].figure.median_ns, 40e3);
-    cr_expect_eq(r->contenders[1].figure.median_ns, 200e3, "naive is measured to the end");
+    cr_expect_eq(r->search.contenders[0].figure.rounds, LIMIT_ROUNDS);
+    cr_expect_eq(r->search.contenders[0].figure.median_ns, 40e3);
+    cr_expect_eq(r->search.contenders[1].figure.median_ns, 200e3, "naive is measured to the end");
     finals_end(&c);
     unlink(c.store);
 }
@@ -324,8 +343,8 @@ Test(finals, a_naive_one_that_fails_is_not_compared, .timeout = 120)
     struct finals_case c = {
         .agent = {.search_ns = 30e3, .plain_ns = 41e3, .naive_ns = 40e3, .time = finals_naive_fails}};
     const struct tune_report *r = finals_run(&c, false, 3, 0);
-    cr_expect_neq(r->contenders[0].number, 0);
-    cr_expect(r->quoted && r->speedup.quotient == 0 && !r->verdict.gains_little);
+    cr_expect_neq(r->search.contenders[0].number, 0);
+    cr_expect(r->search.quoted && r->search.speedup.quotient == 0 && !r->verdict.gains_little);
     cr_expect_eq(r->naive.figure.rounds, 0);
     finals_end(&c);
     unlink(c.store);
@@ -340,9 +359,25 @@ Test(finals, a_naive_one_that_pins_exclude_cuts_nothing, .timeout = 120)
     const struct tune_report *r = finals_run(&c, false, 2, 0);
     cr_expect(r->naive_excluded && r->naive.search_ns == 1e3);
     cr_expect(c.agent.known_ns == 0 || c.agent.known_ns == 400e6, "%g", c.agent.known_ns);
-    cr_assert(r->n_contenders > 0 && r->quoted);
-    cr_expect_neq(r->contenders[0].number, 0);
-    cr_expect_lt(r->speedup.quotient, 1);
+    cr_assert(r->search.n_contenders > 0 && r->search.quoted);
+    cr_expect_neq(r->search.contenders[0].number, 0);
+    cr_expect_lt(r->search.speedup.quotient, 1);
+    finals_end(&c);
+    unlink(c.store);
+}
+
+/* A round that is lost with its agent is measured by another one. */
+Test(finals, go_on_when_an_agent_leaves, .timeout = 120)
+{
+    struct finals_agent second = {
+        .search_ns = 40e3, .plain_ns = 50e3, .naive_ns = 90e3, .time = finals_search_is_fastest};
+    struct finals_case c = {.agent = second, .second = &second};
+    c.agent.leaves = true;
+    const struct tune_report *r = finals_run(&c, false, 3, 60);
+    cr_expect(r->search.quoted);
+    cr_assert_gt(r->search.n_contenders, 0);
+    cr_expect_gt(r->search.contenders[0].figure.rounds, 0);
+    cr_expect(!diag_failed(c.diag));
     finals_end(&c);
     unlink(c.store);
 }

@@ -1,0 +1,355 @@
+/* The evaluator of agents: jobs, results and final rounds as messages. For example
+ *
+ *     start(job 17)          JOB 17      -> agent with a credit
+ *     collect() = RESULT 17  RESULT 17   <- agent, READY 1
+ *     collect() = LOST 18    no sign of life of the agent that has job 18
+ *     collect() = RESULT 18  ... which answers all the same: the first result counts
+ *
+ * Every function is called from the session's thread; collect() waits in hub_poll(). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/device_lock.h"
+#include "coordinator/agents_state.h"
+#include "coordinator/progress.h"
+#include "coordinator/session.h"
+#include "core/base/arena.h"
+#include "core/base/clock.h"
+#include "core/base/strbuf.h"
+
+enum { EMBEDDED_MS = INT32_MAX };
+
+static const struct session_event nothing = {.kind = SESSION_NOTHING}, news = {.kind = SESSION_NEWS};
+
+/* Whether drawing would disturb another process, which measures on the processors that it needs. */
+static bool must_rest(const struct agents *a)
+{
+    return device_lock_busy_elsewhere(a->lock);
+}
+
+static unsigned agents_room(void *self)
+{
+    const struct agents *a = self;
+    return hub_idle_peer(a->hub) >= 0 && !must_rest(a);
+}
+
+/* ---- jobs ---- */
+
+static struct agents_job *find_job(const struct agents *a, int64_t number)
+{
+    struct agents_job *j = a->jobs;
+    while (j && j->number != number)
+        j = j->next;
+    return j;
+}
+
+static void forget_job(struct agents *a, struct agents_job *job)
+{
+    struct agents_job **at = &a->jobs;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    free(job);
+}
+
+/* The record of a job, which is there already if it was lost before. */
+static struct agents_job *record(struct agents *a, const struct session_job *job)
+{
+    struct agents_job *r = find_job(a, job->number);
+    if (!r) {
+        r = base_calloc(1, sizeof *r);
+        r->next = a->jobs;
+        a->jobs = r;
+    }
+    r->number = job->number;
+    r->kernel_hash = job->kernel_hash;
+    return r;
+}
+
+static void agents_start(void *self, const struct session_job *job, double best_ns)
+{
+    struct agents *a = self;
+    const struct eval_settings settings = {
+        .best_ns = best_ns, .cut_factor = LIMIT_CUT_FACTOR, .batch_ns = LIMIT_BATCH_NS};
+    unsigned peer = (unsigned)hub_idle_peer(a->hub);
+    struct agents_job *r = record(a, job);
+    struct arena *arena = arena_new();
+    size_t n;
+    const struct space_action *actions = session_job_actions(job, &n);
+    struct message m = {.kind = MESSAGE_JOB,
+                        .job = {.id = (uint64_t)job->number,
+                                .actions = wire_actions(actions, n, arena),
+                                .best_ns = best_ns,
+                                .cut_factor = settings.cut_factor,
+                                .batch_ns = settings.batch_ns,
+                                .verify = true}};
+    hub_take_credit(a->hub, peer);
+    hub_send(a->hub, peer, &m);
+    r->peer = (int)peer;
+    r->answered = hub_results(a->hub, peer);
+    r->due = clock_ms() + (int64_t)evaluator_longest_ms(&settings);
+    arena_free(arena);
+}
+
+static void lose_job(struct agents_job *job)
+{
+    job->peer = AGENTS_NOBODY;
+    job->tell = job->ever_lost = true;
+}
+
+static void lose_jobs(struct agents *a, unsigned peer)
+{
+    for (struct agents_job *j = a->jobs; j; j = j->next)
+        if (j->peer == (int)peer) lose_job(j);
+}
+
+/* A job that the session is still to hear of. */
+static struct session_event next_lost(struct agents *a)
+{
+    for (struct agents_job *j = a->jobs; j; j = j->next) {
+        if (!j->tell) continue;
+        j->tell = false;
+        return (struct session_event){.kind = SESSION_LOST, .number = j->number};
+    }
+    return nothing;
+}
+
+/* Jobs of agents that live but do not answer within the limits of a job are lost. An agent that has answered
+ * nothing since it was given such a job is refused. */
+static void expire(struct agents *a)
+{
+    static const char reason[] = "no result within the limits of a job";
+    int64_t now = clock_ms();
+    for (struct agents_job *j = a->jobs; j && !a->embedded; j = j->next) {
+        if (j->peer == AGENTS_NOBODY || now < j->due) continue;
+        unsigned peer = (unsigned)j->peer;
+        bool answers = hub_results(a->hub, peer) != j->answered;
+        agents_note(a, peer, answers ? "lost a job" : "is refused", reason);
+        if (answers) {
+            lose_job(j);
+            continue;
+        }
+        hub_refuse(a->hub, peer, reason);
+        lose_jobs(a, peer);
+    }
+}
+
+/* ---- results ---- */
+
+/* The resources of a result as JSON; "" where there are none. */
+static const char *resources_text(struct agents *a, struct message_ints r)
+{
+    a->resources[0] = 0;
+    if (r.n == EVAL_RESOURCES)
+        snprintf(a->resources, sizeof a->resources,
+                 "{\"local_bytes\":%" PRId64 ",\"private_bytes\":%" PRId64 ",\"most_items\":%" PRId64 "}",
+                 r.items[0], r.items[1], r.items[2]);
+    return a->resources;
+}
+
+/* What is wrong with a result, whatever its status says; NULL: nothing. */
+static const char *result_fault(const struct agents_job *job, const struct message_result *m)
+{
+    enum eval_status status = eval_status_find(m->status);
+    bool timed = m->median_ns > 0 && isfinite(m->median_ns);
+    if (status == EVAL_STATUS_COUNT || (status == EVAL_OK && !timed)) return "malformed result of an agent";
+    bool same = m->kernel_hash == 0 || m->kernel_hash == job->kernel_hash;
+    return same ? NULL : "agent and coordinator generated different code";
+}
+
+static struct session_event take_result(struct agents *a, unsigned peer, const struct message_result *m)
+{
+    struct agents_job *job = find_job(a, (int64_t)m->id);
+    if (!job || (job->peer != (int)peer && !job->ever_lost)) return news;
+    if (eval_status_find(m->status) == EVAL_DEVICE_LOST) {
+        if (job->peer == (int)peer) lose_job(job);
+        return news;
+    }
+    struct session_event e = {.kind = SESSION_RESULT, .number = job->number};
+    const char *fault = result_fault(job, m);
+    unsigned n = m->samples.n < EVAL_MAX_SAMPLES ? (unsigned)m->samples.n : EVAL_MAX_SAMPLES;
+    e.result = (struct store_evaluation){.status = m->status,
+                                         .resources = resources_text(a, m->resources),
+                                         .median_ns = m->median_ns,
+                                         .samples = m->samples.items,
+                                         .n_samples = n,
+                                         .message = m->message};
+    if (fault) e.result = (struct store_evaluation){.status = "crashed", .message = fault};
+    forget_job(a, job);
+    return e;
+}
+
+static int64_t counted(uint64_t n)
+{
+    return n < INT64_MAX ? (int64_t)n : INT64_MAX;
+}
+
+/* All agents have the same inputs; what one device makes infinite counts. Said at once: a search without
+ * verification may not be wanted. */
+static void take_reference(struct agents *a, const struct message_reference *m)
+{
+    struct verify_doubt *x = &a->doubt;
+    struct strbuf text = {0};
+    bool told = x->outputs > 0;
+    x->outputs = counted(m->outputs);
+    if (counted(m->not_finite) > x->not_finite) x->not_finite = counted(m->not_finite);
+    if (counted(m->loose) > x->loose) x->loose = counted(m->loose);
+    verify_doubt_text(x, &text);
+    if (!told && text.length > 0) progress_note(a->options.progress, text.text);
+    strbuf_free(&text);
+}
+
+/* ---- final rounds ---- */
+
+/* Appends the length of a kernel's actions and the actions. */
+static size_t append(int64_t *to, const struct session_pick *pick, struct arena *arena)
+{
+    struct message_ints ints = wire_actions(pick->actions, pick->n_actions, arena);
+    to[0] = (int64_t)ints.n;
+    if (ints.n) memcpy(to + 1, ints.items, ints.n * sizeof *to);
+    return ints.n + 1;
+}
+
+static struct message_ints kernels(const struct session_pick *const *picks, unsigned n, struct arena *arena)
+{
+    size_t room = 0, used = 0;
+    for (unsigned i = 0; i < n; i++)
+        room += 2 * picks[i]->n_actions + 1;
+    int64_t *items = ARENA_ARRAY(arena, int64_t, room);
+    for (unsigned i = 0; i < n; i++)
+        used += append(items + used, picks[i], arena);
+    return (struct message_ints){items, used};
+}
+
+static bool agents_start_round(void *self, const struct session_pick *const *picks, unsigned n, uint64_t seed)
+{
+    struct agents *a = self;
+    int peer = hub_idle_peer(a->hub);
+    if (peer < 0 || a->rounds_fail) return false;
+    struct arena *arena = arena_new();
+    const struct message m = {
+        .kind = MESSAGE_ROUNDS,
+        .rounds = {.id = ++a->round_id, .kernels = kernels(picks, n, arena), .rounds = 1, .seed = seed}};
+    hub_send(a->hub, (unsigned)peer, &m);
+    a->round_peer = peer;
+    a->round_n = n;
+    a->round_ends = clock_ms() + LIMIT_ROUND_MS;
+    arena_free(arena);
+    return true;
+}
+
+static struct session_event end_round(struct agents *a, const double *times)
+{
+    a->round_peer = AGENTS_NOBODY;
+    return (struct session_event){.kind = SESSION_ROUND, .times = times};
+}
+
+/* An answer of another length than was asked for is none. */
+static struct session_event take_figures(struct agents *a, unsigned peer, const struct message_figures *m)
+{
+    if (a->round_peer != (int)peer || m->id != a->round_id) return news;
+    if (m->times.n != a->round_n) return end_round(a, NULL);
+    free(a->round_times);
+    a->round_times = base_calloc(a->round_n + 1, sizeof *a->round_times);
+    for (unsigned i = 0; i < a->round_n; i++) {
+        double ns = m->times.items[i];
+        a->round_times[i] = ns > 0 && isfinite(ns) ? ns : (double)NAN;
+    }
+    return end_round(a, a->round_times);
+}
+
+/* The round took too long: another agent is asked, if there is one. */
+static struct session_event expire_round(struct agents *a)
+{
+    static const char reason[] = "no answer to a final round within its limit";
+    unsigned peer = (unsigned)a->round_peer;
+    agents_note(a, peer, "is refused", reason);
+    a->rounds_fail = a->embedded;
+    if (!a->embedded) hub_refuse(a->hub, peer, reason);
+    return end_round(a, NULL);
+}
+
+/* ---- what agents say ---- */
+
+static struct session_event take_gone(struct agents *a, unsigned peer, const char *reason)
+{
+    lose_jobs(a, peer);
+    if (a->embedded) {
+        snprintf(a->failure, sizeof a->failure, "the device's agent ended: %s",
+                 reason && *reason ? reason : "no reason given");
+        return (struct session_event){.kind = SESSION_BROKEN, .reason = a->failure};
+    }
+    agents_note(a, peer, "left", reason);
+    return a->round_peer == (int)peer ? end_round(a, NULL) : news;
+}
+
+/* An agent in this process says when it ends; its silence only means that the machine is busy. */
+static void take_hello(struct agents *a, unsigned peer, const struct message_hello *hello)
+{
+    if (a->embedded) hub_excuse(a->hub, peer, EMBEDDED_MS, MESSAGE_BYE);
+    const char *fault = hub_hello_fault(hello);
+    if (!fault && strcmp(hello->device, a->device.name) != 0) fault = "this run measures on another device";
+    if (fault) {
+        agents_note(a, peer, "is refused", fault);
+        hub_refuse(a->hub, peer, fault);
+        return;
+    }
+    if (!a->embedded) agents_note(a, peer, "came", NULL);
+    agents_greet(a, peer);
+}
+
+static struct session_event take_message(struct agents *a, unsigned peer, const struct message *m)
+{
+    if (m->kind == MESSAGE_RESULT) return take_result(a, peer, &m->result);
+    if (m->kind == MESSAGE_FIGURES) return take_figures(a, peer, &m->figures);
+    if (m->kind == MESSAGE_REFERENCE) take_reference(a, &m->reference);
+    return news;
+}
+
+static struct session_event listen(struct agents *a, int timeout_ms)
+{
+    a->event = hub_poll(a->hub, timeout_ms, a->options.stop_fd);
+    const struct hub_event *e = &a->event;
+    switch (e->kind) {
+    case HUB_HELLO:
+        take_hello(a, e->peer, &e->message.hello);
+        return news;
+    case HUB_GONE:
+        return take_gone(a, e->peer, e->reason);
+    case HUB_MESSAGE:
+        return take_message(a, e->peer, &e->message);
+    case HUB_CREDIT:
+        return news;
+    case HUB_IDLE:
+        break;
+    }
+    return nothing;
+}
+
+/* While another process measures it is looked often whether it has ended, if an agent waits for a job. */
+static struct session_event agents_collect(void *self, int timeout_ms)
+{
+    struct agents *a = self;
+    expire(a);
+    struct session_event event = next_lost(a);
+    if (event.kind != SESSION_NOTHING) return event;
+    if (a->round_peer != AGENTS_NOBODY && clock_ms() >= a->round_ends) return expire_round(a);
+    bool rests = timeout_ms > LIMIT_REST_MS && hub_idle_peer(a->hub) >= 0 && must_rest(a);
+    return listen(a, rests ? LIMIT_REST_MS : timeout_ms);
+}
+
+/* Agents finish their jobs; nobody waits for the results. */
+static void agents_abandon(void *self)
+{
+    struct agents *a = self;
+    a->round_peer = AGENTS_NOBODY;
+}
+
+const struct session_evaluator agents_evaluator = {.room = agents_room,
+                                                   .start = agents_start,
+                                                   .collect = agents_collect,
+                                                   .start_round = agents_start_round,
+                                                   .abandon = agents_abandon};

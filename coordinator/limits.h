@@ -1,0 +1,79 @@
+/* Every limit of a search in one table: its unit is in its name or beside it, and the reason for its value
+ * beside it. For example, a candidate is given up when one launch takes longer than
+ *
+ *     max(LIMIT_CUT_FACTOR * best time, LIMIT_LEAST_NS)
+ *
+ * No other file of this folder repeats such a number. Limits that a user may lift name the option. */
+#ifndef THRESH_COORDINATOR_LIMITS_H
+#define THRESH_COORDINATOR_LIMITS_H
+
+/* ---- one measurement ---- */
+
+enum {
+    LIMIT_CUT_FACTOR = 4,          /* times the best: a slower one wins by no noise that was seen */
+    LIMIT_BATCH_NS = 30000000,     /* of launches for one time: long beside clocks and interrupts */
+    LIMIT_LEAST_NS = 20000000,     /* no launch is given up before: short ones vary by more than the factor */
+    LIMIT_FIRST_NS = 2000000000,   /* the same while no time is known: a naive kernel of a large size */
+    LIMIT_TEXT_BYTES = 64 << 10,   /* --text-limit: on CPUs larger texts ran from memory, not from caches */
+    LIMIT_TEXT_KIB_MOST = 32 << 10 /* of --text-limit: half of what a runner accepts */
+};
+
+/* ---- a search ---- */
+
+enum {
+    LIMIT_EVALUATIONS = 300,   /* --evaluations, without --time: minutes for a small kernel */
+    LIMIT_PATIENCE = 5000,     /* duplicates and oversized texts in a row: a minute of drawing */
+    LIMIT_STUCK = 20,          /* calls in a row in which the tree found nothing, 1,000 descents each */
+    LIMIT_TURN_MS = 200,       /* of drawing or waiting: agents and the terminal hear from us in between */
+    LIMIT_DRAWS_PER_TURN = 64, /* the same where the clock stands still */
+    LIMIT_GRACE_S = 60,        /* for what is at work when --time is over: a build may take as long */
+    LIMIT_JOB_RETRIES = 2,     /* after its agent was lost: a kernel may be what ends the agents */
+    LIMIT_LAST_AUDITS = 3,     /* draws below cuts of an exhausted tree, with --audit-cuts */
+    LIMIT_PLAIN_STEPS = 4000   /* decisions tried to complete a plain implementation: some milliseconds */
+};
+#define LIMIT_BOUND_NOISE 0.02 /* share by which a time may be below its bound: clocks differ by as much */
+
+/* ---- tune --space ---- */
+
+enum {
+    LIMIT_RUNNERS = 256, /* --runners: three descriptors each, within the usual 1,024 */
+    LIMIT_TIMEOUT_S = 60 /* --timeout of one run */
+};
+
+/* ---- final rounds ---- */
+
+enum {
+    LIMIT_TOP = 5,          /* best ones of the search that take part: the order below is mostly noise */
+    LIMIT_ROUNDS = 11,      /* odd, so that one round is the median; quartiles of fewer tell little */
+    LIMIT_LEAST_ROUNDS = 3, /* whatever they cost: two times do not show which one was disturbed */
+    LIMIT_ROUNDS_S = 10,    /* the budget of short searches */
+    LIMIT_ROUND_MS =
+        600000, /* for the answer of an agent: twelve long launches, and waiting for the device */
+    LIMIT_ROUND_IDLE_MS = 5000, /* for an agent to become free: results of the search come in */
+    LIMIT_ROUND_TRIES = 3       /* agents that may be lost with one round */
+};
+#define LIMIT_ROUNDS_SHARE 0.1 /* of the search's time: the budget of long searches */
+#define LIMIT_REACH 4.0        /* times the best of the search: slower ones are in no round; the cut factor */
+#define LIMIT_BEHIND 1.5       /* times the best median: slower ones are in no round after the first three */
+#define LIMIT_SLOW_NS 30e6     /* a launch of a baseline as long as a batch: three rounds are enough */
+
+/* ---- what a result is worth ---- */
+
+enum { LIMIT_FEW_EVALUATIONS = LIMIT_EVALUATIONS /* fewer: more are advised */ };
+#define LIMIT_GAIN 1.1     /* times faster than naive: less is called little gain */
+#define LIMIT_NEAR 0.7     /* of the bandwidth or of the lower bound: little is left to gain */
+#define LIMIT_SHORT_NS 2e4 /* a shorter launch is mostly overhead */
+
+/* ---- agents ---- */
+
+enum {
+    LIMIT_HEARTBEAT_MS = 1000,  /* a sign of life: cheap, and three fit into what a user waits */
+    LIMIT_LOST_MS = 3000,       /* of silence: three heartbeats */
+    LIMIT_PREPARE_MS = 600000,  /* from hello to ready: the reference of a large size takes minutes */
+    LIMIT_AGENT_WAIT_MS = 1000, /* between two looks while the first agent is awaited */
+    LIMIT_PEERS = 4096,         /* memory of a flood of hellos */
+    LIMIT_CREDITS = 1024,       /* that one agent may give at a time */
+    LIMIT_REST_MS = 4           /* between looks whether another process still measures on our processors */
+};
+
+#endif

@@ -1,0 +1,343 @@
+/* A session's set-up and its loop. The loop is a list of what may be due:
+ *
+ *     start what there is room for   lost candidates and contenders first, then one new draw
+ *     take what was measured         for a turn at most; wait if there is nothing else to do
+ *     show how far it is
+ *
+ * It ends when the budget, the time, the space or the patience ends, when the user interrupts, or after an
+ * error. One new draw at a time: the evaluator is heard before the next is drawn. */
+#include "coordinator/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/session_state.h"
+#include "core/base/arena.h"
+#include "core/base/clock.h"
+#include "core/base/diag.h"
+#include "core/base/stop.h"
+
+/* ---- set-up and end ---- */
+
+double session_elapsed(const struct session *s)
+{
+    return clock_s() - s->started_s + s->earlier_s;
+}
+
+bool session_stops(const struct session *s)
+{
+    return stop_requested(s->options.stop_fd);
+}
+
+bool session_time_is_over(const struct session *s)
+{
+    return s->searching && s->options.time_s > 0 && session_elapsed(s) >= s->options.time_s;
+}
+
+/* Whether the tree is to stop looking; the session is the context. */
+static bool tree_stops(void *context)
+{
+    const struct session *s = context;
+    return session_stops(s) || session_time_is_over(s);
+}
+
+static bool make_tree(struct session *s, const struct session_setup *setup, struct diag *d)
+{
+    const struct session_options *o = &s->options;
+    struct mcts_config config = setup->config;
+    s->heuristic = mcts_heuristic_load(o->heuristic ? o->heuristic : "tag", d);
+    if (!s->heuristic || !mcts_order_parse(space_of(setup->root), o->order, &s->order, d)) return false;
+    mcts_heuristic_set_note(s->heuristic, store_note(o->store));
+    config.seed = o->seed;
+    config.branching.order = s->order.parts;
+    config.branching.n_order = s->order.n;
+    config.stop = tree_stops;
+    config.stop_context = s;
+    s->tree = mcts_tree_new(setup->root, s->heuristic, &config);
+    return true;
+}
+
+static bool open_store(struct session *s, struct diag *d)
+{
+    const struct session_options *o = &s->options;
+    if (o->resume && !o->store) diag_plain(d, "--resume needs --store FILE");
+    if (!o->store) return !o->resume;
+    s->store = store_open(o->store, !o->resume, d);
+    if (!s->store) return false;
+    return o->resume ? store_run_resume(s->store, &s->run, d) : store_run_add(s->store, &s->run, d);
+}
+
+struct session *session_new(const struct session_setup *setup, struct diag *d)
+{
+    struct session *s = base_calloc(1, sizeof *s);
+    *s = (struct session){.options = setup->options,
+                          .progress = setup->progress,
+                          .evaluator = setup->evaluator,
+                          .evaluator_self = setup->evaluator_self,
+                          .subject = setup->subject,
+                          .subject_self = setup->subject_self,
+                          .run = setup->run,
+                          .diag = d,
+                          .started_s = clock_s()};
+    if (make_tree(s, setup, d) && open_store(s, d)) return s;
+    session_free(s);
+    return NULL;
+}
+
+void session_free(struct session *s)
+{
+    if (!s) return;
+    for (struct session_job *j = s->jobs, *next; j; j = next) {
+        next = j->next;
+        mcts_descent_free(&j->descent);
+        space_state_free(j->leaf);
+        free(j->actions);
+        free(j);
+    }
+    session_report_clear(&s->report);
+    mcts_tree_free(s->tree);
+    mcts_heuristic_free(s->heuristic);
+    mcts_order_free(&s->order);
+    store_close(s->store);
+    free(s);
+}
+
+const struct session_report *session_report(struct session *s)
+{
+    struct mcts_stats stats = mcts_tree_stats(s->tree);
+    s->report.nodes = mcts_tree_size(s->tree);
+    memcpy(s->report.by_cause, stats.nodes, sizeof stats.nodes);
+    s->report.dead_end_ratio = stats.dead_end_ratio;
+    s->report.elapsed_s = session_elapsed(s);
+    return &s->report;
+}
+
+struct session_report session_take_report(struct session *s)
+{
+    struct session_report r = *session_report(s);
+    s->report = (struct session_report){0};
+    return r;
+}
+
+void session_report_clear(struct session_report *r)
+{
+    for (unsigned i = 0; i < r->n_top; i++)
+        session_pick_clear(&r->top[i]);
+    *r = (struct session_report){0};
+}
+
+/* ---- for subjects ---- */
+
+void session_known_time(struct session *s, double ns)
+{
+    if (s->known_ns <= 0 || ns < s->known_ns) s->known_ns = ns;
+    mcts_tree_known_time(s->tree, ns);
+}
+
+uint32_t session_take_bounds(struct session *s)
+{
+    s->report.exhausted = s->report.stuck = false;
+    s->stuck = 0;
+    return mcts_tree_take_bounds(s->tree);
+}
+
+void session_note_cut(struct session *s, const struct store_cut *cut)
+{
+    if (s->store && !s->broken && !store_cut_add(s->store, s->run.id, cut, s->diag)) s->broken = true;
+}
+
+/* ---- what may be started ---- */
+
+static bool has_budget(const struct session *s)
+{
+    return s->options.evaluations == 0 || s->dispatched < s->options.evaluations;
+}
+
+static bool contenders_done(const struct session *s)
+{
+    for (const struct session_job *j = s->jobs; j; j = j->next)
+        if (j->number <= 0) return false;
+    return true;
+}
+
+static bool may_draw(const struct session *s)
+{
+    return contenders_done(s) && has_budget(s) && !session_has_ended(s) && !s->report.barren && !s->broken &&
+           !session_time_is_over(s);
+}
+
+/* The baseline is measured even when the time is over: results are compared with it. */
+static bool may_start(const struct session *s, const struct session_job *job)
+{
+    if (job->started) return false;
+    if (job->number <= 0) return job->number == 0 || !session_time_is_over(s);
+    return !session_time_is_over(s) && (job->counted || has_budget(s));
+}
+
+static bool any_may_start(const struct session *s)
+{
+    const struct session_job *j = s->jobs;
+    while (j && !may_start(s, j))
+        j = j->next;
+    return j != NULL;
+}
+
+static bool at_work(const struct session *s)
+{
+    const struct session_job *j = s->jobs;
+    while (j && !j->started)
+        j = j->next;
+    return j != NULL;
+}
+
+static double best_known(const struct session *s)
+{
+    double best = s->report.n_top ? s->report.top[0].search_ns : 0;
+    return best > 0 && (s->known_ns <= 0 || best < s->known_ns) ? best : s->known_ns;
+}
+
+static unsigned room(const struct session *s)
+{
+    return s->evaluator->room(s->evaluator_self);
+}
+
+/* ---- starting ---- */
+
+/* true: the job is to be measured; else it is settled. */
+static bool prepare(struct session *s, struct session_job *job)
+{
+    enum { WHY = 512 };
+    char why[WHY] = "";
+    const char *verdict = NULL;
+    if (s->subject->judge) verdict = s->subject->judge(s->subject_self, job, best_known(s), why, sizeof why);
+    job->judged = true;
+    job->counted = job->number > 0 && !(verdict && session_left_out(verdict));
+    s->dispatched += job->counted;
+    if (verdict) session_settle(s, job, (struct store_evaluation){.status = verdict, .message = why});
+    return verdict == NULL;
+}
+
+/* The first job that waits and is to be measured; NULL: none. */
+static struct session_job *waiting_job(struct session *s)
+{
+    for (struct session_job *j = s->jobs, *next; j && !s->broken; j = next) {
+        next = j->next;
+        if (may_start(s, j) && (j->judged || prepare(s, j))) return j;
+    }
+    return NULL;
+}
+
+/* The next job to measure: one that waits, else a new one. NULL: none now, or none within a turn. */
+static struct session_job *next_job(struct session *s)
+{
+    struct session_job *job = waiting_job(s);
+    int64_t end = clock_ms() + LIMIT_TURN_MS;
+    for (int i = 0; !job && i < LIMIT_DRAWS_PER_TURN && clock_ms() < end; i++) {
+        if (!may_draw(s) || session_stops(s) || room(s) == 0) return NULL;
+        job = session_draw(s);
+        if (job && !prepare(s, job)) job = NULL;
+    }
+    return job;
+}
+
+void session_start_some(struct session *s)
+{
+    uint64_t drawn = s->draws;
+    while (s->draws == drawn && room(s) > 0 && !session_stops(s)) {
+        struct session_job *job = next_job(s);
+        if (!job) return;
+        job->started = true;
+        s->evaluator->start(s->evaluator_self, job, best_known(s));
+    }
+}
+
+/* ---- taking results ---- */
+
+/* To be started again, or given up. */
+static void lose(struct session *s, struct session_job *job)
+{
+    static const char why[] = "every agent that evaluated it was lost";
+    job->started = false;
+    if (++job->lost <= LIMIT_JOB_RETRIES) return;
+    session_settle(s, job, (struct store_evaluation){.status = "crashed", .message = why});
+}
+
+void session_handle(struct session *s, const struct session_event *event)
+{
+    struct session_job *job = session_find(s, event->number);
+    switch (event->kind) {
+    case SESSION_RESULT:
+        if (job) session_settle(s, job, event->result);
+        break;
+    case SESSION_LOST:
+        if (job && job->started) lose(s, job);
+        break;
+    case SESSION_BROKEN:
+        diag_plain(s->diag, "%s", event->reason);
+        s->broken = true;
+        break;
+    case SESSION_NOTHING:
+    case SESSION_NEWS:
+    case SESSION_ROUND:
+        break;
+    }
+}
+
+/* Takes what there is, for a turn at most; waits for it where there is nothing else to do. */
+static void take_results(struct session *s)
+{
+    bool busy = room(s) > 0 && (may_draw(s) || any_may_start(s));
+    int wait_ms = busy ? 0 : LIMIT_TURN_MS;
+    int64_t end = clock_ms() + LIMIT_TURN_MS;
+    struct session_event event;
+    do {
+        event = s->evaluator->collect(s->evaluator_self, wait_ms);
+        session_handle(s, &event);
+        wait_ms = 0;
+    } while (!s->broken && event.kind != SESSION_NOTHING && clock_ms() < end);
+}
+
+/* ---- the loop ---- */
+
+/* Whether what is measured, or the lack of an agent, keeps the search longer than it may. */
+static bool is_overdue(const struct session *s)
+{
+    bool waits = at_work(s) || any_may_start(s);
+    return waits && s->options.time_s > 0 && session_elapsed(s) >= s->options.time_s + s->options.grace_s;
+}
+
+static bool is_finished(struct session *s)
+{
+    s->overdue = is_overdue(s);
+    return s->broken || s->overdue || (!at_work(s) && !any_may_start(s) && !may_draw(s));
+}
+
+static void show_progress(struct session *s)
+{
+    const struct session_report *r = &s->report;
+    progress_show(s->progress, &(struct progress_state){.done = r->evaluations,
+                                                        .total = s->options.evaluations,
+                                                        .failed = r->failed,
+                                                        .cut = r->cut,
+                                                        .elapsed_s = session_elapsed(s),
+                                                        .limit_s = s->options.time_s,
+                                                        .best_ns = r->n_top ? r->top[0].search_ns : 0});
+}
+
+bool session_search(struct session *s, struct diag *d)
+{
+    s->diag = d;
+    s->searching = true;
+    s->started_s = clock_s();
+    while (!is_finished(s)) {
+        s->report.interrupted = session_stops(s);
+        if (s->report.interrupted) break;
+        session_start_some(s);
+        take_results(s);
+        show_progress(s);
+    }
+    progress_end(s->progress);
+    if (s->evaluator->abandon) s->evaluator->abandon(s->evaluator_self);
+    return !s->broken;
+}

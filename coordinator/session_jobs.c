@@ -1,0 +1,217 @@
+/* From a draw to a counted result: the jobs of a session. A job is in the list from its draw until its
+ * result counts:
+ *
+ *     drawn -> judged (not worth measuring: settled at once) -> started -> settled = stored, then counted
+ *
+ * To count a result is to report it to the tree, to keep it if it is among the best, and to tell the subject.
+ * A resumed run counts what the store has in the same way. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/session_state.h"
+#include "coordinator/solution.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/strbuf.h"
+
+static const char duplicate[] = "duplicate", oversized[] = "oversized";
+
+bool session_left_out(const char *status)
+{
+    return strcmp(status, duplicate) == 0 || strcmp(status, oversized) == 0;
+}
+
+const struct space_action *session_job_actions(const struct session_job *job, size_t *n)
+{
+    *n = job->actions ? job->n_actions : job->descent.n_actions;
+    return job->actions ? job->actions : job->descent.actions;
+}
+
+/* ---- the list ---- */
+
+void session_add(struct session *s, struct session_job *job)
+{
+    struct session_job **end = &s->jobs;
+    while (*end)
+        end = &(*end)->next;
+    *end = job;
+}
+
+struct session_job *session_find(const struct session *s, int64_t number)
+{
+    struct session_job *j = s->jobs;
+    while (j && j->number != number)
+        j = j->next;
+    return j;
+}
+
+static void remove_job(struct session *s, struct session_job *job)
+{
+    struct session_job **at = &s->jobs;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    mcts_descent_free(&job->descent);
+    space_state_free(job->leaf);
+    free(job->actions);
+    free(job);
+}
+
+/* ---- drawing ---- */
+
+bool session_has_ended(const struct session *s)
+{
+    return s->report.exhausted || s->report.stuck;
+}
+
+static enum mcts_status next_descent(struct session *s, struct mcts_descent *descent, bool *audited)
+{
+    *audited = false;
+    if (!s->subject->draw) return mcts_tree_next(s->tree, descent);
+    return s->subject->draw(s->subject_self, s->tree, s->drawn + 1, descent, audited);
+}
+
+/* A draw that was told to stop does not count: nothing is drawn after it, and a resumed run draws it whole.
+ */
+static void note_draw(struct session *s, enum mcts_status status)
+{
+    s->draws += status == MCTS_OK || !(session_stops(s) || session_time_is_over(s));
+    s->stuck = status == MCTS_STUCK ? s->stuck + 1 : 0;
+    s->report.exhausted = status == MCTS_EXHAUSTED;
+    s->report.stuck = s->stuck >= LIMIT_STUCK;
+    s->broken = s->broken || status == MCTS_ERROR;
+    if (status == MCTS_ERROR) diag_plain(s->diag, "%s", mcts_tree_error(s->tree));
+}
+
+struct session_job *session_draw(struct session *s)
+{
+    struct mcts_descent descent = {0};
+    bool audited;
+    enum mcts_status status = next_descent(s, &descent, &audited);
+    note_draw(s, status);
+    if (status != MCTS_OK) {
+        mcts_descent_free(&descent);
+        return NULL;
+    }
+    struct session_job *job = base_calloc(1, sizeof *job);
+    job->number = (int64_t)++s->drawn;
+    job->descent = descent;
+    job->leaf = space_state_clone(mcts_tree_state(s->tree));
+    job->audited = audited;
+    if (s->subject->drawn) s->subject->drawn(s->subject_self, job);
+    session_add(s, job);
+    return job;
+}
+
+/* ---- counting ---- */
+
+struct session_pick session_pick_of(const struct session_job *job, const struct store_evaluation *e)
+{
+    struct session_pick p = {.label = job->label ? job->label : "search",
+                             .number = job->number,
+                             .leaf = job->leaf ? space_state_clone(job->leaf) : NULL,
+                             .search_ns = e->median_ns,
+                             .numbers = base_strdup(e->numbers ? e->numbers : ""),
+                             .figure = figure_of_search(e->median_ns)};
+    const struct space_action *actions = session_job_actions(job, &p.n_actions);
+    p.actions = base_calloc(p.n_actions + 1, sizeof *p.actions);
+    if (p.n_actions) memcpy(p.actions, actions, p.n_actions * sizeof *p.actions);
+    return p;
+}
+
+void session_pick_clear(struct session_pick *p)
+{
+    space_state_free(p->leaf);
+    free(p->actions);
+    free(p->numbers);
+    *p = (struct session_pick){0};
+}
+
+/* Keeps it if it is among the best; of equal times the first is the better. */
+static void keep_top(struct session *s, const struct session_job *job, const struct store_evaluation *e)
+{
+    struct session_report *r = &s->report;
+    unsigned at = 0;
+    while (at < r->n_top && r->top[at].search_ns <= e->median_ns)
+        at++;
+    if (at == LIMIT_TOP) return;
+    if (r->n_top == LIMIT_TOP) session_pick_clear(&r->top[--r->n_top]);
+    memmove(&r->top[at + 1], &r->top[at], (r->n_top - at) * sizeof r->top[0]);
+    r->top[at] = session_pick_of(job, e);
+    r->top[at].found_at = r->evaluations;
+    r->n_top++;
+}
+
+static void keep_failure(struct session_report *r, const struct store_evaluation *e)
+{
+    snprintf(r->last_failure, sizeof r->last_failure, "%s: %s", e->status, e->message ? e->message : "");
+}
+
+/* Counts a drawn candidate by its status. */
+static enum mcts_outcome_kind tally(struct session *s, const struct session_job *job,
+                                    const struct store_evaluation *e)
+{
+    struct session_report *r = &s->report;
+    uint64_t patience = s->options.patience ? s->options.patience : LIMIT_PATIENCE;
+    bool left_out = session_left_out(e->status);
+    r->evaluations += !left_out;
+    s->unmeasured = left_out ? s->unmeasured + 1 : 0;
+    r->barren = s->unmeasured >= patience;
+    if (strcmp(e->status, duplicate) == 0) return r->duplicates++, MCTS_DUPLICATE;
+    if (strcmp(e->status, oversized) == 0) return r->oversized++, MCTS_CUT;
+    if (strcmp(e->status, "cut") == 0) return r->cut++, MCTS_CUT;
+    if (strcmp(e->status, "ok") != 0) return r->failed++, keep_failure(r, e), MCTS_FAILED;
+    r->ok++;
+    r->audited += job->audited;
+    keep_top(s, job, e);
+    return MCTS_TIMED;
+}
+
+void session_count(struct session *s, struct session_job *job, const struct store_evaluation *e)
+{
+    if (job->number > 0) {
+        enum mcts_outcome_kind kind = tally(s, job, e);
+        mcts_tree_report(s->tree, &job->descent, (struct mcts_outcome){kind, e->median_ns});
+    }
+    if (s->subject->reported) s->subject->reported(s->subject_self, job, e);
+    remove_job(s, job);
+}
+
+/* ---- storing ---- */
+
+/* --verbose: why it failed and what it is, in a line. */
+static void show(struct session *s, const struct store_evaluation *e)
+{
+    struct strbuf text = {0};
+    const char *message = e->message ? e->message : "", *what = *e->decisions ? e->decisions : e->label;
+    strbuf_printf(&text, "%.*s", (int)strcspn(message, "\n"), message);
+    if (!*message || *e->decisions) strbuf_printf(&text, "%s%s", *message && *what ? "  " : "", what);
+    progress_evaluation(s->progress, e->number, e->status, e->median_ns, e->found_at, text.text);
+    strbuf_free(&text);
+}
+
+void session_settle(struct session *s, struct session_job *job, struct store_evaluation e)
+{
+    size_t n;
+    const struct space_action *list = session_job_actions(job, &n);
+    char *actions = store_actions_print(list, n);
+    char *decisions = s->options.names_decisions ? solution_text(job->leaf) : base_strdup("");
+    e.number = job->number;
+    e.drawn = s->drawn;
+    e.draws = s->draws;
+    e.state_hash = job->descent.hash;
+    e.actions = actions;
+    e.decisions = decisions;
+    e.label = job->label ? job->label : "";
+    e.kernel_hash = job->kernel_hash;
+    e.found_at = session_elapsed(s);
+    if (s->store && !store_add(s->store, s->run.id, &e, s->diag))
+        s->broken = true;
+    else
+        session_count(s, job, &e);
+    if (s->options.verbose) show(s, &e);
+    free(decisions);
+    free(actions);
+}

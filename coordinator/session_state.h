@@ -1,0 +1,59 @@
+/* The state of a session, shared by the files session*.c. One thread owns all of it. */
+#ifndef THRESH_COORDINATOR_SESSION_STATE_H
+#define THRESH_COORDINATOR_SESSION_STATE_H
+
+#include "coordinator/progress.h"
+#include "coordinator/session.h"
+#include "mcts/order.h"
+
+struct session {
+    struct session_options options;
+    struct progress *progress;
+    const struct session_evaluator *evaluator;
+    void *evaluator_self;
+    const struct session_subject *subject;
+    void *subject_self;
+    struct mcts_heuristic *heuristic;
+    struct mcts_order order;
+    struct mcts_tree *tree;
+    struct store *store; /* NULL: none */
+    struct store_run run;
+    struct diag *diag;           /* of the call that is running; borrowed */
+    struct session_job *jobs;    /* in the order in which they are to be started */
+    uint64_t drawn;              /* candidates that the tree handed out */
+    uint64_t draws;              /* from the tree, with those that found none */
+    uint64_t dispatched;         /* drawn candidates that count in the budget */
+    unsigned stuck;              /* draws in a row that found nothing */
+    uint64_t unmeasured;         /* candidates in a row that were not worth measuring */
+    double known_ns;             /* the best time of a contender that may win; 0: none */
+    bool broken;                 /* an error ended the search: it is in the diag */
+    bool searching;              /* what the store has is taken up, the time counts */
+    bool overdue;                /* what is at work was not waited for any longer */
+    double started_s, earlier_s; /* monotonic clock; seconds spent by the run that is resumed */
+    struct session_report report;
+};
+
+/* ---- session.c ---- */
+
+bool session_stops(const struct session *s); /* the user interrupts */
+/* Hands what an evaluator says to the session. */
+void session_handle(struct session *s, const struct session_event *event);
+/* Starts what there is room for: contenders and lost candidates first, and one new draw at most. */
+void session_start_some(struct session *s);
+
+/* ---- session_jobs.c ---- */
+
+/* Draws the next candidate into the list of jobs; NULL: none now. */
+struct session_job *session_draw(struct session *s);
+struct session_job *session_find(const struct session *s, int64_t number);
+/* Counts a result that is in the store, reports it to the tree and ends its job. */
+void session_count(struct session *s, struct session_job *job, const struct store_evaluation *e);
+/* Stores a result, then counts it. */
+void session_settle(struct session *s, struct session_job *job, struct store_evaluation e);
+bool session_left_out(const char *status); /* drawn, but not evaluated: the budget does not count it */
+/* Whether the tree will find no more. */
+bool session_has_ended(const struct session *s);
+/* Whether the time is over; it does not count while a run is restored. */
+bool session_time_is_over(const struct session *s);
+
+#endif
