@@ -1,4 +1,5 @@
-/* Leaf -> loop program -> text: the only caller of the code generator's passes, for the target that the limits name. */
+/* Leaf -> loop program -> text: the only caller of the code generator's passes, for the target that the
+ * limits name. */
 #include "core/pipeline/code.h"
 
 #include <stdio.h>
