@@ -215,10 +215,10 @@ static int list_space(const struct cli_args *a, struct diag *d)
 
 static int list_program(const struct cli_args *a, struct diag *d)
 {
-    static const enum cli_key others[] = {CLI_DATA, CLI_PARAM};
+    static const enum cli_key others[] = {CLI_DATA};
     struct cli_problem p = {0};
     if (a->n_positional == 0) diag_plain(d, "missing argument: KERNEL.lift or --space FILE.space");
-    bool opened = !diag_failed(d) && cli_refuse(a, others, 2, "does not apply to a Lift program", d) &&
+    bool opened = !diag_failed(d) && cli_refuse(a, others, 1, "does not apply to a Lift program", d) &&
                   cli_problem_open(a, &p, d);
     int status = opened ? list(a, p.root, 1, d) : CLI_USAGE;
     cli_problem_close(&p);

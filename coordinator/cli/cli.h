@@ -29,7 +29,7 @@ enum {
     X(INPUT, "input", "NAME=random:SEED", "data of an input; may be repeated (default random:1)")            \
     X(SPACE, "space", "FILE.space|FILE.so", "use this space instead of the space of a Lift program")         \
     X(DATA, "data", "FILE.json", "the space's instance: its objects and their properties")                   \
-    X(PARAM, "param", "x=1,y=2", "parameters of the space; may be repeated")                                 \
+    X(PARAM, "param", "x=1,y=2", "parameters of the space, or of that of a Lift program; may be repeated")   \
     X(COMMAND, "command", "'PROG {x}'", "with --space: the program that measures a candidate")               \
     X(DEVICE, "device", "SEL",                                                                               \
       "OpenCL device: part of its name, gpu, cpu or its number in 'thresh device list'")                     \
@@ -98,7 +98,8 @@ enum cli_key {
 };
 #define CLI_TAKES(key) (UINT64_C(1) << CLI_##key)
 #define CLI_INSTANCE                                                                                         \
-    (CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(PIN) | CLI_TAKES(SEED) | CLI_TAKES(JSON))
+    (CLI_TAKES(SIZE) | CLI_TAKES(PARAM) | CLI_TAKES(DEVICE) | CLI_TAKES(PIN) | CLI_TAKES(SEED) |             \
+     CLI_TAKES(JSON))
 #define CLI_PROGRAM (CLI_INSTANCE | CLI_TAKES(ORDER)) /* and an order of its choices */
 
 /* A list option: its values in order. */
@@ -198,6 +199,7 @@ bool cli_select_limits(const struct cli_args *a, struct device *out, char *why, 
 struct cli_problem {
     char *text;
     struct device device;
+    struct bb_options lowering; /* with the parameters of --param */
     struct problem *problem;
     struct space_state *root;
     struct mcts_order order; /* of --order */

@@ -125,12 +125,12 @@ void cli_counting_show(void *context, uint64_t done)
 static int run_estimate(const struct cli_args *a)
 {
     if (cli_is_space(a->positional[0])) return cli_estimate_space(a);
-    static const enum cli_key of_spaces[] = {CLI_DATA, CLI_PARAM};
+    static const enum cli_key of_spaces[] = {CLI_DATA};
     struct diag *d = diag_new();
     struct cli_problem p = {0};
     struct mcts_estimate_config c;
     struct cli_bounding bounding = {0};
-    if (cli_refuse(a, of_spaces, 2, "applies only to a space", d) && cli_estimate_options(a, &c, d) &&
+    if (cli_refuse(a, of_spaces, 1, "applies only to a space", d) && cli_estimate_options(a, &c, d) &&
         cli_problem_open(a, &p, d)) {
         struct cli_counting counting = cli_counting_start(c.method);
         if (!cli_given(a, CLI_QUIET)) c.progress = cli_counting_show;

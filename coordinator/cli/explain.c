@@ -300,7 +300,7 @@ const struct cli_command cli_explain = {
     .least = 1,
     .most = 1,
     .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(LEARNT) | CLI_TAKES(CUTS) | CLI_TAKES(DEVICE) |
-             CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON) | CLI_TAKES(VERBOSE),
+             CLI_TAKES(DESCRIPTION) | CLI_TAKES(PARAM) | CLI_TAKES(JSON) | CLI_TAKES(VERBOSE),
     .notes = {{CLI_VERBOSE, NULL, "list every decision, those of order too"}},
     .help = "Explains an implementation and what limits it. It shows the time and the lower bound, the naive "
             "implementation and the second best one, the meaning of each decision, the loop nest and the "

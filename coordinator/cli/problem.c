@@ -111,16 +111,24 @@ static bool select_run_device(const struct cli_args *a, const char *name, struct
 
 /* ---- problems ---- */
 
+/* The options with the parameters of --param. false after an error. */
+static bool read_lowering(const struct cli_args *a, struct bb_options *out, struct diag *d)
+{
+    *out = (struct bb_options){0};
+    return !cli_given(a, CLI_PARAM) || bb_parse_parameters(a->value[CLI_PARAM], out, d);
+}
+
 static bool open_problem(const struct cli_args *a, bool measures, struct cli_problem *out, struct diag *d)
 {
     *out = (struct cli_problem){0};
     size_t n;
     if (!cli_expect_kind(a->positional[0], CLI_KIND_PROGRAM, d)) return false;
     out->text = source_read_file(a->positional[0], CLI_PROGRAM_BYTES, &n, d);
-    if (!out->text) return false;
+    if (!out->text || !read_lowering(a, &out->lowering, d)) return false;
     if (measures ? !cli_select_device(a, NULL, &out->device, d) : !assume_limits(a, &out->device, d))
         return false;
-    out->problem = problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, NULL, d);
+    out->problem =
+        problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, &out->lowering, d);
     if (!out->problem) return false;
     out->root = space_pinned_root(out->problem->space, a->pins.items, a->pins.n, d);
     if (!out->root) return false;
@@ -155,10 +163,13 @@ struct problem *cli_run_problem(const struct cli_args *a, const struct store_run
                    run->id);
         return NULL;
     }
-    if (!select_run_device(a, run->device, dev, d)) return NULL;
-    struct problem *p = problem_new(run->path, run->text, run->sizes, &dev->limits, NULL, d);
+    struct bb_options lowering;
+    if (!read_lowering(a, &lowering, d) || !select_run_device(a, run->device, dev, d)) return NULL;
+    struct problem *p = problem_new(run->path, run->text, run->sizes, &dev->limits, &lowering, d);
     if (!p || p->fingerprint == run->fingerprint) return p;
-    diag_plain(d, "run %" PRId64 " was of another device or another version of thresh", run->id);
+    diag_plain(d,
+               "run %" PRId64 " was of another device or another version of thresh, or had another --param",
+               run->id);
     problem_free(p);
     return NULL;
 }

@@ -280,7 +280,7 @@ const struct cli_command cli_replay = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(TIMEOUT) |
+    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(PARAM) | CLI_TAKES(TIMEOUT) |
              CLI_TAKES(LAUNCHES) | CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(JSON),
     .notes = {{CLI_TIMEOUT, "10s",
                "time for one launch (default: ten times the recorded time, at least 2s)"}},

@@ -31,6 +31,7 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->listen = a->value[CLI_LISTEN];
     o->recorded = a->value[CLI_RECORDED];
     uint64_t kib = 0;
+    if (cli_given(a, CLI_PARAM) && !bb_parse_parameters(a->value[CLI_PARAM], &o->lowering, d)) return false;
     if (!cli_positive(a, CLI_TEXT_LIMIT, 0, &kib, d)) return false;
     o->most_text_bytes = (size_t)(kib < LIMIT_TEXT_KIB_MOST ? kib : LIMIT_TEXT_KIB_MOST) << 10;
     return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&
@@ -266,7 +267,7 @@ static bool has_input(const struct cli_args *a, struct diag *d)
 /* Options that are about --space, and those of agents. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
-    static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA, CLI_PARAM},
+    static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA},
                               runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to a Lift program", d) &&
            cli_refuse(a, runners, 1, "applies only with --space, or to 'thresh agent'", d) &&

@@ -55,12 +55,11 @@ struct verifying {
  * error. */
 static char *write_failure(const struct verifying *v, const struct space_state *leaf, struct diag *d)
 {
-    static const struct bb_options lowering = {0};
     size_t n = json_array_size(v->failures);
     const char *dir = cli_given(v->args, CLI_OUT) ? v->args->value[CLI_OUT] : "thresh-verify";
     if (n >= MOST_WRITTEN || !best_make_folder(dir, d)) return NULL;
     struct strbuf path = {0};
-    struct best b = {.problem = v->p.problem, .device = &v->p.device, .lowering = &lowering};
+    struct best b = {.problem = v->p.problem, .device = &v->p.device, .lowering = &v->p.lowering};
     b.sizes = v->args->value[CLI_SIZE] ? v->args->value[CLI_SIZE] : "";
     struct space_action *actions = solution_actions(NULL, leaf, &b.n_actions);
     b.actions = actions;

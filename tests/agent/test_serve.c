@@ -288,6 +288,31 @@ Test(agent_serve, leaves_when_its_space_differs)
     cr_assert_not(serve_end(&b));
 }
 
+Test(agent_serve, options_round_trip_and_are_checked)
+{
+    struct arena *a = arena_new();
+    struct diag *d = diag_new();
+    struct bb_options sent = {.parallel_levels = 2, .copy_levels = 1, .no_staging = true}, got;
+    cr_assert(bb_parse_parameters("max_unroll=7,global_from=0", &sent, d));
+    struct message_ints ints = wire_options(&sent, a);
+    cr_assert(wire_read_options(ints, &got));
+    cr_assert(got.parallel_levels == 2 && got.reduction_levels == 0 && got.copy_levels == 1 &&
+              got.no_staging);
+    cr_assert_eq(got.n_parameters, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        cr_assert_eq(got.parameters[i].number, sent.parameters[i].number);
+        cr_assert_eq(got.parameters[i].value, sent.parameters[i].value);
+    }
+    for (size_t n = 0; n < ints.n; n++)
+        cr_assert_eq(wire_read_options((struct message_ints){ints.items, n}, &got), n == 5 || n == 7,
+                     "%zu ints", n);
+    int64_t *items = arena_memdup(a, ints.items, ints.n * sizeof *items);
+    items[5] = 0;
+    cr_assert_not(wire_read_options((struct message_ints){items, ints.n}, &got), "a limit of the device");
+    diag_free(d);
+    arena_free(a);
+}
+
 Test(agent_serve, devices_round_trip_and_are_checked)
 {
     struct arena *a = arena_new();

@@ -74,7 +74,11 @@ Test(choices, errors)
     choices_refused(E2E_RUN(&cli_choices, AXPY, "siez"), "'siez' matches no choice; did you mean 'size'?");
     choices_refused(E2E_RUN(&cli_choices, AXPY, "size(q.*)"), "'size(q.*)' matches no choice; did you mean");
     choices_refused(E2E_RUN(&cli_choices, AXPY, "--param", "n=4"),
-                    "--param does not apply to a Lift program");
+                    "--param: the space of Lift programs has no parameter 'n'; parameters: max_unroll,");
+    choices_refused(E2E_RUN(&cli_choices, AXPY, "--param", "local_memory=4"),
+                    "--param: 'local_memory' is a limit of the device and cannot be set");
+    choices_refused(E2E_RUN(&cli_choices, AXPY, "--param", "max_unroll=many"),
+                    "--param: 'max_unroll=many' is malformed; write NAME=NUMBER");
     choices_refused(E2E_RUN(&cli_choices, TRANSPOSE, "--size", "N=4"), "--size does not apply to --space");
     choices_refused(e2e_run(&cli_choices, (const char *const[]){NULL}), "missing argument: KERNEL.lift");
 }
