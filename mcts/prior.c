@@ -1,5 +1,12 @@
 /* Parsing the prior and resolving it: for each slot, the rules about its choice whose facts hold, each with
- * the slots that its other conditions look at. After that a weight is a few comparisons of integer codes. */
+ * the slots that its other conditions look at. After that a weight is a few comparisons of integer codes.
+ * Names come from the text and from the space, so that this file knows no space. An example:
+ *
+ *     dim_kind if gpu 1, size 8..64: THREAD=3
+ *
+ * On a GPU (the fact gpu is 1) the slot dim_kind(mad.k.1) keeps this rule with the slot of size(k.1). Once
+ * that is decided, and is 8 to 64, the value THREAD weighs three times as much; a rule whose facts do not
+ * hold is dropped when the prior is resolved. */
 #include "mcts/prior.h"
 
 #include <math.h>

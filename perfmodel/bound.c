@@ -1,5 +1,11 @@
-/* The bound of a candidate: read the domains that mappings depend on, look whether they were seen before,
- * else take the first mapping in ascending order of cost that they allow. */
+/* The bound of a candidate, in three steps:
+ *
+ *     1. read what mappings depend on: the domains of sizes and kinds of the tiles, and staging (the key)
+ *     2. if the key was seen before, take the bound that was kept
+ *     3. else the allowed splits of each logical dimension (lattice.c) select the cheapest mapping of a table
+ *        (table.c); of few combinations each is looked up, of many the table is scanned in order of cost
+ *
+ * What banks of local memory need (banks.c) is added at the end, as it depends on more than the key. */
 #include "perfmodel/bound.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Reading, checking and writing device descriptions. Errors point at the figure's name in the file: the JSON
- * library keeps no positions, so the name is looked up in the text. */
+/* Reading, checking and writing device descriptions. An error points at the figure's name in the file: the
+ * JSON library keeps no positions, so the name is searched for in the text. */
 #include "perfmodel/device.h"
 
 #include <math.h>

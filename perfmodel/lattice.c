@@ -1,6 +1,10 @@
-/* Which splits of a logical dimension its tiles' domains allow, exactly, for extents of any factors: sizes
- * are divisors of the extent, and a walk over the tiles collects the products (groups, items, steps) that
- * their sizes can reach. A tile whose class is open counts in any of its classes. */
+/* Which splits of a logical dimension the domains of its tiles allow, exactly, for an extent with any
+ * factors. Sizes are divisors of the extent; a walk over the tiles, from the least significant on, collects
+ * the products (groups, items, steps) that their sizes can reach. A tile whose class is open counts in any of
+ * its classes.
+ *
+ * An example: extent 8, tile 0 of size 2 or 4 on groups, tile 1 of any size on work-items or sequential. The
+ * walk reaches, as groups x items x steps, 2 x 4 x 1, 2 x 1 x 4, 4 x 2 x 1 and 4 x 1 x 2. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
-/* Reasons and gaps as text; corrections. */
+/* The reason of a bound as text, what the model leaves out as text, and corrections: a measured time below
+ * the bound shows that the figure which the reason names is wrong, and by how much. A bound of 10 us from 100
+ * G operations/s, measured as 8 us, gives 125 G operations/s and 5 % more. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* All mappings of a problem in ascending order of cost: the bound of a candidate is the cost of the first one
- * that it allows. One table for each state of staging, built when it is first asked for. */
+ * that it allows. Staging changes costs, so there is a table for each state of staging (each value staged,
+ * not staged or open), built when it is first asked for: with two values up to 3 * 3 tables. */
 #include <math.h>
 #include <stdlib.h>
 

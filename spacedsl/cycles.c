@@ -1,6 +1,11 @@
-/* Triggers that wait for each other. A trigger waits for another one if its condition reads a choice of what
- * that one activates: both name the same property, or the same set. Such a cycle would leave objects that are
- * live only because they are live. */
+/* Cyclic triggers. A trigger depends on another one if its condition reads a choice of an object that the
+ * other one activates: both name the same property, or the same set. A cycle is refused, as objects on it
+ * would exist only because they exist:
+ *
+ *     trigger forall a in A: when x(partner(a)) is YES activate a              # refused: each a depends on
+ *     trigger forall a in A: when x(a) is YES activate partner(a)              # its partner, and the reverse
+ *
+ * The file is checked here, where the check is by names alone; an instance is checked by its objects. */
 #include <string.h>
 
 #include "spacedsl/resolve.h"
@@ -64,7 +69,8 @@ static bool visit(struct graph *g, size_t i)
         const struct trigger_decl *decl = m->ast->triggers;
         for (size_t j = 0; j < i; j++)
             decl = decl->next;
-        diag_error(g->r->diag, decl->at, "the trigger waits for what it activates itself");
+        diag_error(g->r->diag, decl->at,
+                   "cyclic trigger: its condition depends on objects that it activates");
         return false;
     }
     g->seen[i] = 2;

@@ -1,5 +1,12 @@
-/* Prints the tables of a model as one C file that exports `space_def_<name>`, and `thresh_space` if it is
- * compiled with THRESH_SPACE_PLUGIN. The text depends on the input alone. */
+/* Prints the tables of a model as one C file, which exports `space_def_<name>`, and `thresh_space` if it is
+ * compiled with THRESH_SPACE_PLUGIN. Of `choice tile: int in { 1, 2 }` it has, among others,
+ *
+ *     static const struct space_choice choices[] = {
+ *         {.name = "tile", .arity = 0, .n_values = 0, .values = 2, ...},          node 2 is the list
+ *     static const struct space_node nodes[] = {
+ *         {SPACE_CONST, ... 1}, {SPACE_CONST, ... 2}, {SPACE_LIST, 2, ...},
+ *
+ * The text depends on the input alone. */
 #include <inttypes.h>
 #include <string.h>
 

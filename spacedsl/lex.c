@@ -1,4 +1,6 @@
-/* The lexer: longest match over a table of punctuation. */
+/* The lexer: text to tokens. Of the operators the longest that matches is taken: `<->` is one token, not `<`
+ * and `->`. Names, numbers up to 2^60 and strings are the other kinds; comments are not tokens, but are kept
+ * with the token behind or before them (lex.h). */
 #include "spacedsl/lex.h"
 
 #include <ctype.h>

@@ -1,4 +1,10 @@
-/* Tokens, files and recovery of the parser. The end of an included file ends a declaration. */
+/* The parser: reading tokens, included files, and going on after an error. An error ends its declaration; the
+ * parser resumes at the next word that begins one, so that a file shows all its errors at once:
+ *
+ *     choice a: int in 1..        # error: expected an expression
+ *     choice b: { X, Y            # parsing resumes here: error: expected '}'
+ *
+ * The end of an included file ends a declaration. */
 #include "spacedsl/parse.h"
 
 #include <stdlib.h>

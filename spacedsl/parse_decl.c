@@ -1,4 +1,6 @@
-/* Declarations: one function each. A declaration ends where the next one begins. */
+/* Declarations, one function for each kind: `set`, `property`, `parameter`, `choice`, `define`, ... There are
+ * no semicolons: a declaration ends at the word that begins the next one. Its tree has its text and its
+ * comment too, which `thresh space describe` prints. */
 #include <string.h>
 
 #include "core/base/similar.h"

@@ -1,4 +1,6 @@
-/* Expressions: one function per level of precedence; ast.h has the grammar. */
+/* Expressions, one function for each level of precedence, the loosest first; ast.h has the grammar. Each
+ * reads operands by the function of the next level: parse `a && b -> c` calls the level of `->`, which reads
+ * `a && b` by the level of `&&`, and then `c`. */
 #include <string.h>
 
 #include "spacedsl/parse.h"

@@ -1,6 +1,12 @@
-/* Whether a condition says anything: it is evaluated for every combination of the values of its choices, with
- * whatever the instance decides (properties, parameters, quantifiers) left open. Choices of different
- * arguments count as independent, so a verdict other than VERDICT_UNKNOWN is a proof. */
+/* Whether a condition excludes anything: it is evaluated for every combination of values of its choices. What
+ * the instance gives (properties, parameters, quantifiers) is unknown, so that the result may be unknown too.
+ * An example, with choice c: { X, Y }:
+ *
+ *     require c is X -> c is not Y      always true: a warning
+ *     require c is X && c is Y          never true: an error
+ *     require c is X -> p > 1           unknown: the instance gives the parameter p
+ *
+ * Choices of different arguments count as independent, so a verdict other than VERDICT_UNKNOWN is a proof. */
 #include <string.h>
 
 #include "spacedsl/resolve.h"

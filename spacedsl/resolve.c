@@ -1,6 +1,10 @@
-/* Constraints, triggers and the order of the passes: sets, properties and parameters; choices; quotients and
- * definitions; constraints and triggers. A pass with errors is the last one, so that its errors cause no
- * others. */
+/* Constraints, triggers and the order of the passes, each of which needs the names of those before it:
+ *
+ *     1. sets, properties, parameters; which definitions there are
+ *     2. choices; quotients; bodies of definitions and counters
+ *     3. constraints and triggers
+ *
+ * A pass with errors is the last one, so that its errors cause no others. */
 #include <string.h>
 
 #include "core/base/hash.h"

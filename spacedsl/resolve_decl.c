@@ -1,4 +1,6 @@
-/* Declarations of sets, properties, parameters, choices and quotients. */
+/* Declarations of sets, properties, parameters, choices and quotients: names become indices into the tables
+ * of the model. `choice size(t: Tile): int in sizes(t)` becomes an entry of choices[] with one argument of
+ * the set Tile, and a node for the list `sizes(t)` in which variable 0 stands for t. */
 #include <string.h>
 
 #include "spacedsl/resolve.h"
@@ -104,7 +106,7 @@ void declare_property(struct resolver *r, const struct property_decl *decl)
     }
     if (decl->type == VALUE_OBJECT) p.object = set_named(r, &decl->object);
     if (decl->type == VALUE_BOOL && decl->list)
-        diag_error(r->diag, decl->name.at, "a list property holds int or objects");
+        diag_error(r->diag, decl->name.at, "a list is of int or of objects");
     m->properties[m->n_properties++] = p;
 }
 
@@ -126,7 +128,7 @@ static void declare_values(struct resolver *r, const struct choice_decl *decl, s
     for (const struct enum_value *v = decl->values; v; v = v->next) {
         for (unsigned i = 0; i < c->n_values; i++)
             if (!strcmp(names[i], v->name.text) || codes[i] == v->code)
-                diag_error(r->diag, v->name.at, "value or code used twice");
+                diag_error(r->diag, v->name.at, "a value of this name or code exists already");
         if (c->n_values == SPACE_MAX_ENUM) {
             diag_error(r->diag, v->name.at, "more than %d values", SPACE_MAX_ENUM);
             break;
@@ -151,7 +153,8 @@ static void declare_aliases(struct resolver *r, const struct choice_decl *decl, 
     c->aliases = aliases;
     for (const struct alias_decl *a = decl->aliases; a; a = a->next) {
         uint64_t mask = 0;
-        if (find_value(c, a->name.text)) diag_error(r->diag, a->name.at, "value or alias used twice");
+        if (find_value(c, a->name.text))
+            diag_error(r->diag, a->name.at, "a value or alias of this name exists already");
         if (c->n_aliases == MAX_ALIASES) {
             diag_error(r->diag, a->name.at, "more than %d aliases", MAX_ALIASES);
             break;
@@ -169,9 +172,9 @@ static uint64_t paired_value(struct resolver *r, const struct space_choice *c, c
     uint64_t value = value_mask(r, c, n);
     bool several = value & (value - 1);
     if (several)
-        diag_error(r->diag, n->at, "'%s' is more than one value", n->text);
+        diag_error(r->diag, n->at, "'%s' stands for several values; a pair takes one", n->text);
     else if (value & paired)
-        diag_error(r->diag, n->at, "'%s' is paired twice", n->text);
+        diag_error(r->diag, n->at, "'%s' is in two pairs", n->text);
     return several ? 0 : value;
 }
 
@@ -268,7 +271,9 @@ void declare_quotient(struct resolver *r, const struct quotient_decl *decl)
     for (unsigned v = 0; v < c->n_values; v++)
         if (mask >> v & 1) mirrored |= UINT64_C(1) << c->mirror[v];
     if (c->pairing == SPACE_PLAIN || mask != mirrored)
-        diag_error(r->diag, decl->choice.at, "the classes must be the same from both sides of a pair of '%s'",
+        diag_error(r->diag, decl->choice.at,
+                   "classes of a quotient need a pair choice, and values that hold for a pair "
+                   "either way round; '%s' does not have both",
                    c->name);
     for (const struct binder *b = decl->params; b; b = b->next)
         if (!resolve_domain(r, &sc, b->domain, &dom) || !bind_variable(r, &sc, &b->name, dom.root)) return;
@@ -276,6 +281,6 @@ void declare_quotient(struct resolver *r, const struct quotient_decl *decl)
     const struct binding *item = bind_variable(r, &sc, &decl->item, dom.root);
     if (item) wants(r, resolve_formula(r, &sc, decl->condition), TYPE_BOOL, decl->condition->at);
     if (item && c->pairing != SPACE_PLAIN && c->args[0].root != dom.root)
-        diag_error(r->diag, decl->choice.at, "'%s' is not about objects of '%s'", c->name,
+        diag_error(r->diag, decl->choice.at, "the arguments of '%s' are not objects of '%s'", c->name,
                    decl->domain->text);
 }

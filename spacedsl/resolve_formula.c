@@ -1,4 +1,6 @@
-/* Formulas: literals, operators, `is`, lists. */
+/* Formulas without names: literals, operators, `is`, lists. Each becomes a node with a type; operands of
+ * other types are errors. `dim_kind(d) is REGISTERS` becomes SPACE_IS with the mask of the values that the
+ * alias stands for. */
 #include <string.h>
 
 #include "core/base/panic.h"

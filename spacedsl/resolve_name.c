@@ -1,4 +1,4 @@
-/* The tables of the model: finding names, adding nodes, comparing types. */
+/* The tables of the model: finding names, with a guess for a misspelt one; adding nodes; comparing types. */
 #include <inttypes.h>
 #include <string.h>
 

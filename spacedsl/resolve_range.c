@@ -39,7 +39,7 @@ bool resolve_domain(struct resolver *r, const struct scope *sc, const struct exp
 {
     *dom = (struct space_domain){-1, -1, -1, -1};
     if (find_quotient(r->m, e->text)) {
-        diag_error(r->diag, e->at, "quotient '%s' may only be quantified over", e->text);
+        diag_error(r->diag, e->at, "quotient '%s' can only be the range of a variable", e->text);
         return false;
     }
     int32_t set = find_set(r->m, e->text);
@@ -191,7 +191,7 @@ static struct typed resolve_in_set(struct resolver *r, const struct scope *sc, c
     struct range range;
     if (!resolve_range(r, sc, e->kids[1], &range)) return TYPED_ERROR;
     if (!fits_root(r, left.type, range.domain.root)) {
-        diag_error(r->diag, e->at, "the object can never be in '%s'", e->kids[1]->text);
+        diag_error(r->diag, e->at, "no object of this kind is in '%s'", e->kids[1]->text);
         return TYPED_ERROR;
     }
     int32_t in = add_object_node(r, SPACE_IN_SET, add_domain(r, range.domain), 0, 1, &left.node);

@@ -2,7 +2,13 @@
  *
  * Facts only: which objects there are, which tiles an instruction owns, which dimensions stand for one tile
  * at the two ends of a value, where an access has unit stride. What may be decided about them is in the
- * .space file. Statement ids are those of backbone.h: instructions first, then dimensions. */
+ * .space file. An example: the load of A in a matrix product of 64 x 64 x 64 gives
+ *
+ *     Inst A.load; Dim A.load.m.0, A.load.k.0, ...      tile(A.load.m.0) = m.0, unit_stride(A.load.k.0)
+ *     Tile m.0, m.1, ...                                sizes(m.0) = 1 2 4 8 16 32 64
+ *     Value A; Region A.tile; RegionDim A.tile.m, ...   copy_load(A) = A.copy.load
+ *
+ * Statement ids are those of backbone.h: instructions first, then dimensions. */
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/backbone/seat.h"

@@ -49,24 +49,25 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "t:1:94: error: half counter 'n' may only be bounded from above"},
     {"space s set A choice o(a: A, b: A): { L, R, M } antisymmetric L ~ R "
      "quotient Q = d: A where true modulo o is L require exists d in Q: d in A",
-     "t:1:105: error: the classes must be the same from both sides of a pair of 'o'"},
+     "t:1:105: error: classes of a quotient need a pair choice, and values that hold for a pair either way "
+     "round; 'o' does not have both"},
     {"space s set A choice c(a: A): { X, Y } quotient Q = d: A where c(d) is X modulo o is M "
      "require exists d in Q: c(d) is Y",
      "t:1:81: error: unknown choice 'o'"},
     {"space s set A choice o(a: A, b: A): { L, M } symmetric quotient Q = d: A where true modulo o is M "
      "choice c(q: Q): { X }",
-     "t:1:111: error: quotient 'Q' may only be quantified over"},
+     "t:1:111: error: quotient 'Q' can only be the range of a variable"},
     {"space s include \"/nowhere/at/all.space\" choice c: { X }",
      "t:1:17: error: cannot include '/nowhere/at/all.space': cannot open '/nowhere/at/all.space': No such "
      "file or directory"},
     {"space s choice c: { X, Y } space t", "t:1:28: error: a file has one 'space', at its beginning"},
     {"space s set A property p(A): A choice c(a: A): { X, Y } trigger forall a in A: when c(p(a)) is X "
      "activate p(a)",
-     "t:1:57: error: the trigger waits for what it activates itself"},
+     "t:1:57: error: cyclic trigger: its condition depends on objects that it activates"},
     {"space s set V property p(V): V property q(V): V choice c(v: V): { X, Y }\n"
      "trigger forall v in V: when c(p(v)) is X activate q(v)\n"
      "trigger forall v in V: when c(q(v)) is X activate p(v)",
-     "t:3:1: error: the trigger waits for what it activates itself"},
+     "t:3:1: error: cyclic trigger: its condition depends on objects that it activates"},
     {"space s set A set T(a: A) : A choice x(a: A): { X, Y }\n"
      "require forall a in A: exists t in T(first b in A: x(b) is X): x(t) is Y",
      "t:2:38: error: this may not depend on a choice"},
@@ -114,8 +115,8 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "require forall a in A: f(a, a, a, a, a)",
      "t:2:61: error: recursive definition 'f' has more than 4 arguments"},
     {"space s choice x: int in 0..3 choice y: int in 0..x", "t:1:48: error: this may not depend on a choice"},
-    {"space s choice c: { X, X }", "t:1:24: error: value or code used twice"},
-    {"space s choice c: { X = 1, Y = 1 }", "t:1:28: error: value or code used twice"},
+    {"space s choice c: { X, X }", "t:1:24: error: a value of this name or code exists already"},
+    {"space s choice c: { X = 1, Y = 1 }", "t:1:28: error: a value of this name or code exists already"},
     {"space s set A : B", "t:1:17: error: unknown set 'B'"},
     {"space s set A choice c(a: A): { X, Y } symmetric",
      "t:1:22: error: only a choice with named values over two objects of one set can be symmetric"},
@@ -170,14 +171,14 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s set A set C set B(a: A) : C set D : B choice c(d: D): { X, Y }",
      "t:1:45: error: 'B' is a parametric set, which has no subsets of this kind"},
     {"space s set A property p(A): bool list choice c(a: A): int in p(a)",
-     "t:1:24: error: a list property holds int or objects"},
+     "t:1:24: error: a list is of int or of objects"},
     {"space s set A property p(A): A list choice c(a: A): int in p(a)",
      "t:1:60: error: the values of 'c' must be a list of numbers"},
     {"space s set A choice c(a: A): { X, Y } choice d: int in c",
      "t:1:57: error: 'c' takes 1 argument, not 0"},
     {"space s set A set B choice o(a: A, b: A): { L, M } symmetric\n"
      "quotient Q = b: B where true modulo o is M require exists b in Q: b in B",
-     "t:2:37: error: 'o' is not about objects of 'B'"},
+     "t:2:37: error: the arguments of 'o' are not objects of 'B'"},
     {"space s set A property p(A): A choice c: int in { 1, true }", "t:1:54: error: expected a number"},
     {"space s set A choice c(a: A): { X, Y } require exists a in { 1 }: c(a) is X",
      "t:1:60: error: expected a set, found '{'"},
@@ -187,7 +188,7 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "exists b in w(a): c(b) is X",
      "t:1:94: error: 'w' is neither a set nor a list of objects"},
     {"space s set A set B choice c(a: A): { X, Y } require forall a in A: a in B -> c(a) is X",
-     "t:1:71: error: the object can never be in 'B'"},
+     "t:1:71: error: no object of this kind is in 'B'"},
     {"space s choice x: int in 1..4 require x in 3", "t:1:44: error: expected a set or a list"},
     {"space s set A property q(A, A, A, A, A): int choice c(a: A): { X, Y }",
      "t:1:38: error: more than 4 arguments"},
@@ -206,19 +207,20 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "choice o(a: S, b: S(k(a))): { L, R } antisymmetric L ~ R",
      "t:2:8: error: only a choice with named values over two objects of one set can be symmetric"},
     {"space s set A choice o(a: A, b: A): { L, R, M } antisymmetric L ~ R, L ~ M",
-     "t:1:70: error: 'L' is paired twice"},
+     "t:1:70: error: 'L' is in two pairs"},
     {"space s set A choice o(a: A, b: A): { L, R, M } antisymmetric L ~ R, M ~ R",
-     "t:1:74: error: 'R' is paired twice"},
+     "t:1:74: error: 'R' is in two pairs"},
     {"space s set A choice o(a: A, b: A): { L, R, M } alias LR = L | R antisymmetric LR ~ M",
-     "t:1:80: error: 'LR' is more than one value"},
+     "t:1:80: error: 'LR' stands for several values; a pair takes one"},
     {"space s set A choice o(a: A, b: A): { L, R } symmetric antisymmetric L ~ R",
      "t:1:56: error: a choice is either symmetric or antisymmetric"},
     {"space s set A choice o(a: A, b: A): { L, R } antisymmetric L ~ R symmetric",
      "t:1:66: error: a choice is either symmetric or antisymmetric"},
     {"space s set A choice o(a: A, b: A): { L, R } where a != b where a == b",
      "t:1:59: error: a choice has one 'where'"},
-    {"space s choice c: { X, Y } alias P = X alias P = Y", "t:1:46: error: value or alias used twice"},
-    {"space s choice c: { X, Y } alias Y = X", "t:1:34: error: value or alias used twice"},
+    {"space s choice c: { X, Y } alias P = X alias P = Y",
+     "t:1:46: error: a value or alias of this name exists already"},
+    {"space s choice c: { X, Y } alias Y = X", "t:1:34: error: a value or alias of this name exists already"},
 };
 
 static struct diag *spacedsl_errors(const char *text)
