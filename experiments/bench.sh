@@ -1,14 +1,15 @@
 #!/bin/sh
 # bench.sh THRESH [PART...]: the figures of a machine. Parts, by default all of them:
 #
-#   matmul512  a matrix product of 512^3: searches with tag and with random, seeds 1 to 5, 300 evaluations; then the best
-#              of each, the naive implementation and the peers, in 11 rounds of random order, nothing building. Ratios are
-#              taken within a round; quoted is the median over the rounds, then median and range over the seeds.
+#   matmul512  a matrix product of 512^3: searches with tag, with random, and with random on equal terms (the rollout policies
+#              of tag), seeds 1 to 5, 300 evaluations; then the best of each, the naive implementation and the peers, in 11 rounds
+#              of random order, nothing building. Ratios are taken within a round; quoted is the median over the rounds, then
+#              median and range over the seeds.
 #   rate64     evaluations a second at 64^3
 #   descents   random descents a second in the space of 1024^3
 #
-# Environment: SEEDS ("1 2 3 4 5"), HEURISTICS ("tag random"), EVALUATIONS (300), ROUNDS (11), SIZE (512), DEVICE (part of the name; empty: the first),
-# OUT (build/bench). Prints Markdown for experiments/results/; OUT keeps each search's JSON, store and files, every
+# Environment: SEEDS ("1 2 3 4 5"), HEURISTICS ("tag random random:rollout=prior+bound+leaders+guess": as --heuristic takes them),
+# EVALUATIONS (300), ROUNDS (11), SIZE (512), DEVICE (part of the name; empty: the first), OUT (build/bench). Prints Markdown for experiments/results/; OUT keeps each search's JSON, store and files, every
 # measurement of the rounds (rounds.txt: round, name, ns) and the figures as JSON lines (figures.jsonl).
 set -e
 if [ ! -x "$1" ]; then
@@ -18,7 +19,7 @@ fi
 thresh=$1
 shift
 seeds=${SEEDS:-1 2 3 4 5}
-heuristics=${HEURISTICS:-tag random}
+heuristics=${HEURISTICS:-tag random random:rollout=prior+bound+leaders+guess}
 evaluations=${EVALUATIONS:-300}
 size=${SIZE:-512}
 out=${OUT:-build/bench}
@@ -26,6 +27,9 @@ kernel=experiments/kernels/matmul.lift
 mkdir -p "$out"
 
 note() { echo "bench: $*" >&2; }
+
+# A heuristic as part of a file's name: a plug-in has a path.
+label() { echo "$1" | tr / _; }
 
 key() { sed -n "s/^ *\"$2\": \([^,]*\),\{0,1\}$/\1/p" "$1"; } # FILE KEY -> its number
 
@@ -56,7 +60,7 @@ build_peers() {
 measure() { # NAME -> ns of one launch or call
     case $1 in
     openblas | clblast) "$out/$1" "$size" "$size" "$size" "$DEVICE" ;;
-    naive) "$thresh" replay "$out/${heuristics%% *}-${seeds%% *}.db" --number 0 --json >"$out/replay.json" && key "$out/replay.json" median_ns ;;
+    naive) "$thresh" replay "$out/$(label "${heuristics%% *}")-${seeds%% *}.db" --number 0 --json >"$out/replay.json" && key "$out/replay.json" median_ns ;;
     *) "$thresh" replay "$out/$1/best.json" --json >"$out/replay.json" && key "$out/replay.json" median_ns ;;
     esac
 }
@@ -103,9 +107,10 @@ matmul512() {
     for seed in $seeds; do
         for heuristic in $heuristics; do
             note "$heuristic, seed $seed"
-            tune "$heuristic-$seed" "$size" --heuristic "$heuristic" --seed "$seed" --evaluations "$evaluations" ||
+            search=$(label "$heuristic")-$seed
+            tune "$search" "$size" --heuristic "$heuristic" --seed "$seed" --evaluations "$evaluations" ||
                 note "$heuristic, seed $seed: the search failed"
-            if [ -f "$out/$heuristic-$seed/best.json" ]; then names="$names $heuristic-$seed"; fi
+            if [ -f "$out/$search/best.json" ]; then names="$names $search"; fi
         done
     done
     : >"$out/rounds.txt"
@@ -119,12 +124,12 @@ matmul512() {
     echo "| search | ok | failed | cut | found at | naive / best at its end | evaluations a second |"
     echo "|---|---|---|---|---|---|---|"
     for name in $names; do
-        case $name in tag-* | random-*) search_row "$name" ;; esac
+        if [ -f "$out/$name.json" ]; then search_row "$name"; fi
     done
     printf '\n| heuristic | reference | reference / best, median over the seeds | range |\n|---|---|---|---|\n'
     for heuristic in $heuristics; do
         for reference in naive $peers; do
-            figure "$heuristic" "$reference"
+            figure "$(label "$heuristic")" "$reference"
         done
     done
 }

@@ -60,7 +60,6 @@ const char *mcts_cause_name(enum mcts_cause cause);
 struct mcts_stats {
     uint64_t handed_out, timed, failed, cut, duplicates; /* implementations and their outcomes */
     double best_time;                                    /* ns; INFINITY: none */
-    uint64_t best_at;                                    /* number of reports when it was found, from 1 */
     uint64_t
         nodes[MCTS_N_CAUSES]; /* of the tree, by cause; [MCTS_LIVE] live, [MCTS_CONSTRAINT] were never made */
     uint64_t descents;        /* from the root */

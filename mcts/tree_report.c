@@ -14,7 +14,6 @@ static void new_best(struct mcts_tree *t, const struct mcts_descent *d, double t
 {
     mcts_tree_known_time(t, time);
     t->stats.best_time = time;
-    t->stats.best_at = t->reports;
     mcts_descent_free(&t->best);
     t->best = *d;
     t->best.values = NULL;
@@ -44,7 +43,6 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
 {
     bool timed = outcome.kind == MCTS_TIMED && outcome.time > 0 && isfinite(outcome.time);
     if (outcome.kind == MCTS_TIMED && !timed) outcome.kind = MCTS_FAILED;
-    t->reports++;
     count_outcome(&t->stats, outcome.kind);
     for (size_t i = d->n_path; i-- > 0;) {
         if (timed) mcts_nodes_record(&t->nodes, d->path[i], outcome.time);

@@ -28,7 +28,6 @@ struct mcts_tree {
     struct mcts_actions actions; /* scratch */
     struct mcts_descent best;
     struct mcts_stats stats;
-    uint64_t reports;
     bool handed_out;
 };
 

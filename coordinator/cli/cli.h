@@ -36,8 +36,8 @@ enum {
     X(DESCRIPTION, "description", "FILE.json", "device description for lower bounds")                        \
     X(FRESH, "fresh", NULL, "discard the old figures of the device's description")                           \
     X(HEURISTIC, "heuristic", "NAME|FILE.so[:k=v]",                                                          \
-      "search heuristic: tag (default), uct, random, bound, roundrobin or a plug-in, with parameters; see "  \
-      "'thresh heuristics'")                                                                                 \
+      "search heuristic: tag (default), uct, random, bound, roundrobin or a plug-in, with parameters and "   \
+      "rollout policies; see 'thresh heuristics'")                                                           \
     X(SEED, "seed", "N", "seed of the random number generator (default 1)")                                  \
     X(PIN, "pin", "CHOICE(ARGS)=VALUE",                                                                      \
       "fix a decision; * matches any text; may be repeated; see 'thresh choices'")                           \

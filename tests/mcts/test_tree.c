@@ -171,7 +171,6 @@ Test(mcts_tree, credits_the_whole_path)
         cr_assert_eq(mcts_tree_node(c.tree, node).best_time, best);
     }
     cr_assert_eq(mcts_tree_best(c.tree)->hash, d[3].hash);
-    cr_assert_eq(mcts_tree_stats(c.tree).best_at, 3);
     for (int i = 0; i < 6; i++)
         mcts_descent_free(&d[i]);
     close_case(&c);
