@@ -45,25 +45,18 @@ struct patience {
     double wall_ns, processor_ns;
 };
 
-/* Whether the process stood still while it waited: a launch on its processors did, too, and its times say
- * nothing. */
-static bool stood_still(double start_ms, double passed_ms)
+/* awake: since before the launch. */
+static struct measure_result wait_for(const struct measure_launch *l, cl_event event, struct patience most,
+                                      struct clock_awake *awake)
 {
-    return clock_now_ms() - start_ms - passed_ms > STOOD_MS;
-}
-
-static struct measure_result wait_for(const struct measure_launch *l, cl_event event, struct patience most)
-{
-    double start = clock_now_ms(), told = 0, used = processor_ms();
-    struct clock_awake awake = clock_awake_start();
+    double told = 0, used = processor_ms();
     for (;;) {
         cl_int status = CL_QUEUED;
         cl_int error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
         if (error || status < 0)
             return (struct measure_result){.end = MEASURE_FAILED, .error = error ? error : status};
-        double passed = clock_awake_ms(&awake, LOOK_MS);
-        if (status == CL_COMPLETE)
-            return (struct measure_result){.end = MEASURE_DONE, .disturbed = stood_still(start, passed)};
+        double passed = clock_awake_ms(awake, LOOK_MS);
+        if (status == CL_COMPLETE) return (struct measure_result){.end = MEASURE_DONE};
         if (passed * 1e6 > most.wall_ns || (processor_ms() - used) * 1e6 > most.processor_ns)
             return (struct measure_result){.end = MEASURE_OVERDUE};
         if (passed - told > ALIVE_MS) {
@@ -82,6 +75,14 @@ static double span(cl_event first, cl_event last)
     clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
     clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
     return end > start ? (double)(end - start) : 0;
+}
+
+/* Whether the process stood still during launches of so many ns by the device's clock: on its processors they
+ * did, too. A long enqueue, in which a driver makes machine code, is no part of them. */
+static bool is_disturbed(double start_ms, const struct clock_awake *awake, double launches_ns)
+{
+    double stood = clock_now_ms() - start_ms - awake->passed_ms;
+    return stood > STOOD_MS && launches_ns * 1e-6 > stood / 2;
 }
 
 static cl_int enqueue(const struct measure_launch *l, const size_t global[3], cl_event *event)
@@ -162,13 +163,17 @@ static struct measure_result run_part(const struct measure_launch *l, const size
     CHECK(n >= 1 && n <= MAX_BATCH);
     cl_event events[MAX_BATCH];
     cl_int error;
+    double start = clock_now_ms();
+    struct clock_awake awake = clock_awake_start();
     unsigned queued = enqueue_all(l, global, n, events, &error);
     *again = lengthen_hold(l, hold);
     struct measure_result r = {.end = MEASURE_DONE};
-    if (queued > 0) r = wait_for(l, events[queued - 1], most);
+    if (queued > 0) r = wait_for(l, events[queued - 1], most, &awake);
     if (r.end == MEASURE_DONE && error) r = (struct measure_result){.end = MEASURE_FAILED, .error = error};
     if (r.end == MEASURE_DONE) {
-        r.ns = span(events[0], events[n - 1]) / n;
+        double whole = span(events[0], events[n - 1]);
+        r.ns = whole / n;
+        r.disturbed = is_disturbed(start, &awake, whole);
         for (unsigned i = 0; i < n; i++)
             samples[i] = span(events[i], events[i]);
     }

@@ -136,12 +136,12 @@ static void bound_of_op(enum scalar_op op, const struct lift_value_bound *x, str
     }
 }
 
-/* A result that overflows the operation's type is told; one so small that a device may replace it with zero
- * is off by as much, in units of u. */
+/* A result that overflows the operation's type is marked (not an infinity such as 1 / 0, which is the result
+ * in every type); one so small that a device may replace it with zero is off by as much, in units of u. */
 static void bound_of_range(enum scalar_type type, struct lift_value_bound *out)
 {
     double size = fabs(out->value), smallest = lift_smallest(type);
-    if (size > lift_largest(type)) out->overflows = true;
+    if (isfinite(size) && size > lift_largest(type)) out->overflows = true;
     if (size > 0 && size < smallest) out->s += ldexp(smallest, (int)scalar_type_precision(type));
 }
 

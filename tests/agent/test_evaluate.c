@@ -310,7 +310,7 @@ Test(agent_evaluate, a_stop_ends_jobs_and_runners)
 
 /* Ctrl-Z stops runner and evaluator; when both go on, neither counts the time. Here the evaluator stands
  * still by not being called. */
-Test(agent_evaluate, a_stop_of_all_processes_costs_no_candidate, .timeout = 120)
+Test(agent_evaluate, a_stop_of_all_processes_costs_no_candidate, .timeout = 300)
 {
     static const char slow[] =
         "volatile float s = 0; for (int j = 0; j < 200000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
@@ -338,14 +338,14 @@ static void evaluate_count_call(void *ctx)
 }
 
 /* Whoever waits in a call is heard of at least once a second. */
-Test(agent_evaluate, the_caller_of_a_long_wait_shows_that_it_is_alive, .timeout = 120)
+Test(agent_evaluate, the_caller_of_a_long_wait_shows_that_it_is_alive, .timeout = 300)
 {
     int calls = 0;
     struct evaluator *ev = evaluate_start(1);
     ev->caller.alive = evaluate_count_call;
     ev->caller.ctx = &calls;
     static const char slow[] =
-        "volatile float s = 0; for (int j = 0; j < 2000000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
+        "volatile float s = 0; for (int j = 0; j < 600000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
     struct cg_arg args[2];
     char text[1024];
     struct cg_kernel k = evaluate_kernel(slow, args, text, sizeof text);
