@@ -25,6 +25,9 @@ for header in $(cd "$dest/include/thresh" && find . -name '*.h'); do
         fault "$header does not compile alone"
 done
 
+# A machine without OpenCL starts it.
+if readelf -d "$bin" | grep OpenCL; then fault "$bin needs the OpenCL library to start"; fi
+
 # The example of the documentation.
 "$bin" space count "$dest/share/doc/thresh/experiments/spaces/transpose.space" > /dev/null || fault "no example space"
 

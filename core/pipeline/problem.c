@@ -95,27 +95,13 @@ struct space_state *problem_naive(const struct problem *p, struct diag *d)
     return NULL;
 }
 
-/* Takes a decision of a choice that only others may make live. */
-static bool decide(struct space_state *st, struct space_action a, struct space_failure *why)
-{
-    uint64_t allowed[SPACE_MAX_VALUES / 64] = {0};
-    allowed[a.value / 64] = UINT64_C(1) << a.value % 64;
-    return space_restrict(st, a.slot, allowed, SPACE_MAX_VALUES / 64, why);
-}
-
 struct space_state *problem_replay(const struct problem *p, const struct space_action *actions, size_t n,
                                    const char **why)
 {
     struct space_failure failure = {0};
     struct space_state *st = space_root(p->space, &failure);
-    for (size_t i = 0; st && i < n; i++) {
-        bool known = actions[i].slot < space_slot_count(p->space) &&
-                     actions[i].value < space_universe(p->space, actions[i].slot);
-        if (known && decide(st, actions[i], &failure)) continue;
-        if (!known) failure.text = "an action names no choice of this space";
-        space_state_free(st);
-        st = NULL;
-    }
-    if (!st) *why = failure.text ? failure.text : "the actions contradict each other";
-    return st;
+    if (st && space_apply_all(st, actions, n, &failure)) return st;
+    *why = failure.text ? failure.text : "the actions contradict each other";
+    space_state_free(st);
+    return NULL;
 }

@@ -1,4 +1,5 @@
-/* A leaf as actions: the list of a draw leads to the drawn leaf, whatever the pins restrict. */
+/* A leaf as actions: the list of a draw leads to the drawn leaf, whatever the pins restrict, and is made
+ * without propagation. */
 #include "coordinator/solution.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +9,7 @@
 #include "core/pipeline/problem.h"
 #include "tests/fixture/kernel.h"
 
-enum { SOLUTION_LEAVES = 6, SOLUTION_PINS = 2 };
+enum { SOLUTION_LEAVES = 2, SOLUTION_PINS = 2 };
 
 struct solution_case {
     const char *name, *pins[SOLUTION_PINS + 1];
@@ -18,7 +19,7 @@ struct solution_case {
  * whose pin may even exclude the copy. */
 static const struct solution_case solution_cases[] = {
     {"none", {NULL}},
-    {"sizes", {"size(m.*)=1|2|4", "size(k.0)=4", NULL}},
+    {"sizes", {"size(m.*)=1|2", "size(k.0)=4|8", NULL}},
     {"a copy", {"staged(A)=YES", "mem_space(A.tile)=GLOBAL", NULL}},
     {"a copy that is not made", {"staged(A)=NO", "staged(B)=YES", NULL}},
     {"a copy that may be made", {"mem_space(*.tile)=GLOBAL", NULL}},
@@ -28,7 +29,7 @@ static struct problem *solution_problem(struct diag *d)
 {
     size_t n;
     char *text = kernel_read("matmul", &n);
-    struct problem *p = problem_new("matmul", text, "M=16,N=8,K=16", &kernel_device, NULL, d);
+    struct problem *p = problem_new("matmul", text, "M=4,N=4,K=8", &kernel_device, NULL, d);
     cr_assert_not_null(p);
     free(text);
     return p;
@@ -71,7 +72,9 @@ static void solution_check(const struct problem *p, const struct solution_case *
         size_t n_made, n_drawn, n_shortest;
         struct space_state *leaf = space_state_clone(root);
         solution_draw(leaf, &rng, made, &n_made);
+        uint64_t propagations = space_propagation_count(p->space);
         struct space_action *drawn = solution_drawn(root, leaf, made, n_made, &n_drawn);
+        cr_expect_eq(space_propagation_count(p->space), propagations);
         struct space_action *shortest = solution_actions(NULL, leaf, &n_shortest);
         solution_expect(p, leaf, drawn, n_drawn, c->name);
         solution_expect(p, leaf, shortest, n_shortest, c->name);

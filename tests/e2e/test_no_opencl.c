@@ -9,6 +9,8 @@
 
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
+#include "perfmodel/device.h"
+#include "tests/e2e/run.h"
 
 #define KERNELS "experiments/kernels/"
 #define MATMUL KERNELS "matmul.lift --size M=64,N=64,K=64"
@@ -132,4 +134,78 @@ Test(no_opencl, what_measures_says_what_is_missing)
         no_opencl_expect(commands[i], 2,
                          "no OpenCL device: the OpenCL library that THRESH_OPENCL names cannot be loaded: "
                          "/nonexistent/libOpenCL.so");
+}
+
+/* ---- results of a machine that has it ---- */
+
+/* A folder with a small search on this machine's device, and the description of its limits. */
+static void no_opencl_search(char folder[32], const char *binaries)
+{
+    struct device dev;
+    struct diag *d = diag_new();
+    struct strbuf path = {0}, command = {0};
+    e2e_folder(folder);
+    strbuf_printf(&path, "%s/device.json", folder);
+    cr_assert(device_select(NULL, &dev, d), "%s", diag_failed(d) ? diag_message(d, 0) : "");
+    struct perfmodel_device p = {.date = "2026-11-02", .gpu = dev.gpu};
+    snprintf(p.name, sizeof p.name, "%s", dev.name);
+    snprintf(p.platform, sizeof p.platform, "%s", dev.platform);
+    p.value[PERFMODEL_GROUP_ITEMS] = (double)dev.limits.max_work_group;
+    p.value[PERFMODEL_GROUP_LOCAL] = (double)dev.limits.local_bytes;
+    p.source[PERFMODEL_GROUP_ITEMS] = p.source[PERFMODEL_GROUP_LOCAL] = PERFMODEL_QUERIED;
+    FILE *f = fopen(path.text, "w");
+    cr_assert(f && perfmodel_device_write(&p, f) && fclose(f) == 0);
+    setenv("THRESH_DEVICES", folder, 1);
+    strbuf_printf(&command,
+                  "%s/thresh tune " KERNELS
+                  "axpy.lift --size N=4096 --evaluations 4 --quiet --out %s --store "
+                  "%s/runs.db 2>&1",
+                  binaries, folder, folder);
+    struct no_opencl_run r = no_opencl_shell(command.text);
+    cr_assert_eq(r.status, 0, "%s", r.output);
+    free(r.output);
+    strbuf_free(&command);
+    strbuf_free(&path);
+    diag_free(d);
+}
+
+/* Runs `thresh ARGS`, in which DIR stands for the folder. */
+static void no_opencl_expect_in(const char *folder, const char *text, const char *said)
+{
+    struct strbuf args = {0};
+    for (const char *at = text, *next; *at; at = next) {
+        next = strstr(at, "DIR");
+        strbuf_addn(&args, at, next ? (size_t)(next - at) : strlen(at));
+        if (next) strbuf_add(&args, folder);
+        next = next ? next + strlen("DIR") : at + strlen(at);
+    }
+    no_opencl_expect(args.text, 0, said);
+    strbuf_free(&args);
+}
+
+/* Results are read, explained and searched again; a coordinator searches with the agent of another machine,
+ * which has OpenCL. */
+Test(no_opencl, results_and_agents_of_other_machines_are_used, .timeout = 300)
+{
+    static const char axpy[] =
+        "tune " KERNELS "axpy.lift --size N=4096 --evaluations 3 --quiet --out DIR/again ";
+    char folder[32], *binaries = no_opencl_folder();
+    struct strbuf args = {0};
+    no_opencl_search(folder, binaries);
+    no_opencl_expect_in(folder, "explain DIR/best.json", "opencl");
+    no_opencl_expect_in(folder, "explain DIR/runs.db --best", "opencl");
+    no_opencl_expect_in(folder, "explain DIR/runs.db --learnt", "learnt");
+    no_opencl_expect_in(folder, "store export DIR/runs.db", "actions");
+    no_opencl_expect_in(folder, "audit DIR/runs.db", "violations       0");
+    strbuf_printf(&args, "%s--recorded DIR/runs.db --description DIR/device.json --no-bound", axpy);
+    no_opencl_expect_in(folder, args.text, "evaluations");
+    strbuf_free(&args);
+    strbuf_printf(&args, "%s--listen ipc://DIR/socket & %s/thresh agent --connect ipc://DIR/socket; wait $!",
+                  axpy, binaries);
+    no_opencl_expect_in(folder, args.text, "speedup");
+    strbuf_free(&args);
+    strbuf_printf(&args, "rm -r %s", folder);
+    cr_expect_eq(system(args.text), 0);
+    strbuf_free(&args);
+    free(binaries);
 }
