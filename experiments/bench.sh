@@ -29,7 +29,7 @@ mkdir -p "$out"
 note() { echo "bench: $*" >&2; }
 
 # A heuristic as part of a file's name: a plug-in has a path.
-label() { echo "$1" | tr / _; }
+label() { echo "${1#./}" | tr / _; }
 
 key() { sed -n "s/^ *\"$2\": \([^,]*\),\{0,1\}$/\1/p" "$1"; } # FILE KEY -> its number
 
