@@ -79,7 +79,7 @@ Test(bad_input, sizes)
 {
     refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift"), "axpy.lift:2:6: error: size 'N' has no value");
     refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=0"), "axpy.lift:2:6: error: size 'N' is 0");
-    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=4,Q=4"), "no size 'Q'");
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=4,Q=4"), "unknown size 'Q'");
     refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=four"), "N=four");
 }
 
