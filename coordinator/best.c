@@ -1,7 +1,10 @@
-/* Writing and reading results. The checksum is over the JSON text with sorted keys and without the checksum
- * itself; it tells an edited file from a damaged program, and protects nobody. Sizes and limits in a file are
- * checked like those on the command line: the problem is rebuilt from the program's text, and the fingerprint
- * must be the recorded one. */
+/* Writing and reading results.
+ *
+ * A best.json has everything that is needed to build the kernel again: the program's text, sizes, device
+ * limits and actions. Reading it rebuilds the problem from the text, checks its fingerprint against the
+ * recorded one and replays the actions. Sizes and limits are checked as on the command line. `checksums` has
+ * one sum for each key, over its JSON text with sorted keys, so that a message can name the key that was
+ * edited; it is no protection against forgery. */
 #include "coordinator/best.h"
 
 #include <errno.h>
@@ -105,7 +108,7 @@ static json_t *best_json(const struct best *b, const struct pipeline_code *c)
 
 /* ---- writing ---- */
 
-/* All or none: the files of one implementation belong together. */
+/* Writes all three files or none. */
 static bool write_files(const char *dir, const char *opencl, const char *json, const char *host,
                         struct diag *d)
 {
@@ -123,33 +126,11 @@ static bool write_files(const char *dir, const char *opencl, const char *json, c
     return ok;
 }
 
-/* The folder that would hold it. The caller frees it. */
-static char *parent_of(const char *dir)
-{
-    size_t n = strlen(dir);
-    while (n > 1 && dir[n - 1] == '/')
-        n--;
-    while (n > 0 && dir[n - 1] != '/')
-        n--;
-    struct strbuf b = {0};
-    strbuf_addn(&b, n ? dir : ".", n ? n : 1);
-    return strbuf_take(&b);
-}
-
-/* A file system such as /proc answers ENOENT where no folder can be made. */
 static bool refuse_folder(const char *dir, int error, struct diag *d)
 {
-    char *parent = parent_of(dir);
-    bool missing = access(parent, F_OK) != 0;
-    if (error == ENOENT && missing)
-        diag_plain(d,
-                   "cannot make folder '%s': there is no folder '%s'; make it first, or choose another "
-                   "with --out",
-                   dir, parent);
-    else
-        diag_plain(d, "cannot make folder '%s': %s; choose another with --out", dir,
-                   error == ENOENT ? "its file system takes no new folders" : file_error_text(error));
-    free(parent);
+    char *fault = file_create_fault(dir, error);
+    diag_plain(d, "cannot create folder '%s': %s; choose another folder with --out", dir, fault);
+    free(fault);
     return false;
 }
 
@@ -160,7 +141,7 @@ bool best_make_folder(const char *dir, struct diag *d)
     strbuf_printf(&inside, "%s/.", dir);
     bool ok = access(inside.text, W_OK | X_OK) == 0;
     if (!ok)
-        diag_plain(d, "cannot write into folder '%s': %s; choose another with --out", dir,
+        diag_plain(d, "cannot write to folder '%s': %s; choose another folder with --out", dir,
                    file_error_text(errno));
     strbuf_free(&inside);
     return ok;
@@ -172,7 +153,7 @@ bool best_write(const char *dir, const struct best *b, struct diag *d)
     char why[NAME_MAX_BYTES];
     if (!best_make_folder(dir, d)) return false;
     if (!pipeline_lower_actions(b->problem, b->actions, b->n_actions, &c, why, sizeof why)) {
-        diag_plain(d, "the best implementation cannot be written: %s", why);
+        diag_plain(d, "cannot write the best implementation: %s", why);
         return false;
     }
     json_t *o = best_json(b, &c);
@@ -227,7 +208,7 @@ static bool read_figures(const json_t *o, struct best_file *out)
     return ok;
 }
 
-/* The figures, of whichever format. false after an error. */
+/* The figures, in either format. false after an error. */
 static bool take_figures(const json_t *o, struct best_file *out, struct diag *d)
 {
     json_int_t format = json_integer_value(json_object_get(o, "format"));
@@ -237,12 +218,14 @@ static bool take_figures(const json_t *o, struct best_file *out, struct diag *d)
         return true;
     }
     if (format != FORMAT)
-        diag_plain(d, "best.json has format %" JSON_INTEGER_FORMAT ", this thresh reads 1 to %d", format,
-                   FORMAT);
+        diag_plain(d,
+                   "format %" JSON_INTEGER_FORMAT
+                   " of best.json is not supported; this version of thresh reads formats 1 to %d",
+                   format, FORMAT);
     else if (read_figures(o, out))
         return true;
     else
-        diag_plain(d, "the figures or the contenders are malformed");
+        diag_plain(d, "best.json is malformed: 'figure', 'naive' or 'contenders'");
     return false;
 }
 
@@ -253,7 +236,7 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
     if (json_unpack(o, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:s}", "kernel", &path, "lift", &text, "sizes",
                     &sizes, "device", &device, "driver", &driver, "actions", &actions, "fingerprint",
                     &fingerprint, "limits", &limits, "lowering", &lowering, "kernel_hash", &kernel_hash)) {
-        diag_plain(d, "not a best.json: keys are missing");
+        diag_plain(d, "not a best.json of 'thresh tune': keys are missing");
         return false;
     }
     if (!take_figures(o, out, d)) return false;
@@ -266,7 +249,7 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
               store_actions_parse(actions, &out->actions, &out->n_actions);
     arena_free(a);
     if (!ok) {
-        diag_plain(d, "the device limits or actions are malformed");
+        diag_plain(d, "best.json is malformed: 'limits', 'lowering' or 'actions'");
         return false;
     }
     out->kernel_hash = strtoull(kernel_hash, NULL, 16);
@@ -275,11 +258,14 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
     out->problem = problem_new(path, text, sizes, &out->device.limits, &options, d);
     if (!out->problem) return false;
     if (out->problem->fingerprint == strtoull(fingerprint, NULL, 16)) return true;
-    diag_plain(d, "the decisions are of another version of thresh, whose space differs: tune again");
+    diag_plain(
+        d,
+        "version mismatch: the decisions belong to the space of another version of thresh; run 'thresh tune' "
+        "again");
     return false;
 }
 
-/* The first key that is not as it was written: changed, added or removed. NULL: all are. */
+/* The first key that was changed, added or removed; NULL: none. */
 static const char *edited_key(json_t *o, json_t *sums)
 {
     const char *key;
@@ -295,24 +281,25 @@ static const char *edited_key(json_t *o, json_t *sums)
     return NULL;
 }
 
-/* Whether it is a result of a program; one of `tune --space` holds nothing that could be rebuilt. */
+/* Whether it is a result of a program. A result of `tune --space` has no kernel that could be rebuilt. */
 static bool is_of_program(const char *path, const json_t *o, struct diag *d)
 {
     if (json_is_object(json_object_get(o, "checksums"))) return true;
     if (json_object_get(o, "space"))
-        diag_plain(d,
-                   "%s: a result of 'thresh tune --space', which cannot be rebuilt: the file itself has the "
-                   "decisions",
-                   path);
+        diag_plain(
+            d,
+            "%s: a result of 'thresh tune --space' has no kernel to rebuild; read the decisions from the "
+            "file itself",
+            path);
     else
-        diag_plain(d, "%s: not a best.json: it has no 'checksums'", path);
+        diag_plain(d, "%s: not a best.json of 'thresh tune': it has no 'checksums'", path);
     return false;
 }
 
 static bool check_sums(const char *path, json_t *o, struct diag *d)
 {
     const char *key = edited_key(o, json_object_get(o, "checksums"));
-    if (key) diag_plain(d, "%s: '%s' is not what was written: the file was edited or damaged", path, key);
+    if (key) diag_plain(d, "%s: '%s' was changed after the file was written", path, key);
     return key == NULL;
 }
 

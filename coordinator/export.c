@@ -1,5 +1,8 @@
-/* Exports of the store: one JSON object or one CSV line (RFC 4180) per evaluation. In CSV each decision, and
- * each number that a program printed, is a column. */
+/* Exports of the store: one JSON object or one CSV line (RFC 4180) for each evaluation. In CSV each decision,
+ * and each number that a command printed, is a column:
+ *
+ *     run,kernel,sizes,device,number,status,median_ns,...,tile_rows,gflops
+ *     1,"transpose.space","",...,3,ok,18250,...,8,12.5 */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -18,7 +21,7 @@ static json_t *hash_json(uint64_t hash)
     return json_string(hex);
 }
 
-/* A text of a store: it may have been edited, or written by an early version, and not be UTF-8. */
+/* A text of a store. It may not be UTF-8 if it was edited or written by an early version. */
 static json_t *text_json(const char *text)
 {
     char *clean = base_strdup(text);
@@ -36,7 +39,7 @@ static json_t *samples_json(const struct store_evaluation *e)
     return samples;
 }
 
-/* An object of a store; null if it is none. */
+/* A JSON object of a store; null if the text is not an object. */
 static json_t *object_json(const char *text)
 {
     json_t *o = json_loads(text ? text : "", 0, NULL);
@@ -75,8 +78,8 @@ static void csv_text(FILE *out, const char *text)
 
 struct csv {
     FILE *out;
-    json_t *decisions, *numbers; /* objects: those that rows name, in the order in which they come */
-    bool quoted;                 /* some row has a quoted figure */
+    json_t *decisions, *numbers; /* the names in all rows, in order of appearance (keys of an object) */
+    bool quoted;                 /* some row has a quoted time */
 };
 
 static void add_names(json_t *columns, const char *text)
@@ -182,6 +185,6 @@ bool store_export(struct store *s, const char *format, FILE *out, struct diag *d
 {
     if (strcmp(format, "jsonl") == 0) return store_each(s, 0, write_jsonl, out, d);
     if (strcmp(format, "csv") == 0) return export_csv(s, out, d);
-    diag_plain(d, "unknown format '%s': use jsonl or csv", format);
+    diag_plain(d, "--format: unknown format '%s'; expected jsonl or csv", format);
     return false;
 }

@@ -1,5 +1,9 @@
-/* The example program that comes with a result: C that needs an OpenCL library and nothing of thresh. The
- * fixed parts are text; between them go the names, sizes and arguments of the kernel. */
+/* host.c, the example program of a result. It needs an OpenCL library and nothing from thresh:
+ *
+ *     cc -O2 host.c -lOpenCL -o host && ./host
+ *
+ * Its fixed parts are the texts below; between them best_host_program() prints the names, sizes and arguments
+ * of the kernel. */
 #include <math.h>
 #include <string.h>
 
@@ -83,8 +87,8 @@ static const char head[] =
     "}\n"
     "\n";
 
-/* Times are taken as thresh quotes them: the median over rounds, each the span of launches back to back over
- * their number. */
+/* Measured like the times that thresh quotes: the median over rounds; a round is the span of several launches
+ * back to back, divided by their number. */
 static const char timing[] =
     "enum { ROUNDS = 11, LAUNCHES = 5 };\n"
     "\n"
@@ -141,8 +145,8 @@ struct host_type {
 
 enum { HALVES = 8 };
 
-/* An expression for a random element in the range that the program states. C has no conversion to half: one
- * of a few values is taken there. */
+/* An expression for a random element in the range that the program states. C has no conversion to half: the
+ * expression picks one of a few constants. */
 static void emit_drawn(const struct lift_range *r, enum scalar_type type, const char *c_type,
                        struct strbuf *out)
 {
@@ -182,7 +186,7 @@ static struct host_type host_type(enum scalar_type type)
     PANIC("unknown scalar type %d", (int)type);
 }
 
-/* Makes argument i and sets it: inputs random, everything else left uninitialised. */
+/* Creates argument i and sets it: inputs are random, other buffers uninitialised. */
 static void emit_argument(const struct best *b, const struct cg_kernel *k, unsigned i, struct strbuf *out)
 {
     const struct cg_arg *arg = &k->args[i];

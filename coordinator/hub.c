@@ -1,8 +1,18 @@
-/* The ROUTER socket and its peers. A peer exists from its hello on; an unknown sender's sign of life is
- * answered by the question who it is (it was thought lost, or has served another coordinator); everything
- * else from it, and everything malformed, is counted and dropped, so that no message costs more than its
- * decoding. A peer that is silent for HUB_LOST_MS is lost, except while it prepares the program or measures
- * rounds, which it does without listening. Time in which nobody polls the hub does not count as silence. */
+/* The ROUTER socket and its peers.
+ *
+ *     agent -> hub    HELLO        becomes a peer                       HUB_HELLO
+ *                     READY 4      can take four jobs                   HUB_CREDIT
+ *                     RESULT       belongs to the caller                HUB_MESSAGE
+ *                     HEARTBEAT    every second; answered with the same
+ *                     BYE          no peer any more                     HUB_GONE
+ *
+ * A heartbeat from an unknown sender is answered with WHO: the agent was considered lost, or served another
+ * coordinator, and says hello again. All other messages of unknown senders and all malformed ones are counted
+ * and dropped, so that they cost only their decoding.
+ *
+ * A peer that is silent for HUB_LOST_MS is lost, except while it prepares the program or measures rounds,
+ * when it does not listen (hub_excuse()). Time during which the hub is not polled does not count as silence.
+ */
 #include "coordinator/hub.h"
 
 #include <netdb.h>
@@ -20,16 +30,16 @@
 #include "core/base/utf8.h"
 
 enum { ENDPOINT_MAX = 512 };
-enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages a poll that are no events: a flood ends no poll */ };
+enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages without an event that one poll reads */ };
 
 struct peer {
     uint8_t identity[IDENTITY_MAX];
     size_t identity_bytes;
     uint64_t credits, results; /* the latter: received from it */
     char name[HUB_NAME];
-    int64_t lost_at;           /* ms of the hub's time: silent until then, it is lost */
-    int64_t ready_by;          /* the same, for its first credits; INT64_MAX: it had some */
-    enum message_kind awaited; /* the message that ends its excuse for silence */
+    int64_t lost_at;           /* ms of the hub's time: the peer is lost if it is silent until then */
+    int64_t ready_by;          /* the same, until its first credits; INT64_MAX: it had some */
+    enum message_kind awaited; /* the message that ends its permission to be silent */
     bool live;
 };
 
@@ -39,13 +49,13 @@ struct hub {
     struct peer *peers;
     unsigned n_peers;
     int64_t (*clock_ms)(void);
-    int64_t time, looked_at; /* ms: its own time; of the clock, when it last went on */
+    int64_t time, looked_at; /* ms: the hub's time; the clock when that was last advanced */
     struct arena *arena;     /* of the last message */
     uint64_t malformed;
 };
 
-/* The hub's own time goes on by a heartbeat at most from one look at the clock to the next one: what peers
- * say while this process is stopped, or at something else, is heard before they are thought lost. */
+/* Advances the hub's time by at most one heartbeat. If this process was stopped or busy for long, the
+ * messages that peers have sent meanwhile are read before the peers are considered lost. */
 static int64_t hub_time(struct hub *h)
 {
     int64_t now = h->clock_ms(), passed = now - h->looked_at;
@@ -66,16 +76,16 @@ bool hub_check_port(const char *endpoint, struct diag *d)
     char *end;
     if (!starts_with(endpoint, tcp) || strcmp(colon, ":*") == 0) return true;
     if (colon < endpoint + strlen(tcp)) {
-        diag_plain(d, "%s: the port is missing (%s:PORT)", endpoint, endpoint);
+        diag_plain(d, "%s: the port is missing; write %s:PORT", endpoint, endpoint);
         return false;
     }
     unsigned long port = strtoul(colon + 1, &end, 10);
     bool valid = colon[1] >= '0' && colon[1] <= '9' && !*end && port > 0 && port <= UINT16_MAX;
-    if (!valid) diag_plain(d, "%s: '%s' is not a port (1 to %d)", endpoint, colon + 1, UINT16_MAX);
+    if (!valid) diag_plain(d, "%s: '%s' is not a port number (1 to %d)", endpoint, colon + 1, UINT16_MAX);
     return valid;
 }
 
-/* Whether every address that the host's name stands for is one of the loopback interface. */
+/* Whether all addresses of the host name are addresses of the loopback interface. */
 static bool means_loopback(const char *host)
 {
     struct addrinfo *list = NULL;
@@ -93,8 +103,8 @@ static bool means_loopback(const char *host)
     return loopback;
 }
 
-/* tcp://NAME:PORT with a name of the loopback interface becomes tcp://127.0.0.1:PORT, into n bytes: ZeroMQ
- * binds to addresses only. Others stay as they are. */
+/* Copies the endpoint into n bytes. A name of the loopback interface is replaced: tcp://localhost:7000
+ * becomes tcp://127.0.0.1:7000, since ZeroMQ binds to addresses only. */
 static void resolve_loopback(const char *endpoint, char *out, size_t n)
 {
     char host[ENDPOINT_MAX];
@@ -106,7 +116,7 @@ static void resolve_loopback(const char *endpoint, char *out, size_t n)
     if (!address && means_loopback(host)) snprintf(out, n, "%s127.0.0.1%s", tcp, colon);
 }
 
-/* Only what stays on this machine: there is no encryption. */
+/* Only endpoints on this machine: there is no encryption. */
 static bool allowed_endpoint(const char *endpoint, struct diag *d)
 {
     static const char *const allowed[] = {"inproc://", "ipc://", "tcp://127.", "tcp://[::1]:"};
@@ -118,8 +128,8 @@ static bool allowed_endpoint(const char *endpoint, struct diag *d)
         return false;
     }
     diag_plain(d,
-               "%s: without encryption TCP binds to the loopback interface only (tcp://127.0.0.1:PORT); "
-               "reach it from other machines through a tunnel (ssh -R)",
+               "%s: only the loopback interface is allowed (tcp://127.0.0.1:PORT), since connections are not "
+               "encrypted; agents on other machines connect through a tunnel (ssh -R)",
                endpoint);
     return false;
 }
@@ -199,9 +209,9 @@ static bool is_plain(const char *text)
 
 const char *hub_hello_fault(const struct message_hello *m)
 {
-    if (!m->device[0]) return "its device has no name";
+    if (!m->device[0]) return "the device has no name";
     bool plain = is_plain(m->name) && is_plain(m->device) && is_plain(m->driver) && is_plain(m->libraries);
-    return plain ? NULL : "its names have control characters";
+    return plain ? NULL : "a name contains control characters";
 }
 
 int hub_idle_peer(const struct hub *h)
@@ -253,7 +263,7 @@ static int find_peer(const struct hub *h, const void *identity, size_t bytes)
     return -1;
 }
 
-/* A place for a new peer, one of a gone peer if there is one; -1: the table is full. */
+/* The index of a new peer; places of peers that are gone are used again. -1: the table is full. */
 static int new_peer(struct hub *h, const void *identity, size_t bytes, const char *name)
 {
     unsigned i = 0;
@@ -272,7 +282,8 @@ static int new_peer(struct hub *h, const void *identity, size_t bytes, const cha
     return (int)i;
 }
 
-/* A sign of life: an excuse once given stays until the agent is ready or has answered. */
+/* A message has arrived: extends the time until the peer is lost. A permission to be silent lasts until its
+ * end. */
 static void heard(struct hub *h, struct peer *p, bool ends_excuse)
 {
     int64_t lost_at = hub_time(h) + HUB_LOST_MS;
@@ -320,7 +331,7 @@ static struct hub_event dispatch(struct hub *h, const void *identity, size_t byt
     return (struct hub_event){.kind = HUB_IDLE};
 }
 
-/* Receives one whole message of several frames; only [identity, payload] is one of ours. */
+/* Receives all frames of a message. Messages of agents have two: identity and payload. */
 static bool receive_frames(void *socket, zmq_msg_t *identity, zmq_msg_t *payload, unsigned *frames)
 {
     *frames = 0;
@@ -364,7 +375,7 @@ static bool find_lost(struct hub *h, struct hub_event *event)
         const struct peer *p = &h->peers[i];
         if (!p->live || (now < p->lost_at && now < p->ready_by)) continue;
         bool silent = now >= p->lost_at;
-        const char *reason = silent ? "no sign of life" : "not ready within ten minutes";
+        const char *reason = silent ? "no heartbeat" : "not ready within ten minutes";
         if (!silent) hub_refuse(h, i, reason);
         h->peers[i].live = false;
         *event = (struct hub_event){.kind = HUB_GONE, .peer = i, .reason = reason};
@@ -373,7 +384,7 @@ static bool find_lost(struct hub *h, struct hub_event *event)
     return false;
 }
 
-/* Takes messages until one is an event, at most so many as in a flood. Returns how many. */
+/* Reads messages until one is an event, at most MOST_TAKEN. Returns how many were read. */
 static int take_waiting(struct hub *h, struct hub_event *event)
 {
     int n = 0;

@@ -1,5 +1,8 @@
-/* The coordinator's socket: a ROUTER, the agents known on it, their credits and signs of life. Knows messages
- * and peers; what jobs mean is the caller's. */
+/* The coordinator's socket: its agents (peers), their credits and heartbeats. A credit is a job that an agent
+ * can take. The hub knows messages and peers; the meaning of jobs is the caller's.
+ *
+ *     struct hub_event e = hub_poll(hub, 100, -1);
+ *     if (e.kind == HUB_CREDIT) hub_take_credit(hub, e.peer), hub_send(hub, e.peer, &job); */
 #ifndef THRESH_COORDINATOR_HUB_H
 #define THRESH_COORDINATOR_HUB_H
 
@@ -34,36 +37,35 @@ struct hub_event {
     const char *reason;
 };
 
-/* Whether the port of a tcp:// endpoint is one (or `*`), which ZeroMQ does not check. false after an error.
- */
+/* Checks the port of a tcp:// endpoint (a number or `*`), which ZeroMQ does not do. false after an error. */
 bool hub_check_port(const char *endpoint, struct diag *d);
-/* Binds to inproc://NAME, ipc://FILE or tcp:// of the loopback interface, by its address or by a name such as
- * localhost that means nothing else. clock: in ms, clock_ms() but in
- * tests. NULL after an error. */
+/* Binds to inproc://NAME, to ipc://FILE, or to a tcp:// address or name of the loopback interface. clock:
+ * returns ms; clock_ms() except in tests. NULL after an error. */
 struct hub *hub_new(void *zmq_context, const char *endpoint, int64_t (*clock)(void), struct diag *d);
-/* Where it is bound: with the port or file that a `*` stood for. */
+/* The endpoint, with the port or file that replaced a `*`. */
 const char *hub_endpoint(const struct hub *h);
-void hub_free(struct hub *h); /* says bye to every agent; NULL is allowed */
+void hub_free(struct hub *h); /* sends BYE to every agent; NULL is allowed */
 
-/* Waits for one event; stop_fd (-1: none) becoming readable ends the wait. A call, with the time before it,
- * counts as a heartbeat of silence at most: whoever waits longer at a time hears later of lost agents. */
+/* Waits for one event, until the time is over or stop_fd (-1: none) becomes readable. A call, with the time
+ * since the call before it, counts as at most one heartbeat of silence; so lost agents are reported later if
+ * timeout_ms is longer than that. */
 struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd);
 void hub_send(struct hub *h, unsigned peer, const struct message *m);
-/* Why a hello makes no sense: its names have control characters, or there is no name of a device. NULL: it
- * does. */
+/* What is wrong with a hello: a name contains control characters, or the device has no name. NULL: nothing.
+ */
 const char *hub_hello_fault(const struct message_hello *m);
-/* Refuses an agent: it is told why and forgotten. */
+/* Refuses an agent: sends it the reason and removes it. */
 void hub_refuse(struct hub *h, unsigned peer, const char *reason);
-/* What an agent calls itself, on one line; also of one that is gone. */
+/* The agent's name for messages, on one line; also for an agent that is gone. */
 const char *hub_name(const struct hub *h, unsigned peer);
-/* A live agent with credit, -1: none. hub_take_credit() uses one up. */
+/* An agent with a credit; -1: none. hub_take_credit() uses one. */
 int hub_idle_peer(const struct hub *h);
 void hub_take_credit(struct hub *h, unsigned peer);
-uint64_t hub_results(const struct hub *h, unsigned peer); /* how many it has sent */
+uint64_t hub_results(const struct hub *h, unsigned peer); /* results received from it */
 unsigned hub_live_peers(const struct hub *h);
-uint64_t hub_malformed(const struct hub *h); /* messages that made no sense */
-/* Silence is not held against an agent until its message `until`, at most `ms`: it was sent work that it does
- * without listening. */
+uint64_t hub_malformed(const struct hub *h); /* malformed or unexpected messages */
+/* Permits the agent to be silent until it sends a message of the kind `until`, for at most `ms`: it was sent
+ * work during which it does not listen. */
 void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind until);
 
 #endif

@@ -1,5 +1,5 @@
-/* The line "cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ..." of proc(5), in ticks. Time of guests is
- * in USER already. */
+/* Reads the line "cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ..." of /proc/stat (proc(5)), in ticks.
+ * USER includes the time of guests. */
 #include "coordinator/load.h"
 
 #include <math.h>

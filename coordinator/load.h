@@ -1,5 +1,6 @@
-/* How busy the machine was with other work during a measurement: what its processors did in all (/proc/stat),
- * less what the measurement itself used. */
+/* How busy the machine was with other processes during a measurement: the work of all processors (/proc/stat)
+ * less that of the measurement itself. On 4 processors, 2 s with 5 s of busy time, of which the measurement
+ * used 1 s: others used (5 - 1) / 8 = 50 %. */
 #ifndef THRESH_COORDINATOR_LOAD_H
 #define THRESH_COORDINATOR_LOAD_H
 
@@ -10,10 +11,10 @@ struct load {
     double busy, all;
 };
 
-/* Reads the first line of a file such as /proc/stat. false: there is none, or it makes no sense. */
+/* Reads the first line of a file such as /proc/stat. false: there is no such file, or it is malformed. */
 bool load_read(const char *path, struct load *out);
-/* The share of the processors that other work used between two readings, in [0, 1]; own_ms: processor time
- * that the measurement used meanwhile. */
+/* The share of the processors that other processes used between two readings, in [0, 1]. own_ms: processor
+ * time of the measurement in between. */
 double load_of_others(const struct load *from, const struct load *to, double own_ms);
 
 #endif

@@ -1,10 +1,15 @@
-/* The table of values and the aimed descent.
+/* The table of values, and the draws.
  *
- * A draw that aims takes the choices in a random order of groups, since a latent object may only come to life
- * while the groups that rule it out are still open. Before each branching it tries its value at a few live
- * slots of the choice; the first success ends the aiming. A value that MISSES such draws in a row did not
- * bring into a counted leaf is given up: it may not be reachable at all, which only enumeration could prove.
- */
+ * Draws alternate: one is a uniform random descent, the next one has a target, the value that was counted
+ * least. A draw with a target decides the choices in a random order, since a latent object can only be
+ * activated while the choices that exclude it are open. Before each decision it tries the target at a few
+ * live slots of its choice:
+ *
+ *     target vector = 16:  decide dim_kind(m.0); try vector(A) = 16: possible -> from here on a random
+ * descent
+ *
+ * A target that MISSES consecutive draws did not bring into a counted leaf is given up. It may be
+ * unreachable, which only enumeration could prove. */
 #include "coordinator/sampling.h"
 
 #include <math.h>
@@ -15,7 +20,7 @@
 #include "core/base/pcg32.h"
 #include "mcts/branch.h"
 
-enum { MISSES = 60, SHOTS = 4 };
+enum { MISSES = 60, TRIES = 4 };
 
 struct sampling {
     const struct space *space;
@@ -23,7 +28,7 @@ struct sampling {
     uint64_t least, draws;
     unsigned n_values, n_groups;
     struct sampling_value *values;
-    unsigned *misses;         /* [n_values] draws that aimed at it since it was last counted */
+    unsigned *misses;         /* [n_values] draws with this target since it was last counted */
     unsigned *first_value;    /* [n_groups + 1] */
     uint32_t *first_slot;     /* [n_groups + 1] */
     struct space_part *order; /* [n_groups] groups */
@@ -164,7 +169,7 @@ bool sampling_covered(const struct sampling *s)
 
 /* ---- drawing ---- */
 
-/* The wanted value counted least, ties at random; n_values: none. Notes the attempt. */
+/* The wanted value that was counted least, ties at random; n_values: none. Counts the attempt. */
 static unsigned choose_target(struct sampling *s)
 {
     unsigned target = s->n_values, ties = 0;
@@ -189,7 +194,7 @@ static void shuffle_groups(struct sampling *s)
     }
 }
 
-/* A random live slot whose domain has the code; *value is its index there. UINT32_MAX: there is none. */
+/* A random live slot of the group whose domain has the code; *value is its index there. UINT32_MAX: none. */
 static uint32_t random_slot(struct sampling *s, const struct space_state *state, unsigned group, int64_t code,
                             uint32_t *value)
 {
@@ -206,11 +211,11 @@ static uint32_t random_slot(struct sampling *s, const struct space_state *state,
     return chosen;
 }
 
-/* Tries the value at a few slots; true once one of them has it. */
-static bool shoot(struct sampling *s, struct space_state *state, const struct sampling_value *target)
+/* Tries the value at a few slots. true: one of them has it now. */
+static bool try_target(struct sampling *s, struct space_state *state, const struct sampling_value *target)
 {
     struct space_failure why;
-    for (int i = 0; i < SHOTS; i++) {
+    for (int i = 0; i < TRIES; i++) {
         uint32_t value, slot = random_slot(s, state, target->group, code_of(s, target), &value);
         if (slot == UINT32_MAX) return false;
         space_mark mark = space_snapshot(state);
@@ -220,7 +225,7 @@ static bool shoot(struct sampling *s, struct space_state *state, const struct sa
     return false;
 }
 
-/* Takes a random live value at the next choice; false: a dead end. */
+/* Decides the slot: one of its possible values at random. false: a dead end. */
 static bool step(struct sampling *s, struct space_state *state, const struct mcts_branching *b, uint32_t slot)
 {
     struct mcts_trials trials = {0};
@@ -237,7 +242,7 @@ bool sampling_draw(struct sampling *s, struct space_state *state)
     if (aiming) shuffle_groups(s);
     struct mcts_branching b = {.order = aiming ? s->order : NULL, .n_order = aiming ? s->n_groups : 0};
     for (;;) {
-        if (aiming) aiming = !shoot(s, state, &s->values[target]);
+        if (aiming) aiming = !try_target(s, state, &s->values[target]);
         uint32_t slot = space_next_choice(state, b.order, b.n_order);
         if (slot == UINT32_MAX) return true;
         if (!step(s, state, &b, slot)) return false;

@@ -1,7 +1,14 @@
-/* Stratified random sampling of implementations: uniform descents hardly ever meet the rare values of a space
- * (a vector of 16, a padded tile), so every other draw aims at the value that has been counted least. Used to
- * verify that no value of any choice leads to wrong code; a sample for estimates comes from mcts/estimate.h.
- */
+/* Stratified random sampling of implementations: random descents rarely reach the rare values of a space (a
+ * vector of 16, a padded tile), so every second draw has a target, the value that was counted least. `thresh
+ * verify` uses it to check that no value of any choice leads to wrong code. (Samples for estimates:
+ * mcts/estimate.h.)
+ *
+ *     struct sampling *s = sampling_new(root, 20, seed);
+ *     while (!sampling_covered(s)) {
+ *         space_mark mark = space_snapshot(root);
+ *         if (sampling_draw(s, root) && is_right(root)) sampling_count(s, root);
+ *         space_rollback(root, mark);
+ *     } */
 #ifndef THRESH_COORDINATOR_SAMPLING_H
 #define THRESH_COORDINATOR_SAMPLING_H
 
@@ -12,26 +19,26 @@
 
 struct sampling;
 
-/* A value of a choice, whatever its arguments. */
+/* A value of a choice, for all arguments of the choice together. */
 struct sampling_value {
     unsigned group; /* the choice */
-    uint32_t slot;  /* one that has the value, for its name: space_value_name(space, slot, value) */
+    uint32_t slot;  /* a slot with this value; space_value_name(space, slot, value) is its name */
     uint32_t value;
     bool excluded;    /* no slot of the root has it */
-    bool given_up;    /* many draws aimed at it and none was counted */
-    uint64_t counted; /* leaves that had it */
+    bool given_up;    /* it was the target of many draws and none was counted */
+    uint64_t counted; /* leaves with this value */
 };
 
-/* Values that occur in `least` counted leaves are no longer aimed at. Borrows the space of `root`. */
+/* A value that occurs in `least` counted leaves is not a target any more. Borrows the space of `root`. */
 struct sampling *sampling_new(const struct space_state *root, uint64_t least, uint64_t seed);
 void sampling_free(struct sampling *s);
 
-/* Goes down from `state` (the root, perhaps with pins) to a leaf: uniformly over the live values at each
- * branching, or aiming. Take a snapshot before. false: a dead end. */
+/* Decides all choices of `state` (the root, perhaps with pins), at random or with a target. Take a snapshot
+ * before. false: a dead end. */
 bool sampling_draw(struct sampling *s, struct space_state *state);
-/* Counts each value that some live choice of the leaf has. */
+/* Counts each value that a live slot of the leaf has. */
 void sampling_count(struct sampling *s, const struct space_state *leaf);
-/* Whether every value is counted often enough, excluded or given up. */
+/* Whether every value is counted `least` times, excluded or given up. */
 bool sampling_covered(const struct sampling *s);
 
 /* All values of all choices, by group, then by code. */

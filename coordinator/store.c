@@ -1,6 +1,10 @@
-/* Writing to the store and reading it. Insertions are prepared once; each of them is its own transaction in
- * the write-ahead log, in which the run's owner is checked: kill -9 loses nothing that store_add() returned
- * true for. */
+/* Writing to the store and reading it.
+ *
+ * Each evaluation is inserted in its own transaction, which also checks that this process still owns the run:
+ *
+ *     BEGIN IMMEDIATE; UPDATE owner ... WHERE run = ? AND epoch = ?; INSERT ...; COMMIT
+ *
+ * When store_add() has returned true the evaluation survives the end of the process, even by kill -9. */
 #include "coordinator/store.h"
 
 #include <inttypes.h>
@@ -70,12 +74,13 @@ static bool insert(struct store *s, sqlite3_stmt *q, int64_t run, struct diag *d
     sqlite3_reset(q);
     if (!ok && owned)
         diag_plain(
-            d, "%s: the search ends; what it recorded before is in the store: --resume goes on from there",
+            d,
+            "%s: the search ends; all earlier evaluations are in the store, and --resume continues the run",
             s->path);
     return ok;
 }
 
-/* As a JSON array; what is no number is null. */
+/* A JSON array; NAN becomes null. */
 static char *times_text(const double *ns, unsigned n)
 {
     struct strbuf b = {0};
@@ -189,7 +194,7 @@ static bool is_program(const struct store_run *run)
     return strcmp(run->device, STORE_NO_DEVICE) != 0;
 }
 
-/* How much of two settings is to be left out: the words that both begin with. */
+/* The length of the words with which both settings begin. */
 static size_t common_words(const char *a, const char *b)
 {
     size_t words = 0;
@@ -198,7 +203,7 @@ static size_t common_words(const char *a, const char *b)
     return words;
 }
 
-/* Says in what the run in the row differs from `run`. */
+/* Adds an error for each property in which the run in the row differs from `run`. */
 static void explain_difference(const struct store *s, sqlite3_stmt *q, const struct store_run *run,
                                struct diag *d)
 {
@@ -210,19 +215,18 @@ static void explain_difference(const struct store *s, sqlite3_stmt *q, const str
     size_t same = common_words(settings, run->settings);
     const struct {
         const char *what, *recorded, *now;
-    } identity[] = {{is_program(run) ? "is of another program or of other sizes"
-                                     : "is of another space or has other parameters",
+    } identity[] = {{is_program(run) ? "another program or other sizes" : "another space or other parameters",
                      column_text(q, 0), fingerprint},
-                    {"is of another device", column_text(q, 1), run->device},
-                    {"has another seed", recorded_seed, seed},
-                    {"has other settings", settings + same, run->settings + same}};
+                    {"another device", column_text(q, 1), run->device},
+                    {"another seed", recorded_seed, seed},
+                    {"other settings", settings + same, run->settings + same}};
     for (size_t i = 0; i < sizeof identity / sizeof identity[0]; i++)
         if (strcmp(identity[i].recorded, identity[i].now) != 0)
-            diag_plain(d, "%s: cannot resume: the run %s ('%s', now '%s')", s->path, identity[i].what,
+            diag_plain(d, "%s: cannot resume: the run has %s ('%s', now '%s')", s->path, identity[i].what,
                        identity[i].recorded, identity[i].now);
 }
 
-/* The same of the store's last run. */
+/* The same for the store's last run. */
 static void explain_mismatch(struct store *s, const struct store_run *run, struct diag *d)
 {
     static const char sql[] = "SELECT fingerprint, device, seed, settings FROM run ORDER BY id DESC LIMIT 1";
@@ -231,11 +235,11 @@ static void explain_mismatch(struct store *s, const struct store_run *run, struc
     if (sqlite3_step(q) == SQLITE_ROW)
         explain_difference(s, q, run, d);
     else
-        diag_plain(d, "%s: there is no run to resume", s->path);
+        diag_plain(d, "%s: the store has no run to resume", s->path);
     sqlite3_finalize(q);
 }
 
-/* Sets run->id to the last run that is the same; false after an error. */
+/* Sets run->id to the last run with the same properties; false after an error. */
 static bool find_run(struct store *s, struct store_run *run, struct diag *d)
 {
     static const char sql[] =
@@ -261,7 +265,7 @@ bool store_run_resume(struct store *s, struct store_run *run, struct diag *d)
            store_end(s, find_run(s, run, d) && store_own(s, run->id, d), d);
 }
 
-/* What times_text() gives; malloc'd. */
+/* Reads what times_text() printed; malloc'd. */
 static double *parse_times(const char *text, unsigned *n)
 {
     json_t *array = json_loads(text, 0, NULL);
@@ -275,7 +279,7 @@ static double *parse_times(const char *text, unsigned *n)
     return times;
 }
 
-/* A figure in four columns from that one on; none if they are null. */
+/* A figure in four columns, the first of which is i; unknown if they are null. */
 static struct figure column_figure(sqlite3_stmt *q, int i)
 {
     return (struct figure){sqlite3_column_double(q, i), sqlite3_column_double(q, i + 1),
@@ -316,7 +320,7 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
     return go_on;
 }
 
-/* Ends a statement whose last step gave the code. */
+/* Ends a statement; `code` is the result of its last step. */
 static bool end_reading(const struct store *s, sqlite3_stmt *q, int code, struct diag *d)
 {
     bool ok = code == SQLITE_DONE || code == SQLITE_ROW || store_failed(s, d);
@@ -337,8 +341,8 @@ static bool each(const struct store *s, int64_t run, store_visitor visit, void *
     return end_reading(s, q, code, d);
 }
 
-/* Through a connection of its own where the store may be written to meanwhile: by another process, too, after
- * which a connection that is still reading cannot write. */
+/* A store that is open for writing is read through a second connection: if another process wrote to the store
+ * while this connection reads, it could not write any more. */
 bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d)
 {
     if (s->read_only) return each(s, run, visit, context, d);
@@ -348,7 +352,7 @@ bool store_each(struct store *s, int64_t run, store_visitor visit, void *context
     return ok;
 }
 
-/* Visits the first row of the evaluations with that condition and order on ?1. */
+/* Visits the first evaluation that meets the SQL condition, in which ?1 is `value`. */
 static bool visit_first(struct store *s, const char *condition, int64_t value, store_visitor visit,
                         void *context, bool *found, struct diag *d)
 {
@@ -428,8 +432,8 @@ bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, str
 
 const char *store_note(const char *store)
 {
-    return store ? "what was measured until then is in the store; --resume continues the run"
-                 : "the results are lost; --store FILE.db keeps them";
+    return store ? "the evaluations until then are in the store; --resume continues the run"
+                 : "the evaluations are lost; use --store FILE.db to keep them";
 }
 
 /* ---- actions ---- */

@@ -1,10 +1,16 @@
-/* The store: every finished evaluation, in one SQLite file (write-ahead log) that the sqlite3 shell reads.
+/* The store: every finished evaluation, in one SQLite file (with a write-ahead log), readable with the
+ * sqlite3 shell:
  *
- * An evaluation is in the file before it counts in the search tree. Rows are in the order in which results
- * were reported, and each says how many implementations had been drawn by then, and in how many draws, some
- * of which found none: with the seed that is enough to rebuild the tree exactly (`thresh tune --resume`).
- * Fingerprints and hashes are 16 hex digits, actions are "slot=value slot=value ...", samples a JSON array of
- * nanoseconds. Schema: coordinator/README.md. */
+ *     sqlite3 runs.db "SELECT number, status, median_ns FROM evaluation WHERE run = 1"
+ *
+ * An evaluation is written to the file before it counts in the search tree. Rows are in the order in which
+ * results were reported. Each row has the number of implementations that were drawn until then, and the
+ * number of draws (some draws end without an implementation). Together with the seed this is enough to
+ * rebuild the tree exactly
+ * (`thresh tune --resume`).
+ *
+ * Fingerprints and hashes are 16 hex digits, actions are "slot=value slot=value ...", samples are a JSON
+ * array of nanoseconds. The schema is described in coordinator/README.md. */
 #ifndef THRESH_COORDINATOR_STORE_H
 #define THRESH_COORDINATOR_STORE_H
 
@@ -19,29 +25,30 @@ struct store;
 
 enum { STORE_SCHEMA = 5, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
-/* The device of a run of `tune --space`, which has no program: its decisions are in its evaluations. */
+/* The `device` of a run of `tune --space`. Such a run has no program; its evaluations hold the decisions by
+ * name. */
 #define STORE_NO_DEVICE "command"
 
 /* A run: one program on one device with one seed. Strings are borrowed. */
 struct store_run {
     int64_t id; /* given by the store */
     const char *path, *text, *sizes, *device, *driver;
-    const char *libraries; /* with versions; "" in runs of schema version 1 */
-    const char *settings;  /* what else decides the search: heuristic, order, pins, ... as one text */
+    const char *libraries; /* of the evaluator, with versions; "" in runs of schema version 1 */
+    const char *settings;  /* everything else that determines the search: heuristic, order, pins, ... */
     uint64_t fingerprint, seed;
 };
 
-/* One result. number 0 is the naive implementation, -1, -2, ... are the plain ones. Strings are borrowed. */
+/* One evaluation. Strings are borrowed. */
 struct store_evaluation {
-    int64_t number;        /* of the implementation, in the order of drawing, from 1 */
-    const char *label;     /* "naive", "plain: ..."; "": it was drawn, or an earlier version did not say */
-    uint64_t drawn;        /* implementations drawn when the result was reported */
-    uint64_t draws;        /* draws until then, those that found none, too; 0: not known, or not counted */
+    int64_t number;    /* 1, 2, ... in the order of drawing; 0: the naive one, -1, -2, ...: the plain ones */
+    const char *label; /* "naive", "plain: ..."; "": drawn, or of a version without labels */
+    uint64_t drawn;    /* implementations drawn when the result was reported */
+    uint64_t draws;    /* draws until then, including those without an implementation; 0: not known */
     uint64_t state_hash;   /* of the canonical vector */
     const char *actions;   /* store_actions_print() */
-    const char *decisions; /* JSON: {"tile": 8, "staged": "YES"}, of `tune --space`; "": actions say it */
-    const char *numbers;   /* JSON: {"gflops": 12.5}, what the program of `tune --space` printed beside the
-                              time; "": nothing */
+    const char *decisions; /* of `tune --space`, as JSON: {"tile": 8, "staged": "YES"}; else "" */
+    const char *numbers;   /* that the command of `tune --space` printed beside the time, as JSON:
+                              {"gflops": 12.5}; else "" */
     const char *status;    /* eval_status_name(), "duplicate" or "oversized" */
     double median_ns;      /* status "ok" only */
     const double *samples; /* ns */
@@ -50,32 +57,32 @@ struct store_evaluation {
     const char *message;
     const char *resources; /* JSON: {"local_bytes":0,"private_bytes":0,"most_items":0}; "": not known */
     double found_at;       /* seconds since the run began */
-    struct figure
-        quoted; /* what was measured of it in the final rounds; read only, store_figures_set() writes it */
+    /* Its time in the final rounds. Only read here: store_figures_set() writes it. */
+    struct figure quoted;
 };
 
-/* Opens a store to record in it; `create`: a missing or empty file becomes one. A store of an earlier version
- * becomes one of this version. NULL after an error: not a database, of another application or a later
+/* Opens a store to record in it. `create`: a missing or empty file becomes a store. A store of an earlier
+ * version is upgraded. NULL after an error: not a database, a database of another application or of a later
  * version, damaged, no write access. */
 struct store *store_open(const char *path, bool create, struct diag *d);
-/* Opens a store to read it, which needs no write access and changes nothing, neither the file nor its folder.
- * A store of an earlier version reads as if it had been upgraded. Reading fails if another process writes to
- * a store that is read without locks (store_open.c). NULL after an error. */
+/* Opens a store to read it. This needs no write access and changes neither the file nor its folder. A store
+ * of an earlier version reads as if it had been upgraded. Reading fails if another process writes to a store
+ * that is read without locks (store_open.c). NULL after an error. */
 struct store *store_open_to_read(const char *path, struct diag *d);
 void store_close(struct store *s); /* NULL is allowed */
 
-/* A run has one owner: the process that records in it. It owns the run until store_close(), or until it ends,
- * however it ends. Others may record other runs in the same store. */
+/* A run has one owner: the process that records in it, until store_close() or until the process ends. Other
+ * processes may record other runs in the same store. */
 
-/* Records a run, which this process owns from then on; run->id is set. */
+/* Adds a run, sets run->id, and makes this process its owner. */
 bool store_run_add(struct store *s, struct store_run *run, struct diag *d);
-/* Finds the last run with run's fingerprint, device, seed and settings, sets run->id and owns it. An error
- * says which of them the store's last run differs in, or which process owns the run. */
+/* Finds the last run with run's fingerprint, device, seed and settings, sets run->id, and makes this process
+ * its owner. An error names those in which the store's last run differs, or the process that owns the run. */
 bool store_run_resume(struct store *s, struct store_run *run, struct diag *d);
-/* Records a result of a run that this process owns and waits until it is in the log. A number that the run
- * has is left as it is (results are idempotent). false after an error: the store cannot be written, or
- * another process has taken the run over. Nothing of the result is in the store then, and all that was
- * recorded before. */
+/* Records an evaluation of a run that this process owns and returns when it is in the log. A number that the
+ * run has already is not changed, so that repeated results are harmless. false after an error: the store
+ * cannot be written, or another process has taken the run over. The store then has all earlier evaluations
+ * and nothing of this one. */
 bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, struct diag *d);
 
 /* A quoted time: a contender of a run's final rounds. Strings and times are borrowed. */
@@ -87,55 +94,55 @@ struct store_figure {
     unsigned n_times;
     const char *actions; /* store_actions_print() */
 };
-/* Records the contenders of a run's final rounds, the winner first, and waits until they are in the log. They
- * take the place of those that the run had. */
+/* Records the contenders of a run's final rounds, the winner first, and returns when they are in the log.
+ * They replace those that the run had. */
 bool store_figures_set(struct store *s, int64_t run, const struct store_figure *figures, unsigned n,
                        struct diag *d);
-/* Visits them, the winner first; false from `visit` stops. false after an error. */
+/* Visits them, the winner first, until `visit` returns false. false after an error. */
 typedef bool (*store_figure_visitor)(void *context, const struct store_figure *f);
 bool store_each_figure(struct store *s, int64_t run, store_figure_visitor visit, void *context,
                        struct diag *d);
 
-/* A candidate that the lower bound left out. Strings are borrowed. */
+/* A candidate that the lower bound pruned. Strings are borrowed. */
 struct store_cut {
-    const char *candidate; /* its decisions in order, the last one is that which was too much */
+    const char *candidate; /* its decisions in order; the last one raised the bound to the limit */
     double bound_ns, cut_ns;
     const char *reason; /* perfmodel_explain() */
 };
-/* Records it; one that the run has is left as it is. */
+/* Records it, unless the run has the candidate already. */
 bool store_cut_add(struct store *s, int64_t run, const struct store_cut *c, struct diag *d);
-/* Visits the cuts of the store's last run in order of recording; false from `visit` stops. false after an
- * error. */
+/* Visits the pruned candidates of the store's last run in order of recording, until `visit` returns false.
+ * false after an error. */
 typedef bool (*store_cut_visitor)(void *context, const struct store_cut *c);
 bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, struct diag *d);
 
 /* A row with its run. Strings and samples are valid during the call. Returns false to stop. */
 typedef bool (*store_visitor)(void *context, const struct store_run *run, const struct store_evaluation *e);
-/* Visits evaluations in order of recording; run 0: of every run, one run after the other. false after an
- * error. */
+/* Visits the evaluations of a run in order of recording; run 0: of all runs, one after the other. false after
+ * an error. */
 bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d);
-/* Visits the best valid evaluation of the last run's problem on its device, by any run: of the winners of
- * final rounds the one with the lowest quoted time; where no run was quoted, the one with the lowest time of
- * the search. *found says whether there is one. */
+/* Visits the best valid evaluation of the last run's problem on its device, from all runs: the winner of
+ * final rounds with the lowest quoted time or, if no run has final rounds, the evaluation with the lowest
+ * time of the search. *found: there is one. */
 bool store_best(struct store *s, store_visitor visit, void *context, bool *found, struct diag *d);
-/* Visits the evaluation of that number of the last run that has one. */
+/* Visits the evaluation with that number of the last run that has it. */
 bool store_number(struct store *s, int64_t number, store_visitor visit, void *context, bool *found,
                   struct diag *d);
 /* Visits a run's naive implementation, if it was measured. */
 bool store_naive(struct store *s, int64_t run, store_visitor visit, void *context, bool *found,
                  struct diag *d);
 
-/* "jsonl" or "csv", which has a column for each decision. false after an error; what `out` did not take is
- * left to ferror(). */
+/* Writes all evaluations as "jsonl" or as "csv", with a column for each decision. false after an error of the
+ * store; the caller checks ferror(out). */
 bool store_export(struct store *s, const char *format, FILE *out, struct diag *d);
 
-/* What a search that a crash ends says of its results; `store` is its --store, or NULL. */
+/* What the message of a crashed search says about its results; `store` is its --store, or NULL. */
 const char *store_note(const char *store);
 
 struct space_action;
 /* Text form of a list of actions; malloc'd. */
 char *store_actions_print(const struct space_action *actions, size_t n);
-/* Reads it back, malloc'd; false: not such a text. */
+/* Reads it back, malloc'd; false: the text is malformed. */
 bool store_actions_parse(const char *text, struct space_action **actions, size_t *n);
 
 #endif

@@ -1,14 +1,19 @@
-/* Opening stores. The file is marked with an application id and a schema version, so that a foreign or newer
- * database is refused rather than changed.
+/* Opening stores. An application id and a schema version mark the file, so that a database of another program
+ * or of a later version is refused and never changed.
  *
- * To write: an earlier store gets the columns and tables that it lacks, and the write-ahead log is used.
+ * For writing, an earlier store gets the missing columns and tables (ALTER TABLE), and the write-ahead log is
+ * used.
  *
- * To read: nothing is written, neither the file nor beside it, so that no access is needed but reading.
- * SQLite reads a database with a write-ahead log only if it can use the file -shm, which coordinates
- * processes. Where that does not exist, nobody is writing, and the store is read without locks: as a file
- * that does not change if there is no log, else with an index of the log in memory. What was read is given
- * only if neither file has changed meanwhile. What an earlier store lacks is supplied by temporary views and
- * tables. */
+ * For reading, nothing is written, neither to the file nor beside it. SQLite reads a database with a
+ * write-ahead log only through the file -shm, by which processes coordinate:
+ *
+ *     -shm   -wal             how the store is read
+ *     there  any              through -shm: a search is writing, or was killed
+ *     none   empty or none    as an immutable file
+ *     none   some pages       without locks, with an index of -wal in memory
+ *
+ * Without -shm nobody is writing. If one of the files changes while it is read without locks, reading fails.
+ * Missing columns and tables of an earlier store are supplied by temporary views and tables. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +59,7 @@ static const struct {
 };
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
-/* Columns that stores before that version lack. */
+/* Columns that were added in later schema versions. */
 static const struct {
     int64_t since;
     const char *table, *column, *type, *otherwise;
@@ -67,7 +72,7 @@ enum { N_ADDITIONS = sizeof additions / sizeof additions[0] };
 
 /* ---- SQLite ---- */
 
-/* Why the system refused, as far as SQLite knows; a limit of file sizes is a likely cause. */
+/* Adds the system's reason, if SQLite knows it; else the limit of file sizes, which is a likely cause. */
 static void add_system_error(const struct store *s, struct strbuf *b)
 {
     int error = sqlite3_system_errno(s->db);
@@ -77,6 +82,13 @@ static void add_system_error(const struct store *s, struct strbuf *b)
     else if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         strbuf_printf(b, ": the limit of file sizes (ulimit -f) is %llu bytes",
                       (unsigned long long)limit.rlim_cur);
+}
+
+static void add_open_fault(const struct store *s, struct strbuf *b)
+{
+    char *fault = file_create_fault(s->path, sqlite3_system_errno(s->db));
+    strbuf_printf(b, "cannot open the store: %s", fault);
+    free(fault);
 }
 
 bool store_failed(const struct store *s, struct diag *d)
@@ -93,9 +105,11 @@ bool store_failed(const struct store *s, struct diag *d)
         strbuf_add(&b, "no write access to the store or its folder");
         break;
     case SQLITE_BUSY:
-        strbuf_add(&b, "another process keeps the store locked");
+        strbuf_add(&b, "the store is locked by another process");
         break;
     case SQLITE_CANTOPEN:
+        add_open_fault(s, &b);
+        break;
     case SQLITE_IOERR:
         strbuf_add(&b, sqlite3_errmsg(s->db));
         add_system_error(s, &b);
@@ -147,8 +161,8 @@ static void add_columns(int64_t version, struct strbuf *sql)
                           additions[i].column, additions[i].type, additions[i].otherwise);
 }
 
-/* Makes what is missing, of an empty database (version 0) or an earlier store. Another process may be about
- * it too: the first one does it. */
+/* Creates the tables and columns that an empty database (version 0) or an earlier store lacks. If several
+ * processes do this at the same time, the first one does the work. */
 static bool complete_schema(struct store *s, int64_t version, struct diag *d)
 {
     struct strbuf sql = {0};
@@ -175,7 +189,7 @@ static bool has_table(const struct store *s, const char *name, bool *has, struct
     return ok;
 }
 
-/* A view in the place of a table, with the columns that it lacks. */
+/* A temporary view that hides the table and adds the columns that it lacks. */
 static void supply_columns(const char *table, int64_t version, struct strbuf *sql)
 {
     size_t lacking = 0;
@@ -190,7 +204,7 @@ static void supply_columns(const char *table, int64_t version, struct strbuf *sq
     strbuf_free(&more);
 }
 
-/* What an earlier store lacks, in this connection only. */
+/* Supplies what an earlier store lacks, for this connection only. */
 static bool supply_schema(struct store *s, int64_t version, struct diag *d)
 {
     bool ok = true, has;
@@ -208,7 +222,7 @@ static bool supply_schema(struct store *s, int64_t version, struct diag *d)
     return ok;
 }
 
-/* Whether the file is a store that this version reads; *version 0: an empty file. */
+/* Checks that the file is a store that this version can read. *version is 0 for an empty file. */
 static bool check_schema(const struct store *s, int64_t *version, struct diag *d)
 {
     int64_t application, n_tables;
@@ -222,7 +236,10 @@ static bool check_schema(const struct store *s, int64_t *version, struct diag *d
         return false;
     }
     if (n_tables == 0 || (*version >= 1 && *version <= STORE_SCHEMA)) return true;
-    diag_plain(d, "%s: schema version %" PRId64 ", this thresh reads 1 to %d: use the thresh that wrote it",
+    diag_plain(d,
+               "%s: schema version %" PRId64
+               " is not supported (this version of thresh reads 1 to %d); use the "
+               "version that wrote the store",
                s->path, *version, STORE_SCHEMA);
     return false;
 }
@@ -250,11 +267,11 @@ static bool connect_to(struct store *s, const char *name, int flags, const char 
     return true;
 }
 
-/* SQLite falls back on reading where it may not write. */
+/* Without write access SQLite opens a database for reading, which a search cannot use. */
 static bool check_write_access(const struct store *s, struct diag *d)
 {
     if (sqlite3_db_readonly(s->db, "main") != 1) return true;
-    diag_plain(d, "%s: no write access to the store, which a search needs", s->path);
+    diag_plain(d, "%s: no write access to the store; a search needs it", s->path);
     return false;
 }
 
@@ -274,7 +291,7 @@ static bool prepare_inserts(struct store *s, struct diag *d)
 struct store *store_open(const char *path, bool create, struct diag *d)
 {
     if (!create && access(path, F_OK)) {
-        diag_plain(d, "there is no store '%s' to resume; without --resume a new run begins", path);
+        diag_plain(d, "store '%s' does not exist; omit --resume to begin a new run", path);
         return NULL;
     }
     struct store *s = new_store(path);
@@ -315,17 +332,17 @@ bool store_unchanged(const struct store *s, struct diag *d)
     if (!s->unlocked) return true;
     struct store_mark file = mark(s->file), log = mark(s->log);
     if (same_mark(&file, &s->file_was) && same_mark(&log, &s->log_was)) return true;
-    diag_plain(d, "%s: another process wrote to the store while it was read: try again", s->path);
+    diag_plain(d, "%s: another process wrote to the store while it was read; try again", s->path);
     return false;
 }
 
-/* Adds an error: the file cannot be read, and which one may be meant. */
+/* Adds an error: the file cannot be read. Suggests a file with a similar name. */
 static void refuse_file(const char *path, int error, struct diag *d)
 {
     char *similar = error == ENOENT ? similar_file(path) : NULL;
     if (error == ENOENT)
-        diag_plain(d, "there is no store '%s'%s%s%s", path, similar ? "; did you mean '" : "",
-                   similar ? similar : "; a search with --store makes one", similar ? "'?" : "");
+        diag_plain(d, "store '%s' does not exist%s%s%s", path, similar ? "; did you mean '" : "",
+                   similar ? similar : "; 'thresh tune --store' creates one", similar ? "'?" : "");
     else
         diag_plain(d, "cannot read '%s': %s", path, strerror(error));
     free(similar);
@@ -351,7 +368,7 @@ static char *joined(const char *a, const char *b)
     return strbuf_take(&out);
 }
 
-/* The name of a file that does not change, as SQLite wants it. */
+/* The name under which SQLite opens a file that does not change. */
 static char *immutable_uri(const char *path)
 {
     struct strbuf b = {0};
@@ -365,7 +382,7 @@ static char *immutable_uri(const char *path)
     return strbuf_take(&b);
 }
 
-/* Nobody is writing: the file alone, or with an index of its log that only this process has. */
+/* Nobody is writing: opens the file alone, or with an index of its log that only this process has. */
 static bool connect_unlocked(struct store *s, struct diag *d)
 {
     s->unlocked = true;
@@ -385,8 +402,8 @@ static bool exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* The header is read only where there is no -shm: then this process has the store open nowhere else. Closing
- * a descriptor of a database drops all locks that SQLite has on it in this process. */
+/* The header is read only if there is no -shm: then this process does not have the store open elsewhere.
+ * Closing any descriptor of a database releases all locks that SQLite holds on it in this process. */
 static bool connect_to_read(struct store *s, struct diag *d)
 {
     bool wal = false;
@@ -416,7 +433,7 @@ struct store *store_open_to_read(const char *path, struct diag *d)
 
 /* ---- closing ---- */
 
-/* The descriptor of the locks comes last: closing it drops what SQLite has locked of the same file. */
+/* The descriptor of the owner's locks is closed last: closing it releases SQLite's locks on the same file. */
 void store_close(struct store *s)
 {
     if (!s) return;

@@ -1,11 +1,12 @@
-/* Whose a run is. A process that writes to a run has a row in the table `owner` (host, boot id, process id,
- * epoch, when it last wrote) and a lock on a byte of the database file, far behind its end and behind the
- * bytes that SQLite locks. The kernel drops the lock when the process ends, however it ends, so that a run is
- * free again at once.
+/* The owners of runs: at most one process records in a run.
  *
- * Locks may not reach from one machine to another. A run whose row names another machine, and which was not
- * given back, is free when nothing was written for SILENCE_S seconds. Should its owner still live, it notices
- * at its next write: each take-over raises the epoch, and each write compares it in its own transaction. */
+ * The owner of run 3 has a row in the table `owner` (epoch, process id, host, boot id, last write) and a lock
+ * on byte 2^62 + 3 of the database file, far beyond its end. The kernel releases the lock when the process
+ * ends in any way, so that the run can be resumed at once.
+ *
+ * File locks may not work between machines. A run whose row names another machine is free if its owner gave
+ * it back, or has written nothing for SILENCE_S seconds. If that owner is still alive, its next write fails:
+ * each take-over raises the epoch, and each write compares the epoch in its own transaction. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,8 +42,7 @@ static void host_name(char out[NAME_BYTES])
     out[NAME_BYTES - 1] = 0;
 }
 
-/* The kernel's name for the time since it was started; "" if it has none. Containers of a machine share it.
- */
+/* The kernel's id of the current boot; "" if it has none. Containers on one machine share it. */
 static void boot_id(char out[NAME_BYTES])
 {
     FILE *in = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -111,7 +111,7 @@ static bool write_owner(const struct store *s, int64_t run, int64_t epoch, struc
     return ok;
 }
 
-/* Whether the owner of a row may still write, given that this process could lock the run. */
+/* Whether the owner in the row may still write, given whether this process could lock the run. */
 static bool may_live(const struct owner *o, enum lock lock)
 {
     char host[NAME_BYTES], boot[NAME_BYTES];
@@ -128,18 +128,19 @@ static bool refuse(const struct store *s, int64_t run, const struct owner *o, en
     if (!o->exists || o->pid == 0)
         diag_plain(d, "%s: run %" PRId64 " belongs to another process", s->path, run);
     else if (lock == LOCK_TAKEN)
-        diag_plain(d,
-                   "%s: run %" PRId64 " belongs to process %" PRId64
-                   " on host '%s' since %s UTC: wait for its "
-                   "end or end it; without --resume a new run begins in the same store",
-                   s->path, run, o->pid, o->host, o->since);
+        diag_plain(
+            d,
+            "%s: run %" PRId64 " belongs to process %" PRId64
+            " on host '%s' since %s UTC; wait until it ends, stop it, or omit --resume to begin a new run "
+            "in the same store",
+            s->path, run, o->pid, o->host, o->since);
     else
-        diag_plain(d,
-                   "%s: run %" PRId64 " belongs to process %" PRId64
-                   " on host '%s' since %s UTC, which wrote "
-                   "to it %lld seconds ago: end it there, or try again when it has written nothing for %d "
-                   "seconds",
-                   s->path, run, o->pid, o->host, o->since, llabs(o->silent_s), SILENCE_S);
+        diag_plain(
+            d,
+            "%s: run %" PRId64 " belongs to process %" PRId64
+            " on host '%s' since %s UTC, which wrote to it %lld seconds ago; stop it there, or try again "
+            "when it has written nothing for %d seconds",
+            s->path, run, o->pid, o->host, o->since, llabs(o->silent_s), SILENCE_S);
     return false;
 }
 
@@ -173,15 +174,16 @@ bool store_own(struct store *s, int64_t run, struct diag *d)
     return true;
 }
 
-/* The run has another epoch: says who took it. */
-static bool say_taken(const struct store *s, int64_t run, struct diag *d)
+/* The run has another epoch: adds an error that names the new owner. */
+static bool report_taken(const struct store *s, int64_t run, struct diag *d)
 {
     struct owner o;
     if (read_owner(s, run, &o, d))
-        diag_plain(d,
-                   "%s: run %" PRId64 " was taken over by process %" PRId64
-                   " on host '%s' at %s UTC: this search ends; what it recorded until then is in the store",
-                   s->path, run, o.pid, o.host, o.since);
+        diag_plain(
+            d,
+            "%s: run %" PRId64 " was taken over by process %" PRId64
+            " on host '%s' at %s UTC; this search ends, and its evaluations until then are in the store",
+            s->path, run, o.pid, o.host, o.since);
     return false;
 }
 
@@ -204,7 +206,7 @@ bool store_confirm(const struct store *s, int64_t run, struct diag *d)
     size_t before = diag_count(d);
     CHECK(o);
     if (update_owner(s, sql, o, d)) return true;
-    return diag_count(d) > before ? false : say_taken(s, run, d);
+    return diag_count(d) > before ? false : report_taken(s, run, d);
 }
 
 void store_disown(struct store *s)

@@ -1,5 +1,5 @@
-/* What the files store*.c share: store_open.c opens, store_owner.c says whose a run is, store.c writes and
- * reads. */
+/* The parts of the store: store_open.c opens the file, store_owner.c keeps the owners of runs, store.c writes
+ * and reads evaluations. This header is for these files only. */
 #ifndef THRESH_COORDINATOR_STORE_STATE_H
 #define THRESH_COORDINATOR_STORE_STATE_H
 
@@ -19,7 +19,7 @@ struct store_owned {
     int64_t run, epoch;
 };
 
-/* Size and times of a file, to see whether it was written to. */
+/* The state of a file, to detect whether it was written to. */
 struct store_mark {
     bool exists;
     struct stat st;
@@ -28,12 +28,11 @@ struct store_mark {
 struct store {
     sqlite3 *db;
     sqlite3_stmt *insert, *insert_cut;
-    char *path;     /* as the user named it */
-    bool read_only; /* store_open_to_read() */
-    /* Read without locks: SQLite would have to write beside the file for them. */
-    bool unlocked;
-    char *file, *log;                    /* the database and its write-ahead log, where unlocked */
-    struct store_mark file_was, log_was; /* when it was opened */
+    char *path;                          /* as the user named it */
+    bool read_only;                      /* store_open_to_read() */
+    bool unlocked;                       /* read without locks, for which SQLite would have to write files */
+    char *file, *log;                    /* the database and its write-ahead log, if unlocked */
+    struct store_mark file_was, log_was; /* when the store was opened */
     int lock_fd;                         /* of the database, for the locks of owners; -1: none yet */
     struct store_owned *owned;
     size_t n_owned;
@@ -41,26 +40,26 @@ struct store {
 
 /* ---- store_open.c ---- */
 
-/* Adds an error that says what SQLite refused to do; returns false. */
+/* Adds an error that describes why SQLite failed; returns false. */
 bool store_failed(const struct store *s, struct diag *d);
 /* NULL after adding an error. */
 sqlite3_stmt *store_prepare(const struct store *s, const char *sql, struct diag *d);
 bool store_execute(const struct store *s, const char *sql, struct diag *d);
 /* The first column of the first row. */
 bool store_query_int(const struct store *s, const char *sql, int64_t *out, struct diag *d);
-/* Ends a transaction: commits it if `ok`, else takes it back. false: it was taken back. */
+/* Ends a transaction: commits it if `ok`, else rolls it back. Returns whether it was committed. */
 bool store_end(const struct store *s, bool ok, struct diag *d);
-/* Whether what was read without locks is what the files hold; else adds an error. */
+/* After reading without locks: whether no other process wrote meanwhile; else adds an error. */
 bool store_unchanged(const struct store *s, struct diag *d);
 
 /* ---- store_owner.c ---- */
 
-/* Makes this process the owner of a run, within a transaction. false after an error: another process owns it.
+/* Makes this process the owner of a run, inside a transaction. false after an error: another process owns it.
  */
 bool store_own(struct store *s, int64_t run, struct diag *d);
-/* Whether this process still owns the run, within the transaction that writes to it; else adds an error. */
+/* Whether this process still owns the run, inside the transaction that writes to it; else adds an error. */
 bool store_confirm(const struct store *s, int64_t run, struct diag *d);
-/* Gives all runs back. */
+/* Ends the ownership of all runs. */
 void store_disown(struct store *s);
 
 #endif

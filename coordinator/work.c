@@ -23,7 +23,7 @@ static double operations(const struct bb_inst *inst)
     return n;
 }
 
-/* Bytes of the buffers that are read `reads` times. */
+/* Bytes of the buffers; reads[b]: how many elements of buffer b are read. */
 static double traffic(const struct backbone *bb, const double *reads)
 {
     double bytes = 0;

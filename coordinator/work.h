@@ -1,18 +1,18 @@
-/* The work of a program, from its backbone, whatever implementation computes it.
+/* The work of a program, independent of its implementation: a product of 512 x 512 matrices has 2 * 512^3
+ * operations and 3 * 512^2 * 4 bytes. Divided by a time they give the GFLOP/s and GB/s that thresh prints.
  *
- * Operations are the scalar operations of the algorithm: each instruction's, times its iterations; a sum that
- * elements share counts once, a fused multiply-add counts two, every other operation one, roots and
- * exponentials too. A 512 x 512 x 512 product of matrices has 2 * 512^3. Bytes are the least that must cross
- * the memory of the device: each input that is read and each output, once; of an input, no more than there
- * are reads of it. Dividing them by a time gives the GFLOP/s and GB/s that thresh shows: an implementation
- * that computes or reads something twice gets no credit for it. */
+ * Operations are the scalar operations of the algorithm: those of each instruction times its iterations. A
+ * fused multiply-add counts as two, every other operation as one, including roots and exponentials; a sum
+ * that several outputs share counts once. Bytes are the least traffic to the device's memory: each input that
+ * is read and each output once, and of an input no more elements than it is read. An implementation that
+ * computes or reads a value twice does not get a higher rate for it. */
 #ifndef THRESH_COORDINATOR_WORK_H
 #define THRESH_COORDINATOR_WORK_H
 
 struct backbone;
 
 struct work {
-    double operations, bytes;
+    double operations, bytes; /* of one run of the program */
 };
 
 struct work work_of(const struct backbone *bb);

@@ -1,4 +1,4 @@
-/* thresh agent: serves a coordinator with one device. */
+/* thresh agent: measures implementations on one device for a coordinator that listens elsewhere. */
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "coordinator/cli/cli.h"
 #include "coordinator/hub.h"
 
-/* Whether the host of a tcp:// endpoint exists. ZeroMQ looks it up again and again in the background, and
- * tells nobody that there is none. */
+/* Checks that the host of a tcp:// endpoint exists. ZeroMQ resolves the name in the background and reports no
+ * error. */
 static bool check_host(const char *endpoint, struct diag *d)
 {
     static const char tcp[] = "tcp://";
@@ -18,7 +18,7 @@ static bool check_host(const char *endpoint, struct diag *d)
     struct addrinfo *found = NULL;
     if (strncmp(endpoint, tcp, strlen(tcp)) != 0) return true;
     const char *from = endpoint + strlen(tcp), *colon = strrchr(endpoint, ':');
-    if (*from == '[') return true; /* an address of IPv6 */
+    if (*from == '[') return true; /* an IPv6 address */
     snprintf(host, sizeof host, "%.*s", (int)(colon - from), from);
     int error = getaddrinfo(host, NULL, &(struct addrinfo){.ai_family = AF_INET}, &found);
     if (error)
@@ -28,8 +28,7 @@ static bool check_host(const char *endpoint, struct diag *d)
     return error == 0;
 }
 
-/* Another process is reached by TCP or by a socket file. What looks like HOST:PORT lacks only the transport.
- */
+/* Checks the transport: TCP, or a socket file. HOST:PORT lacks only "tcp://". */
 static bool check_transport(const char *endpoint, struct diag *d)
 {
     if (strncmp(endpoint, "tcp://", 6) == 0 || strncmp(endpoint, "ipc://", 6) == 0) return true;
@@ -40,7 +39,7 @@ static bool check_transport(const char *endpoint, struct diag *d)
     return false;
 }
 
-/* Whether the endpoint is well formed and its host exists, tried on a socket of its own. */
+/* Checks that the endpoint is well formed and that its host exists. It is tried on a separate socket. */
 static bool check_endpoint(void *context, const char *endpoint, struct diag *d)
 {
     if (!check_transport(endpoint, d)) return false;
@@ -62,14 +61,12 @@ static void note(const char *text)
 /* Reads the options into *o. false after an error. */
 static bool read_options(const struct cli_args *a, struct serve_options *o, struct diag *d)
 {
-    uint64_t runners;
     if (!o->endpoint) {
-        diag_plain(d, "missing --connect ENDPOINT, such as --connect tcp://127.0.0.1:7000");
+        diag_plain(d, "missing --connect ENDPOINT; write for example --connect tcp://127.0.0.1:7000");
         return false;
     }
-    if (!cli_count(a, CLI_RUNNERS, 0, &runners, d)) return false;
-    o->runners = runners < 64 ? (unsigned)runners : 64;
-    return check_endpoint(o->context, o->endpoint, d) && device_select(a->value[CLI_DEVICE], &o->device, d);
+    return cli_runners(a, &o->runners, d) && check_endpoint(o->context, o->endpoint, d) &&
+           device_select(a->value[CLI_DEVICE], &o->device, d);
 }
 
 static int run_agent(const struct cli_args *a)
@@ -94,7 +91,11 @@ const struct cli_command cli_agent = {
     .name = "agent",
     .positional = "--connect ENDPOINT",
     .takes = CLI_TAKES(CONNECT) | CLI_TAKES(DEVICE) | CLI_TAKES(RUNNERS) | CLI_TAKES(NAME) | CLI_TAKES(QUIET),
-    .help = "Measures implementations for a coordinator that listens (thresh tune --listen ENDPOINT).\v"
-            "Example: thresh agent --connect tcp://127.0.0.1:7000 --device gpu",
+    .help =
+        "Measures implementations for a search in another process. Start the search with 'thresh tune "
+        "--listen ENDPOINT', then agents with the same endpoint, as many as there are devices. An agent ends "
+        "when the search ends. If the search is killed, the agent waits half a minute for a new one at the "
+        "same endpoint.\v"
+        "Example: thresh agent --connect tcp://127.0.0.1:7000 --device gpu",
     .run = run_agent,
 };

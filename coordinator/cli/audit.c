@@ -1,11 +1,14 @@
-/* thresh audit: is the lower bound one, and how near does it come? Compares bounds with times: of random
- * implementations measured now (with --cut NS only of those that a search with that best time would leave
- * out), or of all that a store has recorded. A time below its bound is a violation: a bug of the model or a
- * rate of the description that is too low; the first ones are explained.
+/* thresh audit: checks lower bounds against measured times.
  *
- * A store may have runs of several programs and devices: times are compared with the best of the same program
- * on the same device, and a violation speaks against the description of its own device. Runs that cannot be
- * opened again, as they are of no program or of a device that is not here, are left out. */
+ *     bound 40 us, time 100 us     tightness 0.4
+ *     bound 40 us, time 38 us      a violation: the model is wrong, or a rate of the description is too low
+ *
+ * The implementations are drawn at random and measured now (with --cut NS only those that a search with that
+ * best time would prune), or they are the evaluations of a store. The first violations are explained.
+ *
+ * A store may have runs of several programs and devices. A time is compared with the best one of the same
+ * program on the same device, and a violation corrects the description of its own device. Runs that cannot be
+ * opened again (they have no program, or their device is not present) are skipped. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +46,7 @@ struct subject {
 };
 
 struct described {
-    struct perfmodel_device corrected; /* with the figures that no violation contradicts */
+    struct perfmodel_device corrected; /* with values that no measured time violates */
     bool violated;
 };
 
@@ -58,13 +61,13 @@ struct auditing {
     struct subject *subjects;
     struct described *devices;
     unsigned n_subjects, n_devices;
-    unsigned subject;        /* of what is added */
-    char lost[EVAL_MESSAGE]; /* why the device cannot be used any more; "": it can */
-    /* of a store: the run of the rows so far */
+    unsigned subject;        /* of the measurements that are added next */
+    char lost[EVAL_MESSAGE]; /* why the device is lost; "": it is not */
+    /* Of a store: the run of the current row. */
     struct problem *problem;
-    struct perfmodel *model; /* NULL: it is left out */
+    struct perfmodel *model; /* NULL: the run is skipped */
     int64_t run;
-    unsigned left_out; /* runs */
+    unsigned skipped; /* runs */
 };
 
 static unsigned find_device(struct auditing *u, const struct perfmodel_device *description)
@@ -78,7 +81,7 @@ static unsigned find_device(struct auditing *u, const struct perfmodel_device *d
     return i;
 }
 
-/* What is added from now on is of this program on this device. */
+/* Measurements that are added next belong to this program on this device. */
 static void take_subject(struct auditing *u, const struct problem *p, const struct perfmodel *m)
 {
     struct subject s = {p->fingerprint, find_device(u, perfmodel_described(m)), INFINITY};
@@ -92,7 +95,7 @@ static void take_subject(struct auditing *u, const struct problem *p, const stru
     u->subjects[u->n_subjects++] = s;
 }
 
-/* A correction has no date of its own. */
+/* Dates the corrected values today. */
 static void date_corrections(struct perfmodel_device *dev)
 {
     for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
@@ -111,7 +114,7 @@ static void note_violation(struct auditing *u, const struct perfmodel *m,
     if (u->violations++ >= MOST_EXPLAINED) return;
     char measured[UNITS_BYTES];
     units_time(time, measured, sizeof measured);
-    strbuf_printf(&u->explained, "measured %s, but the bound is\n", measured);
+    strbuf_printf(&u->explained, "measured %s, below the bound:\n", measured);
     perfmodel_explain(m, reason, &u->explained);
 }
 
@@ -148,8 +151,8 @@ static void measure(struct auditing *u, struct evaluator *ev, const struct cli_p
     pipeline_code_clear(&c);
 }
 
-/* Draws until there are enough, a signal or no device any more; with a cut, implementations below it are not
- * looked at. */
+/* Draws until there are enough implementations, or a signal arrives, or the device is lost. With a cut it
+ * takes only implementations that a search would prune. */
 static void sample(struct auditing *u, struct evaluator *ev, const struct cli_problem *p,
                    const struct cli_bounding *b, uint64_t samples, uint64_t seed, double time_s)
 {
@@ -179,7 +182,10 @@ static void audit_program(struct auditing *u)
         cli_seconds(a, CLI_TIME, &time_s, u->diag) && cli_problem_open_to_measure(a, &p, u->diag) &&
         cli_bounding_open(a, &p, &b, u->diag)) {
         bool described = !p.device.max_alloc_bytes;
-        if (described) diag_plain(u->diag, "audit measures: name the described device with --device, too");
+        if (described)
+            diag_plain(
+                u->diag,
+                "'thresh audit' measures implementations: name the described device also with --device");
         if (!b.model && !described) b.model = cli_model(a, p.problem, &p.device, u->diag);
         if (b.model) take_subject(u, p.problem, b.model);
         struct evaluator *ev =
@@ -207,20 +213,20 @@ static struct problem *problem_of(const struct auditing *u, const struct store_r
 {
     struct problem *p = cli_run_problem(u->args, run, dev, d);
     if (!p || strcmp(dev->name, run->device) == 0) return p;
-    diag_plain(d, "run %" PRId64 " is of '%s', not of '%s'", run->id, run->device, dev->name);
+    diag_plain(d, "run %" PRId64 " was measured on '%s', not on '%s'", run->id, run->device, dev->name);
     problem_free(p);
     return NULL;
 }
 
-/* Says what is wrong with a run. */
-static void leave_out(struct auditing *u, const struct diag *d)
+/* Prints why a run cannot be audited. */
+static void skip_run(struct auditing *u, const struct diag *d)
 {
-    u->left_out++;
+    u->skipped++;
     diag_print(d, stderr);
-    fprintf(stderr, "note: run %" PRId64 " is left out\n", u->run);
+    fprintf(stderr, "note: run %" PRId64 " is skipped\n", u->run);
 }
 
-/* Goes on with the rows of another run; one that cannot be audited has no model. */
+/* Opens the run of the next rows. A run that cannot be audited has no model. */
 static void open_run(struct auditing *u, const struct store_run *run)
 {
     struct device dev;
@@ -232,7 +238,7 @@ static void open_run(struct auditing *u, const struct store_run *run)
     if (u->model)
         take_subject(u, u->problem, u->model);
     else
-        leave_out(u, d);
+        skip_run(u, d);
     diag_free(d);
 }
 
@@ -258,14 +264,14 @@ static void audit_store(struct auditing *u)
 {
     struct store *s = store_open_to_read(u->args->positional[0], u->diag);
     if (s) store_each(s, 0, audit_row, u, u->diag);
-    if (!u->n && u->left_out) diag_plain(u->diag, "%s: no run can be audited", u->args->positional[0]);
+    if (!u->n && u->skipped) diag_plain(u->diag, "%s: no run can be audited", u->args->positional[0]);
     store_close(s);
     close_run(u);
 }
 
 /* ---- the report ---- */
 
-/* The best time of all; null: they are of several programs or devices. */
+/* The best time; null if there are several programs or devices. */
 static json_t *best_json(const struct auditing *u)
 {
     return u->n_subjects == 1 ? json_real(u->subjects[0].best_ns) : json_null();
@@ -310,20 +316,22 @@ static void print_report(const struct auditing *u)
     const char *explained = u->explained.text ? u->explained.text : "";
     if (cli_given(u->args, CLI_JSON)) {
         cli_print_json(json_pack("{s:I,s:I,s:I,s:o,s:o,s:I,s:o,s:s,s:o}", "measured", (json_int_t)u->n,
-                                 "left_out", (json_int_t)u->left_out, "violations", (json_int_t)u->violations,
+                                 "left_out", (json_int_t)u->skipped, "violations", (json_int_t)u->violations,
                                  "best_ns", best_json(u), "tightness", quantiles_json(all), "good",
                                  (json_int_t)n_good, "tightness_good", quantiles_json(good), "explained",
                                  explained, "bound_and_time", pairs_json(u)));
         return;
     }
-    printf("measured         %zu (%" PRIu64 " more failed or were cut)\n", u->n, u->unmeasured);
-    if (u->left_out) printf("left out         %u runs\n", u->left_out);
+    printf("measured         %zu (%" PRIu64 " more failed or were stopped as too slow)\n", u->n,
+           u->unmeasured);
+    if (u->skipped) printf("skipped          %u run%s\n", u->skipped, u->skipped == 1 ? "" : "s");
     if (u->n_subjects > 1)
-        printf("programs         %u, with their devices and sizes; each has a best\n", u->n_subjects);
+        printf("programs         %u (different sizes and devices counted apart)\n", u->n_subjects);
     printf("violations       %zu\n%s", u->violations, explained);
-    if (u->violations) printf("'--out FOLDER' writes a description with the figures that would have held\n");
-    printf("bound / time     %.3g median (%.3g to %.3g are 80 %%)\n", all[1], all[0], all[2]);
-    printf("within 3x best   %.3g median (%.3g to %.3g) of %zu\n", good[1], good[0], good[2], n_good);
+    if (u->violations) printf("--out DIR writes a corrected description of the device\n");
+    printf("bound / time     %.3g median (80 %% are between %.3g and %.3g)\n", all[1], all[0], all[2]);
+    printf("within 3x best   %.3g median (80 %% are between %.3g and %.3g), %zu implementation%s\n", good[1],
+           good[0], good[2], n_good, n_good == 1 ? "" : "s");
 }
 
 static bool is_store(const char *path)
@@ -331,7 +339,7 @@ static bool is_store(const char *path)
     return cli_ends_with(path, ".db") || cli_kind_of(path) == CLI_KIND_STORE;
 }
 
-/* The descriptions that would have held, where --out says. */
+/* Writes the corrected descriptions to --out. */
 static void save_corrected(const struct auditing *u)
 {
     char path[PATH_MAX_TEXT];
@@ -375,15 +383,18 @@ const struct cli_command cli_audit = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_TAKES(OUT) | CLI_TAKES(TIME) |
              CLI_TAKES(CUT) | CLI_TAKES(DESCRIPTION),
-    .notes = {{CLI_OUT, "DIR", "folder for a corrected description, if a time is below its bound"},
+    .notes = {{CLI_OUT, "DIR", "folder for a corrected description, written if a time is below its bound"},
               {CLI_SAMPLES, "N", "number of implementations (default 100)"},
-              {CLI_CUT, "NS", "only what a search with a best time of NS would leave out"}},
+              {CLI_CUT, "NS",
+               "take only implementations whose lower bound is at least NS ns (default: all)"}},
     .help =
-        "Compares lower bounds with measured times, of random implementations or of those in a store. Runs "
-        "of a "
-        "store that cannot be opened again (of tune --space, of a device that is not here, of another "
-        "version of thresh) are skipped, counted and named. Exit status 1 if a time is below its bound. In "
-        "JSON a bound that is infinite is null, and so is the best time of several programs or devices.\v"
+        "Compares lower bounds with measured times, of random implementations or of the evaluations in a "
+        "store. "
+        "The exit status is 1 if a time is below its bound.\n"
+        "Runs of a store that cannot be opened again (of 'tune --space', of a device that is not present, of "
+        "another version of thresh) are skipped with a note. In JSON an infinite bound is null, and so is "
+        "the "
+        "best time of several programs or devices.\v"
         "Example: thresh audit matmul.lift --size M=128,N=128,K=128 --samples 300 --cut 50000",
     .run = run,
 };

@@ -1,5 +1,6 @@
-/* thresh bound: why nothing below a candidate can be faster than its bound. The candidate is what the pins
- * leave of a program's space. */
+/* thresh bound: the lower bound on the time of a candidate, and its reason. The candidate is the root of the
+ * program's space with the pins applied: `--pin 'size(m.0)=512'` asks for the bound of all implementations
+ * with that decision. */
 #include <stdio.h>
 
 #include "coordinator/cli/bounding.h"
@@ -36,10 +37,12 @@ const struct cli_command cli_bound = {
     .least = 1,
     .most = 1,
     .takes = (CLI_INSTANCE & ~CLI_TAKES(SEED)) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(QUIET),
-    .help =
-        "Prints the lower bound on the time of all implementations that the pins leave, and its reason. In "
-        "JSON the bound is null if the device can run none of them.\v"
-        "Example: thresh bound matmul.lift --size M=1024,N=1024,K=1024 --pin 'size(m.3)=1' --pin "
-        "'size(n.3)=1'",
+    .help = "Prints a lower bound on the time of all implementations that agree with the pins, and its "
+            "reason. It is "
+            "computed from the device's description. In JSON the bound is null if the device can run none of "
+            "these "
+            "implementations.\v"
+            "Example: thresh bound matmul.lift --size M=1024,N=1024,K=1024 --pin 'size(m.3)=1' --pin "
+            "'size(n.3)=1'",
     .run = run,
 };

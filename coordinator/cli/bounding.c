@@ -1,4 +1,4 @@
-/* Opening the lower bound for the subcommands that cut. */
+/* Opening the lower bound for subcommands; see bounding.h. */
 #include "coordinator/cli/bounding.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ void cli_bounding_close(struct cli_bounding *b)
 static void add_rise(const struct space_state *st, struct space_action action, double from, double to,
                      struct strbuf *out)
 {
-    char slot[256], value[256], before[UNITS_BYTES], after[UNITS_BYTES];
+    char slot[CLI_NAME_BYTES], value[CLI_NAME_BYTES], before[UNITS_BYTES], after[UNITS_BYTES];
     space_slot_name(space_of(st), action.slot, slot, sizeof slot);
     space_value_name(space_of(st), action.slot, action.value, value, sizeof value);
     units_time(from, before, sizeof before);
@@ -72,7 +72,7 @@ double cli_explain_bound(struct perfmodel *m, struct space_state *root, const st
     char start[UNITS_BYTES];
     double last = perfmodel_bound(m, root, reason);
     units_time(last, start, sizeof start);
-    strbuf_printf(out, "nothing decided: %s\n", start);
+    strbuf_printf(out, "no decision: %s\n", start);
     for (size_t i = 0; i < n && decide(root, actions[i]); i++) {
         double ns = perfmodel_bound(m, root, reason);
         if (ns > last) add_rise(root, actions[i], last, ns, out);

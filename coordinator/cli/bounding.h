@@ -1,4 +1,5 @@
-/* The cut of estimate and levels: --cut NS --depth D with the lower bound of the device's description. */
+/* The lower bound for subcommands. `thresh estimate` and `thresh levels` prune with it: --cut 114000 --depth
+ * 10 prunes candidates whose bound is at least 114 us in the first ten levels of the tree. */
 #ifndef THRESH_CLI_BOUNDING_H
 #define THRESH_CLI_BOUNDING_H
 
@@ -13,13 +14,13 @@ struct strbuf;
 /* Zero-initialise. */
 struct cli_bounding {
     struct mcts_branching branching; /* of the problem, with the bound if there is a cut */
-    double cut;                      /* ns; INFINITY: none */
-    uint32_t depth;                  /* it acts on depths 1..depth */
-    struct perfmodel *model;         /* NULL without a cut */
+    double cut;                      /* ns; INFINITY: nothing is pruned */
+    uint32_t depth;                  /* depths 1..depth are pruned */
+    struct perfmodel *model;         /* NULL: nothing is pruned */
 };
 
-/* Reads the options and opens the model of the problem. What the model leaves out is said on standard error,
- * unless --quiet. false after an error. */
+/* Reads the options and opens the model of the problem. Values that the description lacks are noted on
+ * standard error, unless --quiet is given. false after an error. */
 bool cli_bounding_open(const struct cli_args *a, const struct cli_problem *p, struct cli_bounding *out,
                        struct diag *d);
 void cli_bounding_close(struct cli_bounding *b);
@@ -27,9 +28,9 @@ void cli_bounding_close(struct cli_bounding *b);
 struct perfmodel *cli_model(const struct cli_args *a, const struct problem *p, const struct device *dev,
                             struct diag *d);
 
-/* Applies the actions one after the other to a root candidate and appends to `out` each that raises the
- * bound, then the reason of the last bound, which goes to *reason, too. Returns the bound in ns. The actions
- * must be possible. */
+/* Applies the actions one after the other to a root candidate. Appends to `out` each action that raises the
+ * bound, then the reason of the final bound, which is also stored in *reason. Returns the bound in ns. The
+ * actions must be possible. */
 double cli_explain_bound(struct perfmodel *m, struct space_state *root, const struct space_action *actions,
                          size_t n, struct perfmodel_reason *reason, struct strbuf *out);
 

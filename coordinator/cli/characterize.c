@@ -1,7 +1,12 @@
-/* thresh device characterize: from micro-benchmarks to a device description. A measured rate can only be too
- * low, so a rate is the larger of the architecture's peak at the highest clock, where it is known, and 1.05
- * times the best of the batches (page `performance-model`, "What makes a term a bound"); times likewise are
- * 0.95 of the shortest, but launches, which are lower limits as they are measured. */
+/* thresh device characterize: makes a device description from micro-benchmarks.
+ *
+ * A lower bound on times needs upper limits of rates, and a measured rate can only be too low. So
+ *
+ *     rate = max(peak of the architecture at its highest clock, if known, 1.05 * best measured rate)
+ *     time = shortest measured time / 1.05
+ *
+ * except that the times of launches are taken as measured (page `performance-model`, "What makes a term a
+ * bound"). */
 #include "agent/characterize.h"
 
 #include <errno.h>
@@ -14,8 +19,9 @@
 
 #define MARGIN 1.05
 
-/* What a unit of an NVIDIA architecture does in a cycle ("CUDA C++ programming guide", tables of arithmetic
- * throughput and of technical specifications per compute capability; bytes: micro-architecture guides). */
+/* The throughput of a unit of an NVIDIA architecture in a cycle ("CUDA C++ programming guide", tables of
+ * arithmetic throughput and of technical specifications per compute capability; bytes: micro-architecture
+ * guides). */
 struct architecture {
     unsigned major, minor;
     double float_lanes, special_lanes, access_lanes; /* operations a cycle */
@@ -47,7 +53,7 @@ static void put(struct perfmodel_device *out, enum perfmodel_figure f, double va
     memcpy(out->dated[f].day, out->date, sizeof out->dated[f].day);
 }
 
-/* A rate: the larger of what is known and what was measured with its margin. */
+/* A rate: the larger of the known one and of the measured one with its margin. */
 static void put_rate(struct perfmodel_device *out, enum perfmodel_figure f, double known, double measured)
 {
     bool given = known >= MARGIN * measured;
@@ -77,7 +83,7 @@ static void put_counts(struct perfmodel_device *out, const struct device *dev,
     put(out, PERFMODEL_UNITS, dev->compute_units, PERFMODEL_QUERIED);
     put(out, PERFMODEL_GROUP_ITEMS, (double)dev->limits.max_work_group, PERFMODEL_QUERIED);
     put(out, PERFMODEL_GROUP_LOCAL, (double)dev->limits.local_bytes, PERFMODEL_QUERIED);
-    double private_caches = dev->gpu ? 1 : 1.25; /* of a processor, beside the one that drivers name */
+    double private_caches = dev->gpu ? 1 : 1.25; /* a processor's other caches, which drivers do not report */
     put(out, PERFMODEL_CACHE_BYTES, f->cache_bytes * private_caches, PERFMODEL_QUERIED);
     if (!dev->gpu) put(out, PERFMODEL_ACCESS_BYTES, 64, PERFMODEL_GIVEN);
     if (!dev->gpu) put(out, PERFMODEL_SECTOR_BYTES, 64, PERFMODEL_GIVEN);
@@ -93,8 +99,8 @@ static void put_counts(struct perfmodel_device *out, const struct device *dev,
         put(out, PERFMODEL_CACHE_BYTES, a->last_level_bytes, PERFMODEL_GIVEN);
 }
 
-/* A processor's units are independent: the device is as fast as all of them, even if others used some while
- * it was measured. */
+/* The units of a processor are independent: the device's rate is at least that of all units together, even if
+ * other load disturbed the measurement. */
 static void put_cpu_rates(struct perfmodel_device *out, const struct device *dev, const double *m)
 {
     double units = dev->compute_units, one = m[CHARACTERIZE_UNIT_FP32], all = m[CHARACTERIZE_FP32];
@@ -156,7 +162,7 @@ bool cli_description(const struct device *dev, struct perfmodel_device *out)
     return found;
 }
 
-/* The description that this run of the benchmarks gives. */
+/* The description from this run of the benchmarks. */
 static void describe(const struct device *dev, const struct characterize_result *r,
                      struct perfmodel_device *out)
 {
@@ -170,12 +176,12 @@ static void describe(const struct device *dev, const struct characterize_result 
     put_times(out, r->value);
 }
 
-/* All figures are the new ones. */
+/* Keeps all new values. */
 static void start_anew(struct cli_characterization *c)
 {
     c->kept = c->fresh;
     for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
-        c->verdicts[f] = (struct perfmodel_verdict){false, "--fresh keeps no older figure"};
+        c->verdicts[f] = (struct perfmodel_verdict){false, "--fresh discards older values"};
 }
 
 bool cli_characterize(const struct device *dev, bool anew, struct cli_characterization *out, struct diag *d)
@@ -229,8 +235,8 @@ bool cli_save_description(const struct perfmodel_device *dev, const char *folder
     file_name(dev, folder, path, n);
     struct file_new f;
     if (!make_folder(folder)) {
-        diag_plain(d, "cannot make folder '%s': %s; --out DIR or XDG_DATA_HOME names another", folder,
-                   file_error_text(errno));
+        diag_plain(d, "cannot create folder '%s': %s; choose another one with --out DIR or XDG_DATA_HOME",
+                   folder, file_error_text(errno));
         return false;
     }
     bool ok = file_begin(&f, path, d);

@@ -1,5 +1,5 @@
-/* thresh choices: what can be decided about a program or in a space, and the values that are left: the names
- * that --pin and --order take.
+/* thresh choices: the choices of a program's space or of another space, with the values that remain after the
+ * pins. --pin and --order take these names.
  *
  *     $ thresh choices axpy.lift --size N=64 --pin 'size(i.0)=64' 'size(*)'
  *     size: How large the tile is; shared by all dimensions that stand for it.
@@ -17,14 +17,7 @@
 #include "core/base/strbuf.h"
 #include "core/space/hint.h"
 
-enum {
-    NAME_BYTES = 512,
-    MOST_NAME_COLUMNS = 32,
-    MOST_VALUES = 24,
-    FIRST_VALUES = 12,
-    MOST_ROWS = 32,
-    FIRST_ROWS = 24
-};
+enum { MOST_NAME_COLUMNS = 32, MOST_VALUES = 24, FIRST_VALUES = 12, MOST_ROWS = 32, FIRST_ROWS = 24 };
 
 struct listing {
     const struct space_state *root;
@@ -63,7 +56,8 @@ static bool list_pattern(struct listing *l, const char *pattern, struct diag *d)
     return false;
 }
 
-/* Names of choices, or patterns of their names with arguments; none: everything. */
+/* Marks the choices that the patterns name: `size`, or `size(m.*)` with arguments. No pattern: all choices.
+ */
 static bool read_patterns(struct listing *l, const char *const *patterns, unsigned n, struct diag *d)
 {
     l->all = n == 0;
@@ -77,7 +71,7 @@ static bool read_patterns(struct listing *l, const char *const *patterns, unsign
 
 /* ---- printing ---- */
 
-/* What nothing can have is not there. */
+/* Choices that exist in no implementation are not listed. */
 static bool is_listed(const struct listing *l, uint32_t slot, unsigned group)
 {
     return l->listed[slot] && space_slot_group(l->space, slot) == group && !space_is_dead(l->root, slot);
@@ -88,7 +82,7 @@ static uint32_t count_rows(const struct listing *l, unsigned group, int *width)
     uint32_t n = 0;
     *width = 0;
     for (uint32_t i = 0; i < space_slot_count(l->space); i++) {
-        char name[NAME_BYTES];
+        char name[CLI_NAME_BYTES];
         if (!is_listed(l, i, group)) continue;
         int length = space_slot_name(l->space, i, name, sizeof name);
         *width = length > *width && length <= MOST_NAME_COLUMNS ? length : *width;
@@ -97,13 +91,13 @@ static uint32_t count_rows(const struct listing *l, unsigned group, int *width)
     return n;
 }
 
-/* As a pin takes them: 1|2|4. The middle of a long list is left out. */
+/* As a pin takes them: 1|2|4. A long list is shortened in the middle. */
 static void add_values(const struct listing *l, uint32_t slot, struct strbuf *b)
 {
     uint32_t n = space_value_count(l->root, slot), *values = ARENA_ARRAY(l->arena, uint32_t, n + 1);
     space_values(l->root, slot, values);
     for (uint32_t i = 0; i < n; i++) {
-        char name[NAME_BYTES];
+        char name[CLI_NAME_BYTES];
         if (n > MOST_VALUES && i == FIRST_VALUES) {
             strbuf_add(b, "|...");
             i = n - 1;
@@ -116,7 +110,7 @@ static void add_values(const struct listing *l, uint32_t slot, struct strbuf *b)
 
 static void print_row(const struct listing *l, uint32_t slot, int width)
 {
-    char name[NAME_BYTES];
+    char name[CLI_NAME_BYTES];
     struct strbuf values = {0};
     space_slot_name(l->space, slot, name, sizeof name);
     add_values(l, slot, &values);
@@ -125,7 +119,7 @@ static void print_row(const struct listing *l, uint32_t slot, int width)
     strbuf_free(&values);
 }
 
-/* `between` is printed before a group that has rows. */
+/* Prints `between` and the group, unless the group has no rows. Returns whether it has. */
 static bool print_group(const struct listing *l, unsigned group, const char *between)
 {
     const char *name = space_group_name(l->space, group),
@@ -137,7 +131,7 @@ static bool print_group(const struct listing *l, unsigned group, const char *bet
     for (uint32_t i = 0; i < space_slot_count(l->space); i++) {
         if (!is_listed(l, i, group)) continue;
         if (l->all && n > MOST_ROWS && rows++ == FIRST_ROWS) {
-            printf("  ... %" PRIu32 " more: add the argument %s to list them\n", n - FIRST_ROWS, name);
+            printf("  ... %" PRIu32 " more; the argument '%s' lists them\n", n - FIRST_ROWS, name);
             break;
         }
         print_row(l, i, width);
@@ -149,7 +143,7 @@ static bool print_group(const struct listing *l, unsigned group, const char *bet
 
 static json_t *row_json(const struct listing *l, uint32_t slot)
 {
-    char name[NAME_BYTES];
+    char name[CLI_NAME_BYTES];
     json_t *arguments = json_array(), *names = json_array();
     uint32_t n = space_value_count(l->root, slot), *values = ARENA_ARRAY(l->arena, uint32_t, n + 1);
     for (unsigned i = 0; i < space_slot_arity(l->space, slot); i++)
@@ -239,11 +233,13 @@ const struct cli_command cli_choices = {
     .most = CLI_MAX_POSITIONAL,
     .takes = CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(PIN) |
              CLI_TAKES(SPACE) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(JSON),
-    .notes = {{CLI_DESCRIPTION, "FILE.json", "description of a device that need not be here"}},
-    .help = "Lists the choices of a program's space or of another space, with the values that the pins "
-            "leave. These are the names that --pin and --order take. A PATTERN is the name of a choice, or "
-            "a name with arguments in which * matches any text.\v"
-            "Example: thresh choices matmul.lift --size M=512,N=512,K=512 'size(m.*)' dim_kind\n"
-            "         thresh choices --space tiles.space --pin block_x=8",
+    .notes = {{CLI_DESCRIPTION, "FILE.json", "description of the device, if the device is not present"}},
+    .help =
+        "Lists the choices of a program's space or of another space. Each choice is printed with the values "
+        "that remain after the pins; --pin and --order take these names. A PATTERN is the name of a choice, "
+        "or a name with arguments in which * matches any text; without a PATTERN all choices are "
+        "listed.\v"
+        "Example: thresh choices matmul.lift --size M=512,N=512,K=512 'size(m.*)' dim_kind\n"
+        "         thresh choices --space tiles.space --pin block_x=8",
     .run = run,
 };

@@ -3,8 +3,8 @@
  *     static const struct cli_command example = {.name = "tune", .takes = CLI_TAKES(STORE), ...};
  *     cli_run("thresh", &example, 3, (char *[]){"tune", "--store", "runs.db", NULL});
  *
- * fills in cli_args.value[CLI_STORE] and calls example.run(). Names may be abbreviated as usual with GNU
- * options. */
+ * sets cli_args.value[CLI_STORE] to "runs.db" and calls example.run(). Names may be abbreviated, as usual for
+ * GNU options. */
 #include "coordinator/cli/cli.h"
 
 #include <getopt.h>
@@ -59,7 +59,7 @@ struct parsing {
     struct arena *arena; /* of joined values */
 };
 
-/* Says what is wrong with the command line. */
+/* Prints what is wrong with the command line. Returns false. */
 static bool fail(const struct parsing *p, const char *message)
 {
     const char *name = p->command->name;
@@ -70,7 +70,7 @@ static bool fail(const struct parsing *p, const char *message)
 static bool add_to_list(struct parsing *p, struct cli_list *list, const char *value)
 {
     if (list->n == CLI_MAX_LIST)
-        return fail(p, arena_printf(p->arena, "an option is given more than %d times", CLI_MAX_LIST));
+        return fail(p, arena_printf(p->arena, "an option is repeated more than %d times", CLI_MAX_LIST));
     list->items[list->n++] = value;
     return true;
 }
@@ -100,7 +100,7 @@ static const char *name_of(struct arena *a, const char *word)
     return arena_strndup(a, word, strcspn(word, "="));
 }
 
-/* An option of other subcommands, one that several begin like, or none at all. */
+/* An option of other subcommands, an ambiguous abbreviation, or an unknown option. */
 static bool refuse_unknown(const struct parsing *p, const char *word)
 {
     const char *name = name_of(p->arena, word), *known[CLI_KEY_COUNT + 2] = {"help", "version"};
@@ -109,19 +109,20 @@ static bool refuse_unknown(const struct parsing *p, const char *word)
         const char *option = cli_option(key).name;
         bool taken = cli_takes(p->command, key);
         if (!taken && strcmp(option, name) == 0)
-            return fail(p, arena_printf(p->arena, "option '--%s' does not apply to this command", name));
+            return fail(p,
+                        arena_printf(p->arena, "--%s does not apply to 'thresh %s'", name, p->command->name));
         if (taken) known[n++] = option;
         begun += taken && strncmp(option, name, strlen(name)) == 0;
     }
     if (begun > 1) return fail(p, arena_printf(p->arena, "option '--%s' is ambiguous", name));
     const char *similar = similar_find(name, known, n);
     int length = (int)strcspn(word, "=");
-    return fail(p, similar ? arena_printf(p->arena, "unrecognized option '%.*s'; did you mean '--%s'?",
-                                          length, word, similar)
-                           : arena_printf(p->arena, "unrecognized option '%.*s'", length, word));
+    return fail(p, similar ? arena_printf(p->arena, "unknown option '%.*s'; did you mean '--%s'?", length,
+                                          word, similar)
+                           : arena_printf(p->arena, "unknown option '%.*s'", length, word));
 }
 
-/* What getopt found in the word: a positional argument, an option, or what is wrong with it. */
+/* Takes what getopt found in the word: a positional argument, an option, or an error. */
 static bool take(struct parsing *p, int option, const char *word)
 {
     if (option == 1) return take_positional(p, optarg);
@@ -148,7 +149,7 @@ static const char *list_options(const struct cli_command *command, struct option
     return cli_takes(command, CLI_OUT) ? "-:hVo:" : "-:hV";
 }
 
-enum outcome { PARSED, REFUSED, TOLD /* help or version */ };
+enum outcome { PARSED, REFUSED, ANSWERED /* by help or version */ };
 
 static enum outcome parse(struct parsing *p, int argc, char **argv)
 {
@@ -160,7 +161,7 @@ static enum outcome parse(struct parsing *p, int argc, char **argv)
          word = optind) {
         if (option == 'h') cli_print_help(stdout, p->command);
         if (option == 'V') puts(cli_version);
-        if (option == 'h' || option == 'V') return TOLD;
+        if (option == 'h' || option == 'V') return ANSWERED;
         if (!take(p, option, argv[word])) return REFUSED;
     }
     for (; optind < argc; optind++)
@@ -170,7 +171,7 @@ static enum outcome parse(struct parsing *p, int argc, char **argv)
     return REFUSED;
 }
 
-/* Arguments are repeated in JSON and in stores. */
+/* Arguments are copied to JSON and to stores, which hold UTF-8 only. */
 static bool arguments_are_utf8(const char *command, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {

@@ -1,5 +1,17 @@
-/* The thresh command: one table of options, one file per subcommand. A subcommand lists the options that it
- * takes; parsing, --help, manual pages, completion and the exit status of bad usage follow from that. */
+/* The thresh command: one table of options, one file per subcommand.
+ *
+ * A subcommand is a constant that names its arguments and its options, with a function that runs it:
+ *
+ *     const struct cli_command cli_bound = {.name = "bound",
+ *                                           .positional = "KERNEL.lift",
+ *                                           .least = 1,
+ *                                           .most = 1,
+ *                                           .takes = CLI_TAKES(SIZE) | CLI_TAKES(JSON),
+ *                                           .help = "Prints ... .\vExample: thresh bound ...",
+ *                                           .run = run};
+ *
+ * Parsing, --help, manual pages, completion and the messages about bad usage are made from these constants
+ * and from the table of options below. README.md in this folder says how to add a subcommand or an option. */
 #ifndef THRESH_CLI_CLI_H
 #define THRESH_CLI_CLI_H
 
@@ -16,60 +28,70 @@
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit status */
 enum {
     CLI_MAX_POSITIONAL = 4,
-    CLI_MAX_LIST = 512,
-    CLI_PROGRAM_BYTES = 1 << 20, /* longest text of a program */
-    CLI_MOST_SAMPLES = 100000000
+    CLI_MAX_LIST = 512,           /* how often --pin or --input may be given */
+    CLI_PROGRAM_BYTES = 1 << 20,  /* longest text of a program */
+    CLI_MOST_SAMPLES = 100000000, /* each may be kept in memory */
+    CLI_NAME_BYTES = 512          /* room for the name of a choice or of a value; longer ones are cut off */
 };
 
-/* X(KEY, long name, argument or NULL, help). In the order of --help, whose sections are CLI_SECTIONS. What
- * the argument looks like says what completes it: FILE.db a file of that kind, DIR a folder, a|b|c these
- * words. */
+/* X(KEY, long name, argument or NULL, help). In the order of --help, whose sections are CLI_SECTIONS. The
+ * help says what the option does, its unit and its default. The argument's spelling decides what completes
+ * it: FILE.db a file with that ending, DIR a folder, a|b|c one of these words. */
 #define CLI_OPTIONS(X)                                                                                       \
     X(SIZE, "size", "M=512,N=512", "values of the program's size parameters; may be repeated")               \
-    X(INPUT, "input", "NAME=random:SEED", "data of an input; may be repeated (default random:1)")            \
-    X(SPACE, "space", "FILE.space|FILE.so", "use this space instead of the space of a Lift program")         \
-    X(DATA, "data", "FILE.json", "the space's instance: its objects and their properties")                   \
-    X(PARAM, "param", "x=1,y=2", "parameters of the space, or of that of a Lift program; may be repeated")   \
-    X(COMMAND, "command", "'PROG {x}'", "with --space: the program that measures a candidate")               \
+    X(INPUT, "input", "NAME=random:SEED",                                                                    \
+      "fill this input with random numbers made from SEED (default 1); may be repeated")                     \
+    X(SPACE, "space", "FILE.space|FILE.so", "use this space instead of a Lift program's space")              \
+    X(DATA, "data", "FILE.json", "objects of the space and their properties")                                \
+    X(PARAM, "param", "x=1,y=2",                                                                             \
+      "values of parameters of the space (also of a Lift program's space); may be repeated")                 \
+    X(COMMAND, "command", "'PROG {x}'",                                                                      \
+      "with --space: the command that measures a candidate and prints its time in ns")                       \
     X(DEVICE, "device", "SEL",                                                                               \
-      "OpenCL device: part of its name, gpu, cpu or its number in 'thresh device list'")                     \
-    X(DESCRIPTION, "description", "FILE.json", "device description for lower bounds")                        \
-    X(FRESH, "fresh", NULL, "discard the old figures of the device's description")                           \
+      "OpenCL device: gpu, cpu, a part of its name, or its number in 'thresh device list' (default: the "    \
+      "first one)")                                                                                          \
+    X(DESCRIPTION, "description", "FILE.json",                                                               \
+      "description of the device for lower bounds (default: found by the device's name; see 'thresh device " \
+      "show')")                                                                                              \
+    X(FRESH, "fresh", NULL, "discard the values of the device's earlier description")                        \
     X(HEURISTIC, "heuristic", "NAME|FILE.so[:k=v]",                                                          \
       "search heuristic: tag (default), uct, random, bound, roundrobin or a plug-in, with parameters and "   \
       "rollout policies; see 'thresh heuristics'")                                                           \
     X(SEED, "seed", "N", "seed of the random number generator (default 1)")                                  \
     X(PIN, "pin", "CHOICE(ARGS)=VALUE",                                                                      \
-      "fix a decision; * matches any text; may be repeated; see 'thresh choices'")                           \
+      "fix a decision; * matches any text, A|B allows two values; may be repeated; see 'thresh choices'")    \
     X(ORDER, "order", "CHOICE,CHOICE", "decide these choices first: names or patterns such as 'size(m.*)'")  \
     X(NO_PRIOR, "no-prior", NULL, "disable the prior: all values are equally likely at the start")           \
-    X(TEXT_LIMIT, "text-limit", "KIB", "skip implementations with a longer OpenCL text (default 64)")        \
+    X(TEXT_LIMIT, "text-limit", "KIB",                                                                       \
+      "skip implementations whose OpenCL text is longer than this many KiB (default 64)")                    \
     X(ALLOW_NONFINITE, "allow-nonfinite", NULL,                                                              \
-      "accept outputs that are infinite or NaN in the reference, which cannot be verified")                  \
+      "accept programs with outputs that are infinite or NaN; these outputs are not verified")               \
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
     X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 unless --time is given)")      \
-    X(TIME, "time", "10m", "stop after this time: 30s, 10m, 2h")                                             \
+    X(TIME, "time", "10m", "stop after this time: 30s, 10m, 2h (default: no limit)")                         \
     X(TIMEOUT, "timeout", "10s", "time limit of one run")                                                    \
-    X(LAUNCHES, "launches", "N", "time at least N launches in all (default: 20 batches)")                    \
+    X(LAUNCHES, "launches", "N",                                                                             \
+      "time at least N launches (default: 20 rounds or 0.4 s, whichever is longer; 20 s at most)")           \
     X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
-    X(LIMIT, "limit", "N", "stop after N nodes of the tree")                                                 \
-    X(NO_BOUND, "no-bound", NULL, "do not cut candidates by their lower bound")                              \
-    X(DISTANCE, "distance", "5%", "ignore improvements smaller than this")                                   \
-    X(AUDIT_CUTS, "audit-cuts", "1%", "share of draws made below cut nodes, to check the bound")             \
-    X(CUT, "cut", "NS", "cut candidates whose lower bound is at least this time")                            \
-    X(DEPTH, "depth", "D", "cut only in the first D levels (default: all)")                                  \
-    X(STORE, "store", "FILE.db", "record every evaluation in this store")                                    \
+    X(LIMIT, "limit", "N", "stop after N nodes of the tree (default: no limit)")                             \
+    X(NO_BOUND, "no-bound", NULL, "do not prune candidates by their lower bound")                            \
+    X(DISTANCE, "distance", "5%", "ignore improvements smaller than this (default 0%)")                      \
+    X(AUDIT_CUTS, "audit-cuts", "1%",                                                                        \
+      "share of draws made below pruned nodes to check the bound (default 0%)")                              \
+    X(CUT, "cut", "NS", "prune candidates whose lower bound is at least NS ns (default: none)")              \
+    X(DEPTH, "depth", "D", "prune only in the first D levels of the tree (default: all)")                    \
+    X(STORE, "store", "FILE.db", "record every evaluation in this SQLite file; created if missing")          \
     X(RESUME, "resume", NULL, "continue the run in the store")                                               \
     X(RECORDED, "recorded", "FILE.db,FILE.db",                                                               \
-      "take times from these stores instead of measuring: of --space, or of the device that "                \
-      "--description names")                                                                                 \
+      "take times from these stores instead of measuring; a Lift program also needs --description")          \
     X(BEST, "best", NULL, "select the fastest implementation of the last program in a store")                \
-    X(NUMBER, "number", "N", "select implementation N of the last run in a store")                           \
-    X(CUTS, "cuts", NULL, "print what the lower bound cut in the last run of a store, and why")              \
-    X(LEARNT, "learnt", NULL, "print what the evaluations of a store tell about each choice")                \
-    X(LISTEN, "listen", "ENDPOINT", "wait for agents at this endpoint instead of running one")               \
-    X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint")                                          \
-    X(RUNNERS, "runners", "N", "runner processes (default: by device)")                                      \
+    X(NUMBER, "number", "N", "select implementation N of the last run in a store (0: the naive one)")        \
+    X(CUTS, "cuts", NULL, "print the candidates that the lower bound pruned in the last run, with reasons")  \
+    X(LEARNT, "learnt", NULL, "print how each choice affects the time, from a store's evaluations")          \
+    X(LISTEN, "listen", "ENDPOINT",                                                                          \
+      "wait for agents at tcp://127.0.0.1:PORT or ipc://FILE instead of starting one")                       \
+    X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint: tcp://HOST:PORT or ipc://FILE")           \
+    X(RUNNERS, "runners", "N", "runner processes, at most 16 (default: 2 on a CPU, 4 on a GPU)")             \
     X(NAME, "name", "NAME", "the agent's name in messages (default: HOST:PID)")                              \
     X(OUT, "out", "DIR", "output folder")                                                                    \
     X(EXPLAIN_COST, "explain-cost", NULL, "check: list the constraints that are slow to propagate, and why") \
@@ -102,7 +124,7 @@ enum cli_key {
      CLI_TAKES(JSON))
 #define CLI_PROGRAM (CLI_INSTANCE | CLI_TAKES(ORDER)) /* and an order of its choices */
 
-/* A list option: its values in order. */
+/* An option that may be repeated, with its values in order. */
 struct cli_list {
     const char *items[CLI_MAX_LIST];
     unsigned n;
@@ -112,13 +134,13 @@ struct cli_list {
 struct cli_args {
     const char *positional[CLI_MAX_POSITIONAL];
     unsigned n_positional;
-    /* The last one given; of --size and --param all of them, with commas between; "" for a flag; NULL: not
-     * given. */
+    /* NULL: not given; "": a flag. Of a repeated option the last value; of --size and --param all values,
+     * joined by commas. */
     const char *value[CLI_KEY_COUNT];
     struct cli_list pins, inputs;
 };
 
-/* The argument and help of an option for one subcommand, where those of the table do not fit. */
+/* An option's argument and help for one subcommand, in place of those in the table. */
 struct cli_note {
     enum cli_key key;
     const char *argument, *help;
@@ -127,11 +149,13 @@ enum { CLI_MAX_NOTES = 4 };
 
 struct cli_command {
     const char *name;
-    const char *positional;                  /* for the usage line; " | " separates ways to call it */
-    unsigned least, most;                    /* how many positional arguments */
-    uint64_t takes;                          /* CLI_TAKES() of its options */
-    struct cli_note notes[CLI_MAX_NOTES];    /* those without help are unused */
-    const char *help;                        /* one sentence, details, \v, "Example: thresh ..." lines */
+    const char *positional;               /* for the usage line; " | " separates ways to call it */
+    unsigned least, most;                 /* how many positional arguments */
+    uint64_t takes;                       /* CLI_TAKES() of its options */
+    struct cli_note notes[CLI_MAX_NOTES]; /* entries without help are unused */
+    /* One sentence, details, \v, "Example: thresh ..." lines. In the details \n begins a paragraph, and a
+     * paragraph that begins with "# " is the title of a section. */
+    const char *help;
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 
@@ -139,7 +163,8 @@ extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain
     cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics,
     cli_choices, cli_help, cli_completion;
 
-extern const char cli_version[]; /* "thresh 0.1 (REVISION)", made by the Makefile */
+extern const char cli_tune_help[]; /* cli_tune.help */
+extern const char cli_version[];   /* "thresh 0.1 (REVISION)", made by the Makefile */
 
 /* `thresh ARGS...`: finds the subcommand and runs it. argv[0] is the program. Returns the exit status. */
 int cli_main(int argc, char **argv);
@@ -152,31 +177,41 @@ static inline bool cli_given(const struct cli_args *a, enum cli_key key)
 {
     return a->value[key] != NULL;
 }
-/* Adds an error "--NAME MESSAGE" for each of the n options that is given. false if any is. */
+/* Adds an error "--NAME MESSAGE" for each of the n options that is given. true: none is given. */
 bool cli_refuse(const struct cli_args *a, const enum cli_key *keys, size_t n, const char *message,
                 struct diag *d);
 /* The same for each option that is not in the set `takes` of CLI_TAKES(). */
 bool cli_refuse_others(const struct cli_args *a, uint64_t takes, const char *message, struct diag *d);
-/* Counts, counts of at least 1 and times of options; the default if not given. false after an error. */
+/* The same for the options of a verb: "--out does not apply to 'thresh device list'". The verb is the first
+ * positional argument. */
+bool cli_refuse_of_verb(const struct cli_command *command, const struct cli_args *a, uint64_t takes,
+                        struct diag *d);
+
+/* The value of an option; `otherwise` if it is not given. false after an error. A count is a whole number; a
+ * positive one is at least 1. */
 bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out, struct diag *d);
 bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise, uint64_t *out,
                   struct diag *d);
-/* --samples: at least 1 and at most CLI_MOST_SAMPLES, each of which may be kept in memory. */
+/* --samples: 1 to CLI_MOST_SAMPLES. */
 bool cli_samples(const struct cli_args *a, uint64_t otherwise, uint64_t *out, struct diag *d);
-/* A share such as 5% or 0.05, at least 0 and below 1; 0 if not given. */
+/* --runners: 0 if not given; more than EVAL_MAX_RUNNERS are that many. */
+bool cli_runners(const struct cli_args *a, unsigned *out, struct diag *d);
+/* A share such as 5% or 0.05: at least 0 and less than 1; 0 if not given. */
 bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
-/* A positive number; `otherwise` if not given. */
+/* A positive number. */
 bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, double *out, struct diag *d);
+/* A time such as 30s or 10m, in seconds; 0 if not given. */
 bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);
 
-/* Whether the heuristic that --heuristic names can be loaded, if it is given. Call it while this process has
- * no thread but that of cli_signals(). */
+/* Checks that the heuristic that --heuristic names can be loaded. false after an error. Loading is tried in a
+ * child process: call this before the process starts threads other than that of cli_signals(). */
 bool cli_try_heuristic(const struct cli_args *a, struct diag *d);
 
-/* Prints the errors and gives the exit status for bad input; frees d. CLI_OK if there are none. */
+/* Prints the errors and frees d. Returns the exit status: `status`, or CLI_USAGE in place of CLI_OK if there
+ * are errors. */
 int cli_finish(struct diag *d, int status);
-/* The share of dead ends and its 95 % interval by so many independent descents (0: none is known), as a line
- * and as keys of an object. */
+/* The share of descents that ended without an implementation, as a line and as keys of an object, with its
+ * 95 % interval for that many independent descents (0: no interval). */
 void cli_print_dead_ends(double ratio, uint64_t descents);
 void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents);
 /* The nodes of a search tree by their state (mcts_stats.nodes), as a line and as an object. */
@@ -184,7 +219,7 @@ void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES]);
 json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES]);
 /* A number; null if it is not finite, which JSON cannot say. */
 json_t *cli_real_json(double x);
-/* A count by its natural logarithm; null if a double does not hold it. */
+/* A count from its natural logarithm; null if a double cannot hold it. */
 json_t *cli_count_json(double log_count);
 /* Prints an object on standard output and releases it. */
 void cli_print_json(json_t *o);
@@ -213,21 +248,20 @@ bool cli_problem_open_to_measure(const struct cli_args *a, struct cli_problem *o
 void cli_problem_close(struct cli_problem *p);
 
 struct store_run;
-/* The problem of a stored run on its device, which may be here or described, or on the one that options name;
- * the device goes to *dev. NULL after an error: a run of `tune --space` has none, another device or version
- * another one. */
+/* The problem of a stored run, on its device (present or described) or on the one that the options name; the
+ * device goes to *dev. NULL after an error: a run of `tune --space` has no program, and the space of another
+ * device or of another version of thresh differs from the recorded one. */
 struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
                                 struct diag *d);
 
-/* Writes out what standard output still has, and closes it. false after a message: it did not take
- * everything, and the work has failed. */
+/* Flushes standard output and closes it. false after a message: not everything could be written. */
 bool cli_flush_output(void);
 
-/* A descriptor that becomes readable at the first SIGINT, SIGTERM or, unless it is ignored, SIGHUP, which are
- * blocked in this and all later threads. A second signal ends the process and all that it has started at
- * once, whatever its threads are doing. -1: signals cannot be caught. */
+/* Returns a descriptor that becomes readable at the first SIGINT, SIGTERM or (unless it is ignored) SIGHUP;
+ * -1: signals cannot be caught. The signals are blocked in this thread and in all threads that it starts
+ * later. A second signal ends the process and its children immediately. */
 int cli_signals(void);
-/* 130, 143 or 129 after a signal; `otherwise` if there was none. Closes the descriptor. */
+/* The exit status: 130, 143 or 129 after a signal, else `otherwise`. Closes the descriptor. */
 int cli_signal_status(int fd, int otherwise);
 
 #endif

@@ -1,4 +1,4 @@
-/* The subcommands in the order of help, and what becomes of `thresh ARGS...`. */
+/* The subcommands in the order of help, and `thresh ARGS...`: `thresh tune ...` runs cli_tune. */
 #include <stdio.h>
 #include <string.h>
 

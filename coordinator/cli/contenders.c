@@ -1,15 +1,19 @@
-/* What two implementations have in common is most of them: only what differs is shown. */
+/* Two contenders of a search have most decisions in common; only the differences are printed:
+ *
+ *     second     91.2 us (90.1 to 92.3, 11 rounds), 1.1 times as long (search, implementation 12);
+ * differences: m: 64 = 16 groups (WRG1) x 4 unrolled there 64 = 64 groups (WRG1) */
 #include "coordinator/cli/contenders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/cli/cli.h"
 #include "coordinator/portrait.h"
 #include "core/base/arena.h"
 #include "gpu.space.h"
 
-enum { NAME_BYTES = 512, SHOWN = 6 };
+enum { SHOWN = 6 };
 
 static bool same_actions(const struct best_file *b, const struct best_contender *c)
 {
@@ -17,7 +21,7 @@ static bool same_actions(const struct best_file *b, const struct best_contender 
            memcmp(b->actions, c->actions, c->n_actions * sizeof *c->actions) == 0;
 }
 
-/* The first contender that is the implementation, or is another one; NULL: there is none. */
+/* The first contender that is this implementation (itself), or that is another one; NULL: there is none. */
 static const struct best_contender *find_contender(const struct best_file *b, bool itself)
 {
     for (unsigned i = 0; i < b->n_contenders; i++)
@@ -40,13 +44,13 @@ static void mark(bool *slots, uint32_t n, const struct space_action *actions, si
 
 static json_t *value_json(const struct space_state *leaf, uint32_t slot)
 {
-    char name[NAME_BYTES];
+    char name[CLI_NAME_BYTES];
     if (!space_is_live(leaf, slot)) return json_null();
     space_value_name(space_of(leaf), slot, space_first_value(leaf, slot), name, sizeof name);
     return json_string(name);
 }
 
-/* What one of them had to decide, and the other has otherwise. */
+/* The decisions of either that have another value in the other. */
 static json_t *decisions_json(const struct best_file *b, const struct best_contender *c,
                               const struct space_state *here, const struct space_state *there)
 {
@@ -57,7 +61,7 @@ static json_t *decisions_json(const struct best_file *b, const struct best_conte
     mark(decided, n, b->actions, b->n_actions);
     mark(decided, n, c->actions, c->n_actions);
     for (uint32_t slot = 0; slot < n; slot++) {
-        char name[NAME_BYTES];
+        char name[CLI_NAME_BYTES];
         if (!decided[slot]) continue;
         json_t *x = value_json(here, slot), *y = value_json(there, slot);
         space_slot_name(s, slot, name, sizeof name);
@@ -107,7 +111,7 @@ static const char *text_of(const json_t *o, const char *key)
     return text ? text : "-";
 }
 
-/* Whether the lines of a portrait say it. */
+/* Whether the lines of the portraits show this choice already. */
 static bool is_in_lines(const char *choice)
 {
     return !portrait_is_of(choice, GPU_CHOICE_ORDER) && !portrait_is_of(choice, GPU_CHOICE_CACHE);
@@ -123,7 +127,8 @@ static void print_decisions(const json_t *list)
         printf("             %s: %s; there %s\n", text_of(o, "choice"), text_of(o, "here"),
                text_of(o, "there"));
     }
-    if (others > SHOWN) printf("             %zu more of order and caches\n", others - SHOWN);
+    if (others > SHOWN)
+        printf("             %zu more decisions of order and caches differ\n", others - SHOWN);
 }
 
 void cli_print_contender(const json_t *contender)
@@ -141,7 +146,7 @@ void cli_print_contender(const json_t *contender)
     if (ratio > 0) printf(", %.3g times as long", ratio);
     printf(" (%s", text_of(contender, "label"));
     if (number > 0) printf(", implementation %" JSON_INTEGER_FORMAT, number);
-    printf("); it differs in\n");
+    printf("); differences:\n");
     json_array_foreach(json_object_get(contender, "differences"), i, o)
         printf("             %s: %s\n             %*s  there %s\n", text_of(o, "name"), text_of(o, "here"),
                (int)strlen(text_of(o, "name")), "", text_of(o, "there"));

@@ -1,4 +1,9 @@
-/* The cuts of a store as text and as JSON. */
+/* The pruned candidates of a store's last run, as text and as JSON. A candidate is printed with its
+ * decisions, its bound, the best time when it was pruned, and the reason:
+ *
+ *     size(m.0)=1
+ *         bound 2.1 ms, time to beat 150 us
+ *         ... */
 #include "coordinator/cli/cuts.h"
 
 #include <inttypes.h>
@@ -17,7 +22,8 @@ static bool print_cut(void *context, const struct store_cut *c)
     strbuf_add(&text, c->reason);
     units_time(c->bound_ns, bound, sizeof bound);
     units_time(c->cut_ns, cut, sizeof cut);
-    printf("%s\n    bound %s, to beat: %s\n", *c->candidate ? c->candidate : "everything", bound, cut);
+    printf("%s\n    bound %s, time to beat %s\n", *c->candidate ? c->candidate : "all candidates", bound,
+           cut);
     for (char *rest = text.text, *line; (line = strtok_r(rest, "\n", &rest));)
         printf("    %s\n", line);
     strbuf_free(&text);
@@ -45,7 +51,7 @@ int cli_cuts(const struct cli_args *a)
     struct store *s = alone ? store_open_to_read(a->positional[0], d) : NULL;
     bool read = s && (list ? store_each_cut(s, collect_cut, list, d) : store_each_cut(s, print_cut, &n, d));
     if (read && list) cli_print_json(json_pack("{s:O}", "cuts", list));
-    if (read && !list) printf("%" PRIu64 " cuts\n", n);
+    if (read && !list) printf("%" PRIu64 " pruned candidate%s\n", n, n == 1 ? "" : "s");
     json_decref(list);
     store_close(s);
     return cli_finish(d, CLI_OK);

@@ -1,4 +1,4 @@
-/* thresh device: what devices there are, what is known of one, and measuring it. */
+/* thresh device: lists OpenCL devices, shows the description of one, or measures a new description. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,13 +115,13 @@ static int show_device(const struct cli_args *a, struct diag *d)
     if (found)
         print_description(&p);
     else
-        printf("no description: lower bounds are 0; make one with 'thresh device characterize'\n");
+        printf("no description found: lower bounds are 0; 'thresh device characterize' makes one\n");
     return CLI_OK;
 }
 
 /* ---- characterize ---- */
 
-/* A figure as a column; "-": unknown. */
+/* A value as a column; "-": unknown. */
 static void print_figure(const struct perfmodel_device *p, enum perfmodel_figure f, char *out, size_t n)
 {
     if (p->source[f] == PERFMODEL_UNKNOWN)
@@ -132,7 +132,7 @@ static void print_figure(const struct perfmodel_device *p, enum perfmodel_figure
 
 static void print_comparison(const struct cli_characterization *c)
 {
-    printf("%-15s %-20s %-22s %-20s %s\n", "figure", "old", "of", "new", "kept");
+    printf("%-15s %-20s %-22s %-20s %s\n", "value", "old", "measured", "new", "kept");
     for (int i = 0; i < PERFMODEL_FIGURE_COUNT; i++) {
         enum perfmodel_figure f = (enum perfmodel_figure)i;
         const struct perfmodel_verdict *v = &c->verdicts[f];
@@ -170,7 +170,8 @@ static void print_characterization(const struct cli_args *a, const struct cli_ch
     }
     printf("device          %s\nmeasured        %s\n", c->kept.name, c->fresh.date);
     if (c->found)
-        printf("Of two measurements the faster one is kept: other work only makes a device look slower.\n");
+        printf(
+            "Of two measurements the faster one is kept: other load can only make a device look slower.\n");
     print_comparison(c);
     printf("written         %s\n", path);
 }
@@ -197,14 +198,15 @@ static const struct {
              {"characterize", characterize_device,
               CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(FRESH) | CLI_TAKES(JSON) | CLI_TAKES(QUIET)}};
 
-/* A device is named once, where there is one. */
+/* Checks that the device is named once at most, and only for a verb that takes one. */
 static bool check_selector(const struct cli_args *a, uint64_t takes, struct diag *d)
 {
     static const enum cli_key device[] = {CLI_DEVICE};
     if (a->n_positional < 2) return true;
     if (takes & CLI_TAKES(DEVICE))
-        return cli_refuse(a, device, 1, "does not apply beside the argument SEL", d);
-    diag_plain(d, "unexpected argument '%s': %s takes none", a->positional[1], a->positional[0]);
+        return cli_refuse(a, device, 1, "is given twice: the argument SEL names the device already", d);
+    diag_plain(d, "unexpected argument '%s': 'thresh device %s' takes no device", a->positional[1],
+               a->positional[0]);
     return false;
 }
 
@@ -212,14 +214,13 @@ static int run_device(const struct cli_args *a)
 {
     struct diag *d = diag_new();
     size_t n = sizeof verbs / sizeof verbs[0], verb = 0;
-    char message[64];
     int status = CLI_USAGE;
     while (verb < n && strcmp(a->positional[0], verbs[verb].name) != 0)
         verb++;
-    snprintf(message, sizeof message, "does not apply to %s", verb < n ? verbs[verb].name : "");
     if (cli_check_verb(&cli_device, a->positional[0], d)) {
         CHECK(verb < n);
-        if (cli_refuse_others(a, verbs[verb].takes, message, d) && check_selector(a, verbs[verb].takes, d))
+        if (cli_refuse_of_verb(&cli_device, a, verbs[verb].takes, d) &&
+            check_selector(a, verbs[verb].takes, d))
             status = verbs[verb].run(a, d);
     }
     return cli_finish(d, status);
@@ -231,13 +232,16 @@ const struct cli_command cli_device = {
     .least = 1,
     .most = 2,
     .takes = CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(FRESH) | CLI_TAKES(JSON) | CLI_TAKES(QUIET),
-    .notes = {{CLI_OUT, "DIR", "folder of the description that is written (default: the user's)"},
-              {CLI_QUIET, NULL, "do not say that it measures"}},
+    .notes = {{CLI_OUT, "DIR",
+               "characterize: folder of the new description (default: the user's folder, see thresh(1))"},
+              {CLI_QUIET, NULL, "do not print the message that the device is being measured"}},
     .help =
-        "Lists OpenCL devices, describes one, or measures what it can do at most. The order of the list is "
-        "stable, GPUs come first; lower bounds are computed from the description. 'characterize' shows the "
-        "figures that the device's description had beside the new ones and says which it keeps: of two "
-        "measurements the faster one. --fresh keeps the new ones only.\v"
+        "Lists OpenCL devices, shows one, or measures its peak rates. 'list' prints a line for each device; "
+        "the "
+        "order is stable, GPUs come first. 'show' prints a device's limits and its description, from which "
+        "lower bounds are computed. 'characterize' measures a new description in about 20 s. It prints the "
+        "old "
+        "and the new values; of two measurements it keeps the faster one, or with --fresh the new one.\v"
         "Example: thresh device list --json\n         thresh device characterize gpu --out "
         "perfmodel/devices\n"
         "         thresh device characterize --fresh",

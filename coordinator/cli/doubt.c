@@ -1,4 +1,4 @@
-/* Outputs that are not verified: message, JSON, exit status. */
+/* Outputs that cannot be verified: message, JSON, exit status. */
 #include "coordinator/cli/doubt.h"
 
 #include "core/base/strbuf.h"
@@ -9,7 +9,7 @@ int cli_doubt_status(const struct cli_args *a, const struct verify_doubt *x, int
     bool fails = verify_doubtful(x) && !cli_given(a, CLI_ALLOW_NONFINITE);
     verify_doubt_text(x, &text);
     if (fails)
-        diag_plain(d, "%s (--allow-nonfinite accepts them)", text.text);
+        diag_plain(d, "%s; --allow-nonfinite accepts such outputs", text.text);
     else if (text.length > 0)
         diag_plain_warning(d, "%s", text.text);
     strbuf_free(&text);

@@ -1,4 +1,9 @@
-/* thresh estimate: how many implementations there are. thresh descend: how fast the engine walks. */
+/* thresh estimate: the number of implementations of a program. thresh descend: the speed of random descents.
+ *
+ *     $ thresh estimate axpy.lift --size N=64
+ *     implementations  1.2e+05 (95 % interval 9.8e+04 to 1.5e+05)
+ *     method           knuth, 10000 samples, 2.10 s
+ *     ... */
 #include "coordinator/cli/estimate.h"
 
 #include <inttypes.h>
@@ -20,22 +25,21 @@ static const char *const method_names[] = {
 static const char *const counted[] = {
     [MCTS_KNUTH] = "descents", [MCTS_CHEN] = "samples", [MCTS_EXACT] = "implementations"};
 
-/* About a quarter of a minute for a matrix product. */
+/* About 15 s for a matrix product. */
 static const uint64_t default_samples[] = {[MCTS_KNUTH] = 10000, [MCTS_CHEN] = 60, [MCTS_EXACT] = 1};
 
-/* What is to do about an unreliable estimate. */
+/* What to do about an unreliable estimate. */
 static const char *const advice[] = {
-    [MCTS_KNUTH] =
-        "a few descents make most of the sum, there are probably more implementations: use --method"
-        " chen, which is less skewed but slower per sample, or more --samples",
-    [MCTS_CHEN] = "a few samples make most of the sum: use more --samples",
-    [MCTS_EXACT] = "the count stopped at the limit: raise --limit"};
+    [MCTS_KNUTH] = "a few descents contribute most of the sum; the true number is probably larger: increase "
+                   "--samples or use"
+                   " --method chen, which is less skewed but slower per sample",
+    [MCTS_CHEN] = "a few samples contribute most of the sum: increase --samples",
+    [MCTS_EXACT] = "the count stopped at the limit: increase --limit"};
 
 static const char *advice_on(const struct mcts_estimate *e)
 {
     if (e->method == MCTS_EXACT || isfinite(e->log_leaves)) return advice[e->method];
-    return "no sample reached an implementation: there are none or few; --method exact searches "
-           "the whole space";
+    return "no sample reached an implementation: there are few or none; --method exact counts them all";
 }
 
 static bool find_method(const char *name, enum mcts_method *out, struct diag *d)
@@ -44,17 +48,17 @@ static bool find_method(const char *name, enum mcts_method *out, struct diag *d)
         *out = (enum mcts_method)i;
         if (!name || strcmp(name, method_names[i]) == 0) return true;
     }
-    diag_plain(d, "--method: '%s' is not knuth, chen or exact", name);
+    diag_plain(d, "--method: unknown estimator '%s'; expected one of knuth, chen, exact", name);
     return false;
 }
 
-/* Options of other methods, and the depth of no cut. */
+/* Refuses options of other methods, and --depth without --cut. */
 static bool refuse_others(const struct cli_args *a, enum mcts_method method, struct diag *d)
 {
     static const enum cli_key sampling[] = {CLI_SAMPLES, CLI_SEED}, limit[] = {CLI_LIMIT},
                               depth[] = {CLI_DEPTH};
     bool ok = method == MCTS_EXACT
-                  ? cli_refuse(a, sampling, 2, "does not apply to --method exact, which draws no samples", d)
+                  ? cli_refuse(a, sampling, 2, "does not apply to --method exact, which takes no samples", d)
                   : cli_refuse(a, limit, 1, "applies only to --method exact", d);
     return (cli_given(a, CLI_CUT) || cli_refuse(a, depth, 1, "does not apply without --cut", d)) && ok;
 }
@@ -130,8 +134,8 @@ static int run_estimate(const struct cli_args *a)
     struct cli_problem p = {0};
     struct mcts_estimate_config c;
     struct cli_bounding bounding = {0};
-    if (cli_refuse(a, of_spaces, 1, "applies only to a space", d) && cli_estimate_options(a, &c, d) &&
-        cli_problem_open(a, &p, d)) {
+    if (cli_refuse(a, of_spaces, 1, "applies only to a space (FILE.space or FILE.so)", d) &&
+        cli_estimate_options(a, &c, d) && cli_problem_open(a, &p, d)) {
         struct cli_counting counting = cli_counting_start(c.method);
         if (!cli_given(a, CLI_QUIET)) c.progress = cli_counting_show;
         c.progress_context = &counting;
@@ -155,10 +159,14 @@ const struct cli_command cli_estimate = {
     .least = 1,
     .most = 1,
     .takes = CLI_PROGRAM | CLI_ESTIMATE_SPACE | CLI_BOUNDING,
-    .notes = {{CLI_SAMPLES, "N", "number of samples (default 10000; of chen 60)"},
-              {CLI_LIMIT, "N", "exact: stop after N nodes of the tree"}},
-    .help = "Estimates the number of implementations of a program, or of solutions of a space, with its 95 % "
-            "interval. A space that is counted at once gets its exact number.\v"
+    .notes = {{CLI_SAMPLES, "N", "number of samples (default 10000; with --method chen 60)"},
+              {CLI_LIMIT, "N", "with --method exact: stop after N nodes of the tree (default: no limit)"},
+              {CLI_METHOD, "knuth|chen|exact",
+               "estimator: Knuth's random descents (default), Chen's heuristic sampling, or an exact count"}},
+    .help = "Estimates the number of implementations of a program, or of solutions of a space. It prints the "
+            "estimate with its 95 % interval. If the solutions of a space can be counted quickly, the exact "
+            "number "
+            "is printed instead.\v"
             "Example: thresh estimate matmul.lift --size M=512,N=512,K=512 --method chen --samples 200",
     .run = run_estimate,
 };
@@ -169,9 +177,9 @@ enum { DESCENTS_KEPT = 1024 };
 
 struct descents {
     uint64_t arrived, dead_ends, decisions;
-    double elapsed_s, logs[DESCENTS_KEPT]; /* of the first */
+    double elapsed_s, logs[DESCENTS_KEPT]; /* log weights of the first descents */
     struct mcts_interval leaves;
-    struct cli_counting *counting; /* or NULL: nothing is shown */
+    struct cli_counting *counting; /* NULL: progress is not shown */
 };
 
 static void add_descents(void *context, const struct mcts_walk *w, const uint32_t *ids, uint32_t n)
@@ -254,8 +262,10 @@ const struct cli_command cli_descend = {
     .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"},
               {CLI_DESCRIPTION, "FILE.json", "description of a device that need not be here"}},
     .help =
-        "Times the engine: descends at random from the root to implementations and tries all values at each "
-        "branching. Descents that have made the same decisions are tried once.\v"
+        "Measures the speed of random descents from the root of the space to implementations. At each "
+        "decision "
+        "all values are tried by propagation and one of the possible values is drawn. Descents with the same "
+        "decisions share their propagations.\v"
         "Example: thresh descend matmul.lift --size M=512,N=512,K=512 --samples 1000",
     .run = run_descend,
 };

@@ -1,4 +1,4 @@
-/* What `thresh estimate` shares between programs and spaces: its options, its table and its progress. */
+/* What `thresh estimate` does in the same way for programs and for spaces: options, table, progress. */
 #ifndef THRESH_CLI_ESTIMATE_H
 #define THRESH_CLI_ESTIMATE_H
 
@@ -12,19 +12,19 @@
 
 /* Sets method, samples, seed and limit. false after an error. */
 bool cli_estimate_options(const struct cli_args *a, struct mcts_estimate_config *c, struct diag *d);
-/* The first line of the table: "solutions        460 (exact)". */
+/* Prints the first line of the table: "solutions        460 (exact)". */
 void cli_estimate_print_count(const char *what, const struct mcts_estimate *e, bool exact);
-/* The whole table, or the JSON object. `what` is counted: "implementations" or "solutions". */
+/* Prints the whole table, or the JSON object. `what`: "implementations" or "solutions". */
 void cli_estimate_print(const struct cli_args *a, const char *what, const struct mcts_estimate *e,
                         double elapsed_s);
 
-/* What is counted, since when, and when it was last shown. */
+/* What is counted, since when, and when progress was last shown. */
 struct cli_counting {
     const char *what;
     double start_s, shown_s;
 };
 struct cli_counting cli_counting_start(enum mcts_method method);
-/* A line every few seconds on standard error; the counting is the context. */
+/* Prints a line on standard error every two seconds. The context is a struct cli_counting. */
 void cli_counting_show(void *context, uint64_t done);
 
 /* space_estimate.c: thresh estimate FILE.space|FILE.so. Returns the exit status. */

@@ -1,8 +1,12 @@
-/* thresh explain: what an implementation is, how fast and why, and what a search learnt or left out. Reads
- * best.json or a store.
+/* thresh explain: describes an implementation from a best.json or a store.
  *
- * The text goes from the general to the particular: a summary, the decisions by logical dimension and by
- * staged value, what the search learnt (of a store), then loops, OpenCL text and lower bound. */
+ *     thresh explain best.json             one implementation
+ *     thresh explain runs.db --best        the best one, and what the search learnt about each choice
+ *     thresh explain runs.db --cuts        what the lower bound pruned (cuts.c)
+ *
+ * The text begins with a summary: time, rate, lower bound, comparison with the naive and the second best
+ * implementation. Then come the decisions by logical dimension and by staged value, the loops, the OpenCL
+ * text and the terms of the lower bound. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,9 +26,7 @@
 #include "core/pipeline/code.h"
 #include "gpu.space.h"
 
-enum { NAME_BYTES = 256 };
-
-/* All that is said of an implementation. */
+/* What is printed about an implementation. */
 struct explanation {
     const struct best_file *best;
     const struct pipeline_code *code;
@@ -32,18 +34,18 @@ struct explanation {
     struct work work;
     double bound_ns, bound_of_all_ns;      /* of this implementation; of all of the program */
     struct perfmodel_reason reason;        /* of the first */
-    struct strbuf bound, limit;            /* the bound's terms; what it is of, on one line */
-    json_t *decisions, *portrait, *learnt; /* learnt: NULL: not asked for */
-    json_t *other;                         /* the contender to compare with; null: there is none */
+    struct strbuf bound, limit;            /* the bound's terms; the limiting resource, on one line */
+    json_t *decisions, *portrait, *learnt; /* learnt NULL: not requested */
+    json_t *other;                         /* cli_contender_json() */
 };
 
-/* `x` over the time; 0: it is not known, or the time is not. */
+/* `x` divided by the time; 0: one of them is not known. */
 static double per_ns(const struct explanation *e, double x)
 {
     return figure_known(&e->best->figure) && isfinite(x) ? x / e->best->figure.median_ns : 0;
 }
 
-/* How many times as long the naive implementation takes; 0: not known, or not timed in the same way. */
+/* The naive implementation's time over this one's; 0: not known, or not measured in the same way. */
 static double naive_ratio(const struct explanation *e)
 {
     if (!figure_comparable(&e->best->naive, &e->best->figure)) return 0;
@@ -73,7 +75,7 @@ static json_t *sizes_json(const struct lift_program *p)
     return o;
 }
 
-/* As `tune --json` has it of the best one. */
+/* The same keys as in `tune --json`. */
 static void add_worth(const struct explanation *e, json_t *o)
 {
     json_object_set_new(o, "flop", json_real(e->work.operations));
@@ -112,7 +114,7 @@ static void print_sizes(const struct lift_program *p)
     printf("\n");
 }
 
-/* "search, implementation 12", "naive", "plain: ..."; nothing if it is none of the contenders. */
+/* "search, implementation 12", "naive", "plain: ..."; nothing if the implementation is not a contender. */
 static void print_origin(const struct best_file *b)
 {
     const struct best_contender *c = cli_find_contender(b);
@@ -159,10 +161,11 @@ static void print_summary(const struct explanation *e)
         printf("naive      %s, %.3g times as long\n", figure_print(&b->naive, time), naive);
     cli_print_contender(e->other);
     if (b->store && !e->learnt)
-        printf("store      %s: 'thresh explain %s --best' says what the search learnt\n", b->store, b->store);
+        printf("store      %s: 'thresh explain %s --best' adds what the search learnt\n", b->store, b->store);
 }
 
-/* The decisions as they are taken, one after the other: those of order are what the loops show. */
+/* The decisions in the order in which they were taken. Decisions of order are only counted: the loops show
+ * them. */
 static void print_decisions(const struct cli_args *a, const struct explanation *e)
 {
     const char *name;
@@ -175,8 +178,8 @@ static void print_decisions(const struct cli_args *a, const struct explanation *
         if (cli_given(a, CLI_VERBOSE)) printf("  %s = %s\n", name, json_string_value(value));
     }
     if (!cli_given(a, CLI_VERBOSE) && orders)
-        printf("\norder\n  %zu decision%s, which the loops show (--verbose lists all decisions)\n", orders,
-               orders == 1 ? "" : "s");
+        printf("\norder\n  %zu decision%s, shown by the loops below (--verbose lists all decisions)\n",
+               orders, orders == 1 ? "" : "s");
 }
 
 static void print_text(const struct cli_args *a, const struct explanation *e)
@@ -197,7 +200,7 @@ static void print_text(const struct cli_args *a, const struct explanation *e)
 
 /* ---- making it ---- */
 
-/* What a store's last program taught, of --best; NULL: nothing is asked for, or known. */
+/* What the store's evaluations tell about each choice, with --best; NULL: not requested, or not known. */
 static json_t *find_learnt(const struct cli_args *a)
 {
     if (!cli_given(a, CLI_BEST)) return NULL;
@@ -218,7 +221,7 @@ static void clear(struct explanation *e)
     json_decref(e->other);
 }
 
-/* Explains an implementation whose text is made. */
+/* Explains an implementation that has been lowered. */
 static bool explain(const struct cli_args *a, const struct best_file *b, const struct pipeline_code *c,
                     struct diag *d)
 {
@@ -266,12 +269,12 @@ static int run_learnt(const struct cli_args *a)
     return cli_finish(d, CLI_OK);
 }
 
-/* A best.json has the limits of its device, a store does not. */
+/* A best.json has the limits of its device; a store does not, so that --device may name one. */
 static bool refuse_device(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key device[] = {CLI_DEVICE};
     return cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER) ||
-           cli_refuse(a, device, 1, "does not apply to a best.json, which names its device", d);
+           cli_refuse(a, device, 1, "does not apply to a best.json, which contains its device", d);
 }
 
 static int run_explain(const struct cli_args *a)
@@ -281,7 +284,7 @@ static int run_explain(const struct cli_args *a)
     struct diag *d = diag_new();
     struct best_file b;
     struct pipeline_code c = {0};
-    char why[NAME_BYTES] = "";
+    char why[CLI_NAME_BYTES] = "";
     if (cli_stored_load(a, &b, d) && refuse_device(a, d)) {
         if (pipeline_lower_actions(b.problem, b.actions, b.n_actions, &c, why, sizeof why))
             explain(a, &b, &c, d);
@@ -301,13 +304,15 @@ const struct cli_command cli_explain = {
     .most = 1,
     .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(LEARNT) | CLI_TAKES(CUTS) | CLI_TAKES(DEVICE) |
              CLI_TAKES(DESCRIPTION) | CLI_TAKES(PARAM) | CLI_TAKES(JSON) | CLI_TAKES(VERBOSE),
-    .notes = {{CLI_VERBOSE, NULL, "list every decision, those of order too"}},
-    .help = "Explains an implementation and what limits it. It shows the time and the lower bound, the naive "
-            "implementation and the second best one, the meaning of each decision, the loop nest and the "
-            "OpenCL text; of a store also what the search learnt about each choice (--learnt), and what it "
-            "left out and why (--cuts).\v"
-            "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best\n"
-            "         thresh explain runs.db --number 17\n         thresh explain runs.db --learnt\n"
-            "         thresh explain runs.db --cuts",
+    .notes = {{CLI_VERBOSE, NULL, "list every decision, including those of order"}},
+    .help =
+        "Explains an implementation and what limits its speed. It prints the time, the lower bound, the "
+        "comparison with the naive implementation and the second best one, the meaning of each decision, the "
+        "loop nest and the OpenCL text. Select an implementation of a store with --best or --number.\n"
+        "--learnt prints how each choice affects the time, from all evaluations of the last program in the "
+        "store. --cuts prints the candidates that the lower bound pruned in the last run, with the reasons.\v"
+        "Example: thresh explain thresh-out/best.json\n         thresh explain runs.db --best\n"
+        "         thresh explain runs.db --number 17\n         thresh explain runs.db --learnt\n"
+        "         thresh explain runs.db --cuts",
     .run = run_explain,
 };

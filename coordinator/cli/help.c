@@ -5,32 +5,37 @@
  *     Output:
  *       -o, --out DIR             folder of the description
  *
- * Text is wrapped at the width of the terminal; an example stays on its line, so that it can be copied. */
+ * Text is wrapped at the width of the terminal. Examples are not wrapped, so that they can be copied. */
 #include <stdio.h>
 #include <string.h>
 
 #include "coordinator/cli/table.h"
 #include "core/base/terminal.h"
 
-enum { NARROWEST = 40, WIDEST = 100, USUAL = 80, HELP_COLUMN = 28, COMMAND_COLUMN = 14 };
+enum { NARROWEST = 40, WIDEST = 100, USUAL = 80, INDENT = 2, HELP_COLUMN = 28, COMMAND_COLUMN = 14 };
 
 /* ---- the parts of a subcommand's help ---- */
 
-/* Up to a full stop before a space. */
+/* Up to a full stop at the end of a word. */
 struct cli_text cli_summary(const struct cli_command *command)
 {
     const char *help = command->help;
     size_t n = strcspn(help, ".\v");
-    while (help[n] == '.' && help[n + 1] != ' ' && help[n + 1] != '\v')
+    while (help[n] == '.' && !strchr(" \n\v", help[n + 1]))
         n += 1 + strcspn(help + n + 1, ".\v");
     return (struct cli_text){help, (int)n};
 }
 
-struct cli_text cli_details(const struct cli_command *command)
+bool cli_paragraph(const struct cli_command *command, size_t i, struct cli_text *out, bool *title)
 {
-    const char *rest = command->help + cli_summary(command).length;
-    rest += strspn(rest, ". ");
-    return (struct cli_text){rest, (int)strcspn(rest, "\v")};
+    static const char mark[] = "# ";
+    const char *text = command->help;
+    for (; i > 0 && text[strcspn(text, "\n\v")] == '\n'; i--)
+        text += strcspn(text, "\n") + 1;
+    *title = strncmp(text, mark, strlen(mark)) == 0;
+    if (*title) text += strlen(mark);
+    *out = (struct cli_text){text, (int)strcspn(text, "\n\v")};
+    return i == 0;
 }
 
 const char *cli_examples(const struct cli_command *command)
@@ -110,7 +115,7 @@ static void print_wrapped(FILE *out, struct cli_text text, int indent)
     fputc('\n', out);
 }
 
-/* What is left of column `indent`, and the text from there on; below it if there is no room. */
+/* `left`, and the text from column `indent` on: on the same line if there is room, else on the next one. */
 static void print_entry(FILE *out, const char *left, struct cli_text text, int indent)
 {
     int n = fprintf(out, "%s", left);
@@ -148,14 +153,31 @@ static void print_sections(FILE *out, const struct cli_command *command)
     print_option(out, CLI_VERSION_OPTION);
 }
 
+/* Paragraphs below a title are indented like options. */
+static void print_description(FILE *out, const struct cli_command *command)
+{
+    struct cli_text text;
+    bool title, titled = false, after_title = false;
+    for (size_t i = 0; cli_paragraph(command, i, &text, &title); i++) {
+        if (!after_title) fputc('\n', out);
+        if (title) {
+            fprintf(out, "%.*s:\n", text.length, text.text);
+        } else {
+            print_spaces(out, titled ? INDENT : 0);
+            print_wrapped(out, text, titled ? INDENT : 0);
+        }
+        after_title = title;
+        titled = titled || title;
+    }
+}
+
 void cli_print_help(FILE *out, const struct cli_command *command)
 {
     struct cli_text way;
     for (size_t i = 0; cli_usage(command, i, &way); i++)
         fprintf(out, "%s thresh %s [OPTION...] %.*s\n", i ? "      " : "Usage:", command->name, way.length,
                 way.text);
-    fputc('\n', out);
-    print_wrapped(out, (struct cli_text){command->help, (int)strcspn(command->help, "\v")}, 0);
+    print_description(out, command);
     print_sections(out, command);
     fprintf(out, "\n%s\n", cli_examples(command));
 }
@@ -205,8 +227,10 @@ const struct cli_command cli_help = {
     .least = 0,
     .most = 2,
     .takes = CLI_TAKES(MAN),
-    .help = "Describes thresh or one of its commands.\v"
-            "Example: thresh help tune\n"
-            "         thresh help --man tune > thresh-tune.1",
+    .help =
+        "Describes thresh or one of its commands. A verb after the command is accepted and checked: 'thresh "
+        "help space count' describes 'thresh space'.\v"
+        "Example: thresh help tune\n"
+        "         thresh help --man tune > thresh-tune.1",
     .run = run,
 };

@@ -1,10 +1,15 @@
-/* Signals that end a run. The first one is told to whoever polls the descriptor, so that the run ends in
- * order: results are stored, the best is printed. The second one ends the process at once, also while a
- * plug-in, a driver or a long descent does not come back.
+/* Signals that end a run.
  *
- * The signals are blocked in all threads but received by one that does nothing else, so that no system call
- * is interrupted. It keeps a descriptor of its own: a signal that comes when the other end is closed already
- * does no harm. */
+ *     int fd = cli_signals();                     the first Ctrl-C makes fd readable
+ *     while (!stop_requested(fd)) ...             the run stores its results and prints the best one
+ *     return cli_signal_status(fd, CLI_OK);       130
+ *
+ * The second signal ends the process immediately, even if a plug-in, a driver or a long descent does not
+ * return.
+ *
+ * The signals are blocked in all threads. One thread waits for them and does nothing else, so that no system
+ * call of the other threads is interrupted. It has its own copy of the descriptor: a signal that arrives
+ * after cli_signal_status() has closed the first copy is harmless. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +33,11 @@ enum { SIGNALLED = 128 };
 
 struct watch {
     sigset_t set;
-    int event;     /* an eventfd: the number of the first signal */
-    sem_t waiting; /* posted when the thread has allocated all that it does until a second signal */
+    int event;     /* an eventfd: receives the number of the first signal */
+    sem_t waiting; /* posted when the thread is about to wait and allocates nothing any more */
 };
 
-/* Ends the children of one thread: each program with its group, each runner. */
+/* Kills the children of one thread: runners, and programs with their process groups. */
 static void end_children(const char *thread)
 {
     char path[64];
@@ -46,7 +51,7 @@ static void end_children(const char *thread)
     if (list) fclose(list);
 }
 
-/* Runners and programs die with this process anyway; what programs have started would not. */
+/* Runners and programs die with this process in any case, but the processes that programs started do not. */
 static void end_all_children(void)
 {
     DIR *threads = opendir("/proc/self/task");
@@ -57,7 +62,7 @@ static void end_all_children(void)
 
 static void *watch_main(void *context)
 {
-    static const char message[] = "\nthresh: interrupted again, ended at once\n";
+    static const char message[] = "\nthresh: second interrupt, ended immediately\n";
     struct watch *shared = context;
     sigset_t set = shared->set;
     int number, event = shared->event;
@@ -70,15 +75,15 @@ static void *watch_main(void *context)
     _exit(SIGNALLED + number);
 }
 
-/* `nohup` has the end of the terminal ignored. */
+/* `nohup` makes a command ignore SIGHUP. */
 static bool is_ignored(int number)
 {
     struct sigaction action;
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* Returns when the thread waits: this process forks soon, and a thread that is about to allocate would leave
- * the child with a locked allocator. */
+/* Returns when the thread waits for a signal. This process forks soon; a fork while the thread allocates
+ * would leave the child with a locked allocator. */
 static bool start_watch(const sigset_t *set, int event)
 {
     struct watch watch = {.set = *set, .event = event};
@@ -117,9 +122,9 @@ int cli_signal_status(int fd, int otherwise)
     return got ? SIGNALLED + (int)number : otherwise;
 }
 
-/* ---- going on ---- */
+/* ---- the command that resumes ---- */
 
-/* The options end at "--". */
+/* Adds --resume unless it is given; it must stand before "--", which ends the options. */
 static void add_resume(struct strbuf *b, const char *program, int argc, char *const *argv)
 {
     bool given = false;
@@ -139,9 +144,10 @@ void cli_print_resume(FILE *out, const struct cli_args *a, const char *program, 
     struct strbuf command = {0};
     add_resume(&command, program, argc, argv);
     if (!store)
-        fputs("interrupted; the evaluations were not kept: --store FILE.db makes a run resumable\n", out);
+        fputs("interrupted; the evaluations were not saved; with --store FILE.db a run can be resumed\n",
+              out);
     else if (access(store, F_OK))
-        fputs("interrupted before anything was recorded\n", out);
+        fputs("interrupted before the first evaluation was recorded\n", out);
     else
         fprintf(out, "interrupted; resume with: %s\n", command.text);
     strbuf_free(&command);

@@ -1,4 +1,4 @@
-/* The kinds of input with their names, endings, and the commands that take them. */
+/* The kinds of input: their names, endings, and the commands that take them. */
 #include "coordinator/cli/kind.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ enum { MOST_ENDINGS = 2 };
 
 static const struct {
     const char *name, *wanted; /* "'x' is NAME, not WANTED" */
-    const char *next;          /* what takes it; "$" stands for the path */
+    const char *next;          /* the commands that take it; "$" stands for the path */
     const char *endings[MOST_ENDINGS];
 } kinds[] = {
     [CLI_KIND_PROGRAM] = {"a Lift program",

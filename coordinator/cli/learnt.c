@@ -1,6 +1,8 @@
-/* From the rows of a store to shares of variance. A row of a program holds the actions of its branchings;
- * what they imply is found by replaying them, so that every choice of the space has its value. A row of `tune
- * --space` holds its decisions by name. */
+/* From the rows of a store to each choice's share of the variance of log-times.
+ *
+ *     row of a program          actions "12=3 14=0": replayed, so that propagation sets all other choices
+ *     row of `tune --space`     decisions {"tile": 8}: numbered by name
+ *         -> values[choice], ns -> insight_add() -> insight_report() -> JSON -> text */
 #include "coordinator/cli/learnt.h"
 
 #include <inttypes.h>
@@ -14,9 +16,9 @@
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
 
-enum { NAME_BYTES = 512, SHOWN = 10, SHOWN_VALUES = 8, SHOWN_SAME = 3 };
+enum { SHOWN = 10, SHOWN_VALUES = 8, SHOWN_SAME = 3 };
 
-/* Choices and values by number, in order of appearance. */
+/* Numbers of choices and values by name, in order of appearance. */
 struct names {
     json_t *choices; /* {choice: {value: number}} */
 };
@@ -90,7 +92,7 @@ static void add_actions(struct learning *l, const struct store_evaluation *e)
 
 /* ---- rows of `tune --space` ---- */
 
-/* The number of a key, which is added if it is new. */
+/* The number of a key. A new key is added. */
 static uint32_t number_of(json_t *numbers, const char *key, json_t *(*make)(uint32_t number))
 {
     uint32_t number = 0;
@@ -167,7 +169,7 @@ static const char *key_of(json_t *o, uint32_t n)
 
 static json_t *choice_name(const struct learning *l, uint32_t choice)
 {
-    char name[NAME_BYTES];
+    char name[CLI_NAME_BYTES];
     if (!l->problem) return json_string(key_of(l->names.choices, choice));
     space_slot_name(l->problem->space, choice, name, sizeof name);
     return json_string(name);
@@ -175,7 +177,7 @@ static json_t *choice_name(const struct learning *l, uint32_t choice)
 
 static json_t *value_name(const struct learning *l, uint32_t choice, uint16_t value)
 {
-    char name[NAME_BYTES];
+    char name[CLI_NAME_BYTES];
     if (!l->problem)
         return json_string(
             key_of(json_object_get(l->names.choices, key_of(l->names.choices, choice)), value));
@@ -221,8 +223,7 @@ json_t *cli_learnt(const struct cli_args *a, struct diag *d)
     struct learning l = {.args = a, .diag = d, .insight = insight_new(), .names.choices = json_object()};
     struct store *s = store_open_to_read(a->positional[0], d);
     bool read = s && store_each(s, 0, find_last, &l, d);
-    if (read && !l.device)
-        diag_plain(d, "%s: the store has no valid evaluation of a search", a->positional[0]);
+    if (read && !l.device) diag_plain(d, "%s: the store has no valid evaluation", a->positional[0]);
     l.last_run = 0;
     bool ok = read && l.device && store_each(s, 0, add_row, &l, d) && !l.failed;
     json_t *learnt = ok ? report_json(&l) : NULL;
@@ -277,12 +278,12 @@ static void print_choice(const json_t *c, double all, struct strbuf *out)
     json_array_foreach(same, i, name)
     {
         if (i == SHOWN_SAME) break;
-        strbuf_printf(out, "%s%s", i ? ", " : "; the same of ", json_string_value(name));
+        strbuf_printf(out, "%s%s", i ? ", " : "; always together with ", json_string_value(name));
     }
     if (json_array_size(same) > SHOWN_SAME)
         strbuf_printf(out, " and %zu more", json_array_size(same) - SHOWN_SAME);
     if (real_of(c, "evaluations") < all)
-        strbuf_printf(out, "; %.0f evaluations have it", real_of(c, "evaluations"));
+        strbuf_printf(out, "; present in %.0f evaluations", real_of(c, "evaluations"));
     strbuf_add(out, "\n");
     print_values(json_object_get(c, "values"), out);
 }
@@ -293,7 +294,7 @@ void cli_print_learnt(const json_t *learnt, struct strbuf *out)
     double evaluations = real_of(learnt, "evaluations"), runs = real_of(learnt, "runs");
     size_t i;
     json_t *c;
-    strbuf_printf(out, "learnt\n  from %.0f evaluation%s of %.0f run%s, times of the search: ", evaluations,
+    strbuf_printf(out, "learnt\n  from %.0f evaluation%s of %.0f run%s, search times: ", evaluations,
                   evaluations == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
     add_time(out, learnt, "least_ns");
     strbuf_add(out, " to ");
@@ -302,13 +303,13 @@ void cli_print_learnt(const json_t *learnt, struct strbuf *out)
     add_time(out, learnt, "geometric_mean_ns");
     strbuf_printf(
         out,
-        "\n  share: how much of the variance of log-times lies between the values of the choice. Shares "
-        "overlap,\n  since choices depend on each other; 'chance' is the share of a choice that has no "
-        "effect.\n  For each value the geometric mean of its times (evaluations; *: fewer than %d)\n",
+        "\n  share: the part of the variance of log-times that the choice explains. Shares overlap, since "
+        "choices\n  depend on each other. chance: the share to expect of a choice without effect.\n  Below "
+        "each choice: the geometric mean time of each value (evaluations; *: fewer than %d)\n",
         INSIGHT_FEW);
     strbuf_add(out, "   share  chance  choice\n");
     json_array_foreach(choices, i, c) if (i < SHOWN) print_choice(c, evaluations, out);
     if (json_array_size(choices) > SHOWN)
-        strbuf_printf(out, "  %zu more choices with smaller shares: --json has them\n",
+        strbuf_printf(out, "  %zu more choices with smaller shares (--json lists all)\n",
                       json_array_size(choices) - SHOWN);
 }

@@ -1,9 +1,11 @@
-/* thresh levels: how many candidates there are at each depth of the tree, with and without the cut
+/* thresh levels: the number of candidates at each depth of the tree, with and without pruning by the lower
+ * bound
  * ("Partially specified implementations", table 3 and section 5.5).
  *
- * Estimated by random descents (Knuth 1975): the product of the live branching factors down to a depth is an
- * unbiased estimate of the nodes at that depth. With a cut, the same descents count both trees: a descent is
- * weighted 0 from the first node that the cut would have left out. */
+ * Both are estimated by random descents (Knuth 1975): the product of the branching factors down to a depth is
+ * an unbiased estimate of the nodes at that depth. A descent that finds 3, then 2 possible values contributes
+ * 3 to depth 1 and 6 to depth 2. The same descents estimate the pruned tree: below the first pruned node a
+ * descent contributes 0. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,9 +19,9 @@
 
 enum { DEEPEST = 256 };
 
-/* The bound with its cost. */
+/* The bound, with the time that it takes. */
 struct timed_bound {
-    struct perfmodel *model; /* NULL: no cut */
+    struct perfmodel *model; /* NULL: nothing is pruned */
     uint64_t calls;
     double ns;
 };
@@ -37,7 +39,7 @@ struct levels {
     struct mcts_trials trials;
 };
 
-/* Time of this thread on its processor: others may use the machine. */
+/* Processor time of this thread: unaffected by other load. */
 static double now_ns(void)
 {
     struct timespec t;
@@ -69,13 +71,13 @@ static void add_level(struct levels *l, uint32_t depth, double weight, double we
     l->squares_cut[depth] += weight_cut * weight_cut;
 }
 
-/* One descent. Its children below the cut are counted at each level, so that only the path is drawn. */
+/* One descent. At each level it counts the children that are not pruned, and draws one of all children. */
 static void descend(struct levels *l)
 {
     const struct cli_bounding *b = l->bounding;
     const struct mcts_branching *branching = &l->branching;
     double weight = 1;
-    bool below = true; /* no node of the path is cut */
+    bool below = true; /* no node of the path is pruned */
     space_mark mark = space_snapshot(l->state);
     for (uint32_t depth = 1; depth <= l->depth; depth++) {
         uint32_t slot = space_next_choice(l->state, branching->order, branching->n_order), live = 0;
@@ -169,8 +171,10 @@ const struct cli_command cli_levels = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_BOUNDING | CLI_TAKES(QUIET),
     .help =
-        "Estimates the number of candidates at each depth of the tree, with and without the cut by the lower "
-        "bound.\v"
+        "Estimates the number of candidates at each depth of the tree, with and without pruning by the lower "
+        "bound. The columns are the depth, the number of nodes with its 95 % error, the number that remains "
+        "after "
+        "pruning (--cut) with its error, and the share that remains.\v"
         "Example: thresh levels matmul.lift --size M=1024,N=1024,K=1024 --cut 114000 --depth 10 "
         "--samples 2000",
     .run = run,

@@ -183,9 +183,7 @@ static const uint64_t verb_takes[] = {VERBS(X)};
 static void run_verb(const struct cli_args *a, enum verb verb, struct diag *d)
 {
     struct opened o = {0};
-    char message[64];
-    snprintf(message, sizeof message, "does not apply to lift %s", verb_names[verb]);
-    if (!cli_refuse_others(a, verb_takes[verb], message, d)) return;
+    if (!cli_refuse_of_verb(&cli_lift, a, verb_takes[verb], d)) return;
     if (verb == VERB_check)
         cli_lift_check(a, d);
     else if (verb == VERB_print)

@@ -1,12 +1,12 @@
-/* Manual pages as roff (man macros), from the tables that --help prints. They are made by the binary when it
- * is built: `thresh help --man tune` is thresh-tune(1), `thresh help --man` thresh(1). */
+/* Manual pages as roff (man macros), from the tables that --help prints. `thresh help --man tune` prints
+ * thresh-tune(1), `thresh help --man` thresh(1); pages.sh writes all of them when thresh is built. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "coordinator/cli/table.h"
 
-/* Text as roff prints it back. */
+/* Escapes what roff would interpret. */
 static void print_text(FILE *out, struct cli_text text)
 {
     for (int i = 0; i < text.length; i++) {
@@ -73,15 +73,15 @@ static void print_options(FILE *out, const struct cli_command *command)
 
 static void print_exit_status(FILE *out)
 {
-    fputs(
-        ".SH EXIT STATUS\n.TP\n0\nThe command did its work.\n.TP\n1\nThe work failed.\n"
-        ".TP\n2\nBad usage or bad input.\n"
-        ".TP\n130, 143, 129\nSIGINT, SIGTERM or SIGHUP ended the command. The first signal ends it in order; "
-        "the second one ends it at once.\n",
-        out);
+    fputs(".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nThe work failed, for example because no valid "
+          "implementation was found, the device was lost, or a result could not be written.\n"
+          ".TP\n2\nBad usage or bad input.\n"
+          ".TP\n130, 143, 129\nThe command was ended by SIGINT, SIGTERM or SIGHUP. After the first signal it "
+          "prints what it has found; a second signal ends it immediately.\n",
+          out);
 }
 
-/* Lines as they are. The first one's label is left out. */
+/* Prints the lines unchanged, except for the label of the first one. */
 static void print_examples(FILE *out, const char *examples)
 {
     const char label[] = "Example: ";
@@ -98,7 +98,8 @@ static void print_examples(FILE *out, const char *examples)
 
 static void print_command(FILE *out, const struct cli_command *command)
 {
-    struct cli_text way, summary = cli_summary(command);
+    struct cli_text way, text, summary = cli_summary(command);
+    bool title;
     print_title(out, command->name);
     fprintf(out, ".SH NAME\nthresh\\-%s \\- ", command->name);
     fputc(tolower((unsigned char)summary.text[0]), out);
@@ -110,10 +111,11 @@ static void print_command(FILE *out, const struct cli_command *command)
         fputc('\n', out);
     }
     fputs(".SH DESCRIPTION\n", out);
-    print_text(out, (struct cli_text){summary.text, summary.length + 1});
-    fputc('\n', out);
-    print_text(out, cli_details(command));
-    fputc('\n', out);
+    for (size_t i = 0; cli_paragraph(command, i, &text, &title); i++) {
+        fputs(title ? ".SS " : i ? ".PP\n" : "", out);
+        print_text(out, text);
+        fputc('\n', out);
+    }
     print_options(out, command);
     print_exit_status(out);
     print_examples(out, cli_examples(command));
@@ -142,19 +144,19 @@ static void print_thresh(FILE *out)
         ".SH SYNOPSIS\n\\fBthresh\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.br\n"
         "\\fBthresh help\\fR [\\fICOMMAND\\fR]\n"
         ".SH DESCRIPTION\n"
-        "A kernel is written in Lift, a small functional language. thresh explores the ways to run it on an "
+        "A kernel is written in Lift, a small functional language. thresh searches its implementations on an "
         "OpenCL device with Monte Carlo tree search: it lowers each candidate to OpenCL, verifies its "
-        "results and measures its time.\n",
+        "outputs and measures its time.\n",
         out);
     print_commands(out);
     print_exit_status(out);
-    fputs(
-        ".SH FILES\n.TP\n\\fI$XDG_DATA_HOME/thresh/devices\\fR, \\fI~/.local/share/thresh/devices\\fR\n"
-        "Device descriptions of the user, which \\fBthresh device characterize\\fR writes.\n"
-        ".SH ENVIRONMENT\n.TP\n.B THRESH_DEVICES\nThe only folder that is searched for device descriptions.\n"
-        ".TP\n.B COLUMNS\nThe width of help and progress if the terminal does not tell it.\n"
-        ".TP\n.B CC\nThe compiler of \\fBthresh space compile\\fR; the default is cc.\n",
-        out);
+    fputs(".SH FILES\n.TP\n\\fI$XDG_DATA_HOME/thresh/devices\\fR, \\fI~/.local/share/thresh/devices\\fR\n"
+          "Device descriptions of the user, written by \\fBthresh device characterize\\fR.\n"
+          ".SH ENVIRONMENT\n.TP\n.B THRESH_DEVICES\nThe folder with device descriptions, in place of all "
+          "other folders.\n"
+          ".TP\n.B COLUMNS\nThe width of help and progress if the terminal does not report its width.\n"
+          ".TP\n.B CC\nThe compiler that \\fBthresh space compile\\fR runs (default cc).\n",
+          out);
     print_examples(out, "thresh tune matmul.lift --size M=512,N=512,K=512 --evaluations 100\n"
                         "thresh explain thresh-out/best.json");
     fputs(".SH SEE ALSO\n", out);

@@ -1,4 +1,4 @@
-/* Results as lines and as JSON, where several subcommands print the same, and the end of standard output. */
+/* Results that several subcommands print, as lines and as JSON; and the end of standard output. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -51,10 +51,12 @@ void cli_add_dead_ends(json_t *o, double ratio, uint64_t descents)
 
 void cli_print_nodes(uint64_t nodes, const uint64_t by_cause[MCTS_N_CAUSES])
 {
-    uint64_t exhausted = by_cause[MCTS_BACKTRACK] + by_cause[MCTS_EVALUATED];
-    printf("search tree  %" PRIu64 " nodes (%" PRIu64 " open, %" PRIu64 " cut by the bound, %" PRIu64
-           " exhausted); %" PRIu64 " values excluded by constraints\n",
-           nodes, by_cause[MCTS_LIVE], by_cause[MCTS_BOUND], exhausted, by_cause[MCTS_CONSTRAINT]);
+    uint64_t explored = by_cause[MCTS_BACKTRACK] + by_cause[MCTS_EVALUATED];
+    uint64_t excluded = by_cause[MCTS_CONSTRAINT];
+    printf("search tree  %" PRIu64 " node%s (%" PRIu64 " open, %" PRIu64 " pruned by the bound, %" PRIu64
+           " fully explored); %" PRIu64 " value%s excluded by constraints\n",
+           nodes, nodes == 1 ? "" : "s", by_cause[MCTS_LIVE], by_cause[MCTS_BOUND], explored, excluded,
+           excluded == 1 ? "" : "s");
 }
 
 json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES])
@@ -67,8 +69,7 @@ json_t *cli_causes_json(const uint64_t by_cause[MCTS_N_CAUSES])
 
 /* ---- standard output ---- */
 
-/* Whether it is a pipe that nobody reads any more. A reader that has seen enough, as `head` has, is no error.
- */
+/* Whether standard output is a pipe whose reader has closed it, as `head` does: this is not an error. */
 static bool is_unread(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO};

@@ -1,13 +1,13 @@
-/* thresh replay: builds and verifies a stored implementation, times it again as the final rounds of a search
- * do (coordinator/figure.h), and compares that with the recorded time. For example
+/* thresh replay: builds and verifies a stored implementation, times it again in the way of a search's final
+ * rounds (coordinator/figure.h), and compares the time with the recorded one:
  *
  *     ok: verified, 800 launches in 4 windows
  *     recorded  82.68 us (81.91 to 84.02, 11 rounds)
  *     replayed  83.1 us (82.6 to 83.9, 20 rounds)
  *     ratio     1.005 (replayed / recorded)
  *
- * The rounds are spread over windows, a second apart, so that a disturbance of one window shows: as drift
- * between the windows, and as processor time that others used meanwhile. */
+ * The rounds are spread over windows, one second apart. A disturbance shows as drift between the windows and
+ * as processor time that other processes used. */
 #include <math.h>
 #include <stdio.h>
 #include <stdarg.h>
@@ -33,16 +33,16 @@ enum {
     NOTE_BYTES = 256
 };
 static const double least_limit_ns = 2e9;
-static const double most_ns = 20e9;    /* of launches, where --launches does not say how many */
-static const double window_ns = 100e6; /* of the launches of a window, at least */
-static const double warm_ns = 50e6;    /* of launches before those that are timed: clocks, caches, threads */
-static const double busy = 0.1;        /* share of the processors */
-static const double drift_told = 0.1;  /* slowest window over the fastest one, less 1 */
+static const double most_ns = 20e9;    /* for all launches, unless --launches is given */
+static const double window_ns = 100e6; /* for the launches of a window, at least */
+static const double warm_ns = 50e6;    /* for launches before the timed ones: clocks, caches, threads */
+static const double busy = 0.1;        /* noted: share of the processors that others used */
+static const double drift_noted = 0.1; /* slowest window / fastest window - 1 */
 
 /* What was measured. */
 struct replayed {
     struct evaluation verified;
-    struct verify_doubt doubt; /* what the reference does not verify */
+    struct verify_doubt doubt; /* outputs that cannot be verified */
     unsigned rounds, launches; /* of a window; in all */
     double *times;             /* [WINDOWS * rounds], ns */
     double windows[WINDOWS];   /* medians, ns */
@@ -55,14 +55,14 @@ struct replayed {
 
 /* ---- measuring ---- */
 
-/* Launches of a round: as many as the verified run's batch had, of long ones one. */
+/* Launches of a round: as many as in the batch of the verified run; one if a launch is long. */
 static unsigned batch_of(const struct evaluation *e)
 {
     return e->median_ns >= EVAL_LONG_NS ? 1 : e->n_samples;
 }
 
-/* Rounds whose launches take that long. Of very short launches fewer: a round takes a millisecond or so
- * whatever its launches take. */
+/* The number of rounds whose launches take that time; fewer for very short launches, since a round takes
+ * about a millisecond in any case. */
 static double rounds_in(double ns, const struct evaluation *e)
 {
     double rounds = e->median_ns > 0 ? ceil(ns / (batch_of(e) * e->median_ns)) : 1;
@@ -87,8 +87,7 @@ static double own_ms(const struct evaluator *ev)
     return evaluator_processor_ms(ev) + (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* After a pause a processor runs slower, its caches are cold and its threads sleep: the first launches are
- * not timed. */
+/* Launches without timing: after a pause the clock is low, caches are cold and threads sleep. */
 static void warm_up(struct evaluator *ev, const struct cg_kernel *kernel, const struct evaluation *e)
 {
     unsigned rounds = (unsigned)rounds_in(warm_ns, e);
@@ -117,7 +116,7 @@ static void time_windows(struct replayed *r, struct evaluator *ev, const struct 
     r->others = all > 0 ? weighted / all : 0;
 }
 
-/* ---- what is told ---- */
+/* ---- the report ---- */
 
 BASE_PRINTF(2, 3) static void note(struct replayed *r, const char *fmt, ...)
 {
@@ -142,14 +141,14 @@ static double drift(const struct replayed *r)
 static void judge(struct replayed *r, const struct best_file *b, const struct device *device)
 {
     if (figure_known(&r->recorded) && !figure_quoted(&r->recorded))
-        note(r, "the recorded time is of the search, without the time between launches; "
-                "the ratio compares different things");
+        note(r, "the recorded time was measured during the search, without the time between launches; the "
+                "two times are not comparable");
     if (strcmp(b->device.name, device->name) != 0)
-        note(r, "the recorded time is of another device: %s", b->device.name);
+        note(r, "the recorded time was measured on another device: %s", b->device.name);
     if (r->others > busy)
         note(r, "the machine is busy: other processes used %.0f %% of the processors", 100 * r->others);
-    if (drift(r) > drift_told)
-        note(r, "the time drifted: the slowest window is %.0f %% above the fastest", 100 * drift(r));
+    if (drift(r) > drift_noted)
+        note(r, "the time drifted: the slowest window is %.0f %% slower than the fastest", 100 * drift(r));
 }
 
 static json_t *reals_json(const double *x, size_t n)
@@ -188,12 +187,12 @@ static void print_text(const struct replayed *r)
         printf("note: %s\n", r->notes[i]);
 }
 
-/* false: it is not right, or could not be timed. */
+/* false: the outputs are wrong, or it could not be timed. */
 static bool print_replay(const struct cli_args *a, const struct replayed *r)
 {
     bool valid = r->verified.status == EVAL_OK, ok = valid && figure_known(&r->figure);
-    const char *error =
-        valid ? "it was verified, but no round of launches could be timed" : r->verified.message;
+    const char *error = valid ? "the implementation was verified, but no round of launches could be timed"
+                              : r->verified.message;
     if (cli_given(a, CLI_JSON))
         print_json(r, ok, error);
     else if (ok)
@@ -203,7 +202,7 @@ static bool print_replay(const struct cli_args *a, const struct replayed *r)
     return ok;
 }
 
-/* The code of the recorded actions; false after an error. */
+/* Lowers the recorded actions. false after an error. */
 static bool rebuild(const struct best_file *b, struct pipeline_code *code, struct diag *d)
 {
     char why[EVAL_MESSAGE] = "";
@@ -211,7 +210,7 @@ static bool rebuild(const struct best_file *b, struct pipeline_code *code, struc
     if (ok)
         cli_stored_note_text(b, code->hash);
     else
-        diag_plain(d, "the implementation cannot be rebuilt: %s", why);
+        diag_plain(d, "cannot rebuild the implementation: %s", why);
     return ok;
 }
 
@@ -223,7 +222,7 @@ static double limit_ns(const struct cli_args *a, const struct best_file *b, stru
     return cli_given(a, CLI_TIMEOUT) ? seconds * 1e9 : fmax(10 * b->figure.median_ns, least_limit_ns);
 }
 
-/* Verifies it, then times it. */
+/* Verifies the kernel, then times it. */
 static void measure(const struct cli_args *a, const struct best_file *b, struct evaluator *ev,
                     const struct cg_kernel *kernel, struct replayed *r, const struct eval_settings *settings,
                     uint64_t launches)
@@ -241,7 +240,7 @@ static void measure(const struct cli_args *a, const struct best_file *b, struct 
     r->ratio = figure_ratio(&r->figure, &r->recorded, NULL, NULL, 0);
 }
 
-/* Replays it on the selected device, with the recorded problem; gives the exit status. */
+/* Replays the implementation on the selected device; returns the exit status. */
 static int replay(const struct cli_args *a, const struct best_file *b, struct diag *d)
 {
     struct device device;
@@ -283,8 +282,11 @@ const struct cli_command cli_replay = {
     .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(PARAM) | CLI_TAKES(TIMEOUT) |
              CLI_TAKES(LAUNCHES) | CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(JSON),
     .notes = {{CLI_TIMEOUT, "10s",
-               "time for one launch (default: ten times the recorded time, at least 2s)"}},
-    .help = "Builds, verifies and times a stored implementation again, and compares with its recorded time.\v"
-            "Example: thresh replay thresh-out/best.json",
+               "time limit of one launch (default: ten times the recorded time, at least 2s)"}},
+    .help =
+        "Builds, verifies and times a stored implementation again. It prints the new time, the recorded time "
+        "and their ratio, with a note if the machine was busy or the two times are not comparable. Select an "
+        "implementation of a store with --best or --number.\v"
+        "Example: thresh replay thresh-out/best.json",
     .run = run_replay,
 };

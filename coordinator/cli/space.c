@@ -1,5 +1,5 @@
-/* thresh space: spaces on their own. This file knows the verbs; check is here, the others are in space_*.c.
- */
+/* thresh space: works on a space without a program. `thresh space check FILE.space` is here; the other verbs
+ * are in space_VERB.c. */
 #include "coordinator/cli/space.h"
 
 #include <stdio.h>
@@ -9,7 +9,8 @@
 #include "coordinator/cli/table.h"
 #include "core/base/panic.h"
 
-/* Whether the definition says all that there is to know of an instance. */
+/* Whether the space has an instance without --data and --param: every parameter has a default, and no set
+ * needs objects. */
 static bool is_self_contained(const struct space_def *def)
 {
     bool known = true;
@@ -20,7 +21,7 @@ static bool is_self_contained(const struct space_def *def)
     return known;
 }
 
-/* Lists of values are checked in an instance, if there is one. */
+/* Checks the definition and, if there is an instance, its lists of values. */
 static int check_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
 {
     bool cost = cli_given(a, CLI_EXPLAIN_COST);
@@ -53,16 +54,6 @@ static const struct {
              {"sample", space_sample_verb, LISTING | CLI_TAKES(SAMPLES) | CLI_TAKES(SEED)},
              {"descend", space_descend_verb, LISTING | CLI_TAKES(SAMPLES) | CLI_TAKES(SEED)}};
 
-#define VERBS "check|compile|describe|count|enumerate|sample|descend"
-
-/* Options of other verbs. */
-static bool refuse_others(const struct cli_args *a, size_t verb, struct diag *d)
-{
-    char message[64];
-    snprintf(message, sizeof message, "does not apply to %s", verbs[verb].name);
-    return cli_refuse_others(a, verbs[verb].takes, message, d);
-}
-
 static int run(const struct cli_args *a)
 {
     struct diag *d = diag_new();
@@ -73,7 +64,8 @@ static int run(const struct cli_args *a)
         verb++;
     if (cli_check_verb(&cli_space, a->positional[0], d)) {
         CHECK(verb < n);
-        if (refuse_others(a, verb, d) && cli_space_load(a->positional[1], &o, d))
+        if (cli_refuse_of_verb(&cli_space, a, verbs[verb].takes, d) &&
+            cli_space_load(a->positional[1], &o, d))
             status = verbs[verb].run(a, &o, d);
     }
     status = cli_finish(d, status);
@@ -83,23 +75,32 @@ static int run(const struct cli_args *a)
 
 const struct cli_command cli_space = {
     .name = "space",
-    .positional = VERBS " FILE.space|FILE.so",
+    .positional = "check|compile|describe|count|enumerate|sample|descend FILE.space|FILE.so",
     .least = 2,
     .most = 2,
     .takes = CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(PIN) | CLI_TAKES(LIMIT) | CLI_TAKES(SAMPLES) |
              CLI_TAKES(SEED) | CLI_TAKES(ORDER) | CLI_TAKES(OUT) | CLI_TAKES(EXPLAIN_COST) | CLI_TAKES(JSON),
-    .notes = {{CLI_OUT, "FILE.so", "compile: the shared object"},
-              {CLI_LIMIT, "N", "count: stop after N nodes of the tree; enumerate: after N solutions"},
-              {CLI_SAMPLES, "N",
-               "sample: how many solutions (default 10); descend: descents (default 1000)"}},
+    .notes =
+        {{CLI_OUT, "FILE.so", "compile: the shared object to write"},
+         {CLI_LIMIT, "N",
+          "count: stop after N nodes of the tree; enumerate: stop after N solutions (default: no limit)"},
+         {CLI_SAMPLES, "N",
+          "sample: number of solutions (default 10); descend: number of descents (default 1000)"}},
     .help =
-        "Checks, compiles, describes, counts, lists or samples a space. compile makes a shared object, which "
-        "can be given in place of a .space file; describe prints a reference page; enumerate lists all "
-        "solutions; sample draws some, uniformly where the space is counted at once; descend times random "
-        "descents and tells the number of solutions. Without --data each set that has the property `index` "
-        "gets as many objects as the first parameter says. check --explain-cost lists the constraints of the "
-        "instance that are larger than what the fast ways of propagation have room for, with what to "
-        "change.\v"
+        "Checks, compiles, describes, counts, lists or samples a space.\n"
+        "'check' reports errors of the file; with --explain-cost it lists the constraints of the instance "
+        "that are too large for the fast ways of propagation, and what to change. 'compile' writes a shared "
+        "object that can be used in place of "
+        "the "
+        ".space file. 'describe' prints a reference page of the space. 'count' counts all solutions, "
+        "'enumerate' "
+        "lists them. 'sample' draws solutions at random; they are uniformly distributed if the space can be "
+        "counted quickly, else a note says how uneven they are. 'descend' measures the speed of random "
+        "descents "
+        "and estimates the number of solutions.\n"
+        "--data lists the objects of the space. Without it each set with the property `index` has as many "
+        "objects "
+        "as the value of the first parameter.\v"
         "Example: thresh space count queens.space --param n=6\n"
         "         thresh space sample tiles.space --samples 3 --pin block_x=8",
     .run = run,

@@ -1,6 +1,11 @@
-/* thresh space compile: a .space file as a shared object that --space loads. The C compiler gets the tables
- * of spacedsl_emit() with core/space/def.h in the place of its #include, so nothing else is needed on the
- * user's machine. */
+/* thresh space compile: makes a shared object from a .space file.
+ *
+ *     $ thresh space compile tiles.space --out tiles.so
+ *     $ thresh tune --space tiles.so --command ...
+ *
+ * The C compiler gets the tables of spacedsl_emit(), with the text of core/space/def.h in place of its
+ * #include, so that no headers of thresh are needed. It writes beside FILE.so, which is renamed when it is
+ * complete. */
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -10,6 +15,7 @@
 #include <unistd.h>
 
 #include "coordinator/cli/space.h"
+#include "core/base/file.h"
 #include "core/base/strbuf.h"
 #include "spacedsl/model.h"
 
@@ -19,7 +25,7 @@ static const char definitions[] =
 #include "space_def.inc"
     ;
 
-/* The C text with nothing left to include but standard headers; the caller frees it. */
+/* The C text, which includes standard headers only. The caller frees it. */
 static char *self_contained(const struct model *m)
 {
     static const char include[] = "#include \"core/space/def.h\"\n";
@@ -45,14 +51,15 @@ static bool run_compiler(const char *compiler, const char *out, FILE *text, stru
     int error = posix_spawnp(&child, compiler, &actions, NULL, (char *const *)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error) {
-        diag_plain(d, "cannot run the C compiler '%s': %s (the environment variable CC names another)",
+        diag_plain(d,
+                   "cannot run the C compiler '%s': %s; set the environment variable CC to another compiler",
                    compiler, strerror(error));
         return false;
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     bool ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!ok) diag_plain(d, "the C compiler '%s' failed", compiler);
+    if (!ok) diag_plain(d, "the C compiler '%s' failed (its messages are above)", compiler);
     return ok;
 }
 
@@ -73,12 +80,17 @@ static bool compile_text(const char *text, const char *out, struct diag *d)
 int space_compile_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
 {
     const char *out = a->value[CLI_OUT];
+    struct file_new f;
     if (!out) diag_plain(d, "missing --out FILE.so, the file to write");
-    if (!o->model) diag_plain(d, "'%s' is compiled already", a->positional[1]);
-    if (diag_failed(d)) return CLI_USAGE;
+    if (!o->model) diag_plain(d, "'%s' is already compiled", a->positional[1]);
+    if (diag_failed(d) || !file_begin(&f, out, d)) return CLI_USAGE;
     char *text = self_contained(o->model);
-    bool ok = compile_text(text, out, d);
+    bool ok = compile_text(text, f.temporary ? f.temporary : out, d);
     free(text);
+    if (ok)
+        ok = file_end(&f, d);
+    else
+        file_drop(&f);
     if (ok && cli_given(a, CLI_JSON))
         cli_print_json(json_pack("{s:s,s:s}", "space", o->def->name, "out", out));
     else if (ok)

@@ -1,4 +1,9 @@
-/* thresh space count, enumerate: how many solutions, or all of them. */
+/* thresh space count, enumerate: the number of solutions, or the solutions.
+ *
+ *     $ thresh space count queens.space --param n=6
+ *     4 solutions, 0.000 s
+ *     $ thresh space enumerate queens.space --param n=6 --limit 1
+ *     column(0)=1 column(1)=3 column(2)=5 column(3)=0 column(4)=2 column(5)=4 */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +16,8 @@
 #include "core/space/count.h"
 #include "mcts/estimate.h"
 
-enum { NAME_BYTES = 512 };
-
-/* An empty space has no root, but it has a count; which condition excludes everything is said. */
+/* Sets *root, or NULL for an empty space: that is not an error, and a note names the constraint that excludes
+ * all solutions. false after an error. */
 static bool open_root(const struct cli_args *a, struct cli_space *o, struct space_state **root,
                       struct diag *d)
 {
@@ -24,7 +28,7 @@ static bool open_root(const struct cli_args *a, struct cli_space *o, struct spac
     if (all)
         *root = space_pinned_root(o->space, a->pins.items, a->pins.n, d);
     else
-        fprintf(stderr, "note: the space is empty (%s:%u: %s)\n", why.file, why.line, why.text);
+        fprintf(stderr, "note: the space has no solution (%s:%u: %s)\n", why.file, why.line, why.text);
     space_state_free(all);
     return !diag_failed(d);
 }
@@ -37,7 +41,7 @@ static json_t *solutions_json(long double n)
     return n < 1e308L ? json_real((double)n) : json_null();
 }
 
-/* setup_s: from the compiled definition to the propagated root. */
+/* setup_s: the time from the compiled definition to the propagated root. */
 static void print_count(const struct cli_args *a, const struct space_count *c, double setup_s,
                         double elapsed_s)
 {
@@ -57,7 +61,8 @@ static void print_count(const struct cli_args *a, const struct space_count *c, d
         snprintf(count, sizeof count, "1e4932");
     else
         mcts_count_print(log10_count * log(10), count, sizeof count);
-    printf("%s%s solutions, %.3f s\n", about, count, elapsed_s);
+    bool one = c->solutions > 0.5L && c->solutions < 1.5L;
+    printf("%s%s solution%s, %.3f s\n", about, count, one ? "" : "s", elapsed_s);
 }
 
 int space_count_verb(const struct cli_args *a, struct cli_space *o, struct diag *d)
@@ -82,7 +87,7 @@ char *space_solution_line(const struct cli_args *a, const struct space_state *le
     struct strbuf line = {0};
     if (cli_given(a, CLI_JSON)) return solution_text(leaf);
     for (uint32_t i = 0; i < space_slot_count(s); i++) {
-        char name[NAME_BYTES], value[NAME_BYTES];
+        char name[CLI_NAME_BYTES], value[CLI_NAME_BYTES];
         if (!space_is_live(leaf, i)) continue;
         space_slot_name(s, i, name, sizeof name);
         space_value_name(s, i, space_first_value(leaf, i), value, sizeof value);
@@ -98,7 +103,7 @@ void space_print_solution(const struct cli_args *a, const struct space_state *le
     free(line);
 }
 
-/* Depth first; false: the limit is reached, or nobody reads. */
+/* Depth first. false: the limit is reached, or standard output is closed. */
 static bool list_solutions(struct space_listing *l)
 {
     uint32_t slot = space_next_choice(l->state, l->order.parts, l->order.n);

@@ -1,12 +1,19 @@
-/* thresh space describe: the reference page of a space (Markdown, or JSON), from the comments of its file:
- * what can be set, what can be decided, and every constraint under its reason. */
+/* thresh space describe: a reference page of a space, in Markdown or JSON, from the comments of its file:
+ * parameters, sets, properties, choices, and every constraint below its reason:
+ *
+ *     ## Constraints
+ *
+ *     Two queens never share a column.
+ *
+ *     - `forall a, b in Row: a < b => column(a) != column(b)` (queens.space:7) */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "coordinator/cli/space.h"
 
-/* Restrictions that their own reason calls temporary: a reason counts once for all it stands over. */
+/* The number of reasons that say "(not yet)": temporary restrictions. A reason counts once, however many
+ * constraints follow it. */
 static unsigned count_not_yet(const struct space_def *def)
 {
     unsigned n = 0;
@@ -56,7 +63,7 @@ static void print_choice(const struct space_choice *c)
     }
 }
 
-/* A rule under its reason; the reason is printed once for a row of rules. */
+/* A rule below its reason, which is printed once for consecutive rules. */
 static void print_rule(const char *doc, const char *before, const char *text, const char *file, unsigned line)
 {
     if (*doc && (!before || strcmp(doc, before) != 0)) printf("\n%s\n\n", doc);
@@ -93,7 +100,7 @@ static void print_page(const struct space_def *def)
     printf("\n%d choice%s, %d constraint%s\n", (int)def->n_choices, def->n_choices == 1 ? "" : "s",
            (int)def->n_constraints, def->n_constraints == 1 ? "" : "s");
     unsigned not_yet = count_not_yet(def);
-    if (not_yet) printf("\nRestrictions marked \"not yet\": %u\n", not_yet);
+    if (not_yet) printf("\nTemporary restrictions (marked \"not yet\"): %u\n", not_yet);
 }
 
 /* ---- JSON ---- */

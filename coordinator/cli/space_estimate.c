@@ -1,6 +1,8 @@
-/* thresh space descend, thresh estimate FILE.space: the size of a space. A space that is counted at once
- * needs no estimate; of another one the part that was counted is a lower bound, which the estimate's interval
- * respects. */
+/* thresh space descend, thresh estimate FILE.space: the size of a space.
+ *
+ * First the solutions are counted with a small budget (space_count_at_once). If the count is complete, it is
+ * the result. Otherwise Knuth's estimate is the result, and what was counted is a lower limit of its
+ * interval: with 5000 solutions counted, an estimate of 3000 (1000 to 9000) becomes 5000 (5000 to 9000). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include "core/space/count.h"
 #include "mcts/estimate.h"
 
-/* Whether the count is the number of solutions, and is one: counts end near 1e4932. */
+/* Whether the count is complete and did not overflow (at 1e4932). */
 static bool is_known(const struct space_count *c)
 {
     return c->complete && isfinite(c->solutions);
@@ -53,8 +55,8 @@ static void print_descents(const struct cli_args *a, const struct cli_space *o, 
     }
     cli_estimate_print_count("solutions", e, exact);
     if (e->unreliable)
-        printf("unreliable       %s: take more --samples, or 'thresh space count'\n",
-               some ? "a few descents hold most of the sum" : "no descent reached a solution");
+        printf("unreliable       %s: increase --samples, or use 'thresh space count'\n",
+               some ? "a few descents contribute most of the sum" : "no descent reached a solution");
     printf("descents         %" PRIu64 ", %.1f/s\n", e->samples, n / elapsed_s);
     cli_print_dead_ends(e->dead_end_ratio, e->samples);
     printf("mean depth       %.1f\nvector           %zu bytes\n", e->mean_depth,
@@ -102,11 +104,11 @@ static void print_counted(const struct cli_args *a, const struct space_count *c,
         return;
     }
     cli_estimate_print_count("solutions", &e, c->complete);
-    if (!c->complete) printf("unreliable       the count stopped at the limit: raise --limit\n");
+    if (!c->complete) printf("unreliable       the count stopped at the limit: increase --limit\n");
     printf("method           exact, %.2f s\n", elapsed_s);
 }
 
-/* Without --method: the count, if it is known at once, else Knuth's estimate. */
+/* Without --method: the count if it can be made quickly, else Knuth's estimate. */
 static void estimate(const struct cli_args *a, struct mcts_estimate_config *c, struct space_state *root)
 {
     struct space_count count = {0};

@@ -1,4 +1,5 @@
-/* Spaces from the command line: compiled in memory, or loaded from a shared object; and their instances. */
+/* Opening a space: a .space file is compiled in memory, a shared object is loaded; then the instance is made.
+ */
 #include "coordinator/cli/space_open.h"
 
 #include <dlfcn.h>
@@ -21,20 +22,30 @@ bool cli_is_space(const char *path)
     return cli_ends_with(path, ".space") || cli_ends_with(path, ".so");
 }
 
-/* A name without a slash is a file here, not a library of the system. */
+/* What dlopen() reports, without the path, which it usually puts first. */
+static const char *library_fault(const char *file)
+{
+    const char *text = dlerror(), *colon = text ? strstr(text, ": ") : NULL;
+    bool repeated = colon && (size_t)(colon - text) == strlen(file) && !strncmp(text, file, strlen(file));
+    return repeated ? colon + strlen(": ") : text;
+}
+
+/* A name without a slash is a file in the current folder, not a library of the system. */
 static bool load_library(const char *path, struct cli_space *o, struct diag *d)
 {
     const char *file = strchr(path, '/') ? path : arena_printf(o->arena, "./%s", path);
     o->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!o->library) {
-        diag_plain(d, "cannot load '%s': %s", path, dlerror());
+        diag_plain(d, "cannot load '%s': %s", path, library_fault(file));
         return false;
     }
     const struct space_plugin *plugin = dlsym(o->library, "thresh_space");
     if (!plugin)
         diag_plain(d, "'%s' is not a compiled space; 'thresh space compile' makes one", path);
     else if (plugin->abi != SPACE_PLUGIN_ABI || plugin->def_size != sizeof(struct space_def))
-        diag_plain(d, "'%s' was made by another version of thresh: compile it again", path);
+        diag_plain(
+            d, "'%s' was compiled by another version of thresh; compile it again with 'thresh space compile'",
+            path);
     else
         o->def = plugin->def;
     return o->def != NULL;
@@ -76,7 +87,7 @@ static void refuse_parameter(const struct cli_space *o, const char *name, struct
                cli_did_you_mean(o->arena, name, known, n));
 }
 
-/* A number or a truth value; false: neither. */
+/* A whole number, true or false. Returns false for any other text. */
 static bool parse_value(const char *text, int64_t *out)
 {
     char *end;
@@ -92,9 +103,8 @@ static void set_parameter(char *item, struct cli_space *o, int64_t *first, struc
     char *equals = strchr(item, '=');
     int64_t value;
     if (!equals || !parse_value(equals + 1, &value)) {
-        diag_plain(
-            d, "--param: '%s' is not a parameter; write NAME=NUMBER (up to 2^60), NAME=true or NAME=false",
-            item);
+        diag_plain(d, "--param: '%s' is malformed; write NAME=NUMBER (at most 2^60), NAME=true or NAME=false",
+                   item);
         return;
     }
     *equals = 0;
@@ -113,7 +123,7 @@ static bool set_parameters(const char *text, struct cli_space *o, int64_t *first
     return !diag_failed(d);
 }
 
-/* Whether objects of the set are told apart by a property `index` alone. */
+/* Whether the set has a property `index`, from which default objects can be made. */
 static bool is_indexed(const struct space_def *def, int32_t set)
 {
     for (int32_t p = 0; p < def->n_properties; p++) {
@@ -137,15 +147,15 @@ static void ask_for_objects(const struct cli_space *o, int32_t set, struct diag 
     const char *name = o->def->sets[set].name;
     if (is_indexed(o->def, set) && o->def->n_parameters)
         diag_plain(d,
-                   "set '%s' has no objects; give their number with --param %s=N, or list them with --data "
-                   "FILE.json",
+                   "set '%s' has no objects; set their number with --param %s=N, or list them in a file with "
+                   "--data FILE.json",
                    name, o->def->parameters[0].name);
     else
-        diag_plain(d, "set '%s' has no objects; list them with --data FILE.json", name);
+        diag_plain(d, "set '%s' has no objects; list them in a file with --data FILE.json", name);
 }
 
-/* An instance without a file: as many objects in each indexed set as the first parameter says. Other objects
- * have to be listed. */
+/* An instance without --data: n objects in each indexed set. A set without the property `index` needs --data.
+ */
 static bool default_instance(struct cli_space *o, int64_t n, struct diag *d)
 {
     for (int32_t s = 0; s < o->def->n_sets; s++) {
@@ -154,7 +164,7 @@ static bool default_instance(struct cli_space *o, int64_t n, struct diag *d)
         bool known = is_indexed(o->def, s) && n != NOT_GIVEN;
         if (!known) ask_for_objects(o, s, d);
         if (known && (n < 0 || n > MOST_OBJECTS))
-            diag_plain(d, "--param: %" PRId64 " objects; must be 0 to %d", n, MOST_OBJECTS);
+            diag_plain(d, "--param: %" PRId64 " objects are outside the range 0 to %d", n, MOST_OBJECTS);
         if (diag_failed(d)) return false;
         index_objects(o, set->name, n);
     }

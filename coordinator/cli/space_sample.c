@@ -1,6 +1,9 @@
-/* thresh space sample: some solutions of a space. They are drawn uniformly where the space is counted at once
- * (mcts/uniform.h). Otherwise they come from random descents, and the weights of the descents say how far
- * from uniform that is. */
+/* thresh space sample: solutions drawn at random.
+ *
+ * If the solutions can be counted quickly, each is drawn with the same probability (mcts/uniform.h).
+ * Otherwise they come from random descents. A descent with branching factors 3 and 2 draws its solution with
+ * probability 1/6; from the smallest and the largest such product a note says how far from uniform the sample
+ * is. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,9 +19,8 @@
 #include "mcts/uniform.h"
 
 enum {
-    BLOCK = 4096, /* solutions drawn together */
-    MOST_CHOICES =
-        2048, /* of a space that is drawn from uniformly: each draw counts below each value of each */
+    BLOCK = 4096,        /* solutions that are drawn together */
+    MOST_CHOICES = 2048, /* of a space for uniform draws: a draw counts once for each choice and value */
     BLOCK_WORK = 1 << 30 /* of the counts for a block: about half a minute (mcts/uniform.h) */
 };
 
@@ -26,7 +28,7 @@ enum {
 
 struct block {
     const struct cli_args *args;
-    char *lines[BLOCK]; /* those of equal solutions are one text */
+    char *lines[BLOCK]; /* equal solutions share one text */
     uint32_t n;
     struct arena *texts;
 };
@@ -41,7 +43,7 @@ static void keep_line(void *context, const struct space_state *leaf, uint32_t ti
     free(line);
 }
 
-/* They arrive in the order of the tree; printed in another. */
+/* The solutions arrive in the order of the tree; they are printed in a random order. */
 static void print_shuffled(const struct block *b, struct pcg32 *rng)
 {
     unsigned order[BLOCK];
@@ -77,7 +79,7 @@ static uint64_t draw_uniform(const struct space_listing *l, uint64_t samples, ui
     return ferror(stdout) ? samples : done;
 }
 
-/* Whether the solutions are counted at once, here and below each choice. */
+/* Whether uniform draws are possible: few choices, and a complete count. */
 static bool is_counted(struct space_state *root)
 {
     if (space_open_count(root) > MOST_CHOICES) return false;
@@ -96,14 +98,14 @@ static void state_bias(const struct bias *b, uint64_t samples)
 {
     char ratio[64];
     mcts_count_print(b->most - b->least, ratio, sizeof ratio);
-    fprintf(stderr,
-            "note: not drawn uniformly, since the space is too large to be counted: random descents draw "
-            "solutions with few others beside them more often; of these %" PRIu64
-            " the likeliest was %s times as likely as the least likely\n",
-            samples, ratio);
+    fprintf(
+        stderr,
+        "note: the sample is not uniform: the space is too large to count, so that solutions are drawn by "
+        "random descents; of these %" PRIu64 " the likeliest was %s times as likely as the least likely\n",
+        samples, ratio);
 }
 
-/* Gives up after many dead ends in a row. */
+/* Stops after many dead ends in a row. */
 static int draw_descents(const struct space_listing *l, uint64_t samples, uint64_t seed, struct diag *d)
 {
     enum { MOST_DEAD_ENDS = 10000 };

@@ -1,4 +1,7 @@
-/* thresh store: what was measured. */
+/* thresh store: the contents of a store, a line for each run (query) or for each evaluation (export).
+ *
+ *     $ thresh store query runs.db
+ *     run 1  matmul.lift M=512,N=512,K=512  NVIDIA H200  300 evaluations, 297 ok, best 82.68 us (...) */
 #include "coordinator/store.h"
 
 #include <inttypes.h>
@@ -9,7 +12,7 @@
 #include "coordinator/cli/table.h"
 #include "core/base/file.h"
 
-/* Counts of one run, gathered over its evaluations. */
+/* The runs with their counts, gathered over all evaluations. */
 struct summary {
     const struct cli_args *args;
     json_t *runs; /* array of objects */
@@ -47,7 +50,7 @@ static bool summarize(void *context, const struct store_run *run, const struct s
     return true;
 }
 
-/* The figures that tell of a run: of its final rounds, else of the search. */
+/* A run's times: those of its final rounds, else those of the search. */
 struct run_figures {
     struct figure best, naive;
 };
@@ -71,7 +74,7 @@ static bool take_search(void *context, const struct store_run *run, const struct
     return true;
 }
 
-/* Adds to each run what it found. */
+/* Adds to each run its best time, its naive time and the speedup. */
 static bool add_figures(struct store *s, json_t *runs, struct diag *d)
 {
     size_t i;
@@ -125,7 +128,7 @@ static void query(const struct cli_args *a, struct store *s, struct diag *d)
     }
 }
 
-/* To --out, whole or not at all, or to standard output. */
+/* Writes to --out, completely or not at all, or to standard output. */
 static int export(const struct cli_args *a, struct store *s, struct diag *d)
 {
     const char *format = cli_given(a, CLI_FORMAT) ? a->value[CLI_FORMAT] : "jsonl";
@@ -143,10 +146,8 @@ static int run(const struct cli_args *a)
     int status = CLI_OK;
     bool is_query = strcmp(a->positional[0], "query") == 0;
     bool known = cli_check_verb(&cli_store, a->positional[0], d);
-    if (known && is_query)
-        cli_refuse_others(a, CLI_TAKES(JSON), "does not apply to query", d);
-    else if (known)
-        cli_refuse_others(a, CLI_TAKES(FORMAT) | CLI_TAKES(OUT), "does not apply to export", d);
+    if (known)
+        cli_refuse_of_verb(&cli_store, a, is_query ? CLI_TAKES(JSON) : CLI_TAKES(FORMAT) | CLI_TAKES(OUT), d);
     struct store *s = diag_failed(d) ? NULL : store_open_to_read(a->positional[1], d);
     if (s && is_query)
         query(a, s, d);
@@ -162,8 +163,10 @@ const struct cli_command cli_store = {
     .least = 2,
     .most = 2,
     .takes = CLI_TAKES(FORMAT) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
-    .notes = {{CLI_OUT, "FILE", "export: file to write (default: standard output)"}},
-    .help = "Summarizes or exports what was measured. query prints a line for each run, export one for each "
+    .notes = {{CLI_OUT, "FILE", "export: file to write (default: standard output)"},
+              {CLI_FORMAT, "jsonl|csv", "export: JSON lines or CSV (default jsonl)"},
+              {CLI_JSON, NULL, "query: print one JSON object"}},
+    .help = "Summarizes or exports a store. 'query' prints a line for each run, 'export' one for each "
             "evaluation.\v"
             "Example: thresh store query runs.db\n"
             "         thresh store export runs.db --format csv --out runs.csv",

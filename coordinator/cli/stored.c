@@ -1,7 +1,8 @@
-/* Loads best.json or a row of a store; see stored.h. */
+/* Loads a best.json, or a row of a store with its problem, device and contenders; see stored.h. */
 #include "coordinator/cli/stored.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +20,13 @@ struct loading {
     bool ok;
 };
 
-/* What is quoted of an evaluation, else its time of the search. */
+/* The quoted time of an evaluation, else its time of the search. */
 static struct figure figure_of(const struct store_evaluation *e)
 {
     return figure_quoted(&e->quoted) ? e->quoted : figure_of_search(e->median_ns);
 }
 
-/* Its time of the search, if there is no other to compare with. */
+/* The naive time of the same kind as the implementation's time, quoted or of the search. */
 static bool load_naive(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct best_file *out = context;
@@ -46,7 +47,7 @@ static bool load_contender(void *context, const struct store_figure *f)
     return l->ok;
 }
 
-/* The store names the device; its limits are asked of the device itself, or of its description. */
+/* A store has only the name of the device; its limits come from the device itself or from its description. */
 static bool load_row(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct loading *l = context;
@@ -58,13 +59,15 @@ static bool load_row(void *context, const struct store_run *run, const struct st
     l->ok = store_actions_parse(e->actions, &out->actions, &out->n_actions);
     bool read = !l->ok || (store_naive(l->store, run->id, load_naive, out, &found, l->diag) &&
                            store_each_figure(l->store, run->id, load_contender, l, l->diag));
-    if (!l->ok) diag_plain(l->diag, "the store's actions are malformed");
+    if (!l->ok)
+        diag_plain(l->diag, "%s: the actions of evaluation %" PRId64 " are malformed", l->args->positional[0],
+                   e->number);
     l->ok = l->ok && read;
     out->kernel_hash = e->kernel_hash;
     return false;
 }
 
-/* --number: 0 the naive implementation, -1, -2, ... the plain ones. */
+/* Reads --number: 1, 2, ... are drawn implementations, 0 is the naive one, -1, -2, ... the plain ones. */
 static bool read_number(const struct loading *l, int64_t *out)
 {
     const char *text = l->args->value[CLI_NUMBER];
@@ -73,11 +76,11 @@ static bool read_number(const struct loading *l, int64_t *out)
     *out = strtoll(text, &end, 10);
     bool digits = text[*text == '-'] >= '0' && text[*text == '-'] <= '9';
     if (digits && !*end && !errno) return true;
-    diag_plain(l->diag, "--number: '%s' is not the number of an evaluation", text);
+    diag_plain(l->diag, "--number: '%s' is not a whole number", text);
     return false;
 }
 
-/* The evaluation that --number names, else the best one. */
+/* Loads the evaluation that --number names, else the best one. */
 static bool find_row(struct loading *l, bool *found)
 {
     int64_t number;
@@ -92,7 +95,7 @@ static bool load_store(const struct cli_args *a, struct best_file *out, struct d
     store_close(l.store);
     if (read && !found)
         diag_plain(d, "%s: the store has no %s", a->positional[0],
-                   cli_given(a, CLI_NUMBER) ? "implementation of that number" : "valid implementation");
+                   cli_given(a, CLI_NUMBER) ? "implementation with that number" : "valid implementation");
     return l.ok;
 }
 
@@ -111,5 +114,7 @@ bool cli_stored_load(const struct cli_args *a, struct best_file *out, struct dia
 void cli_stored_note_text(const struct best_file *b, uint64_t hash)
 {
     if (b->kernel_hash != hash)
-        fputs("note: what was measured was another OpenCL text, made by another version of thresh\n", stderr);
+        fputs(
+            "note: the measured OpenCL text differs from this one: another version of thresh generated it\n",
+            stderr);
 }

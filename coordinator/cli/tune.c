@@ -331,17 +331,13 @@ const struct cli_command cli_tune = {
              CLI_TAKES(LISTEN) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
              CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) |
              CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(RUNNERS),
-    .notes =
-        {{CLI_OUT, "DIR",
-          "where best.cl, best.json and host.c go (default thresh-out); with --space: best.json (default: "
-          "nowhere)"},
-         {CLI_TIMEOUT, "10s", "with --space: time limit of one run of the command (default 60s)"},
-         {CLI_RUNNERS, "N", "with --space: how many programs run at once (default 1, at most 256)"}},
-    .help = "Searches for the fastest implementation and compares it with the naive one. With --space it "
-            "searches any space: the command measures a candidate and prints its time in ns. {x} in the "
-            "command stands for the value of choice x; a command without placeholders reads the candidate as "
-            "JSON from standard input. --resume continues an interrupted search with --store.\v"
-            "Example: thresh tune matmul.lift --size M=512,N=512,K=512 --time 10m --store runs.db\n"
-            "         thresh tune --space tiles.space --command './bench {block_x} {tile}' --runners 4",
+    .notes = {{CLI_OUT, "DIR",
+               "folder for best.cl, best.json and host.c (default thresh-out); with --space for best.json "
+               "(default: "
+               "not written)"},
+              {CLI_TIMEOUT, "10s", "with --space: time limit of one run of the command (default 60s)"},
+              {CLI_RUNNERS, "N",
+               "with --space: number of commands that run at the same time (default 1, at most 256)"}},
+    .help = cli_tune_help,
     .run = run,
 };

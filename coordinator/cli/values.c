@@ -1,8 +1,13 @@
-/* Values of options: counts, times, shares, and options that do not apply. */
+/* The values of options: counts, times, shares; and options that do not apply.
+ *
+ *     cli_seconds(a, CLI_TIME, &seconds, d)    --time 10m: seconds = 600
+ *     cli_share(a, CLI_DISTANCE, &share, d)    --distance 5%: share = 0.05 */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/evaluate.h"
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/table.h"
 #include "mcts/heuristic.h"
@@ -35,7 +40,7 @@ bool cli_count(const struct cli_args *a, enum cli_key key, uint64_t otherwise, u
     if (*text >= '0' && *text <= '9' && !*end && !errno) return true;
     const char *name = cli_option(key).name;
     if (errno == ERANGE)
-        diag_plain(d, "--%s: %s does not fit into 64 bits; choose a smaller number", name, text);
+        diag_plain(d, "--%s: %s is too large; choose a number below 2^64", name, text);
     else
         diag_plain(d, "--%s: '%s' is not a whole number; write digits only, such as --%s 100", name, text,
                    name);
@@ -55,8 +60,16 @@ bool cli_samples(const struct cli_args *a, uint64_t otherwise, uint64_t *out, st
 {
     if (!cli_positive(a, CLI_SAMPLES, otherwise, out, d)) return false;
     if (*out <= CLI_MOST_SAMPLES) return true;
-    diag_plain(d, "--samples: at most %d", CLI_MOST_SAMPLES);
+    diag_plain(d, "--samples: %" PRIu64 " is too large; the maximum is %d", *out, CLI_MOST_SAMPLES);
     return false;
+}
+
+bool cli_runners(const struct cli_args *a, unsigned *out, struct diag *d)
+{
+    uint64_t n;
+    if (!cli_count(a, CLI_RUNNERS, 0, &n, d)) return false;
+    *out = n < EVAL_MAX_RUNNERS ? (unsigned)n : EVAL_MAX_RUNNERS;
+    return true;
 }
 
 bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct diag *d)
@@ -90,7 +103,7 @@ bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct d
     bool percent = *end == '%';
     *out = percent ? value / 100 : value;
     if (end != text && !end[percent] && *out >= 0 && *out < 1) return true;
-    diag_plain(d, "--%s: '%s' is not a share; write a percentage from 0 to under 100, such as 5%%",
+    diag_plain(d, "--%s: '%s' is not a percentage from 0 to less than 100; write for example 5%%",
                cli_option(key).name, text);
     return false;
 }
@@ -103,7 +116,7 @@ bool cli_number(const struct cli_args *a, enum cli_key key, double otherwise, do
     char *end;
     *out = strtod(text, &end);
     if (end != text && !*end && *out > 0 && *out < 1e18) return true;
-    diag_plain(d, "--%s: '%s' is not a positive number, such as 2500", cli_option(key).name, text);
+    diag_plain(d, "--%s: '%s' is not a positive number; write for example 2500", cli_option(key).name, text);
     return false;
 }
 

@@ -1,4 +1,6 @@
-/* Verbs of subcommands, as the usage line lists them: "check|print|run KERNEL.lift". */
+/* Verbs of subcommands. They are listed once, in the usage line: cli_lift.positional is "check|print|run
+ * KERNEL.lift", so `thresh lift chek k.lift` is "unknown verb 'chek'; did you mean 'check'?". */
+#include <stdio.h>
 #include <string.h>
 
 #include "coordinator/cli/table.h"
@@ -45,10 +47,18 @@ bool cli_check_verb(const struct cli_command *command, const char *name, struct 
     if (i == n && *guess)
         diag_plain(d, "unknown verb '%s'%s", name, guess);
     else if (i == n && n > 0)
-        diag_plain(d, "unknown verb '%s'; the verbs of 'thresh %s' are %s", name, command->name, list.text);
+        diag_plain(d, "unknown verb '%s'; expected one of %s", name, list.text);
     else if (i == n)
         diag_plain(d, "unexpected argument '%s': 'thresh %s' has no verbs", name, command->name);
     strbuf_free(&list);
     arena_free(a);
     return i < n;
+}
+
+bool cli_refuse_of_verb(const struct cli_command *command, const struct cli_args *a, uint64_t takes,
+                        struct diag *d)
+{
+    char message[80];
+    snprintf(message, sizeof message, "does not apply to 'thresh %s %.32s'", command->name, a->positional[0]);
+    return cli_refuse_others(a, takes, message, d);
 }

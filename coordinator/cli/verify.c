@@ -1,9 +1,13 @@
-/* thresh verify: random implementations, each built, run and compared with the reference; nothing is timed.
+/* thresh verify: builds and runs random implementations and compares their outputs with the reference.
+ * Nothing is timed.
  *
- * Every distinct kernel text goes through an agent's whole path: a runner process, all sets of
- * inputs, filled outputs, guard zones. Draws are stratified (coordinator/sampling.h) until there are enough
- * texts and each value of each choice occurs in LEAST of them. What fails is written as a best.json for
- * `thresh replay`. */
+ *     draw a leaf -> lower it -> text seen before? -> submit to a runner -> take the result -> count its
+ * values
+ *
+ * Each distinct OpenCL text is checked as in a search: in a runner process, on all sets of inputs, with
+ * filled outputs and guard zones. Draws are stratified (coordinator/sampling.h). They go on until there are
+ * enough texts and each value of each choice occurs in LEAST of them. A failing implementation is written as
+ * a best.json for `thresh replay`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +26,10 @@
 #include "core/pipeline/code.h"
 #include "mcts/seen.h"
 
-enum { LEAST = 20, WINDOW = 16, MOST_WRITTEN = 20, MOST_MISSES = 20000, NAME_BYTES = 256 };
+enum { LEAST = 20, WINDOW = 16, MOST_WRITTEN = 20, MOST_MISSES = 20000 };
 
-/* An implementation that was sent to a runner. Results are counted in the order of sending, so that the draws
- * depend on the seed alone. */
+/* An implementation that was submitted to a runner. Results are counted in the order of submission, so that
+ * the draws depend on the seed alone. */
 struct flight {
     struct space_state *leaf;
     bool landed;
@@ -42,7 +46,7 @@ struct verifying {
     unsigned first, in_flight;
     uint64_t seed, samples;
     uint64_t drawn, dead_ends, duplicates, not_lowered, statuses[EVAL_STATUS_COUNT];
-    uint64_t misses; /* draws in a row without a new text */
+    uint64_t misses; /* consecutive draws without a new text */
     json_t *failures;
     double start_s, time_s; /* time_s 0: no limit */
     int stop_fd;            /* cli_signals() */
@@ -51,8 +55,8 @@ struct verifying {
 
 /* ---- failures ---- */
 
-/* Writes the leaf under --out as DIR/N/best.json; the path is the caller's to free. NULL: too many, or an
- * error. */
+/* Writes the leaf as DIR/N/best.json, DIR from --out. The caller frees the path. NULL: there are MOST_WRITTEN
+ * already, or an error was added. */
 static char *write_failure(const struct verifying *v, const struct space_state *leaf, struct diag *d)
 {
     size_t n = json_array_size(v->failures);
@@ -149,7 +153,8 @@ static void take_result(struct verifying *v, struct diag *d)
 
 /* ---- the loop ---- */
 
-/* Enough texts and values, no time left, nothing new to be found, or a signal. */
+/* There are enough texts and values, the time is over, no new text was found for long, the device is lost, or
+ * a signal has arrived. */
 static bool done(const struct verifying *v)
 {
     bool enough = v->statuses[EVAL_OK] >= v->samples && sampling_covered(v->sampling);
@@ -200,7 +205,7 @@ static json_t *values_json(const struct verifying *v)
     const struct space *s = v->p.problem->space;
     json_t *array = json_array();
     for (unsigned i = 0; i < n; i++) {
-        char name[NAME_BYTES];
+        char name[CLI_NAME_BYTES];
         space_value_name(s, values[i].slot, values[i].value, name, sizeof name);
         json_array_append_new(
             array, json_pack("{s:s,s:s,s:I,s:s}", "choice", space_group_name(s, values[i].group), "value",
@@ -240,15 +245,15 @@ static void print_rare(const struct verifying *v)
         covered += values[i].counted >= LEAST;
         excluded += values[i].excluded;
     }
-    printf("values       %u of %u in %d texts or more; %u excluded at the root\n", covered, n, LEAST,
-           excluded);
+    printf("values       %u of %u occur in at least %d texts; %u excluded by constraints\n", covered, n,
+           LEAST, excluded);
     for (unsigned i = 0; i < n; i++) {
-        char name[NAME_BYTES];
+        char name[CLI_NAME_BYTES];
         const struct space *s = v->p.problem->space;
         space_value_name(s, values[i].slot, values[i].value, name, sizeof name);
         if (values[i].counted < LEAST)
-            printf("  %s = %s: %" PRIu64 ", %s\n", space_group_name(s, values[i].group), name,
-                   values[i].counted, value_state(&values[i]));
+            printf("  %s = %s: %" PRIu64 " text%s, %s\n", space_group_name(s, values[i].group), name,
+                   values[i].counted, values[i].counted == 1 ? "" : "s", value_state(&values[i]));
     }
 }
 
@@ -280,10 +285,9 @@ static void print_table(const struct verifying *v, double elapsed_s)
     print_failures(v);
 }
 
-static int verify(struct verifying *v, uint64_t runners, struct diag *d)
+static int verify(struct verifying *v, unsigned runners, struct diag *d)
 {
-    v->evaluator =
-        evaluator_new(v->p.problem, &v->p.device, runners < 64 ? (unsigned)runners : 64, v->seed, d);
+    v->evaluator = evaluator_new(v->p.problem, &v->p.device, runners, v->seed, d);
     if (!v->evaluator) return CLI_FAILED;
     v->sampling = sampling_new(v->p.root, LEAST, v->seed);
     v->failures = json_array();
@@ -303,10 +307,10 @@ static int run(const struct cli_args *a)
 {
     struct diag *d = diag_new();
     struct verifying v = {.args = a, .stop_fd = cli_signals()};
-    uint64_t runners;
+    unsigned runners;
     int status = CLI_USAGE;
     if (cli_samples(a, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
-        cli_count(a, CLI_RUNNERS, 0, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
+        cli_runners(a, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
         cli_problem_open_to_measure(a, &v.p, d) && fits_device(v.p.problem, &v.p.device, d))
         status = verify(&v, runners, d);
     status = cli_finish(d, cli_signal_status(v.stop_fd, status));
@@ -325,11 +329,15 @@ const struct cli_command cli_verify = {
     .most = 1,
     .takes = CLI_INSTANCE | CLI_TAKES(SAMPLES) | CLI_TAKES(TIME) | CLI_TAKES(RUNNERS) | CLI_TAKES(OUT) |
              CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(QUIET),
-    .notes = {{CLI_OUT, "DIR", "folder of the texts that failed (default thresh-verify)"},
-              {CLI_SAMPLES, "N", "number of distinct texts (default 300)"}},
+    .notes = {{CLI_OUT, "DIR", "folder for implementations that failed (default thresh-verify)"},
+              {CLI_SAMPLES, "N", "number of distinct OpenCL texts (default 300)"}},
     .help =
-        "Builds, runs and checks random implementations. It ends when --samples distinct texts are checked "
-        "and each value of each choice has occurred, or after --time.\v"
+        "Builds and runs random implementations and compares their outputs with the reference. It ends when "
+        "--samples distinct OpenCL texts are verified and each value of each choice has occurred in 20 of "
+        "them, or "
+        "after --time. Values that many draws could not reach are listed. An implementation that fails is "
+        "written "
+        "to --out; 'thresh replay' repeats the failure.\v"
         "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1",
     .run = run,
 };

@@ -58,9 +58,39 @@ void file_ignore_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* The folder of a path, without a final slash; "." is the current one. */
+static char *folder_of(const char *path)
+{
+    size_t n = strlen(path);
+    struct strbuf b = {0};
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    strbuf_addn(&b, n ? path : ".", n ? n : 1);
+    return strbuf_take(&b);
+}
+
+/* A file system such as /proc answers ENOENT where nothing can be created. */
+char *file_create_fault(const char *path, int error)
+{
+    struct strbuf b = {0};
+    char *folder = folder_of(path);
+    if (error == ENOENT && access(folder, F_OK))
+        strbuf_printf(&b, "folder '%s' does not exist (create it first)", folder);
+    else
+        strbuf_add(&b, error == ENOENT ? "its file system accepts no new files" : file_error_text(error));
+    free(folder);
+    return strbuf_take(&b);
+}
+
 static bool say(const char *path, int error, struct diag *d)
 {
-    diag_plain(d, "cannot write '%s': %s", path, file_error_text(error));
+    char *fault = file_create_fault(path, error);
+    diag_plain(d, "cannot write '%s': %s", path, fault);
+    free(fault);
     return false;
 }
 
@@ -69,15 +99,6 @@ static void release(struct file_new *f)
     free(f->path);
     free(f->temporary);
     *f = (struct file_new){0};
-}
-
-/* The folder of a path, as text with the final slash; "" is the current one. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    struct strbuf b = {0};
-    if (slash) strbuf_addn(&b, path, (size_t)(slash + 1 - path));
-    return strbuf_take(&b);
 }
 
 /* A new file in the folder of f->path; -1 with errno. Names that killed processes left are passed over. */
@@ -148,7 +169,7 @@ static bool complete(struct file_new *f)
 static void sync_folder(const char *path)
 {
     char *folder = folder_of(path);
-    int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) (void)!fsync(fd);
     if (fd >= 0) close(fd);
     free(folder);

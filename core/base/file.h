@@ -44,6 +44,10 @@ bool file_write(const struct file_text *files, size_t n, struct diag *d);
  * file sizes: ulimit -f)". */
 const char *file_error_text(int error);
 
+/* Why the file or folder `path` could not be created, for a message. error: errno. "folder '/missing' does
+ * not exist (create it first)" if its folder is missing. The caller frees the text. */
+char *file_create_fault(const char *path, int error);
+
 /* Why a stream did not take all that was written to it, as a number of errno; 0: it took everything. The
  * reason of an earlier failure is looked for without writing; EIO: it was not found. */
 int file_stream_error(FILE *out);

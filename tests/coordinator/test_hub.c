@@ -143,7 +143,7 @@ Test(hub, silence_counts_while_the_hub_listens)
     cr_assert_eq(e.kind, HUB_GONE);
     cr_expect_geq(listening, HUB_LOST_MS - HUB_HEARTBEAT_MS, "%d ms", (int)listening);
     cr_expect_leq(listening, HUB_LOST_MS, "%d ms", (int)listening);
-    cr_assert_str_eq(e.reason, "no sign of life");
+    cr_assert_str_eq(e.reason, "no heartbeat");
     hub_fixture_close(&f);
 }
 

@@ -156,10 +156,10 @@ Test(space_cli, objects_are_listed, .init = cr_redirect_stderr)
     cr_expect_eq(space_cli_run("count", "spacedsl/spaces/queens.space", "n=5000", false), CLI_USAGE);
     cr_expect_eq(space_cli_run("check", "spacedsl/spaces/queens.space", NULL, false), CLI_OK);
     fflush(stderr);
-    cr_expect_stderr_eq_str("error: set 'Node' has no objects; list them with --data FILE.json\n"
-                            "error: set 'Row' has no objects; give their number with --param n=N, or list "
-                            "them with --data FILE.json\n"
-                            "error: --param: 5000 objects; must be 0 to 4096\n");
+    cr_expect_stderr_eq_str("error: set 'Node' has no objects; list them in a file with --data FILE.json\n"
+                            "error: set 'Row' has no objects; set their number with --param n=N, or list "
+                            "them in a file with --data FILE.json\n"
+                            "error: --param: 5000 objects are outside the range 0 to 4096\n");
 }
 
 /* Counts the lines of the redirected output that are `line`. */
@@ -203,7 +203,7 @@ Test(space_cli, samples_of_large_spaces_tell_their_bias, .init = cr_redirect_std
     unlink(space_cli_path);
     fflush(stderr);
     cr_assert_not_null(fgets(text, sizeof text, cr_get_redirected_stderr()));
-    cr_expect(!strncmp(text, "note: not drawn uniformly, ", 27), "%s", text);
+    cr_expect(!strncmp(text, "note: the sample is not uniform: ", 33), "%s", text);
     cr_expect(strstr(text, "of these 10 the likeliest was "), "%s", text);
 }
 
@@ -251,9 +251,9 @@ Test(space_cli, options_of_other_verbs_are_refused, .init = cr_redirect_stderr)
     cr_expect_eq(cli_space.run(&sample), CLI_OK);
     unlink(space_cli_path);
     fflush(stderr);
-    cr_expect_stderr_eq_str("error: --order does not apply to count\n"
-                            "error: --samples does not apply to count\n"
-                            "error: --samples does not apply to check\n");
+    cr_expect_stderr_eq_str("error: --order does not apply to 'thresh space count'\n"
+                            "error: --samples does not apply to 'thresh space count'\n"
+                            "error: --samples does not apply to 'thresh space check'\n");
 }
 
 /* All that is wrong with a list of parameters. */
@@ -268,10 +268,10 @@ Test(space_cli, parameters_are_named, .init = cr_redirect_stderr)
     fflush(stderr);
     cr_expect_stderr_eq_str(
         "error: --param: space 'tiles' has no parameter 'least'\n"
-        "error: --param: 'most=x' is not a parameter; write NAME=NUMBER (up to 2^60), NAME=true or "
+        "error: --param: 'most=x' is malformed; write NAME=NUMBER (at most 2^60), NAME=true or "
         "NAME=false\n"
-        "error: --param: 'most' is not a parameter; write NAME=NUMBER (up to 2^60), NAME=true or NAME=false\n"
-        "error: --param: 'most=1152921504606846977' is not a parameter; write NAME=NUMBER (up to 2^60), "
+        "error: --param: 'most' is malformed; write NAME=NUMBER (at most 2^60), NAME=true or NAME=false\n"
+        "error: --param: 'most=1152921504606846977' is malformed; write NAME=NUMBER (at most 2^60), "
         "NAME=true or NAME=false\n");
 }
 

@@ -114,7 +114,7 @@ Test(bad_input, options)
     refused(E2E_RUN(&cli_tune, "/nonexistent.lift", "--size", "N=64"), "/nonexistent.lift");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--text-limit", "0"),
             "--text-limit: must be at least 1");
-    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-such-option"), "unrecognized option");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-such-option"), "unknown option");
 }
 
 Test(bad_input, orders)
@@ -174,7 +174,7 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1"), "the port is missing");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://no-such-host.invalid:7000"),
             "cannot connect to tcp://no-such-host.invalid:7000: host 'no-such-host.invalid': ");
-    refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "up to 2^60");
+    refused(E2E_RUN(&cli_space, "count", space, "--param", "n=99999999999999999999"), "at most 2^60");
 }
 
 /* The same of ways to call one command. */
@@ -199,18 +199,19 @@ Test(bad_input, options_of_other_ways)
     refused(E2E_RUN(&cli_explain, db, "--best", "--number", "3"), "--best does not apply with --number");
     refused(E2E_RUN(&cli_replay, db, "--best", "--number", "3"), "--best does not apply with --number");
     refused(E2E_RUN(&cli_lift, "check", axpy, "--size", "N=4", "--input", "x=random:1"),
-            "--input does not apply to lift check");
+            "--input does not apply to 'thresh lift check'");
     refused(E2E_RUN(&cli_lift, "print", axpy, "--input", "x=random:1"),
-            "--input does not apply to lift print");
-    refused(E2E_RUN(&cli_store, "query", db, "--format", "csv"), "--format does not apply to query");
-    refused(E2E_RUN(&cli_store, "export", db, "--json"), "--json does not apply to export");
-    refused(E2E_RUN(&cli_device, "list", "--out", "/tmp"), "--out does not apply to list");
-    refused(E2E_RUN(&cli_device, "show", "--out", "/tmp"), "--out does not apply to show");
-    refused(E2E_RUN(&cli_device, "list", "gpu"), "unexpected argument 'gpu': list takes none");
+            "--input does not apply to 'thresh lift print'");
+    refused(E2E_RUN(&cli_store, "query", db, "--format", "csv"),
+            "--format does not apply to 'thresh store query'");
+    refused(E2E_RUN(&cli_store, "export", db, "--json"), "--json does not apply to 'thresh store export'");
+    refused(E2E_RUN(&cli_device, "list", "--out", "/tmp"), "--out does not apply to 'thresh device list'");
+    refused(E2E_RUN(&cli_device, "show", "--out", "/tmp"), "--out does not apply to 'thresh device show'");
+    refused(E2E_RUN(&cli_device, "list", "gpu"),
+            "unexpected argument 'gpu': 'thresh device list' takes no device");
     refused(E2E_RUN(&cli_device, "show", "cpu", "--device", "cpu"),
-            "--device does not apply beside the argument SEL");
-    refused(E2E_RUN(&cli_device, "tell"),
-            "unknown verb 'tell'; the verbs of 'thresh device' are list, show, characterize");
+            "--device is given twice: the argument SEL names the device already");
+    refused(E2E_RUN(&cli_device, "tell"), "unknown verb 'tell'; expected one of list, show, characterize");
 }
 
 /* An instance is refused with its place, the line and a caret, like a program. */
@@ -347,8 +348,8 @@ static void another_text(const char *store)
     cr_assert_eq(sqlite3_exec(db, "UPDATE evaluation SET kernel_hash = '12'", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
     r = E2E_RUN(&cli_explain, store, "--best");
-    cr_expect(r.status == CLI_OK && strstr(r.err, "note: what was measured was another OpenCL text"), "%s",
-              r.err);
+    cr_expect(r.status == CLI_OK && strstr(r.err, "note: the measured OpenCL text differs from this one"),
+              "%s", r.err);
     e2e_run_free(&r);
 }
 
@@ -360,9 +361,9 @@ Test(bad_input, an_edited_result, .timeout = 120)
     in_folder(&c, "edited.json", edited);
     copy_edited(c.best, edited, "N=64", "N=65");
     refused(E2E_RUN(&cli_replay, edited), "edited.json");
-    refused(E2E_RUN(&cli_explain, edited), "'sizes' is not what was written");
+    refused(E2E_RUN(&cli_explain, edited), "'sizes' was changed after the file was written");
     copy_edited(c.best, edited, "\"checksums\"", "\"sums\"");
-    refused(E2E_RUN(&cli_replay, edited), "not a best.json: it has no 'checksums'");
+    refused(E2E_RUN(&cli_replay, edited), "not a best.json of 'thresh tune': it has no 'checksums'");
     copy_edited(c.best, edited, "\"actions\"", "\"actions");
     r = E2E_RUN(&cli_replay, edited);
     cr_expect(strchr(r.err, '^'), "no caret: %s", r.err);

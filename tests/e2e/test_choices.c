@@ -29,7 +29,7 @@ Test(choices, of_a_program)
                    "size: How large the tile is; shared by all dimensions that stand for it.\n"
                    "  size(n.0)  1|2|4|8|16|32|64\n  size(n.1)  1|2|4|8|16|32|64\n");
     choices_expect(E2E_RUN(&cli_choices, AXPY, "staged", "cache"), "staged(x)  NO|YES\n");
-    choices_expect(E2E_RUN(&cli_choices, AXPY), "more: add the argument order to list them\n");
+    choices_expect(E2E_RUN(&cli_choices, AXPY), "more; the argument 'order' lists them\n");
 }
 
 /* A pin leaves one value, and what follows from it. */

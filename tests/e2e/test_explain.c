@@ -181,7 +181,7 @@ static void explain_in_words(const struct explain_campaign *c)
         "\nnaive      ",
         "\nsecond     ",
         " times as long (",
-        "); it differs in\n",
+        "); differences:\n",
         "\nstore      ",
         "\ndimensions\n  m: 8 = ",
         "\n  n: 8 = ",
@@ -399,7 +399,7 @@ Test(explain, nothing_was_learnt_from_an_empty_store)
     store_close(s);
     struct e2e_run r = E2E_RUN(&cli_explain, path, "--learnt");
     cr_expect_eq(r.status, CLI_USAGE);
-    explain_has(r.err, "the store has no valid evaluation of a search");
+    explain_has(r.err, "the store has no valid evaluation");
     e2e_run_free(&r);
     unlink(path);
     diag_free(d);

@@ -250,7 +250,7 @@ Test(faults, a_search_ends_when_its_store_is_full, .timeout = 120)
     struct e2e_run r = e2e_run_to("/dev/null", &cli_tune, start);
     limit_files(RLIM_INFINITY);
     ended(r, CLI_FAILED, "the limit of file sizes (ulimit -f) is 300000 bytes",
-          "what it recorded before is in the store: --resume goes on from there");
+          "all earlier evaluations are in the store, and --resume continues the run");
     long n = queried(p.store, EVALUATIONS);
     cr_assert(n > 0 && n < 300, "%ld", n);
     char more[24];
@@ -283,7 +283,7 @@ Test(faults, stores_are_read_without_write_access)
     cr_expect(cuts.status == CLI_OK && strstr(cuts.out, "0 cuts"), "%s", cuts.err);
     e2e_run_free(&export);
     e2e_run_free(&cuts);
-    ended(tune, CLI_USAGE, "runs.db: no write access to the store, which a search needs", "");
+    ended(tune, CLI_USAGE, "runs.db: no write access to the store; a search needs it", "");
     remove_place(&p);
 }
 
@@ -329,7 +329,7 @@ Test(faults, a_run_is_searched_by_one_process, .timeout = 180)
     await_evaluations(p.store);
     snprintf(owner, sizeof owner, "run 1 belongs to process %d on host '", first.pid);
     ended(e2e_run_to("/dev/null", &cli_tune, owner_args(args, &p, program, "300", true)), CLI_USAGE, owner,
-          "without --resume a new run begins in the same store");
+          "omit --resume to begin a new run in the same store");
     struct e2e_run r = e2e_run_to("/dev/null", &cli_tune,
                                   (const char *[]){"--space", SPACE, "--command", "echo 6", "--store",
                                                    p.store, "--quiet", "--evaluations", "3", NULL});

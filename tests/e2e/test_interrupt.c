@@ -96,8 +96,9 @@ Test(interrupt, the_last_line_says_how_to_resume, .timeout = 120)
 Test(interrupt, without_a_store_nothing_is_kept, .timeout = 120)
 {
     struct e2e_run r = interrupt_search((const char *const[]){NULL});
-    cr_expect_str_eq(interrupt_last_line(r.err),
-                     "interrupted; the evaluations were not kept: --store FILE.db makes a run resumable");
+    cr_expect_str_eq(
+        interrupt_last_line(r.err),
+        "interrupted; the evaluations were not saved; with --store FILE.db a run can be resumed");
     e2e_run_free(&r);
 }
 
@@ -145,7 +146,7 @@ Test(interrupt, a_second_signal_leaves_nobody, .timeout = 120)
     kill(p.pid, SIGTERM);
     struct e2e_run r = e2e_finish(&p);
     cr_expect(r.status == 143 || r.status == 130, "%d: %s", r.status, r.err);
-    cr_expect(strstr(r.err, "ended at once"), "%s", r.err);
+    cr_expect(strstr(r.err, "ended immediately"), "%s", r.err);
     struct pollfd left = {ends[0], POLLIN, 0};
     cr_expect_eq(poll(&left, 1, 10000), 1, "a program is left");
     cr_expect(left.revents & POLLHUP);

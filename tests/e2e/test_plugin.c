@@ -55,7 +55,7 @@ static void plugin_crashes(const char *select_fault, const char *report_fault, c
     snprintf(store, sizeof store, "%s/runs.db", folder);
     snprintf(message, sizeof message,
              "thresh: plug-in %s %s\n"
-             "thresh: what was measured until then is in the store; --resume continues the run\n",
+             "thresh: the evaluations until then are in the store; --resume continues the run\n",
              f.library, wanted);
     struct e2e_run r = plugin_search(&f, store);
     cr_expect_eq(r.status, CLI_FAILED, "%d: %s", r.status, r.err);

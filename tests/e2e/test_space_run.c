@@ -144,14 +144,14 @@ Test(space_run, is_no_program, .timeout = 120)
     struct space_run s;
     free(space_run_output(space_run_search(&s)));
     space_run_refused(E2E_RUN(&cli_explain, s.best),
-                      "a result of 'thresh tune --space', which cannot be rebuilt");
+                      "a result of 'thresh tune --space' has no kernel to rebuild");
     space_run_refused(E2E_RUN(&cli_replay, s.best),
-                      "a result of 'thresh tune --space', which cannot be rebuilt");
+                      "a result of 'thresh tune --space' has no kernel to rebuild");
     space_run_refused(E2E_RUN(&cli_explain, s.store, "--best"), "run 1 is of `tune --space`");
     space_run_refused(E2E_RUN(&cli_audit, s.store), "run 1 is of `tune --space`");
     space_run_refused(E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--command", "true", "--param", "n=512",
                               "--store", s.store, "--resume"),
-                      "is of another space or has other parameters");
+                      "the run has another space or other parameters");
     space_run_remove(&s);
 }
 
@@ -196,7 +196,7 @@ Test(space_run, empty_spaces_tell_why)
 {
     char path[32], note[128];
     e2e_file(path, "space a\nparameter n: int = 1\nchoice x: int in 1..3\nrequire x < n\n");
-    snprintf(note, sizeof note, "note: the space is empty (%s:4: x < n)\n", path);
+    snprintf(note, sizeof note, "note: the space has no solution (%s:4: x < n)\n", path);
     struct e2e_run r = E2E_RUN(&cli_space, "count", path);
     cr_expect_eq(r.status, CLI_OK);
     cr_expect_eq(strncmp(r.out, "0 solutions, ", 13), 0, "%s", r.out);

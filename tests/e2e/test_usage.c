@@ -76,6 +76,19 @@ Test(usage, help_has_an_example)
     }
 }
 
+/* The manual text of tune has sections, in --help and in the manual page. */
+Test(usage, help_has_paragraphs_and_titles)
+{
+    struct e2e_run help = THRESH("help", "tune"), man = THRESH("help", "--man", "tune");
+    cr_expect(strstr(help.out, ".\n\nThe search:\n  An implementation is"), "%s", help.out);
+    cr_expect(strstr(help.out, ".\n\n  Candidates whose lower bound"), "%s", help.out);
+    cr_expect(strstr(help.out, "\nInput:\n"), "%s", help.out);
+    cr_expect(strstr(man.out, ".SS The search\n.PP\nAn implementation is"), "%s", man.out);
+    cr_expect(strstr(man.out, ".PP\nCandidates whose lower bound"), "%s", man.out);
+    e2e_run_free(&help);
+    e2e_run_free(&man);
+}
+
 /* Every option under the title of a section, and examples on a line each, however narrow the page is. */
 Test(usage, pages_are_wrapped_but_examples_are_not)
 {
@@ -131,14 +144,14 @@ Test(usage, misspelt_names_are_guessed)
     usage_refused(THRESH("tnue"), "unknown command 'tnue'; did you mean 'tune'?");
     usage_refused(THRESH("help", "estimat"), "did you mean 'estimate'?");
     usage_refused(THRESH("xyzzy"), "unknown command 'xyzzy'\n");
-    usage_refused(THRESH("tune", "--sede", "1"), "unrecognized option '--sede'; did you mean '--seed'?");
-    usage_refused(THRESH("tune", "-json"), "unrecognized option '-json'; did you mean '--json'?");
-    usage_refused(THRESH("bound", "--order", "size"), "option '--order' does not apply to this command");
+    usage_refused(THRESH("tune", "--sede", "1"), "unknown option '--sede'; did you mean '--seed'?");
+    usage_refused(THRESH("tune", "-json"), "unknown option '-json'; did you mean '--json'?");
+    usage_refused(THRESH("bound", "--order", "size"), "--order does not apply to 'thresh bound'");
     usage_refused(THRESH("tune", "--s", "1"), "option '--s' is ambiguous");
     usage_refused(THRESH("tune", "--json=1"), "option '--json' takes no value");
     usage_refused(THRESH("tune", "--store"), "option '--store' needs a value");
     usage_refused(THRESH("tune", "-o"), "option '-o' needs a value");
-    usage_refused(THRESH("tune", "-x"), "unrecognized option '-x'\n");
+    usage_refused(THRESH("tune", "-x"), "unknown option '-x'\n");
     usage_refused(THRESH("lift", "check", "a", "b"), "unexpected argument 'b'");
     usage_refused(THRESH("lift", "check"), "missing argument: check|print|run KERNEL.lift");
     usage_refused(THRESH("completion", "fish"), "unknown shell 'fish'");
