@@ -337,8 +337,8 @@ static struct session_event agents_collect(void *self, int timeout_ms)
     struct session_event event = next_lost(a);
     if (event.kind != SESSION_NOTHING) return event;
     if (a->round_peer != AGENTS_NOBODY && clock_ms() >= a->round_ends) return expire_round(a);
-    bool rests = timeout_ms > LIMIT_REST_MS && hub_idle_peer(a->hub) >= 0 && must_rest(a);
-    return listen(a, rests ? LIMIT_REST_MS : timeout_ms);
+    bool rests = timeout_ms > DEVICE_LOCK_LOOK_MS && hub_idle_peer(a->hub) >= 0 && must_rest(a);
+    return listen(a, rests ? DEVICE_LOCK_LOOK_MS : timeout_ms);
 }
 
 /* Agents finish their jobs; nobody waits for the results. */

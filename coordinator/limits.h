@@ -72,8 +72,7 @@ enum {
     LIMIT_PREPARE_MS = 600000,  /* from hello to ready: the reference of a large size takes minutes */
     LIMIT_AGENT_WAIT_MS = 1000, /* between two looks while the first agent is awaited */
     LIMIT_PEERS = 4096,         /* memory of a flood of hellos */
-    LIMIT_CREDITS = 1024,       /* that one agent may give at a time */
-    LIMIT_REST_MS = 4           /* between looks whether another process still measures on our processors */
+    LIMIT_CREDITS = 1024        /* that one agent may give at a time */
 };
 
 #endif

@@ -19,11 +19,6 @@ struct progress progress_start(bool quiet)
     return (struct progress){.quiet = quiet, .terminal = isatty(STDERR_FILENO) == 1, .last_s = -1};
 }
 
-int progress_time(double ns, char *out, unsigned n)
-{
-    return units_time(ns, out, n);
-}
-
 static double fraction_done(uint64_t done, uint64_t total, double elapsed_s, double limit_s)
 {
     double by_count = total ? (double)done / (double)total : 0,
@@ -69,9 +64,9 @@ static void add_line(const struct progress_state *s, double left_s, unsigned sho
     if (shown & SHOW_CUT && s->cut > 0) strbuf_printf(b, ", %" PRIu64 " cut", s->cut);
     if (shown & SHOW_RATE)
         strbuf_printf(b, ", %.2f/s", s->elapsed_s > 0 ? (double)s->done / s->elapsed_s : 0);
-    progress_time(s->best_ns, time, sizeof time);
+    units_time(s->best_ns, time, sizeof time);
     if (shown & SHOW_BEST && s->best_ns > 0) strbuf_printf(b, ", best %s", time);
-    progress_time(left_s * 1e9, time, sizeof time);
+    units_time(left_s * 1e9, time, sizeof time);
     if (shown & SHOW_LEFT && isfinite(left_s)) strbuf_printf(b, ", %s left", left_s > 0 ? time : "0 s");
 }
 
@@ -160,7 +155,7 @@ void progress_evaluation(struct progress *p, int64_t number, const char *status,
     char time[32];
     if (p->quiet) return;
     progress_end(p);
-    progress_time(ns, time, sizeof time);
+    units_time(ns, time, sizeof time);
     fprintf(stderr, "%6.1f s  #%" PRId64 "  %s  %s%s%.*s\n", elapsed_s, number, status, time,
             message[0] ? "  " : "", (int)strcspn(message, "\n"), message);
 }

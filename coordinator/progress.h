@@ -42,7 +42,5 @@ void progress_note(struct progress *p, const char *text); /* a line of its own *
 void progress_evaluation(struct progress *p, int64_t number, const char *status, double ns, double elapsed_s,
                          const char *message);
 void progress_end(struct progress *p);
-/* units_time() */
-int progress_time(double ns, char *out, unsigned n);
 
 #endif

@@ -155,7 +155,7 @@ static void measure(struct finals *f)
 {
     struct session *s = f->session;
     char note[96];
-    snprintf(note, sizeof note, "measuring the fastest %u again, in up to %d rounds", f->n, LIMIT_ROUNDS);
+    snprintf(note, sizeof note, "measuring %u contenders again, in up to %d rounds", f->n, LIMIT_ROUNDS);
     progress_note(s->progress, note);
     while (goes_on(f) && measure_round(f))
         continue;

@@ -149,30 +149,42 @@ static void keep_failure(struct session_report *r, const struct store_evaluation
     snprintf(r->last_failure, sizeof r->last_failure, "%s: %s", e->status, e->message ? e->message : "");
 }
 
-/* Counts a drawn candidate by its status. */
-static enum mcts_outcome_kind tally(struct session *s, const struct session_job *job,
-                                    const struct store_evaluation *e)
+static enum mcts_outcome_kind outcome_of(const char *status)
+{
+    if (strcmp(status, "ok") == 0) return MCTS_TIMED;
+    if (strcmp(status, duplicate) == 0) return MCTS_DUPLICATE;
+    if (strcmp(status, oversized) == 0 || strcmp(status, "cut") == 0) return MCTS_CUT;
+    return MCTS_FAILED;
+}
+
+static uint64_t *counter_of(struct session_report *r, const char *status)
+{
+    if (strcmp(status, "ok") == 0) return &r->ok;
+    if (strcmp(status, duplicate) == 0) return &r->duplicates;
+    if (strcmp(status, oversized) == 0) return &r->oversized;
+    return strcmp(status, "cut") == 0 ? &r->cut : &r->failed;
+}
+
+/* Counts a drawn candidate. */
+static void tally(struct session *s, const struct session_job *job, const struct store_evaluation *e,
+                  enum mcts_outcome_kind kind)
 {
     struct session_report *r = &s->report;
-    uint64_t patience = s->options.patience ? s->options.patience : LIMIT_PATIENCE;
     bool left_out = session_left_out(e->status);
+    ++*counter_of(r, e->status);
     r->evaluations += !left_out;
     s->unmeasured = left_out ? s->unmeasured + 1 : 0;
-    r->barren = s->unmeasured >= patience;
-    if (strcmp(e->status, duplicate) == 0) return r->duplicates++, MCTS_DUPLICATE;
-    if (strcmp(e->status, oversized) == 0) return r->oversized++, MCTS_CUT;
-    if (strcmp(e->status, "cut") == 0) return r->cut++, MCTS_CUT;
-    if (strcmp(e->status, "ok") != 0) return r->failed++, keep_failure(r, e), MCTS_FAILED;
-    r->ok++;
-    r->audited += job->audited;
-    keep_top(s, job, e);
-    return MCTS_TIMED;
+    r->barren = s->unmeasured >= (s->options.patience ? s->options.patience : LIMIT_PATIENCE);
+    r->audited += kind == MCTS_TIMED && job->audited;
+    if (kind == MCTS_TIMED) keep_top(s, job, e);
+    if (kind == MCTS_FAILED) keep_failure(r, e);
 }
 
 void session_count(struct session *s, struct session_job *job, const struct store_evaluation *e)
 {
     if (job->number > 0) {
-        enum mcts_outcome_kind kind = tally(s, job, e);
+        enum mcts_outcome_kind kind = outcome_of(e->status);
+        tally(s, job, e, kind);
         mcts_tree_report(s->tree, &job->descent, (struct mcts_outcome){kind, e->median_ns});
     }
     if (s->subject->reported) s->subject->reported(s->subject_self, job, e);

@@ -9,11 +9,11 @@
 
 #include "coordinator/best.h"
 #include "coordinator/cli/space_open.h"
-#include "coordinator/progress.h"
 #include "coordinator/solution.h"
 #include "coordinator/tune_command.h"
 #include "core/base/file.h"
 #include "core/base/strbuf.h"
+#include "core/base/units.h"
 
 /* Options that are about programs and devices, and those of a command that is not run. */
 static bool refuse_others(const struct cli_args *a, struct diag *d)
@@ -157,7 +157,7 @@ static void print_best(const struct tune_command_report *r)
 {
     char figure[FIGURE_TEXT], search[32];
     const struct session_pick *best = &r->search.contenders[0];
-    progress_time(best->search_ns, search, sizeof search);
+    units_time(best->search_ns, search, sizeof search);
     printf("best         %s, found at evaluation %" PRIu64, figure_print(&best->figure, figure),
            best->found_at);
     if (figure_quoted(&best->figure)) printf(" (in the search %s)", search);

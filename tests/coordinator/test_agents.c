@@ -148,8 +148,9 @@ struct tune_bench {
     struct tune *tune;
 };
 
-/* description: of the device, for the bound; NULL: there is none. */
-static struct tune_bench tune_bench_open(uint64_t evaluations, const char *description, const char *store)
+/* description: of the device, for the bound; NULL: there is none. pin: NULL: none. */
+static struct tune_bench tune_bench_open(uint64_t evaluations, const char *description, const char *store,
+                                         const char *pin)
 {
     struct device dev;
     struct tune_bench b = {.diag = diag_new()};
@@ -164,6 +165,8 @@ static struct tune_bench tune_bench_open(uint64_t evaluations, const char *descr
     o.no_bound = !description;
     o.description = description;
     o.audit_cuts = description ? 0.5 : 0;
+    o.pins = &pin;
+    o.n_pins = pin != NULL;
     b.tune = tune_new(&o, b.diag);
     cr_assert_not_null(b.tune);
     return b;
@@ -190,7 +193,8 @@ static void *tune_peer_answers(void *arg)
         struct arena *a = arena_new();
         struct message m;
         if (n > 0 && message_decode(data, (size_t)n, a, &m, &why) && m.kind == MESSAGE_JOB) {
-            double ns = (int64_t)m.job.id <= 0 ? p->contender_ns[-(int64_t)m.job.id] : p->drawn_ns;
+            int64_t id = (int64_t)m.job.id;
+            double ns = id <= 0 ? p->contender_ns[-id] : p->drawn_ns;
             tune_test_say(p, &(struct message){.kind = MESSAGE_RESULT,
                                                .result = {.id = m.job.id,
                                                           .status = "ok",
@@ -210,7 +214,7 @@ static void *tune_peer_answers(void *arg)
 Test(agents, one_with_one_credit_is_not_kept_waiting, .timeout = 120)
 {
     enum { EVALUATIONS = 20 };
-    struct tune_bench b = tune_bench_open(EVALUATIONS, NULL, NULL);
+    struct tune_bench b = tune_bench_open(EVALUATIONS, NULL, NULL, NULL);
     struct session *s = b.tune->session;
     pthread_t thread;
     cr_assert_eq(pthread_create(&thread, NULL, tune_peer_answers, &b.peer), 0);
@@ -231,10 +235,58 @@ Test(agents, one_with_one_credit_is_not_kept_waiting, .timeout = 120)
     tune_bench_close(&b);
 }
 
+/* Starts and takes what there is, but draws nothing. */
+static void tune_bench_step(struct tune_bench *b)
+{
+    struct session *s = b->tune->session;
+    s->report.barren = true;
+    session_start_some(s);
+    struct session_event e = agents_evaluator.collect(b->tune->agents, 20000);
+    session_handle(s, &e);
+}
+
+/* A candidate that was drawn is lowered, sent, stored and reported without another propagation. */
+static void tune_count_propagations(const char *pin)
+{
+    enum { CANDIDATES = 8 };
+    char store[TUNE_TEST_PATH];
+    pthread_t thread;
+    tune_test_store(store, "propagations");
+    struct tune_bench b = tune_bench_open(0, NULL, store, pin);
+    struct session *s = b.tune->session;
+    const struct space *space = tune_problem(b.tune)->space;
+    cr_assert_eq(pthread_create(&thread, NULL, tune_peer_answers, &b.peer), 0);
+    s->searching = true;
+    s->options.patience = 1; /* a duplicate is not followed by another draw */
+    while (s->jobs)
+        tune_bench_step(&b);
+    for (int i = 0; i < CANDIDATES; i++) {
+        struct session_job *job = session_draw(s);
+        cr_assert_not_null(job);
+        int64_t number = job->number;
+        uint64_t before = space_propagation_count(space);
+        cr_expect_gt(before, 0);
+        while (session_find(s, number))
+            tune_bench_step(&b);
+        cr_expect_eq(space_propagation_count(space), before, "candidate %d", i + 1);
+    }
+    cr_expect_gt(s->report.ok, 0);
+    hub_refuse(b.tune->agents->hub, b.tune->agents->first_peer, "done");
+    pthread_join(thread, NULL);
+    tune_bench_close(&b);
+    unlink(store);
+}
+
+Test(agents, nothing_is_propagated_after_a_draw, .timeout = 120)
+{
+    tune_count_propagations(NULL);
+    tune_count_propagations("size(n.1)=1|2");
+}
+
 /* It says that it lives and takes its job, and no more: the job is to be started again, and it is refused. */
 Test(agents, one_that_never_answers_loses_its_job, .timeout = 60)
 {
-    struct tune_bench b = tune_bench_open(3, NULL, NULL);
+    struct tune_bench b = tune_bench_open(3, NULL, NULL, NULL);
     struct agents *a = b.tune->agents;
     struct session *s = b.tune->session;
     tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
@@ -397,8 +449,8 @@ static void tune_time_contenders(struct tune_bench *b, double factor)
         if (j->number <= 0) b->peer.contender_ns[-j->number] = factor * j->bound_ns;
 }
 
-/* A description that is wrong by far cuts much of the space. The first candidate that is drawn and faster
- * than its bound finds that out, and the campaign goes on below the cuts. */
+/* A description that is wrong by far cuts the space, where contenders are as fast as their bound. A candidate
+ * that is faster than its bound finds that out, and the campaign goes on below the cuts. */
 Test(agents, a_time_below_its_bound_reopens_what_the_bound_had_cut, .timeout = 120)
 {
     char description[64], store[TUNE_TEST_PATH];
@@ -407,8 +459,8 @@ Test(agents, a_time_below_its_bound_reopens_what_the_bound_had_cut, .timeout = 1
     snprintf(description, sizeof description, "/tmp/thresh-slow-%ld.json", (long)getpid());
     tune_test_store(store, "slow");
     if (!tune_test_slow_description(description)) cr_skip_test("no OpenCL device with a description");
-    struct tune_bench b = tune_bench_open(6, description, store);
-    tune_time_contenders(&b, 1.01);
+    struct tune_bench b = tune_bench_open(6, description, store, NULL);
+    tune_time_contenders(&b, 0.985);
     b.peer.drawn_ns = 10e3;
     cr_assert_eq(pthread_create(&thread, NULL, tune_peer_answers, &b.peer), 0);
     cr_assert(tune_search(b.tune, b.diag));
@@ -436,7 +488,7 @@ Test(agents, contenders_are_compared_with_their_bound, .timeout = 120)
     pthread_t thread;
     snprintf(description, sizeof description, "/tmp/thresh-naive-%ld.json", (long)getpid());
     if (!tune_test_slow_description(description)) cr_skip_test("no OpenCL device with a description");
-    struct tune_bench b = tune_bench_open(1, description, NULL);
+    struct tune_bench b = tune_bench_open(1, description, NULL, NULL);
     tune_time_contenders(&b, 0.5);
     b.peer.drawn_ns = 1e9;
     cr_assert_eq(pthread_create(&thread, NULL, tune_peer_answers, &b.peer), 0);

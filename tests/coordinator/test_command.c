@@ -567,6 +567,33 @@ Test(command, recorded_times_stand_for_the_command, .timeout = 120)
     command_teardown(&f);
 }
 
+/* A run with --recorded measured nothing: what it had no timing for is not known from then on. */
+Test(command, a_run_on_recorded_times_records_none, .timeout = 120)
+{
+    char path[COMMAND_PATH], copy[COMMAND_PATH];
+    command_path(path, "command");
+    command_path(copy, "copy");
+    struct command_fixture f = command_setup();
+    struct tune_command_report some = command_search(&f, path, false, 4, 1), none;
+    struct tune_command_options o = {.recorded = path, .runners = 1, .store = copy, .stop_fd = -1};
+    struct tune_command_report again = command_tune(&f, o);
+    cr_expect_eq(again.search.evaluations, 40);
+    o = (struct tune_command_options){.path = "t.space",
+                                      .parameters = "",
+                                      .pins = "",
+                                      .root = f.root,
+                                      .recorded = copy,
+                                      .quiet = true,
+                                      .stop_fd = -1};
+    cr_expect_not(tune_command(&o, &none, f.diag));
+    cr_expect(strstr(diag_message(f.diag, 0), "nothing was recorded for this space and these parameters"));
+    tune_command_report_clear(&some);
+    tune_command_report_clear(&again);
+    command_store_remove(path);
+    command_store_remove(copy);
+    command_teardown(&f);
+}
+
 Test(command, a_resumed_search_goes_on, .timeout = 120)
 {
     char path[COMMAND_PATH];
