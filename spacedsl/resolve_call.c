@@ -2,8 +2,9 @@
  *
  * A definition is expanded where it is used. One that names itself is kept as a table entry and called. If
  * all of its own calls take one argument along a property (weight(c) for c in children(d)), it ends on every
- * instance whose properties have no cycle (core/space/data/data.c checks that). Otherwise they take one argument
- * to an object that may depend on choices (axis(run_parent(d))), and the number of objects bounds the steps.
+ * instance whose properties have no cycle (core/space/data/data.c checks that). Otherwise they take one
+ * argument to an object that may depend on choices (axis(run_parent(d))), and the number of objects bounds
+ * the steps.
  */
 #include <string.h>
 
