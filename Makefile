@@ -90,8 +90,9 @@ fuzz: ## fuzz the parsers, FUZZ_SECONDS seconds each (default 20)
 	@$(MAKE) --no-print-directory -j2 $(O)/fuzz/fuzz_space $(O)/fuzz/fuzz_lift
 	tests/fuzz/run.sh $(O)/fuzz $(FUZZ_SECONDS)
 
-lint: $(NAMES) ## layout and header checks
+lint: $(NAMES) ## layout, headers, which room includes which
 	tests/lint.sh $(O)
+	tests/rooms.sh
 
 DEST = $(DESTDIR)$(or $(PREFIX),/usr/local)
 # What a plug-in is compiled against, and what stands beside the documentation under its own path.

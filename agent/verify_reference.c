@@ -11,7 +11,7 @@
  * factor 2), and S is the largest over a sample of the outputs (another 2). A tolerance alone would hide a
  * missing term of a long sum.
  *
- * Where outputs are smaller than that in every set, each gets a tolerance relative to its size: 4 (n + 1) u
+ * Where outputs of a set are smaller than that, each gets a tolerance relative to its size: 4 (n + 1) u
  * R, R the largest ratio of S to the output over the sample (verify_judge.c). */
 #include <math.h>
 #include <stdlib.h>
@@ -163,16 +163,25 @@ static void set_absolute(const struct verify_task *t, const struct sample_bound 
                               verify_largest_sum(t, sample) < ldexp(1, (int)scalar_type_precision(type));
 }
 
-/* A relative tolerance of 1 or more is of no use. */
+/* Whether the absolute tolerance of a set accepts zero for some output. */
+static bool has_small(const struct verify_buffer *b, unsigned set, struct verify_tolerance t)
+{
+    for (int64_t i = 0; !t.exact && !verify_integer(b->type) && i < b->elements; i++)
+        if (fabs(verify_get(b->type, b->data[set], i)) <= t.absolute) return true;
+    return false;
+}
+
+/* For the sets with small outputs. A relative tolerance of 1 or more is of no use. */
 static void set_relative(const struct verify_task *t, const struct sample_bound *bounds,
                          struct verify_tolerance *out)
 {
-    enum scalar_type type = verify_output(t)->type;
-    double u = ldexp(1, -(int)scalar_type_precision(type));
+    const struct verify_buffer *b = verify_output(t);
+    double u = ldexp(1, -(int)scalar_type_precision(b->type));
     for (unsigned set = 0; set < t->n_sets; set++) {
+        if (!has_small(b, set, out[set])) continue;
         double relative = 4 * (bounds[set].n + 1) * u * bounds[set].ratio;
         if (relative < 1) out[set].relative = relative;
-        out[set].floor = 4 * verify_error_floor(type, bounds[set].n);
+        out[set].floor = 4 * verify_error_floor(b->type, bounds[set].n);
     }
 }
 
@@ -188,7 +197,7 @@ bool verify_reference(const struct verify_task *t, uint64_t seed,
     if (ok) {
         widen_extremes(t, bounds);
         set_absolute(t, bounds, sample, out);
-        if (verify_doubt(t, out).loose > 0) set_relative(t, bounds, out);
+        set_relative(t, bounds, out);
     }
     free(sample);
     return ok;

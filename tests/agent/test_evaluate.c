@@ -313,7 +313,7 @@ Test(agent_evaluate, a_stop_ends_jobs_and_runners)
 Test(agent_evaluate, a_stop_of_all_processes_costs_no_candidate, .timeout = 300)
 {
     static const char slow[] =
-        "volatile float s = 0; for (int j = 0; j < 200000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
+        "volatile float s = 0; for (int j = 0; j < 40000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
     struct evaluator *ev = evaluate_start(1);
     struct cg_arg args[2];
     char text[1024];
@@ -322,6 +322,8 @@ Test(agent_evaluate, a_stop_of_all_processes_costs_no_candidate, .timeout = 300)
     struct evaluation e;
     evaluator_submit(ev, 1, &k, &(struct eval_settings){.verify = true, .untimed = true, .limit_ns = 5e9});
     while (ev->slots[0].state != RUNNING)
+        evaluate_step(ev, 10);
+    for (double end = clock_now_ms() + 60; clock_now_ms() < end && ev->slots[0].state == RUNNING;)
         evaluate_step(ev, 10);
     kill(ev->slots[0].pid, SIGSTOP);
     ev->slots[0].kill_at = clock_now_ms() + 6000;

@@ -191,7 +191,7 @@ static void explain_in_words(const struct explain_campaign *c)
         "\naccesses\n",
         "\nloops\n",
         "\nopencl\n",
-        "\nbound\nnothing decided: "};
+        "\nbound\nno decision: "};
     char *text = explain_output(E2E_RUN(&cli_explain, c->best)), *at = text;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         char *found = strstr(at, parts[i]);

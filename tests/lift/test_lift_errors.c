@@ -122,8 +122,8 @@ static const struct error_case error_cases[] = {
       "k.lift:5:5: error: 'add' is the name of a pattern or an operation; choose another name"}},
     {"input a: float\ninput b: double\noutput a + b\n",
      "",
-     {"k.lift:3:10: error: add needs arguments of one type, not float and double; there are no conversions "
-      "yet: declare the inputs with one type"}},
+     {"k.lift:3:10: error: add needs arguments of one type, not float and double; types are not converted: "
+      "declare the inputs with one type"}},
     {"input a: bool\noutput sqrt(a)\n",
      "",
      {"k.lift:2:8: error: sqrt does not take bool; declare the inputs as float"}},
@@ -201,21 +201,24 @@ static const struct error_case error_cases[] = {
      {"k.lift:1:22: error: the range 1..1 is empty: write the smaller number first"}},
     {"input a: [half]4 in -1..1e5\noutput a\n",
      "",
-     {"k.lift:1:21: error: the range -1..100000 exceeds half, whose largest number is 65504"}},
+     {"k.lift:1:21: error: the range -1..100000 exceeds half, whose largest number is 65504; choose smaller "
+      "bounds"}},
     {"input a: [float]4 in 0..1e39\noutput a\n",
      "",
-     {"k.lift:1:22: error: the range 0..1e+39 exceeds float, whose largest number is 3.40282347e+38"}},
+     {"k.lift:1:22: error: the range 0..1e+39 exceeds float, whose largest number is 3.40282347e+38; choose "
+      "smaller bounds"}},
     {"input a: [double]4 in 0..1e999\noutput a\n", "", {"k.lift:1:26: error: '1e999' is not a number"}},
     {"input a: int in 0.5..1.5\noutput a\n",
      "",
-     {"k.lift:1:17: error: the range 0.5..1.5 contains fewer than two whole numbers"}},
+     {"k.lift:1:17: error: the range 0.5..1.5 contains fewer than two whole numbers; widen it"}},
     {"input a: bool in 0..1\noutput a\n", "", {"k.lift:1:18: error: bool inputs have no range; remove it"}},
     {"input a: float in 0.1\noutput a\n", "", {"k.lift:2:1: error: expected '..', found 'output'"}},
     {"input a: float in x..2\noutput a\n", "", {"k.lift:1:19: error: expected a number, found 'x'"}},
     {"fun a(x) = add(x, x)\nfun b(x) = a(a(a(a(x))))\nfun c(x) = b(b(b(b(x))))\nfun d(x) = "
      "c(c(c(c(x))))\nfun e(x) = d(d(d(d(x))))\ninput v: float\noutput e(e(e(e(e(v)))))\n",
      "",
-     {"k.lift:2:20: error: the program is too large once its functions are inlined"}},
+     {"k.lift:2:20: error: the program is too large once its functions are inlined; write fewer or smaller "
+      "functions"}},
 };
 
 /* What other languages have: the place and the beginning of the only message, which names a way. */
@@ -254,8 +257,8 @@ static const struct absent_case absent_cases[] = {
     {"map(fun v -> v and v, x)", "23", "not there yet: and (logic)", "min(a, b)"},
     {"map(fun v -> not v, x)", "21", "not there yet: not (logic)", "1.0 - a"},
     {"map(fun v -> v || v, x)", "23", "not there yet: '||' (logic)", "max(a, b)"},
-    {"x[0]", "9", "not there yet: an element by its index", "head(a)"},
-    {"map(fun r -> r[0], A)", "22", "not there yet: an element by its index", "head(a)"},
+    {"x[0]", "9", "not there yet: access by index", "head(a)"},
+    {"map(fun r -> r[0], A)", "22", "not there yet: access by index", "head(a)"},
     {"[1.0, 2.0]", "8", "not there yet: array literals", "as an input"},
     {"map(\\v -> v, x)", "12", "'\\' is not in the language", "fun x -> x + 1.0"},
     {"map(v => v, x)", "14", "'=>' is not in the language", "fun x -> x + 1.0"},
