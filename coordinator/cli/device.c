@@ -233,7 +233,7 @@ const struct cli_command cli_device = {
     .most = 2,
     .takes = CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(FRESH) | CLI_TAKES(JSON) | CLI_TAKES(QUIET),
     .notes = {{CLI_OUT, "DIR",
-               "characterize: folder of the new description (default: the user's folder, see thresh(1))"},
+               "folder for the new description of characterize (default: the user's folder, see thresh(1))"},
               {CLI_QUIET, NULL, "do not print the message that the device is being measured"}},
     .help =
         "Lists OpenCL devices, shows one, or measures its peak rates. 'list' prints a line for each device; "

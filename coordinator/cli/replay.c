@@ -22,20 +22,14 @@
 #include "coordinator/load.h"
 #include "core/base/arena.h"
 #include "core/base/attr.h"
+#include "core/base/clock.h"
 #include "core/pipeline/code.h"
 
-enum {
-    WINDOWS = 4,
-    WINDOW_ROUNDS = 5,
-    MOST_SHORT_ROUNDS = 50,
-    MOST_WINDOW_ROUNDS = 1000,
-    MOST_NOTES = 6,
-    NOTE_BYTES = 256
-};
+enum { WINDOWS = 4, WINDOW_ROUNDS = 5, MOST_WINDOW_ROUNDS = 1000, MOST_NOTES = 6, NOTE_BYTES = 256 };
 static const double least_limit_ns = 2e9;
 static const double most_ns = 20e9;    /* for all launches, unless --launches is given */
-static const double window_ns = 100e6; /* for the launches of a window, at least */
-static const double warm_ns = 50e6;    /* for launches before the timed ones: clocks, caches, threads */
+static const double window_ms = 100;   /* of rounds, in each window: at least WINDOW_ROUNDS rounds */
+static const double warm_ms = 50;      /* of rounds that are not timed, before each window */
 static const double busy = 0.1;        /* noted: share of the processors that others used */
 static const double drift_noted = 0.1; /* slowest window / fastest window - 1 */
 
@@ -61,18 +55,11 @@ static unsigned batch_of(const struct evaluation *e)
     return e->median_ns >= EVAL_LONG_NS ? 1 : e->n_samples;
 }
 
-/* The number of rounds whose launches take that time; fewer for very short launches, since a round takes
- * about a millisecond in any case. */
-static double rounds_in(double ns, const struct evaluation *e)
+/* Rounds in a window; round_ms: what one of them takes, with all that is between launches. */
+static unsigned rounds_of(const struct cli_args *a, uint64_t launches, const struct evaluation *e,
+                          double round_ms)
 {
-    double rounds = e->median_ns > 0 ? ceil(ns / (batch_of(e) * e->median_ns)) : 1;
-    return fmin(rounds, MOST_SHORT_ROUNDS);
-}
-
-/* Rounds in a window. */
-static unsigned rounds_of(const struct cli_args *a, uint64_t launches, const struct evaluation *e)
-{
-    double batch = batch_of(e), rounds = fmax(WINDOW_ROUNDS, rounds_in(window_ns, e));
+    double batch = batch_of(e), rounds = fmax(WINDOW_ROUNDS, ceil(window_ms / round_ms));
     if (cli_given(a, CLI_LAUNCHES))
         rounds = ceil((double)launches / batch / WINDOWS);
     else
@@ -87,13 +74,15 @@ static double own_ms(const struct evaluator *ev)
     return evaluator_processor_ms(ev) + (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Launches without timing: after a pause the clock is low, caches are cold and threads sleep. */
-static void warm_up(struct evaluator *ev, const struct cg_kernel *kernel, const struct evaluation *e)
+/* Runs rounds whose times are not kept: after a pause the processor runs at a lower frequency, its caches are
+ * cold and threads sleep. Returns what a round takes, in ms. */
+static double warm_up(struct evaluator *ev, const struct cg_kernel *kernel)
 {
-    unsigned rounds = (unsigned)rounds_in(warm_ns, e);
-    double *discarded = base_calloc(rounds, sizeof *discarded);
-    evaluator_rounds(ev, &kernel, 1, rounds, 0, discarded);
-    free(discarded);
+    double start = clock_now_ms(), passed = 0, discarded;
+    unsigned rounds = 0;
+    for (; passed < warm_ms; passed = clock_now_ms() - start, rounds++)
+        evaluator_rounds(ev, &kernel, 1, 1, 0, &discarded);
+    return passed / rounds;
 }
 
 static void time_windows(struct replayed *r, struct evaluator *ev, const struct cg_kernel *kernel)
@@ -106,7 +95,7 @@ static void time_windows(struct replayed *r, struct evaluator *ev, const struct 
         if (w) nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         bool known = load_read(stat, &from);
         double used = own_ms(ev);
-        warm_up(ev, kernel, &r->verified);
+        warm_up(ev, kernel);
         evaluator_rounds(ev, &kernel, 1, r->rounds, w, times);
         r->windows[w] = figure_of_rounds(times, r->rounds).median_ns;
         if (!known || !load_read(stat, &to)) continue;
@@ -232,7 +221,7 @@ static void measure(const struct cli_args *a, const struct best_file *b, struct 
     evaluator_run(ev, kernel, settings, &r->verified);
     r->doubt = evaluator_doubt(ev);
     if (r->verified.status != EVAL_OK) return;
-    r->rounds = rounds_of(a, launches, &r->verified);
+    r->rounds = rounds_of(a, launches, &r->verified, warm_up(ev, kernel));
     r->launches = WINDOWS * r->rounds * batch_of(&r->verified);
     r->times = base_calloc((size_t)WINDOWS * r->rounds, sizeof *r->times);
     time_windows(r, ev, kernel);

@@ -187,7 +187,8 @@ Test(space_run, check_explains_costs)
     out = space_run_output(E2E_RUN(&cli_space, "check", TRANSPOSE, "--explain-cost"));
     cr_expect(strstr(out, "every constraint is propagated in the fastest way"), "%s", out);
     free(out);
-    space_run_refused(E2E_RUN(&cli_space, "count", path, "--explain-cost"), "does not apply to count");
+    space_run_refused(E2E_RUN(&cli_space, "count", path, "--explain-cost"),
+                      "does not apply to 'thresh space count'");
     unlink(path);
 }
 
@@ -222,7 +223,7 @@ Test(space_run, spaces_are_no_programs)
     free(out);
     space_run_refused(E2E_RUN(&cli_estimate, TRANSPOSE, "--size", "M=3"), "--size does not apply to a space");
     space_run_refused(E2E_RUN(&cli_estimate, "experiments/kernels/axpy.lift", "--param", "n=3"),
-                      "--param applies only to a space");
+                      "the space of Lift programs has no parameter 'n'");
     space_run_refused(E2E_RUN(&cli_descend, TRANSPOSE), "use 'thresh space descend " TRANSPOSE "'");
 }
 
