@@ -1,9 +1,9 @@
 /* The files of a result:
  *
  *     best.cl     the OpenCL text of the kernel
- *     best.json   everything that is needed to rebuild the kernel, to measure it again and to compare it with
- * the naive implementation and the other contenders host.c      a complete program that builds and runs
- * best.cl */
+ *     best.json   what is needed to rebuild the kernel, to measure it again, and to compare it with
+ *                 the naive implementation and the other contenders
+ *     host.c      a complete program that builds and runs best.cl */
 #ifndef THRESH_COORDINATOR_BEST_H
 #define THRESH_COORDINATOR_BEST_H
 

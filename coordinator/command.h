@@ -1,5 +1,6 @@
-/* A user's program that evaluates candidates of any space: `thresh tune --space X.space --command 'PROG
- * {block_x} {tile}'`.
+/* A user's program that evaluates candidates of any space:
+ *
+ *     thresh tune --space X.space --command 'PROG {block_x} {tile}'
  *
  * The command line is split into words here (spaces; single quotes, double quotes and backslashes as in a
  * shell), never given to a shell. `{name}` stands for the value of a choice or of a parameter, `{{` and

@@ -5,8 +5,7 @@
  * with such a table. The session calls it like this:
  *
  *     while (room(self) > 0) start(self, job, best_ns);     until there is nothing to start
- *     event = collect(self, 200);                           a result, or a candidate that must be started
- * again
+ *     event = collect(self, 200);                           a result, or a candidate that was lost
  *
  * All functions are called from the session's thread. None but collect() may block, and that no longer than
  * its timeout, or until the user interrupts. */

@@ -5,8 +5,7 @@
  * activated while the choices that exclude it are open. Before each decision it tries the target at a few
  * live slots of its choice:
  *
- *     target vector = 16:  decide dim_kind(m.0); try vector(A) = 16: possible -> from here on a random
- * descent
+ *     target vector = 16:  decide dim_kind(m.0); try vector(A) = 16: possible; then a random descent
  *
  * A target that MISSES consecutive draws did not bring into a counted leaf is given up. It may be
  * unreachable, which only enumeration could prove. */

@@ -6,8 +6,7 @@
  * An evaluation is written to the file before it counts in the search tree. Rows are in the order in which
  * results were reported. Each row has the number of implementations that were drawn until then, and the
  * number of draws (some draws end without an implementation). Together with the seed this is enough to
- * rebuild the tree exactly
- * (`thresh tune --resume`).
+ * rebuild the tree exactly (`thresh tune --resume`).
  *
  * Fingerprints and hashes are 16 hex digits, actions are "slot=value slot=value ...", samples are a JSON
  * array of nanoseconds. The schema is described in coordinator/README.md. */

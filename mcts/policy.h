@@ -3,10 +3,11 @@
  * A rollout decides the open choices of a candidate one after the other. Policies act together, in the order
  * in which the user names them, for example `--heuristic tag:rollout=prior+bound+leaders+guess`:
  *
- *     propose   leaders: repeat the value that a fast implementation has here           (the first live
- * proposal) weigh     prior * bound: else draw a value with these weights                     (the product of
- * all) rank      guess: of 8 such rollouts, evaluate the one that promises most          (the sum of all)
- *     learn     leaders, guess: remember the implementation and its time                (each of them)
+ *     callback  in this example                                             several policies
+ *     propose   leaders: take the value of a fast implementation            first live proposal counts
+ *     weigh     prior, bound: otherwise draw a value with these weights     weights multiply
+ *     rank      guess: of 8 such rollouts evaluate the most promising       ranks add up
+ *     learn     leaders, guess: remember the implementation and its time    each is called
  *
  * A policy is a `const struct mcts_policy` that fills in the callbacks it needs; the others are NULL.
  * Built-in policies have a file each (mcts/policy_*.c). A plug-in adds its own by mcts_plugin.own

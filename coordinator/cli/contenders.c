@@ -1,7 +1,8 @@
 /* Two contenders of a search have most decisions in common; only the differences are printed:
  *
- *     second     91.2 us (90.1 to 92.3, 11 rounds), 1.1 times as long (search, implementation 12);
- * differences: m: 64 = 16 groups (WRG1) x 4 unrolled there 64 = 64 groups (WRG1) */
+ *     second     91.2 us (90.1 to 92.3, 11 rounds), 1.1 times as long (search, implementation 12)
+ *                differences: m: 64 = 16 groups (WRG1) x 4 unrolled
+ *                             there 64 = 64 groups (WRG1) */
 #include "coordinator/cli/contenders.h"
 
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* thresh verify: builds and runs random implementations and compares their outputs with the reference.
  * Nothing is timed.
  *
- *     draw a leaf -> lower it -> text seen before? -> submit to a runner -> take the result -> count its
- * values
+ *     draw a leaf -> lower it -> new text? -> submit to a runner -> take the result -> count its values
  *
  * Each distinct OpenCL text is checked as in a search: in a runner process, on all sets of inputs, with
  * filled outputs and guard zones. Draws are stratified (coordinator/sampling.h). They go on until there are

@@ -4,9 +4,15 @@
  * recombined. Division and modulo first split each coefficient c = q*d + r with 0 <= r < d, which is exact
  * for floor division and any sign; so the dividend of every atom has nonnegative coefficients and constant,
  * and, by induction, every atom is nonnegative: C's truncating operators compute it. What is left is
- * simplified with range facts (docs of each rule): (g*a + r) / (g*e) = a / e        (g*a + r) % (g*e) = g*(a
- * % e) + r      0 <= r < g (x / a) / b = x / (a*b)          (x % (a*b)) / b = (x / b) % a           c*(x % a)
- * % b = c*x % b if b | c*a c*d*(x / d) + c*(x % d) = c*x    c*d*((x / d) % k) + c*(x % d) = c*(x % (d*k)) */
+ * simplified by these rules, each with its reason where it is applied:
+ *
+ *     (g*a + r) / (g*e) = a / e                    for 0 <= r < g
+ *     (g*a + r) % (g*e) = g*(a % e) + r            for 0 <= r < g
+ *     (x / a) / b = x / (a*b)
+ *     (x % (a*b)) / b = (x / b) % a
+ *     c*(x % a) % b = c*x % b                      if b divides c*a
+ *     c*d*(x / d) + c*(x % d) = c*x
+ *     c*d*((x / d) % k) + c*(x % d) = c*(x % (d*k)) */
 #include "core/backbone/index.h"
 
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 /* What the two halves of the text generator share: control flow (emit.c) and statements (statement.c).
  * Private to core/codegen.
  *
- * The emitter walks the loop tree. While it is below an UNROLL dimension, that dimension's index is a
- * constant
+ * The emitter walks the loop tree. Below an UNROLL dimension that dimension's index is a constant
  * (`fixed`, `digit`); below a VECTOR dimension the statements are over its lanes (`lane`):
  *
  *     unroll 2: m.0                   m0 fixed to 0:   acc_0 = fma(a_0, b, acc_0);

@@ -4,9 +4,9 @@
  * between barriers, after LLVM has optimized it. Two forms of a loop with barriers become wrong there. A
  * barrier, which LLVM neither copies nor moves, keeps their parts separate:
  *
- *     for k: {                         CG_SPLIT_LOOP_HEADS: the body begins with a loop that does not depend
- * on (barrier)                      k. LLVM merges the heads of both loops, and PoCL 3.1 fails an assertion
- *       for i: tile[i] = A[i];         (ParallelRegion.cc:346, :427).
+ *     for k: {                         CG_SPLIT_LOOP_HEADS: the body begins with a loop that does not
+ *       (barrier)                      depend on k. LLVM merges the heads of both loops, and PoCL 3.1
+ *       for i: tile[i] = A[i];         fails an assertion (ParallelRegion.cc:346, :427).
  *       barrier
  *       ... }
  *

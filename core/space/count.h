@@ -14,7 +14,7 @@ struct space_count {
 /* Counts below `st`, which is as before afterwards. Stops after `node_limit` nodes; 0: no limit. */
 struct space_count space_count(struct space_state *st, uint64_t node_limit);
 /* The same with the work of about half a second at most, counted in nodes, so that the answer does not depend
- * on the machine: fewer the more values are open, and more in a small space (count_small.c). */
+ * on the machine: fewer the more values are open, and more in a small space (count/small.c). */
 struct space_count space_count_at_once(struct space_state *st);
 
 #endif

@@ -2,8 +2,8 @@
  * reads one piece of each of its rows, then the next piece. Nothing else is done: no local memory, no
  * barrier.
  *
- *     cc -std=c11 -O2 -o pieces experiments/bound/pieces.c -lOpenCL && ./pieces [part of a device's name]
- * [MiB]
+ *     cc -std=c11 -O2 -o pieces experiments/bound/pieces.c -lOpenCL
+ *     ./pieces [part of a device's name] [MiB]
  *
  * Prints the least time of ten launches in us, for pieces of 32 to 512 bytes and rows of 1 to 1,024 pieces.
  */

@@ -19,7 +19,7 @@ void count_table_add(struct count_table *t, uint64_t hash, const void *key, uint
                      long double count);
 uint64_t count_table_hits(const struct count_table *t);
 
-/* count_column.c: the numbers of a node of a formula, one or one for each value of a slot. */
+/* column.c: the numbers of a node of a formula, one or one for each value of a slot. */
 struct count_column {
     bool varies;
     int64_t x[64];
@@ -29,7 +29,7 @@ struct count_column {
 uint64_t count_column(const struct shape *sh, uint32_t open, uint32_t *values, uint64_t domain,
                       struct count_column *columns);
 
-/* count_small.c. false: the space is not small, and nothing was done. */
+/* small.c. false: the space is not small, and nothing was done. */
 bool count_small(const struct space_state *st, struct count_table *table, uint64_t limit,
                  struct space_count *result);
 

@@ -1,6 +1,8 @@
-/* Instances from JSON, as data_json.c writes them. What is wrong is reported at its place in the text, every
- * fault of a text at once; sets, their objects and properties are read in that order, whatever the order of
- * the text. */
+/* Instances from JSON, as json.c writes them. All errors of a text are reported at once, each at its place:
+ *
+ *     graph.json:3:18: error: ...
+ *
+ * Sets, then subsets and members, then properties are read in this order, whatever the order of the text. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>

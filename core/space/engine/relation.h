@@ -12,8 +12,9 @@
  * The tuples left to an object follow from the masks of its choices; the vector keeps them as words of 32
  * bits.
  *
- * One propagation of   require forall a, b in S: near(a, b) is YES -> kind(a) == kind(b)    with kinds L and
- * M:
+ * One propagation, with the kinds L and M, of
+ *
+ *     require forall a, b in S: near(a, b) is YES -> kind(a) == kind(b)
  *
  *     tuples 0: L, 1: M        the only class:  near YES:  L allows { L }, M allows { M }
  *                                               near NO:   each allows { L, M }

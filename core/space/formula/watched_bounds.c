@@ -5,9 +5,8 @@
  *
  *     size(p) * size(q) * size(r) * size(s) <= 64
  *
- * removes values only when the least number of a factor rises,
- *
- * so the losses of large values of size(p) are of no concern. Each node watches its lower bound, its upper
+ * removes values only when the least number of a factor rises, so the losses of large values of size(p) are
+ * of no concern. Each node watches its lower bound, its upper
  * bound, or both. The root must be true, so it watches its upper bound, which says when it can no longer be;
  * from there the bounds go down: `<=` asks for the lower bound of its left side, a product of naturals for
  * the same bound of its factors, and so on.

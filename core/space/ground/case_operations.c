@@ -1,8 +1,9 @@
 /* Operations on objects that depend on choices: grounded for every case of the operands (cases.h), and
  * joined.
  *
- *     size(first t in S: near(s, t)) <= 4      becomes   (t is p -> size(p) <= 4) && (t is q -> size(q) <= 4)
- * && ...
+ *     size(first t in S: near(s, t)) <= 4
+ *
+ * becomes (t is p -> size(p) <= 4) && (t is q -> size(q) <= 4) && ...
  *
  * A condition is joined as such clauses, a number as a chain `t is p ? size(p) : t is q ? size(q) : ...`. */
 #include <string.h>
