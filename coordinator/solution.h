@@ -1,4 +1,7 @@
-/* A leaf of any space, as JSON and as actions. */
+/* A leaf of any space in forms that leave the process: as JSON for files and programs, as actions for agents
+ * and the store.
+ *
+ *     {"block_x": 32, "staged": "YES"}        slot 0 = value 5, slot 3 = value 1 */
 #ifndef THRESH_COORDINATOR_SOLUTION_H
 #define THRESH_COORDINATOR_SOLUTION_H
 

@@ -1,4 +1,5 @@
-/* The three ways of counting, and their common summary. */
+/* The three ways of counting the leaves of a tree (estimate.h), and the summary that they share: mean,
+ * interval, share of dead ends. */
 #include "mcts/estimate.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* A set of 64-bit hashes: the leaves that were handed out for evaluation. Open addressing, at most half full;
- * 16 bytes a leaf in the worst case. Two distinct leaves among a million collide with probability 3e-8, and
- * the only effect is that the second is never evaluated. */
+/* A set of 64-bit hashes: the implementations that were returned for evaluation. Open addressing, at most
+ * half full; 16 bytes each in the worst case. Two different ones among a million have the same hash with
+ * probability 3e-8, and the only effect is that the second is never evaluated. */
 #ifndef THRESH_MCTS_SEEN_H
 #define THRESH_MCTS_SEEN_H
 

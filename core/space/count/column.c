@@ -1,6 +1,10 @@
-/* A formula for all values of one of its slots at once: what does not depend on that slot is computed once,
+/* A formula for all values of one of its slots at once. What does not depend on that slot is computed once,
  * the rest node by node for all values, so that an operation is looked up once a node and not once a value.
- */
+ * For `x * (y + 1) <= 8` with y = 1 and x in { 1, 2, 8 }:
+ *
+ *     y + 1     2
+ *     x * 2     2   4   16
+ *     <= 8      1   1   0         x may be 1 or 2 */
 #include "core/base/panic.h"
 #include "core/space/count/private.h"
 

@@ -1,4 +1,5 @@
-/* What the two ways of counting share: the table of components met before. */
+/* What the files of this room share: the table of components counted before (table.c), formulas for all
+ * values of a slot (column.c), and counting in small spaces (small.c). */
 #ifndef THRESH_SPACE_COUNT_PRIVATE_H
 #define THRESH_SPACE_COUNT_PRIVATE_H
 

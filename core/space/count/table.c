@@ -1,5 +1,5 @@
 /* Components met before and their counts: open addressing, growing while it fills, with whole keys. When it
- * may not grow any more it forgets everything and begins anew: what is met next is near. */
+ * may not grow any more all entries are dropped: the components that follow are mostly like the last ones. */
 #include <stdlib.h>
 #include <string.h>
 

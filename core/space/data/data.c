@@ -1,9 +1,13 @@
-/* An instance of a space as tables: root sets of named objects, and one table per subset, parametric set and
- * property.
+/* An instance of a space as tables: root sets of named objects, and one table for each subset, parametric set
+ * and property.
+ *
+ *     set Node          north: 0, east: 1
+ *     property edge     arguments (0, 1), value 1
+ *     set Busy : Node   no arguments, value: the list 1
  *
  * A subset is a table without arguments whose one row lists its members; a parametric set has one argument.
- * Rows are kept in order of addition (dumps are deterministic) with an open-addressing index over their
- * arguments. */
+ * Rows are kept in order of addition, so that dumps are deterministic, with an open-addressing index over
+ * their arguments. */
 #include "core/space/data.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* Equal runs of bytes, kept once. */
+/* Equal runs of bytes are kept once, and found again by a hash. Each has the number that the first one got:
+ *
+ *     intern(&t, a, "abc", 3, 7, &fresh)     a new entry: id 7, fresh
+ *     intern(&t, a, "abc", 3, 9, &fresh)     the same entry: id 7, not fresh */
 #ifndef THRESH_SPACE_DATA_INTERN_H
 #define THRESH_SPACE_DATA_INTERN_H
 

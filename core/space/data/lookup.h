@@ -1,4 +1,6 @@
-/* Read access to the tables of an instance, for instantiation. */
+/* Read access to the tables of an instance, for instantiation. The value of edge(north, east), 0 if not set:
+ *
+ *     data_table_int(data_table_find(data, "edge"), (const uint32_t[]){0, 1}, 2, 0) */
 #ifndef THRESH_SPACE_DATA_LOOKUP_H
 #define THRESH_SPACE_DATA_LOOKUP_H
 

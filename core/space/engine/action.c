@@ -1,4 +1,7 @@
-/* Actions: a choice is restricted, and the state propagated to the fixpoint. */
+/* Actions: a choice is restricted, and the state propagated to the fixpoint.
+ *
+ *     space_apply(st, {slot, value})      restrict, propagate
+ *     space_apply_all(st, actions, n)     restrict all, then propagate once */
 #include "core/base/panic.h"
 #include "core/space/engine/justify.h"
 #include "core/space/engine/propagators.h"

@@ -1,4 +1,6 @@
-/* The next choice to branch on, in an order of choices. */
+/* The next choice to branch on: the first one, in an order of choices, that is live and has two or more
+ * values. A cursor skips what is settled at the beginning of the order, so that a descent does not look at it
+ * again. */
 #include "core/space/engine/propagators.h"
 
 /* Not open in any candidate: decided, or of a dead object. */

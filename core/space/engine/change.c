@@ -1,5 +1,11 @@
-/* Changes of domains: removes values, and notifies whoever watches (events.h is the contract). Propagators
- * and actions change domains through here alone; square.c does the same for rows of pairs. */
+/* Changes of domains: removes values, and notifies whoever watches (events.h is the contract).
+ *
+ *     state_restrict_word(st, size(p), 0, { 2, 4 })
+ *         write the domain, and its old bytes to the trail
+ *         notify watches, then cells, then what is derived from the slot
+ *
+ * Propagators and actions change domains only by these functions; square.c does the same for rows of pairs.
+ */
 #include "core/space/engine/cells.h"
 #include "core/space/engine/justify.h"
 #include "core/space/engine/propagators.h"

@@ -1,6 +1,6 @@
-/* Where propagation falls back to something slower, constraint by constraint (cost.h). What is looked at is
- * what the space was made of: kinds of shapes, guards, the notes of relation_find.c, the triangles that are
- * no square. */
+/* Lists the constraints that are propagated in a slower or weaker way than others (cost.h), for `thresh space
+ * check --explain-cost`. It inspects the finished space: the kinds of shapes, guards, the notes of
+ * relation_find.c, and constraints over three objects that became no triangles. */
 #include "core/space/cost.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* What a failure is blamed on: a constraint with its file and line. A propagator notes its constraint before
- * it removes values; the relation of a pair stands for several, of which one without a solution is looked
- * for. */
+/* Finds the constraint that a failure is attributed to, with its file and line. A propagator stores its
+ * constraint in `failed_constraint` before it removes values. The relation of a pair stands for several
+ * constraints: the first of them that has no solution is taken. */
 #include "core/space/engine/propagators.h"
 
 /* Values of a slot before the write that emptied it. */

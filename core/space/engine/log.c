@@ -1,5 +1,9 @@
-/* Logs: what actions wrote, kept so that one of several that were tried is taken without propagating it
- * again. */
+/* Logs: what actions wrote, kept so that one of several that were tried can be taken without propagating it
+ * again.
+ *
+ *     try size = 2      entry 0: the words of the vector that it changed; roll back
+ *     try size = 4      entry 1; roll back
+ *     take size = 2     the words of entry 0 are written again */
 #include <stdlib.h>
 
 #include "core/base/panic.h"

@@ -1,6 +1,10 @@
-/* The decision vector: bytes in which every domain has its place, with the words of a domain one after the
- * other. Small domains take 1 or 2 bytes, the others words of 8. Reads and writes go by 8 bytes wherever they
- * start; the vector is padded. */
+/* The decision vector: bytes in which every domain has its place. A domain of up to 8 values takes 1 byte,
+ * one of up to 16 takes 2, larger ones words of 8 bytes, one after the other:
+ *
+ *     offset    0          1          2 ... 9
+ *     domain    live(r)    size(p)    pad(g)      3 values of size, 40 of pad
+ *
+ * Reads and writes may go by 8 bytes wherever they start; the vector is padded. */
 #ifndef THRESH_SPACE_ENGINE_VECTOR_H
 #define THRESH_SPACE_ENGINE_VECTOR_H
 

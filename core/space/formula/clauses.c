@@ -1,5 +1,10 @@
-/* Clauses of one constraint over the same few slots become one instance: `a && b` over the same choices, or
- * `forall t, u` that meets each pair from both sides. One table is stronger than several, and one visit. */
+/* Clauses of one constraint over the same few slots become one instance: one table removes more than several
+ * do, and takes one visit.
+ *
+ *     require forall t, u in S: near(t, u) is YES -> size(t) <= size(u)      near is symmetric
+ *
+ * gives two clauses for the objects p and q, as (p, q) and as (q, p). Both are over near(p, q), size(p) and
+ * size(q). Together they say that near objects have equal sizes. */
 #include <stdlib.h>
 #include <string.h>
 

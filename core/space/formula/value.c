@@ -1,4 +1,6 @@
-/* What a formula is under an assignment, and what numbers a set of values of one slot has. */
+/* The value of a formula under an assignment, and the numbers that a function of one slot has on a set of
+ * values. Values are indices: under #0 = 1, #1 = 2, both in { 1, 2, 4 }, the formula `#0 * #1 <= 8` is 2 * 4
+ * <= 8, true. */
 #include "core/space/formula/shape.h"
 
 /* ---- functions of one slot ---- */

@@ -1,4 +1,9 @@
-/* Quantifiers and aggregates: `exists`, `forall`, sums, products and extremes, one term for each object. */
+/* Quantifiers and aggregates: `exists`, `forall`, sums, products and extremes, with one term for each object.
+ *
+ *     sum of size(t) over t in S where near(p, t)        S = { q, r }
+ *
+ * becomes `(near(p, q) ? size(q) : 0) + (near(p, r) ? size(r) : 0)`. A term counts only while its objects are
+ * live (live.c). */
 #include "core/base/panic.h"
 #include "core/space/ground/ground.h"
 

@@ -1,5 +1,7 @@
-/* Binds an instance to a definition: parameters, the members of sets, the tables of properties. Objects get
- * the ids that the data gave them; objects of a range set are the integers themselves. */
+/* Binds an instance to a definition: parameters, the members of sets, the tables of properties. Objects have
+ * the ids that the data gave them; objects of a range set are the integers themselves.
+ *
+ *     "sets": {"Node": ["a", "b"]}, "parameters": {"n": 4}      a is object 0 of Node, b object 1; n is 4 */
 #include <inttypes.h>
 #include <stdlib.h>
 

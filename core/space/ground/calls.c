@@ -1,6 +1,11 @@
-/* Recursive definitions, and what was grounded before: a definition at its arguments, or a selection under
- * the variables around it, is grounded once and shared, so that formulas grow with the square of the number
- * of objects and not with the number of paths. */
+/* Recursive definitions.
+ *
+ *     define head(f: Filter): Filter = joined(f) is YES ? head(before(f)) : f
+ *
+ * head(c) needs head(b), which needs head(a). Each is grounded once and kept with its arguments, like a
+ * selection
+ * (`first x in D: f`) with the variables around it. So formulas grow with the square of the number of
+ * objects, and not with the number of paths. */
 #include <string.h>
 
 #include "core/space/ground/cases.h"

@@ -1,5 +1,6 @@
-/* Lists, sets and properties: the objects of a domain, the elements of a list, the tuples of a `forall`
- * prefix, and what making the slots asks: values of a choice, and whether its arguments are allowed. */
+/* Lists, sets and properties of an instance: the value of a property, the objects that a quantifier or a
+ * `forall` prefix runs over, the elements of a list; for slots.c also the values of a choice, and whether the
+ * choice exists for given arguments (`where`). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,10 @@
-/* Constraints and triggers as instances: for every tuple of objects of its prefix a constraint is grounded,
- * taken apart at its conjunctions and handed to shape.c. A latent object is live if and only if one of the
- * conditions that activate it holds: that is an instance too. */
+/* Constraints and triggers as instances. A constraint is grounded for every tuple of objects of its prefix,
+ * and its conjunctions are taken apart:
+ *
+ *     require forall t in S: f(t) && g(t)      S = { p, q }      four clauses: f(p), g(p), f(q), g(q)
+ *
+ * clauses.c and shape.c make instances of these. A latent object is live if and only if one of the conditions
+ * that activate it holds: that is an instance too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 /* Triangles: constraints over three objects of a set that read one pair choice. All of them together become
- * one composition table of the pair choice's relation, over a square of bytes. */
+ * one composition table of the pair choice's values, over a square of bytes (square.h).
+ *
+ *     require forall a, b, c in S: order(a, b) is BEFORE && order(b, c) is BEFORE -> order(a, c) is BEFORE
+ *
+ * gives the table: BEFORE with BEFORE allows BEFORE; AFTER with AFTER allows AFTER; all else allows both. */
 #include <string.h>
 
 #include "core/space/ground/ground.h"
