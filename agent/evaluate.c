@@ -214,6 +214,11 @@ const char *evaluator_note(const struct evaluator *ev)
     return ev->note;
 }
 
+const char *evaluator_lost(const struct evaluator *ev)
+{
+    return ev->lost ? ev->start_error : NULL;
+}
+
 double evaluator_processor_ms(const struct evaluator *ev)
 {
     double ms = 0;

@@ -111,12 +111,15 @@ unsigned evaluator_fds(const struct evaluator *ev, int *fds, unsigned n);
 double evaluator_processor_ms(const struct evaluator *ev);
 /* "", or what the user should know: why the machine's device lock could not be had. */
 const char *evaluator_note(const struct evaluator *ev);
+/* Why the device is lost, so that no job can succeed any more; NULL: it is not. */
+const char *evaluator_lost(const struct evaluator *ev);
 /* Submit and wait. */
 void evaluator_run(struct evaluator *ev, const struct cg_kernel *k, const struct eval_settings *s,
                    struct evaluation *out);
 /* Quoted figures: measures n kernels in `rounds` rounds of random order, nothing else running, also no other
  * process's kernel on the device: the machine's lock is kept until the end; out_ns[k *
- * rounds + r] is the time per launch (span over count) of kernel k in round r, NAN if it failed. */
+ * rounds + r] is the time per launch (span over count) of kernel k in round r, NAN if it failed. Where
+ * evaluator_lost() says something afterwards, kernels failed for that. */
 void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kernels, unsigned n,
                       unsigned rounds, uint64_t seed, double *out_ns);
 

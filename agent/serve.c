@@ -282,6 +282,19 @@ static unsigned lower_all(const struct agent *a, struct message_ints ints, struc
     return n;
 }
 
+/* The answer to a rounds message. What was measured as the device was lost, or this agent interrupted, is
+ * none: the coordinator asks another agent. */
+static void send_figures(struct agent *a, uint64_t id, const double *times, size_t n)
+{
+    const char *lost = evaluator_lost(a->evaluator);
+    if (!lost)
+        send_message(a, &(struct message){.kind = MESSAGE_FIGURES, .figures = {id, {times, n}}});
+    else if (stop_requested(a->options->stop_fd))
+        a->done = true;
+    else
+        give_up_device(a, lost);
+}
+
 /* Nothing else runs meanwhile: running jobs are finished first. */
 static void measure_rounds(struct agent *a, const struct message_rounds *m)
 {
@@ -296,8 +309,7 @@ static void measure_rounds(struct agent *a, const struct message_rounds *m)
         list[i] = &codes[i].kernel;
     double *times = base_calloc((size_t)n * rounds + 1, sizeof *times);
     if (n && rounds) evaluator_rounds(a->evaluator, list, n, rounds, m->seed, times);
-    send_message(a,
-                 &(struct message){.kind = MESSAGE_FIGURES, .figures = {m->id, {times, (size_t)n * rounds}}});
+    send_figures(a, m->id, times, (size_t)n * rounds);
     for (unsigned i = 0; i < n; i++)
         pipeline_code_clear(&codes[i]);
     free(times);

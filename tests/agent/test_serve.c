@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #include "agent/device_lock.h"
@@ -82,7 +83,8 @@ static const struct message_result *serve_result(struct serve_bench *b, uint64_t
     return &m->result;
 }
 
-static void serve_start(struct serve_bench *b)
+/* The agent ends when stop_fd is readable; -1: never. */
+static void serve_start_until(struct serve_bench *b, int stop_fd)
 {
     int patience_ms = 60000;
     struct device dev;
@@ -95,7 +97,7 @@ static void serve_start(struct serve_bench *b)
     zmq_setsockopt(b->socket, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
     cr_assert_eq(zmq_bind(b->socket, "inproc://serve"), 0);
     b->options = (struct serve_options){
-        .context = b->context, .endpoint = "inproc://serve", .runners = 1, .stop_fd = -1};
+        .context = b->context, .endpoint = "inproc://serve", .runners = 1, .stop_fd = stop_fd};
     b->options.device = dev;
     cr_assert_eq(pthread_create(&b->thread, NULL, serve_main, b), 0);
     const struct message *m = serve_next_message(b);
@@ -104,6 +106,11 @@ static void serve_start(struct serve_bench *b)
     cr_assert(strstr(m->hello.libraries, "OpenCL ") && strstr(m->hello.libraries, ", ZeroMQ 4"), "%s",
               m->hello.libraries);
     cr_assert_eq(m->hello.capacity, 2);
+}
+
+static void serve_start(struct serve_bench *b)
+{
+    serve_start_until(b, -1);
 }
 
 static void serve_send_program(struct serve_bench *b, uint64_t change)
@@ -251,6 +258,33 @@ Test(agent_serve, is_heard_of_while_rounds_wait_for_the_device, .timeout = 300)
     serve_send(&b, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
     serve_next_message(&b);
     cr_assert(serve_end(&b));
+    arena_free(a);
+}
+
+/* An agent that is interrupted in the middle of rounds leaves without figures: those of the rounds that it
+ * did not measure would say that the kernels fail. */
+Test(agent_serve, interrupted_rounds_have_no_figures, .timeout = 300)
+{
+    struct serve_bench b;
+    struct arena *a = arena_new();
+    int stop[2];
+    cr_assert_eq(pipe(stop), 0);
+    serve_start_until(&b, stop[0]);
+    serve_send_program(&b, 0);
+    struct message_ints naive = serve_naive(&b, a);
+    serve_job(&b, 1, naive);
+    serve_result(&b, 1, "ok");
+    struct message_ints kernel = serve_one_kernel(naive, a);
+    serve_send(&b, &(struct message){.kind = MESSAGE_ROUNDS,
+                                     .rounds = {.id = 7, .kernels = kernel, .rounds = 1000, .seed = 1}});
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    cr_assert_eq(write(stop[1], "", 1), 1);
+    const struct message *m = serve_next_message(&b);
+    cr_assert_eq(m->kind, MESSAGE_BYE, "figures of interrupted rounds");
+    cr_assert_str_eq(m->bye.reason, "");
+    cr_assert(serve_end(&b));
+    close(stop[0]);
+    close(stop[1]);
     arena_free(a);
 }
 
