@@ -212,11 +212,16 @@ static void emit_constants(struct header *h)
 
 /* ---- choices ---- */
 
+/* "enum gpu_dim_kind" */
+static const char *enumeration(struct header *h, const char *name)
+{
+    return arena_printf(h->m->arena, "enum %s_%s", h->prefix, lower(h, name));
+}
+
 static void emit_groups(struct header *h)
 {
-    strbuf_printf(&h->out,
-                  "/* The choices in the order of the file: the groups of space.h. */\nenum %s_choice {\n",
-                  h->prefix);
+    strbuf_printf(&h->out, "/* The choices in the order of the file: the groups of space.h. */\n%s {\n",
+                  claim(h, enumeration(h, "choice")));
     for (size_t i = 0; i < h->m->n_choices; i++)
         strbuf_printf(&h->out, "    %s,\n", constant(h, "choice", h->m->choices[i].name));
     strbuf_printf(&h->out, "    %s\n};\n\n", constant(h, "choice", "count"));
@@ -225,7 +230,7 @@ static void emit_groups(struct header *h)
 /* Its values; an enumerator is the value's code. */
 static void emit_values(struct header *h, const struct space_choice *c)
 {
-    strbuf_printf(&h->out, "enum %s_%s {\n", h->prefix, lower(h, c->name));
+    strbuf_printf(&h->out, "%s {\n", claim(h, enumeration(h, c->name)));
     for (unsigned v = 0; v < c->n_values; v++) {
         fits_int(h, c->value_names[v], c->codes[v]);
         strbuf_printf(&h->out, "    %s = %" PRId64 "%s", constant(h, c->name, c->value_names[v]), c->codes[v],
@@ -240,8 +245,7 @@ static void emit_values(struct header *h, const struct space_choice *c)
 /* "int64_t", or the enumeration of its values. */
 static const char *type_of(struct header *h, const struct space_choice *c)
 {
-    if (!c->n_values) return "int64_t";
-    return arena_printf(h->m->arena, "enum %s_%s", h->prefix, lower(h, c->name));
+    return c->n_values ? enumeration(h, c->name) : "int64_t";
 }
 
 static void emit_slot(struct header *h, const struct space_choice *c, const char *group)
@@ -294,6 +298,14 @@ static void emit_choices(struct header *h)
 
 /* ---- the file ---- */
 
+/* Its functions would be called as those of space.h are. */
+static void check_prefix(struct header *h)
+{
+    if (!strcmp(h->prefix, "space"))
+        diag_plain(h->diag, "%s: a space that has a header in C cannot be called '%s'; rename it",
+                   h->m->ast->files->source->path, h->m->ast->name.text);
+}
+
 static void emit_head(struct header *h)
 {
     const struct space_def *def = spacedsl_model_def(h->m);
@@ -318,6 +330,7 @@ char *spacedsl_emit_header(const struct model *m, struct diag *d)
     struct header h = {.m = m, .diag = d};
     size_t errors = diag_count(d);
     h.prefix = lower(&h, m->ast->name.text);
+    check_prefix(&h);
     emit_head(&h);
     emit_constants(&h);
     emit_sets(&h);

@@ -131,6 +131,14 @@ Test(header, names_that_become_one_in_c_are_refused)
     cr_assert_null(header);
     cr_expect_not_null(strstr(why, "'T_A_B_X'"), "%s", why);
     free(why);
+    header = header_emit("t.space", "space t\nchoice Choice: { X, Y }\n", &why);
+    cr_assert_null(header, "two enumerations of one name");
+    cr_expect_not_null(strstr(why, "'enum t_choice'"), "%s", why);
+    free(why);
+    header = header_emit("t.space", "space Space\nchoice a: { X, Y }\n", &why);
+    cr_assert_null(header, "enum space_choice, but struct space_choice is in core/space/def.h");
+    cr_expect_not_null(strstr(why, "cannot be called 'Space'"), "%s", why);
+    free(why);
     header = header_emit("t.space", "space t\nchoice a: { X = 5000000000, Y }\n", &why);
     cr_assert_null(header);
     cr_expect_not_null(strstr(why, "X is 5000000000, which is not an int of C"), "%s", why);
