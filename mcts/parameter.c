@@ -64,7 +64,8 @@ bool mcts_parameters_valid(const struct mcts_parameter *p, uint32_t n, size_t st
 {
     if (n && !p) return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!p[i].key || p[i].offset % sizeof(double) || p[i].offset + sizeof(double) > state_size)
+        if (!p[i].key || p[i].offset % sizeof(double) || p[i].offset > state_size ||
+            state_size - p[i].offset < sizeof(double))
             return false;
     return true;
 }

@@ -269,7 +269,7 @@ unsigned mcts_policies_draws(const struct mcts_policies *p)
         leave(p, e);
         if (draws > most) most = draws;
     }
-    return most;
+    return most < MCTS_DRAWS_MAX ? most : MCTS_DRAWS_MAX;
 }
 
 bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaf, double *sum, char *error,

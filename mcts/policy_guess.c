@@ -60,7 +60,7 @@ static void guess_learn(void *state, const struct mcts_leaf *leaf, struct mcts_o
 }
 
 static const struct mcts_parameter PARAMETERS[] = {
-    {"draws", "rollouts for each evaluation", offsetof(struct guess, draws), 8, 1, 1000, NULL},
+    {"draws", "rollouts for each evaluation", offsetof(struct guess, draws), 8, 1, MCTS_DRAWS_MAX, NULL},
 };
 
 const struct mcts_policy mcts_policy_guess = {

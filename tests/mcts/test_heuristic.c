@@ -244,17 +244,21 @@ static const struct mcts_plugin FAULTY = {
 
 Test(mcts_heuristic, refuses_other_interface)
 {
-    struct mcts_plugin newer = FAULTY, cut = FAULTY, empty = FAULTY, bare = FAULTY;
+    static const struct mcts_parameter beyond = {.key = "x", .offset = SIZE_MAX - 7};
+    struct mcts_plugin newer = FAULTY, cut = FAULTY, empty = FAULTY, bare = FAULTY, far = FAULTY;
     newer.abi = MCTS_PLUGIN_ABI + 1;
     cut.struct_size = 16;
     empty.select = NULL;
-    bare.n_parameters = 1;
+    bare.n_parameters = far.n_parameters = 1;
+    far.parameters = &beyond;
+    far.state_size = 64;
     struct diag *d = diag_new();
     cr_assert_null(mcts_heuristic_new(&newer, "newer.so", "", d));
     cr_assert_null(mcts_heuristic_new(&cut, "cut.so", "", d));
     cr_assert_null(mcts_heuristic_new(&empty, "empty.so", "", d));
     cr_assert_null(mcts_heuristic_new(&bare, "bare.so", "", d));
-    cr_assert_eq(diag_count(d), 4);
+    cr_assert_null(mcts_heuristic_new(&far, "far.so", "", d));
+    cr_assert_eq(diag_count(d), 5);
     cr_assert_not_null(strstr(diag_message(d, 0),
                               "newer.so: the plug-in has interface version 3, this thresh supports 1 to "
                               "2: compile it again"));

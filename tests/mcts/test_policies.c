@@ -155,7 +155,7 @@ Test(mcts_policies, errors_name_what_is_known)
 
 /* Its state: what its callbacks were called with. */
 struct spy {
-    double propose, rank, jump; /* parameters: what its callbacks return */
+    double propose, rank, jump, draws; /* parameters: what its callbacks return */
     unsigned begun, ended, started, learnt, ranked;
     uint32_t slots;
     double best;
@@ -190,7 +190,7 @@ static bool spy_start(void *state, unsigned rollout, struct pcg32 *rng)
 {
     struct spy *s = state;
     (void)rng;
-    s->faulty |= rollout > 2;
+    s->faulty |= rollout >= s->draws || rollout >= MCTS_DRAWS_MAX;
     s->started++;
     return s->jump > 0;
 }
@@ -213,8 +213,8 @@ static void spy_weigh(void *state, const struct mcts_view *view, double *weights
 
 static unsigned spy_draws(const void *state)
 {
-    (void)state;
-    return 3;
+    const struct spy *s = state;
+    return (unsigned)s->draws;
 }
 
 static double spy_rank(void *state, const struct mcts_leaf *leaf)
@@ -237,6 +237,7 @@ static const struct mcts_parameter SPY_PARAMETERS[] = {
     {"propose", "", offsetof(struct spy, propose), 8, 0, 1e6, NULL},
     {"rank", "", offsetof(struct spy, rank), 0, 0, 1, NULL},
     {"jump", "", offsetof(struct spy, jump), 1, 0, 1, NULL},
+    {"draws_of_mine", "", offsetof(struct spy, draws), 3, 0, 4e9, NULL},
 };
 static const struct mcts_policy SPY_POLICY = {.abi = MCTS_PLUGIN_ABI,
                                               .struct_size = sizeof(struct mcts_policy),
@@ -254,7 +255,7 @@ static const struct mcts_plugin SPY = {.abi = MCTS_PLUGIN_ABI,
                                        .name = "spy",
                                        .state_size = sizeof(struct spy),
                                        .parameters = SPY_PARAMETERS,
-                                       .n_parameters = 3,
+                                       .n_parameters = 4,
                                        .select = spy_select,
                                        .own = &SPY_POLICY};
 
@@ -290,6 +291,7 @@ Test(mcts_policies, own_policy_is_called_and_followed)
     cr_expect(none > 4 && none < 8, "drawn by weights of 1 to 9, the largest of three: %g", none);
     policy_search_spy("jump=0", 40);
     policy_search_spy("jump=0,rollout=own+uniform", 40);
+    cr_expect_eq(policy_search_spy("draws_of_mine=4e9,propose=1000000", 1), 8, "the largest of 1,000");
 }
 
 Test(mcts_policies, rank_that_is_not_a_number_is_an_error)
