@@ -85,7 +85,7 @@ bool opencl_has(cl_device_id device, const char *extension)
     return has;
 }
 
-static void get_vector_widths(struct bb_device *l)
+void device_set_widths(struct bb_device *l)
 {
     static const int64_t widths[] = {2, 4, 8, 16};
     l->n_vector_widths = l->gpu ? 2 : 4;
@@ -104,7 +104,7 @@ static void get_limits(cl_device_id id, bool gpu, struct bb_device *l)
     for (int i = 0; i < 3; i++)
         l->max_work_item[i] = (int64_t)items[i];
     l->local_bytes = (int64_t)local;
-    get_vector_widths(l);
+    device_set_widths(l);
 }
 
 /* A GPU's UUID (cl_khr_device_uuid), else its place on the bus (cl_nv_device_attribute_query): two of one

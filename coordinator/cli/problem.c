@@ -32,12 +32,11 @@ static bool take_description(const struct perfmodel_device *p, struct device *ou
                                      .max_work_group = items,
                                      .max_work_item = {items, items, p->gpu ? 64 : items},
                                      .local_bytes = local,
-                                     .n_vector_widths = p->gpu ? 2 : 4,
-                                     .vector_widths = {2, 4, 8, 16},
                                      .nontemporal = p->streams == PERFMODEL_STREAMS_UNKNOWN
                                                         ? cg_streams(p->platform, p->driver) == CG_YES
                                                         : p->streams == PERFMODEL_STREAMS,
                                      .workarounds_off = cg_workarounds_off(p->platform, p->driver)};
+    device_set_widths(&out->limits);
     return items > 0 && local > 0;
 }
 
