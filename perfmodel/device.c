@@ -47,11 +47,6 @@ bool perfmodel_figure_is_time(enum perfmodel_figure f)
     return strcmp(figures[f].unit, "ns") == 0;
 }
 
-const char *perfmodel_source_name(enum perfmodel_source s)
-{
-    return source_names[s];
-}
-
 uint64_t perfmodel_device_hash(const struct perfmodel_device *dev)
 {
     return hash_finish(hash_bytes(HASH_START, dev->value, sizeof dev->value));

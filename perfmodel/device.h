@@ -96,7 +96,6 @@ const char *perfmodel_figure_unit(enum perfmodel_figure f);
 const char *perfmodel_figure_meaning(enum perfmodel_figure f);
 /* Whether it is a time, of which the shorter one is the safer; all others are rates, sizes and counts. */
 bool perfmodel_figure_is_time(enum perfmodel_figure f);
-const char *perfmodel_source_name(enum perfmodel_source s);
 /* An amount of what the figure's unit counts, as people read it: "48 KiB", "1.55 ns"; rates a second: "124 G
  * operations/s", "44.6 GB/s". As snprintf. */
 int perfmodel_figure_print(enum perfmodel_figure f, double value, char *out, size_t n);
