@@ -1,5 +1,5 @@
 /* Finds the folder in which PoCL keeps kernels, by the variables that PoCL reads, and tries to write a file
- * of the size of a kernel's there. */
+ * there that is as large as those of several builds. */
 #define _XOPEN_SOURCE 700 /* mkstemp */
 #include "agent/pocl_folder.h"
 
@@ -13,7 +13,10 @@
 
 #include "core/base/file.h"
 
-enum { PATH_BYTES = 1024, KERNEL_BYTES = 256 << 10 };
+/* BUILD_BYTES: more than the files of the builds at work take together; 1.5 MB are too few for a small
+ * kernel. A build that ends for lack of room removes its files, so that a small file can be written
+ * afterwards. */
+enum { PATH_BYTES = 1024, BUILD_BYTES = 4 << 20 };
 
 struct folder {
     char path[PATH_BYTES];
@@ -67,7 +70,7 @@ static int try_file(const char *folder)
     snprintf(path, sizeof path, "%s/thresh-XXXXXX", folder);
     int fd = mkstemp(path);
     if (fd < 0) return errno;
-    int error = posix_fallocate(fd, 0, KERNEL_BYTES);
+    int error = posix_fallocate(fd, 0, BUILD_BYTES);
     close(fd);
     unlink(path);
     return error == EOPNOTSUPP || error == EINVAL ? 0 : error;
