@@ -19,17 +19,18 @@ struct solution_case {
  * whose pin may even exclude the copy. */
 static const struct solution_case solution_cases[] = {
     {"none", {NULL}},
-    {"sizes", {"size(m.*)=1|2|4", "size(n.0)=1|4", NULL}},
-    {"a copy", {"staged(A)=YES", "mem_space(A.tile)=GLOBAL", NULL}},
+    {"sizes", {"size(m.*)=2|4", "size(n.*)=1|2|4|8", NULL}},
+    {"a copy", {"staged(A)=YES", "mem_space(A.tile)=LOCAL", NULL}},
     {"a copy that is not made", {"staged(A)=NO", "staged(x)=YES", NULL}},
-    {"a copy that may be made", {"mem_space(x.tile)=GLOBAL", "size(A.copy.n.*)=1|2|8", NULL}},
+    {"a copy that may be made", {"mem_space(x.tile)=LOCAL", "size(A.copy.n.*)=1|2|8", NULL}},
 };
 
 static struct problem *solution_problem(struct diag *d)
 {
     size_t n;
     char *text = kernel_read("gemv", &n);
-    struct problem *p = problem_new("gemv", text, "M=4,N=8", &kernel_device, NULL, d);
+    const struct bb_options few = {.parallel_levels = 2, .reduction_levels = 1, .copy_levels = 2};
+    struct problem *p = problem_new("gemv", text, "M=4,N=8", &kernel_device, &few, d);
     cr_assert_not_null(p);
     free(text);
     return p;
