@@ -231,7 +231,7 @@ static void add_shape(const struct portrait *p, const struct bb_value *v, struct
 static void add_outside(const struct portrait *p, const struct bb_value *v, struct strbuf *out)
 {
     const struct bb_inst *load = &p->bb->insts[v->load];
-    const char *between = ", one tile for each ";
+    const char *between = ", one tile for each iteration of ";
     uint32_t n = bb_statement_count(p->bb);
     for (uint32_t d = load->first_dim; d < load->first_dim + load->n_dims; d++) {
         uint32_t s = bb_dim_statement(p->bb, d);

@@ -2,7 +2,7 @@
  * how memory is read and written. For example
  *
  *     m: 64 = 32 unrolled x 2 work-items (LCL0)
- *     B: staged in local memory: 64 k x 32 n floats (8 KiB), n innermost, one tile for each k.0
+ *     B: staged in local memory: 64 k x 32 n floats (8 KiB), n innermost, one tile for each iteration of k.0
  *
  * What a decision means is told in the words of the space's file (`thresh space describe`). */
 #ifndef THRESH_COORDINATOR_PORTRAIT_H

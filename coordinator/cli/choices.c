@@ -2,7 +2,7 @@
  * pins. --pin and --order take these names.
  *
  *     $ thresh choices axpy.lift --size N=64 --pin 'size(i.0)=64' 'size(*)'
- *     size: How large the tile is; shared by all dimensions that stand for it.
+ *     size: Size of the tile; all dimensions of the tile have this size.
  *       size(i.0)  = 64
  *       size(i.1)  = 1
  */
@@ -236,7 +236,9 @@ const struct cli_command cli_choices = {
     .notes = {{CLI_DESCRIPTION, "FILE.json", "description of the device, if the device is not present"}},
     .help =
         "Lists the choices of a program's space or of another space. Each choice is printed with the values "
-        "that remain after the pins; --pin and --order take these names. A PATTERN is the name of a choice, "
+        "that remain after the pins; --pin and --order take these names. A choice marked '(if it exists)' "
+        "depends "
+        "on other decisions. A PATTERN is the name of a choice, "
         "or a name with arguments in which * matches any text; without a PATTERN all choices are "
         "listed.\v"
         "Example: thresh choices matmul.lift --size M=512,N=512,K=512 'size(m.*)' dim_kind\n"

@@ -80,7 +80,7 @@ Test(portrait, dimensions_of_a_pinned_implementation)
     portrait_is(o, "dimensions", "m", "64 = 16 groups (WRG1) x 4 unrolled");
     portrait_is(o, "dimensions", "n", "64 = 8 groups (WRG0) x 8 work-items (LCL0)");
     portrait_is(o, "dimensions", "k", "64 = 16 iterations x 4 unrolled");
-    portrait_is(o, "values", "A", "not staged: each use reads the buffer, through the caches");
+    portrait_is(o, "values", "A", "not staged: the load reads the buffer, through the caches");
     portrait_print(o, &text);
     cr_expect(strstr(text.text,
                      "\n      n.1 = 8  THREAD: work-items of a group, which share local memory and "
@@ -103,7 +103,7 @@ Test(portrait, a_staged_value_has_shape_layout_and_copy)
     static const char start[] = "staged in LOCAL: local memory of the group: 4 ";
     cr_expect_eq(strncmp(line, start, sizeof start - 1), 0, "%s", line);
     cr_expect(strstr(line, " floats (64 bytes), "), "%s", line);
-    cr_expect(strstr(line, ", one tile for each m.0, k.0"), "%s", line);
+    cr_expect(strstr(line, ", one tile for each iteration of m.0, k.0"), "%s", line);
     bool k_inside = strstr(line, "4 m x 4 k floats") != NULL;
     cr_expect(strstr(line, k_inside ? ", k innermost" : ", m innermost"), "%s", line);
     json_decref(o);

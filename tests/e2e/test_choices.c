@@ -26,7 +26,7 @@ static void choices_refused(struct e2e_run r, const char *message)
 Test(choices, of_a_program)
 {
     choices_expect(E2E_RUN(&cli_choices, AXPY, "size(n.*)"),
-                   "size: How large the tile is; shared by all dimensions that stand for it.\n"
+                   "size: Size of the tile; all dimensions of the tile have this size.\n"
                    "  size(n.0)  1|2|4|8|16|32|64\n  size(n.1)  1|2|4|8|16|32|64\n");
     choices_expect(E2E_RUN(&cli_choices, AXPY, "staged", "cache"), "staged(x)  NO|YES\n");
     choices_expect(E2E_RUN(&cli_choices, AXPY), "more; the argument 'order' lists them\n");
