@@ -104,7 +104,7 @@ static void pass_fraction(struct lexer *lx, struct source_pos at)
 {
     const char *s = rest(lx);
     if (s[0] != '.' || !isdigit((unsigned char)s[1])) return;
-    diag_error(lx->diag, at, "numbers are whole: write 4 * x <= 3 * y for x <= 0.75 * y");
+    diag_error(lx->diag, at, "numbers must be whole: write 4 * x <= 3 * y for x <= 0.75 * y");
     lx->next += 1 + strspn(s + 1, "0123456789");
 }
 
@@ -116,7 +116,7 @@ static void read_int(struct lexer *lx, struct token *t)
     while (isdigit((unsigned char)*rest(lx))) {
         if (__builtin_mul_overflow(t->number, 10, &t->number) ||
             __builtin_add_overflow(t->number, *rest(lx) - '0', &t->number) || t->number > SPACE_BIG) {
-            diag_error(lx->diag, t->at, "number too large: numbers go up to 2^60");
+            diag_error(lx->diag, t->at, "number too large; the maximum is 2^60");
             t->number = 0;
         }
         lx->next++;
@@ -155,7 +155,7 @@ static bool read_punct(struct lexer *lx, struct token *t)
 static void refuse_character(struct lexer *lx, struct source_pos at, char c)
 {
     const char *hint = "";
-    if (c == ';') hint = "; declarations have no end mark";
+    if (c == ';') hint = "; declarations end without a mark";
     if (c == '[' || c == ']') hint = "; lists are written { 1, 2, 4 }";
     diag_error(lx->diag, at, "unexpected character '%c'%s", isprint((unsigned char)c) ? c : '?', hint);
     lx->next++;

@@ -232,8 +232,8 @@ static void parse_header(struct parser *p)
 static void parse_second_header(struct parser *p)
 {
     diag_error(p->diag, p->now.at,
-               p->n_including ? "an included file has declarations only, no 'space'"
-                              : "a file has one 'space', at its beginning");
+               p->n_including ? "unexpected 'space' in an included file; remove this line"
+                              : "unexpected 'space'; it stands once, at the beginning of the file");
     parse_advance(p);
     parse_name(p, "a name");
 }

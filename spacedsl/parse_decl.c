@@ -172,7 +172,7 @@ static void parse_pairs(struct parser *p, struct choice_decl *c)
 static void parse_pairing(struct parser *p, struct choice_decl *c)
 {
     bool both = parse_at(p, "symmetric") ? c->antisymmetric : c->symmetric;
-    if (both) diag_error(p->diag, p->now.at, "a choice is either symmetric or antisymmetric");
+    if (both) diag_error(p->diag, p->now.at, "a choice cannot be both symmetric and antisymmetric");
     if (parse_accept(p, "symmetric"))
         c->symmetric = true;
     else
@@ -181,7 +181,7 @@ static void parse_pairing(struct parser *p, struct choice_decl *c)
 
 static void parse_condition(struct parser *p, struct choice_decl *c)
 {
-    if (c->where) diag_error(p->diag, p->now.at, "a choice has one 'where'");
+    if (c->where) diag_error(p->diag, p->now.at, "repeated 'where'; a choice has at most one");
     parse_expect(p, "where");
     c->where = parse_expr(p);
 }

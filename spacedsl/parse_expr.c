@@ -25,7 +25,7 @@ static struct expr *new_expr(struct parser *p, enum expr_kind kind, struct sourc
 static struct expr *new_op(struct parser *p, enum space_op op, struct source_pos where, struct expr *a,
                            struct expr *b)
 {
-    if (++p->n_ops > MAX_OPS) parse_fail(p, "a shorter formula");
+    if (++p->n_ops > MAX_OPS) parse_fail(p, "the end of the formula, which is too long");
     struct expr *e = new_expr(p, EXPR_OP, where);
     e->op = op;
     e->kids[0] = a;

@@ -83,7 +83,7 @@ static bool resolve_activated(struct resolver *r, const struct scope *sc, const 
     bool ok = true;
     for (const struct expr *e = decl->objects; e; e = e->next) {
         if (n == MOST) {
-            diag_error(r->diag, e->at, "more than %d objects", MOST);
+            diag_error(r->diag, e->at, "more than %d objects in one trigger", MOST);
             return false;
         }
         struct typed o = resolve_formula(r, sc, e);

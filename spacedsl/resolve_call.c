@@ -376,7 +376,8 @@ void declare_define(struct resolver *r, const struct define_decl *decl)
                      decl->body->op != SPACE_FORALL;
     check_new(r, &decl->name);
     if (!decl->object.text && !aggregate)
-        diag_error(r->diag, decl->body->at, "a counter is a sum, a product, a min or a max of something");
+        diag_error(r->diag, decl->body->at,
+                   "a counter must be a sum, product, min or max: write 'sum of E over x in SET'");
     if (decl->object.text && declared_type(r, decl).kind == TYPE_ERROR)
         diag_error(r->diag, decl->object.at, "unknown set '%s'%s", decl->object.text,
                    guess_set(r, decl->object.text));

@@ -59,7 +59,8 @@ static void check_part(struct resolver *r, const struct set_decl *decl, const st
 {
     const struct space_set *around = s->parent >= 0 ? &r->m->sets[s->parent] : NULL;
     if (around && s->param < 0 && around->param >= 0 && around->root != s->parent)
-        diag_error(r->diag, decl->parent.at, "'%s' is a parametric set, which has no subsets of this kind",
+        diag_error(r->diag, decl->parent.at,
+                   "'%s' is a parametric set; only a parametric set can be a subset of it",
                    decl->parent.text);
 }
 
@@ -83,8 +84,9 @@ void declare_set(struct resolver *r, const struct set_decl *decl)
     if (decl->range) check_range_set(r, decl);
     check_part(r, decl, &s);
     if (s.param >= 0 && !decl->parent.text && !decl->relation)
-        diag_error(r->diag, decl->name.at,
-                   "a parametric set needs a set that it is part of; or declare a relation");
+        diag_error(
+            r->diag, decl->name.at,
+            "a parametric set must be a subset of a set: write 'set S(x: X) : T', or declare a relation");
     m->sets[m->n_sets++] = s;
 }
 
@@ -106,7 +108,7 @@ void declare_property(struct resolver *r, const struct property_decl *decl)
     }
     if (decl->type == VALUE_OBJECT) p.object = set_named(r, &decl->object);
     if (decl->type == VALUE_BOOL && decl->list)
-        diag_error(r->diag, decl->name.at, "a list is of int or of objects");
+        diag_error(r->diag, decl->name.at, "a list must be a list of int or of objects");
     m->properties[m->n_properties++] = p;
 }
 
@@ -271,10 +273,11 @@ void declare_quotient(struct resolver *r, const struct quotient_decl *decl)
     for (unsigned v = 0; v < c->n_values; v++)
         if (mask >> v & 1) mirrored |= UINT64_C(1) << c->mirror[v];
     if (c->pairing == SPACE_PLAIN || mask != mirrored)
-        diag_error(r->diag, decl->choice.at,
-                   "classes of a quotient need a pair choice, and values that hold for a pair "
-                   "either way round; '%s' does not have both",
-                   c->name);
+        diag_error(
+            r->diag, decl->choice.at,
+            "a quotient needs a symmetric or antisymmetric choice, and values that do not depend on the "
+            "order of the pair; '%s' does not have both",
+            c->name);
     for (const struct binder *b = decl->params; b; b = b->next)
         if (!resolve_domain(r, &sc, b->domain, &dom) || !bind_variable(r, &sc, &b->name, dom.root)) return;
     if (!resolve_domain(r, &sc, decl->domain, &dom)) return;

@@ -206,6 +206,6 @@ bool reads_choice(const struct resolver *r, int32_t node)
 bool check_static(struct resolver *r, struct typed t, struct source_pos at)
 {
     if (t.type.kind == TYPE_ERROR || !reads_choice(r, t.node)) return t.type.kind != TYPE_ERROR;
-    diag_error(r->diag, at, "this may not depend on a choice");
+    diag_error(r->diag, at, "this expression must not depend on a choice");
     return false;
 }

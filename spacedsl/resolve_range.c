@@ -191,7 +191,7 @@ static struct typed resolve_in_set(struct resolver *r, const struct scope *sc, c
     struct range range;
     if (!resolve_range(r, sc, e->kids[1], &range)) return TYPED_ERROR;
     if (!fits_root(r, left.type, range.domain.root)) {
-        diag_error(r->diag, e->at, "no object of this kind is in '%s'", e->kids[1]->text);
+        diag_error(r->diag, e->at, "'%s' contains objects of another set", e->kids[1]->text);
         return TYPED_ERROR;
     }
     int32_t in = add_object_node(r, SPACE_IN_SET, add_domain(r, range.domain), 0, 1, &left.node);

@@ -70,7 +70,7 @@ static const struct data_errors_case data_errors_cases[] = {
     {" @7", "expected an object {...} of names and values"},
     {"{@'set': {}}", "unknown key 'set'; the keys are sets, subsets, members, properties, parameters"},
     {"{'sets': @null}", "expected an object {...} of names and values"},
-    {"{'sets': {@'C': []}}", "'C' is not a set of space 's' with objects of its own"},
+    {"{'sets': {@'C': []}}", "'C' is not a set of space 's' whose objects are listed here"},
     {"{'sets': {'A': @{}}}", "expected a list [...] of names"},
     {"{'sets': {'A': ['x',\n @1]}}", "objects of set 'A' are written by name, as strings"},
     {"{'sets': {'A': ['x', 'y', @'x']}}", "object 'x' of set 'A' is given twice"},
@@ -88,8 +88,8 @@ static const struct data_errors_case data_errors_cases[] = {
     {"{'members': {'R': {@'2x': []}}}", "objects of set 'Few' are numbers from 0 to 3"},
     {"{'properties': {@'v': []}}", "space 's' has no property 'v'"},
     {"{'properties': {'w': @3}}", "expected a list [...] of rows"},
-    {"{'properties': {'w': [@['x']]}}", "a row of 'w' is a list of 1 argument and a value"},
-    {"{'properties': {'w': [@'x']}}", "a row of 'w' is a list of 1 argument and a value"},
+    {"{'properties': {'w': [@['x']]}}", "a row of 'w' must be a list of 1 argument and a value"},
+    {"{'properties': {'w': [@'x']}}", "a row of 'w' must be a list of 1 argument and a value"},
     {"{'sets': {'A': ['x']}, 'properties': {'w': [['x', 1], ['x', @1.5]]}}",
      "expected a whole number, true or false"},
     {"{'sets': {'A': ['x']}, 'properties': {'up': [['x', @'y']]}}", "'y' is not an object of set 'A'"},
@@ -106,15 +106,15 @@ static const struct data_errors_case data_errors_cases[] = {
      "objects of set 'Few' are numbers from 0 to 3"},
     {"{'parameters': {@'k\\'': 1, 'k': 2}}", "space 's' has no parameter 'k\"'"},
     {"{'parameters': {'k': @'2'}}", "expected a whole number, true or false"},
-    {"{'parameters': {'k': @1152921504606846977}}", "numbers go up to 2^60"},
+    {"{'parameters': {'k': @1152921504606846977}}", "number too large; the maximum is 2^60"},
     {"{'sets': {'A': ['x']}, 'properties': {'vals': [['x', [1152921504606846976, @-1152921504606846977]]]}}",
-     "numbers go up to 2^60"},
+     "number too large; the maximum is 2^60"},
     {"{'sets': {'A': ['x', 'y']}, 'members': {'T': {'y': [], 'x': ['x', @'y']}}, 'subsets': {'B': ['x']}}",
      "an object of set 'T' is not in set 'B'"},
     {"{'sets': {'A': ['x', 'y']}, 'subsets': {'D': ['x', @'y'], 'B': ['x']}}",
      "an object of set 'D' is not in set 'B'"},
     {"{'sets': {'A': ['x', 'y']}, 'subsets': {'B': ['x', 'y'], 'C': [@'y']}}",
-     "sets 'C' and 'B' share an object"},
+     "disjoint sets 'C' and 'B' share an object"},
     {"{'sets': {'A': ['x', 'y']}, 'properties': {'up': [['x', 'y'], ['y', 'x']]}}",
      "t:4: error: the recursion of 'sum_up' is cyclic in this instance: 'up' leads from 'x' back to it"},
     {"{'properties': {'next': [[1, 2], [2, 1]]}}",
@@ -315,7 +315,7 @@ Test(space_data_errors, of_built_instances)
     static const char *const messages[] = {
         "error: the instance names 'z', which space 's' does not declare",
         "error: the instance names set 'Z', which space 's' does not declare",
-        "error: property 'w' has 1 arguments, the instance gives 2"};
+        "error: property 'w' has the wrong number of arguments: expected 1, the instance gives 2"};
     struct source src = {"t", data_errors_text, strlen(data_errors_text)};
     struct arena *a = arena_new();
     struct diag *d = diag_new();
@@ -338,7 +338,7 @@ Test(space_data_errors, of_sets_of_built_instances)
 {
     static const char *const messages[] = {"error: an object of set 'T' is not in set 'B'",
                                            "error: an object of set 'D' is not in set 'B'",
-                                           "error: sets 'C' and 'B' share an object"};
+                                           "error: disjoint sets 'C' and 'B' share an object"};
     struct source src = {"t", data_errors_text, strlen(data_errors_text)};
     struct arena *a = arena_new();
     struct diag *quiet = diag_new();
@@ -373,7 +373,7 @@ Test(space_data_errors, of_pins)
         {"c(*)=0|l", "error: pin 'c(*)=0|l': 'l' is not a value of its choice; c(x) is one of 0|1"},
         {"c(w)=0", "error: pin 'c(w)=0' matches no choice; did you mean 'c(x)'?"},
         {"c=0",
-         "error: pin 'c=0' matches no choice; a choice of this name is 'c(x)'; 'thresh choices' lists all"},
+         "error: pin 'c=0' matches no choice; one of these choices is 'c(x)'; 'thresh choices' lists all"},
         {"e=ON|OF",
          "error: pin 'e=ON|OF': 'OF' is not a value of its choice; did you mean 'OFF'? e is one of ON|OFF"},
         {"e=ANY|OFF", ""},

@@ -42,15 +42,15 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "define f(a: A): int = c(a) + f(a) require forall a in A: f(a) < 5",
      "t:1:89: error: the definition of 'f' is cyclic"},
     {"space s choice c: { X, Y } counter n = c + 1 require n < 2",
-     "t:1:42: error: a counter is a sum, a product, a min or a max of something"},
+     "t:1:42: error: a counter must be a sum, product, min or max: write 'sum of E over x in SET'"},
     {"space s set A choice x(a: A): int in 0..3 half counter n = sum of x(a) over a in A require n >= 2",
      "t:1:92: error: half counter 'n' may only be bounded from above"},
     {"space s set A choice x(a: A): int in 0..3 half counter n = sum of x(a) over a in A require !(n < 2)",
      "t:1:94: error: half counter 'n' may only be bounded from above"},
     {"space s set A choice o(a: A, b: A): { L, R, M } antisymmetric L ~ R "
      "quotient Q = d: A where true modulo o is L require exists d in Q: d in A",
-     "t:1:105: error: classes of a quotient need a pair choice, and values that hold for a pair either way "
-     "round; 'o' does not have both"},
+     "t:1:105: error: a quotient needs a symmetric or antisymmetric choice, and values that do not depend on "
+     "the order of the pair; 'o' does not have both"},
     {"space s set A choice c(a: A): { X, Y } quotient Q = d: A where c(d) is X modulo o is M "
      "require exists d in Q: c(d) is Y",
      "t:1:81: error: unknown choice 'o'"},
@@ -60,7 +60,8 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s include \"/nowhere/at/all.space\" choice c: { X }",
      "t:1:17: error: cannot include '/nowhere/at/all.space': cannot open '/nowhere/at/all.space': No such "
      "file or directory"},
-    {"space s choice c: { X, Y } space t", "t:1:28: error: a file has one 'space', at its beginning"},
+    {"space s choice c: { X, Y } space t",
+     "t:1:28: error: unexpected 'space'; it stands once, at the beginning of the file"},
     {"space s set A property p(A): A choice c(a: A): { X, Y } trigger forall a in A: when c(p(a)) is X "
      "activate p(a)",
      "t:1:57: error: cyclic trigger: its condition depends on objects that it activates"},
@@ -70,19 +71,19 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "t:3:1: error: cyclic trigger: its condition depends on objects that it activates"},
     {"space s set A set T(a: A) : A choice x(a: A): { X, Y }\n"
      "require forall a in A: exists t in T(first b in A: x(b) is X): x(t) is Y",
-     "t:2:38: error: this may not depend on a choice"},
+     "t:2:38: error: this expression must not depend on a choice"},
     {"space s set A property p(A): A list choice x(a: A): { X, Y }\n"
      "require forall a in A: exists t in p(x(a) is X ? a : first b in A: x(b) is X): x(t) is Y",
-     "t:2:36: error: this may not depend on a choice"},
+     "t:2:36: error: this expression must not depend on a choice"},
     {"space s set A property p(A): int list choice x(a: A): { X, Y }\n"
      "choice y: int in p(first b in A: x(b) is X)",
-     "t:2:18: error: this may not depend on a choice"},
+     "t:2:18: error: this expression must not depend on a choice"},
     {"space s set A choice x(a: A): { X, Y }\n"
      "choice y(a: A): { Z, V } where a == (first b in A: x(b) is X)",
-     "t:2:34: error: this may not depend on a choice"},
+     "t:2:34: error: this expression must not depend on a choice"},
     {"space s set A choice x(a: A): { X, Y } define sel(a: A): A = x(a) is X ? a : first b in A: b != a\n"
      "trigger forall a in A: when x(a) is X activate sel(a)",
-     "t:2:48: error: this may not depend on a choice"},
+     "t:2:48: error: this expression must not depend on a choice"},
     {"space s set A choice x(a: A): { X, Y } require x(first a, b in A: x(a) is X) is Y",
      "t:1:57: error: expected 'in', found ','"},
     {"space s set A choice x(a: A): { X, Y } require x(first a in A: x(a)) is Y",
@@ -114,7 +115,8 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "define f(a: A, b: A, c: A, d: A, e: A): bool = x(a) is X || f(next(a), b, c, d, e)\n"
      "require forall a in A: f(a, a, a, a, a)",
      "t:2:61: error: recursive definition 'f' has more than 4 arguments"},
-    {"space s choice x: int in 0..3 choice y: int in 0..x", "t:1:48: error: this may not depend on a choice"},
+    {"space s choice x: int in 0..3 choice y: int in 0..x",
+     "t:1:48: error: this expression must not depend on a choice"},
     {"space s choice c: { X, X }", "t:1:24: error: a value of this name or code exists already"},
     {"space s choice c: { X = 1, Y = 1 }", "t:1:28: error: a value of this name or code exists already"},
     {"space s set A : B", "t:1:17: error: unknown set 'B'"},
@@ -123,7 +125,8 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s choice c: { X, Y } require c == true", "t:1:38: error: the two sides have different types"},
     {"space s set T(l: L) : T set L", "t:1:18: error: unknown set 'L'"},
     {"space s set L set T(l: L) choice c(l: L): { X }",
-     "t:1:19: error: a parametric set needs a set that it is part of; or declare a relation"},
+     "t:1:19: error: a parametric set must be a subset of a set: write 'set S(x: X) : T', or declare a "
+     "relation"},
     {"space s parameter p: int = true", "t:1:28: error: expected a number, found the reserved word 'true'"},
     {"space s choice step: { X, Y }", "t:1:16: error: expected a name, found the reserved word 'step'"},
     {"space s choice x: int in 1..8 require x = 2",
@@ -131,7 +134,7 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s choice x: int in 1..8 require x < 3 or x > 5",
      "t:1:45: error: expected an operator or a declaration, found 'or'; write '||'"},
     {"space s choice x: int in 1..8 require x < 0.5 * x",
-     "t:1:43: error: numbers are whole: write 4 * x <= 3 * y for x <= 0.75 * y"},
+     "t:1:43: error: numbers must be whole: write 4 * x <= 3 * y for x <= 0.75 * y"},
     {"space s set P = 1..3 choice x(p: P): int in 1..8 require x(4) < x(1)",
      "t:1:60: error: 4 is not an object of set 'P', which has 1 to 3"},
     {"space s set P = 1..3 choice x(p: P): int in 1..8 define y(p: P): int = 2 * x(p) require x(1) < y(0)",
@@ -140,9 +143,9 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "t:1:58: error: write 'sum of E over x in SET'"},
     {"space s choice c: int in { 1, \"a\" }", "t:1:31: error: expected an expression, found 'a'"},
     {"space s choice c: int in 1..3 require c > 99999999999999999999",
-     "t:1:43: error: number too large: numbers go up to 2^60"},
+     "t:1:43: error: number too large; the maximum is 2^60"},
     {"space s choice c: int in 1..3 require c < 1152921504606846976 && c > 1152921504606846977",
-     "t:1:70: error: number too large: numbers go up to 2^60"},
+     "t:1:70: error: number too large; the maximum is 2^60"},
     {"space s choice c: { X, Y } require c is X @", "t:1:43: error: unexpected character '@'"},
     {"space s choice c: { X, Y } require c is 3",
      "t:1:41: error: expected a named value, found '3'; numbers are compared with '=='"},
@@ -169,9 +172,9 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s set B set A = 0..2 : B choice c(a: A): { X, Y } choice d(b: B): { X, Y }",
      "t:1:19: error: a range set cannot be part of another set"},
     {"space s set A set C set B(a: A) : C set D : B choice c(d: D): { X, Y }",
-     "t:1:45: error: 'B' is a parametric set, which has no subsets of this kind"},
+     "t:1:45: error: 'B' is a parametric set; only a parametric set can be a subset of it"},
     {"space s set A property p(A): bool list choice c(a: A): int in p(a)",
-     "t:1:24: error: a list is of int or of objects"},
+     "t:1:24: error: a list must be a list of int or of objects"},
     {"space s set A property p(A): A list choice c(a: A): int in p(a)",
      "t:1:60: error: the values of 'c' must be a list of numbers"},
     {"space s set A choice c(a: A): { X, Y } choice d: int in c",
@@ -188,7 +191,7 @@ static const struct spacedsl_case spacedsl_cases[] = {
      "exists b in w(a): c(b) is X",
      "t:1:94: error: 'w' is neither a set nor a list of objects"},
     {"space s set A set B choice c(a: A): { X, Y } require forall a in A: a in B -> c(a) is X",
-     "t:1:71: error: no object of this kind is in 'B'"},
+     "t:1:71: error: 'B' contains objects of another set"},
     {"space s choice x: int in 1..4 require x in 3", "t:1:44: error: expected a set or a list"},
     {"space s set A property q(A, A, A, A, A): int choice c(a: A): { X, Y }",
      "t:1:38: error: more than 4 arguments"},
@@ -213,11 +216,11 @@ static const struct spacedsl_case spacedsl_cases[] = {
     {"space s set A choice o(a: A, b: A): { L, R, M } alias LR = L | R antisymmetric LR ~ M",
      "t:1:80: error: 'LR' stands for several values; a pair takes one"},
     {"space s set A choice o(a: A, b: A): { L, R } symmetric antisymmetric L ~ R",
-     "t:1:56: error: a choice is either symmetric or antisymmetric"},
+     "t:1:56: error: a choice cannot be both symmetric and antisymmetric"},
     {"space s set A choice o(a: A, b: A): { L, R } antisymmetric L ~ R symmetric",
-     "t:1:66: error: a choice is either symmetric or antisymmetric"},
+     "t:1:66: error: a choice cannot be both symmetric and antisymmetric"},
     {"space s set A choice o(a: A, b: A): { L, R } where a != b where a == b",
-     "t:1:59: error: a choice has one 'where'"},
+     "t:1:59: error: repeated 'where'; a choice has at most one"},
     {"space s choice c: { X, Y } alias P = X alias P = Y",
      "t:1:46: error: a value or alias of this name exists already"},
     {"space s choice c: { X, Y } alias Y = X", "t:1:34: error: a value or alias of this name exists already"},
@@ -292,7 +295,7 @@ Test(spacedsl_errors, show_the_place)
     FILE *out = open_memstream(&text, &n);
     diag_print(d, out);
     fclose(out);
-    cr_assert_str_eq(text, "t:4:17: error: this may not depend on a choice\n"
+    cr_assert_str_eq(text, "t:4:17: error: this expression must not depend on a choice\n"
                            "      exists t in T(first b in A: x(b) is X): x(t) is Y\n"
                            "                    ^\n"
                            "t:5:25: error: expected a condition, such as x > 0\n"
@@ -357,7 +360,7 @@ Test(spacedsl_errors, of_nesting)
     spacedsl_repeated("space s choice c: int in 1..3 define f0: int = c\n", "define f$: int = f@ + 1\n", 70,
                       "require f70 > 2", "definitions are nested too deeply");
     spacedsl_repeated("space s choice c: int in 1..3 require c", " + $ * @", 2100, " > 2",
-                      "expected a shorter formula");
+                      "expected the end of the formula, which is too long");
     spacedsl_repeated("space s choice c: int in { 0", ", $ + @", 300, " }", "a list of more than 255 items");
     spacedsl_repeated("space s set A choice c(a: A): { X, Y } require ", "exists x$ in A: @ == 0 || ", 30,
                       "c(x1) is X", "more than 24 variables");
@@ -365,7 +368,7 @@ Test(spacedsl_errors, of_nesting)
                       " in A: c(x1) is X", "more than 24 variables");
     spacedsl_repeated("space s set A property p(A): A choice c(a: A): { X, Y }\n"
                       "trigger forall a in A: when c(a) is X activate p(a)",
-                      ", p(a)", 64, "", "t:2:432: error: more than 64 objects");
+                      ", p(a)", 64, "", "t:2:432: error: more than 64 objects in one trigger");
     spacedsl_repeated("space s choice c: { X, Y }", " alias P$ = X", 256, "", "more than 255 aliases");
 }
 

@@ -109,7 +109,7 @@ Test(spacedsl_include, only_declarations_are_included)
     const char *main = arena_printf(f.arena, "%s/main.space", f.path);
     cr_assert_null(include_compile(&f, main, "space s\ninclude \"a.space\"\nrequire c is X\n"));
     char *wanted = arena_printf(
-        f.arena, "%s/a.space:1:1: error: an included file has declarations only, no 'space'", f.path);
+        f.arena, "%s/a.space:1:1: error: unexpected 'space' in an included file; remove this line", f.path);
     cr_expect_str_eq(diag_message(f.diag, 0), wanted);
     cr_expect_eq(diag_count(f.diag), 1);
     include_free(&f);

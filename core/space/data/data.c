@@ -310,8 +310,9 @@ static void check_arity(const struct space_data *data, const struct space_def *d
         const struct space_property *p = &def->properties[i];
         const struct data_table *t = data_table_find(data, p->name);
         if (t && t->arity != p->arity)
-            diag_plain(d, "property '%s' has %u arguments, the instance gives %u", p->name, p->arity,
-                       t->arity);
+            diag_plain(d,
+                       "property '%s' has the wrong number of arguments: expected %u, the instance gives %u",
+                       p->name, p->arity, t->arity);
     }
 }
 

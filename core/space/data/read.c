@@ -103,8 +103,8 @@ static void read_set(struct reader *r, const char *name, const struct node *list
     json_t *object;
     size_t i;
     if (set < 0 || r->def->sets[set].root != set || r->def->sets[set].range) {
-        diag_error(r->diag, name_place(r, list), "'%s' is not a set of space '%s' with objects of its own",
-                   name, r->def->name);
+        diag_error(r->diag, name_place(r, list),
+                   "'%s' is not a set of space '%s' whose objects are listed here", name, r->def->name);
         return;
     }
     space_data_set(r->data, name);
@@ -182,7 +182,7 @@ static int64_t read_number(struct reader *r, const struct node *n)
     if (!json_is_integer(n->json))
         diag_error(r->diag, place(r, n), "expected a whole number, true or false");
     else if (x < -SPACE_BIG || x > SPACE_BIG)
-        diag_error(r->diag, place(r, n), "numbers go up to 2^60");
+        diag_error(r->diag, place(r, n), "number too large; the maximum is 2^60");
     return x;
 }
 
@@ -215,8 +215,8 @@ static void read_row(struct reader *r, const struct space_property *p, const str
 {
     uint32_t args[SPACE_MAX_ARITY];
     if (!json_is_array(row->json) || json_array_size(row->json) != p->arity + 1u) {
-        diag_error(r->diag, place(r, row), "a row of '%s' is a list of %u argument%s and a value", p->name,
-                   p->arity, p->arity == 1 ? "" : "s");
+        diag_error(r->diag, place(r, row), "a row of '%s' must be a list of %u argument%s and a value",
+                   p->name, p->arity, p->arity == 1 ? "" : "s");
         return;
     }
     for (unsigned i = 0; i < p->arity; i++) {
@@ -286,7 +286,7 @@ static void check_objects(struct reader *r, int32_t index, const struct node *li
             diag_error(r->diag, place(r, &n), "an object of set '%s' is not in set '%s'", set->name,
                        r->def->sets[set->parent].name);
         if (shares(r, set, id))
-            diag_error(r->diag, place(r, &n), "sets '%s' and '%s' share an object", set->name,
+            diag_error(r->diag, place(r, &n), "disjoint sets '%s' and '%s' share an object", set->name,
                        r->def->sets[set->disjoint].name);
     }
 }

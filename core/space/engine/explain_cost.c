@@ -168,15 +168,16 @@ static const char *why_of(const struct list *l, enum reason reason, const struct
         return arena_printf(a, "%" PRIu64 " combinations of three choices; a table has at most %d", f->most,
                             TRIPLE_TABLE);
     case MANY_PATHS:
-        return "definitions are used so often within each other that the formula is a net, not a tree";
+        return "definitions use each other so often that the formula is too large as a tree";
     case MANY_GUARDS:
-        return arena_printf(a, "it is about %" PRIu64 " latent objects; a pair of choices is watched for %d",
+        return arena_printf(a,
+                            "it involves %" PRIu64 " latent objects; a table for a pair of choices allows %d",
                             f->most, PAIR_GUARDS);
     case CHOICES_FULL:
         return arena_printf(a, "the constraints of the pair read more than %d choices of an object",
                             RELATION_CHOICES);
     case SORTS_FULL:
-        return arena_printf(a, "the objects have their choices in more than %d combinations", RELATION_SORTS);
+        return arena_printf(a, "the objects have more than %d different sets of choices", RELATION_SORTS);
     case TUPLES_FULL:
         return arena_printf(a, "the choices of an object have more than %d combinations of values",
                             RELATION_TUPLES);
@@ -209,30 +210,32 @@ static const char *cost_of(const struct list *l, enum reason reason, const struc
     case MANY_CHOICES:
     case LARGE_PAIR:
     case LARGE_TRIPLE:
-        return arena_printf(l->arena,
-                            "bounds instead of a table: a visit goes through up to %u operations, and values "
-                            "between the bounds stay until the last choice is fixed",
-                            f->nodes);
+        return arena_printf(
+            l->arena,
+            "bounds instead of a table: a propagation evaluates up to %u operations, and values "
+            "between the bounds remain until the last choice is decided",
+            f->nodes);
     case MANY_PATHS:
-        return arena_printf(l->arena, "each visit looks at all %u operations of the formula", f->nodes);
+        return arena_printf(l->arena, "each propagation evaluates all %u operations of the formula",
+                            f->nodes);
     case MANY_GUARDS:
-        return "it is visited after every change of its choices, also those that cannot matter";
+        return "it is propagated after every change of its choices, even if nothing can follow";
     case CHOICES_FULL:
     case SORTS_FULL:
     case TUPLES_FULL:
     case CLASSES_FULL:
-        return "each constraint of a pair is visited by itself instead of a row of pairs at once, and what "
-               "only "
-               "several of them exclude together stays";
+        return "the constraints of a pair are propagated one by one instead of a row of pairs at once, and "
+               "values "
+               "that only several of them exclude together remain";
     case WIDE_MASKS:
         return "rows of pairs are composed one byte at a time";
     case PLAIN_PAIR:
     case LARGE_PAIR_CHOICE:
     case CONDITIONAL_PAIR:
     case OTHER_SET:
-        return "each triangle is an instance of its own instead of a part of two rows: memory and time grow "
-               "with "
-               "the third power of the number of objects";
+        return "each triple of objects is a separate instance instead of a part of two rows: memory and time "
+               "grow "
+               "with the third power of the number of objects";
     case N_REASONS:
         break;
     }
@@ -243,34 +246,33 @@ static const char *change_of(enum reason reason)
 {
     switch (reason) {
     case MANY_CHOICES:
-        return "sums and products over many choices have no other form; a condition is better stated as "
-               "several "
-               "constraints over up to 3 choices each";
+        return "state a condition as several constraints over at most 3 choices each; sums and products over "
+               "many choices cannot be divided";
     case LARGE_PAIR:
-        return "give the choice fewer values, or make two choices of it (a coarse and a fine one)";
+        return "give the choice fewer values, or split it into two choices (a coarse and a fine one)";
     case LARGE_TRIPLE:
         return "give the choices fewer values, or state the constraint over two of them at a time";
     case MANY_PATHS:
-        return "make a choice of an intermediate result, with a constraint that defines it";
+        return "add a choice for an intermediate result, with a constraint that defines it";
     case MANY_GUARDS:
         return "state the constraint over at most 2 latent objects";
     case CHOICES_FULL:
         return "let constraints of this pair choice read fewer choices of the two objects";
     case SORTS_FULL:
-        return "give the objects the same choices: let `where` conditions of choices agree";
+        return "give the objects the same choices: use the same `where` conditions";
     case TUPLES_FULL:
         return "give the choices fewer values, exclude combinations by a constraint over one object, or let "
                "constraints of the pair read fewer choices";
     case CLASSES_FULL:
-        return "let fewer properties of the two objects decide which constraints a pair has";
+        return "let the constraints of a pair depend on fewer properties of the two objects";
     case WIDE_MASKS:
         return "give the pair choice at most 5 values";
     case PLAIN_PAIR:
         return "declare the choice symmetric or antisymmetric";
     case LARGE_PAIR_CHOICE:
-        return "give the pair choice at most 8 values, or make two choices of it";
+        return "give the pair choice at most 8 values, or split it into two choices";
     case CONDITIONAL_PAIR:
-        return "drop `where`, and let a value of the choice stand for pairs that do not meet";
+        return "remove `where`, and add a value to the choice for the pairs that it left out";
     case OTHER_SET:
         return "let the constraint range over the set that the choice is declared for";
     case N_REASONS:

@@ -74,7 +74,7 @@ static void check_disjoint(const struct space *s, int32_t i, struct diag *d)
     if (other < 0 || s->def->sets[other].root != s->def->sets[i].root) return;
     for (size_t k = 0; k < s->sets[i].n; k++)
         if (s->sets[other].has && s->sets[other].has[s->sets[i].ids[k]])
-            diag_plain(d, "sets '%s' and '%s' share an object", s->def->sets[i].name,
+            diag_plain(d, "disjoint sets '%s' and '%s' share an object", s->def->sets[i].name,
                        s->def->sets[other].name);
 }
 
