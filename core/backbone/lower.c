@@ -25,7 +25,7 @@ static const char nested[] =
 
 static void unsupported(struct lowering *l, struct source_pos at, const char *what)
 {
-    if (!l->failed) diag_error(l->diag, at, "not there yet: %s", what);
+    if (!l->failed) diag_error(l->diag, at, "not supported yet: %s", what);
     l->failed = true;
 }
 

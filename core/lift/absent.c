@@ -1,6 +1,6 @@
 /* The table of what the language does not have. A row lists texts that have one answer:
  *
- *     `what` given    "slide" -> not there yet: slide (overlapping windows); for windows that ...
+ *     `what` given    "slide" -> not supported yet: slide (overlapping windows); for windows that ...
  *     only `way`      "fold"  -> 'fold' is not in the language; write reduce(f, initial, a) */
 #include "core/lift/absent.h"
 
@@ -42,13 +42,13 @@ static const struct absent table[] = {
     {ABSENT_NAME, "scan scanl scanr prefixSum cumsum", "prefix sums", "sum(a) gives the total"},
     {ABSENT_NAME, "filter partition compress", "selection of elements",
      "pass an input of 0.0 and 1.0 and multiply by it"},
-    {ABSENT_NAME, "concat concatenate append", "arrays one behind the other",
+    {ABSENT_NAME, "concat concatenate append", "concatenation of arrays",
      "pass them as one input [[float]N]2 and use join, or tune two programs"},
     {ABSENT_NAME, "generate iota range arange indices linspace arrayFromFunction", "arrays made from indices",
      "pass the values as an input"},
     {ABSENT_NAME, "zeros ones fill full", "constant arrays", "map(fun x -> 0.0, a) has the length of a"},
     {ABSENT_NAME, "take drop slice last init index nth at", "parts of an array by their index", ELEMENTS},
-    {ABSENT_NAME, "sort argsort topk unique histogram bincount", "data-dependent order", NULL},
+    {ABSENT_NAME, "sort argsort topk unique histogram bincount", "data-dependent reordering", NULL},
     {ABSENT_NAME, "argmax argmin", "reductions to a tuple",
      "reduce(max, x, a) gives the largest value, where x is no larger than any element"},
     /* patterns that take decisions */
@@ -67,7 +67,7 @@ static const struct absent table[] = {
     {ABSENT_NAME, "zip3 zip4 zipN zipWith", NULL,
      "zip takes any number of arrays: map(fun (a, b, c) -> a * b + c, zip(x, y, z))"},
     {ABSENT_NAME, "broadcast repeat replicate", NULL,
-     "a function may read what is declared outside of it: map(fun row -> map(fun x -> x + b, row), A)"},
+     "a function may use names declared outside it: map(fun row -> map(fun x -> x + b, row), A)"},
     {ABSENT_NAME, "fst first _1 _0", NULL, "write get(0, t), or take the tuple apart: fun (a, b) -> a"},
     {ABSENT_NAME, "snd second _2", NULL, "write get(1, t), or take the tuple apart: fun (a, b) -> b"},
     {ABSENT_NAME, "len length shape", NULL, "the size in the type of the input is a value: sum(x) / N"},
@@ -132,7 +132,7 @@ static const struct absent table[] = {
      "integers other than int", "write int"},
     {ABSENT_TYPE, "complex", "complex numbers", "pass real and imaginary parts as two inputs"},
     /* programs */
-    {ABSENT_WORD, "structured", "loops as the text has them",
+    {ABSENT_WORD, "structured", "loops fixed by the text",
      "write schedule open, or leave the line out: the search decides on the loops"},
     {ABSENT_DECL,
      "if for while do loop return void kernel __kernel __global global int float double half bool "
@@ -147,7 +147,7 @@ static const struct absent table[] = {
     {ABSENT_SIGN, ":= += -= *= /= ++ <-", NULL, UNCHANGED},
     {ABSENT_SIGN, ">> <<", NULL, "x |> f |> g is g(f(x))"},
     {ABSENT_SIGN, ".", NULL, "x |> f is f(x), and get(0, t) a component of a tuple"},
-    {ABSENT_SIGN, "\" '", NULL, "names and numbers stand without quotes"},
+    {ABSENT_SIGN, "\" '", NULL, "write names and numbers without quotes"},
 };
 enum { N_ABSENT = sizeof table / sizeof table[0] };
 
@@ -169,7 +169,7 @@ static void report(struct diag *d, struct source_pos at, const struct absent *ro
 {
     const char *quote = row->place == ABSENT_SIGN ? "'" : "", *way = row->way ? row->way : "";
     if (row->what)
-        diag_error(d, at, "not there yet: %s%.*s%s (%s)%s%s", quote, (int)length, text, quote, row->what,
+        diag_error(d, at, "not supported yet: %s%.*s%s (%s)%s%s", quote, (int)length, text, quote, row->what,
                    row->way ? "; " : "", way);
     else
         diag_error(d, at, "'%.*s' is not in the language; %s", (int)length, text, way);

@@ -1,7 +1,7 @@
 /* What users of similar languages write and this language does not have: names, words, types and signs, each
  * with what it is and the nearest way today. `slide(3, 1, a)` gives
  *
- *     not there yet: slide (overlapping windows); ...
+ *     not supported yet: slide (overlapping windows); ...
  *
  * Private to core/lift. */
 #ifndef THRESH_LIFT_ABSENT_H

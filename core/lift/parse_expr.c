@@ -174,7 +174,7 @@ static void fail_expression(struct parser *p)
                        : parser_at_text(p, "/") ? "; the function is called div"
                                                 : "";
     if (parser_at_text(p, "["))
-        PARSER_FAIL(p, "not there yet: array literals; pass the values as an input");
+        PARSER_FAIL(p, "not supported yet: array literals; pass the values as an input");
     else
         parser_fail_hinted(p, "an expression", hint);
 }
@@ -213,7 +213,7 @@ static struct ast *parse_call(struct parser *p)
         parser_expect(p, ")");
     }
     if (!p->next.line_start && parser_at_text(p, "["))
-        PARSER_FAIL(p, "not there yet: access by index; map visits every element, head(a) is the first, "
+        PARSER_FAIL(p, "not supported yet: access by index; map visits every element, head(a) is the first, "
                        "tail(a) the rest, split(k, a) the chunks");
     return e;
 }

@@ -217,7 +217,7 @@ Test(backbone_lower, reductions_do_not_read_the_accumulator_of_another)
         char text[200];
         snprintf(text, sizeof text, "size M, N\ninput x: [float]N\ninput y: [float]M\n%s", outputs[i]);
         expect_lower_error(
-            text, "test.lift:4:", "not there yet: a reduction for each element of another reduction");
+            text, "test.lift:4:", "not supported yet: a reduction for each element of another reduction");
     }
 }
 
@@ -225,12 +225,12 @@ Test(backbone_lower, located_errors)
 {
     expect_lower_error("size M, N\ninput A: [[float]N]M\n"
                        "output reduce(fun (s, r) -> add(s, reduce(max, 0.0, r)), 0.0, A)\n",
-                       "test.lift:3:", "not there yet: a reduction for each element");
+                       "test.lift:3:", "not supported yet: a reduction for each element");
     expect_lower_error(
         "size M, N\ninput A: [[float]N]M\ninput x: [float]N\noutput reduce(fun (s, r) -> r, x, A)\n",
-        "test.lift:4:", "not there yet: a reduction whose accumulator");
+        "test.lift:4:", "not supported yet: a reduction whose accumulator");
     expect_lower_error("size M, N\ninput A: [[bool]N]M\noutput transpose(A)\n",
-                       "test.lift:2:", "not there yet: inputs and outputs of type bool");
+                       "test.lift:2:", "not supported yet: inputs and outputs of type bool");
 }
 
 /* Each let asks for two elements of the one before it. */
