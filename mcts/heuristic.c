@@ -47,22 +47,22 @@ static bool plugin_valid(const struct mcts_plugin *plugin, const char *where, st
     if (plugin->abi < 1 || plugin->abi > MCTS_PLUGIN_ABI)
         diag_plain(
             d,
-            "heuristic %s: the plug-in has interface version %u, this thresh supports 1 to %d: compile it "
-            "again",
+            "heuristic %s: the plug-in has interface version %u, this version of thresh supports 1 to %d: "
+            "compile it again",
             where, plugin->abi, MCTS_PLUGIN_ABI);
     else if (plugin->struct_size < least_size(plugin->abi))
         diag_plain(d, "heuristic %s: struct_size is %u, must be at least %zu", where, plugin->struct_size,
                    least_size(plugin->abi));
     else if (!plugin->name || !plugin->select)
-        diag_plain(d, "heuristic %s: the plug-in has no name or no select", where);
+        diag_plain(d, "heuristic %s: the plug-in has no name or no select()", where);
     else if (plugin->state_size > STATE_MAX ||
              !mcts_parameters_valid(plugin->parameters, plugin->n_parameters, plugin->state_size))
         diag_plain(d, "heuristic %s: state_size or the offset of a parameter is out of range", where);
     else if (plugin->abi > 1 && !own_valid(plugin->own))
         diag_plain(
             d,
-            "heuristic %s: the policy `own` has another interface version or struct_size, or a state or "
-            "parameters of its own",
+            "heuristic %s: the policy 'own' must have a supported interface version and struct_size, and no "
+            "state or parameters",
             where);
     else
         return true;
@@ -110,7 +110,7 @@ static bool create_state(struct mcts_heuristic *h, struct diag *d)
     char error[256] = "";
     const struct mcts_plugin *plugin = &h->plugin;
     if (plugin->create && !plugin->create(h->state, error, sizeof error)) {
-        diag_plain(d, "heuristic %s: %s", plugin->name, error[0] ? error : "not created");
+        diag_plain(d, "heuristic %s: %s", plugin->name, error[0] ? error : "create() failed");
         return false;
     }
     uint32_t kept = plugin->kept ? plugin->kept(h->state) : 1;

@@ -47,7 +47,7 @@ static struct mcts_heuristic *load_library(const char *path, const char *paramet
 {
     void *library = open_library(path);
     if (!library) {
-        diag_plain(d, "heuristic %s: %s", path, dlerror());
+        diag_plain(d, "cannot load heuristic plug-in: %s", dlerror());
         return NULL;
     }
     const struct mcts_plugin *plugin = dlsym(library, MCTS_PLUGIN_SYMBOL);
@@ -156,7 +156,7 @@ bool mcts_heuristic_try(const char *spec, struct diag *d)
     int n = (int)strcspn(spec, ":"), status = 0;
     bool complete;
     if (!load_apart(spec, &status, &complete))
-        diag_plain(d, "heuristic %.*s: cannot be tried: %s", n, spec, strerror(errno));
+        diag_plain(d, "heuristic %.*s: cannot start a process that loads it: %s", n, spec, strerror(errno));
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         diag_plain(d, "heuristic %.*s: the plug-in does not load within %d s", n, spec, TRY_SECONDS);
     else if (WIFSIGNALED(status))

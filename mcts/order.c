@@ -34,7 +34,7 @@ static void refuse(struct reading *r, const char *name, const char *message)
 {
     struct strbuf hint = {0};
     space_hint_choice(r->space, name, &hint);
-    diag_plain(r->diag, "order of choices: '%s' %s%s", name, message, hint.text ? hint.text : "");
+    diag_plain(r->diag, "--order: '%s' %s%s", name, message, hint.text ? hint.text : "");
     strbuf_free(&hint);
 }
 
@@ -48,7 +48,7 @@ static bool add_named(struct reading *r, const char *name)
     if (group < 0)
         refuse(r, name, "is not a choice");
     else
-        diag_plain(r->diag, "order of choices: '%s' appears twice", name);
+        diag_plain(r->diag, "--order: '%s' appears twice", name);
     return false;
 }
 
@@ -66,7 +66,7 @@ static bool add_matching(struct reading *r, const char *pattern)
     if (part.n > 0)
         r->order->parts[r->order->n++] = part;
     else if (n > 0)
-        diag_plain(r->diag, "order of choices: '%s' has no effect: what comes before it has all its choices",
+        diag_plain(r->diag, "--order: '%s' has no effect: the entries before it contain all its choices",
                    pattern);
     else
         refuse(r, pattern, "matches no choice");

@@ -158,7 +158,7 @@ static void apply_setting(const char *name, const struct mcts_parameter_owner *o
 {
     const struct mcts_parameter_owner *owner = NULL;
     if (!s->value) {
-        diag_plain(d, "heuristic %s: '%.*s' is not key=value", name, (int)s->length, s->text);
+        diag_plain(d, "heuristic %s: '%.*s' is not of the form KEY=VALUE", name, (int)s->length, s->text);
         return;
     }
     const struct mcts_parameter *p = find(owners, n_owners, s, &owner);

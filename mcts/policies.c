@@ -27,7 +27,7 @@ const struct mcts_policy mcts_policy_uniform = {
     .abi = MCTS_PLUGIN_ABI,
     .struct_size = sizeof(struct mcts_policy),
     .name = "uniform",
-    .help = "draw all live values with the same probability",
+    .help = "draw all possible values with the same probability",
 };
 
 /* A policy in use. */
@@ -105,7 +105,7 @@ static bool add(struct mcts_policies *p, const char *name, struct diag *d)
     if (!policy)
         refuse_name(p, name, d);
     else if (is_listed(p, policy))
-        diag_plain(d, "heuristic %s: rollout policy '%s' is named twice", p->heuristic, name);
+        diag_plain(d, "heuristic %s: rollout policy '%s' is given twice", p->heuristic, name);
     if (!policy || is_listed(p, policy)) return false;
     bool is_own = policy == &p->own;
     void *state = is_own ? p->plugin_state : base_calloc(1, policy->state_size + 1);

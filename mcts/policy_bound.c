@@ -27,6 +27,6 @@ const struct mcts_policy mcts_policy_bound = {
     .abi = MCTS_PLUGIN_ABI,
     .struct_size = sizeof(struct mcts_policy),
     .name = "bound",
-    .help = "weigh values by best time - lower bound",
+    .help = "weight values by best time - lower bound",
     .weigh = bound_weigh,
 };

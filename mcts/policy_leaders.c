@@ -105,11 +105,12 @@ static bool leaders_propose(void *state, const struct mcts_choice *c, uint32_t *
 }
 
 static const struct mcts_parameter PARAMETERS[] = {
-    {"leaders", "how many implementations may be imitated", offsetof(struct leaders, most), 8, 1, 1000, NULL},
-    {"imitate", "share of the evaluations whose rollouts imitate one", offsetof(struct leaders, imitate), 0.7,
-     0, 1, NULL},
-    {"jump", "share of those whose rollouts start at the root", offsetof(struct leaders, jump), 0.5, 0, 1,
+    {"leaders", "number of implementations that may be imitated", offsetof(struct leaders, most), 8, 1, 1000,
      NULL},
+    {"imitate", "share of evaluations that imitate one of them", offsetof(struct leaders, imitate), 0.7, 0, 1,
+     NULL},
+    {"jump", "share of these whose first rollout starts at the root", offsetof(struct leaders, jump), 0.5, 0,
+     1, NULL},
     {"follow", "mean probability of repeating a decision", offsetof(struct leaders, follow), 0.9, 0.5, 1,
      NULL},
 };

@@ -16,6 +16,6 @@ const struct mcts_policy mcts_policy_prior = {
     .abi = MCTS_PLUGIN_ABI,
     .struct_size = sizeof(struct mcts_policy),
     .name = "prior",
-    .help = "weigh values by the declared prior",
+    .help = "weight values by the declared prior",
     .weigh = prior_weigh,
 };

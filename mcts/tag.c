@@ -84,7 +84,7 @@ static const struct mcts_parameter PARAMETERS[] = {
     {"topk", "rank of the threshold among the recorded times", offsetof(struct tag, topk), 10, 1, 1000, NULL},
     {"delta", "confidence of the bandit bound; smaller explores more", offsetof(struct tag, delta), 1, 1e-9,
      1e9, NULL},
-    {"widen", "children opened: this times the square root of the visits", offsetof(struct tag, widen), 1.5,
+    {"widen", "limit on children: this times the square root of the visits", offsetof(struct tag, widen), 1.5,
      0, 1e9, NULL},
 };
 

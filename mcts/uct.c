@@ -81,10 +81,11 @@ static uint32_t uct_select(void *state, const struct mcts_view *view, double *sc
 }
 
 static const struct mcts_parameter PARAMETERS[] = {
-    {"c", "weight of exploration", offsetof(struct uct, c), 1.4142135623730951, 0, 1e6, NULL},
-    {"value", "what a child is worth", offsetof(struct uct, value), 0, 0, 1, "mean|best"},
+    {"c", "weight of the exploration term", offsetof(struct uct, c), 1.4142135623730951, 0, 1e6, NULL},
+    {"value", "value of a child: its mean or its best reward", offsetof(struct uct, value), 0, 0, 1,
+     "mean|best"},
     {"formula", "exploration term", offsetof(struct uct, formula), 0, 0, 1, "uct|puct"},
-    {"widen", "uct: children opened: this times the square root of the visits", offsetof(struct uct, widen),
+    {"widen", "uct: limit on children: this times the square root of the visits", offsetof(struct uct, widen),
      1.5, 0, 1e9, NULL},
 };
 

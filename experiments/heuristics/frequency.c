@@ -102,8 +102,8 @@ static const struct mcts_parameter PARAMETERS[] = {
      1, 1000, NULL},
     {"strength", "weight of one implementation that has a value", offsetof(struct frequency, strength), 1, 0,
      1000, NULL},
-    {"widen", "children opened: this times the square root of the visits", offsetof(struct frequency, widen),
-     2, 0, 1000, NULL},
+    {"widen", "limit on children: this times the square root of the visits",
+     offsetof(struct frequency, widen), 2, 0, 1000, NULL},
 };
 
 extern const struct mcts_plugin thresh_heuristic;

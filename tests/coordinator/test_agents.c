@@ -42,8 +42,7 @@ Test(agents, orders_are_checked_before_an_agent_is_awaited)
     o.listen = "inproc://nobody-comes";
     o.order = "size(m.*),sizes";
     cr_assert_null(tune_new(&o, d));
-    cr_assert_str_eq(diag_message(d, 0),
-                     "error: order of choices: 'sizes' is not a choice; did you mean 'size'?");
+    cr_assert_str_eq(diag_message(d, 0), "error: --order: 'sizes' is not a choice; did you mean 'size'?");
     free(text);
     diag_free(d);
 }

@@ -110,7 +110,7 @@ Test(bad_input, options)
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "dim_kind(*)=PURPLE"), "PURPLE");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "size(*)=1"), "makes the space empty");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--pin", "staged(*)=NO", "--pin", "pad(x.tile)=0"),
-            "pin 'pad(x.tile)=0': no candidate has this choice");
+            "pin 'pad(x.tile)=0': no candidate has this value");
     refused(E2E_RUN(&cli_tune, "/nonexistent.lift", "--size", "N=64"), "/nonexistent.lift");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--text-limit", "0"),
             "--text-limit: must be at least 1");
@@ -121,12 +121,12 @@ Test(bad_input, orders)
 {
     static const struct cli_command *const commands[] = {&cli_tune, &cli_descend, &cli_levels, &cli_estimate};
     static const char *const orders[][2] = {
-        {"stagd", "order of choices: 'stagd' is not a choice; did you mean 'staged'?"},
+        {"stagd", "--order: 'stagd' is not a choice; did you mean 'staged'?"},
         {"size,size(x.*),size",
-         "order of choices: 'size(x.*)' has no effect: what comes before it has all its choices"},
-        {"size,staged,size", "order of choices: 'size' appears twice"},
+         "--order: 'size(x.*)' has no effect: the entries before it contain all its choices"},
+        {"size,staged,size", "--order: 'size' appears twice"},
         {"dim_kind(stor.*)",
-         "order of choices: 'dim_kind(stor.*)' matches no choice; did you mean 'dim_kind(store.n.0)'?"}};
+         "--order: 'dim_kind(stor.*)' matches no choice; did you mean 'dim_kind(store.n.0)'?"}};
     const char *axpy = KERNELS "axpy.lift", *queens = "spacedsl/spaces/queens.space";
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
         for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++)
@@ -134,9 +134,9 @@ Test(bad_input, orders)
     static const char *const verbs[] = {"enumerate", "sample", "descend"};
     for (size_t k = 0; k < sizeof verbs / sizeof verbs[0]; k++)
         refused(E2E_RUN(&cli_space, verbs[k], queens, "--param", "n=6", "--order", "column(x*)"),
-                "order of choices: 'column(x*)' matches no choice");
+                "--order: 'column(x*)' matches no choice");
     refused(E2E_RUN(&cli_tune, "--space", queens, "--command", "true", "--param", "n=6", "--order", "row"),
-            "order of choices: 'row' is not a choice; the choices are column");
+            "--order: 'row' is not a choice; the choices are column");
 }
 
 /* Commands that follow no order take none. */

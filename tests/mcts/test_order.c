@@ -50,28 +50,26 @@ Test(mcts_order, errors)
 {
     struct mcts_queens q = mcts_queens_new(4);
     char item[ORDER_NAME + 8], message[ORDER_NAME + 96];
-    order_refused(q.space, "row", "error: order of choices: 'row' is not a choice; the choices are column");
-    order_refused(q.space, "column)",
-                  "error: order of choices: 'column)' is not a choice; did you mean 'column'?");
-    order_refused(q.space, "column,column", "error: order of choices: 'column' appears twice");
-    order_refused(q.space, "column(r1),column,column", "error: order of choices: 'column' appears twice");
+    order_refused(q.space, "row", "error: --order: 'row' is not a choice; the choices are column");
+    order_refused(q.space, "column)", "error: --order: 'column)' is not a choice; did you mean 'column'?");
+    order_refused(q.space, "column,column", "error: --order: 'column' appears twice");
+    order_refused(q.space, "column(r1),column,column", "error: --order: 'column' appears twice");
     order_refused(q.space, "column(s.*)",
-                  "error: order of choices: 'column(s.*)' matches no choice; did you mean 'column(r0)'?");
+                  "error: --order: 'column(s.*)' matches no choice; did you mean 'column(r0)'?");
     order_refused(q.space, "column(r1",
-                  "error: order of choices: 'column(r1' matches no choice; did you mean 'column(r1)'?");
+                  "error: --order: 'column(r1' matches no choice; did you mean 'column(r1)'?");
     order_refused(q.space, "column(r1,r2)",
-                  "error: order of choices: 'column(r1,r2)' matches no choice; did you mean 'column(r1)'?");
+                  "error: --order: 'column(r1,r2)' matches no choice; did you mean 'column(r1)'?");
     order_refused(q.space, "row(*), column",
-                  "error: order of choices: 'row(*)' matches no choice; the choices are column");
+                  "error: --order: 'row(*)' matches no choice; the choices are column");
     order_refused(
         q.space, "column, column (r1)",
-        "error: order of choices: 'column (r1)' has no effect: what comes before it has all its choices");
+        "error: --order: 'column (r1)' has no effect: the entries before it contain all its choices");
     order_refused(q.space, "column(*),c*",
-                  "error: order of choices: 'c*' has no effect: what comes before it has all its choices");
+                  "error: --order: 'c*' has no effect: the entries before it contain all its choices");
     memset(item, '*', ORDER_NAME);
     item[ORDER_NAME] = 0;
-    snprintf(message, sizeof message,
-             "error: order of choices: '%s' matches no choice; the choices are column", item);
+    snprintf(message, sizeof message, "error: --order: '%s' matches no choice; the choices are column", item);
     order_refused(q.space, item, message);
     mcts_queens_free(&q);
 }

@@ -141,7 +141,7 @@ Test(mcts_policies, errors_name_what_is_known)
     policy_refused("tag:rollout=prior++guess", "unknown rollout policy ''");
     policy_refused("tag:rollout=own", "tag has no rollout policy 'own'");
     policy_refused("bound:rollout=mine", "(known: prior, bound, leaders, guess, uniform, own)");
-    policy_refused("tag:rollout=guess+prior+guess", "rollout policy 'guess' is named twice");
+    policy_refused("tag:rollout=guess+prior+guess", "rollout policy 'guess' is given twice");
     policy_refused(
         "tag:rollout=leaders,draws=2",
         "'draws' is a parameter of the rollout policy 'guess', which is not in use: add it to rollout=");
@@ -320,7 +320,8 @@ Test(mcts_policies, own_policy_of_another_version_is_refused)
     old.state_size = 8;
     cr_expect_null(mcts_heuristic_new(&plugin, "spy.so", "", d));
     cr_assert_eq(diag_count(d), 2);
-    cr_expect(strstr(diag_message(d, 1), "spy.so: the policy `own` has another"), "%s", diag_message(d, 1));
+    cr_expect(strstr(diag_message(d, 1), "spy.so: the policy 'own' must have a supported"), "%s",
+              diag_message(d, 1));
     diag_free(d);
 }
 

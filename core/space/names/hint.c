@@ -37,7 +37,7 @@ static void hint_slot(const struct space *s, unsigned group, const char *name, s
     if (nearest)
         add_guess(out, nearest);
     else if (n > 0)
-        strbuf_printf(out, "; a choice of this name is '%s'; 'thresh choices' lists all", known[0]);
+        strbuf_printf(out, "; one of these choices is '%s'; 'thresh choices' lists all", known[0]);
     arena_free(a);
 }
 

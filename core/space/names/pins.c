@@ -159,7 +159,7 @@ static bool apply_pin(struct space_state *st, const char *pin, struct diag *d)
     else if (p.failed)
         diag_plain(d, "pin '%s' makes the space empty: %s", pin, p.why.text);
     else if (!p.possible)
-        diag_plain(d, "pin '%s': no candidate has this choice with this value and the pins before it", pin);
+        diag_plain(d, "pin '%s': no candidate has this value together with the pins before it", pin);
     return !p.failed && p.possible;
 }
 
