@@ -91,7 +91,7 @@ static double finish(struct bench *b, cl_event event)
     cl_int e = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
     if (!e) e = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
     clReleaseEvent(event);
-    return failed(b, "the device does not time its events", e) ? 0 : (double)(end - start);
+    return failed(b, "the device does not support event profiling", e) ? 0 : (double)(end - start);
 }
 
 static double launch(struct bench *b, const struct shot *s)
@@ -414,7 +414,7 @@ static bool open_device(struct bench *b)
     if (failed(b, "opening the device", error)) return false;
     b->queue = clCreateCommandQueue(b->context, b->id, CL_QUEUE_PROFILING_ENABLE, &error);
     if (!error) measure_hold_open(&b->hold, b->context, b->id);
-    return !failed(b, "the device does not time its events", error) && make_buffers(b) && build(b);
+    return !failed(b, "the device does not support event profiling", error) && make_buffers(b) && build(b);
 }
 
 static void bench_body(int fd, void *ctx)

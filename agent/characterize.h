@@ -17,13 +17,13 @@ struct diag;
     X(ITEM_FP32, "float operations/ns of one work-item")                                                     \
     X(UNIT_SPECIAL, "special functions/ns of one unit")                                                      \
     X(UNIT_ACCESS, "loads of local memory/ns of one unit, times lanes")                                      \
-    X(UNIT_LINES, "lines/ns that the accesses of one unit touch")                                            \
+    X(UNIT_LINES, "cache lines/ns accessed by one unit")                                                     \
     X(UNIT_LOCAL, "bytes/ns of local memory or first-level cache of one unit")                               \
     X(L2, "bytes/ns from the last-level cache to the device")                                                \
     X(UNIT_L2, "bytes/ns from the last-level cache to one unit")                                             \
     X(DRAM, "bytes/ns from memory")                                                                          \
     X(GROUPS, "work-groups/ns that the device starts")                                                       \
-    X(LOAD_LATENCY, "ns of a load that waits for the one before it")                                         \
+    X(LOAD_LATENCY, "ns of a load that depends on the previous one")                                         \
     X(CHAIN, "ns of a dependent addition")                                                                   \
     X(BARRIER, "ns of a barrier")                                                                            \
     X(LAUNCH, "ns of an empty kernel")                                                                       \

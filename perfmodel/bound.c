@@ -80,7 +80,7 @@ static const char *list_splits(struct perfmodel *m)
 static const char *open_mappings(struct perfmodel *m)
 {
     const char *why = check_size(m);
-    if (!why && !joined(m->bb)) why = "an instruction that nothing reads";
+    if (!why && !joined(m->bb)) why = "an instruction whose result is not used";
     m->logicals = base_calloc(m->n_logicals + 1, sizeof *m->logicals);
     for (unsigned l = 0; !why && l < m->n_logicals; l++)
         why = logical_open(m, l);

@@ -23,10 +23,10 @@ struct perfmodel;
  * the term's work cannot overlap with, on a GPU. What waits for loaded data comes after a load and before a
  * store (TOUCH); what may be issued at once comes before a store (STORE). */
 #define PERFMODEL_TERMS(X)                                                                                   \
-    X(NOTHING, LAUNCH, NONE, "nothing is known of the device")                                               \
+    X(NOTHING, LAUNCH, NONE, "the device has no description")                                                \
     X(OF_LAUNCH, LAUNCH, NONE, "the launch of an empty kernel")                                              \
     X(OF_TOUCH, LAUNCH_TOUCH, NONE, "the launch of a kernel that loads and stores one element")              \
-    X(OF_DRAM, DRAM, LAUNCH, "memory traffic that no cache can hold")                                        \
+    X(OF_DRAM, DRAM, LAUNCH, "memory traffic that exceeds the caches")                                       \
     X(OF_DEVICE, FP32, TOUCH, "float arithmetic of the whole device")                                        \
     X(OF_FP32, UNIT_FP32, TOUCH, "float arithmetic of the busiest unit")                                     \
     X(OF_ITEM, ITEM_FP32, TOUCH, "arithmetic of one work-item")                                              \
@@ -35,13 +35,13 @@ struct perfmodel;
     X(OF_ISSUE, UNIT_ISSUE, STORE, "instructions of the busiest unit")                                       \
     X(OF_ACCESS, UNIT_ACCESS, STORE, "loads and stores of the busiest unit")                                 \
     X(OF_LOCAL, UNIT_LOCAL, STORE, "first-level cache or local memory of the busiest unit")                  \
-    X(OF_BANKS, UNIT_LOCAL, STORE, "banks of local memory that staged tiles keep busy, of the busiest unit") \
-    X(OF_LINES, UNIT_LINES, STORE, "cache lines that accesses of the busiest unit touch")                    \
-    X(OF_UNIT_L2, UNIT_L2, TOUCH, "last-level cache to the busiest unit")                                    \
-    X(OF_L2, L2, STORE, "last-level cache to all units, balanced against their work")                        \
+    X(OF_BANKS, UNIT_LOCAL, STORE, "bank conflicts of staged tiles in local memory, of the busiest unit")    \
+    X(OF_LINES, UNIT_LINES, STORE, "cache lines accessed by the busiest unit")                               \
+    X(OF_UNIT_L2, UNIT_L2, TOUCH, "traffic from the last-level cache to the busiest unit")                   \
+    X(OF_L2, L2, STORE, "traffic from the last-level cache to all units")                                    \
     X(OF_GROUPS, GROUPS, TOUCH, "starting the work-groups")                                                  \
-    X(OF_LATENCY, LOAD_LATENCY, TOUCH, "a load in each wave of groups")                                      \
-    X(OF_CHAIN, CHAIN, TOUCH, "dependent steps of a reduction, times waves of groups")
+    X(OF_LATENCY, LOAD_LATENCY, TOUCH, "one load in each wave of work-groups")                               \
+    X(OF_CHAIN, CHAIN, TOUCH, "dependent steps of a reduction, times waves of work-groups")
 
 enum perfmodel_term {
 #define X(id, figure, head, text) PERFMODEL_##id,

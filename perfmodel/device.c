@@ -74,8 +74,8 @@ int perfmodel_date_print(const struct perfmodel_date *date, char *out, size_t n)
 
 int perfmodel_figure_origin(const struct perfmodel_device *dev, enum perfmodel_figure f, char *out, size_t n)
 {
-    static const char *const origins[PERFMODEL_SOURCE_COUNT] = {"unknown", "said by the driver", "measured",
-                                                                "from the data sheet",
+    static const char *const origins[PERFMODEL_SOURCE_COUNT] = {"unknown", "reported by the driver",
+                                                                "measured", "from the data sheet",
                                                                 "corrected after a time below the bound"};
     char date[PERFMODEL_TEXT];
     enum perfmodel_source s = dev->source[f];
@@ -109,7 +109,7 @@ static void read_text(struct reading *r, const json_t *o, const char *key, char 
         memcpy(out, text, strlen(text) + 1);
         return;
     }
-    diag_error(r->diag, place(r, key), "\"%s\" is missing or not a short text", key);
+    diag_error(r->diag, place(r, key), "\"%s\" is missing, not a string, or too long", key);
     r->ok = false;
 }
 
@@ -126,13 +126,14 @@ static const char *judge(const struct figure_info *info, const json_t *o, int so
     const json_t *value = json_object_get(o, "value");
     const char *unit = json_string_value(json_object_get(o, "unit"));
     if (!json_is_object(o)) return "is missing";
-    if (!unit || strcmp(unit, info->unit) != 0) return "has another unit";
-    if (source < 0) return "has no known source";
-    if (source == PERFMODEL_UNKNOWN) return value && !json_is_null(value) ? "is unknown, with a value" : NULL;
+    if (!unit || strcmp(unit, info->unit) != 0) return "has a missing or different \"unit\"";
+    if (source < 0) return "has a missing or unknown \"source\"";
+    if (source == PERFMODEL_UNKNOWN)
+        return value && !json_is_null(value) ? "has a value although its source is \"unknown\"" : NULL;
     if (!json_is_number(value)) return "has a value that is not a number";
     double v = json_number_value(value);
     if (v <= 0) return v < 0 ? "is negative" : "is zero";
-    return v < info->least || v > info->most ? "is out of all reason" : NULL;
+    return v < info->least || v > info->most ? "is outside the plausible range" : NULL;
 }
 
 /* A figure without a date of its own is from the last characterization, or was kept by it. */
@@ -171,7 +172,9 @@ static void read_object(struct reading *r, const json_t *o)
 {
     const json_t *version = json_object_get(o, "version");
     if (!json_is_integer(version) || json_integer_value(version) != PERFMODEL_VERSION) {
-        diag_error(r->diag, place(r, "version"), "no device description of version %d", PERFMODEL_VERSION);
+        diag_error(r->diag, place(r, "version"),
+                   "not a device description of version %d; 'thresh device characterize' makes one",
+                   PERFMODEL_VERSION);
         r->ok = false;
         return;
     }

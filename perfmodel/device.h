@@ -24,26 +24,26 @@
     X(GROUP_ITEMS, "group_items", "work-items", 1, 1e7, "largest work-group") \
     X(RESIDENT_ITEMS, "resident_items", "work-items", 1, 1e6, "work-items that a unit holds at once") \
     X(RESIDENT_GROUPS, "resident_groups", "count", 1, 1e6, "work-groups that a unit holds at once") \
-    X(GROUP_LOCAL, "group_local", "bytes", 1, 1e9, "local memory of a work-group at most") \
+    X(GROUP_LOCAL, "group_local", "bytes", 1, 1e9, "largest local memory of a work-group") \
     X(RESIDENT_LOCAL, "resident_local", "bytes", 1, 1e9, "local memory of a unit, for all its work-groups") \
     X(ACCESS_BYTES, "access_bytes", "bytes", 1, 4096, "widest memory access of one instruction and lane") \
-    X(SECTOR_BYTES, "sector_bytes", "bytes", 1, 65536, "least that a cache fetches") \
-    X(CACHE_BYTES, "cache_bytes", "bytes", 1, 1e13, "last-level cache") \
-    X(FP32, "fp32", "operations/ns", 1e-4, 1e8, "float arithmetic of the device, a fused multiply-add counts one") \
-    X(UNIT_FP32, "unit_fp32", "operations/ns", 1e-4, 1e7, "the same of one unit") \
-    X(ITEM_FP32, "item_fp32", "operations/ns", 1e-4, 1e6, "the same of one work-item") \
+    X(SECTOR_BYTES, "sector_bytes", "bytes", 1, 65536, "smallest transfer of a cache") \
+    X(CACHE_BYTES, "cache_bytes", "bytes", 1, 1e13, "size of the last-level cache") \
+    X(FP32, "fp32", "operations/ns", 1e-4, 1e8, "float operations of the device; a fused multiply-add counts as one") \
+    X(UNIT_FP32, "unit_fp32", "operations/ns", 1e-4, 1e7, "float operations of one unit") \
+    X(ITEM_FP32, "item_fp32", "operations/ns", 1e-4, 1e6, "float operations of one work-item") \
     X(ITEM_ISSUE, "item_issue", "instructions/ns", 1e-4, 1e6, "instructions of all kinds of one work-item") \
     X(UNIT_SPECIAL, "unit_special", "operations/ns", 1e-5, 1e7, "divisions, roots, exponentials of one unit") \
     X(UNIT_ISSUE, "unit_issue", "instructions/ns", 1e-4, 1e7, "instructions of all kinds, times lanes, of one unit") \
     X(UNIT_ACCESS, "unit_access", "accesses/ns", 1e-5, 1e7, "loads and stores, times lanes, of one unit") \
-    X(UNIT_LINES, "unit_lines", "lines/ns", 1e-5, 1e7, "128-byte lines that accesses of one unit touch") \
+    X(UNIT_LINES, "unit_lines", "lines/ns", 1e-5, 1e7, "128-byte cache lines accessed by one unit") \
     X(UNIT_LOCAL, "unit_local", "bytes/ns", 1e-4, 1e7, "local memory and first-level cache of one unit") \
     X(L2, "l2", "bytes/ns", 1e-3, 1e8, "from the last-level cache to all units") \
     X(UNIT_L2, "unit_l2", "bytes/ns", 1e-4, 1e7, "from the last-level cache to one unit") \
     X(DRAM, "dram", "bytes/ns", 1e-4, 1e7, "from and to memory") \
     X(GROUPS, "groups", "groups/ns", 1e-9, 1e6, "work-groups that the device starts") \
     X(LOAD_LATENCY, "load_latency", "ns", 1e-3, 1e5, "a load from the first-level cache") \
-    X(CHAIN, "chain", "ns", 1e-3, 1e4, "one addition that waits for the one before it") \
+    X(CHAIN, "chain", "ns", 1e-3, 1e4, "one addition that depends on the previous one") \
     X(BARRIER, "barrier", "ns", 1e-3, 1e6, "a barrier of a full work-group") \
     X(LAUNCH, "launch", "ns", 1e-1, 1e8, "an empty kernel (least median of 5 launches, less the spread)") \
     X(LAUNCH_STORE, "launch_store", "ns", 1e-1, 1e8, "a kernel that stores one element (least median of 5 launches, less the spread)") \

@@ -15,9 +15,9 @@ static struct perfmodel_verdict judge_measured(const struct perfmodel_device *ea
                                                const struct perfmodel_device *fresh, enum perfmodel_figure f)
 {
     if (earlier->source[f] != PERFMODEL_MEASURED && earlier->source[f] != PERFMODEL_VIOLATED)
-        return (struct perfmodel_verdict){false, "measured; the older one was not"};
+        return (struct perfmodel_verdict){false, "measured; the older value was not"};
     if (faster(earlier, fresh, f)) return (struct perfmodel_verdict){true, "faster"};
-    if (earlier->value[f] == fresh->value[f]) return (struct perfmodel_verdict){false, "both are the same"};
+    if (earlier->value[f] == fresh->value[f]) return (struct perfmodel_verdict){false, "equal"};
     return (struct perfmodel_verdict){false, "faster"};
 }
 
@@ -27,11 +27,11 @@ static struct perfmodel_verdict judge(const struct perfmodel_device *earlier,
     enum perfmodel_source old = earlier->source[f], new = fresh->source[f];
     if (new == PERFMODEL_UNKNOWN && old == PERFMODEL_UNKNOWN) return (struct perfmodel_verdict){false, ""};
     if (new == PERFMODEL_UNKNOWN) return (struct perfmodel_verdict){true, "not measured this time"};
-    if (old == PERFMODEL_UNKNOWN) return (struct perfmodel_verdict){false, "no older figure"};
+    if (old == PERFMODEL_UNKNOWN) return (struct perfmodel_verdict){false, "no older value"};
     if (new == PERFMODEL_MEASURED) return judge_measured(earlier, fresh, f);
     if (old == PERFMODEL_VIOLATED && faster(earlier, fresh, f))
-        return (struct perfmodel_verdict){true, "a time below the bound corrected it"};
-    return (struct perfmodel_verdict){false, new == PERFMODEL_QUERIED ? "said by the driver"
+        return (struct perfmodel_verdict){true, "corrected by a time below the bound"};
+    return (struct perfmodel_verdict){false, new == PERFMODEL_QUERIED ? "reported by the driver"
                                                                       : "from the data sheet"};
 }
 

@@ -145,9 +145,8 @@ static void explain_statement(const struct perfmodel *m, const struct perfmodel_
     add_count(out, "", profile_product(p->logicals, p->n_logicals, r->split, PART_STEPS),
               " times in each work-item");
     if (access) {
-        add_count(out, ", which touches ", profile_product(p->distinct, p->n_distinct, r->split, PART_STEPS),
-                  "");
-        add_count(out, " elements, its group ",
+        add_count(out, ", accessing ", profile_product(p->distinct, p->n_distinct, r->split, PART_STEPS), "");
+        add_count(out, " elements, its work-group ",
                   profile_product(p->distinct, p->n_distinct, r->split, PART_BLOCK), "");
     }
     strbuf_add(out, "\n");
@@ -156,13 +155,13 @@ static void explain_statement(const struct perfmodel *m, const struct perfmodel_
 void perfmodel_explain(const struct perfmodel *m, const struct perfmodel_reason *r, struct strbuf *out)
 {
     if (isinf(r->ns)) {
-        strbuf_add(out, "no mapping is left that the device can run\n");
+        strbuf_add(out, "the device can run none of the remaining mappings\n");
         return;
     }
     explain_resource(m, r, out);
     if (r->n_logicals == 0 || r->term == PERFMODEL_NOTHING) return;
     strbuf_indent(out, 1);
-    strbuf_add(out, "the cheapest mapping left is\n");
+    strbuf_add(out, "the cheapest remaining mapping is\n");
     for (unsigned l = 0; l < r->n_logicals; l++)
         explain_split(m, l, &r->split[l], out);
     if (counts[r->term] == 0) return;
@@ -183,11 +182,12 @@ void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out)
     for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
         unknown += m->dev.source[f] == PERFMODEL_UNKNOWN;
     if (unknown == PERFMODEL_FIGURE_COUNT)
-        add_gap(out, m->dev.name, "no description, every term is 0 (thresh device characterize makes one)");
-    if (m->unmapped) add_gap(out, "no mappings", m->unmapped);
+        add_gap(out, m->dev.name,
+                "no description, so every bound is 0 ('thresh device characterize' makes one)");
+    if (m->unmapped) add_gap(out, "mappings are not bounded", m->unmapped);
     for (uint32_t i = 0; i < m->bb->n_insts; i++)
         if (m->bb->insts[i].kind == BB_STEP && m->bb->insts[i].type != SCALAR_FLOAT)
-            add_gap(out, m->bb->insts[i].name, "only float arithmetic counts");
+            add_gap(out, m->bb->insts[i].name, "only operations on float are counted");
 }
 
 void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_reason *reason,

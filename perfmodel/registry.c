@@ -48,7 +48,7 @@ static void leave_out(const struct diag *faults, struct strbuf *left_out)
     if (!out) PANIC("out of memory");
     diag_print(faults, out);
     fclose(out);
-    strbuf_printf(left_out, "%s%sthat description is left out", left_out->length ? "\n" : "", text);
+    strbuf_printf(left_out, "%s%sthis description is ignored", left_out->length ? "\n" : "", text);
     free(text);
 }
 

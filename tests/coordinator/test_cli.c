@@ -278,7 +278,7 @@ Test(cli, infinite_bounds_are_null)
     struct store *s = store_open(path, true, d);
     struct store_run run = {
         .path = "k.lift", .text = "", .sizes = "", .device = "dev", .driver = "", .settings = ""};
-    struct store_cut cut = {"x=1", INFINITY, 150, "no mapping is left that the device can run\n"};
+    struct store_cut cut = {"x=1", INFINITY, 150, "the device can run none of the remaining mappings\n"};
     cr_assert(s && store_run_add(s, &run, d) && store_cut_add(s, run.id, &cut, d));
     store_close(s);
     struct e2e_run r = E2E_RUN(&cli_explain, path, "--cuts", "--json");

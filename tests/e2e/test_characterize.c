@@ -82,7 +82,7 @@ Test(characterize, old_and_new_figures_are_compared)
     characterize_kept(report, "fp32", "old");
     characterize_kept(report, "dram", "new");
     characterize_kept(report, "chain", "new");
-    cr_expect_str_eq(characterize_text(characterize_row(report, "chain"), "why"), "no older figure");
+    cr_expect_str_eq(characterize_text(characterize_row(report, "chain"), "why"), "no older value");
     const char *file = characterize_text(report, "file");
     cr_assert(perfmodel_device_read(file, &written, d));
     cr_expect_str_eq(written.dated[PERFMODEL_FP32].day, characterize_day);

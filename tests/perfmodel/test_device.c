@@ -116,8 +116,8 @@ Test(device_description, figures_have_units_and_dates)
     struct perfmodel_device dev;
     struct diag *d = diag_new();
     cr_assert(perfmodel_device_read(description_h200, &dev, d));
-    description_figure_is(&dev, PERFMODEL_UNITS, "132", "said by the driver");
-    description_figure_is(&dev, PERFMODEL_GROUP_LOCAL, "48 KiB", "said by the driver");
+    description_figure_is(&dev, PERFMODEL_UNITS, "132", "reported by the driver");
+    description_figure_is(&dev, PERFMODEL_GROUP_LOCAL, "48 KiB", "reported by the driver");
     description_figure_is(&dev, PERFMODEL_RESIDENT_ITEMS, "2048 work-items", "from the data sheet");
     dev.value[PERFMODEL_DRAM] = 44.61;
     description_figure_is(&dev, PERFMODEL_DRAM, "44.6 GB/s", "measured on 2026-11-21 or earlier");
@@ -137,13 +137,14 @@ Test(device_description, bad_ones_are_refused_with_their_place)
 {
     description_refused("\"value\": 132.0", "\"value\": -132", "\"compute_units\" (count) is negative");
     description_refused("\"value\": 132.0", "\"value\": 0", "\"compute_units\" (count) is zero");
-    description_refused("\"value\": 132.0", "\"value\": 1e300", "out of all reason");
+    description_refused("\"value\": 132.0", "\"value\": 1e300", "outside the plausible range");
     description_refused("\"value\": 132.0", "\"value\": \"132\"", "not a number");
     description_refused("\"value\": 132.0,", "", "not a number");
-    description_refused("\"unit\": \"count\"", "\"unit\": \"GHz\"", "another unit");
-    description_refused("\"source\": \"queried\"", "\"source\": \"guessed\"", "no known source");
+    description_refused("\"unit\": \"count\"", "\"unit\": \"GHz\"", "missing or different \"unit\"");
+    description_refused("\"source\": \"queried\"", "\"source\": \"guessed\"",
+                        "missing or unknown \"source\"");
     description_refused("\"compute_units\"", "\"compute_unit\"", "\"compute_units\" (count) is missing");
-    description_refused("\"version\": 1", "\"version\": 2", "no device description of version 1");
+    description_refused("\"version\": 1", "\"version\": 2", "not a device description of version 1");
     description_refused("\"source\": \"queried\"", "\"source\": \"queried\", \"date\": 7",
                         "\"date\" is missing");
     description_refused("\"type\": \"gpu\"", "\"type\": \"tpu\"", "\"type\" must be gpu or cpu");
@@ -217,7 +218,7 @@ Test(device_description, damaged_ones_are_left_out)
     description_put(folder, "b.json", "{\"version\": 9, \"device\": \"NVIDIA H200\"}", paths[1]);
     cr_expect_not(perfmodel_device_find("NVIDIA H200", true, &dev, &left_out));
     cr_expect(strstr(left_out.text, "a.json:2:19: error: "), "%s", left_out.text);
-    cr_expect(strstr(left_out.text, "b.json:1:2: error: no device description of version 1"));
+    cr_expect(strstr(left_out.text, "b.json:1:2: error: not a device description of version 1"));
     cr_expect_str_eq(dev.name, "NVIDIA H200");
     cr_expect_eq(dev.source[PERFMODEL_FP32], PERFMODEL_UNKNOWN);
     description_put(folder, "c.json", good, paths[2]);
