@@ -152,7 +152,7 @@ static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
         return;
     }
     if (!job && ++ev->idle_deaths >= MAX_IDLE_DEATHS)
-        lose(ev, "runner processes die while idle; check the OpenCL driver");
+        lose(ev, "runner processes crash while idle; check the OpenCL driver");
     bool building = s->state == BUILDING, full = cannot_build(ev, s, &e);
     int status = replace(ev, s);
     if (!job) return;
@@ -160,7 +160,7 @@ static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
     if (overdue && !full)
         snprintf(e.message, EVAL_MESSAGE, "killed: the kernel or driver did not respond while %s", phase);
     else if (!full && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-        snprintf(e.message, EVAL_MESSAGE, "the runner process died of signal %d while %s", WTERMSIG(status),
+        snprintf(e.message, EVAL_MESSAGE, "the runner process crashed (signal %d) while %s", WTERMSIG(status),
                  phase);
     else if (!full)
         snprintf(e.message, EVAL_MESSAGE, "the runner process ended while %s", phase);

@@ -133,7 +133,7 @@ static bool start_evaluator(struct agent *a, uint64_t seed)
     struct diag *d = diag_new();
     const struct eval_caller caller = {a->options->stop_fd, stay_alive, a};
     a->evaluator = evaluator_new_for(a->problem, &a->options->device, a->options->runners, seed, &caller, d);
-    const char *why = diag_failed(d) ? diag_message(d, 0) : "the device cannot be used";
+    const char *why = diag_failed(d) ? diag_message(d, 0) : "the device is not usable";
     a->done = stop_requested(a->options->stop_fd);
     if (!a->evaluator && !a->done)
         give_up(a, why + (strncmp(why, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
@@ -406,7 +406,8 @@ static void keep_alive(struct agent *a)
 {
     send_heartbeat(a);
     if (!a->options->embedded && now_ms(a) - a->last_heard >= SILENCE_MS)
-        give_up(a, "the coordinator has been silent for 30 seconds; start this agent again once it runs");
+        give_up(a, "no heartbeat from the coordinator for 30 seconds; start this agent again when the "
+                   "coordinator runs");
 }
 
 static void serve_loop(struct agent *a)

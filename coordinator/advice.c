@@ -155,7 +155,7 @@ static const char *better_sizes(const struct adviser *v, const struct lift_size 
 static const char *why_untileable(const struct adviser *v, const struct bb_logical *l)
 {
     if (l->n_levels == 1) return "is prime and cannot be tiled";
-    return arena_printf(v->arena, "has no divisor from %d to %d and can hardly be tiled", USEFUL_TILE,
+    return arena_printf(v->arena, "has no divisor from %d to %d, so it cannot be tiled well", USEFUL_TILE,
                         LARGEST_TILE);
 }
 
@@ -201,8 +201,8 @@ static void advise_reduction(struct adviser *v)
             "kernel; %s",
             reduced, next);
     else if (results < units)
-        say(v, "%" PRId64 " results occupy at most as many of the %u compute units of %s; %s", results, units,
-            v->dev->name, next);
+        say(v, "%" PRId64 " results occupy at most %" PRId64 " of the %u compute units of %s; %s", results,
+            results, units, v->dev->name, next);
 }
 
 /* ---- arrays beyond the cache ---- */
@@ -235,10 +235,9 @@ static void advise_cache(struct adviser *v)
     units_bytes((double)bytes, arrays, sizeof arrays);
     units_bytes((double)v->dev->cache_bytes, cache, sizeof cache);
     say(v,
-        "the arrays take %s, more than the last-level cache (%s), and their elements are used fewer than %d "
-        "times "
-        "each: memory bandwidth is the limit; compare the GB/s of the best with `dram` of `thresh device "
-        "characterize`",
+        "the arrays take %s, more than the last-level cache (%s), and each element is used fewer than %d "
+        "times: memory bandwidth is the limit; compare the GB/s of the best with 'dram' of 'thresh device "
+        "show'",
         arrays, cache, REUSE);
 }
 
@@ -273,8 +272,8 @@ static void advise_indices(struct adviser *v)
         if (!by) continue;
         say(v,
             "each load of %s divides its index by %" PRId64 ", which is not a power of two: "
-            "expect that to cost more than the load from a cache; choose sizes that make "
-            "it one, or pass %s in the order in which it is read",
+            "this costs more than a load from a cache; choose sizes that make it a power of two, "
+            "or pass %s in the order in which it is read",
             v->bb->buffers[inst->buffer].name, by, v->bb->buffers[inst->buffer].name);
         return;
     }

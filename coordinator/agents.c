@@ -90,14 +90,15 @@ static const char *take_device(struct agents *a, const struct message_hello *hel
     copy_text(a->device.driver, hello->driver, DEVICE_NAME);
     copy_text(a->libraries, hello->libraries, WIRE_LIBRARIES);
     const char *fault = hub_hello_fault(hello);
-    if (!fault && !wire_read_device(hello->limits, &a->device)) fault = "its device's limits are impossible";
+    if (!fault && !wire_read_device(hello->limits, &a->device))
+        fault = "the limits of its device are not plausible";
     return fault;
 }
 
 static bool await_first(struct agents *a, struct diag *d)
 {
     struct strbuf note = {0};
-    strbuf_printf(&note, "waiting for an agent: thresh agent --connect %s", hub_endpoint(a->hub));
+    strbuf_printf(&note, "waiting for an agent; start one: thresh agent --connect %s", hub_endpoint(a->hub));
     progress_note(a->options.progress, note.text);
     strbuf_free(&note);
     while (!stop_requested(a->options.stop_fd)) {
@@ -105,7 +106,7 @@ static bool await_first(struct agents *a, struct diag *d)
         if (e.kind != HUB_HELLO) continue;
         const char *fault = take_device(a, &e.message.hello);
         a->first_peer = e.peer;
-        agents_note(a, e.peer, fault ? "is refused" : "came", fault);
+        agents_note(a, e.peer, fault ? "refused" : "connected", fault);
         if (!fault) return true;
         hub_refuse(a->hub, e.peer, fault);
     }

@@ -121,13 +121,13 @@ static struct session_event next_lost(struct agents *a)
  * nothing since it was given such a job is refused. */
 static void expire(struct agents *a)
 {
-    static const char reason[] = "no result within the limits of a job";
+    static const char reason[] = "no result within the time limit of a job";
     int64_t now = clock_ms();
     for (struct agents_job *j = a->jobs; j && !a->embedded; j = j->next) {
         if (j->peer == AGENTS_NOBODY || now < j->due) continue;
         unsigned peer = (unsigned)j->peer;
         bool answers = hub_results(a->hub, peer) != j->answered;
-        agents_note(a, peer, answers ? "lost a job" : "is refused", reason);
+        agents_note(a, peer, answers ? "did not finish a job" : "disconnected", reason);
         if (answers) {
             lose_job(j);
             continue;
@@ -155,7 +155,8 @@ static const char *result_fault(const struct agents_job *job, const struct messa
 {
     enum eval_status status = eval_status_find(m->status);
     bool timed = m->median_ns > 0 && isfinite(m->median_ns);
-    if (status == EVAL_STATUS_COUNT || (status == EVAL_OK && !timed)) return "malformed result of an agent";
+    if (status == EVAL_STATUS_COUNT || (status == EVAL_OK && !timed))
+        return "malformed result from the agent";
     bool same = m->kernel_hash == 0 || m->kernel_hash == job->kernel_hash;
     return same ? NULL : "agent and coordinator generated different code";
 }
@@ -264,9 +265,9 @@ static struct session_event take_figures(struct agents *a, unsigned peer, const 
 /* The round took too long: another agent is asked, if there is one. */
 static struct session_event expire_round(struct agents *a)
 {
-    static const char reason[] = "no answer to a final round within its limit";
+    static const char reason[] = "no result of a final round within its time limit";
     unsigned peer = (unsigned)a->round_peer;
-    agents_note(a, peer, "is refused", reason);
+    agents_note(a, peer, "disconnected", reason);
     a->rounds_fail = a->embedded;
     if (!a->embedded) hub_refuse(a->hub, peer, reason);
     return end_round(a, NULL);
@@ -282,7 +283,7 @@ static struct session_event take_gone(struct agents *a, unsigned peer, const cha
                  reason && *reason ? reason : "no reason given");
         return (struct session_event){.kind = SESSION_BROKEN, .reason = a->failure};
     }
-    agents_note(a, peer, "left", reason);
+    agents_note(a, peer, "disconnected", reason);
     return a->round_peer == (int)peer ? end_round(a, NULL) : news;
 }
 
@@ -291,13 +292,14 @@ static void take_hello(struct agents *a, unsigned peer, const struct message_hel
 {
     if (a->embedded) hub_excuse(a->hub, peer, EMBEDDED_MS, MESSAGE_BYE);
     const char *fault = hub_hello_fault(hello);
-    if (!fault && strcmp(hello->device, a->device.name) != 0) fault = "this run measures on another device";
+    if (!fault && strcmp(hello->device, a->device.name) != 0)
+        fault = "its device is not the device of this run";
     if (fault) {
-        agents_note(a, peer, "is refused", fault);
+        agents_note(a, peer, "refused", fault);
         hub_refuse(a->hub, peer, fault);
         return;
     }
-    if (!a->embedded) agents_note(a, peer, "came", NULL);
+    if (!a->embedded) agents_note(a, peer, "connected", NULL);
     agents_greet(a, peer);
 }
 

@@ -1,4 +1,4 @@
-/* Contenders that need no search: a few plain implementations (bb_plain()), such as "one work-item a row".
+/* Contenders that need no search: a few plain implementations (bb_plain()), such as "one work-item per row".
  * What they leave open is decided by the declared prior. They are measured beside the naive implementation
  * before a search begins, so that its result is never slower than what anybody would have written first. */
 #ifndef THRESH_COORDINATOR_CONTEND_H
@@ -9,7 +9,7 @@
 struct mcts_prior;
 
 struct contend_plain {
-    char *label;                  /* "plain: one work-item a row" */
+    char *label;                  /* "plain: one work-item per row" */
     struct space_action *actions; /* solution_actions() */
     size_t n_actions;
     struct space_state *leaf; /* NULL: it was taken */

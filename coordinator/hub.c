@@ -325,7 +325,7 @@ static struct hub_event dispatch(struct hub *h, const void *identity, size_t byt
     if (m->kind == MESSAGE_HELLO && (i = new_peer(h, identity, bytes, m->hello.name)) >= 0)
         return (struct hub_event){.kind = HUB_HELLO, .peer = (unsigned)i, .message = *m};
     if (m->kind == MESSAGE_HEARTBEAT)
-        send_to(h, identity, bytes, &(struct message){.kind = MESSAGE_WHO, .who = {"not known here"}});
+        send_to(h, identity, bytes, &(struct message){.kind = MESSAGE_WHO, .who = {"unknown agent"}});
     else
         h->malformed++;
     return (struct hub_event){.kind = HUB_IDLE};

@@ -257,7 +257,7 @@ void session_start_some(struct session *s)
 /* To be started again, or given up. */
 static void lose(struct session *s, struct session_job *job)
 {
-    static const char why[] = "every agent that evaluated it was lost";
+    static const char why[] = "each agent that evaluated this implementation was lost";
     job->started = false;
     if (++job->lost <= LIMIT_JOB_RETRIES) return;
     session_settle(s, job, (struct store_evaluation){.status = "crashed", .message = why});

@@ -81,7 +81,7 @@ static void correct(struct tune *t, const struct space_state *leaf, double bound
     t->last_audits = 0;
     units_time(measured_ns, measured, sizeof measured);
     units_time(bound_ns, bound, sizeof bound);
-    strbuf_printf(&text, "%s is below the lower bound of %s: %s is corrected, %u nodes are open again",
+    strbuf_printf(&text, "%s is below the lower bound of %s: %s corrected, %u pruned nodes reopened",
                   measured, bound, perfmodel_figure_name(perfmodel_term_figure(reason.term)), reopened);
     progress_note(&t->progress, text.text);
     strbuf_free(&text);

@@ -3,8 +3,8 @@
  * beat:
  *
  *     number   0   "naive"                           the baseline
- *     number  -1   "plain: one work-item a row"
- *     number  -2   "plain: one work-item a vector"
+ *     number  -1   "plain: one work-item per row"
+ *     number  -2   "plain: one work-item per vector"
  *     number   1   the first candidate that is drawn
  *
  * Their results are stored like any other; the budget does not count them. A run that an earlier version

@@ -61,7 +61,7 @@ static const char *verdict_of(struct tune *t, const struct pipeline_code *c, dou
         return "oversized";
     }
     if (t->options.no_bound || floor_ns <= limit_ns(best_ns)) return NULL;
-    snprintf(why, n, "no launch is faster than %.3g ns, the limit is %.3g ns", floor_ns, limit_ns(best_ns));
+    snprintf(why, n, "lower bound of %.3g ns exceeds the limit of %.3g ns", floor_ns, limit_ns(best_ns));
     return "cut";
 }
 

@@ -33,7 +33,8 @@ static char *advice(const struct tune *t, const struct tune_verdict *v, double b
         sentence(&b, "More evaluations may find a faster one: --evaluations 300.");
     else if (!at_limit && !t->report.search.exhausted)
         sentence(&b, "Another --seed or more evaluations may find a faster one.");
-    if (t->report.search.exhausted) sentence(&b, "The space is exhausted: it has no faster one.");
+    if (t->report.search.exhausted)
+        sentence(&b, "The space is fully explored: it has no faster implementation.");
     return strbuf_take(&b);
 }
 

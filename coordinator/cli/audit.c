@@ -183,9 +183,8 @@ static void audit_program(struct auditing *u)
         cli_bounding_open(a, &p, &b, u->diag)) {
         bool described = !p.device.max_alloc_bytes;
         if (described)
-            diag_plain(
-                u->diag,
-                "'thresh audit' measures implementations: name the described device also with --device");
+            diag_plain(u->diag,
+                       "'thresh audit' measures on a device: select the described device with --device, too");
         if (!b.model && !described) b.model = cli_model(a, p.problem, &p.device, u->diag);
         if (b.model) take_subject(u, p.problem, b.model);
         struct evaluator *ev =
@@ -326,7 +325,7 @@ static void print_report(const struct auditing *u)
            u->unmeasured);
     if (u->skipped) printf("skipped          %u run%s\n", u->skipped, u->skipped == 1 ? "" : "s");
     if (u->n_subjects > 1)
-        printf("programs         %u (different sizes and devices counted apart)\n", u->n_subjects);
+        printf("programs         %u (counted once for each size and device)\n", u->n_subjects);
     printf("violations       %zu\n%s", u->violations, explained);
     if (u->violations) printf("--out DIR writes a corrected description of the device\n");
     printf("bound / time     %.3g median (80 %% are between %.3g and %.3g)\n", all[1], all[0], all[2]);

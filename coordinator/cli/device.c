@@ -204,7 +204,7 @@ static bool check_selector(const struct cli_args *a, uint64_t takes, struct diag
     static const enum cli_key device[] = {CLI_DEVICE};
     if (a->n_positional < 2) return true;
     if (takes & CLI_TAKES(DEVICE))
-        return cli_refuse(a, device, 1, "is given twice: the argument SEL names the device already", d);
+        return cli_refuse(a, device, 1, "is given twice: the argument SEL already selects the device", d);
     diag_plain(d, "unexpected argument '%s': 'thresh device %s' takes no device", a->positional[1],
                a->positional[0]);
     return false;

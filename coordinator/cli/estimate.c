@@ -260,7 +260,7 @@ const struct cli_command cli_descend = {
     .most = 1,
     .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_TAKES(DESCRIPTION),
     .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"},
-              {CLI_DESCRIPTION, "FILE.json", "description of a device that need not be here"}},
+              {CLI_DESCRIPTION, "FILE.json", "description of the device, if the device is not present"}},
     .help =
         "Measures the speed of random descents from the root of the space to implementations. At each "
         "decision "

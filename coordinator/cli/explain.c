@@ -139,7 +139,7 @@ static void print_bound(const struct explanation *e)
     units_time(e->bound_of_all_ns, all, sizeof all);
     printf("bound      %s", all);
     if (share > 0) printf(share < 0.1 ? ", %.2g %% of the time" : ", %.0f %% of the time", 100 * share);
-    if (e->bound_ns > 0) printf("; of this implementation %s", own);
+    if (e->bound_ns > 0) printf("; bound of this implementation %s", own);
     printf("\nlimit      %s\n", e->limit.text);
 }
 

@@ -228,8 +228,8 @@ const struct cli_command cli_help = {
     .most = 2,
     .takes = CLI_TAKES(MAN),
     .help =
-        "Describes thresh or one of its commands. A verb after the command is accepted and checked: 'thresh "
-        "help space count' describes 'thresh space'.\v"
+        "Describes thresh or one of its commands. A verb may follow the command: 'thresh help space count' "
+        "describes 'thresh space'.\v"
         "Example: thresh help tune\n"
         "         thresh help --man tune > thresh-tune.1",
     .run = run,

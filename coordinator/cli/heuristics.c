@@ -155,9 +155,8 @@ const struct cli_command cli_heuristics = {
     .takes = CLI_TAKES(JSON),
     .help = "Lists the search heuristics and the rollout policies with their parameters: default, range and "
             "meaning. "
-            "Each heuristic may use any policies: --heuristic tag:rollout=leaders+guess,draws=4. With an "
-            "argument it "
-            "describes one; a plug-in is loaded first, in a process of its own.\v"
+            "A heuristic can use any of the policies: --heuristic tag:rollout=leaders+guess,draws=4. With an "
+            "argument it describes one heuristic. A plug-in is first loaded in a separate process.\v"
             "Example: thresh heuristics ./mine.so",
     .run = run,
 };

@@ -304,7 +304,7 @@ void cli_print_learnt(const json_t *learnt, struct strbuf *out)
     strbuf_printf(
         out,
         "\n  share: the part of the variance of log-times that the choice explains. Shares overlap, since "
-        "choices\n  depend on each other. chance: the share to expect of a choice without effect.\n  Below "
+        "choices\n  depend on each other. chance: the expected share of a choice without effect.\n  Below "
         "each choice: the geometric mean time of each value (evaluations; *: fewer than %d)\n",
         INSIGHT_FEW);
     strbuf_add(out, "   share  chance  choice\n");

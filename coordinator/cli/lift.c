@@ -214,10 +214,12 @@ const struct cli_command cli_lift = {
     .most = 2,
     .takes =
         CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(INPUT) | CLI_TAKES(JSON),
-    .notes = {{CLI_DEVICE, "SEL", "check: the device whose limits count (default: that of tune)"},
-              {CLI_DESCRIPTION, "FILE.json", "check: the description of a device that is not here"}},
+    .notes = {{CLI_DEVICE, "SEL", "check: device whose limits are checked (default: the first one)"},
+              {CLI_DESCRIPTION, "FILE.json",
+               "check: description of the device, if the device is not present"}},
     .help =
-        "Checks, prints or interprets a Lift program. check accepts what tune accepts, and says what "
+        "Checks, prints or interprets a Lift program. 'check' accepts what 'thresh tune' accepts, and says "
+        "what "
         "limits the program; without --size it checks syntax and names. In the JSON of run, elements that "
         "are not finite are null.\v"
         "Example: thresh lift check matmul.lift --size M=512,N=512,K=512\n"

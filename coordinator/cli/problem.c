@@ -45,7 +45,7 @@ static bool described_device(const char *path, struct device *out, struct diag *
     struct perfmodel_device p;
     if (!perfmodel_device_load(path, NULL, false, &p, NULL, d)) return false;
     if (take_description(&p, out)) return true;
-    diag_plain(d, "%s: group_items and group_local must be known", path);
+    diag_plain(d, "%s: the description has no values for group_items and group_local", path);
     return false;
 }
 

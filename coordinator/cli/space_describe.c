@@ -73,7 +73,7 @@ static void print_rule(const char *doc, const char *before, const char *text, co
 
 static void print_rules(const struct space_def *def)
 {
-    if (def->n_triggers) printf("\n## What exists\n");
+    if (def->n_triggers) printf("\n## Triggers\n");
     for (int32_t i = 0; i < def->n_triggers; i++) {
         const struct space_trigger *t = &def->triggers[i];
         print_rule(t->doc, i ? def->triggers[i - 1].doc : NULL, t->text, t->file, t->line);

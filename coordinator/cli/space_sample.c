@@ -98,11 +98,11 @@ static void state_bias(const struct bias *b, uint64_t samples)
 {
     char ratio[64];
     mcts_count_print(b->most - b->least, ratio, sizeof ratio);
-    fprintf(
-        stderr,
-        "note: the sample is not uniform: the space is too large to count, so that solutions are drawn by "
-        "random descents; of these %" PRIu64 " the likeliest was %s times as likely as the least likely\n",
-        samples, ratio);
+    fprintf(stderr,
+            "note: the sample is not uniform: the space is too large to count, so solutions are drawn by "
+            "random descents; of these %" PRIu64
+            ", the most likely was %s times as likely as the least likely\n",
+            samples, ratio);
 }
 
 /* Stops after many dead ends in a row. */

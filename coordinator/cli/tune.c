@@ -122,13 +122,14 @@ static void print_naive(const struct tune_report *r)
     char text[FIGURE_TEXT];
     printf("naive        %s%s%s%s\n", figure_print(&r->naive.figure, text), r->naive_why ? ", " : "",
            r->naive_why ? r->naive_why : "",
-           r->naive_excluded ? ", excluded by --pin: it is only compared" : "");
+           r->naive_excluded ? ", excluded by --pin: measured for comparison only" : "");
     if (r->naive_repeats > 1)
-        printf("             computes each reduction that outputs share %" PRId64 " times, once for each\n",
+        printf("             computes each shared reduction %" PRId64
+               " times, once for each output that uses it\n",
                r->naive_repeats);
 }
 
-/* "implementation 14, found at evaluation 12", "the naive implementation", "plain: one work-item a row". */
+/* "implementation 14, found at evaluation 12", "the naive implementation", "plain: one work-item per row". */
 static void print_origin(const struct session_pick *p)
 {
     if (p->found_at)
@@ -167,7 +168,7 @@ static void print_verdict(const struct tune_report *r)
     units_time(v->bound_ns, bound, sizeof bound);
     units_time(v->best_bound_ns, own, sizeof own);
     if (v->bound_ns > 0)
-        printf("lower bound  %s, %.2g %% of the best time; of this implementation %s\n", bound,
+        printf("lower bound  %s, %.2g %% of the best time; bound of this implementation %s\n", bound,
                100 * v->share, own);
     if (v->gains_little)
         printf("little gain  less than %.1fx over the naive implementation. %s\n", LIMIT_GAIN, v->advice);
@@ -199,13 +200,14 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     if (o->verbose) cli_print_nodes(r->search.nodes, r->search.by_cause);
     print_result(o, r);
     if (o->audit_cuts > 0)
-        printf("audited      %" PRIu64 " implementations that the lower bound had cut\n", r->search.audited);
+        printf("audited      %" PRIu64 " implementations that the lower bound had pruned\n",
+               r->search.audited);
     if (r->violations)
         printf("violations   %" PRIu64 " times below the lower bound, %" PRIu64
-               " nodes opened again: run 'thresh device characterize' again\n",
+               " pruned nodes reopened: run 'thresh device characterize' again\n",
                r->violations, r->reopened);
     if (r->search.exhausted)
-        printf("fully explored: every implementation was drawn or cut by the lower bound\n");
+        printf("fully explored: every implementation was evaluated or pruned by the lower bound\n");
     if (r->search.stuck) printf("ended early: search stalled, no new implementation found\n");
     if (r->search.barren) printf("ended early: too many duplicates and oversized texts in a row\n");
     if (written) printf("written      %s/best.cl, best.json, host.c\n", written);

@@ -51,7 +51,7 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
     if (!cli_given(a, CLI_TIMEOUT)) o->timeout_s = LIMIT_TIMEOUT_S;
     o->runners = (unsigned)runners;
     if (!ok || runners <= LIMIT_RUNNERS) return ok;
-    diag_plain(d, "--runners: at most %d", LIMIT_RUNNERS);
+    diag_plain(d, "--runners: must be at most %d", LIMIT_RUNNERS);
     return false;
 }
 
@@ -160,11 +160,11 @@ static void print_best(const struct tune_command_report *r)
     units_time(best->search_ns, search, sizeof search);
     printf("best         %s, found at evaluation %" PRIu64, figure_print(&best->figure, figure),
            best->found_at);
-    if (figure_quoted(&best->figure)) printf(" (in the search %s)", search);
+    if (figure_quoted(&best->figure)) printf(" (%s in the search)", search);
     putchar('\n');
     print_members(solution_json(best->leaf));
     if (*best->numbers) {
-        printf("it printed\n");
+        printf("its output\n");
         print_members(numbers_json(best));
     }
     print_others(r);

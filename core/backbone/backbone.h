@@ -267,7 +267,7 @@ int64_t bb_naive_repeats(const struct backbone *bb);
 
 /* A plain implementation: one that needs no search. */
 struct bb_plain {
-    const char *label;             /* "one work-item a row, in vectors of 16" */
+    const char *label;             /* "one work-item per row, in vectors of 16" */
     struct bb_decisions decisions; /* which leave little open */
 };
 enum { BB_MAX_PLAIN = 6 };

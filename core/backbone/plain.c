@@ -1,6 +1,6 @@
 /* Plain implementations: what somebody would write for a device without a search. They are in the GPU space
  * like the naive one, given as decisions, and take part in the final rounds of every search. An example: for
- * the rows of a 256 x 1024 output and vectors of 16, "one work-item a row, in vectors of 16" is
+ * the rows of a 256 x 1024 output and vectors of 16, "one work-item per row, in vectors of 16" is
  *
  *     size(n.1)=16  size(n.2)=1  dim_kind(store.m.0)=GLOBAL  map_encoding(store.m.0)=GLB0
  *     dim_kind(store.n.0)=LOOP  dim_kind(store.n.1)=VECTOR
@@ -193,10 +193,10 @@ static void add_rows(struct maker *m, int64_t vector)
     struct plan p = all_loops(m);
     if (m->n_nest < 2) return;
     spread(m, &p, 1, ITEMS);
-    add(m, &p, "one work-item a row");
+    add(m, &p, "one work-item per row");
     if (!vector) return;
     cut(&p, m->nest[0], 1, vector, VECTORS);
-    add(m, &p, arena_printf(m->arena, "one work-item a row, in vectors of %" PRId64, vector));
+    add(m, &p, arena_printf(m->arena, "one work-item per row, in vectors of %" PRId64, vector));
 }
 
 static void add_vectors(struct maker *m, int64_t vector)
@@ -205,7 +205,7 @@ static void add_vectors(struct maker *m, int64_t vector)
     if (!vector) return;
     spread(m, &p, 0, ITEMS);
     cut(&p, m->nest[0], 1, vector, VECTORS);
-    add(m, &p, arena_printf(m->arena, "one work-item a vector of %" PRId64, vector));
+    add(m, &p, arena_printf(m->arena, "one work-item per vector of %" PRId64, vector));
 }
 
 /* Long enough chunks that starting a work-item costs nothing; for outputs that have no rows. */
@@ -218,8 +218,8 @@ static void add_chunks(struct maker *m, int64_t vector)
     cut(&p, m->nest[0], 1, vectors * vector, LOOPS);
     cut(&p, m->nest[0], 2, vector, VECTORS);
     add(m, &p,
-        arena_printf(m->arena, "one work-item %" PRId64 " elements, in vectors of %" PRId64, vectors * vector,
-                     vector));
+        arena_printf(m->arena, "one work-item per %" PRId64 " elements, in vectors of %" PRId64,
+                     vectors * vector, vector));
 }
 
 static void add_groups(struct maker *m)
@@ -236,10 +236,10 @@ static void add_groups(struct maker *m)
         p.levels[m->nest[0]][0].role = ITEMS_OF_GROUP;
     else
         cut(&p, m->nest[0], 1, group, ITEMS_OF_GROUP);
-    add(m, &p, arena_printf(m->arena, "one work-item an element, groups of %" PRId64, group));
+    add(m, &p, arena_printf(m->arena, "one work-item per element, groups of %" PRId64, group));
 }
 
-/* One work-item an element, or a vector of them, with unrolled reductions. */
+/* One work-item per element, or per vector, with unrolled reductions. */
 static void add_unrolled(struct maker *m, int64_t vector)
 {
     struct plan p = all_loops(m);
@@ -257,9 +257,10 @@ static void add_unrolled(struct maker *m, int64_t vector)
     if (vector) cut(&p, m->nest[0], 1, vector, VECTORS);
     add(m, &p,
         vector
-            ? arena_printf(m->arena, "one work-item a vector of %" PRId64 ", reductions unrolled by %" PRId64,
-                           vector, largest)
-            : arena_printf(m->arena, "one work-item an element, reductions unrolled by %" PRId64, largest));
+            ? arena_printf(m->arena,
+                           "one work-item per vector of %" PRId64 ", reductions unrolled by %" PRId64, vector,
+                           largest)
+            : arena_printf(m->arena, "one work-item per element, reductions unrolled by %" PRId64, largest));
 }
 
 static void find_nest(struct maker *m)

@@ -425,7 +425,7 @@ Test(agent_evaluate, runners_that_only_die_are_not_started_for_ever)
     }
     struct evaluation e = evaluate_body(ev, evaluate_good, 0);
     cr_assert_eq(e.status, EVAL_DEVICE_LOST);
-    cr_assert(strstr(e.message, "die while idle"), "%s", e.message);
+    cr_assert(strstr(e.message, "crash while idle"), "%s", e.message);
     evaluator_free(ev);
 }
 

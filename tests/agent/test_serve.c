@@ -302,7 +302,7 @@ Test(agent_serve, introduces_itself_again)
         serve_result(&b, 1, "ok");
         if (i) break;
         for (int k = 0; k < 3; k++) /* each of its signs of life is answered */
-            serve_send(&b, &(struct message){.kind = MESSAGE_WHO, .who = {"not known here"}});
+            serve_send(&b, &(struct message){.kind = MESSAGE_WHO, .who = {"unknown agent"}});
         cr_assert_eq(serve_next_message(&b)->kind, MESSAGE_HELLO);
     }
     serve_send(&b, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});

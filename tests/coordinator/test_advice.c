@@ -28,7 +28,8 @@ static const struct advice_case advice_cases[] = {
      {"N = 509 is prime and cannot be tiled: expect a slow kernel; pad to N = 512 or choose N = 496"}},
     {VECTOR "output map(sqrt, x)\n",
      "N=1018",
-     {"N = 1018 has no divisor from 8 to 64 and can hardly be tiled: expect a slow kernel; pad to N = 1024 "
+     {"N = 1018 has no divisor from 8 to 64, so it cannot be tiled well: expect a slow kernel; pad to N = "
+      "1024 "
       "or "
       "choose N = 1008"}},
     {VECTOR "output map(sqrt, tail(x))\n",
@@ -52,15 +53,15 @@ static const struct advice_case advice_cases[] = {
      {"one work-item reduces all 4096 elements to one result: expect a slow kernel; output partial results"}},
     {VECTOR "output map(fun c -> reduce(add, 0.0, c), split(N / 4, x))\n",
      "N=4096",
-     {"4 results occupy at most as many of the 8 compute units of test; output partial results"}},
+     {"4 results occupy at most 4 of the 8 compute units of test; output partial results"}},
     {VECTOR "output map(fun c -> reduce(add, 0.0, c), split(N / 8, x))\n", "N=4096", {NULL}},
     /* arrays */
     {VECTOR "output map(sqrt, x)\n", "N=131072", {NULL}},
     {VECTOR "output map(sqrt, x)\n",
      "N=1048576",
-     {"the arrays take 8 MiB, more than the last-level cache (4 MiB), and their elements are used fewer than "
+     {"the arrays take 8 MiB, more than the last-level cache (4 MiB), and each element is used fewer than "
       "4 "
-      "times each: memory bandwidth is the limit"}},
+      "times: memory bandwidth is the limit"}},
     {"size N\ninput A: [[float]N]N\noutput map(fun r -> map(fun c -> sum(map(mult, zip(r, c))), A), A)\n",
      "N=1024",
      {NULL}},

@@ -72,7 +72,7 @@ static char *contend_loops(const struct contend_case *c, const char *label)
 Test(contend, a_shared_reduction_is_computed_once_a_row)
 {
     struct contend_case c = contend_open("softmax", "M=8,N=64", NULL);
-    char *loops = contend_loops(&c, "plain: one work-item a row");
+    char *loops = contend_loops(&c, "plain: one work-item per row");
     cr_assert_not_null(loops);
     const char *sum = strstr(loops, "red\n"), *elements = strstr(loops, "loop 64: X.load.n.0");
     cr_expect(sum && elements && sum < elements, "%s", loops);
@@ -84,11 +84,11 @@ Test(contend, a_shared_reduction_is_computed_once_a_row)
 Test(contend, vectors_and_groups_are_made_where_they_fit)
 {
     struct contend_case c = contend_open("bias_relu", "M=8,N=64", NULL);
-    char *loops = contend_loops(&c, "plain: one work-item a row, in vectors of 16");
+    char *loops = contend_loops(&c, "plain: one work-item per row, in vectors of 16");
     cr_assert_not_null(loops);
     cr_expect(strstr(loops, "vector 16") && strstr(loops, "loop 4"), "%s", loops);
     free(loops);
-    loops = contend_loops(&c, "plain: one work-item an element, groups of 64");
+    loops = contend_loops(&c, "plain: one work-item per element, groups of 64");
     cr_expect_not_null(loops);
     cr_expect_eq(bb_naive_repeats(c.problem->backbone), 1);
     free(loops);

@@ -204,7 +204,7 @@ Test(space_cli, samples_of_large_spaces_tell_their_bias, .init = cr_redirect_std
     fflush(stderr);
     cr_assert_not_null(fgets(text, sizeof text, cr_get_redirected_stderr()));
     cr_expect(!strncmp(text, "note: the sample is not uniform: ", 33), "%s", text);
-    cr_expect(strstr(text, "of these 10 the likeliest was "), "%s", text);
+    cr_expect(strstr(text, "of these 10, the most likely was "), "%s", text);
 }
 
 /* A space that is counted at once needs no interval. */

@@ -168,7 +168,7 @@ Test(bad_input, options_that_say_nothing_here)
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--no-prior"),
             "--no-prior does not apply to --space");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "true", "--runners", "257"),
-            "--runners: at most 256");
+            "--runners: must be at most 256");
     refused(E2E_RUN(&cli_tune, "--space", space, "--command", "echo 5", "--out", "/proc/x"), "'/proc/x': ");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1:99999"), "'99999' is not a port");
     refused(E2E_RUN(&cli_agent, "--connect", "tcp://127.0.0.1"), "the port is missing");
@@ -210,7 +210,7 @@ Test(bad_input, options_of_other_ways)
     refused(E2E_RUN(&cli_device, "list", "gpu"),
             "unexpected argument 'gpu': 'thresh device list' takes no device");
     refused(E2E_RUN(&cli_device, "show", "cpu", "--device", "cpu"),
-            "--device is given twice: the argument SEL names the device already");
+            "--device is given twice: the argument SEL already selects the device");
     refused(E2E_RUN(&cli_device, "tell"), "unknown verb 'tell'; expected one of list, show, characterize");
 }
 

@@ -175,7 +175,7 @@ static void explain_in_words(const struct explain_campaign *c)
         "\nrate       ",
         " GFLOP/s, ",
         "\nbound      ",
-        " % of the time; of this implementation ",
+        " % of the time; bound of this implementation ",
         "\nlimit      float arithmetic of the whole device: fp32 = 100 G "
         "operations/s (measured on 2026-11-02 or earlier), for 512 operations\n",
         "\nnaive      ",

@@ -115,7 +115,7 @@ Test(space_run, further_numbers_are_exported, .timeout = 120)
                                "460", "--quiet", "--store", store);
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.out, "best         1 ns (1 to 1, 11 rounds), found at evaluation "), "%s", r.out);
-    cr_expect(strstr(r.out, "it printed\n  gflops       1.5\n"), "%s", r.out);
+    cr_expect(strstr(r.out, "its output\n  gflops       1.5\n"), "%s", r.out);
     cr_expect_str_eq(
         r.err, "warning: --command has no placeholder for the choices 'tile_columns', 'unroll', 'order': "
                "candidates that differ only there run the same command line\n");
