@@ -94,6 +94,16 @@ static void agents_start(void *self, const struct session_job *job, double best_
     arena_free(arena);
 }
 
+/* Says how to start an agent where none is left: the search waits for one. */
+static void note_absence(const struct agents *a)
+{
+    struct strbuf text = {0};
+    if (hub_live_peers(a->hub) > 0) return;
+    strbuf_printf(&text, "no agent is left; start one: thresh agent --connect %s", hub_endpoint(a->hub));
+    progress_note(a->options.progress, text.text);
+    strbuf_free(&text);
+}
+
 static void lose_job(struct agents_job *job)
 {
     job->peer = AGENTS_NOBODY;
@@ -134,6 +144,7 @@ static void expire(struct agents *a)
         }
         hub_refuse(a->hub, peer, reason);
         lose_jobs(a, peer);
+        note_absence(a);
     }
 }
 
@@ -269,7 +280,10 @@ static struct session_event expire_round(struct agents *a)
     unsigned peer = (unsigned)a->round_peer;
     agents_note(a, peer, "disconnected", reason);
     a->rounds_fail = a->embedded;
-    if (!a->embedded) hub_refuse(a->hub, peer, reason);
+    if (!a->embedded) {
+        hub_refuse(a->hub, peer, reason);
+        note_absence(a);
+    }
     return end_round(a, NULL);
 }
 
@@ -284,6 +298,7 @@ static struct session_event take_gone(struct agents *a, unsigned peer, const cha
         return (struct session_event){.kind = SESSION_BROKEN, .reason = a->failure};
     }
     agents_note(a, peer, "disconnected", reason);
+    note_absence(a);
     return a->round_peer == (int)peer ? end_round(a, NULL) : news;
 }
 
@@ -331,16 +346,24 @@ static struct session_event listen(struct agents *a, int timeout_ms)
     return nothing;
 }
 
+/* Nothing waits to be heard: what is late now is late because its agent is, not because this process was
+ * stopped or busy. */
+static struct session_event expire_all(struct agents *a)
+{
+    expire(a);
+    if (a->round_peer != AGENTS_NOBODY && clock_ms() >= a->round_ends) return expire_round(a);
+    return next_lost(a);
+}
+
 /* While another process measures it is looked often whether it has ended, if an agent waits for a job. */
 static struct session_event agents_collect(void *self, int timeout_ms)
 {
     struct agents *a = self;
-    expire(a);
     struct session_event event = next_lost(a);
     if (event.kind != SESSION_NOTHING) return event;
-    if (a->round_peer != AGENTS_NOBODY && clock_ms() >= a->round_ends) return expire_round(a);
     bool rests = timeout_ms > DEVICE_LOCK_LOOK_MS && hub_idle_peer(a->hub) >= 0 && must_rest(a);
-    return listen(a, rests ? DEVICE_LOCK_LOOK_MS : timeout_ms);
+    event = listen(a, rests ? DEVICE_LOCK_LOOK_MS : timeout_ms);
+    return event.kind == SESSION_NOTHING ? expire_all(a) : event;
 }
 
 /* Agents finish their jobs; nobody waits for the results. */

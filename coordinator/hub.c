@@ -7,11 +7,11 @@
  *                     BYE          no peer any more                     HUB_GONE
  *
  * A heartbeat from an unknown sender is answered with WHO: the agent was considered lost, or served another
- * coordinator, and says hello again. All other messages of unknown senders and all malformed ones are counted
- * and dropped, so that they cost only their decoding.
+ * coordinator, and says hello again. All other messages of unknown senders and all malformed ones are
+ * dropped, so that they cost only their decoding.
  *
- * A peer that is silent for HUB_LOST_MS is lost, except while it prepares the program or measures rounds,
- * when it does not listen (hub_excuse()). Time during which the hub is not polled does not count as silence.
+ * A peer that is silent for HUB_LOST_MS is lost, except while it prepares the program, or where the caller
+ * permits it to be silent (hub_excuse()). Time during which the hub is not polled does not count as silence.
  */
 #include "coordinator/hub.h"
 
@@ -51,7 +51,6 @@ struct hub {
     int64_t (*clock_ms)(void);
     int64_t time, looked_at; /* ms: the hub's time; the clock when that was last advanced */
     struct arena *arena;     /* of the last message */
-    uint64_t malformed;
 };
 
 /* Advances the hub's time by at most one heartbeat. If this process was stopped or busy for long, the
@@ -240,11 +239,6 @@ unsigned hub_live_peers(const struct hub *h)
     return n;
 }
 
-uint64_t hub_malformed(const struct hub *h)
-{
-    return h->malformed;
-}
-
 void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind until)
 {
     h->peers[peer].lost_at = hub_time(h) + ms;
@@ -313,7 +307,6 @@ static struct hub_event take(struct hub *h, unsigned i, const struct message *m)
         p->live = false;
         return (struct hub_event){.kind = HUB_GONE, .peer = i, .reason = m->bye.reason};
     default:
-        h->malformed++;
         return none;
     }
 }
@@ -326,8 +319,6 @@ static struct hub_event dispatch(struct hub *h, const void *identity, size_t byt
         return (struct hub_event){.kind = HUB_HELLO, .peer = (unsigned)i, .message = *m};
     if (m->kind == MESSAGE_HEARTBEAT)
         send_to(h, identity, bytes, &(struct message){.kind = MESSAGE_WHO, .who = {"unknown agent"}});
-    else
-        h->malformed++;
     return (struct hub_event){.kind = HUB_IDLE};
 }
 
@@ -360,8 +351,6 @@ static bool receive(struct hub *h, struct hub_event *event)
         *event = (struct hub_event){.kind = HUB_IDLE};
         if (frames == 2 && message_decode(zmq_msg_data(&payload), zmq_msg_size(&payload), h->arena, &m, &why))
             *event = dispatch(h, zmq_msg_data(&identity), zmq_msg_size(&identity), &m);
-        else
-            h->malformed++;
     }
     zmq_msg_close(&identity);
     zmq_msg_close(&payload);

@@ -62,10 +62,8 @@ const char *hub_name(const struct hub *h, unsigned peer);
 int hub_idle_peer(const struct hub *h);
 void hub_take_credit(struct hub *h, unsigned peer);
 uint64_t hub_results(const struct hub *h, unsigned peer); /* results received from it */
-unsigned hub_live_peers(const struct hub *h);
-uint64_t hub_malformed(const struct hub *h); /* malformed or unexpected messages */
-/* Permits the agent to be silent until it sends a message of the kind `until`, for at most `ms`: it was sent
- * work during which it does not listen. */
+unsigned hub_live_peers(const struct hub *h);             /* agents that are connected */
+/* Permits the agent to be silent until it sends a message of the kind `until`, for at most `ms`. */
 void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind until);
 
 #endif

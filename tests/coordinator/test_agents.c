@@ -132,7 +132,12 @@ Test(agents, the_reason_of_an_agent_that_leaves_is_told, .init = cr_redirect_std
         agents_evaluator.collect(t->agents, 100);
     cr_expect_eq(hub_live_peers(t->agents->hub), 0);
     fflush(stderr);
-    cr_expect_stderr_eq_str("peer left: another version of thresh\n");
+    char told[256];
+    snprintf(told, sizeof told,
+             "peer left: another version of thresh\n"
+             "no agent is left; start one: thresh agent --connect %s\n",
+             peer.endpoint);
+    cr_expect_stderr_eq_str(told);
     tune_free(t);
     tune_test_peer_free(&peer);
     free(text);
@@ -305,6 +310,33 @@ Test(agents, one_that_never_answers_loses_its_job, .timeout = 60)
     cr_expect(!s->jobs->started);
     cr_expect_eq(s->jobs->lost, 1);
     cr_expect_eq(hub_live_peers(a->hub), 0);
+    tune_bench_close(&b);
+}
+
+/* Its result came in time, and the coordinator was stopped for longer than a job may take. */
+Test(agents, a_result_that_waits_to_be_heard_is_not_late, .timeout = 60)
+{
+    struct tune_bench b = tune_bench_open(3, NULL, NULL, NULL);
+    struct agents *a = b.tune->agents;
+    double ns = 1e6;
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    while (agents_evaluator.room(a) == 0)
+        agents_evaluator.collect(a, 1000);
+    session_start_some(b.tune->session);
+    struct agents_job *job = a->jobs;
+    cr_assert_not_null(job);
+    int64_t number = job->number;
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_RESULT,
+                                             .result = {.id = (uint64_t)number,
+                                                        .status = "ok",
+                                                        .median_ns = ns,
+                                                        .samples = {&ns, 1},
+                                                        .message = ""}});
+    job->due = clock_ms();
+    struct session_event e = agents_evaluator.collect(a, 20000);
+    cr_expect_eq(e.kind, SESSION_RESULT);
+    cr_expect_eq(e.number, number);
+    cr_expect_eq(hub_live_peers(a->hub), 1);
     tune_bench_close(&b);
 }
 

@@ -114,7 +114,6 @@ Test(hub, an_unknown_sign_of_life_is_asked_who_it_is)
     struct arena *a = arena_new();
     hub_test_send(&f, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {7}});
     cr_assert_eq(hub_test_answer(&f, a).kind, MESSAGE_WHO);
-    cr_assert_eq(hub_malformed(f.hub), 0);
     hub_test_send(&f, &hub_test_hello);
     cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
     hub_test_send(&f, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {8}});
@@ -200,7 +199,7 @@ Test(hub, hellos_with_control_characters_or_no_device_are_faulty)
     cr_expect_not_null(hub_hello_fault(&m));
 }
 
-Test(hub, garbage_is_counted_and_dropped)
+Test(hub, garbage_is_dropped)
 {
     struct hub_fixture f = hub_fixture_open();
     struct pcg32 rng = pcg32_seed(5, 0);
@@ -217,7 +216,8 @@ Test(hub, garbage_is_counted_and_dropped)
     hub_test_send(&f, &hub_test_hello);
     struct hub_event e = hub_test_event(&f);
     cr_assert_eq(e.kind, HUB_HELLO);
-    cr_assert_eq(hub_malformed(f.hub), FRAMES + 1);
+    cr_assert_eq(hub_live_peers(f.hub), 1);
+    cr_assert_eq(hub_results(f.hub, e.peer), 0);
     hub_fixture_close(&f);
 }
 
@@ -228,11 +228,12 @@ Test(hub, a_poll_ends_in_a_flood)
     enum { FRAMES = 600, MOST = 300 };
     for (int i = 0; i < FRAMES; i++)
         zmq_send(f.dealer, "x", 1, 0);
-    for (uint64_t seen = 0, last = 0; seen < FRAMES; last = seen) {
-        cr_assert_eq(hub_poll(f.hub, 1000, -1).kind, HUB_IDLE);
-        seen = hub_malformed(f.hub);
-        cr_assert(seen > last && seen - last <= MOST, "%d after %d", (int)seen, (int)last);
-    }
+    hub_test_send(&f, &hub_test_hello);
+    unsigned polls = 1;
+    while (polls < FRAMES && hub_poll(f.hub, 1000, -1).kind == HUB_IDLE)
+        polls++;
+    cr_expect_gt(polls, FRAMES / MOST);
+    cr_expect_lt(polls, FRAMES, "the hello is behind the flood");
     hub_fixture_close(&f);
 }
 
