@@ -275,7 +275,8 @@ static bool check_write_access(const struct store *s, struct diag *d)
     return false;
 }
 
-static bool prepare_inserts(struct store *s, struct diag *d)
+/* What each write runs is prepared once. */
+static bool prepare_writes(struct store *s, struct diag *d)
 {
     s->insert =
         store_prepare(s,
@@ -285,7 +286,9 @@ static bool prepare_inserts(struct store *s, struct diag *d)
                       d);
     s->insert_cut = store_prepare(
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);
-    return s->insert && s->insert_cut;
+    s->confirm =
+        store_prepare(s, "UPDATE owner SET seen = strftime('%s', 'now') WHERE run = ?1 AND epoch = ?2", d);
+    return s->insert && s->insert_cut && s->confirm;
 }
 
 struct store *store_open(const char *path, bool create, struct diag *d)
@@ -300,7 +303,7 @@ struct store *store_open(const char *path, bool create, struct diag *d)
               check_write_access(s, d) && check_schema(s, &version, d) &&
               (create || version > 0 || refuse_empty(s, d)) && complete_schema(s, version, d) &&
               store_execute(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", d) &&
-              prepare_inserts(s, d);
+              prepare_writes(s, d);
     if (ok) return s;
     store_close(s);
     return NULL;
@@ -440,6 +443,7 @@ void store_close(struct store *s)
     store_disown(s);
     sqlite3_finalize(s->insert);
     sqlite3_finalize(s->insert_cut);
+    sqlite3_finalize(s->confirm);
     sqlite3_close(s->db);
     if (s->lock_fd >= 0) close(s->lock_fd);
     free(s->file);

@@ -188,32 +188,32 @@ static bool report_taken(const struct store *s, int64_t run, struct diag *d)
 }
 
 /* Runs a statement on the row of ?1 if its epoch is ?2. false: no row changed, or an error was added. */
-static bool update_owner(const struct store *s, const char *sql, const struct store_owned *o, struct diag *d)
+static bool update_owner(const struct store *s, sqlite3_stmt *q, const struct store_owned *o, struct diag *d)
 {
-    sqlite3_stmt *q = store_prepare(s, sql, d);
-    if (!q) return false;
     sqlite3_bind_int64(q, 1, o->run);
     sqlite3_bind_int64(q, 2, o->epoch);
     bool ok = sqlite3_step(q) == SQLITE_DONE || store_failed(s, d);
-    sqlite3_finalize(q);
+    sqlite3_reset(q);
     return ok && sqlite3_changes(s->db) == 1;
 }
 
 bool store_confirm(const struct store *s, int64_t run, struct diag *d)
 {
-    static const char sql[] = "UPDATE owner SET seen = strftime('%s', 'now') WHERE run = ?1 AND epoch = ?2";
     const struct store_owned *o = find_owned(s, run);
     size_t before = diag_count(d);
     CHECK(o);
-    if (update_owner(s, sql, o, d)) return true;
+    if (update_owner(s, s->confirm, o, d)) return true;
     return diag_count(d) > before ? false : report_taken(s, run, d);
 }
 
 void store_disown(struct store *s)
 {
+    static const char sql[] = "UPDATE owner SET pid = 0 WHERE run = ?1 AND epoch = ?2";
     struct diag *d = diag_new();
-    for (size_t i = 0; i < s->n_owned; i++)
-        update_owner(s, "UPDATE owner SET pid = 0 WHERE run = ?1 AND epoch = ?2", &s->owned[i], d);
+    sqlite3_stmt *q = s->n_owned ? store_prepare(s, sql, d) : NULL;
+    for (size_t i = 0; q && i < s->n_owned; i++)
+        update_owner(s, q, &s->owned[i], d);
+    sqlite3_finalize(q);
     diag_free(d);
     free(s->owned);
     s->owned = NULL;

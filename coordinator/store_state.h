@@ -27,9 +27,9 @@ struct store_mark {
 
 struct store {
     sqlite3 *db;
-    sqlite3_stmt *insert, *insert_cut;
-    char *path;                          /* as the user named it */
-    bool read_only;                      /* store_open_to_read() */
+    sqlite3_stmt *insert, *insert_cut, *confirm; /* NULL: only opened to be read */
+    char *path;                                  /* as the user named it */
+    bool read_only;                              /* store_open_to_read() */
     bool unlocked;                       /* read without locks, for which SQLite would have to write files */
     char *file, *log;                    /* the database and its write-ahead log, if unlocked */
     struct store_mark file_was, log_was; /* when the store was opened */
