@@ -149,7 +149,8 @@ bool session_restore(struct session *s, struct diag *d);
 /* Searches. false after an error; what was found stays. */
 bool session_search(struct session *s, struct diag *d);
 /* Measures the best of the search and the rivals again, where that is possible, sorts them and stores their
- * figures. false after an error of the store: the times of the search decide then. */
+ * figures. false after an error: of the store, and the times of the search decide then, or of the evaluator,
+ * and what it had measured counts. */
 bool session_finals(struct session *s, const struct session_rival *rivals, unsigned n, struct diag *d);
 const struct session_report *session_report(struct session *s);
 /* The same, of a session that is at its end; the caller clears it. */

@@ -272,5 +272,5 @@ bool session_finals(struct session *s, const struct session_rival *rivals, unsig
         sort(&f);
     }
     adopt(&f);
-    return kept;
+    return kept && !s->broken;
 }
