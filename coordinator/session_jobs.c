@@ -208,8 +208,9 @@ void session_settle(struct session *s, struct session_job *job, struct store_eva
 {
     size_t n;
     const struct space_action *list = session_job_actions(job, &n);
-    char *actions = store_actions_print(list, n);
-    char *decisions = s->options.names_decisions ? solution_text(job->leaf) : base_strdup("");
+    bool read = s->store || s->options.verbose;
+    char *actions = store_actions_print(list, read ? n : 0);
+    char *decisions = read && s->options.names_decisions ? solution_text(job->leaf) : base_strdup("");
     e.number = job->number;
     e.drawn = s->drawn;
     e.draws = s->draws;
