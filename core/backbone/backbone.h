@@ -1,16 +1,18 @@
 /* The semantic backbone: what a program means, with no decision in it, and the shape of the decisions about
- * it.
+ * it. A matrix product C[m][n] = sum over k of A[m][k] * B[k][n] is
  *
- * Lowering consumes the views of a bound Lift program. What is left:
- *  - logical dimensions (m, n, k): index ranges, parallel or of a reduction, strip-mined into *tiles*
- * (levels; level 0 is the most significant). index(l) = sum over levels v of digit(l, v) * product of sizes
- * of the levels after v;
- *  - instructions, each in a nest of its own dimensions, one dimension per (logical, level) of its logicals;
- *  - values that flow between instructions point to point: one scalar each iteration of the shared logicals;
- *  - loads that may be *staged*: then latent instructions copy_load (global -> register) and copy_store
- * (register -> region) fill a region before the load, and the load reads the region. Copies have their own
- * logicals ("A.copy.m"), with own tiles, whose extent is the product of the sizes of the load's tiles of that
- * logical that are not outside (order is OUTER of) the copy_store.
+ *     logicals       m, n (parallel), k (reduction), each cut into tiles: m.0, m.1, ...
+ *     instructions   A.load  B.load  init  mad  store
+ *     values         A.load -> mad, B.load -> mad, init -> mad -> store; A and B may be staged
+ *
+ * - A logical dimension is an index range. Its tiles are levels, level 0 the most significant: the index is
+ *   the sum over the levels of digit * product of the sizes of the levels after it.
+ * - An instruction is in a nest of its own dimensions, one for each tile of its logicals.
+ * - A value flows from one instruction to another: one scalar in each iteration of the logicals they share.
+ * - A load may be *staged*: then the latent instructions copy_load (global -> register) and copy_store
+ *   (register -> region) fill a region, which the load reads. Copies have logicals of their own ("A.copy.m")
+ *   with tiles of their own. Their extent is the product of the sizes of those tiles of the load that are not
+ *   outside (order is OUTER of) the copy_store.
  *
  * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i,
  * dimension d is statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is
