@@ -1,12 +1,16 @@
 /* Running the micro-benchmarks, in a child process. A benchmark is calibrated until a launch takes some
  * milliseconds, then launched in five batches; the fastest launch of all counts, on the device's own clock.
  *
- * Launches themselves are too short for that. What they are compared with is the median of a batch of five
- * launches or more (measure.h), so that the least median of five launches in a row counts: of kernels of
- * several shapes, launched in every way that a batch can come to the device, the runners' own among them, in
- * many rounds, in each of which all kernels, shapes and ways take turns. From it comes off how far it is
- * below the least median of a usual round: as much as rounds differ from each other here, others may be below
- * these. */
+ * The launch of a kernel is too short for that. A search compares it with the median of a batch of five
+ * launches or more (measure.h), so the figure is built from least medians of five launches in a row. Each
+ * round takes the least of several shapes of a kernel, launched in every way in which a batch can reach the
+ * device:
+ *
+ *     round            1        2        3     ...
+ *     least median     3.1 us   3.0 us   3.2 us       least 3.0, median of the rounds 3.1: the figure is 2.9
+ *
+ * The figure is the least of all rounds minus its distance to the median of the rounds: as rounds differ by
+ * that much, one of a later search may be lower than all of these. */
 #include "agent/characterize.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Opening and closing the agents' side of a campaign: the socket, the agent in a thread of this process or
- * the wait for the first one from elsewhere, and what a new agent is told. */
+/* Agents as evaluator, the beginning and the end: opens the socket, starts an agent in a thread of this
+ * process or waits for the first one that connects, and answers each new agent with the settings and the
+ * program. */
 #include "coordinator/agents.h"
 
 #include <stdio.h>

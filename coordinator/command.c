@@ -1,4 +1,7 @@
-/* Command lines: words, placeholders, and what a program's output means. */
+/* Command lines and outputs of a user's program (command.h):
+ *
+ *     --command './bench {x} --tile {tile(0)}'      words "./bench", "4", "--tile", "16"
+ *     "gflops: 12.5\n18250\n"                       a time of 18,250 ns, and a further number gflops */
 #include "coordinator/command.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* Running a user's programs, several at once: input and output through pipes, the end of each or its time
- * limit, and the end of everything it started. */
+/* Running a user's programs, several at once. Each has pipes for its input and output, a time limit, and a
+ * process group of its own, so that everything that it started ends with it. */
 #include "coordinator/command.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* Variance of log-times by choice; see insight.h. Groups are formed one choice after the other; the grouping
- * itself, whatever the values are called, has a hash by which choices that cannot be told apart are found. */
+/* Variance of log-times by choice; see insight.h. Each choice divides the evaluations into groups by its
+ * value. A hash of this division, in which names of values do not matter, finds choices that divide them in
+ * the same way: those cannot be told apart. */
 #include "coordinator/insight.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* What a result is worth: how close it is to what the device could do at most, and, where it hardly gains
- * over the naive implementation, what would help. The lower bound and the bandwidth are those of the device's
- * description; without one only the counts of the program's work are known. */
+/* How good a result is: its rates, its share of what the lower bound allows, and, if it is hardly faster than
+ * the naive implementation, advice. Lower bound and bandwidth come from the device's description; without one
+ * only the rates of the program's work are known. */
 #include <stdlib.h>
 
 #include "coordinator/tune_state.h"
