@@ -34,7 +34,7 @@ Test(usage, heuristics_are_listed)
     cr_expect(strstr(all.out, "\nrandom\n  rollout      uniform\nbound\n  rollout      own\n"), "%s",
               all.out);
     cr_expect(strstr(all.out, "\nroundrobin\n  rollout      prior+bound+leaders+guess\n"), "%s", all.out);
-    cr_expect(strstr(all.out, "\nguess          of several rollouts"), "%s", all.out);
+    cr_expect(strstr(all.out, "\nguess          draw several rollouts"), "%s", all.out);
     cr_expect(strstr(policy.out, "\n  imitate      0.7      0 to 1 "), "%s", policy.out);
     cr_expect(strstr(json.out, "\"rollout\": \"prior+bound+leaders+guess\""), "%s", json.out);
     cr_expect_eq(strncmp(one.out, "uct\n  c ", 8), 0, "%s", one.out);

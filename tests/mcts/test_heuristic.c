@@ -169,7 +169,7 @@ Test(mcts_heuristic, refuses_bad_specifications)
                  "follow, draws, rollout)");
     expect_error("tag:topc=3", "unknown parameter 'topc'; did you mean 'topk'?");
     expect_error("random:x=1", "(known: rollout)");
-    expect_error("tag:topk", "not key=value");
+    expect_error("tag:topk", "not of the form KEY=VALUE");
     expect_error("tag:topk=0", "from 1 to 1000");
     expect_error("tag:topk=many", "from 1 to 1000");
     expect_error("tag:delta=nan", "expected a number");

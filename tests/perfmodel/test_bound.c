@@ -136,7 +136,7 @@ Test(bound, unknown_device_has_none_and_says_so)
     perfmodel_gaps(f.model, &gaps);
     cr_assert(strstr(gaps.text, "no description"));
     perfmodel_explain(f.model, &reason, &text);
-    cr_assert(strstr(text.text, "nothing is known"));
+    cr_assert(strstr(text.text, "the device has no description"));
     strbuf_free(&gaps);
     strbuf_free(&text);
     space_state_free(root);
