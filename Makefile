@@ -41,7 +41,7 @@ SAN_OBJ = $(call objs,san,$(SRC) $(TEST_SRC)) $(patsubst $(O)/gen/%.c,$(O)/san/g
 TSAN_OBJ = $(call objs,tsan,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/tsan/gen/%.o,$(GEN))
 NAMES_USERS = $(filter-out core/base/% core/codec/% core/space/% core/lift/% spacedsl/%,$(SRC) $(TEST_SRC)) \
               coordinator/cli/main.c
-SPACEC_SRC = $(wildcard core/base/*.c) $(filter-out spacedsl/main.c,$(wildcard spacedsl/*.c))
+SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
