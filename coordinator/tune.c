@@ -1,5 +1,6 @@
 /* Setting a campaign up and taking it down. In order:
  *
+ *     check      program and sizes, which need no device
  *     device     agents, or the device that recorded timings stand for
  *     problem    program, space, pins, lower bound, prior
  *     session    tree and store
@@ -22,11 +23,12 @@
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
-/* Reads program, sizes and order before the agent's device is known: what is wrong with them is said at once.
- */
+/* Reads program and sizes before a device is asked for, and the order before an agent is awaited: what is
+ * wrong with them is said at once. */
 static bool check_program(const struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
+    if (!o->listen) return problem_check(o->path, o->text, o->sizes, &o->lowering, d);
     struct problem *p = problem_new(o->path, o->text, o->sizes, &problem_any_device, &o->lowering, d);
     struct mcts_order order = {0};
     bool valid = p && mcts_order_parse(p->space, o->order, &order, d);
@@ -171,7 +173,7 @@ static bool find_device(struct tune *t, struct diag *d)
         t->device = *o->stands_for;
         return true;
     }
-    if (o->listen && !check_program(t, d)) return false;
+    if (!check_program(t, d)) return false;
     const struct agents_options agents = {
         .listen = o->listen, .device = o->device, .stop_fd = o->stop_fd, .progress = &t->progress};
     t->agents = agents_open(&agents, d);

@@ -124,6 +124,8 @@ static bool open_problem(const struct cli_args *a, bool measures, struct cli_pro
     if (!cli_expect_kind(a->positional[0], CLI_KIND_PROGRAM, d)) return false;
     out->text = source_read_file(a->positional[0], CLI_PROGRAM_BYTES, &n, d);
     if (!out->text || !read_lowering(a, &out->lowering, d)) return false;
+    if (measures && !problem_check(a->positional[0], out->text, a->value[CLI_SIZE], &out->lowering, d))
+        return false;
     if (measures ? !cli_select_device(a, NULL, &out->device, d) : !assume_limits(a, &out->device, d))
         return false;
     out->problem =

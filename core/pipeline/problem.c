@@ -41,8 +41,7 @@ static bool instantiate(struct problem *p, struct diag *d)
     return true;
 }
 
-struct problem *problem_new(const char *path, const char *text, const char *sizes,
-                            const struct bb_device *limits, const struct bb_options *options, struct diag *d)
+static struct problem *empty(const char *path, const char *text, const struct bb_device *limits)
 {
     struct arena *a = arena_new();
     struct problem *p = ARENA_NEW(a, struct problem);
@@ -50,9 +49,25 @@ struct problem *problem_new(const char *path, const char *text, const char *size
     p->limits = *limits;
     p->source =
         (struct source){.path = arena_strdup(a, path), .text = arena_strdup(a, text), .length = strlen(text)};
+    return p;
+}
+
+struct problem *problem_new(const char *path, const char *text, const char *sizes,
+                            const struct bb_device *limits, const struct bb_options *options, struct diag *d)
+{
+    struct problem *p = empty(path, text, limits);
     if (bind(p, sizes, d) && lower(p, options, d) && instantiate(p, d)) return p;
     problem_free(p);
     return NULL;
+}
+
+bool problem_check(const char *path, const char *text, const char *sizes, const struct bb_options *options,
+                   struct diag *d)
+{
+    struct problem *p = empty(path, text, &problem_any_device);
+    bool valid = bind(p, sizes, d) && lower(p, options, d);
+    problem_free(p);
+    return valid;
 }
 
 void problem_free(struct problem *p)

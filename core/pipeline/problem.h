@@ -38,6 +38,10 @@ extern const struct bb_device problem_any_device;
 struct problem *problem_new(const char *path, const char *text, const char *sizes,
                             const struct bb_device *limits, const struct bb_options *options, struct diag *d);
 void problem_free(struct problem *p); /* NULL is allowed */
+/* Whether the program and its sizes can be lowered: all that can be said without a device, which costs far
+ * less than the space. Adds the errors that problem_new() would add. */
+bool problem_check(const char *path, const char *text, const char *sizes, const struct bb_options *options,
+                   struct diag *d);
 
 /* A leaf: the naive implementation, one work-item for each element of the output. NULL after adding an error.
  * The caller frees it. */

@@ -136,6 +136,24 @@ Test(no_opencl, what_measures_says_what_is_missing)
                          "/nonexistent/libOpenCL.so");
 }
 
+/* What is wrong with a program is said before a device is asked for. */
+Test(no_opencl, programs_are_checked_without_a_device)
+{
+    static const char *const commands[] = {"tune", "verify"};
+    char path[32], args[64], said[64];
+    e2e_file(path, "input A : [N]float\noutput map(fun x -> x,\n");
+    snprintf(said, sizeof said, "%s:", path);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        snprintf(args, sizeof args, "%s %s --size N=4", commands[i], path);
+        struct no_opencl_run r = no_opencl_thresh(args);
+        cr_expect_eq(r.status, 2, "%s: %s", args, r.output);
+        cr_expect(strstr(r.output, said) && !strstr(r.output, "no OpenCL device"), "%s: %s", args, r.output);
+        free(r.output);
+    }
+    no_opencl_expect("tune " KERNELS "matmul.lift --size M=64,N=64", 2, "K");
+    unlink(path);
+}
+
 /* ---- results of a machine that has it ---- */
 
 /* A folder with a small search on this machine's device, and the description of its limits. */
