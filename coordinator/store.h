@@ -28,6 +28,9 @@ enum { STORE_SCHEMA = 5, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
  * name. */
 #define STORE_NO_DEVICE "command"
 
+/* In the settings of a run of a program: the parameters of --param follow, if there were any. */
+#define STORE_PARAMETERS " param="
+
 /* A run: one program on one device with one seed. Strings are borrowed. */
 struct store_run {
     int64_t id; /* given by the store */

@@ -89,6 +89,7 @@ static char *settings_text(const struct tune *t)
     uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
     strbuf_printf(&b, "heuristic=%s order=%s bound=%d prior=%016" PRIx64, o->heuristic ? o->heuristic : "tag",
                   o->order ? o->order : "", !o->no_bound, prior);
+    bb_print_parameters(&o->lowering, STORE_PARAMETERS, &b);
     if (o->recorded) strbuf_add(&b, RECORDED_SETTING);
     if (o->distance > 0) strbuf_printf(&b, " distance=%g", o->distance);
     if (o->most_text_bytes > 0) strbuf_printf(&b, " text=%zu", o->most_text_bytes);

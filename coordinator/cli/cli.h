@@ -249,8 +249,9 @@ void cli_problem_close(struct cli_problem *p);
 
 struct store_run;
 /* The problem of a stored run, on its device (present or described) or on the one that the options name; the
- * device goes to *dev. NULL after an error: a run of `tune --space` has no program, and the space of another
- * device or of another version of thresh differs from the recorded one. */
+ * device goes to *dev. Parameters are those of --param, else those of the run. NULL after an error: a run of
+ * `tune --space` has no program, and the space of another device or of another version of thresh differs from
+ * the recorded one. */
 struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
                                 struct diag *d);
 

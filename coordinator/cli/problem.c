@@ -154,6 +154,21 @@ void cli_problem_close(struct cli_problem *p)
     free(p->text);
 }
 
+/* With the parameters of --param, else with those that the run recorded. */
+static bool run_lowering(const struct cli_args *a, const struct store_run *run, struct bb_options *out,
+                         struct diag *d)
+{
+    struct strbuf text = {0};
+    const char *setting = strstr(run->settings, STORE_PARAMETERS);
+    if (cli_given(a, CLI_PARAM) || !setting) return read_lowering(a, out, d);
+    setting += strlen(STORE_PARAMETERS);
+    strbuf_addn(&text, setting, strcspn(setting, " "));
+    *out = (struct bb_options){0};
+    bool ok = bb_parse_parameters(text.text, out, d);
+    strbuf_free(&text);
+    return ok;
+}
+
 struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
                                 struct diag *d)
 {
@@ -165,7 +180,7 @@ struct problem *cli_run_problem(const struct cli_args *a, const struct store_run
         return NULL;
     }
     struct bb_options lowering;
-    if (!read_lowering(a, &lowering, d) || !select_run_device(a, run->device, dev, d)) return NULL;
+    if (!run_lowering(a, run, &lowering, d) || !select_run_device(a, run->device, dev, d)) return NULL;
     struct problem *p = problem_new(run->path, run->text, run->sizes, &dev->limits, &lowering, d);
     if (!p || p->fingerprint == run->fingerprint) return p;
     diag_plain(d,

@@ -167,6 +167,8 @@ struct bb_options {
 /* Adds parameters such as "max_unroll=4096,global_from=0" (cli option --param) to the options. false after
  * adding an error: a malformed text, or a name that is no parameter with a default. */
 bool bb_parse_parameters(const char *text, struct bb_options *o, struct diag *d);
+/* Appends `prefix` and what bb_parse_parameters() reads back; nothing where no parameter is set. */
+void bb_print_parameters(const struct bb_options *o, const char *prefix, struct strbuf *out);
 /* Whether number and value can be those of a parameter: for what a peer or a file says. */
 bool bb_parameter_valid(const struct bb_parameter *p);
 /* Puts it into an instance of gpu.space. */

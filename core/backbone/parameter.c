@@ -2,6 +2,7 @@
  * speed. The others are what a device can do. An example: `--param max_unroll=4096,global_from=0` allows more
  * unrolling, and staged tiles of any size in global memory. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,4 +94,11 @@ bool bb_parse_parameters(const char *text, struct bb_options *o, struct diag *d)
         at += n + (at[n] == ',');
     }
     return true;
+}
+
+void bb_print_parameters(const struct bb_options *o, const char *prefix, struct strbuf *out)
+{
+    for (unsigned i = 0; i < o->n_parameters; i++)
+        strbuf_printf(out, "%s%s=%" PRId64, i ? "," : prefix,
+                      space_def_gpu.parameters[o->parameters[i].number].name, o->parameters[i].value);
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/strbuf.h"
 #include "core/space/space.h"
 #include "tests/fixture/kernel.h"
 
@@ -34,6 +35,21 @@ Test(parameter, a_later_value_replaces_an_earlier_one)
     cr_assert(bb_parameter_valid(&o.parameters[0]) && bb_parameter_valid(&o.parameters[1]));
     cr_assert_not(bb_parameter_valid(&(struct bb_parameter){o.parameters[0].number, -1}));
     cr_assert_not(bb_parameter_valid(&(struct bb_parameter){UINT32_MAX, 1}));
+    diag_free(d);
+}
+
+Test(parameter, a_printed_text_is_read_back)
+{
+    static const char text[] = "max_unroll=64,global_from=0";
+    struct diag *d = diag_new();
+    struct strbuf out = {0};
+    struct bb_options o = {0};
+    bb_print_parameters(&o, "with ", &out);
+    cr_expect_eq(out.length, 0);
+    cr_assert(bb_parse_parameters(text, &o, d));
+    bb_print_parameters(&o, "", &out);
+    cr_expect_str_eq(out.text, text);
+    strbuf_free(&out);
     diag_free(d);
 }
 

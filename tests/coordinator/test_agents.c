@@ -134,7 +134,7 @@ Test(agents, the_reason_of_an_agent_that_leaves_is_told, .init = cr_redirect_std
     fflush(stderr);
     char told[256];
     snprintf(told, sizeof told,
-             "peer left: another version of thresh\n"
+             "peer disconnected: another version of thresh\n"
              "no agent is left; start one: thresh agent --connect %s\n",
              peer.endpoint);
     cr_expect_stderr_eq_str(told);

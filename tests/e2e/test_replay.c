@@ -63,6 +63,30 @@ Test(replay, tells_both_times_and_their_ratio, .timeout = 120)
     replay_remove(folder);
 }
 
+/* A run knows the parameters of the space in which it searched. */
+Test(replay, runs_with_parameters_are_opened_with_them, .timeout = 120)
+{
+    char folder[32], best[64], store[64];
+    e2e_folder(folder);
+    snprintf(best, sizeof best, "%s/best.json", folder);
+    snprintf(store, sizeof store, "%s/runs.db", folder);
+    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=4096",
+                               "--evaluations", "2", "--param", "max_unroll=8", "--pin", "size(n.1)=1|2",
+                               "--out", folder, "--store", store, "--quiet");
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    e2e_run_free(&r);
+    static const char *const same[] = {"max_unroll=8", NULL};
+    for (int i = 0; i < 2; i++) {
+        r = E2E_RUN(&cli_explain, store, "--best", same[i] ? "--param" : NULL, same[i]);
+        cr_expect_eq(r.status, CLI_OK, "%d: %s", i, r.err);
+        e2e_run_free(&r);
+    }
+    r = E2E_RUN(&cli_explain, store, "--best", "--param", "max_unroll=16");
+    cr_expect(r.status == CLI_USAGE && strstr(r.err, "another --param"), "%d: %s", r.status, r.err);
+    e2e_run_free(&r);
+    replay_remove(folder);
+}
+
 Test(replay, load_is_of_others_only)
 {
     static const char before[] = "cpu  100 10 50 1000 40 0 5 5 77 0\ncpu0 1 1 1 1\n",
