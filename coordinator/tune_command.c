@@ -112,8 +112,10 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     bool ok = open_command(&s, d) && open_session(&s, d);
     if (ok) {
         session_search(s.session, d);
+        double searched_s = session_elapsed(s.session);
         session_finals(s.session, NULL, 0, d);
         out->search = session_take_report(s.session);
+        out->search.elapsed_s = searched_s;
         out->best_line = best_line(&s, &out->search);
     }
     session_free(s.session);

@@ -35,7 +35,7 @@ struct tune_command_options {
 };
 
 struct tune_command_report {
-    struct session_report search;
+    struct session_report search; /* elapsed_s: without the final rounds */
     char *best_line; /* what runs the best one, for a shell; NULL: it reads its decisions, or none */
 };
 

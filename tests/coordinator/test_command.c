@@ -20,6 +20,7 @@
 #include "coordinator/store.h"
 #include "coordinator/tune_command.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 #include "core/space/data.h"
@@ -448,8 +449,9 @@ Test(command, search_finds_the_best_of_all, .timeout = 120)
 }
 
 /* The search times each candidate once, and the first run of the best one is lucky: later ones tell. */
-static const char command_lucky[] = "sh -c 'f=%s/$1$2; if test -e $f; then echo $((200 + $1)); else "
-                                    ">$f; echo $((100 - $1)); fi' - {x} {z}";
+static const char command_lucky[] =
+    "sh -c 'f=%s/$1$2; if test -e $f; then sleep 0.02; echo $((200 + $1)); else "
+    ">$f; echo $((100 - $1)); fi' - {x} {z}";
 
 Test(command, the_best_are_measured_again, .timeout = 120)
 {
@@ -458,10 +460,14 @@ Test(command, the_best_are_measured_again, .timeout = 120)
     snprintf(text, sizeof text, command_lucky, folder);
     snprintf(store, sizeof store, "%s.db", folder);
     struct command_fixture f = command_setup();
+    double start_s = clock_s();
     struct tune_command_report r = command_tune(
         &f, (struct tune_command_options){
                 .command = text, .evaluations = 12, .runners = 1, .store = store, .stop_fd = -1});
     cr_assert_eq(r.search.n_contenders, LIMIT_TOP);
+    double rounds_s = clock_s() - start_s - r.search.elapsed_s;
+    cr_expect_gt(rounds_s, LIMIT_ROUNDS * LIMIT_TOP * 0.02, "the rounds are not of the search: %g s",
+                 rounds_s);
     for (unsigned i = 0; i < r.search.n_contenders; i++) {
         const struct session_pick *p = &r.search.contenders[i];
         uint32_t x = 1 + space_first_value(p->leaf, 0);
