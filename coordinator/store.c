@@ -215,7 +215,9 @@ static void explain_difference(const struct store *s, sqlite3_stmt *q, const str
     size_t same = common_words(settings, run->settings);
     const struct {
         const char *what, *recorded, *now;
-    } identity[] = {{is_program(run) ? "another program or other sizes" : "another space or other parameters",
+    } identity[] = {{is_program(run)
+                         ? "another program, other sizes or --param, or a space of another version of thresh"
+                         : "another space or other parameters, or is of another version of thresh",
                      column_text(q, 0), fingerprint},
                     {"another device", column_text(q, 1), run->device},
                     {"another seed", recorded_seed, seed},

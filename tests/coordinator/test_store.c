@@ -72,7 +72,7 @@ Test(store, resume_needs_the_same_fingerprint)
     store_fixture_fill(&f);
     f.run.fingerprint++;
     cr_assert(!store_run_resume(f.store, &f.run, f.diag));
-    cr_expect(strstr(store_fixture_error(&f, 1), "the run has another program or other sizes"), "%s",
+    cr_expect(strstr(store_fixture_error(&f, 1), "the run has another program, other sizes"), "%s",
               store_fixture_error(&f, 1));
     store_fixture_close(&f);
 }
