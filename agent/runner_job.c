@@ -82,8 +82,9 @@ static bool make_temporaries(struct job *j)
 
 /* ---- launches ---- */
 
-/* A launch that ended badly, or took longer than limit_ns. */
-bool runner_explain(struct job *j, struct measure_result m, double limit_ns, const char *what)
+/* Sets the result of a launch that failed or took longer than limit_ns; returns false. `what` begins the
+ * message. */
+static bool explain(struct job *j, struct measure_result m, double limit_ns, const char *what)
 {
     if (m.end == MEASURE_FAILED)
         return runner_fail(j, EVAL_LAUNCH_ERROR, "%s: %s", what, opencl_error_name(m.error));
@@ -109,8 +110,7 @@ static double patience(const struct job *j)
 bool runner_launch(struct job *j)
 {
     struct measure_result m = measure_once(&j->launch, j->launch.global, patience(j));
-    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
-        return runner_explain(j, m, j->set.limit_ns, "the launch");
+    if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns) return explain(j, m, j->set.limit_ns, "the launch");
     j->launch_ns = m.ns;
     runner_say_alive(j->runner);
     return true;
@@ -134,10 +134,10 @@ static bool warm_up(struct job *j)
     double limit = DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + WARM_UP_NS;
     struct measure_result m = measure_first(l, l->free_local ? l->global : l->local, with_code);
     if (m.end == MEASURE_OVERDUE)
-        return runner_explain(j, m, with_code, "the first launch, with code generation by the driver,");
+        return explain(j, m, with_code, "the first launch, with code generation by the driver,");
     m.groups = 1;
     m.of = l->free_local ? 0 : count_groups(l);
-    return (m.end == MEASURE_DONE && m.ns <= limit) || runner_explain(j, m, limit, "the first launch");
+    return (m.end == MEASURE_DONE && m.ns <= limit) || explain(j, m, limit, "the first launch");
 }
 
 /* ---- measuring ---- */
@@ -156,7 +156,7 @@ static bool take_batch(struct job *j, struct evaluation *e)
     double limit = 4 * n * (j->launch_ns > 1e6 ? j->launch_ns : 1e6) + 1e9;
     j->launch.hold = j->launch_ns < HELD_NS ? &j->runner->hold : NULL;
     struct measure_result m = measure_batch(&j->launch, n, limit, e->samples_ns);
-    if (m.end != MEASURE_DONE) return runner_explain(j, m, limit, "a batch");
+    if (m.end != MEASURE_DONE) return explain(j, m, limit, "a batch");
     e->n_samples = n;
     e->median_ns = stats_median(e->samples_ns, n);
     if (j->set.mode == RUNNER_ROUND) set_span(e, m.ns);
@@ -189,7 +189,7 @@ static bool run(struct job *j)
     if (j->set.mode == RUNNER_REFERENCE) return runner_verify(j);
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
     if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
-        return runner_explain(j, m, j->set.limit_ns, "a launch of some of the work-groups");
+        return explain(j, m, j->set.limit_ns, "a launch of some of the work-groups");
     if (!runner_verify(j)) return false;
     return j->set.settings.untimed || measure(j);
 }

@@ -54,9 +54,6 @@ void runner_await_lock(struct runner *r);
 void runner_work(struct job *j);
 /* One launch of the whole kernel, within the job's limit; sets j->launch_ns. */
 bool runner_launch(struct job *j);
-/* Sets the result of a launch that failed or took longer than limit_ns; returns false. `what` begins the
- * message. */
-bool runner_explain(struct job *j, struct measure_result m, double limit_ns, const char *what);
 
 /* ---- runner_verify.c ---- */
 

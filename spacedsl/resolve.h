@@ -87,7 +87,6 @@ bool fits_root(const struct resolver *r, struct type t, int32_t root);
 bool is_object_of(struct resolver *r, const struct expr *e, struct type t, int32_t root, const char *what);
 /* Whether it is a condition or a number; an error if not. */
 bool wants(struct resolver *r, struct typed t, enum type_kind kind, struct source_pos at);
-bool reads_choice(const struct resolver *r, int32_t node); /* or is of a live object */
 /* Whether it has one value in an instance, whatever is chosen; an error if not. */
 bool check_static(struct resolver *r, struct typed t, struct source_pos at);
 /* The values that a name stands for; 0: none. */

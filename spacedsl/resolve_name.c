@@ -57,6 +57,12 @@ const struct property_decl *property_decl_at(const struct model *m, int32_t prop
     return decl;
 }
 
+/* Or whether it is of a live object. */
+static bool reads_choice(const struct resolver *r, int32_t node)
+{
+    return r->m->extents[node].reads;
+}
+
 /* Nodes are shared where a definition uses its argument twice; instantiation meets them twice. */
 static struct extent extent_of(struct resolver *r, enum space_op op, int32_t a, unsigned n,
                                const int32_t *kids)
@@ -196,11 +202,6 @@ uint64_t value_mask(struct resolver *r, const struct space_choice *c, const stru
     uint64_t mask = find_value(c, n->text);
     if (!mask) diag_error(r->diag, n->at, "'%s' is not a value of '%s'", n->text, c->name);
     return mask;
-}
-
-bool reads_choice(const struct resolver *r, int32_t node)
-{
-    return r->m->extents[node].reads;
 }
 
 bool check_static(struct resolver *r, struct typed t, struct source_pos at)

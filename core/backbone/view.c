@@ -14,7 +14,7 @@ static struct view *new_view(struct viewer *w, enum view_kind kind)
     return v;
 }
 
-const struct view *view_scalar(struct viewer *w, const struct tree *t)
+static const struct view *view_scalar(struct viewer *w, const struct tree *t)
 {
     struct view *v = new_view(w, VIEW_SCALAR);
     v->tree = t;

@@ -86,7 +86,6 @@ struct viewer {
     unsigned left; /* calls of view_eval() and view_get() before every value is VIEW_NOTHING */
 };
 
-const struct view *view_scalar(struct viewer *w, const struct tree *t);
 const struct view *view_input(struct viewer *w, unsigned input, const struct lift_type *type);
 const struct view_env *view_bind(struct viewer *w, const struct view_env *env, const struct lift_param *p,
                                  const struct view *value);

@@ -40,7 +40,8 @@ const char *cg_number(struct cg_emitter *e, int64_t n)
     return arena_printf(e->scratch, "%lld", (long long)n);
 }
 
-const char *cg_type_text(struct cg_emitter *e, enum scalar_type type, int64_t width)
+/* "float", "float4" (width > 1). */
+static const char *type_text(struct cg_emitter *e, enum scalar_type type, int64_t width)
 {
     const char *scalar = e->dialect->types[type].name;
     return width <= 1 ? scalar : CG_TEXT(e, e->dialect->vector_type, scalar, cg_number(e, width));
@@ -103,7 +104,7 @@ static const char *operand_scalar(struct cg_emitter *e, const struct cg_operand 
 /* "(float4)(a, b, c, d)" of the parts, or "(float4)(a)" if all are the same text. */
 static const char *pack(struct cg_emitter *e, enum scalar_type type, const char *const *parts)
 {
-    const char *vector = cg_type_text(e, type, e->lane->size);
+    const char *vector = type_text(e, type, e->lane->size);
     bool same = true;
     for (int64_t i = 1; i < e->lane->size; i++)
         same &= !strcmp(parts[i], parts[0]);
@@ -156,7 +157,7 @@ void cg_emit_declaration(struct cg_emitter *e, const struct cg_value *v)
     int64_t digits[BB_MAX_LOGICALS * BB_MAX_LEVELS];
     bool first = true;
     strbuf_indent(e->out, e->indent);
-    strbuf_add(e->out, cg_type_text(e, e->p->bb->insts[v->inst].type, width_of(v)));
+    strbuf_add(e->out, type_text(e, e->p->bb->insts[v->inst].type, width_of(v)));
     declare(e, v, 0, digits, &first);
     strbuf_add(e->out, ";\n");
 }
@@ -211,7 +212,7 @@ static const char *pointer_text(struct cg_emitter *e, const struct cg_access *x,
 {
     bool local = x->region != BB_NONE && e->p->regions[x->region].space == BB_MEM_LOCAL;
     const char *space = local ? e->dialect->local_space : e->dialect->global_space;
-    return CG_TEXT(e, format, space, cg_type_text(e, memory_type(e, x), e->lane->size), element);
+    return CG_TEXT(e, format, space, type_text(e, memory_type(e, x), e->lane->size), element);
 }
 
 /* Elements between the lanes of an access; INT64_MIN if it is not affine in the lane. */
@@ -305,7 +306,7 @@ static const char *constant_text(struct cg_emitter *e, enum scalar_type type, do
     const char *text = number_text(e, type, c);
     if (text[0] == '-') text = CG_TEXT(e, "($1)", text);
     text = CG_TEXT(e, e->dialect->types[type].constant, text);
-    return vector ? CG_TEXT(e, e->dialect->broadcast, cg_type_text(e, type, e->lane->size), text) : text;
+    return vector ? CG_TEXT(e, e->dialect->broadcast, type_text(e, type, e->lane->size), text) : text;
 }
 
 static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vector)
@@ -364,7 +365,7 @@ static void emit_memory_write(struct cg_emitter *e, const struct cg_node *n, boo
  * own and taken apart. (An assignment to a list of scalars would need the list to be an lvalue.) */
 static void emit_spread(struct cg_emitter *e, uint32_t inst, const struct cg_operand *target)
 {
-    const char *type = cg_type_text(e, e->p->bb->insts[inst].type, e->lane->size);
+    const char *type = type_text(e, e->p->bb->insts[inst].type, e->lane->size);
     strbuf_printf(e->out, "{\n");
     strbuf_indent(e->out, e->indent + 1);
     strbuf_printf(e->out, "const %s lanes = %s;\n", type, expression_text(e, inst, true));
@@ -389,7 +390,7 @@ static void emit_assignment(struct cg_emitter *e, uint32_t inst, bool vector)
     }
     if (in->kind != BB_STEP && v->declared_inline)
         strbuf_printf(e->out, "%s%s ", in->kind == BB_INIT ? "" : "const ",
-                      cg_type_text(e, in->type, width_of(v)));
+                      type_text(e, in->type, width_of(v)));
     strbuf_printf(e->out, "%s = %s;\n", operand_text(e, target, vector),
                   x->offset ? load_text(e, x, vector) : expression_text(e, inst, vector));
 }

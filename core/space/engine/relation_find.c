@@ -8,7 +8,8 @@
 #include "core/base/arena.h"
 #include "core/space/engine/propagators.h"
 
-void finder_note(struct finder *f, uint32_t instance, enum relation_reason reason)
+/* Notes for space_explain_cost() that an instance takes no part in the relation. */
+static void note(struct finder *f, uint32_t instance, enum relation_reason reason)
 {
     struct space *s = f->s;
     s->relation_notes = arena_grow(s->arena, s->relation_notes, &s->cap_relation_notes,
@@ -19,7 +20,7 @@ void finder_note(struct finder *f, uint32_t instance, enum relation_reason reaso
 static void note_all(struct finder *f, enum relation_reason reason)
 {
     for (size_t i = 0; i < f->n_pairs; i++)
-        finder_note(f, f->members[i].instance, reason);
+        note(f, f->members[i].instance, reason);
 }
 
 static int choice_number(const struct relation *r, int32_t choice)
@@ -118,7 +119,7 @@ static void collect_members(struct finder *f)
         if (add_choices(f, in))
             add_member(f, i, a, b);
         else
-            finder_note(f, i, RELATION_CHOICES_FULL);
+            note(f, i, RELATION_CHOICES_FULL);
     }
 }
 
@@ -240,7 +241,7 @@ static void mark_related(struct finder *f)
     for (size_t i = 0; i < f->n_pairs; i++) {
         bool related = f->r->class[f->members[i].pair];
         f->s->instances[f->members[i].instance].related = related;
-        if (!related) finder_note(f, f->members[i].instance, RELATION_CLASSES_FULL);
+        if (!related) note(f, f->members[i].instance, RELATION_CLASSES_FULL);
     }
     for (uint32_t a = 0; a < f->sq->n; a++) {
         for (uint32_t c = 0; c < f->r->n_choices; c++) {

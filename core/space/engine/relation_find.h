@@ -39,9 +39,6 @@ static inline bool finder_holds(const struct finder *f, const struct member *m, 
     return shape_value(sh, v, scratch) != 0;
 }
 
-/* Notes for space_explain_cost() that an instance takes no part in the relation. */
-void finder_note(struct finder *f, uint32_t instance, enum relation_reason reason);
-
 /* relation_rows.c: classes of pairs; then the types of rows, and which masks of a class exclude nothing. */
 void finder_make_classes(struct finder *f);
 void finder_make_rows(struct finder *f);

@@ -28,7 +28,7 @@ static bool is_object(const struct grounder *g, int32_t node)
 /* ---- cases ---- */
 
 /* Cases of one object are one. */
-void ground_add_case(struct grounder *g, struct object_cases *out, int64_t object, struct expression *when,
+static void add_case(struct grounder *g, struct object_cases *out, int64_t object, struct expression *when,
                      const struct frame *known)
 {
     if (ground_is_constant(when, 0)) return;
@@ -47,8 +47,7 @@ static void add_cases(struct grounder *g, struct object_cases *out, const struct
                       struct expression *when)
 {
     for (size_t i = 0; i < more->n; i++)
-        ground_add_case(g, out, more->at[i].object, ground_both(g, when, more->at[i].when),
-                        more->at[i].known);
+        add_case(g, out, more->at[i].object, ground_both(g, when, more->at[i].when), more->at[i].known);
 }
 
 /* ---- the cases of an object ---- */
@@ -69,11 +68,11 @@ static void select_first(struct grounder *g, const struct space_node *n, struct 
         struct expression *is = ground_formula(g, ground_kid(g, n, 0));
         is = ground_both(g, ground_all_live(g, mine), is);
         g->frame = outer;
-        ground_add_case(g, out, objects.items[i], ground_shared(ground_both(g, none, is)), mine);
+        add_case(g, out, objects.items[i], ground_shared(ground_both(g, none, is)), mine);
         none = ground_both(g, none, ground_shared(expression_not(g->a, is)));
     }
     g->env[n->imm] = before;
-    ground_add_case(g, out, -1, none, NULL);
+    add_case(g, out, -1, none, NULL);
 }
 
 static bool calls_definition(const struct grounder *g, int32_t node)
@@ -102,7 +101,7 @@ static void first_cases(struct grounder *g, int32_t node, struct object_cases *o
         ground_keep_call(g->calls, c);
     }
     for (size_t i = 0; i < c->cases.n; i++)
-        ground_add_case(g, out, c->cases.at[i].object, c->cases.at[i].when, c->cases.at[i].known);
+        add_case(g, out, c->cases.at[i].object, c->cases.at[i].when, c->cases.at[i].known);
 }
 
 static void choose_cases(struct grounder *g, const struct space_node *n, int32_t root,
@@ -121,8 +120,7 @@ static void property_cases(struct grounder *g, const struct space_node *n, struc
 {
     struct argument_cases cases = ground_argument_cases(g, n);
     for (size_t i = 0; i < cases.n; i++)
-        ground_add_case(g, out, ground_property_of(g, n, cases.at[i].args), cases.at[i].when,
-                        cases.at[i].known);
+        add_case(g, out, ground_property_of(g, n, cases.at[i].args), cases.at[i].when, cases.at[i].known);
 }
 
 /* A number names an object of a range set, or none. */
@@ -132,11 +130,11 @@ static void number_cases(struct grounder *g, struct expression *x, int32_t root,
     struct expression *lo = expression_const(g->a, set->lo), *hi = expression_const(g->a, set->hi);
     x = ground_shared(x);
     for (int64_t object = set->lo; object <= set->hi; object++)
-        ground_add_case(g, out, object,
-                        expression_binary(g->a, FORMULA_EQ, x, expression_const(g->a, object)), NULL);
+        add_case(g, out, object, expression_binary(g->a, FORMULA_EQ, x, expression_const(g->a, object)),
+                 NULL);
     struct expression *inside = ground_both(g, expression_binary(g->a, FORMULA_LE, lo, x),
                                             expression_binary(g->a, FORMULA_LE, x, hi));
-    ground_add_case(g, out, -1, expression_not(g->a, inside), NULL);
+    add_case(g, out, -1, expression_not(g->a, inside), NULL);
 }
 
 static void define_cases(struct grounder *g, const struct space_node *n, struct object_cases *out)
@@ -149,7 +147,7 @@ static void define_cases(struct grounder *g, const struct space_node *n, struct 
         if (c)
             add_cases(g, out, &c->cases, cases.at[i].when);
         else
-            ground_add_case(g, out, -1, cases.at[i].when, NULL);
+            add_case(g, out, -1, cases.at[i].when, NULL);
         ground_leave_case(g, &cases.at[i], &in);
     }
 }
@@ -169,8 +167,8 @@ void ground_find_cases(struct grounder *g, int32_t node, int32_t root, struct ob
     } else {
         struct expression *x = ground_formula(g, node);
         if (x->op == FORMULA_CONST)
-            ground_add_case(g, out, root < 0 || ground_has_object(g, root, x->imm) ? x->imm : -1,
-                            expression_const(g->a, 1), NULL);
+            add_case(g, out, root < 0 || ground_has_object(g, root, x->imm) ? x->imm : -1,
+                     expression_const(g->a, 1), NULL);
         else if (is_object_property(g, n))
             property_cases(g, n, out);
         else

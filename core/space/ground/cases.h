@@ -80,9 +80,6 @@ static inline struct expression *ground_shared(struct expression *x)
 /* cases.c: the cases of a node that is an object of the root set, or a number that names one; -1: any root.
  */
 void ground_find_cases(struct grounder *g, int32_t node, int32_t root, struct object_cases *out);
-/* Cases of one object are one. */
-void ground_add_case(struct grounder *g, struct object_cases *out, int64_t object, struct expression *when,
-                     const struct frame *known);
 
 /* case_operations.c: all combinations of the cases of a node's operands. */
 struct argument_cases ground_argument_cases(struct grounder *g, const struct space_node *n);
