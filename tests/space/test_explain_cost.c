@@ -135,7 +135,7 @@ Test(explain_cost, of_relations)
                                                         "k4(b) is A\n",
          3, 3, "more than 4 choices of an object", 6},
         {WITH_KINDS(KIND(0) KIND(1) KIND(2) KIND(3)) KINDS_GO_ON, 8, 0, "", 0},
-        {WITH_KINDS(KIND(0) KIND(1) KIND(2) KIND(3)) KINDS_GO_ON, 9, 3, "more than 8 combinations", 16},
+        {WITH_KINDS(KIND(0) KIND(1) KIND(2) KIND(3)) KINDS_GO_ON, 9, 3, "more than 8 different sets", 16},
     };
     explain_check_each(cases, sizeof cases / sizeof cases[0]);
 }
