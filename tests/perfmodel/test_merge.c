@@ -44,7 +44,7 @@ Test(merge, of_two_measurements_the_faster_one_stays_with_its_date)
     merge_keeps(PERFMODEL_FP32, 119, PERFMODEL_MEASURED, 124, PERFMODEL_MEASURED, false, "faster");
     merge_keeps(PERFMODEL_LAUNCH, 120, PERFMODEL_MEASURED, 140, PERFMODEL_MEASURED, true, "faster");
     merge_keeps(PERFMODEL_LAUNCH, 140, PERFMODEL_MEASURED, 120, PERFMODEL_MEASURED, false, "faster");
-    merge_keeps(PERFMODEL_DRAM, 44, PERFMODEL_MEASURED, 44, PERFMODEL_MEASURED, false, "the same");
+    merge_keeps(PERFMODEL_DRAM, 44, PERFMODEL_MEASURED, 44, PERFMODEL_MEASURED, false, "equal");
 }
 
 Test(merge, corrections_outlive_what_they_corrected)
