@@ -27,6 +27,7 @@
 #include "core/base/diag.h"
 #include "core/base/stop.h"
 #include "core/base/utf8.h"
+#include "core/keys/agent.h"
 #include "core/pipeline/code.h"
 
 enum { HEARTBEAT_MS = 1000, SILENCE_MS = 30000, MAX_KERNELS = 64, MAX_ROUNDS = 1000, AGENT_NAME = 80 };
@@ -435,12 +436,8 @@ bool agent_serve(const struct serve_options *o, struct diag *d)
     int64_t most = MESSAGE_MAX_BYTES;
     zmq_setsockopt(a.socket, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt(a.socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
-    if (zmq_connect(a.socket, o->endpoint)) {
-        diag_plain(d, "cannot connect to %s: %s", o->endpoint, zmq_strerror(zmq_errno()));
-        a.failed = true;
-    } else {
-        serve_loop(&a);
-    }
+    a.failed = !keys_agent_connect(o->context, a.socket, o->endpoint, o->key, SILENCE_MS, o->stop_fd, d);
+    if (!a.failed) serve_loop(&a);
     forget_all(&a);
     zmq_close(a.socket);
     return !a.failed;

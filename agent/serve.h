@@ -10,11 +10,13 @@
 #include "agent/device.h"
 
 struct diag;
+struct keys_agent;
 
 struct serve_options {
-    void *context;        /* of ZeroMQ; borrowed */
-    const char *endpoint; /* of the coordinator */
-    const char *name;     /* how the coordinator calls this agent; NULL: host and process id */
+    void *context;                /* of ZeroMQ; borrowed */
+    const char *endpoint;         /* of the coordinator */
+    const struct keys_agent *key; /* for a tcp:// endpoint (core/keys/agent.h); NULL: none */
+    const char *name;             /* how the coordinator calls this agent; NULL: host and process id */
     /* Is told what the user should know, a line each: that the coordinator took the agent, ...; NULL: nobody
      */
     void (*note)(const char *text);

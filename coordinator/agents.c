@@ -99,7 +99,8 @@ static const char *take_device(struct agents *a, const struct message_hello *hel
 static bool await_first(struct agents *a, struct diag *d)
 {
     struct strbuf note = {0};
-    strbuf_printf(&note, "waiting for an agent; start one: thresh agent --connect %s", hub_endpoint(a->hub));
+    strbuf_printf(&note, "waiting for an agent; start one: thresh agent --connect %s%s", hub_endpoint(a->hub),
+                  a->options.keys ? " --key FILE" : "");
     progress_note(a->options.progress, note.text);
     strbuf_free(&note);
     while (!stop_requested(a->options.stop_fd)) {
@@ -125,7 +126,8 @@ struct agents *agents_open(const struct agents_options *o, struct diag *d)
     a->context = zmq_ctx_new();
     bool ok = o->listen || device_select(o->device, &a->device, d);
     if (ok && !o->listen) wire_libraries(&a->device, a->libraries);
-    if (ok) a->hub = hub_new(a->context, o->listen ? o->listen : inproc, clock_ms, d);
+    const struct endpoint_options where = {.address = o->listen ? o->listen : inproc, .keys = o->keys};
+    if (ok) a->hub = hub_open(a->context, &where, clock_ms, d);
     if (a->hub && (o->listen ? await_first(a, d) : start_embedded(a, d))) return a;
     agents_close(a);
     return NULL;

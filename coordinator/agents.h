@@ -25,6 +25,7 @@ struct progress;
 /* Pointers are borrowed. */
 struct agents_options {
     const char *listen; /* endpoint; NULL: one agent in a thread of this process */
+    const char *keys;   /* folder of keys for a tcp:// endpoint; NULL: none */
     const char *device; /* selector of its device; NULL: the first */
     int stop_fd;        /* readable: end early; -1: none */
     struct progress *progress;

@@ -15,12 +15,9 @@
  */
 #include "coordinator/hub.h"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <zmq.h>
 
 #include "core/base/arena.h"
@@ -29,7 +26,6 @@
 #include "core/base/panic.h"
 #include "core/base/utf8.h"
 
-enum { ENDPOINT_MAX = 512 };
 enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages without an event that one poll reads */ };
 
 struct peer {
@@ -44,8 +40,8 @@ struct peer {
 };
 
 struct hub {
-    void *socket;
-    char endpoint[ENDPOINT_MAX];
+    struct endpoint *endpoint;
+    void *socket; /* of the endpoint */
     struct peer *peers;
     unsigned n_peers;
     int64_t (*clock_ms)(void);
@@ -62,103 +58,28 @@ static int64_t hub_time(struct hub *h)
     return h->time += passed < HUB_HEARTBEAT_MS ? passed : HUB_HEARTBEAT_MS;
 }
 
-static bool starts_with(const char *s, const char *prefix)
+struct hub *hub_open(void *zmq_context, const struct endpoint_options *where, int64_t (*clock)(void),
+                     struct diag *d)
 {
-    return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
-static const char tcp[] = "tcp://";
-
-bool hub_check_port(const char *endpoint, struct diag *d)
-{
-    const char *colon = strrchr(endpoint, ':');
-    char *end;
-    if (!starts_with(endpoint, tcp) || strcmp(colon, ":*") == 0) return true;
-    if (colon < endpoint + strlen(tcp)) {
-        diag_plain(d, "%s: the port is missing; write %s:PORT", endpoint, endpoint);
-        return false;
-    }
-    unsigned long port = strtoul(colon + 1, &end, 10);
-    bool valid = colon[1] >= '0' && colon[1] <= '9' && !*end && port > 0 && port <= UINT16_MAX;
-    if (!valid) diag_plain(d, "%s: '%s' is not a port number (1 to %d)", endpoint, colon + 1, UINT16_MAX);
-    return valid;
-}
-
-/* Whether all addresses of the host name are addresses of the loopback interface. */
-static bool means_loopback(const char *host)
-{
-    struct addrinfo *list = NULL;
-    if (getaddrinfo(host, NULL, &(struct addrinfo){.ai_socktype = SOCK_STREAM}, &list)) return false;
-    bool loopback = list != NULL;
-    for (const struct addrinfo *a = list; a; a = a->ai_next) {
-        const struct sockaddr_in *v4 = (const void *)a->ai_addr;
-        const struct sockaddr_in6 *v6 = (const void *)a->ai_addr;
-        if (a->ai_family == AF_INET)
-            loopback = loopback && ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-        else
-            loopback = loopback && a->ai_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-    }
-    freeaddrinfo(list);
-    return loopback;
-}
-
-/* Copies the endpoint into n bytes. A name of the loopback interface is replaced: tcp://localhost:7000
- * becomes tcp://127.0.0.1:7000, since ZeroMQ binds to addresses only. */
-static void resolve_loopback(const char *endpoint, char *out, size_t n)
-{
-    char host[ENDPOINT_MAX];
-    const char *from = endpoint + strlen(tcp), *colon = strrchr(endpoint, ':');
-    snprintf(out, n, "%s", endpoint);
-    if (!starts_with(endpoint, tcp) || colon <= from || *from == '[' || *from == '*') return;
-    snprintf(host, sizeof host, "%.*s", (int)(colon - from), from);
-    bool address = strspn(host, "0123456789.") == strlen(host);
-    if (!address && means_loopback(host)) snprintf(out, n, "%s127.0.0.1%s", tcp, colon);
-}
-
-/* Only endpoints on this machine: there is no encryption. */
-static bool allowed_endpoint(const char *endpoint, struct diag *d)
-{
-    static const char *const allowed[] = {"inproc://", "ipc://", "tcp://127.", "tcp://[::1]:"};
-    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
-        if (starts_with(endpoint, allowed[i])) return hub_check_port(endpoint, d);
-    if (!starts_with(endpoint, "tcp://")) {
-        diag_plain(d, "--listen: '%s' is not an endpoint; write tcp://127.0.0.1:PORT or ipc://FILE",
-                   endpoint);
-        return false;
-    }
-    diag_plain(d,
-               "%s: only the loopback interface is allowed (tcp://127.0.0.1:PORT), since connections are not "
-               "encrypted; agents on other machines connect through a tunnel (ssh -R)",
-               endpoint);
-    return false;
-}
-
-struct hub *hub_new(void *zmq_context, const char *wanted, int64_t (*clock)(void), struct diag *d)
-{
-    char endpoint[ENDPOINT_MAX];
-    resolve_loopback(wanted, endpoint, sizeof endpoint);
-    if (!allowed_endpoint(endpoint, d)) return NULL;
+    struct endpoint *endpoint = endpoint_listen(zmq_context, where, d);
+    if (!endpoint) return NULL;
     struct hub *h = base_calloc(1, sizeof *h);
-    int linger = 500;
-    int64_t most = MESSAGE_MAX_BYTES;
+    h->endpoint = endpoint;
+    h->socket = endpoint_socket(endpoint);
     h->arena = arena_new();
     h->clock_ms = clock;
     h->looked_at = clock();
-    h->socket = zmq_socket(zmq_context, ZMQ_ROUTER);
-    zmq_setsockopt(h->socket, ZMQ_LINGER, &linger, sizeof linger);
-    zmq_setsockopt(h->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
-    size_t room = sizeof h->endpoint;
-    if (zmq_bind(h->socket, endpoint) == 0 &&
-        zmq_getsockopt(h->socket, ZMQ_LAST_ENDPOINT, h->endpoint, &room) == 0)
-        return h;
-    diag_plain(d, "cannot listen on %s: %s", endpoint, zmq_strerror(zmq_errno()));
-    hub_free(h);
-    return NULL;
+    return h;
+}
+
+struct hub *hub_new(void *zmq_context, const char *endpoint, int64_t (*clock)(void), struct diag *d)
+{
+    return hub_open(zmq_context, &(struct endpoint_options){.address = endpoint}, clock, d);
 }
 
 const char *hub_endpoint(const struct hub *h)
 {
-    return h->endpoint;
+    return endpoint_address(h->endpoint);
 }
 
 void hub_free(struct hub *h)
@@ -166,7 +87,7 @@ void hub_free(struct hub *h)
     if (!h) return;
     for (unsigned i = 0; i < h->n_peers; i++)
         if (h->peers[i].live) hub_send(h, i, &(struct message){.kind = MESSAGE_BYE});
-    zmq_close(h->socket);
+    endpoint_close(h->endpoint);
     arena_free(h->arena);
     free(h->peers);
     free(h);

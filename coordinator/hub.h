@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "coordinator/endpoint.h"
 #include "coordinator/limits.h"
 #include "core/codec/message.h"
 
@@ -37,10 +38,11 @@ struct hub_event {
     const char *reason;
 };
 
-/* Checks the port of a tcp:// endpoint (a number or `*`), which ZeroMQ does not do. false after an error. */
-bool hub_check_port(const char *endpoint, struct diag *d);
-/* Binds to inproc://NAME, to ipc://FILE, or to a tcp:// address or name of the loopback interface. clock:
- * returns ms; clock_ms() except in tests. NULL after an error. */
+/* Listens where `where` says (endpoint.h). clock: returns ms; clock_ms() except in tests. NULL after an
+ * error. */
+struct hub *hub_open(void *zmq_context, const struct endpoint_options *where, int64_t (*clock)(void),
+                     struct diag *d);
+/* The same without keys. */
 struct hub *hub_new(void *zmq_context, const char *endpoint, int64_t (*clock)(void), struct diag *d);
 /* The endpoint, with the port or file that replaced a `*`. */
 const char *hub_endpoint(const struct hub *h);

@@ -175,8 +175,11 @@ static bool find_device(struct tune *t, struct diag *d)
         return true;
     }
     if (!check_program(t, d)) return false;
-    const struct agents_options agents = {
-        .listen = o->listen, .device = o->device, .stop_fd = o->stop_fd, .progress = &t->progress};
+    const struct agents_options agents = {.listen = o->listen,
+                                          .keys = o->keys,
+                                          .device = o->device,
+                                          .stop_fd = o->stop_fd,
+                                          .progress = &t->progress};
     t->agents = agents_open(&agents, d);
     if (t->agents) t->device = *agents_device(t->agents);
     return t->agents != NULL;

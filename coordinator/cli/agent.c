@@ -7,7 +7,8 @@
 
 #include "agent/serve.h"
 #include "coordinator/cli/cli.h"
-#include "coordinator/hub.h"
+#include "coordinator/endpoint.h"
+#include "core/keys/agent.h"
 
 /* Checks that the host of a tcp:// endpoint exists. ZeroMQ resolves the name in the background and reports no
  * error. */
@@ -39,11 +40,13 @@ static bool check_transport(const char *endpoint, struct diag *d)
     return false;
 }
 
-/* Checks that the endpoint is well formed and that its host exists. It is tried on a separate socket. */
+/* Checks that the endpoint is well formed and that its host exists. A socket file is tried on a separate
+ * socket; over TCP the coordinator would see that as an agent. */
 static bool check_endpoint(void *context, const char *endpoint, struct diag *d)
 {
     if (!check_transport(endpoint, d)) return false;
-    if (!hub_check_port(endpoint, d) || !check_host(endpoint, d)) return false;
+    if (!endpoint_check_port(endpoint, d) || !check_host(endpoint, d)) return false;
+    if (strncmp(endpoint, "tcp://", 6) == 0) return true;
     int linger = 0;
     void *socket = zmq_socket(context, ZMQ_DEALER);
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
@@ -53,20 +56,35 @@ static bool check_endpoint(void *context, const char *endpoint, struct diag *d)
     return ok;
 }
 
+/* Reads the key of --key. false after an error. */
+static bool read_key(const struct cli_args *a, struct keys_agent **key, struct diag *d)
+{
+    const char *path = a->value[CLI_KEY];
+    *key = NULL;
+    if (!path) return true;
+    if (strncmp(a->value[CLI_CONNECT], "ipc://", 6) != 0) {
+        *key = keys_agent_read(path, d);
+        return *key != NULL;
+    }
+    diag_plain(d, "--key applies to tcp:// endpoints only");
+    return false;
+}
+
 static void note(const char *text)
 {
     fprintf(stderr, "%s\n", text);
 }
 
 /* Reads the options into *o. false after an error. */
-static bool read_options(const struct cli_args *a, struct serve_options *o, struct diag *d)
+static bool read_options(const struct cli_args *a, struct serve_options *o, struct keys_agent **key,
+                         struct diag *d)
 {
     if (!o->endpoint) {
         diag_plain(d, "missing --connect ENDPOINT; write for example --connect tcp://127.0.0.1:7000");
         return false;
     }
     return cli_runners(a, &o->runners, d) && check_endpoint(o->context, o->endpoint, d) &&
-           device_select(a->value[CLI_DEVICE], &o->device, d);
+           read_key(a, key, d) && device_select(a->value[CLI_DEVICE], &o->device, d);
 }
 
 static int run_agent(const struct cli_args *a)
@@ -79,23 +97,30 @@ static int run_agent(const struct cli_args *a)
                               .note = quiet ? NULL : note,
                               .stop_fd = cli_signals()};
     int status = CLI_USAGE;
-    if (read_options(a, &o, d)) {
+    struct keys_agent *key = NULL;
+    if (read_options(a, &o, &key, d)) {
+        o.key = key;
         if (!quiet) fprintf(stderr, "connecting to %s with %s\n", o.endpoint, o.device.name);
         status = agent_serve(&o, d) ? CLI_OK : CLI_FAILED;
     }
     zmq_ctx_term(o.context);
+    keys_agent_free(key);
     return cli_finish(d, cli_signal_status(o.stop_fd, status));
 }
 
 const struct cli_command cli_agent = {
     .name = "agent",
     .positional = "--connect ENDPOINT",
-    .takes = CLI_TAKES(CONNECT) | CLI_TAKES(DEVICE) | CLI_TAKES(RUNNERS) | CLI_TAKES(NAME) | CLI_TAKES(QUIET),
+    .takes = CLI_TAKES(CONNECT) | CLI_TAKES(KEY) | CLI_TAKES(DEVICE) | CLI_TAKES(RUNNERS) | CLI_TAKES(NAME) |
+             CLI_TAKES(QUIET),
     .help =
         "Measures implementations for a search in another process. Start the search with 'thresh tune "
         "--listen ENDPOINT', then agents with the same endpoint, as many as there are devices. An agent ends "
         "when the search ends. If the search is killed, the agent waits half a minute for a new one at the "
-        "same endpoint.\v"
-        "Example: thresh agent --connect tcp://127.0.0.1:7000 --device gpu",
+        "same endpoint.\n"
+        "A coordinator with --keys admits only agents with a key: give --key the file that 'thresh keys new' "
+        "made for this agent. Several agents may use the same file.\v"
+        "Example: thresh agent --connect tcp://127.0.0.1:7000 --device gpu\n"
+        "         thresh agent --connect tcp://login1:7000 --key node1.key_secret",
     .run = run_agent,
 };

@@ -89,8 +89,13 @@ enum {
     X(CUTS, "cuts", NULL, "print the candidates that the lower bound pruned in the last run, with reasons")  \
     X(LEARNT, "learnt", NULL, "print how each choice affects the time, from a store's evaluations")          \
     X(LISTEN, "listen", "ENDPOINT",                                                                          \
-      "wait for agents at tcp://127.0.0.1:PORT or ipc://FILE instead of starting one")                       \
+      "wait for agents at tcp://ADDRESS:PORT or ipc://FILE instead of starting one")                         \
+    X(KEYS, "keys", "DIR",                                                                                   \
+      "admit only agents whose certificates are in this folder ('thresh keys new DIR' makes it)")            \
     X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint: tcp://HOST:PORT or ipc://FILE")           \
+    X(KEY, "key", "FILE.key_secret",                                                                         \
+      "the agent's secret, for a coordinator with --keys: DIR/agents/NAME.key_secret of its keys")           \
+    X(AGENT, "agent", "NAME,NAME", "names of the agents that get keys (default: agent)")                     \
     X(RUNNERS, "runners", "N", "runner processes, at most 16 (default: 2 on a CPU, 4 on a GPU)")             \
     X(NAME, "name", "NAME", "the agent's name in messages (default: HOST:PID)")                              \
     X(OUT, "out", "DIR", "output folder")                                                                    \
@@ -160,8 +165,8 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
-    cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics,
-    cli_choices, cli_help, cli_completion;
+    cli_keys, cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit,
+    cli_heuristics, cli_choices, cli_help, cli_completion;
 
 extern const char cli_tune_help[]; /* cli_tune.help */
 extern const char cli_version[];   /* "thresh 0.1 (REVISION)", made by the Makefile */

@@ -29,6 +29,7 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->verbose = cli_given(a, CLI_VERBOSE);
     o->store = a->value[CLI_STORE];
     o->listen = a->value[CLI_LISTEN];
+    o->keys = a->value[CLI_KEYS];
     o->recorded = a->value[CLI_RECORDED];
     uint64_t kib = 0;
     if (cli_given(a, CLI_PARAM) && !bb_parse_parameters(a->value[CLI_PARAM], &o->lowering, d)) return false;
@@ -270,9 +271,10 @@ static bool has_input(const struct cli_args *a, struct diag *d)
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA},
-                              runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE};
+                              runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE}, keys[] = {CLI_KEYS};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to a Lift program", d) &&
            cli_refuse(a, runners, 1, "applies only with --space, or to 'thresh agent'", d) &&
+           (cli_given(a, CLI_LISTEN) || cli_refuse(a, keys, 1, "needs --listen tcp://ADDRESS:PORT", d)) &&
            (!cli_given(a, CLI_LISTEN) ||
             cli_refuse(a, device, 1, "does not apply with --listen; give it to 'thresh agent'", d));
 }
@@ -330,7 +332,7 @@ const struct cli_command cli_tune = {
     .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) |
              CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(AUDIT_CUTS) |
              CLI_TAKES(DESCRIPTION) | CLI_TAKES(TEXT_LIMIT) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) |
-             CLI_TAKES(LISTEN) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
+             CLI_TAKES(LISTEN) | CLI_TAKES(KEYS) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
              CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) |
              CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(RUNNERS),
     .notes = {{CLI_OUT, "DIR",

@@ -19,9 +19,7 @@ void keys_agent_free(struct keys_agent *a); /* NULL is allowed; forgets the secr
 /* Sets the keys of a socket before it is connected. */
 void keys_agent_apply(const struct keys_agent *a, void *socket);
 
-enum { KEYS_WAIT_MS = 30000 /* for a coordinator that is about to start */ };
-
-/* Connects and waits until the coordinator took the connection, at most `wait_ms`. key NULL: without keys.
+/* Connects and, over TCP, waits until the coordinator took the connection, at most `wait_ms`. key NULL: none.
  * stop_fd: ends the wait when it becomes readable, as if the connection was taken; -1: none. false after an
  * error that says why: nobody listens, another server key, a key that is not admitted, keys on one side only.
  * The socket reconnects by itself afterwards. */
