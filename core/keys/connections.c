@@ -2,6 +2,7 @@
 #include "core/keys/connections.h"
 
 #include <arpa/inet.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,9 @@ struct user {
 
 struct connection {
     int fd;
-    char address[ADDRESS];
-    bool taken;        /* the handshake succeeded */
-    struct user *user; /* NULL: not taken, or a socket without keys */
+    char host[INET6_ADDRSTRLEN], address[ADDRESS]; /* the latter with the port */
+    bool taken;                                    /* the handshake succeeded */
+    struct user *user;                             /* NULL: not taken, or a socket without keys */
     UT_hash_handle hh;
 };
 
@@ -35,7 +36,7 @@ struct connections {
     void *ctx;
     struct connection *set; /* by descriptor */
     struct user *users;     /* by key */
-    char expected[KEYS_TEXT];
+    char expected[KEYS_TEXT], expected_host[INET6_ADDRSTRLEN];
     int64_t expected_until;
     char reason[LINE];    /* why the connection failed that ends next; "": not known */
     uint64_t said;        /* refusals of ZAP that were logged, whose connections have not ended */
@@ -86,21 +87,20 @@ void connections_refused(struct connections *c, const char *line, int64_t now_ms
 
 /* ---- the table ---- */
 
-static void address_of(int fd, char out[ADDRESS])
+static void read_address(struct connection *at)
 {
     union {
         struct sockaddr any;
         struct sockaddr_in v4;
         struct sockaddr_in6 v6;
     } name = {.any = {.sa_family = AF_UNSPEC}};
-    char text[INET6_ADDRSTRLEN] = "";
     socklen_t n = sizeof name;
-    snprintf(out, ADDRESS, "a connection");
-    if (getpeername(fd, &name.any, &n) != 0) return;
-    if (name.any.sa_family == AF_INET && inet_ntop(AF_INET, &name.v4.sin_addr, text, sizeof text))
-        snprintf(out, ADDRESS, "%s:%u", text, ntohs(name.v4.sin_port));
-    if (name.any.sa_family == AF_INET6 && inet_ntop(AF_INET6, &name.v6.sin6_addr, text, sizeof text))
-        snprintf(out, ADDRESS, "[%s]:%u", text, ntohs(name.v6.sin6_port));
+    snprintf(at->address, ADDRESS, "a connection");
+    if (getpeername(at->fd, &name.any, &n) != 0) return;
+    if (name.any.sa_family == AF_INET && inet_ntop(AF_INET, &name.v4.sin_addr, at->host, sizeof at->host))
+        snprintf(at->address, ADDRESS, "%s:%u", at->host, ntohs(name.v4.sin_port));
+    if (name.any.sa_family == AF_INET6 && inet_ntop(AF_INET6, &name.v6.sin6_addr, at->host, sizeof at->host))
+        snprintf(at->address, ADDRESS, "[%s]:%u", at->host, ntohs(name.v6.sin6_port));
 }
 
 static struct connection *find(const struct connections *c, int fd)
@@ -141,7 +141,7 @@ static void accepted(struct connections *c, int fd)
     if (at) drop(c, at);
     at = base_calloc(1, sizeof *at);
     at->fd = fd;
-    address_of(fd, at->address);
+    read_address(at);
     HASH_ADD_INT(c->set, fd, at);
 }
 
@@ -152,9 +152,10 @@ unsigned connections_of(const struct connections *c, const char key[KEYS_TEXT])
     return u ? u->n : 0;
 }
 
-void connections_expect(struct connections *c, const char key[KEYS_TEXT], int64_t now_ms)
+void connections_expect(struct connections *c, const char key[KEYS_TEXT], const char *host, int64_t now_ms)
 {
     memcpy(c->expected, key, KEYS_TEXT);
+    snprintf(c->expected_host, sizeof c->expected_host, "%s", host);
     c->expected_until = now_ms + EXPECT_MS;
 }
 
@@ -177,13 +178,37 @@ static struct user *use_key(struct connections *c, const char *key)
     return u;
 }
 
-static void succeeded(struct connections *c, int fd)
+/* Bytes that arrived through a connection. */
+static uint64_t received(int fd)
 {
-    struct connection *at = find(c, fd);
-    if (!at || at->taken) return;
-    at->taken = true;
-    if (!c->expected[0]) return;
-    at->user = use_key(c, c->expected);
+    struct tcp_info info = {.tcpi_state = 0};
+    socklen_t n = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &n) == 0 ? info.tcpi_bytes_received : 0;
+}
+
+/* The connection whose handshake has just succeeded. The event does not say which: of those that are not
+ * taken, from the expected host where there is one, it is the one that has sent most. */
+static struct connection *find_successful(const struct connections *c)
+{
+    struct connection *best = NULL;
+    uint64_t most = 0;
+    for (struct connection *at = c->set; at; at = at->hh.next) {
+        if (at->taken || (c->expected[0] && strcmp(at->host, c->expected_host) != 0)) continue;
+        uint64_t n = received(at->fd);
+        if (best && n <= most) continue;
+        best = at;
+        most = n;
+    }
+    return best;
+}
+
+static void succeeded(struct connections *c)
+{
+    struct connection *at = find_successful(c);
+    if (at) {
+        at->taken = true;
+        if (c->expected[0]) at->user = use_key(c, c->expected);
+    }
     c->expected[0] = 0;
 }
 
@@ -198,25 +223,28 @@ static const char *protocol_reason(bool keys, uint32_t value)
     if (value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
         return "what it sent is not encrypted for this coordinator: it has the public key of another one, or "
                "repeats an earlier connection";
-    return "it does not speak the protocol of ZeroMQ";
+    return "it does not follow the protocol of ZeroMQ";
 }
 
-static void failed(struct connections *c, uint16_t event, uint32_t value)
+static void failed(struct connections *c, uint32_t value)
 {
-    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
-        snprintf(c->reason, sizeof c->reason, "%s", protocol_reason(c->keys, value));
-    else if (!c->reason[0] && value)
-        snprintf(c->reason, sizeof c->reason, "it ended during the handshake (%s)", zmq_strerror((int)value));
+    snprintf(c->reason, sizeof c->reason, "%s", protocol_reason(c->keys, value));
+}
+
+/* Where no reason is known. */
+static const char *ended_reason(bool keys)
+{
+    return keys ? "it ended the handshake, or was silent: it has no key, or is no agent"
+                : "it ended the handshake, or was silent: it uses a key, or is no agent";
 }
 
 static void disconnected(struct connections *c, int fd, int64_t now_ms)
 {
     char line[LINE + ADDRESS + 20];
     struct connection *at = find(c, fd);
-    bool known = c->reason[0] && strncmp(c->reason, "it ended", 8) != 0;
-    if (at && !at->taken && (known || !c->said)) {
+    if (at && !at->taken && (c->reason[0] || !c->said)) {
         snprintf(line, sizeof line, "refused %s: %s", at->address,
-                 c->reason[0] ? c->reason : "it ended during the handshake");
+                 c->reason[0] ? c->reason : ended_reason(c->keys));
         connections_log(c, line, now_ms);
     } else if (at && !at->taken) {
         c->said--;
@@ -233,11 +261,10 @@ void connections_event(struct connections *c, uint16_t event, uint32_t value, in
         accepted(c, (int)value);
         break;
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
-        succeeded(c, (int)value);
+        succeeded(c);
         break;
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        failed(c, event, value);
+        failed(c, value);
         break;
     case ZMQ_EVENT_DISCONNECTED:
     case ZMQ_EVENT_CLOSED:

@@ -3,7 +3,7 @@
  *
  *     ACCEPTED 17               connection 17 is new                      (its address is looked up)
  *     (ZAP admits a key)        the next one that succeeds has this key
- *     HANDSHAKE_SUCCEEDED 17    connection 17 has the key
+ *     HANDSHAKE_SUCCEEDED       the connection that has sent most, from that host, has the key
  *     DISCONNECTED 17           one less of the key
  *
  * A failed handshake is FAILED with a reason, then DISCONNECTED with the descriptor: together they are a line
@@ -28,9 +28,10 @@ void connections_free(struct connections *c); /* NULL is allowed */
 void connections_event(struct connections *c, uint16_t event, uint32_t value, int64_t now_ms);
 /* The connections of a key now. */
 unsigned connections_of(const struct connections *c, const char key[KEYS_TEXT]);
-/* ZAP has admitted the key: true from now until the handshake succeeded, or for a fifth of a second.
- * Meanwhile no other key is to be admitted, since ZeroMQ does not say which key a connection has. */
-void connections_expect(struct connections *c, const char key[KEYS_TEXT], int64_t now_ms);
+/* ZAP has admitted the key of a connection from the host. connections_expecting() is true from now until the
+ * handshake succeeded, or for a fifth of a second. Meanwhile no other key is to be admitted, since ZeroMQ
+ * does not say which key a connection has. */
+void connections_expect(struct connections *c, const char key[KEYS_TEXT], const char *host, int64_t now_ms);
 bool connections_expecting(struct connections *c, int64_t now_ms);
 /* ZAP has refused; the line names the reason. */
 void connections_refused(struct connections *c, const char *line, int64_t now_ms);

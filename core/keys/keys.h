@@ -18,10 +18,10 @@
 struct diag;
 
 enum {
-    KEYS_BYTES = 32,      /* of a key */
-    KEYS_TEXT = 41,       /* a key as text (Z85, ZeroMQ RFC 32), with its 0 */
-    KEYS_NAME = 65,       /* name of an agent, with its 0 */
-    KEYS_WHEN = 32,       /* when a certificate was made: 2026-01-31T12:00:00Z */
+    KEYS_BYTES = 32,        /* of a key */
+    KEYS_TEXT = 41,         /* a key as text (Z85, ZeroMQ RFC 32), with its 0 */
+    KEYS_NAME = 65,         /* name of an agent, with its 0 */
+    KEYS_WHEN = 32,         /* when a certificate was made: 2026-01-31T12:00:00Z */
     KEYS_MOST_AGENTS = 4096 /* certificates of one folder */
 };
 
@@ -29,18 +29,18 @@ enum {
 bool keys_is_name(const char *text);
 
 /* Makes certificates for the n agents in the folder; the folder and the coordinator's certificate, too, if
- * they are missing. Nothing is ever overwritten: false after an error if an agent has a certificate, if a name
- * is none, or if a file cannot be written. */
+ * they are missing. Nothing is ever overwritten: false after an error if an agent has a certificate, if a
+ * name is none, or if a file cannot be written. */
 bool keys_new(const char *folder, const char *const *agents, size_t n, struct diag *d);
 
 /* A certificate of a folder. */
 struct keys_entry {
-    char name[KEYS_NAME];  /* of the agent; "server" */
-    char key[KEYS_TEXT];   /* public key; "": not known */
-    char when[KEYS_WHEN];  /* when it was made; "": not known */
-    bool admitted;         /* of an agent: the coordinator takes it */
-    bool secret;           /* the secret is in the folder, too */
-    char *problem;         /* why it cannot be used, and the command that helps; NULL: nothing is wrong */
+    char name[KEYS_NAME]; /* of the agent; "server" */
+    char key[KEYS_TEXT];  /* public key; "": not known */
+    char when[KEYS_WHEN]; /* when it was made; "": not known */
+    bool admitted;        /* of an agent: the coordinator takes it */
+    bool secret;          /* the secret is in the folder, too */
+    char *problem;        /* why it cannot be used, and the command that helps; NULL: nothing is wrong */
 };
 
 /* All certificates of a folder: the coordinator's, then those of agents, by name. */

@@ -162,7 +162,7 @@ static void answer_request(struct keys_server *s)
         answer(s->zap, &r, NULL, NULL);
         return;
     }
-    connections_expect(s->connections, key, now);
+    connections_expect(s->connections, key, r.address, now);
     answer(s->zap, &r, key, name);
 }
 
