@@ -1,7 +1,7 @@
 /* Where a coordinator listens, and who may connect there:
  *
  *     inproc://NAME            threads of this process
- *     ipc://FILE               processes of the same user: the socket file has mode 0600
+ *     ipc://FILE               processes of the same user: others cannot open the file
  *     tcp://127.0.0.1:PORT     this machine; with keys only agents that are admitted
  *     tcp://ADDRESS:PORT       other machines: only with keys (core/keys)
  *
