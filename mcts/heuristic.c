@@ -168,11 +168,6 @@ const struct mcts_plugin *mcts_heuristic_plugin(const struct mcts_heuristic *h)
     return &h->plugin;
 }
 
-const char *mcts_heuristic_name(const struct mcts_heuristic *h)
-{
-    return h->plugin.name;
-}
-
 struct mcts_policies *mcts_heuristic_policies(struct mcts_heuristic *h)
 {
     return h->policies;

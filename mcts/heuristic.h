@@ -87,7 +87,6 @@ void mcts_heuristic_set_note(struct mcts_heuristic *h, const char *note);
 
 /* The plug-in as the current interface has it: fields that its version lacks are NULL. */
 const struct mcts_plugin *mcts_heuristic_plugin(const struct mcts_heuristic *h);
-const char *mcts_heuristic_name(const struct mcts_heuristic *h);
 struct mcts_policies *mcts_heuristic_policies(struct mcts_heuristic *h);
 /* Whether select() reads view->weights: plug-ins of interface 1 do not know them. */
 bool mcts_heuristic_wants_weights(const struct mcts_heuristic *h);

@@ -76,7 +76,6 @@ void mcts_tree_free(struct mcts_tree *t)
     mcts_roller_free(&t->roller);
     space_state_free(t->state);
     space_state_free(t->replayed);
-    mcts_descent_free(&t->best);
     mcts_order_free(&t->order);
     mcts_nodes_free(&t->nodes);
     free(t->children);
@@ -107,19 +106,9 @@ const char *mcts_tree_error(const struct mcts_tree *t)
     return t->roller.error;
 }
 
-double mcts_tree_best_time(const struct mcts_tree *t)
-{
-    return t->roller.best_time;
-}
-
 double mcts_tree_cut(const struct mcts_tree *t)
 {
     return t->roller.cut;
-}
-
-const struct mcts_descent *mcts_tree_best(const struct mcts_tree *t)
-{
-    return isfinite(t->stats.best_time) ? &t->best : NULL;
 }
 
 struct mcts_stats mcts_tree_stats(const struct mcts_tree *t)

@@ -109,10 +109,7 @@ void mcts_tree_known_time(struct mcts_tree *t, double time);
 /* The implementation of the last mcts_tree_next() that returned MCTS_OK; valid until the next call. */
 const struct space_state *mcts_tree_state(const struct mcts_tree *t);
 const char *mcts_tree_error(const struct mcts_tree *t); /* "": none */
-double mcts_tree_best_time(const struct mcts_tree *t);  /* ns, INFINITY: none */
 double mcts_tree_cut(const struct mcts_tree *t);        /* ns, INFINITY: none */
-/* The descent with the best recorded time; NULL: none. */
-const struct mcts_descent *mcts_tree_best(const struct mcts_tree *t);
 struct mcts_stats mcts_tree_stats(const struct mcts_tree *t);
 
 /* A node, for reports and traces. */

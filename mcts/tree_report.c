@@ -10,17 +10,6 @@ void mcts_tree_known_time(struct mcts_tree *t, double time)
     t->roller.cut = fmin(t->roller.cut, time * t->cut_factor);
 }
 
-static void new_best(struct mcts_tree *t, const struct mcts_descent *d, double time)
-{
-    mcts_tree_known_time(t, time);
-    t->stats.best_time = time;
-    mcts_descent_free(&t->best);
-    t->best = *d;
-    t->best.values = NULL;
-    t->best.path = mcts_tree_copy(d->path, d->n_path, sizeof d->path[0]);
-    t->best.actions = mcts_tree_copy(d->actions, d->n_actions, sizeof d->actions[0]);
-}
-
 static void count_outcome(struct mcts_stats *s, enum mcts_outcome_kind kind)
 {
     switch (kind) {
@@ -52,5 +41,8 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
         struct mcts_leaf leaf = {space_of(t->state), d->values, d->leaf_bound};
         mcts_policies_learn(t->policies, &leaf, outcome);
     }
-    if (timed && outcome.time < t->stats.best_time) new_best(t, d, outcome.time);
+    if (timed && outcome.time < t->stats.best_time) {
+        t->stats.best_time = outcome.time;
+        mcts_tree_known_time(t, outcome.time);
+    }
 }

@@ -26,7 +26,6 @@ struct mcts_tree {
     uint32_t *path;              /* scratch: the current path */
     size_t n_path, path_capacity;
     struct mcts_actions actions; /* scratch */
-    struct mcts_descent best;
     struct mcts_stats stats;
     bool handed_out;
 };
@@ -40,7 +39,5 @@ void mcts_tree_take(struct mcts_tree *t, const struct mcts_child *child);
 /* From the last node of the path to an implementation, which goes into *d. MCTS_STUCK: none was found, and
  * the node is closed if there is none. */
 enum mcts_status mcts_tree_roll_out(struct mcts_tree *t, struct mcts_descent *d);
-/* A copy of n elements of that size; malloc'd. */
-void *mcts_tree_copy(const void *list, size_t n, size_t size);
 
 #endif

@@ -219,7 +219,8 @@ static enum mcts_status find_implementation(struct mcts_tree *t)
     PANIC("rollout end");
 }
 
-void *mcts_tree_copy(const void *list, size_t n, size_t size)
+/* A copy of n elements of that size; malloc'd. */
+static void *copy_of(const void *list, size_t n, size_t size)
 {
     void *copy = base_malloc(n * size + 1);
     if (n) memcpy(copy, list, n * size);
@@ -243,9 +244,9 @@ static void hand_out(struct mcts_tree *t, struct mcts_descent *d)
         .number = ++t->stats.handed_out,
         .hash = space_state_hash(t->state),
         .bound = t->nodes.list[t->path[t->n_path - 1]].bound,
-        .path = mcts_tree_copy(t->path, t->n_path, sizeof t->path[0]),
+        .path = copy_of(t->path, t->n_path, sizeof t->path[0]),
         .n_path = t->n_path,
-        .actions = mcts_tree_copy(t->actions.list, t->actions.count, sizeof t->actions.list[0]),
+        .actions = copy_of(t->actions.list, t->actions.count, sizeof t->actions.list[0]),
         .n_actions = t->actions.count,
         .values = values_to_learn(t),
     };

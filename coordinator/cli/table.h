@@ -55,9 +55,6 @@ bool cli_paragraph(const struct cli_command *command, size_t i, struct cli_text 
 const char *cli_examples(const struct cli_command *command);
 /* The i-th way to call it, from cli_command.positional. false: there are only i. */
 bool cli_usage(const struct cli_command *command, size_t i, struct cli_text *out);
-/* The i-th verb of the subcommand, from the first word of cli_command.positional, such as "check|print|run
- * KERNEL.lift". false: there are only i. */
-bool cli_verb(const struct cli_command *command, size_t i, struct cli_text *out);
 /* Whether `name` is a verb of the subcommand. false after an error, which suggests a verb or lists them. */
 bool cli_check_verb(const struct cli_command *command, const char *name, struct diag *d);
 

@@ -9,7 +9,9 @@
 
 enum { MOST_VERBS = 16 };
 
-bool cli_verb(const struct cli_command *command, size_t i, struct cli_text *out)
+/* The i-th verb of the subcommand, from the first word of cli_command.positional, such as "check|print|run
+ * KERNEL.lift". false: there are only i. */
+static bool find_verb(const struct cli_command *command, size_t i, struct cli_text *out)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
     const char *verb = command->positional, *end = verb + strcspn(verb, " ");
@@ -28,7 +30,7 @@ static size_t list_verbs(const struct cli_command *command, struct arena *a, con
 {
     struct cli_text verb;
     size_t n = 0;
-    for (; n < MOST_VERBS && cli_verb(command, n, &verb); n++)
+    for (; n < MOST_VERBS && find_verb(command, n, &verb); n++)
         names[n] = arena_strndup(a, verb.text, (size_t)verb.length);
     return n;
 }

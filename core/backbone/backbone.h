@@ -178,8 +178,6 @@ void bb_parameter_put(const struct bb_parameter *p, struct space_data *data);
  * errors. Lives in the arena. A tile whose only size is 1 is left out: a prime extent keeps level 0 alone. */
 struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
                           struct diag *d);
-/* Text form, for people and golden tests. */
-void bb_print(const struct backbone *bb, struct strbuf *out);
 
 /* Whether a logical is one of the instruction's own. */
 static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)

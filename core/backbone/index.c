@@ -203,16 +203,6 @@ static struct range range_of(const struct index_expr *x)
     return sum;
 }
 
-int64_t index_min(const struct index_expr *x)
-{
-    return range_of(x).min;
-}
-
-int64_t index_max(const struct index_expr *x)
-{
-    return range_of(x).max;
-}
-
 bool index_fits_int(const struct index_expr *x)
 {
     int64_t most = x->constant > 0 ? x->constant : 0, least = x->constant < 0 ? x->constant : 0;

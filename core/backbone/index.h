@@ -49,8 +49,6 @@ const struct index_expr *index_mod(struct arena *a, const struct index_expr *x,
  * The replacement must stay in the range of v: simplification has relied on it. */
 const struct index_expr *index_substitute(struct arena *a, const struct index_expr *x,
                                           const struct index_expr *const *replacement, uint32_t n);
-int64_t index_min(const struct index_expr *x); /* a lower bound over all variable values */
-int64_t index_max(const struct index_expr *x); /* an upper bound */
 /* Whether 32-bit arithmetic computes the text of x: every sum, product and dividend on the way stays in
  * range. */
 bool index_fits_int(const struct index_expr *x);

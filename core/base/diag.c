@@ -181,11 +181,6 @@ const char *diag_message(const struct diag *d, size_t i)
     return i < d->errors.kept ? d->errors.entries[i].message : NULL;
 }
 
-const char *diag_warning_message(const struct diag *d, size_t i)
-{
-    return i < d->warnings.kept ? d->warnings.entries[i].message : NULL;
-}
-
 static int by_place(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;

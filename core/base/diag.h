@@ -54,8 +54,6 @@ size_t diag_count(const struct diag *d);
 bool diag_failed(const struct diag *d);
 /* The i-th error as one line "file:line:col: error: text" (no caret); owned by d. */
 const char *diag_message(const struct diag *d, size_t i);
-/* The i-th warning in the same form; NULL: there are fewer. */
-const char *diag_warning_message(const struct diag *d, size_t i);
 /* Prints every error and warning with its line and a caret, in the order of their places. */
 void diag_print(const struct diag *d, FILE *out);
 /* Prints the warnings and removes them: at the start of work that takes long. */

@@ -40,9 +40,8 @@ void space_data_list(struct space_data *data, const char *property, const uint32
                      const int64_t *values, size_t count);
 void space_data_parameter(struct space_data *data, const char *name, int64_t value);
 
-/* JSON: dump and read back give the same instance. The text is malloc'd. `def` tells which property values
- * are objects (printed by name). Reading: NULL after adding errors, each at its place in the text. */
-char *space_data_to_json(const struct space_data *data, const struct space_def *def);
+/* An instance from JSON. `def` tells which property values are objects, which the text names. NULL after
+ * adding errors, each at its place in the text. */
 struct space_data *space_data_from_json(const char *path, const char *text, const struct space_def *def,
                                         struct diag *d);
 

@@ -147,8 +147,6 @@ bool space_has_value(const struct space_state *st, uint32_t slot, uint32_t value
 uint32_t space_first_value(const struct space_state *st, uint32_t slot);
 /* Values left, ascending, into out[] (room for space_universe()). Returns how many. */
 uint32_t space_values(const struct space_state *st, uint32_t slot, uint32_t *out);
-/* Whether an object is live: 1 live, 0 possible, -1 dead. `set_object` is its id in its root set. */
-int space_object_state(const struct space_state *st, unsigned root_set, uint32_t set_object);
 
 /* A part of an order of choices: those of a group, or some that are listed. Parts may overlap: a choice that
  * an earlier part has decided is no longer open. */

@@ -13,6 +13,7 @@
 #include "core/space/data.h"
 #include "gpu.space.h"
 #include "core/space/space.h"
+#include "tests/fixture/instance.h"
 #include "tests/fixture/kernel.h"
 
 static const struct kernel_case gpu_space_cases[] = {
@@ -194,7 +195,7 @@ Test(gpu_space, an_instance_read_from_text_is_the_same_space)
 {
     struct kernel_fixture f;
     kernel_open(&f, &gpu_space_cases[2], &kernel_device, NULL);
-    char *json = space_data_to_json(f.data, &space_def_gpu);
+    char *json = instance_json(f.data, &space_def_gpu);
     struct space_data *data = space_data_from_json("instance.json", json, &space_def_gpu, f.diag);
     cr_assert_not_null(data);
     struct space *space = space_instantiate(&space_def_gpu, data, f.diag);

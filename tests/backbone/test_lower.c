@@ -9,6 +9,7 @@
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 #include "core/lift/lift.h"
+#include "tests/backbone/text.h"
 
 /* A text lowered, with what it needs to stay alive. */
 struct lowered {
@@ -44,25 +45,11 @@ static void lowered_free(struct lowered *l)
     diag_free(l->diag);
 }
 
-/* The text of the instructions only. */
-static char *inst_text(const struct backbone *bb)
-{
-    struct strbuf b = {0};
-    bb_print(bb, &b);
-    char *text = strbuf_take(&b), *last_logical = text;
-    for (char *p = text; (p = strstr(p, "logical ")) != NULL; p++)
-        last_logical = p;
-    char *start = last_logical == text ? text : strchr(last_logical, '\n') + 1;
-    char *insts = base_strdup(start);
-    free(text);
-    return insts;
-}
-
 static void expect_insts(const char *program, const char *sizes, const char *want)
 {
     const struct bb_options plain = {.no_staging = true};
     struct lowered l = must_lower(program, sizes, &plain);
-    char *text = inst_text(l.bb);
+    char *text = backbone_text(l.bb);
     cr_expect_str_eq(text, want, "got:\n%s\nwant:\n%s", text, want);
     free(text);
     lowered_free(&l);
@@ -77,7 +64,7 @@ static const char *const matmul =
 Test(backbone_lower, matmul_text)
 {
     struct lowered l = must_lower(matmul, "M=4,N=6,K=5", NULL);
-    char *text = inst_text(l.bb);
+    char *text = backbone_text(l.bb);
     cr_expect_str_eq(text,
                      "load A.load [m k] float = A[m * 5 + k]\n"
                      "load B.load [k n] float = B[n + k * 6]\n"

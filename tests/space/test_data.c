@@ -8,6 +8,7 @@
 #include "core/space/data.h"
 #include "core/space/space.h"
 #include "spacedsl/model.h"
+#include "tests/fixture/instance.h"
 
 static const char DATA_SPACE[] = "space s set A set B : A set T(a: A) : B property p(A, A): int property "
                                  "q(A): A property l(A): int list property m(A): A list\n"
@@ -39,11 +40,11 @@ Test(space_data, survives_json)
     struct source src = {"t", DATA_SPACE, strlen(DATA_SPACE)};
     const struct space_def *def = spacedsl_compile(&src, a, d);
     struct space_data *one = data_example();
-    char *text = space_data_to_json(one, def);
+    char *text = instance_json(one, def);
     struct space_data *two = space_data_from_json("t.json", text, def, d);
     diag_print(d, stderr);
     cr_assert(two);
-    char *again = space_data_to_json(two, def);
+    char *again = instance_json(two, def);
     cr_assert_str_eq(text, again);
     struct space *s = space_instantiate(def, one, d), *t = space_instantiate(def, two, d);
     cr_assert(s && t);

@@ -89,7 +89,7 @@ static uint32_t justify_instance_of(const struct justify_case *c, uint32_t const
 }
 
 /* z is at most 2; x keeps what `left` says. */
-static void justify_sum(uint64_t left, bool used_up, bool renew)
+static void justify_sum(uint64_t left, bool used_up)
 {
     struct justify_case c = justify_make(justify_sums, 0);
     justify_keep(&c, justify_slot(&c, "z", 0, 0), 7);
@@ -97,30 +97,24 @@ static void justify_sum(uint64_t left, bool used_up, bool renew)
     space_mark since = space_snapshot(c.st);
     justify_keep(&c, justify_slot(&c, "x", 0, 0), left);
     if (used_up) c.st->justified = JUSTIFY_MOST;
-    if (renew) justify_renew(c.st);
     justify_instance(c.st, justify_instance_of(&c, 0, 3), since, true);
     justify_close(&c);
 }
 
 Test(space_justify, what_a_formula_asks_for)
 {
-    justify_sum(3, false, false);
-    justify_sum(63, false, false);
+    justify_sum(3, false);
+    justify_sum(63, false);
 }
 
 Test(space_justify, a_value_of_a_solution_of_the_formula, .signal = SIGABRT)
 {
-    justify_sum(1, false, false);
+    justify_sum(1, false);
 }
 
 Test(space_justify, stops_after_its_share)
 {
-    justify_sum(1, true, false);
-}
-
-Test(space_justify, begins_anew, .signal = SIGABRT)
-{
-    justify_sum(1, true, true);
+    justify_sum(1, true);
 }
 
 static void justify_failure(uint64_t z)

@@ -12,6 +12,7 @@
 #include "core/space/count.h"
 #include "core/space/space.h"
 #include "spacedsl/model.h"
+#include "tests/fixture/instance.h"
 #include "tests/space/fixpoint.h"
 #include "tests/space/random_space.h"
 
@@ -56,11 +57,17 @@ static void drop_rules(struct trial *t, const struct diag *d)
         t->dropped[rule_of(t, diag_message(d, i), "is never true")] = true;
 }
 
-static void note_proved(struct trial *t, const struct diag *d)
+/* Each warning is a line with its place, above the line that it is about. */
+static void note_proved(struct trial *t, struct diag *d)
 {
-    const char *message;
-    for (size_t i = 0; (message = diag_warning_message(d, i)); i++)
-        t->proved[rule_of(t, message, "is always true")] = true;
+    char *text = NULL, *rest = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    diag_print_warnings(d, out);
+    fclose(out);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (line[0] != ' ') t->proved[rule_of(t, line, "is always true")] = true;
+    free(text);
 }
 
 static void compile(struct trial *t)
@@ -497,7 +504,7 @@ static void check_pin(struct trial *t)
 static void check_json(const struct trial *t)
 {
     struct diag *d = diag_new();
-    char *json = space_data_to_json(t->data, t->def);
+    char *json = instance_json(t->data, t->def);
     struct space_data *data = space_data_from_json("j", json, t->def, d);
     cr_assert(data, "seed %u: %s\n%s", t->seed, diag_count(d) ? diag_message(d, 0) : "", json);
     struct space *space = instantiate(t, data);

@@ -1,4 +1,4 @@
-/* The layout of an instance, shared by data.c, json.c and read.c only. */
+/* The layout of an instance, shared by data.c and read.c only. */
 #ifndef THRESH_SPACE_DATA_TABLES_H
 #define THRESH_SPACE_DATA_TABLES_H
 

@@ -17,11 +17,6 @@
 
 enum { MOST_EACH = 1 << 14, PAIR_SLOTS = 2 * RELATION_CHOICES + 1, PAIR_INSTANCES = 256 };
 
-void justify_renew(struct space_state *st)
-{
-    st->justified = 0;
-}
-
 /* ---- the past ---- */
 
 /* A word of the vector when the trail had `when` entries. */

@@ -30,7 +30,4 @@ void justify_square(struct space_state *st, uint32_t square, space_mark since, b
 /* Propagates everything again, which must remove nothing that is live. After propagation. */
 void justify_fixpoint(struct space_state *st);
 
-/* Checking begins anew, after JUSTIFY_MOST. */
-void justify_renew(struct space_state *st);
-
 #endif

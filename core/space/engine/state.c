@@ -178,16 +178,6 @@ uint32_t space_values(const struct space_state *st, uint32_t slot, uint32_t *out
     return n;
 }
 
-int space_object_state(const struct space_state *st, unsigned root_set, uint32_t set_object)
-{
-    const struct space *s = st->space;
-    CHECK(root_set < (unsigned)s->def->n_sets && set_object < s->root_sizes[root_set]);
-    uint32_t live = s->liveness[root_set] ? s->liveness[root_set][set_object] : SPACE_NONE;
-    if (live == SPACE_NONE) return 1;
-    uint8_t mask = st->vector[s->slots[live].offset];
-    return mask == 2 ? 1 : mask == 1 ? -1 : 0;
-}
-
 uint32_t space_open_count(const struct space_state *st)
 {
     uint32_t n = 0;

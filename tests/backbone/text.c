@@ -1,25 +1,10 @@
-/* The text form of a backbone: logicals with their levels, instructions with their expressions, values that
- * may be staged. For people and golden tests; nothing reads it back. */
-#include <inttypes.h>
+#include "tests/backbone/text.h"
+
 #include <stdlib.h>
 
-#include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/base/strbuf.h"
-
-static void print_logical(const struct backbone *bb, const struct bb_logical *l, struct strbuf *out)
-{
-    strbuf_printf(out, "logical %s: %s %" PRId64 ", %u levels of", l->name,
-                  l->of != BB_NONE ? "copy"
-                  : l->reduction   ? "reduction"
-                                   : "parallel",
-                  l->extent, l->n_levels);
-    const struct bb_tile *t = &bb->tiles[l->first_tile];
-    for (unsigned i = 0; i < t->n_sizes; i++)
-        strbuf_printf(out, " %" PRId64, t->sizes[i]);
-    strbuf_add(out, "\n");
-}
 
 static void print_access(const struct backbone *bb, const struct bb_inst *inst, struct strbuf *out)
 {
@@ -107,16 +92,12 @@ static void print_inst(const struct backbone *bb, const struct bb_inst *inst, st
     strbuf_add(out, "\n");
 }
 
-void bb_print(const struct backbone *bb, struct strbuf *out)
+char *backbone_text(const struct backbone *bb)
 {
-    for (unsigned i = 0; i < bb->n_buffers; i++)
-        strbuf_printf(out, "buffer %s: %s * %" PRId64 "%s\n", bb->buffers[i].name,
-                      scalar_type_name(bb->buffers[i].type), bb->buffers[i].elements,
-                      bb->buffers[i].output ? ", output" : "");
-    for (unsigned i = 0; i < bb->n_logicals; i++)
-        print_logical(bb, &bb->logicals[i], out);
+    struct strbuf out = {0};
     for (unsigned i = 0; i < bb->n_insts; i++)
-        print_inst(bb, &bb->insts[i], out);
-    strbuf_printf(out, "%u instructions, %u dimensions, %u values that may be staged\n", bb->n_insts,
+        print_inst(bb, &bb->insts[i], &out);
+    strbuf_printf(&out, "%u instructions, %u dimensions, %u values that may be staged\n", bb->n_insts,
                   bb->n_dims, bb->n_values);
+    return strbuf_take(&out);
 }
