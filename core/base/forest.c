@@ -14,6 +14,7 @@
 #include "core/base/stats.h"
 
 enum { STREAM = 0x666f7265, WORDS = FOREST_CODES / 64, TREES = 64, LEAST = 3 };
+#define LEAST_GAIN 1e-12 /* of the sum of squares: less is rounding */
 
 struct node {
     uint64_t left[WORDS]; /* the codes that go to child; all others to child + 1 */
@@ -100,8 +101,8 @@ static unsigned group_rows(const struct growing *g, const uint32_t *rows, size_t
 }
 
 /* Takes the best cut of the sorted groups, if it gains more than the best split until now. The sum of squares
- * falls by n_l n_r / n (mean_l - mean_r)^2. */
-static void try_choice(const struct growing *g, const uint32_t *rows, size_t n, double sum, unsigned choice,
+ * falls by n_l n_r / n (mean_l - mean_r)^2. false: all rows have the same code. */
+static bool try_choice(const struct growing *g, const uint32_t *rows, size_t n, double sum, unsigned choice,
                        struct split *best)
 {
     struct group groups[FOREST_CODES];
@@ -116,29 +117,30 @@ static void try_choice(const struct growing *g, const uint32_t *rows, size_t n, 
         if (left_n < least || right_n < least) continue;
         double apart = left_sum / (double)left_n - (sum - left_sum) / (double)right_n;
         double gain = (double)left_n * (double)right_n / (double)n * apart * apart;
-        if (gain <= best->gain) continue;
+        if (gain <= best->gain || gain < LEAST_GAIN) continue;
         best->gain = gain;
         best->choice = choice;
         cut = i + 1;
     }
-    if (cut == 0) return;
+    if (cut == 0) return n_groups > 1;
     memset(best->left, 0, sizeof best->left);
     for (unsigned i = 0; i < cut; i++)
         best->left[groups[i].code / 64] |= UINT64_C(1) << groups[i].code % 64;
+    return true;
 }
 
-/* Tries some choices in random order: the first ones of a shuffle that ends early. */
+/* Tries some choices in random order: the first ones of a shuffle that ends early. Those that all rows agree
+ * on do not count. */
 static struct split find_split(const struct growing *g, const uint32_t *rows, size_t n, double sum)
 {
-    struct split best = {.gain = 1e-12};
-    unsigned all = g->forest->data.n_choices, tried = g->forest->options.tried;
-    for (unsigned i = 0; i < tried && i < all; i++) {
+    struct split best = {.gain = 0};
+    unsigned all = g->forest->data.n_choices, left = g->forest->options.tried;
+    for (unsigned i = 0; left > 0 && i < all; i++) {
         unsigned other = i + pcg32_below(g->rng, all - i), choice = g->choices[other];
         g->choices[other] = g->choices[i];
         g->choices[i] = choice;
-        try_choice(g, rows, n, sum, choice, &best);
+        left -= try_choice(g, rows, n, sum, choice, &best);
     }
-    if (best.gain <= 1e-12) best.gain = 0;
     return best;
 }
 

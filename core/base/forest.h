@@ -32,8 +32,8 @@ struct forest_data {
 
 struct forest_options {
     unsigned trees; /* from 1 */
-    unsigned tried; /* choices that are tried at a node, drawn anew for each; 0: twice the root of their
-                       number, at least a third of the first 24 */
+    unsigned tried; /* choices on which the rows of a node differ that are tried there, drawn anew for each;
+                       0: twice the root of their number, at least a third of the first 24 */
     unsigned least; /* rows in a leaf, from 1 */
     uint64_t seed;
 };
