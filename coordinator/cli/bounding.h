@@ -7,8 +7,6 @@
 #include "mcts/branch.h"
 #include "perfmodel/bound.h"
 
-struct strbuf;
-
 #define CLI_BOUNDING (CLI_TAKES(CUT) | CLI_TAKES(DEPTH) | CLI_TAKES(DESCRIPTION))
 
 /* Zero-initialise. */
@@ -27,11 +25,5 @@ void cli_bounding_close(struct cli_bounding *b);
 /* The model of a problem on its device; NULL after an error. */
 struct perfmodel *cli_model(const struct cli_args *a, const struct problem *p, const struct device *dev,
                             struct diag *d);
-
-/* Applies the actions one after the other to a root candidate. Appends to `out` each action that raises the
- * bound, then the reason of the final bound, which is also stored in *reason. Returns the bound in ns. The
- * actions must be possible. */
-double cli_explain_bound(struct perfmodel *m, struct space_state *root, const struct space_action *actions,
-                         size_t n, struct perfmodel_reason *reason, struct strbuf *out);
 
 #endif

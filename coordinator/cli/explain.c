@@ -12,45 +12,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coordinator/best.h"
 #include "coordinator/cli/bounding.h"
 #include "coordinator/cli/contenders.h"
 #include "coordinator/cli/cuts.h"
 #include "coordinator/cli/learnt.h"
 #include "coordinator/cli/stored.h"
+#include "coordinator/explanation.h"
 #include "coordinator/portrait.h"
-#include "coordinator/solution.h"
-#include "coordinator/work.h"
+#include "coordinator/rival.h"
 #include "core/base/strbuf.h"
-#include "core/base/units.h"
-#include "core/pipeline/code.h"
 #include "gpu.space.h"
 
-/* What is printed about an implementation. */
-struct explanation {
-    const struct best_file *best;
-    const struct pipeline_code *code;
-    struct strbuf loops;
-    struct work work;
-    double bound_ns, bound_of_all_ns;      /* of this implementation; of all of the program */
-    struct perfmodel_reason reason;        /* of the first */
-    struct strbuf bound, limit;            /* the bound's terms; the limiting resource, on one line */
-    json_t *decisions, *portrait, *learnt; /* learnt NULL: not requested */
-    json_t *other;                         /* cli_contender_json() */
+/* What is printed. */
+struct printing {
+    const struct explanation *of;
+    json_t *learnt; /* NULL: not requested */
 };
-
-/* `x` divided by the time; 0: one of them is not known. */
-static double per_ns(const struct explanation *e, double x)
-{
-    return figure_known(&e->best->figure) && isfinite(x) ? x / e->best->figure.median_ns : 0;
-}
-
-/* The naive implementation's time over this one's; 0: not known, or not measured in the same way. */
-static double naive_ratio(const struct explanation *e)
-{
-    if (!figure_comparable(&e->best->naive, &e->best->figure)) return 0;
-    return figure_ratio(&e->best->naive, &e->best->figure, NULL, NULL, 0).quotient;
-}
 
 /* ---- JSON ---- */
 
@@ -80,27 +57,28 @@ static void add_worth(const struct explanation *e, json_t *o)
 {
     json_object_set_new(o, "flop", json_real(e->work.operations));
     json_object_set_new(o, "bytes", json_real(e->work.bytes));
-    json_object_set_new(o, "gflops", known_json(per_ns(e, e->work.operations)));
-    json_object_set_new(o, "gbytes_per_s", known_json(per_ns(e, e->work.bytes)));
+    json_object_set_new(o, "gflops", known_json(explanation_per_ns(e, e->work.operations)));
+    json_object_set_new(o, "gbytes_per_s", known_json(explanation_per_ns(e, e->work.bytes)));
     json_object_set_new(o, "bound_of_all_ns", cli_real_json(e->bound_of_all_ns));
-    json_object_set_new(o, "bound_share", known_json(per_ns(e, e->bound_of_all_ns)));
+    json_object_set_new(o, "bound_share", known_json(explanation_per_ns(e, e->bound_of_all_ns)));
     json_object_set_new(o, "limit", limit_json(e));
-    json_object_set_new(o, "speedup", known_json(naive_ratio(e)));
+    json_object_set_new(o, "speedup", known_json(explanation_naive_ratio(e)));
 }
 
-static void print_json(const struct explanation *e)
+static void print_json(const struct printing *p)
 {
+    const struct explanation *e = p->of;
     const struct best_file *b = e->best;
     json_t *o =
         json_pack("{s:s,s:o,s:s,s:O,s:s,s:s,s:o,s:s,s:f,s:o,s:o}", "kernel", b->problem->source.path, "sizes",
-                  sizes_json(b->problem->program), "device", b->device.name, "decisions", e->decisions,
-                  "loops", e->loops.text, "opencl", e->code->kernel.source, "bound_ns",
-                  cli_real_json(e->bound_ns), "bound_reason", e->bound.text, "median_ns", b->figure.median_ns,
-                  "figure", figure_json(&b->figure), "naive", figure_json(&b->naive));
+                  sizes_json(b->problem->program), "device", b->device.name, "decisions",
+                  json_incref(e->decisions), "loops", e->loops.text, "opencl", e->code.kernel.source,
+                  "bound_ns", cli_real_json(e->bound_ns), "bound_reason", e->bound.text, "median_ns",
+                  b->figure.median_ns, "figure", figure_json(&b->figure), "naive", figure_json(&b->naive));
     add_worth(e, o);
-    json_object_set(o, "other", e->other);
+    json_object_set(o, "other", e->rival);
     json_object_update(o, e->portrait);
-    if (e->learnt) json_object_set(o, "learnt", e->learnt);
+    if (p->learnt) json_object_set(o, "learnt", p->learnt);
     if (b->store) json_object_set_new(o, "store", json_string(b->store));
     cli_print_json(o);
 }
@@ -117,50 +95,42 @@ static void print_sizes(const struct lift_program *p)
 /* "search, implementation 12", "naive", "plain: ..."; nothing if the implementation is not a contender. */
 static void print_origin(const struct best_file *b)
 {
-    const struct best_contender *c = cli_find_contender(b);
+    const struct best_contender *c = rival_itself(b);
     if (c) printf("from       %s", c->label);
     if (c && c->number > 0) printf(", implementation %" PRId64, c->number);
     if (c) printf("\n");
 }
 
-static void print_rate(const struct explanation *e)
+/* A line of the summary; none without text. Empties it. */
+static void print_line(const char *what, struct strbuf *text)
 {
-    if (per_ns(e, e->work.bytes) <= 0) return;
-    printf("rate       ");
-    if (e->work.operations > 0) printf("%.3g GFLOP/s, ", per_ns(e, e->work.operations));
-    printf("%.3g GB/s\n", per_ns(e, e->work.bytes));
+    if (text->length > 0) printf("%-10s %s\n", what, text->text);
+    strbuf_free(text);
 }
 
-static void print_bound(const struct explanation *e)
+static void print_summary(const struct printing *p)
 {
-    char own[UNITS_BYTES], all[UNITS_BYTES];
-    double share = per_ns(e, e->bound_of_all_ns);
-    units_time(e->bound_ns, own, sizeof own);
-    units_time(e->bound_of_all_ns, all, sizeof all);
-    printf("bound      %s", all);
-    if (share > 0) printf(share < 0.1 ? ", %.2g %% of the time" : ", %.0f %% of the time", 100 * share);
-    if (e->bound_ns > 0) printf("; bound of this implementation %s", own);
-    printf("\nlimit      %s\n", e->limit.text);
-}
-
-static void print_summary(const struct explanation *e)
-{
+    const struct explanation *e = p->of;
     const struct best_file *b = e->best;
+    struct strbuf rate = {0}, bound = {0};
     char time[FIGURE_TEXT];
-    double naive = naive_ratio(e);
+    double naive = explanation_naive_ratio(e);
     printf("kernel     %s", b->problem->source.path);
     print_sizes(b->problem->program);
     printf("device     %s\ntime       %s\n", b->device.name, figure_print(&b->figure, time));
     print_origin(b);
-    print_rate(e);
-    print_bound(e);
-    const struct best_contender *own = cli_find_contender(b);
+    explanation_print_rate(e, &rate);
+    print_line("rate", &rate);
+    explanation_print_bound(e, &bound);
+    print_line("bound", &bound);
+    printf("limit      %s\n", e->limit.text);
+    const struct best_contender *own = rival_itself(b);
     if (own && own->number == 0)
         printf("naive      this is the naive implementation\n");
     else if (naive > 0)
         printf("naive      %s, %.3g times as long\n", figure_print(&b->naive, time), naive);
-    cli_print_contender(e->other);
-    if (b->store && !e->learnt)
+    cli_print_contender(e->rival);
+    if (b->store && !p->learnt)
         printf("store      %s: 'thresh explain %s --best' adds what the search learnt\n", b->store, b->store);
 }
 
@@ -182,19 +152,20 @@ static void print_decisions(const struct cli_args *a, const struct explanation *
                orders, orders == 1 ? "" : "s");
 }
 
-static void print_text(const struct cli_args *a, const struct explanation *e)
+static void print_text(const struct cli_args *a, const struct printing *p)
 {
+    const struct explanation *e = p->of;
     struct strbuf words = {0};
     portrait_print(e->portrait, &words);
-    print_summary(e);
+    print_summary(p);
     printf("\n%s", words.text);
     print_decisions(a, e);
     strbuf_free(&words);
-    if (e->learnt) {
-        cli_print_learnt(e->learnt, &words);
+    if (p->learnt) {
+        cli_print_learnt(p->learnt, &words);
         printf("\n%s", words.text);
     }
-    printf("\nloops\n%s\nopencl\n%s\nbound\n%s", e->loops.text, e->code->kernel.source, e->bound.text);
+    printf("\nloops\n%s\nopencl\n%s\nbound\n%s", e->loops.text, e->code.kernel.source, e->bound.text);
     strbuf_free(&words);
 }
 
@@ -210,43 +181,21 @@ static json_t *find_learnt(const struct cli_args *a)
     return learnt;
 }
 
-static void clear(struct explanation *e)
+static void explain(const struct cli_args *a, const struct best_file *b, struct diag *d)
 {
-    strbuf_free(&e->loops);
-    strbuf_free(&e->bound);
-    strbuf_free(&e->limit);
-    json_decref(e->decisions);
-    json_decref(e->portrait);
-    json_decref(e->learnt);
-    json_decref(e->other);
-}
-
-/* Explains an implementation that has been lowered. */
-static bool explain(const struct cli_args *a, const struct best_file *b, const struct pipeline_code *c,
-                    struct diag *d)
-{
-    struct space_failure why;
-    struct explanation e = {.best = b, .code = c, .work = work_of(b->problem->backbone)};
     struct perfmodel *m = cli_model(a, b->problem, &b->device, d);
-    if (!m) return false;
-    cli_stored_note_text(b, c->hash);
-    struct space_state *leaf = space_root(b->problem->space, &why);
-    e.bound_of_all_ns = perfmodel_bound(m, leaf, NULL);
-    e.bound_ns = cli_explain_bound(m, leaf, b->actions, b->n_actions, &e.reason, &e.bound);
-    perfmodel_explain_limit(m, &e.reason, &e.limit);
-    e.decisions = solution_actions_json(b->problem->space, b->actions, b->n_actions);
-    pipeline_print_loops(b->problem, leaf, &e.loops);
-    e.portrait = portrait_json(b->problem, leaf);
-    e.other = cli_contender_json(b, leaf, e.portrait);
-    e.learnt = find_learnt(a);
-    if (cli_given(a, CLI_JSON))
-        print_json(&e);
-    else
-        print_text(a, &e);
-    clear(&e);
-    space_state_free(leaf);
+    struct explanation e = {0};
+    if (m && explanation_make(&e, b, m, d)) {
+        struct printing p = {&e, find_learnt(a)};
+        cli_stored_note_text(b, e.code.hash);
+        if (cli_given(a, CLI_JSON))
+            print_json(&p);
+        else
+            print_text(a, &p);
+        json_decref(p.learnt);
+    }
+    explanation_clear(&e);
     perfmodel_free(m);
-    return true;
 }
 
 /* ---- what the search learnt ---- */
@@ -283,15 +232,7 @@ static int run_explain(const struct cli_args *a)
     if (cli_given(a, CLI_LEARNT) && !cli_given(a, CLI_BEST)) return run_learnt(a);
     struct diag *d = diag_new();
     struct best_file b;
-    struct pipeline_code c = {0};
-    char why[CLI_NAME_BYTES] = "";
-    if (cli_stored_load(a, &b, d) && refuse_device(a, d)) {
-        if (pipeline_lower_actions(b.problem, b.actions, b.n_actions, &c, why, sizeof why))
-            explain(a, &b, &c, d);
-        else
-            diag_plain(d, "%s: %s", a->positional[0], why);
-    }
-    pipeline_code_clear(&c);
+    if (cli_stored_load(a, &b, d) && refuse_device(a, d)) explain(a, &b, d);
     int status = cli_finish(d, CLI_OK);
     best_file_clear(&b);
     return status;

@@ -1,8 +1,6 @@
 /* From the rows of a store to each choice's share of the variance of log-times.
  *
- *     row of a program          actions "12=3 14=0": replayed, so that propagation sets all other choices
- *     row of `tune --space`     decisions {"tile": 8}: numbered by name
- *         -> values[choice], ns -> insight_add() -> insight_report() -> JSON -> text */
+ *     row -> decided_values(), ns -> insight_add() -> insight_report() -> JSON -> text */
 #include "coordinator/cli/learnt.h"
 
 #include <inttypes.h>
@@ -10,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/decided.h"
 #include "coordinator/insight.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
@@ -17,11 +16,6 @@
 #include "core/base/units.h"
 
 enum { SHOWN = 10, SHOWN_VALUES = 8, SHOWN_SAME = 3 };
-
-/* Numbers of choices and values by name, in order of appearance. */
-struct names {
-    json_t *choices; /* {choice: {value: number}} */
-};
 
 struct learning {
     const struct cli_args *args;
@@ -32,8 +26,7 @@ struct learning {
     int64_t last_run;
     unsigned runs;
     struct problem *problem; /* NULL: of `tune --space` */
-    struct names names;      /* of `tune --space` */
-    uint16_t *values;
+    struct decided *decided; /* NULL: no row was read yet */
     bool failed;
 };
 
@@ -58,130 +51,44 @@ static bool find_last(void *context, const struct store_run *run, const struct s
     return true;
 }
 
-/* ---- rows of a program ---- */
+/* ---- all rows ---- */
 
-static bool open_problem(struct learning *l, const struct store_run *run)
+/* Opens the program of the first row. */
+static bool open_rows(struct learning *l, const struct store_run *run)
 {
     struct device dev;
-    l->problem = cli_run_problem(l->args, run, &dev, l->diag);
-    l->failed = !l->problem;
-    if (l->problem) l->values = base_calloc(space_slot_count(l->problem->space) + 1, sizeof *l->values);
+    if (!is_of_space(l)) l->problem = cli_run_problem(l->args, run, &dev, l->diag);
+    l->failed = !is_of_space(l) && !l->problem;
+    if (!l->failed) l->decided = decided_new(l->problem);
     return !l->failed;
 }
-
-static void add_leaf(struct learning *l, const struct space_state *leaf, double ns)
-{
-    uint32_t n = space_slot_count(l->problem->space);
-    for (uint32_t slot = 0; slot < n; slot++)
-        l->values[slot] =
-            space_is_live(leaf, slot) ? (uint16_t)space_first_value(leaf, slot) : INSIGHT_ABSENT;
-    insight_add(l->insight, ns, l->values, n);
-}
-
-static void add_actions(struct learning *l, const struct store_evaluation *e)
-{
-    struct space_action *actions;
-    const char *why;
-    size_t n;
-    if (!store_actions_parse(e->actions, &actions, &n)) return;
-    struct space_state *leaf = problem_replay(l->problem, actions, n, &why);
-    if (leaf) add_leaf(l, leaf, e->median_ns);
-    space_state_free(leaf);
-    free(actions);
-}
-
-/* ---- rows of `tune --space` ---- */
-
-/* The number of a key. A new key is added. */
-static uint32_t number_of(json_t *numbers, const char *key, json_t *(*make)(uint32_t number))
-{
-    uint32_t number = 0;
-    const char *name;
-    json_t *value;
-    json_object_foreach(numbers, name, value)
-    {
-        if (strcmp(name, key) == 0) return number;
-        number++;
-    }
-    json_object_set_new(numbers, key, make(number));
-    return number;
-}
-
-static json_t *make_values(uint32_t number)
-{
-    (void)number;
-    return json_object();
-}
-
-static json_t *make_number(uint32_t number)
-{
-    return json_integer(number);
-}
-
-static void add_decisions(struct learning *l, const struct store_evaluation *e)
-{
-    const char *choice;
-    json_t *value, *decisions = json_loads(e->decisions, 0, NULL);
-    size_t most = json_object_size(l->names.choices) + json_object_size(decisions);
-    uint32_t n = 0;
-    l->values = base_realloc(l->values, (most + 1) * sizeof *l->values);
-    for (size_t i = 0; i < most; i++)
-        l->values[i] = INSIGHT_ABSENT;
-    json_object_foreach(decisions, choice, value)
-    {
-        char *text = json_is_string(value) ? base_strdup(json_string_value(value))
-                                           : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-        uint32_t c = number_of(l->names.choices, choice, make_values);
-        l->values[c] = (uint16_t)number_of(json_object_get(l->names.choices, choice), text, make_number);
-        if (c + 1 > n) n = c + 1;
-        free(text);
-    }
-    if (n > 0) insight_add(l->insight, e->median_ns, l->values, n);
-    json_decref(decisions);
-}
-
-/* ---- all rows ---- */
 
 static bool add_row(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct learning *l = context;
+    uint32_t n;
     if (!counts(e) || run->fingerprint != l->fingerprint || strcmp(run->device, l->device) != 0) return true;
-    if (!is_of_space(l) && !l->problem && !open_problem(l, run)) return false;
+    if (!l->decided && !open_rows(l, run)) return false;
     l->runs += l->runs == 0 || run->id != l->last_run;
     l->last_run = run->id;
-    if (is_of_space(l))
-        add_decisions(l, e);
-    else
-        add_actions(l, e);
+    const uint16_t *values = decided_values(l->decided, e, &n);
+    if (values) insight_add(l->insight, e->median_ns, values, n);
     return true;
 }
 
 /* ---- JSON ---- */
 
-/* The n-th key of an object. */
-static const char *key_of(json_t *o, uint32_t n)
-{
-    void *at = json_object_iter(o);
-    while (n-- > 0)
-        at = json_object_iter_next(o, at);
-    return json_object_iter_key(at);
-}
-
 static json_t *choice_name(const struct learning *l, uint32_t choice)
 {
     char name[CLI_NAME_BYTES];
-    if (!l->problem) return json_string(key_of(l->names.choices, choice));
-    space_slot_name(l->problem->space, choice, name, sizeof name);
+    decided_choice_name(l->decided, choice, name, sizeof name);
     return json_string(name);
 }
 
 static json_t *value_name(const struct learning *l, uint32_t choice, uint16_t value)
 {
     char name[CLI_NAME_BYTES];
-    if (!l->problem)
-        return json_string(
-            key_of(json_object_get(l->names.choices, key_of(l->names.choices, choice)), value));
-    space_value_name(l->problem->space, choice, value, name, sizeof name);
+    decided_value_name(l->decided, choice, value, name, sizeof name);
     return json_string(name);
 }
 
@@ -220,7 +127,7 @@ static json_t *report_json(const struct learning *l)
 
 json_t *cli_learnt(const struct cli_args *a, struct diag *d)
 {
-    struct learning l = {.args = a, .diag = d, .insight = insight_new(), .names.choices = json_object()};
+    struct learning l = {.args = a, .diag = d, .insight = insight_new()};
     struct store *s = store_open_to_read(a->positional[0], d);
     bool read = s && store_each(s, 0, find_last, &l, d);
     if (read && !l.device) diag_plain(d, "%s: the store has no valid evaluation", a->positional[0]);
@@ -229,9 +136,8 @@ json_t *cli_learnt(const struct cli_args *a, struct diag *d)
     json_t *learnt = ok ? report_json(&l) : NULL;
     store_close(s);
     insight_free(l.insight);
+    decided_free(l.decided);
     problem_free(l.problem);
-    json_decref(l.names.choices);
-    free(l.values);
     free(l.device);
     return learnt;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/cli/contenders.h"
+#include "coordinator/rival.h"
 #include "coordinator/solution.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
@@ -163,7 +163,7 @@ Test(portrait, the_second_best_differs_in_what_it_differs)
     b.contenders[1] = portrait_contender(root, two, 150);
     b.n_contenders = 2;
     portrait_adopt(&b, &b.contenders[0]);
-    json_t *portrait = portrait_json(p, one), *o = cli_contender_json(&b, one, portrait);
+    json_t *portrait = portrait_json(p, one), *o = rival_json(&b, one, portrait);
     cr_expect_str_eq(json_string_value(json_object_get(o, "role")), "second best");
     cr_expect_float_eq(json_number_value(json_object_get(o, "ratio")), 1.5, 1e-12);
     const json_t *m = json_array_get(json_object_get(o, "differences"), 0);
@@ -176,9 +176,9 @@ Test(portrait, the_second_best_differs_in_what_it_differs)
     cr_expect_str_eq(json_string_value(json_object_get(size, "there")), "32");
     json_decref(o);
     portrait_adopt(&b, &b.contenders[1]);
-    o = cli_contender_json(&b, two, portrait);
+    o = rival_json(&b, two, portrait);
     cr_expect_str_eq(json_string_value(json_object_get(o, "role")), "best");
-    cr_expect_eq(cli_find_contender(&b), &b.contenders[1]);
+    cr_expect_eq(rival_itself(&b), &b.contenders[1]);
     json_decref(o);
     json_decref(portrait);
     space_state_free(one);
