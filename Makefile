@@ -8,7 +8,7 @@ Q = $(if $(V),,@)
 CC = gcc
 SPACE_ROOMS = $(patsubst %,core/space/%,data formula ground engine names count)
 FOLDERS ?= core/base core/codec core/keys $(SPACE_ROOMS) core/lift core/backbone core/codegen core/pipeline \
-           spacedsl mcts perfmodel agent coordinator coordinator/cli
+           spacedsl mcts perfmodel agent coordinator coordinator/report coordinator/cli
 TESTS ?= $(filter-out tests/fuzz/%,$(wildcard tests/*/*.c))
 SPACES ?= $(wildcard spacedsl/spaces/*.space)
 # OpenCL is loaded when a device is asked for (agent/opencl_library.c): its headers are for building, its library and driver for
@@ -29,8 +29,11 @@ PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 SRC := $(filter-out %/main.c %/spacec_main.c,$(wildcard $(addsuffix /*.c,$(FOLDERS))))
 PRIORS ?= $(wildcard spacedsl/spaces/*.prior)
+# What a page is made of beside its content, as C texts.
+ASSETS = $(wildcard coordinator/report/*.css coordinator/report/*.js)
 GEN := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.c,$(SPACES)) \
-       $(patsubst spacedsl/spaces/%.prior,$(O)/gen/%.prior.c,$(PRIORS)) $(O)/gen/version.c
+       $(patsubst spacedsl/spaces/%.prior,$(O)/gen/%.prior.c,$(PRIORS)) \
+       $(patsubst coordinator/report/%,$(O)/gen/%.c,$(ASSETS)) $(O)/gen/version.c
 # Names of spaces as C (spacec --header), written anew only if they differ. What may include them waits for them in a
 # first build.
 NAMES := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.h,$(SPACES))
@@ -149,6 +152,15 @@ $(O)/gen/%.prior.c: spacedsl/spaces/%.prior
 	@mkdir -p $(@D)
 	$(Q)(echo 'extern const char prior_$*[];'; echo 'const char prior_$*[] ='; \
 	  sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+define asset
+@mkdir -p $(@D)
+$(Q)(echo 'extern const char asset_$(subst .,_,$(<F))[]; const char asset_$(subst .,_,$(<F))[] ='; \
+  sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+endef
+$(O)/gen/%.css.c: coordinator/report/%.css
+	$(asset)
+$(O)/gen/%.js.c: coordinator/report/%.js
+	$(asset)
 # Written anew only if it differs, so that a new revision compiles one file.
 $(O)/gen/version.c: FORCE
 	@mkdir -p $(@D)

@@ -164,8 +164,8 @@ struct cli_command {
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 
-extern const struct cli_command cli_tune, cli_estimate, cli_descend, cli_explain, cli_replay, cli_agent,
-    cli_keys, cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit,
+extern const struct cli_command cli_tune, cli_report, cli_estimate, cli_descend, cli_explain, cli_replay,
+    cli_agent, cli_keys, cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit,
     cli_heuristics, cli_choices, cli_help, cli_completion;
 
 extern const char cli_tune_help[]; /* cli_tune.help */
@@ -259,6 +259,8 @@ struct store_run;
  * the recorded one. */
 struct problem *cli_run_problem(const struct cli_args *a, const struct store_run *run, struct device *dev,
                                 struct diag *d);
+/* The same with a context that is the const struct cli_args: for struct report_opener. */
+struct problem *cli_open_run(void *args, const struct store_run *run, struct device *dev, struct diag *d);
 
 /* Flushes standard output and closes it. false after a message: not everything could be written. */
 bool cli_flush_output(void);

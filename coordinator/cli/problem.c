@@ -189,3 +189,8 @@ struct problem *cli_run_problem(const struct cli_args *a, const struct store_run
     problem_free(p);
     return NULL;
 }
+
+struct problem *cli_open_run(void *args, const struct store_run *run, struct device *dev, struct diag *d)
+{
+    return cli_run_problem(args, run, dev, d);
+}

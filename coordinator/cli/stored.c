@@ -2,15 +2,12 @@
 #include "coordinator/cli/stored.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "coordinator/cli/kind.h"
 #include "coordinator/store.h"
-#include "core/base/arena.h"
-#include "core/base/panic.h"
+#include "coordinator/stored_row.h"
 
 struct loading {
     const struct cli_args *args;
@@ -20,50 +17,12 @@ struct loading {
     bool ok;
 };
 
-/* The quoted time of an evaluation, else its time of the search. */
-static struct figure figure_of(const struct store_evaluation *e)
-{
-    return figure_quoted(&e->quoted) ? e->quoted : figure_of_search(e->median_ns);
-}
-
-/* The naive time of the same kind as the implementation's time, quoted or of the search. */
-static bool load_naive(void *context, const struct store_run *run, const struct store_evaluation *e)
-{
-    struct best_file *out = context;
-    (void)run;
-    out->naive = figure_quoted(&out->figure) ? figure_of(e) : figure_of_search(e->median_ns);
-    return false;
-}
-
-static bool load_contender(void *context, const struct store_figure *f)
-{
-    struct loading *l = context;
-    struct best_file *out = l->out;
-    struct best_contender c = {.label = base_strdup(f->label), .number = f->number, .figure = f->figure};
-    l->ok = store_actions_parse(f->actions, &c.actions, &c.n_actions);
-    out->contenders = realloc(out->contenders, (out->n_contenders + 1) * sizeof *out->contenders);
-    CHECK(out->contenders);
-    out->contenders[out->n_contenders++] = c;
-    return l->ok;
-}
-
 /* A store has only the name of the device; its limits come from the device itself or from its description. */
 static bool load_row(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct loading *l = context;
-    struct best_file *out = l->out;
-    out->problem = cli_run_problem(l->args, run, &out->device, l->diag);
-    if (!out->problem) return false;
-    bool found;
-    out->figure = figure_of(e);
-    l->ok = store_actions_parse(e->actions, &out->actions, &out->n_actions);
-    bool read = !l->ok || (store_naive(l->store, run->id, load_naive, out, &found, l->diag) &&
-                           store_each_figure(l->store, run->id, load_contender, l, l->diag));
-    if (!l->ok)
-        diag_plain(l->diag, "%s: the actions of evaluation %" PRId64 " are malformed", l->args->positional[0],
-                   e->number);
-    l->ok = l->ok && read;
-    out->kernel_hash = e->kernel_hash;
+    l->out->problem = cli_run_problem(l->args, run, &l->out->device, l->diag);
+    l->ok = l->out->problem && stored_row_take(l->store, run, e, l->out, l->diag);
     return false;
 }
 
