@@ -134,8 +134,7 @@ bool store_execute(const struct store *s, const char *sql, struct diag *d)
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK || store_failed(s, d);
 }
 
-/* The first column of the first row. */
-static bool query_int(const struct store *s, const char *sql, int64_t *out, struct diag *d)
+bool store_query_int(const struct store *s, const char *sql, int64_t *out, struct diag *d)
 {
     sqlite3_stmt *q = store_prepare(s, sql, d);
     if (!q) return false;
@@ -168,7 +167,7 @@ static bool complete_schema(struct store *s, int64_t version, struct diag *d)
 {
     struct strbuf sql = {0};
     if (!store_execute(s, "BEGIN IMMEDIATE", d)) return false;
-    bool ok = version == 0 || query_int(s, "PRAGMA user_version", &version, d);
+    bool ok = version == 0 || store_query_int(s, "PRAGMA user_version", &version, d);
     if (version > 0) add_columns(version, &sql);
     for (size_t i = 0; i < N_TABLES; i++)
         strbuf_printf(&sql, "CREATE TABLE IF NOT EXISTS %s (%s);", tables[i].name, tables[i].columns);
@@ -185,7 +184,7 @@ static bool has_table(const struct store *s, const char *name, bool *has, struct
     char sql[128];
     int64_t n = 0;
     snprintf(sql, sizeof sql, "SELECT count(*) FROM main.sqlite_master WHERE name = '%s'", name);
-    bool ok = query_int(s, sql, &n, d);
+    bool ok = store_query_int(s, sql, &n, d);
     *has = n > 0;
     return ok;
 }
@@ -227,9 +226,9 @@ static bool supply_schema(struct store *s, int64_t version, struct diag *d)
 static bool check_schema(const struct store *s, int64_t *version, struct diag *d)
 {
     int64_t application, n_tables;
-    if (!query_int(s, "PRAGMA application_id", &application, d) ||
-        !query_int(s, "PRAGMA user_version", version, d) ||
-        !query_int(s, "SELECT count(*) FROM sqlite_master", &n_tables, d))
+    if (!store_query_int(s, "PRAGMA application_id", &application, d) ||
+        !store_query_int(s, "PRAGMA user_version", version, d) ||
+        !store_query_int(s, "SELECT count(*) FROM sqlite_master", &n_tables, d))
         return false;
     if (n_tables == 0) *version = 0;
     if (n_tables > 0 && application != STORE_APPLICATION) {

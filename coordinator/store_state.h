@@ -45,6 +45,8 @@ bool store_failed(const struct store *s, struct diag *d);
 /* NULL after adding an error. */
 sqlite3_stmt *store_prepare(const struct store *s, const char *sql, struct diag *d);
 bool store_execute(const struct store *s, const char *sql, struct diag *d);
+/* The first column of the first row. */
+bool store_query_int(const struct store *s, const char *sql, int64_t *out, struct diag *d);
 /* Ends a transaction: commits it if `ok`, else rolls it back. Returns whether it was committed. */
 bool store_end(const struct store *s, bool ok, struct diag *d);
 /* After reading without locks: whether no other process wrote meanwhile; else adds an error. */
