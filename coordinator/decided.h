@@ -1,10 +1,12 @@
 /* The decisions of recorded evaluations as values of numbered choices, for what compares evaluations:
  * insight.h, forests.
  *
- *     row of a program        actions "12=3 14=0": replayed, so that propagation sets all other choices; a
- * choice is a slot of the space row of `tune --space`   decisions {"tile": 8, "staged": "YES"}: numbered by
- * name as they appear
- *     -> values[choice], DECIDED_ABSENT: the implementation does not have the choice */
+ *     of a program     actions "12=3 14=0"                    choice 12 has value 3, and so on
+ *     `tune --space`   decisions {"tile": 8, "staged": "YES"} choices are numbered by name as they appear
+ *     -> values[choice], DECIDED_ABSENT: the implementation does not have the choice
+ *
+ * The actions of a program are replayed, so that propagation sets all other choices; a choice is a slot of
+ * the space. */
 #ifndef THRESH_COORDINATOR_DECIDED_H
 #define THRESH_COORDINATOR_DECIDED_H
 
