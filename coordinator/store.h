@@ -134,10 +134,6 @@ bool store_number(struct store *s, int64_t number, store_visitor visit, void *co
 bool store_naive(struct store *s, int64_t run, store_visitor visit, void *context, bool *found,
                  struct diag *d);
 
-/* Writes all evaluations as "jsonl" or as "csv", with a column for each decision. false after an error of the
- * store; the caller checks ferror(out). */
-bool store_export(struct store *s, const char *format, FILE *out, struct diag *d);
-
 /* What the message of a crashed search says about its results; `store` is its --store, or NULL. */
 const char *store_note(const char *store);
 

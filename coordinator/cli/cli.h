@@ -27,7 +27,7 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit status */
 enum {
-    CLI_MAX_POSITIONAL = 4,
+    CLI_MAX_POSITIONAL = 64,      /* stores to join */
     CLI_MAX_LIST = 512,           /* how often --pin or --input may be given */
     CLI_PROGRAM_BYTES = 1 << 20,  /* longest text of a program */
     CLI_MOST_SAMPLES = 100000000, /* each may be kept in memory */
@@ -164,9 +164,9 @@ struct cli_command {
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 
-extern const struct cli_command cli_tune, cli_report, cli_estimate, cli_descend, cli_explain, cli_replay,
-    cli_agent, cli_keys, cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels, cli_bound,
-    cli_audit, cli_heuristics, cli_choices, cli_help, cli_completion;
+extern const struct cli_command cli_tune, cli_report, cli_export, cli_estimate, cli_descend, cli_explain,
+    cli_replay, cli_agent, cli_keys, cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels,
+    cli_bound, cli_audit, cli_heuristics, cli_choices, cli_help, cli_completion;
 
 extern const char cli_tune_help[]; /* cli_tune.help */
 extern const char cli_version[];   /* "thresh 0.1 (REVISION)", made by the Makefile */

@@ -1,16 +1,23 @@
-/* thresh store: the contents of a store, a line for each run (query) or for each evaluation (export).
+/* thresh store: the contents of a store, a line for each run (query) or for each evaluation (export); several
+ * stores as one (merge).
  *
  *     $ thresh store query runs.db
- *     run 1  matmul.lift M=512,N=512,K=512  NVIDIA H200  300 evaluations, 297 ok, best 82.68 us (...) */
+ *     run 1  matmul.lift M=512,N=512,K=512  NVIDIA H200  300 evaluations, 297 ok, best 82.68 us (...)
+ *     $ thresh store merge night1.db night2.db -o all.db
+ *     all.db: 7 runs, 2100 evaluations */
 #include "coordinator/store.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "coordinator/cli/cli.h"
+#include "coordinator/cli/export.h"
 #include "coordinator/cli/table.h"
-#include "core/base/file.h"
+#include "coordinator/export.h"
+#include "coordinator/merge.h"
+#include "core/base/panic.h"
 
 /* The runs with their counts, gathered over all evaluations. */
 struct summary {
@@ -115,10 +122,11 @@ static void print_runs(json_t *runs)
     }
 }
 
-static void query(const struct cli_args *a, struct store *s, struct diag *d)
+static int query(const struct cli_args *a, struct diag *d)
 {
     struct summary summary = {a, json_array()};
-    if (!store_each(s, 0, summarize, &summary, d) || !add_figures(s, summary.runs, d)) {
+    struct store *s = store_open_to_read(a->positional[1], d);
+    if (!s || !store_each(s, 0, summarize, &summary, d) || !add_figures(s, summary.runs, d)) {
         json_decref(summary.runs);
     } else if (cli_given(a, CLI_JSON)) {
         cli_print_json(json_pack("{s:o}", "runs", summary.runs));
@@ -126,49 +134,114 @@ static void query(const struct cli_args *a, struct store *s, struct diag *d)
         print_runs(summary.runs);
         json_decref(summary.runs);
     }
+    store_close(s);
+    return CLI_OK;
 }
 
-/* Writes to --out, completely or not at all, or to standard output. */
-static int export(const struct cli_args *a, struct store *s, struct diag *d)
+static int export(const struct cli_args *a, struct diag *d)
 {
     const char *format = cli_given(a, CLI_FORMAT) ? a->value[CLI_FORMAT] : "jsonl";
-    struct file_new f;
-    if (!cli_given(a, CLI_OUT)) return store_export(s, format, stdout, d) ? CLI_OK : CLI_USAGE;
-    if (!file_begin(&f, a->value[CLI_OUT], d)) return CLI_USAGE;
-    if (store_export(s, format, f.out, d)) return file_end(&f, d) ? CLI_OK : CLI_FAILED;
-    file_drop(&f);
+    if (export_is_of_rows(format)) return cli_export_rows(a, a->positional + 1, 1, format, d);
+    diag_plain(d, "--format: unknown format '%s'; expected jsonl or csv ('thresh export' has others)",
+               format);
     return CLI_USAGE;
 }
+
+/* ---- merge ---- */
+
+/* Whether a signal has arrived at the descriptor of cli_signals(). */
+static bool is_interrupted(void *fd)
+{
+    struct pollfd p = {.fd = *(int *)fd, .events = POLLIN};
+    return p.fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+static void print_merge(const struct cli_args *a, const struct merge_report *r)
+{
+    const char *out = a->value[CLI_OUT];
+    if (cli_given(a, CLI_JSON)) {
+        cli_print_json(json_pack("{s:s,s:I,s:I,s:I,s:I,s:s}", "store", out, "runs", (json_int_t)r->runs,
+                                 "evaluations", (json_int_t)r->evaluations, "present", (json_int_t)r->present,
+                                 "continued", (json_int_t)r->continued, "notes",
+                                 r->notes.text ? r->notes.text : ""));
+        return;
+    }
+    printf("%s: %" PRIu64 " runs, %" PRIu64 " evaluations\n", out, r->runs, r->evaluations);
+    if (r->present)
+        printf("%" PRIu64 " run%s present in an earlier source\n", r->present,
+               r->present == 1 ? " is" : "s are");
+    if (r->continued) printf("%" PRIu64 " runs continue shorter ones of an earlier source\n", r->continued);
+    if (r->notes.text) fputs(r->notes.text, stdout);
+}
+
+/* Whether every source is a store that can be read. */
+static bool check_sources(const struct cli_args *a, struct diag *d)
+{
+    for (unsigned i = 1; i < a->n_positional; i++) {
+        struct store *s = store_open_to_read(a->positional[i], d);
+        if (!s) return false;
+        store_close(s);
+    }
+    return true;
+}
+
+static int merge(const struct cli_args *a, struct diag *d)
+{
+    struct merge_report report = {0};
+    if (!cli_given(a, CLI_OUT)) diag_plain(d, "--out FILE.db is missing: the store to write");
+    if (diag_failed(d) || !check_sources(a, d)) return CLI_USAGE;
+    int fd = cli_signals();
+    bool ok = merge_stores(a->positional + 1, a->n_positional - 1, a->value[CLI_OUT], is_interrupted, &fd,
+                           &report, d);
+    if (ok) print_merge(a, &report);
+    strbuf_free(&report.notes);
+    return cli_signal_status(fd, ok ? CLI_OK : CLI_FAILED);
+}
+
+static const struct {
+    const char *name;
+    unsigned most; /* stores */
+    uint64_t takes;
+    int (*run)(const struct cli_args *a, struct diag *d);
+} verbs[] = {{"query", 1, CLI_TAKES(JSON), query},
+             {"export", 1, CLI_TAKES(FORMAT) | CLI_TAKES(OUT), export},
+             {"merge", CLI_MAX_POSITIONAL, CLI_TAKES(OUT) | CLI_TAKES(JSON), merge}};
 
 static int run(const struct cli_args *a)
 {
     struct diag *d = diag_new();
-    int status = CLI_OK;
-    bool is_query = strcmp(a->positional[0], "query") == 0;
-    bool known = cli_check_verb(&cli_store, a->positional[0], d);
-    if (known)
-        cli_refuse_of_verb(&cli_store, a, is_query ? CLI_TAKES(JSON) : CLI_TAKES(FORMAT) | CLI_TAKES(OUT), d);
-    struct store *s = diag_failed(d) ? NULL : store_open_to_read(a->positional[1], d);
-    if (s && is_query)
-        query(a, s, d);
-    else if (s)
-        status = export(a, s, d);
-    store_close(s);
+    size_t n = sizeof verbs / sizeof verbs[0], verb = 0;
+    int status = CLI_USAGE;
+    while (verb < n && strcmp(a->positional[0], verbs[verb].name) != 0)
+        verb++;
+    if (cli_check_verb(&cli_store, a->positional[0], d)) {
+        CHECK(verb < n);
+        cli_refuse_of_verb(&cli_store, a, verbs[verb].takes, d);
+        if (a->n_positional - 1 > verbs[verb].most)
+            diag_plain(d, "unexpected argument '%s': 'thresh store %s' takes one store",
+                       a->positional[1 + verbs[verb].most], verbs[verb].name);
+        if (!diag_failed(d)) status = verbs[verb].run(a, d);
+    }
     return cli_finish(d, status);
 }
 
 const struct cli_command cli_store = {
     .name = "store",
-    .positional = "query|export STORE.db",
+    .positional = "query|export|merge STORE.db [STORE.db...]",
     .least = 2,
-    .most = 2,
+    .most = CLI_MAX_POSITIONAL,
     .takes = CLI_TAKES(FORMAT) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
-    .notes = {{CLI_OUT, "FILE", "export: file to write (default: standard output)"},
+    .notes = {{CLI_OUT, "FILE", "export: file to write (default: standard output); merge: the new store"},
               {CLI_FORMAT, "jsonl|csv", "export: JSON lines or CSV (default jsonl)"},
-              {CLI_JSON, NULL, "query: print one JSON object"}},
-    .help = "Summarizes or exports a store. 'query' prints a line for each run, 'export' one for each "
-            "evaluation.\v"
-            "Example: thresh store query runs.db\n"
-            "         thresh store export runs.db --format csv --out runs.csv",
+              {CLI_JSON, NULL, "query, merge: print one JSON object"}},
+    .help =
+        "Summarizes, exports or joins stores. 'query' prints a line for each run, 'export' one for each "
+        "evaluation.\n"
+        "'merge' writes a new store with the runs of all stores. A run that several stores have is copied "
+        "once: the longest one, if it continues the others; otherwise each is kept, and named. The sources "
+        "do not change.\v"
+        "Example: thresh store query runs.db\n"
+        "         thresh store export runs.db --format csv --out runs.csv\n"
+        "         thresh store merge night1.db night2.db --out all.db",
     .run = run,
 };

@@ -1,18 +1,28 @@
-/* Exports of the store: one JSON object or one CSV line (RFC 4180) for each evaluation. In CSV each decision,
- * and each number that a command printed, is a column:
+/* Exports of stores: one JSON object or one CSV line (RFC 4180) for each evaluation. In CSV each decision,
+ * and each number that a command printed, is a column. With several stores the first key or column is the
+ * store:
  *
  *     run,kernel,sizes,device,number,status,median_ns,...,tile_rows,gflops
  *     1,"transpose.space","",...,3,ok,18250,...,8,12.5 */
+#include "coordinator/export.h"
+
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/utf8.h"
+
+/* Where rows go. */
+struct rows {
+    FILE *out;
+    const char *store; /* a column of each row; NULL: there is only one store */
+    json_t *decisions,
+        *numbers; /* of CSV: the names in all rows, in order of appearance (keys of an object) */
+    bool quoted;  /* of CSV: some row has a quoted time */
+};
 
 static json_t *hash_json(uint64_t hash)
 {
@@ -50,6 +60,7 @@ static json_t *object_json(const char *text)
 
 static bool write_jsonl(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
+    const struct rows *rows = context;
     json_t *median = e->median_ns > 0 ? json_real(e->median_ns) : json_null();
     json_t *row = json_pack(
         "{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:o,s:o}", "run",
@@ -60,10 +71,13 @@ static bool write_jsonl(void *context, const struct store_run *run, const struct
         "median_ns", median, "samples_ns", samples_json(e), "kernel_hash", hash_json(e->kernel_hash),
         "message", text_json(e->message), "resources", object_json(e->resources), "found_at", e->found_at,
         "label", text_json(e->label), "quoted", figure_json(&e->quoted), "numbers", object_json(e->numbers));
-    json_dumpf(row, context, JSON_COMPACT);
-    fputc('\n', context);
+    json_t *line = rows->store ? json_pack("{s:o}", "store", text_json(rows->store)) : json_object();
+    json_object_update(line, row);
+    json_dumpf(line, rows->out, JSON_COMPACT);
+    fputc('\n', rows->out);
     json_decref(row);
-    return !ferror((FILE *)context);
+    json_decref(line);
+    return !ferror(rows->out);
 }
 
 static void csv_text(FILE *out, const char *text)
@@ -76,12 +90,6 @@ static void csv_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-struct csv {
-    FILE *out;
-    json_t *decisions, *numbers; /* the names in all rows, in order of appearance (keys of an object) */
-    bool quoted;                 /* some row has a quoted time */
-};
-
 static void add_names(json_t *columns, const char *text)
 {
     json_t *o = object_json(text);
@@ -91,7 +99,7 @@ static void add_names(json_t *columns, const char *text)
 
 static bool add_columns(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
-    struct csv *csv = context;
+    struct rows *csv = context;
     (void)run;
     add_names(csv->decisions, e->decisions);
     add_names(csv->numbers, e->numbers);
@@ -110,8 +118,9 @@ static void write_csv_names(FILE *out, json_t *columns)
     }
 }
 
-static void write_csv_head(const struct csv *csv)
+static void write_csv_head(const struct rows *csv)
 {
+    if (csv->store) fputs("store,", csv->out);
     fputs("run,kernel,sizes,device,number,status,median_ns,kernel_hash,found_at,message", csv->out);
     write_csv_names(csv->out, csv->decisions);
     write_csv_names(csv->out, csv->numbers);
@@ -135,7 +144,7 @@ static void write_csv_members(FILE *out, json_t *columns, const char *text)
     json_decref(o);
 }
 
-static void write_csv_quoted(const struct csv *csv, const struct store_evaluation *e)
+static void write_csv_quoted(const struct rows *csv, const struct store_evaluation *e)
 {
     const struct figure *f = &e->quoted;
     if (!csv->quoted) return;
@@ -149,11 +158,12 @@ static void write_csv_quoted(const struct csv *csv, const struct store_evaluatio
 
 static bool write_csv(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
-    const struct csv *csv = context;
+    const struct rows *csv = context;
     FILE *out = csv->out;
     char hex[HASH_HEX_BYTES];
     hash_hex(e->kernel_hash, hex);
-    fprintf(out, "%" PRId64 ",", run->id);
+    if (csv->store) csv_text(out, csv->store);
+    fprintf(out, "%s%" PRId64 ",", csv->store ? "," : "", run->id);
     csv_text(out, run->path);
     fputc(',', out);
     csv_text(out, run->sizes);
@@ -170,21 +180,37 @@ static bool write_csv(void *context, const struct store_run *run, const struct s
     return !ferror(out);
 }
 
-static bool export_csv(struct store *s, FILE *out, struct diag *d)
+/* Visits the rows of all stores. */
+static bool each_row(const struct export_store *stores, size_t n, store_visitor visit, struct rows *rows,
+                     struct diag *d)
 {
-    struct csv csv = {.out = out, .decisions = json_object(), .numbers = json_object()};
-    bool ok = store_each(s, 0, add_columns, &csv, d);
-    if (ok) write_csv_head(&csv);
-    ok = ok && store_each(s, 0, write_csv, &csv, d);
-    json_decref(csv.decisions);
-    json_decref(csv.numbers);
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        rows->store = n > 1 ? stores[i].path : NULL;
+        ok = store_each(stores[i].store, 0, visit, rows, d);
+    }
     return ok;
 }
 
-bool store_export(struct store *s, const char *format, FILE *out, struct diag *d)
+static bool export_csv(const struct export_store *stores, size_t n, FILE *out, struct diag *d)
 {
-    if (strcmp(format, "jsonl") == 0) return store_each(s, 0, write_jsonl, out, d);
-    if (strcmp(format, "csv") == 0) return export_csv(s, out, d);
-    diag_plain(d, "--format: unknown format '%s'; expected jsonl or csv", format);
-    return false;
+    struct rows rows = {.out = out, .decisions = json_object(), .numbers = json_object()};
+    bool ok = each_row(stores, n, add_columns, &rows, d);
+    if (ok) write_csv_head(&rows);
+    ok = ok && each_row(stores, n, write_csv, &rows, d);
+    json_decref(rows.decisions);
+    json_decref(rows.numbers);
+    return ok;
+}
+
+bool export_is_of_rows(const char *format)
+{
+    return strcmp(format, "jsonl") == 0 || strcmp(format, "csv") == 0;
+}
+
+bool export_rows(const struct export_store *stores, size_t n, const char *format, FILE *out, struct diag *d)
+{
+    struct rows rows = {.out = out};
+    if (strcmp(format, "csv") == 0) return export_csv(stores, n, out, d);
+    return each_row(stores, n, write_jsonl, &rows, d);
 }
