@@ -132,6 +132,16 @@ bool evaluator_poll(struct evaluator *ev, int timeout_ms, uint64_t *job, struct 
     return true;
 }
 
+bool evaluator_withdraw(struct evaluator *ev, uint64_t *job)
+{
+    struct pending *j = evaluate_pop(&ev->waiting);
+    if (!j) return false;
+    *job = j->id;
+    ev->in_flight--;
+    pending_free(j);
+    return true;
+}
+
 void evaluate_alone(struct evaluator *ev, enum runner_mode mode, const struct cg_kernel *k,
                     const struct eval_settings *s, struct evaluation *out)
 {

@@ -102,6 +102,8 @@ double evaluator_longest_ms(const struct eval_settings *s);
 /* Starts an evaluation. The kernel is copied. job ids are the caller's. */
 void evaluator_submit(struct evaluator *ev, uint64_t job, const struct cg_kernel *k,
                       const struct eval_settings *s);
+/* Takes back a job that no runner has begun; its id in *job. false: there is none. */
+bool evaluator_withdraw(struct evaluator *ev, uint64_t *job);
 /* Waits up to timeout_ms (-1: forever) for one result. false: none yet. */
 bool evaluator_poll(struct evaluator *ev, int timeout_ms, uint64_t *job, struct evaluation *out);
 /* Descriptors that become readable when evaluator_poll() would make progress (for zmq_poll); returns their

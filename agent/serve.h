@@ -1,7 +1,11 @@
 /* The agent's side of the wire: one DEALER socket, one device. It says hello, takes the program, and then
- * evaluates jobs until the coordinator says bye, or until nothing was heard of one for half a minute: a
- * coordinator that was restarted meanwhile finds its agents again. It lowers candidates itself, from
- * decisions: no OpenCL text is ever accepted. */
+ * evaluates jobs until the coordinator says bye, or until nothing was heard of one for a while: a coordinator
+ * that was restarted meanwhile finds its agents again. It lowers candidates itself, from decisions: no OpenCL
+ * text is ever accepted.
+ *
+ * When it is told to stop, or its time is nearly over, the agent drains: it returns the jobs that no runner
+ * has begun, finishes the others, and leaves. While it prepares a program or measures final rounds it leaves
+ * at once. */
 #ifndef THRESH_AGENT_SERVE_H
 #define THRESH_AGENT_SERVE_H
 
@@ -12,6 +16,11 @@
 struct diag;
 struct keys_agent;
 
+enum {
+    SERVE_PATIENCE_S = 30, /* a coordinator that is started again by hand is there by then */
+    SERVE_DRAIN_S = 30     /* a job with its build rarely takes longer */
+};
+
 struct serve_options {
     void *context;                /* of ZeroMQ; borrowed */
     const char *endpoint;         /* of the coordinator */
@@ -21,9 +30,11 @@ struct serve_options {
      */
     void (*note)(const char *text);
     struct device device;
-    unsigned runners; /* 0: the evaluator's default */
-    int stop_fd;      /* readable: leave; -1: none */
-    bool embedded;    /* in the coordinator's process, which ends it: its silence says nothing */
+    unsigned runners;  /* 0: the evaluator's default */
+    int stop_fd;       /* readable: drain and leave; -1: none */
+    double patience_s; /* how long to wait for a coordinator that is silent; 0: SERVE_PATIENCE_S */
+    double most_s;     /* leave by then, after draining for SERVE_DRAIN_S or a tenth of it; 0: no limit */
+    bool embedded;     /* in the coordinator's process, which ends it: its silence says nothing */
 };
 
 /* Serves until the end. false after an error: no coordinator, a program that does not fit, a lost device. */

@@ -123,6 +123,7 @@ struct agents *agents_open(const struct agents_options *o, struct diag *d)
     struct agents *a = base_calloc(1, sizeof *a);
     a->options = *o;
     a->round_peer = AGENTS_NOBODY;
+    a->look_at = INT64_MAX;
     a->context = zmq_ctx_new();
     bool ok = o->listen || device_select(o->device, &a->device, d);
     if (ok && !o->listen) wire_libraries(&a->device, a->libraries);
@@ -140,8 +141,10 @@ void agents_close(struct agents *a)
     hub_free(a->hub);
     diag_free(a->agent_diag);
     device_lock_close(a->lock);
-    for (struct agents_job *j = a->jobs, *next; j; j = next) {
-        next = j->next;
+    struct agents_job *j, *next;
+    HASH_ITER(hh, a->jobs, j, next)
+    {
+        HASH_DEL(a->jobs, j);
         free(j);
     }
     free(a->round_times);

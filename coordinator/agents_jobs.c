@@ -18,9 +18,11 @@
 #include "coordinator/session.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
+#include "core/base/stats.h"
 #include "core/base/strbuf.h"
 
 enum { EMBEDDED_MS = INT32_MAX };
+#define ROUNDING 1e-12 /* of a median that was computed elsewhere */
 
 static const struct session_event nothing = {.kind = SESSION_NOTHING}, news = {.kind = SESSION_NEWS};
 
@@ -40,18 +42,15 @@ static unsigned agents_room(void *self)
 
 static struct agents_job *find_job(const struct agents *a, int64_t number)
 {
-    struct agents_job *j = a->jobs;
-    while (j && j->number != number)
-        j = j->next;
+    struct agents_job *j;
+    HASH_FIND(hh, a->jobs, &number, sizeof number, j);
     return j;
 }
 
 static void forget_job(struct agents *a, struct agents_job *job)
 {
-    struct agents_job **at = &a->jobs;
-    while (*at != job)
-        at = &(*at)->next;
-    *at = job->next;
+    a->n_tell -= job->tell;
+    HASH_DEL(a->jobs, job);
     free(job);
 }
 
@@ -61,11 +60,11 @@ static struct agents_job *record(struct agents *a, const struct session_job *job
     struct agents_job *r = find_job(a, job->number);
     if (!r) {
         r = base_calloc(1, sizeof *r);
-        r->next = a->jobs;
-        a->jobs = r;
+        r->number = job->number;
+        HASH_ADD(hh, a->jobs, number, sizeof r->number, r);
     }
-    r->number = job->number;
     r->kernel_hash = job->kernel_hash;
+    r->bound_ns = job->bound_ns;
     return r;
 }
 
@@ -91,6 +90,7 @@ static void agents_start(void *self, const struct session_job *job, double best_
     r->peer = (int)peer;
     r->answered = hub_results(a->hub, peer);
     r->due = clock_ms() + (int64_t)evaluator_longest_ms(&settings);
+    if (r->due < a->look_at) a->look_at = r->due;
     arena_free(arena);
 }
 
@@ -104,25 +104,29 @@ static void note_absence(const struct agents *a)
     strbuf_free(&text);
 }
 
-static void lose_job(struct agents_job *job)
+static void lose_job(struct agents *a, struct agents_job *job, bool blameless)
 {
+    job->blameless = blameless;
     job->peer = AGENTS_NOBODY;
+    a->n_tell += !job->tell;
     job->tell = job->ever_lost = true;
 }
 
-static void lose_jobs(struct agents *a, unsigned peer)
+static void lose_jobs(struct agents *a, unsigned peer, bool blameless)
 {
-    for (struct agents_job *j = a->jobs; j; j = j->next)
-        if (j->peer == (int)peer) lose_job(j);
+    for (struct agents_job *j = a->jobs; j; j = j->hh.next)
+        if (j->peer == (int)peer) lose_job(a, j, blameless);
 }
 
 /* A job that the session is still to hear of. */
 static struct session_event next_lost(struct agents *a)
 {
-    for (struct agents_job *j = a->jobs; j; j = j->next) {
+    for (struct agents_job *j = a->n_tell ? a->jobs : NULL; j; j = j->hh.next) {
         if (!j->tell) continue;
         j->tell = false;
-        return (struct session_event){.kind = SESSION_LOST, .number = j->number};
+        a->n_tell--;
+        return (struct session_event){.kind = j->blameless ? SESSION_RETURNED : SESSION_LOST,
+                                      .number = j->number};
     }
     return nothing;
 }
@@ -133,17 +137,23 @@ static void expire(struct agents *a)
 {
     static const char reason[] = "no result within the time limit of a job";
     int64_t now = clock_ms();
-    for (struct agents_job *j = a->jobs; j && !a->embedded; j = j->next) {
-        if (j->peer == AGENTS_NOBODY || now < j->due) continue;
+    if (a->embedded || now < a->look_at) return;
+    a->look_at = INT64_MAX;
+    for (struct agents_job *j = a->jobs; j; j = j->hh.next) {
+        if (j->peer == AGENTS_NOBODY) continue;
+        if (now < j->due) {
+            if (j->due < a->look_at) a->look_at = j->due;
+            continue;
+        }
         unsigned peer = (unsigned)j->peer;
         bool answers = hub_results(a->hub, peer) != j->answered;
         agents_note(a, peer, answers ? "did not finish a job" : "disconnected", reason);
         if (answers) {
-            lose_job(j);
+            lose_job(a, j, false);
             continue;
         }
         hub_refuse(a->hub, peer, reason);
-        lose_jobs(a, peer);
+        lose_jobs(a, peer, false);
         note_absence(a);
     }
 }
@@ -161,13 +171,31 @@ static const char *resources_text(struct agents *a, struct message_ints r)
     return a->resources;
 }
 
-/* What is wrong with a result, whatever its status says; NULL: nothing. */
-static const char *result_fault(const struct agents_job *job, const struct message_result *m)
+static bool are_times(struct message_doubles samples)
+{
+    for (size_t i = 0; i < samples.n; i++)
+        if (!(samples.items[i] > 0) || !isfinite(samples.items[i])) return false;
+    return samples.n <= EVAL_MAX_SAMPLES;
+}
+
+/* Whether the median is that of the samples. */
+static bool is_timed(const struct message_result *m)
+{
+    return m->samples.n > 0 &&
+           fabs(m->median_ns - stats_median(m->samples.items, m->samples.n)) <= ROUNDING * m->median_ns;
+}
+
+/* What is wrong with a result, whatever its status says; NULL: nothing. A time below its bound is the
+ * session's to judge, unless no error in the device's description explains it. */
+static const char *result_fault(const struct agents *a, const struct agents_job *job,
+                                const struct message_result *m)
 {
     enum eval_status status = eval_status_find(m->status);
-    bool timed = m->median_ns > 0 && isfinite(m->median_ns);
-    if (status == EVAL_STATUS_COUNT || (status == EVAL_OK && !timed))
+    if (status == EVAL_STATUS_COUNT || !are_times(m->samples) || (status == EVAL_OK && !is_timed(m)))
         return "malformed result from the agent";
+    double least = fmax(LIMIT_SHORTEST_NS, LIMIT_BELOW_BOUND * job->bound_ns);
+    if (status == EVAL_OK && !a->embedded && m->median_ns < least)
+        return "implausible result: no device is as fast";
     bool same = m->kernel_hash == 0 || m->kernel_hash == job->kernel_hash;
     return same ? NULL : "agent and coordinator generated different code";
 }
@@ -177,19 +205,30 @@ static struct session_event take_result(struct agents *a, unsigned peer, const s
     struct agents_job *job = find_job(a, (int64_t)m->id);
     if (!job || (job->peer != (int)peer && !job->ever_lost)) return news;
     if (eval_status_find(m->status) == EVAL_DEVICE_LOST) {
-        if (job->peer == (int)peer) lose_job(job);
+        if (job->peer == (int)peer) lose_job(a, job, false);
         return news;
     }
     struct session_event e = {.kind = SESSION_RESULT, .number = job->number};
-    const char *fault = result_fault(job, m);
-    unsigned n = m->samples.n < EVAL_MAX_SAMPLES ? (unsigned)m->samples.n : EVAL_MAX_SAMPLES;
+    const char *fault = result_fault(a, job, m);
+    bool timed = eval_status_find(m->status) == EVAL_OK;
     e.result = (struct store_evaluation){.status = m->status,
                                          .resources = resources_text(a, m->resources),
-                                         .median_ns = m->median_ns,
+                                         .median_ns = timed ? m->median_ns : 0,
                                          .samples = m->samples.items,
-                                         .n_samples = n,
+                                         .n_samples = (unsigned)m->samples.n,
                                          .message = m->message};
     if (fault) e.result = (struct store_evaluation){.status = "crashed", .message = fault};
+    if (fault) agents_note(a, peer, "sent a result that does not count", fault);
+    forget_job(a, job);
+    return e;
+}
+
+/* An agent that leaves has not begun the job: another one gets it, and the candidate is not to blame. */
+static struct session_event take_returned(struct agents *a, unsigned peer, const struct message_returned *m)
+{
+    struct agents_job *job = find_job(a, (int64_t)m->id);
+    if (!job || job->peer != (int)peer) return news;
+    struct session_event e = {.kind = SESSION_RETURNED, .number = job->number};
     forget_job(a, job);
     return e;
 }
@@ -291,7 +330,7 @@ static struct session_event expire_round(struct agents *a)
 
 static struct session_event take_gone(struct agents *a, unsigned peer, const char *reason)
 {
-    lose_jobs(a, peer);
+    lose_jobs(a, peer, !reason || !*reason);
     if (a->embedded) {
         snprintf(a->failure, sizeof a->failure, "the device's agent ended: %s",
                  reason && *reason ? reason : "no reason given");
@@ -321,6 +360,7 @@ static void take_hello(struct agents *a, unsigned peer, const struct message_hel
 static struct session_event take_message(struct agents *a, unsigned peer, const struct message *m)
 {
     if (m->kind == MESSAGE_RESULT) return take_result(a, peer, &m->result);
+    if (m->kind == MESSAGE_RETURNED) return take_returned(a, peer, &m->returned);
     if (m->kind == MESSAGE_FIGURES) return take_figures(a, peer, &m->figures);
     if (m->kind == MESSAGE_REFERENCE) take_reference(a, &m->reference);
     return news;

@@ -4,6 +4,7 @@
 #define THRESH_COORDINATOR_AGENTS_STATE_H
 
 #include <pthread.h>
+#include <uthash.h>
 
 #include "agent/evaluate.h"
 #include "agent/serve.h"
@@ -16,13 +17,14 @@ enum { AGENTS_NOBODY = -1, AGENTS_RESOURCES = 128 };
 /* A candidate that an agent has, or had: a late result of it counts until another one came. */
 struct agents_job {
     int64_t number;
-    uint64_t kernel_hash; /* of the text that the coordinator made */
-    int peer;             /* AGENTS_NOBODY: it was lost */
-    bool tell;            /* the session is still to hear that it was lost */
-    bool ever_lost;
-    int64_t due;       /* clock_ms(): its agent should have answered by then */
-    uint64_t answered; /* results that its agent had sent when it was given the job */
-    struct agents_job *next;
+    uint64_t kernel_hash;      /* of the text that the coordinator made */
+    double bound_ns;           /* lower bound of its time; 0: none */
+    int peer;                  /* AGENTS_NOBODY: it was lost */
+    bool tell;                 /* the session is still to hear that it was lost */
+    bool ever_lost, blameless; /* the latter: its agent has left in good order */
+    int64_t due;               /* clock_ms(): its agent should have answered by then */
+    uint64_t answered;         /* results that its agent had sent when it was given the job */
+    UT_hash_handle hh;         /* by number */
 };
 
 struct agents {
@@ -40,6 +42,8 @@ struct agents {
     struct device_lock *lock; /* of the processors that this process draws on beside its own agent; or NULL */
     struct verify_doubt doubt;
     struct agents_job *jobs;
+    unsigned n_tell;            /* of jobs that the session is still to hear of */
+    int64_t look_at;            /* clock_ms(): no job is late before */
     char failure[EVAL_MESSAGE]; /* why nothing can be measured any more */
     char resources[AGENTS_RESOURCES];
     struct hub_event event; /* the last one: results point into it */

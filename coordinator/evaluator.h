@@ -21,12 +21,13 @@ struct session_job;
 struct session_pick;
 
 enum session_event_kind {
-    SESSION_NOTHING, /* within the timeout */
-    SESSION_NEWS,    /* something happened, such as a new agent: there may be room now */
-    SESSION_RESULT,  /* of the candidate `number` */
-    SESSION_LOST,    /* the candidate `number` must be started again: whatever measured it is gone */
-    SESSION_ROUND,   /* the round is over: `times` */
-    SESSION_BROKEN   /* nothing can be measured any more: `reason` */
+    SESSION_NOTHING,  /* within the timeout */
+    SESSION_NEWS,     /* something happened, such as a new agent: there may be room now */
+    SESSION_RESULT,   /* of the candidate `number` */
+    SESSION_LOST,     /* the candidate `number` must be started again: whatever measured it is gone */
+    SESSION_RETURNED, /* the same, but nobody has begun to measure it: that does not count against it */
+    SESSION_ROUND,    /* the round is over: `times` */
+    SESSION_BROKEN    /* nothing can be measured any more: `reason` */
 };
 
 /* Pointers are valid until the next call of the evaluator. */

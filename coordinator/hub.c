@@ -1,7 +1,7 @@
 /* The ROUTER socket and its peers.
  *
  *     agent -> hub    HELLO        becomes a peer                       HUB_HELLO
- *                     READY 4      can take four jobs                   HUB_CREDIT
+ *                     READY 9, 4   took nine jobs, has room for four    HUB_CREDIT
  *                     RESULT       belongs to the caller                HUB_MESSAGE
  *                     HEARTBEAT    every second; answered with the same
  *                     BYE          no peer any more                     HUB_GONE
@@ -12,12 +12,17 @@
  *
  * A peer that is silent for HUB_LOST_MS is lost, except while it prepares the program, or where the caller
  * permits it to be silent (hub_excuse()). Time during which the hub is not polled does not count as silence.
- */
+ *
+ * Peers are entries of a table. A hash finds them by ZeroMQ's identity; those that are gone are in a list of
+ * vacant entries, those with room for a job in a ring. If the table is full, the newcomer takes the place of
+ * the peer that has been silent for longest of those that were never ready. */
 #include "coordinator/hub.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
+#include <utlist.h>
 #include <zmq.h>
 
 #include "core/base/arena.h"
@@ -31,23 +36,62 @@ enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages without an event that on
 struct peer {
     uint8_t identity[IDENTITY_MAX];
     size_t identity_bytes;
-    uint64_t credits, results; /* the latter: received from it */
+    unsigned index;
+    uint64_t sent, room, results; /* jobs sent to it; that it can take beside those; results received */
+    uint64_t capacity;            /* room that it may have at most */
     char name[HUB_NAME];
-    int64_t lost_at;           /* ms of the hub's time: the peer is lost if it is silent until then */
-    int64_t ready_by;          /* the same, until its first credits; INT64_MAX: it had some */
+    int64_t heard_at;          /* ms of the hub's time */
+    int64_t lost_at;           /* the same: the peer is lost if it is silent until then */
+    int64_t ready_by;          /* the same, until its first READY; INT64_MAX: it was ready */
     enum message_kind awaited; /* the message that ends its permission to be silent */
-    bool live;
+    bool live, in_ring;
+    UT_hash_handle hh;        /* of live peers, by identity */
+    struct peer *prev, *next; /* in the ring, or in the list of vacant entries */
 };
 
 struct hub {
     struct endpoint *endpoint;
     void *socket; /* of the endpoint */
-    struct peer *peers;
-    unsigned n_peers;
+    struct peer *peers[HUB_MAX_PEERS];
+    unsigned n_peers, n_live;
+    struct peer *by_identity, *ring, *vacant;
     int64_t (*clock_ms)(void);
     int64_t time, looked_at; /* ms: the hub's time; the clock when that was last advanced */
+    int64_t look_at;         /* ms of the hub's time: no peer is lost before */
     struct arena *arena;     /* of the last message */
 };
+
+/* ---- peers ---- */
+
+static struct peer *peer_of(const struct hub *h, unsigned peer)
+{
+    CHECK(peer < h->n_peers);
+    return h->peers[peer];
+}
+
+/* Puts the peer at the ring's end, or takes it out. */
+static void queue_peer(struct hub *h, struct peer *p)
+{
+    if (p->in_ring) CDL_DELETE(h->ring, p);
+    p->in_ring = p->live && p->room > 0;
+    if (p->in_ring) CDL_APPEND(h->ring, p);
+}
+
+static void remove_peer(struct hub *h, struct peer *p)
+{
+    if (!p->live) return;
+    p->live = false;
+    queue_peer(h, p);
+    HASH_DEL(h->by_identity, p);
+    LL_PREPEND(h->vacant, p);
+    h->n_live--;
+}
+
+/* The peer is lost at `at` at the earliest. */
+static void watch_peer(struct hub *h, int64_t at)
+{
+    if (at < h->look_at) h->look_at = at;
+}
 
 /* Advances the hub's time by at most one heartbeat. If this process was stopped or busy for long, the
  * messages that peers have sent meanwhile are read before the peers are considered lost. */
@@ -69,6 +113,7 @@ struct hub *hub_open(void *zmq_context, const struct endpoint_options *where, in
     h->arena = arena_new();
     h->clock_ms = clock;
     h->looked_at = clock();
+    h->look_at = INT64_MAX;
     return h;
 }
 
@@ -86,10 +131,12 @@ void hub_free(struct hub *h)
 {
     if (!h) return;
     for (unsigned i = 0; i < h->n_peers; i++)
-        if (h->peers[i].live) hub_send(h, i, &(struct message){.kind = MESSAGE_BYE});
+        if (h->peers[i]->live) hub_send(h, i, &(struct message){.kind = MESSAGE_BYE});
     endpoint_close(h->endpoint);
     arena_free(h->arena);
-    free(h->peers);
+    HASH_CLEAR(hh, h->by_identity);
+    for (unsigned i = 0; i < h->n_peers; i++)
+        free(h->peers[i]);
     free(h);
 }
 
@@ -104,20 +151,19 @@ static void send_to(struct hub *h, const void *identity, size_t n, const struct 
 
 void hub_send(struct hub *h, unsigned peer, const struct message *m)
 {
-    CHECK(peer < h->n_peers);
-    send_to(h, h->peers[peer].identity, h->peers[peer].identity_bytes, m);
+    const struct peer *p = peer_of(h, peer);
+    send_to(h, p->identity, p->identity_bytes, m);
 }
 
 void hub_refuse(struct hub *h, unsigned peer, const char *reason)
 {
     hub_send(h, peer, &(struct message){.kind = MESSAGE_BYE, .bye = {reason}});
-    h->peers[peer].live = false;
+    remove_peer(h, peer_of(h, peer));
 }
 
 const char *hub_name(const struct hub *h, unsigned peer)
 {
-    CHECK(peer < h->n_peers);
-    return h->peers[peer].name;
+    return peer_of(h, peer)->name;
 }
 
 static bool is_plain(const char *text)
@@ -136,108 +182,153 @@ const char *hub_hello_fault(const struct message_hello *m)
 
 int hub_idle_peer(const struct hub *h)
 {
-    for (unsigned i = 0; i < h->n_peers; i++)
-        if (h->peers[i].live && h->peers[i].credits) return (int)i;
-    return -1;
+    return h->ring ? (int)h->ring->index : -1;
 }
 
 void hub_take_credit(struct hub *h, unsigned peer)
 {
-    CHECK(h->peers[peer].credits > 0);
-    h->peers[peer].credits--;
+    struct peer *p = peer_of(h, peer);
+    CHECK(p->room > 0);
+    p->room--;
+    p->sent++;
+    queue_peer(h, p);
 }
 
 uint64_t hub_results(const struct hub *h, unsigned peer)
 {
-    return h->peers[peer].results;
+    return peer_of(h, peer)->results;
 }
 
 unsigned hub_live_peers(const struct hub *h)
 {
-    unsigned n = 0;
-    for (unsigned i = 0; i < h->n_peers; i++)
-        n += h->peers[i].live;
-    return n;
+    return h->n_live;
 }
 
 void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind until)
 {
-    h->peers[peer].lost_at = hub_time(h) + ms;
-    h->peers[peer].awaited = until;
-    if (h->peers[peer].ready_by < h->peers[peer].lost_at) h->peers[peer].ready_by = h->peers[peer].lost_at;
+    struct peer *p = peer_of(h, peer);
+    p->lost_at = hub_time(h) + ms;
+    p->awaited = until;
+    if (p->ready_by < p->lost_at) p->ready_by = p->lost_at;
+    watch_peer(h, p->lost_at);
 }
 
 /* ---- receiving ---- */
 
-static int find_peer(const struct hub *h, const void *identity, size_t bytes)
+static struct peer *find_peer(const struct hub *h, const void *identity, size_t bytes)
 {
-    for (unsigned i = 0; i < h->n_peers; i++) {
-        const struct peer *p = &h->peers[i];
-        if (p->live && p->identity_bytes == bytes && memcmp(p->identity, identity, bytes) == 0) return (int)i;
-    }
-    return -1;
+    struct peer *p;
+    HASH_FIND(hh, h->by_identity, identity, bytes, p);
+    return p;
 }
 
-/* The index of a new peer; places of peers that are gone are used again. -1: the table is full. */
-static int new_peer(struct hub *h, const void *identity, size_t bytes, const char *name)
+/* Makes room in a full table: removes the peer that has been silent for longest of those that were never
+ * ready, so that a flood of hellos does not keep agents out. */
+static void evict_peer(struct hub *h)
 {
-    unsigned i = 0;
-    while (i < h->n_peers && h->peers[i].live)
-        i++;
-    if (i == HUB_MAX_PEERS || bytes > IDENTITY_MAX) return -1;
-    if (i == h->n_peers) h->peers = base_realloc(h->peers, ++h->n_peers * sizeof *h->peers);
-    h->peers[i] = (struct peer){.identity_bytes = bytes,
-                                .live = true,
-                                .lost_at = hub_time(h) + HUB_PREPARE_MS,
-                                .ready_by = h->time + HUB_PREPARE_MS,
-                                .awaited = MESSAGE_READY};
-    snprintf(h->peers[i].name, HUB_NAME, "%s", name[0] ? name : "an agent");
-    utf8_clean_line(h->peers[i].name);
-    memcpy(h->peers[i].identity, identity, bytes);
-    return (int)i;
+    struct peer *worst = NULL;
+    for (unsigned i = 0; i < h->n_peers; i++) {
+        struct peer *p = h->peers[i];
+        if (p->ready_by != INT64_MAX && (!worst || p->heard_at < worst->heard_at)) worst = p;
+    }
+    if (worst) hub_refuse(h, worst->index, "the coordinator has too many agents");
+}
+
+/* An entry that no peer uses; NULL: the table is full of agents at work. */
+static struct peer *vacant_entry(struct hub *h)
+{
+    if (!h->vacant && h->n_peers == HUB_MAX_PEERS) evict_peer(h);
+    struct peer *p = h->vacant;
+    if (p) {
+        LL_DELETE(h->vacant, p);
+        return p;
+    }
+    if (h->n_peers == HUB_MAX_PEERS) return NULL;
+    p = base_calloc(1, sizeof *p);
+    p->index = h->n_peers;
+    return h->peers[h->n_peers++] = p;
+}
+
+/* A new peer. NULL: there is no place for it. */
+static struct peer *new_peer(struct hub *h, const void *identity, size_t bytes,
+                             const struct message_hello *hello)
+{
+    struct peer *p = bytes <= IDENTITY_MAX ? vacant_entry(h) : NULL;
+    if (!p) return NULL;
+    int64_t now = hub_time(h), until = now + HUB_PREPARE_MS;
+    *p = (struct peer){.index = p->index,
+                       .identity_bytes = bytes,
+                       .capacity = hello->capacity < LIMIT_CREDITS ? hello->capacity : LIMIT_CREDITS,
+                       .live = true,
+                       .heard_at = now,
+                       .lost_at = until,
+                       .ready_by = until,
+                       .awaited = MESSAGE_READY};
+    snprintf(p->name, HUB_NAME, "%s", hello->name[0] ? hello->name : "an agent");
+    utf8_clean_line(p->name);
+    memcpy(p->identity, identity, bytes);
+    HASH_ADD(hh, h->by_identity, identity, bytes, p);
+    h->n_live++;
+    watch_peer(h, until);
+    return p;
 }
 
 /* A message has arrived: extends the time until the peer is lost. A permission to be silent lasts until its
  * end. */
 static void heard(struct hub *h, struct peer *p, bool ends_excuse)
 {
-    int64_t lost_at = hub_time(h) + HUB_LOST_MS;
+    p->heard_at = hub_time(h);
+    int64_t lost_at = p->heard_at + HUB_LOST_MS;
     if (ends_excuse || lost_at > p->lost_at) p->lost_at = lost_at;
+    watch_peer(h, p->lost_at);
 }
 
-static struct hub_event take(struct hub *h, unsigned i, const struct message *m)
+/* What an agent says of its room counts from the jobs that it had received then: some may be on their way.
+ * Its capacity is the limit, whatever it says. */
+static struct hub_event take_ready(struct hub *h, struct peer *p, const struct message_ready *m)
 {
-    struct peer *p = &h->peers[i];
-    struct hub_event none = {.kind = HUB_IDLE};
+    uint64_t ahead = m->jobs <= p->sent ? p->sent - m->jobs : 0;
+    uint64_t room = m->credits < p->capacity ? m->credits : p->capacity;
+    bool had_room = p->room > 0;
+    p->ready_by = INT64_MAX;
+    p->room = room > ahead ? room - ahead : 0;
+    if (had_room != (p->room > 0)) queue_peer(h, p);
+    bool news = p->room > 0 && !had_room;
+    return (struct hub_event){.kind = news ? HUB_CREDIT : HUB_IDLE, .peer = p->index};
+}
+
+static struct hub_event take(struct hub *h, struct peer *p, const struct message *m)
+{
+    const struct hub_event message = {.kind = HUB_MESSAGE, .peer = p->index, .message = *m};
     heard(h, p, m->kind == p->awaited);
     switch (m->kind) {
     case MESSAGE_READY:
-        p->credits += m->ready.credits < LIMIT_CREDITS ? m->ready.credits : LIMIT_CREDITS;
-        p->ready_by = INT64_MAX;
-        return (struct hub_event){.kind = m->ready.credits ? HUB_CREDIT : HUB_IDLE, .peer = i};
+        return take_ready(h, p, &m->ready);
     case MESSAGE_HEARTBEAT:
-        hub_send(h, i, m);
-        return none;
+        hub_send(h, p->index, m);
+        break;
     case MESSAGE_RESULT:
         p->results++;
-        return (struct hub_event){.kind = HUB_MESSAGE, .peer = i, .message = *m};
+        return message;
     case MESSAGE_REFERENCE:
     case MESSAGE_FIGURES:
-        return (struct hub_event){.kind = HUB_MESSAGE, .peer = i, .message = *m};
+    case MESSAGE_RETURNED:
+        return message;
     case MESSAGE_BYE:
-        p->live = false;
-        return (struct hub_event){.kind = HUB_GONE, .peer = i, .reason = m->bye.reason};
+        remove_peer(h, p);
+        return (struct hub_event){.kind = HUB_GONE, .peer = p->index, .reason = m->bye.reason};
     default:
-        return none;
+        break;
     }
+    return (struct hub_event){.kind = HUB_IDLE};
 }
 
 static struct hub_event dispatch(struct hub *h, const void *identity, size_t bytes, const struct message *m)
 {
-    int i = find_peer(h, identity, bytes);
-    if (i >= 0) return take(h, (unsigned)i, m);
-    if (m->kind == MESSAGE_HELLO && (i = new_peer(h, identity, bytes, m->hello.name)) >= 0)
-        return (struct hub_event){.kind = HUB_HELLO, .peer = (unsigned)i, .message = *m};
+    struct peer *p = find_peer(h, identity, bytes);
+    if (p) return take(h, p, m);
+    if (m->kind == MESSAGE_HELLO && (p = new_peer(h, identity, bytes, &m->hello)))
+        return (struct hub_event){.kind = HUB_HELLO, .peer = p->index, .message = *m};
     if (m->kind == MESSAGE_HEARTBEAT)
         send_to(h, identity, bytes, &(struct message){.kind = MESSAGE_WHO, .who = {"unknown agent"}});
     return (struct hub_event){.kind = HUB_IDLE};
@@ -278,16 +369,21 @@ static bool receive(struct hub *h, struct hub_event *event)
     return got;
 }
 
+/* Looks at all peers, but only when one may be lost: at the earliest time that the last look has left. */
 static bool find_lost(struct hub *h, struct hub_event *event)
 {
     int64_t now = hub_time(h);
+    if (now < h->look_at) return false;
+    h->look_at = INT64_MAX;
     for (unsigned i = 0; i < h->n_peers; i++) {
-        const struct peer *p = &h->peers[i];
-        if (!p->live || (now < p->lost_at && now < p->ready_by)) continue;
+        struct peer *p = h->peers[i];
+        if (!p->live) continue;
+        watch_peer(h, p->lost_at < p->ready_by ? p->lost_at : p->ready_by);
+        if (now < h->look_at) continue;
         bool silent = now >= p->lost_at;
         const char *reason = silent ? "no heartbeat" : "not ready within ten minutes";
         if (!silent) hub_refuse(h, i, reason);
-        h->peers[i].live = false;
+        remove_peer(h, p);
         *event = (struct hub_event){.kind = HUB_GONE, .peer = i, .reason = reason};
         return true;
     }

@@ -1,5 +1,6 @@
 /* The coordinator's socket: its agents (peers), their credits and heartbeats. A credit is a job that an agent
- * can take. The hub knows messages and peers; the meaning of jobs is the caller's.
+ * can take. Agents with credits are served in turn. The hub knows messages and peers; the meaning of jobs is
+ * the caller's. Finding the sender of a message and the next agent takes constant time.
  *
  *     struct hub_event e = hub_poll(hub, 100, -1);
  *     if (e.kind == HUB_CREDIT) hub_take_credit(hub, e.peer), hub_send(hub, e.peer, &job); */
@@ -26,9 +27,9 @@ enum {
 
 enum hub_event_kind {
     HUB_IDLE,    /* nothing within the time */
-    HUB_CREDIT,  /* an agent can take more jobs */
+    HUB_CREDIT,  /* an agent that had no credit has some */
     HUB_HELLO,   /* a new agent: message.hello */
-    HUB_MESSAGE, /* reference, result or figures of a known agent */
+    HUB_MESSAGE, /* reference, result, returned job or figures of a known agent */
     HUB_GONE,    /* an agent left or is lost: `reason` */
 };
 struct hub_event {
@@ -60,7 +61,8 @@ const char *hub_hello_fault(const struct message_hello *m);
 void hub_refuse(struct hub *h, unsigned peer, const char *reason);
 /* The agent's name for messages, on one line; also for an agent that is gone. */
 const char *hub_name(const struct hub *h, unsigned peer);
-/* An agent with a credit; -1: none. hub_take_credit() uses one. */
+/* The agent whose turn it is, of those with a credit; -1: none. hub_take_credit() uses a credit, and the next
+ * agent has its turn. */
 int hub_idle_peer(const struct hub *h);
 void hub_take_credit(struct hub *h, unsigned peer);
 uint64_t hub_results(const struct hub *h, unsigned peer); /* results received from it */

@@ -72,7 +72,12 @@ enum {
     LIMIT_PREPARE_MS = 600000,  /* from hello to ready: the reference of a large size takes minutes */
     LIMIT_AGENT_WAIT_MS = 1000, /* between two looks while the first agent is awaited */
     LIMIT_PEERS = 4096,         /* memory of a flood of hellos */
-    LIMIT_CREDITS = 1024        /* that one agent may give at a time */
+    LIMIT_CREDITS = 1024        /* jobs that one agent may have at a time */
 };
+
+/* Times of an agent elsewhere that do not count: below this share of the lower bound, as no description of a
+ * device is wrong by so much (what is wrong by less is corrected); and shorter than any launch. */
+#define LIMIT_BELOW_BOUND 1e-4
+#define LIMIT_SHORTEST_NS 10.0
 
 #endif

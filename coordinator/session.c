@@ -273,6 +273,9 @@ void session_handle(struct session *s, const struct session_event *event)
     case SESSION_LOST:
         if (job && job->started) lose(s, job);
         break;
+    case SESSION_RETURNED:
+        if (job) job->started = false;
+        break;
     case SESSION_BROKEN:
         diag_plain(s->diag, "%s", event->reason);
         s->broken = true;

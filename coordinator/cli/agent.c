@@ -1,8 +1,10 @@
 /* thresh agent: measures implementations on one device for a coordinator that listens elsewhere. */
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <zmq.h>
 
 #include "agent/serve.h"
@@ -75,6 +77,23 @@ static void note(const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
+/* Reads --until: how long from now, in seconds. 0: not given. false after an error. */
+static bool read_until(const struct cli_args *a, double *out, struct diag *d)
+{
+    const char *text = a->value[CLI_UNTIL];
+    if (!text || *text != '@') return cli_seconds(a, CLI_UNTIL, out, d);
+    char *end;
+    long long at = strtoll(text + 1, &end, 10);
+    *out = (double)(at - (long long)time(NULL));
+    if (end == text + 1 || *end)
+        diag_plain(d, "--until: '%s' is not a time; write for example 90m or @$SLURM_JOB_END_TIME", text);
+    else if (*out <= 0)
+        diag_plain(d, "--until: the time %s is over", text);
+    else
+        return true;
+    return false;
+}
+
 /* Reads the options into *o. false after an error. */
 static bool read_options(const struct cli_args *a, struct serve_options *o, struct keys_agent **key,
                          struct diag *d)
@@ -83,7 +102,8 @@ static bool read_options(const struct cli_args *a, struct serve_options *o, stru
         diag_plain(d, "missing --connect ENDPOINT; write for example --connect tcp://127.0.0.1:7000");
         return false;
     }
-    return cli_runners(a, &o->runners, d) && check_endpoint(o->context, o->endpoint, d) &&
+    return cli_runners(a, &o->runners, d) && cli_seconds(a, CLI_TIMEOUT, &o->patience_s, d) &&
+           read_until(a, &o->most_s, d) && check_endpoint(o->context, o->endpoint, d) &&
            read_key(a, key, d) && device_select(a->value[CLI_DEVICE], &o->device, d);
 }
 
@@ -112,15 +132,19 @@ const struct cli_command cli_agent = {
     .name = "agent",
     .positional = "--connect ENDPOINT",
     .takes = CLI_TAKES(CONNECT) | CLI_TAKES(KEY) | CLI_TAKES(DEVICE) | CLI_TAKES(RUNNERS) | CLI_TAKES(NAME) |
-             CLI_TAKES(QUIET),
+             CLI_TAKES(QUIET) | CLI_TAKES(UNTIL) | CLI_TAKES(TIMEOUT),
     .help =
         "Measures implementations for a search in another process. Start the search with 'thresh tune "
         "--listen ENDPOINT', then agents with the same endpoint, as many as there are devices. An agent ends "
-        "when the search ends. If the search is killed, the agent waits half a minute for a new one at the "
-        "same endpoint.\n"
+        "when the search ends. If the search is killed, the agent waits half a minute, or as long as "
+        "--timeout "
+        "says, for a new one at the same endpoint.\n"
+        "Ctrl-C, SIGTERM and --until end an agent without loss: it returns the jobs that it has not begun, "
+        "finishes the others, and leaves. A second signal ends it at once.\n"
         "A coordinator with --keys admits only agents with a key: give --key the file that 'thresh keys new' "
         "made for this agent. Several agents may use the same file.\v"
         "Example: thresh agent --connect tcp://127.0.0.1:7000 --device gpu\n"
         "         thresh agent --connect tcp://login1:7000 --key node1.key_secret",
+    .notes = {{CLI_TIMEOUT, "30s", "wait this long for a coordinator that is silent (default 30s)"}},
     .run = run_agent,
 };

@@ -98,6 +98,9 @@ enum {
     X(AGENT, "agent", "NAME,NAME", "names of the agents that get keys (default: agent)")                     \
     X(RUNNERS, "runners", "N", "runner processes, at most 16 (default: 2 on a CPU, 4 on a GPU)")             \
     X(NAME, "name", "NAME", "the agent's name in messages (default: HOST:PID)")                              \
+    X(UNTIL, "until", "90m|@TIME",                                                                           \
+      "return what is not begun and leave by then: after this time, or at this time in seconds since 1970 "  \
+      "(default: no limit)")                                                                                 \
     X(OUT, "out", "DIR", "output folder")                                                                    \
     X(EXPLAIN_COST, "explain-cost", NULL, "check: list the constraints that are slow to propagate, and why") \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \

@@ -1,7 +1,7 @@
 /* The messages between coordinator and agents, each defined once: the table below gives the structs, the
  * encoder, the decoder and the round-trip test. A message is one MessagePack map:
  *
- *     {"v": 2, "type": "ready", "credits": 4}  <->  {.kind = MESSAGE_READY, .ready = {.credits = 4}}
+ *     {"v": 4, "type": "ready", "jobs": 9, "credits": 4}  <->  {.kind = MESSAGE_READY, .ready = {9, 4}}
  *
  * Any byte string decodes to a message or an error. Before anything is allocated the frame is walked once
  * and refused if it is too long, too deep, or claims more elements than it has bytes (codec_check()). Unknown
@@ -15,7 +15,7 @@
 
 struct arena;
 
-enum { MESSAGE_VERSION = 3, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
+enum { MESSAGE_VERSION = 4, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
 
 /* Arrays in a message; borrowed by the encoder, owned by the arena after decoding. */
 struct message_ints {
@@ -40,31 +40,34 @@ struct message_doubles {
  * welcome: the coordinator takes it. program: what will be evaluated; `limits` and `options` are struct
  * bb_device and struct bb_options as numbers (agent/wire.h). reference: how many outputs of the program the
  * agent's reference does not verify (struct verify_doubt), sent before the first ready if there are any.
- * ready: the agent can take `credits` jobs more.
- * job: actions are slot, value, slot, value, ... result: of one job; idempotent by id; `resources` is struct
- * eval_resources as numbers, nothing where no kernel was built. rounds: quoted figures of several kernels:
- * for each its number of integers, then its actions. figures: their times, kernel by kernel. who: the
- * coordinator does not know the agent (any more): it is to say hello again. bye: the sender leaves, or gives
+ * ready: the agent has taken `jobs` since its hello, and has room for `credits` more; the numbers are
+ * absolute, so that a lost or repeated message changes nothing. returned: the agent leaves and has not begun
+ * this job. job: actions are slot, value, slot, value, ... result: of one job; idempotent by id; `resources`
+ * is struct eval_resources as numbers, nothing where no kernel was built. rounds: quoted figures of several
+ * kernels: for each its number of integers, then its actions. figures: their times, kernel by kernel. who:
+ * the coordinator does not know the agent (any more): it is to say hello again. heartbeat: the jobs that the
+ * agent has at work. bye: the sender leaves, or gives
  * up for the reason said.
  */
 #define MESSAGES(M)                                                                                          \
     M(HELLO, hello,                                                                                          \
-      F(STRING, name) F(STRING, device) F(STRING, driver) F(STRING, libraries) F(COUNT, capacity)            \
-          F(INTS, limits))                                                                                   \
+      F(STRING, name) F(STRING, host) F(STRING, device) F(STRING, driver) F(STRING, libraries)               \
+          F(COUNT, capacity) F(INTS, limits))                                                                \
     M(WELCOME, welcome, F(COUNT, heartbeat_ms))                                                              \
     M(PROGRAM, program,                                                                                      \
       F(STRING, path) F(STRING, text) F(STRING, sizes) F(INTS, limits) F(INTS, options)                      \
           F(COUNT, fingerprint) F(COUNT, seed))                                                              \
     M(REFERENCE, reference, F(COUNT, outputs) F(COUNT, not_finite) F(COUNT, loose))                          \
-    M(READY, ready, F(COUNT, credits))                                                                       \
+    M(READY, ready, F(COUNT, jobs) F(COUNT, credits))                                                        \
     M(JOB, job,                                                                                              \
       F(COUNT, id) F(INTS, actions) F(REAL, best_ns) F(REAL, cut_factor) F(REAL, batch_ns) F(FLAG, verify))  \
     M(RESULT, result,                                                                                        \
       F(COUNT, id) F(STRING, status) F(REAL, median_ns) F(DOUBLES, samples) F(STRING, message)               \
           F(INTS, resources) F(COUNT, kernel_hash))                                                          \
+    M(RETURNED, returned, F(COUNT, id))                                                                      \
     M(ROUNDS, rounds, F(COUNT, id) F(INTS, kernels) F(COUNT, rounds) F(COUNT, seed))                         \
     M(FIGURES, figures, F(COUNT, id) F(DOUBLES, times))                                                      \
-    M(HEARTBEAT, heartbeat, F(COUNT, sequence))                                                              \
+    M(HEARTBEAT, heartbeat, F(COUNT, jobs))                                                                  \
     M(WHO, who, F(STRING, reason))                                                                           \
     M(BYE, bye, F(STRING, reason))
 

@@ -83,8 +83,8 @@ static const struct message_result *serve_result(struct serve_bench *b, uint64_t
     return &m->result;
 }
 
-/* The agent ends when stop_fd is readable; -1: never. */
-static void serve_start_until(struct serve_bench *b, int stop_fd)
+/* The agent ends when stop_fd is readable, -1: never, or after most_s seconds, 0: never. */
+static void serve_start_with(struct serve_bench *b, int stop_fd, double most_s)
 {
     int patience_ms = 60000;
     struct device dev;
@@ -99,6 +99,7 @@ static void serve_start_until(struct serve_bench *b, int stop_fd)
     b->options = (struct serve_options){
         .context = b->context, .endpoint = "inproc://serve", .runners = 1, .stop_fd = stop_fd};
     b->options.device = dev;
+    b->options.most_s = most_s;
     cr_assert_eq(pthread_create(&b->thread, NULL, serve_main, b), 0);
     const struct message *m = serve_next_message(b);
     cr_assert_eq(m->kind, MESSAGE_HELLO);
@@ -106,6 +107,11 @@ static void serve_start_until(struct serve_bench *b, int stop_fd)
     cr_assert(strstr(m->hello.libraries, "OpenCL ") && strstr(m->hello.libraries, ", ZeroMQ 4"), "%s",
               m->hello.libraries);
     cr_assert_eq(m->hello.capacity, 2);
+}
+
+static void serve_start_until(struct serve_bench *b, int stop_fd)
+{
+    serve_start_with(b, stop_fd, 0);
 }
 
 static void serve_start(struct serve_bench *b)
@@ -286,6 +292,53 @@ Test(agent_serve, interrupted_rounds_have_no_figures, .timeout = 300)
     close(stop[0]);
     close(stop[1]);
     arena_free(a);
+}
+
+/* With one runner the second job has not begun: it is returned; the first one is finished. */
+Test(agent_serve, drains_before_it_leaves, .timeout = 300)
+{
+    struct serve_bench b;
+    struct arena *a = arena_new();
+    int stop[2];
+    cr_assert_eq(pipe(stop), 0);
+    serve_start_until(&b, stop[0]);
+    serve_send_program(&b, 0);
+    struct message_ints naive = serve_naive(&b, a);
+    while (serve_receive(&b)->kind != MESSAGE_READY)
+        continue;
+    cr_expect_eq(b.m.ready.jobs, 0);
+    cr_expect_eq(b.m.ready.credits, 2);
+    serve_job(&b, 1, naive);
+    serve_job(&b, 2, naive);
+    while (serve_receive(&b)->kind != MESSAGE_RESULT) /* the first is over: the second is with the runner */
+        continue;
+    serve_job(&b, 3, naive);
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    cr_assert_eq(write(stop[1], "", 1), 1);
+    unsigned results = 1, returned = 0;
+    while (serve_receive(&b)->kind != MESSAGE_BYE) {
+        results += b.m.kind == MESSAGE_RESULT;
+        returned += b.m.kind == MESSAGE_RETURNED;
+        cr_expect(b.m.kind != MESSAGE_RESULT || strcmp(b.m.result.status, "ok") == 0);
+    }
+    cr_expect_eq(results + returned, 3, "%u results, %u returned", results, returned);
+    cr_expect_str_eq(b.m.bye.reason, "");
+    cr_assert(serve_end(&b));
+    close(stop[0]);
+    close(stop[1]);
+    arena_free(a);
+}
+
+/* A job that arrives when the agent's time is nearly over is returned. */
+Test(agent_serve, leaves_before_its_time_is_over, .timeout = 300)
+{
+    struct serve_bench b;
+    serve_start_with(&b, -1, 2);
+    serve_send_program(&b, 0);
+    while (serve_receive(&b)->kind != MESSAGE_BYE)
+        continue;
+    cr_expect_str_eq(b.m.bye.reason, "");
+    cr_assert(serve_end(&b));
 }
 
 /* A coordinator that was started again asks who this is, and gets the agent as if it were new. */

@@ -75,6 +75,7 @@ static struct tune_peer tune_test_peer(const struct device *dev, const char *nam
                                   .device = name,
                                   .driver = driver,
                                   .libraries = "",
+                                  .capacity = 4,
                                   .limits = wire_device(dev, a)}};
     tune_test_say(&p, &m);
     arena_free(a);
@@ -191,7 +192,8 @@ static void *tune_peer_answers(void *arg)
     static unsigned char data[1 << 20];
     const char *why;
     bool done = false;
-    tune_test_say(p, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    uint64_t jobs = 0;
+    tune_test_say(p, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
     while (!done) {
         int n = zmq_recv(p->socket, data, sizeof data, 0);
         struct arena *a = arena_new();
@@ -205,7 +207,7 @@ static void *tune_peer_answers(void *arg)
                                                           .median_ns = ns,
                                                           .samples = {&ns, 1},
                                                           .message = ""}});
-            tune_test_say(p, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+            tune_test_say(p, &(struct message){.kind = MESSAGE_READY, .ready = {++jobs, 1}});
         }
         done = n < 0 || m.kind == MESSAGE_BYE;
         arena_free(a);
@@ -293,7 +295,7 @@ Test(agents, one_that_never_answers_loses_its_job, .timeout = 60)
     struct tune_bench b = tune_bench_open(3, NULL, NULL, NULL);
     struct agents *a = b.tune->agents;
     struct session *s = b.tune->session;
-    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
     while (agents_evaluator.room(a) == 0)
         agents_evaluator.collect(a, 1000);
     session_start_some(s);
@@ -303,7 +305,7 @@ Test(agents, one_that_never_answers_loses_its_job, .timeout = 60)
     cr_expect_lt(job->due, clock_ms() + 3600000);
     struct session_event e = agents_evaluator.collect(a, 0);
     cr_expect_neq(e.kind, SESSION_LOST, "it has time yet");
-    job->due = clock_ms();
+    job->due = a->look_at = clock_ms();
     e = agents_evaluator.collect(a, 0);
     cr_assert_eq(e.kind, SESSION_LOST);
     session_handle(s, &e);
@@ -319,7 +321,7 @@ Test(agents, a_result_that_waits_to_be_heard_is_not_late, .timeout = 60)
     struct tune_bench b = tune_bench_open(3, NULL, NULL, NULL);
     struct agents *a = b.tune->agents;
     double ns = 1e6;
-    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
     while (agents_evaluator.room(a) == 0)
         agents_evaluator.collect(a, 1000);
     session_start_some(b.tune->session);
@@ -332,11 +334,83 @@ Test(agents, a_result_that_waits_to_be_heard_is_not_late, .timeout = 60)
                                                         .median_ns = ns,
                                                         .samples = {&ns, 1},
                                                         .message = ""}});
-    job->due = clock_ms();
+    job->due = a->look_at = clock_ms();
     struct session_event e = agents_evaluator.collect(a, 20000);
     cr_expect_eq(e.kind, SESSION_RESULT);
     cr_expect_eq(e.number, number);
     cr_expect_eq(hub_live_peers(a->hub), 1);
+    tune_bench_close(&b);
+}
+
+/* What an agent sends as the result of its job, and what is stored for it. */
+static void tune_test_result(const struct message_result *sent, const char *status, const char *message)
+{
+    struct tune_bench b = tune_bench_open(3, NULL, NULL, NULL);
+    struct agents *a = b.tune->agents;
+    struct message m = {.kind = MESSAGE_RESULT, .result = *sent};
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
+    while (agents_evaluator.room(a) == 0)
+        agents_evaluator.collect(a, 1000);
+    session_start_some(b.tune->session);
+    cr_assert_not_null(a->jobs);
+    m.result.id = (uint64_t)a->jobs->number;
+    tune_test_say(&b.peer, &m);
+    struct session_event e = agents_evaluator.collect(a, 20000);
+    cr_assert_eq(e.kind, SESSION_RESULT);
+    cr_expect_str_eq(e.result.status, status);
+    cr_expect_str_eq(e.result.message, message);
+    cr_expect_eq(hub_live_peers(a->hub), 1);
+    tune_bench_close(&b);
+}
+
+Test(agents, results_that_cannot_be_do_not_count, .timeout = 120)
+{
+    static const char malformed[] = "malformed result from the agent";
+    static const double tiny[] = {1e-300}, odd[] = {(double)NAN, (double)INFINITY, -1},
+                        fine[] = {5e5, 6e5, 9e5};
+    const struct {
+        struct message_result sent;
+        const char *status, *message;
+    } cases[] = {
+        {{.status = "ok", .median_ns = 1e-300, .samples = {tiny, 1}},
+         "crashed",
+         "implausible result: no device is as fast"},
+        {{.status = "ok", .median_ns = 1e6, .samples = {odd, 3}}, "crashed", malformed},
+        {{.status = "ok", .median_ns = 1e6, .samples = {fine, 3}}, "crashed", malformed},
+        {{.status = "ok", .median_ns = 1e6}, "crashed", malformed},
+        {{.status = "cut", .median_ns = (double)NAN, .samples = {odd, 1}}, "crashed", malformed},
+        {{.status = "splendid", .median_ns = 6e5, .samples = {fine, 3}}, "crashed", malformed},
+        {{.status = "ok", .median_ns = 6e5, .samples = {fine, 3}}, "ok", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        tune_test_result(&cases[i].sent, cases[i].status, cases[i].message);
+}
+
+/* An agent that leaves in good order returns a job, and leaves with another: both are started again, and do
+ * not count against their candidates. */
+Test(agents, jobs_of_one_that_leaves_are_not_lost, .timeout = 60)
+{
+    struct tune_bench b = tune_bench_open(3, NULL, NULL, NULL);
+    struct agents *a = b.tune->agents;
+    struct session *s = b.tune->session;
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {0, 2}});
+    while (agents_evaluator.room(a) == 0)
+        agents_evaluator.collect(a, 1000);
+    session_start_some(s);
+    cr_assert_eq(HASH_COUNT(a->jobs), 2);
+    tune_test_say(&b.peer,
+                  &(struct message){.kind = MESSAGE_RETURNED, .returned = {(uint64_t)a->jobs->number}});
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
+    unsigned returned = 0;
+    for (unsigned i = 0; i < 10 && returned < 2; i++) {
+        struct session_event e = agents_evaluator.collect(a, 1000);
+        cr_expect_neq(e.kind, SESSION_LOST);
+        returned += e.kind == SESSION_RETURNED;
+        session_handle(s, &e);
+    }
+    cr_expect_eq(returned, 2);
+    for (const struct session_job *j = s->jobs; j; j = j->next)
+        cr_expect(!j->started && j->lost == 0);
     tune_bench_close(&b);
 }
 
@@ -361,6 +435,7 @@ static void *tune_second_comes(void *arg)
                                             .device = s->device->name,
                                             .driver = "second",
                                             .libraries = "",
+                                            .capacity = 4,
                                             .limits = wire_device(s->device, a)}};
     tune_test_say(&s->second, &hello);
     arena_free(a);

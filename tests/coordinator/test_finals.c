@@ -43,6 +43,7 @@ struct finals_agent {
     long pause_ms;      /* of a round */
     unsigned contended; /* jobs for naive and plain ones */
     double known_ns;    /* the best time that the first job of the search was sent with */
+    uint64_t jobs;      /* received */
     bool leaves;        /* in the first round */
     volatile bool done;
 };
@@ -64,7 +65,7 @@ static void finals_job(struct finals_agent *a, const struct message_job *job)
     a->contended += number <= 0;
     if (number == 1) a->known_ns = job->best_ns;
     finals_say(a, &m);
-    finals_say(a, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    finals_say(a, &(struct message){.kind = MESSAGE_READY, .ready = {++a->jobs, 2}});
 }
 
 static void finals_round(struct finals_agent *a, const struct message_rounds *m)
@@ -83,7 +84,7 @@ static void finals_round(struct finals_agent *a, const struct message_rounds *m)
 
 static void finals_handle(struct finals_agent *a, const struct message *m)
 {
-    if (m->kind == MESSAGE_PROGRAM) finals_say(a, &(struct message){.kind = MESSAGE_READY, .ready = {2}});
+    if (m->kind == MESSAGE_PROGRAM) finals_say(a, &(struct message){.kind = MESSAGE_READY, .ready = {0, 2}});
     if (m->kind == MESSAGE_JOB) finals_job(a, &m->job);
     if (m->kind == MESSAGE_ROUNDS && a->leaves) {
         finals_say(a, &(struct message){.kind = MESSAGE_BYE, .bye = {"no time"}});
@@ -120,6 +121,7 @@ static void *finals_main(void *arg)
                                               .device = finals_device.name,
                                               .driver = finals_device.driver,
                                               .libraries = "",
+                                              .capacity = 2,
                                               .limits = wire_device(&finals_device, arena)}});
     while (!a->done) {
         zmq_pollitem_t item = {.socket = a->socket, .events = ZMQ_POLLIN};

@@ -64,8 +64,8 @@ static struct hub_event hub_test_event(struct hub_fixture *f)
     return e;
 }
 
-static const struct message hub_test_hello = {.kind = MESSAGE_HELLO,
-                                              .hello = {.name = "a", .device = "d", .driver = "1"}};
+static const struct message hub_test_hello = {
+    .kind = MESSAGE_HELLO, .hello = {.name = "a", .device = "d", .driver = "1", .capacity = 4}};
 
 Test(hub, hello_and_credits_make_an_idle_peer)
 {
@@ -75,7 +75,7 @@ Test(hub, hello_and_credits_make_an_idle_peer)
     cr_assert_eq(e.kind, HUB_HELLO);
     cr_assert_str_eq(e.message.hello.device, "d");
     cr_assert_eq(hub_idle_peer(f.hub), -1);
-    hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
     hub_test_send(&f, &(struct message){.kind = MESSAGE_RESULT, .result = {.id = 5, .status = "ok"}});
     e = hub_test_event(&f);
     cr_assert(e.kind == HUB_CREDIT && e.peer == 0);
@@ -128,7 +128,7 @@ Test(hub, silence_counts_while_the_hub_listens)
     struct hub_fixture f = hub_fixture_open();
     hub_test_send(&f, &hub_test_hello);
     cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
-    hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
     cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
     hub_test_ms += HUB_LOST_MS + 100;
     cr_assert_eq(hub_poll(f.hub, 0, -1).kind, HUB_IDLE);
@@ -174,11 +174,115 @@ Test(hub, a_credit_ends_a_wait)
     hub_test_send(&f, &hub_test_hello);
     cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
     for (unsigned i = 0; i < 20; i++) {
-        hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1}});
+        hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {i, 1}});
         cr_assert_eq(hub_poll(f.hub, 60000, -1).kind, HUB_CREDIT);
         cr_assert_eq(hub_idle_peer(f.hub), 0);
         hub_take_credit(f.hub, 0);
     }
+    hub_fixture_close(&f);
+}
+
+/* What an agent says is absolute: jobs that were on their way when it said it are taken off, and saying it
+ * twice gives nothing. Its capacity is the limit. */
+Test(hub, credits_do_not_add_up)
+{
+    struct hub_fixture f = hub_fixture_open();
+    hub_test_send(&f, &hub_test_hello);
+    cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
+    for (int i = 0; i < 5; i++)
+        hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1000000}});
+    cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
+    cr_assert_eq(hub_poll(f.hub, 100, -1).kind, HUB_IDLE);
+    unsigned given = 0;
+    for (; given < 100 && hub_idle_peer(f.hub) == 0; given++)
+        hub_take_credit(f.hub, 0);
+    cr_expect_eq(given, hub_test_hello.hello.capacity);
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1, 4}});
+    cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
+    hub_take_credit(f.hub, 0);
+    cr_expect_eq(hub_idle_peer(f.hub), -1, "it has taken one, and three more are on their way");
+    hub_fixture_close(&f);
+}
+
+/* A message from one of several agents. */
+static void hub_test_say(void *dealer, const struct message *m)
+{
+    struct hub_fixture f = {.dealer = dealer};
+    hub_test_send(&f, m);
+}
+
+static void hub_test_connect(struct hub_fixture *f, void **dealers, unsigned n)
+{
+    int linger = 0;
+    for (unsigned i = 0; i < n; i++) {
+        dealers[i] = zmq_socket(f->context, ZMQ_DEALER);
+        zmq_setsockopt(dealers[i], ZMQ_LINGER, &linger, sizeof linger);
+        cr_assert_eq(zmq_connect(dealers[i], "inproc://hub-test"), 0);
+    }
+}
+
+static void hub_test_disconnect(void **dealers, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        zmq_close(dealers[i]);
+}
+
+/* Each in turn, whatever their credits are and whoever came first. */
+Test(hub, agents_with_credits_are_served_in_turn)
+{
+    enum { AGENTS = 3, TURNS = 12 };
+    struct hub_fixture f = hub_fixture_open();
+    void *dealers[AGENTS];
+    unsigned served[AGENTS] = {0};
+    hub_test_connect(&f, dealers, AGENTS);
+    for (unsigned i = 0; i < AGENTS; i++) {
+        hub_test_say(dealers[i], &hub_test_hello);
+        cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
+        hub_test_say(dealers[i], &(struct message){.kind = MESSAGE_READY, .ready = {0, 4}});
+        cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
+    }
+    for (unsigned i = 0; i < TURNS; i++) {
+        int peer = hub_idle_peer(f.hub);
+        cr_assert(peer >= 0 && peer < AGENTS);
+        hub_take_credit(f.hub, (unsigned)peer);
+        served[peer]++;
+        cr_expect_leq(served[peer], i / AGENTS + 1, "agent %d at turn %u", peer, i);
+    }
+    cr_expect_eq(hub_idle_peer(f.hub), -1);
+    hub_test_disconnect(dealers, AGENTS);
+    hub_fixture_close(&f);
+}
+
+/* Hellos of agents that are never ready do not keep others out, and do not drive out those at work. */
+Test(hub, a_flood_of_hellos_keeps_nobody_out, .timeout = 120)
+{
+    enum { EXTRA = 50 };
+    struct hub_fixture f = hub_fixture_open();
+    static void *dealers[EXTRA];
+    struct message hello = hub_test_hello;
+    hub_test_send(&f, &hello);
+    struct hub_event e = hub_test_event(&f);
+    cr_assert_eq(e.kind, HUB_HELLO);
+    unsigned worker = e.peer;
+    hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
+    cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
+    for (unsigned i = 0; i < HUB_MAX_PEERS + EXTRA; i++) {
+        void *one = NULL;
+        hub_test_ms += 1; /* each is silent for longer than the next */
+        hub_test_connect(&f, &one, 1);
+        hub_test_say(one, &hello);
+        cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO, "hello %u", i);
+        hub_test_disconnect(&one, 1);
+    }
+    cr_expect_eq(hub_live_peers(f.hub), HUB_MAX_PEERS);
+    cr_expect_eq(hub_idle_peer(f.hub), (int)worker);
+    hub_test_connect(&f, dealers, 1);
+    hello.hello.name = "honest";
+    hub_test_say(dealers[0], &hello);
+    e = hub_test_event(&f);
+    cr_assert_eq(e.kind, HUB_HELLO);
+    cr_expect_str_eq(hub_name(f.hub, e.peer), "honest");
+    hub_test_disconnect(dealers, 1);
     hub_fixture_close(&f);
 }
 
