@@ -32,6 +32,7 @@ void agents_note(struct agents *a, unsigned peer, const char *what, const char *
     utf8_clean_line(text.text);
     progress_note(a->options.progress, text.text);
     strbuf_free(&text);
+    agents_peer_event(a, peer, what, reason);
 }
 
 /* ---- the agent in this process ---- */
@@ -109,7 +110,10 @@ static bool await_first(struct agents *a, struct diag *d)
         const char *fault = take_device(a, &e.message.hello);
         a->first_peer = e.peer;
         agents_note(a, e.peer, fault ? "refused" : "connected", fault);
-        if (!fault) return true;
+        if (!fault) {
+            agents_peer_comes(a, e.peer, &e.message.hello);
+            return true;
+        }
         hub_refuse(a->hub, e.peer, fault);
     }
     diag_plain(d, "interrupted before an agent connected");
@@ -137,6 +141,7 @@ struct agents *agents_open(const struct agents_options *o, struct diag *d)
 void agents_close(struct agents *a)
 {
     if (!a) return;
+    agents_peers_end(a);
     if (a->embedded) stop_embedded(a);
     hub_free(a->hub);
     diag_free(a->agent_diag);
@@ -148,6 +153,7 @@ void agents_close(struct agents *a)
         free(j);
     }
     free(a->round_times);
+    free(a->peers);
     zmq_ctx_term(a->context);
     free(a);
 }

@@ -47,6 +47,9 @@ const struct device *agents_device(const struct agents *a);
 const char *agents_libraries(const struct agents *a); /* that evaluate, with versions */
 /* From now on agents measure this program. */
 void agents_serve(struct agents *a, const struct agents_program *program);
+/* From now on the run's store has a row for each agent and what happens to it; a borrowed store, NULL: none.
+ * Tells the user of agents with another driver than the run was begun with. */
+void agents_record(struct agents *a, struct store *store, int64_t run);
 /* Outputs that an agent's reference does not verify. */
 struct verify_doubt agents_doubt(const struct agents *a);
 

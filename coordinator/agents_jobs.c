@@ -153,6 +153,7 @@ static void expire(struct agents *a)
             continue;
         }
         hub_refuse(a->hub, peer, reason);
+        agents_peer_goes(a, peer, "refused");
         lose_jobs(a, peer, false);
         note_absence(a);
     }
@@ -209,6 +210,7 @@ static struct session_event take_result(struct agents *a, unsigned peer, const s
         return news;
     }
     struct session_event e = {.kind = SESSION_RESULT, .number = job->number};
+    agents_peer_answers(a, peer);
     const char *fault = result_fault(a, job, m);
     bool timed = eval_status_find(m->status) == EVAL_OK;
     e.result = (struct store_evaluation){.status = m->status,
@@ -218,6 +220,7 @@ static struct session_event take_result(struct agents *a, unsigned peer, const s
                                          .n_samples = (unsigned)m->samples.n,
                                          .message = m->message};
     if (fault) e.result = (struct store_evaluation){.status = "crashed", .message = fault};
+    e.result.agent = agents_peer_id(a, peer);
     if (fault) agents_note(a, peer, "sent a result that does not count", fault);
     forget_job(a, job);
     return e;
@@ -321,6 +324,7 @@ static struct session_event expire_round(struct agents *a)
     a->rounds_fail = a->embedded;
     if (!a->embedded) {
         hub_refuse(a->hub, peer, reason);
+        agents_peer_goes(a, peer, "refused");
         note_absence(a);
     }
     return end_round(a, NULL);
@@ -330,7 +334,9 @@ static struct session_event expire_round(struct agents *a)
 
 static struct session_event take_gone(struct agents *a, unsigned peer, const char *reason)
 {
-    lose_jobs(a, peer, !reason || !*reason);
+    bool in_order = !reason || !*reason;
+    lose_jobs(a, peer, in_order);
+    agents_peer_goes(a, peer, in_order ? "left" : "lost");
     if (a->embedded) {
         snprintf(a->failure, sizeof a->failure, "the device's agent ended: %s",
                  reason && *reason ? reason : "no reason given");
@@ -354,6 +360,7 @@ static void take_hello(struct agents *a, unsigned peer, const struct message_hel
         return;
     }
     if (!a->embedded) agents_note(a, peer, "connected", NULL);
+    agents_peer_comes(a, peer, hello);
     agents_greet(a, peer);
 }
 
@@ -399,6 +406,7 @@ static struct session_event expire_all(struct agents *a)
 static struct session_event agents_collect(void *self, int timeout_ms)
 {
     struct agents *a = self;
+    agents_peers_store(a);
     struct session_event event = next_lost(a);
     if (event.kind != SESSION_NOTHING) return event;
     bool rests = timeout_ms > DEVICE_LOCK_LOOK_MS && hub_idle_peer(a->hub) >= 0 && must_rest(a);

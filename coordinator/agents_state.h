@@ -27,6 +27,16 @@ struct agents_job {
     UT_hash_handle hh;         /* by number */
 };
 
+enum { AGENTS_HOST = 64 };
+
+/* A peer of the hub, by its index there. */
+struct agents_peer {
+    bool live;
+    int64_t id; /* of its row; 0: none */
+    char host[AGENTS_HOST], driver[DEVICE_NAME], libraries[WIRE_LIBRARIES];
+    int64_t running, results, stored_running, stored_results; /* jobs that it has; results; as stored */
+};
+
 struct agents {
     struct agents_options options;
     struct agents_program program; /* path NULL: not known yet */
@@ -47,7 +57,12 @@ struct agents {
     char failure[EVAL_MESSAGE]; /* why nothing can be measured any more */
     char resources[AGENTS_RESOURCES];
     struct hub_event event; /* the last one: results point into it */
-    int round_peer;         /* AGENTS_NOBODY: no round is measured */
+    struct agents_peer *peers;
+    unsigned n_peers;
+    struct store *store; /* borrowed; NULL: none */
+    int64_t run, stored_ms;
+    char driver[DEVICE_NAME]; /* that the run was begun with; "": not known */
+    int round_peer;           /* AGENTS_NOBODY: no round is measured */
     uint64_t round_id;
     unsigned round_n;    /* kernels in it */
     int64_t round_ends;  /* clock_ms(): it is lost then */
@@ -59,5 +74,18 @@ struct agents {
 void agents_note(struct agents *a, unsigned peer, const char *what, const char *reason);
 /* Welcomes an agent and tells it the program. */
 void agents_greet(struct agents *a, unsigned peer);
+
+/* ---- agents_record.c ---- */
+
+void agents_peer_comes(struct agents *a, unsigned peer, const struct message_hello *hello);
+void agents_peer_answers(struct agents *a, unsigned peer); /* with a result */
+int64_t agents_peer_id(struct agents *a, unsigned peer);   /* of its row; 0: none */
+/* state: as in store_agent_update(). */
+void agents_peer_goes(struct agents *a, unsigned peer, const char *state);
+void agents_peer_event(struct agents *a, unsigned peer, const char *what, const char *reason);
+/* The coordinator ends: all agents are done. */
+void agents_peers_end(struct agents *a);
+/* Stores what has changed, once a second at most. */
+void agents_peers_store(struct agents *a);
 
 #endif

@@ -72,6 +72,7 @@ enum {
     LIMIT_PREPARE_MS = 600000,  /* from hello to ready: the reference of a large size takes minutes */
     LIMIT_AGENT_WAIT_MS = 1000, /* between two looks while the first agent is awaited */
     LIMIT_PEERS = 4096,         /* memory of a flood of hellos */
+    LIMIT_AGENT_ROWS_MS = 1000, /* between two writes of what agents are at */
     LIMIT_CREDITS = 1024        /* jobs that one agent may have at a time */
 };
 

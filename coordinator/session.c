@@ -103,6 +103,12 @@ void session_free(struct session *s)
     free(s);
 }
 
+struct store *session_store(struct session *s, int64_t *run)
+{
+    *run = s->run.id;
+    return s->store;
+}
+
 const struct session_report *session_report(struct session *s)
 {
     struct mcts_stats stats = mcts_tree_stats(s->tree);

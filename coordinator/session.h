@@ -157,6 +157,9 @@ const struct session_report *session_report(struct session *s);
 struct session_report session_take_report(struct session *s);
 void session_report_clear(struct session_report *r); /* leaves it zero */
 
+/* The store and the id of its run; NULL: none. The session owns it. */
+struct store *session_store(struct session *s, int64_t *run);
+
 /* ---- for subjects ---- */
 
 double session_elapsed(const struct session *s); /* seconds, with those of the run that is resumed */

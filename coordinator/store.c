@@ -117,6 +117,7 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     sqlite3_bind_int64(q, 14, (int64_t)e->draws);
     bind_text(q, 15, e->label);
     bind_text(q, 16, e->numbers);
+    sqlite3_bind_int64(q, 17, e->agent);
     free(samples);
     return insert(s, q, run, d);
 }

@@ -22,7 +22,7 @@
 struct diag;
 struct store;
 
-enum { STORE_SCHEMA = 5, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
+enum { STORE_SCHEMA = 6, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
 /* The `device` of a run of `tune --space`. Such a run has no program; its evaluations hold the decisions by
  * name. */
@@ -57,6 +57,7 @@ struct store_evaluation {
     unsigned n_samples;
     uint64_t kernel_hash;
     const char *message;
+    int64_t agent;         /* that measured it: store_agent_add(); 0: not known; not read back */
     const char *resources; /* JSON: {"local_bytes":0,"private_bytes":0,"most_items":0}; "": not known */
     double found_at;       /* seconds since the run began */
     /* Its time in the final rounds. Only read here: store_figures_set() writes it. */
@@ -133,6 +134,24 @@ bool store_number(struct store *s, int64_t number, store_visitor visit, void *co
 /* Visits a run's naive implementation, if it was measured. */
 bool store_naive(struct store *s, int64_t run, store_visitor visit, void *context, bool *found,
                  struct diag *d);
+
+/* ---- agents ---- */
+
+/* An agent as it introduced itself. Strings are borrowed. */
+struct store_agent {
+    const char *name, *host, *device, *driver, *libraries;
+};
+/* Adds an agent that has connected. Returns its id; 0 after an error. */
+int64_t store_agent_add(struct store *s, const struct store_agent *a, struct diag *d);
+/* Its state ("working", "idle", "left", "lost", "refused", "done"), the jobs that it has, the results that it
+ * has sent. */
+bool store_agent_update(struct store *s, int64_t id, const char *state, int64_t running, int64_t results,
+                        struct diag *d);
+/* Something that happened, now: to an agent, 0: to none. */
+bool store_event_add(struct store *s, int64_t run, int64_t agent, const char *kind, const char *message,
+                     struct diag *d);
+/* The driver that a run was begun with, in n bytes; "" after an error. */
+bool store_run_driver(struct store *s, int64_t run, char *driver, size_t n, struct diag *d);
 
 /* What the message of a crashed search says about its results; `store` is its --store, or NULL. */
 const char *store_note(const char *store);

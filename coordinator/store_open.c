@@ -47,13 +47,19 @@ static const struct {
                    " kernel_hash TEXT NOT NULL, message TEXT NOT NULL, found_at REAL NOT NULL,"
                    " resources TEXT NOT NULL DEFAULT '', decisions TEXT NOT NULL DEFAULT '',"
                    " draws INTEGER NOT NULL DEFAULT 0, label TEXT NOT NULL DEFAULT '', numbers TEXT NOT NULL "
-                   "DEFAULT '', UNIQUE (run, number)"},
+                   "DEFAULT '', agent INTEGER NOT NULL DEFAULT 0, UNIQUE (run, number)"},
     {"cut", "id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id), candidate TEXT NOT NULL,"
             " bound_ns REAL NOT NULL, cut_ns REAL NOT NULL, reason TEXT NOT NULL, UNIQUE (run, candidate)"},
     {"figure", "id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id), place INTEGER NOT NULL,"
                " number INTEGER NOT NULL, label TEXT NOT NULL, rounds INTEGER NOT NULL,"
                " median_ns REAL NOT NULL, low_ns REAL NOT NULL, high_ns REAL NOT NULL, times TEXT NOT NULL,"
                " actions TEXT NOT NULL, UNIQUE (run, number)"},
+    {"agent", "id INTEGER PRIMARY KEY, name TEXT NOT NULL, host TEXT NOT NULL, device TEXT NOT NULL,"
+              " driver TEXT NOT NULL, libraries TEXT NOT NULL, key TEXT NOT NULL DEFAULT '',"
+              " state TEXT NOT NULL, running INTEGER NOT NULL DEFAULT 0, results INTEGER NOT NULL DEFAULT 0,"
+              " first_seen INTEGER NOT NULL, seen INTEGER NOT NULL"},
+    {"event", "id INTEGER PRIMARY KEY, at REAL NOT NULL, run INTEGER NOT NULL, agent INTEGER NOT NULL,"
+              " kind TEXT NOT NULL, message TEXT NOT NULL"},
     {"owner", "run INTEGER PRIMARY KEY REFERENCES run(id), epoch INTEGER NOT NULL, pid INTEGER NOT NULL,"
               " host TEXT NOT NULL, boot TEXT NOT NULL, since INTEGER NOT NULL, seen INTEGER NOT NULL"},
 };
@@ -67,6 +73,7 @@ static const struct {
     {2, "run", "libraries", "TEXT", "''"},        {2, "evaluation", "resources", "TEXT", "''"},
     {3, "evaluation", "decisions", "TEXT", "''"}, {4, "evaluation", "draws", "INTEGER", "0"},
     {5, "evaluation", "label", "TEXT", "''"},     {5, "evaluation", "numbers", "TEXT", "''"},
+    {6, "evaluation", "agent", "INTEGER", "0"},
 };
 enum { N_ADDITIONS = sizeof additions / sizeof additions[0] };
 
@@ -282,7 +289,7 @@ static bool prepare_writes(struct store *s, struct diag *d)
         store_prepare(s,
                       "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
                       " median_ns, samples, kernel_hash, message, found_at, resources, decisions, draws,"
-                      " label, numbers) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                      " label, numbers, agent) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                       d);
     s->insert_cut = store_prepare(
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);

@@ -201,7 +201,10 @@ static void serve(struct tune *t)
 /* Takes up the run, after the contenders are known. */
 static bool begin(struct tune *t, struct diag *d)
 {
+    int64_t run;
+    struct store *store = session_store(t->session, &run);
     note_advice(t);
+    if (t->agents) agents_record(t->agents, store, run);
     serve(t);
     return tune_add_contenders(t, d) && (!t->options.resume || session_restore(t->session, d));
 }

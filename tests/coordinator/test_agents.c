@@ -15,6 +15,7 @@
 #include "agent/wire.h"
 #include "coordinator/agents_state.h"
 #include "coordinator/session_state.h"
+#include "coordinator/store_state.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -412,6 +413,61 @@ Test(agents, jobs_of_one_that_leaves_are_not_lost, .timeout = 60)
     for (const struct session_job *j = s->jobs; j; j = j->next)
         cr_expect(!j->started && j->lost == 0);
     tune_bench_close(&b);
+}
+
+static int64_t tune_test_int(struct store *s, const char *sql)
+{
+    int64_t n = -1;
+    struct diag *d = diag_new();
+    cr_assert(store_query_int(s, sql, &n, d), "%s", sql);
+    diag_free(d);
+    return n;
+}
+
+/* The store says who measured each row, what agents did, and that they were done. */
+Test(agents, the_store_has_a_row_for_each_agent, .timeout = 120)
+{
+    char store[TUNE_TEST_PATH];
+    pthread_t thread;
+    tune_test_store(store, "agent-rows");
+    struct tune_bench b = tune_bench_open(5, NULL, store, NULL);
+    cr_assert_eq(pthread_create(&thread, NULL, tune_peer_answers, &b.peer), 0);
+    cr_assert(tune_search(b.tune, b.diag));
+    hub_refuse(b.tune->agents->hub, b.tune->agents->first_peer, "done");
+    pthread_join(thread, NULL);
+    tune_bench_close(&b);
+    struct diag *d = diag_new();
+    struct store *s = store_open_to_read(store, d);
+    cr_assert_not_null(s);
+    cr_expect_eq(tune_test_int(s, "SELECT count(*) FROM agent WHERE name = 'peer' AND state = 'done'"), 1);
+    cr_expect_eq(tune_test_int(s, "SELECT count(*) FROM evaluation WHERE status = 'ok' AND agent <> 1"), 0);
+    cr_expect_eq(tune_test_int(s, "SELECT results - (SELECT count(*) FROM evaluation WHERE status = 'ok')"
+                                  " FROM agent"),
+                 0);
+    cr_expect_eq(tune_test_int(s, "SELECT count(*) FROM event WHERE kind = 'connected' AND agent = 1"), 1);
+    store_close(s);
+    diag_free(d);
+    unlink(store);
+}
+
+/* Who goes on with a run under another driver is told. */
+Test(agents, another_driver_is_noted, .init = cr_redirect_stderr, .timeout = 120)
+{
+    char store[TUNE_TEST_PATH];
+    tune_test_store(store, "driver");
+    struct tune_bench b = tune_bench_open(1, NULL, store, NULL);
+    struct agents *a = b.tune->agents;
+    b.tune->progress.quiet = false;
+    tune_test_sql(store, "UPDATE run SET driver = 'an older one'");
+    agents_record(a, a->store, a->run);
+    fflush(stderr);
+    char told[2 * DEVICE_NAME];
+    snprintf(told, sizeof told,
+             "peer has another driver: it measures with driver '%s'; the run was begun with 'an older one'\n",
+             a->peers[a->first_peer].driver);
+    cr_expect_stderr_eq_str(told);
+    tune_bench_close(&b);
+    unlink(store);
 }
 
 /* Says hello with that device once its first socket was told something. */

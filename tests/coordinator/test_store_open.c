@@ -58,6 +58,7 @@ static void store_test_downgrade(const char *path)
         path, "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN resources; "
               "ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation DROP COLUMN draws; "
               "ALTER TABLE evaluation DROP COLUMN label; ALTER TABLE evaluation DROP COLUMN numbers; "
+              "ALTER TABLE evaluation DROP COLUMN agent; DROP TABLE agent; DROP TABLE event; "
               "DROP TABLE figure; DROP TABLE cut; DROP TABLE owner; PRAGMA user_version=1");
 }
 
