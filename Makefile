@@ -49,7 +49,7 @@ SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
-.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bundle fuzz lint install uninstall \
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale bundle fuzz lint install uninstall \
         install-check clean
 
 all: $(O)/thresh $(O)/share.made ## build the release binary build/thresh
@@ -80,6 +80,9 @@ tsan: deps ## searches with the thread sanitizer
 
 bench: all ## searches, naive kernels and peers side by side (needs the peers' packages)
 	experiments/bench.sh $(O)/thresh
+
+bench-scale: all $(O)/simulate ## one coordinator against 1 to 4,000 simulated agents
+	experiments/scale/run.sh $(O)
 
 bench-spaces: all ## count the ordinary spaces beside Gecode (needs libgecode-dev)
 	@tests/deps.sh libgecode-dev python3
@@ -125,6 +128,8 @@ clean:
 	rm -rf $(O)
 
 $(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
+	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+$(O)/simulate: $(O)/rel/experiments/scale/simulate.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # Manual pages and completion, which the binary prints.
 $(O)/share.made: $(O)/thresh

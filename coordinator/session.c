@@ -88,6 +88,7 @@ struct session *session_new(const struct session_setup *setup, struct diag *d)
 void session_free(struct session *s)
 {
     if (!s) return;
+    HASH_CLEAR(hh, s->by_number);
     for (struct session_job *j = s->jobs, *next; j; j = next) {
         next = j->next;
         mcts_descent_free(&j->descent);
@@ -162,9 +163,7 @@ static bool has_budget(const struct session *s)
 
 static bool contenders_done(const struct session *s)
 {
-    for (const struct session_job *j = s->jobs; j; j = j->next)
-        if (j->number <= 0) return false;
-    return true;
+    return s->n_contenders == 0;
 }
 
 static bool may_draw(const struct session *s)
@@ -181,9 +180,15 @@ static bool may_start(const struct session *s, const struct session_job *job)
     return !session_time_is_over(s) && (job->counted || has_budget(s));
 }
 
+/* With many agents nearly all jobs are at work: the others are not looked for among thousands. */
+static bool all_started(const struct session *s)
+{
+    return s->n_started == s->n_jobs;
+}
+
 static bool any_may_start(const struct session *s)
 {
-    const struct session_job *j = s->jobs;
+    const struct session_job *j = all_started(s) ? NULL : s->jobs;
     while (j && !may_start(s, j))
         j = j->next;
     return j != NULL;
@@ -191,10 +196,7 @@ static bool any_may_start(const struct session *s)
 
 static bool at_work(const struct session *s)
 {
-    const struct session_job *j = s->jobs;
-    while (j && !j->started)
-        j = j->next;
-    return j != NULL;
+    return s->n_started > 0;
 }
 
 static double best_known(const struct session *s)
@@ -227,7 +229,7 @@ static bool prepare(struct session *s, struct session_job *job)
 /* The first job that waits and is to be measured; NULL: none. */
 static struct session_job *waiting_job(struct session *s)
 {
-    for (struct session_job *j = s->jobs, *next; j && !s->broken; j = next) {
+    for (struct session_job *j = all_started(s) ? NULL : s->jobs, *next; j && !s->broken; j = next) {
         next = j->next;
         if (may_start(s, j) && (j->judged || prepare(s, j))) return j;
     }
@@ -253,7 +255,7 @@ void session_start_some(struct session *s)
     while (s->draws == drawn && room(s) > 0 && !session_stops(s)) {
         struct session_job *job = next_job(s);
         if (!job) return;
-        job->started = true;
+        session_set_started(s, job, true);
         s->evaluator->start(s->evaluator_self, job, best_known(s));
     }
 }
@@ -264,7 +266,7 @@ void session_start_some(struct session *s)
 static void lose(struct session *s, struct session_job *job)
 {
     static const char why[] = "each agent that evaluated this implementation was lost";
-    job->started = false;
+    session_set_started(s, job, false);
     if (++job->lost <= LIMIT_JOB_RETRIES) return;
     session_settle(s, job, (struct store_evaluation){.status = "crashed", .message = why});
 }
@@ -280,7 +282,7 @@ void session_handle(struct session *s, const struct session_event *event)
         if (job && job->started) lose(s, job);
         break;
     case SESSION_RETURNED:
-        if (job) job->started = false;
+        if (job) session_set_started(s, job, false);
         break;
     case SESSION_BROKEN:
         diag_plain(s->diag, "%s", event->reason);

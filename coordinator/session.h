@@ -16,6 +16,8 @@
 #ifndef THRESH_COORDINATOR_SESSION_H
 #define THRESH_COORDINATOR_SESSION_H
 
+#include <uthash.h>
+
 #include "coordinator/evaluator.h"
 #include "coordinator/figure.h"
 #include "coordinator/limits.h"
@@ -35,14 +37,15 @@ struct session_job {
     struct space_state *leaf;     /* owned */
     struct space_action *actions; /* that lead to it, owned; NULL: the descent's */
     size_t n_actions;
-    uint64_t kernel_hash; /* of its text; 0: none, or not known yet */
-    double bound_ns;      /* lower bound of the candidate; 0: none */
-    bool audited;         /* it was drawn below a cut */
-    bool judged;          /* it is worth measuring */
-    bool counted;         /* in the budget */
-    bool started;         /* the evaluator has it */
-    unsigned lost;        /* times that the evaluator lost it */
-    struct session_job *next;
+    uint64_t kernel_hash;            /* of its text; 0: none, or not known yet */
+    double bound_ns;                 /* lower bound of the candidate; 0: none */
+    bool audited;                    /* it was drawn below a cut */
+    bool judged;                     /* it is worth measuring */
+    bool counted;                    /* in the budget */
+    bool started;                    /* the evaluator has it */
+    unsigned lost;                   /* times that the evaluator lost it */
+    struct session_job *prev, *next; /* in the order of drawing */
+    UT_hash_handle hh;               /* by number */
 };
 
 /* The actions that lead to its leaf; borrowed. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "coordinator/session_state.h"
 #include "coordinator/solution.h"
@@ -33,26 +34,33 @@ const struct space_action *session_job_actions(const struct session_job *job, si
 
 void session_add(struct session *s, struct session_job *job)
 {
-    struct session_job **end = &s->jobs;
-    while (*end)
-        end = &(*end)->next;
-    *end = job;
+    DL_APPEND(s->jobs, job);
+    HASH_ADD(hh, s->by_number, number, sizeof job->number, job);
+    s->n_jobs++;
+    s->n_contenders += job->number <= 0;
+}
+
+void session_set_started(struct session *s, struct session_job *job, bool started)
+{
+    s->n_started += started;
+    s->n_started -= job->started;
+    job->started = started;
 }
 
 struct session_job *session_find(const struct session *s, int64_t number)
 {
-    struct session_job *j = s->jobs;
-    while (j && j->number != number)
-        j = j->next;
+    struct session_job *j;
+    HASH_FIND(hh, s->by_number, &number, sizeof number, j);
     return j;
 }
 
 static void remove_job(struct session *s, struct session_job *job)
 {
-    struct session_job **at = &s->jobs;
-    while (*at != job)
-        at = &(*at)->next;
-    *at = job->next;
+    session_set_started(s, job, false);
+    DL_DELETE(s->jobs, job);
+    HASH_DEL(s->by_number, job);
+    s->n_jobs--;
+    s->n_contenders -= job->number <= 0;
     mcts_descent_free(&job->descent);
     space_state_free(job->leaf);
     free(job->actions);

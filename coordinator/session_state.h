@@ -18,18 +18,20 @@ struct session {
     struct mcts_tree *tree;
     struct store *store; /* NULL: none */
     struct store_run run;
-    struct diag *diag;           /* of the call that is running; borrowed */
-    struct session_job *jobs;    /* in the order in which they are to be started */
-    uint64_t drawn;              /* candidates that the tree handed out */
-    uint64_t draws;              /* from the tree, with those that found none */
-    uint64_t dispatched;         /* drawn candidates that count in the budget */
-    unsigned stuck;              /* draws in a row that found nothing */
-    uint64_t unmeasured;         /* candidates in a row that were not worth measuring */
-    double known_ns;             /* the best time of a contender that may win; 0: none */
-    bool broken;                 /* an error ended the search: it is in the diag */
-    bool searching;              /* what the store has is taken up, the time counts */
-    bool overdue;                /* what is at work was not waited for any longer */
-    double started_s, earlier_s; /* monotonic clock; seconds spent by the run that is resumed */
+    struct diag *diag;        /* of the call that is running; borrowed */
+    struct session_job *jobs; /* in the order in which they are to be started */
+    struct session_job *by_number;
+    unsigned n_jobs, n_started, n_contenders; /* the evaluator has them; their numbers are below 1 */
+    uint64_t drawn;                           /* candidates that the tree handed out */
+    uint64_t draws;                           /* from the tree, with those that found none */
+    uint64_t dispatched;                      /* drawn candidates that count in the budget */
+    unsigned stuck;                           /* draws in a row that found nothing */
+    uint64_t unmeasured;                      /* candidates in a row that were not worth measuring */
+    double known_ns;                          /* the best time of a contender that may win; 0: none */
+    bool broken;                              /* an error ended the search: it is in the diag */
+    bool searching;                           /* what the store has is taken up, the time counts */
+    bool overdue;                             /* what is at work was not waited for any longer */
+    double started_s, earlier_s;              /* monotonic clock; seconds spent by the run that is resumed */
     struct session_report report;
 };
 
@@ -45,6 +47,8 @@ void session_start_some(struct session *s);
 
 /* Draws the next candidate into the list of jobs; NULL: none now. */
 struct session_job *session_draw(struct session *s);
+/* Whether the evaluator has the job. */
+void session_set_started(struct session *s, struct session_job *job, bool started);
 struct session_job *session_find(const struct session *s, int64_t number);
 /* Counts a result that is in the store, reports it to the tree and ends its job. */
 void session_count(struct session *s, struct session_job *job, const struct store_evaluation *e);
