@@ -101,6 +101,11 @@ enum {
     X(UNTIL, "until", "90m|@TIME",                                                                           \
       "return what is not begun and leave by then: after this time, or at this time in seconds since 1970 "  \
       "(default: no limit)")                                                                                 \
+    X(PORT, "port", "N", "port of the page; 0: any free one (default 8780)")                                 \
+    X(BIND, "bind", "ADDRESS",                                                                               \
+      "address of this machine to listen at, as numbers (default 127.0.0.1: this machine only)")             \
+    X(TOKEN_FILE, "token-file", "FILE",                                                                      \
+      "who sees the page needs the token in this file of mode 0600; made with a random token if missing")    \
     X(OUT, "out", "DIR", "output folder")                                                                    \
     X(EXPLAIN_COST, "explain-cost", NULL, "check: list the constraints that are slow to propagate, and why") \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
@@ -167,9 +172,9 @@ struct cli_command {
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 
-extern const struct cli_command cli_tune, cli_report, cli_export, cli_estimate, cli_descend, cli_explain,
-    cli_replay, cli_agent, cli_keys, cli_device, cli_lift, cli_space, cli_store, cli_verify, cli_levels,
-    cli_bound, cli_audit, cli_heuristics, cli_choices, cli_help, cli_completion;
+extern const struct cli_command cli_tune, cli_report, cli_serve, cli_export, cli_estimate, cli_descend,
+    cli_explain, cli_replay, cli_agent, cli_keys, cli_device, cli_lift, cli_space, cli_store, cli_verify,
+    cli_levels, cli_bound, cli_audit, cli_heuristics, cli_choices, cli_help, cli_completion;
 
 extern const char cli_tune_help[]; /* cli_tune.help */
 extern const char cli_version[];   /* "thresh 0.1 (REVISION)", made by the Makefile */

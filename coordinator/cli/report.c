@@ -42,7 +42,7 @@ static int report(const struct cli_args *a, struct report_data *data, struct dia
     size_t n;
     struct strbuf page = {0};
     const struct report_search *s = report_searches(data, &n);
-    const struct report_opener opener = {cli_open_run, (void *)(uintptr_t)a, a->value[CLI_DESCRIPTION]};
+    const struct report_opener opener = {cli_open_run, (void *)(uintptr_t)a, a->value[CLI_DESCRIPTION], -1};
     struct report_study **studies = base_calloc(n + 1, sizeof *studies);
     for (size_t i = 0; i < n; i++)
         studies[i] = report_study_make(a->positional[0], &s[i], &opener);

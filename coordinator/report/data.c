@@ -24,6 +24,7 @@ struct report_data {
     struct report_rows rows;
     struct report_mark mark;
     bool read; /* once at least */
+    uint64_t generation;
 };
 
 static struct report_mark mark_of(const char *path)
@@ -69,11 +70,19 @@ bool report_data_stale(const struct report_data *d)
     return !d->read || !same_state(&now.file, &d->mark.file) || !same_state(&now.log, &d->mark.log);
 }
 
+uint64_t report_data_generation(const struct report_data *d)
+{
+    return d->generation;
+}
+
 bool report_data_update(struct report_data *d, struct diag *diag)
 {
     struct report_mark now = mark_of(d->path);
     struct store *s = store_open_to_read(d->path, diag);
-    if (s && d->read && !same_file(&now.file, &d->mark.file)) report_rows_clear(&d->rows);
+    if (s && d->read && !same_file(&now.file, &d->mark.file)) {
+        report_rows_clear(&d->rows);
+        d->generation++;
+    }
     bool ok = s && store_execute(s, "BEGIN", diag) && report_rows_read(&d->rows, s, diag) &&
               store_execute(s, "COMMIT", diag) && store_unchanged(s, diag);
     store_close(s);

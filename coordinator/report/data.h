@@ -98,6 +98,8 @@ struct report_data *report_data_new(const char *path);
 void report_data_free(struct report_data *d); /* NULL is allowed */
 /* Whether the file or its write-ahead log has changed since the last update. */
 bool report_data_stale(const struct report_data *d);
+/* Grows when the file was replaced by another one: its runs are not those of before. */
+uint64_t report_data_generation(const struct report_data *d);
 /* Reads what is new. false after an error; what was read before stays. */
 bool report_data_update(struct report_data *d, struct diag *diag);
 

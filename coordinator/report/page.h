@@ -27,6 +27,9 @@ size_t report_fragment_count(const struct report_view *v);
 void report_fragment_name(const struct report_view *v, size_t i, char out[REPORT_FRAGMENT_BYTES]);
 /* Appends the i-th fragment: an element with the id `name`. */
 void report_fragment(const struct report_view *v, size_t i, struct strbuf *out);
+/* Appends the best times in a paragraph, which a live page has between head and searches; its id is
+ * "headline". Screen readers say it when it changes. */
+void report_headline(const struct report_view *v, struct strbuf *out);
 /* Appends the page around the texts of its fragments. since: the version of the fragments, for /events. */
 void report_page(const struct report_view *v, const char *const *fragments, size_t n, uint64_t since,
                  struct strbuf *out);

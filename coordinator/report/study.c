@@ -12,6 +12,7 @@
 #include "coordinator/stored_row.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/stop.h"
 
 enum {
     NAME_BYTES = 512,
@@ -99,6 +100,7 @@ static char *print_decisions(const char *text)
 static bool study_row(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct studying *s = context;
+    if (stop_requested(s->opener->stop_fd)) return false;
     if (e->number > 0 && s->decided) study_drawn(s, e);
     if (e->number != s->best || strcmp(e->status, "ok") != 0) return true;
     if (s->problem)

@@ -21,6 +21,7 @@ struct report_opener {
     struct problem *(*open)(void *context, const struct store_run *run, struct device *dev, struct diag *d);
     void *context;
     const char *description; /* of the device, for lower bounds; NULL: found by the device's name */
+    int stop_fd;             /* a study ends early, with less in it, when it is readable; -1: never */
 };
 
 /* A value of a choice. */

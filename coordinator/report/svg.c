@@ -20,7 +20,8 @@ enum {
     BOTTOM = 44,
     PLOT_W = WIDTH - LEFT - RIGHT,
     PLOT_H = HEIGHT - TOP - BOTTOM,
-    GRID = 2,      /* pixels of one dot */
+    GRID = 2, /* pixels of one dot */
+    MOST_DOTS = 5000,
     LABEL_GAP = 15 /* pixels between names of lines */
 };
 
@@ -177,20 +178,33 @@ static struct svg_axis time_axis(const struct svg_progress *p)
     return y;
 }
 
-static void draw_dots(const struct frame *f, const struct svg_progress *p)
+/* Appends a dot for each cell of the grid that has one. Returns how many. */
+static size_t add_dots(const struct frame *f, const struct svg_progress *p, unsigned grid, struct strbuf *out)
 {
-    enum { COLUMNS = PLOT_W / GRID + 2, ROWS = PLOT_H / GRID + 2 };
-    bool *drawn = base_calloc((size_t)COLUMNS * ROWS, sizeof *drawn);
-    html_add(f->b, "<path class=\"dots\" d=\"");
+    size_t columns = PLOT_W / grid + 2, rows = PLOT_H / grid + 2, n = 0;
+    bool *drawn = base_calloc(columns * rows, sizeof *drawn);
     for (size_t i = 0; i < p->n_dots; i++) {
         double x = x_of(f, p->dots[i].x), y = y_of(f, p->dots[i].y);
-        size_t cell = (size_t)((x - LEFT) / GRID) * ROWS + (size_t)((y - TOP) / GRID);
+        size_t cell = (size_t)((x - LEFT) / grid) * rows + (size_t)((y - TOP) / grid);
         if (drawn[cell]) continue;
         drawn[cell] = true;
-        strbuf_printf(f->b, "M%.1f %.1fh0", x, y);
+        n++;
+        strbuf_printf(out, "M%.1f %.1fh0", x, y);
     }
-    html_add(f->b, "\"/>\n");
     free(drawn);
+    return n;
+}
+
+/* Of very many dots fewer are drawn: a live page gets them again with each change. */
+static void draw_dots(const struct frame *f, const struct svg_progress *p)
+{
+    struct strbuf dots = {0};
+    for (unsigned grid = GRID; add_dots(f, p, grid, &dots) > MOST_DOTS; grid *= 2)
+        strbuf_free(&dots);
+    html_add(f->b, "<path class=\"dots\" d=\"");
+    strbuf_add(f->b, dots.text ? dots.text : "");
+    html_add(f->b, "\"/>\n");
+    strbuf_free(&dots);
 }
 
 static void draw_steps(const struct frame *f, const struct svg_progress *p)
