@@ -8,14 +8,14 @@ Q = $(if $(V),,@)
 CC = gcc
 SPACE_ROOMS = $(patsubst %,core/space/%,data formula ground engine names count)
 FOLDERS ?= core/base core/codec core/keys $(SPACE_ROOMS) core/lift core/backbone core/codegen core/pipeline \
-           spacedsl mcts perfmodel agent coordinator coordinator/report coordinator/web coordinator/cli
+           spacedsl mcts perfmodel agent coordinator coordinator/report coordinator/web coordinator/campaign coordinator/cli
 TESTS ?= $(filter-out tests/fuzz/%,$(wildcard tests/*/*.c))
 SPACES ?= $(wildcard spacedsl/spaces/*.space)
 # OpenCL is loaded when a device is asked for (agent/opencl_library.c): its headers are for building, its library and driver for
 # running, ocl-icd-opencl-dev for the tests, which compile host.c.
 PACKAGES = build-essential pkg-config libcriterion-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd ocl-icd-opencl-dev \
-           libzmq3-dev libczmq-dev libmsgpack-dev libsqlite3-dev libjansson-dev libmicrohttpd-dev uthash-dev oclgrind clang-format
-PKGS = msgpack libzmq libczmq sqlite3 jansson libmicrohttpd
+           libzmq3-dev libczmq-dev libmsgpack-dev libsqlite3-dev libjansson-dev libmicrohttpd-dev libyaml-dev uthash-dev oclgrind clang-format
+PKGS = msgpack libzmq libczmq sqlite3 jansson libmicrohttpd yaml-0.1
 
 WARN = -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wconversion
 DEFS = -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 -I. -I$(O)/gen

@@ -168,8 +168,8 @@ static bool contenders_done(const struct session *s)
 
 static bool may_draw(const struct session *s)
 {
-    return contenders_done(s) && has_budget(s) && !session_has_ended(s) && !s->report.barren && !s->broken &&
-           !session_time_is_over(s);
+    return contenders_done(s) && has_budget(s) && !session_has_ended(s) && !s->report.barren &&
+           !s->report.settled && !s->broken && !session_time_is_over(s);
 }
 
 /* The baseline is measured even when the time is over: results are compared with it. */
@@ -199,7 +199,7 @@ static bool at_work(const struct session *s)
     return s->n_started > 0;
 }
 
-static double best_known(const struct session *s)
+double session_best(const struct session *s)
 {
     double best = s->report.n_top ? s->report.top[0].search_ns : 0;
     return best > 0 && (s->known_ns <= 0 || best < s->known_ns) ? best : s->known_ns;
@@ -218,7 +218,8 @@ static bool prepare(struct session *s, struct session_job *job)
     enum { WHY = 512 };
     char why[WHY] = "";
     const char *verdict = NULL;
-    if (s->subject->judge) verdict = s->subject->judge(s->subject_self, job, best_known(s), why, sizeof why);
+    if (s->subject->judge)
+        verdict = s->subject->judge(s->subject_self, job, session_best(s), why, sizeof why);
     job->judged = true;
     job->counted = job->number > 0 && !(verdict && session_left_out(verdict));
     s->dispatched += job->counted;
@@ -256,7 +257,7 @@ void session_start_some(struct session *s)
         struct session_job *job = next_job(s);
         if (!job) return;
         session_set_started(s, job, true);
-        s->evaluator->start(s->evaluator_self, job, best_known(s));
+        s->evaluator->start(s->evaluator_self, job, session_best(s));
     }
 }
 

@@ -69,6 +69,14 @@ struct session_subject {
     void (*reported)(void *self, const struct session_job *job, const struct store_evaluation *e);
 };
 
+/* Ends a search when so many evaluations in a row have not made the best time shorter by more than a share:
+ * {0.02, 200} is "within 2 % for 200 evaluations". The time to beat is the best one when the count began, of
+ * contenders too. */
+struct session_until {
+    double within;        /* share */
+    uint64_t evaluations; /* 0: no such rule */
+};
+
 /* Strings are borrowed. */
 struct session_options {
     const char *heuristic;      /* NULL: tag */
@@ -76,7 +84,8 @@ struct session_options {
     const char *store;          /* file; NULL: none */
     uint64_t seed, evaluations; /* 0: no limit */
     uint64_t patience;          /* 0: LIMIT_PATIENCE */
-    double time_s;              /* 0: no limit */
+    struct session_until until;
+    double time_s;   /* 0: no limit */
     double grace_s;  /* for what is at work when the time is over; INFINITY: it has a time limit of its own */
     double rounds_s; /* budget of the final rounds; 0: LIMIT_ROUNDS_S or LIMIT_ROUNDS_SHARE */
     bool resume, verbose;
@@ -136,8 +145,9 @@ struct session_report {
     struct figure_ratio speedup;                        /* baseline over winner */
     bool quoted;                                        /* there were final rounds */
     bool interrupted, exhausted;
-    bool stuck;  /* nothing new was found in very many descents, although the space is not exhausted */
-    bool barren; /* `patience` candidates in a row were not worth measuring */
+    bool stuck;   /* nothing new was found in very many descents, although the space is not exhausted */
+    bool barren;  /* `patience` candidates in a row were not worth measuring */
+    bool settled; /* the best has not improved for as long as `until` says */
     double elapsed_s;
     char last_failure[SESSION_FAILURE]; /* "status: message" of the last failed evaluation; "": none */
 };

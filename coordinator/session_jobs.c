@@ -188,11 +188,25 @@ static void tally(struct session *s, const struct session_job *job, const struct
     if (kind == MCTS_FAILED) keep_failure(r, e);
 }
 
+/* options.until: whether the best has stayed the same, within a share, for long enough. */
+static void note_improvement(struct session *s)
+{
+    const struct session_until *u = &s->options.until;
+    double best = session_best(s);
+    if (u->evaluations == 0 || best <= 0) return;
+    if (s->settled_ns <= 0 || best < s->settled_ns * (1 - u->within)) {
+        s->settled_ns = best;
+        s->settled_since = s->report.evaluations;
+    }
+    s->report.settled = s->report.evaluations - s->settled_since >= u->evaluations;
+}
+
 void session_count(struct session *s, struct session_job *job, const struct store_evaluation *e)
 {
     if (job->number > 0) {
         enum mcts_outcome_kind kind = outcome_of(e->status);
         tally(s, job, e, kind);
+        note_improvement(s);
         mcts_tree_report(s->tree, &job->descent, (struct mcts_outcome){kind, e->median_ns});
     }
     if (s->subject->reported) s->subject->reported(s->subject_self, job, e);

@@ -28,6 +28,8 @@ struct session {
     unsigned stuck;                           /* draws in a row that found nothing */
     uint64_t unmeasured;                      /* candidates in a row that were not worth measuring */
     double known_ns;                          /* the best time of a contender that may win; 0: none */
+    double settled_ns;                        /* of options.until: the time to beat; 0: none yet */
+    uint64_t settled_since;                   /* evaluations when it was set */
     bool broken;                              /* an error ended the search: it is in the diag */
     bool searching;                           /* what the store has is taken up, the time counts */
     bool overdue;                             /* what is at work was not waited for any longer */
@@ -37,7 +39,8 @@ struct session {
 
 /* ---- session.c ---- */
 
-bool session_stops(const struct session *s); /* the user interrupts */
+bool session_stops(const struct session *s);  /* the user interrupts */
+double session_best(const struct session *s); /* ns, of drawn ones and contenders; 0: none */
 /* Hands what an evaluator says to the session. */
 void session_handle(struct session *s, const struct session_event *event);
 /* Starts what there is room for: contenders and lost candidates first, and one new draw at most. */

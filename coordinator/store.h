@@ -30,6 +30,8 @@ enum { STORE_SCHEMA = 6, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
 /* In the settings of a run of a program: the parameters of --param follow, if there were any. */
 #define STORE_PARAMETERS " param="
+/* At their end: a hash of the device's description, where there is a lower bound. */
+#define STORE_DESCRIPTION " device_description="
 
 /* A run: one program on one device with one seed. Strings are borrowed. */
 struct store_run {
@@ -82,6 +84,8 @@ bool store_run_add(struct store *s, struct store_run *run, struct diag *d);
 /* Finds the last run with run's fingerprint, device, seed and settings, sets run->id, and makes this process
  * its owner. An error names those in which the store's last run differs, or the process that owns the run. */
 bool store_run_resume(struct store *s, struct store_run *run, struct diag *d);
+/* Whether a process records in the run now: as far as this machine can tell. false after an error, too. */
+bool store_run_is_owned(struct store *s, int64_t run, struct diag *d);
 /* Records an evaluation of a run that this process owns and returns when it is in the log. A number that the
  * run has already is not changed, so that repeated results are harmless. false after an error: the store
  * cannot be written, or another process has taken the run over. The store then has all earlier evaluations

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coordinator/store.h"
 #include "coordinator/store_state.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -121,6 +122,22 @@ static bool may_live(const struct owner *o, enum lock lock)
     boot_id(boot);
     bool here = strcmp(o->host, host) == 0 || (*boot && strcmp(o->boot, boot) == 0);
     return lock == LOCK_UNKNOWN || !here;
+}
+
+/* As take_lock() finds it, but without taking it. */
+static enum lock look_at_lock(struct store *s, int64_t run)
+{
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)(OWNER_BYTE + run), .l_len = 1};
+    if (s->lock_fd < 0) s->lock_fd = open(s->path, (s->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+    if (s->lock_fd < 0 || fcntl(s->lock_fd, F_OFD_GETLK, &lock) != 0) return LOCK_UNKNOWN;
+    return lock.l_type == F_UNLCK ? LOCK_OURS : LOCK_TAKEN;
+}
+
+bool store_run_is_owned(struct store *s, int64_t run, struct diag *d)
+{
+    struct owner o;
+    return read_owner(s, run, &o, d) && o.exists && o.pid != 0 && may_live(&o, look_at_lock(s, run));
 }
 
 static bool refuse(const struct store *s, int64_t run, const struct owner *o, enum lock lock, struct diag *d)

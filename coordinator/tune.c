@@ -80,24 +80,27 @@ static struct mcts_config tree_config(struct tune *t)
     return config;
 }
 
-/* What decides the search beside program, device and seed. The description's figures come last: they are as
- * they were read, since nothing was measured yet. */
+void tune_print_settings(const struct tune_options *o, struct strbuf *out)
+{
+    uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
+    strbuf_printf(out, "heuristic=%s order=%s bound=%d prior=%016" PRIx64,
+                  o->heuristic ? o->heuristic : "tag", o->order ? o->order : "", !o->no_bound, prior);
+    bb_print_parameters(&o->lowering, STORE_PARAMETERS, out);
+    if (o->recorded) strbuf_add(out, RECORDED_SETTING);
+    if (o->distance > 0) strbuf_printf(out, " distance=%g", o->distance);
+    if (o->most_text_bytes > 0) strbuf_printf(out, " text=%zu", o->most_text_bytes);
+    if (o->audit_cuts > 0) strbuf_printf(out, " audit=%g", o->audit_cuts);
+    for (unsigned i = 0; i < o->n_pins; i++)
+        strbuf_printf(out, " pin=%s", o->pins[i]);
+}
+
+/* The description's figures come last: they are as they were read, since nothing was measured yet. */
 static char *settings_text(const struct tune *t)
 {
-    const struct tune_options *o = &t->options;
     struct strbuf b = {0};
-    uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
-    strbuf_printf(&b, "heuristic=%s order=%s bound=%d prior=%016" PRIx64, o->heuristic ? o->heuristic : "tag",
-                  o->order ? o->order : "", !o->no_bound, prior);
-    bb_print_parameters(&o->lowering, STORE_PARAMETERS, &b);
-    if (o->recorded) strbuf_add(&b, RECORDED_SETTING);
-    if (o->distance > 0) strbuf_printf(&b, " distance=%g", o->distance);
-    if (o->most_text_bytes > 0) strbuf_printf(&b, " text=%zu", o->most_text_bytes);
-    if (o->audit_cuts > 0) strbuf_printf(&b, " audit=%g", o->audit_cuts);
-    for (unsigned i = 0; i < o->n_pins; i++)
-        strbuf_printf(&b, " pin=%s", o->pins[i]);
+    tune_print_settings(&t->options, &b);
     if (t->model)
-        strbuf_printf(&b, " device_description=%016" PRIx64,
+        strbuf_printf(&b, STORE_DESCRIPTION "%016" PRIx64,
                       perfmodel_device_hash(perfmodel_described(t->model)));
     return strbuf_take(&b);
 }
@@ -112,6 +115,7 @@ static bool open_session(struct tune *t, struct diag *d)
                                                     .seed = o->seed,
                                                     .evaluations = o->evaluations,
                                                     .patience = o->patience,
+                                                    .until = o->until,
                                                     .time_s = o->time_s,
                                                     .grace_s = LIMIT_GRACE_S,
                                                     .rounds_s = o->rounds_s,

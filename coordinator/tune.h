@@ -21,6 +21,7 @@
 #include "coordinator/work.h"
 
 struct diag;
+struct strbuf;
 struct tune;
 
 /* Strings are borrowed. */
@@ -33,6 +34,7 @@ struct tune_options {
     unsigned n_pins;
     uint64_t seed, evaluations; /* 0: no limit */
     double time_s;              /* 0: no limit */
+    struct session_until until;
     bool no_bound, no_prior, resume, quiet, verbose;
     const char *description;         /* of the device, a file; NULL: found by the device's name */
     double distance;                 /* improvements smaller than this share are ignored */
@@ -75,6 +77,9 @@ struct tune_report {
     struct verify_doubt doubt;   /* outputs that an agent's reference does not verify; outputs 0: none */
 };
 
+/* What decides a search beside program, sizes, device and seed, as the settings of its run begin; a hash of
+ * the device's description follows where there is a lower bound (STORE_DESCRIPTION). */
+void tune_print_settings(const struct tune_options *o, struct strbuf *out);
 /* Checks the input, opens the store, takes up what it has of a run to be resumed, and waits for the first
  * agent. NULL after errors. */
 struct tune *tune_new(const struct tune_options *o, struct diag *d);

@@ -109,6 +109,7 @@ enum {
     X(OUT, "out", "DIR", "output folder")                                                                    \
     X(EXPLAIN_COST, "explain-cost", NULL, "check: list the constraints that are slow to propagate, and why") \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
+    X(WATCH, "watch", NULL, "show it again each second until it ends")                                       \
     X(JSON, "json", NULL, "print one JSON object")                                                           \
     X(MAN, "man", NULL, "print the manual page as roff")                                                     \
     X(QUIET, "quiet", NULL, "do not show progress")                                                          \
@@ -172,9 +173,9 @@ struct cli_command {
     int (*run)(const struct cli_args *args); /* returns the exit status */
 };
 
-extern const struct cli_command cli_tune, cli_report, cli_serve, cli_export, cli_estimate, cli_descend,
-    cli_explain, cli_replay, cli_agent, cli_keys, cli_device, cli_lift, cli_space, cli_store, cli_verify,
-    cli_levels, cli_bound, cli_audit, cli_heuristics, cli_choices, cli_help, cli_completion;
+extern const struct cli_command cli_tune, cli_campaign, cli_report, cli_serve, cli_export, cli_estimate,
+    cli_descend, cli_explain, cli_replay, cli_agent, cli_keys, cli_device, cli_lift, cli_space, cli_store,
+    cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics, cli_choices, cli_help, cli_completion;
 
 extern const char cli_tune_help[]; /* cli_tune.help */
 extern const char cli_version[];   /* "thresh 0.1 (REVISION)", made by the Makefile */
@@ -219,6 +220,11 @@ bool cli_seconds(const struct cli_args *a, enum cli_key key, double *out, struct
 /* Checks that the heuristic that --heuristic names can be loaded. false after an error. Loading is tried in a
  * child process: call this before the process starts threads other than that of cli_signals(). */
 bool cli_try_heuristic(const struct cli_args *a, struct diag *d);
+
+/* Writes the page of a store and best.h, as `thresh report` and `thresh export` do: the store is the only
+ * positional argument, --out the file. Returns the exit status. */
+int cli_write_report(const struct cli_args *a, struct diag *d);
+int cli_write_header(const struct cli_args *a, struct diag *d);
 
 /* Prints the errors and frees d. Returns the exit status: `status`, or CLI_USAGE in place of CLI_OK if there
  * are errors. */

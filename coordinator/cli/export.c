@@ -257,6 +257,12 @@ static int export(const struct cli_args *a, size_t format, struct diag *d)
     return status;
 }
 
+int cli_write_header(const struct cli_args *a, struct diag *d)
+{
+    size_t format = 0;
+    return find_format("header", &format, d) ? export(a, format, d) : CLI_USAGE;
+}
+
 static int run(const struct cli_args *a)
 {
     struct diag *d = diag_new();

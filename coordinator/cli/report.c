@@ -57,15 +57,20 @@ static int report(const struct cli_args *a, struct report_data *data, struct dia
     return status;
 }
 
-static int run(const struct cli_args *a)
+int cli_write_report(const struct cli_args *a, struct diag *d)
 {
-    struct diag *d = diag_new();
     int status = CLI_OK;
     struct report_data *data = report_data_new(a->positional[0]);
     if (cli_expect_kind(a->positional[0], CLI_KIND_STORE, d) && report_data_update(data, d))
         status = report(a, data, d);
     report_data_free(data);
-    return cli_finish(d, status);
+    return status;
+}
+
+static int run(const struct cli_args *a)
+{
+    struct diag *d = diag_new();
+    return cli_finish(d, cli_write_report(a, d));
 }
 
 const struct cli_command cli_report = {

@@ -14,7 +14,8 @@ static const char session_space_text[] = "space s choice x: int in 1..6\n";
 
 /* Each candidate takes as many ns as its number; the third final round finds the evaluator broken. */
 struct session_device {
-    int64_t number; /* at work; 0: none */
+    int64_t number;      /* at work; 0: none */
+    const double *takes; /* ns of candidates 1, 2, ...; NULL: as many as the number */
     unsigned rounds;
     bool in_round;
     double times[SESSION_CONTENDERS];
@@ -56,7 +57,8 @@ static struct session_event session_device_collect(void *self, int timeout_ms)
         e.kind = ++v->rounds < 3 ? SESSION_ROUND : SESSION_BROKEN;
     } else if (v->number) {
         e.kind = SESSION_RESULT;
-        e.result = (struct store_evaluation){.status = "ok", .median_ns = (double)v->number};
+        double ns = v->takes ? v->takes[v->number - 1] : (double)v->number;
+        e.result = (struct store_evaluation){.status = "ok", .median_ns = ns};
         v->number = 0;
     }
     return e;
@@ -67,40 +69,88 @@ static const struct session_evaluator session_device = {.room = session_device_r
                                                         .collect = session_device_collect,
                                                         .start_round = session_device_start_round};
 
+/* A session in the space above, with what it borrows. */
+struct session_trial {
+    struct arena *arena;
+    struct diag *diag;
+    struct space_data *data;
+    struct space *space;
+    struct space_state *root;
+    struct progress progress;
+    struct session_device device;
+    struct session *session;
+};
+
+static void session_begin(struct session_trial *t, struct session_options options)
+{
+    static const struct session_subject nothing_special = {0};
+    struct source source = {"t", session_space_text, strlen(session_space_text)};
+    t->arena = arena_new();
+    t->diag = diag_new();
+    t->data = space_data_new();
+    t->space = space_instantiate(spacedsl_compile(&source, t->arena, t->diag), t->data, t->diag);
+    t->root = space_root(t->space, NULL);
+    t->progress = progress_start(true);
+    options.seed = 3;
+    options.stop_fd = -1;
+    const struct session_setup setup = {.options = options,
+                                        .root = t->root,
+                                        .config = mcts_config_default(),
+                                        .progress = &t->progress,
+                                        .evaluator = &session_device,
+                                        .evaluator_self = &t->device,
+                                        .subject = &nothing_special};
+    t->session = session_new(&setup, t->diag);
+    cr_assert_not_null(t->session);
+}
+
+static void session_end(struct session_trial *t)
+{
+    session_free(t->session);
+    space_state_free(t->root);
+    space_free(t->space);
+    space_data_free(t->data);
+    diag_free(t->diag);
+    arena_free(t->arena);
+}
+
 /* What was measured counts, but the caller hears of the error. */
 Test(session, an_evaluator_that_breaks_in_a_final_round_is_an_error)
 {
-    static const struct session_subject nothing_special = {0};
-    struct arena *arena = arena_new();
-    struct diag *d = diag_new();
-    struct space_data *data = space_data_new();
-    struct source source = {"t", session_space_text, strlen(session_space_text)};
-    struct space *space = space_instantiate(spacedsl_compile(&source, arena, d), data, d);
-    struct space_state *root = space_root(space, NULL);
-    struct progress progress = progress_start(true);
-    struct session_device device = {0};
-    const struct session_setup setup = {.options = {.seed = 3, .stop_fd = -1},
-                                        .root = root,
-                                        .config = mcts_config_default(),
-                                        .progress = &progress,
-                                        .evaluator = &session_device,
-                                        .evaluator_self = &device,
-                                        .subject = &nothing_special};
-    struct session *s = session_new(&setup, d);
-    cr_assert_not_null(s);
-    cr_assert(session_search(s, d));
-    const struct session_report *r = session_report(s);
+    struct session_trial t = {0};
+    session_begin(&t, (struct session_options){0});
+    cr_assert(session_search(t.session, t.diag));
+    const struct session_report *r = session_report(t.session);
     cr_expect(r->exhausted && r->evaluations == 6 && r->n_top == LIMIT_TOP);
-    cr_expect_not(session_finals(s, NULL, 0, d));
-    cr_expect(diag_failed(d) && strstr(diag_message(d, 0), "the device is gone"));
+    cr_expect_not(session_finals(t.session, NULL, 0, t.diag));
+    cr_expect(diag_failed(t.diag) && strstr(diag_message(t.diag, 0), "the device is gone"));
     cr_assert_gt(r->n_contenders, 0);
     cr_expect_eq(r->contenders[0].number, 1);
     cr_expect_eq(r->contenders[0].figure.rounds, 2);
     cr_expect_eq(r->contenders[0].figure.median_ns, 10);
-    session_free(s);
-    space_state_free(root);
-    space_free(space);
-    space_data_free(data);
-    diag_free(d);
-    arena_free(arena);
+    session_end(&t);
+}
+
+/* Ends when so many evaluations in a row were no improvement. */
+Test(session, ends_when_the_best_has_settled)
+{
+    static const struct {
+        double within;
+        uint64_t count, ends; /* after so many evaluations */
+        bool settled;
+        double takes[6];
+    } cases[] = {{0, 3, 4, true, {10, 11, 12, 13, 14, 15}},
+                 {0, 3, 6, false, {10, 11, 9.9, 12, 9.8, 12}},
+                 {0.05, 3, 4, true, {10, 11, 9.9, 9.8, 9.7, 9.6}},
+                 {0.05, 3, 6, true, {10, 11, 9.4, 9.3, 9.2, 9.1}},
+                 {0.05, 6, 6, false, {10, 10, 10, 10, 10, 10}}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct session_trial t = {.device = {.takes = cases[i].takes}};
+        session_begin(&t, (struct session_options){.until = {cases[i].within, cases[i].count}});
+        cr_assert(session_search(t.session, t.diag));
+        const struct session_report *r = session_report(t.session);
+        cr_expect_eq(r->evaluations, cases[i].ends, "case %zu ends after %d", i, (int)r->evaluations);
+        cr_expect_eq(r->settled, cases[i].settled, "case %zu", i);
+        session_end(&t);
+    }
 }

@@ -1,0 +1,66 @@
+/* A campaign file: many searches, named in YAML (README.md has the format):
+ *
+ *     device: cpu
+ *     evaluations: 100
+ *     kernels:
+ *       - {file: matmul.lift, sizes: {M: [64, 128], N: 64, K: 64}}
+ *       - {file: axpy.lift, sizes: {N: 64..1024 *4}, time: 30s}
+ *
+ * is five searches. Each has everything that `thresh tune` is told by its options; what a kernel does not
+ * say it takes from the campaign. Paths are relative to the folder of the file. */
+#ifndef THRESH_CAMPAIGN_SPEC_H
+#define THRESH_CAMPAIGN_SPEC_H
+
+#include <stdint.h>
+
+#include "coordinator/session.h"
+#include "core/base/diag.h"
+
+enum {
+    CAMPAIGN_BYTES = 1 << 20,               /* longest campaign file, and longest program */
+    CAMPAIGN_MOST_PINS = 512,               /* of one search */
+    CAMPAIGN_MOST_EVALUATIONS = 1000000000, /* decades */
+    CAMPAIGN_MOST_SEEDS = 1000
+};
+
+/* How a search goes and when it ends. */
+struct campaign_settings {
+    const char *heuristic, *order; /* NULL: as tune does */
+    const char **pins;
+    unsigned n_pins;
+    uint64_t evaluations; /* 0: no limit */
+    double time_s;        /* 0: no limit */
+    struct session_until until;
+};
+
+struct campaign_search {
+    unsigned number;         /* from 1, in the order of the file */
+    const char *name;        /* of the kernel */
+    const char *path, *text; /* of its program */
+    const char *sizes;       /* "M=64,K=256"; "": it has none */
+    const char *device;      /* selector; NULL: the first */
+    uint64_t seed;
+    struct campaign_settings settings;
+    unsigned kernel;                                   /* its place in `kernels`, from 0 */
+    struct source_pos at, at_sizes, at_pins, at_order; /* of its parts; of the kernel where it has none */
+};
+
+/* Owns all that it points to. */
+struct campaign {
+    const char *path;                           /* of the file, as the user named it; borrowed */
+    const char *name, *store, *report, *header; /* report, header: files to write */
+    struct campaign_search *searches;
+    unsigned n_searches;
+    struct arena *arena;
+    struct source source;
+    struct campaign_yaml *yaml;
+};
+
+/* Reads a file with the programs that it names. NULL after errors, of which it finds as many as it can. */
+struct campaign *campaign_read(const char *path, struct diag *d);
+void campaign_free(struct campaign *c); /* NULL is allowed */
+
+/* The budget of a search as text: "evaluations=300 time=60 until=0.02/200". */
+void campaign_print_budget(const struct campaign_settings *s, struct strbuf *out);
+
+#endif

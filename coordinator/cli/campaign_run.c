@@ -1,0 +1,170 @@
+/* thresh campaign run: the searches one after another, as `thresh tune` does each of them. A search that the
+ * store has whole is skipped, one that it has in part is resumed, and one that fails does not end the
+ * others: it is tried again when the campaign is run again. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "coordinator/cli/campaign.h"
+#include "coordinator/cli/doubt.h"
+#include "coordinator/tune.h"
+#include "core/base/arena.h"
+#include "core/base/stop.h"
+#include "core/base/strbuf.h"
+
+struct running {
+    const struct cli_args *args;
+    const struct cli_campaign_file *campaign;
+    struct campaign_progress *progress;
+    bool *failed;
+    int stop_fd;
+    bool store_failed;
+};
+
+/* ---- one search ---- */
+
+static void announce(const struct running *r, unsigned i, const struct campaign_status *st)
+{
+    const struct campaign *c = r->campaign->campaign;
+    const struct campaign_search *s = &c->searches[i];
+    struct strbuf budget = {0};
+    if (cli_given(r->args, CLI_QUIET)) return;
+    campaign_print_budget(&s->settings, &budget);
+    fprintf(stderr, "search %u of %u: %s %s on %s: ", s->number, c->n_searches, s->name, s->sizes,
+            campaign_device_of(&r->campaign->devices, s)->device.name);
+    if (st->state == CAMPAIGN_COMPLETE)
+        fprintf(stderr, "complete, skipped\n");
+    else if (st->run)
+        fprintf(stderr, "%s, resumed after %" PRIu64 " evaluations\n", budget.text, st->evaluations);
+    else
+        fprintf(stderr, "%s\n", budget.text);
+    strbuf_free(&budget);
+}
+
+static const char *reason_of(const struct session_report *r)
+{
+    if (r->exhausted) return "explored";
+    if (r->settled) return "settled";
+    if (r->stuck) return "stuck";
+    return r->barren ? "barren" : "budget";
+}
+
+/* Searches and quotes. Sets *reason where the search came to its end. false after an error. */
+static bool search(const struct running *r, struct tune *t, const char **reason, struct diag *d)
+{
+    bool ok = tune_search(t, d);
+    ok = tune_quote(t, d) && ok;
+    const struct tune_report *report = tune_report(t);
+    if (!ok || report->search.interrupted) return ok;
+    if (report->search.n_contenders == 0)
+        diag_plain(d, "no valid implementation was found%s%s",
+                   *report->search.last_failure ? "; the last one: " : "", report->search.last_failure);
+    ok = cli_doubt_status(r->args, &report->doubt, CLI_OK, d) == CLI_OK;
+    if (ok) *reason = reason_of(&report->search);
+    return ok && report->search.n_contenders > 0;
+}
+
+/* The run is known by now: progress is read before its end is noted, and again after it. */
+static bool note_end(struct running *r, unsigned i, const char *reason, struct diag *d)
+{
+    const struct campaign *c = r->campaign->campaign;
+    if (!campaign_progress_update(r->progress, d)) return false;
+    int64_t run = campaign_progress_of(r->progress, i)->run;
+    if (!reason || !run) return true;
+    return campaign_note_end(c, &c->searches[i], run, reason, d) && campaign_progress_update(r->progress, d);
+}
+
+static bool run_search(struct running *r, unsigned i, struct diag *d)
+{
+    const struct campaign *c = r->campaign->campaign;
+    const struct cli_args *a = r->args;
+    const char *reason = NULL;
+    struct tune_options o = campaign_tune_options(&c->searches[i]);
+    o.store = c->store;
+    o.resume = campaign_progress_of(r->progress, i)->run > 0;
+    o.quiet = cli_given(a, CLI_QUIET);
+    o.verbose = cli_given(a, CLI_VERBOSE);
+    o.stop_fd = r->stop_fd;
+    struct tune *t = tune_new(&o, d);
+    bool ok = t && search(r, t, &reason, d);
+    tune_free(t);
+    return note_end(r, i, reason, d) && ok;
+}
+
+static void try_search(struct running *r, unsigned i)
+{
+    const struct campaign_search *s = &r->campaign->campaign->searches[i];
+    struct diag *d = diag_new();
+    bool ok = run_search(r, i, d);
+    r->failed[i] = !ok && !stop_requested(r->stop_fd);
+    if (r->failed[i]) fprintf(stderr, "search %u: %s %s failed\n", s->number, s->name, s->sizes);
+    if (r->failed[i] || ok) diag_print(d, stderr);
+    diag_free(d);
+}
+
+/* ---- the campaign ---- */
+
+static void run_all(struct running *r)
+{
+    for (unsigned i = 0; i < r->campaign->campaign->n_searches && !stop_requested(r->stop_fd); i++) {
+        const struct campaign_status *st = campaign_progress_of(r->progress, i);
+        announce(r, i, st);
+        if (st->state != CAMPAIGN_COMPLETE) try_search(r, i);
+    }
+}
+
+int cli_campaign_write(const struct cli_args *a, const struct campaign *c, const struct campaign_progress *p,
+                       struct diag *d)
+{
+    bool any = false, found = false;
+    for (unsigned i = 0; i < c->n_searches; i++) {
+        any = any || campaign_progress_of(p, i)->run;
+        found = found || figure_known(&campaign_progress_of(p, i)->best);
+    }
+    if (!any) {
+        diag_plain(d, "%s: nothing of the campaign is in the store yet", c->store);
+        return CLI_FAILED;
+    }
+    struct cli_args of = {.positional = {c->store}, .n_positional = 1};
+    of.value[CLI_OUT] = c->report;
+    int status = cli_write_report(&of, d);
+    of.value[CLI_OUT] = c->header;
+    if (found && status == CLI_OK) status = cli_write_header(&of, d);
+    if (status == CLI_OK && !cli_given(a, CLI_JSON))
+        printf("written %s%s%s\n", c->report, found ? ", " : "", found ? c->header : "");
+    return status;
+}
+
+/* The end: what was found, and where it is. */
+static int conclude(struct running *r, struct diag *d)
+{
+    const struct cli_campaign_file *c = r->campaign;
+    unsigned barren, complete = cli_campaign_complete(c->campaign, r->progress, &barren);
+    cli_campaign_print_progress(r->args, c, r->progress, r->failed);
+    if (stop_requested(r->stop_fd)) {
+        if (!cli_given(r->args, CLI_QUIET))
+            fprintf(stderr,
+                    "interrupted; %u of %u searches are complete; run the same command again to go on\n",
+                    complete, c->campaign->n_searches);
+        return CLI_FAILED;
+    }
+    int status = cli_campaign_write(r->args, c->campaign, r->progress, d);
+    return complete == c->campaign->n_searches && barren == 0 ? status : CLI_FAILED;
+}
+
+int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d)
+{
+    struct running r = {.args = a, .campaign = c, .stop_fd = cli_signals()};
+    int status = CLI_USAGE;
+    if (campaign_require_devices(c->campaign, &c->devices, d)) {
+        r.progress = campaign_progress_new(c->campaign, &c->devices);
+        r.failed = base_calloc(c->campaign->n_searches + 1, sizeof *r.failed);
+        if (campaign_progress_update(r.progress, d)) {
+            run_all(&r);
+            status = conclude(&r, d);
+        }
+        free(r.failed);
+        campaign_progress_free(r.progress);
+    }
+    return cli_signal_status(r.stop_fd, status);
+}

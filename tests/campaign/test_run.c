@@ -1,0 +1,267 @@
+/* Campaigns as commands: searches are run once, a stopped campaign goes on, a fault stays with its search. */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "coordinator/store.h"
+#include "core/base/diag.h"
+#include "tests/campaign/fixture.h"
+
+/* Runs a verb with --json; *out is its object, NULL if it printed none. Returns the exit status. */
+static int campaign_test_verb(const struct campaign_test *t, const char *verb, json_t **out, char **err)
+{
+    struct e2e_run r = E2E_RUN(&cli_campaign, verb, t->file, "--json");
+    int status = r.status;
+    *out = json_loads(r.out, 0, NULL);
+    if (err) *err = strdup(r.err);
+    e2e_run_free(&r);
+    return status;
+}
+
+static json_t *campaign_test_search(const json_t *campaign, size_t i)
+{
+    return json_array_get(json_object_get(campaign, "searches"), i);
+}
+
+static const char *campaign_test_text(const json_t *campaign, size_t i, const char *key)
+{
+    const char *text = json_string_value(json_object_get(campaign_test_search(campaign, i), key));
+    return text ? text : "?";
+}
+
+static int64_t campaign_test_number(const json_t *campaign, size_t i, const char *key)
+{
+    return json_integer_value(json_object_get(campaign_test_search(campaign, i), key));
+}
+
+static bool campaign_test_has(const struct campaign_test *t, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", t->folder, name);
+    return access(path, R_OK) == 0;
+}
+
+/* Rows of the store that are of drawn implementations, in all runs; and its runs. */
+struct campaign_test_counts {
+    int rows, runs;
+    int64_t last;
+};
+
+static bool campaign_test_count_row(void *context, const struct store_run *run,
+                                    const struct store_evaluation *e)
+{
+    struct campaign_test_counts *c = context;
+    c->rows += e->number > 0;
+    c->runs += run->id != c->last;
+    c->last = run->id;
+    return true;
+}
+
+static struct campaign_test_counts campaign_test_count(const struct campaign_test *t)
+{
+    char path[64];
+    struct campaign_test_counts c = {0};
+    struct diag *d = diag_new();
+    snprintf(path, sizeof path, "%s/c.db", t->folder);
+    struct store *s = store_open_to_read(path, d);
+    cr_assert(s && store_each(s, 0, campaign_test_count_row, &c, d), "%s",
+              diag_count(d) ? diag_message(d, 0) : "");
+    store_close(s);
+    diag_free(d);
+    return c;
+}
+
+Test(campaign, check_prints_the_searches, .timeout = 300)
+{
+    struct campaign_test t;
+    json_t *o;
+    campaign_test_begin(&t, "kernels: [{file: k.lift, sizes: {N: [64, 128]}, evaluations: 3, time: 1m}]\n");
+    cr_assert_eq(campaign_test_verb(&t, "check", &o, NULL), CLI_OK);
+    cr_assert_eq(json_array_size(json_object_get(o, "searches")), 2);
+    cr_expect_str_eq(campaign_test_text(o, 1, "sizes"), "N=128");
+    cr_expect_str_eq(campaign_test_text(o, 1, "budget"), "evaluations=3 time=60");
+    cr_expect_not(campaign_test_has(&t, "c.db"), "check measures nothing");
+    json_decref(o);
+    struct e2e_run table = E2E_RUN(&cli_campaign, "check", t.file);
+    cr_expect(strstr(table.out, "budget"), "%s", table.out);
+    e2e_run_free(&table);
+    campaign_test_end(&t);
+}
+
+/* What the program, the space and the heuristics refuse has a place in the campaign file. */
+Test(campaign, check_refuses_what_tune_would_refuse, .timeout = 300)
+{
+    static const struct {
+        const char *yaml, *message;
+    } cases[] = {
+        {"kernels: [{file: k.lift, sizes: {M: 4}}]\n",
+         ":1:33: error: unknown size 'M'; the program's size is N"},
+        {"kernels: [{file: k.lift}]\n", "k.lift:1:6: size 'N' has no value; add it to 'sizes'"},
+        {"kernels: [{file: bad.lift}]\n", ":1:11: error: "},
+        {"kernels: [{file: k.lift, sizes: {N: 64}, pins: ['foo(x)=3']}]\n",
+         ":1:48: error: pin 'foo(x)=3' matches no choice"},
+        {"kernels: [{file: k.lift, sizes: {N: 64}, order: nonsense}]\n", ":1:49: error: "},
+        {"kernels: [{file: k.lift, sizes: {N: 64}, heuristic: tagg}]\n",
+         ":1:11: error: unknown heuristic 'tagg'; did you mean 'tag'?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct campaign_test t;
+        campaign_test_begin(&t, cases[i].yaml);
+        campaign_test_write(&t, "bad.lift", "output frobnicate\n");
+        struct e2e_run r = E2E_RUN(&cli_campaign, "check", t.file);
+        cr_expect_eq(r.status, CLI_USAGE);
+        cr_expect(strstr(r.err, cases[i].message), "%s\ndoes not say: %s", r.err, cases[i].message);
+        e2e_run_free(&r);
+        campaign_test_end(&t);
+    }
+}
+
+/* Two searches; then both are skipped; then one goes on with a larger budget. */
+Test(campaign, a_search_is_run_once, .timeout = 300)
+{
+    struct campaign_test t;
+    json_t *o;
+    char *err;
+    setenv("THRESH_DEVICES", "/nonexistent", 1);
+    campaign_test_begin(&t,
+                        "device: cpu\nkernels: [{file: k.lift, sizes: {N: [64, 128]}, evaluations: 2}]\n");
+    cr_expect_eq(campaign_test_verb(&t, "status", &o, NULL), CLI_OK);
+    cr_expect_str_eq(campaign_test_text(o, 0, "state"), "pending");
+    json_decref(o);
+    cr_assert_eq(campaign_test_verb(&t, "run", &o, &err), CLI_OK, "%s", err);
+    free(err);
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect_str_eq(campaign_test_text(o, i, "state"), "complete");
+        cr_expect_eq(campaign_test_number(o, i, "evaluations"), 2);
+        cr_expect_gt(json_real_value(json_object_get(campaign_test_search(o, i), "best_ns")), 0);
+        cr_expect_gt(json_real_value(json_object_get(campaign_test_search(o, i), "gbytes_per_s")), 0);
+    }
+    json_decref(o);
+    cr_expect(campaign_test_has(&t, "c.html") && campaign_test_has(&t, "best.h"));
+    struct campaign_test_counts before = campaign_test_count(&t);
+    cr_expect_eq(before.runs, 2);
+    cr_assert_eq(campaign_test_verb(&t, "run", &o, &err), CLI_OK, "%s", err);
+    cr_expect(strstr(err, "N=64") && strstr(err, "complete, skipped"), "%s", err);
+    free(err);
+    json_decref(o);
+    struct campaign_test_counts again = campaign_test_count(&t);
+    cr_expect(again.rows == before.rows && again.runs == 2);
+    campaign_test_write(&t, "c.yaml",
+                        "device: cpu\nkernels:\n  - {file: k.lift, sizes: {N: 64}, evaluations: 3}\n"
+                        "  - {file: k.lift, sizes: {N: 128}, evaluations: 2}\n");
+    cr_assert_eq(campaign_test_verb(&t, "run", &o, &err), CLI_OK, "%s", err);
+    cr_expect(strstr(err, "resumed after 2 evaluations"), "%s", err);
+    free(err);
+    cr_expect_eq(campaign_test_number(o, 0, "evaluations"), 3);
+    cr_expect_eq(campaign_test_number(o, 1, "evaluations"), 2);
+    json_decref(o);
+    cr_expect_eq(campaign_test_count(&t).runs, 2);
+    campaign_test_end(&t);
+}
+
+/* Waits until the search has this many evaluations: half a minute at most. */
+static void campaign_test_wait(const struct campaign_test *t, int64_t evaluations)
+{
+    struct timespec pause = {.tv_nsec = 20000000};
+    int64_t n = 0;
+    for (int i = 0; i < 1500 && n < evaluations; i++) {
+        json_t *o;
+        nanosleep(&pause, NULL);
+        if (!campaign_test_has(t, "c.db")) continue;
+        campaign_test_verb(t, "status", &o, NULL);
+        n = campaign_test_number(o, 0, "evaluations");
+        json_decref(o);
+    }
+    cr_assert_geq(n, evaluations, "%d evaluations", (int)n);
+}
+
+/* kill -9 in the middle of the first search; an interrupt later; no evaluation is lost or done twice. */
+Test(campaign, a_killed_run_goes_on, .timeout = 300)
+{
+    struct campaign_test t;
+    json_t *o;
+    char *err;
+    setenv("THRESH_DEVICES", "/nonexistent", 1);
+    campaign_test_begin(&t,
+                        "device: cpu\nkernels: [{file: k.lift, sizes: {N: [4096, 64]}, evaluations: 12}]\n");
+    struct e2e_process p = e2e_start(&cli_campaign, (const char *const[]){"run", t.file, NULL});
+    campaign_test_wait(&t, 2);
+    kill(p.pid, SIGKILL);
+    struct e2e_run killed = e2e_finish(&p);
+    cr_expect_eq(killed.status, 128 + SIGKILL);
+    e2e_run_free(&killed);
+    cr_expect_eq(campaign_test_verb(&t, "status", &o, NULL), CLI_OK);
+    cr_expect_str_eq(campaign_test_text(o, 0, "state"), "stopped");
+    cr_expect_str_eq(campaign_test_text(o, 1, "state"), "pending");
+    json_decref(o);
+    p = e2e_start(&cli_campaign, (const char *const[]){"run", t.file, NULL});
+    campaign_test_wait(&t, 4);
+    kill(p.pid, SIGINT);
+    struct e2e_run stopped = e2e_finish(&p);
+    cr_expect_eq(stopped.status, 130, "%s", stopped.err);
+    cr_expect(strstr(stopped.err, "run the same command again to go on"), "%s", stopped.err);
+    e2e_run_free(&stopped);
+    cr_assert_eq(campaign_test_verb(&t, "run", &o, &err), CLI_OK, "%s", err);
+    cr_expect(strstr(err, "resumed after"), "%s", err);
+    free(err);
+    cr_expect_eq(campaign_test_number(o, 0, "evaluations"), 12);
+    cr_expect_eq(campaign_test_number(o, 1, "evaluations"), 12);
+    cr_expect_str_eq(campaign_test_text(o, 0, "state"), "complete");
+    json_decref(o);
+    cr_expect_eq(campaign_test_count(&t).runs, 2);
+    campaign_test_end(&t);
+}
+
+/* The outputs of the first kernel are no numbers: it fails, and is tried again; the second one is done. */
+Test(campaign, a_fault_of_a_search_does_not_end_the_others, .timeout = 300)
+{
+    struct campaign_test t;
+    json_t *o;
+    char *err;
+    int status;
+    setenv("THRESH_DEVICES", "/nonexistent", 1);
+    campaign_test_begin(
+        &t, "evaluations: 2\nkernels: [{file: log.lift, sizes: {N: 64}}, {file: k.lift, sizes: {N: 64}}]\n");
+    campaign_test_write(&t, "log.lift",
+                        "size N\ninput x: [float]N in -2..-1\noutput map(fun v -> log(v), x)\n");
+    status = campaign_test_verb(&t, "run", &o, &err);
+    cr_expect_eq(status, CLI_FAILED, "%d: %s", status, err);
+    cr_expect(strstr(err, "search 1: log N=64 failed") && strstr(err, "infinite or NaN"), "%s", err);
+    free(err);
+    cr_expect_str_eq(campaign_test_text(o, 0, "state"), "failed");
+    cr_expect_str_eq(campaign_test_text(o, 1, "state"), "complete");
+    json_decref(o);
+    status = campaign_test_verb(&t, "run", &o, &err);
+    cr_expect_eq(status, CLI_FAILED, "%d: %s", status, err);
+    cr_expect(strstr(err, "resumed after 2") && strstr(err, "complete, skipped"), "%s", err);
+    free(err);
+    json_decref(o);
+    campaign_test_end(&t);
+}
+
+Test(campaign, usage_errors_are_named, .timeout = 300)
+{
+    struct campaign_test t;
+    campaign_test_begin(&t, "device: no such device\nkernels: [{file: k.lift, sizes: {N: 64}}]\n");
+    struct e2e_run runs[] = {E2E_RUN(&cli_campaign, "chek", t.file), E2E_RUN(&cli_campaign, "run", t.file),
+                             E2E_RUN(&cli_campaign, "status", t.file, "--watch"),
+                             E2E_RUN(&cli_campaign, "check", t.file, "--watch")};
+    static const char *const messages[] = {"unknown verb 'chek'; did you mean 'check'?",
+                                           "c.yaml:2:11: error: no OpenCL device matches 'no such device'",
+                                           "--watch needs a terminal", "--watch does not apply to"};
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect_eq(runs[i].status, CLI_USAGE, "%s", runs[i].err);
+        cr_expect(strstr(runs[i].err, messages[i]), "%s", runs[i].err);
+        e2e_run_free(&runs[i]);
+    }
+    struct e2e_run none = E2E_RUN(&cli_campaign, "report", t.file);
+    cr_expect(none.status == CLI_FAILED && strstr(none.err, "nothing of the campaign is in the store yet"),
+              "%s", none.err);
+    e2e_run_free(&none);
+    campaign_test_end(&t);
+}

@@ -1,0 +1,300 @@
+/* Campaign files: what each key means, and the exact message for each kind of bad input. */
+#include "coordinator/campaign/spec.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "coordinator/campaign/sizes.h"
+#include "tests/campaign/fixture.h"
+
+/* ---- good files ---- */
+
+static struct campaign *campaign_test_read(struct campaign_test *t, const char *yaml)
+{
+    struct diag *d = diag_new();
+    campaign_test_begin(t, yaml);
+    struct campaign *c = campaign_read(t->file, d);
+    cr_assert(c && !diag_failed(d), "%s: %s", yaml, diag_count(d) ? diag_message(d, 0) : "no message");
+    diag_free(d);
+    return c;
+}
+
+/* The sizes of a kernel are exactly these texts, in order; they end with NULL. */
+static void campaign_test_sizes(const char *sizes, const char *const *expected)
+{
+    char yaml[512];
+    struct campaign_test t;
+    snprintf(yaml, sizeof yaml, "kernels: [{file: k.lift, sizes: %s}]\n", sizes);
+    struct campaign *c = campaign_test_read(&t, yaml);
+    unsigned n = 0;
+    for (; expected[n]; n++) {
+        cr_assert_lt(n, c->n_searches, "%s: %s is missing", sizes, expected[n]);
+        cr_expect_str_eq(c->searches[n].sizes, expected[n]);
+        cr_expect_eq(c->searches[n].number, n + 1);
+    }
+    cr_expect_eq(c->n_searches, n, "%s gives %u sizes", sizes, c->n_searches);
+    campaign_free(c);
+    campaign_test_end(&t);
+}
+
+Test(campaign, sizes_are_multiplied_out)
+{
+    static const struct {
+        const char *sizes, *expected[8];
+    } cases[] = {
+        {"{N: 4}", {"N=4"}},
+        {"{N: 4..6}", {"N=4", "N=5", "N=6"}},
+        {"{N: 4..10 +4}", {"N=4", "N=8"}},
+        {"{N: 64..1024 *4}", {"N=64", "N=256", "N=1024"}},
+        {"{N: 64 .. 200 * 2}", {"N=64", "N=128"}},
+        {"{N: 9223372036854775806..9223372036854775807}", {"N=9223372036854775806", "N=9223372036854775807"}},
+        {"{N: {from: 3, to: 9, step: 3}}", {"N=3", "N=6", "N=9"}},
+        {"{N: {from: 3, to: 13, factor: 2}}", {"N=3", "N=6", "N=12"}},
+        {"{N: {from: 3, to: 4}}", {"N=3", "N=4"}},
+        {"{N: [7, 1..2, {from: 5, to: 6}]}", {"N=7", "N=1", "N=2", "N=5", "N=6"}},
+        {"{M: [1, 2], N: 4..6 +2}", {"M=1,N=4", "M=1,N=6", "M=2,N=4", "M=2,N=6"}},
+        {"[{M: 1, N: 4}, {M: 2, N: [4, 5]}]", {"M=1,N=4", "M=2,N=4", "M=2,N=5"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        campaign_test_sizes(cases[i].sizes, cases[i].expected);
+}
+
+Test(campaign, sizes_are_compared_in_any_order)
+{
+    cr_expect(campaign_sizes_equal("", ""));
+    cr_expect(campaign_sizes_equal("M=1,N=23", "N=23,M=1"));
+    cr_expect_not(campaign_sizes_equal("M=1,N=23", "M=1,N=2"));
+    cr_expect_not(campaign_sizes_equal("M=1,N=23", "M=2,N=13"));
+    cr_expect_not(campaign_sizes_equal("M=1,N=2", "M=1,M=1"));
+}
+
+/* A kernel's own keys replace those of the campaign, wherever they stand; devices and seeds multiply. */
+Test(campaign, keys_of_kernels_replace_those_of_the_campaign)
+{
+    struct campaign_test t;
+    struct campaign *c = campaign_test_read(
+        &t, "kernels:\n"
+            "  - file: k.lift\n"
+            "  - {file: k.lift, name: mine, sizes: {N: 8}, device: cpu, time: 2m, pins: [], order: size,\n"
+            "     evaluations: 7, heuristic: uct, until: within 2.5 % for 1 evaluation}\n"
+            "device: [gpu, '1']\n"
+            "seeds: [3, 5]\n"
+            "time: 90\n"
+            "pins: &p [a=1, 'b(c,d)=2']\n"
+            "launcher: {kind: local}\n");
+    cr_assert_eq(c->n_searches, 6);
+    const struct campaign_search *s = c->searches;
+    static const char *const devices[] = {"gpu", "gpu", "1", "1", "cpu", "cpu"};
+    for (unsigned i = 0; i < 6; i++) {
+        cr_expect_str_eq(s[i].device, devices[i]);
+        cr_expect_eq(s[i].seed, i % 2 ? 5 : 3);
+    }
+    cr_expect_str_eq(s[0].name, "k");
+    cr_expect_str_eq(s[0].sizes, "");
+    cr_expect_eq(s[0].settings.time_s, 90);
+    cr_expect_eq(s[0].settings.evaluations, 0);
+    cr_expect_eq(s[0].settings.n_pins, 2);
+    cr_expect_str_eq(s[0].settings.pins[1], "b(c,d)=2");
+    cr_expect_null(s[0].settings.heuristic);
+    cr_expect_str_eq(s[4].name, "mine");
+    cr_expect_eq(s[4].settings.time_s, 120);
+    cr_expect_eq(s[4].settings.evaluations, 7);
+    cr_expect_eq(s[4].settings.n_pins, 0);
+    cr_expect_str_eq(s[4].settings.order, "size");
+    cr_expect_str_eq(s[4].settings.heuristic, "uct");
+    cr_expect_eq(s[4].settings.until.evaluations, 1);
+    cr_expect_lt(fabs(s[4].settings.until.within - 0.025), 1e-12);
+    campaign_free(c);
+    campaign_test_end(&t);
+}
+
+/* Names of files: beside the campaign file unless they say otherwise. Without any budget there is the usual
+ * one. */
+Test(campaign, files_are_named_after_the_campaign)
+{
+    struct campaign_test t;
+    char expected[64];
+    struct campaign *c = campaign_test_read(&t, "kernels: [{file: k.lift}]\n");
+    snprintf(expected, sizeof expected, "%s/c.db", t.folder);
+    cr_expect_str_eq(c->name, "c");
+    cr_expect_str_eq(c->store, expected);
+    cr_expect_eq(c->searches[0].settings.evaluations, LIMIT_EVALUATIONS);
+    cr_expect_eq(c->searches[0].seed, 1);
+    cr_expect_null(c->searches[0].device);
+    campaign_free(c);
+    campaign_test_end(&t);
+    c = campaign_test_read(&t, "{name: x, store: /a/b.db, header: h.h, kernels: [{file: k.lift}]}\n");
+    cr_expect_str_eq(c->store, "/a/b.db");
+    cr_expect_str_eq(c->report, "/a/x.html");
+    snprintf(expected, sizeof expected, "%s/h.h", t.folder);
+    cr_expect_str_eq(c->header, expected);
+    campaign_free(c);
+    campaign_test_end(&t);
+}
+
+/* An anchor names a node that an alias repeats. */
+Test(campaign, aliases_repeat_nodes)
+{
+    struct campaign_test t;
+    struct campaign *c = campaign_test_read(
+        &t,
+        "kernels:\n  - {file: k.lift, sizes: &s {N: [4, 8]}}\n  - {file: k.lift, sizes: *s, pins: a=1}\n");
+    cr_assert_eq(c->n_searches, 4);
+    cr_expect_str_eq(c->searches[3].sizes, "N=8");
+    campaign_free(c);
+    campaign_test_end(&t);
+}
+
+/* ---- bad files ---- */
+
+#define CAMPAIGN_TEST_KERNELS "kernels: [{file: k.lift, sizes: {N: 4}}]\n"
+#define CAMPAIGN_TEST_KEYS                                                                                   \
+    "name, store, report, header, seed, seeds, device, heuristic, order, pins, evaluations, time, until, "   \
+    "launcher, kernels"
+#define CAMPAIGN_TEST_KERNEL_KEYS                                                                            \
+    "file, name, sizes, device, heuristic, order, pins, evaluations, time, until"
+
+static const struct {
+    const char *yaml, *messages[3]; /* behind "FILE:"; # is the folder */
+} campaign_test_bad[] = {
+    {"", {"1:1: the campaign file is empty"}},
+    {"- a\n", {"1:1: a campaign must be a map of keys, not a list"}},
+    {"a: [1\n", {"2:1: YAML: did not find expected ',' or ']' while parsing a flow sequence"}},
+    {"a: b: c\n", {"1:5: YAML: mapping values are not allowed in this context"}},
+    {"kernels: *x\n", {"1:10: YAML: found undefined alias"}},
+    {CAMPAIGN_TEST_KERNELS "---\nb: 1\n", {"3:1: a campaign file has one document"}},
+    {"name: a\n", {"1:1: the campaign has no 'kernels'"}},
+    {"kernels: []\n", {"1:10: kernels must be a list of maps with at least 'file'"}},
+    {"kernels: k.lift\n", {"1:10: kernels must be a list of maps with at least 'file'"}},
+    {"kernels: [k.lift]\n", {"1:11: a kernel must be a map of keys, not a text"}},
+    {"kernels: [{sizes: {N: 4}}]\n", {"1:11: the kernel has no 'file'"}},
+    {CAMPAIGN_TEST_KERNELS "evalutions: 3\n",
+     {"2:1: unknown key 'evalutions' of a campaign; did you mean 'evaluations'?"}},
+    {CAMPAIGN_TEST_KERNELS "colour: red\n",
+     {"2:1: unknown key 'colour' of a campaign; expected one of " CAMPAIGN_TEST_KEYS}},
+    {"kernels: [{file: k.lift, sizes: {N: 4}, size: 3}]\n",
+     {"1:41: unknown key 'size' of a kernel; did you mean 'sizes'?"}},
+    {CAMPAIGN_TEST_KERNELS "time: 3s\ntime: 4s\n", {"3:1: 'time' is there twice"}},
+    {CAMPAIGN_TEST_KERNELS "[a]: 3\n", {"2:1: a list as a key of a campaign"}},
+    {CAMPAIGN_TEST_KERNELS "evaluations: 0\n", {"2:14: evaluations is 0; it must be at least 1"}},
+    {CAMPAIGN_TEST_KERNELS "evaluations: -5\n", {"2:14: evaluations is -5; it must be at least 1"}},
+    {CAMPAIGN_TEST_KERNELS "evaluations: many\n", {"2:14: evaluations is 'many'; it must be a whole number"}},
+    {CAMPAIGN_TEST_KERNELS "evaluations: 1e9\n", {"2:14: evaluations is '1e9'; it must be a whole number"}},
+    {CAMPAIGN_TEST_KERNELS "evaluations: 10000000000\n",
+     {"2:14: evaluations is 10000000000; the maximum is 1000000000"}},
+    {CAMPAIGN_TEST_KERNELS "evaluations: 99999999999999999999999\n",
+     {"2:14: evaluations is 99999999999999999999999; the maximum is 1000000000"}},
+    {CAMPAIGN_TEST_KERNELS "evaluations: [3]\n", {"2:14: evaluations is a list; it must be a whole number"}},
+    {CAMPAIGN_TEST_KERNELS "evaluations:\n", {"2:13: evaluations is ''; it must be a whole number"}},
+    {CAMPAIGN_TEST_KERNELS "time: 0s\n", {"2:7: time is 0s; it must be positive"}},
+    {CAMPAIGN_TEST_KERNELS "time: -3m\n", {"2:7: time is -3m; it must be positive"}},
+    {CAMPAIGN_TEST_KERNELS "time: 10 parsecs\n",
+     {"2:7: time is '10 parsecs'; write a positive number with s, m, h or d, such as 30s or 10m"}},
+    {CAMPAIGN_TEST_KERNELS "time: 400d\n", {"2:7: time is 400d; the maximum is 366d"}},
+    {CAMPAIGN_TEST_KERNELS "time: {s: 3}\n", {"2:7: time is a map; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "until: soon\n",
+     {"2:8: until is 'soon'; write 'within 2% for 200 evaluations', with other numbers"}},
+    {CAMPAIGN_TEST_KERNELS "until: within 100% for 20 evaluations\n",
+     {"2:8: until: the share must be at least 0% and less than 100%"}},
+    {CAMPAIGN_TEST_KERNELS "until: within 2% for 0 evaluations\n",
+     {"2:8: until: the number of evaluations must be from 1 to 1000000000"}},
+    {CAMPAIGN_TEST_KERNELS "seed: 1\nseeds: [2]\n", {"3:8: there is either 'seed' or 'seeds', not both"}},
+    {CAMPAIGN_TEST_KERNELS "seeds: [2, 3, 2]\n", {"2:15: seed 2 is there twice"}},
+    {CAMPAIGN_TEST_KERNELS "seeds: 2\n", {"2:8: seeds must be a list of whole numbers"}},
+    {CAMPAIGN_TEST_KERNELS "seed: x\n", {"2:7: seed is 'x'; it must be a whole number"}},
+    {CAMPAIGN_TEST_KERNELS "name: a/b\n",
+     {"2:7: name is 'a/b'; it must be without '/' and control characters"}},
+    {CAMPAIGN_TEST_KERNELS "name: [a]\n", {"2:7: name is a list; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "store:\n", {"2:7: store has no value"}},
+    {CAMPAIGN_TEST_KERNELS "device: []\n", {"2:9: device has no value"}},
+    {CAMPAIGN_TEST_KERNELS "device: {a: b}\n", {"2:9: device is a map; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "pins: [a, [b]]\n", {"2:11: pins is a list; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: slurm}\n", {"2:18: unknown launcher 'slurm'; expected local"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kidn: local}\n",
+     {"2:12: unknown key 'kidn' of a launcher; did you mean 'kind'?"}},
+    {"kernels: [{file: j.lift}]\n",
+     {"1:18: cannot open '#/j.lift': No such file or directory; did you mean '#/k.lift'?"}},
+    {"kernels: [{file: missing.lift}]\n", {"1:18: cannot open '#/missing.lift': No such file or directory"}},
+    {"kernels: [{file: .}]\n", {"1:18: '#/.' is a folder; expected a file"}},
+    {"kernels: [{file: k.lift, sizes: 4}]\n",
+     {"1:33: sizes must be a map such as {M: 512, N: [64, 128]}, or a list of maps"}},
+    {"kernels: [{file: k.lift, sizes: {N: x}}]\n",
+     {"1:37: size 'N' is 'x'; expected a whole number, a list or a range such as 64..1024 *2"}},
+    {"kernels: [{file: k.lift, sizes: {N: 0}}]\n", {"1:37: size 'N' is 0; it must be at least 1"}},
+    {"kernels: [{file: k.lift, sizes: {N: -4}}]\n", {"1:37: size 'N' is -4; it must be at least 1"}},
+    {"kernels: [{file: k.lift, sizes: {N: []}}]\n", {"1:37: size 'N' has no values"}},
+    {"kernels: [{file: k.lift, sizes: {}}]\n", {"1:33: sizes without a value; leave the key out"}},
+    {"kernels: [{file: k.lift, sizes: {N: [[3]]}}]\n", {"1:38: size 'N' has a list within a list"}},
+    {"kernels: [{file: k.lift, sizes: {N: 3, N: 4}}]\n", {"1:40: size 'N' is there twice"}},
+    {"kernels: [{file: k.lift, sizes: {2N: 3}}]\n", {"1:34: '2N' is not the name of a size"}},
+    {"kernels: [{file: k.lift, sizes: {N: 8..4}}]\n", {"1:37: the range is empty: 8 is greater than 4"}},
+    {"kernels: [{file: k.lift, sizes: {N: 4..}}]\n",
+     {"1:37: size 'N': '4..' is not a range; write for example 64..1024, 64..1024 +64 or 64..1024 *2"}},
+    {"kernels: [{file: k.lift, sizes: {N: 4..8 *1}}]\n", {"1:37: the factor of a range must be at least 2"}},
+    {"kernels: [{file: k.lift, sizes: {N: 4..8 -1}}]\n",
+     {"1:37: size 'N': '4..8 -1' is not a range; write for example 64..1024, 64..1024 +64 or 64..1024 *2"}},
+    {"kernels: [{file: k.lift, sizes: {N: 1..5000}}]\n", {"1:37: a size with over 1000 values"}},
+    {"kernels: [{file: k.lift, sizes: {N: {from: 3}}}]\n", {"1:37: a range needs 'from' and 'to'"}},
+    {"kernels: [{file: k.lift, sizes: {N: {from: 3, to: 9, step: 1, factor: 2}}}]\n",
+     {"1:37: a range has either 'step' or 'factor', not both"}},
+    {"kernels: [{file: k.lift, sizes: {N: {from: 3, to: 9, stepp: 1}}}]\n",
+     {"1:54: unknown key 'stepp' of a range; did you mean 'step'?"}},
+    {"kernels: [{file: k.lift, sizes: {N: 1..1000, M: 1..1000}}]\n", {"1:33: a kernel with over 4096 sizes"}},
+    {"kernels: [{file: k.lift, sizes: {N: [4, 4]}}]\n", {"1:33: k N=4 is the same search as number 1"}},
+    {"kernels: [{file: k.lift, sizes: [{N: 4, M: 2}, {M: 2, N: 4}]}]\n",
+     {"1:48: k M=2,N=4 is the same search as number 1"}},
+    {"# ä: é\nkernels: [{file: k.lift, 'ä': é, tíme: 3}]\n",
+     {"2:26: unknown key 'ä' of a kernel; expected one of " CAMPAIGN_TEST_KERNEL_KEYS,
+      "2:34: unknown key 'tíme' of a kernel; expected one of " CAMPAIGN_TEST_KERNEL_KEYS}},
+    {"a: &x [*x]\n",
+     {"1:1: unknown key 'a' of a campaign; expected one of " CAMPAIGN_TEST_KEYS,
+      "1:1: the campaign has no 'kernels'"}},
+    {"kernels: [{file: k.lift, sizes: {N: {from: 3, to: 9, colour: 1}}}]\n",
+     {"1:54: unknown key 'colour' of a range; expected one of from, to, step, factor"}},
+};
+
+/* "FILE:1:2: error: text" of "1:2: text", whose # is the folder. */
+static void campaign_test_expect(const struct campaign_test *t, const char *message, char *out, size_t n)
+{
+    size_t place = strcspn(message, " ");
+    int length = snprintf(out, n, "%s:%.*s error:", t->file, (int)place, message);
+    for (const char *c = message + place; *c; c++)
+        length += *c == '#' ? snprintf(out + length, n - (size_t)length, "%s", t->folder)
+                            : snprintf(out + length, n - (size_t)length, "%c", *c);
+}
+
+Test(campaign, bad_files_are_refused_with_a_place)
+{
+    for (size_t i = 0; i < sizeof campaign_test_bad / sizeof campaign_test_bad[0]; i++) {
+        struct campaign_test t;
+        struct diag *d = diag_new();
+        size_t n = 0;
+        char expected[512];
+        campaign_test_begin(&t, campaign_test_bad[i].yaml);
+        cr_expect_null(campaign_read(t.file, d), "%s", campaign_test_bad[i].yaml);
+        for (; n < 3 && campaign_test_bad[i].messages[n]; n++) {
+            campaign_test_expect(&t, campaign_test_bad[i].messages[n], expected, sizeof expected);
+            cr_assert_lt(n, diag_count(d), "%s: no message", campaign_test_bad[i].yaml);
+            cr_expect_str_eq(diag_message(d, n), expected);
+        }
+        cr_expect_eq(diag_count(d), n, "%s", campaign_test_bad[i].yaml);
+        diag_free(d);
+        campaign_test_end(&t);
+    }
+}
+
+Test(campaign, a_missing_file_and_bytes_that_are_no_text_are_refused)
+{
+    struct campaign_test t;
+    struct diag *d = diag_new();
+    cr_expect_null(campaign_read("/nonexistent/c.yaml", d));
+    cr_assert_eq(diag_count(d), 1);
+    cr_expect_str_eq(diag_message(d, 0),
+                     "error: cannot open '/nonexistent/c.yaml': No such file or directory");
+    campaign_test_begin(&t, "name: \xff\n");
+    cr_expect_null(campaign_read(t.file, d));
+    cr_expect_eq(diag_count(d), 2);
+    diag_free(d);
+    campaign_test_end(&t);
+}
