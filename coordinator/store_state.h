@@ -1,6 +1,6 @@
 /* The parts of the store: store_open.c opens the file, store_owner.c keeps the owners of runs, store.c writes
- * and reads evaluations, winners.c finds the best ones, merge.c joins stores. This header is for these files
- * only. */
+ * and reads evaluations, winners.c finds the best ones, merge.c joins stores, report/rows.c and
+ * campaign/progress.c read what they show. This header is for these files only. */
 #ifndef THRESH_COORDINATOR_STORE_STATE_H
 #define THRESH_COORDINATOR_STORE_STATE_H
 
