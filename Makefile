@@ -49,7 +49,7 @@ SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
-.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale bundle fuzz lint install uninstall \
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale bundle page fuzz lint install uninstall \
         install-check clean
 
 all: $(O)/thresh $(O)/share.made ## build the release binary build/thresh
@@ -90,6 +90,10 @@ bench-spaces: all ## count the ordinary spaces beside Gecode (needs libgecode-de
 
 bundle: all ## a folder with the binary and its shared libraries
 	tests/bundle.sh $(O) $(O)/bundle
+
+page: all ## the live page in headless Chromium, with a screenshot
+	@tests/deps.sh chromium python3
+	tests/e2e/page.sh $(O)/thresh $(O)/page.png
 
 FUZZ_SECONDS ?= 20
 fuzz: ## fuzz the parsers, FUZZ_SECONDS seconds each (default 20)

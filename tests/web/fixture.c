@@ -12,35 +12,45 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct web_fixture web_fixture_open(const char *const *options)
+void web_fixture_start(struct web_fixture *f, const char *store, const char *const *options)
 {
-    struct web_fixture f = {.store = store_fixture_closed()};
-    const char *args[WEB_MOST_OPTIONS + 5] = {f.store.path, "--port", "0", "--quiet"};
+    const char *args[WEB_MOST_OPTIONS + 5] = {store, "--port", "0", "--quiet"};
     char pipe[48], line[128] = "";
     for (size_t i = 0; options && options[i]; i++)
         args[4 + i] = options[i];
-    e2e_folder(f.folder);
-    snprintf(pipe, sizeof pipe, "%s/url", f.folder);
+    e2e_folder(f->folder);
+    snprintf(pipe, sizeof pipe, "%s/url", f->folder);
     cr_assert_eq(mkfifo(pipe, 0600), 0);
-    f.server = e2e_start_to(pipe, &cli_serve, args);
+    f->server = e2e_start_to(pipe, &cli_serve, args);
     FILE *in = fopen(pipe, "r");
     cr_assert_not_null(in);
     cr_assert_not_null(fgets(line, sizeof line, in), "the server has not started");
     fclose(in);
     unlink(pipe);
-    cr_assert_eq(sscanf(strrchr(line, ':'), ":%u/", &f.port), 1, "%s", line);
-    return f;
+    cr_assert_eq(sscanf(strrchr(line, ':'), ":%u/", &f->port), 1, "%s", line);
 }
 
-void web_fixture_close(struct web_fixture *f)
+void web_fixture_stop(struct web_fixture *f)
 {
     kill(f->server.pid, SIGINT);
     struct e2e_run r = e2e_finish(&f->server);
     cr_expect_eq(r.status, 128 + SIGINT, "status %d: %s", r.status, r.err);
     cr_expect_str_eq(r.err, "");
     e2e_run_free(&r);
-    store_fixture_close(&f->store);
     cr_expect_eq(rmdir(f->folder), 0);
+}
+
+struct web_fixture web_fixture_open(const char *const *options)
+{
+    struct web_fixture f = {.store = store_fixture_closed()};
+    web_fixture_start(&f, f.store.path, options);
+    return f;
+}
+
+void web_fixture_close(struct web_fixture *f)
+{
+    web_fixture_stop(f);
+    store_fixture_close(&f->store);
 }
 
 int web_connect(unsigned port)

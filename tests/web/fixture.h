@@ -20,11 +20,14 @@ struct web_fixture {
 
 enum { WEB_MOST_OPTIONS = 8 };
 
-/* Starts `thresh serve STORE --port 0 OPTIONS...` and waits until it listens. options end with NULL; NULL:
- * none. */
+/* Makes the store, starts `thresh serve STORE --port 0 OPTIONS...` and waits until it listens. options end
+ * with NULL; NULL: none. */
 struct web_fixture web_fixture_open(const char *const *options);
 /* Ends it with a signal, checks that it ends as it should, removes all files. */
 void web_fixture_close(struct web_fixture *f);
+/* The same with a store of the caller; f is all zeros. */
+void web_fixture_start(struct web_fixture *f, const char *store, const char *const *options);
+void web_fixture_stop(struct web_fixture *f);
 
 /* A connection to the port of loopback. */
 int web_connect(unsigned port);

@@ -224,6 +224,33 @@ Test(serve, new_rows_arrive_as_events, .timeout = 60)
     web_fixture_close(&f);
 }
 
+/* What needs the program comes when it is worked out, and its bound is a metric then. */
+Test(serve, studies_arrive_as_events, .timeout = 300)
+{
+    struct web_fixture f = {0};
+    struct strbuf got = {0};
+    char folder[32], store[64], out[64], command[64];
+    e2e_folder(folder);
+    snprintf(store, sizeof store, "%s/a.db", folder);
+    snprintf(out, sizeof out, "%s/best", folder);
+    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=4096",
+                               "--evaluations", "3", "--quiet", "--store", store, "--out", out);
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    e2e_run_free(&r);
+    web_fixture_start(&f, store, NULL);
+    int fd = events_open(&f);
+    cr_assert(web_read_until(fd, &got, "Loop nest"), "%s", got.text);
+    web_expect(got.text, "OpenCL text");
+    char *a = web_get(&f, "/metrics", "");
+    web_expect(a, "thresh_bound_seconds{run=\"1\",search=\"axpy.lift N=4096\"");
+    free(a);
+    strbuf_free(&got);
+    close(fd);
+    web_fixture_stop(&f);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_expect_eq(system(command), 0);
+}
+
 Test(serve, another_store_makes_pages_load_again, .timeout = 60)
 {
     struct web_fixture f = web_fixture_open(NULL);
