@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +17,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { PROC_PATH = 128 };
 
 static void close_inherited(int keep)
 {
@@ -112,4 +115,39 @@ double child_processor_ms(pid_t pid)
     struct timespec t = {0};
     if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t)) return 0;
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+long child_memory_kib(pid_t pid)
+{
+    char path[PROC_PATH];
+    long resident = 0, shared = 0;
+    snprintf(path, sizeof path, "/proc/%ld/statm", (long)pid);
+    FILE *in = fopen(path, "r");
+    if (in && fscanf(in, "%*s %ld %ld", &resident, &shared) != 2) resident = shared = 0;
+    if (in) fclose(in);
+    return (resident - shared) * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* The state of a thread is the letter behind its name, which is in brackets and may have any. */
+static bool thread_runnable(pid_t pid, const char *thread)
+{
+    char path[PROC_PATH], text[PROC_PATH] = "";
+    snprintf(path, sizeof path, "/proc/%ld/task/%.16s/stat", (long)pid, thread);
+    FILE *in = fopen(path, "r");
+    if (!in) return false;
+    const char *end = fgets(text, sizeof text, in) ? strrchr(text, ')') : NULL;
+    fclose(in);
+    return end && end[1] == ' ' && end[2] == 'R';
+}
+
+bool child_runnable(pid_t pid)
+{
+    char path[PROC_PATH];
+    bool any = false;
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && !any && (e = readdir(dir));)
+        any = e->d_name[0] != '.' && thread_runnable(pid, e->d_name);
+    if (dir) closedir(dir);
+    return any;
 }

@@ -30,5 +30,9 @@ bool child_send(int fd, uint32_t kind, const void *payload, size_t bytes);
 
 /* Processor time that the process has used, ms; 0: unknown. */
 double child_processor_ms(pid_t pid);
+/* Memory of the process alone that is in use now, KiB: without what it shares with others. 0: unknown. */
+long child_memory_kib(pid_t pid);
+/* Whether any thread of it runs or waits for nothing but a processor. */
+bool child_runnable(pid_t pid);
 
 #endif

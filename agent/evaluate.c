@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "agent/cache.h"
+#include "agent/confine.h"
 #include "agent/evaluate_state.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -35,6 +36,7 @@ static const char *const status_names[EVAL_STATUS_COUNT] = {
     [EVAL_WRONG_RESULT] = "wrong_result",
     [EVAL_TIMEOUT] = "timeout",
     [EVAL_CRASHED] = "crashed",
+    [EVAL_OUT_OF_MEMORY] = "out_of_memory",
     [EVAL_CUT] = "cut",
     [EVAL_DEVICE_LOST] = "device_lost",
 };
@@ -92,6 +94,15 @@ double evaluator_longest_ms(const struct eval_settings *s)
     return EVALUATE_BUILD_MS + MOST_LAUNCHES * EVALUATE_LAUNCH_MS(limit_of(&all, RUNNER_EVALUATE));
 }
 
+/* A kernel may ask for more than there is; what follows then is a failed launch. */
+static long temporaries_kib(const struct cg_kernel *k)
+{
+    double bytes = 0;
+    for (unsigned i = 0; i < k->n_args; i++)
+        if (k->args[i].buffer == BB_NONE) bytes += (double)runner_bytes((int64_t)k->args[i].bytes, true, 1);
+    return (long)fmin(bytes / 1024, (double)(INT32_MAX));
+}
+
 static void submit(struct evaluator *ev, uint64_t id, enum runner_mode mode, const struct cg_kernel *k,
                    const struct eval_settings *s)
 {
@@ -101,6 +112,7 @@ static void submit(struct evaluator *ev, uint64_t id, enum runner_mode mode, con
     struct pending *j = base_calloc(1, sizeof *j);
     j->id = id;
     j->limit_ns = job.limit_ns;
+    j->arrays_kib = temporaries_kib(k);
     j->message = runner_pack(&job, k, &j->bytes);
     evaluate_push(&ev->waiting, j);
     ev->in_flight++;
@@ -278,6 +290,8 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     }
     ev->lock = device_lock_open(dev, ev->note, sizeof ev->note);
     ev->n_slots = fitting(dev, ev->task, runners_on(dev, runners));
+    evaluate_limit(ev);
+    if (!ev->note[0]) confine_refuses(ev->note, sizeof ev->note);
     for (unsigned i = 0; i < ev->n_slots && !ev->lost; i++)
         evaluate_start_runner(ev, &ev->slots[i]);
     while (!any_ready(ev) && !ev->lost)

@@ -24,6 +24,7 @@ enum eval_status {
     EVAL_WRONG_RESULT,
     EVAL_TIMEOUT,
     EVAL_CRASHED,
+    EVAL_OUT_OF_MEMORY,
     EVAL_CUT, /* given up before or while running: proved slower than the limit */
     EVAL_DEVICE_LOST,
     EVAL_STATUS_COUNT
@@ -111,7 +112,8 @@ bool evaluator_poll(struct evaluator *ev, int timeout_ms, uint64_t *job, struct 
 unsigned evaluator_fds(const struct evaluator *ev, int *fds, unsigned n);
 /* Processor time that the runners have used, ms; of those that live. */
 double evaluator_processor_ms(const struct evaluator *ev);
-/* "", or what the user should know: why the machine's device lock could not be had. */
+/* "", or what the user should know: why the machine's device lock could not be had, or that runners can reach
+ * the network. */
 const char *evaluator_note(const struct evaluator *ev);
 /* Why the device is lost, so that no job can succeed any more; NULL: it is not. */
 const char *evaluator_lost(const struct evaluator *ev);

@@ -25,8 +25,7 @@ static void continue_all(struct evaluator *ev)
         if (!(s->stopped_at > 0)) continue;
         double stood = clock_now_ms() - s->stopped_at;
         kill(s->pid, SIGCONT);
-        s->kill_at += stood;
-        s->built_from += stood;
+        evaluate_excuse(s, stood);
         s->stopped_at = 0;
     }
 }
@@ -37,12 +36,6 @@ void evaluate_unlock(struct evaluator *ev, const struct slot *s)
     ev->holder = NULL;
     continue_all(ev);
     if (!ev->keeps) device_lock_release(ev->lock);
-}
-
-/* A launch, or what is done with the outputs after it: the runner says nothing meanwhile. */
-void evaluate_running_alive(const struct evaluator *ev, struct slot *s)
-{
-    s->kill_at = clock_now_ms() + EVALUATE_LAUNCH_MS(s->job->limit_ns) + ev->transfer_ms;
 }
 
 static struct slot *longest_waiting(struct evaluator *ev)
@@ -78,7 +71,7 @@ void evaluate_grant(struct evaluator *ev)
     ev->holder = next;
     if (!ev->gpu) stop_others(ev);
     next->state = RUNNING;
-    evaluate_running_alive(ev, next);
+    evaluate_begin_launch(ev, next);
     child_send(next->fd, RUNNER_GO, NULL, 0);
 }
 

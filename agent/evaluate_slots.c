@@ -1,10 +1,10 @@
-/* Runners and the clock that kills (design page `distribution`, "Runners" and "Hopeless candidates").
+/* Runners and their jobs (design page `distribution`, "Runners" and "Hopeless candidates").
  *
  * A runner is STARTING, IDLE, BUILDING, WAITING for the device or RUNNING on it (evaluate_lock.c). Every
- * state but IDLE and WAITING has a kill time; a runner that dies or is killed costs its candidate, and
- * another is forked in its place. Where that does not start, the other runners do without it. Three failed
- * starts in a row without another runner mean that the device is lost, and so do three runners that die while
- * none has anything to do. */
+ * state but IDLE and WAITING has a kill time (evaluate_watch.c); a runner that dies or is killed costs its
+ * candidate, and another is forked in its place, which first runs a probe kernel. Where that does not start,
+ * the other runners do without it. Three failed starts in a row without another runner mean that the device
+ * is lost, and so do three runners that die while none has anything to do. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -22,8 +22,7 @@
 #include "core/base/utf8.h"
 
 enum { MAX_FAILED_STARTS = 3, MAX_IDLE_DEATHS = 3 };
-enum { LOOK_MS = 1000, MOST_LOOK_MS = 2000 /* that count of the time between two looks */ };
-static const double START_MS = 120e3, BUILD_MS = 60e3; /* kill times; BUILD_MS of processor time */
+enum { MOST_LOOK_MS = 2000 /* that count of the time between two looks at the clock */ };
 
 /* ---- queues ---- */
 
@@ -32,6 +31,13 @@ void evaluate_push(struct queue *q, struct pending *j)
     j->next = NULL;
     *q->end = j;
     q->end = &j->next;
+}
+
+void evaluate_push_first(struct queue *q, struct pending *j)
+{
+    if (!q->first) q->end = &j->next;
+    j->next = q->first;
+    q->first = j;
 }
 
 struct pending *evaluate_pop(struct queue *q)
@@ -82,8 +88,9 @@ static bool any_runner(const struct evaluator *ev)
 void evaluate_start_runner(struct evaluator *ev, struct slot *s)
 {
     char why[EVAL_MESSAGE];
-    *s = (struct slot){.fd = -1, .state = STARTING, .kill_at = clock_now_ms() + START_MS};
+    *s = (struct slot){.fd = -1};
     s->pid = child_fork(&s->fd, runner_main, &ev->setup);
+    evaluate_begin_start(s);
     if (s->pid > 0 || any_runner(ev)) return;
     snprintf(why, sizeof why, "cannot start a runner process: %s", strerror(errno));
     lose(ev, why);
@@ -131,39 +138,59 @@ static void on_dead_start(struct evaluator *ev, struct slot *s, bool overdue)
     fail_start(ev, s, why);
 }
 
-/* Whether what the compiler writes has no room any more: nothing can be built, and the device is lost. */
-static bool cannot_build(struct evaluator *ev, const struct slot *s, struct evaluation *e)
+/* Whether the compiler died since what it writes has no room. */
+static bool has_no_room(const struct evaluator *ev, const struct slot *s, enum evaluate_end end)
 {
-    if (s->state != BUILDING || ev->gpu) return false;
-    if (!pocl_folder_fault(ev->setup.cache, e->message, EVAL_MESSAGE)) return false;
-    e->status = EVAL_DEVICE_LOST;
-    lose(ev, e->message);
-    return true;
+    char why[EVAL_MESSAGE];
+    return s->job && s->state == BUILDING && end == END_DIED && !ev->gpu &&
+           pocl_folder_fault(ev->setup.cache, why, sizeof why);
 }
 
-/* The runner is gone, or silent beyond its kill time. */
-static void on_death(struct evaluator *ev, struct slot *s, bool overdue)
+/* The compiler's folder is full. What this runner has written goes with it; the job is done again if that
+ * makes room, once. Else nothing can be built, and the device is lost. */
+static void on_full(struct evaluator *ev, struct slot *s, const struct evaluation *e)
 {
-    struct evaluation e = {.status = overdue ? EVAL_TIMEOUT : EVAL_CRASHED};
+    char why[EVAL_MESSAGE];
     struct pending *job = s->job;
     s->job = NULL;
+    remove_runner(ev, s);
+    bool still = pocl_folder_fault(ev->setup.cache, why, sizeof why), again = !still && !job->again;
+    job->again = true;
+    job->result = *e;
+    if (still) {
+        lose(ev, why);
+        job->result = (struct evaluation){.status = EVAL_DEVICE_LOST};
+        memcpy(job->result.message, why, sizeof why);
+    } else {
+        evaluate_start_runner(ev, s);
+    }
+    if (again)
+        evaluate_push_first(&ev->waiting, job);
+    else
+        evaluate_push(&ev->done, job);
+}
+
+/* The runner is gone, or is to be ended. */
+static void on_end(struct evaluator *ev, struct slot *s, enum evaluate_end end)
+{
+    struct evaluation e = {.status = EVAL_CRASHED};
     if (s->state == STARTING) {
-        on_dead_start(ev, s, overdue);
+        on_dead_start(ev, s, end == END_OVERDUE);
         return;
     }
+    if (has_no_room(ev, s, end)) {
+        snprintf(e.message, EVAL_MESSAGE, "the compiler ended: there is no room for its files");
+        on_full(ev, s, &e);
+        return;
+    }
+    struct pending *job = s->job;
+    s->job = NULL;
     if (!job && ++ev->idle_deaths >= MAX_IDLE_DEATHS)
         lose(ev, "runner processes crash while idle; check the OpenCL driver");
-    bool building = s->state == BUILDING, full = cannot_build(ev, s, &e);
+    bool building = s->state == BUILDING;
     int status = replace(ev, s);
     if (!job) return;
-    const char *phase = building ? "building" : "running";
-    if (overdue && !full)
-        snprintf(e.message, EVAL_MESSAGE, "killed: the kernel or driver did not respond while %s", phase);
-    else if (!full && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-        snprintf(e.message, EVAL_MESSAGE, "the runner process crashed (signal %d) while %s", WTERMSIG(status),
-                 phase);
-    else if (!full)
-        snprintf(e.message, EVAL_MESSAGE, "the runner process ended while %s", phase);
+    evaluate_name_end(ev, end, status, building, &e);
     job->result = e;
     evaluate_push(&ev->done, job);
 }
@@ -175,16 +202,19 @@ static void on_hello(struct evaluator *ev, struct slot *s, const char *why)
         return;
     }
     ev->failed_starts = 0;
-    s->state = IDLE;
-    s->kill_at = INFINITY;
+    evaluate_begin_idle(s);
+    s->base_kib = child_memory_kib(s->pid);
 }
 
 static void on_result(struct evaluator *ev, struct slot *s, const struct runner_result *r)
 {
     evaluate_unlock(ev, s);
     ev->idle_deaths = 0;
-    s->state = IDLE;
-    s->kill_at = INFINITY;
+    if (r->full) {
+        on_full(ev, s, &r->evaluation);
+        return;
+    }
+    evaluate_begin_idle(s);
     finish(ev, s, &r->evaluation);
     if (r->retire) replace(ev, s);
 }
@@ -214,9 +244,11 @@ static bool on_frame(struct evaluator *ev, struct slot *s, uint32_t kind, void *
     } else if (kind == RUNNER_READY && s->job && bytes == 0) {
         on_ready(ev, s);
     } else if (kind == RUNNER_ALIVE && s->state == RUNNING && bytes == 0) {
-        evaluate_running_alive(ev, s);
+        evaluate_begin_launch(ev, s);
+    } else if (kind == RUNNER_ALIVE && s->state == BUILDING) {
+        s->busy_at = clock_now_ms();
     } else {
-        return kind == RUNNER_ALIVE && s->state == BUILDING;
+        return false;
     }
     return true;
 }
@@ -241,7 +273,7 @@ static void receive(struct evaluator *ev, struct slot *s)
     ssize_t n = recv(s->fd, s->in + s->length, sizeof s->in - s->length, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (n <= 0) {
-        on_death(ev, s, false);
+        on_end(ev, s, END_DIED);
         return;
     }
     s->length += (size_t)n;
@@ -249,7 +281,7 @@ static void receive(struct evaluator *ev, struct slot *s)
     int taken = 1;
     while (taken == 1 && s->pid == pid)
         taken = take_frame(ev, s);
-    if (taken < 0 && s->pid == pid) on_death(ev, s, false);
+    if (taken < 0 && s->pid == pid) on_end(ev, s, END_NONSENSE);
 }
 
 /* ---- the loop ---- */
@@ -260,14 +292,11 @@ static void hand_out(struct evaluator *ev, struct slot *s)
 {
     const struct pending *job = ev->waiting.first;
     if (!child_send(s->fd, RUNNER_JOB, job->message, job->bytes)) {
-        on_death(ev, s, false);
+        on_end(ev, s, END_DIED);
         return;
     }
     s->job = evaluate_pop(&ev->waiting);
-    s->state = BUILDING;
-    s->built_from = clock_now_ms();
-    s->used = child_processor_ms(s->pid);
-    s->kill_at = s->built_from + BUILD_MS;
+    evaluate_begin_build(s);
 }
 
 static void dispatch(struct evaluator *ev)
@@ -278,16 +307,6 @@ static void dispatch(struct evaluator *ev)
     }
 }
 
-/* When it is to be looked for overdue runners: at the next kill time, and every second until then, so that a
- * stop of this process is told from its waiting. */
-static double next_kill(const struct evaluator *ev)
-{
-    double at = INFINITY;
-    for (unsigned i = 0; i < ev->n_slots; i++)
-        if (ev->slots[i].pid > 0 && !(ev->slots[i].stopped_at > 0)) at = fmin(at, ev->slots[i].kill_at);
-    return isinf(at) ? at : fmin(at, clock_now_ms() + LOOK_MS);
-}
-
 /* Moves the kill times on by what this process stood still, or was busy elsewhere, since the last look: a
  * Ctrl-Z stops the runners too, and nobody has heard of them. */
 static void excuse_stop(struct evaluator *ev)
@@ -296,35 +315,24 @@ static void excuse_stop(struct evaluator *ev)
     ev->looked_at = now;
     for (unsigned i = 0; stood > 0 && i < ev->n_slots; i++) {
         struct slot *s = &ev->slots[i];
-        if (s->stopped_at > 0) continue;
-        s->kill_at += stood;
-        s->built_from += stood;
+        if (!(s->stopped_at > 0)) evaluate_excuse(s, stood);
     }
 }
 
-/* Moves the kill time of a build that has had less of the processor than it may: others build too. */
-static bool may_build_on(struct slot *s, double now)
-{
-    if (s->state != BUILDING) return false;
-    double left =
-        fmin(BUILD_MS - (child_processor_ms(s->pid) - s->used), s->built_from + EVALUATE_BUILD_MS - now);
-    if (left > 0) s->kill_at = now + left;
-    return left > 0;
-}
-
-static void kill_overdue(struct evaluator *ev)
+static void watch_all(struct evaluator *ev)
 {
     double now = clock_now_ms();
     for (unsigned i = 0; i < ev->n_slots; i++) {
         struct slot *s = &ev->slots[i];
-        if (s->pid <= 0 || s->stopped_at > 0 || s->kill_at > now || may_build_on(s, now)) continue;
-        on_death(ev, s, true);
+        if (s->pid <= 0 || s->stopped_at > 0) continue;
+        enum evaluate_end end = evaluate_watch(ev, s, now);
+        if (end != END_NONE) on_end(ev, s, end);
     }
 }
 
 static void arm_timer(const struct evaluator *ev)
 {
-    double ms = fmin(next_kill(ev), evaluate_next_look(ev)) - clock_now_ms();
+    double ms = fmin(evaluate_next_watch(ev), evaluate_next_look(ev)) - clock_now_ms();
     struct itimerspec t = {0};
     if (ms < 1e9) {
         ms = fmax(ms, 1);
@@ -374,6 +382,6 @@ void evaluate_step(struct evaluator *ev, int wait_ms)
     if (any)
         for (unsigned i = 0; i < ev->n_slots; i++)
             if (p[i].revents && ev->slots[i].fd == p[i].fd) receive(ev, &ev->slots[i]);
-    kill_overdue(ev);
+    watch_all(ev);
     assign(ev);
 }

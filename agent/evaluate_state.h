@@ -1,6 +1,7 @@
 /* The evaluator's state, shared by the files evaluate*.c: evaluate.c takes jobs and gives results,
- * evaluate_slots.c runs them on its runners, evaluate_lock.c says which of them may run, evaluate_reference.c
- * makes what they are verified against. One thread owns all of it. */
+ * evaluate_slots.c runs them on its runners, evaluate_lock.c says which of them may run, evaluate_watch.c
+ * which of them are to be ended, evaluate_reference.c makes what they are verified against. One thread owns
+ * all of it. */
 #ifndef THRESH_AGENT_EVALUATE_STATE_H
 #define THRESH_AGENT_EVALUATE_STATE_H
 
@@ -15,6 +16,8 @@ struct pending {
     struct pending *next;
     uint64_t id;
     double limit_ns;
+    long arrays_kib; /* its temporaries, which are memory of the runner on a CPU */
+    bool again;      /* it was begun once, and the compiler's folder was full */
     void *message;
     size_t bytes;
     struct evaluation result;
@@ -33,6 +36,9 @@ struct slot {
     struct pending *job;
     double kill_at, stopped_at; /* ms; INFINITY: none. stopped_at 0: not stopped */
     double built_from, used;    /* BUILDING: ms of the clock, and of processor time, at its start */
+    double busy_at, progress;   /* BUILDING: when processor time was last seen to grow, and to what; ms */
+    double watched_at;          /* ms: when memory and progress were last looked at */
+    long base_kib;              /* memory of the runner when it was ready */
     uint64_t ticket;            /* place in the line for the lock */
     size_t length;              /* bytes of `in` */
     unsigned char in[sizeof(struct child_frame) + RUNNER_MAX_REPLY];
@@ -54,6 +60,9 @@ struct evaluator {
     bool keeps;               /* between jobs too */
     bool paused;              /* the runners are stopped, since another process measures */
     uint64_t tickets;
+    long most_kib;          /* that a job may take beside its arrays */
+    double silent_ms;       /* that a build may pass without using the processor */
+    long oom_kills;         /* of the system, when it was last looked */
     unsigned failed_starts; /* in a row, with no other runner */
     unsigned idle_deaths;   /* of runners that had nothing to do, since the last one that had */
     char start_error[EVAL_MESSAGE];
@@ -64,11 +73,15 @@ struct evaluator {
     struct eval_caller caller; /* stop_fd -1: none, or it has ended everything */
 };
 
-/* A build may take so long by the clock, a launch with a limit of limit_ns so long until it is killed. */
+/* A build may take so long by the clock, so much processor time, and so long without any. A launch with a
+ * limit of limit_ns may take so long until it is killed. */
 #define EVALUATE_BUILD_MS 600e3
+#define EVALUATE_BUILD_PROCESSOR_MS 60e3
+#define EVALUATE_SILENT_MS 20e3
 #define EVALUATE_LAUNCH_MS(limit_ns) (3e-6 * (limit_ns) + 1e3)
 
 void evaluate_push(struct queue *q, struct pending *j);
+void evaluate_push_first(struct queue *q, struct pending *j);
 struct pending *evaluate_pop(struct queue *q); /* NULL: empty */
 
 /* ---- evaluate_lock.c ---- */
@@ -81,8 +94,36 @@ void evaluate_unlock(struct evaluator *ev, const struct slot *s);
 void evaluate_heed(struct evaluator *ev);
 /* When the lock is to be looked at next, ms of the clock; INFINITY: not before something happens. */
 double evaluate_next_look(const struct evaluator *ev);
-/* Moves the kill time of a runner that has shown a sign of life with the device. */
-void evaluate_running_alive(const struct evaluator *ev, struct slot *s);
+
+/* ---- evaluate_watch.c ---- */
+
+/* How a runner ended, or why it is ended. */
+enum evaluate_end {
+    END_NONE,     /* it goes on */
+    END_DIED,     /* by itself */
+    END_NONSENSE, /* it sent what is no message */
+    END_OVERDUE,  /* beyond its kill time */
+    END_SILENT,   /* a build that does not use the processor */
+    END_MEMORY    /* it takes more than it may */
+};
+
+/* The evaluator's limits, from the machine's memory and the number of runners. */
+void evaluate_limit(struct evaluator *ev);
+/* The runner is forked; is ready for jobs; has begun to build; is given the device, or has shown a sign of
+ * life with it. Each sets its kill time and its limit of processor time. */
+void evaluate_begin_start(struct slot *s);
+void evaluate_begin_idle(struct slot *s);
+void evaluate_begin_build(struct slot *s);
+void evaluate_begin_launch(const struct evaluator *ev, struct slot *s);
+/* Moves the slot's times on by ms during which it stood still, or nobody listened. */
+void evaluate_excuse(struct slot *s, double ms);
+/* Whether a runner that is not stopped is to be ended, now. */
+enum evaluate_end evaluate_watch(const struct evaluator *ev, struct slot *s, double now);
+/* When to look next, ms of the clock; INFINITY: no runner does anything. */
+double evaluate_next_watch(const struct evaluator *ev);
+/* Status and message of the job of a runner that has ended so; wait_status: of waitpid(). */
+void evaluate_name_end(struct evaluator *ev, enum evaluate_end end, int wait_status, bool building,
+                       struct evaluation *e);
 
 /* ---- evaluate_slots.c ---- */
 

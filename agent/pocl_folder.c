@@ -89,9 +89,11 @@ bool pocl_folder_fault(const char *given, char *why, size_t n)
     return true;
 }
 
-void pocl_folder_explain(const char *given, char *why, size_t n)
+bool pocl_folder_explain(const char *given, char *why, size_t n)
 {
+    char fault[PATH_BYTES];
+    if (!pocl_folder_fault(given, fault, sizeof fault)) return false;
     size_t at = strlen(why);
-    if (at + 3 >= n || !pocl_folder_fault(given, why + at + 2, n - at - 2)) return;
-    memcpy(why + at, "; ", 2);
+    snprintf(why + at, n - at, "; %s", fault);
+    return true;
 }

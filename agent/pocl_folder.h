@@ -15,7 +15,7 @@
  * value of POCL_CACHE_DIR where the environment does not have it; NULL or "": none. Creates the folder where
  * it is missing, as PoCL does. */
 bool pocl_folder_fault(const char *given, char *why, size_t n);
-/* Appends "; " and the fault, if there is one, to the text in why (n bytes). */
-void pocl_folder_explain(const char *given, char *why, size_t n);
+/* The same; appends "; " and the fault to the text in why (n bytes), where there is room. */
+bool pocl_folder_explain(const char *given, char *why, size_t n);
 
 #endif

@@ -14,8 +14,9 @@
 
 enum { RETIRE_GROWTH_KIB = 50000, RETIRE_JOBS = 400 };
 
-/* Zero at the start. */
+/* Zero at the start but for most_jobs. */
 struct retire {
+    unsigned most_jobs; /* 0: RETIRE_JOBS */
     unsigned jobs;
     long first, last, step; /* KiB: after the first job, after the last one, most growth by one job */
 };

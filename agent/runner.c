@@ -16,6 +16,7 @@
 
 #include "agent/cache.h"
 #include "agent/child.h"
+#include "agent/confine.h"
 #include "agent/opencl.h"
 #include "agent/pocl_folder.h"
 #include "core/base/arena.h"
@@ -29,6 +30,12 @@ bool runner_fail(struct job *j, enum eval_status status, const char *fmt, ...)
     j->result.evaluation.status = status;
     j->result.retire = status != EVAL_BUILD_ERROR && status != EVAL_CUT;
     return false;
+}
+
+enum eval_status runner_status(cl_int error, enum eval_status other)
+{
+    bool memory = error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_HOST_MEMORY;
+    return memory ? EVAL_OUT_OF_MEMORY : other;
 }
 
 void runner_say_alive(void *ctx)
@@ -258,10 +265,11 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
 void runner_main(int fd, void *ctx)
 {
     const struct runner_setup *setup = ctx;
+    confine_self();
     char cache[CACHE_PATH];
     cache_part(setup->cache, getpid(), cache);
     if (cache[0] && mkdir(cache, 0700) == 0) setenv("POCL_CACHE_DIR", cache, 0);
-    struct runner r = {.fd = fd, .task = setup->task};
+    struct runner r = {.fd = fd, .task = setup->task, .retire = {.most_jobs = setup->retire_jobs}};
     char why[EVAL_MESSAGE] = "";
     start(&r, setup->device, why, sizeof why);
     child_send(fd, RUNNER_HELLO, why, sizeof why);

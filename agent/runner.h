@@ -43,13 +43,15 @@ struct runner_job {
 struct runner_result {
     struct evaluation evaluation;
     bool retire; /* the process may be damaged, or has grown: replace it */
+    bool full;   /* it could not build since there is no room for the compiler's files; it retires */
 };
 
 /* What a runner needs to start; inherited by fork(). */
 struct runner_setup {
     const struct verify_task *task;
-    unsigned device; /* index of the stable order */
-    char cache[64];  /* folder for the driver's files, a part for each runner; "": the driver's own */
+    unsigned device;      /* index of the stable order */
+    unsigned retire_jobs; /* jobs until a runner retires; 0: RETIRE_JOBS */
+    char cache[64];       /* folder for the driver's files, a part for each runner; "": the driver's own */
 };
 
 enum { RUNNER_MAX_JOB = 64 << 20, RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };

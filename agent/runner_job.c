@@ -33,8 +33,10 @@ static void explain_build(struct job *j, cl_int error)
         log = base_calloc(bytes + 1, 1);
         clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
     }
-    runner_fail(j, EVAL_BUILD_ERROR, "%s: %s", opencl_error_name(error), log ? log : "no build log");
-    if (!j->runner->gpu) pocl_folder_explain(NULL, j->result.evaluation.message, EVAL_MESSAGE);
+    runner_fail(j, runner_status(error, EVAL_BUILD_ERROR), "%s: %s", opencl_error_name(error),
+                log ? log : "no build log");
+    if (!j->runner->gpu)
+        j->result.full = pocl_folder_explain(NULL, j->result.evaluation.message, EVAL_MESSAGE);
     free(log);
 }
 
@@ -74,8 +76,9 @@ static bool make_temporaries(struct job *j)
         if (j->args[i].buffer != BB_NONE) continue;
         cl_int error = guarded_new(j->runner->context, j->args[i].bytes, 1, &j->temporaries[i]);
         if (error)
-            return runner_fail(j, EVAL_LAUNCH_ERROR, "cannot allocate a temporary of %zu bytes: %s",
-                               j->args[i].bytes, opencl_error_name(error));
+            return runner_fail(j, runner_status(error, EVAL_LAUNCH_ERROR),
+                               "cannot allocate a temporary of %zu bytes: %s", j->args[i].bytes,
+                               opencl_error_name(error));
     }
     return true;
 }
@@ -87,7 +90,8 @@ static bool make_temporaries(struct job *j)
 static bool explain(struct job *j, struct measure_result m, double limit_ns, const char *what)
 {
     if (m.end == MEASURE_FAILED)
-        return runner_fail(j, EVAL_LAUNCH_ERROR, "%s: %s", what, opencl_error_name(m.error));
+        return runner_fail(j, runner_status(m.error, EVAL_LAUNCH_ERROR), "%s: %s", what,
+                           opencl_error_name(m.error));
     enum eval_status status = j->set.settings.best_ns > 0 ? EVAL_CUT : EVAL_TIMEOUT;
     if (m.of > 0)
         runner_fail(j, status, "time limit exceeded: %zu of %zu work-groups take more than %.3g ms", m.groups,

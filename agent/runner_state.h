@@ -43,6 +43,8 @@ struct job {
 /* Sets the result of a job that did not succeed; returns false. A runner whose kernel ran badly retires: a
  * wild store may have damaged it. */
 bool runner_fail(struct job *j, enum eval_status status, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* EVAL_OUT_OF_MEMORY where the driver says that it has none left, else `other`. */
+enum eval_status runner_status(cl_int error, enum eval_status other);
 /* Sends ALIVE. ctx is the runner. */
 void runner_say_alive(void *ctx);
 /* Says READY and waits for the device lock; ends the process if the evaluator is gone. */

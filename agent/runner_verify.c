@@ -53,8 +53,8 @@ static bool fill_outputs(struct job *j, unsigned set)
     for (unsigned i = 0; !error && i < j->set.n_args; i++)
         if (j->temporaries[i].whole) error = guarded_fill(r->queue, &j->temporaries[i], fill);
     if (!error) error = clFinish(r->queue);
-    return !error ||
-           runner_fail(j, EVAL_LAUNCH_ERROR, "cannot fill the outputs: %s", opencl_error_name(error));
+    return !error || runner_fail(j, runner_status(error, EVAL_LAUNCH_ERROR), "cannot fill the outputs: %s",
+                                 opencl_error_name(error));
 }
 
 static bool check_zones(struct job *j)

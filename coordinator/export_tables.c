@@ -42,6 +42,7 @@ static const struct outcome {
     {"oversized", "InvalidConfig", "constraints"},
     {"launch_error", "RuntimeFailedConfig", "runtime"},
     {"crashed", "RuntimeFailedConfig", "runtime"},
+    {"out_of_memory", "RuntimeFailedConfig", "runtime"},
 };
 /* Not of an evaluation: nothing was tried, or the device was lost. */
 static const char *const left_out[] = {"duplicate", "device_lost"};

@@ -7,7 +7,8 @@ import json
 import sys
 from collections import Counter
 
-FAILURES = ("build_error", "launch_error", "wrong_result", "timeout", "crashed", "cut", "device_lost")
+FAILURES = ("build_error", "launch_error", "wrong_result", "timeout", "crashed", "out_of_memory",
+            "cut", "device_lost")
 
 
 def row(report):
@@ -15,7 +16,7 @@ def row(report):
     covered = sum(v["texts"] >= report["least"] for v in report["values"])
     cells = [report["kernel"].split("/")[-1], report["sizes"], report["verified"], report["drawn"],
              report["duplicates"], report["dead_ends"], report["not_lowered"]]
-    cells += [statuses[name] for name in FAILURES]
+    cells += [statuses.get(name, 0) for name in FAILURES]
     cells += [f'{covered} of {len(report["values"])}', f'{report["verified_per_s"]:.1f}']
     return "| " + " | ".join(str(c) for c in cells) + " |"
 
