@@ -2,21 +2,10 @@
  * interpreter checks a sample of these (design page `distribution`, "The agent"). Every candidate's outputs
  * are compared with this reference. */
 #include "agent/evaluate_state.h"
+#include "agent/fits.h"
 #include "core/base/diag.h"
 #include "core/pipeline/code.h"
 #include "core/space/space.h"
-
-static bool fits(const struct backbone *bb, const struct device *dev, struct diag *d)
-{
-    for (unsigned i = 0; i < bb->n_buffers; i++) {
-        const struct bb_buffer *b = &bb->buffers[i];
-        if (b->elements <= dev->max_alloc_bytes / (int64_t)scalar_type_bytes(b->type)) continue;
-        diag_plain(d, "%s: '%s' exceeds the largest buffer of the device; choose smaller sizes", dev->name,
-                   b->name);
-        return false;
-    }
-    return true;
-}
 
 static bool naive_code(const struct problem *p, struct pipeline_code *out)
 {
@@ -67,7 +56,7 @@ static struct evaluator *start(struct verify_task *task, const struct problem *p
 struct evaluator *evaluator_new_for(const struct problem *p, const struct device *dev, unsigned runners,
                                     uint64_t seed, const struct eval_caller *caller, struct diag *d)
 {
-    if (!fits(p->backbone, dev, d)) return NULL;
+    if (!fits_device(p, dev, d)) return NULL;
     struct verify_task *task = verify_task_of(p->backbone, seed, d);
     return task ? start(task, p, dev, runners, seed, caller, d) : NULL;
 }

@@ -234,3 +234,21 @@ Test(agent_reference, intermediate_results_that_overflow_are_told)
     problem_free(p);
     diag_free(d);
 }
+
+/* An evaluator needs room for an array in each set of inputs, and for an output between its guard zones. */
+Test(agent_reference, arrays_that_the_device_has_no_room_for_are_refused)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("cpu", &dev, d));
+    dev.global_bytes = 20 * 4096;
+    struct problem *p = problem_new("m.lift", "size N\ninput x: [float]N\noutput map(fun v -> 2.0 * v, x)\n",
+                                    "N=4096", &dev.limits, NULL, d);
+    cr_assert_not_null(p);
+    cr_expect_null(evaluator_new(p, &dev, 1, 11, d));
+    cr_assert_eq(diag_count(d), 1);
+    cr_expect_eq(strncmp(diag_message(d, 0), "m.lift:3:", 9), 0, "%s", diag_message(d, 0));
+    cr_expect(strstr(diag_message(d, 0), "in a runner, but"), "%s", diag_message(d, 0));
+    problem_free(p);
+    diag_free(d);
+}
