@@ -16,13 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/stop.h"
 #include "core/base/strbuf.h"
 #include "core/base/utf8.h"
 
-enum { OUTPUT_LIMIT = 1 << 20, READ_BYTES = 4096, MOST_READS = 256, TURN_MS = 50, EXEC_FAILED = 127 };
+enum { READ_BYTES = 4096, MOST_READS = 256 /* a pipe holds less */, EXEC_FAILED = 127 };
 
 /* The descriptors are ours; -1: closed. */
 struct command_process {
@@ -119,7 +120,7 @@ static void feed(struct command_process *p)
 /* Appends to an output; the earlier half of one that grows too long is dropped, its end is what counts. */
 static void append(struct strbuf *into, const char *data, size_t n)
 {
-    if (into->length + n > OUTPUT_LIMIT) {
+    if (into->length + n > LIMIT_OUTPUT_BYTES) {
         into->length /= 2;
         memmove(into->text, into->text + into->length, into->length);
     }
@@ -261,7 +262,7 @@ static void look_at(struct command_process *p)
  * is not silent is seen at once. */
 static int turn_of(struct command_process *const *programs, size_t n)
 {
-    double turn = TURN_MS, now = clock_s();
+    double turn = LIMIT_PROGRAM_TURN_MS, now = clock_s();
     for (size_t i = 0; i < n; i++) {
         double left_ms = (programs[i]->deadline_s - now) * 1e3 + 1;
         bool silent = programs[i]->output < 0 && programs[i]->errors < 0;

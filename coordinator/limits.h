@@ -36,8 +36,10 @@ enum {
 /* ---- tune --space ---- */
 
 enum {
-    LIMIT_RUNNERS = 256, /* --runners: three descriptors each, within the usual 1,024 */
-    LIMIT_TIMEOUT_S = 60 /* --timeout of one run */
+    LIMIT_RUNNERS = 256,          /* --runners: three descriptors each, within the usual 1,024 */
+    LIMIT_TIMEOUT_S = 60,         /* --timeout of one run */
+    LIMIT_OUTPUT_BYTES = 1 << 20, /* of one output of a program; what comes last has the time and is kept */
+    LIMIT_PROGRAM_TURN_MS = 50    /* between two looks at programs that are at work: a start takes as long */
 };
 
 /* ---- final rounds ---- */
@@ -80,5 +82,18 @@ enum {
  * device is wrong by so much (what is wrong by less is corrected); and shorter than any launch. */
 #define LIMIT_BELOW_BOUND 1e-4
 #define LIMIT_SHORTEST_NS 10.0
+
+/* ---- stores ---- */
+
+enum {
+    LIMIT_SILENCE_S =
+        120, /* without a write: an owner on another machine counts as ended; twice LIMIT_GRACE_S */
+    LIMIT_BUSY_MS = 5000 /* for another process to end its transaction, then the user is told */
+};
+
+/* ---- progress ---- */
+
+#define LIMIT_TERMINAL_S 0.2 /* between two changes of the line on a terminal: more cannot be read */
+#define LIMIT_LINE_S 5.0     /* between two lines in a file: 720 an hour */
 
 #endif

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coordinator/limits.h"
 #include "core/base/strbuf.h"
 #include "core/base/terminal.h"
 #include "core/base/units.h"
 
 enum { BAR = 24, RATE_LEAST = 3 /* evaluations that tell a rate */, USUAL_COLUMNS = 80, LINE_BYTES = 256 };
-static const double terminal_period_s = 0.2, line_period_s = 5;
 
 struct progress progress_start(bool quiet)
 {
@@ -122,7 +122,7 @@ static void show_line(struct progress *p, const char *line, double elapsed_s)
 /* Whether it is time for another line. */
 static bool is_due(const struct progress *p, double elapsed_s)
 {
-    return !p->quiet && elapsed_s - p->last_s >= (p->terminal ? terminal_period_s : line_period_s);
+    return !p->quiet && elapsed_s - p->last_s >= (p->terminal ? LIMIT_TERMINAL_S : LIMIT_LINE_S);
 }
 
 void progress_show(struct progress *p, const struct progress_state *s)

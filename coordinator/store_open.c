@@ -24,6 +24,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "coordinator/limits.h"
 #include "coordinator/store.h"
 #include "coordinator/store_state.h"
 #include "core/base/arena.h"
@@ -32,7 +33,7 @@
 #include "core/base/similar.h"
 #include "core/base/strbuf.h"
 
-enum { BUSY_MS = 5000, HEADER_BYTES = 20, WAL_AT = 18, WAL_VERSION = 2 };
+enum { HEADER_BYTES = 20, WAL_AT = 18, WAL_VERSION = 2 };
 
 static const struct {
     const char *name, *columns;
@@ -270,7 +271,7 @@ static struct store *new_store(const char *path)
 static bool connect_to(struct store *s, const char *name, int flags, const char *vfs, struct diag *d)
 {
     if (sqlite3_open_v2(name, &s->db, flags, vfs) != SQLITE_OK) return store_failed(s, d);
-    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_busy_timeout(s->db, LIMIT_BUSY_MS);
     return true;
 }
 

@@ -5,8 +5,8 @@
  * ends in any way, so that the run can be resumed at once.
  *
  * File locks may not work between machines. A run whose row names another machine is free if its owner gave
- * it back, or has written nothing for SILENCE_S seconds. If that owner is still alive, its next write fails:
- * each take-over raises the epoch, and each write compares the epoch in its own transaction. */
+ * it back, or has written nothing for LIMIT_SILENCE_S seconds. If that owner is still alive, its next write
+ * fails: each take-over raises the epoch, and each write compares the epoch in its own transaction. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,13 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coordinator/limits.h"
 #include "coordinator/store.h"
 #include "coordinator/store_state.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 
-enum { SILENCE_S = 120, NAME_BYTES = 128 };
+enum { NAME_BYTES = 128 };
 #define OWNER_BYTE (INT64_C(1) << 62) /* of run 0; SQLite's bytes are at 2^30 */
 
 enum lock { LOCK_OURS, LOCK_TAKEN, LOCK_UNKNOWN };
@@ -117,7 +118,7 @@ static bool may_live(const struct owner *o, enum lock lock)
 {
     char host[NAME_BYTES], boot[NAME_BYTES];
     if (lock == LOCK_TAKEN) return true;
-    if (!o->exists || o->pid == 0 || llabs(o->silent_s) >= SILENCE_S) return false;
+    if (!o->exists || o->pid == 0 || llabs(o->silent_s) >= LIMIT_SILENCE_S) return false;
     host_name(host);
     boot_id(boot);
     bool here = strcmp(o->host, host) == 0 || (*boot && strcmp(o->boot, boot) == 0);
@@ -157,7 +158,7 @@ static bool refuse(const struct store *s, int64_t run, const struct owner *o, en
             "%s: run %" PRId64 " belongs to process %" PRId64
             " on host '%s' since %s UTC, which wrote to it %lld seconds ago; stop it there, or try again "
             "when it has written nothing for %d seconds",
-            s->path, run, o->pid, o->host, o->since, llabs(o->silent_s), SILENCE_S);
+            s->path, run, o->pid, o->host, o->since, llabs(o->silent_s), LIMIT_SILENCE_S);
     return false;
 }
 

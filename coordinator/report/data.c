@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "coordinator/limits.h"
 #include "coordinator/report/rows.h"
 #include "coordinator/store.h"
 #include "coordinator/store_state.h"
@@ -183,8 +184,7 @@ struct figure_ratio report_speedup(const struct report_search *s)
 
 enum report_state report_state(const struct report_search *s, int64_t now)
 {
-    enum { SILENCE_S = 120 };
-    if (s->owned) return now - s->seen > SILENCE_S ? REPORT_SILENT : REPORT_SEARCHING;
+    if (s->owned) return now - s->seen > LIMIT_SILENCE_S ? REPORT_SILENT : REPORT_SEARCHING;
     return s->n_contenders > 0 ? REPORT_FINISHED : REPORT_ENDED;
 }
 
