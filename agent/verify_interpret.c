@@ -14,7 +14,7 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/base/pcg32.h"
-#include "core/lift/limits.h"
+#include "core/lift/scalar.h"
 
 enum { MIN_SAMPLES = 16, FINITE_SHARE = 4 };
 static const double SAMPLE_STEPS = 4e6;    /* rounding steps to interpret for the check of a reference */
@@ -128,7 +128,7 @@ double verify_rounded(enum scalar_type type, double value)
 
 double verify_error_floor(enum scalar_type type, double n)
 {
-    return verify_integer(type) ? 0 : (n + 1) * lift_smallest(type);
+    return verify_integer(type) ? 0 : (n + 1) * scalar_type_smallest(type);
 }
 
 double verify_error(enum scalar_type type, double n, double s)

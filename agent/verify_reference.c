@@ -19,7 +19,7 @@
 
 #include "agent/verify_interpret.h"
 #include "core/base/diag.h"
-#include "core/lift/limits.h"
+#include "core/lift/scalar.h"
 
 enum { EXTREME_SHARE = 16 }; /* an extreme set is checked at so few of the outputs that the others are at */
 
@@ -43,7 +43,7 @@ static void say_wrong(const struct verify_buffer *b, unsigned set, int64_t at, s
             d,
             "the reference cannot be computed: an intermediate result of output %lld is larger than the "
             "largest %s, %.3g; restrict the range of the inputs, as in 'input x: [float]N in 0.1..2'",
-            (long long)at, scalar_type_name(b->type), lift_largest(b->type));
+            (long long)at, scalar_type_name(b->type), scalar_type_largest(b->type));
     else
         diag_plain(d,
                    "the reference is wrong: output %lld is %.9g from the naive kernel, %.9g from the "
@@ -57,7 +57,7 @@ static void say_wrong(const struct verify_buffer *b, unsigned set, int64_t at, s
  * near the smallest number of its type says nothing: what is lost of it is not relative. */
 static void widen(struct sample_bound *bound, enum scalar_type type, struct lift_value_bound v)
 {
-    double least = ldexp(lift_smallest(type), (int)scalar_type_precision(type));
+    double least = ldexp(scalar_type_smallest(type), (int)scalar_type_precision(type));
     bound->exact = bound->exact && v.exact_ops && v.value == nearbyint(v.value);
     if (!isfinite(verify_rounded(type, v.value)) || !isfinite(v.s) || v.overflows) return;
     bound->n = fmax(bound->n, v.n);

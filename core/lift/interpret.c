@@ -14,7 +14,7 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/lift/lift.h"
-#include "core/lift/limits.h"
+#include "core/lift/scalar.h"
 
 enum { STEPS_PER_ARENA = 1024 }; /* steps of a reduction between two releases of what they left behind */
 
@@ -140,8 +140,8 @@ static void bound_of_op(enum scalar_op op, const struct lift_value_bound *x, str
  * in every type); one so small that a device may replace it with zero is off by as much, in units of u. */
 static void bound_of_range(enum scalar_type type, struct lift_value_bound *out)
 {
-    double size = fabs(out->value), smallest = lift_smallest(type);
-    if (isfinite(size) && size > lift_largest(type)) out->overflows = true;
+    double size = fabs(out->value), smallest = scalar_type_smallest(type);
+    if (isfinite(size) && size > scalar_type_largest(type)) out->overflows = true;
     if (size > 0 && size < smallest) out->s += ldexp(smallest, (int)scalar_type_precision(type));
 }
 

@@ -250,30 +250,38 @@ static struct ast *new_binary(struct parser *p, struct source_pos at, enum scala
     return e;
 }
 
+/* Operators of one precedence: a - b + c is (a - b) + c. */
+struct binary_level {
+    struct {
+        const char *text;
+        enum scalar_op op;
+    } operators[2];
+    struct ast *(*operand)(struct parser *p);
+};
+
+static struct ast *parse_level(struct parser *p, const struct binary_level *level)
+{
+    struct ast *e = level->operand(p);
+    unsigned terms = 0;
+    for (;;) {
+        bool second = parser_at_text(p, level->operators[1].text);
+        if ((!second && !parser_at_text(p, level->operators[0].text)) || !another_term(p, &terms)) return e;
+        struct source_pos at = p->next.at;
+        parser_advance(p);
+        e = new_binary(p, at, level->operators[second].op, e, level->operand(p));
+    }
+}
+
 static struct ast *parse_product(struct parser *p)
 {
-    struct ast *e = parse_unary(p);
-    unsigned terms = 0;
-    while ((parser_at_text(p, "*") || parser_at_text(p, "/")) && another_term(p, &terms)) {
-        struct source_pos at = p->next.at;
-        enum scalar_op op = parser_at_text(p, "*") ? SCALAR_MULT : SCALAR_DIV;
-        parser_advance(p);
-        e = new_binary(p, at, op, e, parse_unary(p));
-    }
-    return e;
+    static const struct binary_level product = {{{"*", SCALAR_MULT}, {"/", SCALAR_DIV}}, parse_unary};
+    return parse_level(p, &product);
 }
 
 static struct ast *parse_sum(struct parser *p)
 {
-    struct ast *e = parse_product(p);
-    unsigned terms = 0;
-    while ((parser_at_text(p, "+") || parser_at_text(p, "-")) && another_term(p, &terms)) {
-        struct source_pos at = p->next.at;
-        enum scalar_op op = parser_at_text(p, "+") ? SCALAR_ADD : SCALAR_SUB;
-        parser_advance(p);
-        e = new_binary(p, at, op, e, parse_product(p));
-    }
-    return e;
+    static const struct binary_level sum = {{{"+", SCALAR_ADD}, {"-", SCALAR_SUB}}, parse_product};
+    return parse_level(p, &sum);
 }
 
 static struct ast *parse_pipe(struct parser *p)

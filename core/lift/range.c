@@ -5,7 +5,7 @@
 
 #include "core/base/strbuf.h"
 #include "core/lift/lift.h"
-#include "core/lift/limits.h"
+#include "core/lift/scalar.h"
 
 bool lift_range_check(const struct lift_range *r, const struct lift_type *t, struct diag *d)
 {
@@ -13,7 +13,7 @@ bool lift_range_check(const struct lift_range *r, const struct lift_type *t, str
     size_t before = diag_count(d);
     if (!r->given || !lift_type_bottom(t, &type)) return true;
     const char *name = scalar_type_name(type);
-    double most = lift_largest(type);
+    double most = scalar_type_largest(type);
     if (type == SCALAR_BOOL)
         diag_error(d, r->at, "bool inputs have no range; remove it");
     else if (!(r->low < r->high))

@@ -2,7 +2,9 @@
  * whatever the type of the program. */
 #include "core/lift/scalar.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "core/base/panic.h"
@@ -22,29 +24,42 @@ static const struct op_entry ops[] = {
 struct type_entry {
     const char *name;
     unsigned bytes, precision;
+    double largest, smallest;
 };
 
 static const struct type_entry types[SCALAR_TYPE_COUNT] = {
-    [SCALAR_FLOAT] = {"float", 4, 24}, [SCALAR_DOUBLE] = {"double", 8, 53}, [SCALAR_HALF] = {"half", 2, 11},
-    [SCALAR_INT] = {"int", 4, 31},     [SCALAR_BOOL] = {"bool", 1, 1},
+    [SCALAR_FLOAT] = {"float", 4, 24, (double)FLT_MAX, (double)FLT_MIN},
+    [SCALAR_DOUBLE] = {"double", 8, 53, DBL_MAX, DBL_MIN},
+    [SCALAR_HALF] = {"half", 2, 11, 65504, 0x1p-24},
+    [SCALAR_INT] = {"int", 4, 31, INT32_MAX, 0},
+    [SCALAR_BOOL] = {"bool", 1, 1, 1, 0},
 };
+
+static const struct op_entry *entry_of_op(enum scalar_op op)
+{
+    CHECK(op < SCALAR_OP_COUNT);
+    return &ops[op];
+}
+
+static const struct type_entry *entry_of_type(enum scalar_type t)
+{
+    CHECK(t < SCALAR_TYPE_COUNT);
+    return &types[t];
+}
 
 const char *scalar_op_name(enum scalar_op op)
 {
-    CHECK(op < SCALAR_OP_COUNT);
-    return ops[op].name;
+    return entry_of_op(op)->name;
 }
 
 unsigned scalar_op_arity(enum scalar_op op)
 {
-    CHECK(op < SCALAR_OP_COUNT);
-    return ops[op].arity;
+    return entry_of_op(op)->arity;
 }
 
 bool scalar_op_exact(enum scalar_op op)
 {
-    CHECK(op < SCALAR_OP_COUNT);
-    return ops[op].exact;
+    return entry_of_op(op)->exact;
 }
 
 enum scalar_op scalar_op_find(const char *name, unsigned length)
@@ -97,18 +112,25 @@ double scalar_op_apply(enum scalar_op op, const double *args)
 
 const char *scalar_type_name(enum scalar_type t)
 {
-    CHECK(t < SCALAR_TYPE_COUNT);
-    return types[t].name;
+    return entry_of_type(t)->name;
 }
 
 unsigned scalar_type_bytes(enum scalar_type t)
 {
-    CHECK(t < SCALAR_TYPE_COUNT);
-    return types[t].bytes;
+    return entry_of_type(t)->bytes;
 }
 
 unsigned scalar_type_precision(enum scalar_type t)
 {
-    CHECK(t < SCALAR_TYPE_COUNT);
-    return types[t].precision;
+    return entry_of_type(t)->precision;
+}
+
+double scalar_type_largest(enum scalar_type t)
+{
+    return entry_of_type(t)->largest;
+}
+
+double scalar_type_smallest(enum scalar_type t)
+{
+    return entry_of_type(t)->smallest;
 }

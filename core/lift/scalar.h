@@ -48,7 +48,13 @@ double scalar_op_apply(enum scalar_op op, const double *args);
 
 const char *scalar_type_name(enum scalar_type t); /* "float", as in Lift */
 unsigned scalar_type_bytes(enum scalar_type t);
-unsigned scalar_type_precision(
-    enum scalar_type t); /* p: bits of the significand; 24 float, 53 double, 11 half, 31 int */
+/* Bits of the significand: 24 float, 53 double, 11 half, 31 int. */
+unsigned scalar_type_precision(enum scalar_type t);
+/* The largest number; larger results overflow: float 3.4e38, double 1.8e308, half 65504, int 2^31 - 1,
+ * bool 1. */
+double scalar_type_largest(enum scalar_type t);
+/* A device may replace a result of a smaller magnitude with zero: float 2^-126, double 2^-1022, half 2^-24
+ * (halves keep all of their numbers). 0 for int and bool. */
+double scalar_type_smallest(enum scalar_type t);
 
 #endif

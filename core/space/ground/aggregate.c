@@ -7,21 +7,24 @@
 #include "core/base/panic.h"
 #include "core/space/ground/ground.h"
 
-typedef struct expression *term_fn(struct grounder *g, const struct space_node *n);
+/* How the terms are joined, what one term is, and the value of none. */
+struct aggregate {
+    enum formula_op joined;
+    struct expression *(*term)(struct grounder *g, const struct space_node *n);
+    int64_t neutral;
+};
 
-static int64_t neutral_value(uint8_t op)
-{
-    switch (op) {
-    case SPACE_PRODUCT:
-        return 1;
-    case SPACE_MINOF:
-        return SPACE_BIG;
-    case SPACE_MAXOF:
-        return -SPACE_BIG;
-    default:
-        return 0;
-    }
-}
+static struct expression *logic_term(struct grounder *g, const struct space_node *n);
+static struct expression *number_term(struct grounder *g, const struct space_node *n);
+
+static const struct aggregate aggregates[] = {
+    [SPACE_EXISTS] = {FORMULA_OR, logic_term, 0},
+    [SPACE_FORALL] = {FORMULA_AND, logic_term, 1},
+    [SPACE_SUM] = {FORMULA_ADD, number_term, 0},
+    [SPACE_PRODUCT] = {FORMULA_MUL, number_term, 1},
+    [SPACE_MINOF] = {FORMULA_MIN, number_term, SPACE_BIG},
+    [SPACE_MAXOF] = {FORMULA_MAX, number_term, -SPACE_BIG},
+};
 
 /* `exists` and `forall`: live && f, live -> f. */
 static struct expression *logic_term(struct grounder *g, const struct space_node *n)
@@ -34,7 +37,7 @@ static struct expression *logic_term(struct grounder *g, const struct space_node
 
 static struct expression *number_term(struct grounder *g, const struct space_node *n)
 {
-    struct expression *neutral = expression_const(g->a, neutral_value(n->op));
+    struct expression *neutral = expression_const(g->a, aggregates[n->op].neutral);
     struct expression *where = n->n > 1 ? ground_formula(g, ground_kid(g, n, 1)) : expression_const(g->a, 1);
     if (where->op == FORMULA_CONST && !where->imm) return neutral;
     struct expression *value = ground_formula(g, ground_kid(g, n, 0));
@@ -42,9 +45,10 @@ static struct expression *number_term(struct grounder *g, const struct space_nod
     return expression_make(g->a, FORMULA_ITE, (struct expression *[]){where, value, neutral}, 3);
 }
 
-static struct expression *join_terms(struct grounder *g, const struct space_node *n, enum formula_op op,
-                                     term_fn *term)
+struct expression *ground_aggregate(struct grounder *g, const struct space_node *n)
 {
+    CHECK(n->op < sizeof aggregates / sizeof aggregates[0] && aggregates[n->op].term);
+    const struct aggregate *how = &aggregates[n->op];
     const struct space_domain *dom = &g->s->def->domains[n->a];
     struct data_list objects = ground_objects(g, dom);
     struct expression **kids = ARENA_ARRAY(g->a, struct expression *, objects.n + 1);
@@ -57,30 +61,10 @@ static struct expression *join_terms(struct grounder *g, const struct space_node
         ground_rely_on(g, ground_liveness_of(g->s, dom->root, objects.items[i]));
         struct frame none = {0};
         if (!outer) g->frame = &none;
-        kids[i] = term(g, n);
+        kids[i] = how->term(g, n);
         g->frame = outer;
     }
     g->env[n->imm] = before;
-    if (!objects.n) return expression_const(g->a, op == FORMULA_AND ? 1 : neutral_value(n->op));
-    return expression_make(g->a, op, kids, (uint32_t)objects.n);
-}
-
-struct expression *ground_aggregate(struct grounder *g, const struct space_node *n)
-{
-    switch ((enum space_op)n->op) {
-    case SPACE_EXISTS:
-        return join_terms(g, n, FORMULA_OR, logic_term);
-    case SPACE_FORALL:
-        return join_terms(g, n, FORMULA_AND, logic_term);
-    case SPACE_SUM:
-        return join_terms(g, n, FORMULA_ADD, number_term);
-    case SPACE_PRODUCT:
-        return join_terms(g, n, FORMULA_MUL, number_term);
-    case SPACE_MINOF:
-        return join_terms(g, n, FORMULA_MIN, number_term);
-    case SPACE_MAXOF:
-        return join_terms(g, n, FORMULA_MAX, number_term);
-    default:
-        PANIC("operation %d is no aggregate", n->op);
-    }
+    if (!objects.n) return expression_const(g->a, how->neutral);
+    return expression_make(g->a, how->joined, kids, (uint32_t)objects.n);
 }
