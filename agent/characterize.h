@@ -1,5 +1,5 @@
-/* Micro-benchmarks: how fast a device can be at each kind of work (design page `performance-model`, "The
- * device description"). Each is built to run as fast as anything can: independent operations, coalesced
+/* Micro-benchmarks: how fast a device can be at each kind of work; perfmodel/device.h says what
+ * the figures mean. Each is built to run as fast as anything can: independent operations, coalesced
  * accesses, nothing else in the loop. No other process of the machine measures on the device meanwhile
  * (device_lock.h). */
 #ifndef THRESH_AGENT_CHARACTERIZE_H

@@ -1,6 +1,5 @@
 /* The reference of a problem: inputs are drawn, the naive kernel computes the outputs for them, and the Lift
- * interpreter checks a sample of these (design page `distribution`, "The agent"). Every candidate's outputs
- * are compared with this reference. */
+ * interpreter checks a sample of these. Every candidate's outputs are compared with this reference. */
 #include "agent/evaluate_state.h"
 #include "agent/fits.h"
 #include "core/base/diag.h"

@@ -1,4 +1,5 @@
-/* Runners and their jobs (design page `distribution`, "Runners" and "Hopeless candidates").
+/* Runners and their jobs: processes that build and launch, and that are killed when one of them hangs
+ * (README.md, "A job").
  *
  * A runner is STARTING, IDLE, BUILDING, WAITING for the device or RUNNING on it (evaluate_lock.c). Every
  * state but IDLE and WAITING has a kill time (evaluate_watch.c); a runner that dies or is killed costs its

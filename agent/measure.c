@@ -1,5 +1,5 @@
-/* Launches, batches and growing prefixes (design page `distribution`, "Measurement" and "Hopeless
- * candidates").
+/* Launches, batches, and growing prefixes: a candidate that is hopeless is given up after a few work-groups
+ * (README.md, "A job" and "What a time means").
  *
  * Events are polled, never waited for: clFinish on an endless kernel does not return. A sample is the
  * device's own start and end of a launch, within a batch that is enqueued at once. A host takes longer for an

@@ -1,5 +1,5 @@
-/* One job of a runner: build, first launch, growing prefixes, verification, measurement (design page
- * `distribution`, "The agent").
+/* One job of a runner: build, first launch, growing prefixes, verification, measurement (README.md, "A
+ * job").
  *
  *     build, make machine code     other runners build meanwhile
  *     READY, GO                    from here on the device is this runner's alone

@@ -1,5 +1,4 @@
-/* The check of a reference and the tolerances (design page `distribution`, "The agent": Reference, Exact
- * pass).
+/* The check of a reference and the tolerances (README.md, "Verification").
  *
  *     sum of 1,000 numbers, exact set       whole numbers, sum of magnitudes below 2^24: bit for bit
  *     sum of 1,000 numbers, timing set      |y - reference| <= 4 * 1001 * 2^-24 * 500 = 0.12

@@ -1,6 +1,6 @@
 /* The lower bound: nanoseconds that no implementation below a candidate can beat on the described device
  * (Beaugnon, Pouille, Pouzet, Pienaar, Cohen, "Optimization space pruning without regrets", CC 2017;
- * "Partially specified implementations", section 5.4; design page `performance-model`).
+ * "Partially specified implementations", section 5.4). README.md says how it is computed.
  *
  * A candidate leaves open how each logical dimension is divided among groups, work-items and sequential
  * iterations: a *mapping*. The bound is the cost of the cheapest mapping that its domains still allow, where

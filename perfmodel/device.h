@@ -1,5 +1,5 @@
 /* The description of a device: what the bound knows of it. One JSON file a device, each figure with its unit
- * and where it comes from (design page `performance-model`, "The device description").
+ * and where it comes from (README.md).
  *
  * Rates are upper limits: no kernel on the device is faster. Latencies and the launch are lower limits. A
  * figure that is unknown is 0 and gives no term. */

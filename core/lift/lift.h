@@ -4,7 +4,7 @@
  * divisibility. After it every array type has its extent, every function argument of a pattern is a lambda
  * (named functions and partial applications are eta-expanded), user functions are inlined into scalar
  * operations, and ND macros are expanded: what follows (interpreter, backbone) sees only the kinds below.
- * Facts: design page `lift`, lift-facts A and B. */
+ * README.md has the grammar and the folder. */
 #ifndef THRESH_LIFT_LIFT_H
 #define THRESH_LIFT_LIFT_H
 

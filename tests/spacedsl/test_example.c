@@ -1,6 +1,6 @@
-/* The design page's example, every construct in one file: it compiles, its instance is read, and at random
- * leaves the defined axis and the work-group size through the quotient are what a direct evaluation of their
- * definitions gives. */
+/* An example with every construct of the language in one file: it compiles, its instance is read, and at
+ * random leaves the defined axis and the work-group size through the quotient are what a direct evaluation of
+ * their definitions gives. */
 #include <criterion/criterion.h>
 
 #include "core/base/pcg32.h"
