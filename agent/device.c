@@ -278,7 +278,7 @@ static bool contains(const char *text, const char *part)
     return false;
 }
 
-static bool matches(const struct device *dev, const char *selector)
+bool device_matches(const struct device *dev, const char *selector)
 {
     unsigned long number;
     if (!selector || !*selector) return true;
@@ -306,7 +306,7 @@ bool device_select(const char *selector, struct device *out, struct diag *d)
     struct fault fault = {0};
     unsigned n = list(all, MAX_DEVICES, &fault, d);
     for (unsigned i = 0; i < n; i++)
-        if (matches(&all[i], selector)) {
+        if (device_matches(&all[i], selector)) {
             *out = all[i];
             if (cg_streams(out->platform, out->driver) == CG_ASK)
                 out->limits.nontemporal = opencl_probe_streaming(out);

@@ -35,6 +35,8 @@ unsigned device_list(struct device *out, unsigned n, struct diag *d);
  * adding an error. */
 bool device_select(const char *selector, struct device *out, struct diag *d);
 
+/* Whether a selector fits a device; NULL or "" fits every one. */
+bool device_matches(const struct device *dev, const char *selector);
 /* The widths of vectors that candidates use on a device, which no driver tells: 2 and 4 on a GPU, up to 16 on
  * others. For limits whose `gpu` is set. */
 void device_set_widths(struct bb_device *limits);

@@ -47,11 +47,22 @@ static void send_doubt(struct agent *a)
                                                       .loose = (uint64_t)x.loose}});
 }
 
+/* The program that it has, told again. */
+static bool is_known(const struct agent *a, const struct message_program *m)
+{
+    return a->problem->fingerprint == m->fingerprint && a->seed == m->seed && a->search == m->search;
+}
+
+/* The program of another search takes the place of the one before: the coordinator moves an agent that has
+ * finished its jobs, or that works for a search that is over. */
 void agent_take_program(struct agent *a, const struct message_program *m)
 {
     struct device dev = a->options->device;
     struct bb_options options;
-    if (a->problem) return;
+    if (a->problem && is_known(a, m)) return;
+    agent_forget_program(a);
+    a->search = m->search;
+    a->seed = m->seed;
     if (!wire_read_device(m->limits, &dev) || !wire_read_options(m->options, &options)) {
         agent_give_up(
             a, "version mismatch: the coordinator's program message cannot be read; run the same version of "
@@ -94,7 +105,8 @@ static void send_result(struct agent *a, uint64_t id, const struct evaluation *e
     const struct eval_resources *r = &e->resources;
     const int64_t resources[] = {(int64_t)r->local_bytes, (int64_t)r->private_bytes, (int64_t)r->most_items};
     struct message m = {.kind = MESSAGE_RESULT,
-                        .result = {.id = id,
+                        .result = {.search = a->search,
+                                   .id = id,
                                    .status = eval_status_name(e->status),
                                    .median_ns = e->median_ns,
                                    .samples = {e->samples_ns, e->n_samples},
@@ -107,7 +119,7 @@ static void send_result(struct agent *a, uint64_t id, const struct evaluation *e
 
 static void return_job(struct agent *a, uint64_t id)
 {
-    agent_send(a, &(struct message){.kind = MESSAGE_RETURNED, .returned = {id}});
+    agent_send(a, &(struct message){.kind = MESSAGE_RETURNED, .returned = {a->search, id}});
 }
 
 void agent_start_job(struct agent *a, const struct message_job *job)
@@ -196,7 +208,7 @@ static void send_figures(struct agent *a, uint64_t id, const double *times, size
 {
     const char *lost = evaluator_lost(a->evaluator);
     if (!lost)
-        agent_send(a, &(struct message){.kind = MESSAGE_FIGURES, .figures = {id, {times, n}}});
+        agent_send(a, &(struct message){.kind = MESSAGE_FIGURES, .figures = {a->search, id, {times, n}}});
     else if (agent_must_leave(a))
         a->done = true;
     else

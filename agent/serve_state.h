@@ -25,6 +25,7 @@ struct agent {
     struct problem *problem;
     struct evaluator *evaluator;
     struct running *running;
+    uint64_t search, seed;        /* of the program: the coordinator's number of the search */
     uint64_t n_running, received; /* jobs; the latter since the last hello */
     int abandon_fd;               /* an eventfd: readable: whatever the evaluator is at, it ends */
     struct clock_awake awake;

@@ -27,7 +27,7 @@ static const char inproc[] = "inproc://thresh";
 void agents_note(struct agents *a, unsigned peer, const char *what, const char *reason)
 {
     struct strbuf text = {0};
-    strbuf_printf(&text, "%s %s%s%s", hub_name(a->hub, peer), what, reason && *reason ? ": " : "",
+    strbuf_printf(&text, "%s %s%s%s", roster_name(a->roster, peer), what, reason && *reason ? ": " : "",
                   reason ? reason : "");
     utf8_clean_line(text.text);
     progress_note(a->options.progress, text.text);
@@ -100,21 +100,22 @@ static const char *take_device(struct agents *a, const struct message_hello *hel
 static bool await_first(struct agents *a, struct diag *d)
 {
     struct strbuf note = {0};
-    strbuf_printf(&note, "waiting for an agent; start one: thresh agent --connect %s%s", hub_endpoint(a->hub),
-                  a->options.keys ? " --key FILE" : "");
+    strbuf_printf(&note, "waiting for an agent; start one: thresh agent --connect %s%s",
+                  roster_endpoint(a->roster), a->options.keys ? " --key FILE" : "");
     progress_note(a->options.progress, note.text);
     strbuf_free(&note);
     while (!stop_requested(a->options.stop_fd)) {
-        struct hub_event e = hub_poll(a->hub, LIMIT_AGENT_WAIT_MS, a->options.stop_fd);
+        struct hub_event e = roster_poll(a->roster, LIMIT_AGENT_WAIT_MS, a->options.stop_fd);
         if (e.kind != HUB_HELLO) continue;
         const char *fault = take_device(a, &e.message.hello);
         a->first_peer = e.peer;
         agents_note(a, e.peer, fault ? "refused" : "connected", fault);
         if (!fault) {
+            roster_settle(a->roster, a->device.name);
             agents_peer_comes(a, e.peer, &e.message.hello);
             return true;
         }
-        hub_refuse(a->hub, e.peer, fault);
+        roster_refuse(a->roster, e.peer, fault);
     }
     diag_plain(d, "interrupted before an agent connected");
     return false;
@@ -122,18 +123,34 @@ static bool await_first(struct agents *a, struct diag *d)
 
 /* ---- both ---- */
 
+/* Joins the fleet of others, or makes its own. */
+static bool join(struct agents *a, struct diag *d)
+{
+    const struct agents_options *o = &a->options;
+    a->fleet = o->fleet;
+    if (!o->fleet) {
+        a->context = zmq_ctx_new();
+        const struct fleet_options own = {
+            .context = a->context,
+            .where = {.address = o->listen ? o->listen : inproc, .keys = o->keys},
+            .sole = true};
+        a->fleet = fleet_open(&own, d);
+    }
+    if (!a->fleet) return false;
+    a->roster = fleet_join(a->fleet, o->device);
+    if (!a->roster) diag_plain(d, "too many searches at once: %d are the limit", LIMIT_SEARCHES);
+    return a->roster != NULL;
+}
+
 struct agents *agents_open(const struct agents_options *o, struct diag *d)
 {
     struct agents *a = base_calloc(1, sizeof *a);
     a->options = *o;
     a->round_peer = AGENTS_NOBODY;
     a->look_at = INT64_MAX;
-    a->context = zmq_ctx_new();
-    bool ok = o->listen || device_select(o->device, &a->device, d);
-    if (ok && !o->listen) wire_libraries(&a->device, a->libraries);
-    const struct endpoint_options where = {.address = o->listen ? o->listen : inproc, .keys = o->keys};
-    if (ok) a->hub = hub_open(a->context, &where, clock_ms, d);
-    if (a->hub && (o->listen ? await_first(a, d) : start_embedded(a, d))) return a;
+    bool remote = o->listen || o->fleet, ok = remote || device_select(o->device, &a->device, d);
+    if (ok && !remote) wire_libraries(&a->device, a->libraries);
+    if (ok && join(a, d) && (remote ? await_first(a, d) : start_embedded(a, d))) return a;
     agents_close(a);
     return NULL;
 }
@@ -143,7 +160,8 @@ void agents_close(struct agents *a)
     if (!a) return;
     agents_peers_end(a);
     if (a->embedded) stop_embedded(a);
-    hub_free(a->hub);
+    roster_close(a->roster);
+    if (a->context) fleet_close(a->fleet);
     diag_free(a->agent_diag);
     device_lock_close(a->lock);
     struct agents_job *j, *next;
@@ -154,7 +172,7 @@ void agents_close(struct agents *a)
     }
     free(a->round_times);
     free(a->peers);
-    zmq_ctx_term(a->context);
+    if (a->context) zmq_ctx_term(a->context);
     free(a);
 }
 
@@ -184,9 +202,10 @@ void agents_greet(struct agents *a, unsigned peer)
                                                 .limits = wire_device(&a->device, arena),
                                                 .options = wire_options(p->lowering, arena),
                                                 .fingerprint = p->fingerprint,
-                                                .seed = p->seed}};
-    hub_send(a->hub, peer, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
-    hub_send(a->hub, peer, &program);
+                                                .seed = p->seed,
+                                                .search = roster_serial(a->roster)}};
+    roster_send(a->roster, peer, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
+    roster_send(a->roster, peer, &program);
     arena_free(arena);
 }
 

@@ -20,14 +20,16 @@
 struct agents;
 struct bb_options;
 struct diag;
+struct fleet;
 struct progress;
 
 /* Pointers are borrowed. */
 struct agents_options {
-    const char *listen; /* endpoint; NULL: one agent in a thread of this process */
-    const char *keys;   /* folder of keys for a tcp:// endpoint; NULL: none */
-    const char *device; /* selector of its device; NULL: the first */
-    int stop_fd;        /* readable: end early; -1: none */
+    const char *listen;  /* endpoint; NULL: one agent in a thread of this process */
+    const char *keys;    /* folder of keys for a tcp:// endpoint; NULL: none */
+    struct fleet *fleet; /* that other searches use, too; NULL: one of its own, at `listen` */
+    const char *device;  /* selector of its device; NULL: the first */
+    int stop_fd;         /* readable: end early; -1: none */
     struct progress *progress;
 };
 

@@ -5,7 +5,7 @@
  *     collect() = LOST 18    no sign of life of the agent that has job 18
  *     collect() = RESULT 18  ... which answers all the same: the first result counts
  *
- * Every function is called from the session's thread; collect() waits in hub_poll(). */
+ * Every function is called from the session's thread; collect() waits in roster_poll(). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static bool must_rest(const struct agents *a)
 static unsigned agents_room(void *self)
 {
     const struct agents *a = self;
-    return hub_idle_peer(a->hub) >= 0 && !must_rest(a);
+    return roster_idle_peer(a->roster) >= 0 && !must_rest(a);
 }
 
 /* ---- jobs ---- */
@@ -68,13 +68,25 @@ static struct agents_job *record(struct agents *a, const struct session_job *job
     return r;
 }
 
+static void lose_job(struct agents *a, struct agents_job *job, bool blameless)
+{
+    job->blameless = blameless;
+    job->peer = AGENTS_NOBODY;
+    a->n_tell += !job->tell;
+    job->tell = job->ever_lost = true;
+}
+
 static void agents_start(void *self, const struct session_job *job, double best_ns)
 {
     struct agents *a = self;
     const struct eval_settings settings = {
         .best_ns = best_ns, .cut_factor = LIMIT_CUT_FACTOR, .batch_ns = LIMIT_BATCH_NS};
-    unsigned peer = (unsigned)hub_idle_peer(a->hub);
     struct agents_job *r = record(a, job);
+    int peer = roster_take_credit(a->roster);
+    if (peer < 0) { /* the agent has just left */
+        lose_job(a, r, true);
+        return;
+    }
     struct arena *arena = arena_new();
     size_t n;
     const struct space_action *actions = session_job_actions(job, &n);
@@ -85,10 +97,9 @@ static void agents_start(void *self, const struct session_job *job, double best_
                                 .cut_factor = settings.cut_factor,
                                 .batch_ns = settings.batch_ns,
                                 .verify = true}};
-    hub_take_credit(a->hub, peer);
-    hub_send(a->hub, peer, &m);
-    r->peer = (int)peer;
-    r->answered = hub_results(a->hub, peer);
+    roster_send(a->roster, (unsigned)peer, &m);
+    r->peer = peer;
+    r->answered = roster_results(a->roster, (unsigned)peer);
     r->due = clock_ms() + (int64_t)evaluator_longest_ms(&settings);
     if (r->due < a->look_at) a->look_at = r->due;
     arena_free(arena);
@@ -98,18 +109,11 @@ static void agents_start(void *self, const struct session_job *job, double best_
 static void note_absence(const struct agents *a)
 {
     struct strbuf text = {0};
-    if (hub_live_peers(a->hub) > 0) return;
-    strbuf_printf(&text, "no agent is left; start one: thresh agent --connect %s", hub_endpoint(a->hub));
+    if (roster_live_peers(a->roster) > 0) return;
+    strbuf_printf(&text, "no agent is left; start one: thresh agent --connect %s",
+                  roster_endpoint(a->roster));
     progress_note(a->options.progress, text.text);
     strbuf_free(&text);
-}
-
-static void lose_job(struct agents *a, struct agents_job *job, bool blameless)
-{
-    job->blameless = blameless;
-    job->peer = AGENTS_NOBODY;
-    a->n_tell += !job->tell;
-    job->tell = job->ever_lost = true;
 }
 
 static void lose_jobs(struct agents *a, unsigned peer, bool blameless)
@@ -136,7 +140,7 @@ static struct session_event next_lost(struct agents *a)
 static void expire(struct agents *a)
 {
     static const char reason[] = "no result within the time limit of a job";
-    int64_t now = clock_ms();
+    int64_t now = roster_heard_ms(a->roster);
     if (a->embedded || now < a->look_at) return;
     a->look_at = INT64_MAX;
     for (struct agents_job *j = a->jobs; j; j = j->hh.next) {
@@ -146,13 +150,13 @@ static void expire(struct agents *a)
             continue;
         }
         unsigned peer = (unsigned)j->peer;
-        bool answers = hub_results(a->hub, peer) != j->answered;
+        bool answers = roster_results(a->roster, peer) != j->answered;
         agents_note(a, peer, answers ? "did not finish a job" : "disconnected", reason);
         if (answers) {
             lose_job(a, j, false);
             continue;
         }
-        hub_refuse(a->hub, peer, reason);
+        roster_refuse(a->roster, peer, reason);
         agents_peer_goes(a, peer, "refused");
         lose_jobs(a, peer, false);
         note_absence(a);
@@ -281,13 +285,13 @@ static struct message_ints kernels(const struct session_pick *const *picks, unsi
 static bool agents_start_round(void *self, const struct session_pick *const *picks, unsigned n, uint64_t seed)
 {
     struct agents *a = self;
-    int peer = hub_idle_peer(a->hub);
+    int peer = roster_idle_peer(a->roster);
     if (peer < 0 || a->rounds_fail) return false;
     struct arena *arena = arena_new();
     const struct message m = {
         .kind = MESSAGE_ROUNDS,
         .rounds = {.id = ++a->round_id, .kernels = kernels(picks, n, arena), .rounds = 1, .seed = seed}};
-    hub_send(a->hub, (unsigned)peer, &m);
+    roster_send(a->roster, (unsigned)peer, &m);
     a->round_peer = peer;
     a->round_n = n;
     a->round_ends = clock_ms() + LIMIT_ROUND_MS;
@@ -323,7 +327,7 @@ static struct session_event expire_round(struct agents *a)
     agents_note(a, peer, "disconnected", reason);
     a->rounds_fail = a->embedded;
     if (!a->embedded) {
-        hub_refuse(a->hub, peer, reason);
+        roster_refuse(a->roster, peer, reason);
         agents_peer_goes(a, peer, "refused");
         note_absence(a);
     }
@@ -350,13 +354,13 @@ static struct session_event take_gone(struct agents *a, unsigned peer, const cha
 /* An agent in this process says when it ends; its silence only means that the machine is busy. */
 static void take_hello(struct agents *a, unsigned peer, const struct message_hello *hello)
 {
-    if (a->embedded) hub_excuse(a->hub, peer, EMBEDDED_MS, MESSAGE_BYE);
+    if (a->embedded) roster_excuse(a->roster, peer, EMBEDDED_MS, MESSAGE_BYE);
     const char *fault = hub_hello_fault(hello);
     if (!fault && strcmp(hello->device, a->device.name) != 0)
         fault = "its device is not the device of this run";
     if (fault) {
         agents_note(a, peer, "refused", fault);
-        hub_refuse(a->hub, peer, fault);
+        roster_refuse(a->roster, peer, fault);
         return;
     }
     if (!a->embedded) agents_note(a, peer, "connected", NULL);
@@ -364,8 +368,26 @@ static void take_hello(struct agents *a, unsigned peer, const struct message_hel
     agents_greet(a, peer);
 }
 
+/* The agent serves another search now. It had no job, or has given its jobs up. */
+static struct session_event take_moved(struct agents *a, unsigned peer)
+{
+    lose_jobs(a, peer, true);
+    agents_peer_goes(a, peer, "left");
+    return a->round_peer == (int)peer ? end_round(a, NULL) : news;
+}
+
+/* Whether an answer is to this search. */
+static bool is_ours(const struct agents *a, const struct message *m)
+{
+    uint64_t serial = roster_serial(a->roster);
+    if (m->kind == MESSAGE_RESULT) return m->result.search == serial;
+    if (m->kind == MESSAGE_RETURNED) return m->returned.search == serial;
+    return m->kind != MESSAGE_FIGURES || m->figures.search == serial;
+}
+
 static struct session_event take_message(struct agents *a, unsigned peer, const struct message *m)
 {
+    if (!is_ours(a, m)) return news;
     if (m->kind == MESSAGE_RESULT) return take_result(a, peer, &m->result);
     if (m->kind == MESSAGE_RETURNED) return take_returned(a, peer, &m->returned);
     if (m->kind == MESSAGE_FIGURES) return take_figures(a, peer, &m->figures);
@@ -375,7 +397,7 @@ static struct session_event take_message(struct agents *a, unsigned peer, const 
 
 static struct session_event listen(struct agents *a, int timeout_ms)
 {
-    a->event = hub_poll(a->hub, timeout_ms, a->options.stop_fd);
+    a->event = roster_poll(a->roster, timeout_ms, a->options.stop_fd);
     const struct hub_event *e = &a->event;
     switch (e->kind) {
     case HUB_HELLO:
@@ -383,6 +405,8 @@ static struct session_event listen(struct agents *a, int timeout_ms)
         return news;
     case HUB_GONE:
         return take_gone(a, e->peer, e->reason);
+    case HUB_MOVED:
+        return take_moved(a, e->peer);
     case HUB_MESSAGE:
         return take_message(a, e->peer, &e->message);
     case HUB_CREDIT:
@@ -398,7 +422,7 @@ static struct session_event listen(struct agents *a, int timeout_ms)
 static struct session_event expire_all(struct agents *a)
 {
     expire(a);
-    if (a->round_peer != AGENTS_NOBODY && clock_ms() >= a->round_ends) return expire_round(a);
+    if (a->round_peer != AGENTS_NOBODY && roster_heard_ms(a->roster) >= a->round_ends) return expire_round(a);
     return next_lost(a);
 }
 
@@ -409,7 +433,7 @@ static struct session_event agents_collect(void *self, int timeout_ms)
     agents_peers_store(a);
     struct session_event event = next_lost(a);
     if (event.kind != SESSION_NOTHING) return event;
-    bool rests = timeout_ms > DEVICE_LOCK_LOOK_MS && hub_idle_peer(a->hub) >= 0 && must_rest(a);
+    bool rests = timeout_ms > DEVICE_LOCK_LOOK_MS && roster_idle_peer(a->roster) >= 0 && must_rest(a);
     event = listen(a, rests ? DEVICE_LOCK_LOOK_MS : timeout_ms);
     return event.kind == SESSION_NOTHING ? expire_all(a) : event;
 }

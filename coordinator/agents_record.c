@@ -32,7 +32,7 @@ static void add_row(struct agents *a, unsigned peer)
 {
     struct agents_peer *p = entry(a, peer);
     if (!a->store || p->id || !p->live) return;
-    const struct store_agent row = {.name = hub_name(a->hub, peer),
+    const struct store_agent row = {.name = roster_name(a->roster, peer),
                                     .host = p->host,
                                     .device = a->device.name,
                                     .driver = p->driver,

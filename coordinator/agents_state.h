@@ -10,7 +10,7 @@
 #include "agent/serve.h"
 #include "agent/wire.h"
 #include "coordinator/agents.h"
-#include "coordinator/hub.h"
+#include "coordinator/fleet.h"
 
 enum { AGENTS_NOBODY = -1, AGENTS_RESOURCES = 128 };
 
@@ -29,7 +29,7 @@ struct agents_job {
 
 enum { AGENTS_HOST = 64 };
 
-/* A peer of the hub, by its index there. */
+/* An agent, by its number. */
 struct agents_peer {
     bool live;
     int64_t id; /* of its row; 0: none */
@@ -40,8 +40,9 @@ struct agents_peer {
 struct agents {
     struct agents_options options;
     struct agents_program program; /* path NULL: not known yet */
-    void *context;                 /* ZeroMQ */
-    struct hub *hub;
+    void *context;                 /* ZeroMQ; NULL: the fleet is another's */
+    struct fleet *fleet;
+    struct roster *roster; /* the agents of this search */
     struct device device;
     char libraries[WIRE_LIBRARIES];
     unsigned first_peer; /* the agent whose hello chose the device, where it is not embedded */

@@ -14,8 +14,8 @@
  * permits it to be silent (hub_excuse()). Time during which the hub is not polled does not count as silence.
  *
  * Peers are entries of a table. A hash finds them by ZeroMQ's identity; those that are gone are in a list of
- * vacant entries, those with room for a job in a ring. If the table is full, the newcomer takes the place of
- * the peer that has been silent for longest of those that were never ready. */
+ * vacant entries, those with room for a job in a ring of their group. If the table is full, the newcomer
+ * takes the place of the peer that has been silent for longest of those that were never ready. */
 #include "coordinator/hub.h"
 
 #include <stdio.h>
@@ -36,7 +36,8 @@ enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages without an event that on
 struct peer {
     uint8_t identity[IDENTITY_MAX];
     size_t identity_bytes;
-    unsigned index;
+    unsigned index, group;
+    uint64_t at_work;             /* jobs that it has and has not answered, and rounds */
     uint64_t sent, room, results; /* jobs sent to it; that it can take beside those; results received */
     uint64_t capacity;            /* room that it may have at most */
     char name[HUB_NAME];
@@ -44,7 +45,7 @@ struct peer {
     int64_t lost_at;           /* the same: the peer is lost if it is silent until then */
     int64_t ready_by;          /* the same, until its first READY; INT64_MAX: it was ready */
     enum message_kind awaited; /* the message that ends its permission to be silent */
-    bool live, in_ring;
+    bool live, held, in_ring;
     UT_hash_handle hh;        /* of live peers, by identity */
     struct peer *prev, *next; /* in the ring, or in the list of vacant entries */
 };
@@ -54,7 +55,7 @@ struct hub {
     void *socket; /* of the endpoint */
     struct peer *peers[HUB_MAX_PEERS];
     unsigned n_peers, n_live;
-    struct peer *by_identity, *ring, *vacant;
+    struct peer *by_identity, *rings[HUB_GROUPS], *vacant;
     int64_t (*clock_ms)(void);
     int64_t time, looked_at; /* ms: the hub's time; the clock when that was last advanced */
     int64_t look_at;         /* ms of the hub's time: no peer is lost before */
@@ -72,9 +73,10 @@ static struct peer *peer_of(const struct hub *h, unsigned peer)
 /* Puts the peer at the ring's end, or takes it out. */
 static void queue_peer(struct hub *h, struct peer *p)
 {
-    if (p->in_ring) CDL_DELETE(h->ring, p);
-    p->in_ring = p->live && p->room > 0;
-    if (p->in_ring) CDL_APPEND(h->ring, p);
+    struct peer **ring = &h->rings[p->group];
+    if (p->in_ring) CDL_DELETE(*ring, p);
+    p->in_ring = p->live && !p->held && p->room > 0;
+    if (p->in_ring) CDL_APPEND(*ring, p);
 }
 
 static void remove_peer(struct hub *h, struct peer *p)
@@ -140,19 +142,33 @@ void hub_free(struct hub *h)
     free(h);
 }
 
+static void send_data(struct hub *h, const void *identity, size_t n, const void *data, size_t bytes)
+{
+    if (zmq_send(h->socket, identity, n, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
+        zmq_send(h->socket, data, bytes, ZMQ_DONTWAIT);
+}
+
 static void send_to(struct hub *h, const void *identity, size_t n, const struct message *m)
 {
     size_t bytes;
     void *data = message_encode(m, &bytes);
-    if (zmq_send(h->socket, identity, n, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
-        zmq_send(h->socket, data, bytes, ZMQ_DONTWAIT);
+    send_data(h, identity, n, data, bytes);
     free(data);
+}
+
+void hub_send_bytes(struct hub *h, unsigned peer, const struct hub_bytes *b)
+{
+    struct peer *p = peer_of(h, peer);
+    p->at_work += b->kind == MESSAGE_ROUNDS;
+    send_data(h, p->identity, p->identity_bytes, b->data, b->n);
 }
 
 void hub_send(struct hub *h, unsigned peer, const struct message *m)
 {
-    const struct peer *p = peer_of(h, peer);
-    send_to(h, p->identity, p->identity_bytes, m);
+    struct hub_bytes b = {.kind = m->kind};
+    b.data = message_encode(m, &b.n);
+    hub_send_bytes(h, peer, &b);
+    free(b.data);
 }
 
 void hub_refuse(struct hub *h, unsigned peer, const char *reason)
@@ -180,9 +196,52 @@ const char *hub_hello_fault(const struct message_hello *m)
     return plain ? NULL : "a name contains control characters";
 }
 
-int hub_idle_peer(const struct hub *h)
+int hub_idle_peer(const struct hub *h, unsigned group)
 {
-    return h->ring ? (int)h->ring->index : -1;
+    CHECK(group < HUB_GROUPS);
+    return h->rings[group] ? (int)h->rings[group]->index : -1;
+}
+
+bool hub_is_live(const struct hub *h, unsigned peer)
+{
+    return peer < h->n_peers && h->peers[peer]->live;
+}
+
+unsigned hub_group(const struct hub *h, unsigned peer)
+{
+    return peer_of(h, peer)->group;
+}
+
+void hub_hold(struct hub *h, unsigned peer)
+{
+    struct peer *p = peer_of(h, peer);
+    p->held = true;
+    queue_peer(h, p);
+}
+
+/* What it says of its room before it has the next program is about the last one: a job that it is sent then
+ * comes after the program and waits until that is prepared. */
+void hub_move(struct hub *h, unsigned peer, unsigned group)
+{
+    struct peer *p = peer_of(h, peer);
+    CHECK(group < HUB_GROUPS);
+    p->room = 0;
+    queue_peer(h, p);
+    p->held = false;
+    p->group = group;
+    p->at_work = 0;
+}
+
+bool hub_is_free(const struct hub *h, unsigned peer)
+{
+    return peer_of(h, peer)->at_work == 0;
+}
+
+struct arena *hub_take_memory(struct hub *h)
+{
+    struct arena *taken = h->arena;
+    h->arena = NULL;
+    return taken;
 }
 
 void hub_take_credit(struct hub *h, unsigned peer)
@@ -191,6 +250,7 @@ void hub_take_credit(struct hub *h, unsigned peer)
     CHECK(p->room > 0);
     p->room--;
     p->sent++;
+    p->at_work++;
     queue_peer(h, p);
 }
 
@@ -293,14 +353,16 @@ static struct hub_event take_ready(struct hub *h, struct peer *p, const struct m
     p->ready_by = INT64_MAX;
     p->room = room > ahead ? room - ahead : 0;
     if (had_room != (p->room > 0)) queue_peer(h, p);
-    bool news = p->room > 0 && !had_room;
+    bool news = p->room > 0 && !had_room && !p->held;
     return (struct hub_event){.kind = news ? HUB_CREDIT : HUB_IDLE, .peer = p->index};
 }
 
 static struct hub_event take(struct hub *h, struct peer *p, const struct message *m)
 {
+    bool ends_work = m->kind == MESSAGE_RESULT || m->kind == MESSAGE_RETURNED || m->kind == MESSAGE_FIGURES;
     const struct hub_event message = {.kind = HUB_MESSAGE, .peer = p->index, .message = *m};
     heard(h, p, m->kind == p->awaited);
+    p->at_work -= ends_work && p->at_work > 0;
     switch (m->kind) {
     case MESSAGE_READY:
         return take_ready(h, p, &m->ready);
@@ -363,6 +425,7 @@ static bool receive(struct hub *h, struct hub_event *event)
         *event = (struct hub_event){.kind = HUB_IDLE};
         if (frames == 2 && message_decode(zmq_msg_data(&payload), zmq_msg_size(&payload), h->arena, &m, &why))
             *event = dispatch(h, zmq_msg_data(&identity), zmq_msg_size(&identity), &m);
+        event->bytes = zmq_msg_size(&payload);
     }
     zmq_msg_close(&identity);
     zmq_msg_close(&payload);
@@ -404,9 +467,14 @@ struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd)
     struct hub_event event = {.kind = HUB_IDLE};
     int taken = take_waiting(h, &event);
     if (event.kind != HUB_IDLE || find_lost(h, &event) || taken == MOST_TAKEN) return event;
-    zmq_pollitem_t items[] = {{.socket = h->socket, .events = ZMQ_POLLIN},
-                              {.fd = stop_fd, .events = ZMQ_POLLIN}};
-    zmq_poll(items, stop_fd >= 0 ? 2 : 1, timeout_ms);
-    if (items[0].revents) take_waiting(h, &event);
+    if (timeout_ms == 0) return event;
+    hub_wait(h, timeout_ms, stop_fd);
+    take_waiting(h, &event);
     return event;
+}
+
+void hub_wait(struct hub *h, int timeout_ms, int fd)
+{
+    zmq_pollitem_t items[] = {{.socket = h->socket, .events = ZMQ_POLLIN}, {.fd = fd, .events = ZMQ_POLLIN}};
+    zmq_poll(items, fd >= 0 ? 2 : 1, timeout_ms);
 }

@@ -73,9 +73,12 @@ enum {
     LIMIT_LOST_MS = 3000,       /* of silence: three heartbeats */
     LIMIT_PREPARE_MS = 600000,  /* from hello to ready: the reference of a large size takes minutes */
     LIMIT_AGENT_WAIT_MS = 1000, /* between two looks while the first agent is awaited */
-    LIMIT_PEERS = 4096,         /* memory of a flood of hellos */
-    LIMIT_AGENT_ROWS_MS = 1000, /* between two writes of what agents are at */
-    LIMIT_CREDITS = 1024        /* jobs that one agent may have at a time */
+    LIMIT_SEARCHES = 256, /* at once in one process: a thread, a tree and a connection to the store each */
+    LIMIT_PEERS = 4096,   /* memory of a flood of hellos */
+    LIMIT_AGENT_ROWS_MS = 1000,     /* between two writes of what agents are at */
+    LIMIT_BALANCE_MS = 200,         /* between two looks at which searches need agents */
+    LIMIT_LETTERS_BYTES = 64 << 20, /* of messages that wait for one search: half a second of 4,096 agents */
+    LIMIT_CREDITS = 1024            /* jobs that one agent may have at a time */
 };
 
 /* Times of an agent elsewhere that do not count: below this share of the lower bound, as no description of a

@@ -28,7 +28,7 @@ extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 static bool check_program(const struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
-    if (!o->listen) return problem_check(o->path, o->text, o->sizes, &o->lowering, d);
+    if (!o->listen && !o->fleet) return problem_check(o->path, o->text, o->sizes, &o->lowering, d);
     struct problem *p = problem_new(o->path, o->text, o->sizes, &problem_any_device, &o->lowering, d);
     struct mcts_order order = {0};
     bool valid = p && mcts_order_parse(p->space, o->order, &order, d);
@@ -180,6 +180,7 @@ static bool find_device(struct tune *t, struct diag *d)
     }
     if (!check_program(t, d)) return false;
     const struct agents_options agents = {.listen = o->listen,
+                                          .fleet = o->fleet,
                                           .keys = o->keys,
                                           .device = o->device,
                                           .stop_fd = o->stop_fd,

@@ -21,6 +21,7 @@
 #include "coordinator/work.h"
 
 struct diag;
+struct fleet;
 struct strbuf;
 struct tune;
 
@@ -41,6 +42,7 @@ struct tune_options {
     double audit_cuts;               /* share of the draws that look below cuts of the bound, to audit it */
     const char *store;               /* file; NULL: none */
     const char *listen;              /* endpoint for agents; NULL: embedded */
+    struct fleet *fleet;             /* whose agents measure, with other searches'; NULL: none; borrowed */
     const char *keys;                /* folder of keys for a tcp:// endpoint; NULL: none */
     const char *recorded;            /* stores whose timings stand for the device; NULL: it is measured */
     const struct device *stands_for; /* their device, as its description tells it */

@@ -50,7 +50,7 @@ struct tune_options campaign_tune_options(const struct campaign_search *s)
 }
 
 /* Where the device is not here, a selector that is a part of a name tells which runs it may be of. */
-static bool device_matches(const struct campaign_device *device, const char *name)
+static bool is_device(const struct campaign_device *device, const char *name)
 {
     const char *selector = device->selector;
     if (device->found) return strcmp(device->device.name, name) == 0;
@@ -78,7 +78,7 @@ static bool is_of(const struct report_search *run, const struct campaign_search 
     char seed[HASH_HEX_BYTES];
     hash_hex(s->seed, seed);
     return strcmp(run->text, s->text) == 0 && campaign_sizes_equal(run->sizes, s->sizes) &&
-           strcmp(run->seed, seed) == 0 && device_matches(device, run->device) &&
+           strcmp(run->seed, seed) == 0 && is_device(device, run->device) &&
            settings_match(s, run->settings);
 }
 

@@ -15,7 +15,7 @@
 
 struct arena;
 
-enum { MESSAGE_VERSION = 4, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
+enum { MESSAGE_VERSION = 5, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
 
 /* Arrays in a message; borrowed by the encoder, owned by the arena after decoding. */
 struct message_ints {
@@ -56,17 +56,17 @@ struct message_doubles {
     M(WELCOME, welcome, F(COUNT, heartbeat_ms))                                                              \
     M(PROGRAM, program,                                                                                      \
       F(STRING, path) F(STRING, text) F(STRING, sizes) F(INTS, limits) F(INTS, options)                      \
-          F(COUNT, fingerprint) F(COUNT, seed))                                                              \
+          F(COUNT, fingerprint) F(COUNT, seed) F(COUNT, search))                                             \
     M(REFERENCE, reference, F(COUNT, outputs) F(COUNT, not_finite) F(COUNT, loose))                          \
     M(READY, ready, F(COUNT, jobs) F(COUNT, credits))                                                        \
     M(JOB, job,                                                                                              \
       F(COUNT, id) F(INTS, actions) F(REAL, best_ns) F(REAL, cut_factor) F(REAL, batch_ns) F(FLAG, verify))  \
     M(RESULT, result,                                                                                        \
-      F(COUNT, id) F(STRING, status) F(REAL, median_ns) F(DOUBLES, samples) F(STRING, message)               \
-          F(INTS, resources) F(COUNT, kernel_hash))                                                          \
-    M(RETURNED, returned, F(COUNT, id))                                                                      \
+      F(COUNT, search) F(COUNT, id) F(STRING, status) F(REAL, median_ns) F(DOUBLES, samples)                 \
+          F(STRING, message) F(INTS, resources) F(COUNT, kernel_hash))                                       \
+    M(RETURNED, returned, F(COUNT, search) F(COUNT, id))                                                     \
     M(ROUNDS, rounds, F(COUNT, id) F(INTS, kernels) F(COUNT, rounds) F(COUNT, seed))                         \
-    M(FIGURES, figures, F(COUNT, id) F(DOUBLES, times))                                                      \
+    M(FIGURES, figures, F(COUNT, search) F(COUNT, id) F(DOUBLES, times))                                     \
     M(HEARTBEAT, heartbeat, F(COUNT, jobs))                                                                  \
     M(WHO, who, F(STRING, reason))                                                                           \
     M(BYE, bye, F(STRING, reason))

@@ -114,7 +114,7 @@ static void take_round(struct one *o, const struct message_rounds *m)
         times[n] = time_of((struct message_ints){m->kernels.items + at, length});
         at += length;
     }
-    say(o, &(struct message){.kind = MESSAGE_FIGURES, .figures = {m->id, {times, n}}});
+    say(o, &(struct message){.kind = MESSAGE_FIGURES, .figures = {.id = m->id, .times = {times, n}}});
 }
 
 static void listen_to(struct crowd *c, struct one *o)
@@ -211,7 +211,7 @@ static double processor_us(void)
 static void send_jobs(struct hub *hub, uint64_t *id)
 {
     int64_t ints[2 * JOB_DECISIONS];
-    for (int peer; (peer = hub_idle_peer(hub)) >= 0;) {
+    for (int peer; (peer = hub_idle_peer(hub, 0)) >= 0;) {
         for (int i = 0; i < 2 * JOB_DECISIONS; i++)
             ints[i] = i + (int64_t)*id;
         hub_take_credit(hub, (unsigned)peer);

@@ -25,6 +25,16 @@
 #include "perfmodel/device.h"
 #include "tests/coordinator/tune_fixture.h"
 
+/* The next event that says more than that there may be room. */
+static struct session_event next_event(struct agents *a)
+{
+    struct session_event e;
+    do
+        e = agents_evaluator.collect(a, 20000);
+    while (e.kind == SESSION_NEWS);
+    return e;
+}
+
 Test(agents, programs_are_checked_before_an_agent_is_awaited)
 {
     struct diag *d = diag_new();
@@ -130,9 +140,9 @@ Test(agents, the_reason_of_an_agent_that_leaves_is_told, .init = cr_redirect_std
     cr_assert_not_null(t);
     tune_test_say(&peer, &(struct message){.kind = MESSAGE_BYE, .bye = {"another version\nof thresh"}});
     t->progress.quiet = false;
-    for (int i = 0; i < 100 && hub_live_peers(t->agents->hub) > 0; i++)
+    for (int i = 0; i < 100 && roster_live_peers(t->agents->roster) > 0; i++)
         agents_evaluator.collect(t->agents, 100);
-    cr_expect_eq(hub_live_peers(t->agents->hub), 0);
+    cr_expect_eq(roster_live_peers(t->agents->roster), 0);
     fflush(stderr);
     char told[256];
     snprintf(told, sizeof told,
@@ -237,7 +247,7 @@ Test(agents, one_with_one_credit_is_not_kept_waiting, .timeout = 120)
         polls++;
     }
     cr_expect_leq(polls, 4 * EVALUATIONS);
-    hub_refuse(b.tune->agents->hub, b.tune->agents->first_peer, "done");
+    roster_refuse(b.tune->agents->roster, b.tune->agents->first_peer, "done");
     pthread_join(thread, NULL);
     tune_bench_close(&b);
 }
@@ -278,7 +288,7 @@ static void tune_count_propagations(const char *pin)
         cr_expect_eq(space_propagation_count(space), before, "candidate %d", i + 1);
     }
     cr_expect_gt(s->report.ok, 0);
-    hub_refuse(b.tune->agents->hub, b.tune->agents->first_peer, "done");
+    roster_refuse(b.tune->agents->roster, b.tune->agents->first_peer, "done");
     pthread_join(thread, NULL);
     tune_bench_close(&b);
     unlink(store);
@@ -312,7 +322,7 @@ Test(agents, one_that_never_answers_loses_its_job, .timeout = 60)
     session_handle(s, &e);
     cr_expect(!s->jobs->started);
     cr_expect_eq(s->jobs->lost, 1);
-    cr_expect_eq(hub_live_peers(a->hub), 0);
+    cr_expect_eq(roster_live_peers(a->roster), 0);
     tune_bench_close(&b);
 }
 
@@ -336,10 +346,10 @@ Test(agents, a_result_that_waits_to_be_heard_is_not_late, .timeout = 60)
                                                         .samples = {&ns, 1},
                                                         .message = ""}});
     job->due = a->look_at = clock_ms();
-    struct session_event e = agents_evaluator.collect(a, 20000);
+    struct session_event e = next_event(a);
     cr_expect_eq(e.kind, SESSION_RESULT);
     cr_expect_eq(e.number, number);
-    cr_expect_eq(hub_live_peers(a->hub), 1);
+    cr_expect_eq(roster_live_peers(a->roster), 1);
     tune_bench_close(&b);
 }
 
@@ -356,11 +366,11 @@ static void tune_test_result(const struct message_result *sent, const char *stat
     cr_assert_not_null(a->jobs);
     m.result.id = (uint64_t)a->jobs->number;
     tune_test_say(&b.peer, &m);
-    struct session_event e = agents_evaluator.collect(a, 20000);
+    struct session_event e = next_event(a);
     cr_assert_eq(e.kind, SESSION_RESULT);
     cr_expect_str_eq(e.result.status, status);
     cr_expect_str_eq(e.result.message, message);
-    cr_expect_eq(hub_live_peers(a->hub), 1);
+    cr_expect_eq(roster_live_peers(a->roster), 1);
     tune_bench_close(&b);
 }
 
@@ -400,7 +410,7 @@ Test(agents, jobs_of_one_that_leaves_are_not_lost, .timeout = 60)
     session_start_some(s);
     cr_assert_eq(HASH_COUNT(a->jobs), 2);
     tune_test_say(&b.peer,
-                  &(struct message){.kind = MESSAGE_RETURNED, .returned = {(uint64_t)a->jobs->number}});
+                  &(struct message){.kind = MESSAGE_RETURNED, .returned = {.id = (uint64_t)a->jobs->number}});
     tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
     unsigned returned = 0;
     for (unsigned i = 0; i < 10 && returned < 2; i++) {
@@ -433,7 +443,7 @@ Test(agents, the_store_has_a_row_for_each_agent, .timeout = 120)
     struct tune_bench b = tune_bench_open(5, NULL, store, NULL);
     cr_assert_eq(pthread_create(&thread, NULL, tune_peer_answers, &b.peer), 0);
     cr_assert(tune_search(b.tune, b.diag));
-    hub_refuse(b.tune->agents->hub, b.tune->agents->first_peer, "done");
+    roster_refuse(b.tune->agents->roster, b.tune->agents->first_peer, "done");
     pthread_join(thread, NULL);
     tune_bench_close(&b);
     struct diag *d = diag_new();
@@ -630,7 +640,7 @@ Test(agents, a_time_below_its_bound_reopens_what_the_bound_had_cut, .timeout = 1
     cr_expect_eq(r->search.evaluations, 6);
     cr_expect_gt(r->violations, 0);
     cr_expect_gt(r->reopened, 0);
-    hub_refuse(b.tune->agents->hub, b.tune->agents->first_peer, "done");
+    roster_refuse(b.tune->agents->roster, b.tune->agents->first_peer, "done");
     pthread_join(thread, NULL);
     tune_bench_close(&b);
     struct diag *d = diag_new();
@@ -656,7 +666,7 @@ Test(agents, contenders_are_compared_with_their_bound, .timeout = 120)
     cr_assert_eq(pthread_create(&thread, NULL, tune_peer_answers, &b.peer), 0);
     cr_assert(tune_search(b.tune, b.diag));
     cr_expect_gt(tune_report(b.tune)->violations, 0);
-    hub_refuse(b.tune->agents->hub, b.tune->agents->first_peer, "done");
+    roster_refuse(b.tune->agents->roster, b.tune->agents->first_peer, "done");
     pthread_join(thread, NULL);
     tune_bench_close(&b);
     unlink(description);

@@ -79,7 +79,7 @@ static void finals_round(struct finals_agent *a, const struct message_rounds *m)
     for (unsigned i = 0; i < n; i++)
         times[i] = a->time(m->id - 1, i, n);
     nanosleep(&pause, NULL);
-    finals_say(a, &(struct message){.kind = MESSAGE_FIGURES, .figures = {m->id, {times, n}}});
+    finals_say(a, &(struct message){.kind = MESSAGE_FIGURES, .figures = {.id = m->id, .times = {times, n}}});
 }
 
 static void finals_handle(struct finals_agent *a, const struct message *m)

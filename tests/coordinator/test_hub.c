@@ -74,7 +74,7 @@ Test(hub, hello_and_credits_make_an_idle_peer)
     struct hub_event e = hub_test_event(&f);
     cr_assert_eq(e.kind, HUB_HELLO);
     cr_assert_str_eq(e.message.hello.device, "d");
-    cr_assert_eq(hub_idle_peer(f.hub), -1);
+    cr_assert_eq(hub_idle_peer(f.hub, 0), -1);
     hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
     hub_test_send(&f, &(struct message){.kind = MESSAGE_RESULT, .result = {.id = 5, .status = "ok"}});
     e = hub_test_event(&f);
@@ -83,9 +83,9 @@ Test(hub, hello_and_credits_make_an_idle_peer)
     cr_assert(e.kind == HUB_MESSAGE && e.message.result.id == 5);
     cr_assert_eq(hub_results(f.hub, 0), 1);
     cr_assert_str_eq(hub_name(f.hub, 0), "a");
-    cr_assert_eq(hub_idle_peer(f.hub), 0);
+    cr_assert_eq(hub_idle_peer(f.hub, 0), 0);
     hub_take_credit(f.hub, 0);
-    cr_assert_eq(hub_idle_peer(f.hub), -1);
+    cr_assert_eq(hub_idle_peer(f.hub, 0), -1);
     hub_test_send(&f, &(struct message){.kind = MESSAGE_BYE, .bye = {"done"}});
     e = hub_test_event(&f);
     cr_assert(e.kind == HUB_GONE && strcmp(e.reason, "done") == 0);
@@ -176,7 +176,7 @@ Test(hub, a_credit_ends_a_wait)
     for (unsigned i = 0; i < 20; i++) {
         hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {i, 1}});
         cr_assert_eq(hub_poll(f.hub, 60000, -1).kind, HUB_CREDIT);
-        cr_assert_eq(hub_idle_peer(f.hub), 0);
+        cr_assert_eq(hub_idle_peer(f.hub, 0), 0);
         hub_take_credit(f.hub, 0);
     }
     hub_fixture_close(&f);
@@ -194,13 +194,13 @@ Test(hub, credits_do_not_add_up)
     cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
     cr_assert_eq(hub_poll(f.hub, 100, -1).kind, HUB_IDLE);
     unsigned given = 0;
-    for (; given < 100 && hub_idle_peer(f.hub) == 0; given++)
+    for (; given < 100 && hub_idle_peer(f.hub, 0) == 0; given++)
         hub_take_credit(f.hub, 0);
     cr_expect_eq(given, hub_test_hello.hello.capacity);
     hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {1, 4}});
     cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
     hub_take_credit(f.hub, 0);
-    cr_expect_eq(hub_idle_peer(f.hub), -1, "it has taken one, and three more are on their way");
+    cr_expect_eq(hub_idle_peer(f.hub, 0), -1, "it has taken one, and three more are on their way");
     hub_fixture_close(&f);
 }
 
@@ -242,13 +242,13 @@ Test(hub, agents_with_credits_are_served_in_turn)
         cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
     }
     for (unsigned i = 0; i < TURNS; i++) {
-        int peer = hub_idle_peer(f.hub);
+        int peer = hub_idle_peer(f.hub, 0);
         cr_assert(peer >= 0 && peer < AGENTS);
         hub_take_credit(f.hub, (unsigned)peer);
         served[peer]++;
         cr_expect_leq(served[peer], i / AGENTS + 1, "agent %d at turn %u", peer, i);
     }
-    cr_expect_eq(hub_idle_peer(f.hub), -1);
+    cr_expect_eq(hub_idle_peer(f.hub, 0), -1);
     hub_test_disconnect(dealers, AGENTS);
     hub_fixture_close(&f);
 }
@@ -275,7 +275,7 @@ Test(hub, a_flood_of_hellos_keeps_nobody_out, .timeout = 120)
         hub_test_disconnect(&one, 1);
     }
     cr_expect_eq(hub_live_peers(f.hub), HUB_MAX_PEERS);
-    cr_expect_eq(hub_idle_peer(f.hub), (int)worker);
+    cr_expect_eq(hub_idle_peer(f.hub, 0), (int)worker);
     hub_test_connect(&f, dealers, 1);
     hello.hello.name = "honest";
     hub_test_say(dealers[0], &hello);
