@@ -49,7 +49,7 @@ SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
-.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale bundle page fuzz lint install uninstall \
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale slurm bundle page fuzz lint install uninstall \
         install-check clean
 
 all: $(O)/thresh $(O)/share.made ## build the release binary build/thresh
@@ -87,6 +87,10 @@ bench-scale: all $(O)/simulate ## one coordinator against 1 to 4,000 simulated a
 bench-spaces: all ## count the ordinary spaces beside Gecode (needs libgecode-dev)
 	@tests/deps.sh libgecode-dev python3
 	experiments/gecode/run.sh $(O)/thresh
+
+slurm: all ## a search on a Slurm cluster of four nodes on this machine (as root; not in CI: it starts daemons)
+	@tests/deps.sh slurm-wlm munge sqlite3 pocl-opencl-icd
+	tests/slurm.sh $(O)/thresh
 
 bundle: all ## a folder with the binary and its shared libraries
 	tests/bundle.sh $(O) $(O)/bundle

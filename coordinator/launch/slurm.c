@@ -30,15 +30,17 @@ enum {
 };
 
 struct task {
-    char state[STATE_BYTES]; /* of the last look; "": not seen yet */
+    char state[STATE_BYTES];   /* of the last look; "": not seen yet */
+    char reason[REASON_BYTES]; /* why it waits */
     bool over;
     bool seen; /* in this look */
 };
 
 struct slurm {
-    char job[ID_BYTES]; /* number of the array; "": none was submitted */
-    char *name;         /* of the job: tells the endpoint */
-    struct task *tasks; /* task i of the array is tasks[i - 1] */
+    char job[ID_BYTES];   /* number of the array; "": none was submitted */
+    char *name;           /* of the job: tells the endpoint */
+    struct task *tasks;   /* task i of the array is tasks[i - 1] */
+    unsigned runs, waits; /* tasks, as the user was told */
     struct process queue;
     bool looking;
     int64_t look_ms; /* when the queue was looked at last, or is to be */
@@ -192,6 +194,11 @@ static void end_task(struct launch *l, unsigned i, bool sound, const char *why)
                          s->job, i + 1);
 }
 
+static bool task_runs(const struct task *t)
+{
+    return strcmp(t->state, "RUNNING") == 0;
+}
+
 /* A line of the queue: "3 PENDING Resources". */
 static void take_line(struct launch *l, const char *line)
 {
@@ -203,18 +210,40 @@ static void take_line(struct launch *l, const char *line)
         return;
     struct task *t = &s->tasks[number - 1];
     t->seen = true;
+    snprintf(t->reason, sizeof t->reason, "%s", reason);
     if (t->over || strcmp(t->state, state) == 0) return;
     snprintf(t->state, sizeof t->state, "%s", state);
     if (is_end(state)) {
         end_task(l, number - 1, is_sound(state), state);
         return;
     }
+    if (!task_runs(t)) return;
     char name[LAUNCH_AGENT_NAME];
     snprintf(name, sizeof name, "slurm %s_%u", s->job, number);
-    if (strcmp(state, "RUNNING") == 0)
-        launch_add_event(l, LAUNCH_STARTED, name, "agent %s started", name);
+    launch_add_event(l, LAUNCH_STARTED, name, "agent %s started", name);
+}
+
+/* One line for all tasks, when it has changed. */
+static void sum_up(struct launch *l)
+{
+    struct slurm *s = l->slurm;
+    unsigned runs = 0, waits = 0;
+    const char *why = "";
+    for (unsigned i = 0; i < l->options.agents; i++) {
+        const struct task *t = &s->tasks[i];
+        bool waiting = !t->over && t->state[0] && !task_runs(t);
+        runs += !t->over && task_runs(t);
+        waits += waiting;
+        if (waiting && !*why) why = t->reason;
+    }
+    if (runs == s->runs && waits == s->waits) return;
+    s->runs = runs;
+    s->waits = waits;
+    if (waits)
+        launch_add_event(l, LAUNCH_NEWS, "slurm", "job %s: %u agents run, %u wait (%s)", s->job, runs, waits,
+                         why);
     else
-        launch_add_event(l, LAUNCH_NEWS, name, "agent %s: %s (%s)", name, state, reason);
+        launch_add_event(l, LAUNCH_NEWS, "slurm", "job %s: %u agents run", s->job, runs);
 }
 
 /* A task that was in the queue and is no more has ended; Slurm forgets jobs after some minutes. */
@@ -228,6 +257,7 @@ static void take_queue(struct launch *l, const char *text)
     for (unsigned i = 0; i < l->options.agents; i++)
         if (!s->tasks[i].seen && !s->tasks[i].over && s->tasks[i].state[0])
             end_task(l, i, false, "it is not in the queue any more");
+    sum_up(l);
 }
 
 static void start_look(struct launch *l)
