@@ -120,6 +120,8 @@ install: all ## install thresh under $(PREFIX), default /usr/local
 	install -D -m644 -t $(DEST)/share/thresh/devices perfmodel/devices/*.json
 	for f in $(HEADERS); do install -D -m644 $$f $(DEST)/include/thresh/$$f || exit; done
 	for f in $(EXAMPLES); do install -D -m$$(test -x $$f && echo 755 || echo 644) $$f $(DEST)/share/doc/thresh/$$f || exit; done
+	mkdir -p $(DEST)/lib/systemd/system
+	sed 's|/usr/local/bin|$(or $(PREFIX),/usr/local)/bin|' 'agent/deploy/thresh-agent@.service' > '$(DEST)/lib/systemd/system/thresh-agent@.service'
 	sed '/^## Where things are/,$$d' README.md > $(DEST)/share/doc/thresh/README.md
 	sed '/^## The compiler/,$$d' spacedsl/README.md > $(DEST)/share/doc/thresh/spacedsl/README.md
 	mkdir -p $(DEST)/share/doc/thresh/core/lift
@@ -128,6 +130,7 @@ install: all ## install thresh under $(PREFIX), default /usr/local
 uninstall: ## remove what install has installed
 	rm -f $(DEST)/bin/thresh $(DEST)/share/man/man1/thresh.1 $(DEST)/share/man/man1/thresh-*.1
 	rm -f $(DEST)/share/bash-completion/completions/thresh $(DEST)/share/zsh/site-functions/_thresh
+	rm -f $(DEST)/lib/systemd/system/thresh-agent@.service
 	rm -rf $(DEST)/include/thresh $(DEST)/share/thresh $(DEST)/share/doc/thresh
 
 install-check: all ## install into a folder, check what is there, uninstall
