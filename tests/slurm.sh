@@ -7,7 +7,7 @@
 # not touch a Slurm that is installed. Needs root, since slurmd does; packages slurm-wlm, munge, sqlite3, pocl-opencl-icd.
 set -eu
 thresh=$(realpath "$1")
-evaluations=${2:-120}
+evaluations=${2:-160}
 kernel=$(realpath experiments/kernels/matmul.lift)
 nodes=4
 folder=$(mktemp -d /tmp/thresh-slurm-XXXXXX)
@@ -137,7 +137,7 @@ rows() {
     echo "${n:-0}"
 }
 has_rows() { [ "$(rows)" -ge "$1" ]; }
-connected() { [ "$(sqlite3 -cmd '.timeout 5000' s.db 'select count(distinct agent) from evaluation where number > 0' 2>/dev/null || echo 0)" -ge "$1" ]; }
+connected() { [ "$(sqlite3 -cmd '.timeout 5000' s.db 'select count(distinct agent) from evaluation where number > 0 and agent > 0' 2>/dev/null || echo 0)" -ge "$1" ]; }
 begun=$SECONDS
 # The subshell is replaced, so that its number is the coordinator's.
 (
@@ -155,15 +155,16 @@ kill -9 "${slurmd[2]}" "${victims[@]}"
 before=$(rows)
 await "evaluations without the node" 120 has_rows $((evaluations / 2))
 kill -0 $coordinator || { echo "slurm: the coordinator ended with the node" && exit 1; }
-down() { sinfo --noheader --Node --nodes=n2 --format=%T | grep -q down; }
-await "Slurm sees that the node is gone" 60 down
-echo "slurm: $before evaluations when n2 was killed (${#victims[@]} processes), $(rows) when Slurm saw it; killing the coordinator"
-
 kill -9 $coordinator
 wait $coordinator 2>/dev/null || :
 dump="select number, actions, status, median_ns, samples, agent from evaluation order by number"
 sqlite3 s.db "$dump" >before.txt
 left=$(rows)
+echo "slurm: $before evaluations when n2 was killed (${#victims[@]} processes); $left when the coordinator was killed after $((SECONDS - begun)) s"
+[ "$left" -lt "$evaluations" ] || { echo "slurm: the search was over already; try more evaluations" && exit 1; }
+down() { sinfo --noheader --Node --nodes=n2 --format=%T | grep -q down; }
+await "Slurm sees that the node is gone" 60 down
+echo "slurm: Slurm takes n2 for down after $((SECONDS - begun)) s; resuming"
 start_node 2 # as a machine that was restarted
 search --resume >tune2.out 2>tune2.err || { echo "slurm: the resumed search failed" && exit 1; }
 echo "slurm: resumed at $left evaluations, complete after $((SECONDS - begun)) s"
@@ -179,7 +180,7 @@ grep -q "\"evaluations\": *$evaluations\b" tune2.out || fail "the report has ano
 sqlite3 s.db "$dump" >after.txt
 [ "$(comm -23 <(sort before.txt) <(sort after.txt) | wc -l)" = 0 ] || fail "evaluations from before the restart are gone or changed"
 sqlite3 -separator ' ' s.db "select status, count(*) from evaluation where number > 0 group by status" | sed 's/^/slurm: status /'
-echo "slurm: agents that evaluated: $(sqlite3 s.db 'select count(distinct agent) from evaluation where number > 0')"
+echo "slurm: agents that evaluated: $(sqlite3 s.db 'select count(distinct agent) from evaluation where number > 0 and agent > 0')"
 gone() { ! squeue --noheader | grep -q .; }
 await "the queue is empty" 60 gone
 grep -h ^launcher tune1.err tune2.err | sed 's/^/slurm: /'

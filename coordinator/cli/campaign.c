@@ -153,7 +153,8 @@ const struct cli_command cli_campaign = {
         "values, lists and ranges such as 64..1024 *2; all combinations are searched) and 'name'. 'device' "
         "(or a list), 'heuristic', 'order', 'pins', 'evaluations', 'time' and 'until: within 2% for 200 "
         "evaluations' belong to a kernel, or to the campaign for all kernels without them. 'name', 'store', "
-        "'report', 'header', and 'seed' or 'seeds' belong to the campaign. Paths are relative to the file.\v"
+        "'report', 'header', 'listen', 'keys', 'launcher', and 'seed' or 'seeds' belong to the campaign. "
+        "Paths are relative to the file.\v"
         "Example: thresh campaign check night.yaml\n"
         "         thresh campaign run night.yaml\n"
         "         thresh campaign status night.yaml --watch",
