@@ -8,7 +8,7 @@ Q = $(if $(V),,@)
 CC = gcc
 SPACE_ROOMS = $(patsubst %,core/space/%,data formula ground engine names count)
 FOLDERS ?= core/base core/codec core/keys $(SPACE_ROOMS) core/lift core/backbone core/codegen core/pipeline \
-           spacedsl mcts perfmodel agent coordinator coordinator/report coordinator/web coordinator/campaign coordinator/cli
+           spacedsl mcts perfmodel agent coordinator coordinator/report coordinator/web coordinator/launch coordinator/campaign coordinator/cli
 TESTS ?= $(filter-out tests/fuzz/%,$(wildcard tests/*/*.c))
 SPACES ?= $(wildcard spacedsl/spaces/*.space)
 # OpenCL is loaded when a device is asked for (agent/opencl_library.c): its headers are for building, its library and driver for
@@ -49,7 +49,7 @@ SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
-.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale bundle page fuzz lint install uninstall \
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale slurm bundle page fuzz lint install uninstall \
         install-check clean
 
 all: $(O)/thresh $(O)/share.made ## build the release binary build/thresh
@@ -88,6 +88,10 @@ bench-spaces: all ## count the ordinary spaces beside Gecode (needs libgecode-de
 	@tests/deps.sh libgecode-dev python3
 	experiments/gecode/run.sh $(O)/thresh
 
+slurm: all ## a search on a Slurm cluster of four nodes on this machine (as root; not in CI: it starts daemons)
+	@tests/deps.sh slurm-wlm munge sqlite3 pocl-opencl-icd
+	tests/slurm.sh $(O)/thresh
+
 bundle: all ## a folder with the binary and its shared libraries
 	tests/bundle.sh $(O) $(O)/bundle
 
@@ -116,6 +120,8 @@ install: all ## install thresh under $(PREFIX), default /usr/local
 	install -D -m644 -t $(DEST)/share/thresh/devices perfmodel/devices/*.json
 	for f in $(HEADERS); do install -D -m644 $$f $(DEST)/include/thresh/$$f || exit; done
 	for f in $(EXAMPLES); do install -D -m$$(test -x $$f && echo 755 || echo 644) $$f $(DEST)/share/doc/thresh/$$f || exit; done
+	mkdir -p $(DEST)/lib/systemd/system
+	sed 's|/usr/local/bin|$(or $(PREFIX),/usr/local)/bin|' 'agent/deploy/thresh-agent@.service' > '$(DEST)/lib/systemd/system/thresh-agent@.service'
 	sed '/^## Where things are/,$$d' README.md > $(DEST)/share/doc/thresh/README.md
 	sed '/^## The compiler/,$$d' spacedsl/README.md > $(DEST)/share/doc/thresh/spacedsl/README.md
 	mkdir -p $(DEST)/share/doc/thresh/core/lift
@@ -124,6 +130,7 @@ install: all ## install thresh under $(PREFIX), default /usr/local
 uninstall: ## remove what install has installed
 	rm -f $(DEST)/bin/thresh $(DEST)/share/man/man1/thresh.1 $(DEST)/share/man/man1/thresh-*.1
 	rm -f $(DEST)/share/bash-completion/completions/thresh $(DEST)/share/zsh/site-functions/_thresh
+	rm -f $(DEST)/lib/systemd/system/thresh-agent@.service
 	rm -rf $(DEST)/include/thresh $(DEST)/share/thresh $(DEST)/share/doc/thresh
 
 install-check: all ## install into a folder, check what is there, uninstall

@@ -47,6 +47,16 @@ for command in "" $("$bin" help | sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/-\1/p')
     done
 done
 
+# The unit of an agent, with the installed program; its user is made by hand.
+unit="$dest/lib/systemd/system/thresh-agent@.service"
+grep -q '^ExecStart=/usr/bin/thresh agent ' "$unit" || fault "the unit does not start the installed program"
+if command -v systemd-analyze > /dev/null; then
+    sed "s|=/usr/bin/thresh|=$bin|; /^Documentation/d" "$unit" > "$root/thresh-agent@test.service"
+    complaints=$(systemd-analyze verify "$root/thresh-agent@test.service" 2>&1 | grep -F thresh-agent || :)
+    rm "$root/thresh-agent@test.service"
+    test -z "$complaints" || fault "the unit: $complaints"
+fi
+
 # What the shells make of the completion.
 bash -n "$dest/share/bash-completion/completions/thresh" || fault "bash does not read the completion"
 if command -v zsh > /dev/null; then

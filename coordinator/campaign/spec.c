@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "coordinator/campaign/keys.h"
+#include "coordinator/campaign/launcher.h"
 #include "coordinator/campaign/sizes.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
@@ -32,7 +33,7 @@ struct kernel {
 
 /* ---- paths ---- */
 
-static const char *path_beside(const struct campaign *c, const char *path)
+const char *campaign_path(const struct campaign *c, const char *path)
 {
     const char *slash = strrchr(c->path, '/');
     if (*path == '/' || !slash) return path;
@@ -67,7 +68,7 @@ static bool read_name(struct campaign_reader *r, struct campaign_node n)
 static bool read_path(struct campaign_reader *r, struct campaign_node n, const char *what, const char **out)
 {
     const char *text = campaign_read_text(n, what, r->diag);
-    if (text) *out = path_beside(r->campaign, text);
+    if (text) *out = campaign_path(r->campaign, text);
     return text != NULL;
 }
 
@@ -84,6 +85,22 @@ static bool read_report(struct campaign_reader *r, struct campaign_node n)
 static bool read_header(struct campaign_reader *r, struct campaign_node n)
 {
     return read_path(r, n, "header", &((struct header *)r->more)->header);
+}
+
+static bool read_keys(struct campaign_reader *r, struct campaign_node n)
+{
+    return read_path(r, n, "keys", &r->campaign->keys);
+}
+
+/* Whether the address is allowed is known when it is bound. */
+static bool read_listen(struct campaign_reader *r, struct campaign_node n)
+{
+    const char *text = campaign_read_text(n, "listen", r->diag);
+    bool known = text && (strncmp(text, "tcp://", 6) == 0 || strncmp(text, "ipc://", 6) == 0);
+    r->campaign->listen = text;
+    return !text || known ? known
+                          : campaign_node_error(
+                                n, r->diag, "listen is '%s'; write tcp://ADDRESS:PORT or ipc://FILE", text);
 }
 
 static bool read_one_seed(struct campaign_reader *r, struct campaign_node n, const char *what)
@@ -125,21 +142,6 @@ static bool read_seeds(struct campaign_reader *r, struct campaign_node n)
     return ok;
 }
 
-static bool read_kind(struct campaign_reader *r, struct campaign_node n)
-{
-    const char *kind = campaign_read_text(n, "kind", r->diag);
-    if (!kind) return false;
-    return strcmp(kind, "local") == 0 ||
-           campaign_node_error(n, r->diag, "unknown launcher '%s'; expected local", kind);
-}
-
-/* Agents run in this process: the only kind so far, which needs no setting. */
-static bool read_launcher(struct campaign_reader *r, struct campaign_node n)
-{
-    static const struct campaign_key keys[] = {{"kind", read_kind}};
-    return campaign_read_map(n, "a launcher", keys, 1, r);
-}
-
 static bool read_kernels(struct campaign_reader *r, struct campaign_node n)
 {
     struct header *h = r->more;
@@ -150,10 +152,12 @@ static bool read_kernels(struct campaign_reader *r, struct campaign_node n)
 
 static bool read_campaign_keys(struct campaign_reader *r, struct campaign_node root)
 {
-    static const struct campaign_key keys[] = {
-        {"name", read_name},     {"store", read_store},       {"report", read_report},
-        {"header", read_header}, {"seed", read_seed},         {"seeds", read_seeds},
-        CAMPAIGN_SHARED_KEYS,    {"launcher", read_launcher}, {"kernels", read_kernels}};
+    static const struct campaign_key keys[] = {{"name", read_name},      {"store", read_store},
+                                               {"report", read_report},  {"header", read_header},
+                                               {"seed", read_seed},      {"seeds", read_seeds},
+                                               CAMPAIGN_SHARED_KEYS,     {"listen", read_listen},
+                                               {"keys", read_keys},      {"launcher", campaign_read_launcher},
+                                               {"kernels", read_kernels}};
     struct header *h = r->more;
     bool ok = campaign_read_map(root, "a campaign", keys, sizeof keys / sizeof keys[0], r);
     if (!h->kernels.yaml && campaign_node_kind(root) == CAMPAIGN_MAP &&
@@ -182,7 +186,7 @@ static bool read_file(struct campaign_reader *r, struct campaign_node n)
     size_t length;
     const char *file = campaign_read_text(n, "file", r->diag);
     if (!file) return false;
-    k->path = path_beside(r->campaign, file);
+    k->path = campaign_path(r->campaign, file);
     struct diag *d = diag_new();
     char *text = source_read_file(k->path, CAMPAIGN_BYTES, &length, d);
     if (text)
@@ -312,7 +316,7 @@ static void name_files(struct campaign *c, const struct header *h)
 {
     struct arena *a = c->arena;
     c->name = h->name ? h->name : base_name(a, c->path);
-    c->store = h->store ? h->store : path_beside(c, arena_printf(a, "%s.db", c->name));
+    c->store = h->store ? h->store : campaign_path(c, arena_printf(a, "%s.db", c->name));
     const char *slash = strrchr(c->store, '/');
     int folder = slash ? (int)(slash + 1 - c->store) : 0;
     c->report = h->report ? h->report : arena_printf(a, "%.*s%s.html", folder, c->store, c->name);
@@ -326,6 +330,7 @@ static bool read_root(struct campaign *c, struct campaign_node root, struct diag
     struct campaign_reader r = {c, d, &all, &h};
     bool ok = read_campaign_keys(&r, root);
     name_files(c, &h);
+    ok = campaign_check_launcher(&r) && ok;
     bool list = h.kernels.yaml && campaign_node_kind(h.kernels) == CAMPAIGN_LIST;
     for (size_t i = 0; list && i < campaign_node_count(h.kernels); i++)
         ok = read_kernel(c, &all, &h, campaign_node_item(h.kernels, i), (unsigned)i, d) && ok;

@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "coordinator/campaign/yaml.h"
+#include "coordinator/launch/options.h"
 #include "coordinator/session.h"
 #include "core/base/diag.h"
 
@@ -49,6 +51,10 @@ struct campaign_search {
 struct campaign {
     const char *path;                           /* of the file, as the user named it; borrowed */
     const char *name, *store, *report, *header; /* report, header: files to write */
+    const char *listen;                         /* endpoint for agents; NULL: none is named */
+    const char *keys;                           /* folder of keys; NULL: none */
+    struct launch_options *launch;              /* NULL: agents run in the coordinator's process */
+    struct campaign_node launcher;              /* where it is */
     struct campaign_search *searches;
     unsigned n_searches;
     struct arena *arena;
@@ -59,6 +65,14 @@ struct campaign {
 /* Reads a file with the programs that it names. NULL after errors, of which it finds as many as it can. */
 struct campaign *campaign_read(const char *path, struct diag *d);
 void campaign_free(struct campaign *c); /* NULL is allowed */
+
+/* A path as the file means it: relative to the file's folder. Of the campaign's arena, or the text itself. */
+const char *campaign_path(const struct campaign *c, const char *path);
+
+/* Who starts agents: for launch_start() or launch_keep(), with the campaign's `listen` and `keys`; NULL:
+ * agents run in the coordinator's process. Owned by the campaign. listen may be NULL for local agents: the
+ * caller chooses an ipc:// endpoint then. */
+const struct launch_options *campaign_launch_options(const struct campaign *c);
 
 /* The budget of a search as text: "evaluations=300 time=60 until=0.02/200". */
 void campaign_print_budget(const struct campaign_settings *s, struct strbuf *out);

@@ -33,8 +33,20 @@ static int check(const struct cli_args *a, const struct cli_campaign_file *c, st
     return CLI_OK;
 }
 
+/* Agents that others start, or that a launcher starts, are not served by `run`. */
+static bool refuse_launcher(const struct campaign *c, struct diag *d)
+{
+    if (!campaign_launch_options(c) && !c->listen) return true;
+    diag_plain(
+        d,
+        "'thresh campaign run' measures with an agent in its own process: remove 'launcher' and 'listen', or "
+        "use 'thresh tune --launch'");
+    return false;
+}
+
 static int run_searches(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d)
 {
+    if (!refuse_launcher(c->campaign, d)) return CLI_USAGE;
     if (!campaign_check(c->campaign, &c->devices, c->works, d)) return CLI_USAGE;
     return cli_campaign_run(a, c, d);
 }
@@ -141,7 +153,8 @@ const struct cli_command cli_campaign = {
         "values, lists and ranges such as 64..1024 *2; all combinations are searched) and 'name'. 'device' "
         "(or a list), 'heuristic', 'order', 'pins', 'evaluations', 'time' and 'until: within 2% for 200 "
         "evaluations' belong to a kernel, or to the campaign for all kernels without them. 'name', 'store', "
-        "'report', 'header', and 'seed' or 'seeds' belong to the campaign. Paths are relative to the file.\v"
+        "'report', 'header', 'listen', 'keys', 'launcher', and 'seed' or 'seeds' belong to the campaign. "
+        "Paths are relative to the file.\v"
         "Example: thresh campaign check night.yaml\n"
         "         thresh campaign run night.yaml\n"
         "         thresh campaign status night.yaml --watch",

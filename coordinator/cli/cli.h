@@ -92,6 +92,8 @@ enum {
       "wait for agents at tcp://ADDRESS:PORT or ipc://FILE instead of starting one")                         \
     X(KEYS, "keys", "DIR",                                                                                   \
       "admit only agents whose certificates are in this folder ('thresh keys new DIR' makes it)")            \
+    X(LAUNCH, "launch", "KIND:N|FILE[,NAME=VALUE]",                                                          \
+      "start agents: local:2, ssh:HOSTFILE or slurm:4, with settings such as device=gpu")                    \
     X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint: tcp://HOST:PORT or ipc://FILE")           \
     X(KEY, "key", "FILE.key_secret",                                                                         \
       "the agent's secret, for a coordinator with --keys: DIR/agents/NAME.key_secret of its keys")           \

@@ -8,6 +8,7 @@
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/doubt.h"
 #include "coordinator/cli/kind.h"
+#include "coordinator/cli/launched.h"
 #include "coordinator/cli/tune_space.h"
 #include "core/base/units.h"
 
@@ -271,10 +272,15 @@ static bool has_input(const struct cli_args *a, struct diag *d)
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA},
-                              runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE}, keys[] = {CLI_KEYS};
+                              runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE}, keys[] = {CLI_KEYS},
+                              recorded[] = {CLI_RECORDED};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to a Lift program", d) &&
            cli_refuse(a, runners, 1, "applies only with --space, or to 'thresh agent'", d) &&
            (cli_given(a, CLI_LISTEN) || cli_refuse(a, keys, 1, "needs --listen tcp://ADDRESS:PORT", d)) &&
+           (!cli_given(a, CLI_LAUNCH) ||
+            (cli_refuse(a, device, 1, "does not apply with --launch; write for example local:2,device=gpu",
+                        d) &&
+             cli_refuse(a, recorded, 1, "does not apply with --launch: nothing is measured", d))) &&
            (!cli_given(a, CLI_LISTEN) ||
             cli_refuse(a, device, 1, "does not apply with --listen; give it to 'thresh agent'", d));
 }
@@ -302,24 +308,35 @@ static bool stand_in(const struct cli_args *a, struct tune_options *o, struct de
     return false;
 }
 
+/* Searches with agents of --launch, if there are any; they are ended before the socket is closed. */
+static int search(const struct cli_args *a, struct tune_options *o, struct diag *d)
+{
+    struct cli_launched launched;
+    struct tune *t = NULL;
+    int status = CLI_USAGE;
+    bool ready = cli_launch_read(a, &launched, d);
+    o->listen = cli_launch_endpoint(a, &launched);
+    if (ready && cli_launch_start(a, &launched, &o->stop_fd, d)) t = tune_new(o, d);
+    if (t) status = campaign(a, o, t, d);
+    if (cli_launch_end(&launched, d)) status = CLI_FAILED;
+    tune_free(t);
+    return status;
+}
+
 static int run(const struct cli_args *a)
 {
     if (cli_given(a, CLI_SPACE) && !a->n_positional) return cli_tune_space(a);
     struct diag *d = diag_new();
     struct tune_options o = {.stop_fd = cli_signals()};
     struct device described;
-    struct tune *t = NULL;
-    int status = CLI_USAGE;
+    int status = CLI_USAGE, signals = o.stop_fd;
     size_t n;
     bool sound = has_input(a, d) && refuse_others(a, d) && refuse_unbounded(a, d) && read_options(a, &o, d) &&
                  cli_try_heuristic(a, d) && cli_expect_kind(o.path, CLI_KIND_PROGRAM, d);
     char *text = sound ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d) : NULL;
     o.text = text;
-    if (text && stand_in(a, &o, &described, d)) t = tune_new(&o, d);
-    if (t) status = campaign(a, &o, t, d);
-    status = cli_signal_status(o.stop_fd, status);
-    status = cli_finish(d, status);
-    tune_free(t);
+    if (text && stand_in(a, &o, &described, d)) status = search(a, &o, d);
+    status = cli_finish(d, cli_signal_status(signals, status));
     free(text);
     return status;
 }
@@ -332,9 +349,10 @@ const struct cli_command cli_tune = {
     .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) |
              CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(AUDIT_CUTS) |
              CLI_TAKES(DESCRIPTION) | CLI_TAKES(TEXT_LIMIT) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) |
-             CLI_TAKES(LISTEN) | CLI_TAKES(KEYS) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) | CLI_TAKES(QUIET) |
-             CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) | CLI_TAKES(COMMAND) |
-             CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(RUNNERS),
+             CLI_TAKES(LISTEN) | CLI_TAKES(KEYS) | CLI_TAKES(LAUNCH) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) |
+             CLI_TAKES(QUIET) | CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) |
+             CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) |
+             CLI_TAKES(RUNNERS),
     .notes = {{CLI_OUT, "DIR",
                "folder for best.cl, best.json and host.c (default thresh-out); with --space for best.json "
                "(default: "

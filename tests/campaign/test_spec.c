@@ -133,6 +133,46 @@ Test(campaign, files_are_named_after_the_campaign)
     campaign_test_end(&t);
 }
 
+/* The three kinds with their settings; a plain local launcher is none. */
+Test(campaign, launchers_have_their_settings)
+{
+    struct campaign_test t;
+    char path[64];
+    struct campaign *c = campaign_test_read(
+        &t, "kernels: [{file: k.lift}]\nlisten: tcp://0.0.0.0:7000\nkeys: k\n"
+            "launcher: {options: ['--gres=gpu:1', -n1], time: 2h, partition: p, agents: 4, kind: slurm}\n");
+    const struct launch_options *o = campaign_launch_options(c);
+    cr_assert_not_null(o);
+    cr_expect_eq(o->kind, LAUNCH_SLURM);
+    cr_expect_eq(o->agents, 4);
+    cr_expect_eq(o->time_s, 7200);
+    cr_expect_eq(o->n_options, 2);
+    cr_expect_str_eq(c->listen, "tcp://0.0.0.0:7000");
+    snprintf(path, sizeof path, "%s/k", t.folder);
+    cr_expect_str_eq(c->keys, path);
+    campaign_free(c);
+    campaign_test_end(&t);
+    c = campaign_test_read(&t, "kernels: [{file: k.lift}]\nlisten: tcp://0.0.0.0:7000\n"
+                               "launcher:\n  kind: ssh\n  hosts: [n1, {host: u@n2, agents: 3, device: gpu}]\n"
+                               "  bundle: b\n  ssh: ssh -p 22\n");
+    o = campaign_launch_options(c);
+    cr_assert_eq(o->n_hosts, 2);
+    cr_expect_str_eq(o->hosts[0].name, "n1");
+    cr_expect_eq(o->hosts[0].agents, 1);
+    cr_expect_null(o->hosts[0].device);
+    cr_expect_eq(o->hosts[1].agents, 3);
+    cr_expect_str_eq(o->hosts[1].device, "gpu");
+    snprintf(path, sizeof path, "%s/b", t.folder);
+    cr_expect_str_eq(o->bundle, path);
+    cr_expect_str_eq(o->ssh, "ssh -p 22");
+    campaign_free(c);
+    campaign_test_end(&t);
+    c = campaign_test_read(&t, "{kernels: [{file: k.lift}], launcher: {kind: local}}\n");
+    cr_expect_null(campaign_launch_options(c));
+    campaign_free(c);
+    campaign_test_end(&t);
+}
+
 /* An anchor names a node that an alias repeats. */
 Test(campaign, aliases_repeat_nodes)
 {
@@ -151,7 +191,7 @@ Test(campaign, aliases_repeat_nodes)
 #define CAMPAIGN_TEST_KERNELS "kernels: [{file: k.lift, sizes: {N: 4}}]\n"
 #define CAMPAIGN_TEST_KEYS                                                                                   \
     "name, store, report, header, seed, seeds, device, heuristic, order, pins, evaluations, time, until, "   \
-    "launcher, kernels"
+    "listen, keys, launcher, kernels"
 #define CAMPAIGN_TEST_KERNEL_KEYS                                                                            \
     "file, name, sizes, device, heuristic, order, pins, evaluations, time, until"
 
@@ -210,7 +250,32 @@ static const struct {
     {CAMPAIGN_TEST_KERNELS "device: []\n", {"2:9: device has no value"}},
     {CAMPAIGN_TEST_KERNELS "device: {a: b}\n", {"2:9: device is a map; it must be a text"}},
     {CAMPAIGN_TEST_KERNELS "pins: [a, [b]]\n", {"2:11: pins is a list; it must be a text"}},
-    {CAMPAIGN_TEST_KERNELS "launcher: {kind: slurm}\n", {"2:18: unknown launcher 'slurm'; expected local"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: pbs}\n",
+     {"2:18: unknown launcher 'pbs'; expected local, ssh or slurm"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {agents: 2}\n", {"2:11: the launcher has no 'kind'"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: local\n", {"2:11: a launcher must be a map of keys, not a text"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: local, agents: 0}\n",
+     {"2:33: the number of agents is '0'; it must be a whole number from 1 to 4096"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: local, device: cpu}\n",
+     {"2:11: the number of agents is missing"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: local, agents: 2, partition: x}\n",
+     {"2:36: unknown key 'partition' of a launcher of kind local; expected one of kind, device, runners, "
+      "timeout, program, agents"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: slurm, agents: 4}\n",
+     {"2:11: agents of kind slurm need 'listen: tcp://0.0.0.0:PORT' and 'keys: DIR'"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: slurm, agents: 4, time: 5, options: [-n, --array=1-9, x]}\n",
+     {"2:42: time is '5'; write a time with m, h or d, such as 90m; from 1m to 366d",
+      "2:59: option is '--array=1-9'; the launcher sets this one itself",
+      "2:72: option is 'x'; it must be an option of sbatch, such as --gres=gpu:1"}},
+    {CAMPAIGN_TEST_KERNELS "launcher:\n  kind: ssh\n  hosts: [a, -b, {agents: 2}]\n",
+     {"4:14: '-b' is not a host; write for example node1 or user@node1", "4:18: the entry has no 'host'"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: ssh, hosts: [a, {host: a}]}\n",
+     {"2:41: a is there twice; write agents=2 behind it"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: ssh}\n", {"2:11: there are no hosts"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: ssh, hostfile: none}\n",
+     {"2:33: cannot read '#/none': No such file or directory"}},
+    {CAMPAIGN_TEST_KERNELS "listen: 127.0.0.1:7000\n",
+     {"2:9: listen is '127.0.0.1:7000'; write tcp://ADDRESS:PORT or ipc://FILE"}},
     {CAMPAIGN_TEST_KERNELS "launcher: {kidn: local}\n",
      {"2:12: unknown key 'kidn' of a launcher; did you mean 'kind'?"}},
     {"kernels: [{file: j.lift}]\n",

@@ -134,11 +134,12 @@ static char *keys_run_binary(void)
     return base_strdup(self);
 }
 
-Test(keys_run, a_search_across_two_network_namespaces, .timeout = 300)
+/* Runs a script of this folder with the binary and an empty folder. */
+static void keys_run_script(const char *script, const char *needs)
 {
     char folder[32], command[4300], *thresh = keys_run_binary();
     e2e_folder(folder);
-    snprintf(command, sizeof command, "tests/e2e/two_machines.sh %s %s >%s/log 2>&1", thresh, folder, folder);
+    snprintf(command, sizeof command, "tests/e2e/%s %s %s >%s/log 2>&1", script, thresh, folder, folder);
     int status = system(command);
     bool skipped = WIFEXITED(status) && WEXITSTATUS(status) == 77;
     snprintf(command, sizeof command, "cat %s/log %s/tune.err; rm -r %s", folder, folder, folder);
@@ -147,7 +148,17 @@ Test(keys_run, a_search_across_two_network_namespaces, .timeout = 300)
     snprintf(command, sizeof command, "rm -rf %s", folder);
     cr_expect_eq(system(command), 0);
     free(thresh);
-    if (skipped) cr_skip_test("needs root and network namespaces");
+    if (skipped) cr_skip_test("needs %s", needs);
+}
+
+Test(keys_run, a_search_across_two_network_namespaces, .timeout = 300)
+{
+    keys_run_script("two_machines.sh", "root and network namespaces");
+}
+
+Test(keys_run, a_search_whose_agents_a_real_sshd_starts, .timeout = 300)
+{
+    keys_run_script("ssh_machines.sh", "root, network namespaces and sshd");
 }
 
 /* ---- memory under garbage ---- */
