@@ -20,6 +20,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <utlist.h>
+#include <zmq.h>
 
 #include "agent/device.h"
 #include "agent/wire.h"
@@ -70,6 +71,7 @@ struct fleet_agent {
 
 struct fleet {
     struct hub *hub;
+    void *context; /* NULL: it is another's */
     bool sole, stop;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -237,6 +239,7 @@ static void take_hello(struct fleet *f, const struct hub_event *e, struct arena 
     *a = (struct fleet_agent){.memory = memory, .hello = e->message};
     const struct message_hello *hello = &e->message.hello;
     snprintf(a->device.name, sizeof a->device.name, "%s", hello->device);
+    snprintf(a->device.driver, sizeof a->device.driver, "%s", hello->driver);
     const char *fault = hub_hello_fault(hello);
     if (!fault && !wire_read_device(hello->limits, &a->device))
         fault = "the limits of its device are not plausible";
@@ -329,10 +332,15 @@ static void *fleet_main(void *arg)
 
 struct fleet *fleet_open(const struct fleet_options *o, struct diag *d)
 {
-    struct hub *hub = hub_open(o->context, &o->where, clock_ms, d);
-    if (!hub) return NULL;
+    void *own = o->context ? NULL : zmq_ctx_new();
+    struct hub *hub = hub_open(o->context ? o->context : own, &o->where, clock_ms, d);
+    if (!hub) {
+        if (own) zmq_ctx_term(own);
+        return NULL;
+    }
     struct fleet *f = base_calloc(1, sizeof *f);
     f->hub = hub;
+    f->context = own;
     f->sole = o->sole;
     f->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     CHECK(f->fd >= 0);
@@ -351,6 +359,7 @@ void fleet_close(struct fleet *f)
     pthread_mutex_unlock(&f->lock);
     pthread_join(f->thread, NULL);
     hub_free(f->hub);
+    if (f->context) zmq_ctx_term(f->context);
     for (unsigned i = 0; i < f->n_agents; i++)
         arena_free(f->agents[i].memory);
     pthread_cond_destroy(&f->refused);
@@ -373,6 +382,18 @@ unsigned fleet_agents(struct fleet *f, const char *selector)
         n += f->agents[i].memory && device_matches(&f->agents[i].device, selector);
     pthread_mutex_unlock(&f->lock);
     return n;
+}
+
+bool fleet_device(struct fleet *f, const char *selector, struct device *out)
+{
+    bool found = false;
+    pthread_mutex_lock(&f->lock);
+    for (unsigned i = 0; i < f->n_agents && !found; i++) {
+        found = f->agents[i].memory && device_matches(&f->agents[i].device, selector);
+        if (found) *out = f->agents[i].device;
+    }
+    pthread_mutex_unlock(&f->lock);
+    return found;
 }
 
 /* ---- rosters ---- */

@@ -21,7 +21,7 @@ struct fleet;
 struct roster;
 
 struct fleet_options {
-    void *context; /* ZeroMQ; borrowed */
+    void *context; /* ZeroMQ; borrowed; NULL: the fleet has its own */
     struct endpoint_options where;
     bool sole; /* there is one search: it is told of every agent, also of one whose device it refuses */
 };
@@ -33,6 +33,9 @@ void fleet_close(struct fleet *f);
 const char *fleet_endpoint(const struct fleet *f); /* as hub_endpoint() */
 /* Agents that are connected whose device fits a selector (device_select()). */
 unsigned fleet_agents(struct fleet *f, const char *selector);
+
+/* The device of the first agent that fits a selector. false: there is none. */
+bool fleet_device(struct fleet *f, const char *selector, struct device *out);
 
 /* A search joins; selector: which devices it may be given, borrowed; NULL: any. NULL: LIMIT_SEARCHES have. */
 struct roster *fleet_join(struct fleet *f, const char *selector);

@@ -265,6 +265,7 @@ static struct store *new_store(const char *path)
     struct store *s = base_calloc(1, sizeof *s);
     s->path = base_strdup(path);
     s->lock_fd = -1;
+    store_descriptors_begin();
     return s;
 }
 
@@ -444,7 +445,6 @@ struct store *store_open_to_read(const char *path, struct diag *d)
 
 /* ---- closing ---- */
 
-/* The descriptor of the owner's locks is closed last: closing it releases SQLite's locks on the same file. */
 void store_close(struct store *s)
 {
     if (!s) return;
@@ -453,7 +453,7 @@ void store_close(struct store *s)
     sqlite3_finalize(s->insert_cut);
     sqlite3_finalize(s->confirm);
     sqlite3_close(s->db);
-    if (s->lock_fd >= 0) close(s->lock_fd);
+    store_descriptors_end(s->lock_fd);
     free(s->file);
     free(s->log);
     free(s->path);

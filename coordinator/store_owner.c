@@ -57,7 +57,7 @@ static enum lock take_lock(struct store *s, int64_t run)
 {
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)(OWNER_BYTE + run), .l_len = 1};
-    if (s->lock_fd < 0) s->lock_fd = open(sqlite3_db_filename(s->db, "main"), O_RDWR | O_CLOEXEC);
+    if (s->lock_fd < 0) s->lock_fd = store_descriptor_open(sqlite3_db_filename(s->db, "main"), O_RDWR);
     if (s->lock_fd < 0) return LOCK_UNKNOWN;
     if (fcntl(s->lock_fd, F_OFD_SETLK, &lock) == 0) return LOCK_OURS;
     return errno == EAGAIN || errno == EACCES ? LOCK_TAKEN : LOCK_UNKNOWN;
@@ -130,7 +130,7 @@ static enum lock look_at_lock(struct store *s, int64_t run)
 {
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)(OWNER_BYTE + run), .l_len = 1};
-    if (s->lock_fd < 0) s->lock_fd = open(s->path, (s->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+    if (s->lock_fd < 0) s->lock_fd = store_descriptor_open(s->path, s->read_only ? O_RDONLY : O_RDWR);
     if (s->lock_fd < 0 || fcntl(s->lock_fd, F_OFD_GETLK, &lock) != 0) return LOCK_UNKNOWN;
     return lock.l_type == F_UNLCK ? LOCK_OURS : LOCK_TAKEN;
 }

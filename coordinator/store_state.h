@@ -63,4 +63,12 @@ bool store_confirm(const struct store *s, int64_t run, struct diag *d);
 /* Ends the ownership of all runs. */
 void store_disown(struct store *s);
 
+/* ---- store_descriptors.c ---- */
+
+/* A store of this process begins; it ends with its descriptor for locks, -1: it has none. */
+void store_descriptors_begin(void);
+void store_descriptors_end(int fd);
+/* A descriptor for the locks of owners; mode: O_RDONLY or O_RDWR. -1: the file cannot be opened. */
+int store_descriptor_open(const char *path, int mode);
+
 #endif

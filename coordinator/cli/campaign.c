@@ -33,20 +33,8 @@ static int check(const struct cli_args *a, const struct cli_campaign_file *c, st
     return CLI_OK;
 }
 
-/* Agents that others start, or that a launcher starts, are not served by `run`. */
-static bool refuse_launcher(const struct campaign *c, struct diag *d)
-{
-    if (!campaign_launch_options(c) && !c->listen) return true;
-    diag_plain(
-        d,
-        "'thresh campaign run' measures with an agent in its own process: remove 'launcher' and 'listen', or "
-        "use 'thresh tune --launch'");
-    return false;
-}
-
 static int run_searches(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d)
 {
-    if (!refuse_launcher(c->campaign, d)) return CLI_USAGE;
     if (!campaign_check(c->campaign, &c->devices, c->works, d)) return CLI_USAGE;
     return cli_campaign_run(a, c, d);
 }

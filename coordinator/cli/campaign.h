@@ -18,6 +18,8 @@ struct cli_campaign_file {
 /* Runs the searches that are not complete, prints the table, writes the report and the header. Returns the
  * exit status. */
 int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d);
+/* Whether agents connect, or are started: they are not in this process. */
+bool cli_campaign_is_remote(const struct campaign *c);
 /* Writes the page and the header of the campaign's store, and says so. Returns the exit status. */
 int cli_campaign_write(const struct cli_args *a, const struct campaign *c, const struct campaign_progress *p,
                        struct diag *d);

@@ -1,30 +1,22 @@
 /* thresh campaign run: the searches one after another, as `thresh tune` does each of them. A search that the
  * store has whole is skipped, one that it has in part is resumed, and one that fails does not end the
- * others: it is tried again when the campaign is run again. */
+ * others: it is tried again when the campaign is run again. Campaigns whose agents are elsewhere do several
+ * searches at once (campaign_fleet.c). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "coordinator/cli/campaign.h"
+#include "coordinator/cli/campaign_state.h"
 #include "coordinator/cli/doubt.h"
-#include "coordinator/tune.h"
 #include "core/base/arena.h"
 #include "core/base/stop.h"
 #include "core/base/strbuf.h"
 
-struct running {
-    const struct cli_args *args;
-    const struct cli_campaign_file *campaign;
-    struct campaign_progress *progress;
-    bool *failed;
-    int stop_fd;
-    bool store_failed;
-};
-
 /* ---- one search ---- */
 
-static void announce(const struct running *r, unsigned i, const struct campaign_status *st)
+void cli_campaign_announce(const struct cli_campaign_running *r, unsigned i)
 {
+    const struct campaign_status *st = campaign_progress_of(r->progress, i);
     const struct campaign *c = r->campaign->campaign;
     const struct campaign_search *s = &c->searches[i];
     struct strbuf budget = {0};
@@ -49,8 +41,8 @@ static const char *reason_of(const struct session_report *r)
     return r->barren ? "barren" : "budget";
 }
 
-/* Searches and quotes. Sets *reason where the search came to its end. false after an error. */
-static bool search(const struct running *r, struct tune *t, const char **reason, struct diag *d)
+/* What is left of a search after it was set up. */
+static bool search(const struct cli_args *a, struct tune *t, const char **reason, struct diag *d)
 {
     bool ok = tune_search(t, d);
     ok = tune_quote(t, d) && ok;
@@ -59,13 +51,22 @@ static bool search(const struct running *r, struct tune *t, const char **reason,
     if (report->search.n_contenders == 0)
         diag_plain(d, "no valid implementation was found%s%s",
                    *report->search.last_failure ? "; the last one: " : "", report->search.last_failure);
-    ok = cli_doubt_status(r->args, &report->doubt, CLI_OK, d) == CLI_OK;
+    ok = cli_doubt_status(a, &report->doubt, CLI_OK, d) == CLI_OK;
     if (ok) *reason = reason_of(&report->search);
     return ok && report->search.n_contenders > 0;
 }
 
+bool cli_campaign_search(const struct cli_args *a, const struct tune_options *o, const char **reason,
+                         struct diag *d)
+{
+    struct tune *t = tune_new(o, d);
+    bool ok = t && search(a, t, reason, d);
+    tune_free(t);
+    return ok;
+}
+
 /* The run is known by now: progress is read before its end is noted, and again after it. */
-static bool note_end(struct running *r, unsigned i, const char *reason, struct diag *d)
+static bool note_end(struct cli_campaign_running *r, unsigned i, const char *reason, struct diag *d)
 {
     const struct campaign *c = r->campaign->campaign;
     if (!campaign_progress_update(r->progress, d)) return false;
@@ -74,42 +75,41 @@ static bool note_end(struct running *r, unsigned i, const char *reason, struct d
     return campaign_note_end(c, &c->searches[i], run, reason, d) && campaign_progress_update(r->progress, d);
 }
 
-static bool run_search(struct running *r, unsigned i, struct diag *d)
+void cli_campaign_ended(struct cli_campaign_running *r, unsigned i, bool ok, const char *reason,
+                        struct diag *d)
+{
+    const struct campaign_search *s = &r->campaign->campaign->searches[i];
+    ok = note_end(r, i, reason, d) && ok;
+    r->failed[i] = !ok && !stop_requested(r->stop_fd);
+    if (r->failed[i]) fprintf(stderr, "search %u: %s %s failed\n", s->number, s->name, s->sizes);
+    if (r->failed[i] || ok) diag_print(d, stderr);
+}
+
+static void run_search(struct cli_campaign_running *r, unsigned i)
 {
     const struct campaign *c = r->campaign->campaign;
     const struct cli_args *a = r->args;
     const char *reason = NULL;
+    struct diag *d = diag_new();
     struct tune_options o = campaign_tune_options(&c->searches[i]);
     o.store = c->store;
     o.resume = campaign_progress_of(r->progress, i)->run > 0;
     o.quiet = cli_given(a, CLI_QUIET);
     o.verbose = cli_given(a, CLI_VERBOSE);
     o.stop_fd = r->stop_fd;
-    struct tune *t = tune_new(&o, d);
-    bool ok = t && search(r, t, &reason, d);
-    tune_free(t);
-    return note_end(r, i, reason, d) && ok;
-}
-
-static void try_search(struct running *r, unsigned i)
-{
-    const struct campaign_search *s = &r->campaign->campaign->searches[i];
-    struct diag *d = diag_new();
-    bool ok = run_search(r, i, d);
-    r->failed[i] = !ok && !stop_requested(r->stop_fd);
-    if (r->failed[i]) fprintf(stderr, "search %u: %s %s failed\n", s->number, s->name, s->sizes);
-    if (r->failed[i] || ok) diag_print(d, stderr);
+    bool ok = cli_campaign_search(a, &o, &reason, d);
+    cli_campaign_ended(r, i, ok, reason, d);
     diag_free(d);
 }
 
 /* ---- the campaign ---- */
 
-static void run_all(struct running *r)
+static void run_all(struct cli_campaign_running *r)
 {
     for (unsigned i = 0; i < r->campaign->campaign->n_searches && !stop_requested(r->stop_fd); i++) {
         const struct campaign_status *st = campaign_progress_of(r->progress, i);
-        announce(r, i, st);
-        if (st->state != CAMPAIGN_COMPLETE) try_search(r, i);
+        cli_campaign_announce(r, i);
+        if (st->state != CAMPAIGN_COMPLETE) run_search(r, i);
     }
 }
 
@@ -136,7 +136,7 @@ int cli_campaign_write(const struct cli_args *a, const struct campaign *c, const
 }
 
 /* The end: what was found, and where it is. */
-static int conclude(struct running *r, struct diag *d)
+static int conclude(struct cli_campaign_running *r, struct diag *d)
 {
     const struct cli_campaign_file *c = r->campaign;
     unsigned barren, complete = cli_campaign_complete(c->campaign, r->progress, &barren);
@@ -152,17 +152,43 @@ static int conclude(struct running *r, struct diag *d)
     return complete == c->campaign->n_searches && barren == 0 ? status : CLI_FAILED;
 }
 
+void cli_campaign_look(struct cli_campaign_running *r)
+{
+    struct diag *d = diag_new();
+    campaign_progress_update(r->progress, d);
+    diag_free(d);
+}
+
+struct campaign_device *cli_campaign_device(struct cli_campaign_running *r, const struct campaign_search *s)
+{
+    const struct campaign_devices *devices = &r->campaign->devices;
+    return &devices->items[campaign_device_of(devices, s) - devices->items];
+}
+
+/* Agents elsewhere say which devices there are. */
+static bool begin(struct cli_campaign_running *r, struct diag *d)
+{
+    const struct campaign_devices *devices = &r->campaign->devices;
+    if (!cli_campaign_is_remote(r->campaign->campaign))
+        return campaign_require_devices(r->campaign->campaign, devices, d);
+    for (unsigned i = 0; i < devices->n; i++)
+        devices->items[i].found = false;
+    return true;
+}
+
 int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d)
 {
-    struct running r = {.args = a, .campaign = c, .stop_fd = cli_signals()};
+    struct cli_campaign_running r = {.args = a, .campaign = c, .stop_fd = cli_signals()};
     int status = CLI_USAGE;
-    if (campaign_require_devices(c->campaign, &c->devices, d)) {
+    if (begin(&r, d)) {
         r.progress = campaign_progress_new(c->campaign, &c->devices);
         r.failed = base_calloc(c->campaign->n_searches + 1, sizeof *r.failed);
-        if (campaign_progress_update(r.progress, d)) {
+        bool ok = campaign_progress_update(r.progress, d);
+        if (ok && cli_campaign_is_remote(c->campaign))
+            ok = cli_campaign_run_fleet(&r, d);
+        else if (ok)
             run_all(&r);
-            status = conclude(&r, d);
-        }
+        status = ok ? conclude(&r, d) : CLI_FAILED;
         free(r.failed);
         campaign_progress_free(r.progress);
     }

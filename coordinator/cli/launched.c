@@ -39,17 +39,32 @@ static void remove_endpoint(struct cli_launched *l)
     rmdir(path);
 }
 
+/* Local agents get a socket file; others must be told where to connect. */
+static bool needs_endpoint(struct cli_launched *l, struct diag *d)
+{
+    if (l->options.kind == LAUNCH_LOCAL) return make_endpoint(l, d);
+    diag_plain(d, "--launch %s: agents elsewhere need --listen tcp://0.0.0.0:PORT and --keys DIR",
+               launch_kind_name(l->options.kind));
+    return false;
+}
+
+bool cli_launch_take(struct cli_launched *l, const struct launch_options *o, const char *listen,
+                     struct diag *d)
+{
+    *l = (struct cli_launched){0};
+    if (!o) return true;
+    l->arena = arena_new();
+    l->options = *o;
+    return listen || needs_endpoint(l, d);
+}
+
 bool cli_launch_read(const struct cli_args *a, struct cli_launched *l, struct diag *d)
 {
     *l = (struct cli_launched){0};
     if (!cli_given(a, CLI_LAUNCH)) return true;
     l->arena = arena_new();
     if (!launch_options_parse(a->value[CLI_LAUNCH], l->arena, &l->options, d)) return false;
-    if (cli_given(a, CLI_LISTEN)) return true;
-    if (l->options.kind == LAUNCH_LOCAL) return make_endpoint(l, d);
-    diag_plain(d, "--launch %s: agents elsewhere need --listen tcp://0.0.0.0:PORT and --keys DIR",
-               launch_kind_name(l->options.kind));
-    return false;
+    return cli_given(a, CLI_LISTEN) || needs_endpoint(l, d);
 }
 
 const char *cli_launch_endpoint(const struct cli_args *a, const struct cli_launched *l)
@@ -57,13 +72,17 @@ const char *cli_launch_endpoint(const struct cli_args *a, const struct cli_launc
     return l->listen[0] ? l->listen : a->value[CLI_LISTEN];
 }
 
-bool cli_launch_start(const struct cli_args *a, struct cli_launched *l, int *stop_fd, struct diag *d)
+bool cli_launch_begin(struct cli_launched *l, const char *endpoint, const char *keys, int *stop_fd,
+                      struct diag *d)
 {
-    if (!l->arena) return true;
-    l->keeper =
-        launch_keep(&l->options, cli_launch_endpoint(a, l), a->value[CLI_KEYS], *stop_fd, note, NULL, d);
+    l->keeper = launch_keep(&l->options, endpoint, keys, *stop_fd, note, NULL, d);
     if (l->keeper) *stop_fd = launch_keeper_fd(l->keeper);
     return l->keeper != NULL;
+}
+
+bool cli_launch_start(const struct cli_args *a, struct cli_launched *l, int *stop_fd, struct diag *d)
+{
+    return !l->arena || cli_launch_begin(l, cli_launch_endpoint(a, l), a->value[CLI_KEYS], stop_fd, d);
 }
 
 bool cli_launch_end(struct cli_launched *l, struct diag *d)

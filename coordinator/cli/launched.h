@@ -14,6 +14,12 @@ struct cli_launched {
 
 /* Reads --launch. false after an error: bad settings, a missing --listen. */
 bool cli_launch_read(const struct cli_args *a, struct cli_launched *l, struct diag *d);
+/* The same for options from elsewhere (NULL: nothing is launched) and an endpoint (NULL: none is named). */
+bool cli_launch_take(struct cli_launched *l, const struct launch_options *o, const char *listen,
+                     struct diag *d);
+/* Starts the agents for a coordinator at an endpoint, with its keys; NULL: none. */
+bool cli_launch_begin(struct cli_launched *l, const char *endpoint, const char *keys, int *stop_fd,
+                      struct diag *d);
 /* Where the coordinator is to listen; NULL: nowhere. */
 const char *cli_launch_endpoint(const struct cli_args *a, const struct cli_launched *l);
 /* Starts the agents, if there are any to start. *stop_fd is replaced by one that is readable also when no
