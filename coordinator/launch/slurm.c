@@ -75,7 +75,7 @@ static void cancel(struct launch *l, const char *which)
 
 /* ---- submitting ---- */
 
-/* The script. SLURM_JOB_END_TIME is there since Slurm 22.05; without it the limit counts from the start. */
+/* The script. Where Slurm does not say when the job ends, the limit counts from the start. */
 static char *script_text(struct launch *l)
 {
     struct strbuf b = {0};

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "coordinator/launch/keeper.h"
 #include "core/keys/keys.h"
 #include "tests/launch/fixture.h"
 
@@ -112,6 +113,38 @@ Test(launch, local_agents_die_with_their_coordinator)
         }
     }
     cr_assert_fail("agent %d lives on", agent);
+}
+
+/* ---- the thread ---- */
+
+static void launch_test_note(void *ctx, const char *line)
+{
+    struct launch_test *t = ctx;
+    FILE *log = fopen(t->log, "a");
+    fprintf(log, "%s\n", line);
+    fclose(log);
+}
+
+/* When no agent is left the search is to end, with the reason; a search that ends by itself has no error. */
+Test(launch, a_keeper_ends_the_search_when_no_agent_is_left)
+{
+    for (int fails = 0; fails < 2; fails++) {
+        struct launch_test t;
+        struct launch_options o;
+        launch_test_open(&t);
+        launch_test_program(&t, "thresh", fails ? "echo 'no device' >&2\nexit 2\n" : "exec sleep 100\n");
+        cr_assert(launch_options_parse(launch_test_local(&t, "2"), t.arena, &o, t.diag));
+        struct launch_keeper *k = launch_keep(&o, launch_test_tcp, NULL, -1, launch_test_note, &t, t.diag);
+        cr_assert_not_null(k);
+        struct pollfd fd = {.fd = launch_keeper_fd(k), .events = POLLIN};
+        cr_expect_eq(poll(&fd, 1, fails ? 60000 : 300), fails);
+        cr_expect_eq(launch_keeper_end(k, t.diag), fails != 0);
+        cr_expect_eq(diag_count(t.diag), fails);
+        if (fails)
+            cr_expect(strstr(diag_message(t.diag, 0), "no agent is left") &&
+                      strstr(launch_test_logged(&t, "no device"), "cannot work"));
+        launch_test_close(&t);
+    }
 }
 
 /* ---- ssh ---- */
