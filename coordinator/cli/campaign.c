@@ -131,7 +131,8 @@ const struct cli_command cli_campaign = {
     .help =
         "Runs many searches that a file names: kernels with sizes, on devices, each with a budget.\n"
         "'check' says what is wrong with the file, or prints its searches. 'run' does them "
-        "in one store, one after another or, with agents that connect or are started, several at once, prints the best times, and writes a page about all of them (as 'thresh report') and a "
+        "in one store, one after another or, with agents that connect or are started, several at once, "
+        "prints the best times, and writes a page about all of them (as 'thresh report') and a "
         "header with the best implementations (as 'thresh export'). 'status' shows how far a campaign is, "
         "while it runs or later. 'report' writes page and header again.\n"
         "'run' may be interrupted and run again: complete searches are skipped, others are resumed. A search "
