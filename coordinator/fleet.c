@@ -1,4 +1,4 @@
-/* The thread of the hub, and the rosters.
+/* The thread of the hub, and which agent serves which search. The searches' side is roster.c.
  *
  *     agents <-> hub <- thread -> letters -> roster 1 <- search
  *                          |  \-> letters -> roster 2 <- search
@@ -13,7 +13,6 @@
 #include "coordinator/fleet.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,83 +21,16 @@
 #include <utlist.h>
 #include <zmq.h>
 
-#include "agent/device.h"
 #include "agent/wire.h"
+#include "coordinator/fleet_state.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 
-enum { WHY = 256 };
-
-struct letter {
-    struct hub_event event;
-    struct arena *memory; /* of its message; NULL: the event has no memory */
-    size_t bytes;
-    char name[HUB_NAME]; /* of the agent */
-    struct letter *prev, *next;
-};
-
-/* What a search sends, or an agent that it refuses. */
-struct parcel {
-    unsigned peer, group;
-    struct hub_bytes bytes;
-    bool refused, *done; /* set when an agent is refused */
-    char why[WHY];
-    struct parcel *prev, *next;
-};
-
-struct roster {
-    struct fleet *fleet;
-    unsigned group;
-    uint64_t serial; /* of the search, from 0 */
-    const char *selector;
-    char device[DEVICE_NAME]; /* "": any that the selector allows */
-    struct letter *letters, *read;
-    size_t bytes;            /* of letters */
-    unsigned n_agents;       /* that it has, with those that are on their way to it */
-    int fd;                  /* readable: there are letters */
-    char (*names)[HUB_NAME]; /* of agents, by number; of the search's thread */
-    unsigned n_names;
-};
-
-struct fleet_agent {
-    struct arena *memory; /* of the hello; NULL: no such agent */
-    struct message hello;
-    struct device device;
-    struct roster *roster, *next; /* that it serves; that it is to serve when it is free; NULL: none */
-};
-
-struct fleet {
-    struct hub *hub;
-    void *context; /* NULL: it is another's */
-    bool sole, stop;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t refused;
-    int fd; /* readable: the outbox has something, or the thread is to end */
-    struct parcel *outbox;
-    struct roster *rosters[HUB_GROUPS]; /* by group; group 0 is nobody's */
-    struct fleet_agent *agents;         /* by number */
-    unsigned n_agents;
-    uint64_t n_joined; /* searches, since it began */
-    int64_t heard_ms;  /* clock_ms(): all that had arrived by then is in the letters */
-    int64_t balanced_ms;
-};
-
-static void wake(int fd)
+void fleet_wake(int fd)
 {
     CHECK(eventfd_write(fd, 1) == 0);
-}
-
-static void lock(const struct roster *r)
-{
-    pthread_mutex_lock(&r->fleet->lock);
-}
-
-static void unlock(const struct roster *r)
-{
-    pthread_mutex_unlock(&r->fleet->lock);
 }
 
 /* ---- letters ---- */
@@ -109,16 +41,9 @@ static void post(struct fleet *f, struct roster *r, const struct hub_event *even
     struct letter *l = base_calloc(1, sizeof *l);
     *l = (struct letter){.event = *event, .memory = memory, .bytes = sizeof *l + event->bytes};
     snprintf(l->name, HUB_NAME, "%s", hub_name(f->hub, event->peer));
-    if (!r->letters) wake(r->fd);
+    if (!r->letters) fleet_wake(r->fd);
     DL_APPEND(r->letters, l);
     r->bytes += l->bytes;
-}
-
-static void free_letter(struct letter *l)
-{
-    if (!l) return;
-    arena_free(l->memory);
-    free(l);
 }
 
 /* Whether a search has more letters than memory allows. */
@@ -160,7 +85,7 @@ static struct roster *neediest(const struct fleet *f, const struct fleet_agent *
 }
 
 /* The search hears of the agent as of a new one: with a copy of its hello, since it may hear of it again. */
-static void give(struct fleet *f, unsigned peer, struct roster *r)
+void fleet_give(struct fleet *f, unsigned peer, struct roster *r)
 {
     struct fleet_agent *a = agent_of(f, peer);
     struct hub_event e = {.kind = HUB_HELLO, .peer = peer};
@@ -178,13 +103,13 @@ static void give(struct fleet *f, unsigned peer, struct roster *r)
 }
 
 /* An agent without a search gets one, if there is one for it. */
-static void place(struct fleet *f, unsigned peer)
+void fleet_place(struct fleet *f, unsigned peer)
 {
     struct fleet_agent *a = agent_of(f, peer);
     struct roster *r = neediest(f, a);
     if (!r) return;
     r->n_agents++;
-    give(f, peer, r);
+    fleet_give(f, peer, r);
 }
 
 /* The agent has finished what it was at. */
@@ -193,7 +118,7 @@ static void move(struct fleet *f, unsigned peer)
     struct fleet_agent *a = agent_of(f, peer);
     struct roster *to = a->next;
     post(f, a->roster, &(struct hub_event){.kind = HUB_MOVED, .peer = peer}, NULL);
-    give(f, peer, to);
+    fleet_give(f, peer, to);
 }
 
 /* An agent of a search that has two more than another one is to move there, if it suits; one a look. */
@@ -244,7 +169,7 @@ static void take_hello(struct fleet *f, const struct hub_event *e, struct arena 
     if (!fault && !wire_read_device(hello->limits, &a->device))
         fault = "the limits of its device are not plausible";
     if (f->sole || !fault) {
-        place(f, e->peer);
+        fleet_place(f, e->peer);
         return;
     }
     hub_refuse(f->hub, e->peer, fault);
@@ -355,7 +280,7 @@ void fleet_close(struct fleet *f)
     if (!f) return;
     pthread_mutex_lock(&f->lock);
     f->stop = true;
-    wake(f->fd);
+    fleet_wake(f->fd);
     pthread_mutex_unlock(&f->lock);
     pthread_join(f->thread, NULL);
     hub_free(f->hub);
@@ -394,205 +319,4 @@ bool fleet_device(struct fleet *f, const char *selector, struct device *out)
     }
     pthread_mutex_unlock(&f->lock);
     return found;
-}
-
-/* ---- rosters ---- */
-
-struct roster *fleet_join(struct fleet *f, const char *selector)
-{
-    struct roster *r = base_calloc(1, sizeof *r);
-    *r = (struct roster){.fleet = f, .selector = selector, .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    CHECK(r->fd >= 0);
-    lock(r);
-    for (unsigned g = 1; g < HUB_GROUPS && !r->group; g++)
-        if (!f->rosters[g]) r->group = g;
-    if (r->group) f->rosters[r->group] = r;
-    r->serial = f->n_joined++;
-    for (unsigned i = 0; r->group && i < f->n_agents; i++)
-        if (f->agents[i].memory && !f->agents[i].roster) place(f, i);
-    unlock(r);
-    if (r->group) return r;
-    close(r->fd);
-    free(r);
-    return NULL;
-}
-
-void roster_close(struct roster *r)
-{
-    if (!r) return;
-    struct fleet *f = r->fleet;
-    lock(r);
-    f->rosters[r->group] = NULL;
-    for (unsigned i = 0; i < f->n_agents; i++) {
-        struct fleet_agent *a = &f->agents[i];
-        if (a->next == r) { /* it was to come */
-            a->next = a->roster;
-            a->roster->n_agents++;
-        }
-        if (a->roster != r) continue;
-        if (a->next && a->next != r) {
-            give(f, i, a->next);
-            continue;
-        }
-        a->roster = a->next = NULL;
-        hub_move(f->hub, i, 0);
-        place(f, i);
-    }
-    unlock(r);
-    for (struct letter *l = r->letters, *next; l; l = next) {
-        next = l->next;
-        free_letter(l);
-    }
-    free_letter(r->read);
-    close(r->fd);
-    free(r->names);
-    free(r);
-}
-
-void roster_settle(struct roster *r, const char *device)
-{
-    lock(r);
-    snprintf(r->device, sizeof r->device, "%s", device);
-    unlock(r);
-}
-
-static struct letter *next_letter(struct roster *r)
-{
-    eventfd_t ignored;
-    lock(r);
-    struct letter *l = r->letters;
-    if (l) {
-        DL_DELETE(r->letters, l);
-        bool was_full = r->bytes > LIMIT_LETTERS_BYTES;
-        r->bytes -= l->bytes;
-        if (was_full && r->bytes <= LIMIT_LETTERS_BYTES) wake(r->fleet->fd);
-    }
-    if (!r->letters) eventfd_read(r->fd, &ignored);
-    unlock(r);
-    return l;
-}
-
-static void note_name(struct roster *r, const struct letter *l)
-{
-    unsigned peer = l->event.peer;
-    if (peer >= r->n_names) {
-        r->names = base_realloc(r->names, (peer + 1) * sizeof *r->names);
-        memset(r->names + r->n_names, 0, (peer + 1 - r->n_names) * sizeof *r->names);
-        r->n_names = peer + 1;
-    }
-    memcpy(r->names[peer], l->name, HUB_NAME);
-}
-
-struct hub_event roster_poll(struct roster *r, int timeout_ms, int stop_fd)
-{
-    free_letter(r->read);
-    r->read = next_letter(r);
-    if (!r->read && timeout_ms != 0) {
-        struct pollfd fds[] = {{.fd = r->fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
-        poll(fds, stop_fd >= 0 ? 2 : 1, timeout_ms);
-        r->read = next_letter(r);
-    }
-    if (!r->read) return (struct hub_event){.kind = HUB_IDLE};
-    if (r->read->event.kind == HUB_HELLO) note_name(r, r->read);
-    return r->read->event;
-}
-
-/* Takes the parcel. */
-static void send_parcel(struct roster *r, struct parcel *p)
-{
-    struct fleet *f = r->fleet;
-    p->group = r->group;
-    if (!f->outbox) wake(f->fd);
-    DL_APPEND(f->outbox, p);
-}
-
-void roster_send(struct roster *r, unsigned peer, const struct message *m)
-{
-    struct parcel *p = base_calloc(1, sizeof *p);
-    p->peer = peer;
-    p->bytes.kind = m->kind;
-    p->bytes.data = message_encode(m, &p->bytes.n);
-    lock(r);
-    send_parcel(r, p);
-    unlock(r);
-}
-
-void roster_refuse(struct roster *r, unsigned peer, const char *reason)
-{
-    struct parcel *p = base_calloc(1, sizeof *p);
-    bool done = false;
-    p->peer = peer;
-    p->refused = true;
-    p->done = &done;
-    snprintf(p->why, WHY, "%s", reason);
-    lock(r);
-    send_parcel(r, p);
-    while (!done)
-        pthread_cond_wait(&r->fleet->refused, &r->fleet->lock);
-    unlock(r);
-}
-
-const char *roster_name(const struct roster *r, unsigned peer)
-{
-    CHECK(peer < r->n_names);
-    return r->names[peer];
-}
-
-int roster_idle_peer(const struct roster *r)
-{
-    lock(r);
-    int peer = hub_idle_peer(r->fleet->hub, r->group);
-    unlock(r);
-    return peer;
-}
-
-int roster_take_credit(struct roster *r)
-{
-    struct hub *h = r->fleet->hub;
-    lock(r);
-    int peer = hub_idle_peer(h, r->group);
-    if (peer >= 0) hub_take_credit(h, (unsigned)peer);
-    unlock(r);
-    return peer;
-}
-
-uint64_t roster_results(const struct roster *r, unsigned peer)
-{
-    lock(r);
-    uint64_t n = hub_results(r->fleet->hub, peer);
-    unlock(r);
-    return n;
-}
-
-unsigned roster_live_peers(const struct roster *r)
-{
-    lock(r);
-    unsigned n = r->n_agents;
-    unlock(r);
-    return n;
-}
-
-void roster_excuse(struct roster *r, unsigned peer, int64_t ms, enum message_kind until)
-{
-    lock(r);
-    hub_excuse(r->fleet->hub, peer, ms, until);
-    unlock(r);
-}
-
-int64_t roster_heard_ms(const struct roster *r)
-{
-    lock(r);
-    int64_t ms = r->letters ? 0 : r->fleet->heard_ms;
-    unlock(r);
-    return ms;
-}
-
-uint64_t roster_serial(const struct roster *r)
-{
-    return r->serial;
-}
-
-const char *roster_endpoint(const struct roster *r)
-{
-    return fleet_endpoint(r->fleet);
 }

@@ -78,8 +78,7 @@ static bool is_of(const struct report_search *run, const struct campaign_search 
     char seed[HASH_HEX_BYTES];
     hash_hex(s->seed, seed);
     return strcmp(run->text, s->text) == 0 && campaign_sizes_equal(run->sizes, s->sizes) &&
-           strcmp(run->seed, seed) == 0 && is_device(device, run->device) &&
-           settings_match(s, run->settings);
+           strcmp(run->seed, seed) == 0 && is_device(device, run->device) && settings_match(s, run->settings);
 }
 
 static const struct report_search *find_run(const struct campaign_progress *p,
