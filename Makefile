@@ -49,8 +49,8 @@ SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
-.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale slurm bundle page fuzz lint install uninstall \
-        install-check clean
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale kills slurm bundle page fuzz lint install \
+        uninstall install-check clean
 
 all: $(O)/thresh $(O)/share.made ## build the release binary build/thresh
 help: ## this list
@@ -98,6 +98,11 @@ bundle: all ## a folder with the binary and its shared libraries
 page: all ## the live page in headless Chromium, with a screenshot
 	@tests/deps.sh chromium python3
 	tests/e2e/page.sh $(O)/thresh $(O)/page.png
+
+KILLS ?= 200
+kills: all ## a campaign whose coordinator, agents and runners are killed 200 times: nothing is lost (10 minutes)
+	@tests/deps.sh sqlite3
+	tests/e2e/kills.sh $(O)/thresh $(KILLS)
 
 FUZZ_SECONDS ?= 20
 fuzz: ## fuzz the parsers, FUZZ_SECONDS seconds each (default 20)

@@ -86,6 +86,15 @@ bool store_run_add(struct store *s, struct store_run *run, struct diag *d);
 bool store_run_resume(struct store *s, struct store_run *run, struct diag *d);
 /* Whether a process records in the run now: as far as this machine can tell. false after an error, too. */
 bool store_run_is_owned(struct store *s, int64_t run, struct diag *d);
+/* The process that records in a run now. */
+enum { STORE_HOST = 128 };
+struct store_owner {
+    int64_t pid; /* 0: none */
+    bool here;   /* it runs on this machine */
+    char host[STORE_HOST];
+};
+/* false after an error. */
+bool store_run_owner(struct store *s, int64_t run, struct store_owner *out, struct diag *d);
 /* Records an evaluation of a run that this process owns and returns when it is in the log. A number that the
  * run has already is not changed, so that repeated results are harmless. false after an error: the store
  * cannot be written, or another process has taken the run over. The store then has all earlier evaluations

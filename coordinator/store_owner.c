@@ -113,16 +113,21 @@ static bool write_owner(const struct store *s, int64_t run, int64_t epoch, struc
     return ok;
 }
 
+/* Whether the owner runs on this machine. */
+static bool is_here(const struct owner *o)
+{
+    char host[NAME_BYTES], boot[NAME_BYTES];
+    host_name(host);
+    boot_id(boot);
+    return strcmp(o->host, host) == 0 || (*boot && strcmp(o->boot, boot) == 0);
+}
+
 /* Whether the owner in the row may still write, given whether this process could lock the run. */
 static bool may_live(const struct owner *o, enum lock lock)
 {
-    char host[NAME_BYTES], boot[NAME_BYTES];
     if (lock == LOCK_TAKEN) return true;
     if (!o->exists || o->pid == 0 || llabs(o->silent_s) >= LIMIT_SILENCE_S) return false;
-    host_name(host);
-    boot_id(boot);
-    bool here = strcmp(o->host, host) == 0 || (*boot && strcmp(o->boot, boot) == 0);
-    return lock == LOCK_UNKNOWN || !here;
+    return lock == LOCK_UNKNOWN || !is_here(o);
 }
 
 /* As take_lock() finds it, but without taking it. */
@@ -139,6 +144,17 @@ bool store_run_is_owned(struct store *s, int64_t run, struct diag *d)
 {
     struct owner o;
     return read_owner(s, run, &o, d) && o.exists && o.pid != 0 && may_live(&o, look_at_lock(s, run));
+}
+
+bool store_run_owner(struct store *s, int64_t run, struct store_owner *out, struct diag *d)
+{
+    struct owner o;
+    *out = (struct store_owner){0};
+    if (!read_owner(s, run, &o, d)) return false;
+    bool lives = o.exists && o.pid != 0 && may_live(&o, look_at_lock(s, run));
+    if (lives) *out = (struct store_owner){.pid = o.pid, .here = is_here(&o)};
+    if (lives) snprintf(out->host, sizeof out->host, "%s", o.host);
+    return true;
 }
 
 static bool refuse(const struct store *s, int64_t run, const struct owner *o, enum lock lock, struct diag *d)

@@ -90,7 +90,8 @@ static const struct {
 } verbs[] = {{"check", CLI_TAKES(JSON), check},
              {"run", CLI_TAKES(JSON) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE), run_searches},
              {"status", CLI_TAKES(JSON) | CLI_TAKES(WATCH), status_of},
-             {"report", 0, report}};
+             {"report", 0, report},
+             {"stop", CLI_TAKES(QUIET), cli_campaign_stop}};
 
 /* ---- the command ---- */
 
@@ -123,7 +124,7 @@ static int run(const struct cli_args *a)
 
 const struct cli_command cli_campaign = {
     .name = "campaign",
-    .positional = "check|run|status|report FILE.yaml",
+    .positional = "check|run|status|report|stop FILE.yaml",
     .least = 2,
     .most = 2,
     .takes = CLI_TAKES(JSON) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE) | CLI_TAKES(WATCH),
@@ -134,7 +135,9 @@ const struct cli_command cli_campaign = {
         "in one store, one after another or, with agents that connect or are started, several at once, "
         "prints the best times, and writes a page about all of them (as 'thresh report') and a "
         "header with the best implementations (as 'thresh export'). 'status' shows how far a campaign is, "
-        "while it runs or later. 'report' writes page and header again.\n"
+        "while it runs or later. 'report' writes page and header again. 'stop' interrupts 'run' from another "
+        "terminal and waits for "
+        "its end.\n"
         "'run' may be interrupted and run again: complete searches are skipped, others are resumed. A search "
         "that fails does not end the others.\n"
         "# Campaign file\n"

@@ -1,5 +1,5 @@
-/* The parts of `thresh campaign`: campaign.c is the command with its verbs, campaign_run.c runs searches,
- * campaign_table.c prints what is known of them. */
+/* The parts of `thresh campaign`: campaign.c is the command with its verbs, campaign_run.c and
+ * campaign_fleet.c run searches, campaign_stop.c ends that, campaign_table.c prints what is known of them. */
 #ifndef THRESH_CLI_CAMPAIGN_H
 #define THRESH_CLI_CAMPAIGN_H
 
@@ -18,6 +18,8 @@ struct cli_campaign_file {
 /* Runs the searches that are not complete, prints the table, writes the report and the header. Returns the
  * exit status. */
 int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d);
+/* Interrupts the process that runs the campaign and waits for its end. Returns the exit status. */
+int cli_campaign_stop(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d);
 /* Whether agents connect, or are started: they are not in this process. */
 bool cli_campaign_is_remote(const struct campaign *c);
 /* Writes the page and the header of the campaign's store, and says so. Returns the exit status. */

@@ -202,7 +202,10 @@ Test(campaign, a_killed_run_goes_on, .timeout = 300)
     json_decref(o);
     p = e2e_start(&cli_campaign, (const char *const[]){"run", t.file, NULL});
     campaign_test_wait(&t, 4);
-    kill(p.pid, SIGINT);
+    struct e2e_run stop = E2E_RUN(&cli_campaign, "stop", t.file);
+    cr_expect_eq(stop.status, CLI_OK, "%s", stop.err);
+    cr_expect(strstr(stop.out, "stopped process"), "%s", stop.out);
+    e2e_run_free(&stop);
     struct e2e_run stopped = e2e_finish(&p);
     cr_expect_eq(stopped.status, 130, "%s", stopped.err);
     cr_expect(strstr(stopped.err, "run the same command again to go on"), "%s", stopped.err);
@@ -241,6 +244,45 @@ Test(campaign, a_fault_of_a_search_does_not_end_the_others, .timeout = 300)
     cr_expect_str_eq(campaign_test_text(o, 0, "state"), "stopped");
     cr_expect_str_eq(campaign_test_text(o, 1, "state"), "complete");
     json_decref(o);
+    campaign_test_end(&t);
+}
+
+/* Two searches at once, each on an agent of its own; the agents go on to the third search. */
+Test(campaign, searches_share_agents_that_connect, .timeout = 300)
+{
+    enum { AGENTS = 2 };
+    struct campaign_test t;
+    struct e2e_process agents[AGENTS];
+    char yaml[512], endpoint[64];
+    json_t *out;
+    char *err;
+    setenv("THRESH_DEVICES", "/nonexistent", 1);
+    campaign_test_begin(&t, "");
+    snprintf(endpoint, sizeof endpoint, "ipc://%s/socket", t.folder);
+    snprintf(yaml, sizeof yaml,
+             "device: cpu\nlisten: %s\nevaluations: 4\n"
+             "kernels: [{file: k.lift, sizes: {N: [1024, 4096, 8192]}}]\n",
+             endpoint);
+    campaign_test_write(&t, "c.yaml", yaml);
+    for (int i = 0; i < AGENTS; i++)
+        agents[i] =
+            e2e_start(&cli_agent, (const char *const[]){"--connect", endpoint, "--device", "cpu", NULL});
+    cr_assert_eq(campaign_test_verb(&t, "run", &out, &err), CLI_OK, "%s", err);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_str_eq(campaign_test_text(out, i, "state"), "complete");
+        cr_expect_eq(campaign_test_number(out, i, "evaluations"), 4);
+    }
+    for (int i = 0; i < AGENTS; i++) {
+        struct e2e_run r = e2e_finish(&agents[i]);
+        cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+        e2e_run_free(&r);
+    }
+    struct e2e_run none = E2E_RUN(&cli_campaign, "stop", t.file);
+    cr_expect_eq(none.status, CLI_FAILED);
+    cr_expect(strstr(none.err, "no process runs the campaign now"), "%s", none.err);
+    e2e_run_free(&none);
+    free(err);
+    json_decref(out);
     campaign_test_end(&t);
 }
 
