@@ -405,6 +405,9 @@ static struct session_event listen(struct agents *a, int timeout_ms)
         return news;
     case HUB_GONE:
         return take_gone(a, e->peer, e->reason);
+    case HUB_REFUSED:
+        agents_connection_refused(a, e->reason);
+        return news;
     case HUB_MOVED:
         return take_moved(a, e->peer);
     case HUB_MESSAGE:

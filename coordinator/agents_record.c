@@ -123,6 +123,14 @@ void agents_peer_event(struct agents *a, unsigned peer, const char *what, const 
     diag_free(d);
 }
 
+void agents_connection_refused(struct agents *a, const char *line)
+{
+    if (!a->store) return;
+    struct diag *d = diag_new();
+    store_event_add(a->store, a->run, 0, "connection refused", line, d);
+    diag_free(d);
+}
+
 void agents_record(struct agents *a, struct store *store, int64_t run)
 {
     struct diag *d = diag_new();

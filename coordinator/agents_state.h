@@ -84,6 +84,8 @@ int64_t agents_peer_id(struct agents *a, unsigned peer);   /* of its row; 0: non
 /* state: as in store_agent_update(). */
 void agents_peer_goes(struct agents *a, unsigned peer, const char *state);
 void agents_peer_event(struct agents *a, unsigned peer, const char *what, const char *reason);
+/* A connection was refused for its key: the line says whose. */
+void agents_connection_refused(struct agents *a, const char *line);
 /* The coordinator ends: all agents are done. */
 void agents_peers_end(struct agents *a);
 /* Stores what has changed, once a second at most. */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -147,24 +148,77 @@ bool best_make_folder(const char *dir, struct diag *d)
     return ok;
 }
 
-bool best_write(const char *dir, const struct best *b, struct diag *d)
+/* Replaces a list of actions by the shortest one to the same leaf, which is the same whichever list a draw
+ * has made; the old one is borrowed, the new one is malloc'd. false: the actions contradict each other. */
+static bool shorten(const struct problem *p, const struct space_action **actions, size_t *n, const char **why)
 {
-    struct pipeline_code c;
-    char why[NAME_MAX_BYTES];
-    if (!best_make_folder(dir, d)) return false;
-    if (!pipeline_lower_actions(b->problem, b->actions, b->n_actions, &c, why, sizeof why)) {
-        diag_plain(d, "cannot write the best implementation: %s", why);
-        return false;
+    struct space_state *leaf = problem_replay(p, *actions, *n, why);
+    if (leaf) *actions = solution_actions(NULL, leaf, n);
+    space_state_free(leaf);
+    return leaf != NULL;
+}
+
+/* A copy whose lists of actions are the shortest ones. `actions` of each is NULL or malloc'd. */
+struct shortened {
+    struct best best;
+    struct best_contender *contenders;
+};
+
+static bool shorten_all(const struct best *b, struct shortened *out, const char **why)
+{
+    const struct space_action *winner = b->actions;
+    out->best = *b;
+    out->best.actions = NULL;
+    out->best.n_contenders = 0;
+    out->best.contenders = out->contenders = base_calloc(b->n_contenders + 1, sizeof *out->contenders);
+    bool ok = shorten(b->problem, &winner, &out->best.n_actions, why);
+    if (ok) out->best.actions = winner;
+    for (unsigned i = 0; ok && i < b->n_contenders; i++) {
+        struct best_contender *c = &out->contenders[i];
+        const struct space_action *actions = b->contenders[i].actions;
+        *c = b->contenders[i];
+        ok = shorten(b->problem, &actions, &c->n_actions, why);
+        c->actions = ok ? (struct space_action *)actions : NULL;
+        out->best.n_contenders += ok;
     }
-    json_t *o = best_json(b, &c);
+    return ok;
+}
+
+static void shortened_clear(struct shortened *s)
+{
+    for (unsigned i = 0; i < s->best.n_contenders; i++)
+        free(s->contenders[i].actions);
+    free(s->contenders);
+    free((struct space_action *)s->best.actions);
+}
+
+static bool write_result(const char *dir, const struct best *b, const struct pipeline_code *c, struct diag *d)
+{
+    json_t *o = best_json(b, c);
     char *text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     struct strbuf host = {0};
-    best_host_program(b, &c.kernel, "best.cl", &host);
-    bool ok = write_files(dir, c.kernel.source, text, host.text, d);
+    best_host_program(b, &c->kernel, "best.cl", &host);
+    bool ok = write_files(dir, c->kernel.source, text, host.text, d);
     strbuf_free(&host);
     free(text);
     json_decref(o);
+    return ok;
+}
+
+bool best_write(const char *dir, const struct best *b, struct diag *d)
+{
+    struct pipeline_code c = {0};
+    struct shortened s;
+    char why[NAME_MAX_BYTES];
+    const char *contradiction = "";
+    if (!best_make_folder(dir, d)) return false;
+    bool ok = shorten_all(b, &s, &contradiction);
+    if (!ok) snprintf(why, sizeof why, "%s", contradiction);
+    ok = ok && pipeline_lower_actions(b->problem, s.best.actions, s.best.n_actions, &c, why, sizeof why);
+    if (!ok) diag_plain(d, "cannot write the best implementation: %s", why);
+    ok = ok && write_result(dir, &s.best, &c, d);
     pipeline_code_clear(&c);
+    shortened_clear(&s);
     return ok;
 }
 

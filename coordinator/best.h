@@ -44,8 +44,9 @@ struct best {
 
 /* Creates `dir` if it is missing. false after an error: it is not a folder, or not writable. */
 bool best_make_folder(const char *dir, struct diag *d);
-/* Writes best.json, best.cl and host.c into `dir`, which is created if it is missing. false after an error;
- * then no file has changed. */
+/* Writes best.json, best.cl and host.c into `dir`, which is created if it is missing. Actions are written as
+ * the shortest lists (solution_actions()), so that equal implementations give equal files whatever led to
+ * them. false after an error; then no file has changed. */
 bool best_write(const char *dir, const struct best *b, struct diag *d);
 
 /* An implementation that was read. It owns its pointers. */

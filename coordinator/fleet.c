@@ -40,7 +40,7 @@ static void post(struct fleet *f, struct roster *r, const struct hub_event *even
 {
     struct letter *l = base_calloc(1, sizeof *l);
     *l = (struct letter){.event = *event, .memory = memory, .bytes = sizeof *l + event->bytes};
-    snprintf(l->name, HUB_NAME, "%s", hub_name(f->hub, event->peer));
+    if (event->kind != HUB_REFUSED) snprintf(l->name, HUB_NAME, "%s", hub_name(f->hub, event->peer));
     if (!r->letters) fleet_wake(r->fd);
     DL_APPEND(r->letters, l);
     r->bytes += l->bytes;
@@ -176,6 +176,53 @@ static void take_hello(struct fleet *f, const struct hub_event *e, struct arena 
     forget(f, e->peer);
 }
 
+/* ---- refused connections ---- */
+
+/* Called on the thread that checks keys. A flood of connections must not fill the store. */
+static void note_refusal(void *ctx, const char *line)
+{
+    struct fleet *f = ctx;
+    int64_t now = clock_ms();
+    fprintf(stderr, "%s\n", line);
+    pthread_mutex_lock(&f->lock);
+    bool few = f->n_refusals < LIMIT_REFUSALS || now - f->refused_ms >= 1000;
+    if (few && f->n_kept < LIMIT_REFUSALS) {
+        struct refusal *r = base_calloc(1, sizeof *r + strlen(line) + 1);
+        memcpy(r->line, line, strlen(line) + 1);
+        DL_APPEND(f->refusals, r);
+        f->n_kept++;
+        f->n_refusals++;
+        f->refused_ms = now;
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* A search that records; NULL: none yet. */
+static struct roster *settled_roster(const struct fleet *f)
+{
+    for (unsigned g = 1; g < HUB_GROUPS; g++)
+        if (f->rosters[g] && f->rosters[g]->device[0]) return f->rosters[g];
+    return NULL;
+}
+
+static void free_refusal(struct fleet *f, struct refusal *r)
+{
+    DL_DELETE(f->refusals, r);
+    f->n_kept--;
+    free(r);
+}
+
+static void tell_refusals(struct fleet *f)
+{
+    struct roster *r = f->refusals ? settled_roster(f) : NULL;
+    while (r && f->refusals) {
+        struct arena *memory = arena_new();
+        struct hub_event e = {.kind = HUB_REFUSED, .reason = arena_strdup(memory, f->refusals->line)};
+        post(f, r, &e, memory);
+        free_refusal(f, f->refusals);
+    }
+}
+
 /* ---- the thread ---- */
 
 static void hand_on(struct fleet *f, const struct hub_event *e)
@@ -242,6 +289,7 @@ static void *fleet_main(void *arg)
         send_all(f);
         bool full = is_full(f), more = !full && take_some(f);
         balance(f);
+        tell_refusals(f);
         bool waits = !more && !f->outbox && !f->stop;
         pthread_mutex_unlock(&f->lock);
         if (full && waits)
@@ -257,19 +305,21 @@ static void *fleet_main(void *arg)
 
 struct fleet *fleet_open(const struct fleet_options *o, struct diag *d)
 {
-    void *own = o->context ? NULL : zmq_ctx_new();
-    struct hub *hub = hub_open(o->context ? o->context : own, &o->where, clock_ms, d);
-    if (!hub) {
-        if (own) zmq_ctx_term(own);
+    struct fleet *f = base_calloc(1, sizeof *f);
+    struct endpoint_options where = o->where;
+    pthread_mutex_init(&f->lock, NULL);
+    if (!where.report) where.report = note_refusal, where.ctx = f;
+    f->context = o->context ? NULL : zmq_ctx_new();
+    f->hub = hub_open(f->context ? f->context : o->context, &where, clock_ms, d);
+    if (!f->hub) {
+        if (f->context) zmq_ctx_term(f->context);
+        pthread_mutex_destroy(&f->lock);
+        free(f);
         return NULL;
     }
-    struct fleet *f = base_calloc(1, sizeof *f);
-    f->hub = hub;
-    f->context = own;
     f->sole = o->sole;
     f->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     CHECK(f->fd >= 0);
-    pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->refused, NULL);
     CHECK(pthread_create(&f->thread, NULL, fleet_main, f) == 0);
     return f;
@@ -287,6 +337,8 @@ void fleet_close(struct fleet *f)
     if (f->context) zmq_ctx_term(f->context);
     for (unsigned i = 0; i < f->n_agents; i++)
         arena_free(f->agents[i].memory);
+    while (f->refusals)
+        free_refusal(f, f->refusals);
     pthread_cond_destroy(&f->refused);
     pthread_mutex_destroy(&f->lock);
     close(f->fd);

@@ -18,6 +18,12 @@ struct letter {
     struct letter *prev, *next;
 };
 
+/* A connection that was refused. */
+struct refusal {
+    struct refusal *prev, *next;
+    char line[];
+};
+
 /* What a search sends, or an agent that it refuses. */
 struct parcel {
     unsigned peer, group;
@@ -57,6 +63,9 @@ struct fleet {
     pthread_cond_t refused;
     int fd; /* readable: the outbox has something, or the thread is to end */
     struct parcel *outbox;
+    struct refusal *refusals;           /* that no search was told of yet, the oldest first */
+    unsigned n_refusals, n_kept;        /* since the fleet began; in the list */
+    int64_t refused_ms;                 /* clock_ms() when the last one was kept */
     struct roster *rosters[HUB_GROUPS]; /* by group; group 0 is nobody's */
     struct fleet_agent *agents;         /* by number */
     unsigned n_agents;

@@ -34,7 +34,8 @@ enum hub_event_kind {
     HUB_HELLO,   /* a new agent: message.hello */
     HUB_MESSAGE, /* reference, result, returned job or figures of a known agent */
     HUB_GONE,    /* an agent left or is lost: `reason` */
-    HUB_MOVED    /* an agent serves another search now (fleet.h) */
+    HUB_MOVED,   /* an agent serves another search now (fleet.h) */
+    HUB_REFUSED  /* a connection was refused for its key: `reason` says whose; no agent (fleet.h) */
 };
 struct hub_event {
     enum hub_event_kind kind;

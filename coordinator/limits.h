@@ -76,6 +76,7 @@ enum {
     LIMIT_SEARCHES = 256, /* at once in one process: a thread, a tree and a connection to the store each */
     LIMIT_PEERS = 4096,   /* memory of a flood of hellos */
     LIMIT_AGENT_ROWS_MS = 1000,     /* between two writes of what agents are at */
+    LIMIT_REFUSALS = 100,           /* refused connections that are stored at once; then one a second is */
     LIMIT_BALANCE_MS = 200,         /* between two looks at which searches need agents */
     LIMIT_LETTERS_BYTES = 64 << 20, /* of messages that wait for one search: half a second of 4,096 agents */
     LIMIT_CREDITS = 1024            /* jobs that one agent may have at a time */

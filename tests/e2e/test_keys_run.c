@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,14 +94,32 @@ static void keys_run_secret(const struct keys_run *f, char text[KEYS_TEXT])
     diag_free(d);
 }
 
+/* Refused connections that a store has. */
+static int keys_run_refusals(const char *store)
+{
+    static const char sql[] = "SELECT count(*) FROM event WHERE kind = 'connection refused' AND agent = 0"
+                              " AND message LIKE 'refused 127.0.0.1:%'";
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    cr_assert_eq(sqlite3_open_v2(store, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_step(q), SQLITE_ROW);
+    int n = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return n;
+}
+
 Test(keys_run, a_search_with_an_honest_agent_among_strangers, .timeout = 300)
 {
     struct keys_run f = keys_run_open(), other = keys_run_open();
-    char secret[KEYS_TEXT], out[64];
+    char secret[KEYS_TEXT], out[64], store[64];
     keys_run_secret(&f, secret);
     snprintf(out, sizeof out, "%s/out", f.top);
-    struct e2e_process tune = e2e_start(
-        &cli_tune, (const char *const[]){AXPY, "--listen", f.endpoint, "--keys", f.keys, "--out", out, NULL});
+    snprintf(store, sizeof store, "%s/s.db", f.top);
+    struct e2e_process tune =
+        e2e_start(&cli_tune, (const char *const[]){AXPY, "--listen", f.endpoint, "--keys", f.keys, "--out",
+                                                   out, "--store", store, NULL});
     struct e2e_run r = E2E_RUN(&cli_agent, "--connect", f.endpoint, "--key", other.secret, "--quiet");
     cr_expect_eq(r.status, CLI_FAILED);
     cr_expect(strstr(r.err, "is for another coordinator"), "%s", r.err);
@@ -113,6 +132,7 @@ Test(keys_run, a_search_with_an_honest_agent_among_strangers, .timeout = 300)
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.err, "refused 127.0.0.1:"), "%s", r.err);
     cr_expect(strstr(r.out, "speedup"), "%s", r.out);
+    cr_expect_geq(keys_run_refusals(store), 1, "the store has what was refused");
     cr_expect(!strstr(r.err, secret) && !strstr(r.out, secret));
     e2e_run_free(&r);
     r = E2E_RUN(&cli_keys, "list", f.keys, "--json");
