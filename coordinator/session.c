@@ -15,6 +15,7 @@
 #include "coordinator/session_state.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
+#include "core/base/cores.h"
 #include "core/base/diag.h"
 #include "core/base/stop.h"
 
@@ -42,6 +43,13 @@ static bool tree_stops(void *context)
     return session_stops(s) || session_time_is_over(s);
 }
 
+unsigned session_threads(unsigned searches)
+{
+    unsigned cores = cores_available(), share = cores / (searches ? searches : 1);
+    if (share > LIMIT_DRAW_THREADS) share = LIMIT_DRAW_THREADS;
+    return share ? share : 1;
+}
+
 static bool make_tree(struct session *s, const struct session_setup *setup, struct diag *d)
 {
     const struct session_options *o = &s->options;
@@ -50,6 +58,7 @@ static bool make_tree(struct session *s, const struct session_setup *setup, stru
     if (!s->heuristic || !mcts_order_parse(space_of(setup->root), o->order, &s->order, d)) return false;
     mcts_heuristic_set_note(s->heuristic, store_note(o->store));
     config.seed = o->seed;
+    config.threads = o->threads ? o->threads : session_threads(1);
     config.branching.order = s->order.parts;
     config.branching.n_order = s->order.n;
     config.stop = tree_stops;

@@ -84,6 +84,7 @@ struct session_options {
     const char *store;          /* file; NULL: none */
     uint64_t seed, evaluations; /* 0: no limit */
     uint64_t patience;          /* 0: LIMIT_PATIENCE */
+    unsigned threads;           /* that draw; 0: one for each core, LIMIT_DRAW_THREADS at most */
     struct session_until until;
     double time_s;   /* 0: no limit */
     double grace_s;  /* for what is at work when the time is over; INFINITY: it has a time limit of its own */
@@ -152,6 +153,8 @@ struct session_report {
     char last_failure[SESSION_FAILURE]; /* "status: message" of the last failed evaluation; "": none */
 };
 
+/* How many threads may draw in each of so many searches at once, on this machine. */
+unsigned session_threads(unsigned searches);
 /* Loads the heuristic, opens the store and finds or adds the run. NULL after an error. */
 struct session *session_new(const struct session_setup *setup, struct diag *d);
 void session_free(struct session *s); /* NULL is allowed */

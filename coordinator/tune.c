@@ -74,6 +74,8 @@ static struct mcts_config tree_config(struct tune *t)
     config.branching.bound_context = t->model;
     config.on_cut = t->model && o->store ? tune_note_cut : NULL;
     config.cut_context = t;
+    config.thread_bound = t->model ? tune_thread_bound : NULL;
+    config.thread_context = t;
     config.cut_factor = 1 - o->distance;
     config.prior = o->no_prior ? NULL : mcts_prior_weight;
     config.prior_context = t->prior;
@@ -115,6 +117,7 @@ static bool open_session(struct tune *t, struct diag *d)
                                                     .seed = o->seed,
                                                     .evaluations = o->evaluations,
                                                     .patience = o->patience,
+                                                    .threads = o->threads,
                                                     .until = o->until,
                                                     .time_s = o->time_s,
                                                     .grace_s = LIMIT_GRACE_S,
@@ -274,6 +277,8 @@ void tune_free(struct tune *t)
         contend_plain_clear(&t->plain[i]);
     free(t->report.verdict.advice);
     tune_free_seen(t);
+    for (unsigned i = 0; i < LIMIT_DRAW_THREADS; i++)
+        perfmodel_free(t->thread_models[i]);
     perfmodel_free(t->model);
     mcts_prior_free(t->prior);
     space_state_free(t->root);

@@ -49,6 +49,7 @@ struct tune_options {
     int stop_fd;                     /* readable: end early; -1: none */
     size_t most_text_bytes;          /* longer texts are not measured; 0: LIMIT_TEXT_BYTES */
     double rounds_s;                 /* budget of the final rounds; 0: as session_options says */
+    unsigned threads;                /* that draw; 0: as session_options says; at most LIMIT_DRAW_THREADS */
     uint64_t patience; /* ends after so many in a row that are not measured; 0: LIMIT_PATIENCE */
     struct bb_options lowering;
 };

@@ -39,6 +39,17 @@ enum mcts_status tune_draw(struct tune *t, struct mcts_tree *tree, uint64_t numb
     return *audited ? MCTS_OK : status;
 }
 
+/* A model keeps what it has computed, so that each thread has one. Corrections reach it here. */
+void *tune_thread_bound(void *context, unsigned thread)
+{
+    struct tune *t = context;
+    struct perfmodel **m = &t->thread_models[thread];
+    const struct perfmodel_device *figures = perfmodel_described(t->model);
+    if (!*m) *m = perfmodel_new(t->problem->backbone, t->problem->space, figures);
+    perfmodel_follow(*m, t->model);
+    return *m;
+}
+
 /* ---- cuts ---- */
 
 /* The decisions from the root to a node, as text. */

@@ -26,8 +26,9 @@ struct tune {
     struct recorded *recorded; /* its timings stand for them */
     struct device device;
     struct problem *problem;
-    struct space_state *root; /* with the pins */
-    struct perfmodel *model;  /* NULL: no bound */
+    struct space_state *root;                            /* with the pins */
+    struct perfmodel *model;                             /* NULL: no bound */
+    struct perfmodel *thread_models[LIMIT_DRAW_THREADS]; /* of the other threads that draw; NULL: not yet */
     struct mcts_prior *prior;
     struct session *session;
     char *settings;
@@ -63,6 +64,8 @@ enum mcts_status tune_draw(struct tune *t, struct mcts_tree *tree, uint64_t numb
                            struct mcts_descent *descent, bool *audited);
 /* Records a cut with its reason: the tree's on_cut, with the campaign as context. */
 void tune_note_cut(void *context, const struct mcts_tree *tree, uint32_t node, struct space_state *candidate);
+/* The model of another thread that draws: mcts_config.thread_bound, with the campaign as context. */
+void *tune_thread_bound(void *context, unsigned thread);
 /* Compares a measured time with the bound of its implementation. If it is below, the figures that the bound
  * rests on are corrected and what they wrongly cut is opened again. */
 void tune_check_bound(struct tune *t, const struct session_job *job, double measured_ns);

@@ -33,12 +33,12 @@ struct mcts_guess {
     uint32_t *slots, n_slots; /* the choices whose values are traits */
     size_t count, capacity;
     struct measurement *list;
-    double *weights, *likenesses; /* [capacity] of the measurements; scratch */
-    double *correlations;         /* [n_slots + 1] of implementations that differ in so many traits */
-    double level, slope, middle;  /* the mean: level + slope * (bound - middle) */
-    double variance;              /* of the process */
-    double best;                  /* logarithm; INFINITY before anything was learnt */
-    bool solved;                  /* weights, mean and variance include all measurements */
+    double *weights;             /* [capacity] of the measurements */
+    double *correlations;        /* [n_slots + 1] of implementations that differ in so many traits */
+    double level, slope, middle; /* the mean: level + slope * (bound - middle) */
+    double variance;             /* of the process */
+    double best;                 /* logarithm; INFINITY before anything was learnt */
+    bool solved;                 /* weights, mean and variance include all measurements */
 };
 
 /* REACH: implementations that differ in an eighth of their traits have a correlation of 1/e. NOISE: a
@@ -69,7 +69,6 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     if (g->n_slots == 0) g->n_slots = pick_slots(s, UINT_MAX, g->slots);
     g->list = base_calloc(capacity, sizeof g->list[0]);
     g->weights = base_calloc(capacity, sizeof g->weights[0]);
-    g->likenesses = base_calloc(capacity, sizeof g->likenesses[0]);
     g->correlations = base_calloc(g->n_slots + 1, sizeof g->correlations[0]);
     for (uint32_t i = 0; i <= g->n_slots; i++)
         g->correlations[i] = exp(-(double)i / (REACH * fmax(g->n_slots, 1)));
@@ -91,7 +90,6 @@ void mcts_guess_free(struct mcts_guess *g)
     free(g->slots);
     free(g->list);
     free(g->weights);
-    free(g->likenesses);
     free(g->correlations);
     free(g);
 }
@@ -245,8 +243,9 @@ static double mean(const struct mcts_guess *g, const struct mcts_traits *t)
     return g->level + g->slope * (t->bound - g->middle);
 }
 
-static void solve(struct mcts_guess *g)
+void mcts_guess_solve(struct mcts_guess *g)
 {
+    if (g->solved || g->count == 0) return;
     fit_mean(g);
     for (size_t i = 0; i < g->count; i++)
         g->weights[i] = time_of(g, i) - mean(g, g->list[i].traits);
@@ -265,15 +264,16 @@ static double log_gain(double z)
     return log(z * erfc(-z / sqrt(2)) / 2 + exp(-z * z / 2) / sqrt(2 * pi));
 }
 
-double mcts_guess_promise(struct mcts_guess *g, const struct mcts_traits *t)
+double mcts_guess_promise(const struct mcts_guess *g, const struct mcts_traits *t)
 {
     if (g->count == 0) return -t->bound;
-    if (!g->solved) solve(g);
-    double expected = mean(g, t), *x = g->likenesses;
+    CHECK(g->solved);
+    double expected = mean(g, t), *x = base_malloc(g->count * sizeof x[0]);
     compare(g, t, x);
     for (size_t i = 0; i < g->count; i++)
         expected += g->weights[i] * x[i];
     solve_lower(g, x);
     double deviation = sqrt(g->variance * (1 + NOISE - square(x, g->count)));
+    free(x);
     return log(deviation) + log_gain((g->best - expected) / deviation);
 }

@@ -38,8 +38,10 @@ struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const uint16_t *
 /* Learns a time in ns and owns the traits from now on. INFINITY: the measurement was stopped, which counts as
  * four times the best time, as does everything slower than that; it is ignored before there is a time. */
 void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time);
+/* Takes up what was learnt since the last call: needed before promises are asked for. */
+void mcts_guess_solve(struct mcts_guess *g);
 /* The logarithm of the expected improvement on the best time, both logarithms of ns; larger is better. Before
- * anything was learnt a smaller bound promises more. */
-double mcts_guess_promise(struct mcts_guess *g, const struct mcts_traits *t);
+ * anything was learnt a smaller bound promises more. May be asked on several threads at once. */
+double mcts_guess_promise(const struct mcts_guess *g, const struct mcts_traits *t);
 
 #endif

@@ -143,6 +143,31 @@ void mcts_policies_free(struct mcts_policies *p)
     free(p);
 }
 
+bool mcts_policies_can_copy(const struct mcts_policies *p)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].is_own) return false;
+    return true;
+}
+
+struct mcts_policies *mcts_policies_copy(const struct mcts_policies *p)
+{
+    struct mcts_policies *copy = base_malloc(sizeof *copy);
+    *copy = *p;
+    copy->weights = NULL;
+    copy->weights_capacity = 0;
+    for (unsigned i = 0; i < p->n; i++)
+        copy->list[i].state = base_malloc(p->list[i].policy->state_size + 1);
+    mcts_policies_copy_states(copy, p);
+    return copy;
+}
+
+void mcts_policies_copy_states(struct mcts_policies *to, const struct mcts_policies *from)
+{
+    for (unsigned i = 0; i < from->n; i++)
+        memcpy(to->list[i].state, from->list[i].state, from->list[i].policy->state_size);
+}
+
 void mcts_policies_set_guard(struct mcts_policies *p, struct mcts_guard *g)
 {
     p->guard = g;

@@ -21,6 +21,12 @@ enum { MCTS_POLICIES_MAX = 16 }; /* together */
 struct mcts_policies *mcts_policies_new(const struct mcts_plugin *plugin, void *state, const char *list,
                                         size_t n, struct diag *d);
 void mcts_policies_free(struct mcts_policies *p); /* NULL is allowed */
+/* For rollouts on another thread: the same policies with a copy of their states, byte by byte. What a state
+ * points to is shared, so a built-in policy may change it in begin, learn, end and start of rollout 0 only.
+ * mcts_policies_can_copy(): no plug-in's policy is among them. */
+bool mcts_policies_can_copy(const struct mcts_policies *p);
+struct mcts_policies *mcts_policies_copy(const struct mcts_policies *p); /* mcts_policies_free() it */
+void mcts_policies_copy_states(struct mcts_policies *to, const struct mcts_policies *from); /* of a copy */
 /* Watches the callbacks of `own`. */
 void mcts_policies_set_guard(struct mcts_policies *p, struct mcts_guard *g);
 /* The parameters of all built-in policies, for mcts_parameters_set(): those that are not in use have no

@@ -35,6 +35,14 @@ static void guess_end(void *state)
     g->process = NULL;
 }
 
+static bool guess_start(void *state, unsigned rollout, struct pcg32 *rng)
+{
+    const struct guess *g = state;
+    (void)rng;
+    if (rollout == 0) mcts_guess_solve(g->process);
+    return false;
+}
+
 static unsigned guess_draws(const void *state)
 {
     const struct guess *g = state;
@@ -43,7 +51,7 @@ static unsigned guess_draws(const void *state)
 
 static double guess_rank(void *state, const struct mcts_leaf *leaf)
 {
-    struct guess *g = state;
+    const struct guess *g = state;
     struct mcts_traits *t = mcts_traits_new(g->process, leaf->values, leaf->bound);
     double promise = mcts_guess_promise(g->process, t);
     free(t);
@@ -73,6 +81,7 @@ const struct mcts_policy mcts_policy_guess = {
     .n_parameters = sizeof PARAMETERS / sizeof PARAMETERS[0],
     .begin = guess_begin,
     .end = guess_end,
+    .start = guess_start,
     .draws = guess_draws,
     .rank = guess_rank,
     .learn = guess_learn,

@@ -1,5 +1,4 @@
-/* Descents guided by policies, restarts, then a bounded depth-first walk; and the best of several rollouts.
- */
+/* Descents guided by policies, restarts, then a bounded depth-first walk. */
 #include "mcts/rollout.h"
 
 #include <stdlib.h>
@@ -26,7 +25,6 @@ void mcts_roller_init(struct mcts_roller *r, const struct space *s)
     r->weights = base_malloc(MCTS_VALUES_MAX * sizeof r->weights[0]);
     r->values = base_malloc((space_slot_count(s) + 1) * sizeof r->values[0]);
     r->log = space_log_new();
-    r->kept = space_log_new();
 }
 
 void mcts_roller_free(struct mcts_roller *r)
@@ -36,8 +34,6 @@ void mcts_roller_free(struct mcts_roller *r)
     free(r->weights);
     free(r->values);
     space_log_free(r->log);
-    space_log_free(r->kept);
-    mcts_seen_free(&r->seen);
 }
 
 static void apply(struct space_state *state, struct space_action action)
@@ -114,7 +110,7 @@ static enum descent_end descend(struct mcts_roller *r, struct space_state *state
     for (;; c.depth++) {
         c.slot = space_next_choice(state, r->branching.order, r->branching.n_order);
         if (c.slot == UINT32_MAX)
-            return mcts_seen_has(&r->seen, space_state_hash(state)) ? OLD_LEAF : NEW_LEAF;
+            return mcts_seen_has(r->seen, space_state_hash(state)) ? OLD_LEAF : NEW_LEAF;
         if (!take_proposal(r, state, &c, actions) && !take_drawn(r, state, c.depth, c.slot, actions, &fault))
             return fault ? FAULT : DEAD_END;
     }
@@ -147,7 +143,7 @@ static enum mcts_rollout_end walk(struct mcts_roller *r, struct space_state *sta
 {
     uint32_t slot = space_next_choice(state, r->branching.order, r->branching.n_order);
     if (slot == UINT32_MAX)
-        return mcts_seen_has(&r->seen, space_state_hash(state)) ? MCTS_ROLLOUT_EXHAUSTED : MCTS_ROLLOUT_LEAF;
+        return mcts_seen_has(r->seen, space_state_hash(state)) ? MCTS_ROLLOUT_EXHAUSTED : MCTS_ROLLOUT_LEAF;
     if (*budget == 0) return MCTS_ROLLOUT_BUDGET;
     --*budget;
     uint32_t n = mcts_try_values(&r->branching, state, slot, r->cut, r->options, &r->stats.trials);
@@ -181,8 +177,8 @@ static enum mcts_rollout_end backtrack(struct mcts_roller *r, struct space_state
 
 /* ---- one rollout ---- */
 
-static enum mcts_rollout_end roll_out(struct mcts_roller *r, struct space_state *state, uint32_t depth,
-                                      struct mcts_actions *actions)
+enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *state, uint32_t depth,
+                                   struct mcts_actions *actions)
 {
     size_t start = actions->count;
     r->logged = r->branching;
@@ -204,7 +200,7 @@ static enum mcts_rollout_end roll_out(struct mcts_roller *r, struct space_state 
     return backtrack(r, state, actions);
 }
 
-/* ---- the best of several ---- */
+/* ---- implementations ---- */
 
 void mcts_leaf_values(const struct space_state *leaf, uint16_t *values)
 {
@@ -216,61 +212,4 @@ void mcts_leaf_values(const struct space_state *leaf, uint16_t *values)
 double mcts_leaf_bound(const struct mcts_branching *b, const struct space_state *leaf)
 {
     return b->bound ? b->bound(b->bound_context, leaf) : 0;
-}
-
-static bool rank(struct mcts_roller *r, const struct space_state *leaf, double *sum)
-{
-    mcts_leaf_values(leaf, r->values);
-    struct mcts_leaf view = {space_of(leaf), r->values, mcts_leaf_bound(&r->branching, leaf)};
-    return mcts_policies_rank(r->policies, &view, sum, r->error, sizeof r->error);
-}
-
-/* The best of the rollouts so far: its actions are those from `start` on, and r->kept has what it wrote. */
-struct best {
-    struct mcts_actions *actions;
-    size_t start;
-    space_mark frontier;
-    double rank;
-};
-
-/* Takes the implementation in the state, whose actions begin at `first`, if it is better. */
-static bool keep_better(struct mcts_roller *r, struct space_state *state, struct best *best, size_t first)
-{
-    double sum;
-    struct mcts_actions *a = best->actions;
-    if (!rank(r, state, &sum)) return false;
-    size_t n = a->count - first;
-    bool better = first == best->start || sum > best->rank;
-    if (better) {
-        if (first > best->start) memmove(&a->list[best->start], &a->list[first], n * sizeof a->list[0]);
-        best->rank = sum;
-        space_log_cut(r->kept, 0);
-        space_log_keep(r->kept, state, best->frontier);
-    }
-    a->count = better ? best->start + n : first;
-    return true;
-}
-
-enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *state, uint32_t depth,
-                                   struct mcts_actions *actions)
-{
-    unsigned draws = r->weights_only ? 1 : mcts_policies_draws(r->policies);
-    struct best best = {actions, actions->count, space_snapshot(state), 0};
-    enum mcts_rollout_end end = roll_out(r, state, depth, actions);
-    if (end != MCTS_ROLLOUT_LEAF || draws < 2) return end;
-    bool valid = keep_better(r, state, &best, best.start);
-    for (unsigned i = 1; i < draws && valid && end == MCTS_ROLLOUT_LEAF; i++) {
-        size_t first = actions->count;
-        space_rollback(state, best.frontier);
-        mcts_policies_start(r->policies, i, &r->rng);
-        end = roll_out(r, state, depth, actions);
-        if (end == MCTS_ROLLOUT_LEAF) valid = keep_better(r, state, &best, first);
-    }
-    if (!valid || end == MCTS_ROLLOUT_ERROR) {
-        actions->count = best.start;
-        return MCTS_ROLLOUT_ERROR;
-    }
-    space_rollback(state, best.frontier);
-    space_log_repeat(r->kept, 0, state);
-    return MCTS_ROLLOUT_LEAF;
 }

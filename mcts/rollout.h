@@ -42,7 +42,7 @@ struct mcts_roller {
     struct mcts_branching branching;
     struct mcts_policies *policies;
     struct pcg32 rng;
-    struct mcts_seen seen;
+    const struct mcts_seen *seen;
     double best_time, cut;     /* ns, INFINITY: none */
     mcts_prior_function prior; /* may be NULL */
     void *prior_context;
@@ -55,7 +55,7 @@ struct mcts_roller {
     struct mcts_child *children;
     double *weights;
     uint16_t *values;             /* of all slots */
-    struct space_log *log, *kept; /* of the values that are tried; of the best rollout */
+    struct space_log *log;        /* of the values that are tried */
     struct mcts_branching logged; /* branching, with the log: set by each rollout */
 };
 
@@ -69,10 +69,9 @@ enum mcts_rollout_end {
     MCTS_ROLLOUT_ERROR,     /* a policy failed: r->error */
 };
 
-/* Goes down from `state` at `depth` and appends the actions taken. Of as many rollouts as the policies wish,
- * takes the implementation with the largest rank, the first of equals. Unless it returns MCTS_ROLLOUT_LEAF
- * the actions are as before and the state is unspecified (the caller rolls it back). The policies have been
- * told that rollout 0 starts. */
+/* One rollout: goes down from `state` at `depth` and appends the actions taken. Unless it returns
+ * MCTS_ROLLOUT_LEAF the actions are as before and the state is unspecified (the caller rolls it back). The
+ * policies have been told that it starts. */
 enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *state, uint32_t depth,
                                    struct mcts_actions *actions);
 

@@ -32,6 +32,7 @@ static void make_roller(struct mcts_tree *t, const struct space *s, const struct
     t->roller = (struct mcts_roller){.branching = c->branching,
                                      .policies = t->policies,
                                      .rng = pcg32_seed(c->seed, 0),
+                                     .seen = &t->seen,
                                      .best_time = INFINITY,
                                      .cut = INFINITY,
                                      .prior = c->prior,
@@ -42,6 +43,12 @@ static void make_roller(struct mcts_tree *t, const struct space *s, const struct
     if (!c->branching.order) return;
     t->order = mcts_order_copy(c->branching.order, c->branching.n_order);
     t->roller.branching.order = t->order.parts;
+}
+
+static void make_rollouts(struct mcts_tree *t, const struct mcts_config *c)
+{
+    const struct mcts_rollouts_options options = {c->threads, c->thread_bound, c->thread_context};
+    t->rollouts = mcts_rollouts_new(&t->roller, t->state, &options);
 }
 
 struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heuristic *h,
@@ -66,14 +73,17 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->children = base_malloc(MCTS_VALUES_MAX * sizeof t->children[0]);
     t->weights = base_malloc(MCTS_VALUES_MAX * sizeof t->weights[0]);
     make_roller(t, space_of(root), c);
+    make_rollouts(t, c);
     return t;
 }
 
 void mcts_tree_free(struct mcts_tree *t)
 {
     if (!t) return;
+    mcts_rollouts_free(t->rollouts);
     mcts_policies_end(t->policies);
     mcts_roller_free(&t->roller);
+    mcts_seen_free(&t->seen);
     space_state_free(t->state);
     space_state_free(t->replayed);
     mcts_order_free(&t->order);

@@ -12,14 +12,14 @@
  * out was cut by the bound. Nodes that it cuts stay in the tree: should the bound turn out wrong they are
  * opened again.
  *
- * One thread at a time. With the same seed, root, configuration and sequence of calls and reports, all
- * decisions are the same. */
+ * One thread at a time calls a tree; it may use more for rollouts (mcts/rollouts.h). With the same seed,
+ * root, configuration and sequence of calls and reports, all decisions are the same. */
 #ifndef THRESH_MCTS_TREE_H
 #define THRESH_MCTS_TREE_H
 
 #include "mcts/branch.h"
 #include "mcts/heuristic.h"
-#include "mcts/rollout.h"
+#include "mcts/rollouts.h"
 
 struct mcts_tree;
 /* Told of each node that the bound cuts, with its candidate; the state may be changed and rolled back. */
@@ -33,7 +33,10 @@ struct mcts_config {
     unsigned restarts;               /* of a rollout before it backtracks; default 16 */
     uint64_t backtrack_nodes;        /* budget of one backtracking; default 1000 */
     unsigned descents;               /* without a new leaf, before mcts_tree_next gives up; default 1000 */
-    mcts_prior_function prior;       /* declared weight of an action; NULL: 1 */
+    unsigned threads; /* for rollouts, with the caller's; default 1; decisions do not depend on it */
+    mcts_thread_bound thread_bound; /* branching.bound_context of the others; NULL: the same */
+    void *thread_context;
+    mcts_prior_function prior; /* declared weight of an action; NULL: 1 */
     void *prior_context;
     mcts_cut_function on_cut; /* NULL: none */
     void *cut_context;

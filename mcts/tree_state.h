@@ -5,6 +5,7 @@
 
 #include "mcts/nodes.h"
 #include "mcts/order.h"
+#include "mcts/rollouts.h"
 #include "mcts/tree.h"
 
 struct mcts_tree {
@@ -17,6 +18,8 @@ struct mcts_tree {
     unsigned descents_limit;
     struct mcts_nodes nodes;
     struct mcts_roller roller;
+    struct mcts_rollouts *rollouts;
+    struct mcts_seen seen;    /* handed out */
     mcts_cut_function on_cut; /* may be NULL */
     void *cut_context;
     bool (*stop)(void *context); /* may be NULL */

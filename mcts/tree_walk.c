@@ -202,9 +202,9 @@ static enum mcts_status find_implementation(struct mcts_tree *t)
     bool leaf =
         space_next_choice(t->state, t->roller.branching.order, t->roller.branching.n_order) == UINT32_MAX;
     space_mark mark = space_snapshot(t->state);
-    switch (mcts_rollout(&t->roller, t->state, (uint32_t)t->n_path - 1, &t->actions)) {
+    switch (mcts_rollouts_best(t->rollouts, t->state, t->base, (uint32_t)t->n_path - 1, &t->actions)) {
     case MCTS_ROLLOUT_LEAF:
-        mcts_seen_add(&t->roller.seen, space_state_hash(t->state));
+        mcts_seen_add(&t->seen, space_state_hash(t->state));
         extend_path(t);
         return MCTS_OK;
     case MCTS_ROLLOUT_EXHAUSTED:

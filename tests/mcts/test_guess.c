@@ -66,6 +66,7 @@ static void learn(struct samples *c, unsigned i, double time)
 static double promise(const struct samples *c, const uint16_t *columns, double bound)
 {
     struct mcts_traits *t = mcts_traits_new(c->guess, columns, bound);
+    mcts_guess_solve(c->guess);
     double p = mcts_guess_promise(c->guess, t);
     free(t);
     return p;

@@ -1,6 +1,7 @@
 /* Rollout policies: the same decisions as before they were policies, lists of them and their errors, a policy
  * of a plug-in, and plug-ins of interface 1. */
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,10 +58,11 @@ static struct mcts_outcome policy_outcome(uint64_t hash)
 
 /* A hash of all decisions of a search with a bound, a prior and draws below cuts, whose results are reported
  * one descent late. */
-static uint64_t policy_decisions(const char *spec, uint64_t seed)
+static uint64_t policy_decisions_by(const char *spec, uint64_t seed, unsigned threads)
 {
     struct mcts_config config = mcts_config_default();
     config.seed = seed;
+    config.threads = threads;
     config.branching.bound = mcts_queens_cost;
     config.cut_factor = 1.5;
     config.prior = policy_prior;
@@ -81,24 +83,44 @@ static uint64_t policy_decisions(const char *spec, uint64_t seed)
     return hash_finish(h);
 }
 
-/* Recorded with revision 2193b7c, where leaders, prior and expected improvement were part of the tree. */
+static uint64_t policy_decisions(const char *spec, uint64_t seed)
+{
+    return policy_decisions_by(spec, seed, 1);
+}
+
+/* Rollouts have generators of their own, so that it does not matter who makes them. */
+Test(mcts_policies, decisions_do_not_depend_on_threads)
+{
+    static const char *const SPECS[] = {
+        "tag", "uct", "tag:draws=3", "tag:draws=40", "tag:rollout=leaders", "bound:rollout=own+guess"};
+    for (size_t i = 0; i < sizeof SPECS / sizeof SPECS[0]; i++) {
+        uint64_t alone = policy_decisions_by(SPECS[i], 5, 1);
+        for (unsigned threads = 2; threads <= 8; threads += 3)
+            cr_expect_eq(policy_decisions_by(SPECS[i], 5, threads), alone, "%s, %u threads", SPECS[i],
+                         threads);
+    }
+}
+
+/* `random` and `bound` as recorded with revision 2193b7c, where leaders, prior and expected improvement were
+ * part of the tree; the others since their rollouts have generators of their own. */
 Test(mcts_policies, defaults_decide_as_before)
 {
     static const struct {
         const char *spec;
         uint64_t decisions[2]; /* of seeds 3 and 4 */
     } RECORDED[] = {
-        {"tag", {0xa3b5fe9e8f3fb58b, 0x68c33fbe60947f01}},
-        {"uct", {0xfbcfe73ee9062a91, 0x2c1a4d5fd9e603e5}},
-        {"uct:formula=puct,value=best", {0x4e7726b79d40d85e, 0xd90bab3f2732d160}},
+        {"tag", {0xf809a5bb1d6b7cc3, 0xe120df82e5a73d95}},
+        {"uct", {0xdd070daaf8387218, 0xdae11db8dd0362b7}},
+        {"uct:formula=puct,value=best", {0xc609d3ab926645b6, 0x3eb4fbc19e26f291}},
         {"random", {0x388bb8dc70126db7, 0x0e760004e6e3f614}},
         {"bound", {0x152eb3441d197c8d, 0xaf2d33d8c42652ad}},
-        {"roundrobin", {0x69b620734d6f28c1, 0x1fd2cf0be2b7d8cc}},
+        {"roundrobin", {0x3561311cc08d8a45, 0x4b4bc7e032301d6e}},
     };
     for (size_t i = 0; i < sizeof RECORDED / sizeof RECORDED[0]; i++)
         for (uint64_t seed = 3; seed <= 4; seed++)
-            cr_expect_eq(policy_decisions(RECORDED[i].spec, seed), RECORDED[i].decisions[seed - 3], "%s, %d",
-                         RECORDED[i].spec, (int)seed);
+            cr_expect_eq(policy_decisions(RECORDED[i].spec, seed), RECORDED[i].decisions[seed - 3],
+                         "%s, %d: 0x%016" PRIx64, RECORDED[i].spec, (int)seed,
+                         policy_decisions(RECORDED[i].spec, seed));
 }
 
 /* Naming the defaults changes nothing; other policies do. */

@@ -1,0 +1,14 @@
+/* The affinity mask of the calling thread. */
+#define _GNU_SOURCE
+#include "core/base/cores.h"
+
+#include <sched.h>
+
+unsigned cores_available(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1; /* more than CPU_SETSIZE cores */
+    int n = CPU_COUNT(&set);
+    return n > 0 ? (unsigned)n : 1;
+}

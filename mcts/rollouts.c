@@ -1,0 +1,280 @@
+/* Rollouts of one evaluation are handed to whatever thread is free, by ascending number. A rollout that finds
+ * nothing ends them: those with a larger number are not begun, and do not count if they were. So what is
+ * found does not depend on the number of threads. */
+#include "mcts/rollouts.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/panic.h"
+
+/* A rollout that has ended. */
+struct rolled {
+    enum mcts_rollout_end end;
+    double rank;
+    struct mcts_actions actions; /* below the frontier */
+    struct space_log *log;       /* entry 0: what they wrote */
+    struct mcts_rollout_stats stats;
+    char error[sizeof((struct mcts_roller *)0)->error];
+};
+
+/* A thread beside the tree's. */
+struct worker {
+    struct mcts_rollouts *all;
+    pthread_t thread;
+    struct mcts_roller roller;
+    struct space_state *state;
+    space_mark root;
+    uint64_t entered; /* the evaluation at whose frontier the state is */
+};
+
+struct mcts_rollouts {
+    struct mcts_roller *roller; /* the tree's */
+    struct mcts_rollouts_options options;
+    unsigned n_workers;
+    struct worker *workers;
+    struct space_log *frontier; /* entry 0: what leads from the root to it */
+    struct rolled *results;
+    unsigned n_results;
+
+    /* ---- of the rollouts at work: set while no worker has one, then only read ---- */
+    uint32_t depth;
+    uint64_t seed;
+
+    /* ---- under the lock ---- */
+    pthread_mutex_t lock;
+    pthread_cond_t begun, ended;
+    uint64_t evaluation;    /* its number */
+    unsigned next, running; /* the next one to begin; those begun and not ended */
+    unsigned stop;          /* the first one that found nothing; their number: none */
+    bool closes;
+};
+
+/* ---- one rollout ---- */
+
+static bool rank(struct mcts_roller *r, const struct space_state *leaf, double *sum)
+{
+    mcts_leaf_values(leaf, r->values);
+    struct mcts_leaf view = {space_of(leaf), r->values, mcts_leaf_bound(&r->branching, leaf)};
+    return mcts_policies_rank(r->policies, &view, sum, r->error, sizeof r->error);
+}
+
+/* Rollout number i from the state, which is as before afterwards. */
+static void roll(const struct mcts_rollouts *all, struct mcts_roller *r, struct space_state *state,
+                 unsigned i, struct rolled *out)
+{
+    space_mark frontier = space_snapshot(state);
+    out->actions.count = 0;
+    r->rng = pcg32_seed(all->seed, i);
+    r->stats = (struct mcts_rollout_stats){0};
+    if (i > 0) mcts_policies_start(r->policies, i, &r->rng);
+    out->end = mcts_rollout(r, state, all->depth, &out->actions);
+    if (out->end == MCTS_ROLLOUT_LEAF) {
+        space_log_cut(out->log, 0);
+        space_log_keep(out->log, state, frontier);
+        if (!rank(r, state, &out->rank)) out->end = MCTS_ROLLOUT_ERROR;
+    }
+    if (out->end == MCTS_ROLLOUT_ERROR) memcpy(out->error, r->error, sizeof out->error);
+    out->stats = r->stats;
+    space_rollback(state, frontier);
+}
+
+/* ---- threads ---- */
+
+/* The next rollout to begin; the lock is held. */
+static bool take(struct mcts_rollouts *all, unsigned *i)
+{
+    if (all->next >= all->stop) return false;
+    *i = all->next++;
+    all->running++;
+    return true;
+}
+
+static void give_back(struct mcts_rollouts *all, unsigned i)
+{
+    if (all->results[i].end != MCTS_ROLLOUT_LEAF && i < all->stop) all->stop = i;
+    if (--all->running == 0) pthread_cond_signal(&all->ended);
+}
+
+/* Leads a worker's state to the frontier. */
+static void enter_frontier(struct worker *w, uint64_t evaluation)
+{
+    if (w->entered == evaluation) return;
+    space_rollback(w->state, w->root);
+    w->root = space_snapshot(w->state);
+    space_log_repeat(w->all->frontier, 0, w->state);
+    w->entered = evaluation;
+}
+
+static void *worker_main(void *arg)
+{
+    struct worker *w = arg;
+    struct mcts_rollouts *all = w->all;
+    unsigned i;
+    pthread_mutex_lock(&all->lock);
+    while (!all->closes) {
+        if (!take(all, &i)) {
+            pthread_cond_wait(&all->begun, &all->lock);
+            continue;
+        }
+        uint64_t evaluation = all->evaluation;
+        pthread_mutex_unlock(&all->lock);
+        enter_frontier(w, evaluation);
+        roll(all, &w->roller, w->state, i, &all->results[i]);
+        pthread_mutex_lock(&all->lock);
+        give_back(all, i);
+    }
+    pthread_mutex_unlock(&all->lock);
+    return NULL;
+}
+
+/* What a worker needs to know of the tree; no rollout is at work. */
+static void brief(struct mcts_rollouts *all, struct worker *w)
+{
+    const struct mcts_roller *r = all->roller;
+    const struct mcts_rollouts_options *o = &all->options;
+    mcts_policies_copy_states(w->roller.policies, r->policies);
+    w->roller.best_time = r->best_time;
+    w->roller.cut = r->cut;
+    if (o->bound)
+        w->roller.branching.bound_context = o->bound(o->bound_context, (unsigned)(w - all->workers) + 1);
+}
+
+/* Begins n rollouts, makes some of them here, and waits until all have ended. */
+static void roll_all(struct mcts_rollouts *all, struct space_state *state, unsigned n)
+{
+    struct mcts_roller *r = all->roller;
+    struct pcg32 rng = r->rng;
+    struct mcts_rollout_stats stats = r->stats;
+    unsigned i;
+    for (unsigned k = 0; k < all->n_workers; k++)
+        brief(all, &all->workers[k]);
+    pthread_mutex_lock(&all->lock);
+    all->evaluation++;
+    all->next = 0;
+    all->stop = n;
+    pthread_cond_broadcast(&all->begun);
+    while (take(all, &i)) {
+        pthread_mutex_unlock(&all->lock);
+        roll(all, r, state, i, &all->results[i]);
+        pthread_mutex_lock(&all->lock);
+        give_back(all, i);
+    }
+    while (all->running > 0)
+        pthread_cond_wait(&all->ended, &all->lock);
+    pthread_mutex_unlock(&all->lock);
+    r->rng = rng;
+    r->stats = stats;
+}
+
+/* ---- the best ---- */
+
+static void reserve(struct mcts_rollouts *all, unsigned n)
+{
+    if (n <= all->n_results) return;
+    all->results = base_realloc(all->results, n * sizeof all->results[0]);
+    for (; all->n_results < n; all->n_results++)
+        all->results[all->n_results] = (struct rolled){.log = space_log_new()};
+}
+
+static void add_stats(struct mcts_rollout_stats *to, const struct mcts_rollout_stats *more)
+{
+    to->descents += more->descents;
+    to->dead_ends += more->dead_ends;
+    to->revisits += more->revisits;
+    to->backtracks += more->backtracks;
+    mcts_trials_add(&to->trials, &more->trials);
+}
+
+/* Leads the state to the best of the first n > 0 implementations. */
+static void take_best(const struct mcts_rollouts *all, unsigned n, struct space_state *state,
+                      struct mcts_actions *actions)
+{
+    const struct rolled *best = &all->results[0];
+    for (unsigned i = 1; i < n; i++)
+        if (all->results[i].rank > best->rank) best = &all->results[i];
+    for (size_t i = 0; i < best->actions.count; i++)
+        mcts_actions_push(actions, best->actions.list[i]);
+    space_log_repeat(best->log, 0, state);
+}
+
+enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space_state *state,
+                                         space_mark root, uint32_t depth, struct mcts_actions *actions)
+{
+    struct mcts_roller *r = all->roller;
+    unsigned n = r->weights_only ? 1 : mcts_policies_draws(r->policies);
+    if (n < 2) return mcts_rollout(r, state, depth, actions);
+    reserve(all, n);
+    all->depth = depth;
+    all->seed = (uint64_t)pcg32_next(&r->rng) << 32;
+    all->seed |= pcg32_next(&r->rng);
+    space_log_cut(all->frontier, 0);
+    if (all->n_workers) space_log_keep(all->frontier, state, root);
+    roll_all(all, state, n);
+    for (unsigned i = 0; i < n && i <= all->stop; i++)
+        add_stats(&r->stats, &all->results[i].stats);
+    const struct rolled *last = all->stop < n ? &all->results[all->stop] : NULL;
+    if (last && last->end == MCTS_ROLLOUT_ERROR) memcpy(r->error, last->error, sizeof r->error);
+    if (last && (last->end == MCTS_ROLLOUT_ERROR || all->stop == 0)) return last->end;
+    take_best(all, all->stop, state, actions);
+    return MCTS_ROLLOUT_LEAF;
+}
+
+/* ---- creation ---- */
+
+static void open_worker(struct mcts_rollouts *all, struct worker *w, const struct space_state *root)
+{
+    const struct mcts_roller *r = all->roller;
+    *w = (struct worker){.all = all, .roller = *r, .state = space_state_clone(root)};
+    w->root = space_snapshot(w->state);
+    w->roller.policies = mcts_policies_copy(r->policies);
+    mcts_roller_init(&w->roller, space_of(root));
+    CHECK(pthread_create(&w->thread, NULL, worker_main, w) == 0);
+}
+
+struct mcts_rollouts *mcts_rollouts_new(struct mcts_roller *r, const struct space_state *root,
+                                        const struct mcts_rollouts_options *o)
+{
+    struct mcts_rollouts *all = base_calloc(1, sizeof *all);
+    all->roller = r;
+    all->options = *o;
+    all->frontier = space_log_new();
+    pthread_mutex_init(&all->lock, NULL);
+    pthread_cond_init(&all->begun, NULL);
+    pthread_cond_init(&all->ended, NULL);
+    if (o->threads < 2 || !mcts_policies_can_copy(r->policies)) return all;
+    all->workers = base_calloc(o->threads - 1, sizeof all->workers[0]);
+    all->n_workers = o->threads - 1;
+    for (unsigned i = 0; i < all->n_workers; i++)
+        open_worker(all, &all->workers[i], root);
+    return all;
+}
+
+void mcts_rollouts_free(struct mcts_rollouts *all)
+{
+    if (!all) return;
+    pthread_mutex_lock(&all->lock);
+    all->closes = true;
+    pthread_cond_broadcast(&all->begun);
+    pthread_mutex_unlock(&all->lock);
+    for (unsigned i = 0; i < all->n_workers; i++) {
+        struct worker *w = &all->workers[i];
+        pthread_join(w->thread, NULL);
+        mcts_roller_free(&w->roller);
+        mcts_policies_free(w->roller.policies);
+        space_state_free(w->state);
+    }
+    for (unsigned i = 0; i < all->n_results; i++) {
+        free(all->results[i].actions.list);
+        space_log_free(all->results[i].log);
+    }
+    pthread_cond_destroy(&all->begun);
+    pthread_cond_destroy(&all->ended);
+    pthread_mutex_destroy(&all->lock);
+    space_log_free(all->frontier);
+    free(all->results);
+    free(all->workers);
+    free(all);
+}
