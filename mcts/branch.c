@@ -61,11 +61,14 @@ static bool try_value(struct trial *t, uint32_t value)
     return live;
 }
 
-bool mcts_try_value(const struct mcts_branching *b, struct space_state *state, struct space_action action,
-                    double cut, struct mcts_option *out, struct mcts_trials *trials)
+bool mcts_try_and_take(const struct mcts_branching *b, struct space_state *state, struct space_action action,
+                       double cut, struct mcts_trials *trials)
 {
-    if (b->log) space_log_cut(b->log, 0);
-    struct trial t = {b, state, action.slot, space_snapshot(state), cut, out, 0, trials, NONE, false};
+    struct mcts_branching plain = *b;
+    struct mcts_option option;
+    plain.log = NULL;
+    struct trial t = {&plain,  state, action.slot, space_snapshot(state), cut,
+                      &option, 0,     trials,      action.value,          false};
     return try_value(&t, action.value);
 }
 

@@ -72,14 +72,12 @@ static bool take_proposal(struct mcts_roller *r, struct space_state *state, cons
                           struct mcts_actions *actions)
 {
     struct space_action action = {.slot = c->slot};
-    struct mcts_option option;
     unsigned next = 0;
     while (!r->weights_only && mcts_policies_propose(r->policies, c, &next, &action.value)) {
         if (action.value >= space_universe(space_of(state), c->slot) ||
             !space_has_value(state, c->slot, action.value) ||
-            !mcts_try_value(&r->logged, state, action, r->cut, &option, &r->stats.trials))
+            !mcts_try_and_take(&r->branching, state, action, r->cut, &r->stats.trials))
             continue;
-        mcts_take(&r->logged, state, c->slot, &option);
         mcts_actions_push(actions, action);
         return true;
     }

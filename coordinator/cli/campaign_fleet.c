@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "coordinator/session.h"
 #include "coordinator/cli/campaign_state.h"
 #include "coordinator/cli/launched.h"
 #include "coordinator/fleet.h"
@@ -75,6 +76,7 @@ static void begin(struct cli_campaign_fleet *f, unsigned i)
     l->options.fleet = f->fleet;
     l->options.resume = campaign_progress_of(f->running->progress, i)->run > 0;
     l->options.quiet = true;
+    l->options.threads = session_threads(f->n_busy + 1);
     l->options.stop_fd = f->stop_fd;
     cli_campaign_announce(f->running, i);
     CHECK(pthread_create(&l->thread, NULL, lane_main, l) == 0);
