@@ -351,13 +351,17 @@ bool session_search(struct session *s, struct diag *d)
     s->diag = d;
     s->searching = true;
     s->started_s = clock_s();
+    s->snapshot_s = session_elapsed(s);
+    s->snapshot_at = s->report.evaluations;
     while (!is_finished(s)) {
         s->report.interrupted = session_stops(s);
         if (s->report.interrupted) break;
         session_start_some(s);
         take_results(s);
         show_progress(s);
+        session_keep(s, false);
     }
+    session_keep(s, true);
     progress_end(s->progress);
     if (s->evaluator->abandon) s->evaluator->abandon(s->evaluator_self);
     return !s->broken;

@@ -12,7 +12,8 @@
  *     session_report(s) -> top, contenders
  *
  * A result is in the store before it counts. With the seed, drawing and reporting in the recorded order
- * rebuilds the tree exactly: that is how a run is resumed. */
+ * rebuilds the tree exactly: that is how a run is resumed. Long runs have snapshots beside the store, so that
+ * only what came after the last one is repeated (session_snapshot.c). */
 #ifndef THRESH_COORDINATOR_SESSION_H
 #define THRESH_COORDINATOR_SESSION_H
 
@@ -24,6 +25,7 @@
 #include "core/backbone/backbone.h"
 #include "mcts/tree.h"
 
+struct archive;
 struct diag;
 struct progress;
 struct session;
@@ -67,6 +69,10 @@ struct session_subject {
     void (*restored)(void *self, const struct session_job *job, const struct store_evaluation *e);
     /* A result counts now and the tree knows it. */
     void (*reported)(void *self, const struct session_job *job, const struct store_evaluation *e);
+    /* For snapshots: writes all that follows from results and judgements, or reads it. */
+    void (*archive)(void *self, struct archive *a);
+    /* A job that was judged before the snapshot is to be judged again. */
+    void (*unjudge)(void *self, const struct session_job *job);
 };
 
 /* Ends a search when so many evaluations in a row have not made the best time shorter by more than a share:
@@ -89,6 +95,7 @@ struct session_options {
     double time_s;   /* 0: no limit */
     double grace_s;  /* for what is at work when the time is over; INFINITY: it has a time limit of its own */
     double rounds_s; /* budget of the final rounds; 0: LIMIT_ROUNDS_S or LIMIT_ROUNDS_SHARE */
+    double snapshot_s; /* between two snapshots; 0: LIMIT_SNAPSHOT_S */
     bool resume, verbose;
     bool names_decisions; /* rows of the store have the decisions by name: there is no program to tell them */
     int stop_fd;          /* readable: end early; -1: none */

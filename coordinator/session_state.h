@@ -33,6 +33,8 @@ struct session {
     bool broken;                              /* an error ended the search: it is in the diag */
     bool searching;                           /* what the store has is taken up, the time counts */
     bool overdue;                             /* what is at work was not waited for any longer */
+    double snapshot_s, snapshot_cost_s;       /* session_elapsed() at the last snapshot; what it took */
+    uint64_t snapshot_at;                     /* evaluations that it covers */
     double started_s, earlier_s;              /* monotonic clock; seconds spent by the run that is resumed */
     struct session_report report;
 };
@@ -62,5 +64,13 @@ bool session_left_out(const char *status); /* drawn, but not evaluated: the budg
 bool session_has_ended(const struct session *s);
 /* Whether the time is over; it does not count while a run is restored. */
 bool session_time_is_over(const struct session *s);
+
+/* ---- session_snapshot.c ---- */
+
+/* Writes a snapshot if one is due: after a while of searching, and when a long search ends. */
+void session_keep(struct session *s, bool ends);
+/* Takes up the last snapshot of the run, if there is one that fits the store. Returns how many rows it
+ * covers. */
+uint64_t session_take_up(struct session *s);
 
 #endif

@@ -331,13 +331,31 @@ static bool end_reading(const struct store *s, sqlite3_stmt *q, int code, struct
     return ok && store_unchanged(s, d);
 }
 
-static bool each(const struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d)
+/* The id of a run's row number `rows`, from 1; 0: it has not so many, or an error. */
+static int64_t row_id(const struct store *s, int64_t run, uint64_t rows, struct diag *d)
 {
-    char sql[sizeof evaluation_columns + 80];
-    snprintf(sql, sizeof sql, "%s WHERE ?1 = 0 OR e.run = ?1 ORDER BY e.run, e.id", evaluation_columns);
+    sqlite3_stmt *q =
+        rows ? store_prepare(s, "SELECT id FROM evaluation WHERE run = ? ORDER BY id LIMIT 1 OFFSET ?", d)
+             : NULL;
+    if (!q) return 0;
+    sqlite3_bind_int64(q, 1, run);
+    sqlite3_bind_int64(q, 2, (int64_t)rows - 1);
+    int64_t id = sqlite3_step(q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
+    sqlite3_finalize(q);
+    return id;
+}
+
+static bool each(const struct store *s, int64_t run, uint64_t rows, store_visitor visit, void *context,
+                 struct diag *d)
+{
+    char sql[sizeof evaluation_columns + 128];
+    snprintf(sql, sizeof sql,
+             "%s WHERE (?1 = 0 OR e.run = ?1) AND (e.id > ?2 OR e.number < 1) ORDER BY e.run, e.id",
+             evaluation_columns);
     sqlite3_stmt *q = store_prepare(s, sql, d);
     if (!q) return false;
     sqlite3_bind_int64(q, 1, run);
+    sqlite3_bind_int64(q, 2, row_id(s, run, rows, d));
     int code;
     while ((code = sqlite3_step(q)) == SQLITE_ROW)
         if (!visit_row(q, visit, context)) break;
@@ -346,13 +364,33 @@ static bool each(const struct store *s, int64_t run, store_visitor visit, void *
 
 /* A store that is open for writing is read through a second connection: if another process wrote to the store
  * while this connection reads, it could not write any more. */
-bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d)
+bool store_each_after(struct store *s, int64_t run, uint64_t rows, store_visitor visit, void *context,
+                      struct diag *d)
 {
-    if (s->read_only) return each(s, run, visit, context, d);
+    if (s->read_only) return each(s, run, rows, visit, context, d);
     struct store *reader = store_open_to_read(s->path, d);
-    bool ok = reader && each(reader, run, visit, context, d);
+    bool ok = reader && each(reader, run, rows, visit, context, d);
     store_close(reader);
     return ok;
+}
+
+bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d)
+{
+    return store_each_after(s, run, 0, visit, context, d);
+}
+
+bool store_run_rows(struct store *s, int64_t run, uint64_t rows, uint64_t *n, uint64_t *hash, struct diag *d)
+{
+    static const char sql[] = "SELECT (SELECT count(*) FROM evaluation WHERE run = ?1),"
+                              " (SELECT state_hash FROM evaluation WHERE id = ?2)";
+    sqlite3_stmt *q = store_prepare(s, sql, d);
+    if (!q) return false;
+    sqlite3_bind_int64(q, 1, run);
+    sqlite3_bind_int64(q, 2, row_id(s, run, rows, d));
+    int code = sqlite3_step(q);
+    *n = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
+    *hash = code == SQLITE_ROW ? column_hash(q, 1) : 0;
+    return end_reading(s, q, code, d);
 }
 
 /* Visits the first evaluation that meets the SQL condition, in which ?1 is `value`. */
@@ -437,37 +475,4 @@ const char *store_note(const char *store)
 {
     return store ? "the evaluations until then are in the store; --resume continues the run"
                  : "the evaluations are lost; use --store FILE.db to keep them";
-}
-
-/* ---- actions ---- */
-
-char *store_actions_print(const struct space_action *actions, size_t n)
-{
-    struct strbuf b = {0};
-    for (size_t i = 0; i < n; i++)
-        strbuf_printf(&b, "%s%" PRIu32 "=%" PRIu32, i ? " " : "", actions[i].slot, actions[i].value);
-    return strbuf_take(&b);
-}
-
-static bool parse_u32(const char **at, char end, uint32_t *out)
-{
-    char *stop;
-    if (**at < '0' || **at > '9') return false;
-    unsigned long long v = strtoull(*at, &stop, 10);
-    if (v > UINT32_MAX || (*stop != end && (*stop != 0 || end != ' '))) return false;
-    *out = (uint32_t)v;
-    *at = *stop ? stop + 1 : stop;
-    return true;
-}
-
-bool store_actions_parse(const char *text, struct space_action **actions, size_t *n)
-{
-    size_t room = strlen(text) / 3 + 1;
-    struct space_action *list = base_calloc(room, sizeof *list);
-    bool ok = true;
-    for (*n = 0; ok && *text; *n += ok)
-        ok = *n < room && parse_u32(&text, '=', &list[*n].slot) && parse_u32(&text, ' ', &list[*n].value);
-    if (!ok) free(list);
-    *actions = ok ? list : NULL;
-    return ok;
 }

@@ -137,6 +137,11 @@ typedef bool (*store_visitor)(void *context, const struct store_run *run, const 
 /* Visits the evaluations of a run in order of recording; run 0: of all runs, one after the other. false after
  * an error. */
 bool store_each(struct store *s, int64_t run, store_visitor visit, void *context, struct diag *d);
+/* The same for one run, without the drawn ones in its first `rows` rows. */
+bool store_each_after(struct store *s, int64_t run, uint64_t rows, store_visitor visit, void *context,
+                      struct diag *d);
+/* How many rows a run has, and a hash of the last of its first `rows` ones (0: it has not so many). */
+bool store_run_rows(struct store *s, int64_t run, uint64_t rows, uint64_t *n, uint64_t *hash, struct diag *d);
 /* Visits the best valid evaluation of the last run's problem on its device, from all runs: the winner of
  * final rounds with the lowest quoted time or, if no run has final rounds, the evaluation with the lowest
  * time of the search. *found: there is one. */

@@ -122,6 +122,7 @@ static bool open_session(struct tune *t, struct diag *d)
                                                     .time_s = o->time_s,
                                                     .grace_s = LIMIT_GRACE_S,
                                                     .rounds_s = o->rounds_s,
+                                                    .snapshot_s = o->snapshot_s,
                                                     .resume = o->resume,
                                                     .verbose = o->verbose,
                                                     .stop_fd = o->stop_fd},

@@ -48,6 +48,7 @@ struct tune_options {
     const struct device *stands_for; /* their device, as its description tells it */
     int stop_fd;                     /* readable: end early; -1: none */
     size_t most_text_bytes;          /* longer texts are not measured; 0: LIMIT_TEXT_BYTES */
+    double snapshot_s;               /* as in session_options */
     double rounds_s;                 /* budget of the final rounds; 0: as session_options says */
     unsigned threads;                /* that draw; 0: as session_options says; at most LIMIT_DRAW_THREADS */
     uint64_t patience; /* ends after so many in a row that are not measured; 0: LIMIT_PATIENCE */

@@ -7,6 +7,7 @@
  *
  * All of it follows from the seed and the recorded results, so that a resumed campaign does the same (design
  * page `performance-model`, "What makes a term a bound"). */
+#include "core/base/archive.h"
 #include "core/base/pcg32.h"
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
@@ -46,7 +47,7 @@ void *tune_thread_bound(void *context, unsigned thread)
     struct perfmodel **m = &t->thread_models[thread];
     const struct perfmodel_device *figures = perfmodel_described(t->model);
     if (!*m) *m = perfmodel_new(t->problem->backbone, t->problem->space, figures);
-    perfmodel_follow(*m, t->model);
+    perfmodel_take(*m, figures);
     return *m;
 }
 
@@ -104,4 +105,17 @@ void tune_check_bound(struct tune *t, const struct session_job *job, double meas
     if (!t->model || measured_ns >= (1 - LIMIT_BOUND_NOISE) * job->bound_ns) return;
     double bound = perfmodel_bound(t->model, job->leaf, NULL);
     if (measured_ns < (1 - LIMIT_BOUND_NOISE) * bound) correct(t, job->leaf, bound, measured_ns);
+}
+
+void tune_archive_bound(struct tune *t, struct archive *a)
+{
+    ARCHIVE(a, t->last_audits);
+    ARCHIVE(a, t->report.violations);
+    ARCHIVE(a, t->report.reopened);
+    if (!t->model) return;
+    struct perfmodel_device figures = *perfmodel_described(t->model);
+    ARCHIVE(a, figures.value);
+    ARCHIVE(a, figures.source);
+    ARCHIVE(a, figures.dated);
+    perfmodel_take(t->model, &figures);
 }

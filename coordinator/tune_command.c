@@ -75,6 +75,7 @@ static bool open_session(struct search *s, struct diag *d)
                                                     .evaluations = o->evaluations,
                                                     .time_s = o->time_s,
                                                     .grace_s = INFINITY,
+                                                    .snapshot_s = o->snapshot_s,
                                                     .resume = o->resume,
                                                     .verbose = o->verbose,
                                                     .names_decisions = true,

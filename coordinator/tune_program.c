@@ -14,6 +14,7 @@
 
 #include "coordinator/solution.h"
 #include "coordinator/tune_state.h"
+#include "core/base/archive.h"
 #include "core/base/arena.h"
 #include "core/pipeline/code.h"
 #include "perfmodel/floor.h"
@@ -107,5 +108,40 @@ static void reported(void *self, const struct session_job *job, const struct sto
     if (strcmp(e->status, "ok") == 0) tune_check_bound(t, job, e->median_ns);
 }
 
-const struct session_subject tune_program = {
-    .draw = draw, .drawn = drawn, .judge = judge, .restored = restored, .reported = reported};
+static void archive_kernels(struct tune *t, struct archive *a)
+{
+    size_t n = HASH_COUNT(t->seen);
+    uint64_t *hashes = base_malloc((n + 1) * sizeof hashes[0]), *at = hashes;
+    for (const struct seen_kernel *k = t->seen; k; k = k->hh.next)
+        *at++ = k->hash;
+    hashes = archive_array(a, hashes, &n, sizeof hashes[0]);
+    for (size_t i = 0; archive_reads(a) && i < n; i++)
+        note_kernel(t, hashes[i]);
+    free(hashes);
+}
+
+static void archive(void *self, struct archive *a)
+{
+    struct tune *t = self;
+    archive_kernels(t, a);
+    tune_archive_bound(t, a);
+}
+
+/* Its text is not known any more, or it would be called a duplicate of itself. */
+static void unjudge(void *self, const struct session_job *job)
+{
+    struct tune *t = self;
+    struct seen_kernel *k;
+    HASH_FIND(hh, t->seen, &job->kernel_hash, sizeof job->kernel_hash, k);
+    if (!k) return;
+    HASH_DEL(t->seen, k);
+    free(k);
+}
+
+const struct session_subject tune_program = {.draw = draw,
+                                             .drawn = drawn,
+                                             .judge = judge,
+                                             .restored = restored,
+                                             .reported = reported,
+                                             .archive = archive,
+                                             .unjudge = unjudge};

@@ -64,6 +64,8 @@ enum mcts_status tune_draw(struct tune *t, struct mcts_tree *tree, uint64_t numb
                            struct mcts_descent *descent, bool *audited);
 /* Records a cut with its reason: the tree's on_cut, with the campaign as context. */
 void tune_note_cut(void *context, const struct mcts_tree *tree, uint32_t node, struct space_state *candidate);
+/* What has become of the bound, for a snapshot. */
+void tune_archive_bound(struct tune *t, struct archive *a);
 /* The model of another thread that draws: mcts_config.thread_bound, with the campaign as context. */
 void *tune_thread_bound(void *context, unsigned thread);
 /* Compares a measured time with the bound of its implementation. If it is below, the figures that the bound

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/base/archive.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/base/stats.h"
@@ -216,6 +217,23 @@ void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time)
     }
     if (g->count == g->capacity) thin(g);
     append(g, t, log(time));
+}
+
+/* The factor follows from the measurements in their order. */
+void mcts_guess_archive(struct mcts_guess *g, struct archive *a)
+{
+    uint64_t count = g->count;
+    ARCHIVE(a, count);
+    if (count > g->capacity) archive_fail(a);
+    for (uint64_t i = 0; i < count && !archive_failed(a); i++) {
+        size_t bytes = sizeof(struct mcts_traits) + g->n_slots * sizeof(uint16_t);
+        struct mcts_traits *t = archive_reads(a) ? base_malloc(bytes) : g->list[i].traits;
+        double time = archive_reads(a) ? 0 : g->list[i].time;
+        archive_bytes(a, t, bytes);
+        ARCHIVE(a, time);
+        if (archive_reads(a)) append(g, t, time);
+    }
+    ARCHIVE(a, g->best);
 }
 
 /* ---- promises ---- */

@@ -22,6 +22,7 @@
 
 #include "core/space/space.h"
 
+struct archive;
 struct mcts_guess;
 
 /* An implementation as the guess sees it; free() it. */
@@ -38,6 +39,8 @@ struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const uint16_t *
 /* Learns a time in ns and owns the traits from now on. INFINITY: the measurement was stopped, which counts as
  * four times the best time, as does everything slower than that; it is ignored before there is a time. */
 void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time);
+/* Writes what was learnt, or reads it into a guess that has learnt nothing. */
+void mcts_guess_archive(struct mcts_guess *g, struct archive *a);
 /* Takes up what was learnt since the last call: needed before promises are asked for. */
 void mcts_guess_solve(struct mcts_guess *g);
 /* The logarithm of the expected improvement on the best time, both logarithms of ns; larger is better. Before

@@ -168,6 +168,13 @@ const struct mcts_plugin *mcts_heuristic_plugin(const struct mcts_heuristic *h)
     return &h->plugin;
 }
 
+bool mcts_heuristic_is_builtin(const struct mcts_heuristic *h)
+{
+    for (size_t i = 0; mcts_builtin(i); i++)
+        if (h->plugin.select == mcts_builtin(i)->select) return true;
+    return false;
+}
+
 struct mcts_policies *mcts_heuristic_policies(struct mcts_heuristic *h)
 {
     return h->policies;

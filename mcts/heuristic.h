@@ -87,6 +87,8 @@ void mcts_heuristic_set_note(struct mcts_heuristic *h, const char *note);
 
 /* The plug-in as the current interface has it: fields that its version lacks are NULL. */
 const struct mcts_plugin *mcts_heuristic_plugin(const struct mcts_heuristic *h);
+/* A built-in one: its state does not change during a search. */
+bool mcts_heuristic_is_builtin(const struct mcts_heuristic *h);
 struct mcts_policies *mcts_heuristic_policies(struct mcts_heuristic *h);
 /* Whether select() reads view->weights: plug-ins of interface 1 do not know them. */
 bool mcts_heuristic_wants_weights(const struct mcts_heuristic *h);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/archive.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 
@@ -31,6 +32,17 @@ void mcts_nodes_free(struct mcts_nodes *t)
     free(t->list);
     free(t->blocks);
     *t = (struct mcts_nodes){0};
+}
+
+void mcts_nodes_archive(struct mcts_nodes *t, struct archive *a)
+{
+    size_t count = t->count, times = (size_t)t->n_blocks * t->kept;
+    t->list = archive_array(a, t->list, &count, sizeof t->list[0]);
+    t->blocks = archive_array(a, t->blocks, &times, sizeof t->blocks[0]);
+    ARCHIVE(a, t->by_cause);
+    if (!archive_reads(a)) return;
+    t->count = t->capacity = (uint32_t)count;
+    t->n_blocks = t->block_capacity = (uint32_t)(times / t->kept);
 }
 
 void mcts_nodes_expand(struct mcts_nodes *t, uint32_t node, uint32_t slot, const struct mcts_option *options,

@@ -14,6 +14,8 @@
 
 #include "mcts/tree.h"
 
+struct archive;
+
 struct mcts_node {
     double bound;    /* ns */
     double time_sum; /* ns */
@@ -38,6 +40,9 @@ struct mcts_nodes {
 /* The root alone. */
 void mcts_nodes_init(struct mcts_nodes *t, uint32_t kept);
 void mcts_nodes_free(struct mcts_nodes *t);
+
+/* Writes all nodes or reads them. */
+void mcts_nodes_archive(struct mcts_nodes *t, struct archive *a);
 
 /* Makes the children of a node, one for each option of the slot; without any it dies. */
 void mcts_nodes_expand(struct mcts_nodes *t, uint32_t node, uint32_t slot, const struct mcts_option *options,

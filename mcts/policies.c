@@ -168,6 +168,19 @@ void mcts_policies_copy_states(struct mcts_policies *to, const struct mcts_polic
         memcpy(to->list[i].state, from->list[i].state, from->list[i].policy->state_size);
 }
 
+static const struct {
+    const struct mcts_policy *policy;
+    void (*archive)(void *state, const struct space *s, struct archive *a);
+} LEARNING[] = {{&mcts_policy_leaders, mcts_leaders_archive},
+                {&mcts_policy_guess, mcts_guess_policy_archive}};
+
+void mcts_policies_archive(struct mcts_policies *p, const struct space *s, struct archive *a)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        for (size_t k = 0; k < sizeof LEARNING / sizeof LEARNING[0]; k++)
+            if (p->list[i].policy == LEARNING[k].policy) LEARNING[k].archive(p->list[i].state, s, a);
+}
+
 void mcts_policies_set_guard(struct mcts_policies *p, struct mcts_guard *g)
 {
     p->guard = g;

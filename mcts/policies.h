@@ -11,6 +11,7 @@
 #include "mcts/heuristic.h"
 #include "mcts/parameter.h"
 
+struct archive;
 struct mcts_guard;
 struct mcts_policies;
 
@@ -27,6 +28,8 @@ void mcts_policies_free(struct mcts_policies *p); /* NULL is allowed */
 bool mcts_policies_can_copy(const struct mcts_policies *p);
 struct mcts_policies *mcts_policies_copy(const struct mcts_policies *p); /* mcts_policies_free() it */
 void mcts_policies_copy_states(struct mcts_policies *to, const struct mcts_policies *from); /* of a copy */
+/* Writes what the built-in policies have learnt, or reads it after mcts_policies_begin(). */
+void mcts_policies_archive(struct mcts_policies *p, const struct space *s, struct archive *a);
 /* Watches the callbacks of `own`. */
 void mcts_policies_set_guard(struct mcts_policies *p, struct mcts_guard *g);
 /* The parameters of all built-in policies, for mcts_parameters_set(): those that are not in use have no
@@ -50,5 +53,10 @@ bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaf, d
                         size_t n);
 bool mcts_policies_learning(const struct mcts_policies *p); /* whether any of them learns from results */
 void mcts_policies_learn(struct mcts_policies *p, const struct mcts_leaf *leaf, struct mcts_outcome outcome);
+
+/* ---- what policies have learnt, for mcts_policies_archive() ---- */
+
+void mcts_leaders_archive(void *state, const struct space *s, struct archive *a);
+void mcts_guess_policy_archive(void *state, const struct space *s, struct archive *a);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "mcts/guess.h"
-#include "mcts/heuristic.h"
+#include "mcts/policies.h"
 
 enum { CAPACITY = 1024 }; /* measurements remembered: a promise takes time in proportion to its square */
 
@@ -65,6 +65,13 @@ static void guess_learn(void *state, const struct mcts_leaf *leaf, struct mcts_o
     if (outcome.kind != MCTS_TIMED && outcome.kind != MCTS_CUT) return;
     struct mcts_traits *t = mcts_traits_new(g->process, leaf->values, leaf->bound);
     mcts_guess_learn(g->process, t, outcome.kind == MCTS_TIMED ? outcome.time : INFINITY);
+}
+
+void mcts_guess_policy_archive(void *state, const struct space *s, struct archive *a)
+{
+    struct guess *g = state;
+    (void)s;
+    mcts_guess_archive(g->process, a);
 }
 
 static const struct mcts_parameter PARAMETERS[] = {

@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/archive.h"
 #include "core/base/arena.h"
 #include "core/base/pcg32.h"
-#include "mcts/heuristic.h"
+#include "mcts/policies.h"
 
 struct leader {
     double time;      /* ns */
@@ -62,6 +63,22 @@ static void leaders_learn(void *state, const struct mcts_leaf *leaf, struct mcts
     for (; at > 0 && l->list[at - 1].time > outcome.time; at--)
         l->list[at] = l->list[at - 1];
     l->list[at] = (struct leader){outcome.time, values};
+}
+
+void mcts_leaders_archive(void *state, const struct space *s, struct archive *a)
+{
+    struct leaders *l = state;
+    size_t slots = space_slot_count(s);
+    ARCHIVE(a, l->count);
+    if (l->count > l->most) archive_fail(a);
+    if (archive_failed(a)) l->count = 0;
+    if (archive_reads(a) && l->count) l->list = base_calloc((size_t)l->most, sizeof l->list[0]);
+    for (unsigned i = 0; i < l->count; i++) {
+        struct leader *x = &l->list[i];
+        if (archive_reads(a)) x->values = base_malloc(slots * sizeof x->values[0] + 1);
+        ARCHIVE(a, x->time);
+        archive_bytes(a, x->values, slots * sizeof x->values[0]);
+    }
 }
 
 /* ---- following ---- */

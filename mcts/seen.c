@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/archive.h"
 #include "core/base/arena.h"
 
 enum { FIRST_CAPACITY = 1024 };
@@ -44,4 +45,10 @@ void mcts_seen_free(struct mcts_seen *s)
 {
     free(s->slots);
     *s = (struct mcts_seen){0};
+}
+
+void mcts_seen_archive(struct mcts_seen *s, struct archive *a)
+{
+    s->slots = archive_array(a, s->slots, &s->capacity, sizeof s->slots[0]);
+    ARCHIVE(a, s->count);
 }

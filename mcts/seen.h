@@ -17,6 +17,9 @@ struct mcts_seen {
 
 bool mcts_seen_has(const struct mcts_seen *s, uint64_t hash);
 void mcts_seen_add(struct mcts_seen *s, uint64_t hash);
+struct archive;
+/* Writes the set or reads it. */
+void mcts_seen_archive(struct mcts_seen *s, struct archive *a);
 void mcts_seen_free(struct mcts_seen *s);
 
 #endif

@@ -21,6 +21,7 @@
 #include "mcts/heuristic.h"
 #include "mcts/rollouts.h"
 
+struct archive;
 struct mcts_tree;
 /* Told of each node that the bound cuts, with its candidate; the state may be changed and rolled back. */
 typedef void (*mcts_cut_function)(void *context, const struct mcts_tree *t, uint32_t node,
@@ -114,6 +115,18 @@ const struct space_state *mcts_tree_state(const struct mcts_tree *t);
 const char *mcts_tree_error(const struct mcts_tree *t); /* "": none */
 double mcts_tree_cut(const struct mcts_tree *t);        /* ns, INFINITY: none */
 struct mcts_stats mcts_tree_stats(const struct mcts_tree *t);
+
+/* ---- snapshots ---- */
+
+/* Whether the tree's whole state is known here: a plug-in's is not. */
+bool mcts_tree_can_archive(const struct mcts_tree *t);
+/* Writes all that later decisions depend on, or reads it into a tree that was just made with the same root,
+ * heuristic and configuration: from then on both decide the same. */
+void mcts_tree_archive(struct mcts_tree *t, struct archive *a);
+/* An archived descent is freed by mcts_descent_free(). */
+void mcts_descent_archive(const struct mcts_tree *t, struct mcts_descent *d, struct archive *a);
+/* The candidate that actions lead to from the root; NULL: they contradict each other. */
+struct space_state *mcts_tree_replay(struct mcts_tree *t, const struct space_action *actions, size_t n);
 
 /* A node, for reports and traces. */
 struct mcts_node_info {

@@ -411,9 +411,9 @@ bool perfmodel_correct(struct perfmodel *m, const struct space_state *implementa
     return false;
 }
 
-void perfmodel_follow(struct perfmodel *m, const struct perfmodel *other)
+void perfmodel_take(struct perfmodel *m, const struct perfmodel_device *dev)
 {
-    if (memcmp(m->dev.value, other->dev.value, sizeof m->dev.value) == 0) return;
-    m->dev = other->dev;
-    forget(m);
+    bool same = memcmp(m->dev.value, dev->value, sizeof m->dev.value) == 0;
+    if (dev != &m->dev) m->dev = *dev;
+    if (!same) forget(m);
 }

@@ -105,8 +105,8 @@ void perfmodel_violated(struct perfmodel_device *dev, const struct perfmodel_rea
  * measurement; bounds are computed anew from then on. false: none of the figures was to blame. */
 bool perfmodel_correct(struct perfmodel *m, const struct space_state *implementation, double measured_ns);
 
-/* Takes over the figures of another model of the same backbone, space and device. */
-void perfmodel_follow(struct perfmodel *m, const struct perfmodel *other);
+/* Takes the figures of another description of the device; bounds are computed anew if they differ. */
+void perfmodel_take(struct perfmodel *m, const struct perfmodel_device *dev);
 
 /* What the model leaves out, as one line for people; nothing if it leaves nothing out. */
 void perfmodel_gaps(const struct perfmodel *m, struct strbuf *out);

@@ -2,6 +2,7 @@
  * programs at a time. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -262,6 +263,104 @@ Test(command_search, a_resumed_search_goes_on, .timeout = 120)
     tune_command_report_clear(&half);
     tune_command_report_clear(&whole);
     tune_command_report_clear(&straight);
+    command_store_remove(path);
+    command_teardown(&f);
+}
+
+static void command_execute(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
+/* A search of n evaluations that keeps snapshots all the time. */
+static struct tune_command_report command_kept(const struct command_fixture *f, const char *store,
+                                               bool resume, uint64_t evaluations)
+{
+    return command_tune(f, (struct tune_command_options){.command = command_cost,
+                                                         .evaluations = evaluations,
+                                                         .runners = 3,
+                                                         .store = store,
+                                                         .resume = resume,
+                                                         .snapshot_s = 1e-9,
+                                                         .stop_fd = -1});
+}
+
+static void command_same(const struct tune_command_report *a, const struct tune_command_report *b)
+{
+    cr_expect_eq(a->search.evaluations, b->search.evaluations);
+    cr_expect_eq(a->search.failed, b->search.failed);
+    cr_expect_eq(a->search.nodes, b->search.nodes);
+    cr_expect_eq(a->search.n_top, b->search.n_top);
+    for (unsigned i = 0; i < a->search.n_top; i++) {
+        cr_expect_eq(a->search.top[i].number, b->search.top[i].number);
+        cr_expect_eq(a->search.top[i].found_at, b->search.top[i].found_at);
+        cr_expect_eq(space_state_hash(a->search.top[i].leaf), space_state_hash(b->search.top[i].leaf));
+    }
+}
+
+/* A snapshot stands for the rows that it covers: they are not looked at. Without it, they are replayed. */
+Test(command_search, a_snapshot_stands_for_rows, .timeout = 120)
+{
+    char path[COMMAND_PATH], snapshot[COMMAND_PATH + 16];
+    command_path(path, "kept");
+    snprintf(snapshot, sizeof snapshot, "%s-1.snapshot", path);
+    struct command_fixture f = command_setup();
+    struct tune_command_report half = command_kept(&f, path, false, 12);
+    cr_assert_eq(access(snapshot, R_OK), 0);
+    command_execute(path, "UPDATE evaluation SET state_hash = '0000000000000001' WHERE number = 1");
+    struct tune_command_report more = command_kept(&f, path, true, 20);
+    cr_expect_eq(more.search.evaluations, 20);
+    cr_expect_eq(more.search.top[0].found_at <= 20, true);
+    FILE *file = fopen(snapshot, "r+b");
+    cr_assert(file && fseek(file, 100, SEEK_SET) == 0);
+    int byte = fgetc(file);
+    fseek(file, 100, SEEK_SET);
+    fputc(byte ^ 1, file);
+    fclose(file);
+    struct tune_command_report none;
+    struct tune_command_options o = {.command = command_cost,
+                                     .root = f.root,
+                                     .store = path,
+                                     .resume = true,
+                                     .path = "t.space",
+                                     .parameters = "",
+                                     .pins = "",
+                                     .seed = 3,
+                                     .runners = 1,
+                                     .timeout_s = 30,
+                                     .quiet = true,
+                                     .stop_fd = -1};
+    cr_expect(!tune_command(&o, &none, f.diag), "the rows are replayed, and the first one was edited");
+    cr_expect(strstr(diag_message(f.diag, 0), "do not replay"), "%s", diag_message(f.diag, 0));
+    tune_command_report_clear(&none);
+    tune_command_report_clear(&half);
+    tune_command_report_clear(&more);
+    unlink(snapshot);
+    command_store_remove(path);
+    command_teardown(&f);
+}
+
+/* Snapshots change nothing that a search decides: with one program at a time its results are in order. */
+Test(command_search, a_search_with_snapshots_decides_the_same, .timeout = 120)
+{
+    char path[COMMAND_PATH], snapshot[COMMAND_PATH + 16];
+    command_path(path, "same");
+    snprintf(snapshot, sizeof snapshot, "%s-1.snapshot", path);
+    struct command_fixture f = command_setup();
+    struct tune_command_report straight = command_search(&f, NULL, false, 30, 1);
+    struct tune_command_options o = {
+        .command = command_cost, .runners = 1, .store = path, .snapshot_s = 1e-9, .stop_fd = -1};
+    for (o.evaluations = 5; o.evaluations <= 30; o.evaluations += 5) {
+        struct tune_command_report part = command_tune(&f, o);
+        o.resume = true;
+        if (o.evaluations == 30) command_same(&part, &straight);
+        tune_command_report_clear(&part);
+    }
+    tune_command_report_clear(&straight);
+    unlink(snapshot);
     command_store_remove(path);
     command_teardown(&f);
 }

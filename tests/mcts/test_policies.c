@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/base/archive.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/pcg32.h"
@@ -58,7 +60,34 @@ static struct mcts_outcome policy_outcome(uint64_t hash)
 
 /* A hash of all decisions of a search with a bound, a prior and draws below cuts, whose results are reported
  * one descent late. */
-static uint64_t policy_decisions_by(const char *spec, uint64_t seed, unsigned threads)
+enum { POLICY_DRAWS = 60, POLICY_NEVER = POLICY_DRAWS };
+
+/* Goes on with a new tree that reads a snapshot of the old one, and of the descents. */
+static void policy_move(struct policy_case *c, const char *spec, const struct mcts_config *config,
+                        struct mcts_descent d[2])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/thresh-tree-%ld", (long)getpid());
+    for (int reads = 0; reads <= 1; reads++) {
+        struct archive *a = reads ? archive_read(path) : archive_write(path, c->d);
+        cr_assert(a && mcts_tree_can_archive(c->tree));
+        mcts_tree_archive(c->tree, a);
+        mcts_descent_archive(c->tree, &d[0], a);
+        mcts_descent_archive(c->tree, &d[1], a);
+        cr_assert(archive_close(a, c->d));
+        if (reads) break;
+        mcts_descent_free(&d[0]);
+        mcts_descent_free(&d[1]);
+        mcts_tree_free(c->tree);
+        mcts_heuristic_free(c->heuristic);
+        c->heuristic = policy_load(spec);
+        c->tree = mcts_tree_new(c->queens.root, c->heuristic, config);
+    }
+    unlink(path);
+}
+
+/* `moves`: a draw before which the tree is replaced by one that was read from a snapshot. */
+static uint64_t policy_decisions_by(const char *spec, uint64_t seed, unsigned threads, int moves)
 {
     struct mcts_config config = mcts_config_default();
     config.seed = seed;
@@ -69,7 +98,8 @@ static uint64_t policy_decisions_by(const char *spec, uint64_t seed, unsigned th
     struct policy_case c = policy_open(policy_load(spec), &config);
     struct mcts_descent d[2] = {{0}};
     uint64_t h = HASH_START;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < POLICY_DRAWS; i++) {
+        if (i == moves) policy_move(&c, spec, &config, d);
         struct mcts_descent *now = &d[i % 2], *late = &d[(i + 1) % 2];
         bool below = i % 10 == 9 && mcts_tree_next_below_cut(c.tree, now) == MCTS_OK;
         if (!below && mcts_tree_next(c.tree, now) != MCTS_OK) break;
@@ -85,7 +115,7 @@ static uint64_t policy_decisions_by(const char *spec, uint64_t seed, unsigned th
 
 static uint64_t policy_decisions(const char *spec, uint64_t seed)
 {
-    return policy_decisions_by(spec, seed, 1);
+    return policy_decisions_by(spec, seed, 1, POLICY_NEVER);
 }
 
 /* Rollouts have generators of their own, so that it does not matter who makes them. */
@@ -94,10 +124,21 @@ Test(mcts_policies, decisions_do_not_depend_on_threads)
     static const char *const SPECS[] = {
         "tag", "uct", "tag:draws=3", "tag:draws=40", "tag:rollout=leaders", "bound:rollout=own+guess"};
     for (size_t i = 0; i < sizeof SPECS / sizeof SPECS[0]; i++) {
-        uint64_t alone = policy_decisions_by(SPECS[i], 5, 1);
+        uint64_t alone = policy_decisions(SPECS[i], 5);
         for (unsigned threads = 2; threads <= 8; threads += 3)
-            cr_expect_eq(policy_decisions_by(SPECS[i], 5, threads), alone, "%s, %u threads", SPECS[i],
-                         threads);
+            cr_expect_eq(policy_decisions_by(SPECS[i], 5, threads, POLICY_NEVER), alone, "%s, %u threads",
+                         SPECS[i], threads);
+    }
+}
+
+Test(mcts_policies, decisions_do_not_depend_on_snapshots)
+{
+    static const char *const SPECS[] = {"tag",        "uct:formula=puct,value=best", "random", "bound",
+                                        "roundrobin", "tag:rollout=leaders"};
+    for (size_t i = 0; i < sizeof SPECS / sizeof SPECS[0]; i++) {
+        uint64_t straight = policy_decisions(SPECS[i], 6);
+        for (int moves = 0; moves < POLICY_DRAWS; moves += 7)
+            cr_expect_eq(policy_decisions_by(SPECS[i], 6, 2, moves), straight, "%s, %d", SPECS[i], moves);
     }
 }
 
