@@ -146,7 +146,7 @@ clean:
 
 $(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
-$(O)/simulate: $(O)/rel/experiments/scale/simulate.o $(REL_OBJ)
+$(O)/simulate $(O)/endure: $(O)/%: $(O)/rel/experiments/scale/%.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # Manual pages and completion, which the binary prints.
 $(O)/share.made: $(O)/thresh

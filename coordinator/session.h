@@ -95,7 +95,7 @@ struct session_options {
     double time_s;   /* 0: no limit */
     double grace_s;  /* for what is at work when the time is over; INFINITY: it has a time limit of its own */
     double rounds_s; /* budget of the final rounds; 0: LIMIT_ROUNDS_S or LIMIT_ROUNDS_SHARE */
-    double snapshot_s; /* between two snapshots; 0: LIMIT_SNAPSHOT_S */
+    double snapshot_s; /* of drawing between two snapshots; 0: LIMIT_SNAPSHOT_S */
     bool resume, verbose;
     bool names_decisions; /* rows of the store have the decisions by name: there is no program to tell them */
     int stop_fd;          /* readable: end early; -1: none */

@@ -14,6 +14,7 @@
 #include "coordinator/session_state.h"
 #include "coordinator/solution.h"
 #include "core/base/arena.h"
+#include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 
@@ -97,7 +98,9 @@ struct session_job *session_draw(struct session *s)
 {
     struct mcts_descent descent = {0};
     bool audited;
+    double started = clock_s();
     enum mcts_status status = next_descent(s, &descent, &audited);
+    s->drawing_s += clock_s() - started;
     note_draw(s, status);
     if (status != MCTS_OK) {
         mcts_descent_free(&descent);

@@ -186,12 +186,13 @@ static void write_snapshot(struct session *s)
     diag_free(d);
 }
 
+/* Drawing is what a replay repeats: a search that mostly measures needs no snapshot. */
 static bool is_due(const struct session *s, bool ends)
 {
     double least = s->options.snapshot_s > 0 ? s->options.snapshot_s : LIMIT_SNAPSHOT_S;
     double since = session_elapsed(s) - s->snapshot_s;
-    if (ends && s->options.snapshot_s <= 0) least = LIMIT_SNAPSHOT_LEAST_S;
-    return since >= least && (ends || since >= LIMIT_SNAPSHOT_SHARE * s->snapshot_cost_s);
+    return s->drawing_s - s->snapshot_drawing_s >= least &&
+           (ends || since >= LIMIT_SNAPSHOT_SHARE * s->snapshot_cost_s);
 }
 
 void session_keep(struct session *s, bool ends)
@@ -204,6 +205,7 @@ void session_keep(struct session *s, bool ends)
     s->snapshot_at = s->report.evaluations;
     s->snapshot_cost_s = clock_s() - started;
     s->snapshot_s = session_elapsed(s);
+    s->snapshot_drawing_s = s->drawing_s;
 }
 
 /* ---- reading ---- */

@@ -33,7 +33,9 @@ struct session {
     bool broken;                              /* an error ended the search: it is in the diag */
     bool searching;                           /* what the store has is taken up, the time counts */
     bool overdue;                             /* what is at work was not waited for any longer */
-    double snapshot_s, snapshot_cost_s;       /* session_elapsed() at the last snapshot; what it took */
+    double drawing_s;                         /* spent by drawing */
+    double snapshot_s, snapshot_drawing_s;    /* session_elapsed() and drawing_s at the last snapshot */
+    double snapshot_cost_s;                   /* what it took */
     uint64_t snapshot_at;                     /* evaluations that it covers */
     double started_s, earlier_s;              /* monotonic clock; seconds spent by the run that is resumed */
     struct session_report report;
@@ -67,7 +69,8 @@ bool session_time_is_over(const struct session *s);
 
 /* ---- session_snapshot.c ---- */
 
-/* Writes a snapshot if one is due: after a while of searching, and when a long search ends. */
+/* Writes a snapshot if one is due: after a while of drawing, and at the end of a search that drew for long.
+ */
 void session_keep(struct session *s, bool ends);
 /* Takes up the last snapshot of the run, if there is one that fits the store. Returns how many rows it
  * covers. */
