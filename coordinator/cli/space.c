@@ -28,9 +28,10 @@ static int check_verb(const struct cli_args *a, struct cli_space *o, struct diag
     bool instance = cost || cli_given(a, CLI_DATA) || cli_given(a, CLI_PARAM) || is_self_contained(o->def);
     if (instance && !cli_space_instantiate(a, o, d)) return CLI_USAGE;
     if (cli_given(a, CLI_JSON))
-        cli_print_json(json_pack("{s:s,s:i,s:i,s:o*}", "space", o->def->name, "choices",
+        cli_print_json(json_pack("{s:s,s:i,s:i,s:o*,s:o*}", "space", o->def->name, "choices",
                                  (int)o->def->n_choices, "constraints", (int)o->def->n_constraints, "slower",
-                                 cost ? space_cost_json(o->space) : NULL));
+                                 cost ? space_cost_json(o->space) : NULL, "counting_slower",
+                                 cost ? space_cost_count_json(o->space) : NULL));
     else
         printf("%s: ok, space %s: %d choice%s, %d constraint%s\n", a->positional[1], o->def->name,
                (int)o->def->n_choices, o->def->n_choices == 1 ? "" : "s", (int)o->def->n_constraints,
@@ -89,7 +90,8 @@ const struct cli_command cli_space = {
     .help =
         "Checks, compiles, describes, counts, lists or samples a space.\n"
         "'check' reports errors of the file; with --explain-cost it lists the constraints of the instance "
-        "that are slow to propagate, why, and what to change. 'compile' writes a shared object that can be "
+        "that are slow to propagate, why, and what to change, and says which way of counting is used. "
+        "'compile' writes a shared object that can be "
         "used "
         "in place of the .space file. 'describe' prints a reference page of the space. 'count' counts all "
         "solutions, "

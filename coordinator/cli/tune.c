@@ -308,6 +308,14 @@ static bool stand_in(const struct cli_args *a, struct tune_options *o, struct de
     return false;
 }
 
+/* Before an endpoint is opened and agents are awaited. */
+static bool has_run(const struct cli_args *a, struct diag *d)
+{
+    if (!cli_given(a, CLI_RESUME) || cli_given(a, CLI_STORE)) return true;
+    diag_plain(d, "--resume needs --store FILE");
+    return false;
+}
+
 /* Searches with agents of --launch, if there are any; they are ended before the socket is closed. */
 static int search(const struct cli_args *a, struct tune_options *o, struct diag *d)
 {
@@ -331,8 +339,9 @@ static int run(const struct cli_args *a)
     struct device described;
     int status = CLI_USAGE, signals = o.stop_fd;
     size_t n;
-    bool sound = has_input(a, d) && refuse_others(a, d) && refuse_unbounded(a, d) && read_options(a, &o, d) &&
-                 cli_try_heuristic(a, d) && cli_expect_kind(o.path, CLI_KIND_PROGRAM, d);
+    bool sound = has_input(a, d) && has_run(a, d) && refuse_others(a, d) && refuse_unbounded(a, d) &&
+                 read_options(a, &o, d) && cli_try_heuristic(a, d) &&
+                 cli_expect_kind(o.path, CLI_KIND_PROGRAM, d);
     char *text = sound ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d) : NULL;
     o.text = text;
     if (text && stand_in(a, &o, &described, d)) status = search(a, &o, d);

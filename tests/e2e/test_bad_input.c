@@ -449,3 +449,13 @@ Test(bad_input, a_peer_that_talks_nonsense, .timeout = 120)
     }
     rmdir(folder);
 }
+
+/* Before a socket is opened, or an agent awaited. */
+Test(bad_input, a_resumption_without_a_store)
+{
+    char endpoint[64];
+    snprintf(endpoint, sizeof endpoint, "ipc:///tmp/thresh-resume-%ld/socket", (long)getpid());
+    refused(E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=128", "--resume", "--listen", endpoint),
+            "--resume needs --store FILE");
+    cr_expect_neq(access(endpoint + strlen("ipc://"), F_OK), 0);
+}

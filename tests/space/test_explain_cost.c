@@ -7,6 +7,7 @@
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 #include "core/space/cost.h"
+#include "core/space/count.h"
 #include "core/space/data.h"
 #include "spacedsl/model.h"
 
@@ -147,4 +148,47 @@ Test(explain_cost, of_guards)
                                  "trigger forall s in S: when go is YES activate extra(s)\n"
                                  "require forall s, t, u in S: size(s) <= size(t) + 1\n";
     explain_check(&(struct explain_case){latent, 4, 4, "3 latent objects", 3});
+}
+
+/* Each limit of the fast way of counting, just passed and just not passed; NULL: it is counted so. */
+Test(explain_cost, the_way_of_counting_has_a_reason)
+{
+    static const struct {
+        const char *text;
+        unsigned objects;
+        const char *why;
+    } cases[] = {
+        {"space f set S choice x(s: S): { A, B }", 64, NULL},
+        {"space f set S choice x(s: S): { A, B }", 65, "65 choices; the fast way has room for 64"},
+        {"space f choice x: int in 1..64", 0, NULL},
+        {"space f choice x: int in 1..65", 0, "a choice of 65 values"},
+        {"space f set S choice x(s: S): int in 0..3 require sum s in S: x(s) < 9", 6, NULL},
+        {"space f set S choice x(s: S): int in 0..3 require sum s in S: x(s) < 9", 7,
+         "7 choices in one formula"},
+        {"space f set S choice x(s: S): int in 0..3 require forall a, b, c in S: x(a) + x(b) + x(c) < 9", 6,
+         NULL},
+        {"space f set S choice x(s: S): int in 0..3 require forall a, b, c in S: x(a) + x(b) + x(c) < 9", 14,
+         "constraints over three or more choices"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct arena *a = arena_new();
+        struct diag *d = diag_new();
+        struct source src = {"f.space", cases[i].text, strlen(cases[i].text)};
+        const struct space_def *def = spacedsl_compile(&src, a, d);
+        struct space_data *data = space_data_new();
+        for (unsigned k = 0; k < cases[i].objects; k++)
+            space_data_object(data, "S", arena_printf(a, "s%u", k));
+        struct space *s = def ? space_instantiate(def, data, d) : NULL;
+        cr_assert_not_null(s, "%s\n%s", cases[i].text, diag_count(d) ? diag_message(d, 0) : "");
+        const char *why = space_count_why_slow(s, a);
+        if (cases[i].why)
+            cr_expect(why && strstr(why, cases[i].why), "%s, %u objects: %s", cases[i].text, cases[i].objects,
+                      why ? why : "the fast way");
+        else
+            cr_expect_null(why, "%s, %u objects: %s", cases[i].text, cases[i].objects, why);
+        space_free(s);
+        space_data_free(data);
+        diag_free(d);
+        arena_free(a);
+    }
 }

@@ -7,6 +7,7 @@
  * component is known by its domains and by the decided slots of its constraints over three or more: equal
  * rests of different prefixes are counted once. The last few slots with few values are enumerated: looking
  * for components and for what was counted before would cost more. */
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,18 +70,54 @@ static uint32_t count_of(uint64_t domain)
 
 /* ---- setting up ---- */
 
+/* Constraints over three or more slots that may be false. *most: the largest number of slots of one. */
+static uint32_t count_wide(const struct space *s, uint32_t *most)
+{
+    uint32_t n_wide = 0;
+    *most = 0;
+    for (size_t i = 0; i < s->n_instances; i++) {
+        uint32_t n = s->shapes[s->instances[i].shape].n_slots;
+        if (s->entailed[i]) continue;
+        n_wide += n > 2;
+        if (n > *most) *most = n;
+    }
+    return n_wide;
+}
+
+static uint32_t most_values(const struct space *s)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (slot_values(s, i) > most) most = slot_values(s, i);
+    return most;
+}
+
 static bool fits(const struct space *s, uint32_t *n_wide)
 {
-    bool ok = s->n_latent == 0 && s->n_squares == 0 && s->n_slots <= SMALL;
-    for (uint32_t i = 0; ok && i < s->n_slots; i++)
-        ok = slot_values(s, i) <= 64;
-    *n_wide = 0;
-    for (size_t i = 0; ok && i < s->n_instances; i++) {
-        uint32_t n = s->shapes[s->instances[i].shape].n_slots;
-        *n_wide += n > 2 && !s->entailed[i];
-        ok = s->entailed[i] || (n <= MAX_FORMULA && *n_wide <= SPACE_SMALL_WIDE);
-    }
-    return ok;
+    uint32_t most;
+    if (s->n_latent || s->n_squares || s->n_slots > SMALL || most_values(s) > SMALL) return false;
+    *n_wide = count_wide(s, &most);
+    return most <= MAX_FORMULA && *n_wide <= SPACE_SMALL_WIDE;
+}
+
+const char *space_count_why_slow(const struct space *s, struct arena *a)
+{
+    uint32_t most, n_wide = count_wide(s, &most);
+    if (s->n_latent) return "objects are latent: which choices exist depends on others";
+    if (s->n_squares) return "constraints over three objects are propagated as rows of pairs";
+    if (s->n_slots > SMALL)
+        return arena_printf(a, "%" PRIu32 " choices; the fast way has room for %d", s->n_slots, SMALL);
+    if (most_values(s) > SMALL)
+        return arena_printf(a, "a choice of %" PRIu32 " values; the fast way has room for %d of each choice",
+                            most_values(s), SMALL);
+    if (most > MAX_FORMULA)
+        return arena_printf(a, "%" PRIu32 " choices in one formula; the fast way has room for %d", most,
+                            MAX_FORMULA);
+    if (n_wide > SPACE_SMALL_WIDE)
+        return arena_printf(
+            a, "%" PRIu32 " constraints over three or more choices; the fast way has room for %d", n_wide,
+            SPACE_SMALL_WIDE);
+    return NULL;
 }
 
 /* The rows of x, all allowed at first. */
