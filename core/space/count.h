@@ -18,8 +18,8 @@ struct space_count space_count(struct space_state *st, uint64_t node_limit);
 struct space_count space_count_at_once(struct space_state *st);
 
 struct arena;
-/* There are two ways of counting: the fast one (count/small.c) has room for small spaces only. Why the space is
- * not counted by it, in the arena; NULL: it is. */
+/* There are two ways of counting: the fast one (count/small.c) has room for small spaces only. Why the space
+ * is not counted by it, in the arena; NULL: it is. */
 const char *space_count_why_slow(const struct space *s, struct arena *a);
 
 #endif

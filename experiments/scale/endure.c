@@ -3,8 +3,8 @@
  *     endure runs.db 1000000 [HEURISTIC]     searches until the store has so many evaluations
  *     endure runs.db 1000010 [HEURISTIC]     goes on: prints what the resumption took
  *
- * The space has ten choices of twelve values, all different; a time follows from the values. The store, its rows and snapshots
- * are those of any search. */
+ * The space has ten choices of twelve values, all different; a time follows from the values. The store, its
+ * rows and snapshots are those of any search. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
