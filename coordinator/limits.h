@@ -93,6 +93,7 @@ enum {
 enum {
     LIMIT_SILENCE_S =
         120, /* without a write: an owner on another machine counts as ended; twice LIMIT_GRACE_S */
+    LIMIT_FULL_MS = 1000,      /* between two tries to write to a full disk */
     LIMIT_SNAPSHOT_S = 10,     /* of drawing between two snapshots: as much is repeated after a kill */
     LIMIT_SNAPSHOT_SHARE = 50, /* of a search's time at most a fiftieth goes into them */
     LIMIT_BUSY_MS = 5000       /* for another process to end its transaction, then the user is told */

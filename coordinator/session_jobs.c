@@ -6,6 +6,7 @@
  * To count a result is to report it to the tree, to keep it if it is among the best, and to tell the subject.
  * A resumed run counts what the store has in the same way. */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +230,45 @@ static void show(struct session *s, const struct store_evaluation *e)
     strbuf_free(&text);
 }
 
+/* Said even if little is to be said: the search stands still. */
+static void say(struct session *s, const char *text)
+{
+    progress_end(s->progress);
+    fprintf(stderr, "%s\n", text);
+}
+
+/* Whether to try again: the disk is full, and the user has not interrupted. */
+static bool wait_for_room(struct session *s, bool *paused)
+{
+    struct pollfd stop = {.fd = s->options.stop_fd, .events = POLLIN};
+    if (!store_is_full(s->store)) return false;
+    if (!*paused) say(s, "the disk of the store is full: the search pauses until there is room");
+    *paused = true;
+    poll(&stop, 1, LIMIT_FULL_MS);
+    return !session_stops(s);
+}
+
+static void keep_errors(struct session *s, const struct diag *d)
+{
+    for (size_t i = 0; i < diag_count(d); i++)
+        diag_plain(s->diag, "%s", diag_message(d, i));
+}
+
+/* Waits while the disk is full. */
+static bool store_result(struct session *s, const struct store_evaluation *e)
+{
+    bool paused = false, stored, again = true;
+    while (again) {
+        struct diag *d = diag_new();
+        stored = store_add(s->store, s->run.id, e, d);
+        again = !stored && wait_for_room(s, &paused);
+        if (!stored && !again) keep_errors(s, d);
+        diag_free(d);
+    }
+    if (stored && paused) say(s, "there is room again: the search goes on");
+    return stored;
+}
+
 void session_settle(struct session *s, struct session_job *job, struct store_evaluation e)
 {
     size_t n;
@@ -245,7 +285,7 @@ void session_settle(struct session *s, struct session_job *job, struct store_eva
     e.label = job->label ? job->label : "";
     e.kernel_hash = job->kernel_hash;
     e.found_at = session_elapsed(s);
-    if (s->store && !store_add(s->store, s->run.id, &e, s->diag))
+    if (s->store && !store_result(s, &e))
         s->broken = true;
     else
         session_count(s, job, &e);

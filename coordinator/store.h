@@ -101,6 +101,10 @@ bool store_run_owner(struct store *s, int64_t run, struct store_owner *out, stru
  * and nothing of this one. */
 bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, struct diag *d);
 
+/* Whether the last error of the store was that there is no room on the disk: the same call may succeed later.
+ */
+bool store_is_full(const struct store *s);
+
 /* A quoted time: a contender of a run's final rounds. Strings and times are borrowed. */
 struct store_figure {
     const char *label;    /* "search", "naive", "plain: ..." */

@@ -99,9 +99,21 @@ static void add_open_fault(const struct store *s, struct strbuf *b)
     free(fault);
 }
 
+static bool is_full(const struct store *s)
+{
+    int code = sqlite3_errcode(s->db) & 0xff, error = sqlite3_system_errno(s->db);
+    return code == SQLITE_FULL || (code == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT));
+}
+
+bool store_is_full(const struct store *s)
+{
+    return *s->full;
+}
+
 bool store_failed(const struct store *s, struct diag *d)
 {
     struct strbuf b = {0};
+    *s->full = is_full(s);
     switch (sqlite3_errcode(s->db) & 0xff) {
     case SQLITE_NOTADB:
         strbuf_add(&b, "not a thresh store: not a database");
@@ -263,6 +275,7 @@ static bool refuse_empty(const struct store *s, struct diag *d)
 static struct store *new_store(const char *path)
 {
     struct store *s = base_calloc(1, sizeof *s);
+    s->full = base_calloc(1, sizeof *s->full);
     s->path = base_strdup(path);
     s->lock_fd = -1;
     store_descriptors_begin();
@@ -457,5 +470,6 @@ void store_close(struct store *s)
     free(s->file);
     free(s->log);
     free(s->path);
+    free(s->full);
     free(s);
 }

@@ -35,6 +35,7 @@ struct store {
     char *file, *log;                    /* the database and its write-ahead log, if unlocked */
     struct store_mark file_was, log_was; /* when the store was opened */
     int lock_fd;                         /* of the database, for the locks of owners; -1: none yet */
+    bool *full;                          /* the last failure: there is no room on the disk */
     struct store_owned *owned;
     size_t n_owned;
 };

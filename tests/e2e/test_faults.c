@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -235,6 +236,41 @@ static long queried(const char *store, const char *key)
 }
 
 #define EVALUATIONS "\"evaluations\": "
+
+/* Waits until no block is free. */
+static void await_full(const char *folder)
+{
+    struct statvfs v;
+    do
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    while (statvfs(folder, &v) == 0 && v.f_bavail > 0);
+}
+
+/* With room again it goes on, and has every evaluation once. */
+Test(faults, a_search_pauses_while_the_disk_is_full, .timeout = 300)
+{
+    struct place p = make_place();
+    if (!mount_small(p.folder, "size=480k")) {
+        remove_place(&p);
+        cr_skip_test("no file systems can be mounted here");
+    }
+    const char *args[] = {
+        "--space",       SPACE, "--command", "echo 5", "--quiet", "--out", "/tmp/thresh-pause-out",
+        "--evaluations", "300", "--store",   p.store,  NULL};
+    struct e2e_process search = e2e_start(&cli_tune, args);
+    await_full(p.folder);
+    nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
+    cr_assert_eq(mount(NULL, p.folder, NULL, MS_REMOUNT, "size=40m"), 0);
+    struct e2e_run r = e2e_finish(&search);
+    cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+    cr_expect(strstr(r.err, "the disk of the store is full: the search pauses"), "%s", r.err);
+    cr_expect(strstr(r.err, "there is room again"), "%s", r.err);
+    cr_expect_eq(queried(p.store, EVALUATIONS), 300);
+    e2e_run_free(&r);
+    cr_expect_eq(umount(p.folder), 0);
+    cr_expect_eq(system("rm -rf /tmp/thresh-pause-out"), 0);
+    remove_place(&p);
+}
 
 /* A campaign whose store has no room any more ends; what it recorded stays, and it goes on when there is. */
 Test(faults, a_search_ends_when_its_store_is_full, .timeout = 120)
