@@ -22,7 +22,7 @@ struct strbuf;
 /* An implementation that was compared at the end of a search, usually in final rounds. */
 struct best_contender {
     const char *label;    /* "search", "naive", "plain: ..." */
-    int64_t number;       /* of its evaluation: from 1, 0 the naive one, below 0 a plain one */
+    int64_t number;       /* of its evaluation: from 1, 0 the naive one, below 0 a plain or a learned one */
     struct figure figure; /* quoted, or of the search */
     struct space_action *actions;
     size_t n_actions;

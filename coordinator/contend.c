@@ -32,8 +32,7 @@ static uint32_t heaviest(const struct space_state *st, struct mcts_prior *prior,
     return best;
 }
 
-/* Decides what is open. false: there is no way within the steps. */
-static bool complete(struct space_state *st, struct mcts_prior *prior, unsigned *steps)
+bool contend_complete(struct space_state *st, struct mcts_prior *prior, unsigned *steps)
 {
     struct space_failure why;
     uint32_t slot = space_next_choice(st, NULL, 0), value;
@@ -43,7 +42,8 @@ static bool complete(struct space_state *st, struct mcts_prior *prior, unsigned 
         space_mark mark = space_snapshot(st);
         --*steps;
         tried[value] = true;
-        done = space_apply(st, (struct space_action){slot, value}, &why) && complete(st, prior, steps);
+        done =
+            space_apply(st, (struct space_action){slot, value}, &why) && contend_complete(st, prior, steps);
         if (!done) space_rollback(st, mark);
     }
     free(tried);
@@ -59,7 +59,7 @@ static struct space_state *leaf_of(const struct problem *p, const char *const *p
     unsigned steps = LIMIT_PLAIN_STEPS;
     struct space_state *st = space_pinned_root(p->space, pins, n_pins, ignored);
     bool done = st && space_apply_all(st, plain->decisions.items, plain->decisions.n, &why) &&
-                complete(st, prior, &steps);
+                contend_complete(st, prior, &steps);
     if (st && !done) space_state_free(st);
     diag_free(ignored);
     return done ? st : NULL;

@@ -22,6 +22,9 @@ struct contend_plain {
 unsigned contend_plain(const struct problem *p, const char *const *pins, unsigned n_pins,
                        struct mcts_prior *prior, uint64_t naive_hash, struct contend_plain out[BB_MAX_PLAIN]);
 void contend_plain_clear(struct contend_plain *c);
+/* Decides all that is open, the values with the highest prior weight first, in *steps decisions at most,
+ * which it counts down. false: it found no way; the state is as it was. */
+bool contend_complete(struct space_state *st, struct mcts_prior *prior, unsigned *steps);
 /* Whether an implementation is one of those that the pins of `root` allow. */
 bool contend_allowed(const struct space_state *root, const struct space_action *actions, size_t n);
 

@@ -30,8 +30,12 @@ enum {
     LIMIT_GRACE_S = 60,        /* for what is at work when --time is over: a build may take as long */
     LIMIT_JOB_RETRIES = 2,     /* after its agent was lost: a kernel may be what ends the agents */
     LIMIT_LAST_AUDITS = 3,     /* draws below cuts of an exhausted tree, with --audit-cuts */
+    LIMIT_LEARNED = 5,         /* implementations of --learn-from: as many as a search sends to its rounds */
     LIMIT_PLAIN_STEPS = 4000   /* decisions tried to complete a plain implementation: some milliseconds */
 };
+/* Doublings of a size by which an implementation of another device is taken to be farther away: vectors and
+ * tiles that suit one device rarely suit another, whatever the size. */
+#define LIMIT_OTHER_DEVICE 3.0
 #define LIMIT_BOUND_NOISE 0.02 /* share by which a time may be below its bound: clocks differ by as much */
 
 /* ---- tune --space ---- */

@@ -44,12 +44,13 @@ struct store_run {
 
 /* One evaluation. Strings are borrowed. */
 struct store_evaluation {
-    int64_t number;    /* 1, 2, ... in the order of drawing; 0: the naive one, -1, -2, ...: the plain ones */
-    const char *label; /* "naive", "plain: ..."; "": drawn, or of a version without labels */
-    uint64_t drawn;    /* implementations drawn when the result was reported */
-    uint64_t draws;    /* draws until then, including those without an implementation; 0: not known */
-    uint64_t state_hash;   /* of the canonical vector */
-    const char *actions;   /* store_actions_print() */
+    int64_t number;      /* 1, 2, ... in the order of drawing; 0: the naive one, -1, -2, ...: the plain ones,
+                            -101, -102, ...: the learned ones (learn.h) */
+    const char *label;   /* "naive", "plain: ...", "learned 1"; "": drawn, or of a version without labels */
+    uint64_t drawn;      /* implementations drawn when the result was reported */
+    uint64_t draws;      /* draws until then, including those without an implementation; 0: not known */
+    uint64_t state_hash; /* of the canonical vector */
+    const char *actions; /* store_actions_print() */
     const char *decisions; /* of `tune --space`, as JSON: {"tile": 8, "staged": "YES"}; else "" */
     const char *numbers;   /* that the command of `tune --space` printed beside the time, as JSON:
                               {"gflops": 12.5}; else "" */
@@ -107,7 +108,7 @@ bool store_is_full(const struct store *s);
 
 /* A quoted time: a contender of a run's final rounds. Strings and times are borrowed. */
 struct store_figure {
-    const char *label;    /* "search", "naive", "plain: ..." */
+    const char *label;    /* "search", "naive", "plain: ...", "learned 1" */
     int64_t number;       /* of its evaluation */
     struct figure figure; /* of its rounds, or, if it was measured in none, of the search */
     const double *times;  /* ns, one a round; NAN: not measured in that round */

@@ -224,7 +224,9 @@ struct tune *tune_new(const struct tune_options *o, struct diag *d)
     t->options = *o;
     if (!o->sizes) t->options.sizes = "";
     t->progress = progress_start(o->quiet);
-    if (find_device(t, d) && open_problem(t, d) && open_session(t, d) && begin(t, d)) return t;
+    if (learn_check(o->learn_from, o->n_learn_from, o->store, d) && find_device(t, d) && open_problem(t, d) &&
+        open_session(t, d) && begin(t, d))
+        return t;
     tune_free(t);
     return NULL;
 }
@@ -236,11 +238,13 @@ bool tune_search(struct tune *t, struct diag *d)
 
 bool tune_quote(struct tune *t, struct diag *d)
 {
-    struct session_rival rivals[BB_MAX_PLAIN + 1];
+    struct session_rival rivals[BB_MAX_PLAIN + LIMIT_LEARNED + 1];
     struct tune_report *r = &t->report;
     unsigned n = 0;
-    for (; n < r->n_plain; n++)
-        rivals[n] = (struct session_rival){&r->plain[n], true};
+    for (unsigned i = 0; i < r->n_plain; i++)
+        rivals[n++] = (struct session_rival){&r->plain[i], true};
+    for (unsigned i = 0; i < r->n_learned; i++)
+        rivals[n++] = (struct session_rival){&r->learned[i], true};
     if (r->naive.search_ns > 0) rivals[n++] = (struct session_rival){&r->naive, !r->naive_excluded};
     bool kept = session_finals(t->session, rivals, n, d);
     tune_report(t);
@@ -274,8 +278,12 @@ void tune_free(struct tune *t)
     session_pick_clear(&t->report.naive);
     for (unsigned i = 0; i < t->report.n_plain; i++)
         session_pick_clear(&t->report.plain[i]);
+    for (unsigned i = 0; i < t->report.n_learned; i++)
+        session_pick_clear(&t->report.learned[i]);
     for (unsigned i = 0; i < t->n_plain; i++)
         contend_plain_clear(&t->plain[i]);
+    for (unsigned i = 0; i < LIMIT_LEARNED; i++)
+        learned_clear(&t->learned[i]);
     free(t->report.verdict.advice);
     tune_free_seen(t);
     for (unsigned i = 0; i < LIMIT_DRAW_THREADS; i++)

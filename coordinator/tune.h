@@ -36,6 +36,8 @@ struct tune_options {
     uint64_t seed, evaluations; /* 0: no limit */
     double time_s;              /* 0: no limit */
     struct session_until until;
+    const char *const *learn_from; /* stores whose best implementations are measured first (learn.h) */
+    unsigned n_learn_from;
     bool no_bound, no_prior, resume, quiet, verbose;
     const char *description;         /* of the device, a file; NULL: found by the device's name */
     double distance;                 /* improvements smaller than this share are ignored */
@@ -75,6 +77,8 @@ struct tune_report {
     int64_t naive_repeats;        /* bb_naive_repeats() */
     unsigned n_plain;
     struct session_pick plain[BB_MAX_PLAIN];
+    unsigned n_learned;
+    struct session_pick learned[LIMIT_LEARNED];
     struct tune_verdict verdict; /* after tune_quote() */
     uint64_t violations;         /* measured times below the bound, by more than LIMIT_BOUND_NOISE */
     uint64_t reopened;           /* nodes of the tree that violations opened again */

@@ -7,6 +7,7 @@
 
 #include "coordinator/agents.h"
 #include "coordinator/contend.h"
+#include "coordinator/learn.h"
 #include "coordinator/progress.h"
 #include "coordinator/recorded.h"
 #include "coordinator/tune.h"
@@ -34,6 +35,7 @@ struct tune {
     char *settings;
     struct contend_plain plain[BB_MAX_PLAIN];
     unsigned n_plain;
+    struct learned learned[LIMIT_LEARNED]; /* by number; without a label: none */
     struct seen_kernel *seen;
     unsigned last_audits; /* draws below cuts of an exhausted tree */
     struct tune_report report;
@@ -44,9 +46,10 @@ struct tune {
 extern const struct session_subject tune_program; /* self: struct tune */
 void tune_free_seen(struct tune *t);
 
-/* ---- tune_contend.c: the naive implementation and the plain ones ---- */
+/* ---- tune_contend.c: the naive implementation, the plain ones and the learned ones ---- */
 
-/* Adds them to the session. false after an error: the naive one is not in the space. */
+/* Adds them to the session. false after an error: the naive one is not in the space, or a store of
+ * --learn-from cannot be read. */
 bool tune_add_contenders(struct tune *t, struct diag *d);
 /* Takes a result of one of them. */
 void tune_report_contender(struct tune *t, const struct session_job *job, const struct store_evaluation *e);

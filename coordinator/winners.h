@@ -24,8 +24,8 @@ struct winner {
     const char *started;   /* when that run began: "2026-11-23 17:09:24", UTC */
     const char *kernel;    /* the program's file name without folder and ending: "matmul" */
     const char *key;       /* of the problem: equal for the same problem only */
-    int64_t number;        /* of the evaluation: from 1, 0 the naive one, below 0 a plain one */
-    const char *label;     /* "naive", "plain: ..." or "" */
+    int64_t number;        /* of the evaluation: from 1, 0 the naive one, below 0 a plain or a learned one */
+    const char *label;     /* "naive", "plain: ...", "learned 1" or "" */
     const char *actions;   /* store_actions_print() */
     const char *decisions; /* of `tune --space`, as JSON; else "" */
     uint64_t kernel_hash;  /* of the measured OpenCL text */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agent/fits.h"
+#include "coordinator/learn.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 #include "core/pipeline/problem.h"
@@ -137,6 +138,18 @@ static bool check_order(const struct campaign_search *s, const struct problem *p
     return ok;
 }
 
+/* Once for each kernel: its searches name the same stores. */
+static bool check_stores(const struct campaign *c, unsigned i, struct diag *d)
+{
+    const struct campaign_search *s = &c->searches[i];
+    if (i > 0 && c->searches[i - 1].kernel == s->kernel) return true;
+    struct diag *own = diag_new();
+    learn_check(s->settings.learn_from, s->settings.n_learn_from, c->store, own);
+    bool ok = relay(own, s->at_learn_from, d);
+    diag_free(own);
+    return ok;
+}
+
 static bool check_space(const struct campaign_search *s, const struct campaign_device *device,
                         struct work *work, struct diag *d)
 {
@@ -182,7 +195,7 @@ bool campaign_check(const struct campaign *c, const struct campaign_devices *dev
         const struct campaign_search *s = &c->searches[i];
         struct work ignored;
         if (s->kernel == broken) continue;
-        bool sound = check_program(s, d) &&
+        bool sound = check_stores(c, i, d) && check_program(s, d) &&
                      check_space(s, campaign_device_of(devices, s), works ? &works[i] : &ignored, d);
         if (!sound) broken = s->kernel;
         ok = ok && sound;

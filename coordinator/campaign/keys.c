@@ -126,6 +126,18 @@ bool campaign_read_pins(struct campaign_reader *r, struct campaign_node n)
     return read_texts(n, "pins", CAMPAIGN_MOST_PINS, r->campaign->arena, &s->pins, &s->n_pins, r->diag);
 }
 
+bool campaign_read_learn_from(struct campaign_reader *r, struct campaign_node n)
+{
+    struct campaign_settings *s = &r->block->settings;
+    r->block->learn_from = n;
+    if (!read_texts(n, "learn-from", CAMPAIGN_MOST_LEARN_FROM, r->campaign->arena, &s->learn_from,
+                    &s->n_learn_from, r->diag))
+        return false;
+    for (unsigned i = 0; i < s->n_learn_from; i++)
+        s->learn_from[i] = campaign_path(r->campaign, s->learn_from[i]);
+    return true;
+}
+
 /* ---- budgets ---- */
 
 bool campaign_read_evaluations(struct campaign_reader *r, struct campaign_node n)

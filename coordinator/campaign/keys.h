@@ -16,7 +16,7 @@ struct campaign_block {
     struct campaign_settings settings;
     const char **devices; /* selectors; n_devices 0: the first device */
     unsigned n_devices;
-    struct campaign_node pins, order; /* where they are */
+    struct campaign_node pins, order, learn_from; /* where they are */
 };
 
 /* What functions of keys work on. */
@@ -42,6 +42,7 @@ bool campaign_read_devices(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_heuristic(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_order(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_pins(struct campaign_reader *r, struct campaign_node n);
+bool campaign_read_learn_from(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_evaluations(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_time(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_until(struct campaign_reader *r, struct campaign_node n);
@@ -49,7 +50,8 @@ bool campaign_read_until(struct campaign_reader *r, struct campaign_node n);
 #define CAMPAIGN_SHARED_KEYS                                                                                 \
     {"device", campaign_read_devices}, {"heuristic", campaign_read_heuristic},                               \
         {"order", campaign_read_order}, {"pins", campaign_read_pins},                                        \
-        {"evaluations", campaign_read_evaluations}, {"time", campaign_read_time},                            \
+        {"learn-from", campaign_read_learn_from}, {"evaluations", campaign_read_evaluations},                \
+        {"time", campaign_read_time},                                                                        \
     {                                                                                                        \
         "until", campaign_read_until                                                                         \
     }

@@ -46,6 +46,8 @@ struct tune_options campaign_tune_options(const struct campaign_search *s)
                                  .evaluations = s->settings.evaluations,
                                  .time_s = s->settings.time_s,
                                  .until = s->settings.until,
+                                 .learn_from = s->settings.learn_from,
+                                 .n_learn_from = s->settings.n_learn_from,
                                  .stop_fd = -1};
 }
 

@@ -286,7 +286,8 @@ static bool add_size(struct campaign_reader *r, const struct header *h, const st
                                         .at = at,
                                         .at_sizes = place_or(size->node, at),
                                         .at_pins = place_or(b->pins, at),
-                                        .at_order = place_or(b->order, at)};
+                                        .at_order = place_or(b->order, at),
+                                        .at_learn_from = place_or(b->learn_from, at)};
             if (!add_search(r->campaign, &s, r->diag)) return false;
         }
     }

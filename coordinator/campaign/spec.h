@@ -21,6 +21,7 @@
 enum {
     CAMPAIGN_BYTES = 1 << 20,               /* longest campaign file, and longest program */
     CAMPAIGN_MOST_PINS = 512,               /* of one search */
+    CAMPAIGN_MOST_LEARN_FROM = 64,          /* stores of one search */
     CAMPAIGN_MOST_EVALUATIONS = 1000000000, /* decades */
     CAMPAIGN_MOST_SEEDS = 1000
 };
@@ -33,6 +34,8 @@ struct campaign_settings {
     uint64_t evaluations; /* 0: no limit */
     double time_s;        /* 0: no limit */
     struct session_until until;
+    const char **learn_from; /* stores */
+    unsigned n_learn_from;
 };
 
 struct campaign_search {
@@ -43,8 +46,9 @@ struct campaign_search {
     const char *device;      /* selector; NULL: the first */
     uint64_t seed;
     struct campaign_settings settings;
-    unsigned kernel;                                   /* its place in `kernels`, from 0 */
-    struct source_pos at, at_sizes, at_pins, at_order; /* of its parts; of the kernel where it has none */
+    unsigned kernel; /* its place in `kernels`, from 0 */
+    struct source_pos at, at_sizes, at_pins, at_order,
+        at_learn_from; /* of its parts; of the kernel where it has none */
 };
 
 /* Owns all that it points to. */

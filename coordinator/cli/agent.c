@@ -131,8 +131,8 @@ static int run_agent(const struct cli_args *a)
 const struct cli_command cli_agent = {
     .name = "agent",
     .positional = "--connect ENDPOINT",
-    .takes = CLI_TAKES(CONNECT) | CLI_TAKES(KEY) | CLI_TAKES(DEVICE) | CLI_TAKES(RUNNERS) | CLI_TAKES(NAME) |
-             CLI_TAKES(QUIET) | CLI_TAKES(UNTIL) | CLI_TAKES(TIMEOUT),
+    .takes = {CLI_TAKES(CONNECT), CLI_TAKES(KEY), CLI_TAKES(DEVICE), CLI_TAKES(RUNNERS), CLI_TAKES(NAME),
+              CLI_TAKES(QUIET), CLI_TAKES(UNTIL), CLI_TAKES(TIMEOUT)},
     .help =
         "Measures implementations for a search in another process. Start the search with 'thresh tune "
         "--listen ENDPOINT', then agents with the same endpoint, as many as there are devices. An agent ends "

@@ -351,7 +351,7 @@ static void save_corrected(const struct auditing *u)
 }
 
 #define OF_STORE                                                                                             \
-    (CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(OUT) | CLI_TAKES(JSON) | CLI_TAKES(QUIET))
+    CLI_SET(CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION), CLI_TAKES(OUT), CLI_TAKES(JSON), CLI_TAKES(QUIET))
 
 static int run(const struct cli_args *a)
 {
@@ -380,8 +380,8 @@ const struct cli_command cli_audit = {
     .positional = "KERNEL.lift|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_TAKES(OUT) | CLI_TAKES(TIME) |
-             CLI_TAKES(CUT) | CLI_TAKES(DESCRIPTION),
+    .takes = {CLI_PROGRAM, CLI_TAKES(SAMPLES), CLI_TAKES(QUIET), CLI_TAKES(OUT), CLI_TAKES(TIME),
+              CLI_TAKES(CUT), CLI_TAKES(DESCRIPTION)},
     .notes = {{CLI_OUT, "DIR", "folder for a corrected description, written if a time is below its bound"},
               {CLI_SAMPLES, "N", "number of implementations (default 100)"},
               {CLI_CUT, "NS",

@@ -7,7 +7,7 @@
 #include "mcts/branch.h"
 #include "perfmodel/bound.h"
 
-#define CLI_BOUNDING (CLI_TAKES(CUT) | CLI_TAKES(DEPTH) | CLI_TAKES(DESCRIPTION))
+#define CLI_BOUNDING CLI_TAKES(CUT), CLI_TAKES(DEPTH), CLI_TAKES(DESCRIPTION)
 
 /* Zero-initialise. */
 struct cli_bounding {

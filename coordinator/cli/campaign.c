@@ -85,13 +85,13 @@ static int report(const struct cli_args *a, const struct cli_campaign_file *c, s
 
 static const struct {
     const char *name;
-    uint64_t takes;
+    struct cli_set takes;
     int (*run)(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d);
-} verbs[] = {{"check", CLI_TAKES(JSON), check},
-             {"run", CLI_TAKES(JSON) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE), run_searches},
-             {"status", CLI_TAKES(JSON) | CLI_TAKES(WATCH), status_of},
-             {"report", 0, report},
-             {"stop", CLI_TAKES(QUIET), cli_campaign_stop}};
+} verbs[] = {{"check", {CLI_TAKES(JSON)}, check},
+             {"run", {CLI_TAKES(JSON), CLI_TAKES(QUIET), CLI_TAKES(VERBOSE)}, run_searches},
+             {"status", {CLI_TAKES(JSON), CLI_TAKES(WATCH)}, status_of},
+             {"report", {{false}}, report},
+             {"stop", {CLI_TAKES(QUIET)}, cli_campaign_stop}};
 
 /* ---- the command ---- */
 
@@ -127,7 +127,7 @@ const struct cli_command cli_campaign = {
     .positional = "check|run|status|report|stop FILE.yaml",
     .least = 2,
     .most = 2,
-    .takes = CLI_TAKES(JSON) | CLI_TAKES(QUIET) | CLI_TAKES(VERBOSE) | CLI_TAKES(WATCH),
+    .takes = {CLI_TAKES(JSON), CLI_TAKES(QUIET), CLI_TAKES(VERBOSE), CLI_TAKES(WATCH)},
     .notes = {{CLI_WATCH, NULL, "status: show it again each second until the campaign is complete"}},
     .help =
         "Runs many searches that a file names: kernels with sizes, on devices, each with a budget.\n"
@@ -143,7 +143,8 @@ const struct cli_command cli_campaign = {
         "# Campaign file\n"
         "A map in YAML. 'kernels' is a list of maps with 'file', 'sizes' (a map, or a list of maps, of "
         "values, lists and ranges such as 64..1024 *2; all combinations are searched) and 'name'. 'device' "
-        "(or a list), 'heuristic', 'order', 'pins', 'evaluations', 'time' and 'until: within 2% for 200 "
+        "(or a list), 'heuristic', 'order', 'pins', 'learn-from', 'evaluations', 'time' and 'until: within "
+        "2% for 200 "
         "evaluations' belong to a kernel, or to the campaign for all kernels without them. 'name', 'store', "
         "'report', 'header', 'listen', 'keys', 'launcher', and 'seed' or 'seeds' belong to the campaign. "
         "Paths are relative to the file.\v"

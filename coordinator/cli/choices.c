@@ -231,8 +231,8 @@ const struct cli_command cli_choices = {
     .positional = "KERNEL.lift [PATTERN...] | --space FILE.space [PATTERN...]",
     .least = 0,
     .most = CLI_MAX_POSITIONAL,
-    .takes = CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(PIN) |
-             CLI_TAKES(SPACE) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(JSON),
+    .takes = {CLI_TAKES(SIZE), CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION), CLI_TAKES(PIN), CLI_TAKES(SPACE),
+              CLI_TAKES(DATA), CLI_TAKES(PARAM), CLI_TAKES(JSON)},
     .notes = {{CLI_DESCRIPTION, "FILE.json", "description of the device, if the device is not present"}},
     .help =
         "Lists the choices of a program's space or of another space. Each choice is printed with the values "

@@ -1,6 +1,6 @@
 /* The command line of a subcommand: its options from the one table, parsed with getopt_long.
  *
- *     static const struct cli_command example = {.name = "tune", .takes = CLI_TAKES(STORE), ...};
+ *     static const struct cli_command example = {.name = "tune", .takes = {CLI_TAKES(STORE)}, ...};
  *     cli_run("thresh", &example, 3, (char *[]){"tune", "--store", "runs.db", NULL});
  *
  * sets cli_args.value[CLI_STORE] to "runs.db" and calls example.run(). Names may be abbreviated, as usual for
@@ -18,8 +18,6 @@
 #include "core/base/utf8.h"
 
 enum { KEY_BASE = 0x200, SIGNALLED = 128 /* exit status after a signal, at least */ };
-
-_Static_assert(CLI_KEY_COUNT <= 64, "options are a 64-bit set");
 
 /* ---- the table ---- */
 
@@ -82,6 +80,7 @@ static bool take_option(struct parsing *p, int key, const char *value)
     if (joins) value = arena_printf(p->arena, "%s,%s", a->value[key], value);
     a->value[key] = value ? value : "";
     if (key == CLI_PIN) return add_to_list(p, &a->pins, value);
+    if (key == CLI_LEARN_FROM) return add_to_list(p, &a->learned, value);
     return key != CLI_INPUT || add_to_list(p, &a->inputs, value);
 }
 

@@ -6,7 +6,7 @@
  *                                           .positional = "KERNEL.lift",
  *                                           .least = 1,
  *                                           .most = 1,
- *                                           .takes = CLI_TAKES(SIZE) | CLI_TAKES(JSON),
+ *                                           .takes = {CLI_TAKES(SIZE), CLI_TAKES(JSON)},
  *                                           .help = "Prints ... .\vExample: thresh bound ...",
  *                                           .run = run};
  *
@@ -84,6 +84,9 @@ enum {
     X(RESUME, "resume", NULL, "continue the run in the store")                                               \
     X(RECORDED, "recorded", "FILE.db,FILE.db",                                                               \
       "take times from these stores instead of measuring; a Lift program also needs --description")          \
+    X(LEARN_FROM, "learn-from", "FILE.db",                                                                   \
+      "measure the best implementations of other sizes, devices and runs in this store first; may be "       \
+      "repeated")                                                                                            \
     X(BEST, "best", NULL, "select the fastest implementation of the last program in a store")                \
     X(NUMBER, "number", "N", "select implementation N of the last run in a store (0: the naive one)")        \
     X(CUTS, "cuts", NULL, "print the candidates that the lower bound pruned in the last run, with reasons")  \
@@ -134,11 +137,16 @@ enum cli_key {
 #undef X
         CLI_KEY_COUNT
 };
-#define CLI_TAKES(key) (UINT64_C(1) << CLI_##key)
+/* A set of options, written as the list of its members: {CLI_TAKES(STORE), CLI_TAKES(JSON)}; CLI_SET() makes
+ * one of a list in an expression. */
+struct cli_set {
+    bool has[CLI_KEY_COUNT];
+};
+#define CLI_TAKES(key) .has[CLI_##key] = true
+#define CLI_SET(...) ((struct cli_set){__VA_ARGS__})
 #define CLI_INSTANCE                                                                                         \
-    (CLI_TAKES(SIZE) | CLI_TAKES(PARAM) | CLI_TAKES(DEVICE) | CLI_TAKES(PIN) | CLI_TAKES(SEED) |             \
-     CLI_TAKES(JSON))
-#define CLI_PROGRAM (CLI_INSTANCE | CLI_TAKES(ORDER)) /* and an order of its choices */
+    CLI_TAKES(SIZE), CLI_TAKES(PARAM), CLI_TAKES(DEVICE), CLI_TAKES(PIN), CLI_TAKES(SEED), CLI_TAKES(JSON)
+#define CLI_PROGRAM CLI_INSTANCE, CLI_TAKES(ORDER) /* and an order of its choices */
 
 /* An option that may be repeated, with its values in order. */
 struct cli_list {
@@ -153,7 +161,7 @@ struct cli_args {
     /* NULL: not given; "": a flag. Of a repeated option the last value; of --size and --param all values,
      * joined by commas. */
     const char *value[CLI_KEY_COUNT];
-    struct cli_list pins, inputs;
+    struct cli_list pins, inputs, learned; /* learned: --learn-from */
 };
 
 /* An option's argument and help for one subcommand, in place of those in the table. */
@@ -167,7 +175,7 @@ struct cli_command {
     const char *name;
     const char *positional;               /* for the usage line; " | " separates ways to call it */
     unsigned least, most;                 /* how many positional arguments */
-    uint64_t takes;                       /* CLI_TAKES() of its options */
+    struct cli_set takes;                 /* its options */
     struct cli_note notes[CLI_MAX_NOTES]; /* entries without help are unused */
     /* One sentence, details, \v, "Example: thresh ..." lines. In the details \n begins a paragraph, and a
      * paragraph that begins with "# " is the title of a section. */
@@ -196,11 +204,11 @@ static inline bool cli_given(const struct cli_args *a, enum cli_key key)
 /* Adds an error "--NAME MESSAGE" for each of the n options that is given. true: none is given. */
 bool cli_refuse(const struct cli_args *a, const enum cli_key *keys, size_t n, const char *message,
                 struct diag *d);
-/* The same for each option that is not in the set `takes` of CLI_TAKES(). */
-bool cli_refuse_others(const struct cli_args *a, uint64_t takes, const char *message, struct diag *d);
+/* The same for each option that is not in the set. */
+bool cli_refuse_others(const struct cli_args *a, struct cli_set takes, const char *message, struct diag *d);
 /* The same for the options of a verb: "--out does not apply to 'thresh device list'". The verb is the first
  * positional argument. */
-bool cli_refuse_of_verb(const struct cli_command *command, const struct cli_args *a, uint64_t takes,
+bool cli_refuse_of_verb(const struct cli_command *command, const struct cli_args *a, struct cli_set takes,
                         struct diag *d);
 
 /* The value of an option; `otherwise` if it is not given. false after an error. A count is a whole number; a

@@ -47,7 +47,8 @@ int cli_cuts(const struct cli_args *a)
     struct diag *d = diag_new();
     uint64_t n = 0;
     json_t *list = cli_given(a, CLI_JSON) ? json_array() : NULL;
-    bool alone = cli_refuse_others(a, CLI_TAKES(CUTS) | CLI_TAKES(JSON), "does not apply with --cuts", d);
+    bool alone =
+        cli_refuse_others(a, CLI_SET(CLI_TAKES(CUTS), CLI_TAKES(JSON)), "does not apply with --cuts", d);
     struct store *s = alone ? store_open_to_read(a->positional[0], d) : NULL;
     bool read = s && (list ? store_each_cut(s, collect_cut, list, d) : store_each_cut(s, print_cut, &n, d));
     if (read && list) cli_print_json(json_pack("{s:O}", "cuts", list));

@@ -192,18 +192,19 @@ static int characterize_device(const struct cli_args *a, struct diag *d)
 static const struct {
     const char *name;
     int (*run)(const struct cli_args *a, struct diag *d);
-    uint64_t takes; /* as in struct cli_command */
-} verbs[] = {{"list", list_devices, CLI_TAKES(JSON)},
-             {"show", show_device, CLI_TAKES(DEVICE) | CLI_TAKES(JSON)},
-             {"characterize", characterize_device,
-              CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(FRESH) | CLI_TAKES(JSON) | CLI_TAKES(QUIET)}};
+    struct cli_set takes; /* as in struct cli_command */
+} verbs[] = {{"list", list_devices, {CLI_TAKES(JSON)}},
+             {"show", show_device, {CLI_TAKES(DEVICE), CLI_TAKES(JSON)}},
+             {"characterize",
+              characterize_device,
+              {CLI_TAKES(DEVICE), CLI_TAKES(OUT), CLI_TAKES(FRESH), CLI_TAKES(JSON), CLI_TAKES(QUIET)}}};
 
 /* Checks that the device is named once at most, and only for a verb that takes one. */
-static bool check_selector(const struct cli_args *a, uint64_t takes, struct diag *d)
+static bool check_selector(const struct cli_args *a, struct cli_set takes, struct diag *d)
 {
     static const enum cli_key device[] = {CLI_DEVICE};
     if (a->n_positional < 2) return true;
-    if (takes & CLI_TAKES(DEVICE))
+    if (takes.has[CLI_DEVICE])
         return cli_refuse(a, device, 1, "is given twice: the argument SEL already selects the device", d);
     diag_plain(d, "unexpected argument '%s': 'thresh device %s' takes no device", a->positional[1],
                a->positional[0]);
@@ -231,7 +232,7 @@ const struct cli_command cli_device = {
     .positional = "list|show|characterize [SEL]",
     .least = 1,
     .most = 2,
-    .takes = CLI_TAKES(DEVICE) | CLI_TAKES(OUT) | CLI_TAKES(FRESH) | CLI_TAKES(JSON) | CLI_TAKES(QUIET),
+    .takes = {CLI_TAKES(DEVICE), CLI_TAKES(OUT), CLI_TAKES(FRESH), CLI_TAKES(JSON), CLI_TAKES(QUIET)},
     .notes = {{CLI_OUT, "DIR",
                "folder for the new description of characterize (default: the user's folder, see thresh(1))"},
               {CLI_QUIET, NULL, "do not print the message that the device is being measured"}},

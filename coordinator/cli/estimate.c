@@ -158,7 +158,7 @@ const struct cli_command cli_estimate = {
     .positional = "KERNEL.lift|FILE.space|FILE.so",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_ESTIMATE_SPACE | CLI_BOUNDING,
+    .takes = {CLI_PROGRAM, CLI_ESTIMATING, CLI_BOUNDING},
     .notes = {{CLI_SAMPLES, "N", "number of samples (default 10000; with --method chen 60)"},
               {CLI_LIMIT, "N", "with --method exact: stop after N nodes of the tree (default: no limit)"},
               {CLI_METHOD, "knuth|chen|exact",
@@ -258,7 +258,7 @@ const struct cli_command cli_descend = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_TAKES(QUIET) | CLI_TAKES(DESCRIPTION),
+    .takes = {CLI_PROGRAM, CLI_TAKES(SAMPLES), CLI_TAKES(QUIET), CLI_TAKES(DESCRIPTION)},
     .notes = {{CLI_SAMPLES, "N", "number of descents (default 1000)"},
               {CLI_DESCRIPTION, "FILE.json", "description of the device, if the device is not present"}},
     .help =

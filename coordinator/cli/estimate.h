@@ -6,9 +6,10 @@
 #include "mcts/estimate.h"
 
 /* The options of `thresh estimate FILE.space`. */
+#define CLI_ESTIMATING                                                                                       \
+    CLI_TAKES(DATA), CLI_TAKES(METHOD), CLI_TAKES(SAMPLES), CLI_TAKES(LIMIT), CLI_TAKES(QUIET)
 #define CLI_ESTIMATE_SPACE                                                                                   \
-    (CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(PIN) | CLI_TAKES(ORDER) | CLI_TAKES(METHOD) |            \
-     CLI_TAKES(SAMPLES) | CLI_TAKES(SEED) | CLI_TAKES(LIMIT) | CLI_TAKES(QUIET) | CLI_TAKES(JSON))
+    CLI_ESTIMATING, CLI_TAKES(PARAM), CLI_TAKES(PIN), CLI_TAKES(ORDER), CLI_TAKES(SEED), CLI_TAKES(JSON)
 
 /* Sets method, samples, seed and limit. false after an error. */
 bool cli_estimate_options(const struct cli_args *a, struct mcts_estimate_config *c, struct diag *d);

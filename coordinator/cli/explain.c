@@ -243,8 +243,8 @@ const struct cli_command cli_explain = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(LEARNT) | CLI_TAKES(CUTS) | CLI_TAKES(DEVICE) |
-             CLI_TAKES(DESCRIPTION) | CLI_TAKES(PARAM) | CLI_TAKES(JSON) | CLI_TAKES(VERBOSE),
+    .takes = {CLI_TAKES(BEST), CLI_TAKES(NUMBER), CLI_TAKES(LEARNT), CLI_TAKES(CUTS), CLI_TAKES(DEVICE),
+              CLI_TAKES(DESCRIPTION), CLI_TAKES(PARAM), CLI_TAKES(JSON), CLI_TAKES(VERBOSE)},
     .notes = {{CLI_VERBOSE, NULL, "list every decision, including those of order"}},
     .help =
         "Explains an implementation and what limits its speed. It prints the time, the lower bound, the "

@@ -278,8 +278,7 @@ const struct cli_command cli_export = {
     .positional = "STORE.db [STORE.db...]",
     .least = 1,
     .most = CLI_MAX_POSITIONAL,
-    .takes =
-        CLI_TAKES(FORMAT) | CLI_TAKES(OUT) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(PARAM),
+    .takes = {CLI_TAKES(FORMAT), CLI_TAKES(OUT), CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION), CLI_TAKES(PARAM)},
     .notes =
         {{CLI_FORMAT, "FORMAT", "what to write: header (default), database, jsonl, csv, kernel-tuner or t4"},
          {CLI_OUT, "FILE",

@@ -226,7 +226,7 @@ const struct cli_command cli_help = {
     .positional = "[COMMAND [VERB]]",
     .least = 0,
     .most = 2,
-    .takes = CLI_TAKES(MAN),
+    .takes = {CLI_TAKES(MAN)},
     .help =
         "Describes thresh or one of its commands. A verb may follow the command: 'thresh help space count' "
         "describes 'thresh space'.\v"

@@ -152,7 +152,7 @@ const struct cli_command cli_heuristics = {
     .positional = "[NAME|FILE.so]",
     .least = 0,
     .most = 1,
-    .takes = CLI_TAKES(JSON),
+    .takes = {CLI_TAKES(JSON)},
     .help = "Lists the search heuristics and the rollout policies with their parameters: default, range and "
             "meaning. "
             "A heuristic can use any of the policies: --heuristic tag:rollout=leaders+guess,draws=4. With an "

@@ -116,8 +116,9 @@ static int run(const struct cli_args *a)
 {
     struct diag *d = diag_new();
     bool lists = strcmp(a->positional[0], "list") == 0;
-    bool ok = cli_check_verb(&cli_keys, a->positional[0], d) &&
-              cli_refuse_of_verb(&cli_keys, a, lists ? CLI_TAKES(JSON) : CLI_TAKES(AGENT), d);
+    bool ok =
+        cli_check_verb(&cli_keys, a->positional[0], d) &&
+        cli_refuse_of_verb(&cli_keys, a, lists ? CLI_SET(CLI_TAKES(JSON)) : CLI_SET(CLI_TAKES(AGENT)), d);
     if (ok && a->n_positional < 2) {
         diag_plain(d, "missing argument: thresh keys %s DIR", a->positional[0]);
         ok = false;
@@ -132,7 +133,7 @@ const struct cli_command cli_keys = {
     .positional = "new|list DIR",
     .least = 1,
     .most = 2,
-    .takes = CLI_TAKES(AGENT) | CLI_TAKES(JSON),
+    .takes = {CLI_TAKES(AGENT), CLI_TAKES(JSON)},
     .help =
         "Makes and lists the keys with which agents connect over TCP. 'new' makes the coordinator's "
         "certificate, unless DIR has one, and one for each agent. Existing files are never overwritten. "

@@ -169,7 +169,7 @@ const struct cli_command cli_levels = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(SAMPLES) | CLI_BOUNDING | CLI_TAKES(QUIET),
+    .takes = {CLI_PROGRAM, CLI_TAKES(SAMPLES), CLI_BOUNDING, CLI_TAKES(QUIET)},
     .help =
         "Estimates the number of candidates at each depth of the tree, with and without pruning by the lower "
         "bound. The columns are the depth, the number of nodes with its 95 % error, the number that remains "

@@ -164,20 +164,20 @@ static void interpret(const struct cli_args *a, struct opened *o, struct diag *d
 /* ---- verbs ---- */
 
 #define VERBS(X)                                                                                             \
-    X(check, CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(JSON))                 \
-    X(print, CLI_TAKES(SIZE) | CLI_TAKES(JSON))                                                              \
-    X(run, CLI_TAKES(SIZE) | CLI_TAKES(INPUT) | CLI_TAKES(JSON))
+    X(check, CLI_TAKES(SIZE), CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION), CLI_TAKES(JSON))                    \
+    X(print, CLI_TAKES(SIZE), CLI_TAKES(JSON))                                                               \
+    X(run, CLI_TAKES(SIZE), CLI_TAKES(INPUT), CLI_TAKES(JSON))
 enum verb {
-#define X(name, takes) VERB_##name,
+#define X(name, ...) VERB_##name,
     VERBS(X)
 #undef X
         N_VERBS
 };
-#define X(name, takes) #name,
+#define X(name, ...) #name,
 static const char *const verb_names[] = {VERBS(X)};
 #undef X
-#define X(name, takes) takes,
-static const uint64_t verb_takes[] = {VERBS(X)};
+#define X(name, ...) {__VA_ARGS__},
+static const struct cli_set verb_takes[] = {VERBS(X)};
 #undef X
 
 static void run_verb(const struct cli_args *a, enum verb verb, struct diag *d)
@@ -212,8 +212,7 @@ const struct cli_command cli_lift = {
     .positional = "check|print|run KERNEL.lift",
     .least = 2,
     .most = 2,
-    .takes =
-        CLI_TAKES(SIZE) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION) | CLI_TAKES(INPUT) | CLI_TAKES(JSON),
+    .takes = {CLI_TAKES(SIZE), CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION), CLI_TAKES(INPUT), CLI_TAKES(JSON)},
     .notes = {{CLI_DEVICE, "SEL", "check: device whose limits are checked (default: the first one)"},
               {CLI_DESCRIPTION, "FILE.json",
                "check: description of the device, if the device is not present"}},

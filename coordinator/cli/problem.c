@@ -11,40 +11,20 @@
 
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/kind.h"
+#include "coordinator/described.h"
 #include "coordinator/store.h"
 #include "core/base/strbuf.h"
-#include "core/codegen/target.h"
 #include "perfmodel/device.h"
 
 enum { WHY = 2048 };
 
 /* ---- devices ---- */
 
-/* A device as its description has it. false: a limit is unknown. */
-static bool take_description(const struct perfmodel_device *p, struct device *out)
-{
-    int64_t items = (int64_t)p->value[PERFMODEL_GROUP_ITEMS],
-            local = (int64_t)p->value[PERFMODEL_GROUP_LOCAL];
-    *out = (struct device){.gpu = p->gpu, .compute_units = (unsigned)p->value[PERFMODEL_UNITS]};
-    memcpy(out->name, p->name, sizeof out->name);
-    memcpy(out->driver, p->driver, sizeof out->driver);
-    out->limits = (struct bb_device){.gpu = p->gpu,
-                                     .max_work_group = items,
-                                     .max_work_item = {items, items, p->gpu ? 64 : items},
-                                     .local_bytes = local,
-                                     .nontemporal = p->streams == PERFMODEL_STREAMS_UNKNOWN
-                                                        ? cg_streams(p->platform, p->driver) == CG_YES
-                                                        : p->streams == PERFMODEL_STREAMS,
-                                     .workarounds_off = cg_workarounds_off(p->platform, p->driver)};
-    device_set_widths(&out->limits);
-    return items > 0 && local > 0;
-}
-
 static bool described_device(const char *path, struct device *out, struct diag *d)
 {
     struct perfmodel_device p;
     if (!perfmodel_device_load(path, NULL, false, &p, NULL, d)) return false;
-    if (take_description(&p, out)) return true;
+    if (described_take(&p, out)) return true;
     diag_plain(d, "%s: the description has no values for group_items and group_local", path);
     return false;
 }
@@ -94,16 +74,12 @@ static bool assume_limits(const struct cli_args *a, struct device *out, struct d
 /* The device of a stored run, of which only the limits are needed: one that is here, else as described. */
 static bool select_run_device(const struct cli_args *a, const char *name, struct device *out, struct diag *d)
 {
-    struct perfmodel_device p;
-    struct strbuf left_out = {0};
     if (cli_given(a, CLI_DEVICE) || cli_given(a, CLI_DESCRIPTION)) return cli_select_device(a, NULL, out, d);
     struct diag *missing = diag_new();
-    bool here = device_select(name, out, missing);
-    bool found = here || (perfmodel_device_find(name, false, &p, &left_out) && take_description(&p, out));
+    bool found = described_find(name, out, missing);
     if (!found)
         diag_plain(d, "%s; the run is of '%s': give its description with --description FILE.json",
                    reason_of(missing), name);
-    strbuf_free(&left_out);
     diag_free(missing);
     return found;
 }

@@ -268,8 +268,8 @@ const struct cli_command cli_replay = {
     .positional = "BEST.json|STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(BEST) | CLI_TAKES(NUMBER) | CLI_TAKES(DEVICE) | CLI_TAKES(PARAM) | CLI_TAKES(TIMEOUT) |
-             CLI_TAKES(LAUNCHES) | CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(JSON),
+    .takes = {CLI_TAKES(BEST), CLI_TAKES(NUMBER), CLI_TAKES(DEVICE), CLI_TAKES(PARAM), CLI_TAKES(TIMEOUT),
+              CLI_TAKES(LAUNCHES), CLI_TAKES(ALLOW_NONFINITE), CLI_TAKES(JSON)},
     .notes = {{CLI_TIMEOUT, "10s",
                "time limit of one launch (default: ten times the recorded time, at least 2s)"}},
     .help =

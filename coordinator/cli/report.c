@@ -78,7 +78,7 @@ const struct cli_command cli_report = {
     .positional = "STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(OUT) | CLI_TAKES(DEVICE) | CLI_TAKES(DESCRIPTION),
+    .takes = {CLI_TAKES(OUT), CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION)},
     .notes = {{CLI_OUT, "FILE.html", "file to write (default: standard output)"}},
     .help = "Writes a page about all searches of a store: one HTML file with plots, which needs no other "
             "file, no "

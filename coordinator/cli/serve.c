@@ -113,8 +113,8 @@ const struct cli_command cli_serve = {
     .positional = "STORE.db",
     .least = 1,
     .most = 1,
-    .takes = CLI_TAKES(PORT) | CLI_TAKES(BIND) | CLI_TAKES(TOKEN_FILE) | CLI_TAKES(DEVICE) |
-             CLI_TAKES(DESCRIPTION) | CLI_TAKES(QUIET),
+    .takes = {CLI_TAKES(PORT), CLI_TAKES(BIND), CLI_TAKES(TOKEN_FILE), CLI_TAKES(DEVICE),
+              CLI_TAKES(DESCRIPTION), CLI_TAKES(QUIET)},
     .help = "Serves the page of 'thresh report' at an address for browsers, until Ctrl-C. The page updates "
             "itself while a search writes to the store; the search is not asked for anything. The address is "
             "printed on standard output.\n"

@@ -40,20 +40,20 @@ static int check_verb(const struct cli_args *a, struct cli_space *o, struct diag
     return CLI_OK;
 }
 
-#define INSTANCE (CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(JSON))
-#define LISTING (INSTANCE | CLI_TAKES(PIN) | CLI_TAKES(ORDER))
+#define INSTANCE CLI_TAKES(DATA), CLI_TAKES(PARAM), CLI_TAKES(JSON)
+#define LISTING INSTANCE, CLI_TAKES(PIN), CLI_TAKES(ORDER)
 
 static const struct {
     const char *name;
     int (*run)(const struct cli_args *a, struct cli_space *o, struct diag *d);
-    uint64_t takes; /* as in struct cli_command */
-} verbs[] = {{"check", check_verb, INSTANCE | CLI_TAKES(EXPLAIN_COST)},
-             {"compile", space_compile_verb, CLI_TAKES(OUT) | CLI_TAKES(JSON)},
-             {"describe", space_describe_verb, CLI_TAKES(JSON)},
-             {"count", space_count_verb, INSTANCE | CLI_TAKES(PIN) | CLI_TAKES(LIMIT)},
-             {"enumerate", space_enumerate_verb, LISTING | CLI_TAKES(LIMIT)},
-             {"sample", space_sample_verb, LISTING | CLI_TAKES(SAMPLES) | CLI_TAKES(SEED)},
-             {"descend", space_descend_verb, LISTING | CLI_TAKES(SAMPLES) | CLI_TAKES(SEED)}};
+    struct cli_set takes; /* as in struct cli_command */
+} verbs[] = {{"check", check_verb, {INSTANCE, CLI_TAKES(EXPLAIN_COST)}},
+             {"compile", space_compile_verb, {CLI_TAKES(OUT), CLI_TAKES(JSON)}},
+             {"describe", space_describe_verb, {CLI_TAKES(JSON)}},
+             {"count", space_count_verb, {INSTANCE, CLI_TAKES(PIN), CLI_TAKES(LIMIT)}},
+             {"enumerate", space_enumerate_verb, {LISTING, CLI_TAKES(LIMIT)}},
+             {"sample", space_sample_verb, {LISTING, CLI_TAKES(SAMPLES), CLI_TAKES(SEED)}},
+             {"descend", space_descend_verb, {LISTING, CLI_TAKES(SAMPLES), CLI_TAKES(SEED)}}};
 
 static int run(const struct cli_args *a)
 {
@@ -79,8 +79,8 @@ const struct cli_command cli_space = {
     .positional = "check|compile|describe|count|enumerate|sample|descend FILE.space|FILE.so",
     .least = 2,
     .most = 2,
-    .takes = CLI_TAKES(DATA) | CLI_TAKES(PARAM) | CLI_TAKES(PIN) | CLI_TAKES(LIMIT) | CLI_TAKES(SAMPLES) |
-             CLI_TAKES(SEED) | CLI_TAKES(ORDER) | CLI_TAKES(OUT) | CLI_TAKES(EXPLAIN_COST) | CLI_TAKES(JSON),
+    .takes = {CLI_TAKES(DATA), CLI_TAKES(PARAM), CLI_TAKES(PIN), CLI_TAKES(LIMIT), CLI_TAKES(SAMPLES),
+              CLI_TAKES(SEED), CLI_TAKES(ORDER), CLI_TAKES(OUT), CLI_TAKES(EXPLAIN_COST), CLI_TAKES(JSON)},
     .notes =
         {{CLI_OUT, "FILE.so", "compile: the shared object to write"},
          {CLI_LIMIT, "N",

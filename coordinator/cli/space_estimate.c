@@ -134,7 +134,7 @@ int cli_estimate_space(const struct cli_args *a)
     struct cli_space o = {0};
     struct space_listing l = {0};
     struct mcts_estimate_config c;
-    bool ok = cli_refuse_others(a, CLI_ESTIMATE_SPACE, "does not apply to a space", d) &&
+    bool ok = cli_refuse_others(a, CLI_SET(CLI_ESTIMATE_SPACE), "does not apply to a space", d) &&
               cli_estimate_options(a, &c, d) && cli_space_load(a->positional[0], &o, d) &&
               space_listing_open(a, &o, &l, d);
     c.branching = (struct mcts_branching){.order = l.order.parts, .n_order = l.order.n};

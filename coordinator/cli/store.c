@@ -201,11 +201,11 @@ static int merge(const struct cli_args *a, struct diag *d)
 static const struct {
     const char *name;
     unsigned most; /* stores */
-    uint64_t takes;
+    struct cli_set takes;
     int (*run)(const struct cli_args *a, struct diag *d);
-} verbs[] = {{"query", 1, CLI_TAKES(JSON), query},
-             {"export", 1, CLI_TAKES(FORMAT) | CLI_TAKES(OUT), export},
-             {"merge", CLI_MAX_POSITIONAL, CLI_TAKES(OUT) | CLI_TAKES(JSON), merge}};
+} verbs[] = {{"query", 1, {CLI_TAKES(JSON)}, query},
+             {"export", 1, {CLI_TAKES(FORMAT), CLI_TAKES(OUT)}, export},
+             {"merge", CLI_MAX_POSITIONAL, {CLI_TAKES(OUT), CLI_TAKES(JSON)}, merge}};
 
 static int run(const struct cli_args *a)
 {
@@ -230,7 +230,7 @@ const struct cli_command cli_store = {
     .positional = "query|export|merge STORE.db [STORE.db...]",
     .least = 2,
     .most = CLI_MAX_POSITIONAL,
-    .takes = CLI_TAKES(FORMAT) | CLI_TAKES(OUT) | CLI_TAKES(JSON),
+    .takes = {CLI_TAKES(FORMAT), CLI_TAKES(OUT), CLI_TAKES(JSON)},
     .notes = {{CLI_OUT, "FILE", "export: file to write (default: standard output); merge: the new store"},
               {CLI_FORMAT, "jsonl|csv", "export: JSON lines or CSV (default jsonl)"},
               {CLI_JSON, NULL, "query, merge: print one JSON object"}},

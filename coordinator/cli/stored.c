@@ -26,7 +26,8 @@ static bool load_row(void *context, const struct store_run *run, const struct st
     return false;
 }
 
-/* Reads --number: 1, 2, ... are drawn implementations, 0 is the naive one, -1, -2, ... the plain ones. */
+/* Reads --number: 1, 2, ... are drawn implementations, 0 is the naive one, -1, -2, ... the plain ones,
+ * -101, -102, ... the learned ones. */
 static bool read_number(const struct loading *l, int64_t *out)
 {
     const char *text = l->args->value[CLI_NUMBER];

@@ -14,7 +14,7 @@ struct cli_option cli_option(enum cli_key key);
 struct cli_option cli_option_of(const struct cli_command *command, enum cli_key key);
 static inline bool cli_takes(const struct cli_command *command, enum cli_key key)
 {
-    return command->takes >> key & 1;
+    return command->takes.has[key];
 }
 /* The options of every subcommand. */
 #define CLI_HELP_OPTION ((struct cli_option){"help", NULL, "print this help", 'h'})

@@ -32,6 +32,8 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->listen = a->value[CLI_LISTEN];
     o->keys = a->value[CLI_KEYS];
     o->recorded = a->value[CLI_RECORDED];
+    o->learn_from = a->learned.items;
+    o->n_learn_from = a->learned.n;
     uint64_t kib = 0;
     if (cli_given(a, CLI_PARAM) && !bb_parse_parameters(a->value[CLI_PARAM], &o->lowering, d)) return false;
     if (!cli_positive(a, CLI_TEXT_LIMIT, 0, &kib, d)) return false;
@@ -355,13 +357,33 @@ const struct cli_command cli_tune = {
     .positional = "KERNEL.lift | --space FILE.space --command 'PROG {x}'",
     .least = 0,
     .most = 1,
-    .takes = CLI_PROGRAM | CLI_TAKES(HEURISTIC) | CLI_TAKES(EVALUATIONS) | CLI_TAKES(TIME) |
-             CLI_TAKES(NO_BOUND) | CLI_TAKES(NO_PRIOR) | CLI_TAKES(DISTANCE) | CLI_TAKES(AUDIT_CUTS) |
-             CLI_TAKES(DESCRIPTION) | CLI_TAKES(TEXT_LIMIT) | CLI_TAKES(STORE) | CLI_TAKES(RESUME) |
-             CLI_TAKES(LISTEN) | CLI_TAKES(KEYS) | CLI_TAKES(LAUNCH) | CLI_TAKES(RECORDED) | CLI_TAKES(OUT) |
-             CLI_TAKES(QUIET) | CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(VERBOSE) | CLI_TAKES(SPACE) |
-             CLI_TAKES(COMMAND) | CLI_TAKES(TIMEOUT) | CLI_TAKES(DATA) | CLI_TAKES(PARAM) |
-             CLI_TAKES(RUNNERS),
+    .takes = {CLI_PROGRAM,
+              CLI_TAKES(HEURISTIC),
+              CLI_TAKES(EVALUATIONS),
+              CLI_TAKES(TIME),
+              CLI_TAKES(NO_BOUND),
+              CLI_TAKES(NO_PRIOR),
+              CLI_TAKES(DISTANCE),
+              CLI_TAKES(AUDIT_CUTS),
+              CLI_TAKES(DESCRIPTION),
+              CLI_TAKES(TEXT_LIMIT),
+              CLI_TAKES(STORE),
+              CLI_TAKES(RESUME),
+              CLI_TAKES(LISTEN),
+              CLI_TAKES(KEYS),
+              CLI_TAKES(LAUNCH),
+              CLI_TAKES(RECORDED),
+              CLI_TAKES(OUT),
+              CLI_TAKES(QUIET),
+              CLI_TAKES(ALLOW_NONFINITE),
+              CLI_TAKES(VERBOSE),
+              CLI_TAKES(SPACE),
+              CLI_TAKES(COMMAND),
+              CLI_TAKES(TIMEOUT),
+              CLI_TAKES(DATA),
+
+              CLI_TAKES(RUNNERS),
+              CLI_TAKES(LEARN_FROM)},
     .notes = {{CLI_OUT, "DIR",
                "folder for best.cl, best.json and host.c (default thresh-out); with --space for best.json "
                "(default: "

@@ -21,11 +21,11 @@ bool cli_refuse(const struct cli_args *a, const enum cli_key *keys, size_t n, co
     return diag_count(d) == before;
 }
 
-bool cli_refuse_others(const struct cli_args *a, uint64_t takes, const char *message, struct diag *d)
+bool cli_refuse_others(const struct cli_args *a, struct cli_set takes, const char *message, struct diag *d)
 {
     bool ok = true;
     for (enum cli_key key = 0; key < CLI_KEY_COUNT; key++)
-        if (!(takes >> key & 1)) ok = cli_refuse(a, &key, 1, message, d) && ok;
+        if (!takes.has[key]) ok = cli_refuse(a, &key, 1, message, d) && ok;
     return ok;
 }
 

@@ -57,7 +57,7 @@ bool cli_check_verb(const struct cli_command *command, const char *name, struct 
     return i < n;
 }
 
-bool cli_refuse_of_verb(const struct cli_command *command, const struct cli_args *a, uint64_t takes,
+bool cli_refuse_of_verb(const struct cli_command *command, const struct cli_args *a, struct cli_set takes,
                         struct diag *d)
 {
     char message[80];

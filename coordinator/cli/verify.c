@@ -326,8 +326,8 @@ const struct cli_command cli_verify = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = CLI_INSTANCE | CLI_TAKES(SAMPLES) | CLI_TAKES(TIME) | CLI_TAKES(RUNNERS) | CLI_TAKES(OUT) |
-             CLI_TAKES(ALLOW_NONFINITE) | CLI_TAKES(QUIET),
+    .takes = {CLI_INSTANCE, CLI_TAKES(SAMPLES), CLI_TAKES(TIME), CLI_TAKES(RUNNERS), CLI_TAKES(OUT),
+              CLI_TAKES(ALLOW_NONFINITE), CLI_TAKES(QUIET)},
     .notes = {{CLI_OUT, "DIR", "folder for implementations that failed (default thresh-verify)"},
               {CLI_SAMPLES, "N", "number of distinct OpenCL texts (default 300)"}},
     .help =
