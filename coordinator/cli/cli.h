@@ -107,6 +107,8 @@ enum {
       "return what is not begun and leave by then: after this time, or at this time in seconds since 1970 "  \
       "(default: no limit)")                                                                                 \
     X(PORT, "port", "N", "port of the page; 0: any free one (default 8780)")                                 \
+    X(PAGE, "page", "PORT|none",                                                                             \
+      "serve the live page of the store at this port of this machine; 0: any free one (default: none)")      \
     X(BIND, "bind", "ADDRESS",                                                                               \
       "address of this machine to listen at, as numbers (default 127.0.0.1: this machine only)")             \
     X(TOKEN_FILE, "token-file", "FILE",                                                                      \
