@@ -192,6 +192,7 @@ static bool start_page(struct cli_campaign_running *r, struct diag *d)
     store_close(s);
     if (!s || !cli_page_start(r->args, c->store, (uint16_t)port, &r->page, d)) return false;
     fprintf(stderr, "page %s\n", r->page.url);
+    fflush(stderr); /* a file has it now, too */
     return true;
 }
 

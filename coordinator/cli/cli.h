@@ -139,8 +139,7 @@ enum cli_key {
 #undef X
         CLI_KEY_COUNT
 };
-/* A set of options, written as the list of its members: {CLI_TAKES(STORE), CLI_TAKES(JSON)}; CLI_SET() makes
- * one of a list in an expression. */
+/* A set of options: {CLI_TAKES(STORE), CLI_TAKES(JSON)}; in an expression CLI_SET(CLI_TAKES(STORE), ...). */
 struct cli_set {
     bool has[CLI_KEY_COUNT];
 };
