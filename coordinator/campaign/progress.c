@@ -22,6 +22,7 @@ struct campaign_progress {
     const struct campaign_devices *devices;
     struct report_data *data; /* NULL: there is no store yet */
     struct campaign_status *searches;
+    int64_t since; /* Unix seconds: the first process that records now began; INT64_MAX: none does */
 };
 
 const char *campaign_state_name(enum campaign_state state)
@@ -158,6 +159,7 @@ struct campaign_progress *campaign_progress_new(const struct campaign *c,
     struct campaign_progress *p = base_calloc(1, sizeof *p);
     p->campaign = c;
     p->devices = devices;
+    p->since = INT64_MAX;
     p->searches = base_calloc(c->n_searches + 1, sizeof *p->searches);
     return p;
 }
@@ -173,6 +175,37 @@ void campaign_progress_free(struct campaign_progress *p)
 const struct campaign_status *campaign_progress_of(const struct campaign_progress *p, unsigned i)
 {
     return &p->searches[i];
+}
+
+static bool is_live(const struct report_agent *a)
+{
+    return strcmp(a->state, "connected") == 0 || strcmp(a->state, "working") == 0 ||
+           strcmp(a->state, "idle") == 0;
+}
+
+const struct report_agent *campaign_progress_agent(const struct campaign_progress *p, size_t *at)
+{
+    size_t n = 0;
+    const struct report_agent *agents = p->data ? report_agents(p->data, &n) : NULL;
+    while (*at < n) {
+        const struct report_agent *a = &agents[(*at)++];
+        if (is_live(a) && a->first_seen >= p->since) return a;
+    }
+    return NULL;
+}
+
+/* Since when a process records in the run. */
+static bool take_since(struct campaign_progress *p, struct store *store, int64_t run, struct diag *d)
+{
+    sqlite3_stmt *q = store_prepare(store, "SELECT since FROM owner WHERE run = ?", d);
+    if (!q) return false;
+    sqlite3_bind_int64(q, 1, run);
+    int code = sqlite3_step(q);
+    int64_t since = code == SQLITE_ROW ? sqlite3_column_int64(q, 0) : INT64_MAX;
+    if (since < p->since) p->since = since;
+    bool ok = code == SQLITE_ROW || code == SQLITE_DONE || store_failed(store, d);
+    sqlite3_finalize(q);
+    return ok;
 }
 
 static struct campaign_status status_of(const struct report_search *run)
@@ -197,6 +230,7 @@ static bool update_search(struct campaign_progress *p, unsigned i, struct store 
     if (!run) return true;
     size_t before = diag_count(d);
     if (store_run_is_owned(store, run->run, d)) out->state = CAMPAIGN_RUNNING;
+    if (out->state == CAMPAIGN_RUNNING && !take_since(p, store, run->run, d)) return false;
     return diag_count(d) == before && (!has_ends || read_end(store, s, out, d));
 }
 
@@ -210,6 +244,7 @@ bool campaign_progress_update(struct campaign_progress *p, struct diag *d)
     struct store *store = store_open_to_read(c->store, d);
     bool ok = store && store_query_int(
                            store, "SELECT count(*) FROM sqlite_master WHERE name = 'campaign_end'", &ends, d);
+    p->since = INT64_MAX;
     for (unsigned i = 0; ok && i < c->n_searches; i++)
         ok = update_search(p, i, store, ends > 0, d);
     store_close(store);

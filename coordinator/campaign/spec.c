@@ -103,6 +103,25 @@ static bool read_listen(struct campaign_reader *r, struct campaign_node n)
                                 n, r->diag, "listen is '%s'; write tcp://ADDRESS:PORT or ipc://FILE", text);
 }
 
+bool campaign_parse_page(const char *text, int *page)
+{
+    enum { DIGITS = 5 };
+    *page = CAMPAIGN_NO_PAGE;
+    if (strcmp(text, "none") == 0) return true;
+    size_t n = strspn(text, "0123456789");
+    if (n == 0 || n > DIGITS || text[n] || atoi(text) > UINT16_MAX) return false;
+    *page = atoi(text);
+    return true;
+}
+
+static bool read_page(struct campaign_reader *r, struct campaign_node n)
+{
+    const char *text = campaign_read_text(n, "page", r->diag);
+    return text && (campaign_parse_page(text, &r->campaign->page) ||
+                    campaign_node_error(n, r->diag, "page is '%s'; write a port (0 to %d) or none", text,
+                                        UINT16_MAX));
+}
+
 static bool read_one_seed(struct campaign_reader *r, struct campaign_node n, const char *what)
 {
     int64_t seed;
@@ -152,11 +171,17 @@ static bool read_kernels(struct campaign_reader *r, struct campaign_node n)
 
 static bool read_campaign_keys(struct campaign_reader *r, struct campaign_node root)
 {
-    static const struct campaign_key keys[] = {{"name", read_name},      {"store", read_store},
-                                               {"report", read_report},  {"header", read_header},
-                                               {"seed", read_seed},      {"seeds", read_seeds},
-                                               CAMPAIGN_SHARED_KEYS,     {"listen", read_listen},
-                                               {"keys", read_keys},      {"launcher", campaign_read_launcher},
+    static const struct campaign_key keys[] = {{"name", read_name},
+                                               {"store", read_store},
+                                               {"report", read_report},
+                                               {"header", read_header},
+                                               {"seed", read_seed},
+                                               {"seeds", read_seeds},
+                                               CAMPAIGN_SHARED_KEYS,
+                                               {"listen", read_listen},
+                                               {"keys", read_keys},
+                                               {"page", read_page},
+                                               {"launcher", campaign_read_launcher},
                                                {"kernels", read_kernels}};
     struct header *h = r->more;
     bool ok = campaign_read_map(root, "a campaign", keys, sizeof keys / sizeof keys[0], r);
@@ -357,6 +382,7 @@ struct campaign *campaign_read(const char *path, struct diag *d)
     struct campaign *c = base_calloc(1, sizeof *c);
     c->path = path;
     c->arena = arena_new();
+    c->page = CAMPAIGN_NO_PAGE;
     if (read_source(c, d) && read_root(c, campaign_yaml_root(c->yaml), d)) return c;
     campaign_free(c);
     return NULL;

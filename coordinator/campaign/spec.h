@@ -23,7 +23,8 @@ enum {
     CAMPAIGN_MOST_PINS = 512,               /* of one search */
     CAMPAIGN_MOST_LEARN_FROM = 64,          /* stores of one search */
     CAMPAIGN_MOST_EVALUATIONS = 1000000000, /* decades */
-    CAMPAIGN_MOST_SEEDS = 1000
+    CAMPAIGN_MOST_SEEDS = 1000,
+    CAMPAIGN_NO_PAGE = -1
 };
 
 /* How a search goes and when it ends. */
@@ -56,6 +57,7 @@ struct campaign {
     const char *path;                           /* of the file, as the user named it; borrowed */
     const char *name, *store, *report, *header; /* report, header: files to write */
     const char *listen;                         /* endpoint for agents; NULL: none is named */
+    int page;                                   /* port of the live page; 0: any free one; CAMPAIGN_NO_PAGE */
     const char *keys;                           /* folder of keys; NULL: none */
     struct launch_options *launch;              /* NULL: agents run in the coordinator's process */
     struct campaign_node launcher;              /* where it is */
@@ -68,6 +70,8 @@ struct campaign {
 
 /* Reads a file with the programs that it names. NULL after errors, of which it finds as many as it can. */
 struct campaign *campaign_read(const char *path, struct diag *d);
+/* Reads the port of a page, "8780" or "none". false: it is neither. */
+bool campaign_parse_page(const char *text, int *page);
 void campaign_free(struct campaign *c); /* NULL is allowed */
 
 /* A path as the file means it: relative to the file's folder. Of the campaign's arena, or the text itself. */

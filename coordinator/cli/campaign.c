@@ -51,6 +51,7 @@ static int watch(const struct cli_args *a, const struct cli_campaign_file *c, st
         if (!ok) break;
         printf("\033[H\033[J");
         cli_campaign_print_progress(a, c, p, NULL);
+        cli_campaign_print_agents(a, p);
         fflush(stdout);
     } while (cli_campaign_complete(c->campaign, p, &barren) < c->campaign->n_searches && !wait_second(fd));
     return cli_signal_status(fd, ok ? CLI_OK : CLI_FAILED);
@@ -68,6 +69,7 @@ static int status_of(const struct cli_args *a, const struct cli_campaign_file *c
         status = watch(a, &shown, p, d);
     } else if (campaign_progress_update(p, d)) {
         cli_campaign_print_progress(a, &shown, p, NULL);
+        cli_campaign_print_agents(a, p);
         status = CLI_OK;
     }
     campaign_progress_free(p);
@@ -88,7 +90,7 @@ static const struct {
     struct cli_set takes;
     int (*run)(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d);
 } verbs[] = {{"check", {CLI_TAKES(JSON)}, check},
-             {"run", {CLI_TAKES(JSON), CLI_TAKES(QUIET), CLI_TAKES(VERBOSE)}, run_searches},
+             {"run", {CLI_TAKES(JSON), CLI_TAKES(QUIET), CLI_TAKES(VERBOSE), CLI_TAKES(PAGE)}, run_searches},
              {"status", {CLI_TAKES(JSON), CLI_TAKES(WATCH)}, status_of},
              {"report", {{false}}, report},
              {"stop", {CLI_TAKES(QUIET)}, cli_campaign_stop}};
@@ -127,15 +129,19 @@ const struct cli_command cli_campaign = {
     .positional = "check|run|status|report|stop FILE.yaml",
     .least = 2,
     .most = 2,
-    .takes = {CLI_TAKES(JSON), CLI_TAKES(QUIET), CLI_TAKES(VERBOSE), CLI_TAKES(WATCH)},
-    .notes = {{CLI_WATCH, NULL, "status: show it again each second until the campaign is complete"}},
+    .takes = {CLI_TAKES(JSON), CLI_TAKES(QUIET), CLI_TAKES(VERBOSE), CLI_TAKES(WATCH), CLI_TAKES(PAGE)},
+    .notes = {{CLI_PAGE, "PORT|none",
+               "run: serve the live page at this port of this machine, in a process of its own, until the "
+               "campaign ends; 0: any free port (default: the key 'page')"},
+              {CLI_WATCH, NULL, "status: show it again each second until the campaign is complete"}},
     .help =
         "Runs many searches that a file names: kernels with sizes, on devices, each with a budget.\n"
         "'check' says what is wrong with the file, or prints its searches. 'run' does them "
         "in one store, one after another or, with agents that connect or are started, several at once, "
         "prints the best times, and writes a page about all of them (as 'thresh report') and a "
         "header with the best implementations (as 'thresh export'). 'status' shows how far a campaign is, "
-        "while it runs or later. 'report' writes page and header again. 'stop' interrupts 'run' from another "
+        "while it runs or later, and the agents that it has now. 'report' writes page and header again. "
+        "'stop' interrupts 'run' from another "
         "terminal and waits for "
         "its end.\n"
         "'run' may be interrupted and run again: complete searches are skipped, others are resumed. A search "
@@ -146,10 +152,11 @@ const struct cli_command cli_campaign = {
         "(or a list), 'heuristic', 'order', 'pins', 'learn-from', 'evaluations', 'time' and 'until: within "
         "2% for 200 "
         "evaluations' belong to a kernel, or to the campaign for all kernels without them. 'name', 'store', "
-        "'report', 'header', 'listen', 'keys', 'launcher', and 'seed' or 'seeds' belong to the campaign. "
+        "'report', 'header', 'page', 'listen', 'keys', 'launcher', and 'seed' or 'seeds' belong to the "
+        "campaign. "
         "Paths are relative to the file.\v"
         "Example: thresh campaign check night.yaml\n"
-        "         thresh campaign run night.yaml\n"
+        "         thresh campaign run night.yaml --page 8780\n"
         "         thresh campaign status night.yaml --watch",
     .run = run,
 };

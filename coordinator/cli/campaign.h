@@ -32,6 +32,9 @@ void cli_campaign_print_searches(const struct cli_args *a, const struct cli_camp
  * those that ended with an error. */
 void cli_campaign_print_progress(const struct cli_args *a, const struct cli_campaign_file *c,
                                  const struct campaign_progress *p, const bool *failed);
+/* The agents that a campaign has while it runs, as a table below that of its searches; with --json they are
+ * in the object of the searches. */
+void cli_campaign_print_agents(const struct cli_args *a, const struct campaign_progress *p);
 /* Complete ones, and those among them that found nothing valid. */
 unsigned cli_campaign_complete(const struct campaign *c, const struct campaign_progress *p, unsigned *barren);
 

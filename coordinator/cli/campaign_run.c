@@ -8,6 +8,7 @@
 
 #include "coordinator/cli/campaign_state.h"
 #include "coordinator/cli/doubt.h"
+#include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/stop.h"
 #include "core/base/strbuf.h"
@@ -176,11 +177,30 @@ static bool begin(struct cli_campaign_running *r, struct diag *d)
     return true;
 }
 
+/* --page, else the key. The page needs a store. */
+static bool start_page(struct cli_campaign_running *r, struct diag *d)
+{
+    const struct campaign *c = r->campaign->campaign;
+    const char *option = r->args->value[CLI_PAGE];
+    int port = c->page;
+    if (option && !campaign_parse_page(option, &port)) {
+        diag_plain(d, "--page: '%s' is neither a port (0 to %d) nor none", option, UINT16_MAX);
+        return false;
+    }
+    if (port == CAMPAIGN_NO_PAGE) return true;
+    struct store *s = store_open(c->store, true, d);
+    store_close(s);
+    if (!s || !cli_page_start(r->args, c->store, (uint16_t)port, &r->page, d)) return false;
+    fprintf(stderr, "page %s\n", r->page.url);
+    fflush(stderr); /* a file has it now, too */
+    return true;
+}
+
 int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d)
 {
     struct cli_campaign_running r = {.args = a, .campaign = c, .stop_fd = cli_signals()};
     int status = CLI_USAGE;
-    if (begin(&r, d)) {
+    if (begin(&r, d) && start_page(&r, d)) {
         r.progress = campaign_progress_new(c->campaign, &c->devices);
         r.failed = base_calloc(c->campaign->n_searches + 1, sizeof *r.failed);
         bool ok = campaign_progress_update(r.progress, d);
@@ -192,5 +212,6 @@ int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c
         free(r.failed);
         campaign_progress_free(r.progress);
     }
+    cli_page_end(&r.page);
     return cli_signal_status(r.stop_fd, status);
 }

@@ -4,6 +4,7 @@
 #define THRESH_CLI_CAMPAIGN_STATE_H
 
 #include "coordinator/cli/campaign.h"
+#include "coordinator/cli/page.h"
 #include "coordinator/tune.h"
 
 struct cli_campaign_running {
@@ -12,6 +13,7 @@ struct cli_campaign_running {
     struct campaign_progress *progress;
     bool *failed; /* of each search */
     int stop_fd;
+    struct cli_page page;
 };
 
 /* Searches and quotes. Sets *reason where the search came to its end. false after an error. Of any thread. */

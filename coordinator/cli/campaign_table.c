@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "coordinator/cli/campaign.h"
+#include "coordinator/report/data.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
@@ -85,6 +86,18 @@ static json_t *search_json(const struct cli_campaign_file *c, const struct campa
                   "budget", budget.text, "heuristic", s->settings.heuristic ? s->settings.heuristic : "tag");
     strbuf_free(&budget);
     return o;
+}
+
+static json_t *agents_json(const struct campaign_progress *p)
+{
+    json_t *list = json_array();
+    const struct report_agent *agent;
+    for (size_t at = 0; (agent = campaign_progress_agent(p, &at));)
+        json_array_append_new(list,
+                              json_pack("{s:s,s:s,s:s,s:s,s:I,s:I}", "name", agent->name, "host", agent->host,
+                                        "device", agent->device, "state", agent->state, "running",
+                                        (json_int_t)agent->running, "results", (json_int_t)agent->results));
+    return list;
 }
 
 static json_t *campaign_json(const struct campaign *c, json_t *searches)
@@ -203,11 +216,36 @@ void cli_campaign_print_progress(const struct cli_args *a, const struct cli_camp
         add_progress_row(&t, c, i, s, bad);
     }
     if (cli_given(a, CLI_JSON)) {
-        cli_print_json(campaign_json(c->campaign, searches));
+        json_t *o = campaign_json(c->campaign, searches);
+        json_object_set_new(o, "agents", agents_json(p));
+        cli_print_json(o);
         arena_free(t.arena);
         return;
     }
     json_decref(searches);
+    print_table(&t);
+}
+
+void cli_campaign_print_agents(const struct cli_args *a, const struct campaign_progress *p)
+{
+    static const char *const titles[] = {"agent", "host", "device", "state", "jobs", "results", NULL};
+    const struct report_agent *agent;
+    if (cli_given(a, CLI_JSON)) return;
+    struct table t = new_table(titles);
+    size_t n_titles = t.n;
+    for (size_t at = 0; (agent = campaign_progress_agent(p, &at));) {
+        add_cell(&t, agent->name);
+        add_cell(&t, agent->host);
+        add_cell(&t, agent->device);
+        add_cell(&t, agent->state);
+        add_cell(&t, arena_printf(t.arena, "%" PRId64, agent->running));
+        add_cell(&t, arena_printf(t.arena, "%" PRId64, agent->results));
+    }
+    if (t.n == n_titles) {
+        arena_free(t.arena);
+        return;
+    }
+    printf("\n");
     print_table(&t);
 }
 

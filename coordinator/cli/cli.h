@@ -107,6 +107,8 @@ enum {
       "return what is not begun and leave by then: after this time, or at this time in seconds since 1970 "  \
       "(default: no limit)")                                                                                 \
     X(PORT, "port", "N", "port of the page; 0: any free one (default 8780)")                                 \
+    X(PAGE, "page", "PORT|none",                                                                             \
+      "serve the live page of the store at this port of this machine; 0: any free one (default: none)")      \
     X(BIND, "bind", "ADDRESS",                                                                               \
       "address of this machine to listen at, as numbers (default 127.0.0.1: this machine only)")             \
     X(TOKEN_FILE, "token-file", "FILE",                                                                      \
@@ -137,8 +139,7 @@ enum cli_key {
 #undef X
         CLI_KEY_COUNT
 };
-/* A set of options, written as the list of its members: {CLI_TAKES(STORE), CLI_TAKES(JSON)}; CLI_SET() makes
- * one of a list in an expression. */
+/* A set of options: {CLI_TAKES(STORE), CLI_TAKES(JSON)}; in an expression CLI_SET(CLI_TAKES(STORE), ...). */
 struct cli_set {
     bool has[CLI_KEY_COUNT];
 };

@@ -10,8 +10,7 @@
 
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/kind.h"
-#include "coordinator/web/listen.h"
-#include "coordinator/web/server.h"
+#include "coordinator/cli/page.h"
 #include "core/base/stop.h"
 
 enum { DEFAULT_PORT = 8780 };
@@ -52,13 +51,12 @@ static bool read_options(const struct cli_args *a, struct serving *s, struct dia
     return false;
 }
 
-/* Until a signal comes. */
-static void serve(struct server *server, const struct board *board, int signal_fd)
+void cli_serve_until(struct server *server, const struct board *board, int stop_fd)
 {
-    while (!stop_requested(signal_fd)) {
+    while (!stop_requested(stop_fd)) {
         struct pollfd fds[] = {{.fd = server_fd(server), .events = POLLIN},
                                {.fd = board_fd(board), .events = POLLIN},
-                               {.fd = signal_fd, .events = POLLIN}};
+                               {.fd = stop_fd, .events = POLLIN}};
         poll(fds, sizeof fds / sizeof fds[0], (int)server_wait_ms(server));
         server_run(server);
     }
@@ -87,7 +85,7 @@ static void serve_board(const struct cli_args *a, struct serving *s, struct boar
         return;
     }
     print_address(a, s);
-    serve(server, board, s->signal_fd);
+    cli_serve_until(server, board, s->signal_fd);
     server_stop(server);
 }
 

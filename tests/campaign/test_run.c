@@ -1,16 +1,19 @@
 /* Campaigns as commands: searches are run once, a stopped campaign goes on, a fault stays with its search. */
 #include <criterion/criterion.h>
+#include <arpa/inet.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "coordinator/store.h"
 #include "core/base/diag.h"
 #include "tests/campaign/fixture.h"
+#include "tests/web/fixture.h"
 
 /* Runs a verb with --json; *out is its object, NULL if it printed none. Returns the exit status. */
 static int campaign_test_verb(const struct campaign_test *t, const char *verb, json_t **out, char **err)
@@ -283,6 +286,75 @@ Test(campaign, searches_share_agents_that_connect, .timeout = 300)
     e2e_run_free(&none);
     free(err);
     json_decref(out);
+    campaign_test_end(&t);
+}
+
+/* The address in a file of standard error: two minutes at most. */
+static unsigned campaign_test_port(const char *err)
+{
+    struct timespec pause = {.tv_nsec = 20000000};
+    char line[256];
+    unsigned port = 0;
+    for (int i = 0; i < 6000 && port == 0; i++) {
+        FILE *in = fopen(err, "r");
+        while (in && fgets(line, sizeof line, in))
+            sscanf(line, "page http://127.0.0.1:%u/\n", &port);
+        if (in) fclose(in);
+        nanosleep(&pause, NULL);
+    }
+    cr_assert_gt(port, 0);
+    return port;
+}
+
+/* Whether anybody listens at the port. */
+static bool campaign_test_listens(unsigned port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    bool listens = connect(fd, (struct sockaddr *)&at, sizeof at) == 0;
+    close(fd);
+    return listens;
+}
+
+/* The page and the agents of a campaign that runs; both end with it. */
+Test(campaign, a_running_campaign_has_a_page_and_agents, .timeout = 300)
+{
+    struct campaign_test t;
+    json_t *o;
+    setenv("THRESH_DEVICES", "/nonexistent", 1);
+    campaign_test_begin(&t, "device: cpu\npage: none\n"
+                            "kernels: [{file: k.lift, sizes: {N: 4096}, evaluations: 100000}]\n");
+    struct e2e_process p =
+        e2e_start(&cli_campaign, (const char *const[]){"run", t.file, "--page", "0", NULL});
+    struct web_fixture web = {.port = campaign_test_port(p.err)};
+    campaign_test_wait(&t, 1);
+    cr_expect_eq(web_status(web_get(&web, "/healthz", "")), 200);
+    char *page = web_get(&web, "/", "");
+    cr_expect_not_null(strstr(page, "N=4096"));
+    free(page);
+    cr_expect_eq(campaign_test_verb(&t, "status", &o, NULL), CLI_OK);
+    json_t *agents = json_object_get(o, "agents");
+    cr_assert_eq(json_array_size(agents), 1);
+    cr_expect_not_null(json_string_value(json_object_get(json_array_get(agents, 0), "device")));
+    json_decref(o);
+    struct e2e_run table = E2E_RUN(&cli_campaign, "status", t.file);
+    cr_expect(strstr(table.out, "\nagent ") && strstr(table.out, "results"), "%s", table.out);
+    e2e_run_free(&table);
+    char port[16];
+    snprintf(port, sizeof port, "%u", web.port);
+    struct e2e_run taken = E2E_RUN(&cli_campaign, "run", t.file, "--page", port);
+    cr_expect_eq(taken.status, CLI_USAGE);
+    cr_expect(strstr(taken.err, "is in use"), "%s", taken.err);
+    e2e_run_free(&taken);
+    kill(p.pid, SIGINT);
+    struct e2e_run ended = e2e_finish(&p);
+    cr_expect_eq(ended.status, 130, "%s", ended.err);
+    e2e_run_free(&ended);
+    cr_expect_not(campaign_test_listens(web.port));
+    cr_expect_eq(campaign_test_verb(&t, "status", &o, NULL), CLI_OK);
+    cr_expect_eq(json_array_size(json_object_get(o, "agents")), 0);
+    json_decref(o);
     campaign_test_end(&t);
 }
 

@@ -275,6 +275,8 @@ static const struct {
     {CAMPAIGN_TEST_KERNELS "launcher: {kind: ssh}\n", {"2:11: there are no hosts"}},
     {CAMPAIGN_TEST_KERNELS "launcher: {kind: ssh, hostfile: none}\n",
      {"2:33: cannot read '#/none': No such file or directory"}},
+    {CAMPAIGN_TEST_KERNELS "page: 65536\n", {"2:7: page is '65536'; write a port (0 to 65535) or none"}},
+    {CAMPAIGN_TEST_KERNELS "learn-from: {a: b}\n", {"2:13: learn-from is a map; it must be a text"}},
     {CAMPAIGN_TEST_KERNELS "listen: 127.0.0.1:7000\n",
      {"2:9: listen is '127.0.0.1:7000'; write tcp://ADDRESS:PORT or ipc://FILE"}},
     {CAMPAIGN_TEST_KERNELS "launcher: {kidn: local}\n",
