@@ -190,10 +190,11 @@ Test(campaign, aliases_repeat_nodes)
 
 #define CAMPAIGN_TEST_KERNELS "kernels: [{file: k.lift, sizes: {N: 4}}]\n"
 #define CAMPAIGN_TEST_KEYS                                                                                   \
-    "name, store, report, header, seed, seeds, device, heuristic, order, pins, evaluations, time, until, "   \
-    "listen, keys, launcher, kernels"
+    "name, store, report, header, seed, seeds, device, heuristic, order, pins, learn-from, evaluations, "    \
+    "time, until, "                                                                                          \
+    "listen, keys, page, launcher, kernels"
 #define CAMPAIGN_TEST_KERNEL_KEYS                                                                            \
-    "file, name, sizes, device, heuristic, order, pins, evaluations, time, until"
+    "file, name, sizes, device, heuristic, order, pins, learn-from, evaluations, time, until"
 
 static const struct {
     const char *yaml, *messages[3]; /* behind "FILE:"; # is the folder */
