@@ -192,7 +192,7 @@ Test(campaign, aliases_repeat_nodes)
 #define CAMPAIGN_TEST_KEYS                                                                                   \
     "name, store, report, header, seed, seeds, device, heuristic, order, pins, learn-from, evaluations, "    \
     "time, until, "                                                                                          \
-    "listen, keys, launcher, kernels"
+    "listen, keys, page, launcher, kernels"
 #define CAMPAIGN_TEST_KERNEL_KEYS                                                                            \
     "file, name, sizes, device, heuristic, order, pins, learn-from, evaluations, time, until"
 
