@@ -61,6 +61,7 @@ static struct agents_job *record(struct agents *a, const struct session_job *job
     if (!r) {
         r = base_calloc(1, sizeof *r);
         r->number = job->number;
+        r->peer = AGENTS_NOBODY;
         HASH_ADD(hh, a->jobs, number, sizeof r->number, r);
     }
     r->kernel_hash = job->kernel_hash;
@@ -71,6 +72,7 @@ static struct agents_job *record(struct agents *a, const struct session_job *job
 static void lose_job(struct agents *a, struct agents_job *job, bool blameless)
 {
     job->blameless = blameless;
+    job->agent = job->peer == AGENTS_NOBODY ? 0 : agents_peer_id(a, (unsigned)job->peer);
     job->peer = AGENTS_NOBODY;
     a->n_tell += !job->tell;
     job->tell = job->ever_lost = true;
@@ -130,7 +132,8 @@ static struct session_event next_lost(struct agents *a)
         j->tell = false;
         a->n_tell--;
         return (struct session_event){.kind = j->blameless ? SESSION_RETURNED : SESSION_LOST,
-                                      .number = j->number};
+                                      .number = j->number,
+                                      .result = {.agent = j->agent}};
     }
     return nothing;
 }
@@ -208,7 +211,10 @@ static const char *result_fault(const struct agents *a, const struct agents_job 
 static struct session_event take_result(struct agents *a, unsigned peer, const struct message_result *m)
 {
     struct agents_job *job = find_job(a, (int64_t)m->id);
-    if (!job || (job->peer != (int)peer && !job->ever_lost)) return news;
+    if (!job || (job->peer != (int)peer && !job->ever_lost)) {
+        agents_late_result(a, peer, (int64_t)m->id, !job);
+        return news;
+    }
     if (eval_status_find(m->status) == EVAL_DEVICE_LOST) {
         if (job->peer == (int)peer) lose_job(a, job, false);
         return news;
@@ -236,6 +242,7 @@ static struct session_event take_returned(struct agents *a, unsigned peer, const
     struct agents_job *job = find_job(a, (int64_t)m->id);
     if (!job || job->peer != (int)peer) return news;
     struct session_event e = {.kind = SESSION_RETURNED, .number = job->number};
+    e.result.agent = agents_peer_id(a, peer);
     forget_job(a, job);
     return e;
 }

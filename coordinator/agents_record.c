@@ -123,6 +123,19 @@ void agents_peer_event(struct agents *a, unsigned peer, const char *what, const 
     diag_free(d);
 }
 
+/* The first ones are all stored, then one a second: an agent may send any number of them. */
+void agents_late_result(struct agents *a, unsigned peer, int64_t number, bool settled)
+{
+    enum { ALL = 100, SECOND_MS = 1000 };
+    char text[96];
+    int64_t now = clock_ms();
+    if (a->late++ >= ALL && now - a->late_ms < SECOND_MS) return;
+    a->late_ms = now;
+    snprintf(text, sizeof text, "job %lld %s", (long long)number,
+             settled ? "is settled, or was never sent" : "is another agent's");
+    agents_peer_event(a, peer, "late result", text);
+}
+
 void agents_connection_refused(struct agents *a, const char *line)
 {
     if (!a->store) return;

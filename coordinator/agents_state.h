@@ -22,6 +22,7 @@ struct agents_job {
     int peer;                  /* AGENTS_NOBODY: it was lost */
     bool tell;                 /* the session is still to hear that it was lost */
     bool ever_lost, blameless; /* the latter: its agent has left in good order */
+    int64_t agent;             /* the row of the agent that lost it; 0: none */
     int64_t due;               /* clock_ms(): its agent should have answered by then */
     uint64_t answered;         /* results that its agent had sent when it was given the job */
     UT_hash_handle hh;         /* by number */
@@ -62,6 +63,8 @@ struct agents {
     unsigned n_peers;
     struct store *store; /* borrowed; NULL: none */
     int64_t run, stored_ms;
+    uint64_t late;            /* results that were ignored */
+    int64_t late_ms;          /* clock_ms() when the last one was stored as an event */
     char driver[DEVICE_NAME]; /* that the run was begun with; "": not known */
     int round_peer;           /* AGENTS_NOBODY: no round is measured */
     uint64_t round_id;
@@ -84,6 +87,8 @@ int64_t agents_peer_id(struct agents *a, unsigned peer);   /* of its row; 0: non
 /* state: as in store_agent_update(). */
 void agents_peer_goes(struct agents *a, unsigned peer, const char *state);
 void agents_peer_event(struct agents *a, unsigned peer, const char *what, const char *reason);
+/* A result is ignored: of a job that another agent has, or that is settled. */
+void agents_late_result(struct agents *a, unsigned peer, int64_t number, bool settled);
 /* A connection was refused for its key: the line says whose. */
 void agents_connection_refused(struct agents *a, const char *line);
 /* The coordinator ends: all agents are done. */

@@ -34,7 +34,8 @@ enum session_event_kind {
 struct session_event {
     enum session_event_kind kind;
     int64_t number;
-    struct store_evaluation result; /* status, median_ns, samples, message, resources, numbers */
+    struct store_evaluation result; /* status, median_ns, samples, message, resources, numbers, agent; of
+                                       SESSION_LOST and SESSION_RETURNED the agent alone */
     const double *times; /* ns, one for each that takes part, NAN: failed; NULL: the round is lost */
     const char *reason;
 };
@@ -53,6 +54,7 @@ struct session_evaluator {
     bool (*start_round)(void *self, const struct session_pick *const *picks, unsigned n, uint64_t seed);
     /* Ends everything that is at work; no results come of it. NULL: nothing needs to be ended. */
     void (*abandon)(void *self);
+    bool runs_nothing; /* it answers from a file: no candidate can end it, and no attempts are stored */
 };
 
 #endif

@@ -150,4 +150,4 @@ static struct session_event recorded_collect(void *self, int timeout_ms)
 }
 
 const struct session_evaluator recorded_evaluator = {
-    .room = recorded_room, .start = recorded_start, .collect = recorded_collect};
+    .room = recorded_room, .start = recorded_start, .collect = recorded_collect, .runs_nothing = true};

@@ -98,6 +98,7 @@ void session_free(struct session *s)
 {
     if (!s) return;
     HASH_CLEAR(hh, s->by_number);
+    session_forget_losses(s);
     for (struct session_job *j = s->jobs, *next; j; j = next) {
         next = j->next;
         mcts_descent_free(&j->descent);
@@ -262,9 +263,11 @@ static struct session_job *next_job(struct session *s)
 void session_start_some(struct session *s)
 {
     uint64_t drawn = s->draws;
-    while (s->draws == drawn && room(s) > 0 && !session_stops(s)) {
+    while (!s->broken && s->draws == drawn && room(s) > 0 && !session_stops(s)) {
         struct session_job *job = next_job(s);
         if (!job) return;
+        if (session_give_up(s, job)) continue;
+        if (!session_attempt(s, job)) return;
         session_set_started(s, job, true);
         s->evaluator->start(s->evaluator_self, job, session_best(s));
     }
@@ -273,12 +276,19 @@ void session_start_some(struct session *s)
 /* ---- taking results ---- */
 
 /* To be started again, or given up. */
-static void lose(struct session *s, struct session_job *job)
+static void lose(struct session *s, struct session_job *job, int64_t agent)
 {
-    static const char why[] = "each agent that evaluated this implementation was lost";
     session_set_started(s, job, false);
-    if (++job->lost <= LIMIT_JOB_RETRIES) return;
-    session_settle(s, job, (struct store_evaluation){.status = "crashed", .message = why});
+    session_attempt_ends(s, job, "lost", agent);
+    job->lost++;
+    if (!s->broken) session_give_up(s, job);
+}
+
+/* To be started again: nobody has begun to measure it. */
+static void take_back(struct session *s, struct session_job *job, int64_t agent)
+{
+    session_set_started(s, job, false);
+    session_attempt_ends(s, job, "returned", agent);
 }
 
 void session_handle(struct session *s, const struct session_event *event)
@@ -289,10 +299,10 @@ void session_handle(struct session *s, const struct session_event *event)
         if (job) session_settle(s, job, event->result);
         break;
     case SESSION_LOST:
-        if (job && job->started) lose(s, job);
+        if (job && job->started) lose(s, job, event->result.agent);
         break;
     case SESSION_RETURNED:
-        if (job) session_set_started(s, job, false);
+        if (job) take_back(s, job, event->result.agent);
         break;
     case SESSION_BROKEN:
         diag_plain(s->diag, "%s", event->reason);
@@ -364,5 +374,6 @@ bool session_search(struct session *s, struct diag *d)
     session_keep(s, true);
     progress_end(s->progress);
     if (s->evaluator->abandon) s->evaluator->abandon(s->evaluator_self);
+    session_attempts_end(s);
     return !s->broken;
 }

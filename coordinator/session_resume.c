@@ -77,7 +77,7 @@ bool session_restore(struct session *s, struct diag *d)
     if (s->broken || !store_each_after(s->store, s->run.id, kept, restore_row, &r, d)) return false;
     if (r.interrupted) diag_plain(d, "interrupted while the run was restored");
     if (r.interrupted || s->broken) return false;
-    if (r.replayed == r.rows) return true;
+    if (r.replayed == r.rows) return session_recall(s);
     diag_plain(d,
                "%s: %" PRIu64 " of the run's %" PRIu64
                " evaluations do not replay, the first is number %" PRId64

@@ -38,6 +38,7 @@ struct session {
     double snapshot_cost_s;                   /* what it took */
     uint64_t snapshot_at;                     /* evaluations that it covers */
     double started_s, earlier_s;              /* monotonic clock; seconds spent by the run that is resumed */
+    struct session_loss *losses;              /* of the run that is resumed, by candidate */
     struct session_report report;
 };
 
@@ -66,6 +67,21 @@ bool session_left_out(const char *status); /* drawn, but not evaluated: the budg
 bool session_has_ended(const struct session *s);
 /* Whether the time is over; it does not count while a run is restored. */
 bool session_time_is_over(const struct session *s);
+
+/* ---- session_attempts.c ---- */
+
+/* A resumed run: reads which candidates were lost before. false after an error. */
+bool session_recall(struct session *s);
+void session_forget_losses(struct session *s);
+/* Settles a job as crashed that was lost too often, in earlier processes too; else false. */
+bool session_give_up(struct session *s, struct session_job *job);
+/* Stores that the job is to be sent. false after an error. */
+bool session_attempt(struct session *s, const struct session_job *job);
+/* The job is not at work any more: "lost", "returned"; agent: 0: not known. */
+void session_attempt_ends(struct session *s, const struct session_job *job, const char *outcome,
+                          int64_t agent);
+/* The search ends: what is at work is not to blame. */
+void session_attempts_end(struct session *s);
 
 /* ---- session_snapshot.c ---- */
 

@@ -63,15 +63,20 @@ bool store_run_add(struct store *s, struct store_run *run, struct diag *d)
     return store_end(s, ok && store_own(s, run->id, d), d);
 }
 
-/* Runs an insertion with its values bound, if this process still owns the run. */
-static bool insert(struct store *s, sqlite3_stmt *q, int64_t run, struct diag *d)
+static bool run_statement(const struct store *s, sqlite3_stmt *q, struct diag *d)
+{
+    return sqlite3_step(q) == SQLITE_DONE || store_failed(s, d);
+}
+
+bool store_write(struct store *s, sqlite3_stmt *q, sqlite3_stmt *then, int64_t run, struct diag *d)
 {
     bool owned = true, ok = store_execute(s, "BEGIN IMMEDIATE", d);
     if (ok) {
         owned = store_confirm(s, run, d);
-        ok = store_end(s, owned && (sqlite3_step(q) == SQLITE_DONE || store_failed(s, d)), d);
+        ok = store_end(s, owned && run_statement(s, q, d) && (!then || run_statement(s, then, d)), d);
     }
     sqlite3_reset(q);
+    sqlite3_reset(then);
     if (!ok && owned)
         diag_plain(
             d,
@@ -118,8 +123,10 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     bind_text(q, 15, e->label);
     bind_text(q, 16, e->numbers);
     sqlite3_bind_int64(q, 17, e->agent);
+    sqlite3_bind_int64(s->end_attempt, 1, run);
+    sqlite3_bind_int64(s->end_attempt, 2, e->number);
     free(samples);
-    return insert(s, q, run, d);
+    return store_write(s, q, s->end_attempt, run, d);
 }
 
 bool store_cut_add(struct store *s, int64_t run, const struct store_cut *c, struct diag *d)
@@ -130,7 +137,7 @@ bool store_cut_add(struct store *s, int64_t run, const struct store_cut *c, stru
     sqlite3_bind_double(q, 3, c->bound_ns);
     sqlite3_bind_double(q, 4, c->cut_ns);
     bind_text(q, 5, c->reason);
-    return insert(s, q, run, d);
+    return store_write(s, q, NULL, run, d);
 }
 
 static bool insert_figure(struct store *s, sqlite3_stmt *q, unsigned place, const struct store_figure *f,

@@ -22,7 +22,7 @@
 struct diag;
 struct store;
 
-enum { STORE_SCHEMA = 6, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
+enum { STORE_SCHEMA = 7, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
 /* The `device` of a run of `tune --space`. Such a run has no program; its evaluations hold the decisions by
  * name. */
@@ -157,6 +157,21 @@ bool store_number(struct store *s, int64_t number, store_visitor visit, void *co
 /* Visits a run's naive implementation, if it was measured. */
 bool store_naive(struct store *s, int64_t run, store_visitor visit, void *context, bool *found,
                  struct diag *d);
+
+/* ---- attempts ---- */
+
+/* Records that a candidate is about to be measured, and returns when that is in the log. store_add() removes
+ * it again. false after an error, as in store_add(). */
+bool store_attempt_add(struct store *s, int64_t run, int64_t number, uint64_t state_hash, struct diag *d);
+/* Ends the open attempt of that number: "lost" or "returned"; the agent that had it, 0: not known. */
+bool store_attempt_end(struct store *s, int64_t run, int64_t number, const char *outcome, int64_t agent,
+                       struct diag *d);
+/* Ends all open attempts of a run: "returned", or "died" (with the coordinator). */
+bool store_attempts_end(struct store *s, int64_t run, const char *outcome, struct diag *d);
+/* Visits the candidates of a run with lost attempts: how often an agent was lost, and the coordinator died.
+ */
+typedef void (*store_loss_visitor)(void *context, uint64_t state_hash, unsigned lost, unsigned died);
+bool store_each_loss(struct store *s, int64_t run, store_loss_visitor visit, void *context, struct diag *d);
 
 /* ---- agents ---- */
 

@@ -61,6 +61,9 @@ static const struct {
               " first_seen INTEGER NOT NULL, seen INTEGER NOT NULL"},
     {"event", "id INTEGER PRIMARY KEY, at REAL NOT NULL, run INTEGER NOT NULL, agent INTEGER NOT NULL,"
               " kind TEXT NOT NULL, message TEXT NOT NULL"},
+    {"attempt", "id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id), number INTEGER NOT NULL,"
+                " state_hash TEXT NOT NULL, agent INTEGER NOT NULL DEFAULT 0, sent_at INTEGER NOT NULL,"
+                " outcome TEXT NOT NULL DEFAULT '', UNIQUE (run, number, id)"},
     {"owner", "run INTEGER PRIMARY KEY REFERENCES run(id), epoch INTEGER NOT NULL, pid INTEGER NOT NULL,"
               " host TEXT NOT NULL, boot TEXT NOT NULL, since INTEGER NOT NULL, seen INTEGER NOT NULL"},
 };
@@ -310,7 +313,11 @@ static bool prepare_writes(struct store *s, struct diag *d)
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);
     s->confirm =
         store_prepare(s, "UPDATE owner SET seen = strftime('%s', 'now') WHERE run = ?1 AND epoch = ?2", d);
-    return s->insert && s->insert_cut && s->confirm;
+    s->insert_attempt =
+        store_prepare(s, "INSERT INTO attempt (run, number, state_hash, sent_at) VALUES (?,?,?,?)", d);
+    s->end_attempt = store_prepare(
+        s, "DELETE FROM attempt WHERE run = ? AND number = ? AND outcome IN ('', 'returned')", d);
+    return s->insert && s->insert_cut && s->confirm && s->insert_attempt && s->end_attempt;
 }
 
 struct store *store_open(const char *path, bool create, struct diag *d)
@@ -465,6 +472,8 @@ void store_close(struct store *s)
     sqlite3_finalize(s->insert);
     sqlite3_finalize(s->insert_cut);
     sqlite3_finalize(s->confirm);
+    sqlite3_finalize(s->insert_attempt);
+    sqlite3_finalize(s->end_attempt);
     sqlite3_close(s->db);
     store_descriptors_end(s->lock_fd);
     free(s->file);

@@ -29,8 +29,9 @@ struct store_mark {
 struct store {
     sqlite3 *db;
     sqlite3_stmt *insert, *insert_cut, *confirm; /* NULL: only opened to be read */
-    char *path;                                  /* as the user named it */
-    bool read_only;                              /* store_open_to_read() */
+    sqlite3_stmt *insert_attempt, *end_attempt;
+    char *path;                          /* as the user named it */
+    bool read_only;                      /* store_open_to_read() */
     bool unlocked;                       /* read without locks, for which SQLite would have to write files */
     char *file, *log;                    /* the database and its write-ahead log, if unlocked */
     struct store_mark file_was, log_was; /* when the store was opened */
@@ -53,6 +54,12 @@ bool store_query_int(const struct store *s, const char *sql, int64_t *out, struc
 bool store_end(const struct store *s, bool ok, struct diag *d);
 /* After reading without locks: whether no other process wrote meanwhile; else adds an error. */
 bool store_unchanged(const struct store *s, struct diag *d);
+
+/* ---- store.c ---- */
+
+/* Runs one or two statements (`then`: NULL or with its values bound) in a transaction, if this process still
+ * owns the run. false after an error. */
+bool store_write(struct store *s, sqlite3_stmt *q, sqlite3_stmt *then, int64_t run, struct diag *d);
 
 /* ---- store_owner.c ---- */
 

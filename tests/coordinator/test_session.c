@@ -2,13 +2,16 @@
 #include "coordinator/session.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coordinator/progress.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/space/data.h"
 #include "spacedsl/model.h"
+#include "tests/coordinator/store_fixture.h"
 
 static const char session_space_text[] = "space s choice x: int in 1..6\n";
 
@@ -16,6 +19,9 @@ static const char session_space_text[] = "space s choice x: int in 1..6\n";
 struct session_device {
     int64_t number;      /* at work; 0: none */
     const double *takes; /* ns of candidates 1, 2, ...; NULL: as many as the number */
+    const char *script;  /* of each start: 'l' lost, 'b' it breaks, 's' the user interrupts, else a result */
+    unsigned starts;
+    int interrupt; /* the other end of stop_fd */
     unsigned rounds;
     bool in_round;
     double times[SESSION_CONTENDERS];
@@ -32,6 +38,13 @@ static void session_device_start(void *self, const struct session_job *job, doub
     struct session_device *v = self;
     (void)best_ns;
     v->number = job->number;
+    v->starts++;
+}
+
+static char session_device_fate(const struct session_device *v)
+{
+    bool scripted = v->script && v->starts <= strlen(v->script);
+    return scripted ? v->script[v->starts - 1] : 'r';
 }
 
 static bool session_device_start_round(void *self, const struct session_pick *const *picks, unsigned n,
@@ -56,7 +69,13 @@ static struct session_event session_device_collect(void *self, int timeout_ms)
         e.reason = "the device is gone";
         e.kind = ++v->rounds < 3 ? SESSION_ROUND : SESSION_BROKEN;
     } else if (v->number) {
-        e.kind = SESSION_RESULT;
+        char fate = session_device_fate(v);
+        e.kind = fate == 'l' ? SESSION_LOST : fate == 'b' ? SESSION_BROKEN : SESSION_RESULT;
+        e.reason = "the host is gone";
+        if (fate == 's') {
+            cr_assert_eq(write(v->interrupt, "s", 1), 1);
+            return (struct session_event){.kind = SESSION_NOTHING};
+        }
         double ns = v->takes ? v->takes[v->number - 1] : (double)v->number;
         e.result = (struct store_evaluation){.status = "ok", .median_ns = ns};
         v->number = 0;
@@ -92,10 +111,11 @@ static void session_begin(struct session_trial *t, struct session_options option
     t->root = space_root(t->space, NULL);
     t->progress = progress_start(true);
     options.seed = 3;
-    options.stop_fd = -1;
+    if (options.stop_fd == 0) options.stop_fd = -1;
     const struct session_setup setup = {.options = options,
                                         .root = t->root,
                                         .config = mcts_config_default(),
+                                        .run = store_fixture_run(),
                                         .progress = &t->progress,
                                         .evaluator = &session_device,
                                         .evaluator_self = &t->device,
@@ -153,4 +173,70 @@ Test(session, ends_when_the_best_has_settled)
         cr_expect_eq(r->settled, cases[i].settled, "case %zu", i);
         session_end(&t);
     }
+}
+
+/* ---- candidates that end what measures them ---- */
+
+/* Searches for one evaluation more with a device that follows the script; returns how often it was given one.
+ * *crashed: evaluations that failed. */
+static unsigned session_live(const char *path, bool resume, const char *script, uint64_t *crashed, char *why)
+{
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    struct session_trial t = {.device = {.script = script, .interrupt = ends[1]}};
+    session_begin(
+        &t, (struct session_options){.store = path, .resume = resume, .evaluations = 1, .stop_fd = ends[0]});
+    if (resume) cr_assert(session_restore(t.session, t.diag), "%s", diag_message(t.diag, 0));
+    bool ok = session_search(t.session, t.diag);
+    cr_expect_eq(ok, strchr(script, 'b') == NULL);
+    *crashed = session_report(t.session)->failed;
+    snprintf(why, SESSION_FAILURE, "%s", session_report(t.session)->last_failure);
+    session_end(&t);
+    close(ends[0]);
+    close(ends[1]);
+    return t.device.starts;
+}
+
+static void session_store_path(char path[64])
+{
+    snprintf(path, 64, "/tmp/thresh-attempts-%ld.db", (long)getpid());
+    unlink(path);
+}
+
+/* Two agents are lost and then the coordinator: the candidate is not sent a fourth time. */
+Test(session, a_candidate_that_ended_three_attempts_is_not_sent_after_a_resume)
+{
+    char path[64], why[SESSION_FAILURE];
+    uint64_t crashed;
+    session_store_path(path);
+    cr_expect_eq(session_live(path, false, "llb", &crashed, why), 3);
+    cr_expect_eq(crashed, 0);
+    cr_expect_eq(session_live(path, true, "", &crashed, why), 0);
+    cr_expect_eq(crashed, 1);
+    cr_expect(strstr(why, "its agent was lost (2 times) or the coordinator died (1 times)"), "%s", why);
+    unlink(path);
+}
+
+/* Losses of several processes add up: one of the first, two of the second. */
+Test(session, losses_before_a_resume_count)
+{
+    char path[64], why[SESSION_FAILURE];
+    uint64_t crashed;
+    session_store_path(path);
+    cr_expect_eq(session_live(path, false, "b", &crashed, why), 1);
+    cr_expect_eq(session_live(path, true, "ll", &crashed, why), 2);
+    cr_expect_eq(crashed, 1);
+    unlink(path);
+}
+
+Test(session, interrupted_attempts_do_not_count)
+{
+    char path[64], why[SESSION_FAILURE];
+    uint64_t crashed;
+    session_store_path(path);
+    for (int i = 0; i < 4; i++)
+        cr_expect_eq(session_live(path, i > 0, "s", &crashed, why), 1);
+    cr_expect_eq(session_live(path, true, "", &crashed, why), 1);
+    cr_expect_eq(crashed, 0);
+    unlink(path);
 }

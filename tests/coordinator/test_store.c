@@ -236,3 +236,34 @@ Test(store, quoted_figures_are_kept_and_decide)
     free(csv);
     store_fixture_close(&f);
 }
+
+/* ---- attempts ---- */
+
+static void store_test_sum_losses(void *context, uint64_t state_hash, unsigned lost, unsigned died)
+{
+    unsigned *seen = context;
+    cr_expect_eq(state_hash, 9);
+    seen[0] += lost;
+    seen[1] += died;
+}
+
+/* Losses stay, what was returned does not count, and a result removes what is open. */
+Test(store, attempts_end_with_their_result_or_stay_as_losses)
+{
+    struct store_fixture f = store_fixture_open();
+    unsigned seen[2] = {0};
+    struct store_evaluation e = {.number = 1, .state_hash = 9, .status = "ok", .median_ns = 1};
+    cr_assert(store_run_add(f.store, &f.run, f.diag));
+    static const char *const outcomes[] = {"lost", "returned", "lost"};
+    for (int i = 0; i < 3; i++) {
+        cr_assert(store_attempt_add(f.store, f.run.id, 1, 9, f.diag));
+        cr_assert(store_attempt_end(f.store, f.run.id, 1, outcomes[i], 4, f.diag));
+    }
+    cr_assert(store_attempt_add(f.store, f.run.id, 1, 9, f.diag));
+    cr_assert(store_add(f.store, f.run.id, &e, f.diag), "%s", store_fixture_error(&f, 0));
+    cr_assert(store_attempt_add(f.store, f.run.id, 2, 9, f.diag));
+    cr_assert(store_attempts_end(f.store, f.run.id, "died", f.diag));
+    cr_assert(store_each_loss(f.store, f.run.id, store_test_sum_losses, seen, f.diag));
+    cr_expect(seen[0] == 2 && seen[1] == 1, "%u lost, %u died", seen[0], seen[1]);
+    store_fixture_close(&f);
+}

@@ -55,11 +55,12 @@ Test(store_open, missing_folders_and_full_disks_are_errors)
 static void store_test_downgrade(const char *path)
 {
     store_fixture_execute(
-        path, "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN resources; "
-              "ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation DROP COLUMN draws; "
-              "ALTER TABLE evaluation DROP COLUMN label; ALTER TABLE evaluation DROP COLUMN numbers; "
-              "ALTER TABLE evaluation DROP COLUMN agent; DROP TABLE agent; DROP TABLE event; "
-              "DROP TABLE figure; DROP TABLE cut; DROP TABLE owner; PRAGMA user_version=1");
+        path,
+        "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN resources; "
+        "ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation DROP COLUMN draws; "
+        "ALTER TABLE evaluation DROP COLUMN label; ALTER TABLE evaluation DROP COLUMN numbers; "
+        "ALTER TABLE evaluation DROP COLUMN agent; DROP TABLE agent; DROP TABLE event; "
+        "DROP TABLE figure; DROP TABLE cut; DROP TABLE attempt; DROP TABLE owner; PRAGMA user_version=1");
 }
 
 /* The columns that it lacked are empty. */
@@ -73,6 +74,31 @@ Test(store_open, the_first_version_is_upgraded)
         cr_assert(store_each(f.store, 0, store_fixture_sum, &sum, f.diag), "%s", store_fixture_error(&f, 0));
     }
     cr_assert_float_eq(sum, 7, 1e-12);
+    store_fixture_close(&f);
+}
+
+static void store_test_loss(void *context, uint64_t state_hash, unsigned lost, unsigned died)
+{
+    unsigned *seen = context;
+    cr_expect_eq(state_hash, 9);
+    seen[0] += lost;
+    seen[1] += died;
+}
+
+Test(store_open, version_6_gets_attempts)
+{
+    struct store_fixture f = store_fixture_closed();
+    unsigned seen[2] = {0};
+    store_fixture_execute(f.path, "DROP TABLE attempt; PRAGMA user_version=6");
+    store_fixture_reopen(&f, true);
+    cr_assert(store_each_loss(f.store, f.run.id, store_test_loss, seen, f.diag));
+    cr_expect(seen[0] == 0 && seen[1] == 0);
+    store_fixture_reopen(&f, false);
+    cr_assert(store_run_resume(f.store, &f.run, f.diag), "%s", store_fixture_error(&f, 0));
+    cr_assert(store_attempt_add(f.store, f.run.id, 3, 9, f.diag), "%s", store_fixture_error(&f, 0));
+    cr_assert(store_attempt_end(f.store, f.run.id, 3, "lost", 0, f.diag));
+    cr_assert(store_each_loss(f.store, f.run.id, store_test_loss, seen, f.diag));
+    cr_expect(seen[0] == 1 && seen[1] == 0);
     store_fixture_close(&f);
 }
 
