@@ -23,7 +23,7 @@ struct session_loss {
 
 static bool remembers(const struct session *s)
 {
-    return s->store && !s->broken && !s->evaluator->runs_nothing;
+    return s->store && !s->evaluator->runs_nothing;
 }
 
 static void keep_loss(void *context, uint64_t state_hash, unsigned lost, unsigned died)
@@ -57,7 +57,7 @@ bool session_give_up(struct session *s, struct session_job *job)
     const struct session_loss *l = NULL;
     if (s->losses) HASH_FIND(hh, s->losses, &job->descent.hash, sizeof job->descent.hash, l);
     unsigned lost = job->lost + (l ? l->lost : 0), died = l ? l->died : 0;
-    if (lost + died <= LIMIT_JOB_RETRIES) return false;
+    if (lost + died <= (lost ? LIMIT_JOB_RETRIES : LIMIT_JOB_DEATHS)) return false;
     if (died == 0)
         snprintf(why, sizeof why, "each agent that evaluated this implementation was lost (%u times)", lost);
     else
@@ -71,19 +71,32 @@ bool session_give_up(struct session *s, struct session_job *job)
 
 bool session_attempt(struct session *s, const struct session_job *job)
 {
-    if (remembers(s) && !store_attempt_add(s->store, s->run.id, job->number, job->descent.hash, s->diag))
-        s->broken = true;
-    return !s->broken;
+    bool paused = false, stored = !remembers(s);
+    while (!stored) {
+        struct diag *d = diag_new();
+        stored = store_attempt_add(s->store, s->run.id, job->number, job->descent.hash, d);
+        s->broken = !stored && !session_wait_for_room(s, &paused);
+        if (s->broken) session_keep_errors(s, d);
+        diag_free(d);
+        if (s->broken) break;
+    }
+    return stored;
 }
 
+/* An outcome that cannot be written leaves the attempt open: it will count as one during which the
+ * coordinator died. */
 void session_attempt_ends(struct session *s, const struct session_job *job, const char *outcome,
                           int64_t agent)
 {
-    if (remembers(s) && !store_attempt_end(s->store, s->run.id, job->number, outcome, agent, s->diag))
-        s->broken = true;
+    struct diag *d = diag_new();
+    if (remembers(s)) store_attempt_end(s->store, s->run.id, job->number, outcome, agent, d);
+    diag_free(d);
 }
 
+/* After an error, too: it was not the candidates' fault. */
 void session_attempts_end(struct session *s)
 {
-    if (remembers(s) && !store_attempts_end(s->store, s->run.id, "returned", s->diag)) s->broken = true;
+    struct diag *d = diag_new();
+    if (remembers(s)) store_attempts_end(s->store, s->run.id, "returned", d);
+    diag_free(d);
 }

@@ -237,8 +237,7 @@ static void say(struct session *s, const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
-/* Whether to try again: the disk is full, and the user has not interrupted. */
-static bool wait_for_room(struct session *s, bool *paused)
+bool session_wait_for_room(struct session *s, bool *paused)
 {
     struct pollfd stop = {.fd = s->options.stop_fd, .events = POLLIN};
     if (!store_is_full(s->store)) return false;
@@ -248,7 +247,7 @@ static bool wait_for_room(struct session *s, bool *paused)
     return !session_stops(s);
 }
 
-static void keep_errors(struct session *s, const struct diag *d)
+void session_keep_errors(struct session *s, const struct diag *d)
 {
     for (size_t i = 0; i < diag_count(d); i++)
         diag_plain(s->diag, "%s", diag_message(d, i));
@@ -261,8 +260,8 @@ static bool store_result(struct session *s, const struct store_evaluation *e)
     while (again) {
         struct diag *d = diag_new();
         stored = store_add(s->store, s->run.id, e, d);
-        again = !stored && wait_for_room(s, &paused);
-        if (!stored && !again) keep_errors(s, d);
+        again = !stored && session_wait_for_room(s, &paused);
+        if (!stored && !again) session_keep_errors(s, d);
         diag_free(d);
     }
     if (stored && paused) say(s, "there is room again: the search goes on");

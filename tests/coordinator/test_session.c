@@ -2,6 +2,7 @@
 #include "coordinator/session.h"
 
 #include <criterion/criterion.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -177,7 +178,18 @@ Test(session, ends_when_the_best_has_settled)
 
 /* ---- candidates that end what measures them ---- */
 
-/* Searches for one evaluation more with a device that follows the script; returns how often it was given one.
+/* As if the coordinator had been killed: its open attempts have no outcome. */
+static void session_kill(const char *path)
+{
+    sqlite3 *db;
+    const char *sql = "UPDATE attempt SET outcome = '' WHERE outcome = 'returned'";
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
+/* Searches for one evaluation more with a device that follows the script, which ends with 'b' where the
+ * coordinator is killed; returns how often it was given one.
  * *crashed: evaluations that failed. */
 static unsigned session_live(const char *path, bool resume, const char *script, uint64_t *crashed, char *why)
 {
@@ -192,6 +204,7 @@ static unsigned session_live(const char *path, bool resume, const char *script, 
     *crashed = session_report(t.session)->failed;
     snprintf(why, SESSION_FAILURE, "%s", session_report(t.session)->last_failure);
     session_end(&t);
+    if (strchr(script, 'b')) session_kill(path);
     close(ends[0]);
     close(ends[1]);
     return t.device.starts;
@@ -225,6 +238,20 @@ Test(session, losses_before_a_resume_count)
     session_store_path(path);
     cr_expect_eq(session_live(path, false, "b", &crashed, why), 1);
     cr_expect_eq(session_live(path, true, "ll", &crashed, why), 2);
+    cr_expect_eq(crashed, 1);
+    unlink(path);
+}
+
+/* Coordinators may be killed for many reasons: five deaths alone do not condemn a candidate, a sixth does. */
+Test(session, deaths_of_coordinators_count_less)
+{
+    char path[64], why[SESSION_FAILURE];
+    uint64_t crashed;
+    session_store_path(path);
+    for (int i = 0; i < LIMIT_JOB_DEATHS + 1; i++)
+        cr_expect_eq(session_live(path, i > 0, "b", &crashed, why), 1, "%d", i);
+    cr_expect_eq(crashed, 0);
+    cr_expect_eq(session_live(path, true, "", &crashed, why), 0);
     cr_expect_eq(crashed, 1);
     unlink(path);
 }
