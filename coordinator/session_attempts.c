@@ -69,18 +69,15 @@ bool session_give_up(struct session *s, struct session_job *job)
     return true;
 }
 
+static bool write_attempt(struct session *s, const void *started, struct diag *d)
+{
+    const struct session_job *job = started;
+    return store_attempt_add(s->store, s->run.id, job->number, job->descent.hash, d);
+}
+
 bool session_attempt(struct session *s, const struct session_job *job)
 {
-    bool paused = false, stored = !remembers(s);
-    while (!stored) {
-        struct diag *d = diag_new();
-        stored = store_attempt_add(s->store, s->run.id, job->number, job->descent.hash, d);
-        s->broken = !stored && !session_wait_for_room(s, &paused);
-        if (s->broken) session_keep_errors(s, d);
-        diag_free(d);
-        if (s->broken) break;
-    }
-    return stored;
+    return !remembers(s) || session_write(s, write_attempt, job);
 }
 
 /* An outcome that cannot be written leaves the attempt open: it will count as one during which the

@@ -237,7 +237,9 @@ static void say(struct session *s, const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
-bool session_wait_for_room(struct session *s, bool *paused)
+/* After a write that failed: waits a moment if the disk is full. Whether to try again: false if it is not
+ * full, or the user interrupts. */
+static bool wait_for_room(struct session *s, bool *paused)
 {
     struct pollfd stop = {.fd = s->options.stop_fd, .events = POLLIN};
     if (!store_is_full(s->store)) return false;
@@ -247,25 +249,25 @@ bool session_wait_for_room(struct session *s, bool *paused)
     return !session_stops(s);
 }
 
-void session_keep_errors(struct session *s, const struct diag *d)
-{
-    for (size_t i = 0; i < diag_count(d); i++)
-        diag_plain(s->diag, "%s", diag_message(d, i));
-}
-
-/* Waits while the disk is full. */
-static bool store_result(struct session *s, const struct store_evaluation *e)
+bool session_write(struct session *s, session_writer *write, const void *what)
 {
     bool paused = false, stored, again = true;
     while (again) {
         struct diag *d = diag_new();
-        stored = store_add(s->store, s->run.id, e, d);
-        again = !stored && session_wait_for_room(s, &paused);
-        if (!stored && !again) session_keep_errors(s, d);
+        stored = write(s, what, d);
+        again = !stored && wait_for_room(s, &paused);
+        for (size_t i = 0; !stored && !again && i < diag_count(d); i++)
+            diag_plain(s->diag, "%s", diag_message(d, i));
         diag_free(d);
     }
     if (stored && paused) say(s, "there is room again: the search goes on");
+    if (!stored) s->broken = true;
     return stored;
+}
+
+static bool write_result(struct session *s, const void *evaluation, struct diag *d)
+{
+    return store_add(s->store, s->run.id, evaluation, d);
 }
 
 void session_settle(struct session *s, struct session_job *job, struct store_evaluation e)
@@ -284,10 +286,7 @@ void session_settle(struct session *s, struct session_job *job, struct store_eva
     e.label = job->label ? job->label : "";
     e.kernel_hash = job->kernel_hash;
     e.found_at = session_elapsed(s);
-    if (s->store && !store_result(s, &e))
-        s->broken = true;
-    else
-        session_count(s, job, &e);
+    if (!s->store || session_write(s, write_result, &e)) session_count(s, job, &e);
     if (s->options.verbose) show(s, &e);
     free(decisions);
     free(actions);

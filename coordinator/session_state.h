@@ -62,10 +62,10 @@ struct session_job *session_find(const struct session *s, int64_t number);
 void session_count(struct session *s, struct session_job *job, const struct store_evaluation *e);
 /* Stores a result, then counts it. */
 void session_settle(struct session *s, struct session_job *job, struct store_evaluation e);
-/* After the store could not be written: waits a moment if the disk is full. Whether to try again: false if it
- * is not full, or the user interrupts. *paused: the user has been told. */
-bool session_wait_for_room(struct session *s, bool *paused);
-void session_keep_errors(struct session *s, const struct diag *d);
+/* Writes to the store; while the disk is full, the search pauses and the write is tried again. After another
+ * error, or if the user interrupts the pause: false, the error is in s->diag and the session is broken. */
+typedef bool session_writer(struct session *s, const void *what, struct diag *d);
+bool session_write(struct session *s, session_writer *write, const void *what);
 bool session_left_out(const char *status); /* drawn, but not evaluated: the budget does not count it */
 /* Whether the tree will find no more. */
 bool session_has_ended(const struct session *s);
