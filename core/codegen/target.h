@@ -86,16 +86,13 @@ enum cg_answer { CG_NO, CG_YES, CG_ASK };
 enum cg_answer cg_streams(const char *platform, const char *driver);
 
 /* X(ID, name, platform, first, last, test, what goes wrong without it). The tests, in
- * tests/codegen/test_workarounds.c, show on a driver in the range that the workaround is needed; that of
- * scalar-lanes shows only that it does no harm, as its fault was seen in one random text of 3,307. */
+ * tests/codegen/test_workarounds.c, show on a driver in the range that the workaround is needed. */
 /* clang-format off */
 #define CG_WORKAROUNDS(X) \
     X(SPLIT_LOOP_HEADS, "split-loop-heads", "Portable Computing Language", "3", "", "split_loop_heads", \
       "a loop with barriers that begins with a loop that does not depend on it ends the compiler") \
     X(SPLIT_PREDICATES, "split-predicates", "Portable Computing Language", "3", "", "split_predicates", \
-      "predicates at the end of a loop with barriers and after it: the code after the loop is not run") \
-    X(SCALAR_LANES, "scalar-lanes", "Portable Computing Language", "3", "", "scalar_lanes", \
-      "a vector that is written component by component has its lanes mixed up")
+      "predicates at the end of a loop with barriers and after it: the code after the loop is not run")
 /* clang-format on */
 
 enum cg_workaround {

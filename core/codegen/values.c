@@ -9,8 +9,7 @@
  * one of three ways: the dimensions are merged; both are UNROLL or VECTOR, and the tile is an index of the
  * registers, as above; both are THREAD on one axis with equal size and inner, in a run no longer than the
  * maker's, so that the work-item that reads is the one that made it. A STEP updates the registers of its
- * INIT. A VECTOR dimension makes one variable of a vector type, unless its lanes are written one by one and
- * the target needs them in scalars. */
+ * INIT. A VECTOR dimension makes one variable of a vector type, unless its lanes are written one by one. */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -131,7 +130,9 @@ static const char *read_operands(struct cg_program *p, uint32_t i)
     return in->kind == BB_STEP ? check_step(p, i) : NULL;
 }
 
-/* What a STEP updates lane by lane is held in scalars: no vector is written component by component. */
+/* What a STEP updates lane by lane is held in scalars: no vector is written component by component. For a
+ * driver that keeps vectors in scalar registers both are the same, and LLVM 14 once mixed the components of a
+ * float16 up (experiments/results/2026-11-21-verify.md). */
 static void hold_in_scalars(const struct cg_program *p, uint32_t step)
 {
     const struct cg_operand *x = &p->operands[step][0];
@@ -202,8 +203,7 @@ const char *cg_place_values(struct cg_program *p)
         if (why) return why;
     }
     for (uint32_t i = 0; i < n; i++)
-        if (p->inst_node[i] && p->bb->insts[i].kind == BB_STEP && cg_needs(&p->target, CG_SCALAR_LANES))
-            hold_in_scalars(p, i);
+        if (p->inst_node[i] && p->bb->insts[i].kind == BB_STEP) hold_in_scalars(p, i);
     find_scopes(p);
     return NULL;
 }

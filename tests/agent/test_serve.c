@@ -409,7 +409,7 @@ Test(agent_serve, devices_round_trip_and_are_checked)
                                     .local_bytes = 1 << 15,
                                     .n_vector_widths = 3,
                                     .vector_widths = {2, 4, 8},
-                                    .workarounds_off = 1u << CG_SCALAR_LANES};
+                                    .workarounds_off = 1u << CG_SPLIT_PREDICATES};
     struct message_ints ints = wire_device(&dev, a);
     cr_assert(wire_read_device(ints, &back));
     cr_assert_eq(back.compute_units, 3);

@@ -34,12 +34,12 @@ Test(codegen_target, streaming_accesses_of_versions_that_were_seen_and_others)
 
 Test(codegen_target, target_of_a_device)
 {
-    const struct bb_device unknown = {0}, other = {.workarounds_off = 1u << CG_SCALAR_LANES};
+    const struct bb_device unknown = {0}, other = {.workarounds_off = 1u << CG_SPLIT_PREDICATES};
     const struct cg_target all = cg_target_of(&unknown), some = cg_target_of(&other);
     cr_expect_eq(all.dialect, &cg_opencl);
     for (int w = 0; w < CG_WORKAROUND_COUNT; w++) {
         cr_expect(cg_needs(&all, (enum cg_workaround)w));
-        cr_expect_eq(cg_needs(&some, (enum cg_workaround)w), w != CG_SCALAR_LANES);
+        cr_expect_eq(cg_needs(&some, (enum cg_workaround)w), w != CG_SPLIT_PREDICATES);
     }
     static const int64_t no_width[] = {0, 1, 3, 6, 32, INT64_C(1) << 33};
     for (size_t i = 0; i < sizeof no_width / sizeof no_width[0]; i++)

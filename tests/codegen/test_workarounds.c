@@ -116,18 +116,3 @@ Test(codegen_workarounds, split_predicates)
                                      " thread0 store.n.0 { unroll store.m.0 { store } }"};
     is_needed(CG_SPLIT_PREDICATES, &x);
 }
-
-/* A float16 is started whole and stepped lane by lane. The fault was seen in 1 of 3,307 random texts
- * (experiments/results/2026-11-21-verify.md), not in this one: it shows that the workaround is right. */
-Test(codegen_workarounds, scalar_lanes)
-{
-    static const struct product x = {
-        4, 32, 4, "m.0=4 n.0=2 n.1=16 k.0=4 A.c.m.0=4 A.c.k.0=4",
-        "loop init.n.0 mad.n.0 B.load.n.0 store.n.0 { loop A.cl.m.0 A.cs.m.0 {"
-        " thread0 A.cl.k.0 A.cs.k.0 { A.cl A.cs } } thread0 init.m.0 { vector init.n.1 { init } }"
-        " thread0 mad.m.0 A.load.m.0 { loop mad.k.0 A.load.k.0 B.load.k.0 { A.load"
-        "   unroll mad.n.1 B.load.n.1 { B.load mad } } }"
-        " thread0 store.m.0 { unroll store.n.1 { store } } }"};
-    int result = run_with(&x, &cgt_target);
-    cr_expect(result == RIGHT || result == NOT_CONCERNED);
-}
