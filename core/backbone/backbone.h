@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "core/backbone/decisions.h"
+#include "core/backbone/guard.h"
 #include "core/backbone/index.h"
 #include "core/lift/scalar.h"
 
@@ -79,9 +80,18 @@ enum bb_inst_kind {
 };
 
 /* A scalar expression in postfix order: each node's operands are on the stack. */
-enum bb_node_kind { BB_NODE_OPERAND, BB_NODE_CONST, BB_NODE_OP };
+enum bb_node_kind {
+    BB_NODE_OPERAND,
+    BB_NODE_CONST,
+    BB_NODE_INDEX,  /* the value of an index expression */
+    BB_NODE_SELECT, /* of two operands the first where the guards hold, otherwise the second */
+    BB_NODE_OP
+};
 struct bb_node {
     enum bb_node_kind kind;
+    const struct index_expr *index; /* INDEX; variables are MAIN logical ids, as in the guards */
+    unsigned n_guards;              /* SELECT */
+    const struct index_guard *guards;
     unsigned operand; /* OPERAND: index into the instruction's operands */
     double value;     /* CONST */
     enum scalar_op op;
@@ -102,8 +112,11 @@ struct bb_inst {
     const struct bb_node *nodes;    /* COMPUTE, INIT, STEP; for STORE a single OPERAND 0 */
     uint32_t buffer;                /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
     const struct index_expr *index; /* element offset in the buffer; variables are MAIN logical ids */
-    uint32_t value;                 /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
-    uint32_t partner;               /* INIT: its STEP; STEP: its INIT; else BB_NONE */
+    unsigned n_guards;              /* LOAD, COPY_LOAD: where one does not hold, nothing is read */
+    const struct index_guard *guards;
+    double otherwise; /* what the register gets then */
+    uint32_t value;   /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
+    uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
 };
 
 /* A load that may be staged, with the copy that would do it. */
@@ -185,6 +198,12 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
     for (unsigned i = 0; i < inst->n_logicals; i++)
         if (inst->logicals[i] == logical) return true;
     return false;
+}
+/* Whether a node's index or guards mention a logical. */
+static inline bool bb_node_mentions(const struct bb_node *node, uint32_t logical)
+{
+    if (node->kind == BB_NODE_INDEX) return index_mentions(node->index, logical);
+    return node->kind == BB_NODE_SELECT && guard_mentions(node->guards, node->n_guards, logical);
 }
 static inline uint32_t bb_dim_statement(const struct backbone *bb, uint32_t dim)
 {

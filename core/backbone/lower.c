@@ -32,6 +32,9 @@ static void unsupported(struct lowering *l, struct source_pos at, const char *wh
 /* Reports at `at` that the evaluation of what stands there has given up. */
 static void check_viewer(struct lowering *l, struct source_pos at)
 {
+    if (l->viewer->stuck)
+        unsupported(l, l->viewer->stuck->args[0]->at,
+                    "an index that is a product of indices; a product of an index and a number is one");
     if (!l->viewer->left)
         unsupported(
             l, at,
@@ -75,6 +78,19 @@ static const struct index_expr *add_logical(struct lowering *l, const struct lif
                                                      .region = BB_NONE,
                                                      .size = array->size};
     return index_var(l->arena, (uint32_t)l->n_logicals++, array->extent);
+}
+
+/* The index of an array's elements: new logicals, one for each array that was joined to this one, so that the
+ * indices of what was joined are affine. */
+static const struct index_expr *add_index(struct lowering *l, const struct view *v,
+                                          const struct lift_type *array, bool reduction)
+{
+    const struct view *join = view_joined(v);
+    if (!join) return add_logical(l, array, reduction);
+    const struct index_expr *outer = add_index(l, join->of, join->type, reduction);
+    const struct view *part = view_get(l->viewer, join->of, outer);
+    const struct index_expr *inner = add_index(l, part, join->type->element, reduction);
+    return index_add(l->arena, index_scale(l->arena, outer, join->length), inner);
 }
 
 static void own_logical(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at)
@@ -155,7 +171,8 @@ static uint32_t push_inst(struct lowering *l, const struct bb_inst *inst)
 static void own_index_logicals(struct lowering *l, struct bb_inst *load, struct source_pos at)
 {
     for (uint32_t v = 0; v < l->n_logicals; v++)
-        if (index_mentions(load->index, v)) own_logical(l, load, v, at);
+        if (index_mentions(load->index, v) || guard_mentions(load->guards, load->n_guards, v))
+            own_logical(l, load, v, at);
     for (unsigned i = 1; i < load->n_logicals; i++)
         for (unsigned j = i; j > 0; j--) {
             uint32_t *x = &load->logicals[j - 1], *y = &load->logicals[j], t = *x;
@@ -169,13 +186,19 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
 {
     for (uint32_t i = 0; i < l->n_insts; i++) {
         const struct bb_inst *old = &l->insts[i];
-        if (old->kind == BB_LOAD && old->buffer == t->input && !index_compare(old->index, t->index)) return i;
+        if (old->kind != BB_LOAD || old->buffer != t->input || index_compare(old->index, t->index)) continue;
+        if (old->n_guards == t->n_guards && (!t->n_guards || old->otherwise == t->value) &&
+            guard_same(old->guards, t->guards, t->n_guards))
+            return i;
     }
     struct bb_inst load = new_inst(l, BB_LOAD, "", t->type);
     const char *stem = free_stem(l, l->buffers[t->input].name, ".load");
     load.name = arena_printf(l->arena, "%s.load", stem);
     load.buffer = t->input;
     load.index = t->index;
+    load.n_guards = t->n_guards;
+    load.guards = t->guards;
+    load.otherwise = t->value;
     own_index_logicals(l, &load, at);
     return push_inst(l, &load);
 }
@@ -239,12 +262,29 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
         if (!l->failed) add_operand(l, f, step);
         return;
     }
+    case TREE_INDEX:
+        add_node(l, f, (struct bb_node){.kind = BB_NODE_INDEX, .index = t->index});
+        return;
+    case TREE_SELECT:
+        flatten(l, t->args[0], f, at);
+        flatten(l, t->args[1], f, at);
+        add_node(l, f,
+                 (struct bb_node){.kind = BB_NODE_SELECT, .n_guards = t->n_guards, .guards = t->guards});
+        return;
     case TREE_OP:
         for (unsigned i = 0; i < scalar_op_arity(t->op); i++)
             flatten(l, t->args[i], f, at);
         add_node(l, f, (struct bb_node){.kind = BB_NODE_OP, .op = t->op});
         return;
     }
+}
+
+/* Adds the logicals that the indices in an instruction's expression mention. */
+static void own_node_logicals(struct lowering *l, struct bb_inst *inst, struct source_pos at)
+{
+    for (unsigned i = 0; i < inst->n_nodes; i++)
+        for (uint32_t v = 0; v < l->n_logicals; v++)
+            if (bb_node_mentions(&inst->nodes[i], v)) own_logical(l, inst, v, at);
 }
 
 static void take_flat(struct bb_inst *inst, const struct flat *f)
@@ -289,16 +329,26 @@ static bool in_reduction(const struct lowering *l, const struct bb_inst *inst)
     return false;
 }
 
+/* Logicals that a STEP reduces, those of one array: neighbours. */
+struct own {
+    uint32_t first, n;
+};
+
 /* Pushes INIT, in the logicals of all that the reduction reads but its own, and STEP, which adds its own. */
-static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct bb_inst step, uint32_t own,
+static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct bb_inst step, struct own own,
                                uint32_t *step_operands, struct source_pos at)
 {
     own_operand_logicals(l, &step, &init, 0, at);
     own_operand_logicals(l, &step, &step, 1, at);
-    own_logical(l, &step, own, at);
+    own_node_logicals(l, &step, at);
+    own_node_logicals(l, &init, at);
+    for (unsigned i = 0; i < init.n_logicals; i++)
+        own_logical(l, &step, init.logicals[i], at);
+    for (uint32_t i = 0; i < own.n; i++)
+        own_logical(l, &step, own.first + i, at);
     sort_logicals(&step);
     for (unsigned i = 0; i < step.n_logicals; i++)
-        if (step.logicals[i] != own) own_logical(l, &init, step.logicals[i], at);
+        if (step.logicals[i] - own.first >= own.n) own_logical(l, &init, step.logicals[i], at);
     if (in_reduction(l, &init)) unsupported(l, at, nested);
     init.partner = (uint32_t)l->n_insts + 1;
     step.partner = push_inst(l, &init);
@@ -310,8 +360,9 @@ static uint32_t reduction_step(struct lowering *l, struct reduction *r)
 {
     if (r->step != BB_NONE) return r->step;
     const struct lift_expr *e = r->expr;
-    const struct index_expr *i = add_logical(l, e->args[1]->type, true);
-    uint32_t own = (uint32_t)l->n_logicals - 1;
+    struct own own = {.first = (uint32_t)l->n_logicals};
+    const struct index_expr *i = add_index(l, r->array, e->args[1]->type, true);
+    own.n = (uint32_t)l->n_logicals - own.first;
     struct tree *acc = ARENA_NEW(l->arena, struct tree);
     *acc = (struct tree){.kind = TREE_ACC, .type = e->type->scalar, .reduction = r};
     const struct tree *body = view_reduction_body(l->viewer, r, acc, i);
@@ -362,7 +413,7 @@ static void store_output(struct lowering *l, const struct view_env *env)
     const struct lift_type *type = e->type;
     const struct index_expr *at = index_constant(l->arena, 0);
     for (; type->kind == LIFT_ARRAY; type = type->element) {
-        const struct index_expr *i = add_logical(l, type, false);
+        const struct index_expr *i = add_index(l, v, type, false);
         at = index_add(l->arena, at, index_scale(l->arena, i, lift_type_scalars(type->element)));
         v = view_get(l->viewer, v, i);
     }
