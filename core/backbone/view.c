@@ -177,11 +177,20 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
     PANIC("an element of a value that is no array (view kind %d)", (int)v->kind);
 }
 
-const struct view *view_joined(const struct view *v)
+/* The array that decides on the indices of maps, zips and components of it. */
+static const struct view *walked(const struct view *v)
 {
     while (v->kind == VIEW_MAP || v->kind == VIEW_COMPONENT || v->kind == VIEW_ZIP)
         v = v->kind == VIEW_ZIP ? v->parts[0] : v->of;
-    return v->kind == VIEW_JOIN ? v : NULL;
+    return v;
+}
+
+const struct view *view_joined(const struct view *v)
+{
+    const struct view *join = walked(v);
+    if (join->kind != VIEW_JOIN) return NULL;
+    const struct view *of = walked(join->of);
+    return of->kind == VIEW_SPLIT && of->length == join->length ? NULL : join;
 }
 
 /* ---- expressions ---- */

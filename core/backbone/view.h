@@ -113,7 +113,8 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
 const struct tree *view_reduction_body(struct viewer *w, const struct reduction *r,
                                        const struct tree *accumulator, const struct index_expr *i);
 
-/* The join that an array is, or that it is a map, zip or component of; NULL if there is none. */
+/* The join that an array is, or that it is a map, zip or component of; NULL if there is none, or if it joins
+ * what was split: then one index does for both. */
 const struct view *view_joined(const struct view *v);
 
 /* ---- view_index.c ---- */

@@ -108,9 +108,9 @@ static const struct first_day first_day_files[] = {
 static const struct first_day first_day_programs[] = {
     {&cli_tune,
      {"FILE"},
-     ":4:8: error: not supported yet: slide (overlapping windows)",
-     "stencil.lift",
-     VECTORS "output slide(3, 1, x)\n"},
+     ":4:8: error: not supported yet: scatter (writing to computed indices)",
+     "gather(f, a)",
+     VECTORS "output scatter(reverse, x)\n"},
     {&cli_tune,
      {"FILE"},
      ":4:23: error: not supported yet: '<' (comparisons)",
