@@ -27,9 +27,7 @@
 #include <stdint.h>
 
 #include "core/backbone/decisions.h"
-#include "core/backbone/guard.h"
-#include "core/backbone/index.h"
-#include "core/lift/scalar.h"
+#include "core/backbone/node.h"
 
 struct arena;
 struct diag;
@@ -77,24 +75,6 @@ enum bb_inst_kind {
     BB_STORE,     /* buffer[index] = operand 0 */
     BB_COPY_LOAD, /* register = buffer[index]; latent */
     BB_COPY_STORE /* region[...] = operand 0; latent */
-};
-
-/* A scalar expression in postfix order: each node's operands are on the stack. */
-enum bb_node_kind {
-    BB_NODE_OPERAND,
-    BB_NODE_CONST,
-    BB_NODE_INDEX,  /* the value of an index expression */
-    BB_NODE_SELECT, /* of two operands the first where the guards hold, otherwise the second */
-    BB_NODE_OP
-};
-struct bb_node {
-    enum bb_node_kind kind;
-    const struct index_expr *index; /* INDEX; variables are MAIN logical ids, as in the guards */
-    unsigned n_guards;              /* SELECT */
-    const struct index_guard *guards;
-    unsigned operand; /* OPERAND: index into the instruction's operands */
-    double value;     /* CONST */
-    enum scalar_op op;
 };
 
 struct bb_inst {
@@ -198,12 +178,6 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
     for (unsigned i = 0; i < inst->n_logicals; i++)
         if (inst->logicals[i] == logical) return true;
     return false;
-}
-/* Whether a node's index or guards mention a logical. */
-static inline bool bb_node_mentions(const struct bb_node *node, uint32_t logical)
-{
-    if (node->kind == BB_NODE_INDEX) return index_mentions(node->index, logical);
-    return node->kind == BB_NODE_SELECT && guard_mentions(node->guards, node->n_guards, logical);
 }
 /* Whether an instruction is a STEP that reduces the logical: its initialization does not have it. The
  * instructions of a reduction inside another one own the outer one's logical, too, but do not reduce it. */

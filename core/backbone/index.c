@@ -14,8 +14,8 @@
  *     c*(x % a) % b = c*x % b                      if b divides c*a
  *     c*d*(x / d) + c*(x % d) = c*x
  *     c*d*((x / d) % k) + c*(x % d) = c*(x % (d*k))
- *     min(x, c) = min(x - m, c - m) + m            m < 0 the least that x can be; max(x, c) likewise
- *     min(min(x, b), c) = min(x, min(b, c))        max likewise */
+ *     min(x, c) = min(x - m, c - m) + m            m < 0 the least that x can be; max alike
+ *     min(min(x, b), c) = min(x, min(b, c)) */
 #include "core/backbone/index.h"
 
 #include <inttypes.h>
@@ -181,7 +181,7 @@ const struct index_expr *index_scale(struct arena *a, const struct index_expr *x
     return make(a, x->constant * by, terms, x->n_terms);
 }
 
-/* ---- ranges ---- */
+/* ---- ranges, minimum and maximum ---- */
 
 struct range {
     int64_t min, max; /* inclusive */
@@ -252,8 +252,6 @@ static const struct index_atom *sole_atom(const struct index_expr *x)
 {
     return x->n_terms == 1 && x->constant == 0 && x->terms[0].coefficient == 1 ? &x->terms[0].atom : NULL;
 }
-
-/* ---- minimum and maximum ---- */
 
 const struct index_expr *index_min(struct arena *a, const struct index_expr *x, int64_t c)
 {
@@ -343,7 +341,7 @@ const struct index_expr *index_mod(struct arena *a, const struct index_expr *x, 
     CHECK(by > 0);
     struct range r = range_of(x);
     int64_t q = floor_div(r.min, by);
-    if (q == floor_div(r.max, by)) return index_add(a, x, index_constant(a, -q * by));
+    if (q == floor_div(r.max, by)) return index_shift(a, x, -q * by);
     const struct index_expr *quotient, *rest;
     split_multiples(a, x, by, &quotient, &rest);
     return modulo_rest(a, rest, by);

@@ -7,7 +7,6 @@
  * significant first; of a reduction: those of everything it reads. Second half: build.c. */
 #include "core/backbone/lower.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,6 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
-#include "core/lift/size.h"
 
 enum { MAX_NODES = 4096 };    /* of one instruction's expression */
 enum { MAX_STEPS = 1 << 18 }; /* of the evaluation of all of them */
@@ -23,7 +21,7 @@ static const char carried[] =
     "a reduction that reads the accumulator of the reduction around it; it may start from it: "
     "reduce(f, accumulator, a) as the whole result";
 
-static void unsupported(struct lowering *l, struct source_pos at, const char *what)
+void lower_unsupported(struct lowering *l, struct source_pos at, const char *what)
 {
     if (!l->failed) diag_error(l->diag, at, "not supported yet: %s", what);
     l->failed = true;
@@ -33,74 +31,15 @@ static void unsupported(struct lowering *l, struct source_pos at, const char *wh
 static void check_viewer(struct lowering *l, struct source_pos at)
 {
     if (l->viewer->stuck)
-        unsupported(l, l->viewer->stuck->args[0]->at,
-                    "an index that is a product of indices; a product of an index and a number is one");
+        lower_unsupported(l, l->viewer->stuck->args[0]->at,
+                          "an index that is a product of indices; a product of an index and a number is one");
     if (!l->viewer->left)
-        unsupported(
+        lower_unsupported(
             l, at,
             "an element that takes more than 262144 steps to evaluate; divide the program into several");
 }
 
 /* ---- logicals ---- */
-
-static bool logical_named(const struct lowering *l, const char *name)
-{
-    for (size_t i = 0; i < l->n_logicals; i++)
-        if (!strcmp(l->logicals[i].name, name)) return true;
-    return false;
-}
-
-/* The size parameter in lower case if the extent is plainly one, otherwise i0, i1, ... */
-static const char *logical_name(struct lowering *l, const struct lift_size *size)
-{
-    char *stem = NULL;
-    if (size && size->kind == LIFT_SIZE_PARAM) {
-        stem = arena_strdup(l->arena, size->name);
-        for (char *c = stem; *c; c++)
-            *c = (char)tolower((unsigned char)*c);
-    }
-    const char *name = stem ? stem : "i0";
-    for (unsigned n = stem ? 2 : 1; logical_named(l, name); n++)
-        name = arena_printf(l->arena, stem ? "%s_%u" : "%s%u", stem ? stem : "i", n);
-    return name;
-}
-
-/* A new logical for an array's elements; an extent of 1 needs none and gives index 0. */
-static const struct index_expr *add_logical(struct lowering *l, const struct lift_type *array, bool reduction)
-{
-    if (array->extent == 1) return index_constant(l->arena, 0);
-    l->logicals = arena_grow(l->arena, l->logicals, &l->cap_logicals, l->n_logicals + 1, sizeof *l->logicals);
-    const char *name = logical_name(l, array->size);
-    l->logicals[l->n_logicals] = (struct bb_logical){.name = name,
-                                                     .extent = array->extent,
-                                                     .reduction = reduction,
-                                                     .of = BB_NONE,
-                                                     .region = BB_NONE,
-                                                     .size = array->size};
-    return index_var(l->arena, (uint32_t)l->n_logicals++, array->extent);
-}
-
-/* The index of an array's elements: new logicals, one for each array that was joined to this one, so that the
- * indices of what was joined are affine. */
-static const struct index_expr *add_index(struct lowering *l, const struct view *v,
-                                          const struct lift_type *array, bool reduction)
-{
-    const struct view *join = view_joined(v);
-    if (!join) return add_logical(l, array, reduction);
-    const struct index_expr *outer = add_index(l, join->of, join->type, reduction);
-    const struct view *part = view_get(l->viewer, join->of, outer);
-    const struct index_expr *inner = add_index(l, part, join->type->element, reduction);
-    return index_add(l->arena, index_scale(l->arena, outer, join->length), inner);
-}
-
-static void own_logical(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at)
-{
-    if (bb_owns(inst, logical)) return;
-    if (inst->n_logicals == BB_MAX_LOGICALS)
-        unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
-    else
-        inst->logicals[inst->n_logicals++] = logical;
-}
 
 /* The logicals along which a reader sees the value of `producer`: of a STEP, those of its INIT. */
 static const struct bb_inst *visible(const struct lowering *l, uint32_t producer)
@@ -115,7 +54,7 @@ static void own_operand_logicals(struct lowering *l, struct bb_inst *inst, const
     for (unsigned o = first_operand; o < from->n_operands; o++) {
         const struct bb_inst *p = visible(l, from->operands[o]);
         for (unsigned i = 0; i < p->n_logicals; i++)
-            own_logical(l, inst, p->logicals[i], at);
+            lower_own_logical(l, inst, p->logicals[i], at);
     }
 }
 
@@ -172,7 +111,7 @@ static void own_index_logicals(struct lowering *l, struct bb_inst *load, struct 
 {
     for (uint32_t v = 0; v < l->n_logicals; v++)
         if (index_mentions(load->index, v) || guard_mentions(load->guards, load->n_guards, v))
-            own_logical(l, load, v, at);
+            lower_own_logical(l, load, v, at);
     for (unsigned i = 1; i < load->n_logicals; i++)
         for (unsigned j = i; j > 0; j--) {
             uint32_t *x = &load->logicals[j - 1], *y = &load->logicals[j], t = *x;
@@ -240,8 +179,8 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
 {
     if (l->failed) return;
     if (f->n_nodes >= MAX_NODES) {
-        unsupported(l, at,
-                    "a scalar expression of more than 4096 operations; divide the program into several");
+        lower_unsupported(
+            l, at, "a scalar expression of more than 4096 operations; divide the program into several");
         return;
     }
     switch (t->kind) {
@@ -255,7 +194,7 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
         if (t->reduction == f->step_of)
             add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = 0});
         else
-            unsupported(l, at, carried);
+            lower_unsupported(l, at, carried);
         return;
     case TREE_REDUCE: {
         uint32_t step = reduction_step(l, t->reduction);
@@ -284,7 +223,7 @@ static void own_node_logicals(struct lowering *l, struct bb_inst *inst, struct s
 {
     for (unsigned i = 0; i < inst->n_nodes; i++)
         for (uint32_t v = 0; v < l->n_logicals; v++)
-            if (bb_node_mentions(&inst->nodes[i], v)) own_logical(l, inst, v, at);
+            if (bb_node_mentions(&inst->nodes[i], v)) lower_own_logical(l, inst, v, at);
 }
 
 static void take_flat(struct bb_inst *inst, const struct flat *f)
@@ -338,7 +277,7 @@ static bool is_own(const struct own *own, uint32_t logical)
 static void push_own(struct lowering *l, struct own *own, uint32_t logical, struct source_pos at)
 {
     if (own->n == BB_MAX_LOGICALS)
-        unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
+        lower_unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
     else
         own->logicals[own->n++] = logical;
 }
@@ -352,12 +291,12 @@ static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct b
     own_node_logicals(l, &step, at);
     own_node_logicals(l, &init, at);
     for (unsigned i = 0; i < init.n_logicals; i++)
-        own_logical(l, &step, init.logicals[i], at);
+        lower_own_logical(l, &step, init.logicals[i], at);
     for (unsigned i = 0; i < own->n; i++)
-        own_logical(l, &step, own->logicals[i], at);
+        lower_own_logical(l, &step, own->logicals[i], at);
     sort_logicals(&step);
     for (unsigned i = 0; i < step.n_logicals; i++)
-        if (!is_own(own, step.logicals[i])) own_logical(l, &init, step.logicals[i], at);
+        if (!is_own(own, step.logicals[i])) lower_own_logical(l, &init, step.logicals[i], at);
     init.partner = (uint32_t)l->n_insts + 1;
     step.partner = push_inst(l, &init);
     step_operands[0] = step.partner;
@@ -383,7 +322,7 @@ static const struct tree *step_body(struct lowering *l, struct reduction *r, str
     for (;;) {
         const struct lift_expr *e = r->expr;
         uint32_t first = (uint32_t)l->n_logicals;
-        const struct index_expr *i = add_index(l, r->array, e->args[1]->type, true);
+        const struct index_expr *i = lower_add_index(l, r->array, e->args[1]->type, true);
         for (uint32_t v = first; v < l->n_logicals && !l->failed; v++)
             push_own(l, own, v, e->at);
         if (l->failed) return NULL;
@@ -438,7 +377,7 @@ static uint32_t stored_inst(struct lowering *l, const struct tree *t, uint32_t n
     struct bb_inst compute = new_inst(l, BB_COMPUTE, "compute", t->type);
     take_flat(&compute, &f);
     for (uint32_t v = 0; v < n_parallel; v++)
-        own_logical(l, &compute, v, at);
+        lower_own_logical(l, &compute, v, at);
     return push_inst(l, &compute);
 }
 
@@ -449,7 +388,7 @@ static void store_output(struct lowering *l, const struct view_env *env)
     const struct lift_type *type = e->type;
     const struct index_expr *at = index_constant(l->arena, 0);
     for (; type->kind == LIFT_ARRAY; type = type->element) {
-        const struct index_expr *i = add_index(l, v, type, false);
+        const struct index_expr *i = lower_add_index(l, v, type, false);
         at = index_add(l->arena, at, index_scale(l->arena, i, lift_type_scalars(type->element)));
         v = view_get(l->viewer, v, i);
     }
@@ -463,7 +402,7 @@ static void store_output(struct lowering *l, const struct view_env *env)
     store.buffer = l->program->n_inputs;
     store.index = at;
     for (uint32_t i = 0; i < n_parallel; i++)
-        own_logical(l, &store, i, e->at);
+        lower_own_logical(l, &store, i, e->at);
     push_inst(l, &store);
 }
 
@@ -476,9 +415,9 @@ static void set_buffer(struct lowering *l, unsigned i, const char *name, const s
     b->output = i == l->program->n_inputs;
     b->input = i;
     if (!lift_type_bottom(t, &b->type))
-        unsupported(l, at, "inputs and outputs of tuples; use one array for each component");
+        lower_unsupported(l, at, "inputs and outputs of tuples; use one array for each component");
     else if (b->type == SCALAR_BOOL)
-        unsupported(l, at, "inputs and outputs of type bool; use float or int with 0 and 1");
+        lower_unsupported(l, at, "inputs and outputs of type bool; use float or int with 0 and 1");
 }
 
 static bool input_named(const struct lift_program *p, const char *name)
@@ -516,7 +455,7 @@ static const struct view_env *bind_inputs(struct lowering *l)
 static void check_reductions(struct lowering *l, const struct lift_expr *e)
 {
     if (e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE && e->type->kind != LIFT_SCALAR)
-        unsupported(
+        lower_unsupported(
             l, e->at,
             "a reduction whose accumulator is a tuple or an array; tune one reduction for each component");
     for (unsigned i = 0; i < e->n_args; i++)

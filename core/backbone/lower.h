@@ -4,8 +4,11 @@
 #define THRESH_BACKBONE_LOWER_H
 
 #include "core/backbone/backbone.h"
+#include "core/base/diag.h"
 
 struct arena;
+struct lift_type;
+struct view;
 struct viewer;
 
 /* Grows while the program is evaluated; without tiles, dimensions and copies. */
@@ -20,6 +23,15 @@ struct lowering {
     struct bb_buffer *buffers; /* one an input, then the output */
     bool failed;
 };
+
+/* Reports that something is not supported yet: the first of them. */
+void lower_unsupported(struct lowering *l, struct source_pos at, const char *what);
+/* The index of an array's elements: new logicals, one for each array that was joined to this one, so that the
+ * indices of what was joined are affine. */
+const struct index_expr *lower_add_index(struct lowering *l, const struct view *v,
+                                         const struct lift_type *array, bool reduction);
+/* Makes a logical the instruction's own. */
+void lower_own_logical(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at);
 
 /* Makes the backbone of a finished lowering. */
 struct backbone *bb_build(const struct lowering *l, const struct bb_options *o);
