@@ -19,31 +19,10 @@
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/half.h"
 #include "core/lift/lift.h"
 
 /* ---- arrays ---- */
-
-static double half_to_double(uint16_t h)
-{
-    int exponent = (h >> 10) & 31, fraction = h & 1023;
-    double sign = h & 0x8000 ? -1 : 1;
-    if (exponent == 31) return fraction ? (double)NAN : sign * (double)INFINITY;
-    if (exponent == 0) return sign * ldexp(fraction, -24);
-    return sign * ldexp(1024 + fraction, exponent - 25);
-}
-
-static uint16_t double_to_half(double x)
-{
-    uint16_t sign = signbit(x) ? 0x8000 : 0;
-    double magnitude = fabs(x);
-    if (isnan(x)) return 0x7e00;
-    if (magnitude >= 65520) return sign | 0x7c00;
-    if (magnitude < ldexp(1, -14)) return (uint16_t)(sign | (unsigned)nearbyint(ldexp(magnitude, 24)));
-    int exponent;
-    double fraction = frexp(magnitude, &exponent);              /* in [0.5, 1) */
-    unsigned digits = (unsigned)nearbyint(ldexp(fraction, 11)); /* 1024..2048 */
-    return (uint16_t)(sign | (((unsigned)(exponent + 13) << 10) + digits));
-}
 
 double verify_get(enum scalar_type type, const void *data, int64_t i)
 {
@@ -71,7 +50,7 @@ void verify_put(enum scalar_type type, void *data, int64_t i, double value)
         ((double *)data)[i] = value;
         break;
     case SCALAR_HALF:
-        ((uint16_t *)data)[i] = double_to_half(value);
+        ((uint16_t *)data)[i] = half_of_double(value);
         break;
     case SCALAR_INT:
         ((int32_t *)data)[i] = (int32_t)value;
