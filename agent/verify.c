@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "agent/given.h"
 #include "agent/verify_inputs.h"
 #include "agent/verify_interpret.h"
 #include "core/backbone/backbone.h"
@@ -93,6 +94,10 @@ bool verify_unwritten(enum scalar_type type, const void *data, int64_t i)
 static bool allocate(struct verify_buffer *b, unsigned n_sets)
 {
     for (unsigned set = 0; set < n_sets; set++) {
+        if (verify_is_given(b, set)) {
+            b->data[set] = (void *)b->given;
+            continue;
+        }
         b->data[set] = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (b->data[set] == MAP_FAILED) {
             b->data[set] = NULL;
@@ -114,7 +119,8 @@ struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned 
         *b = (struct verify_buffer){.type = shape[i].type,
                                     .elements = shape[i].elements,
                                     .output = shape[i].output,
-                                    .range = shape[i].range};
+                                    .range = shape[i].range,
+                                    .given = shape[i].given};
         b->bytes = (size_t)b->elements * scalar_type_bytes(b->type);
         if (allocate(b, n_sets)) continue;
         diag_plain(
@@ -154,13 +160,16 @@ static void draw_units(struct verify_task *t, enum verify_domain domain, uint64_
     verify_draw(t, domain, seed);
 }
 
-struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, struct diag *d)
+struct verify_task *verify_task_of(const struct backbone *bb, const struct given *data, uint64_t seed,
+                                   struct diag *d)
 {
     struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
     for (unsigned i = 0; i < bb->n_buffers; i++) {
         const struct bb_buffer *b = &bb->buffers[i];
         shape[i] = (struct verify_buffer){.type = b->type, .elements = b->elements, .output = b->output};
-        if (!b->output) shape[i].range = bb->program->inputs[b->input]->range;
+        if (b->output) continue;
+        shape[i].range = bb->program->inputs[b->input]->range;
+        shape[i].given = given_input(data, b->input);
     }
     struct verify_task *t = verify_task_new(shape, bb->n_buffers, verify_sets(bb), d);
     free(shape);
@@ -177,7 +186,8 @@ void verify_task_free(struct verify_task *t)
     if (!t) return;
     for (unsigned i = 0; i < t->n_buffers; i++)
         for (unsigned set = 0; set < t->n_sets; set++)
-            if (t->buffers[i].data[set]) munmap(t->buffers[i].data[set], t->buffers[i].bytes);
+            if (t->buffers[i].data[set] && !verify_is_given(&t->buffers[i], set))
+                munmap(t->buffers[i].data[set], t->buffers[i].bytes);
     free(t->buffers);
     free(t);
 }
@@ -200,10 +210,22 @@ static int64_t compare_floats(const struct verify_buffer *b, const float *want, 
     return -1;
 }
 
+/* With the tolerance that the user states. */
+static int64_t compare_stated(const struct verify_buffer *b, const void *want, const void *got,
+                              double tolerance)
+{
+    for (int64_t i = 0; i < b->elements; i++) {
+        double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
+        if (!(fabs(x - y) <= tolerance * fmax(1, fabs(y))) && !is_right(b, got, i, x, y)) return i;
+    }
+    return -1;
+}
+
 int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance)
 {
     const void *want = b->data[set];
+    if (tolerance.stated && !verify_integer(b->type)) return compare_stated(b, want, got, tolerance.absolute);
     bool exact = tolerance.exact || verify_integer(b->type);
     if (exact && !memcmp(want, got, b->bytes)) return -1;
     double allowed = exact ? 0 : tolerance.absolute; /* exact: -0 and 0 are one value */
