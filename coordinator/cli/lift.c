@@ -103,9 +103,9 @@ const struct cli_command cli_lift = {
     .takes = {CLI_TAKES(SIZE), CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION), CLI_TAKES(INPUT), CLI_TAKES(OUTPUT),
               CLI_TAKES(JSON)},
     .notes =
-        {{CLI_INPUT, "NAME=FILE.npy|NAME=random:SEED",
-          "run: the data of this input, a NumPy file or random numbers made from SEED (default: random:1); "
-          "may be repeated"},
+        {{CLI_INPUT, "NAME=FILE.npy",
+          "run: the data of this input, a NumPy file, or NAME=random:SEED, random numbers made from SEED "
+          "(default: seed 1); may be repeated"},
          {CLI_OUTPUT, "FILE.npy", "run: write the result to this NumPy file instead of printing it"},
          {CLI_DEVICE, "SEL", "check: device whose limits are checked (default: the first one)"},
          {CLI_DESCRIPTION, "FILE.json", "check: description of the device, if the device is not present"}},
