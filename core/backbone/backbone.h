@@ -42,6 +42,7 @@ struct strbuf;
 #define BB_NONE UINT32_MAX
 
 enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8 }; /* levels of a logical; logicals of an instruction */
+enum { BB_MAX_PARTS = 8 };                       /* scalars that an instruction makes */
 
 struct bb_logical {
     const char *name;
@@ -78,11 +79,14 @@ enum bb_inst_kind {
     BB_COPY_STORE /* region[...] = operand 0; latent */
 };
 
-/* A scalar expression in postfix order: each node's operands are on the stack. */
+/* A scalar expression in postfix order: each node's operands are on the stack. The expressions of a tuple
+ * follow one another; they leave one value each on the stack. */
 enum bb_node_kind { BB_NODE_OPERAND, BB_NODE_CONST, BB_NODE_OP };
 struct bb_node {
     enum bb_node_kind kind;
+    enum scalar_type type;
     unsigned operand; /* OPERAND: index into the instruction's operands */
+    unsigned part;    /* OPERAND: which of the scalars that the operand makes */
     double value;     /* CONST */
     enum scalar_op op;
 };
@@ -90,7 +94,9 @@ struct bb_node {
 struct bb_inst {
     const char *name;
     enum bb_inst_kind kind;
-    enum scalar_type type; /* of the value it makes or stores */
+    enum scalar_type type; /* of the value it makes or stores; of a tuple its first scalar's */
+    unsigned n_more;       /* INIT, STEP of a reduction to a tuple: scalars after the first */
+    enum scalar_type more[BB_MAX_PARTS - 1]; /* their types */
     unsigned n_logicals;
     uint32_t logicals[BB_MAX_LOGICALS]; /* own logicals: copies' are copy logicals */
     uint32_t first_dim;                 /* own dimensions: logicals in order, levels in order */
@@ -185,6 +191,14 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
     for (unsigned i = 0; i < inst->n_logicals; i++)
         if (inst->logicals[i] == logical) return true;
     return false;
+}
+static inline unsigned bb_parts(const struct bb_inst *inst)
+{
+    return 1 + inst->n_more;
+}
+static inline enum scalar_type bb_part_type(const struct bb_inst *inst, unsigned part)
+{
+    return part ? inst->more[part - 1] : inst->type;
 }
 /* Whether an instruction is a STEP that reduces the logical: its initialization does not have it. The
  * instructions of a reduction inside another one own the outer one's logical, too, but do not reduce it. */

@@ -196,7 +196,9 @@ static void add_node(struct lowering *l, struct flat *f, struct bb_node node)
     f->nodes[f->n_nodes++] = node;
 }
 
-static void add_operand(struct lowering *l, struct flat *f, uint32_t inst)
+/* Reads scalar `part` of an instruction. */
+static void add_operand(struct lowering *l, struct flat *f, uint32_t inst, unsigned part,
+                        enum scalar_type type)
 {
     unsigned o = 0;
     while (o < f->n_operands && f->operands[o] != inst)
@@ -206,7 +208,7 @@ static void add_operand(struct lowering *l, struct flat *f, uint32_t inst)
             arena_grow(l->arena, f->operands, &f->cap_operands, f->n_operands + 1, sizeof *f->operands);
         f->operands[f->n_operands++] = inst;
     }
-    add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = o});
+    add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .type = type, .operand = o, .part = part});
 }
 
 static uint32_t reduction_step(struct lowering *l, struct reduction *r);
@@ -223,26 +225,26 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
     }
     switch (t->kind) {
     case TREE_CONST:
-        add_node(l, f, (struct bb_node){.kind = BB_NODE_CONST, .value = t->value});
+        add_node(l, f, (struct bb_node){.kind = BB_NODE_CONST, .type = t->type, .value = t->value});
         return;
     case TREE_LOAD:
-        add_operand(l, f, load_inst(l, t, at));
+        add_operand(l, f, load_inst(l, t, at), 0, t->type);
         return;
     case TREE_ACC:
         if (t->reduction == f->step_of)
-            add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = 0});
+            add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .type = t->type, .part = t->part});
         else
             unsupported(l, at, carried);
         return;
     case TREE_REDUCE: {
         uint32_t step = reduction_step(l, t->reduction);
-        if (!l->failed) add_operand(l, f, step);
+        if (!l->failed) add_operand(l, f, step, t->part, t->type);
         return;
     }
     case TREE_OP:
         for (unsigned i = 0; i < scalar_op_arity(t->op); i++)
             flatten(l, t->args[i], f, at);
-        add_node(l, f, (struct bb_node){.kind = BB_NODE_OP, .op = t->op});
+        add_node(l, f, (struct bb_node){.kind = BB_NODE_OP, .type = t->type, .op = t->op});
         return;
     }
 }
@@ -312,11 +314,30 @@ static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct b
     return push_inst(l, &step);
 }
 
-static const struct tree *accumulator_of(struct lowering *l, struct reduction *r)
+/* What a STEP computes: a scalar, or one for each part of a tuple. */
+struct body {
+    unsigned n;
+    const struct tree *parts[BB_MAX_PARTS];
+};
+
+static struct body body_of(const struct view *v, const struct lift_type *type)
 {
-    struct tree *acc = ARENA_NEW(l->arena, struct tree);
-    *acc = (struct tree){.kind = TREE_ACC, .type = r->expr->type->scalar, .reduction = r};
-    return acc;
+    struct body b = {.n = lift_type_parts(type)};
+    view_scalars(v, type, b.parts);
+    return b;
+}
+
+/* The reduction that the body is, from the accumulator on; NULL if it is none. */
+static struct reduction *continued(const struct body *body, const struct body *acc)
+{
+    struct reduction *inner = body->parts[0]->reduction;
+    for (unsigned i = 0; i < body->n; i++)
+        if (body->parts[i]->kind != TREE_REDUCE || body->parts[i]->reduction != inner ||
+            body->parts[i]->part != i)
+            return NULL;
+    if (lift_type_parts(inner->expr->type) != body->n) return NULL;
+    struct body init = body_of(inner->init, inner->expr->type);
+    return memcmp(init.parts, acc->parts, acc->n * sizeof *acc->parts) ? NULL : inner;
 }
 
 /* What a STEP of r computes, and the logicals that it reduces. A reduction that starts from the accumulator
@@ -325,24 +346,45 @@ static const struct tree *accumulator_of(struct lowering *l, struct reduction *r
  *     reduce(fun s row -> reduce(add, s, row), 0.0, A)        red(i, j) = add(init, A.load)
  *
  * *last becomes the innermost of them. */
-static const struct tree *step_body(struct lowering *l, struct reduction *r, struct own *own,
-                                    const struct reduction **last)
+static struct body step_body(struct lowering *l, struct reduction *r, struct own *own,
+                             const struct reduction **last)
 {
     for (;;) {
         const struct lift_expr *e = r->expr;
         const struct index_expr *i = add_logical(l, e->args[1]->type, true);
         if (own->n == BB_MAX_LOGICALS) {
             unsupported(l, e->at, "more than 8 dimensions around one operation; join some of them");
-            return NULL;
+            return (struct body){0};
         }
         own->logicals[own->n++] = (uint32_t)l->n_logicals - 1;
-        const struct tree *acc = accumulator_of(l, r);
-        const struct tree *body = view_reduction_body(l->viewer, r, acc, i);
+        const struct view *acc = view_reduction(l->viewer, r, TREE_ACC);
+        struct body parts = body_of(acc, e->type);
+        struct body body = body_of(view_reduction_body(l->viewer, r, acc, i), e->type);
         check_viewer(l, e->at);
         *last = r;
-        if (body->kind != TREE_REDUCE || body->reduction->init != acc) return body;
-        r = body->reduction;
+        r = continued(&body, &parts);
+        if (!r || l->failed) return body;
     }
+}
+
+/* Appends the parts; *mad becomes whether all are multiply-adds. */
+static void flatten_body(struct lowering *l, const struct body *body, struct flat *f, bool *mad,
+                         struct source_pos at)
+{
+    *mad = true;
+    for (unsigned i = 0; i < body->n; i++) {
+        const struct tree *t = body->parts[i], *fma = multiply_add(l->arena, t);
+        *mad = *mad && fma;
+        flatten(l, fma && is_real(t->type) ? fma : t, f, at);
+    }
+}
+
+static void set_types(struct bb_inst *inst, const struct body *body)
+{
+    inst->type = body->parts[0]->type;
+    inst->n_more = body->n - 1;
+    for (unsigned i = 1; i < body->n; i++)
+        inst->more[i - 1] = body->parts[i]->type;
 }
 
 static uint32_t reduction_step(struct lowering *l, struct reduction *r)
@@ -351,17 +393,20 @@ static uint32_t reduction_step(struct lowering *l, struct reduction *r)
     const struct lift_expr *e = r->expr;
     struct own own = {0};
     struct flat init_flat = {0}, step_flat = {0};
-    const struct tree *body = step_body(l, r, &own, &step_flat.step_of);
+    struct body start = body_of(r->init, e->type), body = step_body(l, r, &own, &step_flat.step_of);
     if (l->failed) return BB_NONE;
-    const struct tree *fma = multiply_add(l->arena, body);
 
-    flatten(l, r->init, &init_flat, e->at);
-    add_operand(l, &step_flat, BB_NONE); /* the INIT, not numbered yet */
+    bool mad;
+    for (unsigned i = 0; i < start.n; i++)
+        flatten(l, start.parts[i], &init_flat, e->at);
+    add_operand(l, &step_flat, BB_NONE, 0, SCALAR_FLOAT); /* the INIT, not numbered yet */
     step_flat.n_nodes = 0;
-    flatten(l, fma && is_real(body->type) ? fma : body, &step_flat, e->at);
+    flatten_body(l, &body, &step_flat, &mad, e->at);
     if (l->failed) return BB_NONE;
-    struct bb_inst init = new_inst(l, BB_INIT, "init", e->type->scalar);
-    struct bb_inst step = new_inst(l, BB_STEP, fma ? "mad" : "red", e->type->scalar);
+    struct bb_inst init = new_inst(l, BB_INIT, "init", SCALAR_FLOAT);
+    struct bb_inst step = new_inst(l, BB_STEP, mad ? "mad" : "red", SCALAR_FLOAT);
+    set_types(&init, &body);
+    set_types(&step, &body);
     take_flat(&init, &init_flat);
     take_flat(&step, &step_flat);
     return r->step = push_reduction(l, init, step, &own, step_flat.operands, e->at);
@@ -369,26 +414,19 @@ static uint32_t reduction_step(struct lowering *l, struct reduction *r)
 
 /* ---- the program ---- */
 
-static struct flat single_operand(struct lowering *l, uint32_t inst)
+/* What is stored: a load or a reduction as it is, anything else through a COMPUTE. */
+static struct flat stored_value(struct lowering *l, const struct tree *t, uint32_t n_parallel,
+                                struct source_pos at)
 {
-    struct flat f = {0};
-    add_operand(l, &f, inst);
-    return f;
-}
-
-/* The instruction whose value is stored: a load or a reduction as it is, anything else through a COMPUTE. */
-static uint32_t stored_inst(struct lowering *l, const struct tree *t, uint32_t n_parallel,
-                            struct source_pos at)
-{
-    struct flat f = {0};
+    struct flat f = {0}, computed = {0};
     flatten(l, t, &f, at);
-    if (l->failed) return BB_NONE;
-    if (t->kind == TREE_LOAD || t->kind == TREE_REDUCE) return f.operands[0];
+    if (l->failed || t->kind == TREE_LOAD || t->kind == TREE_REDUCE) return f;
     struct bb_inst compute = new_inst(l, BB_COMPUTE, "compute", t->type);
     take_flat(&compute, &f);
     for (uint32_t v = 0; v < n_parallel; v++)
         own_logical(l, &compute, v, at);
-    return push_inst(l, &compute);
+    add_operand(l, &computed, push_inst(l, &compute), 0, t->type);
+    return computed;
 }
 
 static void store_output(struct lowering *l, const struct view_env *env)
@@ -404,11 +442,10 @@ static void store_output(struct lowering *l, const struct view_env *env)
     }
     check_viewer(l, e->at);
     uint32_t n_parallel = (uint32_t)l->n_logicals;
-    uint32_t value = stored_inst(l, v->tree, n_parallel, e->at);
+    struct flat value = stored_value(l, v->tree, n_parallel, e->at);
     if (l->failed) return;
     struct bb_inst store = new_inst(l, BB_STORE, "store", type->scalar);
-    struct flat f = single_operand(l, value);
-    take_flat(&store, &f);
+    take_flat(&store, &value);
     store.buffer = l->program->n_inputs;
     store.index = at;
     for (uint32_t i = 0; i < n_parallel; i++)
@@ -461,13 +498,16 @@ static const struct view_env *bind_inputs(struct lowering *l)
     return env;
 }
 
-/* Reports reductions whose accumulator is no scalar: evaluation relies on there being none. */
+/* Reports reductions whose accumulator is not made of a few scalars: evaluation relies on there being none.
+ */
 static void check_reductions(struct lowering *l, const struct lift_expr *e)
 {
-    if (e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE && e->type->kind != LIFT_SCALAR)
-        unsupported(
-            l, e->at,
-            "a reduction whose accumulator is a tuple or an array; tune one reduction for each component");
+    unsigned parts = e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE ? lift_type_parts(e->type) : 1;
+    if (parts == 0)
+        unsupported(l, e->at,
+                    "a reduction whose accumulator has an array in it; reduce each of its elements");
+    else if (parts > BB_MAX_PARTS)
+        unsupported(l, e->at, "a reduction to more than 8 scalars; write several reductions");
     for (unsigned i = 0; i < e->n_args; i++)
         check_reductions(l, e->args[i]);
     if (e->kind == LIFT_APPLY && e->fun) check_reductions(l, e->fun->body);

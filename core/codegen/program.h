@@ -21,6 +21,7 @@
 enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
 
 #define CG_KERNEL_NAME "thresh_kernel"
+#define CG_NEXT "next_" /* begins the names of a step's results before they are assigned */
 
 enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER };
 
@@ -54,7 +55,8 @@ struct cg_access {
     bool streaming;                  /* used once: leaves the caches first */
 };
 
-/* A register array: one index for each UNROLL or VECTOR dimension of its maker. */
+/* A register array: one index for each UNROLL or VECTOR dimension of its maker. A tuple has one for each of
+ * its parts, all alike but for the type. */
 struct cg_value {
     uint32_t inst;
     unsigned n_axes;
