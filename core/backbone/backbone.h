@@ -192,6 +192,7 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
         if (inst->logicals[i] == logical) return true;
     return false;
 }
+/* Scalars that the instruction makes, and their types. */
 static inline unsigned bb_parts(const struct bb_inst *inst)
 {
     return 1 + inst->n_more;
