@@ -41,8 +41,8 @@ struct strbuf;
 
 #define BB_NONE UINT32_MAX
 
-enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8 }; /* levels of a logical; logicals of an instruction */
-enum { BB_MAX_PARTS = 8 };                       /* scalars that an instruction makes */
+/* Levels of a logical; logicals of an instruction; scalars that one makes. */
+enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8, BB_MAX_PARTS = 8 };
 
 struct bb_logical {
     const char *name;
@@ -79,8 +79,7 @@ enum bb_inst_kind {
     BB_COPY_STORE /* region[...] = operand 0; latent */
 };
 
-/* A scalar expression in postfix order: each node's operands are on the stack. The expressions of a tuple
- * follow one another; they leave one value each on the stack. */
+/* Scalar expressions, one a part, in postfix order: a node's operands are on the stack; a part leaves one. */
 enum bb_node_kind { BB_NODE_OPERAND, BB_NODE_CONST, BB_NODE_OP };
 struct bb_node {
     enum bb_node_kind kind;
@@ -95,8 +94,8 @@ struct bb_inst {
     const char *name;
     enum bb_inst_kind kind;
     enum scalar_type type; /* of the value it makes or stores; of a tuple its first scalar's */
-    unsigned n_more;       /* INIT, STEP of a reduction to a tuple: scalars after the first */
-    enum scalar_type more[BB_MAX_PARTS - 1]; /* their types */
+    unsigned n_more;       /* INIT, STEP of a reduction to a tuple: scalars after the first, their types */
+    enum scalar_type more[BB_MAX_PARTS - 1];
     unsigned n_logicals;
     uint32_t logicals[BB_MAX_LOGICALS]; /* own logicals: copies' are copy logicals */
     uint32_t first_dim;                 /* own dimensions: logicals in order, levels in order */
@@ -201,8 +200,8 @@ static inline enum scalar_type bb_part_type(const struct bb_inst *inst, unsigned
 {
     return part ? inst->more[part - 1] : inst->type;
 }
-/* Whether an instruction is a STEP that reduces the logical: its initialization does not have it. The
- * instructions of a reduction inside another one own the outer one's logical, too, but do not reduce it. */
+/* Whether a STEP reduces the logical: its INIT lacks it. A reduction inside another one owns that one's, too.
+ */
 static inline bool bb_reduces(const struct backbone *bb, const struct bb_inst *inst, uint32_t logical)
 {
     return inst->kind == BB_STEP && bb_owns(inst, logical) && !bb_owns(&bb->insts[inst->partner], logical);
