@@ -5,8 +5,8 @@
  *     instructions   A.load  B.load  init  mad  store
  *     values         A.load -> mad, B.load -> mad, init -> mad -> store; A and B may be staged
  *
- * - A logical dimension is an index range. Its tiles are levels, level 0 the most significant: the index is
- *   the sum over the levels of digit * product of the sizes of the levels after it.
+ * - A logical dimension is an index range. Its tiles are levels, level 0 the most significant: index = sum
+ * over the levels of digit * product of the sizes of the levels after it.
  * - An instruction is in a nest of its own dimensions, one for each tile of its logicals.
  * - A value flows from one instruction to another: one scalar in each iteration of the logicals they share.
  * - A load may be *staged*: then the latent instructions copy_load (global -> register) and copy_store
@@ -191,7 +191,6 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
         if (inst->logicals[i] == logical) return true;
     return false;
 }
-/* Scalars that the instruction makes, and their types. */
 static inline unsigned bb_parts(const struct bb_inst *inst)
 {
     return 1 + inst->n_more;
