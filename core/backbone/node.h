@@ -7,7 +7,7 @@
 #include "core/backbone/guard.h"
 #include "core/lift/scalar.h"
 
-/* A scalar expression in postfix order: each node's operands are on the stack. */
+/* Scalar expressions, one a part, in postfix order: a node's operands are on the stack; a part leaves one. */
 enum bb_node_kind {
     BB_NODE_OPERAND,
     BB_NODE_CONST,
@@ -17,10 +17,12 @@ enum bb_node_kind {
 };
 struct bb_node {
     enum bb_node_kind kind;
+    enum scalar_type type;
     const struct index_expr *index; /* INDEX; variables are MAIN logical ids, as in the guards */
     unsigned n_guards;              /* SELECT */
     const struct index_guard *guards;
     unsigned operand; /* OPERAND: index into the instruction's operands */
+    unsigned part;    /* OPERAND: which of the scalars that the operand makes */
     double value;     /* CONST */
     enum scalar_op op;
 };

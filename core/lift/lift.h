@@ -169,6 +169,8 @@ int64_t lift_type_bytes(const struct lift_type *t);
 bool lift_type_same(const struct lift_type *x, const struct lift_type *y);
 /* The element of the array that stands at place i, from -amount on, of a padded one with n elements. */
 int64_t lift_border_source(enum lift_border border, int64_t n, int64_t i);
+/* Number of scalars in a scalar or a tuple, of tuples too; 0 if there is an array in it. */
+unsigned lift_type_parts(const struct lift_type *t);
 /* Number of scalars in an array of scalars (product of the extents); 1 for a scalar. */
 int64_t lift_type_scalars(const struct lift_type *t);
 /* Scalar type at the bottom of nested arrays; tuples have none: false. */
