@@ -7,7 +7,8 @@
  *     x[i]               (float4)(x[i])                                  stride 0: the same in each lane
  *
  * An access is aligned if the constant and all coefficients but the lane's are multiples of the width. Values
- * that are made by lanes and read one by one, or the other way round, are unpacked and packed alike. *
+ * that are made by lanes and read one by one, or the other way round, are unpacked and packed alike.
+ *
  * Over 500 lines: loads, arithmetic and stores share how lanes, guards and registers are written. */
 #include "core/codegen/emit.h"
 
