@@ -48,7 +48,8 @@ void keys_agent_free(struct keys_agent *a)
     free(a);
 }
 
-void keys_agent_apply(const struct keys_agent *a, void *socket)
+/* Sets the keys of a socket that is not connected yet. */
+static void apply(const struct keys_agent *a, void *socket)
 {
     const struct keys_certificate *c = &a->certificate;
     zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, c->server, KEYS_TEXT);
@@ -166,7 +167,7 @@ bool keys_agent_connect(void *zmq_context, void *socket, const char *endpoint, c
     zmq_setsockopt(monitor, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt(socket, ZMQ_IPV6, &v6, sizeof v6);
     keys_limit_handshakes(socket);
-    if (key) keys_agent_apply(key, socket);
+    if (key) apply(key, socket);
     a.failed = !connect_watched(socket, endpoint, monitor, d);
     if (!a.failed) wait_for_handshake(&a, monitor, wait_ms, stop_fd);
     zmq_socket_monitor(socket, NULL, 0);
