@@ -133,7 +133,7 @@ const struct cli_command cli_campaign = {
     .notes = {{CLI_PAGE, "PORT|none",
                "run: serve the live page at this port of this machine, in a process of its own, until the "
                "campaign ends; 0: any free port (default: the key 'page')"},
-              {CLI_WATCH, NULL, "status: show it again each second until the campaign is complete"}},
+              {CLI_WATCH, NULL, "status: refresh the output each second until the campaign is complete"}},
     .help =
         "Runs many searches that a file names: kernels with sizes, on devices, each with a budget.\n"
         "'check' says what is wrong with the file, or prints its searches. 'run' does them "

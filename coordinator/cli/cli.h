@@ -104,7 +104,7 @@ enum {
     X(RUNNERS, "runners", "N", "runner processes, at most 16 (default: 2 on a CPU, 4 on a GPU)")             \
     X(NAME, "name", "NAME", "the agent's name in messages (default: HOST:PID)")                              \
     X(UNTIL, "until", "90m|@TIME",                                                                           \
-      "return what is not begun and leave by then: after this time, or at this time in seconds since 1970 "  \
+      "leave after this time, or at this time in seconds since 1970; jobs that are not begun are returned "  \
       "(default: no limit)")                                                                                 \
     X(PORT, "port", "N", "port of the page; 0: any free one (default 8780)")                                 \
     X(PAGE, "page", "PORT|none",                                                                             \
@@ -112,11 +112,11 @@ enum {
     X(BIND, "bind", "ADDRESS",                                                                               \
       "address of this machine to listen at, as numbers (default 127.0.0.1: this machine only)")             \
     X(TOKEN_FILE, "token-file", "FILE",                                                                      \
-      "who sees the page needs the token in this file of mode 0600; made with a random token if missing")    \
+      "show the page only with the token in this file of mode 0600; made with a random token if missing")    \
     X(OUT, "out", "DIR", "output folder")                                                                    \
     X(EXPLAIN_COST, "explain-cost", NULL, "check: list the constraints that are slow to propagate, and why") \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
-    X(WATCH, "watch", NULL, "show it again each second until it ends")                                       \
+    X(WATCH, "watch", NULL, "refresh the output each second")                                                \
     X(JSON, "json", NULL, "print one JSON object")                                                           \
     X(MAN, "man", NULL, "print the manual page as roff")                                                     \
     X(QUIET, "quiet", NULL, "do not show progress")                                                          \
@@ -219,7 +219,7 @@ bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise
                   struct diag *d);
 /* --samples: 1 to CLI_MOST_SAMPLES. */
 bool cli_samples(const struct cli_args *a, uint64_t otherwise, uint64_t *out, struct diag *d);
-/* --runners: 0 if not given; more than EVAL_MAX_RUNNERS are that many. */
+/* --runners: 0 if not given; more than AGENT_RUNNERS_MOST are that many. */
 bool cli_runners(const struct cli_args *a, unsigned *out, struct diag *d);
 /* A share such as 5% or 0.05: at least 0 and less than 1; 0 if not given. */
 bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);

@@ -256,8 +256,8 @@ Test(launch, hosts_that_refuse_are_tried_again_and_given_up)
                *bundle = launch_test_bundle(&t, "one");
     launch_test_start(&t, arena_printf(t.arena, "ssh:%s,bundle=%s", hosts, bundle), "tcp://10.0.0.1:7000",
                       NULL);
-    cr_expect(strstr(launch_test_await(&t, "a", LAUNCH_NEWS),
-                     "exit status 255: refused; it is tried again (1 of 3)"));
+    cr_expect(
+        strstr(launch_test_await(&t, "a", LAUNCH_NEWS), "exit status 255: refused; trying again (1 of 3)"));
     cr_expect(
         strstr(launch_test_await(&t, "a 2", LAUNCH_FAILED), "cannot be started: exit status 255: refused"));
     cr_expect_eq(launch_left(t.launch), 0);
