@@ -1,5 +1,5 @@
 /* Evaluation of kernels on one OpenCL device: build, verify, measure, in child processes (runners) that can
- * be killed. Design page `distribution`, "The agent".
+ * be killed.
  *
  *     struct evaluator *ev = evaluator_new(problem, device, 0, seed, d);
  *     evaluator_submit(ev, 17, &kernel, &settings);

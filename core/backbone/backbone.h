@@ -17,8 +17,7 @@
  * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i,
  * dimension d is statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is
  * live. Copy instructions are live iff their value is staged; all others always. Names are stable: "mad",
- * "A.load", "A.copy.store", "mad.m.2", "A.copy.load.k.1" (dimension level 1 of copy logical A.copy.k). Design
- * pages: lift, gpu-space. */
+ * "A.load", "A.copy.store", "mad.m.2", "A.copy.load.k.1" (dimension level 1 of copy logical A.copy.k). */
 #ifndef THRESH_BACKBONE_BACKBONE_H
 #define THRESH_BACKBONE_BACKBONE_H
 
