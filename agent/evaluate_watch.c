@@ -6,7 +6,7 @@
  *     RUNNING    until the launch must be over, from each sign of life anew
  *     any job    memory: what its arrays take and a share of the machine's
  *
- * Each limit has the system behind it, in case that the evaluator itself stands still: the runner's limit of
+ * The system enforces each limit too, in case the evaluator itself stands still: the runner's limit of
  * processor time is raised for each job (SIGXCPU ends it then), and where memory runs out it is the first
  * that the system kills. A kernel in OpenCL C cannot allocate, but its compiler may take any amount: builds
  * are watched ten times a second, runs once. */
@@ -154,7 +154,7 @@ enum evaluate_end evaluate_watch(const struct evaluator *ev, struct slot *s, dou
     return s->state == BUILDING && is_silent(ev, s, now) ? END_SILENT : END_NONE;
 }
 
-/* At the next kill time, and every second until then, so that a stop of this process is told from its
+/* At the next kill time, and every second until then, so that a stop of this process is distinguished from its
  * waiting. */
 double evaluate_next_watch(const struct evaluator *ev)
 {

@@ -1,4 +1,4 @@
-/* What the store gets to know of agents: a row for each one, with its state once a second at most, and an
+/* What is stored of agents: a row for each one, with its state once a second at most, and an
  * event for everything that the user is told of it.
  *
  *     connected node1:17     agent 3 (node1:17, NVIDIA H200, 535.1)   event "connected"

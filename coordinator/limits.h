@@ -134,6 +134,7 @@ enum {
 
 enum {
     LIMIT_LANE_MS = 200,     /* between two looks at searches that have ended */
+    LIMIT_WATCH_MS = 1000,   /* between two tables of `campaign status --watch` */
     LIMIT_SUMMARY_S = 10,    /* between two lines that say how far a campaign is */
     LIMIT_STOP_S = 120,      /* for `campaign stop`: twice LIMIT_GRACE_S */
     LIMIT_STOP_LOOK_MS = 200 /* between two looks whether it has ended */

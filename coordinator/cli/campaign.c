@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "coordinator/cli/table.h"
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 
@@ -19,7 +20,7 @@
 static bool wait_second(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    return poll(&p, 1, 1000) > 0;
+    return poll(&p, 1, LIMIT_WATCH_MS) > 0;
 }
 
 /* ---- verbs ---- */

@@ -240,7 +240,7 @@ bool launch_options_check(const struct launch_options *o, struct strbuf *why)
 
 /* ---- the form of --launch ---- */
 
-/* The text up to a comma; *at goes behind it. */
+/* The text up to a comma; *at moves past it. */
 static char *next_part(const char **at, struct arena *a)
 {
     struct strbuf b = {0};

@@ -55,7 +55,7 @@ const char *launch_kind_name(enum launch_kind kind); /* "local" */
 /* false: the text is no kind. */
 bool launch_kind_find(const char *text, enum launch_kind *out);
 
-/* Parses KIND:COUNT or ssh:HOSTFILE, with ,NAME=VALUE behind it; "\," is a comma in a value. Copies are of
+/* Parses KIND:COUNT or ssh:HOSTFILE, followed by ,NAME=VALUE; "\," is a comma in a value. Copies are of
  * the arena. false after errors, with places for those of a host file. */
 bool launch_options_parse(const char *text, struct arena *a, struct launch_options *out, struct diag *d);
 /* Sets one setting from text. false: *why says what is wrong, without the place. */

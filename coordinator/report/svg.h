@@ -46,7 +46,7 @@ struct svg_bar {
 /* A bar for each row. */
 void svg_bars(struct strbuf *b, const char *id, const char *title, const char *description,
               const struct svg_bar *bars, size_t n);
-/* All of them one behind the other in one bar; their shares add up to 1 at most. */
+/* All of them one after the other in one bar; their shares add up to 1 at most. */
 void svg_stack(struct strbuf *b, const char *id, const char *title, const char *description,
                const struct svg_bar *parts, size_t n);
 

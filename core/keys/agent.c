@@ -12,9 +12,8 @@
 #include "core/base/diag.h"
 #include "core/base/stop.h"
 #include "core/keys/certificate.h"
+#include "core/keys/limits.h"
 #include "core/keys/socket.h"
-
-enum { MOST_ENDINGS = 3 /* of the handshake by the other end, until that is no accident */ };
 
 struct keys_agent {
     struct keys_certificate certificate;
@@ -117,7 +116,7 @@ static void take_event(struct attempt *a, uint16_t event, uint32_t value)
         refuse_key(a);
     else if (mismatch)
         refuse_mismatch(a);
-    else if (event == ZMQ_EVENT_DISCONNECTED && ++a->endings == MOST_ENDINGS)
+    else if (event == ZMQ_EVENT_DISCONNECTED && ++a->endings == KEYS_ENDINGS)
         refuse_endings(a);
     else
         a->failed = false;

@@ -25,9 +25,10 @@
 #include "core/keys/admit.h"
 #include "core/keys/certificate.h"
 #include "core/keys/connections.h"
+#include "core/keys/limits.h"
 #include "core/keys/socket.h"
 
-enum { ADDRESS = 80, TICK_MS = 1000, MOST_EVENTS = 100000 /* of the monitor that wait */ };
+enum { ADDRESS = 80 };
 enum { FRAME = 256, MOST_FRAMES = 8 /* of a ZAP request */ };
 static const char zap_endpoint[] = "inproc://zeromq.zap.01", domain[] = "thresh";
 
@@ -171,7 +172,8 @@ static void *thread_main(void *arg)
     for (;;) {
         bool waits = connections_expecting(s->connections, clock_ms());
         int n = s->zap && !waits ? 3 : 2;
-        if (zmq_poll(items, n, waits ? 10 : TICK_MS) < 0 && zmq_errno() == ETERM) break;
+        if (zmq_poll(items, n, waits ? KEYS_EXPECTED_LOOK_MS : KEYS_LOOK_MS) < 0 && zmq_errno() == ETERM)
+            break;
         if (items[0].revents) break;
         read_events(s);
         if (n == 3 && items[2].revents) answer_request(s);
@@ -187,7 +189,7 @@ static void *thread_main(void *arg)
 
 static void *pair(void *context, const char *endpoint, bool binds)
 {
-    int linger = 0, most = MOST_EVENTS;
+    int linger = 0, most = KEYS_MONITORED;
     void *socket = zmq_socket(context, ZMQ_PAIR);
     if (!socket) return NULL;
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);

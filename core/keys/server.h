@@ -15,8 +15,6 @@
 struct diag;
 struct keys_server;
 
-enum { KEYS_MOST_CONNECTIONS = 1024 /* of one key at a time, unless the options say otherwise */ };
-
 /* Pointers are borrowed until keys_server_free(). */
 struct keys_server_options {
     const char *folder;   /* of keys (keys.h); NULL: a plain socket, whose refusals are reported */
