@@ -154,8 +154,8 @@ enum evaluate_end evaluate_watch(const struct evaluator *ev, struct slot *s, dou
     return s->state == BUILDING && is_silent(ev, s, now) ? END_SILENT : END_NONE;
 }
 
-/* At the next kill time, and every second until then, so that a stop of this process is distinguished from its
- * waiting. */
+/* At the next kill time, and every second until then, so that a stop of this process is distinguished from
+ * its waiting. */
 double evaluate_next_watch(const struct evaluator *ev)
 {
     double at = INFINITY, now = clock_now_ms();
