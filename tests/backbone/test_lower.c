@@ -319,7 +319,7 @@ Test(backbone_lower, levels_of_large_programs)
     struct lowered large = must_lower(text.text, "M=64,N=64", NULL),
                    small = must_lower(matmul, "M=64,N=64,K=64", NULL);
     cr_expect_leq(bb_statement_count(large.bb), 224);
-    cr_expect_eq(large.bb->logicals[0].n_levels, 2);
+    cr_expect_lt(large.bb->logicals[0].n_levels, 4);
     cr_expect_eq(small.bb->logicals[0].n_levels, 4);
     lowered_free(&large);
     lowered_free(&small);
