@@ -53,6 +53,8 @@ static const struct kernel_case CASES[] = {
     {"gesummv", "M=4,N=8"},
     {"batched_matmul", "P=2,M=4,N=4,K=4"},
     {"transpose", "M=8,N=8"},
+    {"dot", "N=64"},
+    {"sum", "M=8,N=8"},
     {"stencil_3point", "N=16"},
     {"stencil_5point", "H=4,W=4"},
     {"stencil_9point", "H=4,W=4"},
@@ -72,7 +74,7 @@ enum { DESCENTS = 150, FEWER = 40 };
 #define KERNEL_TEST(i, name)                                                                                 \
     Test(kernels, random_implementations_of_##name)                                                          \
     {                                                                                                        \
-        check_random(&CASES[i], (i) < 7 ? DESCENTS : FEWER);                                                 \
+        check_random(&CASES[i], (i) < 9 ? DESCENTS : FEWER);                                                 \
     }                                                                                                        \
     Test(kernels, naive_implementation_of_##name)                                                            \
     {                                                                                                        \
@@ -86,14 +88,16 @@ KERNEL_TEST(3, gemv)
 KERNEL_TEST(4, gesummv)
 KERNEL_TEST(5, batched_matmul)
 KERNEL_TEST(6, transpose)
-KERNEL_TEST(7, stencil_3point)
-KERNEL_TEST(8, stencil_5point)
-KERNEL_TEST(9, stencil_9point)
-KERNEL_TEST(10, stencil_7point)
-KERNEL_TEST(11, stencil_27point)
-KERNEL_TEST(12, stencil_two_steps)
-KERNEL_TEST(13, convolution)
-KERNEL_TEST(14, convolution_strided)
-KERNEL_TEST(15, convolution_depthwise)
-KERNEL_TEST(16, transpose3_201)
-KERNEL_TEST(17, transpose3_210)
+KERNEL_TEST(7, dot)
+KERNEL_TEST(8, sum)
+KERNEL_TEST(9, stencil_3point)
+KERNEL_TEST(10, stencil_5point)
+KERNEL_TEST(11, stencil_9point)
+KERNEL_TEST(12, stencil_7point)
+KERNEL_TEST(13, stencil_27point)
+KERNEL_TEST(14, stencil_two_steps)
+KERNEL_TEST(15, convolution)
+KERNEL_TEST(16, convolution_strided)
+KERNEL_TEST(17, convolution_depthwise)
+KERNEL_TEST(18, transpose3_201)
+KERNEL_TEST(19, transpose3_210)
