@@ -27,6 +27,7 @@
 
 #include "core/backbone/decisions.h"
 #include "core/backbone/node.h"
+#include "core/backbone/parameter.h"
 #include "gpu.space.h"
 
 struct arena;
@@ -141,13 +142,6 @@ struct backbone {
     struct bb_buffer *buffers;
 };
 
-/* A parameter of gpu.space that does not take its default. */
-struct bb_parameter {
-    uint32_t number; /* in the order of gpu.space; it has a default there */
-    int64_t value;   /* 0 to 2^40, in the parameter's unit */
-};
-enum { BB_MAX_PARAMETERS = 8 };
-
 /* What the instantiation may choose: levels, staging, parameters. Zero-initialised fields take the defaults
  * in parentheses; levels take fewer in programs of many statements (build.c). */
 struct bb_options {
@@ -159,16 +153,6 @@ struct bb_options {
     unsigned n_parameters;     /* of gpu.space (its defaults) */
     struct bb_parameter parameters[BB_MAX_PARAMETERS];
 };
-
-/* Adds parameters such as "max_unroll=4096,global_from=0" (cli option --param) to the options. false after
- * adding an error: a malformed text, or a name that is no parameter with a default. */
-bool bb_parse_parameters(const char *text, struct bb_options *o, struct diag *d);
-/* Appends `prefix` and what bb_parse_parameters() reads back; nothing where no parameter is set. */
-void bb_print_parameters(const struct bb_options *o, const char *prefix, struct strbuf *out);
-/* Whether number and value can be those of a parameter: for what a peer or a file says. */
-bool bb_parameter_valid(const struct bb_parameter *p);
-/* Puts it into an instance of gpu.space. */
-void bb_parameter_put(const struct bb_parameter *p, struct space_data *data);
 
 /* Lowers a bound program (float arrays of any rank; output an array of scalars). NULL after adding located
  * errors. Lives in the arena. A tile whose only size is 1 is left out: a prime extent keeps level 0 alone. */
