@@ -146,8 +146,12 @@ clean:
 
 $(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
-$(O)/simulate $(O)/endure: $(O)/%: $(O)/rel/experiments/scale/%.o $(REL_OBJ)
+$(O)/simulate $(O)/endure: $(O)/%: $(O)/rel/experiments/scale/%.o $(O)/rel/experiments/scale/crowd.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+# With the sanitizers inside, so that it runs where no compiler is.
+$(O)/hostile: $(call objs,san,experiments/scale/hostile.c experiments/scale/crowd.c tests/fixture/hostile.c $(SRC)) \
+              $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
+	$(Q)$(CC) $(SAN) -static-libasan -static-libubsan -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # Manual pages and completion, which the binary prints.
 $(O)/share.made: $(O)/thresh
 	$(Q)coordinator/cli/pages.sh $(O)/thresh $(O)/share

@@ -32,6 +32,7 @@
 #include "core/base/utf8.h"
 #include "core/keys/agent.h"
 
+enum { MOST_TAKEN = 256 /* messages that one turn reads: heartbeats go on in a flood */ };
 enum { HEARTBEAT_MS = 1000, AGENT_NAME = 80, AGENT_HOST = AGENT_NAME / 2 };
 enum { MOST_LOOK_MS = 2 * HEARTBEAT_MS /* that count of the time between two looks at the clock */ };
 
@@ -180,7 +181,7 @@ static void receive(struct agent *a)
 {
     zmq_msg_t frame;
     zmq_msg_init(&frame);
-    while (!a->done && zmq_msg_recv(&frame, a->socket, ZMQ_DONTWAIT) >= 0) {
+    for (int i = 0; i < MOST_TAKEN && !a->done && zmq_msg_recv(&frame, a->socket, ZMQ_DONTWAIT) >= 0; i++) {
         struct arena *arena = arena_new();
         struct message m;
         const char *why;

@@ -61,7 +61,7 @@ static struct session_event collect(void *self, int timeout_ms)
                                              .numbers = ""}};
 }
 
-static const struct session_evaluator instant_evaluator = {room, start, collect, NULL, NULL};
+static const struct session_evaluator instant_evaluator = {.room = room, .start = start, .collect = collect};
 
 static double mebibytes(void)
 {
