@@ -8,6 +8,7 @@
 
 #include "coordinator/cli/campaign_state.h"
 #include "coordinator/cli/doubt.h"
+#include "coordinator/cli/export.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/stop.h"
@@ -114,6 +115,22 @@ static void run_all(struct cli_campaign_running *r)
     }
 }
 
+/* A line for each choice of programs that were tuned on several devices. */
+static bool print_portables(const struct cli_args *a, const struct campaign *c, struct diag *d)
+{
+    struct winners *w;
+    size_t n;
+    const struct portable *list = cli_portables(c->store, &w, &n, d);
+    for (size_t i = 0; list && !cli_given(a, CLI_JSON) && i < n; i++) {
+        struct strbuf text = {0};
+        portable_print(&list[i], &text);
+        printf("portable: %s\n", text.text);
+        strbuf_free(&text);
+    }
+    winners_free(w);
+    return list != NULL;
+}
+
 int cli_campaign_write(const struct cli_args *a, const struct campaign *c, const struct campaign_progress *p,
                        struct diag *d)
 {
@@ -128,6 +145,7 @@ int cli_campaign_write(const struct cli_args *a, const struct campaign *c, const
     }
     struct cli_args of = {.positional = {c->store}, .n_positional = 1};
     of.value[CLI_OUT] = c->report;
+    if (!print_portables(a, c, d)) return CLI_FAILED;
     int status = cli_write_report(&of, d);
     of.value[CLI_OUT] = c->header;
     if (found && status == CLI_OK) status = cli_write_header(&of, d);
