@@ -139,8 +139,7 @@ static struct portable_time time_on(const struct group *g, const struct text *t,
     if (x->search_ns <= 0) return p;
     bool quoted = figure_quoted(&x->quoted) && figure_quoted(&best->figure);
     p.figure = quoted ? x->quoted : figure_of_search(x->search_ns);
-    p.slowdown =
-        fmax(1, p.figure.median_ns / (quoted ? best->figure.median_ns : g->best_search_ns[device]));
+    p.slowdown = fmax(1, p.figure.median_ns / (quoted ? best->figure.median_ns : g->best_search_ns[device]));
     return p;
 }
 
