@@ -195,7 +195,15 @@ static bool begin(struct cli_campaign_running *r, struct diag *d)
     return true;
 }
 
-/* --page, else the key. The page needs a store. */
+/* Whether the searches will be able to record: better said before anything is measured. */
+static bool try_store(const struct campaign *c, struct diag *d)
+{
+    struct store *s = store_open(c->store, true, d);
+    store_close(s);
+    return s != NULL;
+}
+
+/* --page, else the key. */
 static bool start_page(struct cli_campaign_running *r, struct diag *d)
 {
     const struct campaign *c = r->campaign->campaign;
@@ -206,9 +214,7 @@ static bool start_page(struct cli_campaign_running *r, struct diag *d)
         return false;
     }
     if (port == CAMPAIGN_NO_PAGE) return true;
-    struct store *s = store_open(c->store, true, d);
-    store_close(s);
-    if (!s || !cli_page_start(r->args, c->store, (uint16_t)port, &r->page, d)) return false;
+    if (!cli_page_start(r->args, c->store, (uint16_t)port, &r->page, d)) return false;
     fprintf(stderr, "page %s\n", r->page.url);
     fflush(stderr); /* a file has it now, too */
     return true;
@@ -218,7 +224,7 @@ int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c
 {
     struct cli_campaign_running r = {.args = a, .campaign = c, .stop_fd = cli_signals()};
     int status = CLI_USAGE;
-    if (begin(&r, d) && start_page(&r, d)) {
+    if (begin(&r, d) && try_store(c->campaign, d) && start_page(&r, d)) {
         r.progress = campaign_progress_new(c->campaign, &c->devices);
         r.failed = base_calloc(c->campaign->n_searches + 1, sizeof *r.failed);
         bool ok = campaign_progress_update(r.progress, d);
