@@ -17,8 +17,9 @@ enum { MOST_PINS = 512 };
 
 /* ---- settings ---- */
 
-static const char *const names[] = {" order=",    " bound=", " prior=", STORE_PARAMETERS, RECORDED_SETTING,
-                                    " distance=", " text=",  " audit=", " pin=",          STORE_DESCRIPTION};
+static const char *const names[] = {
+    " order=", " bound=", " prior=", STORE_PARAMETERS, RECORDED_SETTING, " distance=", " text=",
+    " audit=", " pin=",   " input=", " reference=",    " tolerance=",    STORE_FILES,  STORE_DESCRIPTION};
 
 /* Where the value that begins at `from` ends. */
 static const char *end_of(const char *from)
