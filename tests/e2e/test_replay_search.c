@@ -67,7 +67,7 @@ Test(replay_search, of_a_program_shows_the_first_difference, .timeout = 120)
     e2e_folder(folder);
     snprintf(store, sizeof store, "%s/runs.db", folder);
     struct e2e_run r =
-        E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=64", "--evaluations", "4", "--param",
+        E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=64", "--evaluations", "2", "--param",
                 "max_unroll=8", "--pin", "size(n.1)=1|2", "--out", folder, "--store", store, "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
@@ -79,8 +79,8 @@ Test(replay_search, of_a_program_shows_the_first_difference, .timeout = 120)
     cr_expect(json_is_null(json_object_get(run, "difference")), "%s", r.out);
     json_decref(o);
     e2e_run_free(&r);
-    redo_sql(store, "UPDATE evaluation SET state_hash = '0000000000000001' WHERE number = 4");
-    redo_expect(store, CLI_FAILED, "at number 4: its decisions are the same, the candidate's hash is not");
+    redo_sql(store, "UPDATE evaluation SET state_hash = '0000000000000001' WHERE number = 2");
+    redo_expect(store, CLI_FAILED, "at number 2: its decisions are the same, the candidate's hash is not");
     redo_sql(store, "UPDATE run SET settings = replace(settings, 'prior=', 'prior=f')");
     redo_expect(store, CLI_FAILED, "was searched with other settings");
     snprintf(line, sizeof line, "rm -r %s", folder);
