@@ -158,7 +158,7 @@ struct bb_parameter {
 enum { BB_MAX_PARAMETERS = 8 };
 
 /* What the instantiation may choose: levels, staging, parameters. Zero-initialised fields take the defaults
- * in parentheses. */
+ * in parentheses; levels take fewer in programs of many statements (build.c). */
 struct bb_options {
     unsigned parallel_levels;  /* tiles of a parallel logical (4) */
     unsigned reduction_levels; /* (3) */
