@@ -54,9 +54,9 @@ const struct portable *cli_portables(const char *path, struct winners **w, size_
 {
     struct cli_stores stores;
     const struct portable *list = NULL;
-    *w = cli_open_stores(&path, 1, &stores, d) ? cli_winners(&stores, d) : NULL;
+    *w = open_stores(&path, 1, &stores, d) ? cli_winners(&stores, d) : NULL;
     if (*w) list = portable_list(*w, stores.items, stores.n, n, d);
-    cli_close_stores(&stores);
+    close_stores(&stores);
     return list;
 }
 
