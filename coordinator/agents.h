@@ -41,6 +41,7 @@ struct agents_program {
     const char *data; /* given_text(); "": none */
     const struct bb_options *lowering;
     uint64_t fingerprint, seed;
+    int64_t outputs; /* elements of its output */
 };
 
 /* Opens the socket and waits for the first agent, whose device is the campaign's. NULL after an error. The

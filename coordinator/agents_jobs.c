@@ -254,10 +254,17 @@ static int64_t counted(uint64_t n)
     return n < INT64_MAX ? (int64_t)n : INT64_MAX;
 }
 
+/* Counts that the program's outputs cannot have: they are ignored, as a malformed message is. */
+static bool is_absurd(const struct agents *a, const struct message_reference *m)
+{
+    return counted(m->outputs) != a->program.outputs || m->not_finite > m->outputs || m->loose > m->outputs;
+}
+
 /* All agents have the same inputs; what one device makes infinite counts. Said at once: a search without
  * verification may not be wanted. */
 static void take_reference(struct agents *a, const struct message_reference *m)
 {
+    if (is_absurd(a, m)) return;
     struct verify_doubt *x = &a->doubt;
     struct strbuf text = {0};
     bool told = x->outputs > 0;

@@ -49,7 +49,8 @@ struct tune_options {
     struct fleet *fleet;             /* whose agents measure, with other searches'; NULL: none; borrowed */
     const char *keys;                /* folder of keys for a tcp:// endpoint; NULL: none */
     const char *recorded;            /* stores whose timings stand for the device; NULL: it is measured */
-    const struct device *stands_for; /* their device, as its description tells it */
+    const struct device *stands_for; /* their device, as its description tells it; that of `replays` */
+    const struct store_run *replays; /* of `store`: it is done again by tune_replay(); NULL: none */
     int stop_fd;                     /* readable: end early; -1: none */
     size_t most_text_bytes;          /* longer texts are not measured; 0: LIMIT_TEXT_BYTES */
     double snapshot_s;               /* as in session_options */
@@ -96,6 +97,8 @@ void tune_print_data(const struct given_files *f, struct strbuf *out);
 /* Checks the input, opens the store, takes up what it has of a run to be resumed, and waits for the first
  * agent. NULL after errors. */
 struct tune *tune_new(const struct tune_options *o, struct diag *d);
+/* With options.replays: does the recorded search again (session_replay()); tune_search() is not called. */
+bool tune_replay(struct tune *t, struct session_replayed *out, struct diag *d);
 /* Searches until the budget, the space or the patience ends, or the user interrupts (stop_fd). What agents
  * are at when the time is over is waited for, LIMIT_GRACE_S at most. false after an error; what was found
  * stays. */

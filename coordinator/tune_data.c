@@ -65,6 +65,20 @@ void tune_print_data(const struct given_files *f, struct strbuf *out)
     if (f->has_tolerance) strbuf_printf(out, " tolerance=%g", f->tolerance);
 }
 
+char *tune_settings_without_data(const char *settings)
+{
+    static const char *const names[] = {" input=", " reference=", " tolerance=", STORE_FILES};
+    const char *description = strstr(settings, STORE_DESCRIPTION), *from = NULL;
+    struct strbuf b = {0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *at = strstr(settings, names[i]);
+        if (at && (!from || at < from)) from = at;
+    }
+    if (!from) return base_strdup(settings);
+    strbuf_printf(&b, "%.*s%s", (int)(from - settings), settings, description ? description : "");
+    return strbuf_take(&b);
+}
+
 void tune_free_data(struct tune *t)
 {
     given_free(t->data);

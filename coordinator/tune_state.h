@@ -63,6 +63,8 @@ void tune_report_contender(struct tune *t, const struct session_job *job, const 
 bool tune_load_data(struct tune *t, struct diag *d);
 /* Records in the store which they are. */
 bool tune_note_data(struct tune *t, struct diag *d);
+/* A run's settings without what they say of the user's data, which decide no draw; malloc'd. */
+char *tune_settings_without_data(const char *settings);
 void tune_free_data(struct tune *t);
 
 /* ---- tune_verdict.c: what a result is worth ---- */
