@@ -16,8 +16,9 @@
 #include "core/pipeline/code.h"
 
 enum { MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
-#define SERVE_KERNEL_NS 5e9 /* limit of one launch of a user's own kernel: nothing tells how long it takes   \
-                             */
+#define SERVE_KERNEL_NS                                                                                      \
+    5e9 /* limit of one launch of a user's own kernel: nothing tells how long it takes                       \
+         */
 
 /* ---- the program ---- */
 
