@@ -228,16 +228,24 @@ static void emit_store(struct cg_emitter *e, const struct cg_access *x, const ch
     strbuf_add(e->out, ";\n");
 }
 
+/* Which scalar of its operand a store writes. */
+static unsigned stored_part(const struct cg_emitter *e, const struct cg_node *n)
+{
+    const struct bb_inst *store = &e->p->bb->insts[n->statement];
+    return store->n_nodes ? store->nodes[0].part : 0;
+}
+
 /* A store lane by lane: its lanes are no neighbours, or some may be beyond an extent. Then each is guarded.
  */
 static void emit_lanes(struct cg_emitter *e, const struct cg_node *n, bool guard)
 {
     const struct cg_access *x = &e->p->access[n->statement];
+    const struct cg_operand *value = &e->p->operands[n->statement][0];
     for (int64_t i = 0; i < e->lane->size; i++) {
         if (i) strbuf_indent(e->out, e->indent);
         fix_lane(e, i);
         if (guard) cg_emit_guard(e, n);
-        write_element(e, x, here(e, x->offset), cg_operand_scalar(e, &e->p->operands[n->statement][0], i));
+        write_element(e, x, here(e, x->offset), cg_operand_scalar(e, value, stored_part(e, n), i));
     }
     cg_unfix(e, e->lane);
 }
@@ -262,7 +270,7 @@ static void emit_border_store(struct cg_emitter *e, const struct cg_node *n)
     fix_lane(e, e->lane->size - 1);
     cg_emit_guard(e, n);
     cg_unfix(e, e->lane);
-    emit_store(e, x, cg_expression_text(e, n->statement, true), true);
+    emit_store(e, x, cg_expression_texts(e, n->statement, true)[0], true);
     strbuf_indent(e->out, e->indent++);
     strbuf_add(e->out, "else {\n");
     strbuf_indent(e->out, e->indent);
@@ -280,6 +288,6 @@ void cg_emit_memory_write(struct cg_emitter *e, const struct cg_node *n, bool ve
         emit_border_store(e, n);
     } else {
         cg_emit_guard(e, n);
-        emit_store(e, x, cg_expression_text(e, n->statement, vector), vector);
+        emit_store(e, x, cg_expression_texts(e, n->statement, vector)[0], vector);
     }
 }

@@ -51,10 +51,10 @@ const char *cg_type_text(struct cg_emitter *e, enum scalar_type type, int64_t wi
 /* "(float4)(a, b, c, d)" of the parts, one for each lane, or "(float4)(a)" if all are the same text. */
 const char *cg_pack(struct cg_emitter *e, enum scalar_type type, const char *const *parts);
 const char *cg_constant_text(struct cg_emitter *e, enum scalar_type type, double c, bool vector);
-/* The register of an operand, in a lane. */
-const char *cg_operand_scalar(struct cg_emitter *e, const struct cg_operand *x, int64_t lane);
-/* The value that an instruction computes or stores. */
-const char *cg_expression_text(struct cg_emitter *e, uint32_t inst, bool vector);
+/* The register of an operand's part, in a lane. */
+const char *cg_operand_scalar(struct cg_emitter *e, const struct cg_operand *x, unsigned part, int64_t lane);
+/* What an instruction computes or stores, one text for each part. */
+const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vector);
 
 /* ---- access.c ---- */
 

@@ -21,6 +21,7 @@
 enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
 
 #define CG_KERNEL_NAME "thresh_kernel"
+#define CG_NEXT "next_" /* begins the names of a step's results before they are assigned */
 
 enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER };
 
@@ -71,7 +72,8 @@ struct cg_access {
     } * clamps;
 };
 
-/* A register array: one index for each UNROLL or VECTOR dimension of its maker. */
+/* A register array: one index for each UNROLL or VECTOR dimension of its maker. A tuple has one for each of
+ * its parts, all alike but for the type. */
 struct cg_value {
     uint32_t inst;
     unsigned n_axes;
@@ -147,8 +149,9 @@ int64_t cg_weight(const struct cg_program *p, const struct bb_logical *l, unsign
 bool cg_is_short(const struct cg_program *p, const struct cg_node *n);
 /* Whether a predicate is around the node's text that may differ between work-items (axes.c). */
 bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n);
-/* Whether n is a loop and the first thing in its body is a loop that does not depend on n (workaround.c). */
-bool cg_begins_with_invariant_loop(const struct cg_program *p, const struct cg_node *n);
+/* Whether n is a loop and the first thing in its body is a loop whose head LLVM may merge with that of n
+ * (workaround.c). */
+bool cg_begins_with_loop(const struct cg_program *p, const struct cg_node *n);
 /* The offset of an access to a buffer, with an index clamped unless it is proven to be in range (NULL: none
  * is); in the arena. */
 typedef bool cg_is_proven(void *context, const struct cg_guard *in_range);

@@ -144,6 +144,8 @@ uint64_t lift_fingerprint(const struct lift_program *p);
 /* Bytes of a value of a bound type, or LIFT_MAX_BYTES if it has that many or more. */
 int64_t lift_type_bytes(const struct lift_type *t);
 bool lift_type_same(const struct lift_type *x, const struct lift_type *y);
+/* Number of scalars in a scalar or a tuple, of tuples too; 0 if there is an array in it. */
+unsigned lift_type_parts(const struct lift_type *t);
 /* Number of scalars in an array of scalars (product of the extents); 1 for a scalar. */
 int64_t lift_type_scalars(const struct lift_type *t);
 /* Scalar type at the bottom of nested arrays; tuples have none: false. */
