@@ -214,11 +214,6 @@ const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vecto
     return stack;
 }
 
-static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vector)
-{
-    return cg_expression_texts(e, inst, vector)[0];
-}
-
 /* ---- statements ---- */
 
 /* A variable for the result of a part, before it is assigned. */
