@@ -48,7 +48,7 @@ static void check_naive(const struct kernel_case *c)
 static const struct kernel_case CASES[] = {
     {"axpy", "N=64"},         {"matmul", "M=8,N=8,K=8"}, {"matmul_strided", "M=4,N=4,K=8"},
     {"gemv", "M=8,N=16"},     {"gesummv", "M=4,N=8"},    {"batched_matmul", "P=2,M=4,N=4,K=4"},
-    {"transpose", "M=8,N=8"},
+    {"transpose", "M=8,N=8"}, {"dot", "N=64"},           {"sum", "M=8,N=8"},
 };
 
 #define KERNEL_TEST(i, name)                                                                                 \
@@ -68,3 +68,5 @@ KERNEL_TEST(3, gemv)
 KERNEL_TEST(4, gesummv)
 KERNEL_TEST(5, batched_matmul)
 KERNEL_TEST(6, transpose)
+KERNEL_TEST(7, dot)
+KERNEL_TEST(8, sum)
