@@ -35,7 +35,6 @@ static struct bb_options full_options(const struct bb_options *o, const struct b
     full.parallel_levels = full.parallel_levels ? full.parallel_levels : row->parallel_levels;
     full.reduction_levels = full.reduction_levels ? full.reduction_levels : row->reduction_levels;
     full.copy_levels = full.copy_levels ? full.copy_levels : row->copy_levels;
-    full.round_from = full.round_from ? full.round_from : 12;
     return full;
 }
 
@@ -61,7 +60,8 @@ enum {
     WELL_DIVIDED = 12 /* divisors */,
     EVEN_ENOUGH = 16,
     LARGEST_FACTOR = 7,
-    GOOD_TILE = 32
+    GOOD_TILE = 32,
+    ROUND_FROM = 12
 };
 
 static bool has_small_factors(int64_t n)
@@ -86,12 +86,11 @@ static int64_t round_up(int64_t n, int64_t unit)
 }
 
 /* The spans of an extent, ascending; returns their number. */
-static unsigned list_spans(int64_t extent, const struct bb_options *o, int64_t out[MOST_SPANS])
+static unsigned list_spans(int64_t extent, int64_t round_from, int64_t out[MOST_SPANS])
 {
     unsigned n = 0;
     out[n++] = extent;
-    if (extent < o->round_from || extent % EVEN_ENOUGH == 0 || count_divisors(extent) >= WELL_DIVIDED)
-        return n;
+    if (extent < round_from || extent % EVEN_ENOUGH == 0 || count_divisors(extent) >= WELL_DIVIDED) return n;
     for (int64_t unit = 4; unit <= 128; unit *= 2) {
         int64_t span = round_up(extent, unit);
         if (span - extent <= extent / 4 && span > out[n - 1] && has_small_factors(span)) out[n++] = span;
@@ -105,7 +104,7 @@ static void add_spans(struct backbone *bb, struct arena *a, const struct bb_opti
     for (unsigned i = 0; i < bb->n_logicals; i++) { /* main logicals come first: a copy has theirs */
         struct bb_logical *l = &bb->logicals[i];
         int64_t spans[MOST_SPANS];
-        l->n_spans = list_spans(l->extent, o, spans);
+        l->n_spans = list_spans(l->extent, o->round_from ? o->round_from : ROUND_FROM, spans);
         l->spans = arena_memdup(a, spans, l->n_spans * sizeof *spans);
     }
 }
