@@ -175,7 +175,7 @@ static json_t *dimension_json(const struct portrait *p, uint32_t logical)
     const char *between = " = ";
     int64_t span = extent_of(p, l), extent = l->of == BB_NONE ? l->extent : span;
     strbuf_printf(&line, "%" PRId64, extent);
-    if (span != extent) strbuf_printf(&line, " of %" PRId64, span);
+    if (span != extent) strbuf_printf(&line, ", rounded up to %" PRId64, span);
     for (uint32_t t = l->first_tile; t < l->first_tile + l->n_levels; t++) {
         if (p->c->size[t] == 1) continue;
         strbuf_add(&line, between);
