@@ -3,7 +3,12 @@
  * The busiest unit runs at least ceil(groups / units) groups. On a GPU each of them issues for whole bundles
  * of lanes (ceil(items / lanes) * lanes), and every work-item executes every instruction that makes a value.
  * On a CPU a group is one thread that the compiler may vectorize and merge: arithmetic counts once for each
- * work-item that an instruction's own dimensions make, elements once for each group. */
+ * work-item that an instruction's own dimensions make, elements once for each group.
+ *
+ * Of a dimension that was rounded up a share of the iterations is within the extent. Which groups, bundles
+ * and work-items have less than the others is not looked at: all have that share, on average, and the busiest
+ * unit has at least what all have together by the number of units. Terms that need more than averages are
+ * left out then. */
 #include <math.h>
 
 #include "perfmodel/model.h"
@@ -16,9 +21,15 @@ struct costing {
     const enum staging *staging;
     struct perfmodel_reason *reason; /* may be NULL */
     double groups, items, lanes,
-        busy; /* of the launch; lanes of a group with idle ones; groups of the busiest unit */
+        busy;     /* of the launch; lanes of a group with idle ones; groups of the busiest unit */
+    double share; /* of all iterations, within the extents */
     double worst;
 };
+
+static bool is_rounded(const struct costing *c)
+{
+    return c->share < 1;
+}
 
 static double figure(const struct costing *c, enum perfmodel_figure f)
 {
@@ -299,7 +310,7 @@ static double longest_chain(const struct costing *c)
 static double waves(const struct costing *c)
 {
     double most = figure(c, PERFMODEL_RESIDENT_GROUPS), items = figure(c, PERFMODEL_RESIDENT_ITEMS);
-    if (!(most > 0) || !(items > 0)) return 1;
+    if (!(most > 0) || !(items > 0) || is_rounded(c)) return 1;
     double resident = fmax(1, fmin(most, floor(items / c->lanes)));
     return ceil(c->busy / resident);
 }
@@ -349,13 +360,14 @@ static void charge_gpu(struct costing *c)
     charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * c->lanes * w.special);
     charge(c, PERFMODEL_OF_ISSUE, PERFMODEL_UNIT_ISSUE, c->busy * issue);
     charge(c, PERFMODEL_OF_ACCESS, PERFMODEL_UNIT_ACCESS, c->busy * accesses);
+    charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups - 1);
+    charge_latency(c, waves(c));
+    if (is_rounded(c)) return;
     charge(c, PERFMODEL_OF_UNIT_L2, PERFMODEL_UNIT_L2, unit_bytes(c));
     double bundles = c->busy * c->lanes / fmax(1, figure(c, PERFMODEL_LANES));
     charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, bundles * bundle_amount(c, lane_bytes));
     charge(c, PERFMODEL_OF_LINES, PERFMODEL_UNIT_LINES, bundles * bundle_amount(c, lane_lines));
     charge_l2(c, group_time(c, operations, issue, accesses));
-    charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups - 1);
-    charge_latency(c, waves(c));
 }
 
 static void charge_cpu(struct costing *c)
@@ -392,17 +404,33 @@ static double all_groups(const struct costing *c)
     return product;
 }
 
+static double all_share(const struct costing *c)
+{
+    double product = 1;
+    for (unsigned l = 0; l < c->m->n_logicals; l++)
+        product *= c->split[l].share;
+    return product;
+}
+
+/* Groups of the busiest unit, and lanes of a group. */
+static void set_busy(struct costing *c)
+{
+    double units = figure(c, PERFMODEL_UNITS), bundle = fmax(1, figure(c, PERFMODEL_LANES));
+    double busy = units > 0 ? c->groups / units : 1;
+    c->busy = is_rounded(c) ? fmax(1, busy) * c->share : ceil(busy);
+    c->lanes = is_rounded(c) ? c->items : ceil(c->items / bundle) * bundle;
+}
+
 double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *split,
                     const enum staging *staging, struct perfmodel_reason *reason)
 {
     struct costing c = {.m = m, .split = split, .staging = staging, .reason = reason};
-    double units = figure(&c, PERFMODEL_UNITS), bundle = fmax(1, figure(&c, PERFMODEL_LANES));
     double most = figure(&c, PERFMODEL_GROUP_ITEMS);
     c.items = group_items(&c);
     if (most > 0 && c.items > most) return INFINITY;
     c.groups = all_groups(&c);
-    c.busy = units > 0 ? ceil(c.groups / units) : 1;
-    c.lanes = ceil(c.items / bundle) * bundle;
+    c.share = all_share(&c);
+    set_busy(&c);
     if (m->dev.gpu)
         charge_gpu(&c);
     else
@@ -440,7 +468,7 @@ void model_floor(struct perfmodel *m)
     const double *v = m->dev.value;
     struct work w = {0};
     for (unsigned l = 0; l < m->n_logicals; l++)
-        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, 0, false};
+        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, 0, false, 1};
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
         add_operations(&w, p, profile_product(p->logicals, p->n_logicals, whole, PART_STEPS));

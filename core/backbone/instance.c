@@ -103,14 +103,26 @@ static bool is_prime_power(int64_t n)
     return n == 1;
 }
 
+static void add_main_logical(const struct instance *in, uint32_t l)
+{
+    gpu_put_main_logical(in->data, l);
+    if (!bb_has_span(in->bb, l)) {
+        gpu_put_exact(in->data, l);
+        return;
+    }
+    gpu_put_rounded(in->data, l);
+    gpu_set_spans(in->data, l, in->bb->logicals[l].spans, in->bb->logicals[l].n_spans);
+}
+
 static void add_logicals(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t l = 0; l < bb->n_logicals; l++) {
         gpu_add_logical(in->data, bb->logicals[l].name);
         gpu_set_extent(in->data, l, bb->logicals[l].extent);
-        if (is_prime_power(bb->logicals[l].extent)) gpu_set_prime_power(in->data, l, true);
-        if (bb->logicals[l].of == BB_NONE) gpu_put_main_logical(in->data, l);
+        bool one_span = bb->logicals[l].n_spans <= 1;
+        if (one_span && is_prime_power(bb->logicals[l].extent)) gpu_set_prime_power(in->data, l, true);
+        if (bb->logicals[l].of == BB_NONE) add_main_logical(in, l);
     }
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         const struct bb_tile *tile = &bb->tiles[t];

@@ -144,11 +144,16 @@ static const char *guard_stores(struct cg_program *p)
     return NULL;
 }
 
+bool cg_is_short(const struct cg_program *p, const struct cg_node *n)
+{
+    return n->kind == BB_THREAD && !n->fused && n->run_extent < p->local_size[n->axis];
+}
+
 bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n)
 {
-    if (n->type == CG_INST) return n->guard_local || n->guard_group;
-    bool run = n->type == CG_DIM && n->kind == BB_THREAD && !n->fused;
-    return run && n->run_extent < p->local_size[n->axis];
+    if (n->type == CG_INST) return n->guard_local || n->guard_group || n->n_guards;
+    if (n->type != CG_DIM || !cg_hardware(n)) return false;
+    return n->n_guards || cg_is_short(p, n);
 }
 
 int64_t cg_items_per_group(const struct cg_program *p)

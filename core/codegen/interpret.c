@@ -172,6 +172,14 @@ static const double *evaluate(struct machine *m, uint32_t inst)
     return stack;
 }
 
+/* Whether an index of what was rounded up is beyond its extent. */
+static bool is_beyond(const struct machine *m, const struct cg_node *n)
+{
+    for (unsigned i = 0; i < n->n_guards; i++)
+        if (index_eval(n->guards[i].of, m->digit) >= n->guards[i].below) return true;
+    return false;
+}
+
 static bool guarded_off(const struct machine *m, const struct cg_node *n)
 {
     for (unsigned g = 0; g < CG_AXES; g++) {
@@ -187,14 +195,15 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     const struct bb_inst *in = &m->p->bb->insts[i];
     const struct cg_access *x = &m->p->access[i];
     int64_t at = x->offset ? index_eval(x->offset, m->digit) : 0;
-    if (guarded_off(m, n)) return;
+    bool beyond = is_beyond(m, n), load = in->kind == BB_LOAD || in->kind == BB_COPY_LOAD;
+    if (guarded_off(m, n) || (beyond && !load)) return;
     if (in->kind == BB_STORE || in->kind == BB_COPY_STORE) {
         write_memory(m, i, accessed(m, i), at, evaluate(m, i)[0]);
         return;
     }
     const struct cg_value *v = in->kind == BB_STEP ? m->p->operands[i][0].value : &m->p->values[i];
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
-    const double loaded = x->offset ? read_memory(m, i, accessed(m, i), at) : 0;
+    const double loaded = x->offset && !beyond ? read_memory(m, i, accessed(m, i), at) : 0;
     const double *values = x->offset ? &loaded : evaluate(m, i);
     for (unsigned part = 0; part < bb_parts(in); part++) {
         m->registers[v->inst][to + part] = rounded(bb_part_type(in, part), values[part]);
@@ -225,11 +234,11 @@ static void run_item(struct machine *m, const struct cg_node *n)
         int64_t id = hardware_id(m, n);
         if (id >= n->run_extent) return;
         m->digit[n->id] = id / n->inner % n->size;
-        run_item_children(m, n);
+        if (!is_beyond(m, n)) run_item_children(m, n);
     } else {
         for (int64_t i = 0; i < n->size && !failed(m); i++) {
             m->digit[n->id] = i;
-            run_item_children(m, n);
+            if (!is_beyond(m, n)) run_item_children(m, n);
         }
     }
 }

@@ -57,6 +57,23 @@ Test(backbone_index, nothing_unsound)
     arena_free(a);
 }
 
+Test(backbone_index, minimum_and_maximum)
+{
+    struct arena *a = arena_new();
+    const struct index_expr *i = test_var(a, 0),
+                            *x = index_add(a, index_scale(a, i, 4), index_constant(a, 3));
+    expect_index_text(index_min(a, x, 20), "min(i * 4 + 3, 20)");
+    expect_index_text(index_scale(a, index_max(a, index_add(a, i, index_constant(a, -2)), 0), 5),
+                      "max(i - 2, 0) * 5");
+    expect_index_text(index_min(a, x, 31), "i * 4 + 3");
+    expect_index_text(index_min(a, x, 3), "3");
+    expect_index_text(index_max(a, x, 3), "i * 4 + 3");
+    expect_index_text(index_div(a, index_min(a, x, 7), 8), "0");
+    const struct index_expr *big = index_scale(a, index_min(a, x, 20), INT64_C(1) << 30);
+    expect_index_text(big, "min(i * 4 + 3, 20L) * 1073741824");
+    arena_free(a);
+}
+
 Test(backbone_index, strides)
 {
     struct arena *a = arena_new();
@@ -164,6 +181,27 @@ Test(backbone_index, simplified_equals_plain)
             int64_t got = index_eval(s.expr, p.at[i]);
             cr_assert_eq(got, s.value[i], "expression %d: got %ld, want %ld", n, (long)got, (long)s.value[i]);
             cr_assert(nonnegative_dividends(s.expr, p.at[i]), "expression %d", n);
+        }
+        arena_free(a);
+    }
+}
+
+Test(backbone_index, minimum_and_maximum_of_random_expressions)
+{
+    struct pcg32 rng = pcg32_seed(9, 1);
+    struct index_points p;
+    for (int n = 0; n < 2000; n++) {
+        struct arena *a = arena_new();
+        random_points(&rng, &p);
+        struct index_sample s = random_index(a, &rng, &p, 4), y = random_index(a, &rng, &p, 2);
+        int64_t c = (int64_t)pcg32_below(&rng, 41) - 20;
+        const struct index_expr *least = index_add(a, index_scale(a, index_min(a, s.expr, c), 3), y.expr);
+        const struct index_expr *most = index_div(a, index_max(a, least, c), 4);
+        for (int i = 0; i < INDEX_TEST_POINTS; i++) {
+            int64_t want = 3 * (s.value[i] < c ? s.value[i] : c) + y.value[i];
+            cr_assert_eq(index_eval(least, p.at[i]), want);
+            cr_assert_leq(want, index_most(least));
+            cr_assert_eq(index_eval(most, p.at[i]), floor_quotient(want > c ? want : c, 4));
         }
         arena_free(a);
     }
