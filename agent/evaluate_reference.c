@@ -45,7 +45,7 @@ static struct evaluator *start(struct verify_task *task, const struct problem *p
                                unsigned runners, uint64_t seed, const struct eval_caller *caller,
                                struct diag *d)
 {
-    static const struct verify_tolerance none[VERIFY_MOST_SETS] = {{.exact = true}};
+    static const struct verify_tolerance none[VERIFY_MOST_TOLERANCES] = {{.exact = true}};
     struct evaluator *ev = evaluator_start(&task, dev, runners, none, caller, d);
     if (!ev || (fill_reference(ev, p, d) && verify_reference(ev->task, seed, ev->tolerance, d))) return ev;
     evaluator_free(ev);

@@ -21,6 +21,8 @@
 #include "core/base/diag.h"
 #include "core/lift/lift.h"
 
+_Static_assert((int)VERIFY_MOST_OUTPUTS == (int)LIFT_MAX_OUTPUTS, "a program has more outputs");
+
 /* ---- arrays ---- */
 
 static double half_to_double(uint16_t h)
@@ -111,14 +113,19 @@ bool verify_unwritten(enum scalar_type type, const void *data, int64_t i)
 
 /* ---- the task ---- */
 
+/* NULL: there is none. */
+static void *shared_memory(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
 static bool allocate(struct verify_buffer *b, unsigned n_sets)
 {
     for (unsigned set = 0; set < n_sets; set++) {
-        b->data[set] = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (b->data[set] == MAP_FAILED) {
-            b->data[set] = NULL;
-            return false;
-        }
+        b->data[set] = shared_memory(b->bytes);
+        if (b->updated) b->before[set] = shared_memory(b->bytes);
+        if (!b->data[set] || (b->updated && !b->before[set])) return false;
     }
     return true;
 }
@@ -132,9 +139,12 @@ struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned 
     t->buffers = base_calloc(n, sizeof *t->buffers);
     for (unsigned i = 0; i < n; i++) {
         struct verify_buffer *b = &t->buffers[i];
-        *b = (struct verify_buffer){.type = shape[i].type,
+        *b = (struct verify_buffer){.name = shape[i].name,
+                                    .type = shape[i].type,
                                     .elements = shape[i].elements,
                                     .output = shape[i].output,
+                                    .by_value = shape[i].by_value,
+                                    .updated = shape[i].updated,
                                     .range = shape[i].range};
         b->bytes = (size_t)b->elements * scalar_type_bytes(b->type);
         if (allocate(b, n_sets)) continue;
@@ -180,8 +190,13 @@ struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, str
     struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
     for (unsigned i = 0; i < bb->n_buffers; i++) {
         const struct bb_buffer *b = &bb->buffers[i];
-        shape[i] = (struct verify_buffer){.type = b->type, .elements = b->elements, .output = b->output};
-        if (!b->output) shape[i].range = bb->program->inputs[b->input]->range;
+        shape[i] = (struct verify_buffer){.name = b->name,
+                                          .type = b->type,
+                                          .elements = b->elements,
+                                          .output = b->output,
+                                          .by_value = b->by_value,
+                                          .updated = b->updated};
+        if (b->input != LIFT_NONE) shape[i].range = bb->program->inputs[b->input]->range;
     }
     struct verify_task *t = verify_task_new(shape, bb->n_buffers, verify_sets(bb), d);
     free(shape);
@@ -197,10 +212,29 @@ void verify_task_free(struct verify_task *t)
 {
     if (!t) return;
     for (unsigned i = 0; i < t->n_buffers; i++)
-        for (unsigned set = 0; set < t->n_sets; set++)
-            if (t->buffers[i].data[set]) munmap(t->buffers[i].data[set], t->buffers[i].bytes);
+        for (unsigned set = 0; set < t->n_sets; set++) {
+            const struct verify_buffer *b = &t->buffers[i];
+            if (b->data[set]) munmap(b->data[set], b->bytes);
+            if (b->before[set]) munmap(b->before[set], b->bytes);
+        }
     free(t->buffers);
     free(t);
+}
+
+unsigned verify_outputs(const struct verify_task *t)
+{
+    unsigned n = 0;
+    for (unsigned b = 0; b < t->n_buffers; b++)
+        n += t->buffers[b].output;
+    return n;
+}
+
+unsigned verify_output(const struct verify_task *t, unsigned output)
+{
+    unsigned b = 0;
+    while (!t->buffers[b].output || output-- > 0)
+        b++;
+    return b;
 }
 
 /* ---- comparison ---- */

@@ -81,32 +81,34 @@ static double random_scalar(enum scalar_type type, const struct lift_range *rang
     return 2.0 * pcg32_unit(rng) - 1.0;
 }
 
+/* Array i of an input; the arrays of a tuple have the seed of their input. */
 static double *make_input(const struct cli_args *a, const struct lift_program *p, unsigned i,
                           struct arena *arena, struct diag *d)
 {
-    int64_t n = lift_type_scalars(p->inputs[i]->type);
+    const struct lift_param *in = p->inputs[p->arrays[i].input];
+    int64_t n = lift_type_scalars(p->arrays[i].type);
     uint64_t seed;
-    if (n > most_scalars)
-        diag_plain(d, "input %s is too large to interpret; choose smaller sizes", p->inputs[i]->name);
-    if (n > most_scalars || !input_seed(a, p->inputs[i]->name, &seed, d)) return NULL;
+    if (n > most_scalars) diag_plain(d, "input %s is too large to interpret; choose smaller sizes", in->name);
+    if (n > most_scalars || !input_seed(a, in->name, &seed, d)) return NULL;
     enum scalar_type type = SCALAR_FLOAT;
-    lift_type_bottom(p->inputs[i]->type, &type);
+    lift_type_bottom(p->arrays[i].type, &type);
     struct pcg32 rng = pcg32_seed(seed, i);
     double *data = ARENA_ARRAY(arena, double, n);
     for (int64_t k = 0; k < n; k++)
-        data[k] = random_scalar(type, &p->inputs[i]->range, &rng);
+        data[k] = random_scalar(type, &in->range, &rng);
     return data;
 }
 
-static void print_output(const struct cli_args *a, const double *out, int64_t n)
+static json_t *output_json(const double *out, int64_t n)
 {
-    if (cli_given(a, CLI_JSON)) {
-        json_t *array = json_array();
-        for (int64_t i = 0; i < n; i++)
-            json_array_append_new(array, cli_real_json(out[i]));
-        cli_print_json(json_pack("{s:o}", "output", array));
-        return;
-    }
+    json_t *array = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(array, cli_real_json(out[i]));
+    return array;
+}
+
+static void print_output(const double *out, int64_t n)
+{
     for (int64_t i = 0; i < n && i < SHOWN; i++)
         printf("%.9g\n", out[i]);
     if (n > SHOWN) printf("... %" PRId64 " more; --json prints all\n", n - SHOWN);
@@ -143,22 +145,58 @@ static bool check_inputs(const struct cli_args *a, const struct lift_program *p,
     return true;
 }
 
+static unsigned count_outputs(const struct lift_program *p)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        n += p->arrays[i].output != LIFT_NONE;
+    return n;
+}
+
+/* One output array as `output`, several by their names as `outputs`. */
+static void print_json(const struct lift_program *p, double *const *outputs)
+{
+    json_t *all = json_object(), *last = NULL;
+    for (unsigned i = 0; i < p->n_arrays; i++) {
+        if (!outputs[i]) continue;
+        last = output_json(outputs[i], lift_type_scalars(p->arrays[i].type));
+        json_object_set_new(all, p->arrays[i].name, last);
+    }
+    bool several = count_outputs(p) > 1;
+    cli_print_json(several ? json_pack("{s:O}", "outputs", all) : json_pack("{s:O}", "output", last));
+    json_decref(all);
+}
+
+static void interpret_outputs(const struct cli_args *a, struct opened *o, const double *const *arrays,
+                              struct diag *d)
+{
+    const struct lift_program *p = o->program;
+    double **outputs = ARENA_ARRAY(o->arena, double *, p->n_arrays);
+    for (unsigned i = 0; i < p->n_arrays; i++) {
+        int64_t n = lift_type_scalars(p->arrays[i].type);
+        if (p->arrays[i].output == LIFT_NONE) continue;
+        if (n > most_scalars) {
+            diag_plain(d, "the output is too large to interpret; choose smaller sizes");
+            return;
+        }
+        outputs[i] = ARENA_ARRAY(o->arena, double, n);
+        lift_interpret(p, arrays, i, outputs[i]);
+        if (cli_given(a, CLI_JSON)) continue;
+        if (count_outputs(p) > 1) printf("%s\n", p->arrays[i].name);
+        print_output(outputs[i], n);
+    }
+    if (cli_given(a, CLI_JSON)) print_json(p, outputs);
+}
+
 static void interpret(const struct cli_args *a, struct opened *o, struct diag *d)
 {
     if (!open_program(a, true, o, d)) return;
     struct lift_program *p = o->program;
     if (!check_inputs(a, p, d)) return;
-    const double **inputs = ARENA_ARRAY(o->arena, const double *, p->n_inputs + 1);
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        if (!(inputs[i] = make_input(a, p, i, o->arena, d))) return;
-    int64_t n = lift_type_scalars(p->output->type);
-    if (n > most_scalars) {
-        diag_plain(d, "the output is too large to interpret; choose smaller sizes");
-        return;
-    }
-    double *out = ARENA_ARRAY(o->arena, double, n);
-    lift_interpret(p, inputs, out);
-    print_output(a, out, n);
+    const double **arrays = ARENA_ARRAY(o->arena, const double *, p->n_arrays);
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        if (p->arrays[i].input != LIFT_NONE && !(arrays[i] = make_input(a, p, i, o->arena, d))) return;
+    interpret_outputs(a, o, arrays, d);
 }
 
 /* ---- verbs ---- */

@@ -23,17 +23,17 @@ static const char nested[] =
     "a reduction for each element of another reduction; reduce join(a) once, or tune "
     "the inner reduction as a program of its own";
 
-static void unsupported(struct lowering *l, struct source_pos at, const char *what)
+void bb_lower_unsupported(struct lowering *l, struct source_pos at, const char *what)
 {
     if (!l->failed) diag_error(l->diag, at, "not supported yet: %s", what);
     l->failed = true;
 }
 
 /* Reports at `at` that the evaluation of what stands there has given up. */
-static void check_viewer(struct lowering *l, struct source_pos at)
+void bb_lower_check_viewer(struct lowering *l, struct source_pos at)
 {
     if (!l->viewer->left)
-        unsupported(
+        bb_lower_unsupported(
             l, at,
             "an element that takes more than 262144 steps to evaluate; divide the program into several");
 }
@@ -63,7 +63,7 @@ static const char *logical_name(struct lowering *l, const struct lift_size *size
 }
 
 /* A new logical for an array's elements; an extent of 1 needs none and gives index 0. */
-static const struct index_expr *add_logical(struct lowering *l, const struct lift_type *array, bool reduction)
+const struct index_expr *bb_lower_logical(struct lowering *l, const struct lift_type *array, bool reduction)
 {
     if (array->extent == 1) return index_constant(l->arena, 0);
     l->logicals = arena_grow(l->arena, l->logicals, &l->cap_logicals, l->n_logicals + 1, sizeof *l->logicals);
@@ -81,7 +81,7 @@ static void own_logical(struct lowering *l, struct bb_inst *inst, uint32_t logic
 {
     if (bb_owns(inst, logical)) return;
     if (inst->n_logicals == BB_MAX_LOGICALS)
-        unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
+        bb_lower_unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
     else
         inst->logicals[inst->n_logicals++] = logical;
 }
@@ -169,12 +169,12 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
 {
     for (uint32_t i = 0; i < l->n_insts; i++) {
         const struct bb_inst *old = &l->insts[i];
-        if (old->kind == BB_LOAD && old->buffer == t->input && !index_compare(old->index, t->index)) return i;
+        if (old->kind == BB_LOAD && old->buffer == t->array && !index_compare(old->index, t->index)) return i;
     }
     struct bb_inst load = new_inst(l, BB_LOAD, "", t->type);
-    const char *stem = free_stem(l, l->buffers[t->input].name, ".load");
+    const char *stem = free_stem(l, l->buffers[t->array].name, ".load");
     load.name = arena_printf(l->arena, "%s.load", stem);
-    load.buffer = t->input;
+    load.buffer = t->array;
     load.index = t->index;
     own_index_logicals(l, &load, at);
     return push_inst(l, &load);
@@ -217,8 +217,8 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
 {
     if (l->failed) return;
     if (f->n_nodes >= MAX_NODES) {
-        unsupported(l, at,
-                    "a scalar expression of more than 4096 operations; divide the program into several");
+        bb_lower_unsupported(
+            l, at, "a scalar expression of more than 4096 operations; divide the program into several");
         return;
     }
     switch (t->kind) {
@@ -232,7 +232,7 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
         if (t->reduction == f->step_of)
             add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = 0});
         else
-            unsupported(l, at, nested);
+            bb_lower_unsupported(l, at, nested);
         return;
     case TREE_REDUCE: {
         uint32_t step = reduction_step(l, t->reduction);
@@ -299,7 +299,7 @@ static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct b
     sort_logicals(&step);
     for (unsigned i = 0; i < step.n_logicals; i++)
         if (step.logicals[i] != own) own_logical(l, &init, step.logicals[i], at);
-    if (in_reduction(l, &init)) unsupported(l, at, nested);
+    if (in_reduction(l, &init)) bb_lower_unsupported(l, at, nested);
     init.partner = (uint32_t)l->n_insts + 1;
     step.partner = push_inst(l, &init);
     step_operands[0] = step.partner;
@@ -310,12 +310,12 @@ static uint32_t reduction_step(struct lowering *l, struct reduction *r)
 {
     if (r->step != BB_NONE) return r->step;
     const struct lift_expr *e = r->expr;
-    const struct index_expr *i = add_logical(l, e->args[1]->type, true);
+    const struct index_expr *i = bb_lower_logical(l, e->args[1]->type, true);
     uint32_t own = (uint32_t)l->n_logicals - 1;
     struct tree *acc = ARENA_NEW(l->arena, struct tree);
     *acc = (struct tree){.kind = TREE_ACC, .type = e->type->scalar, .reduction = r};
     const struct tree *body = view_reduction_body(l->viewer, r, acc, i);
-    check_viewer(l, e->at);
+    bb_lower_check_viewer(l, e->at);
     const struct tree *fma = multiply_add(l->arena, body);
 
     struct flat init_flat = {0}, step_flat = {.step_of = r};
@@ -355,59 +355,35 @@ static uint32_t stored_inst(struct lowering *l, const struct tree *t, uint32_t n
     return push_inst(l, &compute);
 }
 
-static void store_output(struct lowering *l, const struct view_env *env)
+void bb_lower_store(struct lowering *l, const struct lift_array *array, const struct tree *t,
+                    const struct index_expr *index, struct source_pos at)
 {
-    const struct lift_expr *e = l->program->output;
-    const struct view *v = view_eval(l->viewer, e, env);
-    const struct lift_type *type = e->type;
-    const struct index_expr *at = index_constant(l->arena, 0);
-    for (; type->kind == LIFT_ARRAY; type = type->element) {
-        const struct index_expr *i = add_logical(l, type, false);
-        at = index_add(l->arena, at, index_scale(l->arena, i, lift_type_scalars(type->element)));
-        v = view_get(l->viewer, v, i);
-    }
-    check_viewer(l, e->at);
-    uint32_t n_parallel = (uint32_t)l->n_logicals;
-    uint32_t value = stored_inst(l, v->tree, n_parallel, e->at);
+    uint32_t value = stored_inst(l, t, l->n_parallel, at);
     if (l->failed) return;
-    struct bb_inst store = new_inst(l, BB_STORE, "store", type->scalar);
+    const char *name = l->n_stored > 1 ? arena_printf(l->arena, "%s.store", array->name) : "store";
+    struct bb_inst store = new_inst(l, BB_STORE, name, t->type);
     struct flat f = single_operand(l, value);
     take_flat(&store, &f);
-    store.buffer = l->program->n_inputs;
-    store.index = at;
-    for (uint32_t i = 0; i < n_parallel; i++)
-        own_logical(l, &store, i, e->at);
+    store.buffer = (uint32_t)(array - l->program->arrays);
+    store.index = index;
+    for (uint32_t i = 0; i < l->n_parallel; i++)
+        own_logical(l, &store, i, at);
     push_inst(l, &store);
 }
 
-static void set_buffer(struct lowering *l, unsigned i, const char *name, const struct lift_type *t,
-                       struct source_pos at)
+/* ---- inputs ---- */
+
+static void set_buffer(struct lowering *l, unsigned i)
 {
+    const struct lift_array *array = &l->program->arrays[i];
     struct bb_buffer *b = &l->buffers[i];
-    b->name = name;
-    b->elements = lift_type_scalars(t);
-    b->output = i == l->program->n_inputs;
-    b->input = i;
-    if (!lift_type_bottom(t, &b->type))
-        unsupported(l, at, "inputs and outputs of tuples; use one array for each component");
-    else if (b->type == SCALAR_BOOL)
-        unsupported(l, at, "inputs and outputs of type bool; use float or int with 0 and 1");
-}
-
-static bool input_named(const struct lift_program *p, const char *name)
-{
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        if (!strcmp(p->inputs[i]->name, name)) return true;
-    return false;
-}
-
-/* A name for the output that no input has. */
-static const char *output_name(const struct lift_program *p, struct arena *a)
-{
-    const char *name = "out";
-    for (unsigned n = 2; input_named(p, name); n++)
-        name = arena_printf(a, "out_%u", n);
-    return name;
+    *b = (struct bb_buffer){.name = array->name, .input = array->input};
+    b->elements = lift_type_scalars(array->type);
+    b->output = array->output != LIFT_NONE;
+    b->updated = b->output && array->input != LIFT_NONE;
+    b->by_value = !b->output && array->type->kind == LIFT_SCALAR;
+    if (lift_type_bottom(array->type, &b->type) && b->type == SCALAR_BOOL)
+        bb_lower_unsupported(l, array->at, "inputs and outputs of type bool; use float or int with 0 and 1");
 }
 
 /* Buffers and the environment of the inputs. */
@@ -415,13 +391,11 @@ static const struct view_env *bind_inputs(struct lowering *l)
 {
     const struct lift_program *p = l->program;
     const struct view_env *env = NULL;
-    l->buffers = ARENA_ARRAY(l->arena, struct bb_buffer, p->n_inputs + 1);
-    for (unsigned i = 0; i < p->n_inputs; i++) {
-        const struct lift_param *in = p->inputs[i];
-        set_buffer(l, i, in->name, in->type, in->at);
-        env = view_bind(l->viewer, env, in, view_input(l->viewer, i, in->type));
-    }
-    set_buffer(l, p->n_inputs, output_name(p, l->arena), p->output->type, p->output->at);
+    l->buffers = ARENA_ARRAY(l->arena, struct bb_buffer, p->n_arrays);
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        set_buffer(l, i);
+    for (unsigned i = 0; i < p->n_inputs; i++)
+        env = view_bind(l->viewer, env, p->inputs[i], view_input(l->viewer, p->inputs[i]));
     return env;
 }
 
@@ -429,7 +403,7 @@ static const struct view_env *bind_inputs(struct lowering *l)
 static void check_reductions(struct lowering *l, const struct lift_expr *e)
 {
     if (e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE && e->type->kind != LIFT_SCALAR)
-        unsupported(
+        bb_lower_unsupported(
             l, e->at,
             "a reduction whose accumulator is a tuple or an array; tune one reduction for each component");
     for (unsigned i = 0; i < e->n_args; i++)
@@ -445,6 +419,6 @@ struct backbone *bb_lower(const struct lift_program *p, const struct bb_options 
     struct lowering l = {.arena = a, .diag = d, .viewer = &viewer, .program = p};
     const struct view_env *env = bind_inputs(&l);
     check_reductions(&l, p->output);
-    if (!l.failed) store_output(&l, env);
+    if (!l.failed) bb_lower_outputs(&l, env);
     return l.failed ? NULL : bb_build(&l, o);
 }

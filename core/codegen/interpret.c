@@ -284,7 +284,7 @@ static void make_memory(struct machine *m, double *const *buffers)
         const struct bb_buffer *b = &bb->buffers[i];
         m->buffers[i] = (struct memory){b->name, b->type, b->elements, buffers[i],
                                         ARENA_ARRAY(m->arena, struct shadow, b->elements)};
-        clear(&m->buffers[i], !b->output);
+        clear(&m->buffers[i], !b->output || b->updated);
     }
     for (unsigned i = 0; i < bb->n_regions; i++) {
         int64_t n = m->p->regions[i].used ? m->p->regions[i].elements : 0;
@@ -336,7 +336,8 @@ static void check_outputs(struct machine *m)
 {
     for (unsigned i = 0; i < m->p->bb->n_buffers && !failed(m); i++)
         for (int64_t j = 0; j < m->buffers[i].elements && !failed(m); j++) {
-            if (m->buffers[i].shadow[j].set) continue;
+            const struct shadow *s = &m->buffers[i].shadow[j];
+            if (s->set && (!m->p->bb->buffers[i].updated || s->writer != NOBODY)) continue;
             m->result.fault = CG_UNINITIALIZED;
             snprintf(m->result.where, sizeof m->result.where, "%s[%lld] is never written", m->buffers[i].name,
                      (long long)j);

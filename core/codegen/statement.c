@@ -184,11 +184,12 @@ static enum scalar_type memory_type(const struct cg_emitter *e, const struct cg_
     return x->buffer != BB_NONE ? bb->buffers[x->buffer].type : bb->regions[x->region].type;
 }
 
-/* "A[16 * k0 + m3]" */
+/* "A[16 * k0 + m3]"; "alpha" of a scalar that is passed by value. */
 static const char *element_text(struct cg_emitter *e, const struct cg_access *x,
                                 const struct index_expr *offset)
 {
     struct strbuf b = {0};
+    if (x->buffer != BB_NONE && e->p->bb->buffers[x->buffer].by_value) return e->names->buffer[x->buffer];
     strbuf_add(&b, x->buffer != BB_NONE ? e->names->buffer[x->buffer] : e->names->region[x->region]);
     strbuf_add(&b, "[");
     index_print(offset, index_fits_int(offset) ? e->names->node : e->names->wide, &b);

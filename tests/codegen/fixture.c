@@ -37,7 +37,8 @@ static uint32_t logical(struct backbone *bb, struct arena *a, const char *name, 
 
 static uint32_t buffer(struct backbone *bb, const char *name, int64_t elements, bool output)
 {
-    bb->buffers[bb->n_buffers] = (struct bb_buffer){name, SCALAR_FLOAT, elements, output, bb->n_buffers};
+    bb->buffers[bb->n_buffers] = (struct bb_buffer){
+        .name = name, .type = SCALAR_FLOAT, .elements = elements, .output = output, .input = bb->n_buffers};
     return bb->n_buffers++;
 }
 

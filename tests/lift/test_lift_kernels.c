@@ -123,7 +123,7 @@ static void check_kernel(const struct kernel_case *c)
         in[i] = random_input(&rng, lift_type_scalars(p->inputs[i]->type), a);
     int64_t n = lift_type_scalars(p->output->type);
     double *out = ARENA_ARRAY(a, double, n);
-    lift_interpret(p, in, out);
+    lift_interpret(p, in, p->n_inputs, out);
     for (int64_t i = 0; i < n; i++)
         cr_assert_eq(out[i], c->expected(in, i), "%s: element %d", c->path, (int)i);
     free((void *)source.text);
@@ -169,7 +169,7 @@ Test(lift_kernels, one_element_of_a_large_product_is_cheap)
     for (int i = 0; i < 1024 * 1024; i++)
         ones[i] = 1;
     const double *in[] = {ones, ones};
-    struct lift_value_bound last = lift_interpret_element(p, in, 1024 * 1024 - 1);
+    struct lift_value_bound last = lift_interpret_element(p, in, p->n_inputs, 1024 * 1024 - 1);
     cr_assert_eq(last.value, 1024);
     cr_assert_eq(last.s, 1024);
     cr_assert_eq(last.n, 1025);
