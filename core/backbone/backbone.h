@@ -45,8 +45,8 @@ enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8 }; /* levels of a logical; logical
 
 struct bb_logical {
     const char *name;
-    int64_t extent; /* main: exact. copy: that of `of` (its real extent depends on decisions) */
-    bool reduction;
+    int64_t extent;  /* main: exact. copy: that of `of` (its real extent depends on decisions) */
+    bool reduction;  /* some STEP reduces it (bb_reduces()): no output has it, its tiles are sequential */
     uint32_t of;     /* copy: the main logical; main: BB_NONE */
     uint32_t region; /* copy: its region; main: BB_NONE */
     uint32_t first_tile;
@@ -194,6 +194,12 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
     for (unsigned i = 0; i < inst->n_logicals; i++)
         if (inst->logicals[i] == logical) return true;
     return false;
+}
+/* Whether an instruction is a STEP that reduces the logical: its initialization does not have it. The
+ * instructions of a reduction inside another one own the outer one's logical, too, but do not reduce it. */
+static inline bool bb_reduces(const struct backbone *bb, const struct bb_inst *inst, uint32_t logical)
+{
+    return inst->kind == BB_STEP && bb_owns(inst, logical) && !bb_owns(&bb->insts[inst->partner], logical);
 }
 static inline uint32_t bb_dim_statement(const struct backbone *bb, uint32_t dim)
 {

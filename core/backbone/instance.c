@@ -44,12 +44,6 @@ static uint32_t main_logical(const struct backbone *bb, uint32_t logical)
     return bb->logicals[logical].of == BB_NONE ? logical : bb->logicals[logical].of;
 }
 
-/* A step reduces what its initialization does not know. */
-static bool reduces(const struct backbone *bb, const struct bb_inst *inst, uint32_t logical)
-{
-    return inst->kind == BB_STEP && bb_owns(inst, logical) && !bb_owns(&bb->insts[inst->partner], logical);
-}
-
 static bool is_copy(const struct bb_inst *inst)
 {
     return inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE;
@@ -139,7 +133,7 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         if (bb_owns(inst, bb->tiles[t].logical)) gpu_set_owns(in->data, id, t, true);
         if (bb_owns(inst, bb->tiles[t].logical) && is_whole(inst)) gpu_put_nest_tiles(in->data, id, t);
-        if (reduces(bb, inst, bb->tiles[t].logical)) gpu_set_reduces(in->data, id, t, true);
+        if (bb_reduces(bb, inst, bb->tiles[t].logical)) gpu_set_reduces(in->data, id, t, true);
     }
 }
 
@@ -268,7 +262,7 @@ static void add_crossings(const struct instance *in, uint32_t from, uint32_t to)
     const struct bb_inst *p = &bb->insts[from], *c = &bb->insts[to];
     for (uint32_t d = p->first_dim; d < p->first_dim + p->n_dims; d++)
         for (uint32_t e = c->first_dim; e < c->first_dim + c->n_dims; e++) {
-            if (bb->dims[d].tile != bb->dims[e].tile || reduces(bb, p, dim_logical(bb, d))) continue;
+            if (bb->dims[d].tile != bb->dims[e].tile || bb_reduces(bb, p, dim_logical(bb, d))) continue;
             gpu_set_crosses(in->data, statement(in, d), statement(in, e), true);
         }
 }

@@ -19,9 +19,9 @@
 
 enum { MAX_NODES = 4096 };    /* of one instruction's expression */
 enum { MAX_STEPS = 1 << 18 }; /* of the evaluation of all of them */
-static const char nested[] =
-    "a reduction for each element of another reduction; reduce join(a) once, or tune "
-    "the inner reduction as a program of its own";
+static const char carried[] =
+    "a reduction that reads the accumulator of the reduction around it; it may start from it: "
+    "reduce(f, accumulator, a) as the whole result";
 
 void bb_lower_unsupported(struct lowering *l, struct source_pos at, const char *what)
 {
@@ -212,7 +212,7 @@ static void add_operand(struct lowering *l, struct flat *f, uint32_t inst)
 static uint32_t reduction_step(struct lowering *l, struct reduction *r);
 
 /* Appends a tree in postfix order; makes the loads and reductions it reads. The accumulator is operand 0 of
- * its own STEP; a reduction inside that reads it would run once for each of its elements. */
+ * its own STEP; a reduction inside that reads it would have to wait for each of its values. */
 static void flatten(struct lowering *l, const struct tree *t, struct flat *f, struct source_pos at)
 {
     if (l->failed) return;
@@ -232,7 +232,7 @@ static void flatten(struct lowering *l, const struct tree *t, struct flat *f, st
         if (t->reduction == f->step_of)
             add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = 0});
         else
-            bb_lower_unsupported(l, at, nested);
+            bb_lower_unsupported(l, at, carried);
         return;
     case TREE_REDUCE: {
         uint32_t step = reduction_step(l, t->reduction);
@@ -282,43 +282,79 @@ static bool is_real(enum scalar_type t)
     return t == SCALAR_FLOAT || t == SCALAR_DOUBLE || t == SCALAR_HALF;
 }
 
-static bool in_reduction(const struct lowering *l, const struct bb_inst *inst)
+/* Logicals that a STEP reduces. */
+struct own {
+    unsigned n;
+    uint32_t logicals[BB_MAX_LOGICALS];
+};
+
+static bool is_own(const struct own *own, uint32_t logical)
 {
-    for (unsigned i = 0; i < inst->n_logicals; i++)
-        if (l->logicals[inst->logicals[i]].reduction) return true;
+    for (unsigned i = 0; i < own->n; i++)
+        if (own->logicals[i] == logical) return true;
     return false;
 }
 
 /* Pushes INIT, in the logicals of all that the reduction reads but its own, and STEP, which adds its own. */
-static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct bb_inst step, uint32_t own,
-                               uint32_t *step_operands, struct source_pos at)
+static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct bb_inst step,
+                               const struct own *own, uint32_t *step_operands, struct source_pos at)
 {
     own_operand_logicals(l, &step, &init, 0, at);
     own_operand_logicals(l, &step, &step, 1, at);
-    own_logical(l, &step, own, at);
+    for (unsigned i = 0; i < own->n; i++)
+        own_logical(l, &step, own->logicals[i], at);
     sort_logicals(&step);
     for (unsigned i = 0; i < step.n_logicals; i++)
-        if (step.logicals[i] != own) own_logical(l, &init, step.logicals[i], at);
-    if (in_reduction(l, &init)) bb_lower_unsupported(l, at, nested);
+        if (!is_own(own, step.logicals[i])) own_logical(l, &init, step.logicals[i], at);
     init.partner = (uint32_t)l->n_insts + 1;
     step.partner = push_inst(l, &init);
     step_operands[0] = step.partner;
     return push_inst(l, &step);
 }
 
+static const struct tree *accumulator_of(struct lowering *l, struct reduction *r)
+{
+    struct tree *acc = ARENA_NEW(l->arena, struct tree);
+    *acc = (struct tree){.kind = TREE_ACC, .type = r->expr->type->scalar, .reduction = r};
+    return acc;
+}
+
+/* What a STEP of r computes, and the logicals that it reduces. A reduction that starts from the accumulator
+ * of the one around it is the same STEP over one more logical:
+ *
+ *     reduce(fun s row -> reduce(add, s, row), 0.0, A)        red(i, j) = add(init, A.load)
+ *
+ * *last becomes the innermost of them. */
+static const struct tree *step_body(struct lowering *l, struct reduction *r, struct own *own,
+                                    const struct reduction **last)
+{
+    for (;;) {
+        const struct lift_expr *e = r->expr;
+        const struct index_expr *i = bb_lower_logical(l, e->args[1]->type, true);
+        if (own->n == BB_MAX_LOGICALS) {
+            bb_lower_unsupported(l, e->at, "more than 8 dimensions around one operation; join some of them");
+            return NULL;
+        }
+        own->logicals[own->n++] = (uint32_t)l->n_logicals - 1;
+        const struct tree *acc = accumulator_of(l, r);
+        const struct tree *body = view_reduction_body(l->viewer, r, acc, i);
+        bb_lower_check_viewer(l, e->at);
+        *last = r;
+        if (body->kind != TREE_REDUCE || body->reduction->init != acc) return body;
+        r = body->reduction;
+    }
+}
+
 static uint32_t reduction_step(struct lowering *l, struct reduction *r)
 {
     if (r->step != BB_NONE) return r->step;
     const struct lift_expr *e = r->expr;
-    const struct index_expr *i = bb_lower_logical(l, e->args[1]->type, true);
-    uint32_t own = (uint32_t)l->n_logicals - 1;
-    struct tree *acc = ARENA_NEW(l->arena, struct tree);
-    *acc = (struct tree){.kind = TREE_ACC, .type = e->type->scalar, .reduction = r};
-    const struct tree *body = view_reduction_body(l->viewer, r, acc, i);
-    bb_lower_check_viewer(l, e->at);
+    struct own own = {0};
+    struct flat init_flat = {0}, step_flat = {0};
+    const struct tree *body = step_body(l, r, &own, &step_flat.step_of);
+    if (l->failed) return BB_NONE;
     const struct tree *fma = multiply_add(l->arena, body);
 
-    struct flat init_flat = {0}, step_flat = {.step_of = r};
     flatten(l, r->init, &init_flat, e->at);
     add_operand(l, &step_flat, BB_NONE); /* the INIT, not numbered yet */
     step_flat.n_nodes = 0;
@@ -328,7 +364,7 @@ static uint32_t reduction_step(struct lowering *l, struct reduction *r)
     struct bb_inst step = new_inst(l, BB_STEP, fma ? "mad" : "red", e->type->scalar);
     take_flat(&init, &init_flat);
     take_flat(&step, &step_flat);
-    return r->step = push_reduction(l, init, step, own, step_flat.operands, e->at);
+    return r->step = push_reduction(l, init, step, &own, step_flat.operands, e->at);
 }
 
 /* ---- the program ---- */

@@ -176,6 +176,16 @@ static const struct view *join_element(struct viewer *w, const struct view *v, c
     return view_get(w, outer, index_mod(w->arena, i, v->length));
 }
 
+static const struct view *map_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    struct view_memo *memo = v->memo;
+    if (memo->index && !index_compare(memo->index, i)) return memo->value;
+    const struct view_env *env = view_bind(w, v->env, v->fun->params[0], view_get(w, v->of, i));
+    const struct view *value = view_eval(w, v->fun->body, env);
+    *memo = (struct view_memo){i, value};
+    return value;
+}
+
 const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
     if (!step(w)) return nothing(w);
@@ -185,7 +195,7 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
     case VIEW_INPUT:
         return value_at(w, view_place_element(w->arena, v->place, i));
     case VIEW_MAP:
-        return view_eval(w, v->fun->body, view_bind(w, v->env, v->fun->params[0], view_get(w, v->of, i)));
+        return map_element(w, v, i);
     case VIEW_ZIP:
         return zip_element(w, v, i);
     case VIEW_COMPONENT:
@@ -295,6 +305,7 @@ static const struct view *wrap(struct viewer *w, enum view_kind kind, const stru
     v->fun = e->fun;
     v->env = env;
     v->length = length;
+    if (kind == VIEW_MAP) v->memo = ARENA_NEW(w->arena, struct view_memo);
     return v;
 }
 

@@ -77,6 +77,14 @@ struct view {
     const struct view *of;
     const struct lift_lambda *fun;
     const struct view_env *env;
+    struct view_memo *memo; /* MAP */
+};
+
+/* The element that a MAP was asked for last. An array that a `let` names is asked by each of its readers; at
+ * one index they share what it computes. */
+struct view_memo {
+    const struct index_expr *index; /* NULL: none yet */
+    const struct view *value;
 };
 
 /* Values of parameters, innermost first. `value` is NULL until a lazily bound expression is asked for. */

@@ -179,14 +179,14 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     const struct bb_inst *in = &m->p->bb->insts[i];
     const struct cg_access *x = &m->p->access[i];
     int64_t at = x->offset ? index_eval(x->offset, m->digit) : 0;
-    if (guarded_off(m, n)) return;
+    bool off = guarded_off(m, n);
     if (in->kind == BB_STORE || in->kind == BB_COPY_STORE) {
-        write_memory(m, i, accessed(m, i), at, evaluate(m, i));
+        if (!off) write_memory(m, i, accessed(m, i), at, evaluate(m, i));
         return;
     }
     const struct cg_value *v = in->kind == BB_STEP ? m->p->operands[i][0].value : &m->p->values[i];
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
-    double value = x->offset ? read_memory(m, i, accessed(m, i), at) : evaluate(m, i);
+    double value = off ? 0 : x->offset ? read_memory(m, i, accessed(m, i), at) : evaluate(m, i);
     m->registers[v->inst][to] = rounded(in->type, value);
     m->set[v->inst][to] = true;
 }

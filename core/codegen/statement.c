@@ -333,25 +333,36 @@ static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vec
 
 /* ---- statements ---- */
 
-/* "if (get_local_id(0) == 0 && get_group_id(1) == 0) " */
-static void emit_guard(struct cg_emitter *e, const struct cg_node *n)
+/* "get_local_id(0) == 0 && get_group_id(1) == 0" */
+static const char *condition_text(struct cg_emitter *e, const struct cg_node *n)
 {
-    const char *separator = "if (";
+    struct strbuf b = {0};
+    const char *separator = "";
     for (unsigned i = 0; i < 2 * CG_AXES; i++) {
         unsigned axis = i / 2;
         enum bb_dim_kind kind = i % 2 ? cg_group_kind(e->p) : BB_THREAD;
         unsigned guards = i % 2 ? n->guard_group : n->guard_local;
         if (!(guards >> axis & 1u)) continue;
-        strbuf_printf(e->out, "%s%s == 0", separator, cg_id_text(e, kind, axis));
+        strbuf_printf(&b, "%s%s == 0", separator, cg_id_text(e, kind, axis));
         separator = " && ";
     }
-    if (cg_is_guarded(e->p, n)) strbuf_add(e->out, ") ");
+    return keep(e, &b);
+}
+
+/* The value of a guarded load that is not executed is never used. */
+static const char *guarded_load_text(struct cg_emitter *e, uint32_t inst, bool vector)
+{
+    const struct cg_node *n = e->p->inst_node[inst];
+    const char *loaded = load_text(e, &e->p->access[inst], vector);
+    if (!cg_is_guarded(e->p, n)) return loaded;
+    return CG_TEXT(e, "$1 ? $2 : $3", condition_text(e, n), loaded,
+                   constant_text(e, e->p->bb->insts[inst].type, 0, vector));
 }
 
 static void emit_memory_write(struct cg_emitter *e, const struct cg_node *n, bool vector)
 {
     const struct cg_access *x = &e->p->access[n->statement];
-    emit_guard(e, n);
+    if (cg_is_guarded(e->p, n)) strbuf_printf(e->out, "if (%s) ", condition_text(e, n));
     if (!vector || lane_stride(e, x->offset) == 1) {
         emit_store(e, x, expression_text(e, n->statement, vector), vector);
         return;
@@ -393,7 +404,7 @@ static void emit_assignment(struct cg_emitter *e, uint32_t inst, bool vector)
         strbuf_printf(e->out, "%s%s ", in->kind == BB_INIT ? "" : "const ",
                       type_text(e, in->type, width_of(v)));
     strbuf_printf(e->out, "%s = %s;\n", operand_text(e, target, vector),
-                  x->offset ? load_text(e, x, vector) : expression_text(e, inst, vector));
+                  x->offset ? guarded_load_text(e, inst, vector) : expression_text(e, inst, vector));
 }
 
 void cg_emit_statement(struct cg_emitter *e, const struct cg_node *n)

@@ -42,23 +42,16 @@ static double expression_value(struct meaning *m, const struct bb_inst *inst, do
     return stack[0];
 }
 
-/* The logical that STEP has and its INIT has not. */
-static uint32_t reduced_logical(const struct backbone *bb, const struct bb_inst *step)
+/* Steps over the logicals that STEP has and its INIT has not, from number j of its own on. */
+static double stepped(struct meaning *m, const struct bb_inst *step, unsigned j, double acc)
 {
-    const struct bb_inst *init = &bb->insts[step->partner];
-    cr_assert_eq(step->n_logicals, init->n_logicals + 1);
-    for (unsigned i = 0; i < init->n_logicals; i++)
-        if (init->logicals[i] != step->logicals[i]) return step->logicals[i];
-    return step->logicals[init->n_logicals];
-}
-
-static double reduced_value(struct meaning *m, const struct bb_inst *step)
-{
-    uint32_t own = reduced_logical(m->bb, step);
-    double acc = value_of(m, step->partner, 0);
+    while (j < step->n_logicals && !bb_reduces(m->bb, step, step->logicals[j]))
+        j++;
+    if (j == step->n_logicals) return expression_value(m, step, acc);
+    uint32_t own = step->logicals[j];
     for (int64_t i = 0; i < m->bb->logicals[own].extent; i++) {
         m->at[own] = i;
-        acc = expression_value(m, step, acc);
+        acc = stepped(m, step, j + 1, acc);
     }
     return acc;
 }
@@ -68,7 +61,8 @@ static double value_of(struct meaning *m, uint32_t id, double accumulator)
     const struct bb_inst *inst = &m->bb->insts[id];
     if (inst->kind == BB_LOAD)
         return m->inputs[m->bb->buffers[inst->buffer].input][index_eval(inst->index, m->at)];
-    return inst->kind == BB_STEP ? reduced_value(m, inst) : expression_value(m, inst, accumulator);
+    return inst->kind == BB_STEP ? stepped(m, inst, 0, value_of(m, inst->partner, 0))
+                                 : expression_value(m, inst, accumulator);
 }
 
 static uint32_t store_of(const struct backbone *bb)
@@ -161,6 +155,33 @@ Test(backbone_meaning, kernels)
     expect_file_keeps_meaning("experiments/kernels/layer_norm.lift", "M=3,N=4");
     expect_file_keeps_meaning("experiments/kernels/batched_gemv.lift", "P=2,M=3,N=4");
     expect_file_keeps_meaning("experiments/kernels/bias_relu.lift", "M=3,N=4");
+}
+
+#define TWO_ARRAYS "size M, N\ninput A: [[float]N]M\ninput x: [float]N\n"
+
+Test(backbone_meaning, reductions_inside_reductions)
+{
+    expect_same_meaning(
+        "norms", TWO_ARRAYS "output reduce(add, 0.0, map(fun r -> sqrt(reduce(add, 0.0, map(abs, r))), A))\n",
+        "M=3,N=4");
+    expect_same_meaning("nearest",
+                        TWO_ARRAYS "output map(fun u -> reduce(min, 1000.0, map(fun r ->\n"
+                                   "  reduce(fun s v -> s + (u - v) * (u - v), 0.0, r), A)), x)\n",
+                        "M=3,N=4");
+    expect_same_meaning("starting from an element",
+                        TWO_ARRAYS "output reduce(fun m (u, r) -> max(m, reduce(add, u, r)), -9.0,\n"
+                                   "  zip(head(split(M, join(A))), A))\n",
+                        "M=3,N=4");
+    expect_same_meaning("continued", TWO_ARRAYS "output reduce(fun s r -> reduce(add, s, r), 1.0, A)\n",
+                        "M=3,N=4");
+    expect_same_meaning("continued inside another one",
+                        TWO_ARRAYS "output reduce(max, -1000.0, map(fun v ->\n"
+                                   "  reduce(fun s r -> reduce(fun t u -> t + u * v, s, r), v, A), x))\n",
+                        "M=3,N=4");
+    expect_same_meaning("three deep",
+                        TWO_ARRAYS "output reduce(add, 0.0, map(fun u -> reduce(max, -100.0, map(fun r ->\n"
+                                   "  reduce(min, u, map(fun v -> u * v, r)), A)), x))\n",
+                        "M=3,N=4");
 }
 
 Test(backbone_meaning, views)

@@ -163,3 +163,35 @@ Test(descents, transposition)
 {
     check_leaves("size M, N\ninput A: [[float]N]M\noutput transpose(A)\n", "M=8,N=12", 40, 6);
 }
+
+Test(descents, reduction_inside_a_reduction)
+{
+    check_leaves("size M, N\ninput A: [[float]N]M\n"
+                 "output reduce(add, 0.0, map(fun r -> reduce(max, -100.0, r), A))\n",
+                 "M=8,N=12", 60, 6);
+}
+
+/* The distance of each element to the nearest row. */
+Test(descents, nearest)
+{
+    check_leaves("size M, N, K\ninput A: [[float]K]M\ninput B: [[float]K]N\n"
+                 "output map(fun p -> reduce(min, 10000.0, map(fun q ->\n"
+                 "  reduce(fun s (a, b) -> s + abs(a - b), 0.0, zip(p, q)), B)), A)\n",
+                 "M=4,N=6,K=4", 30, 6);
+}
+
+Test(descents, reduction_that_continues)
+{
+    check_leaves("size M, N, P\ninput A: [[[float]N]M]P\n"
+                 "output map(fun a -> reduce(fun s r -> reduce(add, s, r), 1.0, a), A)\n",
+                 "M=4,N=6,P=2", 40, 6);
+}
+
+/* The variation of rows around their means: the inner reduction is read by each element of the second. */
+Test(descents, reductions_of_rows_in_a_reduction)
+{
+    check_leaves("size M, N\ninput A: [[float]N]M\n"
+                 "output reduce(add, 0.0, map(fun r -> let m = reduce(max, -100.0, r) in\n"
+                 "  reduce(fun s v -> s + (v - m) * (v - m), 0.0, r), A))\n",
+                 "M=4,N=6", 30, 6);
+}

@@ -83,6 +83,15 @@ static const struct mutant_program programs[] = {
      "size N\ninput x: [double]N\ninput y: [double]N\noutput reduce(add, 0.0, map(mult, zip(x, y)))\n",
      "N=64"},
     {"norms", ROWS "output map(fun r -> sqrt(reduce(add, 0.0, map(fun v -> v * v, r))), A)\n", "M=8,N=16"},
+    {"sum_of_norms",
+     ROWS "output reduce(add, 0.0, map(fun r -> sqrt(reduce(add, 0.0, map(fun v -> v * v, r))), A))\n",
+     "M=6,N=8"},
+    {"nearest",
+     "size M, N, K\ninput A: [[float]K]M\ninput B: [[float]K]N\n"
+     "output map(fun p -> reduce(min, 1e30, map(fun q ->\n"
+     "  reduce(fun s (a, b) -> s + (a - b) * (a - b), 0.0, zip(p, q)), B)), A)\n",
+     "M=4,N=6,K=4"},
+    {"sum_of_rows", ROWS "output reduce(fun s r -> reduce(add, s, r), 0.0, A)\n", "M=6,N=8"},
 };
 
 struct score {
@@ -513,3 +522,6 @@ MUTANT_TEST(max_product)
 MUTANT_TEST(max_plus_matmul)
 MUTANT_TEST(double_dot)
 MUTANT_TEST(norms)
+MUTANT_TEST(sum_of_norms)
+MUTANT_TEST(nearest)
+MUTANT_TEST(sum_of_rows)

@@ -91,7 +91,7 @@ static const struct first_day first_day_files[] = {
     {&cli_tune,
      {"FILE"},
      ":1:1: error: 'for' is not in the language",
-     "declares sizes and inputs and has one output, such as: output map(",
+     "declares sizes, inputs and outputs, such as: output map(",
      "for (int i = 0; i < n; i++)\n    y[i] += a * x[i];\n"},
     {&cli_tune,
      {"FILE"},
@@ -194,10 +194,10 @@ static const struct first_day first_day_programs[] = {
      "input a: float[16]\noutput a\n"},
     {&cli_tune,
      {"FILE", "--size", "N=8,M=4"},
-     ":4:18: error: not supported yet: a reduction for each element of another reduction",
-     "reduce join(a) once",
-     "size N, M\ninput A: [[float]N]M\n\nfun largest(r) = reduce(max, 0.0, r)\noutput reduce(fun s r -> s + "
-     "largest(r), 0.0, A)\n"},
+     ":4:21: error: not supported yet: a reduction that reads the accumulator of the reduction around it",
+     "it may start from it",
+     "size N, M\ninput A: [[float]N]M\n\nfun shifted(s, r) = reduce(fun t v -> t + v * s, 0.0, r)\n"
+     "output reduce(fun s r -> shifted(s, r), 0.0, A)\n"},
 };
 
 static const struct first_day first_day_options[] = {

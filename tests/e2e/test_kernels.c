@@ -49,6 +49,11 @@ static const struct kernel_case CASES[] = {
     {"axpy", "N=64"},         {"matmul", "M=8,N=8,K=8"}, {"matmul_strided", "M=4,N=4,K=8"},
     {"gemv", "M=8,N=16"},     {"gesummv", "M=4,N=8"},    {"batched_matmul", "P=2,M=4,N=4,K=4"},
     {"transpose", "M=8,N=8"},
+    {"gemm", "M=8,N=8,K=4"},
+    {"saxpy", "N=64"},
+    {"complex_mul", "N=32"},
+    {"complex_mul_interleaved", "N=32"},
+    {"mean_variance", "M=8,N=8"},
 };
 
 #define KERNEL_TEST(i, name)                                                                                 \
@@ -68,3 +73,8 @@ KERNEL_TEST(3, gemv)
 KERNEL_TEST(4, gesummv)
 KERNEL_TEST(5, batched_matmul)
 KERNEL_TEST(6, transpose)
+KERNEL_TEST(7, gemm)
+KERNEL_TEST(8, saxpy)
+KERNEL_TEST(9, complex_mul)
+KERNEL_TEST(10, complex_mul_interleaved)
+KERNEL_TEST(11, mean_variance)

@@ -1,5 +1,6 @@
 /* The language from the command line: programs are checked, printed and interpreted. */
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,29 @@ Test(lift_run, check_says_what_comes_out)
     cr_expect_eq(strncmp(out, wanted, strlen(wanted)), 0, "%s", out);
     cr_expect_not(strstr(out, "note: "), "%s", out);
     free(out);
+}
+
+/* Several outputs, one of which is an input, and an input of tuples. */
+Test(lift_run, arrays_of_a_program)
+{
+    char path[32];
+    e2e_file(path, "size N\ninput a: float\ninput x: [(float, int)]N\ninput y: [float]N\n"
+                   "output y = map(fun ((v, k), w) -> a * v + w, zip(x, y))\noutput k = map(get(1), x)\n");
+    char *out = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=4")),
+         *json = lift_run_output(E2E_RUN(&cli_lift, "run", path, "--size", "N=4", "--json"));
+    cr_expect(strstr(out, "input      a: float, 4 bytes\n"
+                          "input      x_0: [float]N, 4, 16 bytes\n"
+                          "input      x_1: [int]N, 4, 16 bytes\n"
+                          "in-out     y: [float]N, 4, 16 bytes\n"
+                          "output     k: [int]N, 4, 16 bytes\n"),
+              "%s", out);
+    json_t *o = json_loads(json, 0, NULL), *outputs = json_object_get(o, "outputs");
+    cr_expect_eq(json_array_size(json_object_get(outputs, "y")), 4, "%s", json);
+    cr_expect_eq(json_array_size(json_object_get(outputs, "k")), 4, "%s", json);
+    json_decref(o);
+    free(out);
+    free(json);
+    unlink(path);
 }
 
 /* Without the sizes, names are checked, and what is missing is said. */

@@ -106,7 +106,8 @@ Test(keys_connect, a_key_on_a_plain_socket_is_refused, .timeout = 120)
     struct keys_test_agent a;
     keys_test_open(&f, KEYS_TEST_PLAIN, 0);
     cr_expect_not(keys_test_connect(&f, honest, "", NULL));
-    cr_expect(keys_test_logged(&f, "it uses a key, and this coordinator has none"));
+    /* Both ends find the mechanisms different. If the agent leaves first, the reason is less exact. */
+    cr_expect(keys_test_logged(&f, "it uses a key"));
     cr_assert(keys_test_connect(&f, NULL, NULL, &a));
     keys_test_leave(&a);
     keys_test_close(&f);
