@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/codegen/codegen.h"
+#include "agent/given.h"
 #include "agent/device.h"
 #include "core/pipeline/problem.h"
 #include "agent/verify.h"
@@ -81,14 +82,23 @@ struct eval_caller {
     void *ctx;
 };
 
+/* What kernels are run on: the user's data, and numbers generated from the seed for what is not given. */
+struct eval_inputs {
+    uint64_t seed;
+    const struct given *data; /* NULL: none; borrowed until evaluator_free() */
+};
+
 /* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU; EVAL_MAX_RUNNERS at most,
  * and no more than its memory takes), makes the inputs, and the reference from the naive kernel checked
  * against the Lift interpreter. `d` gets what went wrong; NULL then. Borrows p. */
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
                                 uint64_t seed, struct diag *d);
-/* The same for a caller that may end it early, or shows that it is alive; NULL: neither. */
+/* The same with the user's data, for a caller that may end it early, or shows that it is alive; NULL:
+ * neither.
+ */
 struct evaluator *evaluator_new_for(const struct problem *p, const struct device *dev, unsigned runners,
-                                    uint64_t seed, const struct eval_caller *caller, struct diag *d);
+                                    const struct eval_inputs *inputs, const struct eval_caller *caller,
+                                    struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 
 /* Outputs that a comparison with the reference does not verify. */

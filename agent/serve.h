@@ -13,6 +13,7 @@
 
 #include "agent/device.h"
 
+struct given;
 struct diag;
 struct keys_agent;
 
@@ -34,7 +35,9 @@ struct serve_options {
     int stop_fd;       /* readable: drain and leave; -1: none */
     double patience_s; /* how long to wait for a coordinator that is silent; 0: SERVE_PATIENCE_S */
     double most_s;     /* leave by then, after draining for SERVE_DRAIN_S or a tenth of it; 0: no limit */
-    bool embedded;     /* in the coordinator's process, which ends it: its silence says nothing */
+    const struct given
+        *data;     /* of an embedded agent: the user's data, loaded already; borrowed; NULL: none */
+    bool embedded; /* in the coordinator's process, which ends it: its silence says nothing */
 };
 
 /* Serves until the end. false after an error: no coordinator, a program that does not fit, a lost device. */

@@ -19,21 +19,43 @@ enum { MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
 
 /* ---- the program ---- */
 
+/* The first error, without the word. */
+static const char *first_error(const struct diag *d, const char *otherwise)
+{
+    static const char prefix[] = "error: ";
+    const char *why = diag_failed(d) ? diag_message(d, 0) : otherwise;
+    return why + (strncmp(why, prefix, strlen(prefix)) ? 0 : strlen(prefix));
+}
+
 /* Starts the device for the problem; a signal to stop ends that, too. */
 static bool start_evaluator(struct agent *a, uint64_t seed)
 {
-    static const char prefix[] = "error: ";
     struct diag *d = diag_new();
     const struct eval_caller caller = {a->abandon_fd, agent_stay_alive, a};
+    const struct eval_inputs inputs = {seed, a->data ? a->data : a->options->data};
     a->at_work = true;
-    a->evaluator = evaluator_new_for(a->problem, &a->options->device, a->options->runners, seed, &caller, d);
-    const char *why = diag_failed(d) ? diag_message(d, 0) : "the device is not usable";
+    a->evaluator =
+        evaluator_new_for(a->problem, &a->options->device, a->options->runners, &inputs, &caller, d);
     a->at_work = false;
     a->done = agent_must_leave(a);
-    if (!a->evaluator && !a->done)
-        agent_give_up(a, why + (strncmp(why, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
+    if (!a->evaluator && !a->done) agent_give_up(a, first_error(d, "the device is not usable"));
     diag_free(d);
     return a->evaluator && !a->done;
+}
+
+/* Reads the user's files under the names that the coordinator has for them. */
+static bool load_data(struct agent *a, const char *text)
+{
+    enum { WHY = 1024 };
+    char why[WHY];
+    if (!*text || a->options->data) return true;
+    struct diag *d = diag_new();
+    a->data = given_load_text(text, a->problem->program, d);
+    snprintf(why, sizeof why, "%s; agents read the search's data files themselves, under the same paths",
+             first_error(d, ""));
+    if (!a->data) agent_give_up(a, why);
+    diag_free(d);
+    return a->data != NULL;
 }
 
 /* Tells of outputs that are not verified, if there are any. */
@@ -78,7 +100,7 @@ void agent_take_program(struct agent *a, const struct message_program *m)
                    : "the agent cannot read the program; run the same version of thresh on both sides");
         return;
     }
-    if (!start_evaluator(a, m->seed)) return;
+    if (!load_data(a, m->data) || !start_evaluator(a, m->seed)) return;
     send_doubt(a);
     agent_note(a, evaluator_note(a->evaluator));
     agent_ready(a);
@@ -254,6 +276,8 @@ void agent_forget_program(struct agent *a)
         forget_running(a, a->running->id);
     evaluator_free(a->evaluator);
     problem_free(a->problem);
+    given_free(a->data);
+    a->data = NULL;
     a->evaluator = NULL;
     a->problem = NULL;
 }

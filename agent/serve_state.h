@@ -23,6 +23,7 @@ struct agent {
     struct diag *diag;
     void *socket;
     struct problem *problem;
+    struct given *data; /* that the program's message names; NULL: none */
     struct evaluator *evaluator;
     struct running *running;
     uint64_t search, seed;        /* of the program: the coordinator's number of the search */

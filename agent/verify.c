@@ -14,38 +14,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "agent/given.h"
 #include "agent/verify_inputs.h"
 #include "agent/verify_interpret.h"
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/half.h"
 #include "core/lift/lift.h"
 
 _Static_assert((int)VERIFY_MOST_OUTPUTS == (int)LIFT_MAX_OUTPUTS, "a program has more outputs");
 
 /* ---- arrays ---- */
-
-static double half_to_double(uint16_t h)
-{
-    int exponent = (h >> 10) & 31, fraction = h & 1023;
-    double sign = h & 0x8000 ? -1 : 1;
-    if (exponent == 31) return fraction ? (double)NAN : sign * (double)INFINITY;
-    if (exponent == 0) return sign * ldexp(fraction, -24);
-    return sign * ldexp(1024 + fraction, exponent - 25);
-}
-
-static uint16_t double_to_half(double x)
-{
-    uint16_t sign = signbit(x) ? 0x8000 : 0;
-    double magnitude = fabs(x);
-    if (isnan(x)) return 0x7e00;
-    if (magnitude >= 65520) return sign | 0x7c00;
-    if (magnitude < ldexp(1, -14)) return (uint16_t)(sign | (unsigned)nearbyint(ldexp(magnitude, 24)));
-    int exponent;
-    double fraction = frexp(magnitude, &exponent);              /* in [0.5, 1) */
-    unsigned digits = (unsigned)nearbyint(ldexp(fraction, 11)); /* 1024..2048 */
-    return (uint16_t)(sign | (((unsigned)(exponent + 13) << 10) + digits));
-}
 
 double verify_get(enum scalar_type type, const void *data, int64_t i)
 {
@@ -73,7 +53,7 @@ void verify_put(enum scalar_type type, void *data, int64_t i, double value)
         ((double *)data)[i] = value;
         break;
     case SCALAR_HALF:
-        ((uint16_t *)data)[i] = double_to_half(value);
+        ((uint16_t *)data)[i] = half_of_double(value);
         break;
     case SCALAR_INT:
         ((int32_t *)data)[i] = (int32_t)value;
@@ -123,8 +103,11 @@ static void *shared_memory(size_t bytes)
 static bool allocate(struct verify_buffer *b, unsigned n_sets)
 {
     for (unsigned set = 0; set < n_sets; set++) {
-        b->data[set] = shared_memory(b->bytes);
-        if (b->updated) b->before[set] = shared_memory(b->bytes);
+        bool given = verify_is_given(b, set);
+        if (b->output) b->data[set] = shared_memory(b->bytes);
+        if (verify_is_input(b))
+            *(b->updated ? &b->before[set] : &b->data[set]) =
+                given ? (void *)b->given : shared_memory(b->bytes);
         if (!b->data[set] || (b->updated && !b->before[set])) return false;
     }
     return true;
@@ -145,7 +128,8 @@ struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned 
                                     .output = shape[i].output,
                                     .by_value = shape[i].by_value,
                                     .updated = shape[i].updated,
-                                    .range = shape[i].range};
+                                    .range = shape[i].range,
+                                    .given = shape[i].given};
         b->bytes = (size_t)b->elements * scalar_type_bytes(b->type);
         if (allocate(b, n_sets)) continue;
         diag_plain(
@@ -185,7 +169,8 @@ static void draw_units(struct verify_task *t, enum verify_domain domain, uint64_
     verify_draw(t, domain, seed);
 }
 
-struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, struct diag *d)
+struct verify_task *verify_task_of(const struct backbone *bb, const struct given *data, uint64_t seed,
+                                   struct diag *d)
 {
     struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
     for (unsigned i = 0; i < bb->n_buffers; i++) {
@@ -196,7 +181,9 @@ struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, str
                                           .output = b->output,
                                           .by_value = b->by_value,
                                           .updated = b->updated};
-        if (b->input != LIFT_NONE) shape[i].range = bb->program->inputs[b->input]->range;
+        if (b->input == LIFT_NONE) continue;
+        shape[i].range = bb->program->inputs[b->input]->range;
+        shape[i].given = given_input(data, i);
     }
     struct verify_task *t = verify_task_new(shape, bb->n_buffers, verify_sets(bb), d);
     free(shape);
@@ -208,15 +195,20 @@ struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, str
     return t;
 }
 
+/* The user's data are borrowed. */
+static void release(const struct verify_buffer *b, unsigned set)
+{
+    bool given = verify_is_given(b, set);
+    if (b->data[set] && (b->output || !given)) munmap(b->data[set], b->bytes);
+    if (b->before[set] && !given) munmap(b->before[set], b->bytes);
+}
+
 void verify_task_free(struct verify_task *t)
 {
     if (!t) return;
     for (unsigned i = 0; i < t->n_buffers; i++)
-        for (unsigned set = 0; set < t->n_sets; set++) {
-            const struct verify_buffer *b = &t->buffers[i];
-            if (b->data[set]) munmap(b->data[set], b->bytes);
-            if (b->before[set]) munmap(b->before[set], b->bytes);
-        }
+        for (unsigned set = 0; set < t->n_sets; set++)
+            release(&t->buffers[i], set);
     free(t->buffers);
     free(t);
 }
@@ -255,10 +247,22 @@ static int64_t compare_floats(const struct verify_buffer *b, const float *want, 
     return -1;
 }
 
+/* With the tolerance that the user states. */
+static int64_t compare_stated(const struct verify_buffer *b, const void *want, const void *got,
+                              double tolerance)
+{
+    for (int64_t i = 0; i < b->elements; i++) {
+        double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
+        if (!(fabs(x - y) <= tolerance * fmax(1, fabs(y))) && !is_right(b, got, i, x, y)) return i;
+    }
+    return -1;
+}
+
 int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance)
 {
     const void *want = b->data[set];
+    if (tolerance.stated && !verify_integer(b->type)) return compare_stated(b, want, got, tolerance.absolute);
     bool exact = tolerance.exact || verify_integer(b->type);
     if (exact && !memcmp(want, got, b->bytes)) return -1;
     double allowed = exact ? 0 : tolerance.absolute; /* exact: -0 and 0 are one value */

@@ -18,6 +18,7 @@
 #include "core/lift/scalar.h"
 
 struct backbone;
+struct given;
 struct diag;
 struct lift_program;
 struct strbuf;
@@ -40,6 +41,7 @@ struct verify_buffer {
     bool by_value;                  /* a scalar that the kernel gets as an argument */
     bool updated;                   /* an output that is also an input */
     struct lift_range range;        /* of an input, where the program states one */
+    const void *given;              /* of an input: the user's data; NULL: it is generated; borrowed */
     void *data[VERIFY_MOST_SETS];   /* [n_sets] an input's values, an output's reference; shared memory */
     void *before[VERIFY_MOST_SETS]; /* [n_sets] of an updated array: its values before the kernel */
 };
@@ -55,6 +57,7 @@ struct verify_task {
 /* How close an output must be to the reference. Integer outputs are always compared bit for bit. */
 struct verify_tolerance {
     bool exact;      /* bit for bit */
+    bool stated;     /* by the user: absolute * max(1, |reference|), and nothing else, is allowed */
     double absolute; /* else |y - reference| <= absolute; an infinity or NaN matches the same alone */
     double relative; /* more than relative * |reference| + floor away: the interpreter decides
                         (verify_judge()); 0: that is not needed, or of no use */
@@ -73,8 +76,10 @@ struct verify_doubt {
 struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, unsigned n_sets,
                                     struct diag *d);
 /* The task of a program, with its inputs: the extreme sets that it needs, in the first domain in which its
- * results are finite as far as a sample of them shows. Borrows the program. NULL after adding an error. */
-struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, struct diag *d);
+ * results are finite as far as a sample of them shows; the user's data where there are some (NULL: none), see
+ * verify_is_given(). Borrows the program and the data. NULL after adding an error. */
+struct verify_task *verify_task_of(const struct backbone *bb, const struct given *data, uint64_t seed,
+                                   struct diag *d);
 void verify_task_free(struct verify_task *t);
 
 /* Tolerances of a task are [output][set], outputs counted among the buffers in order. */
@@ -96,6 +101,13 @@ unsigned verify_output(const struct verify_task *t, unsigned output);
 static inline bool verify_integer(enum scalar_type type)
 {
     return type == SCALAR_INT || type == SCALAR_BOOL;
+}
+
+/* Whether an input has the user's data in a set. They are the timing set. Integers of the user are in all
+ * sets: they often are indices, and generated ones would lead elsewhere. */
+static inline bool verify_is_given(const struct verify_buffer *b, unsigned set)
+{
+    return b->given && (set == VERIFY_TIMING || verify_integer(b->type));
 }
 
 /* Whether two values are the same although their difference may be no number: an infinity, or NaN. */
@@ -139,6 +151,15 @@ void verify_interpret(struct verify_task *t);
  * an error. */
 bool verify_reference(const struct verify_task *t, uint64_t seed, struct verify_tolerance *out,
                       struct diag *d);
+
+/* ---- verify_given.c ---- */
+
+/* The tolerance that the user states takes the place of those that were derived. */
+void verify_state(const struct verify_task *t, const struct given *data, struct verify_tolerance *tolerance);
+/* Compares the reference of the timing set with the user's expected result, which then takes its place. false
+ * after an error: they differ by more than half the tolerance, or by more than the stated one. */
+bool verify_expected(const struct verify_task *t, const struct given *data,
+                     const struct verify_tolerance *tolerance, struct diag *d);
 
 /* ---- verify_judge.c ---- */
 

@@ -20,7 +20,8 @@ static bool is_tight(const struct verify_buffer *b, unsigned set, struct verify_
 {
     double y = verify_get(b->type, b->data[set], i), size = fabs(y);
     bool relative = t.relative > 0 && t.relative * size + t.floor < size;
-    return isfinite(y) && (t.exact || t.absolute < size || relative);
+    double allowed = t.stated ? t.absolute * fmax(1, size) : t.absolute;
+    return isfinite(y) && (t.exact || allowed < size || relative);
 }
 
 /* Whether some set has a number for output i, and none verifies it. */

@@ -376,7 +376,7 @@ void verify_draw_extremes(struct verify_task *t, const struct backbone *bb, enum
     struct pcg32 rng = pcg32_seed(seed, 0xe7);
     unsigned ordinal = 0, n_leads = count_leads(bb);
     for (unsigned b = 0; b < t->n_buffers; b++) {
-        if (!verify_is_input(&t->buffers[b])) continue;
+        if (!verify_is_input(&t->buffers[b]) || verify_is_given(&t->buffers[b], VERIFY_EXTREME)) continue;
         const struct lift_range r = verify_range(&t->buffers[b], domain);
         if (n_leads > 0 && has_lines(bb, b))
             draw_lined(t, bb, b, ordinal++, &r, &rng);

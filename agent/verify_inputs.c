@@ -4,6 +4,9 @@
  *     exact     -3, -1, 1 or 3                    1 or 2
  *     timing    uniform in [-1, 1]                uniform in [0.1, 2]
  *
+ * Where the user gives an input's data, they are its timing set; the exact set is generated all the same, so
+ * that a kernel that loses a term is found. Integers of the user are in all sets.
+ *
  * Sums and products of small whole numbers come out the same in any order, so that outputs of the exact set
  * can be compared bit for bit. Where sums of these would be too large for that, as those of 2^23 floats are,
  * the numbers are 1 and -1. Programs that select get extreme sets besides (verify_extremes.c). */
@@ -92,6 +95,7 @@ static void draw_buffer(struct verify_buffer *b, enum verify_domain domain, bool
     const struct pool pool = pool_of(b, domain, units);
     const struct lift_range r = verify_range(b, domain);
     for (unsigned set = 0; set < VERIFY_EXTREME; set++) {
+        if (verify_is_given(b, set)) continue;
         struct pcg32 rng = pcg32_seed(seed, 2 * index + set);
         for (int64_t i = 0; i < b->elements; i++)
             verify_put(b->type, verify_values(b, set), i, draw(set, b, &r, &pool, &rng));

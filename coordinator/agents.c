@@ -59,6 +59,7 @@ static bool start_embedded(struct agents *a, struct diag *d)
     a->serve = (struct serve_options){.context = a->context,
                                       .endpoint = inproc,
                                       .device = a->device,
+                                      .data = a->options.data,
                                       .stop_fd = eventfd(0, EFD_CLOEXEC),
                                       .embedded = true};
     a->agent_diag = diag_new();
@@ -199,6 +200,7 @@ void agents_greet(struct agents *a, unsigned peer)
                                     .program = {.path = p->path,
                                                 .text = p->text,
                                                 .sizes = p->sizes,
+                                                .data = p->data,
                                                 .limits = wire_device(&a->device, arena),
                                                 .options = wire_options(p->lowering, arena),
                                                 .fingerprint = p->fingerprint,

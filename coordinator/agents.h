@@ -19,23 +19,26 @@
 
 struct agents;
 struct bb_options;
+struct given;
 struct diag;
 struct fleet;
 struct progress;
 
 /* Pointers are borrowed. */
 struct agents_options {
-    const char *listen;  /* endpoint; NULL: one agent in a thread of this process */
-    const char *keys;    /* folder of keys for a tcp:// endpoint; NULL: none */
-    struct fleet *fleet; /* that other searches use, too; NULL: one of its own, at `listen` */
-    const char *device;  /* selector of its device; NULL: the first */
-    int stop_fd;         /* readable: end early; -1: none */
+    const char *listen;       /* endpoint; NULL: one agent in a thread of this process */
+    const char *keys;         /* folder of keys for a tcp:// endpoint; NULL: none */
+    struct fleet *fleet;      /* that other searches use, too; NULL: one of its own, at `listen` */
+    const char *device;       /* selector of its device; NULL: the first */
+    const struct given *data; /* of the user, for the agent of this process; NULL: none */
+    int stop_fd;              /* readable: end early; -1: none */
     struct progress *progress;
 };
 
 /* What a new agent is told of the program. Pointers are borrowed. */
 struct agents_program {
     const char *path, *text, *sizes;
+    const char *data; /* given_text(); "": none */
     const struct bb_options *lowering;
     uint64_t fingerprint, seed;
 };

@@ -30,6 +30,8 @@ enum { STORE_SCHEMA = 7, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
 /* In the settings of a run of a program: the parameters of --param follow, if there were any. */
 #define STORE_PARAMETERS " param="
+/* After those that a campaign file tells: a hash of the user's data, where there are some. */
+#define STORE_FILES " files="
 /* At their end: a hash of the device's description, where there is a lower bound. */
 #define STORE_DESCRIPTION " device_description="
 

@@ -94,6 +94,7 @@ void tune_print_settings(const struct tune_options *o, struct strbuf *out)
     if (o->audit_cuts > 0) strbuf_printf(out, " audit=%g", o->audit_cuts);
     for (unsigned i = 0; i < o->n_pins; i++)
         strbuf_printf(out, " pin=%s", o->pins[i]);
+    tune_print_data(&o->data, out);
 }
 
 /* The description's figures come last: they are as they were read, since nothing was measured yet. */
@@ -101,6 +102,7 @@ static char *settings_text(const struct tune *t)
 {
     struct strbuf b = {0};
     tune_print_settings(&t->options, &b);
+    if (t->data_text) strbuf_printf(&b, STORE_FILES "%016" PRIx64, t->data_hash);
     if (t->model)
         strbuf_printf(&b, STORE_DESCRIPTION "%016" PRIx64,
                       perfmodel_device_hash(perfmodel_described(t->model)));
@@ -187,6 +189,7 @@ static bool find_device(struct tune *t, struct diag *d)
                                           .fleet = o->fleet,
                                           .keys = o->keys,
                                           .device = o->device,
+                                          .data = t->data,
                                           .stop_fd = o->stop_fd,
                                           .progress = &t->progress};
     t->agents = agents_open(&agents, d);
@@ -201,6 +204,7 @@ static void serve(struct tune *t)
     const struct agents_program program = {.path = o->path,
                                            .text = o->text,
                                            .sizes = o->sizes,
+                                           .data = t->data_text,
                                            .lowering = &o->lowering,
                                            .fingerprint = t->problem->fingerprint,
                                            .seed = o->seed};
@@ -215,7 +219,8 @@ static bool begin(struct tune *t, struct diag *d)
     note_advice(t);
     if (t->agents) agents_record(t->agents, store, run);
     serve(t);
-    return tune_add_contenders(t, d) && (!t->options.resume || session_restore(t->session, d));
+    return tune_note_data(t, d) && tune_add_contenders(t, d) &&
+           (!t->options.resume || session_restore(t->session, d));
 }
 
 struct tune *tune_new(const struct tune_options *o, struct diag *d)
@@ -224,8 +229,8 @@ struct tune *tune_new(const struct tune_options *o, struct diag *d)
     t->options = *o;
     if (!o->sizes) t->options.sizes = "";
     t->progress = progress_start(o->quiet);
-    if (learn_check(o->learn_from, o->n_learn_from, o->store, d) && find_device(t, d) && open_problem(t, d) &&
-        open_session(t, d) && begin(t, d))
+    if (learn_check(o->learn_from, o->n_learn_from, o->store, d) && tune_load_data(t, d) &&
+        find_device(t, d) && open_problem(t, d) && open_session(t, d) && begin(t, d))
         return t;
     tune_free(t);
     return NULL;
@@ -270,10 +275,16 @@ const struct device *tune_device(const struct tune *t)
     return &t->device;
 }
 
+const char *tune_data(const struct tune *t)
+{
+    return t->data_text;
+}
+
 void tune_free(struct tune *t)
 {
     if (!t) return;
     agents_close(t->agents);
+    tune_free_data(t);
     session_free(t->session);
     session_pick_clear(&t->report.naive);
     for (unsigned i = 0; i < t->report.n_plain; i++)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/given.h"
 #include "agent/device.h"
 #include "core/pipeline/problem.h"
 #include "agent/verify.h"
@@ -28,9 +29,10 @@ struct tune;
 /* Strings are borrowed. */
 struct tune_options {
     const char *path, *text, *sizes;
-    const char *device;    /* selector; NULL: the first */
-    const char *heuristic; /* NULL: tag */
-    const char *order;     /* of choice groups; NULL: as declared */
+    const char *device;      /* selector; NULL: the first */
+    struct given_files data; /* the user's; what it does not name is generated */
+    const char *heuristic;   /* NULL: tag */
+    const char *order;       /* of choice groups; NULL: as declared */
     const char *const *pins;
     unsigned n_pins;
     uint64_t seed, evaluations; /* 0: no limit */
@@ -86,8 +88,11 @@ struct tune_report {
 };
 
 /* What decides a search beside program, sizes, device and seed, as the settings of its run begin; a hash of
- * the device's description follows where there is a lower bound (STORE_DESCRIPTION). */
+ * the user's data (STORE_FILES) and one of the device's description, where there is a lower bound
+ * (STORE_DESCRIPTION), follow. */
 void tune_print_settings(const struct tune_options *o, struct strbuf *out);
+/* What they say of the user's data; nothing where there are none. */
+void tune_print_data(const struct given_files *f, struct strbuf *out);
 /* Checks the input, opens the store, takes up what it has of a run to be resumed, and waits for the first
  * agent. NULL after errors. */
 struct tune *tune_new(const struct tune_options *o, struct diag *d);
@@ -101,6 +106,8 @@ bool tune_quote(struct tune *t, struct diag *d);
 const struct tune_report *tune_report(struct tune *t);
 const struct problem *tune_problem(const struct tune *t);
 const struct device *tune_device(const struct tune *t);
+/* given_text() of the user's data; NULL: there are none. */
+const char *tune_data(const struct tune *t);
 void tune_free(struct tune *t); /* NULL is allowed */
 
 #endif

@@ -26,6 +26,9 @@ struct tune {
     struct agents *agents;     /* NULL: */
     struct recorded *recorded; /* its timings stand for them */
     struct device device;
+    struct given *data; /* of the user, for an agent of this process; NULL: there are none here */
+    char *data_text;    /* given_text(); NULL: none */
+    uint64_t data_hash;
     struct problem *problem;
     struct space_state *root;                            /* with the pins */
     struct perfmodel *model;                             /* NULL: no bound */
@@ -53,6 +56,14 @@ void tune_free_seen(struct tune *t);
 bool tune_add_contenders(struct tune *t, struct diag *d);
 /* Takes a result of one of them. */
 void tune_report_contender(struct tune *t, const struct session_job *job, const struct store_evaluation *e);
+
+/* ---- tune_data.c: the user's data ---- */
+
+/* Reads the files. false after an error. */
+bool tune_load_data(struct tune *t, struct diag *d);
+/* Records in the store which they are. */
+bool tune_note_data(struct tune *t, struct diag *d);
+void tune_free_data(struct tune *t);
 
 /* ---- tune_verdict.c: what a result is worth ---- */
 

@@ -138,6 +138,16 @@ static bool check_order(const struct campaign_search *s, const struct problem *p
     return ok;
 }
 
+static bool check_data(const struct campaign_search *s, const struct problem *p, struct diag *d)
+{
+    const struct given_files files = campaign_data(&s->settings);
+    struct diag *own = diag_new();
+    given_look(&files, p->program, own);
+    bool ok = relay(own, s->at_data, d);
+    diag_free(own);
+    return ok;
+}
+
 /* Once for each kernel: its searches name the same stores. */
 static bool check_stores(const struct campaign *c, unsigned i, struct diag *d)
 {
@@ -159,7 +169,7 @@ static bool check_space(const struct campaign_search *s, const struct campaign_d
     if (p && device->found) fits_device(p, &device->device, own);
     bool ok = relay(own, s->at_sizes, d) && p;
     if (ok) *work = work_of(p->backbone);
-    ok = ok && check_pins(s, p, d) && check_order(s, p, d);
+    ok = ok && check_pins(s, p, d) && check_order(s, p, d) && check_data(s, p, d);
     problem_free(p);
     diag_free(own);
     return ok;

@@ -12,6 +12,7 @@
 #include "coordinator/campaign/keys.h"
 #include "coordinator/campaign/launcher.h"
 #include "coordinator/campaign/sizes.h"
+#include "coordinator/tune.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 
@@ -256,6 +257,19 @@ static bool text_equals(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* Whether runs on the data of both would have the same settings. */
+static bool same_data(const struct campaign_settings *a, const struct campaign_settings *b)
+{
+    struct strbuf x = {0}, y = {0};
+    const struct given_files f = campaign_data(a), g = campaign_data(b);
+    tune_print_data(&f, &x);
+    tune_print_data(&g, &y);
+    bool same = strcmp(x.text ? x.text : "", y.text ? y.text : "") == 0;
+    strbuf_free(&x);
+    strbuf_free(&y);
+    return same;
+}
+
 /* Whether two searches are the same run of a store, whatever their budgets. */
 static bool is_same(const struct campaign_search *a, const struct campaign_search *b)
 {
@@ -266,7 +280,7 @@ static bool is_same(const struct campaign_search *a, const struct campaign_searc
         return false;
     for (unsigned i = 0; i < s->n_pins; i++)
         if (strcmp(s->pins[i], t->pins[i]) != 0) return false;
-    return campaign_sizes_equal(a->sizes, b->sizes);
+    return same_data(s, t) && campaign_sizes_equal(a->sizes, b->sizes);
 }
 
 static bool add_search(struct campaign *c, const struct campaign_search *search, struct diag *d)
@@ -312,7 +326,8 @@ static bool add_size(struct campaign_reader *r, const struct header *h, const st
                                         .at_sizes = place_or(size->node, at),
                                         .at_pins = place_or(b->pins, at),
                                         .at_order = place_or(b->order, at),
-                                        .at_learn_from = place_or(b->learn_from, at)};
+                                        .at_learn_from = place_or(b->learn_from, at),
+                                        .at_data = place_or(b->data, at)};
             if (!add_search(r->campaign, &s, r->diag)) return false;
         }
     }

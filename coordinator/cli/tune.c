@@ -5,14 +5,16 @@
 #include <stdlib.h>
 
 #include "coordinator/best.h"
-#include "coordinator/cli/cli.h"
+#include "coordinator/cli/data.h"
 #include "coordinator/cli/doubt.h"
 #include "coordinator/cli/kind.h"
 #include "coordinator/cli/launched.h"
 #include "coordinator/cli/tune_space.h"
+#include "core/base/arena.h"
 #include "core/base/units.h"
 
-static bool read_options(const struct cli_args *a, struct tune_options *o, struct diag *d)
+static bool read_options(const struct cli_args *a, struct arena *arena, struct tune_options *o,
+                         struct diag *d)
 {
     uint64_t otherwise = cli_given(a, CLI_TIME) ? 0 : LIMIT_EVALUATIONS;
     o->path = a->positional[0];
@@ -38,8 +40,8 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     if (cli_given(a, CLI_PARAM) && !bb_parse_parameters(a->value[CLI_PARAM], &o->lowering, d)) return false;
     if (!cli_positive(a, CLI_TEXT_LIMIT, 0, &kib, d)) return false;
     o->most_text_bytes = (size_t)(kib < LIMIT_TEXT_KIB_MOST ? kib : LIMIT_TEXT_KIB_MOST) << 10;
-    return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&
-           cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
+    return cli_read_data(a, arena, &o->data, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
+           cli_share(a, CLI_DISTANCE, &o->distance, d) && cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
            cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
            cli_seconds(a, CLI_TIME, &o->time_s, d);
 }
@@ -237,6 +239,7 @@ static bool write_result(const struct tune_options *o, struct tune *t, const cha
                      .lowering = &o->lowering,
                      .sizes = o->sizes ? o->sizes : "",
                      .store = o->store,
+                     .data = tune_data(t),
                      .actions = best->actions,
                      .n_actions = best->n_actions,
                      .figure = best->figure,
@@ -274,11 +277,14 @@ static bool has_input(const struct cli_args *a, struct diag *d)
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA},
+                              measured[] = {CLI_INPUT, CLI_OUTPUT_REFERENCE, CLI_TOLERANCE},
                               runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE}, keys[] = {CLI_KEYS},
                               recorded[] = {CLI_RECORDED};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to a Lift program", d) &&
            cli_refuse(a, runners, 1, "applies only with --space, or to 'thresh agent'", d) &&
            (cli_given(a, CLI_LISTEN) || cli_refuse(a, keys, 1, "needs --listen tcp://ADDRESS:PORT", d)) &&
+           (!cli_given(a, CLI_RECORDED) || cli_refuse(a, measured, sizeof measured / sizeof measured[0],
+                                                      "does not apply with --recorded: nothing is run", d)) &&
            (!cli_given(a, CLI_LAUNCH) ||
             (cli_refuse(a, device, 1, "does not apply with --launch; write for example local:2,device=gpu",
                         d) &&
@@ -336,19 +342,21 @@ static int search(const struct cli_args *a, struct tune_options *o, struct diag 
 static int run(const struct cli_args *a)
 {
     if (cli_given(a, CLI_SPACE) && !a->n_positional) return cli_tune_space(a);
+    struct arena *arena = arena_new();
     struct diag *d = diag_new();
     struct tune_options o = {.stop_fd = cli_signals()};
     struct device described;
     int status = CLI_USAGE, signals = o.stop_fd;
     size_t n;
     bool sound = has_input(a, d) && has_run(a, d) && refuse_others(a, d) && refuse_unbounded(a, d) &&
-                 read_options(a, &o, d) && cli_try_heuristic(a, d) &&
+                 read_options(a, arena, &o, d) && cli_try_heuristic(a, d) &&
                  cli_expect_kind(o.path, CLI_KIND_PROGRAM, d);
     char *text = sound ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d) : NULL;
     o.text = text;
     if (text && stand_in(a, &o, &described, d)) status = search(a, &o, d);
     status = cli_finish(d, cli_signal_status(signals, status));
     free(text);
+    arena_free(arena);
     return status;
 }
 
@@ -381,7 +389,7 @@ const struct cli_command cli_tune = {
               CLI_TAKES(COMMAND),
               CLI_TAKES(TIMEOUT),
               CLI_TAKES(DATA),
-
+              CLI_USER_DATA,
               CLI_TAKES(RUNNERS),
               CLI_TAKES(LEARN_FROM)},
     .notes = {{CLI_OUT, "DIR",

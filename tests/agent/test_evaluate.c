@@ -36,9 +36,14 @@ Test(agent_evaluate, restores_what_is_updated_in_place)
     struct evaluator *ev = evaluate_start_updating();
     static struct cg_arg arg = {.buffer = 0, .bytes = EVALUATE_N * sizeof(float)};
     static char name[] = "f", good[] = "__kernel void f(__global float *y) { y[get_global_id(0)] *= 2; }",
-                wrong[] = "__kernel void f(__global float *y) { if (get_global_id(0)) y[get_global_id(0)] *= 2; }";
-    struct cg_kernel k = {.source = good, .name = name, .global = {EVALUATE_N, 1, 1}, .local = {16, 1, 1},
-                          .n_args = 1, .args = &arg};
+                wrong[] =
+                    "__kernel void f(__global float *y) { if (get_global_id(0)) y[get_global_id(0)] *= 2; }";
+    struct cg_kernel k = {.source = good,
+                          .name = name,
+                          .global = {EVALUATE_N, 1, 1},
+                          .local = {16, 1, 1},
+                          .n_args = 1,
+                          .args = &arg};
     struct evaluation e;
     for (int i = 0; i < 3; i++) {
         evaluator_run(ev, &k, &(struct eval_settings){.verify = true}, &e);

@@ -119,7 +119,7 @@ static void serve_start(struct serve_bench *b)
     serve_start_until(b, -1);
 }
 
-static void serve_send_program(struct serve_bench *b, uint64_t change)
+static void serve_send_data(struct serve_bench *b, uint64_t change, const char *data)
 {
     static const struct bb_options none = {0};
     struct diag *d = diag_new();
@@ -131,12 +131,18 @@ static void serve_send_program(struct serve_bench *b, uint64_t change)
                                     .program = {.path = "double.lift",
                                                 .text = serve_program,
                                                 .sizes = serve_sizes,
+                                                .data = data,
                                                 .limits = wire_device(dev, a),
                                                 .options = wire_options(&none, a),
                                                 .fingerprint = b->problem->fingerprint + change,
                                                 .seed = 1}});
     arena_free(a);
     diag_free(d);
+}
+
+static void serve_send_program(struct serve_bench *b, uint64_t change)
+{
+    serve_send_data(b, change, "");
 }
 
 /* Waits for the agent's end; whether it ended well. */
@@ -207,6 +213,19 @@ Test(agent_serve, evaluates_jobs_and_refuses_what_is_none)
     cr_assert_eq(serve_next_message(&b)->kind, MESSAGE_BYE);
     cr_assert(serve_end(&b));
     arena_free(a);
+}
+
+/* The paths are those of the coordinator: an agent without these files says so. */
+Test(agent_serve, cannot_work_without_the_data)
+{
+    struct serve_bench b;
+    serve_start(&b);
+    serve_send_data(&b, 0, "{\"inputs\":{\"x\":\"/missing/x.npy\"},\"hash\":\"0\"}");
+    const struct message *m = serve_next_message(&b);
+    cr_assert_eq(m->kind, MESSAGE_BYE);
+    cr_expect_str_eq(m->bye.reason, "cannot open /missing/x.npy: No such file or directory; agents read the "
+                                    "search's data files themselves, under the same paths");
+    cr_expect_not(serve_end(&b));
 }
 
 Test(agent_serve, finishes_what_runs_before_rounds)

@@ -190,11 +190,13 @@ Test(campaign, aliases_repeat_nodes)
 
 #define CAMPAIGN_TEST_KERNELS "kernels: [{file: k.lift, sizes: {N: 4}}]\n"
 #define CAMPAIGN_TEST_KEYS                                                                                   \
-    "name, store, report, header, seed, seeds, device, heuristic, order, pins, learn-from, evaluations, "    \
+    "name, store, report, header, seed, seeds, device, heuristic, order, pins, learn-from, inputs, "         \
+    "output-reference, tolerance, evaluations, "                                                             \
     "time, until, "                                                                                          \
     "listen, keys, page, launcher, kernels"
 #define CAMPAIGN_TEST_KERNEL_KEYS                                                                            \
-    "file, name, sizes, device, heuristic, order, pins, learn-from, evaluations, time, until"
+    "file, name, sizes, device, heuristic, order, pins, learn-from, inputs, output-reference, tolerance, "   \
+    "evaluations, time, until"
 
 static const struct {
     const char *yaml, *messages[3]; /* behind "FILE:"; # is the folder */
@@ -277,6 +279,13 @@ static const struct {
      {"2:33: cannot read '#/none': No such file or directory"}},
     {CAMPAIGN_TEST_KERNELS "page: 65536\n", {"2:7: page is '65536'; write a port (0 to 65535) or none"}},
     {CAMPAIGN_TEST_KERNELS "learn-from: {a: b}\n", {"2:13: learn-from is a map; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "inputs: x.npy\n",
+     {"2:9: inputs must be a map from inputs to files, such as {x: x.npy}"}},
+    {CAMPAIGN_TEST_KERNELS "inputs: {x: [a]}\n", {"2:13: a file of inputs is a list; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "tolerance: -1\n",
+     {"2:12: tolerance is '-1'; write a number from 0, such as 1e-4"}},
+    {CAMPAIGN_TEST_KERNELS "output-reference: {a: b}\n",
+     {"2:19: output-reference is a map; it must be a text"}},
     {CAMPAIGN_TEST_KERNELS "listen: 127.0.0.1:7000\n",
      {"2:9: listen is '127.0.0.1:7000'; write tcp://ADDRESS:PORT or ipc://FILE"}},
     {CAMPAIGN_TEST_KERNELS "launcher: {kidn: local}\n",

@@ -46,8 +46,12 @@ static void check_naive(const struct kernel_case *c)
 }
 
 static const struct kernel_case CASES[] = {
-    {"axpy", "N=64"},         {"matmul", "M=8,N=8,K=8"}, {"matmul_strided", "M=4,N=4,K=8"},
-    {"gemv", "M=8,N=16"},     {"gesummv", "M=4,N=8"},    {"batched_matmul", "P=2,M=4,N=4,K=4"},
+    {"axpy", "N=64"},
+    {"matmul", "M=8,N=8,K=8"},
+    {"matmul_strided", "M=4,N=4,K=8"},
+    {"gemv", "M=8,N=16"},
+    {"gesummv", "M=4,N=8"},
+    {"batched_matmul", "P=2,M=4,N=4,K=4"},
     {"transpose", "M=8,N=8"},
     {"gemm", "M=8,N=8,K=4"},
     {"saxpy", "N=64"},

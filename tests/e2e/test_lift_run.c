@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/npy.h"
 #include "tests/e2e/run.h"
 
 #define MATMUL "experiments/kernels/matmul.lift"
@@ -176,9 +177,9 @@ Test(lift_run, inputs_that_are_none)
     static const struct {
         const char *input, *message;
     } cases[] = {{"Q=random:1", "the program has no input 'Q'; its inputs are A, B"},
-                 {"A", "'A' is not NAME=random:SEED"},
+                 {"A", "'A' is not NAME=FILE.npy or NAME=random:SEED"},
                  {"A=random:", "'A=random:' is not NAME=random:SEED"},
-                 {"A=file.npy", "'A=file.npy' is not NAME=random:SEED"}};
+                 {"A=file.npy", "cannot open file.npy: No such file or directory"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct e2e_run r =
             E2E_RUN(&cli_lift, "run", MATMUL, "--size", "M=2,N=2,K=2", "--input", cases[i].input);
@@ -197,4 +198,35 @@ Test(lift_run, elements_that_are_not_finite_are_null)
     cr_expect_str_eq(out, "{\n \"output\": [\n  null,\n  null,\n  null\n ]\n}\n");
     free(out);
     unlink(path);
+}
+
+/* What is read and computed is written again: the result of a copy is the file of its input. */
+Test(lift_run, files_are_read_and_written)
+{
+    char program[32], from[32], to[32], command[80];
+    const float x[] = {1.5f, -2, 0.25f, 1e30f};
+    struct diag *d = diag_new();
+    e2e_file(program, "size M, N\ninput x: [[float]N]M\noutput map(fun r -> map(fun v -> 1.0 * v, r), x)\n");
+    e2e_file(from, "");
+    e2e_file(to, "");
+    cr_assert(npy_write(
+        from, &(struct npy_header){.kind = NPY_FLOAT, .bytes = 4, .n_extents = 2, .extents = {2, 2}}, x, d));
+    char input[40];
+    snprintf(input, sizeof input, "x=%s", from);
+    char *out = lift_run_output(
+        E2E_RUN(&cli_lift, "run", program, "--size", "M=2,N=2", "--input", input, "--output", to));
+    cr_expect_str_eq(out, "");
+    snprintf(command, sizeof command, "cmp %s %s", from, to);
+    cr_expect_eq(system(command), 0);
+    struct e2e_run wrong = E2E_RUN(&cli_lift, "run", program, "--size", "M=2,N=3", "--input", input);
+    cr_expect_eq(wrong.status, CLI_USAGE);
+    cr_expect(strstr(wrong.err, "has float32, shape (2, 2); the input x is [[float]N]M: expected float32, "
+                                "shape (2, 3)"),
+              "%s", wrong.err);
+    e2e_run_free(&wrong);
+    free(out);
+    diag_free(d);
+    unlink(program);
+    unlink(from);
+    unlink(to);
 }

@@ -166,7 +166,8 @@ static void check_kernel(const struct kernel_case *c)
         double *out = ARENA_ARRAY(a, double, n);
         lift_interpret(p, in, k, out);
         for (int64_t i = 0; i < n; i++)
-            cr_assert_eq(out[i], c->expected(in, before + i), "%s: %s[%d]", c->path, p->arrays[k].name, (int)i);
+            cr_assert_eq(out[i], c->expected(in, before + i), "%s: %s[%d]", c->path, p->arrays[k].name,
+                         (int)i);
         before += n;
     }
     free((void *)source.text);
