@@ -85,7 +85,7 @@ static void count_op(struct counting *c, enum scalar_op op, bool by_constant)
     }
 }
 
-static void apply_op(struct counting *c, enum scalar_op op)
+static void apply_op(struct counting *c, enum scalar_op op, enum scalar_type type)
 {
     unsigned n = scalar_op_arity(op);
     struct term *args = &c->stack[c->depth -= n];
@@ -97,7 +97,7 @@ static void apply_op(struct counting *c, enum scalar_op op)
         r.constant = r.constant && args[i].constant;
         literal = literal || args[i].literal;
     }
-    bool counts = !r.constant && r.logicals == c->all && !trivial(op, args, n);
+    bool counts = type == SCALAR_FLOAT && !r.constant && r.logicals == c->all && !trivial(op, args, n);
     if (counts && first_time(c, r.hash)) count_op(c, op, literal);
     c->stack[c->depth++] = r;
 }
@@ -105,7 +105,7 @@ static void apply_op(struct counting *c, enum scalar_op op)
 static void push_node(struct counting *c, const struct bb_node *node)
 {
     if (node->kind == BB_NODE_OP) {
-        apply_op(c, node->op);
+        apply_op(c, node->op, node->type);
         return;
     }
     struct term t = {.constant = true, .literal = true, .value = node->value};
@@ -113,7 +113,8 @@ static void push_node(struct counting *c, const struct bb_node *node)
     if (node->kind == BB_NODE_OPERAND) {
         bool accumulator = c->inst->kind == BB_STEP && node->operand == 0;
         const struct bb_inst *from = &c->bb->insts[c->inst->operands[node->operand]];
-        t = (struct term){.hash = node->operand + 1, .logicals = accumulator ? c->all : logical_bits(from)};
+        t = (struct term){.hash = node->operand + 1 + UINT64_C(0x10001) * node->part,
+                          .logicals = accumulator ? c->all : logical_bits(from)};
         t.logicals &= c->all;
     }
     c->stack[c->depth++] = t;
@@ -123,7 +124,7 @@ static void count_operations(const struct backbone *bb, struct profile *p)
 {
     const struct bb_inst *inst = &bb->insts[p->inst];
     struct counting c = {.bb = bb, .inst = inst, .all = logical_bits(inst)};
-    if (inst->type != SCALAR_FLOAT || (inst->kind != BB_COMPUTE && inst->kind != BB_STEP)) return;
+    if (inst->kind != BB_COMPUTE && inst->kind != BB_STEP) return;
     c.stack = base_malloc((inst->n_nodes + 1) * sizeof *c.stack);
     c.seen = base_malloc((inst->n_nodes + 1) * sizeof *c.seen);
     for (unsigned i = 0; i < inst->n_nodes; i++)
@@ -209,10 +210,24 @@ static void profile_access(const struct backbone *bb, struct profile *p)
 
 /* ---- all of them ---- */
 
+/* Whether the last part of a tuple is a sum of floats with itself: a dependent addition. Selections may be
+ * branches, which do not wait. */
+static bool adds(const struct bb_inst *step)
+{
+    const struct bb_node *last = &step->nodes[step->n_nodes - 1];
+    unsigned part = step->n_more;
+    bool reads = false;
+    for (unsigned i = 0; i < step->n_nodes; i++)
+        reads = reads || (step->nodes[i].kind == BB_NODE_OPERAND && step->nodes[i].operand == 0 &&
+                          step->nodes[i].part == part);
+    if (bb_part_type(step, part) != SCALAR_FLOAT) return false;
+    return reads && last->kind == BB_NODE_OP && (last->op == SCALAR_ADD || last->op == SCALAR_FMA);
+}
+
 static void find_reduced(const struct backbone *bb, struct profile *p)
 {
     const struct bb_inst *inst = &bb->insts[p->inst];
-    p->chain = inst->kind == BB_STEP && inst->type == SCALAR_FLOAT;
+    p->chain = inst->kind == BB_STEP && (inst->n_more ? adds(inst) : inst->type == SCALAR_FLOAT);
     for (unsigned i = 0; p->chain && i < inst->n_logicals; i++)
         if (p->n_reduced < BB_MAX_LOGICALS && !bb_owns(&bb->insts[inst->partner], inst->logicals[i]))
             p->reduced[p->n_reduced++] = (uint8_t)inst->logicals[i];

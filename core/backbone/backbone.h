@@ -5,8 +5,8 @@
  *     instructions   A.load  B.load  init  mad  store
  *     values         A.load -> mad, B.load -> mad, init -> mad -> store; A and B may be staged
  *
- * - A logical dimension is an index range. Its tiles are levels, level 0 the most significant: the index is
- *   the sum over the levels of digit * product of the sizes of the levels after it.
+ * - A logical dimension is an index range. Its tiles are levels, level 0 the most significant: index = sum
+ * over the levels of digit * product of the sizes of the levels after it.
  * - An instruction is in a nest of its own dimensions, one for each tile of its logicals.
  * - A value flows from one instruction to another: one scalar in each iteration of the logicals they share.
  * - A load may be *staged*: then the latent instructions copy_load (global -> register) and copy_store
@@ -41,7 +41,8 @@ struct strbuf;
 
 #define BB_NONE UINT32_MAX
 
-enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8 }; /* levels of a logical; logicals of an instruction */
+/* Levels of a logical; logicals of an instruction; scalars that one makes. */
+enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8, BB_MAX_PARTS = 8 };
 
 struct bb_logical {
     const char *name;
@@ -78,11 +79,13 @@ enum bb_inst_kind {
     BB_COPY_STORE /* region[...] = operand 0; latent */
 };
 
-/* A scalar expression in postfix order: each node's operands are on the stack. */
+/* Scalar expressions, one a part, in postfix order: a node's operands are on the stack; a part leaves one. */
 enum bb_node_kind { BB_NODE_OPERAND, BB_NODE_CONST, BB_NODE_OP };
 struct bb_node {
     enum bb_node_kind kind;
+    enum scalar_type type;
     unsigned operand; /* OPERAND: index into the instruction's operands */
+    unsigned part;    /* OPERAND: which of the scalars that the operand makes */
     double value;     /* CONST */
     enum scalar_op op;
 };
@@ -90,7 +93,9 @@ struct bb_node {
 struct bb_inst {
     const char *name;
     enum bb_inst_kind kind;
-    enum scalar_type type; /* of the value it makes or stores */
+    enum scalar_type type; /* of the value it makes or stores; of a tuple its first scalar's */
+    unsigned n_more;       /* INIT, STEP of a reduction to a tuple: scalars after the first, their types */
+    enum scalar_type more[BB_MAX_PARTS - 1];
     unsigned n_logicals;
     uint32_t logicals[BB_MAX_LOGICALS]; /* own logicals: copies' are copy logicals */
     uint32_t first_dim;                 /* own dimensions: logicals in order, levels in order */
@@ -195,8 +200,16 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
         if (inst->logicals[i] == logical) return true;
     return false;
 }
-/* Whether an instruction is a STEP that reduces the logical: its initialization does not have it. The
- * instructions of a reduction inside another one own the outer one's logical, too, but do not reduce it. */
+static inline unsigned bb_parts(const struct bb_inst *inst)
+{
+    return 1 + inst->n_more;
+}
+static inline enum scalar_type bb_part_type(const struct bb_inst *inst, unsigned part)
+{
+    return part ? inst->more[part - 1] : inst->type;
+}
+/* Whether a STEP reduces the logical: its INIT lacks it. A reduction inside another one owns that one's, too.
+ */
 static inline bool bb_reduces(const struct backbone *bb, const struct bb_inst *inst, uint32_t logical)
 {
     return inst->kind == BB_STEP && bb_owns(inst, logical) && !bb_owns(&bb->insts[inst->partner], logical);

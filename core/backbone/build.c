@@ -123,6 +123,8 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
     *from = *load;
     from->kind = BB_COPY_LOAD;
     from->name = arena_printf(a, "%s.copy.load", v->name);
+    struct bb_node *value = ARENA_NEW(a, struct bb_node);
+    *value = (struct bb_node){.kind = BB_NODE_OPERAND, .type = load->type};
     *to = (struct bb_inst){.name = arena_printf(a, "%s.copy.store", v->name),
                            .kind = BB_COPY_STORE,
                            .type = load->type,
@@ -130,7 +132,7 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
                            .n_operands = 1,
                            .operands = arena_memdup(a, &v->copy_load, sizeof v->copy_load),
                            .n_nodes = 1,
-                           .nodes = ARENA_NEW(a, struct bb_node),
+                           .nodes = value,
                            .buffer = BB_NONE,
                            .value = value_id,
                            .partner = BB_NONE};

@@ -206,6 +206,7 @@ static void add_insts(const struct instance *in)
         if (inst->kind == BB_STEP) {
             gpu_put_step(in->data, i);
             gpu_set_initial(in->data, i, inst->partner);
+            if (inst->n_more) gpu_set_more_parts(in->data, i, inst->n_more);
         }
         add_tiles_owned(in, i);
     }

@@ -9,6 +9,7 @@
 struct arena;
 struct lift_array;
 struct lift_type;
+struct reduction;
 struct tree;
 struct view_env;
 struct viewer;
@@ -30,6 +31,14 @@ struct lowering {
     bool failed;
 };
 
+/* An instruction's expression while it is made. */
+struct bb_flat {
+    const struct reduction *step_of; /* the reduction whose accumulator it may read; NULL: none */
+    struct bb_node *nodes;
+    uint32_t *operands;
+    size_t n_nodes, cap_nodes, n_operands, cap_operands;
+};
+
 /* ---- lower.c ---- */
 
 /* Reports what is not supported yet, once. */
@@ -41,11 +50,30 @@ const struct index_expr *bb_lower_logical(struct lowering *l, const struct lift_
 /* The STORE of a scalar to an element of an array, and what it reads. */
 void bb_lower_store(struct lowering *l, const struct lift_array *array, const struct tree *t,
                     const struct index_expr *index, struct source_pos at);
+/* Makes a logical one of the instruction's own. */
+void bb_lower_own(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at);
+/* A new instruction, named after the stem, and its number once it is complete. */
+struct bb_inst bb_lower_inst(const struct lowering *l, enum bb_inst_kind kind, const char *stem,
+                             enum scalar_type type);
+uint32_t bb_lower_push(struct lowering *l, const struct bb_inst *inst);
+/* Appends a node that reads scalar `part` of an instruction. */
+void bb_lower_operand(struct lowering *l, struct bb_flat *f, uint32_t inst, unsigned part,
+                      enum scalar_type type);
+/* Appends a tree in postfix order; makes the loads and reductions it reads. The accumulator is operand 0 of
+ * its own STEP; a reduction inside that reads it would have to wait for each of its values. */
+void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *f, struct source_pos at);
+/* Gives an instruction its expression. */
+void bb_lower_take(struct bb_inst *inst, const struct bb_flat *f);
 
 /* ---- outputs.c ---- */
 
 /* The STOREs of all outputs. env: of the inputs. */
 void bb_lower_outputs(struct lowering *l, const struct view_env *env);
+
+/* ---- reduce.c ---- */
+
+/* The STEP of a reduction, made by its first reader; BB_NONE after errors. */
+uint32_t bb_lower_reduction(struct lowering *l, struct reduction *r);
 
 /* ---- build.c ---- */
 

@@ -250,13 +250,52 @@ static const struct view *eval_literal(struct viewer *w, const struct lift_expr 
     return view_scalar(w, t);
 }
 
-const struct tree *view_reduction_body(struct viewer *w, const struct reduction *r,
-                                       const struct tree *accumulator, const struct index_expr *i)
+/* ---- reductions ---- */
+
+static unsigned take_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars)
+{
+    unsigned n = 0;
+    if (type->kind == LIFT_SCALAR) {
+        scalars[0] = scalar_of(v);
+        return 1;
+    }
+    for (unsigned i = 0; i < type->n_parts; i++)
+        n += take_scalars(component(v, i), type->parts[i], scalars + n);
+    return n;
+}
+
+void view_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars)
+{
+    take_scalars(v, type, scalars);
+}
+
+static const struct view *reduction_part(struct viewer *w, struct reduction *r, enum tree_kind kind,
+                                         const struct lift_type *type, unsigned *part)
+{
+    if (type->kind == LIFT_SCALAR) {
+        struct tree *t = ARENA_NEW(w->arena, struct tree);
+        *t = (struct tree){.kind = kind, .type = type->scalar, .reduction = r, .part = (*part)++};
+        return view_scalar(w, t);
+    }
+    const struct view **parts = arena_alloc(w->arena, type->n_parts * sizeof *parts);
+    for (unsigned i = 0; i < type->n_parts; i++)
+        parts[i] = reduction_part(w, r, kind, type->parts[i], part);
+    return view_tuple(w, parts, type->n_parts);
+}
+
+const struct view *view_reduction(struct viewer *w, struct reduction *r, enum tree_kind kind)
+{
+    unsigned part = 0;
+    return reduction_part(w, r, kind, r->expr->type, &part);
+}
+
+const struct view *view_reduction_body(struct viewer *w, const struct reduction *r,
+                                       const struct view *accumulator, const struct index_expr *i)
 {
     const struct lift_lambda *f = r->expr->fun;
-    const struct view_env *env = view_bind(w, r->env, f->params[0], view_scalar(w, accumulator));
+    const struct view_env *env = view_bind(w, r->env, f->params[0], accumulator);
     env = view_bind(w, env, f->params[1], view_get(w, r->array, i));
-    return scalar_of(view_eval(w, f->body, env));
+    return view_eval(w, f->body, env);
 }
 
 /* A reduction of one element is its function, applied once. */
@@ -264,16 +303,15 @@ static const struct view *eval_reduce(struct viewer *w, const struct lift_expr *
 {
     struct reduction *r = ARENA_NEW(w->arena, struct reduction);
     *r = (struct reduction){.expr = e,
-                            .init = scalar_of(view_eval(w, e->args[0], env)),
+                            .init = view_eval(w, e->args[0], env),
                             .array = view_eval(w, e->args[1], env),
                             .env = env,
                             .step = BB_NONE};
-    if (e->args[1]->type->extent == 1)
-        return view_scalar(w, view_reduction_body(w, r, r->init, index_constant(w->arena, 0)));
-    struct tree *t = ARENA_NEW(w->arena, struct tree);
-    *t = (struct tree){.kind = TREE_REDUCE, .type = e->type->scalar, .reduction = r};
-    return view_scalar(w, t);
+    if (e->args[1]->type->extent == 1) return view_reduction_body(w, r, r->init, index_constant(w->arena, 0));
+    return view_reduction(w, r, TREE_REDUCE);
 }
+
+/* ---- patterns ---- */
 
 static const struct view *eval_zip(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {

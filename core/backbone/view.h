@@ -18,8 +18,8 @@ enum tree_kind {
     TREE_CONST, /* value */
     TREE_LOAD,  /* array[index] */
     TREE_OP,    /* op over args */
-    TREE_ACC,   /* the accumulator of the reduction whose body this is */
-    TREE_REDUCE /* the result of a reduction */
+    TREE_ACC,   /* a scalar of the accumulator of the reduction whose body this is */
+    TREE_REDUCE /* a scalar of the result of a reduction */
 };
 
 struct tree {
@@ -31,12 +31,13 @@ struct tree {
     enum scalar_op op;
     const struct tree *args[SCALAR_MAX_ARITY];
     struct reduction *reduction; /* ACC: whose; REDUCE */
+    unsigned part;               /* ACC, REDUCE: which scalar of its tuple; 0 if it is no tuple */
 };
 
 /* A reduction, lowered when its first reader is. */
 struct reduction {
     const struct lift_expr *expr; /* APPLY of reduce */
-    const struct tree *init;
+    const struct view *init;      /* a scalar or a tuple */
     const struct view *array;
     const struct view_env *env;
     uint32_t step; /* instruction; BB_NONE before */
@@ -114,7 +115,11 @@ const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const 
 /* Element i of an array. */
 const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i);
 /* The body of a reduction's function, for its element i. */
-const struct tree *view_reduction_body(struct viewer *w, const struct reduction *r,
-                                       const struct tree *accumulator, const struct index_expr *i);
+const struct view *view_reduction_body(struct viewer *w, const struct reduction *r,
+                                       const struct view *accumulator, const struct index_expr *i);
+/* The accumulator or the result (ACC, REDUCE) of a reduction: a scalar, or a tuple of them. */
+const struct view *view_reduction(struct viewer *w, struct reduction *r, enum tree_kind kind);
+/* The scalars of a value of this type, tuples taken apart; lift_type_parts() of them. */
+void view_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars);
 
 #endif

@@ -21,6 +21,7 @@
 enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
 
 #define CG_KERNEL_NAME "thresh_kernel"
+#define CG_NEXT "next_" /* begins the names of a step's results before they are assigned */
 
 enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER };
 
@@ -54,7 +55,8 @@ struct cg_access {
     bool streaming;                  /* used once: leaves the caches first */
 };
 
-/* A register array: one index for each UNROLL or VECTOR dimension of its maker. */
+/* A register array: one index for each UNROLL or VECTOR dimension of its maker. A tuple has one for each of
+ * its parts, all alike but for the type. */
 struct cg_value {
     uint32_t inst;
     unsigned n_axes;
@@ -123,8 +125,9 @@ bool cg_depends(const struct cg_program *p, const struct bb_value *v);
 int64_t cg_items_per_group(const struct cg_program *p);
 /* Whether a predicate on ids is around the node's text: only some work-items execute it (axes.c). */
 bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n);
-/* Whether n is a loop and the first thing in its body is a loop that does not depend on n (workaround.c). */
-bool cg_begins_with_invariant_loop(const struct cg_program *p, const struct cg_node *n);
+/* Whether n is a loop and the first thing in its body is a loop whose head LLVM may merge with that of n
+ * (workaround.c). */
+bool cg_begins_with_loop(const struct cg_program *p, const struct cg_node *n);
 /* The child of `up` that is n or around n, as an index. */
 unsigned cg_child_towards(const struct cg_node *up, const struct cg_node *n);
 

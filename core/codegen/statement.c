@@ -76,13 +76,18 @@ static const char *component_text(struct cg_emitter *e, const char *vector, int6
     return CG_TEXT(e, "$1.$2", vector, e->dialect->lanes[lane]);
 }
 
-/* The register (of digits[a] on axis a); if component, the scalar in it when it is a vector. */
-static const char *register_text(struct cg_emitter *e, const struct cg_value *v, const int64_t *digits,
-                                 bool component)
+static enum scalar_type part_type(const struct cg_emitter *e, const struct cg_value *v, unsigned part)
+{
+    return bb_part_type(&e->p->bb->insts[v->inst], part);
+}
+
+/* The register of a part (of digits[a] on axis a); if component, the scalar in it when it is a vector. */
+static const char *register_text(struct cg_emitter *e, const struct cg_value *v, unsigned part,
+                                 const int64_t *digits, bool component)
 {
     struct strbuf b = {0};
     int64_t lane = 0;
-    strbuf_add(&b, e->names->value[v->inst]);
+    strbuf_add(&b, e->names->value[v->inst][part]);
     for (unsigned a = 0; a < v->n_axes; a++) {
         if (v->axes[a] == v->vector)
             lane = digits[a];
@@ -93,12 +98,13 @@ static const char *register_text(struct cg_emitter *e, const struct cg_value *v,
     return component && v->vector ? component_text(e, text, lane) : text;
 }
 
-static const char *operand_scalar(struct cg_emitter *e, const struct cg_operand *x, int64_t lane)
+static const char *operand_scalar(struct cg_emitter *e, const struct cg_operand *x, unsigned part,
+                                  int64_t lane)
 {
     int64_t digits[BB_MAX_LOGICALS * BB_MAX_LEVELS];
     for (unsigned a = 0; a < x->value->n_axes; a++)
         digits[a] = x->digits[a] == e->lane ? lane : e->digit[x->digits[a]->id];
-    return register_text(e, x->value, digits, true);
+    return register_text(e, x->value, part, digits, true);
 }
 
 /* "(float4)(a, b, c, d)" of the parts, or "(float4)(a)" if all are the same text. */
@@ -124,42 +130,44 @@ static bool is_whole_vector(const struct cg_emitter *e, const struct cg_operand 
     return false;
 }
 
-static const char *operand_text(struct cg_emitter *e, const struct cg_operand *x, bool vector)
+static const char *operand_text(struct cg_emitter *e, const struct cg_operand *x, unsigned part, bool vector)
 {
-    if (!vector) return operand_scalar(e, x, 0);
+    if (!vector) return operand_scalar(e, x, part, 0);
     if (is_whole_vector(e, x)) {
         int64_t digits[BB_MAX_LOGICALS * BB_MAX_LEVELS];
         for (unsigned a = 0; a < x->value->n_axes; a++)
             digits[a] = e->digit[x->digits[a]->id];
-        return register_text(e, x->value, digits, false);
+        return register_text(e, x->value, part, digits, false);
     }
     const char *parts[CG_MAX_WIDTH];
     for (int64_t i = 0; i < e->lane->size; i++)
-        parts[i] = operand_scalar(e, x, i);
-    return pack(e, e->p->bb->insts[x->value->inst].type, parts);
+        parts[i] = operand_scalar(e, x, part, i);
+    return pack(e, part_type(e, x->value, part), parts);
 }
 
-static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned axis, int64_t *digits,
-                    bool *first)
+static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned part, unsigned axis,
+                    int64_t *digits, bool *first)
 {
     if (axis < v->n_axes) {
         bool vector = v->axes[axis] == v->vector;
         for (digits[axis] = 0; digits[axis] < (vector ? 1 : v->axes[axis]->size); digits[axis]++)
-            declare(e, v, axis + 1, digits, first);
+            declare(e, v, part, axis + 1, digits, first);
         return;
     }
-    strbuf_printf(e->out, "%s%s", *first ? " " : ", ", register_text(e, v, digits, false));
+    strbuf_printf(e->out, "%s%s", *first ? " " : ", ", register_text(e, v, part, digits, false));
     *first = false;
 }
 
 void cg_emit_declaration(struct cg_emitter *e, const struct cg_value *v)
 {
     int64_t digits[BB_MAX_LOGICALS * BB_MAX_LEVELS];
-    bool first = true;
-    strbuf_indent(e->out, e->indent);
-    strbuf_add(e->out, type_text(e, e->p->bb->insts[v->inst].type, width_of(v)));
-    declare(e, v, 0, digits, &first);
-    strbuf_add(e->out, ";\n");
+    for (unsigned part = 0; part < bb_parts(&e->p->bb->insts[v->inst]); part++) {
+        bool first = true;
+        strbuf_indent(e->out, e->indent);
+        strbuf_add(e->out, type_text(e, part_type(e, v, part), width_of(v)));
+        declare(e, v, part, 0, digits, &first);
+        strbuf_add(e->out, ";\n");
+    }
 }
 
 /* ---- memory ---- */
@@ -279,11 +287,12 @@ static void emit_store(struct cg_emitter *e, const struct cg_access *x, const ch
 }
 
 /* A store whose lanes are not neighbours: one statement each. */
-static void emit_scatter(struct cg_emitter *e, const struct cg_access *x, const struct cg_operand *value)
+static void emit_scatter(struct cg_emitter *e, const struct cg_access *x, const struct cg_operand *value,
+                         unsigned part)
 {
     for (int64_t i = 0; i < e->lane->size; i++) {
         if (i) strbuf_indent(e->out, e->indent);
-        write_element(e, x, at_lane(e, x->offset, i), operand_scalar(e, value, i));
+        write_element(e, x, at_lane(e, x->offset, i), operand_scalar(e, value, part, i));
     }
 }
 
@@ -310,25 +319,34 @@ static const char *constant_text(struct cg_emitter *e, enum scalar_type type, do
     return vector ? CG_TEXT(e, e->dialect->broadcast, type_text(e, type, e->lane->size), text) : text;
 }
 
-static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vector)
+/* The texts of an instruction's expressions, one for each part. */
+static const char **expression_texts(struct cg_emitter *e, uint32_t inst, bool vector)
 {
     const struct bb_inst *in = &e->p->bb->insts[inst];
-    if (!in->n_nodes) return operand_text(e, &e->p->operands[inst][0], vector);
+    if (!in->n_nodes) {
+        const char *text = operand_text(e, &e->p->operands[inst][0], 0, vector);
+        return arena_memdup(e->scratch, &text, sizeof text);
+    }
     const char **stack = ARENA_ARRAY(e->scratch, const char *, in->n_nodes);
     unsigned top = 0;
     for (unsigned i = 0; i < in->n_nodes; i++) {
         const struct bb_node *n = &in->nodes[i];
         if (n->kind == BB_NODE_OPERAND)
-            stack[top++] = operand_text(e, &e->p->operands[inst][n->operand], vector);
+            stack[top++] = operand_text(e, &e->p->operands[inst][n->operand], n->part, vector);
         else if (n->kind == BB_NODE_CONST)
-            stack[top++] = constant_text(e, in->type, n->value, vector);
+            stack[top++] = constant_text(e, n->type, n->value, vector);
         else {
             top -= scalar_op_arity(n->op);
             stack[top] = cg_text(e, e->dialect->operations[n->op], stack + top);
             top++;
         }
     }
-    return stack[0];
+    return stack;
+}
+
+static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vector)
+{
+    return expression_texts(e, inst, vector)[0];
 }
 
 /* ---- statements ---- */
@@ -359,6 +377,12 @@ static const char *guarded_load_text(struct cg_emitter *e, uint32_t inst, bool v
                    constant_text(e, e->p->bb->insts[inst].type, 0, vector));
 }
 
+/* Which scalar of its operand a store writes. */
+static unsigned stored_part(const struct bb_inst *store)
+{
+    return store->n_nodes ? store->nodes[0].part : 0;
+}
+
 static void emit_memory_write(struct cg_emitter *e, const struct cg_node *n, bool vector)
 {
     const struct cg_access *x = &e->p->access[n->statement];
@@ -369,24 +393,64 @@ static void emit_memory_write(struct cg_emitter *e, const struct cg_node *n, boo
     }
     bool braces = cg_is_guarded(e->p, n);
     if (braces) strbuf_add(e->out, "{ ");
-    emit_scatter(e, x, &e->p->operands[n->statement][0]);
+    emit_scatter(e, x, &e->p->operands[n->statement][0], stored_part(&e->p->bb->insts[n->statement]));
     if (braces) strbuf_indent(e->out, e->indent), strbuf_add(e->out, "}\n");
 }
 
-/* Lanes that go to an array of scalars, or to components of another vector, are computed in a vector of their
- * own and taken apart. (An assignment to a list of scalars would need the list to be an lvalue.) */
-static void emit_spread(struct cg_emitter *e, uint32_t inst, const struct cg_operand *target)
+/* A variable for the result of a part, before it is assigned. */
+static const char *result_name(struct cg_emitter *e, const struct bb_inst *in, unsigned part)
 {
-    const char *type = type_text(e, e->p->bb->insts[inst].type, e->lane->size);
-    strbuf_printf(e->out, "{\n");
-    strbuf_indent(e->out, e->indent + 1);
-    strbuf_printf(e->out, "const %s lanes = %s;\n", type, expression_text(e, inst, true));
-    for (int64_t i = 0; i < e->lane->size; i++) {
-        strbuf_indent(e->out, e->indent + 1);
-        strbuf_printf(e->out, "%s = %s;\n", operand_scalar(e, target, i), component_text(e, "lanes", i));
+    return in->n_more ? arena_printf(e->scratch, CG_NEXT "%c", 'a' + (int)part) : "lanes";
+}
+
+static void assign_result(struct cg_emitter *e, const struct cg_operand *target, unsigned part,
+                          const char *result, bool vector)
+{
+    bool spread = vector && !is_whole_vector(e, target);
+    for (int64_t i = 0; i < (spread ? e->lane->size : 1); i++) {
+        strbuf_indent(e->out, e->indent);
+        if (spread)
+            strbuf_printf(e->out, "%s = %s;\n", operand_scalar(e, target, part, i),
+                          component_text(e, result, i));
+        else
+            strbuf_printf(e->out, "%s = %s;\n", operand_text(e, target, part, vector), result);
     }
-    strbuf_indent(e->out, e->indent);
+}
+
+/* Computes results in variables of their own before it assigns them: the parts of a tuple read each other,
+ * and lanes that go to an array of scalars, or to components of another vector, are taken apart. (An
+ * assignment to a list of scalars would need the list to be an lvalue.) */
+static void emit_results(struct cg_emitter *e, uint32_t inst, const struct cg_operand *target, bool vector)
+{
+    const struct bb_inst *in = &e->p->bb->insts[inst];
+    const char *const *texts = expression_texts(e, inst, vector);
+    strbuf_add(e->out, "{\n");
+    e->indent++;
+    for (unsigned part = 0; part < bb_parts(in); part++) {
+        strbuf_indent(e->out, e->indent);
+        strbuf_printf(e->out, "const %s %s = %s;\n",
+                      type_text(e, bb_part_type(in, part), vector ? e->lane->size : 1),
+                      result_name(e, in, part), texts[part]);
+    }
+    for (unsigned part = 0; part < bb_parts(in); part++)
+        assign_result(e, target, part, result_name(e, in, part), vector);
+    strbuf_indent(e->out, --e->indent);
     strbuf_add(e->out, "}\n");
+}
+
+/* "acc = ...;", or "const float x_load = ...;" where it is declared here. */
+static void assign_part(struct cg_emitter *e, uint32_t inst, const struct cg_operand *target, unsigned part,
+                        bool vector)
+{
+    const struct bb_inst *in = &e->p->bb->insts[inst];
+    const struct cg_value *v = &e->p->values[inst];
+    const struct cg_access *x = &e->p->access[inst];
+    if (part) strbuf_indent(e->out, e->indent);
+    if (in->kind != BB_STEP && v->declared_inline)
+        strbuf_printf(e->out, "%s%s ", in->kind == BB_INIT ? "" : "const ",
+                      type_text(e, bb_part_type(in, part), width_of(v)));
+    strbuf_printf(e->out, "%s = %s;\n", operand_text(e, target, part, vector),
+                  x->offset ? guarded_load_text(e, inst, vector) : expression_texts(e, inst, vector)[part]);
 }
 
 static void emit_assignment(struct cg_emitter *e, uint32_t inst, bool vector)
@@ -395,16 +459,13 @@ static void emit_assignment(struct cg_emitter *e, uint32_t inst, bool vector)
     const struct cg_value *v = &e->p->values[inst];
     const struct cg_operand own = {v, v->axes};
     const struct cg_operand *target = in->kind == BB_STEP ? &e->p->operands[inst][0] : &own;
-    const struct cg_access *x = &e->p->access[inst];
-    if (vector && !is_whole_vector(e, target)) {
-        emit_spread(e, inst, target);
+    bool tuple_step = in->kind == BB_STEP && in->n_more;
+    if (tuple_step || (vector && !is_whole_vector(e, target))) {
+        emit_results(e, inst, target, vector);
         return;
     }
-    if (in->kind != BB_STEP && v->declared_inline)
-        strbuf_printf(e->out, "%s%s ", in->kind == BB_INIT ? "" : "const ",
-                      type_text(e, in->type, width_of(v)));
-    strbuf_printf(e->out, "%s = %s;\n", operand_text(e, target, vector),
-                  x->offset ? guarded_load_text(e, inst, vector) : expression_text(e, inst, vector));
+    for (unsigned part = 0; part < bb_parts(in); part++)
+        assign_part(e, inst, target, part, vector);
 }
 
 void cg_emit_statement(struct cg_emitter *e, const struct cg_node *n)

@@ -91,7 +91,7 @@ enum cg_answer cg_streams(const char *platform, const char *driver);
 /* clang-format off */
 #define CG_WORKAROUNDS(X) \
     X(SPLIT_LOOP_HEADS, "split-loop-heads", "Portable Computing Language", "3", "", "split_loop_heads", \
-      "a loop with barriers that begins with a loop that does not depend on it ends the compiler") \
+      "a loop with barriers that begins with an independent loop or an inner reduction ends the compiler") \
     X(SPLIT_PREDICATES, "split-predicates", "Portable Computing Language", "3", "", "split_predicates", \
       "predicates at the end of a loop with barriers and after it: the code after the loop is not run")
 /* clang-format on */

@@ -280,24 +280,38 @@ static struct value evaluate_unzip(struct arena *a, const struct lift_expr *e, c
     return (struct value){.parts = parts};
 }
 
-/* What a step computes is dropped in bulk where the accumulator is a scalar, which refers to nothing. */
+/* A value of scalars and tuples, in an arena of its own. */
+static struct value copied(struct arena *a, struct value v, const struct lift_type *type)
+{
+    if (type->kind == LIFT_SCALAR) return v;
+    struct value *parts = ARENA_ARRAY(a, struct value, type->n_parts);
+    for (unsigned i = 0; i < type->n_parts; i++)
+        parts[i] = copied(a, v.parts[i], type->parts[i]);
+    return (struct value){.parts = parts};
+}
+
+/* What a step computes is dropped in bulk where the accumulator has no array, which refers to others. */
 static struct value evaluate_reduce(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
     const struct lift_lambda *fun = e->fun;
     struct value accumulator = evaluate(a, e->args[0], env);
     const struct array *source = evaluate(a, e->args[1], env).array;
-    bool drop = e->type->kind == LIFT_SCALAR;
+    bool drop = lift_type_parts(e->type) > 0;
     struct arena *scratch = drop ? arena_new() : a;
     for (int64_t i = 0; i < e->args[1]->type->extent; i++) {
         if (drop && i % STEPS_PER_ARENA == STEPS_PER_ARENA - 1) {
+            struct arena *fresh = arena_new();
+            accumulator = copied(fresh, accumulator, e->type);
             arena_free(scratch);
-            scratch = arena_new();
+            scratch = fresh;
         }
         const struct env *inner = bind(scratch, env, fun->params[0], accumulator);
         inner = bind(scratch, inner, fun->params[1], element(scratch, source, i));
         accumulator = evaluate(scratch, fun->body, inner);
     }
-    if (drop) arena_free(scratch);
+    if (!drop) return accumulator;
+    accumulator = copied(a, accumulator, e->type);
+    arena_free(scratch);
     return accumulator;
 }
 

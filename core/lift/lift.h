@@ -170,6 +170,8 @@ uint64_t lift_fingerprint(const struct lift_program *p);
 /* Bytes of a value of a bound type, or LIFT_MAX_BYTES if it has that many or more. */
 int64_t lift_type_bytes(const struct lift_type *t);
 bool lift_type_same(const struct lift_type *x, const struct lift_type *y);
+/* Number of scalars in a scalar or a tuple, of tuples too; 0 if there is an array in it. */
+unsigned lift_type_parts(const struct lift_type *t);
 /* Number of scalars in a value of the type; 1 for a scalar. */
 int64_t lift_type_scalars(const struct lift_type *t);
 /* A type has a *leaf* for each scalar type in it, counted from the left: [(float, [int]3)]N has two. */

@@ -29,6 +29,18 @@ int64_t lift_type_bytes(const struct lift_type *t)
     return bytes;
 }
 
+unsigned lift_type_parts(const struct lift_type *t)
+{
+    unsigned sum = 0;
+    if (t->kind != LIFT_TUPLE) return t->kind == LIFT_SCALAR;
+    for (unsigned i = 0; i < t->n_parts; i++) {
+        unsigned parts = lift_type_parts(t->parts[i]);
+        if (!parts) return 0;
+        sum += parts;
+    }
+    return sum;
+}
+
 int64_t lift_type_scalars(const struct lift_type *t)
 {
     int64_t n = 1, sum = 0;

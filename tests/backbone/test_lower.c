@@ -182,6 +182,29 @@ Test(backbone_lower, extent_one_has_no_logical)
                  "4 instructions, 3 dimensions, 0 values that may be staged\n");
 }
 
+Test(backbone_lower, reductions_to_tuples)
+{
+    expect_insts(
+        "size M, N\ninput A: [[float]N]M\n"
+        "output map(fun r -> let t = reduce(fun ((s, m), v) -> (s + v * v, max(m, s)), (0.0, 1.0), r) in\n"
+        "  get(1, t) / get(0, t), A)\n",
+        "M=2,N=3",
+        "load A.load [m n] float = A[m * 3 + n]\n"
+        "init init [m] float float = 0, 1\n"
+        "step red [m n] float float = fma(A.load, A.load, init.0), max(init.1, init.0)\n"
+        "compute compute [m] float = div(red.1, red.0)\n"
+        "store store [m] float out[m] = compute\n"
+        "5 instructions, 7 dimensions, 0 values that may be staged\n");
+    expect_insts("size N, M\ninput x: [float]N\n"
+                 "output get(1, reduce(fun ((s, m), v) -> (s + v, max(m, v)), (0.0, -9.0), x))\n",
+                 "N=3,M=1",
+                 "load x.load [n] float = x[n]\n"
+                 "init init [] float float = 0, -9\n"
+                 "step red [n] float float = add(init.0, x.load), max(init.1, x.load)\n"
+                 "store store [] float out[0] = red.1\n"
+                 "4 instructions, 2 dimensions, 0 values that may be staged\n");
+}
+
 static void expect_lower_error(const char *program, const char *place, const char *what)
 {
     struct lowered l = lower_text(program, "M=4,N=4", NULL);
@@ -261,7 +284,10 @@ Test(backbone_lower, located_errors)
 {
     expect_lower_error(
         "size M, N\ninput A: [[float]N]M\ninput x: [float]N\noutput reduce(fun (s, r) -> r, x, A)\n",
-        "test.lift:4:", "not supported yet: a reduction whose accumulator");
+        "test.lift:4:", "not supported yet: a reduction whose accumulator has an array in it");
+    expect_lower_error("size M, N\ninput x: [float]N\ninput y: [float]M\n"
+                       "output get(0, reduce(fun (t, v) -> t, (0, 1, 2, 3, 4, 5, 6, 7, 8), x))\n",
+                       "test.lift:4:", "not supported yet: a reduction to more than 8 scalars");
     expect_lower_error("size M, N\ninput A: [[bool]N]M\noutput transpose(A)\n",
                        "test.lift:2:", "not supported yet: inputs and outputs of type bool");
 }

@@ -19,9 +19,14 @@ struct meaning {
     int64_t at[MEANING_MAX_LOGICALS]; /* value of each main logical */
 };
 
-static double value_of(struct meaning *m, uint32_t inst, double accumulator);
+struct scalars {
+    double parts[BB_MAX_PARTS];
+};
 
-static double expression_value(struct meaning *m, const struct bb_inst *inst, double accumulator)
+static struct scalars value_of(struct meaning *m, uint32_t inst);
+
+static struct scalars expression_value(struct meaning *m, const struct bb_inst *inst,
+                                       const struct scalars *accumulator)
 {
     double stack[MEANING_MAX_STACK];
     unsigned top = 0;
@@ -31,23 +36,26 @@ static double expression_value(struct meaning *m, const struct bb_inst *inst, do
             stack[top++] = n->value;
         } else if (n->kind == BB_NODE_OPERAND) {
             bool carried = inst->kind == BB_STEP && n->operand == 0;
-            stack[top++] = carried ? accumulator : value_of(m, inst->operands[n->operand], 0);
+            stack[top++] = carried ? accumulator->parts[n->part]
+                                   : value_of(m, inst->operands[n->operand]).parts[n->part];
         } else {
             top -= scalar_op_arity(n->op);
             stack[top] = scalar_op_apply(n->op, &stack[top]);
             top++;
         }
     }
-    cr_assert_eq(top, 1);
-    return stack[0];
+    struct scalars result = {{0}};
+    cr_assert_eq(top, bb_parts(inst));
+    memcpy(result.parts, stack, top * sizeof *stack);
+    return result;
 }
 
 /* Steps over the logicals that STEP has and its INIT has not, from number j of its own on. */
-static double stepped(struct meaning *m, const struct bb_inst *step, unsigned j, double acc)
+static struct scalars stepped(struct meaning *m, const struct bb_inst *step, unsigned j, struct scalars acc)
 {
     while (j < step->n_logicals && !bb_reduces(m->bb, step, step->logicals[j]))
         j++;
-    if (j == step->n_logicals) return expression_value(m, step, acc);
+    if (j == step->n_logicals) return expression_value(m, step, &acc);
     uint32_t own = step->logicals[j];
     for (int64_t i = 0; i < m->bb->logicals[own].extent; i++) {
         m->at[own] = i;
@@ -56,13 +64,13 @@ static double stepped(struct meaning *m, const struct bb_inst *step, unsigned j,
     return acc;
 }
 
-static double value_of(struct meaning *m, uint32_t id, double accumulator)
+static struct scalars value_of(struct meaning *m, uint32_t id)
 {
     const struct bb_inst *inst = &m->bb->insts[id];
-    if (inst->kind == BB_LOAD)
-        return m->inputs[m->bb->buffers[inst->buffer].input][index_eval(inst->index, m->at)];
-    return inst->kind == BB_STEP ? stepped(m, inst, 0, value_of(m, inst->partner, 0))
-                                 : expression_value(m, inst, accumulator);
+    if (inst->kind == BB_STEP) return stepped(m, inst, 0, value_of(m, inst->partner));
+    if (inst->kind != BB_LOAD) return expression_value(m, inst, NULL);
+    const double *input = m->inputs[m->bb->buffers[inst->buffer].input];
+    return (struct scalars){{input[index_eval(inst->index, m->at)]}};
 }
 
 static uint32_t store_of(const struct backbone *bb)
@@ -88,7 +96,7 @@ static void run_backbone(struct meaning *m, double *out)
             m->at[store->logicals[i]] = left % extent;
             left /= extent;
         }
-        out[index_eval(store->index, m->at)] = expression_value(m, store, 0);
+        out[index_eval(store->index, m->at)] = expression_value(m, store, NULL).parts[0];
     }
 }
 
@@ -181,6 +189,28 @@ Test(backbone_meaning, reductions_inside_reductions)
     expect_same_meaning("three deep",
                         TWO_ARRAYS "output reduce(add, 0.0, map(fun u -> reduce(max, -100.0, map(fun r ->\n"
                                    "  reduce(min, u, map(fun v -> u * v, r)), A)), x))\n",
+                        "M=3,N=4");
+}
+
+Test(backbone_meaning, tuples)
+{
+    expect_same_meaning("sum and sum of squares",
+                        TWO_ARRAYS
+                        "output map(fun r -> let t = reduce(fun ((s, q), v) -> (s + v, q + v * v),\n"
+                        "  (0.0, 1.0), r) in get(1, t) - get(0, t) * get(0, t), A)\n",
+                        "M=3,N=4");
+    expect_same_meaning("second largest of nested tuples",
+                        TWO_ARRAYS
+                        "output map(fun r -> get(0, get(1, reduce(fun ((n, (b, a)), v) ->\n"
+                        "  (n + 1.0, (max(b, min(a, v)), max(a, v))), (0.0, (-99.0, -99.0)), r))), A)\n",
+                        "M=3,N=4");
+    expect_same_meaning("continued",
+                        TWO_ARRAYS "output get(1, reduce(fun t r -> reduce(fun ((s, m), v) ->\n"
+                                   "  (s + v, max(m, v)), t, r), (0.0, -99.0), A))\n",
+                        "M=3,N=4");
+    expect_same_meaning("swapped, so not continued",
+                        TWO_ARRAYS "output reduce(add, 0.0, map(fun r -> let t = reduce(fun ((s, m), v) ->\n"
+                                   "  (s + v, max(m, v)), (0.0, -99.0), r) in get(1, t) * get(0, t), A))\n",
                         "M=3,N=4");
 }
 

@@ -322,8 +322,9 @@ static void constant_has(enum scalar_type type, enum scalar_op op, double c, con
 {
     struct arena *a = arena_new();
     struct backbone *bb = cgt_axpy(a, 12);
-    const struct bb_node nodes[] = {
-        {.operand = 1}, {.kind = BB_NODE_CONST, .value = c}, {.kind = BB_NODE_OP, .op = op}};
+    const struct bb_node nodes[] = {{.type = type, .operand = 1},
+                                    {.kind = BB_NODE_CONST, .type = type, .value = c},
+                                    {.kind = BB_NODE_OP, .type = type, .op = op}};
     struct cg_kernel k;
     bb->insts[3].nodes = nodes + 2 - scalar_op_arity(op);
     bb->insts[3].n_nodes = 1 + scalar_op_arity(op);

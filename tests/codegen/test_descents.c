@@ -195,3 +195,23 @@ Test(descents, reductions_of_rows_in_a_reduction)
                  "  reduce(fun s v -> s + (v - m) * (v - m), 0.0, r), A))\n",
                  "M=4,N=6", 30, 6);
 }
+
+/* The second largest of a row: two scalars that read each other. */
+Test(descents, reduction_to_a_tuple)
+{
+    check_leaves("size M, N\ninput A: [[float]N]M\n"
+                 "output map(fun r -> get(0, reduce(fun ((b, a), v) -> (max(b, min(a, v)), max(a, v)),\n"
+                 "  (-99.0, -99.0), r)), A)\n",
+                 "M=8,N=12", 40, 6);
+}
+
+/* Both scalars are read, by an inner reduction's reader in an outer reduction to a tuple. */
+Test(descents, tuple_inside_a_tuple)
+{
+    check_leaves(
+        "size M, N\ninput A: [[float]N]M\n"
+        "output let t = reduce(fun ((s, m), r) -> let u = reduce(fun ((p, q), v) -> (p + v, max(q, v)),\n"
+        "    (0.0, -99.0), r) in (s + get(0, u) * get(1, u), min(m, get(0, u))), (0.0, 99.0), A) in\n"
+        "  get(0, t) - get(1, t)\n",
+        "M=6,N=8", 30, 6);
+}

@@ -91,6 +91,14 @@ static const struct mutant_program programs[] = {
      "output map(fun p -> reduce(min, 1e30, map(fun q ->\n"
      "  reduce(fun s (a, b) -> s + (a - b) * (a - b), 0.0, zip(p, q)), B)), A)\n",
      "M=4,N=6,K=4"},
+    {"second_largest",
+     ROWS "output map(fun r -> get(0, reduce(fun ((b, a), v) -> (max(b, min(a, v)), max(a, v)),\n"
+          "  (-9.0, -9.0), r)), A)\n",
+     "M=6,N=16"},
+    {"variance",
+     ROWS "output map(fun r -> let t = reduce(fun ((s, q), v) -> (s + v, q + v * v), (0.0, 0.0), r) in\n"
+          "  get(1, t) / N - get(0, t) / N * (get(0, t) / N), A)\n",
+     "M=6,N=16"},
     {"sum_of_rows", ROWS "output reduce(fun s r -> reduce(add, s, r), 0.0, A)\n", "M=6,N=8"},
 };
 
@@ -525,3 +533,5 @@ MUTANT_TEST(norms)
 MUTANT_TEST(sum_of_norms)
 MUTANT_TEST(nearest)
 MUTANT_TEST(sum_of_rows)
+MUTANT_TEST(second_largest)
+MUTANT_TEST(variance)
