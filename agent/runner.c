@@ -5,6 +5,7 @@
  *     <- JOB  READY  <- GO  ALIVE  RESULT   one candidate
  *
  * A run that ends badly retires the process: a wild store may have damaged the heap or an input. */
+#include "agent/limits.h"
 #include "agent/runner_state.h"
 
 #include <stdarg.h>
@@ -196,7 +197,7 @@ static bool serve_next(struct runner *r)
 {
     struct child_frame frame;
     if (!child_read(r->fd, &frame, sizeof frame)) return false;
-    if (frame.kind != RUNNER_JOB || frame.length > RUNNER_MAX_JOB) return false;
+    if (frame.kind != RUNNER_JOB || frame.length > AGENT_JOB_BYTES) return false;
     char *message = base_malloc(frame.length + 1u);
     bool ok = child_read(r->fd, message, frame.length) && serve_job(r, message, frame.length);
     free(message);

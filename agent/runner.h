@@ -50,11 +50,11 @@ struct runner_result {
 struct runner_setup {
     const struct verify_task *task;
     unsigned device;      /* index of the stable order */
-    unsigned retire_jobs; /* jobs until a runner retires; 0: RETIRE_JOBS */
+    unsigned retire_jobs; /* jobs until a runner retires; 0: AGENT_RETIRE_JOBS */
     char cache[64];       /* folder for the driver's files, a part for each runner; "": the driver's own */
 };
 
-enum { RUNNER_MAX_JOB = 64 << 20, RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };
+enum { RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };
 
 /* Device memory that a runner takes for an array of that many bytes: an input once for each of the sets, an
  * output between guard zones; both for one that is updated in place. */

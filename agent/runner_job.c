@@ -6,6 +6,7 @@
  *     prefixes of the work-groups  a hopeless kernel is cut after a few of them
  *     runs on the sets of inputs   runner_verify.c
  *     a batch of 5 to 40 launches  near the best a second one, after another READY and GO */
+#include "agent/limits.h"
 #include "agent/runner_state.h"
 
 #include <stdlib.h>
@@ -15,12 +16,6 @@
 #include "core/base/arena.h"
 #include "core/base/stats.h"
 
-enum { BUILD_LOG = 1 << 20 /* bytes of a log that is looked at, at most */ };
-static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
-static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
-static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
-static const double HELD_NS = 50e3;     /* shorter launches may be over before the host has the next one */
-
 /* ---- build ---- */
 
 static void explain_build(struct job *j, cl_int error)
@@ -29,7 +24,7 @@ static void explain_build(struct job *j, cl_int error)
     char *log = NULL;
     cl_device_id device = j->runner->device;
     clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
-    if (bytes > 0 && bytes <= BUILD_LOG) {
+    if (bytes > 0 && bytes <= AGENT_LOG_BYTES) {
         log = base_calloc(bytes + 1, 1);
         clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
     }
@@ -107,7 +102,7 @@ static double patience(const struct job *j)
 {
     for (int i = 0; i < 3; i++)
         if (!j->launch.free_local && j->launch.global[i] / j->launch.local[i] > 65535)
-            return j->set.limit_ns + WIDE_GRID_NS;
+            return j->set.limit_ns + AGENT_WIDE_GRID_NS;
     return j->set.limit_ns;
 }
 
@@ -135,7 +130,7 @@ static bool warm_up(struct job *j)
 {
     const struct measure_launch *l = &j->launch;
     if (l->free_local && (j->runner->gpu || j->set.mode == RUNNER_ROUND)) return true;
-    double limit = DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + WARM_UP_NS;
+    double limit = AGENT_DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + AGENT_WARM_UP_NS;
     struct measure_result m = measure_first(l, l->free_local ? l->global : l->local, with_code);
     if (m.end == MEASURE_OVERDUE)
         return explain(j, m, with_code, "the first launch, with code generation by the driver,");
@@ -159,7 +154,7 @@ static bool take_batch(struct job *j, struct evaluation *e)
     unsigned n = measure_batch_size(j->launch_ns, s->batch_ns, s->best_ns);
     double limit = 4 * n * (j->launch_ns > 1e6 ? j->launch_ns : 1e6) + 1e9;
     if (!runner_bind_timed(j)) return false;
-    j->launch.hold = j->launch_ns < HELD_NS ? &j->runner->hold : NULL;
+    j->launch.hold = j->launch_ns < AGENT_HELD_NS ? &j->runner->hold : NULL;
     struct measure_result m = measure_batch(&j->launch, n, limit, e->samples_ns);
     if (m.end != MEASURE_DONE) return explain(j, m, limit, "a batch");
     e->n_samples = n;
@@ -173,13 +168,13 @@ static bool take_batch(struct job *j, struct evaluation *e)
 static bool measure(struct job *j)
 {
     struct evaluation *e = &j->result.evaluation;
-    if (j->set.mode == RUNNER_ROUND && j->launch_ns >= EVAL_LONG_NS) {
+    if (j->set.mode == RUNNER_ROUND && j->launch_ns >= AGENT_LONG_NS) {
         set_span(e, j->launch_ns);
         return true;
     }
     if (!take_batch(j, e)) return false;
     double best = j->set.settings.best_ns;
-    if (j->set.mode != RUNNER_EVALUATE || !(best > 0) || e->median_ns > 2 * best) return true;
+    if (j->set.mode != RUNNER_EVALUATE || !(best > 0) || e->median_ns > AGENT_NEAR_BEST * best) return true;
     runner_await_lock(j->runner);
     struct evaluation again = {.status = EVAL_OK, .resources = e->resources};
     if (!take_batch(j, &again)) return false;

@@ -17,11 +17,6 @@ struct given;
 struct diag;
 struct keys_agent;
 
-enum {
-    SERVE_PATIENCE_S = 30, /* a coordinator that is started again by hand is there by then */
-    SERVE_DRAIN_S = 30     /* a job with its build rarely takes longer */
-};
-
 struct serve_options {
     void *context;                /* of ZeroMQ; borrowed */
     const char *endpoint;         /* of the coordinator */
@@ -33,8 +28,8 @@ struct serve_options {
     struct device device;
     unsigned runners;  /* 0: the evaluator's default */
     int stop_fd;       /* readable: drain and leave; -1: none */
-    double patience_s; /* how long to wait for a coordinator that is silent; 0: SERVE_PATIENCE_S */
-    double most_s;     /* leave by then, after draining for SERVE_DRAIN_S or a tenth of it; 0: no limit */
+    double patience_s; /* how long to wait for a coordinator that is silent; 0: AGENT_PATIENCE_S */
+    double most_s;     /* leave by then, after draining for AGENT_DRAIN_S or a tenth of it; 0: no limit */
     const struct given
         *data;     /* of an embedded agent: the user's data, loaded already; borrowed; NULL: none */
     bool embedded; /* in the coordinator's process, which ends it: its silence says nothing */

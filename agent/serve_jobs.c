@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/limits.h"
 #include "agent/serve_state.h"
 #include "agent/wire.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/pipeline/code.h"
-
-enum { MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
 
 /* ---- the program ---- */
 
@@ -212,7 +211,7 @@ static unsigned lower_all(const struct agent *a, struct message_ints ints, struc
     unsigned n = 0;
     for (size_t at = 0; at < ints.n; n++) {
         int64_t length = ints.items[at++];
-        bool fits = n < MAX_KERNELS && length >= 0 && (uint64_t)length <= ints.n - at;
+        bool fits = n < AGENT_KERNELS && length >= 0 && (uint64_t)length <= ints.n - at;
         struct message_ints one = {ints.items + at, fits ? (size_t)length : 0};
         if (!fits || !lower(a, one, &codes[n], why)) {
             while (n)
@@ -243,9 +242,9 @@ void agent_measure_rounds(struct agent *a, const struct message_rounds *m)
     while (a->running && agent_collect(a, -1))
         continue;
     if (a->done || a->draining) return;
-    struct pipeline_code codes[MAX_KERNELS];
-    const struct cg_kernel *list[MAX_KERNELS];
-    unsigned rounds = m->rounds < MAX_ROUNDS ? (unsigned)m->rounds : MAX_ROUNDS;
+    struct pipeline_code codes[AGENT_KERNELS];
+    const struct cg_kernel *list[AGENT_KERNELS];
+    unsigned rounds = m->rounds < AGENT_ROUNDS ? (unsigned)m->rounds : AGENT_ROUNDS;
     unsigned n = lower_all(a, m->kernels, codes);
     for (unsigned i = 0; i < n; i++)
         list[i] = &codes[i].kernel;

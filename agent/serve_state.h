@@ -41,7 +41,6 @@ struct agent {
 
 /* ---- serve.c ---- */
 
-double agent_now_ms(struct agent *a); /* of awake */
 void agent_send(struct agent *a, const struct message *m);
 /* Tells how many jobs it can take, beside those received. */
 void agent_ready(struct agent *a);

@@ -206,7 +206,7 @@ void agents_greet(struct agents *a, unsigned peer)
                                                 .fingerprint = p->fingerprint,
                                                 .seed = p->seed,
                                                 .search = roster_serial(a->roster)}};
-    roster_send(a->roster, peer, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
+    roster_send(a->roster, peer, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {LIMIT_HEARTBEAT_MS}});
     roster_send(a->roster, peer, &program);
     arena_free(arena);
 }

@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "agent/device_lock.h"
+#include "agent/limits.h"
 #include "coordinator/agents_state.h"
+#include "coordinator/limits.h"
 #include "coordinator/progress.h"
 #include "coordinator/session.h"
 #include "core/base/arena.h"
@@ -443,8 +445,8 @@ static struct session_event agents_collect(void *self, int timeout_ms)
     agents_peers_store(a);
     struct session_event event = next_lost(a);
     if (event.kind != SESSION_NOTHING) return event;
-    bool rests = timeout_ms > DEVICE_LOCK_LOOK_MS && roster_idle_peer(a->roster) >= 0 && must_rest(a);
-    event = listen(a, rests ? DEVICE_LOCK_LOOK_MS : timeout_ms);
+    bool rests = timeout_ms > AGENT_LOCK_LOOK_MS && roster_idle_peer(a->roster) >= 0 && must_rest(a);
+    event = listen(a, rests ? AGENT_LOCK_LOOK_MS : timeout_ms);
     return event.kind == SESSION_NOTHING ? expire_all(a) : event;
 }
 

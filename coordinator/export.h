@@ -34,7 +34,7 @@ bool export_rows(const struct export_store *stores, size_t n, const char *format
 /* A winner as it is launched. Pointers are borrowed. */
 struct export_entry {
     const struct winner *winner;
-    const char *name; /* of the program: winner->kernel, or with "@HASH" behind it if another
+    const char *name; /* of the program: winner->kernel, or with "@HASH" appended if another
                          program of that name is newer */
     const struct problem
         *problem; /* NULL: of `tune --space`, which has no kernel; the next two are NULL too */

@@ -23,6 +23,7 @@
 
 #include "agent/wire.h"
 #include "coordinator/fleet_state.h"
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
@@ -185,8 +186,8 @@ static void note_refusal(void *ctx, const char *line)
     int64_t now = clock_ms();
     fprintf(stderr, "%s\n", line);
     pthread_mutex_lock(&f->lock);
-    bool few = f->n_refusals < LIMIT_REFUSALS || now - f->refused_ms >= 1000;
-    if (few && f->n_kept < LIMIT_REFUSALS) {
+    bool few = f->n_refusals < LIMIT_EVENTS || now - f->refused_ms >= LIMIT_EVENTS_MS;
+    if (few && f->n_kept < LIMIT_EVENTS) {
         struct refusal *r = base_calloc(1, sizeof *r + strlen(line) + 1);
         memcpy(r->line, line, strlen(line) + 1);
         DL_APPEND(f->refusals, r);

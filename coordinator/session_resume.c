@@ -80,7 +80,7 @@ bool session_restore(struct session *s, struct diag *d)
     if (r.replayed == r.rows) return session_recall(s);
     diag_plain(d,
                "%s: %" PRIu64 " of the run's %" PRIu64
-               " evaluations do not replay, the first is number %" PRId64
+               " evaluations cannot be replayed; the first is number %" PRId64
                ": the file was edited, or made by another version of thresh",
                s->options.store, r.rows - r.replayed, r.rows, r.first_bad);
     return false;

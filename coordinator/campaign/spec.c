@@ -130,7 +130,7 @@ static bool read_one_seed(struct campaign_reader *r, struct campaign_node n, con
     if (!campaign_read_count(n, what, INT64_MAX, &seed, r->diag)) return false;
     for (unsigned i = 0; i < h->n_seeds; i++)
         if (h->seeds[i] == (uint64_t)seed)
-            return campaign_node_error(n, r->diag, "seed %" PRId64 " is there twice", seed);
+            return campaign_node_error(n, r->diag, "seed %" PRId64 " is given twice", seed);
     h->seeds[h->n_seeds++] = (uint64_t)seed;
     return true;
 }
@@ -138,7 +138,7 @@ static bool read_one_seed(struct campaign_reader *r, struct campaign_node n, con
 static bool begin_seeds(struct campaign_reader *r, struct campaign_node n)
 {
     struct header *h = r->more;
-    if (h->seed.yaml) return campaign_node_error(n, r->diag, "there is either 'seed' or 'seeds', not both");
+    if (h->seed.yaml) return campaign_node_error(n, r->diag, "give 'seed' or 'seeds', not both");
     h->seed = n;
     h->seeds = ARENA_ARRAY(r->campaign->arena, uint64_t, campaign_node_count(n) + 1);
     return true;
@@ -155,7 +155,7 @@ static bool read_seeds(struct campaign_reader *r, struct campaign_node n)
     if (campaign_node_kind(n) != CAMPAIGN_LIST || count == 0)
         return campaign_node_error(n, r->diag, "seeds must be a list of whole numbers");
     if (count > CAMPAIGN_MOST_SEEDS)
-        return campaign_node_error(n, r->diag, "over %d seeds", CAMPAIGN_MOST_SEEDS);
+        return campaign_node_error(n, r->diag, "more than %d seeds", CAMPAIGN_MOST_SEEDS);
     bool ok = begin_seeds(r, n);
     for (size_t i = 0; ok && i < count; i++)
         ok = read_one_seed(r, campaign_node_item(n, i), "seeds");
@@ -286,7 +286,7 @@ static bool is_same(const struct campaign_search *a, const struct campaign_searc
 static bool add_search(struct campaign *c, const struct campaign_search *search, struct diag *d)
 {
     if (c->n_searches == CAMPAIGN_MOST_SIZES) {
-        diag_error(d, search->at, "the campaign has over %d searches", CAMPAIGN_MOST_SIZES);
+        diag_error(d, search->at, "the campaign has more than %d searches", CAMPAIGN_MOST_SIZES);
         return false;
     }
     for (unsigned i = 0; i < c->n_searches; i++) {

@@ -121,7 +121,7 @@ bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise
                   struct diag *d);
 /* --samples: 1 to CLI_MOST_SAMPLES. */
 bool cli_samples(const struct cli_args *a, uint64_t otherwise, uint64_t *out, struct diag *d);
-/* --runners: 0 if not given; more than EVAL_MAX_RUNNERS are that many. */
+/* --runners: 0 if not given; more than AGENT_RUNNERS_MOST are that many. */
 bool cli_runners(const struct cli_args *a, unsigned *out, struct diag *d);
 /* A share such as 5% or 0.05: at least 0 and less than 1; 0 if not given. */
 bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);

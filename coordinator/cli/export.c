@@ -21,7 +21,8 @@
 
 /* ---- stores ---- */
 
-bool cli_open_stores(const char *const *paths, size_t n, struct cli_stores *out, struct diag *d)
+/* false after an error. They are closed in both cases. */
+static bool open_stores(const char *const *paths, size_t n, struct cli_stores *out, struct diag *d)
 {
     *out = (struct cli_stores){0};
     for (size_t i = 0; i < n; i++) {
@@ -32,7 +33,7 @@ bool cli_open_stores(const char *const *paths, size_t n, struct cli_stores *out,
     return true;
 }
 
-void cli_close_stores(struct cli_stores *stores)
+static void close_stores(struct cli_stores *stores)
 {
     for (size_t i = 0; i < stores->n; i++)
         store_close(stores->items[i].store);
@@ -78,8 +79,8 @@ int cli_export_rows(const struct cli_args *a, const char *const *paths, size_t n
 {
     struct cli_stores stores;
     struct row_export rows = {&stores, format};
-    int status = cli_open_stores(paths, n, &stores, d) ? cli_write_out(a, write_rows, &rows, d) : CLI_USAGE;
-    cli_close_stores(&stores);
+    int status = open_stores(paths, n, &stores, d) ? cli_write_out(a, write_rows, &rows, d) : CLI_USAGE;
+    close_stores(&stores);
     return status;
 }
 
@@ -250,10 +251,10 @@ static int export(const struct cli_args *a, size_t format, struct diag *d)
     const char *name = formats[format].name;
     if (formats[format].kind == ROWS) return cli_export_rows(a, a->positional, a->n_positional, name, d);
     int status = CLI_USAGE;
-    if (cli_open_stores(a->positional, a->n_positional, &stores, d))
+    if (open_stores(a->positional, a->n_positional, &stores, d))
         status = formats[format].kind == BEST ? export_best(a, &stores, name, d)
                                               : cli_export_tables(a, &stores, name, d);
-    cli_close_stores(&stores);
+    close_stores(&stores);
     return status;
 }
 

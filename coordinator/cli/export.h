@@ -12,9 +12,6 @@ struct cli_stores {
     size_t n;
 };
 
-/* Opens the stores. false after an error. Close them in both cases. */
-bool cli_open_stores(const char *const *paths, size_t n, struct cli_stores *out, struct diag *d);
-void cli_close_stores(struct cli_stores *stores);
 /* Adds all of them. NULL after an error. */
 struct winners *cli_winners(const struct cli_stores *stores, struct diag *d);
 

@@ -81,7 +81,7 @@
     X(RUNNERS, "runners", "N", "runner processes, at most 16 (default: 2 on a CPU, 4 on a GPU)")             \
     X(NAME, "name", "NAME", "the agent's name in messages (default: HOST:PID)")                              \
     X(UNTIL, "until", "90m|@TIME",                                                                           \
-      "return what is not begun and leave by then: after this time, or at this time in seconds since 1970 "  \
+      "leave after this time, or at this time in seconds since 1970; jobs that are not begun are returned "  \
       "(default: no limit)")                                                                                 \
     X(PORT, "port", "N", "port of the page; 0: any free one (default 8780)")                                 \
     X(PAGE, "page", "PORT|none",                                                                             \
@@ -89,11 +89,11 @@
     X(BIND, "bind", "ADDRESS",                                                                               \
       "address of this machine to listen at, as numbers (default 127.0.0.1: this machine only)")             \
     X(TOKEN_FILE, "token-file", "FILE",                                                                      \
-      "who sees the page needs the token in this file of mode 0600; made with a random token if missing")    \
+      "show the page only with the token in this file of mode 0600; made with a random token if missing")    \
     X(OUT, "out", "DIR", "output folder")                                                                    \
     X(EXPLAIN_COST, "explain-cost", NULL, "check: list the constraints that are slow to propagate, and why") \
     X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
-    X(WATCH, "watch", NULL, "show it again each second until it ends")                                       \
+    X(WATCH, "watch", NULL, "refresh the output each second")                                                \
     X(JSON, "json", NULL, "print one JSON object")                                                           \
     X(MAN, "man", NULL, "print the manual page as roff")                                                     \
     X(QUIET, "quiet", NULL, "do not show progress")                                                          \

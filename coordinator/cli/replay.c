@@ -16,10 +16,12 @@
 #include <time.h>
 
 #include "agent/evaluate.h"
+#include "agent/limits.h"
 #include "coordinator/cli/data.h"
 #include "coordinator/cli/doubt.h"
 #include "coordinator/cli/stored.h"
 #include "coordinator/figure.h"
+#include "coordinator/limits.h"
 #include "coordinator/load.h"
 #include "core/base/arena.h"
 #include "core/base/attr.h"
@@ -29,7 +31,6 @@
 #include "core/pipeline/code.h"
 
 enum { WINDOWS = 4, WINDOW_ROUNDS = 5, MOST_WINDOW_ROUNDS = 1000, MOST_NOTES = 6, NOTE_BYTES = 256 };
-static const double least_limit_ns = 2e9;
 static const double most_ns = 20e9;    /* for all launches, unless --launches is given */
 static const double window_ms = 100;   /* of rounds, in each window: at least WINDOW_ROUNDS rounds */
 static const double warm_ms = 50;      /* of rounds that are not timed, before each window */
@@ -55,7 +56,7 @@ struct replayed {
 /* Launches of a round: as many as in the batch of the verified run; one if a launch is long. */
 static unsigned batch_of(const struct evaluation *e)
 {
-    return e->median_ns >= EVAL_LONG_NS ? 1 : e->n_samples;
+    return e->median_ns >= AGENT_LONG_NS ? 1 : e->n_samples;
 }
 
 /* Rounds in a window; round_ms: what one of them takes, with all that is between launches. */
@@ -237,7 +238,7 @@ static double limit_ns(const struct cli_args *a, const struct best_file *b, stru
 {
     double seconds;
     if (!cli_seconds(a, CLI_TIMEOUT, &seconds, d)) return 0;
-    return cli_given(a, CLI_TIMEOUT) ? seconds * 1e9 : fmax(10 * b->figure.median_ns, least_limit_ns);
+    return cli_given(a, CLI_TIMEOUT) ? seconds * 1e9 : fmax(10 * b->figure.median_ns, LIMIT_FIRST_NS);
 }
 
 /* Verifies the kernel, then times it. */

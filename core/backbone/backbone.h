@@ -17,8 +17,7 @@
  * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i,
  * dimension d is statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is
  * live. Copy instructions are live iff their value is staged; all others always. Names are stable: "mad",
- * "A.load", "A.copy.store", "mad.m.2", "A.copy.load.k.1" (dimension level 1 of copy logical A.copy.k). Design
- * pages: lift, gpu-space. */
+ * "A.load", "A.copy.store", "mad.m.2", "A.copy.load.k.1" (dimension level 1 of copy logical A.copy.k). */
 #ifndef THRESH_BACKBONE_BACKBONE_H
 #define THRESH_BACKBONE_BACKBONE_H
 
@@ -29,6 +28,7 @@
 #include "core/backbone/decisions.h"
 #include "core/backbone/index.h"
 #include "core/lift/scalar.h"
+#include "gpu.space.h"
 
 struct arena;
 struct diag;
@@ -167,7 +167,7 @@ struct bb_parameter {
 enum { BB_MAX_PARAMETERS = 8 };
 
 /* What the instantiation may choose: levels, staging, parameters. Zero-initialised fields take the defaults
- * in parentheses. */
+ * in parentheses; levels take fewer in programs of many statements (build.c). */
 struct bb_options {
     unsigned parallel_levels;  /* tiles of a parallel logical (4) */
     unsigned reduction_levels; /* (3) */
@@ -225,18 +225,41 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
 
 /* ---- decisions ---- */
 
-/* Codes of gpu.space's choices (candidate.c asserts that they are). */
-enum bb_order { BB_BEFORE, BB_AFTER, BB_INNER, BB_OUTER, BB_MERGED }; /* order(a, b) = INNER: a is inside b */
-enum bb_dim_kind { BB_LOOP, BB_UNROLL, BB_VECTOR, BB_THREAD, BB_BLOCK, BB_GLOBAL };
+/* The codes of gpu.space's choices. order(a, b) = INNER: a is inside b. */
+enum bb_order {
+    BB_BEFORE = GPU_ORDER_BEFORE,
+    BB_AFTER = GPU_ORDER_AFTER,
+    BB_INNER = GPU_ORDER_INNER,
+    BB_OUTER = GPU_ORDER_OUTER,
+    BB_MERGED = GPU_ORDER_MERGED
+};
+enum bb_dim_kind {
+    BB_LOOP = GPU_DIM_KIND_LOOP,
+    BB_UNROLL = GPU_DIM_KIND_UNROLL,
+    BB_VECTOR = GPU_DIM_KIND_VECTOR,
+    BB_THREAD = GPU_DIM_KIND_THREAD,
+    BB_BLOCK = GPU_DIM_KIND_BLOCK,
+    BB_GLOBAL = GPU_DIM_KIND_GLOBAL
+};
+/* map_encoding; LCL, WRG and GLB are followed by the axis 0..2: BB_LCL + 1 is LCL1. */
 enum {
-    BB_SEQ = 0,
-    BB_FUSED = 1,
-    BB_LCL = 10,
-    BB_WRG = 20,
-    BB_GLB = 30
-}; /* map_encoding; plus the axis 0..2 */
-enum bb_mem_space { BB_MEM_GLOBAL, BB_MEM_LOCAL, BB_MEM_PRIVATE };
-enum bb_cache { BB_CACHE_DEFAULT, BB_CACHE_READ_ONLY, BB_CACHE_STREAMING, BB_CACHE_NONE };
+    BB_SEQ = GPU_MAP_ENCODING_SEQ,
+    BB_FUSED = GPU_MAP_ENCODING_FUSED,
+    BB_LCL = GPU_MAP_ENCODING_LCL0,
+    BB_WRG = GPU_MAP_ENCODING_WRG0,
+    BB_GLB = GPU_MAP_ENCODING_GLB0
+};
+enum bb_mem_space {
+    BB_MEM_GLOBAL = GPU_MEM_SPACE_GLOBAL,
+    BB_MEM_LOCAL = GPU_MEM_SPACE_LOCAL,
+    BB_MEM_PRIVATE = GPU_MEM_SPACE_PRIVATE
+};
+enum bb_cache {
+    BB_CACHE_DEFAULT = GPU_CACHE_DEFAULT,
+    BB_CACHE_READ_ONLY = GPU_CACHE_READ_ONLY,
+    BB_CACHE_STREAMING = GPU_CACHE_STREAMING,
+    BB_CACHE_NONE = GPU_CACHE_NONE
+};
 
 /* An implementation: every decision taken, as plain tables. Entries of objects that are not live are
  * meaningless. What it means for the code:

@@ -10,13 +10,26 @@
 #include "core/base/arena.h"
 #include "core/lift/lift.h"
 
-/* The options with defaults filled in. */
-static struct bb_options full_options(const struct bb_options *o)
+/* Statements of a backbone that keeps all its levels: the choice `order` relates every two of them. */
+enum { MOST_STATEMENTS = 224 };
+
+/* Levels of parallel, reduction and copy logicals, the default first; programs with many statements have
+ * fewer. */
+static const struct bb_options defaults[] = {
+    {.parallel_levels = 4, .reduction_levels = 3, .copy_levels = 4},
+    {.parallel_levels = 4, .reduction_levels = 2, .copy_levels = 3},
+    {.parallel_levels = 3, .reduction_levels = 2, .copy_levels = 2},
+    {.parallel_levels = 2, .reduction_levels = 2, .copy_levels = 2},
+    {.parallel_levels = 2, .reduction_levels = 1, .copy_levels = 1},
+};
+
+/* The options with a row of defaults filled in. */
+static struct bb_options full_options(const struct bb_options *o, const struct bb_options *row)
 {
     struct bb_options full = o ? *o : (struct bb_options){0};
-    full.parallel_levels = full.parallel_levels ? full.parallel_levels : 4;
-    full.reduction_levels = full.reduction_levels ? full.reduction_levels : 3;
-    full.copy_levels = full.copy_levels ? full.copy_levels : 4;
+    full.parallel_levels = full.parallel_levels ? full.parallel_levels : row->parallel_levels;
+    full.reduction_levels = full.reduction_levels ? full.reduction_levels : row->reduction_levels;
+    full.copy_levels = full.copy_levels ? full.copy_levels : row->copy_levels;
     return full;
 }
 
@@ -168,10 +181,35 @@ static unsigned levels_of(const struct backbone *bb, const struct bb_logical *l,
     return prime_factors(l->extent, min_levels(wanted, BB_MAX_LEVELS));
 }
 
+/* Main logicals come first: a copy reads theirs. */
+static void set_levels(struct backbone *bb, const struct bb_options *o)
+{
+    for (unsigned i = 0; i < bb->n_logicals; i++)
+        bb->logicals[i].n_levels = levels_of(bb, &bb->logicals[i], o);
+}
+
+static unsigned count_statements(const struct backbone *bb)
+{
+    unsigned n = bb->n_insts;
+    for (uint32_t i = 0; i < bb->n_insts; i++)
+        for (unsigned j = 0; j < bb->insts[i].n_logicals; j++)
+            n += bb->logicals[bb->insts[i].logicals[j]].n_levels;
+    return n;
+}
+
+/* As many levels as the statements allow. */
+static void choose_levels(struct backbone *bb, const struct bb_options *options)
+{
+    const size_t n = sizeof defaults / sizeof *defaults;
+    for (size_t i = 0; i == 0 || (i < n && count_statements(bb) > MOST_STATEMENTS); i++) {
+        const struct bb_options o = full_options(options, &defaults[i]);
+        set_levels(bb, &o);
+    }
+}
+
 static void add_tiles(struct backbone *bb, struct arena *a, const struct bb_options *o)
 {
-    for (unsigned i = 0; i < bb->n_logicals; i++) { /* main logicals come first: a copy reads theirs */
-        bb->logicals[i].n_levels = levels_of(bb, &bb->logicals[i], o);
+    for (unsigned i = 0; i < bb->n_logicals; i++) {
         bb->logicals[i].first_tile = bb->n_tiles;
         bb->n_tiles += bb->logicals[i].n_levels;
     }
@@ -224,7 +262,7 @@ static void copy_main(struct backbone *bb, const struct lowering *l)
 struct backbone *bb_build(const struct lowering *l, const struct bb_options *options)
 {
     struct arena *a = l->arena;
-    struct bb_options o = full_options(options);
+    const struct bb_options o = options ? *options : (struct bb_options){0};
     struct backbone *bb = ARENA_NEW(a, struct backbone);
     bb->program = l->program;
     bb->n_buffers = l->program->n_arrays;
@@ -240,6 +278,7 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     bb->regions = ARENA_ARRAY(a, struct bb_region, bb->n_regions + 1);
     copy_main(bb, l);
     add_copies(bb, a, l, &o);
+    choose_levels(bb, &o);
     add_tiles(bb, a, &o);
     add_dims(bb, a);
     return bb;

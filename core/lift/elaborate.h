@@ -66,7 +66,7 @@ void el_report_unknown(struct elaborator *el, struct source_pos at, const char *
                        const struct scope *scope, enum el_meant meant);
 /* Whether a name is of no pattern, operation, size or declaration. */
 bool el_is_unknown(const struct elaborator *el, const char *name, const struct scope *scope);
-/* A parameter with a name of its own: `name`, or that with a number behind it. */
+/* A parameter with a name of its own: `name`, or that followed by a number. */
 struct lift_param *el_new_param(struct elaborator *el, const char *name, struct source_pos at);
 /* An expression with room for n_args arguments. */
 struct lift_expr *el_new_expr(struct elaborator *el, enum lift_kind kind, struct source_pos at,

@@ -12,6 +12,7 @@
 #include "agent/evaluate.h"
 #include "agent/evaluate_state.h"
 #include "agent/guarded.h"
+#include "agent/limits.h"
 #include "agent/opencl.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
@@ -199,7 +200,7 @@ Test(agent_evaluate, a_long_launch_is_a_round)
         start = evaluator_processor_ms(ev);
         k.local[0] = local;
         evaluator_rounds(ev, kernels, 1, 1, 1, &ns);
-        cr_assert_geq(ns, EVAL_LONG_NS, "the kernel is too short for this test");
+        cr_assert_geq(ns, AGENT_LONG_NS, "the kernel is too short for this test");
         cr_expect_lt(evaluator_processor_ms(ev) - start, 2 * once);
     }
     evaluator_free(ev);

@@ -309,6 +309,24 @@ Test(backbone_lower, expressions_are_bounded)
     }
 }
 
+/* A program of many statements has fewer levels; one of few has all. */
+Test(backbone_lower, levels_of_large_programs)
+{
+    struct strbuf text = {0};
+    strbuf_add(&text, "size M, N\ninput A: [[float]N]M\noutput map(fun r -> 0.0");
+    for (int i = 0; i < 8; i++)
+        strbuf_printf(&text, " + reduce(fun s v -> s + v * %d, 0.0, r)", i);
+    strbuf_add(&text, ", A)\n");
+    struct lowered large = must_lower(text.text, "M=64,N=64", NULL),
+                   small = must_lower(matmul, "M=64,N=64,K=64", NULL);
+    cr_expect_leq(bb_statement_count(large.bb), 224);
+    cr_expect_lt(large.bb->logicals[0].n_levels, 4);
+    cr_expect_eq(small.bb->logicals[0].n_levels, 4);
+    lowered_free(&large);
+    lowered_free(&small);
+    strbuf_free(&text);
+}
+
 Test(backbone_lower, candidate_sizes)
 {
     const struct bb_options o = {.max_sizes = 6};

@@ -49,6 +49,8 @@ static const struct mutant_program programs[] = {
     {"stencil", NULL, "N=7"},
     {"softmax", NULL, "M=4,N=8"},
     {"layer_norm", NULL, "M=4,N=8"},
+    {"nearest", NULL, "N=4,M=6,D=4"},
+    {"nbody", NULL, "N=4,D=3"},
     {"maximum", VECTOR "output reduce(max, -1e30, x)\n", "N=1000"},
     {"minimum", VECTOR "output reduce(min, 1e30, x)\n", "N=96"},
     {"row_maxima", ROWS "output map(fun r -> reduce(max, -1e30, r), A)\n", "M=8,N=64"},
@@ -86,11 +88,6 @@ static const struct mutant_program programs[] = {
     {"sum_of_norms",
      ROWS "output reduce(add, 0.0, map(fun r -> sqrt(reduce(add, 0.0, map(fun v -> v * v, r))), A))\n",
      "M=6,N=8"},
-    {"nearest",
-     "size M, N, K\ninput A: [[float]K]M\ninput B: [[float]K]N\n"
-     "output map(fun p -> reduce(min, 1e30, map(fun q ->\n"
-     "  reduce(fun s (a, b) -> s + (a - b) * (a - b), 0.0, zip(p, q)), B)), A)\n",
-     "M=4,N=6,K=4"},
     {"second_largest",
      ROWS "output map(fun r -> get(0, reduce(fun ((b, a), v) -> (max(b, min(a, v)), max(a, v)),\n"
           "  (-9.0, -9.0), r)), A)\n",
@@ -535,3 +532,4 @@ MUTANT_TEST(nearest)
 MUTANT_TEST(sum_of_rows)
 MUTANT_TEST(second_largest)
 MUTANT_TEST(variance)
+MUTANT_TEST(nbody)

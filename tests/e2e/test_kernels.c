@@ -53,6 +53,8 @@ static const struct kernel_case CASES[] = {
     {"gesummv", "M=4,N=8"},
     {"batched_matmul", "P=2,M=4,N=4,K=4"},
     {"transpose", "M=8,N=8"},
+    {"dot", "N=64"},
+    {"sum", "M=8,N=8"},
     {"gemm", "M=8,N=8,K=4"},
     {"saxpy", "N=64"},
     {"complex_mul", "N=32"},
@@ -77,8 +79,10 @@ KERNEL_TEST(3, gemv)
 KERNEL_TEST(4, gesummv)
 KERNEL_TEST(5, batched_matmul)
 KERNEL_TEST(6, transpose)
-KERNEL_TEST(7, gemm)
-KERNEL_TEST(8, saxpy)
-KERNEL_TEST(9, complex_mul)
-KERNEL_TEST(10, complex_mul_interleaved)
-KERNEL_TEST(11, mean_variance)
+KERNEL_TEST(7, dot)
+KERNEL_TEST(8, sum)
+KERNEL_TEST(9, gemm)
+KERNEL_TEST(10, saxpy)
+KERNEL_TEST(11, complex_mul)
+KERNEL_TEST(12, complex_mul_interleaved)
+KERNEL_TEST(13, mean_variance)

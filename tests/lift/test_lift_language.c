@@ -188,6 +188,25 @@ Test(lift_language, long_reduction)
     arena_free(a);
 }
 
+/* The accumulator, a tuple in a tuple, outlives what the steps leave behind. */
+Test(lift_language, long_reduction_to_a_tuple)
+{
+    struct arena *a = arena_new();
+    const struct lift_size_value n = {"N", 5000};
+    struct lift_program *p =
+        bound_program("size N\ninput x: [double]N\noutput let t = reduce(fun ((s, (m, c)), v) -> (s + v, "
+                      "(max(m, v), c + 1)), "
+                      "(0, (0, 0)), x) in get(0, t) + get(0, get(1, t)) - get(1, get(1, t))",
+                      &n, 1, a);
+    double *x = ARENA_ARRAY(a, double, n.value), out;
+    for (int i = 0; i < n.value; i++)
+        x[i] = i;
+    const double *in[] = {x};
+    lift_interpret(p, in, &out);
+    cr_assert_eq(out, 4999.0 * 5000 / 2 + 4999 - 5000);
+    arena_free(a);
+}
+
 /* |y - value| <= (n + 1) u s for the same operations in single precision. */
 static void expect_bound(const char *expression, float rounded)
 {
