@@ -174,7 +174,7 @@ static unsigned count_leads(const struct backbone *bb)
     for (unsigned i = 0; i < bb->n_insts; i++)
         any = any || (bb->insts[i].kind == BB_STEP && selects(&bb->insts[i]));
     for (unsigned b = 0; any && b < bb->n_buffers; b++)
-        n += !bb->buffers[b].output && has_lines(bb, b);
+        n += (!bb->buffers[b].output || bb->buffers[b].updated) && has_lines(bb, b);
     return n < MOST_LEADS ? n : MOST_LEADS;
 }
 
@@ -289,7 +289,7 @@ static void put_extreme(struct lines *x, struct verify_buffer *b, unsigned set, 
         uint32_t l = x->load->logicals[j];
         if (x->bb->logicals[l].reduction) x->at[l] = x->covers[j].places[place % x->covers[j].n];
     }
-    verify_put(b->type, b->data[set], index_eval(x->load->index, x->at), value);
+    verify_put(b->type, verify_values(b, set), index_eval(x->load->index, x->at), value);
 }
 
 /* Sets the digits of the parallel logicals of a line. */
@@ -339,7 +339,7 @@ static void draw_middle(struct verify_buffer *b, unsigned set, const struct lift
     for (int64_t i = 0; i < b->elements; i++) {
         double x = lift_range_draw(&middle, b->type, pcg32_unit(rng));
         if (pcg32_unit(rng) < ends) x = peak(r, b->type, pcg32_below(rng, 2), rng);
-        verify_put(b->type, b->data[set], i, x);
+        verify_put(b->type, verify_values(b, set), i, x);
     }
 }
 
@@ -381,7 +381,7 @@ void verify_draw_extremes(struct verify_task *t, const struct backbone *bb, enum
     struct pcg32 rng = pcg32_seed(seed, 0xe7);
     unsigned ordinal = 0, n_leads = count_leads(bb);
     for (unsigned b = 0; b < t->n_buffers; b++) {
-        if (t->buffers[b].output || verify_is_given(&t->buffers[b], VERIFY_EXTREME)) continue;
+        if (!verify_is_input(&t->buffers[b]) || verify_is_given(&t->buffers[b], VERIFY_EXTREME)) continue;
         const struct lift_range r = verify_range(&t->buffers[b], domain);
         if (n_leads > 0 && has_lines(bb, b))
             draw_lined(t, bb, b, ordinal++, &r, &rng);

@@ -145,7 +145,7 @@ static void add_to_buffer(double *per_buffer, uint32_t buffer, double amount, do
 static struct work item_work(const struct costing *c)
 {
     struct work w = {0};
-    double per_buffer[MAX_BUFFERS] = {0};
+    double per_buffer[2 * MAX_BUFFERS] = {0}; /* loads, then stores: of an updated array there are both */
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
         double times = profile_product(p->logicals, p->n_logicals, c->split, PART_STEPS);
@@ -154,7 +154,8 @@ static struct work item_work(const struct costing *c)
         double elements = profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS);
         if (p->store)
             elements *= profile_product(p->logicals, p->n_logicals, c->split, PART_ITEMS) / c->items;
-        add_to_buffer(per_buffer, p->buffer, elements / width_of(c, p), &w.accesses);
+        uint32_t buffer = p->buffer + (p->store ? MAX_BUFFERS : 0);
+        add_to_buffer(per_buffer, buffer, elements / width_of(c, p), &w.accesses);
     }
     return w;
 }
@@ -448,17 +449,21 @@ static void raise_floor(struct perfmodel *m, enum perfmodel_term term, double ns
     if (reason.ns > m->floor.ns) m->floor = reason;
 }
 
-/* Bytes that must cross to memory and back, even if the cache keeps all it can from the launch before. */
+/* Bytes that must cross to memory and back, even if the cache keeps all it can from the launch before. What
+ * is updated in place crosses twice where the cache has no room for it; kept there, it saves both ways. */
 static double memory_bytes(const struct perfmodel *m, const struct costing *c)
 {
-    double sum = 0, per_buffer[MAX_BUFFERS] = {0};
+    double cache = m->dev.value[PERFMODEL_CACHE_BYTES], sum = 0, per_buffer[MAX_BUFFERS] = {0};
+    double updated = 0, updated_per_buffer[MAX_BUFFERS] = {0};
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
         if (!p->load && !p->store) continue;
         double bytes = element_bytes(c, p, PART_STEPS) * sector_waste(c, p, PART_STEPS);
         add_to_buffer(per_buffer, p->buffer, bytes, &sum);
+        if (p->load && m->bb->buffers[p->buffer].updated)
+            add_to_buffer(updated_per_buffer, p->buffer, bytes, &updated);
     }
-    return sum;
+    return sum + fmax(0, updated - cache) - cache;
 }
 
 void model_floor(struct perfmodel *m)
@@ -473,7 +478,7 @@ void model_floor(struct perfmodel *m)
         const struct profile *p = &m->profiles[i];
         add_operations(&w, p, profile_product(p->logicals, p->n_logicals, whole, PART_STEPS));
     }
-    double bytes = memory_bytes(m, &c) - v[PERFMODEL_CACHE_BYTES];
+    double bytes = memory_bytes(m, &c);
     raise_floor(m, PERFMODEL_OF_LAUNCH, v[PERFMODEL_LAUNCH], 1);
     if (m->loads) raise_floor(m, PERFMODEL_OF_TOUCH, v[PERFMODEL_LAUNCH_TOUCH], 1);
     if (v[PERFMODEL_FP32] > 0)

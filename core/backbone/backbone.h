@@ -136,12 +136,20 @@ struct bb_buffer {
     enum scalar_type type;
     int64_t elements;
     bool output;
-    unsigned input; /* index of the program's input if not output */
+    bool by_value;  /* an input that is a scalar: a kernel argument, no memory */
+    bool updated;   /* an output that is also an input; an element is read only where it is written */
+    unsigned input; /* index of the program's input; LIFT_NONE: it is no input */
+};
+
+/* An element of an updated buffer is loaded before it is overwritten, where no operands say so already. */
+struct bb_overwrite {
+    uint32_t load, store; /* instructions */
 };
 
 struct backbone {
     const struct lift_program *program; /* borrowed */
     unsigned n_logicals, n_tiles, n_dims, n_insts, n_values, n_regions, n_region_dims, n_buffers;
+    unsigned n_overwrites;
     unsigned n_parameters;
     const struct bb_parameter *parameters; /* of the space, that do not have their default */
     struct bb_logical *logicals;
@@ -150,7 +158,8 @@ struct backbone {
     struct bb_inst *insts;
     struct bb_value *values;
     struct bb_region *regions;
-    struct bb_buffer *buffers;
+    struct bb_buffer *buffers; /* the program's arrays, in order */
+    struct bb_overwrite *overwrites;
 };
 
 /* A parameter of gpu.space that does not take its default. */
@@ -183,8 +192,8 @@ bool bb_parameter_valid(const struct bb_parameter *p);
 /* Puts it into an instance of gpu.space. */
 void bb_parameter_put(const struct bb_parameter *p, struct space_data *data);
 
-/* Lowers a bound program (float arrays of any rank; output an array of scalars). NULL after adding located
- * errors. Lives in the arena. A tile whose only size is 1 is left out: a prime extent keeps level 0 alone. */
+/* Lowers a bound program. NULL after adding located errors. Lives in the arena. A tile whose only size is 1
+ * is left out: a prime extent keeps level 0 alone. */
 struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
                           struct diag *d);
 

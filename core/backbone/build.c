@@ -349,8 +349,10 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     const struct bb_options o = options ? *options : (struct bb_options){0};
     struct backbone *bb = ARENA_NEW(a, struct backbone);
     bb->program = l->program;
-    bb->n_buffers = l->program->n_inputs + 1;
+    bb->n_buffers = l->program->n_arrays;
     bb->buffers = l->buffers;
+    bb->n_overwrites = (unsigned)l->n_overwrites;
+    bb->overwrites = l->overwrites;
     bb->n_parameters = o.n_parameters;
     bb->parameters = arena_memdup(a, o.parameters, sizeof o.parameters);
     count_copies(l, &o, bb);

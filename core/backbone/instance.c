@@ -171,8 +171,9 @@ static void add_swappable(const struct instance *in, uint32_t i)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t j = i + 1; j < bb->n_insts; j++) {
-        bool memory = is_whole(&bb->insts[i]) || is_whole(&bb->insts[j]) || is_copy(&bb->insts[i]) ||
-                      is_copy(&bb->insts[j]);
+        bool stores = bb->insts[i].kind == BB_STORE && bb->insts[j].kind == BB_STORE;
+        bool memory = !stores && (is_whole(&bb->insts[i]) || is_whole(&bb->insts[j]) ||
+                                  is_copy(&bb->insts[i]) || is_copy(&bb->insts[j]));
         if (!memory && !needs(bb, i, j) && !needs(bb, j, i)) gpu_set_swappable(in->data, i, j, true);
     }
 }
@@ -286,19 +287,26 @@ static bool operand_seen(const struct bb_inst *inst, unsigned operand)
     return false;
 }
 
+static void add_edge(const struct instance *in, uint32_t from, uint32_t to)
+{
+    const char *name = arena_printf(in->scratch, "%s>%s", in->bb->insts[from].name, in->bb->insts[to].name);
+    uint32_t edge = gpu_add_edge(in->data, name);
+    gpu_set_writer(in->data, edge, from);
+    gpu_set_reader(in->data, edge, to);
+    add_crossings(in, from, to);
+}
+
+/* A load of what a store overwrites is ordered like one that the store reads. */
 static void add_edges(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t i = 0; i < bb->n_insts; i++)
         for (unsigned o = 0; o < bb->insts[i].n_operands; o++) {
             if (operand_seen(&bb->insts[i], o)) continue;
-            uint32_t from = bb->insts[i].operands[o];
-            const char *name = arena_printf(in->scratch, "%s>%s", bb->insts[from].name, bb->insts[i].name);
-            uint32_t edge = gpu_add_edge(in->data, name);
-            gpu_set_writer(in->data, edge, from);
-            gpu_set_reader(in->data, edge, i);
-            add_crossings(in, from, i);
+            add_edge(in, bb->insts[i].operands[o], i);
         }
+    for (unsigned k = 0; k < bb->n_overwrites; k++)
+        add_edge(in, bb->overwrites[k].load, bb->overwrites[k].store);
 }
 
 /* ---- staging ---- */

@@ -59,11 +59,12 @@ const char *cg_guard_text(struct cg_emitter *e, const struct cg_guard *g)
     return CG_TEXT(e, "$1 < $2", index_text(e, here(e, g->of)), cg_number(e, g->below));
 }
 
-/* "A[16 * k0 + m3]" */
+/* "A[16 * k0 + m3]"; "alpha" of a scalar that is passed by value. */
 static const char *element_text(struct cg_emitter *e, const struct cg_access *x,
                                 const struct index_expr *offset)
 {
     struct strbuf b = {0};
+    if (x->buffer != BB_NONE && e->p->bb->buffers[x->buffer].by_value) return e->names->buffer[x->buffer];
     strbuf_add(&b, x->buffer != BB_NONE ? e->names->buffer[x->buffer] : e->names->region[x->region]);
     strbuf_printf(&b, "[%s]", index_text(e, offset));
     return cg_keep(e, &b);
@@ -139,19 +140,26 @@ const char *cg_whole_text(struct cg_emitter *e, const struct cg_node *n)
     return text;
 }
 
-void cg_emit_guard(struct cg_emitter *e, const struct cg_node *n)
+/* "get_local_id(0) == 0 && get_group_id(1) == 0"; NULL if no axis is left out. */
+static const char *ids_text(struct cg_emitter *e, const struct cg_node *n)
 {
-    const char *separator = "if (", *range = guards_text(e, n);
+    const char *text = NULL;
     for (unsigned i = 0; i < 2 * CG_AXES; i++) {
         unsigned axis = i / 2;
         enum bb_dim_kind kind = i % 2 ? cg_group_kind(e->p) : BB_THREAD;
         unsigned guards = i % 2 ? n->guard_group : n->guard_local;
         if (!(guards >> axis & 1u)) continue;
-        strbuf_printf(e->out, "%s%s == 0", separator, cg_id_text(e, kind, axis));
-        separator = " && ";
+        const char *more = CG_TEXT(e, "$1 == 0", cg_id_text(e, kind, axis));
+        text = text ? CG_TEXT(e, "$1 && $2", text, more) : more;
     }
-    if (range) strbuf_printf(e->out, "%s%s", separator, range);
-    if (range || n->guard_local || n->guard_group) strbuf_add(e->out, ") ");
+    return text;
+}
+
+void cg_emit_guard(struct cg_emitter *e, const struct cg_node *n)
+{
+    const char *ids = ids_text(e, n), *range = guards_text(e, n);
+    if (ids || range)
+        strbuf_printf(e->out, "if (%s%s%s) ", ids ? ids : "", ids && range ? " && " : "", range ? range : "");
 }
 
 /* ---- loads ---- */
@@ -190,10 +198,20 @@ const char *cg_load_vector(struct cg_emitter *e, const struct cg_node *n)
     return CG_TEXT(e, x->streaming ? d->stream_load : "*$1", pointer);
 }
 
+/* Lanes one by one where a vector would be executed by some work-items only and reach beyond an extent. */
+static const char *load_all(struct cg_emitter *e, const struct cg_node *n, bool vector)
+{
+    if (!vector) return load_element(e, n);
+    bool border = (n->guard_local || n->guard_group) && cg_whole_text(e, n);
+    const char *text = border ? NULL : cg_load_vector(e, n);
+    return text ? text : cg_load_lanes(e, n);
+}
+
 const char *cg_load_text(struct cg_emitter *e, const struct cg_node *n, bool vector)
 {
-    const char *text = vector ? cg_load_vector(e, n) : load_element(e, n);
-    return text ? text : cg_load_lanes(e, n);
+    const char *text = load_all(e, n, vector), *ids = ids_text(e, n);
+    const char *zero = cg_constant_text(e, memory_type(e, &e->p->access[n->statement]), 0, vector);
+    return ids ? CG_TEXT(e, "$1 ? $2 : $3", ids, text, zero) : text; /* the others do not use it */
 }
 
 /* ---- stores ---- */

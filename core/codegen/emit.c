@@ -212,6 +212,12 @@ static bool is_temporary(const struct cg_region *r)
     return r->used && r->space == BB_MEM_GLOBAL;
 }
 
+static const char *format_of(const struct cg_dialect *d, const struct bb_buffer *b)
+{
+    if (b->by_value) return d->value;
+    return b->output ? d->output : d->input;
+}
+
 static void emit_argument(struct cg_emitter *e, const char *format, enum scalar_type type, const char *name)
 {
     cg_fill(e->out, format, (const char *const[]){e->dialect->types[type].name, name});
@@ -224,7 +230,7 @@ static void emit_arguments(struct cg_emitter *e)
     for (unsigned i = 0; i < bb->n_buffers; i++) {
         const struct bb_buffer *b = &bb->buffers[i];
         if (i) strbuf_add(e->out, separator);
-        emit_argument(e, b->output ? e->dialect->output : e->dialect->input, b->type, e->names->buffer[i]);
+        emit_argument(e, format_of(e->dialect, b), b->type, e->names->buffer[i]);
     }
     for (unsigned i = 0; i < bb->n_regions; i++) {
         if (!is_temporary(&e->p->regions[i])) continue;
@@ -296,10 +302,12 @@ static void describe_arguments(const struct cg_program *p, struct cg_kernel *out
     out->args = base_calloc(bb->n_buffers + bb->n_regions + 1, sizeof *out->args);
     for (unsigned i = 0; i < bb->n_buffers; i++)
         out->args[out->n_args++] =
-            (struct cg_arg){i, (size_t)bb->buffers[i].elements * scalar_type_bytes(bb->buffers[i].type)};
+            (struct cg_arg){i, bb->buffers[i].by_value,
+                            (size_t)bb->buffers[i].elements * scalar_type_bytes(bb->buffers[i].type)};
     for (unsigned i = 0; i < bb->n_regions; i++) {
         size_t bytes = (size_t)p->regions[i].elements * scalar_type_bytes(bb->regions[i].type);
-        if (is_temporary(&p->regions[i])) out->args[out->n_args++] = (struct cg_arg){BB_NONE, groups * bytes};
+        if (is_temporary(&p->regions[i]))
+            out->args[out->n_args++] = (struct cg_arg){BB_NONE, false, groups * bytes};
     }
 }
 

@@ -195,15 +195,15 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     const struct bb_inst *in = &m->p->bb->insts[i];
     const struct cg_access *x = &m->p->access[i];
     int64_t at = x->offset ? index_eval(x->offset, m->digit) : 0;
-    bool beyond = is_beyond(m, n), load = in->kind == BB_LOAD || in->kind == BB_COPY_LOAD;
-    if (guarded_off(m, n) || (beyond && !load)) return;
+    bool off = guarded_off(m, n) || is_beyond(m, n), load = in->kind == BB_LOAD || in->kind == BB_COPY_LOAD;
+    if (off && !load) return;
     if (in->kind == BB_STORE || in->kind == BB_COPY_STORE) {
         write_memory(m, i, accessed(m, i), at, evaluate(m, i)[0]);
         return;
     }
     const struct cg_value *v = in->kind == BB_STEP ? m->p->operands[i][0].value : &m->p->values[i];
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
-    const double loaded = x->offset && !beyond ? read_memory(m, i, accessed(m, i), at) : 0;
+    const double loaded = x->offset && !off ? read_memory(m, i, accessed(m, i), at) : 0;
     const double *values = x->offset ? &loaded : evaluate(m, i);
     for (unsigned part = 0; part < bb_parts(in); part++) {
         m->registers[v->inst][to + part] = rounded(bb_part_type(in, part), values[part]);
@@ -304,7 +304,7 @@ static void make_memory(struct machine *m, double *const *buffers)
         const struct bb_buffer *b = &bb->buffers[i];
         m->buffers[i] = (struct memory){b->name, b->type, b->elements, buffers[i],
                                         ARENA_ARRAY(m->arena, struct shadow, b->elements)};
-        clear(&m->buffers[i], !b->output);
+        clear(&m->buffers[i], !b->output || b->updated);
     }
     for (unsigned i = 0; i < bb->n_regions; i++) {
         int64_t n = m->p->regions[i].used ? m->p->regions[i].elements : 0;
@@ -363,7 +363,8 @@ static void check_outputs(struct machine *m)
 {
     for (unsigned i = 0; i < m->p->bb->n_buffers && !failed(m); i++)
         for (int64_t j = 0; j < m->buffers[i].elements && !failed(m); j++) {
-            if (m->buffers[i].shadow[j].set) continue;
+            const struct shadow *s = &m->buffers[i].shadow[j];
+            if (s->set && (!m->p->bb->buffers[i].updated || s->writer != NOBODY)) continue;
             m->result.fault = CG_UNINITIALIZED;
             snprintf(m->result.where, sizeof m->result.where, "%s[%lld] is never written", m->buffers[i].name,
                      (long long)j);

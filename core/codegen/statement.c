@@ -300,7 +300,8 @@ static void emit_assignment(struct cg_emitter *e, const struct cg_node *n, bool 
     const struct cg_operand own = {&e->p->values[inst], e->p->values[inst].axes};
     const struct cg_operand *target = in->kind == BB_STEP ? &e->p->operands[inst][0] : &own;
     bool load = e->p->access[inst].offset != NULL, tuple_step = in->kind == BB_STEP && in->n_more;
-    const char *whole = load && vector && cg_load_vector(e, n) ? cg_whole_text(e, n) : NULL;
+    bool all = !n->guard_local && !n->guard_group; /* of the work-items execute it */
+    const char *whole = load && vector && all && cg_load_vector(e, n) ? cg_whole_text(e, n) : NULL;
     if (in->kind == BB_STEP) cg_emit_guard(e, n);
     if (tuple_step || (vector && !is_whole_vector(e, target)))
         emit_results(e, inst, target, vector);

@@ -46,4 +46,12 @@ const struct lift_type *bind_infer(struct binder *b, struct lift_expr *e, const 
 /* The type of an APPLY. */
 const struct lift_type *bind_infer_pattern(struct binder *b, struct lift_expr *e);
 
+/* ---- arrays.c ---- */
+
+/* Reports what cannot be passed to a kernel as it is declared. */
+void bind_check_input(struct binder *b, const struct lift_param *input);
+void bind_check_output(struct binder *b, const struct lift_output *o);
+/* Lists the arrays of a program whose types are known. */
+void bind_list_arrays(struct binder *b);
+
 #endif

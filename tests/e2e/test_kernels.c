@@ -46,9 +46,20 @@ static void check_naive(const struct kernel_case *c)
 }
 
 static const struct kernel_case CASES[] = {
-    {"axpy", "N=64"},         {"matmul", "M=8,N=8,K=8"}, {"matmul_strided", "M=4,N=4,K=8"},
-    {"gemv", "M=8,N=16"},     {"gesummv", "M=4,N=8"},    {"batched_matmul", "P=2,M=4,N=4,K=4"},
-    {"transpose", "M=8,N=8"}, {"dot", "N=64"},           {"sum", "M=8,N=8"},
+    {"axpy", "N=64"},
+    {"matmul", "M=8,N=8,K=8"},
+    {"matmul_strided", "M=4,N=4,K=8"},
+    {"gemv", "M=8,N=16"},
+    {"gesummv", "M=4,N=8"},
+    {"batched_matmul", "P=2,M=4,N=4,K=4"},
+    {"transpose", "M=8,N=8"},
+    {"dot", "N=64"},
+    {"sum", "M=8,N=8"},
+    {"gemm", "M=8,N=8,K=4"},
+    {"saxpy", "N=64"},
+    {"complex_mul", "N=32"},
+    {"complex_mul_interleaved", "N=32"},
+    {"mean_variance", "M=8,N=8"},
 };
 
 #define KERNEL_TEST(i, name)                                                                                 \
@@ -70,3 +81,8 @@ KERNEL_TEST(5, batched_matmul)
 KERNEL_TEST(6, transpose)
 KERNEL_TEST(7, dot)
 KERNEL_TEST(8, sum)
+KERNEL_TEST(9, gemm)
+KERNEL_TEST(10, saxpy)
+KERNEL_TEST(11, complex_mul)
+KERNEL_TEST(12, complex_mul_interleaved)
+KERNEL_TEST(13, mean_variance)
