@@ -45,10 +45,10 @@ static struct suspects find(const struct verify_buffer *b, unsigned set, const v
     return s;
 }
 
-int64_t verify_judge(const struct verify_task *t, unsigned set, const void *got,
+int64_t verify_judge(const struct verify_task *t, unsigned buffer, unsigned set, const void *got,
                      struct verify_tolerance tolerance, void (*alive)(void *ctx), void *ctx)
 {
-    const struct verify_buffer *b = verify_output(t);
+    const struct verify_buffer *b = &t->buffers[buffer];
     if (!(tolerance.relative > 0)) return -1;
     struct suspects s = find(b, set, got, tolerance);
     if (s.n == 0) return -1;
@@ -57,7 +57,7 @@ int64_t verify_judge(const struct verify_task *t, unsigned set, const void *got,
     for (unsigned i = 0; i < s.n && wrong < 0; i++) {
         int64_t at = s.list[i].at;
         alive(ctx);
-        if (!verify_agrees(b, verify_get(b->type, got, at), verify_element(t, in, at))) wrong = at;
+        if (!verify_agrees(b, verify_get(b->type, got, at), verify_element(t, in, buffer, at))) wrong = at;
     }
     verify_inputs_free(in, t);
     return wrong;

@@ -16,7 +16,7 @@
 #define LOGIC "of values that are 0.0 or 1.0, min(a, b) is 'and', max(a, b) is 'or', 1.0 - a is 'not'"
 #define POWERS "write a product such as x * x, or exp(y * log(x)) where x > 0"
 #define STATEMENTS                                                                                           \
-    "a program declares sizes and inputs and has one output, such as: output map(fun x -> 2.0 * x, a)"
+    "a program declares sizes, inputs and outputs, such as: output map(fun x -> 2.0 * x, a)"
 #define COMMENTS "a comment begins with --"
 #define VECTORS "write float: the search decides on vectors"
 #define DECISIONS "the search decides on loops, work-items and memory, and --pin fixes its choices"
@@ -134,7 +134,7 @@ static const struct absent table[] = {
     {ABSENT_TYPE, "Bool boolean", NULL, "write bool"},
     {ABSENT_TYPE, "long short char uint unsigned uchar ushort ulong size_t int64 i64 uint8 u8 u32 u64",
      "integers other than int", "write int"},
-    {ABSENT_TYPE, "complex", "complex numbers", "pass real and imaginary parts as two inputs"},
+    {ABSENT_TYPE, "complex", "complex numbers", "write (float, float)"},
     /* programs */
     {ABSENT_WORD, "structured", "loops fixed by the text",
      "write schedule open, or leave the line out: the search decides on the loops"},

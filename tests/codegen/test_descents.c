@@ -29,16 +29,14 @@ struct descent_case {
 static void fill_buffers(struct descent_case *x)
 {
     const struct backbone *bb = x->bb;
-    double **inputs = ARENA_ARRAY(x->arena, double *, bb->n_buffers);
     x->buffers = ARENA_ARRAY(x->arena, double *, bb->n_buffers);
     for (unsigned b = 0; b < bb->n_buffers; b++) {
         x->buffers[b] = ARENA_ARRAY(x->arena, double, bb->buffers[b].elements);
         for (int64_t i = 0; i < bb->buffers[b].elements; i++)
             x->buffers[b][i] = (double)((i * 7 + b * 3) % 11) - 5;
-        if (!bb->buffers[b].output) inputs[bb->buffers[b].input] = x->buffers[b];
     }
     x->expected = ARENA_ARRAY(x->arena, double, bb->buffers[bb->n_buffers - 1].elements);
-    lift_interpret(x->program, (const double *const *)inputs, x->expected);
+    lift_interpret(x->program, (const double *const *)x->buffers, bb->n_buffers - 1, x->expected);
 }
 
 static void open_case(struct descent_case *x, const char *text, const char *sizes)

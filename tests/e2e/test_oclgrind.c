@@ -109,6 +109,11 @@ Test(oclgrind, random_gemvs, .timeout = 300)
     clean_verify("gemv", "M=8,N=8");
 }
 
+Test(oclgrind, random_implementations_with_remainders, .timeout = 300)
+{
+    clean_verify("matmul", "M=3,N=13,K=5");
+}
+
 Test(oclgrind, random_attentions, .timeout = 300)
 {
     clean_verify("attention", "N=4,M=4,D=2");
