@@ -13,7 +13,9 @@
  *     (x % (a*b)) / b = (x / b) % a
  *     c*(x % a) % b = c*x % b                      if b divides c*a
  *     c*d*(x / d) + c*(x % d) = c*x
- *     c*d*((x / d) % k) + c*(x % d) = c*(x % (d*k)) */
+ *     c*d*((x / d) % k) + c*(x % d) = c*(x % (d*k))
+ *     min(x, c) = min(x - m, c - m) + m            m < 0 the least that x can be; max alike
+ *     min(min(x, b), c) = min(x, min(b, c)) */
 #include "core/backbone/index.h"
 
 #include <inttypes.h>
@@ -165,6 +167,11 @@ const struct index_expr *index_add(struct arena *a, const struct index_expr *x, 
     return normalize(a, x->constant + y->constant, terms, n);
 }
 
+const struct index_expr *index_shift(struct arena *a, const struct index_expr *x, int64_t by)
+{
+    return make(a, x->constant + by, x->terms, x->n_terms);
+}
+
 const struct index_expr *index_scale(struct arena *a, const struct index_expr *x, int64_t by)
 {
     if (by == 0) return index_constant(a, 0);
@@ -174,7 +181,7 @@ const struct index_expr *index_scale(struct arena *a, const struct index_expr *x
     return make(a, x->constant * by, terms, x->n_terms);
 }
 
-/* ---- ranges ---- */
+/* ---- ranges, minimum and maximum ---- */
 
 struct range {
     int64_t min, max; /* inclusive */
@@ -230,18 +237,30 @@ bool index_fits_int(const struct index_expr *x)
     return most <= INT32_MAX && least >= -INT32_MAX;
 }
 
+int64_t index_least(const struct index_expr *x)
+{
+    return range_of(x).min;
+}
+
 int64_t index_most(const struct index_expr *x)
 {
     return range_of(x).max;
 }
 
-/* ---- minimum and maximum ---- */
+/* The atom of an expression that is nothing but one atom; NULL otherwise. */
+static const struct index_atom *sole_atom(const struct index_expr *x)
+{
+    return x->n_terms == 1 && x->constant == 0 && x->terms[0].coefficient == 1 ? &x->terms[0].atom : NULL;
+}
 
 const struct index_expr *index_min(struct arena *a, const struct index_expr *x, int64_t c)
 {
     struct range r = range_of(x);
     if (r.max <= c) return x;
     if (r.min >= c) return index_constant(a, c);
+    if (r.min < 0) return index_shift(a, index_min(a, index_shift(a, x, -r.min), c - r.min), r.min);
+    const struct index_atom *in = sole_atom(x);
+    if (in && in->kind == INDEX_MIN) return index_min(a, in->of, smaller(in->by, c));
     return single(a, (struct index_atom){.kind = INDEX_MIN, .of = x, .by = c});
 }
 
@@ -250,6 +269,9 @@ const struct index_expr *index_max(struct arena *a, const struct index_expr *x, 
     struct range r = range_of(x);
     if (r.min >= c) return x;
     if (r.max <= c) return index_constant(a, c);
+    if (c < 0) return index_shift(a, index_max(a, index_shift(a, x, -c), 0), c);
+    const struct index_atom *in = sole_atom(x);
+    if (in && in->kind == INDEX_MAX) return index_max(a, in->of, larger(in->by, c));
     return single(a, (struct index_atom){.kind = INDEX_MAX, .of = x, .by = c});
 }
 
@@ -288,12 +310,6 @@ static int64_t common_factor(struct arena *a, const struct index_expr *x, int64_
     return 0;
 }
 
-/* The atom of an expression that is nothing but one atom; NULL otherwise. */
-static const struct index_atom *sole_atom(const struct index_expr *x)
-{
-    return x->n_terms == 1 && x->constant == 0 && x->terms[0].coefficient == 1 ? &x->terms[0].atom : NULL;
-}
-
 const struct index_expr *index_div(struct arena *a, const struct index_expr *x, int64_t by)
 {
     CHECK(by > 0);
@@ -325,7 +341,7 @@ const struct index_expr *index_mod(struct arena *a, const struct index_expr *x, 
     CHECK(by > 0);
     struct range r = range_of(x);
     int64_t q = floor_div(r.min, by);
-    if (q == floor_div(r.max, by)) return index_add(a, x, index_constant(a, -q * by));
+    if (q == floor_div(r.max, by)) return index_shift(a, x, -q * by);
     const struct index_expr *quotient, *rest;
     split_multiples(a, x, by, &quotient, &rest);
     return modulo_rest(a, rest, by);

@@ -40,6 +40,8 @@ struct index_expr {
 const struct index_expr *index_constant(struct arena *a, int64_t c);
 const struct index_expr *index_var(struct arena *a, uint32_t var, int64_t extent); /* extent 1 gives 0 */
 const struct index_expr *index_add(struct arena *a, const struct index_expr *x, const struct index_expr *y);
+/* x + by. */
+const struct index_expr *index_shift(struct arena *a, const struct index_expr *x, int64_t by);
 const struct index_expr *index_scale(struct arena *a, const struct index_expr *x, int64_t by);
 const struct index_expr *index_div(struct arena *a, const struct index_expr *x,
                                    int64_t by); /* floor, by > 0 */
@@ -49,7 +51,8 @@ const struct index_expr *index_mod(struct arena *a, const struct index_expr *x,
  * prove it. */
 const struct index_expr *index_min(struct arena *a, const struct index_expr *x, int64_t c);
 const struct index_expr *index_max(struct arena *a, const struct index_expr *x, int64_t c);
-/* The largest value that x can have by the ranges of its variables; it may be one that x never has. */
+/* The smallest and the largest value that x can have by the ranges of its variables; x may have neither. */
+int64_t index_least(const struct index_expr *x);
 int64_t index_most(const struct index_expr *x);
 /* Replaces variable v by replacement[v] (NULL: keeps it) and simplifies again. n: length of replacement[].
  * The replacement must stay in the range of v: simplification has relied on it. */

@@ -15,7 +15,7 @@
 
 #include "core/base/arena.h"
 
-static const struct index_expr *here(struct cg_emitter *e, const struct index_expr *x)
+const struct index_expr *cg_here(struct cg_emitter *e, const struct index_expr *x)
 {
     return index_substitute(e->scratch, x, e->fixed, e->p->n_nodes);
 }
@@ -24,7 +24,7 @@ static const struct index_expr *here(struct cg_emitter *e, const struct index_ex
 static bool is_proven(void *emitter, const struct cg_guard *g)
 {
     struct cg_emitter *e = emitter;
-    return index_most(here(e, g->rest)) <= g->sure || index_most(here(e, g->of)) < g->below;
+    return index_most(cg_here(e, g->rest)) <= g->sure || index_most(cg_here(e, g->of)) < g->below;
 }
 
 static void fix_lane(struct cg_emitter *e, int64_t lane)
@@ -36,7 +36,7 @@ static const struct index_expr *at_lane(struct cg_emitter *e, const struct index
 {
     const struct index_expr *kept = e->fixed[e->lane->id];
     fix_lane(e, lane);
-    x = here(e, x);
+    x = cg_here(e, x);
     e->fixed[e->lane->id] = kept;
     return x;
 }
@@ -56,7 +56,7 @@ static const char *index_text(struct cg_emitter *e, const struct index_expr *x)
 
 const char *cg_guard_text(struct cg_emitter *e, const struct cg_guard *g)
 {
-    return CG_TEXT(e, "$1 < $2", index_text(e, here(e, g->of)), cg_number(e, g->below));
+    return CG_TEXT(e, "$1 < $2", index_text(e, cg_here(e, g->of)), cg_number(e, g->below));
 }
 
 /* "A[16 * k0 + m3]" */
@@ -154,16 +154,28 @@ void cg_emit_guard(struct cg_emitter *e, const struct cg_node *n)
     if (range || n->guard_local || n->guard_group) strbuf_add(e->out, ") ");
 }
 
+const char *cg_choice_text(struct cg_emitter *e, const struct index_guard *guards, unsigned n,
+                           const char *yes, const char *no)
+{
+    guards = guard_substitute(e->scratch, guards, &n, e->fixed, e->p->n_nodes);
+    enum guard_verdict verdict = guard_prove(guards, n);
+    if (verdict != GUARD_OPEN) return verdict == GUARD_TRUE ? yes : no;
+    struct strbuf b = {0};
+    guard_print(guards, n, e->names->node, e->names->wide, &b);
+    return arena_printf(e->scratch, "(%s ? %s : %s)", cg_keep(e, &b), yes, no);
+}
+
 /* ---- loads ---- */
 
-/* One element, or 0 where a guard fails. */
+/* One element; where a guard of the access or of the instruction fails, its default or 0. */
 static const char *load_element(struct cg_emitter *e, const struct cg_node *n)
 {
-    const struct cg_access *x = &e->p->access[n->statement];
-    const struct index_expr *offset = cg_offset(e->p, e->scratch, n->statement, is_proven, e);
-    const char *element = read_element(e, x, here(e, offset)), *guards = guards_text(e, n);
-    const char *zero = cg_constant_text(e, memory_type(e, x), 0, false);
-    return guards ? CG_TEXT(e, "$1 ? $2 : $3", guards, element, zero) : element;
+    const struct cg_access x = cg_clamped(e->p, e->scratch, n->statement, is_proven, e);
+    enum scalar_type type = memory_type(e, &x);
+    const char *text = read_element(e, &x, cg_here(e, x.offset)), *guards = guards_text(e, n);
+    if (x.n_guards)
+        text = cg_choice_text(e, x.guards, x.n_guards, text, cg_constant_text(e, type, x.otherwise, false));
+    return guards ? CG_TEXT(e, "$1 ? $2 : $3", guards, text, cg_constant_text(e, type, 0, false)) : text;
 }
 
 const char *cg_load_lanes(struct cg_emitter *e, const struct cg_node *n)
@@ -177,17 +189,24 @@ const char *cg_load_lanes(struct cg_emitter *e, const struct cg_node *n)
     return cg_pack(e, memory_type(e, &e->p->access[n->statement]), parts);
 }
 
-const char *cg_load_vector(struct cg_emitter *e, const struct cg_node *n)
+static const char *neighbours_text(struct cg_emitter *e, const struct cg_access *x)
 {
-    const struct cg_access *x = &e->p->access[n->statement];
-    const struct index_expr *offset = cg_offset(e->p, e->scratch, n->statement, is_within, NULL);
-    if (lane_stride(e, offset) != 1) return NULL;
     const struct cg_dialect *d = e->dialect;
-    const struct index_expr *first = at_lane(e, offset, 0);
+    const struct index_expr *first = at_lane(e, x->offset, 0);
     const char *element = element_text(e, x, first);
     if (!is_aligned(e, first)) return CG_TEXT(e, d->load_vector, cg_number(e, e->lane->size), element);
     const char *pointer = pointer_text(e, x, d->input_pointer, element);
     return CG_TEXT(e, x->streaming ? d->stream_load : "*$1", pointer);
+}
+
+const char *cg_load_vector(struct cg_emitter *e, const struct cg_node *n)
+{
+    const struct cg_access x = cg_clamped(e->p, e->scratch, n->statement, is_within, NULL);
+    if (lane_stride(e, x.offset) != 1 || guard_mentions(x.guards, x.n_guards, e->lane->id)) return NULL;
+    const char *text = neighbours_text(e, &x);
+    if (!x.n_guards) return text;
+    const char *otherwise = cg_constant_text(e, memory_type(e, &x), x.otherwise, true);
+    return cg_choice_text(e, x.guards, x.n_guards, text, otherwise);
 }
 
 const char *cg_load_text(struct cg_emitter *e, const struct cg_node *n, bool vector)
@@ -212,7 +231,7 @@ static void write_element(struct cg_emitter *e, const struct cg_access *x, const
 static void emit_store(struct cg_emitter *e, const struct cg_access *x, const char *value, bool vector)
 {
     if (!vector) {
-        write_element(e, x, here(e, x->offset), value);
+        write_element(e, x, cg_here(e, x->offset), value);
         return;
     }
     const struct cg_dialect *d = e->dialect;
@@ -245,7 +264,7 @@ static void emit_lanes(struct cg_emitter *e, const struct cg_node *n, bool guard
         if (i) strbuf_indent(e->out, e->indent);
         fix_lane(e, i);
         if (guard) cg_emit_guard(e, n);
-        write_element(e, x, here(e, x->offset), cg_operand_scalar(e, value, stored_part(e, n), i));
+        write_element(e, x, cg_here(e, x->offset), cg_operand_scalar(e, value, stored_part(e, n), i));
     }
     cg_unfix(e, e->lane);
 }

@@ -58,6 +58,11 @@ const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vecto
 
 /* ---- access.c ---- */
 
+/* An index at this point of the unrolled code. */
+const struct index_expr *cg_here(struct cg_emitter *e, const struct index_expr *x);
+/* `yes` where the guards hold at this point of the unrolled code, `no` elsewhere. */
+const char *cg_choice_text(struct cg_emitter *e, const struct index_guard *guards, unsigned n,
+                           const char *yes, const char *no);
 /* "i0 * 4 + 1 < 13". */
 const char *cg_guard_text(struct cg_emitter *e, const struct cg_guard *g);
 /* "if (get_local_id(0) == 0 && get_group_id(1) == 0 && i0 * 4 + 1 < 13) " before a store or a step; nothing

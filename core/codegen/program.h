@@ -64,7 +64,10 @@ struct cg_access {
     uint32_t region;                 /* or BB_NONE */
     const struct index_expr *offset; /* elements; NULL: no memory access. Variables are node ids */
     const struct index_expr **by;    /* buffer: the index of each main logical that is in the offset */
-    bool streaming;                  /* used once: leaves the caches first */
+    unsigned n_guards;               /* a load reads nothing where one does not hold, and gives `otherwise` */
+    const struct index_guard *guards;
+    double otherwise;
+    bool streaming;    /* used once: leaves the caches first */
     unsigned n_clamps; /* loads: indices that are at most below - 1, where what they read is not used */
     struct cg_clamp {
         uint32_t logical;
@@ -109,12 +112,13 @@ struct cg_program {
     struct cg_node **inst_node; /* [n_insts], NULL: not live */
     struct cg_node **dim_node;  /* [n_dims], NULL: not live */
     bool global_ids; /* GLOBAL dimensions: work-items are numbered over the whole range, no groups */
-    int64_t local_size[CG_AXES];  /* work-items of a group */
-    int64_t groups[CG_AXES];      /* groups, or work-items if global_ids */
-    struct cg_access *access;     /* [n_insts] */
-    struct cg_value *values;      /* [n_insts]; a STEP shares its INIT's */
-    struct cg_operand **operands; /* [n_insts][n_operands] */
-    struct cg_region *regions;    /* [n_regions] */
+    int64_t local_size[CG_AXES];       /* work-items of a group */
+    int64_t groups[CG_AXES];           /* groups, or work-items if global_ids */
+    struct cg_access *access;          /* [n_insts] */
+    const struct bb_node **expression; /* [n_insts] expressions, whose indices are over node ids */
+    struct cg_value *values;           /* [n_insts]; a STEP shares its INIT's */
+    struct cg_operand **operands;      /* [n_insts][n_operands] */
+    struct cg_region *regions;         /* [n_regions] */
     unsigned n_barriers;
 };
 
@@ -152,11 +156,11 @@ bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n);
 /* Whether n is a loop and the first thing in its body is a loop whose head LLVM may merge with that of n
  * (workaround.c). */
 bool cg_begins_with_loop(const struct cg_program *p, const struct cg_node *n);
-/* The offset of an access to a buffer, with an index clamped unless it is proven to be in range (NULL: none
- * is); in the arena. */
+/* An access to a buffer, with an index clamped unless it is proven to be in range (NULL: none is): its offset
+ * and its guards. In the arena. */
 typedef bool cg_is_proven(void *context, const struct cg_guard *in_range);
-const struct index_expr *cg_offset(const struct cg_program *p, struct arena *a, uint32_t inst,
-                                   cg_is_proven *is_proven, void *context);
+struct cg_access cg_clamped(const struct cg_program *p, struct arena *a, uint32_t inst,
+                            cg_is_proven *is_proven, void *context);
 /* The child of `up` that is n or around n, as an index. */
 unsigned cg_child_towards(const struct cg_node *up, const struct cg_node *n);
 

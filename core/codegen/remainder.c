@@ -188,6 +188,7 @@ static enum fate apply(enum scalar_op op, const enum fate *args)
 static enum fate fate_of(const struct cg_program *p, const struct bb_inst *step, const struct bb_node *node,
                          uint32_t reduced)
 {
+    if (node->kind == BB_NODE_INDEX) return ANYTHING;
     if (node->kind == BB_NODE_CONST)
         return node->value == 0 ? ZERO : isfinite(node->value) ? FINITE : ANYTHING;
     if (node->operand == 0) return ACCUMULATOR;
@@ -206,6 +207,9 @@ static bool is_neutral(struct cg_program *p, uint32_t inst, uint32_t reduced)
         if (n->kind == BB_NODE_OP) {
             top -= scalar_op_arity(n->op);
             stack[top] = apply(n->op, stack + top);
+        } else if (n->kind == BB_NODE_SELECT) {
+            top -= 2;
+            stack[top] = stack[top] == ZERO && stack[top + 1] == ZERO ? ZERO : ANYTHING;
         } else {
             stack[top] = fate_of(p, step, n, reduced);
         }
@@ -265,7 +269,7 @@ static void guard_load(struct cg_program *p, uint32_t inst)
         else
             clamp(p, inst, logical, guard);
     }
-    x->offset = x->n_clamps ? cg_offset(p, p->arena, inst, NULL, NULL) : x->offset;
+    *x = cg_clamped(p, p->arena, inst, NULL, NULL);
 }
 
 static void guard_step(struct cg_program *p, uint32_t inst)
@@ -288,19 +292,22 @@ static void guard_store(struct cg_program *p, uint32_t inst)
     }
 }
 
-const struct index_expr *cg_offset(const struct cg_program *p, struct arena *a, uint32_t inst,
-                                   cg_is_proven *is_proven, void *context)
+struct cg_access cg_clamped(const struct cg_program *p, struct arena *a, uint32_t inst,
+                            cg_is_proven *is_proven, void *context)
 {
-    const struct cg_access *x = &p->access[inst];
-    const struct index_expr **by;
-    if (!x->n_clamps) return x->offset;
-    by = arena_memdup(a, x->by, p->bb->n_logicals * sizeof *by);
-    for (unsigned i = 0; i < x->n_clamps; i++) {
-        const struct cg_clamp *c = &x->clamps[i];
+    const struct bb_inst *in = &p->bb->insts[inst];
+    struct cg_access x = p->access[inst];
+    if (!x.n_clamps) return x;
+    const struct index_expr **by = arena_memdup(a, x.by, p->bb->n_logicals * sizeof *by);
+    for (unsigned i = 0; i < x.n_clamps; i++) {
+        const struct cg_clamp *c = &x.clamps[i];
         if (!is_proven || !is_proven(context, &c->in_range))
             by[c->logical] = index_min(a, by[c->logical], c->in_range.below - 1);
     }
-    return index_substitute(a, p->bb->insts[inst].index, by, p->bb->n_logicals);
+    x.offset = index_substitute(a, in->index, by, p->bb->n_logicals);
+    x.n_guards = in->n_guards;
+    x.guards = guard_substitute(a, in->guards, &x.n_guards, by, p->bb->n_logicals);
+    return x;
 }
 
 const char *cg_guard_remainders(struct cg_program *p)

@@ -189,29 +189,82 @@ const char *cg_constant_text(struct cg_emitter *e, enum scalar_type type, double
     return vector ? CG_TEXT(e, e->dialect->broadcast, cg_type_text(e, type, e->lane->size), text) : text;
 }
 
-/* The texts of an instruction's expressions, one for each part. */
-const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vector)
+/* "(i * 4 + 3)", an int */
+static const char *index_text(struct cg_emitter *e, const struct index_expr *x, enum scalar_type type,
+                              bool vector)
+{
+    struct strbuf b = {0};
+    x = cg_here(e, x);
+    index_print(x, index_fits_int(x) ? e->names->node : e->names->wide, &b);
+    const char *text = CG_TEXT(e, "($1)", cg_keep(e, &b));
+    return vector ? CG_TEXT(e, e->dialect->broadcast, cg_type_text(e, type, e->lane->size), text) : text;
+}
+
+/* The texts of an instruction's expressions, one for each part: of all lanes, of one, or (lane < 0) outside
+ * of vectors. */
+static const char **nodes_texts(struct cg_emitter *e, uint32_t inst, bool vector, int64_t lane)
 {
     const struct bb_inst *in = &e->p->bb->insts[inst];
-    if (!in->n_nodes) {
-        const char *text = operand_text(e, &e->p->operands[inst][0], 0, vector);
-        return arena_memdup(e->scratch, &text, sizeof text);
-    }
     const char **stack = ARENA_ARRAY(e->scratch, const char *, in->n_nodes);
     unsigned top = 0;
     for (unsigned i = 0; i < in->n_nodes; i++) {
-        const struct bb_node *n = &in->nodes[i];
-        if (n->kind == BB_NODE_OPERAND)
-            stack[top++] = operand_text(e, &e->p->operands[inst][n->operand], n->part, vector);
+        const struct bb_node *n = &e->p->expression[inst][i];
+        const struct cg_operand *x = n->kind == BB_NODE_OPERAND ? &e->p->operands[inst][n->operand] : NULL;
+        if (x)
+            stack[top++] =
+                lane < 0 ? operand_text(e, x, n->part, vector) : cg_operand_scalar(e, x, n->part, lane);
         else if (n->kind == BB_NODE_CONST)
             stack[top++] = cg_constant_text(e, n->type, n->value, vector);
-        else {
+        else if (n->kind == BB_NODE_INDEX)
+            stack[top++] = index_text(e, n->index, n->type, vector);
+        else if (n->kind == BB_NODE_SELECT) {
+            top--;
+            stack[top - 1] = cg_choice_text(e, n->guards, n->n_guards, stack[top - 1], stack[top]);
+        } else {
             top -= scalar_op_arity(n->op);
             stack[top] = cg_text(e, e->dialect->operations[n->op], stack + top);
             top++;
         }
     }
     return stack;
+}
+
+/* Whether an index or a guard in the expression differs between lanes: then each lane is written by itself.
+ */
+static bool differs_by_lane(const struct cg_emitter *e, uint32_t inst)
+{
+    for (unsigned i = 0; i < e->p->bb->insts[inst].n_nodes; i++)
+        if (bb_node_mentions(&e->p->expression[inst][i], e->lane->id)) return true;
+    return false;
+}
+
+static const char **texts_by_lane(struct cg_emitter *e, uint32_t inst)
+{
+    const struct bb_inst *in = &e->p->bb->insts[inst];
+    const char **lanes[CG_MAX_WIDTH], *parts[CG_MAX_WIDTH];
+    const char **packed = ARENA_ARRAY(e->scratch, const char *, bb_parts(in));
+    for (int64_t i = 0; i < e->lane->size; i++) {
+        const struct index_expr *kept = e->fixed[e->lane->id];
+        e->fixed[e->lane->id] = index_constant(e->scratch, i);
+        lanes[i] = nodes_texts(e, inst, false, i);
+        e->fixed[e->lane->id] = kept;
+    }
+    for (unsigned p = 0; p < bb_parts(in); p++) {
+        for (int64_t i = 0; i < e->lane->size; i++)
+            parts[i] = lanes[i][p];
+        packed[p] = cg_pack(e, bb_part_type(in, p), parts);
+    }
+    return packed;
+}
+
+/* The texts of an instruction's expressions, one for each part. */
+const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vector)
+{
+    if (!e->p->bb->insts[inst].n_nodes) {
+        const char *text = operand_text(e, &e->p->operands[inst][0], 0, vector);
+        return arena_memdup(e->scratch, &text, sizeof text);
+    }
+    return vector && differs_by_lane(e, inst) ? texts_by_lane(e, inst) : nodes_texts(e, inst, vector, -1);
 }
 
 /* ---- statements ---- */
