@@ -124,7 +124,7 @@ lint: $(NAMES) ## layout, headers, which room includes which
 DEST = $(DESTDIR)$(or $(PREFIX),/usr/local)
 # What a plug-in is compiled against, and what stands beside the documentation under its own path.
 HEADERS = mcts/heuristic.h mcts/policy.h mcts/view.h core/space/space.h core/space/def.h core/base/attr.h core/base/pcg32.h
-EXAMPLES = $(wildcard experiments/campaigns/*.yaml experiments/campaigns/README.md) \
+EXAMPLES = $(wildcard experiments/campaigns/*.yaml experiments/campaigns/README.md experiments/baseline/*) \
            $(wildcard experiments/kernels/*.lift experiments/spaces/* experiments/heuristics/* spacedsl/spaces/*.space)
 install: all ## install thresh under $(PREFIX), default /usr/local
 	install -D -m755 $(O)/thresh $(DEST)/bin/thresh

@@ -375,6 +375,7 @@ static struct hub_event take(struct hub *h, struct peer *p, const struct message
         p->results++;
         return message;
     case MESSAGE_REFERENCE:
+    case MESSAGE_BASELINE:
     case MESSAGE_FIGURES:
     case MESSAGE_RETURNED:
         return message;

@@ -141,7 +141,10 @@ struct session_rival {
     bool may_win;
 };
 
-enum { SESSION_CONTENDERS = LIMIT_TOP + BB_MAX_PLAIN + LIMIT_LEARNED + 1, SESSION_FAILURE = 640 };
+enum {
+    SESSION_CONTENDERS = LIMIT_TOP + BB_MAX_PLAIN + LIMIT_LEARNED + LIMIT_BASELINES + 1,
+    SESSION_FAILURE = 640
+};
 
 struct session_report {
     uint64_t evaluations, ok, failed, cut;   /* of drawn candidates; ok + failed + cut = evaluations */

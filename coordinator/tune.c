@@ -192,6 +192,7 @@ static bool open_problem(struct tune *t, struct diag *d)
     const struct tune_options *o = &t->options;
     t->problem = problem_new(o->path, o->text, o->sizes, &t->device.limits, &o->lowering, d);
     if (!t->problem) return false;
+    tune_bind_baselines(t);
     uint64_t fingerprint = t->problem->fingerprint;
     if (o->replays) return open_root(t, d);
     if (o->recorded ? !(t->recorded = recorded_open(o->recorded, fingerprint, t->device.name, d))
@@ -240,7 +241,9 @@ static void serve(struct tune *t)
                                            .lowering = &o->lowering,
                                            .fingerprint = t->problem->fingerprint,
                                            .seed = o->seed,
-                                           .outputs = output_elements(t->problem->backbone)};
+                                            .outputs = output_elements(t->problem->backbone),
+                                            .kernels = t->kernels,
+                                            .n_kernels = t->n_baselines};
     if (t->agents) agents_serve(t->agents, &program);
 }
 
@@ -253,7 +256,7 @@ static bool begin(struct tune *t, struct diag *d)
     if (t->agents) agents_record(t->agents, store, run);
     serve(t);
     if (t->options.replays) return tune_add_contenders(t, d);
-    return tune_note_data(t, d) && tune_add_contenders(t, d) &&
+    return tune_try_baselines(t, d) && tune_note_data(t, d) && tune_add_contenders(t, d) &&
            (!t->options.resume || session_restore(t->session, d));
 }
 
@@ -263,7 +266,7 @@ struct tune *tune_new(const struct tune_options *o, struct diag *d)
     t->options = *o;
     if (!o->sizes) t->options.sizes = "";
     t->progress = progress_start(o->quiet);
-    if (learn_check(o->learn_from, o->n_learn_from, o->store, d) && tune_load_data(t, d) &&
+    if (learn_check(o->learn_from, o->n_learn_from, o->store, d) && tune_read_files(t, d) &&
         find_device(t, d) && open_problem(t, d) && open_session(t, d) && begin(t, d))
         return t;
     tune_free(t);
@@ -282,17 +285,20 @@ bool tune_search(struct tune *t, struct diag *d)
 
 bool tune_quote(struct tune *t, struct diag *d)
 {
-    struct session_rival rivals[BB_MAX_PLAIN + LIMIT_LEARNED + 1];
+    struct session_rival rivals[BB_MAX_PLAIN + LIMIT_LEARNED + LIMIT_BASELINES + 1];
     struct tune_report *r = &t->report;
     unsigned n = 0;
     for (unsigned i = 0; i < r->n_plain; i++)
         rivals[n++] = (struct session_rival){&r->plain[i], true};
     for (unsigned i = 0; i < r->n_learned; i++)
         rivals[n++] = (struct session_rival){&r->learned[i], true};
+    for (unsigned i = 0; i < r->n_baselines; i++)
+        if (!r->baselines[i].why) rivals[n++] = (struct session_rival){&r->baselines[i].pick, false};
     if (r->naive.search_ns > 0) rivals[n++] = (struct session_rival){&r->naive, !r->naive_excluded};
     bool kept = session_finals(t->session, rivals, n, d);
     tune_report(t);
     if (figure_known(&r->search.baseline)) r->naive.figure = r->search.baseline;
+    tune_compare_baselines(t);
     tune_judge(t);
     return kept;
 }
@@ -324,6 +330,7 @@ void tune_free(struct tune *t)
     if (!t) return;
     agents_close(t->agents);
     tune_free_data(t);
+    tune_free_baselines(t);
     session_free(t->session);
     session_pick_clear(&t->report.naive);
     for (unsigned i = 0; i < t->report.n_plain; i++)

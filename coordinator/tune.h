@@ -29,7 +29,9 @@ struct tune;
 /* Strings are borrowed. */
 struct tune_options {
     const char *path, *text, *sizes;
-    const char *device;      /* selector; NULL: the first */
+    const char *device;           /* selector; NULL: the first */
+    const char *const *baselines; /* the user's own kernels, as baseline.h reads them */
+    unsigned n_baselines;
     struct given_files data; /* the user's; what it does not name is generated */
     const char *heuristic;   /* NULL: tag */
     const char *order;       /* of choice groups; NULL: as declared */
@@ -72,6 +74,14 @@ struct tune_verdict {
     char *advice;      /* what would help then, in sentences; NULL: nothing to say */
 };
 
+/* One of the user's own kernels. It is compared in the final rounds, and cannot win: it has no decisions. */
+struct tune_baseline {
+    const char *label;        /* "baseline mm.cl:matmul" */
+    const char *status, *why; /* of its verification; why: it is not compared; NULL: it is */
+    struct session_pick pick; /* with its figure after tune_quote() */
+    double speedup;           /* how many times as fast the winner is; 0: not known */
+};
+
 struct tune_report {
     struct session_report search; /* counts, the best ones, the contenders of the final rounds */
     struct session_pick naive;    /* search_ns 0: it was not measured */
@@ -82,6 +92,8 @@ struct tune_report {
     struct session_pick plain[BB_MAX_PLAIN];
     unsigned n_learned;
     struct session_pick learned[LIMIT_LEARNED];
+    unsigned n_baselines;
+    struct tune_baseline baselines[LIMIT_BASELINES];
     struct tune_verdict verdict; /* after tune_quote() */
     uint64_t violations;         /* measured times below the bound, by more than LIMIT_BOUND_NOISE */
     uint64_t reopened;           /* nodes of the tree that violations opened again */
