@@ -27,8 +27,8 @@
 
 #include "core/backbone/codes.h"
 #include "core/backbone/decisions.h"
-#include "core/backbone/index.h"
-#include "core/lift/scalar.h"
+#include "core/backbone/node.h"
+#include "core/backbone/parameter.h"
 
 struct arena;
 struct diag;
@@ -79,17 +79,6 @@ enum bb_inst_kind {
     BB_COPY_STORE /* region[...] = operand 0; latent */
 };
 
-/* Scalar expressions, one a part, in postfix order: a node's operands are on the stack; a part leaves one. */
-enum bb_node_kind { BB_NODE_OPERAND, BB_NODE_CONST, BB_NODE_OP };
-struct bb_node {
-    enum bb_node_kind kind;
-    enum scalar_type type;
-    unsigned operand; /* OPERAND: index into the instruction's operands */
-    unsigned part;    /* OPERAND: which of the scalars that the operand makes */
-    double value;     /* CONST */
-    enum scalar_op op;
-};
-
 struct bb_inst {
     const char *name;
     enum bb_inst_kind kind;
@@ -107,8 +96,11 @@ struct bb_inst {
     const struct bb_node *nodes;    /* COMPUTE, INIT, STEP; for STORE a single OPERAND 0 */
     uint32_t buffer;                /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
     const struct index_expr *index; /* element offset in the buffer; variables are MAIN logical ids */
-    uint32_t value;                 /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
-    uint32_t partner;               /* INIT: its STEP; STEP: its INIT; else BB_NONE */
+    unsigned n_guards;              /* LOAD, COPY_LOAD: where one does not hold, nothing is read */
+    const struct index_guard *guards;
+    double otherwise; /* what the register gets then */
+    uint32_t value;   /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
+    uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
 };
 
 /* A load that may be staged, with the copy that would do it. */
@@ -150,13 +142,6 @@ struct backbone {
     struct bb_buffer *buffers;
 };
 
-/* A parameter of gpu.space that does not take its default. */
-struct bb_parameter {
-    uint32_t number; /* in the order of gpu.space; it has a default there */
-    int64_t value;   /* 0 to 2^40, in the parameter's unit */
-};
-enum { BB_MAX_PARAMETERS = 8 };
-
 /* What the instantiation may choose: levels, staging, parameters. Zero-initialised fields take the defaults
  * in parentheses; levels take fewer in programs of many statements (build.c). */
 struct bb_options {
@@ -168,16 +153,6 @@ struct bb_options {
     unsigned n_parameters;     /* of gpu.space (its defaults) */
     struct bb_parameter parameters[BB_MAX_PARAMETERS];
 };
-
-/* Adds parameters such as "max_unroll=4096,global_from=0" (cli option --param) to the options. false after
- * adding an error: a malformed text, or a name that is no parameter with a default. */
-bool bb_parse_parameters(const char *text, struct bb_options *o, struct diag *d);
-/* Appends `prefix` and what bb_parse_parameters() reads back; nothing where no parameter is set. */
-void bb_print_parameters(const struct bb_options *o, const char *prefix, struct strbuf *out);
-/* Whether number and value can be those of a parameter: for what a peer or a file says. */
-bool bb_parameter_valid(const struct bb_parameter *p);
-/* Puts it into an instance of gpu.space. */
-void bb_parameter_put(const struct bb_parameter *p, struct space_data *data);
 
 /* Lowers a bound program (float arrays of any rank; output an array of scalars). NULL after adding located
  * errors. Lives in the arena. A tile whose only size is 1 is left out: a prime extent keeps level 0 alone. */

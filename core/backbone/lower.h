@@ -10,6 +10,7 @@ struct arena;
 struct lift_type;
 struct reduction;
 struct tree;
+struct view;
 struct viewer;
 
 /* Grows while the program is evaluated; without tiles, dimensions and copies. */
@@ -39,8 +40,10 @@ struct bb_flat {
 void bb_lower_unsupported(struct lowering *l, struct source_pos at, const char *what);
 /* Reports at `at` that the evaluation of what stands there has given up. */
 void bb_lower_check_viewer(struct lowering *l, struct source_pos at);
-/* A new logical for an array's elements; an extent of 1 needs none and gives index 0. */
-const struct index_expr *bb_lower_logical(struct lowering *l, const struct lift_type *array, bool reduction);
+/* The index of the elements of an array whose view is v: new logicals, one for each array that was joined to
+ * it, so that the indices of what was joined are affine. */
+const struct index_expr *bb_lower_index(struct lowering *l, const struct view *v,
+                                        const struct lift_type *array, bool reduction);
 /* Makes a logical one of the instruction's own. */
 void bb_lower_own(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at);
 /* A new instruction, named after the stem, and its number once it is complete. */
@@ -53,8 +56,8 @@ void bb_lower_operand(struct lowering *l, struct bb_flat *f, uint32_t inst, unsi
 /* Appends a tree in postfix order; makes the loads and reductions it reads. The accumulator is operand 0 of
  * its own STEP; a reduction inside that reads it would have to wait for each of its values. */
 void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *f, struct source_pos at);
-/* Gives an instruction its expression. */
-void bb_lower_take(struct bb_inst *inst, const struct bb_flat *f);
+/* Gives an instruction its expression, and the logicals that its indices mention. */
+void bb_lower_take(struct lowering *l, struct bb_inst *inst, const struct bb_flat *f, struct source_pos at);
 
 /* ---- reduce.c ---- */
 
