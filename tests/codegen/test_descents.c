@@ -215,3 +215,20 @@ Test(descents, tuple_inside_a_tuple)
         "  get(0, t) - get(1, t)\n",
         "M=6,N=8", 30, 6);
 }
+
+/* A guarded load and a choice between weights by their index. */
+Test(descents, windows_of_a_padded_array)
+{
+    check_leaves("size N\ninput x: [float]N\n"
+                 "output map(fun w -> dot(w, [1.0, 2.0, 4.0]), slide(3, 1, padConstant(1, 1, 3.0, x)))\n",
+                 "N=12", 30, 4);
+}
+
+/* Choices whose index is a lane of vectors; indices that are clamped, mirrored and wrapped. */
+Test(descents, choices_by_index)
+{
+    check_leaves(
+        "size N\ninput x: [float]N\n"
+        "output concat(map(fun v -> v + 1.0, x), pad(2, 2, mirror, x), reverse(pad(1, 3, wrap, x)))\n",
+        "N=4", 30, 4);
+}
