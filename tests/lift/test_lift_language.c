@@ -202,7 +202,7 @@ Test(lift_language, long_reduction_to_a_tuple)
     for (int i = 0; i < n.value; i++)
         x[i] = i;
     const double *in[] = {x};
-    lift_interpret(p, in, &out);
+    lift_interpret(p, in, p->n_inputs, &out);
     cr_assert_eq(out, 4999.0 * 5000 / 2 + 4999 - 5000);
     arena_free(a);
 }
