@@ -177,6 +177,9 @@ static inline bool bb_has_span(const struct backbone *bb, uint32_t logical)
 {
     return bb->logicals[logical].n_spans > 1 && bb->logicals[logical].of == BB_NONE;
 }
+/* Whether a value or an intermediate result of the program has this type. */
+bool bb_uses_type(const struct backbone *bb, enum scalar_type t);
+
 /* Whether a logical is one of the instruction's own. */
 static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
 {

@@ -71,6 +71,9 @@ static const struct kernel_case CASES[] = {
     {"complex_mul", "N=32"},
     {"complex_mul_interleaved", "N=32"},
     {"mean_variance", "M=8,N=8"},
+    {"leaky_relu", "N=64"},
+    {"int_dot", "M=4,N=8"},
+    {"half_gemv", "M=4,N=8"},
 };
 
 /* Fewer of the programs with more instructions or dimensions. */
@@ -111,3 +114,6 @@ KERNEL_TEST(21, saxpy)
 KERNEL_TEST(22, complex_mul)
 KERNEL_TEST(23, complex_mul_interleaved)
 KERNEL_TEST(24, mean_variance)
+KERNEL_TEST(25, leaky_relu)
+KERNEL_TEST(26, int_dot)
+KERNEL_TEST(27, half_gemv)
