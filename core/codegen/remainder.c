@@ -179,6 +179,10 @@ static enum fate apply(enum scalar_op op, const enum fate *args)
     case SCALAR_NEG:
     case SCALAR_ABS:
     case SCALAR_SQRT:
+    case SCALAR_TO_FLOAT:
+    case SCALAR_TO_DOUBLE:
+    case SCALAR_TO_HALF:
+    case SCALAR_TO_INT:
         return args[0] == ZERO ? ZERO : ANYTHING;
     default:
         return ANYTHING;
