@@ -47,7 +47,8 @@ struct verify_sample {
 };
 /* chain: steps of one output; more steps, fewer outputs. malloc'd. */
 struct verify_sample *verify_sample_new(const struct verify_task *t, double chain, uint64_t seed);
-/* The largest sum of absolute terms of an output, by the corners of the sample with the largest inputs. */
-double verify_largest_sum(const struct verify_task *t, const struct verify_sample *sample);
+/* Whether all sums of absolute terms are exact in their types with the largest inputs, by the corners of the
+ * sample. */
+bool verify_largest_fit(const struct verify_task *t, const struct verify_sample *sample);
 
 #endif

@@ -52,13 +52,14 @@ static void say_wrong(const struct verify_buffer *b, unsigned set, int64_t at, s
 
 /* ---- one set ---- */
 
-/* Takes an element into the bound; one of which no error is known has no part in it. The ratio of an output
- * near the smallest number of its type says nothing: what is lost of it is not relative. */
+/* Takes an element into the bound; one of which no error is known, or that may go two ways
+ * (verify_wrong()), has no part in it. The ratio of an output near the smallest number of its type says
+ * nothing: what is lost of it is not relative. */
 static void widen(struct sample_bound *bound, enum scalar_type type, struct lift_value_bound v)
 {
     double least = ldexp(scalar_type_smallest(type), (int)scalar_type_precision(type));
-    bound->exact = bound->exact && v.exact_ops && v.value == nearbyint(v.value);
-    if (!isfinite(verify_rounded(type, v.value)) || !isfinite(v.s) || v.overflows) return;
+    bound->exact = bound->exact && v.exact_ops && v.value == nearbyint(v.value) && !v.jumps;
+    if (v.jumps || !isfinite(verify_rounded(type, v.value)) || !isfinite(v.s) || v.overflows) return;
     bound->n = fmax(bound->n, v.n);
     bound->s = fmax(bound->s, v.s);
     if (fabs(v.value) > least) bound->ratio = fmax(bound->ratio, v.s / fabs(v.value));
@@ -158,8 +159,7 @@ static void set_absolute(const struct verify_task *t, const struct sample_bound 
     for (unsigned set = 0; set < t->n_sets; set++)
         out[set] =
             (struct verify_tolerance){.absolute = 4 * verify_error(type, bounds[set].n, bounds[set].s)};
-    out[VERIFY_EXACT].exact = t->whole && bounds[VERIFY_EXACT].exact &&
-                              verify_largest_sum(t, sample) < ldexp(1, (int)scalar_type_precision(type));
+    out[VERIFY_EXACT].exact = t->whole && bounds[VERIFY_EXACT].exact && verify_largest_fit(t, sample);
 }
 
 /* Whether the absolute tolerance of a set accepts zero for some output. */

@@ -25,10 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/backbone/codes.h"
 #include "core/backbone/decisions.h"
 #include "core/backbone/node.h"
 #include "core/backbone/parameter.h"
-#include "gpu.space.h"
 
 struct arena;
 struct diag;
@@ -159,6 +159,9 @@ struct bb_options {
 struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
                           struct diag *d);
 
+/* Whether a value or an intermediate result of the program has this type. */
+bool bb_uses_type(const struct backbone *bb, enum scalar_type t);
+
 /* Whether a logical is one of the instruction's own. */
 static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
 {
@@ -190,42 +193,6 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
 }
 
 /* ---- decisions ---- */
-
-/* The codes of gpu.space's choices. order(a, b) = INNER: a is inside b. */
-enum bb_order {
-    BB_BEFORE = GPU_ORDER_BEFORE,
-    BB_AFTER = GPU_ORDER_AFTER,
-    BB_INNER = GPU_ORDER_INNER,
-    BB_OUTER = GPU_ORDER_OUTER,
-    BB_MERGED = GPU_ORDER_MERGED
-};
-enum bb_dim_kind {
-    BB_LOOP = GPU_DIM_KIND_LOOP,
-    BB_UNROLL = GPU_DIM_KIND_UNROLL,
-    BB_VECTOR = GPU_DIM_KIND_VECTOR,
-    BB_THREAD = GPU_DIM_KIND_THREAD,
-    BB_BLOCK = GPU_DIM_KIND_BLOCK,
-    BB_GLOBAL = GPU_DIM_KIND_GLOBAL
-};
-/* map_encoding; LCL, WRG and GLB are followed by the axis 0..2: BB_LCL + 1 is LCL1. */
-enum {
-    BB_SEQ = GPU_MAP_ENCODING_SEQ,
-    BB_FUSED = GPU_MAP_ENCODING_FUSED,
-    BB_LCL = GPU_MAP_ENCODING_LCL0,
-    BB_WRG = GPU_MAP_ENCODING_WRG0,
-    BB_GLB = GPU_MAP_ENCODING_GLB0
-};
-enum bb_mem_space {
-    BB_MEM_GLOBAL = GPU_MEM_SPACE_GLOBAL,
-    BB_MEM_LOCAL = GPU_MEM_SPACE_LOCAL,
-    BB_MEM_PRIVATE = GPU_MEM_SPACE_PRIVATE
-};
-enum bb_cache {
-    BB_CACHE_DEFAULT = GPU_CACHE_DEFAULT,
-    BB_CACHE_READ_ONLY = GPU_CACHE_READ_ONLY,
-    BB_CACHE_STREAMING = GPU_CACHE_STREAMING,
-    BB_CACHE_NONE = GPU_CACHE_NONE
-};
 
 /* An implementation: every decision taken, as plain tables. Entries of objects that are not live are
  * meaningless. What it means for the code:

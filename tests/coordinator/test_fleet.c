@@ -106,9 +106,10 @@ Test(fleet, nobody_has_a_turn_before_the_program, .timeout = 60)
     fleet_test_hello(&t, 0, false);
     fleet_test_ready(&t, 0);
     fleet_test_say(t.agents[0], &(struct message){.kind = MESSAGE_FIGURES});
-    fleet_test_greet(r);
-    fleet_test_event(r, HUB_MESSAGE);
+    unsigned peer = fleet_test_event(r, HUB_HELLO).peer;
+    fleet_test_event(r, HUB_MESSAGE); /* what it has said is heard */
     cr_expect_eq(roster_idle_peer(r), -1);
+    roster_send(r, peer, &(struct message){.kind = MESSAGE_PROGRAM});
     fleet_test_ready(&t, 0);
     fleet_test_event(r, HUB_CREDIT);
     cr_expect_eq(roster_idle_peer(r), 0);

@@ -364,7 +364,7 @@ Test(hub, survives_hostile_frames, .timeout = 60)
                 hub_poll(f.hub, 0, -1);
     }
     hostile_free(h);
-    cr_assert_eq(hub_live_peers(f.hub), 1);
+    cr_assert_eq(hub_test_live(f.hub), 1);
     cr_expect_leq(hub_capacity_left(&f), 4, "no more than the capacity of its hello");
     hub_fixture_close(&f);
 }

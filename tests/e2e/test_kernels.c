@@ -66,6 +66,9 @@ static const struct kernel_case CASES[] = {
     {"convolution_depthwise", "C=2,H=4,W=4"},
     {"transpose3_201", "I=2,J=4,K=4"},
     {"transpose3_210", "I=2,J=4,K=4"},
+    {"leaky_relu", "N=64"},
+    {"int_dot", "M=4,N=8"},
+    {"half_gemv", "M=4,N=8"},
 };
 
 /* Fewer of the programs with more instructions or dimensions. */
@@ -101,3 +104,6 @@ KERNEL_TEST(16, convolution_strided)
 KERNEL_TEST(17, convolution_depthwise)
 KERNEL_TEST(18, transpose3_201)
 KERNEL_TEST(19, transpose3_210)
+KERNEL_TEST(20, leaky_relu)
+KERNEL_TEST(21, int_dot)
+KERNEL_TEST(22, half_gemv)
