@@ -15,8 +15,7 @@
     "example stencil.lift does"
 #define LOGIC "of values that are 0.0 or 1.0, min(a, b) is 'and', max(a, b) is 'or', 1.0 - a is 'not'"
 #define POWERS "write a product such as x * x, or exp(y * log(x)) where x > 0"
-#define STATEMENTS                                                                                           \
-    "a program declares sizes, inputs and outputs, such as: output map(fun x -> 2.0 * x, a)"
+#define STATEMENTS "a program declares sizes, inputs and outputs, such as: output map(fun x -> 2.0 * x, a)"
 #define COMMENTS "a comment begins with --"
 #define VECTORS "write float: the search decides on vectors"
 #define DECISIONS "the search decides on loops, work-items and memory, and --pin fixes its choices"
