@@ -16,6 +16,7 @@
 #define AGENT_LEAST_NS 20e6    /* no launch is given up before: short ones vary by more than the factor */
 #define AGENT_FIRST_NS 2e9     /* the same while no time is known: a naive kernel of a large size */
 #define AGENT_PATIENT_NS 600e9 /* of the naive kernel, as the reference and in rounds: it may be slow */
+#define AGENT_OWN_NS 5e9       /* of a user's own kernel: nothing tells how long it takes */
 #define AGENT_UNTIMED_NS 30e9  /* of a launch that is verified only: nothing better is known to cut at */
 #define AGENT_WARM_UP_NS 3e9   /* of processor time: some drivers make machine code at the first launch */
 #define AGENT_WIDE_GRID_NS 1e9 /* beyond the limit: some drivers make it again for very many groups */

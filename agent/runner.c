@@ -101,17 +101,21 @@ void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, 
     struct runner_job job = *settings;
     memcpy(job.global, k->global, sizeof job.global);
     memcpy(job.local, k->local, sizeof job.local);
+    const char *options = k->options ? k->options : "";
+    job.foreign = k->options != NULL;
     job.n_args = k->n_args;
     job.name_bytes = (uint32_t)strlen(k->name) + 1;
+    job.options_bytes = (uint32_t)strlen(options) + 1;
     job.source_bytes = (uint32_t)strlen(k->source) + 1;
     size_t args = k->n_args * sizeof *k->args;
-    *bytes = sizeof job + args + job.name_bytes + job.source_bytes;
+    *bytes = sizeof job + args + job.name_bytes + job.options_bytes + job.source_bytes;
     char *message = base_malloc(*bytes), *p = message;
     memcpy(p, &job, sizeof job);
     p += sizeof job;
     if (args) memcpy(p, k->args, args);
     memcpy(p += args, k->name, job.name_bytes);
-    memcpy(p + job.name_bytes, k->source, job.source_bytes);
+    memcpy(p += job.name_bytes, options, job.options_bytes);
+    memcpy(p + job.options_bytes, k->source, job.source_bytes);
     return message;
 }
 
@@ -136,15 +140,18 @@ static bool unpack(struct job *j, const char *message, size_t bytes)
     if (bytes < sizeof j->set) return false;
     memcpy(&j->set, message, sizeof j->set);
     size_t args = j->set.n_args * sizeof *j->args;
-    if (j->set.n_args > RUNNER_MAX_ARGS || j->set.name_bytes == 0 || j->set.source_bytes == 0 ||
-        bytes != sizeof j->set + args + j->set.name_bytes + j->set.source_bytes) {
+    size_t texts = (size_t)j->set.name_bytes + j->set.options_bytes + j->set.source_bytes;
+    bool empty = j->set.name_bytes == 0 || j->set.options_bytes == 0 || j->set.source_bytes == 0;
+    if (j->set.n_args > RUNNER_MAX_ARGS || empty || bytes != sizeof j->set + args + texts) {
         j->set.n_args = 0;
         return false;
     }
     memcpy(j->args, message + sizeof j->set, args);
     j->name = message + sizeof j->set + args;
-    j->source = j->name + j->set.name_bytes;
-    return j->name[j->set.name_bytes - 1] == '\0' && j->source[j->set.source_bytes - 1] == '\0';
+    j->options = j->name + j->set.name_bytes;
+    j->source = j->options + j->set.options_bytes;
+    return j->name[j->set.name_bytes - 1] == '\0' && j->options[j->set.options_bytes - 1] == '\0' &&
+           j->source[j->set.source_bytes - 1] == '\0';
 }
 
 static void free_temporaries(struct job *j)

@@ -16,7 +16,8 @@
 #include "agent/verify.h"
 
 enum runner_message {
-    RUNNER_JOB,   /* parent -> runner: struct runner_job, its arguments, name and source, both 0-terminated */
+    RUNNER_JOB,   /* parent -> runner: struct runner_job, its arguments, name, options and source, each
+                     0-terminated */
     RUNNER_GO,    /* parent -> runner */
     RUNNER_HELLO, /* runner -> parent: text, empty if all is well */
     RUNNER_READY,
@@ -37,7 +38,9 @@ struct runner_job {
     uint64_t turn;   /* which extreme sets it is verified on, where there is no time for all of them */
     struct verify_tolerance tolerance[VERIFY_MOST_TOLERANCES]; /* [outputs * n_sets of the task] */
     size_t global[3], local[3];
-    uint32_t n_args, name_bytes, source_bytes; /* bytes include the final 0 */
+    bool
+        foreign; /* the text is a user's: it is launched as a whole, and more is checked (runner_foreign.h) */
+    uint32_t n_args, name_bytes, options_bytes, source_bytes; /* bytes include the final 0 */
 };
 
 struct runner_result {

@@ -7,7 +7,7 @@
  *     runs on the sets of inputs   runner_verify.c
  *     a batch of 5 to 40 launches  near the best a second one, after another READY and GO */
 #include "agent/limits.h"
-#include "agent/runner_state.h"
+#include "agent/runner_foreign.h"
 
 #include <stdlib.h>
 
@@ -41,14 +41,17 @@ static bool build(struct job *j)
     cl_int error;
     j->program = clCreateProgramWithSource(r->context, 1, &j->source, NULL, &error);
     if (error) return runner_fail(j, EVAL_BUILD_ERROR, "%s", opencl_error_name(error));
-    error = clBuildProgram(j->program, 1, &r->device, "-cl-std=CL1.2", NULL, NULL);
+    error =
+        clBuildProgram(j->program, 1, &r->device, j->set.foreign ? j->options : "-cl-std=CL1.2", NULL, NULL);
     if (error) {
         explain_build(j, error);
         return false;
     }
     j->launch.kernel = clCreateKernel(j->program, j->name, &error);
-    return !error ||
-           runner_fail(j, EVAL_BUILD_ERROR, "cannot create kernel %s: %s", j->name, opencl_error_name(error));
+    if (error)
+        return runner_fail(j, EVAL_BUILD_ERROR, "cannot create kernel %s: %s", j->name,
+                           opencl_error_name(error));
+    return !j->set.foreign || runner_check_arguments(j);
 }
 
 /* Once the first launch has made the machine code. */
@@ -125,17 +128,19 @@ static size_t count_groups(const struct measure_launch *l)
 
 /* The launch that some drivers make machine code at, before the device lock: one work-group. Where the device
  * chooses the size of a group it would choose another for a part; there it is the whole, on a CPU, but not in
- * rounds, in which such a launch may take long and nothing else builds. Others build meanwhile. */
+ * rounds, in which such a launch may take long and nothing else builds. A user's text may ask how many groups
+ * there are, and is launched as a whole, too. Others build meanwhile. */
 static bool warm_up(struct job *j)
 {
     const struct measure_launch *l = &j->launch;
-    if (l->free_local && (j->runner->gpu || j->set.mode == RUNNER_ROUND)) return true;
+    bool whole = l->free_local || j->set.foreign;
+    if (whole && (j->runner->gpu || j->set.mode == RUNNER_ROUND)) return true;
     double limit = AGENT_DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + AGENT_WARM_UP_NS;
-    struct measure_result m = measure_first(l, l->free_local ? l->global : l->local, with_code);
+    struct measure_result m = measure_first(l, whole ? l->global : l->local, with_code);
     if (m.end == MEASURE_OVERDUE)
         return explain(j, m, with_code, "the first launch, with code generation by the driver,");
     m.groups = 1;
-    m.of = l->free_local ? 0 : count_groups(l);
+    m.of = whole ? 0 : count_groups(l);
     return (m.end == MEASURE_DONE && m.ns <= limit) || explain(j, m, limit, "the first launch");
 }
 
@@ -187,6 +192,7 @@ static bool measure(struct job *j)
 static bool run(struct job *j)
 {
     if (j->set.mode == RUNNER_REFERENCE) return runner_verify(j);
+    if (j->set.foreign) return runner_verify(j) && (j->set.settings.untimed || measure(j));
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
     if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
         return explain(j, m, j->set.limit_ns, "a launch of some of the work-groups");

@@ -30,7 +30,7 @@ struct job {
     struct runner *runner;
     struct runner_job set;
     struct cg_arg args[RUNNER_MAX_ARGS];
-    const char *name, *source;
+    const char *name, *options, *source;
     struct guarded temporaries[RUNNER_MAX_ARGS];
     cl_program program;
     struct measure_launch launch;

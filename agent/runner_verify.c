@@ -6,7 +6,7 @@
  * Output buffers and temporaries lie between guard zones. Before each run outputs are filled with bytes that
  * no result has, temporaries with NaN or, on the extreme sets, with large numbers, which a maximum or minimum
  * does not pass over as it does NaN. After it the zones must be as they were and every output written. */
-#include "agent/runner_state.h"
+#include "agent/runner_foreign.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -149,6 +149,7 @@ static bool run_set(struct job *j, unsigned set)
 {
     const struct verify_task *t = j->runner->task;
     if (!runner_bind(j, set) || !fill_outputs(j, set) || !runner_launch(j) || !check_zones(j)) return false;
+    if (j->set.foreign && !runner_check_inputs(j, set)) return false;
     for (unsigned k = 0; k < verify_outputs(t); k++) {
         unsigned b = verify_output(t, k);
         bool keep = j->set.mode == RUNNER_REFERENCE;

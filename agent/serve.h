@@ -13,6 +13,7 @@
 
 #include "agent/device.h"
 
+struct cg_kernel;
 struct given;
 struct diag;
 struct keys_agent;
@@ -31,7 +32,11 @@ struct serve_options {
     double patience_s; /* how long to wait for a coordinator that is silent; 0: AGENT_PATIENCE_S */
     double most_s;     /* leave by then, after draining for AGENT_DRAIN_S or a tenth of it; 0: no limit */
     const struct given
-        *data;     /* of an embedded agent: the user's data, loaded already; borrowed; NULL: none */
+        *data; /* of an embedded agent: the user's data, loaded already; borrowed; NULL: none */
+    /* Of an embedded agent: the user's own kernels, verified before it takes jobs; known when it is told the
+     * program; borrowed. */
+    const struct cg_kernel *const *kernels;
+    unsigned n_kernels;
     bool embedded; /* in the coordinator's process, which ends it: its silence says nothing */
 };
 

@@ -68,6 +68,28 @@ static void send_doubt(struct agent *a)
                                                       .loose = (uint64_t)x.loose}});
 }
 
+/* Verifies the user's own kernels and times them once. false: it is to leave, or the device is lost. */
+static bool try_kernels(struct agent *a)
+{
+    const struct serve_options *o = a->options;
+    static const struct eval_settings settings = {
+        .verify = true, .thorough = true, .limit_ns = AGENT_OWN_NS};
+    a->at_work = true;
+    for (unsigned i = 0; i < o->n_kernels && !a->done; i++) {
+        struct evaluation e;
+        evaluator_run(a->evaluator, o->kernels[i], &settings, &e);
+        a->done = agent_must_leave(a);
+        if (a->done) break;
+        agent_send(a, &(struct message){.kind = MESSAGE_BASELINE,
+                                        .baseline = {.index = i,
+                                                     .status = eval_status_name(e.status),
+                                                     .median_ns = e.median_ns,
+                                                     .message = e.message}});
+    }
+    a->at_work = false;
+    return !a->done;
+}
+
 /* The program that it has, told again. */
 static bool is_known(const struct agent *a, const struct message_program *m)
 {
@@ -101,6 +123,7 @@ void agent_take_program(struct agent *a, const struct message_program *m)
     }
     if (!load_data(a, m->data) || !start_evaluator(a, m->seed)) return;
     send_doubt(a);
+    if (!try_kernels(a)) return;
     agent_note(a, evaluator_note(a->evaluator));
     agent_ready(a);
 }
@@ -204,23 +227,49 @@ bool agent_collect(struct agent *a, int timeout_ms)
 
 /* ---- quoted figures ---- */
 
-/* Lowers the kernels of a rounds message; returns how many, 0 if one fails. */
-static unsigned lower_all(const struct agent *a, struct message_ints ints, struct pipeline_code *codes)
+/* The kernels of a rounds message. */
+struct round {
+    unsigned n;
+    struct pipeline_code codes[AGENT_KERNELS]; /* empty where the kernel is the user's */
+    const struct cg_kernel *kernels[AGENT_KERNELS];
+};
+
+static void round_clear(struct round *r)
+{
+    while (r->n)
+        pipeline_code_clear(&r->codes[--r->n]);
+}
+
+/* The user's own kernel -1 - code. */
+static bool add_own(const struct agent *a, struct round *r, int64_t code)
+{
+    if (r->n == AGENT_KERNELS || code < -(int64_t)a->options->n_kernels) return false;
+    r->codes[r->n] = (struct pipeline_code){0};
+    r->kernels[r->n++] = a->options->kernels[-1 - code];
+    return true;
+}
+
+static bool add_lowered(const struct agent *a, struct round *r, struct message_ints actions)
 {
     char why[EVAL_MESSAGE] = "";
-    unsigned n = 0;
-    for (size_t at = 0; at < ints.n; n++) {
+    if (r->n == AGENT_KERNELS || !lower(a, actions, &r->codes[r->n], why)) return false;
+    r->kernels[r->n] = &r->codes[r->n].kernel;
+    r->n++;
+    return true;
+}
+
+/* Lowers the kernels of a rounds message: none if one fails. */
+static void lower_all(const struct agent *a, struct message_ints ints, struct round *r)
+{
+    bool ok = true;
+    for (size_t at = 0; ok && at < ints.n;) {
         int64_t length = ints.items[at++];
-        bool fits = n < AGENT_KERNELS && length >= 0 && (uint64_t)length <= ints.n - at;
-        struct message_ints one = {ints.items + at, fits ? (size_t)length : 0};
-        if (!fits || !lower(a, one, &codes[n], why)) {
-            while (n)
-                pipeline_code_clear(&codes[--n]);
-            return 0;
-        }
+        bool fits = length < 0 || (uint64_t)length <= ints.n - at;
+        struct message_ints one = {ints.items + at, fits && length > 0 ? (size_t)length : 0};
+        ok = fits && (length < 0 ? add_own(a, r, length) : add_lowered(a, r, one));
         at += one.n;
     }
-    return n;
+    if (!ok) round_clear(r);
 }
 
 /* The answer to a rounds message. What was measured as the device was lost, or this agent interrupted, is
@@ -242,19 +291,15 @@ void agent_measure_rounds(struct agent *a, const struct message_rounds *m)
     while (a->running && agent_collect(a, -1))
         continue;
     if (a->done || a->draining) return;
-    struct pipeline_code codes[AGENT_KERNELS];
-    const struct cg_kernel *list[AGENT_KERNELS];
+    struct round r = {0};
     unsigned rounds = m->rounds < AGENT_ROUNDS ? (unsigned)m->rounds : AGENT_ROUNDS;
-    unsigned n = lower_all(a, m->kernels, codes);
-    for (unsigned i = 0; i < n; i++)
-        list[i] = &codes[i].kernel;
-    double *times = base_calloc((size_t)n * rounds + 1, sizeof *times);
+    lower_all(a, m->kernels, &r);
+    double *times = base_calloc((size_t)r.n * rounds + 1, sizeof *times);
     a->at_work = true;
-    if (n && rounds) evaluator_rounds(a->evaluator, list, n, rounds, m->seed, times);
+    if (r.n && rounds) evaluator_rounds(a->evaluator, r.kernels, r.n, rounds, m->seed, times);
     a->at_work = false;
-    send_figures(a, m->id, times, (size_t)n * rounds);
-    for (unsigned i = 0; i < n; i++)
-        pipeline_code_clear(&codes[i]);
+    send_figures(a, m->id, times, (size_t)r.n * rounds);
+    round_clear(&r);
     free(times);
 }
 

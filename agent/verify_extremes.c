@@ -284,7 +284,8 @@ static void put_extreme(struct lines *x, struct verify_buffer *b, unsigned set, 
         uint32_t l = x->load->logicals[j];
         if (x->bb->logicals[l].reduction) x->at[l] = x->covers[j].places[place % x->covers[j].n];
     }
-    verify_put(b->type, verify_values(b, set), index_eval(x->load->index, x->at), value);
+    if (guard_holds(x->load->guards, x->load->n_guards, x->at))
+        verify_put(b->type, verify_values(b, set), index_eval(x->load->index, x->at), value);
 }
 
 /* Sets the digits of the parallel logicals of a line. */

@@ -258,7 +258,8 @@ static int64_t costly_divisor(const struct index_expr *x)
     for (unsigned i = 0; i < x->n_terms && !by; i++) {
         const struct index_atom *atom = &x->terms[i].atom;
         if (atom->kind == INDEX_VAR) continue;
-        bool costly = (atom->by & (atom->by - 1)) != 0 && !tiles_away(atom);
+        bool divides = atom->kind == INDEX_DIV || atom->kind == INDEX_MOD;
+        bool costly = divides && (atom->by & (atom->by - 1)) != 0 && !tiles_away(atom);
         by = costly ? atom->by : costly_divisor(atom->of);
     }
     return by;

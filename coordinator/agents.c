@@ -192,6 +192,11 @@ struct verify_doubt agents_doubt(const struct agents *a)
     return a->doubt;
 }
 
+const struct agents_trial *agents_trial(const struct agents *a, unsigned i)
+{
+    return &a->trials[i];
+}
+
 void agents_greet(struct agents *a, unsigned peer)
 {
     const struct agents_program *p = &a->program;
@@ -214,5 +219,7 @@ void agents_greet(struct agents *a, unsigned peer)
 void agents_serve(struct agents *a, const struct agents_program *program)
 {
     a->program = *program;
+    a->serve.kernels = program->kernels;
+    a->serve.n_kernels = program->n_kernels;
     if (!a->embedded) agents_greet(a, a->first_peer);
 }

@@ -178,6 +178,12 @@ static bool shorten_all(const struct best *b, struct shortened *out, const char 
         struct best_contender *c = &out->contenders[i];
         const struct space_action *actions = b->contenders[i].actions;
         *c = b->contenders[i];
+        if (store_is_baseline(c->number)) { /* it has no decisions */
+            c->actions = NULL;
+            c->n_actions = 0;
+            out->best.n_contenders++;
+            continue;
+        }
         ok = shorten(b->problem, &actions, &c->n_actions, why);
         c->actions = ok ? (struct space_action *)actions : NULL;
         out->best.n_contenders += ok;

@@ -219,6 +219,14 @@ void hub_hold(struct hub *h, unsigned peer)
     queue_peer(h, p);
 }
 
+void hub_release(struct hub *h, unsigned peer)
+{
+    struct peer *p = peer_of(h, peer);
+    p->room = 0;
+    queue_peer(h, p);
+    p->held = false;
+}
+
 /* What it says of its room before it has the next program is about the last one: a job that it is sent then
  * comes after the program and waits until that is prepared. */
 void hub_move(struct hub *h, unsigned peer, unsigned group)
@@ -367,6 +375,7 @@ static struct hub_event take(struct hub *h, struct peer *p, const struct message
         p->results++;
         return message;
     case MESSAGE_REFERENCE:
+    case MESSAGE_BASELINE:
     case MESSAGE_FIGURES:
     case MESSAGE_RETURNED:
         return message;

@@ -79,8 +79,10 @@ bool hub_is_live(const struct hub *h, unsigned peer);     /* connected, whatever
 unsigned hub_group(const struct hub *h, unsigned peer);
 /* Moves an agent into a group. It has no credit there before it is ready again. */
 void hub_move(struct hub *h, unsigned peer, unsigned group);
-/* Gives the agent no turn until it is moved. */
+/* Gives the agent no turn until it is moved or released. */
 void hub_hold(struct hub *h, unsigned peer);
+/* The agent has a turn when it is ready again. */
+void hub_release(struct hub *h, unsigned peer);
 /* Whether it has no job and measures no round, as far as its answers say. */
 bool hub_is_free(const struct hub *h, unsigned peer);
 /* The memory of the last event's message, which the caller frees now; NULL: it was taken before. */

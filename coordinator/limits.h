@@ -38,6 +38,7 @@ enum {
     LIMIT_JOB_DEATHS = 5,      /* the same if only coordinators died, by whatever: kill -9 tells less */
     LIMIT_LAST_AUDITS = 3,     /* draws below cuts of an exhausted tree, with --audit-cuts */
     LIMIT_LEARNED = 5,         /* implementations of --learn-from: as many as a search sends to its rounds */
+    LIMIT_BASELINES = 8,       /* --baseline: each is in every final round */
     LIMIT_PLAIN_STEPS = 4000   /* decisions tried to complete a plain implementation: some milliseconds */
 };
 /* Doublings of a size by which an implementation of another device is taken to be farther away: vectors and

@@ -29,16 +29,17 @@ static bool load(struct tune *t, const struct lift_program *p, struct diag *d)
     return t->data_text != NULL;
 }
 
-bool tune_load_data(struct tune *t, struct diag *d)
+bool tune_read_files(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
     const struct source source = {o->path, o->text, strlen(o->text)};
     struct lift_size_value *values;
-    if (!given_any(&o->data)) return true;
+    if (!given_any(&o->data) && o->n_baselines == 0) return true;
     struct arena *a = arena_new();
     struct lift_program *p = lift_parse(&source, a, d);
     int n = p ? lift_parse_sizes(o->sizes ? o->sizes : "", &values, a, d) : -1;
-    bool ok = n >= 0 && lift_bind(p, values, (unsigned)n, a, d) && load(t, p, d);
+    bool ok = n >= 0 && lift_bind(p, values, (unsigned)n, a, d) && tune_read_baselines(t, p, d) &&
+              (!given_any(&o->data) || load(t, p, d));
     arena_free(a);
     return ok;
 }
@@ -63,6 +64,20 @@ void tune_print_data(const struct given_files *f, struct strbuf *out)
         strbuf_printf(out, " input=%s=%s", f->inputs[i].name, file_name(f->inputs[i].path));
     if (f->reference) strbuf_printf(out, " reference=%s", file_name(f->reference));
     if (f->has_tolerance) strbuf_printf(out, " tolerance=%g", f->tolerance);
+}
+
+char *tune_settings_without_data(const char *settings)
+{
+    static const char *const names[] = {" input=", " reference=", " tolerance=", STORE_FILES};
+    const char *description = strstr(settings, STORE_DESCRIPTION), *from = NULL;
+    struct strbuf b = {0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *at = strstr(settings, names[i]);
+        if (at && (!from || at < from)) from = at;
+    }
+    if (!from) return base_strdup(settings);
+    strbuf_printf(&b, "%.*s%s", (int)(from - settings), settings, description ? description : "");
+    return strbuf_take(&b);
 }
 
 void tune_free_data(struct tune *t)

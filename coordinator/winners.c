@@ -76,12 +76,12 @@ static const char *sorted_sizes(struct arena *a, const char *sizes)
     return kept;
 }
 
-static const char *key_of(struct arena *a, const struct store_run *run)
+static const char *problem_of(struct arena *a, const struct store_run *run)
 {
     bool program = strcmp(run->device, STORE_NO_DEVICE) != 0;
     char hex[HASH_HEX_BYTES];
     hash_hex(program ? hash_finish(hash_string(HASH_START, run->text)) : run->fingerprint, hex);
-    return arena_printf(a, "%s %s %s", hex, sorted_sizes(a, run->sizes), run->device);
+    return arena_printf(a, "%s %s", hex, sorted_sizes(a, run->sizes));
 }
 
 static const char *kernel_of(struct arena *a, const char *path)
@@ -116,7 +116,8 @@ static struct winner read_run(struct arena *a, sqlite3_stmt *q)
                        .evaluations = (uint64_t)sqlite3_column_int64(q, 11),
                        .runs = 1};
     w.kernel = kernel_of(a, w.run.path);
-    w.key = key_of(a, &w.run);
+    w.problem = problem_of(a, &w.run);
+    w.key = arena_printf(a, "%s %s", w.problem, w.run.device);
     return w;
 }
 
@@ -220,6 +221,16 @@ bool winners_add(struct winners *w, struct store *s, const char *path, struct di
     if (ok && code != SQLITE_DONE) ok = store_failed(s, d);
     sqlite3_finalize(q);
     return ok && store_unchanged(s, d);
+}
+
+const struct winners_run *winners_run_at(const struct winners *w, size_t i)
+{
+    return i < w->n_runs ? &w->runs[i] : NULL;
+}
+
+struct arena *winners_arena(struct winners *w)
+{
+    return w->arena;
 }
 
 const struct winners_run *winners_run(const struct winners *w, const char *store, int64_t id)

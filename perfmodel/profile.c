@@ -102,10 +102,24 @@ static void apply_op(struct counting *c, enum scalar_op op, enum scalar_type typ
     c->stack[c->depth++] = r;
 }
 
+/* An index, or one of two operands. Neither counts; that an operation on it does is not certain: its value
+ * may be the same for other indices. */
+static void push_index(struct counting *c, const struct bb_node *node)
+{
+    if (node->kind == BB_NODE_SELECT) c->depth -= 2;
+    struct term t = {.hash = hash_bytes(HASH_START, &c->depth, sizeof c->depth)};
+    t.hash = hash_bytes(t.hash, &node, sizeof node);
+    c->stack[c->depth++] = t;
+}
+
 static void push_node(struct counting *c, const struct bb_node *node)
 {
     if (node->kind == BB_NODE_OP) {
         apply_op(c, node->op, node->type);
+        return;
+    }
+    if (node->kind == BB_NODE_SELECT || node->kind == BB_NODE_INDEX) {
+        push_index(c, node);
         return;
     }
     struct term t = {.constant = true, .literal = true, .value = node->value};
@@ -199,7 +213,7 @@ static void profile_access(const struct backbone *bb, struct profile *p)
     p->load = inst->kind == BB_LOAD && inst->n_logicals > 0;
     p->store = inst->kind == BB_STORE;
     p->element_bytes = scalar_type_bytes(inst->type);
-    if (!affine_index(inst)) {
+    if (!affine_index(inst) || inst->n_guards) {
         p->dense = true;
         p->unit = -1;
         return;

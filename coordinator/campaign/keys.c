@@ -127,6 +127,19 @@ bool campaign_read_pins(struct campaign_reader *r, struct campaign_node n)
     return read_texts(n, "pins", CAMPAIGN_MOST_PINS, r->campaign->arena, &s->pins, &s->n_pins, r->diag);
 }
 
+/* The text begins with a path. */
+bool campaign_read_baseline(struct campaign_reader *r, struct campaign_node n)
+{
+    struct campaign_settings *s = &r->block->settings;
+    r->block->baseline = n;
+    if (!read_texts(n, "baseline", LIMIT_BASELINES, r->campaign->arena, &s->baselines, &s->n_baselines,
+                    r->diag))
+        return false;
+    for (unsigned i = 0; i < s->n_baselines; i++)
+        s->baselines[i] = campaign_path(r->campaign, s->baselines[i]);
+    return true;
+}
+
 bool campaign_read_learn_from(struct campaign_reader *r, struct campaign_node n)
 {
     struct campaign_settings *s = &r->block->settings;

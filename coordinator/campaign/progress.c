@@ -49,6 +49,8 @@ struct tune_options campaign_tune_options(const struct campaign_search *s)
                                  .until = s->settings.until,
                                  .learn_from = s->settings.learn_from,
                                  .n_learn_from = s->settings.n_learn_from,
+                                 .baselines = s->settings.baselines,
+                                 .n_baselines = s->settings.n_baselines,
                                  .data = campaign_data(&s->settings),
                                  .stop_fd = -1};
 }

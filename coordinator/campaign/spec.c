@@ -327,7 +327,8 @@ static bool add_size(struct campaign_reader *r, const struct header *h, const st
                                         .at_pins = place_or(b->pins, at),
                                         .at_order = place_or(b->order, at),
                                         .at_learn_from = place_or(b->learn_from, at),
-                                        .at_data = place_or(b->data, at)};
+                                        .at_data = place_or(b->data, at),
+                                        .at_baseline = place_or(b->baseline, at)};
             if (!add_search(r->campaign, &s, r->diag)) return false;
         }
     }

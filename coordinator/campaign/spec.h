@@ -38,6 +38,8 @@ struct campaign_settings {
     struct session_until until;
     const char **learn_from; /* stores */
     unsigned n_learn_from;
+    const char **baselines; /* the user's own kernels, as for --baseline */
+    unsigned n_baselines;
     const char *reference;           /* file of the expected result; NULL: none */
     const struct given_file *inputs; /* files of inputs */
     unsigned n_inputs;
@@ -54,8 +56,8 @@ struct campaign_search {
     uint64_t seed;
     struct campaign_settings settings;
     unsigned kernel; /* its place in `kernels`, from 0 */
-    struct source_pos at, at_sizes, at_pins, at_order, at_learn_from,
-        at_data; /* of its parts; of the kernel where it has none */
+    struct source_pos at, at_sizes, at_pins, at_order, at_learn_from, at_data,
+        at_baseline; /* of its parts; of the kernel where it has none */
 };
 
 /* Owns all that it points to. */

@@ -64,7 +64,7 @@ struct cli_args {
     /* NULL: not given; "": a flag. Of a repeated option the last value; of --size and --param all values,
      * joined by commas. */
     const char *value[CLI_KEY_COUNT];
-    struct cli_list pins, inputs, learned; /* learned: --learn-from */
+    struct cli_list pins, inputs, learned, baselines; /* learned: --learn-from */
 };
 
 /* An option's argument and help for one subcommand, in place of those in the table. */
@@ -87,8 +87,9 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_tune, cli_campaign, cli_report, cli_serve, cli_export, cli_estimate,
-    cli_descend, cli_explain, cli_replay, cli_agent, cli_keys, cli_device, cli_lift, cli_space, cli_store,
-    cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics, cli_choices, cli_help, cli_completion;
+    cli_descend, cli_explain, cli_replay, cli_replay_search, cli_agent, cli_keys, cli_device, cli_lift,
+    cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics, cli_choices, cli_help,
+    cli_completion;
 
 extern const char cli_tune_help[]; /* cli_tune.help */
 extern const char cli_version[];   /* "thresh 0.1 (REVISION)", made by the Makefile */

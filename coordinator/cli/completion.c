@@ -49,6 +49,8 @@ static void add_candidate(struct candidates *c, const char *word, size_t n)
 {
     static const char lower[] = "abcdefghijklmnopqrstuvwxyz", upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const char *dot = memchr(word, '.', n);
+    if (dot && memchr(dot, ':', n - (size_t)(dot - word))) /* FILE.cl:NAME */
+        n = (size_t)((const char *)memchr(dot, ':', n - (size_t)(dot - word)) - word);
     const char *equals = memchr(word, '=', n);
     size_t stem = dot ? (size_t)(dot - word) : n;
     if (dot && equals && equals < dot) { /* NAME=FILE.npy */

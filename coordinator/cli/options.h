@@ -17,6 +17,9 @@
     X(TOLERANCE, "tolerance", "T",                                                                           \
       "an output may differ from its reference r by T * max(1, |r|) (default: the bound of its rounding "    \
       "error)")                                                                                              \
+    X(BASELINE, "baseline", "FILE.cl:NAME,global=N",                                                         \
+      "compare with your own OpenCL kernel: arguments are the inputs and the output, sizes are macros; may " \
+      "be repeated")                                                                                         \
     X(OUTPUT, "output", "FILE.npy", "write the result to this NumPy file instead of printing it")            \
     X(SPACE, "space", "FILE.space|FILE.so", "use this space instead of a Lift program's space")              \
     X(DATA, "data", "FILE.json", "objects of the space and their properties")                                \

@@ -25,10 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/backbone/codes.h"
 #include "core/backbone/decisions.h"
-#include "core/backbone/index.h"
-#include "core/lift/scalar.h"
-#include "gpu.space.h"
+#include "core/backbone/node.h"
+#include "core/backbone/parameter.h"
 
 struct arena;
 struct diag;
@@ -79,17 +79,6 @@ enum bb_inst_kind {
     BB_COPY_STORE /* region[...] = operand 0; latent */
 };
 
-/* Scalar expressions, one a part, in postfix order: a node's operands are on the stack; a part leaves one. */
-enum bb_node_kind { BB_NODE_OPERAND, BB_NODE_CONST, BB_NODE_OP };
-struct bb_node {
-    enum bb_node_kind kind;
-    enum scalar_type type;
-    unsigned operand; /* OPERAND: index into the instruction's operands */
-    unsigned part;    /* OPERAND: which of the scalars that the operand makes */
-    double value;     /* CONST */
-    enum scalar_op op;
-};
-
 struct bb_inst {
     const char *name;
     enum bb_inst_kind kind;
@@ -107,8 +96,11 @@ struct bb_inst {
     const struct bb_node *nodes;    /* COMPUTE, INIT, STEP; for STORE a single OPERAND 0 */
     uint32_t buffer;                /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
     const struct index_expr *index; /* element offset in the buffer; variables are MAIN logical ids */
-    uint32_t value;                 /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
-    uint32_t partner;               /* INIT: its STEP; STEP: its INIT; else BB_NONE */
+    unsigned n_guards;              /* LOAD, COPY_LOAD: where one does not hold, nothing is read */
+    const struct index_guard *guards;
+    double otherwise; /* what the register gets then */
+    uint32_t value;   /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
+    uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
 };
 
 /* A load that may be staged, with the copy that would do it. */
@@ -159,13 +151,6 @@ struct backbone {
     struct bb_overwrite *overwrites;
 };
 
-/* A parameter of gpu.space that does not take its default. */
-struct bb_parameter {
-    uint32_t number; /* in the order of gpu.space; it has a default there */
-    int64_t value;   /* 0 to 2^40, in the parameter's unit */
-};
-enum { BB_MAX_PARAMETERS = 8 };
-
 /* What the instantiation may choose: levels, staging, parameters. Zero-initialised fields take the defaults
  * in parentheses; levels take fewer in programs of many statements (build.c). */
 struct bb_options {
@@ -177,16 +162,6 @@ struct bb_options {
     unsigned n_parameters;     /* of gpu.space (its defaults) */
     struct bb_parameter parameters[BB_MAX_PARAMETERS];
 };
-
-/* Adds parameters such as "max_unroll=4096,global_from=0" (cli option --param) to the options. false after
- * adding an error: a malformed text, or a name that is no parameter with a default. */
-bool bb_parse_parameters(const char *text, struct bb_options *o, struct diag *d);
-/* Appends `prefix` and what bb_parse_parameters() reads back; nothing where no parameter is set. */
-void bb_print_parameters(const struct bb_options *o, const char *prefix, struct strbuf *out);
-/* Whether number and value can be those of a parameter: for what a peer or a file says. */
-bool bb_parameter_valid(const struct bb_parameter *p);
-/* Puts it into an instance of gpu.space. */
-void bb_parameter_put(const struct bb_parameter *p, struct space_data *data);
 
 /* Lowers a bound program. NULL after adding located errors. Lives in the arena. A tile whose only size is 1
  * is left out: a prime extent keeps level 0 alone. */
@@ -224,42 +199,6 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
 }
 
 /* ---- decisions ---- */
-
-/* The codes of gpu.space's choices. order(a, b) = INNER: a is inside b. */
-enum bb_order {
-    BB_BEFORE = GPU_ORDER_BEFORE,
-    BB_AFTER = GPU_ORDER_AFTER,
-    BB_INNER = GPU_ORDER_INNER,
-    BB_OUTER = GPU_ORDER_OUTER,
-    BB_MERGED = GPU_ORDER_MERGED
-};
-enum bb_dim_kind {
-    BB_LOOP = GPU_DIM_KIND_LOOP,
-    BB_UNROLL = GPU_DIM_KIND_UNROLL,
-    BB_VECTOR = GPU_DIM_KIND_VECTOR,
-    BB_THREAD = GPU_DIM_KIND_THREAD,
-    BB_BLOCK = GPU_DIM_KIND_BLOCK,
-    BB_GLOBAL = GPU_DIM_KIND_GLOBAL
-};
-/* map_encoding; LCL, WRG and GLB are followed by the axis 0..2: BB_LCL + 1 is LCL1. */
-enum {
-    BB_SEQ = GPU_MAP_ENCODING_SEQ,
-    BB_FUSED = GPU_MAP_ENCODING_FUSED,
-    BB_LCL = GPU_MAP_ENCODING_LCL0,
-    BB_WRG = GPU_MAP_ENCODING_WRG0,
-    BB_GLB = GPU_MAP_ENCODING_GLB0
-};
-enum bb_mem_space {
-    BB_MEM_GLOBAL = GPU_MEM_SPACE_GLOBAL,
-    BB_MEM_LOCAL = GPU_MEM_SPACE_LOCAL,
-    BB_MEM_PRIVATE = GPU_MEM_SPACE_PRIVATE
-};
-enum bb_cache {
-    BB_CACHE_DEFAULT = GPU_CACHE_DEFAULT,
-    BB_CACHE_READ_ONLY = GPU_CACHE_READ_ONLY,
-    BB_CACHE_STREAMING = GPU_CACHE_STREAMING,
-    BB_CACHE_NONE = GPU_CACHE_NONE
-};
 
 /* An implementation: every decision taken, as plain tables. Entries of objects that are not live are
  * meaningless. What it means for the code:

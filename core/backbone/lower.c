@@ -28,6 +28,10 @@ void bb_lower_unsupported(struct lowering *l, struct source_pos at, const char *
 
 void bb_lower_check_viewer(struct lowering *l, struct source_pos at)
 {
+    if (l->viewer->stuck)
+        bb_lower_unsupported(
+            l, l->viewer->stuck->args[0]->at,
+            "an index that is a product of indices; a product of an index and a number is one");
     if (!l->viewer->left)
         bb_lower_unsupported(
             l, at,
@@ -58,7 +62,8 @@ static const char *logical_name(struct lowering *l, const struct lift_size *size
     return name;
 }
 
-const struct index_expr *bb_lower_logical(struct lowering *l, const struct lift_type *array, bool reduction)
+/* A new logical for an array's elements; an extent of 1 needs none and gives index 0. */
+static const struct index_expr *add_logical(struct lowering *l, const struct lift_type *array, bool reduction)
 {
     if (array->extent == 1) return index_constant(l->arena, 0);
     l->logicals = arena_grow(l->arena, l->logicals, &l->cap_logicals, l->n_logicals + 1, sizeof *l->logicals);
@@ -70,6 +75,17 @@ const struct index_expr *bb_lower_logical(struct lowering *l, const struct lift_
                                                      .region = BB_NONE,
                                                      .size = array->size};
     return index_var(l->arena, (uint32_t)l->n_logicals++, array->extent);
+}
+
+const struct index_expr *bb_lower_index(struct lowering *l, const struct view *v,
+                                        const struct lift_type *array, bool reduction)
+{
+    const struct view *join = view_joined(v);
+    if (!join) return add_logical(l, array, reduction);
+    const struct index_expr *outer = bb_lower_index(l, join->of, join->type, reduction);
+    const struct view *part = view_get(l->viewer, join->of, outer);
+    const struct index_expr *inner = bb_lower_index(l, part, join->type->element, reduction);
+    return index_add(l->arena, index_scale(l->arena, outer, join->length), inner);
 }
 
 void bb_lower_own(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at)
@@ -122,7 +138,8 @@ uint32_t bb_lower_push(struct lowering *l, const struct bb_inst *inst)
 static void own_index_logicals(struct lowering *l, struct bb_inst *load, struct source_pos at)
 {
     for (uint32_t v = 0; v < l->n_logicals; v++)
-        if (index_mentions(load->index, v)) bb_lower_own(l, load, v, at);
+        if (index_mentions(load->index, v) || guard_mentions(load->guards, load->n_guards, v))
+            bb_lower_own(l, load, v, at);
     for (unsigned i = 1; i < load->n_logicals; i++)
         for (unsigned j = i; j > 0; j--) {
             uint32_t *x = &load->logicals[j - 1], *y = &load->logicals[j], t = *x;
@@ -136,13 +153,19 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
 {
     for (uint32_t i = 0; i < l->n_insts; i++) {
         const struct bb_inst *old = &l->insts[i];
-        if (old->kind == BB_LOAD && old->buffer == t->array && !index_compare(old->index, t->index)) return i;
+        if (old->kind != BB_LOAD || old->buffer != t->array || index_compare(old->index, t->index)) continue;
+        if (old->n_guards == t->n_guards && (!t->n_guards || old->otherwise == t->value) &&
+            guard_same(old->guards, t->guards, t->n_guards))
+            return i;
     }
     struct bb_inst load = bb_lower_inst(l, BB_LOAD, "", t->type);
     const char *stem = free_stem(l, l->buffers[t->array].name, ".load");
     load.name = arena_printf(l->arena, "%s.load", stem);
     load.buffer = t->array;
     load.index = t->index;
+    load.n_guards = t->n_guards;
+    load.guards = t->guards;
+    load.otherwise = t->value;
     own_index_logicals(l, &load, at);
     return bb_lower_push(l, &load);
 }
@@ -198,6 +221,16 @@ void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *
         if (!l->failed) bb_lower_operand(l, f, step, t->part, t->type);
         return;
     }
+    case TREE_INDEX:
+        add_node(l, f, (struct bb_node){.kind = BB_NODE_INDEX, .type = t->type, .index = t->index});
+        return;
+    case TREE_SELECT:
+        bb_lower_flatten(l, t->args[0], f, at);
+        bb_lower_flatten(l, t->args[1], f, at);
+        add_node(l, f,
+                 (struct bb_node){
+                     .kind = BB_NODE_SELECT, .type = t->type, .n_guards = t->n_guards, .guards = t->guards});
+        return;
     case TREE_OP:
         for (unsigned i = 0; i < scalar_op_arity(t->op); i++)
             bb_lower_flatten(l, t->args[i], f, at);
@@ -206,12 +239,15 @@ void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *
     }
 }
 
-void bb_lower_take(struct bb_inst *inst, const struct bb_flat *f)
+void bb_lower_take(struct lowering *l, struct bb_inst *inst, const struct bb_flat *f, struct source_pos at)
 {
     inst->n_nodes = (unsigned)f->n_nodes;
     inst->nodes = f->nodes;
     inst->n_operands = (unsigned)f->n_operands;
     inst->operands = f->operands;
+    for (unsigned i = 0; i < inst->n_nodes; i++)
+        for (uint32_t v = 0; v < l->n_logicals; v++)
+            if (bb_node_mentions(&inst->nodes[i], v)) bb_lower_own(l, inst, v, at);
 }
 
 /* ---- the program ---- */
@@ -224,7 +260,7 @@ static struct bb_flat stored_value(struct lowering *l, const struct tree *t, uin
     bb_lower_flatten(l, t, &f, at);
     if (l->failed || t->kind == TREE_LOAD || t->kind == TREE_REDUCE) return f;
     struct bb_inst compute = bb_lower_inst(l, BB_COMPUTE, "compute", t->type);
-    bb_lower_take(&compute, &f);
+    bb_lower_take(l, &compute, &f, at);
     for (uint32_t v = 0; v < n_parallel; v++)
         bb_lower_own(l, &compute, v, at);
     bb_lower_operand(l, &computed, bb_lower_push(l, &compute), 0, t->type);
@@ -238,7 +274,7 @@ void bb_lower_store(struct lowering *l, const struct lift_array *array, const st
     if (l->failed) return;
     const char *name = l->n_stored > 1 ? arena_printf(l->arena, "%s.store", array->name) : "store";
     struct bb_inst store = bb_lower_inst(l, BB_STORE, name, t->type);
-    bb_lower_take(&store, &value);
+    bb_lower_take(l, &store, &value, at);
     store.buffer = (uint32_t)(array - l->program->arrays);
     store.index = index;
     for (uint32_t i = 0; i < l->n_parallel; i++)

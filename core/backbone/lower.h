@@ -11,6 +11,7 @@ struct lift_array;
 struct lift_type;
 struct reduction;
 struct tree;
+struct view;
 struct view_env;
 struct viewer;
 
@@ -45,8 +46,10 @@ struct bb_flat {
 void bb_lower_unsupported(struct lowering *l, struct source_pos at, const char *what);
 /* Reports at `at` that the evaluation of what stands there has given up. */
 void bb_lower_check_viewer(struct lowering *l, struct source_pos at);
-/* A new logical for an array's elements; an extent of 1 needs none and gives index 0. */
-const struct index_expr *bb_lower_logical(struct lowering *l, const struct lift_type *array, bool reduction);
+/* The index of the elements of an array whose view is v: new logicals, one for each array that was joined to
+ * it, so that the indices of what was joined are affine. */
+const struct index_expr *bb_lower_index(struct lowering *l, const struct view *v,
+                                        const struct lift_type *array, bool reduction);
 /* The STORE of a scalar to an element of an array, and what it reads. */
 void bb_lower_store(struct lowering *l, const struct lift_array *array, const struct tree *t,
                     const struct index_expr *index, struct source_pos at);
@@ -62,8 +65,8 @@ void bb_lower_operand(struct lowering *l, struct bb_flat *f, uint32_t inst, unsi
 /* Appends a tree in postfix order; makes the loads and reductions it reads. The accumulator is operand 0 of
  * its own STEP; a reduction inside that reads it would have to wait for each of its values. */
 void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *f, struct source_pos at);
-/* Gives an instruction its expression. */
-void bb_lower_take(struct bb_inst *inst, const struct bb_flat *f);
+/* Gives an instruction its expression, and the logicals that its indices mention. */
+void bb_lower_take(struct lowering *l, struct bb_inst *inst, const struct bb_flat *f, struct source_pos at);
 
 /* ---- outputs.c ---- */
 

@@ -18,22 +18,34 @@
 static const char shapes[] =
     "outputs of different shapes; tune a program for each, or give them the same dimensions";
 
-/* The index of a dimension of the outputs. The first output makes the logicals, the others share them: number
- * *depth of those with an extent above 1. NULL after an error. */
-static const struct index_expr *parallel_index(struct lowering *l, const struct lift_type *array,
-                                               unsigned *depth, struct source_pos at)
+/* The logicals that the first output has made for a dimension of this extent, from *depth on, as an index.
+ * NULL after an error: they make other dimensions. */
+static const struct index_expr *shared_index(struct lowering *l, int64_t extent, unsigned *depth,
+                                             struct source_pos at)
 {
-    if (array->extent == 1) return index_constant(l->arena, 0);
-    if (!l->parallel) {
-        ++*depth;
-        return bb_lower_logical(l, array, false);
+    const struct index_expr *index = index_constant(l->arena, 0);
+    int64_t covered = 1;
+    while (covered < extent && *depth < l->n_parallel) {
+        int64_t n = l->logicals[*depth].extent;
+        const struct index_expr *digit = index_var(l->arena, (*depth)++, n);
+        index = index_add(l->arena, index_scale(l->arena, index, n), digit);
+        covered *= n;
     }
-    if (*depth < l->n_parallel && l->logicals[*depth].extent == array->extent) {
-        uint32_t logical = (*depth)++;
-        return index_var(l->arena, logical, array->extent);
-    }
+    if (covered == extent) return index;
     bb_lower_unsupported(l, at, shapes);
     return NULL;
+}
+
+/* The index of a dimension of an output whose view is v. The first output makes the logicals, several where
+ * arrays are joined; the others share them. *depth counts those of the dimensions so far. */
+static const struct index_expr *parallel_index(struct lowering *l, const struct view *v,
+                                               const struct lift_type *array, unsigned *depth,
+                                               struct source_pos at)
+{
+    if (l->parallel) return shared_index(l, array->extent, depth, at);
+    const struct index_expr *index = bb_lower_index(l, v, array, false);
+    *depth = (unsigned)l->n_logicals;
+    return index;
 }
 
 /* A value that is being stored, with where it goes: as a place of an input. */
@@ -59,7 +71,7 @@ static void store_bottom(struct lowering *l, const struct view *v, const struct 
 
 static void store_array(struct lowering *l, const struct view *v, struct storing s)
 {
-    const struct index_expr *i = parallel_index(l, s.to.type, &s.depth, s.at);
+    const struct index_expr *i = parallel_index(l, v, s.to.type, &s.depth, s.at);
     if (l->failed) return;
     v = view_get(l->viewer, v, i);
     s.to = view_place_element(l->arena, s.to, i);

@@ -84,12 +84,22 @@ static bool is_own(const struct own *own, uint32_t logical)
     return false;
 }
 
+static void push_own(struct lowering *l, struct own *own, uint32_t logical, struct source_pos at)
+{
+    if (own->n == BB_MAX_LOGICALS)
+        bb_lower_unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
+    else
+        own->logicals[own->n++] = logical;
+}
+
 /* Pushes INIT, in the logicals of all that the reduction reads but its own, and STEP, which adds its own. */
 static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct bb_inst step,
                                const struct own *own, uint32_t *step_operands, struct source_pos at)
 {
     own_operand_logicals(l, &step, &init, 0, at);
     own_operand_logicals(l, &step, &step, 1, at);
+    for (unsigned i = 0; i < init.n_logicals; i++)
+        bb_lower_own(l, &step, init.logicals[i], at);
     for (unsigned i = 0; i < own->n; i++)
         bb_lower_own(l, &step, own->logicals[i], at);
     sort_logicals(&step);
@@ -138,12 +148,11 @@ static struct body step_body(struct lowering *l, struct reduction *r, struct own
 {
     for (;;) {
         const struct lift_expr *e = r->expr;
-        const struct index_expr *i = bb_lower_logical(l, e->args[1]->type, true);
-        if (own->n == BB_MAX_LOGICALS) {
-            bb_lower_unsupported(l, e->at, "more than 8 dimensions around one operation; join some of them");
-            return (struct body){0};
-        }
-        own->logicals[own->n++] = (uint32_t)l->n_logicals - 1;
+        uint32_t first = (uint32_t)l->n_logicals;
+        const struct index_expr *i = bb_lower_index(l, r->array, e->args[1]->type, true);
+        for (uint32_t v = first; v < l->n_logicals; v++)
+            push_own(l, own, v, e->at);
+        if (l->failed) return (struct body){0};
         const struct view *acc = view_reduction(l->viewer, r, TREE_ACC);
         struct body parts = body_of(acc, e->type);
         struct body body = body_of(view_reduction_body(l->viewer, r, acc, i), e->type);
@@ -194,7 +203,7 @@ uint32_t bb_lower_reduction(struct lowering *l, struct reduction *r)
     struct bb_inst step = bb_lower_inst(l, BB_STEP, mad ? "mad" : "red", SCALAR_FLOAT);
     set_types(&init, &body);
     set_types(&step, &body);
-    bb_lower_take(&init, &init_flat);
-    bb_lower_take(&step, &step_flat);
+    bb_lower_take(l, &init, &init_flat, e->at);
+    bb_lower_take(l, &step, &step_flat, e->at);
     return r->step = push_reduction(l, init, step, &own, step_flat.operands, e->at);
 }

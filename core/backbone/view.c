@@ -213,8 +213,26 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
     case VIEW_SCALAR:
     case VIEW_TUPLE:
         break;
+    default:
+        return view_get_by_index(w, v, i);
     }
     PANIC("an element of a value that is no array (view kind %d)", (int)v->kind);
+}
+
+/* The array that decides on the indices of maps, zips and components of it. */
+static const struct view *walked(const struct view *v)
+{
+    while (v->kind == VIEW_MAP || v->kind == VIEW_COMPONENT || v->kind == VIEW_ZIP)
+        v = v->kind == VIEW_ZIP ? v->parts[0] : v->of;
+    return v;
+}
+
+const struct view *view_joined(const struct view *v)
+{
+    const struct view *join = walked(v);
+    if (join->kind != VIEW_JOIN) return NULL;
+    const struct view *of = walked(join->of);
+    return of->kind == VIEW_SPLIT && of->length == join->length ? NULL : join;
 }
 
 /* ---- expressions ---- */
@@ -313,11 +331,23 @@ static const struct view *eval_reduce(struct viewer *w, const struct lift_expr *
 
 /* ---- patterns ---- */
 
-static const struct view *eval_zip(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
+/* Several arrays, or all elements of one. */
+static const struct view *eval_all(struct viewer *w, enum view_kind kind, const struct lift_expr *e,
+                                   const struct view_env *env)
 {
-    struct view *v = new_view(w, VIEW_ZIP);
+    struct view *v = new_view(w, kind);
     v->parts = eval_args(w, e, env);
     v->n_parts = e->n_args;
+    v->expr = e;
+    return v;
+}
+
+static const struct view *eval_pad(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
+{
+    struct view *v = new_view(w, VIEW_PAD);
+    v->expr = e;
+    v->of = view_eval(w, e->args[e->n_args - 1], env);
+    v->tree = e->n_args > 1 ? scalar_of(view_eval(w, e->args[0], env)) : NULL;
     return v;
 }
 
@@ -342,6 +372,7 @@ static const struct view *wrap(struct viewer *w, enum view_kind kind, const stru
     v->of = view_eval(w, e->args[0], env);
     v->fun = e->fun;
     v->env = env;
+    v->type = e->args[0]->type;
     v->length = length;
     if (kind == VIEW_MAP) v->memo = ARENA_NEW(w->arena, struct view_memo);
     return v;
@@ -355,7 +386,7 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
     case LIFT_REDUCE:
         return eval_reduce(w, e, env);
     case LIFT_ZIP:
-        return eval_zip(w, e, env);
+        return eval_all(w, VIEW_ZIP, e, env);
     case LIFT_UNZIP:
         return eval_unzip(w, e, env);
     case LIFT_TRANSPOSE:
@@ -370,6 +401,21 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
         return slice(w, view_eval(w, e->args[0], env), index_constant(w->arena, 1));
     case LIFT_ID:
         return view_eval(w, e->args[0], env);
+    case LIFT_AT:
+        return view_eval_at(w, e, env);
+    case LIFT_REVERSE:
+        return wrap(w, VIEW_REVERSE, e, env, e->type->extent);
+    case LIFT_CONCAT:
+        return eval_all(w, VIEW_CONCAT, e, env);
+    case LIFT_SLIDE:
+        return wrap(w, VIEW_SPLIT, e, env, e->second);
+    case LIFT_PAD:
+    case LIFT_PAD_CONSTANT:
+        return eval_pad(w, e, env);
+    case LIFT_IOTA:
+    case LIFT_INDICES:
+        return new_view(w, VIEW_IOTA);
+    case LIFT_ITERATE:
     case LIFT_PATTERN_COUNT:
         break;
     }
@@ -388,6 +434,8 @@ const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const 
         return eval_op(w, e, env);
     case LIFT_MAKE_TUPLE:
         return view_tuple(w, eval_args(w, e, env), e->n_args);
+    case LIFT_MAKE_ARRAY:
+        return eval_all(w, VIEW_LIST, e, env);
     case LIFT_GET:
         return component(view_eval(w, e->args[0], env), e->index);
     case LIFT_LET:

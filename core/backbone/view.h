@@ -9,17 +9,19 @@
 #ifndef THRESH_BACKBONE_VIEW_H
 #define THRESH_BACKBONE_VIEW_H
 
-#include "core/backbone/index.h"
+#include "core/backbone/guard.h"
 #include "core/lift/lift.h"
 
 struct arena;
 
 enum tree_kind {
-    TREE_CONST, /* value */
-    TREE_LOAD,  /* array[index] */
-    TREE_OP,    /* op over args */
-    TREE_ACC,   /* a scalar of the accumulator of the reduction whose body this is */
-    TREE_REDUCE /* a scalar of the result of a reduction */
+    TREE_CONST,  /* value */
+    TREE_LOAD,   /* array[index] where the guards hold, otherwise value */
+    TREE_INDEX,  /* index, an int */
+    TREE_SELECT, /* args[0] where the guard holds, otherwise args[1] */
+    TREE_OP,     /* op over args */
+    TREE_ACC,    /* a scalar of the accumulator of the reduction whose body this is */
+    TREE_REDUCE  /* a scalar of the result of a reduction */
 };
 
 struct tree {
@@ -28,6 +30,8 @@ struct tree {
     double value;
     unsigned array; /* of the program */
     const struct index_expr *index;
+    unsigned n_guards; /* LOAD, SELECT */
+    const struct index_guard *guards;
     enum scalar_op op;
     const struct tree *args[SCALAR_MAX_ARITY];
     struct reduction *reduction; /* ACC: whose; REDUCE */
@@ -53,9 +57,16 @@ enum view_kind {
     VIEW_COMPONENT, /* component `index` of of[i] */
     VIEW_TRANSPOSE, /* of[*][i]: a COLUMN */
     VIEW_COLUMN,    /* of[i][offset] */
-    VIEW_SPLIT,     /* chunk i of `length` elements: a SLICE */
+    VIEW_SPLIT,     /* chunk or window i, which begins at element i * length: a SLICE */
     VIEW_SLICE,     /* of[offset + i] */
-    VIEW_JOIN       /* of[i / length][i % length] */
+    VIEW_JOIN,      /* of[i / length][i % length], of an array of type `type` */
+    VIEW_REVERSE,   /* of[length - 1 - i] */
+    VIEW_LIST,      /* parts[i] */
+    VIEW_CONCAT,    /* parts one after the other; expr */
+    VIEW_PAD,       /* of with a border; expr; tree: of padConstant, what stands there */
+    VIEW_FILL,      /* of type `type`, all scalars tree */
+    VIEW_CHOICE,    /* plain[i] where the guard holds, otherwise no[i]; of: as plain, at any index */
+    VIEW_IOTA       /* i */
 };
 
 /* A value in the arrays of an input. */
@@ -72,6 +83,7 @@ struct view {
     unsigned n_parts;
     const struct view **parts;
     struct place place;
+    const struct lift_type *type;
     const struct index_expr *offset;
     int64_t length;
     unsigned index;
@@ -79,6 +91,9 @@ struct view {
     const struct lift_lambda *fun;
     const struct view_env *env;
     struct view_memo *memo; /* MAP */
+    const struct lift_expr *expr;
+    struct index_guard guard;
+    const struct view *plain, *no;
 };
 
 /* The element that a MAP was asked for last. An array that a `let` names is asked by each of its readers; at
@@ -100,6 +115,7 @@ struct view_env {
 struct viewer {
     struct arena *arena;
     unsigned left; /* calls of view_eval() and view_get() before every value is VIEW_NOTHING */
+    const struct lift_expr *stuck; /* an `at` whose index is none that this folder can compute; or NULL */
 };
 
 /* Component `part` of a tuple, and element i of an array. */
@@ -121,5 +137,16 @@ const struct view *view_reduction_body(struct viewer *w, const struct reduction 
 const struct view *view_reduction(struct viewer *w, struct reduction *r, enum tree_kind kind);
 /* The scalars of a value of this type, tuples taken apart; lift_type_parts() of them. */
 void view_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars);
+
+/* The join that an array is, or that it is a map, zip or component of; NULL if there is none, or if it joins
+ * what was split: then one index does for both. */
+const struct view *view_joined(const struct view *v);
+
+/* ---- view_index.c ---- */
+
+/* Element i of an array of one of the kinds from VIEW_REVERSE on. */
+const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i);
+/* The value of an `at`. */
+const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
 
 #endif

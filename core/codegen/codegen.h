@@ -36,6 +36,7 @@ struct cg_arg {
 struct cg_kernel {
     char *source;               /* in the dialect of the target; malloc'd */
     char *name;                 /* kernel function; malloc'd */
+    char *options;              /* of the compiler: the text is a user's; malloc'd. NULL: it was generated */
     size_t global[3], local[3]; /* NDRange; local[0] == 0: left to the device */
     unsigned n_args;
     struct cg_arg *args; /* malloc'd */

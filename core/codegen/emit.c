@@ -306,6 +306,7 @@ void cg_kernel_free(struct cg_kernel *k)
 {
     free(k->source);
     free(k->name);
+    free(k->options);
     free(k->args);
     *k = (struct cg_kernel){0};
 }

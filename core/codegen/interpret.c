@@ -157,12 +157,17 @@ static const double *evaluate(struct machine *m, uint32_t inst)
     double *stack = m->stack;
     unsigned top = 0;
     for (unsigned i = 0; i < in->n_nodes; i++) {
-        const struct bb_node *n = &in->nodes[i];
+        const struct bb_node *n = &m->p->expression[inst][i];
         if (n->kind == BB_NODE_OPERAND)
             stack[top++] = read_operand(m, inst, n->operand, n->part);
         else if (n->kind == BB_NODE_CONST)
             stack[top++] = rounded(n->type, n->value);
-        else {
+        else if (n->kind == BB_NODE_INDEX)
+            stack[top++] = (double)index_eval(n->index, m->digit);
+        else if (n->kind == BB_NODE_SELECT) {
+            top--;
+            if (!guard_holds(n->guards, n->n_guards, m->digit)) stack[top - 1] = stack[top];
+        } else {
             top -= scalar_op_arity(n->op);
             stack[top] = rounded(n->type, scalar_op_apply(n->op, stack + top));
             top++;
@@ -194,7 +199,8 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     }
     const struct cg_value *v = in->kind == BB_STEP ? m->p->operands[i][0].value : &m->p->values[i];
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
-    const double loaded = x->offset && !off ? read_memory(m, i, accessed(m, i), at) : 0;
+    bool read = x->offset && !off && guard_holds(x->guards, x->n_guards, m->digit);
+    const double loaded = read ? read_memory(m, i, accessed(m, i), at) : x->otherwise;
     const double *values = x->offset ? &loaded : evaluate(m, i);
     for (unsigned part = 0; part < bb_parts(in); part++) {
         m->registers[v->inst][to + part] = rounded(bb_part_type(in, part), values[part]);

@@ -29,7 +29,7 @@ static const char *const words[] = {
     "size_t",    "vec_step",   "fma",        "fmin",     "fmax",      "sqrt",    "rsqrt",   "exp",
     "log",       "sin",        "cos",        "tanh",     "fabs",      "barrier", "pipe",    "uniform",
     "read_only", "write_only", "read_write", "complex",  "imaginary", "quad",    "true",    "false",
-    "NULL",      "INFINITY",   "NAN",        "generic",  NULL};
+    "NULL",      "INFINITY",   "NAN",        "generic",  "min",       "max",     NULL};
 
 static const char *const prefixes[] = {"cl_", "get_", "image", "vload", "vstore", NULL};
 

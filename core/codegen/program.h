@@ -52,7 +52,10 @@ struct cg_access {
     uint32_t buffer;                 /* or BB_NONE */
     uint32_t region;                 /* or BB_NONE */
     const struct index_expr *offset; /* elements; NULL: no memory access. Variables are node ids */
-    bool streaming;                  /* used once: leaves the caches first */
+    unsigned n_guards;               /* a load reads nothing where one does not hold, and gives `otherwise` */
+    const struct index_guard *guards;
+    double otherwise;
+    bool streaming; /* used once: leaves the caches first */
 };
 
 /* A register array: one index for each UNROLL or VECTOR dimension of its maker. A tuple has one for each of
@@ -92,12 +95,13 @@ struct cg_program {
     struct cg_node **inst_node; /* [n_insts], NULL: not live */
     struct cg_node **dim_node;  /* [n_dims], NULL: not live */
     bool global_ids; /* GLOBAL dimensions: work-items are numbered over the whole range, no groups */
-    int64_t local_size[CG_AXES];  /* work-items of a group */
-    int64_t groups[CG_AXES];      /* groups, or work-items if global_ids */
-    struct cg_access *access;     /* [n_insts] */
-    struct cg_value *values;      /* [n_insts]; a STEP shares its INIT's */
-    struct cg_operand **operands; /* [n_insts][n_operands] */
-    struct cg_region *regions;    /* [n_regions] */
+    int64_t local_size[CG_AXES];       /* work-items of a group */
+    int64_t groups[CG_AXES];           /* groups, or work-items if global_ids */
+    struct cg_access *access;          /* [n_insts] */
+    const struct bb_node **expression; /* [n_insts] expressions, whose indices are over node ids */
+    struct cg_value *values;           /* [n_insts]; a STEP shares its INIT's */
+    struct cg_operand **operands;      /* [n_insts][n_operands] */
+    struct cg_region *regions;         /* [n_regions] */
     unsigned n_barriers;
 };
 

@@ -7,7 +7,9 @@
  *     x[i]               (float4)(x[i])                                  stride 0: the same in each lane
  *
  * An access is aligned if the constant and all coefficients but the lane's are multiples of the width. Values
- * that are made by lanes and read one by one, or the other way round, are unpacked and packed alike. */
+ * that are made by lanes and read one by one, or the other way round, are unpacked and packed alike.
+ *
+ * Over 500 lines: loads, arithmetic and stores share how lanes, guards and registers are written. */
 #include "core/codegen/emit.h"
 
 #include <math.h>
@@ -239,21 +241,59 @@ static const char *read_element(struct cg_emitter *e, const struct cg_access *x,
     return x->streaming ? CG_TEXT(e, e->dialect->stream_load, CG_TEXT(e, "&$1", element)) : element;
 }
 
-static const char *load_text(struct cg_emitter *e, const struct cg_access *x, bool vector)
+/* `yes` where the guards hold at this point of the unrolled code, `no` elsewhere. */
+static const char *choice_text(struct cg_emitter *e, const struct index_guard *guards, unsigned n,
+                               const char *yes, const char *no)
 {
-    if (!vector) return read_element(e, x, here(e, x->offset));
+    guards = guard_substitute(e->scratch, guards, &n, e->fixed, e->p->n_nodes);
+    enum guard_verdict verdict = guard_prove(guards, n);
+    if (verdict != GUARD_OPEN) return verdict == GUARD_TRUE ? yes : no;
+    struct strbuf b = {0};
+    guard_print(guards, n, e->names->node, e->names->wide, &b);
+    return arena_printf(e->scratch, "(%s ? %s : %s)", keep(e, &b), yes, no);
+}
+
+static const char *constant_text(struct cg_emitter *e, enum scalar_type type, double c, bool vector);
+
+/* One element that is loaded, at a lane or, if it is negative, at none. */
+static const char *load_element(struct cg_emitter *e, const struct cg_access *x, int64_t lane)
+{
+    const struct index_expr *kept = NULL;
+    if (lane >= 0) {
+        kept = e->fixed[e->lane->id];
+        e->fixed[e->lane->id] = index_constant(e->scratch, lane);
+    }
+    const char *text = read_element(e, x, here(e, x->offset));
+    if (x->n_guards)
+        text = choice_text(e, x->guards, x->n_guards, text,
+                           constant_text(e, memory_type(e, x), x->otherwise, false));
+    if (lane >= 0) e->fixed[e->lane->id] = kept;
+    return text;
+}
+
+static const char *load_vector(struct cg_emitter *e, const struct cg_access *x)
+{
     const struct cg_dialect *d = e->dialect;
     const struct index_expr *first = at_lane(e, x->offset, 0);
-    if (lane_stride(e, x->offset) != 1) {
-        const char *parts[CG_MAX_WIDTH];
-        for (int64_t i = 0; i < e->lane->size; i++)
-            parts[i] = read_element(e, x, at_lane(e, x->offset, i));
-        return pack(e, memory_type(e, x), parts);
-    }
     const char *element = element_text(e, x, first);
     if (!is_aligned(e, first)) return CG_TEXT(e, d->load_vector, cg_number(e, e->lane->size), element);
     const char *pointer = pointer_text(e, x, d->input_pointer, element);
     return CG_TEXT(e, x->streaming ? d->stream_load : "*$1", pointer);
+}
+
+static const char *load_text(struct cg_emitter *e, const struct cg_access *x, bool vector)
+{
+    if (!vector) return load_element(e, x, -1);
+    if (lane_stride(e, x->offset) == 1 && !guard_mentions(x->guards, x->n_guards, e->lane->id)) {
+        const char *text = load_vector(e, x);
+        return x->n_guards ? choice_text(e, x->guards, x->n_guards, text,
+                                         constant_text(e, memory_type(e, x), x->otherwise, true))
+                           : text;
+    }
+    const char *parts[CG_MAX_WIDTH];
+    for (int64_t i = 0; i < e->lane->size; i++)
+        parts[i] = load_element(e, x, i);
+    return pack(e, memory_type(e, x), parts);
 }
 
 static void write_element(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset,
@@ -319,29 +359,82 @@ static const char *constant_text(struct cg_emitter *e, enum scalar_type type, do
     return vector ? CG_TEXT(e, e->dialect->broadcast, type_text(e, type, e->lane->size), text) : text;
 }
 
-/* The texts of an instruction's expressions, one for each part. */
-static const char **expression_texts(struct cg_emitter *e, uint32_t inst, bool vector)
+/* "(i * 4 + 3)", an int */
+static const char *index_text(struct cg_emitter *e, const struct index_expr *x, enum scalar_type type,
+                              bool vector)
+{
+    struct strbuf b = {0};
+    x = here(e, x);
+    index_print(x, index_fits_int(x) ? e->names->node : e->names->wide, &b);
+    const char *text = CG_TEXT(e, "($1)", keep(e, &b));
+    return vector ? CG_TEXT(e, e->dialect->broadcast, type_text(e, type, e->lane->size), text) : text;
+}
+
+/* The texts of an instruction's expressions, one for each part: of all lanes, of one, or (lane < 0) outside
+ * of vectors. */
+static const char **nodes_texts(struct cg_emitter *e, uint32_t inst, bool vector, int64_t lane)
 {
     const struct bb_inst *in = &e->p->bb->insts[inst];
-    if (!in->n_nodes) {
-        const char *text = operand_text(e, &e->p->operands[inst][0], 0, vector);
-        return arena_memdup(e->scratch, &text, sizeof text);
-    }
     const char **stack = ARENA_ARRAY(e->scratch, const char *, in->n_nodes);
     unsigned top = 0;
     for (unsigned i = 0; i < in->n_nodes; i++) {
-        const struct bb_node *n = &in->nodes[i];
-        if (n->kind == BB_NODE_OPERAND)
-            stack[top++] = operand_text(e, &e->p->operands[inst][n->operand], n->part, vector);
+        const struct bb_node *n = &e->p->expression[inst][i];
+        const struct cg_operand *x = n->kind == BB_NODE_OPERAND ? &e->p->operands[inst][n->operand] : NULL;
+        if (x)
+            stack[top++] =
+                lane < 0 ? operand_text(e, x, n->part, vector) : operand_scalar(e, x, n->part, lane);
         else if (n->kind == BB_NODE_CONST)
             stack[top++] = constant_text(e, n->type, n->value, vector);
-        else {
+        else if (n->kind == BB_NODE_INDEX)
+            stack[top++] = index_text(e, n->index, n->type, vector);
+        else if (n->kind == BB_NODE_SELECT) {
+            top--;
+            stack[top - 1] = choice_text(e, n->guards, n->n_guards, stack[top - 1], stack[top]);
+        } else {
             top -= scalar_op_arity(n->op);
             stack[top] = cg_text(e, e->dialect->operations[n->op], stack + top);
             top++;
         }
     }
     return stack;
+}
+
+/* Whether an index or a guard in the expression differs between lanes: then each lane is written by itself.
+ */
+static bool differs_by_lane(const struct cg_emitter *e, uint32_t inst)
+{
+    for (unsigned i = 0; i < e->p->bb->insts[inst].n_nodes; i++)
+        if (bb_node_mentions(&e->p->expression[inst][i], e->lane->id)) return true;
+    return false;
+}
+
+static const char **texts_by_lane(struct cg_emitter *e, uint32_t inst)
+{
+    const struct bb_inst *in = &e->p->bb->insts[inst];
+    const char **lanes[CG_MAX_WIDTH], *parts[CG_MAX_WIDTH];
+    const char **packed = ARENA_ARRAY(e->scratch, const char *, bb_parts(in));
+    for (int64_t i = 0; i < e->lane->size; i++) {
+        const struct index_expr *kept = e->fixed[e->lane->id];
+        e->fixed[e->lane->id] = index_constant(e->scratch, i);
+        lanes[i] = nodes_texts(e, inst, false, i);
+        e->fixed[e->lane->id] = kept;
+    }
+    for (unsigned p = 0; p < bb_parts(in); p++) {
+        for (int64_t i = 0; i < e->lane->size; i++)
+            parts[i] = lanes[i][p];
+        packed[p] = pack(e, bb_part_type(in, p), parts);
+    }
+    return packed;
+}
+
+/* The texts of an instruction's expressions, one for each part. */
+static const char **expression_texts(struct cg_emitter *e, uint32_t inst, bool vector)
+{
+    if (!e->p->bb->insts[inst].n_nodes) {
+        const char *text = operand_text(e, &e->p->operands[inst][0], 0, vector);
+        return arena_memdup(e->scratch, &text, sizeof text);
+    }
+    return vector && differs_by_lane(e, inst) ? texts_by_lane(e, inst) : nodes_texts(e, inst, vector, -1);
 }
 
 static const char *expression_text(struct cg_emitter *e, uint32_t inst, bool vector)

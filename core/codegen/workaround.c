@@ -41,9 +41,11 @@ static void add_barrier(struct cg_program *p, struct cg_node *n, unsigned at)
 static bool uses(const struct cg_program *p, const struct cg_node *n, const struct cg_node *loop)
 {
     if (n->type == CG_INST && p->access[n->statement].offset) {
-        int affine = 0;
-        return index_stride(p->access[n->statement].offset, loop->id, &affine) || !affine;
+        const struct cg_access *x = &p->access[n->statement];
+        return index_mentions(x->offset, loop->id) || guard_mentions(x->guards, x->n_guards, loop->id);
     }
+    for (unsigned i = 0; n->type == CG_INST && i < p->bb->insts[n->statement].n_nodes; i++)
+        if (bb_node_mentions(&p->expression[n->statement][i], loop->id)) return true;
     for (unsigned i = 0; i < n->n_children; i++)
         if (uses(p, n->children[i], loop)) return true;
     return false;

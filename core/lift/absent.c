@@ -9,10 +9,10 @@
 #define SELECTION                                                                                            \
     "max(a, b) and min(a, b) select the larger and the smaller value: max(x, 0.0) is x where it is "         \
     "positive and 0.0 elsewhere"
-#define ELEMENTS "map visits every element, head(a) is the first, tail(a) the rest, split(k, a) the chunks"
-#define ROTATIONS                                                                                            \
-    "for windows that wrap around, make the rotations of a row with join, split, head and tail, as the "     \
-    "example stencil.lift does"
+#define ELEMENTS                                                                                             \
+    "at(i, a) is element i, head(a) the first, tail(a) the rest, split(k, a) the chunks, slide(n, s, a) "    \
+    "the "                                                                                                   \
+    "windows"
 #define LOGIC "of values that are 0.0 or 1.0, min(a, b) is 'and', max(a, b) is 'or', 1.0 - a is 'not'"
 #define POWERS "write a product such as x * x, or exp(y * log(x)) where x > 0"
 #define STATEMENTS "a program declares sizes, inputs and outputs, such as: output map(fun x -> 2.0 * x, a)"
@@ -30,23 +30,27 @@ struct absent {
 
 static const struct absent table[] = {
     /* patterns */
-    {ABSENT_NAME, "slide slide2 slide3 slideND window windows stencil conv conv2d convolve",
-     "overlapping windows", ROTATIONS},
-    {ABSENT_NAME, "shift rotate roll", "rotations of an array", ROTATIONS},
-    {ABSENT_NAME, "pad pad2 pad3 padClamp padConstant padConstant2 padConstant3", "borders of an array",
-     "pass an input that has its border"},
-    {ABSENT_NAME, "gather scatter permute reorder reorderStride stride reverse flip", "reordering by indices",
-     "transpose, split and join reorder rows and columns; otherwise pass the input reordered"},
-    {ABSENT_NAME, "iterate until", "repetition", "apply the function as often as needed: a |> f |> f |> f"},
+    {ABSENT_NAME, "slideND window windows sliding", NULL,
+     "write slide(size, step, a), slide2 or slide3, after pad for windows at the border"},
+    {ABSENT_NAME, "stencil conv conv2d convolve", NULL,
+     "see the examples stencil_5point.lift and convolution.lift"},
+    {ABSENT_NAME, "shift rotate roll", NULL, "write pad(l, r, wrap, a) and slide, or gather(f, a)"},
+    {ABSENT_NAME, "padClamp padMirror padWrap padReflect padEdge", NULL,
+     "write pad(l, r, clamp, a), mirror or wrap"},
+    {ABSENT_NAME, "padZero padZeros", NULL, "write padConstant(l, r, 0.0, a)"},
+    {ABSENT_NAME, "scatter permute", "writing to computed indices",
+     "gather(f, a) reads from computed indices: f is the inverse of the permutation"},
+    {ABSENT_NAME, "reorder reorderStride strided", NULL, "write stride(s, a), reverse(a) or gather(f, a)"},
+    {ABSENT_NAME, "flip reversed", NULL, "write reverse(a)"},
+    {ABSENT_NAME, "until", "repetition as often as data says", "iterate(n, f, x) applies a function n times"},
     {ABSENT_NAME, "scan scanl scanr prefixSum cumsum", "prefix sums", "sum(a) gives the total"},
     {ABSENT_NAME, "filter partition compress", "selection of elements",
      "pass an input of 0.0 and 1.0 and multiply by it"},
-    {ABSENT_NAME, "concat concatenate append", "concatenation of arrays",
-     "pass them as one input [[float]N]2 and use join, or tune two programs"},
-    {ABSENT_NAME, "generate iota range arange indices linspace arrayFromFunction", "arrays made from indices",
-     "pass the values as an input"},
-    {ABSENT_NAME, "zeros ones fill full", "constant arrays", "map(fun x -> 0.0, a) has the length of a"},
-    {ABSENT_NAME, "take drop slice last init index nth at", "parts of an array by their index", ELEMENTS},
+    {ABSENT_NAME, "concatenate append", NULL, "write concat(a, b)"},
+    {ABSENT_NAME, "range arange linspace arrayFromFunction tabulate", NULL,
+     "write iota(n), which is 0, 1, ..., n - 1, or generate(n, f)"},
+    {ABSENT_NAME, "zeros ones fill full", NULL, "write generate(n, fun i -> 0.0)"},
+    {ABSENT_NAME, "take drop slice last init index nth", "parts of an array by their index", ELEMENTS},
     {ABSENT_NAME, "sort argsort topk unique histogram bincount", "data-dependent reordering", NULL},
     {ABSENT_NAME, "argmax argmin", "reductions to a tuple",
      "reduce(max, x, a) gives the largest value, where x is no larger than any element"},
@@ -63,7 +67,7 @@ static const struct absent table[] = {
     {ABSENT_NAME, "fold foldl foldr foldLeft foldRight accumulate", NULL, "write reduce(f, initial, a)"},
     {ABSENT_NAME, "flatten concatMap", NULL, "write join(a)"},
     {ABSENT_NAME, "reshape view", NULL, "write split(k, a) and join(a)"},
-    {ABSENT_NAME, "zip3 zip4 zipN zipWith", NULL,
+    {ABSENT_NAME, "zip4 zipN zipWith", NULL,
      "zip takes any number of arrays: map(fun (a, b, c) -> a * b + c, zip(x, y, z))"},
     {ABSENT_NAME, "broadcast repeat replicate", NULL,
      "a function may use names declared outside it: map(fun row -> map(fun x -> x + b, row), A)"},

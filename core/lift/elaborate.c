@@ -20,6 +20,16 @@ static const char prelude_text[] =
     "fun map2(f, a) = map(map(f), a)\n"
     "fun map3(f, a) = map(map(map(f)), a)\n"
     "fun zip2(a, b) = map(fun x y -> zip(x, y), zip(a, b))\n"
+    "fun zip3(a, b) = map(fun x y -> zip2(x, y), zip(a, b))\n"
+    "fun stride(s, a) = join(transpose(split(s, a)))\n"
+    "fun generate(n, f) = map(f, iota(n))\n"
+    "fun gather(f, a) = map(fun i -> at(f(i), a), indices(a))\n"
+    "fun slide2(n, s, a) = map(transpose, slide(n, s, map(slide(n, s), a)))\n"
+    "fun slide3(n, s, a) = map(fun w -> map(transpose, transpose(w)), slide(n, s, map(slide2(n, s), a)))\n"
+    "fun pad2(l, r, m, a) = pad(l, r, m, map(pad(l, r, m), a))\n"
+    "fun pad3(l, r, m, a) = pad(l, r, m, map(pad2(l, r, m), a))\n"
+    "fun padConstant2(l, r, v, a) = padConstant(l, r, v, map(padConstant(l, r, v), a))\n"
+    "fun padConstant3(l, r, v, a) = padConstant(l, r, v, map(padConstant2(l, r, v), a))\n"
     "fun sum(a) = reduce(add, 0.0, a)\n"
     "fun dot(a, b) = sum(map(mult, zip(a, b)))\n"
     "fun tile(m, n, a) = map(fun r -> map(transpose, split(n, transpose(r))), split(m, a))\n"
@@ -102,6 +112,8 @@ static struct lift_expr *elaborate_kind(struct elaborator *el, const struct ast 
         return el_apply_partial(el, ast, scope, NULL, 0, ast->at);
     case AST_TUPLE:
         return elaborate_parts(el, LIFT_MAKE_TUPLE, ast, scope);
+    case AST_ARRAY:
+        return elaborate_parts(el, LIFT_MAKE_ARRAY, ast, scope);
     case AST_LET:
         return elaborate_let(el, ast, scope);
     case AST_BINARY:

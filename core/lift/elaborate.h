@@ -11,7 +11,7 @@
 #include "core/lift/size.h"
 #include "core/lift/syntax.h"
 
-enum { MAX_NODES = 16384, MAX_NAMES = 1024, MAX_OPERANDS = 32, MAX_DEPTH = 400 };
+enum { MAX_NODES = 16384, MAX_NAMES = 1024, MAX_OPERANDS = 32, MAX_DEPTH = 400, MAX_ITERATIONS = 64 };
 
 /* An argument: an elaborated reference, or a text in its scope. */
 struct operand {

@@ -126,10 +126,10 @@ static bool takes_hint(const struct lift_expr *e)
 {
     if (is_open_literal(e)) return true;
     if (e->kind == LIFT_LET) return takes_hint(e->body);
-    if (e->kind != LIFT_OP && e->kind != LIFT_MAKE_TUPLE) return false;
+    bool list = e->kind == LIFT_MAKE_TUPLE || e->kind == LIFT_MAKE_ARRAY;
+    if (e->kind != LIFT_OP && !list) return false;
     for (unsigned i = 0; i < e->n_args; i++)
-        if (takes_hint(e->args[i]) && (e->kind == LIFT_MAKE_TUPLE || !is_open_literal(e->args[i])))
-            return true;
+        if (takes_hint(e->args[i]) && (list || !is_open_literal(e->args[i]))) return true;
     return false;
 }
 
@@ -161,6 +161,8 @@ static const struct lift_type *infer_kind(struct binder *b, struct lift_expr *e,
         return infer_op(b, e, hint);
     case LIFT_MAKE_TUPLE:
         return infer_tuple(b, e, hint);
+    case LIFT_MAKE_ARRAY:
+        return bind_infer_list(b, e, hint);
     case LIFT_GET:
         return infer_get(b, e);
     case LIFT_APPLY:
@@ -175,5 +177,5 @@ static const struct lift_type *infer_kind(struct binder *b, struct lift_expr *e,
 const struct lift_type *bind_infer(struct binder *b, struct lift_expr *e, const struct lift_type *hint)
 {
     if (lift_is_ascription(e)) return infer_ascription(b, e);
-    return e->type = infer_kind(b, e, hint);
+    return e->type = bind_refine(b, e, infer_kind(b, e, hint));
 }

@@ -27,7 +27,13 @@ enum array_kind {
     ARRAY_SPLIT,
     ARRAY_SLICE,
     ARRAY_JOIN,
-    ARRAY_PART
+    ARRAY_PART,
+    ARRAY_LIST,
+    ARRAY_CONCAT,
+    ARRAY_REVERSE,
+    ARRAY_PAD,
+    ARRAY_FILL,
+    ARRAY_IOTA
 };
 
 struct value {
@@ -53,14 +59,17 @@ struct place {
 
 struct array {
     enum array_kind kind;
-    const struct array *source;    /* all but BUFFER and ZIP */
-    int64_t offset;                /* COLUMN: which. SLICE: its first element. PART: which */
-    int64_t length;                /* SPLIT: of a chunk. JOIN: of an inner array */
-    struct place place;            /* BUFFER */
-    const struct lift_lambda *fun; /* MAP */
-    const struct env *env;         /* MAP */
-    unsigned n_zipped;             /* ZIP */
-    const struct value *zipped;    /* ZIP */
+    const struct array *source; /* all but BUFFER and ZIP */
+    int64_t offset;             /* COLUMN: which. SLICE: its first element. PART: which */
+    int64_t length; /* SPLIT: from one chunk or window to the next. JOIN: of an inner array. REVERSE: of it */
+    struct place place;              /* BUFFER */
+    const struct lift_lambda *fun;   /* MAP */
+    const struct env *env;           /* MAP */
+    unsigned n_zipped;               /* ZIP */
+    const struct value *zipped;      /* ZIP; LIST: the elements; CONCAT: the arrays */
+    const struct lift_expr *expr;    /* CONCAT, PAD: the pattern */
+    const struct lift_type *element; /* FILL: of an element */
+    struct value fill;               /* PAD: of the scalars beyond the array, if constant; FILL: of all */
 };
 
 static struct value evaluate(struct arena *a, const struct lift_expr *e, const struct env *env);
@@ -234,6 +243,29 @@ static struct value zip_element(struct arena *a, const struct array *array, int6
     return (struct value){.parts = parts};
 }
 
+static struct value concat_element(struct arena *a, const struct array *array, int64_t i)
+{
+    unsigned k = 0;
+    for (; i >= array->expr->args[k]->type->extent; k++)
+        i -= array->expr->args[k]->type->extent;
+    return element(a, array->zipped[k].array, i);
+}
+
+/* An element of type t whose scalars all have one value. */
+static struct value filled(struct arena *a, const struct lift_type *t, struct value fill)
+{
+    if (t->kind == LIFT_SCALAR) return fill;
+    return new_array(a, (struct array){.kind = ARRAY_FILL, .element = t->element, .fill = fill});
+}
+
+static struct value padded_element(struct arena *a, const struct array *array, int64_t i)
+{
+    const struct lift_expr *e = array->expr;
+    int64_t n = e->args[e->n_args - 1]->type->extent, at = i - e->amount;
+    if (e->pattern == LIFT_PAD) return element(a, array->source, lift_border_source(e->border, n, at));
+    return at < 0 || at >= n ? filled(a, e->type->element, array->fill) : element(a, array->source, at);
+}
+
 static struct value element(struct arena *a, const struct array *array, int64_t i)
 {
     const struct array *source = array->source;
@@ -258,18 +290,47 @@ static struct value element(struct arena *a, const struct array *array, int64_t 
         return element(a, element(a, source, i / array->length).array, i % array->length);
     case ARRAY_PART:
         return element(a, source, i).parts[array->offset];
+    case ARRAY_LIST:
+        return array->zipped[i];
+    case ARRAY_CONCAT:
+        return concat_element(a, array, i);
+    case ARRAY_REVERSE:
+        return element(a, source, array->length - 1 - i);
+    case ARRAY_PAD:
+        return padded_element(a, array, i);
+    case ARRAY_FILL:
+        return filled(a, array->element, array->fill);
+    case ARRAY_IOTA:
+        return exact_scalar((double)i, true);
     }
     PANIC("array kind %d", (int)array->kind);
 }
 
 /* ---- patterns ---- */
 
-static struct value evaluate_zip(struct arena *a, const struct lift_expr *e, const struct env *env)
+/* An array of several arrays, or of all its elements. */
+static struct value evaluate_all(struct arena *a, enum array_kind kind, const struct lift_expr *e,
+                                 const struct env *env)
 {
     struct value *zipped = ARENA_ARRAY(a, struct value, e->n_args);
     for (unsigned i = 0; i < e->n_args; i++)
         zipped[i] = evaluate(a, e->args[i], env);
-    return new_array(a, (struct array){.kind = ARRAY_ZIP, .n_zipped = e->n_args, .zipped = zipped});
+    return new_array(a, (struct array){.kind = kind, .n_zipped = e->n_args, .zipped = zipped, .expr = e});
+}
+
+static struct value evaluate_pad_constant(struct arena *a, const struct lift_expr *e, const struct env *env)
+{
+    struct value fill = evaluate(a, e->args[0], env);
+    const struct array *source = evaluate(a, e->args[1], env).array;
+    return new_array(a, (struct array){.kind = ARRAY_PAD, .source = source, .expr = e, .fill = fill});
+}
+
+/* Indices are whole numbers in the range of the array: types say so. */
+static struct value evaluate_at(struct arena *a, const struct lift_expr *e, const struct env *env)
+{
+    int64_t i = (int64_t)evaluate(a, e->args[0], env).scalar.value;
+    CHECK(i >= 0 && i < e->args[1]->type->extent);
+    return element(a, evaluate(a, e->args[1], env).array, i);
 }
 
 static struct value evaluate_unzip(struct arena *a, const struct lift_expr *e, const struct array *source)
@@ -327,6 +388,13 @@ static struct value evaluate_view(struct arena *a, const struct lift_expr *e, co
         return new_array(a, (struct array){.kind = ARRAY_TRANSPOSE, .source = source});
     case LIFT_SPLIT:
         return new_array(a, (struct array){.kind = ARRAY_SPLIT, .source = source, .length = e->amount});
+    case LIFT_SLIDE:
+        return new_array(a, (struct array){.kind = ARRAY_SPLIT, .source = source, .length = e->second});
+    case LIFT_REVERSE:
+        return new_array(a,
+                         (struct array){.kind = ARRAY_REVERSE, .source = source, .length = e->type->extent});
+    case LIFT_PAD:
+        return new_array(a, (struct array){.kind = ARRAY_PAD, .source = source, .expr = e});
     case LIFT_HEAD:
         return element(a, source, 0);
     case LIFT_TAIL:
@@ -343,9 +411,23 @@ static struct value evaluate_view(struct arena *a, const struct lift_expr *e, co
 static struct value evaluate_apply(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
     if (e->pattern == LIFT_REDUCE) return evaluate_reduce(a, e, env);
-    if (e->pattern == LIFT_ZIP) return evaluate_zip(a, e, env);
-    if (e->pattern == LIFT_ID) return evaluate(a, e->args[0], env);
-    return evaluate_view(a, e, env);
+    switch (e->pattern) {
+    case LIFT_ZIP:
+        return evaluate_all(a, ARRAY_ZIP, e, env);
+    case LIFT_CONCAT:
+        return evaluate_all(a, ARRAY_CONCAT, e, env);
+    case LIFT_ID:
+        return evaluate(a, e->args[0], env);
+    case LIFT_AT:
+        return evaluate_at(a, e, env);
+    case LIFT_PAD_CONSTANT:
+        return evaluate_pad_constant(a, e, env);
+    case LIFT_IOTA:
+    case LIFT_INDICES:
+        return new_array(a, (struct array){.kind = ARRAY_IOTA});
+    default:
+        return evaluate_view(a, e, env);
+    }
 }
 
 /* ---- expressions ---- */
@@ -377,6 +459,8 @@ static struct value evaluate(struct arena *a, const struct lift_expr *e, const s
         return evaluate_op(a, e, env);
     case LIFT_MAKE_TUPLE:
         return evaluate_tuple(a, e, env);
+    case LIFT_MAKE_ARRAY:
+        return evaluate_all(a, ARRAY_LIST, e, env);
     case LIFT_GET:
         return evaluate(a, e->args[0], env).parts[e->index];
     case LIFT_LET:

@@ -32,6 +32,8 @@ struct lift_type {
     int64_t extent;                  /* ARRAY: number of elements, > 0, after lift_bind() */
     const struct lift_size *size;    /* ARRAY: the symbolic size it was written with (core/lift/size.h) */
     unsigned nodes;                  /* parts and terms of sizes, written out, after lift_bind() */
+    bool ranged;                     /* SCALAR int: its values are known to be in least..most */
+    int64_t least, most;
 };
 
 /* ---- expressions ---- */
@@ -47,7 +49,24 @@ enum lift_pattern {
     LIFT_HEAD, /* element 0 */
     LIFT_TAIL, /* all but element 0 */
     LIFT_ID,
+    LIFT_AT,      /* args: index, array: the element */
+    LIFT_REVERSE, /* element i is element n - 1 - i */
+    LIFT_CONCAT,  /* n >= 2 arrays of one element type, one after the other */
+    LIFT_SLIDE,   /* windows of `amount` elements, each `second` elements after the one before */
+    LIFT_PAD,     /* `amount` elements before and `second` after the array, which repeat some of its own */
+    LIFT_PAD_CONSTANT, /* the same, of value args[0]; the array is args[1] */
+    LIFT_IOTA,         /* 0, 1, ..., amount - 1 */
+    LIFT_INDICES,      /* the indices of an array */
+    LIFT_ITERATE,      /* inlined: in no elaborated program */
     LIFT_PATTERN_COUNT
+};
+
+/* What stands beyond an array a b c d. */
+enum lift_border {
+    LIFT_CLAMP,  /* a a | a b c d | d d */
+    LIFT_MIRROR, /* b a | a b c d | d c */
+    LIFT_WRAP,   /* c d | a b c d | a b */
+    LIFT_BORDER_COUNT
 };
 
 enum lift_kind {
@@ -55,6 +74,7 @@ enum lift_kind {
     LIFT_LITERAL,    /* value */
     LIFT_OP,         /* op over scalar args */
     LIFT_MAKE_TUPLE, /* args */
+    LIFT_MAKE_ARRAY, /* args, of one type */
     LIFT_GET,        /* component `index` of args[0], a tuple */
     LIFT_LET,        /* param bound to args[0] in `body`: names a value, which the text computes once */
     LIFT_APPLY       /* pattern over args, with lambda `fun` where it takes one */
@@ -87,11 +107,14 @@ struct lift_expr {
     struct lift_lambda *fun;             /* APPLY of map, reduce */
     int64_t amount;                      /* APPLY of split: chunk length, after lift_bind() */
     const struct lift_size *amount_size; /* the same, symbolic */
-    enum scalar_op op;                   /* OP */
-    double value;                        /* LITERAL */
-    unsigned index;                      /* GET: from 0 */
-    struct lift_param *param;            /* PARAM_REF, LET */
-    struct lift_expr *body;              /* LET */
+    int64_t second;                      /* APPLY of slide, pad: see enum lift_pattern */
+    const struct lift_size *second_size;
+    enum lift_border border;  /* APPLY of pad */
+    enum scalar_op op;        /* OP */
+    double value;             /* LITERAL */
+    unsigned index;           /* GET: from 0 */
+    struct lift_param *param; /* PARAM_REF, LET */
+    struct lift_expr *body;   /* LET */
 };
 
 struct lift_size_param {
@@ -170,6 +193,8 @@ uint64_t lift_fingerprint(const struct lift_program *p);
 /* Bytes of a value of a bound type, or LIFT_MAX_BYTES if it has that many or more. */
 int64_t lift_type_bytes(const struct lift_type *t);
 bool lift_type_same(const struct lift_type *x, const struct lift_type *y);
+/* The element of the array that stands at place i, from -amount on, of a padded one with n elements. */
+int64_t lift_border_source(enum lift_border border, int64_t n, int64_t i);
 /* Number of scalars in a scalar or a tuple, of tuples too; 0 if there is an array in it. */
 unsigned lift_type_parts(const struct lift_type *t);
 /* Number of scalars in a value of the type; 1 for a scalar. */

@@ -165,6 +165,17 @@ static struct ast *parse_parenthesis(struct parser *p, struct source_pos at)
     return e;
 }
 
+/* After "[": the elements of an array. */
+static struct ast *parse_array(struct parser *p, struct source_pos at)
+{
+    struct ast *e = new_ast(p, AST_ARRAY, at);
+    do
+        add_part(p, e, parser_expr(p));
+    while (parser_accept(p, ","));
+    parser_expect(p, "]");
+    return e;
+}
+
 /* The next token cannot begin an expression. An operator that stands alone is meant as a function, as in
  * reduce(+, 0.0, a). */
 static void fail_expression(struct parser *p)
@@ -173,10 +184,7 @@ static void fail_expression(struct parser *p)
                        : parser_at_text(p, "*") ? "; the function is called mult"
                        : parser_at_text(p, "/") ? "; the function is called div"
                                                 : "";
-    if (parser_at_text(p, "["))
-        PARSER_FAIL(p, "not supported yet: array literals; pass the values as an input");
-    else
-        parser_fail_hinted(p, "an expression", hint);
+    parser_fail_hinted(p, "an expression", hint);
 }
 
 static struct ast *parse_primary(struct parser *p)
@@ -192,6 +200,8 @@ static struct ast *parse_primary(struct parser *p)
         e->name = parser_expect_name(p, "a name");
     } else if (parser_accept(p, "(")) {
         e = parse_parenthesis(p, e->at);
+    } else if (parser_accept(p, "[")) {
+        e = parse_array(p, e->at);
     } else {
         fail_expression(p);
     }
@@ -213,8 +223,7 @@ static struct ast *parse_call(struct parser *p)
         parser_expect(p, ")");
     }
     if (!p->next.line_start && parser_at_text(p, "["))
-        PARSER_FAIL(p, "not supported yet: access by index; map visits every element, head(a) is the first, "
-                       "tail(a) the rest, split(k, a) the chunks");
+        PARSER_FAIL(p, "element i of an array is written at(i, a)");
     return e;
 }
 

@@ -59,15 +59,20 @@ static void print_lambda(const struct lift_lambda *fun, struct strbuf *out)
     print_expr(fun->body, out);
 }
 
-/* The arguments after `separator` ("(" first), and the closing parenthesis. */
-static void print_args(const struct lift_expr *e, const char *separator, struct strbuf *out)
+/* The arguments after `separator`, and what closes them. */
+static void print_list(const struct lift_expr *e, const char *separator, const char *end, struct strbuf *out)
 {
     for (unsigned i = 0; i < e->n_args; i++) {
         strbuf_add(out, separator);
         print_expr(e->args[i], out);
         separator = ", ";
     }
-    strbuf_add(out, ")");
+    strbuf_add(out, end);
+}
+
+static void print_args(const struct lift_expr *e, const char *separator, struct strbuf *out)
+{
+    print_list(e, separator, ")", out);
 }
 
 static void print_apply(const struct lift_expr *e, struct strbuf *out)
@@ -75,7 +80,9 @@ static void print_apply(const struct lift_expr *e, struct strbuf *out)
     const struct pattern_info *info = lift_pattern_info(e->pattern);
     strbuf_printf(out, "%s(", info->name);
     if (info->lead == LEAD_FUNCTION) print_lambda(e->fun, out);
-    if (info->lead == LEAD_AMOUNT) lift_size_print(e->amount_size, out);
+    if (e->amount_size) lift_size_print(e->amount_size, out);
+    if (e->second_size) strbuf_add(out, ", "), lift_size_print(e->second_size, out);
+    if (info->lead == LEAD_BORDER) strbuf_printf(out, ", %s", lift_border_name(e->border));
     print_args(e, info->lead == LEAD_NONE ? "" : ", ", out);
 }
 
@@ -114,6 +121,9 @@ static void print_expr(const struct lift_expr *e, struct strbuf *out)
         return;
     case LIFT_MAKE_TUPLE:
         print_args(e, "(", out);
+        return;
+    case LIFT_MAKE_ARRAY:
+        print_list(e, "[", "]", out);
         return;
     case LIFT_GET:
         strbuf_printf(out, "get(%u", e->index);

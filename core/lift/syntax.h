@@ -21,6 +21,7 @@ enum ast_kind {
     AST_CALL,   /* parts[0] applied to parts[1..]; f(a)(b) is f(a, b) */
     AST_FUN,    /* fun patterns -> parts[0] */
     AST_TUPLE,  /* parts, 2 or more */
+    AST_ARRAY,  /* parts, 1 or more */
     AST_LET,    /* let name = parts[0] in parts[1] */
     AST_BINARY, /* parts[0] op parts[1] */
     AST_NEGATE, /* - parts[0] */

@@ -17,6 +17,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/codegen/target.h"
+#include "tests/fixture/hostile.h"
 
 static const char serve_program[] = "size N\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n";
 static const char serve_sizes[] = "N=64";
@@ -212,6 +213,36 @@ Test(agent_serve, evaluates_jobs_and_refuses_what_is_none)
     serve_send(&b, &(struct message){.kind = MESSAGE_BYE, .bye = {""}});
     cr_assert_eq(serve_next_message(&b)->kind, MESSAGE_BYE);
     cr_assert(serve_end(&b));
+    arena_free(a);
+}
+
+/* Thousands of frames that no coordinator sends, while it has a program: it works afterwards. Those that are
+ * valid jobs, rounds, programs or farewells by chance are left out. */
+Test(agent_serve, survives_hostile_frames, .timeout = 120)
+{
+    enum { FRAMES = 5000 };
+    struct serve_bench b;
+    serve_start(&b);
+    serve_send(&b, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {100}});
+    serve_send_program(&b, 0);
+    while (serve_receive(&b)->kind != MESSAGE_READY)
+        continue;
+    struct hostile *h = hostile_new(1);
+    for (int i = 0; i < FRAMES; i++) {
+        const uint8_t *data;
+        enum message_kind kind = MESSAGE_RESULT;
+        size_t n = hostile_frame(h, hostile_kind(h, FRAMES / 4), &data);
+        bool valid = hostile_is_valid(data, n, &kind);
+        if (valid && kind != MESSAGE_HEARTBEAT && kind != MESSAGE_RESULT && kind != MESSAGE_READY) continue;
+        zmq_send(b.socket, b.identity, b.identity_bytes, ZMQ_SNDMORE);
+        zmq_send(b.socket, data, n, 0);
+    }
+    hostile_free(h);
+    struct arena *a = arena_new();
+    serve_job(&b, 7, serve_naive(&b, a));
+    serve_result(&b, 7, "ok");
+    serve_send(&b, &(struct message){.kind = MESSAGE_BYE});
+    cr_expect(serve_end(&b));
     arena_free(a);
 }
 

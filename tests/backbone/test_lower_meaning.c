@@ -38,6 +38,11 @@ static struct scalars expression_value(struct meaning *m, const struct bb_inst *
             bool carried = inst->kind == BB_STEP && n->operand == 0;
             stack[top++] = carried ? accumulator->parts[n->part]
                                    : value_of(m, inst->operands[n->operand]).parts[n->part];
+        } else if (n->kind == BB_NODE_INDEX) {
+            stack[top++] = (double)index_eval(n->index, m->at);
+        } else if (n->kind == BB_NODE_SELECT) {
+            top--;
+            if (!guard_holds(n->guards, n->n_guards, m->at)) stack[top - 1] = stack[top];
         } else {
             top -= scalar_op_arity(n->op);
             stack[top] = scalar_op_apply(n->op, &stack[top]);
@@ -69,6 +74,7 @@ static struct scalars value_of(struct meaning *m, uint32_t id)
     const struct bb_inst *inst = &m->bb->insts[id];
     if (inst->kind == BB_STEP) return stepped(m, inst, 0, value_of(m, inst->partner));
     if (inst->kind != BB_LOAD) return expression_value(m, inst, NULL);
+    if (!guard_holds(inst->guards, inst->n_guards, m->at)) return (struct scalars){{inst->otherwise}};
     const double *input = m->inputs[m->bb->buffers[inst->buffer].input];
     return (struct scalars){{input[index_eval(inst->index, m->at)]}};
 }
@@ -159,6 +165,17 @@ Test(backbone_meaning, kernels)
     expect_file_keeps_meaning("experiments/kernels/batched_matmul.lift", "P=2,M=3,N=4,K=5");
     expect_file_keeps_meaning("experiments/kernels/matmul_strided.lift", "M=3,N=4,K=5");
     expect_file_keeps_meaning("experiments/kernels/stencil.lift", "N=5");
+    expect_file_keeps_meaning("experiments/kernels/stencil_3point.lift", "N=6");
+    expect_file_keeps_meaning("experiments/kernels/stencil_5point.lift", "H=4,W=5");
+    expect_file_keeps_meaning("experiments/kernels/stencil_9point.lift", "H=4,W=5");
+    expect_file_keeps_meaning("experiments/kernels/stencil_7point.lift", "D=3,H=4,W=3");
+    expect_file_keeps_meaning("experiments/kernels/stencil_27point.lift", "D=3,H=2,W=4");
+    expect_file_keeps_meaning("experiments/kernels/stencil_two_steps.lift", "N=6");
+    expect_file_keeps_meaning("experiments/kernels/convolution.lift", "B=2,O=2,C=3,H=4,W=3");
+    expect_file_keeps_meaning("experiments/kernels/convolution_strided.lift", "O=2,C=3,H=6,W=4");
+    expect_file_keeps_meaning("experiments/kernels/convolution_depthwise.lift", "C=3,H=4,W=3");
+    expect_file_keeps_meaning("experiments/kernels/transpose3_201.lift", "I=2,J=3,K=4");
+    expect_file_keeps_meaning("experiments/kernels/transpose3_210.lift", "I=2,J=3,K=4");
     expect_file_keeps_meaning("experiments/kernels/softmax.lift", "M=3,N=4");
     expect_file_keeps_meaning("experiments/kernels/layer_norm.lift", "M=3,N=4");
     expect_file_keeps_meaning("experiments/kernels/batched_gemv.lift", "P=2,M=3,N=4");
@@ -194,6 +211,48 @@ Test(backbone_meaning, reductions_inside_reductions)
                         TWO_ARRAYS "output reduce(add, 0.0, map(fun u -> reduce(max, -100.0, map(fun r ->\n"
                                    "  reduce(min, u, map(fun v -> u * v, r)), A)), x))\n",
                         "M=3,N=4");
+}
+
+/* Programs over x: [float]N, y: [[float]M]N. */
+Test(backbone_meaning, elements_by_index)
+{
+    static const char *const outputs[] = {
+        "pad(2, 1, clamp, x)",
+        "pad(2, 3, mirror, x)",
+        "pad(5, 7, wrap, x)",
+        "pad(0, 0, mirror, x)",
+        "padConstant(2, 1, 3.0, x)",
+        "padConstant(1, 1, at(2, x), x)",
+        "padConstant2(1, 2, 0.5, y)",
+        "padConstant2(1, 0, 0.5, padConstant2(0, 1, 2.0, y))",
+        "map(fun v -> 2.0 * v, padConstant(1, 1, 5.0, map(fun v -> v + 1.0, x)))",
+        "padConstant(1, 1, 5.0, map(sum, y))",
+        "map(sum, padConstant2(1, 1, 5.0, y))",
+        "slide(3, 2, pad(1, 0, mirror, reverse(x)))",
+        "map(fun r -> concat(r, [1.0, 2.0], reverse(r)), y)",
+        "concat(x, map(sum, y), [4.0])",
+        "join(concat(y, padConstant(0, 0, 0.0, y)))",
+        "map(fun (a, b) -> a * b, concat(zip(x, x), zip(reverse(x), x)))",
+        "map(fun w -> dot(w, [1.0, 2.0, 1.0]), slide(3, 1, x))",
+        "gather(fun i -> N - 1 - i, x)",
+        "generate(4, fun i -> at(2 * i + 1, at(i, y)))",
+        "generate(N - 2, fun i -> at(i, x) + at(i + 2, x))",
+        "stride(3, x)",
+        "join(stride(2, y))",
+        "untile(map2(transpose, tile(2, 4, y)))",
+        "join(map(join, slide2(2, 1, pad2(1, 1, wrap, y))) |> map(map(sum)))",
+        "sum(join(slide(2, 1, x)))",
+        "map(fun a -> reduce(max, 0.0, join(zip(at(0, a), at(1, a)) |> map(fun (s, t) -> [s, t]))), slide(2, "
+        "1, y))",
+        "iterate(3, fun a -> map(fun w -> at(0, w) + at(1, w), slide(2, 1, a)), x)",
+    };
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        struct arena *a = arena_new();
+        const char *text =
+            arena_printf(a, "size N, M\ninput x: [float]N\ninput y: [[float]M]N\noutput %s\n", outputs[i]);
+        expect_same_meaning(outputs[i], text, "N=6,M=8");
+        arena_free(a);
+    }
 }
 
 Test(backbone_meaning, tuples)

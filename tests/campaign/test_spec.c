@@ -190,13 +190,12 @@ Test(campaign, aliases_repeat_nodes)
 
 #define CAMPAIGN_TEST_KERNELS "kernels: [{file: k.lift, sizes: {N: 4}}]\n"
 #define CAMPAIGN_TEST_KEYS                                                                                   \
-    "name, store, report, header, seed, seeds, device, heuristic, order, pins, learn-from, inputs, "         \
-    "output-reference, tolerance, evaluations, "                                                             \
-    "time, until, "                                                                                          \
-    "listen, keys, page, launcher, kernels"
+    "name, store, report, header, seed, seeds, device, heuristic, order, pins, learn-from, baseline, "       \
+    "inputs, "                                                                                               \
+    "output-reference, tolerance, evaluations, time, until, listen, keys, page, launcher, kernels"
 #define CAMPAIGN_TEST_KERNEL_KEYS                                                                            \
-    "file, name, sizes, device, heuristic, order, pins, learn-from, inputs, output-reference, tolerance, "   \
-    "evaluations, time, until"
+    "file, name, sizes, device, heuristic, order, pins, learn-from, baseline, inputs, output-reference, "    \
+    "tolerance, evaluations, time, until"
 
 static const struct {
     const char *yaml, *messages[3]; /* behind "FILE:"; # is the folder */
@@ -279,6 +278,7 @@ static const struct {
      {"2:33: cannot read '#/none': No such file or directory"}},
     {CAMPAIGN_TEST_KERNELS "page: 65536\n", {"2:7: page is '65536'; write a port (0 to 65535) or none"}},
     {CAMPAIGN_TEST_KERNELS "learn-from: {a: b}\n", {"2:13: learn-from is a map; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "baseline: {a: b}\n", {"2:11: baseline is a map; it must be a text"}},
     {CAMPAIGN_TEST_KERNELS "inputs: x.npy\n",
      {"2:9: inputs must be a map from inputs to files, such as {x: x.npy}"}},
     {CAMPAIGN_TEST_KERNELS "inputs: {x: [a]}\n", {"2:13: a file of inputs is a list; it must be a text"}},

@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
+#include "tests/fixture/hostile.h"
 
 struct hub_fixture {
     void *context, *dealer;
@@ -313,6 +314,15 @@ Test(hub, hellos_with_control_characters_or_no_device_are_faulty)
     cr_expect_not_null(hub_hello_fault(&m));
 }
 
+/* Jobs that the hub would give to agents. */
+static int hub_capacity_left(struct hub_fixture *f)
+{
+    int n = 0;
+    for (int peer; (peer = hub_idle_peer(f->hub, 0)) >= 0; n++)
+        hub_take_credit(f->hub, (unsigned)peer);
+    return n;
+}
+
 Test(hub, garbage_is_dropped)
 {
     struct hub_fixture f = hub_fixture_open();
@@ -332,6 +342,30 @@ Test(hub, garbage_is_dropped)
     cr_assert_eq(e.kind, HUB_HELLO);
     cr_assert_eq(hub_test_live(f.hub), 1);
     cr_assert_eq(hub_results(f.hub, e.peer), 0);
+    hub_fixture_close(&f);
+}
+
+/* Frames of every hostile kind, and messages of too many parts, from a stranger and from an agent. */
+Test(hub, survives_hostile_frames, .timeout = 60)
+{
+    enum { FRAMES = 20000 };
+    struct hub_fixture f = hub_fixture_open();
+    struct hostile *h = hostile_new(1);
+    for (int i = 0; i < FRAMES; i++) {
+        const uint8_t *data;
+        enum message_kind kind;
+        size_t n = hostile_frame(h, hostile_kind(h, FRAMES / 8), &data);
+        if (hostile_is_valid(data, n, &kind) && (kind == MESSAGE_HELLO || kind == MESSAGE_BYE)) continue;
+        zmq_send(f.dealer, data, n, i % 10 ? 0 : ZMQ_SNDMORE);
+        if (i % 10 == 0) zmq_send(f.dealer, data, n % 100, 0);
+        if (i == FRAMES / 2) hub_test_send(&f, &hub_test_hello);
+        if (i % 100 == 0)
+            for (int k = 0; k < 200; k++)
+                hub_poll(f.hub, 0, -1);
+    }
+    hostile_free(h);
+    cr_assert_eq(hub_test_live(f.hub), 1);
+    cr_expect_leq(hub_capacity_left(&f), 4, "no more than the capacity of its hello");
     hub_fixture_close(&f);
 }
 
