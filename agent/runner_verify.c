@@ -140,8 +140,7 @@ static bool check_output(struct job *j, unsigned k, unsigned b, unsigned set)
     const struct verify_buffer *v = &t->buffers[b];
     if (!read_output(j, b, j->runner->scratch)) return false;
     const struct verify_tolerance tolerance = j->set.tolerance[k * t->n_sets + set];
-    int64_t at = verify_compare(v, set, j->runner->scratch, tolerance);
-    if (at < 0) at = verify_judge(t, b, set, j->runner->scratch, tolerance, runner_say_alive, j->runner);
+    int64_t at = verify_wrong(t, b, set, j->runner->scratch, tolerance, runner_say_alive, j->runner);
     return at < 0 || explain_wrong(j, v, set, at);
 }
 

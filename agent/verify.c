@@ -238,9 +238,9 @@ static bool is_right(const struct verify_buffer *b, const void *got, int64_t i, 
 }
 
 static int64_t compare_floats(const struct verify_buffer *b, const float *want, const float *got,
-                              double allowed)
+                              double allowed, int64_t from)
 {
-    for (int64_t i = 0; i < b->elements; i++) {
+    for (int64_t i = from; i < b->elements; i++) {
         double x = (double)got[i], y = (double)want[i];
         if (!(fabs(x - y) <= allowed) && !is_right(b, got, i, x, y)) return i;
     }
@@ -249,11 +249,28 @@ static int64_t compare_floats(const struct verify_buffer *b, const float *want, 
 
 /* With the tolerance that the user states. */
 static int64_t compare_stated(const struct verify_buffer *b, const void *want, const void *got,
-                              double tolerance)
+                              double tolerance, int64_t from)
 {
-    for (int64_t i = 0; i < b->elements; i++) {
+    for (int64_t i = from; i < b->elements; i++) {
         double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
         if (!(fabs(x - y) <= tolerance * fmax(1, fabs(y))) && !is_right(b, got, i, x, y)) return i;
+    }
+    return -1;
+}
+
+int64_t verify_compare_from(const struct verify_buffer *b, unsigned set, const void *got,
+                            struct verify_tolerance tolerance, int64_t from)
+{
+    const void *want = b->data[set];
+    if (tolerance.stated && !verify_integer(b->type))
+        return compare_stated(b, want, got, tolerance.absolute, from);
+    bool exact = tolerance.exact || verify_integer(b->type);
+    if (exact && !memcmp(want, got, b->bytes)) return -1;
+    double allowed = exact ? 0 : tolerance.absolute; /* exact: -0 and 0 are one value */
+    if (b->type == SCALAR_FLOAT) return compare_floats(b, want, got, allowed, from);
+    for (int64_t i = from; i < b->elements; i++) {
+        double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
+        if (!(fabs(x - y) <= allowed) && !is_right(b, got, i, x, y)) return i;
     }
     return -1;
 }
@@ -261,15 +278,5 @@ static int64_t compare_stated(const struct verify_buffer *b, const void *want, c
 int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance)
 {
-    const void *want = b->data[set];
-    if (tolerance.stated && !verify_integer(b->type)) return compare_stated(b, want, got, tolerance.absolute);
-    bool exact = tolerance.exact || verify_integer(b->type);
-    if (exact && !memcmp(want, got, b->bytes)) return -1;
-    double allowed = exact ? 0 : tolerance.absolute; /* exact: -0 and 0 are one value */
-    if (b->type == SCALAR_FLOAT) return compare_floats(b, want, got, allowed);
-    for (int64_t i = 0; i < b->elements; i++) {
-        double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
-        if (!(fabs(x - y) <= allowed) && !is_right(b, got, i, x, y)) return i;
-    }
-    return -1;
+    return verify_compare_from(b, set, got, tolerance, 0);
 }

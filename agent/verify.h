@@ -60,7 +60,7 @@ struct verify_tolerance {
     bool stated;     /* by the user: absolute * max(1, |reference|), and nothing else, is allowed */
     double absolute; /* else |y - reference| <= absolute; an infinity or NaN matches the same alone */
     double relative; /* more than relative * |reference| + floor away: the interpreter decides
-                        (verify_judge()); 0: that is not needed, or of no use */
+                        (verify_wrong()); 0: that is not needed, or of no use */
     double floor;
 };
 
@@ -131,6 +131,9 @@ bool verify_unwritten(enum scalar_type type, const void *data, int64_t i);
  * written, or -1. */
 int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance);
+/* The same from element `from` on. */
+int64_t verify_compare_from(const struct verify_buffer *b, unsigned set, const void *got,
+                            struct verify_tolerance tolerance, int64_t from);
 
 /* ---- verify_extremes.c ---- */
 
@@ -163,9 +166,12 @@ bool verify_expected(const struct verify_task *t, const struct given *data,
 
 /* ---- verify_judge.c ---- */
 
-/* Of a buffer's elements that verify_compare() accepts: the first that is wrong by the interpreter, or -1.
- * Asked are those few that are farthest from the reference for their size. alive: called before each. */
-int64_t verify_judge(const struct verify_task *t, unsigned buffer, unsigned set, const void *got,
+/* The first element of an output's buffer that is wrong, or -1. Elements that verify_compare() does not
+ * accept are right where one of their comparisons may go two ways (lift_value_bound.jumps) and the
+ * interpreter's bound, which covers both, says so: up to 256 of them. Of those that it accepts the
+ * interpreter is asked of the few that are farthest from the reference for their size. alive: called before
+ * each. */
+int64_t verify_wrong(const struct verify_task *t, unsigned buffer, unsigned set, const void *got,
                      struct verify_tolerance tolerance, void (*alive)(void *ctx), void *ctx);
 
 /* ---- verify_doubt.c ---- */

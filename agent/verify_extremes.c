@@ -1,4 +1,4 @@
-/* Extreme sets of inputs, for programs that select (min, max).
+/* Extreme sets of inputs, for programs that select (min, max, if).
  *
  * The exact and the timing set hide what a selection loses: the maximum of 1,000 elements from {-3, -1, 1, 3}
  * is 3 with any of them left out. In an extreme set the result depends on one element:
@@ -22,7 +22,7 @@
  * Where only elements are selected, as in max(x + b, 0), there are four sets: all inputs in the upper half,
  * all in the lower, and neighbouring inputs in opposite halves. Each operand is taken in one of them.
  *
- * All inputs here are floating point: Lift has min and max of no other type. */
+ * Of integers the whole numbers in these ranges are drawn; a range without any gives the next one below. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -124,7 +124,8 @@ static bool selects(const struct bb_inst *in)
 {
     for (unsigned i = 0; i < in->n_nodes; i++)
         if (in->nodes[i].kind == BB_NODE_OP &&
-            (in->nodes[i].op == SCALAR_MIN || in->nodes[i].op == SCALAR_MAX))
+            (in->nodes[i].op == SCALAR_MIN || in->nodes[i].op == SCALAR_MAX ||
+             in->nodes[i].op == SCALAR_SELECT))
             return true;
     return false;
 }

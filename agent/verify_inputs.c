@@ -28,6 +28,8 @@ struct lift_range verify_range(const struct verify_buffer *b, enum verify_domain
                                               {.low = 0.5, .high = 1.5}},
                                    small[] = {
                                        {.low = -3, .high = 3}, {.low = 1, .high = 3}, {.low = 1, .high = 2}};
+    if (b->range.given && b->type == SCALAR_INT)
+        return (struct lift_range){.low = ceil(b->range.low), .high = floor(b->range.high)};
     if (b->range.given)
         return (struct lift_range){.low = fmax(b->range.low, -MOST), .high = fmin(b->range.high, MOST)};
     return b->type == SCALAR_INT ? small[domain] : reals[domain];

@@ -82,7 +82,7 @@ int64_t verify_count_not_finite(const struct verify_buffer *b, unsigned set)
 
 double verify_chain(const struct verify_task *t, unsigned buffer)
 {
-    double **in = verify_inputs_new(t, VERIFY_TIMING), chain = verify_element(t, in, buffer, 0).n + 1;
+    double **in = verify_inputs_new(t, VERIFY_TIMING), chain = verify_element(t, in, buffer, 0).steps + 1;
     verify_inputs_free(in, t);
     return chain;
 }
@@ -143,6 +143,8 @@ bool verify_agrees(const struct verify_buffer *b, double got, struct lift_value_
 {
     double value = verify_rounded(b->type, v.value);
     if (v.overflows && !isfinite(got)) return true;
+    if (v.jumps && !isfinite(v.s)) return true;
+    if (v.exact && verify_integer(b->type)) return got == v.value;
     if (!isfinite(value) || !isfinite(got)) return verify_same(value, got);
     return !isfinite(v.s) || fabs(got - v.value) <= verify_error(b->type, v.n, v.s);
 }
@@ -201,13 +203,14 @@ int64_t verify_sample_not_finite(const struct verify_task *t, uint64_t seed)
     return n;
 }
 
-double verify_largest_sum(const struct verify_task *t, unsigned buffer, const struct verify_sample *sample)
+bool verify_largest_fit(const struct verify_task *t, unsigned buffer, const struct verify_sample *sample)
 {
-    double **in = verify_inputs_new(t, VERIFY_LARGEST), s = 0;
-    for (unsigned i = 0; i < sample->n && i < VERIFY_MAX_CORNERS; i++)
-        s = fmax(s, verify_element(t, in, buffer, sample->flat[i]).s);
+    double **in = verify_inputs_new(t, VERIFY_LARGEST);
+    bool fit = true;
+    for (unsigned i = 0; fit && i < sample->n && i < VERIFY_MAX_CORNERS; i++)
+        fit = verify_element(t, in, buffer, sample->flat[i]).fits;
     verify_inputs_free(in, t);
-    return s;
+    return fit;
 }
 
 bool verify_sums_fit(const struct verify_task *t)
@@ -217,7 +220,7 @@ bool verify_sums_fit(const struct verify_task *t)
     for (unsigned b = 0; b < t->n_buffers && t->whole; b++) {
         if (!t->buffers[b].output || verify_integer(t->buffers[b].type)) continue;
         struct lift_value_bound v = verify_element(t, in, b, 0);
-        fit = fit && (!v.exact_ops || v.s < ldexp(1, (int)scalar_type_precision(t->buffers[b].type)));
+        fit = fit && (!v.exact_ops || v.fits);
     }
     verify_inputs_free(in, t);
     return fit;

@@ -48,7 +48,8 @@ struct verify_sample {
 /* chain: steps of one element; more steps, fewer elements. malloc'd. */
 struct verify_sample *verify_sample_new(const struct verify_task *t, unsigned buffer, double chain,
                                         uint64_t seed);
-/* The largest sum of absolute terms of an element, by the corners of the sample with the largest inputs. */
-double verify_largest_sum(const struct verify_task *t, unsigned buffer, const struct verify_sample *sample);
+/* Whether all sums of absolute terms are exact in their types with the largest inputs, by the corners of the
+ * sample. */
+bool verify_largest_fit(const struct verify_task *t, unsigned buffer, const struct verify_sample *sample);
 
 #endif

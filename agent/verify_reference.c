@@ -61,13 +61,14 @@ static void say_wrong(const struct checked *c, unsigned set, int64_t at, struct 
 
 /* ---- one set ---- */
 
-/* Takes an element into the bound; one of which no error is known has no part in it. The ratio of an output
- * near the smallest number of its type says nothing: what is lost of it is not relative. */
+/* Takes an element into the bound; one of which no error is known, or that may go two ways
+ * (verify_wrong()), has no part in it. The ratio of an output near the smallest number of its type says
+ * nothing: what is lost of it is not relative. */
 static void widen(struct sample_bound *bound, enum scalar_type type, struct lift_value_bound v)
 {
     double least = ldexp(scalar_type_smallest(type), (int)scalar_type_precision(type));
-    bound->exact = bound->exact && v.exact_ops && v.value == nearbyint(v.value);
-    if (!isfinite(verify_rounded(type, v.value)) || !isfinite(v.s) || v.overflows) return;
+    bound->exact = bound->exact && v.exact_ops && v.value == nearbyint(v.value) && !v.jumps;
+    if (v.jumps || !isfinite(verify_rounded(type, v.value)) || !isfinite(v.s) || v.overflows) return;
     bound->n = fmax(bound->n, v.n);
     bound->s = fmax(bound->s, v.s);
     if (fabs(v.value) > least) bound->ratio = fmax(bound->ratio, v.s / fabs(v.value));
@@ -168,8 +169,7 @@ static void set_absolute(const struct checked *c, const struct sample_bound *bou
         out[set] =
             (struct verify_tolerance){.absolute = 4 * verify_error(type, bounds[set].n, bounds[set].s)};
     out[VERIFY_EXACT].exact =
-        c->t->whole && bounds[VERIFY_EXACT].exact &&
-        verify_largest_sum(c->t, c->buffer, sample) < ldexp(1, (int)scalar_type_precision(type));
+        c->t->whole && bounds[VERIFY_EXACT].exact && verify_largest_fit(c->t, c->buffer, sample);
 }
 
 /* Whether the absolute tolerance of a set accepts zero for some output. */

@@ -168,6 +168,9 @@ struct bb_options {
 struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
                           struct diag *d);
 
+/* Whether a value or an intermediate result of the program has this type. */
+bool bb_uses_type(const struct backbone *bb, enum scalar_type t);
+
 /* Whether a logical is one of the instruction's own. */
 static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
 {

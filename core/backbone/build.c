@@ -283,3 +283,22 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     add_dims(bb, a);
     return bb;
 }
+
+static bool inst_uses_type(const struct bb_inst *inst, enum scalar_type t)
+{
+    bool uses = inst->type == t;
+    for (unsigned i = 0; !uses && i < inst->n_nodes; i++) {
+        const struct bb_node *n = &inst->nodes[i];
+        uses = n->type == t || (n->kind == BB_NODE_OP && scalar_op_gives(n->op, n->type) == t);
+    }
+    return uses;
+}
+
+bool bb_uses_type(const struct backbone *bb, enum scalar_type t)
+{
+    for (unsigned i = 0; i < bb->n_buffers; i++)
+        if (bb->buffers[i].type == t) return true;
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        if (inst_uses_type(&bb->insts[i], t)) return true;
+    return false;
+}

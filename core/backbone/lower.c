@@ -192,6 +192,11 @@ void bb_lower_operand(struct lowering *l, struct bb_flat *f, uint32_t inst, unsi
     add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .type = type, .operand = o, .part = part});
 }
 
+static enum scalar_type last_type(const struct tree *t)
+{
+    return t->args[scalar_op_arity(t->op) - 1]->type;
+}
+
 void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *f, struct source_pos at)
 {
     if (l->failed) return;
@@ -234,7 +239,7 @@ void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *
     case TREE_OP:
         for (unsigned i = 0; i < scalar_op_arity(t->op); i++)
             bb_lower_flatten(l, t->args[i], f, at);
-        add_node(l, f, (struct bb_node){.kind = BB_NODE_OP, .type = t->type, .op = t->op});
+        add_node(l, f, (struct bb_node){.kind = BB_NODE_OP, .type = last_type(t), .op = t->op});
         return;
     }
 }
@@ -294,7 +299,7 @@ static void set_buffer(struct lowering *l, unsigned i)
     b->updated = b->output && array->input != LIFT_NONE;
     b->by_value = !b->output && array->type->kind == LIFT_SCALAR;
     if (lift_type_bottom(array->type, &b->type) && b->type == SCALAR_BOOL)
-        bb_lower_unsupported(l, array->at, "inputs and outputs of type bool; use float or int with 0 and 1");
+        bb_lower_unsupported(l, array->at, "inputs and outputs of type bool; use int: if c then 1 else 0");
 }
 
 /* Buffers and the environment of the inputs. */

@@ -17,7 +17,7 @@ enum bb_node_kind {
 };
 struct bb_node {
     enum bb_node_kind kind;
-    enum scalar_type type;
+    enum scalar_type type;          /* of its value; OP: of its last operand (scalar_op_gives()) */
     const struct index_expr *index; /* INDEX; variables are MAIN logical ids, as in the guards */
     unsigned n_guards;              /* SELECT */
     const struct index_guard *guards;

@@ -251,8 +251,31 @@ static const struct tree *scalar_of(const struct view *v)
     return v->tree;
 }
 
+/* if c then yes else no, of scalars or the components of tuples. */
+static const struct view *select_view(struct viewer *w, const struct lift_type *type, const struct tree *c,
+                                      const struct view *yes, const struct view *no)
+{
+    if (type->kind == LIFT_SCALAR) {
+        struct tree *t = ARENA_NEW(w->arena, struct tree);
+        *t = (struct tree){.kind = TREE_OP,
+                           .type = type->scalar,
+                           .op = SCALAR_SELECT,
+                           .args = {c, scalar_of(yes), scalar_of(no)}};
+        return view_scalar(w, t);
+    }
+    const struct view **parts = arena_alloc(w->arena, type->n_parts * sizeof *parts);
+    for (unsigned i = 0; i < type->n_parts; i++)
+        parts[i] = select_view(w, type->parts[i], c, component(yes, i), component(no, i));
+    return view_tuple(w, parts, type->n_parts);
+}
+
 static const struct view *eval_op(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
+    if (e->op == SCALAR_SELECT) {
+        const struct tree *c = scalar_of(view_eval(w, e->args[0], env));
+        const struct view *yes = view_eval(w, e->args[1], env), *no = view_eval(w, e->args[2], env);
+        return select_view(w, e->type, c, yes, no);
+    }
     struct tree *t = ARENA_NEW(w->arena, struct tree);
     *t = (struct tree){.kind = TREE_OP, .type = e->type->scalar, .op = e->op};
     CHECK(e->n_args == scalar_op_arity(e->op));

@@ -168,15 +168,6 @@ static void emit_node(struct cg_emitter *e, struct cg_node *n)
 
 /* ---- the frame ---- */
 
-static bool uses_type(const struct backbone *bb, enum scalar_type t)
-{
-    for (unsigned i = 0; i < bb->n_buffers; i++)
-        if (bb->buffers[i].type == t) return true;
-    for (unsigned i = 0; i < bb->n_insts; i++)
-        if (bb->insts[i].type == t) return true;
-    return false;
-}
-
 static bool is_temporary(const struct cg_region *r)
 {
     return r->used && r->space == BB_MEM_GLOBAL;
@@ -209,12 +200,41 @@ static void emit_arguments(struct cg_emitter *e)
     }
 }
 
+static bool uses_on_int(const struct backbone *bb, enum scalar_op op)
+{
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        for (unsigned j = 0; j < bb->insts[i].n_nodes; j++) {
+            const struct bb_node *n = &bb->insts[i].nodes[j];
+            if (n->kind == BB_NODE_OP && n->op == op && n->type == SCALAR_INT) return true;
+        }
+    return false;
+}
+
+/* The functions of an operation on int, for scalars and each width of a vector. */
+static void emit_functions(struct cg_emitter *e, enum scalar_op op)
+{
+    const struct cg_dialect *d = e->dialect;
+    const char *scalar = d->types[SCALAR_INT].name;
+    bool has[CG_MAX_WIDTH + 1] = {0};
+    if (!d->int_functions[op] || !uses_on_int(e->p->bb, op)) return;
+    line(e, CG_TEXT(e, d->int_functions[op], scalar, ""));
+    for (unsigned i = 0; i < e->p->n_nodes; i++) {
+        const struct cg_node *n = e->p->nodes[i];
+        if (n->type != CG_DIM || n->kind != BB_VECTOR || has[n->size]) continue;
+        has[n->size] = true;
+        const char *width = cg_number(e, n->size);
+        line(e, CG_TEXT(e, d->int_functions[op], CG_TEXT(e, d->vector_type, scalar, width), width));
+    }
+}
+
 static void emit_signature(struct cg_emitter *e)
 {
     const struct cg_dialect *d = e->dialect;
     const int64_t *n = e->p->local_size;
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
-        if (d->types[t].before && uses_type(e->p->bb, (enum scalar_type)t)) line(e, d->types[t].before);
+        if (d->types[t].before && bb_uses_type(e->p->bb, (enum scalar_type)t)) line(e, d->types[t].before);
+    for (int op = 0; op < SCALAR_OP_COUNT; op++)
+        emit_functions(e, (enum scalar_op)op);
     const char *const parts[] = {CG_KERNEL_NAME, cg_number(e, n[0]), cg_number(e, n[1]), cg_number(e, n[2])};
     cg_fill(e->out, e->p->global_ids ? d->kernel : d->kernel_in_groups, parts);
     emit_arguments(e);

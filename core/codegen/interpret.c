@@ -169,8 +169,8 @@ static const double *evaluate(struct machine *m, uint32_t inst)
             if (!guard_holds(n->guards, n->n_guards, m->digit)) stack[top - 1] = stack[top];
         } else {
             top -= scalar_op_arity(n->op);
-            stack[top] = rounded(n->type, scalar_op_apply(n->op, stack + top));
-            top++;
+            double value = scalar_op_apply(n->op, n->type, stack + top);
+            stack[top++] = rounded(scalar_op_gives(n->op, n->type), value);
         }
     }
     if (!in->n_nodes) stack[0] = read_operand(m, inst, 0, 0);

@@ -359,6 +359,20 @@ static const char *constant_text(struct cg_emitter *e, enum scalar_type type, do
     return vector ? CG_TEXT(e, e->dialect->broadcast, type_text(e, type, e->lane->size), text) : text;
 }
 
+/* An operation over operands of which the last one has the node's type. */
+static const char *operation_text(struct cg_emitter *e, const struct bb_node *n, const char **operands,
+                                  bool vector)
+{
+    const struct cg_dialect *d = e->dialect;
+    const char *format = vector ? d->vector_operations[n->op] : NULL;
+    const char *parts[9] = {[7] = d->types[n->type].mask, [8] = vector ? cg_number(e, e->lane->size) : ""};
+    if (!format && n->type == SCALAR_INT) format = d->int_operations[n->op];
+    if (!format) format = d->operations[n->op];
+    for (unsigned i = 0; i < scalar_op_arity(n->op); i++)
+        parts[i] = operands[i];
+    return cg_text(e, format, parts);
+}
+
 /* "(i * 4 + 3)", an int */
 static const char *index_text(struct cg_emitter *e, const struct index_expr *x, enum scalar_type type,
                               bool vector)
@@ -392,7 +406,7 @@ static const char **nodes_texts(struct cg_emitter *e, uint32_t inst, bool vector
             stack[top - 1] = choice_text(e, n->guards, n->n_guards, stack[top - 1], stack[top]);
         } else {
             top -= scalar_op_arity(n->op);
-            stack[top] = cg_text(e, e->dialect->operations[n->op], stack + top);
+            stack[top] = operation_text(e, n, stack + top, vector);
             top++;
         }
     }

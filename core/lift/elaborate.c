@@ -78,9 +78,7 @@ static struct lift_expr *elaborate_negation(struct elaborator *el, const struct 
                                             const struct scope *scope)
 {
     struct lift_expr *e = elaborate_parts(el, LIFT_OP, ast, scope);
-    if (!e) return NULL;
-    e->op = SCALAR_NEG;
-    if (e->args[0]->kind != LIFT_LITERAL || e->args[0]->amount_size) return e;
+    if (!e || e->args[0]->kind != LIFT_LITERAL || e->args[0]->amount_size || e->args[0]->truth) return e;
     e->args[0]->value = -e->args[0]->value;
     e->args[0]->at = e->at;
     return e->args[0];
@@ -117,7 +115,14 @@ static struct lift_expr *elaborate_kind(struct elaborator *el, const struct ast 
     case AST_LET:
         return elaborate_let(el, ast, scope);
     case AST_BINARY:
+    case AST_NOT:
+    case AST_IF:
         return elaborate_parts(el, LIFT_OP, ast, scope);
+    case AST_TRUTH: {
+        struct lift_expr *e = elaborate_number(el, ast);
+        e->truth = true;
+        return e;
+    }
     case AST_NEGATE:
         return elaborate_negation(el, ast, scope);
     case AST_ASCRIBE:

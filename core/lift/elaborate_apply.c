@@ -29,7 +29,7 @@ unsigned el_arity_of(const struct ast *ast, const struct scope *scope)
 /* Arithmetic over numbers and sizes, also behind the names of parameters: cheap to write again. */
 static bool is_arithmetic(const struct elaborator *el, const struct ast *ast, const struct scope *scope)
 {
-    if (ast->kind == AST_NUMBER) return true;
+    if (ast->kind == AST_NUMBER || ast->kind == AST_TRUTH) return true;
     if (ast->kind == AST_NEGATE) return is_arithmetic(el, ast->parts[0], scope);
     if (ast->kind == AST_BINARY)
         return is_arithmetic(el, ast->parts[0], scope) && is_arithmetic(el, ast->parts[1], scope);

@@ -6,15 +6,14 @@
  *     output map(fun r -> reduce(add, 0.0, r), A)     output 3 asks the MAP for element 3, which binds r to
  *                                                     the BUFFER of row 3 and reduces it
  *
- * Each scalar carries the bound of the error that a floating-point evaluation of the same operations may
- * have: first-order analysis, |y - value| <= (n + 1) u s. */
-#include <math.h>
+ * Each scalar carries the bound of the error that a floating-point evaluation of the same operations may have
+ * (rounding.h). */
 #include <stdlib.h>
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/lift/lift.h"
-#include "core/lift/scalar.h"
+#include "core/lift/rounding.h"
 
 enum { STEPS_PER_ARENA = 1024 }; /* steps of a reduction between two releases of what they left behind */
 
@@ -76,107 +75,35 @@ static struct value evaluate(struct arena *a, const struct lift_expr *e, const s
 
 /* ---- scalars ---- */
 
-static struct value exact_scalar(double value, bool constant)
+static struct value scalar_value(struct lift_value_bound v)
 {
-    return (struct value){
-        .scalar = {.value = value, .s = fabs(value), .n = 0, .exact_ops = true, .constant = constant}};
+    return (struct value){.scalar = v};
 }
 
-/* Magnitude of the derivative of a function of one argument x with value y; a bound where it is periodic. */
-static double derivative(enum scalar_op op, double x, double y)
+/* A selection between scalars, or the components of tuples, by the condition c. */
+static struct value select_value(struct arena *a, const struct lift_type *type, struct lift_value_bound c,
+                                 struct value yes, struct value no)
 {
-    switch (op) {
-    case SCALAR_SQRT:
-        return y > 0 ? 0.5 / y : 0;
-    case SCALAR_RSQRT:
-        return fabs(0.5 * y / x);
-    case SCALAR_EXP:
-        return y;
-    case SCALAR_LOG:
-        return fabs(1 / x);
-    default:
-        return 1;
+    if (type->kind == LIFT_SCALAR) {
+        const struct lift_value_bound x[] = {c, yes.scalar, no.scalar};
+        return scalar_value(rounding_apply(SCALAR_SELECT, type->scalar, x));
     }
-}
-
-/* Whether max never selects the constant c over x, whatever the signs of the inputs: x is at least -s, and
- * computed with an error below s. */
-static bool never_selected(double c, const struct lift_value_bound *x)
-{
-    return c < -2 * x->s;
-}
-
-/* The larger bound, as another output may select the other operand. A constant that no output selects, the
- * -1e30 that a maximum starts from, has no part in it. sign: 1 for max, -1 for min. */
-static void bound_of_selection(double sign, const struct lift_value_bound *x, struct lift_value_bound *out)
-{
-    bool drop[2];
-    for (int i = 0; i < 2; i++)
-        drop[i] = x[i].constant && never_selected(sign * x[i].value, &x[1 - i]);
-    out->s = fmax(drop[0] ? 0 : x[0].s, drop[1] ? 0 : x[1].s);
-    out->n = fmax(drop[0] ? 0 : x[0].n, drop[1] ? 0 : x[1].n);
-}
-
-static void bound_of_op(enum scalar_op op, const struct lift_value_bound *x, struct lift_value_bound *out)
-{
-    switch (op) {
-    case SCALAR_ADD:
-    case SCALAR_SUB:
-        out->s = x[0].s + x[1].s;
-        out->n = fmax(x[0].n, x[1].n) + 1;
-        return;
-    case SCALAR_MULT:
-        out->s = x[0].s * x[1].s;
-        out->n = x[0].n + x[1].n + 1;
-        return;
-    case SCALAR_FMA:
-        out->s = x[0].s * x[1].s + x[2].s;
-        out->n = fmax(x[0].n + x[1].n + 1, x[2].n) + 1;
-        return;
-    case SCALAR_DIV:
-        out->s = x[0].s * x[1].s / (x[1].value * x[1].value);
-        out->n = x[0].n + x[1].n + 5;
-        return;
-    case SCALAR_MIN:
-    case SCALAR_MAX:
-        bound_of_selection(op == SCALAR_MAX ? 1 : -1, x, out);
-        return;
-    case SCALAR_NEG:
-    case SCALAR_ABS:
-        out->s = x[0].s;
-        out->n = x[0].n;
-        return;
-    default:
-        out->s = fabs(out->value) + derivative(op, x[0].value, out->value) * x[0].s;
-        out->n = x[0].n + 10;
-    }
-}
-
-/* A result that overflows the operation's type is marked (not an infinity such as 1 / 0, which is the result
- * in every type); one so small that a device may replace it with zero is off by as much, in units of u. */
-static void bound_of_range(enum scalar_type type, struct lift_value_bound *out)
-{
-    double size = fabs(out->value), smallest = scalar_type_smallest(type);
-    if (isfinite(size) && size > scalar_type_largest(type)) out->overflows = true;
-    if (size > 0 && size < smallest) out->s += ldexp(smallest, (int)scalar_type_precision(type));
+    struct value *parts = ARENA_ARRAY(a, struct value, type->n_parts);
+    for (unsigned i = 0; i < type->n_parts; i++)
+        parts[i] = select_value(a, type->parts[i], c, yes.parts[i], no.parts[i]);
+    return (struct value){.parts = parts};
 }
 
 static struct value evaluate_op(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
-    struct lift_value_bound x[SCALAR_MAX_ARITY];
-    double values[SCALAR_MAX_ARITY];
-    struct value result = {.scalar = {.exact_ops = scalar_op_exact(e->op), .constant = true}};
+    struct value x[SCALAR_MAX_ARITY];
+    struct lift_value_bound bounds[SCALAR_MAX_ARITY];
     for (unsigned i = 0; i < e->n_args; i++) {
-        x[i] = evaluate(a, e->args[i], env).scalar;
-        values[i] = x[i].value;
-        result.scalar.exact_ops = result.scalar.exact_ops && x[i].exact_ops;
-        result.scalar.constant = result.scalar.constant && x[i].constant;
-        result.scalar.overflows = result.scalar.overflows || x[i].overflows;
+        x[i] = evaluate(a, e->args[i], env);
+        bounds[i] = x[i].scalar;
     }
-    result.scalar.value = scalar_op_apply(e->op, values);
-    bound_of_op(e->op, x, &result.scalar);
-    bound_of_range(e->type->scalar, &result.scalar);
-    return result;
+    if (e->op == SCALAR_SELECT) return select_value(a, e->type, x[0].scalar, x[1], x[2]);
+    return scalar_value(rounding_apply(e->op, e->args[0]->type->scalar, bounds));
 }
 
 /* ---- arrays ---- */
@@ -212,7 +139,8 @@ static struct value tuple_at(struct arena *a, struct place at)
 
 static struct value value_at(struct arena *a, struct place at)
 {
-    if (at.type->kind == LIFT_SCALAR) return exact_scalar(at.arrays[0][at.offset], false);
+    if (at.type->kind == LIFT_SCALAR)
+        return scalar_value(rounding_input(at.type->scalar, at.arrays[0][at.offset]));
     if (at.type->kind == LIFT_TUPLE) return tuple_at(a, at);
     return new_array(a, (struct array){.kind = ARRAY_BUFFER, .place = at});
 }
@@ -301,7 +229,7 @@ static struct value element(struct arena *a, const struct array *array, int64_t 
     case ARRAY_FILL:
         return filled(a, array->element, array->fill);
     case ARRAY_IOTA:
-        return exact_scalar((double)i, true);
+        return scalar_value(rounding_literal(SCALAR_INT, (double)i));
     }
     PANIC("array kind %d", (int)array->kind);
 }
@@ -454,7 +382,7 @@ static struct value evaluate(struct arena *a, const struct lift_expr *e, const s
     case LIFT_PARAM_REF:
         return look_up(env, e->param);
     case LIFT_LITERAL:
-        return exact_scalar(e->value, true);
+        return scalar_value(rounding_literal(e->type->scalar, e->value));
     case LIFT_OP:
         return evaluate_op(a, e, env);
     case LIFT_MAKE_TUPLE:

@@ -72,7 +72,7 @@ enum lift_border {
 enum lift_kind {
     LIFT_PARAM_REF,  /* param */
     LIFT_LITERAL,    /* value */
-    LIFT_OP,         /* op over scalar args */
+    LIFT_OP,         /* op over scalar args; SELECT also over tuples of scalars, componentwise */
     LIFT_MAKE_TUPLE, /* args */
     LIFT_MAKE_ARRAY, /* args, of one type */
     LIFT_GET,        /* component `index` of args[0], a tuple */
@@ -112,6 +112,7 @@ struct lift_expr {
     enum lift_border border;  /* APPLY of pad */
     enum scalar_op op;        /* OP */
     double value;             /* LITERAL */
+    bool truth;               /* LITERAL: value is true (1) or false (0) */
     unsigned index;           /* GET: from 0 */
     struct lift_param *param; /* PARAM_REF, LET */
     struct lift_expr *body;   /* LET */
@@ -213,12 +214,16 @@ bool lift_type_bottom(const struct lift_type *t, enum scalar_type *out);
 /* ---- interpreter: the reference result ---- */
 
 /* How far an output is from exact: n = length of the longest rounding chain, s = sum of absolute terms
- * (|y - ref| <= (n + 1) u s; distribution page, "Exact pass"). */
+ * (|y - ref| <= (n + 1) u s; distribution page, "Exact pass"), u = 2^-p for the p bits of its type. */
 struct lift_value_bound {
-    double value; /* computed in double */
-    double s;
+    double value; /* computed in double, integers in int */
+    double s;     /* not finite: no bound is known */
     double n;
-    bool exact_ops; /* only exact operations were applied */
+    double steps;   /* the longest chain of operations: what it costs to interpret it */
+    bool exact;     /* a device has this very value, in whatever order it computes */
+    bool exact_ops; /* only exact operations were applied, */
+    bool fits;      /* and their results are below 2^p of their types */
+    bool jumps;     /* a comparison or a rounding may go either way; the bound covers both */
     bool constant;  /* made of literals alone: the same for all inputs */
     bool overflows; /* an intermediate result exceeds the largest number of its type */
 };

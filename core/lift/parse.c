@@ -154,14 +154,23 @@ static void parse_decl(struct parser *p, struct ast_program *program)
         fail_decl(p);
 }
 
-/* Skips to the next declaration: a keyword other than `in` that begins a line. */
+/* Whether the next token is a keyword that begins declarations, at the beginning of a line. */
+static bool at_decl(const struct parser *p)
+{
+    static const char *const inner[] = {"in", "if", "then", "else", "true", "false"};
+    bool decl = p->next.kind == TOKEN_KEYWORD && p->next.line_start;
+    for (size_t i = 0; i < sizeof inner / sizeof inner[0]; i++)
+        decl = decl && !parser_at_text(p, inner[i]);
+    return decl;
+}
+
+/* Skips to the next declaration. */
 static void recover(struct parser *p)
 {
     p->failed = false;
     p->depth = 0;
     p->lexer.skipping = true;
-    while (p->next.kind != TOKEN_END &&
-           !(p->next.kind == TOKEN_KEYWORD && p->next.line_start && !parser_at_text(p, "in")))
+    while (p->next.kind != TOKEN_END && !at_decl(p))
         parser_advance(p);
     p->lexer.skipping = false;
 }

@@ -110,7 +110,9 @@ static void print_expr(const struct lift_expr *e, struct strbuf *out)
         strbuf_add(out, e->param->name);
         return;
     case LIFT_LITERAL:
-        if (e->amount_size)
+        if (e->truth)
+            strbuf_add(out, e->value != 0 ? "true" : "false");
+        else if (e->amount_size)
             lift_size_print(e->amount_size, out);
         else
             lift_print_number(e->value, out);

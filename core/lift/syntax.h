@@ -25,6 +25,9 @@ enum ast_kind {
     AST_LET,    /* let name = parts[0] in parts[1] */
     AST_BINARY, /* parts[0] op parts[1] */
     AST_NEGATE, /* - parts[0] */
+    AST_NOT,    /* ! parts[0] */
+    AST_IF,     /* if parts[0] then parts[1] else parts[2] */
+    AST_TRUTH,  /* number: true is 1, false is 0 */
     AST_PIPE,   /* parts[0] |> parts[1] */
     AST_ASCRIBE /* (parts[0] : type) */
 };

@@ -45,7 +45,7 @@ static struct scalars expression_value(struct meaning *m, const struct bb_inst *
             if (!guard_holds(n->guards, n->n_guards, m->at)) stack[top - 1] = stack[top];
         } else {
             top -= scalar_op_arity(n->op);
-            stack[top] = scalar_op_apply(n->op, &stack[top]);
+            stack[top] = scalar_op_apply(n->op, n->type, &stack[top]);
             top++;
         }
     }

@@ -202,7 +202,7 @@ Test(lift_language, long_reduction_to_a_tuple)
     for (int i = 0; i < n.value; i++)
         x[i] = i;
     const double *in[] = {x};
-    lift_interpret(p, in, &out);
+    lift_interpret(p, in, p->n_inputs, &out);
     cr_assert_eq(out, 4999.0 * 5000 / 2 + 4999 - 5000);
     arena_free(a);
 }
@@ -389,8 +389,8 @@ Test(lift_language, scalar_table)
     const double args[] = {4, 2, 3};
     cr_expect_eq(scalar_op_find("fma", 3), SCALAR_FMA);
     cr_expect_eq(scalar_op_find("fm", 2), SCALAR_OP_COUNT);
-    cr_expect_eq(scalar_op_apply(SCALAR_FMA, args), 11);
-    cr_expect_eq(scalar_op_apply(SCALAR_RSQRT, args), 0.5);
+    cr_expect_eq(scalar_op_apply(SCALAR_FMA, SCALAR_FLOAT, args), 11);
+    cr_expect_eq(scalar_op_apply(SCALAR_RSQRT, SCALAR_FLOAT, args), 0.5);
     cr_expect_eq(scalar_type_bytes(SCALAR_HALF), 2);
     cr_expect_eq(scalar_type_precision(SCALAR_DOUBLE), 53);
     for (int op = 0; op < SCALAR_OP_COUNT; op++) {

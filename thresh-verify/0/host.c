@@ -79,7 +79,8 @@ static double time_round(cl_command_queue queue, cl_kernel kernel, const size_t 
     cl_event events[LAUNCHES];
     cl_ulong start, end;
     for (int i = 0; i < LAUNCHES; i++)
-        check(clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, &events[i]), "the launch");
+        check(clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, &events[i]),
+              "the launch");
     check(clWaitForEvents(LAUNCHES, events), "the kernel");
     clGetEventProfilingInfo(events[0], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
     clGetEventProfilingInfo(events[LAUNCHES - 1], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
@@ -117,7 +118,8 @@ int main(int argc, char **argv)
     check(error, "clCreateKernel");
     /* argument 0: X */
     cl_float *data0 = allocate(512);
-    for (size_t i = 0; i < 512 / sizeof *data0; i++) data0[i] = (cl_float)uniform();
+    for (size_t i = 0; i < 512 / sizeof *data0; i++)
+        data0[i] = (cl_float)uniform();
     cl_mem buffer0 = make_buffer(context, 512, data0);
     check(clSetKernelArg(kernel, 0, sizeof buffer0, &buffer0), "clSetKernelArg");
     /* argument 1: mean */
