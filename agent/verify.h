@@ -166,10 +166,11 @@ bool verify_expected(const struct verify_task *t, const struct given *data,
 
 /* ---- verify_judge.c ---- */
 
-/* The first element of a buffer that is wrong, or -1. Elements that verify_compare() does not accept are
- * right where one of their comparisons may go two ways (lift_value_bound.jumps) and the interpreter's bound,
- * which covers both, says so: up to 256 of them. Of those that it accepts the interpreter is asked of the few
- * that are farthest from the reference for their size. alive: called before each. */
+/* The first element of an output's buffer that is wrong, or -1. Elements that verify_compare() does not
+ * accept are right where one of their comparisons may go two ways (lift_value_bound.jumps) and the
+ * interpreter's bound, which covers both, says so: up to 256 of them. Of those that it accepts the
+ * interpreter is asked of the few that are farthest from the reference for their size. alive: called before
+ * each. */
 int64_t verify_wrong(const struct verify_task *t, unsigned buffer, unsigned set, const void *got,
                      struct verify_tolerance tolerance, void (*alive)(void *ctx), void *ctx);
 

@@ -50,8 +50,7 @@ static struct suspects find(const struct verify_buffer *b, unsigned set, const v
 /* The interpreter at hand, with the inputs of a set once it is asked. */
 struct judge {
     const struct verify_task *t;
-    unsigned buffer;
-    unsigned set;
+    unsigned buffer, set;
     double **in;
     void (*alive)(void *ctx);
     void *ctx;

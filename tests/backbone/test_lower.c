@@ -293,7 +293,8 @@ Test(backbone_lower, located_errors)
 }
 
 /* Each let asks for two elements of the one before it. */
-/* Each `let` doubles the expression; the evaluation shares what is read twice at one index, so that it ends. */
+/* Each `let` doubles the expression; the evaluation shares what is read twice at one index, so that it ends.
+ */
 Test(backbone_lower, expressions_are_bounded)
 {
     static const char *const lets[] = {"let b = map(fun (p, q) -> p + q, zip(b, b)) in ",

@@ -87,8 +87,8 @@ Test(lift_run, check_refuses_what_tune_refuses)
         {"size N\ninput x: [float]N\noutput zip(x, tail(x))\n", "N=4"},
         {"size N\ninput x: [float]N\noutput x\n", "N=4,M=4"},
         {"size N\ninput x: [float]N\noutput x\n", "N=1000000000000"},
-        {"size M, N\ninput A: [[float]N]M\n"
-         "output reduce(fun s r -> s + reduce(fun t v -> t + s * v, 0.0, r), 0.0, A)\n",
+        {"size M, N\ninput A: [[float]N]M\noutput reduce(fun s r -> reduce(max, 0.0, map(fun v -> v * s, "
+         "r)), 0.0, A)\n",
          "M=4,N=4"},
         {"size N\ninput x: [bool]N\noutput x\n", "N=4"},
         {"size N\ninput x: [float]N\noutput a = x\noutput b = sum(x)\n", "N=4"},
