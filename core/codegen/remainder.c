@@ -8,9 +8,10 @@
  * A dimension's guard is around all that is inside: where it fails, no iteration of the dimensions inside is
  * within the extent. A loop ends there. It stands at loops and hardware dimensions that hold no barrier. What
  * the UNROLL and VECTOR dimensions inside add may still be beyond: then a store is guarded, and a load reads
- * the last element within. Steps of a reduction beyond its extent change nothing: their loads give 0 if that
- * makes them neutral, as in acc + a * b, otherwise the step is guarded. A copy fills the whole region by the
- * same rules, so that its readers need no guard.
+ * the last element within; of an array that is updated in place, which another work-item may be writing
+ * there, it gives 0. Steps of a reduction beyond its extent change nothing: their loads give 0 if that makes
+ * them neutral, as in acc + a * b, otherwise the step is guarded. A copy fills the whole region by the same
+ * rules, so that its readers need no guard.
  *
  * No guard is placed where the ranges of the indices prove it: none in 8 x 128 for 1024, and none at the
  * stores of 1000 in work-items of 8. */
@@ -150,7 +151,8 @@ static bool find_copy_guard(struct cg_program *p, const struct cg_access *x, uin
 
 /* ---- steps that change nothing ---- */
 
-/* What a value is where all loads that the reduction runs over give 0: the accumulator, 0, or anything. */
+/* What a value is where all loads that the reduction runs over give 0: 0, a part of the accumulator
+ * (ACCUMULATOR + its number), or anything. */
 enum fate { ANYTHING, ZERO, FINITE /* a number of the text */, ACCUMULATOR };
 
 static enum fate product(enum fate x, enum fate y)
@@ -161,8 +163,8 @@ static enum fate product(enum fate x, enum fate y)
 
 static enum fate sum(enum fate x, enum fate y)
 {
-    if (x == ZERO) return y == ZERO || y == ACCUMULATOR ? y : ANYTHING;
-    return x == ACCUMULATOR && y == ZERO ? ACCUMULATOR : ANYTHING;
+    if (x == ZERO) return y == ZERO || y >= ACCUMULATOR ? y : ANYTHING;
+    return x >= ACCUMULATOR && y == ZERO ? x : ANYTHING;
 }
 
 static enum fate apply(enum scalar_op op, const enum fate *args)
@@ -195,7 +197,7 @@ static enum fate fate_of(const struct cg_program *p, const struct bb_inst *step,
     if (node->kind == BB_NODE_INDEX) return ANYTHING;
     if (node->kind == BB_NODE_CONST)
         return node->value == 0 ? ZERO : isfinite(node->value) ? FINITE : ANYTHING;
-    if (node->operand == 0) return ACCUMULATOR;
+    if (node->operand == 0) return ACCUMULATOR + node->part;
     const struct bb_inst *from = &p->bb->insts[step->operands[node->operand]];
     return from->kind == BB_LOAD && bb_owns(from, reduced) ? ZERO : ANYTHING;
 }
@@ -219,7 +221,10 @@ static bool is_neutral(struct cg_program *p, uint32_t inst, uint32_t reduced)
         }
         top++;
     }
-    return top == 1 && stack[0] == ACCUMULATOR;
+    bool neutral = top == bb_parts(step);
+    for (unsigned part = 0; part < top; part++)
+        neutral &= stack[part] == ACCUMULATOR + part;
+    return neutral;
 }
 
 static bool reads(const struct bb_inst *inst, uint32_t operand)
@@ -268,7 +273,8 @@ static void guard_load(struct cg_program *p, uint32_t inst)
         uint32_t logical = copy ? p->bb->logicals[in->logicals[j]].of : in->logicals[j];
         struct cg_guard guard;
         if (!(copy ? find_copy_guard(p, x, logical, &guard) : find_guard(p, inst, logical, &guard))) continue;
-        if (gives_zero(p, copy ? p->bb->values[in->value].load : inst, logical))
+        if (p->bb->buffers[in->buffer].updated ||
+            gives_zero(p, copy ? p->bb->values[in->value].load : inst, logical))
             add_guard(p, p->inst_node[inst], guard);
         else
             clamp(p, inst, logical, guard);

@@ -97,6 +97,22 @@ Test(remainders, of_other_kernels)
     check_random(&(struct remainder_case){"batched_matmul", "P=13,M=2,N=2,K=13", NULL}, 40, 2);
 }
 
+/* Windows and paddings, arrays that are updated in place, reductions to tuples and inside reductions. */
+Test(remainders, of_programs_of_all_kinds)
+{
+    check_random(&(struct remainder_case){"gemm", "M=3,N=13,K=14", NULL}, 8, 2);
+    check_random(&(struct remainder_case){"saxpy", "N=13", NULL}, 40, 1);
+    check_random(&(struct remainder_case){"stencil_5point", "H=13,W=14", NULL}, 8, 2);
+    check_random(&(struct remainder_case){"convolution", "B=1,O=2,C=2,H=3,W=13", NULL}, 4, 1);
+    check_random(&(struct remainder_case){"nearest", "N=3,M=13,D=2", NULL}, 6, 1);
+    check_random(&(struct remainder_case){"int_dot", "M=13,N=14", NULL}, 40, 2);
+    check_random(&(struct remainder_case){"moments", "M=2,N=13",
+                                          ROWS "let moments = map(fun r -> reduce(fun (s, q) x -> "
+                                               "(s + x, q + x * x), (0.0, 0.0), r), A)\n"
+                                               "output map(fun (s, q) -> q - s, moments)\n"},
+                 20, 1);
+}
+
 /* Steps that no 0 makes neutral are guarded: a maximum of negative numbers is not 0, a product of others not
  * 0. */
 Test(remainders, of_reductions_that_zero_would_change)
