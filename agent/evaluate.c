@@ -94,7 +94,8 @@ static long temporaries_kib(const struct cg_kernel *k)
 {
     double bytes = 0;
     for (unsigned i = 0; i < k->n_args; i++)
-        if (k->args[i].buffer == BB_NONE) bytes += (double)runner_bytes((int64_t)k->args[i].bytes, true, 1);
+        if (k->args[i].buffer == BB_NONE)
+            bytes += (double)runner_bytes((int64_t)k->args[i].bytes, false, true, 1);
     return (long)fmin(bytes / 1024, (double)(INT32_MAX));
 }
 
@@ -195,7 +196,8 @@ static unsigned fitting(const struct device *dev, const struct verify_task *t, u
 {
     int64_t bytes = 0;
     for (unsigned i = 0; i < t->n_buffers; i++)
-        bytes += runner_bytes((int64_t)t->buffers[i].bytes, t->buffers[i].output, t->n_sets);
+        bytes += runner_bytes((int64_t)t->buffers[i].bytes, verify_is_input(&t->buffers[i]),
+                              t->buffers[i].output, t->n_sets);
     if (dev->global_bytes <= 0 || bytes <= 0) return runners;
     int64_t most = dev->global_bytes / bytes;
     if (most >= runners) return runners;
@@ -274,7 +276,7 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     ev->setup = (struct runner_setup){.task = ev->task, .device = dev->index};
     if (!dev->gpu) cache_make(ev->setup.cache, sizeof ev->setup.cache);
     ev->gpu = dev->gpu;
-    memcpy(ev->tolerance, tolerance, ev->task->n_sets * sizeof *tolerance);
+    memcpy(ev->tolerance, tolerance, verify_outputs(ev->task) * ev->task->n_sets * sizeof *tolerance);
     queue_init(&ev->waiting);
     queue_init(&ev->done);
     ev->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);

@@ -54,7 +54,7 @@ static struct evaluator *start(struct verify_task *task, const struct problem *p
                                const struct eval_inputs *inputs, unsigned runners,
                                const struct eval_caller *caller, struct diag *d)
 {
-    static const struct verify_tolerance none[VERIFY_MOST_SETS] = {{.exact = true}};
+    static const struct verify_tolerance none[VERIFY_MOST_TOLERANCES] = {{.exact = true}};
     struct evaluator *ev = evaluator_start(&task, dev, runners, none, caller, d);
     if (!ev || make_reference(ev, p, inputs->data, inputs->seed, d)) return ev;
     evaluator_free(ev);

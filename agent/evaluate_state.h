@@ -49,7 +49,7 @@ struct evaluator {
     double transfer_ms; /* patience with filling, reading and comparing all outputs */
     struct runner_setup setup;
     bool gpu, lost;
-    struct verify_tolerance tolerance[VERIFY_MOST_SETS];
+    struct verify_tolerance tolerance[VERIFY_MOST_TOLERANCES];
     uint64_t submitted; /* jobs so far */
     unsigned n_slots;
     struct slot slots[AGENT_RUNNERS_MOST];

@@ -15,7 +15,7 @@ static unsigned buffer_of(const struct backbone *bb, enum scalar_type t)
 
 static struct source_pos place_of(const struct problem *p, const struct bb_buffer *b)
 {
-    return b->output ? p->program->output->at : p->program->inputs[b->input]->at;
+    return p->program->arrays[b - p->backbone->buffers].at;
 }
 
 static bool has_type(const struct problem *p, const struct device *dev, enum scalar_type t, struct diag *d)
@@ -45,7 +45,8 @@ static bool has_memory(const struct problem *p, const struct device *dev, struct
     for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
         const struct bb_buffer *b = &p->backbone->buffers[i];
         int64_t bytes = b->elements * (int64_t)scalar_type_bytes(b->type);
-        int64_t held = runner_bytes(bytes, b->output, sets), one = b->output ? held : bytes;
+        int64_t held = runner_bytes(bytes, !b->output || b->updated, b->output, sets);
+        int64_t one = b->output ? runner_bytes(bytes, false, true, sets) : bytes;
         if (one <= dev->max_alloc_bytes && held <= left) {
             left -= held;
             continue;

@@ -27,6 +27,7 @@
 struct loading {
     const struct npy_file *file;
     const struct lift_param *input; /* NULL: it is the expected result */
+    const char *name;               /* of the input's array */
     enum scalar_type type;
     void *elements;
     struct diag *diag;
@@ -48,17 +49,30 @@ static const struct given_file *find_file(const struct given_files *f, const cha
 
 static bool is_input(const struct lift_program *p, const char *name)
 {
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        if (strcmp(p->inputs[i]->name, name) == 0) return true;
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        if (p->arrays[i].input != LIFT_NONE && strcmp(p->arrays[i].name, name) == 0) return true;
     return false;
 }
 
 /* "x, y"; "none". */
 static void list_inputs(const struct lift_program *p, struct strbuf *out)
 {
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        strbuf_printf(out, "%s%s", i ? ", " : "", p->inputs[i]->name);
-    if (p->n_inputs == 0) strbuf_add(out, "none");
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        if (p->arrays[i].input != LIFT_NONE) strbuf_printf(out, "%s%s", n++ ? ", " : "", p->arrays[i].name);
+    if (n == 0) strbuf_add(out, "none");
+}
+
+/* The array of the only output; NULL: there are several. */
+static const struct lift_array *only_output(const struct lift_program *p)
+{
+    const struct lift_array *output = NULL;
+    for (unsigned i = 0; i < p->n_arrays; i++) {
+        if (p->arrays[i].output == LIFT_NONE) continue;
+        if (output) return NULL;
+        output = &p->arrays[i];
+    }
+    return output;
 }
 
 static bool check_name(const struct given_files *f, unsigned i, const struct lift_program *p, struct diag *d)
@@ -81,12 +95,16 @@ bool given_check(const struct given_files *f, const struct lift_program *p, stru
     bool ok = true;
     for (unsigned i = 0; i < f->n_inputs; i++)
         ok = check_name(f, i, p, d) && ok;
-    for (unsigned i = 0; ok && f->reference && i < p->n_inputs; i++) {
-        if (find_file(f, p->inputs[i]->name)) continue;
+    if (ok && f->reference && !only_output(p)) {
+        diag_plain(d, "--output-reference: not supported yet: the program has several output arrays");
+        return false;
+    }
+    for (unsigned i = 0; ok && f->reference && i < p->n_arrays; i++) {
+        if (p->arrays[i].input == LIFT_NONE || find_file(f, p->arrays[i].name)) continue;
         diag_plain(d,
                    "--output-reference needs every input: add --input %s=FILE.npy, the data that the result "
                    "was computed from",
-                   p->inputs[i]->name);
+                   p->arrays[i].name);
         return false;
     }
     return ok;
@@ -132,7 +150,7 @@ static void refuse_header(const struct loading *l, const struct lift_type *t, st
 {
     struct strbuf text = {0};
     npy_print(&l->file->header, &text);
-    strbuf_printf(&text, "; the %s%s is ", l->input ? "input " : "output", l->input ? l->input->name : "");
+    strbuf_printf(&text, "; the %s%s is ", l->input ? "input " : "output", l->input ? l->name : "");
     lift_print_type(t, &text);
     strbuf_printf(&text, ": expected %s, shape ", numpy_name(l->type));
     print_shape(t, &text);
@@ -157,7 +175,7 @@ static bool refuse_element(const struct loading *l, int64_t at, double value)
     struct strbuf range = {0};
     lift_range_print(r, &range);
     diag_plain(l->diag, "element %" PRId64 " of %s is %.9g; the program states 'input %s: ...%s'", at,
-               l->file->path, value, l->input->name, range.text);
+               l->file->path, value, l->name, range.text);
     strbuf_free(&range);
     return false;
 }
@@ -212,46 +230,49 @@ static bool read_elements(struct taking *t, struct diag *d)
 static bool check_header(struct loading *l, const struct lift_type *t, struct diag *d)
 {
     const struct npy_header *h = &l->file->header;
-    if (!lift_type_bottom(t, &l->type)) {
-        diag_plain(d, "%s: elements that are tuples cannot be given as a file", l->file->path);
-        return false;
-    }
+    lift_type_bottom(t, &l->type);
     if (shape_fits(h, t) && kind_fits(h->kind, l->type)) return true;
     refuse_header(l, t, d);
     return false;
 }
 
 /* Reads the open file into an array of the type. out NULL: it is only looked at. */
-static bool load_open(const struct npy_file *f, const struct lift_param *input, const struct lift_type *t,
-                      struct given_array *out, struct diag *d)
+static bool load_open(const struct npy_file *f, const struct lift_param *input,
+                      const struct lift_array *array, struct given_array *out, struct diag *d)
 {
-    struct taking taking = {.loading = {.file = f, .input = input, .diag = d}};
+    struct taking taking = {.loading = {.file = f, .input = input, .name = array->name, .diag = d}};
     struct loading *l = &taking.loading;
-    if (!check_header(l, t, d)) return false;
+    if (!check_header(l, array->type, d)) return false;
     if (!out) return true;
-    out->bytes = (size_t)lift_type_bytes(t);
+    out->bytes = (size_t)lift_type_bytes(array->type);
     out->elements = l->elements = make_array(out->bytes, d);
     return out->elements && read_elements(&taking, d);
 }
 
-static bool load(const char *path, const struct lift_param *input, const struct lift_type *t,
+static bool load(const char *path, const struct lift_param *input, const struct lift_array *array,
                  struct given_array *out, struct diag *d)
 {
     struct npy_file f;
     if (!npy_open(&f, path, d)) return false;
-    bool ok = load_open(&f, input, t, out, d);
+    bool ok = load_open(&f, input, array, out, d);
     npy_close(&f);
     return ok;
+}
+
+/* The file of an input's array; NULL: it has none, or is an output alone. */
+static const struct given_file *file_of(const struct given_files *f, const struct lift_array *array)
+{
+    return array->input == LIFT_NONE ? NULL : find_file(f, array->name);
 }
 
 bool given_look(const struct given_files *f, const struct lift_program *p, struct diag *d)
 {
     bool ok = given_check(f, p, d);
-    for (unsigned i = 0; ok && i < p->n_inputs; i++) {
-        const struct given_file *file = find_file(f, p->inputs[i]->name);
-        if (file) ok = load(file->path, p->inputs[i], p->inputs[i]->type, NULL, d);
+    for (unsigned i = 0; ok && i < p->n_arrays; i++) {
+        const struct given_file *file = file_of(f, &p->arrays[i]);
+        if (file) ok = load(file->path, p->inputs[p->arrays[i].input], &p->arrays[i], NULL, d);
     }
-    return ok && (!f->reference || load(f->reference, NULL, p->output->type, NULL, d));
+    return ok && (!f->reference || load(f->reference, NULL, only_output(p), NULL, d));
 }
 
 struct given *given_load(const struct given_files *f, const struct lift_program *p, struct diag *d)
@@ -260,14 +281,15 @@ struct given *given_load(const struct given_files *f, const struct lift_program 
     struct given *data = base_calloc(1, sizeof *data);
     bool ok = true;
     data->tolerance = f->has_tolerance ? f->tolerance : -1;
-    data->n_inputs = p->n_inputs;
-    data->inputs = base_calloc(p->n_inputs + 1, sizeof *data->inputs);
-    for (unsigned i = 0; i < p->n_inputs; i++) {
-        const struct given_file *file = find_file(f, p->inputs[i]->name);
-        if (file) ok = load(file->path, p->inputs[i], p->inputs[i]->type, &data->inputs[i], d) && ok;
+    data->n_inputs = p->n_arrays;
+    data->inputs = base_calloc(p->n_arrays + 1, sizeof *data->inputs);
+    for (unsigned i = 0; i < p->n_arrays; i++) {
+        const struct given_file *file = file_of(f, &p->arrays[i]);
+        if (!file) continue;
+        ok = load(file->path, p->inputs[p->arrays[i].input], &p->arrays[i], &data->inputs[i], d) && ok;
     }
     if (f->reference) {
-        ok = load(f->reference, NULL, p->output->type, &data->reference, d) && ok;
+        ok = load(f->reference, NULL, only_output(p), &data->reference, d) && ok;
         data->reference_path = base_strdup(f->reference);
     }
     if (ok) return data;

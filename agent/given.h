@@ -22,7 +22,7 @@ struct strbuf;
 enum { GIVEN_MOST_INPUTS = 64 };
 
 struct given_file {
-    const char *name; /* of the input */
+    const char *name; /* of the input, or of the array of a tuple's component: x_0 */
     const char *path;
 };
 
@@ -37,8 +37,9 @@ struct given_files {
 
 /* Whether the user names anything. */
 bool given_any(const struct given_files *f);
-/* Checks names that are known without the files: inputs that the program does not have or that are named
- * twice, an expected result although some input is not given. false after an error. */
+/* Checks names that are known without the files, of a bound program: inputs that it does not have or that are
+ * named twice, an expected result although some input is not given or there are several output arrays. false
+ * after an error. */
 bool given_check(const struct given_files *f, const struct lift_program *p, struct diag *d);
 
 /* The same, and looks at the headers of the files, beside a bound program. */
@@ -50,7 +51,7 @@ struct given;
  * which shows a file's header beside what was expected. */
 struct given *given_load(const struct given_files *f, const struct lift_program *p, struct diag *d);
 void given_free(struct given *data); /* NULL is allowed */
-/* The elements of the program's input i in C order, in its type; NULL: it is generated. */
+/* The elements of the program's array i in C order, in its type; NULL: it is generated. */
 const void *given_input(const struct given *data, unsigned i);
 /* The expected result in the output's type; NULL: there is none. */
 const void *given_reference(const struct given *data);

@@ -13,7 +13,7 @@ struct given_array {
 
 struct given {
     unsigned n_inputs;
-    struct given_array *inputs; /* [n_inputs] of the program */
+    struct given_array *inputs; /* [n_inputs] one an array of the program, none for outputs alone */
     struct given_array reference;
     char *reference_path;
     double tolerance; /* negative: none */

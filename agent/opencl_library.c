@@ -80,6 +80,9 @@ enum { NO_PLATFORM = -1001 }; /* CL_PLATFORM_NOT_FOUND_KHR: what loaders say wit
     X(cl_int, clEnqueueWriteBuffer, \
       (cl_command_queue q, cl_mem m, cl_bool blocking, size_t to, size_t bytes, const void *from, WAITS), \
       (q, m, blocking, to, bytes, from, n_waits, waits, event)) \
+    X(cl_int, clEnqueueCopyBuffer, \
+      (cl_command_queue q, cl_mem a, cl_mem b, size_t from, size_t to, size_t bytes, WAITS), \
+      (q, a, b, from, to, bytes, n_waits, waits, event)) \
     X(cl_int, clEnqueueFillBuffer, \
       (cl_command_queue q, cl_mem m, const void *unit, size_t unit_bytes, size_t from, size_t bytes, WAITS), \
       (q, m, unit, unit_bytes, from, bytes, n_waits, waits, event)) \

@@ -53,18 +53,18 @@ void runner_await_lock(struct runner *r)
 
 /* ---- buffers ---- */
 
-int64_t runner_bytes(int64_t bytes, bool output, unsigned sets)
+int64_t runner_bytes(int64_t bytes, bool input, bool output, unsigned sets)
 {
-    return output ? bytes + 2 * GUARDED_ZONE : sets * bytes;
+    return (output ? bytes + 2 * GUARDED_ZONE : 0) + (input ? sets * bytes : 0);
 }
 
 static cl_int make_inputs(struct runner *r, unsigned b)
 {
     cl_int error = CL_SUCCESS;
     const struct verify_buffer *v = &r->task->buffers[b];
-    for (unsigned set = 0; !error && set < r->task->n_sets; set++)
+    for (unsigned set = 0; !error && !v->by_value && set < r->task->n_sets; set++)
         r->inputs[b][set] = clCreateBuffer(r->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, v->bytes,
-                                           v->data[set], &error);
+                                           verify_values(v, set), &error);
     return error;
 }
 
@@ -87,7 +87,8 @@ static cl_int make_buffers(struct runner *r)
     for (unsigned b = 0; !error && b < r->task->n_buffers; b++) {
         const struct verify_buffer *v = &r->task->buffers[b];
         if (v->bytes > largest) largest = v->bytes;
-        error = v->output ? make_output(r, b) : make_inputs(r, b);
+        if (v->output) error = make_output(r, b);
+        if (!error && verify_is_input(v)) error = make_inputs(r, b);
     }
     r->scratch = memset(base_malloc(largest), 0, largest);
     return error;

@@ -26,11 +26,12 @@ static void ask(const struct job *j, unsigned i, cl_kernel_arg_info what, char o
     out[n < NAME ? n : NAME - 1] = 0;
 }
 
-static bool is_global(const struct job *j, unsigned i)
+/* unknown: what to say where the driver does not know. */
+static bool is_global(const struct job *j, unsigned i, bool unknown)
 {
     cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_GLOBAL;
     if (clGetKernelArgInfo(j->launch.kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL))
-        return true;
+        return unknown;
     return space == CL_KERNEL_ARG_ADDRESS_GLOBAL || space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
 }
 
@@ -60,14 +61,20 @@ static bool check_argument(struct job *j, unsigned i)
     const struct verify_buffer *b = &j->runner->task->buffers[j->args[i].buffer];
     ask(j, i, CL_KERNEL_ARG_NAME, name);
     ask(j, i, CL_KERNEL_ARG_TYPE_NAME, type);
-    if (!is_global(j, i))
+    if (b->by_value && is_global(j, i, false))
+        return runner_fail(j, EVAL_BUILD_ERROR,
+                           "argument %u (%s %s) is an array; the program's input is a scalar, %s, which is "
+                           "passed by value",
+                           i, type, name, scalar_type_name(b->type));
+    if (!b->by_value && !is_global(j, i, true))
         return runner_fail(j, EVAL_BUILD_ERROR,
                            "argument %u (%s %s) is no array in global memory: arguments are the program's "
                            "inputs and then its output; sizes are macros",
                            i, type, name);
     if (type_fits(type, b->type)) return true;
-    return runner_fail(j, EVAL_BUILD_ERROR, "argument %u (%s %s) is no array of %s, as the program's %s is",
-                       i, type, name, scalar_type_name(b->type), b->output ? "output" : "input");
+    return runner_fail(j, EVAL_BUILD_ERROR, "argument %u (%s %s) is no %s%s, as the program's %s is", i, type,
+                       name, b->by_value ? "" : "array of ", scalar_type_name(b->type),
+                       b->output ? "output" : "input");
 }
 
 /* "x, y, output". */
@@ -75,8 +82,9 @@ static void list_arguments(const struct job *j, struct strbuf *out)
 {
     const struct verify_task *t = j->runner->task;
     for (unsigned b = 0; b < t->n_buffers; b++) {
-        bool named = t->program && b < t->program->n_inputs && !t->buffers[b].output;
-        const char *name = named ? t->program->inputs[b]->name : t->buffers[b].output ? "output" : "input";
+        const struct verify_buffer *v = &t->buffers[b];
+        bool only = v->output && !v->updated && verify_outputs(t) == 1;
+        const char *name = v->name && !only ? v->name : v->output ? "output" : "input";
         strbuf_printf(out, "%s%s", b ? ", " : "", name);
     }
 }
@@ -109,7 +117,7 @@ bool runner_check_inputs(struct job *j, unsigned set)
     struct runner *r = j->runner;
     for (unsigned b = 0; b < r->task->n_buffers; b++) {
         const struct verify_buffer *v = &r->task->buffers[b];
-        if (v->output) continue;
+        if (v->output || v->by_value) continue;
         cl_int error =
             clEnqueueReadBuffer(r->queue, r->inputs[b][set], CL_TRUE, 0, v->bytes, r->scratch, 0, NULL, NULL);
         if (error)

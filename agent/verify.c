@@ -23,6 +23,8 @@
 #include "core/base/half.h"
 #include "core/lift/lift.h"
 
+_Static_assert((int)VERIFY_MOST_OUTPUTS == (int)LIFT_MAX_OUTPUTS, "a program has more outputs");
+
 /* ---- arrays ---- */
 
 double verify_get(enum scalar_type type, const void *data, int64_t i)
@@ -91,18 +93,22 @@ bool verify_unwritten(enum scalar_type type, const void *data, int64_t i)
 
 /* ---- the task ---- */
 
+/* NULL: there is none. */
+static void *shared_memory(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
 static bool allocate(struct verify_buffer *b, unsigned n_sets)
 {
     for (unsigned set = 0; set < n_sets; set++) {
-        if (verify_is_given(b, set)) {
-            b->data[set] = (void *)b->given;
-            continue;
-        }
-        b->data[set] = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (b->data[set] == MAP_FAILED) {
-            b->data[set] = NULL;
-            return false;
-        }
+        bool given = verify_is_given(b, set);
+        if (b->output) b->data[set] = shared_memory(b->bytes);
+        if (verify_is_input(b))
+            *(b->updated ? &b->before[set] : &b->data[set]) =
+                given ? (void *)b->given : shared_memory(b->bytes);
+        if (!b->data[set] || (b->updated && !b->before[set])) return false;
     }
     return true;
 }
@@ -116,9 +122,12 @@ struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned 
     t->buffers = base_calloc(n, sizeof *t->buffers);
     for (unsigned i = 0; i < n; i++) {
         struct verify_buffer *b = &t->buffers[i];
-        *b = (struct verify_buffer){.type = shape[i].type,
+        *b = (struct verify_buffer){.name = shape[i].name,
+                                    .type = shape[i].type,
                                     .elements = shape[i].elements,
                                     .output = shape[i].output,
+                                    .by_value = shape[i].by_value,
+                                    .updated = shape[i].updated,
                                     .range = shape[i].range,
                                     .given = shape[i].given};
         b->bytes = (size_t)b->elements * scalar_type_bytes(b->type);
@@ -166,10 +175,15 @@ struct verify_task *verify_task_of(const struct backbone *bb, const struct given
     struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
     for (unsigned i = 0; i < bb->n_buffers; i++) {
         const struct bb_buffer *b = &bb->buffers[i];
-        shape[i] = (struct verify_buffer){.type = b->type, .elements = b->elements, .output = b->output};
-        if (b->output) continue;
+        shape[i] = (struct verify_buffer){.name = b->name,
+                                          .type = b->type,
+                                          .elements = b->elements,
+                                          .output = b->output,
+                                          .by_value = b->by_value,
+                                          .updated = b->updated};
+        if (b->input == LIFT_NONE) continue;
         shape[i].range = bb->program->inputs[b->input]->range;
-        shape[i].given = given_input(data, b->input);
+        shape[i].given = given_input(data, i);
     }
     struct verify_task *t = verify_task_new(shape, bb->n_buffers, verify_sets(bb), d);
     free(shape);
@@ -181,15 +195,38 @@ struct verify_task *verify_task_of(const struct backbone *bb, const struct given
     return t;
 }
 
+/* The user's data are borrowed. */
+static void release(const struct verify_buffer *b, unsigned set)
+{
+    bool given = verify_is_given(b, set);
+    if (b->data[set] && (b->output || !given)) munmap(b->data[set], b->bytes);
+    if (b->before[set] && !given) munmap(b->before[set], b->bytes);
+}
+
 void verify_task_free(struct verify_task *t)
 {
     if (!t) return;
     for (unsigned i = 0; i < t->n_buffers; i++)
         for (unsigned set = 0; set < t->n_sets; set++)
-            if (t->buffers[i].data[set] && !verify_is_given(&t->buffers[i], set))
-                munmap(t->buffers[i].data[set], t->buffers[i].bytes);
+            release(&t->buffers[i], set);
     free(t->buffers);
     free(t);
+}
+
+unsigned verify_outputs(const struct verify_task *t)
+{
+    unsigned n = 0;
+    for (unsigned b = 0; b < t->n_buffers; b++)
+        n += t->buffers[b].output;
+    return n;
+}
+
+unsigned verify_output(const struct verify_task *t, unsigned output)
+{
+    unsigned b = 0;
+    while (!t->buffers[b].output || output-- > 0)
+        b++;
+    return b;
 }
 
 /* ---- comparison ---- */

@@ -13,12 +13,11 @@
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 
-void verify_state(const struct verify_task *t, const struct given *data,
-                  struct verify_tolerance tolerance[VERIFY_MOST_SETS])
+void verify_state(const struct verify_task *t, const struct given *data, struct verify_tolerance *tolerance)
 {
     double stated = given_tolerance(data);
-    for (unsigned set = 0; stated >= 0 && set < t->n_sets; set++)
-        tolerance[set] = (struct verify_tolerance){.stated = true, .absolute = stated};
+    for (unsigned i = 0; stated >= 0 && i < verify_outputs(t) * t->n_sets; i++)
+        tolerance[i] = (struct verify_tolerance){.stated = true, .absolute = stated};
 }
 
 /* What the program may differ from an element of the file. */
@@ -58,11 +57,12 @@ static struct difference compare(const struct verify_buffer *b, const void *expe
 static void refuse(const struct verify_task *t, const struct given *data, struct difference x,
                    struct verify_tolerance tolerance, struct diag *d)
 {
-    const struct verify_buffer *b = verify_output(t);
+    const unsigned output = verify_output(t, 0);
+    const struct verify_buffer *b = &t->buffers[output];
     struct strbuf place = {0};
     const void *expected = given_reference(data);
     double e = verify_get(b->type, expected, x.first);
-    print_place(t->program->output->type, x.first, &place);
+    print_place(t->program->arrays[output].type, x.first, &place);
     diag_plain(
         d,
         "the program disagrees with %s: output %" PRId64 "%s%s%s is %.9g by the program and %.9g in the "
@@ -75,11 +75,11 @@ static void refuse(const struct verify_task *t, const struct given *data, struct
 }
 
 bool verify_expected(const struct verify_task *t, const struct given *data,
-                     const struct verify_tolerance tolerance[VERIFY_MOST_SETS], struct diag *d)
+                     const struct verify_tolerance *tolerance, struct diag *d)
 {
     const void *expected = given_reference(data);
     if (!expected) return true;
-    const struct verify_buffer *b = verify_output(t);
+    const struct verify_buffer *b = &t->buffers[verify_output(t, 0)];
     struct difference x = compare(b, expected, tolerance[VERIFY_TIMING]);
     if (x.n > 0)
         refuse(t, data, x, tolerance[VERIFY_TIMING], d);

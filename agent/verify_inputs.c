@@ -75,7 +75,7 @@ static bool is_whole(const struct verify_task *t, enum verify_domain domain)
 {
     bool whole = true;
     for (unsigned b = 0; b < t->n_buffers; b++)
-        whole = whole && (t->buffers[b].output || t->buffers[b].type == SCALAR_BOOL ||
+        whole = whole && (!verify_is_input(&t->buffers[b]) || t->buffers[b].type == SCALAR_BOOL ||
                           pool_of(&t->buffers[b], domain, t->units).n > 0);
     return whole;
 }
@@ -100,7 +100,7 @@ static void draw_buffer(struct verify_buffer *b, enum verify_domain domain, bool
         if (verify_is_given(b, set)) continue;
         struct pcg32 rng = pcg32_seed(seed, 2 * index + set);
         for (int64_t i = 0; i < b->elements; i++)
-            verify_put(b->type, b->data[set], i, draw(set, b, &r, &pool, &rng));
+            verify_put(b->type, verify_values(b, set), i, draw(set, b, &r, &pool, &rng));
     }
 }
 
@@ -108,5 +108,5 @@ void verify_draw(struct verify_task *t, enum verify_domain domain, uint64_t seed
 {
     t->whole = is_whole(t, domain);
     for (unsigned i = 0; i < t->n_buffers; i++)
-        if (!t->buffers[i].output) draw_buffer(&t->buffers[i], domain, t->units, seed, i);
+        if (verify_is_input(&t->buffers[i])) draw_buffer(&t->buffers[i], domain, t->units, seed, i);
 }

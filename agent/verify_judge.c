@@ -50,7 +50,7 @@ static struct suspects find(const struct verify_buffer *b, unsigned set, const v
 /* The interpreter at hand, with the inputs of a set once it is asked. */
 struct judge {
     const struct verify_task *t;
-    unsigned set;
+    unsigned buffer, set;
     double **in;
     void (*alive)(void *ctx);
     void *ctx;
@@ -60,7 +60,7 @@ static struct lift_value_bound ask(struct judge *j, int64_t at)
 {
     j->alive(j->ctx);
     if (!j->in) j->in = verify_inputs_new(j->t, j->set);
-    return verify_element(j->t, j->in, at);
+    return verify_element(j->t, j->in, j->buffer, at);
 }
 
 static bool is_excused(struct judge *j, const struct verify_buffer *b, const void *got, int64_t at,
@@ -93,11 +93,11 @@ static int64_t find_small(struct judge *j, const struct verify_buffer *b, const 
     return -1;
 }
 
-int64_t verify_wrong(const struct verify_task *t, unsigned set, const void *got,
+int64_t verify_wrong(const struct verify_task *t, unsigned buffer, unsigned set, const void *got,
                      struct verify_tolerance tolerance, void (*alive)(void *ctx), void *ctx)
 {
-    const struct verify_buffer *b = verify_output(t);
-    struct judge j = {.t = t, .set = set, .alive = alive, .ctx = ctx};
+    const struct verify_buffer *b = &t->buffers[buffer];
+    struct judge j = {.t = t, .buffer = buffer, .set = set, .alive = alive, .ctx = ctx};
     int64_t at = find_beyond(&j, b, got, tolerance);
     if (at < 0) at = find_small(&j, b, got, tolerance);
     if (j.in) verify_inputs_free(j.in, t);

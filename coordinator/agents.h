@@ -42,7 +42,7 @@ struct agents_program {
     const char *data; /* given_text(); "": none */
     const struct bb_options *lowering;
     uint64_t fingerprint, seed;
-    int64_t outputs; /* elements of its output */
+    int64_t outputs;                        /* elements of its output */
     const struct cg_kernel *const *kernels; /* the user's own, for the agent of this process */
     unsigned n_kernels;
 };

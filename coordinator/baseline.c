@@ -192,8 +192,10 @@ void baseline_bind(struct baseline *b, const struct backbone *bb)
     b->kernel.n_args = bb->n_buffers;
     b->kernel.args = base_calloc(bb->n_buffers + 1, sizeof *b->kernel.args);
     for (unsigned i = 0; i < bb->n_buffers; i++)
-        b->kernel.args[i] = (struct cg_arg){
-            .buffer = i, .bytes = (size_t)bb->buffers[i].elements * scalar_type_bytes(bb->buffers[i].type)};
+        b->kernel.args[i] = (struct cg_arg){.buffer = i,
+                                            .by_value = bb->buffers[i].by_value,
+                                            .bytes = (size_t)bb->buffers[i].elements *
+                                                     scalar_type_bytes(bb->buffers[i].type)};
 }
 
 void baseline_clear(struct baseline *b)

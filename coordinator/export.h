@@ -44,7 +44,7 @@ struct export_entry {
 };
 
 /* One argument of its kernel. */
-enum export_use { EXPORT_INPUT, EXPORT_OUTPUT, EXPORT_TEMPORARY };
+enum export_use { EXPORT_INPUT, EXPORT_OUTPUT, EXPORT_TEMPORARY, EXPORT_VALUE, EXPORT_UPDATED };
 struct export_argument {
     const char *name, *type; /* "A", "float"; of a temporary one "temporary", "char" */
     size_t bytes;

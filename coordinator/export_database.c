@@ -22,7 +22,10 @@ struct export_argument export_argument(const struct export_entry *e, unsigned i)
     const struct bb_buffer *b = &e->problem->backbone->buffers[arg->buffer];
     a.name = b->name;
     a.type = scalar_type_name(b->type);
-    a.use = b->output ? EXPORT_OUTPUT : EXPORT_INPUT;
+    a.use = b->by_value  ? EXPORT_VALUE
+            : b->updated ? EXPORT_UPDATED
+            : b->output  ? EXPORT_OUTPUT
+                         : EXPORT_INPUT;
     return a;
 }
 
@@ -39,7 +42,7 @@ json_t *export_decisions(const struct export_entry *e)
 
 static json_t *arguments_json(const struct export_entry *e)
 {
-    static const char *const uses[] = {"input", "output", "temporary"};
+    static const char *const uses[] = {"input", "output", "temporary", "value", "updated"};
     json_t *list = json_array();
     for (unsigned i = 0; i < e->code->kernel.n_args; i++) {
         struct export_argument a = export_argument(e, i);

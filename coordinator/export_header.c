@@ -30,7 +30,7 @@ static const char types[] =
     "&error);\n"
     " *         ... clBuildProgram(program, 1, &device, \"-cl-std=CL1.2\", NULL, NULL) ...\n"
     " *         kernel = clCreateKernel(program, k->name, &error);\n"
-    " *         ... a buffer of k->arguments[i].bytes bytes for argument i ...\n"
+    " *         ... a buffer of k->arguments[i].bytes bytes for argument i, or a number (THRESH_VALUE) ...\n"
     " *         clEnqueueNDRangeKernel(queue, kernel, 3, NULL, k->global, k->local[0] ? k->local : NULL, "
     "...);\n"
     " *     }\n"
@@ -70,12 +70,15 @@ static const char types[] =
     "    const struct thresh_decision *decisions;\n"
     "};\n"
     "\n"
-    "enum thresh_use { THRESH_INPUT, THRESH_OUTPUT, THRESH_TEMPORARY };\n"
+    "enum thresh_use { THRESH_INPUT, THRESH_OUTPUT, THRESH_TEMPORARY, THRESH_VALUE, THRESH_UPDATED };\n"
     "\n"
     "/* A buffer in global memory. Its content is an array of `type` in row-major order; that of a temporary "
     "one "
     "needs\n"
-    " * no initialization. Align it to 128 bytes where it is not made by clCreateBuffer(). */\n"
+    " * no initialization. Align it to 128 bytes where it is not made by clCreateBuffer(). A THRESH_VALUE is "
+    "no buffer:\n"
+    " * a number of `type`, clSetKernelArg(kernel, i, bytes, &number). A THRESH_UPDATED one is input and "
+    "output. */\n"
     "struct thresh_argument {\n"
     "    const char *name, *type; /* \"A\", \"float\" */\n"
     "    long long bytes;\n"
@@ -285,7 +288,8 @@ static unsigned put_decisions(const struct export_entry *e, size_t i, FILE *out)
 
 static void put_arguments(const struct export_entry *e, size_t i, FILE *out)
 {
-    static const char *const uses[] = {"THRESH_INPUT", "THRESH_OUTPUT", "THRESH_TEMPORARY"};
+    static const char *const uses[] = {"THRESH_INPUT", "THRESH_OUTPUT", "THRESH_TEMPORARY", "THRESH_VALUE",
+                                       "THRESH_UPDATED"};
     fprintf(out, "static const struct thresh_argument thresh_arguments_%zu[] = {\n", i);
     for (unsigned k = 0; k < e->code->kernel.n_args; k++) {
         struct export_argument a = export_argument(e, k);

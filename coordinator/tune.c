@@ -241,9 +241,9 @@ static void serve(struct tune *t)
                                            .lowering = &o->lowering,
                                            .fingerprint = t->problem->fingerprint,
                                            .seed = o->seed,
-                                            .outputs = output_elements(t->problem->backbone),
-                                            .kernels = t->kernels,
-                                            .n_kernels = t->n_baselines};
+                                           .outputs = output_elements(t->problem->backbone),
+                                           .kernels = t->kernels,
+                                           .n_kernels = t->n_baselines};
     if (t->agents) agents_serve(t->agents, &program);
 }
 

@@ -330,8 +330,8 @@ void profiles_make(struct perfmodel *m)
 
 static double part_of(const struct perfmodel_split *s, unsigned parts)
 {
-    return (parts & PART_STEPS ? (double)s->steps : 1) * (parts & PART_ITEMS ? (double)s->items : 1) *
-           (parts & PART_GROUPS ? (double)s->groups : 1);
+    return (parts & PART_STEPS ? (double)s->steps * s->share : 1) *
+           (parts & PART_ITEMS ? (double)s->items : 1) * (parts & PART_GROUPS ? (double)s->groups : 1);
 }
 
 double profile_product(const uint8_t *logicals, unsigned n, const struct perfmodel_split *split,

@@ -38,8 +38,9 @@ static const char *option_of(const struct cli_args *a, const char *name)
 static void refuse_input(const char *text, int name, const struct lift_program *p, struct diag *d)
 {
     struct strbuf inputs = {0};
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        strbuf_printf(&inputs, "%s%s", i ? ", " : "", p->inputs[i]->name);
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        if (p->arrays[i].input != LIFT_NONE)
+            strbuf_printf(&inputs, "%s%s", inputs.length ? ", " : "", p->arrays[i].name);
     if (name < 0)
         diag_plain(d, "--input: '%s' is not NAME=FILE.npy or NAME=random:SEED", text);
     else
@@ -48,17 +49,23 @@ static void refuse_input(const char *text, int name, const struct lift_program *
     strbuf_free(&inputs);
 }
 
+/* Whether n bytes of a text are the name of an input's array. */
+static bool names_input(const struct lift_program *p, const char *text, size_t n)
+{
+    for (unsigned i = 0; i < p->n_arrays; i++) {
+        const char *name = p->arrays[i].name;
+        if (p->arrays[i].input != LIFT_NONE && strlen(name) == n && !memcmp(name, text, n)) return true;
+    }
+    return false;
+}
+
 /* Every --input must name an input of the program. */
 static bool check_inputs(const struct cli_args *a, const struct lift_program *p, struct diag *d)
 {
     for (unsigned k = 0; k < a->inputs.n; k++) {
         const char *text = a->inputs.items[k];
         size_t n = strcspn(text, "=");
-        unsigned i = 0;
-        while (i < p->n_inputs &&
-               (strncmp(text, p->inputs[i]->name, n) != 0 || p->inputs[i]->name[n] != '\0'))
-            i++;
-        if (i < p->n_inputs && text[n] == '=' && text[n + 1]) continue;
+        if (names_input(p, text, n) && text[n] == '=' && text[n + 1]) continue;
         refuse_input(text, text[n] && text[n + 1] ? (int)n : -1, p, d);
         return false;
     }
@@ -99,23 +106,24 @@ static double random_scalar(enum scalar_type type, const struct lift_range *rang
     return 2.0 * pcg32_unit(rng) - 1.0;
 }
 
-/* Input i as doubles: of its file, else random. */
+/* Array i of an input as doubles: of its file, else random. */
 static double *make_input(const struct cli_args *a, const struct lift_program *p, unsigned i,
                           const struct given *data, struct arena *arena, struct diag *d)
 {
-    const struct lift_param *input = p->inputs[i];
+    const struct lift_array *array = &p->arrays[i];
+    const struct lift_range *range = &p->inputs[array->input]->range;
     const void *given = given_input(data, i);
-    int64_t n = lift_type_scalars(input->type);
+    int64_t n = lift_type_scalars(array->type);
     uint64_t seed;
     if (n > most_scalars)
-        diag_plain(d, "input %s is too large to interpret; choose smaller sizes", input->name);
-    if (n > most_scalars || !read_seed(a, input->name, &seed, d)) return NULL;
+        diag_plain(d, "input %s is too large to interpret; choose smaller sizes", array->name);
+    if (n > most_scalars || !read_seed(a, array->name, &seed, d)) return NULL;
     enum scalar_type type = SCALAR_FLOAT;
-    lift_type_bottom(input->type, &type);
+    lift_type_bottom(array->type, &type);
     struct pcg32 rng = pcg32_seed(seed, i);
     double *out = ARENA_ARRAY(arena, double, n);
     for (int64_t k = 0; k < n; k++)
-        out[k] = given ? verify_get(type, given, k) : random_scalar(type, &input->range, &rng);
+        out[k] = given ? verify_get(type, given, k) : random_scalar(type, range, &rng);
     return out;
 }
 
@@ -123,27 +131,56 @@ static double *make_input(const struct cli_args *a, const struct lift_program *p
 static const double **make_inputs(const struct cli_args *a, const struct lift_program *p,
                                   const struct given *data, struct arena *arena, struct diag *d)
 {
-    const double **inputs = ARENA_ARRAY(arena, const double *, p->n_inputs + 1);
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        if (!(inputs[i] = make_input(a, p, i, data, arena, d))) return NULL;
-    return inputs;
+    const double **arrays = ARENA_ARRAY(arena, const double *, p->n_arrays);
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        if (p->arrays[i].input != LIFT_NONE && !(arrays[i] = make_input(a, p, i, data, arena, d)))
+            return NULL;
+    return arrays;
 }
 
 /* ---- the result ---- */
 
-static void print_output(const struct cli_args *a, const double *out, int64_t n)
+static json_t *output_json(const double *out, int64_t n)
 {
-    if (cli_given(a, CLI_JSON)) {
-        json_t *array = json_array();
-        for (int64_t i = 0; i < n; i++)
-            json_array_append_new(array, cli_real_json(out[i]));
-        cli_print_json(json_pack("{s:o}", "output", array));
-        return;
+    json_t *array = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(array, cli_real_json(out[i]));
+    return array;
+}
+
+static unsigned count_outputs(const struct lift_program *p)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        n += p->arrays[i].output != LIFT_NONE;
+    return n;
+}
+
+/* One output array as `output`, several by their names as `outputs`. */
+static void print_json(const struct lift_program *p, double *const *outputs)
+{
+    json_t *all = json_object(), *last = NULL;
+    for (unsigned i = 0; i < p->n_arrays; i++) {
+        if (!outputs[i]) continue;
+        last = output_json(outputs[i], lift_type_scalars(p->arrays[i].type));
+        json_object_set_new(all, p->arrays[i].name, last);
     }
-    for (int64_t i = 0; i < n && i < SHOWN; i++)
-        printf("%.9g\n", out[i]);
-    if (n > SHOWN)
-        printf("... %" PRId64 " more; --json prints all, --output FILE.npy writes them\n", n - SHOWN);
+    bool several = count_outputs(p) > 1;
+    cli_print_json(several ? json_pack("{s:O}", "outputs", all) : json_pack("{s:O}", "output", last));
+    json_decref(all);
+}
+
+static void print_text(const struct lift_program *p, double *const *outputs)
+{
+    for (unsigned k = 0; k < p->n_arrays; k++) {
+        int64_t n = lift_type_scalars(p->arrays[k].type);
+        if (!outputs[k]) continue;
+        if (count_outputs(p) > 1) printf("%s\n", p->arrays[k].name);
+        for (int64_t i = 0; i < n && i < SHOWN; i++)
+            printf("%.9g\n", outputs[k][i]);
+        if (n > SHOWN)
+            printf("... %" PRId64 " more; --json prints all, --output FILE.npy writes them\n", n - SHOWN);
+    }
 }
 
 /* The header of a file with an array of the type; false: it has too many extents. */
@@ -184,22 +221,41 @@ static void write_output(const char *path, const struct lift_type *t, const doub
     npy_write(path, &h, elements, d);
 }
 
+/* --output is one file, for one array. */
+static void write_outputs(const char *path, const struct lift_program *p, double *const *outputs,
+                          struct arena *arena, struct diag *d)
+{
+    if (count_outputs(p) > 1) {
+        diag_plain(d,
+                   "--output: not supported yet: the program has several output arrays; --json prints them");
+        return;
+    }
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        if (outputs[i]) write_output(path, p->arrays[i].type, outputs[i], arena, d);
+}
+
 static void interpret(const struct cli_args *a, const struct lift_program *p, const struct given *data,
                       struct arena *arena, struct diag *d)
 {
-    const double **inputs = make_inputs(a, p, data, arena, d);
-    int64_t n = lift_type_scalars(p->output->type);
-    if (!inputs) return;
-    if (n > most_scalars) {
-        diag_plain(d, "the output is too large to interpret; choose smaller sizes");
-        return;
+    const double **arrays = make_inputs(a, p, data, arena, d);
+    double **outputs = ARENA_ARRAY(arena, double *, p->n_arrays);
+    for (unsigned i = 0; arrays && i < p->n_arrays; i++) {
+        int64_t n = lift_type_scalars(p->arrays[i].type);
+        if (p->arrays[i].output == LIFT_NONE) continue;
+        if (n > most_scalars) {
+            diag_plain(d, "the output is too large to interpret; choose smaller sizes");
+            return;
+        }
+        outputs[i] = ARENA_ARRAY(arena, double, n);
+        lift_interpret(p, arrays, i, outputs[i]);
     }
-    double *out = ARENA_ARRAY(arena, double, n);
-    lift_interpret(p, inputs, out);
+    if (!arrays) return;
     if (cli_given(a, CLI_OUTPUT))
-        write_output(a->value[CLI_OUTPUT], p->output->type, out, arena, d);
+        write_outputs(a->value[CLI_OUTPUT], p, outputs, arena, d);
+    else if (cli_given(a, CLI_JSON))
+        print_json(p, outputs);
     else
-        print_output(a, out, n);
+        print_text(p, outputs);
 }
 
 void cli_lift_run(const struct cli_args *a, const struct lift_program *p, struct arena *arena, struct diag *d)

@@ -6,7 +6,8 @@
  *     values         A.load -> mad, B.load -> mad, init -> mad -> store; A and B may be staged
  *
  * - A logical dimension is an index range. Its tiles are levels, level 0 the most significant: index = sum
- * over the levels of digit * product of the sizes of the levels after it.
+ * over the levels of digit * product of the sizes of the levels after it. The sizes multiply to its *span*,
+ * the extent or that rounded up, 1009 as 8 x 128; the code generator guards what is beyond the extent.
  * - An instruction is in a nest of its own dimensions, one for each tile of its logicals.
  * - A value flows from one instruction to another: one scalar in each iteration of the logicals they share.
  * - A load may be *staged*: then the latent instructions copy_load (global -> register) and copy_store
@@ -53,6 +54,8 @@ struct bb_logical {
     uint32_t first_tile;
     unsigned n_levels;
     const struct lift_size *size; /* the extent as the program writes it (core/lift/size.h); copy: NULL */
+    unsigned n_spans;             /* of a copy: those of `of`; 0 is the same as 1 */
+    const int64_t *spans;         /* ascending, the first is the extent */
 };
 
 struct bb_tile {
@@ -125,12 +128,20 @@ struct bb_buffer {
     enum scalar_type type;
     int64_t elements;
     bool output;
-    unsigned input; /* index of the program's input if not output */
+    bool by_value;  /* an input that is a scalar: a kernel argument, no memory */
+    bool updated;   /* an output that is also an input; an element is read only where it is written */
+    unsigned input; /* index of the program's input; LIFT_NONE: it is no input */
+};
+
+/* An element of an updated buffer is loaded before it is overwritten, where no operands say so already. */
+struct bb_overwrite {
+    uint32_t load, store; /* instructions */
 };
 
 struct backbone {
     const struct lift_program *program; /* borrowed */
     unsigned n_logicals, n_tiles, n_dims, n_insts, n_values, n_regions, n_region_dims, n_buffers;
+    unsigned n_overwrites;
     unsigned n_parameters;
     const struct bb_parameter *parameters; /* of the space, that do not have their default */
     struct bb_logical *logicals;
@@ -139,7 +150,8 @@ struct backbone {
     struct bb_inst *insts;
     struct bb_value *values;
     struct bb_region *regions;
-    struct bb_buffer *buffers;
+    struct bb_buffer *buffers; /* the program's arrays, in order */
+    struct bb_overwrite *overwrites;
 };
 
 /* What the instantiation may choose: levels, staging, parameters. Zero-initialised fields take the defaults
@@ -149,16 +161,22 @@ struct bb_options {
     unsigned reduction_levels; /* (3) */
     unsigned copy_levels;      /* tiles of a copy logical, at most those of its main one (4) */
     unsigned max_sizes;        /* candidate sizes kept per tile (all divisors) */
+    int64_t round_from;        /* extents from here on may be rounded up (12) */
     bool no_staging;           /* no latent copies */
     unsigned n_parameters;     /* of gpu.space (its defaults) */
     struct bb_parameter parameters[BB_MAX_PARAMETERS];
 };
 
-/* Lowers a bound program (float arrays of any rank; output an array of scalars). NULL after adding located
- * errors. Lives in the arena. A tile whose only size is 1 is left out: a prime extent keeps level 0 alone. */
+/* Lowers a bound program. NULL after adding located errors. Lives in the arena. A tile whose only size is 1
+ * is left out: a prime extent keeps level 0 alone. */
 struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
                           struct diag *d);
 
+/* Whether a logical's span is a choice. */
+static inline bool bb_has_span(const struct backbone *bb, uint32_t logical)
+{
+    return bb->logicals[logical].n_spans > 1 && bb->logicals[logical].of == BB_NONE;
+}
 /* Whether a value or an intermediate result of the program has this type. */
 bool bb_uses_type(const struct backbone *bb, enum scalar_type t);
 
@@ -208,7 +226,7 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
  *  - a staged value's region holds, for each logical of the load, the tiles not outside copy_store, in their
  *    order of significance; tiles outside it are more significant than those inside. */
 struct bb_candidate {
-    int64_t *size;      /* [n_tiles] */
+    int64_t *size;      /* [n_tiles]; those of a main logical multiply to its span */
     bool *live;         /* [statements] */
     uint8_t *kind;      /* [n_dims] enum bb_dim_kind */
     uint8_t *code;      /* [n_dims] map_encoding */

@@ -1,8 +1,13 @@
 /* Lowering, second half: latent copies, strip-mining and the dense numbering.
  *
  * Every load with a dimension may be staged: it gets a copy_load and a copy_store with copies of its logicals
- * and a region. Then each logical is cut into levels, no more than its extent has prime factors, each level a
- * tile with candidate sizes; and each instruction gets one dimension a tile of its logicals. */
+ * and a region. Then each logical is cut into levels, no more than one of its spans has prime factors, each
+ * level a tile with candidate sizes; and each instruction gets one dimension a tile of its logicals.
+ *
+ * Spans. An extent with many divisors, or a multiple of 16, is cut without remainder: it is its only span.
+ * Any other may also be rounded up, by at most a quarter, to the next multiple of 4, 8, ... 128 that has
+ * small factors: 1009 to 1024, but not to 1012 = 4 * 11 * 23, so that few spans are left to search. Where
+ * none of them has small factors, it is the next multiple of 32: 4128 for 4099. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +43,6 @@ static unsigned min_levels(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* ---- candidate sizes ---- */
-
 /* Number of prime factors with multiplicity, counted up to `limit`. */
 static unsigned prime_factors(int64_t n, unsigned limit)
 {
@@ -49,6 +52,64 @@ static unsigned prime_factors(int64_t n, unsigned limit)
             count++;
     return count < limit && n > 1 ? count + 1 : count;
 }
+
+/* ---- spans ---- */
+
+enum {
+    MOST_SPANS = 7,
+    WELL_DIVIDED = 12 /* divisors */,
+    EVEN_ENOUGH = 16,
+    LARGEST_FACTOR = 7,
+    GOOD_TILE = 32,
+    ROUND_FROM = 12
+};
+
+static bool has_small_factors(int64_t n)
+{
+    for (int64_t p = 2; p <= LARGEST_FACTOR; p++)
+        while (n % p == 0)
+            n /= p;
+    return n == 1;
+}
+
+static unsigned count_divisors(int64_t n)
+{
+    unsigned count = 0;
+    for (int64_t d = 1; d <= n / d; d++)
+        if (n % d == 0) count += d == n / d ? 1 : 2;
+    return count;
+}
+
+static int64_t round_up(int64_t n, int64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* The spans of an extent, ascending; returns their number. */
+static unsigned list_spans(int64_t extent, int64_t round_from, int64_t out[MOST_SPANS])
+{
+    unsigned n = 0;
+    out[n++] = extent;
+    if (extent < round_from || extent % EVEN_ENOUGH == 0 || count_divisors(extent) >= WELL_DIVIDED) return n;
+    for (int64_t unit = 4; unit <= 128; unit *= 2) {
+        int64_t span = round_up(extent, unit);
+        if (span - extent <= extent / 4 && span > out[n - 1] && has_small_factors(span)) out[n++] = span;
+    }
+    if (n == 1 && extent > 4 * GOOD_TILE) out[n++] = round_up(extent, GOOD_TILE);
+    return n;
+}
+
+static void add_spans(struct backbone *bb, struct arena *a, const struct bb_options *o)
+{
+    for (unsigned i = 0; i < bb->n_logicals; i++) { /* main logicals come first: a copy has theirs */
+        struct bb_logical *l = &bb->logicals[i];
+        int64_t spans[MOST_SPANS];
+        l->n_spans = list_spans(l->extent, o->round_from ? o->round_from : ROUND_FROM, spans);
+        l->spans = arena_memdup(a, spans, l->n_spans * sizeof *spans);
+    }
+}
+
+/* ---- candidate sizes ---- */
 
 static int64_t odd_part(int64_t n)
 {
@@ -78,6 +139,24 @@ static int64_t *divisors(struct arena *a, int64_t n, unsigned *count)
     qsort(list, found, sizeof *list, compare_sizes);
     *count = found;
     return list;
+}
+
+/* The divisors of all spans, ascending. */
+static int64_t *candidate_sizes(struct arena *a, const struct bb_logical *l, unsigned *count)
+{
+    int64_t *all = divisors(a, l->spans[0], count);
+    for (unsigned i = 1; i < l->n_spans; i++) {
+        unsigned n, kept = 0;
+        int64_t *more = divisors(a, l->spans[i], &n), *both = ARENA_ARRAY(a, int64_t, *count + n);
+        memcpy(both, all, *count * sizeof *both);
+        memcpy(both + *count, more, n * sizeof *both);
+        qsort(both, *count + n, sizeof *both, compare_sizes);
+        for (unsigned j = 0; j < *count + n; j++)
+            if (kept == 0 || both[kept - 1] != both[j]) both[kept++] = both[j];
+        all = both;
+        *count = kept;
+    }
+    return all;
 }
 
 /* Drops sizes, never the first and last, until `limit` are left: those with the largest odd part first, then
@@ -177,8 +256,13 @@ static void add_copies(struct backbone *bb, struct arena *a, const struct loweri
 static unsigned levels_of(const struct backbone *bb, const struct bb_logical *l, const struct bb_options *o)
 {
     if (l->of != BB_NONE) return min_levels(o->copy_levels, bb->logicals[l->of].n_levels);
-    unsigned wanted = l->reduction ? o->reduction_levels : o->parallel_levels;
-    return prime_factors(l->extent, min_levels(wanted, BB_MAX_LEVELS));
+    unsigned wanted = min_levels(l->reduction ? o->reduction_levels : o->parallel_levels, BB_MAX_LEVELS);
+    unsigned most = 0;
+    for (unsigned i = 0; i < l->n_spans; i++) {
+        unsigned factors = prime_factors(l->spans[i], wanted);
+        most = factors > most ? factors : most;
+    }
+    return most;
 }
 
 /* Main logicals come first: a copy reads theirs. */
@@ -217,7 +301,7 @@ static void add_tiles(struct backbone *bb, struct arena *a, const struct bb_opti
     for (uint32_t i = 0; i < bb->n_logicals; i++) {
         const struct bb_logical *l = &bb->logicals[i];
         unsigned n;
-        int64_t *sizes = divisors(a, l->extent, &n);
+        int64_t *sizes = candidate_sizes(a, l, &n);
         if (o->max_sizes) keep_useful(sizes, &n, o->max_sizes);
         for (unsigned v = 0; v < l->n_levels; v++)
             bb->tiles[l->first_tile + v] =
@@ -265,8 +349,10 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     const struct bb_options o = options ? *options : (struct bb_options){0};
     struct backbone *bb = ARENA_NEW(a, struct backbone);
     bb->program = l->program;
-    bb->n_buffers = l->program->n_inputs + 1;
+    bb->n_buffers = l->program->n_arrays;
     bb->buffers = l->buffers;
+    bb->n_overwrites = (unsigned)l->n_overwrites;
+    bb->overwrites = l->overwrites;
     bb->n_parameters = o.n_parameters;
     bb->parameters = arena_memdup(a, o.parameters, sizeof o.parameters);
     count_copies(l, &o, bb);
@@ -276,6 +362,7 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     bb->regions = ARENA_ARRAY(a, struct bb_region, bb->n_regions + 1);
     copy_main(bb, l);
     add_copies(bb, a, l, &o);
+    add_spans(bb, a, &o);
     choose_levels(bb, &o);
     add_tiles(bb, a, &o);
     add_dims(bb, a);

@@ -153,15 +153,15 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
 {
     for (uint32_t i = 0; i < l->n_insts; i++) {
         const struct bb_inst *old = &l->insts[i];
-        if (old->kind != BB_LOAD || old->buffer != t->input || index_compare(old->index, t->index)) continue;
+        if (old->kind != BB_LOAD || old->buffer != t->array || index_compare(old->index, t->index)) continue;
         if (old->n_guards == t->n_guards && (!t->n_guards || old->otherwise == t->value) &&
             guard_same(old->guards, t->guards, t->n_guards))
             return i;
     }
     struct bb_inst load = bb_lower_inst(l, BB_LOAD, "", t->type);
-    const char *stem = free_stem(l, l->buffers[t->input].name, ".load");
+    const char *stem = free_stem(l, l->buffers[t->array].name, ".load");
     load.name = arena_printf(l->arena, "%s.load", stem);
-    load.buffer = t->input;
+    load.buffer = t->array;
     load.index = t->index;
     load.n_guards = t->n_guards;
     load.guards = t->guards;
@@ -272,58 +272,34 @@ static struct bb_flat stored_value(struct lowering *l, const struct tree *t, uin
     return computed;
 }
 
-static void store_output(struct lowering *l, const struct view_env *env)
+void bb_lower_store(struct lowering *l, const struct lift_array *array, const struct tree *t,
+                    const struct index_expr *index, struct source_pos at)
 {
-    const struct lift_expr *e = l->program->output;
-    const struct view *v = view_eval(l->viewer, e, env);
-    const struct lift_type *type = e->type;
-    const struct index_expr *at = index_constant(l->arena, 0);
-    for (; type->kind == LIFT_ARRAY; type = type->element) {
-        const struct index_expr *i = bb_lower_index(l, v, type, false);
-        at = index_add(l->arena, at, index_scale(l->arena, i, lift_type_scalars(type->element)));
-        v = view_get(l->viewer, v, i);
-    }
-    bb_lower_check_viewer(l, e->at);
-    uint32_t n_parallel = (uint32_t)l->n_logicals;
-    struct bb_flat value = stored_value(l, v->tree, n_parallel, e->at);
+    struct bb_flat value = stored_value(l, t, l->n_parallel, at);
     if (l->failed) return;
-    struct bb_inst store = bb_lower_inst(l, BB_STORE, "store", type->scalar);
-    bb_lower_take(l, &store, &value, e->at);
-    store.buffer = l->program->n_inputs;
-    store.index = at;
-    for (uint32_t i = 0; i < n_parallel; i++)
-        bb_lower_own(l, &store, i, e->at);
+    const char *name = l->n_stored > 1 ? arena_printf(l->arena, "%s.store", array->name) : "store";
+    struct bb_inst store = bb_lower_inst(l, BB_STORE, name, t->type);
+    bb_lower_take(l, &store, &value, at);
+    store.buffer = (uint32_t)(array - l->program->arrays);
+    store.index = index;
+    for (uint32_t i = 0; i < l->n_parallel; i++)
+        bb_lower_own(l, &store, i, at);
     bb_lower_push(l, &store);
 }
 
-static void set_buffer(struct lowering *l, unsigned i, const char *name, const struct lift_type *t,
-                       struct source_pos at)
+/* ---- inputs ---- */
+
+static void set_buffer(struct lowering *l, unsigned i)
 {
+    const struct lift_array *array = &l->program->arrays[i];
     struct bb_buffer *b = &l->buffers[i];
-    b->name = name;
-    b->elements = lift_type_scalars(t);
-    b->output = i == l->program->n_inputs;
-    b->input = i;
-    if (!lift_type_bottom(t, &b->type))
-        bb_lower_unsupported(l, at, "inputs and outputs of tuples; use one array for each component");
-    else if (b->type == SCALAR_BOOL)
-        bb_lower_unsupported(l, at, "inputs and outputs of type bool; use int: if c then 1 else 0");
-}
-
-static bool input_named(const struct lift_program *p, const char *name)
-{
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        if (!strcmp(p->inputs[i]->name, name)) return true;
-    return false;
-}
-
-/* A name for the output that no input has. */
-static const char *output_name(const struct lift_program *p, struct arena *a)
-{
-    const char *name = "out";
-    for (unsigned n = 2; input_named(p, name); n++)
-        name = arena_printf(a, "out_%u", n);
-    return name;
+    *b = (struct bb_buffer){.name = array->name, .input = array->input};
+    b->elements = lift_type_scalars(array->type);
+    b->output = array->output != LIFT_NONE;
+    b->updated = b->output && array->input != LIFT_NONE;
+    b->by_value = !b->output && array->type->kind == LIFT_SCALAR;
+    if (lift_type_bottom(array->type, &b->type) && b->type == SCALAR_BOOL)
+        bb_lower_unsupported(l, array->at, "inputs and outputs of type bool; use int: if c then 1 else 0");
 }
 
 /* Buffers and the environment of the inputs. */
@@ -331,13 +307,11 @@ static const struct view_env *bind_inputs(struct lowering *l)
 {
     const struct lift_program *p = l->program;
     const struct view_env *env = NULL;
-    l->buffers = ARENA_ARRAY(l->arena, struct bb_buffer, p->n_inputs + 1);
-    for (unsigned i = 0; i < p->n_inputs; i++) {
-        const struct lift_param *in = p->inputs[i];
-        set_buffer(l, i, in->name, in->type, in->at);
-        env = view_bind(l->viewer, env, in, view_input(l->viewer, i, in->type));
-    }
-    set_buffer(l, p->n_inputs, output_name(p, l->arena), p->output->type, p->output->at);
+    l->buffers = ARENA_ARRAY(l->arena, struct bb_buffer, p->n_arrays);
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        set_buffer(l, i);
+    for (unsigned i = 0; i < p->n_inputs; i++)
+        env = view_bind(l->viewer, env, p->inputs[i], view_input(l->viewer, p->inputs[i]));
     return env;
 }
 
@@ -364,6 +338,6 @@ struct backbone *bb_lower(const struct lift_program *p, const struct bb_options 
     struct lowering l = {.arena = a, .diag = d, .viewer = &viewer, .program = p};
     const struct view_env *env = bind_inputs(&l);
     check_reductions(&l, p->output);
-    if (!l.failed) store_output(&l, env);
+    if (!l.failed) bb_lower_outputs(&l, env);
     return l.failed ? NULL : bb_build(&l, o);
 }

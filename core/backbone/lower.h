@@ -7,10 +7,12 @@
 #include "core/base/diag.h"
 
 struct arena;
+struct lift_array;
 struct lift_type;
 struct reduction;
 struct tree;
 struct view;
+struct view_env;
 struct viewer;
 
 /* Grows while the program is evaluated; without tiles, dimensions and copies. */
@@ -19,10 +21,19 @@ struct lowering {
     struct diag *diag;
     struct viewer *viewer;
     const struct lift_program *program;
-    size_t n_logicals, cap_logicals, n_insts, cap_insts;
+    size_t n_logicals, cap_logicals, n_insts, cap_insts, n_overwrites, cap_overwrites;
     struct bb_logical *logicals;
     struct bb_inst *insts;
-    struct bb_buffer *buffers; /* one an input, then the output */
+    struct bb_buffer *buffers; /* one an array of the program */
+    struct bb_overwrite *overwrites;
+    unsigned n_stored;   /* scalars that an element of the outputs has, at most */
+    unsigned n_parallel; /* logicals of the outputs, the first ones */
+    bool parallel;       /* they are known */
+    unsigned n_shape;    /* dimensions of the outputs with an extent above 1 */
+    struct {
+        int64_t extent;
+        const struct index_expr *index; /* in the parallel logicals: several, if it is joined */
+    } shape[BB_MAX_LOGICALS];
     bool failed;
 };
 
@@ -44,6 +55,9 @@ void bb_lower_check_viewer(struct lowering *l, struct source_pos at);
  * it, so that the indices of what was joined are affine. */
 const struct index_expr *bb_lower_index(struct lowering *l, const struct view *v,
                                         const struct lift_type *array, bool reduction);
+/* The STORE of a scalar to an element of an array, and what it reads. */
+void bb_lower_store(struct lowering *l, const struct lift_array *array, const struct tree *t,
+                    const struct index_expr *index, struct source_pos at);
 /* Makes a logical one of the instruction's own. */
 void bb_lower_own(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at);
 /* A new instruction, named after the stem, and its number once it is complete. */
@@ -58,6 +72,11 @@ void bb_lower_operand(struct lowering *l, struct bb_flat *f, uint32_t inst, unsi
 void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *f, struct source_pos at);
 /* Gives an instruction its expression, and the logicals that its indices mention. */
 void bb_lower_take(struct lowering *l, struct bb_inst *inst, const struct bb_flat *f, struct source_pos at);
+
+/* ---- outputs.c ---- */
+
+/* The STOREs of all outputs. env: of the inputs. */
+void bb_lower_outputs(struct lowering *l, const struct view_env *env);
 
 /* ---- reduce.c ---- */
 

@@ -29,24 +29,63 @@ static const struct view *view_tuple(struct viewer *w, const struct view **parts
     return v;
 }
 
-static const struct view *input_part(struct viewer *w, unsigned input, const struct lift_type *type,
-                                     const struct index_expr *offset)
+/* ---- inputs ---- */
+
+static const struct view *value_at(struct viewer *w, struct place at);
+
+/* Several arrays are passed through together, as far as a tuple's parts have one each. */
+struct place view_place_part(struct arena *a, struct place at, unsigned part)
 {
-    if (type->kind == LIFT_SCALAR) {
+    const struct lift_type *tuple = at.type;
+    bool several = !at.interleaved && lift_type_leaves(tuple) > 1;
+    int64_t before = 0;
+    for (unsigned i = 0; i < part; i++) {
+        before += lift_type_scalars(tuple->parts[i]);
+        if (several) at.array += lift_type_leaves(tuple->parts[i]);
+    }
+    at.type = tuple->parts[part];
+    if (at.interleaved) at.offset = index_add(a, at.offset, index_constant(a, before));
+    if (several && lift_type_leaves(at.type) == 1)
+        at.offset = index_scale(a, at.offset, lift_type_scalars(at.type));
+    return at;
+}
+
+static const struct view *tuple_at(struct viewer *w, struct place at)
+{
+    const struct view **parts = arena_alloc(w->arena, at.type->n_parts * sizeof *parts);
+    for (unsigned i = 0; i < at.type->n_parts; i++)
+        parts[i] = value_at(w, view_place_part(w->arena, at, i));
+    return view_tuple(w, parts, at.type->n_parts);
+}
+
+static const struct view *value_at(struct viewer *w, struct place at)
+{
+    if (at.type->kind == LIFT_TUPLE) return tuple_at(w, at);
+    if (at.type->kind == LIFT_SCALAR) {
         struct tree *t = ARENA_NEW(w->arena, struct tree);
-        *t = (struct tree){.kind = TREE_LOAD, .type = type->scalar, .input = input, .index = offset};
+        *t = (struct tree){.kind = TREE_LOAD, .type = at.type->scalar, .array = at.array, .index = at.offset};
         return view_scalar(w, t);
     }
     struct view *v = new_view(w, VIEW_INPUT);
-    v->input = input;
-    v->type = type;
-    v->offset = offset;
+    v->place = at;
     return v;
 }
 
-const struct view *view_input(struct viewer *w, unsigned input, const struct lift_type *type)
+const struct view *view_input(struct viewer *w, const struct lift_param *input)
 {
-    return input_part(w, input, type, index_constant(w->arena, 0));
+    struct place at = {.array = input->first_array, .type = input->type};
+    at.offset = index_constant(w->arena, 0);
+    at.interleaved = input->interleaved;
+    return value_at(w, at);
+}
+
+struct place view_place_element(struct arena *a, struct place at, const struct index_expr *i)
+{
+    bool several = !at.interleaved && lift_type_leaves(at.type) > 1;
+    int64_t before = several ? at.type->extent : 1, step = several ? 1 : lift_type_scalars(at.type->element);
+    at.offset = index_add(a, index_scale(a, at.offset, before), index_scale(a, i, step));
+    at.type = at.type->element;
+    return at;
 }
 
 static const struct view *nothing(struct viewer *w)
@@ -131,17 +170,20 @@ static const struct view *slice(struct viewer *w, const struct view *of, const s
     return v;
 }
 
-static const struct view *input_element(struct viewer *w, const struct view *v, const struct index_expr *i)
-{
-    const struct lift_type *element = v->type->element;
-    const struct index_expr *offset = index_scale(w->arena, i, lift_type_scalars(element));
-    return input_part(w, v->input, element, index_add(w->arena, v->offset, offset));
-}
-
 static const struct view *join_element(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
     const struct view *outer = view_get(w, v->of, index_div(w->arena, i, v->length));
     return view_get(w, outer, index_mod(w->arena, i, v->length));
+}
+
+static const struct view *map_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    struct view_memo *memo = v->memo;
+    if (memo->index && !index_compare(memo->index, i)) return memo->value;
+    const struct view_env *env = view_bind(w, v->env, v->fun->params[0], view_get(w, v->of, i));
+    const struct view *value = view_eval(w, v->fun->body, env);
+    *memo = (struct view_memo){i, value};
+    return value;
 }
 
 const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i)
@@ -151,9 +193,9 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
     case VIEW_NOTHING:
         return v;
     case VIEW_INPUT:
-        return input_element(w, v, i);
+        return value_at(w, view_place_element(w->arena, v->place, i));
     case VIEW_MAP:
-        return view_eval(w, v->fun->body, view_bind(w, v->env, v->fun->params[0], view_get(w, v->of, i)));
+        return map_element(w, v, i);
     case VIEW_ZIP:
         return zip_element(w, v, i);
     case VIEW_COMPONENT:
@@ -355,6 +397,7 @@ static const struct view *wrap(struct viewer *w, enum view_kind kind, const stru
     v->env = env;
     v->type = e->args[0]->type;
     v->length = length;
+    if (kind == VIEW_MAP) v->memo = ARENA_NEW(w->arena, struct view_memo);
     return v;
 }
 

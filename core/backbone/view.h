@@ -16,7 +16,7 @@ struct arena;
 
 enum tree_kind {
     TREE_CONST,  /* value */
-    TREE_LOAD,   /* input buffer[index] where the guards hold, otherwise value */
+    TREE_LOAD,   /* array[index] where the guards hold, otherwise value */
     TREE_INDEX,  /* index, an int */
     TREE_SELECT, /* args[0] where the guard holds, otherwise args[1] */
     TREE_OP,     /* op over args */
@@ -28,7 +28,7 @@ struct tree {
     enum tree_kind kind;
     enum scalar_type type;
     double value;
-    unsigned input;
+    unsigned array; /* of the program */
     const struct index_expr *index;
     unsigned n_guards; /* LOAD, SELECT */
     const struct index_guard *guards;
@@ -51,7 +51,7 @@ enum view_kind {
     VIEW_NOTHING,   /* what a viewer that gave up makes of any value; as a scalar, tree */
     VIEW_SCALAR,    /* tree */
     VIEW_TUPLE,     /* parts */
-    VIEW_INPUT,     /* part of input `input` from element `offset`, of array type `type` */
+    VIEW_INPUT,     /* an array in the arrays of an input: place */
     VIEW_MAP,       /* fun over of[i] */
     VIEW_ZIP,       /* tuple of parts[j][i] */
     VIEW_COMPONENT, /* component `index` of of[i] */
@@ -69,13 +69,21 @@ enum view_kind {
     VIEW_IOTA       /* i */
 };
 
+/* A value in the arrays of an input. */
+struct place {
+    unsigned array;                  /* of the program: the first of its leaves; the one, if interleaved */
+    const struct lift_type *type;    /* of the value */
+    const struct index_expr *offset; /* its first scalar; of several arrays the elements before it */
+    bool interleaved;
+};
+
 struct view {
     enum view_kind kind;
     const struct tree *tree;
     unsigned n_parts;
     const struct view **parts;
-    unsigned input;
-    const struct lift_type *type;
+    struct place place;
+    const struct lift_type *type; /* JOIN, FILL: of the array */
     const struct index_expr *offset;
     int64_t length;
     unsigned index;
@@ -85,6 +93,14 @@ struct view {
     const struct lift_expr *expr;
     struct index_guard guard;
     const struct view *plain, *no;
+    struct view_memo *memo; /* MAP */
+};
+
+/* The element that a MAP was asked for last. An array that a `let` names is asked by each of its readers; at
+ * one index they share what it computes. */
+struct view_memo {
+    const struct index_expr *index; /* NULL: none yet */
+    const struct view *value;
 };
 
 /* Values of parameters, innermost first. `value` is NULL until a lazily bound expression is asked for. */
@@ -102,7 +118,11 @@ struct viewer {
     const struct lift_expr *stuck; /* an `at` whose index is none that this folder can compute; or NULL */
 };
 
-const struct view *view_input(struct viewer *w, unsigned input, const struct lift_type *type);
+/* Component `part` of a tuple, and element i of an array. */
+struct place view_place_part(struct arena *a, struct place at, unsigned part);
+struct place view_place_element(struct arena *a, struct place at, const struct index_expr *i);
+
+const struct view *view_input(struct viewer *w, const struct lift_param *input);
 const struct view_env *view_bind(struct viewer *w, const struct view_env *env, const struct lift_param *p,
                                  const struct view *value);
 

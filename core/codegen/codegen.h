@@ -29,6 +29,7 @@ struct cg_program; /* the loop program */
 /* One kernel argument, in order: the backbone's buffers, then temporaries in global memory. */
 struct cg_arg {
     uint32_t buffer; /* index of the backbone's buffer, or BB_NONE: a temporary */
+    bool by_value;   /* a scalar, no array in memory */
     size_t bytes;
 };
 

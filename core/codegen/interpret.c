@@ -177,6 +177,14 @@ static const double *evaluate(struct machine *m, uint32_t inst)
     return stack;
 }
 
+/* Whether an index of what was rounded up is beyond its extent. */
+static bool is_beyond(const struct machine *m, const struct cg_node *n)
+{
+    for (unsigned i = 0; i < n->n_guards; i++)
+        if (index_eval(n->guards[i].of, m->digit) >= n->guards[i].below) return true;
+    return false;
+}
+
 static bool guarded_off(const struct machine *m, const struct cg_node *n)
 {
     for (unsigned g = 0; g < CG_AXES; g++) {
@@ -192,15 +200,16 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     const struct bb_inst *in = &m->p->bb->insts[i];
     const struct cg_access *x = &m->p->access[i];
     int64_t at = x->offset ? index_eval(x->offset, m->digit) : 0;
-    if (guarded_off(m, n)) return;
+    bool off = guarded_off(m, n) || is_beyond(m, n), load = in->kind == BB_LOAD || in->kind == BB_COPY_LOAD;
+    if (off && !load) return;
     if (in->kind == BB_STORE || in->kind == BB_COPY_STORE) {
         write_memory(m, i, accessed(m, i), at, evaluate(m, i)[0]);
         return;
     }
     const struct cg_value *v = in->kind == BB_STEP ? m->p->operands[i][0].value : &m->p->values[i];
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
-    bool read = x->offset && guard_holds(x->guards, x->n_guards, m->digit);
-    const double loaded = read ? read_memory(m, i, accessed(m, i), at) : x->otherwise;
+    bool read = x->offset && !off && guard_holds(x->guards, x->n_guards, m->digit);
+    const double loaded = read ? read_memory(m, i, accessed(m, i), at) : off ? 0 : x->otherwise;
     const double *values = x->offset ? &loaded : evaluate(m, i);
     for (unsigned part = 0; part < bb_parts(in); part++) {
         m->registers[v->inst][to + part] = rounded(bb_part_type(in, part), values[part]);
@@ -231,11 +240,11 @@ static void run_item(struct machine *m, const struct cg_node *n)
         int64_t id = hardware_id(m, n);
         if (id >= n->run_extent) return;
         m->digit[n->id] = id / n->inner % n->size;
-        run_item_children(m, n);
+        if (!is_beyond(m, n)) run_item_children(m, n);
     } else {
         for (int64_t i = 0; i < n->size && !failed(m); i++) {
             m->digit[n->id] = i;
-            run_item_children(m, n);
+            if (!is_beyond(m, n)) run_item_children(m, n);
         }
     }
 }
@@ -301,7 +310,7 @@ static void make_memory(struct machine *m, double *const *buffers)
         const struct bb_buffer *b = &bb->buffers[i];
         m->buffers[i] = (struct memory){b->name, b->type, b->elements, buffers[i],
                                         ARENA_ARRAY(m->arena, struct shadow, b->elements)};
-        clear(&m->buffers[i], !b->output);
+        clear(&m->buffers[i], !b->output || b->updated);
     }
     for (unsigned i = 0; i < bb->n_regions; i++) {
         int64_t n = m->p->regions[i].used ? m->p->regions[i].elements : 0;
@@ -360,7 +369,8 @@ static void check_outputs(struct machine *m)
 {
     for (unsigned i = 0; i < m->p->bb->n_buffers && !failed(m); i++)
         for (int64_t j = 0; j < m->buffers[i].elements && !failed(m); j++) {
-            if (m->buffers[i].shadow[j].set) continue;
+            const struct shadow *s = &m->buffers[i].shadow[j];
+            if (s->set && (!m->p->bb->buffers[i].updated || s->writer != NOBODY)) continue;
             m->result.fault = CG_UNINITIALIZED;
             snprintf(m->result.where, sizeof m->result.where, "%s[%lld] is never written", m->buffers[i].name,
                      (long long)j);

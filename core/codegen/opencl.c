@@ -142,6 +142,7 @@ const struct cg_dialect cg_opencl = {
     .kernel_in_groups = "__kernel __attribute__((reqd_work_group_size($2, $3, $4)))\nvoid $1(",
     .input = "__global const $1 *restrict $2",
     .output = "__global $1 *restrict $2",
+    .value = "const $1 $2",
     .temporary = "__global $1 *$2",
     .global_space = "__global",
     .local_space = "__local",

@@ -54,6 +54,7 @@ struct cg_dialect {
     const char *kernel;           /* head of a kernel up to its arguments; name $1 */
     const char *kernel_in_groups; /* the same with the size of its work-groups $2 $3 $4 */
     const char *input, *output;   /* arguments; type $1, name $2. No other argument reaches their elements */
+    const char *value;            /* an argument that is a scalar */
     const char *temporary;        /* the same; work-items read what other work-items wrote */
     const char *global_space, *local_space; /* words for address spaces; "": none */
     const char *local_array;                /* declaration: type $1, name $2, elements $3, alignment $4 */

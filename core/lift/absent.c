@@ -12,8 +12,7 @@
     "the "                                                                                                   \
     "windows"
 #define LOGIC "write a && b, a || b, !a, or as functions and(a, b), or(a, b), not(a)"
-#define STATEMENTS                                                                                           \
-    "a program declares sizes and inputs and has one output, such as: output map(fun x -> 2.0 * x, a)"
+#define STATEMENTS "a program declares sizes, inputs and outputs, such as: output map(fun x -> 2.0 * x, a)"
 #define COMMENTS "a comment begins with --"
 #define VECTORS "write float: the search decides on vectors"
 #define DECISIONS "the search decides on loops, work-items and memory, and --pin fixes its choices"
@@ -131,8 +130,7 @@ static const struct absent table[] = {
     {ABSENT_TYPE, "Bool boolean", NULL, "write bool"},
     {ABSENT_TYPE, "long short char uint unsigned uchar ushort ulong size_t int64 i64 uint8 u8 u32 u64",
      "integers other than int", "write int"},
-    {ABSENT_TYPE, "complex", "complex numbers",
-     "pass real and imaginary parts as two inputs, and compute with tuples (re, im)"},
+    {ABSENT_TYPE, "complex", "complex numbers", "compute with tuples (re, im), of type (float, float)"},
     /* programs */
     {ABSENT_WORD, "structured", "loops fixed by the text",
      "write schedule open, or leave the line out: the search decides on the loops"},

@@ -63,4 +63,12 @@ const struct lift_type *bind_refine(struct binder *b, const struct lift_expr *e,
 /* The type without what is known of the values. */
 const struct lift_type *bind_unranged(struct binder *b, const struct lift_type *t);
 
+/* ---- arrays.c ---- */
+
+/* Reports what cannot be passed to a kernel as it is declared. */
+void bind_check_input(struct binder *b, const struct lift_param *input);
+void bind_check_output(struct binder *b, const struct lift_output *o);
+/* Lists the arrays of a program whose types are known. */
+void bind_list_arrays(struct binder *b);
+
 #endif

@@ -36,7 +36,8 @@ struct elaborator {
     struct source_pos outer;      /* place in the program of what the prelude is used for */
     const char *names[MAX_NAMES]; /* of all parameters so far */
     unsigned n_names, n_nodes, depth;
-    size_t cap_sizes, cap_inputs;
+    struct lift_expr **results; /* of the outputs */
+    size_t cap_sizes, cap_inputs, cap_outputs, cap_results;
     bool full; /* a limit was exceeded and reported */
 };
 

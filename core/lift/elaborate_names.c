@@ -129,7 +129,7 @@ struct lift_param *el_new_param(struct elaborator *el, const char *name, struct 
         name = arena_printf(el->arena, "%s_%u", base, k);
     param->name = name;
     param->at = el_place(el, at);
-    param->input = LIFT_NO_INPUT;
+    param->input = LIFT_NONE;
     if (el->n_names < MAX_NAMES)
         el->names[el->n_names++] = name;
     else

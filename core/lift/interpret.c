@@ -48,13 +48,20 @@ struct env {
     struct value value;
 };
 
+/* A value in the arrays of an input. */
+struct place {
+    const double *const *arrays;  /* the first of its leaves; the one array, if interleaved */
+    const struct lift_type *type; /* of the value */
+    int64_t offset;               /* its first scalar; of several arrays the elements before it */
+    bool interleaved;
+};
+
 struct array {
     enum array_kind kind;
     const struct array *source; /* all but BUFFER and ZIP */
-    int64_t offset;             /* BUFFER: in scalars. COLUMN: which. SLICE: its first element. PART: which */
+    int64_t offset;             /* COLUMN: which. SLICE: its first element. PART: which */
     int64_t length; /* SPLIT: from one chunk or window to the next. JOIN: of an inner array. REVERSE: of it */
-    const double *data;              /* BUFFER */
-    const struct lift_type *type;    /* BUFFER: of the element */
+    struct place place;              /* BUFFER */
     const struct lift_lambda *fun;   /* MAP */
     const struct env *env;           /* MAP */
     unsigned n_zipped;               /* ZIP */
@@ -106,12 +113,45 @@ static struct value new_array(struct arena *a, struct array array)
     return (struct value){.array = arena_memdup(a, &array, sizeof array)};
 }
 
-static struct value view_of_buffer(struct arena *a, const double *data, const struct lift_type *type,
-                                   int64_t offset)
+static struct value value_at(struct arena *a, struct place at);
+
+/* Several arrays are passed through together, as far as a tuple's parts have one each. */
+static struct place part_at(struct place at, unsigned part)
 {
-    if (type->kind == LIFT_SCALAR) return scalar_value(rounding_input(type->scalar, data[offset]));
-    return new_array(
-        a, (struct array){.kind = ARRAY_BUFFER, .data = data, .type = type->element, .offset = offset});
+    const struct lift_type *tuple = at.type;
+    bool several = !at.interleaved && lift_type_leaves(tuple) > 1;
+    for (unsigned i = 0; i < part; i++) {
+        if (at.interleaved) at.offset += lift_type_scalars(tuple->parts[i]);
+        if (several) at.arrays += lift_type_leaves(tuple->parts[i]);
+    }
+    at.type = tuple->parts[part];
+    if (several && lift_type_leaves(at.type) == 1) at.offset *= lift_type_scalars(at.type);
+    return at;
+}
+
+static struct value tuple_at(struct arena *a, struct place at)
+{
+    struct value *parts = ARENA_ARRAY(a, struct value, at.type->n_parts);
+    for (unsigned i = 0; i < at.type->n_parts; i++)
+        parts[i] = value_at(a, part_at(at, i));
+    return (struct value){.parts = parts};
+}
+
+static struct value value_at(struct arena *a, struct place at)
+{
+    if (at.type->kind == LIFT_SCALAR)
+        return scalar_value(rounding_input(at.type->scalar, at.arrays[0][at.offset]));
+    if (at.type->kind == LIFT_TUPLE) return tuple_at(a, at);
+    return new_array(a, (struct array){.kind = ARRAY_BUFFER, .place = at});
+}
+
+static struct value buffer_element(struct arena *a, struct place at, int64_t i)
+{
+    bool several = !at.interleaved && lift_type_leaves(at.type) > 1;
+    at.offset =
+        several ? at.offset * at.type->extent + i : at.offset + i * lift_type_scalars(at.type->element);
+    at.type = at.type->element;
+    return value_at(a, at);
 }
 
 static const struct env *bind(struct arena *a, const struct env *next, const struct lift_param *param,
@@ -159,8 +199,7 @@ static struct value element(struct arena *a, const struct array *array, int64_t 
     const struct array *source = array->source;
     switch (array->kind) {
     case ARRAY_BUFFER:
-        return view_of_buffer(a, array->data, array->type,
-                              array->offset + i * lift_type_scalars(array->type));
+        return buffer_element(a, array->place, i);
     case ARRAY_MAP:
         return evaluate(a, array->fun->body,
                         bind(a, array->env, array->fun->params[0], element(a, source, i)));
@@ -360,27 +399,74 @@ static struct value evaluate(struct arena *a, const struct lift_expr *e, const s
     PANIC("expression kind %d", (int)e->kind);
 }
 
-struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *inputs,
-                                               int64_t flat)
+/* ---- outputs ---- */
+
+static const struct env *bind_inputs(struct arena *a, const struct lift_program *p,
+                                     const double *const *arrays)
+{
+    const struct env *env = NULL;
+    for (unsigned i = 0; i < p->n_inputs; i++) {
+        const struct lift_param *in = p->inputs[i];
+        struct place at = {.arrays = arrays + in->first_array, .type = in->type};
+        at.interleaved = in->interleaved;
+        env = bind(a, env, in, value_at(a, at));
+    }
+    return env;
+}
+
+/* The value of one output: of several, the others are not evaluated. */
+static struct value evaluate_output(struct arena *a, const struct lift_program *p, unsigned output,
+                                    const struct env *env)
+{
+    const struct lift_expr *e = p->output;
+    if (p->n_outputs == 1) return evaluate(a, e, env);
+    for (; e->kind == LIFT_LET; e = e->body)
+        env = bind(a, env, e->param, evaluate(a, e->args[0], env));
+    return evaluate(a, e->args[output], env);
+}
+
+/* The scalars of an array below a value of type t: of one leaf, or of all of them if interleaved. */
+static int64_t scalars_below(const struct lift_type *t, unsigned leaf, bool interleaved)
+{
+    return interleaved ? lift_type_scalars(t) : lift_type_leaf_scalars(t, leaf);
+}
+
+/* Goes to one scalar of a value: element `flat` of the array of a leaf, or of the interleaved array. */
+static struct value scalar_of(struct arena *a, struct value value, const struct lift_type *t, unsigned leaf,
+                              int64_t flat, bool interleaved)
+{
+    while (t->kind != LIFT_SCALAR) {
+        if (t->kind == LIFT_ARRAY) {
+            int64_t below = scalars_below(t->element, leaf, interleaved);
+            value = element(a, value.array, flat / below);
+            flat %= below;
+            t = t->element;
+        } else {
+            unsigned part = interleaved ? (unsigned)flat : lift_type_part(t, &leaf);
+            value = value.parts[part];
+            flat = interleaved ? 0 : flat;
+            t = t->parts[part];
+        }
+    }
+    return value;
+}
+
+struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *arrays,
+                                               unsigned array, int64_t flat)
 {
     struct arena *a = arena_new();
-    const struct env *env = NULL;
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        env = bind(a, env, p->inputs[i], view_of_buffer(a, inputs[i], p->inputs[i]->type, 0));
-    struct value value = evaluate(a, p->output, env);
-    for (const struct lift_type *t = p->output->type; t->kind == LIFT_ARRAY; t = t->element) {
-        int64_t below = lift_type_scalars(t->element);
-        value = element(a, value.array, flat / below);
-        flat %= below;
-    }
-    struct lift_value_bound result = value.scalar;
+    const struct lift_array *of = &p->arrays[array];
+    const struct lift_output *o = &p->outputs[of->output];
+    bool interleaved = o->input == LIFT_NONE ? o->interleaved : p->inputs[o->input]->interleaved;
+    struct value value = evaluate_output(a, p, of->output, bind_inputs(a, p, arrays));
+    struct lift_value_bound result = scalar_of(a, value, o->type, of->part, flat, interleaved).scalar;
     arena_free(a);
     return result;
 }
 
-void lift_interpret(const struct lift_program *p, const double *const *inputs, double *out)
+void lift_interpret(const struct lift_program *p, const double *const *arrays, unsigned array, double *out)
 {
-    int64_t n = lift_type_scalars(p->output->type);
+    int64_t n = lift_type_scalars(p->arrays[array].type);
     for (int64_t i = 0; i < n; i++)
-        out[i] = lift_interpret_element(p, inputs, i).value;
+        out[i] = lift_interpret_element(p, arrays, array, i).value;
 }

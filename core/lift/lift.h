@@ -84,10 +84,12 @@ struct lift_param {
     const char *name;             /* as written; unique names are made by who needs them */
     const struct lift_type *type; /* after lift_bind() */
     struct source_pos at;
-    unsigned input;          /* index of the program's input, or LIFT_NO_INPUT */
+    unsigned input;          /* index of the program's input, or LIFT_NONE */
     struct lift_range range; /* of an input's elements, where the text states one */
+    bool interleaved;        /* an input of tuples in one array */
+    unsigned first_array;    /* of an input: its first in the program's arrays, after lift_bind() */
 };
-#define LIFT_NO_INPUT (~0u)
+#define LIFT_NONE (~0u)
 
 struct lift_lambda {
     unsigned n_params;
@@ -122,14 +124,38 @@ struct lift_size_param {
     int64_t value; /* after lift_bind() */
 };
 
+struct lift_output {
+    const char *name; /* NULL: not written */
+    struct source_pos at;
+    unsigned input;                  /* index of the input that it is written to in place, or LIFT_NONE */
+    bool interleaved;                /* tuples in one array */
+    const struct lift_type *written; /* the type that the text states, or NULL */
+    const struct lift_type *type;    /* after lift_bind() */
+};
+
+/* An argument of the kernel: a scalar or an array of scalars. An input or output of tuples has one for each
+ * component, `x_0` and `x_1`, or, interleaved, one array whose last dimension is the components. */
+struct lift_array {
+    const char *name;
+    struct source_pos at;         /* of the input or output */
+    const struct lift_type *type; /* a scalar, or arrays of scalars */
+    unsigned input, output;       /* of the program, or LIFT_NONE; both: an array that is updated in place */
+    unsigned part;                /* the component, counted through all nested tuples; 0 if interleaved */
+};
+
 struct lift_program {
     const struct source *source;
     unsigned n_sizes;
     struct lift_size_param *sizes;
     unsigned n_inputs;
     struct lift_param **inputs;
-    struct lift_expr *output;
+    unsigned n_outputs;
+    struct lift_output *outputs;
+    struct lift_expr *output;  /* of several outputs the tuple of their values, perhaps in the body of LETs */
+    unsigned n_arrays;         /* after lift_bind() */
+    struct lift_array *arrays; /* of the inputs in order, then of the outputs that are no inputs */
 };
+enum { LIFT_MAX_ARRAYS = 32, LIFT_MAX_OUTPUTS = 16 /* of those arrays */ };
 
 struct lift_size_value {
     const char *name;
@@ -172,8 +198,16 @@ bool lift_type_same(const struct lift_type *x, const struct lift_type *y);
 int64_t lift_border_source(enum lift_border border, int64_t n, int64_t i);
 /* Number of scalars in a scalar or a tuple, of tuples too; 0 if there is an array in it. */
 unsigned lift_type_parts(const struct lift_type *t);
-/* Number of scalars in an array of scalars (product of the extents); 1 for a scalar. */
+/* Number of scalars in a value of the type; 1 for a scalar. */
 int64_t lift_type_scalars(const struct lift_type *t);
+/* A type has a *leaf* for each scalar type in it, counted from the left: [(float, [int]3)]N has two. */
+unsigned lift_type_leaves(const struct lift_type *t);
+/* The type of the array of all scalars of one leaf: [[int]3]N. In the arena where it is a new one. */
+const struct lift_type *lift_type_leaf(const struct lift_type *t, unsigned leaf, struct arena *a);
+/* Which part of a tuple a leaf is in; *leaf becomes its number there. */
+unsigned lift_type_part(const struct lift_type *tuple, unsigned *leaf);
+/* Scalars of one leaf in a value of the type. */
+int64_t lift_type_leaf_scalars(const struct lift_type *t, unsigned leaf);
 /* Scalar type at the bottom of nested arrays; tuples have none: false. */
 bool lift_type_bottom(const struct lift_type *t, enum scalar_type *out);
 
@@ -194,13 +228,13 @@ struct lift_value_bound {
     bool overflows; /* an intermediate result exceeds the largest number of its type */
 };
 
-/* Evaluates output element `flat` (row-major over the output type's extents) on demand. inputs[i] holds input
- * i as row-major doubles (lift_type_scalars() of them). The program must be bound, its output an array of
- * scalars or a scalar. */
-struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *inputs,
-                                               int64_t flat);
+/* Evaluates element `flat` (row-major) of an output's array on demand. arrays[i] holds array i of the program
+ * as row-major doubles (lift_type_scalars() of them), before the kernel; those of outputs alone are not read.
+ * The program must be bound. */
+struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *arrays,
+                                               unsigned array, int64_t flat);
 
-/* All outputs, row-major, into out[]. */
-void lift_interpret(const struct lift_program *p, const double *const *inputs, double *out);
+/* All elements of an output's array, row-major, into out[]. */
+void lift_interpret(const struct lift_program *p, const double *const *arrays, unsigned array, double *out);
 
 #endif

@@ -144,20 +144,45 @@ static void print_expr(const struct lift_expr *e, struct strbuf *out)
     PANIC("expression kind %d", (int)e->kind);
 }
 
+/* "output ", "output C = ", "output y: interleaved [(float, float)]N = ". */
+static void print_output(const struct lift_output *o, const struct lift_expr *e, struct strbuf *out)
+{
+    strbuf_printf(out, "output %s", o->name ? o->name : "");
+    if (o->written) {
+        strbuf_printf(out, ": %s", o->interleaved ? "interleaved " : "");
+        lift_print_type(o->written, out);
+    }
+    strbuf_add(out, o->name ? " = " : "");
+    print_expr(e, out);
+    strbuf_add(out, "\n");
+}
+
+/* The LETs around several outputs are declarations: the outputs share what they name. */
+static void print_outputs(const struct lift_program *p, struct strbuf *out)
+{
+    const struct lift_expr *e = p->output;
+    for (; p->n_outputs > 1 && e->kind == LIFT_LET; e = e->body) {
+        strbuf_printf(out, "let %s = ", e->param->name);
+        print_expr(e->args[0], out);
+        strbuf_add(out, "\n");
+    }
+    for (unsigned k = 0; k < p->n_outputs; k++)
+        print_output(&p->outputs[k], p->n_outputs > 1 ? e->args[k] : e, out);
+}
+
 void lift_print(const struct lift_program *p, struct strbuf *out)
 {
     for (unsigned i = 0; i < p->n_sizes; i++)
         strbuf_printf(out, "%s%s", i ? ", " : "size ", p->sizes[i].name);
     if (p->n_sizes) strbuf_add(out, "\n");
     for (unsigned i = 0; i < p->n_inputs; i++) {
-        strbuf_printf(out, "input %s: ", p->inputs[i]->name);
+        strbuf_printf(out, "input %s: %s", p->inputs[i]->name,
+                      p->inputs[i]->interleaved ? "interleaved " : "");
         lift_print_type(p->inputs[i]->type, out);
         lift_range_print(&p->inputs[i]->range, out);
         strbuf_add(out, "\n");
     }
-    strbuf_add(out, "output ");
-    print_expr(p->output, out);
-    strbuf_add(out, "\n");
+    print_outputs(p, out);
 }
 
 uint64_t lift_fingerprint(const struct lift_program *p)

@@ -67,9 +67,10 @@ enum ast_decl_kind { AST_SIZE, AST_INPUT, AST_OUTPUT, AST_FUNCTION, AST_VALUE };
 
 struct ast_decl {
     enum ast_decl_kind kind;
-    struct source_pos at; /* of the name; OUTPUT: of the keyword */
-    const char *name;
-    struct ast_type *type;        /* INPUT; FUNCTION: its result or NULL */
+    struct source_pos at;         /* of the name; OUTPUT without one: of the keyword */
+    const char *name;             /* OUTPUT: NULL if not written */
+    struct ast_type *type;        /* INPUT; FUNCTION: its result or NULL; OUTPUT: NULL if not written */
+    bool interleaved;             /* INPUT, OUTPUT */
     struct ast_pattern *patterns; /* FUNCTION: a tuple pattern of its parameters */
     struct ast *body;             /* OUTPUT, FUNCTION, VALUE */
     struct lift_range range;      /* INPUT */

@@ -30,6 +30,33 @@ Test(agent_evaluate, measures_a_correct_kernel)
     evaluator_free(ev);
 }
 
+/* An array that is updated in place has its values again before each verified run, whatever the launches of
+ * the batch before made of them. */
+Test(agent_evaluate, restores_what_is_updated_in_place)
+{
+    struct evaluator *ev = evaluate_start_updating();
+    static struct cg_arg arg = {.buffer = 0, .bytes = EVALUATE_N * sizeof(float)};
+    static char name[] = "f", good[] = "__kernel void f(__global float *y) { y[get_global_id(0)] *= 2; }",
+                wrong[] =
+                    "__kernel void f(__global float *y) { if (get_global_id(0)) y[get_global_id(0)] *= 2; }";
+    struct cg_kernel k = {.source = good,
+                          .name = name,
+                          .global = {EVALUATE_N, 1, 1},
+                          .local = {16, 1, 1},
+                          .n_args = 1,
+                          .args = &arg};
+    struct evaluation e;
+    for (int i = 0; i < 3; i++) {
+        evaluator_run(ev, &k, &(struct eval_settings){.verify = true}, &e);
+        cr_assert_eq(e.status, EVAL_OK, "%s", e.message);
+        cr_assert(e.n_samples >= 5);
+    }
+    k.source = wrong;
+    evaluator_run(ev, &k, &(struct eval_settings){.verify = true}, &e);
+    cr_assert_eq(e.status, EVAL_WRONG_RESULT, "%s", e.message);
+    evaluator_free(ev);
+}
+
 Test(agent_evaluate, leaves_the_group_size_to_the_device)
 {
     struct evaluator *ev = evaluate_start(1);

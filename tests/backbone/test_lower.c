@@ -293,7 +293,9 @@ Test(backbone_lower, located_errors)
 }
 
 /* Each let asks for two elements of the one before it. */
-Test(backbone_lower, steps_are_bounded)
+/* Each `let` doubles the expression; the evaluation shares what is read twice at one index, so that it ends.
+ */
+Test(backbone_lower, expressions_are_bounded)
 {
     static const char *const lets[] = {"let b = map(fun (p, q) -> p + q, zip(b, b)) in ",
                                        "let b = map(fun (p, q) -> p + q, zip(b, map(neg, b))) in "};
@@ -303,7 +305,7 @@ Test(backbone_lower, steps_are_bounded)
         for (int n = 0; n < 35; n++)
             strbuf_add(&text, lets[i]);
         strbuf_add(&text, "b\n");
-        expect_lower_error(text.text, "test.lift:3:", "an element that takes more than 262144 steps");
+        expect_lower_error(text.text, "test.lift:3:", "more than 4096 operations");
         strbuf_free(&text);
     }
 }

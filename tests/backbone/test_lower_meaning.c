@@ -134,7 +134,7 @@ static void expect_same_meaning(const char *name, const char *text, const char *
     int64_t scalars = lift_type_scalars(p->output->type);
     double *want = ARENA_ARRAY(a, double, scalars), *got = ARENA_ARRAY(a, double, scalars);
     const double *const *inputs = (const double *const *)random_inputs(a, p);
-    lift_interpret(p, inputs, want);
+    lift_interpret(p, inputs, p->n_inputs, want);
     struct meaning m = {.bb = bb, .inputs = inputs};
     run_backbone(&m, got);
     for (int64_t i = 0; i < scalars; i++)

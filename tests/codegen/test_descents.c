@@ -29,16 +29,14 @@ struct descent_case {
 static void fill_buffers(struct descent_case *x)
 {
     const struct backbone *bb = x->bb;
-    double **inputs = ARENA_ARRAY(x->arena, double *, bb->n_buffers);
     x->buffers = ARENA_ARRAY(x->arena, double *, bb->n_buffers);
     for (unsigned b = 0; b < bb->n_buffers; b++) {
         x->buffers[b] = ARENA_ARRAY(x->arena, double, bb->buffers[b].elements);
         for (int64_t i = 0; i < bb->buffers[b].elements; i++)
             x->buffers[b][i] = (double)((i * 7 + b * 3) % 11) - 5;
-        if (!bb->buffers[b].output) inputs[bb->buffers[b].input] = x->buffers[b];
     }
     x->expected = ARENA_ARRAY(x->arena, double, bb->buffers[bb->n_buffers - 1].elements);
-    lift_interpret(x->program, (const double *const *)inputs, x->expected);
+    lift_interpret(x->program, (const double *const *)x->buffers, bb->n_buffers - 1, x->expected);
 }
 
 static void open_case(struct descent_case *x, const char *text, const char *sizes)
@@ -216,4 +214,21 @@ Test(descents, tuple_inside_a_tuple)
         "    (0.0, -99.0), r) in (s + get(0, u) * get(1, u), min(m, get(0, u))), (0.0, 99.0), A) in\n"
         "  get(0, t) - get(1, t)\n",
         "M=6,N=8", 30, 6);
+}
+
+/* A guarded load and a choice between weights by their index. */
+Test(descents, windows_of_a_padded_array)
+{
+    check_leaves("size N\ninput x: [float]N\n"
+                 "output map(fun w -> dot(w, [1.0, 2.0, 4.0]), slide(3, 1, padConstant(1, 1, 3.0, x)))\n",
+                 "N=12", 30, 4);
+}
+
+/* Choices whose index is a lane of vectors; indices that are clamped, mirrored and wrapped. */
+Test(descents, choices_by_index)
+{
+    check_leaves(
+        "size N\ninput x: [float]N\n"
+        "output concat(map(fun v -> v + 1.0, x), pad(2, 2, mirror, x), reverse(pad(1, 3, wrap, x)))\n",
+        "N=4", 30, 4);
 }

@@ -84,6 +84,12 @@ static const struct mutant_program programs[] = {
     {"double_dot",
      "size N\ninput x: [double]N\ninput y: [double]N\noutput reduce(add, 0.0, map(mult, zip(x, y)))\n",
      "N=64"},
+    {"rounded_matmul",
+     "size M, N, K\ninput A: [[float]K]M\ninput B: [[float]N]K\n"
+     "output map(fun r -> map(fun c -> sum(map(mult, zip(r, c))), transpose(B)), A)\n",
+     "M=3,N=13,K=15"},
+    {"rounded_maxima", ROWS "output map(fun r -> reduce(max, -1e30, r), A)\n", "M=3,N=37"},
+    {"rounded_sum", VECTORS "output map(fun (u, v) -> u + v, zip(x, y))\n", "N=29"},
     {"norms", ROWS "output map(fun r -> sqrt(reduce(add, 0.0, map(fun v -> v * v, r))), A)\n", "M=8,N=16"},
     {"sum_of_norms",
      ROWS "output reduce(add, 0.0, map(fun r -> sqrt(reduce(add, 0.0, map(fun v -> v * v, r))), A))\n",
@@ -217,7 +223,7 @@ static int64_t run_set(struct mutant_bench *x, const struct cg_program *p, unsig
         else
             verify_put(out->type, x->typed, i, x->buffers[x->output][i]);
     }
-    return verify_wrong(t, set, x->typed, x->tolerance[set], stay_quiet, NULL);
+    return verify_wrong(t, x->output, set, x->typed, x->tolerance[set], stay_quiet, NULL);
 }
 
 /* As a runner does. */
@@ -526,6 +532,9 @@ MUTANT_TEST(max_product)
 MUTANT_TEST(max_plus_matmul)
 MUTANT_TEST(double_dot)
 MUTANT_TEST(norms)
+MUTANT_TEST(rounded_matmul)
+MUTANT_TEST(rounded_maxima)
+MUTANT_TEST(rounded_sum)
 MUTANT_TEST(sum_of_norms)
 MUTANT_TEST(nearest)
 MUTANT_TEST(sum_of_rows)

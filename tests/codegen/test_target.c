@@ -73,6 +73,7 @@ static const struct cg_dialect cuda_like = {
     .kernel_in_groups = "extern \"C\" __global__ void __launch_bounds__($2 * $3 * $4) $1(",
     .input = "const $1 *__restrict__ $2",
     .output = "$1 *__restrict__ $2",
+    .value = "const $1 $2",
     .temporary = "$1 *$2",
     .global_space = "",
     .local_space = "",

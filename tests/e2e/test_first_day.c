@@ -91,7 +91,7 @@ static const struct first_day first_day_files[] = {
     {&cli_tune,
      {"FILE"},
      ":1:1: error: 'for' is not in the language",
-     "declares sizes and inputs and has one output, such as: output map(",
+     "declares sizes, inputs and outputs, such as: output map(",
      "for (int i = 0; i < n; i++)\n    y[i] += a * x[i];\n"},
     {&cli_tune,
      {"FILE"},

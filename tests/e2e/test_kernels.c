@@ -66,6 +66,11 @@ static const struct kernel_case CASES[] = {
     {"convolution_depthwise", "C=2,H=4,W=4"},
     {"transpose3_201", "I=2,J=4,K=4"},
     {"transpose3_210", "I=2,J=4,K=4"},
+    {"gemm", "M=8,N=8,K=4"},
+    {"saxpy", "N=64"},
+    {"complex_mul", "N=32"},
+    {"complex_mul_interleaved", "N=32"},
+    {"mean_variance", "M=8,N=8"},
     {"leaky_relu", "N=64"},
     {"int_dot", "M=4,N=8"},
     {"half_gemv", "M=4,N=8"},
@@ -104,6 +109,11 @@ KERNEL_TEST(16, convolution_strided)
 KERNEL_TEST(17, convolution_depthwise)
 KERNEL_TEST(18, transpose3_201)
 KERNEL_TEST(19, transpose3_210)
-KERNEL_TEST(20, leaky_relu)
-KERNEL_TEST(21, int_dot)
-KERNEL_TEST(22, half_gemv)
+KERNEL_TEST(20, gemm)
+KERNEL_TEST(21, saxpy)
+KERNEL_TEST(22, complex_mul)
+KERNEL_TEST(23, complex_mul_interleaved)
+KERNEL_TEST(24, mean_variance)
+KERNEL_TEST(25, leaky_relu)
+KERNEL_TEST(26, int_dot)
+KERNEL_TEST(27, half_gemv)

@@ -64,7 +64,7 @@ static void expect_elements(const struct window_case *c, const struct lift_progr
     const double *const in[] = {x};
     double out[MOST_ELEMENTS];
     cr_assert_eq(lift_type_scalars(p->output->type), c->n, "%s", c->output);
-    lift_interpret(p, in, out);
+    lift_interpret(p, in, p->n_inputs, out);
     for (unsigned i = 0; i < c->n; i++)
         cr_expect_eq(out[i], c->elements[i], "%s: element %u is %g", c->output, i, out[i]);
 }

@@ -66,7 +66,7 @@ static void check_random(uint64_t seed)
             x[i] = random_scalar_draw(&rng, random_input_types[i]);
             in[i] = &x[i];
         }
-        struct lift_value_bound v = lift_interpret_element(p, in, 0);
+        struct lift_value_bound v = lift_interpret_element(p, in, p->n_inputs, 0);
         double y = random_scalar_value(e, x, &rng);
         cr_expect(is_covered(e->type, v, y),
                   "seed %llu: %s = %.17g, not %.17g (n %g s %g exact %d jumps %d)\n"
@@ -99,7 +99,8 @@ static struct lift_value_bound corner(const char *expression)
     const double k = 7, x = 0.75, z = 0, *in[] = {&k, &x, &z};
     const char *text =
         arena_printf(a, "input k: int\ninput x: float\ninput z: float\noutput %s\n", expression);
-    struct lift_value_bound v = lift_interpret_element(scalar_program(text, a), in, 0);
+    const struct lift_program *p = scalar_program(text, a);
+    struct lift_value_bound v = lift_interpret_element(p, in, p->n_inputs, 0);
     arena_free(a);
     return v;
 }
