@@ -97,7 +97,6 @@ Test(scalars_run, reals, .timeout = 120)
 Test(scalars_run, kernels, .timeout = 120)
 {
     scalars_check_kernel("black_scholes", "N=8");
-    scalars_check_kernel("int_dot", "M=4,N=8");
 }
 
 /* A device without half refuses the arrays; the interpreter and the text have them. */
