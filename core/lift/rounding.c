@@ -390,7 +390,7 @@ static void bound_op(enum scalar_op op, enum scalar_type t, const bound *x, boun
         bound_arithmetic(op, t, x, out);
     if (t == SCALAR_INT || t == SCALAR_BOOL) return;
     bool apart = op == SCALAR_ATAN2 && jumps_at_axis(t, x);
-    if (!apart && (isnan(out->value) || !may_be_undefined(op, t, x))) return;
+    if (!apart && (isnan(out->value) || out->overflows || !may_be_undefined(op, t, x))) return;
     raise_to(out, t, apart ? 7 : INFINITY);
     out->jumps = true;
 }
