@@ -18,7 +18,8 @@
 /* A text as it may stand in a page: UTF-8. malloc'd. */
 static char *column_text(sqlite3_stmt *q, int i)
 {
-    char *copy = base_strdup(store_column_text(q, i));
+    const unsigned char *text = sqlite3_column_text(q, i);
+    char *copy = base_strdup(text ? (const char *)text : "");
     utf8_clean(copy);
     return copy;
 }
