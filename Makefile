@@ -49,7 +49,7 @@ SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
-.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale kills slurm bundle page fuzz lint install \
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale hostile kills slurm bundle page fuzz lint install \
         uninstall install-check clean
 
 all: $(O)/thresh $(O)/share.made ## build the release binary build/thresh
@@ -81,8 +81,15 @@ tsan: deps ## searches with the thread sanitizer
 bench: all ## searches, naive kernels and peers side by side (needs the peers' packages)
 	experiments/bench.sh $(O)/thresh
 
-bench-scale: all $(O)/simulate ## one coordinator against 1 to 4,000 simulated agents
-	experiments/scale/run.sh $(O)
+bench-scale: all $(O)/simulate $(O)/endure ## one coordinator against 1 to 4,000 simulated agents; a long search
+	@tests/deps.sh sqlite3
+	experiments/scale/run.sh $(O) $(O)/scale agents
+	experiments/scale/run.sh $(O) $(O)/scale evaluations
+
+HOSTILE ?= 10000000
+hostile: $(O)/hostile ## HOSTILE frames (default 10,000,000) that no honest peer sends, against coordinator and agent
+	$(O)/hostile coordinator $(HOSTILE)
+	$(O)/hostile agent $(HOSTILE)
 
 bench-spaces: all ## count the ordinary spaces beside Gecode (needs libgecode-dev)
 	@tests/deps.sh libgecode-dev python3
@@ -117,7 +124,7 @@ lint: $(NAMES) ## layout, headers, which room includes which
 DEST = $(DESTDIR)$(or $(PREFIX),/usr/local)
 # What a plug-in is compiled against, and what stands beside the documentation under its own path.
 HEADERS = mcts/heuristic.h mcts/policy.h mcts/view.h core/space/space.h core/space/def.h core/base/attr.h core/base/pcg32.h
-EXAMPLES = $(wildcard experiments/campaigns/*.yaml experiments/campaigns/README.md) \
+EXAMPLES = $(wildcard experiments/campaigns/*.yaml experiments/campaigns/README.md experiments/baseline/*) \
            $(wildcard experiments/kernels/*.lift experiments/spaces/* experiments/heuristics/* spacedsl/spaces/*.space)
 install: all ## install thresh under $(PREFIX), default /usr/local
 	install -D -m755 $(O)/thresh $(DEST)/bin/thresh
@@ -146,8 +153,12 @@ clean:
 
 $(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
-$(O)/simulate $(O)/endure: $(O)/%: $(O)/rel/experiments/scale/%.o $(REL_OBJ)
+$(O)/simulate $(O)/endure: $(O)/%: $(O)/rel/experiments/scale/%.o $(O)/rel/experiments/scale/crowd.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+# With the sanitizers inside, so that it runs where no compiler is.
+$(O)/hostile: $(call objs,san,experiments/scale/hostile.c experiments/scale/crowd.c tests/fixture/hostile.c $(SRC)) \
+              $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
+	$(Q)$(CC) $(SAN) -static-libasan -static-libubsan -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # Manual pages and completion, which the binary prints.
 $(O)/share.made: $(O)/thresh
 	$(Q)coordinator/cli/pages.sh $(O)/thresh $(O)/share

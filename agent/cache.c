@@ -14,9 +14,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "agent/limits.h"
+
 static const char shared[] = "/dev/shm";
 enum { OPEN_FILES = 16, PATH_BYTES = 300 };
-static const uint64_t LEAST_BYTES = UINT64_C(1) << 30;
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
@@ -61,7 +62,7 @@ void cache_make(char *path, size_t n)
 {
     struct statvfs fs;
     path[0] = 0;
-    if (statvfs(shared, &fs) || (uint64_t)fs.f_bavail * fs.f_frsize < LEAST_BYTES) return;
+    if (statvfs(shared, &fs) || (uint64_t)fs.f_bavail * fs.f_frsize < AGENT_CACHE_BYTES) return;
     remove_stale();
     int length = snprintf(path, n, "%s/thresh-%ld-XXXXXX", shared, (long)getpid());
     if (length < 0 || (size_t)length >= n || !mkdtemp(path)) path[0] = 0;

@@ -23,6 +23,7 @@
 #include "agent/child.h"
 #include "agent/device.h"
 #include "agent/device_lock.h"
+#include "agent/limits.h"
 #include "agent/measure.h"
 #include "agent/opencl.h"
 #include "agent/pocl_folder.h"
@@ -31,8 +32,8 @@
 #include "core/base/diag.h"
 #include "core/base/stats.h"
 
-enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512, TIMEOUT_MS = 300000 };
-enum { BATCH = 40, LEAST_BATCH = 5, ROUNDS = 60 }; /* of launches that are measured themselves */
+enum { BATCHES = 5, LAUNCHES = 5, MESSAGE = 512 };
+enum { ROUNDS = 60 }; /* of launches that are measured themselves */
 static const double LAUNCH_NS = 3e6, BATCH_LIMIT_NS = 10e9;
 static const size_t DRAM_BYTES_GPU = (size_t)2 << 30, DRAM_BYTES_CPU = (size_t)256 << 20,
                     CHUNK_BYTES = (size_t)16 << 20; /* all powers of two */
@@ -247,12 +248,12 @@ static double start_groups(struct bench *b)
  * it with long kernels, or all behind a hold as they do it with short ones. */
 enum pace { ONE_BY_ONE, AT_ONCE, BEHIND_HOLD, PACES };
 
-/* The least median of LEAST_BATCH launches in a row. */
-static double least_median(const double samples[BATCH])
+/* The least median of AGENT_BATCH_LEAST launches in a row. */
+static double least_median(const double samples[AGENT_BATCH_MOST])
 {
     double least = INFINITY;
-    for (int i = 0; i + LEAST_BATCH <= BATCH; i++)
-        least = fmin(least, stats_median(samples + i, LEAST_BATCH));
+    for (int i = 0; i + AGENT_BATCH_LEAST <= AGENT_BATCH_MOST; i++)
+        least = fmin(least, stats_median(samples + i, AGENT_BATCH_LEAST));
     return least;
 }
 
@@ -263,7 +264,7 @@ static void stay_quiet(void *ctx)
 }
 
 static void launch_batch(struct bench *b, const struct shot *s, struct measure_hold *hold,
-                         double samples[BATCH])
+                         double samples[AGENT_BATCH_MOST])
 {
     const struct measure_launch l = {.queue = b->queue,
                                      .kernel = s->kernel,
@@ -272,14 +273,14 @@ static void launch_batch(struct bench *b, const struct shot *s, struct measure_h
                                      .hold = hold,
                                      .alive = stay_quiet};
     set_rounds(s);
-    struct measure_result r = measure_batch(&l, BATCH, BATCH_LIMIT_NS, samples);
+    struct measure_result r = measure_batch(&l, AGENT_BATCH_MOST, BATCH_LIMIT_NS, samples);
     failed(b, "a batch of launches", r.end == MEASURE_OVERDUE ? CL_OUT_OF_RESOURCES : r.error);
 }
 
 static double least_of_batch(struct bench *b, const struct shot *s, enum pace pace)
 {
-    double samples[BATCH];
-    for (int i = 0; pace == ONE_BY_ONE && i < BATCH; i++)
+    double samples[AGENT_BATCH_MOST];
+    for (int i = 0; pace == ONE_BY_ONE && i < AGENT_BATCH_MOST; i++)
         samples[i] = launch(b, s);
     if (pace != ONE_BY_ONE) launch_batch(b, s, pace == BEHIND_HOLD ? &b->hold : NULL, samples);
     return b->error[0] ? INFINITY : least_median(samples);
@@ -349,7 +350,7 @@ static void query(struct bench *b, struct characterize_facts *f)
     cl_ulong cache = 0;
     clGetDeviceInfo(b->id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof mhz, &mhz, NULL);
     clGetDeviceInfo(b->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache, NULL);
-    if (strstr(b->dev->platform, "NVIDIA")) {
+    if (opencl_has(b->id, "cl_nv_device_attribute_query")) {
         clGetDeviceInfo(b->id, NV_MAJOR, sizeof major, &major, NULL);
         clGetDeviceInfo(b->id, NV_MINOR, sizeof minor, &minor, NULL);
     }
@@ -442,17 +443,17 @@ static void bench_body(int fd, void *ctx)
 static void take_device(const struct device *dev, struct device_lock *lock)
 {
     while (!device_lock_try(lock))
-        poll(NULL, 0, DEVICE_LOCK_LOOK_MS);
-    double end = clock_now_ms() + DEVICE_LOCK_GRACE_MS;
+        poll(NULL, 0, AGENT_LOCK_LOOK_MS);
+    double end = clock_now_ms() + AGENT_LOCK_GRACE_MS;
     while (!dev->gpu && device_lock_others_work(lock) && clock_now_ms() < end)
-        poll(NULL, 0, DEVICE_LOCK_LOOK_MS);
+        poll(NULL, 0, AGENT_LOCK_LOOK_MS);
 }
 
 static bool await_reply(int fd, struct device_lock *lock, struct reply *r)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    double end = clock_now_ms() + TIMEOUT_MS;
-    while (poll(&p, 1, DEVICE_LOCK_RENEW_MS) != 1 && clock_now_ms() < end)
+    double end = clock_now_ms() + AGENT_CHARACTERIZE_MS;
+    while (poll(&p, 1, AGENT_LOCK_RENEW_MS) != 1 && clock_now_ms() < end)
         device_lock_renew(lock);
     return p.revents && child_read(fd, r, sizeof *r);
 }

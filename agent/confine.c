@@ -28,6 +28,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/limits.h"
+
 #if defined __x86_64__
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 #elif defined __aarch64__
@@ -147,7 +149,7 @@ static void prefer_for_oom(void)
     char text[16];
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
-    int length = snprintf(text, sizeof text, "%d", CONFINE_OOM_SCORE);
+    int length = snprintf(text, sizeof text, "%d", AGENT_OOM_SCORE);
     if (write(fd, text, (size_t)length) < 0) errno = 0; /* it may be higher already */
     close(fd);
 }
@@ -157,8 +159,8 @@ static void prefer_for_oom(void)
 void confine_self(void)
 {
     lower(RLIMIT_CORE, 1);
-    lower(RLIMIT_FSIZE, CONFINE_FILE_BYTES);
-    lower(RLIMIT_NOFILE, CONFINE_FILES);
+    lower(RLIMIT_FSIZE, AGENT_FILE_BYTES);
+    lower(RLIMIT_NOFILE, AGENT_FILES);
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     prefer_for_oom();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) refuse_calls();

@@ -12,13 +12,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum {
-    /* Of one file: more than any kernel's, no more than is free when a folder in memory is made (cache.c). */
-    CONFINE_FILE_BYTES = 1 << 30,
-    CONFINE_FILES = 1024,   /* open at once: NVIDIA's driver opens some ten for each GPU of a host */
-    CONFINE_OOM_SCORE = 500 /* of 1000: where memory runs out, the system ends a runner before other work */
-};
-
 /* Limits this process and what it starts, for good: no core dump, sizes and number of files, no new
  * privileges, no internet sockets, none of the calls that trace processes, mount, load modules or set clocks.
  * What the system does not support is left out. */

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "agent/child.h"
+#include "agent/limits.h"
 #include "agent/opencl.h"
 #include "agent/pocl_folder.h"
 #include "core/base/arena.h"
@@ -19,9 +20,7 @@
 #include "core/base/utf8.h"
 #include "core/codegen/target.h"
 
-enum { MAX_PLATFORMS = 8, MAX_DEVICES = 32, QUERY_TIMEOUT_MS = 60000, FAULT_BYTES = 2048 };
-
-static const char pocl_platform[] = "Portable Computing Language";
+enum { MAX_PLATFORMS = 8, MAX_DEVICES = 32, FAULT_BYTES = 2048 };
 
 /* Why there is no library, or a platform has no device; "": each has one. */
 struct fault {
@@ -158,7 +157,7 @@ static void explain_platform(const char *name, cl_int error, struct fault *fault
     if (fault->text[0]) return;
     snprintf(fault->text, sizeof fault->text, "the OpenCL platform '%s' has no device: %s", name,
              opencl_error_name(error));
-    if (strcmp(name, pocl_platform) == 0) pocl_folder_explain(NULL, fault->text, sizeof fault->text);
+    if (pocl_folder_is_of(name)) pocl_folder_explain(NULL, fault->text, sizeof fault->text);
 }
 
 static unsigned find_on_platform(cl_platform_id platform, struct found *out, unsigned n, struct fault *fault)
@@ -230,7 +229,7 @@ static void query_body(int fd, void *ctx)
 static bool read_devices(int fd, struct device *out, uint32_t *n, struct fault *fault)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    return poll(&p, 1, QUERY_TIMEOUT_MS) == 1 && child_read(fd, fault, sizeof *fault) &&
+    return poll(&p, 1, AGENT_QUERY_MS) == 1 && child_read(fd, fault, sizeof *fault) &&
            child_read(fd, n, sizeof *n) && *n <= MAX_DEVICES && child_read(fd, out, *n * sizeof *out);
 }
 

@@ -17,13 +17,13 @@
 
 #include "agent/child.h"
 #include "agent/device.h"
+#include "agent/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/hash.h"
 
 enum { MEASURES, WORKS, WANTS }; /* bytes of the file */
-enum { ALL_MAY = 0666, YIELD_MS = 25 /* left to others who want to measure, after a release */ };
-enum { OPEN_TRIES = 20, OPEN_WAIT_MS = 5 };
+enum { ALL_MAY = 0666 };
 
 /* What the holder writes. */
 struct record {
@@ -103,11 +103,11 @@ static int try_file(const char *path)
 static int open_file(const char *path)
 {
     int fd = try_file(path);
-    for (int i = 0; fd < 0 && (errno == ENOENT || errno == EAGAIN) && i < OPEN_TRIES; i++) {
+    for (int i = 0; fd < 0 && (errno == ENOENT || errno == EAGAIN) && i < AGENT_LOCK_TRIES; i++) {
         if (errno == ENOENT)
             make_file(path);
         else
-            poll(NULL, 0, OPEN_WAIT_MS);
+            poll(NULL, 0, AGENT_LOCK_WAIT_MS);
         fd = try_file(path);
     }
     if (fd < 0 && errno == EAGAIN) errno = EPERM;
@@ -173,7 +173,7 @@ static bool is_silent(struct device_lock *l)
     bool same = l->seen_at > 0 && now.pid == l->seen.pid && now.count == l->seen.count;
     if (!same) l->seen_at = clock_now_ms();
     l->seen = now;
-    return clock_now_ms() - l->seen_at > DEVICE_LOCK_SILENT_MS;
+    return clock_now_ms() - l->seen_at > AGENT_LOCK_SILENT_MS;
 }
 
 /* ---- measuring ---- */
@@ -236,7 +236,7 @@ void device_lock_release(struct device_lock *l)
     if (!l->held) return;
     set(l, MEASURES, F_UNLCK);
     l->held = l->owned = false;
-    l->yields_until = clock_now_ms() + YIELD_MS;
+    l->yields_until = clock_now_ms() + AGENT_LOCK_YIELD_MS;
 }
 
 bool device_lock_others_work(const struct device_lock *l)

@@ -23,13 +23,7 @@
 struct device;
 struct device_lock;
 
-enum {
-    DEVICE_LOCK_LOOK_MS = 4,       /* how often a process looks that waits or has runners at work */
-    DEVICE_LOCK_RENEW_MS = 1000,   /* how often a holder is to call device_lock_renew() */
-    DEVICE_LOCK_SILENT_MS = 10000, /* a holder that has not renewed for so long is passed over */
-    DEVICE_LOCK_GRACE_MS = 50, /* for others to stop their runners: one may be busy otherwise, or stopped */
-    DEVICE_LOCK_PATH = 256
-};
+enum { DEVICE_LOCK_PATH = 256 };
 
 /* The file of a device: all CPU devices of a machine share one, since they share its processors. */
 void device_lock_path(const struct device *dev, char path[DEVICE_LOCK_PATH]);
@@ -41,7 +35,7 @@ void device_lock_close(struct device_lock *l); /* gives everything back */
 /* Takes byte 0 if it is free and nobody else is first; until then the caller wants to measure. */
 bool device_lock_try(struct device_lock *l);
 bool device_lock_held(const struct device_lock *l); /* by the caller; NULL: always */
-void device_lock_renew(struct device_lock *l);
+void device_lock_renew(struct device_lock *l);      /* a holder calls it every AGENT_LOCK_RENEW_MS */
 /* Gives byte 0 back, if it is held, and wants it no longer. */
 void device_lock_release(struct device_lock *l);
 

@@ -17,17 +17,12 @@
 #include "agent/cache.h"
 #include "agent/confine.h"
 #include "agent/evaluate_state.h"
+#include "agent/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 #include "core/base/pcg32.h"
-
-enum { JOBS_PER_RUNNER = 2, MOST_LAUNCHES = 16 /* with a kill time of their own each */ };
-static const double LEAST_LIMIT_NS = 20e6, FIRST_LIMIT_NS = 2e9, PATIENT_LIMIT_NS = 600e9,
-                    UNTIMED_LIMIT_NS = 30e9;
-static const double TRANSFER_NS = 10; /* a byte of the outputs: 100 MB/s, a tenth of any of the steps */
-static const double DEFAULT_CUT_FACTOR = 10, DEFAULT_BATCH_NS = 30e6;
 
 static const char *const status_names[EVAL_STATUS_COUNT] = {
     [EVAL_OK] = "ok",
@@ -74,24 +69,24 @@ static void pending_free(struct pending *j)
 static struct eval_settings with_defaults(const struct eval_settings *s)
 {
     struct eval_settings out = *s;
-    if (!(out.cut_factor > 0)) out.cut_factor = DEFAULT_CUT_FACTOR;
-    if (!(out.batch_ns > 0)) out.batch_ns = DEFAULT_BATCH_NS;
+    if (!(out.cut_factor > 0)) out.cut_factor = AGENT_CUT_FACTOR;
+    if (!(out.batch_ns > 0)) out.batch_ns = AGENT_BATCH_NS;
     return out;
 }
 
 /* The naive kernel, as the reference and in rounds, may be as slow as it likes. */
 static double limit_of(const struct eval_settings *s, enum runner_mode mode)
 {
-    if (mode != RUNNER_EVALUATE) return PATIENT_LIMIT_NS;
+    if (mode != RUNNER_EVALUATE) return AGENT_PATIENT_NS;
     if (s->limit_ns > 0) return s->limit_ns;
-    if (s->untimed) return UNTIMED_LIMIT_NS;
-    return s->best_ns > 0 ? fmax(s->cut_factor * s->best_ns, LEAST_LIMIT_NS) : FIRST_LIMIT_NS;
+    if (s->untimed) return AGENT_UNTIMED_NS;
+    return s->best_ns > 0 ? fmax(s->cut_factor * s->best_ns, AGENT_LEAST_NS) : AGENT_FIRST_NS;
 }
 
 double evaluator_longest_ms(const struct eval_settings *s)
 {
     const struct eval_settings all = with_defaults(s);
-    return EVALUATE_BUILD_MS + MOST_LAUNCHES * EVALUATE_LAUNCH_MS(limit_of(&all, RUNNER_EVALUATE));
+    return AGENT_BUILD_MS + AGENT_LAUNCHES_MOST * AGENT_LAUNCH_MS(limit_of(&all, RUNNER_EVALUATE));
 }
 
 /* A kernel may ask for more than there is; what follows then is a failed launch. */
@@ -99,7 +94,8 @@ static long temporaries_kib(const struct cg_kernel *k)
 {
     double bytes = 0;
     for (unsigned i = 0; i < k->n_args; i++)
-        if (k->args[i].buffer == BB_NONE) bytes += (double)runner_bytes((int64_t)k->args[i].bytes, true, 1);
+        if (k->args[i].buffer == BB_NONE)
+            bytes += (double)runner_bytes((int64_t)k->args[i].bytes, false, true, 1);
     return (long)fmin(bytes / 1024, (double)(INT32_MAX));
 }
 
@@ -191,8 +187,8 @@ void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kerne
 
 static unsigned runners_on(const struct device *dev, unsigned wanted)
 {
-    unsigned n = wanted ? wanted : dev->gpu ? 4 : 2;
-    return n < EVAL_MAX_RUNNERS ? n : EVAL_MAX_RUNNERS;
+    unsigned n = wanted ? wanted : dev->gpu ? AGENT_RUNNERS_GPU : AGENT_RUNNERS_CPU;
+    return n < AGENT_RUNNERS_MOST ? n : AGENT_RUNNERS_MOST;
 }
 
 /* So many of the runners as the device's memory takes, where it is known; one is tried in any case. */
@@ -200,7 +196,8 @@ static unsigned fitting(const struct device *dev, const struct verify_task *t, u
 {
     int64_t bytes = 0;
     for (unsigned i = 0; i < t->n_buffers; i++)
-        bytes += runner_bytes((int64_t)t->buffers[i].bytes, t->buffers[i].output, t->n_sets);
+        bytes += runner_bytes((int64_t)t->buffers[i].bytes, verify_is_input(&t->buffers[i]),
+                              t->buffers[i].output, t->n_sets);
     if (dev->global_bytes <= 0 || bytes <= 0) return runners;
     int64_t most = dev->global_bytes / bytes;
     if (most >= runners) return runners;
@@ -214,12 +211,12 @@ struct verify_doubt evaluator_doubt(const struct evaluator *ev)
 
 unsigned evaluator_capacity_on(const struct device *dev, unsigned runners)
 {
-    return runners_on(dev, runners) * JOBS_PER_RUNNER;
+    return runners_on(dev, runners) * AGENT_RUNNER_JOBS;
 }
 
 unsigned evaluator_capacity(const struct evaluator *ev)
 {
-    return ev->n_slots * JOBS_PER_RUNNER;
+    return ev->n_slots * AGENT_RUNNER_JOBS;
 }
 
 unsigned evaluator_fds(const struct evaluator *ev, int *fds, unsigned n)
@@ -263,7 +260,7 @@ static double transfer_ms(const struct verify_task *t)
     double bytes = 0;
     for (unsigned i = 0; i < t->n_buffers; i++)
         if (t->buffers[i].output) bytes += (double)t->buffers[i].bytes;
-    return bytes * TRANSFER_NS * 1e-6;
+    return bytes * AGENT_TRANSFER_NS * 1e-6;
 }
 
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
@@ -279,7 +276,7 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     ev->setup = (struct runner_setup){.task = ev->task, .device = dev->index};
     if (!dev->gpu) cache_make(ev->setup.cache, sizeof ev->setup.cache);
     ev->gpu = dev->gpu;
-    memcpy(ev->tolerance, tolerance, ev->task->n_sets * sizeof *tolerance);
+    memcpy(ev->tolerance, tolerance, verify_outputs(ev->task) * ev->task->n_sets * sizeof *tolerance);
     queue_init(&ev->waiting);
     queue_init(&ev->done);
     ev->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);

@@ -1,5 +1,5 @@
 /* Evaluation of kernels on one OpenCL device: build, verify, measure, in child processes (runners) that can
- * be killed. Design page `distribution`, "The agent".
+ * be killed.
  *
  *     struct evaluator *ev = evaluator_new(problem, device, 0, seed, d);
  *     evaluator_submit(ev, 17, &kernel, &settings);
@@ -13,7 +13,9 @@
 #include <stdint.h>
 
 #include "core/codegen/codegen.h"
+#include "agent/given.h"
 #include "agent/device.h"
+#include "agent/limits.h"
 #include "core/pipeline/problem.h"
 #include "agent/verify.h"
 
@@ -32,12 +34,7 @@ enum eval_status {
 const char *eval_status_name(enum eval_status s);    /* "ok", "build_error", ... */
 enum eval_status eval_status_find(const char *name); /* EVAL_STATUS_COUNT: unknown */
 
-enum {
-    EVAL_MAX_SAMPLES = 64,
-    EVAL_MESSAGE = 512,
-    EVAL_MAX_RUNNERS = 16,
-    EVAL_MAX_FDS = EVAL_MAX_RUNNERS + 1
-};
+enum { EVAL_MAX_SAMPLES = 64, EVAL_MESSAGE = 512, EVAL_MAX_FDS = AGENT_RUNNERS_MOST + 1 };
 
 /* What the driver says that a kernel takes. */
 struct eval_resources {
@@ -58,18 +55,15 @@ struct evaluation {
 };
 
 struct eval_settings {
-    double best_ns; /* best time known, 0: none. Limit = max(cut_factor * best, 20 ms); 2 s without a best */
-    double cut_factor; /* default 10 */
-    double batch_ns;   /* length of a batch, default 30e6 */
+    double best_ns;    /* best time known, 0: none. Limit of a launch: max(cut_factor * best, AGENT_LEAST_NS);
+                          without a best AGENT_FIRST_NS */
+    double cut_factor; /* 0: AGENT_CUT_FACTOR */
+    double batch_ns;   /* length of a batch; 0: AGENT_BATCH_NS */
     bool verify;       /* default true */
     bool untimed;      /* no batch: an OK without samples and median */
     bool thorough;     /* verify on all sets of inputs, however long they take */
     double limit_ns;   /* of one launch, instead of the limit above; 0: that limit */
 };
-
-/* ns: a launch of a round that is longer is a batch of its own, without an untimed one before it: what one of
- * them is off by is little of so long a time. */
-#define EVAL_LONG_NS 200e6
 
 struct evaluator;
 
@@ -81,14 +75,23 @@ struct eval_caller {
     void *ctx;
 };
 
-/* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU; EVAL_MAX_RUNNERS at most,
+/* What kernels are run on: the user's data, and numbers generated from the seed for what is not given. */
+struct eval_inputs {
+    uint64_t seed;
+    const struct given *data; /* NULL: none; borrowed until evaluator_free() */
+};
+
+/* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU; AGENT_RUNNERS_MOST at most,
  * and no more than its memory takes), makes the inputs, and the reference from the naive kernel checked
  * against the Lift interpreter. `d` gets what went wrong; NULL then. Borrows p. */
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
                                 uint64_t seed, struct diag *d);
-/* The same for a caller that may end it early, or shows that it is alive; NULL: neither. */
+/* The same with the user's data, for a caller that may end it early, or shows that it is alive; NULL:
+ * neither.
+ */
 struct evaluator *evaluator_new_for(const struct problem *p, const struct device *dev, unsigned runners,
-                                    uint64_t seed, const struct eval_caller *caller, struct diag *d);
+                                    const struct eval_inputs *inputs, const struct eval_caller *caller,
+                                    struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 
 /* Outputs that a comparison with the reference does not verify. */

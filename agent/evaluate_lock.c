@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "agent/evaluate_state.h"
+#include "agent/limits.h"
 #include "core/base/clock.h"
 
 static void stop_others(struct evaluator *ev)
@@ -56,7 +57,7 @@ static bool take_device(struct evaluator *ev)
         ev->locked_at = clock_now_ms();
     }
     return ev->gpu || !device_lock_others_work(ev->lock) ||
-           clock_now_ms() - ev->locked_at >= DEVICE_LOCK_GRACE_MS;
+           clock_now_ms() - ev->locked_at >= AGENT_LOCK_GRACE_MS;
 }
 
 void evaluate_grant(struct evaluator *ev)
@@ -99,11 +100,11 @@ void evaluate_heed(struct evaluator *ev)
 double evaluate_next_look(const struct evaluator *ev)
 {
     if (!ev->lock) return INFINITY;
-    if (ev->holder) return clock_now_ms() + DEVICE_LOCK_RENEW_MS;
+    if (ev->holder) return clock_now_ms() + AGENT_LOCK_RENEW_MS;
     bool waits = false;
     for (unsigned i = 0; i < ev->n_slots; i++)
         waits = waits || ev->slots[i].state == WAITING;
     bool looks = waits || (!ev->gpu && (any_at_work(ev) || ev->paused));
-    if (looks) return clock_now_ms() + DEVICE_LOCK_LOOK_MS;
-    return device_lock_held(ev->lock) ? clock_now_ms() + DEVICE_LOCK_RENEW_MS : INFINITY;
+    if (looks) return clock_now_ms() + AGENT_LOCK_LOOK_MS;
+    return device_lock_held(ev->lock) ? clock_now_ms() + AGENT_LOCK_RENEW_MS : INFINITY;
 }

@@ -40,28 +40,38 @@ static bool fill_reference(struct evaluator *ev, const struct problem *p, struct
     return e.status == EVAL_OK;
 }
 
+/* The checked reference and the tolerances; with the user's data, what the user expects. */
+static bool make_reference(struct evaluator *ev, const struct problem *p, const struct given *data,
+                           uint64_t seed, struct diag *d)
+{
+    if (!fill_reference(ev, p, d) || !verify_reference(ev->task, seed, ev->tolerance, d)) return false;
+    verify_state(ev->task, data, ev->tolerance);
+    return verify_expected(ev->task, data, ev->tolerance, d);
+}
+
 /* The evaluator of a task; frees it if it has no reference. */
 static struct evaluator *start(struct verify_task *task, const struct problem *p, const struct device *dev,
-                               unsigned runners, uint64_t seed, const struct eval_caller *caller,
-                               struct diag *d)
+                               const struct eval_inputs *inputs, unsigned runners,
+                               const struct eval_caller *caller, struct diag *d)
 {
-    static const struct verify_tolerance none[VERIFY_MOST_SETS] = {{.exact = true}};
+    static const struct verify_tolerance none[VERIFY_MOST_TOLERANCES] = {{.exact = true}};
     struct evaluator *ev = evaluator_start(&task, dev, runners, none, caller, d);
-    if (!ev || (fill_reference(ev, p, d) && verify_reference(ev->task, seed, ev->tolerance, d))) return ev;
+    if (!ev || make_reference(ev, p, inputs->data, inputs->seed, d)) return ev;
     evaluator_free(ev);
     return NULL;
 }
 
 struct evaluator *evaluator_new_for(const struct problem *p, const struct device *dev, unsigned runners,
-                                    uint64_t seed, const struct eval_caller *caller, struct diag *d)
+                                    const struct eval_inputs *inputs, const struct eval_caller *caller,
+                                    struct diag *d)
 {
     if (!fits_device(p, dev, d)) return NULL;
-    struct verify_task *task = verify_task_of(p->backbone, seed, d);
-    return task ? start(task, p, dev, runners, seed, caller, d) : NULL;
+    struct verify_task *task = verify_task_of(p->backbone, inputs->data, inputs->seed, d);
+    return task ? start(task, p, dev, inputs, runners, caller, d) : NULL;
 }
 
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
                                 uint64_t seed, struct diag *d)
 {
-    return evaluator_new_for(p, dev, runners, seed, NULL, d);
+    return evaluator_new_for(p, dev, runners, &(struct eval_inputs){.seed = seed}, NULL, d);
 }

@@ -18,12 +18,10 @@
 
 #include "agent/cache.h"
 #include "agent/evaluate_state.h"
+#include "agent/limits.h"
 #include "agent/pocl_folder.h"
 #include "core/base/clock.h"
 #include "core/base/utf8.h"
-
-enum { MAX_FAILED_STARTS = 3, MAX_IDLE_DEATHS = 3 };
-enum { MOST_LOOK_MS = 2000 /* that count of the time between two looks at the clock */ };
 
 /* ---- queues ---- */
 
@@ -34,7 +32,7 @@ void evaluate_push(struct queue *q, struct pending *j)
     q->end = &j->next;
 }
 
-void evaluate_push_first(struct queue *q, struct pending *j)
+static void push_first(struct queue *q, struct pending *j)
 {
     if (!q->first) q->end = &j->next;
     j->next = q->first;
@@ -76,7 +74,7 @@ static void lose(struct evaluator *ev, const char *why)
 static void count_failed_start(struct evaluator *ev, const char *why)
 {
     snprintf(ev->start_error, sizeof ev->start_error, "%.*s", EVAL_MESSAGE - 1, why);
-    if (++ev->failed_starts >= MAX_FAILED_STARTS) evaluate_lose(ev);
+    if (++ev->failed_starts >= AGENT_FAILED_STARTS) evaluate_lose(ev);
 }
 
 static bool any_runner(const struct evaluator *ev)
@@ -166,7 +164,7 @@ static void on_full(struct evaluator *ev, struct slot *s, const struct evaluatio
         evaluate_start_runner(ev, s);
     }
     if (again)
-        evaluate_push_first(&ev->waiting, job);
+        push_first(&ev->waiting, job);
     else
         evaluate_push(&ev->done, job);
 }
@@ -186,7 +184,7 @@ static void on_end(struct evaluator *ev, struct slot *s, enum evaluate_end end)
     }
     struct pending *job = s->job;
     s->job = NULL;
-    if (!job && ++ev->idle_deaths >= MAX_IDLE_DEATHS)
+    if (!job && ++ev->idle_deaths >= AGENT_IDLE_DEATHS)
         lose(ev, "runner processes crash while idle; check the OpenCL driver");
     bool building = s->state == BUILDING;
     int status = replace(ev, s);
@@ -312,7 +310,7 @@ static void dispatch(struct evaluator *ev)
  * Ctrl-Z stops the runners too, and nobody has heard of them. */
 static void excuse_stop(struct evaluator *ev)
 {
-    double now = clock_now_ms(), stood = now - ev->looked_at - MOST_LOOK_MS;
+    double now = clock_now_ms(), stood = now - ev->looked_at - AGENT_LOOK_MS;
     ev->looked_at = now;
     for (unsigned i = 0; stood > 0 && i < ev->n_slots; i++) {
         struct slot *s = &ev->slots[i];

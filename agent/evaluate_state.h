@@ -49,10 +49,10 @@ struct evaluator {
     double transfer_ms; /* patience with filling, reading and comparing all outputs */
     struct runner_setup setup;
     bool gpu, lost;
-    struct verify_tolerance tolerance[VERIFY_MOST_SETS];
+    struct verify_tolerance tolerance[VERIFY_MOST_TOLERANCES];
     uint64_t submitted; /* jobs so far */
     unsigned n_slots;
-    struct slot slots[EVAL_MAX_RUNNERS];
+    struct slot slots[AGENT_RUNNERS_MOST];
     struct slot *holder;      /* of the device, among the runners */
     struct device_lock *lock; /* of the machine; NULL: it could not be made, or is not needed */
     char note[EVAL_MESSAGE];  /* why it could not */
@@ -73,15 +73,7 @@ struct evaluator {
     struct eval_caller caller; /* stop_fd -1: none, or it has ended everything */
 };
 
-/* A build may take so long by the clock, so much processor time, and so long without any. A launch with a
- * limit of limit_ns may take so long until it is killed. */
-#define EVALUATE_BUILD_MS 600e3
-#define EVALUATE_BUILD_PROCESSOR_MS 60e3
-#define EVALUATE_SILENT_MS 20e3
-#define EVALUATE_LAUNCH_MS(limit_ns) (3e-6 * (limit_ns) + 1e3)
-
 void evaluate_push(struct queue *q, struct pending *j);
-void evaluate_push_first(struct queue *q, struct pending *j);
 struct pending *evaluate_pop(struct queue *q); /* NULL: empty */
 
 /* ---- evaluate_lock.c ---- */
@@ -101,7 +93,7 @@ double evaluate_next_look(const struct evaluator *ev);
 enum evaluate_end {
     END_NONE,     /* it goes on */
     END_DIED,     /* by itself */
-    END_NONSENSE, /* it sent what is no message */
+    END_NONSENSE, /* it sent a malformed message */
     END_OVERDUE,  /* beyond its kill time */
     END_SILENT,   /* a build that does not use the processor */
     END_MEMORY    /* it takes more than it may */

@@ -6,7 +6,7 @@
  *     RUNNING    until the launch must be over, from each sign of life anew
  *     any job    memory: what its arrays take and a share of the machine's
  *
- * Each limit has the system behind it, in case that the evaluator itself stands still: the runner's limit of
+ * The system enforces each limit too, in case the evaluator itself stands still: the runner's limit of
  * processor time is raised for each job (SIGXCPU ends it then), and where memory runs out it is the first
  * that the system kills. A kernel in OpenCL C cannot allocate, but its compiler may take any amount: builds
  * are watched ten times a second, runs once. */
@@ -21,13 +21,8 @@
 
 #include "agent/confine.h"
 #include "agent/evaluate_state.h"
+#include "agent/limits.h"
 #include "core/base/clock.h"
-
-enum { BUILD_LOOK_MS = 100, LOOK_MS = 1000 };
-enum { LEAST_MIB = 1024, MOST_MIB = 4096 /* for a job: builds of the largest kernels take some hundred */ };
-static const double START_MS = 120e3;
-static const double PROGRESS_MS = 5;           /* of processor time: less is a timer's, and no progress */
-static const double PROCESSOR_SLACK_MS = 60e3; /* until the system ends what the evaluator has not */
 
 /* ---- the machine ---- */
 
@@ -65,8 +60,10 @@ static long count_oom_kills(void)
 void evaluate_limit(struct evaluator *ev)
 {
     long share = machine_mib() / 2 / (ev->n_slots ? ev->n_slots : 1);
-    ev->most_kib = 1024 * (share < LEAST_MIB ? LEAST_MIB : share > MOST_MIB ? MOST_MIB : share);
-    ev->silent_ms = EVALUATE_SILENT_MS;
+    ev->most_kib = 1024 * (share < AGENT_MEMORY_LEAST_MIB  ? AGENT_MEMORY_LEAST_MIB
+                           : share > AGENT_MEMORY_MOST_MIB ? AGENT_MEMORY_MOST_MIB
+                                                           : share);
+    ev->silent_ms = AGENT_SILENT_MS;
     ev->oom_kills = count_oom_kills();
 }
 
@@ -81,8 +78,8 @@ static double processors(void)
 void evaluate_begin_start(struct slot *s)
 {
     s->state = STARTING;
-    s->kill_at = clock_now_ms() + START_MS;
-    if (s->pid > 0) confine_processor(s->pid, processors() * (START_MS + PROCESSOR_SLACK_MS));
+    s->kill_at = clock_now_ms() + AGENT_START_MS;
+    if (s->pid > 0) confine_processor(s->pid, processors() * (AGENT_START_MS + AGENT_PROCESSOR_SLACK_MS));
 }
 
 void evaluate_begin_idle(struct slot *s)
@@ -96,17 +93,18 @@ void evaluate_begin_build(struct slot *s)
     s->state = BUILDING;
     s->built_from = s->busy_at = clock_now_ms();
     s->used = s->progress = child_processor_ms(s->pid);
-    s->kill_at = s->built_from + EVALUATE_BUILD_PROCESSOR_MS;
-    confine_processor(s->pid, s->used + EVALUATE_BUILD_PROCESSOR_MS + processors() * PROCESSOR_SLACK_MS);
+    s->kill_at = s->built_from + AGENT_BUILD_PROCESSOR_MS;
+    confine_processor(s->pid, s->used + AGENT_BUILD_PROCESSOR_MS + processors() * AGENT_PROCESSOR_SLACK_MS);
 }
 
 /* A launch, or what is done with the outputs after it: the runner says nothing meanwhile. */
 void evaluate_begin_launch(const struct evaluator *ev, struct slot *s)
 {
-    double patience = EVALUATE_LAUNCH_MS(s->job->limit_ns) + ev->transfer_ms;
+    double patience = AGENT_LAUNCH_MS(s->job->limit_ns) + ev->transfer_ms;
     s->state = RUNNING;
     s->kill_at = clock_now_ms() + patience;
-    confine_processor(s->pid, child_processor_ms(s->pid) + processors() * (patience + PROCESSOR_SLACK_MS));
+    confine_processor(s->pid,
+                      child_processor_ms(s->pid) + processors() * (patience + AGENT_PROCESSOR_SLACK_MS));
 }
 
 void evaluate_excuse(struct slot *s, double ms)
@@ -122,8 +120,8 @@ void evaluate_excuse(struct slot *s, double ms)
 static bool may_build_on(struct slot *s, double now)
 {
     if (s->state != BUILDING) return false;
-    double left = fmin(EVALUATE_BUILD_PROCESSOR_MS - (child_processor_ms(s->pid) - s->used),
-                       s->built_from + EVALUATE_BUILD_MS - now);
+    double left = fmin(AGENT_BUILD_PROCESSOR_MS - (child_processor_ms(s->pid) - s->used),
+                       s->built_from + AGENT_BUILD_MS - now);
     if (left > 0) s->kill_at = now + left;
     return left > 0;
 }
@@ -132,7 +130,7 @@ static bool may_build_on(struct slot *s, double now)
 static bool is_silent(const struct evaluator *ev, struct slot *s, double now)
 {
     double used = child_processor_ms(s->pid);
-    if (used - s->progress >= PROGRESS_MS) {
+    if (used - s->progress >= AGENT_PROGRESS_MS) {
         s->progress = used;
         s->busy_at = now;
     }
@@ -150,21 +148,22 @@ static bool takes_too_much(const struct evaluator *ev, const struct slot *s)
 enum evaluate_end evaluate_watch(const struct evaluator *ev, struct slot *s, double now)
 {
     if (s->kill_at <= now && !may_build_on(s, now)) return END_OVERDUE;
-    if (!s->job || now - s->watched_at < BUILD_LOOK_MS) return END_NONE;
+    if (!s->job || now - s->watched_at < AGENT_BUILD_LOOK_MS) return END_NONE;
     s->watched_at = now;
     if (takes_too_much(ev, s)) return END_MEMORY;
     return s->state == BUILDING && is_silent(ev, s, now) ? END_SILENT : END_NONE;
 }
 
-/* At the next kill time, and every second until then, so that a stop of this process is told from its
- * waiting. */
+/* At the next kill time, and every second until then, so that a stop of this process is distinguished from
+ * its waiting. */
 double evaluate_next_watch(const struct evaluator *ev)
 {
     double at = INFINITY, now = clock_now_ms();
     for (unsigned i = 0; i < ev->n_slots; i++) {
         const struct slot *s = &ev->slots[i];
         if (s->pid <= 0 || s->stopped_at > 0 || isinf(s->kill_at)) continue;
-        at = fmin(at, fmin(s->kill_at, now + (s->state == BUILDING ? BUILD_LOOK_MS : LOOK_MS)));
+        at = fmin(at,
+                  fmin(s->kill_at, now + (s->state == BUILDING ? AGENT_BUILD_LOOK_MS : AGENT_RUN_LOOK_MS)));
     }
     return at;
 }
@@ -233,7 +232,7 @@ void evaluate_name_end(struct evaluator *ev, enum evaluate_end end, int wait_sta
         say(e, EVAL_OUT_OF_MEMORY, what, phase);
         break;
     case END_NONSENSE:
-        say(e, EVAL_CRASHED, "killed: the runner process sent what is no message", phase);
+        say(e, EVAL_CRASHED, "killed: the runner process sent a malformed message", phase);
         break;
     case END_NONE:
     case END_DIED:

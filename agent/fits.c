@@ -5,24 +5,36 @@
 
 #include "agent/runner.h"
 
+/* The first array of a type; the output where only intermediate results are. */
+static unsigned buffer_of(const struct backbone *bb, enum scalar_type t)
+{
+    for (unsigned i = 0; i < bb->n_buffers; i++)
+        if (bb->buffers[i].type == t) return i;
+    return bb->n_buffers - 1;
+}
+
 static struct source_pos place_of(const struct problem *p, const struct bb_buffer *b)
 {
-    return b->output ? p->program->output->at : p->program->inputs[b->input]->at;
+    return p->program->arrays[b - p->backbone->buffers].at;
+}
+
+static bool has_type(const struct problem *p, const struct device *dev, enum scalar_type t, struct diag *d)
+{
+    const bool lacks[SCALAR_TYPE_COUNT] = {[SCALAR_DOUBLE] = dev->no_double, [SCALAR_HALF] = dev->no_half};
+    const struct bb_buffer *b = &p->backbone->buffers[buffer_of(p->backbone, t)];
+    if (!lacks[t] || !bb_uses_type(p->backbone, t)) return true;
+    diag_error(d, place_of(p, b),
+               "%s%s%s is %s, which %s does not support (no %s); declare it as float, or choose another "
+               "device with --device",
+               b->type == t ? "'" : "an intermediate result of '", b->name, "'", scalar_type_name(t),
+               dev->name, t == SCALAR_DOUBLE ? "cl_khr_fp64" : "cl_khr_fp16");
+    return false;
 }
 
 static bool has_types(const struct problem *p, const struct device *dev, struct diag *d)
 {
-    const bool lacks[SCALAR_TYPE_COUNT] = {[SCALAR_DOUBLE] = dev->no_double, [SCALAR_HALF] = dev->no_half};
-    for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
-        const struct bb_buffer *b = &p->backbone->buffers[i];
-        if (!lacks[b->type]) continue;
-        diag_error(d, place_of(p, b),
-                   "'%s' is %s, which %s does not support (no %s); declare it as float, or choose another "
-                   "device with --device",
-                   b->name, scalar_type_name(b->type), dev->name,
-                   b->type == SCALAR_DOUBLE ? "cl_khr_fp64" : "cl_khr_fp16");
-        return false;
-    }
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
+        if (!has_type(p, dev, (enum scalar_type)t, d)) return false;
     return true;
 }
 
@@ -33,7 +45,8 @@ static bool has_memory(const struct problem *p, const struct device *dev, struct
     for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
         const struct bb_buffer *b = &p->backbone->buffers[i];
         int64_t bytes = b->elements * (int64_t)scalar_type_bytes(b->type);
-        int64_t held = runner_bytes(bytes, b->output, sets), one = b->output ? held : bytes;
+        int64_t held = runner_bytes(bytes, !b->output || b->updated, b->output, sets);
+        int64_t one = b->output ? runner_bytes(bytes, false, true, sets) : bytes;
         if (one <= dev->max_alloc_bytes && held <= left) {
             left -= held;
             continue;

@@ -13,18 +13,12 @@
 #include <time.h>
 
 #include "agent/child.h"
+#include "agent/limits.h"
 #include "core/base/clock.h"
 #include "core/base/panic.h"
 
-enum { MAX_BATCH = 64, GROW_FAST = 8, MOST_HELD = 8 /* launches behind a hold */ };
+enum { GROW_FAST = 8 }; /* times as many work-groups, while a launch is short beside its limit */
 enum { FIRST_HOLD = 1 << 15, MOST_HOLD = 1 << 21 }; /* rounds of two to three ns */
-enum {
-    ALIVE_MS = 100 /* between signs of life */,
-    LOOK_MS = 250 /* that count of the time between two looks */
-};
-enum { STOOD_MS = 500 /* more than that did not count: the process was stopped */, MOST_TRIES = 4 };
-static const double SLACK_NS =
-    100e6; /* of the host's clock over the device's: what completes is judged by the latter */
 
 static void nap(double waited_ms)
 {
@@ -55,11 +49,11 @@ static struct measure_result wait_for(const struct measure_launch *l, cl_event e
         cl_int error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
         if (error || status < 0)
             return (struct measure_result){.end = MEASURE_FAILED, .error = error ? error : status};
-        double passed = clock_awake_ms(awake, LOOK_MS);
+        double passed = clock_awake_ms(awake, AGENT_RUNNER_LOOK_MS);
         if (status == CL_COMPLETE) return (struct measure_result){.end = MEASURE_DONE};
         if (passed * 1e6 > most.wall_ns || (processor_ms() - used) * 1e6 > most.processor_ns)
             return (struct measure_result){.end = MEASURE_OVERDUE};
-        if (passed - told > ALIVE_MS) {
+        if (passed - told > AGENT_ALIVE_MS) {
             l->alive(l->ctx);
             told = passed;
         }
@@ -82,7 +76,7 @@ static double span(cl_event first, cl_event last)
 static bool is_disturbed(double start_ms, const struct clock_awake *awake, double launches_ns)
 {
     double stood = clock_now_ms() - start_ms - awake->passed_ms;
-    return stood > STOOD_MS && launches_ns * 1e-6 > stood / 2;
+    return stood > AGENT_STOOD_MS && launches_ns * 1e-6 > stood / 2;
 }
 
 static cl_int enqueue(const struct measure_launch *l, const size_t global[3], cl_event *event)
@@ -160,8 +154,8 @@ static bool lengthen_hold(const struct measure_launch *l, cl_event event)
 static struct measure_result run_part(const struct measure_launch *l, const size_t global[3], unsigned n,
                                       struct patience most, cl_event hold, double *samples, bool *again)
 {
-    CHECK(n >= 1 && n <= MAX_BATCH);
-    cl_event events[MAX_BATCH];
+    CHECK(n >= 1 && n <= AGENT_BATCH_MOST);
+    cl_event events[AGENT_BATCH_MOST];
     cl_int error;
     double start = clock_now_ms();
     struct clock_awake awake = clock_awake_start();
@@ -191,32 +185,32 @@ static struct measure_result run_one(const struct measure_launch *l, const size_
     unsigned tries = 0;
     do
         r = run_part(l, global, 1, most, NULL, &sample, &again);
-    while (r.end == MEASURE_DONE && r.disturbed && ++tries < MOST_TRIES);
+    while (r.end == MEASURE_DONE && r.disturbed && ++tries < AGENT_REPEATS);
     return r;
 }
 
 struct measure_result measure_once(const struct measure_launch *l, const size_t global[3], double limit_ns)
 {
-    return run_one(l, global, (struct patience){limit_ns + SLACK_NS, INFINITY});
+    return run_one(l, global, (struct patience){limit_ns + AGENT_SLACK_NS, INFINITY});
 }
 
 struct measure_result measure_first(const struct measure_launch *l, const size_t global[3], double limit_ns)
 {
-    return run_one(l, global, (struct patience){3 * limit_ns + SLACK_NS, limit_ns + SLACK_NS});
+    return run_one(l, global, (struct patience){3 * limit_ns + AGENT_SLACK_NS, limit_ns + AGENT_SLACK_NS});
 }
 
 struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns,
                                     double *samples)
 {
-    struct patience most = {limit_ns + SLACK_NS, INFINITY};
+    struct patience most = {limit_ns + AGENT_SLACK_NS, INFINITY};
     bool held = l->hold && l->hold->kernel, again;
-    unsigned tries = 0, done = 0, part = held && n > MOST_HELD ? MOST_HELD : n;
+    unsigned tries = 0, done = 0, part = held && n > AGENT_HELD_MOST ? AGENT_HELD_MOST : n;
     double sum = 0;
     while (done < n) {
         if (part > n - done) part = n - done;
         struct measure_result r = run_part(l, l->global, part, most, start_hold(l), samples + done, &again);
         if (r.end != MEASURE_DONE) return r;
-        if (again || (r.disturbed && ++tries < MOST_TRIES)) continue;
+        if (again || (r.disturbed && ++tries < AGENT_REPEATS)) continue;
         sum += r.ns * part;
         done += part;
     }
@@ -225,10 +219,10 @@ struct measure_result measure_batch(const struct measure_launch *l, unsigned n, 
 
 unsigned measure_batch_size(double launch_ns, double batch_ns, double best_ns)
 {
-    bool near_best = best_ns > 0 && launch_ns < 2 * best_ns;
+    bool near_best = best_ns > 0 && launch_ns < AGENT_NEAR_BEST * best_ns;
     if (launch_ns > batch_ns && !near_best) return 2;
-    double n = launch_ns > 0 ? batch_ns / launch_ns : 40;
-    return n < 5 ? 5 : n > 40 ? 40 : (unsigned)n;
+    double n = launch_ns > 0 ? batch_ns / launch_ns : AGENT_BATCH_MOST;
+    return (unsigned)fmin(fmax(n, AGENT_BATCH_LEAST), AGENT_BATCH_MOST);
 }
 
 /* ---- growing prefixes ---- */

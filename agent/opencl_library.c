@@ -66,6 +66,11 @@ enum { NO_PLATFORM = -1001 }; /* CL_PLATFORM_NOT_FOUND_KHR: what loaders say wit
     X(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *error), (p, name, error)) \
     X(cl_int, clReleaseKernel, (cl_kernel k), (k)) \
     X(cl_int, clSetKernelArg, (cl_kernel k, cl_uint i, size_t bytes, const void *value), (k, i, bytes, value)) \
+    X(cl_int, clGetKernelInfo, (cl_kernel k, cl_kernel_info what, size_t n, void *out, size_t *count), \
+      (k, what, n, out, count)) \
+    X(cl_int, clGetKernelArgInfo, \
+      (cl_kernel k, cl_uint i, cl_kernel_arg_info what, size_t n, void *out, size_t *count), \
+      (k, i, what, n, out, count)) \
     X(cl_int, clGetKernelWorkGroupInfo, \
       (cl_kernel k, cl_device_id d, cl_kernel_work_group_info what, size_t n, void *out, size_t *count), \
       (k, d, what, n, out, count)) \
@@ -75,6 +80,9 @@ enum { NO_PLATFORM = -1001 }; /* CL_PLATFORM_NOT_FOUND_KHR: what loaders say wit
     X(cl_int, clEnqueueWriteBuffer, \
       (cl_command_queue q, cl_mem m, cl_bool blocking, size_t to, size_t bytes, const void *from, WAITS), \
       (q, m, blocking, to, bytes, from, n_waits, waits, event)) \
+    X(cl_int, clEnqueueCopyBuffer, \
+      (cl_command_queue q, cl_mem a, cl_mem b, size_t from, size_t to, size_t bytes, WAITS), \
+      (q, a, b, from, to, bytes, n_waits, waits, event)) \
     X(cl_int, clEnqueueFillBuffer, \
       (cl_command_queue q, cl_mem m, const void *unit, size_t unit_bytes, size_t from, size_t bytes, WAITS), \
       (q, m, unit, unit_bytes, from, bytes, n_waits, waits, event)) \

@@ -10,11 +10,12 @@
 
 #include "agent/child.h"
 #include "agent/device.h"
+#include "agent/limits.h"
 #include "agent/opencl.h"
 #include "core/base/strbuf.h"
 #include "core/codegen/target.h"
 
-enum { N = 64, ANSWER_TIMEOUT_MS = 60000 };
+enum { N = 64 };
 
 struct probe {
     cl_context context;
@@ -117,7 +118,7 @@ bool opencl_probe_streaming(const struct device *device)
     pid_t pid = child_fork(&fd, ask, &copy);
     if (pid <= 0) return false;
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    bool answered = poll(&p, 1, ANSWER_TIMEOUT_MS) == 1 && child_read(fd, &answer, sizeof answer);
+    bool answered = poll(&p, 1, AGENT_PROBE_MS) == 1 && child_read(fd, &answer, sizeof answer);
     child_kill(pid, fd);
     return answered && answer;
 }

@@ -11,12 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/limits.h"
 #include "core/base/file.h"
 
-/* BUILD_BYTES: more than the files of the builds at work take together; 1.5 MB are too few for a small
- * kernel. A build that ends for lack of room removes its files, so that a small file can be written
- * afterwards. */
-enum { PATH_BYTES = 1024, BUILD_BYTES = 4 << 20 };
+enum { PATH_BYTES = 1024 };
 
 struct folder {
     char path[PATH_BYTES];
@@ -63,17 +61,23 @@ static int make(char *path)
     return first ? first : errno;
 }
 
-/* Whether a kernel's files fit; 0 or a number of errno. */
+/* Whether the files of a build fit; 0 or a number of errno. A build that ends for lack of room removes its
+ * files, so that a small file can be written afterwards. */
 static int try_file(const char *folder)
 {
     char path[PATH_BYTES + 32];
     snprintf(path, sizeof path, "%s/thresh-XXXXXX", folder);
     int fd = mkstemp(path);
     if (fd < 0) return errno;
-    int error = posix_fallocate(fd, 0, BUILD_BYTES);
+    int error = posix_fallocate(fd, 0, AGENT_POCL_BYTES);
     close(fd);
     unlink(path);
     return error == EOPNOTSUPP || error == EINVAL ? 0 : error;
+}
+
+bool pocl_folder_is_of(const char *platform)
+{
+    return strcmp(platform, "Portable Computing Language") == 0;
 }
 
 bool pocl_folder_fault(const char *given, char *why, size_t n)

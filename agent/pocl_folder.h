@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Whether the platform of this name (CL_PLATFORM_NAME) is PoCL. */
+bool pocl_folder_is_of(const char *platform);
 /* Whether PoCL cannot write there; why (n bytes) names the folder, the reason and what to set. `given` is the
  * value of POCL_CACHE_DIR where the environment does not have it; NULL or "": none. Creates the folder where
  * it is missing, as PoCL does. */

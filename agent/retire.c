@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/child.h"
+#include "agent/limits.h"
 
 bool retire_after(struct retire *r, long own_kib)
 {
@@ -13,8 +14,8 @@ bool retire_after(struct retire *r, long own_kib)
     else if (grown > r->step)
         r->step = grown;
     r->last = own_kib;
-    return r->jobs >= (r->most_jobs ? r->most_jobs : RETIRE_JOBS) ||
-           own_kib - r->first + r->step > RETIRE_GROWTH_KIB;
+    return r->jobs >= (r->most_jobs ? r->most_jobs : AGENT_RETIRE_JOBS) ||
+           own_kib - r->first + r->step > AGENT_RETIRE_KIB;
 }
 
 long retire_own_kib(void)

@@ -12,11 +12,9 @@
 
 #include <stdbool.h>
 
-enum { RETIRE_GROWTH_KIB = 50000, RETIRE_JOBS = 400 };
-
 /* Zero at the start but for most_jobs. */
 struct retire {
-    unsigned most_jobs; /* 0: RETIRE_JOBS */
+    unsigned most_jobs; /* 0: AGENT_RETIRE_JOBS */
     unsigned jobs;
     long first, last, step; /* KiB: after the first job, after the last one, most growth by one job */
 };

@@ -5,6 +5,7 @@
  *     <- JOB  READY  <- GO  ALIVE  RESULT   one candidate
  *
  * A run that ends badly retires the process: a wild store may have damaged the heap or an input. */
+#include "agent/limits.h"
 #include "agent/runner_state.h"
 
 #include <stdarg.h>
@@ -52,18 +53,18 @@ void runner_await_lock(struct runner *r)
 
 /* ---- buffers ---- */
 
-int64_t runner_bytes(int64_t bytes, bool output, unsigned sets)
+int64_t runner_bytes(int64_t bytes, bool input, bool output, unsigned sets)
 {
-    return output ? bytes + 2 * GUARDED_ZONE : sets * bytes;
+    return (output ? bytes + 2 * GUARDED_ZONE : 0) + (input ? sets * bytes : 0);
 }
 
 static cl_int make_inputs(struct runner *r, unsigned b)
 {
     cl_int error = CL_SUCCESS;
     const struct verify_buffer *v = &r->task->buffers[b];
-    for (unsigned set = 0; !error && set < r->task->n_sets; set++)
+    for (unsigned set = 0; !error && !v->by_value && set < r->task->n_sets; set++)
         r->inputs[b][set] = clCreateBuffer(r->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, v->bytes,
-                                           v->data[set], &error);
+                                           verify_values(v, set), &error);
     return error;
 }
 
@@ -86,7 +87,8 @@ static cl_int make_buffers(struct runner *r)
     for (unsigned b = 0; !error && b < r->task->n_buffers; b++) {
         const struct verify_buffer *v = &r->task->buffers[b];
         if (v->bytes > largest) largest = v->bytes;
-        error = v->output ? make_output(r, b) : make_inputs(r, b);
+        if (v->output) error = make_output(r, b);
+        if (!error && verify_is_input(v)) error = make_inputs(r, b);
     }
     r->scratch = memset(base_malloc(largest), 0, largest);
     return error;
@@ -99,17 +101,21 @@ void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, 
     struct runner_job job = *settings;
     memcpy(job.global, k->global, sizeof job.global);
     memcpy(job.local, k->local, sizeof job.local);
+    const char *options = k->options ? k->options : "";
+    job.foreign = k->options != NULL;
     job.n_args = k->n_args;
     job.name_bytes = (uint32_t)strlen(k->name) + 1;
+    job.options_bytes = (uint32_t)strlen(options) + 1;
     job.source_bytes = (uint32_t)strlen(k->source) + 1;
     size_t args = k->n_args * sizeof *k->args;
-    *bytes = sizeof job + args + job.name_bytes + job.source_bytes;
+    *bytes = sizeof job + args + job.name_bytes + job.options_bytes + job.source_bytes;
     char *message = base_malloc(*bytes), *p = message;
     memcpy(p, &job, sizeof job);
     p += sizeof job;
     if (args) memcpy(p, k->args, args);
     memcpy(p += args, k->name, job.name_bytes);
-    memcpy(p + job.name_bytes, k->source, job.source_bytes);
+    memcpy(p += job.name_bytes, options, job.options_bytes);
+    memcpy(p + job.options_bytes, k->source, job.source_bytes);
     return message;
 }
 
@@ -134,15 +140,18 @@ static bool unpack(struct job *j, const char *message, size_t bytes)
     if (bytes < sizeof j->set) return false;
     memcpy(&j->set, message, sizeof j->set);
     size_t args = j->set.n_args * sizeof *j->args;
-    if (j->set.n_args > RUNNER_MAX_ARGS || j->set.name_bytes == 0 || j->set.source_bytes == 0 ||
-        bytes != sizeof j->set + args + j->set.name_bytes + j->set.source_bytes) {
+    size_t texts = (size_t)j->set.name_bytes + j->set.options_bytes + j->set.source_bytes;
+    bool empty = j->set.name_bytes == 0 || j->set.options_bytes == 0 || j->set.source_bytes == 0;
+    if (j->set.n_args > RUNNER_MAX_ARGS || empty || bytes != sizeof j->set + args + texts) {
         j->set.n_args = 0;
         return false;
     }
     memcpy(j->args, message + sizeof j->set, args);
     j->name = message + sizeof j->set + args;
-    j->source = j->name + j->set.name_bytes;
-    return j->name[j->set.name_bytes - 1] == '\0' && j->source[j->set.source_bytes - 1] == '\0';
+    j->options = j->name + j->set.name_bytes;
+    j->source = j->options + j->set.options_bytes;
+    return j->name[j->set.name_bytes - 1] == '\0' && j->options[j->set.options_bytes - 1] == '\0' &&
+           j->source[j->set.source_bytes - 1] == '\0';
 }
 
 static void free_temporaries(struct job *j)
@@ -195,7 +204,7 @@ static bool serve_next(struct runner *r)
 {
     struct child_frame frame;
     if (!child_read(r->fd, &frame, sizeof frame)) return false;
-    if (frame.kind != RUNNER_JOB || frame.length > RUNNER_MAX_JOB) return false;
+    if (frame.kind != RUNNER_JOB || frame.length > AGENT_JOB_BYTES) return false;
     char *message = base_malloc(frame.length + 1u);
     bool ok = child_read(r->fd, message, frame.length) && serve_job(r, message, frame.length);
     free(message);

@@ -16,7 +16,8 @@
 #include "agent/verify.h"
 
 enum runner_message {
-    RUNNER_JOB,   /* parent -> runner: struct runner_job, its arguments, name and source, both 0-terminated */
+    RUNNER_JOB,   /* parent -> runner: struct runner_job, its arguments, name, options and source, each
+                     0-terminated */
     RUNNER_GO,    /* parent -> runner */
     RUNNER_HELLO, /* runner -> parent: text, empty if all is well */
     RUNNER_READY,
@@ -35,9 +36,11 @@ struct runner_job {
     struct eval_settings settings;
     double limit_ns; /* of one launch */
     uint64_t turn;   /* which extreme sets it is verified on, where there is no time for all of them */
-    struct verify_tolerance tolerance[VERIFY_MOST_SETS];
+    struct verify_tolerance tolerance[VERIFY_MOST_TOLERANCES]; /* [outputs * n_sets of the task] */
     size_t global[3], local[3];
-    uint32_t n_args, name_bytes, source_bytes; /* bytes include the final 0 */
+    bool
+        foreign; /* the text is a user's: it is launched as a whole, and more is checked (runner_foreign.h) */
+    uint32_t n_args, name_bytes, options_bytes, source_bytes; /* bytes include the final 0 */
 };
 
 struct runner_result {
@@ -50,23 +53,23 @@ struct runner_result {
 struct runner_setup {
     const struct verify_task *task;
     unsigned device;      /* index of the stable order */
-    unsigned retire_jobs; /* jobs until a runner retires; 0: RETIRE_JOBS */
+    unsigned retire_jobs; /* jobs until a runner retires; 0: AGENT_RETIRE_JOBS */
     char cache[64];       /* folder for the driver's files, a part for each runner; "": the driver's own */
 };
 
-enum { RUNNER_MAX_JOB = 64 << 20, RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };
+enum { RUNNER_MAX_REPLY = sizeof(struct runner_result) + 64 };
 
 /* Device memory that a runner takes for an array of that many bytes: an input once for each of the sets, an
- * output between guard zones. */
-int64_t runner_bytes(int64_t bytes, bool output, unsigned sets);
+ * output between guard zones; both for one that is updated in place. */
+int64_t runner_bytes(int64_t bytes, bool input, bool output, unsigned sets);
 /* The message for a job; malloc'd, *bytes long. */
 void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, size_t *bytes);
 /* The runner's life: a child_fork() body. ctx is a struct runner_setup. */
 void runner_main(int fd, void *ctx);
 
 /* An evaluator of kernels over a given task, whose reference is filled in: what evaluator_new_for() does
- * after making the reference. tolerance: of each set of the task. Takes ownership of the task. caller: NULL:
- * none. NULL after adding an error if no runner starts. */
+ * after making the reference. tolerance: [outputs * n_sets of the task]. Takes ownership of the task. caller:
+ * NULL: none. NULL after adding an error if no runner starts. */
 struct evaluator *evaluator_start(struct verify_task **task_p, const struct device *dev, unsigned runners,
                                   const struct verify_tolerance *tolerance, const struct eval_caller *caller,
                                   struct diag *d);

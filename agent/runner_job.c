@@ -6,7 +6,8 @@
  *     prefixes of the work-groups  a hopeless kernel is cut after a few of them
  *     runs on the sets of inputs   runner_verify.c
  *     a batch of 5 to 40 launches  near the best a second one, after another READY and GO */
-#include "agent/runner_state.h"
+#include "agent/limits.h"
+#include "agent/runner_foreign.h"
 
 #include <stdlib.h>
 
@@ -14,12 +15,6 @@
 #include "agent/pocl_folder.h"
 #include "core/base/arena.h"
 #include "core/base/stats.h"
-
-enum { BUILD_LOG = 1 << 20 /* bytes of a log that is looked at, at most */ };
-static const double WARM_UP_NS = 3e9;   /* of processor time, for making machine code at the first launch */
-static const double DISTURBED = 3;      /* how much longer a launch may take while others build */
-static const double WIDE_GRID_NS = 1e9; /* some drivers make it again for very many groups */
-static const double HELD_NS = 50e3;     /* shorter launches may be over before the host has the next one */
 
 /* ---- build ---- */
 
@@ -29,7 +24,7 @@ static void explain_build(struct job *j, cl_int error)
     char *log = NULL;
     cl_device_id device = j->runner->device;
     clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
-    if (bytes > 0 && bytes <= BUILD_LOG) {
+    if (bytes > 0 && bytes <= AGENT_LOG_BYTES) {
         log = base_calloc(bytes + 1, 1);
         clGetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
     }
@@ -46,14 +41,17 @@ static bool build(struct job *j)
     cl_int error;
     j->program = clCreateProgramWithSource(r->context, 1, &j->source, NULL, &error);
     if (error) return runner_fail(j, EVAL_BUILD_ERROR, "%s", opencl_error_name(error));
-    error = clBuildProgram(j->program, 1, &r->device, "-cl-std=CL1.2", NULL, NULL);
+    error =
+        clBuildProgram(j->program, 1, &r->device, j->set.foreign ? j->options : "-cl-std=CL1.2", NULL, NULL);
     if (error) {
         explain_build(j, error);
         return false;
     }
     j->launch.kernel = clCreateKernel(j->program, j->name, &error);
-    return !error ||
-           runner_fail(j, EVAL_BUILD_ERROR, "cannot create kernel %s: %s", j->name, opencl_error_name(error));
+    if (error)
+        return runner_fail(j, EVAL_BUILD_ERROR, "cannot create kernel %s: %s", j->name,
+                           opencl_error_name(error));
+    return !j->set.foreign || runner_check_arguments(j);
 }
 
 /* Once the first launch has made the machine code. */
@@ -107,7 +105,7 @@ static double patience(const struct job *j)
 {
     for (int i = 0; i < 3; i++)
         if (!j->launch.free_local && j->launch.global[i] / j->launch.local[i] > 65535)
-            return j->set.limit_ns + WIDE_GRID_NS;
+            return j->set.limit_ns + AGENT_WIDE_GRID_NS;
     return j->set.limit_ns;
 }
 
@@ -130,17 +128,19 @@ static size_t count_groups(const struct measure_launch *l)
 
 /* The launch that some drivers make machine code at, before the device lock: one work-group. Where the device
  * chooses the size of a group it would choose another for a part; there it is the whole, on a CPU, but not in
- * rounds, in which such a launch may take long and nothing else builds. Others build meanwhile. */
+ * rounds, in which such a launch may take long and nothing else builds. A user's text may ask how many groups
+ * there are, and is launched as a whole, too. Others build meanwhile. */
 static bool warm_up(struct job *j)
 {
     const struct measure_launch *l = &j->launch;
-    if (l->free_local && (j->runner->gpu || j->set.mode == RUNNER_ROUND)) return true;
-    double limit = DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + WARM_UP_NS;
-    struct measure_result m = measure_first(l, l->free_local ? l->global : l->local, with_code);
+    bool whole = l->free_local || j->set.foreign;
+    if (whole && (j->runner->gpu || j->set.mode == RUNNER_ROUND)) return true;
+    double limit = AGENT_DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + AGENT_WARM_UP_NS;
+    struct measure_result m = measure_first(l, whole ? l->global : l->local, with_code);
     if (m.end == MEASURE_OVERDUE)
         return explain(j, m, with_code, "the first launch, with code generation by the driver,");
     m.groups = 1;
-    m.of = l->free_local ? 0 : count_groups(l);
+    m.of = whole ? 0 : count_groups(l);
     return (m.end == MEASURE_DONE && m.ns <= limit) || explain(j, m, limit, "the first launch");
 }
 
@@ -158,7 +158,8 @@ static bool take_batch(struct job *j, struct evaluation *e)
     const struct eval_settings *s = &j->set.settings;
     unsigned n = measure_batch_size(j->launch_ns, s->batch_ns, s->best_ns);
     double limit = 4 * n * (j->launch_ns > 1e6 ? j->launch_ns : 1e6) + 1e9;
-    j->launch.hold = j->launch_ns < HELD_NS ? &j->runner->hold : NULL;
+    if (!runner_bind_timed(j)) return false;
+    j->launch.hold = j->launch_ns < AGENT_HELD_NS ? &j->runner->hold : NULL;
     struct measure_result m = measure_batch(&j->launch, n, limit, e->samples_ns);
     if (m.end != MEASURE_DONE) return explain(j, m, limit, "a batch");
     e->n_samples = n;
@@ -172,13 +173,13 @@ static bool take_batch(struct job *j, struct evaluation *e)
 static bool measure(struct job *j)
 {
     struct evaluation *e = &j->result.evaluation;
-    if (j->set.mode == RUNNER_ROUND && j->launch_ns >= EVAL_LONG_NS) {
+    if (j->set.mode == RUNNER_ROUND && j->launch_ns >= AGENT_LONG_NS) {
         set_span(e, j->launch_ns);
         return true;
     }
     if (!take_batch(j, e)) return false;
     double best = j->set.settings.best_ns;
-    if (j->set.mode != RUNNER_EVALUATE || !(best > 0) || e->median_ns > 2 * best) return true;
+    if (j->set.mode != RUNNER_EVALUATE || !(best > 0) || e->median_ns > AGENT_NEAR_BEST * best) return true;
     runner_await_lock(j->runner);
     struct evaluation again = {.status = EVAL_OK, .resources = e->resources};
     if (!take_batch(j, &again)) return false;
@@ -191,6 +192,7 @@ static bool measure(struct job *j)
 static bool run(struct job *j)
 {
     if (j->set.mode == RUNNER_REFERENCE) return runner_verify(j);
+    if (j->set.foreign) return runner_verify(j) && (j->set.settings.untimed || measure(j));
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
     if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
         return explain(j, m, j->set.limit_ns, "a launch of some of the work-groups");

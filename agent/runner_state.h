@@ -30,7 +30,7 @@ struct job {
     struct runner *runner;
     struct runner_job set;
     struct cg_arg args[RUNNER_MAX_ARGS];
-    const char *name, *source;
+    const char *name, *options, *source;
     struct guarded temporaries[RUNNER_MAX_ARGS];
     cl_program program;
     struct measure_launch launch;
@@ -61,6 +61,10 @@ bool runner_launch(struct job *j);
 
 /* Sets the kernel's arguments to the inputs of a set, the outputs and the temporaries. */
 bool runner_bind(struct job *j, unsigned set);
+/* Makes the arguments ready for launches that are timed: the timing set. Arrays that the kernel updates in
+ * place get their values again, of the exact set like the scalars: whole numbers, which grow from launch to
+ * launch, but do not become subnormal numbers, that some processors are slow with. */
+bool runner_bind_timed(struct job *j);
 /* Runs the kernel on the sets of inputs and compares its outputs; for a reference it keeps them. The timing
  * inputs come last: their launch is the one that a batch is sized by. */
 bool runner_verify(struct job *j);

@@ -6,8 +6,9 @@
  * Output buffers and temporaries lie between guard zones. Before each run outputs are filled with bytes that
  * no result has, temporaries with NaN or, on the extreme sets, with large numbers, which a maximum or minimum
  * does not pass over as it does NaN. After it the zones must be as they were and every output written. */
-#include "agent/runner_state.h"
+#include "agent/runner_foreign.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/opencl.h"
@@ -16,20 +17,57 @@ enum { FIXED_EXTREMES = 4 }; /* sets on which every kernel is verified */
 static const double EXTREMES_NS =
     100e6; /* for launches on the extreme sets; the first four run in any case */
 
-bool runner_bind(struct job *j, unsigned set)
+static cl_int bind_argument(struct job *j, unsigned i, unsigned set)
 {
     struct runner *r = j->runner;
+    uint32_t b = j->args[i].buffer;
+    const struct verify_buffer *v = b == BB_NONE ? NULL : &r->task->buffers[b];
+    if (v && v->by_value) return clSetKernelArg(j->launch.kernel, i, v->bytes, verify_values(v, set));
+    cl_mem m = !v ? j->temporaries[i].view : v->output ? r->outputs[b].view : r->inputs[b][set];
+    return clSetKernelArg(j->launch.kernel, i, sizeof m, &m);
+}
+
+/* values: the set of the scalars. */
+static bool bind_arguments(struct job *j, unsigned set, unsigned values)
+{
     for (unsigned i = 0; i < j->set.n_args; i++) {
-        uint32_t b = j->args[i].buffer;
-        cl_mem m = b == BB_NONE                 ? j->temporaries[i].view
-                   : r->task->buffers[b].output ? r->outputs[b].view
-                                                : r->inputs[b][set];
-        cl_int error = clSetKernelArg(j->launch.kernel, i, sizeof m, &m);
+        cl_int error = bind_argument(j, i, j->args[i].by_value ? values : set);
         if (error)
             return runner_fail(j, EVAL_LAUNCH_ERROR, "cannot set argument %u: %s", i,
                                opencl_error_name(error));
     }
     return true;
+}
+
+bool runner_bind(struct job *j, unsigned set)
+{
+    return bind_arguments(j, set, set);
+}
+
+/* ---- outputs before a run ---- */
+
+/* Enqueues the values that an updated array has before a run. */
+static cl_int restore(struct runner *r, unsigned b, unsigned set)
+{
+    return clEnqueueCopyBuffer(r->queue, r->inputs[b][set], r->outputs[b].view, 0, 0, r->outputs[b].bytes, 0,
+                               NULL, NULL);
+}
+
+bool runner_bind_timed(struct job *j)
+{
+    struct runner *r = j->runner;
+    cl_int error = CL_SUCCESS;
+    bool updates = false;
+    for (unsigned b = 0; !error && b < r->task->n_buffers; b++) {
+        if (!r->task->buffers[b].updated) continue;
+        updates = true;
+        error = restore(r, b, VERIFY_EXACT);
+    }
+    if (updates && !error) error = clFinish(r->queue);
+    if (error)
+        return runner_fail(j, runner_status(error, EVAL_LAUNCH_ERROR), "cannot restore an input: %s",
+                           opencl_error_name(error));
+    return bind_arguments(j, VERIFY_TIMING, updates ? VERIFY_EXACT : VERIFY_TIMING);
 }
 
 /* Bytes that make a NaN of every type, or a large number of either sign. */
@@ -48,6 +86,7 @@ static bool fill_outputs(struct job *j, unsigned set)
         if (!r->task->buffers[b].output) continue;
         verify_fill(r->task->buffers[b].type, set, fill);
         error = guarded_fill(r->queue, &r->outputs[b], fill);
+        if (!error && r->task->buffers[b].updated) error = restore(r, b, set);
     }
     memset(fill, temporary_fill(set), sizeof fill);
     for (unsigned i = 0; !error && i < j->set.n_args; i++)
@@ -83,21 +122,25 @@ static bool explain_wrong(struct job *j, const struct verify_buffer *v, unsigned
 {
     const char *inputs = set == VERIFY_EXACT ? "exact" : set == VERIFY_TIMING ? "timing" : "extreme";
     const void *got = j->runner->scratch;
+    char element[80];
+    if (v->name && verify_outputs(j->runner->task) > 1)
+        snprintf(element, sizeof element, "output %.40s[%lld]", v->name, (long long)at);
+    else
+        snprintf(element, sizeof element, "output %lld", (long long)at);
     if (verify_unwritten(v->type, got, at))
-        return runner_fail(j, EVAL_WRONG_RESULT, "output %lld is not written (%s inputs)", (long long)at,
-                           inputs);
-    return runner_fail(j, EVAL_WRONG_RESULT, "output %lld is %.9g, expected %.9g (%s inputs)", (long long)at,
+        return runner_fail(j, EVAL_WRONG_RESULT, "%s is not written (%s inputs)", element, inputs);
+    return runner_fail(j, EVAL_WRONG_RESULT, "%s is %.9g, expected %.9g (%s inputs)", element,
                        verify_get(v->type, got, at), verify_get(v->type, v->data[set], at), inputs);
 }
 
-static bool check_output(struct job *j, unsigned b, unsigned set)
+/* k: which of the outputs buffer b is. */
+static bool check_output(struct job *j, unsigned k, unsigned b, unsigned set)
 {
-    const struct verify_buffer *v = &j->runner->task->buffers[b];
+    const struct verify_task *t = j->runner->task;
+    const struct verify_buffer *v = &t->buffers[b];
     if (!read_output(j, b, j->runner->scratch)) return false;
-    const struct verify_tolerance tolerance = j->set.tolerance[set];
-    int64_t at = verify_compare(v, set, j->runner->scratch, tolerance);
-    if (at < 0)
-        at = verify_judge(j->runner->task, set, j->runner->scratch, tolerance, runner_say_alive, j->runner);
+    const struct verify_tolerance tolerance = j->set.tolerance[k * t->n_sets + set];
+    int64_t at = verify_wrong(t, b, set, j->runner->scratch, tolerance, runner_say_alive, j->runner);
     return at < 0 || explain_wrong(j, v, set, at);
 }
 
@@ -105,10 +148,11 @@ static bool run_set(struct job *j, unsigned set)
 {
     const struct verify_task *t = j->runner->task;
     if (!runner_bind(j, set) || !fill_outputs(j, set) || !runner_launch(j) || !check_zones(j)) return false;
-    for (unsigned b = 0; b < t->n_buffers; b++) {
-        if (!t->buffers[b].output) continue;
+    if (j->set.foreign && !runner_check_inputs(j, set)) return false;
+    for (unsigned k = 0; k < verify_outputs(t); k++) {
+        unsigned b = verify_output(t, k);
         bool keep = j->set.mode == RUNNER_REFERENCE;
-        if (!(keep ? read_output(j, b, t->buffers[b].data[set]) : check_output(j, b, set))) return false;
+        if (!(keep ? read_output(j, b, t->buffers[b].data[set]) : check_output(j, k, b, set))) return false;
     }
     return true;
 }
@@ -140,6 +184,6 @@ static bool run_extremes(struct job *j)
 bool runner_verify(struct job *j)
 {
     bool only_run = j->set.mode != RUNNER_REFERENCE && !j->set.settings.verify;
-    if (only_run) return runner_bind(j, VERIFY_TIMING) && runner_launch(j);
+    if (only_run) return runner_bind_timed(j) && runner_launch(j);
     return run_set(j, VERIFY_EXACT) && run_extremes(j) && run_set(j, VERIFY_TIMING);
 }

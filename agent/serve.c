@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "agent/limits.h"
 #include "agent/serve_state.h"
 #include "agent/wire.h"
 #include "core/base/arena.h"
@@ -32,13 +33,13 @@
 #include "core/base/utf8.h"
 #include "core/keys/agent.h"
 
-enum { HEARTBEAT_MS = 1000, AGENT_NAME = 80, AGENT_HOST = AGENT_NAME / 2 };
-enum { MOST_LOOK_MS = 2 * HEARTBEAT_MS /* that count of the time between two looks at the clock */ };
+enum { AGENT_NAME = 80, AGENT_HOST = AGENT_NAME / 2 };
+enum { MOST_TAKEN = 256 /* messages that one turn reads: heartbeats go on in a flood */ };
 
 /* A coordinator is not silent because this process was stopped. */
-double agent_now_ms(struct agent *a)
+static double now_ms(struct agent *a)
 {
-    return clock_awake_ms(&a->awake, MOST_LOOK_MS);
+    return clock_awake_ms(&a->awake, AGENT_LOOK_MS);
 }
 
 void agent_send(struct agent *a, const struct message *m)
@@ -47,12 +48,12 @@ void agent_send(struct agent *a, const struct message *m)
     void *data = message_encode(m, &bytes);
     zmq_send(a->socket, data, bytes, ZMQ_DONTWAIT);
     free(data);
-    a->last_sent = agent_now_ms(a);
+    a->last_sent = now_ms(a);
 }
 
 static void send_heartbeat(struct agent *a)
 {
-    if (agent_now_ms(a) - a->last_sent >= a->heartbeat_ms)
+    if (now_ms(a) - a->last_sent >= a->heartbeat_ms)
         agent_send(a, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {a->n_running}});
 }
 
@@ -65,7 +66,7 @@ void agent_ready(struct agent *a)
 
 bool agent_must_leave(struct agent *a)
 {
-    return stop_requested(a->options->stop_fd) || agent_now_ms(a) >= a->drain_at;
+    return stop_requested(a->options->stop_fd) || now_ms(a) >= a->drain_at;
 }
 
 void agent_stay_alive(void *ctx)
@@ -111,7 +112,7 @@ static void say_hello(struct agent *a)
 {
     struct arena *arena = arena_new();
     const struct device *dev = &a->options->device;
-    a->hello_sent = agent_now_ms(a);
+    a->hello_sent = now_ms(a);
     a->welcome = false;
     a->received = 0;
     char name[AGENT_NAME], host[AGENT_HOST], libraries[WIRE_LIBRARIES];
@@ -134,15 +135,15 @@ static void say_hello(struct agent *a)
 /* The coordinator has lost sight of this agent, or is another one. A hello on its way is given time. */
 static void introduce_again(struct agent *a)
 {
-    if (!a->welcome && agent_now_ms(a) - a->hello_sent < 3 * HEARTBEAT_MS) return;
+    if (!a->welcome && now_ms(a) - a->hello_sent < AGENT_HELLO_MS) return;
     agent_forget_program(a);
     say_hello(a);
 }
 
-/* Heartbeats as often as the coordinator wants them: at most ten in a second, one in ten seconds at least. */
+/* Heartbeats as often as the coordinator wants them, within limits. */
 static double heartbeat_of(const struct message_welcome *m)
 {
-    const uint64_t least = HEARTBEAT_MS / 10, most = 10 * HEARTBEAT_MS;
+    const uint64_t least = AGENT_HEARTBEAT_LEAST_MS, most = AGENT_HEARTBEAT_MOST_MS;
     return (double)(m->heartbeat_ms < least ? least : m->heartbeat_ms < most ? m->heartbeat_ms : most);
 }
 
@@ -180,13 +181,13 @@ static void receive(struct agent *a)
 {
     zmq_msg_t frame;
     zmq_msg_init(&frame);
-    while (!a->done && zmq_msg_recv(&frame, a->socket, ZMQ_DONTWAIT) >= 0) {
+    for (int i = 0; i < MOST_TAKEN && !a->done && zmq_msg_recv(&frame, a->socket, ZMQ_DONTWAIT) >= 0; i++) {
         struct arena *arena = arena_new();
         struct message m;
         const char *why;
         if (message_decode(zmq_msg_data(&frame), zmq_msg_size(&frame), arena, &m, &why)) handle(a, &m);
         arena_free(arena);
-        a->last_heard = agent_now_ms(a);
+        a->last_heard = now_ms(a);
     }
     zmq_msg_close(&frame);
 }
@@ -201,7 +202,7 @@ static void wait_for_work(struct agent *a)
     if (stop_fd >= 0) items[n++] = (zmq_pollitem_t){.fd = stop_fd, .events = ZMQ_POLLIN};
     for (unsigned i = 0; i < n_fds; i++)
         items[n++] = (zmq_pollitem_t){.fd = fds[i], .events = ZMQ_POLLIN};
-    zmq_poll(items, n, a->running ? 100 : (long)fmin(HEARTBEAT_MS, a->heartbeat_ms));
+    zmq_poll(items, n, a->running ? AGENT_TURN_MS : (long)fmin(AGENT_HEARTBEAT_MS, a->heartbeat_ms));
 }
 
 /* Takes no more jobs. The embedded agent ends at once, as its coordinator does. */
@@ -219,13 +220,13 @@ static void drain(struct agent *a)
 static void leave_in_time(struct agent *a)
 {
     if (!a->draining && agent_must_leave(a)) drain(a);
-    if (a->draining && (!a->running || agent_now_ms(a) >= a->ends)) a->done = true;
+    if (a->draining && (!a->running || now_ms(a) >= a->ends)) a->done = true;
 }
 
 static void keep_alive(struct agent *a)
 {
     send_heartbeat(a);
-    if (!a->options->embedded && agent_now_ms(a) - a->last_heard >= a->patience_ms) {
+    if (!a->options->embedded && now_ms(a) - a->last_heard >= a->patience_ms) {
         char why[EVAL_MESSAGE];
         snprintf(why, sizeof why,
                  "no heartbeat from the coordinator for %.0f seconds; start this agent again when the "
@@ -237,10 +238,10 @@ static void keep_alive(struct agent *a)
 
 static void serve_loop(struct agent *a)
 {
-    double start = a->last_heard = agent_now_ms(a);
+    double start = a->last_heard = now_ms(a);
     if (a->options->most_s > 0) {
         a->ends = start + a->options->most_s * 1e3;
-        a->drain_at = a->ends - fmin(SERVE_DRAIN_S, a->options->most_s / 10) * 1e3;
+        a->drain_at = a->ends - fmin(AGENT_DRAIN_S, a->options->most_s / 10) * 1e3;
     }
     say_hello(a);
     while (!a->done) {
@@ -256,7 +257,7 @@ static void serve_loop(struct agent *a)
 
 bool agent_serve(const struct serve_options *o, struct diag *d)
 {
-    double patience_s = o->patience_s > 0 ? o->patience_s : SERVE_PATIENCE_S;
+    double patience_s = o->patience_s > 0 ? o->patience_s : AGENT_PATIENCE_S;
     struct agent a = {.options = o,
                       .abandon_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
                       .patience_ms = patience_s * 1e3,
@@ -265,8 +266,8 @@ bool agent_serve(const struct serve_options *o, struct diag *d)
                       .diag = d,
                       .socket = zmq_socket(o->context, ZMQ_DEALER),
                       .awake = clock_awake_start(),
-                      .heartbeat_ms = HEARTBEAT_MS};
-    int linger = 500;
+                      .heartbeat_ms = AGENT_HEARTBEAT_MS};
+    int linger = AGENT_LINGER_MS;
     int64_t most = MESSAGE_MAX_BYTES;
     zmq_setsockopt(a.socket, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt(a.socket, ZMQ_MAXMSGSIZE, &most, sizeof most);

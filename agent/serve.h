@@ -13,13 +13,10 @@
 
 #include "agent/device.h"
 
+struct cg_kernel;
+struct given;
 struct diag;
 struct keys_agent;
-
-enum {
-    SERVE_PATIENCE_S = 30, /* a coordinator that is started again by hand is there by then */
-    SERVE_DRAIN_S = 30     /* a job with its build rarely takes longer */
-};
 
 struct serve_options {
     void *context;                /* of ZeroMQ; borrowed */
@@ -32,9 +29,15 @@ struct serve_options {
     struct device device;
     unsigned runners;  /* 0: the evaluator's default */
     int stop_fd;       /* readable: drain and leave; -1: none */
-    double patience_s; /* how long to wait for a coordinator that is silent; 0: SERVE_PATIENCE_S */
-    double most_s;     /* leave by then, after draining for SERVE_DRAIN_S or a tenth of it; 0: no limit */
-    bool embedded;     /* in the coordinator's process, which ends it: its silence says nothing */
+    double patience_s; /* how long to wait for a coordinator that is silent; 0: AGENT_PATIENCE_S */
+    double most_s;     /* leave by then, after draining for AGENT_DRAIN_S or a tenth of it; 0: no limit */
+    const struct given
+        *data; /* of an embedded agent: the user's data, loaded already; borrowed; NULL: none */
+    /* Of an embedded agent: the user's own kernels, verified before it takes jobs; known when it is told the
+     * program; borrowed. */
+    const struct cg_kernel *const *kernels;
+    unsigned n_kernels;
+    bool embedded; /* in the coordinator's process, which ends it: its silence says nothing */
 };
 
 /* Serves until the end. false after an error: no coordinator, a program that does not fit, a lost device. */

@@ -9,31 +9,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/limits.h"
 #include "agent/serve_state.h"
 #include "agent/wire.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/pipeline/code.h"
 
-enum { MAX_KERNELS = 64, MAX_ROUNDS = 1000 };
-
 /* ---- the program ---- */
+
+/* The first error, without the word. */
+static const char *first_error(const struct diag *d, const char *otherwise)
+{
+    static const char prefix[] = "error: ";
+    const char *why = diag_failed(d) ? diag_message(d, 0) : otherwise;
+    return why + (strncmp(why, prefix, strlen(prefix)) ? 0 : strlen(prefix));
+}
 
 /* Starts the device for the problem; a signal to stop ends that, too. */
 static bool start_evaluator(struct agent *a, uint64_t seed)
 {
-    static const char prefix[] = "error: ";
     struct diag *d = diag_new();
     const struct eval_caller caller = {a->abandon_fd, agent_stay_alive, a};
+    const struct eval_inputs inputs = {seed, a->data ? a->data : a->options->data};
     a->at_work = true;
-    a->evaluator = evaluator_new_for(a->problem, &a->options->device, a->options->runners, seed, &caller, d);
-    const char *why = diag_failed(d) ? diag_message(d, 0) : "the device is not usable";
+    a->evaluator =
+        evaluator_new_for(a->problem, &a->options->device, a->options->runners, &inputs, &caller, d);
     a->at_work = false;
     a->done = agent_must_leave(a);
-    if (!a->evaluator && !a->done)
-        agent_give_up(a, why + (strncmp(why, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
+    if (!a->evaluator && !a->done) agent_give_up(a, first_error(d, "the device is not usable"));
     diag_free(d);
     return a->evaluator && !a->done;
+}
+
+/* Reads the user's files under the names that the coordinator has for them. */
+static bool load_data(struct agent *a, const char *text)
+{
+    enum { WHY = 1024 };
+    char why[WHY];
+    if (!*text || a->options->data) return true;
+    struct diag *d = diag_new();
+    a->data = given_load_text(text, a->problem->program, d);
+    snprintf(why, sizeof why, "%s; agents read the search's data files themselves, under the same paths",
+             first_error(d, ""));
+    if (!a->data) agent_give_up(a, why);
+    diag_free(d);
+    return a->data != NULL;
 }
 
 /* Tells of outputs that are not verified, if there are any. */
@@ -45,6 +66,27 @@ static void send_doubt(struct agent *a)
                                         .reference = {.outputs = (uint64_t)x.outputs,
                                                       .not_finite = (uint64_t)x.not_finite,
                                                       .loose = (uint64_t)x.loose}});
+}
+
+/* Verifies the user's own kernels and times them once. false: it is to leave, or the device is lost. */
+static bool try_kernels(struct agent *a)
+{
+    const struct serve_options *o = a->options;
+    static const struct eval_settings settings = {.verify = true, .thorough = true, .limit_ns = AGENT_OWN_NS};
+    a->at_work = true;
+    for (unsigned i = 0; i < o->n_kernels && !a->done; i++) {
+        struct evaluation e;
+        evaluator_run(a->evaluator, o->kernels[i], &settings, &e);
+        a->done = agent_must_leave(a);
+        if (a->done) break;
+        agent_send(a, &(struct message){.kind = MESSAGE_BASELINE,
+                                        .baseline = {.index = i,
+                                                     .status = eval_status_name(e.status),
+                                                     .median_ns = e.median_ns,
+                                                     .message = e.message}});
+    }
+    a->at_work = false;
+    return !a->done;
 }
 
 /* The program that it has, told again. */
@@ -78,8 +120,9 @@ void agent_take_program(struct agent *a, const struct message_program *m)
                    : "the agent cannot read the program; run the same version of thresh on both sides");
         return;
     }
-    if (!start_evaluator(a, m->seed)) return;
+    if (!load_data(a, m->data) || !start_evaluator(a, m->seed)) return;
     send_doubt(a);
+    if (!try_kernels(a)) return;
     agent_note(a, evaluator_note(a->evaluator));
     agent_ready(a);
 }
@@ -183,23 +226,49 @@ bool agent_collect(struct agent *a, int timeout_ms)
 
 /* ---- quoted figures ---- */
 
-/* Lowers the kernels of a rounds message; returns how many, 0 if one fails. */
-static unsigned lower_all(const struct agent *a, struct message_ints ints, struct pipeline_code *codes)
+/* The kernels of a rounds message. */
+struct round {
+    unsigned n;
+    struct pipeline_code codes[AGENT_KERNELS]; /* empty where the kernel is the user's */
+    const struct cg_kernel *kernels[AGENT_KERNELS];
+};
+
+static void round_clear(struct round *r)
+{
+    while (r->n)
+        pipeline_code_clear(&r->codes[--r->n]);
+}
+
+/* The user's own kernel -1 - code. */
+static bool add_own(const struct agent *a, struct round *r, int64_t code)
+{
+    if (r->n == AGENT_KERNELS || code < -(int64_t)a->options->n_kernels) return false;
+    r->codes[r->n] = (struct pipeline_code){0};
+    r->kernels[r->n++] = a->options->kernels[-1 - code];
+    return true;
+}
+
+static bool add_lowered(const struct agent *a, struct round *r, struct message_ints actions)
 {
     char why[EVAL_MESSAGE] = "";
-    unsigned n = 0;
-    for (size_t at = 0; at < ints.n; n++) {
+    if (r->n == AGENT_KERNELS || !lower(a, actions, &r->codes[r->n], why)) return false;
+    r->kernels[r->n] = &r->codes[r->n].kernel;
+    r->n++;
+    return true;
+}
+
+/* Lowers the kernels of a rounds message: none if one fails. */
+static void lower_all(const struct agent *a, struct message_ints ints, struct round *r)
+{
+    bool ok = true;
+    for (size_t at = 0; ok && at < ints.n;) {
         int64_t length = ints.items[at++];
-        bool fits = n < MAX_KERNELS && length >= 0 && (uint64_t)length <= ints.n - at;
-        struct message_ints one = {ints.items + at, fits ? (size_t)length : 0};
-        if (!fits || !lower(a, one, &codes[n], why)) {
-            while (n)
-                pipeline_code_clear(&codes[--n]);
-            return 0;
-        }
+        bool fits = length < 0 || (uint64_t)length <= ints.n - at;
+        struct message_ints one = {ints.items + at, fits && length > 0 ? (size_t)length : 0};
+        ok = fits && (length < 0 ? add_own(a, r, length) : add_lowered(a, r, one));
         at += one.n;
     }
-    return n;
+    if (!ok) round_clear(r);
 }
 
 /* The answer to a rounds message. What was measured as the device was lost, or this agent interrupted, is
@@ -221,19 +290,15 @@ void agent_measure_rounds(struct agent *a, const struct message_rounds *m)
     while (a->running && agent_collect(a, -1))
         continue;
     if (a->done || a->draining) return;
-    struct pipeline_code codes[MAX_KERNELS];
-    const struct cg_kernel *list[MAX_KERNELS];
-    unsigned rounds = m->rounds < MAX_ROUNDS ? (unsigned)m->rounds : MAX_ROUNDS;
-    unsigned n = lower_all(a, m->kernels, codes);
-    for (unsigned i = 0; i < n; i++)
-        list[i] = &codes[i].kernel;
-    double *times = base_calloc((size_t)n * rounds + 1, sizeof *times);
+    struct round r = {0};
+    unsigned rounds = m->rounds < AGENT_ROUNDS ? (unsigned)m->rounds : AGENT_ROUNDS;
+    lower_all(a, m->kernels, &r);
+    double *times = base_calloc((size_t)r.n * rounds + 1, sizeof *times);
     a->at_work = true;
-    if (n && rounds) evaluator_rounds(a->evaluator, list, n, rounds, m->seed, times);
+    if (r.n && rounds) evaluator_rounds(a->evaluator, r.kernels, r.n, rounds, m->seed, times);
     a->at_work = false;
-    send_figures(a, m->id, times, (size_t)n * rounds);
-    for (unsigned i = 0; i < n; i++)
-        pipeline_code_clear(&codes[i]);
+    send_figures(a, m->id, times, (size_t)r.n * rounds);
+    round_clear(&r);
     free(times);
 }
 
@@ -254,6 +319,8 @@ void agent_forget_program(struct agent *a)
         forget_running(a, a->running->id);
     evaluator_free(a->evaluator);
     problem_free(a->problem);
+    given_free(a->data);
+    a->data = NULL;
     a->evaluator = NULL;
     a->problem = NULL;
 }

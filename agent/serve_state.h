@@ -23,6 +23,7 @@ struct agent {
     struct diag *diag;
     void *socket;
     struct problem *problem;
+    struct given *data; /* that the program's message names; NULL: none */
     struct evaluator *evaluator;
     struct running *running;
     uint64_t search, seed;        /* of the program: the coordinator's number of the search */
@@ -40,7 +41,6 @@ struct agent {
 
 /* ---- serve.c ---- */
 
-double agent_now_ms(struct agent *a); /* of awake */
 void agent_send(struct agent *a, const struct message *m);
 /* Tells how many jobs it can take, beside those received. */
 void agent_ready(struct agent *a);

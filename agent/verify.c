@@ -14,36 +14,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "agent/given.h"
 #include "agent/verify_inputs.h"
 #include "agent/verify_interpret.h"
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/half.h"
 #include "core/lift/lift.h"
 
+_Static_assert((int)VERIFY_MOST_OUTPUTS == (int)LIFT_MAX_OUTPUTS, "a program has more outputs");
+
 /* ---- arrays ---- */
-
-static double half_to_double(uint16_t h)
-{
-    int exponent = (h >> 10) & 31, fraction = h & 1023;
-    double sign = h & 0x8000 ? -1 : 1;
-    if (exponent == 31) return fraction ? (double)NAN : sign * (double)INFINITY;
-    if (exponent == 0) return sign * ldexp(fraction, -24);
-    return sign * ldexp(1024 + fraction, exponent - 25);
-}
-
-static uint16_t double_to_half(double x)
-{
-    uint16_t sign = signbit(x) ? 0x8000 : 0;
-    double magnitude = fabs(x);
-    if (isnan(x)) return 0x7e00;
-    if (magnitude >= 65520) return sign | 0x7c00;
-    if (magnitude < ldexp(1, -14)) return (uint16_t)(sign | (unsigned)nearbyint(ldexp(magnitude, 24)));
-    int exponent;
-    double fraction = frexp(magnitude, &exponent);              /* in [0.5, 1) */
-    unsigned digits = (unsigned)nearbyint(ldexp(fraction, 11)); /* 1024..2048 */
-    return (uint16_t)(sign | (((unsigned)(exponent + 13) << 10) + digits));
-}
 
 double verify_get(enum scalar_type type, const void *data, int64_t i)
 {
@@ -71,7 +53,7 @@ void verify_put(enum scalar_type type, void *data, int64_t i, double value)
         ((double *)data)[i] = value;
         break;
     case SCALAR_HALF:
-        ((uint16_t *)data)[i] = double_to_half(value);
+        ((uint16_t *)data)[i] = half_of_double(value);
         break;
     case SCALAR_INT:
         ((int32_t *)data)[i] = (int32_t)value;
@@ -111,14 +93,22 @@ bool verify_unwritten(enum scalar_type type, const void *data, int64_t i)
 
 /* ---- the task ---- */
 
+/* NULL: there is none. */
+static void *shared_memory(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
 static bool allocate(struct verify_buffer *b, unsigned n_sets)
 {
     for (unsigned set = 0; set < n_sets; set++) {
-        b->data[set] = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (b->data[set] == MAP_FAILED) {
-            b->data[set] = NULL;
-            return false;
-        }
+        bool given = verify_is_given(b, set);
+        if (b->output) b->data[set] = shared_memory(b->bytes);
+        if (verify_is_input(b))
+            *(b->updated ? &b->before[set] : &b->data[set]) =
+                given ? (void *)b->given : shared_memory(b->bytes);
+        if (!b->data[set] || (b->updated && !b->before[set])) return false;
     }
     return true;
 }
@@ -132,10 +122,14 @@ struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned 
     t->buffers = base_calloc(n, sizeof *t->buffers);
     for (unsigned i = 0; i < n; i++) {
         struct verify_buffer *b = &t->buffers[i];
-        *b = (struct verify_buffer){.type = shape[i].type,
+        *b = (struct verify_buffer){.name = shape[i].name,
+                                    .type = shape[i].type,
                                     .elements = shape[i].elements,
                                     .output = shape[i].output,
-                                    .range = shape[i].range};
+                                    .by_value = shape[i].by_value,
+                                    .updated = shape[i].updated,
+                                    .range = shape[i].range,
+                                    .given = shape[i].given};
         b->bytes = (size_t)b->elements * scalar_type_bytes(b->type);
         if (allocate(b, n_sets)) continue;
         diag_plain(
@@ -175,13 +169,21 @@ static void draw_units(struct verify_task *t, enum verify_domain domain, uint64_
     verify_draw(t, domain, seed);
 }
 
-struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, struct diag *d)
+struct verify_task *verify_task_of(const struct backbone *bb, const struct given *data, uint64_t seed,
+                                   struct diag *d)
 {
     struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
     for (unsigned i = 0; i < bb->n_buffers; i++) {
         const struct bb_buffer *b = &bb->buffers[i];
-        shape[i] = (struct verify_buffer){.type = b->type, .elements = b->elements, .output = b->output};
-        if (!b->output) shape[i].range = bb->program->inputs[b->input]->range;
+        shape[i] = (struct verify_buffer){.name = b->name,
+                                          .type = b->type,
+                                          .elements = b->elements,
+                                          .output = b->output,
+                                          .by_value = b->by_value,
+                                          .updated = b->updated};
+        if (b->input == LIFT_NONE) continue;
+        shape[i].range = bb->program->inputs[b->input]->range;
+        shape[i].given = given_input(data, i);
     }
     struct verify_task *t = verify_task_new(shape, bb->n_buffers, verify_sets(bb), d);
     free(shape);
@@ -193,14 +195,38 @@ struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, str
     return t;
 }
 
+/* The user's data are borrowed. */
+static void release(const struct verify_buffer *b, unsigned set)
+{
+    bool given = verify_is_given(b, set);
+    if (b->data[set] && (b->output || !given)) munmap(b->data[set], b->bytes);
+    if (b->before[set] && !given) munmap(b->before[set], b->bytes);
+}
+
 void verify_task_free(struct verify_task *t)
 {
     if (!t) return;
     for (unsigned i = 0; i < t->n_buffers; i++)
         for (unsigned set = 0; set < t->n_sets; set++)
-            if (t->buffers[i].data[set]) munmap(t->buffers[i].data[set], t->buffers[i].bytes);
+            release(&t->buffers[i], set);
     free(t->buffers);
     free(t);
+}
+
+unsigned verify_outputs(const struct verify_task *t)
+{
+    unsigned n = 0;
+    for (unsigned b = 0; b < t->n_buffers; b++)
+        n += t->buffers[b].output;
+    return n;
+}
+
+unsigned verify_output(const struct verify_task *t, unsigned output)
+{
+    unsigned b = 0;
+    while (!t->buffers[b].output || output-- > 0)
+        b++;
+    return b;
 }
 
 /* ---- comparison ---- */
@@ -212,10 +238,38 @@ static bool is_right(const struct verify_buffer *b, const void *got, int64_t i, 
 }
 
 static int64_t compare_floats(const struct verify_buffer *b, const float *want, const float *got,
-                              double allowed)
+                              double allowed, int64_t from)
 {
-    for (int64_t i = 0; i < b->elements; i++) {
+    for (int64_t i = from; i < b->elements; i++) {
         double x = (double)got[i], y = (double)want[i];
+        if (!(fabs(x - y) <= allowed) && !is_right(b, got, i, x, y)) return i;
+    }
+    return -1;
+}
+
+/* With the tolerance that the user states. */
+static int64_t compare_stated(const struct verify_buffer *b, const void *want, const void *got,
+                              double tolerance, int64_t from)
+{
+    for (int64_t i = from; i < b->elements; i++) {
+        double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
+        if (!(fabs(x - y) <= tolerance * fmax(1, fabs(y))) && !is_right(b, got, i, x, y)) return i;
+    }
+    return -1;
+}
+
+int64_t verify_compare_from(const struct verify_buffer *b, unsigned set, const void *got,
+                            struct verify_tolerance tolerance, int64_t from)
+{
+    const void *want = b->data[set];
+    if (tolerance.stated && !verify_integer(b->type))
+        return compare_stated(b, want, got, tolerance.absolute, from);
+    bool exact = tolerance.exact || verify_integer(b->type);
+    if (exact && !memcmp(want, got, b->bytes)) return -1;
+    double allowed = exact ? 0 : tolerance.absolute; /* exact: -0 and 0 are one value */
+    if (b->type == SCALAR_FLOAT) return compare_floats(b, want, got, allowed, from);
+    for (int64_t i = from; i < b->elements; i++) {
+        double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
         if (!(fabs(x - y) <= allowed) && !is_right(b, got, i, x, y)) return i;
     }
     return -1;
@@ -224,14 +278,5 @@ static int64_t compare_floats(const struct verify_buffer *b, const float *want, 
 int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance)
 {
-    const void *want = b->data[set];
-    bool exact = tolerance.exact || verify_integer(b->type);
-    if (exact && !memcmp(want, got, b->bytes)) return -1;
-    double allowed = exact ? 0 : tolerance.absolute; /* exact: -0 and 0 are one value */
-    if (b->type == SCALAR_FLOAT) return compare_floats(b, want, got, allowed);
-    for (int64_t i = 0; i < b->elements; i++) {
-        double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
-        if (!(fabs(x - y) <= allowed) && !is_right(b, got, i, x, y)) return i;
-    }
-    return -1;
+    return verify_compare_from(b, set, got, tolerance, 0);
 }

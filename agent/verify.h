@@ -18,37 +18,49 @@
 #include "core/lift/scalar.h"
 
 struct backbone;
+struct given;
 struct diag;
 struct lift_program;
 struct strbuf;
 
 /* VERIFY_EXTREME is the first of the extreme sets. */
 enum verify_set { VERIFY_EXACT, VERIFY_TIMING, VERIFY_EXTREME };
-enum { VERIFY_MOST_EXTREMES = 72, VERIFY_MOST_SETS = VERIFY_EXTREME + VERIFY_MOST_EXTREMES };
+enum {
+    VERIFY_MOST_EXTREMES = 72,
+    VERIFY_MOST_SETS = VERIFY_EXTREME + VERIFY_MOST_EXTREMES,
+    VERIFY_MOST_OUTPUTS = 16,
+    VERIFY_MOST_TOLERANCES = VERIFY_MOST_OUTPUTS * VERIFY_MOST_SETS
+};
 
 struct verify_buffer {
+    const char *name; /* borrowed; NULL: hand-made, in tests */
     enum scalar_type type;
     int64_t elements;
     size_t bytes;
     bool output;
-    struct lift_range range;      /* of an input, where the program states one */
-    void *data[VERIFY_MOST_SETS]; /* [n_sets] an input's values, an output's reference; shared memory */
+    bool by_value;                  /* a scalar that the kernel gets as an argument */
+    bool updated;                   /* an output that is also an input */
+    struct lift_range range;        /* of an input, where the program states one */
+    const void *given;              /* of an input: the user's data; NULL: it is generated; borrowed */
+    void *data[VERIFY_MOST_SETS];   /* [n_sets] an input's values, an output's reference; shared memory */
+    void *before[VERIFY_MOST_SETS]; /* [n_sets] of an updated array: its values before the kernel */
 };
 
 struct verify_task {
-    const struct lift_program *program; /* borrowed; input i is its input i. NULL: hand-made, in tests */
+    const struct lift_program *program; /* borrowed; buffer i is its array i. NULL: hand-made, in tests */
     unsigned n_buffers, n_sets;
-    struct verify_buffer *buffers; /* the inputs in the program's order, then the output */
-    bool whole;                    /* all inputs of the exact set are whole numbers */
-    bool units;                    /* which are 1 and -1, or 1 and 0 */
+    struct verify_buffer *buffers;
+    bool whole; /* all inputs of the exact set are whole numbers */
+    bool units; /* which are 1 and -1, or 1 and 0 */
 };
 
 /* How close an output must be to the reference. Integer outputs are always compared bit for bit. */
 struct verify_tolerance {
     bool exact;      /* bit for bit */
+    bool stated;     /* by the user: absolute * max(1, |reference|), and nothing else, is allowed */
     double absolute; /* else |y - reference| <= absolute; an infinity or NaN matches the same alone */
     double relative; /* more than relative * |reference| + floor away: the interpreter decides
-                        (verify_judge()); 0: that is not needed, or of no use */
+                        (verify_wrong()); 0: that is not needed, or of no use */
     double floor;
 };
 
@@ -64,14 +76,38 @@ struct verify_doubt {
 struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned n, unsigned n_sets,
                                     struct diag *d);
 /* The task of a program, with its inputs: the extreme sets that it needs, in the first domain in which its
- * results are finite as far as a sample of them shows. Borrows the program. NULL after adding an error. */
-struct verify_task *verify_task_of(const struct backbone *bb, uint64_t seed, struct diag *d);
+ * results are finite as far as a sample of them shows; the user's data where there are some (NULL: none), see
+ * verify_is_given(). Borrows the program and the data. NULL after adding an error. */
+struct verify_task *verify_task_of(const struct backbone *bb, const struct given *data, uint64_t seed,
+                                   struct diag *d);
 void verify_task_free(struct verify_task *t);
+
+/* Tolerances of a task are [output][set], outputs counted among the buffers in order. */
+
+/* An input's values, before the kernel. */
+static inline void *verify_values(const struct verify_buffer *b, unsigned set)
+{
+    return b->updated ? b->before[set] : b->data[set];
+}
+static inline bool verify_is_input(const struct verify_buffer *b)
+{
+    return b->updated || !b->output;
+}
+/* Number of outputs, and the buffer of one of them. */
+unsigned verify_outputs(const struct verify_task *t);
+unsigned verify_output(const struct verify_task *t, unsigned output);
 
 /* Types that are compared bit for bit. */
 static inline bool verify_integer(enum scalar_type type)
 {
     return type == SCALAR_INT || type == SCALAR_BOOL;
+}
+
+/* Whether an input has the user's data in a set. They are the timing set. Integers of the user are in all
+ * sets: they often are indices, and generated ones would lead elsewhere. */
+static inline bool verify_is_given(const struct verify_buffer *b, unsigned set)
+{
+    return b->given && (set == VERIFY_TIMING || verify_integer(b->type));
 }
 
 /* Whether two values are the same although their difference may be no number: an infinity, or NaN. */
@@ -95,6 +131,9 @@ bool verify_unwritten(enum scalar_type type, const void *data, int64_t i);
  * written, or -1. */
 int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance);
+/* The same from element `from` on. */
+int64_t verify_compare_from(const struct verify_buffer *b, unsigned set, const void *got,
+                            struct verify_tolerance tolerance, int64_t from);
 
 /* ---- verify_extremes.c ---- */
 
@@ -111,23 +150,34 @@ void verify_interpret(struct verify_task *t);
 /* ---- verify_reference.c ---- */
 
 /* Compares the reference with the interpreter at the corners, up to 1,000 random outputs and up to 1,000 of
- * those that are infinite or no number, and derives the tolerance of each set. false after adding an error.
- */
-bool verify_reference(const struct verify_task *t, uint64_t seed,
-                      struct verify_tolerance out[VERIFY_MOST_SETS], struct diag *d);
+ * those that are infinite or no number, and derives the tolerances, [outputs * n_sets]. false after adding
+ * an error. */
+bool verify_reference(const struct verify_task *t, uint64_t seed, struct verify_tolerance *out,
+                      struct diag *d);
+
+/* ---- verify_given.c ---- */
+
+/* The tolerance that the user states takes the place of those that were derived. */
+void verify_state(const struct verify_task *t, const struct given *data, struct verify_tolerance *tolerance);
+/* Compares the reference of the timing set with the user's expected result, which then takes its place. false
+ * after an error: they differ by more than half the tolerance, or by more than the stated one. */
+bool verify_expected(const struct verify_task *t, const struct given *data,
+                     const struct verify_tolerance *tolerance, struct diag *d);
 
 /* ---- verify_judge.c ---- */
 
-/* Of outputs that verify_compare() accepts: the first that is wrong by the interpreter, or -1. Asked are
- * those few that are farthest from the reference for their size. alive: called before each. */
-int64_t verify_judge(const struct verify_task *t, unsigned set, const void *got,
+/* The first element of an output's buffer that is wrong, or -1. Elements that verify_compare() does not
+ * accept are right where one of their comparisons may go two ways (lift_value_bound.jumps) and the
+ * interpreter's bound, which covers both, says so: up to 256 of them. Of those that it accepts the
+ * interpreter is asked of the few that are farthest from the reference for their size. alive: called before
+ * each. */
+int64_t verify_wrong(const struct verify_task *t, unsigned buffer, unsigned set, const void *got,
                      struct verify_tolerance tolerance, void (*alive)(void *ctx), void *ctx);
 
 /* ---- verify_doubt.c ---- */
 
 /* Counts what the reference cannot verify. */
-struct verify_doubt verify_doubt(const struct verify_task *t,
-                                 const struct verify_tolerance tolerance[VERIFY_MOST_SETS]);
+struct verify_doubt verify_doubt(const struct verify_task *t, const struct verify_tolerance *tolerance);
 /* Whether more than 1 % of the outputs are not finite in the reference, so that a result is in doubt. Loose
  * ones are only told: long sums have them. The text says which outputs are not verified and what helps. */
 bool verify_doubtful(const struct verify_doubt *x);

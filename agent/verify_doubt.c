@@ -20,7 +20,8 @@ static bool is_tight(const struct verify_buffer *b, unsigned set, struct verify_
 {
     double y = verify_get(b->type, b->data[set], i), size = fabs(y);
     bool relative = t.relative > 0 && t.relative * size + t.floor < size;
-    return isfinite(y) && (t.exact || t.absolute < size || relative);
+    double allowed = t.stated ? t.absolute * fmax(1, size) : t.absolute;
+    return isfinite(y) && (t.exact || allowed < size || relative);
 }
 
 /* Whether some set has a number for output i, and none verifies it. */
@@ -35,18 +36,26 @@ static bool is_loose(const struct verify_buffer *b, unsigned n_sets, const struc
     return finite;
 }
 
-struct verify_doubt verify_doubt(const struct verify_task *t,
-                                 const struct verify_tolerance tolerance[VERIFY_MOST_SETS])
+static void count(const struct verify_buffer *b, unsigned n_sets, const struct verify_tolerance *tolerance,
+                  struct verify_doubt *x)
 {
-    const struct verify_buffer *b = verify_output(t);
-    struct verify_doubt x = {.outputs = b->elements};
-    if (verify_integer(b->type)) return x;
+    int64_t most = 0;
+    x->outputs += b->elements;
+    if (verify_integer(b->type)) return;
     for (unsigned set = 0; set < VERIFY_EXTREME; set++) {
         int64_t n = verify_count_not_finite(b, set);
-        if (n > x.not_finite) x.not_finite = n;
+        if (n > most) most = n;
     }
+    x->not_finite += most;
     for (int64_t i = 0; i < b->elements; i++)
-        x.loose += is_loose(b, t->n_sets, tolerance, i);
+        x->loose += is_loose(b, n_sets, tolerance, i);
+}
+
+struct verify_doubt verify_doubt(const struct verify_task *t, const struct verify_tolerance *tolerance)
+{
+    struct verify_doubt x = {0};
+    for (unsigned k = 0; k < verify_outputs(t); k++)
+        count(&t->buffers[verify_output(t, k)], t->n_sets, tolerance + k * t->n_sets, &x);
     return x;
 }
 

@@ -1,4 +1,4 @@
-/* Extreme sets of inputs, for programs that select (min, max).
+/* Extreme sets of inputs, for programs that select (min, max, if).
  *
  * The exact and the timing set hide what a selection loses: the maximum of 1,000 elements from {-3, -1, 1, 3}
  * is 3 with any of them left out. In an extreme set the result depends on one element:
@@ -22,7 +22,7 @@
  * Where only elements are selected, as in max(x + b, 0), there are four sets: all inputs in the upper half,
  * all in the lower, and neighbouring inputs in opposite halves. Each operand is taken in one of them.
  *
- * All inputs here are floating point: Lift has min and max of no other type. */
+ * Of integers the whole numbers in these ranges are drawn; a range without any gives the next one below. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -51,40 +51,43 @@ struct tile {
     uint64_t met;
 };
 
-static unsigned list_tiles(int64_t extent, struct arena *a, struct tile **out)
+struct tiles {
+    struct tile *items;
+    size_t n, room;
+};
+
+/* Adds the tiles that a span may be cut into. */
+static void add_tiles(struct tiles *t, int64_t span, struct arena *a)
 {
-    size_t n = 0, room = 0;
-    struct tile *tiles = NULL;
-    for (int64_t z = 2; z <= MOST_TILE && z <= extent; z++) {
-        int64_t rest = extent / z;
-        if (extent % z) continue;
+    for (int64_t z = 2; z <= MOST_TILE && z <= span; z++) {
+        int64_t rest = span / z;
+        if (span % z) continue;
         for (int64_t s = 1; s * s <= rest; s++) {
             if (rest % s) continue;
-            tiles = arena_grow(a, tiles, &room, n + 2, sizeof *tiles);
-            tiles[n++] = (struct tile){s, z, 0};
-            if (s != rest / s) tiles[n++] = (struct tile){rest / s, z, 0};
+            t->items = arena_grow(a, t->items, &t->room, t->n + 2, sizeof *t->items);
+            t->items[t->n++] = (struct tile){s, z, 0};
+            if (s != rest / s) t->items[t->n++] = (struct tile){rest / s, z, 0};
         }
     }
-    *out = tiles;
-    return (unsigned)n;
 }
 
 /* What a place adds: new digits, those of small tiles for more. */
-static double gain(const struct tile *tiles, unsigned n, int64_t place)
+static double gain(const struct tiles *t, int64_t place)
 {
     double sum = 0;
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t digit = UINT64_C(1) << (place / tiles[i].stride % tiles[i].size);
-        if (!(tiles[i].met & digit)) sum += 1 / (double)tiles[i].size;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct tile *tile = &t->items[i];
+        uint64_t digit = UINT64_C(1) << (place / tile->stride % tile->size);
+        if (!(tile->met & digit)) sum += 1 / (double)tile->size;
     }
     return sum;
 }
 
-static void take(struct cover *c, struct tile *tiles, unsigned n, int64_t place)
+static void take(struct cover *c, struct tiles *t, int64_t place)
 {
     c->places[c->n++] = place;
-    for (unsigned i = 0; i < n; i++)
-        tiles[i].met |= UINT64_C(1) << (place / tiles[i].stride % tiles[i].size);
+    for (size_t i = 0; i < t->n; i++)
+        t->items[i].met |= UINT64_C(1) << (place / t->items[i].stride % t->items[i].size);
 }
 
 static bool has(const struct cover *c, int64_t place)
@@ -94,25 +97,27 @@ static bool has(const struct cover *c, int64_t place)
     return false;
 }
 
-static struct cover cover_of(int64_t extent, struct pcg32 *rng)
+static struct cover cover_of(const struct bb_logical *l, struct pcg32 *rng)
 {
     struct arena *a = arena_new();
-    struct tile *tiles;
-    unsigned n = list_tiles(extent, a, &tiles);
+    struct tiles tiles = {0};
     struct cover c = {0};
-    take(&c, tiles, n, extent - 1);
-    if (extent > 1) take(&c, tiles, n, 0);
+    int64_t extent = l->extent;
+    for (unsigned i = 0; i < l->n_spans; i++)
+        add_tiles(&tiles, l->spans[i], a);
+    take(&c, &tiles, extent - 1);
+    if (extent > 1) take(&c, &tiles, 0);
     while (c.n < PLACES && c.n < extent) {
         int64_t best = -1;
         double most_gain = -1;
         for (int i = 0; i < TRIES || best < 0; i++) {
             int64_t place = (int64_t)(pcg32_unit(rng) * (double)extent);
-            double x = has(&c, place) ? -1 : gain(tiles, n, place);
+            double x = has(&c, place) ? -1 : gain(&tiles, place);
             if (x <= most_gain) continue;
             most_gain = x;
             best = place;
         }
-        take(&c, tiles, n, best);
+        take(&c, &tiles, best);
     }
     arena_free(a);
     return c;
@@ -124,7 +129,8 @@ static bool selects(const struct bb_inst *in)
 {
     for (unsigned i = 0; i < in->n_nodes; i++)
         if (in->nodes[i].kind == BB_NODE_OP &&
-            (in->nodes[i].op == SCALAR_MIN || in->nodes[i].op == SCALAR_MAX))
+            (in->nodes[i].op == SCALAR_MIN || in->nodes[i].op == SCALAR_MAX ||
+             in->nodes[i].op == SCALAR_SELECT))
             return true;
     return false;
 }
@@ -169,7 +175,7 @@ static unsigned count_leads(const struct backbone *bb)
     for (unsigned i = 0; i < bb->n_insts; i++)
         any = any || (bb->insts[i].kind == BB_STEP && selects(&bb->insts[i]));
     for (unsigned b = 0; any && b < bb->n_buffers; b++)
-        n += !bb->buffers[b].output && has_lines(bb, b);
+        n += (!bb->buffers[b].output || bb->buffers[b].updated) && has_lines(bb, b);
     return n < MOST_LEADS ? n : MOST_LEADS;
 }
 
@@ -284,7 +290,8 @@ static void put_extreme(struct lines *x, struct verify_buffer *b, unsigned set, 
         uint32_t l = x->load->logicals[j];
         if (x->bb->logicals[l].reduction) x->at[l] = x->covers[j].places[place % x->covers[j].n];
     }
-    verify_put(b->type, b->data[set], index_eval(x->load->index, x->at), value);
+    if (guard_holds(x->load->guards, x->load->n_guards, x->at))
+        verify_put(b->type, verify_values(b, set), index_eval(x->load->index, x->at), value);
 }
 
 /* Sets the digits of the parallel logicals of a line. */
@@ -318,7 +325,7 @@ static struct lines lines_of(const struct backbone *bb, const struct bb_inst *lo
     for (unsigned j = 0; j < load->n_logicals; j++) {
         const struct bb_logical *l = &bb->logicals[load->logicals[j]];
         if (!l->reduction) continue;
-        x.covers[j] = cover_of(l->extent, rng);
+        x.covers[j] = cover_of(l, rng);
         if (x.covers[j].n > x.n) x.n = x.covers[j].n;
     }
     return x;
@@ -334,7 +341,7 @@ static void draw_middle(struct verify_buffer *b, unsigned set, const struct lift
     for (int64_t i = 0; i < b->elements; i++) {
         double x = lift_range_draw(&middle, b->type, pcg32_unit(rng));
         if (pcg32_unit(rng) < ends) x = peak(r, b->type, pcg32_below(rng, 2), rng);
-        verify_put(b->type, b->data[set], i, x);
+        verify_put(b->type, verify_values(b, set), i, x);
     }
 }
 
@@ -376,7 +383,7 @@ void verify_draw_extremes(struct verify_task *t, const struct backbone *bb, enum
     struct pcg32 rng = pcg32_seed(seed, 0xe7);
     unsigned ordinal = 0, n_leads = count_leads(bb);
     for (unsigned b = 0; b < t->n_buffers; b++) {
-        if (t->buffers[b].output) continue;
+        if (!verify_is_input(&t->buffers[b]) || verify_is_given(&t->buffers[b], VERIFY_EXTREME)) continue;
         const struct lift_range r = verify_range(&t->buffers[b], domain);
         if (n_leads > 0 && has_lines(bb, b))
             draw_lined(t, bb, b, ordinal++, &r, &rng);

@@ -4,6 +4,9 @@
  *     exact     -3, -1, 1 or 3                    1 or 2
  *     timing    uniform in [-1, 1]                uniform in [0.1, 2]
  *
+ * Where the user gives an input's data, they are its timing set; the exact set is generated all the same, so
+ * that a kernel that loses a term is found. Integers of the user are in all sets.
+ *
  * Sums and products of small whole numbers come out the same in any order, so that outputs of the exact set
  * can be compared bit for bit. Where sums of these would be too large for that, as those of 2^23 floats are,
  * the numbers are 1 and -1. Programs that select get extreme sets besides (verify_extremes.c). */
@@ -25,6 +28,8 @@ struct lift_range verify_range(const struct verify_buffer *b, enum verify_domain
                                               {.low = 0.5, .high = 1.5}},
                                    small[] = {
                                        {.low = -3, .high = 3}, {.low = 1, .high = 3}, {.low = 1, .high = 2}};
+    if (b->range.given && b->type == SCALAR_INT)
+        return (struct lift_range){.low = ceil(b->range.low), .high = floor(b->range.high)};
     if (b->range.given)
         return (struct lift_range){.low = fmax(b->range.low, -MOST), .high = fmin(b->range.high, MOST)};
     return b->type == SCALAR_INT ? small[domain] : reals[domain];
@@ -70,7 +75,7 @@ static bool is_whole(const struct verify_task *t, enum verify_domain domain)
 {
     bool whole = true;
     for (unsigned b = 0; b < t->n_buffers; b++)
-        whole = whole && (t->buffers[b].output || t->buffers[b].type == SCALAR_BOOL ||
+        whole = whole && (!verify_is_input(&t->buffers[b]) || t->buffers[b].type == SCALAR_BOOL ||
                           pool_of(&t->buffers[b], domain, t->units).n > 0);
     return whole;
 }
@@ -92,9 +97,10 @@ static void draw_buffer(struct verify_buffer *b, enum verify_domain domain, bool
     const struct pool pool = pool_of(b, domain, units);
     const struct lift_range r = verify_range(b, domain);
     for (unsigned set = 0; set < VERIFY_EXTREME; set++) {
+        if (verify_is_given(b, set)) continue;
         struct pcg32 rng = pcg32_seed(seed, 2 * index + set);
         for (int64_t i = 0; i < b->elements; i++)
-            verify_put(b->type, b->data[set], i, draw(set, b, &r, &pool, &rng));
+            verify_put(b->type, verify_values(b, set), i, draw(set, b, &r, &pool, &rng));
     }
 }
 
@@ -102,5 +108,5 @@ void verify_draw(struct verify_task *t, enum verify_domain domain, uint64_t seed
 {
     t->whole = is_whole(t, domain);
     for (unsigned i = 0; i < t->n_buffers; i++)
-        if (!t->buffers[i].output) draw_buffer(&t->buffers[i], domain, t->units, seed, i);
+        if (verify_is_input(&t->buffers[i])) draw_buffer(&t->buffers[i], domain, t->units, seed, i);
 }

@@ -12,11 +12,11 @@ enum { VERIFY_LARGEST = VERIFY_MOST_SETS };
 /* The program's inputs of a set as doubles; released by verify_inputs_free(). */
 double **verify_inputs_new(const struct verify_task *t, unsigned set);
 void verify_inputs_free(double **in, const struct verify_task *t);
-/* Output i by the interpreter. */
-struct lift_value_bound verify_element(const struct verify_task *t, double *const *in, int64_t i);
+/* Element i of an output's buffer by the interpreter. */
+struct lift_value_bound verify_element(const struct verify_task *t, double *const *in, unsigned buffer,
+                                       int64_t i);
 
-/* The output of the task; its outputs of a set that are infinite or NaN. */
-const struct verify_buffer *verify_output(const struct verify_task *t);
+/* An output's elements of a set that are infinite or NaN. */
 int64_t verify_count_not_finite(const struct verify_buffer *b, unsigned set);
 
 /* A value as the type holds it. */
@@ -29,8 +29,8 @@ double verify_error_floor(enum scalar_type type, double n);
  * overflows, an output that is not finite is right, too. */
 bool verify_agrees(const struct verify_buffer *b, double got, struct lift_value_bound v);
 
-/* Rounding steps of the longest chain of a typical output, plus 1. */
-double verify_chain(const struct verify_task *t);
+/* Rounding steps of the longest chain of a typical element of an output, plus 1. */
+double verify_chain(const struct verify_task *t, unsigned buffer);
 /* How many outputs of that many steps are interpreted to check a reference. */
 double verify_sample_size(double chain);
 /* How many outputs of a sample of the exact and the timing set are not finite. */
@@ -45,9 +45,11 @@ struct verify_sample {
     unsigned n;
     int64_t flat[VERIFY_MAX_CORNERS + VERIFY_MAX_SAMPLES];
 };
-/* chain: steps of one output; more steps, fewer outputs. malloc'd. */
-struct verify_sample *verify_sample_new(const struct verify_task *t, double chain, uint64_t seed);
-/* The largest sum of absolute terms of an output, by the corners of the sample with the largest inputs. */
-double verify_largest_sum(const struct verify_task *t, const struct verify_sample *sample);
+/* chain: steps of one element; more steps, fewer elements. malloc'd. */
+struct verify_sample *verify_sample_new(const struct verify_task *t, unsigned buffer, double chain,
+                                        uint64_t seed);
+/* Whether all sums of absolute terms are exact in their types with the largest inputs, by the corners of the
+ * sample. */
+bool verify_largest_fit(const struct verify_task *t, unsigned buffer, const struct verify_sample *sample);
 
 #endif

@@ -22,6 +22,14 @@
 
 enum { EXTREME_SHARE = 16 }; /* an extreme set is checked at so few of the outputs that the others are at */
 
+/* One output whose reference is checked. */
+struct checked {
+    const struct verify_task *t;
+    unsigned buffer;
+    const struct verify_buffer *b;
+    struct diag *diag;
+};
+
 /* What is known of the outputs of one set. */
 struct sample_bound {
     double n, s;  /* the largest over the sample */
@@ -31,9 +39,10 @@ struct sample_bound {
 
 /* ---- messages ---- */
 
-static void say_wrong(const struct verify_buffer *b, unsigned set, int64_t at, struct lift_value_bound v,
-                      struct diag *d)
+static void say_wrong(const struct checked *c, unsigned set, int64_t at, struct lift_value_bound v)
 {
+    const struct verify_buffer *b = c->b;
+    struct diag *d = c->diag;
     double reference = verify_get(b->type, b->data[set], at);
     if (verify_unwritten(b->type, b->data[set], at))
         diag_plain(d, "the reference is wrong: the naive kernel does not write output %lld", (long long)at);
@@ -52,54 +61,56 @@ static void say_wrong(const struct verify_buffer *b, unsigned set, int64_t at, s
 
 /* ---- one set ---- */
 
-/* Takes an element into the bound; one of which no error is known has no part in it. The ratio of an output
- * near the smallest number of its type says nothing: what is lost of it is not relative. */
+/* Takes an element into the bound; one of which no error is known, or that may go two ways
+ * (verify_wrong()), has no part in it. The ratio of an output near the smallest number of its type says
+ * nothing: what is lost of it is not relative. */
 static void widen(struct sample_bound *bound, enum scalar_type type, struct lift_value_bound v)
 {
     double least = ldexp(scalar_type_smallest(type), (int)scalar_type_precision(type));
-    bound->exact = bound->exact && v.exact_ops && v.value == nearbyint(v.value);
-    if (!isfinite(verify_rounded(type, v.value)) || !isfinite(v.s) || v.overflows) return;
+    bound->exact = bound->exact && v.exact_ops && v.value == nearbyint(v.value) && !v.jumps;
+    if (v.jumps || !isfinite(verify_rounded(type, v.value)) || !isfinite(v.s) || v.overflows) return;
     bound->n = fmax(bound->n, v.n);
     bound->s = fmax(bound->s, v.s);
     if (fabs(v.value) > least) bound->ratio = fmax(bound->ratio, v.s / fabs(v.value));
 }
 
 /* Looks at every step-th output of the sample. */
-static bool check_set(const struct verify_task *t, unsigned set, double **in,
-                      const struct verify_sample *sample, unsigned step, struct sample_bound *bound,
-                      struct diag *d)
+static bool check_set(const struct checked *c, unsigned set, double **in, const struct verify_sample *sample,
+                      unsigned step, struct sample_bound *bound)
 {
-    const struct verify_buffer *b = verify_output(t);
+    const struct verify_buffer *b = c->b;
     *bound = (struct sample_bound){.exact = true};
     for (unsigned i = 0; i < sample->n; i += step) {
         int64_t at = sample->flat[i];
-        struct lift_value_bound v = verify_element(t, in, at);
+        struct lift_value_bound v = verify_element(c->t, in, c->buffer, at);
         widen(bound, b->type, v);
         if (verify_agrees(b, verify_get(b->type, b->data[set], at), v)) continue;
-        say_wrong(b, set, at, v, d);
+        say_wrong(c, set, at, v);
         return false;
     }
     return true;
 }
 
-/* Whether the naive kernel may have left an output as it was: it still has the bytes of the fill. */
+/* Whether the naive kernel may have left an output as it was: it still has the bytes of the fill. What is
+ * updated in place has the input's before. */
 static bool may_be_unwritten(const struct verify_buffer *b, unsigned set, int64_t i)
 {
     unsigned char fill[VERIFY_FILL];
     size_t n = scalar_type_bytes(b->type);
+    if (b->updated) return false;
     verify_fill(b->type, set, fill);
     return !memcmp((const unsigned char *)b->data[set] + (size_t)i * n, fill, n);
 }
 
-static bool check_written(const struct verify_task *t, unsigned set, double **in, struct diag *d)
+static bool check_written(const struct checked *c, unsigned set, double **in)
 {
-    const struct verify_buffer *b = verify_output(t);
+    const struct verify_buffer *b = c->b;
     for (int64_t i = 0; i < b->elements; i++) {
         if (!may_be_unwritten(b, set, i)) continue;
-        struct lift_value_bound v = verify_element(t, in, i);
+        struct lift_value_bound v = verify_element(c->t, in, c->buffer, i);
         if (!verify_unwritten(b->type, b->data[set], i) && v.value == verify_get(b->type, b->data[set], i))
             continue;
-        say_wrong(b, set, i, v, d);
+        say_wrong(c, set, i, v);
         return false;
     }
     return true;
@@ -107,33 +118,32 @@ static bool check_written(const struct verify_task *t, unsigned set, double **in
 
 /* The interpreter must come to an infinity or NaN of the reference, too. Of very many such outputs `most` are
  * looked at, evenly spread. */
-static bool check_complete(const struct verify_task *t, unsigned set, double **in, double most,
-                           struct diag *d)
+static bool check_complete(const struct checked *c, unsigned set, double **in, double most)
 {
-    const struct verify_buffer *b = verify_output(t);
+    const struct verify_buffer *b = c->b;
     if (verify_integer(b->type)) return true;
     int64_t step = 1 + verify_count_not_finite(b, set) / (int64_t)most, n = 0;
     for (int64_t i = 0; i < b->elements; i++) {
         double reference = verify_get(b->type, b->data[set], i);
         if (isfinite(reference) || n++ % step) continue;
-        struct lift_value_bound v = verify_element(t, in, i);
+        struct lift_value_bound v = verify_element(c->t, in, c->buffer, i);
         if (verify_agrees(b, reference, v)) continue;
-        say_wrong(b, set, i, v, d);
+        say_wrong(c, set, i, v);
         return false;
     }
     return true;
 }
 
 /* The check of one set, with what is known of its outputs. */
-static bool check_one(const struct verify_task *t, unsigned set, const struct verify_sample *sample,
-                      double chain, struct sample_bound *bound, struct diag *d)
+static bool check_one(const struct checked *c, unsigned set, const struct verify_sample *sample, double chain,
+                      struct sample_bound *bound)
 {
-    double **in = verify_inputs_new(t, set);
+    double **in = verify_inputs_new(c->t, set);
     unsigned step = set >= VERIFY_EXTREME ? 1 + sample->n / (VERIFY_MAX_SAMPLES / EXTREME_SHARE) : 1;
-    bool ok = check_written(t, set, in, d) &&
-              check_complete(t, set, in, fmax(verify_sample_size(chain) / step, 1), d) &&
-              check_set(t, set, in, sample, step, bound, d);
-    verify_inputs_free(in, t);
+    bool ok = check_written(c, set, in) &&
+              check_complete(c, set, in, fmax(verify_sample_size(chain) / step, 1)) &&
+              check_set(c, set, in, sample, step, bound);
+    verify_inputs_free(in, c->t);
     return ok;
 }
 
@@ -151,15 +161,15 @@ static void widen_extremes(const struct verify_task *t, struct sample_bound *bou
     }
 }
 
-static void set_absolute(const struct verify_task *t, const struct sample_bound *bounds,
+static void set_absolute(const struct checked *c, const struct sample_bound *bounds,
                          const struct verify_sample *sample, struct verify_tolerance *out)
 {
-    enum scalar_type type = verify_output(t)->type;
-    for (unsigned set = 0; set < t->n_sets; set++)
+    enum scalar_type type = c->b->type;
+    for (unsigned set = 0; set < c->t->n_sets; set++)
         out[set] =
             (struct verify_tolerance){.absolute = 4 * verify_error(type, bounds[set].n, bounds[set].s)};
-    out[VERIFY_EXACT].exact = t->whole && bounds[VERIFY_EXACT].exact &&
-                              verify_largest_sum(t, sample) < ldexp(1, (int)scalar_type_precision(type));
+    out[VERIFY_EXACT].exact =
+        c->t->whole && bounds[VERIFY_EXACT].exact && verify_largest_fit(c->t, c->buffer, sample);
 }
 
 /* Whether the absolute tolerance of a set accepts zero for some output. */
@@ -171,33 +181,43 @@ static bool has_small(const struct verify_buffer *b, unsigned set, struct verify
 }
 
 /* For the sets with small outputs. A relative tolerance of 1 or more is of no use. */
-static void set_relative(const struct verify_task *t, const struct sample_bound *bounds,
+static void set_relative(const struct checked *c, const struct sample_bound *bounds,
                          struct verify_tolerance *out)
 {
-    const struct verify_buffer *b = verify_output(t);
-    double u = ldexp(1, -(int)scalar_type_precision(b->type));
-    for (unsigned set = 0; set < t->n_sets; set++) {
-        if (!has_small(b, set, out[set])) continue;
+    double u = ldexp(1, -(int)scalar_type_precision(c->b->type));
+    for (unsigned set = 0; set < c->t->n_sets; set++) {
+        if (!has_small(c->b, set, out[set])) continue;
         double relative = 4 * (bounds[set].n + 1) * u * bounds[set].ratio;
         if (relative < 1) out[set].relative = relative;
-        out[set].floor = 4 * verify_error_floor(b->type, bounds[set].n);
+        out[set].floor = 4 * verify_error_floor(c->b->type, bounds[set].n);
     }
 }
 
-bool verify_reference(const struct verify_task *t, uint64_t seed,
-                      struct verify_tolerance out[VERIFY_MOST_SETS], struct diag *d)
+static bool check_output(const struct checked *c, uint64_t seed, struct verify_tolerance *out)
 {
     struct sample_bound bounds[VERIFY_MOST_SETS];
-    double chain = verify_chain(t);
-    struct verify_sample *sample = verify_sample_new(t, chain, seed);
+    double chain = verify_chain(c->t, c->buffer);
+    struct verify_sample *sample = verify_sample_new(c->t, c->buffer, chain, seed);
     bool ok = true;
-    for (unsigned set = 0; ok && set < t->n_sets; set++)
-        ok = check_one(t, set, sample, chain, &bounds[set], d);
+    for (unsigned set = 0; ok && set < c->t->n_sets; set++)
+        ok = check_one(c, set, sample, chain, &bounds[set]);
     if (ok) {
-        widen_extremes(t, bounds);
-        set_absolute(t, bounds, sample, out);
-        set_relative(t, bounds, out);
+        widen_extremes(c->t, bounds);
+        set_absolute(c, bounds, sample, out);
+        set_relative(c, bounds, out);
     }
     free(sample);
+    return ok;
+}
+
+bool verify_reference(const struct verify_task *t, uint64_t seed, struct verify_tolerance *out,
+                      struct diag *d)
+{
+    bool ok = true;
+    for (unsigned b = 0; ok && b < t->n_buffers; b++) {
+        if (!t->buffers[b].output) continue;
+        ok = check_output(&(struct checked){t, b, &t->buffers[b], d}, seed, out);
+        out += t->n_sets;
+    }
     return ok;
 }

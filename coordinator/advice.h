@@ -1,8 +1,8 @@
-/* What limits a program whatever the search finds: extents that cannot be tiled, a reduction that runs in one
- * work-item, fewer results than compute units, arrays that no cache holds, divisions in the indices. Said
- * before a search, so that nobody waits for a kernel that cannot become fast:
+/* What limits a program whatever the search finds: a reduction that runs in one work-item, fewer results than
+ * compute units, arrays that no cache holds, divisions in the indices. Said before a search, so that nobody
+ * waits for a kernel that cannot become fast:
  *
- *     M = 509 is prime and cannot be tiled: expect a slow kernel; pad to M = 512 or choose M = 496
+ *     4 results occupy at most 4 of the 8 compute units of cpu; output partial results, ...
  *
  * Each line has a cause and a next step. Most programs get none. */
 #ifndef THRESH_COORDINATOR_ADVICE_H

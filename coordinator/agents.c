@@ -59,6 +59,7 @@ static bool start_embedded(struct agents *a, struct diag *d)
     a->serve = (struct serve_options){.context = a->context,
                                       .endpoint = inproc,
                                       .device = a->device,
+                                      .data = a->options.data,
                                       .stop_fd = eventfd(0, EFD_CLOEXEC),
                                       .embedded = true};
     a->agent_diag = diag_new();
@@ -191,6 +192,11 @@ struct verify_doubt agents_doubt(const struct agents *a)
     return a->doubt;
 }
 
+const struct agents_trial *agents_trial(const struct agents *a, unsigned i)
+{
+    return &a->trials[i];
+}
+
 void agents_greet(struct agents *a, unsigned peer)
 {
     const struct agents_program *p = &a->program;
@@ -199,12 +205,13 @@ void agents_greet(struct agents *a, unsigned peer)
                                     .program = {.path = p->path,
                                                 .text = p->text,
                                                 .sizes = p->sizes,
+                                                .data = p->data,
                                                 .limits = wire_device(&a->device, arena),
                                                 .options = wire_options(p->lowering, arena),
                                                 .fingerprint = p->fingerprint,
                                                 .seed = p->seed,
                                                 .search = roster_serial(a->roster)}};
-    roster_send(a->roster, peer, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {HUB_HEARTBEAT_MS}});
+    roster_send(a->roster, peer, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {LIMIT_HEARTBEAT_MS}});
     roster_send(a->roster, peer, &program);
     arena_free(arena);
 }
@@ -212,5 +219,7 @@ void agents_greet(struct agents *a, unsigned peer)
 void agents_serve(struct agents *a, const struct agents_program *program)
 {
     a->program = *program;
+    a->serve.kernels = program->kernels;
+    a->serve.n_kernels = program->n_kernels;
     if (!a->embedded) agents_greet(a, a->first_peer);
 }

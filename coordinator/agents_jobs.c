@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "agent/device_lock.h"
+#include "agent/limits.h"
 #include "coordinator/agents_state.h"
+#include "coordinator/limits.h"
 #include "coordinator/progress.h"
 #include "coordinator/session.h"
 #include "core/base/arena.h"
@@ -252,10 +254,17 @@ static int64_t counted(uint64_t n)
     return n < INT64_MAX ? (int64_t)n : INT64_MAX;
 }
 
+/* Counts that the program's outputs cannot have: they are ignored, as a malformed message is. */
+static bool is_absurd(const struct agents *a, const struct message_reference *m)
+{
+    return counted(m->outputs) != a->program.outputs || m->not_finite > m->outputs || m->loose > m->outputs;
+}
+
 /* All agents have the same inputs; what one device makes infinite counts. Said at once: a search without
  * verification may not be wanted. */
 static void take_reference(struct agents *a, const struct message_reference *m)
 {
+    if (is_absurd(a, m)) return;
     struct verify_doubt *x = &a->doubt;
     struct strbuf text = {0};
     bool told = x->outputs > 0;
@@ -267,11 +276,25 @@ static void take_reference(struct agents *a, const struct message_reference *m)
     strbuf_free(&text);
 }
 
+/* Only the agent in this process has kernels of the user. */
+static void take_trial(struct agents *a, const struct message_baseline *m)
+{
+    struct agents_trial *t = m->index < LIMIT_BASELINES ? &a->trials[m->index] : NULL;
+    if (!t || !a->embedded) return;
+    *t = (struct agents_trial){
+        .known = true, .status = eval_status_find(m->status), .median_ns = m->median_ns};
+    snprintf(t->message, sizeof t->message, "%s", m->message);
+}
+
 /* ---- final rounds ---- */
 
-/* Appends the length of a kernel's actions and the actions. */
+/* Appends the length of a kernel's actions and the actions; of the user's own kernel its place. */
 static size_t append(int64_t *to, const struct session_pick *pick, struct arena *arena)
 {
+    if (store_is_baseline(pick->number)) {
+        to[0] = -1 - (STORE_BASELINE - pick->number);
+        return 1;
+    }
     struct message_ints ints = wire_actions(pick->actions, pick->n_actions, arena);
     to[0] = (int64_t)ints.n;
     if (ints.n) memcpy(to + 1, ints.items, ints.n * sizeof *to);
@@ -399,6 +422,7 @@ static struct session_event take_message(struct agents *a, unsigned peer, const 
     if (m->kind == MESSAGE_RETURNED) return take_returned(a, peer, &m->returned);
     if (m->kind == MESSAGE_FIGURES) return take_figures(a, peer, &m->figures);
     if (m->kind == MESSAGE_REFERENCE) take_reference(a, &m->reference);
+    if (m->kind == MESSAGE_BASELINE) take_trial(a, &m->baseline);
     return news;
 }
 
@@ -443,8 +467,8 @@ static struct session_event agents_collect(void *self, int timeout_ms)
     agents_peers_store(a);
     struct session_event event = next_lost(a);
     if (event.kind != SESSION_NOTHING) return event;
-    bool rests = timeout_ms > DEVICE_LOCK_LOOK_MS && roster_idle_peer(a->roster) >= 0 && must_rest(a);
-    event = listen(a, rests ? DEVICE_LOCK_LOOK_MS : timeout_ms);
+    bool rests = timeout_ms > AGENT_LOCK_LOOK_MS && roster_idle_peer(a->roster) >= 0 && must_rest(a);
+    event = listen(a, rests ? AGENT_LOCK_LOOK_MS : timeout_ms);
     return event.kind == SESSION_NOTHING ? expire_all(a) : event;
 }
 

@@ -1,4 +1,4 @@
-/* What the store gets to know of agents: a row for each one, with its state once a second at most, and an
+/* What is stored of agents: a row for each one, with its state once a second at most, and an
  * event for everything that the user is told of it.
  *
  *     connected node1:17     agent 3 (node1:17, NVIDIA H200, 535.1)   event "connected"
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "coordinator/agents_state.h"
+#include "coordinator/limits.h"
 #include "coordinator/progress.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -126,10 +127,9 @@ void agents_peer_event(struct agents *a, unsigned peer, const char *what, const 
 /* The first ones are all stored, then one a second: an agent may send any number of them. */
 void agents_late_result(struct agents *a, unsigned peer, int64_t number, bool settled)
 {
-    enum { ALL = 100, SECOND_MS = 1000 };
     char text[96];
     int64_t now = clock_ms();
-    if (a->late++ >= ALL && now - a->late_ms < SECOND_MS) return;
+    if (a->late++ >= LIMIT_EVENTS && now - a->late_ms < LIMIT_EVENTS_MS) return;
     a->late_ms = now;
     snprintf(text, sizeof text, "job %lld %s", (long long)number,
              settled ? "is settled, or was never sent" : "is another agent's");

@@ -11,6 +11,7 @@
 #include "agent/wire.h"
 #include "coordinator/agents.h"
 #include "coordinator/fleet.h"
+#include "coordinator/limits.h"
 
 enum { AGENTS_NOBODY = -1, AGENTS_RESOURCES = 128 };
 
@@ -53,6 +54,7 @@ struct agents {
     struct diag *agent_diag;  /* written by the agent's thread; read after it has ended */
     struct device_lock *lock; /* of the processors that this process draws on beside its own agent; or NULL */
     struct verify_doubt doubt;
+    struct agents_trial trials[LIMIT_BASELINES];
     struct agents_job *jobs;
     unsigned n_tell;            /* of jobs that the session is still to hear of */
     int64_t look_at;            /* clock_ms(): no job is late before */

@@ -101,6 +101,7 @@ static json_t *best_json(const struct best *b, const struct pipeline_code *c)
         b->naive.median_ns, "figure", figure_json(&b->figure), "naive", figure_json(&b->naive), "contenders",
         contenders_json(b));
     if (b->store) json_object_set_new(o, "store", json_string(b->store));
+    if (b->data) json_object_set_new(o, "data", json_loads(b->data, 0, NULL));
     json_object_set_new(o, "checksums", checksums(o));
     free(actions);
     arena_free(a);
@@ -177,6 +178,12 @@ static bool shorten_all(const struct best *b, struct shortened *out, const char 
         struct best_contender *c = &out->contenders[i];
         const struct space_action *actions = b->contenders[i].actions;
         *c = b->contenders[i];
+        if (store_is_baseline(c->number)) { /* it has no decisions */
+            c->actions = NULL;
+            c->n_actions = 0;
+            out->best.n_contenders++;
+            continue;
+        }
         ok = shorten(b->problem, &actions, &c->n_actions, why);
         c->actions = ok ? (struct space_action *)actions : NULL;
         out->best.n_contenders += ok;
@@ -296,6 +303,7 @@ static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
     if (!take_figures(o, out, d)) return false;
     const char *store = json_string_value(json_object_get(o, "store"));
     if (store) out->store = base_strdup(store);
+    if (json_object_get(o, "data")) out->data = json_dumps(json_object_get(o, "data"), JSON_COMPACT);
     struct arena *a = arena_new();
     struct bb_options options;
     bool ok = wire_read_device(read_ints(limits, a), &out->device) &&
@@ -391,5 +399,6 @@ void best_file_clear(struct best_file *f)
     problem_free(f->problem);
     free(f->actions);
     free(f->store);
+    free(f->data);
     *f = (struct best_file){0};
 }

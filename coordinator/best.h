@@ -40,6 +40,7 @@ struct best {
     const struct best_contender *contenders; /* this implementation first; there may be none */
     unsigned n_contenders;
     const char *store; /* the store of the search; NULL: none */
+    const char *data;  /* that it was measured on: given_text(); NULL: generated */
 };
 
 /* Creates `dir` if it is missing. false after an error: it is not a folder, or not writable. */
@@ -60,6 +61,7 @@ struct best_file {
     unsigned n_contenders;
     uint64_t kernel_hash; /* of the measured OpenCL text, as candidate.hash */
     char *store;          /* the store of the search, as its command line named it; NULL: not known */
+    char *data;           /* that it was measured on: given_text(); NULL: generated */
 };
 /* Reads best.json, checks its checksums and rebuilds the problem. false after errors: the file was edited or
  * is damaged, has a newer format, or belongs to the space of another version. */

@@ -72,10 +72,6 @@ bool command_is_over(const struct command_process *p);
 /* Kills what is left of its group, fills in the outcome and frees it. */
 enum command_end command_finish(struct command_process *p, struct command_result *out);
 
-/* All of that for one program. */
-enum command_end command_run(char *const *words, const char *input, double limit_s, int stop_fd,
-                             struct command_result *out);
-
 /* Reads the program's output. Exposed for tests. */
 struct command_result command_read_output(const char *text);
 

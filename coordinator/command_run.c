@@ -19,11 +19,12 @@
 #include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
+#include "core/base/pipe.h"
 #include "core/base/stop.h"
 #include "core/base/strbuf.h"
 #include "core/base/utf8.h"
 
-enum { READ_BYTES = 4096, MOST_READS = 256 /* a pipe holds less */, EXEC_FAILED = 127 };
+enum { EXEC_FAILED = 127 };
 
 /* The descriptors are ours; -1: closed. */
 struct command_process {
@@ -38,12 +39,6 @@ struct command_process {
     bool ended, late;
 };
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
-}
-
 enum { PIPES = 4 /* of a program */, SPARE_FDS = 64 };
 
 void command_make_room(size_t programs)
@@ -56,18 +51,6 @@ void command_make_room(size_t programs)
 }
 
 /* ---- starting ---- */
-
-/* A pipe whose ends close when the program is run; ours does not block. */
-static bool make_pipe(bool we_write, int *ours, int *theirs)
-{
-    int ends[2];
-    if (pipe(ends)) return false;
-    for (int i = 0; i < 2; i++)
-        fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    *ours = ends[we_write];
-    *theirs = ends[!we_write];
-    return fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
-}
 
 /* In the child: never returns. It does not outlive the parent, which may be gone already. */
 static void become(char *const *words, const int *theirs, pid_t parent)
@@ -91,7 +74,7 @@ static void become(char *const *words, const int *theirs, pid_t parent)
 static bool start(struct command_process *p, char *const *words)
 {
     int *ours[PIPES] = {&p->input, &p->output, &p->errors, &p->failure}, theirs[PIPES], n = 0;
-    while (n < PIPES && make_pipe(n == 0, ours[n], &theirs[n]))
+    while (n < PIPES && pipe_make(n == 0, ours[n], &theirs[n]))
         n++;
     pid_t parent = getpid();
     p->pid = n == PIPES ? fork() : -1;
@@ -114,40 +97,14 @@ static void feed(struct command_process *p)
         if (n < 0) break;
         p->rest += n;
     }
-    close_fd(&p->input);
-}
-
-/* Appends to an output; the earlier half of one that grows too long is dropped, its end is what counts. */
-static void append(struct strbuf *into, const char *data, size_t n)
-{
-    if (into->length + n > LIMIT_OUTPUT_BYTES) {
-        into->length /= 2;
-        memmove(into->text, into->text + into->length, into->length);
-    }
-    strbuf_addn(into, data, n);
-}
-
-/* Reads what there is, as much as a pipe ever holds: one that is filled as fast as it is read has no end. */
-static void drain(int *fd, struct strbuf *into)
-{
-    char buffer[READ_BYTES];
-    for (int i = 0; *fd >= 0 && i < MOST_READS; i++) {
-        ssize_t n = read(*fd, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-        if (n <= 0) {
-            close_fd(fd);
-            return;
-        }
-        append(into, buffer, (size_t)n);
-    }
+    pipe_close(&p->input);
 }
 
 static void exchange(struct command_process *p)
 {
     if (p->input >= 0) feed(p);
-    drain(&p->output, &p->out);
-    drain(&p->errors, &p->err);
+    pipe_drain(&p->output, &p->out, LIMIT_OUTPUT_BYTES);
+    pipe_drain(&p->errors, &p->err, LIMIT_OUTPUT_BYTES);
 }
 
 /* Whether it has ended; it stays a zombie, so that its number and group are its own. */
@@ -310,10 +267,10 @@ void command_wait(struct command_process *const *programs, size_t n, int timeout
 
 static void release(struct command_process *p)
 {
-    close_fd(&p->input);
-    close_fd(&p->output);
-    close_fd(&p->errors);
-    close_fd(&p->failure);
+    pipe_close(&p->input);
+    pipe_close(&p->output);
+    pipe_close(&p->errors);
+    pipe_close(&p->failure);
     strbuf_free(&p->out);
     strbuf_free(&p->err);
     free(p->name);
@@ -329,8 +286,8 @@ enum command_end command_finish(struct command_process *p, struct command_result
         snprintf(out->message, sizeof out->message, "cannot start a process: %s", strerror(p->start_error));
     } else {
         end_group(p);
-        drain(&p->output, &p->out);
-        drain(&p->errors, &p->err);
+        pipe_drain(&p->output, &p->out, LIMIT_OUTPUT_BYTES);
+        pipe_drain(&p->errors, &p->err, LIMIT_OUTPUT_BYTES);
         if (!could_not_run(p, out)) {
             end = command_is_over(p) ? COMMAND_DONE : COMMAND_INTERRUPTED;
             *out = outcome(p);
@@ -339,12 +296,4 @@ enum command_end command_finish(struct command_process *p, struct command_result
     }
     release(p);
     return end;
-}
-
-enum command_end command_run(char *const *words, const char *input, double limit_s, int stop_fd,
-                             struct command_result *out)
-{
-    struct command_process *p = command_start(words, input, limit_s);
-    command_wait(&p, 1, -1, stop_fd);
-    return command_finish(p, out);
 }

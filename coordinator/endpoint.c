@@ -16,12 +16,13 @@
 #include <sys/stat.h>
 #include <zmq.h>
 
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/codec/message.h"
 #include "core/keys/server.h"
 
-enum { ADDRESS_MAX = 512, DESCRIPTORS = 65536 /* more are of no use: agents, beside files of the store */ };
+enum { ADDRESS_MAX = 512 };
 static const char tcp[] = "tcp://", ipc[] = "ipc://", inproc[] = "inproc://";
 
 struct endpoint {
@@ -139,8 +140,8 @@ static void report_to_stderr(void *ctx, const char *line)
 static void raise_descriptors(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS) return;
-    limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= LIMIT_DESCRIPTORS) return;
+    limit.rlim_cur = limit.rlim_max < LIMIT_DESCRIPTORS ? limit.rlim_max : LIMIT_DESCRIPTORS;
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -171,7 +172,7 @@ struct endpoint *endpoint_listen(void *zmq_context, const struct endpoint_option
     resolve(o->address, address, sizeof address);
     if (!allowed(address, o->keys, d)) return NULL;
     struct endpoint *e = base_calloc(1, sizeof *e);
-    int linger = 500, v6 = starts_with(address, "tcp://[");
+    int linger = LIMIT_LINGER_MS, v6 = starts_with(address, "tcp://[");
     int64_t most = MESSAGE_MAX_BYTES;
     e->socket = zmq_socket(zmq_context, ZMQ_ROUTER);
     zmq_setsockopt(e->socket, ZMQ_LINGER, &linger, sizeof linger);

@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "coordinator/portable.h"
 #include "coordinator/winners.h"
 #include "core/pipeline/code.h"
 
@@ -34,7 +35,7 @@ bool export_rows(const struct export_store *stores, size_t n, const char *format
 /* A winner as it is launched. Pointers are borrowed. */
 struct export_entry {
     const struct winner *winner;
-    const char *name; /* of the program: winner->kernel, or with "@HASH" behind it if another
+    const char *name; /* of the program: winner->kernel, or with "@HASH" appended if another
                          program of that name is newer */
     const struct problem
         *problem; /* NULL: of `tune --space`, which has no kernel; the next two are NULL too */
@@ -43,7 +44,7 @@ struct export_entry {
 };
 
 /* One argument of its kernel. */
-enum export_use { EXPORT_INPUT, EXPORT_OUTPUT, EXPORT_TEMPORARY };
+enum export_use { EXPORT_INPUT, EXPORT_OUTPUT, EXPORT_TEMPORARY, EXPORT_VALUE, EXPORT_UPDATED };
 struct export_argument {
     const char *name, *type; /* "A", "float"; of a temporary one "temporary", "char" */
     size_t bytes;
@@ -54,10 +55,25 @@ struct export_argument export_argument(const struct export_entry *e, unsigned i)
  * reference. */
 json_t *export_decisions(const struct export_entry *e);
 
-/* Writes best.h. All entries have a problem. version: of thresh. The caller checks ferror(out). */
-void export_header(const struct export_entry *entries, size_t n, const char *version, FILE *out);
+/* A portable choice, with entry.winner == choice->entry. */
+struct export_portable {
+    const struct portable *choice;
+    struct export_entry entry;
+};
+
+/* What best.h and best.json are written from. */
+struct export_best {
+    const struct export_entry *entries;
+    size_t n;
+    const struct export_portable *portables;
+    size_t n_portables;
+    const char *version; /* of thresh */
+};
+
+/* Writes best.h. All entries have a problem. The caller checks ferror(out). */
+void export_header(const struct export_best *b, FILE *out);
 /* best.json, format 1, as coordinator/README.md describes it. A new reference. */
-json_t *export_database(const struct export_entry *entries, size_t n, const char *version);
+json_t *export_database(const struct export_best *b);
 
 /* ---- formats of other tuners ---- */
 

@@ -2,7 +2,8 @@
  *
  *     {"program": "matmul", "sizes": {"M": 512, ...}, "device": "NVIDIA H200", "figure": {"median_ns": ...},
  *      "decisions": {...}, "kernel": {"name": "thresh_kernel", "source": "...", "global_size": [...], ...}}
- */
+ *
+ * A portable choice is an entry of its first device with the times on all. */
 #include "coordinator/export.h"
 
 #include <stdlib.h>
@@ -21,7 +22,10 @@ struct export_argument export_argument(const struct export_entry *e, unsigned i)
     const struct bb_buffer *b = &e->problem->backbone->buffers[arg->buffer];
     a.name = b->name;
     a.type = scalar_type_name(b->type);
-    a.use = b->output ? EXPORT_OUTPUT : EXPORT_INPUT;
+    a.use = b->by_value  ? EXPORT_VALUE
+            : b->updated ? EXPORT_UPDATED
+            : b->output  ? EXPORT_OUTPUT
+                         : EXPORT_INPUT;
     return a;
 }
 
@@ -38,7 +42,7 @@ json_t *export_decisions(const struct export_entry *e)
 
 static json_t *arguments_json(const struct export_entry *e)
 {
-    static const char *const uses[] = {"input", "output", "temporary"};
+    static const char *const uses[] = {"input", "output", "temporary", "value", "updated"};
     json_t *list = json_array();
     for (unsigned i = 0; i < e->code->kernel.n_args; i++) {
         struct export_argument a = export_argument(e, i);
@@ -90,10 +94,29 @@ static json_t *entry_json(const struct export_entry *e)
                      (json_int_t)w->runs, "evaluations", (json_int_t)w->evaluations);
 }
 
-json_t *export_database(const struct export_entry *entries, size_t n, const char *version)
+/* {"by": "geometric mean", "mean": 1.37, "worst": 1.4, "candidates": 14, "devices": [...], ...as an entry} */
+static json_t *portable_json(const struct export_portable *p)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, entry_json(&entries[i]));
-    return json_pack("{s:i,s:s,s:o}", "format", FORMAT, "written_by", version, "entries", list);
+    const struct portable *c = p->choice;
+    json_t *devices = json_array(), *entry = entry_json(&p->entry);
+    for (unsigned i = 0; i < c->n_times; i++)
+        json_array_append_new(devices,
+                              json_pack("{s:s,s:o,s:f}", "device", c->times[i].device, "figure",
+                                        figure_json(&c->times[i].figure), "slowdown", c->times[i].slowdown));
+    json_t *o = json_pack("{s:s,s:f,s:f,s:i,s:o}", "by", portable_rule_names[c->rule], "mean", c->mean,
+                          "worst", c->worst, "candidates", (int)c->candidates, "devices", devices);
+    json_object_update_missing(o, entry);
+    json_decref(entry);
+    return o;
+}
+
+json_t *export_database(const struct export_best *b)
+{
+    json_t *list = json_array(), *portables = json_array();
+    for (size_t i = 0; i < b->n; i++)
+        json_array_append_new(list, entry_json(&b->entries[i]));
+    for (size_t i = 0; i < b->n_portables; i++)
+        json_array_append_new(portables, portable_json(&b->portables[i]));
+    return json_pack("{s:i,s:s,s:o,s:o}", "format", FORMAT, "written_by", b->version, "entries", list,
+                     "portable", portables);
 }

@@ -30,7 +30,7 @@ static const char types[] =
     "&error);\n"
     " *         ... clBuildProgram(program, 1, &device, \"-cl-std=CL1.2\", NULL, NULL) ...\n"
     " *         kernel = clCreateKernel(program, k->name, &error);\n"
-    " *         ... a buffer of k->arguments[i].bytes bytes for argument i ...\n"
+    " *         ... a buffer of k->arguments[i].bytes bytes for argument i, or a number (THRESH_VALUE) ...\n"
     " *         clEnqueueNDRangeKernel(queue, kernel, 3, NULL, k->global, k->local[0] ? k->local : NULL, "
     "...);\n"
     " *     }\n"
@@ -70,12 +70,15 @@ static const char types[] =
     "    const struct thresh_decision *decisions;\n"
     "};\n"
     "\n"
-    "enum thresh_use { THRESH_INPUT, THRESH_OUTPUT, THRESH_TEMPORARY };\n"
+    "enum thresh_use { THRESH_INPUT, THRESH_OUTPUT, THRESH_TEMPORARY, THRESH_VALUE, THRESH_UPDATED };\n"
     "\n"
     "/* A buffer in global memory. Its content is an array of `type` in row-major order; that of a temporary "
     "one "
     "needs\n"
-    " * no initialization. Align it to 128 bytes where it is not made by clCreateBuffer(). */\n"
+    " * no initialization. Align it to 128 bytes where it is not made by clCreateBuffer(). A THRESH_VALUE is "
+    "no buffer:\n"
+    " * a number of `type`, clSetKernelArg(kernel, i, bytes, &number). A THRESH_UPDATED one is input and "
+    "output. */\n"
     "struct thresh_argument {\n"
     "    const char *name, *type; /* \"A\", \"float\" */\n"
     "    long long bytes;\n"
@@ -92,6 +95,16 @@ static const char types[] =
     "    unsigned n_arguments;\n"
     "    const struct thresh_argument *arguments; /* in the order of the kernel's */\n"
     "    long long local_bytes; /* local memory that the text declares; there is nothing to pass */\n"
+    "};\n"
+    "\n"
+    "/* The kernel that is best for all devices on which the program was tuned for these sizes: its time on "
+    "each\n"
+    " * over the best time there, as the geometric mean and the largest of them. */\n"
+    "struct thresh_portable {\n"
+    "    const struct thresh_kernel *kernel; /* its tuning is that of one of the devices */\n"
+    "    int by_worst;                       /* chosen by the largest; 0: by the mean */\n"
+    "    int n_devices;\n"
+    "    double mean, worst;\n"
     "};\n"
     "\n";
 
@@ -172,6 +185,24 @@ static const char functions[] =
     "{\n"
     "    int i = thresh_find(program, device, gpu, sizes, n, 0);\n"
     "    return i < 0 ? NULL : &thresh_tunings[i];\n"
+    "}\n"
+    "\n"
+    "/* The kernel for exactly these sizes that is best for all devices together: by the geometric mean of "
+    "how much\n"
+    " * slower it is than the best of each device or, with by_worst, by the largest. NULL: it was tuned on "
+    "one device\n"
+    " * only, or none was measured on all. */\n"
+    "static inline const struct thresh_kernel *thresh_pick_portable(const char *program,\n"
+    "                                                               const struct thresh_size *sizes, int n,\n"
+    "                                                               int by_worst)\n"
+    "{\n"
+    "    for (int i = 0; i < THRESH_N_PORTABLES; i++) {\n"
+    "        const struct thresh_portable *p = &thresh_portables[i];\n"
+    "        if (!p->by_worst == !by_worst && strcmp(p->kernel->tuning->program, program) == 0 &&\n"
+    "            thresh_distance(p->kernel->tuning, sizes, n) == 1)\n"
+    "            return p->kernel;\n"
+    "    }\n"
+    "    return NULL;\n"
     "}\n"
     "\n"
     "#endif\n";
@@ -257,7 +288,8 @@ static unsigned put_decisions(const struct export_entry *e, size_t i, FILE *out)
 
 static void put_arguments(const struct export_entry *e, size_t i, FILE *out)
 {
-    static const char *const uses[] = {"THRESH_INPUT", "THRESH_OUTPUT", "THRESH_TEMPORARY"};
+    static const char *const uses[] = {"THRESH_INPUT", "THRESH_OUTPUT", "THRESH_TEMPORARY", "THRESH_VALUE",
+                                       "THRESH_UPDATED"};
     fprintf(out, "static const struct thresh_argument thresh_arguments_%zu[] = {\n", i);
     for (unsigned k = 0; k < e->code->kernel.n_args; k++) {
         struct export_argument a = export_argument(e, k);
@@ -308,27 +340,54 @@ static void put_kernel(const struct export_entry *e, size_t i, unsigned parts, F
             k->global[1], k->global[2], k->local[0], k->local[1], k->local[2], k->n_args, i, k->local_bytes);
 }
 
-void export_header(const struct export_entry *entries, size_t n, const char *version, FILE *out)
+/* The first entries are the winners, the portable choices follow. */
+static const struct export_entry *entry_at(const struct export_best *b, size_t i)
 {
-    struct counts *counts = base_calloc(n + 1, sizeof *counts);
+    return i < b->n ? &b->entries[i] : &b->portables[i - b->n].entry;
+}
+
+static void put_portables(const struct export_best *b, FILE *out)
+{
+    fprintf(out, "enum { THRESH_N_PORTABLES = %zu };\n", b->n_portables);
+    fputs("static const struct thresh_portable thresh_portables[] = {\n", out);
+    for (size_t i = 0; i < b->n_portables; i++) {
+        const struct portable *p = b->portables[i].choice;
+        fprintf(out, "    {&thresh_kernels[%zu], %d, %u, %.17g, %.17g},\n", b->n + i,
+                p->rule == PORTABLE_WORST, p->n_times, p->mean, p->worst);
+    }
+    fputs(b->n_portables ? "};\n" : "    {0, 0, 0, 0, 0},\n};\n", out);
+}
+
+static void put_tables(const struct export_best *b, const struct counts *counts, FILE *out)
+{
+    size_t all = b->n + b->n_portables;
     fprintf(out,
-            "/* The fastest OpenCL kernels that thresh found: %zu, by program, sizes and device. Written by "
-            "%s.\n",
-            n, version);
-    fputs(types, out);
-    for (size_t i = 0; i < n; i++)
-        counts[i] = put_arrays(&entries[i], i, out);
-    fprintf(out,
-            "\nenum { THRESH_N_TUNINGS = %zu };\nstatic const struct thresh_tuning thresh_tunings[] = {\n",
-            n);
-    for (size_t i = 0; i < n; i++)
-        put_tuning(&entries[i], i, counts[i].decisions, out);
+            "\nenum { THRESH_N_TUNINGS = %zu }; /* those behind are of portable choices */\n"
+            "static const struct thresh_tuning thresh_tunings[] = {\n",
+            b->n);
+    for (size_t i = 0; i < all; i++)
+        put_tuning(entry_at(b, i), i, counts[i].decisions, out);
     fputs(
         "};\n\n/* Kernel i is that of tuning i. */\nstatic const struct thresh_kernel thresh_kernels[] = {\n",
         out);
-    for (size_t i = 0; i < n; i++)
-        put_kernel(&entries[i], i, counts[i].source, out);
-    fputs("};\n", out);
+    for (size_t i = 0; i < all; i++)
+        put_kernel(entry_at(b, i), i, counts[i].source, out);
+    fputs("};\n\n", out);
+    put_portables(b, out);
+}
+
+void export_header(const struct export_best *b, FILE *out)
+{
+    size_t all = b->n + b->n_portables;
+    struct counts *counts = base_calloc(all + 1, sizeof *counts);
+    fprintf(out,
+            "/* The fastest OpenCL kernels that thresh found: %zu, by program, sizes and device. Written by "
+            "%s.\n",
+            b->n, b->version);
+    fputs(types, out);
+    for (size_t i = 0; i < all; i++)
+        counts[i] = put_arrays(entry_at(b, i), i, out);
+    put_tables(b, counts, out);
     fputs(functions, out);
     free(counts);
 }

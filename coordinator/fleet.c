@@ -23,6 +23,7 @@
 
 #include "agent/wire.h"
 #include "coordinator/fleet_state.h"
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
@@ -84,7 +85,9 @@ static struct roster *neediest(const struct fleet *f, const struct fleet_agent *
     return best;
 }
 
-/* The search hears of the agent as of a new one: with a copy of its hello, since it may hear of it again. */
+/* The search hears of the agent as of a new one: with a copy of its hello, since it may hear of it again. It
+ * has no turn before the search has taken it and sent it the program: what it says of its room until then
+ * makes no job, which nobody would do. */
 void fleet_give(struct fleet *f, unsigned peer, struct roster *r)
 {
     struct fleet_agent *a = agent_of(f, peer);
@@ -99,6 +102,7 @@ void fleet_give(struct fleet *f, unsigned peer, struct roster *r)
     a->roster = r;
     a->next = NULL;
     hub_move(f->hub, peer, r->group);
+    hub_hold(f->hub, peer);
     post(f, r, &e, memory);
 }
 
@@ -185,8 +189,8 @@ static void note_refusal(void *ctx, const char *line)
     int64_t now = clock_ms();
     fprintf(stderr, "%s\n", line);
     pthread_mutex_lock(&f->lock);
-    bool few = f->n_refusals < LIMIT_REFUSALS || now - f->refused_ms >= 1000;
-    if (few && f->n_kept < LIMIT_REFUSALS) {
+    bool few = f->n_refusals < LIMIT_EVENTS || now - f->refused_ms >= LIMIT_EVENTS_MS;
+    if (few && f->n_kept < LIMIT_EVENTS) {
         struct refusal *r = base_calloc(1, sizeof *r + strlen(line) + 1);
         memcpy(r->line, line, strlen(line) + 1);
         DL_APPEND(f->refusals, r);
@@ -246,6 +250,13 @@ static void refuse(struct fleet *f, const struct parcel *p)
     forget(f, p->peer);
 }
 
+/* With the program an agent begins, unless it is to move again. */
+static void send_parcel(struct fleet *f, const struct parcel *p)
+{
+    hub_send_bytes(f->hub, p->peer, &p->bytes);
+    if (p->bytes.kind == MESSAGE_PROGRAM && !agent_of(f, p->peer)->next) hub_release(f->hub, p->peer);
+}
+
 static void send_all(struct fleet *f)
 {
     eventfd_t ignored;
@@ -253,7 +264,7 @@ static void send_all(struct fleet *f)
         bool valid = hub_is_live(f->hub, p->peer) && hub_group(f->hub, p->peer) == p->group;
         DL_DELETE(f->outbox, p);
         if (valid && p->refused) refuse(f, p);
-        if (valid && !p->refused) hub_send_bytes(f->hub, p->peer, &p->bytes);
+        if (valid && !p->refused) send_parcel(f, p);
         if (p->refused) {
             *p->done = true;
             pthread_cond_broadcast(&f->refused);

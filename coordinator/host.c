@@ -129,11 +129,12 @@ static const char build[] =
     "        return 1;\n"
     "    }\n";
 
-static const char launch[] =
-    "    double ns[ROUNDS];\n"
-    "    time_round(queue, kernel, global, local);\n"
-    "    for (int i = 0; i < ROUNDS; i++)\n"
+static const char launch[] = "    double ns[ROUNDS];\n"
+                             "    time_round(queue, kernel, global, local);\n"
+                             "    for (int i = 0; i < ROUNDS; i++) {\n";
+static const char result[] =
     "        ns[i] = time_round(queue, kernel, global, local);\n"
+    "    }\n"
     "    qsort(ns, ROUNDS, sizeof ns[0], by_size);\n"
     "    printf(\"median of %d rounds of %d launches: %.3f us (fastest %.3f us, slowest %.3f us)\\n\", "
     "ROUNDS,\n"
@@ -186,34 +187,61 @@ static struct host_type host_type(enum scalar_type type)
     PANIC("unknown scalar type %d", (int)type);
 }
 
+/* A random element of an input, as an expression. */
+static void emit_random(const struct lift_range *r, enum scalar_type type, struct strbuf *out)
+{
+    struct host_type t = host_type(type);
+    if (r->given)
+        emit_drawn(r, type, t.c_type, out);
+    else
+        strbuf_add(out, t.random);
+}
+
+/* The random content of argument i: a number `valueI`, or an array `dataI`. */
+static void emit_content(const struct best *b, const struct cg_arg *arg, unsigned i, struct strbuf *out)
+{
+    const struct bb_buffer *buffer = &b->problem->backbone->buffers[arg->buffer];
+    const char *c_type = host_type(buffer->type).c_type;
+    if (buffer->by_value)
+        strbuf_printf(out, "    const %s value%u = ", c_type, i);
+    else
+        strbuf_printf(out,
+                      "    %s *data%u = allocate(%zu);\n"
+                      "    for (size_t i = 0; i < %zu / sizeof *data%u; i++) data%u[i] = ",
+                      c_type, i, arg->bytes, arg->bytes, i, i);
+    emit_random(&b->problem->program->inputs[buffer->input]->range, buffer->type, out);
+    strbuf_add(out, ";\n");
+}
+
+/* Before each round: what the kernel updates in place gets its first values again. */
+static void emit_restore(const struct best *b, const struct cg_kernel *k, struct strbuf *out)
+{
+    for (unsigned i = 0; i < k->n_args; i++) {
+        const struct cg_arg *arg = &k->args[i];
+        if (arg->buffer == BB_NONE || !b->problem->backbone->buffers[arg->buffer].updated) continue;
+        strbuf_printf(out,
+                      "        check(clEnqueueWriteBuffer(queue, buffer%u, CL_TRUE, 0, %zu, data%u, 0, NULL, "
+                      "NULL), \"clEnqueueWriteBuffer\");\n",
+                      i, arg->bytes, i);
+    }
+}
+
 /* Creates argument i and sets it: inputs are random, other buffers uninitialised. */
 static void emit_argument(const struct best *b, const struct cg_kernel *k, unsigned i, struct strbuf *out)
 {
     const struct cg_arg *arg = &k->args[i];
     const struct bb_buffer *buffer =
         arg->buffer == BB_NONE ? NULL : &b->problem->backbone->buffers[arg->buffer];
-    if (buffer && !buffer->output) {
-        struct host_type t = host_type(buffer->type);
-        const struct lift_range *r = &b->problem->program->inputs[buffer->input]->range;
-        strbuf_printf(out,
-                      "    /* argument %u: %s */\n"
-                      "    %s *data%u = allocate(%zu);\n"
-                      "    for (size_t i = 0; i < %zu / sizeof *data%u; i++) data%u[i] = ",
-                      i, buffer->name, t.c_type, i, arg->bytes, arg->bytes, i, i);
-        if (r->given)
-            emit_drawn(r, buffer->type, t.c_type, out);
-        else
-            strbuf_add(out, t.random);
-        strbuf_printf(out, ";\n    cl_mem buffer%u = make_buffer(context, %zu, data%u);\n", i, arg->bytes, i);
-    } else {
-        strbuf_printf(out,
-                      "    /* argument %u: %s */\n"
-                      "    cl_mem buffer%u = make_buffer(context, %zu, NULL);\n",
-                      i, buffer ? buffer->name : "temporary memory", i, arg->bytes);
-    }
-    strbuf_printf(out,
-                  "    check(clSetKernelArg(kernel, %u, sizeof buffer%u, &buffer%u), \"clSetKernelArg\");\n",
-                  i, i, i);
+    const char *kind = arg->by_value ? "value" : "buffer";
+    strbuf_printf(out, "    /* argument %u: %s */\n", i, buffer ? buffer->name : "temporary memory");
+    bool content = buffer && buffer->input != LIFT_NONE;
+    if (content) emit_content(b, arg, i, out);
+    if (content && !arg->by_value)
+        strbuf_printf(out, "    cl_mem buffer%u = make_buffer(context, %zu, data%u);\n", i, arg->bytes, i);
+    else if (!arg->by_value)
+        strbuf_printf(out, "    cl_mem buffer%u = make_buffer(context, %zu, NULL);\n", i, arg->bytes);
+    strbuf_printf(out, "    check(clSetKernelArg(kernel, %u, sizeof %s%u, &%s%u), \"clSetKernelArg\");\n", i,
+                  kind, i, kind, i);
 }
 
 static void emit_string(const char *text, struct strbuf *out)
@@ -265,5 +293,7 @@ void best_host_program(const struct best *b, const struct cg_kernel *k, const ch
         emit_argument(b, k, i, out);
     emit_range(k, out);
     strbuf_add(out, launch);
+    emit_restore(b, k, out);
+    strbuf_add(out, result);
     strbuf_add(out, "    return 0;\n}\n");
 }

@@ -10,7 +10,7 @@
  * coordinator, and says hello again. All other messages of unknown senders and all malformed ones are
  * dropped, so that they cost only their decoding.
  *
- * A peer that is silent for HUB_LOST_MS is lost, except while it prepares the program, or where the caller
+ * A peer that is silent for LIMIT_LOST_MS is lost, except while it prepares the program, or where the caller
  * permits it to be silent (hub_excuse()). Time during which the hub is not polled does not count as silence.
  *
  * Peers are entries of a table. A hash finds them by ZeroMQ's identity; those that are gone are in a list of
@@ -25,13 +25,14 @@
 #include <utlist.h>
 #include <zmq.h>
 
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 #include "core/base/utf8.h"
 
-enum { IDENTITY_MAX = 255, MOST_TAKEN = 256 /* messages without an event that one poll reads */ };
+enum { IDENTITY_MAX = 255 };
 
 struct peer {
     uint8_t identity[IDENTITY_MAX];
@@ -53,8 +54,8 @@ struct peer {
 struct hub {
     struct endpoint *endpoint;
     void *socket; /* of the endpoint */
-    struct peer *peers[HUB_MAX_PEERS];
-    unsigned n_peers, n_live;
+    struct peer *peers[LIMIT_PEERS];
+    unsigned n_peers;
     struct peer *by_identity, *rings[HUB_GROUPS], *vacant;
     int64_t (*clock_ms)(void);
     int64_t time, looked_at; /* ms: the hub's time; the clock when that was last advanced */
@@ -86,7 +87,6 @@ static void remove_peer(struct hub *h, struct peer *p)
     queue_peer(h, p);
     HASH_DEL(h->by_identity, p);
     LL_PREPEND(h->vacant, p);
-    h->n_live--;
 }
 
 /* The peer is lost at `at` at the earliest. */
@@ -101,7 +101,7 @@ static int64_t hub_time(struct hub *h)
 {
     int64_t now = h->clock_ms(), passed = now - h->looked_at;
     h->looked_at = now;
-    return h->time += passed < HUB_HEARTBEAT_MS ? passed : HUB_HEARTBEAT_MS;
+    return h->time += passed < LIMIT_HEARTBEAT_MS ? passed : LIMIT_HEARTBEAT_MS;
 }
 
 struct hub *hub_open(void *zmq_context, const struct endpoint_options *where, int64_t (*clock)(void),
@@ -219,6 +219,14 @@ void hub_hold(struct hub *h, unsigned peer)
     queue_peer(h, p);
 }
 
+void hub_release(struct hub *h, unsigned peer)
+{
+    struct peer *p = peer_of(h, peer);
+    p->room = 0;
+    queue_peer(h, p);
+    p->held = false;
+}
+
 /* What it says of its room before it has the next program is about the last one: a job that it is sent then
  * comes after the program and waits until that is prepared. */
 void hub_move(struct hub *h, unsigned peer, unsigned group)
@@ -259,11 +267,6 @@ uint64_t hub_results(const struct hub *h, unsigned peer)
     return peer_of(h, peer)->results;
 }
 
-unsigned hub_live_peers(const struct hub *h)
-{
-    return h->n_live;
-}
-
 void hub_excuse(struct hub *h, unsigned peer, int64_t ms, enum message_kind until)
 {
     struct peer *p = peer_of(h, peer);
@@ -297,13 +300,13 @@ static void evict_peer(struct hub *h)
 /* An entry that no peer uses; NULL: the table is full of agents at work. */
 static struct peer *vacant_entry(struct hub *h)
 {
-    if (!h->vacant && h->n_peers == HUB_MAX_PEERS) evict_peer(h);
+    if (!h->vacant && h->n_peers == LIMIT_PEERS) evict_peer(h);
     struct peer *p = h->vacant;
     if (p) {
         LL_DELETE(h->vacant, p);
         return p;
     }
-    if (h->n_peers == HUB_MAX_PEERS) return NULL;
+    if (h->n_peers == LIMIT_PEERS) return NULL;
     p = base_calloc(1, sizeof *p);
     p->index = h->n_peers;
     return h->peers[h->n_peers++] = p;
@@ -315,7 +318,7 @@ static struct peer *new_peer(struct hub *h, const void *identity, size_t bytes,
 {
     struct peer *p = bytes <= IDENTITY_MAX ? vacant_entry(h) : NULL;
     if (!p) return NULL;
-    int64_t now = hub_time(h), until = now + HUB_PREPARE_MS;
+    int64_t now = hub_time(h), until = now + LIMIT_PREPARE_MS;
     *p = (struct peer){.index = p->index,
                        .identity_bytes = bytes,
                        .capacity = hello->capacity < LIMIT_CREDITS ? hello->capacity : LIMIT_CREDITS,
@@ -328,7 +331,6 @@ static struct peer *new_peer(struct hub *h, const void *identity, size_t bytes,
     utf8_clean_line(p->name);
     memcpy(p->identity, identity, bytes);
     HASH_ADD(hh, h->by_identity, identity, bytes, p);
-    h->n_live++;
     watch_peer(h, until);
     return p;
 }
@@ -338,7 +340,7 @@ static struct peer *new_peer(struct hub *h, const void *identity, size_t bytes,
 static void heard(struct hub *h, struct peer *p, bool ends_excuse)
 {
     p->heard_at = hub_time(h);
-    int64_t lost_at = p->heard_at + HUB_LOST_MS;
+    int64_t lost_at = p->heard_at + LIMIT_LOST_MS;
     if (ends_excuse || lost_at > p->lost_at) p->lost_at = lost_at;
     watch_peer(h, p->lost_at);
 }
@@ -373,6 +375,7 @@ static struct hub_event take(struct hub *h, struct peer *p, const struct message
         p->results++;
         return message;
     case MESSAGE_REFERENCE:
+    case MESSAGE_BASELINE:
     case MESSAGE_FIGURES:
     case MESSAGE_RETURNED:
         return message;
@@ -453,11 +456,11 @@ static bool find_lost(struct hub *h, struct hub_event *event)
     return false;
 }
 
-/* Reads messages until one is an event, at most MOST_TAKEN. Returns how many were read. */
+/* Reads messages until one is an event, at most LIMIT_MESSAGES. Returns how many were read. */
 static int take_waiting(struct hub *h, struct hub_event *event)
 {
     int n = 0;
-    while (n < MOST_TAKEN && event->kind == HUB_IDLE && receive(h, event))
+    while (n < LIMIT_MESSAGES && event->kind == HUB_IDLE && receive(h, event))
         n++;
     return n;
 }
@@ -466,7 +469,7 @@ struct hub_event hub_poll(struct hub *h, int timeout_ms, int stop_fd)
 {
     struct hub_event event = {.kind = HUB_IDLE};
     int taken = take_waiting(h, &event);
-    if (event.kind != HUB_IDLE || find_lost(h, &event) || taken == MOST_TAKEN) return event;
+    if (event.kind != HUB_IDLE || find_lost(h, &event) || taken == LIMIT_MESSAGES) return event;
     if (timeout_ms == 0) return event;
     hub_wait(h, timeout_ms, stop_fd);
     take_waiting(h, &event);

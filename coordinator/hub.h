@@ -20,10 +20,6 @@ struct diag;
 struct hub;
 
 enum {
-    HUB_HEARTBEAT_MS = LIMIT_HEARTBEAT_MS,
-    HUB_LOST_MS = LIMIT_LOST_MS,
-    HUB_PREPARE_MS = LIMIT_PREPARE_MS,
-    HUB_MAX_PEERS = LIMIT_PEERS,
     HUB_GROUPS = LIMIT_SEARCHES + 1, /* group 0 has the agents that nobody has moved */
     HUB_NAME = 80                    /* bytes of an agent's name, with its 0 */
 };
@@ -79,13 +75,14 @@ const char *hub_name(const struct hub *h, unsigned peer);
 int hub_idle_peer(const struct hub *h, unsigned group);
 void hub_take_credit(struct hub *h, unsigned peer);
 uint64_t hub_results(const struct hub *h, unsigned peer); /* results received from it */
-unsigned hub_live_peers(const struct hub *h);             /* agents that are connected */
 bool hub_is_live(const struct hub *h, unsigned peer);     /* connected, whatever its group */
 unsigned hub_group(const struct hub *h, unsigned peer);
 /* Moves an agent into a group. It has no credit there before it is ready again. */
 void hub_move(struct hub *h, unsigned peer, unsigned group);
-/* Gives the agent no turn until it is moved. */
+/* Gives the agent no turn until it is moved or released. */
 void hub_hold(struct hub *h, unsigned peer);
+/* The agent has a turn when it is ready again. */
+void hub_release(struct hub *h, unsigned peer);
 /* Whether it has no job and measures no round, as far as its answers say. */
 bool hub_is_free(const struct hub *h, unsigned peer);
 /* The memory of the last event's message, which the caller frees now; NULL: it was taken before. */

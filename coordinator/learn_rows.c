@@ -70,18 +70,6 @@ static double distance_of(const char *sizes, const char *wanted)
 
 /* ---- reading ---- */
 
-static const char *text_at(struct arena *a, sqlite3_stmt *q, int column)
-{
-    const unsigned char *text = sqlite3_column_text(q, column);
-    return arena_strdup(a, text ? (const char *)text : "");
-}
-
-static uint64_t hash_at(sqlite3_stmt *q, int column)
-{
-    const unsigned char *text = sqlite3_column_text(q, column);
-    return text ? strtoull((const char *)text, NULL, 16) : 0;
-}
-
 static const char *parameters_of(struct arena *a, const char *settings)
 {
     const char *at = strstr(settings, STORE_PARAMETERS);
@@ -95,12 +83,12 @@ static struct learn_row read_run(struct arena *a, sqlite3_stmt *q, const char *s
 {
     struct learn_row r = {.store = store,
                           .run = sqlite3_column_int64(q, 0),
-                          .path = text_at(a, q, 1),
-                          .text = text_at(a, q, 2),
-                          .sizes = text_at(a, q, 3),
-                          .device = text_at(a, q, 4),
-                          .parameters = parameters_of(a, text_at(a, q, 5)),
-                          .fingerprint = hash_at(q, 6)};
+                          .path = store_column_copy(a, q, 1),
+                          .text = store_column_copy(a, q, 2),
+                          .sizes = store_column_copy(a, q, 3),
+                          .device = store_column_copy(a, q, 4),
+                          .parameters = parameters_of(a, store_column_copy(a, q, 5)),
+                          .fingerprint = store_column_hash(q, 6)};
     r.distance = distance_of(r.sizes, w->sizes);
     if (strcmp(r.device, w->device->name) != 0) r.distance += LIMIT_OTHER_DEVICE;
     return r;
@@ -118,8 +106,8 @@ static bool add_rows(struct learn_rows *rows, const struct store *s, const char 
     sqlite3_bind_int64(q, 3, LIMIT_LEARNED);
     for (; (code = sqlite3_step(q)) == SQLITE_ROW; of.rank++) {
         of.number = sqlite3_column_int64(q, 0);
-        of.actions = text_at(rows->arena, q, 1);
-        of.kernel_hash = hash_at(q, 2);
+        of.actions = store_column_copy(rows->arena, q, 1);
+        of.kernel_hash = store_column_hash(q, 2);
         rows->items = arena_grow(rows->arena, rows->items, &rows->capacity, rows->n + 1, sizeof of);
         rows->items[rows->n++] = of;
     }

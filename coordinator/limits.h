@@ -1,19 +1,25 @@
-/* Every limit of a search in one table: its unit is in its name or beside it, and the reason for its value
- * beside it. For example, a candidate is given up when one launch takes longer than
+/* Every limit of a coordinator in one table: of a search, its launchers, its stores and the live page. A unit
+ * is in each name or beside it, and the reason for the value beside it. For example, a candidate is given up
+ * when one launch takes longer than
  *
  *     max(LIMIT_CUT_FACTOR * best time, LIMIT_LEAST_NS)
  *
- * No other file of this folder repeats such a number. Limits that a user may lift name the option. */
+ * No other file of this folder and the folders below has such a number. Those that agents have too are theirs
+ * (agent/limits.h). Lengths of lists that are printed, sizes of buffers, and the most that a file may hold
+ * are where they are used. Limits that a user may lift name the option. */
 #ifndef THRESH_COORDINATOR_LIMITS_H
 #define THRESH_COORDINATOR_LIMITS_H
 
+#include "agent/limits.h"
+
 /* ---- one measurement ---- */
 
+#define LIMIT_CUT_FACTOR AGENT_CUT_FACTOR
+#define LIMIT_BATCH_NS AGENT_BATCH_NS
+#define LIMIT_LEAST_NS AGENT_LEAST_NS
+#define LIMIT_FIRST_NS AGENT_FIRST_NS
+
 enum {
-    LIMIT_CUT_FACTOR = 4,          /* times the best: a slower one wins by no noise that was seen */
-    LIMIT_BATCH_NS = 30000000,     /* of launches for one time: long beside clocks and interrupts */
-    LIMIT_LEAST_NS = 20000000,     /* no launch is given up before: short ones vary by more than the factor */
-    LIMIT_FIRST_NS = 2000000000,   /* the same while no time is known: a naive kernel of a large size */
     LIMIT_TEXT_BYTES = 64 << 10,   /* --text-limit: on CPUs larger texts ran from memory, not from caches */
     LIMIT_TEXT_KIB_MOST = 32 << 10 /* of --text-limit: half of what a runner accepts */
 };
@@ -32,6 +38,7 @@ enum {
     LIMIT_JOB_DEATHS = 5,      /* the same if only coordinators died, by whatever: kill -9 tells less */
     LIMIT_LAST_AUDITS = 3,     /* draws below cuts of an exhausted tree, with --audit-cuts */
     LIMIT_LEARNED = 5,         /* implementations of --learn-from: as many as a search sends to its rounds */
+    LIMIT_BASELINES = 8,       /* --baseline: each is in every final round */
     LIMIT_PLAIN_STEPS = 4000   /* decisions tried to complete a plain implementation: some milliseconds */
 };
 /* Doublings of a size by which an implementation of another device is taken to be farther away: vectors and
@@ -75,17 +82,21 @@ enum { LIMIT_FEW_EVALUATIONS = LIMIT_EVALUATIONS /* fewer: more are advised */ }
 /* ---- agents ---- */
 
 enum {
-    LIMIT_HEARTBEAT_MS = 1000,  /* a sign of life: cheap, and three fit into what a user waits */
+    LIMIT_HEARTBEAT_MS = AGENT_HEARTBEAT_MS,
     LIMIT_LOST_MS = 3000,       /* of silence: three heartbeats */
     LIMIT_PREPARE_MS = 600000,  /* from hello to ready: the reference of a large size takes minutes */
     LIMIT_AGENT_WAIT_MS = 1000, /* between two looks while the first agent is awaited */
     LIMIT_SEARCHES = 256, /* at once in one process: a thread, a tree and a connection to the store each */
     LIMIT_PEERS = 4096,   /* memory of a flood of hellos */
     LIMIT_AGENT_ROWS_MS = 1000,     /* between two writes of what agents are at */
-    LIMIT_REFUSALS = 100,           /* refused connections that are stored at once; then one a second is */
+    LIMIT_EVENTS = 100,             /* refused connections, and late results, that are stored at once; */
+    LIMIT_EVENTS_MS = 1000,         /* then one in such a time: a flood must not fill the store */
     LIMIT_BALANCE_MS = 200,         /* between two looks at which searches need agents */
     LIMIT_LETTERS_BYTES = 64 << 20, /* of messages that wait for one search: half a second of 4,096 agents */
-    LIMIT_CREDITS = 1024            /* jobs that one agent may have at a time */
+    LIMIT_CREDITS = 1024,           /* jobs that one agent may have at a time */
+    LIMIT_MESSAGES = 256,           /* without an event that one turn reads: other work is due as well */
+    LIMIT_LINGER_MS = AGENT_LINGER_MS,
+    LIMIT_DESCRIPTORS = 65536 /* open at once, where the system allows it: agents, and files of the store */
 };
 
 /* Times of an agent elsewhere that do not count: below this share of the lower bound, as no description of a
@@ -102,6 +113,50 @@ enum {
     LIMIT_SNAPSHOT_S = 10,     /* of drawing between two snapshots: as much is repeated after a kill */
     LIMIT_SNAPSHOT_SHARE = 50, /* of a search's time at most a fiftieth goes into them */
     LIMIT_BUSY_MS = 5000       /* for another process to end its transaction, then the user is told */
+};
+
+/* ---- launchers ---- */
+
+enum {
+    LIMIT_RESTARTS = 3,      /* of one agent: what fails four times in a row will fail again */
+    LIMIT_SOUND_MS = 600000, /* an agent that worked for so long has not failed at its start: it may again */
+    LIMIT_AGAIN_MS = 1000,   /* until the first restart; twice as long until each further one */
+    LIMIT_LEAVE_MS = 10000,  /* for agents to leave before they are killed */
+    LIMIT_KEEPER_MS = 100,   /* between two looks at agents: a restart may be so late */
+    LIMIT_TOOL_MS = 30000,   /* for sbatch, squeue and scancel to answer: as long as Slurm's own time-outs */
+    LIMIT_TOOL_LOOK_MS = 20, /* between two looks at such a program */
+    LIMIT_QUEUE_MS = 5000,   /* between two looks at the queue: cheap for a controller */
+    LIMIT_WARNING_S = 60,    /* before Slurm ends a job: an agent returns its jobs within AGENT_DRAIN_S */
+    LIMIT_LAUNCHED = LIMIT_PEERS, /* agents of one launcher */
+    LIMIT_TIME_S = 366 * 86400    /* the longest time that options and campaigns take: more is a slip */
+};
+
+/* ---- campaigns ---- */
+
+enum {
+    LIMIT_LANE_MS = 200,     /* between two looks at searches that have ended */
+    LIMIT_WATCH_MS = 1000,   /* between two tables of `campaign status --watch` */
+    LIMIT_SUMMARY_S = 10,    /* between two lines that say how far a campaign is */
+    LIMIT_STOP_S = 120,      /* for `campaign stop`: twice LIMIT_GRACE_S */
+    LIMIT_STOP_LOOK_MS = 200 /* between two looks whether it has ended */
+};
+
+/* ---- the live page ---- */
+
+enum {
+    LIMIT_PAGE_LOOK_MS = 1000,    /* between two looks at the store: people see no faster changes */
+    LIMIT_PAGE_SHARE = 20,        /* a look takes one part in so many of the time at most */
+    LIMIT_PAGE_STATES_MS = 10000, /* between two looks whether searches are at work: a lock to try for each */
+    LIMIT_PAGE_STORE_MS = 3000,   /* for a store that cannot be read: a copy may be on its way */
+    LIMIT_INTEREST_MS = 60000,    /* after a request for a page: until then someone may look at it */
+    LIMIT_CONNECTIONS = 128,      /* at a time: some people with some tabs each */
+    LIMIT_STREAMS = 96,           /* of them, those that wait for events: the others stay free for pages */
+    LIMIT_REQUEST_BYTES = 16384,  /* longest head of a request, and what a connection holds of an answer */
+    LIMIT_IDLE_S = 30,            /* a connection without any byte for so long ends */
+    LIMIT_HEAD_MS = 20000,        /* so does one whose request is not complete by then */
+    LIMIT_EVENT_MS = 15000,       /* an empty event tells a browser that the connection is alive */
+    LIMIT_STUDY_REST = 9, /* times as long as the last study took, until the next: a tenth of a processor */
+    LIMIT_STUDY_REST_MS = 5000 /* the same for short ones */
 };
 
 /* ---- progress ---- */

@@ -173,7 +173,9 @@ static json_t *dimension_json(const struct portrait *p, uint32_t logical)
     json_t *levels = json_array();
     struct strbuf line = {0};
     const char *between = " = ";
-    strbuf_printf(&line, "%" PRId64, extent_of(p, l));
+    int64_t span = extent_of(p, l), extent = l->of == BB_NONE ? l->extent : span;
+    strbuf_printf(&line, "%" PRId64, extent);
+    if (span != extent) strbuf_printf(&line, ", rounded up to %" PRId64, span);
     for (uint32_t t = l->first_tile; t < l->first_tile + l->n_levels; t++) {
         if (p->c->size[t] == 1) continue;
         strbuf_add(&line, between);
@@ -182,8 +184,8 @@ static json_t *dimension_json(const struct portrait *p, uint32_t logical)
         between = " x ";
     }
     const char *kind = l->of != BB_NONE ? "copy" : l->reduction ? "reduction" : "parallel";
-    return json_pack("{s:s,s:I,s:s,s:o,s:o}", "name", l->name, "extent", (json_int_t)extent_of(p, l), "kind",
-                     kind, "line", take_line(&line), "levels", levels);
+    return json_pack("{s:s,s:I,s:I,s:s,s:o,s:o}", "name", l->name, "extent", (json_int_t)extent, "span",
+                     (json_int_t)span, "kind", kind, "line", take_line(&line), "levels", levels);
 }
 
 static json_t *dimensions_json(const struct portrait *p)

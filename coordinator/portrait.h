@@ -19,8 +19,8 @@ struct strbuf;
  *     {"dimensions": [DIMENSION...],
  *      "values": [{"name", "staged", "line", "dimensions": [DIMENSION...] (of its copy)}...],
  *      "accesses": [{"cache", "of": [instruction...], "line"}...]}
- *     DIMENSION = {"name", "extent", "kind": "parallel" | "reduction" | "copy", "line",
- *                  "levels": [{"tile", "size", "line"}...]}
+ *     DIMENSION = {"name", "extent", "span" (what the levels multiply to), "kind": "parallel" | "reduction" |
+ * "copy", "line", "levels": [{"tile", "size", "line"}...]}
  *
  * Each "line" is a sentence for people, without the name. */
 json_t *portrait_json(const struct problem *p, const struct space_state *leaf);

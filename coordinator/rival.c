@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coordinator/portrait.h"
+#include "coordinator/store.h"
 #include "core/base/arena.h"
 
 enum { NAME_BYTES = 512 }; /* longer names are cut off */
@@ -19,7 +20,8 @@ static bool same_actions(const struct best_file *b, const struct best_contender 
 static const struct best_contender *find_contender(const struct best_file *b, bool itself)
 {
     for (unsigned i = 0; i < b->n_contenders; i++)
-        if (same_actions(b, &b->contenders[i]) == itself) return &b->contenders[i];
+        if (!store_is_baseline(b->contenders[i].number) && same_actions(b, &b->contenders[i]) == itself)
+            return &b->contenders[i];
     return NULL;
 }
 

@@ -70,6 +70,7 @@ static bool make_tree(struct session *s, const struct session_setup *setup, stru
 static bool open_store(struct session *s, struct diag *d)
 {
     const struct session_options *o = &s->options;
+    if (o->replays) return (s->store = store_open_to_read(o->store, d)) != NULL;
     if (o->resume && !o->store) diag_plain(d, "--resume needs --store FILE");
     if (!o->store) return !o->resume;
     s->store = store_open(o->store, !o->resume, d);
@@ -161,7 +162,8 @@ uint32_t session_take_bounds(struct session *s)
 
 void session_note_cut(struct session *s, const struct store_cut *cut)
 {
-    if (s->store && !s->broken && !store_cut_add(s->store, s->run.id, cut, s->diag)) s->broken = true;
+    if (s->store && !s->options.replays && !s->broken && !store_cut_add(s->store, s->run.id, cut, s->diag))
+        s->broken = true;
 }
 
 /* ---- what may be started ---- */

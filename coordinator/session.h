@@ -11,6 +11,8 @@
  *     session_finals(s, rivals, n, d);       measures the best again; chooses the winner
  *     session_report(s) -> top, contenders
  *
+ * session_replay() stands in place of the last three: it does a recorded search again and compares.
+ *
  * A result is in the store before it counts. With the seed, drawing and reporting in the recorded order
  * rebuilds the tree exactly: that is how a run is resumed. Long runs have snapshots beside the store, so that
  * only what came after the last one is repeated (session_snapshot.c). */
@@ -97,6 +99,8 @@ struct session_options {
     double rounds_s; /* budget of the final rounds; 0: LIMIT_ROUNDS_S or LIMIT_ROUNDS_SHARE */
     double snapshot_s; /* of drawing between two snapshots; 0: LIMIT_SNAPSHOT_S */
     bool resume, verbose;
+    bool
+        replays; /* session_replay(): the run, whose id the set-up has, is only read; the evaluator is NULL */
     bool names_decisions; /* rows of the store have the decisions by name: there is no program to tell them */
     int stop_fd;          /* readable: end early; -1: none */
 };
@@ -106,7 +110,7 @@ struct session_setup {
     struct session_options options;
     const struct space_state *root; /* with the pins */
     struct mcts_config config;      /* bound, prior, cuts; seed, order and stop are set by the session */
-    struct store_run run;           /* all but its id */
+    struct store_run run;           /* all but its id, which the store gives */
     struct progress *progress;
     const struct session_evaluator *evaluator;
     void *evaluator_self;
@@ -137,7 +141,10 @@ struct session_rival {
     bool may_win;
 };
 
-enum { SESSION_CONTENDERS = LIMIT_TOP + BB_MAX_PLAIN + LIMIT_LEARNED + 1, SESSION_FAILURE = 640 };
+enum {
+    SESSION_CONTENDERS = LIMIT_TOP + BB_MAX_PLAIN + LIMIT_LEARNED + LIMIT_BASELINES + 1,
+    SESSION_FAILURE = 640
+};
 
 struct session_report {
     uint64_t evaluations, ok, failed, cut;   /* of drawn candidates; ok + failed + cut = evaluations */
@@ -169,6 +176,17 @@ void session_free(struct session *s); /* NULL is allowed */
 void session_add(struct session *s, struct session_job *job);
 /* With options.resume: reports what the store has of the run. false after an error or an interrupt. */
 bool session_restore(struct session *s, struct diag *d);
+/* A recorded search that was done again. */
+struct session_replayed {
+    uint64_t rows;  /* evaluations that the run has */
+    uint64_t same;  /* of which so many, from the first one on, are of the candidates that were drawn now */
+    uint64_t drawn; /* candidates */
+    int64_t number; /* of the first evaluation that differs */
+    char difference[SESSION_FAILURE]; /* how it differs; "": it does not, same == rows */
+};
+/* With options.replays: draws again what the run drew, and gives the tree the results that the store has, in
+ * their order. Nothing is measured or written. false after an error or an interrupt. */
+bool session_replay(struct session *s, struct session_replayed *out, struct diag *d);
 /* Searches. false after an error; what was found stays. */
 bool session_search(struct session *s, struct diag *d);
 /* Measures the best of the search and the rivals again, where that is possible, sorts them and stores their

@@ -7,6 +7,7 @@
  *     search #9      53.0   52.2   60.1   53.1
  *     plain: rows    94.0   93.5   94.1   -            left: over 1.5 times the best median after 3 rounds
  *     naive         210.7  209.9  211.2   ...          in every round, unless its launches are long
+ *     baseline       61.0   60.7   61.2   ...          the user's own kernel: the same, and it cannot win
  *
  * Each round is a request of its own: there is progress to show, and an interrupt loses nothing that was
  * measured. Rounds end when the budget of time would be exceeded, but there are three at least. What the
@@ -72,10 +73,16 @@ static bool is_baseline(const struct entrant *e)
     return e->pick.number == 0;
 }
 
+/* Number 0 and the user's own kernels are what results are compared with. */
+static bool is_compared(const struct entrant *e)
+{
+    return is_baseline(e) || store_is_baseline(e->pick.number);
+}
+
 static bool takes_part(const struct finals *f, const struct entrant *e)
 {
     bool near = e->pick.search_ns <= LIMIT_REACH * f->best_search_ns;
-    if (is_baseline(e)) return near || f->rounds < LIMIT_LEAST_ROUNDS || e->pick.search_ns < LIMIT_SLOW_NS;
+    if (is_compared(e)) return near || f->rounds < LIMIT_LEAST_ROUNDS || e->pick.search_ns < LIMIT_SLOW_NS;
     return near && !e->leaves;
 }
 
@@ -139,7 +146,7 @@ static void thin_out(struct finals *f)
     }
     for (unsigned i = 0; i < f->n; i++)
         f->list[i].leaves =
-            !is_baseline(&f->list[i]) && !(medians[i] > 0 && medians[i] <= LIMIT_BEHIND * best);
+            !is_compared(&f->list[i]) && !(medians[i] > 0 && medians[i] <= LIMIT_BEHIND * best);
 }
 
 static bool goes_on(struct finals *f)

@@ -7,8 +7,12 @@
  *
  * With the seed, drawing and reporting in that order rebuilds the tree exactly. Rows that a snapshot covers
  * are left out (session_snapshot.c). Candidate 2 had been drawn
- * and has no row: its measurement was interrupted, and it is measured first. */
+ * and has no row: its measurement was interrupted, and it is measured first.
+ *
+ * session_replay() does the same with all rows, to see whether each is of the candidate that is drawn now. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/session_state.h"
@@ -21,6 +25,7 @@ struct restoring {
     int64_t first_bad; /* number of the first evaluation that does not replay */
     int64_t turn_ends; /* ms: the evaluator is heard then */
     bool interrupted;
+    struct session_replayed *compared; /* is told the first difference; NULL: nobody is */
 };
 
 /* Agents leave a coordinator that is silent: they are heard once a turn. false: the run is given up. */
@@ -30,7 +35,7 @@ static bool goes_on(struct restoring *r)
     struct session_event event = {.kind = SESSION_NEWS};
     r->interrupted = session_stops(s);
     if (r->interrupted || s->broken) return false;
-    if (clock_ms() < r->turn_ends) return true;
+    if (s->options.replays || clock_ms() < r->turn_ends) return true;
     while (!s->broken && event.kind != SESSION_NOTHING) {
         event = s->evaluator->collect(s->evaluator_self, 0);
         session_handle(s, &event);
@@ -47,6 +52,55 @@ static void draw_until(struct restoring *r, const struct store_evaluation *e)
         session_draw(s);
 }
 
+/* "size(m.0)=8"; "nothing" behind the last action. */
+static void print_action(const struct space *space, const struct space_action *actions, size_t n, size_t i,
+                         char *out, size_t room)
+{
+    enum { NAME = 160 };
+    char slot[NAME], value[NAME];
+    snprintf(out, room, "nothing");
+    if (i >= n || actions[i].slot >= space_slot_count(space)) return;
+    space_slot_name(space, actions[i].slot, slot, sizeof slot);
+    space_value_name(space, actions[i].slot, actions[i].value, value, sizeof value);
+    snprintf(out, room, "%s=%s", slot, value);
+}
+
+/* The first decision that is another one. */
+static void compare_actions(const struct session_job *job, const struct space_action *recorded, size_t n,
+                            char *out, size_t room)
+{
+    enum { ACTION = 330 };
+    char was[ACTION], is[ACTION];
+    const struct space *space = space_of(job->leaf);
+    size_t n_drawn, i = 0;
+    const struct space_action *drawn = session_job_actions(job, &n_drawn);
+    while (i < n && i < n_drawn && recorded[i].slot == drawn[i].slot && recorded[i].value == drawn[i].value)
+        i++;
+    print_action(space, recorded, n, i, was, sizeof was);
+    print_action(space, drawn, n_drawn, i, is, sizeof is);
+    if (i == n && i == n_drawn)
+        snprintf(out, room, "its decisions are the same, the candidate's hash is not");
+    else
+        snprintf(out, room, "decision %zu was %.250s and is %.250s now", i + 1, was, is);
+}
+
+static void note_difference(const struct session *s, const struct session_job *job,
+                            const struct store_evaluation *e, struct session_replayed *out)
+{
+    struct space_action *recorded;
+    size_t n;
+    out->number = e->number;
+    if (!job)
+        snprintf(out->difference, sizeof out->difference, "no such candidate is drawn now%s",
+                 session_has_ended(s) ? ": the search ends before" : "");
+    else if (!store_actions_parse(e->actions, &recorded, &n))
+        snprintf(out->difference, sizeof out->difference, "its decisions are malformed");
+    else {
+        compare_actions(job, recorded, n, out->difference, sizeof out->difference);
+        free(recorded);
+    }
+}
+
 static bool restore_row(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct restoring *r = context;
@@ -59,6 +113,7 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     struct session_job *job = session_find(s, e->number);
     if (!job || job->descent.hash != e->state_hash) {
         r->first_bad = e->number;
+        if (r->compared) note_difference(s, job, e, r->compared);
         return true;
     }
     r->replayed++;
@@ -80,8 +135,21 @@ bool session_restore(struct session *s, struct diag *d)
     if (r.replayed == r.rows) return session_recall(s);
     diag_plain(d,
                "%s: %" PRIu64 " of the run's %" PRIu64
-               " evaluations do not replay, the first is number %" PRId64
+               " evaluations cannot be replayed; the first is number %" PRId64
                ": the file was edited, or made by another version of thresh",
                s->options.store, r.rows - r.replayed, r.rows, r.first_bad);
     return false;
+}
+
+bool session_replay(struct session *s, struct session_replayed *out, struct diag *d)
+{
+    struct restoring r = {.session = s, .compared = out};
+    *out = (struct session_replayed){0};
+    s->diag = d;
+    bool read = store_each(s->store, s->run.id, restore_row, &r, d);
+    if (r.interrupted) diag_plain(d, "interrupted");
+    out->rows = r.rows;
+    out->same = r.replayed;
+    out->drawn = s->drawn;
+    return read && !r.interrupted && !s->broken;
 }

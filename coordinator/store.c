@@ -186,15 +186,20 @@ bool store_figures_set(struct store *s, int64_t run, const struct store_figure *
 
 /* ---- reading ---- */
 
-static const char *column_text(sqlite3_stmt *q, int i)
+const char *store_column_text(sqlite3_stmt *q, int i)
 {
     const unsigned char *text = sqlite3_column_text(q, i);
     return text ? (const char *)text : "";
 }
 
-static uint64_t column_hash(sqlite3_stmt *q, int i)
+const char *store_column_copy(struct arena *a, sqlite3_stmt *q, int i)
 {
-    return strtoull(column_text(q, i), NULL, 16);
+    return arena_strdup(a, store_column_text(q, i));
+}
+
+uint64_t store_column_hash(sqlite3_stmt *q, int i)
+{
+    return strtoull(store_column_text(q, i), NULL, 16);
 }
 
 static bool is_program(const struct store_run *run)
@@ -217,17 +222,17 @@ static void explain_difference(const struct store *s, sqlite3_stmt *q, const str
 {
     char fingerprint[HASH_HEX_BYTES], recorded_seed[24], seed[24];
     hash_hex(run->fingerprint, fingerprint);
-    snprintf(recorded_seed, sizeof recorded_seed, "%" PRIu64, column_hash(q, 2));
+    snprintf(recorded_seed, sizeof recorded_seed, "%" PRIu64, store_column_hash(q, 2));
     snprintf(seed, sizeof seed, "%" PRIu64, run->seed);
-    const char *settings = column_text(q, 3);
+    const char *settings = store_column_text(q, 3);
     size_t same = common_words(settings, run->settings);
     const struct {
         const char *what, *recorded, *now;
     } identity[] = {{is_program(run)
                          ? "another program, other sizes or --param, or a space of another version of thresh"
                          : "another space or other parameters, or is of another version of thresh",
-                     column_text(q, 0), fingerprint},
-                    {"another device", column_text(q, 1), run->device},
+                     store_column_text(q, 0), fingerprint},
+                    {"another device", store_column_text(q, 1), run->device},
                     {"another seed", recorded_seed, seed},
                     {"other settings", settings + same, run->settings + same}};
     for (size_t i = 0; i < sizeof identity / sizeof identity[0]; i++)
@@ -299,31 +304,31 @@ static struct figure column_figure(sqlite3_stmt *q, int i)
 static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
 {
     struct store_run run = {.id = sqlite3_column_int64(q, 0),
-                            .path = column_text(q, 1),
-                            .text = column_text(q, 2),
-                            .sizes = column_text(q, 3),
-                            .device = column_text(q, 4),
-                            .driver = column_text(q, 5),
-                            .settings = column_text(q, 6),
-                            .libraries = column_text(q, 20),
-                            .fingerprint = column_hash(q, 7),
-                            .seed = column_hash(q, 8)};
+                            .path = store_column_text(q, 1),
+                            .text = store_column_text(q, 2),
+                            .sizes = store_column_text(q, 3),
+                            .device = store_column_text(q, 4),
+                            .driver = store_column_text(q, 5),
+                            .settings = store_column_text(q, 6),
+                            .libraries = store_column_text(q, 20),
+                            .fingerprint = store_column_hash(q, 7),
+                            .seed = store_column_hash(q, 8)};
     struct store_evaluation e = {.number = sqlite3_column_int64(q, 9),
                                  .drawn = (uint64_t)sqlite3_column_int64(q, 10),
-                                 .state_hash = column_hash(q, 11),
-                                 .actions = column_text(q, 12),
-                                 .status = column_text(q, 13),
+                                 .state_hash = store_column_hash(q, 11),
+                                 .actions = store_column_text(q, 12),
+                                 .status = store_column_text(q, 13),
                                  .median_ns = sqlite3_column_double(q, 14),
-                                 .kernel_hash = column_hash(q, 16),
-                                 .message = column_text(q, 17),
-                                 .resources = column_text(q, 19),
-                                 .decisions = column_text(q, 21),
+                                 .kernel_hash = store_column_hash(q, 16),
+                                 .message = store_column_text(q, 17),
+                                 .resources = store_column_text(q, 19),
+                                 .decisions = store_column_text(q, 21),
                                  .draws = (uint64_t)sqlite3_column_int64(q, 22),
-                                 .label = column_text(q, 23),
+                                 .label = store_column_text(q, 23),
                                  .quoted = column_figure(q, 24),
-                                 .numbers = column_text(q, 28),
+                                 .numbers = store_column_text(q, 28),
                                  .found_at = sqlite3_column_double(q, 18)};
-    double *samples = parse_times(column_text(q, 15), &e.n_samples);
+    double *samples = parse_times(store_column_text(q, 15), &e.n_samples);
     e.samples = samples;
     bool go_on = visit(context, &run, &e);
     free(samples);
@@ -396,7 +401,7 @@ bool store_run_rows(struct store *s, int64_t run, uint64_t rows, uint64_t *n, ui
     sqlite3_bind_int64(q, 2, row_id(s, run, rows, d));
     int code = sqlite3_step(q);
     *n = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
-    *hash = code == SQLITE_ROW ? column_hash(q, 1) : 0;
+    *hash = code == SQLITE_ROW ? store_column_hash(q, 1) : 0;
     return end_reading(s, q, code, d);
 }
 
@@ -438,11 +443,11 @@ bool store_naive(struct store *s, int64_t run, store_visitor visit, void *contex
 
 static bool visit_figure(sqlite3_stmt *q, store_figure_visitor visit, void *context)
 {
-    struct store_figure f = {.label = column_text(q, 0),
+    struct store_figure f = {.label = store_column_text(q, 0),
                              .number = sqlite3_column_int64(q, 1),
-                             .actions = column_text(q, 2),
+                             .actions = store_column_text(q, 2),
                              .figure = column_figure(q, 4)};
-    double *times = parse_times(column_text(q, 3), &f.n_times);
+    double *times = parse_times(store_column_text(q, 3), &f.n_times);
     f.times = times;
     bool go_on = visit(context, &f);
     free(times);
@@ -471,8 +476,8 @@ bool store_each_cut(struct store *s, store_cut_visitor visit, void *context, str
     if (!q) return false;
     int code;
     while ((code = sqlite3_step(q)) == SQLITE_ROW) {
-        struct store_cut c = {column_text(q, 0), sqlite3_column_double(q, 1), sqlite3_column_double(q, 2),
-                              column_text(q, 3)};
+        struct store_cut c = {store_column_text(q, 0), sqlite3_column_double(q, 1),
+                              sqlite3_column_double(q, 2), store_column_text(q, 3)};
         if (!visit(context, &c)) break;
     }
     return end_reading(s, q, code, d);

@@ -24,12 +24,22 @@ struct store;
 
 enum { STORE_SCHEMA = 7, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
+/* The number of the user's first own kernel among the contenders of final rounds; those of others are below.
+ * It has no evaluation and no decisions. */
+enum { STORE_BASELINE = -201 };
+static inline bool store_is_baseline(int64_t number)
+{
+    return number <= STORE_BASELINE;
+}
+
 /* The `device` of a run of `tune --space`. Such a run has no program; its evaluations hold the decisions by
  * name. */
 #define STORE_NO_DEVICE "command"
 
 /* In the settings of a run of a program: the parameters of --param follow, if there were any. */
 #define STORE_PARAMETERS " param="
+/* After those that a campaign file tells: a hash of the user's data, where there are some. */
+#define STORE_FILES " files="
 /* At their end: a hash of the device's description, where there is a lower bound. */
 #define STORE_DESCRIPTION " device_description="
 
@@ -108,7 +118,7 @@ bool store_is_full(const struct store *s);
 
 /* A quoted time: a contender of a run's final rounds. Strings and times are borrowed. */
 struct store_figure {
-    const char *label;    /* "search", "naive", "plain: ...", "learned 1" */
+    const char *label;    /* "search", "naive", "plain: ...", "learned 1", "baseline mm.cl:matmul" */
     int64_t number;       /* of its evaluation */
     struct figure figure; /* of its rounds, or, if it was measured in none, of the search */
     const double *times;  /* ns, one a round; NAN: not measured in that round */

@@ -1,6 +1,6 @@
 /* The parts of the store: store_open.c opens the file, store_owner.c keeps the owners of runs, store.c writes
- * and reads evaluations, winners.c finds the best ones, merge.c joins stores, report/rows.c and
- * campaign/progress.c read what they show. This header is for these files only. */
+ * and reads evaluations, winners.c finds the best ones, learn_rows.c those of other runs, merge.c joins
+ * stores, report/rows.c and campaign/progress.c read what they show. This header is for these files only. */
 #ifndef THRESH_COORDINATOR_STORE_STATE_H
 #define THRESH_COORDINATOR_STORE_STATE_H
 
@@ -12,6 +12,7 @@
 
 #include "core/base/attr.h"
 
+struct arena;
 struct diag;
 struct store;
 
@@ -60,6 +61,12 @@ bool store_unchanged(const struct store *s, struct diag *d);
 /* Runs one or two statements (`then`: NULL or with its values bound) in a transaction, if this process still
  * owns the run. false after an error. */
 bool store_write(struct store *s, sqlite3_stmt *q, sqlite3_stmt *then, int64_t run, struct diag *d);
+
+/* A column of a row as text, "" for NULL, valid until the next step; the same in the arena; and a number of
+ * 64 bits that is stored as hexadecimal text. */
+const char *store_column_text(sqlite3_stmt *q, int i);
+const char *store_column_copy(struct arena *a, sqlite3_stmt *q, int i);
+uint64_t store_column_hash(sqlite3_stmt *q, int i);
 
 /* ---- store_owner.c ---- */
 

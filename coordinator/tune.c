@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/fits.h"
 #include "coordinator/advice.h"
@@ -88,12 +89,14 @@ void tune_print_settings(const struct tune_options *o, struct strbuf *out)
     strbuf_printf(out, "heuristic=%s order=%s bound=%d prior=%016" PRIx64,
                   o->heuristic ? o->heuristic : "tag", o->order ? o->order : "", !o->no_bound, prior);
     bb_print_parameters(&o->lowering, STORE_PARAMETERS, out);
-    if (o->recorded) strbuf_add(out, RECORDED_SETTING);
+    bool recorded = o->replays && strstr(o->replays->settings, RECORDED_SETTING);
+    if (o->recorded || recorded) strbuf_add(out, RECORDED_SETTING);
     if (o->distance > 0) strbuf_printf(out, " distance=%g", o->distance);
     if (o->most_text_bytes > 0) strbuf_printf(out, " text=%zu", o->most_text_bytes);
     if (o->audit_cuts > 0) strbuf_printf(out, " audit=%g", o->audit_cuts);
     for (unsigned i = 0; i < o->n_pins; i++)
         strbuf_printf(out, " pin=%s", o->pins[i]);
+    tune_print_data(&o->data, out);
 }
 
 /* The description's figures come last: they are as they were read, since nothing was measured yet. */
@@ -101,16 +104,31 @@ static char *settings_text(const struct tune *t)
 {
     struct strbuf b = {0};
     tune_print_settings(&t->options, &b);
+    if (t->data_text) strbuf_printf(&b, STORE_FILES "%016" PRIx64, t->data_hash);
     if (t->model)
         strbuf_printf(&b, STORE_DESCRIPTION "%016" PRIx64,
                       perfmodel_device_hash(perfmodel_described(t->model)));
     return strbuf_take(&b);
 }
 
+/* Another version may have another prior, or the device another description: its search would be another. */
+static bool check_replayed(const struct tune *t, struct diag *d)
+{
+    const struct store_run *run = t->options.replays;
+    char *recorded = run ? tune_settings_without_data(run->settings) : NULL;
+    bool same = !run || strcmp(recorded, t->settings) == 0;
+    free(recorded);
+    if (same) return true;
+    diag_plain(d, "run %" PRId64 " was searched with other settings: '%s', and now they are '%s'", run->id,
+               run->settings, t->settings);
+    return false;
+}
+
 static bool open_session(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
     t->settings = settings_text(t);
+    if (!check_replayed(t, d)) return false;
     const struct session_setup setup = {.options = {.heuristic = o->heuristic,
                                                     .order = o->order,
                                                     .store = o->store,
@@ -124,11 +142,13 @@ static bool open_session(struct tune *t, struct diag *d)
                                                     .rounds_s = o->rounds_s,
                                                     .snapshot_s = o->snapshot_s,
                                                     .resume = o->resume,
+                                                    .replays = o->replays != NULL,
                                                     .verbose = o->verbose,
                                                     .stop_fd = o->stop_fd},
                                         .root = t->root,
                                         .config = tree_config(t),
-                                        .run = {.path = o->path,
+                                        .run = {.id = o->replays ? o->replays->id : 0,
+                                                .path = o->path,
                                                 .text = o->text,
                                                 .sizes = o->sizes,
                                                 .device = t->device.name,
@@ -161,24 +181,31 @@ static void note_advice(struct tune *t)
     arena_free(a);
 }
 
+static bool open_root(struct tune *t, struct diag *d)
+{
+    t->root = space_pinned_root(t->problem->space, t->options.pins, t->options.n_pins, d);
+    return t->root && make_model(t, d) && make_prior(t, d);
+}
+
 static bool open_problem(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
     t->problem = problem_new(o->path, o->text, o->sizes, &t->device.limits, &o->lowering, d);
     if (!t->problem) return false;
+    tune_bind_baselines(t);
     uint64_t fingerprint = t->problem->fingerprint;
+    if (o->replays) return open_root(t, d);
     if (o->recorded ? !(t->recorded = recorded_open(o->recorded, fingerprint, t->device.name, d))
                     : !fits_device(t->problem, &t->device, d))
         return false;
-    t->root = space_pinned_root(t->problem->space, o->pins, o->n_pins, d);
-    return t->root && make_model(t, d) && make_prior(t, d);
+    return open_root(t, d);
 }
 
 /* Who measures, and on which device. */
 static bool find_device(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
-    if (o->recorded) {
+    if (o->recorded || o->replays) {
         t->device = *o->stands_for;
         return true;
     }
@@ -187,11 +214,20 @@ static bool find_device(struct tune *t, struct diag *d)
                                           .fleet = o->fleet,
                                           .keys = o->keys,
                                           .device = o->device,
+                                          .data = t->data,
                                           .stop_fd = o->stop_fd,
                                           .progress = &t->progress};
     t->agents = agents_open(&agents, d);
     if (t->agents) t->device = *agents_device(t->agents);
     return t->agents != NULL;
+}
+
+static int64_t output_elements(const struct backbone *bb)
+{
+    int64_t n = 0;
+    for (unsigned i = 0; i < bb->n_buffers; i++)
+        n += bb->buffers[i].output ? bb->buffers[i].elements : 0;
+    return n;
 }
 
 /* The agent that waits is told the program. */
@@ -201,9 +237,13 @@ static void serve(struct tune *t)
     const struct agents_program program = {.path = o->path,
                                            .text = o->text,
                                            .sizes = o->sizes,
+                                           .data = t->data_text,
                                            .lowering = &o->lowering,
                                            .fingerprint = t->problem->fingerprint,
-                                           .seed = o->seed};
+                                           .seed = o->seed,
+                                           .outputs = output_elements(t->problem->backbone),
+                                           .kernels = t->kernels,
+                                           .n_kernels = t->n_baselines};
     if (t->agents) agents_serve(t->agents, &program);
 }
 
@@ -215,7 +255,9 @@ static bool begin(struct tune *t, struct diag *d)
     note_advice(t);
     if (t->agents) agents_record(t->agents, store, run);
     serve(t);
-    return tune_add_contenders(t, d) && (!t->options.resume || session_restore(t->session, d));
+    if (t->options.replays) return tune_add_contenders(t, d);
+    return tune_try_baselines(t, d) && tune_note_data(t, d) && tune_add_contenders(t, d) &&
+           (!t->options.resume || session_restore(t->session, d));
 }
 
 struct tune *tune_new(const struct tune_options *o, struct diag *d)
@@ -224,11 +266,16 @@ struct tune *tune_new(const struct tune_options *o, struct diag *d)
     t->options = *o;
     if (!o->sizes) t->options.sizes = "";
     t->progress = progress_start(o->quiet);
-    if (learn_check(o->learn_from, o->n_learn_from, o->store, d) && find_device(t, d) && open_problem(t, d) &&
-        open_session(t, d) && begin(t, d))
+    if (learn_check(o->learn_from, o->n_learn_from, o->store, d) && tune_read_files(t, d) &&
+        find_device(t, d) && open_problem(t, d) && open_session(t, d) && begin(t, d))
         return t;
     tune_free(t);
     return NULL;
+}
+
+bool tune_replay(struct tune *t, struct session_replayed *out, struct diag *d)
+{
+    return session_replay(t->session, out, d);
 }
 
 bool tune_search(struct tune *t, struct diag *d)
@@ -238,17 +285,20 @@ bool tune_search(struct tune *t, struct diag *d)
 
 bool tune_quote(struct tune *t, struct diag *d)
 {
-    struct session_rival rivals[BB_MAX_PLAIN + LIMIT_LEARNED + 1];
+    struct session_rival rivals[BB_MAX_PLAIN + LIMIT_LEARNED + LIMIT_BASELINES + 1];
     struct tune_report *r = &t->report;
     unsigned n = 0;
     for (unsigned i = 0; i < r->n_plain; i++)
         rivals[n++] = (struct session_rival){&r->plain[i], true};
     for (unsigned i = 0; i < r->n_learned; i++)
         rivals[n++] = (struct session_rival){&r->learned[i], true};
+    for (unsigned i = 0; i < r->n_baselines; i++)
+        if (!r->baselines[i].why) rivals[n++] = (struct session_rival){&r->baselines[i].pick, false};
     if (r->naive.search_ns > 0) rivals[n++] = (struct session_rival){&r->naive, !r->naive_excluded};
     bool kept = session_finals(t->session, rivals, n, d);
     tune_report(t);
     if (figure_known(&r->search.baseline)) r->naive.figure = r->search.baseline;
+    tune_compare_baselines(t);
     tune_judge(t);
     return kept;
 }
@@ -270,10 +320,17 @@ const struct device *tune_device(const struct tune *t)
     return &t->device;
 }
 
+const char *tune_data(const struct tune *t)
+{
+    return t->data_text;
+}
+
 void tune_free(struct tune *t)
 {
     if (!t) return;
     agents_close(t->agents);
+    tune_free_data(t);
+    tune_free_baselines(t);
     session_free(t->session);
     session_pick_clear(&t->report.naive);
     for (unsigned i = 0; i < t->report.n_plain; i++)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/given.h"
 #include "agent/device.h"
 #include "core/pipeline/problem.h"
 #include "agent/verify.h"
@@ -28,9 +29,12 @@ struct tune;
 /* Strings are borrowed. */
 struct tune_options {
     const char *path, *text, *sizes;
-    const char *device;    /* selector; NULL: the first */
-    const char *heuristic; /* NULL: tag */
-    const char *order;     /* of choice groups; NULL: as declared */
+    const char *device;           /* selector; NULL: the first */
+    const char *const *baselines; /* the user's own kernels, as baseline.h reads them */
+    unsigned n_baselines;
+    struct given_files data; /* the user's; what it does not name is generated */
+    const char *heuristic;   /* NULL: tag */
+    const char *order;       /* of choice groups; NULL: as declared */
     const char *const *pins;
     unsigned n_pins;
     uint64_t seed, evaluations; /* 0: no limit */
@@ -47,7 +51,8 @@ struct tune_options {
     struct fleet *fleet;             /* whose agents measure, with other searches'; NULL: none; borrowed */
     const char *keys;                /* folder of keys for a tcp:// endpoint; NULL: none */
     const char *recorded;            /* stores whose timings stand for the device; NULL: it is measured */
-    const struct device *stands_for; /* their device, as its description tells it */
+    const struct device *stands_for; /* their device, as its description tells it; that of `replays` */
+    const struct store_run *replays; /* of `store`: it is done again by tune_replay(); NULL: none */
     int stop_fd;                     /* readable: end early; -1: none */
     size_t most_text_bytes;          /* longer texts are not measured; 0: LIMIT_TEXT_BYTES */
     double snapshot_s;               /* as in session_options */
@@ -69,6 +74,14 @@ struct tune_verdict {
     char *advice;      /* what would help then, in sentences; NULL: nothing to say */
 };
 
+/* One of the user's own kernels. It is compared in the final rounds, and cannot win: it has no decisions. */
+struct tune_baseline {
+    const char *label;        /* "baseline mm.cl:matmul" */
+    const char *status, *why; /* of its verification; why: it is not compared; NULL: it is */
+    struct session_pick pick; /* with its figure after tune_quote() */
+    double speedup;           /* how many times as fast the winner is; 0: not known */
+};
+
 struct tune_report {
     struct session_report search; /* counts, the best ones, the contenders of the final rounds */
     struct session_pick naive;    /* search_ns 0: it was not measured */
@@ -79,6 +92,8 @@ struct tune_report {
     struct session_pick plain[BB_MAX_PLAIN];
     unsigned n_learned;
     struct session_pick learned[LIMIT_LEARNED];
+    unsigned n_baselines;
+    struct tune_baseline baselines[LIMIT_BASELINES];
     struct tune_verdict verdict; /* after tune_quote() */
     uint64_t violations;         /* measured times below the bound, by more than LIMIT_BOUND_NOISE */
     uint64_t reopened;           /* nodes of the tree that violations opened again */
@@ -86,11 +101,16 @@ struct tune_report {
 };
 
 /* What decides a search beside program, sizes, device and seed, as the settings of its run begin; a hash of
- * the device's description follows where there is a lower bound (STORE_DESCRIPTION). */
+ * the user's data (STORE_FILES) and one of the device's description, where there is a lower bound
+ * (STORE_DESCRIPTION), follow. */
 void tune_print_settings(const struct tune_options *o, struct strbuf *out);
+/* What they say of the user's data; nothing where there are none. */
+void tune_print_data(const struct given_files *f, struct strbuf *out);
 /* Checks the input, opens the store, takes up what it has of a run to be resumed, and waits for the first
  * agent. NULL after errors. */
 struct tune *tune_new(const struct tune_options *o, struct diag *d);
+/* With options.replays: does the recorded search again (session_replay()); tune_search() is not called. */
+bool tune_replay(struct tune *t, struct session_replayed *out, struct diag *d);
 /* Searches until the budget, the space or the patience ends, or the user interrupts (stop_fd). What agents
  * are at when the time is over is waited for, LIMIT_GRACE_S at most. false after an error; what was found
  * stays. */
@@ -101,6 +121,8 @@ bool tune_quote(struct tune *t, struct diag *d);
 const struct tune_report *tune_report(struct tune *t);
 const struct problem *tune_problem(const struct tune *t);
 const struct device *tune_device(const struct tune *t);
+/* given_text() of the user's data; NULL: there are none. */
+const char *tune_data(const struct tune *t);
 void tune_free(struct tune *t); /* NULL is allowed */
 
 #endif

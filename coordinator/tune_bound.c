@@ -5,8 +5,7 @@
  *     violation   12 us were measured where the bound is 15 us: the figure of the device's description that
  *                 the bound rests on is corrected, and what it had cut is open again
  *
- * All of it follows from the seed and the recorded results, so that a resumed campaign does the same (design
- * page `performance-model`, "What makes a term a bound"). */
+ * All of it follows from the seed and the recorded results, so that a resumed campaign does the same. */
 #include "core/base/archive.h"
 #include "core/base/pcg32.h"
 #include "core/base/strbuf.h"

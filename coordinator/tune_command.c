@@ -9,6 +9,7 @@
 #include "coordinator/command_runners.h"
 #include "coordinator/progress.h"
 #include "coordinator/recorded.h"
+#include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 
@@ -54,6 +55,7 @@ static bool open_command(struct search *s, struct diag *d)
 static char *settings_text(const struct tune_command_options *o)
 {
     struct strbuf b = {0};
+    if (o->replays) return base_strdup(o->replays->settings);
     if (o->recorded)
         strbuf_add(&b, RECORDED_COMMAND);
     else
@@ -77,12 +79,14 @@ static bool open_session(struct search *s, struct diag *d)
                                                     .grace_s = INFINITY,
                                                     .snapshot_s = o->snapshot_s,
                                                     .resume = o->resume,
+                                                    .replays = o->replays != NULL,
                                                     .verbose = o->verbose,
                                                     .names_decisions = true,
                                                     .stop_fd = o->stop_fd},
                                         .root = o->root,
                                         .config = mcts_config_default(),
-                                        .run = {.path = o->path,
+                                        .run = {.id = o->replays ? o->replays->id : 0,
+                                                .path = o->path,
                                                 .text = "",
                                                 .sizes = o->parameters,
                                                 .device = STORE_NO_DEVICE,
@@ -96,7 +100,7 @@ static bool open_session(struct search *s, struct diag *d)
                                             s->recorded ? (void *)s->recorded : (void *)s->runners,
                                         .subject = &any_space};
     s->session = session_new(&setup, d);
-    return s->session && (!o->resume || session_restore(s->session, d));
+    return s->session && (!o->resume || o->replays || session_restore(s->session, d));
 }
 
 /* The shell line of the best one, where the command is told the decisions by words. */
@@ -125,6 +129,15 @@ bool tune_command(const struct tune_command_options *o, struct tune_command_repo
     recorded_close(s.recorded);
     free(s.settings);
     return ok && !diag_failed(d);
+}
+
+bool tune_command_replay(const struct tune_command_options *o, struct session_replayed *out, struct diag *d)
+{
+    struct search s = {.options = o, .progress = progress_start(true)};
+    bool ok = open_session(&s, d) && session_replay(s.session, out, d);
+    session_free(s.session);
+    free(s.settings);
+    return ok;
 }
 
 void tune_command_report_clear(struct tune_command_report *r)

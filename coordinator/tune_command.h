@@ -32,7 +32,8 @@ struct tune_command_options {
     unsigned runners;           /* programs at work at once, 1 to LIMIT_RUNNERS */
     const char *store;          /* file; NULL: none */
     bool resume, quiet, verbose;
-    int stop_fd; /* readable: end early; -1: none */
+    const struct store_run *replays; /* of `store`: it is done again by tune_command_replay(); NULL: none */
+    int stop_fd;                     /* readable: end early; -1: none */
 };
 
 struct tune_command_report {
@@ -44,6 +45,8 @@ struct tune_command_report {
  * interrupted. Warns on standard error of choices that the command does not mention. false after an error;
  * what was found stays in *out, unless the run of a store could not be taken up. */
 bool tune_command(const struct tune_command_options *o, struct tune_command_report *out, struct diag *d);
+/* With options.replays: does the recorded search again (session_replay()). */
+bool tune_command_replay(const struct tune_command_options *o, struct session_replayed *out, struct diag *d);
 void tune_command_report_clear(struct tune_command_report *r); /* frees what it holds */
 
 #endif

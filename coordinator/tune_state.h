@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "coordinator/agents.h"
+#include "coordinator/baseline.h"
 #include "coordinator/contend.h"
 #include "coordinator/learn.h"
 #include "coordinator/progress.h"
@@ -26,6 +27,12 @@ struct tune {
     struct agents *agents;     /* NULL: */
     struct recorded *recorded; /* its timings stand for them */
     struct device device;
+    struct given *data; /* of the user, for an agent of this process; NULL: there are none here */
+    char *data_text;    /* given_text(); NULL: none */
+    uint64_t data_hash;
+    struct baseline baselines[LIMIT_BASELINES];       /* of the user */
+    const struct cg_kernel *kernels[LIMIT_BASELINES]; /* theirs */
+    unsigned n_baselines;
     struct problem *problem;
     struct space_state *root;                            /* with the pins */
     struct perfmodel *model;                             /* NULL: no bound */
@@ -53,6 +60,29 @@ void tune_free_seen(struct tune *t);
 bool tune_add_contenders(struct tune *t, struct diag *d);
 /* Takes a result of one of them. */
 void tune_report_contender(struct tune *t, const struct session_job *job, const struct store_evaluation *e);
+
+/* ---- tune_data.c: the user's data ---- */
+
+/* Reads the files, and the user's own kernels, which are about the same program. false after an error. */
+bool tune_read_files(struct tune *t, struct diag *d);
+/* Records in the store which they are. */
+bool tune_note_data(struct tune *t, struct diag *d);
+/* A run's settings without what they say of the user's data, which decide no draw; malloc'd. */
+char *tune_settings_without_data(const char *settings);
+void tune_free_data(struct tune *t);
+
+/* ---- tune_baseline.c: the user's own kernels ---- */
+
+/* Reads them. false after an error: also where no agent of this process measures. */
+bool tune_read_baselines(struct tune *t, const struct lift_program *p, struct diag *d);
+/* Sets their arguments, once the problem is known. */
+void tune_bind_baselines(struct tune *t);
+/* Waits until the agent has verified them; those that are wrong are told and left out. false after an error:
+ * one that does not build or has other arguments, or an interrupt. */
+bool tune_try_baselines(struct tune *t, struct diag *d);
+/* After the final rounds: their figures, and how the winner compares. */
+void tune_compare_baselines(struct tune *t);
+void tune_free_baselines(struct tune *t);
 
 /* ---- tune_verdict.c: what a result is worth ---- */
 

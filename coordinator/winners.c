@@ -76,12 +76,12 @@ static const char *sorted_sizes(struct arena *a, const char *sizes)
     return kept;
 }
 
-static const char *key_of(struct arena *a, const struct store_run *run)
+static const char *problem_of(struct arena *a, const struct store_run *run)
 {
     bool program = strcmp(run->device, STORE_NO_DEVICE) != 0;
     char hex[HASH_HEX_BYTES];
     hash_hex(program ? hash_finish(hash_string(HASH_START, run->text)) : run->fingerprint, hex);
-    return arena_printf(a, "%s %s %s", hex, sorted_sizes(a, run->sizes), run->device);
+    return arena_printf(a, "%s %s", hex, sorted_sizes(a, run->sizes));
 }
 
 static const char *kernel_of(struct arena *a, const char *path)
@@ -91,18 +91,6 @@ static const char *kernel_of(struct arena *a, const char *path)
 }
 
 /* ---- reading ---- */
-
-static const char *text_at(struct arena *a, sqlite3_stmt *q, int column)
-{
-    const unsigned char *text = sqlite3_column_text(q, column);
-    return arena_strdup(a, text ? (const char *)text : "");
-}
-
-static uint64_t hash_at(sqlite3_stmt *q, int column)
-{
-    const unsigned char *text = sqlite3_column_text(q, column);
-    return text ? strtoull((const char *)text, NULL, 16) : 0;
-}
 
 /* The quoted time in the columns of evaluation_row; if there is none, that of the search. */
 static struct figure figure_at(sqlite3_stmt *q, bool quoted)
@@ -115,30 +103,31 @@ static struct figure figure_at(sqlite3_stmt *q, bool quoted)
 static struct winner read_run(struct arena *a, sqlite3_stmt *q)
 {
     struct winner w = {.run = {.id = sqlite3_column_int64(q, 0),
-                               .path = text_at(a, q, 1),
-                               .text = text_at(a, q, 2),
-                               .sizes = text_at(a, q, 3),
-                               .device = text_at(a, q, 4),
-                               .driver = text_at(a, q, 5),
-                               .libraries = text_at(a, q, 6),
-                               .settings = text_at(a, q, 7),
-                               .fingerprint = hash_at(q, 8),
-                               .seed = hash_at(q, 9)},
-                       .started = text_at(a, q, 10),
+                               .path = store_column_copy(a, q, 1),
+                               .text = store_column_copy(a, q, 2),
+                               .sizes = store_column_copy(a, q, 3),
+                               .device = store_column_copy(a, q, 4),
+                               .driver = store_column_copy(a, q, 5),
+                               .libraries = store_column_copy(a, q, 6),
+                               .settings = store_column_copy(a, q, 7),
+                               .fingerprint = store_column_hash(q, 8),
+                               .seed = store_column_hash(q, 9)},
+                       .started = store_column_copy(a, q, 10),
                        .evaluations = (uint64_t)sqlite3_column_int64(q, 11),
                        .runs = 1};
     w.kernel = kernel_of(a, w.run.path);
-    w.key = key_of(a, &w.run);
+    w.problem = problem_of(a, &w.run);
+    w.key = arena_printf(a, "%s %s", w.problem, w.run.device);
     return w;
 }
 
 static void take_evaluation(struct arena *a, sqlite3_stmt *q, struct winner *w)
 {
     w->number = sqlite3_column_int64(q, 0);
-    w->label = text_at(a, q, 1);
-    w->actions = text_at(a, q, 2);
-    w->decisions = text_at(a, q, 3);
-    w->kernel_hash = hash_at(q, 4);
+    w->label = store_column_copy(a, q, 1);
+    w->actions = store_column_copy(a, q, 2);
+    w->decisions = store_column_copy(a, q, 3);
+    w->kernel_hash = store_column_hash(q, 4);
     w->figure = figure_at(q, true);
 }
 
@@ -232,6 +221,16 @@ bool winners_add(struct winners *w, struct store *s, const char *path, struct di
     if (ok && code != SQLITE_DONE) ok = store_failed(s, d);
     sqlite3_finalize(q);
     return ok && store_unchanged(s, d);
+}
+
+const struct winners_run *winners_run_at(const struct winners *w, size_t i)
+{
+    return i < w->n_runs ? &w->runs[i] : NULL;
+}
+
+struct arena *winners_arena(struct winners *w)
+{
+    return w->arena;
 }
 
 const struct winners_run *winners_run(const struct winners *w, const char *store, int64_t id)

@@ -24,6 +24,7 @@ struct winner {
     const char *started;   /* when that run began: "2026-11-23 17:09:24", UTC */
     const char *kernel;    /* the program's file name without folder and ending: "matmul" */
     const char *key;       /* of the problem: equal for the same problem only */
+    const char *problem;   /* the same without the device */
     int64_t number;        /* of the evaluation: from 1, 0 the naive one, below 0 a plain or a learned one */
     const char *label;     /* "naive", "plain: ...", "learned 1" or "" */
     const char *actions;   /* store_actions_print() */
@@ -37,6 +38,7 @@ struct winner {
                              that were skipped */
 };
 
+struct arena;
 struct winners;
 
 struct winners *winners_new(void);
@@ -53,6 +55,10 @@ struct winners_run {
     int64_t id;
     const char *key, *started; /* as in struct winner */
 };
+/* The i-th one in the order of adding; NULL: there are no more. The same life. */
+const struct winners_run *winners_run_at(const struct winners *w, size_t i);
+/* What lives as long as the winners. */
+struct arena *winners_arena(struct winners *w);
 /* NULL: there is no such run. It is valid until the next winners_add(). */
 const struct winners_run *winners_run(const struct winners *w, const char *store, int64_t id);
 

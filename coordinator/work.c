@@ -29,7 +29,7 @@ static double traffic(const struct backbone *bb, const double *reads)
     double bytes = 0;
     for (unsigned b = 0; b < bb->n_buffers; b++) {
         double elements = (double)bb->buffers[b].elements;
-        double touched = bb->buffers[b].output ? elements : fmin(elements, reads[b]);
+        double touched = fmin(elements, reads[b]) + (bb->buffers[b].output ? elements : 0);
         bytes += touched * scalar_type_bytes(bb->buffers[b].type);
     }
     return bytes;

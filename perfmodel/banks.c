@@ -70,10 +70,19 @@ void banks_close(struct banks *b)
     free(b);
 }
 
+/* Work-items beyond an extent access nothing. */
+static bool has_spans(const struct backbone *bb)
+{
+    for (uint32_t l = 0; l < bb->n_logicals; l++)
+        if (bb_has_span(bb, l)) return true;
+    return false;
+}
+
 struct banks *banks_open(const struct perfmodel *m)
 {
     const struct backbone *bb = m->bb;
-    if (!m->dev.gpu || m->dev.value[PERFMODEL_LANES] != BANKS || bb->n_regions == 0) return NULL;
+    if (!m->dev.gpu || m->dev.value[PERFMODEL_LANES] != BANKS || bb->n_regions == 0 || has_spans(bb))
+        return NULL;
     struct banks *b = base_calloc(1, sizeof *b);
     size_t layouts = (size_t)bb->n_region_dims * BB_MAX_LOGICALS;
     b->size_slot = base_calloc(bb->n_tiles + 1, sizeof *b->size_slot);

@@ -50,13 +50,14 @@ enum perfmodel_term {
         PERFMODEL_TERM_COUNT
 };
 
-/* How one logical dimension is divided: groups x work-items of a group x sequential iterations = extent. */
+/* How one logical dimension is divided: groups x work-items of a group x sequential iterations = a span. */
 struct perfmodel_split {
     int64_t groups, items, steps;
-    int64_t run; /* least distance of two work-items of a group: sizes that are less significant than any of
-                    theirs */
-    int64_t gap; /* distance of a work-item's runs, if an access may have elements of two; otherwise 0 */
-    bool global; /* groups * items are global work-items; the device divides them */
+    int64_t run;  /* least distance of two work-items of a group: sizes that are less significant than any of
+                     theirs */
+    int64_t gap;  /* distance of a work-item's runs, if an access may have elements of two; otherwise 0 */
+    bool global;  /* groups * items are global work-items; the device divides them */
+    double share; /* of all iterations, within the extent; 1 if it is not rounded up */
 };
 
 enum { PERFMODEL_LOGICALS = BB_MAX_LOGICALS };

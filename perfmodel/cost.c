@@ -3,7 +3,12 @@
  * The busiest unit runs at least ceil(groups / units) groups. On a GPU each of them issues for whole bundles
  * of lanes (ceil(items / lanes) * lanes), and every work-item executes every instruction that makes a value.
  * On a CPU a group is one thread that the compiler may vectorize and merge: arithmetic counts once for each
- * work-item that an instruction's own dimensions make, elements once for each group. */
+ * work-item that an instruction's own dimensions make, elements once for each group.
+ *
+ * Of a dimension that was rounded up a share of the iterations is within the extent. Which groups, bundles
+ * and work-items have less than the others is not looked at: all have that share, on average, and the busiest
+ * unit has at least what all have together by the number of units. Terms that need more than averages are
+ * left out then. */
 #include <math.h>
 
 #include "perfmodel/model.h"
@@ -16,9 +21,15 @@ struct costing {
     const enum staging *staging;
     struct perfmodel_reason *reason; /* may be NULL */
     double groups, items, lanes,
-        busy; /* of the launch; lanes of a group with idle ones; groups of the busiest unit */
+        busy;     /* of the launch; lanes of a group with idle ones; groups of the busiest unit */
+    double share; /* of all iterations, within the extents */
     double worst;
 };
+
+static bool is_rounded(const struct costing *c)
+{
+    return c->share < 1;
+}
 
 static double figure(const struct costing *c, enum perfmodel_figure f)
 {
@@ -134,7 +145,7 @@ static void add_to_buffer(double *per_buffer, uint32_t buffer, double amount, do
 static struct work item_work(const struct costing *c)
 {
     struct work w = {0};
-    double per_buffer[MAX_BUFFERS] = {0};
+    double per_buffer[2 * MAX_BUFFERS] = {0}; /* loads, then stores: of an updated array there are both */
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
         double times = profile_product(p->logicals, p->n_logicals, c->split, PART_STEPS);
@@ -143,7 +154,8 @@ static struct work item_work(const struct costing *c)
         double elements = profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS);
         if (p->store)
             elements *= profile_product(p->logicals, p->n_logicals, c->split, PART_ITEMS) / c->items;
-        add_to_buffer(per_buffer, p->buffer, elements / width_of(c, p), &w.accesses);
+        uint32_t buffer = p->buffer + (p->store ? MAX_BUFFERS : 0);
+        add_to_buffer(per_buffer, buffer, elements / width_of(c, p), &w.accesses);
     }
     return w;
 }
@@ -299,7 +311,7 @@ static double longest_chain(const struct costing *c)
 static double waves(const struct costing *c)
 {
     double most = figure(c, PERFMODEL_RESIDENT_GROUPS), items = figure(c, PERFMODEL_RESIDENT_ITEMS);
-    if (!(most > 0) || !(items > 0)) return 1;
+    if (!(most > 0) || !(items > 0) || is_rounded(c)) return 1;
     double resident = fmax(1, fmin(most, floor(items / c->lanes)));
     return ceil(c->busy / resident);
 }
@@ -349,13 +361,14 @@ static void charge_gpu(struct costing *c)
     charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * c->lanes * w.special);
     charge(c, PERFMODEL_OF_ISSUE, PERFMODEL_UNIT_ISSUE, c->busy * issue);
     charge(c, PERFMODEL_OF_ACCESS, PERFMODEL_UNIT_ACCESS, c->busy * accesses);
+    charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups - 1);
+    charge_latency(c, waves(c));
+    if (is_rounded(c)) return;
     charge(c, PERFMODEL_OF_UNIT_L2, PERFMODEL_UNIT_L2, unit_bytes(c));
     double bundles = c->busy * c->lanes / fmax(1, figure(c, PERFMODEL_LANES));
     charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, bundles * bundle_amount(c, lane_bytes));
     charge(c, PERFMODEL_OF_LINES, PERFMODEL_UNIT_LINES, bundles * bundle_amount(c, lane_lines));
     charge_l2(c, group_time(c, operations, issue, accesses));
-    charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups - 1);
-    charge_latency(c, waves(c));
 }
 
 static void charge_cpu(struct costing *c)
@@ -392,17 +405,33 @@ static double all_groups(const struct costing *c)
     return product;
 }
 
+static double all_share(const struct costing *c)
+{
+    double product = 1;
+    for (unsigned l = 0; l < c->m->n_logicals; l++)
+        product *= c->split[l].share;
+    return product;
+}
+
+/* Groups of the busiest unit, and lanes of a group. */
+static void set_busy(struct costing *c)
+{
+    double units = figure(c, PERFMODEL_UNITS), bundle = fmax(1, figure(c, PERFMODEL_LANES));
+    double busy = units > 0 ? c->groups / units : 1;
+    c->busy = is_rounded(c) ? fmax(1, busy) * c->share : ceil(busy);
+    c->lanes = is_rounded(c) ? c->items : ceil(c->items / bundle) * bundle;
+}
+
 double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *split,
                     const enum staging *staging, struct perfmodel_reason *reason)
 {
     struct costing c = {.m = m, .split = split, .staging = staging, .reason = reason};
-    double units = figure(&c, PERFMODEL_UNITS), bundle = fmax(1, figure(&c, PERFMODEL_LANES));
     double most = figure(&c, PERFMODEL_GROUP_ITEMS);
     c.items = group_items(&c);
     if (most > 0 && c.items > most) return INFINITY;
     c.groups = all_groups(&c);
-    c.busy = units > 0 ? ceil(c.groups / units) : 1;
-    c.lanes = ceil(c.items / bundle) * bundle;
+    c.share = all_share(&c);
+    set_busy(&c);
     if (m->dev.gpu)
         charge_gpu(&c);
     else
@@ -420,17 +449,21 @@ static void raise_floor(struct perfmodel *m, enum perfmodel_term term, double ns
     if (reason.ns > m->floor.ns) m->floor = reason;
 }
 
-/* Bytes that must cross to memory and back, even if the cache keeps all it can from the launch before. */
+/* Bytes that must cross to memory and back, even if the cache keeps all it can from the launch before. What
+ * is updated in place crosses twice where the cache has no room for it; kept there, it saves both ways. */
 static double memory_bytes(const struct perfmodel *m, const struct costing *c)
 {
-    double sum = 0, per_buffer[MAX_BUFFERS] = {0};
+    double cache = m->dev.value[PERFMODEL_CACHE_BYTES], sum = 0, per_buffer[MAX_BUFFERS] = {0};
+    double updated = 0, updated_per_buffer[MAX_BUFFERS] = {0};
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
         if (!p->load && !p->store) continue;
         double bytes = element_bytes(c, p, PART_STEPS) * sector_waste(c, p, PART_STEPS);
         add_to_buffer(per_buffer, p->buffer, bytes, &sum);
+        if (p->load && m->bb->buffers[p->buffer].updated)
+            add_to_buffer(updated_per_buffer, p->buffer, bytes, &updated);
     }
-    return sum;
+    return sum + fmax(0, updated - cache) - cache;
 }
 
 void model_floor(struct perfmodel *m)
@@ -440,12 +473,12 @@ void model_floor(struct perfmodel *m)
     const double *v = m->dev.value;
     struct work w = {0};
     for (unsigned l = 0; l < m->n_logicals; l++)
-        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, 0, false};
+        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, 0, false, 1};
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
         add_operations(&w, p, profile_product(p->logicals, p->n_logicals, whole, PART_STEPS));
     }
-    double bytes = memory_bytes(m, &c) - v[PERFMODEL_CACHE_BYTES];
+    double bytes = memory_bytes(m, &c);
     raise_floor(m, PERFMODEL_OF_LAUNCH, v[PERFMODEL_LAUNCH], 1);
     if (m->loads) raise_floor(m, PERFMODEL_OF_TOUCH, v[PERFMODEL_LAUNCH_TOUCH], 1);
     if (v[PERFMODEL_FP32] > 0)

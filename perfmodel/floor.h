@@ -1,6 +1,6 @@
 /* A floor on the running time of one implementation: the steps that its longest work-item must issue, at the
  * device's fastest issue, times the waves of work-items that the compute units need. A bound, not an
- * estimate: every rate is taken at its best. Design page `distribution`, "Hopeless candidates" (1). */
+ * estimate: every rate is taken at its best. */
 #ifndef THRESH_PERFMODEL_FLOOR_H
 #define THRESH_PERFMODEL_FLOOR_H
 

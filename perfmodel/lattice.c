@@ -1,7 +1,7 @@
 /* Which splits of a logical dimension the domains of its tiles allow, exactly, for an extent with any
- * factors. Sizes are divisors of the extent; a walk over the tiles, from the least significant on, collects
- * the products (groups, items, steps) that their sizes can reach. A tile whose class is open counts in any of
- * its classes.
+ * factors. Sizes are divisors of one of its spans; a walk over the tiles, from the least significant on,
+ * collects the products (groups, items, steps) that their sizes can reach. A tile whose class is open counts
+ * in any of its classes.
  *
  * An example: extent 8, tile 0 of size 2 or 4 on groups, tile 1 of any size on work-items or sequential. The
  * walk reaches, as groups x items x steps, 2 x 4 x 1, 2 x 1 x 4, 4 x 2 x 1 and 4 x 1 x 2. */
@@ -20,18 +20,6 @@ enum { LONG_RUN = 32 }; /* elements of a line; shorter ones have more, and are t
 
 /* ---- the lattice of divisors ---- */
 
-static bool find_divisors(struct logical *l)
-{
-    int64_t extent = l->of->extent;
-    for (int64_t d = 1; d <= extent / d; d++) {
-        if (extent % d) continue;
-        if (l->n_divisors + 2 > MAX_DIVISORS) return false;
-        l->divisors[l->n_divisors++] = d;
-        if (d != extent / d) l->divisors[l->n_divisors++] = extent / d;
-    }
-    return true;
-}
-
 static uint8_t find_divisor(const struct logical *l, int64_t d)
 {
     for (unsigned i = 0; i < l->n_divisors; i++)
@@ -39,12 +27,33 @@ static uint8_t find_divisor(const struct logical *l, int64_t d)
     return NO_DIVISOR;
 }
 
+static bool add_divisor(struct logical *l, int64_t d)
+{
+    if (find_divisor(l, d) != NO_DIVISOR) return true;
+    if (l->n_divisors == MAX_DIVISORS) return false;
+    l->divisors[l->n_divisors++] = d;
+    return true;
+}
+
+/* The divisors of all spans. */
+static bool find_divisors(struct logical *l)
+{
+    bool room = true;
+    for (unsigned i = 0; i < l->of->n_spans; i++) {
+        int64_t span = l->of->spans[i];
+        for (int64_t d = 1; d <= span / d && room; d++)
+            if (span % d == 0) room = add_divisor(l, d) && add_divisor(l, span / d);
+    }
+    return room;
+}
+
 static void fill_products(struct logical *l)
 {
+    int64_t most = l->of->spans[l->of->n_spans - 1];
     for (unsigned i = 0; i < l->n_divisors; i++)
         for (unsigned j = 0; j < l->n_divisors; j++) {
             int64_t a = l->divisors[i], b = l->divisors[j];
-            l->product[i][j] = a > l->of->extent / b ? NO_DIVISOR : find_divisor(l, a * b);
+            l->product[i][j] = a > most / b ? NO_DIVISOR : find_divisor(l, a * b);
             l->quotient[i][j] = a % b ? NO_DIVISOR : find_divisor(l, a / b);
         }
 }
@@ -76,7 +85,7 @@ static const char *open_tile(struct perfmodel *m, struct logical *l, unsigned le
     l->tile_divisor[level] = base_malloc(t->n_sizes);
     for (unsigned i = 0; i < t->n_sizes; i++) {
         l->tile_divisor[level][i] = find_divisor(l, t->sizes[i]);
-        if (l->tile_divisor[level][i] == NO_DIVISOR) return "a size does not divide its extent";
+        if (l->tile_divisor[level][i] == NO_DIVISOR) return "a size divides no span of its extent";
     }
     return NULL;
 }
@@ -96,7 +105,7 @@ const char *logical_open(struct perfmodel *m, unsigned number)
     struct logical *l = &m->logicals[number];
     l->of = &m->bb->logicals[number];
     l->cache = base_calloc(SET_CACHE, sizeof *l->cache);
-    if (!find_divisors(l)) return "an extent has more than 64 divisors";
+    if (!find_divisors(l)) return "the spans of an extent have more than 64 divisors";
     fill_products(l);
     for (unsigned i = 0; i < m->n_profiles; i++)
         l->runs = l->runs || (m->profiles[i].load && m->profiles[i].unit == (int)number);
@@ -251,11 +260,18 @@ static size_t seen_bytes(const struct logical *l)
     return (n / 64 + 1) * sizeof(uint64_t);
 }
 
+static bool is_span(const struct logical *l, int64_t n)
+{
+    for (unsigned i = 0; i < l->of->n_spans; i++)
+        if (l->of->spans[i] == n) return true;
+    return false;
+}
+
 /* The points of all tiles under the classes of one mode; the caller frees the list. */
 static size_t walk_tiles(const struct logical *l, const struct tile_domains *d, unsigned mode,
                          struct point **points)
 {
-    uint8_t one = find_divisor(l, 1), all = find_divisor(l, l->of->extent);
+    uint8_t one = find_divisor(l, 1);
     struct walk now = {.l = l};
     size_t kept = 0;
     now.seen = base_calloc(1, seen_bytes(l));
@@ -269,7 +285,7 @@ static size_t walk_tiles(const struct logical *l, const struct tile_domains *d, 
         now = next;
     }
     for (size_t i = 0; i < now.n; i++)
-        if (now.points[i].total == all) now.points[kept++] = now.points[i];
+        if (is_span(l, l->divisors[now.points[i].total])) now.points[kept++] = now.points[i];
     free(now.seen);
     *points = now.points;
     return kept;
@@ -295,12 +311,15 @@ static void add_split(struct logical *l, const uint8_t part[PARTS])
 {
     if (find_split(l, part) < l->n_splits) return;
     memcpy(l->split_divisors[l->n_splits], part, PARTS);
-    l->splits[l->n_splits++] = (struct perfmodel_split){l->divisors[part[GROUPS]],
-                                                        l->divisors[part[ITEMS]],
-                                                        l->divisors[part[STEPS]],
-                                                        l->divisors[part[RUN]],
-                                                        part[GAP],
-                                                        false};
+    struct perfmodel_split s = {l->divisors[part[GROUPS]],
+                                l->divisors[part[ITEMS]],
+                                l->divisors[part[STEPS]],
+                                l->divisors[part[RUN]],
+                                part[GAP],
+                                false,
+                                1};
+    s.share = (double)l->of->extent / (double)(s.groups * s.items * s.steps);
+    l->splits[l->n_splits++] = s;
 }
 
 void logical_list(struct logical *l, const struct tile_domains *d)

@@ -2,7 +2,10 @@
  * hoist what does not vary, and fuse a multiplication with an addition, in another instruction too: an
  * operation counts only if it is a new one that depends on every logical dimension of its instruction; of all
  * multiplications and all additions the larger number counts. An element counts once however often it is
- * read. */
+ * read. What only a branch of a selection needs, or what follows && or ||, may be left out where it is not
+ * taken: it does not count.
+ *
+ *     if x < y then sqrt(z) else 0.0     reads x and y; z and the root are not sure to be needed */
 #include <stdlib.h>
 
 #include "core/base/arena.h"
@@ -58,6 +61,8 @@ static bool trivial(enum scalar_op op, const struct term *args, unsigned n)
     return false;
 }
 
+/* Operations that are not listed and are not functions, such as comparisons, may cost nothing; so may the
+ * power 1. */
 static void count_op(struct counting *c, enum scalar_op op, bool by_constant)
 {
     switch (op) {
@@ -71,9 +76,6 @@ static void count_op(struct counting *c, enum scalar_op op, bool by_constant)
     case SCALAR_MAX:
         c->additions++;
         break;
-    case SCALAR_NEG:
-    case SCALAR_ABS:
-        break;
     case SCALAR_DIV:
         if (by_constant)
             c->multiplications++;
@@ -81,11 +83,11 @@ static void count_op(struct counting *c, enum scalar_op op, bool by_constant)
             c->special++;
         break;
     default:
-        c->special++;
+        if (!scalar_op_exact(op) && !(op == SCALAR_POW && by_constant)) c->special++;
     }
 }
 
-static void apply_op(struct counting *c, enum scalar_op op)
+static void apply_op(struct counting *c, enum scalar_op op, bool sure)
 {
     unsigned n = scalar_op_arity(op);
     struct term *args = &c->stack[c->depth -= n];
@@ -97,15 +99,30 @@ static void apply_op(struct counting *c, enum scalar_op op)
         r.constant = r.constant && args[i].constant;
         literal = literal || args[i].literal;
     }
-    bool counts = !r.constant && r.logicals == c->all && !trivial(op, args, n);
+    bool counts = sure && !r.constant && r.logicals == c->all && !trivial(op, args, n);
     if (counts && first_time(c, r.hash)) count_op(c, op, literal);
     c->stack[c->depth++] = r;
 }
 
-static void push_node(struct counting *c, const struct bb_node *node)
+/* An index, or one of two operands. Neither counts; that an operation on it does is not certain: its value
+ * may be the same for other indices. */
+static void push_index(struct counting *c, const struct bb_node *node)
+{
+    if (node->kind == BB_NODE_SELECT) c->depth -= 2;
+    struct term t = {.hash = hash_bytes(HASH_START, &c->depth, sizeof c->depth)};
+    t.hash = hash_bytes(t.hash, &node, sizeof node);
+    c->stack[c->depth++] = t;
+}
+
+/* sure: its value is needed, whatever the inputs; only operations on floats have rates. */
+static void push_node(struct counting *c, const struct bb_node *node, bool sure)
 {
     if (node->kind == BB_NODE_OP) {
-        apply_op(c, node->op);
+        apply_op(c, node->op, sure && node->type == SCALAR_FLOAT);
+        return;
+    }
+    if (node->kind == BB_NODE_SELECT || node->kind == BB_NODE_INDEX) {
+        push_index(c, node);
         return;
     }
     struct term t = {.constant = true, .literal = true, .value = node->value};
@@ -113,26 +130,83 @@ static void push_node(struct counting *c, const struct bb_node *node)
     if (node->kind == BB_NODE_OPERAND) {
         bool accumulator = c->inst->kind == BB_STEP && node->operand == 0;
         const struct bb_inst *from = &c->bb->insts[c->inst->operands[node->operand]];
-        t = (struct term){.hash = node->operand + 1, .logicals = accumulator ? c->all : logical_bits(from)};
+        t = (struct term){.hash = node->operand + 1 + UINT64_C(0x10001) * node->part,
+                          .logicals = accumulator ? c->all : logical_bits(from)};
         t.logicals &= c->all;
     }
     c->stack[c->depth++] = t;
+}
+
+/* ---- what is needed ---- */
+
+/* Unmarks the nodes of an operand that ends at node `last`; returns the node before them. */
+static int skip_operand(const struct bb_inst *inst, int last, bool *sure)
+{
+    unsigned operands = 1;
+    for (; operands > 0; last--) {
+        sure[last] = false;
+        if (inst->nodes[last].kind == BB_NODE_OP) operands += scalar_op_arity(inst->nodes[last].op);
+        if (inst->nodes[last].kind == BB_NODE_SELECT) operands += 2;
+        operands--;
+    }
+    return last;
+}
+
+/* Marks the nodes of an expression whose values are needed, whatever the inputs. */
+static void mark_sure(const struct bb_inst *inst, bool *sure)
+{
+    for (unsigned i = 0; i < inst->n_nodes; i++)
+        sure[i] = true;
+    for (int i = 0; i < (int)inst->n_nodes; i++) {
+        if (inst->nodes[i].kind != BB_NODE_OP) continue;
+        enum scalar_op op = inst->nodes[i].op;
+        int before = i - 1;
+        if (op == SCALAR_SELECT) before = skip_operand(inst, before, sure);
+        if (op == SCALAR_SELECT || op == SCALAR_AND || op == SCALAR_OR) skip_operand(inst, before, sure);
+    }
+}
+
+/* Marks what an instruction that is needed needs. A reduction needs its start and, as it is, all it reads. */
+static void mark_operands(const struct bb_inst *inst, bool *sure, bool *needed)
+{
+    mark_sure(inst, sure);
+    for (unsigned i = 0; i < inst->n_nodes; i++)
+        if (sure[i] && inst->nodes[i].kind == BB_NODE_OPERAND)
+            needed[inst->operands[inst->nodes[i].operand]] = true;
+    if (inst->kind == BB_STEP) needed[inst->partner] = true;
+}
+
+/* The instructions whose values are needed, whatever the inputs: makers come before readers. */
+static bool *find_needed(const struct backbone *bb)
+{
+    bool *needed = base_calloc(bb->n_insts + 1, sizeof *needed);
+    for (uint32_t i = bb->n_insts; i-- > 0;) {
+        const struct bb_inst *inst = &bb->insts[i];
+        needed[i] = needed[i] || inst->kind == BB_STORE;
+        bool *sure = base_calloc(inst->n_nodes + 1, sizeof *sure);
+        if (needed[i]) mark_operands(inst, sure, needed);
+        free(sure);
+    }
+    return needed;
 }
 
 static void count_operations(const struct backbone *bb, struct profile *p)
 {
     const struct bb_inst *inst = &bb->insts[p->inst];
     struct counting c = {.bb = bb, .inst = inst, .all = logical_bits(inst)};
-    if (inst->type != SCALAR_FLOAT || (inst->kind != BB_COMPUTE && inst->kind != BB_STEP)) return;
+    if (inst->kind != BB_COMPUTE && inst->kind != BB_STEP) return;
     c.stack = base_malloc((inst->n_nodes + 1) * sizeof *c.stack);
     c.seen = base_malloc((inst->n_nodes + 1) * sizeof *c.seen);
+    bool *sure = base_calloc(inst->n_nodes + 1, sizeof *sure);
+    mark_sure(inst, sure);
     for (unsigned i = 0; i < inst->n_nodes; i++)
-        push_node(&c, &inst->nodes[i]);
+        push_node(&c, &inst->nodes[i], sure[i]);
     p->multiplications = c.multiplications;
     p->additions = c.additions;
     p->special = c.special;
     free(c.stack);
     free(c.seen);
+    free(sure);
 }
 
 /* ---- accesses ---- */
@@ -198,7 +272,7 @@ static void profile_access(const struct backbone *bb, struct profile *p)
     p->load = inst->kind == BB_LOAD && inst->n_logicals > 0;
     p->store = inst->kind == BB_STORE;
     p->element_bytes = scalar_type_bytes(inst->type);
-    if (!affine_index(inst)) {
+    if (!affine_index(inst) || inst->n_guards) {
         p->dense = true;
         p->unit = -1;
         return;
@@ -209,10 +283,24 @@ static void profile_access(const struct backbone *bb, struct profile *p)
 
 /* ---- all of them ---- */
 
+/* Whether the last part of a tuple is a sum of floats with itself: a dependent addition. Selections may be
+ * branches, which do not wait. */
+static bool adds(const struct bb_inst *step)
+{
+    const struct bb_node *last = &step->nodes[step->n_nodes - 1];
+    unsigned part = step->n_more;
+    bool reads = false;
+    for (unsigned i = 0; i < step->n_nodes; i++)
+        reads = reads || (step->nodes[i].kind == BB_NODE_OPERAND && step->nodes[i].operand == 0 &&
+                          step->nodes[i].part == part);
+    if (bb_part_type(step, part) != SCALAR_FLOAT) return false;
+    return reads && last->kind == BB_NODE_OP && (last->op == SCALAR_ADD || last->op == SCALAR_FMA);
+}
+
 static void find_reduced(const struct backbone *bb, struct profile *p)
 {
     const struct bb_inst *inst = &bb->insts[p->inst];
-    p->chain = inst->kind == BB_STEP && inst->type == SCALAR_FLOAT;
+    p->chain = inst->kind == BB_STEP && (inst->n_more ? adds(inst) : inst->type == SCALAR_FLOAT);
     for (unsigned i = 0; p->chain && i < inst->n_logicals; i++)
         if (p->n_reduced < BB_MAX_LOGICALS && !bb_owns(&bb->insts[inst->partner], inst->logicals[i]))
             p->reduced[p->n_reduced++] = (uint8_t)inst->logicals[i];
@@ -221,10 +309,12 @@ static void find_reduced(const struct backbone *bb, struct profile *p)
 void profiles_make(struct perfmodel *m)
 {
     const struct backbone *bb = m->bb;
+    bool *needed = find_needed(bb);
     m->profiles = base_calloc(bb->n_insts + 1, sizeof *m->profiles);
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         const struct bb_inst *inst = &bb->insts[i];
         if (inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE || inst->kind == BB_INIT) continue;
+        if (!needed[i]) continue;
         struct profile *p = &m->profiles[m->n_profiles++];
         *p = (struct profile){.inst = i, .unit = -1, .value = BB_NONE, .buffer = BB_NONE};
         p->n_logicals = inst->n_logicals;
@@ -235,12 +325,13 @@ void profiles_make(struct perfmodel *m)
         if (inst->kind == BB_LOAD || inst->kind == BB_STORE) profile_access(bb, p);
         m->loads = m->loads || p->load;
     }
+    free(needed);
 }
 
 static double part_of(const struct perfmodel_split *s, unsigned parts)
 {
-    return (parts & PART_STEPS ? (double)s->steps : 1) * (parts & PART_ITEMS ? (double)s->items : 1) *
-           (parts & PART_GROUPS ? (double)s->groups : 1);
+    return (parts & PART_STEPS ? (double)s->steps * s->share : 1) *
+           (parts & PART_ITEMS ? (double)s->items : 1) * (parts & PART_GROUPS ? (double)s->groups : 1);
 }
 
 double profile_product(const uint8_t *logicals, unsigned n, const struct perfmodel_split *split,

@@ -7,7 +7,7 @@
  * are operands that extend as far to the right as possible.
  *
  * Remarks: the doc comment (`///`) of a declaration, else for constraints and triggers the block of comments
- * directly above it, and the comment behind it on its last line. Constraints in one paragraph share the
+ * directly above it, and the comment after it on its last line. Constraints in one paragraph share the
  * remark of the first. */
 #ifndef THRESH_SPACEDSL_AST_H
 #define THRESH_SPACEDSL_AST_H

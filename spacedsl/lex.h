@@ -18,7 +18,7 @@ struct token {
     int64_t number;
     const char *doc;      /* the doc comment before it, or "" */
     const char *comment;  /* the block of comments directly above it, or "" */
-    const char *trailing; /* the comment behind the token before it, on the same line, or "" */
+    const char *trailing; /* the comment after the token before it, on the same line, or "" */
     bool paragraph;       /* a blank line is before it */
 };
 

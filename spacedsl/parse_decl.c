@@ -119,7 +119,7 @@ static void parse_parameter(struct parser *p, const struct start *at)
     p->parameter_tail = &d->next;
 }
 
-/* The comment of a value is above it or behind it; of the first one also behind the brace. */
+/* The comment of a value is above it or after it; of the first one also after the brace. */
 static struct enum_value *parse_values(struct parser *p)
 {
     struct enum_value *first = NULL, **tail = &first;

@@ -62,7 +62,7 @@ bash -n "$dest/share/bash-completion/completions/thresh" || fault "bash does not
 if command -v zsh > /dev/null; then
     zsh -n "$dest/share/zsh/site-functions/_thresh" || fault "zsh does not read the completion"
 fi
-touch "$root/k.lift" "$root/r.db"
+touch "$root/k.lift" "$root/r.db" "$root/x.npy"
 complete() {
     (cd "$root" && bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _thresh
         echo "${COMPREPLY[*]}"' "$dest/share/bash-completion/completions/thresh" "$@")
@@ -78,6 +78,8 @@ expect --evaluations thresh tune --ev
 expect k.lift thresh tune k
 expect chen thresh estimate --method c
 expect chen thresh estimate --method = c
+expect x.npy thresh tune --input x = x
+expect x.npy thresh tune k.lift --input x =
 expect r.db thresh tune --store ""
 expect roundrobin thresh tune --heuristic round
 expect characterize thresh device ch

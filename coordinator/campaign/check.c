@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agent/fits.h"
+#include "coordinator/baseline.h"
 #include "coordinator/learn.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
@@ -138,6 +139,32 @@ static bool check_order(const struct campaign_search *s, const struct problem *p
     return ok;
 }
 
+static bool check_data(const struct campaign_search *s, const struct problem *p, struct diag *d)
+{
+    const struct given_files files = campaign_data(&s->settings);
+    struct diag *own = diag_new();
+    given_look(&files, p->program, own);
+    bool ok = relay(own, s->at_data, d);
+    diag_free(own);
+    return ok;
+}
+
+static bool check_baselines(const struct campaign *c, const struct campaign_search *s,
+                            const struct problem *p, struct diag *d)
+{
+    struct diag *own = diag_new();
+    if (s->settings.n_baselines > 0 && (c->listen || campaign_launch_options(c)))
+        diag_plain(own, "baseline does not apply with agents of other processes: they accept no OpenCL text; "
+                        "leave out 'listen' and 'launcher'");
+    for (unsigned i = 0; i < s->settings.n_baselines; i++) {
+        struct baseline b;
+        if (baseline_read(s->settings.baselines[i], p->program, &b, own)) baseline_clear(&b);
+    }
+    bool ok = relay(own, s->at_baseline, d);
+    diag_free(own);
+    return ok;
+}
+
 /* Once for each kernel: its searches name the same stores. */
 static bool check_stores(const struct campaign *c, unsigned i, struct diag *d)
 {
@@ -150,8 +177,8 @@ static bool check_stores(const struct campaign *c, unsigned i, struct diag *d)
     return ok;
 }
 
-static bool check_space(const struct campaign_search *s, const struct campaign_device *device,
-                        struct work *work, struct diag *d)
+static bool check_space(const struct campaign *c, const struct campaign_search *s,
+                        const struct campaign_device *device, struct work *work, struct diag *d)
 {
     const struct bb_device *limits = device->found ? &device->device.limits : &problem_any_device;
     struct diag *own = diag_new();
@@ -159,7 +186,8 @@ static bool check_space(const struct campaign_search *s, const struct campaign_d
     if (p && device->found) fits_device(p, &device->device, own);
     bool ok = relay(own, s->at_sizes, d) && p;
     if (ok) *work = work_of(p->backbone);
-    ok = ok && check_pins(s, p, d) && check_order(s, p, d);
+    ok = ok && check_pins(s, p, d) && check_order(s, p, d) && check_data(s, p, d) &&
+         check_baselines(c, s, p, d);
     problem_free(p);
     diag_free(own);
     return ok;
@@ -196,7 +224,7 @@ bool campaign_check(const struct campaign *c, const struct campaign_devices *dev
         struct work ignored;
         if (s->kernel == broken) continue;
         bool sound = check_stores(c, i, d) && check_program(s, d) &&
-                     check_space(s, campaign_device_of(devices, s), works ? &works[i] : &ignored, d);
+                     check_space(c, s, campaign_device_of(devices, s), works ? &works[i] : &ignored, d);
         if (!sound) broken = s->kernel;
         ok = ok && sound;
     }

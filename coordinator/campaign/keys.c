@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "coordinator/campaign/sizes.h"
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/similar.h"
 #include "core/base/strbuf.h"
@@ -49,7 +50,7 @@ static bool read_key(struct campaign_node n, size_t i, const char *what, const s
     const char *text = campaign_node_text(key);
     if (campaign_node_kind(key) != CAMPAIGN_TEXT)
         return campaign_node_error(key, r->diag, "%s as a key of %s", campaign_node_kind_name(key), what);
-    if (is_repeated(n, i)) return campaign_node_error(key, r->diag, "'%s' is there twice", text);
+    if (is_repeated(n, i)) return campaign_node_error(key, r->diag, "'%s' is given twice", text);
     for (size_t k = 0; k < n_keys; k++)
         if (strcmp(keys[k].name, text) == 0) return keys[k].read(r, campaign_node_item(n, i));
     return refuse_key(key, what, keys, n_keys, r->diag);
@@ -87,7 +88,7 @@ static bool read_texts(struct campaign_node n, const char *what, unsigned most, 
 {
     bool list = campaign_node_kind(n) == CAMPAIGN_LIST, ok = true;
     size_t count = list ? campaign_node_count(n) : 1;
-    if (count > most) return campaign_node_error(n, d, "%s: over %u of them", what, most);
+    if (count > most) return campaign_node_error(n, d, "%s has more than %u items", what, most);
     *out = ARENA_ARRAY(a, const char *, count + 1);
     *n_out = (unsigned)count;
     for (size_t i = 0; i < count; i++) {
@@ -126,6 +127,19 @@ bool campaign_read_pins(struct campaign_reader *r, struct campaign_node n)
     return read_texts(n, "pins", CAMPAIGN_MOST_PINS, r->campaign->arena, &s->pins, &s->n_pins, r->diag);
 }
 
+/* The text begins with a path. */
+bool campaign_read_baseline(struct campaign_reader *r, struct campaign_node n)
+{
+    struct campaign_settings *s = &r->block->settings;
+    r->block->baseline = n;
+    if (!read_texts(n, "baseline", LIMIT_BASELINES, r->campaign->arena, &s->baselines, &s->n_baselines,
+                    r->diag))
+        return false;
+    for (unsigned i = 0; i < s->n_baselines; i++)
+        s->baselines[i] = campaign_path(r->campaign, s->baselines[i]);
+    return true;
+}
+
 bool campaign_read_learn_from(struct campaign_reader *r, struct campaign_node n)
 {
     struct campaign_settings *s = &r->block->settings;
@@ -154,7 +168,6 @@ bool campaign_read_time(struct campaign_reader *r, struct campaign_node n)
         const char *unit;
         double seconds;
     } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-    enum { MOST_S = 366 * 86400 };
     char *end;
     const char *text = campaign_read_text(n, "time", r->diag);
     if (!text) return false;
@@ -163,7 +176,7 @@ bool campaign_read_time(struct campaign_reader *r, struct campaign_node n)
         if (strcmp(end, units[i].unit) != 0) continue;
         r->block->settings.time_s = value * units[i].seconds;
         if (value <= 0) return campaign_node_error(n, r->diag, "time is %s; it must be positive", text);
-        if (value * units[i].seconds <= MOST_S) return true;
+        if (value * units[i].seconds <= LIMIT_TIME_S) return true;
         return campaign_node_error(n, r->diag, "time is %s; the maximum is 366d", text);
     }
     return campaign_node_error(

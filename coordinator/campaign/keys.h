@@ -16,7 +16,7 @@ struct campaign_block {
     struct campaign_settings settings;
     const char **devices; /* selectors; n_devices 0: the first device */
     unsigned n_devices;
-    struct campaign_node pins, order, learn_from; /* where they are */
+    struct campaign_node pins, order, learn_from, data, baseline; /* where they are */
 };
 
 /* What functions of keys work on. */
@@ -46,11 +46,17 @@ bool campaign_read_learn_from(struct campaign_reader *r, struct campaign_node n)
 bool campaign_read_evaluations(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_time(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_until(struct campaign_reader *r, struct campaign_node n);
+bool campaign_read_baseline(struct campaign_reader *r, struct campaign_node n);
+bool campaign_read_inputs(struct campaign_reader *r, struct campaign_node n);
+bool campaign_read_reference(struct campaign_reader *r, struct campaign_node n);
+bool campaign_read_tolerance(struct campaign_reader *r, struct campaign_node n);
 /* The keys above, for tables of keys. */
 #define CAMPAIGN_SHARED_KEYS                                                                                 \
     {"device", campaign_read_devices}, {"heuristic", campaign_read_heuristic},                               \
         {"order", campaign_read_order}, {"pins", campaign_read_pins},                                        \
-        {"learn-from", campaign_read_learn_from}, {"evaluations", campaign_read_evaluations},                \
+        {"learn-from", campaign_read_learn_from}, {"baseline", campaign_read_baseline},                      \
+        {"inputs", campaign_read_inputs}, {"output-reference", campaign_read_reference},                     \
+        {"tolerance", campaign_read_tolerance}, {"evaluations", campaign_read_evaluations},                  \
         {"time", campaign_read_time},                                                                        \
     {                                                                                                        \
         "until", campaign_read_until                                                                         \

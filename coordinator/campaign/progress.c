@@ -49,6 +49,9 @@ struct tune_options campaign_tune_options(const struct campaign_search *s)
                                  .until = s->settings.until,
                                  .learn_from = s->settings.learn_from,
                                  .n_learn_from = s->settings.n_learn_from,
+                                 .baselines = s->settings.baselines,
+                                 .n_baselines = s->settings.n_baselines,
+                                 .data = campaign_data(&s->settings),
                                  .stop_fd = -1};
 }
 
@@ -72,7 +75,8 @@ static bool settings_match(const struct campaign_search *s, const char *recorded
     bool begins = strncmp(own.text, recorded, own.length) == 0;
     const char *rest = begins ? recorded + own.length : "?";
     strbuf_free(&own);
-    return !*rest || strncmp(rest, STORE_DESCRIPTION, strlen(STORE_DESCRIPTION)) == 0;
+    return !*rest || strncmp(rest, STORE_FILES, strlen(STORE_FILES)) == 0 ||
+           strncmp(rest, STORE_DESCRIPTION, strlen(STORE_DESCRIPTION)) == 0;
 }
 
 static bool is_of(const struct report_search *run, const struct campaign_search *s,

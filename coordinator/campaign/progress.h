@@ -45,8 +45,8 @@ bool campaign_progress_update(struct campaign_progress *p, struct diag *d);
 /* Of searches[i] of the campaign. */
 const struct campaign_status *campaign_progress_of(const struct campaign_progress *p, unsigned i);
 
-/* The next agent, from number *at on, that a running search of the campaign has now, and sets *at behind it;
- * NULL: there is none. Agents of a coordinator that was killed do not count. */
+/* The next agent, from number *at on, that a running search of the campaign has now, and sets *at to the
+ * number after it; NULL: there is none. Agents of a coordinator that was killed do not count. */
 struct report_agent;
 const struct report_agent *campaign_progress_agent(const struct campaign_progress *p, size_t *at);
 

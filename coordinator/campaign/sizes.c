@@ -53,7 +53,7 @@ bool campaign_read_count(struct campaign_node n, const char *what, int64_t most,
 static bool add_value(struct values *v, int64_t value, struct campaign_node n, struct diag *d)
 {
     if (v->n == CAMPAIGN_MOST_VALUES)
-        return campaign_node_error(n, d, "a size with over %d values", CAMPAIGN_MOST_VALUES);
+        return campaign_node_error(n, d, "a size with more than %d values", CAMPAIGN_MOST_VALUES);
     v->items[v->n++] = value;
     return true;
 }
@@ -121,7 +121,7 @@ static bool read_range_map(struct campaign_node n, struct range *out, struct dia
             k++;
         if (k == 4) return refuse_range_key(campaign_node_key(n, i), names, 4, d);
         if (values[k] != 0)
-            return campaign_node_error(campaign_node_key(n, i), d, "'%s' is there twice", key);
+            return campaign_node_error(campaign_node_key(n, i), d, "'%s' is given twice", key);
         if (!campaign_read_count(campaign_node_item(n, i), key, INT64_MAX, &values[k], d)) return false;
     }
     *out = (struct range){values[0], values[1], values[2], values[3]};
@@ -205,7 +205,8 @@ static bool multiply(struct wheel *w, size_t n, struct campaign_node entry, stru
 {
     do {
         if (out->n == CAMPAIGN_MOST_SIZES)
-            return campaign_node_error(entry, d, "a kernel with over %d sizes", CAMPAIGN_MOST_SIZES);
+            return campaign_node_error(entry, d, "a kernel with more than %d combinations of sizes",
+                                       CAMPAIGN_MOST_SIZES);
         out->items = arena_grow(a, out->items, &out->capacity, out->n + 1, sizeof *out->items);
         out->items[out->n++] = (struct campaign_size){print_wheels(w, n, a), entry};
     } while (turn(w, n));
@@ -220,7 +221,7 @@ static bool read_wheel(struct campaign_node entry, size_t i, struct wheel *w, st
     if (!is_name(name)) return campaign_node_error(key, d, "'%s' is not the name of a size", name);
     for (size_t k = 0; k < i; k++)
         if (strcmp(w[k].name, name) == 0)
-            return campaign_node_error(key, d, "size '%s' is there twice", name);
+            return campaign_node_error(key, d, "size '%s' is given twice", name);
     w[i] = (struct wheel){.name = name, .values = v};
     return read_values(campaign_node_item(entry, i), name, v, d);
 }
@@ -234,7 +235,7 @@ static bool read_entry(struct campaign_node n, struct arena *a, struct campaign_
     size_t count = campaign_node_count(n);
     if (count == 0) return campaign_node_error(n, d, "sizes without a value; leave the key out");
     if (count > CAMPAIGN_MOST_NAMES)
-        return campaign_node_error(n, d, "over %d names of sizes", CAMPAIGN_MOST_NAMES);
+        return campaign_node_error(n, d, "more than %d names of sizes", CAMPAIGN_MOST_NAMES);
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
         ok = read_wheel(n, i, w, a, d);

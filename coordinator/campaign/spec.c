@@ -12,6 +12,7 @@
 #include "coordinator/campaign/keys.h"
 #include "coordinator/campaign/launcher.h"
 #include "coordinator/campaign/sizes.h"
+#include "coordinator/tune.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 
@@ -129,7 +130,7 @@ static bool read_one_seed(struct campaign_reader *r, struct campaign_node n, con
     if (!campaign_read_count(n, what, INT64_MAX, &seed, r->diag)) return false;
     for (unsigned i = 0; i < h->n_seeds; i++)
         if (h->seeds[i] == (uint64_t)seed)
-            return campaign_node_error(n, r->diag, "seed %" PRId64 " is there twice", seed);
+            return campaign_node_error(n, r->diag, "seed %" PRId64 " is given twice", seed);
     h->seeds[h->n_seeds++] = (uint64_t)seed;
     return true;
 }
@@ -137,7 +138,7 @@ static bool read_one_seed(struct campaign_reader *r, struct campaign_node n, con
 static bool begin_seeds(struct campaign_reader *r, struct campaign_node n)
 {
     struct header *h = r->more;
-    if (h->seed.yaml) return campaign_node_error(n, r->diag, "there is either 'seed' or 'seeds', not both");
+    if (h->seed.yaml) return campaign_node_error(n, r->diag, "give 'seed' or 'seeds', not both");
     h->seed = n;
     h->seeds = ARENA_ARRAY(r->campaign->arena, uint64_t, campaign_node_count(n) + 1);
     return true;
@@ -154,7 +155,7 @@ static bool read_seeds(struct campaign_reader *r, struct campaign_node n)
     if (campaign_node_kind(n) != CAMPAIGN_LIST || count == 0)
         return campaign_node_error(n, r->diag, "seeds must be a list of whole numbers");
     if (count > CAMPAIGN_MOST_SEEDS)
-        return campaign_node_error(n, r->diag, "over %d seeds", CAMPAIGN_MOST_SEEDS);
+        return campaign_node_error(n, r->diag, "more than %d seeds", CAMPAIGN_MOST_SEEDS);
     bool ok = begin_seeds(r, n);
     for (size_t i = 0; ok && i < count; i++)
         ok = read_one_seed(r, campaign_node_item(n, i), "seeds");
@@ -256,6 +257,19 @@ static bool text_equals(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* Whether runs on the data of both would have the same settings. */
+static bool same_data(const struct campaign_settings *a, const struct campaign_settings *b)
+{
+    struct strbuf x = {0}, y = {0};
+    const struct given_files f = campaign_data(a), g = campaign_data(b);
+    tune_print_data(&f, &x);
+    tune_print_data(&g, &y);
+    bool same = strcmp(x.text ? x.text : "", y.text ? y.text : "") == 0;
+    strbuf_free(&x);
+    strbuf_free(&y);
+    return same;
+}
+
 /* Whether two searches are the same run of a store, whatever their budgets. */
 static bool is_same(const struct campaign_search *a, const struct campaign_search *b)
 {
@@ -266,13 +280,13 @@ static bool is_same(const struct campaign_search *a, const struct campaign_searc
         return false;
     for (unsigned i = 0; i < s->n_pins; i++)
         if (strcmp(s->pins[i], t->pins[i]) != 0) return false;
-    return campaign_sizes_equal(a->sizes, b->sizes);
+    return same_data(s, t) && campaign_sizes_equal(a->sizes, b->sizes);
 }
 
 static bool add_search(struct campaign *c, const struct campaign_search *search, struct diag *d)
 {
     if (c->n_searches == CAMPAIGN_MOST_SIZES) {
-        diag_error(d, search->at, "the campaign has over %d searches", CAMPAIGN_MOST_SIZES);
+        diag_error(d, search->at, "the campaign has more than %d searches", CAMPAIGN_MOST_SIZES);
         return false;
     }
     for (unsigned i = 0; i < c->n_searches; i++) {
@@ -312,7 +326,9 @@ static bool add_size(struct campaign_reader *r, const struct header *h, const st
                                         .at_sizes = place_or(size->node, at),
                                         .at_pins = place_or(b->pins, at),
                                         .at_order = place_or(b->order, at),
-                                        .at_learn_from = place_or(b->learn_from, at)};
+                                        .at_learn_from = place_or(b->learn_from, at),
+                                        .at_data = place_or(b->data, at),
+                                        .at_baseline = place_or(b->baseline, at)};
             if (!add_search(r->campaign, &s, r->diag)) return false;
         }
     }

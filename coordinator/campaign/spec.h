@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "agent/given.h"
 #include "coordinator/campaign/yaml.h"
 #include "coordinator/launch/options.h"
 #include "coordinator/session.h"
@@ -37,6 +38,13 @@ struct campaign_settings {
     struct session_until until;
     const char **learn_from; /* stores */
     unsigned n_learn_from;
+    const char **baselines; /* the user's own kernels, as for --baseline */
+    unsigned n_baselines;
+    const char *reference;           /* file of the expected result; NULL: none */
+    const struct given_file *inputs; /* files of inputs */
+    unsigned n_inputs;
+    bool has_tolerance;
+    double tolerance;
 };
 
 struct campaign_search {
@@ -48,8 +56,8 @@ struct campaign_search {
     uint64_t seed;
     struct campaign_settings settings;
     unsigned kernel; /* its place in `kernels`, from 0 */
-    struct source_pos at, at_sizes, at_pins, at_order,
-        at_learn_from; /* of its parts; of the kernel where it has none */
+    struct source_pos at, at_sizes, at_pins, at_order, at_learn_from, at_data,
+        at_baseline; /* of its parts; of the kernel where it has none */
 };
 
 /* Owns all that it points to. */
@@ -70,6 +78,8 @@ struct campaign {
 
 /* Reads a file with the programs that it names. NULL after errors, of which it finds as many as it can. */
 struct campaign *campaign_read(const char *path, struct diag *d);
+/* The files of a search, as tune is told them. */
+struct given_files campaign_data(const struct campaign_settings *s);
 /* Reads the port of a page, "8780" or "none". false: it is neither. */
 bool campaign_parse_page(const char *text, int *page);
 void campaign_free(struct campaign *c); /* NULL is allowed */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "coordinator/cli/table.h"
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 
@@ -19,7 +20,7 @@
 static bool wait_second(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    return poll(&p, 1, 1000) > 0;
+    return poll(&p, 1, LIMIT_WATCH_MS) > 0;
 }
 
 /* ---- verbs ---- */
@@ -133,7 +134,7 @@ const struct cli_command cli_campaign = {
     .notes = {{CLI_PAGE, "PORT|none",
                "run: serve the live page at this port of this machine, in a process of its own, until the "
                "campaign ends; 0: any free port (default: the key 'page')"},
-              {CLI_WATCH, NULL, "status: show it again each second until the campaign is complete"}},
+              {CLI_WATCH, NULL, "status: refresh the output each second until the campaign is complete"}},
     .help =
         "Runs many searches that a file names: kernels with sizes, on devices, each with a budget.\n"
         "'check' says what is wrong with the file, or prints its searches. 'run' does them "

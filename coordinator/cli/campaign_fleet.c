@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "coordinator/limits.h"
 #include "coordinator/session.h"
 #include "coordinator/cli/campaign_state.h"
 #include "coordinator/cli/launched.h"
@@ -23,8 +24,6 @@
 #include "core/base/panic.h"
 #include "core/base/stop.h"
 #include "core/base/strbuf.h"
-
-enum { LOOK_MS = 200, TELL_S = 10 };
 
 /* A search that is at work. */
 struct lane {
@@ -178,7 +177,7 @@ static void tell(struct cli_campaign_fleet *f)
     double now = clock_s();
     if (cli_given(r->args, CLI_QUIET)) return;
     tell_absence(f, agents);
-    if (now - f->told_s < TELL_S) return;
+    if (now - f->told_s < LIMIT_SUMMARY_S) return;
     f->told_s = now;
     cli_campaign_look(r);
     uint64_t evaluations = 0;
@@ -209,7 +208,7 @@ bool cli_campaign_run_fleet(struct cli_campaign_running *r, struct diag *d)
     bool ok = open_fleet(&f, d);
     while (ok && !all_done(&f)) {
         begin_some(&f);
-        finish_some(&f, LOOK_MS);
+        finish_some(&f, LIMIT_LANE_MS);
         tell(&f);
     }
     ok = !cli_launch_end(&f.launched, d) && ok;

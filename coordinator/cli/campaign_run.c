@@ -8,6 +8,7 @@
 
 #include "coordinator/cli/campaign_state.h"
 #include "coordinator/cli/doubt.h"
+#include "coordinator/cli/export.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/stop.h"
@@ -114,6 +115,22 @@ static void run_all(struct cli_campaign_running *r)
     }
 }
 
+/* A line for each choice of programs that were tuned on several devices. */
+static bool print_portables(const struct cli_args *a, const struct campaign *c, struct diag *d)
+{
+    struct winners *w;
+    size_t n;
+    const struct portable *list = cli_portables(c->store, &w, &n, d);
+    for (size_t i = 0; list && !cli_given(a, CLI_JSON) && i < n; i++) {
+        struct strbuf text = {0};
+        portable_print(&list[i], &text);
+        printf("portable: %s\n", text.text);
+        strbuf_free(&text);
+    }
+    winners_free(w);
+    return list != NULL;
+}
+
 int cli_campaign_write(const struct cli_args *a, const struct campaign *c, const struct campaign_progress *p,
                        struct diag *d)
 {
@@ -128,6 +145,7 @@ int cli_campaign_write(const struct cli_args *a, const struct campaign *c, const
     }
     struct cli_args of = {.positional = {c->store}, .n_positional = 1};
     of.value[CLI_OUT] = c->report;
+    if (!print_portables(a, c, d)) return CLI_FAILED;
     int status = cli_write_report(&of, d);
     of.value[CLI_OUT] = c->header;
     if (found && status == CLI_OK) status = cli_write_header(&of, d);
@@ -177,7 +195,15 @@ static bool begin(struct cli_campaign_running *r, struct diag *d)
     return true;
 }
 
-/* --page, else the key. The page needs a store. */
+/* Whether the searches will be able to record: better said before anything is measured. */
+static bool try_store(const struct campaign *c, struct diag *d)
+{
+    struct store *s = store_open(c->store, true, d);
+    store_close(s);
+    return s != NULL;
+}
+
+/* --page, else the key. */
 static bool start_page(struct cli_campaign_running *r, struct diag *d)
 {
     const struct campaign *c = r->campaign->campaign;
@@ -188,9 +214,7 @@ static bool start_page(struct cli_campaign_running *r, struct diag *d)
         return false;
     }
     if (port == CAMPAIGN_NO_PAGE) return true;
-    struct store *s = store_open(c->store, true, d);
-    store_close(s);
-    if (!s || !cli_page_start(r->args, c->store, (uint16_t)port, &r->page, d)) return false;
+    if (!cli_page_start(r->args, c->store, (uint16_t)port, &r->page, d)) return false;
     fprintf(stderr, "page %s\n", r->page.url);
     fflush(stderr); /* a file has it now, too */
     return true;
@@ -200,7 +224,7 @@ int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c
 {
     struct cli_campaign_running r = {.args = a, .campaign = c, .stop_fd = cli_signals()};
     int status = CLI_USAGE;
-    if (begin(&r, d) && start_page(&r, d)) {
+    if (begin(&r, d) && try_store(c->campaign, d) && start_page(&r, d)) {
         r.progress = campaign_progress_new(c->campaign, &c->devices);
         r.failed = base_calloc(c->campaign->n_searches + 1, sizeof *r.failed);
         bool ok = campaign_progress_update(r.progress, d);

@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 #include "coordinator/cli/campaign.h"
+#include "coordinator/limits.h"
 #include "coordinator/store.h"
-
-enum { WAIT_S = 120, LOOKS_PER_S = 5 };
 
 /* The process that records in a run of the campaign; pid 0: none. false after an error. */
 static bool find_owner(const struct campaign *c, struct campaign_progress *p, struct store_owner *out,
@@ -39,14 +38,15 @@ static bool find_owner(const struct campaign *c, struct campaign_progress *p, st
  */
 static bool await_end(const struct campaign *c, struct campaign_progress *p, int64_t pid, struct diag *d)
 {
-    const struct timespec pause = {.tv_nsec = 1000000000 / LOOKS_PER_S};
-    for (int i = 0; i < WAIT_S * LOOKS_PER_S; i++) {
+    const struct timespec pause = {.tv_nsec = LIMIT_STOP_LOOK_MS * 1000000};
+    for (int i = 0; i < LIMIT_STOP_S * 1000 / LIMIT_STOP_LOOK_MS; i++) {
         struct store_owner o;
         if (!find_owner(c, p, &o, d)) return false;
         if (o.pid != pid) return true;
         nanosleep(&pause, NULL);
     }
-    diag_plain(d, "process %" PRId64 " was told to stop %d seconds ago and is still at work", pid, WAIT_S);
+    diag_plain(d, "process %" PRId64 " was told to stop %d seconds ago and is still at work", pid,
+               LIMIT_STOP_S);
     return false;
 }
 

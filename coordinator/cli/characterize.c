@@ -5,8 +5,8 @@
  *     rate = max(peak of the architecture at its highest clock, if known, 1.05 * best measured rate)
  *     time = shortest measured time / 1.05
  *
- * except that the times of launches are taken as measured (page `performance-model`, "What makes a term a
- * bound"). */
+ * except that the times of launches are taken as measured: a bound on them is made like a search's time, as
+ * the median of a batch (agent/characterize.c). */
 #include "agent/characterize.h"
 
 #include <errno.h>

@@ -22,6 +22,7 @@
 #include "agent/device.h"
 #include "core/pipeline/problem.h"
 #include "core/base/diag.h"
+#include "coordinator/cli/options.h"
 #include "mcts/order.h"
 #include "mcts/tree.h"
 
@@ -33,105 +34,6 @@ enum {
     CLI_MOST_SAMPLES = 100000000, /* each may be kept in memory */
     CLI_NAME_BYTES = 512          /* room for the name of a choice or of a value; longer ones are cut off */
 };
-
-/* X(KEY, long name, argument or NULL, help). In the order of --help, whose sections are CLI_SECTIONS. The
- * help says what the option does, its unit and its default. The argument's spelling decides what completes
- * it: FILE.db a file with that ending, DIR a folder, a|b|c one of these words. */
-#define CLI_OPTIONS(X)                                                                                       \
-    X(SIZE, "size", "M=512,N=512", "values of the program's size parameters; may be repeated")               \
-    X(INPUT, "input", "NAME=random:SEED",                                                                    \
-      "fill this input with random numbers made from SEED (default 1); may be repeated")                     \
-    X(SPACE, "space", "FILE.space|FILE.so", "use this space instead of a Lift program's space")              \
-    X(DATA, "data", "FILE.json", "objects of the space and their properties")                                \
-    X(PARAM, "param", "x=1,y=2",                                                                             \
-      "values of parameters of the space (also of a Lift program's space); may be repeated")                 \
-    X(COMMAND, "command", "'PROG {x}'",                                                                      \
-      "with --space: the command that measures a candidate and prints its time in ns")                       \
-    X(DEVICE, "device", "SEL",                                                                               \
-      "OpenCL device: gpu, cpu, a part of its name, or its number in 'thresh device list' (default: the "    \
-      "first one)")                                                                                          \
-    X(DESCRIPTION, "description", "FILE.json",                                                               \
-      "description of the device for lower bounds (default: found by the device's name; see 'thresh device " \
-      "show')")                                                                                              \
-    X(FRESH, "fresh", NULL, "discard the values of the device's earlier description")                        \
-    X(HEURISTIC, "heuristic", "NAME|FILE.so[:k=v]",                                                          \
-      "search heuristic: tag (default), uct, random, bound, roundrobin or a plug-in, with parameters and "   \
-      "rollout policies; see 'thresh heuristics'")                                                           \
-    X(SEED, "seed", "N", "seed of the random number generator (default 1)")                                  \
-    X(PIN, "pin", "CHOICE(ARGS)=VALUE",                                                                      \
-      "fix a decision; * matches any text, A|B allows two values; may be repeated; see 'thresh choices'")    \
-    X(ORDER, "order", "CHOICE,CHOICE", "decide these choices first: names or patterns such as 'size(m.*)'")  \
-    X(NO_PRIOR, "no-prior", NULL, "disable the prior: all values are equally likely at the start")           \
-    X(TEXT_LIMIT, "text-limit", "KIB",                                                                       \
-      "skip implementations whose OpenCL text is longer than this many KiB (default 64)")                    \
-    X(ALLOW_NONFINITE, "allow-nonfinite", NULL,                                                              \
-      "accept programs with outputs that are infinite or NaN; these outputs are not verified")               \
-    X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
-    X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 unless --time is given)")      \
-    X(TIME, "time", "10m", "stop after this time: 30s, 10m, 2h (default: no limit)")                         \
-    X(TIMEOUT, "timeout", "10s", "time limit of one run")                                                    \
-    X(LAUNCHES, "launches", "N",                                                                             \
-      "time at least N launches (default: 20 rounds or 0.4 s, whichever is longer; 20 s at most)")           \
-    X(SAMPLES, "samples", "N", "number of samples (default 1000)")                                           \
-    X(LIMIT, "limit", "N", "stop after N nodes of the tree (default: no limit)")                             \
-    X(NO_BOUND, "no-bound", NULL, "do not prune candidates by their lower bound")                            \
-    X(DISTANCE, "distance", "5%", "ignore improvements smaller than this (default 0%)")                      \
-    X(AUDIT_CUTS, "audit-cuts", "1%",                                                                        \
-      "share of draws made below pruned nodes to check the bound (default 0%)")                              \
-    X(CUT, "cut", "NS", "prune candidates whose lower bound is at least NS ns (default: none)")              \
-    X(DEPTH, "depth", "D", "prune only in the first D levels of the tree (default: all)")                    \
-    X(STORE, "store", "FILE.db", "record every evaluation in this SQLite file; created if missing")          \
-    X(RESUME, "resume", NULL, "continue the run in the store")                                               \
-    X(RECORDED, "recorded", "FILE.db,FILE.db",                                                               \
-      "take times from these stores instead of measuring; a Lift program also needs --description")          \
-    X(LEARN_FROM, "learn-from", "FILE.db",                                                                   \
-      "measure the best implementations of other sizes, devices and runs in this store first; may be "       \
-      "repeated")                                                                                            \
-    X(BEST, "best", NULL, "select the fastest implementation of the last program in a store")                \
-    X(NUMBER, "number", "N", "select implementation N of the last run in a store (0: the naive one)")        \
-    X(CUTS, "cuts", NULL, "print the candidates that the lower bound pruned in the last run, with reasons")  \
-    X(LEARNT, "learnt", NULL, "print how each choice affects the time, from a store's evaluations")          \
-    X(LISTEN, "listen", "ENDPOINT",                                                                          \
-      "wait for agents at tcp://ADDRESS:PORT or ipc://FILE instead of starting one")                         \
-    X(KEYS, "keys", "DIR",                                                                                   \
-      "admit only agents whose certificates are in this folder ('thresh keys new DIR' makes it)")            \
-    X(LAUNCH, "launch", "KIND:N|FILE[,NAME=VALUE]",                                                          \
-      "start agents: local:2, ssh:HOSTFILE or slurm:4, with settings such as device=gpu")                    \
-    X(CONNECT, "connect", "ENDPOINT", "the coordinator's endpoint: tcp://HOST:PORT or ipc://FILE")           \
-    X(KEY, "key", "FILE.key_secret",                                                                         \
-      "the agent's secret, for a coordinator with --keys: DIR/agents/NAME.key_secret of its keys")           \
-    X(AGENT, "agent", "NAME,NAME", "names of the agents that get keys (default: agent)")                     \
-    X(RUNNERS, "runners", "N", "runner processes, at most 16 (default: 2 on a CPU, 4 on a GPU)")             \
-    X(NAME, "name", "NAME", "the agent's name in messages (default: HOST:PID)")                              \
-    X(UNTIL, "until", "90m|@TIME",                                                                           \
-      "return what is not begun and leave by then: after this time, or at this time in seconds since 1970 "  \
-      "(default: no limit)")                                                                                 \
-    X(PORT, "port", "N", "port of the page; 0: any free one (default 8780)")                                 \
-    X(PAGE, "page", "PORT|none",                                                                             \
-      "serve the live page of the store at this port of this machine; 0: any free one (default: none)")      \
-    X(BIND, "bind", "ADDRESS",                                                                               \
-      "address of this machine to listen at, as numbers (default 127.0.0.1: this machine only)")             \
-    X(TOKEN_FILE, "token-file", "FILE",                                                                      \
-      "who sees the page needs the token in this file of mode 0600; made with a random token if missing")    \
-    X(OUT, "out", "DIR", "output folder")                                                                    \
-    X(EXPLAIN_COST, "explain-cost", NULL, "check: list the constraints that are slow to propagate, and why") \
-    X(FORMAT, "format", "jsonl|csv", "format of the export (default jsonl)")                                 \
-    X(WATCH, "watch", NULL, "show it again each second until it ends")                                       \
-    X(JSON, "json", NULL, "print one JSON object")                                                           \
-    X(MAN, "man", NULL, "print the manual page as roff")                                                     \
-    X(QUIET, "quiet", NULL, "do not show progress")                                                          \
-    X(VERBOSE, "verbose", NULL, "print a line for each evaluation")
-
-/* X(title, first option): the sections of --help, each up to the first option of the next. */
-#define CLI_SECTIONS(X)                                                                                      \
-    X("Input", SIZE)                                                                                         \
-    X("Device", DEVICE)                                                                                      \
-    X("Search", HEURISTIC)                                                                                   \
-    X("Budget", EVALUATIONS)                                                                                 \
-    X("Lower bound", NO_BOUND)                                                                               \
-    X("Records", STORE)                                                                                      \
-    X("Processes", LISTEN)                                                                                   \
-    X("Output", OUT)
 
 enum cli_key {
 #define X(key, name, argument, help) CLI_##key,
@@ -162,7 +64,7 @@ struct cli_args {
     /* NULL: not given; "": a flag. Of a repeated option the last value; of --size and --param all values,
      * joined by commas. */
     const char *value[CLI_KEY_COUNT];
-    struct cli_list pins, inputs, learned; /* learned: --learn-from */
+    struct cli_list pins, inputs, learned, baselines; /* learned: --learn-from */
 };
 
 /* An option's argument and help for one subcommand, in place of those in the table. */
@@ -185,8 +87,9 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_tune, cli_campaign, cli_report, cli_serve, cli_export, cli_estimate,
-    cli_descend, cli_explain, cli_replay, cli_agent, cli_keys, cli_device, cli_lift, cli_space, cli_store,
-    cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics, cli_choices, cli_help, cli_completion;
+    cli_descend, cli_explain, cli_replay, cli_replay_search, cli_agent, cli_keys, cli_device, cli_lift,
+    cli_space, cli_store, cli_verify, cli_levels, cli_bound, cli_audit, cli_heuristics, cli_choices, cli_help,
+    cli_completion;
 
 extern const char cli_tune_help[]; /* cli_tune.help */
 extern const char cli_version[];   /* "thresh 0.1 (REVISION)", made by the Makefile */
@@ -219,7 +122,7 @@ bool cli_positive(const struct cli_args *a, enum cli_key key, uint64_t otherwise
                   struct diag *d);
 /* --samples: 1 to CLI_MOST_SAMPLES. */
 bool cli_samples(const struct cli_args *a, uint64_t otherwise, uint64_t *out, struct diag *d);
-/* --runners: 0 if not given; more than EVAL_MAX_RUNNERS are that many. */
+/* --runners: 0 if not given; more than AGENT_RUNNERS_MOST are that many. */
 bool cli_runners(const struct cli_args *a, unsigned *out, struct diag *d);
 /* A share such as 5% or 0.05: at least 0 and less than 1; 0 if not given. */
 bool cli_share(const struct cli_args *a, enum cli_key key, double *out, struct diag *d);

@@ -9,8 +9,8 @@
 const struct cli_family *cli_family(size_t i)
 {
     static const struct cli_family families[] = {
-        {"Search", {&cli_tune, &cli_campaign, &cli_explain, &cli_replay, &cli_store}},
-        {"Seeing it", {&cli_report, &cli_serve, &cli_export}},
+        {"Search", {&cli_tune, &cli_campaign, &cli_explain, &cli_replay, &cli_replay_search, &cli_store}},
+        {"Reports", {&cli_report, &cli_serve, &cli_export}},
         {"Programs and devices", {&cli_lift, &cli_verify, &cli_device, &cli_agent, &cli_keys}},
         {"Spaces", {&cli_choices, &cli_estimate, &cli_space, &cli_heuristics}},
         {"Lower bounds and the engine", {&cli_bound, &cli_audit, &cli_levels, &cli_descend}},

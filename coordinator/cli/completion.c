@@ -14,6 +14,7 @@
 struct candidates {
     struct strbuf words, endings;
     bool folders;
+    bool named; /* a name and '=' stand before the file */
 };
 
 static void add_word(struct strbuf *b, const char *word, size_t n)
@@ -48,7 +49,17 @@ static void add_candidate(struct candidates *c, const char *word, size_t n)
 {
     static const char lower[] = "abcdefghijklmnopqrstuvwxyz", upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const char *dot = memchr(word, '.', n);
+    if (dot && memchr(dot, ':', n - (size_t)(dot - word))) /* FILE.cl:NAME */
+        n = (size_t)((const char *)memchr(dot, ':', n - (size_t)(dot - word)) - word);
+    const char *equals = memchr(word, '=', n);
     size_t stem = dot ? (size_t)(dot - word) : n;
+    if (dot && equals && equals < dot) { /* NAME=FILE.npy */
+        size_t before = (size_t)(equals + 1 - word);
+        c->named = true;
+        word += before;
+        n -= before;
+        stem -= before;
+    }
     if (consists_of(word, n, lower))
         add_word(&c->words, word, n);
     else if (dot && consists_of(word, stem, upper) && consists_of(dot + 1, n - stem - 1, lower))
@@ -101,13 +112,16 @@ static const char bash_head[] =
     "    done\n"
     "}\n"
     "_thresh() {\n"
-    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+    "    local cur=${COMP_WORDS[COMP_CWORD]} at=$((COMP_CWORD - 1)) assigns=\n"
     "    COMPREPLY=()\n"
     "    if [[ $cur == = ]]; then\n"
-    "        cur=\n"
-    "    elif [[ $prev == = ]]; then\n"
-    "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "        cur= assigns=1\n"
+    "    elif [[ ${COMP_WORDS[at]} == = ]]; then\n"
+    "        at=$((at - 1)) assigns=1\n"
     "    fi\n"
+    "    [[ $assigns && ${COMP_WORDS[at]} != -* ]] && ((at--))\n"
+    "    [[ ${COMP_WORDS[at]} == = ]] && ((at--))\n"
+    "    local prev=${COMP_WORDS[at]}\n"
     "    if ((COMP_CWORD == 1)); then\n";
 
 static void print_bash_action(const struct candidates *c)
@@ -179,7 +193,7 @@ static void print_zsh_action(const struct candidates *c)
     } else if (c->folders) {
         printf("_files -/");
     } else if (c->endings.length > 0) {
-        printf("{_files -g \"*.(");
+        printf("{%s_files -g \"*.(", c->named ? "compset -P \"*=\"; " : "");
         for (const char *e = c->endings.text; *e; e++)
             putchar(*e == ' ' ? '|' : *e);
         printf(")\"%s%s}", c->words.length > 0 ? "; compadd " : "", text_of(&c->words));

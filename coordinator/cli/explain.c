@@ -20,6 +20,7 @@
 #include "coordinator/explanation.h"
 #include "coordinator/portrait.h"
 #include "coordinator/rival.h"
+#include "coordinator/store.h"
 #include "core/base/strbuf.h"
 #include "gpu.space.h"
 
@@ -65,6 +66,16 @@ static void add_worth(const struct explanation *e, json_t *o)
     json_object_set_new(o, "speedup", known_json(explanation_naive_ratio(e)));
 }
 
+static json_t *baselines_json(const struct best_file *b)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < b->n_contenders; i++)
+        if (store_is_baseline(b->contenders[i].number))
+            json_array_append_new(list, json_pack("{s:s,s:o}", "label", b->contenders[i].label, "figure",
+                                                  figure_json(&b->contenders[i].figure)));
+    return list;
+}
+
 static void print_json(const struct printing *p)
 {
     const struct explanation *e = p->of;
@@ -77,6 +88,7 @@ static void print_json(const struct printing *p)
                   b->figure.median_ns, "figure", figure_json(&b->figure), "naive", figure_json(&b->naive));
     add_worth(e, o);
     json_object_set(o, "other", e->rival);
+    json_object_set_new(o, "baselines", baselines_json(b));
     json_object_update(o, e->portrait);
     if (p->learnt) json_object_set(o, "learnt", p->learnt);
     if (b->store) json_object_set_new(o, "store", json_string(b->store));
@@ -108,6 +120,18 @@ static void print_line(const char *what, struct strbuf *text)
     strbuf_free(text);
 }
 
+/* The user's own kernel: "baseline   mm.cl:matmul 61 us (60.1 to 61.9, 11 rounds), 1.8 times as long". */
+static void print_baseline(const struct best_file *b, const struct best_contender *c)
+{
+    char time[FIGURE_TEXT];
+    double ratio = figure_comparable(&c->figure, &b->figure)
+                       ? figure_ratio(&c->figure, &b->figure, NULL, NULL, 0).quotient
+                       : 0;
+    printf("baseline   %s, %s", figure_print(&c->figure, time), c->label + strcspn(c->label, " ") + 1);
+    if (ratio > 0) printf(", %.3g times as long", ratio);
+    printf("\n");
+}
+
 static void print_summary(const struct printing *p)
 {
     const struct explanation *e = p->of;
@@ -129,6 +153,8 @@ static void print_summary(const struct printing *p)
         printf("naive      this is the naive implementation\n");
     else if (naive > 0)
         printf("naive      %s, %.3g times as long\n", figure_print(&b->naive, time), naive);
+    for (unsigned i = 0; i < b->n_contenders; i++)
+        if (store_is_baseline(b->contenders[i].number)) print_baseline(b, &b->contenders[i]);
     cli_print_contender(e->rival);
     if (b->store && !p->learnt)
         printf("store      %s: 'thresh explain %s --best' adds what the search learnt\n", b->store, b->store);

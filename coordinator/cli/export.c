@@ -21,7 +21,8 @@
 
 /* ---- stores ---- */
 
-bool cli_open_stores(const char *const *paths, size_t n, struct cli_stores *out, struct diag *d)
+/* false after an error. They are closed in both cases. */
+static bool open_stores(const char *const *paths, size_t n, struct cli_stores *out, struct diag *d)
 {
     *out = (struct cli_stores){0};
     for (size_t i = 0; i < n; i++) {
@@ -32,7 +33,7 @@ bool cli_open_stores(const char *const *paths, size_t n, struct cli_stores *out,
     return true;
 }
 
-void cli_close_stores(struct cli_stores *stores)
+static void close_stores(struct cli_stores *stores)
 {
     for (size_t i = 0; i < stores->n; i++)
         store_close(stores->items[i].store);
@@ -47,6 +48,16 @@ struct winners *cli_winners(const struct cli_stores *stores, struct diag *d)
         return NULL;
     }
     return w;
+}
+
+const struct portable *cli_portables(const char *path, struct winners **w, size_t *n, struct diag *d)
+{
+    struct cli_stores stores;
+    const struct portable *list = NULL;
+    *w = open_stores(&path, 1, &stores, d) ? cli_winners(&stores, d) : NULL;
+    if (*w) list = portable_list(*w, stores.items, stores.n, n, d);
+    close_stores(&stores);
+    return list;
 }
 
 /* ---- writing ---- */
@@ -78,8 +89,8 @@ int cli_export_rows(const struct cli_args *a, const char *const *paths, size_t n
 {
     struct cli_stores stores;
     struct row_export rows = {&stores, format};
-    int status = cli_open_stores(paths, n, &stores, d) ? cli_write_out(a, write_rows, &rows, d) : CLI_USAGE;
-    cli_close_stores(&stores);
+    int status = open_stores(paths, n, &stores, d) ? cli_write_out(a, write_rows, &rows, d) : CLI_USAGE;
+    close_stores(&stores);
     return status;
 }
 
@@ -88,10 +99,11 @@ int cli_export_rows(const struct cli_args *a, const char *const *paths, size_t n
 /* Entries with what they borrow. */
 struct rebuilt {
     struct export_entry *entries;
-    struct pipeline_code *codes;
+    struct export_portable *portables;
+    struct pipeline_code *codes; /* of the entries, then of the portables */
     struct device *devices;
     struct arena *arena; /* of names */
-    size_t n;
+    size_t n, n_portables;
     bool as_json;
 };
 
@@ -172,48 +184,79 @@ static void add_entry(const struct cli_args *a, struct rebuilt *r, const struct 
     r->n++;
 }
 
+static void add_portable(const struct cli_args *a, struct rebuilt *r, const struct winner *list, size_t n,
+                         const struct portable *p)
+{
+    struct export_portable *e = &r->portables[r->n_portables];
+    size_t at = r->n + r->n_portables;
+    e->choice = p;
+    if (!rebuild(a, p->entry, &e->entry, &r->codes[at], &r->devices[at])) return;
+    e->entry.name = name_of(r->arena, list, n, p->entry);
+    r->n_portables++;
+}
+
 static bool write_best(void *context, FILE *out, struct diag *d)
 {
     const struct rebuilt *r = context;
+    const struct export_best best = {r->entries, r->n, r->portables, r->n_portables, cli_version};
     (void)d;
     if (!r->as_json) {
-        export_header(r->entries, r->n, cli_version, out);
+        export_header(&best, out);
         return true;
     }
-    json_t *o = export_database(r->entries, r->n, cli_version);
+    json_t *o = export_database(&best);
     json_dumpf(o, out, JSON_INDENT(1));
     fputc('\n', out);
     json_decref(o);
     return true;
 }
 
-static int export_best(const struct cli_args *a, const struct cli_stores *stores, const char *format,
-                       struct diag *d)
+static void free_rebuilt(struct rebuilt *r)
 {
-    struct winners *w = cli_winners(stores, d);
-    if (!w) return CLI_USAGE;
+    for (size_t i = 0; i < r->n + r->n_portables; i++)
+        pipeline_code_clear(&r->codes[i]);
+    for (size_t i = 0; i < r->n; i++)
+        problem_free((struct problem *)r->entries[i].problem);
+    for (size_t i = 0; i < r->n_portables; i++)
+        problem_free((struct problem *)r->portables[i].entry.problem);
+    free(r->entries);
+    free(r->portables);
+    free(r->codes);
+    free(r->devices);
+    arena_free(r->arena);
+}
+
+static struct rebuilt rebuild_all(const struct cli_args *a, struct winners *w,
+                                  const struct portable *portables, size_t n_portables, bool as_json)
+{
     size_t n;
     const struct winner *list = winners_list(w, &n);
     struct rebuilt r = {.entries = base_calloc(n + 1, sizeof *r.entries),
-                        .codes = base_calloc(n + 1, sizeof *r.codes),
-                        .devices = base_calloc(n + 1, sizeof *r.devices),
+                        .portables = base_calloc(n_portables + 1, sizeof *r.portables),
+                        .codes = base_calloc(n + n_portables + 1, sizeof *r.codes),
+                        .devices = base_calloc(n + n_portables + 1, sizeof *r.devices),
                         .arena = arena_new(),
-                        .as_json = strcmp(format, "database") == 0};
+                        .as_json = as_json};
     for (size_t i = 0; i < n; i++)
         add_entry(a, &r, list, n, &list[i]);
-    int status = CLI_FAILED;
-    if (r.n > 0)
-        status = cli_write_out(a, write_best, &r, d);
-    else
-        diag_plain(d, "%s: no implementation to export", stores->items[0].path);
-    for (size_t i = 0; i < r.n; i++) {
-        pipeline_code_clear(&r.codes[i]);
-        problem_free((struct problem *)r.entries[i].problem);
+    for (size_t i = 0; i < n_portables; i++)
+        add_portable(a, &r, list, n, &portables[i]);
+    return r;
+}
+
+static int export_best(const struct cli_args *a, const struct cli_stores *stores, const char *format,
+                       struct diag *d)
+{
+    size_t n;
+    int status = CLI_USAGE;
+    struct winners *w = cli_winners(stores, d);
+    const struct portable *portables = w ? portable_list(w, stores->items, stores->n, &n, d) : NULL;
+    if (portables) {
+        struct rebuilt r = rebuild_all(a, w, portables, n, strcmp(format, "database") == 0);
+        status = r.n > 0 ? cli_write_out(a, write_best, &r, d) : CLI_FAILED;
+        if (r.n == 0) diag_plain(d, "%s: no implementation to export", stores->items[0].path);
+        free_rebuilt(&r);
     }
-    free(r.entries);
-    free(r.codes);
-    free(r.devices);
-    arena_free(r.arena);
     winners_free(w);
     return status;
 }
@@ -250,10 +293,10 @@ static int export(const struct cli_args *a, size_t format, struct diag *d)
     const char *name = formats[format].name;
     if (formats[format].kind == ROWS) return cli_export_rows(a, a->positional, a->n_positional, name, d);
     int status = CLI_USAGE;
-    if (cli_open_stores(a->positional, a->n_positional, &stores, d))
+    if (open_stores(a->positional, a->n_positional, &stores, d))
         status = formats[format].kind == BEST ? export_best(a, &stores, name, d)
                                               : cli_export_tables(a, &stores, name, d);
-    cli_close_stores(&stores);
+    close_stores(&stores);
     return status;
 }
 

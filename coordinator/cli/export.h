@@ -12,11 +12,11 @@ struct cli_stores {
     size_t n;
 };
 
-/* Opens the stores. false after an error. Close them in both cases. */
-bool cli_open_stores(const char *const *paths, size_t n, struct cli_stores *out, struct diag *d);
-void cli_close_stores(struct cli_stores *stores);
 /* Adds all of them. NULL after an error. */
 struct winners *cli_winners(const struct cli_stores *stores, struct diag *d);
+
+/* The portable choices of one store. *w owns them; free it in both cases. NULL after an error. */
+const struct portable *cli_portables(const char *path, struct winners **w, size_t *n, struct diag *d);
 
 /* Writes with `write` to --out, completely or not at all, or to standard output. Returns the exit status;
  * `write` returns false after an error of the input. */

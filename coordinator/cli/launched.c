@@ -43,7 +43,7 @@ static void remove_endpoint(struct cli_launched *l)
 static bool needs_endpoint(struct cli_launched *l, struct diag *d)
 {
     if (l->options.kind == LAUNCH_LOCAL) return make_endpoint(l, d);
-    diag_plain(d, "--launch %s: agents elsewhere need --listen tcp://0.0.0.0:PORT and --keys DIR",
+    diag_plain(d, "--launch %s: agents on other machines need --listen tcp://0.0.0.0:PORT and --keys DIR",
                launch_kind_name(l->options.kind));
     return false;
 }

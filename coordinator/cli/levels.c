@@ -1,6 +1,5 @@
 /* thresh levels: the number of candidates at each depth of the tree, with and without pruning by the lower
- * bound
- * ("Partially specified implementations", table 3 and section 5.5).
+ * bound ("Partially specified implementations", table 3 and section 5.5).
  *
  * Both are estimated by random descents (Knuth 1975): the product of the branching factors down to a depth is
  * an unbiased estimate of the nodes at that depth. A descent that finds 3, then 2 possible values contributes

@@ -42,9 +42,11 @@ static void print_names(const struct cli_args *a, const struct lift_program *p)
 
 /* ---- a problem ---- */
 
-static const struct lift_type *type_of(const struct lift_program *p, const struct bb_buffer *b)
+/* What a kernel does with a buffer. */
+static const char *use_of(const struct bb_buffer *b)
 {
-    return b->output ? p->output->type : p->inputs[b->input]->type;
+    if (b->updated) return "in-out";
+    return b->output ? "output" : "input";
 }
 
 static void type_text(const struct lift_type *t, struct strbuf *out)
@@ -67,12 +69,13 @@ static json_t *buffers_json(const struct problem *p)
     json_t *buffers = json_array();
     for (unsigned i = 0; i < p->backbone->n_buffers; i++) {
         const struct bb_buffer *b = &p->backbone->buffers[i];
-        const struct lift_type *t = type_of(p->program, b);
+        const struct lift_type *t = p->program->arrays[i].type;
         struct strbuf type = {0};
         lift_print_type(t, &type);
-        json_array_append_new(buffers, json_pack("{s:s,s:s,s:o,s:I,s:b}", "name", b->name, "type", type.text,
-                                                 "extents", extents_json(t), "bytes",
-                                                 (json_int_t)lift_type_bytes(t), "output", (int)b->output));
+        json_array_append_new(buffers,
+                              json_pack("{s:s,s:s,s:o,s:I,s:b,s:b}", "name", b->name, "type", type.text,
+                                        "extents", extents_json(t), "bytes", (json_int_t)lift_type_bytes(t),
+                                        "output", (int)b->output, "updated", (int)b->updated));
         strbuf_free(&type);
     }
     return buffers;
@@ -109,9 +112,9 @@ static void print_buffers(const struct problem *p)
         const struct bb_buffer *b = &p->backbone->buffers[i];
         struct strbuf type = {0};
         char bytes[UNITS_BYTES];
-        type_text(type_of(p->program, b), &type);
-        units_bytes((double)lift_type_bytes(type_of(p->program, b)), bytes, sizeof bytes);
-        printf("%-10s %s: %s, %s\n", b->output ? "output" : "input", b->name, type.text, bytes);
+        type_text(p->program->arrays[i].type, &type);
+        units_bytes((double)lift_type_bytes(p->program->arrays[i].type), bytes, sizeof bytes);
+        printf("%-10s %s: %s, %s\n", use_of(b), b->name, type.text, bytes);
         strbuf_free(&type);
     }
 }

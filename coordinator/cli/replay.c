@@ -16,17 +16,21 @@
 #include <time.h>
 
 #include "agent/evaluate.h"
+#include "agent/limits.h"
+#include "coordinator/cli/data.h"
 #include "coordinator/cli/doubt.h"
 #include "coordinator/cli/stored.h"
 #include "coordinator/figure.h"
+#include "coordinator/limits.h"
 #include "coordinator/load.h"
 #include "core/base/arena.h"
 #include "core/base/attr.h"
 #include "core/base/clock.h"
+#include "core/base/hash.h"
+#include "core/base/strbuf.h"
 #include "core/pipeline/code.h"
 
 enum { WINDOWS = 4, WINDOW_ROUNDS = 5, MOST_WINDOW_ROUNDS = 1000, MOST_NOTES = 6, NOTE_BYTES = 256 };
-static const double least_limit_ns = 2e9;
 static const double most_ns = 20e9;    /* for all launches, unless --launches is given */
 static const double window_ms = 100;   /* of rounds, in each window: at least WINDOW_ROUNDS rounds */
 static const double warm_ms = 50;      /* of rounds that are not timed, before each window */
@@ -52,7 +56,7 @@ struct replayed {
 /* Launches of a round: as many as in the batch of the verified run; one if a launch is long. */
 static unsigned batch_of(const struct evaluation *e)
 {
-    return e->median_ns >= EVAL_LONG_NS ? 1 : e->n_samples;
+    return e->median_ns >= AGENT_LONG_NS ? 1 : e->n_samples;
 }
 
 /* Rounds in a window; round_ms: what one of them takes, with all that is between launches. */
@@ -140,6 +144,32 @@ static void judge(struct replayed *r, const struct best_file *b, const struct de
         note(r, "the time drifted: the slowest window is %.0f %% slower than the fastest", 100 * drift(r));
 }
 
+/* " --input x=/home/me/x.npy" for each file. */
+static void print_inputs(const json_t *recorded, struct strbuf *out)
+{
+    const char *name;
+    json_t *path;
+    json_object_foreach(json_object_get(recorded, "inputs"), name, path)
+        strbuf_printf(out, " --input %s=%s", name, json_string_value(path));
+}
+
+/* Notes if the recorded time is of other data. */
+static void judge_data(struct replayed *r, const struct best_file *b, const struct given *data)
+{
+    char hash[HASH_HEX_BYTES] = "";
+    struct strbuf inputs = {0};
+    json_t *recorded = b->data ? json_loads(b->data, 0, NULL) : NULL;
+    const char *wanted = json_string_value(json_object_get(recorded, "hash"));
+    if (data) hash_hex(given_hash(data), hash);
+    print_inputs(recorded, &inputs);
+    if (wanted && strcmp(wanted, hash) != 0 && inputs.length > 0)
+        note(r, "the recorded time was measured on other data:%s", inputs.text);
+    else if (!wanted && data && figure_known(&r->recorded))
+        note(r, "the recorded time was measured on generated data");
+    strbuf_free(&inputs);
+    json_decref(recorded);
+}
+
 static json_t *reals_json(const double *x, size_t n)
 {
     json_t *array = json_array();
@@ -208,7 +238,7 @@ static double limit_ns(const struct cli_args *a, const struct best_file *b, stru
 {
     double seconds;
     if (!cli_seconds(a, CLI_TIMEOUT, &seconds, d)) return 0;
-    return cli_given(a, CLI_TIMEOUT) ? seconds * 1e9 : fmax(10 * b->figure.median_ns, least_limit_ns);
+    return cli_given(a, CLI_TIMEOUT) ? seconds * 1e9 : fmax(10 * b->figure.median_ns, LIMIT_FIRST_NS);
 }
 
 /* Verifies the kernel, then times it. */
@@ -236,21 +266,29 @@ static int replay(const struct cli_args *a, const struct best_file *b, struct di
     struct pipeline_code code;
     struct replayed r = {0};
     uint64_t launches;
+    int failure = CLI_FAILED;
     struct eval_settings settings = {.verify = true, .thorough = true, .limit_ns = limit_ns(a, b, d)};
     if (diag_failed(d) || !cli_positive(a, CLI_LAUNCHES, 1, &launches, d)) return CLI_USAGE;
     const char *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
     if (!device_select(selector, &device, d) || !rebuild(b, &code, d)) return CLI_USAGE;
-    struct evaluator *ev = evaluator_new(b->problem, &device, 1, 1, d);
+    struct given *data = NULL;
+    struct evaluator *ev = NULL;
+    if (cli_load_data(a, b->problem->program, &data, d))
+        ev = evaluator_new_for(b->problem, &device, 1, &(struct eval_inputs){1, data}, NULL, d);
+    else
+        failure = CLI_USAGE;
     bool ok = ev != NULL;
     if (ok) {
         measure(a, b, ev, &code.kernel, &r, &settings, launches);
         judge(&r, b, &device);
+        judge_data(&r, b, data);
         ok = print_replay(a, &r);
     }
     evaluator_free(ev);
+    given_free(data);
     pipeline_code_clear(&code);
     free(r.times);
-    return cli_doubt_status(a, &r.doubt, ok ? CLI_OK : CLI_FAILED, d);
+    return cli_doubt_status(a, &r.doubt, ok ? CLI_OK : failure, d);
 }
 
 static int run_replay(const struct cli_args *a)
@@ -269,13 +307,14 @@ const struct cli_command cli_replay = {
     .least = 1,
     .most = 1,
     .takes = {CLI_TAKES(BEST), CLI_TAKES(NUMBER), CLI_TAKES(DEVICE), CLI_TAKES(PARAM), CLI_TAKES(TIMEOUT),
-              CLI_TAKES(LAUNCHES), CLI_TAKES(ALLOW_NONFINITE), CLI_TAKES(JSON)},
+              CLI_TAKES(LAUNCHES), CLI_USER_DATA, CLI_TAKES(ALLOW_NONFINITE), CLI_TAKES(JSON)},
     .notes = {{CLI_TIMEOUT, "10s",
                "time limit of one launch (default: ten times the recorded time, at least 2s)"}},
     .help =
         "Builds, verifies and times a stored implementation again. It prints the new time, the recorded time "
         "and their ratio, with a note if the machine was busy or the two times are not comparable. Select an "
-        "implementation of a store with --best or --number.\v"
+        "implementation of a store with --best or --number. With --input it is verified and timed on your "
+        "data.\v"
         "Example: thresh replay thresh-out/best.json",
     .run = run_replay,
 };

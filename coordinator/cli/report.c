@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "coordinator/cli/cli.h"
+#include "coordinator/cli/export.h"
 #include "coordinator/cli/kind.h"
 #include "coordinator/report/page.h"
 #include "core/base/arena.h"
@@ -46,10 +46,15 @@ static int report(const struct cli_args *a, struct report_data *data, struct dia
     struct report_study **studies = base_calloc(n + 1, sizeof *studies);
     for (size_t i = 0; i < n; i++)
         studies[i] = report_study_make(a->positional[0], &s[i], &opener);
-    struct report_view v = {data, (const struct report_study *const *)studies, cli_version,
-                            (int64_t)time(NULL), false};
-    make_page(&v, &page);
-    int status = write_page(a, &page, d);
+    struct report_view v = {.data = data,
+                            .studies = (const struct report_study *const *)studies,
+                            .version = cli_version,
+                            .now = (int64_t)time(NULL)};
+    struct winners *w;
+    v.portables = cli_portables(a->positional[0], &w, &v.n_portables, d);
+    if (v.portables) make_page(&v, &page);
+    int status = v.portables ? write_page(a, &page, d) : CLI_FAILED;
+    winners_free(w);
     for (size_t i = 0; i < n; i++)
         report_study_free(studies[i]);
     free(studies);

@@ -45,7 +45,8 @@ static bool read_options(const struct cli_args *a, struct serving *s, struct dia
     if (cli_given(a, CLI_TOKEN_FILE)) return access_read_token(&s->access, a->value[CLI_TOKEN_FILE], d);
     if (s->access.loopback) return true;
     diag_plain(d,
-               "--bind %s: others can connect there; add --token-file FILE (made with a random token if it "
+               "--bind %s: other machines can connect to this address; add --token-file FILE (made with a "
+               "random token if it "
                "is missing)",
                s->address);
     return false;

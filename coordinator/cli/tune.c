@@ -3,16 +3,19 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "coordinator/best.h"
-#include "coordinator/cli/cli.h"
+#include "coordinator/cli/data.h"
 #include "coordinator/cli/doubt.h"
 #include "coordinator/cli/kind.h"
 #include "coordinator/cli/launched.h"
 #include "coordinator/cli/tune_space.h"
+#include "core/base/arena.h"
 #include "core/base/units.h"
 
-static bool read_options(const struct cli_args *a, struct tune_options *o, struct diag *d)
+static bool read_options(const struct cli_args *a, struct arena *arena, struct tune_options *o,
+                         struct diag *d)
 {
     uint64_t otherwise = cli_given(a, CLI_TIME) ? 0 : LIMIT_EVALUATIONS;
     o->path = a->positional[0];
@@ -34,12 +37,14 @@ static bool read_options(const struct cli_args *a, struct tune_options *o, struc
     o->recorded = a->value[CLI_RECORDED];
     o->learn_from = a->learned.items;
     o->n_learn_from = a->learned.n;
+    o->baselines = a->baselines.items;
+    o->n_baselines = a->baselines.n;
     uint64_t kib = 0;
     if (cli_given(a, CLI_PARAM) && !bb_parse_parameters(a->value[CLI_PARAM], &o->lowering, d)) return false;
     if (!cli_positive(a, CLI_TEXT_LIMIT, 0, &kib, d)) return false;
     o->most_text_bytes = (size_t)(kib < LIMIT_TEXT_KIB_MOST ? kib : LIMIT_TEXT_KIB_MOST) << 10;
-    return cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&
-           cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
+    return cli_read_data(a, arena, &o->data, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
+           cli_share(a, CLI_DISTANCE, &o->distance, d) && cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
            cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
            cli_seconds(a, CLI_TIME, &o->time_s, d);
 }
@@ -66,6 +71,18 @@ static json_t *contenders_json(const struct tune_report *r)
     return list;
 }
 
+static json_t *baselines_json(const struct tune_report *r)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->n_baselines; i++) {
+        const struct tune_baseline *b = &r->baselines[i];
+        json_array_append_new(list, json_pack("{s:s,s:s,s:o,s:o,s:o}", "label", b->label, "status", b->status,
+                                              "message", b->why ? json_string(b->why) : json_null(), "figure",
+                                              figure_json(&b->pick.figure), "speedup", ns_json(b->speedup)));
+    }
+    return list;
+}
+
 /* What is known of the winner beside its time. */
 static json_t *verdict_json(const struct tune_report *r)
 {
@@ -87,14 +104,14 @@ static json_t *result_json(const struct tune_report *r)
     const struct figure none = {0};
     json_t *found = best && best->found_at ? json_integer((json_int_t)best->found_at) : json_null();
     json_t *o = json_pack(
-        "{s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:I,s:o,s:o,s:o,s:o,s:o}", "best_ns",
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "best_ns",
         ns_json(best ? best->figure.median_ns : 0), "best", figure_json(best ? &best->figure : &none),
         "best_from", best ? json_string(best->label) : json_null(), "found_at", found, "naive_ns",
         ns_json(r->naive.figure.median_ns), "naive", figure_json(&r->naive.figure), "naive_excluded",
         (int)r->naive_excluded, "naive_repeats", (json_int_t)r->naive_repeats, "speedup",
         ns_json(r->search.speedup.quotient), "speedup_low", ns_json(r->search.speedup.low), "speedup_high",
-        ns_json(r->search.speedup.high), "contenders", contenders_json(r), "nodes_by_cause",
-        cli_causes_json(r->search.by_cause));
+        ns_json(r->search.speedup.high), "contenders", contenders_json(r), "baselines", baselines_json(r),
+        "nodes_by_cause", cli_causes_json(r->search.by_cause));
     json_t *verdict = verdict_json(r);
     json_object_update(o, verdict);
     json_decref(verdict);
@@ -153,6 +170,21 @@ static void print_pick(const char *name, const struct session_pick *p, const str
     printf("%s\n", below && figure_quoted(&p->figure) ? ", not faster in most rounds" : "");
 }
 
+/* "baseline     61 us (60.1 to 61.9, 11 rounds), mm.cl:matmul: best is 1.8x as fast". */
+static void print_baseline(const struct tune_baseline *b)
+{
+    static const char word[] = "baseline ";
+    char text[FIGURE_TEXT];
+    const char *name = b->label + strlen(word);
+    if (b->why) {
+        printf("baseline     %s, left out: %s: %.*s\n", name, b->status, (int)strcspn(b->why, "\n"), b->why);
+        return;
+    }
+    printf("baseline     %s, %s", figure_print(&b->pick.figure, text), name);
+    if (b->speedup > 0) printf(": best is %.3gx as fast", b->speedup);
+    printf("\n");
+}
+
 static void print_speedup(const struct figure_ratio *s)
 {
     if (s->rounds)
@@ -182,10 +214,13 @@ static void print_verdict(const struct tune_report *r)
 static void print_result(const struct tune_options *o, const struct tune_report *r)
 {
     print_naive(r);
+    for (unsigned i = 0; i < r->n_baselines; i++)
+        print_baseline(&r->baselines[i]);
     if (!winner(r)) return;
     print_pick("best", winner(r), winner(r));
     for (unsigned i = 1; i < r->search.n_contenders; i++)
-        if (o->verbose || (i == 1 && r->search.contenders[i].number != 0))
+        if (!store_is_baseline(r->search.contenders[i].number) &&
+            (o->verbose || (i == 1 && r->search.contenders[i].number != 0)))
             print_pick(i == 1 ? "second" : "", &r->search.contenders[i], winner(r));
     print_speedup(&r->search.speedup);
     print_verdict(r);
@@ -237,6 +272,7 @@ static bool write_result(const struct tune_options *o, struct tune *t, const cha
                      .lowering = &o->lowering,
                      .sizes = o->sizes ? o->sizes : "",
                      .store = o->store,
+                     .data = tune_data(t),
                      .actions = best->actions,
                      .n_actions = best->n_actions,
                      .figure = best->figure,
@@ -274,11 +310,14 @@ static bool has_input(const struct cli_args *a, struct diag *d)
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA},
+                              measured[] = {CLI_INPUT, CLI_OUTPUT_REFERENCE, CLI_TOLERANCE},
                               runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE}, keys[] = {CLI_KEYS},
                               recorded[] = {CLI_RECORDED};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to a Lift program", d) &&
            cli_refuse(a, runners, 1, "applies only with --space, or to 'thresh agent'", d) &&
            (cli_given(a, CLI_LISTEN) || cli_refuse(a, keys, 1, "needs --listen tcp://ADDRESS:PORT", d)) &&
+           (!cli_given(a, CLI_RECORDED) || cli_refuse(a, measured, sizeof measured / sizeof measured[0],
+                                                      "does not apply with --recorded: nothing is run", d)) &&
            (!cli_given(a, CLI_LAUNCH) ||
             (cli_refuse(a, device, 1, "does not apply with --launch; write for example local:2,device=gpu",
                         d) &&
@@ -336,19 +375,21 @@ static int search(const struct cli_args *a, struct tune_options *o, struct diag 
 static int run(const struct cli_args *a)
 {
     if (cli_given(a, CLI_SPACE) && !a->n_positional) return cli_tune_space(a);
+    struct arena *arena = arena_new();
     struct diag *d = diag_new();
     struct tune_options o = {.stop_fd = cli_signals()};
     struct device described;
     int status = CLI_USAGE, signals = o.stop_fd;
     size_t n;
     bool sound = has_input(a, d) && has_run(a, d) && refuse_others(a, d) && refuse_unbounded(a, d) &&
-                 read_options(a, &o, d) && cli_try_heuristic(a, d) &&
+                 read_options(a, arena, &o, d) && cli_try_heuristic(a, d) &&
                  cli_expect_kind(o.path, CLI_KIND_PROGRAM, d);
     char *text = sound ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d) : NULL;
     o.text = text;
     if (text && stand_in(a, &o, &described, d)) status = search(a, &o, d);
     status = cli_finish(d, cli_signal_status(signals, status));
     free(text);
+    arena_free(arena);
     return status;
 }
 
@@ -381,7 +422,8 @@ const struct cli_command cli_tune = {
               CLI_TAKES(COMMAND),
               CLI_TAKES(TIMEOUT),
               CLI_TAKES(DATA),
-
+              CLI_USER_DATA,
+              CLI_TAKES(BASELINE),
               CLI_TAKES(RUNNERS),
               CLI_TAKES(LEARN_FROM)},
     .notes = {{CLI_OUT, "DIR",

@@ -68,7 +68,7 @@ bool cli_runners(const struct cli_args *a, unsigned *out, struct diag *d)
 {
     uint64_t n;
     if (!cli_count(a, CLI_RUNNERS, 0, &n, d)) return false;
-    *out = n < EVAL_MAX_RUNNERS ? (unsigned)n : EVAL_MAX_RUNNERS;
+    *out = n < AGENT_RUNNERS_MOST ? (unsigned)n : AGENT_RUNNERS_MOST;
     return true;
 }
 

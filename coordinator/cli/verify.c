@@ -14,6 +14,7 @@
 #include "agent/evaluate.h"
 #include "agent/fits.h"
 #include "coordinator/best.h"
+#include "coordinator/cli/data.h"
 #include "coordinator/cli/doubt.h"
 #include "coordinator/progress.h"
 #include "coordinator/sampling.h"
@@ -38,6 +39,7 @@ struct flight {
 struct verifying {
     const struct cli_args *args;
     struct cli_problem p;
+    struct given *data; /* of the user; NULL: all inputs are generated */
     struct evaluator *evaluator;
     struct sampling *sampling;
     struct mcts_seen texts;
@@ -286,7 +288,8 @@ static void print_table(const struct verifying *v, double elapsed_s)
 
 static int verify(struct verifying *v, unsigned runners, struct diag *d)
 {
-    v->evaluator = evaluator_new(v->p.problem, &v->p.device, runners, v->seed, d);
+    const struct eval_inputs inputs = {v->seed, v->data};
+    v->evaluator = evaluator_new_for(v->p.problem, &v->p.device, runners, &inputs, NULL, d);
     if (!v->evaluator) return CLI_FAILED;
     v->sampling = sampling_new(v->p.root, LEAST, v->seed);
     v->failures = json_array();
@@ -310,10 +313,12 @@ static int run(const struct cli_args *a)
     int status = CLI_USAGE;
     if (cli_samples(a, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
         cli_runners(a, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
-        cli_problem_open_to_measure(a, &v.p, d) && fits_device(v.p.problem, &v.p.device, d))
+        cli_problem_open_to_measure(a, &v.p, d) && cli_load_data(a, v.p.problem->program, &v.data, d) &&
+        fits_device(v.p.problem, &v.p.device, d))
         status = verify(&v, runners, d);
     status = cli_finish(d, cli_signal_status(v.stop_fd, status));
     evaluator_free(v.evaluator);
+    given_free(v.data);
     sampling_free(v.sampling);
     mcts_seen_free(&v.texts);
     json_decref(v.failures);
@@ -327,7 +332,7 @@ const struct cli_command cli_verify = {
     .least = 1,
     .most = 1,
     .takes = {CLI_INSTANCE, CLI_TAKES(SAMPLES), CLI_TAKES(TIME), CLI_TAKES(RUNNERS), CLI_TAKES(OUT),
-              CLI_TAKES(ALLOW_NONFINITE), CLI_TAKES(QUIET)},
+              CLI_USER_DATA, CLI_TAKES(ALLOW_NONFINITE), CLI_TAKES(QUIET)},
     .notes = {{CLI_OUT, "DIR", "folder for implementations that failed (default thresh-verify)"},
               {CLI_SAMPLES, "N", "number of distinct OpenCL texts (default 300)"}},
     .help =
@@ -336,7 +341,11 @@ const struct cli_command cli_verify = {
         "them, or "
         "after --time. Values that many draws could not reach are listed. An implementation that fails is "
         "written "
-        "to --out; 'thresh replay' repeats the failure.\v"
-        "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1",
+        "to --out; 'thresh replay' repeats the failure.\n"
+        "With --input an implementation is verified on your data, and beside that on generated numbers, "
+        "which "
+        "show what a tolerance hides: a lost term of a long sum.\v"
+        "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1\n"
+        "         thresh verify axpy.lift --size N=1024 --input x=x.npy",
     .run = run,
 };

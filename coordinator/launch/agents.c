@@ -12,22 +12,23 @@
 #include <sys/wait.h>
 
 #include "coordinator/launch/launch_state.h"
+#include "coordinator/limits.h"
 #include "core/base/clock.h"
 
 enum { BAD_USAGE = 2 };
 
 static void fail(struct launch *l, struct launch_agent *a, const char *why)
 {
-    if (a->failures++ < LAUNCH_RESTARTS) {
-        int64_t wait = (int64_t)LAUNCH_AGAIN_MS << (a->failures - 1);
+    if (a->failures++ < LIMIT_RESTARTS) {
+        int64_t wait = (int64_t)LIMIT_AGAIN_MS << (a->failures - 1);
         a->state = LAUNCH_WAITS;
         a->start_ms = clock_ms() + wait;
         launch_add_event(l, LAUNCH_AGAIN, a->name, "agent %s ended: %s; it is started again (%u of %d)",
-                         a->name, why, a->failures, LAUNCH_RESTARTS);
+                         a->name, why, a->failures, LIMIT_RESTARTS);
         return;
     }
     a->state = LAUNCH_OVER;
-    launch_add_event(l, LAUNCH_FAILED, a->name, "agent %s ended %d times: %s", a->name, LAUNCH_RESTARTS + 1,
+    launch_add_event(l, LAUNCH_FAILED, a->name, "agent %s ended %d times: %s", a->name, LIMIT_RESTARTS + 1,
                      why);
 }
 
@@ -36,7 +37,7 @@ static void judge(struct launch *l, struct launch_agent *a)
     struct strbuf why = {0};
     int status = a->process.status;
     process_reason(&a->process, &why);
-    if (clock_ms() - a->start_ms >= LAUNCH_SOUND_MS) a->failures = 0;
+    if (clock_ms() - a->start_ms >= LIMIT_SOUND_MS) a->failures = 0;
     bool usage =
         WIFEXITED(status) && (WEXITSTATUS(status) == BAD_USAGE || WEXITSTATUS(status) == PROCESS_NEVER);
     if (process_succeeded(&a->process)) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "coordinator/launch/options.h"
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
@@ -27,13 +28,13 @@ bool launch_options_add_host(struct launch_options *o, const char *name, struct 
         strbuf_printf(why, "'%s' is not a host; write for example node1 or user@node1", name);
         return false;
     }
-    if (o->n_hosts == LAUNCH_MOST_AGENTS) {
-        strbuf_printf(why, "over %d hosts", LAUNCH_MOST_AGENTS);
+    if (o->n_hosts == LIMIT_LAUNCHED) {
+        strbuf_printf(why, "more than %d hosts", LIMIT_LAUNCHED);
         return false;
     }
     for (unsigned i = 0; i < o->n_hosts; i++) {
         if (strcmp(o->hosts[i].name, name) != 0) continue;
-        strbuf_printf(why, "%s is there twice; write agents=2 behind it", name);
+        strbuf_printf(why, "%s is given twice; for two agents write '%s agents=2'", name, name);
         return false;
     }
     if ((o->n_hosts & (o->n_hosts + 1)) == 0) { /* grows by doubling: 0, 1, 3, 7, ... are full */
@@ -69,8 +70,9 @@ static bool read_setting(struct reader *r, const char *at, const char *word)
     bool is_agents = strncmp(word, agents, strlen(agents)) == 0,
          is_device = strncmp(word, device, strlen(device)) == 0;
     if (!is_agents && !is_device)
-        return error_at(r, at,
-                        arena_printf(r->arena, "'%s' behind a host; expected agents=N or device=SEL", word));
+        return error_at(
+            r, at,
+            arena_printf(r->arena, "unexpected '%s' after a host; expected agents=N or device=SEL", word));
     const char *value = strchr(word, '=') + 1;
     bool ok = launch_options_set(&probe, is_agents ? "agents" : "device", value, r->arena, &why);
     if (!ok) error_at(r, at + (value - word), why.text);
@@ -92,7 +94,7 @@ static bool read_word(struct reader *r, const char *at, size_t n, bool first)
     return ok;
 }
 
-/* Words behind a host that is none are not looked at. */
+/* Words after what is not a host are ignored. */
 static bool read_line(struct reader *r, const char *at, const char *end)
 {
     bool first = true;

@@ -11,10 +11,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
-
-enum { TURN_MS = 100 /* between two looks: a restart may be so late */ };
 
 struct launch_keeper {
     struct launch_options options;
@@ -51,7 +50,7 @@ static void keep(struct launch_keeper *k, struct launch *l)
 {
     bool told = false;
     struct pollfd fds[] = {{.fd = k->quit, .events = POLLIN}, {.fd = k->stop_fd, .events = POLLIN}};
-    for (; !(fds[0].revents & POLLIN); poll(fds, told ? 1 : 2, TURN_MS)) {
+    for (; !(fds[0].revents & POLLIN); poll(fds, told ? 1 : 2, LIMIT_KEEPER_MS)) {
         take_events(k, l);
         bool deserted = launch_left(l) == 0;
         if (told || (!deserted && !(fds[1].revents & POLLIN))) continue;

@@ -9,7 +9,7 @@
  * Agents may start before the coordinator listens: they go on trying for half a minute.
  *
  *     local    processes of this machine. They die with the coordinator. One that fails is started again,
- *              LAUNCH_RESTARTS times at most in a row
+ *              LIMIT_RESTARTS times at most in a row
  *     ssh      one ssh for each agent. The bundle is copied to a host that does not have it. The agent ends
  *              when its connection does. An agent that fails, or whose connection is lost, is started again
  *     slurm    one job array. Failed nodes, placement and limits of time are Slurm's: it puts the agent of a
@@ -26,15 +26,6 @@
 #include "coordinator/launch/options.h"
 
 struct launch;
-
-enum {
-    LAUNCH_RESTARTS = 3,      /* of one agent: what fails four times in a row will fail again */
-    LAUNCH_SOUND_MS = 600000, /* an agent that worked for so long has not failed at its start: it may again */
-    LAUNCH_AGAIN_MS = 1000,   /* until the first restart; twice as long until each further one */
-    LAUNCH_STOP_MS = 10000,   /* for agents to leave before they are killed */
-    LAUNCH_TOOL_MS = 30000,   /* for sbatch, squeue and scancel to answer: as long as Slurm's own time-outs */
-    LAUNCH_QUEUE_MS = 5000    /* between two looks at the queue: cheap for a controller */
-};
 
 enum launch_event_kind {
     LAUNCH_NEWS,    /* the queue, a copied bundle, a tool that failed */
@@ -61,7 +52,7 @@ struct launch *launch_start(const struct launch_options *o, const char *endpoint
 bool launch_poll(struct launch *l, struct launch_event *out);
 /* Agents that are at work, or will be without anybody's doing: waiting in a queue, or to be started again. */
 unsigned launch_left(const struct launch *l);
-/* Tells all agents to leave, waits for LAUNCH_STOP_MS at most, and kills local ones that are left. */
+/* Tells all agents to leave, waits for LIMIT_LEAVE_MS at most, and kills local ones that are left. */
 void launch_stop(struct launch *l);
 void launch_free(struct launch *l); /* stops it first; NULL is allowed */
 

@@ -62,7 +62,7 @@ void launch_add_event(struct launch *l, enum launch_event_kind kind, const char 
 char **launch_agent_words(struct launch *l, const char *program, const char *key, const char *device);
 /* Words as a line for a POSIX shell. */
 void launch_add_words(struct strbuf *out, char *const *words);
-/* The words of a command that was given as a text: divided at spaces, with room for `more` behind them. */
+/* The words of a command that was given as a text: divided at spaces, with room for `more` after them. */
 char **launch_split_words(struct launch *l, const char *text, size_t more, size_t *n);
 
 /* ---- agents.c: agents that are processes ---- */

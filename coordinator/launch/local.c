@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coordinator/launch/launch_state.h"
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 
 static bool start_agent(struct launch *l, struct launch_agent *a)
@@ -32,7 +33,7 @@ static void local_stop(struct launch *l)
 {
     for (unsigned i = 0; i < l->n_agents; i++)
         if (l->agents[i].state == LAUNCH_RUNS) process_signal(&l->agents[i].process, SIGTERM);
-    launch_agents_end(l, LAUNCH_STOP_MS);
+    launch_agents_end(l, LIMIT_LEAVE_MS);
 }
 
 const struct launch_ops launch_local = {

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/similar.h"
 #include "core/base/strbuf.h"
 
-enum { MOST_TIME_S = 366 * 86400, MOST_RUNNERS = 16, VALUE_BYTES = 4096 };
+enum { VALUE_BYTES = 4096 };
 
 const char *launch_kind_name(enum launch_kind kind)
 {
@@ -58,7 +59,7 @@ static bool read_seconds(const char *text, double *out)
          i++) {
         if (strcmp(end, units[i].unit) != 0) continue;
         *out = value * units[i].seconds;
-        return *out <= MOST_TIME_S;
+        return *out <= LIMIT_TIME_S;
     }
     return false;
 }
@@ -69,7 +70,7 @@ typedef bool setter(struct launch_options *o, const char *value, struct strbuf *
 
 static bool set_agents(struct launch_options *o, const char *value, struct strbuf *why)
 {
-    return read_count(value, LAUNCH_MOST_AGENTS, &o->agents) ||
+    return read_count(value, LIMIT_LAUNCHED, &o->agents) ||
            fail(why, "the number of agents", value, "it must be a whole number from 1 to 4096");
 }
 
@@ -84,7 +85,7 @@ static bool set_runners(struct launch_options *o, const char *value, struct strb
 {
     unsigned n;
     o->runners = value;
-    return read_count(value, MOST_RUNNERS, &n) ||
+    return read_count(value, AGENT_RUNNERS_MOST, &n) ||
            fail(why, "runners", value, "it must be a whole number from 1 to 16");
 }
 
@@ -153,7 +154,7 @@ static bool set_option(struct launch_options *o, const char *value, struct strbu
     if (*value != '-')
         return fail(why, "option", value, "it must be an option of sbatch, such as --gres=gpu:1");
     if (is_ours(value)) return fail(why, "option", value, "the launcher sets this one itself");
-    if (o->n_options == LAUNCH_MOST_OPTIONS) return fail(why, "option", value, "there are too many of them");
+    if (o->n_options == LAUNCH_MOST_OPTIONS) return fail(why, "option", value, "the maximum is 64 of these");
     o->options[o->n_options++] = value;
     return true;
 }
@@ -179,9 +180,9 @@ static const struct setting {
     {"option", OF_SLURM, set_option},
 };
 enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
-_Static_assert((int)N_SETTINGS <= (int)LAUNCH_MOST_NAMES, "names of settings have room");
 
-size_t launch_options_names(enum launch_kind kind, const char *out[LAUNCH_MOST_NAMES])
+/* The names of the settings of a kind, in the table's order; returns how many. */
+static size_t names_of(enum launch_kind kind, const char *out[N_SETTINGS])
 {
     size_t n = 0;
     for (size_t i = 0; i < N_SETTINGS; i++)
@@ -191,8 +192,8 @@ size_t launch_options_names(enum launch_kind kind, const char *out[LAUNCH_MOST_N
 
 static bool refuse_name(enum launch_kind kind, const char *name, struct strbuf *why)
 {
-    const char *names[LAUNCH_MOST_NAMES];
-    size_t n = launch_options_names(kind, names);
+    const char *names[N_SETTINGS];
+    size_t n = names_of(kind, names);
     const char *similar = similar_find(name, names, n);
     strbuf_printf(why, "unknown setting '%s' of a launcher of kind %s; ", name, launch_kind_name(kind));
     if (similar) strbuf_printf(why, "did you mean '%s'?", similar);
@@ -229,17 +230,17 @@ bool launch_options_check(const struct launch_options *o, struct strbuf *why)
     unsigned agents = o->agents;
     for (unsigned i = 0; i < o->n_hosts; i++)
         agents += o->hosts[i].agents;
-    if (agents >= 1 && agents <= LAUNCH_MOST_AGENTS) return true;
+    if (agents >= 1 && agents <= LIMIT_LAUNCHED) return true;
     if (agents)
-        strbuf_printf(why, "%u agents; the maximum is %d", agents, LAUNCH_MOST_AGENTS);
+        strbuf_printf(why, "%u agents; the maximum is %d", agents, LIMIT_LAUNCHED);
     else
-        strbuf_add(why, o->kind == LAUNCH_SSH ? "there are no hosts" : "the number of agents is missing");
+        strbuf_add(why, o->kind == LAUNCH_SSH ? "no hosts are given" : "the number of agents is missing");
     return false;
 }
 
 /* ---- the form of --launch ---- */
 
-/* The text up to a comma; *at goes behind it. */
+/* The text up to a comma; *at moves past it. */
 static char *next_part(const char **at, struct arena *a)
 {
     struct strbuf b = {0};

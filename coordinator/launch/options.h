@@ -15,8 +15,7 @@ struct diag;
 struct strbuf;
 
 enum {
-    LAUNCH_MOST_AGENTS = 4096, /* of one launcher: peers of a hub */
-    LAUNCH_MOST_OPTIONS = 64,  /* `option` of one launcher */
+    LAUNCH_MOST_OPTIONS = 64, /* `option` of one launcher */
     LAUNCH_HOSTS_BYTES = 1 << 20
 };
 
@@ -56,15 +55,12 @@ const char *launch_kind_name(enum launch_kind kind); /* "local" */
 /* false: the text is no kind. */
 bool launch_kind_find(const char *text, enum launch_kind *out);
 
-/* Parses KIND:COUNT or ssh:HOSTFILE, with ,NAME=VALUE behind it; "\," is a comma in a value. Copies are of
+/* Parses KIND:COUNT or ssh:HOSTFILE, followed by ,NAME=VALUE; "\," is a comma in a value. Copies are of
  * the arena. false after errors, with places for those of a host file. */
 bool launch_options_parse(const char *text, struct arena *a, struct launch_options *out, struct diag *d);
 /* Sets one setting from text. false: *why says what is wrong, without the place. */
 bool launch_options_set(struct launch_options *o, const char *name, const char *value, struct arena *a,
                         struct strbuf *why);
-/* The names of the settings of a kind, in the table's order; returns how many. */
-enum { LAUNCH_MOST_NAMES = 16 };
-size_t launch_options_names(enum launch_kind kind, const char *out[LAUNCH_MOST_NAMES]);
 /* Adds a host. false: *why says what is wrong. */
 bool launch_options_add_host(struct launch_options *o, const char *name, struct arena *a, struct strbuf *why);
 /* Whether nothing is missing. false: *why says what. */

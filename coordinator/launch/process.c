@@ -12,17 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "coordinator/limits.h"
 #include "core/base/clock.h"
+#include "core/base/pipe.h"
 #include "core/base/utf8.h"
 
-enum {
-    READ_BYTES = 4096,
-    KEPT_BYTES = 1 << 20,
-    MOST_READS = 64,
-    LOOK_MS = 20,
-    LAST_LINE = 300,
-    MOST_FDS = 65536
-};
+enum { LAST_LINE = 300, MOST_FDS = 65536 };
 
 /* ---- the child ---- */
 
@@ -69,46 +64,17 @@ static void become(char *const *words, const int fds[3], pid_t parent)
 
 /* ---- starting ---- */
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
-}
-
-/* A descriptor that is none of 0, 1, 2: those are written over in the child. */
-static int above_standard(int fd)
-{
-    if (fd < 0 || fd > STDERR_FILENO) return fd;
-    int higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    close(fd);
-    return higher;
-}
-
-/* A pipe whose end `ours` does not block. */
-static bool make_pipe(bool we_write, int *ours, int *theirs)
-{
-    int ends[2];
-    if (pipe(ends)) return false;
-    for (int i = 0; i < 2; i++) {
-        ends[i] = above_standard(ends[i]);
-        fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    }
-    *ours = ends[we_write];
-    *theirs = ends[!we_write];
-    return *ours >= 0 && *theirs >= 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
-}
-
 static bool open_ends(struct process *p, int input, int output, int theirs[3])
 {
     if (input == PROCESS_NONE)
-        theirs[0] = above_standard(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    else if (input == PROCESS_OURS && !make_pipe(true, &p->input, &theirs[0]))
+        theirs[0] = pipe_above_standard(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    else if (input == PROCESS_OURS && !pipe_make(true, &p->input, &theirs[0]))
         return false;
     else if (input >= 0)
         theirs[0] = fcntl(input, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (output == PROCESS_KEPT && !make_pipe(false, &p->out_fd, &theirs[1])) return false;
+    if (output == PROCESS_KEPT && !pipe_make(false, &p->out_fd, &theirs[1])) return false;
     if (output >= 0) theirs[1] = fcntl(output, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    return make_pipe(false, &p->err_fd, &theirs[2]) && theirs[0] >= 0 && theirs[1] >= 0;
+    return pipe_make(false, &p->err_fd, &theirs[2]) && theirs[0] >= 0 && theirs[1] >= 0;
 }
 
 bool process_start(struct process *p, char *const *words, int input, int output)
@@ -119,7 +85,7 @@ bool process_start(struct process *p, char *const *words, int input, int output)
     if (pid == 0) become(words, theirs, parent);
     int error = errno;
     for (int i = 0; i < 3; i++)
-        close_fd(&theirs[i]);
+        pipe_close(&theirs[i]);
     if (pid > 0) {
         setpgid(pid, pid);
         p->pid = pid;
@@ -132,43 +98,23 @@ bool process_start(struct process *p, char *const *words, int input, int output)
 
 /* ---- watching ---- */
 
-/* Reads what a pipe holds; of much only the end is kept. */
-static void drain(int *fd, struct strbuf *into)
-{
-    char buffer[READ_BYTES];
-    for (int i = 0; *fd >= 0 && i < MOST_READS; i++) {
-        ssize_t n = read(*fd, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-        if (n <= 0) {
-            close_fd(fd);
-            return;
-        }
-        if (into->length + (size_t)n > KEPT_BYTES) {
-            into->length /= 2;
-            memmove(into->text, into->text + into->length, into->length);
-        }
-        strbuf_addn(into, buffer, (size_t)n);
-    }
-}
-
 static bool reap(struct process *p)
 {
     pid_t got = waitpid(p->pid, &p->status, WNOHANG);
     if (got == 0 || (got < 0 && errno == EINTR)) return false;
-    drain(&p->out_fd, &p->out);
-    drain(&p->err_fd, &p->err);
+    pipe_drain(&p->out_fd, &p->out, LIMIT_OUTPUT_BYTES);
+    pipe_drain(&p->err_fd, &p->err, LIMIT_OUTPUT_BYTES);
     p->pid = 0;
-    close_fd(&p->input);
-    close_fd(&p->out_fd);
-    close_fd(&p->err_fd);
+    pipe_close(&p->input);
+    pipe_close(&p->out_fd);
+    pipe_close(&p->err_fd);
     return true;
 }
 
 bool process_turn(struct process *p)
 {
-    drain(&p->out_fd, &p->out);
-    drain(&p->err_fd, &p->err);
+    pipe_drain(&p->out_fd, &p->out, LIMIT_OUTPUT_BYTES);
+    pipe_drain(&p->err_fd, &p->err, LIMIT_OUTPUT_BYTES);
     return p->pid == 0 || reap(p);
 }
 
@@ -178,14 +124,14 @@ bool process_wait(struct process *p, int timeout_ms)
     while (!process_turn(p)) {
         if (clock_ms() >= end) return false;
         struct pollfd fds[] = {{.fd = p->out_fd, .events = POLLIN}, {.fd = p->err_fd, .events = POLLIN}};
-        poll(fds, 2, LOOK_MS);
+        poll(fds, 2, LIMIT_TOOL_LOOK_MS);
     }
     return true;
 }
 
 void process_close_input(struct process *p)
 {
-    if (p->pid > 0) close_fd(&p->input);
+    if (p->pid > 0) pipe_close(&p->input);
 }
 
 void process_signal(const struct process *p, int number)
@@ -203,7 +149,7 @@ void process_end(struct process *p)
     }
     int *fds[] = {&p->input, &p->out_fd, &p->err_fd};
     for (size_t i = 0; i < 3; i++)
-        if (*fds[i] > STDERR_FILENO) close_fd(fds[i]);
+        if (*fds[i] > STDERR_FILENO) pipe_close(fds[i]);
     strbuf_free(&p->out);
     strbuf_free(&p->err);
 }

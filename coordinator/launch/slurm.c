@@ -16,18 +16,13 @@
 #include <unistd.h>
 
 #include "coordinator/launch/launch_state.h"
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 
-enum {
-    WARNING_S = 60,
-    STATE_BYTES = 32,
-    REASON_BYTES = 128,
-    MOST_WORDS = 24 + LAUNCH_MOST_OPTIONS,
-    ID_BYTES = 24
-};
+enum { STATE_BYTES = 32, REASON_BYTES = 128, MOST_WORDS = 24 + LAUNCH_MOST_OPTIONS, ID_BYTES = 24 };
 
 struct task {
     char state[STATE_BYTES];   /* of the last look; "": not seen yet */
@@ -53,7 +48,7 @@ static bool run_tool(struct process *p, char *const *words, int input, struct st
 {
     if (!process_start(p, words, input, PROCESS_KEPT))
         strbuf_printf(why, "cannot run %s: %s", words[0], strerror(errno));
-    else if (!process_wait(p, LAUNCH_TOOL_MS))
+    else if (!process_wait(p, LIMIT_TOOL_MS))
         strbuf_printf(why, "%s does not answer", words[0]);
     else if (process_succeeded(p))
         return true;
@@ -101,7 +96,7 @@ static char **submit_words(struct launch *l)
     words[n++] = "--requeue";
     words[n++] = "--open-mode=append";
     words[n++] = "--output=thresh-agent-%A_%a.log";
-    words[n++] = arena_printf(a, "--signal=B:TERM@%d", WARNING_S);
+    words[n++] = arena_printf(a, "--signal=B:TERM@%d", LIMIT_WARNING_S);
     for (unsigned i = 0; i < o->n_options; i++)
         words[n++] = o->options[i];
     words[n++] = arena_printf(a, "--job-name=%s", l->slurm->name);
@@ -153,7 +148,7 @@ static bool slurm_start(struct launch *l, struct diag *d)
     s->tasks = arena_array(l->arena, l->options.agents, sizeof *s->tasks);
     cancel(l, arena_printf(l->arena, "--name=%s", s->name));
     if (!submit(l, d)) return false;
-    s->look_ms = clock_ms() + LAUNCH_QUEUE_MS / 5; /* the first look comes soon */
+    s->look_ms = clock_ms() + LIMIT_QUEUE_MS / 5; /* the first look comes soon */
     launch_add_event(l, LAUNCH_NEWS, "slurm", "submitted job %s of %u agents", s->job, l->options.agents);
     return true;
 }
@@ -288,7 +283,7 @@ static void end_look(struct launch *l)
     strbuf_free(&why);
     process_end(&s->queue);
     s->looking = false;
-    s->look_ms = clock_ms() + LAUNCH_QUEUE_MS;
+    s->look_ms = clock_ms() + LIMIT_QUEUE_MS;
 }
 
 static void slurm_turn(struct launch *l)
@@ -296,7 +291,7 @@ static void slurm_turn(struct launch *l)
     struct slurm *s = l->slurm;
     if (!s->looking && clock_ms() >= s->look_ms)
         start_look(l);
-    else if (s->looking && (process_turn(&s->queue) || clock_ms() - s->look_ms > LAUNCH_TOOL_MS))
+    else if (s->looking && (process_turn(&s->queue) || clock_ms() - s->look_ms > LIMIT_TOOL_MS))
         end_look(l);
 }
 

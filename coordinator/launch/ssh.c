@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "coordinator/launch/launch_state.h"
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
@@ -163,10 +164,10 @@ static void fail_host(struct launch *l, unsigned i, const char *why)
     process_end(&h->process);
     process_end(&h->tar);
     h->state = HOST_NEW;
-    if (h->failures++ < LAUNCH_RESTARTS) {
-        h->again_ms = clock_ms() + ((int64_t)LAUNCH_AGAIN_MS << (h->failures - 1));
-        launch_add_event(l, LAUNCH_NEWS, host_name(l, i), "%s: %s; it is tried again (%u of %d)",
-                         host_name(l, i), why, h->failures, LAUNCH_RESTARTS);
+    if (h->failures++ < LIMIT_RESTARTS) {
+        h->again_ms = clock_ms() + ((int64_t)LIMIT_AGAIN_MS << (h->failures - 1));
+        launch_add_event(l, LAUNCH_NEWS, host_name(l, i), "%s: %s; trying again (%u of %d)", host_name(l, i),
+                         why, h->failures, LIMIT_RESTARTS);
         return;
     }
     h->state = HOST_LOST;
@@ -291,7 +292,7 @@ static void ssh_stop(struct launch *l)
 {
     for (unsigned i = 0; i < l->n_agents; i++)
         process_close_input(&l->agents[i].process);
-    launch_agents_end(l, LAUNCH_STOP_MS);
+    launch_agents_end(l, LIMIT_LEAVE_MS);
 }
 
 static void ssh_free(struct launch *l)

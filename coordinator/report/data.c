@@ -124,11 +124,6 @@ const char *report_data_path(const struct report_data *d)
     return d->path;
 }
 
-int64_t report_data_schema(const struct report_data *d)
-{
-    return d->rows.schema;
-}
-
 /* ---- figures of a search ---- */
 
 /* The least time that the search found; NULL: none. Naive and plain ones count where nothing was drawn. */

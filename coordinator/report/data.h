@@ -91,7 +91,6 @@ const struct report_agent *report_agents(const struct report_data *d, size_t *n)
 const struct report_event *report_events(const struct report_data *d, size_t *n, uint64_t *all);
 const struct report_campaign *report_campaigns(const struct report_data *d, size_t *n);
 const char *report_data_path(const struct report_data *d);
-int64_t report_data_schema(const struct report_data *d); /* version of the store */
 
 /* Reads nothing yet. The path is copied. */
 struct report_data *report_data_new(const char *path);

@@ -39,7 +39,7 @@ static bool is_control(char c)
     return ((unsigned char)c < 32 && c != '\n' && c != '\t') || c == 127;
 }
 
-void html_text(struct strbuf *b, const char *text)
+static void add_text(struct strbuf *b, const char *text)
 {
     const char *end = text + strlen(text);
     while (text < end) {
@@ -67,10 +67,10 @@ static void convert(struct strbuf *b, const char *spec, va_list *args)
     bool size = strchr(spec, 'z') != NULL, wide = strchr(spec, 'l') != NULL;
     switch (spec[n - 1]) {
     case 's':
-        html_text(b, va_arg(*args, const char *));
+        add_text(b, va_arg(*args, const char *));
         return;
     case 'c':
-        html_text(b, (char[]){(char)va_arg(*args, int), 0});
+        add_text(b, (char[]){(char)va_arg(*args, int), 0});
         return;
     case '%':
         strbuf_add(b, "%");

@@ -12,10 +12,8 @@
 #include "core/base/strbuf.h"
 
 /* Appends. Conversions: %s, %d, %u, %zu, %c, those of PRId64 and PRIu64, %f and %g with flags and precision;
- * %% is a percent sign. */
+ * %% is a percent sign. Texts are escaped for content and for quoted attributes; bytes that are no UTF-8, and
+ * characters that XML does not allow, become '?'. */
 void html_add(struct strbuf *b, const char *format, ...) BASE_PRINTF(2, 3);
-/* Appends a text, escaped for content and for quoted attributes. Bytes that are no UTF-8, and characters that
- * XML does not allow, become '?'. */
-void html_text(struct strbuf *b, const char *text);
 
 #endif

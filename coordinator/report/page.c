@@ -205,6 +205,42 @@ static void search_row(const struct report_view *v, const struct report_search *
     free(name);
 }
 
+/* "cpu: 14 us (1.4 times its best)". */
+static void portable_times(const struct portable *p, struct strbuf *out)
+{
+    for (unsigned i = 0; i < p->n_times; i++) {
+        char text[UNITS_BYTES];
+        units_time(p->times[i].figure.median_ns, text, sizeof text);
+        html_add(out, "%s%s: %s (%.3g times its best)", i ? "; " : "", p->times[i].device, text,
+                 p->times[i].slowdown);
+    }
+}
+
+/* One implementation for all devices of a program; nothing where no program has several. */
+static void add_portables(const struct report_view *v, struct strbuf *out)
+{
+    if (v->n_portables == 0) return;
+    html_add(out, "<h3 id=\"portable-h\">Best portable choice</h3><div class=\"scroll\" role=\"region\" "
+                  "aria-labelledby=\"portable-h\" tabindex=\"0\"><table><caption>One implementation for all "
+                  "devices: how many times as long as the best of each device it takes, of those that were "
+                  "measured on all</caption><thead><tr><th scope=\"col\">Kernel, sizes</th>"
+                  "<th scope=\"col\">Chosen by</th><th scope=\"col\">Implementation</th>"
+                  "<th scope=\"col\">Geometric mean</th><th scope=\"col\">Worst</th>"
+                  "<th scope=\"col\">On each device</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < v->n_portables; i++) {
+        const struct portable *p = &v->portables[i];
+        html_add(out,
+                 "<tr><th scope=\"row\">%s %s</th><td>%s<small>of %u</small></td><td>number %" PRId64
+                 " of run %" PRId64
+                 "<small>%s</small></td><td class=\"n\">%.3g</td><td class=\"n\">%.3g</td><td>",
+                 p->entry->kernel, p->entry->run.sizes, portable_rule_names[p->rule], p->candidates,
+                 p->entry->number, p->entry->run.id, p->entry->label, p->mean, p->worst);
+        portable_times(p, out);
+        html_add(out, "</td></tr>\n");
+    }
+    html_add(out, "</tbody></table></div>");
+}
+
 static void add_searches(const struct report_view *v, struct strbuf *out)
 {
     size_t n;
@@ -221,7 +257,9 @@ static void add_searches(const struct report_view *v, struct strbuf *out)
     for (size_t i = 0; i < n; i++)
         search_row(v, &s[i], out);
     if (n == 0) html_add(out, "<tr><td colspan=\"8\">The store has no search yet.</td></tr>");
-    html_add(out, "</tbody></table></div></section>\n");
+    html_add(out, "</tbody></table></div>");
+    add_portables(v, out);
+    html_add(out, "</section>\n");
 }
 
 /* ---- agents and events ---- */

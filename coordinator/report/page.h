@@ -10,6 +10,7 @@
 #ifndef THRESH_REPORT_PAGE_H
 #define THRESH_REPORT_PAGE_H
 
+#include "coordinator/portable.h"
 #include "coordinator/report/study.h"
 
 struct report_view {
@@ -17,6 +18,8 @@ struct report_view {
     const struct report_study *const *studies; /* [searches] NULL: not made yet; NULL: none at all */
     const char *version;                       /* of thresh */
     int64_t now;                               /* Unix seconds */
+    const struct portable *portables;          /* choices for all devices; a live page has none */
+    size_t n_portables;
     bool live;
 };
 

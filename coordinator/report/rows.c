@@ -18,8 +18,7 @@
 /* A text as it may stand in a page: UTF-8. malloc'd. */
 static char *column_text(sqlite3_stmt *q, int i)
 {
-    const unsigned char *text = sqlite3_column_text(q, i);
-    char *copy = base_strdup(text ? (const char *)text : "");
+    char *copy = base_strdup(store_column_text(q, i));
     utf8_clean(copy);
     return copy;
 }

@@ -22,7 +22,9 @@ enum {
     PLOT_H = HEIGHT - TOP - BOTTOM,
     GRID = 2, /* pixels of one dot */
     MOST_DOTS = 5000,
-    LABEL_GAP = 15 /* pixels between names of lines */
+    LABEL_GAP = 15, /* pixels between names of lines */
+    TICKS = 12,
+    TICK_BYTES = 32
 };
 
 /* ---- axes ---- */
@@ -46,19 +48,19 @@ static double round_step(double least, enum svg_quantity quantity)
     return 10 * power;
 }
 
-static unsigned linear_ticks(const struct svg_axis *a, double out[SVG_TICKS])
+static unsigned linear_ticks(const struct svg_axis *a, double out[TICKS])
 {
     double least = (a->high - a->low) / 7, step;
     unsigned n = 0;
     if (a->quantity == SVG_COUNT && least < 1) least = 1;
     step = round_step(least, a->quantity);
-    for (double at = ceil(a->low / step) * step; at <= a->high * (1 + 1e-9) && n < SVG_TICKS; at += step)
+    for (double at = ceil(a->low / step) * step; at <= a->high * (1 + 1e-9) && n < TICKS; at += step)
         out[n++] = at;
     return n;
 }
 
 /* Powers of ten; with 2 and 5 times them if these are few, every k-th if they are many. */
-static unsigned log_ticks(const struct svg_axis *a, double out[SVG_TICKS])
+static unsigned log_ticks(const struct svg_axis *a, double out[TICKS])
 {
     static const double few[] = {1, 2, 5}, one[] = {1};
     double decades = log10(a->high / a->low);
@@ -68,39 +70,42 @@ static unsigned log_ticks(const struct svg_axis *a, double out[SVG_TICKS])
     for (int power = first; power <= last; power += every > 1 ? every : 1)
         for (unsigned i = 0; i < n_factors; i++) {
             double at = factors[i] * pow(10, power);
-            if (at >= a->low * (1 - 1e-9) && at <= a->high * (1 + 1e-9) && n < SVG_TICKS) out[n++] = at;
+            if (at >= a->low * (1 - 1e-9) && at <= a->high * (1 + 1e-9) && n < TICKS) out[n++] = at;
         }
     return n;
 }
 
-unsigned svg_ticks(const struct svg_axis *a, double out[SVG_TICKS])
+/* Round places inside the axis (1, 2 or 5 times a power of ten; of times also quarters and halves of minutes
+ * and hours), 2 to about 7 where the axis allows it; returns how many. */
+static unsigned find_ticks(const struct svg_axis *a, double out[TICKS])
 {
     return a->log ? log_ticks(a, out) : linear_ticks(a, out);
 }
 
-static void seconds_text(double s, char out[SVG_TICK_BYTES])
+static void seconds_text(double s, char out[TICK_BYTES])
 {
     unsigned long whole = (unsigned long)llround(s), h = whole / 3600, m = whole / 60 % 60, rest = whole % 60;
     if (s < 60)
-        snprintf(out, SVG_TICK_BYTES, "%.4g s", s);
+        snprintf(out, TICK_BYTES, "%.4g s", s);
     else if (h && m)
-        snprintf(out, SVG_TICK_BYTES, "%lu h %lu m", h, m);
+        snprintf(out, TICK_BYTES, "%lu h %lu m", h, m);
     else if (h)
-        snprintf(out, SVG_TICK_BYTES, "%lu h", h);
+        snprintf(out, TICK_BYTES, "%lu h", h);
     else if (rest)
-        snprintf(out, SVG_TICK_BYTES, "%lu m %lu s", m, rest);
+        snprintf(out, TICK_BYTES, "%lu m %lu s", m, rest);
     else
-        snprintf(out, SVG_TICK_BYTES, "%lu min", m);
+        snprintf(out, TICK_BYTES, "%lu min", m);
 }
 
-void svg_tick_text(const struct svg_axis *a, double at, char out[SVG_TICK_BYTES])
+/* "200 us", "1m 30s", "20k". */
+static void tick_text(const struct svg_axis *a, double at, char out[TICK_BYTES])
 {
     if (a->quantity == SVG_NS)
-        units_time(at, out, SVG_TICK_BYTES);
+        units_time(at, out, TICK_BYTES);
     else if (a->quantity == SVG_SECONDS)
         seconds_text(at, out);
     else
-        units_count(at, out, SVG_TICK_BYTES);
+        units_count(at, out, TICK_BYTES);
 }
 
 /* ---- the frame ---- */
@@ -131,20 +136,20 @@ static void begin(struct strbuf *b, const char *id, const char *title, const cha
 
 static void draw_axes(const struct frame *f)
 {
-    double at[SVG_TICKS];
-    char text[SVG_TICK_BYTES];
+    double at[TICKS];
+    char text[TICK_BYTES];
     html_add(f->b, "<g class=\"grid\">");
-    for (unsigned i = 0, n = svg_ticks(&f->y, at); i < n; i++)
+    for (unsigned i = 0, n = find_ticks(&f->y, at); i < n; i++)
         html_add(f->b, "<path d=\"M%d %.1fH%d\"/>", LEFT, y_of(f, at[i]), LEFT + PLOT_W);
     html_add(f->b, "<path class=\"base\" d=\"M%d %dH%d\"/></g><g class=\"tick\">", LEFT, TOP + PLOT_H,
              LEFT + PLOT_W);
-    for (unsigned i = 0, n = svg_ticks(&f->y, at); i < n; i++) {
-        svg_tick_text(&f->y, at[i], text);
+    for (unsigned i = 0, n = find_ticks(&f->y, at); i < n; i++) {
+        tick_text(&f->y, at[i], text);
         html_add(f->b, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>", LEFT - 8,
                  y_of(f, at[i]) + 4, text);
     }
-    for (unsigned i = 0, n = svg_ticks(&f->x, at); i < n; i++) {
-        svg_tick_text(&f->x, at[i], text);
+    for (unsigned i = 0, n = find_ticks(&f->x, at); i < n; i++) {
+        tick_text(&f->x, at[i], text);
         html_add(f->b, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>", x_of(f, at[i]),
                  TOP + PLOT_H + 18, text);
     }

@@ -21,14 +21,6 @@ struct svg_axis {
     const char *title;
 };
 
-enum { SVG_TICKS = 12, SVG_TICK_BYTES = 32 };
-
-/* Round places inside the axis (1, 2 or 5 times a power of ten; of times also quarters and halves of minutes
- * and hours), 2 to about 7 where the axis allows it; returns how many. */
-unsigned svg_ticks(const struct svg_axis *a, double out[SVG_TICKS]);
-/* "200 us", "1m 30s", "20k". */
-void svg_tick_text(const struct svg_axis *a, double at, char out[SVG_TICK_BYTES]);
-
 struct svg_point {
     double x, y;
 };
@@ -54,7 +46,7 @@ struct svg_bar {
 /* A bar for each row. */
 void svg_bars(struct strbuf *b, const char *id, const char *title, const char *description,
               const struct svg_bar *bars, size_t n);
-/* All of them one behind the other in one bar; their shares add up to 1 at most. */
+/* All of them one after the other in one bar; their shares add up to 1 at most. */
 void svg_stack(struct strbuf *b, const char *id, const char *title, const char *description,
                const struct svg_bar *parts, size_t n);
 

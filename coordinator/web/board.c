@@ -7,17 +7,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "coordinator/limits.h"
 #include "coordinator/report/page.h"
 #include "coordinator/web/studies.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 
-enum {
-    STATES_MS = 10000 /* after which states are looked at again */,
-    VERSION_BITS = 20,
-    PATIENCE_MS = 3000 /* with a store that cannot be read */
-};
+enum { VERSION_BITS = 20 };
 static const char headline[] = "headline";
 
 struct fragment {
@@ -147,7 +144,7 @@ static bool read_store(struct board *b)
     int64_t now = clock_ms();
     if (ok) b->failing_ms = 0;
     if (!ok && !b->failing_ms) b->failing_ms = now;
-    if (ok || now - b->failing_ms >= PATIENCE_MS) set_trouble(b, ok ? NULL : diag_message(d, 0));
+    if (ok || now - b->failing_ms >= LIMIT_PAGE_STORE_MS) set_trouble(b, ok ? NULL : diag_message(d, 0));
     diag_free(d);
     return ok && stale;
 }
@@ -180,7 +177,7 @@ void board_update(struct board *b)
     bool news = read_store(b);
     follow_file(b);
     news = take_studies(b) || news;
-    if (news || b->n == 0 || clock_ms() - b->rendered_ms > STATES_MS) render(b);
+    if (news || b->n == 0 || clock_ms() - b->rendered_ms > LIMIT_PAGE_STATES_MS) render(b);
 }
 
 struct board *board_new(const char *store, const struct report_opener *opener, const char *version,

@@ -3,6 +3,7 @@
  *
  * The store is looked at while somebody looks at the page: at most once a second, and at most a twentieth of
  * the time, since a search may need the processor. */
+#include "coordinator/limits.h"
 #include "coordinator/web/server_state.h"
 
 #include <stdlib.h>
@@ -16,12 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 
-enum {
-    LOOK_MS = 1000,      /* between two looks at the store */
-    LOOK_SHARE = 20,     /* a look takes one part in so many of the time at most */
-    INTEREST_MS = 60000, /* who asked for the page is taken to look at it for so long */
-    STOP_ROUNDS = 100
-};
+enum { STOP_ROUNDS = 100 };
 
 extern const char asset_thresh_js[]; /* report/thresh.js, made by the Makefile */
 
@@ -83,13 +79,13 @@ static void look(struct server *s)
     int64_t began = clock_ms();
     if (began < s->due_ms) return;
     board_update(s->o.board);
-    int64_t now = clock_ms(), rest = LOOK_SHARE * (now - began);
-    s->due_ms = now + (rest > LOOK_MS ? rest : LOOK_MS);
+    int64_t now = clock_ms(), rest = LIMIT_PAGE_SHARE * (now - began);
+    s->due_ms = now + (rest > LIMIT_PAGE_LOOK_MS ? rest : LIMIT_PAGE_LOOK_MS);
 }
 
 static bool recent(int64_t at_ms, int64_t now_ms)
 {
-    return at_ms && now_ms - at_ms < INTEREST_MS;
+    return at_ms && now_ms - at_ms < LIMIT_INTEREST_MS;
 }
 
 /* Studies cost most: those of searches that have gone on are for readers only. */
@@ -146,8 +142,8 @@ static enum MHD_Result answer_events(struct server *s, struct MHD_Connection *c)
     const char *last = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Last-Event-ID");
     const char *since = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "since");
     const char *text = last ? last : since;
-    if (s->n_streams >= SERVER_STREAMS)
-        return refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many readers", "Retry-After", "30");
+    if (s->n_streams >= LIMIT_STREAMS)
+        return refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many pages are open", "Retry-After", "30");
     return streams_answer(s, c, text ? strtoull(text, NULL, 10) : 0);
 }
 
@@ -214,7 +210,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c, const cha
         return refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed", MHD_HTTP_HEADER_ALLOW,
                       "GET, HEAD");
     if (has_body(c))
-        return refuse(c, MHD_HTTP_CONTENT_TOO_LARGE, "a request has no content here", NULL, NULL);
+        return refuse(c, MHD_HTTP_CONTENT_TOO_LARGE, "a request must have no content", NULL, NULL);
     if (!access_host(s->o.access, MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
         return refuse(c, MHD_HTTP_FORBIDDEN, "the Host header does not name this machine: use localhost",
                       NULL, NULL);
@@ -259,7 +255,7 @@ static void note_completed(void *context, struct MHD_Connection *c, void **state
 static void end_slow(struct server *s, int64_t now_ms)
 {
     for (struct link *l = s->links; l; l = l->next)
-        if (l->since_ms && now_ms - l->since_ms > SERVER_HEAD_MS) shutdown(l->fd, SHUT_RD);
+        if (l->since_ms && now_ms - l->since_ms > LIMIT_HEAD_MS) shutdown(l->fd, SHUT_RD);
 }
 
 /* ---- running ---- */
@@ -277,8 +273,8 @@ struct server *server_start(const struct server_options *o, struct diag *d)
     s->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, s,
         MHD_OPTION_EXTERNAL_LOGGER, no_log, NULL, MHD_OPTION_LISTEN_SOCKET, o->listen_fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)SERVER_REQUEST_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_IDLE_S,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)LIMIT_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)LIMIT_REQUEST_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)LIMIT_IDLE_S,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, s, MHD_OPTION_NOTIFY_COMPLETED, note_completed, s,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     if (s->daemon) return s;
@@ -296,7 +292,7 @@ int server_fd(const struct server *s)
 int64_t server_wait_ms(const struct server *s)
 {
     MHD_UNSIGNED_LONG_LONG own;
-    int64_t wait = LOOK_MS;
+    int64_t wait = LIMIT_PAGE_LOOK_MS;
     if (MHD_get_timeout(s->daemon, &own) == MHD_YES && own < (MHD_UNSIGNED_LONG_LONG)wait)
         wait = (int64_t)own;
     return wait;

@@ -22,15 +22,6 @@
 
 struct server;
 
-enum {
-    SERVER_CONNECTIONS = 128,     /* at a time */
-    SERVER_STREAMS = 96,          /* of them, those that wait for events: the others stay free for pages */
-    SERVER_REQUEST_BYTES = 16384, /* longest head of a request, and what a connection holds of an answer */
-    SERVER_IDLE_S = 30,           /* a connection without any byte for so long ends */
-    SERVER_HEAD_MS = 20000,       /* so does one whose request is not complete by then */
-    SERVER_ALIVE_MS = 15000       /* an empty event tells a browser that the connection is alive */
-};
-
 struct server_options {
     int listen_fd;               /* a listening socket; closed by server_stop() */
     const struct access *access; /* borrowed, like the board and the version */

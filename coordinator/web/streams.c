@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/limits.h"
 #include "coordinator/web/server_state.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -18,7 +19,7 @@ static void refill(struct stream *t)
     if (t->since != board_version(b)) {
         board_changes(b, t->since, &t->out);
         t->since = board_version(b);
-    } else if (clock_ms() - t->sent_ms >= SERVER_ALIVE_MS) {
+    } else if (clock_ms() - t->sent_ms >= LIMIT_EVENT_MS) {
         strbuf_add(&t->out, ":\n\n");
     }
 }
@@ -86,7 +87,7 @@ enum MHD_Result streams_answer(struct server *s, struct MHD_Connection *c, uint6
 void streams_wake(struct server *s, int64_t now_ms)
 {
     for (struct stream *t = s->streams; t; t = t->next) {
-        bool due = t->since != board_version(s->o.board) || now_ms - t->sent_ms >= SERVER_ALIVE_MS;
+        bool due = t->since != board_version(s->o.board) || now_ms - t->sent_ms >= LIMIT_EVENT_MS;
         if (!t->suspended || !(due || s->ending)) continue;
         t->suspended = false;
         MHD_resume_connection(t->connection);

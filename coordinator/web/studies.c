@@ -9,11 +9,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 
-enum { LOWEST_PRIORITY = 19, REST = 9 /* times as long as the last study took */, LEAST_REST_MS = 5000 };
+enum { LOWEST_PRIORITY = 19 };
 
 /* What goes to the thread, and what comes back. */
 struct order {
@@ -156,9 +157,9 @@ bool studies_take(struct studies *s, const struct report_data *data, int64_t *ru
 {
     struct outcome o;
     if (read(s->outcomes[0], &o, sizeof o) != (ssize_t)sizeof o) return false;
-    int64_t now = clock_ms(), rest = REST * (now - s->asked_ms);
+    int64_t now = clock_ms(), rest = LIMIT_STUDY_REST * (now - s->asked_ms);
     s->busy = false;
-    s->rest_until_ms = now + (rest > LEAST_REST_MS ? rest : LEAST_REST_MS);
+    s->rest_until_ms = now + (rest > LIMIT_STUDY_REST_MS ? rest : LIMIT_STUDY_REST_MS);
     follow(s, data);
     for (size_t i = 0; o.study && o.order.generation == s->generation && i < s->n; i++) {
         if (s->kept[i].run != o.order.run) continue;

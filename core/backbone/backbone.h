@@ -5,8 +5,9 @@
  *     instructions   A.load  B.load  init  mad  store
  *     values         A.load -> mad, B.load -> mad, init -> mad -> store; A and B may be staged
  *
- * - A logical dimension is an index range. Its tiles are levels, level 0 the most significant: the index is
- *   the sum over the levels of digit * product of the sizes of the levels after it.
+ * - A logical dimension is an index range. Its tiles are levels, level 0 the most significant: index = sum
+ * over the levels of digit * product of the sizes of the levels after it. The sizes multiply to its *span*,
+ * the extent or that rounded up, 1009 as 8 x 128; the code generator guards what is beyond the extent.
  * - An instruction is in a nest of its own dimensions, one for each tile of its logicals.
  * - A value flows from one instruction to another: one scalar in each iteration of the logicals they share.
  * - A load may be *staged*: then the latent instructions copy_load (global -> register) and copy_store
@@ -17,8 +18,7 @@
  * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i,
  * dimension d is statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is
  * live. Copy instructions are live iff their value is staged; all others always. Names are stable: "mad",
- * "A.load", "A.copy.store", "mad.m.2", "A.copy.load.k.1" (dimension level 1 of copy logical A.copy.k). Design
- * pages: lift, gpu-space. */
+ * "A.load", "A.copy.store", "mad.m.2", "A.copy.load.k.1" (dimension level 1 of copy logical A.copy.k). */
 #ifndef THRESH_BACKBONE_BACKBONE_H
 #define THRESH_BACKBONE_BACKBONE_H
 
@@ -26,9 +26,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/backbone/codes.h"
 #include "core/backbone/decisions.h"
-#include "core/backbone/index.h"
-#include "core/lift/scalar.h"
+#include "core/backbone/node.h"
+#include "core/backbone/parameter.h"
 
 struct arena;
 struct diag;
@@ -41,17 +42,20 @@ struct strbuf;
 
 #define BB_NONE UINT32_MAX
 
-enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8 }; /* levels of a logical; logicals of an instruction */
+/* Levels of a logical; logicals of an instruction; scalars that one makes. */
+enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8, BB_MAX_PARTS = 8 };
 
 struct bb_logical {
     const char *name;
-    int64_t extent; /* main: exact. copy: that of `of` (its real extent depends on decisions) */
-    bool reduction;
+    int64_t extent;  /* main: exact. copy: that of `of` (its real extent depends on decisions) */
+    bool reduction;  /* some STEP reduces it (bb_reduces()): no output has it, its tiles are sequential */
     uint32_t of;     /* copy: the main logical; main: BB_NONE */
     uint32_t region; /* copy: its region; main: BB_NONE */
     uint32_t first_tile;
     unsigned n_levels;
     const struct lift_size *size; /* the extent as the program writes it (core/lift/size.h); copy: NULL */
+    unsigned n_spans;             /* of a copy: those of `of`; 0 is the same as 1 */
+    const int64_t *spans;         /* ascending, the first is the extent */
 };
 
 struct bb_tile {
@@ -78,19 +82,12 @@ enum bb_inst_kind {
     BB_COPY_STORE /* region[...] = operand 0; latent */
 };
 
-/* A scalar expression in postfix order: each node's operands are on the stack. */
-enum bb_node_kind { BB_NODE_OPERAND, BB_NODE_CONST, BB_NODE_OP };
-struct bb_node {
-    enum bb_node_kind kind;
-    unsigned operand; /* OPERAND: index into the instruction's operands */
-    double value;     /* CONST */
-    enum scalar_op op;
-};
-
 struct bb_inst {
     const char *name;
     enum bb_inst_kind kind;
-    enum scalar_type type; /* of the value it makes or stores */
+    enum scalar_type type; /* of the value it makes or stores; of a tuple its first scalar's */
+    unsigned n_more;       /* INIT, STEP of a reduction to a tuple: scalars after the first, their types */
+    enum scalar_type more[BB_MAX_PARTS - 1];
     unsigned n_logicals;
     uint32_t logicals[BB_MAX_LOGICALS]; /* own logicals: copies' are copy logicals */
     uint32_t first_dim;                 /* own dimensions: logicals in order, levels in order */
@@ -102,8 +99,11 @@ struct bb_inst {
     const struct bb_node *nodes;    /* COMPUTE, INIT, STEP; for STORE a single OPERAND 0 */
     uint32_t buffer;                /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
     const struct index_expr *index; /* element offset in the buffer; variables are MAIN logical ids */
-    uint32_t value;                 /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
-    uint32_t partner;               /* INIT: its STEP; STEP: its INIT; else BB_NONE */
+    unsigned n_guards;              /* LOAD, COPY_LOAD: where one does not hold, nothing is read */
+    const struct index_guard *guards;
+    double otherwise; /* what the register gets then */
+    uint32_t value;   /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
+    uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
 };
 
 /* A load that may be staged, with the copy that would do it. */
@@ -128,12 +128,20 @@ struct bb_buffer {
     enum scalar_type type;
     int64_t elements;
     bool output;
-    unsigned input; /* index of the program's input if not output */
+    bool by_value;  /* an input that is a scalar: a kernel argument, no memory */
+    bool updated;   /* an output that is also an input; an element is read only where it is written */
+    unsigned input; /* index of the program's input; LIFT_NONE: it is no input */
+};
+
+/* An element of an updated buffer is loaded before it is overwritten, where no operands say so already. */
+struct bb_overwrite {
+    uint32_t load, store; /* instructions */
 };
 
 struct backbone {
     const struct lift_program *program; /* borrowed */
     unsigned n_logicals, n_tiles, n_dims, n_insts, n_values, n_regions, n_region_dims, n_buffers;
+    unsigned n_overwrites;
     unsigned n_parameters;
     const struct bb_parameter *parameters; /* of the space, that do not have their default */
     struct bb_logical *logicals;
@@ -142,42 +150,35 @@ struct backbone {
     struct bb_inst *insts;
     struct bb_value *values;
     struct bb_region *regions;
-    struct bb_buffer *buffers;
+    struct bb_buffer *buffers; /* the program's arrays, in order */
+    struct bb_overwrite *overwrites;
 };
-
-/* A parameter of gpu.space that does not take its default. */
-struct bb_parameter {
-    uint32_t number; /* in the order of gpu.space; it has a default there */
-    int64_t value;   /* 0 to 2^40, in the parameter's unit */
-};
-enum { BB_MAX_PARAMETERS = 8 };
 
 /* What the instantiation may choose: levels, staging, parameters. Zero-initialised fields take the defaults
- * in parentheses. */
+ * in parentheses; levels take fewer in programs of many statements (build.c). */
 struct bb_options {
     unsigned parallel_levels;  /* tiles of a parallel logical (4) */
     unsigned reduction_levels; /* (3) */
     unsigned copy_levels;      /* tiles of a copy logical, at most those of its main one (4) */
     unsigned max_sizes;        /* candidate sizes kept per tile (all divisors) */
+    int64_t round_from;        /* extents from here on may be rounded up (12) */
     bool no_staging;           /* no latent copies */
     unsigned n_parameters;     /* of gpu.space (its defaults) */
     struct bb_parameter parameters[BB_MAX_PARAMETERS];
 };
 
-/* Adds parameters such as "max_unroll=4096,global_from=0" (cli option --param) to the options. false after
- * adding an error: a malformed text, or a name that is no parameter with a default. */
-bool bb_parse_parameters(const char *text, struct bb_options *o, struct diag *d);
-/* Appends `prefix` and what bb_parse_parameters() reads back; nothing where no parameter is set. */
-void bb_print_parameters(const struct bb_options *o, const char *prefix, struct strbuf *out);
-/* Whether number and value can be those of a parameter: for what a peer or a file says. */
-bool bb_parameter_valid(const struct bb_parameter *p);
-/* Puts it into an instance of gpu.space. */
-void bb_parameter_put(const struct bb_parameter *p, struct space_data *data);
-
-/* Lowers a bound program (float arrays of any rank; output an array of scalars). NULL after adding located
- * errors. Lives in the arena. A tile whose only size is 1 is left out: a prime extent keeps level 0 alone. */
+/* Lowers a bound program. NULL after adding located errors. Lives in the arena. A tile whose only size is 1
+ * is left out: a prime extent keeps level 0 alone. */
 struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
                           struct diag *d);
+
+/* Whether a logical's span is a choice. */
+static inline bool bb_has_span(const struct backbone *bb, uint32_t logical)
+{
+    return bb->logicals[logical].n_spans > 1 && bb->logicals[logical].of == BB_NONE;
+}
+/* Whether a value or an intermediate result of the program has this type. */
+bool bb_uses_type(const struct backbone *bb, enum scalar_type t);
 
 /* Whether a logical is one of the instruction's own. */
 static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
@@ -185,6 +186,20 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
     for (unsigned i = 0; i < inst->n_logicals; i++)
         if (inst->logicals[i] == logical) return true;
     return false;
+}
+static inline unsigned bb_parts(const struct bb_inst *inst)
+{
+    return 1 + inst->n_more;
+}
+static inline enum scalar_type bb_part_type(const struct bb_inst *inst, unsigned part)
+{
+    return part ? inst->more[part - 1] : inst->type;
+}
+/* Whether a STEP reduces the logical: its INIT lacks it. A reduction inside another one owns that one's, too.
+ */
+static inline bool bb_reduces(const struct backbone *bb, const struct bb_inst *inst, uint32_t logical)
+{
+    return inst->kind == BB_STEP && bb_owns(inst, logical) && !bb_owns(&bb->insts[inst->partner], logical);
 }
 static inline uint32_t bb_dim_statement(const struct backbone *bb, uint32_t dim)
 {
@@ -196,19 +211,6 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
 }
 
 /* ---- decisions ---- */
-
-/* Codes of gpu.space's choices (candidate.c asserts that they are). */
-enum bb_order { BB_BEFORE, BB_AFTER, BB_INNER, BB_OUTER, BB_MERGED }; /* order(a, b) = INNER: a is inside b */
-enum bb_dim_kind { BB_LOOP, BB_UNROLL, BB_VECTOR, BB_THREAD, BB_BLOCK, BB_GLOBAL };
-enum {
-    BB_SEQ = 0,
-    BB_FUSED = 1,
-    BB_LCL = 10,
-    BB_WRG = 20,
-    BB_GLB = 30
-}; /* map_encoding; plus the axis 0..2 */
-enum bb_mem_space { BB_MEM_GLOBAL, BB_MEM_LOCAL, BB_MEM_PRIVATE };
-enum bb_cache { BB_CACHE_DEFAULT, BB_CACHE_READ_ONLY, BB_CACHE_STREAMING, BB_CACHE_NONE };
 
 /* An implementation: every decision taken, as plain tables. Entries of objects that are not live are
  * meaningless. What it means for the code:
@@ -224,7 +226,7 @@ enum bb_cache { BB_CACHE_DEFAULT, BB_CACHE_READ_ONLY, BB_CACHE_STREAMING, BB_CAC
  *  - a staged value's region holds, for each logical of the load, the tiles not outside copy_store, in their
  *    order of significance; tiles outside it are more significant than those inside. */
 struct bb_candidate {
-    int64_t *size;      /* [n_tiles] */
+    int64_t *size;      /* [n_tiles]; those of a main logical multiply to its span */
     bool *live;         /* [statements] */
     uint8_t *kind;      /* [n_dims] enum bb_dim_kind */
     uint8_t *code;      /* [n_dims] map_encoding */

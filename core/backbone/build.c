@@ -1,8 +1,13 @@
 /* Lowering, second half: latent copies, strip-mining and the dense numbering.
  *
  * Every load with a dimension may be staged: it gets a copy_load and a copy_store with copies of its logicals
- * and a region. Then each logical is cut into levels, no more than its extent has prime factors, each level a
- * tile with candidate sizes; and each instruction gets one dimension a tile of its logicals. */
+ * and a region. Then each logical is cut into levels, no more than one of its spans has prime factors, each
+ * level a tile with candidate sizes; and each instruction gets one dimension a tile of its logicals.
+ *
+ * Spans. An extent with many divisors, or a multiple of 16, is cut without remainder: it is its only span.
+ * Any other may also be rounded up, by at most a quarter, to the next multiple of 4, 8, ... 128 that has
+ * small factors: 1009 to 1024, but not to 1012 = 4 * 11 * 23, so that few spans are left to search. Where
+ * none of them has small factors, it is the next multiple of 32: 4128 for 4099. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +15,26 @@
 #include "core/base/arena.h"
 #include "core/lift/lift.h"
 
-/* The options with defaults filled in. */
-static struct bb_options full_options(const struct bb_options *o)
+/* Statements of a backbone that keeps all its levels: the choice `order` relates every two of them. */
+enum { MOST_STATEMENTS = 224 };
+
+/* Levels of parallel, reduction and copy logicals, the default first; programs with many statements have
+ * fewer. */
+static const struct bb_options defaults[] = {
+    {.parallel_levels = 4, .reduction_levels = 3, .copy_levels = 4},
+    {.parallel_levels = 4, .reduction_levels = 2, .copy_levels = 3},
+    {.parallel_levels = 3, .reduction_levels = 2, .copy_levels = 2},
+    {.parallel_levels = 2, .reduction_levels = 2, .copy_levels = 2},
+    {.parallel_levels = 2, .reduction_levels = 1, .copy_levels = 1},
+};
+
+/* The options with a row of defaults filled in. */
+static struct bb_options full_options(const struct bb_options *o, const struct bb_options *row)
 {
     struct bb_options full = o ? *o : (struct bb_options){0};
-    full.parallel_levels = full.parallel_levels ? full.parallel_levels : 4;
-    full.reduction_levels = full.reduction_levels ? full.reduction_levels : 3;
-    full.copy_levels = full.copy_levels ? full.copy_levels : 4;
+    full.parallel_levels = full.parallel_levels ? full.parallel_levels : row->parallel_levels;
+    full.reduction_levels = full.reduction_levels ? full.reduction_levels : row->reduction_levels;
+    full.copy_levels = full.copy_levels ? full.copy_levels : row->copy_levels;
     return full;
 }
 
@@ -24,8 +42,6 @@ static unsigned min_levels(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
-
-/* ---- candidate sizes ---- */
 
 /* Number of prime factors with multiplicity, counted up to `limit`. */
 static unsigned prime_factors(int64_t n, unsigned limit)
@@ -36,6 +52,64 @@ static unsigned prime_factors(int64_t n, unsigned limit)
             count++;
     return count < limit && n > 1 ? count + 1 : count;
 }
+
+/* ---- spans ---- */
+
+enum {
+    MOST_SPANS = 7,
+    WELL_DIVIDED = 12 /* divisors */,
+    EVEN_ENOUGH = 16,
+    LARGEST_FACTOR = 7,
+    GOOD_TILE = 32,
+    ROUND_FROM = 12
+};
+
+static bool has_small_factors(int64_t n)
+{
+    for (int64_t p = 2; p <= LARGEST_FACTOR; p++)
+        while (n % p == 0)
+            n /= p;
+    return n == 1;
+}
+
+static unsigned count_divisors(int64_t n)
+{
+    unsigned count = 0;
+    for (int64_t d = 1; d <= n / d; d++)
+        if (n % d == 0) count += d == n / d ? 1 : 2;
+    return count;
+}
+
+static int64_t round_up(int64_t n, int64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* The spans of an extent, ascending; returns their number. */
+static unsigned list_spans(int64_t extent, int64_t round_from, int64_t out[MOST_SPANS])
+{
+    unsigned n = 0;
+    out[n++] = extent;
+    if (extent < round_from || extent % EVEN_ENOUGH == 0 || count_divisors(extent) >= WELL_DIVIDED) return n;
+    for (int64_t unit = 4; unit <= 128; unit *= 2) {
+        int64_t span = round_up(extent, unit);
+        if (span - extent <= extent / 4 && span > out[n - 1] && has_small_factors(span)) out[n++] = span;
+    }
+    if (n == 1 && extent > 4 * GOOD_TILE) out[n++] = round_up(extent, GOOD_TILE);
+    return n;
+}
+
+static void add_spans(struct backbone *bb, struct arena *a, const struct bb_options *o)
+{
+    for (unsigned i = 0; i < bb->n_logicals; i++) { /* main logicals come first: a copy has theirs */
+        struct bb_logical *l = &bb->logicals[i];
+        int64_t spans[MOST_SPANS];
+        l->n_spans = list_spans(l->extent, o->round_from ? o->round_from : ROUND_FROM, spans);
+        l->spans = arena_memdup(a, spans, l->n_spans * sizeof *spans);
+    }
+}
+
+/* ---- candidate sizes ---- */
 
 static int64_t odd_part(int64_t n)
 {
@@ -65,6 +139,24 @@ static int64_t *divisors(struct arena *a, int64_t n, unsigned *count)
     qsort(list, found, sizeof *list, compare_sizes);
     *count = found;
     return list;
+}
+
+/* The divisors of all spans, ascending. */
+static int64_t *candidate_sizes(struct arena *a, const struct bb_logical *l, unsigned *count)
+{
+    int64_t *all = divisors(a, l->spans[0], count);
+    for (unsigned i = 1; i < l->n_spans; i++) {
+        unsigned n, kept = 0;
+        int64_t *more = divisors(a, l->spans[i], &n), *both = ARENA_ARRAY(a, int64_t, *count + n);
+        memcpy(both, all, *count * sizeof *both);
+        memcpy(both + *count, more, n * sizeof *both);
+        qsort(both, *count + n, sizeof *both, compare_sizes);
+        for (unsigned j = 0; j < *count + n; j++)
+            if (kept == 0 || both[kept - 1] != both[j]) both[kept++] = both[j];
+        all = both;
+        *count = kept;
+    }
+    return all;
 }
 
 /* Drops sizes, never the first and last, until `limit` are left: those with the largest odd part first, then
@@ -123,6 +215,8 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
     *from = *load;
     from->kind = BB_COPY_LOAD;
     from->name = arena_printf(a, "%s.copy.load", v->name);
+    struct bb_node *value = ARENA_NEW(a, struct bb_node);
+    *value = (struct bb_node){.kind = BB_NODE_OPERAND, .type = load->type};
     *to = (struct bb_inst){.name = arena_printf(a, "%s.copy.store", v->name),
                            .kind = BB_COPY_STORE,
                            .type = load->type,
@@ -130,7 +224,7 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
                            .n_operands = 1,
                            .operands = arena_memdup(a, &v->copy_load, sizeof v->copy_load),
                            .n_nodes = 1,
-                           .nodes = ARENA_NEW(a, struct bb_node),
+                           .nodes = value,
                            .buffer = BB_NONE,
                            .value = value_id,
                            .partner = BB_NONE};
@@ -162,14 +256,44 @@ static void add_copies(struct backbone *bb, struct arena *a, const struct loweri
 static unsigned levels_of(const struct backbone *bb, const struct bb_logical *l, const struct bb_options *o)
 {
     if (l->of != BB_NONE) return min_levels(o->copy_levels, bb->logicals[l->of].n_levels);
-    unsigned wanted = l->reduction ? o->reduction_levels : o->parallel_levels;
-    return prime_factors(l->extent, min_levels(wanted, BB_MAX_LEVELS));
+    unsigned wanted = min_levels(l->reduction ? o->reduction_levels : o->parallel_levels, BB_MAX_LEVELS);
+    unsigned most = 0;
+    for (unsigned i = 0; i < l->n_spans; i++) {
+        unsigned factors = prime_factors(l->spans[i], wanted);
+        most = factors > most ? factors : most;
+    }
+    return most;
+}
+
+/* Main logicals come first: a copy reads theirs. */
+static void set_levels(struct backbone *bb, const struct bb_options *o)
+{
+    for (unsigned i = 0; i < bb->n_logicals; i++)
+        bb->logicals[i].n_levels = levels_of(bb, &bb->logicals[i], o);
+}
+
+static unsigned count_statements(const struct backbone *bb)
+{
+    unsigned n = bb->n_insts;
+    for (uint32_t i = 0; i < bb->n_insts; i++)
+        for (unsigned j = 0; j < bb->insts[i].n_logicals; j++)
+            n += bb->logicals[bb->insts[i].logicals[j]].n_levels;
+    return n;
+}
+
+/* As many levels as the statements allow. */
+static void choose_levels(struct backbone *bb, const struct bb_options *options)
+{
+    const size_t n = sizeof defaults / sizeof *defaults;
+    for (size_t i = 0; i == 0 || (i < n && count_statements(bb) > MOST_STATEMENTS); i++) {
+        const struct bb_options o = full_options(options, &defaults[i]);
+        set_levels(bb, &o);
+    }
 }
 
 static void add_tiles(struct backbone *bb, struct arena *a, const struct bb_options *o)
 {
-    for (unsigned i = 0; i < bb->n_logicals; i++) { /* main logicals come first: a copy reads theirs */
-        bb->logicals[i].n_levels = levels_of(bb, &bb->logicals[i], o);
+    for (unsigned i = 0; i < bb->n_logicals; i++) {
         bb->logicals[i].first_tile = bb->n_tiles;
         bb->n_tiles += bb->logicals[i].n_levels;
     }
@@ -177,7 +301,7 @@ static void add_tiles(struct backbone *bb, struct arena *a, const struct bb_opti
     for (uint32_t i = 0; i < bb->n_logicals; i++) {
         const struct bb_logical *l = &bb->logicals[i];
         unsigned n;
-        int64_t *sizes = divisors(a, l->extent, &n);
+        int64_t *sizes = candidate_sizes(a, l, &n);
         if (o->max_sizes) keep_useful(sizes, &n, o->max_sizes);
         for (unsigned v = 0; v < l->n_levels; v++)
             bb->tiles[l->first_tile + v] =
@@ -222,11 +346,13 @@ static void copy_main(struct backbone *bb, const struct lowering *l)
 struct backbone *bb_build(const struct lowering *l, const struct bb_options *options)
 {
     struct arena *a = l->arena;
-    struct bb_options o = full_options(options);
+    const struct bb_options o = options ? *options : (struct bb_options){0};
     struct backbone *bb = ARENA_NEW(a, struct backbone);
     bb->program = l->program;
-    bb->n_buffers = l->program->n_inputs + 1;
+    bb->n_buffers = l->program->n_arrays;
     bb->buffers = l->buffers;
+    bb->n_overwrites = (unsigned)l->n_overwrites;
+    bb->overwrites = l->overwrites;
     bb->n_parameters = o.n_parameters;
     bb->parameters = arena_memdup(a, o.parameters, sizeof o.parameters);
     count_copies(l, &o, bb);
@@ -236,7 +362,28 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     bb->regions = ARENA_ARRAY(a, struct bb_region, bb->n_regions + 1);
     copy_main(bb, l);
     add_copies(bb, a, l, &o);
+    add_spans(bb, a, &o);
+    choose_levels(bb, &o);
     add_tiles(bb, a, &o);
     add_dims(bb, a);
     return bb;
+}
+
+static bool inst_uses_type(const struct bb_inst *inst, enum scalar_type t)
+{
+    bool uses = inst->type == t;
+    for (unsigned i = 0; !uses && i < inst->n_nodes; i++) {
+        const struct bb_node *n = &inst->nodes[i];
+        uses = n->type == t || (n->kind == BB_NODE_OP && scalar_op_gives(n->op, n->type) == t);
+    }
+    return uses;
+}
+
+bool bb_uses_type(const struct backbone *bb, enum scalar_type t)
+{
+    for (unsigned i = 0; i < bb->n_buffers; i++)
+        if (bb->buffers[i].type == t) return true;
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        if (inst_uses_type(&bb->insts[i], t)) return true;
+    return false;
 }

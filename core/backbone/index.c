@@ -2,9 +2,10 @@
  *
  * Every expression is built through normalize(): terms sorted and distinct, and a division with its modulo
  * recombined. Division and modulo first split each coefficient c = q*d + r with 0 <= r < d, which is exact
- * for floor division and any sign; so the dividend of every atom has nonnegative coefficients and constant,
- * and, by induction, every atom is nonnegative: C's truncating operators compute it. What is left is
- * simplified by these rules, each with its reason where it is applied:
+ * for floor division and any sign; so the dividend of every division has nonnegative coefficients and
+ * constant, and, where no minimum or maximum of something negative is in it, every atom is nonnegative by
+ * induction: C's truncating operators compute it. What is left is simplified by these rules, each with its
+ * reason where it is applied:
  *
  *     (g*a + r) / (g*e) = a / e                    for 0 <= r < g
  *     (g*a + r) % (g*e) = g*(a % e) + r            for 0 <= r < g
@@ -12,7 +13,9 @@
  *     (x % (a*b)) / b = (x / b) % a
  *     c*(x % a) % b = c*x % b                      if b divides c*a
  *     c*d*(x / d) + c*(x % d) = c*x
- *     c*d*((x / d) % k) + c*(x % d) = c*(x % (d*k)) */
+ *     c*d*((x / d) % k) + c*(x % d) = c*(x % (d*k))
+ *     min(x, c) = min(x - m, c - m) + m            m < 0 the least that x can be; max alike
+ *     min(min(x, b), c) = min(x, min(b, c)) */
 #include "core/backbone/index.h"
 
 #include <inttypes.h>
@@ -114,8 +117,8 @@ static const struct index_expr *recombine(struct arena *a, const struct index_te
                                           const struct index_term *low)
 {
     const struct index_atom *h = &high->atom, *l = &low->atom;
-    if (l->kind != INDEX_MOD || h->kind == INDEX_VAR || high->coefficient != low->coefficient * l->by)
-        return NULL;
+    bool pair = l->kind == INDEX_MOD && (h->kind == INDEX_DIV || h->kind == INDEX_MOD);
+    if (!pair || high->coefficient != low->coefficient * l->by) return NULL;
     if (h->kind == INDEX_DIV)
         return h->by == l->by && !index_compare(h->of, l->of) ? index_scale(a, l->of, low->coefficient)
                                                               : NULL;
@@ -164,6 +167,11 @@ const struct index_expr *index_add(struct arena *a, const struct index_expr *x, 
     return normalize(a, x->constant + y->constant, terms, n);
 }
 
+const struct index_expr *index_shift(struct arena *a, const struct index_expr *x, int64_t by)
+{
+    return make(a, x->constant + by, x->terms, x->n_terms);
+}
+
 const struct index_expr *index_scale(struct arena *a, const struct index_expr *x, int64_t by)
 {
     if (by == 0) return index_constant(a, 0);
@@ -173,7 +181,7 @@ const struct index_expr *index_scale(struct arena *a, const struct index_expr *x
     return make(a, x->constant * by, terms, x->n_terms);
 }
 
-/* ---- ranges ---- */
+/* ---- ranges, minimum and maximum ---- */
 
 struct range {
     int64_t min, max; /* inclusive */
@@ -181,10 +189,22 @@ struct range {
 
 static struct range range_of(const struct index_expr *x);
 
+static int64_t smaller(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t larger(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
 static struct range atom_range(const struct index_atom *t)
 {
     if (t->kind == INDEX_VAR) return (struct range){0, t->extent - 1};
     struct range of = range_of(t->of);
+    if (t->kind == INDEX_MIN) return (struct range){smaller(of.min, t->by), smaller(of.max, t->by)};
+    if (t->kind == INDEX_MAX) return (struct range){larger(of.min, t->by), larger(of.max, t->by)};
     struct range q = {floor_div(of.min, t->by), floor_div(of.max, t->by)};
     if (t->kind == INDEX_DIV) return q;
     if (q.min == q.max) return (struct range){of.min - q.min * t->by, of.max - q.min * t->by};
@@ -208,11 +228,51 @@ bool index_fits_int(const struct index_expr *x)
     int64_t most = x->constant > 0 ? x->constant : 0, least = x->constant < 0 ? x->constant : 0;
     for (unsigned i = 0; i < x->n_terms; i++) {
         const struct index_atom *atom = &x->terms[i].atom;
-        int64_t furthest = x->terms[i].coefficient * atom_range(atom).max; /* atoms are nonnegative */
-        *(furthest > 0 ? &most : &least) += furthest;
+        int64_t c = x->terms[i].coefficient;
+        struct range r = atom_range(atom);
+        most += larger(0, larger(c * r.min, c * r.max));
+        least += smaller(0, smaller(c * r.min, c * r.max));
         if (atom->kind != INDEX_VAR && !index_fits_int(atom->of)) return false;
     }
     return most <= INT32_MAX && least >= -INT32_MAX;
+}
+
+int64_t index_least(const struct index_expr *x)
+{
+    return range_of(x).min;
+}
+
+int64_t index_most(const struct index_expr *x)
+{
+    return range_of(x).max;
+}
+
+/* The atom of an expression that is nothing but one atom; NULL otherwise. */
+static const struct index_atom *sole_atom(const struct index_expr *x)
+{
+    return x->n_terms == 1 && x->constant == 0 && x->terms[0].coefficient == 1 ? &x->terms[0].atom : NULL;
+}
+
+const struct index_expr *index_min(struct arena *a, const struct index_expr *x, int64_t c)
+{
+    struct range r = range_of(x);
+    if (r.max <= c) return x;
+    if (r.min >= c) return index_constant(a, c);
+    if (r.min < 0) return index_shift(a, index_min(a, index_shift(a, x, -r.min), c - r.min), r.min);
+    const struct index_atom *in = sole_atom(x);
+    if (in && in->kind == INDEX_MIN) return index_min(a, in->of, smaller(in->by, c));
+    return single(a, (struct index_atom){.kind = INDEX_MIN, .of = x, .by = c});
+}
+
+const struct index_expr *index_max(struct arena *a, const struct index_expr *x, int64_t c)
+{
+    struct range r = range_of(x);
+    if (r.min >= c) return x;
+    if (r.max <= c) return index_constant(a, c);
+    if (c < 0) return index_shift(a, index_max(a, index_shift(a, x, -c), 0), c);
+    const struct index_atom *in = sole_atom(x);
+    if (in && in->kind == INDEX_MAX) return index_max(a, in->of, larger(in->by, c));
+    return single(a, (struct index_atom){.kind = INDEX_MAX, .of = x, .by = c});
 }
 
 /* ---- division and modulo ---- */
@@ -250,12 +310,6 @@ static int64_t common_factor(struct arena *a, const struct index_expr *x, int64_
     return 0;
 }
 
-/* The atom of an expression that is nothing but one atom; NULL otherwise. */
-static const struct index_atom *sole_atom(const struct index_expr *x)
-{
-    return x->n_terms == 1 && x->constant == 0 && x->terms[0].coefficient == 1 ? &x->terms[0].atom : NULL;
-}
-
 const struct index_expr *index_div(struct arena *a, const struct index_expr *x, int64_t by)
 {
     CHECK(by > 0);
@@ -287,7 +341,7 @@ const struct index_expr *index_mod(struct arena *a, const struct index_expr *x, 
     CHECK(by > 0);
     struct range r = range_of(x);
     int64_t q = floor_div(r.min, by);
-    if (q == floor_div(r.max, by)) return index_add(a, x, index_constant(a, -q * by));
+    if (q == floor_div(r.max, by)) return index_shift(a, x, -q * by);
     const struct index_expr *quotient, *rest;
     split_multiples(a, x, by, &quotient, &rest);
     return modulo_rest(a, rest, by);
@@ -328,7 +382,9 @@ static const struct index_expr *substitute_atom(struct arena *a, const struct in
 {
     if (t->kind == INDEX_VAR) return t->var < n && replacement[t->var] ? replacement[t->var] : single(a, *t);
     const struct index_expr *of = index_substitute(a, t->of, replacement, n);
-    return t->kind == INDEX_DIV ? index_div(a, of, t->by) : index_mod(a, of, t->by);
+    if (t->kind == INDEX_DIV) return index_div(a, of, t->by);
+    if (t->kind == INDEX_MOD) return index_mod(a, of, t->by);
+    return t->kind == INDEX_MIN ? index_min(a, of, t->by) : index_max(a, of, t->by);
 }
 
 const struct index_expr *index_substitute(struct arena *a, const struct index_expr *x,
@@ -346,7 +402,9 @@ static int64_t eval_atom(const struct index_atom *t, const int64_t *var_values)
 {
     if (t->kind == INDEX_VAR) return var_values[t->var];
     int64_t of = index_eval(t->of, var_values);
-    return t->kind == INDEX_DIV ? floor_div(of, t->by) : floor_mod(of, t->by);
+    if (t->kind == INDEX_DIV) return floor_div(of, t->by);
+    if (t->kind == INDEX_MOD) return floor_mod(of, t->by);
+    return t->kind == INDEX_MIN ? smaller(of, t->by) : larger(of, t->by);
 }
 
 int64_t index_eval(const struct index_expr *x, const int64_t *var_values)
@@ -395,30 +453,47 @@ int64_t index_stride(const struct index_expr *x, uint32_t v, int *affine)
 
 /* ---- text ---- */
 
-static void print_atom(const struct index_atom *t, const char *const *names, struct strbuf *out)
+static void print_sum(const struct index_expr *x, const char *const *names, bool wide, struct strbuf *out);
+
+/* "min(i * 8 + 3, 20)": both of one type. */
+static void print_bounded(const struct index_atom *t, const char *const *names, bool wide, struct strbuf *out)
+{
+    strbuf_add(out, t->kind == INDEX_MIN ? "min(" : "max(");
+    print_sum(t->of, names, wide, out);
+    strbuf_printf(out, ", %" PRId64 "%s)", t->by, wide ? "L" : "");
+}
+
+static void print_atom(const struct index_atom *t, const char *const *names, bool wide, struct strbuf *out)
 {
     if (t->kind == INDEX_VAR) {
         strbuf_add(out, names[t->var]);
-        return;
+    } else if (t->kind == INDEX_MIN || t->kind == INDEX_MAX) {
+        print_bounded(t, names, wide, out);
+    } else {
+        bool bare = sole_atom(t->of) != NULL;
+        strbuf_add(out, bare ? "" : "(");
+        print_sum(t->of, names, wide, out);
+        strbuf_printf(out, "%s %c %" PRId64, bare ? "" : ")", t->kind == INDEX_DIV ? '/' : '%', t->by);
     }
-    bool bare = sole_atom(t->of) != NULL;
-    strbuf_add(out, bare ? "" : "(");
-    index_print(t->of, names, out);
-    strbuf_printf(out, "%s %c %" PRId64, bare ? "" : ")", t->kind == INDEX_DIV ? '/' : '%', t->by);
 }
 
 /* Products are written atom first: C groups `x / 4 * 3` as (x / 4) * 3. A sum never starts with a minus sign,
  * which would bind to the dividend. */
-void index_print(const struct index_expr *x, const char *const *names, struct strbuf *out)
+static void print_sum(const struct index_expr *x, const char *const *names, bool wide, struct strbuf *out)
 {
     bool constant_first = x->n_terms == 0 || x->terms[0].coefficient < 0;
     if (constant_first) strbuf_printf(out, "%" PRId64, x->constant);
     for (unsigned i = 0; i < x->n_terms; i++) {
         int64_t c = x->terms[i].coefficient;
         if (i || constant_first) strbuf_add(out, c < 0 ? " - " : " + ");
-        print_atom(&x->terms[i].atom, names, out);
+        print_atom(&x->terms[i].atom, names, wide, out);
         if (llabs(c) != 1) strbuf_printf(out, " * %" PRId64, (int64_t)llabs(c));
     }
     if (!constant_first && x->constant)
         strbuf_printf(out, " %c %" PRId64, x->constant < 0 ? '-' : '+', (int64_t)llabs(x->constant));
+}
+
+void index_print(const struct index_expr *x, const char *const *names, struct strbuf *out)
+{
+    print_sum(x, names, !index_fits_int(x), out);
 }

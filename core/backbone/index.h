@@ -1,6 +1,6 @@
-/* Index expressions in one canonical form: an affine sum over atoms, where an atom is a variable or the floor
- * division or modulo of an affine sum by a positive constant. All sizes are bound, so coefficients are
- * integers.
+/* Index expressions in one canonical form: an affine sum over atoms, where an atom is a variable, the floor
+ * division or modulo of an affine sum by a positive constant, or the smaller or larger of an affine sum and a
+ * constant. All sizes are bound, so coefficients are integers.
  *
  *     constant + sum of coefficient_i * atom_i        atoms sorted, distinct, coefficients nonzero
  *
@@ -16,14 +16,14 @@
 struct arena;
 struct strbuf;
 
-enum index_atom_kind { INDEX_VAR, INDEX_DIV, INDEX_MOD };
+enum index_atom_kind { INDEX_VAR, INDEX_DIV, INDEX_MOD, INDEX_MIN, INDEX_MAX };
 
 struct index_atom {
     enum index_atom_kind kind;
     uint32_t var;                /* VAR */
     int64_t extent;              /* VAR: exclusive upper bound, > 0 */
-    const struct index_expr *of; /* DIV, MOD */
-    int64_t by;                  /* DIV, MOD: > 0 */
+    const struct index_expr *of; /* all but VAR */
+    int64_t by;                  /* DIV, MOD: > 0; MIN, MAX: the constant */
 };
 
 struct index_term {
@@ -40,11 +40,20 @@ struct index_expr {
 const struct index_expr *index_constant(struct arena *a, int64_t c);
 const struct index_expr *index_var(struct arena *a, uint32_t var, int64_t extent); /* extent 1 gives 0 */
 const struct index_expr *index_add(struct arena *a, const struct index_expr *x, const struct index_expr *y);
+/* x + by. */
+const struct index_expr *index_shift(struct arena *a, const struct index_expr *x, int64_t by);
 const struct index_expr *index_scale(struct arena *a, const struct index_expr *x, int64_t by);
 const struct index_expr *index_div(struct arena *a, const struct index_expr *x,
                                    int64_t by); /* floor, by > 0 */
 const struct index_expr *index_mod(struct arena *a, const struct index_expr *x,
                                    int64_t by); /* in [0, by), by > 0 */
+/* The smaller, the larger of x and a constant; x or the constant itself where the ranges of the variables
+ * prove it. */
+const struct index_expr *index_min(struct arena *a, const struct index_expr *x, int64_t c);
+const struct index_expr *index_max(struct arena *a, const struct index_expr *x, int64_t c);
+/* The smallest and the largest value that x can have by the ranges of its variables; x may have neither. */
+int64_t index_least(const struct index_expr *x);
+int64_t index_most(const struct index_expr *x);
 /* Replaces variable v by replacement[v] (NULL: keeps it) and simplifies again. n: length of replacement[].
  * The replacement must stay in the range of v: simplification has relied on it. */
 const struct index_expr *index_substitute(struct arena *a, const struct index_expr *x,
@@ -53,8 +62,9 @@ const struct index_expr *index_substitute(struct arena *a, const struct index_ex
  * range. */
 bool index_fits_int(const struct index_expr *x);
 int64_t index_eval(const struct index_expr *x, const int64_t *var_values);
-/* Coefficient of variable v if x is affine in v (v inside no division or modulo); 0 if absent; *affine says
- * which. */
+/* Coefficient of variable v if x is affine in v (v inside no atom but itself); 0 if absent; *affine says
+ * which.
+ */
 int64_t index_stride(const struct index_expr *x, uint32_t v, int *affine);
 /* Whether v occurs anywhere in x. */
 bool index_mentions(const struct index_expr *x, uint32_t v);

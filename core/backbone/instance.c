@@ -44,12 +44,6 @@ static uint32_t main_logical(const struct backbone *bb, uint32_t logical)
     return bb->logicals[logical].of == BB_NONE ? logical : bb->logicals[logical].of;
 }
 
-/* A step reduces what its initialization does not know. */
-static bool reduces(const struct backbone *bb, const struct bb_inst *inst, uint32_t logical)
-{
-    return inst->kind == BB_STEP && bb_owns(inst, logical) && !bb_owns(&bb->insts[inst->partner], logical);
-}
-
 static bool is_copy(const struct bb_inst *inst)
 {
     return inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE;
@@ -109,14 +103,26 @@ static bool is_prime_power(int64_t n)
     return n == 1;
 }
 
+static void add_main_logical(const struct instance *in, uint32_t l)
+{
+    gpu_put_main_logical(in->data, l);
+    if (!bb_has_span(in->bb, l)) {
+        gpu_put_exact(in->data, l);
+        return;
+    }
+    gpu_put_rounded(in->data, l);
+    gpu_set_spans(in->data, l, in->bb->logicals[l].spans, in->bb->logicals[l].n_spans);
+}
+
 static void add_logicals(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t l = 0; l < bb->n_logicals; l++) {
         gpu_add_logical(in->data, bb->logicals[l].name);
         gpu_set_extent(in->data, l, bb->logicals[l].extent);
-        if (is_prime_power(bb->logicals[l].extent)) gpu_set_prime_power(in->data, l, true);
-        if (bb->logicals[l].of == BB_NONE) gpu_put_main_logical(in->data, l);
+        bool one_span = bb->logicals[l].n_spans <= 1;
+        if (one_span && is_prime_power(bb->logicals[l].extent)) gpu_set_prime_power(in->data, l, true);
+        if (bb->logicals[l].of == BB_NONE) add_main_logical(in, l);
     }
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         const struct bb_tile *tile = &bb->tiles[t];
@@ -139,7 +145,7 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         if (bb_owns(inst, bb->tiles[t].logical)) gpu_set_owns(in->data, id, t, true);
         if (bb_owns(inst, bb->tiles[t].logical) && is_whole(inst)) gpu_put_nest_tiles(in->data, id, t);
-        if (reduces(bb, inst, bb->tiles[t].logical)) gpu_set_reduces(in->data, id, t, true);
+        if (bb_reduces(bb, inst, bb->tiles[t].logical)) gpu_set_reduces(in->data, id, t, true);
     }
 }
 
@@ -165,8 +171,9 @@ static void add_swappable(const struct instance *in, uint32_t i)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t j = i + 1; j < bb->n_insts; j++) {
-        bool memory = is_whole(&bb->insts[i]) || is_whole(&bb->insts[j]) || is_copy(&bb->insts[i]) ||
-                      is_copy(&bb->insts[j]);
+        bool stores = bb->insts[i].kind == BB_STORE && bb->insts[j].kind == BB_STORE;
+        bool memory = !stores && (is_whole(&bb->insts[i]) || is_whole(&bb->insts[j]) ||
+                                  is_copy(&bb->insts[i]) || is_copy(&bb->insts[j]));
         if (!memory && !needs(bb, i, j) && !needs(bb, j, i)) gpu_set_swappable(in->data, i, j, true);
     }
 }
@@ -211,6 +218,7 @@ static void add_insts(const struct instance *in)
         if (inst->kind == BB_STEP) {
             gpu_put_step(in->data, i);
             gpu_set_initial(in->data, i, inst->partner);
+            if (inst->n_more) gpu_set_more_parts(in->data, i, inst->n_more);
         }
         add_tiles_owned(in, i);
     }
@@ -267,7 +275,7 @@ static void add_crossings(const struct instance *in, uint32_t from, uint32_t to)
     const struct bb_inst *p = &bb->insts[from], *c = &bb->insts[to];
     for (uint32_t d = p->first_dim; d < p->first_dim + p->n_dims; d++)
         for (uint32_t e = c->first_dim; e < c->first_dim + c->n_dims; e++) {
-            if (bb->dims[d].tile != bb->dims[e].tile || reduces(bb, p, dim_logical(bb, d))) continue;
+            if (bb->dims[d].tile != bb->dims[e].tile || bb_reduces(bb, p, dim_logical(bb, d))) continue;
             gpu_set_crosses(in->data, statement(in, d), statement(in, e), true);
         }
 }
@@ -279,19 +287,26 @@ static bool operand_seen(const struct bb_inst *inst, unsigned operand)
     return false;
 }
 
+static void add_edge(const struct instance *in, uint32_t from, uint32_t to)
+{
+    const char *name = arena_printf(in->scratch, "%s>%s", in->bb->insts[from].name, in->bb->insts[to].name);
+    uint32_t edge = gpu_add_edge(in->data, name);
+    gpu_set_writer(in->data, edge, from);
+    gpu_set_reader(in->data, edge, to);
+    add_crossings(in, from, to);
+}
+
+/* A load of what a store overwrites is ordered like one that the store reads. */
 static void add_edges(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t i = 0; i < bb->n_insts; i++)
         for (unsigned o = 0; o < bb->insts[i].n_operands; o++) {
             if (operand_seen(&bb->insts[i], o)) continue;
-            uint32_t from = bb->insts[i].operands[o];
-            const char *name = arena_printf(in->scratch, "%s>%s", bb->insts[from].name, bb->insts[i].name);
-            uint32_t edge = gpu_add_edge(in->data, name);
-            gpu_set_writer(in->data, edge, from);
-            gpu_set_reader(in->data, edge, i);
-            add_crossings(in, from, i);
+            add_edge(in, bb->insts[i].operands[o], i);
         }
+    for (unsigned k = 0; k < bb->n_overwrites; k++)
+        add_edge(in, bb->overwrites[k].load, bb->overwrites[k].store);
 }
 
 /* ---- staging ---- */

@@ -2,9 +2,9 @@
  *
  * The output is asked for its element at one symbolic index per dimension (the parallel logicals). The scalar
  * tree that comes back is cut at its loads and reductions: each distinct load is an instruction; a reduction
- * is an INIT and a STEP with a logical of its own; what is left of a tree is one expression of its consumer.
- * So an element-wise chain never becomes an array. Own logicals of a load: the variables of its index, most
- * significant first; of a reduction: those of everything it reads. Second half: build.c. */
+ * is an INIT and a STEP with a logical of its own (reduce.c); what is left of a tree is one expression of its
+ * consumer. So an element-wise chain never becomes an array. Own logicals of a load: the variables of its
+ * index, most significant first; of a reduction: those of everything it reads. Second half: build.c. */
 #include "core/backbone/lower.h"
 
 #include <ctype.h>
@@ -19,21 +19,21 @@
 
 enum { MAX_NODES = 4096 };    /* of one instruction's expression */
 enum { MAX_STEPS = 1 << 18 }; /* of the evaluation of all of them */
-static const char nested[] =
-    "a reduction for each element of another reduction; reduce join(a) once, or tune "
-    "the inner reduction as a program of its own";
 
-static void unsupported(struct lowering *l, struct source_pos at, const char *what)
+void bb_lower_unsupported(struct lowering *l, struct source_pos at, const char *what)
 {
     if (!l->failed) diag_error(l->diag, at, "not supported yet: %s", what);
     l->failed = true;
 }
 
-/* Reports at `at` that the evaluation of what stands there has given up. */
-static void check_viewer(struct lowering *l, struct source_pos at)
+void bb_lower_check_viewer(struct lowering *l, struct source_pos at)
 {
+    if (l->viewer->stuck)
+        bb_lower_unsupported(
+            l, l->viewer->stuck->args[0]->at,
+            "an index that is a product of indices; a product of an index and a number is one");
     if (!l->viewer->left)
-        unsupported(
+        bb_lower_unsupported(
             l, at,
             "an element that takes more than 262144 steps to evaluate; divide the program into several");
 }
@@ -77,41 +77,24 @@ static const struct index_expr *add_logical(struct lowering *l, const struct lif
     return index_var(l->arena, (uint32_t)l->n_logicals++, array->extent);
 }
 
-static void own_logical(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at)
+const struct index_expr *bb_lower_index(struct lowering *l, const struct view *v,
+                                        const struct lift_type *array, bool reduction)
+{
+    const struct view *join = view_joined(v);
+    if (!join) return add_logical(l, array, reduction);
+    const struct index_expr *outer = bb_lower_index(l, join->of, join->type, reduction);
+    const struct view *part = view_get(l->viewer, join->of, outer);
+    const struct index_expr *inner = bb_lower_index(l, part, join->type->element, reduction);
+    return index_add(l->arena, index_scale(l->arena, outer, join->length), inner);
+}
+
+void bb_lower_own(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at)
 {
     if (bb_owns(inst, logical)) return;
     if (inst->n_logicals == BB_MAX_LOGICALS)
-        unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
+        bb_lower_unsupported(l, at, "more than 8 dimensions around one operation; join some of them");
     else
         inst->logicals[inst->n_logicals++] = logical;
-}
-
-/* The logicals along which a reader sees the value of `producer`: of a STEP, those of its INIT. */
-static const struct bb_inst *visible(const struct lowering *l, uint32_t producer)
-{
-    const struct bb_inst *p = &l->insts[producer];
-    return p->kind == BB_STEP ? &l->insts[p->partner] : p;
-}
-
-static void own_operand_logicals(struct lowering *l, struct bb_inst *inst, const struct bb_inst *from,
-                                 unsigned first_operand, struct source_pos at)
-{
-    for (unsigned o = first_operand; o < from->n_operands; o++) {
-        const struct bb_inst *p = visible(l, from->operands[o]);
-        for (unsigned i = 0; i < p->n_logicals; i++)
-            own_logical(l, inst, p->logicals[i], at);
-    }
-}
-
-static int compare_ids(const void *x, const void *y)
-{
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
-static void sort_logicals(struct bb_inst *inst)
-{
-    qsort(inst->logicals, inst->n_logicals, sizeof *inst->logicals, compare_ids);
 }
 
 /* ---- instructions ---- */
@@ -133,8 +116,8 @@ static const char *free_stem(const struct lowering *l, const char *stem, const c
     return name;
 }
 
-static struct bb_inst new_inst(const struct lowering *l, enum bb_inst_kind kind, const char *stem,
-                               enum scalar_type type)
+struct bb_inst bb_lower_inst(const struct lowering *l, enum bb_inst_kind kind, const char *stem,
+                             enum scalar_type type)
 {
     return (struct bb_inst){.name = free_stem(l, stem, ""),
                             .kind = kind,
@@ -144,7 +127,7 @@ static struct bb_inst new_inst(const struct lowering *l, enum bb_inst_kind kind,
                             .partner = BB_NONE};
 }
 
-static uint32_t push_inst(struct lowering *l, const struct bb_inst *inst)
+uint32_t bb_lower_push(struct lowering *l, const struct bb_inst *inst)
 {
     l->insts = arena_grow(l->arena, l->insts, &l->cap_insts, l->n_insts + 1, sizeof *l->insts);
     l->insts[l->n_insts] = *inst;
@@ -155,7 +138,8 @@ static uint32_t push_inst(struct lowering *l, const struct bb_inst *inst)
 static void own_index_logicals(struct lowering *l, struct bb_inst *load, struct source_pos at)
 {
     for (uint32_t v = 0; v < l->n_logicals; v++)
-        if (index_mentions(load->index, v)) own_logical(l, load, v, at);
+        if (index_mentions(load->index, v) || guard_mentions(load->guards, load->n_guards, v))
+            bb_lower_own(l, load, v, at);
     for (unsigned i = 1; i < load->n_logicals; i++)
         for (unsigned j = i; j > 0; j--) {
             uint32_t *x = &load->logicals[j - 1], *y = &load->logicals[j], t = *x;
@@ -169,34 +153,33 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
 {
     for (uint32_t i = 0; i < l->n_insts; i++) {
         const struct bb_inst *old = &l->insts[i];
-        if (old->kind == BB_LOAD && old->buffer == t->input && !index_compare(old->index, t->index)) return i;
+        if (old->kind != BB_LOAD || old->buffer != t->array || index_compare(old->index, t->index)) continue;
+        if (old->n_guards == t->n_guards && (!t->n_guards || old->otherwise == t->value) &&
+            guard_same(old->guards, t->guards, t->n_guards))
+            return i;
     }
-    struct bb_inst load = new_inst(l, BB_LOAD, "", t->type);
-    const char *stem = free_stem(l, l->buffers[t->input].name, ".load");
+    struct bb_inst load = bb_lower_inst(l, BB_LOAD, "", t->type);
+    const char *stem = free_stem(l, l->buffers[t->array].name, ".load");
     load.name = arena_printf(l->arena, "%s.load", stem);
-    load.buffer = t->input;
+    load.buffer = t->array;
     load.index = t->index;
+    load.n_guards = t->n_guards;
+    load.guards = t->guards;
+    load.otherwise = t->value;
     own_index_logicals(l, &load, at);
-    return push_inst(l, &load);
+    return bb_lower_push(l, &load);
 }
 
 /* ---- expressions ---- */
 
-/* An instruction's expression while it is made. */
-struct flat {
-    const struct reduction *step_of; /* the reduction whose accumulator it may read; NULL: none */
-    struct bb_node *nodes;
-    uint32_t *operands;
-    size_t n_nodes, cap_nodes, n_operands, cap_operands;
-};
-
-static void add_node(struct lowering *l, struct flat *f, struct bb_node node)
+static void add_node(struct lowering *l, struct bb_flat *f, struct bb_node node)
 {
     f->nodes = arena_grow(l->arena, f->nodes, &f->cap_nodes, f->n_nodes + 1, sizeof *f->nodes);
     f->nodes[f->n_nodes++] = node;
 }
 
-static void add_operand(struct lowering *l, struct flat *f, uint32_t inst)
+void bb_lower_operand(struct lowering *l, struct bb_flat *f, uint32_t inst, unsigned part,
+                      enum scalar_type type)
 {
     unsigned o = 0;
     while (o < f->n_operands && f->operands[o] != inst)
@@ -206,208 +189,117 @@ static void add_operand(struct lowering *l, struct flat *f, uint32_t inst)
             arena_grow(l->arena, f->operands, &f->cap_operands, f->n_operands + 1, sizeof *f->operands);
         f->operands[f->n_operands++] = inst;
     }
-    add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = o});
+    add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .type = type, .operand = o, .part = part});
 }
 
-static uint32_t reduction_step(struct lowering *l, struct reduction *r);
+static enum scalar_type last_type(const struct tree *t)
+{
+    return t->args[scalar_op_arity(t->op) - 1]->type;
+}
 
-/* Appends a tree in postfix order; makes the loads and reductions it reads. The accumulator is operand 0 of
- * its own STEP; a reduction inside that reads it would run once for each of its elements. */
-static void flatten(struct lowering *l, const struct tree *t, struct flat *f, struct source_pos at)
+void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *f, struct source_pos at)
 {
     if (l->failed) return;
     if (f->n_nodes >= MAX_NODES) {
-        unsupported(l, at,
-                    "a scalar expression of more than 4096 operations; divide the program into several");
+        bb_lower_unsupported(
+            l, at, "a scalar expression of more than 4096 operations; divide the program into several");
         return;
     }
     switch (t->kind) {
     case TREE_CONST:
-        add_node(l, f, (struct bb_node){.kind = BB_NODE_CONST, .value = t->value});
+        add_node(l, f, (struct bb_node){.kind = BB_NODE_CONST, .type = t->type, .value = t->value});
         return;
     case TREE_LOAD:
-        add_operand(l, f, load_inst(l, t, at));
+        bb_lower_operand(l, f, load_inst(l, t, at), 0, t->type);
         return;
     case TREE_ACC:
         if (t->reduction == f->step_of)
-            add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .operand = 0});
+            add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .type = t->type, .part = t->part});
         else
-            unsupported(l, at, nested);
+            bb_lower_unsupported(
+                l, at,
+                "a reduction that reads the accumulator of the reduction around it; it may start from "
+                "it: reduce(f, accumulator, a) as the whole result");
         return;
     case TREE_REDUCE: {
-        uint32_t step = reduction_step(l, t->reduction);
-        if (!l->failed) add_operand(l, f, step);
+        uint32_t step = bb_lower_reduction(l, t->reduction);
+        if (!l->failed) bb_lower_operand(l, f, step, t->part, t->type);
         return;
     }
+    case TREE_INDEX:
+        add_node(l, f, (struct bb_node){.kind = BB_NODE_INDEX, .type = t->type, .index = t->index});
+        return;
+    case TREE_SELECT:
+        bb_lower_flatten(l, t->args[0], f, at);
+        bb_lower_flatten(l, t->args[1], f, at);
+        add_node(l, f,
+                 (struct bb_node){
+                     .kind = BB_NODE_SELECT, .type = t->type, .n_guards = t->n_guards, .guards = t->guards});
+        return;
     case TREE_OP:
         for (unsigned i = 0; i < scalar_op_arity(t->op); i++)
-            flatten(l, t->args[i], f, at);
-        add_node(l, f, (struct bb_node){.kind = BB_NODE_OP, .op = t->op});
+            bb_lower_flatten(l, t->args[i], f, at);
+        add_node(l, f, (struct bb_node){.kind = BB_NODE_OP, .type = last_type(t), .op = t->op});
         return;
     }
 }
 
-static void take_flat(struct bb_inst *inst, const struct flat *f)
+void bb_lower_take(struct lowering *l, struct bb_inst *inst, const struct bb_flat *f, struct source_pos at)
 {
     inst->n_nodes = (unsigned)f->n_nodes;
     inst->nodes = f->nodes;
     inst->n_operands = (unsigned)f->n_operands;
     inst->operands = f->operands;
-}
-
-/* ---- reductions ---- */
-
-static bool is_op(const struct tree *t, enum scalar_op op)
-{
-    return t->kind == TREE_OP && t->op == op;
-}
-
-/* acc + x * y, either way round, as fma(x, y, acc); NULL for anything else. */
-static const struct tree *multiply_add(struct arena *a, const struct tree *body)
-{
-    if (!is_op(body, SCALAR_ADD)) return NULL;
-    unsigned acc = body->args[0]->kind == TREE_ACC ? 0 : 1;
-    const struct tree *product = body->args[1 - acc];
-    if (body->args[acc]->kind != TREE_ACC || !is_op(product, SCALAR_MULT)) return NULL;
-    struct tree *t = ARENA_NEW(a, struct tree);
-    *t = (struct tree){.kind = TREE_OP,
-                       .type = body->type,
-                       .op = SCALAR_FMA,
-                       .args = {product->args[0], product->args[1], body->args[acc]}};
-    return t;
-}
-
-static bool is_real(enum scalar_type t)
-{
-    return t == SCALAR_FLOAT || t == SCALAR_DOUBLE || t == SCALAR_HALF;
-}
-
-static bool in_reduction(const struct lowering *l, const struct bb_inst *inst)
-{
-    for (unsigned i = 0; i < inst->n_logicals; i++)
-        if (l->logicals[inst->logicals[i]].reduction) return true;
-    return false;
-}
-
-/* Pushes INIT, in the logicals of all that the reduction reads but its own, and STEP, which adds its own. */
-static uint32_t push_reduction(struct lowering *l, struct bb_inst init, struct bb_inst step, uint32_t own,
-                               uint32_t *step_operands, struct source_pos at)
-{
-    own_operand_logicals(l, &step, &init, 0, at);
-    own_operand_logicals(l, &step, &step, 1, at);
-    own_logical(l, &step, own, at);
-    sort_logicals(&step);
-    for (unsigned i = 0; i < step.n_logicals; i++)
-        if (step.logicals[i] != own) own_logical(l, &init, step.logicals[i], at);
-    if (in_reduction(l, &init)) unsupported(l, at, nested);
-    init.partner = (uint32_t)l->n_insts + 1;
-    step.partner = push_inst(l, &init);
-    step_operands[0] = step.partner;
-    return push_inst(l, &step);
-}
-
-static uint32_t reduction_step(struct lowering *l, struct reduction *r)
-{
-    if (r->step != BB_NONE) return r->step;
-    const struct lift_expr *e = r->expr;
-    const struct index_expr *i = add_logical(l, e->args[1]->type, true);
-    uint32_t own = (uint32_t)l->n_logicals - 1;
-    struct tree *acc = ARENA_NEW(l->arena, struct tree);
-    *acc = (struct tree){.kind = TREE_ACC, .type = e->type->scalar, .reduction = r};
-    const struct tree *body = view_reduction_body(l->viewer, r, acc, i);
-    check_viewer(l, e->at);
-    const struct tree *fma = multiply_add(l->arena, body);
-
-    struct flat init_flat = {0}, step_flat = {.step_of = r};
-    flatten(l, r->init, &init_flat, e->at);
-    add_operand(l, &step_flat, BB_NONE); /* the INIT, not numbered yet */
-    step_flat.n_nodes = 0;
-    flatten(l, fma && is_real(body->type) ? fma : body, &step_flat, e->at);
-    if (l->failed) return BB_NONE;
-    struct bb_inst init = new_inst(l, BB_INIT, "init", e->type->scalar);
-    struct bb_inst step = new_inst(l, BB_STEP, fma ? "mad" : "red", e->type->scalar);
-    take_flat(&init, &init_flat);
-    take_flat(&step, &step_flat);
-    return r->step = push_reduction(l, init, step, own, step_flat.operands, e->at);
+    for (unsigned i = 0; i < inst->n_nodes; i++)
+        for (uint32_t v = 0; v < l->n_logicals; v++)
+            if (bb_node_mentions(&inst->nodes[i], v)) bb_lower_own(l, inst, v, at);
 }
 
 /* ---- the program ---- */
 
-static struct flat single_operand(struct lowering *l, uint32_t inst)
+/* What is stored: a load or a reduction as it is, anything else through a COMPUTE. */
+static struct bb_flat stored_value(struct lowering *l, const struct tree *t, uint32_t n_parallel,
+                                   struct source_pos at)
 {
-    struct flat f = {0};
-    add_operand(l, &f, inst);
-    return f;
-}
-
-/* The instruction whose value is stored: a load or a reduction as it is, anything else through a COMPUTE. */
-static uint32_t stored_inst(struct lowering *l, const struct tree *t, uint32_t n_parallel,
-                            struct source_pos at)
-{
-    struct flat f = {0};
-    flatten(l, t, &f, at);
-    if (l->failed) return BB_NONE;
-    if (t->kind == TREE_LOAD || t->kind == TREE_REDUCE) return f.operands[0];
-    struct bb_inst compute = new_inst(l, BB_COMPUTE, "compute", t->type);
-    take_flat(&compute, &f);
+    struct bb_flat f = {0}, computed = {0};
+    bb_lower_flatten(l, t, &f, at);
+    if (l->failed || t->kind == TREE_LOAD || t->kind == TREE_REDUCE) return f;
+    struct bb_inst compute = bb_lower_inst(l, BB_COMPUTE, "compute", t->type);
+    bb_lower_take(l, &compute, &f, at);
     for (uint32_t v = 0; v < n_parallel; v++)
-        own_logical(l, &compute, v, at);
-    return push_inst(l, &compute);
+        bb_lower_own(l, &compute, v, at);
+    bb_lower_operand(l, &computed, bb_lower_push(l, &compute), 0, t->type);
+    return computed;
 }
 
-static void store_output(struct lowering *l, const struct view_env *env)
+void bb_lower_store(struct lowering *l, const struct lift_array *array, const struct tree *t,
+                    const struct index_expr *index, struct source_pos at)
 {
-    const struct lift_expr *e = l->program->output;
-    const struct view *v = view_eval(l->viewer, e, env);
-    const struct lift_type *type = e->type;
-    const struct index_expr *at = index_constant(l->arena, 0);
-    for (; type->kind == LIFT_ARRAY; type = type->element) {
-        const struct index_expr *i = add_logical(l, type, false);
-        at = index_add(l->arena, at, index_scale(l->arena, i, lift_type_scalars(type->element)));
-        v = view_get(l->viewer, v, i);
-    }
-    check_viewer(l, e->at);
-    uint32_t n_parallel = (uint32_t)l->n_logicals;
-    uint32_t value = stored_inst(l, v->tree, n_parallel, e->at);
+    struct bb_flat value = stored_value(l, t, l->n_parallel, at);
     if (l->failed) return;
-    struct bb_inst store = new_inst(l, BB_STORE, "store", type->scalar);
-    struct flat f = single_operand(l, value);
-    take_flat(&store, &f);
-    store.buffer = l->program->n_inputs;
-    store.index = at;
-    for (uint32_t i = 0; i < n_parallel; i++)
-        own_logical(l, &store, i, e->at);
-    push_inst(l, &store);
+    const char *name = l->n_stored > 1 ? arena_printf(l->arena, "%s.store", array->name) : "store";
+    struct bb_inst store = bb_lower_inst(l, BB_STORE, name, t->type);
+    bb_lower_take(l, &store, &value, at);
+    store.buffer = (uint32_t)(array - l->program->arrays);
+    store.index = index;
+    for (uint32_t i = 0; i < l->n_parallel; i++)
+        bb_lower_own(l, &store, i, at);
+    bb_lower_push(l, &store);
 }
 
-static void set_buffer(struct lowering *l, unsigned i, const char *name, const struct lift_type *t,
-                       struct source_pos at)
+/* ---- inputs ---- */
+
+static void set_buffer(struct lowering *l, unsigned i)
 {
+    const struct lift_array *array = &l->program->arrays[i];
     struct bb_buffer *b = &l->buffers[i];
-    b->name = name;
-    b->elements = lift_type_scalars(t);
-    b->output = i == l->program->n_inputs;
-    b->input = i;
-    if (!lift_type_bottom(t, &b->type))
-        unsupported(l, at, "inputs and outputs of tuples; use one array for each component");
-    else if (b->type == SCALAR_BOOL)
-        unsupported(l, at, "inputs and outputs of type bool; use float or int with 0 and 1");
-}
-
-static bool input_named(const struct lift_program *p, const char *name)
-{
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        if (!strcmp(p->inputs[i]->name, name)) return true;
-    return false;
-}
-
-/* A name for the output that no input has. */
-static const char *output_name(const struct lift_program *p, struct arena *a)
-{
-    const char *name = "out";
-    for (unsigned n = 2; input_named(p, name); n++)
-        name = arena_printf(a, "out_%u", n);
-    return name;
+    *b = (struct bb_buffer){.name = array->name, .input = array->input};
+    b->elements = lift_type_scalars(array->type);
+    b->output = array->output != LIFT_NONE;
+    b->updated = b->output && array->input != LIFT_NONE;
+    b->by_value = !b->output && array->type->kind == LIFT_SCALAR;
+    if (lift_type_bottom(array->type, &b->type) && b->type == SCALAR_BOOL)
+        bb_lower_unsupported(l, array->at, "inputs and outputs of type bool; use int: if c then 1 else 0");
 }
 
 /* Buffers and the environment of the inputs. */
@@ -415,23 +307,24 @@ static const struct view_env *bind_inputs(struct lowering *l)
 {
     const struct lift_program *p = l->program;
     const struct view_env *env = NULL;
-    l->buffers = ARENA_ARRAY(l->arena, struct bb_buffer, p->n_inputs + 1);
-    for (unsigned i = 0; i < p->n_inputs; i++) {
-        const struct lift_param *in = p->inputs[i];
-        set_buffer(l, i, in->name, in->type, in->at);
-        env = view_bind(l->viewer, env, in, view_input(l->viewer, i, in->type));
-    }
-    set_buffer(l, p->n_inputs, output_name(p, l->arena), p->output->type, p->output->at);
+    l->buffers = ARENA_ARRAY(l->arena, struct bb_buffer, p->n_arrays);
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        set_buffer(l, i);
+    for (unsigned i = 0; i < p->n_inputs; i++)
+        env = view_bind(l->viewer, env, p->inputs[i], view_input(l->viewer, p->inputs[i]));
     return env;
 }
 
-/* Reports reductions whose accumulator is no scalar: evaluation relies on there being none. */
+/* Reports reductions whose accumulator is not made of a few scalars: evaluation relies on there being none.
+ */
 static void check_reductions(struct lowering *l, const struct lift_expr *e)
 {
-    if (e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE && e->type->kind != LIFT_SCALAR)
-        unsupported(
-            l, e->at,
-            "a reduction whose accumulator is a tuple or an array; tune one reduction for each component");
+    unsigned parts = e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE ? lift_type_parts(e->type) : 1;
+    if (parts == 0)
+        bb_lower_unsupported(l, e->at,
+                             "a reduction whose accumulator has an array in it; reduce each of its elements");
+    else if (parts > BB_MAX_PARTS)
+        bb_lower_unsupported(l, e->at, "a reduction to more than 8 scalars; write several reductions");
     for (unsigned i = 0; i < e->n_args; i++)
         check_reductions(l, e->args[i]);
     if (e->kind == LIFT_APPLY && e->fun) check_reductions(l, e->fun->body);
@@ -445,6 +338,6 @@ struct backbone *bb_lower(const struct lift_program *p, const struct bb_options 
     struct lowering l = {.arena = a, .diag = d, .viewer = &viewer, .program = p};
     const struct view_env *env = bind_inputs(&l);
     check_reductions(&l, p->output);
-    if (!l.failed) store_output(&l, env);
+    if (!l.failed) bb_lower_outputs(&l, env);
     return l.failed ? NULL : bb_build(&l, o);
 }

@@ -22,9 +22,11 @@ static void add(struct naive *n, struct space_action decision)
     bb_decisions_add(&n->out, n->arena, decision);
 }
 
-/* Whole logical dimensions: every tile but the first has size 1. */
+/* Whole logical dimensions, not rounded up: every tile but the first has size 1. */
 static void add_sizes(struct naive *n)
 {
+    for (uint32_t l = 0; l < n->bb->n_logicals; l++)
+        if (bb_has_span(n->bb, l)) add(n, gpu_act_span(n->space, l, n->bb->logicals[l].extent));
     for (uint32_t t = 0; t < n->bb->n_tiles; t++) {
         const struct bb_tile *tile = &n->bb->tiles[t];
         if (n->bb->logicals[tile->logical].of == BB_NONE && tile->level > 0)

@@ -64,11 +64,31 @@ static void spread(const struct maker *m, struct plan *p, unsigned first, enum r
         p->levels[m->nest[i]][0].role = role;
 }
 
-/* Cuts `size` off a dimension's last level. */
-static void cut(struct plan *p, uint32_t logical, unsigned level, int64_t size, enum role role)
+/* The least span of a dimension that is a multiple; 0: none is. */
+static int64_t span_of(const struct maker *m, uint32_t logical, int64_t factor)
 {
+    const struct bb_logical *l = &m->bb->logicals[logical];
+    if (l->extent % factor == 0) return l->extent;
+    for (unsigned i = 1; i < l->n_spans; i++)
+        if (l->spans[i] % factor == 0) return l->spans[i];
+    return 0;
+}
+
+/* Cuts `size` off a dimension's last level; the first cut rounds its extent up to a multiple. */
+static void cut(const struct maker *m, struct plan *p, uint32_t logical, unsigned level, int64_t size,
+                enum role role)
+{
+    if (level == 1) p->levels[logical][0].size = span_of(m, logical, size);
     p->levels[logical][level - 1].size /= size;
     p->levels[logical][level] = (struct level){size, role};
+}
+
+static int64_t span_in(const struct plan *p, uint32_t logical)
+{
+    int64_t span = 1;
+    for (unsigned v = 0; v < BB_MAX_LEVELS; v++)
+        span *= p->levels[logical][v].size;
+    return span;
 }
 
 /* ---- decisions ---- */
@@ -149,6 +169,8 @@ static void add(struct maker *m, const struct plan *p, const char *label)
     m->out[m->n_out] = (struct bb_plain){.label = label};
     for (uint32_t v = 0; v < m->bb->n_values; v++)
         decide(m, gpu_act_staged(m->space, v, GPU_STAGED_NO));
+    for (uint32_t l = 0; l < m->bb->n_logicals; l++)
+        if (bb_has_span(m->bb, l)) decide(m, gpu_act_span(m->space, l, span_in(p, l)));
     for (uint32_t t = 0; t < m->bb->n_tiles; t++) {
         const struct bb_tile *tile = &m->bb->tiles[t];
         if (is_main(m->bb, tile->logical) && tile->level > 0)
@@ -176,6 +198,14 @@ static int64_t inner_extent(const struct maker *m)
     return m->bb->logicals[m->nest[0]].extent;
 }
 
+/* The largest divisor of a span up to `most`; 0: none from `least` on. */
+static int64_t largest_tile(const struct maker *m, uint32_t logical, int64_t most, int64_t least)
+{
+    for (int64_t n = most; n >= least; n--)
+        if (span_of(m, logical, n)) return n;
+    return 0;
+}
+
 /* The longest vector that the rows can be cut into; 0: none. */
 static int64_t vector_of(const struct maker *m)
 {
@@ -183,7 +213,7 @@ static int64_t vector_of(const struct maker *m)
     int64_t most = dev->gpu ? GPU_VECTOR : CPU_VECTOR, best = 0;
     for (unsigned i = 0; i < dev->n_vector_widths; i++) {
         int64_t w = dev->vector_widths[i];
-        if (w <= most && w < inner_extent(m) && inner_extent(m) % w == 0) best = w;
+        if (w <= most && w < inner_extent(m) && span_of(m, m->nest[0], w)) best = w;
     }
     return best;
 }
@@ -195,7 +225,7 @@ static void add_rows(struct maker *m, int64_t vector)
     spread(m, &p, 1, ITEMS);
     add(m, &p, "one work-item per row");
     if (!vector) return;
-    cut(&p, m->nest[0], 1, vector, VECTORS);
+    cut(m, &p, m->nest[0], 1, vector, VECTORS);
     add(m, &p, arena_printf(m->arena, "one work-item per row, in vectors of %" PRId64, vector));
 }
 
@@ -204,7 +234,7 @@ static void add_vectors(struct maker *m, int64_t vector)
     struct plan p = all_loops(m);
     if (!vector) return;
     spread(m, &p, 0, ITEMS);
-    cut(&p, m->nest[0], 1, vector, VECTORS);
+    cut(m, &p, m->nest[0], 1, vector, VECTORS);
     add(m, &p, arena_printf(m->arena, "one work-item per vector of %" PRId64, vector));
 }
 
@@ -212,11 +242,12 @@ static void add_vectors(struct maker *m, int64_t vector)
 static void add_chunks(struct maker *m, int64_t vector)
 {
     struct plan p = all_loops(m);
-    int64_t vectors = vector ? largest_divisor(inner_extent(m) / vector, CHUNK / vector, 2) : 0;
+    int64_t span = vector ? span_of(m, m->nest[0], vector) : 0;
+    int64_t vectors = vector ? largest_divisor(span / vector, CHUNK / vector, 2) : 0;
     if (m->n_nest != 1 || !vectors) return;
     spread(m, &p, 0, ITEMS);
-    cut(&p, m->nest[0], 1, vectors * vector, LOOPS);
-    cut(&p, m->nest[0], 2, vector, VECTORS);
+    cut(m, &p, m->nest[0], 1, vectors * vector, LOOPS);
+    cut(m, &p, m->nest[0], 2, vector, VECTORS);
     add(m, &p,
         arena_printf(m->arena, "one work-item per %" PRId64 " elements, in vectors of %" PRId64,
                      vectors * vector, vector));
@@ -229,13 +260,13 @@ static void add_groups(struct maker *m)
     struct plan p = all_loops(m);
     if (most > dev->max_work_group) most = dev->max_work_group;
     if (most > dev->max_work_item[0]) most = dev->max_work_item[0];
-    int64_t group = largest_divisor(inner_extent(m), most, LEAST_GROUP);
+    int64_t group = largest_tile(m, m->nest[0], most, LEAST_GROUP);
     if (!group) return;
     spread(m, &p, 0, GROUPS);
     if (group == inner_extent(m))
         p.levels[m->nest[0]][0].role = ITEMS_OF_GROUP;
     else
-        cut(&p, m->nest[0], 1, group, ITEMS_OF_GROUP);
+        cut(m, &p, m->nest[0], 1, group, ITEMS_OF_GROUP);
     add(m, &p, arena_printf(m->arena, "one work-item per element, groups of %" PRId64, group));
 }
 
@@ -247,14 +278,14 @@ static void add_unrolled(struct maker *m, int64_t vector)
     for (uint32_t l = 0; l < m->bb->n_logicals; l++) {
         const struct bb_logical *logical = &m->bb->logicals[l];
         if (!is_main(m->bb, l) || !logical->reduction) continue;
-        int64_t n = largest_divisor(logical->extent, UNROLLED, LEAST_UNROLLED);
-        if (!n || n == logical->extent) continue;
-        cut(&p, l, 1, n, REGISTERS);
+        int64_t n = largest_tile(m, l, UNROLLED, LEAST_UNROLLED);
+        if (!n || n >= logical->extent) continue;
+        cut(m, &p, l, 1, n, REGISTERS);
         if (n > largest) largest = n;
     }
     if (!largest) return;
     spread(m, &p, 0, ITEMS);
-    if (vector) cut(&p, m->nest[0], 1, vector, VECTORS);
+    if (vector) cut(m, &p, m->nest[0], 1, vector, VECTORS);
     add(m, &p,
         vector
             ? arena_printf(m->arena,

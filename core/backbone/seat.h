@@ -18,6 +18,10 @@ enum { BB_AXES = 3 }; /* of work-items of a group, of groups, of global work-ite
 _Static_assert((int)GPU_LOCAL_AXES == (int)GPU_MAP_ENCODING_LCL0, "gpu.space: local_axes is not LCL0");
 _Static_assert((int)GPU_GROUP_AXES == (int)GPU_MAP_ENCODING_WRG0, "gpu.space: group_axes is not WRG0");
 _Static_assert((int)GPU_GLOBAL_AXES == (int)GPU_MAP_ENCODING_GLB0, "gpu.space: global_axes is not GLB0");
+_Static_assert((int)GPU_MAP_ENCODING_LCL2 == (int)GPU_MAP_ENCODING_LCL0 + BB_AXES - 1 &&
+                   (int)GPU_MAP_ENCODING_WRG2 == (int)GPU_MAP_ENCODING_WRG0 + BB_AXES - 1 &&
+                   (int)GPU_MAP_ENCODING_GLB2 == (int)GPU_MAP_ENCODING_GLB0 + BB_AXES - 1,
+               "gpu.space: the axes of a level are not numbered one after the other");
 _Static_assert(GPU_LOCAL_AXES + BB_AXES <= GPU_GROUP_AXES && GPU_GLOBAL_AXES + BB_AXES <= GPU_SEAT_STEP,
                "gpu.space: codes of two levels overlap");
 

@@ -29,24 +29,63 @@ static const struct view *view_tuple(struct viewer *w, const struct view **parts
     return v;
 }
 
-static const struct view *input_part(struct viewer *w, unsigned input, const struct lift_type *type,
-                                     const struct index_expr *offset)
+/* ---- inputs ---- */
+
+static const struct view *value_at(struct viewer *w, struct place at);
+
+/* Several arrays are passed through together, as far as a tuple's parts have one each. */
+struct place view_place_part(struct arena *a, struct place at, unsigned part)
 {
-    if (type->kind == LIFT_SCALAR) {
+    const struct lift_type *tuple = at.type;
+    bool several = !at.interleaved && lift_type_leaves(tuple) > 1;
+    int64_t before = 0;
+    for (unsigned i = 0; i < part; i++) {
+        before += lift_type_scalars(tuple->parts[i]);
+        if (several) at.array += lift_type_leaves(tuple->parts[i]);
+    }
+    at.type = tuple->parts[part];
+    if (at.interleaved) at.offset = index_add(a, at.offset, index_constant(a, before));
+    if (several && lift_type_leaves(at.type) == 1)
+        at.offset = index_scale(a, at.offset, lift_type_scalars(at.type));
+    return at;
+}
+
+static const struct view *tuple_at(struct viewer *w, struct place at)
+{
+    const struct view **parts = arena_alloc(w->arena, at.type->n_parts * sizeof *parts);
+    for (unsigned i = 0; i < at.type->n_parts; i++)
+        parts[i] = value_at(w, view_place_part(w->arena, at, i));
+    return view_tuple(w, parts, at.type->n_parts);
+}
+
+static const struct view *value_at(struct viewer *w, struct place at)
+{
+    if (at.type->kind == LIFT_TUPLE) return tuple_at(w, at);
+    if (at.type->kind == LIFT_SCALAR) {
         struct tree *t = ARENA_NEW(w->arena, struct tree);
-        *t = (struct tree){.kind = TREE_LOAD, .type = type->scalar, .input = input, .index = offset};
+        *t = (struct tree){.kind = TREE_LOAD, .type = at.type->scalar, .array = at.array, .index = at.offset};
         return view_scalar(w, t);
     }
     struct view *v = new_view(w, VIEW_INPUT);
-    v->input = input;
-    v->type = type;
-    v->offset = offset;
+    v->place = at;
     return v;
 }
 
-const struct view *view_input(struct viewer *w, unsigned input, const struct lift_type *type)
+const struct view *view_input(struct viewer *w, const struct lift_param *input)
 {
-    return input_part(w, input, type, index_constant(w->arena, 0));
+    struct place at = {.array = input->first_array, .type = input->type};
+    at.offset = index_constant(w->arena, 0);
+    at.interleaved = input->interleaved;
+    return value_at(w, at);
+}
+
+struct place view_place_element(struct arena *a, struct place at, const struct index_expr *i)
+{
+    bool several = !at.interleaved && lift_type_leaves(at.type) > 1;
+    int64_t before = several ? at.type->extent : 1, step = several ? 1 : lift_type_scalars(at.type->element);
+    at.offset = index_add(a, index_scale(a, at.offset, before), index_scale(a, i, step));
+    at.type = at.type->element;
+    return at;
 }
 
 static const struct view *nothing(struct viewer *w)
@@ -131,17 +170,20 @@ static const struct view *slice(struct viewer *w, const struct view *of, const s
     return v;
 }
 
-static const struct view *input_element(struct viewer *w, const struct view *v, const struct index_expr *i)
-{
-    const struct lift_type *element = v->type->element;
-    const struct index_expr *offset = index_scale(w->arena, i, lift_type_scalars(element));
-    return input_part(w, v->input, element, index_add(w->arena, v->offset, offset));
-}
-
 static const struct view *join_element(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
     const struct view *outer = view_get(w, v->of, index_div(w->arena, i, v->length));
     return view_get(w, outer, index_mod(w->arena, i, v->length));
+}
+
+static const struct view *map_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    struct view_memo *memo = v->memo;
+    if (memo->index && !index_compare(memo->index, i)) return memo->value;
+    const struct view_env *env = view_bind(w, v->env, v->fun->params[0], view_get(w, v->of, i));
+    const struct view *value = view_eval(w, v->fun->body, env);
+    *memo = (struct view_memo){i, value};
+    return value;
 }
 
 const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i)
@@ -151,9 +193,9 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
     case VIEW_NOTHING:
         return v;
     case VIEW_INPUT:
-        return input_element(w, v, i);
+        return value_at(w, view_place_element(w->arena, v->place, i));
     case VIEW_MAP:
-        return view_eval(w, v->fun->body, view_bind(w, v->env, v->fun->params[0], view_get(w, v->of, i)));
+        return map_element(w, v, i);
     case VIEW_ZIP:
         return zip_element(w, v, i);
     case VIEW_COMPONENT:
@@ -171,8 +213,26 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
     case VIEW_SCALAR:
     case VIEW_TUPLE:
         break;
+    default:
+        return view_get_by_index(w, v, i);
     }
     PANIC("an element of a value that is no array (view kind %d)", (int)v->kind);
+}
+
+/* The array that decides on the indices of maps, zips and components of it. */
+static const struct view *walked(const struct view *v)
+{
+    while (v->kind == VIEW_MAP || v->kind == VIEW_COMPONENT || v->kind == VIEW_ZIP)
+        v = v->kind == VIEW_ZIP ? v->parts[0] : v->of;
+    return v;
+}
+
+const struct view *view_joined(const struct view *v)
+{
+    const struct view *join = walked(v);
+    if (join->kind != VIEW_JOIN) return NULL;
+    const struct view *of = walked(join->of);
+    return of->kind == VIEW_SPLIT && of->length == join->length ? NULL : join;
 }
 
 /* ---- expressions ---- */
@@ -191,8 +251,31 @@ static const struct tree *scalar_of(const struct view *v)
     return v->tree;
 }
 
+/* if c then yes else no, of scalars or the components of tuples. */
+static const struct view *select_view(struct viewer *w, const struct lift_type *type, const struct tree *c,
+                                      const struct view *yes, const struct view *no)
+{
+    if (type->kind == LIFT_SCALAR) {
+        struct tree *t = ARENA_NEW(w->arena, struct tree);
+        *t = (struct tree){.kind = TREE_OP,
+                           .type = type->scalar,
+                           .op = SCALAR_SELECT,
+                           .args = {c, scalar_of(yes), scalar_of(no)}};
+        return view_scalar(w, t);
+    }
+    const struct view **parts = arena_alloc(w->arena, type->n_parts * sizeof *parts);
+    for (unsigned i = 0; i < type->n_parts; i++)
+        parts[i] = select_view(w, type->parts[i], c, component(yes, i), component(no, i));
+    return view_tuple(w, parts, type->n_parts);
+}
+
 static const struct view *eval_op(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
+    if (e->op == SCALAR_SELECT) {
+        const struct tree *c = scalar_of(view_eval(w, e->args[0], env));
+        const struct view *yes = view_eval(w, e->args[1], env), *no = view_eval(w, e->args[2], env);
+        return select_view(w, e->type, c, yes, no);
+    }
     struct tree *t = ARENA_NEW(w->arena, struct tree);
     *t = (struct tree){.kind = TREE_OP, .type = e->type->scalar, .op = e->op};
     CHECK(e->n_args == scalar_op_arity(e->op));
@@ -208,13 +291,52 @@ static const struct view *eval_literal(struct viewer *w, const struct lift_expr 
     return view_scalar(w, t);
 }
 
-const struct tree *view_reduction_body(struct viewer *w, const struct reduction *r,
-                                       const struct tree *accumulator, const struct index_expr *i)
+/* ---- reductions ---- */
+
+static unsigned take_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars)
+{
+    unsigned n = 0;
+    if (type->kind == LIFT_SCALAR) {
+        scalars[0] = scalar_of(v);
+        return 1;
+    }
+    for (unsigned i = 0; i < type->n_parts; i++)
+        n += take_scalars(component(v, i), type->parts[i], scalars + n);
+    return n;
+}
+
+void view_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars)
+{
+    take_scalars(v, type, scalars);
+}
+
+static const struct view *reduction_part(struct viewer *w, struct reduction *r, enum tree_kind kind,
+                                         const struct lift_type *type, unsigned *part)
+{
+    if (type->kind == LIFT_SCALAR) {
+        struct tree *t = ARENA_NEW(w->arena, struct tree);
+        *t = (struct tree){.kind = kind, .type = type->scalar, .reduction = r, .part = (*part)++};
+        return view_scalar(w, t);
+    }
+    const struct view **parts = arena_alloc(w->arena, type->n_parts * sizeof *parts);
+    for (unsigned i = 0; i < type->n_parts; i++)
+        parts[i] = reduction_part(w, r, kind, type->parts[i], part);
+    return view_tuple(w, parts, type->n_parts);
+}
+
+const struct view *view_reduction(struct viewer *w, struct reduction *r, enum tree_kind kind)
+{
+    unsigned part = 0;
+    return reduction_part(w, r, kind, r->expr->type, &part);
+}
+
+const struct view *view_reduction_body(struct viewer *w, const struct reduction *r,
+                                       const struct view *accumulator, const struct index_expr *i)
 {
     const struct lift_lambda *f = r->expr->fun;
-    const struct view_env *env = view_bind(w, r->env, f->params[0], view_scalar(w, accumulator));
+    const struct view_env *env = view_bind(w, r->env, f->params[0], accumulator);
     env = view_bind(w, env, f->params[1], view_get(w, r->array, i));
-    return scalar_of(view_eval(w, f->body, env));
+    return view_eval(w, f->body, env);
 }
 
 /* A reduction of one element is its function, applied once. */
@@ -222,22 +344,33 @@ static const struct view *eval_reduce(struct viewer *w, const struct lift_expr *
 {
     struct reduction *r = ARENA_NEW(w->arena, struct reduction);
     *r = (struct reduction){.expr = e,
-                            .init = scalar_of(view_eval(w, e->args[0], env)),
+                            .init = view_eval(w, e->args[0], env),
                             .array = view_eval(w, e->args[1], env),
                             .env = env,
                             .step = BB_NONE};
-    if (e->args[1]->type->extent == 1)
-        return view_scalar(w, view_reduction_body(w, r, r->init, index_constant(w->arena, 0)));
-    struct tree *t = ARENA_NEW(w->arena, struct tree);
-    *t = (struct tree){.kind = TREE_REDUCE, .type = e->type->scalar, .reduction = r};
-    return view_scalar(w, t);
+    if (e->args[1]->type->extent == 1) return view_reduction_body(w, r, r->init, index_constant(w->arena, 0));
+    return view_reduction(w, r, TREE_REDUCE);
 }
 
-static const struct view *eval_zip(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
+/* ---- patterns ---- */
+
+/* Several arrays, or all elements of one. */
+static const struct view *eval_all(struct viewer *w, enum view_kind kind, const struct lift_expr *e,
+                                   const struct view_env *env)
 {
-    struct view *v = new_view(w, VIEW_ZIP);
+    struct view *v = new_view(w, kind);
     v->parts = eval_args(w, e, env);
     v->n_parts = e->n_args;
+    v->expr = e;
+    return v;
+}
+
+static const struct view *eval_pad(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
+{
+    struct view *v = new_view(w, VIEW_PAD);
+    v->expr = e;
+    v->of = view_eval(w, e->args[e->n_args - 1], env);
+    v->tree = e->n_args > 1 ? scalar_of(view_eval(w, e->args[0], env)) : NULL;
     return v;
 }
 
@@ -262,7 +395,9 @@ static const struct view *wrap(struct viewer *w, enum view_kind kind, const stru
     v->of = view_eval(w, e->args[0], env);
     v->fun = e->fun;
     v->env = env;
+    v->type = e->args[0]->type;
     v->length = length;
+    if (kind == VIEW_MAP) v->memo = ARENA_NEW(w->arena, struct view_memo);
     return v;
 }
 
@@ -274,7 +409,7 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
     case LIFT_REDUCE:
         return eval_reduce(w, e, env);
     case LIFT_ZIP:
-        return eval_zip(w, e, env);
+        return eval_all(w, VIEW_ZIP, e, env);
     case LIFT_UNZIP:
         return eval_unzip(w, e, env);
     case LIFT_TRANSPOSE:
@@ -289,6 +424,21 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
         return slice(w, view_eval(w, e->args[0], env), index_constant(w->arena, 1));
     case LIFT_ID:
         return view_eval(w, e->args[0], env);
+    case LIFT_AT:
+        return view_eval_at(w, e, env);
+    case LIFT_REVERSE:
+        return wrap(w, VIEW_REVERSE, e, env, e->type->extent);
+    case LIFT_CONCAT:
+        return eval_all(w, VIEW_CONCAT, e, env);
+    case LIFT_SLIDE:
+        return wrap(w, VIEW_SPLIT, e, env, e->second);
+    case LIFT_PAD:
+    case LIFT_PAD_CONSTANT:
+        return eval_pad(w, e, env);
+    case LIFT_IOTA:
+    case LIFT_INDICES:
+        return new_view(w, VIEW_IOTA);
+    case LIFT_ITERATE:
     case LIFT_PATTERN_COUNT:
         break;
     }
@@ -307,6 +457,8 @@ const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const 
         return eval_op(w, e, env);
     case LIFT_MAKE_TUPLE:
         return view_tuple(w, eval_args(w, e, env), e->n_args);
+    case LIFT_MAKE_ARRAY:
+        return eval_all(w, VIEW_LIST, e, env);
     case LIFT_GET:
         return component(view_eval(w, e->args[0], env), e->index);
     case LIFT_LET:

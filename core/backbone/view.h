@@ -9,34 +9,39 @@
 #ifndef THRESH_BACKBONE_VIEW_H
 #define THRESH_BACKBONE_VIEW_H
 
-#include "core/backbone/index.h"
+#include "core/backbone/guard.h"
 #include "core/lift/lift.h"
 
 struct arena;
 
 enum tree_kind {
-    TREE_CONST, /* value */
-    TREE_LOAD,  /* input buffer[index] */
-    TREE_OP,    /* op over args */
-    TREE_ACC,   /* the accumulator of the reduction whose body this is */
-    TREE_REDUCE /* the result of a reduction */
+    TREE_CONST,  /* value */
+    TREE_LOAD,   /* array[index] where the guards hold, otherwise value */
+    TREE_INDEX,  /* index, an int */
+    TREE_SELECT, /* args[0] where the guard holds, otherwise args[1] */
+    TREE_OP,     /* op over args */
+    TREE_ACC,    /* a scalar of the accumulator of the reduction whose body this is */
+    TREE_REDUCE  /* a scalar of the result of a reduction */
 };
 
 struct tree {
     enum tree_kind kind;
     enum scalar_type type;
     double value;
-    unsigned input;
+    unsigned array; /* of the program */
     const struct index_expr *index;
+    unsigned n_guards; /* LOAD, SELECT */
+    const struct index_guard *guards;
     enum scalar_op op;
     const struct tree *args[SCALAR_MAX_ARITY];
     struct reduction *reduction; /* ACC: whose; REDUCE */
+    unsigned part;               /* ACC, REDUCE: which scalar of its tuple; 0 if it is no tuple */
 };
 
 /* A reduction, lowered when its first reader is. */
 struct reduction {
     const struct lift_expr *expr; /* APPLY of reduce */
-    const struct tree *init;
+    const struct view *init;      /* a scalar or a tuple */
     const struct view *array;
     const struct view_env *env;
     uint32_t step; /* instruction; BB_NONE before */
@@ -46,15 +51,30 @@ enum view_kind {
     VIEW_NOTHING,   /* what a viewer that gave up makes of any value; as a scalar, tree */
     VIEW_SCALAR,    /* tree */
     VIEW_TUPLE,     /* parts */
-    VIEW_INPUT,     /* part of input `input` from element `offset`, of array type `type` */
+    VIEW_INPUT,     /* an array in the arrays of an input: place */
     VIEW_MAP,       /* fun over of[i] */
     VIEW_ZIP,       /* tuple of parts[j][i] */
     VIEW_COMPONENT, /* component `index` of of[i] */
     VIEW_TRANSPOSE, /* of[*][i]: a COLUMN */
     VIEW_COLUMN,    /* of[i][offset] */
-    VIEW_SPLIT,     /* chunk i of `length` elements: a SLICE */
+    VIEW_SPLIT,     /* chunk or window i, which begins at element i * length: a SLICE */
     VIEW_SLICE,     /* of[offset + i] */
-    VIEW_JOIN       /* of[i / length][i % length] */
+    VIEW_JOIN,      /* of[i / length][i % length], of an array of type `type` */
+    VIEW_REVERSE,   /* of[length - 1 - i] */
+    VIEW_LIST,      /* parts[i] */
+    VIEW_CONCAT,    /* parts one after the other; expr */
+    VIEW_PAD,       /* of with a border; expr; tree: of padConstant, what stands there */
+    VIEW_FILL,      /* of type `type`, all scalars tree */
+    VIEW_CHOICE,    /* plain[i] where the guard holds, otherwise no[i]; of: as plain, at any index */
+    VIEW_IOTA       /* i */
+};
+
+/* A value in the arrays of an input. */
+struct place {
+    unsigned array;                  /* of the program: the first of its leaves; the one, if interleaved */
+    const struct lift_type *type;    /* of the value */
+    const struct index_expr *offset; /* its first scalar; of several arrays the elements before it */
+    bool interleaved;
 };
 
 struct view {
@@ -62,14 +82,25 @@ struct view {
     const struct tree *tree;
     unsigned n_parts;
     const struct view **parts;
-    unsigned input;
-    const struct lift_type *type;
+    struct place place;
+    const struct lift_type *type; /* JOIN, FILL: of the array */
     const struct index_expr *offset;
     int64_t length;
     unsigned index;
     const struct view *of;
     const struct lift_lambda *fun;
     const struct view_env *env;
+    const struct lift_expr *expr;
+    struct index_guard guard;
+    const struct view *plain, *no;
+    struct view_memo *memo; /* MAP */
+};
+
+/* The element that a MAP was asked for last. An array that a `let` names is asked by each of its readers; at
+ * one index they share what it computes. */
+struct view_memo {
+    const struct index_expr *index; /* NULL: none yet */
+    const struct view *value;
 };
 
 /* Values of parameters, innermost first. `value` is NULL until a lazily bound expression is asked for. */
@@ -84,9 +115,14 @@ struct view_env {
 struct viewer {
     struct arena *arena;
     unsigned left; /* calls of view_eval() and view_get() before every value is VIEW_NOTHING */
+    const struct lift_expr *stuck; /* an `at` whose index is none that this folder can compute; or NULL */
 };
 
-const struct view *view_input(struct viewer *w, unsigned input, const struct lift_type *type);
+/* Component `part` of a tuple, and element i of an array. */
+struct place view_place_part(struct arena *a, struct place at, unsigned part);
+struct place view_place_element(struct arena *a, struct place at, const struct index_expr *i);
+
+const struct view *view_input(struct viewer *w, const struct lift_param *input);
 const struct view_env *view_bind(struct viewer *w, const struct view_env *env, const struct lift_param *p,
                                  const struct view *value);
 
@@ -95,7 +131,22 @@ const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const 
 /* Element i of an array. */
 const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i);
 /* The body of a reduction's function, for its element i. */
-const struct tree *view_reduction_body(struct viewer *w, const struct reduction *r,
-                                       const struct tree *accumulator, const struct index_expr *i);
+const struct view *view_reduction_body(struct viewer *w, const struct reduction *r,
+                                       const struct view *accumulator, const struct index_expr *i);
+/* The accumulator or the result (ACC, REDUCE) of a reduction: a scalar, or a tuple of them. */
+const struct view *view_reduction(struct viewer *w, struct reduction *r, enum tree_kind kind);
+/* The scalars of a value of this type, tuples taken apart; lift_type_parts() of them. */
+void view_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars);
+
+/* The join that an array is, or that it is a map, zip or component of; NULL if there is none, or if it joins
+ * what was split: then one index does for both. */
+const struct view *view_joined(const struct view *v);
+
+/* ---- view_index.c ---- */
+
+/* Element i of an array of one of the kinds from VIEW_REVERSE on. */
+const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i);
+/* The value of an `at`. */
+const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
 
 #endif

@@ -265,14 +265,6 @@ static double ask_as_is(const struct tree *t, const uint8_t *codes)
     return ask(t, codes, UINT32_MAX, 0);
 }
 
-double forest_predict(const struct forest *f, const uint8_t *codes)
-{
-    double sum = 0;
-    for (unsigned t = 0; t < f->options.trees; t++)
-        sum += ask_as_is(&f->trees[t], codes);
-    return sum / f->options.trees;
-}
-
 double forest_marginal(const struct forest *f, unsigned choice, uint8_t code)
 {
     double sum = 0;

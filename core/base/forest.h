@@ -45,8 +45,6 @@ struct forest_options forest_options_default(void);
 /* Grows a forest on n_rows >= 1 rows. It keeps `data`, which must live as long. */
 struct forest *forest_grow(const struct forest_data *data, const struct forest_options *options);
 void forest_free(struct forest *f); /* NULL is allowed */
-/* The mean over the trees for a row of n_choices codes. */
-double forest_predict(const struct forest *f, const uint8_t *codes);
 /* The share of the variance of y that predictions of rows explain by the trees that did not draw them, at
  * most 1; below 0: they are worse than the mean. 0 without variance or without such rows. */
 double forest_explained(const struct forest *f);

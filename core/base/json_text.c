@@ -37,7 +37,7 @@ static size_t skip_value(const char *text, size_t at)
     return at;
 }
 
-/* The value behind the name at `at`. */
+/* The value after the name at `at`. */
 static size_t skip_name(const char *text, size_t at)
 {
     size_t colon = skip_space(text, skip_string(text, at));

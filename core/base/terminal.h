@@ -2,8 +2,8 @@
 #ifndef THRESH_BASE_TERMINAL_H
 #define THRESH_BASE_TERMINAL_H
 
-/* The width in columns of the terminal behind the descriptor; without one, or if it does not say, that of the
- * environment variable COLUMNS, else `otherwise`. Asked anew at each call, so that it follows a resized
+/* The width in columns of the terminal that the descriptor is of; without one, or if it does not say, that of
+ * the environment variable COLUMNS, else `otherwise`. Asked anew at each call, so that it follows a resized
  * window. */
 unsigned terminal_columns(int fd, unsigned otherwise);
 

@@ -1,7 +1,7 @@
 /* The messages between coordinator and agents, each defined once: the table below gives the structs, the
  * encoder, the decoder and the round-trip test. A message is one MessagePack map:
  *
- *     {"v": 4, "type": "ready", "jobs": 9, "credits": 4}  <->  {.kind = MESSAGE_READY, .ready = {9, 4}}
+ *     {"v": 6, "type": "ready", "jobs": 9, "credits": 4}  <->  {.kind = MESSAGE_READY, .ready = {9, 4}}
  *
  * Any byte string decodes to a message or an error. Before anything is allocated the frame is walked once
  * and refused if it is too long, too deep, or claims more elements than it has bytes (codec_check()). Unknown
@@ -15,7 +15,7 @@
 
 struct arena;
 
-enum { MESSAGE_VERSION = 5, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
+enum { MESSAGE_VERSION = 6, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
 
 /* Arrays in a message; borrowed by the encoder, owned by the arena after decoding. */
 struct message_ints {
@@ -38,14 +38,17 @@ struct message_doubles {
 
 /* hello: an agent introduces itself; `libraries` are those that it evaluates with and their versions.
  * welcome: the coordinator takes it. program: what will be evaluated; `limits` and `options` are struct
- * bb_device and struct bb_options as numbers (agent/wire.h). reference: how many outputs of the program the
+ * bb_device and struct bb_options as numbers (agent/wire.h), `data` names the user's files (given_text()), ""
+ * where inputs are generated. reference: how many outputs of the program the
  * agent's reference does not verify (struct verify_doubt), sent before the first ready if there are any.
- * ready: the agent has taken `jobs` since its hello, and has room for `credits` more; the numbers are
- * absolute, so that a lost or repeated message changes nothing. returned: the agent leaves and has not begun
- * this job. job: actions are slot, value, slot, value, ... result: of one job; idempotent by id; `resources`
- * is struct eval_resources as numbers, nothing where no kernel was built. rounds: quoted figures of several
- * kernels: for each its number of integers, then its actions. figures: their times, kernel by kernel. who:
- * the coordinator does not know the agent (any more): it is to say hello again. heartbeat: the jobs that the
+ * baseline: what became of one of the user's own kernels, which only an agent in the coordinator's process
+ * has, since no OpenCL text is sent; before the first ready, too. ready: the agent has taken `jobs` since its
+ * hello, and has room for `credits` more; the numbers are absolute, so that a lost or repeated message
+ * changes nothing. returned: the agent leaves and has not begun this job. job: actions are slot, value, slot,
+ * value, ... result: of one job; idempotent by id; `resources` is struct eval_resources as numbers, nothing
+ * where no kernel was built. rounds: quoted figures of several kernels: for each its number of integers, then
+ * its actions; -1, -2, ...: the user's own kernel 0, 1, ... figures: their times, kernel by kernel. who: the
+ * coordinator does not know the agent (any more): it is to say hello again. heartbeat: the jobs that the
  * agent has at work. bye: the sender leaves, or gives
  * up for the reason said.
  */
@@ -55,9 +58,10 @@ struct message_doubles {
           F(COUNT, capacity) F(INTS, limits))                                                                \
     M(WELCOME, welcome, F(COUNT, heartbeat_ms))                                                              \
     M(PROGRAM, program,                                                                                      \
-      F(STRING, path) F(STRING, text) F(STRING, sizes) F(INTS, limits) F(INTS, options)                      \
+      F(STRING, path) F(STRING, text) F(STRING, sizes) F(STRING, data) F(INTS, limits) F(INTS, options)      \
           F(COUNT, fingerprint) F(COUNT, seed) F(COUNT, search))                                             \
     M(REFERENCE, reference, F(COUNT, outputs) F(COUNT, not_finite) F(COUNT, loose))                          \
+    M(BASELINE, baseline, F(COUNT, index) F(STRING, status) F(REAL, median_ns) F(STRING, message))           \
     M(READY, ready, F(COUNT, jobs) F(COUNT, credits))                                                        \
     M(JOB, job,                                                                                              \
       F(COUNT, id) F(INTS, actions) F(REAL, best_ns) F(REAL, cut_factor) F(REAL, batch_ns) F(FLAG, verify))  \

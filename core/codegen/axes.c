@@ -8,7 +8,8 @@
  *
  * Runs on one block or global axis have equal extents. The longest run on a thread axis is the size of the
  * group there; in a shorter run only the work-items with id < run_extent take part. A store without a
- * dimension on an axis is executed by id 0 of that axis only (guard_local, guard_group). */
+ * dimension on an axis is executed by id 0 of that axis only (guard_local, guard_group), and so is a load of
+ * what the kernel updates in place: the others would read it while it is overwritten. */
 #include "core/codegen/program.h"
 
 static int expected_code(enum bb_dim_kind kind)
@@ -113,42 +114,65 @@ static const char *map_node(struct cg_program *p, struct cg_node *n)
 
 /* ---- guards ---- */
 
-/* Sets the axes on which a store lacks a dimension: there only id 0 may execute it. A region is private to
- * its group. */
-static const char *guard_store(struct cg_program *p, struct cg_node *n)
+static bool is_copy(enum bb_inst_kind kind)
 {
-    bool private_to_group = p->bb->insts[n->statement].kind == BB_COPY_STORE;
-    bool local[CG_AXES] = {false}, group[CG_AXES] = {false};
-    for (const struct cg_node *up = n->parent; up; up = up->parent) {
-        if (!cg_hardware(up)) continue;
-        bool thread = up->kind == BB_THREAD;
-        if (!cg_owns(p, n->statement, up) && (thread || !private_to_group))
+    return kind == BB_COPY_STORE || kind == BB_COPY_LOAD;
+}
+
+static const char *check_store(const struct cg_program *p, const struct cg_node *n)
+{
+    for (const struct cg_node *up = n->parent; up; up = up->parent)
+        if (cg_hardware(up) && !cg_owns(p, n->statement, up) &&
+            (up->kind == BB_THREAD || !is_copy(p->bb->insts[n->statement].kind)))
             return "a store inside a parallel dimension that is not its own";
-        (thread ? local : group)[up->axis] = true;
-    }
+    return NULL;
+}
+
+/* Sets the axes on which an access lacks a dimension: there only id 0 may execute it. A region is private to
+ * its group. */
+static void guard_access(struct cg_program *p, struct cg_node *n)
+{
+    bool private_to_group = is_copy(p->bb->insts[n->statement].kind);
+    bool local[CG_AXES] = {false}, group[CG_AXES] = {false};
+    for (const struct cg_node *up = n->parent; up; up = up->parent)
+        if (cg_hardware(up)) (up->kind == BB_THREAD ? local : group)[up->axis] = true;
     for (unsigned g = 0; g < CG_AXES; g++) {
         if (!local[g] && p->local_size[g] > 1) n->guard_local |= (uint8_t)(1u << g);
         if (!group[g] && p->groups[g] > 1 && !private_to_group) n->guard_group |= (uint8_t)(1u << g);
     }
-    return NULL;
 }
 
-static const char *guard_stores(struct cg_program *p)
+/* Whether an instruction reads what the kernel overwrites: a work-item that does not store it must not. */
+static bool reads_updated(const struct cg_program *p, const struct bb_inst *inst)
+{
+    bool staged = inst->kind == BB_LOAD && inst->value != BB_NONE && p->c->staged[inst->value];
+    bool loads = inst->kind == BB_COPY_LOAD || (inst->kind == BB_LOAD && !staged);
+    return loads && p->bb->buffers[inst->buffer].updated;
+}
+
+static const char *guard_accesses(struct cg_program *p)
 {
     for (uint32_t i = 0; i < p->bb->n_insts; i++) {
-        enum bb_inst_kind kind = p->bb->insts[i].kind;
-        if (!p->inst_node[i] || (kind != BB_STORE && kind != BB_COPY_STORE)) continue;
-        const char *why = guard_store(p, p->inst_node[i]);
+        const struct bb_inst *inst = &p->bb->insts[i];
+        bool store = inst->kind == BB_STORE || inst->kind == BB_COPY_STORE;
+        if (!p->inst_node[i] || !(store || reads_updated(p, inst))) continue;
+        const char *why = store ? check_store(p, p->inst_node[i]) : NULL;
         if (why) return why;
+        guard_access(p, p->inst_node[i]);
     }
     return NULL;
 }
 
+bool cg_is_short(const struct cg_program *p, const struct cg_node *n)
+{
+    return n->kind == BB_THREAD && !n->fused && n->run_extent < p->local_size[n->axis];
+}
+
 bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n)
 {
-    if (n->type == CG_INST) return n->guard_local || n->guard_group;
-    bool run = n->type == CG_DIM && n->kind == BB_THREAD && !n->fused;
-    return run && n->run_extent < p->local_size[n->axis];
+    if (n->type == CG_INST) return n->guard_local || n->guard_group || n->n_guards;
+    if (n->type != CG_DIM || !cg_hardware(n)) return false;
+    return n->n_guards || cg_is_short(p, n);
 }
 
 int64_t cg_items_per_group(const struct cg_program *p)
@@ -167,5 +191,5 @@ const char *cg_map_axes(struct cg_program *p)
         blocks |= p->nodes[i]->type == CG_DIM && p->nodes[i]->kind == BB_BLOCK;
     if (p->global_ids && (blocks || cg_items_per_group(p) > 1))
         return "GLOBAL beside BLOCK or THREAD dimensions";
-    return guard_stores(p);
+    return guard_accesses(p);
 }

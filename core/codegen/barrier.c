@@ -98,7 +98,7 @@ static void require_forward(struct cg_program *p, struct site *s, const struct i
  * between its start and the write. A new one is at the end, unless a workaround needs one at the start. */
 static void require_back_edge(struct cg_program *p, struct site *s, const struct interval *x)
 {
-    bool start = cg_needs(&p->target, CG_SPLIT_LOOP_HEADS) && cg_begins_with_invariant_loop(p, s->node);
+    bool start = cg_needs(&p->target, CG_SPLIT_LOOP_HEADS) && cg_begins_with_loop(p, s->node);
     struct cg_node *found = find(s, 0, x->write);
     if (!found) found = find(s, x->read + 1, s->node->n_children);
     if (!found) found = add_barrier(p, s, start ? 0 : s->node->n_children);

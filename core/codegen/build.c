@@ -6,6 +6,7 @@
  *     memory.c      x.load reads x[16 * i0 + i1]
  *     values.c      x.load is one register, declared where it is made
  *     barrier.c     none: no value goes from one work-item to another
+ *     remainder.c   none: 64 elements are 4 x 16. Of 61 it guards the loads and the store
  *     workaround.c  none: only for loops with barriers
  *
  * And what is asked of a program without its text: the tree as lines, its cost. */
@@ -33,8 +34,8 @@ struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate
                             const struct cg_target *target, struct arena *a, const char **why)
 {
     static const char *(*const passes[])(struct cg_program *) = {
-        cg_build_tree,   cg_map_axes,       check_length,  cg_place_memory,
-        cg_place_values, cg_place_barriers, cg_work_around};
+        cg_build_tree,   cg_map_axes,       check_length,        cg_place_memory,
+        cg_place_values, cg_place_barriers, cg_guard_remainders, cg_work_around};
     struct cg_program *p = ARENA_NEW(a, struct cg_program);
     p->bb = bb;
     p->c = c;
@@ -77,14 +78,25 @@ static double storing_items(const struct cg_node *store)
     return items;
 }
 
+/* The share of all iterations that is within the extents. */
+static double real_share(const struct cg_program *p)
+{
+    double share = 1;
+    for (uint32_t l = 0; l < p->bb->n_logicals; l++)
+        if (p->bb->logicals[l].of == BB_NONE)
+            share *= (double)p->bb->logicals[l].extent / (double)cg_span(p, l);
+    return share;
+}
+
 void cg_cost(const struct cg_program *p, double *item_steps, double *items)
 {
-    *item_steps = steps(p->root);
+    double share = real_share(p);
+    *item_steps = steps(p->root) * share;
     *items = 1;
     for (uint32_t i = 0; i < p->bb->n_insts; i++) {
         if (p->bb->insts[i].kind != BB_STORE || !p->inst_node[i]) continue;
         double storing = storing_items(p->inst_node[i]);
-        if (storing > *items) *items = storing;
+        if (storing * share > *items) *items = storing * share;
     }
 }
 
@@ -125,7 +137,7 @@ static void print_inst(const struct cg_program *p, const struct cg_node *n, stru
     strbuf_add(out, p->bb->insts[n->statement].name);
     if (x->region != BB_NONE) strbuf_printf(out, " [%s]", p->bb->regions[x->region].name);
     if (x->buffer != BB_NONE) strbuf_printf(out, " [%s]", p->bb->buffers[x->buffer].name);
-    if (n->guard_local || n->guard_group) strbuf_add(out, " (guarded)");
+    if (n->guard_local || n->guard_group || n->n_guards) strbuf_add(out, " (guarded)");
 }
 
 static void print_node(const struct cg_program *p, const struct cg_node *n, struct strbuf *out)

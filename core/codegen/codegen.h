@@ -29,12 +29,14 @@ struct cg_program; /* the loop program */
 /* One kernel argument, in order: the backbone's buffers, then temporaries in global memory. */
 struct cg_arg {
     uint32_t buffer; /* index of the backbone's buffer, or BB_NONE: a temporary */
+    bool by_value;   /* a scalar, no array in memory */
     size_t bytes;
 };
 
 struct cg_kernel {
     char *source;               /* in the dialect of the target; malloc'd */
     char *name;                 /* kernel function; malloc'd */
+    char *options;              /* of the compiler: the text is a user's; malloc'd. NULL: it was generated */
     size_t global[3], local[3]; /* NDRange; local[0] == 0: left to the device */
     unsigned n_args;
     struct cg_arg *args; /* malloc'd */

@@ -10,8 +10,9 @@
  *     mad                                     mad = fma(...);
  *     barrier                                 barrier(CLK_LOCAL_MEM_FENCE);
  *
- * The predicate is there only if the group has more work-items on the axis. The words are the dialect's
- * (target.h). The same program gives the same text, byte for byte. */
+ * The predicate is there only if the group has more work-items on the axis. What was rounded up ends with its
+ * extent (remainder.c): `k1 < min(13 - k0 * 4, 4)` in the head of a loop, `if (i0 * 4 < 13)` around the
+ * others. The words are the dialect's (target.h). The same program gives the same text, byte for byte. */
 #include "core/codegen/emit.h"
 
 #include <stdlib.h>
@@ -57,13 +58,36 @@ static void emit_dim_names(struct cg_emitter *e, const struct cg_node *n)
     strbuf_add(e->out, " */\n");
 }
 
+/* Iterations of a loop: its size, or those within the extent of what was rounded up. */
+static const char *end_text(struct cg_emitter *e, const struct cg_node *n)
+{
+    const struct index_expr *end = index_constant(e->scratch, n->size);
+    struct strbuf b = {0};
+    for (unsigned i = 0; i < n->n_guards; i++) {
+        const struct cg_guard *g = &n->guards[i];
+        int affine;
+        int64_t weight = index_stride(g->of, n->id, &affine);
+        const struct index_expr *own =
+            index_scale(e->scratch, index_var(e->scratch, n->id, n->size), -weight);
+        const struct index_expr *before = index_add(e->scratch, g->of, own);
+        const struct index_expr *left =
+            index_add(e->scratch, index_constant(e->scratch, g->below + weight - 1),
+                      index_scale(e->scratch, before, -1));
+        end = index_min(e->scratch, index_div(e->scratch, left, weight), n->size);
+    }
+    index_print(end, index_fits_int(end) ? e->names->node : e->names->wide, &b);
+    const char *text = arena_strndup(e->scratch, b.text, b.length);
+    strbuf_free(&b);
+    return text;
+}
+
 static void emit_loop(struct cg_emitter *e, struct cg_node *n)
 {
     const char *name = e->names->node[n->id];
     strbuf_indent(e->out, e->indent);
-    strbuf_printf(e->out, "for (%s %s = 0; %s < %lld; ++%s) {",
+    strbuf_printf(e->out, "for (%s %s = 0; %s < %s; ++%s) {",
                   n->size > INT32_MAX ? e->dialect->wide_index : e->dialect->index, name, name,
-                  (long long)n->size, name);
+                  end_text(e, n), name);
     emit_dim_names(e, n);
     e->indent++;
     emit_declarations(e, n);
@@ -105,7 +129,7 @@ static void emit_id(struct cg_emitter *e, const struct cg_node *n)
 static void open_threads(struct cg_emitter *e, const struct cg_node *n)
 {
     strbuf_indent(e->out, e->indent++);
-    if (cg_is_guarded(e->p, n))
+    if (cg_is_short(e->p, n))
         strbuf_printf(e->out, "if (%s < %lld) ", cg_id_text(e, BB_THREAD, n->axis), (long long)n->run_extent);
     strbuf_add(e->out, "{\n");
 }
@@ -118,7 +142,13 @@ static void emit_hardware(struct cg_emitter *e, struct cg_node *n)
         emit_declarations(e, n);
     }
     emit_id(e, n);
+    for (unsigned i = 0; i < n->n_guards; i++) {
+        strbuf_indent(e->out, e->indent++);
+        strbuf_printf(e->out, "if (%s) {\n", cg_guard_text(e, &n->guards[i]));
+    }
     emit_children(e, n);
+    for (unsigned i = 0; i < n->n_guards; i++)
+        close_brace(e);
     if (braces) close_brace(e);
 }
 
@@ -168,18 +198,15 @@ static void emit_node(struct cg_emitter *e, struct cg_node *n)
 
 /* ---- the frame ---- */
 
-static bool uses_type(const struct backbone *bb, enum scalar_type t)
-{
-    for (unsigned i = 0; i < bb->n_buffers; i++)
-        if (bb->buffers[i].type == t) return true;
-    for (unsigned i = 0; i < bb->n_insts; i++)
-        if (bb->insts[i].type == t) return true;
-    return false;
-}
-
 static bool is_temporary(const struct cg_region *r)
 {
     return r->used && r->space == BB_MEM_GLOBAL;
+}
+
+static const char *format_of(const struct cg_dialect *d, const struct bb_buffer *b)
+{
+    if (b->by_value) return d->value;
+    return b->output ? d->output : d->input;
 }
 
 static void emit_argument(struct cg_emitter *e, const char *format, enum scalar_type type, const char *name)
@@ -194,7 +221,7 @@ static void emit_arguments(struct cg_emitter *e)
     for (unsigned i = 0; i < bb->n_buffers; i++) {
         const struct bb_buffer *b = &bb->buffers[i];
         if (i) strbuf_add(e->out, separator);
-        emit_argument(e, b->output ? e->dialect->output : e->dialect->input, b->type, e->names->buffer[i]);
+        emit_argument(e, format_of(e->dialect, b), b->type, e->names->buffer[i]);
     }
     for (unsigned i = 0; i < bb->n_regions; i++) {
         if (!is_temporary(&e->p->regions[i])) continue;
@@ -203,12 +230,41 @@ static void emit_arguments(struct cg_emitter *e)
     }
 }
 
+static bool uses_on_int(const struct backbone *bb, enum scalar_op op)
+{
+    for (unsigned i = 0; i < bb->n_insts; i++)
+        for (unsigned j = 0; j < bb->insts[i].n_nodes; j++) {
+            const struct bb_node *n = &bb->insts[i].nodes[j];
+            if (n->kind == BB_NODE_OP && n->op == op && n->type == SCALAR_INT) return true;
+        }
+    return false;
+}
+
+/* The functions of an operation on int, for scalars and each width of a vector. */
+static void emit_functions(struct cg_emitter *e, enum scalar_op op)
+{
+    const struct cg_dialect *d = e->dialect;
+    const char *scalar = d->types[SCALAR_INT].name;
+    bool has[CG_MAX_WIDTH + 1] = {0};
+    if (!d->int_functions[op] || !uses_on_int(e->p->bb, op)) return;
+    line(e, CG_TEXT(e, d->int_functions[op], scalar, ""));
+    for (unsigned i = 0; i < e->p->n_nodes; i++) {
+        const struct cg_node *n = e->p->nodes[i];
+        if (n->type != CG_DIM || n->kind != BB_VECTOR || has[n->size]) continue;
+        has[n->size] = true;
+        const char *width = cg_number(e, n->size);
+        line(e, CG_TEXT(e, d->int_functions[op], CG_TEXT(e, d->vector_type, scalar, width), width));
+    }
+}
+
 static void emit_signature(struct cg_emitter *e)
 {
     const struct cg_dialect *d = e->dialect;
     const int64_t *n = e->p->local_size;
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
-        if (d->types[t].before && uses_type(e->p->bb, (enum scalar_type)t)) line(e, d->types[t].before);
+        if (d->types[t].before && bb_uses_type(e->p->bb, (enum scalar_type)t)) line(e, d->types[t].before);
+    for (int op = 0; op < SCALAR_OP_COUNT; op++)
+        emit_functions(e, (enum scalar_op)op);
     const char *const parts[] = {CG_KERNEL_NAME, cg_number(e, n[0]), cg_number(e, n[1]), cg_number(e, n[2])};
     cg_fill(e->out, e->p->global_ids ? d->kernel : d->kernel_in_groups, parts);
     emit_arguments(e);
@@ -266,10 +322,12 @@ static void describe_arguments(const struct cg_program *p, struct cg_kernel *out
     out->args = base_calloc(bb->n_buffers + bb->n_regions + 1, sizeof *out->args);
     for (unsigned i = 0; i < bb->n_buffers; i++)
         out->args[out->n_args++] =
-            (struct cg_arg){i, (size_t)bb->buffers[i].elements * scalar_type_bytes(bb->buffers[i].type)};
+            (struct cg_arg){i, bb->buffers[i].by_value,
+                            (size_t)bb->buffers[i].elements * scalar_type_bytes(bb->buffers[i].type)};
     for (unsigned i = 0; i < bb->n_regions; i++) {
         size_t bytes = (size_t)p->regions[i].elements * scalar_type_bytes(bb->regions[i].type);
-        if (is_temporary(&p->regions[i])) out->args[out->n_args++] = (struct cg_arg){BB_NONE, groups * bytes};
+        if (is_temporary(&p->regions[i]))
+            out->args[out->n_args++] = (struct cg_arg){BB_NONE, false, groups * bytes};
     }
 }
 
@@ -298,6 +356,7 @@ void cg_kernel_free(struct cg_kernel *k)
 {
     free(k->source);
     free(k->name);
+    free(k->options);
     free(k->args);
     *k = (struct cg_kernel){0};
 }

@@ -1,5 +1,5 @@
-/* What the two halves of the text generator share: control flow (emit.c) and statements (statement.c).
- * Private to core/codegen.
+/* What the parts of the text generator share: control flow (emit.c), statements (statement.c) and accesses to
+ * memory (access.c). Private to core/codegen.
  *
  * The emitter walks the loop tree. Below an UNROLL dimension that dimension's index is a constant
  * (`fixed`, `digit`); below a VECTOR dimension the statements are over its lanes (`lane`):
@@ -41,5 +41,42 @@ void cg_unfix(struct cg_emitter *e, const struct cg_node *n);
 void cg_emit_declaration(struct cg_emitter *e, const struct cg_value *v);
 /* One instruction at this point of the unrolled code. */
 void cg_emit_statement(struct cg_emitter *e, const struct cg_node *n);
+
+/* ---- statement.c, for access.c ---- */
+
+/* The text of the buffer, in the scratch arena; frees the buffer. */
+const char *cg_keep(struct cg_emitter *e, struct strbuf *b);
+/* "float", "float4" (width > 1). */
+const char *cg_type_text(struct cg_emitter *e, enum scalar_type type, int64_t width);
+/* "(float4)(a, b, c, d)" of the parts, one for each lane, or "(float4)(a)" if all are the same text. */
+const char *cg_pack(struct cg_emitter *e, enum scalar_type type, const char *const *parts);
+const char *cg_constant_text(struct cg_emitter *e, enum scalar_type type, double c, bool vector);
+/* The register of an operand's part, in a lane. */
+const char *cg_operand_scalar(struct cg_emitter *e, const struct cg_operand *x, unsigned part, int64_t lane);
+/* What an instruction computes or stores, one text for each part. */
+const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vector);
+
+/* ---- access.c ---- */
+
+/* An index at this point of the unrolled code. */
+const struct index_expr *cg_here(struct cg_emitter *e, const struct index_expr *x);
+/* `yes` where the guards hold at this point of the unrolled code, `no` elsewhere. */
+const char *cg_choice_text(struct cg_emitter *e, const struct index_guard *guards, unsigned n,
+                           const char *yes, const char *no);
+/* "i0 * 4 + 1 < 13". */
+const char *cg_guard_text(struct cg_emitter *e, const struct cg_guard *g);
+/* "if (get_local_id(0) == 0 && get_group_id(1) == 0 && i0 * 4 + 1 < 13) " before a store or a step; nothing
+ * if it needs no guard here. */
+void cg_emit_guard(struct cg_emitter *e, const struct cg_node *n);
+/* When all lanes of an access are within the extents; NULL: always. */
+const char *cg_whole_text(struct cg_emitter *e, const struct cg_node *n);
+/* What a load reads; vector: over the lanes. */
+const char *cg_load_text(struct cg_emitter *e, const struct cg_node *n, bool vector);
+/* The same for lanes that are all within the extents; NULL if they are no neighbours in memory. */
+const char *cg_load_vector(struct cg_emitter *e, const struct cg_node *n);
+/* The same lane by lane. */
+const char *cg_load_lanes(struct cg_emitter *e, const struct cg_node *n);
+/* A store, or a copy's store. */
+void cg_emit_memory_write(struct cg_emitter *e, const struct cg_node *n, bool vector);
 
 #endif

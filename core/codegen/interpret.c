@@ -38,7 +38,7 @@ struct machine {
     struct arena *arena;
     struct memory *buffers, *regions;
     int64_t *digit;     /* [n_nodes] */
-    double **registers; /* [n_insts] [items * registers] */
+    double **registers; /* [n_insts] [items * registers * parts] */
     bool **set;         /* the same shape */
     double *stack;      /* of the expression being evaluated */
     int64_t group[CG_AXES], item[CG_AXES];
@@ -128,40 +128,61 @@ static struct memory *accessed(struct machine *m, uint32_t inst)
 
 /* ---- registers and arithmetic ---- */
 
+static unsigned parts_of(const struct machine *m, const struct cg_value *v)
+{
+    return bb_parts(&m->p->bb->insts[v->inst]);
+}
+
+/* Of the first part; the others follow. */
 static int64_t slot(const struct machine *m, const struct cg_value *v, struct cg_node *const *digits)
 {
     int64_t at = 0;
     for (unsigned a = 0; a < v->n_axes; a++)
         at = at * v->axes[a]->size + m->digit[digits[a]->id];
-    return m->item_number * v->registers + at;
+    return (m->item_number * v->registers + at) * parts_of(m, v);
 }
 
-static double read_operand(struct machine *m, uint32_t inst, unsigned j)
+static double read_operand(struct machine *m, uint32_t inst, unsigned j, unsigned part)
 {
     const struct cg_operand *x = &m->p->operands[inst][j];
-    int64_t at = slot(m, x->value, x->digits);
+    int64_t at = slot(m, x->value, x->digits) + part;
     if (!m->set[x->value->inst][at]) fault(m, CG_UNINITIALIZED, inst, "register ", at);
     return m->registers[x->value->inst][at];
 }
 
-static double evaluate(struct machine *m, uint32_t inst)
+/* Leaves the scalars that the instruction makes at the bottom of the stack. */
+static const double *evaluate(struct machine *m, uint32_t inst)
 {
     const struct bb_inst *in = &m->p->bb->insts[inst];
     double *stack = m->stack;
     unsigned top = 0;
     for (unsigned i = 0; i < in->n_nodes; i++) {
-        const struct bb_node *n = &in->nodes[i];
+        const struct bb_node *n = &m->p->expression[inst][i];
         if (n->kind == BB_NODE_OPERAND)
-            stack[top++] = read_operand(m, inst, n->operand);
+            stack[top++] = read_operand(m, inst, n->operand, n->part);
         else if (n->kind == BB_NODE_CONST)
-            stack[top++] = rounded(in->type, n->value);
-        else {
+            stack[top++] = rounded(n->type, n->value);
+        else if (n->kind == BB_NODE_INDEX)
+            stack[top++] = (double)index_eval(n->index, m->digit);
+        else if (n->kind == BB_NODE_SELECT) {
+            top--;
+            if (!guard_holds(n->guards, n->n_guards, m->digit)) stack[top - 1] = stack[top];
+        } else {
             top -= scalar_op_arity(n->op);
-            stack[top] = rounded(in->type, scalar_op_apply(n->op, stack + top));
-            top++;
+            double value = scalar_op_apply(n->op, n->type, stack + top);
+            stack[top++] = rounded(scalar_op_gives(n->op, n->type), value);
         }
     }
-    return in->n_nodes ? stack[0] : read_operand(m, inst, 0);
+    if (!in->n_nodes) stack[0] = read_operand(m, inst, 0, 0);
+    return stack;
+}
+
+/* Whether an index of what was rounded up is beyond its extent. */
+static bool is_beyond(const struct machine *m, const struct cg_node *n)
+{
+    for (unsigned i = 0; i < n->n_guards; i++)
+        if (index_eval(n->guards[i].of, m->digit) >= n->guards[i].below) return true;
+    return false;
 }
 
 static bool guarded_off(const struct machine *m, const struct cg_node *n)
@@ -179,16 +200,21 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     const struct bb_inst *in = &m->p->bb->insts[i];
     const struct cg_access *x = &m->p->access[i];
     int64_t at = x->offset ? index_eval(x->offset, m->digit) : 0;
-    if (guarded_off(m, n)) return;
+    bool off = guarded_off(m, n) || is_beyond(m, n), load = in->kind == BB_LOAD || in->kind == BB_COPY_LOAD;
+    if (off && !load) return;
     if (in->kind == BB_STORE || in->kind == BB_COPY_STORE) {
-        write_memory(m, i, accessed(m, i), at, evaluate(m, i));
+        write_memory(m, i, accessed(m, i), at, evaluate(m, i)[0]);
         return;
     }
     const struct cg_value *v = in->kind == BB_STEP ? m->p->operands[i][0].value : &m->p->values[i];
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
-    double value = x->offset ? read_memory(m, i, accessed(m, i), at) : evaluate(m, i);
-    m->registers[v->inst][to] = rounded(in->type, value);
-    m->set[v->inst][to] = true;
+    bool read = x->offset && !off && guard_holds(x->guards, x->n_guards, m->digit);
+    const double loaded = read ? read_memory(m, i, accessed(m, i), at) : off ? 0 : x->otherwise;
+    const double *values = x->offset ? &loaded : evaluate(m, i);
+    for (unsigned part = 0; part < bb_parts(in); part++) {
+        m->registers[v->inst][to + part] = rounded(bb_part_type(in, part), values[part]);
+        m->set[v->inst][to + part] = true;
+    }
 }
 
 /* ---- the tree ---- */
@@ -214,11 +240,11 @@ static void run_item(struct machine *m, const struct cg_node *n)
         int64_t id = hardware_id(m, n);
         if (id >= n->run_extent) return;
         m->digit[n->id] = id / n->inner % n->size;
-        run_item_children(m, n);
+        if (!is_beyond(m, n)) run_item_children(m, n);
     } else {
         for (int64_t i = 0; i < n->size && !failed(m); i++) {
             m->digit[n->id] = i;
-            run_item_children(m, n);
+            if (!is_beyond(m, n)) run_item_children(m, n);
         }
     }
 }
@@ -284,7 +310,7 @@ static void make_memory(struct machine *m, double *const *buffers)
         const struct bb_buffer *b = &bb->buffers[i];
         m->buffers[i] = (struct memory){b->name, b->type, b->elements, buffers[i],
                                         ARENA_ARRAY(m->arena, struct shadow, b->elements)};
-        clear(&m->buffers[i], !b->output);
+        clear(&m->buffers[i], !b->output || b->updated);
     }
     for (unsigned i = 0; i < bb->n_regions; i++) {
         int64_t n = m->p->regions[i].used ? m->p->regions[i].elements : 0;
@@ -294,6 +320,13 @@ static void make_memory(struct machine *m, double *const *buffers)
     }
 }
 
+/* Scalars of all work-items of a group. */
+static int64_t register_count(const struct machine *m, uint32_t inst)
+{
+    if (!m->p->inst_node[inst]) return 0;
+    return m->p->values[inst].registers * cg_items_per_group(m->p) * bb_parts(&m->p->bb->insts[inst]);
+}
+
 static void make_registers(struct machine *m)
 {
     const struct backbone *bb = m->p->bb;
@@ -301,7 +334,7 @@ static void make_registers(struct machine *m)
     m->set = ARENA_ARRAY(m->arena, bool *, bb->n_insts + 1);
     unsigned deepest = 1;
     for (unsigned i = 0; i < bb->n_insts; i++) {
-        int64_t n = m->p->inst_node[i] ? m->p->values[i].registers * cg_items_per_group(m->p) : 0;
+        int64_t n = register_count(m, i);
         if (bb->insts[i].n_nodes > deepest) deepest = bb->insts[i].n_nodes;
         m->registers[i] = ARENA_ARRAY(m->arena, double, n);
         m->set[i] = ARENA_ARRAY(m->arena, bool, n);
@@ -315,7 +348,7 @@ static void start_group(struct machine *m)
     for (unsigned i = 0; i < p->bb->n_regions; i++)
         clear(&m->regions[i], false);
     for (unsigned i = 0; i < p->bb->n_insts; i++) {
-        int64_t n = p->inst_node[i] ? p->values[i].registers * cg_items_per_group(p) : 0;
+        int64_t n = register_count(m, i);
         for (int64_t j = 0; j < n; j++)
             m->set[i][j] = false;
     }
@@ -336,7 +369,8 @@ static void check_outputs(struct machine *m)
 {
     for (unsigned i = 0; i < m->p->bb->n_buffers && !failed(m); i++)
         for (int64_t j = 0; j < m->buffers[i].elements && !failed(m); j++) {
-            if (m->buffers[i].shadow[j].set) continue;
+            const struct shadow *s = &m->buffers[i].shadow[j];
+            if (s->set && (!m->p->bb->buffers[i].updated || s->writer != NOBODY)) continue;
             m->result.fault = CG_UNINITIALIZED;
             snprintf(m->result.where, sizeof m->result.where, "%s[%lld] is never written", m->buffers[i].name,
                      (long long)j);

@@ -13,7 +13,7 @@
 
 #include "core/base/arena.h"
 
-static int64_t weight(const struct cg_program *p, const struct bb_logical *l, unsigned level)
+int64_t cg_weight(const struct cg_program *p, const struct bb_logical *l, unsigned level)
 {
     int64_t w = 1;
     for (unsigned v = level + 1; v < l->n_levels; v++)
@@ -33,7 +33,7 @@ static const struct index_expr *logical_index(struct cg_program *p, uint32_t ins
         const struct cg_node *n = cg_own(p, inst, l->first_tile + v);
         if (!n || (part != PART_ALL && cg_inside(copy, n) != (part == PART_OUTSIDE))) continue;
         const struct index_expr *digit = index_var(p->arena, n->id, n->size);
-        sum = index_add(p->arena, sum, index_scale(p->arena, digit, weight(p, l, v)));
+        sum = index_add(p->arena, sum, index_scale(p->arena, digit, cg_weight(p, l, v)));
     }
     return sum;
 }
@@ -56,7 +56,7 @@ static int64_t inside_extent(const struct cg_program *p, const struct bb_value *
     return extent;
 }
 
-static int64_t total_extent(const struct cg_program *p, uint32_t logical)
+int64_t cg_span(const struct cg_program *p, uint32_t logical)
 {
     const struct bb_logical *l = &p->bb->logicals[logical];
     int64_t extent = 1;
@@ -115,7 +115,7 @@ static const char *place_region(struct cg_program *p, const struct bb_value *v)
     for (unsigned j = 0; j < r->n_dims; j++) {
         r->extent[j] = inside_extent(p, v, load->logicals[j]);
         if (!r->extent[j]) return "a tile outside a copy is less significant than one inside";
-        if (r->extent[j] != total_extent(p, store->logicals[j])) return "a copy does not cover its region";
+        if (r->extent[j] != cg_span(p, store->logicals[j])) return "a copy does not cover its region";
     }
     if (p->c->pad[v->region] < 0) return "a negative padding";
     return lay_out(p, &p->bb->regions[v->region], p->c->pad[v->region], r);
@@ -139,7 +139,7 @@ static const struct index_expr *region_offset(struct cg_program *p, uint32_t ins
 }
 
 /* Main logical -> expression over nodes, for the instruction's index. */
-static const struct index_expr *buffer_offset(struct cg_program *p, uint32_t inst)
+static const struct index_expr **main_indices(struct cg_program *p, uint32_t inst)
 {
     const struct bb_inst *in = &p->bb->insts[inst];
     const struct index_expr **by = ARENA_ARRAY(p->arena, const struct index_expr *, p->bb->n_logicals);
@@ -154,7 +154,26 @@ static const struct index_expr *buffer_offset(struct cg_program *p, uint32_t ins
         }
         by[of] = x;
     }
-    return index_substitute(p->arena, in->index, by, p->bb->n_logicals);
+    return by;
+}
+
+/* The instruction's expression with indices over nodes. */
+static const struct bb_node *place_expression(struct cg_program *p, uint32_t inst)
+{
+    const struct bb_inst *in = &p->bb->insts[inst];
+    const struct index_expr **by = NULL;
+    struct bb_node *nodes = NULL;
+    for (unsigned i = 0; i < in->n_nodes; i++) {
+        if (in->nodes[i].kind != BB_NODE_INDEX && in->nodes[i].kind != BB_NODE_SELECT) continue;
+        if (!nodes) {
+            nodes = arena_memdup(p->arena, in->nodes, in->n_nodes * sizeof *nodes);
+            by = main_indices(p, inst);
+        }
+        struct bb_node *n = &nodes[i];
+        if (n->kind == BB_NODE_INDEX) n->index = index_substitute(p->arena, n->index, by, p->bb->n_logicals);
+        n->guards = guard_substitute(p->arena, n->guards, &n->n_guards, by, p->bb->n_logicals);
+    }
+    return nodes ? nodes : in->nodes;
 }
 
 static void place_access(struct cg_program *p, uint32_t inst)
@@ -168,7 +187,11 @@ static void place_access(struct cg_program *p, uint32_t inst)
         x->offset = region_offset(p, inst);
     } else if (in->buffer != BB_NONE) {
         x->buffer = in->buffer;
-        x->offset = buffer_offset(p, inst);
+        x->by = main_indices(p, inst);
+        x->offset = index_substitute(p->arena, in->index, x->by, p->bb->n_logicals);
+        x->n_guards = in->n_guards;
+        x->guards = guard_substitute(p->arena, in->guards, &x->n_guards, x->by, p->bb->n_logicals);
+        x->otherwise = in->otherwise;
         x->streaming = p->c->cache[inst] == BB_CACHE_STREAMING;
     }
 }
@@ -182,7 +205,11 @@ const char *cg_place_memory(struct cg_program *p)
         const char *why = p->c->staged[v] ? place_region(p, &bb->values[v]) : NULL;
         if (why) return why;
     }
-    for (uint32_t i = 0; i < bb->n_insts; i++)
-        if (p->inst_node[i]) place_access(p, i);
+    p->expression = ARENA_ARRAY(p->arena, const struct bb_node *, bb->n_insts + 1);
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        if (!p->inst_node[i]) continue;
+        place_access(p, i);
+        p->expression[i] = place_expression(p, i);
+    }
     return NULL;
 }

@@ -5,6 +5,8 @@
  *     float        float_v2    a word of the dialect, or a name that is taken, gets a suffix
  *     get_x        v_get_x     a name that begins like one of the dialect's gets a prefix
  *
+ *     red(2 parts)  red_a, red_b
+ *
  * Registers of a value append numbers to its name, acc_0_1. No name of a value ends in _ and digits, so that
  * acc_0_1 can belong to one value only. */
 #include "core/codegen/names.h"
@@ -51,7 +53,7 @@ static bool is_like_word(const struct cg_dialect *d, const char *s)
     size_t n = strlen(s), capitals = 0;
     while (capitals < n && !islower((unsigned char)s[capitals]))
         capitals++;
-    bool like = (n > 1 && capitals == n) || is_vector_type(d, s);
+    bool like = (n > 1 && capitals == n) || is_vector_type(d, s) || begins_with(s, CG_NEXT);
     for (unsigned i = 0; d->prefixes[i]; i++)
         like |= begins_with(s, d->prefixes[i]);
     return like;
@@ -102,15 +104,24 @@ static const char *node_name(const struct cg_program *p, struct table *t, const 
     return unique(t, taken(t, text) ? d->name : p->bb->tiles[d->tile].name);
 }
 
+/* Names of a value's parts; a scalar has the name of the instruction. */
+static void name_value(struct table *t, const struct bb_inst *inst, const char **parts)
+{
+    if (!inst->n_more) parts[0] = unique(t, inst->name);
+    for (unsigned i = 0; inst->n_more && i < bb_parts(inst); i++)
+        parts[i] = unique(t, arena_printf(t->arena, "%s_%c", inst->name, 'a' + (int)i));
+}
+
 struct cg_names *cg_make_names(const struct cg_program *p, struct arena *a)
 {
     const struct backbone *bb = p->bb;
     struct cg_names *out = ARENA_NEW(a, struct cg_names);
     struct table t = {.dialect = p->target.dialect, .arena = a};
-    t.names = ARENA_ARRAY(a, const char *, p->n_nodes + bb->n_insts + bb->n_regions + bb->n_buffers);
+    t.names =
+        ARENA_ARRAY(a, const char *, p->n_nodes + BB_MAX_PARTS * bb->n_insts + bb->n_regions + bb->n_buffers);
     out->node = ARENA_ARRAY(a, const char *, p->n_nodes);
     out->wide = ARENA_ARRAY(a, const char *, p->n_nodes);
-    out->value = ARENA_ARRAY(a, const char *, bb->n_insts + 1);
+    out->value = arena_alloc(a, (bb->n_insts + 1) * sizeof *out->value);
     out->region = ARENA_ARRAY(a, const char *, bb->n_regions + 1);
     out->buffer = ARENA_ARRAY(a, const char *, bb->n_buffers + 1);
     for (uint32_t i = 0; i < bb->n_buffers; i++)
@@ -124,7 +135,7 @@ struct cg_names *cg_make_names(const struct cg_program *p, struct arena *a)
     }
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         bool step = bb->insts[i].kind == BB_INIT && bb->insts[i].partner != BB_NONE;
-        out->value[i] = unique(&t, step ? bb->insts[bb->insts[i].partner].name : bb->insts[i].name);
+        name_value(&t, step ? &bb->insts[bb->insts[i].partner] : &bb->insts[i], out->value[i]);
     }
     return out;
 }

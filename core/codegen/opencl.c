@@ -11,7 +11,9 @@
  *         }
  *     }
  *
- * Operations are the built-in functions that take scalars and vectors alike. The streaming accesses are
+ * Operations are the built-in functions that take scalars and vectors alike. Comparisons give 0 and 1 for
+ * scalars, 0 and -1 for vectors, which is why a bool is any int that is not 0. Integers wrap around, which C
+ * guarantees for unsigned ones alone. The streaming accesses are
  * clang's; a compiler has them or not, which a device's description says. Temporaries are not `restrict`: one
  * work-item reads what another wrote, and NVIDIA's compiler moves such a load above the barrier where the
  * work-item itself has stored nothing. */
@@ -29,17 +31,58 @@ static const char *const words[] = {
     "size_t",    "vec_step",   "fma",        "fmin",     "fmax",      "sqrt",    "rsqrt",   "exp",
     "log",       "sin",        "cos",        "tanh",     "fabs",      "barrier", "pipe",    "uniform",
     "read_only", "write_only", "read_write", "complex",  "imaginary", "quad",    "true",    "false",
-    "NULL",      "INFINITY",   "NAN",        "generic",  NULL};
+    "NULL",      "INFINITY",   "NAN",        "generic",  "exp2",      "log2",    "log10",   "pow",
+    "hypot",     "tan",        "asin",       "acos",     "atan",      "atan2",   "sinh",    "cosh",
+    "erf",       "floor",      "ceil",       "round",    "trunc",     "sign",    "min",     "max",
+    "abs",       "select",     NULL};
 
-static const char *const prefixes[] = {"cl_", "get_", "image", "vload", "vstore", NULL};
+static const char *const prefixes[] = {"cl_",      "get_", "image",   "vload", "vstore",
+                                       "convert_", "as_",  "thresh_", NULL};
+
+/* The quotient towards zero and what it leaves. A division by zero, and that of the smallest int by -1, would
+ * end the program on some devices: 0 and x are the results by zero, -x wraps around. */
+static const char quotient[] =
+    "$1 thresh_div$2($1 x, $1 y)\n"
+    "{\n"
+    "    const $1 q = x / select(y, ($1)(1), (y == 0) | (y == -1));\n"
+    "    return select(select(q, ($1)(0), y == 0), as_int$2(-as_uint$2(x)), y == -1);\n"
+    "}";
+static const char modulo[] = "$1 thresh_mod$2($1 x, $1 y)\n"
+                             "{\n"
+                             "    return select(x % select(y, ($1)(1), (y == 0) | (y == -1)), x, y == 0);\n"
+                             "}";
 
 const struct cg_dialect cg_opencl = {
     .name = "OpenCL C",
-    .types = {[SCALAR_FLOAT] = {"float", "$1f", "$1", NULL},
-              [SCALAR_DOUBLE] = {"double", "$1", "$1", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable"},
-              [SCALAR_HALF] = {"half", "$1f", "(half)$1", "#pragma OPENCL EXTENSION cl_khr_fp16 : enable"},
-              [SCALAR_INT] = {"int", "$1", "$1", NULL},
-              [SCALAR_BOOL] = {"bool", "$1", "$1", NULL}},
+    .types = {[SCALAR_FLOAT] = {"float", "$1f", "$1", NULL, "int"},
+              [SCALAR_DOUBLE] = {"double", "$1", "$1", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable",
+                                 "long"},
+              [SCALAR_HALF] = {"half", "$1f", "(half)$1", "#pragma OPENCL EXTENSION cl_khr_fp16 : enable",
+                               "short"},
+              [SCALAR_INT] = {"int", "$1", "$1", NULL, "int"},
+              [SCALAR_BOOL] = {"int", "$1", "$1", NULL, "int"}},
+    .vector_operations = {[SCALAR_LT] = "convert_int$9($1 < $2)",
+                          [SCALAR_LE] = "convert_int$9($1 <= $2)",
+                          [SCALAR_GT] = "convert_int$9($1 > $2)",
+                          [SCALAR_GE] = "convert_int$9($1 >= $2)",
+                          [SCALAR_EQ] = "convert_int$9($1 == $2)",
+                          [SCALAR_NE] = "convert_int$9($1 != $2)",
+                          [SCALAR_SELECT] = "select($3, $2, convert_$8$9($1 != 0))"},
+    .int_operations = {[SCALAR_ADD] = "as_int$9(as_uint$9($1) + as_uint$9($2))",
+                       [SCALAR_SUB] = "as_int$9(as_uint$9($1) - as_uint$9($2))",
+                       [SCALAR_MULT] = "as_int$9(as_uint$9($1) * as_uint$9($2))",
+                       [SCALAR_DIV] = "thresh_div$9($1, $2)",
+                       [SCALAR_MOD] = "thresh_mod$9($1, $2)",
+                       [SCALAR_MIN] = "min($1, $2)",
+                       [SCALAR_MAX] = "max($1, $2)",
+                       [SCALAR_NEG] = "as_int$9(-as_uint$9($1))",
+                       [SCALAR_ABS] = "as_int$9(abs($1))",
+                       [SCALAR_TO_INT] = "$1",
+                       [SCALAR_BITAND] = "($1 & $2)",
+                       [SCALAR_BITOR] = "($1 | $2)",
+                       [SCALAR_BITXOR] = "($1 ^ $2)",
+                       [SCALAR_SHL] = "as_int$9(as_uint$9($1) << as_uint$9($2 & 31))",
+                       [SCALAR_SHR] = "($1 >> ($2 & 31))"},
     .operations = {[SCALAR_ADD] = "($1 + $2)",
                    [SCALAR_SUB] = "($1 - $2)",
                    [SCALAR_MULT] = "($1 * $2)",
@@ -49,13 +92,46 @@ const struct cg_dialect cg_opencl = {
                    [SCALAR_MAX] = "fmax($1, $2)",
                    [SCALAR_NEG] = "(-$1)",
                    [SCALAR_ABS] = "fabs($1)",
+                   [SCALAR_LT] = "($1 < $2)",
+                   [SCALAR_LE] = "($1 <= $2)",
+                   [SCALAR_GT] = "($1 > $2)",
+                   [SCALAR_GE] = "($1 >= $2)",
+                   [SCALAR_EQ] = "($1 == $2)",
+                   [SCALAR_NE] = "($1 != $2)",
+                   [SCALAR_AND] = "($1 && $2)",
+                   [SCALAR_OR] = "($1 || $2)",
+                   [SCALAR_NOT] = "(!$1)",
+                   [SCALAR_SELECT] = "($1 ? $2 : $3)",
+                   [SCALAR_TO_FLOAT] = "convert_float$9($1)",
+                   [SCALAR_TO_DOUBLE] = "convert_double$9($1)",
+                   [SCALAR_TO_HALF] = "convert_half$9($1)",
+                   [SCALAR_TO_INT] = "convert_int$9_sat($1)",
                    [SCALAR_SQRT] = "sqrt($1)",
                    [SCALAR_RSQRT] = "rsqrt($1)",
                    [SCALAR_EXP] = "exp($1)",
+                   [SCALAR_EXP2] = "exp2($1)",
                    [SCALAR_LOG] = "log($1)",
+                   [SCALAR_LOG2] = "log2($1)",
+                   [SCALAR_LOG10] = "log10($1)",
                    [SCALAR_SIN] = "sin($1)",
                    [SCALAR_COS] = "cos($1)",
-                   [SCALAR_TANH] = "tanh($1)"},
+                   [SCALAR_TAN] = "tan($1)",
+                   [SCALAR_ASIN] = "asin($1)",
+                   [SCALAR_ACOS] = "acos($1)",
+                   [SCALAR_ATAN] = "atan($1)",
+                   [SCALAR_SINH] = "sinh($1)",
+                   [SCALAR_COSH] = "cosh($1)",
+                   [SCALAR_TANH] = "tanh($1)",
+                   [SCALAR_ERF] = "erf($1)",
+                   [SCALAR_FLOOR] = "floor($1)",
+                   [SCALAR_CEIL] = "ceil($1)",
+                   [SCALAR_ROUND] = "round($1)",
+                   [SCALAR_TRUNC] = "trunc($1)",
+                   [SCALAR_SIGN] = "sign($1)",
+                   [SCALAR_POW] = "pow($1, $2)",
+                   [SCALAR_HYPOT] = "hypot($1, $2)",
+                   [SCALAR_ATAN2] = "atan2($1, $2)"},
+    .int_functions = {[SCALAR_DIV] = quotient, [SCALAR_MOD] = modulo},
     .infinity = "INFINITY",
     .nan = "NAN",
     .index = "int",
@@ -66,6 +142,7 @@ const struct cg_dialect cg_opencl = {
     .kernel_in_groups = "__kernel __attribute__((reqd_work_group_size($2, $3, $4)))\nvoid $1(",
     .input = "__global const $1 *restrict $2",
     .output = "__global $1 *restrict $2",
+    .value = "const $1 $2",
     .temporary = "__global $1 *$2",
     .global_space = "__global",
     .local_space = "__local",

@@ -21,8 +21,17 @@
 enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
 
 #define CG_KERNEL_NAME "thresh_kernel"
+#define CG_NEXT "next_" /* begins the names of a step's results before they are assigned */
 
 enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER };
+
+/* of < below: an index of a dimension that was rounded up is not beyond its extent. (remainder.c) */
+struct cg_guard {
+    const struct index_expr *of; /* variables are node ids */
+    int64_t below;
+    const struct index_expr *rest; /* the part of `of` that UNROLL and VECTOR dimensions give */
+    int64_t sure;                  /* rest <= sure proves the guard; -1: nothing does */
+};
 
 struct cg_node {
     enum cg_node_type type;
@@ -42,6 +51,9 @@ struct cg_node {
     int64_t run_extent;  /* DIM: product of all sizes of its run */
     uint8_t guard_local; /* INST: bit g set: only work-items with local id 0 on axis g execute it */
     uint8_t guard_group; /* INST: the same for group ids (global ids if the program uses them) */
+    unsigned n_guards;   /* DIM: what is inside runs only if all hold; INST: a store or a step is executed, a
+                            load   reads memory, otherwise its register gets 0 */
+    struct cg_guard *guards;
     bool fence_local, fence_global; /* BARRIER */
     bool has_barrier;               /* some node below is a barrier */
 };
@@ -51,10 +63,20 @@ struct cg_access {
     uint32_t buffer;                 /* or BB_NONE */
     uint32_t region;                 /* or BB_NONE */
     const struct index_expr *offset; /* elements; NULL: no memory access. Variables are node ids */
-    bool streaming;                  /* used once: leaves the caches first */
+    const struct index_expr **by;    /* buffer: the index of each main logical that is in the offset */
+    unsigned n_guards;               /* a load reads nothing where one does not hold, and gives `otherwise` */
+    const struct index_guard *guards;
+    double otherwise;
+    bool streaming;    /* used once: leaves the caches first */
+    unsigned n_clamps; /* loads: indices that are at most below - 1, where what they read is not used */
+    struct cg_clamp {
+        uint32_t logical;
+        struct cg_guard in_range;
+    } * clamps;
 };
 
-/* A register array: one index for each UNROLL or VECTOR dimension of its maker. */
+/* A register array: one index for each UNROLL or VECTOR dimension of its maker. A tuple has one for each of
+ * its parts, all alike but for the type. */
 struct cg_value {
     uint32_t inst;
     unsigned n_axes;
@@ -90,23 +112,25 @@ struct cg_program {
     struct cg_node **inst_node; /* [n_insts], NULL: not live */
     struct cg_node **dim_node;  /* [n_dims], NULL: not live */
     bool global_ids; /* GLOBAL dimensions: work-items are numbered over the whole range, no groups */
-    int64_t local_size[CG_AXES];  /* work-items of a group */
-    int64_t groups[CG_AXES];      /* groups, or work-items if global_ids */
-    struct cg_access *access;     /* [n_insts] */
-    struct cg_value *values;      /* [n_insts]; a STEP shares its INIT's */
-    struct cg_operand **operands; /* [n_insts][n_operands] */
-    struct cg_region *regions;    /* [n_regions] */
+    int64_t local_size[CG_AXES];       /* work-items of a group */
+    int64_t groups[CG_AXES];           /* groups, or work-items if global_ids */
+    struct cg_access *access;          /* [n_insts] */
+    const struct bb_node **expression; /* [n_insts] expressions, whose indices are over node ids */
+    struct cg_value *values;           /* [n_insts]; a STEP shares its INIT's */
+    struct cg_operand **operands;      /* [n_insts][n_operands] */
+    struct cg_region *regions;         /* [n_regions] */
     unsigned n_barriers;
 };
 
 /* The passes of cg_build(), in order. Each returns NULL, or a static reason why the candidate cannot be
  * implemented. */
-const char *cg_build_tree(struct cg_program *p);     /* loop.c: nodes, parents, siblings */
-const char *cg_map_axes(struct cg_program *p);       /* axes.c: runs, sizes of groups, guards */
-const char *cg_place_memory(struct cg_program *p);   /* memory.c: regions and accesses */
-const char *cg_place_values(struct cg_program *p);   /* values.c: registers, crossings, scopes */
-const char *cg_place_barriers(struct cg_program *p); /* barrier.c */
-const char *cg_work_around(struct cg_program *p);    /* workaround.c: barriers for faulty drivers */
+const char *cg_build_tree(struct cg_program *p);       /* loop.c: nodes, parents, siblings */
+const char *cg_map_axes(struct cg_program *p);         /* axes.c: runs, sizes of groups, guards */
+const char *cg_place_memory(struct cg_program *p);     /* memory.c: regions and accesses */
+const char *cg_place_values(struct cg_program *p);     /* values.c: registers, crossings, scopes */
+const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */
+const char *cg_guard_remainders(struct cg_program *p); /* remainder.c: guards of what was rounded up */
+const char *cg_work_around(struct cg_program *p);      /* workaround.c: barriers for faulty drivers */
 
 /* ---- small questions about the tree ---- */
 
@@ -121,10 +145,22 @@ bool cg_owns(const struct cg_program *p, uint32_t inst, const struct cg_node *n)
 /* Whether a work-item may read an element of the value's region that another one wrote (depend.c). */
 bool cg_depends(const struct cg_program *p, const struct bb_value *v);
 int64_t cg_items_per_group(const struct cg_program *p);
-/* Whether a predicate on ids is around the node's text: only some work-items execute it (axes.c). */
+/* What the sizes of a logical's tiles multiply to. */
+int64_t cg_span(const struct cg_program *p, uint32_t logical);
+/* What a level's digit counts in the index: the product of the later sizes. */
+int64_t cg_weight(const struct cg_program *p, const struct bb_logical *l, unsigned level);
+/* Whether a run of threads is shorter than the group: some work-items take no part (axes.c). */
+bool cg_is_short(const struct cg_program *p, const struct cg_node *n);
+/* Whether a predicate is around the node's text that may differ between work-items (axes.c). */
 bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n);
-/* Whether n is a loop and the first thing in its body is a loop that does not depend on n (workaround.c). */
-bool cg_begins_with_invariant_loop(const struct cg_program *p, const struct cg_node *n);
+/* Whether n is a loop and the first thing in its body is a loop whose head LLVM may merge with that of n
+ * (workaround.c). */
+bool cg_begins_with_loop(const struct cg_program *p, const struct cg_node *n);
+/* An access to a buffer, with an index clamped unless it is proven to be in range (NULL: none is): its offset
+ * and its guards. In the arena. */
+typedef bool cg_is_proven(void *context, const struct cg_guard *in_range);
+struct cg_access cg_clamped(const struct cg_program *p, struct arena *a, uint32_t inst,
+                            cg_is_proven *is_proven, void *context);
 /* The child of `up` that is n or around n, as an index. */
 unsigned cg_child_towards(const struct cg_node *up, const struct cg_node *n);
 

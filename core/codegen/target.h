@@ -32,13 +32,21 @@ struct cg_type_text {
     const char *literal;  /* of the digits of a number, $1; a floating-point number has a point or exponent */
     const char *constant; /* of a literal with its sign, $1 */
     const char *before;   /* text before a kernel that uses the type; NULL: none */
+    const char *mask;     /* the signed integer type of its width, of comparisons of its vectors */
 };
 
 struct cg_dialect {
     const char *name; /* "OpenCL C" */
 
     struct cg_type_text types[SCALAR_TYPE_COUNT];
-    const char *operations[SCALAR_OP_COUNT]; /* operands $1 $2 $3 */
+    /* Operations by their last operand: a vector, an int (scalar or vector) or else, the first of these that
+     * is not NULL. Operands $1 $2 $3, mask $8 of the last one's type, width $9 of vectors, "" of scalars. A
+     * bool is an int that is not 0. */
+    const char *vector_operations[SCALAR_OP_COUNT];
+    const char *int_operations[SCALAR_OP_COUNT];
+    const char *operations[SCALAR_OP_COUNT];
+    /* Functions before a kernel that uses an operation on int: its type $1, width $2 as above. */
+    const char *int_functions[SCALAR_OP_COUNT];
     const char *infinity, *nan;
     const char *index, *wide_index; /* signed types of 32 and 64 bits, of loop variables and indices */
     const char *id, *wide_id;       /* unsigned ones, in which work-item ids are divided */
@@ -46,6 +54,7 @@ struct cg_dialect {
     const char *kernel;           /* head of a kernel up to its arguments; name $1 */
     const char *kernel_in_groups; /* the same with the size of its work-groups $2 $3 $4 */
     const char *input, *output;   /* arguments; type $1, name $2. No other argument reaches their elements */
+    const char *value;            /* an argument that is a scalar */
     const char *temporary;        /* the same; work-items read what other work-items wrote */
     const char *global_space, *local_space; /* words for address spaces; "": none */
     const char *local_array;                /* declaration: type $1, name $2, elements $3, alignment $4 */
@@ -90,7 +99,7 @@ enum cg_answer cg_streams(const char *platform, const char *driver);
 /* clang-format off */
 #define CG_WORKAROUNDS(X) \
     X(SPLIT_LOOP_HEADS, "split-loop-heads", "Portable Computing Language", "3", "", "split_loop_heads", \
-      "a loop with barriers that begins with a loop that does not depend on it ends the compiler") \
+      "a loop with barriers that begins with an independent loop or an inner reduction ends the compiler") \
     X(SPLIT_PREDICATES, "split-predicates", "Portable Computing Language", "3", "", "split_predicates", \
       "predicates at the end of a loop with barriers and after it: the code after the loop is not run")
 /* clang-format on */

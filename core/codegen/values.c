@@ -86,6 +86,13 @@ static const char *read_value(struct cg_program *p, uint32_t reader, uint32_t ma
     return NULL;
 }
 
+/* Whether the dimension's own instruction reduces its logical. */
+static bool reduces(const struct cg_program *p, uint32_t dim)
+{
+    const struct bb_dim *d = &p->bb->dims[dim];
+    return bb_reduces(p->bb, &p->bb->insts[d->inst], p->bb->tiles[d->tile].logical);
+}
+
 /* The reduction is complete where it is read, started where it is stepped, and stepped once per own
  * iteration. */
 static const char *check_step(const struct cg_program *p, uint32_t step)
@@ -95,8 +102,7 @@ static const char *check_step(const struct cg_program *p, uint32_t step)
         if (n->type != CG_DIM) continue;
         bool own = cg_owns(p, step, n), reduced = false;
         for (unsigned i = 0; i < n->n_dims; i++)
-            if (p->bb->dims[n->dims[i]].inst == step)
-                reduced |= p->bb->logicals[p->bb->tiles[p->bb->dims[n->dims[i]].tile].logical].reduction;
+            reduced |= p->bb->dims[n->dims[i]].inst == step && reduces(p, n->dims[i]);
         if (reduced && cg_inside(init, n)) return "a reduction is started inside its own loop";
         if (reduced && n->kind != BB_LOOP && n->kind != BB_UNROLL) return "a parallel reduction dimension";
         if (!own && (n->kind == BB_LOOP || n->kind == BB_UNROLL) && !cg_inside(init, n))
@@ -109,8 +115,7 @@ static const char *check_complete(const struct cg_program *p, uint32_t step, uin
 {
     const struct bb_inst *in = &p->bb->insts[step];
     for (uint32_t d = in->first_dim; d < in->first_dim + in->n_dims; d++) {
-        bool reduced = p->bb->logicals[p->bb->tiles[p->bb->dims[d].tile].logical].reduction;
-        if (p->dim_node[d] && reduced && cg_inside(p->inst_node[reader], p->dim_node[d]))
+        if (p->dim_node[d] && reduces(p, d) && cg_inside(p->inst_node[reader], p->dim_node[d]))
             return "a reduction is read before it is complete";
     }
     return NULL;

@@ -5,9 +5,9 @@
  * barrier, which LLVM neither copies nor moves, keeps their parts separate:
  *
  *     for k: {                         CG_SPLIT_LOOP_HEADS: the body begins with a loop that does not
- *       (barrier)                      depend on k. LLVM merges the heads of both loops, and PoCL 3.1
- *       for i: tile[i] = A[i];         fails an assertion (ParallelRegion.cc:346, :427).
- *       barrier
+ *       (barrier)                      depend on k, or with the loop of a reduction inside a reduction over
+ *       for i: tile[i] = A[i];         k. LLVM merges the heads of both loops, and PoCL 3.1 fails an
+ *       barrier                        assertion (ParallelRegion.cc:346, :427).
  *       ... }
  *
  *     for k: {                         CG_SPLIT_PREDICATES: a predicate follows the last barrier of the body,
@@ -41,9 +41,11 @@ static void add_barrier(struct cg_program *p, struct cg_node *n, unsigned at)
 static bool uses(const struct cg_program *p, const struct cg_node *n, const struct cg_node *loop)
 {
     if (n->type == CG_INST && p->access[n->statement].offset) {
-        int affine = 0;
-        return index_stride(p->access[n->statement].offset, loop->id, &affine) || !affine;
+        const struct cg_access *x = &p->access[n->statement];
+        return index_mentions(x->offset, loop->id) || guard_mentions(x->guards, x->n_guards, loop->id);
     }
+    for (unsigned i = 0; n->type == CG_INST && i < p->bb->insts[n->statement].n_nodes; i++)
+        if (bb_node_mentions(&p->expression[n->statement][i], loop->id)) return true;
     for (unsigned i = 0; i < n->n_children; i++)
         if (uses(p, n->children[i], loop)) return true;
     return false;
@@ -62,15 +64,30 @@ static const struct cg_node *first_below(const struct cg_program *p, const struc
     return first;
 }
 
-bool cg_begins_with_invariant_loop(const struct cg_program *p, const struct cg_node *n)
+/* Whether the dimension of a STEP that n has is of a logical that the STEP reduces, or, if not `reduced`, one
+ * that the reduction around it reduces. */
+static bool is_reduced(const struct cg_program *p, const struct cg_node *n, bool reduced)
+{
+    for (unsigned i = 0; i < n->n_dims; i++) {
+        const struct bb_dim *d = &p->bb->dims[n->dims[i]];
+        const struct bb_inst *in = &p->bb->insts[d->inst];
+        uint32_t logical = p->bb->tiles[d->tile].logical;
+        if (in->kind != BB_STEP || !p->bb->logicals[logical].reduction) continue;
+        if (bb_reduces(p->bb, in, logical) == reduced) return true;
+    }
+    return false;
+}
+
+bool cg_begins_with_loop(const struct cg_program *p, const struct cg_node *n)
 {
     const struct cg_node *first = first_below(p, n);
-    return n->type == CG_DIM && n->kind == BB_LOOP && first && first->type == CG_DIM && !uses(p, first, n);
+    if (n->type != CG_DIM || n->kind != BB_LOOP || !first || first->type != CG_DIM) return false;
+    return !uses(p, first, n) || (is_reduced(p, first, true) && is_reduced(p, n, false));
 }
 
 static void separate_heads(struct cg_program *p, struct cg_node *n)
 {
-    if (n->has_barrier && cg_begins_with_invariant_loop(p, n)) add_barrier(p, n, 0);
+    if (n->has_barrier && cg_begins_with_loop(p, n)) add_barrier(p, n, 0);
     for (unsigned i = 0; i < n->n_children; i++)
         separate_heads(p, n->children[i]);
 }

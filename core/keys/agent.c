@@ -12,9 +12,8 @@
 #include "core/base/diag.h"
 #include "core/base/stop.h"
 #include "core/keys/certificate.h"
+#include "core/keys/limits.h"
 #include "core/keys/socket.h"
-
-enum { MOST_ENDINGS = 3 /* of the handshake by the other end, until that is no accident */ };
 
 struct keys_agent {
     struct keys_certificate certificate;
@@ -48,7 +47,8 @@ void keys_agent_free(struct keys_agent *a)
     free(a);
 }
 
-void keys_agent_apply(const struct keys_agent *a, void *socket)
+/* Sets the keys of a socket that is not connected yet. */
+static void apply(const struct keys_agent *a, void *socket)
 {
     const struct keys_certificate *c = &a->certificate;
     zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, c->server, KEYS_TEXT);
@@ -116,7 +116,7 @@ static void take_event(struct attempt *a, uint16_t event, uint32_t value)
         refuse_key(a);
     else if (mismatch)
         refuse_mismatch(a);
-    else if (event == ZMQ_EVENT_DISCONNECTED && ++a->endings == MOST_ENDINGS)
+    else if (event == ZMQ_EVENT_DISCONNECTED && ++a->endings == KEYS_ENDINGS)
         refuse_endings(a);
     else
         a->failed = false;
@@ -166,7 +166,7 @@ bool keys_agent_connect(void *zmq_context, void *socket, const char *endpoint, c
     zmq_setsockopt(monitor, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt(socket, ZMQ_IPV6, &v6, sizeof v6);
     keys_limit_handshakes(socket);
-    if (key) keys_agent_apply(key, socket);
+    if (key) apply(key, socket);
     a.failed = !connect_watched(socket, endpoint, monitor, d);
     if (!a.failed) wait_for_handshake(&a, monitor, wait_ms, stop_fd);
     zmq_socket_monitor(socket, NULL, 0);

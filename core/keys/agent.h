@@ -16,8 +16,6 @@ struct keys_agent;
 /* Reads the file of an agent. NULL after an error, with its place in the file; others may not read it. */
 struct keys_agent *keys_agent_read(const char *path, struct diag *d);
 void keys_agent_free(struct keys_agent *a); /* NULL is allowed; forgets the secret */
-/* Sets the keys of a socket before it is connected. */
-void keys_agent_apply(const struct keys_agent *a, void *socket);
 
 /* Connects and, over TCP, waits until the coordinator took the connection, at most `wait_ms`. key NULL: none.
  * stop_fd: ends the wait when it becomes readable, as if the connection was taken; -1: none. false after an

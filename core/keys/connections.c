@@ -13,7 +13,7 @@
 
 #include "core/base/arena.h"
 
-enum { ADDRESS = INET6_ADDRSTRLEN + 10, LINE = 400, EXPECT_MS = 200 };
+enum { ADDRESS = INET6_ADDRSTRLEN + 10, LINE = 400 };
 
 /* A key that has connections. */
 struct user {
@@ -156,7 +156,7 @@ void connections_expect(struct connections *c, const char key[KEYS_TEXT], const 
 {
     memcpy(c->expected, key, KEYS_TEXT);
     snprintf(c->expected_host, sizeof c->expected_host, "%s", host);
-    c->expected_until = now_ms + EXPECT_MS;
+    c->expected_until = now_ms + KEYS_EXPECTED_MS;
 }
 
 bool connections_expecting(struct connections *c, int64_t now_ms)

@@ -15,12 +15,12 @@
 #include <stdint.h>
 
 #include "core/keys/keys.h"
+#include "core/keys/limits.h"
 
 struct connections;
 
 /* log: is told why a connection was refused, at most KEYS_LINES times in KEYS_WINDOW_MS; how many more there
  * were is said at the end of that time. keys: the socket has some. */
-enum { KEYS_LINES = 10, KEYS_WINDOW_MS = 10000 };
 struct connections *connections_new(bool keys, void (*log)(void *ctx, const char *line), void *ctx);
 void connections_free(struct connections *c); /* NULL is allowed */
 

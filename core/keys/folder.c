@@ -18,7 +18,8 @@
 
 static const char public_end[] = ".key", secret_end[] = ".key_secret";
 
-bool keys_is_name(const char *text)
+/* 1 to 64 letters, digits, '.', '_', '-', the first one a letter or digit. */
+static bool is_name(const char *text)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     static const char later[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -51,7 +52,7 @@ static bool make_server(const char *folder, struct arena *a, struct keys_certifi
 static bool check_names(const char *const *names, size_t n, struct diag *d)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!keys_is_name(names[i])) {
+        if (!is_name(names[i])) {
             diag_plain(d,
                        "'%s' is not a name of an agent: write 1 to %d letters, digits, '.', '_' or '-', the "
                        "first one a letter or digit",
@@ -155,7 +156,7 @@ static bool name_of_file(const char *file, char name[KEYS_NAME])
         if (n <= end || n - end >= KEYS_NAME || strcmp(file + n - end, ends[i]) != 0) continue;
         memcpy(name, file, n - end);
         name[n - end] = 0;
-        return keys_is_name(name);
+        return is_name(name);
     }
     return false;
 }

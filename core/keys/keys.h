@@ -25,9 +25,6 @@ enum {
     KEYS_MOST_AGENTS = 4096 /* certificates of one folder */
 };
 
-/* Whether the text is a name: 1 to 64 letters, digits, '.', '_', '-', the first one a letter or digit. */
-bool keys_is_name(const char *text);
-
 /* Makes certificates for the n agents in the folder; the folder and the coordinator's certificate, too, if
  * they are missing. Nothing is ever overwritten: false after an error if an agent has a certificate, if a
  * name is none, or if a file cannot be written. */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zmq.h>
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -24,12 +25,12 @@
 #include "core/keys/admit.h"
 #include "core/keys/certificate.h"
 #include "core/keys/connections.h"
+#include "core/keys/limits.h"
 #include "core/keys/socket.h"
 
-enum { ADDRESS = 80, TICK_MS = 1000, MOST_EVENTS = 100000 /* of the monitor that wait */ };
+enum { ADDRESS = 80 };
 enum { FRAME = 256, MOST_FRAMES = 8 /* of a ZAP request */ };
-static const char zap_endpoint[] = "inproc://zeromq.zap.01", domain[] = "thresh",
-                  name_property[] = "Key-Name";
+static const char zap_endpoint[] = "inproc://zeromq.zap.01", domain[] = "thresh";
 
 struct keys_server {
     struct keys_server_options options;
@@ -105,27 +106,13 @@ static struct request receive_request(void *zap)
     return r;
 }
 
-/* A property of the connection as ZMTP writes it: length, name, length in four bytes, value. */
-static size_t put_property(const char *name, const char *value, uint8_t out[FRAME])
-{
-    size_t n = strlen(name), bytes = strlen(value);
-    out[0] = (uint8_t)n;
-    memcpy(out + 1, name, n);
-    memset(out + 1 + n, 0, 4);
-    out[1 + n + 3] = (uint8_t)bytes;
-    memcpy(out + 1 + n + 4, value, bytes);
-    return 1 + n + 4 + bytes;
-}
-
 /* key, name: NULL if it is refused. */
 static void answer(void *zap, const struct request *r, const char *key, const char *name)
 {
-    uint8_t property[FRAME];
-    size_t bytes = name ? put_property(name_property, name, property) : 0;
     const char *frames[] = {"1.0", r->id, name ? "200" : "400", name ? "OK" : "not admitted", key ? key : ""};
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
         zmq_send(zap, frames[i], strlen(frames[i]), ZMQ_SNDMORE);
-    zmq_send(zap, property, bytes, 0);
+    zmq_send(zap, "", 0, 0); /* no properties */
 }
 
 /* Reads the folder if it changed, and reports what is wrong there. */
@@ -185,7 +172,8 @@ static void *thread_main(void *arg)
     for (;;) {
         bool waits = connections_expecting(s->connections, clock_ms());
         int n = s->zap && !waits ? 3 : 2;
-        if (zmq_poll(items, n, waits ? 10 : TICK_MS) < 0 && zmq_errno() == ETERM) break;
+        if (zmq_poll(items, n, waits ? KEYS_EXPECTED_LOOK_MS : KEYS_LOOK_MS) < 0 && zmq_errno() == ETERM)
+            break;
         if (items[0].revents) break;
         read_events(s);
         if (n == 3 && items[2].revents) answer_request(s);
@@ -201,7 +189,7 @@ static void *thread_main(void *arg)
 
 static void *pair(void *context, const char *endpoint, bool binds)
 {
-    int linger = 0, most = MOST_EVENTS;
+    int linger = 0, most = KEYS_MONITORED;
     void *socket = zmq_socket(context, ZMQ_PAIR);
     if (!socket) return NULL;
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
@@ -274,11 +262,4 @@ void keys_server_free(struct keys_server *s)
     admit_free(s->admit);
     keys_certificate_forget(&s->certificate);
     free(s);
-}
-
-bool keys_of_message(zmq_msg_t *frame, struct keys_sender *out)
-{
-    out->key = zmq_msg_gets(frame, "User-Id");
-    out->name = zmq_msg_gets(frame, name_property);
-    return out->key && out->name && strlen(out->key) == KEYS_TEXT - 1;
 }

@@ -3,7 +3,6 @@
  *
  *     s = keys_server_open(context, &options, d);
  *     if (s && keys_server_apply(s, router, d)) zmq_bind(router, "tcp://0.0.0.0:7000");
- *     ... keys_of_message(&frame, &sender) ...
  *     zmq_close(router), keys_server_free(s);
  *
  * The folder of certificates is looked at anew at each connection: an agent whose certificate was copied
@@ -12,12 +11,9 @@
 #define THRESH_KEYS_SERVER_H
 
 #include <stdbool.h>
-#include <zmq.h>
 
 struct diag;
 struct keys_server;
-
-enum { KEYS_MOST_CONNECTIONS = 1024 /* of one key at a time, unless the options say otherwise */ };
 
 /* Pointers are borrowed until keys_server_free(). */
 struct keys_server_options {
@@ -37,13 +33,5 @@ struct keys_server *keys_server_open(void *zmq_context, const struct keys_server
  * false after an error. */
 bool keys_server_apply(struct keys_server *s, void *socket, struct diag *d);
 void keys_server_free(struct keys_server *s); /* after the socket was closed; NULL is allowed */
-
-/* Who sent a message that arrived through a socket with keys. Borrowed from the message. */
-struct keys_sender {
-    const char *key;  /* public key as text */
-    const char *name; /* of its certificate */
-};
-/* false: the connection had no key. Do not ask on a plain socket, where a peer may claim any. */
-bool keys_of_message(zmq_msg_t *frame, struct keys_sender *out);
 
 #endif

@@ -3,14 +3,19 @@
 
 #include <string.h>
 
+#include "core/keys/limits.h"
+
 void keys_limit_handshakes(void *socket)
 {
     static const struct {
         int option, value;
-    } options[] = {{ZMQ_HANDSHAKE_IVL, 10000},    {ZMQ_BACKLOG, 512},
-                   {ZMQ_TCP_KEEPALIVE, 1},        {ZMQ_TCP_KEEPALIVE_IDLE, 30} /* s */,
-                   {ZMQ_TCP_KEEPALIVE_INTVL, 10}, {ZMQ_TCP_KEEPALIVE_CNT, 3},
-                   {ZMQ_TCP_MAXRT, 60000} /* ms */};
+    } options[] = {{ZMQ_HANDSHAKE_IVL, KEYS_HANDSHAKE_MS},
+                   {ZMQ_BACKLOG, KEYS_BACKLOG},
+                   {ZMQ_TCP_KEEPALIVE, 1},
+                   {ZMQ_TCP_KEEPALIVE_IDLE, KEYS_ALIVE_S},
+                   {ZMQ_TCP_KEEPALIVE_INTVL, KEYS_ALIVE_AGAIN_S},
+                   {ZMQ_TCP_KEEPALIVE_CNT, KEYS_ALIVE_TRIES},
+                   {ZMQ_TCP_MAXRT, KEYS_UNANSWERED_MS}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof options[i].value);
 }

@@ -16,9 +16,9 @@ enum {
  * there is none. */
 bool keys_monitor_next(void *monitor, uint16_t *event, uint32_t *value);
 
-/* Ends handshakes after 10 s, and connections whose other end does not answer for a minute; lets 512
- * connections wait to be accepted. Heartbeats of ZeroMQ are not used: a process that was stopped for longer
- * than their time would lose all connections as it goes on, while the kernel answers keepalive meanwhile. */
+/* Ends handshakes that take too long, and connections whose other end does not answer (limits.h). Heartbeats
+ * of ZeroMQ are not used: a process that was stopped for longer than their time would lose all connections as
+ * it goes on, while the kernel answers keepalive meanwhile. */
 void keys_limit_handshakes(void *socket);
 
 #endif

@@ -6,17 +6,13 @@
 
 #include <string.h>
 
-#define SELECTION                                                                                            \
-    "max(a, b) and min(a, b) select the larger and the smaller value: max(x, 0.0) is x where it is "         \
-    "positive and 0.0 elsewhere"
-#define ELEMENTS "map visits every element, head(a) is the first, tail(a) the rest, split(k, a) the chunks"
-#define ROTATIONS                                                                                            \
-    "for windows that wrap around, make the rotations of a row with join, split, head and tail, as the "     \
-    "example stencil.lift does"
-#define LOGIC "of values that are 0.0 or 1.0, min(a, b) is 'and', max(a, b) is 'or', 1.0 - a is 'not'"
-#define POWERS "write a product such as x * x, or exp(y * log(x)) where x > 0"
-#define STATEMENTS                                                                                           \
-    "a program declares sizes and inputs and has one output, such as: output map(fun x -> 2.0 * x, a)"
+#define SELECTION "write if c then a else b, or select(c, a, b)"
+#define ELEMENTS                                                                                             \
+    "at(i, a) is element i, head(a) the first, tail(a) the rest, split(k, a) the chunks, slide(n, s, a) "    \
+    "the "                                                                                                   \
+    "windows"
+#define LOGIC "write a && b, a || b, !a, or as functions and(a, b), or(a, b), not(a)"
+#define STATEMENTS "a program declares sizes, inputs and outputs, such as: output map(fun x -> 2.0 * x, a)"
 #define COMMENTS "a comment begins with --"
 #define VECTORS "write float: the search decides on vectors"
 #define DECISIONS "the search decides on loops, work-items and memory, and --pin fixes its choices"
@@ -31,23 +27,27 @@ struct absent {
 
 static const struct absent table[] = {
     /* patterns */
-    {ABSENT_NAME, "slide slide2 slide3 slideND window windows stencil conv conv2d convolve",
-     "overlapping windows", ROTATIONS},
-    {ABSENT_NAME, "shift rotate roll", "rotations of an array", ROTATIONS},
-    {ABSENT_NAME, "pad pad2 pad3 padClamp padConstant padConstant2 padConstant3", "borders of an array",
-     "pass an input that has its border"},
-    {ABSENT_NAME, "gather scatter permute reorder reorderStride stride reverse flip", "reordering by indices",
-     "transpose, split and join reorder rows and columns; otherwise pass the input reordered"},
-    {ABSENT_NAME, "iterate until", "repetition", "apply the function as often as needed: a |> f |> f |> f"},
+    {ABSENT_NAME, "slideND window windows sliding", NULL,
+     "write slide(size, step, a), slide2 or slide3, after pad for windows at the border"},
+    {ABSENT_NAME, "stencil conv conv2d convolve", NULL,
+     "see the examples stencil_5point.lift and convolution.lift"},
+    {ABSENT_NAME, "shift rotate roll", NULL, "write pad(l, r, wrap, a) and slide, or gather(f, a)"},
+    {ABSENT_NAME, "padClamp padMirror padWrap padReflect padEdge", NULL,
+     "write pad(l, r, clamp, a), mirror or wrap"},
+    {ABSENT_NAME, "padZero padZeros", NULL, "write padConstant(l, r, 0.0, a)"},
+    {ABSENT_NAME, "scatter permute", "writing to computed indices",
+     "gather(f, a) reads from computed indices: f is the inverse of the permutation"},
+    {ABSENT_NAME, "reorder reorderStride strided", NULL, "write stride(s, a), reverse(a) or gather(f, a)"},
+    {ABSENT_NAME, "flip reversed", NULL, "write reverse(a)"},
+    {ABSENT_NAME, "until", "repetition as often as data says", "iterate(n, f, x) applies a function n times"},
     {ABSENT_NAME, "scan scanl scanr prefixSum cumsum", "prefix sums", "sum(a) gives the total"},
     {ABSENT_NAME, "filter partition compress", "selection of elements",
-     "pass an input of 0.0 and 1.0 and multiply by it"},
-    {ABSENT_NAME, "concat concatenate append", "concatenation of arrays",
-     "pass them as one input [[float]N]2 and use join, or tune two programs"},
-    {ABSENT_NAME, "generate iota range arange indices linspace arrayFromFunction", "arrays made from indices",
-     "pass the values as an input"},
-    {ABSENT_NAME, "zeros ones fill full", "constant arrays", "map(fun x -> 0.0, a) has the length of a"},
-    {ABSENT_NAME, "take drop slice last init index nth at", "parts of an array by their index", ELEMENTS},
+     "keep all elements and write if c then x else 0.0"},
+    {ABSENT_NAME, "concatenate append", NULL, "write concat(a, b)"},
+    {ABSENT_NAME, "range arange linspace arrayFromFunction tabulate", NULL,
+     "write iota(n), which is 0, 1, ..., n - 1, or generate(n, f)"},
+    {ABSENT_NAME, "zeros ones fill full", NULL, "write generate(n, fun i -> 0.0)"},
+    {ABSENT_NAME, "take drop slice last init index nth", "parts of an array by their index", ELEMENTS},
     {ABSENT_NAME, "sort argsort topk unique histogram bincount", "data-dependent reordering", NULL},
     {ABSENT_NAME, "argmax argmin", "reductions to a tuple",
      "reduce(max, x, a) gives the largest value, where x is no larger than any element"},
@@ -64,7 +64,7 @@ static const struct absent table[] = {
     {ABSENT_NAME, "fold foldl foldr foldLeft foldRight accumulate", NULL, "write reduce(f, initial, a)"},
     {ABSENT_NAME, "flatten concatMap", NULL, "write join(a)"},
     {ABSENT_NAME, "reshape view", NULL, "write split(k, a) and join(a)"},
-    {ABSENT_NAME, "zip3 zip4 zipN zipWith", NULL,
+    {ABSENT_NAME, "zip4 zipN zipWith", NULL,
      "zip takes any number of arrays: map(fun (a, b, c) -> a * b + c, zip(x, y, z))"},
     {ABSENT_NAME, "broadcast repeat replicate", NULL,
      "a function may use names declared outside it: map(fun row -> map(fun x -> x + b, row), A)"},
@@ -76,30 +76,29 @@ static const struct absent table[] = {
     {ABSENT_NAME, "matmul gemm mm mv gemv", NULL,
      "a matrix product is a map of maps of dot: see the examples matmul.lift and gemv.lift"},
     /* selection, comparison, logic */
-    {ABSENT_NAME, "select where cond ifelse ifThenElse clamp step", "selection by a condition", SELECTION},
-    {ABSENT_WORD, "if then else elif case switch match when unless", "selection by a condition", SELECTION},
-    {ABSENT_NAME, "lt gt le ge eq ne less greater equal isnan", "comparisons", SELECTION},
-    {ABSENT_SIGN, "< > <= >= == != ===", "comparisons", SELECTION},
-    {ABSENT_SIGN, "?", "conditions and open parameters", SELECTION},
-    {ABSENT_SIGN, "&& || ! & |", "logic", LOGIC},
-    {ABSENT_WORD, "and or not xor", "logic", LOGIC},
-    {ABSENT_NAME, "and or not xor", "logic", LOGIC},
+    {ABSENT_NAME, "where cond ifelse ifThenElse step", NULL, SELECTION},
+    {ABSENT_NAME, "clamp", NULL, "write max(low, min(x, high))"},
+    {ABSENT_NAME, "isnan isinf isfinite", NULL, "x != x where x is NaN, abs(x) > 3e38 where it is infinite"},
+    {ABSENT_WORD, "elif case switch match when unless", NULL, SELECTION},
+    {ABSENT_NAME, "less greater equal", NULL, "write a < b, a > b, a == b, or as functions lt, gt, eq"},
+    {ABSENT_SIGN, "===", NULL, "write a == b"},
+    {ABSENT_SIGN, "?", NULL, SELECTION},
+    {ABSENT_SIGN, "& |", NULL, "of conditions write a && b, a || b, of integers bitand(a, b), bitor(a, b)"},
+    {ABSENT_WORD, "and or not xor", NULL, LOGIC},
+    {ABSENT_NAME, "xor", NULL, "of integers write bitxor(a, b), of conditions a && !b || !a && b"},
     /* arithmetic */
-    {ABSENT_NAME, "pow powf pown power", "powers", POWERS},
-    {ABSENT_SIGN, "^ **", "powers", POWERS},
-    {ABSENT_NAME, "mod fmod rem", "remainders", NULL},
-    {ABSENT_WORD, "mod rem", "remainders", NULL},
-    {ABSENT_SIGN, "%", "remainders", NULL},
-    {ABSENT_NAME, "floor ceil round trunc rint", "rounding", NULL},
-    {ABSENT_NAME, "tan", NULL, "write sin(x) / cos(x)"},
-    {ABSENT_NAME, "log2", NULL, "write log(x) * 1.44269504"},
-    {ABSENT_NAME, "log10", NULL, "write log(x) * 0.43429448"},
-    {ABSENT_NAME, "exp2", NULL, "write exp(x * 0.69314718)"},
+    {ABSENT_NAME, "powf pown power", NULL, "write pow(x, y)"},
+    {ABSENT_SIGN, "^ **", NULL, "write pow(x, y), of integers bitxor(a, b)"},
+    {ABSENT_NAME, "fmod rem", NULL, "of integers write a % b, of reals x - y * trunc(x / y)"},
+    {ABSENT_WORD, "mod rem", NULL, "write a % b"},
+    {ABSENT_NAME, "rint", NULL, "write round(x), which rounds halves away from zero"},
     {ABSENT_NAME, "cbrt", NULL, "write exp(log(x) / 3.0) where x > 0"},
-    {ABSENT_NAME, "asin acos atan atan2 sinh cosh asinh acosh atanh erf erfc gamma sign copysign hypot",
-     "mathematical functions other than sqrt, rsqrt, exp, log, sin, cos and tanh", NULL},
-    {ABSENT_NAME, "float double half int bool long uint cast convert toFloat toDouble toInt",
-     "conversions between scalar types", "declare the inputs with one type"},
+    {ABSENT_NAME, "asinh acosh atanh erfc gamma lgamma copysign expm1 log1p",
+     "mathematical functions other than those of the README", NULL},
+    {ABSENT_NAME, "bool", NULL, "write x != 0"},
+    {ABSENT_NAME, "long uint short char", "integers other than int", "write int(x)"},
+    {ABSENT_NAME, "cast convert toFloat toDouble toInt", NULL,
+     "write float(x), double(x), half(x) or int(x)"},
     {ABSENT_NAME, "mul times multiply", NULL, "write mult(a, b) or a * b"},
     {ABSENT_NAME, "plus", NULL, "write add(a, b) or a + b"},
     {ABSENT_NAME, "minus subtract", NULL, "write sub(a, b) or a - b"},
@@ -111,6 +110,7 @@ static const struct absent table[] = {
     {ABSENT_NAME, "fmax fmaxf maximum", NULL, "write max(a, b), for an array reduce(max, x, a)"},
     {ABSENT_NAME, "fmin fminf minimum", NULL, "write min(a, b), for an array reduce(min, x, a)"},
     {ABSENT_NAME, "relu", NULL, "write max(x, 0.0)"},
+    {ABSENT_NAME, "leaky_relu leakyRelu", NULL, "write if x > 0.0 then x else 0.01 * x"},
     {ABSENT_NAME, "sigmoid", NULL, "write 1.0 / (1.0 + exp(-x))"},
     {ABSENT_NAME, "softmax", NULL, "see the example softmax.lift"},
     {ABSENT_NAME, "mean average", NULL, "write sum(a) / N"},
@@ -130,12 +130,12 @@ static const struct absent table[] = {
     {ABSENT_TYPE, "Bool boolean", NULL, "write bool"},
     {ABSENT_TYPE, "long short char uint unsigned uchar ushort ulong size_t int64 i64 uint8 u8 u32 u64",
      "integers other than int", "write int"},
-    {ABSENT_TYPE, "complex", "complex numbers", "pass real and imaginary parts as two inputs"},
+    {ABSENT_TYPE, "complex", "complex numbers", "compute with tuples (re, im), of type (float, float)"},
     /* programs */
     {ABSENT_WORD, "structured", "loops fixed by the text",
      "write schedule open, or leave the line out: the search decides on the loops"},
     {ABSENT_DECL,
-     "if for while do loop return void kernel __kernel __global global int float double half bool "
+     "for while do loop return void kernel __kernel __global global int float double half bool "
      "const static auto var val def function func define import include using module class "
      "struct typedef extern",
      NULL, STATEMENTS},
@@ -144,8 +144,8 @@ static const struct absent table[] = {
     {ABSENT_SIGN, "// /* # #pragma #include", NULL, COMMENTS},
     {ABSENT_SIGN, ";", NULL, "a declaration ends where the next one begins: leave it out"},
     {ABSENT_SIGN, "@", NULL, "a matrix product is a map of maps of dot: see the example matmul.lift"},
-    {ABSENT_SIGN, ":= += -= *= /= ++ <-", NULL, UNCHANGED},
-    {ABSENT_SIGN, ">> <<", NULL, "x |> f |> g is g(f(x))"},
+    {ABSENT_SIGN, ":= += -= *= /= ++", NULL, UNCHANGED},
+    {ABSENT_SIGN, ">> <<", NULL, "x |> f |> g is g(f(x)); of integers write shl(x, n), shr(x, n)"},
     {ABSENT_SIGN, ".", NULL, "x |> f is f(x), and get(0, t) a component of a tuple"},
     {ABSENT_SIGN, "\" '", NULL, "write names and numbers without quotes"},
 };

@@ -1,4 +1,4 @@
-/* Binding a program: its sizes get values, then the types of inputs and output are checked.
+/* Binding a program: its sizes get values, then the types of inputs and outputs are checked.
  *
  * `--size M=4,N=8` gives `input A: [[float]N]M` the extents 4 and 8; every error in the sizes is reported
  * before the first type is looked at, since wrong sizes make wrong types. bind_type.c builds types, infer.c
@@ -82,26 +82,19 @@ static void bind_inputs(struct binder *b)
 {
     for (unsigned i = 0; i < b->program->n_inputs; i++) {
         struct lift_param *input = b->program->inputs[i];
-        enum scalar_type bottom;
         input->type = bind_resolve(b, input->type, input->at);
-        if (input->type && !lift_type_bottom(input->type, &bottom))
-            bind_report(
-                b, input->at,
-                "an input must be a scalar or an array of scalars, not %s; declare one input for each "
-                "component of a tuple",
-                bind_type_text(b, input->type));
+        if (input->type) bind_check_input(b, input);
     }
 }
 
-static void bind_output(struct binder *b)
+static void bind_outputs(struct binder *b)
 {
-    enum scalar_type bottom;
-    const struct lift_type *t = bind_infer(b, b->program->output, NULL);
-    if (t && !lift_type_bottom(t, &bottom))
-        bind_report(b, b->program->output->at,
-                    "the output must be a scalar or an array of scalars, not %s; tune one program for each "
-                    "component of a tuple",
-                    bind_type_text(b, t));
+    struct lift_program *p = b->program;
+    const struct lift_type *t = bind_infer(b, p->output, NULL);
+    for (unsigned k = 0; t && k < p->n_outputs; k++) {
+        p->outputs[k].type = p->n_outputs > 1 ? t->parts[k] : t;
+        bind_check_output(b, &p->outputs[k]);
+    }
 }
 
 bool lift_bind(struct lift_program *p, const struct lift_size_value *values, unsigned n, struct arena *a,
@@ -111,6 +104,7 @@ bool lift_bind(struct lift_program *p, const struct lift_size_value *values, uns
     size_t errors = diag_count(d);
     bind_sizes(&b, values, n);
     if (diag_count(d) == errors) bind_inputs(&b);
-    if (diag_count(d) == errors) bind_output(&b);
+    if (diag_count(d) == errors) bind_outputs(&b);
+    if (diag_count(d) == errors) bind_list_arrays(&b);
     return diag_count(d) == errors;
 }

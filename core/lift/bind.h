@@ -1,5 +1,5 @@
-/* Binding, shared by bind.c (the program), bind_type.c (types), infer.c (expressions) and infer_pattern.c
- * (patterns). Private to core/lift. What is made lives in the binder's arena.
+/* Binding, shared by bind.c (the program), bind_type.c (types), infer.c (expressions), infer_pattern.c
+ * and infer_index.c (patterns). Private to core/lift. What is made lives in the binder's arena.
  *
  * A function that returns a type returns NULL after a reported error; its caller passes the NULL on and
  * reports nothing more, so that one mistake gives one message. */
@@ -26,6 +26,9 @@ const char *bind_type_text(struct binder *b, const struct lift_type *t);
 const char *bind_size_text(struct binder *b, const struct lift_size *size, int64_t value);
 /* The value of a size, at least 1. false after reporting an error at `at`. */
 bool bind_size_value(struct binder *b, const struct lift_size *size, struct source_pos at, int64_t *value);
+/* The same, at least `least`. */
+bool bind_size_from(struct binder *b, const struct lift_size *size, int64_t least, struct source_pos at,
+                    int64_t *value);
 const struct lift_type *bind_scalar(struct binder *b, enum scalar_type scalar);
 /* [element]size; `element` may be NULL, after an error. */
 const struct lift_type *bind_array_of(struct binder *b, const struct lift_type *element,
@@ -45,5 +48,27 @@ const struct lift_type *bind_infer(struct binder *b, struct lift_expr *e, const 
 
 /* The type of an APPLY. */
 const struct lift_type *bind_infer_pattern(struct binder *b, struct lift_expr *e);
+
+/* The type of argument i if it is an array; NULL after an error otherwise. */
+const struct lift_type *bind_want_array(struct binder *b, const struct lift_expr *e, unsigned i);
+
+/* ---- infer_index.c ---- */
+
+/* The types of at, reverse, concat, slide, pad, padConstant, iota and indices, and of an array that is
+ * written out. */
+const struct lift_type *bind_infer_index(struct binder *b, struct lift_expr *e);
+const struct lift_type *bind_infer_list(struct binder *b, struct lift_expr *e, const struct lift_type *hint);
+/* The type t of an expression, with the range of its values where it is an int and they are known. */
+const struct lift_type *bind_refine(struct binder *b, const struct lift_expr *e, const struct lift_type *t);
+/* The type without what is known of the values. */
+const struct lift_type *bind_unranged(struct binder *b, const struct lift_type *t);
+
+/* ---- arrays.c ---- */
+
+/* Reports what cannot be passed to a kernel as it is declared. */
+void bind_check_input(struct binder *b, const struct lift_param *input);
+void bind_check_output(struct binder *b, const struct lift_output *o);
+/* Lists the arrays of a program whose types are known. */
+void bind_list_arrays(struct binder *b);
 
 #endif

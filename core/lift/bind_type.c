@@ -56,14 +56,21 @@ const char *bind_size_text(struct binder *b, const struct lift_size *size, int64
 
 bool bind_size_value(struct binder *b, const struct lift_size *size, struct source_pos at, int64_t *value)
 {
+    return bind_size_from(b, size, 1, at, value);
+}
+
+bool bind_size_from(struct binder *b, const struct lift_size *size, int64_t least, struct source_pos at,
+                    int64_t *value)
+{
     enum lift_size_status status = lift_size_value(size, b->program->sizes, value);
-    if (status == LIFT_SIZE_OK && *value > 0) return true;
+    if (status == LIFT_SIZE_OK && *value >= least) return true;
     struct strbuf text = {0};
     lift_size_print(size, &text);
     if (status != LIFT_SIZE_OK)
         bind_report(b, at, "size %s %s", text.text, lift_size_status_text(status));
     else
-        bind_report(b, at, "size %s is %" PRId64 "; sizes must be at least 1", text.text, *value);
+        bind_report(b, at, "size %s is %" PRId64 "; %s must be at least %" PRId64, text.text, *value,
+                    least ? "sizes" : "it", least);
     strbuf_free(&text);
     return false;
 }

@@ -14,10 +14,22 @@
  * (map2, tile, ...) are a Lift text, the prelude. */
 #include "core/lift/elaborate.h"
 
+#include <string.h>
+
 static const char prelude_text[] =
     "fun map2(f, a) = map(map(f), a)\n"
     "fun map3(f, a) = map(map(map(f)), a)\n"
     "fun zip2(a, b) = map(fun x y -> zip(x, y), zip(a, b))\n"
+    "fun zip3(a, b) = map(fun x y -> zip2(x, y), zip(a, b))\n"
+    "fun stride(s, a) = join(transpose(split(s, a)))\n"
+    "fun generate(n, f) = map(f, iota(n))\n"
+    "fun gather(f, a) = map(fun i -> at(f(i), a), indices(a))\n"
+    "fun slide2(n, s, a) = map(transpose, slide(n, s, map(slide(n, s), a)))\n"
+    "fun slide3(n, s, a) = map(fun w -> map(transpose, transpose(w)), slide(n, s, map(slide2(n, s), a)))\n"
+    "fun pad2(l, r, m, a) = pad(l, r, m, map(pad(l, r, m), a))\n"
+    "fun pad3(l, r, m, a) = pad(l, r, m, map(pad2(l, r, m), a))\n"
+    "fun padConstant2(l, r, v, a) = padConstant(l, r, v, map(padConstant(l, r, v), a))\n"
+    "fun padConstant3(l, r, v, a) = padConstant(l, r, v, map(padConstant2(l, r, v), a))\n"
     "fun sum(a) = reduce(add, 0.0, a)\n"
     "fun dot(a, b) = sum(map(mult, zip(a, b)))\n"
     "fun tile(m, n, a) = map(fun r -> map(transpose, split(n, transpose(r))), split(m, a))\n"
@@ -66,9 +78,7 @@ static struct lift_expr *elaborate_negation(struct elaborator *el, const struct 
                                             const struct scope *scope)
 {
     struct lift_expr *e = elaborate_parts(el, LIFT_OP, ast, scope);
-    if (!e) return NULL;
-    e->op = SCALAR_NEG;
-    if (e->args[0]->kind != LIFT_LITERAL || e->args[0]->amount_size) return e;
+    if (!e || e->args[0]->kind != LIFT_LITERAL || e->args[0]->amount_size || e->args[0]->truth) return e;
     e->args[0]->value = -e->args[0]->value;
     e->args[0]->at = e->at;
     return e->args[0];
@@ -100,10 +110,19 @@ static struct lift_expr *elaborate_kind(struct elaborator *el, const struct ast 
         return el_apply_partial(el, ast, scope, NULL, 0, ast->at);
     case AST_TUPLE:
         return elaborate_parts(el, LIFT_MAKE_TUPLE, ast, scope);
+    case AST_ARRAY:
+        return elaborate_parts(el, LIFT_MAKE_ARRAY, ast, scope);
     case AST_LET:
         return elaborate_let(el, ast, scope);
     case AST_BINARY:
+    case AST_NOT:
+    case AST_IF:
         return elaborate_parts(el, LIFT_OP, ast, scope);
+    case AST_TRUTH: {
+        struct lift_expr *e = elaborate_number(el, ast);
+        e->truth = true;
+        return e;
+    }
     case AST_NEGATE:
         return elaborate_negation(el, ast, scope);
     case AST_ASCRIBE:
@@ -166,6 +185,7 @@ static const struct scope *declare_input(struct elaborator *el, const struct sco
     param->type = el_type_of(el, decl->type, scope);
     param->input = p->n_inputs;
     param->range = decl->range;
+    param->interleaved = decl->interleaved;
     if (param->type) lift_range_check(&param->range, param->type, el->diag);
     p->inputs =
         arena_grow(el->arena, p->inputs, &el->cap_inputs, p->n_inputs + 1, sizeof(struct lift_param *));
@@ -185,14 +205,62 @@ static void declare_value(struct elaborator *el, struct binding *b, const struct
     b->scope = el_push(el, b->scope, decl->name, value, NULL);
 }
 
+/* The input that an output of this name is written to, or LIFT_NONE. */
+static unsigned updated_input(const struct lift_program *p, const char *name)
+{
+    for (unsigned i = 0; name && i < p->n_inputs; i++)
+        if (!strcmp(p->inputs[i]->name, name)) return i;
+    return LIFT_NONE;
+}
+
+static bool has_output(const struct lift_program *p, const char *name)
+{
+    bool has = false;
+    for (unsigned i = 0; name && i < p->n_outputs; i++)
+        has = has || (p->outputs[i].name && !strcmp(p->outputs[i].name, name));
+    return has;
+}
+
+static void check_output_name(struct elaborator *el, const struct lift_output *o)
+{
+    if (has_output(el->program, o->name))
+        REPORT(el, o->at, "output '%s' is declared twice", o->name);
+    else if (o->name && o->input == LIFT_NONE)
+        el_check_name(el, o->at, o->name);
+}
+
 static void declare_output(struct elaborator *el, struct binding *b, const struct ast_decl *decl)
 {
-    if (el->program->output) {
-        REPORT(el, decl->at, "second output; a program has exactly one");
-        return;
-    }
+    struct lift_program *p = el->program;
+    struct lift_output o = {.name = decl->name, .at = decl->at, .interleaved = decl->interleaved};
+    o.input = updated_input(p, decl->name);
+    if (decl->type) o.written = el_type_of(el, decl->type, b->scope);
+    check_output_name(el, &o);
+    p->outputs = arena_grow(el->arena, p->outputs, &el->cap_outputs, p->n_outputs + 1, sizeof *p->outputs);
+    p->outputs[p->n_outputs] = o;
     struct lift_expr *e = el_elaborate(el, decl->body, b->scope);
-    el->program->output = e ? e : el_new_expr(el, LIFT_LITERAL, decl->at, 0);
+    el->results =
+        arena_grow(el->arena, el->results, &el->cap_results, p->n_outputs + 1, sizeof(struct lift_expr *));
+    el->results[p->n_outputs++] = e ? e : el_new_expr(el, LIFT_LITERAL, decl->at, 0);
+}
+
+/* The value of the program: that of its output, or the tuple of several, inside of its LETs. */
+static void close_outputs(struct elaborator *el, struct binding *b)
+{
+    struct lift_program *p = el->program;
+    struct lift_expr *value = p->n_outputs == 1 ? el->results[0] : NULL;
+    if (p->n_outputs == 0)
+        diag_error(el->diag, (struct source_pos){p->source, p->source->length},
+                   "the program has no output; add one, such as: output map(fun x -> 2.0 * x, a)");
+    if (p->n_outputs > 1) {
+        value = el_new_expr(el, LIFT_MAKE_TUPLE, p->outputs[0].at, p->n_outputs);
+        for (unsigned i = 0; i < p->n_outputs; i++) {
+            value->args[i] = el->results[i];
+            if (!p->outputs[i].name)
+                REPORT(el, p->outputs[i].at, "one of several outputs has no name; write: output NAME = ...");
+        }
+    }
+    p->output = value ? el_close_binding(b, value) : NULL;
 }
 
 static void declare(struct elaborator *el, struct binding *b, const struct ast_decl *decl)
@@ -207,6 +275,10 @@ static void declare(struct elaborator *el, struct binding *b, const struct ast_d
         else
             el_check_name(el, decl->at, decl->name);
     }
+    if (decl->kind == AST_INPUT && has_output(el->program, decl->name))
+        REPORT(el, decl->at,
+               "input '%s' is declared after the output that is written to it; declare it before",
+               decl->name);
     if (decl->kind == AST_INPUT)
         b->scope = declare_input(el, b->scope, decl);
     else if (decl->kind == AST_FUNCTION)
@@ -247,10 +319,6 @@ struct lift_program *lift_parse(const struct source *source, struct arena *a, st
     struct binding b = {.scope = load_prelude(el)};
     for (size_t i = 0; i < syntax->n_decls; i++)
         declare(el, &b, &syntax->decls[i]);
-    if (!el->program->output)
-        diag_error(d, (struct source_pos){source, source->length},
-                   "the program has no output; add one, such as: output map(fun x -> 2.0 * x, a)");
-    else
-        el->program->output = el_close_binding(&b, el->program->output);
+    close_outputs(el, &b);
     return diag_count(d) > errors ? NULL : el->program;
 }

@@ -11,7 +11,7 @@
 #include "core/lift/size.h"
 #include "core/lift/syntax.h"
 
-enum { MAX_NODES = 16384, MAX_NAMES = 1024, MAX_OPERANDS = 32, MAX_DEPTH = 400 };
+enum { MAX_NODES = 16384, MAX_NAMES = 1024, MAX_OPERANDS = 32, MAX_DEPTH = 400, MAX_ITERATIONS = 64 };
 
 /* An argument: an elaborated reference, or a text in its scope. */
 struct operand {
@@ -36,7 +36,8 @@ struct elaborator {
     struct source_pos outer;      /* place in the program of what the prelude is used for */
     const char *names[MAX_NAMES]; /* of all parameters so far */
     unsigned n_names, n_nodes, depth;
-    size_t cap_sizes, cap_inputs;
+    struct lift_expr **results; /* of the outputs */
+    size_t cap_sizes, cap_inputs, cap_outputs, cap_results;
     bool full; /* a limit was exceeded and reported */
 };
 
@@ -65,7 +66,7 @@ void el_report_unknown(struct elaborator *el, struct source_pos at, const char *
                        const struct scope *scope, enum el_meant meant);
 /* Whether a name is of no pattern, operation, size or declaration. */
 bool el_is_unknown(const struct elaborator *el, const char *name, const struct scope *scope);
-/* A parameter with a name of its own: `name`, or that with a number behind it. */
+/* A parameter with a name of its own: `name`, or that followed by a number. */
 struct lift_param *el_new_param(struct elaborator *el, const char *name, struct source_pos at);
 /* An expression with room for n_args arguments. */
 struct lift_expr *el_new_expr(struct elaborator *el, enum lift_kind kind, struct source_pos at,

@@ -21,7 +21,7 @@ unsigned el_arity_of(const struct ast *ast, const struct scope *scope)
     const struct scope *found = el_find_name(scope, ast->name);
     if (found) return found->operand.ast ? el_arity_of(found->operand.ast, found->operand.scope) : 0;
     const struct pattern_info *info = lift_pattern_find(ast->name);
-    if (info) return info->n_values + (info->lead != LEAD_NONE);
+    if (info) return info->n_values + lift_lead_count(info->lead);
     enum scalar_op op = scalar_op_find(ast->name, (unsigned)strlen(ast->name));
     return op == SCALAR_OP_COUNT ? 0 : scalar_op_arity(op);
 }
@@ -29,7 +29,7 @@ unsigned el_arity_of(const struct ast *ast, const struct scope *scope)
 /* Arithmetic over numbers and sizes, also behind the names of parameters: cheap to write again. */
 static bool is_arithmetic(const struct elaborator *el, const struct ast *ast, const struct scope *scope)
 {
-    if (ast->kind == AST_NUMBER) return true;
+    if (ast->kind == AST_NUMBER || ast->kind == AST_TRUTH) return true;
     if (ast->kind == AST_NEGATE) return is_arithmetic(el, ast->parts[0], scope);
     if (ast->kind == AST_BINARY)
         return is_arithmetic(el, ast->parts[0], scope) && is_arithmetic(el, ast->parts[1], scope);
@@ -44,6 +44,15 @@ static bool is_reference(const struct ast *ast, const struct scope *scope)
     if (ast->kind != AST_NAME) return false;
     const struct scope *found = el_find_name(scope, ast->name);
     return found && (found->operand.expr || is_reference(found->operand.ast, found->operand.scope));
+}
+
+/* The border that a text names, also behind the names of parameters; LIFT_BORDER_COUNT: none. */
+static enum lift_border border_of(const struct ast *ast, const struct scope *scope)
+{
+    if (ast->kind != AST_NAME) return LIFT_BORDER_COUNT;
+    const struct scope *found = el_find_name(scope, ast->name);
+    if (!found) return lift_border_find(ast->name);
+    return found->operand.ast ? border_of(found->operand.ast, found->operand.scope) : LIFT_BORDER_COUNT;
 }
 
 /* Uses of a name in a text; inside a function they count twice, as it may be applied many times. */
@@ -93,7 +102,9 @@ static bool bind_name(struct elaborator *el, struct binding *b, const struct ast
     struct operand bound = *operand;
     bound.arithmetic = ast && is_arithmetic(el, ast, operand->scope);
     bool in_place = operand->expr || bound.arithmetic || is_reference(ast, operand->scope) ||
-                    el_arity_of(ast, operand->scope) > 0 || count_uses(body, pattern->name) < 2;
+                    el_arity_of(ast, operand->scope) > 0 ||
+                    border_of(ast, operand->scope) != LIFT_BORDER_COUNT ||
+                    count_uses(body, pattern->name) < 2;
     if (!in_place) {
         struct lift_expr *value =
             el_ascribe(el, el_elaborate(el, ast, operand->scope), pattern->type, b->scope);
@@ -231,6 +242,24 @@ static bool set_index(struct elaborator *el, struct lift_expr *e, const struct o
     return ok;
 }
 
+static bool set_size(struct elaborator *el, const struct lift_expr *e, const char *name, const char *which,
+                     const struct operand *operand, const struct lift_size **out)
+{
+    if (operand->ast) return (*out = el_size_of(el, operand->ast, operand->scope)) != NULL;
+    REPORT(el, e->at, "the %s argument of %s must be a size", which, name);
+    return false;
+}
+
+static bool set_border(struct elaborator *el, struct lift_expr *e, const struct operand *operand)
+{
+    e->border = operand->ast ? border_of(operand->ast, operand->scope) : LIFT_BORDER_COUNT;
+    if (e->border != LIFT_BORDER_COUNT) return true;
+    REPORT(el, operand->ast ? operand->ast->at : e->at,
+           "the third argument of pad must be clamp, mirror or wrap; a constant border is padConstant(l, r, "
+           "v, a)");
+    return false;
+}
+
 static bool set_lead(struct elaborator *el, struct lift_expr *e, const struct pattern_info *info,
                      const struct operand *lead)
 {
@@ -240,20 +269,59 @@ static bool set_lead(struct elaborator *el, struct lift_expr *e, const struct pa
     case LEAD_INDEX:
         return set_index(el, e, lead);
     case LEAD_AMOUNT:
-        if (lead->ast) return (e->amount_size = el_size_of(el, lead->ast, lead->scope)) != NULL;
-        REPORT(el, e->at, "the first argument of %s must be a size", info->name);
-        return false;
+        return set_size(el, e, info->name, "first", lead, &e->amount_size);
+    case LEAD_AMOUNTS:
+    case LEAD_BORDER:
+        return set_size(el, e, info->name, "first", lead, &e->amount_size) &&
+               set_size(el, e, info->name, "second", lead + 1, &e->second_size) &&
+               (info->lead == LEAD_AMOUNTS || set_border(el, e, lead + 2));
     case LEAD_NONE:
         break;
     }
     return true;
 }
 
+static struct ast *name_node(struct elaborator *el, const char *name, struct source_pos at)
+{
+    struct ast *e = ARENA_NEW(el->arena, struct ast);
+    *e = (struct ast){.kind = AST_NAME, .name = name, .at = at};
+    return e;
+}
+
+/* f(f(...f(x))), as a text in a scope of the two names, which no program can write. */
+static struct lift_expr *iterate(struct elaborator *el, const struct operand *operands, struct source_pos at)
+{
+    const struct ast *count = operands[0].ast;
+    const struct lift_size *n = count ? el_size_of(el, count, operands[0].scope) : NULL;
+    if (!count || (n && (n->kind != LIFT_SIZE_CONST || n->value < 1 || n->value > MAX_ITERATIONS)))
+        REPORT(el, count ? count->at : at,
+               "iterate is written out: its first argument must be a number from 1 to %d", MAX_ITERATIONS);
+    if (!n || n->kind != LIFT_SIZE_CONST || n->value < 1 || n->value > MAX_ITERATIONS) return NULL;
+    if (!operands[1].ast || !el_arity_of(operands[1].ast, operands[1].scope)) {
+        REPORT(el, operands[1].ast ? operands[1].ast->at : at,
+               "the second argument of iterate must be a function");
+        return NULL;
+    }
+    const struct scope *scope = el_push(el, NULL, "iterate's function", operands[1], NULL);
+    scope = el_push(el, scope, "iterate's value", operands[2], NULL);
+    struct ast *chain = name_node(el, "iterate's value", at);
+    for (int64_t i = 0; i < n->value; i++) {
+        struct ast *call = ARENA_NEW(el->arena, struct ast);
+        *call = (struct ast){
+            .kind = AST_CALL, .at = at, .n_parts = 2, .parts = ARENA_ARRAY(el->arena, struct ast *, 2)};
+        call->parts[0] = name_node(el, "iterate's function", at);
+        call->parts[1] = chain;
+        chain = call;
+    }
+    return el_elaborate(el, chain, scope);
+}
+
 static struct lift_expr *apply_pattern(struct elaborator *el, const struct pattern_info *info,
                                        const struct operand *operands, unsigned n, struct source_pos at)
 {
-    unsigned lead = info->lead != LEAD_NONE, needed = info->n_values + lead;
+    unsigned lead = lift_lead_count(info->lead), needed = info->n_values + lead;
     if (n < needed || (n > needed && !info->variadic)) return wrong_arity(el, at, info->name, needed, n);
+    if (info->pattern == LIFT_ITERATE) return iterate(el, operands, at);
     struct lift_expr *e = el_new_expr(el, info->kind, at, n - lead);
     e->pattern = info->pattern;
     bool ok = !lead || set_lead(el, e, info, &operands[0]);

@@ -129,7 +129,7 @@ struct lift_param *el_new_param(struct elaborator *el, const char *name, struct 
         name = arena_printf(el->arena, "%s_%u", base, k);
     param->name = name;
     param->at = el_place(el, at);
-    param->input = LIFT_NO_INPUT;
+    param->input = LIFT_NONE;
     if (el->n_names < MAX_NAMES)
         el->names[el->n_names++] = name;
     else
@@ -210,18 +210,29 @@ static const struct lift_size *size_of_name(struct elaborator *el, const struct 
     return NULL;
 }
 
+static bool size_operation(enum scalar_op op, enum lift_size_kind *out)
+{
+    static const struct {
+        enum scalar_op op;
+        enum lift_size_kind kind;
+    } operations[] = {{SCALAR_ADD, LIFT_SIZE_ADD},
+                      {SCALAR_SUB, LIFT_SIZE_SUB},
+                      {SCALAR_MULT, LIFT_SIZE_MUL},
+                      {SCALAR_DIV, LIFT_SIZE_DIV}};
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+        if (operations[i].op == op) return *out = operations[i].kind, true;
+    return false;
+}
+
 static const struct lift_size *size_of_kind(struct elaborator *el, const struct ast *ast,
                                             const struct scope *scope)
 {
-    static const enum lift_size_kind kinds[] = {[SCALAR_ADD] = LIFT_SIZE_ADD,
-                                                [SCALAR_SUB] = LIFT_SIZE_SUB,
-                                                [SCALAR_MULT] = LIFT_SIZE_MUL,
-                                                [SCALAR_DIV] = LIFT_SIZE_DIV};
     if (ast->kind == AST_NAME) return size_of_name(el, ast, scope);
-    if (ast->kind == AST_BINARY) {
+    enum lift_size_kind kind;
+    if (ast->kind == AST_BINARY && size_operation(ast->op, &kind)) {
         const struct lift_size *x = el_size_of(el, ast->parts[0], scope),
                                *y = el_size_of(el, ast->parts[1], scope);
-        return x && y ? lift_size_op(el->arena, kinds[ast->op], x, y) : NULL;
+        return x && y ? lift_size_op(el->arena, kind, x, y) : NULL;
     }
     if (ast->kind == AST_NEGATE) {
         const struct lift_size *x = el_size_of(el, ast->parts[0], scope);

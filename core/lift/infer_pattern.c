@@ -9,13 +9,11 @@
 #include "core/lift/bind.h"
 
 #include "core/base/arena.h"
-#include "core/base/panic.h"
 #include "core/lift/pattern.h"
 
 /* ---- expectations ---- */
 
-/* The type of argument i if it is an array; NULL after an error otherwise. */
-static const struct lift_type *want_array(struct binder *b, const struct lift_expr *e, unsigned i)
+const struct lift_type *bind_want_array(struct binder *b, const struct lift_expr *e, unsigned i)
 {
     const struct lift_type *t = e->args[i]->type;
     if (!t || t->kind == LIFT_ARRAY) return t;
@@ -26,7 +24,7 @@ static const struct lift_type *want_array(struct binder *b, const struct lift_ex
 
 static const struct lift_type *want_matrix(struct binder *b, const struct lift_expr *e)
 {
-    const struct lift_type *t = want_array(b, e, 0);
+    const struct lift_type *t = bind_want_array(b, e, 0);
     if (!t || t->element->kind == LIFT_ARRAY) return t;
     bind_report(b, e->at, "%s needs an array of arrays, not %s", lift_pattern_info(e->pattern)->name,
                 bind_type_text(b, t));
@@ -55,7 +53,7 @@ static const struct lift_type *infer_lambda(struct binder *b, struct lift_lambda
 static const struct lift_type *infer_map(struct binder *b, struct lift_expr *e)
 {
     if (!infer_args(b, e)) return NULL;
-    const struct lift_type *array = want_array(b, e, 0);
+    const struct lift_type *array = bind_want_array(b, e, 0);
     if (!array) return NULL;
     const struct lift_type *body = infer_lambda(b, e->fun, &array->element, NULL);
     return body ? bind_array_of(b, body, array->size, e->at) : NULL;
@@ -72,10 +70,11 @@ static const struct lift_type *first_scalar(const struct lift_type *t)
 static const struct lift_type *infer_reduce(struct binder *b, struct lift_expr *e)
 {
     if (!bind_infer(b, e->args[1], NULL)) return NULL;
-    const struct lift_type *array = want_array(b, e, 1);
+    const struct lift_type *array = bind_want_array(b, e, 1);
     if (!array) return NULL;
     const struct lift_type *start = bind_infer(b, e->args[0], first_scalar(array->element));
     if (!start) return NULL;
+    start = bind_unranged(b, start);
     const struct lift_type *params[] = {start, array->element};
     const struct lift_type *body = infer_lambda(b, e->fun, params, start);
     if (!body || lift_type_same(body, start)) return body;
@@ -89,7 +88,7 @@ static const struct lift_type *infer_zip(struct binder *b, struct lift_expr *e)
     if (!infer_args(b, e)) return NULL;
     const struct lift_type **parts = ARENA_ARRAY(b->arena, const struct lift_type *, e->n_args);
     for (unsigned i = 0; i < e->n_args; i++) {
-        const struct lift_type *array = want_array(b, e, i), *first = e->args[0]->type;
+        const struct lift_type *array = bind_want_array(b, e, i), *first = e->args[0]->type;
         if (!array) return NULL;
         parts[i] = array->element;
         if (array->extent == first->extent) continue;
@@ -103,7 +102,7 @@ static const struct lift_type *infer_zip(struct binder *b, struct lift_expr *e)
 
 static const struct lift_type *infer_unzip(struct binder *b, struct lift_expr *e)
 {
-    const struct lift_type *array = want_array(b, e, 0);
+    const struct lift_type *array = bind_want_array(b, e, 0);
     if (!array) return NULL;
     const struct lift_type *tuple = array->element;
     if (tuple->kind != LIFT_TUPLE) {
@@ -118,7 +117,7 @@ static const struct lift_type *infer_unzip(struct binder *b, struct lift_expr *e
 
 static const struct lift_type *infer_split(struct binder *b, struct lift_expr *e)
 {
-    const struct lift_type *array = want_array(b, e, 0);
+    const struct lift_type *array = bind_want_array(b, e, 0);
     if (!array || !bind_size_value(b, e->amount_size, e->at, &e->amount)) return NULL;
     if (array->extent % e->amount) {
         bind_report(
@@ -133,7 +132,7 @@ static const struct lift_type *infer_split(struct binder *b, struct lift_expr *e
 
 static const struct lift_type *infer_tail(struct binder *b, struct lift_expr *e)
 {
-    const struct lift_type *array = want_array(b, e, 0);
+    const struct lift_type *array = bind_want_array(b, e, 0);
     if (!array) return NULL;
     if (array->extent > 1) {
         const struct lift_size *rest =
@@ -164,6 +163,8 @@ const struct lift_type *bind_infer_pattern(struct binder *b, struct lift_expr *e
     if (e->pattern == LIFT_MAP) return infer_map(b, e);
     if (e->pattern == LIFT_REDUCE) return infer_reduce(b, e);
     if (e->pattern == LIFT_ZIP) return infer_zip(b, e);
+    if (e->pattern == LIFT_AT) return bind_infer_index(b, e);
+    if (e->pattern == LIFT_PAD_CONSTANT) return bind_infer_index(b, e);
     if (!infer_args(b, e)) return NULL;
     switch (e->pattern) {
     case LIFT_UNZIP:
@@ -179,10 +180,10 @@ const struct lift_type *bind_infer_pattern(struct binder *b, struct lift_expr *e
     case LIFT_ID:
         return e->args[0]->type;
     case LIFT_HEAD: {
-        const struct lift_type *t = want_array(b, e, 0);
+        const struct lift_type *t = bind_want_array(b, e, 0);
         return t ? t->element : NULL;
     }
     default:
-        PANIC("pattern %d is not inferred here", (int)e->pattern);
+        return bind_infer_index(b, e);
     }
 }

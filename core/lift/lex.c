@@ -68,7 +68,8 @@ static void read_number(struct lexer *lexer, struct token *t)
 
 static void read_name(struct token *t)
 {
-    static const char *const keywords[] = {"size", "input", "output", "fun", "let", "in", "schedule"};
+    static const char *const keywords[] = {"size",     "input", "output", "fun",  "let",  "in",
+                                           "schedule", "if",    "then",   "else", "true", "false"};
     t->kind = TOKEN_NAME;
     while (is_name_part(t->text[t->length]))
         t->length++;
@@ -95,7 +96,7 @@ static void read_bad_sign(const struct lexer *lexer, struct token *t)
 }
 
 /* Whether a sign of two or more characters that no program has begins here, with one that programs have: the
- * "==" of "a == b". */
+ * "+=" of "a += b". */
 static bool begins_bad_sign(const struct lexer *lexer, const struct token *t)
 {
     size_t left = lexer->source->length - lexer->offset;
@@ -104,13 +105,13 @@ static bool begins_bad_sign(const struct lexer *lexer, const struct token *t)
 
 static void read_sign(const struct lexer *lexer, struct token *t)
 {
-    static const char *const pairs[] = {"->", "|>", ".."};
+    static const char *const pairs[] = {"->", "|>", "..", "<=", ">=", "==", "!=", "&&", "||"};
     bool two = false;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         two = two || !strncmp(t->text, pairs[i], 2);
     t->length = two ? 2 : 1;
     t->kind = TOKEN_SIGN;
-    bool known = two || (strchr("()[]{},:=+-*/", t->text[0]) && !begins_bad_sign(lexer, t));
+    bool known = two || (strchr("()[]{},:=+-*/%<>!", t->text[0]) && !begins_bad_sign(lexer, t));
     if (!known) read_bad_sign(lexer, t);
 }
 

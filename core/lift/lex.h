@@ -11,9 +11,9 @@
 enum token_kind {
     TOKEN_END,
     TOKEN_NAME,
-    TOKEN_KEYWORD, /* size input output fun let in schedule */
+    TOKEN_KEYWORD, /* size input output fun let in schedule if then else true false */
     TOKEN_NUMBER,
-    TOKEN_SIGN, /* ( ) [ ] { } , : = + - * / -> |> .. */
+    TOKEN_SIGN, /* ( ) [ ] { } , : = + - * / % < > ! -> |> .. <= >= == != && || */
     TOKEN_BAD   /* reported already, unless the lexer skips */
 };
 

@@ -48,12 +48,21 @@ static struct lift_range parse_range(struct parser *p)
     return r;
 }
 
+/* A type, perhaps after `interleaved`, which is no keyword: a type may not be called that, other things may.
+ */
+static void parse_layout(struct parser *p, struct ast_decl *decl)
+{
+    decl->interleaved = !p->failed && p->next.kind == TOKEN_NAME && lift_token_is(&p->next, "interleaved");
+    if (decl->interleaved) parser_advance(p);
+    decl->type = parser_type(p);
+}
+
 static void parse_input(struct parser *p, struct ast_program *program)
 {
     struct ast_decl *decl = add_decl(p, program, AST_INPUT);
     decl->name = parser_expect_name(p, "an input name");
     parser_expect(p, ":");
-    decl->type = parser_type(p);
+    parse_layout(p, decl);
     if (parser_accept(p, "in")) decl->range = parse_range(p);
 }
 
@@ -99,6 +108,22 @@ static bool follows(const struct parser *p, const char *text)
     return lift_token_is(&t, text);
 }
 
+/* After "output": C = e, y: interleaved [(float, float)]N = e, or an expression alone. */
+static void parse_output(struct parser *p, struct ast_program *program, struct source_pos keyword)
+{
+    struct ast_decl *decl = add_decl(p, program, AST_OUTPUT);
+    bool named = p->next.kind == TOKEN_NAME && (follows(p, "=") || follows(p, ":"));
+    if (!named) {
+        decl->at = keyword;
+        decl->body = parser_expr(p);
+        return;
+    }
+    decl->name = parser_expect_name(p, "an output name");
+    if (parser_accept(p, ":")) parse_layout(p, decl);
+    parser_expect(p, "=");
+    decl->body = parser_expr(p);
+}
+
 /* The next token cannot begin a declaration. */
 static void fail_decl(struct parser *p)
 {
@@ -123,22 +148,29 @@ static void parse_decl(struct parser *p, struct ast_program *program)
         parse_function(p, program);
     else if (parser_accept(p, "schedule"))
         parse_schedule(p);
-    else if (parser_accept(p, "output")) {
-        struct ast_decl *decl = add_decl(p, program, AST_OUTPUT);
-        decl->at = at;
-        decl->body = parser_expr(p);
-    } else
+    else if (parser_accept(p, "output"))
+        parse_output(p, program, at);
+    else
         fail_decl(p);
 }
 
-/* Skips to the next declaration: a keyword other than `in` that begins a line. */
+/* Whether the next token is a keyword that begins declarations, at the beginning of a line. */
+static bool at_decl(const struct parser *p)
+{
+    static const char *const inner[] = {"in", "if", "then", "else", "true", "false"};
+    bool decl = p->next.kind == TOKEN_KEYWORD && p->next.line_start;
+    for (size_t i = 0; i < sizeof inner / sizeof inner[0]; i++)
+        decl = decl && !parser_at_text(p, inner[i]);
+    return decl;
+}
+
+/* Skips to the next declaration. */
 static void recover(struct parser *p)
 {
     p->failed = false;
     p->depth = 0;
     p->lexer.skipping = true;
-    while (p->next.kind != TOKEN_END &&
-           !(p->next.kind == TOKEN_KEYWORD && p->next.line_start && !parser_at_text(p, "in")))
+    while (p->next.kind != TOKEN_END && !at_decl(p))
         parser_advance(p);
     p->lexer.skipping = false;
 }

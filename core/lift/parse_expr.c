@@ -1,15 +1,18 @@
-/* Types, parameters and expressions: one function a rule of the grammar in the README, named after it.
+/* Types, parameters and expressions: one function a rule of the grammar in the README, named after it; one
+ * for all infix operators, whose precedence is a table.
  *
- * `a + b * c |> f` is read by parse_pipe(), which asks parse_sum() for each side of `|>`, which asks
- * parse_product() for each side of `+`, and so on down to names and numbers. Depth and length of an
- * expression are bounded, so that no text exhausts the stack here or in what walks over the tree later. */
+ * `a + b * c |> f` is read by parse_infix() at the level of `|>`, which asks itself for each side at the next
+ * level, and so on down to `*`, whose sides parse_unary() reads. Depth and length of an expression are
+ * bounded, so that no text exhausts the stack here or in what walks over the tree later. */
 #include "core/lift/parse.h"
 
 #include "core/base/arena.h"
 
 enum { MAX_TERMS = 100 }; /* operators of one chain, whose tree is as deep as they are many */
 
-static struct ast *parse_sum(struct parser *p);
+enum level { LEVEL_PIPE, LEVEL_OR, LEVEL_AND, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_UNARY };
+
+static struct ast *parse_infix(struct parser *p, enum level level);
 
 /* ---- nodes ---- */
 
@@ -70,7 +73,7 @@ struct ast_type *parser_type(struct parser *p)
     if (parser_enter(p) && parser_accept(p, "[")) {
         add_type_part(p, t);
         parser_expect(p, "]");
-        t->size = parse_sum(p);
+        t->size = parse_infix(p, LEVEL_SUM);
     } else if (parser_accept(p, "(")) {
         do
             add_type_part(p, t);
@@ -134,9 +137,39 @@ static struct ast *parse_fun(struct parser *p)
     return e;
 }
 
+static struct ast *parse_if(struct parser *p)
+{
+    struct ast *e = new_ast(p, AST_IF, p->next.at);
+    e->op = SCALAR_SELECT;
+    parser_advance(p);
+    add_part(p, e, parser_expr(p));
+    parser_expect(p, "then");
+    add_part(p, e, parser_expr(p));
+    parser_expect(p, "else");
+    add_part(p, e, parser_expr(p));
+    return e;
+}
+
+/* After "let": a tuple is taken apart as by the parameters of a function, let (a, b) = t in e as
+ * (fun (a, b) -> e)(t). */
+static struct ast *parse_let_tuple(struct parser *p)
+{
+    struct ast *fun = new_ast(p, AST_FUN, p->next.at), *call = new_ast(p, AST_CALL, p->next.at);
+    fun->patterns = ARENA_NEW(p->arena, struct ast_pattern);
+    fun->patterns->at = p->next.at;
+    add_pattern(p, fun->patterns);
+    add_part(p, call, fun);
+    parser_expect(p, "=");
+    add_part(p, call, parser_expr(p));
+    parser_expect(p, "in");
+    add_part(p, fun, parser_expr(p));
+    return call;
+}
+
 static struct ast *parse_let(struct parser *p)
 {
     parser_advance(p);
+    if (parser_at_text(p, "(")) return parse_let_tuple(p);
     struct ast *e = new_ast(p, AST_LET, p->next.at);
     e->name = parser_expect_name(p, "a name");
     parser_expect(p, "=");
@@ -165,18 +198,27 @@ static struct ast *parse_parenthesis(struct parser *p, struct source_pos at)
     return e;
 }
 
+/* After "[": the elements of an array. */
+static struct ast *parse_array(struct parser *p, struct source_pos at)
+{
+    struct ast *e = new_ast(p, AST_ARRAY, at);
+    do
+        add_part(p, e, parser_expr(p));
+    while (parser_accept(p, ","));
+    parser_expect(p, "]");
+    return e;
+}
+
+/* "; the function is called add" if the next token is an operator. */
+static const char *operator_hint(struct parser *p);
+
 /* The next token cannot begin an expression. An operator that stands alone is meant as a function, as in
- * reduce(+, 0.0, a). */
+ * reduce(+, 0.0, a); what an expression may be is not an operand. */
 static void fail_expression(struct parser *p)
 {
-    const char *hint = parser_at_text(p, "+")   ? "; the function is called add"
-                       : parser_at_text(p, "*") ? "; the function is called mult"
-                       : parser_at_text(p, "/") ? "; the function is called div"
-                                                : "";
-    if (parser_at_text(p, "["))
-        PARSER_FAIL(p, "not supported yet: array literals; pass the values as an input");
-    else
-        parser_fail_hinted(p, "an expression", hint);
+    bool open = parser_at_text(p, "fun") || parser_at_text(p, "let") || parser_at_text(p, "if");
+    parser_fail_hinted(p, "an expression",
+                       open ? "; as an operand it stands in parentheses" : operator_hint(p));
 }
 
 static struct ast *parse_primary(struct parser *p)
@@ -192,6 +234,12 @@ static struct ast *parse_primary(struct parser *p)
         e->name = parser_expect_name(p, "a name");
     } else if (parser_accept(p, "(")) {
         e = parse_parenthesis(p, e->at);
+    } else if (parser_at_text(p, "true") || parser_at_text(p, "false")) {
+        e->kind = AST_TRUTH;
+        e->number = parser_at_text(p, "true");
+        parser_advance(p);
+    } else if (parser_accept(p, "[")) {
+        e = parse_array(p, e->at);
     } else {
         fail_expression(p);
     }
@@ -213,8 +261,7 @@ static struct ast *parse_call(struct parser *p)
         parser_expect(p, ")");
     }
     if (!p->next.line_start && parser_at_text(p, "["))
-        PARSER_FAIL(p, "not supported yet: access by index; map visits every element, head(a) is the first, "
-                       "tail(a) the rest, split(k, a) the chunks");
+        PARSER_FAIL(p, "element i of an array is written at(i, a)");
     return e;
 }
 
@@ -222,8 +269,10 @@ static struct ast *parse_unary(struct parser *p)
 {
     struct source_pos at = p->next.at;
     struct ast *e;
-    if (parser_enter(p) && parser_accept(p, "-")) {
-        e = new_ast(p, AST_NEGATE, at);
+    bool minus = parser_at_text(p, "-");
+    if (parser_enter(p) && (parser_accept(p, "-") || parser_accept(p, "!"))) {
+        e = new_ast(p, minus ? AST_NEGATE : AST_NOT, at);
+        e->op = minus ? SCALAR_NEG : SCALAR_NOT;
         add_part(p, e, parse_unary(p));
     } else {
         e = parse_call(p);
@@ -232,70 +281,69 @@ static struct ast *parse_unary(struct parser *p)
     return e;
 }
 
-/* Bounds the operators of one chain, whose tree is as deep as they are many. */
-static bool another_term(struct parser *p, unsigned *terms)
-{
-    if (p->failed || ++*terms <= MAX_TERMS) return !p->failed;
-    PARSER_FAIL(p, "more than %d operators in a row; use parentheses or let", MAX_TERMS);
-    return false;
-}
+/* ---- infix operators ---- */
 
-static struct ast *new_binary(struct parser *p, struct source_pos at, enum scalar_op op, struct ast *left,
-                              struct ast *right)
-{
-    struct ast *e = new_ast(p, AST_BINARY, at);
-    e->op = op;
-    add_part(p, e, left);
-    add_part(p, e, right);
-    return e;
-}
-
-/* Operators of one precedence: a - b + c is (a - b) + c. */
-struct binary_level {
-    struct {
-        const char *text;
-        enum scalar_op op;
-    } operators[2];
-    struct ast *(*operand)(struct parser *p);
+struct infix {
+    const char *text;
+    enum level level;
+    enum ast_kind kind;
+    enum scalar_op op; /* BINARY */
 };
 
-static struct ast *parse_level(struct parser *p, const struct binary_level *level)
+static const struct infix infixes[] = {
+    {"|>", LEVEL_PIPE, AST_PIPE, SCALAR_OP_COUNT},   {"||", LEVEL_OR, AST_BINARY, SCALAR_OR},
+    {"&&", LEVEL_AND, AST_BINARY, SCALAR_AND},       {"<", LEVEL_COMPARISON, AST_BINARY, SCALAR_LT},
+    {"<=", LEVEL_COMPARISON, AST_BINARY, SCALAR_LE}, {">", LEVEL_COMPARISON, AST_BINARY, SCALAR_GT},
+    {">=", LEVEL_COMPARISON, AST_BINARY, SCALAR_GE}, {"==", LEVEL_COMPARISON, AST_BINARY, SCALAR_EQ},
+    {"!=", LEVEL_COMPARISON, AST_BINARY, SCALAR_NE}, {"+", LEVEL_SUM, AST_BINARY, SCALAR_ADD},
+    {"-", LEVEL_SUM, AST_BINARY, SCALAR_SUB},        {"*", LEVEL_PRODUCT, AST_BINARY, SCALAR_MULT},
+    {"/", LEVEL_PRODUCT, AST_BINARY, SCALAR_DIV},    {"%", LEVEL_PRODUCT, AST_BINARY, SCALAR_MOD},
+};
+enum { N_INFIXES = sizeof infixes / sizeof infixes[0] };
+
+/* The operator that the next token is, or NULL. */
+static const struct infix *next_infix(struct parser *p)
 {
-    struct ast *e = level->operand(p);
+    for (int i = 0; i < N_INFIXES; i++)
+        if (parser_at_text(p, infixes[i].text)) return &infixes[i];
+    return NULL;
+}
+
+static const char *operator_hint(struct parser *p)
+{
+    const struct infix *x = next_infix(p);
+    return !x || x->kind != AST_BINARY
+               ? ""
+               : arena_printf(p->arena, "; the function is called %s", scalar_op_name(x->op));
+}
+
+/* Whether another operator of a chain may follow: a bounded number, and one comparison. */
+static bool another_term(struct parser *p, enum level level, unsigned *terms)
+{
+    if (p->failed) return false;
+    if (++*terms > 1 && level == LEVEL_COMPARISON)
+        PARSER_FAIL(p, "a comparison of a comparison; write a < b && b < c");
+    else if (*terms > MAX_TERMS)
+        PARSER_FAIL(p, "more than %d operators in a row; use parentheses or let", MAX_TERMS);
+    return !p->failed;
+}
+
+/* Operators of a level and those that bind closer: a - b + c is (a - b) + c. */
+static struct ast *parse_infix(struct parser *p, enum level level)
+{
+    if (level == LEVEL_UNARY) return parse_unary(p);
+    struct ast *e = parse_infix(p, level + 1);
     unsigned terms = 0;
     for (;;) {
-        bool second = parser_at_text(p, level->operators[1].text);
-        if ((!second && !parser_at_text(p, level->operators[0].text)) || !another_term(p, &terms)) return e;
-        struct source_pos at = p->next.at;
+        const struct infix *x = next_infix(p);
+        if (!x || x->level != level || !another_term(p, level, &terms)) return e;
+        struct ast *left = e;
+        e = new_ast(p, x->kind, p->next.at);
+        e->op = x->op;
         parser_advance(p);
-        e = new_binary(p, at, level->operators[second].op, e, level->operand(p));
+        add_part(p, e, left);
+        add_part(p, e, parse_infix(p, level + 1));
     }
-}
-
-static struct ast *parse_product(struct parser *p)
-{
-    static const struct binary_level product = {{{"*", SCALAR_MULT}, {"/", SCALAR_DIV}}, parse_unary};
-    return parse_level(p, &product);
-}
-
-static struct ast *parse_sum(struct parser *p)
-{
-    static const struct binary_level sum = {{{"+", SCALAR_ADD}, {"-", SCALAR_SUB}}, parse_product};
-    return parse_level(p, &sum);
-}
-
-static struct ast *parse_pipe(struct parser *p)
-{
-    struct ast *e = parse_sum(p);
-    unsigned terms = 0;
-    while (parser_at_text(p, "|>") && another_term(p, &terms)) {
-        struct ast *pipe = new_ast(p, AST_PIPE, p->next.at);
-        parser_advance(p);
-        add_part(p, pipe, e);
-        add_part(p, pipe, parse_sum(p));
-        e = pipe;
-    }
-    return e;
 }
 
 struct ast *parser_expr(struct parser *p)
@@ -307,8 +355,10 @@ struct ast *parser_expr(struct parser *p)
         e = parse_fun(p);
     else if (parser_at_text(p, "let"))
         e = parse_let(p);
+    else if (parser_at_text(p, "if"))
+        e = parse_if(p);
     else
-        e = parse_pipe(p);
+        e = parse_infix(p, LEVEL_PIPE);
     p->depth--;
     return e;
 }

@@ -20,12 +20,26 @@ static const struct pattern_info patterns[] = {
     PATTERN(HEAD, "head", LEAD_NONE, 0, 1, false),
     PATTERN(TAIL, "tail", LEAD_NONE, 0, 1, false),
     PATTERN(ID, "id", LEAD_NONE, 0, 1, false),
+    PATTERN(AT, "at", LEAD_NONE, 0, 2, false),
+    PATTERN(REVERSE, "reverse", LEAD_NONE, 0, 1, false),
+    PATTERN(CONCAT, "concat", LEAD_NONE, 0, 2, true),
+    PATTERN(SLIDE, "slide", LEAD_AMOUNTS, 0, 1, false),
+    PATTERN(PAD, "pad", LEAD_BORDER, 0, 1, false),
+    PATTERN(PAD_CONSTANT, "padConstant", LEAD_AMOUNTS, 0, 2, false),
+    PATTERN(IOTA, "iota", LEAD_AMOUNT, 0, 0, false),
+    PATTERN(INDICES, "indices", LEAD_NONE, 0, 1, false),
+    PATTERN(ITERATE, "iterate", LEAD_NONE, 0, 3, false),
     {"get", LEAD_INDEX, 0, 1, false, LIFT_GET, LIFT_PATTERN_COUNT},
 };
 #undef PATTERN
 
 enum { N_PATTERNS = sizeof patterns / sizeof patterns[0] };
 _Static_assert(N_PATTERNS == LIFT_PATTERN_COUNT + 1, "every pattern, and get");
+
+unsigned lift_lead_count(enum pattern_lead lead)
+{
+    return lead == LEAD_NONE ? 0 : lead == LEAD_BORDER ? 3 : lead == LEAD_AMOUNTS ? 2 : 1;
+}
 
 const struct pattern_info *lift_pattern_find(const char *name)
 {

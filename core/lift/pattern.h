@@ -1,6 +1,7 @@
 /* The patterns of the language by name: what their first argument is, how many values follow.
  *
  *     split(32, a)    LEAD_AMOUNT, then one value       reduce(add, 0.0, a)    LEAD_FUNCTION, then two
+ *     pad(1, 1, clamp, a)    LEAD_BORDER, then one value
  *
  * Private to core/lift. */
 #ifndef THRESH_LIFT_PATTERN_H
@@ -12,8 +13,10 @@
 enum pattern_lead {
     LEAD_NONE,
     LEAD_FUNCTION, /* map, reduce */
-    LEAD_AMOUNT,   /* split */
-    LEAD_INDEX     /* get */
+    LEAD_AMOUNT,   /* split, iota */
+    LEAD_INDEX,    /* get */
+    LEAD_AMOUNTS,  /* slide, padConstant: two sizes */
+    LEAD_BORDER    /* pad: two sizes and what stands beyond the array */
 };
 
 struct pattern_info {
@@ -26,6 +29,11 @@ struct pattern_info {
     enum lift_pattern pattern;
 };
 
+/* Number of arguments that are no values. */
+unsigned lift_lead_count(enum pattern_lead lead);
+/* The name of a border, and the border of a name or LIFT_BORDER_COUNT. */
+const char *lift_border_name(enum lift_border border);
+enum lift_border lift_border_find(const char *name);
 /* NULL if no pattern has this name. */
 const struct pattern_info *lift_pattern_find(const char *name);
 /* The name of the i-th pattern, from 0; NULL beyond the last. */

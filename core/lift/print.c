@@ -59,15 +59,20 @@ static void print_lambda(const struct lift_lambda *fun, struct strbuf *out)
     print_expr(fun->body, out);
 }
 
-/* The arguments after `separator` ("(" first), and the closing parenthesis. */
-static void print_args(const struct lift_expr *e, const char *separator, struct strbuf *out)
+/* The arguments after `separator`, and what closes them. */
+static void print_list(const struct lift_expr *e, const char *separator, const char *end, struct strbuf *out)
 {
     for (unsigned i = 0; i < e->n_args; i++) {
         strbuf_add(out, separator);
         print_expr(e->args[i], out);
         separator = ", ";
     }
-    strbuf_add(out, ")");
+    strbuf_add(out, end);
+}
+
+static void print_args(const struct lift_expr *e, const char *separator, struct strbuf *out)
+{
+    print_list(e, separator, ")", out);
 }
 
 static void print_apply(const struct lift_expr *e, struct strbuf *out)
@@ -75,7 +80,9 @@ static void print_apply(const struct lift_expr *e, struct strbuf *out)
     const struct pattern_info *info = lift_pattern_info(e->pattern);
     strbuf_printf(out, "%s(", info->name);
     if (info->lead == LEAD_FUNCTION) print_lambda(e->fun, out);
-    if (info->lead == LEAD_AMOUNT) lift_size_print(e->amount_size, out);
+    if (e->amount_size) lift_size_print(e->amount_size, out);
+    if (e->second_size) strbuf_add(out, ", "), lift_size_print(e->second_size, out);
+    if (info->lead == LEAD_BORDER) strbuf_printf(out, ", %s", lift_border_name(e->border));
     print_args(e, info->lead == LEAD_NONE ? "" : ", ", out);
 }
 
@@ -103,7 +110,9 @@ static void print_expr(const struct lift_expr *e, struct strbuf *out)
         strbuf_add(out, e->param->name);
         return;
     case LIFT_LITERAL:
-        if (e->amount_size)
+        if (e->truth)
+            strbuf_add(out, e->value != 0 ? "true" : "false");
+        else if (e->amount_size)
             lift_size_print(e->amount_size, out);
         else
             lift_print_number(e->value, out);
@@ -114,6 +123,9 @@ static void print_expr(const struct lift_expr *e, struct strbuf *out)
         return;
     case LIFT_MAKE_TUPLE:
         print_args(e, "(", out);
+        return;
+    case LIFT_MAKE_ARRAY:
+        print_list(e, "[", "]", out);
         return;
     case LIFT_GET:
         strbuf_printf(out, "get(%u", e->index);
@@ -132,20 +144,45 @@ static void print_expr(const struct lift_expr *e, struct strbuf *out)
     PANIC("expression kind %d", (int)e->kind);
 }
 
+/* "output ", "output C = ", "output y: interleaved [(float, float)]N = ". */
+static void print_output(const struct lift_output *o, const struct lift_expr *e, struct strbuf *out)
+{
+    strbuf_printf(out, "output %s", o->name ? o->name : "");
+    if (o->written) {
+        strbuf_printf(out, ": %s", o->interleaved ? "interleaved " : "");
+        lift_print_type(o->written, out);
+    }
+    strbuf_add(out, o->name ? " = " : "");
+    print_expr(e, out);
+    strbuf_add(out, "\n");
+}
+
+/* The LETs around several outputs are declarations: the outputs share what they name. */
+static void print_outputs(const struct lift_program *p, struct strbuf *out)
+{
+    const struct lift_expr *e = p->output;
+    for (; p->n_outputs > 1 && e->kind == LIFT_LET; e = e->body) {
+        strbuf_printf(out, "let %s = ", e->param->name);
+        print_expr(e->args[0], out);
+        strbuf_add(out, "\n");
+    }
+    for (unsigned k = 0; k < p->n_outputs; k++)
+        print_output(&p->outputs[k], p->n_outputs > 1 ? e->args[k] : e, out);
+}
+
 void lift_print(const struct lift_program *p, struct strbuf *out)
 {
     for (unsigned i = 0; i < p->n_sizes; i++)
         strbuf_printf(out, "%s%s", i ? ", " : "size ", p->sizes[i].name);
     if (p->n_sizes) strbuf_add(out, "\n");
     for (unsigned i = 0; i < p->n_inputs; i++) {
-        strbuf_printf(out, "input %s: ", p->inputs[i]->name);
+        strbuf_printf(out, "input %s: %s", p->inputs[i]->name,
+                      p->inputs[i]->interleaved ? "interleaved " : "");
         lift_print_type(p->inputs[i]->type, out);
         lift_range_print(&p->inputs[i]->range, out);
         strbuf_add(out, "\n");
     }
-    strbuf_add(out, "output ");
-    print_expr(p->output, out);
-    strbuf_add(out, "\n");
+    print_outputs(p, out);
 }
 
 uint64_t lift_fingerprint(const struct lift_program *p)

@@ -7,11 +7,9 @@
 #include "core/lift/lift.h"
 #include "core/lift/scalar.h"
 
-bool lift_range_check(const struct lift_range *r, const struct lift_type *t, struct diag *d)
+static bool check_scalar(const struct lift_range *r, enum scalar_type type, struct diag *d)
 {
-    enum scalar_type type;
     size_t before = diag_count(d);
-    if (!r->given || !lift_type_bottom(t, &type)) return true;
     const char *name = scalar_type_name(type);
     double most = scalar_type_largest(type);
     if (type == SCALAR_BOOL)
@@ -26,6 +24,16 @@ bool lift_range_check(const struct lift_range *r, const struct lift_type *t, str
         diag_error(d, r->at, "the range %g..%g contains fewer than two whole numbers; widen it", r->low,
                    r->high);
     return diag_count(d) == before;
+}
+
+bool lift_range_check(const struct lift_range *r, const struct lift_type *t, struct diag *d)
+{
+    bool ok = true;
+    while (t->kind == LIFT_ARRAY)
+        t = t->element;
+    for (unsigned i = 0; ok && i < t->n_parts; i++)
+        ok = lift_range_check(r, t->parts[i], d);
+    return ok && (!r->given || t->kind == LIFT_TUPLE || check_scalar(r, t->scalar, d));
 }
 
 double lift_range_draw(const struct lift_range *r, enum scalar_type type, double unit)

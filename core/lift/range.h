@@ -17,9 +17,9 @@ struct lift_range {
     struct source_pos at;
 };
 
-/* Whether numbers of the type at the bottom of t fill the range: low < high, both representable, and for
- * integers at least two whole numbers. false after an error at the range. A range that is not given and a
- * tuple type, which is refused elsewhere, pass. */
+/* Whether numbers of the scalar types at the bottom of t fill the range: low < high, both representable, and
+ * for integers at least two whole numbers. false after an error at the range. A range that is not given
+ * passes. */
 bool lift_range_check(const struct lift_range *r, const struct lift_type *t, struct diag *d);
 /* A number of the type in the range, evenly spread; whole for integers. unit: from 0 to less than 1. */
 double lift_range_draw(const struct lift_range *r, enum scalar_type type, double unit);

@@ -1,5 +1,7 @@
-/* The table of scalar operations and types, and the reference semantics of each operation: double precision,
- * whatever the type of the program. */
+/* The table of scalar operations and types, and the reference semantics of each operation: double precision
+ * for real types, whatever their precision in the program; 32 bits that wrap around for int.
+ *
+ *     2147483647 + 1 is -2147483648      -7 / 2 is -3      -7 % 2 is -1      7 / 0 is 0      7 % 0 is 7 */
 #include "core/lift/scalar.h"
 
 #include <float.h>
@@ -13,10 +15,12 @@ struct op_entry {
     const char *name;
     unsigned arity;
     bool exact;
+    unsigned takes; /* set of types */
+    enum scalar_type gives;
 };
 
 static const struct op_entry ops[] = {
-#define SCALAR_OP(id, name, arity, exact) [SCALAR_##id] = {name, arity, exact},
+#define SCALAR_OP(id, name, arity, exact, takes, gives) [SCALAR_##id] = {name, arity, exact, takes, gives},
     SCALAR_OPS(SCALAR_OP)
 #undef SCALAR_OP
 };
@@ -69,45 +73,222 @@ enum scalar_op scalar_op_find(const char *name, unsigned length)
     return SCALAR_OP_COUNT;
 }
 
-double scalar_op_apply(enum scalar_op op, const double *args)
+bool scalar_op_takes(enum scalar_op op, enum scalar_type t)
+{
+    return entry_of_op(op)->takes >> t & 1u;
+}
+
+enum scalar_type scalar_op_gives(enum scalar_op op, enum scalar_type t)
+{
+    enum scalar_type gives = entry_of_op(op)->gives;
+    return gives == SCALAR_SAME ? t : gives;
+}
+
+bool scalar_op_compares(enum scalar_op op)
+{
+    return entry_of_op(op)->gives == SCALAR_BOOL;
+}
+
+bool scalar_op_converts(enum scalar_op op)
+{
+    return entry_of_op(op)->gives != SCALAR_SAME && !scalar_op_compares(op);
+}
+
+unsigned scalar_op_first(enum scalar_op op)
+{
+    return op == SCALAR_SELECT;
+}
+
+/* ---- int ---- */
+
+static double wrapped(uint32_t bits)
+{
+    return (double)(int32_t)bits;
+}
+
+static double divide(int32_t x, int32_t y)
+{
+    if (y == 0) return 0;
+    return y == -1 ? wrapped(-(uint32_t)x) : (double)(x / y);
+}
+
+static double remain(int32_t x, int32_t y)
+{
+    if (y == 0) return x;
+    return y == -1 ? 0 : (double)(x % y);
+}
+
+/* false: the operation has the value that it has of reals. */
+static bool apply_int(enum scalar_op op, int32_t i, int32_t j, double *out)
+{
+    uint32_t x = (uint32_t)i, y = (uint32_t)j;
+    switch (op) {
+    case SCALAR_ADD:
+        return *out = wrapped(x + y), true;
+    case SCALAR_SUB:
+        return *out = wrapped(x - y), true;
+    case SCALAR_MULT:
+        return *out = wrapped(x * y), true;
+    case SCALAR_DIV:
+        return *out = divide(i, j), true;
+    case SCALAR_MOD:
+        return *out = remain(i, j), true;
+    case SCALAR_NEG:
+        return *out = wrapped(-x), true;
+    case SCALAR_ABS:
+        return *out = i < 0 ? wrapped(-x) : i, true;
+    case SCALAR_BITAND:
+        return *out = wrapped(x & y), true;
+    case SCALAR_BITOR:
+        return *out = wrapped(x | y), true;
+    case SCALAR_BITXOR:
+        return *out = wrapped(x ^ y), true;
+    case SCALAR_SHL:
+        return *out = wrapped(x << (y & 31)), true;
+    case SCALAR_SHR:
+        return *out = (double)(i >> (y & 31)), true;
+    default:
+        return false;
+    }
+}
+
+/* ---- reals, and what does not depend on the type ---- */
+
+static double to_int(double x)
+{
+    return isnan(x) ? 0 : fmax(INT32_MIN, fmin(INT32_MAX, trunc(x)));
+}
+
+static double sign(double x)
+{
+    return isnan(x) ? 0 : x > 0 ? 1 : x < 0 ? -1 : x;
+}
+
+/* Comparisons, logic, selection, conversion. */
+static double apply_choice(enum scalar_op op, const double *x)
+{
+    switch (op) {
+    case SCALAR_LT:
+        return x[0] < x[1];
+    case SCALAR_LE:
+        return x[0] <= x[1];
+    case SCALAR_GT:
+        return x[0] > x[1];
+    case SCALAR_GE:
+        return x[0] >= x[1];
+    case SCALAR_EQ:
+        return x[0] == x[1];
+    case SCALAR_NE:
+        return x[0] != x[1];
+    case SCALAR_AND:
+        return x[0] != 0 && x[1] != 0;
+    case SCALAR_OR:
+        return x[0] != 0 || x[1] != 0;
+    case SCALAR_NOT:
+        return x[0] == 0;
+    case SCALAR_SELECT:
+        return x[0] != 0 ? x[1] : x[2];
+    case SCALAR_TO_FLOAT:
+    case SCALAR_TO_DOUBLE:
+    case SCALAR_TO_HALF:
+        return x[0];
+    case SCALAR_TO_INT:
+        return to_int(x[0]);
+    default:
+        PANIC("no scalar operation %d on this type", (int)op);
+    }
+}
+
+static double apply_arithmetic(enum scalar_op op, const double *x)
 {
     switch (op) {
     case SCALAR_ADD:
-        return args[0] + args[1];
+        return x[0] + x[1];
     case SCALAR_SUB:
-        return args[0] - args[1];
+        return x[0] - x[1];
     case SCALAR_MULT:
-        return args[0] * args[1];
+        return x[0] * x[1];
     case SCALAR_DIV:
-        return args[0] / args[1];
+        return x[0] / x[1];
     case SCALAR_FMA:
-        return fma(args[0], args[1], args[2]);
+        return fma(x[0], x[1], x[2]);
     case SCALAR_MIN:
-        return fmin(args[0], args[1]);
+        return fmin(x[0], x[1]);
     case SCALAR_MAX:
-        return fmax(args[0], args[1]);
+        return fmax(x[0], x[1]);
     case SCALAR_NEG:
-        return -args[0];
+        return -x[0];
     case SCALAR_ABS:
-        return fabs(args[0]);
-    case SCALAR_SQRT:
-        return sqrt(args[0]);
-    case SCALAR_RSQRT:
-        return 1 / sqrt(args[0]);
-    case SCALAR_EXP:
-        return exp(args[0]);
-    case SCALAR_LOG:
-        return log(args[0]);
-    case SCALAR_SIN:
-        return sin(args[0]);
-    case SCALAR_COS:
-        return cos(args[0]);
-    case SCALAR_TANH:
-        return tanh(args[0]);
-    case SCALAR_OP_COUNT:
-        break;
+        return fabs(x[0]);
+    case SCALAR_FLOOR:
+        return floor(x[0]);
+    case SCALAR_CEIL:
+        return ceil(x[0]);
+    case SCALAR_ROUND:
+        return round(x[0]);
+    case SCALAR_TRUNC:
+        return trunc(x[0]);
+    case SCALAR_SIGN:
+        return sign(x[0]);
+    default:
+        return apply_choice(op, x);
     }
-    PANIC("no scalar operation %d", (int)op);
+}
+
+static double apply_function(enum scalar_op op, const double *x)
+{
+    switch (op) {
+    case SCALAR_SQRT:
+        return sqrt(x[0]);
+    case SCALAR_RSQRT:
+        return 1 / sqrt(x[0]);
+    case SCALAR_EXP:
+        return exp(x[0]);
+    case SCALAR_EXP2:
+        return exp2(x[0]);
+    case SCALAR_LOG:
+        return log(x[0]);
+    case SCALAR_LOG2:
+        return log2(x[0]);
+    case SCALAR_LOG10:
+        return log10(x[0]);
+    case SCALAR_POW:
+        return pow(x[0], x[1]);
+    case SCALAR_HYPOT:
+        return hypot(x[0], x[1]);
+    case SCALAR_SIN:
+        return sin(x[0]);
+    case SCALAR_COS:
+        return cos(x[0]);
+    case SCALAR_TAN:
+        return tan(x[0]);
+    case SCALAR_ASIN:
+        return asin(x[0]);
+    case SCALAR_ACOS:
+        return acos(x[0]);
+    case SCALAR_ATAN:
+        return atan(x[0]);
+    case SCALAR_ATAN2:
+        return atan2(x[0], x[1]);
+    case SCALAR_SINH:
+        return sinh(x[0]);
+    case SCALAR_COSH:
+        return cosh(x[0]);
+    case SCALAR_TANH:
+        return tanh(x[0]);
+    case SCALAR_ERF:
+        return erf(x[0]);
+    default:
+        return apply_arithmetic(op, x);
+    }
+}
+
+double scalar_op_apply(enum scalar_op op, enum scalar_type t, const double *args)
+{
+    double result;
+    bool two = t == SCALAR_INT && scalar_op_arity(op) == 2, whole = t == SCALAR_INT && op != SCALAR_SELECT;
+    if (whole && apply_int(op, (int32_t)args[0], two ? (int32_t)args[1] : 0, &result)) return result;
+    return apply_function(op, args);
 }
 
 const char *scalar_type_name(enum scalar_type t)

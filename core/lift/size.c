@@ -78,6 +78,26 @@ static const struct lift_size *fold_neutral(enum lift_size_kind kind, const stru
     return NULL;
 }
 
+static bool is_additive(const struct lift_size *s)
+{
+    return s->kind == LIFT_SIZE_ADD || s->kind == LIFT_SIZE_SUB;
+}
+
+/* (x + 2) - 3 as x - 1: a sum with one constant; NULL for anything else. */
+static const struct lift_size *fold_constants(struct arena *a, enum lift_size_kind kind,
+                                              const struct lift_size *x, const struct lift_size *y)
+{
+    bool additive = kind == LIFT_SIZE_ADD || kind == LIFT_SIZE_SUB;
+    if (!additive || !is_additive(x) || x->b->kind != LIFT_SIZE_CONST || y->kind != LIFT_SIZE_CONST)
+        return NULL;
+    int64_t sum, first = x->b->value;
+    enum lift_size_kind signs = x->kind == kind ? LIFT_SIZE_ADD : LIFT_SIZE_SUB;
+    if (first < 0 || y->value < 0 || apply(signs, first, y->value, &sum) != LIFT_SIZE_OK) return NULL;
+    enum lift_size_kind sign = x->kind;
+    if (sum < 0) sign = x->kind == LIFT_SIZE_ADD ? LIFT_SIZE_SUB : LIFT_SIZE_ADD;
+    return lift_size_op(a, sign, x->a, lift_size_const(a, sum < 0 ? -sum : sum));
+}
+
 const struct lift_size *lift_size_op(struct arena *a, enum lift_size_kind kind, const struct lift_size *x,
                                      const struct lift_size *y)
 {
@@ -86,6 +106,7 @@ const struct lift_size *lift_size_op(struct arena *a, enum lift_size_kind kind, 
         apply(kind, x->value, y->value, &value) == LIFT_SIZE_OK)
         return lift_size_const(a, value);
     const struct lift_size *folded = fold_neutral(kind, x, y);
+    if (!folded) folded = fold_constants(a, kind, x, y);
     if (folded) return folded;
     struct lift_size *s = new_size(a, kind, x->nodes + y->nodes + 1);
     s->a = x;

@@ -21,9 +21,13 @@ enum ast_kind {
     AST_CALL,   /* parts[0] applied to parts[1..]; f(a)(b) is f(a, b) */
     AST_FUN,    /* fun patterns -> parts[0] */
     AST_TUPLE,  /* parts, 2 or more */
+    AST_ARRAY,  /* parts, 1 or more */
     AST_LET,    /* let name = parts[0] in parts[1] */
     AST_BINARY, /* parts[0] op parts[1] */
     AST_NEGATE, /* - parts[0] */
+    AST_NOT,    /* ! parts[0] */
+    AST_IF,     /* if parts[0] then parts[1] else parts[2] */
+    AST_TRUTH,  /* number: true is 1, false is 0 */
     AST_PIPE,   /* parts[0] |> parts[1] */
     AST_ASCRIBE /* (parts[0] : type) */
 };
@@ -63,9 +67,10 @@ enum ast_decl_kind { AST_SIZE, AST_INPUT, AST_OUTPUT, AST_FUNCTION, AST_VALUE };
 
 struct ast_decl {
     enum ast_decl_kind kind;
-    struct source_pos at; /* of the name; OUTPUT: of the keyword */
-    const char *name;
-    struct ast_type *type;        /* INPUT; FUNCTION: its result or NULL */
+    struct source_pos at;         /* of the name; OUTPUT without one: of the keyword */
+    const char *name;             /* OUTPUT: NULL if not written */
+    struct ast_type *type;        /* INPUT; FUNCTION: its result or NULL; OUTPUT: NULL if not written */
+    bool interleaved;             /* INPUT, OUTPUT */
     struct ast_pattern *patterns; /* FUNCTION: a tuple pattern of its parameters */
     struct ast *body;             /* OUTPUT, FUNCTION, VALUE */
     struct lift_range range;      /* INPUT */

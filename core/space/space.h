@@ -64,7 +64,7 @@ bool space_parameter(const struct space *s, const char *name, int64_t *value);
 unsigned space_slot_group(const struct space *s, uint32_t slot);
 unsigned space_slot_arity(const struct space *s, uint32_t slot);
 const char *space_slot_argument(const struct space *s, uint32_t slot, unsigned i); /* stable object name */
-/* "order(mad, A.use.k.1)"; writes at most n bytes with the 0; returns the length it wants (as snprintf). */
+/* "order(mad, A.use.k.1)"; writes at most n bytes with the 0; returns the full length, as snprintf does. */
 int space_slot_name(const struct space *s, uint32_t slot, char *out, size_t n);
 /* The slot of a name such as "size(mad.k.1)", spaces aside, and of a pair either way round: *flipped, its
  * values are then mirrored. UINT32_MAX: there is none. */

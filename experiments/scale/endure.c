@@ -61,7 +61,15 @@ static struct session_event collect(void *self, int timeout_ms)
                                              .numbers = ""}};
 }
 
-static const struct session_evaluator instant_evaluator = {room, start, collect, NULL, NULL};
+static const struct session_evaluator instant_evaluator = {.room = room, .start = start, .collect = collect};
+
+static double processor_ms(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1e3 +
+           (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e3;
+}
 
 static double mebibytes(void)
 {
@@ -111,12 +119,15 @@ static bool endure(const char *store, uint64_t evaluations, const char *heuristi
         printf("resumed %" PRIu64 " evaluations in %.1f s, %.0f MiB\n", session_report(s)->evaluations,
                clock_s() - began, mebibytes());
     began = clock_s();
+    double used = processor_ms();
     uint64_t before = ok ? session_report(s)->evaluations : 0;
     ok = ok && session_search(s, d);
     if (ok) {
         uint64_t n = session_report(s)->evaluations - before;
-        printf("%" PRIu64 " evaluations more in %.1f s, %.0f a second, %.0f MiB\n", n, clock_s() - began,
-               (double)n / (clock_s() - began), mebibytes());
+        printf("%" PRIu64
+               " evaluations more in %.1f s, %.0f a second, %.3f ms of processor time each, %.0f MiB\n",
+               n, clock_s() - began, (double)n / (clock_s() - began), (processor_ms() - used) / (double)n,
+               mebibytes());
     }
     session_free(s);
     space_state_free(root);

@@ -31,6 +31,24 @@ struct evaluator *evaluate_start_on(int64_t global_bytes, unsigned runners, int 
     return ev;
 }
 
+struct evaluator *evaluate_start_updating(void)
+{
+    struct diag *d = diag_new();
+    struct device dev;
+    cr_assert(device_select("cpu", &dev, d));
+    struct verify_buffer shape[1] = {
+        {.type = SCALAR_FLOAT, .elements = EVALUATE_N, .output = true, .updated = true}};
+    struct verify_task *t = task_make(shape, 1, 7, d);
+    for (int set = 0; set < VERIFY_EXTREME; set++)
+        for (int i = 0; i < EVALUATE_N; i++)
+            ((float *)t->buffers[0].data[set])[i] = 2 * ((const float *)t->buffers[0].before[set])[i];
+    const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
+    struct evaluator *ev = evaluator_start(&t, &dev, 1, tolerance, NULL, d);
+    diag_free(d);
+    cr_assert_not_null(ev);
+    return ev;
+}
+
 struct evaluator *evaluate_start(unsigned runners)
 {
     return evaluate_start_on(0, runners, -1);

@@ -15,6 +15,8 @@ extern const char evaluate_good[]; /* the body of a right kernel */
 /* global_bytes: the device's memory; 0: what it has. stop_fd: -1: none. */
 struct evaluator *evaluate_start_on(int64_t global_bytes, unsigned runners, int stop_fd);
 struct evaluator *evaluate_start(unsigned runners);
+/* One buffer y, updated in place: y[i] = 2 y[i], compared bit for bit. */
+struct evaluator *evaluate_start_updating(void);
 /* A kernel of 64 work-groups of 16 with arguments x (const), y and its own index i; its text goes to `text`,
  * n bytes. */
 struct cg_kernel evaluate_kernel(const char *body, struct cg_arg args[2], char *text, size_t n);

@@ -2,6 +2,7 @@
  * processes that were killed. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "agent/cache.h"
+#include "agent/limits.h"
 #include "agent/retire.h"
 
 #include <criterion/criterion.h>
@@ -71,11 +72,11 @@ Test(agent_cache, runners_retire_before_they_have_grown_too_much)
     unsigned jobs = 1;
     while (!retire_after(&steady, 300000))
         jobs++;
-    cr_expect_eq(jobs, RETIRE_JOBS);
+    cr_expect_eq(jobs, AGENT_RETIRE_JOBS);
     long now = 300000;
     for (; !retire_after(&leaks, now); now += 1000)
         continue;
-    cr_expect_eq(now - 300000, RETIRE_GROWTH_KIB);
+    cr_expect_eq(now - 300000, AGENT_RETIRE_KIB);
     cr_expect_not(retire_after(&jumps, 100000));
     cr_expect(retire_after(&jumps, 130000), "another step like this would be too much");
     cr_expect_gt(retire_own_kib(), 1000);

@@ -17,6 +17,7 @@
 
 #include "agent/child.h"
 #include "agent/confine.h"
+#include "agent/limits.h"
 
 enum { CONFINE_REFUSED = 13, CONFINE_LIMITS = 4 };
 
@@ -76,7 +77,7 @@ static void confine_look(int fd, void *ctx)
     seen.netlink = confine_socket(AF_NETLINK, SOCK_RAW);
     int pair[2];
     seen.pair = confine_error(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
-    seen.too_large = confine_write_at(CONFINE_FILE_BYTES);
+    seen.too_large = confine_write_at(AGENT_FILE_BYTES);
     seen.new_privileges = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
     for (int i = 0; i < CONFINE_LIMITS; i++) {
         struct rlimit limit;
@@ -102,8 +103,8 @@ Test(agent_confine, refuses_the_network_and_the_machine)
     cr_expect_eq(seen.too_large, EFBIG, "an error, and no signal: %d", seen.too_large);
     cr_expect_eq(seen.new_privileges, 1);
     cr_expect_leq(seen.limits[0], 1);
-    cr_expect_leq(seen.limits[1], CONFINE_FILE_BYTES);
-    cr_expect_leq(seen.limits[2], CONFINE_FILES);
+    cr_expect_leq(seen.limits[1], AGENT_FILE_BYTES);
+    cr_expect_leq(seen.limits[2], AGENT_FILES);
 }
 
 /* A program that a runner starts, as PoCL does its linker, is confined like it. */

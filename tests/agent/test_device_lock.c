@@ -18,6 +18,7 @@
 #include "agent/characterize.h"
 #include "agent/child.h"
 #include "agent/evaluate_state.h"
+#include "agent/limits.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "tests/agent/task.h"
@@ -286,7 +287,7 @@ Test(device_lock, of_a_stopped_process_is_passed_over, .timeout = 60)
     double start = clock_now_ms();
     while (!device_lock_try(l))
         lock_test_nap();
-    cr_expect_geq(clock_now_ms() - start, DEVICE_LOCK_SILENT_MS / 2);
+    cr_expect_geq(clock_now_ms() - start, AGENT_LOCK_SILENT_MS / 2);
     device_lock_release(l);
     cr_assert(device_lock_try(l), "it stays passed over");
     device_lock_release(l);
@@ -449,7 +450,7 @@ Test(device_lock, that_is_kept_is_renewed_between_jobs, .timeout = 120)
     lock_test_submit(ev, lock_test_good, 0);
     cr_assert(evaluator_poll(ev, 60000, &job, &e));
     cr_assert(device_lock_held(ev->lock) && !ev->holder);
-    cr_expect_leq(evaluate_next_look(ev), clock_now_ms() + DEVICE_LOCK_RENEW_MS);
+    cr_expect_leq(evaluate_next_look(ev), clock_now_ms() + AGENT_LOCK_RENEW_MS);
     uint64_t count = lock_test_count(&dev);
     evaluate_step(ev, 0);
     cr_expect_gt(lock_test_count(&dev), count);

@@ -12,6 +12,7 @@
 #include "agent/evaluate.h"
 #include "agent/evaluate_state.h"
 #include "agent/guarded.h"
+#include "agent/limits.h"
 #include "agent/opencl.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
@@ -26,6 +27,33 @@ Test(agent_evaluate, measures_a_correct_kernel)
     cr_assert(e.n_samples >= 5 && e.n_samples <= 40 && e.median_ns > 0);
     e = evaluate_body(ev, evaluate_good, e.median_ns); /* near the best: a second batch */
     cr_assert_eq(e.status, EVAL_OK, "%s", e.message);
+    evaluator_free(ev);
+}
+
+/* An array that is updated in place has its values again before each verified run, whatever the launches of
+ * the batch before made of them. */
+Test(agent_evaluate, restores_what_is_updated_in_place)
+{
+    struct evaluator *ev = evaluate_start_updating();
+    static struct cg_arg arg = {.buffer = 0, .bytes = EVALUATE_N * sizeof(float)};
+    static char name[] = "f", good[] = "__kernel void f(__global float *y) { y[get_global_id(0)] *= 2; }",
+                wrong[] =
+                    "__kernel void f(__global float *y) { if (get_global_id(0)) y[get_global_id(0)] *= 2; }";
+    struct cg_kernel k = {.source = good,
+                          .name = name,
+                          .global = {EVALUATE_N, 1, 1},
+                          .local = {16, 1, 1},
+                          .n_args = 1,
+                          .args = &arg};
+    struct evaluation e;
+    for (int i = 0; i < 3; i++) {
+        evaluator_run(ev, &k, &(struct eval_settings){.verify = true}, &e);
+        cr_assert_eq(e.status, EVAL_OK, "%s", e.message);
+        cr_assert(e.n_samples >= 5);
+    }
+    k.source = wrong;
+    evaluator_run(ev, &k, &(struct eval_settings){.verify = true}, &e);
+    cr_assert_eq(e.status, EVAL_WRONG_RESULT, "%s", e.message);
     evaluator_free(ev);
 }
 
@@ -172,7 +200,7 @@ Test(agent_evaluate, a_long_launch_is_a_round)
         start = evaluator_processor_ms(ev);
         k.local[0] = local;
         evaluator_rounds(ev, kernels, 1, 1, 1, &ns);
-        cr_assert_geq(ns, EVAL_LONG_NS, "the kernel is too short for this test");
+        cr_assert_geq(ns, AGENT_LONG_NS, "the kernel is too short for this test");
         cr_expect_lt(evaluator_processor_ms(ev) - start, 2 * once);
     }
     evaluator_free(ev);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/cache.h"
+#include "agent/limits.h"
 #include "core/base/clock.h"
 #include "tests/agent/doubling.h"
 
@@ -99,7 +100,7 @@ Test(agent_faults, a_build_that_stands_still_is_ended)
     snprintf(path, sizeof path, "/tmp/thresh-faults-%ld", (long)getpid());
     cr_assert_eq(mkfifo(path, 0600), 0);
     struct evaluator *ev = evaluate_start(1);
-    cr_expect_eq(ev->silent_ms, EVALUATE_SILENT_MS);
+    cr_expect_eq(ev->silent_ms, AGENT_SILENT_MS);
     ev->silent_ms = 2000;
     snprintf(body, sizeof body, "\n#include \"%s\"\n%s", path, evaluate_good);
     faults_expect(ev, body, EVAL_TIMEOUT, "the compiler used no processor time for 2 s while building");
@@ -144,11 +145,11 @@ static enum evaluate_end faults_watch(void (*body)(int fd, void *ctx), double af
 Test(agent_faults, a_build_may_take_long_but_not_stand_still)
 {
     faults_only_long();
-    cr_expect_eq(faults_watch(faults_wait, EVALUATE_SILENT_MS), END_SILENT);
-    cr_expect_eq(faults_watch(faults_wait, EVALUATE_SILENT_MS - 1), END_NONE);
-    cr_expect_eq(faults_watch(faults_spin, EVALUATE_SILENT_MS), END_NONE);
-    cr_expect_eq(faults_watch(faults_spin, EVALUATE_BUILD_MS - 1), END_NONE);
-    cr_expect_eq(faults_watch(faults_spin, EVALUATE_BUILD_MS), END_OVERDUE);
+    cr_expect_eq(faults_watch(faults_wait, AGENT_SILENT_MS), END_SILENT);
+    cr_expect_eq(faults_watch(faults_wait, AGENT_SILENT_MS - 1), END_NONE);
+    cr_expect_eq(faults_watch(faults_spin, AGENT_SILENT_MS), END_NONE);
+    cr_expect_eq(faults_watch(faults_spin, AGENT_BUILD_MS - 1), END_NONE);
+    cr_expect_eq(faults_watch(faults_spin, AGENT_BUILD_MS), END_OVERDUE);
 }
 
 /* Submits an endless kernel and waits until it runs. */
@@ -201,7 +202,7 @@ Test(agent_faults, every_end_has_a_name)
     cr_expect_str_eq(e.message, "the driver ended the runner process (status 3) while running");
     evaluate_name_end(ev, END_NONSENSE, SIGKILL, false, &e);
     cr_expect_eq(e.status, EVAL_CRASHED);
-    cr_expect_str_eq(e.message, "killed: the runner process sent what is no message while running");
+    cr_expect_str_eq(e.message, "killed: the runner process sent a malformed message while running");
     evaluate_name_end(ev, END_OVERDUE, SIGKILL, true, &e);
     cr_expect_eq(e.status, EVAL_TIMEOUT);
     evaluator_free(ev);

@@ -17,6 +17,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/codegen/target.h"
+#include "tests/fixture/hostile.h"
 
 static const char serve_program[] = "size N\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n";
 static const char serve_sizes[] = "N=64";
@@ -119,7 +120,7 @@ static void serve_start(struct serve_bench *b)
     serve_start_until(b, -1);
 }
 
-static void serve_send_program(struct serve_bench *b, uint64_t change)
+static void serve_send_data(struct serve_bench *b, uint64_t change, const char *data)
 {
     static const struct bb_options none = {0};
     struct diag *d = diag_new();
@@ -131,12 +132,18 @@ static void serve_send_program(struct serve_bench *b, uint64_t change)
                                     .program = {.path = "double.lift",
                                                 .text = serve_program,
                                                 .sizes = serve_sizes,
+                                                .data = data,
                                                 .limits = wire_device(dev, a),
                                                 .options = wire_options(&none, a),
                                                 .fingerprint = b->problem->fingerprint + change,
                                                 .seed = 1}});
     arena_free(a);
     diag_free(d);
+}
+
+static void serve_send_program(struct serve_bench *b, uint64_t change)
+{
+    serve_send_data(b, change, "");
 }
 
 /* Waits for the agent's end; whether it ended well. */
@@ -207,6 +214,49 @@ Test(agent_serve, evaluates_jobs_and_refuses_what_is_none)
     cr_assert_eq(serve_next_message(&b)->kind, MESSAGE_BYE);
     cr_assert(serve_end(&b));
     arena_free(a);
+}
+
+/* Thousands of frames that no coordinator sends, while it has a program: it works afterwards. Those that are
+ * valid jobs, rounds, programs or farewells by chance are left out. */
+Test(agent_serve, survives_hostile_frames, .timeout = 120)
+{
+    enum { FRAMES = 5000 };
+    struct serve_bench b;
+    serve_start(&b);
+    serve_send(&b, &(struct message){.kind = MESSAGE_WELCOME, .welcome = {100}});
+    serve_send_program(&b, 0);
+    while (serve_receive(&b)->kind != MESSAGE_READY)
+        continue;
+    struct hostile *h = hostile_new(1);
+    for (int i = 0; i < FRAMES; i++) {
+        const uint8_t *data;
+        enum message_kind kind = MESSAGE_RESULT;
+        size_t n = hostile_frame(h, hostile_kind(h, FRAMES / 4), &data);
+        bool valid = hostile_is_valid(data, n, &kind);
+        if (valid && kind != MESSAGE_HEARTBEAT && kind != MESSAGE_RESULT && kind != MESSAGE_READY) continue;
+        zmq_send(b.socket, b.identity, b.identity_bytes, ZMQ_SNDMORE);
+        zmq_send(b.socket, data, n, 0);
+    }
+    hostile_free(h);
+    struct arena *a = arena_new();
+    serve_job(&b, 7, serve_naive(&b, a));
+    serve_result(&b, 7, "ok");
+    serve_send(&b, &(struct message){.kind = MESSAGE_BYE});
+    cr_expect(serve_end(&b));
+    arena_free(a);
+}
+
+/* The paths are those of the coordinator: an agent without these files says so. */
+Test(agent_serve, cannot_work_without_the_data)
+{
+    struct serve_bench b;
+    serve_start(&b);
+    serve_send_data(&b, 0, "{\"inputs\":{\"x\":\"/missing/x.npy\"},\"hash\":\"0\"}");
+    const struct message *m = serve_next_message(&b);
+    cr_assert_eq(m->kind, MESSAGE_BYE);
+    cr_expect_str_eq(m->bye.reason, "cannot open /missing/x.npy: No such file or directory; agents read the "
+                                    "search's data files themselves, under the same paths");
+    cr_expect_not(serve_end(&b));
 }
 
 Test(agent_serve, finishes_what_runs_before_rounds)

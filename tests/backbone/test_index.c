@@ -57,6 +57,28 @@ Test(backbone_index, nothing_unsound)
     arena_free(a);
 }
 
+Test(backbone_index, minimum_and_maximum)
+{
+    struct arena *a = arena_new();
+    const struct index_expr *i = test_var(a, 0),
+                            *x = index_add(a, index_scale(a, i, 4), index_constant(a, 3));
+    expect_index_text(index_min(a, x, 20), "min(i * 4 + 3, 20)");
+    expect_index_text(index_scale(a, index_max(a, index_add(a, i, index_constant(a, -2)), 0), 5),
+                      "max(i - 2, 0) * 5");
+    expect_index_text(index_min(a, x, 31), "i * 4 + 3");
+    expect_index_text(index_min(a, x, 3), "3");
+    expect_index_text(index_max(a, x, 3), "i * 4 + 3");
+    expect_index_text(index_div(a, index_min(a, x, 7), 8), "0");
+    const struct index_expr *big = index_scale(a, index_min(a, x, 20), INT64_C(1) << 30);
+    expect_index_text(big, "min(i * 4 + 3, 20L) * 1073741824");
+    const struct index_expr *below = index_add(a, i, index_constant(a, -2));
+    expect_index_text(index_min(a, index_max(a, below, 0), 4), "min(max(i - 2, 0), 4)");
+    expect_index_text(index_min(a, index_min(a, x, 20), 9), "min(i * 4 + 3, 9)");
+    expect_index_text(index_min(a, below, 3), "min(i, 5) - 2");
+    expect_index_text(index_max(a, below, -1), "max(i - 1, 0) - 1");
+    arena_free(a);
+}
+
 Test(backbone_index, strides)
 {
     struct arena *a = arena_new();
@@ -110,7 +132,7 @@ static struct index_sample random_index(struct arena *a, struct pcg32 *rng, cons
 {
     if (depth == 0 || pcg32_below(rng, 8) == 0) return random_leaf(a, rng, p);
     struct index_sample x = random_index(a, rng, p, depth - 1), s = x;
-    uint32_t op = pcg32_below(rng, 5);
+    uint32_t op = pcg32_below(rng, 7);
     int64_t by = 1 + (int64_t)pcg32_below(rng, 12);
     if (op == 0) {
         s.expr = index_div(a, x.expr, by);
@@ -125,6 +147,11 @@ static struct index_sample random_index(struct arena *a, struct pcg32 *rng, cons
         s.expr = index_scale(a, x.expr, by);
         for (int i = 0; i < INDEX_TEST_POINTS; i++)
             s.value[i] = x.value[i] * by;
+    } else if (op < 5) {
+        int64_t c = (int64_t)pcg32_below(rng, 41) - 20;
+        s.expr = op == 3 ? index_min(a, x.expr, c) : index_max(a, x.expr, c);
+        for (int i = 0; i < INDEX_TEST_POINTS; i++)
+            s.value[i] = (x.value[i] < c) == (op == 3) ? x.value[i] : c;
     } else {
         struct index_sample y = random_index(a, rng, p, depth - 1);
         s.expr = index_add(a, x.expr, y.expr);
@@ -146,8 +173,9 @@ static bool nonnegative_dividends(const struct index_expr *x, const int64_t *at)
 {
     for (unsigned i = 0; i < x->n_terms; i++) {
         const struct index_atom *t = &x->terms[i].atom;
-        if (t->kind != INDEX_VAR && (index_eval(t->of, at) < 0 || !nonnegative_dividends(t->of, at)))
-            return false;
+        bool divides = t->kind == INDEX_DIV || t->kind == INDEX_MOD;
+        if (divides && index_eval(t->of, at) < 0) return false;
+        if (t->kind != INDEX_VAR && !nonnegative_dividends(t->of, at)) return false;
     }
     return true;
 }
@@ -156,14 +184,37 @@ Test(backbone_index, simplified_equals_plain)
 {
     struct pcg32 rng = pcg32_seed(7, 1);
     struct index_points p;
-    for (int n = 0; n < 5000; n++) {
+    int expressions = getenv("THRESH_LONG") ? 1000000 : 10000;
+    for (int n = 0; n < expressions; n++) {
         struct arena *a = arena_new();
         random_points(&rng, &p);
         struct index_sample s = random_index(a, &rng, &p, 6);
         for (int i = 0; i < INDEX_TEST_POINTS; i++) {
             int64_t got = index_eval(s.expr, p.at[i]);
+            cr_assert(index_least(s.expr) <= got && got <= index_most(s.expr), "expression %d", n);
             cr_assert_eq(got, s.value[i], "expression %d: got %ld, want %ld", n, (long)got, (long)s.value[i]);
             cr_assert(nonnegative_dividends(s.expr, p.at[i]), "expression %d", n);
+        }
+        arena_free(a);
+    }
+}
+
+Test(backbone_index, minimum_and_maximum_of_random_expressions)
+{
+    struct pcg32 rng = pcg32_seed(9, 1);
+    struct index_points p;
+    for (int n = 0; n < 2000; n++) {
+        struct arena *a = arena_new();
+        random_points(&rng, &p);
+        struct index_sample s = random_index(a, &rng, &p, 4), y = random_index(a, &rng, &p, 2);
+        int64_t c = (int64_t)pcg32_below(&rng, 41) - 20;
+        const struct index_expr *least = index_add(a, index_scale(a, index_min(a, s.expr, c), 3), y.expr);
+        const struct index_expr *most = index_div(a, index_max(a, least, c), 4);
+        for (int i = 0; i < INDEX_TEST_POINTS; i++) {
+            int64_t want = 3 * (s.value[i] < c ? s.value[i] : c) + y.value[i];
+            cr_assert_eq(index_eval(least, p.at[i]), want);
+            cr_assert_leq(want, index_most(least));
+            cr_assert_eq(index_eval(most, p.at[i]), floor_quotient(want > c ? want : c, 4));
         }
         arena_free(a);
     }

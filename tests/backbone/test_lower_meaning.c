@@ -19,9 +19,14 @@ struct meaning {
     int64_t at[MEANING_MAX_LOGICALS]; /* value of each main logical */
 };
 
-static double value_of(struct meaning *m, uint32_t inst, double accumulator);
+struct scalars {
+    double parts[BB_MAX_PARTS];
+};
 
-static double expression_value(struct meaning *m, const struct bb_inst *inst, double accumulator)
+static struct scalars value_of(struct meaning *m, uint32_t inst);
+
+static struct scalars expression_value(struct meaning *m, const struct bb_inst *inst,
+                                       const struct scalars *accumulator)
 {
     double stack[MEANING_MAX_STACK];
     unsigned top = 0;
@@ -31,44 +36,47 @@ static double expression_value(struct meaning *m, const struct bb_inst *inst, do
             stack[top++] = n->value;
         } else if (n->kind == BB_NODE_OPERAND) {
             bool carried = inst->kind == BB_STEP && n->operand == 0;
-            stack[top++] = carried ? accumulator : value_of(m, inst->operands[n->operand], 0);
+            stack[top++] = carried ? accumulator->parts[n->part]
+                                   : value_of(m, inst->operands[n->operand]).parts[n->part];
+        } else if (n->kind == BB_NODE_INDEX) {
+            stack[top++] = (double)index_eval(n->index, m->at);
+        } else if (n->kind == BB_NODE_SELECT) {
+            top--;
+            if (!guard_holds(n->guards, n->n_guards, m->at)) stack[top - 1] = stack[top];
         } else {
             top -= scalar_op_arity(n->op);
-            stack[top] = scalar_op_apply(n->op, &stack[top]);
+            stack[top] = scalar_op_apply(n->op, n->type, &stack[top]);
             top++;
         }
     }
-    cr_assert_eq(top, 1);
-    return stack[0];
+    struct scalars result = {{0}};
+    cr_assert_eq(top, bb_parts(inst));
+    memcpy(result.parts, stack, top * sizeof *stack);
+    return result;
 }
 
-/* The logical that STEP has and its INIT has not. */
-static uint32_t reduced_logical(const struct backbone *bb, const struct bb_inst *step)
+/* Steps over the logicals that STEP has and its INIT has not, from number j of its own on. */
+static struct scalars stepped(struct meaning *m, const struct bb_inst *step, unsigned j, struct scalars acc)
 {
-    const struct bb_inst *init = &bb->insts[step->partner];
-    cr_assert_eq(step->n_logicals, init->n_logicals + 1);
-    for (unsigned i = 0; i < init->n_logicals; i++)
-        if (init->logicals[i] != step->logicals[i]) return step->logicals[i];
-    return step->logicals[init->n_logicals];
-}
-
-static double reduced_value(struct meaning *m, const struct bb_inst *step)
-{
-    uint32_t own = reduced_logical(m->bb, step);
-    double acc = value_of(m, step->partner, 0);
+    while (j < step->n_logicals && !bb_reduces(m->bb, step, step->logicals[j]))
+        j++;
+    if (j == step->n_logicals) return expression_value(m, step, &acc);
+    uint32_t own = step->logicals[j];
     for (int64_t i = 0; i < m->bb->logicals[own].extent; i++) {
         m->at[own] = i;
-        acc = expression_value(m, step, acc);
+        acc = stepped(m, step, j + 1, acc);
     }
     return acc;
 }
 
-static double value_of(struct meaning *m, uint32_t id, double accumulator)
+static struct scalars value_of(struct meaning *m, uint32_t id)
 {
     const struct bb_inst *inst = &m->bb->insts[id];
-    if (inst->kind == BB_LOAD)
-        return m->inputs[m->bb->buffers[inst->buffer].input][index_eval(inst->index, m->at)];
-    return inst->kind == BB_STEP ? reduced_value(m, inst) : expression_value(m, inst, accumulator);
+    if (inst->kind == BB_STEP) return stepped(m, inst, 0, value_of(m, inst->partner));
+    if (inst->kind != BB_LOAD) return expression_value(m, inst, NULL);
+    if (!guard_holds(inst->guards, inst->n_guards, m->at)) return (struct scalars){{inst->otherwise}};
+    const double *input = m->inputs[m->bb->buffers[inst->buffer].input];
+    return (struct scalars){{input[index_eval(inst->index, m->at)]}};
 }
 
 static uint32_t store_of(const struct backbone *bb)
@@ -94,7 +102,7 @@ static void run_backbone(struct meaning *m, double *out)
             m->at[store->logicals[i]] = left % extent;
             left /= extent;
         }
-        out[index_eval(store->index, m->at)] = expression_value(m, store, 0);
+        out[index_eval(store->index, m->at)] = expression_value(m, store, NULL).parts[0];
     }
 }
 
@@ -126,7 +134,7 @@ static void expect_same_meaning(const char *name, const char *text, const char *
     int64_t scalars = lift_type_scalars(p->output->type);
     double *want = ARENA_ARRAY(a, double, scalars), *got = ARENA_ARRAY(a, double, scalars);
     const double *const *inputs = (const double *const *)random_inputs(a, p);
-    lift_interpret(p, inputs, want);
+    lift_interpret(p, inputs, p->n_inputs, want);
     struct meaning m = {.bb = bb, .inputs = inputs};
     run_backbone(&m, got);
     for (int64_t i = 0; i < scalars; i++)
@@ -157,10 +165,117 @@ Test(backbone_meaning, kernels)
     expect_file_keeps_meaning("experiments/kernels/batched_matmul.lift", "P=2,M=3,N=4,K=5");
     expect_file_keeps_meaning("experiments/kernels/matmul_strided.lift", "M=3,N=4,K=5");
     expect_file_keeps_meaning("experiments/kernels/stencil.lift", "N=5");
+    expect_file_keeps_meaning("experiments/kernels/stencil_3point.lift", "N=6");
+    expect_file_keeps_meaning("experiments/kernels/stencil_5point.lift", "H=4,W=5");
+    expect_file_keeps_meaning("experiments/kernels/stencil_9point.lift", "H=4,W=5");
+    expect_file_keeps_meaning("experiments/kernels/stencil_7point.lift", "D=3,H=4,W=3");
+    expect_file_keeps_meaning("experiments/kernels/stencil_27point.lift", "D=3,H=2,W=4");
+    expect_file_keeps_meaning("experiments/kernels/stencil_two_steps.lift", "N=6");
+    expect_file_keeps_meaning("experiments/kernels/convolution.lift", "B=2,O=2,C=3,H=4,W=3");
+    expect_file_keeps_meaning("experiments/kernels/convolution_strided.lift", "O=2,C=3,H=6,W=4");
+    expect_file_keeps_meaning("experiments/kernels/convolution_depthwise.lift", "C=3,H=4,W=3");
+    expect_file_keeps_meaning("experiments/kernels/transpose3_201.lift", "I=2,J=3,K=4");
+    expect_file_keeps_meaning("experiments/kernels/transpose3_210.lift", "I=2,J=3,K=4");
     expect_file_keeps_meaning("experiments/kernels/softmax.lift", "M=3,N=4");
     expect_file_keeps_meaning("experiments/kernels/layer_norm.lift", "M=3,N=4");
     expect_file_keeps_meaning("experiments/kernels/batched_gemv.lift", "P=2,M=3,N=4");
     expect_file_keeps_meaning("experiments/kernels/bias_relu.lift", "M=3,N=4");
+    expect_file_keeps_meaning("experiments/kernels/attention.lift", "N=3,M=4,D=2");
+    expect_file_keeps_meaning("experiments/kernels/nearest.lift", "N=3,M=4,D=2");
+    expect_file_keeps_meaning("experiments/kernels/nbody.lift", "N=4,D=3");
+    expect_file_keeps_meaning("experiments/kernels/mri_q.lift", "N=3,K=4");
+    expect_file_keeps_meaning("experiments/kernels/sum.lift", "M=3,N=4");
+}
+
+#define TWO_ARRAYS "size M, N\ninput A: [[float]N]M\ninput x: [float]N\n"
+
+Test(backbone_meaning, reductions_inside_reductions)
+{
+    expect_same_meaning(
+        "norms", TWO_ARRAYS "output reduce(add, 0.0, map(fun r -> sqrt(reduce(add, 0.0, map(abs, r))), A))\n",
+        "M=3,N=4");
+    expect_same_meaning("nearest",
+                        TWO_ARRAYS "output map(fun u -> reduce(min, 1000.0, map(fun r ->\n"
+                                   "  reduce(fun s v -> s + (u - v) * (u - v), 0.0, r), A)), x)\n",
+                        "M=3,N=4");
+    expect_same_meaning("starting from an element",
+                        TWO_ARRAYS "output reduce(fun m (u, r) -> max(m, reduce(add, u, r)), -9.0,\n"
+                                   "  zip(head(split(M, join(A))), A))\n",
+                        "M=3,N=4");
+    expect_same_meaning("continued", TWO_ARRAYS "output reduce(fun s r -> reduce(add, s, r), 1.0, A)\n",
+                        "M=3,N=4");
+    expect_same_meaning("continued inside another one",
+                        TWO_ARRAYS "output reduce(max, -1000.0, map(fun v ->\n"
+                                   "  reduce(fun s r -> reduce(fun t u -> t + u * v, s, r), v, A), x))\n",
+                        "M=3,N=4");
+    expect_same_meaning("three deep",
+                        TWO_ARRAYS "output reduce(add, 0.0, map(fun u -> reduce(max, -100.0, map(fun r ->\n"
+                                   "  reduce(min, u, map(fun v -> u * v, r)), A)), x))\n",
+                        "M=3,N=4");
+}
+
+/* Programs over x: [float]N, y: [[float]M]N. */
+Test(backbone_meaning, elements_by_index)
+{
+    static const char *const outputs[] = {
+        "pad(2, 1, clamp, x)",
+        "pad(2, 3, mirror, x)",
+        "pad(5, 7, wrap, x)",
+        "pad(0, 0, mirror, x)",
+        "padConstant(2, 1, 3.0, x)",
+        "padConstant(1, 1, at(2, x), x)",
+        "padConstant2(1, 2, 0.5, y)",
+        "padConstant2(1, 0, 0.5, padConstant2(0, 1, 2.0, y))",
+        "map(fun v -> 2.0 * v, padConstant(1, 1, 5.0, map(fun v -> v + 1.0, x)))",
+        "padConstant(1, 1, 5.0, map(sum, y))",
+        "map(sum, padConstant2(1, 1, 5.0, y))",
+        "slide(3, 2, pad(1, 0, mirror, reverse(x)))",
+        "map(fun r -> concat(r, [1.0, 2.0], reverse(r)), y)",
+        "concat(x, map(sum, y), [4.0])",
+        "join(concat(y, padConstant(0, 0, 0.0, y)))",
+        "map(fun (a, b) -> a * b, concat(zip(x, x), zip(reverse(x), x)))",
+        "map(fun w -> dot(w, [1.0, 2.0, 1.0]), slide(3, 1, x))",
+        "gather(fun i -> N - 1 - i, x)",
+        "generate(4, fun i -> at(2 * i + 1, at(i, y)))",
+        "generate(N - 2, fun i -> at(i, x) + at(i + 2, x))",
+        "stride(3, x)",
+        "join(stride(2, y))",
+        "untile(map2(transpose, tile(2, 4, y)))",
+        "join(map(join, slide2(2, 1, pad2(1, 1, wrap, y))) |> map(map(sum)))",
+        "sum(join(slide(2, 1, x)))",
+        "map(fun a -> reduce(max, 0.0, join(zip(at(0, a), at(1, a)) |> map(fun (s, t) -> [s, t]))), slide(2, "
+        "1, y))",
+        "iterate(3, fun a -> map(fun w -> at(0, w) + at(1, w), slide(2, 1, a)), x)",
+    };
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        struct arena *a = arena_new();
+        const char *text =
+            arena_printf(a, "size N, M\ninput x: [float]N\ninput y: [[float]M]N\noutput %s\n", outputs[i]);
+        expect_same_meaning(outputs[i], text, "N=6,M=8");
+        arena_free(a);
+    }
+}
+
+Test(backbone_meaning, tuples)
+{
+    expect_same_meaning("sum and sum of squares",
+                        TWO_ARRAYS
+                        "output map(fun r -> let t = reduce(fun ((s, q), v) -> (s + v, q + v * v),\n"
+                        "  (0.0, 1.0), r) in get(1, t) - get(0, t) * get(0, t), A)\n",
+                        "M=3,N=4");
+    expect_same_meaning("second largest of nested tuples",
+                        TWO_ARRAYS
+                        "output map(fun r -> get(0, get(1, reduce(fun ((n, (b, a)), v) ->\n"
+                        "  (n + 1.0, (max(b, min(a, v)), max(a, v))), (0.0, (-99.0, -99.0)), r))), A)\n",
+                        "M=3,N=4");
+    expect_same_meaning("continued",
+                        TWO_ARRAYS "output get(1, reduce(fun t r -> reduce(fun ((s, m), v) ->\n"
+                                   "  (s + v, max(m, v)), t, r), (0.0, -99.0), A))\n",
+                        "M=3,N=4");
+    expect_same_meaning("swapped, so not continued",
+                        TWO_ARRAYS "output reduce(add, 0.0, map(fun r -> let t = reduce(fun ((s, m), v) ->\n"
+                                   "  (s + v, max(m, v)), (0.0, -99.0), r) in get(1, t) * get(0, t), A))\n",
+                        "M=3,N=4");
 }
 
 Test(backbone_meaning, views)

@@ -31,7 +31,9 @@ static void print_node(const struct backbone *bb, const struct bb_inst *inst, un
 {
     const struct bb_node *n = &inst->nodes[end - 1];
     if (n->kind == BB_NODE_OPERAND) {
-        strbuf_add(out, bb->insts[inst->operands[n->operand]].name);
+        const struct bb_inst *from = &bb->insts[inst->operands[n->operand]];
+        strbuf_add(out, from->name);
+        if (from->n_more) strbuf_printf(out, ".%u", n->part);
         return;
     }
     if (n->kind == BB_NODE_CONST) {
@@ -49,6 +51,17 @@ static void print_node(const struct backbone *bb, const struct bb_inst *inst, un
         print_node(bb, inst, ends[i], out);
     }
     strbuf_add(out, ")");
+}
+
+/* The last n expressions of those that end before `end`. */
+static void print_parts(const struct backbone *bb, const struct bb_inst *inst, unsigned end, unsigned n,
+                        struct strbuf *out)
+{
+    if (n > 1) {
+        print_parts(bb, inst, start_of(inst, end), n - 1, out);
+        strbuf_add(out, ", ");
+    }
+    print_node(bb, inst, end, out);
 }
 
 static const char *kind_name(enum bb_inst_kind kind)
@@ -77,7 +90,9 @@ static void print_inst(const struct backbone *bb, const struct bb_inst *inst, st
     strbuf_printf(out, "%s %s [", kind_name(inst->kind), inst->name);
     for (unsigned i = 0; i < inst->n_logicals; i++)
         strbuf_printf(out, "%s%s", i ? " " : "", bb->logicals[inst->logicals[i]].name);
-    strbuf_printf(out, "] %s", scalar_type_name(inst->type));
+    strbuf_add(out, "]");
+    for (unsigned i = 0; i < bb_parts(inst); i++)
+        strbuf_printf(out, " %s", scalar_type_name(bb_part_type(inst, i)));
     if (inst->kind == BB_STORE) {
         strbuf_add(out, " ");
         print_access(bb, inst, out);
@@ -86,7 +101,7 @@ static void print_inst(const struct backbone *bb, const struct bb_inst *inst, st
     }
     strbuf_add(out, " = ");
     if (inst->n_nodes)
-        print_node(bb, inst, inst->n_nodes, out);
+        print_parts(bb, inst, inst->n_nodes, bb_parts(inst), out);
     else
         print_access(bb, inst, out);
     strbuf_add(out, "\n");

@@ -378,4 +378,10 @@ Test(campaign, usage_errors_are_named, .timeout = 300)
               "%s", none.err);
     e2e_run_free(&none);
     campaign_test_end(&t);
+    campaign_test_begin(&t, "store: /no/such/folder.db\nkernels: [{file: k.lift, sizes: {N: 64}}]\n");
+    none = E2E_RUN(&cli_campaign, "run", t.file);
+    cr_expect(none.status == CLI_USAGE && strstr(none.err, "folder '/no/such' does not exist"), "%s",
+              none.err);
+    e2e_run_free(&none);
+    campaign_test_end(&t);
 }

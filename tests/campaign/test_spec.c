@@ -190,11 +190,12 @@ Test(campaign, aliases_repeat_nodes)
 
 #define CAMPAIGN_TEST_KERNELS "kernels: [{file: k.lift, sizes: {N: 4}}]\n"
 #define CAMPAIGN_TEST_KEYS                                                                                   \
-    "name, store, report, header, seed, seeds, device, heuristic, order, pins, learn-from, evaluations, "    \
-    "time, until, "                                                                                          \
-    "listen, keys, page, launcher, kernels"
+    "name, store, report, header, seed, seeds, device, heuristic, order, pins, learn-from, baseline, "       \
+    "inputs, "                                                                                               \
+    "output-reference, tolerance, evaluations, time, until, listen, keys, page, launcher, kernels"
 #define CAMPAIGN_TEST_KERNEL_KEYS                                                                            \
-    "file, name, sizes, device, heuristic, order, pins, learn-from, evaluations, time, until"
+    "file, name, sizes, device, heuristic, order, pins, learn-from, baseline, inputs, output-reference, "    \
+    "tolerance, evaluations, time, until"
 
 static const struct {
     const char *yaml, *messages[3]; /* behind "FILE:"; # is the folder */
@@ -216,7 +217,7 @@ static const struct {
      {"2:1: unknown key 'colour' of a campaign; expected one of " CAMPAIGN_TEST_KEYS}},
     {"kernels: [{file: k.lift, sizes: {N: 4}, size: 3}]\n",
      {"1:41: unknown key 'size' of a kernel; did you mean 'sizes'?"}},
-    {CAMPAIGN_TEST_KERNELS "time: 3s\ntime: 4s\n", {"3:1: 'time' is there twice"}},
+    {CAMPAIGN_TEST_KERNELS "time: 3s\ntime: 4s\n", {"3:1: 'time' is given twice"}},
     {CAMPAIGN_TEST_KERNELS "[a]: 3\n", {"2:1: a list as a key of a campaign"}},
     {CAMPAIGN_TEST_KERNELS "evaluations: 0\n", {"2:14: evaluations is 0; it must be at least 1"}},
     {CAMPAIGN_TEST_KERNELS "evaluations: -5\n", {"2:14: evaluations is -5; it must be at least 1"}},
@@ -240,8 +241,8 @@ static const struct {
      {"2:8: until: the share must be at least 0% and less than 100%"}},
     {CAMPAIGN_TEST_KERNELS "until: within 2% for 0 evaluations\n",
      {"2:8: until: the number of evaluations must be from 1 to 1000000000"}},
-    {CAMPAIGN_TEST_KERNELS "seed: 1\nseeds: [2]\n", {"3:8: there is either 'seed' or 'seeds', not both"}},
-    {CAMPAIGN_TEST_KERNELS "seeds: [2, 3, 2]\n", {"2:15: seed 2 is there twice"}},
+    {CAMPAIGN_TEST_KERNELS "seed: 1\nseeds: [2]\n", {"3:8: give 'seed' or 'seeds', not both"}},
+    {CAMPAIGN_TEST_KERNELS "seeds: [2, 3, 2]\n", {"2:15: seed 2 is given twice"}},
     {CAMPAIGN_TEST_KERNELS "seeds: 2\n", {"2:8: seeds must be a list of whole numbers"}},
     {CAMPAIGN_TEST_KERNELS "seed: x\n", {"2:7: seed is 'x'; it must be a whole number"}},
     {CAMPAIGN_TEST_KERNELS "name: a/b\n",
@@ -271,12 +272,20 @@ static const struct {
     {CAMPAIGN_TEST_KERNELS "launcher:\n  kind: ssh\n  hosts: [a, -b, {agents: 2}]\n",
      {"4:14: '-b' is not a host; write for example node1 or user@node1", "4:18: the entry has no 'host'"}},
     {CAMPAIGN_TEST_KERNELS "launcher: {kind: ssh, hosts: [a, {host: a}]}\n",
-     {"2:41: a is there twice; write agents=2 behind it"}},
-    {CAMPAIGN_TEST_KERNELS "launcher: {kind: ssh}\n", {"2:11: there are no hosts"}},
+     {"2:41: a is given twice; for two agents write 'a agents=2'"}},
+    {CAMPAIGN_TEST_KERNELS "launcher: {kind: ssh}\n", {"2:11: no hosts are given"}},
     {CAMPAIGN_TEST_KERNELS "launcher: {kind: ssh, hostfile: none}\n",
      {"2:33: cannot read '#/none': No such file or directory"}},
     {CAMPAIGN_TEST_KERNELS "page: 65536\n", {"2:7: page is '65536'; write a port (0 to 65535) or none"}},
     {CAMPAIGN_TEST_KERNELS "learn-from: {a: b}\n", {"2:13: learn-from is a map; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "baseline: {a: b}\n", {"2:11: baseline is a map; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "inputs: x.npy\n",
+     {"2:9: inputs must be a map from inputs to files, such as {x: x.npy}"}},
+    {CAMPAIGN_TEST_KERNELS "inputs: {x: [a]}\n", {"2:13: a file of inputs is a list; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "tolerance: -1\n",
+     {"2:12: tolerance is '-1'; write a number from 0, such as 1e-4"}},
+    {CAMPAIGN_TEST_KERNELS "output-reference: {a: b}\n",
+     {"2:19: output-reference is a map; it must be a text"}},
     {CAMPAIGN_TEST_KERNELS "listen: 127.0.0.1:7000\n",
      {"2:9: listen is '127.0.0.1:7000'; write tcp://ADDRESS:PORT or ipc://FILE"}},
     {CAMPAIGN_TEST_KERNELS "launcher: {kidn: local}\n",
@@ -294,7 +303,7 @@ static const struct {
     {"kernels: [{file: k.lift, sizes: {N: []}}]\n", {"1:37: size 'N' has no values"}},
     {"kernels: [{file: k.lift, sizes: {}}]\n", {"1:33: sizes without a value; leave the key out"}},
     {"kernels: [{file: k.lift, sizes: {N: [[3]]}}]\n", {"1:38: size 'N' has a list within a list"}},
-    {"kernels: [{file: k.lift, sizes: {N: 3, N: 4}}]\n", {"1:40: size 'N' is there twice"}},
+    {"kernels: [{file: k.lift, sizes: {N: 3, N: 4}}]\n", {"1:40: size 'N' is given twice"}},
     {"kernels: [{file: k.lift, sizes: {2N: 3}}]\n", {"1:34: '2N' is not the name of a size"}},
     {"kernels: [{file: k.lift, sizes: {N: 8..4}}]\n", {"1:37: the range is empty: 8 is greater than 4"}},
     {"kernels: [{file: k.lift, sizes: {N: 4..}}]\n",
@@ -302,13 +311,14 @@ static const struct {
     {"kernels: [{file: k.lift, sizes: {N: 4..8 *1}}]\n", {"1:37: the factor of a range must be at least 2"}},
     {"kernels: [{file: k.lift, sizes: {N: 4..8 -1}}]\n",
      {"1:37: size 'N': '4..8 -1' is not a range; write for example 64..1024, 64..1024 +64 or 64..1024 *2"}},
-    {"kernels: [{file: k.lift, sizes: {N: 1..5000}}]\n", {"1:37: a size with over 1000 values"}},
+    {"kernels: [{file: k.lift, sizes: {N: 1..5000}}]\n", {"1:37: a size with more than 1000 values"}},
     {"kernels: [{file: k.lift, sizes: {N: {from: 3}}}]\n", {"1:37: a range needs 'from' and 'to'"}},
     {"kernels: [{file: k.lift, sizes: {N: {from: 3, to: 9, step: 1, factor: 2}}}]\n",
      {"1:37: a range has either 'step' or 'factor', not both"}},
     {"kernels: [{file: k.lift, sizes: {N: {from: 3, to: 9, stepp: 1}}}]\n",
      {"1:54: unknown key 'stepp' of a range; did you mean 'step'?"}},
-    {"kernels: [{file: k.lift, sizes: {N: 1..1000, M: 1..1000}}]\n", {"1:33: a kernel with over 4096 sizes"}},
+    {"kernels: [{file: k.lift, sizes: {N: 1..1000, M: 1..1000}}]\n",
+     {"1:33: a kernel with more than 4096 combinations of sizes"}},
     {"kernels: [{file: k.lift, sizes: {N: [4, 4]}}]\n", {"1:33: k N=4 is the same search as number 1"}},
     {"kernels: [{file: k.lift, sizes: [{N: 4, M: 2}, {M: 2, N: 4}]}]\n",
      {"1:48: k M=2,N=4 is the same search as number 1"}},

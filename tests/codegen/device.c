@@ -76,8 +76,13 @@ bool cgt_run(const struct backbone *bb, const struct cg_kernel *k, double *const
     cl_context ctx = clCreateContext(NULL, 1, &d, NULL, NULL, NULL);
     cl_command_queue q = clCreateCommandQueue(ctx, d, 0, NULL);
     cl_kernel kernel = compile(ctx, d, k);
-    cl_mem mems[16];
+    cl_mem mems[16] = {NULL};
     for (unsigned i = 0; i < k->n_args; i++) {
+        if (k->args[i].by_value) {
+            float value = (float)buffers[k->args[i].buffer][0];
+            cr_assert_eq(clSetKernelArg(kernel, i, sizeof value, &value), CL_SUCCESS);
+            continue;
+        }
         mems[i] = upload(ctx, &k->args[i], k->args[i].buffer == BB_NONE ? NULL : buffers[k->args[i].buffer]);
         cr_assert_eq(clSetKernelArg(kernel, i, sizeof mems[i], &mems[i]), CL_SUCCESS);
     }
@@ -87,7 +92,7 @@ bool cgt_run(const struct backbone *bb, const struct cg_kernel *k, double *const
     for (unsigned i = 0; i < k->n_args; i++) {
         uint32_t b = k->args[i].buffer;
         if (b != BB_NONE && bb->buffers[b].output) download(q, mems[i], &k->args[i], buffers[b]);
-        clReleaseMemObject(mems[i]);
+        if (mems[i]) clReleaseMemObject(mems[i]);
     }
     clReleaseKernel(kernel);
     clReleaseCommandQueue(q);

@@ -28,7 +28,7 @@ static uint32_t logical(struct backbone *bb, struct arena *a, const char *name, 
                         bool reduction)
 {
     bb->logicals[bb->n_logicals] =
-        (struct bb_logical){name, extent, reduction, BB_NONE, BB_NONE, bb->n_tiles, LEVELS, NULL};
+        (struct bb_logical){name, extent, reduction, BB_NONE, BB_NONE, bb->n_tiles, LEVELS, NULL, 0, NULL};
     for (unsigned v = 0; v < LEVELS; v++)
         bb->tiles[bb->n_tiles++] =
             (struct bb_tile){arena_printf(a, "%s.%u", name, v), bb->n_logicals, v, 0, NULL};
@@ -37,7 +37,8 @@ static uint32_t logical(struct backbone *bb, struct arena *a, const char *name, 
 
 static uint32_t buffer(struct backbone *bb, const char *name, int64_t elements, bool output)
 {
-    bb->buffers[bb->n_buffers] = (struct bb_buffer){name, SCALAR_FLOAT, elements, output, bb->n_buffers};
+    bb->buffers[bb->n_buffers] = (struct bb_buffer){
+        .name = name, .type = SCALAR_FLOAT, .elements = elements, .output = output, .input = bb->n_buffers};
     return bb->n_buffers++;
 }
 
@@ -146,6 +147,7 @@ struct backbone *cgt_axpy(struct arena *a, int64_t n)
     logical(bb, a, "i", n, false);
     const struct index_expr *i = index_var(a, 0, n);
     loads(inst(bb, a, "alpha.load", BB_LOAD, 0, NULL), buffer(bb, "alpha", 1, false), index_constant(a, 0));
+    bb->buffers[0].by_value = true;
     loads(inst(bb, a, "x.load", BB_LOAD, 1, (uint32_t[]){0}), buffer(bb, "x", n, false), i);
     loads(inst(bb, a, "y.load", BB_LOAD, 1, (uint32_t[]){0}), buffer(bb, "y", n, false), i);
     struct bb_inst *axpy = inst(bb, a, "axpy", BB_COMPUTE, 1, (uint32_t[]){0});

@@ -13,7 +13,7 @@
 /* out[m][n] = sum over k of A[m][k] * B[k][n]; both inputs may be staged. Instructions: A.load B.load init
  * mad store, A.cl A.cs B.cl B.cs (copy load, copy store). */
 struct backbone *cgt_matmul(struct arena *a, int64_t m, int64_t n, int64_t k);
-/* out[i] = alpha[0] * x[i] + y[i]. Instructions: alpha.load x.load y.load axpy store. */
+/* out[i] = alpha * x[i] + y[i], alpha passed by value. Instructions: alpha.load x.load y.load axpy store. */
 struct backbone *cgt_axpy(struct arena *a, int64_t n);
 /* out[j][i] = A[i][j]. Instructions: A.load store A.cl A.cs. */
 struct backbone *cgt_transpose(struct arena *a, int64_t rows, int64_t columns);

@@ -9,14 +9,16 @@
 
 enum { REVERSED, ROTATED, FIRST_FOR_ALL, LANE_CHANGES };
 enum { ONE_MORE, LEFT_OUT, STRIDE_CHANGES };
+enum { NO_GUARD, LATE, EARLY, GUARD_CHANGES };
 enum { PLUS_ONE, ZERO, NEGATED, CONSTANT_CHANGES };
 
 static const int64_t elsewhere = INT64_C(1) << 40; /* outside every array: such a store is left out */
 
 const char *mutation_name(enum mutation kind)
 {
-    static const char *const names[MUTATE_KINDS] = {"short", "long",   "start", "initial", "constant", "lane",
-                                                    "index", "stride", "store", "once",    "operand"};
+    static const char *const names[MUTATE_KINDS] = {"short",    "long", "start",   "initial",
+                                                    "constant", "lane", "index",   "stride",
+                                                    "store",    "once", "operand", "guard"};
     CHECK(kind < MUTATE_KINDS);
     return names[kind];
 }
@@ -113,6 +115,13 @@ static void add_expression(const struct bb_inst *in, uint32_t inst, struct list 
     }
 }
 
+static void add_guards(const struct cg_node *n, struct list *l)
+{
+    for (uint32_t g = 0; g < n->n_guards; g++)
+        for (int how = 0; how < GUARD_CHANGES; how++)
+            add(l, MUTATE_GUARD, n->id, g, how);
+}
+
 unsigned mutants_of(const struct cg_program *p, struct mutant **out)
 {
     struct list l = {0};
@@ -123,6 +132,8 @@ unsigned mutants_of(const struct cg_program *p, struct mutant **out)
         add_accesses(p, i, &l);
         add_expression(&p->bb->insts[i], i, &l);
     }
+    for (uint32_t n = 0; n < p->n_nodes; n++)
+        add_guards(p->nodes[n], &l);
     *out = l.items;
     return l.n;
 }
@@ -234,8 +245,23 @@ static void change_constant(struct bb_node *n, int how)
     n->value = how == PLUS_ONE ? n->value + 1 : how == ZERO ? 0 : -n->value;
 }
 
+static void change_guard(struct cg_guard *g, int how)
+{
+    g->below = how == NO_GUARD ? INT64_MAX : how == LATE ? g->below + 1 : g->below - 1;
+    g->sure = how == NO_GUARD ? INT64_MAX : -1;
+}
+
+/* The text of an access with clamps is made without its offset. */
+static void keep_offset(struct cg_program *p, const struct mutant *m)
+{
+    if (m->kind == MUTATE_LANE || m->kind == MUTATE_INDEX || m->kind == MUTATE_STRIDE ||
+        m->kind == MUTATE_ONCE)
+        p->access[m->at].n_clamps = 0;
+}
+
 void mutate(struct cg_program *p, const struct mutant *m)
 {
+    keep_offset(p, m);
     switch (m->kind) {
     case MUTATE_SHORT:
         shorten(p, p->nodes[m->at]);
@@ -271,15 +297,25 @@ void mutate(struct cg_program *p, const struct mutant *m)
         n->operand = (n->operand + 1) % p->bb->insts[m->at].n_operands;
         return;
     }
+    case MUTATE_GUARD:
+        change_guard(&p->nodes[m->at]->guards[m->part], m->how);
+        return;
     case MUTATE_KINDS:
         break;
     }
     PANIC("no mutation %d", (int)m->kind);
 }
 
+static const char *node_name(const struct cg_program *p, const struct cg_node *n)
+{
+    return n->type == CG_DIM ? p->bb->dims[n->dims[0]].name : p->bb->insts[n->statement].name;
+}
+
 void mutant_print(const struct cg_program *p, const struct mutant *m, struct strbuf *out)
 {
     bool bounds = m->kind <= MUTATE_START;
-    const char *name = bounds ? p->bb->dims[p->nodes[m->at]->dims[0]].name : p->bb->insts[m->at].name;
+    const char *name = bounds                    ? p->bb->dims[p->nodes[m->at]->dims[0]].name
+                       : m->kind == MUTATE_GUARD ? node_name(p, p->nodes[m->at])
+                                                 : p->bb->insts[m->at].name;
     strbuf_printf(out, "%s %s (part %u, change %d)", mutation_name(m->kind), name, m->part, m->how);
 }

@@ -20,13 +20,14 @@ enum mutation {
     MUTATE_STORE,    /* a store, or the store of a copy, is left out */
     MUTATE_ONCE,     /* the same in one iteration, lane or work-item of a dimension around it */
     MUTATE_OPERAND,  /* an expression reads another operand */
+    MUTATE_GUARD,    /* a guard of what was rounded up is left out, or is one off */
     MUTATE_KINDS
 };
 
 struct mutant {
     enum mutation kind;
     uint32_t at;   /* id of a node, or an instruction */
-    uint32_t part; /* node of an access; term; node of the expression */
+    uint32_t part; /* node of an access; term; node of the expression; guard */
     int how;       /* one of several changes, or the iteration that is left out */
 };
 

@@ -29,16 +29,14 @@ struct descent_case {
 static void fill_buffers(struct descent_case *x)
 {
     const struct backbone *bb = x->bb;
-    double **inputs = ARENA_ARRAY(x->arena, double *, bb->n_buffers);
     x->buffers = ARENA_ARRAY(x->arena, double *, bb->n_buffers);
     for (unsigned b = 0; b < bb->n_buffers; b++) {
         x->buffers[b] = ARENA_ARRAY(x->arena, double, bb->buffers[b].elements);
         for (int64_t i = 0; i < bb->buffers[b].elements; i++)
             x->buffers[b][i] = (double)((i * 7 + b * 3) % 11) - 5;
-        if (!bb->buffers[b].output) inputs[bb->buffers[b].input] = x->buffers[b];
     }
     x->expected = ARENA_ARRAY(x->arena, double, bb->buffers[bb->n_buffers - 1].elements);
-    lift_interpret(x->program, (const double *const *)inputs, x->expected);
+    lift_interpret(x->program, (const double *const *)x->buffers, bb->n_buffers - 1, x->expected);
 }
 
 static void open_case(struct descent_case *x, const char *text, const char *sizes)
@@ -164,4 +162,73 @@ Test(descents, matrix_product)
 Test(descents, transposition)
 {
     check_leaves("size M, N\ninput A: [[float]N]M\noutput transpose(A)\n", "M=8,N=12", 40, 6);
+}
+
+Test(descents, reduction_inside_a_reduction)
+{
+    check_leaves("size M, N\ninput A: [[float]N]M\n"
+                 "output reduce(add, 0.0, map(fun r -> reduce(max, -100.0, r), A))\n",
+                 "M=8,N=12", 60, 6);
+}
+
+/* The distance of each element to the nearest row. */
+Test(descents, nearest)
+{
+    check_leaves("size M, N, K\ninput A: [[float]K]M\ninput B: [[float]K]N\n"
+                 "output map(fun p -> reduce(min, 10000.0, map(fun q ->\n"
+                 "  reduce(fun s (a, b) -> s + abs(a - b), 0.0, zip(p, q)), B)), A)\n",
+                 "M=4,N=6,K=4", 30, 6);
+}
+
+Test(descents, reduction_that_continues)
+{
+    check_leaves("size M, N, P\ninput A: [[[float]N]M]P\n"
+                 "output map(fun a -> reduce(fun s r -> reduce(add, s, r), 1.0, a), A)\n",
+                 "M=4,N=6,P=2", 40, 6);
+}
+
+/* The variation of rows around their means: the inner reduction is read by each element of the second. */
+Test(descents, reductions_of_rows_in_a_reduction)
+{
+    check_leaves("size M, N\ninput A: [[float]N]M\n"
+                 "output reduce(add, 0.0, map(fun r -> let m = reduce(max, -100.0, r) in\n"
+                 "  reduce(fun s v -> s + (v - m) * (v - m), 0.0, r), A))\n",
+                 "M=4,N=6", 30, 6);
+}
+
+/* The second largest of a row: two scalars that read each other. */
+Test(descents, reduction_to_a_tuple)
+{
+    check_leaves("size M, N\ninput A: [[float]N]M\n"
+                 "output map(fun r -> get(0, reduce(fun ((b, a), v) -> (max(b, min(a, v)), max(a, v)),\n"
+                 "  (-99.0, -99.0), r)), A)\n",
+                 "M=8,N=12", 40, 6);
+}
+
+/* Both scalars are read, by an inner reduction's reader in an outer reduction to a tuple. */
+Test(descents, tuple_inside_a_tuple)
+{
+    check_leaves(
+        "size M, N\ninput A: [[float]N]M\n"
+        "output let t = reduce(fun ((s, m), r) -> let u = reduce(fun ((p, q), v) -> (p + v, max(q, v)),\n"
+        "    (0.0, -99.0), r) in (s + get(0, u) * get(1, u), min(m, get(0, u))), (0.0, 99.0), A) in\n"
+        "  get(0, t) - get(1, t)\n",
+        "M=6,N=8", 30, 6);
+}
+
+/* A guarded load and a choice between weights by their index. */
+Test(descents, windows_of_a_padded_array)
+{
+    check_leaves("size N\ninput x: [float]N\n"
+                 "output map(fun w -> dot(w, [1.0, 2.0, 4.0]), slide(3, 1, padConstant(1, 1, 3.0, x)))\n",
+                 "N=12", 30, 4);
+}
+
+/* Choices whose index is a lane of vectors; indices that are clamped, mirrored and wrapped. */
+Test(descents, choices_by_index)
+{
+    check_leaves(
+        "size N\ninput x: [float]N\n"
+        "output concat(map(fun v -> v + 1.0, x), pad(2, 2, mirror, x), reverse(pad(1, 3, wrap, x)))\n",
+        "N=4", 30, 4);
 }

@@ -73,6 +73,7 @@ static const struct cg_dialect cuda_like = {
     .kernel_in_groups = "extern \"C\" __global__ void __launch_bounds__($2 * $3 * $4) $1(",
     .input = "const $1 *__restrict__ $2",
     .output = "$1 *__restrict__ $2",
+    .value = "const $1 $2",
     .temporary = "$1 *$2",
     .global_space = "",
     .local_space = "",
@@ -109,7 +110,7 @@ static void text_is(const struct backbone *bb, const struct bb_candidate *c, str
     struct cg_kernel k;
     cr_assert(p, "%s", why);
     cg_emit(p, &k);
-    cr_assert_str_eq(k.source, expected);
+    cr_assert_str_eq(k.source, expected, "%s", k.source);
     cg_kernel_free(&k);
 }
 
@@ -167,14 +168,14 @@ Test(codegen_target, vectors_in_a_second_dialect)
     c->cache[1] = c->cache[4] = BB_CACHE_STREAMING;
     text_is(bb, c, a,
             "#include \"vectors.h\"\n"
-            "extern \"C\" __global__ void thresh_kernel(const float *__restrict__ alpha,\n"
+            "extern \"C\" __global__ void thresh_kernel(const float alpha,\n"
             "                   const float *__restrict__ x,\n"
             "                   const float *__restrict__ y,\n"
             "                   float *__restrict__ out)\n"
             "{\n"
             "    const int i0 = (int)((unsigned)(blockIdx.x * blockDim.x + threadIdx.x)); /* x.load.i.0 "
             "y.load.i.0 axpy.i.0 store.i.0 */\n"
-            "    const float alpha_load = alpha[0];\n"
+            "    const float alpha_load = alpha;\n"
             "    const float4 x_load = __ldcs((const float4 *)&x[i0 * 4]);\n"
             "    const float4 y_load = load4(&y[i0 * 4 + 3]);\n"
             "    const float4 axpy = ((all_float4(alpha_load) * x_load) + y_load);\n"

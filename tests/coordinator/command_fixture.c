@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "coordinator/command.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/space/data.h"
@@ -35,4 +36,11 @@ void command_teardown(struct command_fixture *f)
     space_data_free(f->data);
     arena_free(f->arena);
     diag_free(f->diag);
+}
+
+int command_run(char *const *words, const char *input, double limit_s, struct command_result *out)
+{
+    struct command_process *p = command_start(words, input, limit_s);
+    command_wait(&p, 1, -1, -1);
+    return command_finish(p, out);
 }

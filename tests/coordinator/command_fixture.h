@@ -5,6 +5,7 @@
 #include "core/space/space.h"
 
 struct arena;
+struct command_result;
 struct diag;
 struct space_data;
 
@@ -21,5 +22,7 @@ struct command_fixture command_setup_of(const char *text);
 /* Of x in 1..6, y NO or YES, z in 0..3, where YES needs x > 2. */
 struct command_fixture command_setup(void);
 void command_teardown(struct command_fixture *f);
+/* Runs a program to its end, an enum command_end. */
+int command_run(char *const *words, const char *input, double limit_s, struct command_result *out);
 
 #endif

@@ -23,29 +23,8 @@ static const struct advice_case advice_cases[] = {
     /* extents */
     {VECTOR "output map(sqrt, x)\n", "N=512", {NULL}},
     {VECTOR "output map(sqrt, x)\n", "N=61", {NULL}},
-    {VECTOR "output map(sqrt, x)\n",
-     "N=509",
-     {"N = 509 is prime and cannot be tiled: expect a slow kernel; pad to N = 512 or choose N = 496"}},
-    {VECTOR "output map(sqrt, x)\n",
-     "N=1018",
-     {"N = 1018 has no divisor from 8 to 64, so it cannot be tiled well: expect a slow kernel; pad to N = "
-      "1024 "
-      "or "
-      "choose N = 1008"}},
-    {VECTOR "output map(sqrt, tail(x))\n",
-     "N=510",
-     {"N - 1 = 509 is prime and cannot be tiled: expect a slow kernel; pad to N = 513 or choose N = 497"}},
-    {VECTOR "output join(map(fun c -> map(sqrt, c), split(67, x)))\n", "N=4489", {"N = 4489 has no divisor"}},
-    {"input x: [float]509\noutput map(sqrt, x)\n",
-     "",
-     {"509 is prime and cannot be tiled: expect a slow kernel; pad"}},
-    {"size M, N\ninput A: [[float]N]M\noutput map(fun r -> map(sqrt, r), A)\n",
-     "M=509,N=512",
-     {"M = 509 is prime and cannot be tiled: expect a slower kernel; pad to M = 512"}},
-    {"size M, N\ninput A: [[float]N]M\noutput map(fun r -> map(sqrt, r), A)\n",
-     "M=509,N=521",
-     {"M = 509 is prime and cannot be tiled: expect a slow kernel", "N = 521 is prime"}},
-    {"size N\ninput A: [[float]N]N\noutput map(fun r -> map(sqrt, r), A)\n", "N=509", {"N = 509 is prime"}},
+    {VECTOR "output map(sqrt, x)\n", "N=509", {NULL}},
+    {VECTOR "output map(sqrt, x)\n", "N=4099", {NULL}},
     /* results */
     {VECTOR "output reduce(add, 0.0, x)\n", "N=128", {NULL}},
     {VECTOR "output reduce(add, 0.0, x)\n",

@@ -397,6 +397,32 @@ Test(agents, results_that_cannot_be_do_not_count, .timeout = 120)
         tune_test_result(&cases[i].sent, cases[i].status, cases[i].message);
 }
 
+/* A search is not put in doubt by counts that its outputs cannot have. */
+Test(agents, references_that_cannot_be_are_ignored, .timeout = 60)
+{
+    struct tune_bench b = tune_bench_open(3, NULL, NULL, NULL);
+    struct agents *a = b.tune->agents;
+    const int64_t n = a->program.outputs;
+    const struct message_reference absurd[] = {{(uint64_t)n + 1, 1, 0},
+                                               {(uint64_t)n, (uint64_t)n + 1, 0},
+                                               {(uint64_t)n, 0, UINT64_MAX},
+                                               {0, 0, 0}},
+                                   fine = {(uint64_t)n, 1, 2};
+    cr_assert_gt(n, 1);
+    for (size_t i = 0; i < sizeof absurd / sizeof absurd[0]; i++)
+        tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_REFERENCE, .reference = absurd[i]});
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
+    while (agents_evaluator.room(a) == 0)
+        agents_evaluator.collect(a, 1000);
+    cr_expect_eq(agents_doubt(a).outputs, 0);
+    tune_test_say(&b.peer, &(struct message){.kind = MESSAGE_REFERENCE, .reference = fine});
+    while (agents_doubt(a).outputs == 0)
+        agents_evaluator.collect(a, 1000);
+    cr_expect_eq(agents_doubt(a).outputs, n);
+    cr_expect_eq(agents_doubt(a).not_finite, 1);
+    tune_bench_close(&b);
+}
+
 /* An agent that leaves in good order returns a job, and leaves with another: both are started again, and do
  * not count against their candidates. */
 Test(agents, jobs_of_one_that_leaves_are_not_lost, .timeout = 60)

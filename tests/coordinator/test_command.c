@@ -211,7 +211,7 @@ static struct command_result command_sh(const char *script, const char *input, d
 {
     struct command_result r;
     char *words[] = {"sh", "-c", (char *)script, NULL};
-    cr_assert_eq(command_run(words, input, limit_s, -1, &r), COMMAND_DONE, "%s", r.message);
+    cr_assert_eq(command_run(words, input, limit_s, &r), COMMAND_DONE, "%s", r.message);
     return r;
 }
 
@@ -324,6 +324,6 @@ Test(command, unknown_programs_are_errors)
 {
     struct command_result r;
     char *words[] = {"/nowhere/prog", NULL};
-    cr_assert_eq(command_run(words, "", 5, -1, &r), COMMAND_CANNOT_RUN);
+    cr_assert_eq(command_run(words, "", 5, &r), COMMAND_CANNOT_RUN);
     cr_assert_str_eq(r.message, "cannot run '/nowhere/prog': No such file or directory");
 }

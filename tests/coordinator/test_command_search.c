@@ -334,7 +334,7 @@ Test(command_search, a_snapshot_stands_for_rows, .timeout = 120)
                                      .quiet = true,
                                      .stop_fd = -1};
     cr_expect(!tune_command(&o, &none, f.diag), "the rows are replayed, and the first one was edited");
-    cr_expect(strstr(diag_message(f.diag, 0), "do not replay"), "%s", diag_message(f.diag, 0));
+    cr_expect(strstr(diag_message(f.diag, 0), "cannot be replayed"), "%s", diag_message(f.diag, 0));
     tune_command_report_clear(&none);
     tune_command_report_clear(&half);
     tune_command_report_clear(&more);

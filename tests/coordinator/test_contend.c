@@ -93,9 +93,15 @@ Test(contend, vectors_and_groups_are_made_where_they_fit)
     cr_expect_eq(bb_naive_repeats(c.problem->backbone), 1);
     free(loops);
     contend_close(&c);
-    c = contend_open("bias_relu", "M=8,N=61", NULL);
+    c = contend_open("bias_relu", "M=8,N=7", NULL);
     for (unsigned i = 0; i < c.n; i++)
         cr_expect_null(strstr(c.plain[i].label, "vector"), "%s", c.plain[i].label);
+    contend_close(&c);
+    c = contend_open("bias_relu", "M=8,N=61", NULL);
+    loops = contend_loops(&c, "plain: one work-item per row, in vectors of 16");
+    cr_assert_not_null(loops);
+    cr_expect(strstr(loops, "vector 16") && strstr(loops, "loop 4"), "%s", loops);
+    free(loops);
     contend_close(&c);
 }
 

@@ -90,6 +90,33 @@ static void fleet_test_ready(struct fleet_test *t, int agent)
     fleet_test_say(t->agents[agent], &(struct message){.kind = MESSAGE_READY, .ready = {0, 2}});
 }
 
+/* Takes a new agent and sends it a program. */
+static unsigned fleet_test_greet(struct roster *r)
+{
+    unsigned peer = fleet_test_event(r, HUB_HELLO).peer;
+    roster_send(r, peer, &(struct message){.kind = MESSAGE_PROGRAM});
+    return peer;
+}
+
+/* An agent that says that it is ready before it was sent the program would be given jobs that nobody does. */
+Test(fleet, nobody_has_a_turn_before_the_program, .timeout = 60)
+{
+    struct fleet_test t = fleet_test_open();
+    struct roster *r = fleet_join(t.fleet, NULL);
+    fleet_test_hello(&t, 0, false);
+    fleet_test_ready(&t, 0);
+    fleet_test_say(t.agents[0], &(struct message){.kind = MESSAGE_FIGURES});
+    unsigned peer = fleet_test_event(r, HUB_HELLO).peer;
+    fleet_test_event(r, HUB_MESSAGE); /* what it has said is heard */
+    cr_expect_eq(roster_idle_peer(r), -1);
+    roster_send(r, peer, &(struct message){.kind = MESSAGE_PROGRAM});
+    fleet_test_ready(&t, 0);
+    fleet_test_event(r, HUB_CREDIT);
+    cr_expect_eq(roster_idle_peer(r), 0);
+    roster_close(r);
+    fleet_test_close(&t);
+}
+
 Test(fleet, searches_share_agents_evenly, .timeout = 60)
 {
     struct fleet_test t = fleet_test_open();
@@ -118,7 +145,7 @@ Test(fleet, agents_move_when_their_jobs_are_done, .timeout = 60)
     struct roster *one = fleet_join(t.fleet, NULL);
     for (int i = 0; i < 2; i++) {
         fleet_test_hello(&t, i, false);
-        fleet_test_event(one, HUB_HELLO);
+        fleet_test_greet(one);
         fleet_test_ready(&t, i);
         fleet_test_event(one, HUB_CREDIT);
     }

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <zmq.h>
 
+#include "coordinator/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/pcg32.h"
+#include "tests/fixture/hostile.h"
 
 struct hub_fixture {
     void *context, *dealer;
@@ -67,6 +69,15 @@ static struct hub_event hub_test_event(struct hub_fixture *f)
 static const struct message hub_test_hello = {
     .kind = MESSAGE_HELLO, .hello = {.name = "a", .device = "d", .driver = "1", .capacity = 4}};
 
+/* Agents that are connected. */
+static unsigned hub_test_live(const struct hub *h)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < 2 * LIMIT_PEERS; i++)
+        n += hub_is_live(h, i);
+    return n;
+}
+
 Test(hub, hello_and_credits_make_an_idle_peer)
 {
     struct hub_fixture f = hub_fixture_open();
@@ -89,7 +100,7 @@ Test(hub, hello_and_credits_make_an_idle_peer)
     hub_test_send(&f, &(struct message){.kind = MESSAGE_BYE, .bye = {"done"}});
     e = hub_test_event(&f);
     cr_assert(e.kind == HUB_GONE && strcmp(e.reason, "done") == 0);
-    cr_assert_eq(hub_live_peers(f.hub), 0);
+    cr_assert_eq(hub_test_live(f.hub), 0);
     hub_fixture_close(&f);
 }
 
@@ -130,18 +141,18 @@ Test(hub, silence_counts_while_the_hub_listens)
     cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
     hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
     cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
-    hub_test_ms += HUB_LOST_MS + 100;
+    hub_test_ms += LIMIT_LOST_MS + 100;
     cr_assert_eq(hub_poll(f.hub, 0, -1).kind, HUB_IDLE);
-    cr_assert_eq(hub_live_peers(f.hub), 1);
+    cr_assert_eq(hub_test_live(f.hub), 1);
     struct hub_event e = {.kind = HUB_IDLE};
     int64_t listening = 0;
-    for (; listening < 2 * HUB_LOST_MS && e.kind == HUB_IDLE; listening += 100) {
+    for (; listening < 2 * LIMIT_LOST_MS && e.kind == HUB_IDLE; listening += 100) {
         hub_test_ms += 100;
         e = hub_poll(f.hub, 0, -1);
     }
     cr_assert_eq(e.kind, HUB_GONE);
-    cr_expect_geq(listening, HUB_LOST_MS - HUB_HEARTBEAT_MS, "%d ms", (int)listening);
-    cr_expect_leq(listening, HUB_LOST_MS, "%d ms", (int)listening);
+    cr_expect_geq(listening, LIMIT_LOST_MS - LIMIT_HEARTBEAT_MS, "%d ms", (int)listening);
+    cr_expect_leq(listening, LIMIT_LOST_MS, "%d ms", (int)listening);
     cr_assert_str_eq(e.reason, "no heartbeat");
     hub_fixture_close(&f);
 }
@@ -155,13 +166,13 @@ Test(hub, an_agent_that_is_never_ready_is_refused)
     cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO);
     struct hub_event e = {.kind = HUB_IDLE};
     int64_t start = hub_test_ms;
-    while (e.kind == HUB_IDLE && hub_test_ms < start + 2 * HUB_PREPARE_MS) {
-        hub_test_ms += HUB_HEARTBEAT_MS;
+    while (e.kind == HUB_IDLE && hub_test_ms < start + 2 * LIMIT_PREPARE_MS) {
+        hub_test_ms += LIMIT_HEARTBEAT_MS;
         hub_test_send(&f, &(struct message){.kind = MESSAGE_HEARTBEAT, .heartbeat = {7}});
         e = hub_poll(f.hub, 0, -1);
     }
     cr_assert_eq(e.kind, HUB_GONE);
-    cr_expect_eq(hub_test_ms - start, HUB_PREPARE_MS);
+    cr_expect_eq(hub_test_ms - start, LIMIT_PREPARE_MS);
     cr_expect_str_eq(e.reason, "not ready within ten minutes");
     arena_free(a);
     hub_fixture_close(&f);
@@ -266,7 +277,7 @@ Test(hub, a_flood_of_hellos_keeps_nobody_out, .timeout = 120)
     unsigned worker = e.peer;
     hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
     cr_assert_eq(hub_test_event(&f).kind, HUB_CREDIT);
-    for (unsigned i = 0; i < HUB_MAX_PEERS + EXTRA; i++) {
+    for (unsigned i = 0; i < LIMIT_PEERS + EXTRA; i++) {
         void *one = NULL;
         hub_test_ms += i % 2; /* silent for longer than the next ones; the worker is not lost meanwhile */
         hub_test_connect(&f, &one, 1);
@@ -274,7 +285,7 @@ Test(hub, a_flood_of_hellos_keeps_nobody_out, .timeout = 120)
         cr_assert_eq(hub_test_event(&f).kind, HUB_HELLO, "hello %u", i);
         hub_test_disconnect(&one, 1);
     }
-    cr_expect_eq(hub_live_peers(f.hub), HUB_MAX_PEERS);
+    cr_expect_eq(hub_test_live(f.hub), LIMIT_PEERS);
     cr_expect_eq(hub_idle_peer(f.hub, 0), (int)worker);
     hub_test_connect(&f, dealers, 1);
     hello.hello.name = "honest";
@@ -303,6 +314,15 @@ Test(hub, hellos_with_control_characters_or_no_device_are_faulty)
     cr_expect_not_null(hub_hello_fault(&m));
 }
 
+/* Jobs that the hub would give to agents. */
+static int hub_capacity_left(struct hub_fixture *f)
+{
+    int n = 0;
+    for (int peer; (peer = hub_idle_peer(f->hub, 0)) >= 0; n++)
+        hub_take_credit(f->hub, (unsigned)peer);
+    return n;
+}
+
 Test(hub, garbage_is_dropped)
 {
     struct hub_fixture f = hub_fixture_open();
@@ -320,8 +340,32 @@ Test(hub, garbage_is_dropped)
     hub_test_send(&f, &hub_test_hello);
     struct hub_event e = hub_test_event(&f);
     cr_assert_eq(e.kind, HUB_HELLO);
-    cr_assert_eq(hub_live_peers(f.hub), 1);
+    cr_assert_eq(hub_test_live(f.hub), 1);
     cr_assert_eq(hub_results(f.hub, e.peer), 0);
+    hub_fixture_close(&f);
+}
+
+/* Frames of every hostile kind, and messages of too many parts, from a stranger and from an agent. */
+Test(hub, survives_hostile_frames, .timeout = 60)
+{
+    enum { FRAMES = 20000 };
+    struct hub_fixture f = hub_fixture_open();
+    struct hostile *h = hostile_new(1);
+    for (int i = 0; i < FRAMES; i++) {
+        const uint8_t *data;
+        enum message_kind kind;
+        size_t n = hostile_frame(h, hostile_kind(h, FRAMES / 8), &data);
+        if (hostile_is_valid(data, n, &kind) && (kind == MESSAGE_HELLO || kind == MESSAGE_BYE)) continue;
+        zmq_send(f.dealer, data, n, i % 10 ? 0 : ZMQ_SNDMORE);
+        if (i % 10 == 0) zmq_send(f.dealer, data, n % 100, 0);
+        if (i == FRAMES / 2) hub_test_send(&f, &hub_test_hello);
+        if (i % 100 == 0)
+            for (int k = 0; k < 200; k++)
+                hub_poll(f.hub, 0, -1);
+    }
+    hostile_free(h);
+    cr_assert_eq(hub_test_live(f.hub), 1);
+    cr_expect_leq(hub_capacity_left(&f), 4, "no more than the capacity of its hello");
     hub_fixture_close(&f);
 }
 

@@ -95,13 +95,13 @@ Test(learn, a_leaf_is_carried_over_to_its_own_space_unchanged)
     learn_close(&c);
 }
 
-/* 16 divides 128, and not 56: there the others are taken, and the rest is decided. */
+/* 16 divides 128, and not 84: there the others are taken, and the rest is decided. */
 Test(learn, decisions_that_are_not_possible_are_left_out)
 {
     struct learn_case from = learn_open("bias_relu", "M=8,N=64");
     struct space_state *leaf = learn_leaf(&from, learn_pins, 2);
     cr_assert_eq(learn_size(leaf, "size(n.1)"), 16);
-    static const char *const sizes[] = {"M=16,N=128", "M=16,N=56"};
+    static const char *const sizes[] = {"M=16,N=128", "M=16,N=84"};
     for (unsigned i = 0; i < 2; i++) {
         struct learn_case to = learn_open("bias_relu", sizes[i]);
         struct transfer t;
@@ -114,6 +114,22 @@ Test(learn, decisions_that_are_not_possible_are_left_out)
         learn_close(&to);
     }
     space_state_free(leaf);
+    learn_close(&from);
+}
+
+/* 16 does not divide 56, but 64, to which it may be rounded up. */
+Test(learn, sizes_with_remainders_take_tiles_over)
+{
+    struct learn_case from = learn_open("bias_relu", "M=8,N=64"), to = learn_open("bias_relu", "M=8,N=56");
+    struct space_state *leaf = learn_leaf(&from, learn_pins, 2);
+    struct transfer t;
+    cr_assert(transfer_by_names(leaf, to.root, to.prior, &t));
+    cr_expect_eq(learn_size(t.leaf, "size(n.1)"), 16);
+    cr_expect_eq(learn_size(t.leaf, "span(n)"), 64);
+    cr_expect_eq(t.taken, t.all);
+    space_state_free(t.leaf);
+    space_state_free(leaf);
+    learn_close(&to);
     learn_close(&from);
 }
 

@@ -9,6 +9,7 @@
 
 #include "coordinator/cli/cli.h"
 #include "coordinator/command.h"
+#include "tests/coordinator/command_fixture.h"
 
 static const char space_cli_text[] = "# Tiles of something.\nspace tiles\nparameter most: int = 8\n"
                                      "/// How wide.\nchoice x: int in { 1, 2, 4, 8 }\n"
@@ -321,7 +322,7 @@ static void space_cli_library(const char *path, const char *text)
 {
     struct command_result r;
     char *words[] = {"cc", "-shared", "-fPIC", "-x", "c", "-o", (char *)path, "-", NULL};
-    command_run(words, text, 60, -1, &r);
+    command_run(words, text, 60, &r);
     cr_assert_eq(access(path, R_OK), 0, "%s", r.message);
 }
 

@@ -120,13 +120,14 @@ Test(tune, a_search_of_nothing_but_large_texts_ends)
     diag_free(d);
 }
 
-/* A resume of a run whose rows were edited; the message says how many do not replay. */
+/* A resume of a run whose rows were edited; the message says how many cannot be replayed. */
 static void tune_test_edited(struct tune_options *o)
 {
     struct diag *d = diag_new();
     tune_test_sql(o->store, "UPDATE evaluation SET state_hash = '12' WHERE number = 2");
     cr_assert_null(tune_new(o, d));
-    cr_assert(strstr(diag_message(d, 0), "do not replay, the first is number 2"), "%s", diag_message(d, 0));
+    cr_assert(strstr(diag_message(d, 0), "cannot be replayed; the first is number 2"), "%s",
+              diag_message(d, 0));
     diag_free(d);
 }
 

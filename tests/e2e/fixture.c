@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -30,42 +31,49 @@ void e2e_open(struct e2e_fixture *f, struct problem *p)
     const struct backbone *bb = p->backbone;
     *f = (struct e2e_fixture){.problem = p};
     f->buffers = base_calloc(bb->n_buffers, sizeof *f->buffers);
-    f->inputs = base_calloc(p->program->n_inputs, sizeof *f->inputs);
+    f->inputs = base_calloc(bb->n_buffers, sizeof *f->inputs);
+    f->references = base_calloc(bb->n_buffers, sizeof *f->references);
     struct pcg32 rng = pcg32_seed(7, 7);
     for (uint32_t b = 0; b < bb->n_buffers; b++) {
-        f->buffers[b] = base_calloc((size_t)bb->buffers[b].elements, sizeof(double));
-        if (bb->buffers[b].output) {
-            f->output = b;
-            continue;
-        }
-        for (int64_t i = 0; i < bb->buffers[b].elements; i++)
+        size_t n = (size_t)bb->buffers[b].elements;
+        f->buffers[b] = base_calloc(n, sizeof(double));
+        if (bb->buffers[b].output) f->references[b] = base_calloc(n, sizeof(double));
+        if (bb->buffers[b].output && !bb->buffers[b].updated) continue;
+        for (size_t i = 0; i < n; i++)
             f->buffers[b][i] = (double)pcg32_below(&rng, 4) * 2 - 3;
-        f->inputs[bb->buffers[b].input] = f->buffers[b];
+        f->inputs[b] = base_calloc(n, sizeof(double));
+        memcpy(f->inputs[b], f->buffers[b], n * sizeof(double));
     }
-    f->reference = base_calloc((size_t)bb->buffers[f->output].elements, sizeof(double));
-    lift_interpret(p->program, f->inputs, f->reference);
+    for (uint32_t b = 0; b < bb->n_buffers; b++)
+        if (f->references[b])
+            lift_interpret(p->program, (const double *const *)f->inputs, b, f->references[b]);
 }
 
 void e2e_close(struct e2e_fixture *f)
 {
-    for (uint32_t b = 0; b < f->problem->backbone->n_buffers; b++)
+    for (uint32_t b = 0; b < f->problem->backbone->n_buffers; b++) {
         free(f->buffers[b]);
+        free(f->inputs[b]);
+        free(f->references[b]);
+    }
     free(f->buffers);
     free(f->inputs);
-    free(f->reference);
+    free(f->references);
     problem_free(f->problem);
 }
 
 static void run_program(struct e2e_fixture *f, const struct cg_program *program, const char *what)
 {
-    int64_t n = f->problem->backbone->buffers[f->output].elements;
-    for (int64_t i = 0; i < n; i++)
-        f->buffers[f->output][i] = -12345;
+    const struct backbone *bb = f->problem->backbone;
+    for (uint32_t b = 0; b < bb->n_buffers; b++)
+        for (int64_t i = 0; f->references[b] && i < bb->buffers[b].elements; i++)
+            f->buffers[b][i] = f->inputs[b] ? f->inputs[b][i] : -12345;
     struct cg_check check = cg_interpret(program, f->buffers);
     cr_assert_eq(check.fault, CG_OK, "%s: fault %d %s", what, (int)check.fault, check.where);
-    for (int64_t i = 0; i < n; i++)
-        cr_assert_eq(f->buffers[f->output][i], f->reference[i], "%s: element %ld is %g, not %g", what,
-                     (long)i, f->buffers[f->output][i], f->reference[i]);
+    for (uint32_t b = 0; b < bb->n_buffers; b++)
+        for (int64_t i = 0; f->references[b] && i < bb->buffers[b].elements; i++)
+            cr_assert_eq(f->buffers[b][i], f->references[b][i], "%s: %s[%ld] is %g, not %g", what,
+                         bb->buffers[b].name, (long)i, f->buffers[b][i], f->references[b][i]);
 }
 
 void e2e_check(struct e2e_fixture *f, const struct space_state *leaf, const char *what,

@@ -9,10 +9,9 @@
 
 struct e2e_fixture {
     struct problem *problem;
-    double **buffers;      /* of the backbone */
-    const double **inputs; /* of the program */
-    double *reference;
-    uint32_t output;
+    double **buffers;    /* of the backbone */
+    double **inputs;     /* [n_buffers] what they hold before the kernel; NULL: an output alone */
+    double **references; /* [n_buffers] of the outputs; NULL: an input alone */
 };
 
 /* Reads and lowers the kernel; any failure fails the test. options may be NULL. */

@@ -96,6 +96,16 @@ Test(device, random_axpys_equal_the_reference)
     check_device("axpy", "N=256", 20);
 }
 
+/* Sizes that are rounded up in some implementations. */
+Test(device, random_implementations_with_remainders_equal_the_reference)
+{
+    check_device("matmul", "M=13,N=11,K=7", 5);
+    check_device("matmul", "M=5,N=29,K=13", 5);
+    check_device("gemv", "M=13,N=37", 5);
+    check_device("transpose", "M=13,N=17", 5);
+    check_device("axpy", "N=127", 5);
+}
+
 /* Names of a program are not those that its text needs: macros, functions and types of OpenCL C. */
 Test(device, names_of_opencl_are_names_like_others)
 {

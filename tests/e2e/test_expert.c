@@ -131,19 +131,15 @@ static double **expert_buffers(struct expert *x, double **expected, uint32_t *ou
 {
     const struct backbone *bb = x->problem->backbone;
     double **buffers = ARENA_ARRAY(x->arena, double *, bb->n_buffers);
-    const double **inputs = ARENA_ARRAY(x->arena, const double *, bb->n_buffers);
     struct pcg32 rng = pcg32_seed(5, 5);
     for (uint32_t b = 0; b < bb->n_buffers; b++) {
         buffers[b] = ARENA_ARRAY(x->arena, double, bb->buffers[b].elements);
         for (int64_t i = 0; i < bb->buffers[b].elements; i++)
             buffers[b][i] = (double)pcg32_below(&rng, 4) * 2 - 3;
-        if (bb->buffers[b].output)
-            *output = b;
-        else
-            inputs[bb->buffers[b].input] = buffers[b];
+        if (bb->buffers[b].output) *output = b;
     }
     *expected = ARENA_ARRAY(x->arena, double, bb->buffers[*output].elements);
-    lift_interpret(x->problem->program, inputs, *expected);
+    lift_interpret(x->problem->program, (const double *const *)buffers, *output, *expected);
     return buffers;
 }
 

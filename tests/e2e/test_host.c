@@ -41,8 +41,10 @@ Test(host, draws_from_stated_ranges, .timeout = 300)
 {
     static const char *const programs[] = {
         "size N\ninput x: [float]N in -0.25..2\noutput map(fun v -> v * 2.0, x)\n",
-        "size N\ninput x: [int]N in -3..10\noutput map(fun v -> v * 2, x)\n"};
-    for (int i = 0; i < 2; i++) {
+        "size N\ninput x: [int]N in -3..10\noutput map(fun v -> v * 2, x)\n",
+        "size N\ninput a: double in 0.5..2\ninput x: [(double, double)]N\n"
+        "output x = map(fun (v, w) -> (a * w, v), x)\n"};
+    for (int i = 0; i < 3; i++) {
         char path[32];
         e2e_file(path, programs[i]);
         host_check(path);

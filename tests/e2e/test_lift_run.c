@@ -1,11 +1,13 @@
 /* The language from the command line: programs are checked, printed and interpreted. */
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/npy.h"
 #include "tests/e2e/run.h"
 
 #define MATMUL "experiments/kernels/matmul.lift"
@@ -36,6 +38,29 @@ Test(lift_run, check_says_what_comes_out)
     free(out);
 }
 
+/* Several outputs, one of which is an input, and an input of tuples. */
+Test(lift_run, arrays_of_a_program)
+{
+    char path[32];
+    e2e_file(path, "size N\ninput a: float\ninput x: [(float, int)]N\ninput y: [float]N\n"
+                   "output y = map(fun ((v, k), w) -> a * v + w, zip(x, y))\noutput k = map(get(1), x)\n");
+    char *out = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=4")),
+         *json = lift_run_output(E2E_RUN(&cli_lift, "run", path, "--size", "N=4", "--json"));
+    cr_expect(strstr(out, "input      a: float, 4 bytes\n"
+                          "input      x_0: [float]N, 4, 16 bytes\n"
+                          "input      x_1: [int]N, 4, 16 bytes\n"
+                          "in-out     y: [float]N, 4, 16 bytes\n"
+                          "output     k: [int]N, 4, 16 bytes\n"),
+              "%s", out);
+    json_t *o = json_loads(json, 0, NULL), *outputs = json_object_get(o, "outputs");
+    cr_expect_eq(json_array_size(json_object_get(outputs, "y")), 4, "%s", json);
+    cr_expect_eq(json_array_size(json_object_get(outputs, "k")), 4, "%s", json);
+    json_decref(o);
+    free(out);
+    free(json);
+    unlink(path);
+}
+
 /* Without the sizes, names are checked, and what is missing is said. */
 Test(lift_run, check_without_sizes)
 {
@@ -62,10 +87,11 @@ Test(lift_run, check_refuses_what_tune_refuses)
         {"size N\ninput x: [float]N\noutput zip(x, tail(x))\n", "N=4"},
         {"size N\ninput x: [float]N\noutput x\n", "N=4,M=4"},
         {"size N\ninput x: [float]N\noutput x\n", "N=1000000000000"},
-        {"size M, N\ninput A: [[float]N]M\noutput reduce(fun s r -> s + reduce(max, 0.0, r), 0.0, A)\n",
+        {"size M, N\ninput A: [[float]N]M\noutput reduce(fun s r -> reduce(max, 0.0, map(fun v -> v * s, "
+         "r)), 0.0, A)\n",
          "M=4,N=4"},
         {"size N\ninput x: [bool]N\noutput x\n", "N=4"},
-        {"size N\ninput x: [float]N\noutput reduce(fun (a, b) c -> (a + c, b), (0.0, 0.0), x)\n", "N=4"},
+        {"size N\ninput x: [float]N\noutput a = x\noutput b = sum(x)\n", "N=4"},
         {"size N\ninput x: [[float]N]N\noutput reduce(fun s r -> map(add, zip(s, r)), head(x), x)\n", "N=4"},
         {"size N\ninput x: float\nfun f(v) = 3.7 * v * (1.0 - v)\nfun g(v) = f(f(f(f(v))))\n"
          "output g(g(g(x)))\n",
@@ -90,15 +116,14 @@ Test(lift_run, check_refuses_what_tune_refuses)
 Test(lift_run, limits_are_said, .timeout = 120)
 {
     char path[32], folder[32], file[64];
-    const char *limit = "note: N = 509 is prime and cannot be tiled: expect a slow kernel; pad to N = 512 or "
-                        "choose N = 496\n";
-    e2e_file(path, "size N\ninput x: [float]N\noutput map(fun v -> 2.0 * v, x)\n");
+    const char *limit = "note: one work-item reduces all 512 elements to one result: expect a slow kernel; ";
+    e2e_file(path, "size N\ninput x: [float]N\noutput reduce(add, 0.0, x)\n");
     e2e_folder(folder);
-    char *out = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=509")),
-         *json = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=509", "--json"));
+    char *out = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=512")),
+         *json = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=512", "--json"));
     cr_expect(strstr(out, limit), "%s", out);
-    cr_expect(strstr(json, "\"advice\": [\n  \"N = 509 is prime"), "%s", json);
-    struct e2e_run r = E2E_RUN(&cli_tune, path, "--size", "N=509", "--evaluations", "1", "--out", folder);
+    cr_expect(strstr(json, "\"advice\": [\n  \"one work-item reduces all 512"), "%s", json);
+    struct e2e_run r = E2E_RUN(&cli_tune, path, "--size", "N=512", "--evaluations", "1", "--out", folder);
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.err, limit), "%s", r.err);
     free(out);
@@ -152,9 +177,9 @@ Test(lift_run, inputs_that_are_none)
     static const struct {
         const char *input, *message;
     } cases[] = {{"Q=random:1", "the program has no input 'Q'; its inputs are A, B"},
-                 {"A", "'A' is not NAME=random:SEED"},
+                 {"A", "'A' is not NAME=FILE.npy or NAME=random:SEED"},
                  {"A=random:", "'A=random:' is not NAME=random:SEED"},
-                 {"A=file.npy", "'A=file.npy' is not NAME=random:SEED"}};
+                 {"A=file.npy", "cannot open file.npy: No such file or directory"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct e2e_run r =
             E2E_RUN(&cli_lift, "run", MATMUL, "--size", "M=2,N=2,K=2", "--input", cases[i].input);
@@ -173,4 +198,35 @@ Test(lift_run, elements_that_are_not_finite_are_null)
     cr_expect_str_eq(out, "{\n \"output\": [\n  null,\n  null,\n  null\n ]\n}\n");
     free(out);
     unlink(path);
+}
+
+/* What is read and computed is written again: the result of a copy is the file of its input. */
+Test(lift_run, files_are_read_and_written)
+{
+    char program[32], from[32], to[32], command[80];
+    const float x[] = {1.5f, -2, 0.25f, 1e30f};
+    struct diag *d = diag_new();
+    e2e_file(program, "size M, N\ninput x: [[float]N]M\noutput map(fun r -> map(fun v -> 1.0 * v, r), x)\n");
+    e2e_file(from, "");
+    e2e_file(to, "");
+    cr_assert(npy_write(
+        from, &(struct npy_header){.kind = NPY_FLOAT, .bytes = 4, .n_extents = 2, .extents = {2, 2}}, x, d));
+    char input[40];
+    snprintf(input, sizeof input, "x=%s", from);
+    char *out = lift_run_output(
+        E2E_RUN(&cli_lift, "run", program, "--size", "M=2,N=2", "--input", input, "--output", to));
+    cr_expect_str_eq(out, "");
+    snprintf(command, sizeof command, "cmp %s %s", from, to);
+    cr_expect_eq(system(command), 0);
+    struct e2e_run wrong = E2E_RUN(&cli_lift, "run", program, "--size", "M=2,N=3", "--input", input);
+    cr_expect_eq(wrong.status, CLI_USAGE);
+    cr_expect(strstr(wrong.err, "has float32, shape (2, 2); the input x is [[float]N]M: expected float32, "
+                                "shape (2, 3)"),
+              "%s", wrong.err);
+    e2e_run_free(&wrong);
+    free(out);
+    diag_free(d);
+    unlink(program);
+    unlink(from);
+    unlink(to);
 }

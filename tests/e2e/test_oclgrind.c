@@ -109,6 +109,21 @@ Test(oclgrind, random_gemvs, .timeout = 300)
     clean_verify("gemv", "M=8,N=8");
 }
 
+Test(oclgrind, random_implementations_with_remainders, .timeout = 300)
+{
+    clean_verify("matmul", "M=3,N=13,K=5");
+}
+
+Test(oclgrind, random_attentions, .timeout = 300)
+{
+    clean_verify("attention", "N=4,M=4,D=2");
+}
+
+Test(oclgrind, random_stencils, .timeout = 300)
+{
+    clean_verify("stencil_9point", "H=4,W=4");
+}
+
 Test(oclgrind, a_search_and_its_best, .timeout = 300)
 {
     clean("tune experiments/kernels/matmul.lift --size M=4,N=4,K=4 --evaluations 6 --seed 2");

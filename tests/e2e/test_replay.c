@@ -1,6 +1,7 @@
 /* thresh replay: what it tells of a winner, as seen by who runs the command. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,23 @@ Test(replay, tells_both_times_and_their_ratio, .timeout = 120)
     replay_remove(folder);
 }
 
-/* A run knows the parameters of the space in which it searched. */
+static void replay_change(const char *store, const char *sql)
+{
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(store, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void replay_expect_search(const char *store, int status, const char *text)
+{
+    struct e2e_run r = E2E_RUN(&cli_replay_search, store);
+    cr_expect_eq(r.status, status, "%s%s", r.out, r.err);
+    cr_expect(strstr(r.out, text) || strstr(r.err, text), "expected '%s' in %s%s", text, r.out, r.err);
+    e2e_run_free(&r);
+}
+
+/* A run knows the parameters of the space in which it searched, and its search is the same again. */
 Test(replay, runs_with_parameters_are_opened_with_them, .timeout = 120)
 {
     char folder[32], best[64], store[64];
@@ -84,6 +101,12 @@ Test(replay, runs_with_parameters_are_opened_with_them, .timeout = 120)
     r = E2E_RUN(&cli_explain, store, "--best", "--param", "max_unroll=16");
     cr_expect(r.status == CLI_USAGE && strstr(r.err, "another --param"), "%d: %s", r.status, r.err);
     e2e_run_free(&r);
+    replay_expect_search(store, CLI_OK, " candidates drawn: the same\n");
+    replay_change(store, "UPDATE evaluation SET state_hash = '0000000000000001' WHERE number = 2");
+    replay_expect_search(store, CLI_FAILED,
+                         "at number 2: its decisions are the same, the candidate's hash is");
+    replay_change(store, "UPDATE run SET settings = replace(settings, 'prior=', 'prior=f')");
+    replay_expect_search(store, CLI_FAILED, "was searched with other settings");
     replay_remove(folder);
 }
 

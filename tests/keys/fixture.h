@@ -9,10 +9,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <zmq.h>
 
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 #include "core/keys/agent.h"
+#include "core/keys/keys.h"
 #include "core/keys/server.h"
 
 struct keys_test {
@@ -43,9 +45,9 @@ bool keys_test_connect(const struct keys_test *f, const char *key, const char *w
 void keys_test_leave(struct keys_test_agent *a);
 /* Waits at most 20 s for a line that contains the text. */
 bool keys_test_logged(struct keys_test *f, const char *text);
-/* Receives one message, waiting at most 20 s; its last frame is written to text. false: none came. */
-bool keys_test_receive(struct keys_test *f, char *text, size_t n, struct keys_sender *sender,
-                       zmq_msg_t *frame);
+/* Receives one message, waiting at most 20 s: its last frame as text, and the key of its connection. false:
+ * none came, or its connection has no key. */
+bool keys_test_receive(struct keys_test *f, char *text, size_t n, char key[KEYS_TEXT]);
 /* A raw TCP connection to the port of loopback. */
 int keys_test_dial(unsigned port);
 

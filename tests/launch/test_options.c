@@ -75,7 +75,7 @@ Test(launch_options, what_is_wrong_is_said)
         {"slurm:2,option=-J evil", "the launcher sets this one itself"},
         {"slurm:2,address=a b", "it must be a host's name or address"},
         {"ssh:/nonexistent", "/nonexistent"},
-        {"ssh", "there are no hosts"},
+        {"ssh", "no hosts are given"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct launch_test t;
@@ -101,10 +101,10 @@ Test(launch_options, host_files_have_places_of_errors)
         {"# none\n", {":1:1: error: the file has no hosts"}},
         {"a\n-oProxyCommand=x\n", {":2:1: error: '-oProxyCommand=x' is not a host"}},
         {"a;rm\n  b$(c)\n", {":1:1: error: 'a;rm' is not a host", ":2:3: error: 'b$(c)' is not a host"}},
-        {"a\nb\n a\n", {":3:2: error: a is there twice"}},
+        {"a\nb\n a\n", {":3:2: error: a is given twice"}},
         {"a agents=0\n", {":1:10: error: the number of agents is '0'"}},
         {"a agents=2 devise=x\n",
-         {":1:12: error: 'devise=x' behind a host; expected agents=N or device=SEL"}},
+         {":1:12: error: unexpected 'devise=x' after a host; expected agents=N or device=SEL"}},
         {"a device=\n", {":1:10: error: device has no value"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -13,7 +13,7 @@ enum { MAX_KERNEL_INPUTS = 5, P = 3, M = 6, N = 8, K = 5 };
 struct kernel_case {
     const char *path;
     const char *sizes;
-    unsigned n_inputs;
+    unsigned n_inputs; /* arrays of the inputs */
     double (*expected)(const double *const *in, int64_t flat);
 };
 
@@ -70,6 +70,35 @@ static double transpose(const double *const *in, int64_t i)
     return in[0][i % M * N + i / M];
 }
 
+static double gemm(const double *const *in, int64_t i)
+{
+    return in[0][0] * matmul(in + 2, i) + in[1][0] * in[4][i];
+}
+
+/* Element i of the arrays of all outputs, one after the other: real parts, then imaginary ones. */
+static double complex_mul(const double *const *in, int64_t i)
+{
+    int64_t k = i % N;
+    return i < N ? in[0][k] * in[2][k] - in[1][k] * in[3][k] : in[0][k] * in[3][k] + in[1][k] * in[2][k];
+}
+
+static double complex_mul_interleaved(const double *const *in, int64_t i)
+{
+    const double *x = in[0] + i / 2 * 2, *y = in[1] + i / 2 * 2;
+    return i % 2 ? x[0] * y[1] + x[1] * y[0] : x[0] * y[0] - x[1] * y[1];
+}
+
+static double mean_variance(const double *const *in, int64_t i)
+{
+    const double *row = in[0] + i % M * N;
+    double sum = 0, squares = 0;
+    for (int64_t k = 0; k < N; k++) {
+        sum += row[k];
+        squares += row[k] * row[k];
+    }
+    return i < M ? sum / N : squares / N - sum / N * (sum / N);
+}
+
 static const struct kernel_case kernel_cases[] = {
     {"experiments/kernels/axpy.lift", "N=8", 3, axpy},
     {"experiments/kernels/matmul.lift", "M=6,N=8,K=5", 2, matmul},
@@ -78,6 +107,11 @@ static const struct kernel_case kernel_cases[] = {
     {"experiments/kernels/gemv.lift", "M=6,N=8", 2, gemv},
     {"experiments/kernels/gesummv.lift", "M=6,N=8", 5, gesummv},
     {"experiments/kernels/transpose.lift", "M=6,N=8", 1, transpose},
+    {"experiments/kernels/gemm.lift", "M=6,N=8,K=5", 5, gemm},
+    {"experiments/kernels/saxpy.lift", "N=8", 3, axpy},
+    {"experiments/kernels/complex_mul.lift", "N=8", 4, complex_mul},
+    {"experiments/kernels/complex_mul_interleaved.lift", "N=8", 2, complex_mul_interleaved},
+    {"experiments/kernels/mean_variance.lift", "M=6,N=8", 1, mean_variance},
 };
 enum { N_KERNEL_CASES = sizeof kernel_cases / sizeof kernel_cases[0] };
 
@@ -116,16 +150,26 @@ static void check_kernel(const struct kernel_case *c)
     struct arena *a = arena_new();
     struct source source = read_kernel(c->path);
     struct lift_program *p = parse_and_bind(&source, c->sizes, a);
-    cr_assert_eq(p->n_inputs, c->n_inputs);
     struct pcg32 rng = pcg32_seed(42, 1);
-    const double *in[MAX_KERNEL_INPUTS];
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        in[i] = random_input(&rng, lift_type_scalars(p->inputs[i]->type), a);
-    int64_t n = lift_type_scalars(p->output->type);
-    double *out = ARENA_ARRAY(a, double, n);
-    lift_interpret(p, in, out);
-    for (int64_t i = 0; i < n; i++)
-        cr_assert_eq(out[i], c->expected(in, i), "%s: element %d", c->path, (int)i);
+    const double *in[LIFT_MAX_ARRAYS] = {NULL};
+    unsigned n_inputs = 0;
+    for (unsigned i = 0; i < p->n_arrays; i++) {
+        if (p->arrays[i].input == LIFT_NONE) continue;
+        in[i] = random_input(&rng, lift_type_scalars(p->arrays[i].type), a);
+        n_inputs++;
+    }
+    cr_assert_eq(n_inputs, c->n_inputs);
+    int64_t before = 0; /* elements of the outputs before this one */
+    for (unsigned k = 0; k < p->n_arrays; k++) {
+        int64_t n = lift_type_scalars(p->arrays[k].type);
+        if (p->arrays[k].output == LIFT_NONE) continue;
+        double *out = ARENA_ARRAY(a, double, n);
+        lift_interpret(p, in, k, out);
+        for (int64_t i = 0; i < n; i++)
+            cr_assert_eq(out[i], c->expected(in, before + i), "%s: %s[%d]", c->path, p->arrays[k].name,
+                         (int)i);
+        before += n;
+    }
     free((void *)source.text);
     arena_free(a);
 }
@@ -169,7 +213,7 @@ Test(lift_kernels, one_element_of_a_large_product_is_cheap)
     for (int i = 0; i < 1024 * 1024; i++)
         ones[i] = 1;
     const double *in[] = {ones, ones};
-    struct lift_value_bound last = lift_interpret_element(p, in, 1024 * 1024 - 1);
+    struct lift_value_bound last = lift_interpret_element(p, in, p->n_inputs, 1024 * 1024 - 1);
     cr_assert_eq(last.value, 1024);
     cr_assert_eq(last.s, 1024);
     cr_assert_eq(last.n, 1025);

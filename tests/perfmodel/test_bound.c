@@ -93,18 +93,19 @@ Test(bound, one_work_item_pays_for_everything)
     bound_close(&f);
 }
 
-/* Sizes of 36: a product of tiles of 4 and 9 that are groups leaves work-items of at most 1, not 36 / 9 * ...
+/* Sizes of 60: a product of tiles of 4 and 15 that are groups leaves work-items of at most 1, not 60 / 15 *
+ * ...
  */
 Test(bound, extents_with_odd_factors_are_exact)
 {
-    static const char *const pins[] = {"size(m.0)=4|6", "size(m.1)=9|6",         "size(m.2)=1",
+    static const char *const pins[] = {"size(m.0)=4|6", "size(m.1)=15|10",       "size(m.2)=1",
                                        "size(m.3)=1",   "dim_kind(*.m.0)=BLOCK", "dim_kind(*.m.1)=THREAD"};
     struct bound_fixture f;
     struct perfmodel_reason reason;
-    bound_open(&f, &(struct kernel_case){"matmul", "M=36,N=36,K=36"}, BOUND_H200);
+    bound_open(&f, &(struct kernel_case){"matmul", "M=60,N=60,K=60"}, BOUND_H200);
     bound_pinned(&f, pins, 6, &reason);
-    cr_assert(reason.split[0].groups == 4 ? reason.split[0].items == 9 : reason.split[0].items == 6);
-    cr_assert_eq(reason.split[0].groups * reason.split[0].items, 36);
+    cr_assert(reason.split[0].groups == 4 ? reason.split[0].items == 15 : reason.split[0].items == 10);
+    cr_assert_eq(reason.split[0].groups * reason.split[0].items, 60);
     cr_assert_eq(reason.split[0].steps, 1);
     bound_close(&f);
 }
@@ -321,7 +322,7 @@ static struct perfmodel_split bound_split_of(const struct backbone *bb, const st
 Test(bound, leaf_has_the_mapping_of_its_tables)
 {
     struct bound_fixture f;
-    bound_open(&f, &(struct kernel_case){"matmul", "M=36,N=16,K=24"}, BOUND_H200);
+    bound_open(&f, &(struct kernel_case){"matmul", "M=60,N=16,K=24"}, BOUND_H200);
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct pcg32 rng = pcg32_seed(seed, 0);
         struct space_state *st = kernel_root(f.kernel.space);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "coordinator/limits.h"
 #include "coordinator/web/access.h"
 #include "coordinator/web/metrics.h"
 #include "coordinator/web/server.h"
@@ -270,8 +271,8 @@ Test(serve, another_store_makes_pages_load_again, .timeout = 60)
 Test(serve, number_of_streams_is_limited)
 {
     struct web_fixture f = web_fixture_open(NULL);
-    int fds[SERVER_STREAMS];
-    for (int i = 0; i < SERVER_STREAMS; i++) {
+    int fds[LIMIT_STREAMS];
+    for (int i = 0; i < LIMIT_STREAMS; i++) {
         struct strbuf got = {0};
         fds[i] = web_connect(f.port);
         web_send(fds[i], "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -281,7 +282,7 @@ Test(serve, number_of_streams_is_limited)
     cr_expect_eq(web_status(web_get(&f, "/events", "")), 503);
     cr_expect_eq(web_status(web_get(&f, "/", "")), 200);
     web_fixture_close(&f);
-    for (int i = 0; i < SERVER_STREAMS; i++)
+    for (int i = 0; i < LIMIT_STREAMS; i++)
         close(fds[i]);
 }
 
@@ -347,7 +348,7 @@ Test(serve, long_and_broken_requests_are_refused)
     struct web_fixture f = web_fixture_open(NULL);
     struct strbuf b = {0};
     strbuf_add(&b, "GET / HTTP/1.1\r\nHost: localhost\r\nX: ");
-    for (int i = 0; i < 2 * SERVER_REQUEST_BYTES; i++)
+    for (int i = 0; i < 2 * LIMIT_REQUEST_BYTES; i++)
         strbuf_add(&b, "x");
     strbuf_add(&b, "\r\n\r\n");
     int fd = web_connect(f.port);

@@ -1,0 +1,22 @@
+/* What given.c (loading) and given_text.c (telling peers) share. */
+#ifndef THRESH_AGENT_GIVEN_STATE_H
+#define THRESH_AGENT_GIVEN_STATE_H
+
+#include <stddef.h>
+
+#include "agent/given.h"
+
+struct given_array {
+    void *elements; /* NULL: none */
+    size_t bytes;
+};
+
+struct given {
+    unsigned n_inputs;
+    struct given_array *inputs; /* [n_inputs] one an array of the program, none for outputs alone */
+    struct given_array reference;
+    char *reference_path;
+    double tolerance; /* negative: none */
+};
+
+#endif

@@ -1,0 +1,241 @@
+/* Views of patterns that choose elements by their index: windows, borders, arrays one after the other or
+ * written out.
+ *
+ * Where the index decides which of two values an element is, a guard chooses between them. Both are computed,
+ * so what is not chosen is asked for at an index that is safe:
+ *
+ *     element i of concat(x, y)               i <= n - 1 ? x[min(i, n - 1)] : y[max(i - n, 0)]
+ *     element i of padConstant(1, 1, 0.0, x)  a load of x[i - 1] that is guarded, otherwise 0
+ *
+ * A choice between a load and a number is the guarded load: it reads nothing where the guard does not hold.
+ */
+#include "core/backbone/view.h"
+
+#include "core/base/arena.h"
+#include "core/base/panic.h"
+
+/* A value, or the element of an array that may not be asked for. */
+struct later {
+    const struct view *of;
+    const struct index_expr *at; /* NULL: the value itself */
+};
+
+static const struct view *ask(struct viewer *w, struct later later)
+{
+    return later.at ? view_get(w, later.of, later.at) : later.of;
+}
+
+static struct view *new_view(struct viewer *w, enum view_kind kind)
+{
+    struct view *v = ARENA_NEW(w->arena, struct view);
+    v->kind = kind;
+    return v;
+}
+
+static const struct view *scalar(struct viewer *w, struct tree tree)
+{
+    struct view *v = new_view(w, VIEW_SCALAR);
+    v->tree = arena_memdup(w->arena, &tree, sizeof tree);
+    return v;
+}
+
+static const struct index_expr *clamp(struct arena *a, const struct index_expr *i, int64_t n)
+{
+    return index_min(a, index_max(a, i, 0), n - 1);
+}
+
+/* ---- choices ---- */
+
+/* The load with one more guard if a choice between it and `no` is that; NULL otherwise. */
+static const struct view *guarded_load(struct viewer *w, const struct index_guard *g, const struct tree *load,
+                                       const struct tree *no)
+{
+    if (load->kind != TREE_LOAD || no->kind != TREE_CONST || (load->n_guards && load->value != no->value))
+        return NULL;
+    struct tree t = *load;
+    struct index_guard *guards = ARENA_ARRAY(w->arena, struct index_guard, load->n_guards + 1);
+    for (unsigned i = 0; i < load->n_guards; i++)
+        guards[i] = load->guards[i];
+    guards[t.n_guards++] = *g;
+    t.guards = guards;
+    t.value = no->value;
+    return scalar(w, t);
+}
+
+static const struct view *choose_scalar(struct viewer *w, const struct index_guard *g,
+                                        const struct view *plain, struct later safe, const struct view *no)
+{
+    const struct view *load = guarded_load(w, g, plain->tree, no->tree);
+    if (load) return load;
+    const struct view *yes = ask(w, safe);
+    return scalar(w, (struct tree){.kind = TREE_SELECT,
+                                   .type = plain->tree->type,
+                                   .args = {yes->tree, no->tree},
+                                   .n_guards = 1,
+                                   .guards = arena_memdup(w->arena, g, sizeof *g)});
+}
+
+/* `plain` where the guard holds, otherwise `no`; `safe` is the same as `plain` where the guard holds, and may
+ * be computed where it does not. */
+static const struct view *choose(struct viewer *w, const struct index_guard *g, const struct view *plain,
+                                 struct later safe, const struct view *no)
+{
+    enum guard_verdict verdict = guard_prove(g, 1);
+    if (verdict != GUARD_OPEN) return verdict == GUARD_TRUE ? plain : no;
+    if (plain->kind == VIEW_NOTHING || no->kind == VIEW_NOTHING) return plain;
+    if (plain->kind == VIEW_SCALAR) return choose_scalar(w, g, plain, safe, no);
+    const struct view *yes = ask(w, safe);
+    if (yes->kind == VIEW_NOTHING) return yes;
+    struct view *v = new_view(w, plain->kind == VIEW_TUPLE ? VIEW_TUPLE : VIEW_CHOICE);
+    v->guard = *g;
+    v->plain = plain;
+    v->of = yes;
+    v->no = no;
+    v->n_parts = plain->n_parts;
+    if (v->kind == VIEW_CHOICE) return v;
+    v->parts = arena_alloc(w->arena, (v->n_parts + 1) * sizeof *v->parts);
+    for (unsigned p = 0; p < v->n_parts; p++)
+        v->parts[p] = choose(w, g, plain->parts[p], (struct later){yes->parts[p], NULL}, no->parts[p]);
+    return v;
+}
+
+static const struct view *choice_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    return choose(w, &v->guard, view_get(w, v->plain, i), (struct later){v->of, i}, view_get(w, v->no, i));
+}
+
+/* ---- elements ---- */
+
+static const struct view *fill(struct viewer *w, const struct lift_type *type, const struct tree *tree)
+{
+    if (type->kind == LIFT_SCALAR) return scalar(w, *tree);
+    struct view *v = new_view(w, VIEW_FILL);
+    v->type = type;
+    v->tree = tree;
+    return v;
+}
+
+static const struct view *list_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    const struct view *element = v->parts[v->n_parts - 1];
+    for (unsigned k = v->n_parts - 1; k-- > 0;) {
+        const struct index_guard g = {i, k, k};
+        element = choose(w, &g, v->parts[k], (struct later){v->parts[k], NULL}, element);
+    }
+    return element;
+}
+
+static const struct view *concat_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    const struct view *element = NULL;
+    int64_t end = v->expr->type->extent;
+    for (unsigned k = v->n_parts; k-- > 0;) {
+        int64_t n = v->expr->args[k]->type->extent, first = end - n;
+        const struct index_expr *at = index_shift(w->arena, i, -first), *safe = clamp(w->arena, at, n);
+        const struct index_guard g = {i, first, end - 1};
+        element =
+            element ? choose(w, &g, view_get(w, v->parts[k], at), (struct later){v->parts[k], safe}, element)
+                    : view_get(w, v->parts[k], safe);
+        end = first;
+    }
+    return element;
+}
+
+/* The index of the element of the array, of n, that stands at place i of the padded one:
+ * lift_border_source(). A mirrored index is the plain one plus what it is too low or too high by, twice. */
+static const struct index_expr *border_index(struct arena *a, enum lift_border border, int64_t n,
+                                             const struct index_expr *i)
+{
+    if (border == LIFT_CLAMP) return clamp(a, i, n);
+    if (border == LIFT_WRAP) return index_mod(a, i, n);
+    const struct index_expr *low = index_max(a, index_shift(a, index_scale(a, i, -2), -1), 0);
+    const struct index_expr *high = index_max(a, index_shift(a, index_scale(a, i, 2), 1 - 2 * n), 0);
+    return index_add(a, i, index_add(a, low, index_scale(a, high, -1)));
+}
+
+static const struct view *padded_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    const struct lift_expr *e = v->expr;
+    int64_t n = e->args[e->n_args - 1]->type->extent;
+    const struct index_expr *at = index_shift(w->arena, i, -e->amount);
+    if (e->pattern == LIFT_PAD) return view_get(w, v->of, border_index(w->arena, e->border, n, at));
+    const struct index_guard g = {at, 0, n - 1};
+    const struct later safe = {v->of, clamp(w->arena, at, n)};
+    return choose(w, &g, view_get(w, v->of, at), safe, fill(w, e->type->element, v->tree));
+}
+
+static const struct view *index_scalar(struct viewer *w, const struct index_expr *i)
+{
+    struct tree t = {.kind = TREE_INDEX, .type = SCALAR_INT, .index = i};
+    if (!i->n_terms) t = (struct tree){.kind = TREE_CONST, .type = SCALAR_INT, .value = (double)i->constant};
+    return scalar(w, t);
+}
+
+const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    switch (v->kind) {
+    case VIEW_REVERSE:
+        return view_get(w, v->of, index_shift(w->arena, index_scale(w->arena, i, -1), v->length - 1));
+    case VIEW_LIST:
+        return list_element(w, v, i);
+    case VIEW_CONCAT:
+        return concat_element(w, v, i);
+    case VIEW_PAD:
+        return padded_element(w, v, i);
+    case VIEW_FILL:
+        return fill(w, v->type->element, v->tree);
+    case VIEW_CHOICE:
+        return choice_element(w, v, i);
+    case VIEW_IOTA:
+        return index_scalar(w, i);
+    default:
+        PANIC("view kind %d has no elements", (int)v->kind);
+    }
+}
+
+/* ---- indices that the program computes ---- */
+
+static const struct index_expr *index_of(struct arena *a, const struct tree *t);
+
+/* The operation on indices, or NULL if it is none: the product of two that vary. */
+static const struct index_expr *index_of_op(struct arena *a, enum scalar_op op, const struct index_expr *x,
+                                            const struct index_expr *y)
+{
+    switch (op) {
+    case SCALAR_ADD:
+        return index_add(a, x, y);
+    case SCALAR_SUB:
+        return index_add(a, x, index_scale(a, y, -1));
+    case SCALAR_MULT:
+        if (y->n_terms && x->n_terms) return NULL;
+        return y->n_terms ? index_scale(a, y, x->constant) : index_scale(a, x, y->constant);
+    case SCALAR_MIN:
+        return index_add(a, y, index_min(a, index_add(a, x, index_scale(a, y, -1)), 0));
+    case SCALAR_MAX:
+        return index_add(a, y, index_max(a, index_add(a, x, index_scale(a, y, -1)), 0));
+    default:
+        return NULL;
+    }
+}
+
+static const struct index_expr *index_of(struct arena *a, const struct tree *t)
+{
+    if (t->kind == TREE_INDEX) return t->index;
+    if (t->kind == TREE_CONST) return index_constant(a, (int64_t)t->value);
+    if (t->kind != TREE_OP) return NULL;
+    const struct index_expr *x = index_of(a, t->args[0]);
+    if (!x || t->op == SCALAR_NEG) return x ? index_scale(a, x, -1) : NULL;
+    const struct index_expr *y = scalar_op_arity(t->op) == 2 ? index_of(a, t->args[1]) : NULL;
+    return y ? index_of_op(a, t->op, x, y) : NULL;
+}
+
+const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
+{
+    const struct view *index = view_eval(w, e->args[0], env);
+    const struct index_expr *i = index->kind == VIEW_NOTHING ? NULL : index_of(w->arena, index->tree);
+    if (i) return view_get(w, view_eval(w, e->args[1], env), i);
+    if (index->kind != VIEW_NOTHING) w->stuck = e;
+    struct view *v = new_view(w, VIEW_NOTHING);
+    v->tree = scalar(w, (struct tree){.kind = TREE_CONST, .type = SCALAR_FLOAT})->tree;
+    return v;
+}
