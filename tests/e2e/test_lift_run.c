@@ -83,7 +83,7 @@ Test(lift_run, check_refuses_what_tune_refuses)
 {
     static const char *const cases[][2] = {
         {"size N\ninput x: [float]N\noutput map(fun v -> v * , x)\n", "N=4"},
-        {"size N\ninput x: [float]N\noutput slide(3, 1, x)\n", "N=4"},
+        {"size N\ninput x: [float]N\noutput slide(5, 1, x)\n", "N=4"},
         {"size N\ninput x: [float]N\noutput zip(x, tail(x))\n", "N=4"},
         {"size N\ninput x: [float]N\noutput x\n", "N=4,M=4"},
         {"size N\ninput x: [float]N\noutput x\n", "N=1000000000000"},
@@ -100,7 +100,7 @@ Test(lift_run, check_refuses_what_tune_refuses)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char path[32];
         e2e_file(path, cases[i][0]);
-        struct e2e_run tune = E2E_RUN(&cli_tune, path, "--size", cases[i][1], "--quiet"),
+        struct e2e_run tune = E2E_RUN(&cli_tune, path, "--size", cases[i][1], "--evaluations", "1", "--quiet"),
                        check = E2E_RUN(&cli_lift, "check", path, "--size", cases[i][1]);
         cr_expect_eq(tune.status, CLI_USAGE, "tune takes %s", cases[i][0]);
         cr_expect_eq(check.status, CLI_USAGE, "check takes %s", cases[i][0]);
