@@ -236,8 +236,8 @@ static bool passes(struct mutant_bench *x, const struct cg_program *p)
 
 /* ---- whether a mutant changes a result ---- */
 
-/* What differences are relative to: the largest magnitude of the outputs on the timing set, since a sum may be
- * near 0 by chance, and of these outputs, if the program rounds. */
+/* What differences are relative to: the largest magnitude of the outputs on the timing set, since a sum may
+ * be near 0 by chance, and of these outputs, if the program rounds. */
 static double scale_of(const struct mutant_bench *x, const double *out)
 {
     const struct verify_buffer *b = &x->task->buffers[x->output];

@@ -100,7 +100,8 @@ Test(lift_run, check_refuses_what_tune_refuses)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char path[32];
         e2e_file(path, cases[i][0]);
-        struct e2e_run tune = E2E_RUN(&cli_tune, path, "--size", cases[i][1], "--evaluations", "1", "--quiet"),
+        struct e2e_run tune =
+                           E2E_RUN(&cli_tune, path, "--size", cases[i][1], "--evaluations", "1", "--quiet"),
                        check = E2E_RUN(&cli_lift, "check", path, "--size", cases[i][1]);
         cr_expect_eq(tune.status, CLI_USAGE, "tune takes %s", cases[i][0]);
         cr_expect_eq(check.status, CLI_USAGE, "check takes %s", cases[i][0]);
