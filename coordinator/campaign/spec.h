@@ -40,7 +40,8 @@ struct campaign_settings {
     unsigned n_learn_from;
     const char **baselines; /* the user's own kernels, as for --baseline */
     unsigned n_baselines;
-    const char *reference;           /* file of the expected result; NULL: none */
+    const struct given_file *references; /* files of expected results */
+    unsigned n_references;
     const struct given_file *inputs; /* files of inputs */
     unsigned n_inputs;
     bool has_tolerance;
