@@ -65,8 +65,8 @@ static bool output_agrees(struct check *x, unsigned output, unsigned set)
     void *typed = base_calloc((size_t)b->elements, scalar_type_bytes(b->type));
     for (int64_t i = 0; i < b->elements; i++)
         verify_put(b->type, typed, i, x->buffers[n][i]);
-    int64_t at = verify_wrong(x->task, n, set, typed, x->tolerance[output * x->task->n_sets + set],
-                              stay_quiet, NULL);
+    int64_t at =
+        verify_wrong(x->task, n, set, typed, x->tolerance[output * x->task->n_sets + set], stay_quiet, NULL);
     if (at >= 0)
         strbuf_printf(x->why, "element %" PRId64 " of output %u on set %u is %.17g, not %.17g", at, output,
                       set, x->buffers[n][at], verify_get(b->type, b->data[set], at));
@@ -80,8 +80,9 @@ static bool set_agrees(struct check *x, const struct cg_program *p, unsigned set
         const struct verify_buffer *v = &x->task->buffers[b];
         for (int64_t i = 0; i < v->elements; i++) {
             double reference = v->output ? verify_get(v->type, v->data[set], i) : 0;
-            x->buffers[b][i] = verify_is_input(v) ? verify_get(v->type, verify_values(v, set), i)
-                               : verify_integer(v->type) ? reference + 1 : (double)NAN;
+            x->buffers[b][i] = verify_is_input(v)        ? verify_get(v->type, verify_values(v, set), i)
+                               : verify_integer(v->type) ? reference + 1
+                                                         : (double)NAN;
         }
     }
     struct cg_check fault = cg_interpret(p, x->buffers);
@@ -172,8 +173,9 @@ int main(int argc, char **argv)
     size_t room = 0;
     bool bad = false;
     if (!wanted) {
-        fprintf(stderr, "usage: leaves IMPLEMENTATIONS [SEED] < LIST, whose lines are KERNEL.lift, a tab, and "
-                        "sizes\n");
+        fprintf(stderr,
+                "usage: leaves IMPLEMENTATIONS [SEED] < LIST, whose lines are KERNEL.lift, a tab, and "
+                "sizes\n");
         return REFUSED;
     }
     for (ssize_t n; (n = getline(&line, &room, stdin)) > 0;) {
