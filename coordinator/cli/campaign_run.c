@@ -120,7 +120,7 @@ static bool print_portables(const struct cli_args *a, const struct campaign *c, 
 {
     struct winners *w;
     size_t n;
-    const struct portable *list = cli_portables(c->store, &w, &n, d);
+    const struct portable *list = portable_of_store(c->store, &w, &n, d);
     for (size_t i = 0; list && !cli_given(a, CLI_JSON) && i < n; i++) {
         struct strbuf text = {0};
         portable_print(&list[i], &text);
