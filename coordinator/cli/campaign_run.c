@@ -23,7 +23,7 @@ void cli_campaign_announce(const struct cli_campaign_running *r, unsigned i)
     const struct campaign_search *s = &c->searches[i];
     struct strbuf budget = {0};
     if (cli_given(r->args, CLI_QUIET)) return;
-    campaign_print_budget(&s->settings, &budget);
+    campaign_describe_budget(&s->settings, &budget);
     fprintf(stderr, "search %u of %u: %s %s on %s: ", s->number, c->n_searches, s->name, s->sizes,
             campaign_device_of(&r->campaign->devices, s)->device.name);
     if (st->state == CAMPAIGN_COMPLETE)
