@@ -48,7 +48,8 @@ enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8, BB_MAX_PARTS = 8 };
 struct bb_logical {
     const char *name;
     int64_t extent;  /* main: exact. copy: that of `of` (its real extent depends on decisions) */
-    bool reduction;  /* some STEP reduces it (bb_reduces()): no output has it, its tiles are sequential */
+    bool reduction;  /* some STEP reduces it (bb_reduces()): no output has it */
+    bool split;      /* a reduction that work-items of a group may divide (combine.h) */
     uint32_t of;     /* copy: the main logical; main: BB_NONE */
     uint32_t region; /* copy: its region; main: BB_NONE */
     uint32_t first_tile;

@@ -54,7 +54,7 @@ static bool uses(const struct cg_program *p, const struct cg_node *n, const stru
 /* The first loop, statement or barrier below n. The INIT of a reduction does not count: it is a constant. */
 static const struct cg_node *first_below(const struct cg_program *p, const struct cg_node *n)
 {
-    if (n->type == CG_BARRIER) return n;
+    if (cg_is_barrier(n)) return n;
     if (n->type == CG_INST) return p->bb->insts[n->statement].kind == BB_INIT ? NULL : n;
     const struct cg_node *first = NULL;
     for (unsigned i = 0; i < n->n_children && !first; i++) {
@@ -99,7 +99,7 @@ enum event { NOTHING, PREDICATE, BARRIER };
 
 static enum event first_event(const struct cg_program *p, const struct cg_node *n)
 {
-    enum event seen = n->type == CG_BARRIER ? BARRIER : cg_is_guarded(p, n) ? PREDICATE : NOTHING;
+    enum event seen = cg_is_guarded(p, n) ? PREDICATE : cg_is_barrier(n) ? BARRIER : NOTHING;
     for (unsigned i = 0; i < n->n_children && !seen; i++)
         seen = first_event(p, n->children[i]);
     return seen;
