@@ -4,9 +4,6 @@
 
 #include "core/backbone/backbone.h"
 
-/* Elements of an array for parts, if the group has fewer work-items: then it is for several accumulators. */
-enum { BB_PART_ELEMENTS = 1024 };
-
 /* Of each scalar of the accumulator. */
 struct bb_combination {
     enum scalar_op op[BB_MAX_PARTS]; /* of two partial results: ADD, MULT, MIN, MAX or a bitwise operation */

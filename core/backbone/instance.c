@@ -437,14 +437,14 @@ static void add_values(const struct instance *in)
 /* Local memory for the parts of all reductions: an array for each type (core/codegen/combine.c). */
 static int64_t part_bytes(const struct instance *in)
 {
-    int64_t items = in->device->max_work_group, bytes = 0;
+    int64_t bytes = 0;
     unsigned types = 0;
     for (uint32_t i = 0; i < in->bb->n_insts; i++)
         for (unsigned p = 0; is_split(in->bb, &in->bb->insts[i]) && p < bb_parts(&in->bb->insts[i]); p++)
             types |= 1u << bb_part_type(&in->bb->insts[i], p);
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
         if (types >> t & 1u) bytes += scalar_type_bytes((enum scalar_type)t);
-    return bytes * (items > BB_PART_ELEMENTS ? items : BB_PART_ELEMENTS);
+    return bytes * in->device->max_work_group;
 }
 
 static void add_device(const struct instance *in)

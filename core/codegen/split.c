@@ -126,7 +126,7 @@ bool cg_is_shorter(const struct cg_program *p, const struct cg_split *s)
 int64_t cg_split_together(const struct cg_program *p, const struct cg_split *s)
 {
     const struct cg_value *v = &p->values[p->bb->insts[s->node->statement].partner];
-    int64_t room = BB_PART_ELEMENTS / cg_items_per_group(p);
+    int64_t room = p->target.part_elements / cg_items_per_group(p);
     return room < 1 ? 1 : room < v->registers ? room : v->registers;
 }
 
