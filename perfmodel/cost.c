@@ -40,34 +40,7 @@ static double figure(const struct costing *c, enum perfmodel_figure f)
     return c->m->dev.value[f];
 }
 
-/* ---- the launch ---- */
-
-/* What a term's work cannot overlap with, as the figure of the shortest such kernel. */
-enum head { HEAD_NONE, HEAD_LAUNCH, HEAD_STORE, HEAD_TOUCH };
-
-static const enum head heads[PERFMODEL_TERM_COUNT] = {
-#define X(id, figure, head, text) HEAD_##head,
-    PERFMODEL_TERMS(X)
-#undef X
-};
-
-/* The largest of the figures that hold for a head: what loads and stores also launches. */
-static enum perfmodel_figure find_head(const struct perfmodel *m, enum head head)
-{
-    static const enum perfmodel_figure launches[] = {[HEAD_LAUNCH] = PERFMODEL_LAUNCH,
-                                                     [HEAD_STORE] = PERFMODEL_LAUNCH_STORE,
-                                                     [HEAD_TOUCH] = PERFMODEL_LAUNCH_TOUCH};
-    enum perfmodel_figure largest = PERFMODEL_LAUNCH;
-    for (enum head h = HEAD_STORE; h <= head && (h < HEAD_TOUCH || m->loads); h++)
-        if (m->dev.value[launches[h]] > m->dev.value[largest]) largest = launches[h];
-    return largest;
-}
-
-double term_launch(const struct perfmodel *m, enum perfmodel_term term, enum perfmodel_figure *launch)
-{
-    *launch = find_head(m, heads[term]);
-    return m->dev.gpu && heads[term] != HEAD_NONE ? m->dev.value[*launch] : 0;
-}
+/* ---- charging ---- */
 
 static void charge_time(struct costing *c, enum perfmodel_term term, double ns, double amount)
 {
@@ -160,10 +133,11 @@ static struct work item_work(const struct costing *c, bool average)
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
         double share = p->store || (average && c->parts) ? own_share(c, p) : 1;
-        double times = profile_product(p->logicals, p->n_logicals, c->split, PART_STEPS);
+        unsigned steps = average ? PART_STEPS | PART_ANY : PART_STEPS;
+        double times = profile_product(p->logicals, p->n_logicals, c->split, steps);
         add_operations(&w, p, times * share);
         if (!p->load && !p->store) continue;
-        double elements = profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS) * share;
+        double elements = profile_product(p->distinct, p->n_distinct, c->split, steps) * share;
         uint32_t buffer = p->buffer + (p->store ? MAX_BUFFERS : 0);
         add_to_buffer(per_buffer, buffer, elements / width_of(c, p), &w.accesses);
     }
@@ -448,7 +422,7 @@ double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *spl
     c.groups = all_groups(&c);
     c.share = all_share(&c);
     for (unsigned l = 0; l < m->n_logicals; l++)
-        c.parts = c.parts || (m->bb->logicals[l].reduction && split[l].items > 1);
+        c.parts = c.parts || split[l].any || (m->bb->logicals[l].reduction && split[l].items > 1);
     set_busy(&c);
     if (m->dev.gpu)
         charge_gpu(&c);
@@ -491,7 +465,7 @@ void model_floor(struct perfmodel *m)
     const double *v = m->dev.value;
     struct work w = {0};
     for (unsigned l = 0; l < m->n_logicals; l++)
-        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, 0, false, 1};
+        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, 0, false, 1, false};
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
         add_operations(&w, p, profile_product(p->logicals, p->n_logicals, whole, PART_STEPS));
