@@ -349,7 +349,8 @@ static void charge_gpu(struct costing *c)
     double issue = operations + c->lanes * w.special + accesses;
     charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * operations);
     charge(c, PERFMODEL_OF_ITEM, PERFMODEL_ITEM_FP32, arithmetic(&item));
-    charge(c, PERFMODEL_OF_ITEM_ISSUE, PERFMODEL_ITEM_ISSUE, arithmetic(&item) + item.special + item.accesses);
+    charge(c, PERFMODEL_OF_ITEM_ISSUE, PERFMODEL_ITEM_ISSUE,
+           arithmetic(&item) + item.special + item.accesses);
     charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * c->lanes * w.special);
     charge(c, PERFMODEL_OF_ISSUE, PERFMODEL_UNIT_ISSUE, c->busy * issue);
     charge(c, PERFMODEL_OF_ACCESS, PERFMODEL_UNIT_ACCESS, c->busy * accesses);

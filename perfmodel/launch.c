@@ -1,6 +1,6 @@
-/* What of a launch is added to a term: the shortest kernel whose work cannot overlap with the term's. A sum of
- * bytes from the last-level cache comes after the first load of the shortest kernel that loads and stores, so
- * its time is added to that kernel's:
+/* What of a launch is added to a term: the shortest kernel whose work cannot overlap with the term's. A sum
+ * of bytes from the last-level cache comes after the first load of the shortest kernel that loads and stores,
+ * so its time is added to that kernel's:
  *
  *     PERFMODEL_OF_UNIT_L2      bytes / unit_l2 + launch_touch
  *     PERFMODEL_OF_ISSUE        instructions / unit_issue + launch_store      they need no load to begin */

@@ -12,7 +12,7 @@
 enum {
     MAX_DIVISORS = 64,
     MAX_TILES = BB_MAX_LEVELS,
-    MAX_RUN_DIVISORS = 32,  /* beyond that runs are taken to be 1 */
+    MAX_RUN_DIVISORS = 32,   /* beyond that runs are taken to be 1 */
     MANY_MAPPINGS = 1 << 18, /* beyond that the parts of reductions are not looked at */
     MAX_MAPPINGS = 1 << 21,  /* beyond that the model does without mappings */
     MAX_BUFFERS = 32,

@@ -79,7 +79,8 @@ static void add_statements(const struct instance *in)
 }
 
 /* The hardware places that dimensions of a tile may have, and the tiles they may share a nest with: the
- * parallel ones of the program, or those of one copy. A copy is of one group; so is a reduction, in no run. */
+ * parallel ones of the program, or those of one copy. A copy is of one group; so is a reduction, in no run.
+ */
 static void add_seats(const struct instance *in, uint32_t t)
 {
     const struct backbone *bb = in->bb;

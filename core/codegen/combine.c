@@ -67,7 +67,8 @@ static const char *others_text(const struct combining *c)
 {
     const struct cg_program *p = c->e->p;
     const char *text = "";
-    for (const struct cg_node *n = p->inst_node[c->split->node->statement]->parent; n->type == CG_DIM; n = n->parent)
+    for (const struct cg_node *n = p->inst_node[c->split->node->statement]->parent; n->type == CG_DIM;
+         n = n->parent)
         if (cg_is_short(p, n) && n->axis != c->split->part->axis)
             text = CG_TEXT(c->e, "$1$2 < $3 && ", text, cg_id_text(c->e, BB_THREAD, n->axis),
                            cg_number(c->e, n->run_extent));
@@ -195,9 +196,9 @@ void cg_emit_part_arrays(struct cg_emitter *e)
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
         int64_t n = cg_part_elements(e->p, (enum scalar_type)t);
         if (n)
-            line(e, CG_TEXT(e, e->dialect->local_array, e->dialect->types[t].name,
-                            cg_part_name(e, (enum scalar_type)t), cg_number(e, n),
-                            cg_number(e, CG_ALIGNMENT)));
+            line(e,
+                 CG_TEXT(e, e->dialect->local_array, e->dialect->types[t].name,
+                         cg_part_name(e, (enum scalar_type)t), cg_number(e, n), cg_number(e, CG_ALIGNMENT)));
     }
 }
 

@@ -315,7 +315,8 @@ static void describe_launch(const struct cg_program *p, struct cg_kernel *out)
     for (uint32_t i = 0; i < p->bb->n_insts; i++)
         if (p->splits[i]) out->barriers += cg_combine_barriers(p, p->splits[i]);
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
-        out->local_bytes += (size_t)cg_part_elements(p, (enum scalar_type)t) * scalar_type_bytes((enum scalar_type)t);
+        out->local_bytes +=
+            (size_t)cg_part_elements(p, (enum scalar_type)t) * scalar_type_bytes((enum scalar_type)t);
     for (unsigned i = 0; i < p->bb->n_regions; i++) {
         const struct cg_region *r = &p->regions[i];
         if (r->used && r->space == BB_MEM_LOCAL)

@@ -218,7 +218,9 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
     bool read = x->offset && !off && guard_holds(x->guards, x->n_guards, m->digit);
     const double loaded = read ? read_memory(m, i, accessed(m, i), at) : off ? 0 : x->otherwise;
-    const double *values = x->offset ? &loaded : starts(m, i) ? evaluate(m, i) : cg_split_start(m->p, i)->how.neutral;
+    const double *values = x->offset      ? &loaded
+                           : starts(m, i) ? evaluate(m, i)
+                                          : cg_split_start(m->p, i)->how.neutral;
     for (unsigned part = 0; part < bb_parts(in); part++) {
         m->registers[v->inst][to + part] = rounded(bb_part_type(in, part), values[part]);
         m->set[v->inst][to + part] = true;

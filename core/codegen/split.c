@@ -72,7 +72,8 @@ static const char *split(struct cg_program *p, uint32_t step, struct cg_node *pa
     if (!bb_combination(p->bb, step, &s->how)) return "a reduction whose parts cannot be combined";
     struct cg_node *top = find_top(p, step);
     for (const struct cg_node *n = top->parent; n->type == CG_DIM; n = n->parent)
-        if (n->kind != BB_LOOP && n->kind != BB_BLOCK) return "parts are combined where not all work-items are";
+        if (n->kind != BB_LOOP && n->kind != BB_BLOCK)
+            return "parts are combined where not all work-items are";
     s->part = part;
     s->node = cg_node_new(p, CG_COMBINE);
     s->node->statement = step;

@@ -289,7 +289,8 @@ const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vecto
         const char *text = operand_text(e, &e->p->operands[inst][0], 0, vector);
         return start_texts(e, inst, arena_memdup(e->scratch, &text, sizeof text), vector);
     }
-    const char **texts = vector && differs_by_lane(e, inst) ? texts_by_lane(e, inst) : nodes_texts(e, inst, vector, -1);
+    const char **texts =
+        vector && differs_by_lane(e, inst) ? texts_by_lane(e, inst) : nodes_texts(e, inst, vector, -1);
     return start_texts(e, inst, texts, vector);
 }
 

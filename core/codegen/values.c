@@ -138,9 +138,9 @@ static const char *read_operands(struct cg_program *p, uint32_t i)
     return in->kind == BB_STEP ? check_step(p, i) : NULL;
 }
 
-/* What a STEP updates lane by lane, or what is combined scalar by scalar, is held in scalars: no vector is written component by component. For a
- * driver that keeps vectors in scalar registers both are the same, and LLVM 14 once mixed the components of a
- * float16 up (experiments/results/2026-11-21-verify.md). */
+/* What a STEP updates lane by lane, or what is combined scalar by scalar, is held in scalars: no vector is
+ * written component by component. For a driver that keeps vectors in scalar registers both are the same, and
+ * LLVM 14 once mixed the components of a float16 up (experiments/results/2026-11-21-verify.md). */
 static void hold_in_scalars(const struct cg_program *p, uint32_t step)
 {
     const struct cg_operand *x = &p->operands[step][0];

@@ -17,8 +17,8 @@
  *     if (id < 2) out[id] = sum;
  *
  *     for k: {                         The same workaround: parts of a reduction are combined in the loop,
- *       ... if (id < 8) part[id] += ..;  with predicates between barriers, and another one follows. LLVM takes
- *       barrier                          the paths through them apart up to the end of the body, and PoCL 3.1
+ *       ... if (id < 8) part[id] += ..;  with predicates between barriers, and another one follows. LLVM
+ * takes barrier                          the paths through them apart up to the end of the body, and PoCL 3.1
  *       if (id == 0) out[k] = sum;       fails an assertion (ParallelRegion.cc:399).
  *       (barrier) }
  *

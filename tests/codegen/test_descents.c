@@ -241,20 +241,22 @@ Test(descents, choices_by_index)
 /* Rows whose maxima, sums and squares are parts of work-items; sums start from another value than 0. */
 Test(descents, reductions_one_after_the_other)
 {
-    cr_assert_gt(check_leaves("size M, N\ninput A: [[float]N]M\n"
-                              "output map(fun r -> let m = reduce(max, -100.0, r) in\n"
-                              "  let t = reduce(fun ((s, q), v) -> (s + v, q - (v - m) * v), (3.0, m), r) in\n"
-                              "  map(fun v -> get(0, t) * v + get(1, t), r), A)\n",
-                              "M=4,N=12", 40, 6),
-                 5);
+    cr_assert_gt(
+        check_leaves("size M, N\ninput A: [[float]N]M\n"
+                     "output map(fun r -> let m = reduce(max, -100.0, r) in\n"
+                     "  let t = reduce(fun ((s, q), v) -> (s + v, q - (v - m) * v), (3.0, m), r) in\n"
+                     "  map(fun v -> get(0, t) * v + get(1, t), r), A)\n",
+                     "M=4,N=12", 40, 6),
+        5);
 }
 
 /* Products start from 2, in one part. */
 Test(descents, products_of_integers)
 {
-    cr_assert_gt(check_leaves("size M, N\ninput A: [[int]N]M\n"
-                              "output map(fun r -> let t = reduce(fun ((p, l), v) -> (p * (v * v + 1), min(l, v)),\n"
-                              "  (2, 3), r) in get(0, t) + get(1, t), A)\n",
-                              "M=2,N=6", 40, 0),
-                 5);
+    cr_assert_gt(
+        check_leaves("size M, N\ninput A: [[int]N]M\n"
+                     "output map(fun r -> let t = reduce(fun ((p, l), v) -> (p * (v * v + 1), min(l, v)),\n"
+                     "  (2, 3), r) in get(0, t) + get(1, t), A)\n",
+                     "M=2,N=6", 40, 0),
+        5);
 }
