@@ -145,6 +145,18 @@ static double results_of(const struct backbone *bb, const struct bb_inst *init)
     return results;
 }
 
+double bb_split_results(const struct backbone *bb)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        const struct bb_inst *step = &bb->insts[i];
+        for (unsigned j = 0; step->kind == BB_STEP && j < step->n_logicals; j++)
+            if (bb_reduces(bb, step, step->logicals[j]) && bb->logicals[step->logicals[j]].split)
+                most = fmax(most, results_of(bb, &bb->insts[step->partner]));
+    }
+    return most;
+}
+
 void bb_mark_split(struct backbone *bb)
 {
     for (uint32_t i = 0; i < bb->n_insts; i++) {

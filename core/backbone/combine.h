@@ -14,6 +14,9 @@ struct bb_combination {
 /* How the parts of a reduction are combined; false if its step is not known to allow it. */
 bool bb_combination(const struct backbone *bb, uint32_t step, struct bb_combination *out);
 
+/* The most results of a reduction that work-items may divide; 0: there is none. */
+double bb_split_results(const struct backbone *bb);
+
 /* Marks the logicals that work-items of a group may divide among them (bb_logical.split). */
 void bb_mark_split(struct backbone *bb);
 
