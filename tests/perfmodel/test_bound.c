@@ -93,6 +93,47 @@ Test(bound, one_work_item_pays_for_everything)
     bound_close(&f);
 }
 
+/* A sum in parts: what one work-item pays for is divided among them, what the group pays for is not. */
+Test(bound, work_items_divide_a_reduction)
+{
+    static const char *const whole[] = {"split(n.*)=NO"};
+    static const char *const parts[] = {"split(n.1)=YES", "size(n.1)=256", "size(n.2)=1"};
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    bound_open(&f, &(struct kernel_case){"dot", "N=1048576"}, BOUND_H200);
+    double sequential = bound_pinned(&f, whole, 1, &reason);
+    cr_assert_eq(reason.term, PERFMODEL_OF_CHAIN);
+    cr_assert_float_eq(reason.amount, 1048576, 1);
+    double divided = bound_pinned(&f, parts, 3, &reason);
+    cr_assert_eq(reason.split[0].items, 256);
+    cr_assert_eq(reason.split[0].steps, 4096);
+    cr_assert_eq(reason.term, PERFMODEL_OF_UNIT_L2);
+    cr_assert_float_eq(reason.amount, 2.0 * 4 * 1048576, 1);
+    cr_assert_lt(divided, sequential / 20);
+    bound_close(&f);
+}
+
+/* Where mappings are many, one stands for all parts of a reduction. */
+Test(bound, many_reductions_have_parts_of_any_number)
+{
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    struct strbuf text = {0};
+    bound_open(&f, &(struct kernel_case){"layer_norm", "M=4096,N=4096"}, BOUND_H200);
+    struct space_state *root = kernel_root(f.kernel.space);
+    perfmodel_bound(f.model, root, &reason);
+    unsigned any = 0;
+    for (unsigned l = 0; l < reason.n_logicals; l++)
+        any += reason.split[l].any;
+    cr_assert_eq(any, 2);
+    perfmodel_explain(f.model, &reason, &text);
+    cr_assert(strstr(text.text, "any number of work-items with 4096 sequential iterations in all"), "%s",
+              text.text);
+    strbuf_free(&text);
+    space_state_free(root);
+    bound_close(&f);
+}
+
 /* Sizes of 60: a product of tiles of 4 and 15 that are groups leaves work-items of at most 1, not 60 / 15 *
  * ...
  */
