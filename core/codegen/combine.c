@@ -149,15 +149,26 @@ static void combine(const struct combining *c)
     read_results(c, n);
 }
 
+/* "get_local_id(0) + 8 * get_local_id(1)" */
+static const char *item_text(const struct combining *c)
+{
+    struct cg_emitter *e = c->e;
+    const char *text = NULL;
+    int64_t weight = 1;
+    for (unsigned g = 0; g < CG_AXES; g++) {
+        const char *id = cg_id_text(e, BB_THREAD, g);
+        if (e->p->local_size[g] == 1) continue;
+        if (weight > 1) id = CG_TEXT(e, "$1 * $2", cg_number(e, weight), id);
+        text = text ? CG_TEXT(e, "$1 + $2", text, id) : id;
+        weight *= e->p->local_size[g];
+    }
+    return text;
+}
+
 static void declare_items(const struct combining *c)
 {
     struct cg_emitter *e = c->e;
-    const int64_t *size = e->p->local_size;
-    const char *id[CG_AXES];
-    for (unsigned g = 0; g < CG_AXES; g++)
-        id[g] = cg_id_text(e, BB_THREAD, g);
-    line(e, CG_TEXT(e, "const $1 thresh_item = ($1)($2 + $3 * ($4 + $5 * $6));", e->dialect->index, id[0],
-                    cg_number(e, size[0]), id[1], cg_number(e, size[1]), id[2]));
+    line(e, CG_TEXT(e, "const $1 thresh_item = ($1)($2);", e->dialect->index, item_text(c)));
     line(e, CG_TEXT(e, "const $1 thresh_first = thresh_item - ($1)$2 * $3;", e->dialect->index, c->id,
                     cg_number(e, c->stride)));
 }

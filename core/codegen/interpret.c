@@ -236,7 +236,8 @@ static int64_t number_of(const struct machine *m, const int64_t item[CG_AXES])
     return item[0] + size[0] * (item[1] + size[1] * item[2]);
 }
 
-/* Combines one scalar of the work-items that differ in their part alone, and gives it to all on the axis. */
+/* Combines one scalar of the work-items that differ in their part alone, and gives it to all on the axis. Of
+ * an index beyond an extent there is nothing: what is made of that is not set either. */
 static void combine_scalar(struct machine *m, const struct cg_split *s, int64_t reg, unsigned part)
 {
     uint32_t step = s->node->statement, init = m->p->bb->insts[step].partner;
@@ -244,16 +245,17 @@ static void combine_scalar(struct machine *m, const struct cg_split *s, int64_t 
     int64_t item[CG_AXES] = {m->item[0], m->item[1], m->item[2]}, *place = &item[s->part->axis];
     int64_t per_item = m->p->values[init].registers * bb_parts(&m->p->bb->insts[init]);
     double x[2];
+    bool set = true;
     for (*place = 0; *place < s->part->size; ++*place) {
         int64_t at = number_of(m, item) * per_item + reg;
-        if (!m->set[init][at]) fault(m, CG_UNINITIALIZED, step, "part ", at);
+        set = set && m->set[init][at];
         x[1] = m->registers[init][at];
         x[0] = *place ? rounded(type, scalar_op_apply(s->how.op[part], type, x)) : x[1];
     }
     for (*place = 0; *place < m->p->local_size[s->part->axis]; ++*place) {
         int64_t at = number_of(m, item) * per_item + reg;
         m->registers[init][at] = x[0];
-        m->set[init][at] = true;
+        m->set[init][at] = set;
     }
 }
 

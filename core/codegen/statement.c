@@ -141,6 +141,14 @@ static const char *operand_text(struct cg_emitter *e, const struct cg_operand *x
     return cg_pack(e, part_type(e, x->value, part), parts);
 }
 
+/* Work-items whose indices are beyond an extent take part in combining what they have not made. */
+static const char *start_text(struct cg_emitter *e, const struct cg_value *v, unsigned part)
+{
+    const struct bb_inst *in = &e->p->bb->insts[v->inst];
+    if (in->kind != BB_INIT || !e->p->splits[in->partner]) return "";
+    return CG_TEXT(e, " = $1", cg_constant_text(e, part_type(e, v, part), 0, false));
+}
+
 static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned part, unsigned axis,
                     int64_t *digits, bool *first)
 {
@@ -150,7 +158,8 @@ static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned par
             declare(e, v, part, axis + 1, digits, first);
         return;
     }
-    strbuf_printf(e->out, "%s%s", *first ? " " : ", ", register_text(e, v, part, digits, false));
+    strbuf_printf(e->out, "%s%s%s", *first ? " " : ", ", register_text(e, v, part, digits, false),
+                  start_text(e, v, part));
     *first = false;
 }
 
