@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/backbone/combine.h"
 #include "core/backbone/lower.h"
 #include "core/base/arena.h"
 #include "core/lift/lift.h"
@@ -361,6 +362,7 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     bb->values = ARENA_ARRAY(a, struct bb_value, bb->n_values + 1);
     bb->regions = ARENA_ARRAY(a, struct bb_region, bb->n_regions + 1);
     copy_main(bb, l);
+    bb_mark_split(bb);
     add_copies(bb, a, l, &o);
     add_spans(bb, a, &o);
     choose_levels(bb, &o);
