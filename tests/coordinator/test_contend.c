@@ -36,8 +36,9 @@ static struct contend_case contend_open(const char *kernel, const char *sizes, c
     char *text = kernel_read(kernel, &n);
     c.problem = problem_new(kernel, text, sizes, &contend_device, NULL, c.diag);
     cr_assert_not_null(c.problem);
-    const struct mcts_fact facts[] = {{"gpu", 0}, {"compute_units", 2}, {"max_work_group", 256}};
-    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 3, c.diag);
+    const struct mcts_fact facts[] = {
+        {"gpu", 0}, {"compute_units", 2}, {"max_work_group", 256}, {"results", 0}};
+    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
     cr_assert_not_null(c.prior);
     c.n = contend_plain(c.problem, &pin, pin != NULL, c.prior, 0, c.plain);
     free(text);

@@ -39,11 +39,12 @@ static struct learn_case learn_open(const char *kernel, const char *sizes)
                                                  .local_bytes = 16384,
                                                  .n_vector_widths = 3,
                                                  .vector_widths = {4, 8, 16}}}};
-    const struct mcts_fact facts[] = {{"gpu", 0}, {"compute_units", 2}, {"max_work_group", 256}};
+    const struct mcts_fact facts[] = {
+        {"gpu", 0}, {"compute_units", 2}, {"max_work_group", 256}, {"results", 0}};
     c.problem = problem_new(kernel, c.text, sizes, &c.device.limits, NULL, c.diag);
     cr_assert_not_null(c.problem);
     c.root = space_pinned_root(c.problem->space, NULL, 0, c.diag);
-    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 3, c.diag);
+    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
     cr_assert(c.root && c.prior);
     return c;
 }
