@@ -168,12 +168,13 @@ void cg_emit_declaration(struct cg_emitter *e, const struct cg_value *v)
 
 /* ---- arithmetic ---- */
 
-/* The number without its type: "3", "-0.5", "INFINITY". */
+/* The number without its type: "3", "-0.5", "INFINITY". The digits of the lowest int alone are a long. */
 static const char *number_text(struct cg_emitter *e, enum scalar_type type, double c)
 {
     const struct cg_dialect *d = e->dialect;
     if (isnan(c)) return d->nan;
     if (isinf(c)) return c > 0 ? d->infinity : CG_TEXT(e, "-$1", d->infinity);
+    if (type == SCALAR_INT && c == INT32_MIN) return "-2147483647 - 1";
     if (type == SCALAR_INT || type == SCALAR_BOOL) return cg_number(e, (int64_t)c);
     const char *text = arena_printf(e->scratch, type == SCALAR_DOUBLE ? "%.17g" : "%.9g", c);
     if (!strpbrk(text, ".e")) text = CG_TEXT(e, "$1.0", text);

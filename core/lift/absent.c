@@ -49,8 +49,8 @@ static const struct absent table[] = {
     {ABSENT_NAME, "zeros ones fill full", NULL, "write generate(n, fun i -> 0.0)"},
     {ABSENT_NAME, "take drop slice last init index nth", "parts of an array by their index", ELEMENTS},
     {ABSENT_NAME, "sort argsort topk unique histogram bincount", "data-dependent reordering", NULL},
-    {ABSENT_NAME, "argmax argmin", "reductions to a tuple",
-     "reduce(max, x, a) gives the largest value, where x is no larger than any element"},
+    {ABSENT_NAME, "inf infinity INFINITY FLT_MAX INT_MAX", NULL,
+     "highest is the largest number of a type, lowest the smallest"},
     /* patterns that take decisions */
     {ABSENT_NAME,
      "mapGlb mapWrg mapLcl mapWarp mapLane mapGlobal mapWorkgroup mapLocal mapSeq mapSeqUnroll "

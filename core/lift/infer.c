@@ -23,6 +23,8 @@ static const struct lift_type *infer_literal(struct binder *b, struct lift_expr 
     }
     if (e->truth) return bind_scalar(b, SCALAR_BOOL);
     const struct lift_type *t = hint && hint->kind == LIFT_SCALAR ? hint : bind_scalar(b, SCALAR_FLOAT);
+    if (e->extreme && t->scalar != SCALAR_BOOL)
+        return e->value = e->extreme > 0 ? scalar_type_largest(t->scalar) : scalar_type_lowest(t->scalar), t;
     bool whole = e->value == nearbyint(e->value) && fabs(e->value) < 0x1p31;
     if (t->scalar == SCALAR_BOOL || (t->scalar == SCALAR_INT && !whole)) {
         bind_report(b, e->at, "%g is not %s %s; %s", e->value, t->scalar == SCALAR_INT ? "an" : "a",

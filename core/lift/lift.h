@@ -109,11 +109,12 @@ struct lift_expr {
     const struct lift_size *amount_size; /* the same, symbolic */
     int64_t second;                      /* APPLY of slide, pad: see enum lift_pattern */
     const struct lift_size *second_size;
-    enum lift_border border;  /* APPLY of pad */
-    enum scalar_op op;        /* OP */
-    double value;             /* LITERAL */
-    bool truth;               /* LITERAL: value is true (1) or false (0) */
-    unsigned index;           /* GET: from 0 */
+    enum lift_border border; /* APPLY of pad */
+    enum scalar_op op;       /* OP */
+    double value;            /* LITERAL */
+    bool truth;              /* LITERAL: value is true (1) or false (0) */
+    int extreme;    /* LITERAL: -1 the lowest, 1 the highest number of its type, set by lift_bind() */
+    unsigned index; /* GET: from 0 */
     struct lift_param *param; /* PARAM_REF, LET */
     struct lift_expr *body;   /* LET */
 };

@@ -40,6 +40,15 @@ static const struct window_case window_cases[] = {
     {"map(fun i -> 2 * i - 1, reverse(indices(x)))", 5, {7, 5, 3, 1, -1}},
     {"iterate(3, map(fun v -> v + v), x)", 5, {8, 16, 24, 32, 40}},
     {"iterate(2, fun a -> map(sum, slide(2, 1, a)), x)", 3, {8, 12, 16}},
+    {"[argmax(x), argmin(x), argmax(map(fun v -> (v - 2.5) * (v - 2.5), x)), argmin(map(fun v -> (v - 2.5) * "
+     "(v - 2.5), x))]",
+     4,
+     {4, 0, 4, 1}},
+    {"[argmax(map(fun v -> int(v) / 2, x)), argmin(map(fun v -> int(v) / 2, x)), argmax([lowest, lowest, "
+     "lowest])]",
+     3,
+     {3, 0, 0}},
+    {"[reduce(max, lowest, x), reduce(min, highest, x)]", 2, {5, 1}},
     {"map(fun r -> sum(join(r)), join(slide2(2, 1, [x, x, reverse(x)])))",
      8,
      {6, 10, 14, 18, 12, 12, 12, 12}},
