@@ -227,6 +227,8 @@ static void add_insts(const struct instance *in)
 static bool unit_stride(const struct backbone *bb, const struct bb_inst *inst, uint32_t dim)
 {
     if (inst->kind == BB_COPY_STORE) return true; /* the layout decides */
+    for (unsigned i = 0; i < inst->n_operands && inst->kind == BB_LOAD; i++)
+        if (bb_owns(&bb->insts[inst->operands[i]], dim_logical(bb, dim))) return false; /* so are data */
     int affine = 0;
     return index_stride(inst->index, main_logical(bb, dim_logical(bb, dim)), &affine) == 1 && affine;
 }

@@ -33,6 +33,11 @@ static void own_operand_logicals(struct lowering *l, struct bb_inst *inst, const
     }
 }
 
+void bb_lower_own_operands(struct lowering *l, struct bb_inst *inst, struct source_pos at)
+{
+    own_operand_logicals(l, inst, inst, 0, at);
+}
+
 static int compare_ids(const void *x, const void *y)
 {
     uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;

@@ -111,11 +111,21 @@ struct view_env {
     const struct view_env *next;
 };
 
+/* A whole number by data that an index contains, as a variable of its own: least + variable. */
+struct view_datum {
+    const struct tree *tree;
+    int64_t least, most;
+};
+
+/* The variable of datum k: indices of what is evaluated mention logicals below it. */
+#define VIEW_DATUM UINT32_C(0x10000)
+
 /* Evaluates: where to, and for how long. */
 struct viewer {
     struct arena *arena;
     unsigned left; /* calls of view_eval() and view_get() before every value is VIEW_NOTHING */
-    const struct lift_expr *stuck; /* an `at` whose index is none that this folder can compute; or NULL */
+    size_t n_data, cap_data;
+    struct view_datum *data;
 };
 
 /* Component `part` of a tuple, and element i of an array. */
@@ -148,5 +158,15 @@ const struct view *view_joined(const struct view *v);
 const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i);
 /* The value of an `at`. */
 const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
+
+/* ---- view_data.c ---- */
+
+/* The tree, an int in least..most, as an index. */
+const struct index_expr *view_datum(struct viewer *w, const struct tree *t, int64_t least, int64_t most);
+/* Whether an index, or one of the guards, contains data. */
+bool view_has_data(const struct viewer *w, const struct index_expr *i);
+/* An index with data in it as a tree, and whether a guard holds that has data in it. */
+const struct tree *view_index_tree(struct viewer *w, const struct index_expr *i);
+const struct tree *view_guard_tree(struct viewer *w, const struct index_guard *g);
 
 #endif

@@ -68,6 +68,11 @@ static const struct view *choose_scalar(struct viewer *w, const struct index_gua
     const struct view *load = guarded_load(w, g, plain->tree, no->tree);
     if (load) return load;
     const struct view *yes = ask(w, safe);
+    if (view_has_data(w, g->of))
+        return scalar(w, (struct tree){.kind = TREE_OP,
+                                       .type = plain->tree->type,
+                                       .op = SCALAR_SELECT,
+                                       .args = {view_guard_tree(w, g), yes->tree, no->tree}});
     return scalar(w, (struct tree){.kind = TREE_SELECT,
                                    .type = plain->tree->type,
                                    .args = {yes->tree, no->tree},
@@ -167,6 +172,7 @@ static const struct view *padded_element(struct viewer *w, const struct view *v,
 static const struct view *index_scalar(struct viewer *w, const struct index_expr *i)
 {
     struct tree t = {.kind = TREE_INDEX, .type = SCALAR_INT, .index = i};
+    if (view_has_data(w, i)) return scalar(w, *view_index_tree(w, i));
     if (!i->n_terms) t = (struct tree){.kind = TREE_CONST, .type = SCALAR_INT, .value = (double)i->constant};
     return scalar(w, t);
 }
@@ -194,6 +200,9 @@ const struct view *view_get_by_index(struct viewer *w, const struct view *v, con
 }
 
 /* ---- indices that the program computes ---- */
+
+/* An index of what the space knows of indices: affine in logicals, with minima and maxima. What depends on
+ * data, and the product of two indices, is none: it is computed as a number, whose range its type has. */
 
 static const struct index_expr *index_of(struct arena *a, const struct tree *t);
 
@@ -232,10 +241,9 @@ static const struct index_expr *index_of(struct arena *a, const struct tree *t)
 const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
     const struct view *index = view_eval(w, e->args[0], env);
-    const struct index_expr *i = index->kind == VIEW_NOTHING ? NULL : index_of(w->arena, index->tree);
-    if (i) return view_get(w, view_eval(w, e->args[1], env), i);
-    if (index->kind != VIEW_NOTHING) w->stuck = e;
-    struct view *v = new_view(w, VIEW_NOTHING);
-    v->tree = scalar(w, (struct tree){.kind = TREE_CONST, .type = SCALAR_FLOAT})->tree;
-    return v;
+    if (index->kind == VIEW_NOTHING) return index;
+    const struct lift_type *type = e->args[0]->type;
+    const struct index_expr *i = index_of(w->arena, index->tree);
+    if (!i) i = view_datum(w, index->tree, type->least, type->most);
+    return view_get(w, view_eval(w, e->args[1], env), i);
 }

@@ -244,6 +244,18 @@ static const char **nodes_texts(struct cg_emitter *e, uint32_t inst, bool vector
     return stack;
 }
 
+void cg_name_data(struct cg_emitter *e, uint32_t inst, int64_t lane)
+{
+    const struct bb_inst *in = &e->p->bb->insts[inst];
+    const char **texts = in->n_data ? nodes_texts(e, inst, false, lane) : NULL;
+    for (unsigned k = 0; k < in->n_data; k++) {
+        const char *text = texts[k];
+        if (in->data[k].least) text = CG_TEXT(e, "($1 - $2)", text, cg_number(e, in->data[k].least));
+        e->names->node[e->p->first_datum + k] = text;
+        e->names->wide[e->p->first_datum + k] = CG_TEXT(e, "($1)$2", e->dialect->wide_index, text);
+    }
+}
+
 /* Whether an index or a guard in the expression differs between lanes: then each lane is written by itself.
  */
 static bool differs_by_lane(const struct cg_emitter *e, uint32_t inst)

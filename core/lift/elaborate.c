@@ -207,8 +207,11 @@ static const struct scope *declare_input(struct elaborator *el, const struct sco
     param->type = el_type_of(el, decl->type, scope);
     param->input = p->n_inputs;
     param->range = decl->range;
+    if (decl->low) param->range.low_size = el_size_of(el, decl->low, scope);
+    if (decl->high) param->range.high_size = el_size_of(el, decl->high, scope);
     param->interleaved = decl->interleaved;
-    if (param->type) lift_range_check(&param->range, param->type, el->diag);
+    bool bound = !decl->low && !decl->high;
+    if (param->type && bound) lift_range_check(&param->range, param->type, el->diag);
     p->inputs =
         arena_grow(el->arena, p->inputs, &el->cap_inputs, p->n_inputs + 1, sizeof(struct lift_param *));
     p->inputs[p->n_inputs++] = param;

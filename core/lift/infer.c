@@ -163,7 +163,7 @@ static const struct lift_type *infer_select(struct binder *b, struct lift_expr *
                     "then x else y, zip(a, b)) for arrays",
                     bind_type_text(b, is_of_scalars(yes) ? no : yes));
     else if (lift_type_same(yes, no))
-        return yes;
+        return bind_either(b, yes, no);
     else if (yes->kind == LIFT_SCALAR && no->kind == LIFT_SCALAR)
         report_mixed(b, e, yes->scalar, no->scalar);
     else

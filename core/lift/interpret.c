@@ -253,7 +253,7 @@ static struct value evaluate_pad_constant(struct arena *a, const struct lift_exp
     return new_array(a, (struct array){.kind = ARRAY_PAD, .source = source, .expr = e, .fill = fill});
 }
 
-/* Indices are whole numbers in the range of the array: types say so. */
+/* Indices are whole numbers in the range of the array: types say so, as inputs are in theirs. */
 static struct value evaluate_at(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
     int64_t i = (int64_t)evaluate(a, e->args[0], env).scalar.value;

@@ -76,6 +76,8 @@ static const struct kernel_case CASES[] = {
     {"half_gemv", "M=4,N=8"},
     {"argmax", "M=4,N=8"},
     {"kmeans", "N=4,K=4,D=2"},
+    {"gather_rows", "N=4,M=8,D=4"},
+    {"sparse_gemv", "M=4,N=8,K=4"},
 };
 
 /* Fewer of the programs with more instructions or dimensions. */
@@ -121,3 +123,5 @@ KERNEL_TEST(26, int_dot)
 KERNEL_TEST(27, half_gemv)
 KERNEL_TEST(28, argmax)
 KERNEL_TEST(29, kmeans)
+KERNEL_TEST(30, gather_rows)
+KERNEL_TEST(31, sparse_gemv)

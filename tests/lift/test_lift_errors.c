@@ -288,7 +288,7 @@ static const struct error_case error_cases[] = {
      {"k.lift:1:17: error: the range 0.5..1.5 contains fewer than two whole numbers; widen it"}},
     {"input a: bool in 0..1\noutput a\n", "", {"k.lift:1:18: error: bool inputs have no range; remove it"}},
     {"input a: float in 0.1\noutput a\n", "", {"k.lift:2:1: error: expected '..', found 'output'"}},
-    {"input a: float in x..2\noutput a\n", "", {"k.lift:1:19: error: expected a number, found 'x'"}},
+    {"input a: float in x..2\noutput a\n", "", {"k.lift:1:19: error: unknown size 'x'; declare it: size x"}},
     {MATRIX "output slide(9, 1, x)\n",
      "M=2,N=4",
      {"k.lift:4:8: error: slide: the window of 9 elements is longer than the array, which has N = 4"}},
@@ -332,8 +332,20 @@ static const struct error_case error_cases[] = {
      {"k.lift:4:24: error: the index of at must be an int, not float"}},
     {MATRIX "input k: [int]N\noutput map(fun v -> at(v, x), k)\n",
      "M=2,N=4",
-     {"k.lift:5:24: error: not supported yet: an index that depends on data; indices are numbers, sizes, "
-      "elements of iota and indices, and + - * of these"}},
+     {"k.lift:5:24: error: the index depends on data whose range is not known; state the range of the input, "
+      "as in input idx: [int]N in 0..N-1, or write max(0, min(i, N - 1))"}},
+    {MATRIX "input k: [int]M in 0..N\noutput map(fun v -> at(v, x), k)\n",
+     "M=2,N=4",
+     {"k.lift:5:24: error: the index may be 4: out of range, as the array has N = 4 elements, numbered from "
+      "0"}},
+    {MATRIX "input k: [int]M in 0..N-1\noutput k = map(fun v -> int(at(v, x)), k)\n",
+     "M=2,N=4",
+     {"k.lift:5:32: error: the index depends on data whose range is not known; state the range of the input, "
+      "as in input idx: [int]N in 0..N-1, or write max(0, min(i, N - 1))"}},
+    {"size N\ninput k: [int]N in N-3..1\noutput k\n",
+     "N=8",
+     {"k.lift:2:20: error: the range 5..1 is empty: choose other sizes"}},
+    {"input k: [int]4 in -N..1\noutput k\n", "", {"k.lift:1:22: error: a negative size; write 0 - N"}},
     {MATRIX "output concat(x, A)\n",
      "M=2,N=4",
      {"k.lift:4:18: error: concat needs arrays of one element type, not [float]N and [[float]N]M"}},
