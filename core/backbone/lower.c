@@ -28,6 +28,7 @@ void bb_lower_unsupported(struct lowering *l, struct source_pos at, const char *
 
 void bb_lower_check_viewer(struct lowering *l, struct source_pos at)
 {
+    if (l->viewer->stuck) bb_lower_unsupported(l, l->viewer->stuck->at, l->viewer->why);
     if (!l->viewer->left)
         bb_lower_unsupported(
             l, at,

@@ -220,7 +220,7 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
 }
 
 /* The array that decides on the indices of maps, zips and components of it. */
-static const struct view *walked(const struct view *v)
+const struct view *view_walked(const struct view *v)
 {
     while (v->kind == VIEW_MAP || v->kind == VIEW_COMPONENT || v->kind == VIEW_ZIP)
         v = v->kind == VIEW_ZIP ? v->parts[0] : v->of;
@@ -229,9 +229,9 @@ static const struct view *walked(const struct view *v)
 
 const struct view *view_joined(const struct view *v)
 {
-    const struct view *join = walked(v);
+    const struct view *join = view_walked(v);
     if (join->kind != VIEW_JOIN) return NULL;
-    const struct view *of = walked(join->of);
+    const struct view *of = view_walked(join->of);
     return of->kind == VIEW_SPLIT && of->length == join->length ? NULL : join;
 }
 
@@ -401,6 +401,18 @@ static const struct view *wrap(struct viewer *w, enum view_kind kind, const stru
     return v;
 }
 
+static const struct view *eval_scatter(struct viewer *w, const struct lift_expr *e,
+                                       const struct view_env *env)
+{
+    struct view *v = new_view(w, VIEW_SCATTER);
+    v->of = view_eval(w, e->args[0], env);
+    v->expr = e;
+    v->fun = e->fun;
+    v->env = env;
+    v->pair = ARENA_NEW(w->arena, struct view_places);
+    return v;
+}
+
 static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
     switch (e->pattern) {
@@ -438,6 +450,8 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
     case LIFT_IOTA:
     case LIFT_INDICES:
         return new_view(w, VIEW_IOTA);
+    case LIFT_SCATTER:
+        return eval_scatter(w, e, env);
     case LIFT_ITERATE:
     case LIFT_PATTERN_COUNT:
         break;

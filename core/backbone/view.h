@@ -60,6 +60,7 @@ enum view_kind {
     VIEW_SPLIT,     /* chunk or window i, which begins at element i * length: a SLICE */
     VIEW_SLICE,     /* of[offset + i] */
     VIEW_JOIN,      /* of[i / length][i % length], of an array of type `type` */
+    VIEW_SCATTER,   /* element i of `of` at place fun(i); expr, pair */
     VIEW_REVERSE,   /* of[length - 1 - i] */
     VIEW_LIST,      /* parts[i] */
     VIEW_CONCAT,    /* parts one after the other; expr */
@@ -93,7 +94,14 @@ struct view {
     const struct lift_expr *expr;
     struct index_guard guard;
     const struct view *plain, *no;
-    struct view_memo *memo; /* MAP */
+    struct view_memo *memo;   /* MAP */
+    struct view_places *pair; /* SCATTER */
+};
+
+/* An index and the place where a SCATTER writes its element: what is asked for at that place is read at the
+ * index. */
+struct view_places {
+    const struct index_expr *index, *place; /* NULL: none yet */
 };
 
 /* The element that a MAP was asked for last. An array that a `let` names is asked by each of its readers; at
@@ -124,6 +132,8 @@ struct view_datum {
 struct viewer {
     struct arena *arena;
     unsigned left; /* calls of view_eval() and view_get() before every value is VIEW_NOTHING */
+    const struct lift_expr *stuck; /* a pattern that is not supported here, or NULL */
+    const char *why;
     size_t n_data, cap_data;
     struct view_datum *data;
 };
@@ -152,7 +162,14 @@ void view_scalars(const struct view *v, const struct lift_type *type, const stru
  * what was split: then one index does for both. */
 const struct view *view_joined(const struct view *v);
 
+/* The innermost maps, zips and components taken off. */
+const struct view *view_walked(const struct view *v);
+
 /* ---- view_index.c ---- */
+
+/* Where the element with index i of an array goes in the result that the view is: f(i) of scatter(f, a), else
+ * i. view_get() gives the element at that place. */
+const struct index_expr *view_place(struct viewer *w, const struct view *v, const struct index_expr *i);
 
 /* Element i of an array of one of the kinds from VIEW_REVERSE on. */
 const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i);

@@ -177,34 +177,18 @@ static const struct view *index_scalar(struct viewer *w, const struct index_expr
     return scalar(w, t);
 }
 
-const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i)
-{
-    switch (v->kind) {
-    case VIEW_REVERSE:
-        return view_get(w, v->of, index_shift(w->arena, index_scale(w->arena, i, -1), v->length - 1));
-    case VIEW_LIST:
-        return list_element(w, v, i);
-    case VIEW_CONCAT:
-        return concat_element(w, v, i);
-    case VIEW_PAD:
-        return padded_element(w, v, i);
-    case VIEW_FILL:
-        return fill(w, v->type->element, v->tree);
-    case VIEW_CHOICE:
-        return choice_element(w, v, i);
-    case VIEW_IOTA:
-        return index_scalar(w, i);
-    default:
-        PANIC("view kind %d has no elements", (int)v->kind);
-    }
-}
-
 /* ---- indices that the program computes ---- */
 
 /* An index of what the space knows of indices: affine in logicals, with minima and maxima. What depends on
  * data, and the product of two indices, is none: it is computed as a number, whose range its type has. */
 
 static const struct index_expr *index_of(struct arena *a, const struct tree *t);
+
+/* Whether division of x by y, towards zero, is that of indices, downwards. */
+static bool divides(const struct index_expr *x, const struct index_expr *y)
+{
+    return !y->n_terms && y->constant > 0 && index_least(x) >= 0;
+}
 
 /* The operation on indices, or NULL if it is none: the product of two that vary. */
 static const struct index_expr *index_of_op(struct arena *a, enum scalar_op op, const struct index_expr *x,
@@ -218,6 +202,10 @@ static const struct index_expr *index_of_op(struct arena *a, enum scalar_op op, 
     case SCALAR_MULT:
         if (y->n_terms && x->n_terms) return NULL;
         return y->n_terms ? index_scale(a, y, x->constant) : index_scale(a, x, y->constant);
+    case SCALAR_DIV:
+        return divides(x, y) ? index_div(a, x, y->constant) : NULL;
+    case SCALAR_MOD:
+        return divides(x, y) ? index_mod(a, x, y->constant) : NULL;
     case SCALAR_MIN:
         return index_add(a, y, index_min(a, index_add(a, x, index_scale(a, y, -1)), 0));
     case SCALAR_MAX:
@@ -236,6 +224,80 @@ static const struct index_expr *index_of(struct arena *a, const struct tree *t)
     if (!x || t->op == SCALAR_NEG) return x ? index_scale(a, x, -1) : NULL;
     const struct index_expr *y = scalar_op_arity(t->op) == 2 ? index_of(a, t->args[1]) : NULL;
     return y ? index_of_op(a, t->op, x, y) : NULL;
+}
+
+/* ---- places of elements ---- */
+
+static const struct view *stuck(struct viewer *w, const struct lift_expr *e, const char *why)
+{
+    struct view *v = new_view(w, VIEW_NOTHING);
+    v->tree = scalar(w, (struct tree){.kind = TREE_CONST, .type = SCALAR_FLOAT})->tree;
+    if (!w->stuck) w->why = why;
+    if (!w->stuck) w->stuck = e;
+    return v;
+}
+
+/* fun(i) of a SCATTER; NULL if it is no index. */
+static const struct index_expr *place_of(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    const struct view_env *env = view_bind(w, v->env, v->fun->params[0], index_scalar(w, i));
+    const struct view *place = view_eval(w, v->fun->body, env);
+    return place->kind == VIEW_NOTHING ? NULL : index_of(w->arena, place->tree);
+}
+
+const struct index_expr *view_place(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    v = view_walked(v);
+    if (v->kind != VIEW_SCATTER) return i;
+    const struct index_expr *inner = view_place(w, v->of, i), *place = place_of(w, v, inner);
+    if (!place) return i;
+    *v->pair = (struct view_places){inner, place};
+    return place;
+}
+
+static bool is_own_inverse(const struct lift_expr *scatter)
+{
+    bool own = true;
+    for (int64_t i = 0; own && i < scatter->type->extent; i++)
+        own = scatter->inverse[scatter->inverse[i]] == i;
+    return own;
+}
+
+/* What stands at a place of a SCATTER. */
+static const struct view *scattered_element(struct viewer *w, const struct view *v,
+                                            const struct index_expr *place)
+{
+    if (v->pair->place && !index_compare(v->pair->place, place)) return view_get(w, v->of, v->pair->index);
+    const struct index_expr *i = is_own_inverse(v->expr) ? place_of(w, v, place) : NULL;
+    if (i) return view_get(w, v->of, i);
+    return stuck(
+        w, v->expr,
+        "a scatter whose elements are read again, or whose function is not made of + - * / % by numbers; "
+        "apply it to the output last, or write gather(f, a) with the inverse");
+}
+
+const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    switch (v->kind) {
+    case VIEW_SCATTER:
+        return scattered_element(w, v, i);
+    case VIEW_REVERSE:
+        return view_get(w, v->of, index_shift(w->arena, index_scale(w->arena, i, -1), v->length - 1));
+    case VIEW_LIST:
+        return list_element(w, v, i);
+    case VIEW_CONCAT:
+        return concat_element(w, v, i);
+    case VIEW_PAD:
+        return padded_element(w, v, i);
+    case VIEW_FILL:
+        return fill(w, v->type->element, v->tree);
+    case VIEW_CHOICE:
+        return choice_element(w, v, i);
+    case VIEW_IOTA:
+        return index_scalar(w, i);
+    default:
+        PANIC("view kind %d has no elements", (int)v->kind);
+    }
 }
 
 const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env)

@@ -70,6 +70,14 @@ bool bind_within(const struct lift_type *x, const struct lift_type *y);
 /* The type without what is known of the values. */
 const struct lift_type *bind_unranged(struct binder *b, const struct lift_type *t);
 
+/* An int from 0 to n - 1. */
+const struct lift_type *bind_index(struct binder *b, int64_t n);
+
+/* ---- permutation.c ---- */
+
+/* The type of scatter, whose function is checked to be a permutation. */
+const struct lift_type *bind_infer_scatter(struct binder *b, struct lift_expr *e);
+
 /* ---- arrays.c ---- */
 
 /* Reports what cannot be passed to a kernel as it is declared. */

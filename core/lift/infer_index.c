@@ -313,10 +313,15 @@ static const struct lift_type *infer_pad_constant(struct binder *b, struct lift_
 
 /* ---- indices ---- */
 
+const struct lift_type *bind_index(struct binder *b, int64_t n)
+{
+    return int_in(b, (struct interval){0, n - 1});
+}
+
 static const struct lift_type *indices_of(struct binder *b, const struct lift_expr *e,
                                           const struct lift_size *size, int64_t n)
 {
-    return bind_array_of(b, int_in(b, (struct interval){0, n - 1}), size, e->at);
+    return bind_array_of(b, bind_index(b, n), size, e->at);
 }
 
 const struct lift_type *bind_infer_index(struct binder *b, struct lift_expr *e)
@@ -328,6 +333,8 @@ const struct lift_type *bind_infer_index(struct binder *b, struct lift_expr *e)
         return bind_want_array(b, e, 0);
     case LIFT_CONCAT:
         return infer_concat(b, e);
+    case LIFT_SCATTER:
+        return bind_infer_scatter(b, e);
     case LIFT_SLIDE:
         return infer_slide(b, e);
     case LIFT_PAD:

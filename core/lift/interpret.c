@@ -30,6 +30,7 @@ enum array_kind {
     ARRAY_LIST,
     ARRAY_CONCAT,
     ARRAY_REVERSE,
+    ARRAY_SCATTER,
     ARRAY_PAD,
     ARRAY_FILL,
     ARRAY_IOTA
@@ -66,7 +67,7 @@ struct array {
     const struct env *env;           /* MAP */
     unsigned n_zipped;               /* ZIP */
     const struct value *zipped;      /* ZIP; LIST: the elements; CONCAT: the arrays */
-    const struct lift_expr *expr;    /* CONCAT, PAD: the pattern */
+    const struct lift_expr *expr;    /* CONCAT, PAD, SCATTER: the pattern */
     const struct lift_type *element; /* FILL: of an element */
     struct value fill;               /* PAD: of the scalars beyond the array, if constant; FILL: of all */
 };
@@ -224,6 +225,8 @@ static struct value element(struct arena *a, const struct array *array, int64_t 
         return concat_element(a, array, i);
     case ARRAY_REVERSE:
         return element(a, source, array->length - 1 - i);
+    case ARRAY_SCATTER:
+        return element(a, source, array->expr->inverse[i]);
     case ARRAY_PAD:
         return padded_element(a, array, i);
     case ARRAY_FILL:
@@ -321,6 +324,8 @@ static struct value evaluate_view(struct arena *a, const struct lift_expr *e, co
     case LIFT_REVERSE:
         return new_array(a,
                          (struct array){.kind = ARRAY_REVERSE, .source = source, .length = e->type->extent});
+    case LIFT_SCATTER:
+        return new_array(a, (struct array){.kind = ARRAY_SCATTER, .source = source, .expr = e});
     case LIFT_PAD:
         return new_array(a, (struct array){.kind = ARRAY_PAD, .source = source, .expr = e});
     case LIFT_HEAD:

@@ -57,6 +57,7 @@ enum lift_pattern {
     LIFT_PAD_CONSTANT, /* the same, of value args[0]; the array is args[1] */
     LIFT_IOTA,         /* 0, 1, ..., amount - 1 */
     LIFT_INDICES,      /* the indices of an array */
+    LIFT_SCATTER,      /* fun 1, arg 0: element i goes to place fun(i), a permutation */
     LIFT_ITERATE,      /* inlined: in no elaborated program */
     LIFT_PATTERN_COUNT
 };
@@ -103,9 +104,10 @@ struct lift_expr {
     const struct lift_type *type; /* after lift_bind() */
     unsigned n_args;
     struct lift_expr **args;
-    enum lift_pattern pattern;           /* APPLY */
-    struct lift_lambda *fun;             /* APPLY of map, reduce */
-    int64_t amount;                      /* APPLY of split: chunk length, after lift_bind() */
+    enum lift_pattern pattern; /* APPLY */
+    struct lift_lambda *fun;   /* APPLY of map, reduce, scatter */
+    const int32_t *inverse;    /* APPLY of scatter: which element is at a place, after lift_bind() */
+    int64_t amount;            /* APPLY of split: chunk length, after lift_bind() */
     const struct lift_size *amount_size; /* the same, symbolic */
     int64_t second;                      /* APPLY of slide, pad: see enum lift_pattern */
     const struct lift_size *second_size;

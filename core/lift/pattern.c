@@ -28,6 +28,7 @@ static const struct pattern_info patterns[] = {
     PATTERN(PAD_CONSTANT, "padConstant", LEAD_AMOUNTS, 0, 2, false),
     PATTERN(IOTA, "iota", LEAD_AMOUNT, 0, 0, false),
     PATTERN(INDICES, "indices", LEAD_NONE, 0, 1, false),
+    PATTERN(SCATTER, "scatter", LEAD_FUNCTION, 1, 1, false),
     PATTERN(ITERATE, "iterate", LEAD_NONE, 0, 3, false),
     {"get", LEAD_INDEX, 0, 1, false, LIFT_GET, LIFT_PATTERN_COUNT},
 };

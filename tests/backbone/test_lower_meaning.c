@@ -195,6 +195,7 @@ Test(backbone_meaning, kernels)
     expect_file_keeps_meaning("experiments/kernels/kmeans.lift", "N=3,K=4,D=2");
     expect_file_keeps_meaning("experiments/kernels/gather_rows.lift", "N=5,M=3,D=4");
     expect_file_keeps_meaning("experiments/kernels/sparse_gemv.lift", "M=3,N=4,K=2");
+    expect_file_keeps_meaning("experiments/kernels/deinterleave.lift", "M=3,N=8");
 }
 
 #define TWO_ARRAYS "size M, N\ninput A: [[float]N]M\ninput x: [float]N\n"

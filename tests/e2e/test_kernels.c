@@ -78,6 +78,7 @@ static const struct kernel_case CASES[] = {
     {"kmeans", "N=4,K=4,D=2"},
     {"gather_rows", "N=4,M=8,D=4"},
     {"sparse_gemv", "M=4,N=8,K=4"},
+    {"deinterleave", "M=2,N=8"},
 };
 
 /* Fewer of the programs with more instructions or dimensions. */
@@ -125,3 +126,4 @@ KERNEL_TEST(28, argmax)
 KERNEL_TEST(29, kmeans)
 KERNEL_TEST(30, gather_rows)
 KERNEL_TEST(31, sparse_gemv)
+KERNEL_TEST(32, deinterleave)

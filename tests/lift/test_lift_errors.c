@@ -346,6 +346,18 @@ static const struct error_case error_cases[] = {
      "N=8",
      {"k.lift:2:20: error: the range 5..1 is empty: choose other sizes"}},
     {"input k: [int]4 in -N..1\noutput k\n", "", {"k.lift:1:22: error: a negative size; write 0 - N"}},
+    {MATRIX "output scatter(fun i -> 2 * i, x)\n",
+     "M=2,N=4",
+     {"k.lift:4:27: error: scatter: index 2 goes to place 4: out of range, as there are 4 places, numbered "
+      "from 0"}},
+    {MATRIX "output scatter(fun i -> i / 2, x)\n",
+     "M=2,N=4",
+     {"k.lift:4:27: error: scatter: indices 0 and 1 both go to place 0; its function must be a "
+      "permutation"}},
+    {MATRIX "input k: [int]N in 0..N-1\noutput scatter(fun i -> at(i, k), x)\n",
+     "M=2,N=4",
+     {"k.lift:5:25: error: the places of scatter depend on its index, numbers and sizes alone: by data two "
+      "elements might go to one place; at(i, a) reads at an index by data"}},
     {MATRIX "output concat(x, A)\n",
      "M=2,N=4",
      {"k.lift:4:18: error: concat needs arrays of one element type, not [float]N and [[float]N]M"}},
@@ -375,7 +387,7 @@ static const struct absent_case absent_cases[] = {
     {"x |> window(3, 1) |> map(sum)", "13", "'window' is not", "slide("},
     {"padClamp(1, 1, x)", "8", "'padClamp' is not", "pad(l, r, clamp, a)"},
     {"flip(x)", "8", "'flip' is not", "reverse(a)"},
-    {"scatter(reverse, x)", "8", "not supported yet: scatter (", "gather(f, a)"},
+    {"permute(reverse, x)", "8", "'permute' is not in", "scatter(f, a)"},
     {"zeros(3)", "8", "'zeros' is not", "generate(n, fun i -> 0.0)"},
     {"scan(add, 0.0, x)", "8", "not supported yet: scan (prefix", "sum(a)"},
     {"filter(f, x)", "8", "not supported yet: filter (", "if c then x"},

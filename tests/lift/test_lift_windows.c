@@ -40,6 +40,11 @@ static const struct window_case window_cases[] = {
     {"map(fun i -> 2 * i - 1, reverse(indices(x)))", 5, {7, 5, 3, 1, -1}},
     {"iterate(3, map(fun v -> v + v), x)", 5, {8, 16, 24, 32, 40}},
     {"iterate(2, fun a -> map(sum, slide(2, 1, a)), x)", 3, {8, 12, 16}},
+    {"scatter(fun i -> (i + 2) % 5, x)", 5, {4, 5, 1, 2, 3}},
+    {"scatter(fun i -> let j = i * 2 in if j < N then j else j - N, x)", 5, {1, 4, 2, 5, 3}},
+    {"join(scatter(fun i -> 3 - i, split(2, concat(scatter(fun i -> N - 1 - i, x), [6.0, 7.0, 8.0]))))",
+     8,
+     {7, 8, 1, 6, 3, 2, 5, 4}},
     {"[argmax(x), argmin(x), argmax(map(fun v -> (v - 2.5) * (v - 2.5), x)), argmin(map(fun v -> (v - 2.5) * "
      "(v - 2.5), x))]",
      4,
