@@ -56,6 +56,7 @@ struct bb_logical {
     const struct lift_size *size; /* the extent as the program writes it (core/lift/size.h); copy: NULL */
     unsigned n_spans;             /* of a copy: those of `of`; 0 is the same as 1 */
     const int64_t *spans;         /* ascending, the first is the extent */
+    bool scanned;                 /* a STEP that is a scan runs over it, perhaps beside an output */
 };
 
 struct bb_tile {
@@ -109,6 +110,7 @@ struct bb_inst {
     } data[BB_MAX_PARTS];
     uint32_t value;   /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
     uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
+    bool scan; /* STEP: its readers get the accumulator after each step, in the order of the elements */
 };
 
 /* A load that may be staged, with the copy that would do it. */

@@ -338,7 +338,7 @@ static const struct view_env *bind_inputs(struct lowering *l)
     for (unsigned i = 0; i < p->n_arrays; i++)
         set_buffer(l, i);
     for (unsigned i = 0; i < p->n_inputs; i++)
-        env = view_bind(l->viewer, env, p->inputs[i], view_input(l->viewer, p->inputs[i]));
+        env = view_bind(l->viewer, env, p->inputs[i], view_input(l->viewer, p->inputs[i]), NULL);
     return env;
 }
 
@@ -346,7 +346,9 @@ static const struct view_env *bind_inputs(struct lowering *l)
  */
 static void check_reductions(struct lowering *l, const struct lift_expr *e)
 {
-    unsigned parts = e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE ? lift_type_parts(e->type) : 1;
+    bool scan = e->kind == LIFT_APPLY && e->pattern == LIFT_SCAN;
+    bool reduce = scan || (e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE);
+    unsigned parts = reduce ? lift_type_parts(scan ? e->type->element : e->type) : 1;
     if (parts == 0)
         bb_lower_unsupported(l, e->at,
                              "a reduction whose accumulator has an array in it; reduce each of its elements");

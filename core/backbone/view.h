@@ -40,8 +40,10 @@ struct tree {
 
 /* A reduction, lowered when its first reader is. */
 struct reduction {
-    const struct lift_expr *expr; /* APPLY of reduce */
-    const struct view *init;      /* a scalar or a tuple */
+    const struct lift_expr *expr;  /* APPLY of reduce or scan */
+    const struct lift_type *type;  /* of the accumulator */
+    const struct index_expr *scan; /* the index of a scan, a logical; else NULL */
+    const struct view *init;       /* a scalar or a tuple */
     const struct view *array;
     const struct view_env *env;
     uint32_t step; /* instruction; BB_NONE before */
@@ -60,6 +62,7 @@ enum view_kind {
     VIEW_SPLIT,     /* chunk or window i, which begins at element i * length: a SLICE */
     VIEW_SLICE,     /* of[offset + i] */
     VIEW_JOIN,      /* of[i / length][i % length], of an array of type `type` */
+    VIEW_SCAN,      /* element i: of reductions that read elements 0 to i; expr, env, memo */
     VIEW_SCATTER,   /* element i of `of` at place fun(i); expr, pair */
     VIEW_REVERSE,   /* of[length - 1 - i] */
     VIEW_LIST,      /* parts[i] */
@@ -92,9 +95,10 @@ struct view {
     const struct lift_lambda *fun;
     const struct view_env *env;
     const struct lift_expr *expr;
+    struct reduction *reduction; /* SCAN: that of each element, but for its index */
     struct index_guard guard;
     const struct view *plain, *no;
-    struct view_memo *memo;   /* MAP */
+    struct view_memo *memo;   /* MAP, SCAN */
     struct view_places *pair; /* SCATTER */
 };
 
@@ -109,6 +113,7 @@ struct view_places {
 struct view_memo {
     const struct index_expr *index; /* NULL: none yet */
     const struct view *value;
+    struct view_memo *next; /* SCAN: of other elements */
 };
 
 /* Values of parameters, innermost first. `value` is NULL until a lazily bound expression is asked for. */
@@ -116,6 +121,7 @@ struct view_env {
     const struct lift_param *param;
     const struct view **value;
     const struct lift_expr *lazy;
+    const struct index_expr *at; /* the value is of an element at this index; or NULL */
     const struct view_env *next;
 };
 
@@ -138,13 +144,20 @@ struct viewer {
     struct view_datum *data;
 };
 
+/* ---- view_input.c ---- */
+
 /* Component `part` of a tuple, and element i of an array. */
 struct place view_place_part(struct arena *a, struct place at, unsigned part);
 struct place view_place_element(struct arena *a, struct place at, const struct index_expr *i);
 
+/* What is at a place: a load, a tuple or an array. */
+const struct view *view_place_value(struct viewer *w, struct place at);
 const struct view *view_input(struct viewer *w, const struct lift_param *input);
+
+/* ---- view.c ---- */
+
 const struct view_env *view_bind(struct viewer *w, const struct view_env *env, const struct lift_param *p,
-                                 const struct view *value);
+                                 const struct view *value, const struct index_expr *at);
 
 /* The value of an expression whose free parameters are in env. */
 const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
@@ -173,6 +186,8 @@ const struct index_expr *view_place(struct viewer *w, const struct view *v, cons
 
 /* Element i of an array of one of the kinds from VIEW_REVERSE on. */
 const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i);
+/* Element i of a scan. */
+const struct view *view_scan_element(struct viewer *w, const struct view *v, const struct index_expr *i);
 /* The value of an `at`. */
 const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
 

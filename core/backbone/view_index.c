@@ -14,6 +14,8 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 
+enum { MOST_DATA = 1024 }; /* indices by data */
+
 /* A value, or the element of an array that may not be asked for. */
 struct later {
     const struct view *of;
@@ -240,14 +242,27 @@ static const struct view *stuck(struct viewer *w, const struct lift_expr *e, con
 /* fun(i) of a SCATTER; NULL if it is no index. */
 static const struct index_expr *place_of(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
-    const struct view_env *env = view_bind(w, v->env, v->fun->params[0], index_scalar(w, i));
+    const struct view_env *env = view_bind(w, v->env, v->fun->params[0], index_scalar(w, i), i);
     const struct view *place = view_eval(w, v->fun->body, env);
     return place->kind == VIEW_NOTHING ? NULL : index_of(w->arena, place->tree);
+}
+
+/* Whether the elements are made in an order of their own. */
+static bool is_placed(const struct view *v)
+{
+    v = view_walked(v);
+    while (v->kind == VIEW_REVERSE)
+        v = view_walked(v->of);
+    return v->kind == VIEW_SCATTER || v->kind == VIEW_SCAN;
 }
 
 const struct index_expr *view_place(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
     v = view_walked(v);
+    if (v->kind == VIEW_REVERSE && is_placed(v->of)) {
+        const struct index_expr *inner = view_place(w, v->of, i);
+        return index_shift(w->arena, index_scale(w->arena, inner, -1), v->length - 1);
+    }
     if (v->kind != VIEW_SCATTER) return i;
     const struct index_expr *inner = view_place(w, v->of, i), *place = place_of(w, v, inner);
     if (!place) return i;
@@ -276,9 +291,54 @@ static const struct view *scattered_element(struct viewer *w, const struct view 
         "apply it to the output last, or write gather(f, a) with the inverse");
 }
 
+/* ---- scans ---- */
+
+/* Whether i is a logical that runs over all n elements. */
+static bool is_logical(const struct index_expr *i, int64_t n)
+{
+    if (i->n_terms != 1 || i->constant != 0 || i->terms[0].coefficient != 1) return false;
+    const struct index_atom *t = &i->terms[0].atom;
+    return t->kind == INDEX_VAR && t->var < VIEW_DATUM && t->extent == n;
+}
+
+/* Whether what an environment binds may depend on a logical. */
+static bool depends(const struct view_env *env, uint32_t logical)
+{
+    for (; env; env = env->next)
+        if (env->at && index_mentions(env->at, logical)) return true;
+    return false;
+}
+
+static const struct view *new_scan_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    int64_t n = v->expr->args[1]->type->extent;
+    if (n == 1) return view_reduction_body(w, v->reduction, v->reduction->init, index_constant(w->arena, 0));
+    if (!is_logical(i, n) || depends(v->env, i->terms[0].atom.var))
+        return stuck(w, v->expr,
+                     "a scan whose elements are not read one after the other; read each at its own index, "
+                     "outside of what reverses, joins or repeats them");
+    struct reduction *r = arena_memdup(w->arena, v->reduction, sizeof *r);
+    r->scan = i;
+    return view_reduction(w, r, TREE_REDUCE);
+}
+
+/* Readers of one element share its reduction. */
+const struct view *view_scan_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    struct view_memo *m = v->memo;
+    while (m->index && index_compare(m->index, i) != 0)
+        m = m->next;
+    if (m->index) return m->value;
+    const struct view *value = new_scan_element(w, v, i);
+    *m = (struct view_memo){i, value, ARENA_NEW(w->arena, struct view_memo)};
+    return value;
+}
+
 const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i)
 {
     switch (v->kind) {
+    case VIEW_SCAN:
+        return view_scan_element(w, v, i);
     case VIEW_SCATTER:
         return scattered_element(w, v, i);
     case VIEW_REVERSE:
@@ -306,6 +366,8 @@ const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, con
     if (index->kind == VIEW_NOTHING) return index;
     const struct lift_type *type = e->args[0]->type;
     const struct index_expr *i = index_of(w->arena, index->tree);
+    if (!i && w->n_data >= MOST_DATA)
+        return stuck(w, e, "more than 1024 indices by data; divide the program into several");
     if (!i) i = view_datum(w, index->tree, type->least, type->most);
     return view_get(w, view_eval(w, e->args[1], env), i);
 }

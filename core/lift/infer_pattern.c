@@ -100,9 +100,15 @@ static const struct lift_type *infer_reduce(struct binder *b, struct lift_expr *
     if (!start) return NULL;
     const struct lift_type *body = infer_steps(b, e, start, array->element);
     if (!body || lift_type_same(body, start)) return body;
-    bind_report(b, e->at, "the function of reduce returns %s, but the initial value is %s",
-                bind_type_text(b, body), bind_type_text(b, start));
+    bind_report(b, e->at, "the function of %s returns %s, but the initial value is %s",
+                lift_pattern_info(e->pattern)->name, bind_type_text(b, body), bind_type_text(b, start));
     return NULL;
+}
+
+static const struct lift_type *infer_scan(struct binder *b, struct lift_expr *e)
+{
+    const struct lift_type *element = infer_reduce(b, e);
+    return element ? bind_array_of(b, element, e->args[1]->type->size, e->at) : NULL;
 }
 
 static const struct lift_type *infer_zip(struct binder *b, struct lift_expr *e)
@@ -184,6 +190,7 @@ const struct lift_type *bind_infer_pattern(struct binder *b, struct lift_expr *e
 {
     if (e->pattern == LIFT_MAP) return infer_map(b, e);
     if (e->pattern == LIFT_REDUCE) return infer_reduce(b, e);
+    if (e->pattern == LIFT_SCAN) return infer_scan(b, e);
     if (e->pattern == LIFT_ZIP) return infer_zip(b, e);
     if (e->pattern == LIFT_AT) return bind_infer_index(b, e);
     if (e->pattern == LIFT_PAD_CONSTANT) return bind_infer_index(b, e);

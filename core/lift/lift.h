@@ -41,6 +41,8 @@ struct lift_type {
 enum lift_pattern {
     LIFT_MAP,    /* fun 1, arg 0 */
     LIFT_REDUCE, /* fun 2 (accumulator, element); args: initial value, array. A scalar result (not a [T]1) */
+    LIFT_SCAN,   /* fun 2; args: initial value, array. Element i: the reduction of elements 0 to i, in their
+                    order */
     LIFT_ZIP,    /* n >= 2 arrays of one length */
     LIFT_UNZIP,  /* array of tuples -> tuple of arrays */
     LIFT_TRANSPOSE, /* the two outer dimensions */
@@ -105,7 +107,7 @@ struct lift_expr {
     unsigned n_args;
     struct lift_expr **args;
     enum lift_pattern pattern; /* APPLY */
-    struct lift_lambda *fun;   /* APPLY of map, reduce, scatter */
+    struct lift_lambda *fun;   /* APPLY of map, reduce, scan, scatter */
     const int32_t *inverse;    /* APPLY of scatter: which element is at a place, after lift_bind() */
     int64_t amount;            /* APPLY of split: chunk length, after lift_bind() */
     const struct lift_size *amount_size; /* the same, symbolic */

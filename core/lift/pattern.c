@@ -12,6 +12,7 @@
 static const struct pattern_info patterns[] = {
     PATTERN(MAP, "map", LEAD_FUNCTION, 1, 1, false),
     PATTERN(REDUCE, "reduce", LEAD_FUNCTION, 2, 2, false),
+    PATTERN(SCAN, "scan", LEAD_FUNCTION, 2, 2, false),
     PATTERN(ZIP, "zip", LEAD_NONE, 0, 2, true),
     PATTERN(UNZIP, "unzip", LEAD_NONE, 0, 1, false),
     PATTERN(TRANSPOSE, "transpose", LEAD_NONE, 0, 1, false),

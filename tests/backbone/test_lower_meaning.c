@@ -62,7 +62,8 @@ static struct scalars stepped(struct meaning *m, const struct bb_inst *step, uns
         j++;
     if (j == step->n_logicals) return expression_value(m, step, &acc);
     uint32_t own = step->logicals[j];
-    for (int64_t i = 0; i < m->bb->logicals[own].extent; i++) {
+    int64_t end = step->scan ? m->at[own] + 1 : m->bb->logicals[own].extent;
+    for (int64_t i = 0; i < end; i++) {
         m->at[own] = i;
         acc = stepped(m, step, j + 1, acc);
     }
@@ -196,6 +197,7 @@ Test(backbone_meaning, kernels)
     expect_file_keeps_meaning("experiments/kernels/gather_rows.lift", "N=5,M=3,D=4");
     expect_file_keeps_meaning("experiments/kernels/sparse_gemv.lift", "M=3,N=4,K=2");
     expect_file_keeps_meaning("experiments/kernels/deinterleave.lift", "M=3,N=8");
+    expect_file_keeps_meaning("experiments/kernels/scan.lift", "M=3,N=5");
 }
 
 #define TWO_ARRAYS "size M, N\ninput A: [[float]N]M\ninput x: [float]N\n"

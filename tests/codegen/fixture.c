@@ -27,8 +27,8 @@ static struct backbone *empty(struct arena *a)
 static uint32_t logical(struct backbone *bb, struct arena *a, const char *name, int64_t extent,
                         bool reduction)
 {
-    bb->logicals[bb->n_logicals] =
-        (struct bb_logical){name, extent, reduction, BB_NONE, BB_NONE, bb->n_tiles, LEVELS, NULL, 0, NULL};
+    bb->logicals[bb->n_logicals] = (struct bb_logical){
+        name, extent, reduction, BB_NONE, BB_NONE, bb->n_tiles, LEVELS, NULL, 0, NULL, false};
     for (unsigned v = 0; v < LEVELS; v++)
         bb->tiles[bb->n_tiles++] =
             (struct bb_tile){arena_printf(a, "%s.%u", name, v), bb->n_logicals, v, 0, NULL};

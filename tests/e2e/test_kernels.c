@@ -79,6 +79,7 @@ static const struct kernel_case CASES[] = {
     {"gather_rows", "N=4,M=8,D=4"},
     {"sparse_gemv", "M=4,N=8,K=4"},
     {"deinterleave", "M=2,N=8"},
+    {"scan", "M=4,N=8"},
 };
 
 /* Fewer of the programs with more instructions or dimensions. */
@@ -127,3 +128,4 @@ KERNEL_TEST(29, kmeans)
 KERNEL_TEST(30, gather_rows)
 KERNEL_TEST(31, sparse_gemv)
 KERNEL_TEST(32, deinterleave)
+KERNEL_TEST(33, scan)

@@ -389,7 +389,7 @@ static const struct absent_case absent_cases[] = {
     {"flip(x)", "8", "'flip' is not", "reverse(a)"},
     {"permute(reverse, x)", "8", "'permute' is not in", "scatter(f, a)"},
     {"zeros(3)", "8", "'zeros' is not", "generate(n, fun i -> 0.0)"},
-    {"scan(add, 0.0, x)", "8", "not supported yet: scan (prefix", "sum(a)"},
+    {"cumsum(x)", "8", "'cumsum' is not in", "scan(add, 0.0, a)"},
     {"filter(f, x)", "8", "not supported yet: filter (", "if c then x"},
     {"append(x, x)", "8", "'append' is not", "concat(a, b)"},
     {"reduce(max, FLT_MAX, x)", "20", "'FLT_MAX' is not in the language", "highest is the largest"},
