@@ -49,7 +49,7 @@ SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
-.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale hostile kills slurm bundle page fuzz lint install \
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale random hostile kills slurm bundle page fuzz lint install \
         uninstall install-check clean
 
 all: $(O)/thresh $(O)/share.made ## build the release binary build/thresh
@@ -71,8 +71,10 @@ test: deps ## install what is missing, build with sanitizers, run all tests
 test-all: deps ## the tests, with the long ones
 	@$(MAKE) --no-print-directory -j2 all check THRESH_LONG=1
 
+# PoCL compiles a kernel once for all tests: else half of the time goes there.
 check: $(O)/thresh-tests $(O)/thresh ## run the tests (no installation)
-	ASAN_OPTIONS=detect_leaks=0 THRESH_LONG=$(THRESH_LONG) $(O)/thresh-tests --timeout 300 -j2
+	rm -rf $(O)/pocl && mkdir -p $(O)/pocl
+	POCL_CACHE_DIR=$(abspath $(O)/pocl) ASAN_OPTIONS=detect_leaks=0 THRESH_LONG=$(THRESH_LONG) $(O)/thresh-tests --timeout 300 -j2
 
 tsan: deps ## searches with the thread sanitizer
 	@$(MAKE) --no-print-directory -j2 $(O)/thresh-tsan
@@ -90,6 +92,12 @@ HOSTILE ?= 10000000
 hostile: $(O)/hostile ## HOSTILE frames (default 10,000,000) that no honest peer sends, against coordinator and agent
 	$(O)/hostile coordinator $(HOSTILE)
 	$(O)/hostile agent $(HOSTILE)
+
+RANDOM ?= 2000
+SEED ?= 1
+random: all $(O)/leaves ## RANDOM random programs (default 2,000) against NumPy, with 20 implementations each
+	@tests/deps.sh python3-numpy
+	/usr/bin/python3 experiments/random/programs.py $(O)/thresh $(O)/leaves $(RANDOM) $(SEED)
 
 bench-spaces: all ## count the ordinary spaces beside Gecode (needs libgecode-dev)
 	@tests/deps.sh libgecode-dev python3
@@ -154,6 +162,8 @@ clean:
 $(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 $(O)/simulate $(O)/endure: $(O)/%: $(O)/rel/experiments/scale/%.o $(O)/rel/experiments/scale/crowd.o $(REL_OBJ)
+	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+$(O)/leaves: $(O)/rel/experiments/random/leaves.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # With the sanitizers inside, so that it runs where no compiler is.
 $(O)/hostile: $(call objs,san,experiments/scale/hostile.c experiments/scale/crowd.c tests/fixture/hostile.c $(SRC)) \

@@ -27,7 +27,7 @@
 struct loading {
     const struct npy_file *file;
     const struct lift_param *input; /* NULL: it is the expected result */
-    const char *name;               /* of the input's array */
+    const char *name;               /* of the array */
     enum scalar_type type;
     void *elements;
     struct diag *diag;
@@ -35,58 +35,79 @@ struct loading {
 
 bool given_any(const struct given_files *f)
 {
-    return f->n_inputs > 0 || f->reference || f->has_tolerance;
+    return f->n_inputs > 0 || f->n_references > 0 || f->has_tolerance;
 }
 
 /* ---- names ---- */
 
-static const struct given_file *find_file(const struct given_files *f, const char *name)
+static const struct given_file *find_file(const struct given_file *files, unsigned n, const char *name)
 {
-    for (unsigned i = 0; i < f->n_inputs; i++)
-        if (strcmp(f->inputs[i].name, name) == 0) return &f->inputs[i];
+    for (unsigned i = 0; i < n; i++)
+        if (files[i].name && strcmp(files[i].name, name) == 0) return &files[i];
     return NULL;
 }
 
-static bool is_input(const struct lift_program *p, const char *name)
+/* Whether the array is one of the inputs, or of the outputs. */
+static bool is_of(const struct lift_array *a, bool output)
+{
+    return (output ? a->output : a->input) != LIFT_NONE;
+}
+
+static bool has_array(const struct lift_program *p, bool output, const char *name)
 {
     for (unsigned i = 0; i < p->n_arrays; i++)
-        if (p->arrays[i].input != LIFT_NONE && strcmp(p->arrays[i].name, name) == 0) return true;
+        if (is_of(&p->arrays[i], output) && strcmp(p->arrays[i].name, name) == 0) return true;
     return false;
 }
 
-/* "x, y"; "none". */
-static void list_inputs(const struct lift_program *p, struct strbuf *out)
+static unsigned count_arrays(const struct lift_program *p, bool output)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < p->n_arrays; i++)
-        if (p->arrays[i].input != LIFT_NONE) strbuf_printf(out, "%s%s", n++ ? ", " : "", p->arrays[i].name);
+        n += is_of(&p->arrays[i], output);
+    return n;
+}
+
+/* "x, y"; "none". */
+static void list_arrays(const struct lift_program *p, bool output, struct strbuf *out)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->n_arrays; i++)
+        if (is_of(&p->arrays[i], output)) strbuf_printf(out, "%s%s", n++ ? ", " : "", p->arrays[i].name);
     if (n == 0) strbuf_add(out, "none");
 }
 
-/* The array of the only output; NULL: there are several. */
-static const struct lift_array *only_output(const struct lift_program *p)
+/* The file of an input's array, or of an output's, whose name may be left out if it is the only one; NULL: it
+ * has none. */
+static const struct given_file *file_of(const struct given_files *f, const struct lift_program *p,
+                                        unsigned array, bool output)
 {
-    const struct lift_array *output = NULL;
-    for (unsigned i = 0; i < p->n_arrays; i++) {
-        if (p->arrays[i].output == LIFT_NONE) continue;
-        if (output) return NULL;
-        output = &p->arrays[i];
-    }
-    return output;
+    const struct lift_array *a = &p->arrays[array];
+    if (!is_of(a, output)) return NULL;
+    if (!output) return find_file(f->inputs, f->n_inputs, a->name);
+    bool unnamed = f->n_references > 0 && !f->references[0].name;
+    return unnamed ? &f->references[0] : find_file(f->references, f->n_references, a->name);
 }
 
-static bool check_name(const struct given_files *f, unsigned i, const struct lift_program *p, struct diag *d)
+static bool check_name(const struct given_file *files, unsigned i, const struct lift_program *p, bool output,
+                       struct diag *d)
 {
-    const char *name = f->inputs[i].name;
-    struct strbuf inputs = {0};
-    if (find_file(f, name) != &f->inputs[i]) {
-        diag_plain(d, "--input: input '%s' is given twice", name);
-        return false;
-    }
-    if (is_input(p, name)) return true;
-    list_inputs(p, &inputs);
-    diag_plain(d, "--input: the program has no input '%s'; its inputs are %s", name, inputs.text);
-    strbuf_free(&inputs);
+    const char *name = files[i].name, *option = output ? "--output-reference" : "--input",
+               *what = output ? "output" : "input";
+    struct strbuf known = {0};
+    bool single = !name && i == 0 && count_arrays(p, output) == 1;
+    if (single || (name && has_array(p, output, name) && find_file(files, i, name) == NULL)) return true;
+    list_arrays(p, output, &known);
+    if (!name && count_arrays(p, output) == 1)
+        diag_plain(d, "%s: %s '%s' is given twice", option, what, known.text);
+    else if (!name)
+        diag_plain(d, "%s: the program has several output arrays: add the name, NAME=FILE.npy; they are %s",
+                   option, known.text);
+    else if (has_array(p, output, name))
+        diag_plain(d, "%s: %s '%s' is given twice", option, what, name);
+    else
+        diag_plain(d, "%s: the program has no %s '%s'; its %ss are %s", option, what, name, what, known.text);
+    strbuf_free(&known);
     return false;
 }
 
@@ -94,13 +115,11 @@ bool given_check(const struct given_files *f, const struct lift_program *p, stru
 {
     bool ok = true;
     for (unsigned i = 0; i < f->n_inputs; i++)
-        ok = check_name(f, i, p, d) && ok;
-    if (ok && f->reference && !only_output(p)) {
-        diag_plain(d, "--output-reference: not supported yet: the program has several output arrays");
-        return false;
-    }
-    for (unsigned i = 0; ok && f->reference && i < p->n_arrays; i++) {
-        if (p->arrays[i].input == LIFT_NONE || find_file(f, p->arrays[i].name)) continue;
+        ok = check_name(f->inputs, i, p, false, d) && ok;
+    for (unsigned i = 0; i < f->n_references; i++)
+        ok = check_name(f->references, i, p, true, d) && ok;
+    for (unsigned i = 0; ok && f->n_references > 0 && i < p->n_arrays; i++) {
+        if (!is_of(&p->arrays[i], false) || file_of(f, p, i, false)) continue;
         diag_plain(d,
                    "--output-reference needs every input: add --input %s=FILE.npy, the data that the result "
                    "was computed from",
@@ -150,7 +169,7 @@ static void refuse_header(const struct loading *l, const struct lift_type *t, st
 {
     struct strbuf text = {0};
     npy_print(&l->file->header, &text);
-    strbuf_printf(&text, "; the %s%s is ", l->input ? "input " : "output", l->input ? l->name : "");
+    strbuf_printf(&text, "; the %s%s is ", l->input ? "input " : "output ", l->name);
     lift_print_type(t, &text);
     strbuf_printf(&text, ": expected %s, shape ", numpy_name(l->type));
     print_shape(t, &text);
@@ -259,20 +278,21 @@ static bool load(const char *path, const struct lift_param *input, const struct 
     return ok;
 }
 
-/* The file of an input's array; NULL: it has none, or is an output alone. */
-static const struct given_file *file_of(const struct given_files *f, const struct lift_array *array)
+/* Opens the file of an array, if it has one, and reads it; out NULL: it is only looked at. */
+static bool load_array(const struct given_files *f, const struct lift_program *p, unsigned i, bool output,
+                       struct given_array *out, struct diag *d)
 {
-    return array->input == LIFT_NONE ? NULL : find_file(f, array->name);
+    const struct lift_array *a = &p->arrays[i];
+    const struct given_file *file = file_of(f, p, i, output);
+    return !file || load(file->path, output ? NULL : p->inputs[a->input], a, out, d);
 }
 
 bool given_look(const struct given_files *f, const struct lift_program *p, struct diag *d)
 {
     bool ok = given_check(f, p, d);
-    for (unsigned i = 0; ok && i < p->n_arrays; i++) {
-        const struct given_file *file = file_of(f, &p->arrays[i]);
-        if (file) ok = load(file->path, p->inputs[p->arrays[i].input], &p->arrays[i], NULL, d);
-    }
-    return ok && (!f->reference || load(f->reference, NULL, only_output(p), NULL, d));
+    for (unsigned i = 0; ok && i < p->n_arrays; i++)
+        ok = load_array(f, p, i, false, NULL, d) && load_array(f, p, i, true, NULL, d);
+    return ok;
 }
 
 struct given *given_load(const struct given_files *f, const struct lift_program *p, struct diag *d)
@@ -281,16 +301,15 @@ struct given *given_load(const struct given_files *f, const struct lift_program 
     struct given *data = base_calloc(1, sizeof *data);
     bool ok = true;
     data->tolerance = f->has_tolerance ? f->tolerance : -1;
-    data->n_inputs = p->n_arrays;
+    data->n_arrays = p->n_arrays;
     data->inputs = base_calloc(p->n_arrays + 1, sizeof *data->inputs);
+    data->references = base_calloc(p->n_arrays + 1, sizeof *data->references);
+    data->reference_paths = base_calloc(p->n_arrays + 1, sizeof *data->reference_paths);
     for (unsigned i = 0; i < p->n_arrays; i++) {
-        const struct given_file *file = file_of(f, &p->arrays[i]);
-        if (!file) continue;
-        ok = load(file->path, p->inputs[p->arrays[i].input], &p->arrays[i], &data->inputs[i], d) && ok;
-    }
-    if (f->reference) {
-        ok = load(f->reference, NULL, only_output(p), &data->reference, d) && ok;
-        data->reference_path = base_strdup(f->reference);
+        const struct given_file *reference = file_of(f, p, i, true);
+        ok = load_array(f, p, i, false, &data->inputs[i], d) && ok;
+        ok = load_array(f, p, i, true, &data->references[i], d) && ok;
+        if (reference) data->reference_paths[i] = base_strdup(reference->path);
     }
     if (ok) return data;
     given_free(data);
@@ -305,27 +324,30 @@ static void release(struct given_array *a)
 void given_free(struct given *data)
 {
     if (!data) return;
-    for (unsigned i = 0; i < data->n_inputs; i++)
+    for (unsigned i = 0; i < data->n_arrays; i++) {
         release(&data->inputs[i]);
-    release(&data->reference);
+        release(&data->references[i]);
+        free(data->reference_paths[i]);
+    }
     free(data->inputs);
-    free(data->reference_path);
+    free(data->references);
+    free(data->reference_paths);
     free(data);
 }
 
 const void *given_input(const struct given *data, unsigned i)
 {
-    return data && i < data->n_inputs ? data->inputs[i].elements : NULL;
+    return data && i < data->n_arrays ? data->inputs[i].elements : NULL;
 }
 
-const void *given_reference(const struct given *data)
+const void *given_reference(const struct given *data, unsigned i)
 {
-    return data ? data->reference.elements : NULL;
+    return data && i < data->n_arrays ? data->references[i].elements : NULL;
 }
 
-const char *given_reference_path(const struct given *data)
+const char *given_reference_path(const struct given *data, unsigned i)
 {
-    return data->reference_path;
+    return data->reference_paths[i];
 }
 
 double given_tolerance(const struct given *data)
@@ -342,7 +364,7 @@ static uint64_t mix(uint64_t h, const struct given_array *a)
 uint64_t given_hash(const struct given *data)
 {
     uint64_t h = HASH_START;
-    for (unsigned i = 0; i < data->n_inputs; i++)
-        h = mix(h, &data->inputs[i]);
-    return hash_finish(mix(h, &data->reference));
+    for (unsigned i = 0; i < data->n_arrays; i++)
+        h = mix(mix(h, &data->inputs[i]), &data->references[i]);
+    return hash_finish(h);
 }

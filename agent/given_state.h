@@ -12,11 +12,11 @@ struct given_array {
 };
 
 struct given {
-    unsigned n_inputs;
-    struct given_array *inputs; /* [n_inputs] one an array of the program, none for outputs alone */
-    struct given_array reference;
-    char *reference_path;
-    double tolerance; /* negative: none */
+    unsigned n_arrays;
+    struct given_array *inputs;     /* [n_arrays] one an array of the program, none for outputs alone */
+    struct given_array *references; /* [n_arrays] none for inputs alone */
+    char **reference_paths;         /* [n_arrays] */
+    double tolerance;               /* negative: none */
 };
 
 #endif

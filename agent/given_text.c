@@ -1,9 +1,10 @@
 /* The user's files as a text:
  *
- *     {"inputs": {"x": "/home/me/x.npy"}, "reference": "/home/me/z.npy", "tolerance": 1e-4,
+ *     {"inputs": {"x": "/home/me/x.npy"}, "references": {"": "/home/me/z.npy"}, "tolerance": 1e-4,
  *      "hash": "6c62272e07bb0142"}
  *
- * Agents open the files themselves: the same paths must lead to the same content where they run. */
+ * An expected result that was given without a name has the name "". Agents open the files themselves: the
+ * same paths must lead to the same content where they run. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
 #include <jansson.h>
@@ -30,45 +31,59 @@ static json_t *absolute(const char *path, struct diag *d)
     return text;
 }
 
-static bool set_path(json_t *o, const char *key, const char *path, struct diag *d)
+/* The object of names and paths; NULL after an error. */
+static json_t *files_json(const struct given_file *files, unsigned n, struct diag *d)
 {
-    json_t *text = absolute(path, d);
-    return text && json_object_set_new(o, key, text) == 0;
+    json_t *o = json_object();
+    for (unsigned i = 0; i < n; i++) {
+        json_t *path = absolute(files[i].path, d);
+        if (path && json_object_set_new(o, files[i].name ? files[i].name : "", path) == 0) continue;
+        json_decref(o);
+        return NULL;
+    }
+    return o;
 }
 
 char *given_text(const struct given_files *f, const struct given *data, struct diag *d)
 {
     char hex[HASH_HEX_BYTES];
-    json_t *o = json_object(), *inputs = json_object();
-    bool ok = true;
-    for (unsigned i = 0; ok && i < f->n_inputs; i++)
-        ok = set_path(inputs, f->inputs[i].name, f->inputs[i].path, d);
-    json_object_set_new(o, "inputs", inputs);
-    if (f->reference) ok = ok && set_path(o, "reference", f->reference, d);
+    json_t *inputs = files_json(f->inputs, f->n_inputs, d),
+           *references = files_json(f->references, f->n_references, d);
+    json_t *o =
+        inputs && references ? json_pack("{s:O,s:O}", "inputs", inputs, "references", references) : NULL;
+    json_decref(inputs);
+    json_decref(references);
+    if (!o) return NULL;
     if (f->has_tolerance) json_object_set_new(o, "tolerance", json_real(f->tolerance));
     hash_hex(given_hash(data), hex);
     json_object_set_new(o, "hash", json_string(hex));
-    char *text = ok ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(o);
     return text;
+}
+
+/* Names and paths, which point into o. */
+static bool read_list(json_t *o, struct given_file *files, unsigned most, unsigned *n)
+{
+    const char *name;
+    json_t *path;
+    if (!json_is_object(o) || json_object_size(o) > most) return false;
+    json_object_foreach(o, name, path)
+    {
+        if (!json_is_string(path)) return false;
+        files[(*n)++] = (struct given_file){*name ? name : NULL, json_string_value(path)};
+    }
+    return true;
 }
 
 /* Strings of *f point into o. */
 static bool read_files(json_t *o, struct given_files *f)
 {
-    const char *name;
-    json_t *path, *inputs = json_object_get(o, "inputs"), *reference = json_object_get(o, "reference"),
-                  *tolerance = json_object_get(o, "tolerance");
-    if (!json_is_object(inputs) || json_object_size(inputs) > GIVEN_MOST_INPUTS) return false;
-    json_object_foreach(inputs, name, path)
-    {
-        if (!json_is_string(path)) return false;
-        f->inputs[f->n_inputs++] = (struct given_file){name, json_string_value(path)};
-    }
-    f->reference = json_string_value(reference);
+    json_t *tolerance = json_object_get(o, "tolerance");
     f->has_tolerance = tolerance != NULL;
     f->tolerance = json_number_value(tolerance);
-    return (!reference || f->reference) &&
+    return read_list(json_object_get(o, "inputs"), f->inputs, GIVEN_MOST_INPUTS, &f->n_inputs) &&
+           read_list(json_object_get(o, "references"), f->references, GIVEN_MOST_OUTPUTS, &f->n_references) &&
            (!tolerance || (json_is_number(tolerance) && isfinite(f->tolerance) && f->tolerance >= 0));
 }
 

@@ -159,8 +159,8 @@ bool verify_reference(const struct verify_task *t, uint64_t seed, struct verify_
 
 /* The tolerance that the user states takes the place of those that were derived. */
 void verify_state(const struct verify_task *t, const struct given *data, struct verify_tolerance *tolerance);
-/* Compares the reference of the timing set with the user's expected result, which then takes its place. false
- * after an error: they differ by more than half the tolerance, or by more than the stated one. */
+/* Compares the references of the timing set with the user's expected results, which then take their place.
+ * false after an error: they differ by more than half the tolerance, or by more than the stated one. */
 bool verify_expected(const struct verify_task *t, const struct given *data,
                      const struct verify_tolerance *tolerance, struct diag *d);
 

@@ -54,13 +54,12 @@ static struct difference compare(const struct verify_buffer *b, const void *expe
     return x;
 }
 
-static void refuse(const struct verify_task *t, const struct given *data, struct difference x,
-                   struct verify_tolerance tolerance, struct diag *d)
+static void refuse(const struct verify_task *t, unsigned output, const struct given *data,
+                   struct difference x, struct verify_tolerance tolerance, struct diag *d)
 {
-    const unsigned output = verify_output(t, 0);
     const struct verify_buffer *b = &t->buffers[output];
     struct strbuf place = {0};
-    const void *expected = given_reference(data);
+    const void *expected = given_reference(data, output);
     double e = verify_get(b->type, expected, x.first);
     print_place(t->program->arrays[output].type, x.first, &place);
     diag_plain(
@@ -68,22 +67,28 @@ static void refuse(const struct verify_task *t, const struct given *data, struct
         "the program disagrees with %s: output %" PRId64 "%s%s%s is %.9g by the program and %.9g in the "
         "file, and may differ by %.3g; %" PRId64 " of %" PRId64
         " outputs differ; correct one of them, or state a larger --tolerance",
-        given_reference_path(data), x.first, place.length ? " (at " : "", place.length ? place.text : "",
-        place.length ? ")" : "", verify_get(b->type, b->data[VERIFY_TIMING], x.first), e,
-        allowed(b, tolerance, e), x.n, b->elements);
+        given_reference_path(data, output), x.first, place.length ? " (at " : "",
+        place.length ? place.text : "", place.length ? ")" : "",
+        verify_get(b->type, b->data[VERIFY_TIMING], x.first), e, allowed(b, tolerance, e), x.n, b->elements);
     strbuf_free(&place);
 }
 
 bool verify_expected(const struct verify_task *t, const struct given *data,
                      const struct verify_tolerance *tolerance, struct diag *d)
 {
-    const void *expected = given_reference(data);
-    if (!expected) return true;
-    const struct verify_buffer *b = &t->buffers[verify_output(t, 0)];
-    struct difference x = compare(b, expected, tolerance[VERIFY_TIMING]);
-    if (x.n > 0)
-        refuse(t, data, x, tolerance[VERIFY_TIMING], d);
-    else
-        memcpy(b->data[VERIFY_TIMING], expected, b->bytes);
-    return x.n == 0;
+    bool ok = true;
+    for (unsigned o = 0; o < verify_outputs(t); o++) {
+        const unsigned output = verify_output(t, o);
+        const struct verify_buffer *b = &t->buffers[output];
+        const void *expected = given_reference(data, output);
+        const struct verify_tolerance allowance = tolerance[o * t->n_sets + VERIFY_TIMING];
+        if (!expected) continue;
+        struct difference x = compare(b, expected, allowance);
+        if (x.n > 0)
+            refuse(t, output, data, x, allowance, d);
+        else
+            memcpy(b->data[VERIFY_TIMING], expected, b->bytes);
+        ok = ok && x.n == 0;
+    }
+    return ok;
 }

@@ -54,13 +54,16 @@ static int64_t count_results(const struct backbone *bb)
     return product;
 }
 
-/* Elements of the longest reduction; 0: there is none. */
-static int64_t longest_reduction(const struct backbone *bb)
+/* Elements of the longest reduction; 0: there is none. *split becomes whether work-items may divide it. */
+static int64_t longest_reduction(const struct backbone *bb, bool *split)
 {
     int64_t longest = 0;
+    *split = false;
     for (uint32_t i = 0; i < bb->n_logicals; i++)
-        if (is_main(&bb->logicals[i]) && bb->logicals[i].reduction && bb->logicals[i].extent > longest)
+        if (is_main(&bb->logicals[i]) && bb->logicals[i].reduction && bb->logicals[i].extent > longest) {
             longest = bb->logicals[i].extent;
+            *split = bb->logicals[i].split;
+        }
     return longest;
 }
 
@@ -68,7 +71,8 @@ static int64_t longest_reduction(const struct backbone *bb)
 
 static void advise_reduction(struct adviser *v)
 {
-    int64_t results = count_results(v->bb), reduced = longest_reduction(v->bb);
+    bool split;
+    int64_t results = count_results(v->bb), reduced = longest_reduction(v->bb, &split);
     unsigned units = v->dev ? v->dev->compute_units : 0;
     const char *next =
         "output partial results, map(fun c -> reduce(f, z, c), split(k, a)), and reduce them in a "
@@ -76,9 +80,9 @@ static void advise_reduction(struct adviser *v)
     if (reduced < LONG_REDUCTION) return;
     if (results == 1)
         say(v,
-            "one work-item reduces all %" PRId64 " elements to one result: expect a slow "
+            "one %s reduces all %" PRId64 " elements to one result: expect a slow "
             "kernel; %s",
-            reduced, next);
+            split ? "work-group" : "work-item", reduced, next);
     else if (results < units)
         say(v, "%" PRId64 " results occupy at most %" PRId64 " of the %u compute units of %s; %s", results,
             results, units, v->dev->name, next);

@@ -100,6 +100,26 @@ void agents_peer_goes(struct agents *a, unsigned peer, const char *state)
     update_row(a, p, state);
 }
 
+static bool has_changed(const struct agents_peer *p)
+{
+    return p->live && (p->results != p->stored_results || p->running != p->stored_running);
+}
+
+/* In one transaction; where that is not possible now, what has changed is written a second later. */
+static void store_changes(struct agents *a)
+{
+    unsigned i = 0;
+    while (i < a->n_peers && !has_changed(&a->peers[i]))
+        i++;
+    if (i == a->n_peers) return;
+    struct diag *d = diag_new();
+    bool open = store_begin(a->store, a->run, d);
+    for (; open && i < a->n_peers; i++)
+        if (has_changed(&a->peers[i])) update_row(a, &a->peers[i], a->peers[i].running ? "working" : "idle");
+    if (open) store_commit(a->store, d);
+    diag_free(d);
+}
+
 void agents_peers_store(struct agents *a)
 {
     int64_t now = clock_ms();
@@ -109,11 +129,7 @@ void agents_peers_store(struct agents *a)
         a->peers[i].running = 0;
     for (const struct agents_job *j = a->jobs; j; j = j->hh.next)
         if (j->peer != AGENTS_NOBODY) entry(a, (unsigned)j->peer)->running++;
-    for (unsigned i = 0; i < a->n_peers; i++) {
-        struct agents_peer *p = &a->peers[i];
-        bool changed = p->results != p->stored_results || p->running != p->stored_running;
-        if (p->live && changed) update_row(a, p, p->running ? "working" : "idle");
-    }
+    store_changes(a);
 }
 
 void agents_peer_event(struct agents *a, unsigned peer, const char *what, const char *reason)

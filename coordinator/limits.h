@@ -109,6 +109,9 @@ enum {
 enum {
     LIMIT_SILENCE_S =
         120, /* without a write: an owner on another machine counts as ended; twice LIMIT_GRACE_S */
+    LIMIT_BATCH_ROWS =
+        256,             /* results in one transaction: the transaction is a small part of its time by then */
+    LIMIT_BATCH_MS = 10, /* that a result waits for others to be stored with */
     LIMIT_FULL_MS = 1000,      /* between two tries to write to a full disk */
     LIMIT_SNAPSHOT_S = 10,     /* of drawing between two snapshots: as much is repeated after a kill */
     LIMIT_SNAPSHOT_SHARE = 50, /* of a search's time at most a fiftieth goes into them */

@@ -223,6 +223,16 @@ const struct portable *portable_list(struct winners *w, const struct export_stor
     return ok ? found : NULL;
 }
 
+const struct portable *portable_of_store(const char *path, struct winners **w, size_t *n, struct diag *d)
+{
+    const struct portable *list = NULL;
+    struct export_store s = {store_open_to_read(path, d), path};
+    *w = winners_new();
+    if (s.store && winners_add(*w, s.store, path, d)) list = portable_list(*w, &s, 1, n, d);
+    store_close(s.store);
+    return list;
+}
+
 void portable_print(const struct portable *p, struct strbuf *out)
 {
     const struct winner *w = p->entry;

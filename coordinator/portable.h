@@ -42,6 +42,9 @@ struct export_store;
 const struct portable *portable_list(struct winners *w, const struct export_store *stores, size_t n_stores,
                                      size_t *n, struct diag *d);
 
+/* The same of one store, which is opened and closed. *w owns the list; free it in both cases. */
+const struct portable *portable_of_store(const char *path, struct winners **w, size_t *n, struct diag *d);
+
 struct strbuf;
 /* "matmul M=64,N=64,K=64 on 2 devices by geometric mean: number 17 of run 3, 1.08 times as long as the best
  * of each (worst 1.17), of 14 measured on all". */

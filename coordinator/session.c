@@ -100,6 +100,7 @@ void session_free(struct session *s)
     if (!s) return;
     HASH_CLEAR(hh, s->by_number);
     session_forget_losses(s);
+    session_forget_results(s);
     for (struct session_job *j = s->jobs, *next; j; j = next) {
         next = j->next;
         mcts_descent_free(&j->descent);
@@ -293,18 +294,19 @@ static void take_back(struct session *s, struct session_job *job, int64_t agent)
     session_attempt_ends(s, job, "returned", agent);
 }
 
-void session_handle(struct session *s, const struct session_event *event)
+/* A result waits for session_flush(). */
+static void hear(struct session *s, const struct session_event *event)
 {
     struct session_job *job = session_find(s, event->number);
     switch (event->kind) {
     case SESSION_RESULT:
-        if (job) session_settle(s, job, event->result);
+        if (job) session_take(s, job, &event->result);
         break;
     case SESSION_LOST:
-        if (job && job->started) lose(s, job, event->result.agent);
+        if (job && job->started && !job->taken) lose(s, job, event->result.agent);
         break;
     case SESSION_RETURNED:
-        if (job) take_back(s, job, event->result.agent);
+        if (job && !job->taken) take_back(s, job, event->result.agent);
         break;
     case SESSION_BROKEN:
         diag_plain(s->diag, "%s", event->reason);
@@ -317,7 +319,14 @@ void session_handle(struct session *s, const struct session_event *event)
     }
 }
 
-/* Takes what there is, for a turn at most; waits for it where there is nothing else to do. */
+void session_handle(struct session *s, const struct session_event *event)
+{
+    hear(s, event);
+    session_flush(s);
+}
+
+/* Takes what there is, for a turn at most; waits for it where there is nothing else to do. Results that are
+ * there at the same time are stored together. */
 static void take_results(struct session *s)
 {
     bool busy = room(s) > 0 && (may_draw(s) || any_may_start(s));
@@ -326,9 +335,11 @@ static void take_results(struct session *s)
     struct session_event event;
     do {
         event = s->evaluator->collect(s->evaluator_self, wait_ms);
-        session_handle(s, &event);
+        hear(s, &event);
+        if (session_must_flush(s)) session_flush(s);
         wait_ms = 0;
     } while (!s->broken && event.kind != SESSION_NOTHING && clock_ms() < end);
+    session_flush(s);
 }
 
 /* ---- the loop ---- */

@@ -47,6 +47,7 @@ struct session_job {
     bool judged;                     /* it is worth measuring */
     bool counted;                    /* in the budget */
     bool started;                    /* the evaluator has it */
+    bool taken;                      /* its result is to be stored */
     unsigned lost;                   /* times that the evaluator lost it */
     struct session_job *prev, *next; /* in the order of drawing */
     UT_hash_handle hh;               /* by number */

@@ -1,23 +1,21 @@
 /* From a draw to a counted result: the jobs of a session. A job is in the list from its draw until its
  * result counts:
  *
- *     drawn -> judged (not worth measuring: settled at once) -> started -> settled = stored, then counted
+ *     drawn -> judged (not worth measuring: settled at once) -> started -> stored (session_results.c) ->
+ * counted
  *
  * To count a result is to report it to the tree, to keep it if it is among the best, and to tell the subject.
  * A resumed run counts what the store has in the same way. */
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
 #include "coordinator/session_state.h"
-#include "coordinator/solution.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
-#include "core/base/strbuf.h"
 
 static const char duplicate[] = "duplicate", oversized[] = "oversized";
 
@@ -215,79 +213,4 @@ void session_count(struct session *s, struct session_job *job, const struct stor
     }
     if (s->subject->reported) s->subject->reported(s->subject_self, job, e);
     remove_job(s, job);
-}
-
-/* ---- storing ---- */
-
-/* --verbose: why it failed and what it is, in a line. */
-static void show(struct session *s, const struct store_evaluation *e)
-{
-    struct strbuf text = {0};
-    const char *message = e->message ? e->message : "", *what = *e->decisions ? e->decisions : e->label;
-    strbuf_printf(&text, "%.*s", (int)strcspn(message, "\n"), message);
-    if (!*message || *e->decisions) strbuf_printf(&text, "%s%s", *message && *what ? "  " : "", what);
-    progress_evaluation(s->progress, e->number, e->status, e->median_ns, e->found_at, text.text);
-    strbuf_free(&text);
-}
-
-/* Said even if little is to be said: the search stands still. */
-static void say(struct session *s, const char *text)
-{
-    progress_end(s->progress);
-    fprintf(stderr, "%s\n", text);
-}
-
-/* After a write that failed: waits a moment if the disk is full. Whether to try again: false if it is not
- * full, or the user interrupts. */
-static bool wait_for_room(struct session *s, bool *paused)
-{
-    struct pollfd stop = {.fd = s->options.stop_fd, .events = POLLIN};
-    if (!store_is_full(s->store)) return false;
-    if (!*paused) say(s, "the disk of the store is full: the search pauses until there is room");
-    *paused = true;
-    poll(&stop, 1, LIMIT_FULL_MS);
-    return !session_stops(s);
-}
-
-bool session_write(struct session *s, session_writer *write, const void *what)
-{
-    bool paused = false, stored, again = true;
-    while (again) {
-        struct diag *d = diag_new();
-        stored = write(s, what, d);
-        again = !stored && wait_for_room(s, &paused);
-        for (size_t i = 0; !stored && !again && i < diag_count(d); i++)
-            diag_plain(s->diag, "%s", diag_message(d, i));
-        diag_free(d);
-    }
-    if (stored && paused) say(s, "there is room again: the search goes on");
-    if (!stored) s->broken = true;
-    return stored;
-}
-
-static bool write_result(struct session *s, const void *evaluation, struct diag *d)
-{
-    return store_add(s->store, s->run.id, evaluation, d);
-}
-
-void session_settle(struct session *s, struct session_job *job, struct store_evaluation e)
-{
-    size_t n;
-    const struct space_action *list = session_job_actions(job, &n);
-    bool read = s->store || s->options.verbose;
-    char *actions = store_actions_print(list, read ? n : 0);
-    char *decisions = read && s->options.names_decisions ? solution_text(job->leaf) : base_strdup("");
-    e.number = job->number;
-    e.drawn = s->drawn;
-    e.draws = s->draws;
-    e.state_hash = job->descent.hash;
-    e.actions = actions;
-    e.decisions = decisions;
-    e.label = job->label ? job->label : "";
-    e.kernel_hash = job->kernel_hash;
-    e.found_at = session_elapsed(s);
-    if (!s->store || session_write(s, write_result, &e)) session_count(s, job, &e);
-    if (s->options.verbose) show(s, &e);
-    free(decisions);
-    free(actions);
 }

@@ -6,6 +6,14 @@
 #include "coordinator/session.h"
 #include "mcts/order.h"
 
+/* Results that are to be stored together, in the order in which they came (session_results.c). */
+struct session_results {
+    struct arena *arena; /* NULL: there are none */
+    struct session_result *first, *last;
+    unsigned n;
+    int64_t since_ms; /* clock_ms() when the first one came */
+};
+
 struct session {
     struct session_options options;
     struct progress *progress;
@@ -38,7 +46,8 @@ struct session {
     double snapshot_cost_s;                   /* what it took */
     uint64_t snapshot_at;                     /* evaluations that it covers */
     double started_s, earlier_s;              /* monotonic clock; seconds spent by the run that is resumed */
-    struct session_loss *losses;              /* of the run that is resumed, by candidate */
+    struct session_results results;
+    struct session_loss *losses; /* of the run that is resumed, by candidate */
     struct session_report report;
 };
 
@@ -46,7 +55,7 @@ struct session {
 
 bool session_stops(const struct session *s);  /* the user interrupts */
 double session_best(const struct session *s); /* ns, of drawn ones and contenders; 0: none */
-/* Hands what an evaluator says to the session. */
+/* Hands what an evaluator says to the session; a result is stored and counts. */
 void session_handle(struct session *s, const struct session_event *event);
 /* Starts what there is room for: contenders and lost candidates first, and one new draw at most. */
 void session_start_some(struct session *s);
@@ -60,17 +69,27 @@ void session_set_started(struct session *s, struct session_job *job, bool starte
 struct session_job *session_find(const struct session *s, int64_t number);
 /* Counts a result that is in the store, reports it to the tree and ends its job. */
 void session_count(struct session *s, struct session_job *job, const struct store_evaluation *e);
-/* Stores a result, then counts it. */
-void session_settle(struct session *s, struct session_job *job, struct store_evaluation e);
-/* Writes to the store; while the disk is full, the search pauses and the write is tried again. After another
- * error, or if the user interrupts the pause: false, the error is in s->diag and the session is broken. */
-typedef bool session_writer(struct session *s, const void *what, struct diag *d);
-bool session_write(struct session *s, session_writer *write, const void *what);
 bool session_left_out(const char *status); /* drawn, but not evaluated: the budget does not count it */
 /* Whether the tree will find no more. */
 bool session_has_ended(const struct session *s);
 /* Whether the time is over; it does not count while a run is restored. */
 bool session_time_is_over(const struct session *s);
+
+/* ---- session_results.c ---- */
+
+/* Keeps a copy of a job's result, to be stored with others. A second result of the job is ignored. */
+void session_take(struct session *s, struct session_job *job, const struct store_evaluation *e);
+/* Whether so many wait, or one for so long, that they are to be stored before anything else is done. */
+bool session_must_flush(const struct session *s);
+/* Stores the results that wait in one transaction, then counts them. */
+void session_flush(struct session *s);
+void session_forget_results(struct session *s);
+/* Stores a result, after those that wait, then counts it. */
+void session_settle(struct session *s, struct session_job *job, struct store_evaluation e);
+/* Writes to the store; while the disk is full, the search pauses and the write is tried again. After another
+ * error, or if the user interrupts the pause: false, the error is in s->diag and the session is broken. */
+typedef bool session_writer(struct session *s, const void *what, struct diag *d);
+bool session_write(struct session *s, session_writer *write, const void *what);
 
 /* ---- session_attempts.c ---- */
 

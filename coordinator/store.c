@@ -1,10 +1,5 @@
-/* Writing to the store and reading it.
- *
- * Each evaluation is inserted in its own transaction, which also checks that this process still owns the run:
- *
- *     BEGIN IMMEDIATE; UPDATE owner ... WHERE run = ? AND epoch = ?; INSERT ...; COMMIT
- *
- * When store_add() has returned true the evaluation survives the end of the process, even by kill -9. */
+/* Writing to the store and reading it. When store_add(), or of a batch store_commit(), has returned true the
+ * evaluations survive the end of the process, even by kill -9 (store_batch.c). */
 #include "coordinator/store.h"
 
 #include <inttypes.h>
@@ -61,28 +56,6 @@ bool store_run_add(struct store *s, struct store_run *run, struct diag *d)
     run->id = sqlite3_last_insert_rowid(s->db);
     sqlite3_finalize(q);
     return store_end(s, ok && store_own(s, run->id, d), d);
-}
-
-static bool run_statement(const struct store *s, sqlite3_stmt *q, struct diag *d)
-{
-    return sqlite3_step(q) == SQLITE_DONE || store_failed(s, d);
-}
-
-bool store_write(struct store *s, sqlite3_stmt *q, sqlite3_stmt *then, int64_t run, struct diag *d)
-{
-    bool owned = true, ok = store_execute(s, "BEGIN IMMEDIATE", d);
-    if (ok) {
-        owned = store_confirm(s, run, d);
-        ok = store_end(s, owned && run_statement(s, q, d) && (!then || run_statement(s, then, d)), d);
-    }
-    sqlite3_reset(q);
-    sqlite3_reset(then);
-    if (!ok && owned)
-        diag_plain(
-            d,
-            "%s: the search ends; all earlier evaluations are in the store, and --resume continues the run",
-            s->path);
-    return ok;
 }
 
 /* A JSON array; NAN becomes null. */

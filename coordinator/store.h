@@ -112,6 +112,14 @@ bool store_run_owner(struct store *s, int64_t run, struct store_owner *out, stru
  * and nothing of this one. */
 bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, struct diag *d);
 
+/* A batch: what is recorded of the run between the two calls is one transaction, which costs little more than
+ * that of one row. It is in the log when store_commit() has returned true; after a false nothing of it is.
+ * After an error of one call the others of the batch do nothing, and store_commit() returns false. An open
+ * batch keeps other processes from writing: nobody waits or searches in between. After a false of
+ * store_begin() no batch is open. */
+bool store_begin(struct store *s, int64_t run, struct diag *d);
+bool store_commit(struct store *s, struct diag *d);
+
 /* Whether the last error of the store was that there is no room on the disk: the same call may succeed later.
  */
 bool store_is_full(const struct store *s);

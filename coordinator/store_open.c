@@ -311,13 +311,13 @@ static bool prepare_writes(struct store *s, struct diag *d)
                       d);
     s->insert_cut = store_prepare(
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);
-    s->confirm =
-        store_prepare(s, "UPDATE owner SET seen = strftime('%s', 'now') WHERE run = ?1 AND epoch = ?2", d);
+    s->confirm = store_prepare(s, "SELECT 1 FROM owner WHERE run = ?1 AND epoch = ?2", d);
+    s->note_seen = store_prepare(s, "UPDATE owner SET seen = ?3 WHERE run = ?1 AND epoch = ?2", d);
     s->insert_attempt =
         store_prepare(s, "INSERT INTO attempt (run, number, state_hash, sent_at) VALUES (?,?,?,?)", d);
     s->end_attempt = store_prepare(
         s, "DELETE FROM attempt WHERE run = ? AND number = ? AND outcome IN ('', 'returned')", d);
-    return s->insert && s->insert_cut && s->confirm && s->insert_attempt && s->end_attempt;
+    return s->insert && s->insert_cut && s->confirm && s->note_seen && s->insert_attempt && s->end_attempt;
 }
 
 struct store *store_open(const char *path, bool create, struct diag *d)
@@ -472,6 +472,7 @@ void store_close(struct store *s)
     sqlite3_finalize(s->insert);
     sqlite3_finalize(s->insert_cut);
     sqlite3_finalize(s->confirm);
+    sqlite3_finalize(s->note_seen);
     sqlite3_finalize(s->insert_attempt);
     sqlite3_finalize(s->end_attempt);
     sqlite3_close(s->db);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "coordinator/limits.h"
@@ -194,7 +195,7 @@ static void note_owned(struct store *s, int64_t run, int64_t epoch)
         s->owned = base_realloc(s->owned, (s->n_owned + 1) * sizeof *s->owned);
         o = &s->owned[s->n_owned++];
     }
-    *o = (struct store_owned){run, epoch};
+    *o = (struct store_owned){.run = run, .epoch = epoch};
 }
 
 bool store_own(struct store *s, int64_t run, struct diag *d)
@@ -231,13 +232,30 @@ static bool update_owner(const struct store *s, sqlite3_stmt *q, const struct st
     return ok && sqlite3_changes(s->db) == 1;
 }
 
+/* Whether the row has our epoch. false after an error, too. */
+static bool is_owner(const struct store *s, const struct store_owned *o, struct diag *d)
+{
+    sqlite3_bind_int64(s->confirm, 1, o->run);
+    sqlite3_bind_int64(s->confirm, 2, o->epoch);
+    int code = sqlite3_step(s->confirm);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) store_failed(s, d);
+    sqlite3_reset(s->confirm);
+    return code == SQLITE_ROW;
+}
+
 bool store_confirm(const struct store *s, int64_t run, struct diag *d)
 {
-    const struct store_owned *o = find_owned(s, run);
+    struct store_owned *o = find_owned(s, run);
     size_t before = diag_count(d);
+    int64_t now = (int64_t)time(NULL);
     CHECK(o);
-    if (update_owner(s, s->confirm, o, d)) return true;
-    return diag_count(d) > before ? false : report_taken(s, run, d);
+    bool ours = o->seen_s == now && is_owner(s, o, d);
+    if (o->seen_s != now) {
+        sqlite3_bind_int64(s->note_seen, 3, now);
+        ours = update_owner(s, s->note_seen, o, d);
+        o->seen_s = now;
+    }
+    return ours || (diag_count(d) == before && report_taken(s, run, d));
 }
 
 void store_disown(struct store *s)

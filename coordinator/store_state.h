@@ -1,6 +1,7 @@
-/* The parts of the store: store_open.c opens the file, store_owner.c keeps the owners of runs, store.c writes
- * and reads evaluations, winners.c finds the best ones, learn_rows.c those of other runs, merge.c joins
- * stores, report/rows.c and campaign/progress.c read what they show. This header is for these files only. */
+/* The parts of the store: store_open.c opens the file, store_owner.c keeps the owners of runs, store_batch.c
+ * has their transactions, store.c writes and reads evaluations, winners.c finds the best ones, learn_rows.c
+ * those of other runs, merge.c joins stores, report/rows.c and campaign/progress.c read what they show. This
+ * header is for these files only. */
 #ifndef THRESH_COORDINATOR_STORE_STATE_H
 #define THRESH_COORDINATOR_STORE_STATE_H
 
@@ -19,6 +20,7 @@ struct store;
 /* A run that this process writes to. */
 struct store_owned {
     int64_t run, epoch;
+    int64_t seen_s; /* Unix seconds of its last write that the table has */
 };
 
 /* The state of a file, to detect whether it was written to. */
@@ -29,8 +31,10 @@ struct store_mark {
 
 struct store {
     sqlite3 *db;
-    sqlite3_stmt *insert, *insert_cut, *confirm; /* NULL: only opened to be read */
+    sqlite3_stmt *insert, *insert_cut, *confirm, *note_seen; /* NULL: only opened to be read */
     sqlite3_stmt *insert_attempt, *end_attempt;
+    int64_t batch;                       /* the run to whose batch it writes; 0: each write by itself */
+    bool batch_failed;                   /* nothing of the batch will be kept */
     char *path;                          /* as the user named it */
     bool read_only;                      /* store_open_to_read() */
     bool unlocked;                       /* read without locks, for which SQLite would have to write files */
@@ -56,11 +60,13 @@ bool store_end(const struct store *s, bool ok, struct diag *d);
 /* After reading without locks: whether no other process wrote meanwhile; else adds an error. */
 bool store_unchanged(const struct store *s, struct diag *d);
 
-/* ---- store.c ---- */
+/* ---- store_batch.c ---- */
 
-/* Runs one or two statements (`then`: NULL or with its values bound) in a transaction, if this process still
- * owns the run. false after an error. */
+/* Runs one or two statements (`then`: NULL or with its values bound) in the batch that is open, or else in a
+ * transaction, if this process still owns the run. false after an error. */
 bool store_write(struct store *s, sqlite3_stmt *q, sqlite3_stmt *then, int64_t run, struct diag *d);
+
+/* ---- store.c ---- */
 
 /* A column of a row as text, "" for NULL, valid until the next step; the same in the arena; and a number of
  * 64 bits that is stored as hexadecimal text. */

@@ -16,6 +16,7 @@
 #include "agent/fits.h"
 #include "coordinator/advice.h"
 #include "coordinator/tune_state.h"
+#include "core/backbone/combine.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
@@ -62,7 +63,8 @@ static bool make_prior(struct tune *t, struct diag *d)
 {
     const struct mcts_fact facts[] = {{"gpu", t->device.gpu},
                                       {"compute_units", t->device.compute_units},
-                                      {"max_work_group", (double)t->device.limits.max_work_group}};
+                                      {"max_work_group", (double)t->device.limits.max_work_group},
+                                      {"results", bb_split_results(t->problem->backbone)}};
     t->prior = mcts_prior_new(prior_gpu, t->problem->space, facts, sizeof facts / sizeof facts[0], d);
     return t->prior != NULL;
 }

@@ -62,7 +62,11 @@ void tune_print_data(const struct given_files *f, struct strbuf *out)
 {
     for (unsigned i = 0; i < f->n_inputs; i++)
         strbuf_printf(out, " input=%s=%s", f->inputs[i].name, file_name(f->inputs[i].path));
-    if (f->reference) strbuf_printf(out, " reference=%s", file_name(f->reference));
+    for (unsigned i = 0; i < f->n_references; i++) {
+        const char *name = f->references[i].name;
+        strbuf_printf(out, " reference=%s%s%s", name ? name : "", name ? "=" : "",
+                      file_name(f->references[i].path));
+    }
     if (f->has_tolerance) strbuf_printf(out, " tolerance=%g", f->tolerance);
 }
 

@@ -22,9 +22,10 @@ struct range {
     double low, high;
 };
 
-/* name[range] or name=weight; an entry has a name or a range. */
+/* VALUE=WEIGHT; an entry has a name or a range, or is of the slot's least value. */
 struct entry {
     char name[NAME_BYTES];
+    bool least;
     struct range range;
     double weight;
 };
@@ -118,7 +119,8 @@ static bool parse_entries(struct rule *r, char *text)
         struct entry *e = &r->entries[r->n_entries++];
         if (!copy_name(e->name, word) || !parse_number(&weight, &e->weight) || *weight || e->weight < 0)
             return false;
-        if (parse_range(word, &e->range)) e->name[0] = 0;
+        e->least = strcmp(word, "least") == 0;
+        if (parse_range(word, &e->range) || e->least) e->name[0] = 0;
     }
     return r->n_entries > 0;
 }
@@ -291,7 +293,10 @@ static double entry_weight(const struct mcts_prior *p, const struct rule *r, str
     space_value_name(p->space, action.slot, action.value, name, sizeof name);
     for (unsigned i = 0; i < r->n_entries; i++) {
         const struct entry *e = &r->entries[i];
-        if (e->name[0] ? strcmp(e->name, name) == 0 : inside(code, e->range)) return e->weight;
+        bool met = e->least     ? code == (double)space_value_code(p->space, action.slot, 0)
+                   : e->name[0] ? strcmp(e->name, name) == 0
+                                : inside(code, e->range);
+        if (met) return e->weight;
     }
     return 1;
 }

@@ -209,6 +209,15 @@ static int64_t group_count(const struct backbone *bb, const struct decisions *d)
     return groups;
 }
 
+/* Whether work-items divide a reduction: then several nests may share an axis, and some have more of it. */
+static bool has_parts(const struct backbone *bb, const struct decisions *d)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < bb->n_tiles; t++)
+        any |= bb->logicals[bb->tiles[t].logical].reduction && d->seat[t] != GPU_MAP_ENCODING_SEQ;
+    return any;
+}
+
 /* Cycles that a tile of that shape takes in one group, over all its fillings; counted once for the same
  * decisions. */
 static double cycles_of(const struct perfmodel *m, uint32_t region, const struct shape *shape,
@@ -239,7 +248,7 @@ static void keep_decisions(const struct perfmodel *m, struct banks *b)
     memset(b->n_counted, 0, bb->n_regions * sizeof *b->n_counted);
     int64_t groups = group_count(bb, &d);
     local_sizes(bb, &d, b->local);
-    bool known = b->local[0] * b->local[1] * b->local[2] <= MOST_ITEMS;
+    bool known = b->local[0] * b->local[1] * b->local[2] <= MOST_ITEMS && !has_parts(bb, &d);
     b->waves = !known ? 0 : units > 0 ? (groups + units - 1) / units : groups > 0;
 }
 

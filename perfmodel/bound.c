@@ -60,21 +60,29 @@ static bool joined(const struct backbone *bb)
     return true;
 }
 
+static size_t count_mappings(const struct perfmodel *m)
+{
+    size_t mappings = 1;
+    for (unsigned l = 0; l < m->n_logicals && mappings <= MAX_MAPPINGS; l++)
+        mappings *= m->logicals[l].n_splits;
+    return mappings;
+}
+
 static const char *list_splits(struct perfmodel *m)
 {
     struct space_failure why;
     struct space_state *root = space_root(m->space, &why);
-    size_t mappings = 1;
     if (!root) return "the space is empty";
     for (unsigned l = 0; l < m->n_logicals; l++) {
         struct tile_domains d;
         logical_domains(m, &m->logicals[l], root, &d);
         logical_list(&m->logicals[l], &d);
-        mappings *= m->logicals[l].n_splits;
-        if (mappings > MAX_MAPPINGS) break;
     }
     space_state_free(root);
-    return mappings > MAX_MAPPINGS ? "more than two million mappings" : NULL;
+    bool many = count_mappings(m) > MANY_MAPPINGS;
+    for (unsigned l = 0; many && l < m->n_logicals; l++)
+        if (m->bb->logicals[l].split && m->logicals[l].n_splits) logical_any(&m->logicals[l]);
+    return count_mappings(m) > MAX_MAPPINGS ? "more than two million mappings" : NULL;
 }
 
 static const char *open_mappings(struct perfmodel *m)

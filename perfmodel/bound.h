@@ -58,6 +58,7 @@ struct perfmodel_split {
     int64_t gap;  /* distance of a work-item's runs, if an access may have elements of two; otherwise 0 */
     bool global;  /* groups * items are global work-items; the device divides them */
     double share; /* of all iterations, within the extent; 1 if it is not rounded up */
+    bool any; /* any number of work-items may divide the iterations: of a reduction, in a program with many */
 };
 
 enum { PERFMODEL_LOGICALS = BB_MAX_LOGICALS };

@@ -5,6 +5,9 @@
  * On a CPU a group is one thread that the compiler may vectorize and merge: arithmetic counts once for each
  * work-item that an instruction's own dimensions make, elements once for each group.
  *
+ * Where a reduction is divided among work-items, not all of them execute every instruction: each counts for
+ * those that its own dimensions make.
+ *
  * Of a dimension that was rounded up a share of the iterations is within the extent. Which groups, bundles
  * and work-items have less than the others is not looked at: all have that share, on average, and the busiest
  * unit has at least what all have together by the number of units. Terms that need more than averages are
@@ -23,6 +26,7 @@ struct costing {
     double groups, items, lanes,
         busy;     /* of the launch; lanes of a group with idle ones; groups of the busiest unit */
     double share; /* of all iterations, within the extents */
+    bool parts;   /* a reduction is divided among work-items */
     double worst;
 };
 
@@ -36,34 +40,7 @@ static double figure(const struct costing *c, enum perfmodel_figure f)
     return c->m->dev.value[f];
 }
 
-/* ---- the launch ---- */
-
-/* What a term's work cannot overlap with, as the figure of the shortest such kernel. */
-enum head { HEAD_NONE, HEAD_LAUNCH, HEAD_STORE, HEAD_TOUCH };
-
-static const enum head heads[PERFMODEL_TERM_COUNT] = {
-#define X(id, figure, head, text) HEAD_##head,
-    PERFMODEL_TERMS(X)
-#undef X
-};
-
-/* The largest of the figures that hold for a head: what loads and stores also launches. */
-static enum perfmodel_figure find_head(const struct perfmodel *m, enum head head)
-{
-    static const enum perfmodel_figure launches[] = {[HEAD_LAUNCH] = PERFMODEL_LAUNCH,
-                                                     [HEAD_STORE] = PERFMODEL_LAUNCH_STORE,
-                                                     [HEAD_TOUCH] = PERFMODEL_LAUNCH_TOUCH};
-    enum perfmodel_figure largest = PERFMODEL_LAUNCH;
-    for (enum head h = HEAD_STORE; h <= head && (h < HEAD_TOUCH || m->loads); h++)
-        if (m->dev.value[launches[h]] > m->dev.value[largest]) largest = launches[h];
-    return largest;
-}
-
-double term_launch(const struct perfmodel *m, enum perfmodel_term term, enum perfmodel_figure *launch)
-{
-    *launch = find_head(m, heads[term]);
-    return m->dev.gpu && heads[term] != HEAD_NONE ? m->dev.value[*launch] : 0;
-}
+/* ---- charging ---- */
 
 static void charge_time(struct costing *c, enum perfmodel_term term, double ns, double amount)
 {
@@ -142,18 +119,25 @@ static void add_to_buffer(double *per_buffer, uint32_t buffer, double amount, do
     per_buffer[buffer] = amount;
 }
 
-static struct work item_work(const struct costing *c)
+/* The share of a group's work-items that an instruction's own dimensions make. */
+static double own_share(const struct costing *c, const struct profile *p)
+{
+    return profile_product(p->logicals, p->n_logicals, c->split, PART_ITEMS) / c->items;
+}
+
+/* Of the work-item with the most work; average: of all of them. */
+static struct work item_work(const struct costing *c, bool average)
 {
     struct work w = {0};
     double per_buffer[2 * MAX_BUFFERS] = {0}; /* loads, then stores: of an updated array there are both */
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
-        double times = profile_product(p->logicals, p->n_logicals, c->split, PART_STEPS);
-        add_operations(&w, p, times);
+        double share = p->store || (average && c->parts) ? own_share(c, p) : 1;
+        unsigned steps = average ? PART_STEPS | PART_ANY : PART_STEPS;
+        double times = profile_product(p->logicals, p->n_logicals, c->split, steps);
+        add_operations(&w, p, times * share);
         if (!p->load && !p->store) continue;
-        double elements = profile_product(p->distinct, p->n_distinct, c->split, PART_STEPS);
-        if (p->store)
-            elements *= profile_product(p->logicals, p->n_logicals, c->split, PART_ITEMS) / c->items;
+        double elements = profile_product(p->distinct, p->n_distinct, c->split, steps) * share;
         uint32_t buffer = p->buffer + (p->store ? MAX_BUFFERS : 0);
         add_to_buffer(per_buffer, buffer, elements / width_of(c, p), &w.accesses);
     }
@@ -350,14 +334,23 @@ static double group_time(const struct costing *c, double operations, double issu
     return access > 0 ? fmax(ns, accesses / access) : ns;
 }
 
+/* What the bundles of lanes ask of the first-level cache. */
+static void charge_bundles(struct costing *c)
+{
+    double bundles = c->busy * c->lanes / fmax(1, figure(c, PERFMODEL_LANES));
+    charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, bundles * bundle_amount(c, lane_bytes));
+    charge(c, PERFMODEL_OF_LINES, PERFMODEL_UNIT_LINES, bundles * bundle_amount(c, lane_lines));
+}
+
 static void charge_gpu(struct costing *c)
 {
-    struct work w = item_work(c);
+    struct work w = item_work(c, true), item = item_work(c, false);
     double operations = c->lanes * arithmetic(&w), accesses = c->lanes * w.accesses + copy_accesses(c);
     double issue = operations + c->lanes * w.special + accesses;
     charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * operations);
-    charge(c, PERFMODEL_OF_ITEM, PERFMODEL_ITEM_FP32, arithmetic(&w));
-    charge(c, PERFMODEL_OF_ITEM_ISSUE, PERFMODEL_ITEM_ISSUE, arithmetic(&w) + w.special + w.accesses);
+    charge(c, PERFMODEL_OF_ITEM, PERFMODEL_ITEM_FP32, arithmetic(&item));
+    charge(c, PERFMODEL_OF_ITEM_ISSUE, PERFMODEL_ITEM_ISSUE,
+           arithmetic(&item) + item.special + item.accesses);
     charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * c->lanes * w.special);
     charge(c, PERFMODEL_OF_ISSUE, PERFMODEL_UNIT_ISSUE, c->busy * issue);
     charge(c, PERFMODEL_OF_ACCESS, PERFMODEL_UNIT_ACCESS, c->busy * accesses);
@@ -365,9 +358,7 @@ static void charge_gpu(struct costing *c)
     charge_latency(c, waves(c));
     if (is_rounded(c)) return;
     charge(c, PERFMODEL_OF_UNIT_L2, PERFMODEL_UNIT_L2, unit_bytes(c));
-    double bundles = c->busy * c->lanes / fmax(1, figure(c, PERFMODEL_LANES));
-    charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, bundles * bundle_amount(c, lane_bytes));
-    charge(c, PERFMODEL_OF_LINES, PERFMODEL_UNIT_LINES, bundles * bundle_amount(c, lane_lines));
+    if (!c->parts) charge_bundles(c);
     charge_l2(c, group_time(c, operations, issue, accesses));
 }
 
@@ -419,7 +410,7 @@ static void set_busy(struct costing *c)
     double units = figure(c, PERFMODEL_UNITS), bundle = fmax(1, figure(c, PERFMODEL_LANES));
     double busy = units > 0 ? c->groups / units : 1;
     c->busy = is_rounded(c) ? fmax(1, busy) * c->share : ceil(busy);
-    c->lanes = is_rounded(c) ? c->items : ceil(c->items / bundle) * bundle;
+    c->lanes = is_rounded(c) || c->parts ? c->items : ceil(c->items / bundle) * bundle;
 }
 
 double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *split,
@@ -431,6 +422,8 @@ double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *spl
     if (most > 0 && c.items > most) return INFINITY;
     c.groups = all_groups(&c);
     c.share = all_share(&c);
+    for (unsigned l = 0; l < m->n_logicals; l++)
+        c.parts = c.parts || split[l].any || (m->bb->logicals[l].reduction && split[l].items > 1);
     set_busy(&c);
     if (m->dev.gpu)
         charge_gpu(&c);
@@ -473,7 +466,7 @@ void model_floor(struct perfmodel *m)
     const double *v = m->dev.value;
     struct work w = {0};
     for (unsigned l = 0; l < m->n_logicals; l++)
-        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, 0, false, 1};
+        whole[l] = (struct perfmodel_split){1, 1, m->bb->logicals[l].extent, 1, 0, false, 1, false};
     for (unsigned i = 0; i < m->n_profiles; i++) {
         const struct profile *p = &m->profiles[i];
         add_operations(&w, p, profile_product(p->logicals, p->n_logicals, whole, PART_STEPS));

@@ -317,9 +317,17 @@ static void add_split(struct logical *l, const uint8_t part[PARTS])
                                 l->divisors[part[RUN]],
                                 part[GAP],
                                 false,
-                                1};
+                                1,
+                                false};
     s.share = (double)l->of->extent / (double)(s.groups * s.items * s.steps);
     l->splits[l->n_splits++] = s;
+}
+
+void logical_any(struct logical *l)
+{
+    l->any = true;
+    l->n_splits = 1;
+    l->splits[0] = (struct perfmodel_split){1, 1, l->of->extent, 1, 0, false, 1, true};
 }
 
 void logical_list(struct logical *l, const struct tile_domains *d)
@@ -339,10 +347,12 @@ void logical_list(struct logical *l, const struct tile_domains *d)
 static void fill_set(const struct logical *l, struct split_set *set, enum mode mode)
 {
     struct point *points;
-    size_t words = l->n_splits / 64 + 1, n = walk_tiles(l, &set->key, mode_classes[mode], &points);
+    size_t words = l->n_splits / 64 + 1;
     if (!set->bits[mode]) set->bits[mode] = base_malloc(words * sizeof(uint64_t));
     memset(set->bits[mode], 0, words * sizeof(uint64_t));
-    set->count[mode] = 0;
+    set->bits[mode][0] = set->count[mode] = l->any;
+    if (l->any) return;
+    size_t n = walk_tiles(l, &set->key, mode_classes[mode], &points);
     for (size_t i = 0; i < n; i++) {
         unsigned split = find_split(l, points[i].part);
         if (split == l->n_splits) continue;

@@ -12,8 +12,9 @@
 enum {
     MAX_DIVISORS = 64,
     MAX_TILES = BB_MAX_LEVELS,
-    MAX_RUN_DIVISORS = 32,  /* beyond that runs are taken to be 1 */
-    MAX_MAPPINGS = 1 << 21, /* beyond that the model does without mappings */
+    MAX_RUN_DIVISORS = 32,   /* beyond that runs are taken to be 1 */
+    MANY_MAPPINGS = 1 << 18, /* beyond that the parts of reductions are not looked at */
+    MAX_MAPPINGS = 1 << 21,  /* beyond that the model does without mappings */
     MAX_BUFFERS = 32,
     NO_DIVISOR = 255,
     SET_CACHE = 1024,  /* sets of splits kept of each logical dimension */
@@ -44,6 +45,7 @@ struct logical {
     const struct bb_logical *of;
     unsigned n_tiles, n_divisors;
     unsigned reach; /* elements of an access at most */
+    bool any;       /* one split stands for all (logical_any()) */
     bool runs;      /* the distance of work-items matters: some access runs through it element by element */
     int64_t divisors[MAX_DIVISORS];
     uint8_t product[MAX_DIVISORS][MAX_DIVISORS], /* NO_DIVISOR: it does not divide the extent */
@@ -135,14 +137,23 @@ void logical_domains(const struct perfmodel *m, const struct logical *l, const s
                      struct tile_domains *out);
 /* Lists the splits that domains allow as the logical's own. */
 void logical_list(struct logical *l, const struct tile_domains *d);
+/* Makes one split of a reduction stand for all: any number of work-items may divide it, at no cost. */
+void logical_any(struct logical *l);
 /* The set of splits that domains allow; valid until the next call for this logical. */
 const struct split_set *logical_set(struct logical *l, const struct tile_domains *d);
 
 /* ---- profile.c ---- */
 
 void profiles_make(struct perfmodel *m);
-/* Executions of a sequential nest, and elements: product of a part of the splits over logicals. */
-enum part { PART_STEPS = 1, PART_ITEMS = 2, PART_GROUPS = 4, PART_BLOCK = PART_STEPS | PART_ITEMS };
+/* Executions of a sequential nest, and elements: product of a part of the splits over logicals. PART_ANY: the
+ * iterations that any number of work-items may divide, of which each has one at least. */
+enum part {
+    PART_STEPS = 1,
+    PART_ITEMS = 2,
+    PART_GROUPS = 4,
+    PART_ANY = 8,
+    PART_BLOCK = PART_STEPS | PART_ITEMS | PART_ANY
+};
 double profile_product(const uint8_t *logicals, unsigned n, const struct perfmodel_split *split,
                        unsigned parts);
 

@@ -331,6 +331,7 @@ void profiles_make(struct perfmodel *m)
 
 static double part_of(const struct perfmodel_split *s, unsigned parts)
 {
+    if (s->any) return parts & PART_ANY ? (double)s->steps : 1;
     return (parts & PART_STEPS ? (double)s->steps * s->share : 1) *
            (parts & PART_ITEMS ? (double)s->items : 1) * (parts & PART_GROUPS ? (double)s->groups : 1);
 }

@@ -123,6 +123,8 @@ static void explain_split(const struct perfmodel *m, unsigned l, const struct pe
     strbuf_printf(out, "%s: ", m->bb->logicals[l].name);
     if (s->global) {
         add_number(out, s->groups * s->items, "global work-item");
+    } else if (s->any) {
+        strbuf_add(out, "any number of work-items");
     } else {
         add_number(out, s->groups, "group");
         strbuf_add(out, " of ");
@@ -130,7 +132,7 @@ static void explain_split(const struct perfmodel *m, unsigned l, const struct pe
     }
     strbuf_add(out, " with ");
     add_number(out, s->steps, "sequential iteration");
-    strbuf_add(out, " each\n");
+    strbuf_add(out, s->any ? " in all\n" : " each\n");
 }
 
 /* A statement, with the iterations of its loops, if the term counts what it does. */

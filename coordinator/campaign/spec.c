@@ -5,6 +5,7 @@
 #include "coordinator/campaign/spec.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -422,4 +423,27 @@ void campaign_print_budget(const struct campaign_settings *s, struct strbuf *out
     if (s->time_s > 0) space = " ";
     if (s->until.evaluations)
         strbuf_printf(out, "%suntil=%g%%/%" PRIu64, space, 100 * s->until.within, s->until.evaluations);
+}
+
+void campaign_describe_budget(const struct campaign_settings *s, struct strbuf *out)
+{
+    static const struct {
+        double seconds;
+        const char *unit;
+    } units[] = {{3600, "h"}, {60, "m"}, {1, "s"}};
+    size_t u = 0;
+    const char *comma = "";
+    if (s->evaluations) {
+        strbuf_printf(out, "%" PRIu64 " evaluation%s", s->evaluations, s->evaluations > 1 ? "s" : "");
+        comma = ", ";
+    }
+    while (u + 1 < sizeof units / sizeof units[0] && fmod(s->time_s, units[u].seconds) != 0)
+        u++;
+    if (s->time_s > 0) {
+        strbuf_printf(out, "%s%g%s", comma, s->time_s / units[u].seconds, units[u].unit);
+        comma = ", ";
+    }
+    if (s->until.evaluations)
+        strbuf_printf(out, "%swithin %g%% for %" PRIu64 " evaluations", comma, 100 * s->until.within,
+                      s->until.evaluations);
 }

@@ -40,7 +40,8 @@ struct campaign_settings {
     unsigned n_learn_from;
     const char **baselines; /* the user's own kernels, as for --baseline */
     unsigned n_baselines;
-    const char *reference;           /* file of the expected result; NULL: none */
+    const struct given_file *references; /* files of expected results */
+    unsigned n_references;
     const struct given_file *inputs; /* files of inputs */
     unsigned n_inputs;
     bool has_tolerance;
@@ -92,7 +93,9 @@ const char *campaign_path(const struct campaign *c, const char *path);
  * caller chooses an ipc:// endpoint then. */
 const struct launch_options *campaign_launch_options(const struct campaign *c);
 
-/* The budget of a search as text: "evaluations=300 time=60 until=0.02/200". */
+/* The budget of a search as the store has it: "evaluations=300 time=60 until=2%/200". */
 void campaign_print_budget(const struct campaign_settings *s, struct strbuf *out);
+/* The same as people read it: "300 evaluations, 1m, within 2% for 200 evaluations". */
+void campaign_describe_budget(const struct campaign_settings *s, struct strbuf *out);
 
 #endif

@@ -23,7 +23,7 @@ void cli_campaign_announce(const struct cli_campaign_running *r, unsigned i)
     const struct campaign_search *s = &c->searches[i];
     struct strbuf budget = {0};
     if (cli_given(r->args, CLI_QUIET)) return;
-    campaign_print_budget(&s->settings, &budget);
+    campaign_describe_budget(&s->settings, &budget);
     fprintf(stderr, "search %u of %u: %s %s on %s: ", s->number, c->n_searches, s->name, s->sizes,
             campaign_device_of(&r->campaign->devices, s)->device.name);
     if (st->state == CAMPAIGN_COMPLETE)
@@ -120,7 +120,7 @@ static bool print_portables(const struct cli_args *a, const struct campaign *c, 
 {
     struct winners *w;
     size_t n;
-    const struct portable *list = cli_portables(c->store, &w, &n, d);
+    const struct portable *list = portable_of_store(c->store, &w, &n, d);
     for (size_t i = 0; list && !cli_given(a, CLI_JSON) && i < n; i++) {
         struct strbuf text = {0};
         portable_print(&list[i], &text);

@@ -133,7 +133,7 @@ void cli_campaign_print_searches(const struct cli_args *a, const struct cli_camp
     for (unsigned i = 0; i < c->campaign->n_searches; i++) {
         const struct campaign_search *s = &c->campaign->searches[i];
         struct strbuf budget = {0};
-        campaign_print_budget(&s->settings, &budget);
+        campaign_describe_budget(&s->settings, &budget);
         add_search_cells(&t, s);
         add_cell(&t, device_name(c, s));
         add_cell(&t, arena_printf(t.arena, "%" PRIu64, s->seed));

@@ -80,6 +80,8 @@ static bool take_option(struct parsing *p, int key, const char *value)
     if (joins) value = arena_printf(p->arena, "%s,%s", a->value[key], value);
     a->value[key] = value ? value : "";
     if (key == CLI_PIN) return add_to_list(p, &a->pins, value);
+    if (key == CLI_OUTPUT_REFERENCE) return add_to_list(p, &a->references, value);
+    if (key == CLI_OUTPUT) return add_to_list(p, &a->outputs, value);
     if (key == CLI_BASELINE) return add_to_list(p, &a->baselines, value);
     if (key == CLI_LEARN_FROM) return add_to_list(p, &a->learned, value);
     return key != CLI_INPUT || add_to_list(p, &a->inputs, value);

@@ -64,7 +64,7 @@ struct cli_args {
     /* NULL: not given; "": a flag. Of a repeated option the last value; of --size and --param all values,
      * joined by commas. */
     const char *value[CLI_KEY_COUNT];
-    struct cli_list pins, inputs, learned, baselines; /* learned: --learn-from */
+    struct cli_list pins, inputs, references, outputs, learned, baselines; /* learned: --learn-from */
 };
 
 /* An option's argument and help for one subcommand, in place of those in the table. */

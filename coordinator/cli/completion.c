@@ -48,6 +48,12 @@ static void add_commands(struct strbuf *b)
 static void add_candidate(struct candidates *c, const char *word, size_t n)
 {
     static const char lower[] = "abcdefghijklmnopqrstuvwxyz", upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char optional[] = "[NAME=]";
+    if (n > strlen(optional) && strncmp(word, optional, strlen(optional)) == 0) { /* [NAME=]FILE.npy */
+        c->named = true;
+        word += strlen(optional);
+        n -= strlen(optional);
+    }
     const char *dot = memchr(word, '.', n);
     if (dot && memchr(dot, ':', n - (size_t)(dot - word))) /* FILE.cl:NAME */
         n = (size_t)((const char *)memchr(dot, ':', n - (size_t)(dot - word)) - word);

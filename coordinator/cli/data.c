@@ -1,6 +1,7 @@
 /* Reading --input, --output-reference and --tolerance. */
 #include "coordinator/cli/data.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,40 @@ static bool add_input(const char *text, struct arena *arena, struct given_files 
     return false;
 }
 
+/* Length of the name before '='; 0: there is none, as in "./a=b.npy". */
+static size_t name_length(const char *text)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)text[n]) || text[n] == '_')
+        n++;
+    return text[n] == '=' ? n : 0;
+}
+
+bool cli_named_file(const char *option, const char *text, struct arena *arena, struct given_file *out,
+                    struct diag *d)
+{
+    size_t n = name_length(text);
+    *out = (struct given_file){n ? arena_strndup(arena, text, n) : NULL, text + n + (n > 0)};
+    if (*out->path) return true;
+    diag_plain(d, "%s: '%s' names no file; write FILE.npy or NAME=FILE.npy", option, text);
+    return false;
+}
+
+static bool read_references(const struct cli_args *a, struct arena *arena, struct given_files *out,
+                            struct diag *d)
+{
+    bool ok = true;
+    for (unsigned i = 0; ok && i < a->references.n; i++) {
+        if (out->n_references == GIVEN_MOST_OUTPUTS) {
+            diag_plain(d, "--output-reference: over %d outputs", GIVEN_MOST_OUTPUTS);
+            return false;
+        }
+        ok = cli_named_file("--output-reference", a->references.items[i], arena,
+                            &out->references[out->n_references++], d);
+    }
+    return ok;
+}
+
 /* 0 is allowed: outputs must be equal. */
 static bool read_tolerance(const struct cli_args *a, struct given_files *out, struct diag *d)
 {
@@ -48,8 +83,9 @@ static bool read_tolerance(const struct cli_args *a, struct given_files *out, st
 
 bool cli_read_data(const struct cli_args *a, struct arena *arena, struct given_files *out, struct diag *d)
 {
-    *out = (struct given_files){.reference = a->value[CLI_OUTPUT_REFERENCE]};
+    *out = (struct given_files){0};
     bool ok = read_tolerance(a, out, d);
+    ok = read_references(a, arena, out, d) && ok;
     for (unsigned i = 0; i < a->inputs.n; i++) {
         if (cli_random_input(a->inputs.items[i])) {
             diag_plain(d, "--input: '%s': inputs without a file are random; leave it out",

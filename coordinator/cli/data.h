@@ -10,7 +10,11 @@
 /* Reads the options; names are copied to the arena. false after an error: no NAME=FILE.npy, a tolerance that
  * is negative or no number. */
 bool cli_read_data(const struct cli_args *a, struct arena *arena, struct given_files *out, struct diag *d);
-/* The same, and loads the files for a bound program. *out is NULL if none is named. false after an error. */
+/* "[NAME=]FILE": the name, copied to the arena, is NULL where the text has none. false after an error. */
+bool cli_named_file(const char *option, const char *text, struct arena *arena, struct given_file *out,
+                    struct diag *d);
+/* cli_read_data(), and loads the files for a bound program. *out is NULL if none is named. false after an
+ * error. */
 bool cli_load_data(const struct cli_args *a, const struct lift_program *p, struct given **out,
                    struct diag *d);
 

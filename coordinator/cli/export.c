@@ -50,16 +50,6 @@ struct winners *cli_winners(const struct cli_stores *stores, struct diag *d)
     return w;
 }
 
-const struct portable *cli_portables(const char *path, struct winners **w, size_t *n, struct diag *d)
-{
-    struct cli_stores stores;
-    const struct portable *list = NULL;
-    *w = open_stores(&path, 1, &stores, d) ? cli_winners(&stores, d) : NULL;
-    if (*w) list = portable_list(*w, stores.items, stores.n, n, d);
-    close_stores(&stores);
-    return list;
-}
-
 /* ---- writing ---- */
 
 int cli_write_out(const struct cli_args *a, bool (*write)(void *context, FILE *out, struct diag *d),

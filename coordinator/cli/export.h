@@ -15,9 +15,6 @@ struct cli_stores {
 /* Adds all of them. NULL after an error. */
 struct winners *cli_winners(const struct cli_stores *stores, struct diag *d);
 
-/* The portable choices of one store. *w owns them; free it in both cases. NULL after an error. */
-const struct portable *cli_portables(const char *path, struct winners **w, size_t *n, struct diag *d);
-
 /* Writes with `write` to --out, completely or not at all, or to standard output. Returns the exit status;
  * `write` returns false after an error of the input. */
 int cli_write_out(const struct cli_args *a, bool (*write)(void *context, FILE *out, struct diag *d),

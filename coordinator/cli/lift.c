@@ -106,7 +106,9 @@ const struct cli_command cli_lift = {
         {{CLI_INPUT, "NAME=FILE.npy",
           "run: the data of this input, a NumPy file, or NAME=random:SEED, random numbers made from SEED "
           "(default: seed 1); may be repeated"},
-         {CLI_OUTPUT, "FILE.npy", "run: write the result to this NumPy file instead of printing it"},
+         {CLI_OUTPUT, "[NAME=]FILE.npy",
+          "run: write the result to this NumPy file instead of printing it. Of several outputs, NAME is one; "
+          "may be repeated"},
          {CLI_DEVICE, "SEL", "check: device whose limits are checked (default: the first one)"},
          {CLI_DESCRIPTION, "FILE.json", "check: description of the device, if the device is not present"}},
     .help =

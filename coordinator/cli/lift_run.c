@@ -140,6 +140,12 @@ static const double **make_inputs(const struct cli_args *a, const struct lift_pr
 
 /* ---- the result ---- */
 
+/* --output of an array of the program. */
+struct output_file {
+    unsigned array;
+    struct given_file file;
+};
+
 static json_t *output_json(const double *out, int64_t n)
 {
     json_t *array = json_array();
@@ -221,21 +227,40 @@ static void write_output(const char *path, const struct lift_type *t, const doub
     npy_write(path, &h, elements, d);
 }
 
-/* --output is one file, for one array. */
-static void write_outputs(const char *path, const struct lift_program *p, double *const *outputs,
-                          struct arena *arena, struct diag *d)
+/* The output array with this name, or the only one; p->n_arrays after an error. */
+static unsigned find_output(const struct lift_program *p, const char *name, struct diag *d)
 {
-    if (count_outputs(p) > 1) {
-        diag_plain(d,
-                   "--output: not supported yet: the program has several output arrays; --json prints them");
-        return;
+    struct strbuf known = {0};
+    unsigned found = p->n_arrays;
+    for (unsigned i = 0; i < p->n_arrays; i++) {
+        if (p->arrays[i].output == LIFT_NONE) continue;
+        if (name ? strcmp(p->arrays[i].name, name) == 0 : count_outputs(p) == 1) found = i;
+        strbuf_printf(&known, "%s%s", known.length ? ", " : "", p->arrays[i].name);
     }
-    for (unsigned i = 0; i < p->n_arrays; i++)
-        if (outputs[i]) write_output(path, p->arrays[i].type, outputs[i], arena, d);
+    if (found == p->n_arrays && name)
+        diag_plain(d, "--output: the program has no output '%s'; its outputs are %s", name, known.text);
+    else if (found == p->n_arrays)
+        diag_plain(
+            d, "--output: the program has several output arrays: add the name, NAME=FILE.npy; they are %s",
+            known.text);
+    strbuf_free(&known);
+    return found;
+}
+
+/* Finds the arrays of all --output before anything is computed. false after an error. */
+static bool read_outputs(const struct cli_args *a, const struct lift_program *p, struct arena *arena,
+                         struct output_file *out, struct diag *d)
+{
+    for (unsigned i = 0; i < a->outputs.n; i++) {
+        if (!cli_named_file("--output", a->outputs.items[i], arena, &out[i].file, d)) return false;
+        out[i].array = find_output(p, out[i].file.name, d);
+        if (out[i].array == p->n_arrays) return false;
+    }
+    return true;
 }
 
 static void interpret(const struct cli_args *a, const struct lift_program *p, const struct given *data,
-                      struct arena *arena, struct diag *d)
+                      const struct output_file *files, struct arena *arena, struct diag *d)
 {
     const double **arrays = make_inputs(a, p, data, arena, d);
     double **outputs = ARENA_ARRAY(arena, double *, p->n_arrays);
@@ -250,19 +275,19 @@ static void interpret(const struct cli_args *a, const struct lift_program *p, co
         lift_interpret(p, arrays, i, outputs[i]);
     }
     if (!arrays) return;
-    if (cli_given(a, CLI_OUTPUT))
-        write_outputs(a->value[CLI_OUTPUT], p, outputs, arena, d);
-    else if (cli_given(a, CLI_JSON))
-        print_json(p, outputs);
-    else
-        print_text(p, outputs);
+    for (unsigned i = 0; i < a->outputs.n; i++)
+        write_output(files[i].file.path, p->arrays[files[i].array].type, outputs[files[i].array], arena, d);
+    if (a->outputs.n == 0 && cli_given(a, CLI_JSON)) print_json(p, outputs);
+    if (a->outputs.n == 0 && !cli_given(a, CLI_JSON)) print_text(p, outputs);
 }
 
 void cli_lift_run(const struct cli_args *a, const struct lift_program *p, struct arena *arena, struct diag *d)
 {
     struct given_files files;
-    if (!check_inputs(a, p, d) || !read_files(a, arena, &files, d)) return;
+    struct output_file *outputs = ARENA_ARRAY(arena, struct output_file, a->outputs.n + 1);
+    if (!check_inputs(a, p, d) || !read_files(a, arena, &files, d) || !read_outputs(a, p, arena, outputs, d))
+        return;
     struct given *data = given_load(&files, p, d);
-    if (data) interpret(a, p, data, arena, d);
+    if (data) interpret(a, p, data, outputs, arena, d);
     given_free(data);
 }

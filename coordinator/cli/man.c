@@ -81,14 +81,15 @@ static void print_exit_status(FILE *out)
           out);
 }
 
-/* Prints the lines unchanged, except for the label of the first one. */
+/* Prints the lines unchanged, but for the label of the first one, by which the others are indented. */
 static void print_examples(FILE *out, const char *examples)
 {
     const char label[] = "Example: ";
     fputs(".SH EXAMPLES\n.nf\n", out);
     for (const char *line = examples; *line;) {
         int n = (int)strcspn(line, "\n");
-        int skip = strncmp(line, label, strlen(label)) ? (int)strspn(line, " ") : (int)strlen(label);
+        int indent = (int)strspn(line, " "), skip = (int)strlen(label);
+        if (strncmp(line, label, strlen(label)) != 0 && indent < skip) skip = indent;
         print_text(out, (struct cli_text){line + skip, n - skip});
         fputc('\n', out);
         line += n + (line[n] == '\n');

@@ -12,15 +12,18 @@
     X(SIZE, "size", "M=512,N=512", "values of the program's size parameters; may be repeated")               \
     X(INPUT, "input", "NAME=FILE.npy",                                                                       \
       "the data of this input, a NumPy file (default: random numbers); may be repeated")                     \
-    X(OUTPUT_REFERENCE, "output-reference", "FILE.npy",                                                      \
-      "the result that you expect of these inputs; the program and its kernels must agree with it")          \
+    X(OUTPUT_REFERENCE, "output-reference", "[NAME=]FILE.npy",                                               \
+      "the result that you expect of these inputs; the program and its kernels must agree with it. Of "      \
+      "several outputs, NAME is one; may be repeated")                                                       \
     X(TOLERANCE, "tolerance", "T",                                                                           \
       "an output may differ from its reference r by T * max(1, |r|) (default: the bound of its rounding "    \
       "error)")                                                                                              \
     X(BASELINE, "baseline", "FILE.cl:NAME,global=N",                                                         \
       "compare with your own OpenCL kernel: arguments are the inputs and the output, sizes are macros; may " \
       "be repeated")                                                                                         \
-    X(OUTPUT, "output", "FILE.npy", "write the result to this NumPy file instead of printing it")            \
+    X(OUTPUT, "output", "[NAME=]FILE.npy",                                                                   \
+      "write the result to this NumPy file instead of printing it. Of several outputs, NAME is one; may be " \
+      "repeated")                                                                                            \
     X(SPACE, "space", "FILE.space|FILE.so", "use this space instead of a Lift program's space")              \
     X(DATA, "data", "FILE.json", "objects of the space and their properties")                                \
     X(PARAM, "param", "x=1,y=2",                                                                             \

@@ -42,7 +42,7 @@ bool cli_page_start(const struct cli_args *a, const char *store, uint16_t port, 
     struct listener l;
     pid_t parent = getpid();
     *out = (struct cli_page){0};
-    if (!listen_open("127.0.0.1", port, &l, d)) return false;
+    if (!listen_open("127.0.0.1", port, "--page", &l, d)) return false;
     fflush(NULL);
     out->pid = fork();
     if (out->pid == 0) child_main(a, store, &l, parent);

@@ -51,7 +51,7 @@ static int report(const struct cli_args *a, struct report_data *data, struct dia
                             .version = cli_version,
                             .now = (int64_t)time(NULL)};
     struct winners *w;
-    v.portables = cli_portables(a->positional[0], &w, &v.n_portables, d);
+    v.portables = portable_of_store(a->positional[0], &w, &v.n_portables, d);
     if (v.portables) make_page(&v, &page);
     int status = v.portables ? write_page(a, &page, d) : CLI_FAILED;
     winners_free(w);

@@ -77,7 +77,7 @@ static void print_address(const struct cli_args *a, const struct serving *s)
 
 static void serve_board(const struct cli_args *a, struct serving *s, struct board *board, struct diag *d)
 {
-    if (!listen_open(s->address, s->port, &s->listener, d)) return;
+    if (!listen_open(s->address, s->port, "--port", &s->listener, d)) return;
     snprintf(s->access.cookie, sizeof s->access.cookie, "thresh_%u", s->listener.port);
     struct server_options o = {s->listener.fd, &s->access, board, cli_version};
     struct server *server = server_start(&o, d);

@@ -18,7 +18,7 @@ struct report_view {
     const struct report_study *const *studies; /* [searches] NULL: not made yet; NULL: none at all */
     const char *version;                       /* of thresh */
     int64_t now;                               /* Unix seconds */
-    const struct portable *portables;          /* choices for all devices; a live page has none */
+    const struct portable *portables;          /* choices for all devices */
     size_t n_portables;
     bool live;
 };

@@ -40,11 +40,13 @@ struct board {
 
 static struct report_view view_of(struct board *b)
 {
-    return (struct report_view){.data = b->data,
-                                .studies = studies_of(b->studies, b->data),
-                                .version = b->program,
-                                .now = (int64_t)time(NULL),
-                                .live = true};
+    struct report_view v = {.data = b->data,
+                            .studies = studies_of(b->studies, b->data),
+                            .version = b->program,
+                            .now = (int64_t)time(NULL),
+                            .live = true};
+    v.portables = studies_portables(b->studies, &v.n_portables);
+    return v;
 }
 
 static void clear_fragments(struct board *b)

@@ -59,11 +59,12 @@ static void print_url(const union address *a, struct listener *out)
     snprintf(out->url, sizeof out->url, v6 ? "http://[%s]:%u/" : "http://%s:%u/", text, out->port);
 }
 
-static bool fail(const char *address, uint16_t port, struct diag *d)
+static bool fail(const char *address, uint16_t port, const char *option, struct diag *d)
 {
     int error = errno;
     if (error == EADDRINUSE)
-        diag_plain(d, "port %u of %s is in use; choose another one with --port, or 0 for any", port, address);
+        diag_plain(d, "port %u of %s is in use; choose another one with %s, or 0 for any", port, address,
+                   option);
     else if (error == EACCES)
         diag_plain(d, "port %u of %s: %s (ports below 1024 need privileges)", port, address, strerror(error));
     else
@@ -71,7 +72,7 @@ static bool fail(const char *address, uint16_t port, struct diag *d)
     return false;
 }
 
-bool listen_open(const char *address, uint16_t port, struct listener *out, struct diag *d)
+bool listen_open(const char *address, uint16_t port, const char *option, struct listener *out, struct diag *d)
 {
     union address a;
     int on = 1;
@@ -82,12 +83,12 @@ bool listen_open(const char *address, uint16_t port, struct listener *out, struc
     else
         a.v4.sin_port = htons(port);
     out->fd = socket(a.any.sa_family, SOCK_STREAM, 0);
-    if (out->fd < 0) return fail(address, port, d);
+    if (out->fd < 0) return fail(address, port, option, d);
     fcntl(out->fd, F_SETFD, FD_CLOEXEC);
     fcntl(out->fd, F_SETFL, O_NONBLOCK);
     setsockopt(out->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(out->fd, &a.any, n) || listen(out->fd, BACKLOG) || getsockname(out->fd, &a.any, &n)) {
-        fail(address, port, d);
+        fail(address, port, option, d);
         close(out->fd);
         return false;
     }

@@ -16,14 +16,22 @@
 
 enum { LOWEST_PRIORITY = 19 };
 
+/* The portable choices of all searches. */
+struct choices {
+    struct winners *winners; /* own the list; NULL: there is none */
+    const struct portable *list;
+    size_t n;
+};
+
 /* What goes to the thread, and what comes back. */
 struct order {
-    int64_t run;
+    int64_t run;         /* 0: the portable choices */
     uint64_t generation; /* of the data when it was asked for */
 };
 struct outcome {
     struct order order;
     struct report_study *study; /* NULL: the run was not found */
+    struct choices choices;
 };
 
 /* A search as the page has it. */
@@ -41,6 +49,9 @@ struct studies {
     struct kept *kept;
     const struct report_study **view;
     size_t n;
+    struct choices choices;
+    uint64_t choices_version; /* of all searches when they were asked for; 0: never */
+    bool choices_last;        /* they were the last order */
     uint64_t generation;
     bool busy;
     int64_t asked_ms, rest_until_ms;
@@ -61,6 +72,22 @@ static struct report_study *make(const struct studies *s, struct report_data *da
     return out;
 }
 
+static struct choices choose(const struct studies *s)
+{
+    struct choices c = {0};
+    struct diag *d = diag_new();
+    c.list = portable_of_store(s->store, &c.winners, &c.n, d);
+    if (!c.list) c.n = 0;
+    diag_free(d);
+    return c;
+}
+
+static void drop(const struct outcome *o)
+{
+    report_study_free(o->study);
+    winners_free(o->choices.winners);
+}
+
 /* Runs until the pipe of orders is closed. */
 static void *work(void *context)
 {
@@ -69,8 +96,9 @@ static void *work(void *context)
     struct outcome o;
     setpriority(PRIO_PROCESS, 0, LOWEST_PRIORITY);
     while (read(s->orders[0], &o.order, sizeof o.order) == (ssize_t)sizeof o.order) {
-        o.study = make(s, data, o.order.run);
-        if (write(s->outcomes[1], &o, sizeof o) != (ssize_t)sizeof o) report_study_free(o.study);
+        o.study = o.order.run ? make(s, data, o.order.run) : NULL;
+        o.choices = o.order.run ? (struct choices){0} : choose(s);
+        if (write(s->outcomes[1], &o, sizeof o) != (ssize_t)sizeof o) drop(&o);
     }
     report_data_free(data);
     return NULL;
@@ -112,6 +140,9 @@ static void drop_all(struct studies *s)
 {
     for (size_t i = 0; i < s->n; i++)
         report_study_free(s->kept[i].study);
+    winners_free(s->choices.winners);
+    s->choices = (struct choices){0};
+    s->choices_version = 0;
     s->n = 0;
 }
 
@@ -123,7 +154,7 @@ void studies_end(struct studies *s)
     s->orders[1] = -1;
     pthread_join(s->thread, NULL);
     while (read(s->outcomes[0], &o, sizeof o) == (ssize_t)sizeof o)
-        report_study_free(o.study);
+        drop(&o);
     drop_all(s);
     close_pipe(s->orders);
     close_pipe(s->outcomes);
@@ -153,6 +184,25 @@ int studies_fd(const struct studies *s)
     return s->outcomes[0];
 }
 
+/* Keeps what came back. false: the run is gone, the store is another one or could not be read. */
+static bool keep(struct studies *s, const struct outcome *o)
+{
+    if (o->order.generation != s->generation) return false;
+    if (o->order.run == 0) {
+        if (!o->choices.list) return false;
+        winners_free(s->choices.winners);
+        s->choices = o->choices;
+        return true;
+    }
+    for (size_t i = 0; o->study && i < s->n; i++) {
+        if (s->kept[i].run != o->order.run) continue;
+        report_study_free(s->kept[i].study);
+        s->kept[i].study = o->study;
+        return true;
+    }
+    return false;
+}
+
 bool studies_take(struct studies *s, const struct report_data *data, int64_t *run)
 {
     struct outcome o;
@@ -161,32 +211,60 @@ bool studies_take(struct studies *s, const struct report_data *data, int64_t *ru
     s->busy = false;
     s->rest_until_ms = now + (rest > LIMIT_STUDY_REST_MS ? rest : LIMIT_STUDY_REST_MS);
     follow(s, data);
-    for (size_t i = 0; o.study && o.order.generation == s->generation && i < s->n; i++) {
-        if (s->kept[i].run != o.order.run) continue;
-        report_study_free(s->kept[i].study);
-        s->kept[i].study = o.study;
-        *run = o.order.run;
-        return true;
-    }
-    report_study_free(o.study);
+    *run = o.order.run;
+    if (keep(s, &o)) return true;
+    drop(&o);
     return false;
+}
+
+/* The version of all searches together, where they are of several devices; else 0: there is nothing to
+ * choose. */
+static uint64_t version_of_all(const struct report_search *searches, size_t n)
+{
+    uint64_t version = 1;
+    bool several = false;
+    for (size_t i = 0; i < n; i++) {
+        version += searches[i].version;
+        several = several || strcmp(searches[i].device, searches[0].device) != 0;
+    }
+    return several ? version : 0;
+}
+
+/* The run whose study is due, 0: that of the portable choices; -1: none is. */
+static int64_t next_due(const struct studies *s, const struct report_search *searches, bool again)
+{
+    int64_t stale = -1;
+    uint64_t all = version_of_all(searches, s->n);
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->kept[i].version) return s->kept[i].run;
+        if (s->kept[i].version != searches[i].version) stale = s->kept[i].run;
+    }
+    if (all && !s->choices_version) return 0;
+    if (!again) return -1;
+    return all != 0 && all != s->choices_version && (stale < 0 || !s->choices_last) ? 0 : stale;
 }
 
 void studies_ask(struct studies *s, const struct report_data *data, bool again, int64_t now_ms)
 {
-    size_t n, next;
+    size_t n;
     const struct report_search *searches = report_searches(data, &n);
     follow(s, data);
-    if (s->busy) return;
-    for (next = 0; next < n && s->kept[next].version; next++)
-        continue;
-    for (size_t i = 0; next == n && again && now_ms >= s->rest_until_ms && i < n; i++)
-        if (s->kept[i].version != searches[i].version) next = i;
-    if (next == n) return;
-    struct order order = {searches[next].run, s->generation};
+    int64_t run = s->busy ? -1 : next_due(s, searches, again && now_ms >= s->rest_until_ms);
+    if (run < 0) return;
+    struct order order = {run, s->generation};
     s->busy = write(s->orders[1], &order, sizeof order) == (ssize_t)sizeof order;
-    if (s->busy) s->kept[next].version = searches[next].version;
     s->asked_ms = now_ms;
+    if (!s->busy) return;
+    s->choices_last = run == 0;
+    if (run == 0) s->choices_version = version_of_all(searches, n);
+    for (size_t i = 0; i < n; i++)
+        if (searches[i].run == run) s->kept[i].version = searches[i].version;
+}
+
+const struct portable *studies_portables(const struct studies *s, size_t *n)
+{
+    *n = s->choices.n;
+    return s->choices.list;
 }
 
 const struct report_study *const *studies_of(struct studies *s, const struct report_data *data)

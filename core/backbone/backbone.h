@@ -48,7 +48,7 @@ enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8, BB_MAX_PARTS = 8 };
 struct bb_logical {
     const char *name;
     int64_t extent;  /* main: exact. copy: that of `of` (its real extent depends on decisions) */
-    bool reduction;  /* some STEP reduces it (bb_reduces()): no output has it, its tiles are sequential */
+    bool reduction;  /* some STEP reduces it (bb_reduces()): no output has it; sequential, unless `split` */
     uint32_t of;     /* copy: the main logical; main: BB_NONE */
     uint32_t region; /* copy: its region; main: BB_NONE */
     uint32_t first_tile;
@@ -57,6 +57,7 @@ struct bb_logical {
     unsigned n_spans;             /* of a copy: those of `of`; 0 is the same as 1 */
     const int64_t *spans;         /* ascending, the first is the extent */
     bool scanned;                 /* a STEP that is a scan runs over it, perhaps beside an output */
+    bool split;                   /* work-items of a group may divide its reduction (combine.h) */
 };
 
 struct bb_tile {

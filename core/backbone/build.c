@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/backbone/combine.h"
 #include "core/backbone/lower.h"
 #include "core/backbone/view.h"
 #include "core/base/arena.h"
@@ -390,6 +391,7 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     bb->regions = ARENA_ARRAY(a, struct bb_region, bb->n_regions + 1);
     copy_main(bb, l);
     number_all_data(bb, a, l);
+    bb_mark_split(bb);
     add_copies(bb, a, l, &o);
     add_spans(bb, a, &o);
     choose_levels(bb, &o);

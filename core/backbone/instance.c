@@ -10,6 +10,7 @@
  *
  * Statement ids are those of backbone.h: instructions first, then dimensions. */
 #include "core/backbone/backbone.h"
+#include "core/backbone/combine.h"
 #include "core/base/arena.h"
 #include "core/backbone/seat.h"
 
@@ -49,6 +50,15 @@ static bool is_copy(const struct bb_inst *inst)
     return inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE;
 }
 
+/* A reduction that work-items of a group may divide. */
+static bool is_split(const struct backbone *bb, const struct bb_inst *inst)
+{
+    bool split = false;
+    for (unsigned i = 0; i < inst->n_logicals; i++)
+        split |= bb_reduces(bb, inst, inst->logicals[i]) && bb->logicals[inst->logicals[i]].split;
+    return split;
+}
+
 /* Writes memory, so that it owns all parallel logical dimensions of its nest, and no others. */
 static bool is_whole(const struct bb_inst *inst)
 {
@@ -69,13 +79,16 @@ static void add_statements(const struct instance *in)
 }
 
 /* The hardware places that dimensions of a tile may have, and the tiles they may share a nest with: the
- * parallel ones of the program, or those of one copy. A copy is of one group. */
+ * parallel ones of the program, or those of one copy. A copy is of one group; so is a reduction, in no run.
+ */
 static void add_seats(const struct instance *in, uint32_t t)
 {
     const struct backbone *bb = in->bb;
     const struct bb_logical *mine = &bb->logicals[bb->tiles[t].logical];
     int64_t list[1 + BB_AXES * (LONGEST_RUN + 2 * LONGEST_BLOCK_RUN)] = {GPU_MAP_ENCODING_SEQ};
     size_t n = 1;
+    for (int axis = 0; axis < BB_AXES && mine->split; axis++)
+        list[n++] = bb_seat(GPU_MAP_ENCODING_LCL0 + axis, 0);
     for (int axis = 0; axis < BB_AXES && !mine->reduction; axis++) {
         for (int place = 0; place < LONGEST_RUN; place++)
             list[n++] = bb_seat(GPU_MAP_ENCODING_LCL0 + axis, place);
@@ -144,7 +157,8 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
     const struct bb_inst *inst = &bb->insts[id];
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         if (bb_owns(inst, bb->tiles[t].logical)) gpu_set_owns(in->data, id, t, true);
-        if (bb_owns(inst, bb->tiles[t].logical) && is_whole(inst)) gpu_put_nest_tiles(in->data, id, t);
+        bool grouped = is_whole(inst) || is_split(bb, inst);
+        if (bb_owns(inst, bb->tiles[t].logical) && grouped) gpu_put_nest_tiles(in->data, id, t);
         if (bb_reduces(bb, inst, bb->tiles[t].logical)) gpu_set_reduces(in->data, id, t, true);
     }
 }
@@ -205,18 +219,32 @@ static bool is_widest(const struct backbone *bb, uint32_t i)
     return true;
 }
 
+static void add_parts(const struct instance *in, uint32_t id)
+{
+    const struct backbone *bb = in->bb;
+    gpu_put_split(in->data, id);
+    for (uint32_t t = 0; t < bb->n_tiles; t++) {
+        if (!bb_reduces(bb, &bb->insts[id], bb->tiles[t].logical)) continue;
+        gpu_put_part_tile(in->data, t);
+        gpu_put_part_tiles(in->data, id, t);
+        gpu_set_is_part(in->data, t, true);
+    }
+}
+
 static void add_insts(const struct instance *in)
 {
     for (uint32_t i = 0; i < in->bb->n_insts; i++) {
         const struct bb_inst *inst = &in->bb->insts[i];
         if (inst->kind == BB_STORE) gpu_put_store(in->data, i);
         if (is_whole(inst)) gpu_put_whole(in->data, i);
+        if (is_whole(inst) || is_split(in->bb, inst)) gpu_put_grouped(in->data, i);
         if (is_copy(inst)) gpu_put_copy_inst(in->data, i);
         if (inst->buffer != BB_NONE) add_caches(in, i);
         if (is_widest(in->bb, i)) gpu_put_widest(in->data, i);
         add_swappable(in, i);
         if (inst->kind == BB_STEP) {
             gpu_put_step(in->data, i);
+            if (is_split(in->bb, inst)) add_parts(in, i);
             gpu_set_initial(in->data, i, inst->partner);
             if (inst->scan) gpu_set_scans(in->data, i, true);
             if (inst->n_more) gpu_set_more_parts(in->data, i, inst->n_more);
@@ -304,10 +332,8 @@ static bool in_scan(const struct backbone *bb, uint32_t inst, uint32_t logical)
 {
     const struct bb_inst *reader = &bb->insts[inst];
     bool in = reader->scan && bb_reduces(bb, reader, logical);
-    for (unsigned o = 0; o < reader->n_operands; o++) {
-        const struct bb_inst *writer = &bb->insts[reader->operands[o]];
-        in = in || (writer->scan && bb_reduces(bb, writer, logical));
-    }
+    for (unsigned o = 0; o < reader->n_operands && !in; o++)
+        in = bb->insts[reader->operands[o]].scan && bb_reduces(bb, &bb->insts[reader->operands[o]], logical);
     return in;
 }
 
@@ -429,6 +455,19 @@ static void add_values(const struct instance *in)
 
 /* ---- the device ---- */
 
+/* Local memory for the parts of all reductions: an array for each type (core/codegen/combine.c). */
+static int64_t part_bytes(const struct instance *in)
+{
+    int64_t bytes = 0;
+    unsigned types = 0;
+    for (uint32_t i = 0; i < in->bb->n_insts; i++)
+        for (unsigned p = 0; is_split(in->bb, &in->bb->insts[i]) && p < bb_parts(&in->bb->insts[i]); p++)
+            types |= 1u << bb_part_type(&in->bb->insts[i], p);
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
+        if (types >> t & 1u) bytes += scalar_type_bytes((enum scalar_type)t);
+    return bytes * in->device->max_work_group;
+}
+
 static void add_device(const struct instance *in)
 {
     const struct bb_device *dev = in->device;
@@ -436,6 +475,7 @@ static void add_device(const struct instance *in)
         gpu_set_max_work_items(in->data, axis, dev->max_work_item[axis]);
     gpu_set_max_work_group(in->data, dev->max_work_group);
     gpu_set_local_memory(in->data, dev->local_bytes);
+    gpu_set_part_bytes(in->data, part_bytes(in));
     if (dev->gpu) gpu_set_max_private(in->data, GPU_PRIVATE);
     for (unsigned i = 0; i < in->bb->n_parameters; i++)
         bb_parameter_put(&in->bb->parameters[i], in->data);

@@ -294,6 +294,64 @@ static void add_unrolled(struct maker *m, int64_t vector)
             : arena_printf(m->arena, "one work-item per element, reductions unrolled by %" PRId64, largest));
 }
 
+/* Whether a reduction that may be split owns a logical. */
+static bool in_split(const struct backbone *bb, uint32_t logical)
+{
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        const struct bb_inst *inst = &bb->insts[i];
+        for (unsigned j = 0; j < inst->n_logicals && inst->kind == BB_STEP && bb_owns(inst, logical); j++)
+            if (bb->logicals[inst->logicals[j]].split) return true;
+    }
+    return false;
+}
+
+/* Whether the work-items of a group divide a logical: one that is reduced, or the rows that only read what
+ * is.
+ */
+static bool is_divided(const struct maker *m, uint32_t logical)
+{
+    const struct bb_logical *l = &m->bb->logicals[logical];
+    bool row = m->n_nest && m->nest[0] == logical && !in_split(m->bb, logical);
+    return is_main(m->bb, logical) && l->extent > 1 && (l->split || row);
+}
+
+/* Of a reduction over several logicals the longest one is divided. */
+static bool is_longest(const struct maker *m, uint32_t logical)
+{
+    const struct backbone *bb = m->bb;
+    for (uint32_t i = 0; i < bb->n_insts; i++)
+        for (unsigned j = 0; j < bb->insts[i].n_logicals && bb_reduces(bb, &bb->insts[i], logical); j++) {
+            uint32_t other = bb->insts[i].logicals[j];
+            int64_t longer = bb->logicals[other].extent - bb->logicals[logical].extent;
+            if (bb_reduces(bb, &bb->insts[i], other) && (longer > 0 || (longer == 0 && other > logical)))
+                return false;
+        }
+    return true;
+}
+
+/* One group per row, or per element of an output without rows: its work-items divide the reductions. */
+static void add_parts(struct maker *m)
+{
+    struct plan p = all_loops(m);
+    int64_t most = m->device->gpu ? GPU_GROUP : CPU_GROUP, largest = 0;
+    if (most > m->device->max_work_group) most = m->device->max_work_group;
+    if (most > m->device->max_work_item[0]) most = m->device->max_work_item[0];
+    spread(m, &p, 0, GROUPS);
+    for (uint32_t l = 0; l < m->bb->n_logicals; l++) {
+        if (!is_divided(m, l) || !is_longest(m, l)) continue;
+        int64_t group = largest_tile(m, l, most, LEAST_GROUP);
+        p.levels[l][0].role = LOOPS;
+        if (!group) continue;
+        if (group == m->bb->logicals[l].extent)
+            p.levels[l][0].role = ITEMS_OF_GROUP;
+        else
+            cut(m, &p, l, 1, group, ITEMS_OF_GROUP);
+        if (m->bb->logicals[l].split && group > largest) largest = group;
+    }
+    if (largest)
+        add(m, &p, arena_printf(m->arena, "one group per result, reductions in %" PRId64 " parts", largest));
+}
+
 static void find_nest(struct maker *m)
 {
     for (uint32_t i = 0; i < m->bb->n_insts && m->n_nest == 0; i++) {
@@ -310,7 +368,8 @@ unsigned bb_plain(const struct backbone *bb, const struct space *space, const st
 {
     struct maker m = {.bb = bb, .space = space, .device = device, .arena = a, .out = out};
     find_nest(&m);
-    if (m.n_nest == 0) return 0;
+    add_parts(&m);
+    if (m.n_nest == 0) return m.n_out;
     int64_t vector = vector_of(&m);
     add_rows(&m, vector);
     add_vectors(&m, vector);

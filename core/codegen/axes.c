@@ -170,6 +170,7 @@ bool cg_is_short(const struct cg_program *p, const struct cg_node *n)
 
 bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n)
 {
+    if (n->type == CG_COMBINE) return cg_is_shorter(p, p->splits[n->statement]);
     if (n->type == CG_INST) return n->guard_local || n->guard_group || n->n_guards;
     if (n->type != CG_DIM || !cg_hardware(n)) return false;
     return n->n_guards || cg_is_short(p, n);

@@ -3,6 +3,7 @@
  *
  *     loop.c        store.i.0 outside store.i.1, both around x.load, y.load, add, store
  *     axes.c        store.i.0 is block axis 0 of 4 groups, store.i.1 thread axis 0 of 16 work-items
+ *     split.c       none: it has no reduction
  *     memory.c      x.load reads x[16 * i0 + i1]
  *     values.c      x.load is one register, declared where it is made
  *     barrier.c     none: no value goes from one work-item to another
@@ -34,7 +35,7 @@ struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate
                             const struct cg_target *target, struct arena *a, const char **why)
 {
     static const char *(*const passes[])(struct cg_program *) = {
-        cg_build_tree,   cg_map_axes,       check_length,        cg_place_memory,
+        cg_build_tree,   cg_map_axes,       check_length,        cg_split_reductions, cg_place_memory,
         cg_place_values, cg_place_barriers, cg_guard_remainders, cg_work_around};
     struct cg_program *p = ARENA_NEW(a, struct cg_program);
     p->bb = bb;
@@ -147,6 +148,8 @@ static void print_node(const struct cg_program *p, const struct cg_node *n, stru
         print_dim(p, n, out);
     else if (n->type == CG_INST)
         print_inst(p, n, out);
+    else if (n->type == CG_COMBINE)
+        strbuf_printf(out, "combine %s", p->bb->insts[n->statement].name);
     else
         strbuf_add(out, "barrier");
     strbuf_add(out, "\n");

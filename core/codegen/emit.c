@@ -191,6 +191,9 @@ static void emit_node(struct cg_emitter *e, struct cg_node *n)
     case CG_BARRIER:
         emit_barrier(e, n);
         break;
+    case CG_COMBINE:
+        cg_emit_combine(e, n);
+        break;
     case CG_ROOT:
         break;
     }
@@ -299,6 +302,7 @@ static void emit_regions(struct cg_emitter *e)
         else
             emit_local_array(e, i);
     }
+    cg_emit_part_arrays(e);
 }
 
 static void describe_launch(const struct cg_program *p, struct cg_kernel *out)
@@ -308,6 +312,11 @@ static void describe_launch(const struct cg_program *p, struct cg_kernel *out)
         out->local[g] = p->global_ids ? 0 : (size_t)p->local_size[g];
     }
     out->barriers = p->n_barriers;
+    for (uint32_t i = 0; i < p->bb->n_insts; i++)
+        if (p->splits[i]) out->barriers += cg_combine_barriers(p, p->splits[i]);
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
+        out->local_bytes +=
+            (size_t)cg_part_elements(p, (enum scalar_type)t) * scalar_type_bytes((enum scalar_type)t);
     for (unsigned i = 0; i < p->bb->n_regions; i++) {
         const struct cg_region *r = &p->regions[i];
         if (r->used && r->space == BB_MEM_LOCAL)

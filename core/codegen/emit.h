@@ -59,6 +59,18 @@ void cg_name_data(struct cg_emitter *e, uint32_t inst, int64_t lane);
 /* What an instruction computes or stores, one text for each part. */
 const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vector);
 
+/* An operation over operands of which the last one has the node's type. */
+const char *cg_operation_text(struct cg_emitter *e, const struct bb_node *n, const char **operands,
+                              bool vector);
+
+/* ---- combine.c ---- */
+
+/* Combines the parts of a split reduction. */
+void cg_emit_combine(struct cg_emitter *e, const struct cg_node *n);
+/* The array in local memory for parts of a type; all of them. */
+const char *cg_part_name(struct cg_emitter *e, enum scalar_type type);
+void cg_emit_part_arrays(struct cg_emitter *e);
+
 /* ---- access.c ---- */
 
 /* An index at this point of the unrolled code. */

@@ -208,6 +208,14 @@ static void read_data(struct machine *m, uint32_t inst)
     }
 }
 
+/* Whether a work-item starts from the initial value of a reduction: of a split one only the first part does.
+ */
+static bool starts(const struct machine *m, uint32_t inst)
+{
+    const struct cg_split *s = cg_split_start(m->p, inst);
+    return !s || m->item[s->part->axis] == 0;
+}
+
 static void run_statement(struct machine *m, const struct cg_node *n)
 {
     uint32_t i = n->statement;
@@ -225,11 +233,64 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
     bool read = x->offset && !off && guard_holds(x->guards, x->n_guards, m->digit);
     const double loaded = read ? read_memory(m, i, accessed(m, i), at) : off ? 0 : x->otherwise;
-    const double *values = x->offset ? &loaded : evaluate(m, i);
+    const double *values = x->offset      ? &loaded
+                           : starts(m, i) ? evaluate(m, i)
+                                          : cg_split_start(m->p, i)->how.neutral;
     for (unsigned part = 0; part < bb_parts(in); part++) {
         m->registers[v->inst][to + part] = rounded(bb_part_type(in, part), values[part]);
         m->set[v->inst][to + part] = true;
     }
+}
+
+/* ---- parts of reductions ---- */
+
+/* The number of the work-item in the group. */
+static int64_t number_of(const struct machine *m, const int64_t item[CG_AXES])
+{
+    const int64_t *size = m->p->local_size;
+    return item[0] + size[0] * (item[1] + size[1] * item[2]);
+}
+
+/* Combines one scalar of the work-items that differ in their part alone, and gives it to all on the axis. Of
+ * an index beyond an extent there is nothing: what is made of that is not set either. */
+static void combine_scalar(struct machine *m, const struct cg_split *s, int64_t reg, unsigned part)
+{
+    uint32_t step = s->node->statement, init = m->p->bb->insts[step].partner;
+    enum scalar_type type = bb_part_type(&m->p->bb->insts[step], part);
+    int64_t item[CG_AXES] = {m->item[0], m->item[1], m->item[2]}, *place = &item[s->part->axis];
+    int64_t per_item = m->p->values[init].registers * bb_parts(&m->p->bb->insts[init]);
+    double x[2];
+    bool set = true;
+    for (*place = 0; *place < s->part->size; ++*place) {
+        int64_t at = number_of(m, item) * per_item + reg;
+        set = set && m->set[init][at];
+        x[1] = m->registers[init][at];
+        x[0] = *place ? rounded(type, scalar_op_apply(s->how.op[part], type, x)) : x[1];
+    }
+    for (*place = 0; *place < m->p->local_size[s->part->axis]; ++*place) {
+        int64_t at = number_of(m, item) * per_item + reg;
+        m->registers[init][at] = x[0];
+        m->set[init][at] = set;
+    }
+}
+
+static void combine_item(struct machine *m, const struct cg_split *s)
+{
+    uint32_t init = m->p->bb->insts[s->node->statement].partner;
+    unsigned parts = bb_parts(&m->p->bb->insts[init]);
+    if (m->item[s->part->axis] != 0 || !cg_takes_part(m->p, s, m->item)) return;
+    for (int64_t reg = 0; reg < m->p->values[init].registers * parts; reg++)
+        combine_scalar(m, s, reg, (unsigned)(reg % parts));
+}
+
+static void combine(struct machine *m, const struct cg_split *s)
+{
+    const int64_t *size = m->p->local_size;
+    m->item_number = 0;
+    for (m->item[2] = 0; m->item[2] < size[2]; m->item[2]++)
+        for (m->item[1] = 0; m->item[1] < size[1]; m->item[1]++)
+            for (m->item[0] = 0; m->item[0] < size[0] && !failed(m); m->item[0]++, m->item_number++)
+                combine_item(m, s);
 }
 
 /* ---- the tree ---- */
@@ -292,6 +353,9 @@ static uint32_t first_inst(const struct cg_node *n)
 static void run_group(struct machine *m, const struct cg_node *n)
 {
     if (n->type == CG_BARRIER) {
+        m->epoch++;
+    } else if (n->type == CG_COMBINE) {
+        combine(m, m->p->splits[n->statement]);
         m->epoch++;
     } else if (!n->has_barrier) {
         run_all_items(m, n);

@@ -186,7 +186,7 @@ static const char *order_siblings(struct cg_program *p)
 static void number(struct cg_node *n, unsigned *next)
 {
     n->place = (*next)++;
-    n->has_barrier = n->type == CG_BARRIER;
+    n->has_barrier = cg_is_barrier(n);
     for (unsigned i = 0; i < n->n_children; i++) {
         n->children[i]->depth = n->depth + 1;
         number(n->children[i], next);

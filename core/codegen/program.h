@@ -16,6 +16,7 @@
 #ifndef THRESH_CODEGEN_PROGRAM_H
 #define THRESH_CODEGEN_PROGRAM_H
 
+#include "core/backbone/combine.h"
 #include "core/codegen/codegen.h"
 
 enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
@@ -23,7 +24,7 @@ enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
 #define CG_KERNEL_NAME "thresh_kernel"
 #define CG_NEXT "next_" /* begins the names of a step's results before they are assigned */
 
-enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER };
+enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER, CG_COMBINE };
 
 /* of < below: an index of a dimension that was rounded up is not beyond its extent. (remainder.c) */
 struct cg_guard {
@@ -36,7 +37,7 @@ struct cg_guard {
 struct cg_node {
     enum cg_node_type type;
     uint32_t id;
-    uint32_t statement;     /* DIM: that of its first dimension; INST: the instruction */
+    uint32_t statement;     /* DIM: that of its first dimension; INST: the instruction; COMBINE: the STEP */
     struct cg_node *parent; /* NULL: the root */
     unsigned depth;         /* root: 0 */
     unsigned place;         /* number in execution order (preorder) */
@@ -55,7 +56,7 @@ struct cg_node {
                             load   reads memory, otherwise its register gets 0 */
     struct cg_guard *guards;
     bool fence_local, fence_global; /* BARRIER */
-    bool has_barrier;               /* some node below is a barrier */
+    bool has_barrier;               /* some node below is a barrier, or combines parts with barriers */
 };
 
 /* Where a memory instruction reads or writes. */
@@ -93,6 +94,13 @@ struct cg_operand {
     struct cg_node **digits; /* [value->n_axes] the reader's node that gives each index */
 };
 
+/* A reduction whose parts are combined. */
+struct cg_split {
+    struct cg_node *part;      /* its work-items have the parts */
+    struct cg_node *node;      /* COMBINE */
+    struct bb_combination how; /* of two partial results */
+};
+
 struct cg_region {
     bool used;
     enum bb_mem_space space;
@@ -118,6 +126,7 @@ struct cg_program {
     int64_t groups[CG_AXES];           /* groups, or work-items if global_ids */
     struct cg_access *access;          /* [n_insts] */
     const struct bb_node **expression; /* [n_insts] expressions, whose indices are over node ids */
+    struct cg_split **splits;          /* [n_insts] of a STEP that is split, else NULL */
     struct cg_value *values;           /* [n_insts]; a STEP shares its INIT's */
     struct cg_operand **operands;      /* [n_insts][n_operands] */
     struct cg_region *regions;         /* [n_regions] */
@@ -128,6 +137,7 @@ struct cg_program {
  * implemented. */
 const char *cg_build_tree(struct cg_program *p);       /* loop.c: nodes, parents, siblings */
 const char *cg_map_axes(struct cg_program *p);         /* axes.c: runs, sizes of groups, guards */
+const char *cg_split_reductions(struct cg_program *p); /* split.c: where parts of reductions are combined */
 const char *cg_place_memory(struct cg_program *p);     /* memory.c: regions and accesses */
 const char *cg_place_values(struct cg_program *p);     /* values.c: registers, crossings, scopes */
 const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */
@@ -157,6 +167,19 @@ int64_t cg_items_per_group(const struct cg_program *p);
 int64_t cg_span(const struct cg_program *p, uint32_t logical);
 /* What a level's digit counts in the index: the product of the later sizes. */
 int64_t cg_weight(const struct cg_program *p, const struct bb_logical *l, unsigned level);
+/* Whether all work-items of the group meet at the node. */
+bool cg_is_barrier(const struct cg_node *n);
+/* The split of an INIT's reduction if all its parts but the first start from the neutral element; else NULL.
+ */
+const struct cg_split *cg_split_start(const struct cg_program *p, uint32_t inst);
+/* Whether a work-item, by its local ids, has a part. */
+bool cg_takes_part(const struct cg_program *p, const struct cg_split *s, const int64_t item[CG_AXES]);
+/* Whether some work-items of the group have none. */
+bool cg_is_shorter(const struct cg_program *p, const struct cg_split *s);
+/* Registers that are combined together; elements of the array for the parts of a type. */
+int64_t cg_split_together(const struct cg_program *p, const struct cg_split *s);
+int64_t cg_part_elements(const struct cg_program *p, enum scalar_type type);
+unsigned cg_combine_barriers(const struct cg_program *p, const struct cg_split *s);
 /* Whether a run of threads is shorter than the group: some work-items take no part (axes.c). */
 bool cg_is_short(const struct cg_program *p, const struct cg_node *n);
 /* Whether a predicate is around the node's text that may differ between work-items (axes.c). */

@@ -141,6 +141,14 @@ static const char *operand_text(struct cg_emitter *e, const struct cg_operand *x
     return cg_pack(e, part_type(e, x->value, part), parts);
 }
 
+/* Work-items whose indices are beyond an extent take part in combining what they have not made. */
+static const char *start_text(struct cg_emitter *e, const struct cg_value *v, unsigned part)
+{
+    const struct bb_inst *in = &e->p->bb->insts[v->inst];
+    if (in->kind != BB_INIT || !e->p->splits[in->partner]) return "";
+    return CG_TEXT(e, " = $1", cg_constant_text(e, part_type(e, v, part), 0, false));
+}
+
 static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned part, unsigned axis,
                     int64_t *digits, bool *first)
 {
@@ -150,7 +158,8 @@ static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned par
             declare(e, v, part, axis + 1, digits, first);
         return;
     }
-    strbuf_printf(e->out, "%s%s", *first ? " " : ", ", register_text(e, v, part, digits, false));
+    strbuf_printf(e->out, "%s%s%s", *first ? " " : ", ", register_text(e, v, part, digits, false),
+                  start_text(e, v, part));
     *first = false;
 }
 
@@ -190,9 +199,8 @@ const char *cg_constant_text(struct cg_emitter *e, enum scalar_type type, double
     return vector ? CG_TEXT(e, e->dialect->broadcast, cg_type_text(e, type, e->lane->size), text) : text;
 }
 
-/* An operation over operands of which the last one has the node's type. */
-static const char *operation_text(struct cg_emitter *e, const struct bb_node *n, const char **operands,
-                                  bool vector)
+const char *cg_operation_text(struct cg_emitter *e, const struct bb_node *n, const char **operands,
+                              bool vector)
 {
     const struct cg_dialect *d = e->dialect;
     const char *format = vector ? d->vector_operations[n->op] : NULL;
@@ -237,7 +245,7 @@ static const char **nodes_texts(struct cg_emitter *e, uint32_t inst, bool vector
             stack[top - 1] = cg_choice_text(e, n->guards, n->n_guards, stack[top - 1], stack[top]);
         } else {
             top -= scalar_op_arity(n->op);
-            stack[top] = operation_text(e, n, stack + top, vector);
+            stack[top] = cg_operation_text(e, n, stack + top, vector);
             top++;
         }
     }
@@ -284,14 +292,28 @@ static const char **texts_by_lane(struct cg_emitter *e, uint32_t inst)
     return packed;
 }
 
+/* Where a reduction is split, all parts but the first start from the neutral element. */
+static const char **start_texts(struct cg_emitter *e, uint32_t init, const char **texts, bool vector)
+{
+    const struct cg_split *s = cg_split_start(e->p, init);
+    for (unsigned part = 0; s && part < bb_parts(&e->p->bb->insts[init]); part++) {
+        enum scalar_type type = bb_part_type(&e->p->bb->insts[init], part);
+        texts[part] = CG_TEXT(e, "($1 == 0 ? $2 : $3)", cg_id_text(e, BB_THREAD, s->part->axis), texts[part],
+                              cg_constant_text(e, type, s->how.neutral[part], vector));
+    }
+    return texts;
+}
+
 /* The texts of an instruction's expressions, one for each part. */
 const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vector)
 {
     if (!e->p->bb->insts[inst].n_nodes) {
         const char *text = operand_text(e, &e->p->operands[inst][0], 0, vector);
-        return arena_memdup(e->scratch, &text, sizeof text);
+        return start_texts(e, inst, arena_memdup(e->scratch, &text, sizeof text), vector);
     }
-    return vector && differs_by_lane(e, inst) ? texts_by_lane(e, inst) : nodes_texts(e, inst, vector, -1);
+    const char **texts =
+        vector && differs_by_lane(e, inst) ? texts_by_lane(e, inst) : nodes_texts(e, inst, vector, -1);
+    return start_texts(e, inst, texts, vector);
 }
 
 /* ---- statements ---- */

@@ -84,7 +84,7 @@ const struct cg_workaround_info *cg_workaround_info(enum cg_workaround w)
 struct cg_target cg_target_of(const struct bb_device *device)
 {
     CHECK(device->dialect < CG_DIALECTS);
-    return (struct cg_target){dialects[device->dialect], device->workarounds_off};
+    return (struct cg_target){dialects[device->dialect], device->workarounds_off, device->max_work_group};
 }
 
 bool cg_needs(const struct cg_target *t, enum cg_workaround w)

@@ -125,6 +125,8 @@ uint32_t cg_workarounds_off(const char *platform, const char *driver);
 struct cg_target {
     const struct cg_dialect *dialect;
     uint32_t workarounds_off; /* bits 1 << enum cg_workaround; 0: an unknown driver, all are on */
+    int64_t
+        part_elements; /* of an array for parts of reductions at least, if the group has fewer work-items */
 };
 
 struct cg_target cg_target_of(const struct bb_device *device);

@@ -104,7 +104,8 @@ static const char *check_step(const struct cg_program *p, uint32_t step)
         for (unsigned i = 0; i < n->n_dims; i++)
             reduced |= p->bb->dims[n->dims[i]].inst == step && reduces(p, n->dims[i]);
         if (reduced && cg_inside(init, n)) return "a reduction is started inside its own loop";
-        if (reduced && n->kind != BB_LOOP && n->kind != BB_UNROLL) return "a parallel reduction dimension";
+        bool sequential = n->kind == BB_LOOP || n->kind == BB_UNROLL;
+        if (reduced && !sequential && !p->splits[step]) return "a parallel reduction dimension";
         if (!own && (n->kind == BB_LOOP || n->kind == BB_UNROLL) && !cg_inside(init, n))
             return "a reduction step is repeated without its start";
     }
@@ -134,6 +135,8 @@ static const char *check_complete(const struct cg_program *p, uint32_t step, uin
         if (p->dim_node[d] && reduces(p, d) && cg_inside(p->inst_node[reader], p->dim_node[d]))
             return "a reduction is read before it is complete";
     }
+    if (p->splits[step] && p->splits[step]->node->place > p->inst_node[reader]->place)
+        return "a reduction is read before its parts are combined";
     return NULL;
 }
 
@@ -152,15 +155,15 @@ static const char *read_operands(struct cg_program *p, uint32_t i)
     return in->kind == BB_STEP ? check_step(p, i) : NULL;
 }
 
-/* What a STEP updates lane by lane is held in scalars: no vector is written component by component. For a
- * driver that keeps vectors in scalar registers both are the same, and LLVM 14 once mixed the components of a
- * float16 up (experiments/results/2026-11-21-verify.md). */
+/* What a STEP updates lane by lane, or what is combined scalar by scalar, is held in scalars: no vector is
+ * written component by component. For a driver that keeps vectors in scalar registers both are the same, and
+ * LLVM 14 once mixed the components of a float16 up (experiments/results/2026-11-21-verify.md). */
 static void hold_in_scalars(const struct cg_program *p, uint32_t step)
 {
     const struct cg_operand *x = &p->operands[step][0];
     struct cg_value *v = &p->values[p->bb->insts[step].partner];
     for (unsigned a = 0; a < v->n_axes; a++)
-        if (v->axes[a] == v->vector && x->digits[a]->kind != BB_VECTOR) v->vector = NULL;
+        if (v->axes[a] == v->vector && (p->splits[step] || x->digits[a]->kind != BB_VECTOR)) v->vector = NULL;
 }
 
 static bool is_spread(const struct cg_value *v)
@@ -204,6 +207,11 @@ static void find_scopes(struct cg_program *p)
             struct cg_value *v = &p->values[holder(p, p->bb->insts[i].operands[j])];
             v->scope = cg_common(v->scope, p->inst_node[i]->parent);
         }
+    for (uint32_t i = 0; i < p->bb->n_insts; i++) {
+        if (!p->splits[i]) continue;
+        struct cg_value *v = &p->values[holder(p, i)];
+        v->scope = cg_common(v->scope, p->splits[i]->node->parent);
+    }
     for (uint32_t i = 0; i < p->bb->n_insts; i++) {
         struct cg_value *v = &p->values[i];
         if (!p->inst_node[i] || !makes_value(p->bb->insts[i].kind)) continue;

@@ -16,6 +16,12 @@
  *     (barrier)
  *     if (id < 2) out[id] = sum;
  *
+ *     for k: {                         The same workaround: parts of a reduction are combined in the loop,
+ *       ... if (id < 8) part[id] += ..;  with predicates between barriers, and another one follows. LLVM
+ * takes barrier                          the paths through them apart up to the end of the body, and PoCL 3.1
+ *       if (id == 0) out[k] = sum;       fails an assertion (ParallelRegion.cc:399).
+ *       (barrier) }
+ *
  * The barriers in parentheses are added. */
 #include "core/codegen/program.h"
 
@@ -54,7 +60,7 @@ static bool uses(const struct cg_program *p, const struct cg_node *n, const stru
 /* The first loop, statement or barrier below n. The INIT of a reduction does not count: it is a constant. */
 static const struct cg_node *first_below(const struct cg_program *p, const struct cg_node *n)
 {
-    if (n->type == CG_BARRIER) return n;
+    if (cg_is_barrier(n)) return n;
     if (n->type == CG_INST) return p->bb->insts[n->statement].kind == BB_INIT ? NULL : n;
     const struct cg_node *first = NULL;
     for (unsigned i = 0; i < n->n_children && !first; i++) {
@@ -99,7 +105,7 @@ enum event { NOTHING, PREDICATE, BARRIER };
 
 static enum event first_event(const struct cg_program *p, const struct cg_node *n)
 {
-    enum event seen = n->type == CG_BARRIER ? BARRIER : cg_is_guarded(p, n) ? PREDICATE : NOTHING;
+    enum event seen = cg_is_guarded(p, n) ? PREDICATE : cg_is_barrier(n) ? BARRIER : NOTHING;
     for (unsigned i = 0; i < n->n_children && !seen; i++)
         seen = first_event(p, n->children[i]);
     return seen;
@@ -108,7 +114,7 @@ static enum event first_event(const struct cg_program *p, const struct cg_node *
 /* Whether a predicate is below n and no barrier is after it. */
 static bool ends_with_predicate(const struct cg_program *p, const struct cg_node *n)
 {
-    bool ends = cg_is_guarded(p, n);
+    bool ends = n->type != CG_COMBINE && cg_is_guarded(p, n);
     for (unsigned i = 0; i < n->n_children; i++)
         ends = (ends && !n->children[i]->has_barrier) || ends_with_predicate(p, n->children[i]);
     return ends;
@@ -124,9 +130,19 @@ static enum event event_after(const struct cg_program *p, const struct cg_node *
     return seen;
 }
 
+/* Whether parts of a reduction are combined below n. */
+static bool combines(const struct cg_node *n)
+{
+    bool found = n->type == CG_COMBINE;
+    for (unsigned i = 0; i < n->n_children && !found; i++)
+        found = combines(n->children[i]);
+    return found;
+}
+
 static void separate_predicates(struct cg_program *p, struct cg_node *n)
 {
     bool loop = n->type == CG_DIM && n->kind == BB_LOOP && n->has_barrier;
+    if (loop && combines(n) && ends_with_predicate(p, n)) add_barrier(p, n, n->n_children);
     if (loop && ends_with_predicate(p, n) && event_after(p, n) == PREDICATE)
         add_barrier(p, n->parent, cg_child_towards(n->parent, n) + 1);
     for (unsigned i = 0; i < n->n_children; i++)

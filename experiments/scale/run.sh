@@ -7,6 +7,7 @@
 # `agents` adds a line to OUT/agents.tsv for each number of agents: a hub alone, a hub that records attempts and
 # results in a store, and a search for a matrix product of 64^3 with a store (EVALUATIONS, default 1500): results a
 # second, processor time of the coordinator for each, its memory, and how long an agent waits for its next job.
+# "-" stands where a part did not end within its time.
 #
 # `evaluations` adds a line to OUT/evaluations.tsv for each total: one search whose evaluations cost nothing goes
 # on until it has so many. It is in OUT/endure.db and goes on in the next call: 1000000 may be reached in several.
@@ -28,7 +29,8 @@ trap 'rm -rf "$folder"' EXIT
 # "RESULTS/S US MIB WAIT-MEDIAN WAIT-LONGEST" of `simulate hub`.
 hub() {
     timeout 60 "$build/simulate" hub "$@" |
-        awk '/results/ { printf "%s\t%s\t%s", $1, $3, $(NF - 1) } /wait/ { printf "\t%s\t%s", $2, $5 }'
+        awk '/results/ { line = $1 "\t" $3 "\t" $(NF - 1) } /wait/ { waits = $2 "\t" $5 }
+             END { printf "%s\t%s", line ? line : "-\t-\t-", waits ? waits : "-\t-" }'
 }
 
 # "EVALUATIONS/S MS MIB WAIT-MEDIAN WAIT-LONGEST" of a search. Its memory is looked at while it runs.
@@ -51,7 +53,7 @@ search() {
     took=$(sqlite3 "$folder/$agents.db" "SELECT max(found_at) FROM evaluation")
     awk -v n="$evaluations" -v took="$took" -v ticks="$user" -v hz="$(getconf CLK_TCK)" -v kib="$peak" \
         'BEGIN { printf "%.0f\t%.2f\t%.0f", n / took, 1000 * ticks / hz / n, kib / 1024 }'
-    awk '/wait/ { printf "\t%s\t%s", $2, $5 }' "$folder/waits"
+    awk '/wait/ { waits = $2 "\t" $5 } END { printf "\t%s", waits ? waits : "-\t-" }' "$folder/waits"
     rm -f "$folder/socket"
 }
 
@@ -87,7 +89,7 @@ case $what in
         evaluations "$@"
         ;;
     *)
-        sed -n '2,18s/^# \{0,1\}//p' "$0" >&2
+        sed -n '2,19s/^# \{0,1\}//p' "$0" >&2
         exit 2
         ;;
 esac

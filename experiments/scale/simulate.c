@@ -20,6 +20,7 @@
 #include <zmq.h>
 
 #include "coordinator/hub.h"
+#include "coordinator/limits.h"
 #include "coordinator/store.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
@@ -114,19 +115,28 @@ static void record(struct side *s, const struct message_result *m)
     free(text);
 }
 
-static void send_jobs(struct side *s, uint64_t *id)
+/* A job for each place at agents. */
+static void send_jobs(struct side *s, const int *peers, unsigned n, uint64_t first)
 {
-    struct hub *hub = s->hub;
     int64_t ints[2 * JOB_DECISIONS];
-    for (int peer; (peer = hub_idle_peer(hub, 0)) >= 0;) {
+    for (unsigned j = 0; j < n; j++) {
         for (int i = 0; i < 2 * JOB_DECISIONS; i++)
-            ints[i] = i + (int64_t)*id;
-        if (s->store) store_attempt_add(s->store, s->run.id, (int64_t)*id + 1, *id + 1, s->diag);
-        hub_take_credit(hub, (unsigned)peer);
-        hub_send(hub, (unsigned)peer,
+            ints[i] = i + (int64_t)(first + j);
+        hub_send(s->hub, (unsigned)peers[j],
                  &(struct message){.kind = MESSAGE_JOB,
-                                   .job = {.id = ++*id, .actions = {ints, 2 * JOB_DECISIONS}}});
+                                   .job = {.id = first + j, .actions = {ints, 2 * JOB_DECISIONS}}});
     }
+}
+
+/* Attempts of the jobs that there is room for now, recorded before they are sent. */
+static unsigned note_attempts(struct side *s, int peers[LIMIT_BATCH_ROWS], uint64_t first)
+{
+    unsigned n = 0;
+    for (int peer; n < LIMIT_BATCH_ROWS && (peer = hub_idle_peer(s->hub, 0)) >= 0; peers[n++] = peer) {
+        if (s->store) store_attempt_add(s->store, s->run.id, (int64_t)(first + n), first + n, s->diag);
+        hub_take_credit(s->hub, (unsigned)peer);
+    }
+    return n;
 }
 
 /* What an event asks of the hub's owner. Returns the results in it. */
@@ -141,22 +151,41 @@ static unsigned take(struct side *s, const struct hub_event *e)
     return 1;
 }
 
+/* Takes what has arrived, up to the most that a search stores together, and sends the next jobs. Returns the
+ * results in it. */
+static unsigned turn(struct side *s, uint64_t *id)
+{
+    unsigned results = 0;
+    struct hub_event e = hub_poll(s->hub, 100, -1);
+    bool batch = s->store && e.kind != HUB_IDLE && store_begin(s->store, s->run.id, s->diag);
+    while (e.kind != HUB_IDLE) {
+        results += take(s, &e);
+        if (results >= LIMIT_BATCH_ROWS) break;
+        e = hub_poll(s->hub, 0, -1);
+    }
+    int peers[LIMIT_BATCH_ROWS];
+    unsigned n = note_attempts(s, peers, *id + 1);
+    if (batch) store_commit(s->store, s->diag);
+    send_jobs(s, peers, n, *id + 1);
+    *id += n;
+    return results;
+}
+
 /* Until so long after all have settled. */
 static void serve(struct side *s, double seconds)
 {
-    uint64_t id = 0, results = 0;
+    uint64_t id = 0, results = 0, first = 0;
     double start = 0, used = 0, end = 0;
     do {
-        struct hub_event e = hub_poll(s->hub, 100, -1);
-        results += take(s, &e);
-        if (results == 1000 && end == 0) {
+        results += turn(s, &id);
+        if (results >= 1000 && end == 0) {
+            first = results;
             start = clock_now_ms();
             end = start + seconds * 1e3;
             used = processor_us();
         }
-        send_jobs(s, &id);
     } while (end == 0 || clock_now_ms() < end);
-    double n = (double)(results - 1000), took = clock_now_ms() - start;
+    double n = (double)(results - first), took = clock_now_ms() - start;
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
     printf("%.0f results/s, %.1f us of processor time each, %ld MiB\n", n / took * 1e3,

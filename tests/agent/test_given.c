@@ -60,7 +60,8 @@ static void given_close(struct given_bench *b)
 
 static struct given_files given_all(const struct given_bench *b)
 {
-    return (struct given_files){.n_inputs = 2, .inputs = {{"x", b->x}, {"k", b->k}}, .reference = b->z};
+    return (struct given_files){
+        .n_inputs = 2, .inputs = {{"x", b->x}, {"k", b->k}}, .n_references = 1, .references = {{NULL, b->z}}};
 }
 
 /* The error, or "". */
@@ -207,8 +208,10 @@ Test(agent_given, names_that_are_none)
                   "--input: the program has no input 'q'; its inputs are x, k");
     given_refused(&(struct given_files){.n_inputs = 2, .inputs = {{"x", "a.npy"}, {"x", "b.npy"}}},
                   "--input: input 'x' is given twice");
-    given_refused(&(struct given_files){.n_inputs = 1, .inputs = {{"x", "a.npy"}}, .reference = "z.npy"},
-                  "--output-reference needs every input: add --input k=FILE.npy");
+    given_refused(
+        &(struct given_files){
+            .n_inputs = 1, .inputs = {{"x", "a.npy"}}, .n_references = 1, .references = {{NULL, "z.npy"}}},
+        "--output-reference needs every input: add --input k=FILE.npy");
 }
 
 /* ---- the text for peers ---- */

@@ -345,7 +345,7 @@ Test(campaign, a_running_campaign_has_a_page_and_agents, .timeout = 300)
     snprintf(port, sizeof port, "%u", web.port);
     struct e2e_run taken = E2E_RUN(&cli_campaign, "run", t.file, "--page", port);
     cr_expect_eq(taken.status, CLI_USAGE);
-    cr_expect(strstr(taken.err, "is in use"), "%s", taken.err);
+    cr_expect(strstr(taken.err, "is in use; choose another one with --page"), "%s", taken.err);
     e2e_run_free(&taken);
     kill(p.pid, SIGINT);
     struct e2e_run ended = e2e_finish(&p);

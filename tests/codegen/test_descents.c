@@ -101,7 +101,8 @@ static void same_output(const struct descent_case *x, const char *text)
         cr_assert(x->buffers[last][i] == x->expected[i], "element %lld\n%s", (long long)i, text);
 }
 
-static void check_leaf(const struct descent_case *x, const struct space_state *leaf, bool compile)
+/* Returns whether parts of a reduction are combined. */
+static bool check_leaf(const struct descent_case *x, const struct space_state *leaf, bool compile)
 {
     struct arena *a = arena_new();
     struct bb_candidate *c = bb_candidate_new(x->bb, a);
@@ -116,25 +117,29 @@ static void check_leaf(const struct descent_case *x, const struct space_state *l
     cr_assert_eq(check.fault, CG_OK, "%s\n%s", check.where, k.source);
     same_output(x, k.source);
     if (compile && cgt_run(x->bb, &k, x->buffers)) same_output(x, k.source);
+    bool split = strstr(k.source, "thresh_part_") != NULL;
     cg_kernel_free(&k);
     arena_free(a);
+    return split;
 }
 
-static void check_leaves(const char *text, const char *sizes, unsigned descents, unsigned compiled)
+/* Returns how many of the leaves split a reduction. */
+static unsigned check_leaves(const char *text, const char *sizes, unsigned descents, unsigned compiled)
 {
     struct descent_case x;
     struct pcg32 random = pcg32_seed(2021, 11);
-    unsigned leaves = 0;
+    unsigned leaves = 0, split = 0;
     open_case(&x, text, sizes);
     struct space_state *root = space_root(x.space, NULL), *st = space_state_clone(root);
     for (unsigned i = 0; i < descents; i++) {
         space_state_assign(st, root);
-        if (descend(st, &random)) check_leaf(&x, st, leaves++ < compiled);
+        if (descend(st, &random)) split += check_leaf(&x, st, leaves++ < compiled);
     }
     cr_assert_gt(leaves, descents / 2);
     space_state_free(st);
     space_state_free(root);
     close_case(&x);
+    return split;
 }
 
 Test(descents, axpy)
@@ -231,4 +236,27 @@ Test(descents, choices_by_index)
         "size N\ninput x: [float]N\n"
         "output concat(map(fun v -> v + 1.0, x), pad(2, 2, mirror, x), reverse(pad(1, 3, wrap, x)))\n",
         "N=4", 30, 4);
+}
+
+/* Rows whose maxima, sums and squares are parts of work-items; sums start from another value than 0. */
+Test(descents, reductions_one_after_the_other)
+{
+    cr_assert_gt(
+        check_leaves("size M, N\ninput A: [[float]N]M\n"
+                     "output map(fun r -> let m = reduce(max, -100.0, r) in\n"
+                     "  let t = reduce(fun ((s, q), v) -> (s + v, q - (v - m) * v), (3.0, m), r) in\n"
+                     "  map(fun v -> get(0, t) * v + get(1, t), r), A)\n",
+                     "M=4,N=12", 40, 6),
+        5);
+}
+
+/* Products start from 2, in one part. */
+Test(descents, products_of_integers)
+{
+    cr_assert_gt(
+        check_leaves("size M, N\ninput A: [[int]N]M\n"
+                     "output map(fun r -> let t = reduce(fun ((p, l), v) -> (p * (v * v + 1), min(l, v)),\n"
+                     "  (2, 3), r) in get(0, t) + get(1, t), A)\n",
+                     "M=2,N=6", 40, 0),
+        5);
 }

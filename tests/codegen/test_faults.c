@@ -230,10 +230,19 @@ Test(faults, reduction_read_too_early)
                    "a reduction is read before it is complete");
 }
 
-Test(faults, reduction_in_parallel)
+Test(faults, parts_read_before_they_are_combined)
 {
-    matmul_refused("loop init.m.0 mad.m.0 A.load.m.0 store.m.0 { loop init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
-                   " init thread0 mad.k.0 A.load.k.0 B.load.k.0 { A.load B.load mad } store } }",
+    matmul_refused(
+        "thread1 init.m.0 mad.m.0 A.load.m.0 store.m.0 { loop init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
+        " init thread0 mad.k.0 A.load.k.0 B.load.k.0 { A.load B.load mad } store } }",
+        "a reduction is read before its parts are combined");
+}
+
+Test(faults, parts_in_blocks)
+{
+    matmul_refused("unroll init.m.0 { unroll init.n.0 { init } } block0 mad.k.0 A.load.k.0 B.load.k.0 {"
+                   " unroll mad.m.0 A.load.m.0 { unroll mad.n.0 B.load.n.0 { A.load B.load mad } } }"
+                   " unroll store.m.0 { unroll store.n.0 { store } }",
                    "a parallel reduction dimension");
 }
 

@@ -29,7 +29,8 @@ static const struct advice_case advice_cases[] = {
     {VECTOR "output reduce(add, 0.0, x)\n", "N=128", {NULL}},
     {VECTOR "output reduce(add, 0.0, x)\n",
      "N=4096",
-     {"one work-item reduces all 4096 elements to one result: expect a slow kernel; output partial results"}},
+     {"one work-group reduces all 4096 elements to one result: expect a slow kernel; output partial "
+      "results"}},
     {VECTOR "output map(fun c -> reduce(add, 0.0, c), split(N / 4, x))\n",
      "N=4096",
      {"4 results occupy at most 4 of the 8 compute units of test; output partial results"}},

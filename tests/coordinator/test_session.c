@@ -2,9 +2,11 @@
 #include "coordinator/session.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "coordinator/progress.h"
@@ -89,6 +91,79 @@ static const struct session_evaluator session_device = {.room = session_device_r
                                                         .collect = session_device_collect,
                                                         .start_round = session_device_start_round};
 
+/* ---- several results at a time ---- */
+
+enum { SESSION_CROWD = 4, SESSION_VALUES = 6 };
+
+/* Measures four candidates at a time. Their results come together, the last one first. */
+struct session_crowd {
+    int64_t at_work[SESSION_CROWD];
+    unsigned n;
+    bool answers;
+    double sample; /* of the last result, valid until the next one, as its message */
+    char message[32];
+    const char *path;               /* of the store */
+    unsigned results, dies;         /* the process is killed when it collects so many results, ... */
+    unsigned counts, dies_counting; /* ... or when so many count; 0: never */
+    int rows[SESSION_VALUES];       /* of the store when the first, second, ... result counts */
+};
+
+static unsigned session_crowd_room(void *self)
+{
+    const struct session_crowd *c = self;
+    return c->answers ? 0 : SESSION_CROWD - c->n;
+}
+
+static void session_crowd_start(void *self, const struct session_job *job, double best_ns)
+{
+    struct session_crowd *c = self;
+    (void)best_ns;
+    c->at_work[c->n++] = job->number;
+}
+
+/* With time to wait the session has nothing to start. */
+static struct session_event session_crowd_collect(void *self, int timeout_ms)
+{
+    struct session_crowd *c = self;
+    if (timeout_ms > 0) c->answers = true;
+    if (!c->answers || c->n == 0) {
+        c->answers = false;
+        return (struct session_event){.kind = SESSION_NOTHING};
+    }
+    if (++c->results == c->dies) raise(SIGKILL);
+    c->n--;
+    c->sample = 100 + (double)c->at_work[c->n];
+    snprintf(c->message, sizeof c->message, "of candidate %d", (int)c->at_work[c->n]);
+    struct store_evaluation e = {
+        .status = "ok", .median_ns = c->sample, .samples = &c->sample, .n_samples = 1, .message = c->message};
+    return (struct session_event){.kind = SESSION_RESULT, .number = c->at_work[c->n], .result = e};
+}
+
+static int session_rows(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_step(q), SQLITE_ROW);
+    int n = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return n;
+}
+
+static void session_crowd_counts(void *self, const struct session_job *job, const struct store_evaluation *e)
+{
+    struct session_crowd *c = self;
+    cr_assert_eq(job->number, e->number);
+    c->rows[c->counts++] = session_rows(c->path, "SELECT count(*) FROM evaluation");
+    if (c->counts == c->dies_counting) raise(SIGKILL);
+}
+
+static const struct session_evaluator session_crowd = {
+    .room = session_crowd_room, .start = session_crowd_start, .collect = session_crowd_collect};
+static const struct session_subject session_observed = {.reported = session_crowd_counts};
+
 /* A session in the space above, with what it borrows. */
 struct session_trial {
     struct arena *arena;
@@ -98,6 +173,7 @@ struct session_trial {
     struct space_state *root;
     struct progress progress;
     struct session_device device;
+    struct session_crowd *crowd; /* in place of the device, if it is there */
     struct session *session;
 };
 
@@ -118,9 +194,10 @@ static void session_begin(struct session_trial *t, struct session_options option
                                         .config = mcts_config_default(),
                                         .run = store_fixture_run(),
                                         .progress = &t->progress,
-                                        .evaluator = &session_device,
-                                        .evaluator_self = &t->device,
-                                        .subject = &nothing_special};
+                                        .evaluator = t->crowd ? &session_crowd : &session_device,
+                                        .evaluator_self = t->crowd ? (void *)t->crowd : &t->device,
+                                        .subject = t->crowd ? &session_observed : &nothing_special,
+                                        .subject_self = t->crowd};
     t->session = session_new(&setup, t->diag);
     cr_assert_not_null(t->session);
 }
@@ -266,4 +343,66 @@ Test(session, interrupted_attempts_do_not_count)
     cr_expect_eq(session_live(path, true, "", &crashed, why), 1);
     cr_expect_eq(crashed, 0);
     unlink(path);
+}
+
+/* ---- several results at a time ---- */
+
+/* Searches the whole space. */
+static void session_live_crowd(struct session_crowd *c, bool resume)
+{
+    struct session_trial t = {.crowd = c};
+    session_begin(&t, (struct session_options){.store = c->path, .resume = resume});
+    if (resume) cr_assert(session_restore(t.session, t.diag), "%s", diag_message(t.diag, 0));
+    cr_expect(session_search(t.session, t.diag));
+    cr_expect_eq(session_report(t.session)->ok, SESSION_VALUES);
+    session_end(&t);
+}
+
+/* When the first of four results counts all four are in the store, as they came, each with what was its own.
+ */
+Test(session, results_that_come_together_are_stored_before_the_first_counts)
+{
+    static const char order[] =
+        "SELECT group_concat(number, '') FROM (SELECT number FROM evaluation ORDER BY id)",
+                      own[] = "SELECT count(*) FROM evaluation WHERE message = 'of candidate ' || number AND "
+                              "median_ns = 100 + number AND samples = '[' || (100 + number) || ']'";
+    const int rows[SESSION_VALUES] = {4, 4, 4, 4, 6, 6};
+    char path[64];
+    session_store_path(path);
+    struct session_crowd c = {.path = path};
+    session_live_crowd(&c, false);
+    cr_expect_arr_eq(c.rows, rows, sizeof rows);
+    cr_expect_eq(session_rows(path, order), 432165);
+    cr_expect_eq(session_rows(path, own), SESSION_VALUES);
+    unlink(path);
+}
+
+/* kill -9 at each result that is collected and at each that counts: what has counted is there, and after a
+ * resumption each candidate once. */
+Test(session, kills_between_results_lose_and_double_nothing)
+{
+    char path[64];
+    for (unsigned at = 1; at <= 2 * SESSION_VALUES; at++) {
+        bool counting = at > SESSION_VALUES;
+        unsigned nth = counting ? at - SESSION_VALUES : at, status;
+        session_store_path(path);
+        struct session_crowd c = {
+            .path = path, .dies = counting ? 0 : nth, .dies_counting = counting ? nth : 0};
+        pid_t pid = fork();
+        if (pid == 0) {
+            session_live_crowd(&c, false);
+            _exit(0);
+        }
+        cr_assert(pid > 0 && waitpid(pid, (int *)&status, 0) == pid && WIFSIGNALED(status), "kill %u", at);
+        int kept = session_rows(path, "SELECT count(*) FROM evaluation");
+        cr_expect_eq(kept,
+                     counting              ? (nth > SESSION_CROWD ? 6 : 4)
+                     : nth > SESSION_CROWD ? 4
+                                           : 0,
+                     "kill %u", at);
+        session_live_crowd(&(struct session_crowd){.path = path}, true);
+        cr_expect_eq(session_rows(path, "SELECT count(DISTINCT number) FROM evaluation"), SESSION_VALUES);
+        cr_expect_eq(session_rows(path, "SELECT count(*) FROM evaluation"), SESSION_VALUES, "kill %u", at);
+        unlink(path);
+    }
 }

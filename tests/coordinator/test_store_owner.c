@@ -146,3 +146,48 @@ Test(store_owner, evaluations_before_the_disk_was_full_stay)
     cr_expect(store_run_resume(f.store, &f.run, f.diag) && store_add(f.store, f.run.id, &e, f.diag));
     store_fixture_close(&f);
 }
+
+/* The rows of the store as another process sees them now. */
+static unsigned store_test_seen(const struct store_fixture *f)
+{
+    unsigned n = 0;
+    struct store *s = store_open_to_read(f->path, f->diag);
+    cr_assert(s && store_each(s, 0, store_test_count, &n, f->diag));
+    store_close(s);
+    return n;
+}
+
+/* The second batch is larger than SQLite's cache and meets a limit of the file at one of its rows: nothing of
+ * it stays, nor of what is recorded in it afterwards, and the same batch succeeds when there is room. */
+Test(store_owner, a_batch_is_kept_whole_or_not_at_all)
+{
+    enum { ROOM = 120000, FIRST = 3, MANY = 1000 };
+    struct store_fixture f = store_fixture_open();
+    char message[4000] = "";
+    struct store_evaluation e = {.actions = "1=2", .status = "timeout", .message = message};
+    memset(message, 'x', sizeof message - 1);
+    cr_assert(store_run_add(f.store, &f.run, f.diag) && store_begin(f.store, f.run.id, f.diag));
+    for (e.number = 1; e.number <= FIRST; e.number++)
+        cr_assert(store_add(f.store, f.run.id, &e, f.diag));
+    cr_expect_eq(store_test_seen(&f), 0);
+    cr_expect(store_commit(f.store, f.diag));
+    cr_expect_eq(store_test_seen(&f), FIRST);
+    file_ignore_signals();
+    rlim_t before = store_test_limit_files(ROOM);
+    cr_assert(store_begin(f.store, f.run.id, f.diag));
+    for (; e.number <= MANY && store_add(f.store, f.run.id, &e, f.diag); e.number++)
+        continue;
+    cr_expect_not(store_add(f.store, f.run.id, &e, f.diag), "after an error nothing is recorded");
+    cr_expect_not(store_commit(f.store, f.diag));
+    store_test_limit_files(before);
+    cr_expect_eq(store_test_seen(&f), FIRST);
+    cr_assert(store_begin(f.store, f.run.id, f.diag));
+    for (e.number = FIRST + 1; e.number <= MANY; e.number++)
+        cr_assert(store_add(f.store, f.run.id, &e, f.diag));
+    cr_expect(store_commit(f.store, f.diag));
+    cr_expect_eq(store_test_seen(&f), MANY);
+    store_fixture_execute(f.path, "UPDATE owner SET epoch = epoch + 1, pid = 77, host = 'elsewhere'");
+    cr_expect_not(store_begin(f.store, f.run.id, f.diag), "another process has the run");
+    cr_expect_not(store_add(f.store, f.run.id, &e, f.diag));
+    store_fixture_close(&f);
+}

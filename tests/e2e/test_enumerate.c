@@ -108,7 +108,7 @@ Test(enumerate, all_gemvs, .timeout = 1800)
     enumerate(
         &(struct tiny){{"gemv", "M=2,N=4"},
                        {.parallel_levels = 1, .reduction_levels = 2, .copy_levels = 1, .no_staging = true},
-                       14064});
+                       17346});
 }
 
 Test(enumerate, all_matmuls, .timeout = 1800)
@@ -116,7 +116,7 @@ Test(enumerate, all_matmuls, .timeout = 1800)
     enumerate(
         &(struct tiny){{"matmul", "M=2,N=2,K=2"},
                        {.parallel_levels = 1, .reduction_levels = 1, .copy_levels = 1, .no_staging = true},
-                       35218});
+                       40292});
 }
 
 Test(enumerate, all_transposes_with_and_without_staging, .timeout = 1800)

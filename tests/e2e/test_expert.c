@@ -189,6 +189,11 @@ Test(expert, matrix_product_for_a_cpu)
     expert_check("sgemm_cpu");
 }
 
+Test(expert, rows_in_parts)
+{
+    expert_check("gemv_gpu");
+}
+
 Test(expert, scaled_sum_with_vectors)
 {
     expert_check("axpy_gpu");

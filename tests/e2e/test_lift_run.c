@@ -83,7 +83,7 @@ Test(lift_run, check_refuses_what_tune_refuses)
 {
     static const char *const cases[][2] = {
         {"size N\ninput x: [float]N\noutput map(fun v -> v * , x)\n", "N=4"},
-        {"size N\ninput x: [float]N\noutput slide(3, 1, x)\n", "N=4"},
+        {"size N\ninput x: [float]N\noutput slide(5, 1, x)\n", "N=4"},
         {"size N\ninput x: [float]N\noutput zip(x, tail(x))\n", "N=4"},
         {"size N\ninput x: [float]N\noutput x\n", "N=4,M=4"},
         {"size N\ninput x: [float]N\noutput x\n", "N=1000000000000"},
@@ -100,7 +100,8 @@ Test(lift_run, check_refuses_what_tune_refuses)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char path[32];
         e2e_file(path, cases[i][0]);
-        struct e2e_run tune = E2E_RUN(&cli_tune, path, "--size", cases[i][1], "--quiet"),
+        struct e2e_run tune =
+                           E2E_RUN(&cli_tune, path, "--size", cases[i][1], "--evaluations", "1", "--quiet"),
                        check = E2E_RUN(&cli_lift, "check", path, "--size", cases[i][1]);
         cr_expect_eq(tune.status, CLI_USAGE, "tune takes %s", cases[i][0]);
         cr_expect_eq(check.status, CLI_USAGE, "check takes %s", cases[i][0]);
@@ -116,13 +117,13 @@ Test(lift_run, check_refuses_what_tune_refuses)
 Test(lift_run, limits_are_said, .timeout = 120)
 {
     char path[32], folder[32], file[64];
-    const char *limit = "note: one work-item reduces all 512 elements to one result: expect a slow kernel; ";
+    const char *limit = "note: one work-group reduces all 512 elements to one result: expect a slow kernel; ";
     e2e_file(path, "size N\ninput x: [float]N\noutput reduce(add, 0.0, x)\n");
     e2e_folder(folder);
     char *out = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=512")),
          *json = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=512", "--json"));
     cr_expect(strstr(out, limit), "%s", out);
-    cr_expect(strstr(json, "\"advice\": [\n  \"one work-item reduces all 512"), "%s", json);
+    cr_expect(strstr(json, "\"advice\": [\n  \"one work-group reduces all 512"), "%s", json);
     struct e2e_run r = E2E_RUN(&cli_tune, path, "--size", "N=512", "--evaluations", "1", "--out", folder);
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.err, limit), "%s", r.err);

@@ -113,6 +113,37 @@ Test(user_data, what_is_refused)
     user_data_close(&u);
 }
 
+/* Files of several outputs: written by lift run, expected by verify; another output's are refused. */
+Test(user_data, several_outputs_are_named, .timeout = 120)
+{
+    static const char program[] = "size N\ninput x: [float]N\noutput a = map(fun v -> v + 1.0, x)\n"
+                                  "output b = map(fun v -> v * 2.0, x)\n";
+    struct user_data u;
+    char path[32], a[64], b[64], as_b[64];
+    user_data_open(&u);
+    e2e_file(path, program);
+    snprintf(a, sizeof a, "a=%s/a.npy", u.folder);
+    snprintf(b, sizeof b, "b=%s/b.npy", u.folder);
+    snprintf(as_b, sizeof as_b, "b=%s/a.npy", u.folder);
+#define RUN(...) E2E_RUN(&cli_lift, "run", path, "--size", "N=16", "--input", u.x, __VA_ARGS__)
+#define VERIFY(...)                                                                                          \
+    E2E_RUN(&cli_verify, path, "--size", "N=16", "--out", u.folder, "--input", u.x, "--samples", "1",        \
+            "--time", "2s", "--quiet", __VA_ARGS__)
+    user_data_expect(RUN("--output", a, "--output", b), CLI_OK, "");
+    user_data_expect(VERIFY("--output-reference", a, "--output-reference", b), CLI_OK, "");
+    user_data_expect(VERIFY("--output-reference", a, "--output-reference", as_b), CLI_FAILED,
+                     "a.npy: output 0 (at 0) is 0 by the program and 1 in the file");
+    user_data_expect(RUN("--output", a + 2), CLI_USAGE, "add the name, NAME=FILE.npy; they are a, b");
+    user_data_expect(RUN("--output", "c=c.npy"), CLI_USAGE, "no output 'c'; its outputs are a, b");
+    user_data_expect(VERIFY("--output-reference", a + 2), CLI_USAGE, "several output arrays: add the name");
+    user_data_expect(VERIFY("--output-reference", a, "--output-reference", a), CLI_USAGE,
+                     "--output-reference: output 'a' is given twice");
+#undef RUN
+#undef VERIFY
+    unlink(path);
+    user_data_close(&u);
+}
+
 /* verify on the user's data. */
 Test(user_data, implementations_are_verified_on_them, .timeout = 120)
 {

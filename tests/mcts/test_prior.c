@@ -36,6 +36,8 @@ Test(mcts_prior, ranges_and_facts)
     cr_expect_eq(prior_weigh("column: 0=5 1..4=2 5..=0.5", NULL, &q, 0, 7), 0.5);
     cr_expect_eq(prior_weigh("column: 0..=3\ncolumn: 2=4", NULL, &q, 0, 2), 12, "rules multiply");
     cr_expect_eq(prior_weigh("column: 2=4 0..=3", NULL, &q, 0, 2), 4, "the first entry counts");
+    cr_expect_eq(prior_weigh("column: least=3", NULL, &q, 0, 0), 3);
+    cr_expect_eq(prior_weigh("column: least=3", NULL, &q, 0, 1), 1);
     cr_expect_eq(prior_weigh("column if wide 2..: 1=7", &fact, &q, 0, 1), 7);
     cr_expect_eq(prior_weigh("column if wide 4..: 1=7", &fact, &q, 0, 1), 1);
     mcts_queens_free(&q);

@@ -77,7 +77,7 @@ static double bound_pinned(struct bound_fixture *f, const char *const *pins, uns
 
 /* One loop for each of m and n, nothing else around them. */
 static const char *const bound_sequential[] = {"size(m.0)=64", "size(n.0)=64", "dim_kind(*.m.0)=LOOP",
-                                               "dim_kind(*.n.0)=LOOP"};
+                                               "dim_kind(*.n.0)=LOOP", "seat(k.*)=0"};
 
 /* A matrix product in one work-item: every multiply-add, one after the other. */
 Test(bound, one_work_item_pays_for_everything)
@@ -86,10 +86,51 @@ Test(bound, one_work_item_pays_for_everything)
     struct bound_fixture f;
     struct perfmodel_reason reason;
     bound_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
-    double ns = bound_pinned(&f, bound_sequential, 4, &reason), operations = 64.0 * 64 * 64;
+    double ns = bound_pinned(&f, bound_sequential, 5, &reason), operations = 64.0 * 64 * 64;
     cr_assert_geq(ns, 0.999 * operations / f.dev.value[PERFMODEL_ITEM_FP32]);
     for (unsigned l = 0; l < reason.n_logicals; l++)
         cr_assert_eq(reason.split[l].groups * reason.split[l].items, 1);
+    bound_close(&f);
+}
+
+/* A sum in parts: what one work-item pays for is divided among them, what the group pays for is not. */
+Test(bound, work_items_divide_a_reduction)
+{
+    static const char *const whole[] = {"split(n.*)=NO"};
+    static const char *const parts[] = {"split(n.1)=YES", "size(n.1)=256", "size(n.2)=1"};
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    bound_open(&f, &(struct kernel_case){"dot", "N=1048576"}, BOUND_H200);
+    double sequential = bound_pinned(&f, whole, 1, &reason);
+    cr_assert_eq(reason.term, PERFMODEL_OF_CHAIN);
+    cr_assert_float_eq(reason.amount, 1048576, 1);
+    double divided = bound_pinned(&f, parts, 3, &reason);
+    cr_assert_eq(reason.split[0].items, 256);
+    cr_assert_eq(reason.split[0].steps, 4096);
+    cr_assert_eq(reason.term, PERFMODEL_OF_UNIT_L2);
+    cr_assert_float_eq(reason.amount, 2.0 * 4 * 1048576, 1);
+    cr_assert_lt(divided, sequential / 20);
+    bound_close(&f);
+}
+
+/* Where mappings are many, one stands for all parts of a reduction. */
+Test(bound, many_reductions_have_parts_of_any_number)
+{
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    struct strbuf text = {0};
+    bound_open(&f, &(struct kernel_case){"layer_norm", "M=4096,N=4096"}, BOUND_H200);
+    struct space_state *root = kernel_root(f.kernel.space);
+    perfmodel_bound(f.model, root, &reason);
+    unsigned any = 0;
+    for (unsigned l = 0; l < reason.n_logicals; l++)
+        any += reason.split[l].any;
+    cr_assert_eq(any, 2);
+    perfmodel_explain(f.model, &reason, &text);
+    cr_assert(strstr(text.text, "any number of work-items with 4096 sequential iterations in all"), "%s",
+              text.text);
+    strbuf_free(&text);
+    space_state_free(root);
     bound_close(&f);
 }
 
@@ -151,7 +192,7 @@ Test(bound, explanation_names_resource_and_mapping)
     struct perfmodel_reason reason;
     struct strbuf text = {0};
     bound_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
-    bound_pinned(&f, bound_sequential, 4, &reason);
+    bound_pinned(&f, bound_sequential, 5, &reason);
     perfmodel_explain(f.model, &reason, &text);
     cr_assert(strstr(text.text, "one work-item"), "%s", text.text);
     cr_assert(strstr(text.text, "item_issue"), "%s", text.text);
@@ -175,7 +216,7 @@ Test(bound, the_launch_of_a_load_and_a_store_comes_first)
     perfmodel_free(f.model);
     f.model = perfmodel_new(f.kernel.bb, f.kernel.space, &f.dev);
     cr_assert_geq(bound_pinned(&f, NULL, 0, &reason), 9000);
-    double ns = bound_pinned(&f, bound_sequential, 4, &reason);
+    double ns = bound_pinned(&f, bound_sequential, 5, &reason);
     cr_assert_eq(reason.term, PERFMODEL_OF_ITEM_ISSUE);
     cr_assert_eq(reason.launch, PERFMODEL_LAUNCH_STORE);
     cr_assert_float_eq(ns, 8000 + reason.amount / f.dev.value[PERFMODEL_ITEM_ISSUE], 1e-5 * ns);
@@ -259,7 +300,7 @@ Test(bound, violation_corrects_the_figure)
     struct bound_fixture f;
     struct perfmodel_reason reason;
     bound_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
-    double ns = bound_pinned(&f, bound_sequential, 4, &reason), measured = 0.5 * ns;
+    double ns = bound_pinned(&f, bound_sequential, 5, &reason), measured = 0.5 * ns;
     struct perfmodel_device corrected = f.dev;
     perfmodel_violated(&corrected, &reason, measured);
     enum perfmodel_figure figure = perfmodel_term_figure(reason.term);
@@ -268,7 +309,7 @@ Test(bound, violation_corrects_the_figure)
                        1e-3 * f.dev.value[figure]);
     perfmodel_free(f.model);
     f.model = perfmodel_new(f.kernel.bb, f.kernel.space, &corrected);
-    cr_assert_lt(bound_pinned(&f, bound_sequential, 4, &reason), ns);
+    cr_assert_lt(bound_pinned(&f, bound_sequential, 5, &reason), ns);
     bound_close(&f);
 }
 

@@ -453,9 +453,9 @@ Test(serve, bad_starts_are_explained)
 {
     struct web_fixture f = web_fixture_open(NULL);
     const char *store = f.store.path;
-    char port[16], text[64];
+    char port[16], text[96];
     snprintf(port, sizeof port, "%u", f.port);
-    snprintf(text, sizeof text, "port %u of 127.0.0.1 is in use", f.port);
+    snprintf(text, sizeof text, "port %u of 127.0.0.1 is in use; choose another one with --port", f.port);
     SERVE_REFUSED(text, store, "--port", port);
     SERVE_REFUSED("does not exist", "/tmp/there-is-no-such.db");
     SERVE_REFUSED("not a thresh store", "/proc/self/status");

@@ -1,0 +1,179 @@
+/* Which reductions may be split: work-items of a group reduce parts of them, whose results are combined. The
+ * step must be the accumulator and something that does not depend on it, under one operation that is
+ * associative and commutative:
+ *
+ *     red = add(init, x.load)              parts start from 0 and are added
+ *     mad = fma(A.load, B.load, init)      the same
+ *     red = max(max(init, a), b)           parts start from -infinity, combined by max
+ *     red = add(mult(init, 3), x.load)     not split
+ *     red = select(lt(x, init), x, init)   not split (not yet), as minima with their index
+ *
+ * A tuple is split if each of its scalars is of this kind and reads no other one. All parts but the first
+ * start from the neutral element, so that the initial value enters once.
+ *
+ * A reduction with so many results that they fill a device is not split: its parts could only be slower. */
+#include "core/backbone/combine.h"
+
+#include <math.h>
+
+#include "core/lift/scalar.h"
+
+/* Results from which on a device is full: more than the work-items that the largest GPUs hold. */
+enum { MANY_RESULTS = 1 << 17 };
+
+/* ---- expressions in postfix order ---- */
+
+/* The first node of the expression that ends at node `last`. */
+static unsigned first_node(const struct bb_inst *inst, unsigned last)
+{
+    for (unsigned missing = 1;; last--) {
+        const struct bb_node *n = &inst->nodes[last];
+        if (n->kind == BB_NODE_OP) missing += scalar_op_arity(n->op);
+        if (n->kind == BB_NODE_SELECT) missing += 2;
+        if (--missing == 0) return last;
+    }
+}
+
+static bool reads_accumulator(const struct bb_inst *step, unsigned first, unsigned last)
+{
+    for (unsigned i = first; i <= last; i++)
+        if (step->nodes[i].kind == BB_NODE_OPERAND && step->nodes[i].operand == 0) return true;
+    return false;
+}
+
+/* ---- steps ---- */
+
+/* The operation that combines results of steps with this one; SCALAR_OP_COUNT: none is known. */
+static enum scalar_op combining(enum scalar_op op)
+{
+    switch (op) {
+    case SCALAR_FMA:
+    case SCALAR_SUB:
+        return SCALAR_ADD;
+    case SCALAR_ADD:
+    case SCALAR_MULT:
+    case SCALAR_MIN:
+    case SCALAR_MAX:
+    case SCALAR_BITAND:
+    case SCALAR_BITOR:
+    case SCALAR_BITXOR:
+        return op;
+    default:
+        return SCALAR_OP_COUNT;
+    }
+}
+
+/* Whether an operand may be the one with the accumulator: acc - x, x * y + acc. */
+static bool may_accumulate(enum scalar_op op, unsigned operand)
+{
+    return op == SCALAR_FMA ? operand == 2 : op != SCALAR_SUB || operand == 0;
+}
+
+/* Whether the expression that ends at `last` is the accumulator's part, or an operation that combines by *op
+ * on such an expression and on others that do not read the accumulator. *op is SCALAR_OP_COUNT before the
+ * first operation. */
+static bool accumulates(const struct bb_inst *step, unsigned last, unsigned part, enum scalar_op *op)
+{
+    const struct bb_node *n = &step->nodes[last];
+    if (n->kind == BB_NODE_OPERAND) return n->operand == 0 && n->part == part;
+    if (n->kind != BB_NODE_OP) return false;
+    enum scalar_op own = combining(n->op);
+    if (own == SCALAR_OP_COUNT || (*op != SCALAR_OP_COUNT && *op != own)) return false;
+    *op = own;
+    bool found = false;
+    for (unsigned i = scalar_op_arity(n->op); i-- > 0; last = first_node(step, last - 1)) {
+        unsigned first = first_node(step, last - 1);
+        if (!reads_accumulator(step, first, last - 1)) continue;
+        if (found || !may_accumulate(n->op, i) || !accumulates(step, last - 1, part, op)) return false;
+        found = true;
+    }
+    return found;
+}
+
+static double neutral_of(enum scalar_op op, enum scalar_type t)
+{
+    bool integer = t == SCALAR_INT;
+    switch (op) {
+    case SCALAR_MULT:
+        return 1;
+    case SCALAR_MIN:
+        return integer ? INT32_MAX : (double)INFINITY;
+    case SCALAR_MAX:
+        return integer ? INT32_MIN : -(double)INFINITY;
+    case SCALAR_BITAND:
+        return -1;
+    default:
+        return 0;
+    }
+}
+
+/* Whether the initial value of a part may enter several times. */
+static bool may_repeat(const struct bb_inst *init, unsigned part, const struct bb_combination *c)
+{
+    unsigned last = init->n_nodes;
+    for (unsigned i = bb_parts(init); i-- > part + 1;)
+        last = first_node(init, last - 1);
+    const struct bb_node *n = &init->nodes[last - 1];
+    bool idempotent = c->op[part] != SCALAR_ADD && c->op[part] != SCALAR_MULT && c->op[part] != SCALAR_BITXOR;
+    return n->kind == BB_NODE_CONST && (idempotent || n->value == c->neutral[part]);
+}
+
+bool bb_combination(const struct backbone *bb, uint32_t step, struct bb_combination *out)
+{
+    const struct bb_inst *in = &bb->insts[step], *init = &bb->insts[in->partner];
+    unsigned last = in->n_nodes;
+    *out = (struct bb_combination){.same_start = init->n_nodes > 0};
+    for (unsigned part = bb_parts(in); part-- > 0; last = first_node(in, last - 1)) {
+        out->op[part] = SCALAR_OP_COUNT;
+        if (bb_part_type(in, part) == SCALAR_BOOL) return false;
+        if (!accumulates(in, last - 1, part, &out->op[part])) return false;
+        if (out->op[part] == SCALAR_OP_COUNT) return false;
+        out->neutral[part] = neutral_of(out->op[part], bb_part_type(in, part));
+        out->same_start = out->same_start && may_repeat(init, part, out);
+    }
+    return true;
+}
+
+/* ---- logicals ---- */
+
+/* Accumulators of the whole program. */
+static double results_of(const struct backbone *bb, const struct bb_inst *init)
+{
+    double results = 1;
+    for (unsigned i = 0; i < init->n_logicals; i++)
+        results *= (double)bb->logicals[init->logicals[i]].extent;
+    return results;
+}
+
+double bb_split_results(const struct backbone *bb)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        const struct bb_inst *step = &bb->insts[i];
+        for (unsigned j = 0; step->kind == BB_STEP && j < step->n_logicals; j++)
+            if (bb_reduces(bb, step, step->logicals[j]) && bb->logicals[step->logicals[j]].split)
+                most = fmax(most, results_of(bb, &bb->insts[step->partner]));
+    }
+    return most;
+}
+
+/* Whether the step runs over what a scan goes through in order: itself, or what reads a scan. */
+static bool runs_over_scan(const struct backbone *bb, const struct bb_inst *step)
+{
+    bool over = step->scan;
+    for (unsigned j = 0; j < step->n_logicals; j++)
+        over = over || (bb_reduces(bb, step, step->logicals[j]) && bb->logicals[step->logicals[j]].scanned);
+    return over;
+}
+
+void bb_mark_split(struct backbone *bb)
+{
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        const struct bb_inst *step = &bb->insts[i];
+        struct bb_combination c;
+        if (step->kind != BB_STEP || results_of(bb, &bb->insts[step->partner]) >= MANY_RESULTS) continue;
+        if (runs_over_scan(bb, step) || !bb_combination(bb, i, &c)) continue;
+        for (unsigned j = 0; j < step->n_logicals; j++)
+            if (bb_reduces(bb, step, step->logicals[j])) bb->logicals[step->logicals[j]].split = true;
+    }
+}

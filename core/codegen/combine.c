@@ -1,0 +1,225 @@
+/* The text that combines the parts of a split reduction (split.c), here of 64 work-items, 8 at a time:
+ *
+ *     thresh_part_float[thresh_item] = red;                         each work-item writes its part
+ *     barrier(CLK_LOCAL_MEM_FENCE);
+ *     if (get_local_id(0) < 8)
+ *         thresh_part_float[thresh_item] = (((thresh_part_float[thresh_item]      8 parts become one
+ *             + thresh_part_float[thresh_item + 8]) + ...
+ *     barrier(CLK_LOCAL_MEM_FENCE);
+ *     red = (((thresh_part_float[thresh_first] + thresh_part_float[thresh_first + 1]) + ...
+ *     barrier(CLK_LOCAL_MEM_FENCE);                                 the array is free again
+ *
+ * Each work-item combines the last 8 by itself, so that all have the result without another barrier. Several
+ * accumulators are combined together if the array has room for them. thresh_item is the work-item's number in
+ * the group, thresh_first that of the first one with its other indices. */
+#include "core/codegen/emit.h"
+
+#include "core/base/arena.h"
+
+enum { RADIX = 8 }; /* parts that a work-item combines at a time */
+
+struct combining {
+    struct cg_emitter *e;
+    const struct cg_split *split;
+    struct cg_operand own; /* the accumulator */
+    enum scalar_type type; /* of the part of it that is combined */
+    unsigned part;
+    int64_t items, stride; /* of the group; between neighbouring parts */
+    const char *id;        /* place among the parts */
+    int64_t first, n;      /* the registers that are combined together */
+};
+
+static void line(struct cg_emitter *e, const char *text)
+{
+    strbuf_indent(e->out, e->indent);
+    strbuf_printf(e->out, "%s\n", text);
+}
+
+/* "thresh_part_float[thresh_item + 64]": of the work-item that is so many places behind it. */
+static const char *element(const struct combining *c, const char *item, int64_t reg, int64_t places)
+{
+    struct cg_emitter *e = c->e;
+    int64_t at = (reg - c->first) * c->items + places * c->stride;
+    const char *name = cg_part_name(e, c->type);
+    return at ? arena_printf(e->scratch, "%s[%s + %lld]", name, item, (long long)at)
+              : arena_printf(e->scratch, "%s[%s]", name, item);
+}
+
+static const char *combined(const struct combining *c, const char *x, const char *y)
+{
+    const struct bb_node op = {.kind = BB_NODE_OP, .type = c->type, .op = c->split->how.op[c->part]};
+    const char *operands[] = {x, y};
+    return cg_operation_text(c->e, &op, operands, false);
+}
+
+/* The register with this number, its digits in mixed radix. */
+static const char *register_text(const struct combining *c, int64_t reg)
+{
+    const struct cg_value *v = c->own.value;
+    for (unsigned a = v->n_axes; a-- > 0; reg /= v->axes[a]->size)
+        c->e->digit[v->axes[a]->id] = reg % v->axes[a]->size;
+    return cg_operand_scalar(c->e, &c->own, c->part, 0);
+}
+
+/* "get_local_id(1) < 4 && " of the axes on which the nest is shorter than the group; that of the parts is
+ * apart. */
+static const char *others_text(const struct combining *c)
+{
+    const struct cg_program *p = c->e->p;
+    const char *text = "";
+    for (const struct cg_node *n = p->inst_node[c->split->node->statement]->parent; n->type == CG_DIM;
+         n = n->parent)
+        if (cg_is_short(p, n) && n->axis != c->split->part->axis)
+            text = CG_TEXT(c->e, "$1$2 < $3 && ", text, cg_id_text(c->e, BB_THREAD, n->axis),
+                           cg_number(c->e, n->run_extent));
+    return text;
+}
+
+/* Opens `if` for the first `below` parts; nothing if these are all work-items. */
+static void open_if(const struct combining *c, int64_t below)
+{
+    struct cg_emitter *e = c->e;
+    const char *others = others_text(c);
+    bool all = below >= e->p->local_size[c->split->part->axis];
+    if (all && !*others)
+        line(e, "{");
+    else
+        line(e, CG_TEXT(e, "if ($1$2 < $3) {", others, c->id, cg_number(e, below)));
+    e->indent++;
+}
+
+static void close_if(const struct combining *c)
+{
+    c->e->indent--;
+    line(c->e, "}");
+}
+
+static void barrier(const struct combining *c)
+{
+    line(c->e, c->e->dialect->barrier_local);
+}
+
+static void write_parts(const struct combining *c)
+{
+    open_if(c, c->split->part->size);
+    for (int64_t r = c->first; r < c->first + c->n; r++)
+        line(c->e, CG_TEXT(c->e, "$1 = $2;", element(c, "thresh_item", r, 0), register_text(c, r)));
+    close_if(c);
+    barrier(c);
+}
+
+/* The first `left` of n parts take the others in, each those that are a multiple of `left` behind it. */
+static void halve(const struct combining *c, int64_t n, int64_t left)
+{
+    struct cg_emitter *e = c->e;
+    open_if(c, left);
+    for (int64_t r = c->first; r < c->first + c->n; r++) {
+        const char *sum = element(c, "thresh_item", r, 0), *own = sum;
+        int64_t k = 1;
+        for (; (k + 1) * left <= n; k++)
+            sum = combined(c, sum, element(c, "thresh_item", r, k * left));
+        line(e, CG_TEXT(e, "$1 = $2;", own, sum));
+        if (k * left == n) continue;
+        const char *last = combined(c, own, element(c, "thresh_item", r, k * left));
+        line(e, CG_TEXT(e, "if ($1 < $2) $3 = $4;", c->id, cg_number(e, n - k * left), own, last));
+    }
+    close_if(c);
+    barrier(c);
+}
+
+static void read_results(const struct combining *c, int64_t n)
+{
+    open_if(c, INT64_MAX);
+    for (int64_t r = c->first; r < c->first + c->n; r++) {
+        const char *sum = element(c, "thresh_first", r, 0);
+        for (int64_t k = 1; k < n; k++)
+            sum = combined(c, sum, element(c, "thresh_first", r, k));
+        line(c->e, CG_TEXT(c->e, "$1 = $2;", register_text(c, r), sum));
+    }
+    close_if(c);
+    barrier(c);
+}
+
+static void combine(const struct combining *c)
+{
+    int64_t n = c->split->part->size;
+    write_parts(c);
+    for (; n > RADIX; n = (n + RADIX - 1) / RADIX)
+        halve(c, n, (n + RADIX - 1) / RADIX);
+    read_results(c, n);
+}
+
+/* "get_local_id(0) + 8 * get_local_id(1)" */
+static const char *item_text(const struct combining *c)
+{
+    struct cg_emitter *e = c->e;
+    const char *text = NULL;
+    int64_t weight = 1;
+    for (unsigned g = 0; g < CG_AXES; g++) {
+        const char *id = cg_id_text(e, BB_THREAD, g);
+        if (e->p->local_size[g] == 1) continue;
+        if (weight > 1) id = CG_TEXT(e, "$1 * $2", cg_number(e, weight), id);
+        text = text ? CG_TEXT(e, "$1 + $2", text, id) : id;
+        weight *= e->p->local_size[g];
+    }
+    return text;
+}
+
+static void declare_items(const struct combining *c)
+{
+    struct cg_emitter *e = c->e;
+    line(e, CG_TEXT(e, "const $1 thresh_item = ($1)($2);", e->dialect->index, item_text(c)));
+    line(e, CG_TEXT(e, "const $1 thresh_first = thresh_item - ($1)$2 * $3;", e->dialect->index, c->id,
+                    cg_number(e, c->stride)));
+}
+
+void cg_emit_combine(struct cg_emitter *e, const struct cg_node *n)
+{
+    const struct bb_inst *step = &e->p->bb->insts[n->statement];
+    const struct cg_value *v = &e->p->values[step->partner];
+    struct combining c = {.e = e, .split = e->p->splits[n->statement], .own = {v, v->axes}, .stride = 1};
+    c.items = cg_items_per_group(e->p);
+    c.id = cg_id_text(e, BB_THREAD, c.split->part->axis);
+    for (unsigned g = 0; g < c.split->part->axis; g++)
+        c.stride *= e->p->local_size[g];
+    int64_t together = cg_split_together(e->p, c.split);
+    line(e, CG_TEXT(e, "{ /* $1 */", step->name));
+    e->indent++;
+    declare_items(&c);
+    for (c.part = 0; c.part < bb_parts(step); c.part++) {
+        c.type = bb_part_type(step, c.part);
+        for (c.first = 0; c.first < v->registers; c.first += together) {
+            c.n = v->registers - c.first < together ? v->registers - c.first : together;
+            combine(&c);
+        }
+    }
+    e->indent--;
+    line(e, "}");
+}
+
+const char *cg_part_name(struct cg_emitter *e, enum scalar_type type)
+{
+    return CG_TEXT(e, "thresh_part_$1", e->dialect->types[type].name);
+}
+
+void cg_emit_part_arrays(struct cg_emitter *e)
+{
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
+        int64_t n = cg_part_elements(e->p, (enum scalar_type)t);
+        if (n)
+            line(e,
+                 CG_TEXT(e, e->dialect->local_array, e->dialect->types[t].name,
+                         cg_part_name(e, (enum scalar_type)t), cg_number(e, n), cg_number(e, CG_ALIGNMENT)));
+    }
+}
+
+/* Barriers of the text of one node. */
+unsigned cg_combine_barriers(const struct cg_program *p, const struct cg_split *s)
+{
+    const struct bb_inst *step = &p->bb->insts[s->node->statement];
+    int64_t together = cg_split_together(p, s), registers = p->values[step->partner].registers;
+    unsigned rounds = 2;
+    for (int64_t n = s->part->size; n > RADIX; n = (n + RADIX - 1) / RADIX)
+        rounds++;
+    return rounds * bb_parts(step) * (unsigned)((registers + together - 1) / together);
+}

@@ -1,0 +1,497 @@
+#!/usr/bin/python3
+"""Random Lift programs against NumPy.
+
+    experiments/random/programs.py build/thresh build/leaves 2000 1
+
+makes 2,000 programs from seed 1. Each is generated as a Lift text and, beside it, as Python functions that
+compute the same with NumPy, one operation at a time; the two share nothing but the generator's choices:
+
+    map(fun v1 -> max(v1, 2.0), tail(a))        lambda e: np.stack([max(v1, 2.0) for v1 in a(e)[1:]])
+
+The result of `thresh lift run` on random inputs must be NumPy's. Then build/leaves runs 20 random
+implementations of each program and compares them with the reference. What differs stays in the folder
+build/random (OUT), the other programs are removed. Exit status 1 if anything differs.
+
+Inputs are small whole numbers, so that nearly all results are exact and comparisons go one way. A *rough*
+program has roots, exponentials and quotients, but no comparisons and no jumps.
+"""
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+
+LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16]
+MOST_ELEMENTS = 400  # of an array
+MOST_TEXT = 2000
+IMPLEMENTATIONS = 20
+
+
+def wrap(x):
+    """To 32 bits, as int does."""
+    return (np.asarray(x, dtype=np.int64) + 2**31) % 2**32 - 2**31
+
+
+def divide(a, b):
+    if b == 0:
+        return np.int64(0)
+    q = abs(int(a)) // abs(int(b))
+    return wrap(q if (a < 0) == (b < 0) else -q)
+
+
+def remainder(a, b):
+    if b == 0:
+        return np.int64(a)
+    r = abs(int(a)) % abs(int(b))
+    return np.int64(-r if a < 0 else r)
+
+
+def to_int(x):
+    return np.int64(int(np.clip(np.trunc(x), -(2**31), 2**31 - 1)))
+
+
+BINARY = {  # Lift text, NumPy; by type
+    "float": [
+        ("({} + {})", lambda a, b: a + b),
+        ("({} - {})", lambda a, b: a - b),
+        ("add({}, {})", lambda a, b: a + b),
+        ("max({}, {})", np.maximum),
+        ("min({}, {})", np.minimum),
+    ],
+    "int": [
+        ("({} + {})", lambda a, b: wrap(a + b)),
+        ("({} - {})", lambda a, b: wrap(a - b)),
+        ("({} * {})", lambda a, b: wrap(a * b)),
+        ("max({}, {})", max),
+        ("min({}, {})", min),
+        ("({} / {})", divide),
+        ("({} % {})", remainder),
+        ("bitand({}, {})", lambda a, b: wrap(int(a) & int(b))),
+        ("bitxor({}, {})", lambda a, b: wrap(int(a) ^ int(b))),
+    ],
+}
+UNARY = {
+    "float": [
+        ("(-{})", lambda a: -a),
+        ("abs({})", abs),
+        ("({} * 0.5)", lambda a: a * 0.5),
+        ("fma({}, 2.0, 1.0)", lambda a: a * 2 + 1),
+    ],
+    "int": [("(-{})", lambda a: wrap(-a)), ("abs({})", lambda a: wrap(abs(a))), ("shl({}, 2)", lambda a: wrap(a * 4))],
+}
+ROUGH = [
+    ("sqrt(abs({}))", lambda a: np.sqrt(abs(a))),
+    ("exp(sin({}))", lambda a: np.exp(np.sin(a))),
+    ("(1.0 / (2.0 + abs({})))", lambda a: 1 / (2 + abs(a))),
+    ("tanh({})", np.tanh),
+    ("log(1.0 + abs({}))", lambda a: np.log(1 + abs(a))),
+]
+JUMPS = [("floor({} * 0.5)", lambda a: np.floor(a * 0.5)), ("trunc({} / 4.0)", lambda a: np.trunc(a / 4)),
+         ("sign({})", np.sign)]
+COMPARISONS = [("<", lambda a, b: a < b), ("<=", lambda a, b: a <= b), ("==", lambda a, b: a == b),
+               ("!=", lambda a, b: a != b), (">", lambda a, b: a > b), (">=", lambda a, b: a >= b)]
+REDUCTIONS = {
+    "float": [("reduce(add, 0.0, {})", lambda a: sum(a, np.float64(0))), ("sum({})", lambda a: sum(a, np.float64(0))),
+              ("reduce(max, -1000.0, {})", lambda a: max([np.float64(-1000), *a])),
+              ("reduce(min, 1000.0, {})", lambda a: min([np.float64(1000), *a]))],
+    "int": [("reduce(add, 0, {})", lambda a: wrap(sum(a, np.int64(0)))),
+            ("reduce(max, -1000, {})", lambda a: max([np.int64(-1000), *a])),
+            ("reduce(bitxor, 5, {})", lambda a: wrap(np.bitwise_xor.reduce([np.int64(5), *a])))],
+}
+
+
+class Program:
+    """A program under construction. An expression is a pair of its text and a function of the environment, a
+    dictionary from names to values; a type is a pair of a scalar type and a shape."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.inputs = {}  # name -> type
+        self.functions = []
+        self.names = 0
+        self.products = 2  # of floats that are left: products of products soon are not exact
+        self.rough = self.rng.random() < 0.25
+
+    def name(self, letter):
+        self.names += 1
+        return f"{letter}{self.names}"
+
+    def choose(self, options):
+        """One of (weight, function) pairs."""
+        return self.rng.choices([f for _, f in options], [w for w, _ in options])[0]()
+
+    # ---- leaves ----
+
+    def variable(self, env, wanted):
+        """What has the wanted type, preferably of the innermost function, or a new input."""
+        inner = [n for n, t in env.items() if t == wanted][-2:]
+        outer = [n for n, t in self.inputs.items() if t == wanted]
+        if inner and self.rng.random() < 0.9:
+            name = self.rng.choice(inner)
+        elif outer and (self.rng.random() < 0.5 or len(self.inputs) >= 5):
+            name = self.rng.choice(outer)
+        elif not wanted[1] and env and self.rng.random() < 0.8:
+            return self.from_others(env, wanted[0])
+        else:
+            name = self.name("x")
+            self.inputs[name] = wanted
+        return name, lambda e: e[name]
+
+    def from_others(self, env, t):
+        """A scalar made of a variable of another type."""
+        name, (other, shape) = self.rng.choice(list(env.items())[-3:])
+        if other != t and (t == "float" or not self.rough):
+            convert = ("float({})", np.float64) if t == "float" else ("int({})", to_int)
+        elif other != t:
+            return self.literal(t)
+        else:
+            convert = ("{}", lambda a: a)
+        value = name, lambda e: e[name]
+        for n in shape:
+            i = self.rng.randrange(n)
+            value = self.apply((f"at({i}, {{}})", lambda a, i=i: a[i]), [value])
+        return self.apply(convert, [value])
+
+    def literal(self, scalar):
+        n = self.rng.randint(0, 4)
+        return (f"{n}.0", lambda e: np.float64(n)) if scalar == "float" else (f"int({n})", lambda e: np.int64(n))
+
+    # ---- scalars ----
+
+    def scalar(self, env, t, depth):
+        if depth <= 0:
+            return self.variable(env, (t, ()))
+        options = [(6, lambda: self.binary(env, t, depth)), (2, lambda: self.unary(env, t, depth)),
+                   (3, lambda: self.reduction(env, t, depth)), (1, lambda: self.element(env, (t, ()), depth)),
+                   (1, lambda: self.let(env, (t, ()), depth)), (1, lambda: self.variable(env, (t, ()))),
+                   (1, lambda: self.pair_reduction(env, t, depth))]
+        if t == "float" and self.rough:
+            options.append((3, lambda: self.apply(self.rng.choice(ROUGH), [self.scalar(env, t, depth - 1)])))
+        if not self.rough:
+            options.append((2, lambda: self.condition(env, t, depth)))
+        if t == "float" and not self.rough:
+            options.append((1, lambda: self.apply(self.rng.choice(JUMPS), [self.scalar(env, t, depth - 1)])))
+        if t == "float":
+            options.append((1, lambda: self.apply(("float({})", lambda a: np.float64(a)),
+                                                  [self.scalar(env, "int", depth - 1)])))
+        elif not self.rough:
+            options.append((1, lambda: self.apply(("int({})", to_int), [self.scalar(env, "float", depth - 1)])))
+        if t == "float" and self.products > 0:
+            options.append((2, lambda: self.product(env, depth)))
+        return self.choose(options)
+
+    @staticmethod
+    def apply(operation, arguments):
+        text, f = operation
+        return text.format(*[a[0] for a in arguments]), lambda e: f(*[a[1](e) for a in arguments])
+
+    def binary(self, env, t, depth):
+        return self.apply(self.rng.choice(BINARY[t]), [self.scalar(env, t, depth - 1), self.scalar(env, t, depth - 1)])
+
+    def unary(self, env, t, depth):
+        return self.apply(self.rng.choice(UNARY[t]), [self.scalar(env, t, depth - 1)])
+
+    def product(self, env, depth):
+        self.products -= 1
+        return self.apply(("({} * {})", lambda a, b: a * b),
+                          [self.scalar(env, "float", depth - 1), self.scalar(env, "float", 0)])
+
+    def condition(self, env, t, depth):
+        kind = self.rng.choice(["float", "int"])
+        (ta, a), (tb, b) = self.scalar(env, kind, depth - 1), self.scalar(env, kind, 0)
+        (ty, y), (tn, n) = self.scalar(env, t, depth - 1), self.scalar(env, t, depth - 2)
+        sign, f = self.rng.choice(COMPARISONS)
+        return f"(if {ta} {sign} {tb} then {ty} else {tn})", lambda e: y(e) if f(a(e), b(e)) else n(e)
+
+    def reduction(self, env, t, depth):
+        n = self.rng.choice(LENGTHS)
+        if self.rng.random() < 0.2 and t == "float":  # inside another one, from its accumulator
+            m = self.rng.choice([2, 3, 4])
+            text, a = self.array(env, (t, (m, n)), depth - 1)
+            s, row = self.name("s"), self.name("r")
+            return (f"reduce(fun {s} {row} -> reduce(add, {s}, {row}), 0.0, {text})",
+                    lambda e: sum(a(e).flatten(), np.float64(0)))
+        return self.apply(self.rng.choice(REDUCTIONS[t]), [self.array(env, (t, (n,)), depth - 1)])
+
+    def pair_reduction(self, env, t, depth):
+        if t != "float":
+            return self.reduction(env, t, depth)
+        text, a = self.array(env, (t, (self.rng.choice(LENGTHS),)), depth - 1)
+        s, q, x = self.name("s"), self.name("q"), self.name("v")
+        u, w = self.name("u"), self.name("w")
+        return (f"(let ({u}, {w}) = reduce(fun (({s}, {q}), {x}) -> ({s} + {x}, min({q}, {x})), (0.0, 50.0), {text}) "
+                f"in {u} - {w})", lambda e: sum(a(e), np.float64(0)) - min([np.float64(50), *a(e)]))
+
+    # ---- what all types have ----
+
+    def element(self, env, wanted, depth):
+        n = self.rng.choice(LENGTHS[:8])
+        t, shape = wanted
+        text, a = self.array(env, (t, (n, *shape)), depth - 1)
+        if self.rng.random() < 0.3:
+            return f"head({text})", lambda e: a(e)[0]
+        i = self.rng.randrange(n)
+        return f"at({i}, {text})", lambda e: a(e)[i]
+
+    def let(self, env, wanted, depth):
+        kind = self.rng.choice([wanted, ("float", ()), wanted])
+        name = self.name("l")
+        text, value = self.expression(env, kind, depth - 1)
+        body, f = self.expression({**env, name: kind}, wanted, depth - 1)
+        return f"(let {name} = {text} in {body})", lambda e: f({**e, name: value(e)})
+
+    def expression(self, env, wanted, depth):
+        return self.array(env, wanted, depth) if wanted[1] else self.scalar(env, wanted[0], depth)
+
+    # ---- arrays ----
+
+    def array(self, env, wanted, depth):
+        t, shape = wanted
+        if depth <= 0 or np.prod(shape) > MOST_ELEMENTS:
+            return self.variable(env, wanted)
+        n, rest = shape[0], shape[1:]
+        options = [(6, lambda: self.map(env, wanted, depth)), (3, lambda: self.map_pairs(env, wanted, depth)),
+                   (1, lambda: self.map_indices(env, wanted, depth)),
+                   (1, lambda: self.part(env, wanted, depth, "reverse({})", n, lambda a: a[::-1])),
+                   (1, lambda: self.part(env, wanted, depth, "tail({})", n + 1, lambda a: a[1:])),
+                   (1, lambda: self.gather(env, wanted, depth)), (1, lambda: self.element(env, wanted, depth)),
+                   (1, lambda: self.let(env, wanted, depth)), (1, lambda: self.variable(env, wanted)),
+                   (1, lambda: self.iterate(env, wanted, depth))]
+        if n > 1:
+            options.append((1, lambda: self.concat(env, wanted, depth)))
+        if n > 2:
+            options.append((3, lambda: self.pad(env, wanted, depth)))
+        if n <= 3:
+            options.append((1, lambda: self.written_out(env, wanted, depth)))
+        if rest:
+            m = rest[0]
+            options += [(3, lambda: self.slide(env, wanted, depth)),
+                        (2, lambda: self.reshape(env, wanted, depth, "transpose({})", (m, n, *rest[1:]),
+                                                 lambda a: np.swapaxes(a, 0, 1))),
+                        (1, lambda: self.reshape(env, wanted, depth, f"split({m}, {{}})", (n * m, *rest[1:]),
+                                                 lambda a: a.reshape((n, m, *a.shape[1:]))))]
+        for k in (2, 3, 4):
+            if n % k == 0 and n > k:
+                options += [(1, lambda k=k: self.reshape(env, wanted, depth, "join({})", (n // k, k, *rest),
+                                                         lambda a: a.reshape((n, *a.shape[2:])))),
+                            (0.5, lambda k=k: self.part(env, wanted, depth, f"stride({k}, {{}})", n,
+                                                        lambda a, k=k: np.concatenate([a[i::k] for i in range(k)])))]
+                break
+        if t == "int" and not rest:
+            options.append((1, lambda: (f"iota({n})", lambda e: np.arange(n))))
+        return self.choose(options)
+
+    def part(self, env, wanted, depth, text, n, f):
+        return self.apply((text, f), [self.array(env, (wanted[0], (n, *wanted[1][1:])), depth - 1)])
+
+    def reshape(self, env, wanted, depth, text, shape, f):
+        return self.apply((text, f), [self.array(env, (wanted[0], shape), depth - 1)])
+
+    def inner(self, wanted):
+        """A type of elements that a function maps to the wanted one."""
+        t, rest = wanted
+        other = t if self.rng.random() < 0.8 else ("int" if t == "float" else "float")
+        shape = rest if self.rng.random() < 0.6 else ((self.rng.choice(LENGTHS[1:8]),) if not rest else ())
+        return other, shape
+
+    def map(self, env, wanted, depth):
+        t, (n, *rest) = wanted
+        kind = self.inner((t, tuple(rest)))
+        text, a = self.array(env, (kind[0], (n, *kind[1])), depth - 1)
+        v = self.name("v")
+        closed = self.rng.random() < 0.3
+        body, f = self.expression({v: kind} if closed else {**env, v: kind}, (t, tuple(rest)), depth - 1)
+        value = lambda e: np.stack([f({**e, v: x}) for x in a(e)])
+        if closed:
+            function = self.name("f")
+            self.functions.append(f"fun {function}({v}) = {body}")
+            return f"map({function}, {text})", value
+        return f"map(fun {v} -> {body}, {text})", value
+
+    def map_pairs(self, env, wanted, depth):
+        t, (n, *rest) = wanted
+        kinds = self.inner((t, tuple(rest))), self.inner((t, tuple(rest)))
+        (ta, a), (tb, b) = (self.array(env, (k[0], (n, *k[1])), depth - 1) for k in kinds)
+        u, v = self.name("u"), self.name("v")
+        body, f = self.expression({**env, u: kinds[0], v: kinds[1]}, (t, tuple(rest)), depth - 1)
+        return (f"map(fun ({u}, {v}) -> {body}, zip({ta}, {tb}))",
+                lambda e: np.stack([f({**e, u: x, v: y}) for x, y in zip(a(e), b(e))]))
+
+    def map_indices(self, env, wanted, depth):
+        t, (n, *rest) = wanted
+        i = self.name("i")
+        body, f = self.expression({**env, i: ("int", ())}, (t, tuple(rest)), depth - 1)
+        return f"map(fun {i} -> {body}, iota({n}))", lambda e: np.stack([f({**e, i: np.int64(x)}) for x in range(n)])
+
+    def gather(self, env, wanted, depth):
+        """Elements chosen by their index; the function `gather` keeps the length."""
+        t, (n, *rest) = wanted
+        i = self.name("i")
+        if self.rng.random() < 0.3:
+            factor, offset = self.rng.choice([(1, 0), (-1, n - 1), (0, n // 2)])
+            return self.part(env, wanted, depth, f"gather(fun {i} -> {factor} * {i} + {offset}, {{}})", n,
+                             lambda a: np.stack([a[factor * x + offset] for x in range(n)]))
+        factor = self.rng.choice([1, 1, 2, 3, -1, -2, 0])
+        offset = self.rng.randint(0, 2) - min(0, factor * (n - 1))
+        length = max(offset, offset + factor * (n - 1)) + 1 + self.rng.randint(0, 1)
+        text, a = self.array(env, (t, (length, *rest)), depth - 1)
+        return (f"map(fun {i} -> at({offset} + {i} * {factor}, {text}), iota({n}))",
+                lambda e: np.stack([a(e)[offset + factor * x] for x in range(n)]))
+
+    def concat(self, env, wanted, depth):
+        t, (n, *rest) = wanted
+        m = self.rng.randrange(1, n)
+        (ta, a), (tb, b) = self.array(env, (t, (m, *rest)), depth - 1), self.array(env, (t, (n - m, *rest)), depth - 2)
+        return f"concat({ta}, {tb})", lambda e: np.concatenate([a(e), b(e)])
+
+    def pad(self, env, wanted, depth):
+        t, (n, *rest) = wanted
+        left = self.rng.randint(0, min(2, n - 2))
+        right = self.rng.randint(0, min(2, n - 2 - left))
+        text, a = self.array(env, (t, (n - left - right, *rest)), depth - 1)
+        width = [(left, right)] + [(0, 0)] * len(rest)
+        border, mode = self.rng.choice([("clamp", "edge"), ("mirror", "symmetric"), ("wrap", "wrap"), ("", "")])
+        if not border or max(left, right) > n - left - right:
+            v, number = self.literal(t)
+            return f"padConstant({left}, {right}, {v}, {text})", lambda e: np.pad(
+                a(e), width, mode="constant", constant_values=number(e))
+        return f"pad({left}, {right}, {border}, {text})", lambda e: np.pad(a(e), width, mode=mode)
+
+    def slide(self, env, wanted, depth):
+        t, (n, k, *rest) = wanted
+        step = self.rng.choice([1, 1, 1, 2, k])
+        length = (n - 1) * step + k + self.rng.randint(0, step - 1)
+        text, a = self.array(env, (t, (length, *rest)), depth - 1)
+        return (f"slide({k}, {step}, {text})", lambda e: np.stack([a(e)[i * step:i * step + k] for i in range(n)]))
+
+    def iterate(self, env, wanted, depth):
+        t, (n, *rest) = wanted
+        text, a = self.array(env, wanted, depth - 1)
+        times, v = self.rng.choice([1, 2, 3]), self.name("v")
+        if rest or self.rng.random() < 0.4:
+            def turned(e):
+                x = a(e)
+                for _ in range(times):
+                    x = np.concatenate([x[1:], x[:1]])
+                return x
+            if n < 2:
+                return text, a
+            return f"iterate({times}, fun {v} -> concat(tail({v}), [head({v})]), {text})", turned
+        one = "1.0" if t == "float" else "1"
+        w = self.name("w")
+        return (f"iterate({times}, fun {v} -> map(fun {w} -> {w} + {one}, {v}), {text})",
+                lambda e: a(e) + times if t == "float" else wrap(a(e) + times))
+
+    def written_out(self, env, wanted, depth):
+        t, (n, *rest) = wanted
+        parts = [self.expression(env, (t, tuple(rest)), depth - 1 - (i > 0)) for i in range(n)]
+        return "[" + ", ".join(p[0] for p in parts) + "]", lambda e: np.stack([p[1](e) for p in parts])
+
+    # ---- the whole ----
+
+    def make(self):
+        rank = self.rng.choice([0, 1, 1, 1, 2, 2, 2, 3])
+        shape = tuple(self.rng.choice(LENGTHS[:10] if rank < 3 else LENGTHS[:5]) for _ in range(rank))
+        t = self.rng.choice(["float", "float", "int"])
+        text, f = self.expression({}, (t, shape), self.rng.choice([2, 3, 4, 4, 5]))
+        extents = sorted({n for _, shape in self.inputs.values() for n in shape})
+        lines = [f"size {', '.join(f'N{n}' for n in extents)}"] if extents else []
+        for name, (scalar, dims) in self.inputs.items():
+            lines.append(f"input {name}: " + "[" * len(dims) + scalar + "".join(f"]N{n}" for n in reversed(dims)))
+        lines += self.functions + [f"output {text}"]
+        return "\n".join(lines) + "\n", ",".join(f"N{n}={n}" for n in extents), (t, shape), f
+
+    def data(self):
+        numbers = np.random.default_rng(self.rng.randrange(2**32))
+        return {name: numbers.integers(-3, 4, size=dims).astype(np.float64 if t == "float" else np.int64)
+                for name, (t, dims) in self.inputs.items()}
+
+
+def lift_run(thresh, base, sizes, inputs):
+    """The result of the interpreter; None and a message if it fails."""
+    command = [thresh, "lift", "run", base + ".lift", "--output", base + ".npy"]
+    command += ["--size", sizes] if sizes else []
+    for name, value in inputs.items():
+        file = f"{base}.{name}.npy"
+        np.save(file, value.astype(np.float32 if value.dtype == np.float64 else np.int32))
+        command += ["--input", f"{name}={file}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return (np.load(base + ".npy") if done.returncode == 0 else None), done.stderr
+
+
+def agrees(got, wanted, t):
+    if t == "int":
+        return np.array_equal(got.astype(np.int64), wanted)
+    wanted = np.asarray(wanted, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return np.allclose(got.astype(np.float64), wanted.astype(np.float32), rtol=1e-6, atol=1e-6, equal_nan=True)
+
+
+def remove(out, base):
+    for file in os.listdir(out):
+        if file.split(".")[0] == base:
+            os.remove(os.path.join(out, file))
+
+
+def main():
+    if len(sys.argv) not in (4, 5):
+        sys.exit("usage: experiments/random/programs.py THRESH LEAVES PROGRAMS [SEED]")
+    thresh, leaves, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+    out = os.environ.get("OUT", "build/random")
+    os.makedirs(out, exist_ok=True)
+    made, skipped, differ, refused, listed = 0, 0, [], {}, []
+    number = 0
+    while made < count:
+        number += 1
+        program = Program(f"{seed}.{number}")
+        text, sizes, (t, shape), f = program.make()
+        if not program.inputs or len(text) > MOST_TEXT:
+            skipped += 1
+            continue
+        base = os.path.join(out, f"p{seed}_{number}")
+        with open(base + ".lift", "w") as file:
+            file.write(text)
+        inputs = program.data()
+        wanted = f(inputs)
+        got, message = lift_run(thresh, base, sizes, inputs)
+        if got is None and "not supported yet" in message:
+            reason = message.split("not supported yet: ")[1].split("\n")[0]
+            refused[reason] = refused.get(reason, 0) + 1
+            remove(out, os.path.basename(base))
+            continue
+        made += 1
+        if got is None or got.shape != shape or not agrees(got, wanted, t):
+            differ.append(base)
+            print(f"{base}.lift: {message.strip() or 'another result'}", file=sys.stderr)
+            continue
+        listed.append(f"{base}.lift\t{sizes}\n")
+    done = subprocess.run([leaves, str(IMPLEMENTATIONS), str(seed)], input="".join(listed), capture_output=True,
+                          text=True)
+    implementations = right = 0
+    for line in done.stdout.splitlines():
+        words = line.split("\t")
+        if len(words) != 3:
+            print(line, file=sys.stderr)
+            continue
+        base, verdict, rest = words[0][:-len(".lift")], words[1], words[2]
+        if verdict == "ok":
+            implementations += int(rest.split()[0])
+            right += 1
+            remove(out, os.path.basename(base))
+        elif verdict == "refused":
+            reason = rest.split("error: ")[-1]
+            refused[reason] = refused.get(reason, 0) + 1
+            remove(out, os.path.basename(base))
+        else:
+            differ.append(base)
+            print(line, file=sys.stderr)
+    print(f"{made} programs ({skipped} without an input or too long are not counted): {len(differ)} differ")
+    print(f"{right} lowered, {implementations} implementations of them run")
+    for reason, n in sorted(refused.items(), key=lambda x: -x[1]):
+        print(f"refused {n}: {reason}")
+    sys.exit(1 if differ else 0)
+
+
+main()
