@@ -147,7 +147,7 @@ static int64_t product(const struct backbone *bb, const struct bb_inst *load, bo
 
 static bool is_line_load(const struct backbone *bb, const struct bb_inst *in)
 {
-    return in->kind == BB_LOAD && product(bb, in, true) > 1;
+    return in->kind == BB_LOAD && !in->n_data && product(bb, in, true) > 1;
 }
 
 static bool has_lines(const struct backbone *bb, uint32_t buffer)

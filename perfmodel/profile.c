@@ -169,6 +169,7 @@ static void mark_sure(const struct bb_inst *inst, bool *sure)
 /* Marks what an instruction that is needed needs. A reduction needs its start and, as it is, all it reads. */
 static void mark_operands(const struct bb_inst *inst, bool *sure, bool *needed)
 {
+    if (inst->kind == BB_LOAD && inst->n_guards) return; /* it may read nothing */
     mark_sure(inst, sure);
     for (unsigned i = 0; i < inst->n_nodes; i++)
         if (sure[i] && inst->nodes[i].kind == BB_NODE_OPERAND)
@@ -272,7 +273,7 @@ static void profile_access(const struct backbone *bb, struct profile *p)
     p->load = inst->kind == BB_LOAD && inst->n_logicals > 0;
     p->store = inst->kind == BB_STORE;
     p->element_bytes = scalar_type_bytes(inst->type);
-    if (!affine_index(inst) || inst->n_guards) {
+    if (!affine_index(inst) || inst->n_guards || inst->n_data) {
         p->dense = true;
         p->unit = -1;
         return;

@@ -130,7 +130,9 @@ static void print_text(const struct problem *p, const struct device *dev, const 
         const struct bb_logical *l = &p->backbone->logicals[i];
         if (l->of == BB_NONE)
             printf("%-10s %s: %" PRId64 "%s\n", "dimension", l->name, l->extent,
-                   l->reduction ? ", reduced" : "");
+                   l->scanned     ? ", scanned"
+                   : l->reduction ? ", reduced"
+                                  : "");
     }
     printf("%-10s %s\n", "device", dev ? dev->name : "none found: the limits of a device are not checked");
     for (unsigned i = 0; i < advice->n; i++)

@@ -56,6 +56,7 @@ struct bb_logical {
     const struct lift_size *size; /* the extent as the program writes it (core/lift/size.h); copy: NULL */
     unsigned n_spans;             /* of a copy: those of `of`; 0 is the same as 1 */
     const int64_t *spans;         /* ascending, the first is the extent */
+    bool scanned;                 /* a STEP that is a scan runs over it, perhaps beside an output */
     bool split;                   /* work-items of a group may divide its reduction (combine.h) */
 };
 
@@ -97,14 +98,20 @@ struct bb_inst {
     const uint32_t *operands; /* producing instructions. STEP: operand 0 is its INIT. A reader of a reduction
                                  names the STEP */
     unsigned n_nodes;
-    const struct bb_node *nodes;    /* COMPUTE, INIT, STEP; for STORE a single OPERAND 0 */
-    uint32_t buffer;                /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
+    const struct bb_node *nodes; /* COMPUTE, INIT, STEP; of a LOAD its data; for STORE a single OPERAND 0 */
+    uint32_t buffer;             /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
     const struct index_expr *index; /* element offset in the buffer; variables are MAIN logical ids */
     unsigned n_guards;              /* LOAD, COPY_LOAD: where one does not hold, nothing is read */
     const struct index_guard *guards;
     double otherwise; /* what the register gets then */
+    unsigned n_data; /* LOAD: ints that its expression makes and that index and guards contain: number k is */
+    struct bb_datum { /* least + a variable, bb_datum_var(k) */
+        int64_t least, most;
+        uint32_t var;
+    } data[BB_MAX_PARTS];
     uint32_t value;   /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
     uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
+    bool scan; /* STEP: its readers get the accumulator after each step, in the order of the elements */
 };
 
 /* A load that may be staged, with the copy that would do it. */
@@ -187,6 +194,15 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
     for (unsigned i = 0; i < inst->n_logicals; i++)
         if (inst->logicals[i] == logical) return true;
     return false;
+}
+/* The variable of datum k of a LOAD, and the number of variables of indices. */
+static inline uint32_t bb_datum_var(const struct backbone *bb, unsigned k)
+{
+    return bb->n_logicals + k;
+}
+static inline uint32_t bb_variables(const struct backbone *bb)
+{
+    return bb->n_logicals + BB_MAX_PARTS;
 }
 static inline unsigned bb_parts(const struct bb_inst *inst)
 {

@@ -13,6 +13,7 @@
 
 #include "core/backbone/combine.h"
 #include "core/backbone/lower.h"
+#include "core/backbone/view.h"
 #include "core/base/arena.h"
 #include "core/lift/lift.h"
 
@@ -177,7 +178,7 @@ static void keep_useful(int64_t *sizes, unsigned *count, unsigned limit)
 
 static unsigned stageable(const struct bb_inst *inst, const struct bb_options *o)
 {
-    return inst->kind == BB_LOAD && inst->n_logicals && !o->no_staging;
+    return inst->kind == BB_LOAD && inst->n_logicals && !inst->n_data && !o->no_staging;
 }
 
 static void count_copies(const struct lowering *l, const struct bb_options *o, struct backbone *bb)
@@ -250,6 +251,33 @@ static void add_copies(struct backbone *bb, struct arena *a, const struct loweri
         inst += 2;
         id++;
     }
+}
+
+/* ---- loads by data ---- */
+
+/* The variables of a load's data become those that follow the logicals, whose number is known now. */
+static void number_data(struct backbone *bb, struct arena *a, struct bb_inst *load,
+                        const struct index_expr **by, uint32_t n)
+{
+    for (unsigned k = 0; k < load->n_data; k++) {
+        struct bb_datum *d = &load->data[k];
+        by[d->var] = index_var(a, bb_datum_var(bb, k), d->most - d->least + 1);
+    }
+    load->index = index_substitute(a, load->index, by, n);
+    load->guards = guard_substitute(a, load->guards, &load->n_guards, by, n);
+    for (unsigned k = 0; k < load->n_data; k++) {
+        by[load->data[k].var] = NULL;
+        load->data[k].var = bb_datum_var(bb, k);
+    }
+}
+
+static void number_all_data(struct backbone *bb, struct arena *a, const struct lowering *l)
+{
+    uint32_t n = VIEW_DATUM + (uint32_t)l->viewer->n_data;
+    if (!l->viewer->n_data) return;
+    const struct index_expr **by = ARENA_ARRAY(a, const struct index_expr *, n);
+    for (size_t i = 0; i < l->n_insts; i++)
+        if (l->insts[i].n_data) number_data(bb, a, &bb->insts[i], by, n);
 }
 
 /* ---- tiles and dimensions ---- */
@@ -362,6 +390,7 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     bb->values = ARENA_ARRAY(a, struct bb_value, bb->n_values + 1);
     bb->regions = ARENA_ARRAY(a, struct bb_region, bb->n_regions + 1);
     copy_main(bb, l);
+    number_all_data(bb, a, l);
     bb_mark_split(bb);
     add_copies(bb, a, l, &o);
     add_spans(bb, a, &o);

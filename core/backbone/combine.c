@@ -157,13 +157,22 @@ double bb_split_results(const struct backbone *bb)
     return most;
 }
 
+/* Whether the step runs over what a scan goes through in order: itself, or what reads a scan. */
+static bool runs_over_scan(const struct backbone *bb, const struct bb_inst *step)
+{
+    bool over = step->scan;
+    for (unsigned j = 0; j < step->n_logicals; j++)
+        over = over || (bb_reduces(bb, step, step->logicals[j]) && bb->logicals[step->logicals[j]].scanned);
+    return over;
+}
+
 void bb_mark_split(struct backbone *bb)
 {
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         const struct bb_inst *step = &bb->insts[i];
         struct bb_combination c;
         if (step->kind != BB_STEP || results_of(bb, &bb->insts[step->partner]) >= MANY_RESULTS) continue;
-        if (!bb_combination(bb, i, &c)) continue;
+        if (runs_over_scan(bb, step) || !bb_combination(bb, i, &c)) continue;
         for (unsigned j = 0; j < step->n_logicals; j++)
             if (bb_reduces(bb, step, step->logicals[j])) bb->logicals[step->logicals[j]].split = true;
     }

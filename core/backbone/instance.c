@@ -246,6 +246,7 @@ static void add_insts(const struct instance *in)
             gpu_put_step(in->data, i);
             if (is_split(in->bb, inst)) add_parts(in, i);
             gpu_set_initial(in->data, i, inst->partner);
+            if (inst->scan) gpu_set_scans(in->data, i, true);
             if (inst->n_more) gpu_set_more_parts(in->data, i, inst->n_more);
         }
         add_tiles_owned(in, i);
@@ -255,6 +256,8 @@ static void add_insts(const struct instance *in)
 static bool unit_stride(const struct backbone *bb, const struct bb_inst *inst, uint32_t dim)
 {
     if (inst->kind == BB_COPY_STORE) return true; /* the layout decides */
+    for (unsigned i = 0; i < inst->n_operands && inst->kind == BB_LOAD; i++)
+        if (bb_owns(&bb->insts[inst->operands[i]], dim_logical(bb, dim))) return false; /* so are data */
     int affine = 0;
     return index_stride(inst->index, main_logical(bb, dim_logical(bb, dim)), &affine) == 1 && affine;
 }
@@ -322,6 +325,23 @@ static void add_edge(const struct instance *in, uint32_t from, uint32_t to)
     gpu_set_writer(in->data, edge, from);
     gpu_set_reader(in->data, edge, to);
     add_crossings(in, from, to);
+}
+
+/* Whether an instruction is a scan over a logical, or reads one. */
+static bool in_scan(const struct backbone *bb, uint32_t inst, uint32_t logical)
+{
+    const struct bb_inst *reader = &bb->insts[inst];
+    bool in = reader->scan && bb_reduces(bb, reader, logical);
+    for (unsigned o = 0; o < reader->n_operands && !in; o++)
+        in = bb->insts[reader->operands[o]].scan && bb_reduces(bb, &bb->insts[reader->operands[o]], logical);
+    return in;
+}
+
+static void add_scan_dims(const struct instance *in)
+{
+    for (uint32_t d = 0; d < in->bb->n_dims; d++)
+        if (in_scan(in->bb, in->bb->dims[d].inst, dim_logical(in->bb, d)))
+            gpu_put_scan_dim(in->data, statement(in, d));
 }
 
 /* A load of what a store overwrites is ordered like one that the store reads. */
@@ -471,6 +491,7 @@ struct space_data *bb_instance(const struct backbone *bb, const struct bb_device
     add_dims(&in);
     add_dims_of_tiles(&in);
     add_edges(&in);
+    add_scan_dims(&in);
     add_values(&in);
     add_device(&in);
     arena_free(in.scratch);

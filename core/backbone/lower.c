@@ -28,10 +28,7 @@ void bb_lower_unsupported(struct lowering *l, struct source_pos at, const char *
 
 void bb_lower_check_viewer(struct lowering *l, struct source_pos at)
 {
-    if (l->viewer->stuck)
-        bb_lower_unsupported(
-            l, l->viewer->stuck->args[0]->at,
-            "an index that is a product of indices; a product of an index and a number is one");
+    if (l->viewer->stuck) bb_lower_unsupported(l, l->viewer->stuck->at, l->viewer->why);
     if (!l->viewer->left)
         bb_lower_unsupported(
             l, at,
@@ -149,6 +146,28 @@ static void own_index_logicals(struct lowering *l, struct bb_inst *load, struct 
         }
 }
 
+/* What of an index and guards comes from data becomes the load's expression; it has the logicals of what that
+ * reads. The variables are still the viewer's (build.c). */
+static void read_data(struct lowering *l, struct bb_inst *load, struct source_pos at)
+{
+    struct bb_flat f = {0};
+    for (uint32_t k = 0; k < l->viewer->n_data && !l->failed; k++) {
+        const struct view_datum *d = &l->viewer->data[k];
+        if (!index_mentions(load->index, VIEW_DATUM + k) &&
+            !guard_mentions(load->guards, load->n_guards, VIEW_DATUM + k))
+            continue;
+        if (load->n_data == BB_MAX_PARTS) {
+            bb_lower_unsupported(l, at, "an element at an index of more than 8 numbers by data");
+            return;
+        }
+        load->data[load->n_data++] = (struct bb_datum){d->least, d->most, VIEW_DATUM + k};
+        bb_lower_flatten(l, d->tree, &f, at);
+    }
+    if (l->failed || !load->n_data) return;
+    bb_lower_take(l, load, &f, at);
+    bb_lower_own_operands(l, load, at);
+}
+
 static uint32_t load_inst(struct lowering *l, const struct tree *t, struct source_pos at)
 {
     for (uint32_t i = 0; i < l->n_insts; i++) {
@@ -159,14 +178,16 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
             return i;
     }
     struct bb_inst load = bb_lower_inst(l, BB_LOAD, "", t->type);
-    const char *stem = free_stem(l, l->buffers[t->array].name, ".load");
-    load.name = arena_printf(l->arena, "%s.load", stem);
     load.buffer = t->array;
     load.index = t->index;
     load.n_guards = t->n_guards;
     load.guards = t->guards;
     load.otherwise = t->value;
     own_index_logicals(l, &load, at);
+    read_data(l, &load, at);
+    if (l->failed) return BB_NONE;
+    const char *stem = free_stem(l, l->buffers[t->array].name, ".load");
+    load.name = arena_printf(l->arena, "%s.load", stem);
     return bb_lower_push(l, &load);
 }
 
@@ -192,6 +213,12 @@ void bb_lower_operand(struct lowering *l, struct bb_flat *f, uint32_t inst, unsi
     add_node(l, f, (struct bb_node){.kind = BB_NODE_OPERAND, .type = type, .operand = o, .part = part});
 }
 
+static void load_operand(struct lowering *l, const struct tree *t, struct bb_flat *f, struct source_pos at)
+{
+    uint32_t load = load_inst(l, t, at);
+    if (!l->failed) bb_lower_operand(l, f, load, 0, t->type);
+}
+
 static enum scalar_type last_type(const struct tree *t)
 {
     return t->args[scalar_op_arity(t->op) - 1]->type;
@@ -210,7 +237,7 @@ void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *
         add_node(l, f, (struct bb_node){.kind = BB_NODE_CONST, .type = t->type, .value = t->value});
         return;
     case TREE_LOAD:
-        bb_lower_operand(l, f, load_inst(l, t, at), 0, t->type);
+        load_operand(l, t, f, at);
         return;
     case TREE_ACC:
         if (t->reduction == f->step_of)
@@ -311,7 +338,7 @@ static const struct view_env *bind_inputs(struct lowering *l)
     for (unsigned i = 0; i < p->n_arrays; i++)
         set_buffer(l, i);
     for (unsigned i = 0; i < p->n_inputs; i++)
-        env = view_bind(l->viewer, env, p->inputs[i], view_input(l->viewer, p->inputs[i]));
+        env = view_bind(l->viewer, env, p->inputs[i], view_input(l->viewer, p->inputs[i]), NULL);
     return env;
 }
 
@@ -319,7 +346,9 @@ static const struct view_env *bind_inputs(struct lowering *l)
  */
 static void check_reductions(struct lowering *l, const struct lift_expr *e)
 {
-    unsigned parts = e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE ? lift_type_parts(e->type) : 1;
+    bool scan = e->kind == LIFT_APPLY && e->pattern == LIFT_SCAN;
+    bool reduce = scan || (e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE);
+    unsigned parts = reduce ? lift_type_parts(scan ? e->type->element : e->type) : 1;
     if (parts == 0)
         bb_lower_unsupported(l, e->at,
                              "a reduction whose accumulator has an array in it; reduce each of its elements");

@@ -80,6 +80,8 @@ void bb_lower_outputs(struct lowering *l, const struct view_env *env);
 
 /* ---- reduce.c ---- */
 
+/* Makes the logicals along which its operands vary the instruction's own. */
+void bb_lower_own_operands(struct lowering *l, struct bb_inst *inst, struct source_pos at);
 /* The STEP of a reduction, made by its first reader; BB_NONE after errors. */
 uint32_t bb_lower_reduction(struct lowering *l, struct reduction *r);
 

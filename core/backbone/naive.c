@@ -54,7 +54,7 @@ static void mark_global(const struct backbone *bb, bool *global, unsigned *axis)
         unsigned used = 0;
         for (unsigned j = inst->kind == BB_STORE ? inst->n_logicals : 0; j-- > 0;) {
             uint32_t l = inst->logicals[j];
-            if (bb->logicals[l].extent == 1 || used == BB_AXES) continue;
+            if (bb->logicals[l].extent == 1 || bb->logicals[l].reduction || used == BB_AXES) continue;
             global[l] = true;
             axis[l] = used++;
         }

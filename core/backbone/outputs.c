@@ -66,8 +66,9 @@ static void store_array(struct lowering *l, const struct view *v, struct storing
 {
     const struct index_expr *i = parallel_index(l, v, s.to.type, &s.depth, s.at);
     if (l->failed) return;
-    v = view_get(l->viewer, v, i);
-    s.to = view_place_element(l->arena, s.to, i);
+    const struct index_expr *place = view_place(l->viewer, v, i);
+    v = view_get(l->viewer, v, place);
+    s.to = view_place_element(l->arena, s.to, place);
     store_value(l, v, s);
 }
 

@@ -357,7 +357,9 @@ static void find_nest(struct maker *m)
     for (uint32_t i = 0; i < m->bb->n_insts && m->n_nest == 0; i++) {
         const struct bb_inst *inst = &m->bb->insts[i];
         for (unsigned j = inst->kind == BB_STORE ? inst->n_logicals : 0; j-- > 0;)
-            if (m->bb->logicals[inst->logicals[j]].extent > 1) m->nest[m->n_nest++] = inst->logicals[j];
+            if (m->bb->logicals[inst->logicals[j]].extent > 1 &&
+                !m->bb->logicals[inst->logicals[j]].reduction)
+                m->nest[m->n_nest++] = inst->logicals[j];
     }
 }
 

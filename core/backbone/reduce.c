@@ -16,11 +16,12 @@
 
 /* ---- logicals ---- */
 
-/* The logicals along which a reader sees the value of `producer`: of a STEP, those of its INIT. */
+/* The logicals along which a reader sees the value of `producer`: of a STEP, those of its INIT; of a scan
+ * all. */
 static const struct bb_inst *visible(const struct lowering *l, uint32_t producer)
 {
     const struct bb_inst *p = &l->insts[producer];
-    return p->kind == BB_STEP ? &l->insts[p->partner] : p;
+    return p->kind == BB_STEP && !p->scan ? &l->insts[p->partner] : p;
 }
 
 static void own_operand_logicals(struct lowering *l, struct bb_inst *inst, const struct bb_inst *from,
@@ -31,6 +32,11 @@ static void own_operand_logicals(struct lowering *l, struct bb_inst *inst, const
         for (unsigned i = 0; i < p->n_logicals; i++)
             bb_lower_own(l, inst, p->logicals[i], at);
     }
+}
+
+void bb_lower_own_operands(struct lowering *l, struct bb_inst *inst, struct source_pos at)
+{
+    own_operand_logicals(l, inst, inst, 0, at);
 }
 
 static int compare_ids(const void *x, const void *y)
@@ -132,9 +138,17 @@ static struct reduction *continued(const struct body *body, const struct body *a
         if (body->parts[i]->kind != TREE_REDUCE || body->parts[i]->reduction != inner ||
             body->parts[i]->part != i)
             return NULL;
-    if (lift_type_parts(inner->expr->type) != body->n) return NULL;
-    struct body init = body_of(inner->init, inner->expr->type);
+    if (inner->scan || lift_type_parts(inner->type) != body->n) return NULL;
+    struct body init = body_of(inner->init, inner->type);
     return memcmp(init.parts, acc->parts, acc->n * sizeof *acc->parts) ? NULL : inner;
+}
+
+/* The logical of a scan, which is sequential from now on. */
+static uint32_t scanned(struct lowering *l, const struct reduction *r)
+{
+    uint32_t logical = r->scan->terms[0].atom.var;
+    l->logicals[logical].reduction = l->logicals[logical].scanned = true;
+    return logical;
 }
 
 /* What a STEP of r computes, and the logicals that it reduces. A reduction that starts from the accumulator
@@ -149,16 +163,17 @@ static struct body step_body(struct lowering *l, struct reduction *r, struct own
     for (;;) {
         const struct lift_expr *e = r->expr;
         uint32_t first = (uint32_t)l->n_logicals;
-        const struct index_expr *i = bb_lower_index(l, r->array, e->args[1]->type, true);
+        const struct index_expr *i = r->scan ? r->scan : bb_lower_index(l, r->array, e->args[1]->type, true);
+        if (r->scan) push_own(l, own, scanned(l, r), e->at);
         for (uint32_t v = first; v < l->n_logicals; v++)
             push_own(l, own, v, e->at);
         if (l->failed) return (struct body){0};
         const struct view *acc = view_reduction(l->viewer, r, TREE_ACC);
-        struct body parts = body_of(acc, e->type);
-        struct body body = body_of(view_reduction_body(l->viewer, r, acc, i), e->type);
+        struct body parts = body_of(acc, r->type);
+        struct body body = body_of(view_reduction_body(l->viewer, r, acc, i), r->type);
         bb_lower_check_viewer(l, e->at);
         *last = r;
-        r = continued(&body, &parts);
+        r = r->scan ? NULL : continued(&body, &parts);
         if (!r || l->failed) return body;
     }
 }
@@ -189,7 +204,7 @@ uint32_t bb_lower_reduction(struct lowering *l, struct reduction *r)
     const struct lift_expr *e = r->expr;
     struct own own = {0};
     struct bb_flat init_flat = {0}, step_flat = {0};
-    struct body start = body_of(r->init, e->type), body = step_body(l, r, &own, &step_flat.step_of);
+    struct body start = body_of(r->init, r->type), body = step_body(l, r, &own, &step_flat.step_of);
     if (l->failed) return BB_NONE;
 
     bool mad;
@@ -200,7 +215,8 @@ uint32_t bb_lower_reduction(struct lowering *l, struct reduction *r)
     flatten_body(l, &body, &step_flat, &mad, e->at);
     if (l->failed) return BB_NONE;
     struct bb_inst init = bb_lower_inst(l, BB_INIT, "init", SCALAR_FLOAT);
-    struct bb_inst step = bb_lower_inst(l, BB_STEP, mad ? "mad" : "red", SCALAR_FLOAT);
+    struct bb_inst step = bb_lower_inst(l, BB_STEP, r->scan ? "scan" : mad ? "mad" : "red", SCALAR_FLOAT);
+    step.scan = r->scan != NULL;
     set_types(&init, &body);
     set_types(&step, &body);
     bb_lower_take(l, &init, &init_flat, e->at);

@@ -29,65 +29,6 @@ static const struct view *view_tuple(struct viewer *w, const struct view **parts
     return v;
 }
 
-/* ---- inputs ---- */
-
-static const struct view *value_at(struct viewer *w, struct place at);
-
-/* Several arrays are passed through together, as far as a tuple's parts have one each. */
-struct place view_place_part(struct arena *a, struct place at, unsigned part)
-{
-    const struct lift_type *tuple = at.type;
-    bool several = !at.interleaved && lift_type_leaves(tuple) > 1;
-    int64_t before = 0;
-    for (unsigned i = 0; i < part; i++) {
-        before += lift_type_scalars(tuple->parts[i]);
-        if (several) at.array += lift_type_leaves(tuple->parts[i]);
-    }
-    at.type = tuple->parts[part];
-    if (at.interleaved) at.offset = index_add(a, at.offset, index_constant(a, before));
-    if (several && lift_type_leaves(at.type) == 1)
-        at.offset = index_scale(a, at.offset, lift_type_scalars(at.type));
-    return at;
-}
-
-static const struct view *tuple_at(struct viewer *w, struct place at)
-{
-    const struct view **parts = arena_alloc(w->arena, at.type->n_parts * sizeof *parts);
-    for (unsigned i = 0; i < at.type->n_parts; i++)
-        parts[i] = value_at(w, view_place_part(w->arena, at, i));
-    return view_tuple(w, parts, at.type->n_parts);
-}
-
-static const struct view *value_at(struct viewer *w, struct place at)
-{
-    if (at.type->kind == LIFT_TUPLE) return tuple_at(w, at);
-    if (at.type->kind == LIFT_SCALAR) {
-        struct tree *t = ARENA_NEW(w->arena, struct tree);
-        *t = (struct tree){.kind = TREE_LOAD, .type = at.type->scalar, .array = at.array, .index = at.offset};
-        return view_scalar(w, t);
-    }
-    struct view *v = new_view(w, VIEW_INPUT);
-    v->place = at;
-    return v;
-}
-
-const struct view *view_input(struct viewer *w, const struct lift_param *input)
-{
-    struct place at = {.array = input->first_array, .type = input->type};
-    at.offset = index_constant(w->arena, 0);
-    at.interleaved = input->interleaved;
-    return value_at(w, at);
-}
-
-struct place view_place_element(struct arena *a, struct place at, const struct index_expr *i)
-{
-    bool several = !at.interleaved && lift_type_leaves(at.type) > 1;
-    int64_t before = several ? at.type->extent : 1, step = several ? 1 : lift_type_scalars(at.type->element);
-    at.offset = index_add(a, index_scale(a, at.offset, before), index_scale(a, i, step));
-    at.type = at.type->element;
-    return at;
-}
-
 static const struct view *nothing(struct viewer *w)
 {
     struct tree *t = ARENA_NEW(w->arena, struct tree);
@@ -108,12 +49,12 @@ static bool step(struct viewer *w)
 /* ---- parameters ---- */
 
 const struct view_env *view_bind(struct viewer *w, const struct view_env *env, const struct lift_param *p,
-                                 const struct view *value)
+                                 const struct view *value, const struct index_expr *at)
 {
     struct view_env *e = ARENA_NEW(w->arena, struct view_env);
     const struct view **cell = arena_alloc(w->arena, sizeof *cell);
     *cell = value;
-    *e = (struct view_env){.param = p, .value = cell, .next = env};
+    *e = (struct view_env){.param = p, .value = cell, .at = at, .next = env};
     return e;
 }
 
@@ -180,9 +121,9 @@ static const struct view *map_element(struct viewer *w, const struct view *v, co
 {
     struct view_memo *memo = v->memo;
     if (memo->index && !index_compare(memo->index, i)) return memo->value;
-    const struct view_env *env = view_bind(w, v->env, v->fun->params[0], view_get(w, v->of, i));
+    const struct view_env *env = view_bind(w, v->env, v->fun->params[0], view_get(w, v->of, i), i);
     const struct view *value = view_eval(w, v->fun->body, env);
-    *memo = (struct view_memo){i, value};
+    *memo = (struct view_memo){.index = i, .value = value};
     return value;
 }
 
@@ -193,7 +134,7 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
     case VIEW_NOTHING:
         return v;
     case VIEW_INPUT:
-        return value_at(w, view_place_element(w->arena, v->place, i));
+        return view_place_value(w, view_place_element(w->arena, v->place, i));
     case VIEW_MAP:
         return map_element(w, v, i);
     case VIEW_ZIP:
@@ -220,7 +161,7 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
 }
 
 /* The array that decides on the indices of maps, zips and components of it. */
-static const struct view *walked(const struct view *v)
+const struct view *view_walked(const struct view *v)
 {
     while (v->kind == VIEW_MAP || v->kind == VIEW_COMPONENT || v->kind == VIEW_ZIP)
         v = v->kind == VIEW_ZIP ? v->parts[0] : v->of;
@@ -229,9 +170,9 @@ static const struct view *walked(const struct view *v)
 
 const struct view *view_joined(const struct view *v)
 {
-    const struct view *join = walked(v);
+    const struct view *join = view_walked(v);
     if (join->kind != VIEW_JOIN) return NULL;
-    const struct view *of = walked(join->of);
+    const struct view *of = view_walked(join->of);
     return of->kind == VIEW_SPLIT && of->length == join->length ? NULL : join;
 }
 
@@ -327,27 +268,35 @@ static const struct view *reduction_part(struct viewer *w, struct reduction *r, 
 const struct view *view_reduction(struct viewer *w, struct reduction *r, enum tree_kind kind)
 {
     unsigned part = 0;
-    return reduction_part(w, r, kind, r->expr->type, &part);
+    return reduction_part(w, r, kind, r->type, &part);
 }
 
 const struct view *view_reduction_body(struct viewer *w, const struct reduction *r,
                                        const struct view *accumulator, const struct index_expr *i)
 {
     const struct lift_lambda *f = r->expr->fun;
-    const struct view_env *env = view_bind(w, r->env, f->params[0], accumulator);
-    env = view_bind(w, env, f->params[1], view_get(w, r->array, i));
+    const struct view_env *env = view_bind(w, r->env, f->params[0], accumulator, NULL);
+    env = view_bind(w, env, f->params[1], view_get(w, r->array, i), i);
     return view_eval(w, f->body, env);
+}
+
+static struct reduction *new_reduction(struct viewer *w, const struct lift_expr *e,
+                                       const struct lift_type *type, const struct view_env *env)
+{
+    struct reduction *r = ARENA_NEW(w->arena, struct reduction);
+    *r = (struct reduction){.expr = e,
+                            .type = type,
+                            .init = view_eval(w, e->args[0], env),
+                            .array = view_eval(w, e->args[1], env),
+                            .env = env,
+                            .step = BB_NONE};
+    return r;
 }
 
 /* A reduction of one element is its function, applied once. */
 static const struct view *eval_reduce(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
-    struct reduction *r = ARENA_NEW(w->arena, struct reduction);
-    *r = (struct reduction){.expr = e,
-                            .init = view_eval(w, e->args[0], env),
-                            .array = view_eval(w, e->args[1], env),
-                            .env = env,
-                            .step = BB_NONE};
+    struct reduction *r = new_reduction(w, e, e->type, env);
     if (e->args[1]->type->extent == 1) return view_reduction_body(w, r, r->init, index_constant(w->arena, 0));
     return view_reduction(w, r, TREE_REDUCE);
 }
@@ -401,6 +350,28 @@ static const struct view *wrap(struct viewer *w, enum view_kind kind, const stru
     return v;
 }
 
+static const struct view *eval_scan(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
+{
+    struct view *v = new_view(w, VIEW_SCAN);
+    v->expr = e;
+    v->env = env;
+    v->reduction = new_reduction(w, e, e->type->element, env);
+    v->memo = ARENA_NEW(w->arena, struct view_memo);
+    return v;
+}
+
+static const struct view *eval_scatter(struct viewer *w, const struct lift_expr *e,
+                                       const struct view_env *env)
+{
+    struct view *v = new_view(w, VIEW_SCATTER);
+    v->of = view_eval(w, e->args[0], env);
+    v->expr = e;
+    v->fun = e->fun;
+    v->env = env;
+    v->pair = ARENA_NEW(w->arena, struct view_places);
+    return v;
+}
+
 static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
     switch (e->pattern) {
@@ -438,6 +409,10 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
     case LIFT_IOTA:
     case LIFT_INDICES:
         return new_view(w, VIEW_IOTA);
+    case LIFT_SCAN:
+        return eval_scan(w, e, env);
+    case LIFT_SCATTER:
+        return eval_scatter(w, e, env);
     case LIFT_ITERATE:
     case LIFT_PATTERN_COUNT:
         break;

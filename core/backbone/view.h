@@ -40,8 +40,10 @@ struct tree {
 
 /* A reduction, lowered when its first reader is. */
 struct reduction {
-    const struct lift_expr *expr; /* APPLY of reduce */
-    const struct view *init;      /* a scalar or a tuple */
+    const struct lift_expr *expr;  /* APPLY of reduce or scan */
+    const struct lift_type *type;  /* of the accumulator */
+    const struct index_expr *scan; /* the index of a scan, a logical; else NULL */
+    const struct view *init;       /* a scalar or a tuple */
     const struct view *array;
     const struct view_env *env;
     uint32_t step; /* instruction; BB_NONE before */
@@ -60,6 +62,8 @@ enum view_kind {
     VIEW_SPLIT,     /* chunk or window i, which begins at element i * length: a SLICE */
     VIEW_SLICE,     /* of[offset + i] */
     VIEW_JOIN,      /* of[i / length][i % length], of an array of type `type` */
+    VIEW_SCAN,      /* element i: of reductions that read elements 0 to i; expr, env, memo */
+    VIEW_SCATTER,   /* element i of `of` at place fun(i); expr, pair */
     VIEW_REVERSE,   /* of[length - 1 - i] */
     VIEW_LIST,      /* parts[i] */
     VIEW_CONCAT,    /* parts one after the other; expr */
@@ -91,9 +95,17 @@ struct view {
     const struct lift_lambda *fun;
     const struct view_env *env;
     const struct lift_expr *expr;
+    struct reduction *reduction; /* SCAN: that of each element, but for its index */
     struct index_guard guard;
     const struct view *plain, *no;
-    struct view_memo *memo; /* MAP */
+    struct view_memo *memo;   /* MAP, SCAN */
+    struct view_places *pair; /* SCATTER */
+};
+
+/* An index and the place where a SCATTER writes its element: what is asked for at that place is read at the
+ * index. */
+struct view_places {
+    const struct index_expr *index, *place; /* NULL: none yet */
 };
 
 /* The element that a MAP was asked for last. An array that a `let` names is asked by each of its readers; at
@@ -101,6 +113,7 @@ struct view {
 struct view_memo {
     const struct index_expr *index; /* NULL: none yet */
     const struct view *value;
+    struct view_memo *next; /* SCAN: of other elements */
 };
 
 /* Values of parameters, innermost first. `value` is NULL until a lazily bound expression is asked for. */
@@ -108,23 +121,43 @@ struct view_env {
     const struct lift_param *param;
     const struct view **value;
     const struct lift_expr *lazy;
+    const struct index_expr *at; /* the value is of an element at this index; or NULL */
     const struct view_env *next;
 };
+
+/* A whole number by data that an index contains, as a variable of its own: least + variable. */
+struct view_datum {
+    const struct tree *tree;
+    int64_t least, most;
+};
+
+/* The variable of datum k: indices of what is evaluated mention logicals below it. */
+#define VIEW_DATUM UINT32_C(0x10000)
 
 /* Evaluates: where to, and for how long. */
 struct viewer {
     struct arena *arena;
     unsigned left; /* calls of view_eval() and view_get() before every value is VIEW_NOTHING */
-    const struct lift_expr *stuck; /* an `at` whose index is none that this folder can compute; or NULL */
+    const struct lift_expr *stuck; /* a pattern that is not supported here, or NULL */
+    const char *why;
+    size_t n_data, cap_data;
+    struct view_datum *data;
 };
+
+/* ---- view_input.c ---- */
 
 /* Component `part` of a tuple, and element i of an array. */
 struct place view_place_part(struct arena *a, struct place at, unsigned part);
 struct place view_place_element(struct arena *a, struct place at, const struct index_expr *i);
 
+/* What is at a place: a load, a tuple or an array. */
+const struct view *view_place_value(struct viewer *w, struct place at);
 const struct view *view_input(struct viewer *w, const struct lift_param *input);
+
+/* ---- view.c ---- */
+
 const struct view_env *view_bind(struct viewer *w, const struct view_env *env, const struct lift_param *p,
-                                 const struct view *value);
+                                 const struct view *value, const struct index_expr *at);
 
 /* The value of an expression whose free parameters are in env. */
 const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
@@ -142,11 +175,30 @@ void view_scalars(const struct view *v, const struct lift_type *type, const stru
  * what was split: then one index does for both. */
 const struct view *view_joined(const struct view *v);
 
+/* The innermost maps, zips and components taken off. */
+const struct view *view_walked(const struct view *v);
+
 /* ---- view_index.c ---- */
+
+/* Where the element with index i of an array goes in the result that the view is: f(i) of scatter(f, a), else
+ * i. view_get() gives the element at that place. */
+const struct index_expr *view_place(struct viewer *w, const struct view *v, const struct index_expr *i);
 
 /* Element i of an array of one of the kinds from VIEW_REVERSE on. */
 const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i);
+/* Element i of a scan. */
+const struct view *view_scan_element(struct viewer *w, const struct view *v, const struct index_expr *i);
 /* The value of an `at`. */
 const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
+
+/* ---- view_data.c ---- */
+
+/* The tree, an int in least..most, as an index. */
+const struct index_expr *view_datum(struct viewer *w, const struct tree *t, int64_t least, int64_t most);
+/* Whether an index, or one of the guards, contains data. */
+bool view_has_data(const struct viewer *w, const struct index_expr *i);
+/* An index with data in it as a tree, and whether a guard holds that has data in it. */
+const struct tree *view_index_tree(struct viewer *w, const struct index_expr *i);
+const struct tree *view_guard_tree(struct viewer *w, const struct index_guard *g);
 
 #endif

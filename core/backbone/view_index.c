@@ -14,6 +14,8 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 
+enum { MOST_DATA = 1024 }; /* indices by data */
+
 /* A value, or the element of an array that may not be asked for. */
 struct later {
     const struct view *of;
@@ -68,6 +70,11 @@ static const struct view *choose_scalar(struct viewer *w, const struct index_gua
     const struct view *load = guarded_load(w, g, plain->tree, no->tree);
     if (load) return load;
     const struct view *yes = ask(w, safe);
+    if (view_has_data(w, g->of))
+        return scalar(w, (struct tree){.kind = TREE_OP,
+                                       .type = plain->tree->type,
+                                       .op = SCALAR_SELECT,
+                                       .args = {view_guard_tree(w, g), yes->tree, no->tree}});
     return scalar(w, (struct tree){.kind = TREE_SELECT,
                                    .type = plain->tree->type,
                                    .args = {yes->tree, no->tree},
@@ -167,35 +174,23 @@ static const struct view *padded_element(struct viewer *w, const struct view *v,
 static const struct view *index_scalar(struct viewer *w, const struct index_expr *i)
 {
     struct tree t = {.kind = TREE_INDEX, .type = SCALAR_INT, .index = i};
+    if (view_has_data(w, i)) return scalar(w, *view_index_tree(w, i));
     if (!i->n_terms) t = (struct tree){.kind = TREE_CONST, .type = SCALAR_INT, .value = (double)i->constant};
     return scalar(w, t);
 }
 
-const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i)
-{
-    switch (v->kind) {
-    case VIEW_REVERSE:
-        return view_get(w, v->of, index_shift(w->arena, index_scale(w->arena, i, -1), v->length - 1));
-    case VIEW_LIST:
-        return list_element(w, v, i);
-    case VIEW_CONCAT:
-        return concat_element(w, v, i);
-    case VIEW_PAD:
-        return padded_element(w, v, i);
-    case VIEW_FILL:
-        return fill(w, v->type->element, v->tree);
-    case VIEW_CHOICE:
-        return choice_element(w, v, i);
-    case VIEW_IOTA:
-        return index_scalar(w, i);
-    default:
-        PANIC("view kind %d has no elements", (int)v->kind);
-    }
-}
-
 /* ---- indices that the program computes ---- */
 
+/* An index of what the space knows of indices: affine in logicals, with minima and maxima. What depends on
+ * data, and the product of two indices, is none: it is computed as a number, whose range its type has. */
+
 static const struct index_expr *index_of(struct arena *a, const struct tree *t);
+
+/* Whether division of x by y, towards zero, is that of indices, downwards. */
+static bool divides(const struct index_expr *x, const struct index_expr *y)
+{
+    return !y->n_terms && y->constant > 0 && index_least(x) >= 0;
+}
 
 /* The operation on indices, or NULL if it is none: the product of two that vary. */
 static const struct index_expr *index_of_op(struct arena *a, enum scalar_op op, const struct index_expr *x,
@@ -209,6 +204,10 @@ static const struct index_expr *index_of_op(struct arena *a, enum scalar_op op, 
     case SCALAR_MULT:
         if (y->n_terms && x->n_terms) return NULL;
         return y->n_terms ? index_scale(a, y, x->constant) : index_scale(a, x, y->constant);
+    case SCALAR_DIV:
+        return divides(x, y) ? index_div(a, x, y->constant) : NULL;
+    case SCALAR_MOD:
+        return divides(x, y) ? index_mod(a, x, y->constant) : NULL;
     case SCALAR_MIN:
         return index_add(a, y, index_min(a, index_add(a, x, index_scale(a, y, -1)), 0));
     case SCALAR_MAX:
@@ -229,13 +228,146 @@ static const struct index_expr *index_of(struct arena *a, const struct tree *t)
     return y ? index_of_op(a, t->op, x, y) : NULL;
 }
 
+/* ---- places of elements ---- */
+
+static const struct view *stuck(struct viewer *w, const struct lift_expr *e, const char *why)
+{
+    struct view *v = new_view(w, VIEW_NOTHING);
+    v->tree = scalar(w, (struct tree){.kind = TREE_CONST, .type = SCALAR_FLOAT})->tree;
+    if (!w->stuck) w->why = why;
+    if (!w->stuck) w->stuck = e;
+    return v;
+}
+
+/* fun(i) of a SCATTER; NULL if it is no index. */
+static const struct index_expr *place_of(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    const struct view_env *env = view_bind(w, v->env, v->fun->params[0], index_scalar(w, i), i);
+    const struct view *place = view_eval(w, v->fun->body, env);
+    return place->kind == VIEW_NOTHING ? NULL : index_of(w->arena, place->tree);
+}
+
+/* Whether the elements are made in an order of their own. */
+static bool is_placed(const struct view *v)
+{
+    v = view_walked(v);
+    while (v->kind == VIEW_REVERSE)
+        v = view_walked(v->of);
+    return v->kind == VIEW_SCATTER || v->kind == VIEW_SCAN;
+}
+
+const struct index_expr *view_place(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    v = view_walked(v);
+    if (v->kind == VIEW_REVERSE && is_placed(v->of)) {
+        const struct index_expr *inner = view_place(w, v->of, i);
+        return index_shift(w->arena, index_scale(w->arena, inner, -1), v->length - 1);
+    }
+    if (v->kind != VIEW_SCATTER) return i;
+    const struct index_expr *inner = view_place(w, v->of, i), *place = place_of(w, v, inner);
+    if (!place) return i;
+    *v->pair = (struct view_places){inner, place};
+    return place;
+}
+
+static bool is_own_inverse(const struct lift_expr *scatter)
+{
+    bool own = true;
+    for (int64_t i = 0; own && i < scatter->type->extent; i++)
+        own = scatter->inverse[scatter->inverse[i]] == i;
+    return own;
+}
+
+/* What stands at a place of a SCATTER. */
+static const struct view *scattered_element(struct viewer *w, const struct view *v,
+                                            const struct index_expr *place)
+{
+    if (v->pair->place && !index_compare(v->pair->place, place)) return view_get(w, v->of, v->pair->index);
+    const struct index_expr *i = is_own_inverse(v->expr) ? place_of(w, v, place) : NULL;
+    if (i) return view_get(w, v->of, i);
+    return stuck(
+        w, v->expr,
+        "a scatter whose elements are read again, or whose function is not made of + - * / % by numbers; "
+        "apply it to the output last, or write gather(f, a) with the inverse");
+}
+
+/* ---- scans ---- */
+
+/* Whether i is a logical that runs over all n elements. */
+static bool is_logical(const struct index_expr *i, int64_t n)
+{
+    if (i->n_terms != 1 || i->constant != 0 || i->terms[0].coefficient != 1) return false;
+    const struct index_atom *t = &i->terms[0].atom;
+    return t->kind == INDEX_VAR && t->var < VIEW_DATUM && t->extent == n;
+}
+
+/* Whether what an environment binds may depend on a logical. */
+static bool depends(const struct view_env *env, uint32_t logical)
+{
+    for (; env; env = env->next)
+        if (env->at && index_mentions(env->at, logical)) return true;
+    return false;
+}
+
+static const struct view *new_scan_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    int64_t n = v->expr->args[1]->type->extent;
+    if (n == 1) return view_reduction_body(w, v->reduction, v->reduction->init, index_constant(w->arena, 0));
+    if (!is_logical(i, n) || depends(v->env, i->terms[0].atom.var))
+        return stuck(w, v->expr,
+                     "a scan whose elements are not read one after the other; read each at its own index, "
+                     "outside of what reverses, joins or repeats them");
+    struct reduction *r = arena_memdup(w->arena, v->reduction, sizeof *r);
+    r->scan = i;
+    return view_reduction(w, r, TREE_REDUCE);
+}
+
+/* Readers of one element share its reduction. */
+const struct view *view_scan_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    struct view_memo *m = v->memo;
+    while (m->index && index_compare(m->index, i) != 0)
+        m = m->next;
+    if (m->index) return m->value;
+    const struct view *value = new_scan_element(w, v, i);
+    *m = (struct view_memo){i, value, ARENA_NEW(w->arena, struct view_memo)};
+    return value;
+}
+
+const struct view *view_get_by_index(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    switch (v->kind) {
+    case VIEW_SCAN:
+        return view_scan_element(w, v, i);
+    case VIEW_SCATTER:
+        return scattered_element(w, v, i);
+    case VIEW_REVERSE:
+        return view_get(w, v->of, index_shift(w->arena, index_scale(w->arena, i, -1), v->length - 1));
+    case VIEW_LIST:
+        return list_element(w, v, i);
+    case VIEW_CONCAT:
+        return concat_element(w, v, i);
+    case VIEW_PAD:
+        return padded_element(w, v, i);
+    case VIEW_FILL:
+        return fill(w, v->type->element, v->tree);
+    case VIEW_CHOICE:
+        return choice_element(w, v, i);
+    case VIEW_IOTA:
+        return index_scalar(w, i);
+    default:
+        PANIC("view kind %d has no elements", (int)v->kind);
+    }
+}
+
 const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
     const struct view *index = view_eval(w, e->args[0], env);
-    const struct index_expr *i = index->kind == VIEW_NOTHING ? NULL : index_of(w->arena, index->tree);
-    if (i) return view_get(w, view_eval(w, e->args[1], env), i);
-    if (index->kind != VIEW_NOTHING) w->stuck = e;
-    struct view *v = new_view(w, VIEW_NOTHING);
-    v->tree = scalar(w, (struct tree){.kind = TREE_CONST, .type = SCALAR_FLOAT})->tree;
-    return v;
+    if (index->kind == VIEW_NOTHING) return index;
+    const struct lift_type *type = e->args[0]->type;
+    const struct index_expr *i = index_of(w->arena, index->tree);
+    if (!i && w->n_data >= MOST_DATA)
+        return stuck(w, e, "more than 1024 indices by data; divide the program into several");
+    if (!i) i = view_datum(w, index->tree, type->least, type->most);
+    return view_get(w, view_eval(w, e->args[1], env), i);
 }

@@ -180,6 +180,8 @@ static const char *load_element(struct cg_emitter *e, const struct cg_node *n)
 {
     const struct cg_access x = cg_clamped(e->p, e->scratch, n->statement, is_proven, e);
     enum scalar_type type = memory_type(e, &x);
+    const struct index_expr *lane = e->lane ? e->fixed[e->lane->id] : NULL;
+    cg_name_data(e, n->statement, lane ? lane->constant : -1);
     const char *text = read_element(e, &x, cg_here(e, x.offset)), *guards = guards_text(e, n);
     if (x.n_guards)
         text = cg_choice_text(e, x.guards, x.n_guards, text, cg_constant_text(e, type, x.otherwise, false));
@@ -211,6 +213,7 @@ const char *cg_load_vector(struct cg_emitter *e, const struct cg_node *n)
 {
     const struct cg_access x = cg_clamped(e->p, e->scratch, n->statement, is_within, NULL);
     if (lane_stride(e, x.offset) != 1 || guard_mentions(x.guards, x.n_guards, e->lane->id)) return NULL;
+    cg_name_data(e, n->statement, -1);
     const char *text = neighbours_text(e, &x);
     if (!x.n_guards) return text;
     const char *otherwise = cg_constant_text(e, memory_type(e, &x), x.otherwise, true);

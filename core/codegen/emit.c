@@ -346,7 +346,7 @@ void cg_emit(const struct cg_program *p, struct cg_kernel *out)
     struct arena *scratch = arena_new();
     struct cg_emitter e = {.p = p, .dialect = p->target.dialect, .scratch = scratch, .out = &text};
     e.names = cg_make_names(p, scratch);
-    e.fixed = ARENA_ARRAY(scratch, const struct index_expr *, p->n_nodes);
+    e.fixed = ARENA_ARRAY(scratch, const struct index_expr *, cg_variables(p));
     e.digit = ARENA_ARRAY(scratch, int64_t, p->n_nodes);
     emit_signature(&e);
     e.indent = 1;

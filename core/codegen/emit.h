@@ -16,12 +16,12 @@
 struct cg_emitter {
     const struct cg_program *p;
     const struct cg_dialect *dialect;
-    const struct cg_names *names;
+    struct cg_names *names;
     struct arena *scratch;
     struct strbuf *out;
     int indent;
     const struct index_expr *
-        *fixed;           /* [n_nodes] constant where a node is unrolled at this point, else NULL */
+        *fixed;           /* [cg_variables()] constant where a node is unrolled at this point, else NULL */
     int64_t *digit;       /* [n_nodes] the same as numbers */
     struct cg_node *lane; /* the VECTOR node around this point, or NULL */
 };
@@ -53,6 +53,9 @@ const char *cg_pack(struct cg_emitter *e, enum scalar_type type, const char *con
 const char *cg_constant_text(struct cg_emitter *e, enum scalar_type type, double c, bool vector);
 /* The register of an operand's part, in a lane. */
 const char *cg_operand_scalar(struct cg_emitter *e, const struct cg_operand *x, unsigned part, int64_t lane);
+/* Names the variables that a load's index takes from data, in a lane or (lane < 0) outside of vectors: texts.
+ */
+void cg_name_data(struct cg_emitter *e, uint32_t inst, int64_t lane);
 /* What an instruction computes or stores, one text for each part. */
 const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vector);
 

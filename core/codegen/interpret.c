@@ -37,7 +37,7 @@ struct machine {
     const struct cg_program *p;
     struct arena *arena;
     struct memory *buffers, *regions;
-    int64_t *digit;     /* [n_nodes] */
+    int64_t *digit;     /* [cg_variables()] */
     double **registers; /* [n_insts] [items * registers * parts] */
     bool **set;         /* the same shape */
     double *stack;      /* of the expression being evaluated */
@@ -194,6 +194,20 @@ static bool guarded_off(const struct machine *m, const struct cg_node *n)
     return false;
 }
 
+/* Sets the variables that a load's index takes from data. */
+static void read_data(struct machine *m, uint32_t inst)
+{
+    const struct bb_inst *in = &m->p->bb->insts[inst];
+    if (!in->n_data) return;
+    const double *data = evaluate(m, inst);
+    for (unsigned k = 0; k < in->n_data; k++) {
+        int64_t x = (int64_t)data[k];
+        if (x < in->data[k].least || x > in->data[k].most)
+            fault(m, CG_WRONG_BOUNDS, inst, "index by data ", x);
+        m->digit[m->p->first_datum + k] = x - in->data[k].least;
+    }
+}
+
 /* Whether a work-item starts from the initial value of a reduction: of a split one only the first part does.
  */
 static bool starts(const struct machine *m, uint32_t inst)
@@ -207,9 +221,10 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     uint32_t i = n->statement;
     const struct bb_inst *in = &m->p->bb->insts[i];
     const struct cg_access *x = &m->p->access[i];
-    int64_t at = x->offset ? index_eval(x->offset, m->digit) : 0;
     bool off = guarded_off(m, n) || is_beyond(m, n), load = in->kind == BB_LOAD || in->kind == BB_COPY_LOAD;
     if (off && !load) return;
+    if (!off) read_data(m, i);
+    int64_t at = x->offset && !off ? index_eval(x->offset, m->digit) : 0;
     if (in->kind == BB_STORE || in->kind == BB_COPY_STORE) {
         write_memory(m, i, accessed(m, i), at, evaluate(m, i)[0]);
         return;
@@ -446,7 +461,7 @@ static struct cg_check interpret(const struct cg_program *p, double *const *buff
     struct machine m = {.p = p, .arena = arena_new(), .epoch = 1, .through = through};
     make_memory(&m, buffers);
     make_registers(&m);
-    m.digit = ARENA_ARRAY(m.arena, int64_t, p->n_nodes);
+    m.digit = ARENA_ARRAY(m.arena, int64_t, cg_variables(p));
     run_groups(&m);
     if (!through) check_outputs(&m);
     arena_free(m.arena);

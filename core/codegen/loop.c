@@ -215,6 +215,7 @@ const char *cg_build_tree(struct cg_program *p)
     const struct backbone *bb = p->bb;
     size_t most = MOST_NODES * ((size_t)bb_statement_count(bb) + 1);
     p->nodes = ARENA_ARRAY(p->arena, struct cg_node *, most);
+    p->first_datum = (unsigned)most;
     p->dim_node = ARENA_ARRAY(p->arena, struct cg_node *, bb->n_dims + 1);
     p->inst_node = ARENA_ARRAY(p->arena, struct cg_node *, bb->n_insts + 1);
     const char *why = make_nodes(p);

@@ -142,7 +142,10 @@ static const struct index_expr *region_offset(struct cg_program *p, uint32_t ins
 static const struct index_expr **main_indices(struct cg_program *p, uint32_t inst)
 {
     const struct bb_inst *in = &p->bb->insts[inst];
-    const struct index_expr **by = ARENA_ARRAY(p->arena, const struct index_expr *, p->bb->n_logicals);
+    const struct index_expr **by = ARENA_ARRAY(p->arena, const struct index_expr *, bb_variables(p->bb));
+    for (unsigned k = 0; k < in->n_data; k++)
+        by[in->data[k].var] =
+            index_var(p->arena, p->first_datum + k, in->data[k].most - in->data[k].least + 1);
     for (unsigned j = 0; j < in->n_logicals; j++) {
         uint32_t own = in->logicals[j], of = p->bb->logicals[own].of;
         const struct index_expr *x = logical_index(p, inst, own, PART_ALL, NULL);
@@ -188,9 +191,9 @@ static void place_access(struct cg_program *p, uint32_t inst)
     } else if (in->buffer != BB_NONE) {
         x->buffer = in->buffer;
         x->by = main_indices(p, inst);
-        x->offset = index_substitute(p->arena, in->index, x->by, p->bb->n_logicals);
+        x->offset = index_substitute(p->arena, in->index, x->by, bb_variables(p->bb));
         x->n_guards = in->n_guards;
-        x->guards = guard_substitute(p->arena, in->guards, &x->n_guards, x->by, p->bb->n_logicals);
+        x->guards = guard_substitute(p->arena, in->guards, &x->n_guards, x->by, bb_variables(p->bb));
         x->otherwise = in->otherwise;
         x->streaming = p->c->cache[inst] == BB_CACHE_STREAMING;
     }

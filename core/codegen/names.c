@@ -119,8 +119,8 @@ struct cg_names *cg_make_names(const struct cg_program *p, struct arena *a)
     struct table t = {.dialect = p->target.dialect, .arena = a};
     t.names =
         ARENA_ARRAY(a, const char *, p->n_nodes + BB_MAX_PARTS * bb->n_insts + bb->n_regions + bb->n_buffers);
-    out->node = ARENA_ARRAY(a, const char *, p->n_nodes);
-    out->wide = ARENA_ARRAY(a, const char *, p->n_nodes);
+    out->node = ARENA_ARRAY(a, const char *, cg_variables(p));
+    out->wide = ARENA_ARRAY(a, const char *, cg_variables(p));
     out->value = arena_alloc(a, (bb->n_insts + 1) * sizeof *out->value);
     out->region = ARENA_ARRAY(a, const char *, bb->n_regions + 1);
     out->buffer = ARENA_ARRAY(a, const char *, bb->n_buffers + 1);

@@ -6,8 +6,8 @@
 #include "core/codegen/program.h"
 
 struct cg_names {
-    const char **node;                  /* [n_nodes] index variables of dimensions, else NULL */
-    const char **wide;                  /* [n_nodes] the same, cast to the wide index type */
+    const char **node; /* [cg_variables()] of dimensions; of data: the load's at this point */
+    const char **wide; /* [cg_variables()] the same, cast to the wide index type */
     const char *(*value)[BB_MAX_PARTS]; /* [n_insts] base of register names; of each part of a tuple */
     const char **region;                /* [n_regions] */
     const char **buffer;                /* [n_buffers] */

@@ -116,7 +116,9 @@ struct cg_program {
     struct arena *arena;
     struct cg_node *root;
     unsigned n_nodes;
-    struct cg_node **nodes;     /* [n_nodes], by id */
+    struct cg_node **nodes; /* [n_nodes], by id */
+    unsigned
+        first_datum; /* the variable of number 0 that the index of a load contains by data: beyond all ids */
     struct cg_node **inst_node; /* [n_insts], NULL: not live */
     struct cg_node **dim_node;  /* [n_dims], NULL: not live */
     bool global_ids; /* GLOBAL dimensions: work-items are numbered over the whole range, no groups */
@@ -141,6 +143,12 @@ const char *cg_place_values(struct cg_program *p);     /* values.c: registers, c
 const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */
 const char *cg_guard_remainders(struct cg_program *p); /* remainder.c: guards of what was rounded up */
 const char *cg_work_around(struct cg_program *p);      /* workaround.c: barriers for faulty drivers */
+
+/* Variables of indices: node ids, then data. */
+static inline unsigned cg_variables(const struct cg_program *p)
+{
+    return p->first_datum + BB_MAX_PARTS;
+}
 
 /* ---- small questions about the tree ---- */
 

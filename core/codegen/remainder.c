@@ -308,15 +308,15 @@ struct cg_access cg_clamped(const struct cg_program *p, struct arena *a, uint32_
     const struct bb_inst *in = &p->bb->insts[inst];
     struct cg_access x = p->access[inst];
     if (!x.n_clamps) return x;
-    const struct index_expr **by = arena_memdup(a, x.by, p->bb->n_logicals * sizeof *by);
+    const struct index_expr **by = arena_memdup(a, x.by, bb_variables(p->bb) * sizeof *by);
     for (unsigned i = 0; i < x.n_clamps; i++) {
         const struct cg_clamp *c = &x.clamps[i];
         if (!is_proven || !is_proven(context, &c->in_range))
             by[c->logical] = index_min(a, by[c->logical], c->in_range.below - 1);
     }
-    x.offset = index_substitute(a, in->index, by, p->bb->n_logicals);
+    x.offset = index_substitute(a, in->index, by, bb_variables(p->bb));
     x.n_guards = in->n_guards;
-    x.guards = guard_substitute(a, in->guards, &x.n_guards, by, p->bb->n_logicals);
+    x.guards = guard_substitute(a, in->guards, &x.n_guards, by, bb_variables(p->bb));
     return x;
 }
 

@@ -177,12 +177,13 @@ void cg_emit_declaration(struct cg_emitter *e, const struct cg_value *v)
 
 /* ---- arithmetic ---- */
 
-/* The number without its type: "3", "-0.5", "INFINITY". */
+/* The number without its type: "3", "-0.5", "INFINITY". The digits of the lowest int alone are a long. */
 static const char *number_text(struct cg_emitter *e, enum scalar_type type, double c)
 {
     const struct cg_dialect *d = e->dialect;
     if (isnan(c)) return d->nan;
     if (isinf(c)) return c > 0 ? d->infinity : CG_TEXT(e, "-$1", d->infinity);
+    if (type == SCALAR_INT && c == INT32_MIN) return "-2147483647 - 1";
     if (type == SCALAR_INT || type == SCALAR_BOOL) return cg_number(e, (int64_t)c);
     const char *text = arena_printf(e->scratch, type == SCALAR_DOUBLE ? "%.17g" : "%.9g", c);
     if (!strpbrk(text, ".e")) text = CG_TEXT(e, "$1.0", text);
@@ -249,6 +250,18 @@ static const char **nodes_texts(struct cg_emitter *e, uint32_t inst, bool vector
         }
     }
     return stack;
+}
+
+void cg_name_data(struct cg_emitter *e, uint32_t inst, int64_t lane)
+{
+    const struct bb_inst *in = &e->p->bb->insts[inst];
+    const char **texts = in->n_data ? nodes_texts(e, inst, false, lane) : NULL;
+    for (unsigned k = 0; k < in->n_data; k++) {
+        const char *text = texts[k];
+        if (in->data[k].least) text = CG_TEXT(e, "($1 - $2)", text, cg_number(e, in->data[k].least));
+        e->names->node[e->p->first_datum + k] = text;
+        e->names->wide[e->p->first_datum + k] = CG_TEXT(e, "($1)$2", e->dialect->wide_index, text);
+    }
 }
 
 /* Whether an index or a guard in the expression differs between lanes: then each lane is written by itself.

@@ -112,6 +112,22 @@ static const char *check_step(const struct cg_program *p, uint32_t step)
     return NULL;
 }
 
+/* A scan is read in its own loops, which nest from the most significant digit on. */
+static const char *check_scan(const struct cg_program *p, uint32_t scan, uint32_t reader)
+{
+    const struct bb_inst *in = &p->bb->insts[scan];
+    const struct cg_node *outer = NULL;
+    for (uint32_t d = in->first_dim; d < in->first_dim + in->n_dims; d++) {
+        const struct cg_node *n = p->dim_node[d];
+        if (!n || !reduces(p, d)) continue;
+        if (!cg_inside(p->inst_node[reader], n)) return "a scan is read outside of its loop";
+        if (outer && !cg_inside(n, outer))
+            return "the loops of a scan are in another order than its elements";
+        outer = n;
+    }
+    return NULL;
+}
+
 static const char *check_complete(const struct cg_program *p, uint32_t step, uint32_t reader)
 {
     const struct bb_inst *in = &p->bb->insts[step];
@@ -132,7 +148,8 @@ static const char *read_operands(struct cg_program *p, uint32_t i)
         uint32_t maker = in->operands[j];
         if (!p->inst_node[maker]) return "an operand is not live";
         const char *why = read_value(p, i, maker, &p->operands[i][j]);
-        if (!why && p->bb->insts[maker].kind == BB_STEP) why = check_complete(p, maker, i);
+        if (!why && p->bb->insts[maker].kind == BB_STEP)
+            why = p->bb->insts[maker].scan ? check_scan(p, maker, i) : check_complete(p, maker, i);
         if (why) return why;
     }
     return in->kind == BB_STEP ? check_step(p, i) : NULL;

@@ -78,12 +78,33 @@ static void bind_sizes(struct binder *b, const struct lift_size_value *values, u
     report_missing_sizes(b, given);
 }
 
+/* The numbers that the bounds of a range are. */
+static void bind_range(struct binder *b, struct lift_param *input)
+{
+    struct lift_range *r = &input->range;
+    int64_t value;
+    if (!r->low_size && !r->high_size) return;
+    if (r->low_size && bind_size_from(b, r->low_size, INT32_MIN, r->at, &value)) r->low = (double)value;
+    if (r->high_size && bind_size_from(b, r->high_size, INT32_MIN, r->at, &value)) r->high = (double)value;
+    if (input->type) lift_range_check(r, input->type, b->diag);
+}
+
+static bool is_updated(const struct lift_program *p, unsigned input)
+{
+    for (unsigned i = 0; i < p->n_outputs; i++)
+        if (p->outputs[i].input == input) return true;
+    return false;
+}
+
 static void bind_inputs(struct binder *b)
 {
     for (unsigned i = 0; i < b->program->n_inputs; i++) {
         struct lift_param *input = b->program->inputs[i];
         input->type = bind_resolve(b, input->type, input->at);
+        bind_range(b, input);
         if (input->type) bind_check_input(b, input);
+        if (input->type && input->range.given && !is_updated(b->program, i))
+            input->type = bind_ranged(b, input->type, &input->range);
     }
 }
 

@@ -15,6 +15,7 @@ struct binder {
     struct arena *arena;
     struct diag *diag;
     struct source_pos last; /* of the last error: a place gets one */
+    unsigned n_retries;     /* reductions whose function was inferred twice */
 };
 
 /* ---- bind_type.c ---- */
@@ -60,8 +61,22 @@ const struct lift_type *bind_infer_index(struct binder *b, struct lift_expr *e);
 const struct lift_type *bind_infer_list(struct binder *b, struct lift_expr *e, const struct lift_type *hint);
 /* The type t of an expression, with the range of its values where it is an int and they are known. */
 const struct lift_type *bind_refine(struct binder *b, const struct lift_expr *e, const struct lift_type *t);
+/* The type with the range of its ints. */
+const struct lift_type *bind_ranged(struct binder *b, const struct lift_type *t, const struct lift_range *r);
+/* The type of what is of one of two types, which are the same but for their ranges. */
+const struct lift_type *bind_either(struct binder *b, const struct lift_type *x, const struct lift_type *y);
+/* Whether the values of type x are in the ranges of y. */
+bool bind_within(const struct lift_type *x, const struct lift_type *y);
 /* The type without what is known of the values. */
 const struct lift_type *bind_unranged(struct binder *b, const struct lift_type *t);
+
+/* An int from 0 to n - 1. */
+const struct lift_type *bind_index(struct binder *b, int64_t n);
+
+/* ---- permutation.c ---- */
+
+/* The type of scatter, whose function is checked to be a permutation. */
+const struct lift_type *bind_infer_scatter(struct binder *b, struct lift_expr *e);
 
 /* ---- arrays.c ---- */
 

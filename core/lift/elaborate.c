@@ -32,16 +32,36 @@ static const char prelude_text[] =
     "fun padConstant3(l, r, v, a) = padConstant(l, r, v, map(padConstant2(l, r, v), a))\n"
     "fun sum(a) = reduce(add, 0.0, a)\n"
     "fun dot(a, b) = sum(map(mult, zip(a, b)))\n"
+    "fun argmax(a) = get(1, reduce(fun ((v, i), (w, j)) -> if w > v || w == v && j < i then (w, j) else (v, "
+    "i), "
+    "(lowest, (0 : int)), zip(a, indices(a))))\n"
+    "fun argmin(a) = get(1, reduce(fun ((v, i), (w, j)) -> if w < v || w == v && j < i then (w, j) else (v, "
+    "i), "
+    "(highest, (0 : int)), zip(a, indices(a))))\n"
     "fun tile(m, n, a) = map(fun r -> map(transpose, split(n, transpose(r))), split(m, a))\n"
     "fun untile(a) = join(map(fun r -> map(join, transpose(r)), a))\n";
 static const struct source prelude = {"<prelude>", prelude_text, sizeof prelude_text - 1};
 
 /* ---- expressions ---- */
 
+/* The smallest and the largest number of a type, by name; a program's own name comes first. */
+static int extreme_of(const struct elaborator *el, const struct ast *ast, const struct scope *scope)
+{
+    int extreme = !strcmp(ast->name, "lowest") ? -1 : !strcmp(ast->name, "highest");
+    if (ast->at.source == &prelude) return extreme;
+    return el_find_name(scope, ast->name) || el_find_size(el, ast->name) >= 0 ? 0 : extreme;
+}
+
 static struct lift_expr *elaborate_name(struct elaborator *el, const struct ast *ast,
                                         const struct scope *scope)
 {
     const struct scope *found = el_find_name(scope, ast->name);
+    int extreme = extreme_of(el, ast, scope);
+    if (extreme) {
+        struct lift_expr *e = el_new_expr(el, LIFT_LITERAL, ast->at, 0);
+        e->extreme = extreme;
+        return e;
+    }
     if (el_arity_of(ast, scope)) {
         REPORT(el, ast->at, "expected a value, found the function '%s'", ast->name);
     } else if (found) {
@@ -78,7 +98,9 @@ static struct lift_expr *elaborate_negation(struct elaborator *el, const struct 
                                             const struct scope *scope)
 {
     struct lift_expr *e = elaborate_parts(el, LIFT_OP, ast, scope);
-    if (!e || e->args[0]->kind != LIFT_LITERAL || e->args[0]->amount_size || e->args[0]->truth) return e;
+    if (!e || e->args[0]->kind != LIFT_LITERAL || e->args[0]->amount_size || e->args[0]->truth ||
+        e->args[0]->extreme)
+        return e;
     e->args[0]->value = -e->args[0]->value;
     e->args[0]->at = e->at;
     return e->args[0];
@@ -185,8 +207,11 @@ static const struct scope *declare_input(struct elaborator *el, const struct sco
     param->type = el_type_of(el, decl->type, scope);
     param->input = p->n_inputs;
     param->range = decl->range;
+    if (decl->low) param->range.low_size = el_size_of(el, decl->low, scope);
+    if (decl->high) param->range.high_size = el_size_of(el, decl->high, scope);
     param->interleaved = decl->interleaved;
-    if (param->type) lift_range_check(&param->range, param->type, el->diag);
+    bool bound = !decl->low && !decl->high;
+    if (param->type && bound) lift_range_check(&param->range, param->type, el->diag);
     p->inputs =
         arena_grow(el->arena, p->inputs, &el->cap_inputs, p->n_inputs + 1, sizeof(struct lift_param *));
     p->inputs[p->n_inputs++] = param;

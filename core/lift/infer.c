@@ -23,6 +23,8 @@ static const struct lift_type *infer_literal(struct binder *b, struct lift_expr 
     }
     if (e->truth) return bind_scalar(b, SCALAR_BOOL);
     const struct lift_type *t = hint && hint->kind == LIFT_SCALAR ? hint : bind_scalar(b, SCALAR_FLOAT);
+    if (e->extreme && t->scalar != SCALAR_BOOL)
+        return e->value = e->extreme > 0 ? scalar_type_largest(t->scalar) : scalar_type_lowest(t->scalar), t;
     bool whole = e->value == nearbyint(e->value) && fabs(e->value) < 0x1p31;
     if (t->scalar == SCALAR_BOOL || (t->scalar == SCALAR_INT && !whole)) {
         bind_report(b, e->at, "%g is not %s %s; %s", e->value, t->scalar == SCALAR_INT ? "an" : "a",
@@ -161,7 +163,7 @@ static const struct lift_type *infer_select(struct binder *b, struct lift_expr *
                     "then x else y, zip(a, b)) for arrays",
                     bind_type_text(b, is_of_scalars(yes) ? no : yes));
     else if (lift_type_same(yes, no))
-        return yes;
+        return bind_either(b, yes, no);
     else if (yes->kind == LIFT_SCALAR && no->kind == LIFT_SCALAR)
         report_mixed(b, e, yes->scalar, no->scalar);
     else

@@ -11,6 +11,8 @@
 #include "core/base/arena.h"
 #include "core/lift/pattern.h"
 
+enum { MAX_RETRIES = 64 }; /* of a program */
+
 /* ---- expectations ---- */
 
 const struct lift_type *bind_want_array(struct binder *b, const struct lift_expr *e, unsigned i)
@@ -67,6 +69,28 @@ static const struct lift_type *first_scalar(const struct lift_type *t)
     return t;
 }
 
+/* The type without ranges but those of the ints of both start and element: what a reduction that selects
+ * elements keeps. */
+static const struct lift_type *guess_accumulator(struct binder *b, const struct lift_type *start,
+                                                 const struct lift_type *element)
+{
+    return lift_type_same(start, element) ? bind_either(b, start, element) : bind_unranged(b, start);
+}
+
+/* The type of the function's result. The accumulator has a range if the function keeps it there. */
+static const struct lift_type *infer_steps(struct binder *b, struct lift_expr *e,
+                                           const struct lift_type *start, const struct lift_type *element)
+{
+    const struct lift_type *guess = guess_accumulator(b, start, element), *plain = bind_unranged(b, start);
+    bool retry = !bind_within(plain, guess) && b->n_retries < MAX_RETRIES;
+    const struct lift_type *params[] = {retry ? guess : plain, element};
+    const struct lift_type *body = infer_lambda(b, e->fun, params, plain);
+    if (!retry || !body || !lift_type_same(body, plain) || bind_within(body, guess)) return body;
+    b->n_retries++;
+    params[0] = plain;
+    return infer_lambda(b, e->fun, params, plain);
+}
+
 static const struct lift_type *infer_reduce(struct binder *b, struct lift_expr *e)
 {
     if (!bind_infer(b, e->args[1], NULL)) return NULL;
@@ -74,13 +98,17 @@ static const struct lift_type *infer_reduce(struct binder *b, struct lift_expr *
     if (!array) return NULL;
     const struct lift_type *start = bind_infer(b, e->args[0], first_scalar(array->element));
     if (!start) return NULL;
-    start = bind_unranged(b, start);
-    const struct lift_type *params[] = {start, array->element};
-    const struct lift_type *body = infer_lambda(b, e->fun, params, start);
+    const struct lift_type *body = infer_steps(b, e, start, array->element);
     if (!body || lift_type_same(body, start)) return body;
-    bind_report(b, e->at, "the function of reduce returns %s, but the initial value is %s",
-                bind_type_text(b, body), bind_type_text(b, start));
+    bind_report(b, e->at, "the function of %s returns %s, but the initial value is %s",
+                lift_pattern_info(e->pattern)->name, bind_type_text(b, body), bind_type_text(b, start));
     return NULL;
+}
+
+static const struct lift_type *infer_scan(struct binder *b, struct lift_expr *e)
+{
+    const struct lift_type *element = infer_reduce(b, e);
+    return element ? bind_array_of(b, element, e->args[1]->type->size, e->at) : NULL;
 }
 
 static const struct lift_type *infer_zip(struct binder *b, struct lift_expr *e)
@@ -162,6 +190,7 @@ const struct lift_type *bind_infer_pattern(struct binder *b, struct lift_expr *e
 {
     if (e->pattern == LIFT_MAP) return infer_map(b, e);
     if (e->pattern == LIFT_REDUCE) return infer_reduce(b, e);
+    if (e->pattern == LIFT_SCAN) return infer_scan(b, e);
     if (e->pattern == LIFT_ZIP) return infer_zip(b, e);
     if (e->pattern == LIFT_AT) return bind_infer_index(b, e);
     if (e->pattern == LIFT_PAD_CONSTANT) return bind_infer_index(b, e);

@@ -30,6 +30,8 @@ enum array_kind {
     ARRAY_LIST,
     ARRAY_CONCAT,
     ARRAY_REVERSE,
+    ARRAY_SCAN,
+    ARRAY_SCATTER,
     ARRAY_PAD,
     ARRAY_FILL,
     ARRAY_IOTA
@@ -63,10 +65,10 @@ struct array {
     int64_t length; /* SPLIT: from one chunk or window to the next. JOIN: of an inner array. REVERSE: of it */
     struct place place;              /* BUFFER */
     const struct lift_lambda *fun;   /* MAP */
-    const struct env *env;           /* MAP */
+    const struct env *env;           /* MAP, SCAN */
     unsigned n_zipped;               /* ZIP */
     const struct value *zipped;      /* ZIP; LIST: the elements; CONCAT: the arrays */
-    const struct lift_expr *expr;    /* CONCAT, PAD: the pattern */
+    const struct lift_expr *expr;    /* CONCAT, PAD, SCAN, SCATTER: the pattern */
     const struct lift_type *element; /* FILL: of an element */
     struct value fill;               /* PAD: of the scalars beyond the array, if constant; FILL: of all */
 };
@@ -186,6 +188,9 @@ static struct value filled(struct arena *a, const struct lift_type *t, struct va
     return new_array(a, (struct array){.kind = ARRAY_FILL, .element = t->element, .fill = fill});
 }
 
+static struct value evaluate_steps(struct arena *a, const struct lift_expr *e, const struct lift_type *type,
+                                   int64_t n, const struct env *env);
+
 static struct value padded_element(struct arena *a, const struct array *array, int64_t i)
 {
     const struct lift_expr *e = array->expr;
@@ -224,6 +229,10 @@ static struct value element(struct arena *a, const struct array *array, int64_t 
         return concat_element(a, array, i);
     case ARRAY_REVERSE:
         return element(a, source, array->length - 1 - i);
+    case ARRAY_SCAN:
+        return evaluate_steps(a, array->expr, array->expr->type->element, i + 1, array->env);
+    case ARRAY_SCATTER:
+        return element(a, source, array->expr->inverse[i]);
     case ARRAY_PAD:
         return padded_element(a, array, i);
     case ARRAY_FILL:
@@ -253,7 +262,7 @@ static struct value evaluate_pad_constant(struct arena *a, const struct lift_exp
     return new_array(a, (struct array){.kind = ARRAY_PAD, .source = source, .expr = e, .fill = fill});
 }
 
-/* Indices are whole numbers in the range of the array: types say so. */
+/* Indices are whole numbers in the range of the array: types say so, as inputs are in theirs. */
 static struct value evaluate_at(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
     int64_t i = (int64_t)evaluate(a, e->args[0], env).scalar.value;
@@ -279,18 +288,20 @@ static struct value copied(struct arena *a, struct value v, const struct lift_ty
     return (struct value){.parts = parts};
 }
 
-/* What a step computes is dropped in bulk where the accumulator has no array, which refers to others. */
-static struct value evaluate_reduce(struct arena *a, const struct lift_expr *e, const struct env *env)
+/* The accumulator, of this type, after n elements. What a step computes is dropped in bulk where there is no
+ * array in it, which refers to others. */
+static struct value evaluate_steps(struct arena *a, const struct lift_expr *e, const struct lift_type *type,
+                                   int64_t n, const struct env *env)
 {
     const struct lift_lambda *fun = e->fun;
     struct value accumulator = evaluate(a, e->args[0], env);
     const struct array *source = evaluate(a, e->args[1], env).array;
-    bool drop = lift_type_parts(e->type) > 0;
+    bool drop = lift_type_parts(type) > 0;
     struct arena *scratch = drop ? arena_new() : a;
-    for (int64_t i = 0; i < e->args[1]->type->extent; i++) {
+    for (int64_t i = 0; i < n; i++) {
         if (drop && i % STEPS_PER_ARENA == STEPS_PER_ARENA - 1) {
             struct arena *fresh = arena_new();
-            accumulator = copied(fresh, accumulator, e->type);
+            accumulator = copied(fresh, accumulator, type);
             arena_free(scratch);
             scratch = fresh;
         }
@@ -299,7 +310,7 @@ static struct value evaluate_reduce(struct arena *a, const struct lift_expr *e, 
         accumulator = evaluate(scratch, fun->body, inner);
     }
     if (!drop) return accumulator;
-    accumulator = copied(a, accumulator, e->type);
+    accumulator = copied(a, accumulator, type);
     arena_free(scratch);
     return accumulator;
 }
@@ -321,6 +332,8 @@ static struct value evaluate_view(struct arena *a, const struct lift_expr *e, co
     case LIFT_REVERSE:
         return new_array(a,
                          (struct array){.kind = ARRAY_REVERSE, .source = source, .length = e->type->extent});
+    case LIFT_SCATTER:
+        return new_array(a, (struct array){.kind = ARRAY_SCATTER, .source = source, .expr = e});
     case LIFT_PAD:
         return new_array(a, (struct array){.kind = ARRAY_PAD, .source = source, .expr = e});
     case LIFT_HEAD:
@@ -338,7 +351,9 @@ static struct value evaluate_view(struct arena *a, const struct lift_expr *e, co
 
 static struct value evaluate_apply(struct arena *a, const struct lift_expr *e, const struct env *env)
 {
-    if (e->pattern == LIFT_REDUCE) return evaluate_reduce(a, e, env);
+    if (e->pattern == LIFT_REDUCE) return evaluate_steps(a, e, e->type, e->args[1]->type->extent, env);
+    if (e->pattern == LIFT_SCAN)
+        return new_array(a, (struct array){.kind = ARRAY_SCAN, .expr = e, .env = env});
     switch (e->pattern) {
     case LIFT_ZIP:
         return evaluate_all(a, ARRAY_ZIP, e, env);

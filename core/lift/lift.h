@@ -41,6 +41,8 @@ struct lift_type {
 enum lift_pattern {
     LIFT_MAP,    /* fun 1, arg 0 */
     LIFT_REDUCE, /* fun 2 (accumulator, element); args: initial value, array. A scalar result (not a [T]1) */
+    LIFT_SCAN,   /* fun 2; args: initial value, array. Element i: the reduction of elements 0 to i, in their
+                    order */
     LIFT_ZIP,    /* n >= 2 arrays of one length */
     LIFT_UNZIP,  /* array of tuples -> tuple of arrays */
     LIFT_TRANSPOSE, /* the two outer dimensions */
@@ -57,6 +59,7 @@ enum lift_pattern {
     LIFT_PAD_CONSTANT, /* the same, of value args[0]; the array is args[1] */
     LIFT_IOTA,         /* 0, 1, ..., amount - 1 */
     LIFT_INDICES,      /* the indices of an array */
+    LIFT_SCATTER,      /* fun 1, arg 0: element i goes to place fun(i), a permutation */
     LIFT_ITERATE,      /* inlined: in no elaborated program */
     LIFT_PATTERN_COUNT
 };
@@ -103,17 +106,19 @@ struct lift_expr {
     const struct lift_type *type; /* after lift_bind() */
     unsigned n_args;
     struct lift_expr **args;
-    enum lift_pattern pattern;           /* APPLY */
-    struct lift_lambda *fun;             /* APPLY of map, reduce */
-    int64_t amount;                      /* APPLY of split: chunk length, after lift_bind() */
+    enum lift_pattern pattern; /* APPLY */
+    struct lift_lambda *fun;   /* APPLY of map, reduce, scan, scatter */
+    const int32_t *inverse;    /* APPLY of scatter: which element is at a place, after lift_bind() */
+    int64_t amount;            /* APPLY of split: chunk length, after lift_bind() */
     const struct lift_size *amount_size; /* the same, symbolic */
     int64_t second;                      /* APPLY of slide, pad: see enum lift_pattern */
     const struct lift_size *second_size;
-    enum lift_border border;  /* APPLY of pad */
-    enum scalar_op op;        /* OP */
-    double value;             /* LITERAL */
-    bool truth;               /* LITERAL: value is true (1) or false (0) */
-    unsigned index;           /* GET: from 0 */
+    enum lift_border border; /* APPLY of pad */
+    enum scalar_op op;       /* OP */
+    double value;            /* LITERAL */
+    bool truth;              /* LITERAL: value is true (1) or false (0) */
+    int extreme;    /* LITERAL: -1 the lowest, 1 the highest number of its type, set by lift_bind() */
+    unsigned index; /* GET: from 0 */
     struct lift_param *param; /* PARAM_REF, LET */
     struct lift_expr *body;   /* LET */
 };

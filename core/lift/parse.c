@@ -27,25 +27,31 @@ static void parse_sizes(struct parser *p, struct ast_program *program)
     while (parser_accept(p, ","));
 }
 
-static double parse_bound(struct parser *p)
+/* A number, or the size *size. */
+static double parse_bound(struct parser *p, struct ast **size)
 {
-    double sign = parser_accept(p, "-") ? -1 : 1, number = p->next.number;
-    if (p->failed || p->next.kind != TOKEN_NUMBER) {
-        parser_fail(p, "a number");
+    bool begins = parser_at_text(p, "-") || parser_at_text(p, "(") || p->next.kind == TOKEN_NUMBER ||
+                  p->next.kind == TOKEN_NAME;
+    if (p->failed || !begins) {
+        parser_fail(p, "a number or a size");
         return 0;
     }
-    parser_advance(p);
-    return sign * number;
+    struct ast *bound = parser_size(p);
+    double sign = bound->kind == AST_NEGATE ? -1 : 1;
+    if (bound->kind == AST_NEGATE) bound = bound->parts[0];
+    if (bound->kind == AST_NUMBER) return sign * bound->number;
+    *size = sign < 0 ? NULL : bound;
+    if (sign < 0) PARSER_FAIL(p, "a negative size; write 0 - N");
+    return 0;
 }
 
-/* After "in": -1.5..2 */
-static struct lift_range parse_range(struct parser *p)
+/* After "in": -1.5..2, 0..N-1 */
+static void parse_range(struct parser *p, struct ast_decl *decl)
 {
-    struct lift_range r = {.given = true, .at = p->next.at};
-    r.low = parse_bound(p);
+    decl->range = (struct lift_range){.given = true, .at = p->next.at};
+    decl->range.low = parse_bound(p, &decl->low);
     parser_expect(p, "..");
-    r.high = parse_bound(p);
-    return r;
+    decl->range.high = parse_bound(p, &decl->high);
 }
 
 /* A type, perhaps after `interleaved`, which is no keyword: a type may not be called that, other things may.
@@ -63,7 +69,7 @@ static void parse_input(struct parser *p, struct ast_program *program)
     decl->name = parser_expect_name(p, "an input name");
     parser_expect(p, ":");
     parse_layout(p, decl);
-    if (parser_accept(p, "in")) decl->range = parse_range(p);
+    if (parser_accept(p, "in")) parse_range(p, decl);
 }
 
 static void parse_value(struct parser *p, struct ast_program *program)

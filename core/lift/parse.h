@@ -50,5 +50,7 @@ bool parser_enter(struct parser *p);
 struct ast_type *parser_type(struct parser *p);
 void parser_pattern_list(struct parser *p, struct ast_pattern *tuple);
 struct ast *parser_expr(struct parser *p);
+/* A size: what may stand after "]" of an array's type. */
+struct ast *parser_size(struct parser *p);
 
 #endif

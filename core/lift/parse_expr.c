@@ -73,7 +73,7 @@ struct ast_type *parser_type(struct parser *p)
     if (parser_enter(p) && parser_accept(p, "[")) {
         add_type_part(p, t);
         parser_expect(p, "]");
-        t->size = parse_infix(p, LEVEL_SUM);
+        t->size = parser_size(p);
     } else if (parser_accept(p, "(")) {
         do
             add_type_part(p, t);
@@ -361,4 +361,9 @@ struct ast *parser_expr(struct parser *p)
         e = parse_infix(p, LEVEL_PIPE);
     p->depth--;
     return e;
+}
+
+struct ast *parser_size(struct parser *p)
+{
+    return parse_infix(p, LEVEL_SUM);
 }

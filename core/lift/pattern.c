@@ -12,6 +12,7 @@
 static const struct pattern_info patterns[] = {
     PATTERN(MAP, "map", LEAD_FUNCTION, 1, 1, false),
     PATTERN(REDUCE, "reduce", LEAD_FUNCTION, 2, 2, false),
+    PATTERN(SCAN, "scan", LEAD_FUNCTION, 2, 2, false),
     PATTERN(ZIP, "zip", LEAD_NONE, 0, 2, true),
     PATTERN(UNZIP, "unzip", LEAD_NONE, 0, 1, false),
     PATTERN(TRANSPOSE, "transpose", LEAD_NONE, 0, 1, false),
@@ -28,6 +29,7 @@ static const struct pattern_info patterns[] = {
     PATTERN(PAD_CONSTANT, "padConstant", LEAD_AMOUNTS, 0, 2, false),
     PATTERN(IOTA, "iota", LEAD_AMOUNT, 0, 0, false),
     PATTERN(INDICES, "indices", LEAD_NONE, 0, 1, false),
+    PATTERN(SCATTER, "scatter", LEAD_FUNCTION, 1, 1, false),
     PATTERN(ITERATE, "iterate", LEAD_NONE, 0, 3, false),
     {"get", LEAD_INDEX, 0, 1, false, LIFT_GET, LIFT_PATTERN_COUNT},
 };

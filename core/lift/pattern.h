@@ -12,7 +12,7 @@
 /* What the first argument is, if it is no value. */
 enum pattern_lead {
     LEAD_NONE,
-    LEAD_FUNCTION, /* map, reduce */
+    LEAD_FUNCTION, /* map, reduce, scan, scatter */
     LEAD_AMOUNT,   /* split, iota */
     LEAD_INDEX,    /* get */
     LEAD_AMOUNTS,  /* slide, padConstant: two sizes */

@@ -114,6 +114,8 @@ static void print_expr(const struct lift_expr *e, struct strbuf *out)
             strbuf_add(out, e->value != 0 ? "true" : "false");
         else if (e->amount_size)
             lift_size_print(e->amount_size, out);
+        else if (e->extreme)
+            strbuf_add(out, e->extreme > 0 ? "highest" : "lowest");
         else
             lift_print_number(e->value, out);
         return;

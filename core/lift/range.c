@@ -6,21 +6,24 @@
 #include "core/base/strbuf.h"
 #include "core/lift/lift.h"
 #include "core/lift/scalar.h"
+#include "core/lift/size.h"
 
 static bool check_scalar(const struct lift_range *r, enum scalar_type type, struct diag *d)
 {
     size_t before = diag_count(d);
     const char *name = scalar_type_name(type);
     double most = scalar_type_largest(type);
+    bool sized = r->low_size || r->high_size;
     if (type == SCALAR_BOOL)
         diag_error(d, r->at, "bool inputs have no range; remove it");
-    else if (!(r->low < r->high))
-        diag_error(d, r->at, "the range %g..%g is empty: write the smaller number first", r->low, r->high);
+    else if (!(r->low < r->high) && !(sized && r->low == r->high))
+        diag_error(d, r->at, "the range %g..%g is empty: %s", r->low, r->high,
+                   sized ? "choose other sizes" : "write the smaller number first");
     else if (r->low < -most || r->high > most)
         diag_error(d, r->at,
                    "the range %g..%g exceeds %s, whose largest number is %.9g; choose smaller bounds", r->low,
                    r->high, name, most);
-    else if (type == SCALAR_INT && floor(r->high) - ceil(r->low) < 1)
+    else if (type == SCALAR_INT && !sized && floor(r->high) - ceil(r->low) < 1)
         diag_error(d, r->at, "the range %g..%g contains fewer than two whole numbers; widen it", r->low,
                    r->high);
     return diag_count(d) == before;
@@ -43,11 +46,19 @@ double lift_range_draw(const struct lift_range *r, enum scalar_type type, double
     return fmin(first + floor(unit * (last - first + 1)), last);
 }
 
+static void print_bound(double number, const struct lift_size *size, struct strbuf *out)
+{
+    if (size)
+        lift_size_print(size, out);
+    else
+        lift_print_number(number, out);
+}
+
 void lift_range_print(const struct lift_range *r, struct strbuf *out)
 {
     if (!r->given) return;
     strbuf_add(out, " in ");
-    lift_print_number(r->low, out);
+    print_bound(r->low, r->low_size, out);
     strbuf_add(out, "..");
-    lift_print_number(r->high, out);
+    print_bound(r->high, r->high_size, out);
 }

@@ -311,6 +311,11 @@ double scalar_type_largest(enum scalar_type t)
     return entry_of_type(t)->largest;
 }
 
+double scalar_type_lowest(enum scalar_type t)
+{
+    return t == SCALAR_INT ? INT32_MIN : -scalar_type_largest(t);
+}
+
 double scalar_type_smallest(enum scalar_type t)
 {
     return entry_of_type(t)->smallest;

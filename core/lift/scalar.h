@@ -114,6 +114,8 @@ unsigned scalar_type_precision(enum scalar_type t);
 /* The largest number; larger results overflow: float 3.4e38, double 1.8e308, half 65504, int 2^31 - 1,
  * bool 1. */
 double scalar_type_largest(enum scalar_type t);
+/* The least number of a type: the other end. */
+double scalar_type_lowest(enum scalar_type t);
 /* A device may replace a result of a smaller magnitude with zero: float 2^-126, double 2^-1022, half 2^-24
  * (halves keep all of their numbers). 0 for int and bool. */
 double scalar_type_smallest(enum scalar_type t);

@@ -74,6 +74,7 @@ struct ast_decl {
     struct ast_pattern *patterns; /* FUNCTION: a tuple pattern of its parameters */
     struct ast *body;             /* OUTPUT, FUNCTION, VALUE */
     struct lift_range range;      /* INPUT */
+    struct ast *low, *high;       /* INPUT: bounds of the range that are sizes, else NULL */
 };
 
 struct ast_program {

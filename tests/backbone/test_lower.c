@@ -292,6 +292,25 @@ Test(backbone_lower, located_errors)
                        "test.lift:2:", "not supported yet: inputs and outputs of type bool");
 }
 
+/* A scan of which each element depends on where it is read is many scans. */
+Test(backbone_lower, elements_in_an_order_of_their_own)
+{
+    static const char *const outputs[][2] = {
+        {"map(fun i -> at(i, scan(add, 0.0, map(fun v -> v * float(i), x))), iota(N))",
+         "a scan whose elements"},
+        {"map(sum, slide(3, 1, scan(add, 0.0, x)))", "a scan whose elements"},
+        {"[at(3, scan(add, 0.0, x))]", "a scan whose elements"},
+        {"concat(scatter(fun i -> (i + 1) % N, x), x)", "a scatter whose elements are read again"},
+        {"scatter(fun i -> if i < 2 then 1 - i else i, x)", "a scatter whose elements are read again"},
+    };
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        char text[200], error[80];
+        snprintf(text, sizeof text, "size M, N\ninput x: [float]N\noutput %s\n", outputs[i][0]);
+        snprintf(error, sizeof error, "not supported yet: %s", outputs[i][1]);
+        expect_lower_error(text, "test.lift:3:", error);
+    }
+}
+
 /* Each let asks for two elements of the one before it. */
 /* Each `let` doubles the expression; the evaluation shares what is read twice at one index, so that it ends.
  */

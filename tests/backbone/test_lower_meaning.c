@@ -11,12 +11,12 @@
 #include "core/base/pcg32.h"
 #include "core/lift/lift.h"
 
-enum { MEANING_MAX_LOGICALS = 16, MEANING_MAX_STACK = 64 };
+enum { MEANING_MAX_LOGICALS = 48, MEANING_MAX_STACK = 64 };
 
 struct meaning {
     const struct backbone *bb;
     const double *const *inputs;
-    int64_t at[MEANING_MAX_LOGICALS]; /* value of each main logical */
+    int64_t at[MEANING_MAX_LOGICALS]; /* value of each main logical, of a load's data after all logicals */
 };
 
 struct scalars {
@@ -50,7 +50,7 @@ static struct scalars expression_value(struct meaning *m, const struct bb_inst *
         }
     }
     struct scalars result = {{0}};
-    cr_assert_eq(top, bb_parts(inst));
+    cr_assert_eq(top, inst->n_data ? inst->n_data : bb_parts(inst));
     memcpy(result.parts, stack, top * sizeof *stack);
     return result;
 }
@@ -62,7 +62,8 @@ static struct scalars stepped(struct meaning *m, const struct bb_inst *step, uns
         j++;
     if (j == step->n_logicals) return expression_value(m, step, &acc);
     uint32_t own = step->logicals[j];
-    for (int64_t i = 0; i < m->bb->logicals[own].extent; i++) {
+    int64_t end = step->scan ? m->at[own] + 1 : m->bb->logicals[own].extent;
+    for (int64_t i = 0; i < end; i++) {
         m->at[own] = i;
         acc = stepped(m, step, j + 1, acc);
     }
@@ -74,6 +75,9 @@ static struct scalars value_of(struct meaning *m, uint32_t id)
     const struct bb_inst *inst = &m->bb->insts[id];
     if (inst->kind == BB_STEP) return stepped(m, inst, 0, value_of(m, inst->partner));
     if (inst->kind != BB_LOAD) return expression_value(m, inst, NULL);
+    struct scalars data = inst->n_data ? expression_value(m, inst, NULL) : (struct scalars){{0}};
+    for (unsigned k = 0; k < inst->n_data; k++)
+        m->at[inst->data[k].var] = (int64_t)data.parts[k] - inst->data[k].least;
     if (!guard_holds(inst->guards, inst->n_guards, m->at)) return (struct scalars){{inst->otherwise}};
     const double *input = m->inputs[m->bb->buffers[inst->buffer].input];
     return (struct scalars){{input[index_eval(inst->index, m->at)]}};
@@ -113,8 +117,11 @@ static double **random_inputs(struct arena *a, const struct lift_program *p)
     for (unsigned i = 0; i < p->n_inputs; i++) {
         int64_t n = lift_type_scalars(p->inputs[i]->type);
         inputs[i] = ARENA_ARRAY(a, double, n);
+        const struct lift_range *range = &p->inputs[i]->range;
         for (int64_t e = 0; e < n; e++)
-            inputs[i][e] = (double)pcg32_below(&rng, 17) - 8;
+            inputs[i][e] = range->low_size || range->high_size
+                               ? lift_range_draw(range, SCALAR_INT, pcg32_unit(&rng))
+                               : (double)pcg32_below(&rng, 17) - 8;
     }
     return inputs;
 }
@@ -185,6 +192,12 @@ Test(backbone_meaning, kernels)
     expect_file_keeps_meaning("experiments/kernels/nbody.lift", "N=4,D=3");
     expect_file_keeps_meaning("experiments/kernels/mri_q.lift", "N=3,K=4");
     expect_file_keeps_meaning("experiments/kernels/sum.lift", "M=3,N=4");
+    expect_file_keeps_meaning("experiments/kernels/argmax.lift", "M=3,N=4");
+    expect_file_keeps_meaning("experiments/kernels/kmeans.lift", "N=3,K=4,D=2");
+    expect_file_keeps_meaning("experiments/kernels/gather_rows.lift", "N=5,M=3,D=4");
+    expect_file_keeps_meaning("experiments/kernels/sparse_gemv.lift", "M=3,N=4,K=2");
+    expect_file_keeps_meaning("experiments/kernels/deinterleave.lift", "M=3,N=8");
+    expect_file_keeps_meaning("experiments/kernels/scan.lift", "M=3,N=5");
 }
 
 #define TWO_ARRAYS "size M, N\ninput A: [[float]N]M\ninput x: [float]N\n"

@@ -28,7 +28,7 @@ static uint32_t logical(struct backbone *bb, struct arena *a, const char *name, 
                         bool reduction)
 {
     bb->logicals[bb->n_logicals] = (struct bb_logical){
-        name, extent, reduction, BB_NONE, BB_NONE, bb->n_tiles, LEVELS, NULL, 0, NULL, false};
+        name, extent, reduction, BB_NONE, BB_NONE, bb->n_tiles, LEVELS, NULL, 0, NULL, false, false};
     for (unsigned v = 0; v < LEVELS; v++)
         bb->tiles[bb->n_tiles++] =
             (struct bb_tile){arena_printf(a, "%s.%u", name, v), bb->n_logicals, v, 0, NULL};

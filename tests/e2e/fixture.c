@@ -39,8 +39,11 @@ void e2e_open(struct e2e_fixture *f, struct problem *p)
         f->buffers[b] = base_calloc(n, sizeof(double));
         if (bb->buffers[b].output) f->references[b] = base_calloc(n, sizeof(double));
         if (bb->buffers[b].output && !bb->buffers[b].updated) continue;
+        const struct lift_range *range = &p->program->inputs[bb->buffers[b].input]->range;
+        bool whole = range->given && bb->buffers[b].type == SCALAR_INT;
         for (size_t i = 0; i < n; i++)
-            f->buffers[b][i] = (double)pcg32_below(&rng, 4) * 2 - 3;
+            f->buffers[b][i] = whole ? lift_range_draw(range, SCALAR_INT, pcg32_unit(&rng))
+                                     : (double)pcg32_below(&rng, 4) * 2 - 3;
         f->inputs[b] = base_calloc(n, sizeof(double));
         memcpy(f->inputs[b], f->buffers[b], n * sizeof(double));
     }

@@ -74,6 +74,12 @@ static const struct kernel_case CASES[] = {
     {"leaky_relu", "N=64"},
     {"int_dot", "M=4,N=8"},
     {"half_gemv", "M=4,N=8"},
+    {"argmax", "M=4,N=8"},
+    {"kmeans", "N=4,K=4,D=2"},
+    {"gather_rows", "N=4,M=8,D=4"},
+    {"sparse_gemv", "M=4,N=8,K=4"},
+    {"deinterleave", "M=2,N=8"},
+    {"scan", "M=4,N=8"},
 };
 
 /* Fewer of the programs with more instructions or dimensions. */
@@ -117,3 +123,9 @@ KERNEL_TEST(24, mean_variance)
 KERNEL_TEST(25, leaky_relu)
 KERNEL_TEST(26, int_dot)
 KERNEL_TEST(27, half_gemv)
+KERNEL_TEST(28, argmax)
+KERNEL_TEST(29, kmeans)
+KERNEL_TEST(30, gather_rows)
+KERNEL_TEST(31, sparse_gemv)
+KERNEL_TEST(32, deinterleave)
+KERNEL_TEST(33, scan)
