@@ -79,11 +79,11 @@ static bool read_list(json_t *o, struct given_file *files, unsigned most, unsign
 /* Strings of *f point into o. */
 static bool read_files(json_t *o, struct given_files *f)
 {
-    json_t *tolerance = json_object_get(o, "tolerance");
+    json_t *tolerance = json_object_get(o, "tolerance"), *references = json_object_get(o, "references");
     f->has_tolerance = tolerance != NULL;
     f->tolerance = json_number_value(tolerance);
     return read_list(json_object_get(o, "inputs"), f->inputs, GIVEN_MOST_INPUTS, &f->n_inputs) &&
-           read_list(json_object_get(o, "references"), f->references, GIVEN_MOST_OUTPUTS, &f->n_references) &&
+           (!references || read_list(references, f->references, GIVEN_MOST_OUTPUTS, &f->n_references)) &&
            (!tolerance || (json_is_number(tolerance) && isfinite(f->tolerance) && f->tolerance >= 0));
 }
 

@@ -11,11 +11,12 @@
 #include "coordinator/campaign/keys.h"
 #include "core/base/arena.h"
 
-/* The i-th file of a map. */
-static bool read_file(struct campaign_reader *r, struct campaign_node map, size_t i, struct given_file *out)
+/* The i-th file of a map of files, which are `what`. */
+static bool read_file(struct campaign_reader *r, struct campaign_node map, size_t i, const char *what,
+                      struct given_file *out)
 {
     struct campaign_node key = campaign_node_key(map, i);
-    const char *path = campaign_read_text(campaign_node_item(map, i), "a file", r->diag);
+    const char *path = campaign_read_text(campaign_node_item(map, i), what, r->diag);
     out->name = campaign_read_text(key, "a name", r->diag);
     if (path) out->path = campaign_path(r->campaign, path);
     return path && out->name;
@@ -30,7 +31,7 @@ static bool read_files(struct campaign_reader *r, struct campaign_node n, const 
     struct given_file *files = ARENA_ARRAY(r->campaign->arena, struct given_file, count + 1);
     bool ok = true;
     for (size_t i = 0; i < count; i++)
-        ok = read_file(r, n, i, &files[i]) && ok;
+        ok = read_file(r, n, i, what, &files[i]) && ok;
     *out = files;
     *n_out = (unsigned)count;
     r->block->data = n;
@@ -43,14 +44,14 @@ bool campaign_read_inputs(struct campaign_reader *r, struct campaign_node n)
     if (campaign_node_kind(n) != CAMPAIGN_MAP)
         return campaign_node_error(n, r->diag,
                                    "inputs must be a map from inputs to files, such as {x: x.npy}");
-    return read_files(r, n, "inputs", GIVEN_MOST_INPUTS, &s->inputs, &s->n_inputs);
+    return read_files(r, n, "a file of inputs", GIVEN_MOST_INPUTS, &s->inputs, &s->n_inputs);
 }
 
 bool campaign_read_reference(struct campaign_reader *r, struct campaign_node n)
 {
     struct campaign_settings *s = &r->block->settings;
     if (campaign_node_kind(n) == CAMPAIGN_MAP)
-        return read_files(r, n, "output-reference", GIVEN_MOST_OUTPUTS, &s->references, &s->n_references);
+        return read_files(r, n, "a file of outputs", GIVEN_MOST_OUTPUTS, &s->references, &s->n_references);
     const char *path = campaign_read_text(n, "output-reference", r->diag);
     struct given_file *file = ARENA_ARRAY(r->campaign->arena, struct given_file, 1);
     if (path) file->path = campaign_path(r->campaign, path);

@@ -247,7 +247,7 @@ Test(agent_given, texts_that_are_none)
                                         "{}",
                                         "{\"inputs\":{\"x\":7},\"hash\":\"0\"}",
                                         "{\"inputs\":{},\"hash\":7}",
-                                        "{\"inputs\":{},\"reference\":[],\"hash\":\"0\"}",
+                                        "{\"inputs\":{},\"references\":[],\"hash\":\"0\"}",
                                         "{\"inputs\":{},\"tolerance\":-1,\"hash\":\"0\"}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct given_bench b;
