@@ -170,6 +170,8 @@ class Program:
             options.append((3, lambda: self.apply(self.rng.choice(ROUGH), [self.scalar(env, t, depth - 1)])))
         if not self.rough:
             options.append((2, lambda: self.condition(env, t, depth)))
+        if t == "int" and not self.rough:
+            options.append((2, lambda: self.place(env, depth)))
         if t == "float" and not self.rough:
             options.append((1, lambda: self.apply(self.rng.choice(JUMPS), [self.scalar(env, t, depth - 1)])))
         if t == "float":
@@ -223,6 +225,12 @@ class Program:
         return (f"(let ({u}, {w}) = reduce(fun (({s}, {q}), {x}) -> ({s} + {x}, min({q}, {x})), (0.0, 50.0), {text}) "
                 f"in {u} - {w})", lambda e: sum(a(e), np.float64(0)) - min([np.float64(50), *a(e)]))
 
+    def place(self, env, depth):
+        """The index of the largest or smallest element, of equal ones the first."""
+        n = self.rng.choice(LENGTHS)
+        operation = self.rng.choice([("argmax({})", np.argmax), ("argmin({})", np.argmin)])
+        return self.apply(operation, [self.array(env, (self.rng.choice(["float", "int"]), (n,)), depth - 1)])
+
     # ---- what all types have ----
 
     def element(self, env, wanted, depth):
@@ -231,6 +239,12 @@ class Program:
         text, a = self.array(env, (t, (n, *shape)), depth - 1)
         if self.rng.random() < 0.3:
             return f"head({text})", lambda e: a(e)[0]
+        if self.rng.random() < 0.5 and not self.rough:  # the index is data
+            index, value = self.scalar(env, "int", depth - 2)
+            if self.rng.random() < 0.5:
+                return (f"at(abs({index} % {n}), {text})",
+                        lambda e: a(e)[abs(remainder(value(e), n))])
+            return (f"at(max(0, min({n - 1}, {index})), {text})", lambda e: a(e)[np.clip(value(e), 0, n - 1)])
         i = self.rng.randrange(n)
         return f"at({i}, {text})", lambda e: a(e)[i]
 
@@ -258,6 +272,8 @@ class Program:
                    (1, lambda: self.gather(env, wanted, depth)), (1, lambda: self.element(env, wanted, depth)),
                    (1, lambda: self.let(env, wanted, depth)), (1, lambda: self.variable(env, wanted)),
                    (1, lambda: self.iterate(env, wanted, depth))]
+        if not rest:
+            options.append((1, lambda: self.scan(env, wanted, depth)))
         if n > 1:
             options.append((1, lambda: self.concat(env, wanted, depth)))
         if n > 2:
@@ -339,6 +355,34 @@ class Program:
         return (f"map(fun {i} -> at({offset} + {i} * {factor}, {text}), iota({n}))",
                 lambda e: np.stack([a(e)[offset + factor * x] for x in range(n)]))
 
+    def scan(self, env, wanted, depth):
+        t, (n,) = wanted
+        text, a = self.array(env, wanted, depth - 1)
+        name, zero, f = self.rng.choice([("add", 0, lambda x, y: x + y), ("max", -20, max)])
+
+        def scanned(e):
+            total, out = (np.float64 if t == "float" else np.int64)(zero), []
+            for x in a(e):
+                total = f(total, x) if t == "float" else wrap(f(total, x))
+                out.append(total)
+            return np.stack(out)
+        return f"scan({name}, {zero}{'.0' if t == 'float' else ''}, {text})", scanned
+
+    def scatter(self, wanted, depth):
+        """Element i goes to place (factor * i + offset) % n."""
+        t, (n, *rest) = wanted
+        text, a = self.array({}, wanted, depth)
+        factor = self.rng.choice([k for k in range(1, n + 1) if np.gcd(k, n) == 1])
+        offset, i = self.rng.randrange(n), self.name("i")
+        places = [(factor * x + offset) % n for x in range(n)]
+
+        def scattered(e):
+            x = a(e)
+            out = np.empty_like(x)
+            out[places] = x
+            return out
+        return f"scatter(fun {i} -> ({factor} * {i} + {offset}) % {n}, {text})", scattered
+
     def concat(self, env, wanted, depth):
         t, (n, *rest) = wanted
         m = self.rng.randrange(1, n)
@@ -394,7 +438,11 @@ class Program:
         rank = self.rng.choice([0, 1, 1, 1, 2, 2, 2, 3])
         shape = tuple(self.rng.choice(LENGTHS[:10] if rank < 3 else LENGTHS[:5]) for _ in range(rank))
         t = self.rng.choice(["float", "float", "int"])
-        text, f = self.expression({}, (t, shape), self.rng.choice([2, 3, 4, 4, 5]))
+        depth = self.rng.choice([2, 3, 4, 4, 5])
+        if shape and self.rng.random() < 0.1:
+            text, f = self.scatter((t, shape), depth)
+        else:
+            text, f = self.expression({}, (t, shape), depth)
         extents = sorted({n for _, shape in self.inputs.values() for n in shape})
         lines = [f"size {', '.join(f'N{n}' for n in extents)}"] if extents else []
         for name, (scalar, dims) in self.inputs.items():
