@@ -108,9 +108,9 @@ static const struct first_day first_day_files[] = {
 static const struct first_day first_day_programs[] = {
     {&cli_tune,
      {"FILE"},
-     ":4:8: error: not supported yet: scatter (writing to computed indices)",
-     "gather(f, a)",
-     VECTORS "output scatter(reverse, x)\n"},
+     ":4:8: error: 'permute' is not in the language",
+     "write scatter(f, a)",
+     VECTORS "output permute(reverse, x)\n"},
     {&cli_tune,
      {"FILE"},
      ":4:23: error: '?' is not in the language",
