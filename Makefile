@@ -170,7 +170,7 @@ $(O)/hostile: $(call objs,san,experiments/scale/hostile.c experiments/scale/crow
               $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
 	$(Q)$(CC) $(SAN) -static-libasan -static-libubsan -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # Manual pages and completion, which the binary prints.
-$(O)/share.made: $(O)/thresh
+$(O)/share.made: $(O)/thresh coordinator/cli/pages.sh
 	$(Q)coordinator/cli/pages.sh $(O)/thresh $(O)/share
 	@touch $@
 $(O)/thresh-tests: $(SAN_OBJ)

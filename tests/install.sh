@@ -32,7 +32,7 @@ if readelf -d "$bin" | grep OpenCL; then fault "$bin needs the OpenCL library to
 "$bin" space count "$dest/share/doc/thresh/experiments/spaces/transpose.space" > /dev/null || fault "no example space"
 
 # A page for each command, as roff wants it, that cites pages that are there.
-for command in "" $("$bin" help | sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/-\1/p'); do
+for command in "" $("$bin" help | sed -n 's/^  \([a-z][a-z-]*\)\(  *[A-Z].*\)*$/-\1/p'); do
     page=$dest/share/man/man1/thresh$command.1
     test -s "$page" || { fault "no page thresh$command.1"; continue; }
     for section in NAME SYNOPSIS DESCRIPTION "EXIT STATUS" EXAMPLES "SEE ALSO"; do
@@ -100,7 +100,7 @@ if cited=$(grep -rnE '(design|search) page|shared/design' "$dest/share" "$dest/i
 if strings "$bin" | grep -E 'design page|search page|[A-Za-z]+/README\.md'; then fault "$bin cites a page"; fi
 
 "${MAKE:-make}" -s O="$build" DESTDIR="$root" PREFIX=/usr uninstall
-rm -f "$root/greedy.so" "$root/k.lift" "$root/r.db"
+rm -f "$root/greedy.so" "$root/k.lift" "$root/r.db" "$root/x.npy"
 left=$(find "$root" ! -type d)
 test -z "$left" || fault "uninstall leaves $left"
 test $faults = 0
