@@ -42,7 +42,7 @@ finish() {
     kill -9 "${pids[@]}" 2>/dev/null
     wait 2>/dev/null
     if [ $status != 0 ]; then
-        tail -n 20 "$folder"/*.log "$folder"/work/*.err 2>/dev/null
+        tail -n 20 "$folder"/*.log "$folder/jobs"/*.err 2>/dev/null
         echo "slurm: failed; files are in $folder"
     else
         rm -rf "$folder"
@@ -64,7 +64,7 @@ await() {
 
 # ---- the cluster ----
 
-mkdir -m 755 "$folder/spool" "$folder/state" "$folder/work"
+mkdir -m 755 "$folder/spool" "$folder/state" "$folder/jobs"
 mkdir -m 700 "$folder/munge"
 dd if=/dev/urandom of="$folder/munge/key" bs=1 count=128 2>/dev/null
 chmod 400 "$folder/munge/key"
@@ -121,7 +121,7 @@ echo "slurm: $nodes nodes are up"
 
 # ---- the search ----
 
-cd "$folder/work"
+cd "$folder/jobs"
 "$thresh" keys new keys >/dev/null
 search() {
     "$thresh" tune "$kernel" --size M=64,N=64,K=64 --evaluations "$evaluations" --store s.db --out out \

@@ -38,7 +38,7 @@ static int64_t floor_mod(int64_t x, int64_t by)
     return r < 0 ? r + by : r;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
+int64_t index_gcd(int64_t a, int64_t b)
 {
     while (b) {
         int64_t r = a % b;
@@ -301,7 +301,7 @@ static int64_t common_factor(struct arena *a, const struct index_expr *x, int64_
                              const struct index_expr **high, const struct index_expr **low)
 {
     for (unsigned i = 0; i < x->n_terms; i++) {
-        int64_t g = gcd(by, x->terms[i].coefficient);
+        int64_t g = index_gcd(by, x->terms[i].coefficient);
         if (g <= 1) continue;
         split_multiples(a, x, g, high, low);
         struct range r = range_of(*low);
@@ -352,7 +352,7 @@ static const struct index_expr *drop_modulo(struct arena *a, const struct index_
 {
     for (unsigned i = 0; i < x->n_terms; i++) {
         const struct index_term *t = &x->terms[i];
-        if (t->atom.kind != INDEX_MOD || t->atom.by % (by / gcd(by, t->coefficient))) continue;
+        if (t->atom.kind != INDEX_MOD || t->atom.by % (by / index_gcd(by, t->coefficient))) continue;
         struct index_term *others = ARENA_ARRAY(a, struct index_term, x->n_terms);
         unsigned n = 0;
         for (unsigned j = 0; j < x->n_terms; j++)

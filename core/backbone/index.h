@@ -51,6 +51,8 @@ const struct index_expr *index_mod(struct arena *a, const struct index_expr *x,
  * prove it. */
 const struct index_expr *index_min(struct arena *a, const struct index_expr *x, int64_t c);
 const struct index_expr *index_max(struct arena *a, const struct index_expr *x, int64_t c);
+/* The greatest common divisor, not negative; of 0 and 0 it is 0. */
+int64_t index_gcd(int64_t a, int64_t b);
 /* The smallest and the largest value that x can have by the ranges of its variables; x may have neither. */
 int64_t index_least(const struct index_expr *x);
 int64_t index_most(const struct index_expr *x);

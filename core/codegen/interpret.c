@@ -283,16 +283,6 @@ static void combine_item(struct machine *m, const struct cg_split *s)
         combine_scalar(m, s, reg, (unsigned)(reg % parts));
 }
 
-static void combine(struct machine *m, const struct cg_split *s)
-{
-    const int64_t *size = m->p->local_size;
-    m->item_number = 0;
-    for (m->item[2] = 0; m->item[2] < size[2]; m->item[2]++)
-        for (m->item[1] = 0; m->item[1] < size[1]; m->item[1]++)
-            for (m->item[0] = 0; m->item[0] < size[0] && !failed(m); m->item[0]++, m->item_number++)
-                combine_item(m, s);
-}
-
 /* ---- the tree ---- */
 
 static void run_item(struct machine *m, const struct cg_node *n);
@@ -312,6 +302,8 @@ static void run_item(struct machine *m, const struct cg_node *n)
 {
     if (n->type == CG_INST) {
         run_statement(m, n);
+    } else if (n->type == CG_COMBINE) {
+        combine_item(m, m->p->splits[n->statement]);
     } else if (cg_hardware(n)) {
         int64_t id = hardware_id(m, n);
         if (id >= n->run_extent) return;
@@ -355,7 +347,7 @@ static void run_group(struct machine *m, const struct cg_node *n)
     if (n->type == CG_BARRIER) {
         m->epoch++;
     } else if (n->type == CG_COMBINE) {
-        combine(m, m->p->splits[n->statement]);
+        run_all_items(m, n);
         m->epoch++;
     } else if (!n->has_barrier) {
         run_all_items(m, n);

@@ -21,16 +21,6 @@
 
 #include "core/base/arena.h"
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a < 0 ? -a : a;
-}
-
 static bool is_rounded(const struct cg_program *p, uint32_t logical)
 {
     const struct bb_logical *l = &p->bb->logicals[logical];
@@ -123,7 +113,7 @@ static int64_t sure_rest(const struct cg_node *inst, const struct index_expr *ba
 {
     int64_t most = index_most(base), unit = 0;
     for (unsigned i = 0; i < base->n_terms; i++)
-        unit = gcd(unit, base->terms[i].coefficient);
+        unit = index_gcd(unit, base->terms[i].coefficient);
     if (most >= extent && !is_guarded_around(inst, base, extent)) return -1;
     if (most >= extent) most = (extent - 1) / unit * unit;
     return extent - 1 - most;

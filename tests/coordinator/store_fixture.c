@@ -73,6 +73,19 @@ void store_fixture_reopen(struct store_fixture *f, bool read)
     cr_assert_not_null(f->store, "%s", store_fixture_error(f, 0));
 }
 
+int store_fixture_int(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    cr_assert_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_step(q), SQLITE_ROW);
+    int n = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return n;
+}
+
 void store_fixture_execute(const char *path, const char *sql)
 {
     sqlite3 *db;

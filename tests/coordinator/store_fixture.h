@@ -33,6 +33,8 @@ void store_fixture_fill(struct store_fixture *f);
 void store_fixture_reopen(struct store_fixture *f, bool read);
 /* Runs SQL on the file with a connection of its own. */
 void store_fixture_execute(const char *path, const char *sql);
+/* The number that SQL gives first, read with a connection of its own. */
+int store_fixture_int(const char *path, const char *sql);
 /* The message of error i; "" if there are fewer. */
 const char *store_fixture_error(const struct store_fixture *f, size_t i);
 

@@ -139,24 +139,11 @@ static struct session_event session_crowd_collect(void *self, int timeout_ms)
     return (struct session_event){.kind = SESSION_RESULT, .number = c->at_work[c->n], .result = e};
 }
 
-static int session_rows(const char *path, const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
-    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    cr_assert_eq(sqlite3_step(q), SQLITE_ROW);
-    int n = sqlite3_column_int(q, 0);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    return n;
-}
-
 static void session_crowd_counts(void *self, const struct session_job *job, const struct store_evaluation *e)
 {
     struct session_crowd *c = self;
     cr_assert_eq(job->number, e->number);
-    c->rows[c->counts++] = session_rows(c->path, "SELECT count(*) FROM evaluation");
+    c->rows[c->counts++] = store_fixture_int(c->path, "SELECT count(*) FROM evaluation");
     if (c->counts == c->dies_counting) raise(SIGKILL);
 }
 
@@ -372,8 +359,8 @@ Test(session, results_that_come_together_are_stored_before_the_first_counts)
     struct session_crowd c = {.path = path};
     session_live_crowd(&c, false);
     cr_expect_arr_eq(c.rows, rows, sizeof rows);
-    cr_expect_eq(session_rows(path, order), 432165);
-    cr_expect_eq(session_rows(path, own), SESSION_VALUES);
+    cr_expect_eq(store_fixture_int(path, order), 432165);
+    cr_expect_eq(store_fixture_int(path, own), SESSION_VALUES);
     unlink(path);
 }
 
@@ -394,15 +381,17 @@ Test(session, kills_between_results_lose_and_double_nothing)
             _exit(0);
         }
         cr_assert(pid > 0 && waitpid(pid, (int *)&status, 0) == pid && WIFSIGNALED(status), "kill %u", at);
-        int kept = session_rows(path, "SELECT count(*) FROM evaluation");
+        int kept = store_fixture_int(path, "SELECT count(*) FROM evaluation");
         cr_expect_eq(kept,
                      counting              ? (nth > SESSION_CROWD ? 6 : 4)
                      : nth > SESSION_CROWD ? 4
                                            : 0,
                      "kill %u", at);
         session_live_crowd(&(struct session_crowd){.path = path}, true);
-        cr_expect_eq(session_rows(path, "SELECT count(DISTINCT number) FROM evaluation"), SESSION_VALUES);
-        cr_expect_eq(session_rows(path, "SELECT count(*) FROM evaluation"), SESSION_VALUES, "kill %u", at);
+        cr_expect_eq(store_fixture_int(path, "SELECT count(DISTINCT number) FROM evaluation"),
+                     SESSION_VALUES);
+        cr_expect_eq(store_fixture_int(path, "SELECT count(*) FROM evaluation"), SESSION_VALUES, "kill %u",
+                     at);
         unlink(path);
     }
 }

@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <criterion/criterion.h>
 #include <jansson.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,23 +144,10 @@ Test(export, database_has_the_quoted_times, .timeout = 300)
 
 /* ---- joining ---- */
 
-static int merge_count(const char *store, const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    cr_assert_eq(sqlite3_open_v2(store, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    cr_assert_eq(sqlite3_step(q), SQLITE_ROW);
-    int n = sqlite3_column_int(q, 0);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    return n;
-}
-
 static void merge_check(const char *store, int runs, int evaluations)
 {
-    cr_assert_eq(merge_count(store, "SELECT count(*) FROM run"), runs);
-    cr_assert_eq(merge_count(store, "SELECT count(*) FROM evaluation"), evaluations);
+    cr_assert_eq(store_fixture_int(store, "SELECT count(*) FROM run"), runs);
+    cr_assert_eq(store_fixture_int(store, "SELECT count(*) FROM evaluation"), evaluations);
 }
 
 Test(merge_stores, joins_runs_once_and_changes_no_source)

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "core/base/arena.h"
 #include "core/base/pcg32.h"
 #include "core/keys/certificate.h"
+#include "tests/coordinator/store_fixture.h"
 #include "tests/e2e/run.h"
 #include "tests/keys/fixture.h"
 
@@ -99,15 +99,7 @@ static int keys_run_refusals(const char *store)
 {
     static const char sql[] = "SELECT count(*) FROM event WHERE kind = 'connection refused' AND agent = 0"
                               " AND message LIKE 'refused 127.0.0.1:%'";
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    cr_assert_eq(sqlite3_open_v2(store, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    cr_assert_eq(sqlite3_step(q), SQLITE_ROW);
-    int n = sqlite3_column_int(q, 0);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    return n;
+    return store_fixture_int(store, sql);
 }
 
 Test(keys_run, a_search_with_an_honest_agent_among_strangers, .timeout = 300)
