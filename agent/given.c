@@ -96,7 +96,8 @@ static bool check_name(const struct given_file *files, unsigned i, const struct 
                *what = output ? "output" : "input";
     struct strbuf known = {0};
     bool single = !name && i == 0 && count_arrays(p, output) == 1;
-    if (single || (name && has_array(p, output, name) && find_file(files, i, name) == NULL)) return true;
+    bool again = i > 0 && (!files[0].name || (name && find_file(files, i, name)));
+    if (single || (name && has_array(p, output, name) && !again)) return true;
     list_arrays(p, output, &known);
     if (!name && count_arrays(p, output) == 1)
         diag_plain(d, "%s: %s '%s' is given twice", option, what, known.text);

@@ -212,6 +212,10 @@ Test(agent_given, names_that_are_none)
         &(struct given_files){
             .n_inputs = 1, .inputs = {{"x", "a.npy"}}, .n_references = 1, .references = {{NULL, "z.npy"}}},
         "--output-reference needs every input: add --input k=FILE.npy");
+    given_refused(&(struct given_files){.n_references = 2, .references = {{NULL, "z.npy"}, {"out", "z.npy"}}},
+                  "--output-reference: output 'out' is given twice");
+    given_refused(&(struct given_files){.n_references = 2, .references = {{"out", "z.npy"}, {NULL, "z.npy"}}},
+                  "--output-reference: output 'out' is given twice");
 }
 
 /* ---- the text for peers ---- */
