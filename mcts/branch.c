@@ -62,14 +62,16 @@ static bool try_value(struct trial *t, uint32_t value)
 }
 
 bool mcts_try_and_take(const struct mcts_branching *b, struct space_state *state, struct space_action action,
-                       double cut, struct mcts_trials *trials)
+                       double cut, double *bound, struct mcts_trials *trials)
 {
     struct mcts_branching plain = *b;
     struct mcts_option option;
     plain.log = NULL;
     struct trial t = {&plain,  state, action.slot, space_snapshot(state), cut,
                       &option, 0,     trials,      action.value,          false};
-    return try_value(&t, action.value);
+    bool live = try_value(&t, action.value);
+    if (bound) *bound = option.bound;
+    return live;
 }
 
 static void try_each(struct trial *t, const uint32_t *values, uint32_t n)

@@ -296,6 +296,15 @@ bool mcts_policies_weigh(struct mcts_policies *p, const struct mcts_view *view, 
     return true;
 }
 
+bool mcts_policies_monotone(const struct mcts_policies *p)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct mcts_policy *policy = p->list[i].policy;
+        if (policy->weigh && policy != &mcts_policy_prior && policy != &mcts_policy_bound) return false;
+    }
+    return true;
+}
+
 unsigned mcts_policies_draws(const struct mcts_policies *p)
 {
     unsigned most = 1;

@@ -48,6 +48,10 @@ bool mcts_policies_propose(struct mcts_policies *p, const struct mcts_choice *c,
 /* false: a policy returned a bad weight; error (n bytes) says which. */
 bool mcts_policies_weigh(struct mcts_policies *p, const struct mcts_view *view, double *weights, char *error,
                          size_t n);
+/* Whether a weight depends on the child alone and does not grow with its bound, once there is a best time.
+ * Then a child need not be tried to know a weight that its own does not exceed: that of its parent's bound. A
+ * plug-in's weights may be anything. */
+bool mcts_policies_monotone(const struct mcts_policies *p);
 unsigned mcts_policies_draws(const struct mcts_policies *p);
 bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaf, double *sum, char *error,
                         size_t n);

@@ -1,13 +1,12 @@
 /* Descents guided by policies, restarts, then a bounded depth-first walk. */
 #include "mcts/rollout.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
-
-enum descent_end { NEW_LEAF, OLD_LEAF, DEAD_END, FAULT };
 
 void mcts_actions_push(struct mcts_actions *a, struct space_action action)
 {
@@ -23,6 +22,7 @@ void mcts_roller_init(struct mcts_roller *r, const struct space *s)
     r->options = base_malloc(MCTS_VALUES_MAX * sizeof r->options[0]);
     r->children = base_malloc(MCTS_VALUES_MAX * sizeof r->children[0]);
     r->weights = base_malloc(MCTS_VALUES_MAX * sizeof r->weights[0]);
+    r->tried = base_malloc(MCTS_VALUES_MAX * sizeof r->tried[0]);
     r->values = base_malloc((space_slot_count(s) + 1) * sizeof r->values[0]);
     r->log = space_log_new();
 }
@@ -32,6 +32,7 @@ void mcts_roller_free(struct mcts_roller *r)
     free(r->options);
     free(r->children);
     free(r->weights);
+    free(r->tried);
     free(r->values);
     space_log_free(r->log);
 }
@@ -43,23 +44,16 @@ static void apply(struct space_state *state, struct space_action action)
     CHECK(live);
 }
 
-static struct mcts_view rollout_view(struct mcts_roller *r, const struct space_state *state, uint32_t depth,
-                                     uint32_t slot, uint32_t n)
+/* ---- one decision ---- */
+
+static struct mcts_view view_of(struct mcts_roller *r, const struct space_state *state, uint32_t depth,
+                                const struct mcts_child *children, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        struct space_action action = {slot, r->options[i].value};
-        r->children[i] = (struct mcts_child){
-            .node = MCTS_NO_NODE,
-            .action = action,
-            .bound = r->options[i].bound,
-            .prior = r->prior ? r->prior(r->prior_context, state, action) : 1,
-        };
-    }
     return (struct mcts_view){
         .node = MCTS_NO_NODE,
         .depth = depth,
         .state = state,
-        .children = r->children,
+        .children = children,
         .n_children = n,
         .best_time = r->best_time,
         .cut = r->cut,
@@ -67,50 +61,153 @@ static struct mcts_view rollout_view(struct mcts_roller *r, const struct space_s
     };
 }
 
-/* Takes the first live value that a policy proposes. */
-static bool take_proposal(struct mcts_roller *r, struct space_state *state, const struct mcts_choice *c,
-                          struct mcts_actions *actions)
+static struct mcts_child child_of(struct mcts_roller *r, const struct space_state *state,
+                                  struct space_action action, double bound)
 {
-    struct space_action action = {.slot = c->slot};
+    return (struct mcts_child){
+        .node = MCTS_NO_NODE,
+        .action = action,
+        .bound = bound,
+        .prior = r->prior ? r->prior(r->prior_context, state, action) : 1,
+    };
+}
+
+/* A descent on its way. */
+struct descent {
+    struct mcts_roller *r;
+    struct space_state *state;
+    struct mcts_choice choice; /* the next one; has the restart and the luck */
+    double bound;              /* of the candidate, ns: not less than that of any above it */
+    struct mcts_actions *actions;
+};
+
+static bool weigh(struct descent *d, const struct mcts_child *children, uint32_t n, double *weights)
+{
+    struct mcts_roller *r = d->r;
+    struct mcts_view view = view_of(r, d->state, d->choice.depth, children, n);
+    return mcts_policies_weigh(r->policies, &view, weights, r->error, sizeof r->error);
+}
+
+static bool try_and_take(struct descent *d, struct space_action action, double *bound)
+{
+    struct mcts_roller *r = d->r;
+    return mcts_try_and_take(&r->branching, d->state, action, r->cut, bound, &r->stats.trials);
+}
+
+static void taken(struct descent *d, struct space_action action, double bound)
+{
+    mcts_actions_push(d->actions, action);
+    d->bound = fmax(d->bound, bound);
+}
+
+/* Takes the first live value that a policy proposes. */
+static bool take_proposal(struct descent *d)
+{
+    struct mcts_roller *r = d->r;
+    struct space_action action = {.slot = d->choice.slot};
     unsigned next = 0;
-    while (!r->weights_only && mcts_policies_propose(r->policies, c, &next, &action.value)) {
-        if (action.value >= space_universe(space_of(state), c->slot) ||
-            !space_has_value(state, c->slot, action.value) ||
-            !mcts_try_and_take(&r->branching, state, action, r->cut, &r->stats.trials))
+    while (!r->weights_only && mcts_policies_propose(r->policies, &d->choice, &next, &action.value)) {
+        double bound;
+        if (action.value >= space_universe(space_of(d->state), action.slot) ||
+            !space_has_value(d->state, action.slot, action.value) || !try_and_take(d, action, &bound))
             continue;
-        mcts_actions_push(actions, action);
+        taken(d, action, bound);
         return true;
     }
     return false;
 }
 
-/* Takes a live value, drawn by the weights of the policies. Returns false if there is none, or after an
- * error: then *fault is set. */
-static bool take_drawn(struct mcts_roller *r, struct space_state *state, uint32_t depth, uint32_t slot,
-                       struct mcts_actions *actions, bool *fault)
+enum taking { TAKEN, ALL_DEAD, BAD_WEIGHT };
+
+/* Tries all values, then draws one. */
+static enum taking take_of_all(struct descent *d)
 {
-    uint32_t n = mcts_try_values(&r->logged, state, slot, r->cut, r->options, &r->stats.trials);
-    if (n == 0) return false;
-    struct mcts_view view = rollout_view(r, state, depth, slot, n);
-    *fault = !mcts_policies_weigh(r->policies, &view, r->weights, r->error, sizeof r->error);
-    if (*fault) return false;
+    struct mcts_roller *r = d->r;
+    uint32_t slot = d->choice.slot;
+    uint32_t n = mcts_try_values(&r->logged, d->state, slot, r->cut, r->options, &r->stats.trials);
+    if (n == 0) return ALL_DEAD;
+    for (uint32_t i = 0; i < n; i++) {
+        struct space_action action = {slot, r->options[i].value};
+        r->children[i] = child_of(r, d->state, action, r->options[i].bound);
+    }
+    if (!weigh(d, r->children, n, r->weights)) return BAD_WEIGHT;
     uint32_t drawn = mcts_draw(&r->rng, r->weights, n);
-    mcts_take(&r->logged, state, slot, &r->options[drawn]);
-    mcts_actions_push(actions, r->children[drawn].action);
-    return true;
+    mcts_take(&r->logged, d->state, slot, &r->options[drawn]);
+    taken(d, r->children[drawn].action, r->children[drawn].bound);
+    return TAKEN;
 }
 
-/* One descent; `c` has the restart and the luck. */
-static enum descent_end descend(struct mcts_roller *r, struct space_state *state, struct mcts_choice c,
-                                struct mcts_actions *actions)
+/* Forgets child i of n, which is dead. */
+static void drop(struct mcts_roller *r, uint32_t i, uint32_t n)
 {
-    bool fault = false;
-    for (;; c.depth++) {
-        c.slot = space_next_choice(state, r->branching.order, r->branching.n_order);
-        if (c.slot == UINT32_MAX)
-            return mcts_seen_has(r->seen, space_state_hash(state)) ? OLD_LEAF : NEW_LEAF;
-        if (!take_proposal(r, state, &c, actions) && !take_drawn(r, state, c.depth, c.slot, actions, &fault))
-            return fault ? FAULT : DEAD_END;
+    r->children[i] = r->children[n - 1];
+    r->weights[i] = r->weights[n - 1];
+    r->tried[i] = r->tried[n - 1];
+}
+
+/* Whether a child whose weight was at most `most` is taken: with a probability of weight / most. If all
+ * weights are 0 each child is as good as any other. */
+static bool accept(struct mcts_roller *r, double weight, double most)
+{
+    return weight >= most || pcg32_unit(&r->rng) * most < weight;
+}
+
+/* Draws a value, then tries it: rejection sampling. The weight of a child that was not tried is the one that
+ * it would have with its parent's bound. Whatever these weights are, what is accepted in a round is drawn by
+ * the true ones. */
+static enum taking take_of_some(struct descent *d)
+{
+    struct mcts_roller *r = d->r;
+    uint32_t slot = d->choice.slot, values[MCTS_VALUES_MAX];
+    uint32_t n = space_values(d->state, slot, values);
+    for (uint32_t i = 0; i < n; i++) {
+        r->children[i] = child_of(r, d->state, (struct space_action){slot, values[i]}, d->bound);
+        r->tried[i] = false;
+    }
+    if (!weigh(d, r->children, n, r->weights)) return BAD_WEIGHT;
+    while (n > 0) {
+        uint32_t i = mcts_draw(&r->rng, r->weights, n);
+        struct mcts_child *child = &r->children[i];
+        if (r->tried[i]) {
+            apply(d->state, child->action);
+            taken(d, child->action, child->bound);
+            return TAKEN;
+        }
+        space_mark mark = space_snapshot(d->state);
+        if (!try_and_take(d, child->action, &child->bound)) {
+            drop(r, i, n--);
+            continue;
+        }
+        double most = r->weights[i];
+        child->bound = fmax(child->bound, d->bound);
+        r->tried[i] = true;
+        if (!weigh(d, child, 1, &r->weights[i])) return BAD_WEIGHT;
+        if (accept(r, r->weights[i], most)) {
+            taken(d, child->action, child->bound);
+            return TAKEN;
+        }
+        space_rollback(d->state, mark);
+    }
+    return ALL_DEAD;
+}
+
+/* ---- one descent ---- */
+
+enum descent_end { NEW_LEAF, OLD_LEAF, DEAD_END, FAULT };
+
+static enum descent_end descend(struct descent *d)
+{
+    struct mcts_roller *r = d->r;
+    const struct mcts_branching *b = &r->branching;
+    bool some = mcts_policies_monotone(r->policies) && (!b->bound || isfinite(r->best_time));
+    d->bound = some && b->bound ? b->bound(b->bound_context, d->state) : 0;
+    for (;; d->choice.depth++) {
+        d->choice.slot = space_next_choice(d->state, b->order, b->n_order);
+        if (d->choice.slot == UINT32_MAX)
+            return mcts_seen_has(r->seen, space_state_hash(d->state)) ? OLD_LEAF : NEW_LEAF;
+        if (take_proposal(d)) continue;
+        enum taking end = some ? take_of_some(d) : take_of_all(d);
+        if (end != TAKEN) return end == BAD_WEIGHT ? FAULT : DEAD_END;
     }
 }
 
@@ -181,10 +278,11 @@ enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *st
     size_t start = actions->count;
     r->logged = r->branching;
     r->logged.log = r->log;
-    struct mcts_choice c = {.state = state, .depth = depth, .luck = pcg32_unit(&r->rng), .rng = &r->rng};
-    for (; c.restart <= r->restarts; c.restart++) {
+    struct mcts_choice first = {.state = state, .depth = depth, .luck = pcg32_unit(&r->rng), .rng = &r->rng};
+    for (; first.restart <= r->restarts; first.restart++) {
         space_mark mark = space_snapshot(state);
-        enum descent_end end = descend(r, state, c, actions);
+        struct descent d = {r, state, first, 0, actions};
+        enum descent_end end = descend(&d);
         r->stats.descents++;
         if (end == NEW_LEAF) return MCTS_ROLLOUT_LEAF;
         r->stats.dead_ends += end == DEAD_END;

@@ -220,11 +220,19 @@ static bool start_page(struct cli_campaign_running *r, struct diag *d)
     return true;
 }
 
+/* While a store is open for writing, SQLite coordinates all who read it; a reader that came when nobody wrote
+ * would fail here as soon as another one ended and emptied the log. The page's process is forked before. */
+static bool hold_store(struct cli_campaign_running *r, struct diag *d)
+{
+    r->store = store_open(r->campaign->campaign->store, false, d);
+    return r->store != NULL;
+}
+
 int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c, struct diag *d)
 {
     struct cli_campaign_running r = {.args = a, .campaign = c, .stop_fd = cli_signals()};
     int status = CLI_USAGE;
-    if (begin(&r, d) && try_store(c->campaign, d) && start_page(&r, d)) {
+    if (begin(&r, d) && try_store(c->campaign, d) && start_page(&r, d) && hold_store(&r, d)) {
         r.progress = campaign_progress_new(c->campaign, &c->devices);
         r.failed = base_calloc(c->campaign->n_searches + 1, sizeof *r.failed);
         bool ok = campaign_progress_update(r.progress, d);
@@ -236,6 +244,7 @@ int cli_campaign_run(const struct cli_args *a, const struct cli_campaign_file *c
         free(r.failed);
         campaign_progress_free(r.progress);
     }
+    store_close(r.store);
     cli_page_end(&r.page);
     return cli_signal_status(r.stop_fd, status);
 }

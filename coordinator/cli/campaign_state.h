@@ -14,6 +14,7 @@ struct cli_campaign_running {
     bool *failed; /* of each search */
     int stop_fd;
     struct cli_page page;
+    struct store *store; /* held open while the searches open and close it; not read or written */
 };
 
 /* Searches and quotes. Sets *reason where the search came to its end. false after an error. Of any thread. */

@@ -174,37 +174,49 @@ Test(campaign, a_search_is_run_once, .timeout = 300)
     campaign_test_end(&t);
 }
 
-/* Waits until the store has this many evaluations: two minutes at most. */
-static void campaign_test_wait(const struct campaign_test *t, int evaluations)
+/* Waits until the store has this many evaluations: two minutes at most. If the run ends before, or they do
+ * not come, the test fails with what the run printed. */
+static void campaign_test_wait(const struct campaign_test *t, const struct e2e_process *p, int evaluations)
 {
     struct timespec pause = {.tv_nsec = 20000000};
     int n = 0;
-    for (int i = 0; i < 6000 && n < evaluations; i++) {
+    bool ended = false;
+    for (int i = 0; i < 6000 && n < evaluations && !ended; i++) {
         nanosleep(&pause, NULL);
+        ended = e2e_has_ended(p);
         if (campaign_test_has(t, "c.db")) n = campaign_test_try_count(t).rows;
     }
-    cr_assert_geq(n, evaluations, "%d evaluations", n);
+    if (n >= evaluations) return;
+    if (!ended) kill(p->pid, SIGTERM);
+    struct e2e_run r = e2e_finish(p);
+    cr_assert_fail("%d of %d evaluations; the run %s, status %d: %s", n, evaluations,
+                   ended ? "ended" : "was stopped", r.status, r.err);
 }
 
-/* kill -9 in the middle of a search; an interrupt later; then it is completed, in the same run. */
+/* kill -9 in the middle of a search; an interrupt later; then it is completed with a smaller budget, in the
+ * same run. */
 Test(campaign, a_killed_run_goes_on, .timeout = 300)
 {
+    static const char yaml[] = "device: cpu\nkernels: [{file: k.lift, sizes: {N: 4096}, evaluations: %d}]\n";
     struct campaign_test t;
+    char text[sizeof yaml + 16];
     json_t *o;
     char *err;
     setenv("THRESH_DEVICES", "/nonexistent", 1);
-    campaign_test_begin(&t, "device: cpu\nkernels: [{file: k.lift, sizes: {N: 4096}, evaluations: 8}]\n");
+    snprintf(text, sizeof text, yaml, 1000);
+    campaign_test_begin(&t, text);
     struct e2e_process p = e2e_start(&cli_campaign, (const char *const[]){"run", t.file, NULL});
-    campaign_test_wait(&t, 2);
+    campaign_test_wait(&t, &p, 2);
     kill(p.pid, SIGKILL);
     struct e2e_run killed = e2e_finish(&p);
     cr_expect_eq(killed.status, 128 + SIGKILL);
     e2e_run_free(&killed);
+    int kept = campaign_test_count(&t).rows;
     cr_expect_eq(campaign_test_verb(&t, "status", &o, NULL), CLI_OK);
     cr_expect_str_eq(campaign_test_text(o, 0, "state"), "stopped");
     json_decref(o);
     p = e2e_start(&cli_campaign, (const char *const[]){"run", t.file, NULL});
-    campaign_test_wait(&t, 4);
+    campaign_test_wait(&t, &p, kept + 2);
     struct e2e_run stop = E2E_RUN(&cli_campaign, "stop", t.file);
     cr_expect_eq(stop.status, CLI_OK, "%s", stop.err);
     cr_expect(strstr(stop.out, "stopped process"), "%s", stop.out);
@@ -213,10 +225,13 @@ Test(campaign, a_killed_run_goes_on, .timeout = 300)
     cr_expect_eq(stopped.status, 130, "%s", stopped.err);
     cr_expect(strstr(stopped.err, "run the same command again to go on"), "%s", stopped.err);
     e2e_run_free(&stopped);
+    kept = campaign_test_count(&t).rows;
+    snprintf(text, sizeof text, yaml, kept + 2);
+    campaign_test_write(&t, "c.yaml", text);
     cr_assert_eq(campaign_test_verb(&t, "run", &o, &err), CLI_OK, "%s", err);
     cr_expect(strstr(err, "resumed after"), "%s", err);
     free(err);
-    cr_expect_eq(campaign_test_number(o, 0, "evaluations"), 8);
+    cr_expect_eq(campaign_test_number(o, 0, "evaluations"), kept + 2);
     cr_expect_str_eq(campaign_test_text(o, 0, "state"), "complete");
     json_decref(o);
     cr_expect_eq(campaign_test_count(&t).runs, 1);
@@ -328,7 +343,7 @@ Test(campaign, a_running_campaign_has_a_page_and_agents, .timeout = 300)
     struct e2e_process p =
         e2e_start(&cli_campaign, (const char *const[]){"run", t.file, "--page", "0", NULL});
     struct web_fixture web = {.port = campaign_test_port(p.err)};
-    campaign_test_wait(&t, 1);
+    campaign_test_wait(&t, &p, 1);
     cr_expect_eq(web_status(web_get(&web, "/healthz", "")), 200);
     char *page = web_get(&web, "/", "");
     cr_expect_not_null(strstr(page, "N=4096"));

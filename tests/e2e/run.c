@@ -2,6 +2,7 @@
 #include "tests/e2e/run.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,13 @@ static char *read_back(const char *path)
     unlink(path);
     diag_free(d);
     return text;
+}
+
+bool e2e_has_ended(const struct e2e_process *p)
+{
+    siginfo_t info = {0};
+    cr_assert_eq(waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+    return info.si_pid == p->pid;
 }
 
 struct e2e_run e2e_finish(const struct e2e_process *p)

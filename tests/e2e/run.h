@@ -27,6 +27,7 @@ struct e2e_process {
 };
 struct e2e_process e2e_start(const struct cli_command *command, const char *const *args);
 struct e2e_process e2e_start_to(const char *out, const struct cli_command *command, const char *const *args);
+bool e2e_has_ended(const struct e2e_process *p); /* e2e_finish() would not wait */
 struct e2e_run e2e_finish(const struct e2e_process *p);
 
 /* Makes a file in /tmp with the text; path has 32 bytes. */
