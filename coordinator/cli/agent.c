@@ -94,7 +94,8 @@ static bool read_until(const struct cli_args *a, double *out, struct diag *d)
     return false;
 }
 
-/* Reads the options into *o. false after an error. */
+/* Reads the options into *o. Devices are listed by a child process, which is forked before ZeroMQ has threads:
+ * a lock that another thread holds in a fork is never released in the child. false after an error. */
 static bool read_options(const struct cli_args *a, struct serve_options *o, struct keys_agent **key,
                          struct diag *d)
 {
@@ -103,8 +104,8 @@ static bool read_options(const struct cli_args *a, struct serve_options *o, stru
         return false;
     }
     return cli_runners(a, &o->runners, d) && cli_seconds(a, CLI_TIMEOUT, &o->patience_s, d) &&
-           read_until(a, &o->most_s, d) && check_endpoint(o->context, o->endpoint, d) &&
-           read_key(a, key, d) && device_select(a->value[CLI_DEVICE], &o->device, d);
+           read_until(a, &o->most_s, d) && device_select(a->value[CLI_DEVICE], &o->device, d) &&
+           check_endpoint(o->context, o->endpoint, d) && read_key(a, key, d);
 }
 
 static int run_agent(const struct cli_args *a)
