@@ -74,7 +74,8 @@ test-all: deps ## the tests, with the long ones
 # PoCL compiles a kernel once for all tests: else half of the time goes there.
 check: $(O)/thresh-tests $(O)/thresh ## run the tests (no installation)
 	rm -rf $(O)/pocl && mkdir -p $(O)/pocl
-	POCL_CACHE_DIR=$(abspath $(O)/pocl) ASAN_OPTIONS=detect_leaks=0 THRESH_LONG=$(THRESH_LONG) $(O)/thresh-tests --timeout 300 -j2
+	POCL_CACHE_DIR=$(abspath $(O)/pocl) ASAN_OPTIONS=detect_leaks=0 THRESH_LONG=$(THRESH_LONG) \
+	    tests/run.sh $(O)/thresh-tests --timeout 300 -j2
 
 tsan: deps ## searches with the thread sanitizer
 	@$(MAKE) --no-print-directory -j2 $(O)/thresh-tsan
