@@ -6,10 +6,10 @@
  *     frontier --proposed--> candidate --drawn--> candidate --drawn--> dead end: restart from the frontier
  *              --drawn-----> candidate --drawn--> ...       --drawn--> new implementation
  *
- * Of three values with the weights 5, 3 and 2 one is drawn first and tried then; if it is dead, another one is
- * drawn. Lower bounds make weights smaller than they seemed before the trial: a value is then taken with the
- * probability by which its weight fell, else drawn from again. So values have the same probabilities as if
- * all of them had been tried, which only policies with other weights need (mcts_policies_monotone()).
+ * Of three values with the weights 5, 3 and 2 one is drawn first and tried then; if it is dead, another one
+ * is drawn. Lower bounds make weights smaller than they seemed before the trial: a value is then taken with
+ * the probability by which its weight fell, else drawn from again. So values have the same probabilities as
+ * if all of them had been tried, which only policies with other weights need (mcts_policies_monotone()).
  *
  * A dead end, or an implementation that was handed out before, restarts from the frontier. After `restarts`
  * of them the subtree is walked depth first with shuffled values, within a budget of nodes: a walk that ends

@@ -94,8 +94,9 @@ static bool read_until(const struct cli_args *a, double *out, struct diag *d)
     return false;
 }
 
-/* Reads the options into *o. Devices are listed by a child process, which is forked before ZeroMQ has threads:
- * a lock that another thread holds in a fork is never released in the child. false after an error. */
+/* Reads the options into *o. Devices are listed by a child process, which is forked before ZeroMQ has
+ * threads: a lock that another thread holds in a fork is never released in the child. false after an error.
+ */
 static bool read_options(const struct cli_args *a, struct serve_options *o, struct keys_agent **key,
                          struct diag *d)
 {

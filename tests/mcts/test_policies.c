@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/pcg32.h"
+#include "mcts/rollout.h"
 #include "mcts/tree.h"
 #include "tests/mcts/plugin.h"
 #include "tests/mcts/queens.h"
@@ -142,26 +144,106 @@ Test(mcts_policies, decisions_do_not_depend_on_snapshots)
     }
 }
 
-/* `random` and `bound` as recorded with revision 2193b7c, where leaders, prior and expected improvement were
- * part of the tree; the others since their rollouts have generators of their own. */
+/* `bound` as recorded with revision 2193b7c, where leaders, prior and expected improvement were part of the
+ * tree; the others since rollouts draw values before they try them. */
 Test(mcts_policies, defaults_decide_as_before)
 {
     static const struct {
         const char *spec;
         uint64_t decisions[2]; /* of seeds 3 and 4 */
     } RECORDED[] = {
-        {"tag", {0xf809a5bb1d6b7cc3, 0xe120df82e5a73d95}},
-        {"uct", {0xdd070daaf8387218, 0xdae11db8dd0362b7}},
-        {"uct:formula=puct,value=best", {0xc609d3ab926645b6, 0x3eb4fbc19e26f291}},
-        {"random", {0x388bb8dc70126db7, 0x0e760004e6e3f614}},
+        {"tag", {0xd1a0d58e9fb3fdf1, 0x80ee2762db2ef15e}},
+        {"uct", {0x5901f2ac5c745703, 0xa305e6938c9db4bb}},
+        {"uct:formula=puct,value=best", {0xf3e6336acfe949e2, 0xc0a99034171d6ea7}},
+        {"random", {0x0f1cd09914104ab0, 0xd4b1fda427fc80f5}},
         {"bound", {0x152eb3441d197c8d, 0xaf2d33d8c42652ad}},
-        {"roundrobin", {0x3561311cc08d8a45, 0x4b4bc7e032301d6e}},
+        {"roundrobin", {0xc1c129aff2e1baf4, 0xa54b47a5552c81e3}},
     };
     for (size_t i = 0; i < sizeof RECORDED / sizeof RECORDED[0]; i++)
         for (uint64_t seed = 3; seed <= 4; seed++)
             cr_expect_eq(policy_decisions(RECORDED[i].spec, seed), RECORDED[i].decisions[seed - 3],
                          "%s, %d: 0x%016" PRIx64, RECORDED[i].spec, (int)seed,
                          policy_decisions(RECORDED[i].spec, seed));
+}
+
+/* ---- values that are drawn before they are tried ---- */
+
+static void eager_weigh(void *state, const struct mcts_view *view, double *weights)
+{
+    (void)state;
+    mcts_default_weights(view, weights);
+}
+
+static uint32_t eager_select(void *state, const struct mcts_view *view, double *score)
+{
+    (void)state, (void)view;
+    return (uint32_t)(*score = 0);
+}
+
+/* The weights of prior and bound in a policy of its own: all values are tried, then one is drawn. */
+static const struct mcts_plugin EAGER = {.abi = MCTS_PLUGIN_ABI,
+                                         .struct_size = sizeof(struct mcts_plugin),
+                                         .name = "eager",
+                                         .select = eager_select,
+                                         .rollout = eager_weigh};
+
+enum { LAZY_N = 9, LAZY_ROLLOUTS = 4000 };
+
+/* How often each column of the first two queens ends an unrestricted rollout. Frees h. Returns how many
+ * values were tried. */
+static uint64_t lazy_count(struct mcts_heuristic *h, double best, double cut, double counts[2][LAZY_N])
+{
+    struct mcts_queens q = mcts_queens_new(LAZY_N);
+    struct mcts_seen seen = {0};
+    struct mcts_actions actions = {0};
+    struct mcts_roller r = {.branching.bound = mcts_queens_cost,
+                            .policies = mcts_heuristic_policies(h),
+                            .rng = pcg32_seed(7, 1),
+                            .seen = &seen,
+                            .best_time = best,
+                            .cut = cut,
+                            .prior = policy_prior,
+                            .weights_only = true,
+                            .restarts = 100};
+    mcts_roller_init(&r, q.space);
+    memset(counts, 0, 2 * LAZY_N * sizeof counts[0][0]);
+    for (unsigned i = 0; i < LAZY_ROLLOUTS; i++) {
+        space_mark mark = space_snapshot(q.root);
+        actions.count = 0;
+        if (mcts_rollout(&r, q.root, 0, &actions) == MCTS_ROLLOUT_LEAF)
+            for (uint32_t slot = 0; slot < 2; slot++)
+                counts[slot][space_first_value(q.root, slot)]++;
+        space_rollback(q.root, mark);
+    }
+    free(actions.list);
+    mcts_roller_free(&r);
+    mcts_heuristic_free(h);
+    mcts_queens_free(&q);
+    return r.stats.trials.tried;
+}
+
+/* Values have the same probabilities whether all of them are tried, or only those that are drawn: with bounds
+ * that make some unlikely, and with a best time so small that all weights are 0. */
+Test(mcts_policies, values_drawn_before_they_are_tried_are_as_likely)
+{
+    static const struct {
+        double best, cut; /* ns */
+    } CASES[] = {{500, 500}, {260, 300}, {200, 200}, {1, INFINITY}};
+    struct diag *d = diag_new();
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        double best = CASES[i].best, cut = CASES[i].cut, all[2][LAZY_N], some[2][LAZY_N];
+        uint64_t tried = lazy_count(mcts_heuristic_new(&EAGER, "eager", "", d), best, cut, all);
+        uint64_t fewer = lazy_count(policy_load("random:rollout=prior+bound"), best, cut, some);
+        for (unsigned slot = 0; slot < 2; slot++) {
+            double chi = 0;
+            for (unsigned v = 0; v < LAZY_N; v++)
+                if (all[slot][v] + some[slot][v] > 0)
+                    chi += pow(all[slot][v] - some[slot][v], 2) / (all[slot][v] + some[slot][v]);
+            cr_expect_lt(chi, 30, "best %g, queen %u: %g with 8 degrees of freedom", best, slot, chi);
+        }
+        cr_expect_lt(2 * fewer, tried, "best %g: %d of %d", best, (int)fewer, (int)tried);
+    }
+    diag_free(d);
 }
 
 /* Naming the defaults changes nothing; other policies do. */
