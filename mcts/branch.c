@@ -70,7 +70,7 @@ bool mcts_try_and_take(const struct mcts_branching *b, struct space_state *state
     struct trial t = {&plain,  state, action.slot, space_snapshot(state), cut,
                       &option, 0,     trials,      action.value,          false};
     bool live = try_value(&t, action.value);
-    if (bound) *bound = option.bound;
+    *bound = option.bound;
     return live;
 }
 

@@ -63,8 +63,8 @@ uint32_t mcts_try_and_stay(const struct mcts_branching *b, struct space_state *s
 void mcts_take(const struct mcts_branching *b, struct space_state *state, uint32_t slot,
                const struct mcts_option *option);
 
-/* Leads the state to one value that the slot still has; *bound (may be NULL) is the child's. false: it is
- * dead, and the state is as before. Keeps no log. */
+/* Leads the state to one value that the slot still has; *bound is the child's. false: it is dead, and the
+ * state is as before. Keeps no log. */
 bool mcts_try_and_take(const struct mcts_branching *b, struct space_state *state, struct space_action action,
                        double cut, double *bound, struct mcts_trials *trials);
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the tests; those that failed stand again just before Criterion's summary, with what they printed.
+# Runs the tests; failed assertions and tests stand again just before Criterion's summary.
 #
 #     tests/run.sh build/thresh-tests --timeout 300 -j2
 #
