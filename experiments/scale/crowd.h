@@ -19,7 +19,8 @@ struct crowd;
  * standard error. */
 struct crowd *crowd_new(const char *endpoint, unsigned n, unsigned room, double job_ms);
 void crowd_set_job_ms(struct crowd *c, double job_ms);
-/* Each agent takes what has arrived, and answers what is due. false: all are done. */
+/* Each agent takes what has arrived, and answers what is due. false: all are done, or some are and the others
+ * have heard nothing for five seconds: a coordinator that ends does not wait until each bye has arrived. */
 bool crowd_turn(struct crowd *c);
 /* Jobs that they have now. */
 unsigned crowd_jobs(const struct crowd *c);
