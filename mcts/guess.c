@@ -3,11 +3,14 @@
  * With n measurements of traits t_i and logarithms of times y_i, correlations K_ij = exp(-differing share of
  * traits / REACH), noise on the diagonal, and K = L L^T:
  *
- *     weights   = K^-1 (y - mean)                     solved once after new measurements
- *     expected  = mean(t) + sum_i K(t, t_i) weights_i
- *     deviation = sqrt(variance (1 + NOISE - |L^-1 K(t, .)|^2))
+ *     whitened  = L^-1 (y - mean)                     a sum of three vectors that grow with the factor
+ *     x         = L^-1 K(t, .)                        the work of a promise
+ *     expected  = mean(t) + x . whitened
+ *     deviation = sqrt(variance (1 + NOISE - |x|^2))
  *
- * A new measurement adds a row to L, at a cost of n^2. See guess.h. */
+ * A new measurement adds a row to L, at a cost of n^2, and so does each promise. The factor is larger than
+ * the caches, so promises are made for LANES implementations at once: each row of L is read once for all of
+ * them. See guess.h. */
 #include "mcts/guess.h"
 
 #include <limits.h>
@@ -30,16 +33,28 @@ struct measurement {
     double *factor; /* its row of the Cholesky factor, as long as its number + 1 */
 };
 
+/* L^-1 v, for the parts v of y - mean; [capacity] each. */
+struct whitened {
+    double *times, *ones, *bounds;
+    double *rest;   /* of y - mean: times - level ones - slope (bounds - middle ones) */
+    size_t n;       /* rows that the three have */
+    double limited; /* the best time by which `times` are limited */
+};
+
+/* Implementations that a promise is made for at once. */
+enum { LANES = 8 };
+typedef double lanes[LANES];
+
 struct mcts_guess {
     uint32_t *slots, n_slots; /* the choices whose values are traits */
     size_t count, capacity;
     struct measurement *list;
-    double *weights;             /* [capacity] of the measurements */
+    struct whitened whitened;
     double *correlations;        /* [n_slots + 1] of implementations that differ in so many traits */
     double level, slope, middle; /* the mean: level + slope * (bound - middle) */
     double variance;             /* of the process */
     double best;                 /* logarithm; INFINITY before anything was learnt */
-    bool solved;                 /* weights, mean and variance include all measurements */
+    bool solved;                 /* the rest, mean and variance include all measurements */
 };
 
 /* REACH: implementations that differ in an eighth of their traits have a correlation of 1/e. NOISE: a
@@ -69,7 +84,11 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     g->n_slots = pick_slots(s, 1, g->slots);
     if (g->n_slots == 0) g->n_slots = pick_slots(s, UINT_MAX, g->slots);
     g->list = base_calloc(capacity, sizeof g->list[0]);
-    g->weights = base_calloc(capacity, sizeof g->weights[0]);
+    struct whitened *w = &g->whitened;
+    w->times = base_calloc(4 * capacity, sizeof w->times[0]);
+    w->ones = w->times + capacity;
+    w->bounds = w->ones + capacity;
+    w->rest = w->bounds + capacity;
     g->correlations = base_calloc(g->n_slots + 1, sizeof g->correlations[0]);
     for (uint32_t i = 0; i <= g->n_slots; i++)
         g->correlations[i] = exp(-(double)i / (REACH * fmax(g->n_slots, 1)));
@@ -90,7 +109,7 @@ void mcts_guess_free(struct mcts_guess *g)
         forget(&g->list[i]);
     free(g->slots);
     free(g->list);
-    free(g->weights);
+    free(g->whitened.times);
     free(g->correlations);
     free(g);
 }
@@ -121,40 +140,53 @@ static void compare(const struct mcts_guess *g, const struct mcts_traits *t, dou
 
 /* ---- linear algebra ---- */
 
-/* In LANES sums of their own, so that additions need not wait for each other and fit vectors: a promise
- * spends nearly all of its time here. */
+/* In SUMS sums of their own, so that additions need not wait for each other and fit vectors. */
 static double dot(const double *a, const double *b, size_t n)
 {
-    enum { LANES = 16 };
-    double sums[LANES] = {0}, sum = 0;
+    enum { SUMS = 16 };
+    double sums[SUMS] = {0}, sum = 0;
     size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
+    for (; i + SUMS <= n; i += SUMS)
+        for (size_t k = 0; k < SUMS; k++)
             sums[k] += a[i + k] * b[i + k];
-    for (size_t k = 0; k < LANES; k++)
+    for (size_t k = 0; k < SUMS; k++)
         sum += sums[k];
     for (; i < n; i++)
         sum += a[i] * b[i];
     return sum;
 }
 
+/* Row i of x := L^-1 x; the rows before it are solved. */
+static void solve_row(const struct mcts_guess *g, size_t i, double *x)
+{
+    const double *row = g->list[i].factor;
+    x[i] = (x[i] - dot(row, x, i)) / row[i];
+}
+
 /* x := L^-1 x */
 static void solve_lower(const struct mcts_guess *g, double *x)
 {
-    for (size_t i = 0; i < g->count; i++) {
-        const double *row = g->list[i].factor;
-        x[i] = (x[i] - dot(row, x, i)) / row[i];
-    }
+    for (size_t i = 0; i < g->count; i++)
+        solve_row(g, i, x);
 }
 
-/* x := L^-T x */
-static void solve_upper(const struct mcts_guess *g, double *x)
+/* The same for LANES vectors. Two rows at a time, so that each element of x is read for both, and as many
+ * sums do not wait for each other. Lanes do not mix: a vector's result does not depend on the others. */
+static void solve_lanes(const struct mcts_guess *g, lanes *x)
 {
-    for (size_t i = g->count; i-- > 0;) {
-        const double *row = g->list[i].factor;
-        x[i] /= row[i];
+    for (size_t i = 0; i < g->count; i += 2) {
+        bool pair = i + 1 < g->count;
+        const double *row = g->list[i].factor, *next = pair ? g->list[i + 1].factor : row;
+        lanes sums = {0}, next_sums = {0};
         for (size_t j = 0; j < i; j++)
-            x[j] -= row[j] * x[i];
+            for (size_t k = 0; k < LANES; k++) {
+                sums[k] += row[j] * x[j][k];
+                next_sums[k] += next[j] * x[j][k];
+            }
+        for (size_t k = 0; k < LANES; k++)
+            x[i][k] = (x[i][k] - sums[k]) / row[i];
+        for (size_t k = 0; pair && k < LANES; k++)
+            x[i + 1][k] = (x[i + 1][k] - next_sums[k] - next[i] * x[i][k]) / next[i + 1];
     }
 }
 
@@ -191,12 +223,12 @@ static double time_of(const struct mcts_guess *g, size_t i)
 static void thin(struct mcts_guess *g)
 {
     size_t n = g->count;
-    double *times = g->weights;
+    double *times = g->whitened.rest;
     for (size_t i = 0; i < n; i++)
         times[i] = time_of(g, i);
     double fast = stats_quantile(times, n, 0.25);
     size_t places = n / 4;
-    g->count = 0;
+    g->count = g->whitened.n = 0;
     for (size_t i = 0; i < n; i++) {
         struct measurement m = g->list[i];
         bool is_fast = times[i] <= fast && places > 0;
@@ -261,15 +293,31 @@ static double mean(const struct mcts_guess *g, const struct mcts_traits *t)
     return g->level + g->slope * (t->bound - g->middle);
 }
 
+/* The three parts, of the measurements that have none yet; of all if the limit of times has changed. */
+static void whiten(struct mcts_guess *g)
+{
+    struct whitened *w = &g->whitened;
+    if (w->limited != g->best) w->n = 0;
+    w->limited = g->best;
+    for (; w->n < g->count; w->n++) {
+        w->times[w->n] = time_of(g, w->n);
+        w->ones[w->n] = 1;
+        w->bounds[w->n] = g->list[w->n].traits->bound;
+        solve_row(g, w->n, w->times);
+        solve_row(g, w->n, w->ones);
+        solve_row(g, w->n, w->bounds);
+    }
+}
+
 void mcts_guess_solve(struct mcts_guess *g)
 {
+    struct whitened *w = &g->whitened;
     if (g->solved || g->count == 0) return;
     fit_mean(g);
+    whiten(g);
     for (size_t i = 0; i < g->count; i++)
-        g->weights[i] = time_of(g, i) - mean(g, g->list[i].traits);
-    solve_lower(g, g->weights);
-    g->variance = (square(g->weights, g->count) + VARIANCE_PRIOR) / ((double)g->count + 1);
-    solve_upper(g, g->weights);
+        w->rest[i] = w->times[i] - g->level * w->ones[i] - g->slope * (w->bounds[i] - g->middle * w->ones[i]);
+    g->variance = (square(w->rest, g->count) + VARIANCE_PRIOR) / ((double)g->count + 1);
     g->solved = true;
 }
 
@@ -282,16 +330,34 @@ static double log_gain(double z)
     return log(z * erfc(-z / sqrt(2)) / 2 + exp(-z * z / 2) / sqrt(2 * pi));
 }
 
-double mcts_guess_promise(const struct mcts_guess *g, const struct mcts_traits *t)
+/* Of 1 to LANES implementations; x: scratch [count]. */
+static void promise_lanes(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
+                          lanes *x, double *promises)
 {
-    if (g->count == 0) return -t->bound;
-    CHECK(g->solved);
-    double expected = mean(g, t), *x = base_malloc(g->count * sizeof x[0]);
-    compare(g, t, x);
+    lanes expected = {0}, explained = {0};
     for (size_t i = 0; i < g->count; i++)
-        expected += g->weights[i] * x[i];
-    solve_lower(g, x);
-    double deviation = sqrt(g->variance * (1 + NOISE - square(x, g->count)));
+        for (unsigned k = 0; k < LANES; k++)
+            x[i][k] = k < n ? likeness(g, t[k], g->list[i].traits) : 0;
+    solve_lanes(g, x);
+    for (size_t i = 0; i < g->count; i++)
+        for (unsigned k = 0; k < LANES; k++) {
+            expected[k] += x[i][k] * g->whitened.rest[i];
+            explained[k] += x[i][k] * x[i][k];
+        }
+    for (unsigned k = 0; k < n; k++) {
+        double deviation = sqrt(g->variance * (1 + NOISE - explained[k]));
+        promises[k] = log(deviation) + log_gain((g->best - mean(g, t[k]) - expected[k]) / deviation);
+    }
+}
+
+void mcts_guess_promises(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
+                         double *promises)
+{
+    CHECK(g->solved || g->count == 0);
+    lanes *x = base_malloc((g->count + 1) * sizeof x[0]);
+    for (unsigned i = 0; g->count > 0 && i < n; i += LANES)
+        promise_lanes(g, t + i, n - i < LANES ? n - i : LANES, x, promises + i);
+    for (unsigned i = 0; g->count == 0 && i < n; i++)
+        promises[i] = -t[i]->bound;
     free(x);
-    return log(deviation) + log_gain((g->best - expected) / deviation);
 }

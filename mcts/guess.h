@@ -43,8 +43,11 @@ void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time);
 void mcts_guess_archive(struct mcts_guess *g, struct archive *a);
 /* Takes up what was learnt since the last call: needed before promises are asked for. */
 void mcts_guess_solve(struct mcts_guess *g);
-/* The logarithm of the expected improvement on the best time, both logarithms of ns; larger is better. Before
- * anything was learnt a smaller bound promises more. May be asked on several threads at once. */
-double mcts_guess_promise(const struct mcts_guess *g, const struct mcts_traits *t);
+/* The logarithm of the expected improvement on the best time, both logarithms of ns, for each of n
+ * implementations; larger is better. What an implementation promises does not depend on the others; together
+ * they cost less. Before anything was learnt a smaller bound promises more. May be asked on several threads
+ * at once. */
+void mcts_guess_promises(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
+                         double *promises);
 
 #endif

@@ -35,10 +35,16 @@ static size_t least_size(uint32_t abi)
     return abi == 1 ? SIZE_1 : sizeof(struct mcts_plugin);
 }
 
+static size_t least_policy_size(uint32_t abi)
+{
+    return abi == 2 ? offsetof(struct mcts_policy, rank_all) : sizeof(struct mcts_policy);
+}
+
 static bool own_valid(const struct mcts_policy *own)
 {
-    return !own || (own->abi >= 2 && own->abi <= MCTS_PLUGIN_ABI && own->struct_size >= sizeof *own &&
-                    own->state_size == 0 && own->n_parameters == 0);
+    return !own ||
+           (own->abi >= 2 && own->abi <= MCTS_PLUGIN_ABI && own->struct_size >= least_policy_size(own->abi) &&
+            own->state_size == 0 && own->n_parameters == 0);
 }
 
 /* `where` names the plug-in before its own name can be trusted. */

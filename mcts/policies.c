@@ -319,21 +319,34 @@ unsigned mcts_policies_draws(const struct mcts_policies *p)
     return most < MCTS_DRAWS_MAX ? most : MCTS_DRAWS_MAX;
 }
 
-bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaf, double *sum, char *error,
-                        size_t n)
+static void rank_leaves(const struct entry *e, const struct mcts_leaf *leaves, unsigned n, double *ranks)
 {
-    *sum = 0;
+    if (e->policy->rank_all) {
+        e->policy->rank_all(e->state, leaves, n, ranks);
+        return;
+    }
+    for (unsigned i = 0; i < n; i++)
+        ranks[i] = e->policy->rank(e->state, &leaves[i]);
+}
+
+bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaves, unsigned n_leaves,
+                        double *sums, char *error, size_t n)
+{
+    double ranks[MCTS_DRAWS_MAX];
+    memset(sums, 0, n_leaves * sizeof sums[0]);
     for (unsigned i = 0; i < p->n; i++) {
         const struct entry *e = &p->list[i];
-        if (!e->policy->rank) continue;
+        if (!e->policy->rank && !e->policy->rank_all) continue;
         enter(p, e, "rank");
-        double rank = e->policy->rank(e->state, leaf);
+        rank_leaves(e, leaves, n_leaves, ranks);
         leave(p, e);
-        *sum += rank;
-        if (!isnan(*sum)) continue;
-        snprintf(error, n, "heuristic %s: rollout policy %s: the rank of an implementation is %g",
-                 p->heuristic, e->policy->name, rank);
-        return false;
+        for (unsigned k = 0; k < n_leaves; k++) {
+            sums[k] += ranks[k];
+            if (!isnan(sums[k])) continue;
+            snprintf(error, n, "heuristic %s: rollout policy %s: the rank of an implementation is %g",
+                     p->heuristic, e->policy->name, ranks[k]);
+            return false;
+        }
     }
     return true;
 }

@@ -53,8 +53,9 @@ bool mcts_policies_weigh(struct mcts_policies *p, const struct mcts_view *view, 
  * plug-in's weights may be anything. */
 bool mcts_policies_monotone(const struct mcts_policies *p);
 unsigned mcts_policies_draws(const struct mcts_policies *p);
-bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaf, double *sum, char *error,
-                        size_t n);
+/* Sums of ranks of 1 to MCTS_DRAWS_MAX implementations. false: a rank is not a number; error (n bytes). */
+bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaves, unsigned n_leaves,
+                        double *sums, char *error, size_t n);
 bool mcts_policies_learning(const struct mcts_policies *p); /* whether any of them learns from results */
 void mcts_policies_learn(struct mcts_policies *p, const struct mcts_leaf *leaf, struct mcts_outcome outcome);
 

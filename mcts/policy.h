@@ -6,7 +6,7 @@
  *     callback  in this example                                             several policies
  *     propose   leaders: take the value of a fast implementation            first live proposal counts
  *     weigh     prior, bound: otherwise draw a value with these weights     weights multiply
- *     rank      guess: of 8 such rollouts evaluate the most promising       ranks add up
+ *     rank_all  guess: of 8 such rollouts evaluate the most promising       ranks add up
  *     learn     leaders, guess: remember the implementation and its time    each is called
  *
  * A policy is a `const struct mcts_policy` that fills in the callbacks it needs; the others are NULL.
@@ -66,6 +66,9 @@ struct mcts_policy {
     double (*rank)(void *state, const struct mcts_leaf *leaf);
     /* The result of an implementation that was handed out. */
     void (*learn)(void *state, const struct mcts_leaf *leaf, struct mcts_outcome outcome);
+    /* As rank, for the n <= MCTS_DRAWS_MAX implementations of an evaluation together, once all are drawn. A
+     * policy with this needs no rank. */
+    void (*rank_all)(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks);
 };
 
 extern const struct mcts_policy mcts_policy_uniform, mcts_policy_prior, mcts_policy_bound,

@@ -49,13 +49,15 @@ static unsigned guess_draws(const void *state)
     return (unsigned)g->draws;
 }
 
-static double guess_rank(void *state, const struct mcts_leaf *leaf)
+static void guess_rank_all(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks)
 {
     const struct guess *g = state;
-    struct mcts_traits *t = mcts_traits_new(g->process, leaf->values, leaf->bound);
-    double promise = mcts_guess_promise(g->process, t);
-    free(t);
-    return promise;
+    struct mcts_traits *traits[MCTS_DRAWS_MAX] = {NULL};
+    for (unsigned i = 0; i < n; i++)
+        traits[i] = mcts_traits_new(g->process, leaves[i].values, leaves[i].bound);
+    mcts_guess_promises(g->process, (const struct mcts_traits *const *)traits, n, ranks);
+    for (unsigned i = 0; i < n; i++)
+        free(traits[i]);
 }
 
 /* A failure tells nothing about time; an evaluation that was stopped was slow. */
@@ -90,6 +92,6 @@ const struct mcts_policy mcts_policy_guess = {
     .end = guess_end,
     .start = guess_start,
     .draws = guess_draws,
-    .rank = guess_rank,
+    .rank_all = guess_rank_all,
     .learn = guess_learn,
 };

@@ -13,9 +13,10 @@
 /* A rollout that has ended. */
 struct rolled {
     enum mcts_rollout_end end;
-    double rank;
     struct mcts_actions actions; /* below the frontier */
     struct space_log *log;       /* entry 0: what they wrote */
+    uint16_t *values;            /* of the implementation, of all slots */
+    double bound;                /* its lower bound, ns; 0: no model */
     struct mcts_rollout_stats stats;
     char error[sizeof((struct mcts_roller *)0)->error];
 };
@@ -54,13 +55,6 @@ struct mcts_rollouts {
 
 /* ---- one rollout ---- */
 
-static bool rank(struct mcts_roller *r, const struct space_state *leaf, double *sum)
-{
-    mcts_leaf_values(leaf, r->values);
-    struct mcts_leaf view = {space_of(leaf), r->values, mcts_leaf_bound(&r->branching, leaf)};
-    return mcts_policies_rank(r->policies, &view, sum, r->error, sizeof r->error);
-}
-
 /* Rollout number i from the state, which is as before afterwards. */
 static void roll(const struct mcts_rollouts *all, struct mcts_roller *r, struct space_state *state,
                  unsigned i, struct rolled *out)
@@ -74,7 +68,8 @@ static void roll(const struct mcts_rollouts *all, struct mcts_roller *r, struct 
     if (out->end == MCTS_ROLLOUT_LEAF) {
         space_log_cut(out->log, 0);
         space_log_keep(out->log, state, frontier);
-        if (!rank(r, state, &out->rank)) out->end = MCTS_ROLLOUT_ERROR;
+        mcts_leaf_values(state, out->values);
+        out->bound = mcts_leaf_bound(&r->branching, state);
     }
     if (out->end == MCTS_ROLLOUT_ERROR) memcpy(out->error, r->error, sizeof out->error);
     out->stats = r->stats;
@@ -171,12 +166,13 @@ static void roll_all(struct mcts_rollouts *all, struct space_state *state, unsig
 
 /* ---- the best ---- */
 
-static void reserve(struct mcts_rollouts *all, unsigned n)
+static void reserve(struct mcts_rollouts *all, unsigned n, const struct space *s)
 {
     if (n <= all->n_results) return;
     all->results = base_realloc(all->results, n * sizeof all->results[0]);
     for (; all->n_results < n; all->n_results++)
-        all->results[all->n_results] = (struct rolled){.log = space_log_new()};
+        all->results[all->n_results] = (struct rolled){
+            .log = space_log_new(), .values = base_malloc((space_slot_count(s) + 1) * sizeof(uint16_t))};
 }
 
 static void add_stats(struct mcts_rollout_stats *to, const struct mcts_rollout_stats *more)
@@ -188,16 +184,31 @@ static void add_stats(struct mcts_rollout_stats *to, const struct mcts_rollout_s
     mcts_trials_add(&to->trials, &more->trials);
 }
 
-/* Leads the state to the best of the first n > 0 implementations. */
-static void take_best(const struct mcts_rollouts *all, unsigned n, struct space_state *state,
-                      struct mcts_actions *actions)
+/* The most promising of the first n > 0 implementations; NULL: a policy failed. */
+static const struct rolled *find_best(const struct mcts_rollouts *all, unsigned n, const struct space *s)
 {
-    const struct rolled *best = &all->results[0];
+    struct mcts_roller *r = all->roller;
+    struct mcts_leaf leaves[MCTS_DRAWS_MAX] = {{0}};
+    double ranks[MCTS_DRAWS_MAX];
+    unsigned best = 0;
+    for (unsigned i = 0; i < n; i++)
+        leaves[i] = (struct mcts_leaf){s, all->results[i].values, all->results[i].bound};
+    if (!mcts_policies_rank(r->policies, leaves, n, ranks, r->error, sizeof r->error)) return NULL;
     for (unsigned i = 1; i < n; i++)
-        if (all->results[i].rank > best->rank) best = &all->results[i];
+        if (ranks[i] > ranks[best]) best = i;
+    return &all->results[best];
+}
+
+/* Leads the state to the best of the first n > 0 implementations. */
+static enum mcts_rollout_end take_best(const struct mcts_rollouts *all, unsigned n, struct space_state *state,
+                                       struct mcts_actions *actions)
+{
+    const struct rolled *best = find_best(all, n, space_of(state));
+    if (!best) return MCTS_ROLLOUT_ERROR;
     for (size_t i = 0; i < best->actions.count; i++)
         mcts_actions_push(actions, best->actions.list[i]);
     space_log_repeat(best->log, 0, state);
+    return MCTS_ROLLOUT_LEAF;
 }
 
 enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space_state *state,
@@ -206,7 +217,7 @@ enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space
     struct mcts_roller *r = all->roller;
     unsigned n = r->weights_only ? 1 : mcts_policies_draws(r->policies);
     if (n < 2) return mcts_rollout(r, state, depth, actions);
-    reserve(all, n);
+    reserve(all, n, space_of(state));
     all->depth = depth;
     all->seed = (uint64_t)pcg32_next(&r->rng) << 32;
     all->seed |= pcg32_next(&r->rng);
@@ -218,8 +229,7 @@ enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space
     const struct rolled *last = all->stop < n ? &all->results[all->stop] : NULL;
     if (last && last->end == MCTS_ROLLOUT_ERROR) memcpy(r->error, last->error, sizeof r->error);
     if (last && (last->end == MCTS_ROLLOUT_ERROR || all->stop == 0)) return last->end;
-    take_best(all, all->stop, state, actions);
-    return MCTS_ROLLOUT_LEAF;
+    return take_best(all, all->stop, state, actions);
 }
 
 /* ---- creation ---- */
@@ -269,6 +279,7 @@ void mcts_rollouts_free(struct mcts_rollouts *all)
     for (unsigned i = 0; i < all->n_results; i++) {
         free(all->results[i].actions.list);
         space_log_free(all->results[i].log);
+        free(all->results[i].values);
     }
     pthread_cond_destroy(&all->begun);
     pthread_cond_destroy(&all->ended);

@@ -67,7 +67,8 @@ static double promise(const struct samples *c, const uint16_t *columns, double b
 {
     struct mcts_traits *t = mcts_traits_new(c->guess, columns, bound);
     mcts_guess_solve(c->guess);
-    double p = mcts_guess_promise(c->guess, t);
+    double p;
+    mcts_guess_promises(c->guess, (const struct mcts_traits *const *)&t, 1, &p);
     free(t);
     return p;
 }
@@ -173,6 +174,28 @@ Test(mcts_guess, agrees_with_dense_algebra)
         for (unsigned i = MEASURED; i < SAMPLES; i++)
             cr_assert_float_eq(promise_of(&c, i), slow_promise(c.list, n, &c.list[i]), 1e-3, "%d known, %u",
                                n, i);
+    }
+    close_samples(&c);
+}
+
+/* What one promises does not depend on how many are asked about at once, nor on their order. */
+Test(mcts_guess, promises_of_many_are_those_of_each)
+{
+    struct samples c = open_samples(MEASURED);
+    for (unsigned known = 0; known <= 7; known++) {
+        struct mcts_traits *asked[SAMPLES];
+        double together[SAMPLES];
+        for (unsigned i = 0; i < SAMPLES; i++)
+            asked[i] = mcts_traits_new(c.guess, c.list[i].columns, c.list[i].bound);
+        mcts_guess_solve(c.guess);
+        for (unsigned n = 1; n <= SAMPLES; n++) {
+            mcts_guess_promises(c.guess, (const struct mcts_traits *const *)asked + SAMPLES - n, n, together);
+            for (unsigned i = 0; i < n; i++)
+                cr_assert_eq(together[i], promise_of(&c, SAMPLES - n + i), "%u known, %u of %u", known, i, n);
+        }
+        for (unsigned i = 0; i < SAMPLES; i++)
+            free(asked[i]);
+        learn(&c, known, c.list[known].time);
     }
     close_samples(&c);
 }

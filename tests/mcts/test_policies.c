@@ -470,6 +470,50 @@ Test(mcts_policies, own_policy_of_another_version_is_refused)
     diag_free(d);
 }
 
+/* Ranks each implementation by the column of its first queen, all of them in one call. */
+static void spy_rank_all(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks)
+{
+    struct spy *s = state;
+    for (unsigned i = 0; i < n; i++) {
+        ranks[i] = spy_rank(s, &leaves[i]);
+        s->faulty |= n < 8;
+    }
+}
+
+/* A policy may rank the rollouts of an evaluation together; it decides as one that ranks them alone. A policy
+ * of interface 2, which has no such callback, still loads. */
+Test(mcts_policies, ranks_of_an_evaluation_may_be_asked_for_together)
+{
+    struct mcts_policy together = SPY_POLICY, old = SPY_POLICY;
+    struct mcts_plugin plugin = SPY;
+    struct mcts_leaf leaves[9];
+    uint16_t values[9][9] = {{0}};
+    double alone[9], sums[9];
+    char error[64];
+    struct diag *d = diag_new();
+    old.abi = 2;
+    old.struct_size = offsetof(struct mcts_policy, rank_all);
+    old.rank_all = spy_rank_all; /* beyond what the policy says that it has */
+    together.rank_all = spy_rank_all;
+    together.rank = NULL;
+    for (int i = 0; i < 9; i++) {
+        values[i][0] = (uint16_t)(i * 4 % 9);
+        leaves[i] = (struct mcts_leaf){.values = values[i]};
+    }
+    const struct mcts_policy *const OWN[] = {&SPY_POLICY, &old, &together};
+    for (int i = 0; i < 3; i++) {
+        plugin.own = OWN[i];
+        struct mcts_heuristic *h = mcts_heuristic_new(&plugin, "spy", "", d);
+        cr_assert_not_null(h, "%s", diag_count(d) ? diag_message(d, 0) : "");
+        struct mcts_policies *p = mcts_heuristic_policies(h);
+        cr_assert(mcts_policies_rank(p, leaves, 9, i ? sums : alone, error, sizeof error));
+        cr_expect(i == 0 || memcmp(sums, alone, sizeof sums) == 0, "%d", i);
+        mcts_heuristic_free(h);
+    }
+    cr_expect(alone[2] == 8 && alone[7] == 1);
+    diag_free(d);
+}
+
 /* Weights of several policies multiply. */
 Test(mcts_policies, weights_multiply)
 {
