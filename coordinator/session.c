@@ -5,7 +5,14 @@
  *     show how far it is
  *
  * It ends when the budget, the time, the space or the patience ends, when the user interrupts, or after an
- * error. One new draw at a time: the evaluator is heard before the next is drawn. */
+ * error. One new draw at a time: the evaluator is heard before the next is drawn.
+ *
+ * While the evaluator has more room than work, the search is what is waited for. Then a candidate is judged
+ * after the next one is drawn, so that the subject may lower it meanwhile:
+ *
+ *     draw 7   draw 8    judge 7, start it   draw 9    judge 8, start it
+ *              lower 7                       lower 8
+ */
 #include "coordinator/session.h"
 
 #include <stdio.h>
@@ -58,7 +65,7 @@ static bool make_tree(struct session *s, const struct session_setup *setup, stru
     if (!s->heuristic || !mcts_order_parse(space_of(setup->root), o->order, &s->order, d)) return false;
     mcts_heuristic_set_note(s->heuristic, store_note(o->store));
     config.seed = o->seed;
-    config.threads = o->threads ? o->threads : session_threads(1);
+    config.threads = s->threads = o->threads ? o->threads : session_threads(1);
     config.branching.order = s->order.parts;
     config.branching.n_order = s->order.n;
     config.stop = tree_stops;
@@ -240,24 +247,46 @@ static bool prepare(struct session *s, struct session_job *job)
     return verdict == NULL;
 }
 
+/* Whether the judgement of a candidate is put off. Budget and evaluator must have room for another one, so
+ * that none is drawn earlier than it would be. */
+static bool judges_late(const struct session *s)
+{
+    bool another = s->options.evaluations == 0 || s->dispatched + 1 < s->options.evaluations;
+    return s->subject->judge_later && s->threads > 1 && another && may_draw(s) && room(s) > 1 &&
+           room(s) > s->n_started;
+}
+
 /* The first job that waits and is to be measured; NULL: none. */
 static struct session_job *waiting_job(struct session *s)
 {
     for (struct session_job *j = all_started(s) ? NULL : s->jobs, *next; j && !s->broken; j = next) {
         next = j->next;
-        if (may_start(s, j) && (j->judged || prepare(s, j))) return j;
+        if (j != s->late && may_start(s, j) && (j->judged || prepare(s, j))) return j;
     }
     return NULL;
+}
+
+/* A new job that is not judged yet, or the one before it, whose judgement was put off; NULL: none now. A new
+ * one that is not returned waits in the list. */
+static struct session_job *draw_job(struct session *s)
+{
+    struct session_job *job = session_draw(s), *before = s->late;
+    s->late = NULL;
+    if (!job || !judges_late(s)) return before ? before : job;
+    s->late = job;
+    s->subject->judge_later(s->subject_self, job);
+    return before;
 }
 
 /* The next job to measure: one that waits, else a new one. NULL: none now, or none within a turn. */
 static struct session_job *next_job(struct session *s)
 {
+    if (!judges_late(s)) s->late = NULL;
     struct session_job *job = waiting_job(s);
     int64_t end = clock_ms() + LIMIT_TURN_MS;
     for (int i = 0; !job && i < LIMIT_DRAWS_PER_TURN && clock_ms() < end; i++) {
         if (!may_draw(s) || session_stops(s) || room(s) == 0) return NULL;
-        job = session_draw(s);
+        job = draw_job(s);
         if (job && !prepare(s, job)) job = NULL;
     }
     return job;

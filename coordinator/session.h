@@ -64,6 +64,9 @@ struct session_subject {
                              struct mcts_descent *descent, bool *audited);
     /* Completes a job that was just drawn: bound_ns, actions. */
     void (*drawn)(void *self, struct session_job *job);
+    /* A job whose judgement is put off until the next one is drawn: what takes time may begin, on another
+     * thread. The job is judged, or the subject is freed before the session. */
+    void (*judge_later)(void *self, const struct session_job *job);
     /* Looks at a job before it is measured and sets kernel_hash. NULL: it is to be measured; else the status
      * that it gets instead ("duplicate", "oversized", "cut", ...), with the reason in why (n bytes). best_ns
      * as in evaluator.h. */

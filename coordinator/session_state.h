@@ -29,6 +29,8 @@ struct session {
     struct diag *diag;        /* of the call that is running; borrowed */
     struct session_job *jobs; /* in the order in which they are to be started */
     struct session_job *by_number;
+    struct session_job *late; /* its judgement is put off until the next one is drawn; NULL: none */
+    unsigned threads;         /* that draw */
     unsigned n_jobs, n_started, n_contenders; /* the evaluator has them; their numbers are below 1 */
     uint64_t drawn;                           /* candidates that the tree handed out */
     uint64_t draws;                           /* from the tree, with those that found none */

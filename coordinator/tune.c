@@ -15,6 +15,7 @@
 
 #include "agent/fits.h"
 #include "coordinator/advice.h"
+#include "coordinator/lowering.h"
 #include "coordinator/tune_state.h"
 #include "core/backbone/combine.h"
 #include "core/base/arena.h"
@@ -164,6 +165,7 @@ static bool open_session(struct tune *t, struct diag *d)
                                         .evaluator_self = t->agents ? (void *)t->agents : (void *)t->recorded,
                                         .subject = &tune_program,
                                         .subject_self = t};
+    t->lowering = lowering_new(t->problem);
     t->session = session_new(&setup, d);
     return t->session != NULL;
 }
@@ -333,6 +335,7 @@ void tune_free(struct tune *t)
     agents_close(t->agents);
     tune_free_data(t);
     tune_free_baselines(t);
+    lowering_free(t->lowering); /* it may have a leaf of the session */
     session_free(t->session);
     session_pick_clear(&t->report.naive);
     for (unsigned i = 0; i < t->report.n_plain; i++)

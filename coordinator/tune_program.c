@@ -1,5 +1,6 @@
-/* What is special about the candidates of a Lift program: each has a kernel text. A candidate is lowered when
- * it is drawn, from the state that the tree leaves, without propagating anything again. It is not measured if
+/* What is special about the candidates of a Lift program: each has a kernel text. A candidate is lowered from
+ * the state that the tree leaves, without propagating anything again, on another thread if agents wait for
+ * candidates (lowering.h). It is not measured if
  *
  *     duplicate    an earlier candidate has the same text
  *     oversized    the text is longer than --text-limit
@@ -12,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/lowering.h"
 #include "coordinator/solution.h"
 #include "coordinator/tune_state.h"
 #include "core/base/archive.h"
 #include "core/base/arena.h"
-#include "core/pipeline/code.h"
 #include "perfmodel/floor.h"
 
 /* ---- texts that were drawn ---- */
@@ -50,15 +51,13 @@ static double limit_ns(double best_ns)
     return best_ns > 0 ? fmax(LIMIT_CUT_FACTOR * best_ns, LIMIT_LEAST_NS) : LIMIT_FIRST_NS;
 }
 
-static const char *verdict_of(struct tune *t, const struct pipeline_code *c, double best_ns, char *why,
-                              size_t n)
+static const char *verdict_of(struct tune *t, const struct lowered *c, double best_ns, char *why, size_t n)
 {
     double floor_ns = perfmodel_floor_ns(c->item_steps, c->items, t->device.compute_units, t->device.gpu);
-    size_t bytes = strlen(c->kernel.source),
-           most = t->options.most_text_bytes ? t->options.most_text_bytes : LIMIT_TEXT_BYTES;
+    size_t most = t->options.most_text_bytes ? t->options.most_text_bytes : LIMIT_TEXT_BYTES;
     if (!note_kernel(t, c->hash)) return "duplicate";
-    if (bytes > most) {
-        snprintf(why, n, "kernel text of %zu bytes exceeds --text-limit (%zu bytes)", bytes, most);
+    if (c->bytes > most) {
+        snprintf(why, n, "kernel text of %zu bytes exceeds --text-limit (%zu bytes)", c->bytes, most);
         return "oversized";
     }
     if (t->options.no_bound || floor_ns <= limit_ns(best_ns)) return NULL;
@@ -66,15 +65,23 @@ static const char *verdict_of(struct tune *t, const struct pipeline_code *c, dou
     return "cut";
 }
 
+static void judge_later(void *self, const struct session_job *job)
+{
+    struct tune *t = self;
+    lowering_ask(t->lowering, job->leaf);
+}
+
 static const char *judge(void *self, struct session_job *job, double best_ns, char *why, size_t n)
 {
     struct tune *t = self;
-    struct pipeline_code c;
-    if (!pipeline_lower(t->problem, job->leaf, &c, why, n)) return "build_error";
+    struct lowered c;
+    lowering_take(t->lowering, job->leaf, &c);
+    if (!c.ok) {
+        snprintf(why, n, "%s", c.why);
+        return "build_error";
+    }
     job->kernel_hash = c.hash;
-    const char *verdict = job->number > 0 ? verdict_of(t, &c, best_ns, why, n) : NULL;
-    pipeline_code_clear(&c);
-    return verdict;
+    return job->number > 0 ? verdict_of(t, &c, best_ns, why, n) : NULL;
 }
 
 /* ---- the subject ---- */
@@ -140,6 +147,7 @@ static void unjudge(void *self, const struct session_job *job)
 
 const struct session_subject tune_program = {.draw = draw,
                                              .drawn = drawn,
+                                             .judge_later = judge_later,
                                              .judge = judge,
                                              .restored = restored,
                                              .reported = reported,

@@ -38,6 +38,7 @@ struct tune {
     struct perfmodel *model;                             /* NULL: no bound */
     struct perfmodel *thread_models[LIMIT_DRAW_THREADS]; /* of the other threads that draw; NULL: not yet */
     struct mcts_prior *prior;
+    struct lowering *lowering;
     struct session *session;
     char *settings;
     struct contend_plain plain[BB_MAX_PLAIN];

@@ -147,6 +147,48 @@ static void session_crowd_counts(void *self, const struct session_job *job, cons
     if (c->counts == c->dies_counting) raise(SIGKILL);
 }
 
+/* ---- judgements ---- */
+
+enum { SESSION_REFUSED = 3 };
+
+/* What happens to candidates, in order: "d1 l1 d2 j1 ..." (drawn, put off, judged). */
+struct session_log {
+    struct session_crowd crowd; /* first: the evaluator's self */
+    char text[256];
+    unsigned judged[SESSION_VALUES + 1], put_off;
+};
+
+static void session_log_add(struct session_log *l, char what, int64_t number)
+{
+    size_t at = strlen(l->text);
+    snprintf(l->text + at, sizeof l->text - at, "%c%d ", what, (int)number);
+}
+
+static void session_log_drawn(void *self, struct session_job *job)
+{
+    session_log_add(self, 'd', job->number);
+}
+
+static void session_log_later(void *self, const struct session_job *job)
+{
+    struct session_log *l = self;
+    session_log_add(l, 'l', job->number);
+    l->put_off++;
+}
+
+static const char *session_log_judge(void *self, struct session_job *job, double best_ns, char *why, size_t n)
+{
+    struct session_log *l = self;
+    (void)best_ns;
+    session_log_add(l, 'j', job->number);
+    l->judged[job->number]++;
+    snprintf(why, n, "refused");
+    return job->number == SESSION_REFUSED ? "build_error" : NULL;
+}
+
+static const struct session_subject session_logged = {
+    .drawn = session_log_drawn, .judge_later = session_log_later, .judge = session_log_judge};
+
 static const struct session_evaluator session_crowd = {
     .room = session_crowd_room, .start = session_crowd_start, .collect = session_crowd_collect};
 static const struct session_subject session_observed = {.reported = session_crowd_counts};
@@ -161,6 +203,7 @@ struct session_trial {
     struct progress progress;
     struct session_device device;
     struct session_crowd *crowd; /* in place of the device, if it is there */
+    struct session_log *log;     /* in place of both */
     struct session *session;
 };
 
@@ -185,7 +228,12 @@ static void session_begin(struct session_trial *t, struct session_options option
                                         .evaluator_self = t->crowd ? (void *)t->crowd : &t->device,
                                         .subject = t->crowd ? &session_observed : &nothing_special,
                                         .subject_self = t->crowd};
-    t->session = session_new(&setup, t->diag);
+    struct session_setup logged = setup;
+    if (t->log) {
+        logged.subject = &session_logged;
+        logged.subject_self = t->log;
+    }
+    t->session = session_new(&logged, t->diag);
     cr_assert_not_null(t->session);
 }
 
@@ -394,4 +442,41 @@ Test(session, kills_between_results_lose_and_double_nothing)
                      at);
         unlink(path);
     }
+}
+
+static struct session_log session_run_logged(struct session_options options, bool crowd)
+{
+    struct session_log log = {0};
+    struct session_trial t = {.crowd = crowd ? &log.crowd : NULL, .log = &log};
+    session_begin(&t, options);
+    cr_assert(session_search(t.session, t.diag));
+    unsigned refused = options.evaluations == 0 || options.evaluations >= SESSION_REFUSED;
+    cr_expect_eq(session_report(t.session)->failed, refused, "%s", log.text);
+    cr_expect_eq(session_report(t.session)->evaluations,
+                 options.evaluations ? options.evaluations : SESSION_VALUES, "%s", log.text);
+    session_end(&t);
+    return log;
+}
+
+/* Each candidate is judged once, and those that are put off are judged after the next one was drawn. */
+Test(session, judgements_are_put_off_while_there_is_room_for_another_candidate)
+{
+    struct session_log log = session_run_logged((struct session_options){.threads = 2}, true);
+    cr_expect(strncmp(log.text, "d1 l1 d2 l2 j1 d3 l3 j2 j3 d4 j4 ", 33) == 0,
+              "until two are at work and two could be: %s", log.text);
+    for (int i = 1; i <= SESSION_VALUES; i++)
+        cr_expect_eq(log.judged[i], 1, "candidate %d: %s", i, log.text);
+}
+
+/* None is drawn beyond the budget, none before it would be where one is measured at a time, and nothing is
+ * put off where one thread draws. */
+Test(session, putting_off_draws_nothing_earlier)
+{
+    struct session_log few =
+                           session_run_logged((struct session_options){.threads = 2, .evaluations = 2}, true),
+                       one = session_run_logged((struct session_options){.threads = 2}, false),
+                       alone = session_run_logged((struct session_options){.threads = 1}, true);
+    cr_expect_str_eq(few.text, "d1 l1 d2 l2 j1 j2 ");
+    cr_expect_eq(one.put_off, 0, "%s", one.text);
+    cr_expect_eq(alone.put_off, 0, "%s", alone.text);
 }
