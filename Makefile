@@ -166,6 +166,16 @@ $(O)/simulate $(O)/endure: $(O)/%: $(O)/rel/experiments/scale/%.o $(O)/rel/exper
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 $(O)/leaves: $(O)/rel/experiments/random/leaves.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+# A search of a pool: the tree with the rows of a pool in place of core/space.
+POOL_SPACE = $(patsubst %,experiments/search/%.c,pool pool_space pool_names)
+SEARCHING = $(filter-out mcts/descent.c mcts/estimate.c mcts/chen.c mcts/interval.c mcts/uniform.c,$(wildcard mcts/*.c))
+$(O)/search-bench: $(call objs,rel,experiments/search/bench.c $(POOL_SPACE) $(SEARCHING) $(wildcard core/base/*.c) core/space/names/hint.c) \
+                   $(O)/rel/gen/gpu.prior.o
+	$(Q)$(CC) -rdynamic -o $@ $^ -ldl -lpthread -lm
+$(O)/search-table: $(call objs,rel,experiments/search/table.c experiments/search/statistics.c $(wildcard core/base/*.c))
+	$(Q)$(CC) -o $@ $^ -lm
+$(O)/make-pool: $(call objs,rel,$(patsubst %,experiments/search/%.c,make_pool from_csv from_stores gather pool)) $(REL_OBJ)
+	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # With the sanitizers inside, so that it runs where no compiler is.
 $(O)/hostile: $(call objs,san,experiments/scale/hostile.c experiments/scale/crowd.c tests/fixture/hostile.c $(SRC)) \
               $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
