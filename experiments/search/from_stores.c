@@ -3,9 +3,10 @@
  *     row of a store    actions "12=3 14=0"    -> replayed, so that propagation sets all other choices
  *
  * All choices with at most one argument are kept, since the policy `guess` compares implementations by their
- * share of differing ones; of the others, those that differ between implementations. Lower bounds are
- * computed from the device's description. Rows of contenders (naive, plain) are implementations as others,
- * and the best of them is the time that a search knows before it draws. */
+ * share of differing ones; of the others (nearly all of them orders of two statements), those that are
+ * decided by no choice that is kept. Lower bounds are computed from the device's description. Rows of
+ * contenders (naive, plain) are implementations as others, and the best of them is the time that a search
+ * knows before it draws. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -136,12 +137,32 @@ static void add_facts(struct pool *p, const struct joining *j)
     pool_add_fact(p, "results", (double)bb_split_results(j->problem->backbone));
 }
 
+/* The choices of the pool, ascending; returns how many. */
+static size_t choose(const struct joining *j, uint32_t *kept)
+{
+    const struct space *s = j->problem->space;
+    uint32_t slots = space_slot_count(s);
+    uint64_t *divisions = base_malloc((slots + 1) * sizeof *divisions);
+    size_t n = 0;
+    for (uint32_t slot = 0; slot < slots; slot++)
+        divisions[slot] = gather_division(j->gather, slot);
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        bool decided = false;
+        for (uint32_t i = 0; !decided && i < slots; i++)
+            decided =
+                divisions[i] == divisions[slot] && (i < slot || space_slot_arity(s, i) <= 1) && i != slot;
+        if (space_slot_arity(s, slot) <= 1 || !decided) kept[n++] = slot;
+    }
+    free(divisions);
+    return n;
+}
+
 static struct pool *pool_of(struct joining *j)
 {
     const struct space *s = j->problem->space;
     struct pool *p = pool_new();
     uint32_t slots = space_slot_count(s), *kept = base_malloc((slots + 1) * sizeof *kept);
-    size_t n = 0;
+    size_t n;
     p->title = arena_strdup(p->arena, j->title);
     p->cut_factor = LIMIT_CUT_FACTOR;
     p->least_ns = LIMIT_LEAST_NS;
@@ -149,8 +170,7 @@ static struct pool *pool_of(struct joining *j)
     add_facts(p, j);
     for (unsigned g = 0; g < space_group_count(s); g++)
         pool_add_group(p, space_group_name(s, g));
-    for (uint32_t slot = 0; slot < slots; slot++)
-        if (space_slot_arity(s, slot) <= 1 || gather_varies(j->gather, slot)) kept[n++] = slot;
+    n = choose(j, kept);
     for (size_t i = 0; i < n; i++)
         add_choice(p, s, kept[i]);
     gather_finish(j->gather, kept, n, p);

@@ -32,15 +32,12 @@ struct gather {
     size_t n_choices;
     struct implementation *all; /* in order of appearance */
     struct kernel *kernels;
-    bool *varies;
 };
 
 struct gather *gather_new(size_t n_choices)
 {
     struct gather *g = base_calloc(1, sizeof *g);
-    *g = (struct gather){.arena = arena_new(),
-                         .n_choices = n_choices,
-                         .varies = base_calloc(n_choices + 1, sizeof *g->varies)};
+    *g = (struct gather){.arena = arena_new(), .n_choices = n_choices};
     return g;
 }
 
@@ -52,7 +49,6 @@ void gather_free(struct gather *g)
     HASH_CLEAR(hh, g->all);
     HASH_CLEAR(hh, g->kernels);
     arena_free(g->arena);
-    free(g->varies);
     free(g);
 }
 
@@ -77,12 +73,6 @@ static void take_result(struct kernel *k, const struct gather_result *r)
     k->times[k->n++] = r->time_ns;
 }
 
-static void note_differences(struct gather *g, const uint16_t *values)
-{
-    for (size_t i = 0; g->all && i < g->n_choices; i++)
-        g->varies[i] = g->varies[i] || values[i] != g->all->values[i];
-}
-
 void gather_add(struct gather *g, const uint16_t *values, struct gather_result r)
 {
     size_t bytes = g->n_choices * sizeof *values;
@@ -90,7 +80,6 @@ void gather_add(struct gather *g, const uint16_t *values, struct gather_result r
     HASH_FIND(hh, g->all, values, bytes, x);
     if (!x) {
         uint64_t own = hash_finish(hash_bytes(HASH_START, values, bytes));
-        note_differences(g, values);
         x = ARENA_NEW(g->arena, struct implementation);
         *x = (struct implementation){.values = arena_memdup(g->arena, values, bytes),
                                      .bound_ns = r.bound_ns,
@@ -100,9 +89,19 @@ void gather_add(struct gather *g, const uint16_t *values, struct gather_result r
     take_result(x->kernel, &r);
 }
 
-bool gather_varies(const struct gather *g, size_t choice)
+/* A hash of the values, numbered by appearance; those of a choice without any differences are all 0, or all
+ * absent, which is the same. */
+uint64_t gather_division(const struct gather *g, size_t choice)
 {
-    return g->varies[choice];
+    uint16_t *numbers = base_calloc(UINT16_MAX + 1, sizeof *numbers), n = 0;
+    uint64_t h = HASH_START;
+    for (const struct implementation *x = g->all; x; x = x->hh.next) {
+        uint16_t *number = &numbers[x->values[choice]];
+        if (!*number) *number = ++n;
+        h = hash_bytes(h, number, sizeof *number);
+    }
+    free(numbers);
+    return h;
 }
 
 static void number_kernels(struct gather *g)

@@ -26,8 +26,8 @@ struct gather *gather_new(size_t n_choices);
 void gather_free(struct gather *g); /* NULL is allowed */
 /* values: of all choices, POOL_ABSENT where the implementation does not have one. Copied. */
 void gather_add(struct gather *g, const uint16_t *values, struct gather_result r);
-/* Whether a choice differs between implementations. */
-bool gather_varies(const struct gather *g, size_t choice);
+/* How a choice divides the implementations: equal numbers for choices of which each decides the other. */
+uint64_t gather_division(const struct gather *g, size_t choice);
 /* Adds the rows to a pool whose choices are those that are listed. */
 void gather_finish(struct gather *g, const uint32_t *kept, size_t n_kept, struct pool *p);
 

@@ -23,6 +23,8 @@ struct slot {
     uint64_t **having; /* [values] rows that have the value; NULL: none has */
     uint64_t *lacking; /* rows without the choice */
     bool settled;      /* in all rows the same */
+    uint64_t division; /* a hash of how it divides the rows */
+    uint32_t like;     /* the first slot that divides them alike: it decides this one */
 };
 
 struct space {
@@ -96,6 +98,7 @@ static void make_slot(struct space *s, uint32_t slot)
     struct slot *x = &s->slots[slot];
     uint16_t *values = s->values + (size_t)slot * s->n_rows;
     uint32_t n = s->pool->choices[slot].n_values;
+    uint16_t first = 0, *seen = base_calloc(n + 1, sizeof *seen); /* numbers by appearance, from 1 */
     x->having = arena_alloc(s->arena, n * sizeof *x->having);
     memset(x->having, 0, n * sizeof *x->having);
     x->lacking = new_rows(s);
@@ -105,6 +108,20 @@ static void make_slot(struct space *s, uint32_t slot)
         if (v != POOL_ABSENT && !x->having[v]) x->having[v] = new_rows(s);
         (v == POOL_ABSENT ? x->lacking : x->having[v])[i / 64] |= UINT64_C(1) << i % 64;
         x->settled = x->settled && v == values[0];
+        if (v != POOL_ABSENT && !seen[v]) seen[v] = ++first;
+        uint16_t part = v == POOL_ABSENT ? 0 : seen[v];
+        x->division = hash_bytes(i ? x->division : HASH_START, &part, sizeof part);
+    }
+    free(seen);
+}
+
+static void find_likes(struct space *s)
+{
+    for (uint32_t slot = 0; slot < s->n_slots; slot++) {
+        uint32_t like = 0;
+        while (s->slots[like].division != s->slots[slot].division)
+            like++;
+        s->slots[slot].like = like;
     }
 }
 
@@ -132,6 +149,7 @@ struct space *pool_space_new(const struct pool *p)
     s->values = arena_alloc(s->arena, ((size_t)s->n_slots * s->n_rows + 1) * sizeof *s->values);
     for (uint32_t slot = 0; slot < s->n_slots; slot++)
         make_slot(s, slot);
+    find_likes(s);
     take_bounds(s);
     s->group_first = arena_alloc(s->arena, (p->n_groups + 1) * sizeof *s->group_first);
     for (uint32_t g = 0, slot = 0; g <= p->n_groups; g++) {
@@ -177,6 +195,11 @@ static uint32_t first_place(const struct level *l)
 {
     CHECK(l->first < l->end);
     return l->first * 64 + (uint32_t)__builtin_ctzll(l->rows[l->first]);
+}
+
+static bool is_single(const struct level *l)
+{
+    return l->first + 1 == l->end && !(l->rows[l->first] & (l->rows[l->first] - 1));
 }
 
 static void trim(struct level *l)
@@ -313,8 +336,15 @@ bool space_restrict(struct space_state *st, uint32_t slot, const uint64_t *allow
 
 /* ---- questions ---- */
 
+/* The value of a slot in the first row, or POOL_ABSENT. */
+static uint16_t first_row_value(const struct space_state *st, uint32_t slot)
+{
+    return st->space->values[(size_t)slot * st->space->n_rows + first_place(top(st))];
+}
+
 bool space_is_live(const struct space_state *st, uint32_t slot)
 {
+    if (is_single(top(st))) return first_row_value(st, slot) != POOL_ABSENT;
     return !meets(top(st), st->space->slots[slot].lacking);
 }
 
@@ -342,7 +372,8 @@ uint32_t space_value_count(const struct space_state *st, uint32_t slot)
 uint32_t space_first_value(const struct space_state *st, uint32_t slot)
 {
     const struct slot *x = &st->space->slots[slot];
-    uint32_t v = st->space->values[(size_t)slot * st->space->n_rows + first_place(top(st))];
+    uint32_t v = first_row_value(st, slot);
+    if (is_single(top(st)) && v != POOL_ABSENT) return v;
     if (v != POOL_ABSENT && within(top(st), x->having[v])) return v;
     for (v = 0; v < space_universe(st->space, slot); v++)
         if (space_has_value(st, slot, v)) return v;
@@ -356,7 +387,7 @@ static enum openness look_at(const struct space_state *st, uint32_t slot)
 {
     const struct slot *x = &st->space->slots[slot];
     const struct level *l = top(st);
-    uint16_t v = st->space->values[(size_t)slot * st->space->n_rows + first_place(l)];
+    uint16_t v = first_row_value(st, slot);
     if (v == POOL_ABSENT) return within(l, x->lacking) ? SETTLED : UNDECIDED;
     if (within(l, x->having[v])) return SETTLED;
     return meets(l, x->lacking) ? UNDECIDED : OPEN;
@@ -364,27 +395,31 @@ static enum openness look_at(const struct space_state *st, uint32_t slot)
 
 /* ---- the next choice ---- */
 
-static void add_to_order(struct space_state *st, uint32_t slot)
+/* Of slots that divide the rows alike only the first can be open. */
+static void add_to_order(struct space_state *st, bool *added, uint32_t slot)
 {
-    if (!st->space->slots[slot].settled) st->order[st->n_order++] = slot;
+    const struct slot *slots = st->space->slots;
+    if (slots[slot].settled || added[slots[slot].like]) return;
+    added[slots[slot].like] = true;
+    st->order[st->n_order++] = slot;
 }
 
-/* An order names each slot once. */
 static void take_order(struct space_state *st, const struct space_part *parts, unsigned n_parts)
 {
     const struct space *s = st->space;
     unsigned n = parts ? n_parts : (unsigned)s->pool->n_groups;
+    bool *added = base_calloc(s->n_slots + 1, sizeof *added);
     st->n_order = 0;
     for (unsigned k = 0; k < n; k++) {
         unsigned group = parts ? parts[k].group : k;
         if (parts && parts[k].slots)
             for (uint32_t i = 0; i < parts[k].n; i++)
-                add_to_order(st, parts[k].slots[i]);
+                add_to_order(st, added, parts[k].slots[i]);
         else
             for (uint32_t slot = s->group_first[group]; slot < s->group_first[group + 1]; slot++)
-                add_to_order(st, slot);
-        CHECK(st->n_order <= s->n_slots);
+                add_to_order(st, added, slot);
     }
+    free(added);
     for (size_t i = 0; i <= st->depth; i++)
         st->levels[i].place = 0;
     st->parts = parts;
@@ -397,6 +432,7 @@ uint32_t space_next_choice(const struct space_state *state, const struct space_p
     struct space_state *st = (struct space_state *)state; /* what it remembers of the order */
     if (!st->ordered || st->parts != parts || st->n_parts != n_parts) take_order(st, parts, n_parts);
     struct level *l = &st->levels[st->depth];
+    if (is_single(l)) return NONE;
     for (uint32_t i = l->place; i < st->n_order; i++) {
         enum openness is = look_at(st, st->order[i]);
         if (is == OPEN) return st->order[i];
