@@ -1,8 +1,10 @@
 /* Courses, medians and their bootstrap; see statistics.h. */
 #include "experiments/search/statistics.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/arena.h"
 #include "core/base/panic.h"
@@ -29,7 +31,7 @@ bool course_parse(const char *text, struct course *out)
     for (const char *at = text; *at;) {
         char *end;
         struct course_step s = {.evaluations = (uint32_t)strtoul(at, &end, 10)};
-        bool ok = end != at && *end == ':';
+        bool ok = isdigit((unsigned char)*at) && *end == ':' && isdigit((unsigned char)end[1]);
         at = end + ok;
         if (ok) s.ratio = strtod(at, &end);
         if (!ok || end == at || (*end && *end != ' ') || !add_step(out, s)) {
@@ -69,12 +71,19 @@ double course_within(const struct course *c, double ratio, uint32_t limit)
 
 /* ---- medians ---- */
 
-/* stats_median() takes the mean of the middle two, also of INFINITY. */
+/* Sorts them. Half of the sum of the middle two, where one may be infinite. */
+static double take_median(double *x, size_t n)
+{
+    CHECK(n > 0);
+    stats_sort(x, n);
+    return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+}
+
 static double resampled_median(const double *x, size_t n, double *scratch, struct pcg32 *rng)
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = x[pcg32_below(rng, (uint32_t)n)];
-    return stats_median(scratch, n);
+    return take_median(scratch, n);
 }
 
 /* Logarithms of geometric means of medians: of the samples, and of RESAMPLES drawn again. Both are added with
@@ -85,7 +94,8 @@ static void add_means(struct samples s, double sign, struct pcg32 *rng, double *
     CHECK(s.lists > 0);
     for (size_t k = 0; k < s.lists; k++) {
         double *scratch = base_malloc((s.n[k] + 1) * sizeof *scratch);
-        *middle += log(stats_median(s.x[k], s.n[k])) * share;
+        memcpy(scratch, s.x[k], s.n[k] * sizeof *scratch);
+        *middle += log(take_median(scratch, s.n[k])) * share;
         for (size_t i = 0; i < RESAMPLES; i++)
             resampled[i] += log(resampled_median(s.x[k], s.n[k], scratch, rng)) * share;
         free(scratch);
