@@ -21,19 +21,31 @@ fi
 build=$1 out=$2 kernel=$3 sizes=$4 n=$5
 seed=${SEED:-1}
 mkdir -p "$out"
+# A bundle has its libraries beside it.
+[ -e "$build/make-pool" ] || export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
-# One search: NUMBER HEURISTIC EVALUATIONS.
+# STORE HEURISTIC EVALUATIONS SEED [--resume]
+tune() {
+    "$build/thresh" tune "$kernel" --size "$sizes" ${DEVICE:+--device "$DEVICE"} --heuristic "$2" --evaluations "$3" --seed "$4" \
+        --no-bound --store "$1" --out "$out/best" --quiet "${@:5}" >"${1%.db}.log" 2>&1
+}
+
+# One search: NUMBER HEURISTIC EVALUATIONS. A store in which no search has begun yet (status 2) is put aside.
 search() {
-    local store=$out/$((seed + $1)).db resume=()
+    local this=$((seed + $1)) status=2
+    local store=$out/$this.db
     [ -e "${store%.db}.done" ] && return
-    [ -s "$store" ] && resume=(--resume)
-    "$build/thresh" tune "$kernel" --size "$sizes" ${DEVICE:+--device "$DEVICE"} --heuristic "$2" --seed $((seed + $1)) \
-        --evaluations "$3" --no-bound --store "$store" "${resume[@]}" --out "$out/best" --quiet >"${store%.db}.log" 2>&1 || {
+    [ -s "$store" ] && { tune "$store" "$2" "$3" $this --resume && status=0 || status=$?; }
+    if [ $status = 2 ]; then
+        [ -e "$store" ] && mv "$store" "$store.old"
+        tune "$store" "$2" "$3" $this && status=0 || status=$?
+    fi
+    if [ $status != 0 ]; then
         tail -n 3 "${store%.db}.log" >&2
         return 1
-    }
+    fi
     touch "${store%.db}.done"
-    echo "$2, seed $((seed + $1)): $3 evaluations"
+    echo "$2, seed $this: $3 evaluations"
 }
 
 part=$(((n + 11) / 12))
