@@ -37,8 +37,11 @@ GEN := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.c,$(SPACES)) \
 # Names of spaces as C (spacec --header), written anew only if they differ. What may include them waits for them in a
 # first build.
 NAMES := $(patsubst spacedsl/spaces/%.space,$(O)/gen/%.space.h,$(SPACES))
+# Of experiments/search: what makes a pool.
+POOLS = $(patsubst %,experiments/search/%.c,from_csv from_stores gather pool)
 TEST_SRC := $(sort $(wildcard $(TESTS)) $(if $(filter core/backbone,$(FOLDERS)),$(wildcard tests/fixture/*.c)) \
-            $(if $(filter core/space/data,$(FOLDERS)),tests/fixture/instance.c))
+            $(if $(filter core/space/data,$(FOLDERS)),tests/fixture/instance.c) \
+            $(if $(filter tests/search/%,$(wildcard $(TESTS))),$(POOLS) experiments/search/statistics.c))
 objs = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 REL_OBJ = $(call objs,rel,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/rel/gen/%.o,$(GEN))
 SAN_OBJ = $(call objs,san,$(SRC) $(TEST_SRC)) $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
@@ -49,7 +52,7 @@ SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)
 .DEFAULT_GOAL := all
-.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-scale random hostile kills slurm bundle page fuzz lint install \
+.PHONY: FORCE all help deps demo test test-all check tsan bench bench-spaces bench-search bench-scale random hostile kills slurm bundle page fuzz lint install \
         uninstall install-check clean
 
 all: $(O)/thresh $(O)/share.made ## build the release binary build/thresh
@@ -72,7 +75,7 @@ test-all: deps ## the tests, with the long ones
 	@$(MAKE) --no-print-directory -j2 all check THRESH_LONG=1
 
 # PoCL compiles a kernel once for all tests: else half of the time goes there.
-check: $(O)/thresh-tests $(O)/thresh ## run the tests (no installation)
+check: $(O)/thresh-tests $(O)/thresh $(O)/search-bench $(O)/search-table ## run the tests (no installation)
 	rm -rf $(O)/pocl && mkdir -p $(O)/pocl
 	POCL_CACHE_DIR=$(abspath $(O)/pocl) ASAN_OPTIONS=detect_leaks=0 THRESH_LONG=$(THRESH_LONG) \
 	    tests/run.sh $(O)/thresh-tests --timeout 300 -j2
@@ -83,6 +86,9 @@ tsan: deps ## searches with the thread sanitizer
 
 bench: all ## searches, naive kernels and peers side by side (needs the peers' packages)
 	experiments/bench.sh $(O)/thresh
+
+bench-search: $(O)/search-bench $(O)/search-table $(O)/make-pool ## searches compared over 50 seeds on recorded pools, without a device
+	experiments/search/run.sh $(O)
 
 bench-scale: all $(O)/simulate $(O)/endure ## one coordinator against 1 to 4,000 simulated agents; a long search
 	@tests/deps.sh sqlite3
@@ -165,6 +171,16 @@ $(O)/thresh: $(O)/rel/coordinator/cli/main.o $(REL_OBJ)
 $(O)/simulate $(O)/endure: $(O)/%: $(O)/rel/experiments/scale/%.o $(O)/rel/experiments/scale/crowd.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 $(O)/leaves: $(O)/rel/experiments/random/leaves.o $(REL_OBJ)
+	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+# A search of a pool: the tree with the rows of a pool in place of core/space.
+POOL_SPACE = $(patsubst %,experiments/search/%.c,pool pool_space pool_names)
+SEARCHING = $(filter-out mcts/descent.c mcts/estimate.c mcts/chen.c mcts/interval.c mcts/uniform.c,$(wildcard mcts/*.c))
+$(O)/search-bench: $(call objs,rel,experiments/search/bench.c $(POOL_SPACE) $(SEARCHING) $(wildcard core/base/*.c) core/space/names/hint.c) \
+                   $(O)/rel/gen/gpu.prior.o
+	$(Q)$(CC) -rdynamic -o $@ $^ -ldl -lpthread -lm
+$(O)/search-table: $(call objs,rel,experiments/search/table.c experiments/search/statistics.c $(wildcard core/base/*.c))
+	$(Q)$(CC) -o $@ $^ -lm
+$(O)/make-pool: $(call objs,rel,experiments/search/make_pool.c $(POOLS)) $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # With the sanitizers inside, so that it runs where no compiler is.
 $(O)/hostile: $(call objs,san,experiments/scale/hostile.c experiments/scale/crowd.c tests/fixture/hostile.c $(SRC)) \

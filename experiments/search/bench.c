@@ -1,0 +1,274 @@
+/* Searches of pools, without a device (pool.h): one process, many seeds. For example
+ *
+ *     search-bench --seeds 50 --evaluations 400 --label new --heuristic tag --heuristic uct:c=2 A.pool B.pool
+ *
+ * prints a line for each pool, heuristic and seed, with its course (statistics.h), which `search-table`
+ * reads:
+ *
+ *     A   new   tag   1   400   1:5.2 7:1.9 31:1.04
+ *
+ * A search is what `thresh tune` does: the same tree, policies, declared prior and cuts by the bound; a
+ * launch that is slower than the limit of the pool is stopped; a row whose kernel was evaluated before is no
+ * evaluation; a failure is one. --trace prints what was drawn instead: number, row of the pool, outcome. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "experiments/search/pool_space.h"
+#include "mcts/order.h"
+#include "mcts/prior.h"
+#include "mcts/tree.h"
+
+extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
+
+enum { MOST_HEURISTICS = 64, STUCK = 20 /* calls in a row without a new implementation */ };
+
+struct options {
+    const char *label, *order, *heuristics[MOST_HEURISTICS];
+    unsigned n_heuristics;
+    uint32_t first_seed, seeds, evaluations;
+    bool trace;
+};
+
+/* A pool that is searched. */
+struct subject {
+    const char *name;
+    struct pool *pool;
+    struct space *space;
+    struct space_state *root;
+    struct mcts_prior *prior; /* NULL: none */
+    struct mcts_order order;
+    double optimum; /* ns */
+    bool bounded;
+};
+
+/* One search. */
+struct search {
+    const struct subject *subject;
+    const struct options *options;
+    bool *evaluated; /* kernels */
+    double best;     /* ns, of what was drawn; INFINITY: none */
+    uint32_t evaluations;
+};
+
+/* ---- a search ---- */
+
+/* What a launch may take, as in coordinator/limits.h. */
+static double limit_ns(const struct search *s)
+{
+    const struct pool *p = s->subject->pool;
+    double best = p->known_ns > 0 ? fmin(s->best, p->known_ns) : s->best;
+    return p->cut_factor > 0 ? fmax(p->cut_factor * best, p->least_ns) : INFINITY;
+}
+
+static struct mcts_outcome evaluate(struct search *s, uint32_t row)
+{
+    const struct pool_row *r = &s->subject->pool->rows[row];
+    if (s->evaluated[r->kernel]) return (struct mcts_outcome){.kind = MCTS_DUPLICATE};
+    s->evaluated[r->kernel] = true;
+    if (r->status == POOL_OVERSIZED) return (struct mcts_outcome){.kind = MCTS_CUT};
+    s->evaluations++;
+    if (r->status == POOL_FAILED) return (struct mcts_outcome){.kind = MCTS_FAILED};
+    if (r->status == POOL_CUT || r->time_ns > limit_ns(s)) return (struct mcts_outcome){.kind = MCTS_CUT};
+    return (struct mcts_outcome){MCTS_TIMED, r->time_ns};
+}
+
+static void tell(struct search *s, uint32_t row, struct mcts_outcome o)
+{
+    static const char *const NAMES[] = {"timed", "failed", "cut", "duplicate"};
+    bool better = o.kind == MCTS_TIMED && o.time < s->best;
+    if (better && !s->options->trace)
+        printf("%s%" PRIu32 ":%.6g", isfinite(s->best) ? " " : "", s->evaluations,
+               o.time / s->subject->optimum);
+    if (better) s->best = o.time;
+    if (s->options->trace) printf("%" PRIu32 "\t%" PRIu32 "\t%s\n", s->evaluations, row, NAMES[o.kind]);
+}
+
+/* false: the heuristic is at fault. */
+static bool run_tree(struct search *s, struct mcts_tree *t)
+{
+    for (unsigned stuck = 0; s->evaluations < s->options->evaluations && stuck < STUCK;) {
+        struct mcts_descent d = {0};
+        enum mcts_status status = mcts_tree_next(t, &d);
+        if (status == MCTS_ERROR) fprintf(stderr, "search-bench: %s\n", mcts_tree_error(t));
+        if (status == MCTS_ERROR) return false;
+        if (status == MCTS_EXHAUSTED) return true;
+        stuck = status == MCTS_STUCK ? stuck + 1 : 0;
+        if (status == MCTS_STUCK) continue;
+        uint32_t row = pool_space_row(mcts_tree_state(t));
+        struct mcts_outcome o = evaluate(s, row);
+        tell(s, row, o);
+        mcts_tree_report(t, &d, o);
+        mcts_descent_free(&d);
+    }
+    return true;
+}
+
+static struct mcts_config config_of(const struct subject *b, uint64_t seed)
+{
+    struct mcts_config c = mcts_config_default();
+    c.seed = seed;
+    c.branching.order = b->order.parts;
+    c.branching.n_order = b->order.n;
+    c.branching.bound = b->bounded ? pool_space_bound : NULL;
+    c.prior = b->prior ? mcts_prior_weight : NULL;
+    c.prior_context = b->prior;
+    return c;
+}
+
+static bool search(const struct subject *b, const struct options *o, const char *heuristic, uint32_t seed)
+{
+    struct diag *d = diag_new();
+    struct mcts_heuristic *h = mcts_heuristic_load(heuristic, d);
+    struct search s = {.subject = b, .options = o, .best = INFINITY};
+    bool ok = h != NULL;
+    diag_print(d, stderr);
+    diag_free(d);
+    if (!ok) return false;
+    struct mcts_config c = config_of(b, seed);
+    struct mcts_tree *t = mcts_tree_new(b->root, h, &c);
+    s.evaluated = base_calloc(b->pool->n_rows + 1, sizeof *s.evaluated);
+    if (b->pool->known_ns > 0) mcts_tree_known_time(t, b->pool->known_ns);
+    if (!o->trace)
+        printf("%s\t%s\t%s\t%" PRIu32 "\t%" PRIu32 "\t", b->name, o->label, heuristic, seed, o->evaluations);
+    ok = run_tree(&s, t);
+    if (!o->trace) putchar('\n');
+    mcts_tree_free(t);
+    mcts_heuristic_free(h);
+    free(s.evaluated);
+    return ok;
+}
+
+/* ---- a pool ---- */
+
+/* "build/search/conv.pool" -> "conv" */
+static char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = base_strdup(slash ? slash + 1 : path);
+    name[strcspn(name, ".")] = 0;
+    return name;
+}
+
+static bool make_prior(struct subject *b, struct diag *d)
+{
+    const struct pool *p = b->pool;
+    struct mcts_fact *facts = base_calloc(p->n_facts + 1, sizeof *facts);
+    for (size_t i = 0; i < p->n_facts; i++)
+        facts[i] = (struct mcts_fact){p->facts[i].name, p->facts[i].value};
+    if (p->n_facts) b->prior = mcts_prior_new(prior_gpu, b->space, facts, (unsigned)p->n_facts, d);
+    free(facts);
+    return b->prior || p->n_facts == 0;
+}
+
+static bool kernels_are_numbered(const struct pool *p)
+{
+    for (size_t i = 0; i < p->n_rows; i++)
+        if (p->rows[i].kernel >= p->n_rows) return false;
+    return true;
+}
+
+static bool open_subject(struct subject *b, const struct options *o, const char *path, struct diag *d)
+{
+    FILE *in = fopen(path, "r");
+    *b = (struct subject){.name = name_of(path)};
+    if (!in) diag_plain(d, "%s: cannot be read", path);
+    if (in) b->pool = pool_read(path, in, d);
+    if (in) fclose(in);
+    if (!b->pool) return false;
+    b->optimum = pool_best_ns(b->pool);
+    if (!isfinite(b->optimum) || !kernels_are_numbered(b->pool)) {
+        diag_plain(d, "%s: no implementation has a time, or kernels have numbers that are too large", path);
+        return false;
+    }
+    for (size_t i = 0; i < b->pool->n_rows; i++)
+        b->bounded = b->bounded || b->pool->rows[i].bound_ns > 0;
+    b->space = pool_space_new(b->pool);
+    b->root = space_root(b->space, NULL);
+    return mcts_order_parse(b->space, o->order, &b->order, d) && make_prior(b, d);
+}
+
+static void close_subject(struct subject *b)
+{
+    mcts_order_free(&b->order);
+    mcts_prior_free(b->prior);
+    space_state_free(b->root);
+    space_free(b->space);
+    pool_free(b->pool);
+    free((char *)b->name);
+}
+
+static bool search_pool(const struct options *o, const char *path)
+{
+    struct diag *d = diag_new();
+    struct subject b;
+    bool ok = open_subject(&b, o, path, d);
+    diag_print(d, stderr);
+    for (unsigned h = 0; ok && h < o->n_heuristics; h++)
+        for (uint32_t i = 0; ok && i < o->seeds; i++)
+            ok = search(&b, o, o->heuristics[h], o->first_seed + i);
+    close_subject(&b);
+    diag_free(d);
+    return ok;
+}
+
+/* ---- options ---- */
+
+static bool count(const char *text, uint32_t *out)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    *out = (uint32_t)n;
+    return end != text && *end == 0 && n > 0 && n < UINT32_MAX;
+}
+
+static bool take_option(struct options *o, int key, const char *text)
+{
+    switch (key) {
+    case 'l':
+        o->label = text;
+        return true;
+    case 'o':
+        o->order = text;
+        return true;
+    case 'h':
+        if (o->n_heuristics < MOST_HEURISTICS) o->heuristics[o->n_heuristics++] = text;
+        return true;
+    case 'f':
+        return count(text, &o->first_seed);
+    case 's':
+        return count(text, &o->seeds);
+    case 'e':
+        return count(text, &o->evaluations);
+    case 't':
+        return o->trace = true;
+    default:
+        return false;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"label", required_argument, NULL, 'l'}, {"heuristic", required_argument, NULL, 'h'},
+        {"order", required_argument, NULL, 'o'}, {"first-seed", required_argument, NULL, 'f'},
+        {"seeds", required_argument, NULL, 's'}, {"evaluations", required_argument, NULL, 'e'},
+        {"trace", no_argument, NULL, 't'},       {0}};
+    struct options o = {.label = "-", .first_seed = 1, .seeds = 50, .evaluations = 400};
+    bool ok = true;
+    for (int key; ok && (key = getopt_long(argc, argv, "", options, NULL)) != -1;)
+        ok = take_option(&o, key, optarg);
+    if (o.n_heuristics == 0) o.heuristics[o.n_heuristics++] = "tag";
+    if (!ok || optind == argc) {
+        fprintf(stderr, "usage: search-bench [--label TEXT] [--heuristic SPEC]... [--order TEXT]"
+                        " [--first-seed N] [--seeds N] [--evaluations N] [--trace] POOL...\n");
+        return 2;
+    }
+    for (int i = optind; ok && i < argc; i++)
+        ok = search_pool(&o, argv[i]);
+    return ok ? 0 : 1;
+}
