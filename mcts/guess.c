@@ -41,9 +41,13 @@ struct whitened {
     double limited; /* the best time by which `times` are limited */
 };
 
-/* Implementations that a promise is made for at once. */
-enum { LANES = 8 };
-typedef double lanes[LANES];
+/* Implementations that a promise is made for at once, a number for each: two vectors of the machine with
+ * AVX2. Four rows of the factor at once fill its registers. */
+enum { LANES = 8, HALVES = 2, LANES_OF_HALF = LANES / HALVES, ROWS = 4 };
+typedef double half_lanes __attribute__((vector_size(LANES_OF_HALF * sizeof(double))));
+typedef struct {
+    half_lanes half[HALVES];
+} lanes;
 
 struct mcts_guess {
     uint32_t *slots, n_slots; /* the choices whose values are traits */
@@ -170,24 +174,34 @@ static void solve_lower(const struct mcts_guess *g, double *x)
         solve_row(g, i, x);
 }
 
-/* The same for LANES vectors. Two rows at a time, so that each element of x is read for both, and as many
- * sums do not wait for each other. Lanes do not mix: a vector's result does not depend on the others. */
+/* The same for LANES vectors and `rows` rows from i on, so that each element of x is read once for all of
+ * them and their sums do not wait for each other. Lanes do not mix: a vector's result does not depend on the
+ * others. */
+static inline void solve_rows(const struct mcts_guess *g, size_t i, size_t rows, lanes *x)
+{
+    const double *row[ROWS];
+    lanes sums[ROWS] = {{{{0}}}};
+    for (size_t r = 0; r < rows; r++)
+        row[r] = g->list[i + r].factor;
+    for (size_t j = 0; j < i; j++)
+        for (size_t r = 0; r < rows; r++)
+            for (size_t h = 0; h < HALVES; h++)
+                sums[r].half[h] += row[r][j] * x[j].half[h];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t h = 0; h < HALVES; h++) {
+            for (size_t before = 0; before < r; before++)
+                sums[r].half[h] += row[r][i + before] * x[i + before].half[h];
+            x[i + r].half[h] = (x[i + r].half[h] - sums[r].half[h]) / row[r][i + r];
+        }
+}
+
 static void solve_lanes(const struct mcts_guess *g, lanes *x)
 {
-    for (size_t i = 0; i < g->count; i += 2) {
-        bool pair = i + 1 < g->count;
-        const double *row = g->list[i].factor, *next = pair ? g->list[i + 1].factor : row;
-        lanes sums = {0}, next_sums = {0};
-        for (size_t j = 0; j < i; j++)
-            for (size_t k = 0; k < LANES; k++) {
-                sums[k] += row[j] * x[j][k];
-                next_sums[k] += next[j] * x[j][k];
-            }
-        for (size_t k = 0; k < LANES; k++)
-            x[i][k] = (x[i][k] - sums[k]) / row[i];
-        for (size_t k = 0; pair && k < LANES; k++)
-            x[i + 1][k] = (x[i + 1][k] - next_sums[k] - next[i] * x[i][k]) / next[i + 1];
-    }
+    size_t i = 0;
+    for (; i + ROWS <= g->count; i += ROWS)
+        solve_rows(g, i, ROWS, x);
+    for (; i < g->count; i++)
+        solve_rows(g, i, 1, x);
 }
 
 static double square(const double *x, size_t n)
@@ -334,19 +348,22 @@ static double log_gain(double z)
 static void promise_lanes(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
                           lanes *x, double *promises)
 {
-    lanes expected = {0}, explained = {0};
+    lanes expected = {{{0}}}, explained = {{{0}}};
     for (size_t i = 0; i < g->count; i++)
         for (unsigned k = 0; k < LANES; k++)
-            x[i][k] = k < n ? likeness(g, t[k], g->list[i].traits) : 0;
+            x[i].half[k / LANES_OF_HALF][k % LANES_OF_HALF] =
+                k < n ? likeness(g, t[k], g->list[i].traits) : 0;
     solve_lanes(g, x);
     for (size_t i = 0; i < g->count; i++)
-        for (unsigned k = 0; k < LANES; k++) {
-            expected[k] += x[i][k] * g->whitened.rest[i];
-            explained[k] += x[i][k] * x[i][k];
+        for (unsigned h = 0; h < HALVES; h++) {
+            expected.half[h] += x[i].half[h] * g->whitened.rest[i];
+            explained.half[h] += x[i].half[h] * x[i].half[h];
         }
     for (unsigned k = 0; k < n; k++) {
-        double deviation = sqrt(g->variance * (1 + NOISE - explained[k]));
-        promises[k] = log(deviation) + log_gain((g->best - mean(g, t[k]) - expected[k]) / deviation);
+        unsigned h = k / LANES_OF_HALF, lane = k % LANES_OF_HALF;
+        double deviation = sqrt(g->variance * (1 + NOISE - explained.half[h][lane]));
+        double gain = g->best - mean(g, t[k]) - expected.half[h][lane];
+        promises[k] = log(deviation) + log_gain(gain / deviation);
     }
 }
 
@@ -354,7 +371,8 @@ void mcts_guess_promises(const struct mcts_guess *g, const struct mcts_traits *c
                          double *promises)
 {
     CHECK(g->solved || g->count == 0);
-    lanes *x = base_malloc((g->count + 1) * sizeof x[0]);
+    lanes *x = aligned_alloc(sizeof(half_lanes), (g->count + 1) * sizeof x[0]);
+    CHECK(x);
     for (unsigned i = 0; g->count > 0 && i < n; i += LANES)
         promise_lanes(g, t + i, n - i < LANES ? n - i : LANES, x, promises + i);
     for (unsigned i = 0; g->count == 0 && i < n; i++)
