@@ -37,7 +37,8 @@ static bool must_rest(const struct agents *a)
 static unsigned agents_room(void *self)
 {
     const struct agents *a = self;
-    return roster_idle_peer(a->roster) >= 0 && !must_rest(a);
+    unsigned idle = roster_idle_peers(a->roster);
+    return idle > 0 && !must_rest(a) ? idle : 0;
 }
 
 /* ---- jobs ---- */

@@ -41,7 +41,7 @@ struct session_event {
 };
 
 struct session_evaluator {
-    /* How many more candidates it can start now. */
+    /* How many more candidates it can start now, at least; 0: none. */
     unsigned (*room)(void *self);
     /* Starts to measure a candidate; there is room. The job is valid during the call. best_ns: the best time
      * that is known, 0: none; measuring may stop where that is far exceeded. */

@@ -51,6 +51,7 @@ void roster_send(struct roster *r, unsigned peer, const struct message *m);
 void roster_refuse(struct roster *r, unsigned peer, const char *reason);
 const char *roster_name(const struct roster *r, unsigned peer);
 int roster_idle_peer(const struct roster *r);
+unsigned roster_idle_peers(const struct roster *r); /* how many could take a job now */
 /* Uses a credit of the agent whose turn it is: who has one may have changed since the last look. -1: none. */
 int roster_take_credit(struct roster *r);
 uint64_t roster_results(const struct roster *r, unsigned peer);

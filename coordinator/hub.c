@@ -57,6 +57,7 @@ struct hub {
     struct peer *peers[LIMIT_PEERS];
     unsigned n_peers;
     struct peer *by_identity, *rings[HUB_GROUPS], *vacant;
+    unsigned n_idle[HUB_GROUPS]; /* in the rings */
     int64_t (*clock_ms)(void);
     int64_t time, looked_at; /* ms: the hub's time; the clock when that was last advanced */
     int64_t look_at;         /* ms of the hub's time: no peer is lost before */
@@ -76,7 +77,9 @@ static void queue_peer(struct hub *h, struct peer *p)
 {
     struct peer **ring = &h->rings[p->group];
     if (p->in_ring) CDL_DELETE(*ring, p);
+    h->n_idle[p->group] -= p->in_ring;
     p->in_ring = p->live && !p->held && p->room > 0;
+    h->n_idle[p->group] += p->in_ring;
     if (p->in_ring) CDL_APPEND(*ring, p);
 }
 
@@ -200,6 +203,12 @@ int hub_idle_peer(const struct hub *h, unsigned group)
 {
     CHECK(group < HUB_GROUPS);
     return h->rings[group] ? (int)h->rings[group]->index : -1;
+}
+
+unsigned hub_idle_peers(const struct hub *h, unsigned group)
+{
+    CHECK(group < HUB_GROUPS);
+    return h->n_idle[group];
 }
 
 bool hub_is_live(const struct hub *h, unsigned peer)

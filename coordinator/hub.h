@@ -73,6 +73,7 @@ const char *hub_name(const struct hub *h, unsigned peer);
 /* The agent whose turn it is, of those of a group with a credit; -1: none. hub_take_credit() uses a credit,
  * and the next agent has its turn. */
 int hub_idle_peer(const struct hub *h, unsigned group);
+unsigned hub_idle_peers(const struct hub *h, unsigned group); /* how many have a credit */
 void hub_take_credit(struct hub *h, unsigned peer);
 uint64_t hub_results(const struct hub *h, unsigned peer); /* results received from it */
 bool hub_is_live(const struct hub *h, unsigned peer);     /* connected, whatever its group */

@@ -178,6 +178,14 @@ int roster_idle_peer(const struct roster *r)
     return peer;
 }
 
+unsigned roster_idle_peers(const struct roster *r)
+{
+    lock(r);
+    unsigned n = hub_idle_peers(r->fleet->hub, r->group);
+    unlock(r);
+    return n;
+}
+
 int roster_take_credit(struct roster *r)
 {
     struct hub *h = r->fleet->hub;

@@ -113,6 +113,7 @@ Test(fleet, nobody_has_a_turn_before_the_program, .timeout = 60)
     fleet_test_ready(&t, 0);
     fleet_test_event(r, HUB_CREDIT);
     cr_expect_eq(roster_idle_peer(r), 0);
+    cr_expect_eq(roster_idle_peers(r), 1);
     roster_close(r);
     fleet_test_close(&t);
 }

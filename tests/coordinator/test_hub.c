@@ -86,6 +86,7 @@ Test(hub, hello_and_credits_make_an_idle_peer)
     cr_assert_eq(e.kind, HUB_HELLO);
     cr_assert_str_eq(e.message.hello.device, "d");
     cr_assert_eq(hub_idle_peer(f.hub, 0), -1);
+    cr_assert_eq(hub_idle_peers(f.hub, 0), 0);
     hub_test_send(&f, &(struct message){.kind = MESSAGE_READY, .ready = {0, 1}});
     hub_test_send(&f, &(struct message){.kind = MESSAGE_RESULT, .result = {.id = 5, .status = "ok"}});
     e = hub_test_event(&f);
@@ -95,8 +96,10 @@ Test(hub, hello_and_credits_make_an_idle_peer)
     cr_assert_eq(hub_results(f.hub, 0), 1);
     cr_assert_str_eq(hub_name(f.hub, 0), "a");
     cr_assert_eq(hub_idle_peer(f.hub, 0), 0);
+    cr_assert_eq(hub_idle_peers(f.hub, 0), 1);
     hub_take_credit(f.hub, 0);
     cr_assert_eq(hub_idle_peer(f.hub, 0), -1);
+    cr_assert_eq(hub_idle_peers(f.hub, 0), 0);
     hub_test_send(&f, &(struct message){.kind = MESSAGE_BYE, .bye = {"done"}});
     e = hub_test_event(&f);
     cr_assert(e.kind == HUB_GONE && strcmp(e.reason, "done") == 0);
