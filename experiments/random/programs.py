@@ -104,9 +104,11 @@ COMPARISONS = [("<", lambda a, b: a < b), ("<=", lambda a, b: a <= b), ("==", la
 REDUCTIONS = {
     "float": [("reduce(add, 0.0, {})", lambda a: sum(a, np.float64(0))), ("sum({})", lambda a: sum(a, np.float64(0))),
               ("reduce(max, -1000.0, {})", lambda a: max([np.float64(-1000), *a])),
-              ("reduce(min, 1000.0, {})", lambda a: min([np.float64(1000), *a]))],
+              ("reduce(min, 1000.0, {})", lambda a: min([np.float64(1000), *a])),
+              ("reduce(max, lowest, {})", max), ("reduce(min, highest, {})", min)],
     "int": [("reduce(add, 0, {})", lambda a: wrap(sum(a, np.int64(0)))),
             ("reduce(max, -1000, {})", lambda a: max([np.int64(-1000), *a])),
+            ("reduce(max, lowest, {})", max), ("reduce(min, highest, {})", min),
             ("reduce(bitxor, 5, {})", lambda a: wrap(np.bitwise_xor.reduce([np.int64(5), *a])))],
 }
 
@@ -288,7 +290,22 @@ class Program:
         (ta, a), (tb, b) = self.scalar(env, kind, depth - 1), self.scalar(env, kind, 0)
         (ty, y), (tn, n) = self.scalar(env, t, depth - 1), self.scalar(env, t, depth - 2)
         sign, f = self.rng.choice(COMPARISONS)
-        return f"(if {ta} {sign} {tb} then {ty} else {tn})", lambda e: y(e) if f(a(e), b(e)) else n(e)
+        holds, test = f"{ta} {sign} {tb}", lambda e: f(a(e), b(e))
+        if self.rng.random() < 0.3:  # of two comparisons, or of the opposite one
+            (tc, c), (other, g) = self.scalar(env, kind, 0), self.rng.choice(COMPARISONS)
+            joined, both = self.rng.choice([("{} && {}", lambda x, y: x and y), ("{} || {}", lambda x, y: x or y),
+                                            ("{} && !({})", lambda x, y: x and not y)])
+            holds, test = (joined.format(holds, f"{tb} {other} {tc}"),
+                           lambda e: both(f(a(e), b(e)), g(b(e), c(e))))
+        if self.rng.random() < 0.2:  # of tuples
+            u, w = self.name("u"), self.name("w")
+            return (f"(let ({u}, {w}) = if {holds} then ({ty}, {tn}) else ({tn}, {ty}) in max({u}, {w} + {u}))",
+                    lambda e: self.larger(t, *((y(e), n(e)) if test(e) else (n(e), y(e)))))
+        return f"(if {holds} then {ty} else {tn})", lambda e: y(e) if test(e) else n(e)
+
+    @staticmethod
+    def larger(t, u, w):
+        return np.maximum(u, w + u) if t == "float" else max(np.int64(u), wrap(w + u))
 
     def reduction(self, env, t, depth):
         n = self.rng.choice(LENGTHS)
@@ -364,6 +381,10 @@ class Program:
             options.append((3, lambda: self.pad(env, wanted, depth)))
         if n <= 3:
             options.append((1, lambda: self.written_out(env, wanted, depth)))
+        if rest and n % 2 == 0 and rest[0] % 2 == 0:
+            options.append((0.5, lambda: self.part(env, wanted, depth, "untile(tile(2, 2, {}))", n, lambda a: a)))
+        if rest and min(n, rest[0]) > 3:
+            options.append((0.7, lambda: self.pad_both(env, wanted, depth)))
         if rest:
             m = rest[0]
             options += [(3, lambda: self.slide(env, wanted, depth)),
@@ -414,6 +435,12 @@ class Program:
         kinds = self.inner((t, tuple(rest))), self.inner((t, tuple(rest)))
         (ta, a), (tb, b) = (self.array(env, (k[0], (n, *k[1])), depth - 1) for k in kinds)
         u, v = self.name("u"), self.name("v")
+        if self.rng.random() < 0.25:  # of three
+            w, kind = self.name("w"), self.inner((t, tuple(rest)))
+            tc, c = self.array(env, (kind[0], (n, *kind[1])), depth - 2)
+            body, f = self.expression({**env, u: kinds[0], v: kinds[1], w: kind}, (t, tuple(rest)), depth - 1)
+            return (f"map(fun ({u}, {v}, {w}) -> {body}, zip({ta}, {tb}, {tc}))",
+                    lambda e: np.stack([f({**e, u: x, v: y, w: z}) for x, y, z in zip(a(e), b(e), c(e))]))
         body, f = self.expression({**env, u: kinds[0], v: kinds[1]}, (t, tuple(rest)), depth - 1)
         return (f"map(fun ({u}, {v}) -> {body}, zip({ta}, {tb}))",
                 lambda e: np.stack([f({**e, u: x, v: y}) for x, y in zip(a(e), b(e))]))
@@ -447,7 +474,10 @@ class Program:
     def scan(self, env, wanted, depth):
         t, (n,) = wanted
         text, a = self.array(env, wanted, depth - 1)
-        name, zero, f = self.rng.choice([("add", 0, lambda x, y: x + y), ("max", -20, max)])
+        s, v = self.name("s"), self.name("v")
+        filters = [(f"fun {s} {v} -> {s} * 0.5 + {v}", 1, lambda x, y: x * 0.5 + y)] if t == "float" else [
+            (f"fun {s} {v} -> {s} * 3 - {v}", 1, lambda x, y: x * 3 - y)]
+        name, zero, f = self.rng.choice([("add", 0, lambda x, y: x + y), ("max", -20, max), *filters])
 
         def scanned(e):
             total, out = (np.float64 if t == "float" else np.int64)(zero), []
@@ -490,6 +520,13 @@ class Program:
             return f"padConstant({left}, {right}, {v}, {text})", lambda e: np.pad(
                 a(e), width, mode="constant", constant_values=number(e))
         return f"pad({left}, {right}, {border}, {text})", lambda e: np.pad(a(e), width, mode=mode)
+
+    def pad_both(self, env, wanted, depth):
+        t, (n, m, *rest) = wanted
+        text, a = self.array(env, (t, (n - 2, m - 2, *rest)), depth - 1)
+        border, mode = self.rng.choice([("clamp", "edge"), ("mirror", "symmetric"), ("wrap", "wrap")])
+        width = [(1, 1), (1, 1)] + [(0, 0)] * len(rest)
+        return f"pad2(1, 1, {border}, {text})", lambda e: np.pad(a(e), width, mode=mode)
 
     def slide(self, env, wanted, depth):
         t, (n, k, *rest) = wanted
