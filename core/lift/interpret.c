@@ -74,7 +74,9 @@ static struct value evaluate_at(struct run *r, const struct lift_expr *e, const 
 {
     int64_t i = (int64_t)interpret_expr(r, e->args[0], env).scalar.value;
     CHECK(i >= 0 && i < e->args[1]->type->extent);
-    return interpret_element(r, interpret_expr(r, e->args[1], env).array, i);
+    struct array *array = interpret_expr(r, e->args[1], env).array;
+    r->revisits = r->revisits || array->computes;
+    return interpret_element(r, array, i);
 }
 
 static struct value evaluate_unzip(struct run *r, const struct lift_expr *e, struct array *source)
@@ -159,7 +161,8 @@ static struct value evaluate_reduce(struct run *r, const struct lift_expr *e, co
     const struct steps s = {.e = e, .type = e->type, .env = env};
     struct remember_key key;
     struct value v;
-    bool remembers = lift_type_parts(e->type) > 0 && interpret_expr_key(e, env, &key);
+    bool remembers =
+        (e->repeated || r->revisits) && lift_type_parts(e->type) > 0 && interpret_expr_key(e, env, &key);
     if (remembers && interpret_recall(r, key, e->type, &v)) return v;
     v = evaluate_steps(r, &s, interpret_expr(r, e->args[0], env), 0, e->args[1]->type->extent);
     if (remembers) interpret_store(r, key, e->type, v);

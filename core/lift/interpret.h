@@ -22,6 +22,7 @@ struct run {
     struct arena *spare[INTERPRET_SPARES];
     unsigned n_spare;
     struct remembered *memory;
+    bool revisits;   /* a view of a computed array was made, which may ask for an element again */
     uint64_t serial; /* of arrays that no key tells apart */
     double work;     /* scalar operations applied */
     double most;     /* no further element of an output is computed once work exceeds it */

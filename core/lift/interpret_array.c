@@ -29,6 +29,7 @@ static bool computes(const struct array *a)
 struct value interpret_new_array(struct run *r, struct array array)
 {
     array.computes = computes(&array);
+    if (array.source && array.source->computes && array.kind != ARRAY_MAP) r->revisits = true;
     return (struct value){.array = arena_memdup(r->arena, &array, sizeof array)};
 }
 

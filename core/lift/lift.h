@@ -126,6 +126,7 @@ struct lift_expr {
     unsigned number;          /* in the program, from 0, after lift_bind() */
     unsigned n_reads;         /* APPLY with a function: of `reads`, or LIFT_NONE: more than LIFT_MOST_READS */
     const struct lift_expr **reads; /* parameters that it does not bind, and components (GET) of them */
+    bool repeated;                  /* the same in all calls of a function around it, after lift_bind() */
     bool computes;                  /* an operation or a reduction is in it, after lift_bind() */
 };
 enum { LIFT_MOST_READS = 12 };

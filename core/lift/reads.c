@@ -16,8 +16,15 @@ struct reads {
     bool computes; /* an operation or a reduction is in it, not only views */
 };
 
+/* A function around the place. */
+struct around {
+    const struct around *next;
+    const struct lift_lambda *function;
+};
+
 struct reader {
     struct arena *arena;
+    const struct around *around;
     unsigned depth;  /* functions around the place */
     unsigned number; /* of the next expression */
 };
@@ -81,14 +88,33 @@ static void read_expr(struct reader *r, struct lift_expr *e, struct reads *out);
 static void read_function(struct reader *r, struct lift_lambda *f, struct reads *out)
 {
     struct reads body = {0};
+    struct around around = {r->around, f};
     r->depth++;
+    r->around = &around;
     for (unsigned i = 0; i < f->n_params; i++)
         begin_param(r, f->params[i]);
     read_expr(r, f->body, &body);
+    r->around = around.next;
     for (unsigned i = 0; i < f->n_params; i++)
         remove_param(&body, f->params[i]);
     r->depth--;
     add_reads(out, &body);
+}
+
+static bool reads_one_of(const struct reads *reads, const struct lift_lambda *f)
+{
+    for (unsigned i = 0; i < reads->n; i++)
+        for (unsigned k = 0; k < f->n_params; k++)
+            if (root_of(reads->exprs[i]) == f->params[k]) return true;
+    return false;
+}
+
+/* Whether a function around the expression does not matter to it, so that its calls compute the same. */
+static bool is_repeated(const struct reader *r, const struct reads *reads)
+{
+    for (const struct around *a = r->around; a && reads->n != LIFT_NONE; a = a->next)
+        if (!reads_one_of(reads, a->function)) return true;
+    return false;
 }
 
 static void read_let(struct reader *r, struct lift_expr *e, struct reads *out)
@@ -100,13 +126,19 @@ static void read_let(struct reader *r, struct lift_expr *e, struct reads *out)
     add_reads(out, &body);
 }
 
+/* A name, a component of one, or `indices`, which no element of its array has a part in. */
+static bool is_name_only(const struct lift_expr *e)
+{
+    return root_of(e) || (e->kind == LIFT_APPLY && e->pattern == LIFT_INDICES);
+}
+
 /* Adds what an expression reads to *out, and notes what a pattern reads. */
 static void read_expr(struct reader *r, struct lift_expr *e, struct reads *out)
 {
     struct reads own = {.computes = e->kind == LIFT_OP};
     e->number = r->number++;
     if (root_of(e)) read_param(r, e, &own);
-    for (unsigned i = 0; i < e->n_args && !root_of(e); i++)
+    for (unsigned i = 0; i < e->n_args && !is_name_only(e); i++)
         read_expr(r, e->args[i], &own);
     if (e->kind == LIFT_LET) read_let(r, e, &own);
     if (e->kind == LIFT_APPLY && e->fun) {
@@ -114,6 +146,7 @@ static void read_expr(struct reader *r, struct lift_expr *e, struct reads *out)
         read_function(r, e->fun, &own);
         e->n_reads = own.n;
         e->computes = own.computes;
+        e->repeated = is_repeated(r, &own);
         if (own.n != LIFT_NONE) e->reads = arena_memdup(r->arena, own.exprs, own.n * sizeof *own.exprs);
     }
     add_reads(out, &own);

@@ -83,6 +83,17 @@ Test(lift_interpret, a_product_is_computed_once_for_all_columns)
     cr_expect_eq(work_of(attention, NULL), N * (M * D * 2.0 + D * M * 2.0));
 }
 
+/* The interpretation of a view of a computed array asks for its elements again, and so for the sums in them.
+ */
+Test(lift_interpret, reductions_of_revisited_elements_are_computed_once)
+{
+    cr_expect_eq(work_of("transpose(map(fun q -> let s = sum(q) in map(fun x -> x / s, q), Q))", NULL),
+                 N * D * 2.0);
+    cr_expect_eq(work_of("map(sum, slide(3, 1, map(sum, Q)))", NULL), N * D + (N - 2) * 3.0);
+    cr_expect_leq(work_of("map(fun q -> argmin(map(fun k -> dot(q, k), K)), Q)", NULL),
+                  N * M * (D * 2.0 + 8));
+}
+
 Test(lift_interpret, results_of_other_values_are_others)
 {
     work_of("map(fun i -> sum(map(fun v -> v * float(i), join(Q))), iota(N))", NULL);
