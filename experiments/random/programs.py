@@ -242,6 +242,8 @@ class Program:
                    (1, lambda: self.pair_reduction(env, t, depth))]
         if self.rng.random() < 0.5:
             options.append((1, lambda: self.call(env, t, depth)))
+        if self.extents:
+            options.append((0.5, lambda: self.size(env, t, depth)))
         if t == "float" and self.rough:
             options.append((3, lambda: self.apply(self.rng.choice(ROUGH), [self.scalar(env, t, depth - 1)])))
         if not self.rough:
@@ -279,6 +281,12 @@ class Program:
         self.functions.append(f"fun {f}({names[0]}, {names[1]}) = {body}")
         return (f"{f}({arguments[0][0]}, {arguments[1][0]})",
                 lambda e: value({**e, **{n: a[1](e) for n, a in zip(names, arguments)}}))
+
+    def size(self, env, t, depth):
+        """A size as a value."""
+        n = self.rng.choice(sorted(self.extents))
+        return self.apply((f"({{}} - N{n})", (lambda a: a - n) if t == "float" else (lambda a: wrap(a - n))),
+                          [self.scalar(env, t, depth - 1)])
 
     def product(self, env, depth):
         self.products -= 1
@@ -428,6 +436,10 @@ class Program:
             function = self.name("f")
             self.functions.append(f"fun {function}({v}) = {body}")
             return f"map({function}, {text})", value
+        if self.rng.random() < 0.1:  # a function that takes a function
+            function = self.name("h")
+            self.functions.append(f"fun {function}(g, a) = map(g, a)")
+            return f"{function}(fun {v} -> {body}, {text})", value
         return f"map(fun {v} -> {body}, {text})", value
 
     def map_pairs(self, env, wanted, depth):
