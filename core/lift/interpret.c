@@ -69,14 +69,17 @@ static struct value evaluate_pad_constant(struct run *r, const struct lift_expr 
                                (struct array){.kind = ARRAY_PAD, .source = source, .expr = e, .fill = fill});
 }
 
-/* Indices are whole numbers in the range of the array: types say so, as inputs are in theirs. */
+/* Indices are whole numbers in the range of the array: types say so, as inputs are in theirs. One that may be
+ * another on a device leads to another element there. */
 static struct value evaluate_at(struct run *r, const struct lift_expr *e, const struct env *env)
 {
-    int64_t i = (int64_t)interpret_expr(r, e->args[0], env).scalar.value;
+    struct lift_value_bound index = interpret_expr(r, e->args[0], env).scalar;
+    int64_t i = (int64_t)index.value;
     CHECK(i >= 0 && i < e->args[1]->type->extent);
     struct array *array = interpret_expr(r, e->args[1], env).array;
     r->revisits = r->revisits || array->computes;
-    return interpret_element(r, array, i);
+    struct value v = interpret_element(r, array, i);
+    return index.exact ? v : interpret_doubtful(r, v, e->type);
 }
 
 static struct value evaluate_unzip(struct run *r, const struct lift_expr *e, struct array *source)

@@ -46,7 +46,8 @@ enum array_kind {
     ARRAY_PAD,
     ARRAY_FILL,
     ARRAY_IOTA,
-    ARRAY_KEPT
+    ARRAY_KEPT,
+    ARRAY_DOUBTFUL
 };
 
 struct value {
@@ -83,7 +84,7 @@ struct array {
     unsigned n_zipped;               /* ZIP */
     const struct value *zipped;      /* ZIP; LIST: the elements; CONCAT: the arrays */
     const struct lift_expr *expr;    /* MAP, ZIP, LIST, CONCAT, PAD, SCAN, SCATTER: the expression */
-    const struct lift_type *element; /* FILL, KEPT: of an element */
+    const struct lift_type *element; /* FILL, KEPT, DOUBTFUL: of an element */
     struct value fill;               /* PAD: of the scalars beyond the array, if constant; FILL: of all */
 };
 
@@ -107,6 +108,8 @@ struct value interpret_new_array(struct run *r, struct array array);
 /* The value of an input. */
 struct value interpret_input(struct run *r, struct place at);
 struct value interpret_element(struct run *r, struct array *array, int64_t i);
+/* The same value, of which no error is known, as it may be another one. */
+struct value interpret_doubtful(struct run *r, struct value v, const struct lift_type *type);
 /* The same value, whose elements are remembered once they are computed. */
 struct value interpret_kept(struct run *r, struct value v, const struct lift_type *type);
 

@@ -6,6 +6,8 @@
  * key of the array and their index. */
 #include "core/lift/interpret.h"
 
+#include <math.h>
+
 #include "core/base/panic.h"
 #include "core/lift/rounding.h"
 
@@ -120,6 +122,23 @@ static struct value mapped_element(struct run *r, const struct array *array, int
     return interpret_expr(r, fun->body, interpret_bind(r, array->env, fun->params[0], x));
 }
 
+struct value interpret_doubtful(struct run *r, struct value v, const struct lift_type *type)
+{
+    if (type->kind == LIFT_ARRAY)
+        return interpret_new_array(
+            r, (struct array){.kind = ARRAY_DOUBTFUL, .source = v.array, .element = type->element});
+    if (type->kind == LIFT_SCALAR) {
+        v.scalar.s = INFINITY;
+        v.scalar.exact = false;
+        v.scalar.jumps = true;
+        return v;
+    }
+    struct value *parts = ARENA_ARRAY(r->arena, struct value, type->n_parts);
+    for (unsigned i = 0; i < type->n_parts; i++)
+        parts[i] = interpret_doubtful(r, v.parts[i], type->parts[i]);
+    return (struct value){.parts = parts};
+}
+
 struct value interpret_kept(struct run *r, struct value v, const struct lift_type *type)
 {
     if (v.array && v.array->computes)
@@ -183,6 +202,8 @@ struct value interpret_element(struct run *r, struct array *array, int64_t i)
         return filled(r, array->element, array->fill);
     case ARRAY_IOTA:
         return interpret_scalar(rounding_literal(SCALAR_INT, (double)i));
+    case ARRAY_DOUBTFUL:
+        return interpret_doubtful(r, interpret_element(r, source, i), array->element);
     case ARRAY_KEPT:
         return kept_element(r, array, i);
     }

@@ -108,6 +108,27 @@ Test(lift_interpret, results_of_other_values_are_others)
             NULL);
 }
 
+/* As halves the first two are one number, and its place is 0; in double it is 1. */
+Test(lift_interpret, an_element_at_an_index_that_may_be_another_has_no_bound)
+{
+    static const char *const indices[] = {
+        "argmax(map(half, map(fun v -> 1.0 + v / 8192.0, iota(2) |> map(float))))",
+        "argmax(map(fun v -> 1.0 + v, iota(2) |> map(float)))"};
+    static const char *const outputs[] = {"at(%s, join(Q))", "sum(at(%s, Q))",
+                                          "head(get(1, at(%s, zip(Q, Q))))"};
+    for (int k = 0; k < 6; k++) {
+        struct arena *a = arena_new();
+        const char *at = strstr(outputs[k / 2], "%s");
+        struct lift_program *p = bound(
+            arena_printf(a, "%.*s%s%s", (int)(at - outputs[k / 2]), outputs[k / 2], indices[k % 2], at + 2),
+            a);
+        struct lift_value_bound v = lift_interpret_element(p, inputs(a), OUT, 0);
+        cr_expect_eq(v.jumps, k % 2 == 0, "%d", k);
+        cr_expect_eq(isfinite(v.s) != 0, k % 2 == 1, "%d", k);
+        arena_free(a);
+    }
+}
+
 Test(lift_interpret, scans_go_on_from_the_element_before)
 {
     cr_expect_eq(work_of("scan(add, 0.0, join(Q))", NULL), N * D);
