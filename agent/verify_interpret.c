@@ -17,8 +17,9 @@
 #include "core/lift/scalar.h"
 
 enum { MIN_SAMPLES = 16, FINITE_SHARE = 4 };
-static const double SAMPLE_STEPS = 4e6;    /* rounding steps to interpret for the check of a reference */
-static const double INTERPRET_STEPS = 4e8; /* and for a whole reference, all sets of it */
+static const double SAMPLE_WORK = 4e6;    /* operations to interpret for the check of a reference */
+static const double INTERPRET_WORK = 4e8; /* and for a whole reference, all sets of it */
+static const double ESTIMATE_WORK = 1e6;  /* and to learn how many a whole output takes */
 
 /* ---- inputs and outputs ---- */
 
@@ -80,19 +81,24 @@ int64_t verify_count_not_finite(const struct verify_buffer *b, unsigned set)
 
 /* ---- a whole reference ---- */
 
-double verify_chain(const struct verify_task *t, unsigned buffer)
+/* The last element of a scan takes more than the first. */
+double verify_work(const struct verify_task *t, unsigned buffer)
 {
-    double **in = verify_inputs_new(t, VERIFY_TIMING), chain = verify_element(t, in, buffer, 0).steps + 1;
+    double **in = verify_inputs_new(t, VERIFY_TIMING);
+    double first = verify_element(t, in, buffer, 0).work;
+    double last = verify_element(t, in, buffer, t->buffers[buffer].elements - 1).work;
     verify_inputs_free(in, t);
-    return chain;
+    return fmax(first, last) + 1;
 }
 
 bool verify_interpretable(const struct verify_task *t)
 {
-    double steps = 0;
+    double work = 0, **in = verify_inputs_new(t, VERIFY_TIMING);
     for (unsigned b = 0; b < t->n_buffers; b++)
-        if (t->buffers[b].output) steps += verify_chain(t, b) * (double)t->buffers[b].elements;
-    return steps * t->n_sets <= INTERPRET_STEPS;
+        if (t->buffers[b].output)
+            work += lift_interpret_work(t->program, (const double *const *)in, b, ESTIMATE_WORK);
+    verify_inputs_free(in, t);
+    return work * t->n_sets <= INTERPRET_WORK;
 }
 
 static void interpret_output(struct verify_task *t, unsigned buffer)
@@ -162,18 +168,18 @@ static void add_corners(struct verify_sample *s, const struct lift_type *t, int6
     if (t->extent > 1) add_corners(s, t->element, flat * t->extent + t->extent - 1);
 }
 
-double verify_sample_size(double chain)
+double verify_sample_size(double work)
 {
-    return fmin(fmax(SAMPLE_STEPS / chain, MIN_SAMPLES), VERIFY_MAX_SAMPLES);
+    return fmin(fmax(SAMPLE_WORK / work, MIN_SAMPLES), VERIFY_MAX_SAMPLES);
 }
 
-struct verify_sample *verify_sample_new(const struct verify_task *t, unsigned buffer, double chain,
+struct verify_sample *verify_sample_new(const struct verify_task *t, unsigned buffer, double work,
                                         uint64_t seed)
 {
     double elements = (double)t->buffers[buffer].elements;
     struct verify_sample *s = base_calloc(1, sizeof *s);
     add_corners(s, t->program->arrays[buffer].type, 0);
-    double wanted = s->n < elements ? fmin(verify_sample_size(chain), elements) : 0;
+    double wanted = s->n < elements ? fmin(verify_sample_size(work), elements) : 0;
     struct pcg32 rng = pcg32_seed(seed, 0x5a);
     for (double i = 0; i < wanted; i++)
         s->flat[s->n++] = (int64_t)(pcg32_unit(&rng) * elements);
@@ -184,7 +190,7 @@ static int64_t sample_not_finite(const struct verify_task *t, unsigned buffer, u
 {
     const struct verify_buffer *b = &t->buffers[buffer];
     if (verify_integer(b->type)) return 0;
-    struct verify_sample *sample = verify_sample_new(t, buffer, verify_chain(t, buffer) * FINITE_SHARE, seed);
+    struct verify_sample *sample = verify_sample_new(t, buffer, verify_work(t, buffer) * FINITE_SHARE, seed);
     int64_t n = 0;
     for (unsigned set = 0; set < VERIFY_EXTREME; set++) {
         double **in = verify_inputs_new(t, set);

@@ -29,10 +29,11 @@ double verify_error_floor(enum scalar_type type, double n);
  * overflows, an output that is not finite is right, too. */
 bool verify_agrees(const struct verify_buffer *b, double got, struct lift_value_bound v);
 
-/* Rounding steps of the longest chain of a typical element of an output, plus 1. */
-double verify_chain(const struct verify_task *t, unsigned buffer);
-/* How many outputs of that many steps are interpreted to check a reference. */
-double verify_sample_size(double chain);
+/* Operations that it takes to interpret one element of an output, the larger of the first and the last,
+ * plus 1. */
+double verify_work(const struct verify_task *t, unsigned buffer);
+/* How many outputs of that much work are interpreted to check a reference. */
+double verify_sample_size(double work);
 /* How many outputs of a sample of the exact and the timing set are not finite. */
 int64_t verify_sample_not_finite(const struct verify_task *t, uint64_t seed);
 /* Whether the sums of the exact set are exact in the output's type, or not meant to be: other operations
@@ -45,8 +46,8 @@ struct verify_sample {
     unsigned n;
     int64_t flat[VERIFY_MAX_CORNERS + VERIFY_MAX_SAMPLES];
 };
-/* chain: steps of one element; more steps, fewer elements. malloc'd. */
-struct verify_sample *verify_sample_new(const struct verify_task *t, unsigned buffer, double chain,
+/* work: operations of one element; more work, fewer elements. malloc'd. */
+struct verify_sample *verify_sample_new(const struct verify_task *t, unsigned buffer, double work,
                                         uint64_t seed);
 /* Whether all sums of absolute terms are exact in their types with the largest inputs, by the corners of the
  * sample. */

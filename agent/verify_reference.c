@@ -135,13 +135,13 @@ static bool check_complete(const struct checked *c, unsigned set, double **in, d
 }
 
 /* The check of one set, with what is known of its outputs. */
-static bool check_one(const struct checked *c, unsigned set, const struct verify_sample *sample, double chain,
+static bool check_one(const struct checked *c, unsigned set, const struct verify_sample *sample, double work,
                       struct sample_bound *bound)
 {
     double **in = verify_inputs_new(c->t, set);
     unsigned step = set >= VERIFY_EXTREME ? 1 + sample->n / (VERIFY_MAX_SAMPLES / EXTREME_SHARE) : 1;
     bool ok = check_written(c, set, in) &&
-              check_complete(c, set, in, fmax(verify_sample_size(chain) / step, 1)) &&
+              check_complete(c, set, in, fmax(verify_sample_size(work) / step, 1)) &&
               check_set(c, set, in, sample, step, bound);
     verify_inputs_free(in, c->t);
     return ok;
@@ -196,11 +196,11 @@ static void set_relative(const struct checked *c, const struct sample_bound *bou
 static bool check_output(const struct checked *c, uint64_t seed, struct verify_tolerance *out)
 {
     struct sample_bound bounds[VERIFY_MOST_SETS];
-    double chain = verify_chain(c->t, c->buffer);
-    struct verify_sample *sample = verify_sample_new(c->t, c->buffer, chain, seed);
+    double work = verify_work(c->t, c->buffer);
+    struct verify_sample *sample = verify_sample_new(c->t, c->buffer, work, seed);
     bool ok = true;
     for (unsigned set = 0; ok && set < c->t->n_sets; set++)
-        ok = check_one(c, set, sample, chain, &bounds[set]);
+        ok = check_one(c, set, sample, work, &bounds[set]);
     if (ok) {
         widen_extremes(c->t, bounds);
         set_absolute(c, bounds, sample, out);

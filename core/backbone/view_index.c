@@ -48,12 +48,23 @@ static const struct index_expr *clamp(struct arena *a, const struct index_expr *
 
 /* ---- choices ---- */
 
-/* The load with one more guard if a choice between it and `no` is that; NULL otherwise. */
+/* Whether data are read to find the place of a load. */
+static bool reads_data(struct viewer *w, const struct tree *load)
+{
+    bool any = view_has_data(w, load->index);
+    for (unsigned i = 0; i < load->n_guards; i++)
+        any = any || view_has_data(w, load->guards[i].of);
+    return any;
+}
+
+/* The load with one more guard if a choice between it and `no` is that; NULL otherwise. The guard would not
+ * keep an index by data from being read where it does not hold. */
 static const struct view *guarded_load(struct viewer *w, const struct index_guard *g, const struct tree *load,
                                        const struct tree *no)
 {
     if (load->kind != TREE_LOAD || no->kind != TREE_CONST || (load->n_guards && load->value != no->value))
         return NULL;
+    if (reads_data(w, load)) return NULL;
     struct tree t = *load;
     struct index_guard *guards = ARENA_ARRAY(w->arena, struct index_guard, load->n_guards + 1);
     for (unsigned i = 0; i < load->n_guards; i++)

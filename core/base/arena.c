@@ -3,7 +3,7 @@
  *     block 2   [ used ######........ ]   next allocation: at the first dot, if it fits
  *     block 1   [ used ############## ]
  *
- * Nothing is freed but all of it. */
+ * Nothing is freed but all of it; arena_reset() leaves one block to be filled again. */
 #include "core/base/arena.h"
 
 #include <stdint.h>
@@ -66,6 +66,22 @@ void arena_free(struct arena *a)
         b = next;
     }
     free(a);
+}
+
+void arena_reset(struct arena *a)
+{
+    struct block *kept = NULL;
+    for (struct block *b = a->blocks; b;) {
+        struct block *next = b->next;
+        if (!kept && b->size == BLOCK)
+            kept = b;
+        else
+            free(b);
+        b = next;
+    }
+    if (kept) kept->next = NULL;
+    if (kept) kept->used = 0;
+    a->blocks = kept;
 }
 
 static size_t round_up(size_t bytes, size_t to)

@@ -17,6 +17,8 @@ struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *a); /* NULL is allowed */
+/* Releases all of it but room for a little, for an arena that is filled again. */
+void arena_reset(struct arena *a);
 
 void *arena_alloc(struct arena *a, size_t bytes);
 /* Room for n elements of `bytes` bytes. */

@@ -127,5 +127,6 @@ bool lift_bind(struct lift_program *p, const struct lift_size_value *values, uns
     if (diag_count(d) == errors) bind_inputs(&b);
     if (diag_count(d) == errors) bind_outputs(&b);
     if (diag_count(d) == errors) bind_list_arrays(&b);
+    if (diag_count(d) == errors) bind_reads(&b);
     return diag_count(d) == errors;
 }

@@ -78,6 +78,11 @@ const struct lift_type *bind_index(struct binder *b, int64_t n);
 /* The type of scatter, whose function is checked to be a permutation. */
 const struct lift_type *bind_infer_scatter(struct binder *b, struct lift_expr *e);
 
+/* ---- reads.c ---- */
+
+/* Notes what the expressions of a program whose types are known read. */
+void bind_reads(struct binder *b);
+
 /* ---- arrays.c ---- */
 
 /* Reports what cannot be passed to a kernel as it is declared. */

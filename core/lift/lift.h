@@ -91,6 +91,8 @@ struct lift_param {
     struct lift_range range; /* of an input's elements, where the text states one */
     bool interleaved;        /* an input of tuples in one array */
     unsigned first_array;    /* of an input: its first in the program's arrays, after lift_bind() */
+    unsigned depth;          /* functions around where it is bound, after lift_bind() */
+    bool read, again;        /* named; named again, or in a function within its scope; after lift_bind() */
 };
 #define LIFT_NONE (~0u)
 
@@ -121,7 +123,13 @@ struct lift_expr {
     unsigned index; /* GET: from 0 */
     struct lift_param *param; /* PARAM_REF, LET */
     struct lift_expr *body;   /* LET */
+    unsigned number;          /* in the program, from 0, after lift_bind() */
+    unsigned n_reads;         /* APPLY with a function: of `reads`, or LIFT_NONE: more than LIFT_MOST_READS */
+    const struct lift_expr **reads; /* parameters that it does not bind, and components (GET) of them */
+    bool repeated;                  /* the same in all calls of a function around it, after lift_bind() */
+    bool computes;                  /* an operation or a reduction is in it, after lift_bind() */
 };
+enum { LIFT_MOST_READS = 12 };
 
 struct lift_size_param {
     const char *name;
@@ -224,7 +232,7 @@ struct lift_value_bound {
     double value; /* computed in double, integers in int */
     double s;     /* not finite: no bound is known */
     double n;
-    double steps;   /* the longest chain of operations: what it costs to interpret it */
+    double work;    /* of lift_interpret_element(): operations that it took to interpret it */
     bool exact;     /* a device has this very value, in whatever order it computes */
     bool exact_ops; /* only exact operations were applied, */
     bool fits;      /* and their results are below 2^p of their types */
@@ -239,7 +247,13 @@ struct lift_value_bound {
 struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *arrays,
                                                unsigned array, int64_t flat);
 
-/* All elements of an output's array, row-major, into out[]. */
+/* All elements of an output's array, row-major, into out[]. What elements share is computed once, as far as
+ * it is remembered (core/lift/README.md). */
 void lift_interpret(const struct lift_program *p, const double *const *arrays, unsigned array, double *out);
+
+/* About how many operations lift_interpret() takes: those of the first elements, `most` operations long and
+ * at least one element, for as many as there are. */
+double lift_interpret_work(const struct lift_program *p, const double *const *arrays, unsigned array,
+                           double most);
 
 #endif

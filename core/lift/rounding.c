@@ -53,9 +53,12 @@ static bool is_number_of(enum scalar_type t, double x)
 {
     if (t == SCALAR_INT) return x == nearbyint(x) && x >= INT32_MIN && x <= INT32_MAX;
     int exponent;
-    double digits = ldexp(frexp(x, &exponent), (int)scalar_type_precision(t)), size = fabs(x);
+    double size = fabs(x);
     bool normal = size == 0 || size >= scalar_type_smallest(t);
-    return normal && size <= scalar_type_largest(t) && digits == nearbyint(digits);
+    if (!normal || !(size <= scalar_type_largest(t))) return false;
+    if (t == SCALAR_FLOAT) return x == (double)(float)x;
+    double digits = ldexp(frexp(x, &exponent), (int)scalar_type_precision(t));
+    return digits == nearbyint(digits);
 }
 
 /* ---- leaves ---- */
@@ -155,7 +158,6 @@ static void bound_function(enum scalar_op op, const bound *x, bound *out)
         out->n = fmax(out->n, x[i].n);
     }
     out->n += steps_of(op);
-    out->steps += steps_of(op);
 }
 
 /* ---- arithmetic ---- */
@@ -182,13 +184,11 @@ static void bound_extreme(double sign, const bound *x, bound *out)
 static void add_steps(bound *out, const bound *x, const bound *y, double steps)
 {
     out->n = fmax(x->n, y->n) + steps;
-    out->steps = fmax(x->steps, y->steps) + steps;
 }
 
 static void multiply_steps(bound *out, const bound *x, double steps)
 {
     out->n = x[0].n + x[1].n + steps;
-    out->steps = x[0].steps + x[1].steps + steps;
 }
 
 static void bound_real(enum scalar_op op, const bound *x, bound *out)
@@ -243,7 +243,7 @@ static void bound_arithmetic(enum scalar_op op, enum scalar_type t, const bound 
 /* Integers are exact. One that came of a rounding that jumps keeps its error where that is simple. */
 static void bound_int(enum scalar_op op, const bound *x, bound *out)
 {
-    double error = 0, n = out->steps + 1;
+    double error = 0;
     bool simple = op == SCALAR_ADD || op == SCALAR_SUB || op == SCALAR_NEG || op == SCALAR_ABS ||
                   op == SCALAR_MIN || op == SCALAR_MAX;
     out->exact = true;
@@ -252,7 +252,6 @@ static void bound_int(enum scalar_op op, const bound *x, bound *out)
         error += error_of(SCALAR_INT, &x[i]);
     }
     out->s = fabs(out->value);
-    out->steps = n;
     if (out->exact) return;
     bool known = simple && out->s + error < scalar_type_largest(SCALAR_INT);
     raise_to(out, SCALAR_INT, known ? error : INFINITY);
@@ -412,7 +411,6 @@ struct lift_value_bound rounding_apply(enum scalar_op op, enum scalar_type t,
     bound out = {.exact_ops = scalar_op_exact(op) || t == SCALAR_INT, .fits = true, .constant = true};
     for (unsigned i = 0; i < scalar_op_arity(op); i++) {
         values[i] = args[i].value;
-        out.steps = fmax(out.steps, args[i].steps);
         out.exact_ops = out.exact_ops && args[i].exact_ops;
         out.fits = out.fits && args[i].fits;
         out.constant = out.constant && args[i].constant;

@@ -12,11 +12,15 @@ The result of `thresh lift run` on random inputs must be NumPy's. Then build/lea
 implementations of each program and compares them with the reference. What differs stays in the folder
 build/random (OUT), the other programs are removed. Exit status 1 if anything differs.
 
+The real type of a program is float, double or half. One of several outputs, tuples in inputs and outputs, arrays updated
+in place, and indices by data are added to some programs.
+
 Inputs are small whole numbers, so that nearly all results are exact and comparisons go one way. A *rough*
 program has roots, exponentials and quotients, but no comparisons and no jumps.
 """
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -24,7 +28,9 @@ import numpy as np
 
 LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16]
 MOST_ELEMENTS = 400  # of an array
-MOST_TEXT = 2000
+MOST_TEXT = 2500
+MOST_ARRAYS = 20  # inputs and outputs
+NUMPY = {"float": np.float32, "double": np.float64, "half": np.float16, "int": np.int32}
 IMPLEMENTATIONS = 20
 
 
@@ -45,6 +51,10 @@ def remainder(a, b):
         return np.int64(a)
     r = abs(int(a)) % abs(int(b))
     return np.int64(-r if a < 0 else r)
+
+
+def to_ints(x):
+    return np.clip(np.trunc(x), -(2**31), 2**31 - 1).astype(np.int64)
 
 
 def to_int(x):
@@ -94,9 +104,11 @@ COMPARISONS = [("<", lambda a, b: a < b), ("<=", lambda a, b: a <= b), ("==", la
 REDUCTIONS = {
     "float": [("reduce(add, 0.0, {})", lambda a: sum(a, np.float64(0))), ("sum({})", lambda a: sum(a, np.float64(0))),
               ("reduce(max, -1000.0, {})", lambda a: max([np.float64(-1000), *a])),
-              ("reduce(min, 1000.0, {})", lambda a: min([np.float64(1000), *a]))],
+              ("reduce(min, 1000.0, {})", lambda a: min([np.float64(1000), *a])),
+              ("reduce(max, lowest, {})", max), ("reduce(min, highest, {})", min)],
     "int": [("reduce(add, 0, {})", lambda a: wrap(sum(a, np.int64(0)))),
             ("reduce(max, -1000, {})", lambda a: max([np.int64(-1000), *a])),
+            ("reduce(max, lowest, {})", max), ("reduce(min, highest, {})", min),
             ("reduce(bitxor, 5, {})", lambda a: wrap(np.bitwise_xor.reduce([np.int64(5), *a])))],
 }
 
@@ -108,10 +120,15 @@ class Program:
     def __init__(self, seed):
         self.rng = random.Random(seed)
         self.inputs = {}  # name -> type
+        self.arrays = {}  # name of an array -> scalar type, shape, range
+        self.declared = []  # lines of inputs that are no plain arrays
+        self.extents = set()
         self.functions = []
         self.names = 0
         self.products = 2  # of floats that are left: products of products soon are not exact
         self.rough = self.rng.random() < 0.25
+        # What is "float" below is written as this type; WORD for the type that it stands for.
+        self.real = self.rng.choices(["float", "double", "half"], [5, 2, 2])[0]
 
     def name(self, letter):
         self.names += 1
@@ -133,9 +150,64 @@ class Program:
             name = self.rng.choice(outer)
         elif not wanted[1] and env and self.rng.random() < 0.8:
             return self.from_others(env, wanted[0])
+        elif wanted[1] and len(self.arrays) < 8 and self.rng.random() < 0.25:
+            return self.rng.choice([self.tuple_input, self.converted_input])(wanted)
         else:
             name = self.name("x")
             self.inputs[name] = wanted
+            self.declare(name, "", self.word(wanted[0]), wanted[1], {name: wanted[0]})
+        return name, lambda e: e[name]
+
+    # ---- inputs ----
+
+    def word(self, t):
+        return self.real if t == "float" else t
+
+    def declare(self, name, prefix, element, shape, arrays, low=-3, high=3, stated=""):
+        """An input; arrays: the scalar types of its arrays by their names."""
+        self.extents.update(shape)
+        dims = "[" * len(shape) + element + "".join(f"]N{n}" for n in reversed(shape))
+        self.declared.append(f"input {name}: {prefix}{dims}{stated}")
+        for array, t in arrays.items():
+            self.arrays[array] = (self.word(t), shape, low, high)
+
+    def mapped(self, f, text, shape):
+        for _ in shape:
+            f = f"map({f})"
+        return f"{f[4:-1]}({text})" if not shape else f"map({f[4:-1]}, {text})"
+
+    def tuple_input(self, wanted):
+        """A component of an input of tuples, interleaved or not."""
+        t, shape = wanted
+        name, n = self.name("t"), self.rng.choice([2, 2, 3])
+        i = self.rng.randrange(n)
+        if self.rng.random() < 0.3:
+            self.declare(name, "interleaved ", "(" + ", ".join([self.word(t)] * n) + ")", shape, {})
+            self.arrays[name] = (self.word(t), (*shape, n), -3, 3)
+            value = lambda e: e[name][..., i]
+        else:
+            types = [self.rng.choice(["float", "int"]) if k != i else t for k in range(n)]
+            self.declare(name, "", "(" + ", ".join(map(self.word, types)) + ")", shape,
+                         {f"{name}_{k}": types[k] for k in range(n)})
+            value = lambda e: e[f"{name}_{i}"]
+        if len(shape) == 1 and self.rng.random() < 0.5:
+            return f"get({i}, unzip({name}))", value
+        return self.mapped(f"get({i})", name, shape), value
+
+    def converted_input(self, wanted):
+        """An input of another real type, or of ints."""
+        t, shape = wanted
+        other = self.rng.choice(["FLOAT", "DOUBLE", "HALF"])
+        name = self.name("x")
+        self.declare(name, "", other, shape, {})
+        self.arrays[name] = (other.lower(), shape, -3, 3)
+        return self.mapped(t, name, shape), (lambda e: e[name]) if t == "float" else (lambda e: to_ints(e[name]))
+
+    def index_input(self, n, shape):
+        """Ints from 0 to n - 1, whose range the program states."""
+        name = self.name("i")
+        self.extents.add(n)
+        self.declare(name, "", "int", shape, {name: "int"}, 0, n - 1, f" in 0..N{n}-1")
         return name, lambda e: e[name]
 
     def from_others(self, env, t):
@@ -155,7 +227,9 @@ class Program:
 
     def literal(self, scalar):
         n = self.rng.randint(0, 4)
-        return (f"{n}.0", lambda e: np.float64(n)) if scalar == "float" else (f"int({n})", lambda e: np.int64(n))
+        if scalar == "int":
+            return f"int({n})", lambda e: np.int64(n)
+        return (f"{n}.0" if self.real == "float" else f"({n}.0 : float)"), lambda e: np.float64(n)
 
     # ---- scalars ----
 
@@ -166,6 +240,10 @@ class Program:
                    (3, lambda: self.reduction(env, t, depth)), (1, lambda: self.element(env, (t, ()), depth)),
                    (1, lambda: self.let(env, (t, ()), depth)), (1, lambda: self.variable(env, (t, ()))),
                    (1, lambda: self.pair_reduction(env, t, depth))]
+        if self.rng.random() < 0.5:
+            options.append((1, lambda: self.call(env, t, depth)))
+        if self.extents:
+            options.append((0.5, lambda: self.size(env, t, depth)))
         if t == "float" and self.rough:
             options.append((3, lambda: self.apply(self.rng.choice(ROUGH), [self.scalar(env, t, depth - 1)])))
         if not self.rough:
@@ -194,6 +272,22 @@ class Program:
     def unary(self, env, t, depth):
         return self.apply(self.rng.choice(UNARY[t]), [self.scalar(env, t, depth - 1)])
 
+    def call(self, env, t, depth):
+        """A function of the program with two arguments, the second a scalar or an array."""
+        kinds = [(t, ()), (self.rng.choice(["float", "int"]), self.rng.choice([(), (self.rng.choice(LENGTHS[:6]),)]))]
+        names, f = [self.name("a"), self.name("b")], self.name("f")
+        arguments = [self.expression(env, k, depth - 2) for k in kinds]
+        body, value = self.expression(dict(zip(names, kinds)), (t, ()), depth - 1)
+        self.functions.append(f"fun {f}({names[0]}, {names[1]}) = {body}")
+        return (f"{f}({arguments[0][0]}, {arguments[1][0]})",
+                lambda e: value({**e, **{n: a[1](e) for n, a in zip(names, arguments)}}))
+
+    def size(self, env, t, depth):
+        """A size as a value."""
+        n = self.rng.choice(sorted(self.extents))
+        return self.apply((f"({{}} - N{n})", (lambda a: a - n) if t == "float" else (lambda a: wrap(a - n))),
+                          [self.scalar(env, t, depth - 1)])
+
     def product(self, env, depth):
         self.products -= 1
         return self.apply(("({} * {})", lambda a, b: a * b),
@@ -204,7 +298,22 @@ class Program:
         (ta, a), (tb, b) = self.scalar(env, kind, depth - 1), self.scalar(env, kind, 0)
         (ty, y), (tn, n) = self.scalar(env, t, depth - 1), self.scalar(env, t, depth - 2)
         sign, f = self.rng.choice(COMPARISONS)
-        return f"(if {ta} {sign} {tb} then {ty} else {tn})", lambda e: y(e) if f(a(e), b(e)) else n(e)
+        holds, test = f"{ta} {sign} {tb}", lambda e: f(a(e), b(e))
+        if self.rng.random() < 0.3:  # of two comparisons, or of the opposite one
+            (tc, c), (other, g) = self.scalar(env, kind, 0), self.rng.choice(COMPARISONS)
+            joined, both = self.rng.choice([("{} && {}", lambda x, y: x and y), ("{} || {}", lambda x, y: x or y),
+                                            ("{} && !({})", lambda x, y: x and not y)])
+            holds, test = (joined.format(holds, f"{tb} {other} {tc}"),
+                           lambda e: both(f(a(e), b(e)), g(b(e), c(e))))
+        if self.rng.random() < 0.2:  # of tuples
+            u, w = self.name("u"), self.name("w")
+            return (f"(let ({u}, {w}) = if {holds} then ({ty}, {tn}) else ({tn}, {ty}) in max({u}, {w} + {u}))",
+                    lambda e: self.larger(t, *((y(e), n(e)) if test(e) else (n(e), y(e)))))
+        return f"(if {holds} then {ty} else {tn})", lambda e: y(e) if test(e) else n(e)
+
+    @staticmethod
+    def larger(t, u, w):
+        return np.maximum(u, w + u) if t == "float" else max(np.int64(u), wrap(w + u))
 
     def reduction(self, env, t, depth):
         n = self.rng.choice(LENGTHS)
@@ -280,6 +389,10 @@ class Program:
             options.append((3, lambda: self.pad(env, wanted, depth)))
         if n <= 3:
             options.append((1, lambda: self.written_out(env, wanted, depth)))
+        if rest and n % 2 == 0 and rest[0] % 2 == 0:
+            options.append((0.5, lambda: self.part(env, wanted, depth, "untile(tile(2, 2, {}))", n, lambda a: a)))
+        if rest and min(n, rest[0]) > 3:
+            options.append((0.7, lambda: self.pad_both(env, wanted, depth)))
         if rest:
             m = rest[0]
             options += [(3, lambda: self.slide(env, wanted, depth)),
@@ -323,6 +436,10 @@ class Program:
             function = self.name("f")
             self.functions.append(f"fun {function}({v}) = {body}")
             return f"map({function}, {text})", value
+        if self.rng.random() < 0.1:  # a function that takes a function
+            function = self.name("h")
+            self.functions.append(f"fun {function}(g, a) = map(g, a)")
+            return f"{function}(fun {v} -> {body}, {text})", value
         return f"map(fun {v} -> {body}, {text})", value
 
     def map_pairs(self, env, wanted, depth):
@@ -330,6 +447,12 @@ class Program:
         kinds = self.inner((t, tuple(rest))), self.inner((t, tuple(rest)))
         (ta, a), (tb, b) = (self.array(env, (k[0], (n, *k[1])), depth - 1) for k in kinds)
         u, v = self.name("u"), self.name("v")
+        if self.rng.random() < 0.25:  # of three
+            w, kind = self.name("w"), self.inner((t, tuple(rest)))
+            tc, c = self.array(env, (kind[0], (n, *kind[1])), depth - 2)
+            body, f = self.expression({**env, u: kinds[0], v: kinds[1], w: kind}, (t, tuple(rest)), depth - 1)
+            return (f"map(fun ({u}, {v}, {w}) -> {body}, zip({ta}, {tb}, {tc}))",
+                    lambda e: np.stack([f({**e, u: x, v: y, w: z}) for x, y, z in zip(a(e), b(e), c(e))]))
         body, f = self.expression({**env, u: kinds[0], v: kinds[1]}, (t, tuple(rest)), depth - 1)
         return (f"map(fun ({u}, {v}) -> {body}, zip({ta}, {tb}))",
                 lambda e: np.stack([f({**e, u: x, v: y}) for x, y in zip(a(e), b(e))]))
@@ -344,6 +467,11 @@ class Program:
         """Elements chosen by their index; the function `gather` keeps the length."""
         t, (n, *rest) = wanted
         i = self.name("i")
+        if self.rng.random() < 0.25:
+            length = self.rng.choice(LENGTHS)
+            text, a = self.array(env, (t, (length, *rest)), depth - 1)
+            index, at = self.index_input(length, (n,))
+            return f"map(fun {i} -> at({i}, {text}), {index})", lambda e: np.stack([a(e)[x] for x in at(e)])
         if self.rng.random() < 0.3:
             factor, offset = self.rng.choice([(1, 0), (-1, n - 1), (0, n // 2)])
             return self.part(env, wanted, depth, f"gather(fun {i} -> {factor} * {i} + {offset}, {{}})", n,
@@ -358,7 +486,10 @@ class Program:
     def scan(self, env, wanted, depth):
         t, (n,) = wanted
         text, a = self.array(env, wanted, depth - 1)
-        name, zero, f = self.rng.choice([("add", 0, lambda x, y: x + y), ("max", -20, max)])
+        s, v = self.name("s"), self.name("v")
+        filters = [(f"fun {s} {v} -> {s} * 0.5 + {v}", 1, lambda x, y: x * 0.5 + y)] if t == "float" else [
+            (f"fun {s} {v} -> {s} * 3 - {v}", 1, lambda x, y: x * 3 - y)]
+        name, zero, f = self.rng.choice([("add", 0, lambda x, y: x + y), ("max", -20, max), *filters])
 
         def scanned(e):
             total, out = (np.float64 if t == "float" else np.int64)(zero), []
@@ -402,6 +533,13 @@ class Program:
                 a(e), width, mode="constant", constant_values=number(e))
         return f"pad({left}, {right}, {border}, {text})", lambda e: np.pad(a(e), width, mode=mode)
 
+    def pad_both(self, env, wanted, depth):
+        t, (n, m, *rest) = wanted
+        text, a = self.array(env, (t, (n - 2, m - 2, *rest)), depth - 1)
+        border, mode = self.rng.choice([("clamp", "edge"), ("mirror", "symmetric"), ("wrap", "wrap")])
+        width = [(1, 1), (1, 1)] + [(0, 0)] * len(rest)
+        return f"pad2(1, 1, {border}, {text})", lambda e: np.pad(a(e), width, mode=mode)
+
     def slide(self, env, wanted, depth):
         t, (n, k, *rest) = wanted
         step = self.rng.choice([1, 1, 1, 2, k])
@@ -434,46 +572,123 @@ class Program:
 
     # ---- the whole ----
 
+    def outputs(self, shape, depth, env):
+        """One to three outputs of the same dimensions: text after `output`, and arrays by name with their types."""
+        n = self.rng.choice([1, 1, 1, 2, 3])
+        made = []
+        for k in range(n):
+            name = "out" if n == 1 else f"o{k}"
+            t = self.rng.choice(["float", "float", "int"])
+            draw = self.rng.random()
+            if shape and draw < 0.1:
+                made.append(self.updated(name, t, shape, depth, env))
+            elif shape and draw < 0.2:
+                made.append(self.pairs(name, t, shape, depth, env))
+            elif shape and draw < 0.25:
+                other = self.rng.choice(["FLOAT", "DOUBLE", "HALF"])
+                text, f = self.array(env, ("float", shape), depth - 1)
+                made.append((f"{name} = {self.mapped(other, text, shape)}", {name: (other.lower(), shape, f)}))
+            else:
+                text, f = self.expression(env, (t, shape), depth)
+                made.append((f"{name} = {text}", {name: (self.word(t), shape, f)}))
+        return made
+
+    def updated(self, name, t, shape, depth, env):
+        """An input that is written over, and read at the element's own index."""
+        name = "C" + name
+        text, f = self.array(env, (t, shape), depth - 1)
+        self.declare(name, "", self.word(t), shape, {name: t})
+        c, v = self.name("c"), self.name("v")
+        function, of = f"fun ({c}, {v}) -> {c} - {v}", f"{name}, {text}"
+        if len(shape) == 1:
+            whole = f"map({function}, zip({of}))"
+        elif len(shape) == 2:
+            whole = f"map2({function}, zip2({of}))"
+        else:
+            whole = f"map3({function}, zip3({of}))"
+        minus = (lambda e: e[name] - f(e)) if t == "float" else (lambda e: wrap(e[name] - f(e)))
+        return f"{name} = {whole}", {name: (self.word(t), shape, minus)}
+
+    def pairs(self, name, t, shape, depth, env):
+        """Tuples of two elements, as two arrays or interleaved."""
+        interleaved = self.rng.random() < 0.4
+        types = [t, t if interleaved else self.rng.choice(["float", "int"])]
+        (ta, a), (tb, b) = (self.array(env, (x, shape), depth - 1) for x in types)
+        zipped = f"{['', 'zip', 'zip2', 'zip3'][len(shape)]}({ta}, {tb})"
+        if not interleaved:
+            return f"{name} = {zipped}", {f"{name}_{k}": (self.word(types[k]), shape, f) for k, f in enumerate((a, b))}
+        self.extents.update(shape)
+        element = f"({self.word(t)}, {self.word(t)})"
+        dims = "[" * len(shape) + element + "".join(f"]N{n}" for n in reversed(shape))
+        return (f"{name}: interleaved {dims} = {zipped}",
+                {name: (self.word(t), (*shape, 2), lambda e: np.stack([a(e), b(e)], axis=-1))})
+
     def make(self):
+        """Text, sizes, outputs: array -> (scalar type, shape, function)."""
         rank = self.rng.choice([0, 1, 1, 1, 2, 2, 2, 3])
         shape = tuple(self.rng.choice(LENGTHS[:10] if rank < 3 else LENGTHS[:5]) for _ in range(rank))
-        t = self.rng.choice(["float", "float", "int"])
         depth = self.rng.choice([2, 3, 4, 4, 5])
+        env, lets = {}, []
         if shape and self.rng.random() < 0.1:
+            t = self.rng.choice(["float", "int"])
             text, f = self.scatter((t, shape), depth)
+            made = [(f"out = {text}", {"out": (self.word(t), shape, f)})]
         else:
-            text, f = self.expression({}, (t, shape), depth)
-        extents = sorted({n for _, shape in self.inputs.values() for n in shape})
+            shared = None
+            if self.rng.random() < 0.2:
+                name, kind = self.name("l"), (self.rng.choice(["float", "int"]), self.rng.choice([(), shape]))
+                text, shared = self.expression({}, kind, depth - 1)
+                lets, env = [f"let {name} = {text}"], {name: kind}
+            made = self.outputs(shape, depth, env)
+            if shared:
+                made = [(text, {a: (t, dims, lambda e, f=f: f({**e, name: shared(e)}))
+                                for a, (t, dims, f) in of.items()}) for text, of in made]
+        extents = sorted(self.extents)
         lines = [f"size {', '.join(f'N{n}' for n in extents)}"] if extents else []
-        for name, (scalar, dims) in self.inputs.items():
-            lines.append(f"input {name}: " + "[" * len(dims) + scalar + "".join(f"]N{n}" for n in reversed(dims)))
-        lines += self.functions + [f"output {text}"]
-        return "\n".join(lines) + "\n", ",".join(f"N{n}={n}" for n in extents), (t, shape), f
+        body = [*self.functions, *lets, *[f"output {text}" for text, _ in made]]
+        body = [re.sub(r"\bfloat\b", self.real, line) for line in body]
+        text = "\n".join(lines + self.declared + body) + "\n"
+        text = re.sub(r"\b(FLOAT|DOUBLE|HALF)\b", lambda m: m[0].lower(), text)
+        outputs = {name: of for _, arrays in made for name, of in arrays.items()}
+        return text, ",".join(f"N{n}={n}" for n in extents), outputs
 
     def data(self):
+        """Values of the arrays of the inputs, in the type that they have in a file."""
         numbers = np.random.default_rng(self.rng.randrange(2**32))
-        return {name: numbers.integers(-3, 4, size=dims).astype(np.float64 if t == "float" else np.int64)
-                for name, (t, dims) in self.inputs.items()}
+        return {name: numbers.integers(low, high + 1, size=dims).astype(NUMPY[t])
+                for name, (t, dims, low, high) in self.arrays.items()}
 
 
-def lift_run(thresh, base, sizes, inputs):
-    """The result of the interpreter; None and a message if it fails."""
-    command = [thresh, "lift", "run", base + ".lift", "--output", base + ".npy"]
+def widened(inputs):
+    return {name: x.astype(np.int64 if x.dtype == np.int32 else np.float64) for name, x in inputs.items()}
+
+
+def lift_run(thresh, base, sizes, inputs, outputs):
+    """The results of the interpreter by name; None and a message if it fails."""
+    command = [thresh, "lift", "run", base + ".lift"]
     command += ["--size", sizes] if sizes else []
+    for name in outputs:
+        command += ["--output", f"{name}={base}.{name}.out.npy"]
     for name, value in inputs.items():
         file = f"{base}.{name}.npy"
-        np.save(file, value.astype(np.float32 if value.dtype == np.float64 else np.int32))
+        np.save(file, value)
         command += ["--input", f"{name}={file}"]
     done = subprocess.run(command, capture_output=True, text=True)
-    return (np.load(base + ".npy") if done.returncode == 0 else None), done.stderr
+    if done.returncode:
+        return None, done.stderr
+    return {name: np.load(f"{base}.{name}.out.npy") for name in outputs}, done.stderr
 
 
-def agrees(got, wanted, t):
+def agrees(got, wanted, t, shape):
+    wanted = np.asarray(wanted)
+    if got.shape != shape or got.dtype != NUMPY[t]:
+        return False
     if t == "int":
         return np.array_equal(got.astype(np.int64), wanted)
-    wanted = np.asarray(wanted, dtype=np.float64)
     with np.errstate(over="ignore"):
-        return np.allclose(got.astype(np.float64), wanted.astype(np.float32), rtol=1e-6, atol=1e-6, equal_nan=True)
+        close = {"float": 1e-6, "double": 1e-11, "half": 1.5e-3}[t]  # of half, rounded twice
+        return np.allclose(got.astype(np.float64), wanted.astype(np.float64).astype(NUMPY[t]).astype(np.float64),
+                           rtol=close, atol=close * 1e-1, equal_nan=True)
 
 
 def remove(out, base):
@@ -494,23 +709,24 @@ def main():
     while made < count:
         number += 1
         program = Program(f"{seed}.{number}")
-        text, sizes, (t, shape), f = program.make()
-        if not program.inputs or len(text) > MOST_TEXT:
+        text, sizes, outputs = program.make()
+        if not program.arrays or len(text) > MOST_TEXT or len(program.arrays) + len(outputs) > MOST_ARRAYS:
             skipped += 1
             continue
         base = os.path.join(out, f"p{seed}_{number}")
         with open(base + ".lift", "w") as file:
             file.write(text)
         inputs = program.data()
-        wanted = f(inputs)
-        got, message = lift_run(thresh, base, sizes, inputs)
+        wide = widened(inputs)
+        wanted = {name: f(wide) for name, (_, _, f) in outputs.items()}
+        got, message = lift_run(thresh, base, sizes, inputs, outputs)
         if got is None and "not supported yet" in message:
             reason = message.split("not supported yet: ")[1].split("\n")[0]
             refused[reason] = refused.get(reason, 0) + 1
             remove(out, os.path.basename(base))
             continue
         made += 1
-        if got is None or got.shape != shape or not agrees(got, wanted, t):
+        if got is None or not all(agrees(got[name], wanted[name], t, shape) for name, (t, shape, _) in outputs.items()):
             differ.append(base)
             print(f"{base}.lift: {message.strip() or 'another result'}", file=sys.stderr)
             continue

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agent/verify.h"
+#include "agent/verify_interpret.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/lift/lift.h"
@@ -62,6 +62,27 @@ Test(agent_verify, inputs_of_truth_values_are_true_and_false)
         cr_expect(truths > 0 && truths < 64, "%d in set %d", truths, set);
     }
     verify_task_free(t);
+    diag_free(d);
+}
+
+/* A sum of sums of 300 x 300 numbers: chains of 600 steps, 90,000 operations. */
+Test(agent_verify, samples_are_chosen_by_work)
+{
+    struct diag *d = diag_new();
+    struct arena *a = arena_new();
+    struct source source;
+    struct lift_program *p =
+        verify_bind("size M, N, K\ninput A: [[float]K]M\ninput B: [[float]N]K\n"
+                    "output map(fun row -> map(fun col -> sum(map(fun i -> sum(map(fun j -> "
+                    "head(row) + float(i + j), iota(300))), iota(300))), transpose(B)), A)\n",
+                    "M=8,N=6,K=5", &source, a, d);
+    struct verify_task *t = verify_matmul_task(d);
+    t->program = p;
+    double work = verify_work(t, 2);
+    cr_expect(work >= 3 * 300 * 300 && work <= 6 * 300 * 300, "%g", work);
+    cr_expect_lt(verify_sample_size(work), 50);
+    verify_task_free(t);
+    arena_free(a);
     diag_free(d);
 }
 

@@ -79,8 +79,10 @@ static struct scalars value_of(struct meaning *m, uint32_t id)
     for (unsigned k = 0; k < inst->n_data; k++)
         m->at[inst->data[k].var] = (int64_t)data.parts[k] - inst->data[k].least;
     if (!guard_holds(inst->guards, inst->n_guards, m->at)) return (struct scalars){{inst->otherwise}};
-    const double *input = m->inputs[m->bb->buffers[inst->buffer].input];
-    return (struct scalars){{input[index_eval(inst->index, m->at)]}};
+    const struct bb_buffer *buffer = &m->bb->buffers[inst->buffer];
+    int64_t place = index_eval(inst->index, m->at);
+    cr_assert(place >= 0 && place < buffer->elements, "%s[%ld]", buffer->name, (long)place);
+    return (struct scalars){{m->inputs[buffer->input][place]}};
 }
 
 static uint32_t store_of(const struct backbone *bb)
@@ -160,6 +162,23 @@ static void expect_file_keeps_meaning(const char *path, const char *sizes)
     expect_same_meaning(path, text, sizes);
     free(text);
     diag_free(d);
+}
+
+/* An index by data is not read beyond the end of its array, as it was beside a border. */
+Test(backbone_meaning, indices_by_data_within_borders)
+{
+    const char *inputs = "size N, M\ninput x: [float]M\ninput i: [int]N in 0..M-1\n";
+    static const char *const outputs[] = {
+        "output padConstant(1, 2, 1.0, map(fun k -> at(k, x), i))",
+        "output padConstant(1, 2, 1.0, map(fun k -> at(k, padConstant(1, 1, 1.0, x)), i))",
+        "output concat(map(fun k -> at(k, x), i), [2.0], map(fun k -> at(k, x), reverse(i)))",
+        "output map(sum, slide(3, 1, padConstant(1, 1, 0.0, map(fun k -> at(k, x), i))))",
+    };
+    for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++) {
+        struct arena *a = arena_new();
+        expect_same_meaning(outputs[k], arena_printf(a, "%s%s\n", inputs, outputs[k]), "N=6,M=4");
+        arena_free(a);
+    }
 }
 
 Test(backbone_meaning, kernels)

@@ -104,6 +104,22 @@ Test(base, arena_is_aligned_zeroed_and_grows)
     arena_free(a);
 }
 
+Test(base, arena_that_is_reset_is_filled_again_with_zeros)
+{
+    struct arena *a = arena_new();
+    unsigned char *first = arena_alloc(a, 100);
+    memset(first, 1, 100);
+    arena_alloc(a, 1 << 20);
+    arena_reset(a);
+    unsigned char *again = arena_alloc(a, 100);
+    cr_assert_eq(first, again);
+    for (int i = 0; i < 100; i++)
+        cr_assert_eq(again[i], 0);
+    arena_reset(a);
+    arena_reset(a);
+    arena_free(a);
+}
+
 Test(base, diagnostics_are_located_bounded_and_counted)
 {
     struct source src = {.path = "k.lift", .text = "size M\nbad line\n", .length = 16};
