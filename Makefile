@@ -173,7 +173,7 @@ $(O)/simulate $(O)/endure: $(O)/%: $(O)/rel/experiments/scale/%.o $(O)/rel/exper
 $(O)/leaves: $(O)/rel/experiments/random/leaves.o $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # A search of a pool: the tree with the rows of a pool in place of core/space.
-POOL_SPACE = $(patsubst %,experiments/search/%.c,pool pool_space pool_names)
+POOL_SPACE = $(patsubst %,experiments/search/%.c,pool pool_rows pool_space pool_log pool_names)
 SEARCHING = $(filter-out mcts/descent.c mcts/estimate.c mcts/chen.c mcts/interval.c mcts/uniform.c,$(wildcard mcts/*.c))
 $(O)/search-bench: $(call objs,rel,experiments/search/bench.c $(POOL_SPACE) $(SEARCHING) $(wildcard core/base/*.c) core/space/names/hint.c) \
                    $(O)/rel/gen/gpu.prior.o
