@@ -1,7 +1,7 @@
 /* Gaussian process regression by a Cholesky factor that grows by a row with each measurement.
  *
  * With n measurements of traits t_i and logarithms of times y_i, correlations K_ij = exp(-differing share of
- * traits / REACH), noise on the diagonal, and K = L L^T:
+ * traits / REACH), or in spaces of few choices those of mcts/scales.h, noise on the diagonal, and K = L L^T:
  *
  *     whitened  = L^-1 (y - mean)                     a sum of three vectors that grow with the factor
  *     x         = L^-1 K(t, .)                        the work of a promise
@@ -21,6 +21,7 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/base/stats.h"
+#include "mcts/scales.h"
 
 struct mcts_traits {
     double bound; /* logarithm; 0 if there is none */
@@ -54,20 +55,31 @@ struct mcts_guess {
     size_t count, capacity;
     struct measurement *list;
     struct whitened whitened;
-    double *correlations;        /* [n_slots + 1] of implementations that differ in so many traits */
+    struct mcts_scales *scales;  /* correlations; NULL: there are more than FEW choices, */
+    double *correlations;        /* then [n_slots + 1] of implementations that differ in so many traits */
+    size_t fitted;               /* measurements at the last fit of the scales */
     double level, slope, middle; /* the mean: level + slope * (bound - middle) */
     double variance;             /* of the process */
     double best;                 /* logarithm; INFINITY before anything was learnt */
     bool solved;                 /* the rest, mean and variance include all measurements */
 };
 
-/* REACH: implementations that differ in an eighth of their traits have a correlation of 1/e. NOISE: a
- * twentieth of the variance does not depend on the traits. The priors count as one measurement: slope 1 with
- * bounds that spread by a factor of e, times that spread by a factor of 2. SLOW: times above four times the
- * best count as four times the best, and so do stopped measurements. Halving or doubling any of them changes
- * searches little.
+/* REACH: at first, implementations that differ in an eighth of their traits have a correlation of 1/e. NOISE:
+ * a twentieth of the variance does not depend on the traits. The priors count as one measurement: slope 1
+ * with bounds that spread by a factor of e, times that spread by a factor of 2. SLOW: times above four times
+ * the best count as four times the best, and so do stopped measurements. Halving or doubling any of them
+ * changes searches little.
  */
 static const double REACH = 0.125, NOISE = 0.05, SLOPE_PRIOR = 1, VARIANCE_PRIOR = 0.5, SLOW = 4;
+
+/* The scales are fitted anew after so many measurements, or a quarter more of them, to so many at most: a fit
+ * takes 10 to 50 ms, and the factor has to be made again. */
+enum { FIT_EVERY = 20, FIT_MOST = 200 };
+
+/* Choices up to which scales are fitted. Spaces of Lift programs have a hundred and more with a value each:
+ * there fitted scales find nothing earlier (experiments/results/2026-11-25-scales.md), and cost 1 ms an
+ * evaluation. */
+enum { FEW = 32 };
 
 /* ---- traits ---- */
 
@@ -93,9 +105,11 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     w->ones = w->times + capacity;
     w->bounds = w->ones + capacity;
     w->rest = w->bounds + capacity;
+    double rate = 1 / (REACH * fmax(g->n_slots, 1));
+    if (g->n_slots <= FEW) g->scales = mcts_scales_new(s, g->slots, g->n_slots, rate);
     g->correlations = base_calloc(g->n_slots + 1, sizeof g->correlations[0]);
     for (uint32_t i = 0; i <= g->n_slots; i++)
-        g->correlations[i] = exp(-(double)i / (REACH * fmax(g->n_slots, 1)));
+        g->correlations[i] = exp(-(double)i * rate);
     return g;
 }
 
@@ -114,6 +128,7 @@ void mcts_guess_free(struct mcts_guess *g)
     free(g->slots);
     free(g->list);
     free(g->whitened.times);
+    mcts_scales_free(g->scales);
     free(g->correlations);
     free(g);
 }
@@ -130,6 +145,7 @@ struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const uint16_t *
 /* Correlation of two implementations. */
 static double likeness(const struct mcts_guess *g, const struct mcts_traits *a, const struct mcts_traits *b)
 {
+    if (g->scales) return mcts_scales_likeness(g->scales, a->values, b->values);
     uint32_t differ = 0;
     for (uint32_t i = 0; i < g->n_slots; i++)
         differ += a->values[i] != b->values[i];
@@ -253,6 +269,7 @@ static void thin(struct mcts_guess *g)
         else
             free(m.traits);
     }
+    if (g->fitted > g->count) g->fitted = g->count;
 }
 
 void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time)
@@ -265,12 +282,16 @@ void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time)
     append(g, t, log(time));
 }
 
-/* The factor follows from the measurements in their order. */
+/* The factor follows from the scales and the measurements in their order. */
 void mcts_guess_archive(struct mcts_guess *g, struct archive *a)
 {
     uint64_t count = g->count;
+    uint64_t fitted = g->fitted;
     ARCHIVE(a, count);
-    if (count > g->capacity) archive_fail(a);
+    ARCHIVE(a, fitted);
+    if (g->scales) mcts_scales_archive(g->scales, a);
+    if (count > g->capacity || fitted > count) archive_fail(a);
+    if (!archive_failed(a)) g->fitted = (size_t)fitted;
     for (uint64_t i = 0; i < count && !archive_failed(a); i++) {
         size_t bytes = sizeof(struct mcts_traits) + g->n_slots * sizeof(uint16_t);
         struct mcts_traits *t = archive_reads(a) ? base_malloc(bytes) : g->list[i].traits;
@@ -323,11 +344,48 @@ static void whiten(struct mcts_guess *g)
     }
 }
 
+/* The factor of all measurements anew. */
+static void refactor(struct mcts_guess *g)
+{
+    size_t n = g->count;
+    g->count = g->whitened.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct measurement m = g->list[i];
+        free(m.factor);
+        append(g, m.traits, m.time);
+    }
+}
+
+/* Fits the scales to the newest measurements. */
+static void fit_scales(struct mcts_guess *g)
+{
+    size_t n = g->count < FIT_MOST ? g->count : FIT_MOST, first = g->count - n;
+    const uint16_t **values = base_malloc(n * sizeof *values);
+    double *y = base_malloc(n * sizeof *y);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = g->list[first + i].traits->values;
+        y[i] = time_of(g, first + i) - mean(g, g->list[first + i].traits);
+    }
+    mcts_scales_fit(g->scales, values, y, n, NOISE);
+    free(values);
+    free(y);
+    g->fitted = g->count;
+    refactor(g);
+}
+
+static bool is_fit_due(const struct mcts_guess *g)
+{
+    if (!g->scales) return false;
+    size_t more = g->fitted / 4 > FIT_EVERY ? g->fitted / 4 : FIT_EVERY;
+    return g->count >= g->fitted + more;
+}
+
 void mcts_guess_solve(struct mcts_guess *g)
 {
     struct whitened *w = &g->whitened;
     if (g->solved || g->count == 0) return;
     fit_mean(g);
+    if (is_fit_due(g)) fit_scales(g);
     whiten(g);
     for (size_t i = 0; i < g->count; i++)
         w->rest[i] = w->times[i] - g->level * w->ones[i] - g->slope * (w->bounds[i] - g->middle * w->ones[i]);

@@ -9,11 +9,12 @@
  *     measured   m=8 n=2 loop     90 us
  *     asked      m=8 n=4 loop     between the two; less certain than an implementation that was measured
  *
- * Its mean is a straight line in the logarithm of the lower bound, with slope one until measurements show
- * another; without bounds it is a constant. C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for
- * Machine Learning", 2006, sections 2.2 and 2.7. A promise is the expected improvement on the best time: D.
- * R. Jones, M. Schonlau, W. J. Welch, "Efficient global optimization of expensive black-box functions", 1998.
- * Promises order rollouts; they never prune anything. */
+ * In spaces of at most 32 such choices it is learnt how much each of them matters (mcts/scales.h). The mean
+ * is a straight line in the logarithm of the lower bound, with slope one until measurements show another;
+ * without bounds it is a constant. C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine
+ * Learning", 2006, sections 2.2 and 2.7. A promise is the expected improvement on the best time: D. R. Jones,
+ * M. Schonlau, W. J. Welch, "Efficient global optimization of expensive black-box functions", 1998. Promises
+ * order rollouts; they never prune anything. */
 #ifndef THRESH_MCTS_GUESS_H
 #define THRESH_MCTS_GUESS_H
 
