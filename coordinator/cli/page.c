@@ -9,16 +9,34 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "coordinator/cli/table.h"
+
+enum { READS = 60 }; /* 50 ms between two */
+
+/* The campaign takes the store for writing at the same time: what was read of it then does not count, and is
+ * read again. NULL after an error. */
+static struct board *open_board(const char *store, const struct report_opener *opener, struct diag *d)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+    struct board *board = NULL;
+    for (int i = 1; i < READS && !board; i++) {
+        struct diag *unstable = diag_new();
+        board = board_new(store, opener, cli_version, unstable);
+        diag_free(unstable);
+        if (!board) nanosleep(&pause, NULL);
+    }
+    return board ? board : board_new(store, opener, cli_version, d);
+}
 
 /* false after an error. */
 static bool serve(const struct cli_args *a, const char *store, struct listener *l, struct diag *d)
 {
     struct access access = {.loopback = true};
     const struct report_opener opener = {cli_open_run, (void *)(uintptr_t)a, NULL, -1};
-    struct board *board = board_new(store, &opener, cli_version, d);
+    struct board *board = open_board(store, &opener, d);
     if (!board) return false;
     const struct server_options o = {l->fd, &access, board, cli_version};
     struct server *server = server_start(&o, d);
@@ -33,6 +51,7 @@ static void child_main(const struct cli_args *a, const char *store, struct liste
     if (getppid() != parent) _exit(CLI_FAILED);
     setpgid(0, 0);
     if (!serve(a, store, l, d)) diag_print(d, stderr);
+    fflush(stderr);
     _exit(CLI_FAILED);
 }
 
