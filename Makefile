@@ -47,7 +47,7 @@ REL_OBJ = $(call objs,rel,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/rel/gen/%.o,$(GEN
 SAN_OBJ = $(call objs,san,$(SRC) $(TEST_SRC)) $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
 TSAN_OBJ = $(call objs,tsan,$(SRC)) $(patsubst $(O)/gen/%.c,$(O)/tsan/gen/%.o,$(GEN))
 NAMES_USERS = $(filter-out core/base/% core/codec/% core/keys/% core/space/% core/lift/% spacedsl/%,$(SRC) $(TEST_SRC)) \
-              coordinator/cli/main.c
+              coordinator/cli/main.c $(wildcard experiments/*/*.c)
 SPACEC_SRC = $(wildcard core/base/*.c spacedsl/*.c)
 
 .SECONDARY: $(GEN) $(NAMES)

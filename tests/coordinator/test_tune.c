@@ -11,8 +11,8 @@
 #include "coordinator/session_state.h"
 #include "coordinator/tune_state.h"
 #include "core/base/diag.h"
-#include "perfmodel/device.h"
 #include "tests/coordinator/tune_fixture.h"
+#include "tests/e2e/described.h"
 
 /* A program with one implementation where N is 1. */
 static const char tune_test_small[] = "size N\ninput x: [float]N\noutput map(fun v -> v * 2.0, x)\n";
@@ -154,21 +154,6 @@ Test(tune, a_resumed_campaign_goes_on_from_the_store)
     diag_free(d);
 }
 
-/* Writes a description of the device of which nothing but its launch is known. */
-static void tune_test_description(const char *path, double launch_ns)
-{
-    struct diag *d = diag_new();
-    struct device device;
-    cr_assert(device_select(NULL, &device, d));
-    struct perfmodel_device description = {.gpu = device.gpu};
-    snprintf(description.name, sizeof description.name, "%s", device.name);
-    description.value[PERFMODEL_LAUNCH] = launch_ns;
-    description.source[PERFMODEL_LAUNCH] = PERFMODEL_GIVEN;
-    FILE *f = fopen(path, "w");
-    cr_assert(f && perfmodel_device_write(&description, f) && fclose(f) == 0);
-    diag_free(d);
-}
-
 /* The bound decides what is drawn: a run goes on with the figures that it began with, or is refused for what
  * has changed. */
 Test(tune, a_resumption_with_another_description_says_so)
@@ -178,13 +163,13 @@ Test(tune, a_resumption_with_another_description_says_so)
     char *text = tune_test_text(d);
     tune_test_store(store, "described");
     snprintf(description, sizeof description, "/tmp/thresh-described-%ld.json", (long)getpid());
-    tune_test_description(description, 1);
+    described_write_one(description, PERFMODEL_LAUNCH, 1);
     struct tune_options o = tune_test_options(text, store, 2);
     o.description = description;
     tune_test_run(&o, NULL);
     o.resume = true;
     tune_test_run(&o, NULL);
-    tune_test_description(description, 2);
+    described_write_one(description, PERFMODEL_LAUNCH, 2);
     cr_assert_null(tune_new(&o, d));
     cr_expect(strstr(diag_message(d, 0), "the run has other settings ('device_description="), "%s",
               diag_message(d, 0));

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "perfmodel/device.h"
+#include "tests/e2e/described.h"
 #include "tests/e2e/run.h"
 
 static const char characterize_day[] = "2020-02-03";
@@ -15,21 +15,15 @@ static const char characterize_day[] = "2020-02-03";
  * slower, the rest is not known. */
 static void characterize_describe(char folder[32], char path[64])
 {
-    struct device dev;
-    struct diag *d = diag_new();
     struct perfmodel_device p = {.date = "2021-01-01"};
     e2e_folder(folder);
     snprintf(path, 64, "%s/old.json", folder);
-    cr_assert(device_select(NULL, &dev, d));
-    snprintf(p.name, sizeof p.name, "%s", dev.name);
     p.value[PERFMODEL_FP32] = 1e7;
     p.value[PERFMODEL_DRAM] = 1e-3;
     p.source[PERFMODEL_FP32] = p.source[PERFMODEL_DRAM] = PERFMODEL_MEASURED;
     memcpy(p.dated[PERFMODEL_FP32].day, characterize_day, sizeof characterize_day);
     memcpy(p.dated[PERFMODEL_DRAM].day, characterize_day, sizeof characterize_day);
-    FILE *f = fopen(path, "w");
-    cr_assert(f && perfmodel_device_write(&p, f) && fclose(f) == 0);
-    diag_free(d);
+    described_write(&p, path);
 }
 
 /* The comparison of a figure; borrowed. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "coordinator/store.h"
-#include "perfmodel/device.h"
+#include "tests/e2e/described.h"
 #include "tests/e2e/run.h"
 
 enum { EXPLAIN_ROWS = 64, EXPLAIN_SHOWN = 10 };
@@ -23,19 +23,11 @@ struct explain_campaign {
 static void explain_describe(struct explain_campaign *c)
 {
     char path[96];
-    struct device dev;
-    struct diag *d = diag_new();
-    struct perfmodel_device p = {.date = "2026-11-02"};
     snprintf(c->devices, sizeof c->devices, "%s/devices", c->folder);
     snprintf(path, sizeof path, "%s/device.json", c->devices);
-    cr_assert(device_select(NULL, &dev, d) && mkdir(c->devices, 0777) == 0);
-    snprintf(p.name, sizeof p.name, "%s", dev.name);
-    p.value[PERFMODEL_FP32] = 100;
-    p.source[PERFMODEL_FP32] = PERFMODEL_MEASURED;
-    FILE *f = fopen(path, "w");
-    cr_assert(f && perfmodel_device_write(&p, f) && fclose(f) == 0);
+    cr_assert_eq(mkdir(c->devices, 0777), 0);
+    described_write_one(path, PERFMODEL_FP32, 100);
     setenv("THRESH_DEVICES", c->devices, 1);
-    diag_free(d);
 }
 
 static void explain_search(struct explain_campaign *c)

@@ -9,7 +9,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
-#include "perfmodel/device.h"
+#include "tests/e2e/described.h"
 #include "tests/e2e/run.h"
 
 #define KERNELS "experiments/kernels/"
@@ -159,20 +159,11 @@ Test(no_opencl, programs_are_checked_without_a_device)
 /* A folder with a small search on this machine's device, and the description of its limits. */
 static void no_opencl_search(char folder[32], const char *binaries)
 {
-    struct device dev;
-    struct diag *d = diag_new();
     struct strbuf path = {0}, command = {0};
     e2e_folder(folder);
     strbuf_printf(&path, "%s/device.json", folder);
-    cr_assert(device_select(NULL, &dev, d), "%s", diag_failed(d) ? diag_message(d, 0) : "");
-    struct perfmodel_device p = {.date = "2026-11-02", .gpu = dev.gpu};
-    snprintf(p.name, sizeof p.name, "%s", dev.name);
-    snprintf(p.platform, sizeof p.platform, "%s", dev.platform);
-    p.value[PERFMODEL_GROUP_ITEMS] = (double)dev.limits.max_work_group;
-    p.value[PERFMODEL_GROUP_LOCAL] = (double)dev.limits.local_bytes;
-    p.source[PERFMODEL_GROUP_ITEMS] = p.source[PERFMODEL_GROUP_LOCAL] = PERFMODEL_QUERIED;
-    FILE *f = fopen(path.text, "w");
-    cr_assert(f && perfmodel_device_write(&p, f) && fclose(f) == 0);
+    struct perfmodel_device p = {.date = "2026-11-02"};
+    described_write(&p, path.text);
     setenv("THRESH_DEVICES", folder, 1);
     strbuf_printf(&command,
                   "%s/thresh tune " KERNELS
@@ -184,7 +175,6 @@ static void no_opencl_search(char folder[32], const char *binaries)
     free(r.output);
     strbuf_free(&command);
     strbuf_free(&path);
-    diag_free(d);
 }
 
 /* Runs `thresh ARGS`, in which DIR stands for the folder. */

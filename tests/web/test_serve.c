@@ -13,6 +13,7 @@
 #include "coordinator/web/access.h"
 #include "coordinator/web/metrics.h"
 #include "coordinator/web/server.h"
+#include "tests/e2e/described.h"
 #include "tests/web/fixture.h"
 
 static char *web_body(char *answer)
@@ -230,15 +231,18 @@ Test(serve, studies_arrive_as_events, .timeout = 300)
 {
     struct web_fixture f = {0};
     struct strbuf got = {0};
-    char folder[32], store[64], out[64], command[64];
+    char folder[32], store[64], out[64], device[64], command[64];
+    const char *const options[] = {"--description", device, NULL};
     e2e_folder(folder);
+    snprintf(device, sizeof device, "%s/device.json", folder);
+    described_write_one(device, PERFMODEL_FP32, 100);
     snprintf(store, sizeof store, "%s/a.db", folder);
     snprintf(out, sizeof out, "%s/best", folder);
     struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=4096",
                                "--evaluations", "3", "--quiet", "--store", store, "--out", out);
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
-    web_fixture_start(&f, store, NULL);
+    web_fixture_start(&f, store, options);
     int fd = events_open(&f);
     cr_assert(web_read_until(fd, &got, "Loop nest"), "%s", got.text);
     web_expect(got.text, "OpenCL text");
