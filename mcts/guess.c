@@ -8,19 +8,25 @@
  *     expected  = mean(t) + x . whitened
  *     deviation = sqrt(variance (1 + NOISE - |x|^2))
  *
- * A new measurement adds a row to L, at a cost of n^2, and so does each promise. The factor is larger than
- * the caches, so promises are made for LANES implementations at once: each row of L is read once for all of
- * them. See guess.h. */
+ * A promise takes n^2 operations. The factor (mcts/factor.h) is larger than the caches, so promises are made
+ * for FACTOR_LANES implementations at once: each row of L is read once for all of them. A new measurement
+ * adds a row to L: it needs the x of its implementation, which is known but for its last elements if the
+ * implementation was promised lately (mcts/recents.h). L and x are in single precision: NOISE is 10^5 times
+ * its rounding, and no variance falls below NOISE. What sums over measurements is in double precision. See
+ * guess.h. */
 #include "mcts/guess.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/archive.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/base/stats.h"
+#include "mcts/factor.h"
+#include "mcts/recents.h"
 #include "mcts/scales.h"
 
 struct mcts_traits {
@@ -29,9 +35,7 @@ struct mcts_traits {
 };
 
 struct measurement {
-    struct mcts_traits *traits;
-    double time;    /* logarithm; INFINITY: stopped as too slow */
-    double *factor; /* its row of the Cholesky factor, as long as its number + 1 */
+    double bound, time; /* logarithms; time INFINITY: stopped as too slow */
 };
 
 /* L^-1 v, for the parts v of y - mean; [capacity] each. */
@@ -42,18 +46,14 @@ struct whitened {
     double limited; /* the best time by which `times` are limited */
 };
 
-/* Implementations that a promise is made for at once, a number for each: two vectors of the machine with
- * AVX2. Four rows of the factor at once fill its registers. */
-enum { LANES = 8, HALVES = 2, LANES_OF_HALF = LANES / HALVES, ROWS = 4 };
-typedef double half_lanes __attribute__((vector_size(LANES_OF_HALF * sizeof(double))));
-typedef struct {
-    half_lanes half[HALVES];
-} lanes;
-
 struct mcts_guess {
     uint32_t *slots, n_slots; /* the choices whose values are traits */
+    uint32_t stride;          /* values of an implementation: n_slots and zeros, a multiple of STRIDE */
     size_t count, capacity;
     struct measurement *list;
+    uint16_t *values; /* [capacity][stride] */
+    struct factor *factor;
+    struct recents *recents;
     struct whitened whitened;
     struct mcts_scales *scales;  /* correlations; NULL: there are more than FEW choices, */
     double *correlations;        /* then [n_slots + 1] of implementations that differ in so many traits */
@@ -81,6 +81,8 @@ enum { FIT_EVERY = 20, FIT_MOST = 200 };
  * evaluation. */
 enum { FEW = 32 };
 
+enum { STRIDE = 32 };
+
 /* ---- traits ---- */
 
 static uint32_t pick_slots(const struct space *s, unsigned most_arity, uint32_t *slots)
@@ -99,7 +101,11 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     g->slots = base_malloc((space_slot_count(s) + 1) * sizeof g->slots[0]);
     g->n_slots = pick_slots(s, 1, g->slots);
     if (g->n_slots == 0) g->n_slots = pick_slots(s, UINT_MAX, g->slots);
+    g->stride = (g->n_slots + STRIDE) / STRIDE * STRIDE;
     g->list = base_calloc(capacity, sizeof g->list[0]);
+    g->values = base_calloc(capacity * g->stride, sizeof g->values[0]);
+    g->factor = factor_new(capacity);
+    g->recents = recents_new(g->stride * sizeof g->values[0]);
     struct whitened *w = &g->whitened;
     w->times = base_calloc(4 * capacity, sizeof w->times[0]);
     w->ones = w->times + capacity;
@@ -113,20 +119,14 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     return g;
 }
 
-static void forget(struct measurement *m)
-{
-    free(m->traits);
-    free(m->factor);
-    *m = (struct measurement){0};
-}
-
 void mcts_guess_free(struct mcts_guess *g)
 {
     if (!g) return;
-    for (size_t i = 0; i < g->count; i++)
-        forget(&g->list[i]);
     free(g->slots);
     free(g->list);
+    free(g->values);
+    factor_free(g->factor);
+    recents_free(g->recents);
     free(g->whitened.times);
     mcts_scales_free(g->scales);
     free(g->correlations);
@@ -135,89 +135,27 @@ void mcts_guess_free(struct mcts_guess *g)
 
 struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const uint16_t *values, double bound)
 {
-    struct mcts_traits *t = base_malloc(sizeof *t + g->n_slots * sizeof t->values[0]);
+    struct mcts_traits *t = base_calloc(1, sizeof *t + g->stride * sizeof t->values[0]);
     t->bound = bound > 0 ? log(bound) : 0;
     for (uint32_t i = 0; i < g->n_slots; i++)
         t->values[i] = values[g->slots[i]];
     return t;
 }
 
-/* Correlation of two implementations. */
-static double likeness(const struct mcts_guess *g, const struct mcts_traits *a, const struct mcts_traits *b)
+static uint16_t *values_of(const struct mcts_guess *g, size_t i)
 {
-    if (g->scales) return mcts_scales_likeness(g->scales, a->values, b->values);
-    uint32_t differ = 0;
-    for (uint32_t i = 0; i < g->n_slots; i++)
-        differ += a->values[i] != b->values[i];
+    return g->values + i * g->stride;
+}
+
+/* Correlation of an implementation with measurement i. */
+static double likeness(const struct mcts_guess *g, const struct mcts_traits *t, size_t i)
+{
+    const uint16_t *values = values_of(g, i);
+    if (g->scales) return mcts_scales_likeness(g->scales, t->values, values);
+    uint16_t differ = 0;
+    for (uint32_t k = 0; k < g->stride; k++)
+        differ = (uint16_t)(differ + (t->values[k] != values[k]));
     return g->correlations[differ];
-}
-
-static void compare(const struct mcts_guess *g, const struct mcts_traits *t, double *likenesses)
-{
-    for (size_t i = 0; i < g->count; i++)
-        likenesses[i] = likeness(g, t, g->list[i].traits);
-}
-
-/* ---- linear algebra ---- */
-
-/* In SUMS sums of their own, so that additions need not wait for each other and fit vectors. */
-static double dot(const double *a, const double *b, size_t n)
-{
-    enum { SUMS = 16 };
-    double sums[SUMS] = {0}, sum = 0;
-    size_t i = 0;
-    for (; i + SUMS <= n; i += SUMS)
-        for (size_t k = 0; k < SUMS; k++)
-            sums[k] += a[i + k] * b[i + k];
-    for (size_t k = 0; k < SUMS; k++)
-        sum += sums[k];
-    for (; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-/* Row i of x := L^-1 x; the rows before it are solved. */
-static void solve_row(const struct mcts_guess *g, size_t i, double *x)
-{
-    const double *row = g->list[i].factor;
-    x[i] = (x[i] - dot(row, x, i)) / row[i];
-}
-
-/* x := L^-1 x */
-static void solve_lower(const struct mcts_guess *g, double *x)
-{
-    for (size_t i = 0; i < g->count; i++)
-        solve_row(g, i, x);
-}
-
-/* The same for LANES vectors and `rows` rows from i on, so that each element of x is read once for all of
- * them and their sums do not wait for each other. Lanes do not mix: a vector's result does not depend on the
- * others. */
-static inline void solve_rows(const struct mcts_guess *g, size_t i, size_t rows, lanes *x)
-{
-    const double *row[ROWS];
-    lanes sums[ROWS] = {{{{0}}}};
-    for (size_t r = 0; r < rows; r++)
-        row[r] = g->list[i + r].factor;
-    for (size_t j = 0; j < i; j++)
-        for (size_t r = 0; r < rows; r++)
-            for (size_t h = 0; h < HALVES; h++)
-                sums[r].half[h] += row[r][j] * x[j].half[h];
-    for (size_t r = 0; r < rows; r++)
-        for (size_t h = 0; h < HALVES; h++) {
-            for (size_t before = 0; before < r; before++)
-                sums[r].half[h] += row[r][i + before] * x[i + before].half[h];
-            x[i + r].half[h] = (x[i + r].half[h] - sums[r].half[h]) / row[r][i + r];
-        }
-}
-
-static void solve_lanes(const struct mcts_guess *g, lanes *x)
-{
-    size_t i = 0;
-    for (; i + ROWS <= g->count; i += ROWS)
-        solve_rows(g, i, ROWS, x);
-    for (; i < g->count; i++)
-        solve_rows(g, i, 1, x);
 }
 
 static double square(const double *x, size_t n)
@@ -230,17 +168,49 @@ static double square(const double *x, size_t n)
 
 /* ---- learning ---- */
 
-/* Owns the traits from now on. */
-static void append(struct mcts_guess *g, struct mcts_traits *t, double time)
+static struct mcts_traits *copy_traits(const struct mcts_guess *g, size_t i)
 {
-    size_t n = g->count;
-    double *row = base_malloc((n + 1) * sizeof row[0]);
-    compare(g, t, row);
-    solve_lower(g, row);
-    row[n] = sqrt(1 + NOISE - square(row, n));
-    g->list[g->count++] = (struct measurement){.traits = t, .time = time, .factor = row};
+    struct mcts_traits *t = base_malloc(sizeof *t + g->stride * sizeof t->values[0]);
+    t->bound = g->list[i].bound;
+    memcpy(t->values, values_of(g, i), g->stride * sizeof t->values[0]);
+    return t;
+}
+
+/* Adds the row of the measurement after those of the factor. */
+static void add_row(struct mcts_guess *g, const struct mcts_traits *t)
+{
+    factor_lanes *x = factor_scratch(g->factor);
+    size_t n = factor_count(g->factor), known = recents_find(g->recents, t->values, x);
+    for (size_t i = known; i < n; i++)
+        x[i] = (factor_lanes){(float)likeness(g, t, i)};
+    factor_solve(g->factor, known, x);
+    factor_append(g->factor, x, 1 + NOISE, NOISE);
+}
+
+static void append(struct mcts_guess *g, const struct mcts_traits *t, double time)
+{
+    size_t n = g->count++;
+    memcpy(values_of(g, n), t->values, g->stride * sizeof t->values[0]);
+    g->list[n] = (struct measurement){t->bound, time};
+    add_row(g, t);
     g->best = fmin(g->best, time);
     g->solved = false;
+}
+
+/* Forgets the factor and what was solved with it. */
+static void clear(struct mcts_guess *g)
+{
+    g->count = g->whitened.n = 0;
+    factor_clear(g->factor);
+    recents_clear(g->recents);
+}
+
+/* Of one that was there before the guess was cleared. */
+static void append_again(struct mcts_guess *g, size_t i)
+{
+    struct mcts_traits *t = copy_traits(g, i);
+    append(g, t, g->list[i].time);
+    free(t);
 }
 
 /* Limited, so that a few very slow ones do not make everything unknown look promising. */
@@ -258,28 +228,22 @@ static void thin(struct mcts_guess *g)
         times[i] = time_of(g, i);
     double fast = stats_quantile(times, n, 0.25);
     size_t places = n / 4;
-    g->count = g->whitened.n = 0;
+    clear(g);
     for (size_t i = 0; i < n; i++) {
-        struct measurement m = g->list[i];
         bool is_fast = times[i] <= fast && places > 0;
         places -= is_fast;
-        free(m.factor);
-        if (is_fast || i % 3 == 0)
-            append(g, m.traits, m.time);
-        else
-            free(m.traits);
+        if (is_fast || i % 3 == 0) append_again(g, i);
     }
     if (g->fitted > g->count) g->fitted = g->count;
 }
 
 void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time)
 {
-    if (!isfinite(time) && g->count == 0) {
-        free(t);
-        return;
+    if (isfinite(time) || g->count > 0) {
+        if (g->count == g->capacity) thin(g);
+        append(g, t, log(time));
     }
-    if (g->count == g->capacity) thin(g);
-    append(g, t, log(time));
+    free(t);
 }
 
 /* The factor follows from the scales and the measurements in their order. */
@@ -287,18 +251,20 @@ void mcts_guess_archive(struct mcts_guess *g, struct archive *a)
 {
     uint64_t count = g->count;
     uint64_t fitted = g->fitted;
+    size_t bytes = sizeof(struct mcts_traits) + g->n_slots * sizeof(uint16_t);
+    size_t all_bytes = sizeof(struct mcts_traits) + g->stride * sizeof(uint16_t);
     ARCHIVE(a, count);
     ARCHIVE(a, fitted);
     if (g->scales) mcts_scales_archive(g->scales, a);
     if (count > g->capacity || fitted > count) archive_fail(a);
     if (!archive_failed(a)) g->fitted = (size_t)fitted;
     for (uint64_t i = 0; i < count && !archive_failed(a); i++) {
-        size_t bytes = sizeof(struct mcts_traits) + g->n_slots * sizeof(uint16_t);
-        struct mcts_traits *t = archive_reads(a) ? base_malloc(bytes) : g->list[i].traits;
+        struct mcts_traits *t = archive_reads(a) ? base_calloc(1, all_bytes) : copy_traits(g, i);
         double time = archive_reads(a) ? 0 : g->list[i].time;
         archive_bytes(a, t, bytes);
         ARCHIVE(a, time);
         if (archive_reads(a)) append(g, t, time);
+        free(t);
     }
     ARCHIVE(a, g->best);
 }
@@ -311,21 +277,22 @@ static void fit_mean(struct mcts_guess *g)
     double n = (double)g->count, times = 0, bounds = 0, spread = SLOPE_PRIOR, common = SLOPE_PRIOR;
     for (size_t i = 0; i < g->count; i++) {
         times += time_of(g, i);
-        bounds += g->list[i].traits->bound;
+        bounds += g->list[i].bound;
     }
     g->level = times / n;
     g->middle = bounds / n;
     for (size_t i = 0; i < g->count; i++) {
-        double bound = g->list[i].traits->bound - g->middle;
+        double bound = g->list[i].bound - g->middle;
         spread += bound * bound;
         common += bound * (time_of(g, i) - g->level);
     }
     g->slope = common / spread;
 }
 
-static double mean(const struct mcts_guess *g, const struct mcts_traits *t)
+/* Of an implementation with this bound. */
+static double mean(const struct mcts_guess *g, double bound)
 {
-    return g->level + g->slope * (t->bound - g->middle);
+    return g->level + g->slope * (bound - g->middle);
 }
 
 /* The three parts, of the measurements that have none yet; of all if the limit of times has changed. */
@@ -337,10 +304,10 @@ static void whiten(struct mcts_guess *g)
     for (; w->n < g->count; w->n++) {
         w->times[w->n] = time_of(g, w->n);
         w->ones[w->n] = 1;
-        w->bounds[w->n] = g->list[w->n].traits->bound;
-        solve_row(g, w->n, w->times);
-        solve_row(g, w->n, w->ones);
-        solve_row(g, w->n, w->bounds);
+        w->bounds[w->n] = g->list[w->n].bound;
+        factor_solve_element(g->factor, w->n, w->times);
+        factor_solve_element(g->factor, w->n, w->ones);
+        factor_solve_element(g->factor, w->n, w->bounds);
     }
 }
 
@@ -348,12 +315,9 @@ static void whiten(struct mcts_guess *g)
 static void refactor(struct mcts_guess *g)
 {
     size_t n = g->count;
-    g->count = g->whitened.n = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct measurement m = g->list[i];
-        free(m.factor);
-        append(g, m.traits, m.time);
-    }
+    clear(g);
+    for (size_t i = 0; i < n; i++)
+        append_again(g, i);
 }
 
 /* Fits the scales to the newest measurements. */
@@ -363,8 +327,8 @@ static void fit_scales(struct mcts_guess *g)
     const uint16_t **values = base_malloc(n * sizeof *values);
     double *y = base_malloc(n * sizeof *y);
     for (size_t i = 0; i < n; i++) {
-        values[i] = g->list[first + i].traits->values;
-        y[i] = time_of(g, first + i) - mean(g, g->list[first + i].traits);
+        values[i] = values_of(g, first + i);
+        y[i] = time_of(g, first + i) - mean(g, g->list[first + i].bound);
     }
     mcts_scales_fit(g->scales, values, y, n, NOISE);
     free(values);
@@ -402,37 +366,52 @@ static double log_gain(double z)
     return log(z * erfc(-z / sqrt(2)) / 2 + exp(-z * z / 2) / sqrt(2 * pi));
 }
 
-/* Of 1 to LANES implementations; x: scratch [count]. */
+/* Of 1 to FACTOR_LANES implementations; x: [count], on return their L^-1 k. */
 static void promise_lanes(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
-                          lanes *x, double *promises)
+                          factor_lanes *x, double *promises)
 {
-    lanes expected = {{{0}}}, explained = {{{0}}};
+    double expected[FACTOR_LANES] = {0}, explained[FACTOR_LANES] = {0};
+    for (size_t i = 0; i < g->count; i++) {
+        x[i] = (factor_lanes){0};
+        for (unsigned k = 0; k < n; k++)
+            x[i][k] = (float)likeness(g, t[k], i);
+    }
+    factor_solve(g->factor, 0, x);
     for (size_t i = 0; i < g->count; i++)
-        for (unsigned k = 0; k < LANES; k++)
-            x[i].half[k / LANES_OF_HALF][k % LANES_OF_HALF] =
-                k < n ? likeness(g, t[k], g->list[i].traits) : 0;
-    solve_lanes(g, x);
-    for (size_t i = 0; i < g->count; i++)
-        for (unsigned h = 0; h < HALVES; h++) {
-            expected.half[h] += x[i].half[h] * g->whitened.rest[i];
-            explained.half[h] += x[i].half[h] * x[i].half[h];
+        for (unsigned k = 0; k < FACTOR_LANES; k++) {
+            double element = (double)x[i][k];
+            expected[k] += element * g->whitened.rest[i];
+            explained[k] += element * element;
         }
     for (unsigned k = 0; k < n; k++) {
-        unsigned h = k / LANES_OF_HALF, lane = k % LANES_OF_HALF;
-        double deviation = sqrt(g->variance * (1 + NOISE - explained.half[h][lane]));
-        double gain = g->best - mean(g, t[k]) - expected.half[h][lane];
+        double deviation = sqrt(g->variance * fmax(1 + NOISE - explained[k], NOISE));
+        double gain = g->best - mean(g, t[k]->bound) - expected[k];
         promises[k] = log(deviation) + log_gain(gain / deviation);
     }
+}
+
+/* Keeps what was solved for the most promising of 1 to FACTOR_LANES implementations: it is likely to be
+ * learnt. */
+static void keep_best(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
+                      const factor_lanes *x, const double *promises)
+{
+    unsigned best = 0;
+    for (unsigned k = 1; k < n; k++)
+        if (promises[k] > promises[best]) best = k;
+    recents_keep(g->recents, t[best]->values, x, best, g->count);
 }
 
 void mcts_guess_promises(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
                          double *promises)
 {
     CHECK(g->solved || g->count == 0);
-    lanes *x = aligned_alloc(sizeof(half_lanes), (g->count + 1) * sizeof x[0]);
+    factor_lanes *x = aligned_alloc(sizeof(factor_lanes), (g->count + 1) * sizeof x[0]);
     CHECK(x);
-    for (unsigned i = 0; g->count > 0 && i < n; i += LANES)
-        promise_lanes(g, t + i, n - i < LANES ? n - i : LANES, x, promises + i);
+    for (unsigned i = 0; g->count > 0 && i < n; i += FACTOR_LANES) {
+        unsigned lanes = n - i < FACTOR_LANES ? n - i : FACTOR_LANES;
+        promise_lanes(g, t + i, lanes, x, promises + i);
+        keep_best(g, t + i, lanes, x, promises + i);
+    }
     for (unsigned i = 0; g->count == 0 && i < n; i++)
         promises[i] = -t[i]->bound;
     free(x);

@@ -1,8 +1,15 @@
 /* Rollouts of one evaluation are handed to whatever thread is free, by ascending number. A rollout that finds
- * nothing ends them: those with a larger number are not begun, and do not count if they were. So what is
- * found does not depend on the number of threads. */
+ * nothing ends them: those with a larger number are not begun, and do not count if they were. Once none is
+ * left to begin, each thread ranks those that it made:
+ *
+ *     tree's thread   roll 0   roll 3   roll 4   rank 0 3 4
+ *     second thread   roll 1   roll 2   roll 5   roll 6   rank 1 2 5 6
+ *
+ * A rank does not depend on the implementations that are ranked with it. So what is found does not depend on
+ * the number of threads. */
 #include "mcts/rollouts.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +24,14 @@ struct rolled {
     struct space_log *log;       /* entry 0: what they wrote */
     uint16_t *values;            /* of the implementation, of all slots */
     double bound;                /* its lower bound, ns; 0: no model */
+    double rank;                 /* of the implementation */
     struct mcts_rollout_stats stats;
     char error[sizeof((struct mcts_roller *)0)->error];
+};
+
+/* The rollouts of an evaluation that a thread has made. */
+struct made {
+    unsigned list[MCTS_DRAWS_MAX], n;
 };
 
 /* A thread beside the tree's. */
@@ -28,7 +41,7 @@ struct worker {
     struct mcts_roller roller;
     struct space_state *state;
     space_mark root;
-    uint64_t entered; /* the evaluation at whose frontier the state is */
+    struct made made;
 };
 
 struct mcts_rollouts {
@@ -39,17 +52,18 @@ struct mcts_rollouts {
     struct space_log *frontier; /* entry 0: what leads from the root to it */
     struct rolled *results;
     unsigned n_results;
+    struct made made; /* on the tree's thread */
 
-    /* ---- of the rollouts at work: set while no worker has one, then only read ---- */
+    /* ---- of the rollouts at work: set while no worker works, then only read ---- */
     uint32_t depth;
     uint64_t seed;
 
     /* ---- under the lock ---- */
     pthread_mutex_t lock;
     pthread_cond_t begun, ended;
-    uint64_t evaluation;    /* its number */
-    unsigned next, running; /* the next one to begin; those begun and not ended */
-    unsigned stop;          /* the first one that found nothing; their number: none */
+    unsigned next;    /* rollout to begin */
+    unsigned stop;    /* the first one that found nothing; their number: none */
+    unsigned working; /* threads beside the tree's that make rollouts or rank them */
     bool closes;
 };
 
@@ -76,6 +90,25 @@ static void roll(const struct mcts_rollouts *all, struct mcts_roller *r, struct 
     space_rollback(state, frontier);
 }
 
+/* Ranks the implementations that a thread has made. After an error of a policy they have no rank. */
+static void rank_made(const struct mcts_rollouts *all, struct mcts_roller *r, const struct space *s,
+                      const struct made *made)
+{
+    struct mcts_leaf leaves[MCTS_DRAWS_MAX];
+    double ranks[MCTS_DRAWS_MAX];
+    if (made->n == 0) return;
+    for (unsigned i = 0; i < made->n; i++) {
+        const struct rolled *x = &all->results[made->list[i]];
+        leaves[i] = (struct mcts_leaf){s, x->values, x->bound};
+    }
+    bool ranked = mcts_policies_rank(r->policies, leaves, made->n, ranks, r->error, sizeof r->error);
+    for (unsigned i = 0; i < made->n; i++) {
+        struct rolled *x = &all->results[made->list[i]];
+        x->rank = ranked ? ranks[i] : NAN;
+        if (!ranked) memcpy(x->error, r->error, sizeof x->error);
+    }
+}
+
 /* ---- threads ---- */
 
 /* The next rollout to begin; the lock is held. */
@@ -83,43 +116,53 @@ static bool take(struct mcts_rollouts *all, unsigned *i)
 {
     if (all->next >= all->stop) return false;
     *i = all->next++;
-    all->running++;
     return true;
 }
 
-static void give_back(struct mcts_rollouts *all, unsigned i)
+/* Makes rollouts from the state and ranks them. The lock is held before and after. */
+static void work(struct mcts_rollouts *all, struct mcts_roller *r, struct space_state *state,
+                 struct made *made, unsigned first)
 {
-    if (all->results[i].end != MCTS_ROLLOUT_LEAF && i < all->stop) all->stop = i;
-    if (--all->running == 0) pthread_cond_signal(&all->ended);
+    unsigned i = first;
+    made->n = 0;
+    do {
+        pthread_mutex_unlock(&all->lock);
+        roll(all, r, state, i, &all->results[i]);
+        bool found = all->results[i].end == MCTS_ROLLOUT_LEAF;
+        if (found) made->list[made->n++] = i;
+        pthread_mutex_lock(&all->lock);
+        if (!found && i < all->stop) all->stop = i;
+    } while (take(all, &i));
+    pthread_mutex_unlock(&all->lock);
+    rank_made(all, r, space_of(state), made);
+    pthread_mutex_lock(&all->lock);
 }
 
 /* Leads a worker's state to the frontier. */
-static void enter_frontier(struct worker *w, uint64_t evaluation)
+static void enter_frontier(struct worker *w)
 {
-    if (w->entered == evaluation) return;
     space_rollback(w->state, w->root);
     w->root = space_snapshot(w->state);
     space_log_repeat(w->all->frontier, 0, w->state);
-    w->entered = evaluation;
 }
 
 static void *worker_main(void *arg)
 {
     struct worker *w = arg;
     struct mcts_rollouts *all = w->all;
-    unsigned i;
+    unsigned first;
     pthread_mutex_lock(&all->lock);
     while (!all->closes) {
-        if (!take(all, &i)) {
+        if (!take(all, &first)) {
             pthread_cond_wait(&all->begun, &all->lock);
             continue;
         }
-        uint64_t evaluation = all->evaluation;
+        all->working++;
         pthread_mutex_unlock(&all->lock);
-        enter_frontier(w, evaluation);
-        roll(all, &w->roller, w->state, i, &all->results[i]);
+        enter_frontier(w);
         pthread_mutex_lock(&all->lock);
-        give_back(all, i);
+        work(all, &w->roller, w->state, &w->made, first);
+        if (--all->working == 0) pthread_cond_signal(&all->ended);
     }
     pthread_mutex_unlock(&all->lock);
     return NULL;
@@ -137,27 +180,20 @@ static void brief(struct mcts_rollouts *all, struct worker *w)
         w->roller.branching.bound_context = o->bound(o->bound_context, (unsigned)(w - all->workers) + 1);
 }
 
-/* Begins n rollouts, makes some of them here, and waits until all have ended. */
+/* Begins n > 0 rollouts, makes some of them here, and waits until all are made and ranked. */
 static void roll_all(struct mcts_rollouts *all, struct space_state *state, unsigned n)
 {
     struct mcts_roller *r = all->roller;
     struct pcg32 rng = r->rng;
     struct mcts_rollout_stats stats = r->stats;
-    unsigned i;
     for (unsigned k = 0; k < all->n_workers; k++)
         brief(all, &all->workers[k]);
     pthread_mutex_lock(&all->lock);
-    all->evaluation++;
-    all->next = 0;
+    all->next = 1;
     all->stop = n;
-    pthread_cond_broadcast(&all->begun);
-    while (take(all, &i)) {
-        pthread_mutex_unlock(&all->lock);
-        roll(all, r, state, i, &all->results[i]);
-        pthread_mutex_lock(&all->lock);
-        give_back(all, i);
-    }
-    while (all->running > 0)
+    if (all->n_workers) pthread_cond_broadcast(&all->begun);
+    work(all, r, state, &all->made, 0);
+    while (all->working > 0)
         pthread_cond_wait(&all->ended, &all->lock);
     pthread_mutex_unlock(&all->lock);
     r->rng = rng;
@@ -185,25 +221,25 @@ static void add_stats(struct mcts_rollout_stats *to, const struct mcts_rollout_s
 }
 
 /* The most promising of the first n > 0 implementations; NULL: a policy failed. */
-static const struct rolled *find_best(const struct mcts_rollouts *all, unsigned n, const struct space *s)
+static const struct rolled *find_best(const struct mcts_rollouts *all, unsigned n)
 {
-    struct mcts_roller *r = all->roller;
-    struct mcts_leaf leaves[MCTS_DRAWS_MAX] = {{0}};
-    double ranks[MCTS_DRAWS_MAX];
-    unsigned best = 0;
-    for (unsigned i = 0; i < n; i++)
-        leaves[i] = (struct mcts_leaf){s, all->results[i].values, all->results[i].bound};
-    if (!mcts_policies_rank(r->policies, leaves, n, ranks, r->error, sizeof r->error)) return NULL;
-    for (unsigned i = 1; i < n; i++)
-        if (ranks[i] > ranks[best]) best = i;
-    return &all->results[best];
+    const struct rolled *best = &all->results[0];
+    for (unsigned i = 0; i < n; i++) {
+        const struct rolled *x = &all->results[i];
+        if (isnan(x->rank)) {
+            memcpy(all->roller->error, x->error, sizeof x->error);
+            return NULL;
+        }
+        if (x->rank > best->rank) best = x;
+    }
+    return best;
 }
 
 /* Leads the state to the best of the first n > 0 implementations. */
 static enum mcts_rollout_end take_best(const struct mcts_rollouts *all, unsigned n, struct space_state *state,
                                        struct mcts_actions *actions)
 {
-    const struct rolled *best = find_best(all, n, space_of(state));
+    const struct rolled *best = find_best(all, n);
     if (!best) return MCTS_ROLLOUT_ERROR;
     for (size_t i = 0; i < best->actions.count; i++)
         mcts_actions_push(actions, best->actions.list[i]);

@@ -1,5 +1,5 @@
-/* A description of this machine's first device, for tests that need lower bounds: devices of unknown name have
- * none, and then every bound is 0. */
+/* A description of this machine's first device, for tests that need lower bounds: devices of unknown name
+ * have none, and then every bound is 0. */
 #ifndef THRESH_TESTS_E2E_DESCRIBED_H
 #define THRESH_TESTS_E2E_DESCRIBED_H
 

@@ -201,6 +201,31 @@ Test(mcts_guess, promises_of_many_are_those_of_each)
     close_samples(&c);
 }
 
+/* What was solved for an implementation that was promised is used when it is learnt, and changes nothing:
+ * neither when others were learnt meanwhile, nor when the guess was full, nor when it was long ago. */
+static void compare_learning(size_t capacity, unsigned promised_before)
+{
+    struct samples asks = open_samples(capacity), asks_not = open_samples(capacity);
+    for (unsigned i = 0; i < MEASURED; i++) {
+        for (unsigned k = i; k < MEASURED && k <= i + promised_before; k++)
+            promise_of(&asks, k);
+        learn(&asks, i, asks.list[i].time);
+        learn(&asks_not, i, asks.list[i].time);
+        for (unsigned k = MEASURED; k < SAMPLES; k++)
+            cr_assert_eq(promise_of(&asks, k), promise_of(&asks_not, k), "capacity %zu, %u", capacity, i);
+    }
+    close_samples(&asks);
+    close_samples(&asks_not);
+}
+
+Test(mcts_guess, learns_the_same_of_what_it_promised)
+{
+    for (unsigned before = 0; before < 5; before++) {
+        compare_learning(SAMPLES, before);
+        compare_learning(12, before);
+    }
+}
+
 /* At the twentieth measurement the scales are fitted: promises are others than those of the first scales. */
 Test(mcts_guess, learns_its_scales)
 {
