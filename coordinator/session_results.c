@@ -9,6 +9,9 @@
  * that are there already, and never for one to come. Most of what a row costs is its transaction, so that a
  * coordinator with many agents, which has many results at a time, records each of them for less.
  *
+ * What a result changes at once is how many rollouts the next draws make (mcts_tree_set_waiting()): by the
+ * room that the evaluator has then, which its row records, so that a resumed run draws the same.
+ *
  * After kill -9 a job whose result was waiting is drawn again, as if its result had not arrived. */
 #include <poll.h>
 #include <stdio.h>
@@ -92,6 +95,7 @@ static struct store_evaluation row_of(struct session *s, const struct session_jo
     row.number = job->number;
     row.drawn = s->drawn;
     row.draws = s->draws;
+    row.waiting = s->waiting;
     row.state_hash = job->descent.hash;
     row.actions = arena_strdup(a, actions);
     row.decisions = arena_strdup(a, decisions);
@@ -108,12 +112,19 @@ static struct store_evaluation row_of(struct session *s, const struct session_jo
     return row;
 }
 
+void session_set_waiting(struct session *s, unsigned waiting)
+{
+    s->waiting = waiting;
+    mcts_tree_set_waiting(s->tree, waiting);
+}
+
 void session_take(struct session *s, struct session_job *job, const struct store_evaluation *e)
 {
     struct session_results *all = &s->results;
     if (job->taken) return;
     if (!all->arena) all->arena = arena_new();
     if (all->n == 0) all->since_ms = clock_ms();
+    if (s->searching) session_set_waiting(s, s->evaluator->room(s->evaluator_self));
     struct session_result *r = ARENA_NEW(all->arena, struct session_result);
     *r = (struct session_result){.job = job, .row = row_of(s, job, e)};
     *(all->last ? &all->last->next : &all->first) = r;

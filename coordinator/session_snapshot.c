@@ -20,7 +20,7 @@
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
 
-enum { SNAPSHOT_VERSION = 2 };
+enum { SNAPSHOT_VERSION = 3 };
 
 /* What the snapshot is of. */
 struct header {
@@ -103,6 +103,8 @@ static void archive_counts(struct session *s, struct archive *a)
     if (archive_reads(a)) s->dispatched = dispatched;
     ARCHIVE(a, s->drawn);
     ARCHIVE(a, s->draws);
+    ARCHIVE(a, s->waiting);
+    if (archive_reads(a)) mcts_tree_set_waiting(s->tree, s->waiting);
     ARCHIVE(a, s->stuck);
     ARCHIVE(a, s->unmeasured);
     ARCHIVE(a, s->known_ns);

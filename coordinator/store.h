@@ -22,7 +22,7 @@
 struct diag;
 struct store;
 
-enum { STORE_SCHEMA = 7, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
+enum { STORE_SCHEMA = 8, STORE_APPLICATION = 0x74687368 /* "thsh" */ };
 
 /* The number of the user's first own kernel among the contenders of final rounds; those of others are below.
  * It has no evaluation and no decisions. */
@@ -59,6 +59,7 @@ struct store_evaluation {
     const char *label;   /* "naive", "plain: ...", "learned 1"; "": drawn, or of a version without labels */
     uint64_t drawn;      /* implementations drawn when the result was reported */
     uint64_t draws;      /* draws until then, including those without an implementation; 0: not known */
+    unsigned waiting;    /* room of the evaluator when the result was reported */
     uint64_t state_hash; /* of the canonical vector */
     const char *actions; /* store_actions_print() */
     const char *decisions; /* of `tune --space`, as JSON: {"tile": 8, "staged": "YES"}; else "" */

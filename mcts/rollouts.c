@@ -247,11 +247,20 @@ static enum mcts_rollout_end take_best(const struct mcts_rollouts *all, unsigned
     return MCTS_ROLLOUT_LEAF;
 }
 
+/* Rollouts for the next evaluation. */
+static unsigned wanted(const struct mcts_rollouts *all)
+{
+    const struct mcts_roller *r = all->roller;
+    unsigned n = r->weights_only ? 1 : mcts_policies_draws(r->policies);
+    if (r->waiting > MCTS_FEW_WAITING) n = n * MCTS_FEW_WAITING / r->waiting;
+    return n > 0 ? n : 1;
+}
+
 enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space_state *state,
                                          space_mark root, uint32_t depth, struct mcts_actions *actions)
 {
     struct mcts_roller *r = all->roller;
-    unsigned n = r->weights_only ? 1 : mcts_policies_draws(r->policies);
+    unsigned n = wanted(all);
     if (n < 2) return mcts_rollout(r, state, depth, actions);
     reserve(all, n, space_of(state));
     all->depth = depth;

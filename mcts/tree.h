@@ -110,6 +110,11 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
 /* A time known from elsewhere: lowers the cut, records nothing. */
 void mcts_tree_known_time(struct mcts_tree *t, double time);
 
+/* How many evaluators wait for an implementation; at first 0. If more than MCTS_FEW_WAITING do, the tree is
+ * what they wait for: it makes fewer rollouts for each of them than the policies wish, in proportion. With 16
+ * that wait, the 8 of the policy `guess` become 4; with 64 and more, 1. */
+void mcts_tree_set_waiting(struct mcts_tree *t, unsigned waiting);
+
 /* The implementation of the last mcts_tree_next() that returned MCTS_OK; valid until the next call. */
 const struct space_state *mcts_tree_state(const struct mcts_tree *t);
 const char *mcts_tree_error(const struct mcts_tree *t); /* "": none */

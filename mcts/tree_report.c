@@ -3,6 +3,11 @@
 
 #include "mcts/tree_state.h"
 
+void mcts_tree_set_waiting(struct mcts_tree *t, unsigned waiting)
+{
+    t->roller.waiting = waiting;
+}
+
 void mcts_tree_known_time(struct mcts_tree *t, double time)
 {
     if (!(time > 0) || time >= t->roller.best_time) return;

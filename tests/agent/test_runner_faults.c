@@ -16,13 +16,13 @@
 #include "agent/limits.h"
 #include "core/base/clock.h"
 #include "tests/agent/doubling.h"
+#include "tests/fixture/longer.h"
 
 /* With sanitizers and two busy processors these tests take minutes; one of them leaves an endless kernel if
  * the compiler's library swallows a signal. */
 static void faults_only_long(void)
 {
-    const char *longer = getenv("THRESH_LONG");
-    if (!longer || !*longer) cr_skip_test("only with THRESH_LONG=1");
+    if (!tests_are_long()) cr_skip_test("only with THRESH_LONG=1");
 }
 
 /* The first work-group ends. */

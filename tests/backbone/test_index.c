@@ -7,6 +7,7 @@
 #include "core/base/arena.h"
 #include "core/base/pcg32.h"
 #include "core/base/strbuf.h"
+#include "tests/fixture/longer.h"
 
 enum { INDEX_TEST_VARS = 3 };
 static const int64_t index_test_extents[INDEX_TEST_VARS] = {8, 5, 12};
@@ -184,16 +185,16 @@ Test(backbone_index, simplified_equals_plain)
 {
     struct pcg32 rng = pcg32_seed(7, 1);
     struct index_points p;
-    int expressions = getenv("THRESH_LONG") ? 1000000 : 10000;
-    for (int n = 0; n < expressions; n++) {
+    unsigned expressions = longer(10000, 1000000);
+    for (unsigned n = 0; n < expressions; n++) {
         struct arena *a = arena_new();
         random_points(&rng, &p);
         struct index_sample s = random_index(a, &rng, &p, 6);
         for (int i = 0; i < INDEX_TEST_POINTS; i++) {
             int64_t got = index_eval(s.expr, p.at[i]);
-            cr_assert(index_least(s.expr) <= got && got <= index_most(s.expr), "expression %d", n);
-            cr_assert_eq(got, s.value[i], "expression %d: got %ld, want %ld", n, (long)got, (long)s.value[i]);
-            cr_assert(nonnegative_dividends(s.expr, p.at[i]), "expression %d", n);
+            cr_assert(index_least(s.expr) <= got && got <= index_most(s.expr), "expression %u", n);
+            cr_assert_eq(got, s.value[i], "expression %u: got %ld, want %ld", n, (long)got, (long)s.value[i]);
+            cr_assert(nonnegative_dividends(s.expr, p.at[i]), "expression %u", n);
         }
         arena_free(a);
     }

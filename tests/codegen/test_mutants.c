@@ -23,6 +23,7 @@
 #include "core/base/strbuf.h"
 #include "tests/codegen/mutate.h"
 #include "tests/fixture/kernel.h"
+#include "tests/fixture/longer.h"
 
 enum { SEED = 5, MOST_COST = 300000, DEVICE_MUTANTS = 6 /* for each program */ };
 static const double UNTOUCHED = -0x1.8p1000;
@@ -151,7 +152,7 @@ static void bench_open(struct mutant_bench *x, const struct mutant_program *prog
     *x = (struct mutant_bench){
         .program = program, .problem = mutant_problem(program), .rng = pcg32_seed(SEED, 3)};
     const struct backbone *bb = x->problem->backbone;
-    x->all = getenv("THRESH_LONG") != NULL;
+    x->all = tests_are_long();
     for (unsigned b = 0; b < bb->n_buffers; b++)
         if (bb->buffers[b].output) x->output = b;
     x->task = verify_task_of(bb, NULL, SEED, d);

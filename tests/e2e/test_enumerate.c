@@ -11,8 +11,9 @@
 #include "core/base/hash.h"
 #include "mcts/seen.h"
 #include "tests/e2e/fixture.h"
+#include "tests/fixture/longer.h"
 
-enum { MOST_TEXTS = 2000, SAMPLE = 24 };
+enum { MOST_TEXTS = 2000, SAMPLE = 12 };
 
 struct tiny {
     struct kernel_case at;
@@ -72,7 +73,6 @@ static void visit(struct walk *w, struct space_state *st)
 
 static void enumerate(const struct tiny *t)
 {
-    const char *longer = getenv("THRESH_LONG");
     struct walk w = {.tiny = t};
     struct diag *d = diag_new();
     struct device dev;
@@ -80,7 +80,7 @@ static void enumerate(const struct tiny *t)
     cr_assert(device_select("", &dev, d), "%s", diag_count(d) ? diag_message(d, 0) : "");
     w.evaluator = evaluator_new(w.fixture.problem, &dev, 1, 1, d);
     cr_assert_not_null(w.evaluator, "%s", diag_count(d) ? diag_message(d, 0) : "");
-    w.stride = t->leaves / (longer && longer[0] ? MOST_TEXTS : SAMPLE) + 1;
+    w.stride = t->leaves / longer(SAMPLE, MOST_TEXTS) + 1;
     struct space_state *st = kernel_root(w.fixture.problem->space);
     visit(&w, st);
     cr_assert(w.leaves >= 1000 && w.leaves <= 100000, "%s: %lu leaves", t->at.kernel,

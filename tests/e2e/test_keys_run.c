@@ -18,6 +18,7 @@
 #include "tests/coordinator/store_fixture.h"
 #include "tests/e2e/run.h"
 #include "tests/keys/fixture.h"
+#include "tests/fixture/longer.h"
 
 #define AXPY "experiments/kernels/axpy.lift", "--size", "N=4096", "--evaluations", "3"
 
@@ -215,8 +216,7 @@ static bool keys_run_listens(unsigned port)
  * last. THRESH_LONG sends 200,000 connections. */
 static void keys_run_expect_no_growth(bool keys)
 {
-    const char *longer = getenv("THRESH_LONG");
-    unsigned n = longer && *longer ? 200000 : 3000;
+    unsigned n = longer(3000, 200000);
     struct keys_run f = keys_run_open();
     char *thresh = keys_run_binary();
     struct pcg32 rng = pcg32_seed(22, keys);

@@ -10,6 +10,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
+#include "tests/fixture/longer.h"
 
 /* Path of the `thresh` built beside the tests. */
 static char *release_binary(void)
@@ -86,10 +87,9 @@ static void clean(const char *args)
 /* Random implementations for so many seconds. */
 static void clean_verify(const char *kernel, const char *sizes)
 {
-    const char *longer = getenv("THRESH_LONG");
     struct strbuf args = {0};
     strbuf_printf(&args, "verify experiments/kernels/%s.lift --size %s --samples 4 --seed 11 --time %s",
-                  kernel, sizes, longer && longer[0] ? "2m" : "5s");
+                  kernel, sizes, tests_are_long() ? "2m" : "5s");
     clean(args.text);
     strbuf_free(&args);
 }

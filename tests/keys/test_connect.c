@@ -16,6 +16,7 @@
 #include "core/keys/certificate.h"
 #include "core/keys/keys.h"
 #include "tests/keys/fixture.h"
+#include "tests/fixture/longer.h"
 
 static const char honest[] = "keys/agents/agent.key_secret";
 
@@ -260,8 +261,7 @@ static void keys_send_garbage(const struct keys_test *f, struct pcg32 *rng)
 
 static void keys_survive_garbage(enum keys_test_kind kind)
 {
-    const char *longer = getenv("THRESH_LONG");
-    unsigned n = longer && *longer ? 100000 : 1000;
+    unsigned n = longer(1000, 100000);
     struct keys_test f;
     struct pcg32 rng = pcg32_seed(21, kind);
     struct keys_test_agent a;

@@ -9,6 +9,7 @@
 #include "core/base/arena.h"
 #include "core/lift/lift.h"
 #include "tests/lift/random_scalar.h"
+#include "tests/fixture/longer.h"
 
 static struct lift_program *scalar_program(const char *text, struct arena *a)
 {
@@ -81,8 +82,8 @@ static void check_random(uint64_t seed)
 
 Test(lift_scalars, random_expressions)
 {
-    const char *seed = getenv("THRESH_SEED"), *longer = getenv("THRESH_LONG");
-    uint64_t n = longer && longer[0] ? 100000 : 1500;
+    const char *seed = getenv("THRESH_SEED");
+    uint64_t n = longer(1500, 100000);
     if (seed)
         check_random(strtoull(seed, NULL, 10));
     else

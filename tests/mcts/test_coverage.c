@@ -12,6 +12,7 @@
 #include "mcts/estimate.h"
 #include "tests/e2e/fixture.h"
 #include "tests/mcts/queens.h"
+#include "tests/fixture/longer.h"
 
 extern const struct space_def space_def_blocked_stencil;
 
@@ -83,8 +84,7 @@ static void cover_axpy(struct coverage *c)
 /* At least 54 of 60; of 6,000, 92 to 98 %. */
 static void check_coverage(enum mcts_method method, uint64_t samples)
 {
-    const char *longer = getenv("THRESH_LONG");
-    bool all = longer && longer[0];
+    bool all = tests_are_long();
     struct coverage c = {.method = method, .samples = samples, .seeds = all ? MANY : FEW};
     cover_queens(&c);
     cover_stencil(&c);

@@ -16,6 +16,7 @@
 #include "mcts/tree.h"
 #include "tests/mcts/plugin.h"
 #include "tests/mcts/queens.h"
+#include "tests/fixture/longer.h"
 
 struct policy_case {
     struct mcts_queens queens;
@@ -188,7 +189,7 @@ static const struct mcts_plugin EAGER = {.abi = MCTS_PLUGIN_ABI,
                                          .select = eager_select,
                                          .rollout = eager_weigh};
 
-enum { LAZY_N = 9, LAZY_ROLLOUTS = 4000 };
+enum { LAZY_N = 9 };
 
 /* How often each column of the first two queens ends an unrestricted rollout. Frees h. Returns how many
  * values were tried. */
@@ -208,7 +209,7 @@ static uint64_t lazy_count(struct mcts_heuristic *h, double best, double cut, do
                             .restarts = 100};
     mcts_roller_init(&r, q.space);
     memset(counts, 0, 2 * LAZY_N * sizeof counts[0][0]);
-    for (unsigned i = 0; i < LAZY_ROLLOUTS; i++) {
+    for (unsigned i = 0; i < longer(1500, 4000); i++) {
         space_mark mark = space_snapshot(q.root);
         actions.count = 0;
         if (mcts_rollout(&r, q.root, 0, &actions) == MCTS_ROLLOUT_LEAF)
@@ -363,10 +364,13 @@ static unsigned spy_draws(const void *state)
     return (unsigned)s->draws;
 }
 
+static unsigned spy_ranked; /* of all trees */
+
 static double spy_rank(void *state, const struct mcts_leaf *leaf)
 {
     struct spy *s = state;
     s->ranked++;
+    spy_ranked++;
     for (uint32_t slot = 0; slot < s->slots; slot++)
         s->faulty |= leaf->values[slot] >= s->slots;
     return s->rank > 0 ? NAN : leaf->values[0];
@@ -438,6 +442,35 @@ Test(mcts_policies, own_policy_is_called_and_followed)
     policy_search_spy("jump=0", 40);
     policy_search_spy("jump=0,rollout=own+uniform", 40);
     cr_expect_eq(policy_search_spy("draws_of_mine=4e9,propose=1000000", 1), 8, "the largest of 1,000");
+}
+
+/* Leaves that are ranked for an evaluation while so many evaluators wait. */
+static unsigned policy_ranked(unsigned draws, unsigned waiting)
+{
+    struct mcts_config config = mcts_config_default();
+    struct diag *d = diag_new();
+    char parameters[64];
+    snprintf(parameters, sizeof parameters, "propose=1000000,draws_of_mine=%u", draws);
+    struct policy_case c = policy_open(mcts_heuristic_new(&SPY, "spy", parameters, d), &config);
+    struct mcts_descent descent = {0};
+    mcts_tree_set_waiting(c.tree, waiting);
+    spy_ranked = 0;
+    cr_assert_eq(mcts_tree_next(c.tree, &descent), MCTS_OK);
+    mcts_descent_free(&descent);
+    policy_close(&c);
+    diag_free(d);
+    return spy_ranked;
+}
+
+Test(mcts_policies, evaluators_that_wait_hurry_the_search)
+{
+    static const struct {
+        unsigned draws, waiting, ranked; /* one rollout needs no rank */
+    } cases[] = {{8, 0, 8},    {8, 1, 8},       {8, 8, 8},  {8, 9, 7},       {8, 16, 4},    {8, 33, 0},
+                 {8, 1000, 0}, {8, 1000000, 0}, {1, 10, 0}, {1000, 80, 100}, {1000, 9, 888}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        cr_expect_eq(policy_ranked(cases[i].draws, cases[i].waiting), cases[i].ranked, "%u rollouts, %u wait",
+                     cases[i].draws, cases[i].waiting);
 }
 
 Test(mcts_policies, rank_that_is_not_a_number_is_an_error)

@@ -15,6 +15,7 @@
 #include "tests/fixture/instance.h"
 #include "tests/space/fixpoint.h"
 #include "tests/space/random_space.h"
+#include "tests/fixture/longer.h"
 
 enum { FEW = 400, MANY = 10000, ACTIONS = 40, ROUNDS = 6 };
 
@@ -549,8 +550,8 @@ static const unsigned found[] = {960, 3545};
 /* Every `parts`-th seed from `first` on: two tests share the work of two cores. */
 static void run_spaces(unsigned first, unsigned parts)
 {
-    const char *longer = getenv("THRESH_LONG"), *only = getenv("THRESH_SEED");
-    unsigned last = longer && longer[0] ? MANY : FEW;
+    const char *only = getenv("THRESH_SEED");
+    unsigned last = longer(FEW, MANY);
     if (only && first == 1) run_space((unsigned)strtoul(only, NULL, 10));
     for (size_t i = 0; !only && last == FEW && i < sizeof found / sizeof *found; i++)
         if (found[i] % parts == first % parts) run_space(found[i]);
