@@ -36,6 +36,7 @@ enum {
     LIMIT_GRACE_S = 60,        /* for what is at work when --time is over: a build may take as long */
     LIMIT_JOB_RETRIES = 2,     /* after its agent was lost: a kernel may be what ends the agents */
     LIMIT_JOB_DEATHS = 5,      /* the same if only coordinators died, by whatever: kill -9 tells less */
+    LIMIT_FEW_WAITING = 8,     /* evaluators that wait and do not hurry the search */
     LIMIT_LAST_AUDITS = 3,     /* draws below cuts of an exhausted tree, with --audit-cuts */
     LIMIT_LEARNED = 5,         /* implementations of --learn-from: as many as a search sends to its rounds */
     LIMIT_BASELINES = 8,       /* --baseline: each is in every final round */

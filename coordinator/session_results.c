@@ -9,8 +9,13 @@
  * that are there already, and never for one to come. Most of what a row costs is its transaction, so that a
  * coordinator with many agents, which has many results at a time, records each of them for less.
  *
- * What a result changes at once is how many rollouts the next draws make (mcts_tree_set_waiting()): by the
- * room that the evaluator has then, which its row records, so that a resumed run draws the same.
+ * What a result decides at once is how many rollouts the next draws make. With more than 8 evaluators that
+ * wait the search is what they wait for, and it makes fewer:
+ *
+ *     waiting               8   16   40   1,000      of 8 that the policies wish, with two threads, which
+ * make rollouts for each     8    4    2       2      two in the time of one
+ *
+ * The row records it, so that a resumed run draws the same.
  *
  * After kill -9 a job whose result was waiting is drawn again, as if its result had not arrived. */
 #include <poll.h>
@@ -95,7 +100,7 @@ static struct store_evaluation row_of(struct session *s, const struct session_jo
     row.number = job->number;
     row.drawn = s->drawn;
     row.draws = s->draws;
-    row.waiting = s->waiting;
+    row.rollouts = s->rollouts;
     row.state_hash = job->descent.hash;
     row.actions = arena_strdup(a, actions);
     row.decisions = arena_strdup(a, decisions);
@@ -112,10 +117,20 @@ static struct store_evaluation row_of(struct session *s, const struct session_jo
     return row;
 }
 
-void session_set_waiting(struct session *s, unsigned waiting)
+/* Rollouts for a candidate; 0: as many as the policies wish. */
+static unsigned rollouts_now(const struct session *s)
 {
-    s->waiting = waiting;
-    mcts_tree_set_waiting(s->tree, waiting);
+    unsigned waiting = s->evaluator->room(s->evaluator_self), wish = mcts_tree_rollouts(s->tree);
+    if (waiting <= LIMIT_FEW_WAITING) return 0;
+    unsigned n = wish * LIMIT_FEW_WAITING / waiting;
+    if (n < s->threads) n = s->threads;
+    return n < wish ? n : 0;
+}
+
+void session_limit_rollouts(struct session *s, unsigned most)
+{
+    s->rollouts = most;
+    mcts_tree_limit_rollouts(s->tree, most);
 }
 
 void session_take(struct session *s, struct session_job *job, const struct store_evaluation *e)
@@ -124,7 +139,7 @@ void session_take(struct session *s, struct session_job *job, const struct store
     if (job->taken) return;
     if (!all->arena) all->arena = arena_new();
     if (all->n == 0) all->since_ms = clock_ms();
-    if (s->searching) session_set_waiting(s, s->evaluator->room(s->evaluator_self));
+    if (s->searching) session_limit_rollouts(s, rollouts_now(s));
     struct session_result *r = ARENA_NEW(all->arena, struct session_result);
     *r = (struct session_result){.job = job, .row = row_of(s, job, e)};
     *(all->last ? &all->last->next : &all->first) = r;

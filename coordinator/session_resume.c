@@ -1,10 +1,10 @@
 /* Takes up a run that the store has. Rows are in the order in which results were reported, and each says how
  * many candidates had been drawn by then, and in how many draws:
  *
- *     row    number  drawn  draws  waiting
- *      1          1      2      2        0    draw 1, draw 2, report 1
- *      2          3      3      4       20    draw 3 (the second try found one), report 3; from here on draws
- *                                             are as for 20 evaluators that wait
+ *     row    number  drawn  draws  rollouts
+ *      1          1      2      2         0    draw 1, draw 2, report 1
+ *      2          3      3      4         2    draw 3 (the second try found one), report 3; from here on
+ *                                              two rollouts for each candidate
  *
  * With the seed, drawing and reporting in that order rebuilds the tree exactly. Rows that a snapshot covers
  * are left out (session_snapshot.c). Candidate 2 had been drawn
@@ -122,7 +122,7 @@ static bool restore_row(void *context, const struct store_run *run, const struct
     s->dispatched += e->number > 0 && !session_left_out(e->status);
     if (e->found_at > s->earlier_s) s->earlier_s = e->found_at;
     session_count(s, job, e);
-    session_set_waiting(s, e->waiting);
+    session_limit_rollouts(s, e->rollouts);
     return true;
 }
 

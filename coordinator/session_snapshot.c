@@ -103,8 +103,8 @@ static void archive_counts(struct session *s, struct archive *a)
     if (archive_reads(a)) s->dispatched = dispatched;
     ARCHIVE(a, s->drawn);
     ARCHIVE(a, s->draws);
-    ARCHIVE(a, s->waiting);
-    if (archive_reads(a)) mcts_tree_set_waiting(s->tree, s->waiting);
+    ARCHIVE(a, s->rollouts);
+    if (archive_reads(a)) session_limit_rollouts(s, s->rollouts);
     ARCHIVE(a, s->stuck);
     ARCHIVE(a, s->unmeasured);
     ARCHIVE(a, s->known_ns);

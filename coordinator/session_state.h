@@ -35,7 +35,7 @@ struct session {
     uint64_t drawn;                           /* candidates that the tree handed out */
     uint64_t draws;                           /* from the tree, with those that found none */
     uint64_t dispatched;                      /* drawn candidates that count in the budget */
-    unsigned waiting;                         /* the evaluator's room at the last result */
+    unsigned rollouts;                        /* for a candidate; 0: as many as the policies wish */
     unsigned stuck;                           /* draws in a row that found nothing */
     uint64_t unmeasured;                      /* candidates in a row that were not worth measuring */
     double known_ns;                          /* the best time of a contender that may win; 0: none */
@@ -80,8 +80,8 @@ bool session_time_is_over(const struct session *s);
 
 /* ---- session_results.c ---- */
 
-/* Later draws are as for an evaluator with that room: mcts_tree_set_waiting(). */
-void session_set_waiting(struct session *s, unsigned waiting);
+/* Of later draws: mcts_tree_limit_rollouts(). */
+void session_limit_rollouts(struct session *s, unsigned most);
 /* Keeps a copy of a job's result, to be stored with others. A second result of the job is ignored. */
 void session_take(struct session *s, struct session_job *job, const struct store_evaluation *e);
 /* Whether so many wait, or one for so long, that they are to be stored before anything else is done. */

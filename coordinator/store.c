@@ -20,7 +20,7 @@ static const char evaluation_columns[] =
     "SELECT r.id, r.path, r.text, r.sizes, r.device, r.driver, r.settings, r.fingerprint, r.seed,"
     " e.number, e.drawn, e.state_hash, e.actions, e.status, e.median_ns, e.samples, e.kernel_hash, "
     "e.message, e.found_at, e.resources, r.libraries, e.decisions, e.draws, e.label,"
-    " f.median_ns, f.low_ns, f.high_ns, f.rounds, e.numbers, e.waiting"
+    " f.median_ns, f.low_ns, f.high_ns, f.rounds, e.numbers, e.rollouts"
     " FROM evaluation e JOIN run r ON r.id = e.run"
     " LEFT JOIN figure f ON f.run = e.run AND f.number = e.number AND f.rounds > 0";
 
@@ -96,7 +96,7 @@ bool store_add(struct store *s, int64_t run, const struct store_evaluation *e, s
     bind_text(q, 15, e->label);
     bind_text(q, 16, e->numbers);
     sqlite3_bind_int64(q, 17, e->agent);
-    sqlite3_bind_int64(q, 18, e->waiting);
+    sqlite3_bind_int64(q, 18, e->rollouts);
     sqlite3_bind_int64(s->end_attempt, 1, run);
     sqlite3_bind_int64(s->end_attempt, 2, e->number);
     free(samples);
@@ -301,7 +301,7 @@ static bool visit_row(sqlite3_stmt *q, store_visitor visit, void *context)
                                  .label = store_column_text(q, 23),
                                  .quoted = column_figure(q, 24),
                                  .numbers = store_column_text(q, 28),
-                                 .waiting = (unsigned)sqlite3_column_int64(q, 29),
+                                 .rollouts = (unsigned)sqlite3_column_int64(q, 29),
                                  .found_at = sqlite3_column_double(q, 18)};
     double *samples = parse_times(store_column_text(q, 15), &e.n_samples);
     e.samples = samples;

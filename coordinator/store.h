@@ -59,7 +59,7 @@ struct store_evaluation {
     const char *label;   /* "naive", "plain: ...", "learned 1"; "": drawn, or of a version without labels */
     uint64_t drawn;      /* implementations drawn when the result was reported */
     uint64_t draws;      /* draws until then, including those without an implementation; 0: not known */
-    unsigned waiting;    /* room of the evaluator when the result was reported */
+    unsigned rollouts;   /* that draws make at most from then on; 0: as many as the policies wish */
     uint64_t state_hash; /* of the canonical vector */
     const char *actions; /* store_actions_print() */
     const char *decisions; /* of `tune --space`, as JSON: {"tile": 8, "staged": "YES"}; else "" */

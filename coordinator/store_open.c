@@ -48,7 +48,7 @@ static const struct {
                    " kernel_hash TEXT NOT NULL, message TEXT NOT NULL, found_at REAL NOT NULL,"
                    " resources TEXT NOT NULL DEFAULT '', decisions TEXT NOT NULL DEFAULT '',"
                    " draws INTEGER NOT NULL DEFAULT 0, label TEXT NOT NULL DEFAULT '', numbers TEXT NOT NULL "
-                   "DEFAULT '', agent INTEGER NOT NULL DEFAULT 0, waiting INTEGER NOT NULL DEFAULT 0,"
+                   "DEFAULT '', agent INTEGER NOT NULL DEFAULT 0, rollouts INTEGER NOT NULL DEFAULT 0,"
                    " UNIQUE (run, number)"},
     {"cut", "id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id), candidate TEXT NOT NULL,"
             " bound_ns REAL NOT NULL, cut_ns REAL NOT NULL, reason TEXT NOT NULL, UNIQUE (run, candidate)"},
@@ -78,7 +78,7 @@ static const struct {
     {2, "run", "libraries", "TEXT", "''"},        {2, "evaluation", "resources", "TEXT", "''"},
     {3, "evaluation", "decisions", "TEXT", "''"}, {4, "evaluation", "draws", "INTEGER", "0"},
     {5, "evaluation", "label", "TEXT", "''"},     {5, "evaluation", "numbers", "TEXT", "''"},
-    {6, "evaluation", "agent", "INTEGER", "0"},   {8, "evaluation", "waiting", "INTEGER", "0"},
+    {6, "evaluation", "agent", "INTEGER", "0"},   {8, "evaluation", "rollouts", "INTEGER", "0"},
 };
 enum { N_ADDITIONS = sizeof additions / sizeof additions[0] };
 
@@ -308,7 +308,7 @@ static bool prepare_writes(struct store *s, struct diag *d)
         store_prepare(s,
                       "INSERT OR IGNORE INTO evaluation (run, number, drawn, state_hash, actions, status,"
                       " median_ns, samples, kernel_hash, message, found_at, resources, decisions, draws,"
-                      " label, numbers, agent, waiting) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                      " label, numbers, agent, rollouts) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                       d);
     s->insert_cut = store_prepare(
         s, "INSERT OR IGNORE INTO cut (run, candidate, bound_ns, cut_ns, reason) VALUES (?,?,?,?,?)", d);

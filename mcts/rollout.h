@@ -42,8 +42,6 @@ struct mcts_rollout_stats {
     struct mcts_trials trials;
 };
 
-enum { MCTS_FEW_WAITING = 8 }; /* evaluators that do not hurry the search */
-
 /* What a rollout needs. Pointers are borrowed, but for the scratch arrays (room for MCTS_VALUES_MAX). */
 struct mcts_roller {
     struct mcts_branching branching;
@@ -54,7 +52,7 @@ struct mcts_roller {
     mcts_prior_function prior; /* may be NULL */
     void *prior_context;
     bool weights_only; /* policies neither propose nor rank: one rollout, drawn by weights */
-    unsigned waiting;  /* mcts_tree_set_waiting() */
+    unsigned most;     /* rollouts for an implementation; 0: as many as the policies wish */
     unsigned restarts;
     uint64_t backtrack_nodes;
     struct mcts_rollout_stats stats;

@@ -252,8 +252,7 @@ static unsigned wanted(const struct mcts_rollouts *all)
 {
     const struct mcts_roller *r = all->roller;
     unsigned n = r->weights_only ? 1 : mcts_policies_draws(r->policies);
-    if (r->waiting > MCTS_FEW_WAITING) n = n * MCTS_FEW_WAITING / r->waiting;
-    return n > 0 ? n : 1;
+    return r->most > 0 && r->most < n ? r->most : n;
 }
 
 enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space_state *state,

@@ -110,10 +110,10 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
 /* A time known from elsewhere: lowers the cut, records nothing. */
 void mcts_tree_known_time(struct mcts_tree *t, double time);
 
-/* How many evaluators wait for an implementation; at first 0. If more than MCTS_FEW_WAITING do, the tree is
- * what they wait for: it makes fewer rollouts for each of them than the policies wish, in proportion. With 16
- * that wait, the 8 of the policy `guess` become 4; with 64 and more, 1. */
-void mcts_tree_set_waiting(struct mcts_tree *t, unsigned waiting);
+/* How many rollouts the policies wish for an implementation. */
+unsigned mcts_tree_rollouts(const struct mcts_tree *t);
+/* Makes at most so many from now on; 0, as at first: as many as they wish. */
+void mcts_tree_limit_rollouts(struct mcts_tree *t, unsigned most);
 
 /* The implementation of the last mcts_tree_next() that returned MCTS_OK; valid until the next call. */
 const struct space_state *mcts_tree_state(const struct mcts_tree *t);

@@ -3,9 +3,14 @@
 
 #include "mcts/tree_state.h"
 
-void mcts_tree_set_waiting(struct mcts_tree *t, unsigned waiting)
+unsigned mcts_tree_rollouts(const struct mcts_tree *t)
 {
-    t->roller.waiting = waiting;
+    return mcts_policies_draws(t->policies);
+}
+
+void mcts_tree_limit_rollouts(struct mcts_tree *t, unsigned most)
+{
+    t->roller.most = most;
 }
 
 void mcts_tree_known_time(struct mcts_tree *t, double time)

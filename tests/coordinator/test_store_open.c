@@ -59,7 +59,7 @@ static void store_test_downgrade(const char *path)
         "ALTER TABLE run DROP COLUMN libraries; ALTER TABLE evaluation DROP COLUMN resources; "
         "ALTER TABLE evaluation DROP COLUMN decisions; ALTER TABLE evaluation DROP COLUMN draws; "
         "ALTER TABLE evaluation DROP COLUMN label; ALTER TABLE evaluation DROP COLUMN numbers; "
-        "ALTER TABLE evaluation DROP COLUMN agent; ALTER TABLE evaluation DROP COLUMN waiting; DROP TABLE "
+        "ALTER TABLE evaluation DROP COLUMN agent; ALTER TABLE evaluation DROP COLUMN rollouts; DROP TABLE "
         "agent; DROP TABLE event; "
         "DROP TABLE figure; DROP TABLE cut; DROP TABLE attempt; DROP TABLE owner; PRAGMA user_version=1");
 }
@@ -91,7 +91,7 @@ Test(store_open, version_6_gets_attempts)
     struct store_fixture f = store_fixture_closed();
     unsigned seen[2] = {0};
     store_fixture_execute(
-        f.path, "ALTER TABLE evaluation DROP COLUMN waiting; DROP TABLE attempt; PRAGMA user_version=6");
+        f.path, "ALTER TABLE evaluation DROP COLUMN rollouts; DROP TABLE attempt; PRAGMA user_version=6");
     store_fixture_reopen(&f, true);
     cr_assert(store_each_loss(f.store, f.run.id, store_test_loss, seen, f.diag));
     cr_expect(seen[0] == 0 && seen[1] == 0);

@@ -1,5 +1,5 @@
 /* A search whose agents come and go: it makes fewer rollouts for a candidate while many agents wait, and its
- * rows say how many, so that a resumption and a replay draw the same. */
+ * rows say how many rollouts, so that a resumption and a replay draw the same. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,8 +107,8 @@ static void waiting_close(struct waiting_search *w)
 
 static void waiting_run(const char *store, uint64_t evaluations, bool resume)
 {
-    struct waiting_search *w =
-        waiting_open((struct session_options){.store = store, .resume = resume, .evaluations = evaluations});
+    struct waiting_search *w = waiting_open(
+        (struct session_options){.store = store, .resume = resume, .evaluations = evaluations, .threads = 1});
     if (resume) cr_assert(session_restore(w->session, w->diag), "%s", diag_message(w->diag, 0));
     cr_expect(session_search(w->session, w->diag));
     cr_expect_eq(session_report(w->session)->ok, evaluations);
@@ -118,7 +118,8 @@ static void waiting_run(const char *store, uint64_t evaluations, bool resume)
 static struct session_replayed waiting_replay(const char *store)
 {
     struct session_replayed out;
-    struct waiting_search *w = waiting_open((struct session_options){.store = store, .replays = true});
+    struct waiting_search *w =
+        waiting_open((struct session_options){.store = store, .replays = true, .threads = 1});
     cr_assert(session_replay(w->session, &out, w->diag), "%s", diag_message(w->diag, 0));
     waiting_close(w);
     return out;
@@ -130,17 +131,17 @@ static void waiting_path(char path[64])
     unlink(path);
 }
 
-/* The candidates are those of the number of agents that each row has, and of no other. */
-Test(waiting, rows_say_how_many_waited)
+/* The candidates are those of the rollouts that each row has, and of no others. */
+Test(waiting, rows_say_how_many_rollouts_were_made)
 {
     char path[64];
     waiting_path(path);
     waiting_run(path, WAITING_EVALUATIONS, false);
-    cr_expect_eq(store_fixture_int(path, "SELECT count(*) FROM evaluation WHERE waiting = 60"), 161);
-    cr_expect_eq(store_fixture_int(path, "SELECT count(*) FROM evaluation WHERE waiting = 2"), 39);
+    cr_expect_eq(store_fixture_int(path, "SELECT count(*) FROM evaluation WHERE rollouts = 1"), 161);
+    cr_expect_eq(store_fixture_int(path, "SELECT count(*) FROM evaluation WHERE rollouts = 0"), 39);
     struct session_replayed same = waiting_replay(path);
     cr_expect_eq(same.same, WAITING_EVALUATIONS, "%s", same.difference);
-    store_fixture_execute(path, "UPDATE evaluation SET waiting = 2 WHERE number >= 50");
+    store_fixture_execute(path, "UPDATE evaluation SET rollouts = 0 WHERE number >= 50");
     struct session_replayed other = waiting_replay(path);
     cr_expect(other.same >= 50 && other.same < 60, "%d", (int)other.same);
     unlink(path);
@@ -153,11 +154,12 @@ Test(waiting, resumptions_draw_the_same)
     waiting_path(whole);
     waiting_run(whole, WAITING_EVALUATIONS, false);
     snprintf(path, sizeof path, "%s.part", whole);
-    snprintf(compare, sizeof compare,
-             "ATTACH '%s' AS whole; CREATE TABLE differ AS SELECT id, number, state_hash, drawn, draws, "
-             "waiting FROM main.evaluation EXCEPT SELECT id, number, state_hash, drawn, draws, waiting FROM "
-             "whole.evaluation",
-             whole);
+    snprintf(
+        compare, sizeof compare,
+        "ATTACH '%s' AS whole; CREATE TABLE differ AS SELECT id, number, state_hash, drawn, draws, "
+        "rollouts FROM main.evaluation EXCEPT SELECT id, number, state_hash, drawn, draws, rollouts FROM "
+        "whole.evaluation",
+        whole);
     for (uint64_t at = 10; at < WAITING_EVALUATIONS; at += 35) {
         waiting_run(path, at, false);
         waiting_run(path, WAITING_EVALUATIONS, true);

@@ -444,8 +444,8 @@ Test(mcts_policies, own_policy_is_called_and_followed)
     cr_expect_eq(policy_search_spy("draws_of_mine=4e9,propose=1000000", 1), 8, "the largest of 1,000");
 }
 
-/* Leaves that are ranked for an evaluation while so many evaluators wait. */
-static unsigned policy_ranked(unsigned draws, unsigned waiting)
+/* Leaves that are ranked for an evaluation. */
+static unsigned policy_ranked(unsigned draws, unsigned most)
 {
     struct mcts_config config = mcts_config_default();
     struct diag *d = diag_new();
@@ -453,7 +453,8 @@ static unsigned policy_ranked(unsigned draws, unsigned waiting)
     snprintf(parameters, sizeof parameters, "propose=1000000,draws_of_mine=%u", draws);
     struct policy_case c = policy_open(mcts_heuristic_new(&SPY, "spy", parameters, d), &config);
     struct mcts_descent descent = {0};
-    mcts_tree_set_waiting(c.tree, waiting);
+    cr_expect_eq(mcts_tree_rollouts(c.tree), draws);
+    mcts_tree_limit_rollouts(c.tree, most);
     spy_ranked = 0;
     cr_assert_eq(mcts_tree_next(c.tree, &descent), MCTS_OK);
     mcts_descent_free(&descent);
@@ -462,15 +463,15 @@ static unsigned policy_ranked(unsigned draws, unsigned waiting)
     return spy_ranked;
 }
 
-Test(mcts_policies, evaluators_that_wait_hurry_the_search)
+Test(mcts_policies, rollouts_can_be_limited)
 {
     static const struct {
-        unsigned draws, waiting, ranked; /* one rollout needs no rank */
-    } cases[] = {{8, 0, 8},    {8, 1, 8},       {8, 8, 8},  {8, 9, 7},       {8, 16, 4},    {8, 33, 0},
-                 {8, 1000, 0}, {8, 1000000, 0}, {1, 10, 0}, {1000, 80, 100}, {1000, 9, 888}};
+        unsigned draws, most, ranked; /* one rollout needs no rank */
+    } cases[] = {{8, 0, 8}, {8, 8, 8}, {8, 9, 8},  {8, 7, 7},
+                 {8, 2, 2}, {8, 1, 0}, {1, 10, 0}, {1000, 80, 80}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        cr_expect_eq(policy_ranked(cases[i].draws, cases[i].waiting), cases[i].ranked, "%u rollouts, %u wait",
-                     cases[i].draws, cases[i].waiting);
+        cr_expect_eq(policy_ranked(cases[i].draws, cases[i].most), cases[i].ranked, "%u rollouts, %u at most",
+                     cases[i].draws, cases[i].most);
 }
 
 Test(mcts_policies, rank_that_is_not_a_number_is_an_error)
