@@ -15,11 +15,12 @@ enum { RESAMPLES = 1000, SEED = 1, STREAM = 0x5ea };
 
 /* ---- courses ---- */
 
+/* Times that differ may be printed alike. */
 static bool add_step(struct course *c, struct course_step s)
 {
     const struct course_step *last = c->n ? &c->steps[c->n - 1] : NULL;
     if (!(s.ratio >= 1) || !isfinite(s.ratio) || s.evaluations == 0) return false;
-    if (last && (s.ratio >= last->ratio || s.evaluations <= last->evaluations)) return false;
+    if (last && (s.ratio > last->ratio || s.evaluations <= last->evaluations)) return false;
     c->steps = base_realloc(c->steps, (c->n + 1) * sizeof *c->steps);
     c->steps[c->n++] = s;
     return true;

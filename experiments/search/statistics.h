@@ -18,11 +18,11 @@ struct course_step {
     double ratio; /* best time so far over the optimum, >= 1 */
 };
 struct course {
-    struct course_step *steps; /* ratios fall; owned */
+    struct course_step *steps; /* ratios do not rise; owned */
     size_t n;
 };
 
-/* "1:5.2 7:1.9"; "" is a course without a time. false: malformed, or ratios that do not fall. */
+/* "1:5.2 7:1.9"; "" is a course without a time. false: malformed, or ratios that rise. */
 bool course_parse(const char *text, struct course *out);
 void course_free(struct course *c);
 /* The ratio after so many evaluations; INFINITY: no time yet. */

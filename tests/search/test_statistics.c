@@ -16,7 +16,7 @@ static struct course course_of(const char *text)
 
 Test(search_statistics, a_course_tells_the_best_so_far)
 {
-    struct course c = course_of("2:5.5 7:1.9 31:1.04");
+    struct course c = course_of("2:5.5 7:1.9 31:1.04 33:1.04");
     cr_assert_eq(course_ratio(&c, 1), INFINITY);
     cr_assert_eq(course_ratio(&c, 2), 5.5);
     cr_assert_eq(course_ratio(&c, 30), 1.9);
@@ -43,7 +43,7 @@ Test(search_statistics, malformed_courses_are_refused)
 {
     static const char *const BAD[] = {"1",          "1:",      "1:x",        "1:2 ,", "1:0.5",
                                       "0:2",        "1:2 2:3", "1:2 1:1.5",  "1:nan", "1:inf",
-                                      "1:2  3:1.5", "x:2",     "1:2\t3:1.5", "1:2 3", "1:2 2:2"};
+                                      "1:2  3:1.5", "x:2",     "1:2\t3:1.5", "1:2 3"};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         struct course c;
         cr_assert_not(course_parse(BAD[i], &c), "%s", BAD[i]);
