@@ -108,8 +108,8 @@ def main():
         pool = os.path.basename(table).split(".")[0]
         cache = cache_of(*read_table(table))
         optimum = min(e["time"] for e in cache["cache"].values() if isinstance(e["time"], float))
-        space = Searchspace(None, None, None, from_cache=cache)
-        kernel_tuner.interface.Searchspace = lambda *_, **__: space
+        # Made anew for each search: it remembers which neighbours were drawn.
+        kernel_tuner.interface.Searchspace = lambda *_, table=cache, **__: Searchspace(None, None, None, from_cache=table)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "recorded.json")
             with open(path, "w") as f:
