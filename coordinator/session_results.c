@@ -12,10 +12,11 @@
  * What a result decides at once is how many rollouts the next draws make. With more than 8 evaluators that
  * wait the search is what they wait for, and it makes fewer:
  *
- *     waiting               8   16   40   1,000      of 8 that the policies wish, with two threads, which
- * make rollouts for each     8    4    2       2      two in the time of one
+ *     waiting     8   16   40   1,000
+ *     rollouts    8    4    2       2     for a candidate, of 8 that the policies wish, on two threads
  *
- * The row records it, so that a resumed run draws the same.
+ * There are no fewer than threads, which make theirs at the same time. The row records it, so that a resumed
+ * run draws the same.
  *
  * After kill -9 a job whose result was waiting is drawn again, as if its result had not arrived. */
 #include <poll.h>
@@ -120,9 +121,9 @@ static struct store_evaluation row_of(struct session *s, const struct session_jo
 /* Rollouts for a candidate; 0: as many as the policies wish. */
 static unsigned rollouts_now(const struct session *s)
 {
-    unsigned waiting = s->evaluator->room(s->evaluator_self), wish = mcts_tree_rollouts(s->tree);
+    unsigned waiting = s->evaluator->room(s->evaluator_self);
     if (waiting <= LIMIT_FEW_WAITING) return 0;
-    unsigned n = wish * LIMIT_FEW_WAITING / waiting;
+    unsigned wish = mcts_tree_rollouts(s->tree), n = wish * LIMIT_FEW_WAITING / waiting;
     if (n < s->threads) n = s->threads;
     return n < wish ? n : 0;
 }

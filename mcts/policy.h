@@ -59,7 +59,8 @@ struct mcts_policy {
     /* Weights of the children, finite and >= 0, one for each: a value is drawn by the product over all
      * policies. All 0: uniform. Also called for tree nodes, for view->weights. */
     void (*weigh)(void *state, const struct mcts_view *view, double *weights);
-    /* How many rollouts to make for an evaluation; the largest wish counts, up to MCTS_DRAWS_MAX. NULL: 1. */
+    /* How many rollouts to make for an evaluation; the largest wish counts, up to MCTS_DRAWS_MAX,
+     * and the host may make fewer. NULL: 1. */
     unsigned (*draws)(const void *state);
     /* What an implementation promises, on a logarithmic scale; not NaN. Of several rollouts the one with the
      * largest sum over all policies is evaluated, the first of equals. */

@@ -77,7 +77,8 @@ void mcts_guess_policy_archive(void *state, const struct space *s, struct archiv
 }
 
 static const struct mcts_parameter PARAMETERS[] = {
-    {"draws", "rollouts for each evaluation", offsetof(struct guess, draws), 8, 1, MCTS_DRAWS_MAX, NULL},
+    {"draws", "rollouts for each evaluation; fewer while many agents wait", offsetof(struct guess, draws), 8,
+     1, MCTS_DRAWS_MAX, NULL},
 };
 
 const struct mcts_policy mcts_policy_guess = {

@@ -6,8 +6,8 @@
  * different kinds; between numbers it grows with their distance in the list of the choice's values, to 2 from
  * the first to the last of them. Where only one implementation has the choice it is as large as it can be:
  *
- *     kind   LOOP, VECTOR      1                 size of 1, 2, 4, 8, 16     1, 2: 0.5     1, 16: 2     1, -:
- * 2
+ *     kind                       LOOP, VECTOR: 1
+ *     size of 1, 2, 4, 8, 16     1, 2: 0.5     1, 16: 2     1, -: 2
  *
  * Rates maximize the marginal likelihood of a Gaussian process times a prior, which keeps those that nothing
  * is known of where they were: C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning",

@@ -10,7 +10,7 @@ prints a line for each table, strategy and seed with its course, as search-bench
     conv_a100   kernel_tuner   genetic_algorithm   1   400   1:5.2 7:1.9 31:1.04
 
 A strategy draws valid configurations only, without repetitions; those that fail count as evaluations. The
-space is made of the table, not of constraints, since Kernel Tuner would take a minute for each seed.
+space is that of the table's rows, without constraints.
 """
 
 import argparse

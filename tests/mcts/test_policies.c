@@ -16,7 +16,6 @@
 #include "mcts/tree.h"
 #include "tests/mcts/plugin.h"
 #include "tests/mcts/queens.h"
-#include "tests/fixture/longer.h"
 
 struct policy_case {
     struct mcts_queens queens;
@@ -189,7 +188,7 @@ static const struct mcts_plugin EAGER = {.abi = MCTS_PLUGIN_ABI,
                                          .select = eager_select,
                                          .rollout = eager_weigh};
 
-enum { LAZY_N = 9 };
+enum { LAZY_N = 9, LAZY_ROLLOUTS = 4000 };
 
 /* How often each column of the first two queens ends an unrestricted rollout. Frees h. Returns how many
  * values were tried. */
@@ -209,7 +208,7 @@ static uint64_t lazy_count(struct mcts_heuristic *h, double best, double cut, do
                             .restarts = 100};
     mcts_roller_init(&r, q.space);
     memset(counts, 0, 2 * LAZY_N * sizeof counts[0][0]);
-    for (unsigned i = 0; i < longer(1500, 4000); i++) {
+    for (unsigned i = 0; i < LAZY_ROLLOUTS; i++) {
         space_mark mark = space_snapshot(q.root);
         actions.count = 0;
         if (mcts_rollout(&r, q.root, 0, &actions) == MCTS_ROLLOUT_LEAF)
