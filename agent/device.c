@@ -143,6 +143,7 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     if (d->gpu) get_identity(id, d->identity, sizeof d->identity);
     d->compute_units = units;
     d->limits.nontemporal = cg_streams(platform, d->driver) == CG_YES;
+    d->limits.device_fence = cg_fences(platform);
     d->limits.workarounds_off = cg_workarounds_off(platform, d->driver);
     d->no_double = !opencl_has(id, "cl_khr_fp64");
     d->no_half = !opencl_has(id, "cl_khr_fp16");

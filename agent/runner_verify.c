@@ -5,7 +5,8 @@
  *
  * Output buffers and temporaries lie between guard zones. Before each run outputs are filled with bytes that
  * no result has, temporaries with NaN or, on the extreme sets, with large numbers, which a maximum or minimum
- * does not pass over as it does NaN. After it the zones must be as they were and every output written. */
+ * does not pass over as it does NaN, and counters with 0. After it the zones must be as they were and every
+ * output written. */
 #include "agent/runner_foreign.h"
 
 #include <stdio.h>
@@ -88,9 +89,10 @@ static bool fill_outputs(struct job *j, unsigned set)
         error = guarded_fill(r->queue, &r->outputs[b], fill);
         if (!error && r->task->buffers[b].updated) error = restore(r, b, set);
     }
-    memset(fill, temporary_fill(set), sizeof fill);
-    for (unsigned i = 0; !error && i < j->set.n_args; i++)
+    for (unsigned i = 0; !error && i < j->set.n_args; i++) {
+        memset(fill, j->args[i].zero ? 0 : temporary_fill(set), sizeof fill);
         if (j->temporaries[i].whole) error = guarded_fill(r->queue, &j->temporaries[i], fill);
+    }
     if (!error) error = clFinish(r->queue);
     return !error || runner_fail(j, runner_status(error, EVAL_LAUNCH_ERROR), "cannot fill the outputs: %s",
                                  opencl_error_name(error));

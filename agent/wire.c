@@ -18,8 +18,9 @@ void wire_libraries(const struct device *dev, char out[WIRE_LIBRARIES])
              msgpack_version());
 }
 
-/* Files of earlier versions have no target (OLD_DEVICE_INTS): all workarounds were on. */
-enum { OLD_DEVICE_INTS = 19, DEVICE_INTS = 21, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
+/* Files of earlier versions have no target (OLD_DEVICE_INTS): all workarounds were on; or they do not know of
+ * the fence (TARGET_DEVICE_INTS): no space had a choice that needs it. */
+enum { OLD_DEVICE_INTS = 19, TARGET_DEVICE_INTS = 21, DEVICE_INTS = 22, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
 
 struct message_ints wire_device(const struct device *dev, struct arena *a)
 {
@@ -46,6 +47,7 @@ struct message_ints wire_device(const struct device *dev, struct arena *a)
         items[n++] = l->vector_widths[i];
     items[n++] = l->dialect;
     items[n++] = l->workarounds_off;
+    items[n++] = l->device_fence;
     return (struct message_ints){items, n};
 }
 
@@ -85,7 +87,7 @@ static bool read_target(const int64_t *v, struct bb_device *l)
 
 bool wire_read_device(struct message_ints ints, struct device *dev)
 {
-    if (ints.n != DEVICE_INTS && ints.n != OLD_DEVICE_INTS) return false;
+    if (ints.n != DEVICE_INTS && ints.n != TARGET_DEVICE_INTS && ints.n != OLD_DEVICE_INTS) return false;
     for (size_t i = 0; i < ints.n; i++)
         if (ints.items[i] < 0) return false;
     const int64_t *v = ints.items;
@@ -103,7 +105,8 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
                                      .n_vector_widths = (unsigned)v[13]};
     for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
         dev->limits.vector_widths[i] = v[14 + i];
-    if (ints.n == DEVICE_INTS && !read_target(v + OLD_DEVICE_INTS, &dev->limits)) return false;
+    if (ints.n >= TARGET_DEVICE_INTS && !read_target(v + OLD_DEVICE_INTS, &dev->limits)) return false;
+    if (ints.n == DEVICE_INTS) dev->limits.device_fence = v[TARGET_DEVICE_INTS] != 0;
     return widths_ascend(&dev->limits) && is_plausible(dev);
 }
 

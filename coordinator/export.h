@@ -44,7 +44,14 @@ struct export_entry {
 };
 
 /* One argument of its kernel. */
-enum export_use { EXPORT_INPUT, EXPORT_OUTPUT, EXPORT_TEMPORARY, EXPORT_VALUE, EXPORT_UPDATED };
+enum export_use {
+    EXPORT_INPUT,
+    EXPORT_OUTPUT,
+    EXPORT_TEMPORARY,
+    EXPORT_VALUE,
+    EXPORT_UPDATED,
+    EXPORT_COUNTERS /* a temporary that is 0 before the first launch */
+};
 struct export_argument {
     const char *name, *type; /* "A", "float"; of a temporary one "temporary", "char" */
     size_t bytes;

@@ -18,6 +18,7 @@ struct export_argument export_argument(const struct export_entry *e, unsigned i)
 {
     const struct cg_arg *arg = &e->code->kernel.args[i];
     struct export_argument a = {"temporary", "char", arg->bytes, EXPORT_TEMPORARY};
+    if (arg->zero) a = (struct export_argument){"counters", "uint", arg->bytes, EXPORT_COUNTERS};
     if (arg->buffer == BB_NONE) return a;
     const struct bb_buffer *b = &e->problem->backbone->buffers[arg->buffer];
     a.name = b->name;
@@ -42,7 +43,7 @@ json_t *export_decisions(const struct export_entry *e)
 
 static json_t *arguments_json(const struct export_entry *e)
 {
-    static const char *const uses[] = {"input", "output", "temporary", "value", "updated"};
+    static const char *const uses[] = {"input", "output", "temporary", "value", "updated", "counters"};
     json_t *list = json_array();
     for (unsigned i = 0; i < e->code->kernel.n_args; i++) {
         struct export_argument a = export_argument(e, i);

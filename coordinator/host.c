@@ -226,7 +226,7 @@ static void emit_restore(const struct best *b, const struct cg_kernel *k, struct
     }
 }
 
-/* Creates argument i and sets it: inputs are random, other buffers uninitialised. */
+/* Creates argument i and sets it: inputs are random, counters 0, other buffers uninitialised. */
 static void emit_argument(const struct best *b, const struct cg_kernel *k, unsigned i, struct strbuf *out)
 {
     const struct cg_arg *arg = &k->args[i];
@@ -238,6 +238,9 @@ static void emit_argument(const struct best *b, const struct cg_kernel *k, unsig
     if (content) emit_content(b, arg, i, out);
     if (content && !arg->by_value)
         strbuf_printf(out, "    cl_mem buffer%u = make_buffer(context, %zu, data%u);\n", i, arg->bytes, i);
+    else if (arg->zero)
+        strbuf_printf(out, "    cl_mem buffer%u = make_buffer(context, %zu, allocate(%zu)); /* zeros */\n", i,
+                      arg->bytes, arg->bytes);
     else if (!arg->by_value)
         strbuf_printf(out, "    cl_mem buffer%u = make_buffer(context, %zu, NULL);\n", i, arg->bytes);
     strbuf_printf(out, "    check(clSetKernelArg(kernel, %u, sizeof %s%u, &%s%u), \"clSetKernelArg\");\n", i,

@@ -6,7 +6,8 @@
  * work-item that an instruction's own dimensions make, elements once for each group.
  *
  * Where a reduction is divided among work-items, not all of them execute every instruction: each counts for
- * those that its own dimensions make.
+ * those that its own dimensions make. Where it is divided among groups, only the last of them execute what
+ * comes after it: an instruction counts for the groups that its own dimensions make, spread over all.
  *
  * Of a dimension that was rounded up a share of the iterations is within the extent. Which groups, bundles
  * and work-items have less than the others is not looked at: all have that share, on average, and the busiest
@@ -24,9 +25,11 @@ struct costing {
     const enum staging *staging;
     struct perfmodel_reason *reason; /* may be NULL */
     double groups, items, lanes,
-        busy;     /* of the launch; lanes of a group with idle ones; groups of the busiest unit */
-    double share; /* of all iterations, within the extents */
-    bool parts;   /* a reduction is divided among work-items */
+        busy;        /* of the launch; lanes of a group with idle ones; groups of the busiest unit */
+    double share;    /* of all iterations, within the extents */
+    bool parts;      /* a reduction is divided among work-items or groups */
+    bool apart;      /* among groups: these may have different work */
+    bool any_groups; /* among any number of groups (logical_any()) */
     double worst;
 };
 
@@ -119,10 +122,16 @@ static void add_to_buffer(double *per_buffer, uint32_t buffer, double amount, do
     per_buffer[buffer] = amount;
 }
 
-/* The share of a group's work-items that an instruction's own dimensions make. */
+/* The share of the groups that an instruction's own dimensions make, if not all of them execute it. */
+static double group_share(const struct costing *c, const struct profile *p)
+{
+    return c->apart ? profile_product(p->logicals, p->n_logicals, c->split, PART_GROUPS) / c->groups : 1;
+}
+
+/* The share of the work-items of all groups that an instruction's own dimensions make. */
 static double own_share(const struct costing *c, const struct profile *p)
 {
-    return profile_product(p->logicals, p->n_logicals, c->split, PART_ITEMS) / c->items;
+    return profile_product(p->logicals, p->n_logicals, c->split, PART_ITEMS) / c->items * group_share(c, p);
 }
 
 /* Of the work-item with the most work; average: of all of them. */
@@ -272,7 +281,8 @@ static double copy_accesses(const struct costing *c)
         const struct profile *p = &c->m->profiles[i];
         if (!p->load || p->value == BB_NONE || c->staging[p->value] != STAGED_YES) continue;
         double widest = figure(c, PERFMODEL_ACCESS_BYTES) / p->element_bytes;
-        if (widest >= 1) sum += profile_product(p->distinct, p->n_distinct, c->split, PART_BLOCK) / widest;
+        double copied = profile_product(p->distinct, p->n_distinct, c->split, PART_BLOCK) * group_share(c, p);
+        if (widest >= 1) sum += copied / widest;
     }
     return sum;
 }
@@ -295,7 +305,7 @@ static double longest_chain(const struct costing *c)
 static double waves(const struct costing *c)
 {
     double most = figure(c, PERFMODEL_RESIDENT_GROUPS), items = figure(c, PERFMODEL_RESIDENT_ITEMS);
-    if (!(most > 0) || !(items > 0) || is_rounded(c)) return 1;
+    if (!(most > 0) || !(items > 0) || is_rounded(c) || c->apart) return 1;
     double resident = fmax(1, fmin(most, floor(items / c->lanes)));
     return ceil(c->busy / resident);
 }
@@ -356,7 +366,7 @@ static void charge_gpu(struct costing *c)
     charge(c, PERFMODEL_OF_ACCESS, PERFMODEL_UNIT_ACCESS, c->busy * accesses);
     charge(c, PERFMODEL_OF_GROUPS, PERFMODEL_GROUPS, c->groups - 1);
     charge_latency(c, waves(c));
-    if (is_rounded(c)) return;
+    if (is_rounded(c) || c->apart) return;
     charge(c, PERFMODEL_OF_UNIT_L2, PERFMODEL_UNIT_L2, unit_bytes(c));
     if (!c->parts) charge_bundles(c);
     charge_l2(c, group_time(c, operations, issue, accesses));
@@ -367,11 +377,12 @@ static void charge_cpu(struct costing *c)
     struct work w = {0};
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
-        add_operations(&w, p, profile_product(p->logicals, p->n_logicals, c->split, PART_BLOCK));
+        double times = profile_product(p->logicals, p->n_logicals, c->split, PART_BLOCK);
+        add_operations(&w, p, times * group_share(c, p));
     }
     charge(c, PERFMODEL_OF_FP32, PERFMODEL_UNIT_FP32, c->busy * arithmetic(&w));
     charge(c, PERFMODEL_OF_SPECIAL, PERFMODEL_UNIT_SPECIAL, c->busy * w.special);
-    charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, c->busy * group_bytes(c));
+    if (!c->apart) charge(c, PERFMODEL_OF_LOCAL, PERFMODEL_UNIT_LOCAL, c->busy * group_bytes(c));
     charge_latency(c, 1);
 }
 
@@ -409,7 +420,8 @@ static void set_busy(struct costing *c)
 {
     double units = figure(c, PERFMODEL_UNITS), bundle = fmax(1, figure(c, PERFMODEL_LANES));
     double busy = units > 0 ? c->groups / units : 1;
-    c->busy = is_rounded(c) ? fmax(1, busy) * c->share : ceil(busy);
+    bool average = is_rounded(c) || c->apart;
+    c->busy = !average ? ceil(busy) : c->any_groups ? busy * c->share : fmax(1, busy) * c->share;
     c->lanes = is_rounded(c) || c->parts ? c->items : ceil(c->items / bundle) * bundle;
 }
 
@@ -422,8 +434,12 @@ double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *spl
     if (most > 0 && c.items > most) return INFINITY;
     c.groups = all_groups(&c);
     c.share = all_share(&c);
-    for (unsigned l = 0; l < m->n_logicals; l++)
-        c.parts = c.parts || split[l].any || (m->bb->logicals[l].reduction && split[l].items > 1);
+    for (unsigned l = 0; l < m->n_logicals; l++) {
+        bool groups = m->bb->logicals[l].reduction && split[l].groups > 1;
+        c.any_groups = c.any_groups || (split[l].any && m->logicals[l].by_groups);
+        c.apart = c.apart || groups || c.any_groups;
+        c.parts = c.parts || split[l].any || groups || (m->bb->logicals[l].reduction && split[l].items > 1);
+    }
     set_busy(&c);
     if (m->dev.gpu)
         charge_gpu(&c);

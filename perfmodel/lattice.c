@@ -326,6 +326,8 @@ static void add_split(struct logical *l, const uint8_t part[PARTS])
 void logical_any(struct logical *l)
 {
     l->any = true;
+    for (unsigned i = 0; i < l->n_splits; i++)
+        l->by_groups |= l->splits[i].groups > 1;
     l->n_splits = 1;
     l->splits[0] = (struct perfmodel_split){1, 1, l->of->extent, 1, 0, false, 1, true};
 }

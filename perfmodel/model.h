@@ -46,6 +46,7 @@ struct logical {
     unsigned n_tiles, n_divisors;
     unsigned reach; /* elements of an access at most */
     bool any;       /* one split stands for all (logical_any()) */
+    bool by_groups; /* groups may divide the reduction over it */
     bool runs;      /* the distance of work-items matters: some access runs through it element by element */
     int64_t divisors[MAX_DIVISORS];
     uint8_t product[MAX_DIVISORS][MAX_DIVISORS], /* NO_DIVISOR: it does not divide the extent */
@@ -137,7 +138,8 @@ void logical_domains(const struct perfmodel *m, const struct logical *l, const s
                      struct tile_domains *out);
 /* Lists the splits that domains allow as the logical's own. */
 void logical_list(struct logical *l, const struct tile_domains *d);
-/* Makes one split of a reduction stand for all: any number of work-items may divide it, at no cost. */
+/* Makes one split of a reduction stand for all: any number of work-items, and of groups where they may,
+ * divide it at no cost. */
 void logical_any(struct logical *l);
 /* The set of splits that domains allow; valid until the next call for this logical. */
 const struct split_set *logical_set(struct logical *l, const struct tile_domains *d);

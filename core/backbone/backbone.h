@@ -57,7 +57,7 @@ struct bb_logical {
     unsigned n_spans;             /* of a copy: those of `of`; 0 is the same as 1 */
     const int64_t *spans;         /* ascending, the first is the extent */
     bool scanned;                 /* a STEP that is a scan runs over it, perhaps beside an output */
-    bool split;                   /* work-items of a group may divide its reduction (combine.h) */
+    bool split;                   /* work-items of a group, or groups, may divide its reduction (combine.h) */
 };
 
 struct bb_tile {
@@ -267,7 +267,8 @@ struct bb_device {
     unsigned n_vector_widths;
     int64_t vector_widths[5]; /* e.g. 2 4 8 16, ascending */
     bool gpu;
-    bool nontemporal; /* its compiler has accesses that leave the caches first (an agent asks it) */
+    bool nontemporal;  /* its compiler has accesses that leave the caches first (an agent asks it) */
+    bool device_fence; /* its compiler has a fence that orders memory accesses of several groups */
     /* For the target of its text (core/codegen/target.h); all 0: OpenCL C, an unknown driver. */
     unsigned dialect;         /* enum cg_dialect_id */
     uint32_t workarounds_off; /* bits 1 << enum cg_workaround: its driver does without */

@@ -1,5 +1,5 @@
-/* Which reductions may be split: work-items of a group reduce parts of them, whose results are combined. The
- * step must be the accumulator and something that does not depend on it, under one operation that is
+/* Which reductions may be split: work-items of a group, or groups, reduce parts of them, which are combined.
+ * The step must be the accumulator and something that does not depend on it, under one operation that is
  * associative and commutative:
  *
  *     red = add(init, x.load)              parts start from 0 and are added

@@ -11,13 +11,16 @@ struct bb_combination {
     bool same_start;                 /* all may start from the initial value: it changes nothing */
 };
 
+/* Bytes of local memory for a flag of a group, with its alignment. */
+enum { BB_FLAG_BYTES = 128 };
+
 /* How the parts of a reduction are combined; false if its step is not known to allow it. */
 bool bb_combination(const struct backbone *bb, uint32_t step, struct bb_combination *out);
 
 /* The most results of a reduction that work-items may divide; 0: there is none. */
 double bb_split_results(const struct backbone *bb);
 
-/* Marks the logicals that work-items of a group may divide among them (bb_logical.split). */
+/* Marks the logicals that work-items of a group, or groups, may divide among them (bb_logical.split). */
 void bb_mark_split(struct backbone *bb);
 
 #endif

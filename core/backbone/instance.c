@@ -50,7 +50,7 @@ static bool is_copy(const struct bb_inst *inst)
     return inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE;
 }
 
-/* A reduction that work-items of a group may divide. */
+/* A reduction that work-items of a group, or groups, may divide. */
 static bool is_split(const struct backbone *bb, const struct bb_inst *inst)
 {
     bool split = false;
@@ -79,7 +79,8 @@ static void add_statements(const struct instance *in)
 }
 
 /* The hardware places that dimensions of a tile may have, and the tiles they may share a nest with: the
- * parallel ones of the program, or those of one copy. A copy is of one group; so is a reduction, in no run.
+ * parallel ones of the program, or those of one copy. A copy is of one group; parts of a reduction are in no
+ * run.
  */
 static void add_seats(const struct instance *in, uint32_t t)
 {
@@ -89,6 +90,8 @@ static void add_seats(const struct instance *in, uint32_t t)
     size_t n = 1;
     for (int axis = 0; axis < BB_AXES && mine->split; axis++)
         list[n++] = bb_seat(GPU_MAP_ENCODING_LCL0 + axis, 0);
+    for (int axis = 0; axis < BB_AXES && mine->split && in->device->device_fence; axis++)
+        list[n++] = bb_seat(GPU_MAP_ENCODING_WRG0 + axis, 0);
     for (int axis = 0; axis < BB_AXES && !mine->reduction; axis++) {
         for (int place = 0; place < LONGEST_RUN; place++)
             list[n++] = bb_seat(GPU_MAP_ENCODING_LCL0 + axis, place);
@@ -221,11 +224,13 @@ static bool is_widest(const struct backbone *bb, uint32_t i)
 
 static void add_parts(const struct instance *in, uint32_t id)
 {
+    static const int64_t dividers[] = {GPU_SPLIT_NO, GPU_SPLIT_ITEMS, GPU_SPLIT_GROUPS};
     const struct backbone *bb = in->bb;
     gpu_put_split(in->data, id);
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         if (!bb_reduces(bb, &bb->insts[id], bb->tiles[t].logical)) continue;
         gpu_put_part_tile(in->data, t);
+        gpu_set_dividers(in->data, t, dividers, in->device->device_fence ? 3 : 2);
         gpu_put_part_tiles(in->data, id, t);
         gpu_set_is_part(in->data, t, true);
     }
@@ -476,6 +481,7 @@ static void add_device(const struct instance *in)
     gpu_set_max_work_group(in->data, dev->max_work_group);
     gpu_set_local_memory(in->data, dev->local_bytes);
     gpu_set_part_bytes(in->data, part_bytes(in));
+    gpu_set_flag_bytes(in->data, BB_FLAG_BYTES);
     if (dev->gpu) gpu_set_max_private(in->data, GPU_PRIVATE);
     for (unsigned i = 0; i < in->bb->n_parameters; i++)
         bb_parameter_put(&in->bb->parameters[i], in->data);

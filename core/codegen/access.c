@@ -140,10 +140,10 @@ const char *cg_whole_text(struct cg_emitter *e, const struct cg_node *n)
     return text;
 }
 
-/* "get_local_id(0) == 0 && get_group_id(1) == 0"; NULL if no axis is left out. */
+/* "get_local_id(0) == 0 && get_group_id(1) == 0"; NULL if no axis is left out, nor other groups. */
 static const char *ids_text(struct cg_emitter *e, const struct cg_node *n)
 {
-    const char *text = NULL;
+    const char *text = n->guard_last ? "thresh_last" : NULL;
     for (unsigned i = 0; i < 2 * CG_AXES; i++) {
         unsigned axis = i / 2;
         enum bb_dim_kind kind = i % 2 ? cg_group_kind(e->p) : BB_THREAD;
@@ -292,7 +292,7 @@ static void emit_lanes(struct cg_emitter *e, const struct cg_node *n, bool guard
 
 static void emit_scatter(struct cg_emitter *e, const struct cg_node *n)
 {
-    bool braces = n->guard_local || n->guard_group;
+    bool braces = n->guard_local || n->guard_group || n->guard_last;
     if (cg_whole_text(e, n)) {
         emit_lanes(e, n, true);
         return;

@@ -122,7 +122,7 @@ static bool is_copy(enum bb_inst_kind kind)
 static const char *check_store(const struct cg_program *p, const struct cg_node *n)
 {
     for (const struct cg_node *up = n->parent; up; up = up->parent)
-        if (cg_hardware(up) && !cg_owns(p, n->statement, up) &&
+        if (cg_hardware(up) && !cg_owns(p, n->statement, up) && !cg_divides(p, up) &&
             (up->kind == BB_THREAD || !is_copy(p->bb->insts[n->statement].kind)))
             return "a store inside a parallel dimension that is not its own";
     return NULL;
@@ -171,7 +171,7 @@ bool cg_is_short(const struct cg_program *p, const struct cg_node *n)
 bool cg_is_guarded(const struct cg_program *p, const struct cg_node *n)
 {
     if (n->type == CG_COMBINE) return cg_is_shorter(p, p->splits[n->statement]);
-    if (n->type == CG_INST) return n->guard_local || n->guard_group || n->n_guards;
+    if (n->type == CG_INST) return n->guard_local || n->guard_group || n->guard_last || n->n_guards;
     if (n->type != CG_DIM || !cg_hardware(n)) return false;
     return n->n_guards || cg_is_short(p, n);
 }

@@ -71,11 +71,11 @@ static double all_items(const struct cg_program *p)
 }
 
 /* Work-items that execute the store. */
-static double storing_items(const struct cg_node *store)
+static double storing_items(const struct cg_program *p, const struct cg_node *store)
 {
     double items = 1;
     for (const struct cg_node *up = store->parent; up; up = up->parent)
-        if (cg_hardware(up)) items *= (double)up->size;
+        if (cg_hardware(up) && !cg_divides(p, up)) items *= (double)up->size;
     return items;
 }
 
@@ -96,7 +96,7 @@ void cg_cost(const struct cg_program *p, double *item_steps, double *items)
     *items = 1;
     for (uint32_t i = 0; i < p->bb->n_insts; i++) {
         if (p->bb->insts[i].kind != BB_STORE || !p->inst_node[i]) continue;
-        double storing = storing_items(p->inst_node[i]);
+        double storing = storing_items(p, p->inst_node[i]);
         if (storing * share > *items) *items = storing * share;
     }
 }
@@ -138,7 +138,7 @@ static void print_inst(const struct cg_program *p, const struct cg_node *n, stru
     strbuf_add(out, p->bb->insts[n->statement].name);
     if (x->region != BB_NONE) strbuf_printf(out, " [%s]", p->bb->regions[x->region].name);
     if (x->buffer != BB_NONE) strbuf_printf(out, " [%s]", p->bb->buffers[x->buffer].name);
-    if (n->guard_local || n->guard_group || n->n_guards) strbuf_add(out, " (guarded)");
+    if (n->guard_local || n->guard_group || n->guard_last || n->n_guards) strbuf_add(out, " (guarded)");
 }
 
 static void print_node(const struct cg_program *p, const struct cg_node *n, struct strbuf *out)

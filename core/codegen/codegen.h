@@ -26,10 +26,12 @@
 
 struct cg_program; /* the loop program */
 
-/* One kernel argument, in order: the backbone's buffers, then temporaries in global memory. */
+/* One kernel argument, in order: the backbone's buffers, then temporaries in global memory, at last the
+ * counters of groups. */
 struct cg_arg {
     uint32_t buffer; /* index of the backbone's buffer, or BB_NONE: a temporary */
     bool by_value;   /* a scalar, no array in memory */
+    bool zero;       /* a temporary that is 0 before the first launch; each launch leaves it so */
     size_t bytes;
 };
 

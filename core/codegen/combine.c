@@ -12,22 +12,11 @@
  * Each work-item combines the last 8 by itself, so that all have the result without another barrier. Several
  * accumulators are combined together if the array has room for them. thresh_item is the work-item's number in
  * the group, thresh_first that of the first one with its other indices. */
-#include "core/codegen/emit.h"
+#include "core/codegen/combine.h"
 
 #include "core/base/arena.h"
 
 enum { RADIX = 8 }; /* parts that a work-item combines at a time */
-
-struct combining {
-    struct cg_emitter *e;
-    const struct cg_split *split;
-    struct cg_operand own; /* the accumulator */
-    enum scalar_type type; /* of the part of it that is combined */
-    unsigned part;
-    int64_t items, stride; /* of the group; between neighbouring parts */
-    const char *id;        /* place among the parts */
-    int64_t first, n;      /* the registers that are combined together */
-};
 
 static void line(struct cg_emitter *e, const char *text)
 {
@@ -45,7 +34,7 @@ static const char *element(const struct combining *c, const char *item, int64_t 
               : arena_printf(e->scratch, "%s[%s]", name, item);
 }
 
-static const char *combined(const struct combining *c, const char *x, const char *y)
+const char *cg_combined(const struct combining *c, const char *x, const char *y)
 {
     const struct bb_node op = {.kind = BB_NODE_OP, .type = c->type, .op = c->split->how.op[c->part]};
     const char *operands[] = {x, y};
@@ -53,7 +42,7 @@ static const char *combined(const struct combining *c, const char *x, const char
 }
 
 /* The register with this number, its digits in mixed radix. */
-static const char *register_text(const struct combining *c, int64_t reg)
+const char *cg_combined_register(const struct combining *c, int64_t reg)
 {
     const struct cg_value *v = c->own.value;
     for (unsigned a = v->n_axes; a-- > 0; reg /= v->axes[a]->size)
@@ -69,26 +58,24 @@ static const char *others_text(const struct combining *c)
     const char *text = "";
     for (const struct cg_node *n = p->inst_node[c->split->node->statement]->parent; n->type == CG_DIM;
          n = n->parent)
-        if (cg_is_short(p, n) && n->axis != c->split->part->axis)
+        if (cg_is_short(p, n) && n != c->split->part)
             text = CG_TEXT(c->e, "$1$2 < $3 && ", text, cg_id_text(c->e, BB_THREAD, n->axis),
                            cg_number(c->e, n->run_extent));
     return text;
 }
 
 /* Opens `if` for the first `below` parts; nothing if these are all work-items. */
-static void open_if(const struct combining *c, int64_t below)
+void cg_open_parts(const struct combining *c, int64_t below)
 {
     struct cg_emitter *e = c->e;
     const char *others = others_text(c);
-    bool all = below >= e->p->local_size[c->split->part->axis];
-    if (all && !*others)
-        line(e, "{");
-    else
-        line(e, CG_TEXT(e, "if ($1$2 < $3) {", others, c->id, cg_number(e, below)));
+    bool all = !c->id || below >= e->p->local_size[c->split->part->axis];
+    const char *own = all ? "1" : CG_TEXT(e, "$1 < $2", c->id, cg_number(e, below));
+    line(e, all && !*others ? "{" : CG_TEXT(e, "if ($1$2) {", others, own));
     e->indent++;
 }
 
-static void close_if(const struct combining *c)
+void cg_close_parts(const struct combining *c)
 {
     c->e->indent--;
     line(c->e, "}");
@@ -101,10 +88,10 @@ static void barrier(const struct combining *c)
 
 static void write_parts(const struct combining *c)
 {
-    open_if(c, c->split->part->size);
+    cg_open_parts(c, c->split->part->size);
     for (int64_t r = c->first; r < c->first + c->n; r++)
-        line(c->e, CG_TEXT(c->e, "$1 = $2;", element(c, "thresh_item", r, 0), register_text(c, r)));
-    close_if(c);
+        line(c->e, CG_TEXT(c->e, "$1 = $2;", element(c, "thresh_item", r, 0), cg_combined_register(c, r)));
+    cg_close_parts(c);
     barrier(c);
 }
 
@@ -112,31 +99,31 @@ static void write_parts(const struct combining *c)
 static void halve(const struct combining *c, int64_t n, int64_t left)
 {
     struct cg_emitter *e = c->e;
-    open_if(c, left);
+    cg_open_parts(c, left);
     for (int64_t r = c->first; r < c->first + c->n; r++) {
         const char *sum = element(c, "thresh_item", r, 0), *own = sum;
         int64_t k = 1;
         for (; (k + 1) * left <= n; k++)
-            sum = combined(c, sum, element(c, "thresh_item", r, k * left));
+            sum = cg_combined(c, sum, element(c, "thresh_item", r, k * left));
         line(e, CG_TEXT(e, "$1 = $2;", own, sum));
         if (k * left == n) continue;
-        const char *last = combined(c, own, element(c, "thresh_item", r, k * left));
+        const char *last = cg_combined(c, own, element(c, "thresh_item", r, k * left));
         line(e, CG_TEXT(e, "if ($1 < $2) $3 = $4;", c->id, cg_number(e, n - k * left), own, last));
     }
-    close_if(c);
+    cg_close_parts(c);
     barrier(c);
 }
 
 static void read_results(const struct combining *c, int64_t n)
 {
-    open_if(c, INT64_MAX);
+    cg_open_parts(c, INT64_MAX);
     for (int64_t r = c->first; r < c->first + c->n; r++) {
         const char *sum = element(c, "thresh_first", r, 0);
         for (int64_t k = 1; k < n; k++)
-            sum = combined(c, sum, element(c, "thresh_first", r, k));
-        line(c->e, CG_TEXT(c->e, "$1 = $2;", register_text(c, r), sum));
+            sum = cg_combined(c, sum, element(c, "thresh_first", r, k));
+        line(c->e, CG_TEXT(c->e, "$1 = $2;", cg_combined_register(c, r), sum));
     }
-    close_if(c);
+    cg_close_parts(c);
     barrier(c);
 }
 
@@ -162,15 +149,30 @@ static const char *item_text(const struct combining *c)
         text = text ? CG_TEXT(e, "$1 + $2", text, id) : id;
         weight *= e->p->local_size[g];
     }
-    return text;
+    return text ? text : "0";
 }
 
 static void declare_items(const struct combining *c)
 {
     struct cg_emitter *e = c->e;
     line(e, CG_TEXT(e, "const $1 thresh_item = ($1)($2);", e->dialect->index, item_text(c)));
-    line(e, CG_TEXT(e, "const $1 thresh_first = thresh_item - ($1)$2 * $3;", e->dialect->index, c->id,
-                    cg_number(e, c->stride)));
+    if (c->id)
+        line(e, CG_TEXT(e, "const $1 thresh_first = thresh_item - ($1)$2 * $3;", e->dialect->index, c->id,
+                        cg_number(e, c->stride)));
+}
+
+/* The parts of work-items, as many accumulators together as the array has room for. */
+static void combine_items(struct combining *c)
+{
+    const struct bb_inst *step = &c->e->p->bb->insts[c->split->node->statement];
+    int64_t together = cg_split_together(c->e->p, c->split), registers = c->own.value->registers;
+    for (c->part = 0; c->id && c->part < bb_parts(step); c->part++) {
+        c->type = bb_part_type(step, c->part);
+        for (c->first = 0; c->first < registers; c->first += together) {
+            c->n = registers - c->first < together ? registers - c->first : together;
+            combine(c);
+        }
+    }
 }
 
 void cg_emit_combine(struct cg_emitter *e, const struct cg_node *n)
@@ -179,19 +181,16 @@ void cg_emit_combine(struct cg_emitter *e, const struct cg_node *n)
     const struct cg_value *v = &e->p->values[step->partner];
     struct combining c = {.e = e, .split = e->p->splits[n->statement], .own = {v, v->axes}, .stride = 1};
     c.items = cg_items_per_group(e->p);
-    c.id = cg_id_text(e, BB_THREAD, c.split->part->axis);
-    for (unsigned g = 0; g < c.split->part->axis; g++)
+    if (c.split->part) c.id = cg_id_text(e, BB_THREAD, c.split->part->axis);
+    for (unsigned g = 0; c.split->part && g < c.split->part->axis; g++)
         c.stride *= e->p->local_size[g];
-    int64_t together = cg_split_together(e->p, c.split);
     line(e, CG_TEXT(e, "{ /* $1 */", step->name));
     e->indent++;
     declare_items(&c);
-    for (c.part = 0; c.part < bb_parts(step); c.part++) {
-        c.type = bb_part_type(step, c.part);
-        for (c.first = 0; c.first < v->registers; c.first += together) {
-            c.n = v->registers - c.first < together ? v->registers - c.first : together;
-            combine(&c);
-        }
+    combine_items(&c);
+    if (c.split->groups) {
+        cg_emit_meeting(&c);
+        combine_items(&c);
     }
     e->indent--;
     line(e, "}");
@@ -218,8 +217,9 @@ unsigned cg_combine_barriers(const struct cg_program *p, const struct cg_split *
 {
     const struct bb_inst *step = &p->bb->insts[s->node->statement];
     int64_t together = cg_split_together(p, s), registers = p->values[step->partner].registers;
-    unsigned rounds = 2;
-    for (int64_t n = s->part->size; n > RADIX; n = (n + RADIX - 1) / RADIX)
+    unsigned rounds = s->part ? 2 : 0;
+    for (int64_t n = s->part ? s->part->size : 0; n > RADIX; n = (n + RADIX - 1) / RADIX)
         rounds++;
-    return rounds * bb_parts(step) * (unsigned)((registers + together - 1) / together);
+    unsigned of_items = rounds * bb_parts(step) * (unsigned)((registers + together - 1) / together);
+    return s->groups ? 2 * of_items + 2 : of_items;
 }

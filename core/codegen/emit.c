@@ -231,6 +231,7 @@ static void emit_arguments(struct cg_emitter *e)
         strbuf_add(e->out, separator);
         emit_argument(e, e->dialect->temporary, bb->regions[i].type, e->names->region[i]);
     }
+    cg_emit_group_arguments(e, separator);
 }
 
 static bool uses_on_int(const struct backbone *bb, enum scalar_op op)
@@ -268,6 +269,7 @@ static void emit_signature(struct cg_emitter *e)
         if (d->types[t].before && bb_uses_type(e->p->bb, (enum scalar_type)t)) line(e, d->types[t].before);
     for (int op = 0; op < SCALAR_OP_COUNT; op++)
         emit_functions(e, (enum scalar_op)op);
+    if (cg_group_split(e->p)) line(e, d->fence_before);
     const char *const parts[] = {CG_KERNEL_NAME, cg_number(e, n[0]), cg_number(e, n[1]), cg_number(e, n[2])};
     cg_fill(e->out, e->p->global_ids ? d->kernel : d->kernel_in_groups, parts);
     emit_arguments(e);
@@ -303,6 +305,24 @@ static void emit_regions(struct cg_emitter *e)
             emit_local_array(e, i);
     }
     cg_emit_part_arrays(e);
+    if (cg_group_split(e->p)) line(e, CG_TEXT(e, e->dialect->flag, "thresh_last"));
+}
+
+static void add_temporary(struct cg_kernel *k, size_t bytes, bool zero)
+{
+    k->args[k->n_args++] = (struct cg_arg){.buffer = BB_NONE, .zero = zero, .bytes = bytes};
+}
+
+/* What groups that have parts of a reduction share. */
+static void describe_group_arguments(const struct cg_program *p, struct cg_kernel *out)
+{
+    const struct cg_split *s = cg_group_split(p);
+    if (!s) return;
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
+        int64_t n = cg_group_elements(p, s, (enum scalar_type)t);
+        if (n) add_temporary(out, (size_t)n * scalar_type_bytes((enum scalar_type)t), false);
+    }
+    add_temporary(out, (size_t)cg_group_slots(p, s) * sizeof(uint32_t), true);
 }
 
 static void describe_launch(const struct cg_program *p, struct cg_kernel *out)
@@ -317,6 +337,7 @@ static void describe_launch(const struct cg_program *p, struct cg_kernel *out)
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
         out->local_bytes +=
             (size_t)cg_part_elements(p, (enum scalar_type)t) * scalar_type_bytes((enum scalar_type)t);
+    if (cg_group_split(p)) out->local_bytes += sizeof(uint32_t);
     for (unsigned i = 0; i < p->bb->n_regions; i++) {
         const struct cg_region *r = &p->regions[i];
         if (r->used && r->space == BB_MEM_LOCAL)
@@ -328,16 +349,17 @@ static void describe_arguments(const struct cg_program *p, struct cg_kernel *out
 {
     const struct backbone *bb = p->bb;
     size_t groups = (size_t)(p->groups[0] * p->groups[1] * p->groups[2]);
-    out->args = base_calloc(bb->n_buffers + bb->n_regions + 1, sizeof *out->args);
+    out->args = base_calloc(bb->n_buffers + bb->n_regions + SCALAR_TYPE_COUNT + 1, sizeof *out->args);
     for (unsigned i = 0; i < bb->n_buffers; i++)
-        out->args[out->n_args++] =
-            (struct cg_arg){i, bb->buffers[i].by_value,
-                            (size_t)bb->buffers[i].elements * scalar_type_bytes(bb->buffers[i].type)};
+        out->args[out->n_args++] = (struct cg_arg){.buffer = i,
+                                                   .by_value = bb->buffers[i].by_value,
+                                                   .bytes = (size_t)bb->buffers[i].elements *
+                                                            scalar_type_bytes(bb->buffers[i].type)};
     for (unsigned i = 0; i < bb->n_regions; i++) {
         size_t bytes = (size_t)p->regions[i].elements * scalar_type_bytes(bb->regions[i].type);
-        if (is_temporary(&p->regions[i]))
-            out->args[out->n_args++] = (struct cg_arg){BB_NONE, false, groups * bytes};
+        if (is_temporary(&p->regions[i])) add_temporary(out, groups * bytes, false);
     }
+    describe_group_arguments(p, out);
 }
 
 void cg_emit(const struct cg_program *p, struct cg_kernel *out)

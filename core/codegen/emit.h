@@ -71,6 +71,14 @@ void cg_emit_combine(struct cg_emitter *e, const struct cg_node *n);
 const char *cg_part_name(struct cg_emitter *e, enum scalar_type type);
 void cg_emit_part_arrays(struct cg_emitter *e);
 
+/* ---- groups.c ---- */
+
+/* The arguments for the parts of groups, each after the separator; none if groups have no parts. */
+void cg_emit_group_arguments(struct cg_emitter *e, const char *separator);
+/* Scalars of a type that a work-item has of such a part; elements of the argument for them. */
+int64_t cg_group_scalars(const struct cg_program *p, const struct cg_split *s, enum scalar_type type);
+int64_t cg_group_elements(const struct cg_program *p, const struct cg_split *s, enum scalar_type type);
+
 /* ---- access.c ---- */
 
 /* An index at this point of the unrolled code. */

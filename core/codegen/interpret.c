@@ -8,8 +8,9 @@
  *
  * Groups run one after the other. Each element of memory remembers which work-item wrote it and which read it
  * last, and in which epoch. Two work-items that access an element in one epoch, one of them writing, are a
- * race, whatever the order here; so are two groups in any epochs. Values are doubles, rounded to the
- * precision of their type after every operation. */
+ * race, whatever the order here; so are two groups in any epochs. Groups that have parts of a reduction meet
+ * where these are combined: the last one goes on, after all that the others did. Values are doubles, rounded
+ * to the precision of their type after every operation. */
 #include "core/codegen/program.h"
 
 #include <math.h>
@@ -33,17 +34,26 @@ struct memory {
     struct shadow *shadow;
 };
 
+/* What groups that have parts of one result have made together so far. */
+struct meeting {
+    int64_t arrived; /* groups */
+    double *value;   /* [items * registers * parts] */
+    bool *set;
+};
+
 struct machine {
     const struct cg_program *p;
     struct arena *arena;
     struct memory *buffers, *regions;
-    int64_t *digit;     /* [cg_variables()] */
-    double **registers; /* [n_insts] [items * registers * parts] */
-    bool **set;         /* the same shape */
-    double *stack;      /* of the expression being evaluated */
+    int64_t *digit;           /* [cg_variables()] */
+    double **registers;       /* [n_insts] [items * registers * parts] */
+    bool **set;               /* the same shape */
+    double *stack;            /* of the expression being evaluated */
+    struct meeting *meetings; /* [cg_group_slots()] of groups with parts */
     int64_t group[CG_AXES], item[CG_AXES];
     int64_t group_number, item_number, epoch;
-    bool through; /* goes on after faults */
+    bool met, ended; /* this group has combined the parts of all groups; is not the last one of them */
+    bool through;    /* goes on after faults */
     struct cg_check result;
 };
 
@@ -83,12 +93,39 @@ static int64_t whole_item(const struct machine *m)
     return m->group_number * cg_items_per_group(m->p) + m->item_number;
 }
 
-/* Whether `who`, not this work-item, accessed the element with no barrier since. Groups share no barrier. */
+/* The number of the meeting of a group: its number without the axis of the parts. */
+static int64_t slot_of(const struct machine *m, int64_t group)
+{
+    const struct cg_split *s = cg_group_split(m->p);
+    int64_t below = 1;
+    for (unsigned g = 0; g < s->groups->axis; g++)
+        below *= m->p->groups[g];
+    return group % below + group / (below * s->groups->size) * below;
+}
+
+/* Whether two groups have parts of one result, so that what they did is ordered once they met. */
+static bool meet(const struct machine *m, int64_t group)
+{
+    return m->meetings && slot_of(m, group) == slot_of(m, m->group_number);
+}
+
+/* Whether `who`, not this work-item, accessed the element with no barrier since. Groups share no barrier, but
+ * those that meet are ordered after it. */
 static bool other(const struct machine *m, int64_t who, int64_t epoch)
 {
     if (who == NOBODY || who == whole_item(m)) return false;
-    bool same_group = who == SEVERAL || who / cg_items_per_group(m->p) == m->group_number;
-    return !same_group || epoch == m->epoch;
+    if (who == SEVERAL) return epoch == m->epoch;
+    int64_t group = who / cg_items_per_group(m->p);
+    if (group == m->group_number) return epoch == m->epoch;
+    return !(m->met && meet(m, group));
+}
+
+/* Who reads an element, after `before` did: the last of groups that meet stands for all of them. */
+static int64_t readers(const struct machine *m, int64_t before, int64_t epoch)
+{
+    bool group = before >= 0 && before / cg_items_per_group(m->p) != m->group_number;
+    if (group && meet(m, before / cg_items_per_group(m->p))) return whole_item(m);
+    return other(m, before, epoch) ? SEVERAL : whole_item(m);
 }
 
 static double read_memory(struct machine *m, uint32_t inst, struct memory *mem, int64_t at)
@@ -100,7 +137,7 @@ static double read_memory(struct machine *m, uint32_t inst, struct memory *mem, 
     struct shadow *s = &mem->shadow[at];
     if (!s->set) fault(m, CG_UNINITIALIZED, inst, mem->name, at);
     if (other(m, s->writer, s->write_epoch)) fault(m, CG_RACE, inst, mem->name, at);
-    s->reader = other(m, s->reader, s->read_epoch) ? SEVERAL : whole_item(m);
+    s->reader = readers(m, s->reader, s->read_epoch);
     s->read_epoch = m->epoch;
     return mem->data[at];
 }
@@ -213,7 +250,8 @@ static void read_data(struct machine *m, uint32_t inst)
 static bool starts(const struct machine *m, uint32_t inst)
 {
     const struct cg_split *s = cg_split_start(m->p, inst);
-    return !s || m->item[s->part->axis] == 0;
+    if (!s) return true;
+    return (!s->part || m->item[s->part->axis] == 0) && (!s->groups || m->group[s->groups->axis] == 0);
 }
 
 static void run_statement(struct machine *m, const struct cg_node *n)
@@ -278,9 +316,29 @@ static void combine_item(struct machine *m, const struct cg_split *s)
 {
     uint32_t init = m->p->bb->insts[s->node->statement].partner;
     unsigned parts = bb_parts(&m->p->bb->insts[init]);
-    if (m->item[s->part->axis] != 0 || !cg_takes_part(m->p, s, m->item)) return;
+    if (!s->part || m->item[s->part->axis] != 0 || !cg_takes_part(m->p, s, m->item)) return;
     for (int64_t reg = 0; reg < m->p->values[init].registers * parts; reg++)
         combine_scalar(m, s, reg, (unsigned)(reg % parts));
+}
+
+/* A group brings its part; the last one of those that meet goes on with what all have made. */
+static void meet_others(struct machine *m, const struct cg_split *s)
+{
+    uint32_t step = s->node->statement, init = m->p->bb->insts[step].partner;
+    unsigned parts = bb_parts(&m->p->bb->insts[step]);
+    int64_t n = m->p->values[init].registers * cg_items_per_group(m->p) * parts;
+    struct meeting *all = &m->meetings[slot_of(m, m->group_number)];
+    for (int64_t i = 0; i < n; i++) {
+        unsigned part = (unsigned)(i % parts);
+        enum scalar_type type = bb_part_type(&m->p->bb->insts[step], part);
+        double x[2] = {all->value[i], m->registers[init][i]};
+        all->set[i] = m->set[init][i] && (all->set[i] || !all->arrived);
+        all->value[i] = all->arrived ? rounded(type, scalar_op_apply(s->how.op[part], type, x)) : x[1];
+        m->registers[init][i] = all->value[i];
+        m->set[init][i] = all->set[i];
+    }
+    m->met = ++all->arrived == s->groups->size;
+    m->ended = !m->met;
 }
 
 /* ---- the tree ---- */
@@ -331,7 +389,7 @@ static void run_group(struct machine *m, const struct cg_node *n);
 
 static void run_group_children(struct machine *m, const struct cg_node *n)
 {
-    for (unsigned i = 0; i < n->n_children && !failed(m); i++)
+    for (unsigned i = 0; i < n->n_children && !failed(m) && !m->ended; i++)
         run_group(m, n->children[i]);
 }
 
@@ -347,8 +405,10 @@ static void run_group(struct machine *m, const struct cg_node *n)
     if (n->type == CG_BARRIER) {
         m->epoch++;
     } else if (n->type == CG_COMBINE) {
+        const struct cg_split *s = m->p->splits[n->statement];
         run_all_items(m, n);
         m->epoch++;
+        if (s->groups) meet_others(m, s);
     } else if (!n->has_barrier) {
         run_all_items(m, n);
     } else if (cg_hardware(n) && n->kind != BB_THREAD) {
@@ -413,9 +473,21 @@ static void make_registers(struct machine *m)
     m->stack = ARENA_ARRAY(m->arena, double, deepest);
 }
 
+static void make_meetings(struct machine *m)
+{
+    const struct cg_split *s = cg_group_split(m->p);
+    if (!s) return;
+    int64_t n = register_count(m, m->p->bb->insts[s->node->statement].partner);
+    m->meetings = ARENA_ARRAY(m->arena, struct meeting, cg_group_slots(m->p, s));
+    for (int64_t i = 0; i < cg_group_slots(m->p, s); i++)
+        m->meetings[i] =
+            (struct meeting){0, ARENA_ARRAY(m->arena, double, n), ARENA_ARRAY(m->arena, bool, n)};
+}
+
 static void start_group(struct machine *m)
 {
     const struct cg_program *p = m->p;
+    m->met = m->ended = false;
     for (unsigned i = 0; i < p->bb->n_regions; i++)
         clear(&m->regions[i], false);
     for (unsigned i = 0; i < p->bb->n_insts; i++) {
@@ -453,6 +525,7 @@ static struct cg_check interpret(const struct cg_program *p, double *const *buff
     struct machine m = {.p = p, .arena = arena_new(), .epoch = 1, .through = through};
     make_memory(&m, buffers);
     make_registers(&m);
+    make_meetings(&m);
     m.digit = ARENA_ARRAY(m.arena, int64_t, cg_variables(p));
     run_groups(&m);
     if (!through) check_outputs(&m);

@@ -59,6 +59,20 @@ struct cg_node *cg_own(const struct cg_program *p, uint32_t inst, uint32_t tile)
     return NULL;
 }
 
+bool cg_is_reduced(const struct cg_program *p, uint32_t dim)
+{
+    const struct bb_dim *d = &p->bb->dims[dim];
+    return bb_reduces(p->bb, &p->bb->insts[d->inst], p->bb->tiles[d->tile].logical);
+}
+
+bool cg_divides(const struct cg_program *p, const struct cg_node *n)
+{
+    bool divides = false;
+    for (unsigned i = 0; i < n->n_dims && n->kind == BB_BLOCK; i++)
+        divides |= cg_is_reduced(p, n->dims[i]);
+    return divides;
+}
+
 bool cg_owns(const struct cg_program *p, uint32_t inst, const struct cg_node *n)
 {
     for (unsigned i = 0; i < n->n_dims; i++)

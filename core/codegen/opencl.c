@@ -153,6 +153,16 @@ const struct cg_dialect cg_opencl = {
     .barrier_local = "barrier(CLK_LOCAL_MEM_FENCE);",
     .barrier_global = "barrier(CLK_GLOBAL_MEM_FENCE);",
     .barrier_both = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    .fence_before = "#ifdef __NV_CL_C_VERSION\n"
+                    "#define thresh_fence() __asm__ volatile(\"membar.gl;\" ::: \"memory\")\n"
+                    "#else\n"
+                    "#define thresh_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)\n"
+                    "#endif",
+    .device_fence = "thresh_fence();",
+    .count_up = "atomic_inc(&$1)",
+    .flag = "__local uint $1;",
+    .counters = "__global volatile uint *$1",
+    .shared = "__global volatile $1 *$2",
     .vector_widths = 2 + 4 + 8 + 16,
     .vector_type = "$1$2",
     .pack = "($1)($2)",

@@ -52,6 +52,7 @@ struct cg_node {
     int64_t run_extent;  /* DIM: product of all sizes of its run */
     uint8_t guard_local; /* INST: bit g set: only work-items with local id 0 on axis g execute it */
     uint8_t guard_group; /* INST: the same for group ids (global ids if the program uses them) */
+    bool guard_last;     /* INST: only the last of the groups that have parts of a reduction executes it */
     unsigned n_guards;   /* DIM: what is inside runs only if all hold; INST: a store or a step is executed, a
                             load   reads memory, otherwise its register gets 0 */
     struct cg_guard *guards;
@@ -96,7 +97,8 @@ struct cg_operand {
 
 /* A reduction whose parts are combined. */
 struct cg_split {
-    struct cg_node *part;      /* its work-items have the parts */
+    struct cg_node *part;      /* THREAD: its work-items have the parts; NULL: a group has one part */
+    struct cg_node *groups;    /* BLOCK: its groups have the parts; NULL: a group has all */
     struct cg_node *node;      /* COMBINE */
     struct bb_combination how; /* of two partial results */
 };
@@ -160,6 +162,10 @@ bool cg_hardware(const struct cg_node *n);                               /* THRE
 /* The node of an instruction's own dimension of a tile; NULL if it has none that is live. */
 struct cg_node *cg_own(const struct cg_program *p, uint32_t inst, uint32_t tile);
 bool cg_owns(const struct cg_program *p, uint32_t inst, const struct cg_node *n);
+/* Whether a dimension is one of a STEP that reduces over it. */
+bool cg_is_reduced(const struct cg_program *p, uint32_t dim);
+/* Whether a node is groups that have parts of a reduction. */
+bool cg_divides(const struct cg_program *p, const struct cg_node *n);
 /* Whether a work-item may read an element of the value's region that another one wrote (depend.c). */
 bool cg_depends(const struct cg_program *p, const struct bb_value *v);
 int64_t cg_items_per_group(const struct cg_program *p);
@@ -179,6 +185,12 @@ bool cg_is_shorter(const struct cg_program *p, const struct cg_split *s);
 /* Registers that are combined together; elements of the array for the parts of a type. */
 int64_t cg_split_together(const struct cg_program *p, const struct cg_split *s);
 int64_t cg_part_elements(const struct cg_program *p, enum scalar_type type);
+/* The split whose parts groups have; NULL: there is none. */
+const struct cg_split *cg_group_split(const struct cg_program *p);
+/* Groups that differ in the place of their part alone share a counter: how many counters there are. */
+int64_t cg_group_slots(const struct cg_program *p, const struct cg_split *s);
+/* Work-items of a group that have different results: without those that have parts. */
+int64_t cg_split_results(const struct cg_program *p, const struct cg_split *s);
 unsigned cg_combine_barriers(const struct cg_program *p, const struct cg_split *s);
 /* Whether a run of threads is shorter than the group: some work-items take no part (axes.c). */
 bool cg_is_short(const struct cg_program *p, const struct cg_node *n);

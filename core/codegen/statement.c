@@ -292,13 +292,21 @@ static const char **texts_by_lane(struct cg_emitter *e, uint32_t inst)
     return packed;
 }
 
+/* "get_local_id(0) == 0 && get_group_id(1) == 0": whether a work-item has the first part. */
+static const char *first_text(struct cg_emitter *e, const struct cg_split *s)
+{
+    const char *item = s->part ? CG_TEXT(e, "$1 == 0", cg_id_text(e, BB_THREAD, s->part->axis)) : NULL;
+    const char *group = s->groups ? CG_TEXT(e, "$1 == 0", cg_id_text(e, BB_BLOCK, s->groups->axis)) : NULL;
+    return item && group ? CG_TEXT(e, "$1 && $2", item, group) : item ? item : group;
+}
+
 /* Where a reduction is split, all parts but the first start from the neutral element. */
 static const char **start_texts(struct cg_emitter *e, uint32_t init, const char **texts, bool vector)
 {
     const struct cg_split *s = cg_split_start(e->p, init);
     for (unsigned part = 0; s && part < bb_parts(&e->p->bb->insts[init]); part++) {
         enum scalar_type type = bb_part_type(&e->p->bb->insts[init], part);
-        texts[part] = CG_TEXT(e, "($1 == 0 ? $2 : $3)", cg_id_text(e, BB_THREAD, s->part->axis), texts[part],
+        texts[part] = CG_TEXT(e, "($1 ? $2 : $3)", first_text(e, s), texts[part],
                               cg_constant_text(e, type, s->how.neutral[part], vector));
     }
     return texts;

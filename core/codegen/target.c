@@ -73,6 +73,11 @@ enum cg_answer cg_streams(const char *platform, const char *driver)
     return CG_ASK;
 }
 
+bool cg_fences(const char *platform)
+{
+    return !strcmp(platform, "Portable Computing Language") || !strcmp(platform, "NVIDIA CUDA");
+}
+
 const struct cg_workaround_info *cg_workaround_info(enum cg_workaround w)
 {
     CHECK(w < CG_WORKAROUND_COUNT);

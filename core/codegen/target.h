@@ -60,6 +60,11 @@ struct cg_dialect {
     const char *local_array;                /* declaration: type $1, name $2, elements $3, alignment $4 */
     const char *local_id[CG_AXES], *group_id[CG_AXES], *global_id[CG_AXES]; /* of a work-item, by axis */
     const char *barrier_local, *barrier_global, *barrier_both; /* statement; the memory that it orders */
+    const char *fence_before; /* text before the kernel that device_fence needs */
+    const char *device_fence; /* statement: orders a work-item's accesses to global memory for all groups */
+    const char *count_up;     /* the value of the counter $1, which is raised by one for all groups */
+    const char *flag, *counters; /* declaration of a number in local memory, name $1; argument of that name */
+    const char *shared;          /* argument: global memory of type $1 that other groups write, name $2 */
 
     unsigned vector_widths;          /* sum of the widths that vector types have: 2, 4, 8, 16 */
     const char *vector_type;         /* scalar type $1, width $2 */
@@ -93,6 +98,10 @@ enum cg_answer { CG_NO, CG_YES, CG_ASK };
 /* Whether the driver's compiler has streaming accesses (stream_load, stream_store) that have an effect.
  * CG_ASK: no such version was seen; an agent builds a kernel to find out (agent/opencl_probe.c). */
 enum cg_answer cg_streams(const char *platform, const char *driver);
+/* Whether the dialect's device_fence orders memory accesses of several groups on a driver: its platform is
+ * one on which it was seen to (tests/codegen/test_groups.c, experiments/results/2026-11-25-groups.md).
+ * OpenCL 1.2 promises no such order. */
+bool cg_fences(const char *platform);
 
 /* X(ID, name, platform, first, last, test, what goes wrong without it). The tests, in
  * tests/codegen/test_workarounds.c, show on a driver in the range that the workaround is needed. */
@@ -101,7 +110,9 @@ enum cg_answer cg_streams(const char *platform, const char *driver);
     X(SPLIT_LOOP_HEADS, "split-loop-heads", "Portable Computing Language", "3", "", "split_loop_heads", \
       "a loop with barriers that begins with an independent loop or an inner reduction ends the compiler") \
     X(SPLIT_PREDICATES, "split-predicates", "Portable Computing Language", "3", "", "split_predicates", \
-      "predicates at the end of a loop with barriers and after it: the code after the loop is not run")
+      "predicates at the end of a loop with barriers and after it: the code after the loop is not run") \
+    X(ONE_EXIT, "one-exit", "Portable Computing Language", "3", "", "one_exit", \
+      "a group that ends between barriers: the work-items of other groups end, too")
 /* clang-format on */
 
 enum cg_workaround {

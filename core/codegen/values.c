@@ -87,12 +87,6 @@ static const char *read_value(struct cg_program *p, uint32_t reader, uint32_t ma
 }
 
 /* Whether the dimension's own instruction reduces its logical. */
-static bool reduces(const struct cg_program *p, uint32_t dim)
-{
-    const struct bb_dim *d = &p->bb->dims[dim];
-    return bb_reduces(p->bb, &p->bb->insts[d->inst], p->bb->tiles[d->tile].logical);
-}
-
 /* The reduction is complete where it is read, started where it is stepped, and stepped once per own
  * iteration. */
 static const char *check_step(const struct cg_program *p, uint32_t step)
@@ -102,8 +96,9 @@ static const char *check_step(const struct cg_program *p, uint32_t step)
         if (n->type != CG_DIM) continue;
         bool own = cg_owns(p, step, n), reduced = false;
         for (unsigned i = 0; i < n->n_dims; i++)
-            reduced |= p->bb->dims[n->dims[i]].inst == step && reduces(p, n->dims[i]);
-        if (reduced && cg_inside(init, n)) return "a reduction is started inside its own loop";
+            reduced |= p->bb->dims[n->dims[i]].inst == step && cg_is_reduced(p, n->dims[i]);
+        if (reduced && n->kind != BB_BLOCK && cg_inside(init, n))
+            return "a reduction is started inside its own loop";
         bool sequential = n->kind == BB_LOOP || n->kind == BB_UNROLL;
         if (reduced && !sequential && !p->splits[step]) return "a parallel reduction dimension";
         if (!own && (n->kind == BB_LOOP || n->kind == BB_UNROLL) && !cg_inside(init, n))
@@ -119,7 +114,7 @@ static const char *check_scan(const struct cg_program *p, uint32_t scan, uint32_
     const struct cg_node *outer = NULL;
     for (uint32_t d = in->first_dim; d < in->first_dim + in->n_dims; d++) {
         const struct cg_node *n = p->dim_node[d];
-        if (!n || !reduces(p, d)) continue;
+        if (!n || !cg_is_reduced(p, d)) continue;
         if (!cg_inside(p->inst_node[reader], n)) return "a scan is read outside of its loop";
         if (outer && !cg_inside(n, outer))
             return "the loops of a scan are in another order than its elements";
@@ -132,7 +127,8 @@ static const char *check_complete(const struct cg_program *p, uint32_t step, uin
 {
     const struct bb_inst *in = &p->bb->insts[step];
     for (uint32_t d = in->first_dim; d < in->first_dim + in->n_dims; d++) {
-        if (p->dim_node[d] && reduces(p, d) && cg_inside(p->inst_node[reader], p->dim_node[d]))
+        const struct cg_node *n = p->dim_node[d];
+        if (n && cg_is_reduced(p, d) && n->kind != BB_BLOCK && cg_inside(p->inst_node[reader], n))
             return "a reduction is read before it is complete";
     }
     if (p->splits[step] && p->splits[step]->node->place > p->inst_node[reader]->place)

@@ -459,11 +459,13 @@ Test(agent_serve, devices_round_trip_and_are_checked)
                                     .local_bytes = 1 << 15,
                                     .n_vector_widths = 3,
                                     .vector_widths = {2, 4, 8},
+                                    .device_fence = true,
                                     .workarounds_off = 1u << CG_SPLIT_PREDICATES};
     struct message_ints ints = wire_device(&dev, a);
     cr_assert(wire_read_device(ints, &back));
     cr_assert_eq(back.compute_units, 3);
     cr_assert_eq(back.limits.workarounds_off, dev.limits.workarounds_off);
+    cr_assert(back.limits.device_fence);
     cr_assert_arr_eq(back.limits.vector_widths, dev.limits.vector_widths, sizeof dev.limits.vector_widths);
     static const int64_t bad[][2] = {{0, 4}, {3, 4}, {4, 4}, {4, 2}, {2, 32}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -497,6 +499,9 @@ Test(agent_serve, devices_round_trip_and_are_checked)
         v[limits[i].at] = was;
     }
     cr_assert(wire_read_device(ints, &back));
+    ints.n--; /* a file of a version that knew of no fence */
+    cr_assert(wire_read_device(ints, &back));
+    cr_assert_not(back.limits.device_fence);
     ints.n--;
     cr_assert_not(wire_read_device(ints, &back));
     ints.n--; /* a file of a version without targets: all workarounds were on */

@@ -48,7 +48,8 @@ static void open_case(struct descent_case *x, const char *text, const char *size
                                      .n_vector_widths = 3,
                                      .vector_widths = {2, 4, 8},
                                      .gpu = true,
-                                     .nontemporal = cgt_streams()};
+                                     .nontemporal = cgt_streams(),
+                                     .device_fence = true};
     struct lift_size_value *values;
     *x = (struct descent_case){.arena = arena_new(), .diag = diag_new()};
     x->source = (struct source){"test.lift", text, strlen(text)};
@@ -124,15 +125,30 @@ static bool check_leaf(const struct descent_case *x, const struct space_state *l
     return split;
 }
 
-/* The first `compiled` leaves also run on the device, whose buffers are floats. Returns how many of the
- * leaves split a reduction. */
-static unsigned check_compiled(const char *text, const char *sizes, unsigned descents, unsigned compiled)
+/* Decides that groups divide a reduction along a tile; NULL: nothing. */
+static void divide_by_groups(const struct descent_case *x, struct space_state *st, const char *tile)
+{
+    struct space_failure why;
+    for (uint32_t t = 0; tile && t < x->bb->n_tiles; t++)
+        if (!strcmp(x->bb->tiles[t].name, tile)) {
+            cr_assert(space_apply(st, gpu_act_split(x->space, t, GPU_SPLIT_GROUPS), &why));
+            return;
+        }
+    cr_assert_null(tile);
+}
+
+/* The first `compiled` leaves also run on the device, whose buffers are floats. divided: a tile of which
+ * groups have parts, or NULL. Returns how many of the leaves split a reduction among work-items. */
+static unsigned check_divided(const char *text, const char *sizes, const char *divided, unsigned descents,
+                              unsigned compiled)
 {
     struct descent_case x;
     struct pcg32 random = pcg32_seed(2021, 11);
     unsigned leaves = 0, split = 0;
     open_case(&x, text, sizes);
-    struct space_state *root = space_root(x.space, NULL), *st = space_state_clone(root);
+    struct space_state *root = space_root(x.space, NULL);
+    divide_by_groups(&x, root, divided);
+    struct space_state *st = space_state_clone(root);
     for (unsigned i = 0; i < descents; i++) {
         space_state_assign(st, root);
         if (descend(st, &random)) split += check_leaf(&x, st, leaves++ < compiled);
@@ -142,6 +158,11 @@ static unsigned check_compiled(const char *text, const char *sizes, unsigned des
     space_state_free(root);
     close_case(&x);
     return split;
+}
+
+static unsigned check_compiled(const char *text, const char *sizes, unsigned descents, unsigned compiled)
+{
+    return check_divided(text, sizes, NULL, descents, compiled);
 }
 
 static unsigned check_leaves(const char *text, const char *sizes, unsigned descents)
@@ -266,4 +287,45 @@ Test(descents, products_of_integers)
                        "  (2, 3), r) in get(0, t) + get(1, t), A)\n",
                        "M=2,N=6", 40, 0),
         5);
+}
+
+/* Groups have parts of a sum, which starts from 1 in one of them; work-items of the groups may have parts,
+ * too. */
+Test(descents, parts_of_groups)
+{
+    static const char *const tiles[] = {"n.0", "n.1", "n.2"};
+    for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++)
+        cr_assert_gt(check_divided("size M, N\ninput A: [[float]N]M\ninput x: [float]N\n"
+                                   "output map(fun row -> reduce(add, 1.0, map(mult, zip(row, x))), A)\n",
+                                   "M=3,N=24", tiles[i], 60, longer(1, 6)),
+                     5);
+}
+
+/* The last part is beyond the extent in part, or as a whole: 13 as 4 x 4. */
+Test(descents, parts_of_groups_beyond_the_extent)
+{
+    check_divided("size M, N\ninput A: [[float]N]M\noutput map(fun row -> reduce(max, -100.0, row), A)\n",
+                  "M=13,N=13", "n.0", 60, longer(1, 6));
+}
+
+/* What comes after is done by the last group alone: another reduction, and a loop over the row. What comes
+ * before is done by all groups. */
+Test(descents, parts_of_groups_of_one_of_two_reductions)
+{
+    static const char *const tiles[] = {"n_3.0", "n_2.0"}; /* of the first, of the second */
+    for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++)
+        check_divided("size M, N\ninput A: [[float]N]M\n"
+                      "output map(fun r -> let m = reduce(max, -100.0, r) in\n"
+                      "  let t = reduce(fun ((s, q), v) -> (s + v, q - (v - m) * v), (3.0, m), r) in\n"
+                      "  map(fun v -> get(0, t) * v + get(1, t), r), A)\n",
+                      "M=2,N=12", tiles[i], 60, longer(1, 6));
+}
+
+/* A product's tiles: work-items have several sums each. */
+Test(descents, parts_of_groups_of_a_product)
+{
+    check_divided("size M, N, K\ninput A: [[float]K]M\ninput B: [[float]N]K\n"
+                  "output map(fun row -> map(fun col -> reduce(add, 0.0, map(mult, zip(row, col))), "
+                  "transpose(B)), A)\n",
+                  "M=8,N=4,K=16", "k.0", 40, longer(1, 6));
 }

@@ -7,12 +7,12 @@
 
 #include "tests/e2e/run.h"
 
-static void host_check(const char *program)
+static void host_check(const char *program, const char *pin)
 {
     char folder[32], command[256], line[160] = "";
     e2e_folder(folder);
-    struct e2e_run r =
-        E2E_RUN(&cli_tune, program, "--size", "N=64", "--evaluations", "2", "--out", folder, "--quiet");
+    struct e2e_run r = E2E_RUN(&cli_tune, program, "--size", "N=64", "--evaluations", "2", "--out", folder,
+                               "--quiet", pin ? "--pin" : NULL, pin);
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
     snprintf(command, sizeof command,
@@ -34,7 +34,13 @@ static void host_check(const char *program)
 
 Test(host, is_built_without_a_warning_and_runs, .timeout = 120)
 {
-    host_check("experiments/kernels/axpy.lift");
+    host_check("experiments/kernels/axpy.lift", NULL);
+}
+
+/* Its kernel has counters, which are 0 at first. */
+Test(host, of_groups_with_parts_runs, .timeout = 120)
+{
+    host_check("experiments/kernels/dot.lift", "split(n.0)=GROUPS");
 }
 
 Test(host, draws_from_stated_ranges, .timeout = 300)
@@ -47,7 +53,7 @@ Test(host, draws_from_stated_ranges, .timeout = 300)
     for (int i = 0; i < 3; i++) {
         char path[32];
         e2e_file(path, programs[i]);
-        host_check(path);
+        host_check(path, NULL);
         unlink(path);
     }
 }

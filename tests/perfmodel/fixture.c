@@ -18,7 +18,8 @@ static struct bb_device bound_limits(const struct perfmodel_device *dev)
                               .gpu = dev->gpu};
 }
 
-void bound_open(struct bound_fixture *f, const struct kernel_case *c, const char *description)
+static void open_fixture(struct bound_fixture *f, const struct kernel_case *c, const char *description,
+                         bool fence)
 {
     static const struct bb_options options = {0};
     struct diag *d = diag_new();
@@ -28,8 +29,19 @@ void bound_open(struct bound_fixture *f, const struct kernel_case *c, const char
     cr_assert(read, "%s", description);
     diag_free(d);
     struct bb_device limits = bound_limits(&f->dev);
+    limits.device_fence = fence;
     kernel_open(&f->kernel, c, &limits, &options);
     f->model = perfmodel_new(f->kernel.bb, f->kernel.space, &f->dev);
+}
+
+void bound_open(struct bound_fixture *f, const struct kernel_case *c, const char *description)
+{
+    open_fixture(f, c, description, false);
+}
+
+void bound_open_fenced(struct bound_fixture *f, const struct kernel_case *c, const char *description)
+{
+    open_fixture(f, c, description, true);
 }
 
 struct space_state *bound_root(const struct bound_fixture *f, const char *const *pins, unsigned n)

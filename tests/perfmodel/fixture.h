@@ -16,6 +16,8 @@ struct bound_fixture {
 
 /* `description`: a file; NULL: a device of which nothing is known. Fails the test if anything is missing. */
 void bound_open(struct bound_fixture *f, const struct kernel_case *c, const char *description);
+/* The same of a device with a fence: groups may have parts of reductions. */
+void bound_open_fenced(struct bound_fixture *f, const struct kernel_case *c, const char *description);
 /* The root with pins, all of which it must allow. The caller frees it. */
 struct space_state *bound_root(const struct bound_fixture *f, const char *const *pins, unsigned n);
 void bound_close(struct bound_fixture *f);

@@ -97,7 +97,7 @@ Test(bound, one_work_item_pays_for_everything)
 Test(bound, work_items_divide_a_reduction)
 {
     static const char *const whole[] = {"split(n.*)=NO"};
-    static const char *const parts[] = {"split(n.1)=YES", "size(n.1)=256", "size(n.2)=1"};
+    static const char *const parts[] = {"split(n.1)=ITEMS", "size(n.1)=256", "size(n.2)=1"};
     struct bound_fixture f;
     struct perfmodel_reason reason;
     bound_open(&f, &(struct kernel_case){"dot", "N=1048576"}, BOUND_H200);
@@ -110,6 +110,24 @@ Test(bound, work_items_divide_a_reduction)
     cr_assert_eq(reason.term, PERFMODEL_OF_UNIT_L2);
     cr_assert_float_eq(reason.amount, 2.0 * 4 * 1048576, 1);
     cr_assert_lt(divided, sequential / 20);
+    bound_close(&f);
+}
+
+/* Groups divide it further: the busiest unit has its share of all, and the chain is as long as one part. */
+Test(bound, groups_divide_a_reduction)
+{
+    static const char *const parts[] = {"split(n.0)=GROUPS", "size(n.0)=1024", "split(n.1)=ITEMS",
+                                        "size(n.1)=256"};
+    struct bound_fixture f;
+    struct perfmodel_reason reason;
+    bound_open_fenced(&f, &(struct kernel_case){"dot", "N=16777216"}, BOUND_H200);
+    double group = bound_pinned(&f, (const char *const[]){"split(n.*)=NO|ITEMS"}, 1, &reason);
+    double divided = bound_pinned(&f, parts, 4, &reason);
+    cr_assert_eq(reason.split[0].groups, 1024);
+    cr_assert_eq(reason.split[0].items, 256);
+    cr_assert_eq(reason.split[0].steps, 64);
+    cr_assert_lt(divided, group / 20);
+    cr_assert_geq(divided, 2.0 * 4 * 16777216 / f.dev.value[PERFMODEL_L2]);
     bound_close(&f);
 }
 

@@ -1,0 +1,222 @@
+/* The text that combines the parts that groups have (split.c). Each group writes its part to global memory
+ * and counts itself; the last one of those that differ in their part alone combines all parts and goes on,
+ * the others end. Here 512 groups have parts of each of 64 sums, one work-item has the sum of its group:
+ *
+ *     const int thresh_slot = (int)(get_group_id(0));           of the groups that share a counter
+ *     thresh_parts_float[thresh_slot * 512 + (int)get_group_id(1)] = red;
+ *     thresh_fence();                                           the part is there before it counts
+ *     barrier(CLK_LOCAL_MEM_FENCE);
+ *     if (thresh_item == 0) thresh_last = atomic_inc(&thresh_arrived[thresh_slot]) == 511u;
+ *     barrier(CLK_LOCAL_MEM_FENCE);
+ *     if (!thresh_last) return;
+ *     thresh_fence();
+ *     if (thresh_last && thresh_item == 0) thresh_arrived[thresh_slot] = 0;     for the next launch
+ *     if (thresh_last) {
+ *         red = thresh_parts_float[thresh_slot * 512];
+ *         for (int thresh_part = 1; thresh_part < 512; thresh_part += 1)
+ *             red = (red + thresh_parts_float[thresh_slot * 512 + thresh_part]);
+ *     }
+ *
+ * Parts are combined in the order of their places, whichever group is the last: results are the same in every
+ * run. With the workaround one-exit all groups go on, and the last one alone stores. Where work-items of a
+ * group have parts, too, they share the loop, and their results are combined in local memory a second time
+ * (combine.c). The counters are 0 before the first launch, and after each one.
+ *
+ * An element of thresh_parts_float is of slot, part, scalar and work-item, the last one fastest. */
+#include "core/codegen/combine.h"
+
+#include "core/base/arena.h"
+
+static void line(struct cg_emitter *e, const char *text)
+{
+    strbuf_indent(e->out, e->indent);
+    strbuf_printf(e->out, "%s\n", text);
+}
+
+/* ---- arguments ---- */
+
+int64_t cg_group_scalars(const struct cg_program *p, const struct cg_split *s, enum scalar_type type)
+{
+    const struct bb_inst *step = &p->bb->insts[s->node->statement];
+    int64_t scalars = 0;
+    for (unsigned part = 0; part < bb_parts(step); part++)
+        if (bb_part_type(step, part) == type) scalars += p->values[step->partner].registers;
+    return scalars;
+}
+
+int64_t cg_group_elements(const struct cg_program *p, const struct cg_split *s, enum scalar_type type)
+{
+    return cg_group_slots(p, s) * s->groups->size * cg_group_scalars(p, s, type) * cg_split_results(p, s);
+}
+
+static const char *parts_name(struct cg_emitter *e, enum scalar_type type)
+{
+    return CG_TEXT(e, "thresh_parts_$1", e->dialect->types[type].name);
+}
+
+void cg_emit_group_arguments(struct cg_emitter *e, const char *separator)
+{
+    const struct cg_split *s = cg_group_split(e->p);
+    if (!s) return;
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
+        if (cg_group_scalars(e->p, s, (enum scalar_type)t)) {
+            strbuf_add(e->out, separator);
+            strbuf_add(e->out, CG_TEXT(e, e->dialect->shared, e->dialect->types[t].name,
+                                       parts_name(e, (enum scalar_type)t)));
+        }
+    strbuf_add(e->out, separator);
+    strbuf_add(e->out, CG_TEXT(e, e->dialect->counters, "thresh_arrived"));
+}
+
+/* ---- the text ---- */
+
+struct meeting {
+    struct combining *c;
+    const struct cg_split *split;
+    int64_t parts, results; /* groups that meet; work-items of a group that have different results */
+};
+
+/* "get_group_id(0) + 8 * get_group_id(2)": the axes without that of the parts. */
+static const char *slot_text(const struct meeting *m)
+{
+    struct cg_emitter *e = m->c->e;
+    const char *text = NULL;
+    int64_t weight = 1;
+    for (unsigned g = 0; g < CG_AXES; g++) {
+        const char *id = cg_id_text(e, BB_BLOCK, g);
+        if (e->p->groups[g] == 1 || g == m->split->groups->axis) continue;
+        if (weight > 1) id = CG_TEXT(e, "$1 * $2", cg_number(e, weight), id);
+        text = text ? CG_TEXT(e, "$1 + $2", text, id) : id;
+        weight *= e->p->groups[g];
+    }
+    return text ? text : "0";
+}
+
+/* The number of a work-item among those that have different results: its own without the axis of the parts.
+ */
+static const char *result_text(const struct meeting *m)
+{
+    struct cg_emitter *e = m->c->e;
+    if (!m->split->part) return "thresh_item";
+    int64_t below = m->c->stride, all = below * e->p->local_size[m->split->part->axis];
+    const char *above = CG_TEXT(e, "thresh_first / $1", cg_number(e, all));
+    if (below == 1) return above;
+    if (all == m->c->items) return "thresh_first";
+    return CG_TEXT(e, "thresh_first % $1 + $2 * $1", cg_number(e, below), above);
+}
+
+/* The scalar's number among those of its type. */
+static int64_t scalar_number(const struct meeting *m, int64_t reg)
+{
+    const struct cg_program *p = m->c->e->p;
+    const struct bb_inst *step = &p->bb->insts[m->split->node->statement];
+    int64_t before = 0;
+    for (unsigned part = 0; part < m->c->part; part++)
+        if (bb_part_type(step, part) == m->c->type) before += p->values[step->partner].registers;
+    return before + reg;
+}
+
+/* "thresh_parts_float[(thresh_slot * 512 + thresh_part) * 64 + thresh_result]": of a part of a scalar. */
+static const char *element(const struct meeting *m, const char *part, int64_t reg)
+{
+    struct cg_emitter *e = m->c->e;
+    int64_t scalars = cg_group_scalars(e->p, m->split, m->c->type);
+    int64_t before = scalar_number(m, reg) * m->results;
+    const char *slot = CG_TEXT(e, "thresh_slot * $1 + $2", cg_number(e, m->parts), part);
+    const char *result = before ? CG_TEXT(e, "$1 + thresh_result", cg_number(e, before)) : "thresh_result";
+    return CG_TEXT(e, "$1[($2) * $3 + $4]", parts_name(e, m->c->type), slot,
+                   cg_number(e, scalars * m->results), result);
+}
+
+/* Calls f for each scalar of the accumulator. */
+static void each_scalar(const struct meeting *m, void (*f)(const struct meeting *m, int64_t reg))
+{
+    struct combining *c = m->c;
+    const struct bb_inst *step = &c->e->p->bb->insts[m->split->node->statement];
+    for (c->part = 0; c->part < bb_parts(step); c->part++) {
+        c->type = bb_part_type(step, c->part);
+        for (int64_t r = 0; r < c->own.value->registers; r++)
+            f(m, r);
+    }
+}
+
+static void write_part(const struct meeting *m, int64_t reg)
+{
+    struct cg_emitter *e = m->c->e;
+    const char *place = cg_id_text(e, BB_BLOCK, m->split->groups->axis);
+    line(e, CG_TEXT(e, "$1 = $2;", element(m, CG_TEXT(e, "(int)$1", place), reg),
+                    cg_combined_register(m->c, reg)));
+}
+
+static void start_from_first(const struct meeting *m, int64_t reg)
+{
+    line(m->c->e, CG_TEXT(m->c->e, "$1 = $2;", cg_combined_register(m->c, reg), element(m, "0", reg)));
+}
+
+static void start_from_neutral(const struct meeting *m, int64_t reg)
+{
+    struct combining *c = m->c;
+    line(c->e, CG_TEXT(c->e, "$1 = $2;", cg_combined_register(c, reg),
+                       cg_constant_text(c->e, c->type, m->split->how.neutral[c->part], false)));
+}
+
+static void take_part(const struct meeting *m, int64_t reg)
+{
+    const char *own = cg_combined_register(m->c, reg);
+    line(m->c->e, CG_TEXT(m->c->e, "$1 = $2;", own, cg_combined(m->c, own, element(m, "thresh_part", reg))));
+}
+
+static void emit_loop(const struct meeting *m, const char *first, int64_t step)
+{
+    struct cg_emitter *e = m->c->e;
+    line(e, CG_TEXT(e, "for ($1 thresh_part = $2; thresh_part < $3; thresh_part += $4) {", e->dialect->index,
+                    first, cg_number(e, m->parts), cg_number(e, step)));
+    e->indent++;
+    each_scalar(m, take_part);
+    e->indent--;
+    line(e, "}");
+}
+
+static void count_up(const struct meeting *m)
+{
+    struct cg_emitter *e = m->c->e;
+    const struct cg_dialect *d = e->dialect;
+    line(e, d->device_fence);
+    line(e, d->barrier_local);
+    line(e, CG_TEXT(e, "if (thresh_item == 0) thresh_last = $1 == $2u;",
+                    CG_TEXT(e, d->count_up, "thresh_arrived[thresh_slot]"), cg_number(e, m->parts - 1)));
+    line(e, d->barrier_local);
+    if (!cg_needs(&e->p->target, CG_ONE_EXIT)) line(e, "if (!thresh_last) return;");
+    line(e, d->device_fence);
+    line(e, "if (thresh_last && thresh_item == 0) thresh_arrived[thresh_slot] = 0;");
+}
+
+static void take_parts(const struct meeting *m)
+{
+    const struct cg_node *part = m->split->part;
+    cg_open_parts(m->c, part ? part->size : INT64_MAX);
+    each_scalar(m, part ? start_from_neutral : start_from_first);
+    if (part)
+        emit_loop(m, CG_TEXT(m->c->e, "($1)$2", m->c->e->dialect->index, m->c->id), part->size);
+    else
+        emit_loop(m, "1", 1);
+    cg_close_parts(m->c);
+}
+
+void cg_emit_meeting(struct combining *c)
+{
+    struct cg_emitter *e = c->e;
+    const char *index = e->dialect->index;
+    struct meeting m = {c, c->split, c->split->groups->size, cg_split_results(e->p, c->split)};
+    line(e, CG_TEXT(e, "const $1 thresh_slot = ($1)($2);", index, slot_text(&m)));
+    line(e, CG_TEXT(e, "const $1 thresh_result = $2;", index, result_text(&m)));
+    cg_open_parts(c, c->split->part ? 1 : INT64_MAX);
+    each_scalar(&m, write_part);
+    cg_close_parts(c);
+    count_up(&m);
+    line(e, "if (thresh_last) {");
+    e->indent++;
+    take_parts(&m);
+    e->indent--;
+    line(e, "}");
+}
