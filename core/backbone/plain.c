@@ -14,6 +14,8 @@
 #include "core/backbone/seat.h"
 #include "core/base/arena.h"
 
+/* Groups of a device that is full, roughly. */
+enum { GPU_GROUPS = 1024, CPU_GROUPS = 16 };
 enum { CPU_VECTOR = 16, GPU_VECTOR = 4, CPU_GROUP = 64, GPU_GROUP = 256, LEAST_GROUP = 8 };
 enum { CHUNK = 1024, UNROLLED = 8, LEAST_UNROLLED = 2 };
 
@@ -352,6 +354,44 @@ static void add_parts(struct maker *m)
         add(m, &p, arena_printf(m->arena, "one group per result, reductions in %" PRId64 " parts", largest));
 }
 
+/* The reduction that groups divide: the longest logical of the only one that may be split; BB_NONE: none. */
+static uint32_t divided_by_groups(const struct maker *m)
+{
+    uint32_t found = BB_NONE;
+    unsigned reductions = 0;
+    for (uint32_t i = 0; i < m->bb->n_insts; i++)
+        reductions += m->bb->insts[i].kind == BB_STEP;
+    for (uint32_t l = 0; l < m->bb->n_logicals; l++)
+        if (is_main(m->bb, l) && m->bb->logicals[l].split && is_longest(m, l)) found = l;
+    return reductions == 1 ? found : BB_NONE;
+}
+
+static int64_t count_results(const struct maker *m)
+{
+    int64_t results = 1;
+    for (unsigned i = 0; i < m->n_nest; i++)
+        results *= m->bb->logicals[m->nest[i]].extent;
+    return results;
+}
+
+/* Several groups per result, where the results are fewer than the groups that a device runs. */
+static void add_group_parts(struct maker *m)
+{
+    struct plan p = all_loops(m);
+    uint32_t l = m->device->device_fence ? divided_by_groups(m) : BB_NONE;
+    int64_t full = m->device->gpu ? GPU_GROUPS : CPU_GROUPS, most = m->device->gpu ? GPU_GROUP : CPU_GROUP;
+    if (l == BB_NONE || count_results(m) > full / 2) return;
+    int64_t items = largest_tile(m, l, most, LEAST_GROUP), span = items ? span_of(m, l, items) : 0;
+    int64_t groups = items ? largest_divisor(span / items, full / count_results(m), 2) : 0;
+    if (!groups) return;
+    spread(m, &p, 0, GROUPS);
+    cut(m, &p, l, 1, span / groups, LOOPS);
+    cut(m, &p, l, 2, items, ITEMS_OF_GROUP);
+    p.levels[l][0].role = GROUPS;
+    add(m, &p,
+        arena_printf(m->arena, "%" PRId64 " groups of %" PRId64 " work-items per result", groups, items));
+}
+
 static void find_nest(struct maker *m)
 {
     for (uint32_t i = 0; i < m->bb->n_insts && m->n_nest == 0; i++) {
@@ -369,6 +409,7 @@ unsigned bb_plain(const struct backbone *bb, const struct space *space, const st
     struct maker m = {.bb = bb, .space = space, .device = device, .arena = a, .out = out};
     find_nest(&m);
     add_parts(&m);
+    add_group_parts(&m);
     if (m.n_nest == 0) return m.n_out;
     int64_t vector = vector_of(&m);
     add_rows(&m, vector);

@@ -10,12 +10,10 @@
  *     barrier(CLK_LOCAL_MEM_FENCE);
  *     if (!thresh_last) return;
  *     thresh_fence();
- *     if (thresh_last && thresh_item == 0) thresh_arrived[thresh_slot] = 0;     for the next launch
- *     if (thresh_last) {
- *         red = thresh_parts_float[thresh_slot * 512];
- *         for (int thresh_part = 1; thresh_part < 512; thresh_part += 1)
- *             red = (red + thresh_parts_float[thresh_slot * 512 + thresh_part]);
- *     }
+ *     if (thresh_item == 0) thresh_arrived[thresh_slot] = 0;    for the next launch
+ *     red = thresh_parts_float[thresh_slot * 512];
+ *     for (int thresh_part = 1; thresh_part < 512; thresh_part += 1)
+ *         red = (red + thresh_parts_float[thresh_slot * 512 + thresh_part]);
  *
  * Parts are combined in the order of their places, whichever group is the last: results are the same in every
  * run. With the workaround one-exit all groups go on, and the last one alone stores. Where work-items of a
@@ -186,18 +184,19 @@ static void count_up(const struct meeting *m)
     line(e, CG_TEXT(e, "if (thresh_item == 0) thresh_last = $1 == $2u;",
                     CG_TEXT(e, d->count_up, "thresh_arrived[thresh_slot]"), cg_number(e, m->parts - 1)));
     line(e, d->barrier_local);
-    if (!cg_needs(&e->p->target, CG_ONE_EXIT)) line(e, "if (!thresh_last) return;");
-    line(e, d->device_fence);
-    line(e, "if (thresh_last && thresh_item == 0) thresh_arrived[thresh_slot] = 0;");
 }
 
+/* What the last group does. */
 static void take_parts(const struct meeting *m)
 {
+    struct cg_emitter *e = m->c->e;
+    line(e, e->dialect->device_fence);
+    line(e, "if (thresh_item == 0) thresh_arrived[thresh_slot] = 0;");
     const struct cg_node *part = m->split->part;
     cg_open_parts(m->c, part ? part->size : INT64_MAX);
     each_scalar(m, part ? start_from_neutral : start_from_first);
     if (part)
-        emit_loop(m, CG_TEXT(m->c->e, "($1)$2", m->c->e->dialect->index, m->c->id), part->size);
+        emit_loop(m, CG_TEXT(e, "($1)$2", e->dialect->index, m->c->id), part->size);
     else
         emit_loop(m, "1", 1);
     cg_close_parts(m->c);
@@ -214,9 +213,10 @@ void cg_emit_meeting(struct combining *c)
     each_scalar(&m, write_part);
     cg_close_parts(c);
     count_up(&m);
-    line(e, "if (thresh_last) {");
-    e->indent++;
+    bool one_exit = cg_needs(&e->p->target, CG_ONE_EXIT);
+    line(e, one_exit ? "if (thresh_last) {" : "if (!thresh_last) return;");
+    e->indent += one_exit;
     take_parts(&m);
-    e->indent--;
-    line(e, "}");
+    e->indent -= one_exit;
+    if (one_exit) line(e, "}");
 }

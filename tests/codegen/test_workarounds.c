@@ -116,3 +116,75 @@ Test(codegen_workarounds, split_predicates)
                                      " thread0 store.n.0 { unroll store.m.0 { store } }"};
     is_needed(CG_SPLIT_PREDICATES, &x);
 }
+
+/* The parts of 13 sums, of 16 groups each: groups but the last end between barriers. LLVM merges their exit
+ * with that of work-items that store nothing. */
+static const char ending_groups[] =
+    "__kernel __attribute__((reqd_work_group_size(4, 1, 1)))\n"
+    "void thresh_kernel(__global const float *restrict A, __global float *restrict out,\n"
+    "                   __global volatile float *parts, __global volatile uint *arrived)\n"
+    "{\n"
+    "    __local float part[4];\n"
+    "    __local uint last;\n"
+    "    const int m1 = (int)get_group_id(1), m0 = (int)get_group_id(0), n0 = (int)get_group_id(2);\n"
+    "    const int slot = (int)(get_group_id(0) + 4 * get_group_id(1)), item = (int)get_local_id(0);\n"
+    "    float sum = 0.0f;\n"
+    "    if (get_local_id(0) < 2) sum = A[n0 * 8 + get_local_id(0)];\n"
+    "    if (get_local_id(0) < 2) part[item] = sum;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    sum = part[0] + part[1];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (get_local_id(0) < 1) parts[slot * 16 + n0] = sum;\n"
+    "    mem_fence(CLK_GLOBAL_MEM_FENCE);\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (item == 0) last = atomic_inc(&arrived[slot]);\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (last != 15u) return;\n"
+    "    mem_fence(CLK_GLOBAL_MEM_FENCE);\n"
+    "    if (item == 0) arrived[slot] = 0;\n"
+    "    if (get_local_id(0) < 2) {\n"
+    "        sum = 0.0f;\n"
+    "        for (int p = (int)get_local_id(0); p < 16; p += 2)\n"
+    "            sum = sum + parts[slot * 16 + p];\n"
+    "    }\n"
+    "    if (get_local_id(0) < 2) part[item] = sum;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    sum = part[0] + part[1];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (get_local_id(0) == 0 && m0 + 4 * m1 < 13) out[m0 + 4 * m1] = sum;\n"
+    "}\n";
+
+static int run_ending_groups(void)
+{
+    enum { RESULTS = 13, ELEMENTS = 16 * 8 };
+    double in[ELEMENTS], out[RESULTS] = {0}, expected = 0, *const buffers[] = {in, out};
+    struct bb_buffer arrays[] = {{.name = "A", .elements = ELEMENTS},
+                                 {.name = "out", .elements = RESULTS, .output = true}};
+    struct cg_arg args[] = {{.buffer = 0, .bytes = sizeof(float) * ELEMENTS},
+                            {.buffer = 1, .bytes = sizeof(float) * RESULTS},
+                            {.buffer = BB_NONE, .bytes = sizeof(float) * 16 * 16},
+                            {.buffer = BB_NONE, .zero = true, .bytes = sizeof(uint32_t) * 16}};
+    const struct backbone bb = {.n_buffers = 2, .buffers = arrays};
+    struct cg_kernel k = {.source = (char *)ending_groups,
+                          .name = (char *)"thresh_kernel",
+                          .global = {4 * 4, 4, 16},
+                          .local = {4, 1, 1},
+                          .n_args = 4,
+                          .args = args};
+    for (int i = 0; i < ELEMENTS; i++) {
+        in[i] = element(0, i);
+        if (i % 8 < 2) expected += in[i];
+    }
+    if (!cgt_run(&bb, &k, buffers)) return NOT_CONCERNED;
+    for (int i = 0; i < RESULTS; i++)
+        if (out[i] != expected) return WRONG;
+    return RIGHT;
+}
+
+/* With the workaround no group ends: descents/parts_of_groups* run such texts. */
+Test(codegen_workarounds, one_exit)
+{
+    if (concerns(CG_ONE_EXIT))
+        cr_assert_eq(run_ending_groups(), WRONG,
+                     "one-exit is not needed on this driver: end its versions in CG_WORKAROUNDS");
+}

@@ -48,7 +48,7 @@ static void bound_descend_all(const char *description)
 {
     for (unsigned c = 0; c < BOUND_CASES; c++) {
         struct bound_fixture f;
-        bound_open(&f, &bound_cases[c], description);
+        bound_open_fenced(&f, &bound_cases[c], description);
         for (uint64_t seed = 1; seed <= 4; seed++)
             bound_descend(&f, seed);
         bound_close(&f);
@@ -381,7 +381,7 @@ static struct perfmodel_split bound_split_of(const struct backbone *bb, const st
 Test(bound, leaf_has_the_mapping_of_its_tables)
 {
     struct bound_fixture f;
-    bound_open(&f, &(struct kernel_case){"matmul", "M=60,N=16,K=24"}, BOUND_H200);
+    bound_open_fenced(&f, &(struct kernel_case){"matmul", "M=60,N=16,K=24"}, BOUND_H200);
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct pcg32 rng = pcg32_seed(seed, 0);
         struct space_state *st = kernel_root(f.kernel.space);
