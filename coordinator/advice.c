@@ -77,7 +77,7 @@ static void advise_reduction(struct adviser *v)
     const char *next =
         "output partial results, map(fun c -> reduce(f, z, c), split(k, a)), and reduce them in a "
         "second program";
-    if (reduced < LONG_REDUCTION) return;
+    if (reduced < LONG_REDUCTION || (split && v->dev && v->dev->limits.device_fence)) return;
     if (results == 1)
         say(v,
             "one %s reduces all %" PRId64 " elements to one result: expect a slow "

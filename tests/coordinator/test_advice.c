@@ -89,6 +89,18 @@ Test(advice, limits_of_programs)
         check_advice_case(&advice_cases[i]);
 }
 
+/* Groups of a device with a fence for them may divide a sum. */
+Test(advice, one_result_of_many_groups)
+{
+    const struct device fenced = {.name = "test", .compute_units = 8, .limits = {.device_fence = true}};
+    struct problem *p = advice_problem(VECTOR "output reduce(add, 0.0, x)\n", "N=4096");
+    struct arena *a = arena_new();
+    cr_expect_eq(advice_of(p, &fenced, a).n, 0);
+    cr_expect_eq(advice_of(p, &advice_device, a).n, 1);
+    arena_free(a);
+    problem_free(p);
+}
+
 static unsigned count_advice(const char *kernel, const char *sizes, const char *part)
 {
     size_t n;

@@ -117,13 +117,13 @@ Test(lift_run, check_refuses_what_tune_refuses)
 Test(lift_run, limits_are_said, .timeout = 120)
 {
     char path[32], folder[32], file[64];
-    const char *limit = "note: one work-group reduces all 512 elements to one result: expect a slow kernel; ";
-    e2e_file(path, "size N\ninput x: [float]N\noutput reduce(add, 0.0, x)\n");
+    const char *limit = "note: one work-item reduces all 512 elements to one result: expect a slow kernel; ";
+    e2e_file(path, "size N\ninput x: [float]N\noutput argmax(x)\n"); /* it cannot be divided */
     e2e_folder(folder);
     char *out = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=512")),
          *json = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=512", "--json"));
     cr_expect(strstr(out, limit), "%s", out);
-    cr_expect(strstr(json, "\"advice\": [\n  \"one work-group reduces all 512"), "%s", json);
+    cr_expect(strstr(json, "\"advice\": [\n  \"one work-item reduces all 512"), "%s", json);
     struct e2e_run r = E2E_RUN(&cli_tune, path, "--size", "N=512", "--evaluations", "1", "--out", folder);
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.err, limit), "%s", r.err);
