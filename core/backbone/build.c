@@ -1,8 +1,9 @@
 /* Lowering, second half: latent copies, strip-mining and the dense numbering.
  *
  * Every load with a dimension may be staged: it gets a copy_load and a copy_store with copies of its logicals
- * and a region. Then each logical is cut into levels, no more than one of its spans has prime factors, each
- * level a tile with candidate sizes; and each instruction gets one dimension a tile of its logicals.
+ * and a region (window.c: of sums of logicals that overlap). Then each logical is cut into levels, no more
+ * than one of its spans has prime factors, each level a tile with candidate sizes; and each instruction gets
+ * one dimension a tile of its logicals.
  *
  * Spans. An extent with many divisors, or a multiple of 16, is cut without remainder: it is its only span.
  * Any other may also be rounded up, by at most a quarter, to the next multiple of 4, 8, ... 128 that has
@@ -14,11 +15,14 @@
 #include "core/backbone/combine.h"
 #include "core/backbone/lower.h"
 #include "core/backbone/view.h"
+#include "core/backbone/window.h"
 #include "core/base/arena.h"
 #include "core/lift/lift.h"
 
 /* Statements of a backbone that keeps all its levels: the choice `order` relates every two of them. */
 enum { MOST_STATEMENTS = 224 };
+/* Levels of a copy along a window at most: loop, work-items, vector. Sizes of its outermost tile at most. */
+enum { WINDOW_LEVELS = 3, MOST_OUTER = 64 };
 
 /* Levels of parallel, reduction and copy logicals, the default first; programs with many statements have
  * fewer. */
@@ -174,6 +178,68 @@ static void keep_useful(int64_t *sizes, unsigned *count, unsigned limit)
     }
 }
 
+/* ---- sizes of windows ---- */
+
+/* Sizes as they are found. */
+struct size_list {
+    int64_t *at;
+    size_t n, cap;
+};
+
+static void add_size(struct arena *a, struct size_list *list, int64_t size)
+{
+    list->at = arena_grow(a, list->at, &list->cap, list->n + 1, sizeof *list->at);
+    list->at[list->n++] = size;
+}
+
+/* Ascending, each once. */
+static void sort_sizes(struct size_list *list)
+{
+    size_t kept = 0;
+    qsort(list->at, list->n, sizeof *list->at, compare_sizes);
+    for (size_t i = 0; i < list->n; i++)
+        if (kept == 0 || list->at[kept - 1] != list->at[i]) list->at[kept++] = list->at[i];
+    list->n = kept;
+}
+
+/* What may be staged of a window: its extents with every size of what is inside the copy of each term. */
+static struct size_list staged_extents(const struct backbone *bb, struct arena *a,
+                                       const struct bb_region_dim *c)
+{
+    struct size_list extents = {0};
+    add_size(a, &extents, 1);
+    for (unsigned i = 0; i < c->n_terms; i++) {
+        const struct bb_term *t = &bb->terms[c->first_term + i];
+        struct size_list longer = {0};
+        unsigned n;
+        const int64_t *inside = candidate_sizes(a, &bb->logicals[t->logical], &n);
+        for (size_t e = 0; e < extents.n; e++)
+            for (unsigned k = 0; k < n; k++)
+                add_size(a, &longer, extents.at[e] + t->coefficient * (inside[k] - 1));
+        sort_sizes(&longer);
+        extents = longer;
+    }
+    return extents;
+}
+
+/* Sizes of the tiles of a window's copy. The inner ones are those of its first logical; the outermost is what
+ * covers the staged extent then: 3 for 34 = 32 + 2 elements in tiles of 16. Of those no more are kept than a
+ * word of the space's domains has bits, if there are other tiles. */
+static int64_t *window_sizes(const struct backbone *bb, struct arena *a, const struct bb_logical *l,
+                             unsigned level, unsigned *count)
+{
+    int64_t *inner = candidate_sizes(a, &bb->logicals[l->of], count);
+    struct size_list extents = staged_extents(bb, a, &bb->region_dims[l->coordinate]), outer = {0};
+    if (level > 0) return inner;
+    for (size_t e = 0; e < extents.n; e++)
+        for (unsigned i = 0; i < (l->n_levels > 1 ? *count : 1); i++)
+            add_size(a, &outer, (extents.at[e] + inner[i] - 1) / inner[i]);
+    sort_sizes(&outer);
+    *count = (unsigned)outer.n;
+    if (l->n_levels > 1) keep_useful(outer.at, count, MOST_OUTER);
+    return outer.at;
+}
+
 /* ---- copies ---- */
 
 static unsigned stageable(const struct bb_inst *inst, const struct bb_options *o)
@@ -181,32 +247,64 @@ static unsigned stageable(const struct bb_inst *inst, const struct bb_options *o
     return inst->kind == BB_LOAD && inst->n_logicals && !inst->n_data && !o->no_staging;
 }
 
-static void count_copies(const struct lowering *l, const struct bb_options *o, struct backbone *bb)
+/* A load that is copied in these coordinates. */
+struct copy_plan {
+    uint32_t load;
+    unsigned n_coordinates;
+    struct bb_coordinate coordinates[BB_MAX_LOGICALS];
+};
+
+/* Plans the copies, and counts what they add. */
+static const struct copy_plan *plan_copies(const struct lowering *l, const struct bb_options *o,
+                                           struct backbone *bb)
 {
-    for (size_t i = 0; i < l->n_insts; i++)
-        if (stageable(&l->insts[i], o)) {
-            bb->n_values++;
-            bb->n_region_dims += l->insts[i].n_logicals;
-        }
+    struct copy_plan *plans = ARENA_ARRAY(l->arena, struct copy_plan, l->n_insts + 1);
+    for (uint32_t i = 0; i < l->n_insts; i++) {
+        const struct bb_inst *load = &l->insts[i];
+        if (!stageable(load, o)) continue;
+        struct copy_plan *plan = &plans[bb->n_values++];
+        plan->load = i;
+        plan->n_coordinates = bb_coordinates(l->arena, l->logicals, load, plan->coordinates);
+        bb->n_region_dims += plan->n_coordinates;
+        bb->n_terms += load->n_logicals;
+    }
     bb->n_regions = bb->n_values;
     bb->n_insts = (unsigned)l->n_insts + 2 * bb->n_values;
     bb->n_logicals = (unsigned)l->n_logicals + bb->n_region_dims;
+    return plans;
 }
 
-/* Fills one copy logical a logical of the load, and makes them the copies' own. */
-static void copy_logicals(struct backbone *bb, struct arena *a, const struct bb_value *v, uint32_t first)
+/* Fills one copy logical a coordinate, and makes them the copies' own. */
+static void copy_logicals(struct backbone *bb, struct arena *a, const struct bb_value *v,
+                          const struct copy_plan *plan, uint32_t first)
 {
-    const struct bb_inst *load = &bb->insts[v->load];
-    for (unsigned i = 0; i < load->n_logicals; i++) {
-        const struct bb_logical *of = &bb->logicals[load->logicals[i]];
+    uint32_t coordinate = bb->regions[v->region].first_region_dim;
+    for (unsigned i = 0; i < plan->n_coordinates; i++) {
+        uint32_t of = plan->coordinates[i].terms[0].logical;
         bb->logicals[first + i] =
-            (struct bb_logical){.name = arena_printf(a, "%s.copy.%s", v->name, of->name),
-                                .extent = of->extent,
-                                .of = load->logicals[i],
-                                .region = v->region};
+            (struct bb_logical){.name = arena_printf(a, "%s.copy.%s", v->name, bb->logicals[of].name),
+                                .extent = plan->coordinates[i].extent,
+                                .of = of,
+                                .region = v->region,
+                                .coordinate = coordinate + i};
         bb->insts[v->copy_load].logicals[i] = first + i;
         bb->insts[v->copy_store].logicals[i] = first + i;
     }
+    bb->insts[v->copy_load].n_logicals = bb->insts[v->copy_store].n_logicals = plan->n_coordinates;
+    bb_put_windows(a, bb->logicals, plan->coordinates, plan->n_coordinates, first, &bb->insts[v->copy_load]);
+}
+
+/* Fills the coordinates of a region, whose terms follow those from `term` on; returns the next one. */
+static uint32_t add_coordinates(struct backbone *bb, const struct bb_region *r, const struct copy_plan *plan,
+                                uint32_t term)
+{
+    for (unsigned i = 0; i < plan->n_coordinates; i++) {
+        const struct bb_coordinate *c = &plan->coordinates[i];
+        bb->region_dims[r->first_region_dim + i] = (struct bb_region_dim){term, c->n_terms};
+        for (unsigned t = 0; t < c->n_terms; t++)
+            bb->terms[term++] = c->terms[t];
+    }
+    return term;
 }
 
 static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_value *v, uint32_t value_id)
@@ -222,7 +320,6 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
     *to = (struct bb_inst){.name = arena_printf(a, "%s.copy.store", v->name),
                            .kind = BB_COPY_STORE,
                            .type = load->type,
-                           .n_logicals = load->n_logicals,
                            .n_operands = 1,
                            .operands = arena_memdup(a, &v->copy_load, sizeof v->copy_load),
                            .n_nodes = 1,
@@ -233,23 +330,21 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
 }
 
 static void add_copies(struct backbone *bb, struct arena *a, const struct lowering *l,
-                       const struct bb_options *o)
+                       const struct copy_plan *plans)
 {
-    uint32_t logical = (uint32_t)l->n_logicals, inst = (uint32_t)l->n_insts, region_dim = 0, id = 0;
-    for (uint32_t i = 0; i < l->n_insts; i++) {
-        const struct bb_inst *load = &l->insts[i];
-        if (!stageable(load, o)) continue;
+    uint32_t inst = (uint32_t)l->n_insts, region_dim = 0, term = 0;
+    for (uint32_t id = 0; id < bb->n_values; id++, inst += 2) {
+        const struct copy_plan *plan = &plans[id];
+        const struct bb_inst *load = &l->insts[plan->load];
         size_t stem = strlen(load->name) - strlen(".load");
         const char *name = arena_strndup(a, load->name, stem);
-        bb->values[id] = (struct bb_value){name, i, inst, inst + 1, id};
+        bb->values[id] = (struct bb_value){name, plan->load, inst, inst + 1, id};
         bb->regions[id] = (struct bb_region){arena_printf(a, "%s.tile", name), id, load->type,
-                                             load->n_logicals, region_dim};
+                                             plan->n_coordinates, region_dim};
         copy_insts(bb, a, &bb->values[id], id);
-        copy_logicals(bb, a, &bb->values[id], logical);
-        logical += load->n_logicals;
-        region_dim += load->n_logicals;
-        inst += 2;
-        id++;
+        copy_logicals(bb, a, &bb->values[id], plan, (uint32_t)l->n_logicals + region_dim);
+        term = add_coordinates(bb, &bb->regions[id], plan, term);
+        region_dim += plan->n_coordinates;
     }
 }
 
@@ -284,6 +379,7 @@ static void number_all_data(struct backbone *bb, struct arena *a, const struct l
 
 static unsigned levels_of(const struct backbone *bb, const struct bb_logical *l, const struct bb_options *o)
 {
+    if (bb_is_window(bb, l)) return min_levels(o->copy_levels, WINDOW_LEVELS);
     if (l->of != BB_NONE) return min_levels(o->copy_levels, bb->logicals[l->of].n_levels);
     unsigned wanted = min_levels(l->reduction ? o->reduction_levels : o->parallel_levels, BB_MAX_LEVELS);
     unsigned most = 0;
@@ -329,12 +425,17 @@ static void add_tiles(struct backbone *bb, struct arena *a, const struct bb_opti
     bb->tiles = ARENA_ARRAY(a, struct bb_tile, bb->n_tiles + 1);
     for (uint32_t i = 0; i < bb->n_logicals; i++) {
         const struct bb_logical *l = &bb->logicals[i];
-        unsigned n;
-        int64_t *sizes = candidate_sizes(a, l, &n);
-        if (o->max_sizes) keep_useful(sizes, &n, o->max_sizes);
-        for (unsigned v = 0; v < l->n_levels; v++)
+        unsigned n = 0;
+        int64_t *sizes = NULL;
+        for (unsigned v = 0; v < l->n_levels; v++) {
+            if (bb_is_window(bb, l))
+                sizes = window_sizes(bb, a, l, v, &n);
+            else if (v == 0)
+                sizes = candidate_sizes(a, l, &n);
+            if (o->max_sizes) keep_useful(sizes, &n, o->max_sizes);
             bb->tiles[l->first_tile + v] =
                 (struct bb_tile){arena_printf(a, "%s.%u", l->name, v), i, v, n, sizes};
+        }
     }
 }
 
@@ -384,15 +485,17 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     bb->overwrites = l->overwrites;
     bb->n_parameters = o.n_parameters;
     bb->parameters = arena_memdup(a, o.parameters, sizeof o.parameters);
-    count_copies(l, &o, bb);
+    const struct copy_plan *plans = plan_copies(l, &o, bb);
     bb->logicals = ARENA_ARRAY(a, struct bb_logical, bb->n_logicals + 1);
     bb->insts = ARENA_ARRAY(a, struct bb_inst, bb->n_insts);
     bb->values = ARENA_ARRAY(a, struct bb_value, bb->n_values + 1);
     bb->regions = ARENA_ARRAY(a, struct bb_region, bb->n_regions + 1);
+    bb->region_dims = ARENA_ARRAY(a, struct bb_region_dim, bb->n_region_dims + 1);
+    bb->terms = ARENA_ARRAY(a, struct bb_term, bb->n_terms + 1);
     copy_main(bb, l);
     number_all_data(bb, a, l);
     bb_mark_split(bb);
-    add_copies(bb, a, l, &o);
+    add_copies(bb, a, l, plans);
     add_spans(bb, a, &o);
     choose_levels(bb, &o);
     add_tiles(bb, a, &o);
