@@ -11,12 +11,10 @@
  * - An instruction is in a nest of its own dimensions, one for each tile of its logicals.
  * - A value flows from one instruction to another: one scalar in each iteration of the logicals they share.
  * - A load may be *staged*: then the latent instructions copy_load (global -> register) and copy_store
- *   (register -> region) fill a region, which the load reads. Copies have logicals of their own ("A.copy.m")
- *   with tiles of their own, one for each coordinate of the region: a logical of the load, or a *window*, the
- *   sum of several of them (y + dy) that overlap. What of a coordinate the region holds is given by those
- * tiles of the load that are not outside (order is OUTER of) the copy_store: 1 + the sum of coefficient *
- * (product of their sizes - 1) over the terms. The copy's tiles multiply to that, of a window to that or
- * more.
+ * (register -> region) fill a region, which the load reads. Copies have logicals of their own ("A.copy.m")
+ * with tiles of their own, one for each coordinate of the region (region.h): a logical of the load, or a
+ * *window*, the sum of several that overlap. The product of the sizes of those tiles of the load that are not
+ * outside (order is OUTER of) the copy_store, minus 1, times its coefficient, is what a term adds to 1.
  *
  * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i,
  * dimension d is statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is
@@ -33,6 +31,7 @@
 #include "core/backbone/decisions.h"
 #include "core/backbone/node.h"
 #include "core/backbone/parameter.h"
+#include "core/backbone/region.h"
 
 struct arena;
 struct diag;
@@ -119,42 +118,6 @@ struct bb_inst {
     uint32_t value;   /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
     uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
     bool scan; /* STEP: its readers get the accumulator after each step, in the order of the elements */
-};
-
-/* A load that may be staged, with the copy that would do it. */
-struct bb_value {
-    const char *name;                     /* "A" */
-    uint32_t load, copy_load, copy_store; /* instructions */
-    uint32_t region;
-};
-
-/* A logical of a staged load in a coordinate of its region. */
-struct bb_term {
-    uint32_t logical;
-    int64_t coefficient; /* > 0; 1 of a coordinate that is one logical */
-};
-
-static inline bool bb_has_term(const struct bb_term *terms, unsigned n, uint32_t logical)
-{
-    unsigned i = 0;
-    while (i < n && terms[i].logical != logical)
-        i++;
-    return i < n;
-}
-
-/* A coordinate of a region: one logical of the load, or a window. */
-struct bb_region_dim {
-    uint32_t first_term;
-    unsigned n_terms;
-};
-
-/* Temporary memory for a staged value. */
-struct bb_region {
-    const char *name; /* "A.tile" */
-    uint32_t value;
-    enum scalar_type type;
-    unsigned n_dims;
-    uint32_t first_region_dim; /* coordinate j is region dimension first + j, that of copy.logicals[j] */
 };
 
 struct bb_buffer {
