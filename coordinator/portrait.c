@@ -158,13 +158,21 @@ static json_t *level_json(const struct portrait *p, uint32_t tile)
 
 /* ---- a dimension ---- */
 
-/* A copy's dimension is as long as what the copy stages. */
-static int64_t extent_of(const struct portrait *p, const struct bb_logical *l)
+/* What the tiles of a dimension multiply to. */
+static int64_t span_of(const struct portrait *p, const struct bb_logical *l)
 {
     int64_t product = 1;
     for (unsigned v = 0; v < l->n_levels; v++)
         product *= p->c->size[l->first_tile + v];
     return product;
+}
+
+/* A copy's dimension is as long as what the copy stages. */
+static int64_t extent_of(const struct portrait *p, const struct bb_logical *l)
+{
+    if (l->of == BB_NONE) return l->extent;
+    return bb_staged_extent(p->bb, p->c, l->region,
+                            l->coordinate - p->bb->regions[l->region].first_region_dim);
 }
 
 static json_t *dimension_json(const struct portrait *p, uint32_t logical)
@@ -173,7 +181,7 @@ static json_t *dimension_json(const struct portrait *p, uint32_t logical)
     json_t *levels = json_array();
     struct strbuf line = {0};
     const char *between = " = ";
-    int64_t span = extent_of(p, l), extent = l->of == BB_NONE ? l->extent : span;
+    int64_t span = span_of(p, l), extent = extent_of(p, l);
     strbuf_printf(&line, "%" PRId64, extent);
     if (span != extent) strbuf_printf(&line, ", rounded up to %" PRId64, span);
     for (uint32_t t = l->first_tile; t < l->first_tile + l->n_levels; t++) {
@@ -204,12 +212,25 @@ static const struct bb_logical *coordinate(const struct portrait *p, const struc
     return &p->bb->logicals[p->bb->insts[v->copy_store].logicals[i]];
 }
 
+/* "k"; of a window "2*y+dy". */
+static void add_name(const struct portrait *p, const struct bb_logical *l, struct strbuf *out)
+{
+    const struct bb_region_dim *c = &p->bb->region_dims[l->coordinate];
+    for (unsigned i = 0; i < c->n_terms; i++) {
+        const struct bb_term *t = &p->bb->terms[c->first_term + i];
+        strbuf_add(out, i ? "+" : "");
+        if (t->coefficient > 1) strbuf_printf(out, "%" PRId64 "*", t->coefficient);
+        strbuf_add(out, p->bb->logicals[t->logical].name);
+    }
+}
+
 /* "64 k x 32 n floats (8 KiB), n innermost", outermost first; coordinates of one element are left out. */
 static void add_shape(const struct portrait *p, const struct bb_value *v, struct strbuf *out)
 {
     const struct bb_region *r = &p->bb->regions[v->region];
     int64_t elements = 1, pad = p->c->pad[v->region];
-    const char *between = "", *inner = NULL;
+    const char *between = "";
+    const struct bb_logical *inner = NULL;
     char bytes[UNITS_BYTES];
     for (unsigned rank = r->n_dims; rank-- > 0;)
         for (unsigned i = 0; i < r->n_dims; i++) {
@@ -218,14 +239,19 @@ static void add_shape(const struct portrait *p, const struct bb_value *v, struct
             if (p->c->rank[r->first_region_dim + i] != rank) continue;
             elements *= extent + (rank == 0 ? pad : 0);
             if (extent == 1) continue;
-            inner = p->bb->logicals[l->of].name;
-            strbuf_printf(out, "%s%" PRId64 " %s", between, extent, inner);
+            inner = l;
+            strbuf_printf(out, "%s%" PRId64 " ", between, extent);
+            add_name(p, l, out);
             between = " x ";
         }
     units_bytes((double)elements * scalar_type_bytes(r->type), bytes, sizeof bytes);
     strbuf_printf(out, "%s %s%s (%s)", inner ? "" : "1", scalar_type_name(r->type), elements == 1 ? "" : "s",
                   bytes);
-    if (inner) strbuf_printf(out, ", %s innermost", inner);
+    if (inner) {
+        strbuf_add(out, ", ");
+        add_name(p, inner, out);
+        strbuf_add(out, " innermost");
+    }
     if (pad) strbuf_printf(out, ", padded by %" PRId64, pad);
 }
 

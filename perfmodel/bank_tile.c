@@ -67,9 +67,10 @@ static const struct bb_logical *copy_logical(const struct backbone *bb, const st
 
 /* How many tiles of the load's logical are outside the copy, as levels; the sequential ones of them are
  * fillings. */
-static unsigned cut_of(const struct decisions *d, const struct bb_logical *l, uint32_t c, int64_t *fillings)
+static unsigned cut_of(const struct decisions *d, const struct bb_logical *l, uint32_t term,
+                       int64_t *fillings)
 {
-    unsigned cut = (unsigned)d->outside[c];
+    unsigned cut = (unsigned)d->outside[term];
     for (unsigned level = 0; level < cut && level < l->n_levels; level++)
         if (d->seat[l->first_tile + level] == GPU_MAP_ENCODING_SEQ)
             *fillings *= d->size[l->first_tile + level];
@@ -79,11 +80,12 @@ static unsigned cut_of(const struct decisions *d, const struct bb_logical *l, ui
 bool banks_open_staged(const struct backbone *bb, const struct decisions *d, const struct bb_region *r,
                        struct staged_tile *out)
 {
-    const struct bb_inst *load = &bb->insts[bb->values[r->value].load];
     *out = (struct staged_tile){.fillings = 1};
     for (unsigned j = 0; j < r->n_dims; j++) {
-        const struct bb_logical *l = &bb->logicals[load->logicals[j]];
-        out->cut[j] = cut_of(d, l, r->first_region_dim + j, &out->fillings);
+        const struct bb_region_dim *c = &bb->region_dims[r->first_region_dim + j];
+        const struct bb_logical *l = &bb->logicals[bb->terms[c->first_term].logical];
+        if (c->n_terms > 1) return false;
+        out->cut[j] = cut_of(d, l, c->first_term, &out->fillings);
         out->extent[j] = 1;
         for (unsigned level = out->cut[j]; level < l->n_levels; level++)
             out->extent[j] *= d->size[l->first_tile + level];
@@ -94,12 +96,11 @@ bool banks_open_staged(const struct backbone *bb, const struct decisions *d, con
 bool banks_divide_staged(const struct backbone *bb, const struct decisions *d, const struct bb_region *r,
                          const struct shape *shape, struct staged_tile *t)
 {
-    const struct bb_inst *load = &bb->insts[bb->values[r->value].load];
     t->shape = shape;
     t->readers.n = t->copy.n = 0;
     for (unsigned j = 0; j < r->n_dims; j++) {
-        const struct bb_logical *l = &bb->logicals[load->logicals[j]];
-        const struct bb_logical *copy = copy_logical(bb, r, load->logicals[j]);
+        uint32_t of = bb->terms[bb->region_dims[r->first_region_dim + j].first_term].logical;
+        const struct bb_logical *l = &bb->logicals[of], *copy = copy_logical(bb, r, of);
         if (!copy || !divide(bb, d, l, t->cut[j], shape->stride[j], &t->readers) ||
             !divide(bb, d, copy, 0, shape->stride[j], &t->copy))
             return false;

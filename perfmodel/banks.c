@@ -40,8 +40,9 @@ static bool find_layouts(const struct perfmodel *m, struct banks *b)
         const struct bb_region *region = &m->bb->regions[r];
         for (unsigned i = 0; i < region->n_dims; i++)
             for (unsigned j = 0; j < region->n_dims; j++) {
-                uint32_t pair[] = {region->first_region_dim + i, region->first_region_dim + j};
-                size_t at = (size_t)pair[0] * BB_MAX_LOGICALS + j;
+                const struct bb_region_dim *c = &m->bb->region_dims[region->first_region_dim];
+                uint32_t pair[] = {c[i].first_term, c[j].first_term};
+                size_t at = (size_t)(region->first_region_dim + i) * BB_MAX_LOGICALS + j;
                 if (i == j) continue;
                 b->layout_slot[at] =
                     space_slot_find(m->space, GPU_CHOICE_LAYOUT_ORDER, pair, 2, &b->layout_flipped[at]);
@@ -89,10 +90,10 @@ struct banks *banks_open(const struct perfmodel *m)
     b->seat_slot = base_calloc(bb->n_tiles + 1, sizeof *b->seat_slot);
     b->mem_slot = base_calloc(bb->n_regions, sizeof *b->mem_slot);
     b->pad_slot = base_calloc(bb->n_regions, sizeof *b->pad_slot);
-    b->outside_slot = base_calloc(bb->n_region_dims + 1, sizeof *b->outside_slot);
+    b->outside_slot = base_calloc(bb->n_terms + 1, sizeof *b->outside_slot);
     b->layout_slot = base_calloc(layouts + 1, sizeof *b->layout_slot);
     b->layout_flipped = base_calloc(layouts + 1, sizeof *b->layout_flipped);
-    b->n_key = 2 * bb->n_tiles + bb->n_values + bb->n_region_dims;
+    b->n_key = 2 * bb->n_tiles + bb->n_values + bb->n_terms;
     b->key = base_calloc(b->n_key, sizeof *b->key);
     b->kept_key = base_calloc(b->n_key, sizeof *b->kept_key);
     b->counted = base_calloc(bb->n_regions, sizeof *b->counted);
@@ -103,7 +104,7 @@ struct banks *banks_open(const struct perfmodel *m)
         find_slots(m->space, gpu_slot_seat, bb->n_tiles, b->seat_slot) &&
         find_slots(m->space, gpu_slot_mem_space, bb->n_regions, b->mem_slot) &&
         find_slots(m->space, gpu_slot_pad, bb->n_regions, b->pad_slot) &&
-        find_slots(m->space, gpu_slot_outside, bb->n_region_dims, b->outside_slot) && find_layouts(m, b))
+        find_slots(m->space, gpu_slot_outside, bb->n_terms, b->outside_slot) && find_layouts(m, b))
         return b;
     banks_close(b);
     return NULL;
@@ -167,10 +168,10 @@ static bool read_decisions(const struct perfmodel *m, struct banks *b, const str
         return false;
     for (uint32_t r = 0; r < bb->n_regions; r++) {
         const struct bb_region *region = &bb->regions[r];
-        for (unsigned j = 0; staged[region->value] && j < region->n_dims; j++) {
-            uint32_t c = region->first_region_dim + j;
-            if (!read_slot(m, st, b->outside_slot[c], &outside[c])) return false;
-        }
+        uint32_t first = bb->region_dims[region->first_region_dim].first_term;
+        uint32_t n = staged[region->value] ? bb->insts[bb->values[region->value].load].n_logicals : 0;
+        for (uint32_t x = first; x < first + n; x++)
+            if (!read_slot(m, st, b->outside_slot[x], &outside[x])) return false;
     }
     return true;
 }

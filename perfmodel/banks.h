@@ -60,7 +60,7 @@ struct counted {
 struct banks {
     uint32_t *size_slot, *seat_slot; /* [n_tiles] */
     uint32_t *mem_slot, *pad_slot;   /* [n_regions] */
-    uint32_t *outside_slot;          /* [n_region_dims] */
+    uint32_t *outside_slot;          /* [n_terms] */
     uint32_t *layout_slot; /* [n_region_dims][BB_MAX_LOGICALS] against the coordinates of its region */
     bool *layout_flipped;  /* the same */
     unsigned n_key;
@@ -95,7 +95,8 @@ struct shapes {
 /* Work-items along each axis of the run that a tile may be in. */
 void banks_run_extents(const struct backbone *bb, const struct decisions *d, uint32_t tile,
                        int64_t extent[BB_AXES]);
-/* Sizes of what is staged. false if its cycles cannot be counted. */
+/* Sizes of what is staged. false if its cycles cannot be counted: of a window a work-item reads an element
+ * several times, or keeps it in a register. */
 bool banks_open_staged(const struct backbone *bb, const struct decisions *d, const struct bb_region *r,
                        struct staged_tile *out);
 /* Who has which element of a tile of that shape, after banks_open_staged(). false likewise. */

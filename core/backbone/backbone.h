@@ -11,9 +11,10 @@
  * - An instruction is in a nest of its own dimensions, one for each tile of its logicals.
  * - A value flows from one instruction to another: one scalar in each iteration of the logicals they share.
  * - A load may be *staged*: then the latent instructions copy_load (global -> register) and copy_store
- *   (register -> region) fill a region, which the load reads. Copies have logicals of their own ("A.copy.m")
- *   with tiles of their own. Their extent is the product of the sizes of those tiles of the load that are not
- *   outside (order is OUTER of) the copy_store.
+ * (register -> region) fill a region, which the load reads. Copies have logicals of their own ("A.copy.m")
+ * with tiles of their own, one for each coordinate of the region (region.h): a logical of the load, or a
+ * *window*, the sum of several that overlap. The product of the sizes of those tiles of the load that are not
+ * outside (order is OUTER of) the copy_store, minus 1, times its coefficient, is what a term adds to 1.
  *
  * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i,
  * dimension d is statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is
@@ -30,6 +31,7 @@
 #include "core/backbone/decisions.h"
 #include "core/backbone/node.h"
 #include "core/backbone/parameter.h"
+#include "core/backbone/region.h"
 
 struct arena;
 struct diag;
@@ -47,10 +49,11 @@ enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8, BB_MAX_PARTS = 8 };
 
 struct bb_logical {
     const char *name;
-    int64_t extent;  /* main: exact. copy: that of `of` (its real extent depends on decisions) */
+    int64_t extent;  /* main: exact. copy: that of its coordinate (what is staged depends on decisions) */
     bool reduction;  /* some STEP reduces it (bb_reduces()): no output has it; sequential, unless `split` */
-    uint32_t of;     /* copy: the main logical; main: BB_NONE */
+    uint32_t of;     /* copy: the main logical, the first of a window; main: BB_NONE */
     uint32_t region; /* copy: its region; main: BB_NONE */
+    uint32_t coordinate; /* copy: its region dimension; main: BB_NONE */
     uint32_t first_tile;
     unsigned n_levels;
     const struct lift_size *size; /* the extent as the program writes it (core/lift/size.h); copy: NULL */
@@ -100,8 +103,11 @@ struct bb_inst {
     unsigned n_nodes;
     const struct bb_node *nodes; /* COMPUTE, INIT, STEP; of a LOAD its data; for STORE a single OPERAND 0 */
     uint32_t buffer;             /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
-    const struct index_expr *index; /* element offset in the buffer; variables are MAIN logical ids */
-    unsigned n_guards;              /* LOAD, COPY_LOAD: where one does not hold, nothing is read */
+    const struct index_expr *index; /* element offset in the buffer; variables are MAIN logical ids, of a
+                                       COPY_LOAD also its logicals that are windows */
+    unsigned n_axes;                /* LOAD: the index in each dimension of the array, outermost first */
+    const struct index_expr *const *axes;
+    unsigned n_guards; /* LOAD, COPY_LOAD: where one does not hold, nothing is read */
     const struct index_guard *guards;
     double otherwise; /* what the register gets then */
     unsigned n_data; /* LOAD: ints that its expression makes and that index and guards contain: number k is */
@@ -112,23 +118,6 @@ struct bb_inst {
     uint32_t value;   /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
     uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
     bool scan; /* STEP: its readers get the accumulator after each step, in the order of the elements */
-};
-
-/* A load that may be staged, with the copy that would do it. */
-struct bb_value {
-    const char *name;                     /* "A" */
-    uint32_t load, copy_load, copy_store; /* instructions */
-    uint32_t region;
-};
-
-/* Temporary memory for a staged value; one coordinate per logical of the load. */
-struct bb_region {
-    const char *name; /* "A.tile" */
-    uint32_t value;
-    enum scalar_type type;
-    unsigned n_dims;
-    uint32_t first_region_dim; /* region dimension j of the region stands for load.logicals[j] /
-                                  copy.logicals[j] */
 };
 
 struct bb_buffer {
@@ -149,7 +138,7 @@ struct bb_overwrite {
 struct backbone {
     const struct lift_program *program; /* borrowed */
     unsigned n_logicals, n_tiles, n_dims, n_insts, n_values, n_regions, n_region_dims, n_buffers;
-    unsigned n_overwrites;
+    unsigned n_terms, n_overwrites;
     unsigned n_parameters;
     const struct bb_parameter *parameters; /* of the space, that do not have their default */
     struct bb_logical *logicals;
@@ -158,6 +147,8 @@ struct backbone {
     struct bb_inst *insts;
     struct bb_value *values;
     struct bb_region *regions;
+    struct bb_region_dim *region_dims;
+    struct bb_term *terms;     /* of the region dimensions, in order */
     struct bb_buffer *buffers; /* the program's arrays, in order */
     struct bb_overwrite *overwrites;
 };
@@ -218,6 +209,11 @@ static inline bool bb_reduces(const struct backbone *bb, const struct bb_inst *i
 {
     return inst->kind == BB_STEP && bb_owns(inst, logical) && !bb_owns(&bb->insts[inst->partner], logical);
 }
+/* Whether a logical is that of a copy along a window. */
+static inline bool bb_is_window(const struct backbone *bb, const struct bb_logical *l)
+{
+    return l->of != BB_NONE && bb->region_dims[l->coordinate].n_terms > 1;
+}
 static inline uint32_t bb_dim_statement(const struct backbone *bb, uint32_t dim)
 {
     return bb->n_insts + dim;
@@ -241,7 +237,8 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
  * axis, size and inner;
  *  - an instruction inside a dimension that is not its own is simply repeated there (a load, a copy);
  *  - a staged value's region holds, for each logical of the load, the tiles not outside copy_store, in their
- *    order of significance; tiles outside it are more significant than those inside. */
+ *    order of significance; tiles outside it are more significant than those inside. Of a window they are
+ * added up. */
 struct bb_candidate {
     int64_t *size;      /* [n_tiles]; those of a main logical multiply to its span */
     bool *live;         /* [statements] */
@@ -256,6 +253,9 @@ struct bb_candidate {
 };
 
 struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a);
+/* Elements of a staged region along a coordinate, without padding. */
+int64_t bb_staged_extent(const struct backbone *bb, const struct bb_candidate *c, uint32_t region,
+                         unsigned coordinate);
 
 /* ---- the GPU space over a backbone (instance.c, candidate.c, naive.c, plain.c) ---- */
 

@@ -1,24 +1,24 @@
 /* Lowering, second half: latent copies, strip-mining and the dense numbering.
  *
  * Every load with a dimension may be staged: it gets a copy_load and a copy_store with copies of its logicals
- * and a region. Then each logical is cut into levels, no more than one of its spans has prime factors, each
- * level a tile with candidate sizes; and each instruction gets one dimension a tile of its logicals.
- *
- * Spans. An extent with many divisors, or a multiple of 16, is cut without remainder: it is its only span.
- * Any other may also be rounded up, by at most a quarter, to the next multiple of 4, 8, ... 128 that has
- * small factors: 1009 to 1024, but not to 1012 = 4 * 11 * 23, so that few spans are left to search. Where
- * none of them has small factors, it is the next multiple of 32: 4128 for 4099. */
+ * and a region (window.c: of sums of logicals that overlap). Then each logical is cut into levels, no more
+ * than one of its spans has prime factors, each level a tile with candidate sizes; and each instruction gets
+ * one dimension a tile of its logicals. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/backbone/combine.h"
 #include "core/backbone/lower.h"
+#include "core/backbone/sizes.h"
 #include "core/backbone/view.h"
+#include "core/backbone/window.h"
 #include "core/base/arena.h"
 #include "core/lift/lift.h"
 
 /* Statements of a backbone that keeps all its levels: the choice `order` relates every two of them. */
 enum { MOST_STATEMENTS = 224 };
+/* Levels of a copy along a window at most: loop, work-items, vector. */
+enum { WINDOW_LEVELS = 3 };
 
 /* Levels of parallel, reduction and copy logicals, the default first; programs with many statements have
  * fewer. */
@@ -55,125 +55,6 @@ static unsigned prime_factors(int64_t n, unsigned limit)
     return count < limit && n > 1 ? count + 1 : count;
 }
 
-/* ---- spans ---- */
-
-enum {
-    MOST_SPANS = 7,
-    WELL_DIVIDED = 12 /* divisors */,
-    EVEN_ENOUGH = 16,
-    LARGEST_FACTOR = 7,
-    GOOD_TILE = 32,
-    ROUND_FROM = 12
-};
-
-static bool has_small_factors(int64_t n)
-{
-    for (int64_t p = 2; p <= LARGEST_FACTOR; p++)
-        while (n % p == 0)
-            n /= p;
-    return n == 1;
-}
-
-static unsigned count_divisors(int64_t n)
-{
-    unsigned count = 0;
-    for (int64_t d = 1; d <= n / d; d++)
-        if (n % d == 0) count += d == n / d ? 1 : 2;
-    return count;
-}
-
-static int64_t round_up(int64_t n, int64_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
-/* The spans of an extent, ascending; returns their number. */
-static unsigned list_spans(int64_t extent, int64_t round_from, int64_t out[MOST_SPANS])
-{
-    unsigned n = 0;
-    out[n++] = extent;
-    if (extent < round_from || extent % EVEN_ENOUGH == 0 || count_divisors(extent) >= WELL_DIVIDED) return n;
-    for (int64_t unit = 4; unit <= 128; unit *= 2) {
-        int64_t span = round_up(extent, unit);
-        if (span - extent <= extent / 4 && span > out[n - 1] && has_small_factors(span)) out[n++] = span;
-    }
-    if (n == 1 && extent > 4 * GOOD_TILE) out[n++] = round_up(extent, GOOD_TILE);
-    return n;
-}
-
-static void add_spans(struct backbone *bb, struct arena *a, const struct bb_options *o)
-{
-    for (unsigned i = 0; i < bb->n_logicals; i++) { /* main logicals come first: a copy has theirs */
-        struct bb_logical *l = &bb->logicals[i];
-        int64_t spans[MOST_SPANS];
-        l->n_spans = list_spans(l->extent, o->round_from ? o->round_from : ROUND_FROM, spans);
-        l->spans = arena_memdup(a, spans, l->n_spans * sizeof *spans);
-    }
-}
-
-/* ---- candidate sizes ---- */
-
-static int64_t odd_part(int64_t n)
-{
-    while (n % 2 == 0)
-        n /= 2;
-    return n;
-}
-
-static int compare_sizes(const void *x, const void *y)
-{
-    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-    return (a > b) - (a < b);
-}
-
-/* All divisors, ascending. */
-static int64_t *divisors(struct arena *a, int64_t n, unsigned *count)
-{
-    int64_t *list = NULL;
-    size_t cap = 0;
-    unsigned found = 0;
-    for (int64_t d = 1; d <= n / d; d++) {
-        if (n % d) continue;
-        list = arena_grow(a, list, &cap, found + 2, sizeof *list);
-        list[found++] = d;
-        if (d != n / d) list[found++] = n / d;
-    }
-    qsort(list, found, sizeof *list, compare_sizes);
-    *count = found;
-    return list;
-}
-
-/* The divisors of all spans, ascending. */
-static int64_t *candidate_sizes(struct arena *a, const struct bb_logical *l, unsigned *count)
-{
-    int64_t *all = divisors(a, l->spans[0], count);
-    for (unsigned i = 1; i < l->n_spans; i++) {
-        unsigned n, kept = 0;
-        int64_t *more = divisors(a, l->spans[i], &n), *both = ARENA_ARRAY(a, int64_t, *count + n);
-        memcpy(both, all, *count * sizeof *both);
-        memcpy(both + *count, more, n * sizeof *both);
-        qsort(both, *count + n, sizeof *both, compare_sizes);
-        for (unsigned j = 0; j < *count + n; j++)
-            if (kept == 0 || both[kept - 1] != both[j]) both[kept++] = both[j];
-        all = both;
-        *count = kept;
-    }
-    return all;
-}
-
-/* Drops sizes, never the first and last, until `limit` are left: those with the largest odd part first, then
- * the largest, so that powers of two and their small multiples stay. */
-static void keep_useful(int64_t *sizes, unsigned *count, unsigned limit)
-{
-    while (*count > limit && *count > 2) {
-        unsigned worst = 1;
-        for (unsigned i = 2; i + 1 < *count; i++)
-            if (odd_part(sizes[i]) >= odd_part(sizes[worst])) worst = i;
-        memmove(sizes + worst, sizes + worst + 1, (*count - worst - 1) * sizeof *sizes);
-        --*count;
-    }
-}
-
 /* ---- copies ---- */
 
 static unsigned stageable(const struct bb_inst *inst, const struct bb_options *o)
@@ -181,32 +62,64 @@ static unsigned stageable(const struct bb_inst *inst, const struct bb_options *o
     return inst->kind == BB_LOAD && inst->n_logicals && !inst->n_data && !o->no_staging;
 }
 
-static void count_copies(const struct lowering *l, const struct bb_options *o, struct backbone *bb)
+/* A load that is copied in these coordinates. */
+struct copy_plan {
+    uint32_t load;
+    unsigned n_coordinates;
+    struct bb_coordinate coordinates[BB_MAX_LOGICALS];
+};
+
+/* Plans the copies, and counts what they add. */
+static const struct copy_plan *plan_copies(const struct lowering *l, const struct bb_options *o,
+                                           struct backbone *bb)
 {
-    for (size_t i = 0; i < l->n_insts; i++)
-        if (stageable(&l->insts[i], o)) {
-            bb->n_values++;
-            bb->n_region_dims += l->insts[i].n_logicals;
-        }
+    struct copy_plan *plans = ARENA_ARRAY(l->arena, struct copy_plan, l->n_insts + 1);
+    for (uint32_t i = 0; i < l->n_insts; i++) {
+        const struct bb_inst *load = &l->insts[i];
+        if (!stageable(load, o)) continue;
+        struct copy_plan *plan = &plans[bb->n_values++];
+        plan->load = i;
+        plan->n_coordinates = bb_coordinates(l->arena, l->logicals, load, plan->coordinates);
+        bb->n_region_dims += plan->n_coordinates;
+        bb->n_terms += load->n_logicals;
+    }
     bb->n_regions = bb->n_values;
     bb->n_insts = (unsigned)l->n_insts + 2 * bb->n_values;
     bb->n_logicals = (unsigned)l->n_logicals + bb->n_region_dims;
+    return plans;
 }
 
-/* Fills one copy logical a logical of the load, and makes them the copies' own. */
-static void copy_logicals(struct backbone *bb, struct arena *a, const struct bb_value *v, uint32_t first)
+/* Fills one copy logical a coordinate, and makes them the copies' own. */
+static void copy_logicals(struct backbone *bb, struct arena *a, const struct bb_value *v,
+                          const struct copy_plan *plan, uint32_t first)
 {
-    const struct bb_inst *load = &bb->insts[v->load];
-    for (unsigned i = 0; i < load->n_logicals; i++) {
-        const struct bb_logical *of = &bb->logicals[load->logicals[i]];
+    uint32_t coordinate = bb->regions[v->region].first_region_dim;
+    for (unsigned i = 0; i < plan->n_coordinates; i++) {
+        uint32_t of = plan->coordinates[i].terms[0].logical;
         bb->logicals[first + i] =
-            (struct bb_logical){.name = arena_printf(a, "%s.copy.%s", v->name, of->name),
-                                .extent = of->extent,
-                                .of = load->logicals[i],
-                                .region = v->region};
+            (struct bb_logical){.name = arena_printf(a, "%s.copy.%s", v->name, bb->logicals[of].name),
+                                .extent = plan->coordinates[i].extent,
+                                .of = of,
+                                .region = v->region,
+                                .coordinate = coordinate + i};
         bb->insts[v->copy_load].logicals[i] = first + i;
         bb->insts[v->copy_store].logicals[i] = first + i;
     }
+    bb->insts[v->copy_load].n_logicals = bb->insts[v->copy_store].n_logicals = plan->n_coordinates;
+    bb_put_windows(a, bb->logicals, plan->coordinates, plan->n_coordinates, first, &bb->insts[v->copy_load]);
+}
+
+/* Fills the coordinates of a region, whose terms follow those from `term` on; returns the next one. */
+static uint32_t add_coordinates(struct backbone *bb, const struct bb_region *r, const struct copy_plan *plan,
+                                uint32_t term)
+{
+    for (unsigned i = 0; i < plan->n_coordinates; i++) {
+        const struct bb_coordinate *c = &plan->coordinates[i];
+        bb->region_dims[r->first_region_dim + i] = (struct bb_region_dim){term, c->n_terms};
+        for (unsigned t = 0; t < c->n_terms; t++)
+            bb->terms[term++] = c->terms[t];
+    }
+    return term;
 }
 
 static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_value *v, uint32_t value_id)
@@ -222,7 +135,6 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
     *to = (struct bb_inst){.name = arena_printf(a, "%s.copy.store", v->name),
                            .kind = BB_COPY_STORE,
                            .type = load->type,
-                           .n_logicals = load->n_logicals,
                            .n_operands = 1,
                            .operands = arena_memdup(a, &v->copy_load, sizeof v->copy_load),
                            .n_nodes = 1,
@@ -233,23 +145,21 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
 }
 
 static void add_copies(struct backbone *bb, struct arena *a, const struct lowering *l,
-                       const struct bb_options *o)
+                       const struct copy_plan *plans)
 {
-    uint32_t logical = (uint32_t)l->n_logicals, inst = (uint32_t)l->n_insts, region_dim = 0, id = 0;
-    for (uint32_t i = 0; i < l->n_insts; i++) {
-        const struct bb_inst *load = &l->insts[i];
-        if (!stageable(load, o)) continue;
+    uint32_t inst = (uint32_t)l->n_insts, region_dim = 0, term = 0;
+    for (uint32_t id = 0; id < bb->n_values; id++, inst += 2) {
+        const struct copy_plan *plan = &plans[id];
+        const struct bb_inst *load = &l->insts[plan->load];
         size_t stem = strlen(load->name) - strlen(".load");
         const char *name = arena_strndup(a, load->name, stem);
-        bb->values[id] = (struct bb_value){name, i, inst, inst + 1, id};
+        bb->values[id] = (struct bb_value){name, plan->load, inst, inst + 1, id};
         bb->regions[id] = (struct bb_region){arena_printf(a, "%s.tile", name), id, load->type,
-                                             load->n_logicals, region_dim};
+                                             plan->n_coordinates, region_dim};
         copy_insts(bb, a, &bb->values[id], id);
-        copy_logicals(bb, a, &bb->values[id], logical);
-        logical += load->n_logicals;
-        region_dim += load->n_logicals;
-        inst += 2;
-        id++;
+        copy_logicals(bb, a, &bb->values[id], plan, (uint32_t)l->n_logicals + region_dim);
+        term = add_coordinates(bb, &bb->regions[id], plan, term);
+        region_dim += plan->n_coordinates;
     }
 }
 
@@ -284,6 +194,7 @@ static void number_all_data(struct backbone *bb, struct arena *a, const struct l
 
 static unsigned levels_of(const struct backbone *bb, const struct bb_logical *l, const struct bb_options *o)
 {
+    if (bb_is_window(bb, l)) return min_levels(o->copy_levels, WINDOW_LEVELS);
     if (l->of != BB_NONE) return min_levels(o->copy_levels, bb->logicals[l->of].n_levels);
     unsigned wanted = min_levels(l->reduction ? o->reduction_levels : o->parallel_levels, BB_MAX_LEVELS);
     unsigned most = 0;
@@ -329,12 +240,13 @@ static void add_tiles(struct backbone *bb, struct arena *a, const struct bb_opti
     bb->tiles = ARENA_ARRAY(a, struct bb_tile, bb->n_tiles + 1);
     for (uint32_t i = 0; i < bb->n_logicals; i++) {
         const struct bb_logical *l = &bb->logicals[i];
-        unsigned n;
-        int64_t *sizes = candidate_sizes(a, l, &n);
-        if (o->max_sizes) keep_useful(sizes, &n, o->max_sizes);
-        for (unsigned v = 0; v < l->n_levels; v++)
+        unsigned n = 0;
+        const int64_t *sizes = NULL;
+        for (unsigned v = 0; v < l->n_levels; v++) {
+            if (v == 0 || bb_is_window(bb, l)) sizes = bb_tile_sizes(bb, a, l, v, o->max_sizes, &n);
             bb->tiles[l->first_tile + v] =
                 (struct bb_tile){arena_printf(a, "%s.%u", l->name, v), i, v, n, sizes};
+        }
     }
 }
 
@@ -384,16 +296,19 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     bb->overwrites = l->overwrites;
     bb->n_parameters = o.n_parameters;
     bb->parameters = arena_memdup(a, o.parameters, sizeof o.parameters);
-    count_copies(l, &o, bb);
+    const struct copy_plan *plans = plan_copies(l, &o, bb);
     bb->logicals = ARENA_ARRAY(a, struct bb_logical, bb->n_logicals + 1);
     bb->insts = ARENA_ARRAY(a, struct bb_inst, bb->n_insts);
     bb->values = ARENA_ARRAY(a, struct bb_value, bb->n_values + 1);
     bb->regions = ARENA_ARRAY(a, struct bb_region, bb->n_regions + 1);
+    bb->region_dims = ARENA_ARRAY(a, struct bb_region_dim, bb->n_region_dims + 1);
+    bb->terms = ARENA_ARRAY(a, struct bb_term, bb->n_terms + 1);
     copy_main(bb, l);
     number_all_data(bb, a, l);
     bb_mark_split(bb);
-    add_copies(bb, a, l, &o);
-    add_spans(bb, a, &o);
+    add_copies(bb, a, l, plans);
+    for (unsigned i = 0; i < bb->n_logicals; i++)
+        bb_list_spans(a, &bb->logicals[i], o.round_from);
     choose_levels(bb, &o);
     add_tiles(bb, a, &o);
     add_dims(bb, a);

@@ -2,7 +2,7 @@
  *
  * An example: where the space has dim_kind(mad.k.1) = UNROLL and size(k.1) = 4, the tables have kind[d] =
  * BB_UNROLL for that dimension d, and size[t] = 4 for the tile t. The ids of the space are those of
- * backbone.h: bb_instance() adds statements, tiles, values, regions and region dimensions in that order.
+ * backbone.h: bb_instance() adds statements, tiles, values, regions and terms in that order.
  * Liveness follows from sizes and staging, as in the triggers of the space. */
 #include <string.h>
 
@@ -32,6 +32,33 @@ struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a
     c->pad = ARENA_ARRAY(a, int64_t, bb->n_regions + 1);
     c->cache = ARENA_ARRAY(a, uint8_t, bb->n_insts);
     return c;
+}
+
+/* Elements of a logical of the load inside the copy. */
+static int64_t inside_extent(const struct backbone *bb, const struct bb_candidate *c,
+                             const struct bb_value *v, uint32_t logical)
+{
+    const struct bb_inst *load = &bb->insts[v->load];
+    size_t n = bb_statement_count(bb);
+    int64_t extent = 1;
+    for (uint32_t d = load->first_dim; d < load->first_dim + load->n_dims; d++) {
+        uint32_t s = bb_dim_statement(bb, d), t = bb->dims[d].tile;
+        bool outside = c->live[s] && c->order[s * n + v->copy_store] == BB_OUTER;
+        if (bb->tiles[t].logical == logical && !outside) extent *= c->size[t];
+    }
+    return extent;
+}
+
+int64_t bb_staged_extent(const struct backbone *bb, const struct bb_candidate *c, uint32_t region,
+                         unsigned coordinate)
+{
+    const struct bb_region *r = &bb->regions[region];
+    const struct bb_region_dim *dim = &bb->region_dims[r->first_region_dim + coordinate];
+    int64_t extent = 1;
+    for (const struct bb_term *t = &bb->terms[dim->first_term];
+         t < &bb->terms[dim->first_term + dim->n_terms]; t++)
+        extent += t->coefficient * (inside_extent(bb, c, &bb->values[r->value], t->logical) - 1);
+    return extent;
 }
 
 static bool is_copy_tile(const struct backbone *bb, uint32_t tile)
@@ -123,7 +150,8 @@ static uint8_t rank_of(struct reading *r, const struct bb_region *region, uint32
         enum gpu_layout_order layout = GPU_LAYOUT_ORDER_INSIDE;
         uint32_t other = region->first_region_dim + i;
         if (other == c) continue;
-        r->open |= !gpu_get_layout_order(r->leaf, c, other, &layout);
+        r->open |= !gpu_get_layout_order(r->leaf, r->bb->region_dims[c].first_term,
+                                         r->bb->region_dims[other].first_term, &layout);
         if (layout == GPU_LAYOUT_ORDER_OUTSIDE) rank++;
     }
     return rank;

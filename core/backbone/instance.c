@@ -9,7 +9,8 @@
  *     Value A; Region A.tile; RegionDim A.tile.m, ...   copy_load(A) = A.copy.load
  *
  * Statement ids are those of backbone.h: instructions first, then dimensions. */
-#include "core/backbone/backbone.h"
+#include "core/backbone/instance.h"
+
 #include "core/backbone/combine.h"
 #include "core/base/arena.h"
 #include "core/backbone/seat.h"
@@ -20,24 +21,7 @@ enum { LONGEST_RUN = 4, LONGEST_BLOCK_RUN = 2 };
  */
 enum { GPU_PRIVATE = 256 };
 
-struct instance {
-    const struct backbone *bb;
-    const struct bb_device *device;
-    struct space_data *data;
-    struct arena *scratch; /* names */
-};
-
 /* ---- the backbone ---- */
-
-static uint32_t statement(const struct instance *in, uint32_t dim)
-{
-    return bb_dim_statement(in->bb, dim);
-}
-
-static uint32_t dim_logical(const struct backbone *bb, uint32_t dim)
-{
-    return bb->tiles[bb->dims[dim].tile].logical;
-}
 
 /* The main logical dimension that a logical dimension is, or is a copy of. */
 static uint32_t main_logical(const struct backbone *bb, uint32_t logical)
@@ -263,8 +247,10 @@ static bool unit_stride(const struct backbone *bb, const struct bb_inst *inst, u
     if (inst->kind == BB_COPY_STORE) return true; /* the layout decides */
     for (unsigned i = 0; i < inst->n_operands && inst->kind == BB_LOAD; i++)
         if (bb_owns(&bb->insts[inst->operands[i]], dim_logical(bb, dim))) return false; /* so are data */
+    uint32_t own = dim_logical(bb, dim);
     int affine = 0;
-    return index_stride(inst->index, main_logical(bb, dim_logical(bb, dim)), &affine) == 1 && affine;
+    uint32_t variable = bb_is_window(bb, &bb->logicals[own]) ? own : main_logical(bb, own);
+    return index_stride(inst->index, variable, &affine) == 1 && affine;
 }
 
 /* Facts of a dimension of a load, a store or a copy. */
@@ -362,102 +348,6 @@ static void add_edges(const struct instance *in)
         add_edge(in, bb->overwrites[k].load, bb->overwrites[k].store);
 }
 
-/* ---- staging ---- */
-
-static void add_coordinate(const struct instance *in, uint32_t value, unsigned place)
-{
-    const struct backbone *bb = in->bb;
-    const struct bb_value *v = &bb->values[value];
-    uint32_t logical = bb->insts[v->load].logicals[place];
-    const struct bb_logical *l = &bb->logicals[logical];
-    const char *name = arena_printf(in->scratch, "%s.%s", bb->regions[v->region].name, l->name);
-    uint32_t c = gpu_add_region_dim(in->data, name);
-    int64_t cuts[BB_MAX_LEVELS + 1];
-    for (unsigned i = 0; i <= l->n_levels; i++)
-        cuts[i] = i;
-    gpu_set_cuts(in->data, c, cuts, l->n_levels + 1);
-    gpu_set_copy_logical(in->data, c, bb->insts[v->copy_store].logicals[place]);
-    gpu_set_value_of(in->data, c, value);
-    gpu_put_coordinates(in->data, v->region, c);
-    for (unsigned i = 0; i < l->n_levels; i++)
-        gpu_put_load_tiles(in->data, c, l->first_tile + i);
-}
-
-/* The dimensions of the load or the copy store: which coordinate of the region each moves along. */
-static void add_staged_dims(const struct instance *in, uint32_t value, const struct bb_inst *inst)
-{
-    const struct backbone *bb = in->bb;
-    for (uint32_t d = inst->first_dim; d < inst->first_dim + inst->n_dims; d++) {
-        unsigned place = 0;
-        while (inst->logicals[place] != dim_logical(bb, d))
-            place++;
-        uint32_t s = statement(in, d);
-        gpu_put_staged_dim(in->data, s);
-        gpu_set_coordinate(in->data, s, bb->regions[bb->values[value].region].first_region_dim + place);
-        if (inst->kind != BB_LOAD) continue;
-        gpu_set_in_load(in->data, s, true);
-        gpu_set_value_read(in->data, s, value);
-        gpu_put_load_dims(in->data, value, s);
-    }
-}
-
-static void add_copy(const struct instance *in, uint32_t value, uint32_t id)
-{
-    const struct backbone *bb = in->bb;
-    const struct bb_inst *inst = &bb->insts[id];
-    gpu_put_copy_insts(in->data, value, id);
-    for (uint32_t d = inst->first_dim; d < inst->first_dim + inst->n_dims; d++)
-        gpu_put_copy_dims(in->data, value, statement(in, d));
-}
-
-/* The region's dimensions and the copies' tiles: both are numbered consecutively. */
-static void add_latent_lists(const struct instance *in, uint32_t value)
-{
-    const struct backbone *bb = in->bb;
-    const struct bb_region *region = &bb->regions[bb->values[value].region];
-    const struct bb_inst *store = &bb->insts[bb->values[value].copy_store];
-    int64_t *list = ARENA_ARRAY(in->scratch, int64_t, region->n_dims + store->n_dims + 1);
-    for (unsigned i = 0; i < region->n_dims; i++)
-        list[i] = region->first_region_dim + i;
-    gpu_set_coordinates(in->data, value, list, region->n_dims);
-    for (unsigned i = 0; i < store->n_dims; i++)
-        list[i] = bb->dims[store->first_dim + i].tile;
-    gpu_set_copy_tiles(in->data, value, list, store->n_dims);
-}
-
-/* A row of 2^n + 1 elements avoids the banks of a column, one of 2^n + a vector's width is aligned too. */
-static void add_pads(const struct instance *in, uint32_t region)
-{
-    const struct bb_device *dev = in->device;
-    int64_t list[2 + sizeof dev->vector_widths / sizeof dev->vector_widths[0]] = {0, 1};
-    for (unsigned i = 0; i < dev->n_vector_widths; i++)
-        list[2 + i] = dev->vector_widths[i];
-    gpu_set_pads(in->data, region, list, 2 + dev->n_vector_widths);
-}
-
-static void add_values(const struct instance *in)
-{
-    const struct backbone *bb = in->bb;
-    for (uint32_t v = 0; v < bb->n_values; v++) {
-        const struct bb_value *value = &bb->values[v];
-        gpu_add_value(in->data, value->name);
-        uint32_t region = gpu_add_region(in->data, bb->regions[value->region].name);
-        gpu_set_element_bytes(in->data, region, scalar_type_bytes(bb->regions[region].type));
-        add_pads(in, region);
-        gpu_set_region(in->data, v, region);
-        gpu_set_load(in->data, v, value->load);
-        gpu_set_copy_load(in->data, v, value->copy_load);
-        gpu_set_copy_store(in->data, v, value->copy_store);
-        for (unsigned i = 0; i < bb->regions[region].n_dims; i++)
-            add_coordinate(in, v, i);
-        add_staged_dims(in, v, &bb->insts[value->load]);
-        add_staged_dims(in, v, &bb->insts[value->copy_store]);
-        add_copy(in, v, value->copy_load);
-        add_copy(in, v, value->copy_store);
-        add_latent_lists(in, v);
-    }
-}
-
 /* ---- the device ---- */
 
 /* Local memory for the parts of all reductions: an array for each type (core/codegen/combine.c). */
@@ -498,7 +388,7 @@ struct space_data *bb_instance(const struct backbone *bb, const struct bb_device
     add_dims_of_tiles(&in);
     add_edges(&in);
     add_scan_dims(&in);
-    add_values(&in);
+    bb_instance_staging(&in);
     add_device(&in);
     arena_free(in.scratch);
     return in.data;

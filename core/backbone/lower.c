@@ -70,6 +70,7 @@ static const struct index_expr *add_logical(struct lowering *l, const struct lif
                                                      .reduction = reduction,
                                                      .of = BB_NONE,
                                                      .region = BB_NONE,
+                                                     .coordinate = BB_NONE,
                                                      .size = array->size};
     return index_var(l->arena, (uint32_t)l->n_logicals++, array->extent);
 }
@@ -180,6 +181,8 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
     struct bb_inst load = bb_lower_inst(l, BB_LOAD, "", t->type);
     load.buffer = t->array;
     load.index = t->index;
+    load.n_axes = t->n_axes;
+    load.axes = t->axes;
     load.n_guards = t->n_guards;
     load.guards = t->guards;
     load.otherwise = t->value;

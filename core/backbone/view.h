@@ -30,6 +30,8 @@ struct tree {
     double value;
     unsigned array; /* of the program */
     const struct index_expr *index;
+    unsigned n_axes; /* LOAD: the index in each dimension of the array, outermost first */
+    const struct index_expr *const *axes;
     unsigned n_guards; /* LOAD, SELECT */
     const struct index_guard *guards;
     enum scalar_op op;
@@ -78,6 +80,8 @@ struct place {
     unsigned array;                  /* of the program: the first of its leaves; the one, if interleaved */
     const struct lift_type *type;    /* of the value */
     const struct index_expr *offset; /* its first scalar; of several arrays the elements before it */
+    unsigned n_axes;                 /* dimensions that it has an index in, outermost first */
+    const struct index_expr *const *axes;
     bool interleaved;
 };
 

@@ -47,7 +47,12 @@ const struct view *view_place_value(struct viewer *w, struct place at)
 {
     if (at.type->kind == LIFT_TUPLE) return tuple_at(w, at);
     struct view *v = new_view(w, at.type->kind == LIFT_SCALAR ? VIEW_SCALAR : VIEW_INPUT);
-    struct tree load = {.kind = TREE_LOAD, .type = at.type->scalar, .array = at.array, .index = at.offset};
+    struct tree load = {.kind = TREE_LOAD,
+                        .type = at.type->scalar,
+                        .array = at.array,
+                        .index = at.offset,
+                        .n_axes = at.n_axes,
+                        .axes = at.axes};
     if (v->kind == VIEW_SCALAR)
         v->tree = arena_memdup(w->arena, &load, sizeof load);
     else
@@ -67,6 +72,11 @@ struct place view_place_element(struct arena *a, struct place at, const struct i
 {
     bool several = !at.interleaved && lift_type_leaves(at.type) > 1;
     int64_t before = several ? at.type->extent : 1, step = several ? 1 : lift_type_scalars(at.type->element);
+    const struct index_expr **axes = ARENA_ARRAY(a, const struct index_expr *, at.n_axes + 1);
+    for (unsigned k = 0; k < at.n_axes; k++)
+        axes[k] = at.axes[k];
+    axes[at.n_axes++] = i;
+    at.axes = axes;
     at.offset = index_add(a, index_scale(a, at.offset, before), index_scale(a, i, step));
     at.type = at.type->element;
     return at;

@@ -27,7 +27,9 @@ struct walk {
 
 static void touch(struct walk *w)
 {
-    int64_t *writer = &w->writer[index_eval(w->p->access[w->inst->statement].offset, w->digit)];
+    const struct cg_access *x = &w->p->access[w->inst->statement];
+    if (w->writes && !guard_holds(x->guards, x->n_guards, w->digit)) return;
+    int64_t *writer = &w->writer[index_eval(x->offset, w->digit)];
     if (w->writes && *writer == UNWRITTEN) *writer = w->number + 1;
     w->dependent |= *writer != w->number + 1;
 }

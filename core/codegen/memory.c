@@ -8,7 +8,11 @@
  * A staged value is copied to a region. If the copy is inside the loop over m.0, the region holds the 16
  * elements of m.1 and m.2, and the load's offset in it is 8 * m1 + m2. So a region has, for each logical of
  * its load, the tiles whose dimensions are not around the store of the copy; these must be the less
- * significant ones, and the copy, which has tiles of its own, must write all of them. */
+ * significant ones, and the copy, which has tiles of its own, must write all of them.
+ *
+ * A coordinate that is a window, y + dy, has the sum of those parts of its terms: 8 * y1 + y2 + dy0, up to 17
+ * for 16 of the y and 3 of the dy. Its copy may have more iterations than the region has elements
+ * (remainder.c). */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -40,7 +44,7 @@ static const struct index_expr *logical_index(struct cg_program *p, uint32_t ins
 
 /* ---- regions ---- */
 
-/* Elements of one region dimension; 0 if a tile outside the copy is less significant than one inside. */
+/* Elements of a logical inside the copy; 0 if a tile outside of it is less significant than one inside. */
 static int64_t inside_extent(const struct cg_program *p, const struct bb_value *v, uint32_t logical)
 {
     const struct bb_logical *l = &p->bb->logicals[logical];
@@ -56,6 +60,20 @@ static int64_t inside_extent(const struct cg_program *p, const struct bb_value *
     return extent;
 }
 
+/* Elements of a coordinate of a region; 0 likewise. */
+static int64_t coordinate_extent(const struct cg_program *p, const struct bb_value *v,
+                                 const struct bb_region_dim *c)
+{
+    int64_t extent = 1;
+    for (unsigned i = 0; i < c->n_terms; i++) {
+        const struct bb_term *t = &p->bb->terms[c->first_term + i];
+        int64_t inside = inside_extent(p, v, t->logical);
+        if (!inside) return 0;
+        extent += t->coefficient * (inside - 1);
+    }
+    return extent;
+}
+
 int64_t cg_span(const struct cg_program *p, uint32_t logical)
 {
     const struct bb_logical *l = &p->bb->logicals[logical];
@@ -63,6 +81,12 @@ int64_t cg_span(const struct cg_program *p, uint32_t logical)
     for (unsigned v = 0; v < l->n_levels; v++)
         extent *= p->c->size[l->first_tile + v];
     return extent;
+}
+
+uint32_t cg_indexed(const struct cg_program *p, uint32_t logical)
+{
+    const struct bb_logical *l = &p->bb->logicals[logical];
+    return l->of == BB_NONE || bb_is_window(p->bb, l) ? logical : l->of;
 }
 
 static const char *lay_out(struct cg_program *p, const struct bb_region *r, int64_t pad,
@@ -106,39 +130,80 @@ static const char *place_region(struct cg_program *p, const struct bb_value *v)
     struct cg_region *r = &p->regions[v->region];
     const char *why = check_copy(p, v);
     if (why) return why;
-    const struct bb_inst *load = &p->bb->insts[v->load], *store = &p->bb->insts[v->copy_store];
+    const struct bb_region *of = &p->bb->regions[v->region];
+    const struct bb_inst *store = &p->bb->insts[v->copy_store];
     r->used = true;
     r->space = (enum bb_mem_space)p->c->mem_space[v->region];
-    r->n_dims = load->n_logicals;
+    r->n_dims = of->n_dims;
     if (r->space == BB_MEM_PRIVATE) return "private regions are registers in this version";
     if (r->space == BB_MEM_LOCAL && p->global_ids) return "local memory without work-groups";
     for (unsigned j = 0; j < r->n_dims; j++) {
-        r->extent[j] = inside_extent(p, v, load->logicals[j]);
+        const struct bb_region_dim *c = &p->bb->region_dims[of->first_region_dim + j];
+        int64_t copied = cg_span(p, store->logicals[j]);
+        r->extent[j] = coordinate_extent(p, v, c);
         if (!r->extent[j]) return "a tile outside a copy is less significant than one inside";
-        if (r->extent[j] != cg_span(p, store->logicals[j])) return "a copy does not cover its region";
+        if (c->n_terms > 1 ? copied < r->extent[j] : copied != r->extent[j])
+            return "a copy does not cover its region";
     }
     if (p->c->pad[v->region] < 0) return "a negative padding";
-    return lay_out(p, &p->bb->regions[v->region], p->c->pad[v->region], r);
+    return lay_out(p, of, p->c->pad[v->region], r);
 }
 
 /* ---- accesses ---- */
+
+/* What the load's dimensions give to a coordinate, outside or inside its copy. */
+static const struct index_expr *load_coordinate(struct cg_program *p, const struct bb_value *v,
+                                                const struct bb_region_dim *c, enum part part)
+{
+    const struct index_expr *sum = index_constant(p->arena, 0);
+    for (unsigned i = 0; i < c->n_terms; i++) {
+        const struct bb_term *t = &p->bb->terms[c->first_term + i];
+        const struct index_expr *x = logical_index(p, v->load, t->logical, part, p->inst_node[v->copy_store]);
+        sum = index_add(p->arena, sum, index_scale(p->arena, x, t->coefficient));
+    }
+    return sum;
+}
 
 static const struct index_expr *region_offset(struct cg_program *p, uint32_t inst)
 {
     const struct bb_inst *in = &p->bb->insts[inst];
     const struct bb_value *v = &p->bb->values[in->value];
     const struct cg_region *r = &p->regions[v->region];
-    enum part part = in->kind == BB_LOAD ? PART_INSIDE : PART_ALL;
+    const struct bb_region_dim *c = &p->bb->region_dims[p->bb->regions[v->region].first_region_dim];
     const struct index_expr *sum = index_constant(p->arena, 0);
     for (unsigned j = 0; j < r->n_dims; j++) {
-        const struct index_expr *x =
-            logical_index(p, inst, in->logicals[j], part, p->inst_node[v->copy_store]);
+        const struct index_expr *x = in->kind == BB_LOAD
+                                         ? load_coordinate(p, v, &c[j], PART_INSIDE)
+                                         : logical_index(p, inst, in->logicals[j], PART_ALL, NULL);
         sum = index_add(p->arena, sum, index_scale(p->arena, x, r->stride[j]));
     }
     return sum;
 }
 
-/* Main logical -> expression over nodes, for the instruction's index. */
+/* The coordinates of windows at which a copy's store writes to its region: beyond it, it writes nothing. */
+static void keep_in_region(struct cg_program *p, uint32_t inst, struct cg_access *x)
+{
+    const struct bb_inst *in = &p->bb->insts[inst];
+    struct index_guard *guards = ARENA_ARRAY(p->arena, struct index_guard, in->n_logicals + 1);
+    for (unsigned j = 0; j < in->n_logicals; j++) {
+        int64_t extent = p->regions[x->region].extent[j];
+        if (cg_span(p, in->logicals[j]) == extent) continue;
+        const struct index_expr *at = logical_index(p, inst, in->logicals[j], PART_ALL, NULL);
+        guards[x->n_guards++] = (struct index_guard){at, 0, extent - 1};
+    }
+    x->guards = guards;
+}
+
+/* The index of a copy's load along one of its logicals, with what the loops around the copy give. */
+static const struct index_expr *copied_index(struct cg_program *p, uint32_t inst, uint32_t logical)
+{
+    const struct bb_value *v = &p->bb->values[p->bb->insts[inst].value];
+    const struct bb_region_dim *c = &p->bb->region_dims[p->bb->logicals[logical].coordinate];
+    return index_add(p->arena, logical_index(p, inst, logical, PART_ALL, NULL),
+                     load_coordinate(p, v, c, PART_OUTSIDE));
+}
+
+/* Main logical, or window of a copy -> expression over nodes, for the instruction's index. */
 static const struct index_expr **main_indices(struct cg_program *p, uint32_t inst)
 {
     const struct bb_inst *in = &p->bb->insts[inst];
@@ -147,15 +212,11 @@ static const struct index_expr **main_indices(struct cg_program *p, uint32_t ins
         by[in->data[k].var] =
             index_var(p->arena, p->first_datum + k, in->data[k].most - in->data[k].least + 1);
     for (unsigned j = 0; j < in->n_logicals; j++) {
-        uint32_t own = in->logicals[j], of = p->bb->logicals[own].of;
-        const struct index_expr *x = logical_index(p, inst, own, PART_ALL, NULL);
-        if (of == BB_NONE) of = own;
-        if (in->kind == BB_COPY_LOAD) {
-            const struct bb_value *v = &p->bb->values[in->value];
-            x = index_add(p->arena, x,
-                          logical_index(p, v->load, of, PART_OUTSIDE, p->inst_node[v->copy_store]));
-        }
-        by[of] = x;
+        uint32_t own = in->logicals[j];
+        if (in->kind == BB_COPY_LOAD)
+            by[cg_indexed(p, own)] = copied_index(p, inst, own);
+        else
+            by[own] = logical_index(p, inst, own, PART_ALL, NULL);
     }
     return by;
 }
@@ -188,6 +249,7 @@ static void place_access(struct cg_program *p, uint32_t inst)
     if (in->kind == BB_COPY_STORE || staged_load) {
         x->region = p->bb->values[in->value].region;
         x->offset = region_offset(p, inst);
+        if (in->kind == BB_COPY_STORE) keep_in_region(p, inst, x);
     } else if (in->buffer != BB_NONE) {
         x->buffer = in->buffer;
         x->by = main_indices(p, inst);

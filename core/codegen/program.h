@@ -65,14 +65,15 @@ struct cg_access {
     uint32_t buffer;                 /* or BB_NONE */
     uint32_t region;                 /* or BB_NONE */
     const struct index_expr *offset; /* elements; NULL: no memory access. Variables are node ids */
-    const struct index_expr **by;    /* buffer: the index of each main logical that is in the offset */
-    unsigned n_guards;               /* a load reads nothing where one does not hold, and gives `otherwise` */
+    const struct index_expr **by;    /* buffer: the index of each variable that is in the offset */
+    unsigned n_guards; /* a load reads nothing where one does not hold, and gives `otherwise`; a copy's store
+                          is beyond its region there, and guarded (remainder.c) */
     const struct index_guard *guards;
     double otherwise;
     bool streaming;    /* used once: leaves the caches first */
     unsigned n_clamps; /* loads: indices that are at most below - 1, where what they read is not used */
     struct cg_clamp {
-        uint32_t logical;
+        uint32_t variable;
         struct cg_guard in_range;
     } * clamps;
 };
@@ -171,6 +172,8 @@ bool cg_depends(const struct cg_program *p, const struct bb_value *v);
 int64_t cg_items_per_group(const struct cg_program *p);
 /* What the sizes of a logical's tiles multiply to. */
 int64_t cg_span(const struct cg_program *p, uint32_t logical);
+/* The variable of indices that a logical is: of a copy along one logical, that one. */
+uint32_t cg_indexed(const struct cg_program *p, uint32_t logical);
 /* What a level's digit counts in the index: the product of the later sizes. */
 int64_t cg_weight(const struct cg_program *p, const struct bb_logical *l, unsigned level);
 /* Whether all work-items of the group meet at the node. */

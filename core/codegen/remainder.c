@@ -13,6 +13,10 @@
  * them neutral, as in acc + a * b, otherwise the step is guarded. A copy fills the whole region by the same
  * rules, so that its readers need no guard.
  *
+ * The copy along a window is such a dimension, too: 10 rows in 4 work-items of 3. What it reads is in the
+ * window, whose extent is that of its logicals together. It gives no 0 beyond the extent of one of them: then
+ * the step is guarded.
+ *
  * No guard is placed where the ranges of the indices prove it: none in 8 x 128 for 1024, and none at the
  * stores of 1000 in work-items of 8. */
 #include "core/codegen/program.h"
@@ -21,10 +25,17 @@
 
 #include "core/base/arena.h"
 
-static bool is_rounded(const struct cg_program *p, uint32_t logical)
+/* How long a logical is: a copy's as what it fills of its region. */
+static int64_t extent_of(const struct cg_program *p, uint32_t logical)
 {
     const struct bb_logical *l = &p->bb->logicals[logical];
-    return l->of == BB_NONE && cg_span(p, logical) > l->extent;
+    if (l->of == BB_NONE) return l->extent;
+    return p->regions[l->region].extent[l->coordinate - p->bb->regions[l->region].first_region_dim];
+}
+
+static bool is_rounded(const struct cg_program *p, uint32_t logical)
+{
+    return cg_span(p, logical) > extent_of(p, logical);
 }
 
 static void add_guard(struct cg_program *p, struct cg_node *n, struct cg_guard guard)
@@ -35,11 +46,10 @@ static void add_guard(struct cg_program *p, struct cg_node *n, struct cg_guard g
 
 /* ---- dimensions ---- */
 
-/* The main logical that a node iterates over; BB_NONE: one of a copy. */
-static uint32_t main_logical(const struct cg_program *p, const struct cg_node *n)
+/* The logical that a node iterates over. */
+static uint32_t logical_of(const struct cg_program *p, const struct cg_node *n)
 {
-    uint32_t l = p->bb->tiles[p->bb->dims[n->dims[0]].tile].logical;
-    return p->bb->logicals[l].of == BB_NONE ? l : BB_NONE;
+    return p->bb->tiles[p->bb->dims[n->dims[0]].tile].logical;
 }
 
 /* The part of the index of a logical that the node and those around it give. */
@@ -48,7 +58,7 @@ static const struct index_expr *index_so_far(struct cg_program *p, const struct 
     const struct bb_logical *l = &p->bb->logicals[logical];
     const struct index_expr *sum = index_constant(p->arena, 0);
     for (; n->parent; n = n->parent) {
-        if (n->type != CG_DIM || main_logical(p, n) != logical) continue;
+        if (n->type != CG_DIM || logical_of(p, n) != logical) continue;
         unsigned level = p->bb->tiles[p->bb->dims[n->dims[0]].tile].level;
         const struct index_expr *digit = index_var(p->arena, n->id, n->size);
         sum = index_add(p->arena, sum, index_scale(p->arena, digit, cg_weight(p, l, level)));
@@ -68,10 +78,10 @@ static void guard_dims(struct cg_program *p)
     for (unsigned i = 1; i < p->n_nodes; i++) {
         struct cg_node *n = p->nodes[i];
         if (n->type != CG_DIM || !may_be_guarded(n)) continue;
-        uint32_t logical = main_logical(p, n);
-        if (logical == BB_NONE || !is_rounded(p, logical)) continue;
+        uint32_t logical = logical_of(p, n);
+        if (!is_rounded(p, logical)) continue;
         const struct index_expr *so_far = index_so_far(p, n, logical);
-        int64_t extent = p->bb->logicals[logical].extent;
+        int64_t extent = extent_of(p, logical);
         if (index_most(so_far) >= extent)
             add_guard(p, n, (struct cg_guard){so_far, extent, index_constant(p->arena, 0), -1});
     }
@@ -119,24 +129,26 @@ static int64_t sure_rest(const struct cg_node *inst, const struct index_expr *ba
     return extent - 1 - most;
 }
 
-/* The guard that an instruction's index of a main logical needs; false if it needs none. */
+/* The guard that an instruction's index of one of its logicals needs; false if it needs none. */
 static bool find_guard(struct cg_program *p, uint32_t inst, uint32_t logical, struct cg_guard *out)
 {
     const struct index_expr *base = index_part(p, inst, logical, false);
     const struct index_expr *rest = index_part(p, inst, logical, true);
-    int64_t extent = p->bb->logicals[logical].extent;
+    int64_t extent = extent_of(p, logical);
     *out = (struct cg_guard){index_add(p->arena, base, rest), extent, rest,
                              sure_rest(p->inst_node[inst], base, extent)};
     return is_rounded(p, logical) && index_most(rest) > out->sure;
 }
 
 /* The same of a copy's load: its own index in the part that the loops around it give. */
-static bool find_copy_guard(struct cg_program *p, const struct cg_access *x, uint32_t logical,
-                            struct cg_guard *out)
+static bool find_copy_guard(struct cg_program *p, uint32_t inst, uint32_t own, struct cg_guard *out)
 {
-    int64_t extent = p->bb->logicals[logical].extent;
-    *out = (struct cg_guard){x->by[logical], extent, index_constant(p->arena, 0), -1};
-    return is_rounded(p, logical) && index_most(x->by[logical]) >= extent;
+    const struct index_expr *index = p->access[inst].by[cg_indexed(p, own)];
+    int64_t extent = p->bb->logicals[own].extent, beyond = 0;
+    *out = (struct cg_guard){index, extent, index_constant(p->arena, 0), -1};
+    struct cg_guard in_region;
+    if (!find_guard(p, inst, own, &in_region)) beyond = cg_span(p, own) - extent_of(p, own);
+    return index_most(index) - beyond >= extent;
 }
 
 /* ---- steps that change nothing ---- */
@@ -224,10 +236,24 @@ static bool reads(const struct bb_inst *inst, uint32_t operand)
     return false;
 }
 
+/* Whether a load reads a staged window that the logical is a term of. */
+static bool is_in_window(const struct cg_program *p, uint32_t load, uint32_t logical)
+{
+    const struct bb_inst *in = &p->bb->insts[load];
+    bool in_window = false;
+    if (in->value == BB_NONE || !p->c->staged[in->value]) return false;
+    const struct bb_region *r = &p->bb->regions[p->bb->values[in->value].region];
+    for (unsigned j = 0; j < r->n_dims; j++) {
+        const struct bb_region_dim *c = &p->bb->region_dims[r->first_region_dim + j];
+        in_window |= c->n_terms > 1 && bb_has_term(&p->bb->terms[c->first_term], c->n_terms, logical);
+    }
+    return in_window;
+}
+
 /* Whether a load gives 0 beyond the extent of a logical: it is reduced by steps that 0 makes neutral. */
 static bool gives_zero(struct cg_program *p, uint32_t load, uint32_t logical)
 {
-    bool all = p->bb->logicals[logical].reduction;
+    bool all = p->bb->logicals[logical].reduction && !is_in_window(p, load, logical);
     for (uint32_t i = 0; i < p->bb->n_insts && all; i++)
         if (reads(&p->bb->insts[i], load) && p->bb->insts[i].kind != BB_COPY_STORE)
             all = p->bb->insts[i].kind == BB_STEP && is_neutral(p, i, logical);
@@ -247,11 +273,11 @@ static bool keeps_accumulator(struct cg_program *p, uint32_t inst, uint32_t logi
 
 /* ---- what is guarded ---- */
 
-static void clamp(struct cg_program *p, uint32_t inst, uint32_t logical, struct cg_guard guard)
+static void clamp(struct cg_program *p, uint32_t inst, uint32_t variable, struct cg_guard guard)
 {
     struct cg_access *x = &p->access[inst];
     if (!x->clamps) x->clamps = ARENA_ARRAY(p->arena, struct cg_clamp, BB_MAX_LOGICALS);
-    x->clamps[x->n_clamps++] = (struct cg_clamp){logical, guard};
+    x->clamps[x->n_clamps++] = (struct cg_clamp){variable, guard};
 }
 
 static void guard_load(struct cg_program *p, uint32_t inst)
@@ -260,14 +286,14 @@ static void guard_load(struct cg_program *p, uint32_t inst)
     struct cg_access *x = &p->access[inst];
     for (unsigned j = 0; j < in->n_logicals && x->buffer != BB_NONE; j++) {
         bool copy = in->kind == BB_COPY_LOAD;
-        uint32_t logical = copy ? p->bb->logicals[in->logicals[j]].of : in->logicals[j];
+        uint32_t own = in->logicals[j], load = copy ? p->bb->values[in->value].load : inst;
+        uint32_t variable = cg_indexed(p, own);
         struct cg_guard guard;
-        if (!(copy ? find_copy_guard(p, x, logical, &guard) : find_guard(p, inst, logical, &guard))) continue;
-        if (p->bb->buffers[in->buffer].updated ||
-            gives_zero(p, copy ? p->bb->values[in->value].load : inst, logical))
+        if (!(copy ? find_copy_guard(p, inst, own, &guard) : find_guard(p, inst, own, &guard))) continue;
+        if (p->bb->buffers[in->buffer].updated || gives_zero(p, load, variable))
             add_guard(p, p->inst_node[inst], guard);
         else
-            clamp(p, inst, logical, guard);
+            clamp(p, inst, variable, guard);
     }
     *x = cg_clamped(p, p->arena, inst, NULL, NULL);
 }
@@ -302,7 +328,7 @@ struct cg_access cg_clamped(const struct cg_program *p, struct arena *a, uint32_
     for (unsigned i = 0; i < x.n_clamps; i++) {
         const struct cg_clamp *c = &x.clamps[i];
         if (!is_proven || !is_proven(context, &c->in_range))
-            by[c->logical] = index_min(a, by[c->logical], c->in_range.below - 1);
+            by[c->variable] = index_min(a, by[c->variable], c->in_range.below - 1);
     }
     x.offset = index_substitute(a, in->index, by, bb_variables(p->bb));
     x.n_guards = in->n_guards;
@@ -324,11 +350,11 @@ const char *cg_guard_remainders(struct cg_program *p)
             guard_step(p, i);
             break;
         case BB_STORE:
+        case BB_COPY_STORE:
             guard_store(p, i);
             break;
         case BB_COMPUTE:
         case BB_INIT:
-        case BB_COPY_STORE:
             break;
         }
     }

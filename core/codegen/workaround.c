@@ -5,10 +5,10 @@
  * barrier, which LLVM neither copies nor moves, keeps their parts separate:
  *
  *     for k: {                         CG_SPLIT_LOOP_HEADS: the body begins with a loop that does not
- *       (barrier)                      depend on k, or with the loop of a reduction inside a reduction over
- *       for i: tile[i] = A[i];         k. LLVM merges the heads of both loops, and PoCL 3.1 fails an
- *       barrier                        assertion (ParallelRegion.cc:346, :427).
- *       ... }
+ *       (barrier)                      depend on k, with the loop of a reduction inside a reduction over
+ *       for i: tile[i] = A[i];         k, or with that of a copy along a window, which reads A[k + i].
+ *       barrier                        LLVM merges the heads of both loops, and PoCL 3.1 fails an
+ *       ... }                          assertion (ParallelRegion.cc:346, :427).
  *
  *     for k: {                         CG_SPLIT_PREDICATES: a predicate follows the last barrier of the body,
  *       ... barrier                    another one the loop. LLVM makes two exits of the loop, one for each
@@ -84,11 +84,18 @@ static bool is_reduced(const struct cg_program *p, const struct cg_node *n, bool
     return false;
 }
 
+/* Whether a copy goes along a window in the dimension. */
+static bool is_window(const struct cg_program *p, const struct cg_node *n)
+{
+    return bb_is_window(p->bb, &p->bb->logicals[p->bb->tiles[p->bb->dims[n->dims[0]].tile].logical]);
+}
+
 bool cg_begins_with_loop(const struct cg_program *p, const struct cg_node *n)
 {
     const struct cg_node *first = first_below(p, n);
     if (n->type != CG_DIM || n->kind != BB_LOOP || !first || first->type != CG_DIM) return false;
-    return !uses(p, first, n) || (is_reduced(p, first, true) && is_reduced(p, n, false));
+    return !uses(p, first, n) || is_window(p, first) ||
+           (is_reduced(p, first, true) && is_reduced(p, n, false));
 }
 
 static void separate_heads(struct cg_program *p, struct cg_node *n)

@@ -20,6 +20,8 @@ static struct backbone *empty(struct arena *a)
     bb->insts = ARENA_ARRAY(a, struct bb_inst, MOST);
     bb->values = ARENA_ARRAY(a, struct bb_value, MOST);
     bb->regions = ARENA_ARRAY(a, struct bb_region, MOST);
+    bb->region_dims = ARENA_ARRAY(a, struct bb_region_dim, MOST);
+    bb->terms = ARENA_ARRAY(a, struct bb_term, MOST);
     bb->buffers = ARENA_ARRAY(a, struct bb_buffer, MOST);
     return bb;
 }
@@ -28,7 +30,7 @@ static uint32_t logical(struct backbone *bb, struct arena *a, const char *name, 
                         bool reduction)
 {
     bb->logicals[bb->n_logicals] = (struct bb_logical){
-        name, extent, reduction, BB_NONE, BB_NONE, bb->n_tiles, LEVELS, NULL, 0, NULL, false, false};
+        name, extent, reduction, BB_NONE, BB_NONE, BB_NONE, bb->n_tiles, LEVELS, NULL, 0, NULL, false, false};
     for (unsigned v = 0; v < LEVELS; v++)
         bb->tiles[bb->n_tiles++] =
             (struct bb_tile){arena_printf(a, "%s.%u", name, v), bb->n_logicals, v, 0, NULL};
@@ -95,6 +97,9 @@ static void stageable(struct backbone *bb, struct arena *a, const char *name, ui
         own[j] = logical(bb, a, arena_printf(a, "%s.c.%s", name, l->name), l->extent, false);
         bb->logicals[own[j]].of = load->logicals[j];
         bb->logicals[own[j]].region = bb->n_regions;
+        bb->logicals[own[j]].coordinate = bb->n_region_dims + j;
+        bb->region_dims[bb->n_region_dims + j] = (struct bb_region_dim){bb->n_terms, 1};
+        bb->terms[bb->n_terms++] = (struct bb_term){load->logicals[j], 1};
     }
     struct bb_inst *cl = inst(bb, a, arena_printf(a, "%s.cl", name), BB_COPY_LOAD, 2, own);
     cl->buffer = load->buffer;

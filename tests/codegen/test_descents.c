@@ -257,6 +257,28 @@ Test(descents, windows_of_a_padded_array)
                  "N=12", 30);
 }
 
+/* Staged once, with each border; windows that step by 2, and extents that are rounded up. */
+Test(descents, windows_of_two_dimensions)
+{
+    check_leaves("size H, W\ninput A: [[float]W]H\n"
+                 "output map2(fun w -> sum(join(w)), slide2(3, 1, pad2(1, 1, clamp, A)))\n",
+                 "H=4,W=13", 30);
+    check_leaves("size H, W\ninput A: [[float]W]H\n"
+                 "output map2(fun w -> reduce(max, -9.0, join(w)), slide2(3, 2, pad2(1, 1, mirror, A)))\n",
+                 "H=5,W=27", 30);
+    check_leaves("size H, W\ninput A: [[float]W]H\n"
+                 "output map2(fun w -> sum(join(w)), slide2(2, 1, pad2(0, 1, wrap, A)))\n",
+                 "H=4,W=8", 30);
+}
+
+/* The windows are longer than the results are many, and their elements are rounded up: steps are guarded. */
+Test(descents, long_windows)
+{
+    check_leaves("size N\ninput x: [float]N\ninput w: [float]17\n"
+                 "output map(fun v -> dot(v, w), slide(17, 1, x))\n",
+                 "N=28", 60);
+}
+
 /* Choices whose index is a lane of vectors; indices that are clamped, mirrored and wrapped. */
 Test(descents, choices_by_index)
 {

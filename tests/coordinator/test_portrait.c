@@ -11,16 +11,21 @@
 #include "core/base/strbuf.h"
 #include "tests/fixture/kernel.h"
 
-static struct problem *portrait_problem(void)
+static struct problem *portrait_problem_of(const char *kernel, const char *sizes)
 {
     struct diag *d = diag_new();
     size_t n;
-    char *text = kernel_read("matmul", &n);
-    struct problem *p = problem_new("matmul.lift", text, "M=64,N=64,K=64", &kernel_device, NULL, d);
+    char *text = kernel_read(kernel, &n);
+    struct problem *p = problem_new(kernel, text, sizes, &kernel_device, NULL, d);
     cr_assert_not_null(p);
     free(text);
     diag_free(d);
     return p;
+}
+
+static struct problem *portrait_problem(void)
+{
+    return portrait_problem_of("matmul", "M=64,N=64,K=64");
 }
 
 #define PORTRAIT_PARALLEL                                                                                    \
@@ -106,6 +111,25 @@ Test(portrait, a_staged_value_has_shape_layout_and_copy)
     cr_expect(strstr(line, ", one tile for each iteration of m.0, k.0"), "%s", line);
     bool k_inside = strstr(line, "4 m x 4 k floats") != NULL;
     cr_expect(strstr(line, k_inside ? ", k innermost" : ", m innermost"), "%s", line);
+    json_decref(o);
+    space_state_free(leaf);
+    problem_free(p);
+}
+
+/* 8 windows of 3 are 10 elements; the copy rounds them up. */
+Test(portrait, a_staged_window)
+{
+    struct problem *p = portrait_problem_of("stencil_3point", "N=64");
+    struct space_state *leaf =
+        PORTRAIT_LEAF(p, "staged(x)=YES", "size(n.0)=8", "size(n.1)=8", "outside(x.tile.n)=1",
+                      "outside(x.tile.i0)=0", "size(x.copy.n.0)=3", "size(x.copy.n.1)=4", "pad(x.tile)=0");
+    json_t *o = portrait_json(p, leaf);
+    const char *line = portrait_line(o, "values", "x");
+    cr_expect(strstr(line, ": 10 n+i0 floats (40 bytes), n+i0 innermost, one tile for each iteration of n.0"),
+              "%s", line);
+    const json_t *copy = json_object_get(json_array_get(json_object_get(o, "values"), 0), "dimensions");
+    const char *text = json_string_value(json_object_get(json_array_get(copy, 0), "line"));
+    cr_expect_eq(strncmp(text, "10, rounded up to 12 = 3 ", 25), 0, "%s", text);
     json_decref(o);
     space_state_free(leaf);
     problem_free(p);

@@ -19,6 +19,8 @@ static const struct kernel_case bound_cases[] = {
     {"matmul_strided", "M=32,N=32,K=32"},
     {"transpose", "M=96,N=64"},
     {"batched_matmul", "P=4,M=16,N=16,K=16"},
+    {"stencil_9point", "H=48,W=64"},
+    {"convolution_strided", "O=8,C=4,H=32,W=32"},
 };
 enum { BOUND_CASES = sizeof bound_cases / sizeof bound_cases[0] };
 

@@ -1,0 +1,156 @@
+/* The part of the instance of gpu.space about staging. The terms of a region are numbered like those of the
+ * backbone; a coordinate is the object of its first term. An example: the load A[y + dy][x] gives
+ *
+ *     Term A.tile.y, A.tile.dy, A.tile.x     coefficient 1, main_logical(A.tile.dy) = dy
+ *     Window A.tile.y                        TermsOf: A.tile.y, A.tile.dy
+ *     Plain A.tile.x                         TermsOf: A.tile.x */
+#include "core/backbone/instance.h"
+
+#include "core/base/arena.h"
+
+/* The object of a coordinate is that of its first term. */
+static uint32_t coordinate_object(const struct backbone *bb, uint32_t region_dim)
+{
+    return bb->region_dims[region_dim].first_term;
+}
+
+static void add_term(const struct instance *in, uint32_t value, const struct bb_term *t)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_logical *l = &bb->logicals[t->logical];
+    const char *region = bb->regions[bb->values[value].region].name;
+    uint32_t x = gpu_add_term(in->data, arena_printf(in->scratch, "%s.%s", region, l->name));
+    int64_t cuts[BB_MAX_LEVELS + 1];
+    for (unsigned i = 0; i <= l->n_levels; i++)
+        cuts[i] = i;
+    gpu_set_cuts(in->data, x, cuts, l->n_levels + 1);
+    gpu_set_value_of(in->data, x, value);
+    gpu_set_main_logical(in->data, x, t->logical);
+    gpu_set_coefficient(in->data, x, t->coefficient);
+    for (unsigned i = 0; i < l->n_levels; i++)
+        gpu_put_load_tiles(in->data, x, l->first_tile + i);
+}
+
+static void add_coordinate(const struct instance *in, uint32_t value, unsigned place)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_value *v = &bb->values[value];
+    const struct bb_region_dim *dim = &bb->region_dims[bb->regions[v->region].first_region_dim + place];
+    uint32_t c = dim->first_term;
+    for (unsigned i = 0; i < dim->n_terms; i++) {
+        add_term(in, value, &bb->terms[c + i]);
+        gpu_put_terms_of(in->data, c, c + i);
+    }
+    gpu_put_region_dim(in->data, c);
+    if (dim->n_terms > 1)
+        gpu_put_window(in->data, c);
+    else
+        gpu_put_plain(in->data, c);
+    uint32_t copy = bb->insts[v->copy_store].logicals[place];
+    gpu_set_copy_logical(in->data, c, copy);
+    gpu_put_coordinates(in->data, v->region, c);
+    for (unsigned i = 1; i < bb->logicals[copy].n_levels; i++)
+        gpu_put_inner_tiles(in->data, c, bb->logicals[copy].first_tile + i);
+}
+
+/* The term of a region that is a logical of its load, and the coordinate that it is in. */
+static uint32_t term_of(const struct backbone *bb, const struct bb_region *r, uint32_t logical,
+                        uint32_t *coordinate)
+{
+    const struct bb_region_dim *c = &bb->region_dims[r->first_region_dim];
+    uint32_t x = c->first_term;
+    while (bb->terms[x].logical != logical)
+        x++;
+    while (x >= c->first_term + c->n_terms)
+        c++;
+    *coordinate = c->first_term;
+    return x;
+}
+
+/* The dimensions of the load: which term each moves along. */
+static void add_load_dims(const struct instance *in, uint32_t value)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_region *region = &bb->regions[bb->values[value].region];
+    const struct bb_inst *load = &bb->insts[bb->values[value].load];
+    for (uint32_t d = load->first_dim; d < load->first_dim + load->n_dims; d++) {
+        uint32_t s = statement(in, d), coordinate;
+        uint32_t x = term_of(bb, region, dim_logical(bb, d), &coordinate);
+        gpu_put_staged_dim(in->data, s);
+        gpu_set_coordinate(in->data, s, coordinate);
+        gpu_set_term(in->data, s, x);
+        gpu_set_in_load(in->data, s, true);
+        gpu_set_value_read(in->data, s, value);
+        gpu_put_load_dims(in->data, value, s);
+    }
+}
+
+/* The dimensions of the copy's store: which coordinate of the region each moves along. */
+static void add_store_dims(const struct instance *in, uint32_t value)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_inst *store = &bb->insts[bb->values[value].copy_store];
+    for (uint32_t d = store->first_dim; d < store->first_dim + store->n_dims; d++) {
+        uint32_t coordinate = bb->logicals[dim_logical(bb, d)].coordinate;
+        gpu_put_staged_dim(in->data, statement(in, d));
+        gpu_set_coordinate(in->data, statement(in, d), coordinate_object(bb, coordinate));
+    }
+}
+
+static void add_copy(const struct instance *in, uint32_t value, uint32_t id)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_inst *inst = &bb->insts[id];
+    gpu_put_copy_insts(in->data, value, id);
+    for (uint32_t d = inst->first_dim; d < inst->first_dim + inst->n_dims; d++)
+        gpu_put_copy_dims(in->data, value, statement(in, d));
+}
+
+/* The region's terms and the copies' tiles: both are numbered consecutively. */
+static void add_latent_lists(const struct instance *in, uint32_t value)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_region *region = &bb->regions[bb->values[value].region];
+    const struct bb_inst *store = &bb->insts[bb->values[value].copy_store];
+    unsigned n_terms = bb->insts[bb->values[value].load].n_logicals;
+    int64_t *list = ARENA_ARRAY(in->scratch, int64_t, n_terms + store->n_dims + 1);
+    for (unsigned i = 0; i < n_terms; i++)
+        list[i] = coordinate_object(bb, region->first_region_dim) + i;
+    gpu_set_terms(in->data, value, list, n_terms);
+    for (unsigned i = 0; i < store->n_dims; i++)
+        list[i] = bb->dims[store->first_dim + i].tile;
+    gpu_set_copy_tiles(in->data, value, list, store->n_dims);
+}
+
+/* A row of 2^n + 1 elements avoids the banks of a column, one of 2^n + a vector's width is aligned too. */
+static void add_pads(const struct instance *in, uint32_t region)
+{
+    const struct bb_device *dev = in->device;
+    int64_t list[2 + sizeof dev->vector_widths / sizeof dev->vector_widths[0]] = {0, 1};
+    for (unsigned i = 0; i < dev->n_vector_widths; i++)
+        list[2 + i] = dev->vector_widths[i];
+    gpu_set_pads(in->data, region, list, 2 + dev->n_vector_widths);
+}
+
+void bb_instance_staging(const struct instance *in)
+{
+    const struct backbone *bb = in->bb;
+    for (uint32_t v = 0; v < bb->n_values; v++) {
+        const struct bb_value *value = &bb->values[v];
+        gpu_add_value(in->data, value->name);
+        uint32_t region = gpu_add_region(in->data, bb->regions[value->region].name);
+        gpu_set_element_bytes(in->data, region, scalar_type_bytes(bb->regions[region].type));
+        add_pads(in, region);
+        gpu_set_region(in->data, v, region);
+        gpu_set_load(in->data, v, value->load);
+        gpu_set_copy_load(in->data, v, value->copy_load);
+        gpu_set_copy_store(in->data, v, value->copy_store);
+        for (unsigned i = 0; i < bb->regions[region].n_dims; i++)
+            add_coordinate(in, v, i);
+        add_load_dims(in, v);
+        add_store_dims(in, v);
+        add_copy(in, v, value->copy_load);
+        add_copy(in, v, value->copy_store);
+        add_latent_lists(in, v);
+    }
+}

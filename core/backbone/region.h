@@ -1,0 +1,50 @@
+/* What may be staged: values, their regions, and the coordinates of these. A group of a stencil of 3 x 3 that
+ * computes 8 x 32 points at y, x with windows over dy, dx:
+ *
+ *     value A      load A.load[y dy x dx], copy_load and copy_store [A.copy.y A.copy.x], region A.tile
+ *     A.tile       coordinates y + dy, of 10 elements, and x + dx, of 34 */
+#ifndef THRESH_BACKBONE_REGION_H
+#define THRESH_BACKBONE_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/lift/scalar.h"
+
+/* A load that may be staged, with the copy that would do it. */
+struct bb_value {
+    const char *name;                     /* "A" */
+    uint32_t load, copy_load, copy_store; /* instructions */
+    uint32_t region;
+};
+
+/* A logical of a staged load in a coordinate of its region. */
+struct bb_term {
+    uint32_t logical;
+    int64_t coefficient; /* > 0; 1 of a coordinate that is one logical */
+};
+
+static inline bool bb_has_term(const struct bb_term *terms, unsigned n, uint32_t logical)
+{
+    unsigned i = 0;
+    while (i < n && terms[i].logical != logical)
+        i++;
+    return i < n;
+}
+
+/* A coordinate of a region: one logical of the load, or a window. */
+struct bb_region_dim {
+    uint32_t first_term;
+    unsigned n_terms;
+};
+
+/* Temporary memory for a staged value. */
+struct bb_region {
+    const char *name; /* "A.tile" */
+    uint32_t value;
+    enum scalar_type type;
+    unsigned n_dims;
+    uint32_t first_region_dim; /* coordinate j is region dimension first + j, that of copy.logicals[j] */
+};
+
+#endif
