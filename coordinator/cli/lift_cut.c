@@ -11,28 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coordinator/sequence/file.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 #include "core/lift/cut.h"
 
 /* ---- words ---- */
-
-static const char *buffer_name(const struct lift_program *p, const struct lift_sequence *s, unsigned buffer)
-{
-    return buffer < p->n_arrays ? p->arrays[buffer].name : s->temporaries[buffer - p->n_arrays].name;
-}
-
-/* The names of the buffers that a step reads, or of those that it writes. */
-static json_t *step_buffers(const struct lift_program *p, const struct lift_sequence *s,
-                            const struct lift_step *step, bool written)
-{
-    const struct lift_program *part = s->parts[step->part].program;
-    json_t *names = json_array();
-    for (unsigned i = 0; i < part->n_arrays; i++)
-        if (written ? part->arrays[i].output != LIFT_NONE : part->arrays[i].input != LIFT_NONE)
-            json_array_append_new(names, json_string(buffer_name(p, s, step->buffers[i])));
-    return names;
-}
 
 static json_t *type_json(const struct lift_type *t)
 {
@@ -56,9 +40,7 @@ static json_t *describe(const struct lift_program *p, const struct lift_cuts *cu
         json_array_append_new(parts,
                               json_pack("{s:s,s:s}", "name", s->parts[i].name, "lift", s->parts[i].text));
     for (unsigned i = 0; i < s->n_steps; i++)
-        json_array_append_new(steps, json_pack("{s:i,s:o,s:o}", "part", (int)s->steps[i].part + 1, "reads",
-                                               step_buffers(p, s, &s->steps[i], false), "writes",
-                                               step_buffers(p, s, &s->steps[i], true)));
+        json_array_append_new(steps, sequence_step_json(p, s, i));
     return json_pack("{s:o,s:o,s:o}", "cuts", names, "parts", parts, "steps", steps);
 }
 

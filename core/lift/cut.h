@@ -66,5 +66,7 @@ struct lift_sequence {
  * output that is written over an input which a later step reads, or a part that is no program of its own. */
 struct lift_sequence *lift_cut(const struct lift_program *p, const struct lift_cuts *cuts, const bool *chosen,
                                struct arena *a, struct diag *d);
+/* The name of a buffer: of the whole's array, or of the temporary. */
+const char *lift_buffer_name(const struct lift_program *p, const struct lift_sequence *s, unsigned buffer);
 
 #endif

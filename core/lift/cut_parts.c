@@ -515,3 +515,8 @@ struct lift_sequence *lift_cut(const struct lift_program *p, const struct lift_c
         ok = make_group(&m, &groups[i]);
     return ok && keeps_inputs(&m) ? s : NULL;
 }
+
+const char *lift_buffer_name(const struct lift_program *p, const struct lift_sequence *s, unsigned buffer)
+{
+    return buffer < p->n_arrays ? p->arrays[buffer].name : s->temporaries[buffer - p->n_arrays].name;
+}
