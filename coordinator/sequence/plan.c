@@ -129,6 +129,16 @@ static const bool *all_cuts(struct planner *p)
     return chosen;
 }
 
+/* The second, the fourth, ... of those that compute: of time steps, two in a kernel. */
+static const bool *every_second_cut(struct planner *p)
+{
+    bool *chosen = no_cuts(p);
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->cuts.n; i++)
+        chosen[i] = p->cuts.items[i].computes && n++ % 2;
+    return chosen;
+}
+
 /* ---- auto ---- */
 
 static void add_note(struct planner *p, const char *text)
@@ -199,6 +209,7 @@ static bool plan_auto(struct planner *p)
         one[i] = true;
         if (p->cuts.items[i].computes) try_variant(p, one);
     }
+    if (p->n_computing > LIMIT_SINGLE_CUTS) try_variant(p, every_second_cut(p));
     if (p->plan->n_variants == 0) return add_variant(p, no_cuts(p));
     leave_out_hopeless(p);
     return true;

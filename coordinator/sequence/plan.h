@@ -40,9 +40,9 @@ struct sequence_plan {
 };
 
 /* Plans for `cut`: "auto" has the program as one kernel, if it can be one, with all cuts, and with each alone
- * where they are few; variants that are hopeless are left out, which a note says. "none" and "all" are one
- * variant, as are the names of cuts, "y,z". NULL after errors: those of the program, names that are no cuts,
- * or parts that cannot be kernels. */
+ * where they are few, else with every second one; variants that are hopeless are left out, which a note says.
+ * "none" and "all" are one variant, as are the names of cuts, "y,z". NULL after errors: those of the program,
+ * names that are no cuts, or parts that cannot be kernels. */
 struct sequence_plan *sequence_plan_new(const char *path, const char *text, const char *sizes,
                                         const char *cut, const struct bb_options *lowering, struct diag *d);
 void sequence_plan_free(struct sequence_plan *p); /* NULL is allowed */
