@@ -100,10 +100,8 @@ bool sequence_write(const char *dir, const struct sequence_search *s, const stru
 /* Parses the program and cuts it. */
 static bool cut_again(struct sequence_file *f, struct diag *d)
 {
-    struct lift_size_value *sizes = NULL;
-    int n = lift_parse_sizes(f->sizes, &sizes, f->arena, d);
-    if (n < 0 || !(f->program = lift_parse(&f->source, f->arena, d))) return false;
-    if (!lift_bind(f->program, sizes, (unsigned)n, f->arena, d)) return false;
+    f->program = lift_parse_bound(&f->source, f->sizes, f->arena, d);
+    if (!f->program) return false;
     const struct lift_cuts cuts = lift_cut_find(f->program, f->arena);
     bool *chosen = ARENA_ARRAY(f->arena, bool, cuts.n + 1);
     if (!lift_cut_choose(f->program, &cuts, f->cuts, chosen, d)) return false;

@@ -234,15 +234,6 @@ static bool plan_variants(struct planner *p, const char *cut)
 
 /* ---- the plan ---- */
 
-static bool bind(struct sequence_plan *plan, const char *sizes, struct diag *d)
-{
-    struct lift_size_value *values = NULL;
-    int n = lift_parse_sizes(sizes ? sizes : "", &values, plan->arena, d);
-    if (n < 0) return false;
-    plan->program = lift_parse(&plan->source, plan->arena, d);
-    return plan->program && lift_bind(plan->program, values, (unsigned)n, plan->arena, d);
-}
-
 struct sequence_plan *sequence_plan_new(const char *path, const char *text, const char *sizes,
                                         const char *cut, const struct bb_options *lowering, struct diag *d)
 {
@@ -251,7 +242,8 @@ struct sequence_plan *sequence_plan_new(const char *path, const char *text, cons
     struct planner p = {.plan = plan, .lowering = lowering, .diag = d};
     plan->arena = a;
     plan->source = (struct source){arena_strdup(a, path), arena_strdup(a, text), strlen(text)};
-    if (bind(plan, sizes, d) && plan_variants(&p, cut)) return plan;
+    plan->program = lift_parse_bound(&plan->source, sizes, a, d);
+    if (plan->program && plan_variants(&p, cut)) return plan;
     sequence_plan_free(plan);
     return NULL;
 }
