@@ -142,20 +142,30 @@ static bool take(struct sequence_search *s, struct sequence_found *f, struct tun
     return f->known && (!last || f->result);
 }
 
-/* Searches a program up to `share` of the whole budget; last: with its final rounds. */
-static bool search(struct sequence_search *s, unsigned program, double share, bool last, struct diag *d)
+/* Seconds of the final rounds of one part of a sequence: together they take as long as those of one kernel.
+ */
+static double rounds_of(const struct tune_options *o, unsigned n_parts)
+{
+    double all = LIMIT_ROUNDS_SHARE * o->time_s;
+    return (all > LIMIT_ROUNDS_S ? all : LIMIT_ROUNDS_S) / n_parts;
+}
+
+/* Searches a program up to `share` of the whole budget; last: with its final rounds, as one of so many parts.
+ */
+static bool search(struct sequence_search *s, unsigned program, double share, unsigned last, struct diag *d)
 {
     struct tune_options o = sequence_program_options(s, program);
     struct sequence_found *f = &s->found[program];
     if (!o.quiet) fprintf(stderr, "part %s: %.0f %% of the budget\n", o.path, 100 * share);
     if (o.evaluations) o.evaluations = (uint64_t)((double)o.evaluations * share + 0.5);
     if (s->options->evaluations && o.evaluations == 0) o.evaluations = 1;
+    if (last && !(o.rounds_s > 0)) o.rounds_s = rounds_of(&o, last);
     o.time_s *= share;
     o.resume = f->known || (o.resume && has_run(s->store, o.text, d));
     struct tune *t = stop_requested(o.stop_fd) ? NULL : tune_new(&o, d);
     bool ok = t && tune_search(t, d);
     if (ok && last) ok = tune_quote(t, d);
-    if (t) ok = take(s, f, t, last, d) && ok;
+    if (t) ok = take(s, f, t, last > 0, d) && ok;
     tune_free(t);
     s->interrupted = s->interrupted || stop_requested(o.stop_fd);
     return ok && !s->interrupted;
@@ -195,7 +205,7 @@ bool sequence_search_first(struct sequence_search *s, struct diag *d)
 {
     bool ok = true;
     for (unsigned i = 0; ok && i < s->plan->n_programs; i++)
-        ok = !is_used(s->plan, i) || search(s, i, first_share(s->plan), false, d);
+        ok = !is_used(s->plan, i) || search(s, i, first_share(s->plan), 0, d);
     return ok;
 }
 
@@ -226,7 +236,7 @@ bool sequence_search_rest(struct sequence_search *s, const struct sequence_varia
     }
     bool ok = true;
     for (unsigned i = 0; ok && i < v->n_parts; i++)
-        ok = search(s, v->programs[i], shares[i], true, d);
+        ok = search(s, v->programs[i], shares[i], v->n_parts, d);
     free(shares);
     return ok;
 }
