@@ -156,7 +156,7 @@ static int go_on(const struct cli_args *a, const struct sequence_search *s, cons
     unsigned program = r->variant->programs[0];
     struct tune_options o = sequence_program_options(s, program);
     double share = sequence_share_left(s, program);
-    if (o.evaluations) o.evaluations = (uint64_t)((double)o.evaluations * share + 0.5);
+    o.evaluations = sequence_share(o.evaluations, share);
     o.time_s *= share;
     o.resume = true;
     return one(a, &o, d);

@@ -142,6 +142,12 @@ static bool take(struct sequence_search *s, struct sequence_found *f, struct tun
     return f->known && (!last || f->result);
 }
 
+uint64_t sequence_share(uint64_t evaluations, double share)
+{
+    uint64_t n = (uint64_t)((double)evaluations * share + 1e-6);
+    return evaluations && !n ? 1 : n;
+}
+
 /* Seconds of the final rounds of one part of a sequence: together they take as long as those of one kernel.
  */
 static double rounds_of(const struct tune_options *o, unsigned n_parts)
@@ -157,8 +163,7 @@ static bool search(struct sequence_search *s, unsigned program, double share, un
     struct tune_options o = sequence_program_options(s, program);
     struct sequence_found *f = &s->found[program];
     if (!o.quiet) fprintf(stderr, "part %s: %.0f %% of the budget\n", o.path, 100 * share);
-    if (o.evaluations) o.evaluations = (uint64_t)((double)o.evaluations * share + 0.5);
-    if (s->options->evaluations && o.evaluations == 0) o.evaluations = 1;
+    o.evaluations = sequence_share(o.evaluations, share);
     if (last && !(o.rounds_s > 0)) o.rounds_s = rounds_of(&o, last);
     o.time_s *= share;
     o.resume = f->known || (o.resume && has_run(s->store, o.text, d));

@@ -47,6 +47,8 @@ bool sequence_search_rest(struct sequence_search *s, const struct sequence_varia
 struct tune_options sequence_program_options(const struct sequence_search *s, unsigned program);
 /* The share of the budget that is left for one program once the first turn is over, with its own of it. */
 double sequence_share_left(const struct sequence_search *s, unsigned program);
+/* That share of so many evaluations, rounded down, at least one; 0 of 0: no limit. */
+uint64_t sequence_share(uint64_t evaluations, double share);
 /* Evaluations of all programs. */
 uint64_t sequence_evaluations(const struct sequence_search *s);
 void sequence_search_close(struct sequence_search *s); /* removes a store of our own */
