@@ -95,5 +95,6 @@ Test(sequence_plan, errors)
     expect_error("size M, N\ninput X: [[float]N]M\n"
                  "output map(fun r -> let s = sum(r) in map(fun x -> x / s, r), X)\n",
                  "s", "k.lift:3:25: error: the program cannot be cut at 's'");
-    expect_error("size M, N\ninput X: [[float]N]M\noutput X +\n", "auto", "k.lift:4:1: error: expected an expression");
+    expect_error("size M, N\ninput X: [[float]N]M\noutput X +\n", "auto",
+                 "k.lift:4:1: error: expected an expression");
 }
