@@ -55,10 +55,7 @@ static json_t *parts_json(const struct sequence_search *s, const struct sequence
 static char *data_text(const struct sequence_search *s, struct diag *d)
 {
     if (!given_any(&s->options->data)) return NULL;
-    struct given *data = given_load(&s->options->data, s->plan->program, d);
-    char *text = data ? given_text(&s->options->data, data, d) : NULL;
-    given_free(data);
-    return text;
+    return given_text(&s->options->data, s->data, d);
 }
 
 static json_t *result_json(const struct sequence_search *s, const struct sequence_report *r, struct diag *d)

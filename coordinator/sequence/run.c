@@ -49,7 +49,6 @@ static const struct sequence_found *one_kernel(const struct sequence_search *s)
 struct measuring {
     struct sequence_search *search;
     struct sequence_report *report;
-    struct given *data;
     struct evaluator *evaluator;
     struct diag *diag;
 };
@@ -61,15 +60,13 @@ static bool open_whole(struct measuring *m)
     const struct sequence_variant *v = cheapest(s->plan);
     const struct cg_kernel *single = v->sequence ? NULL : &s->found[v->programs[0]].naive.kernel;
     struct sequence_chain chain = {0};
-    m->data = given_load(&s->options->data, s->plan->program, m->diag);
-    if (!m->data) return false;
     if (v->sequence && !chain_of(s, v, true, &chain)) {
         diag_plain(m->diag, "no reference to verify a sequence against: a part has no naive implementation");
         return false;
     }
     const struct cg_kernel *naive = single ? single : chain.kernels;
     m->evaluator =
-        sequence_whole_open(s->plan->program, naive, &s->device, m->data, s->options->seed, m->diag);
+        sequence_whole_open(s->plan->program, naive, &s->device, s->data, s->options->seed, m->diag);
     sequence_chain_clear(&chain);
     return m->evaluator != NULL;
 }
@@ -164,7 +161,6 @@ bool sequence_run(struct sequence_search *s, struct sequence_report *r, struct d
     bool ok = run(&m);
     r->elapsed_s = (clock_now_ms() - start) / 1000;
     evaluator_free(m.evaluator);
-    given_free(m.data);
     return ok;
 }
 

@@ -183,6 +183,8 @@ bool sequence_search_open(struct sequence_search *s, const struct sequence_plan 
 {
     *s = (struct sequence_search){.plan = plan, .options = options};
     s->found = base_calloc(plan->n_programs + 1, sizeof *s->found);
+    s->data = given_load(&options->data, plan->program, d);
+    if (!s->data) return false;
     if (!options->store) return make_store(s, d);
     s->store = base_strdup(options->store);
     return true;
@@ -262,6 +264,7 @@ void sequence_search_close(struct sequence_search *s)
         json_decref(s->found[i].result);
     }
     free(s->found);
+    given_free(s->data);
     if (s->own_store) remove_store(s->store);
     free(s->store);
     *s = (struct sequence_search){0};

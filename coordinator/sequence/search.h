@@ -27,6 +27,7 @@ struct sequence_found {
 struct sequence_search {
     const struct sequence_plan *plan;
     const struct tune_options *options; /* of the whole; borrowed */
+    struct given *data;                 /* the user's */
     char *store;                        /* file */
     bool own_store;                     /* to be removed */
     struct sequence_found *found;       /* [programs] */
@@ -34,8 +35,8 @@ struct sequence_search {
     bool interrupted;
 };
 
-/* Borrows the plan and the options until sequence_search_close(). false after an error: no file for a store.
- */
+/* Loads the user's data. Borrows the plan and the options until sequence_search_close(), which follows in any
+ * case. false after an error: of the data, or no file for a store. */
 bool sequence_search_open(struct sequence_search *s, const struct sequence_plan *plan,
                           const struct tune_options *options, struct diag *d);
 /* Searches every program of the variants that are left in the plan. false after an error or an interrupt. */
