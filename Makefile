@@ -8,7 +8,8 @@ Q = $(if $(V),,@)
 CC = gcc
 SPACE_ROOMS = $(patsubst %,core/space/%,data formula ground engine names count)
 FOLDERS ?= core/base core/codec core/keys $(SPACE_ROOMS) core/lift core/backbone core/codegen core/pipeline \
-           spacedsl mcts perfmodel agent coordinator coordinator/report coordinator/web coordinator/launch coordinator/campaign coordinator/cli
+           spacedsl mcts perfmodel agent coordinator coordinator/sequence coordinator/report coordinator/web coordinator/launch \
+           coordinator/campaign coordinator/cli
 TESTS ?= $(filter-out tests/fuzz/%,$(wildcard tests/*/*.c))
 SPACES ?= $(wildcard spacedsl/spaces/*.space)
 # OpenCL is loaded when a device is asked for (agent/opencl_library.c): its headers are for building, its library and driver for

@@ -89,13 +89,23 @@ double evaluator_longest_ms(const struct eval_settings *s)
     return AGENT_BUILD_MS + AGENT_LAUNCHES_MOST * AGENT_LAUNCH_MS(limit_of(&all, RUNNER_EVALUATE));
 }
 
-/* A kernel may ask for more than there is; what follows then is a failed launch. */
-static long temporaries_kib(const struct cg_kernel *k)
+/* Whether a kernel of the sequence that begins with `first` has the temporary before argument i of k. */
+static bool is_counted(const struct cg_kernel *first, const struct cg_kernel *k, unsigned arg)
+{
+    for (const struct cg_kernel *s = first; s && k->args[arg].buffer != BB_NONE; s = s == k ? NULL : s->next)
+        for (unsigned i = 0; i < (s == k ? arg : s->n_args); i++)
+            if (s->args[i].buffer == k->args[arg].buffer) return true;
+    return false;
+}
+
+/* A kernel may ask for more than there is; what follows then is a failed launch. n: buffers of the task. */
+static long temporaries_kib(const struct cg_kernel *kernel, unsigned n)
 {
     double bytes = 0;
-    for (unsigned i = 0; i < k->n_args; i++)
-        if (k->args[i].buffer == BB_NONE)
-            bytes += (double)runner_bytes((int64_t)k->args[i].bytes, false, true, 1);
+    for (const struct cg_kernel *k = kernel; k; k = k->next)
+        for (unsigned i = 0; i < k->n_args; i++)
+            if (k->args[i].buffer >= n && !is_counted(kernel, k, i))
+                bytes += (double)runner_bytes((int64_t)k->args[i].bytes, false, true, 1);
     return (long)fmin(bytes / 1024, (double)(INT32_MAX));
 }
 
@@ -108,7 +118,7 @@ static void submit(struct evaluator *ev, uint64_t id, enum runner_mode mode, con
     struct pending *j = base_calloc(1, sizeof *j);
     j->id = id;
     j->limit_ns = job.limit_ns;
-    j->arrays_kib = temporaries_kib(k);
+    j->arrays_kib = temporaries_kib(k, ev->task->n_buffers);
     j->message = runner_pack(&job, k, &j->bytes);
     evaluate_push(&ev->waiting, j);
     ev->in_flight++;

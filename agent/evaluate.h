@@ -5,6 +5,8 @@
  *     evaluator_submit(ev, 17, &kernel, &settings);
  *     evaluator_poll(ev, -1, &job, &e);       job 17: e.status is EVAL_OK, e.median_ns its time
  *
+ * A kernel may be the first of a sequence (cg_kernel.next), which is launched, verified and timed as a whole.
+ *
  * This interface knows kernels and buffers; no search, no socket. */
 #ifndef THRESH_AGENT_EVALUATE_H
 #define THRESH_AGENT_EVALUATE_H
@@ -92,6 +94,12 @@ struct evaluator *evaluator_new(const struct problem *p, const struct device *de
 struct evaluator *evaluator_new_for(const struct problem *p, const struct device *dev, unsigned runners,
                                     const struct eval_inputs *inputs, const struct eval_caller *caller,
                                     struct diag *d);
+/* The same, with one runner, of a bound program that runs as a sequence of kernels (core/lift/cut.h): the
+ * reference comes from `naive`, a sequence, and is checked against the interpreter of the whole program.
+ * Borrows the program until evaluator_free(). */
+struct evaluator *evaluator_new_of_sequence(const struct lift_program *p, const struct cg_kernel *naive,
+                                            const struct device *dev, const struct eval_inputs *inputs,
+                                            const struct eval_caller *caller, struct diag *d);
 void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 
 /* Outputs that a comparison with the reference does not verify. */

@@ -17,6 +17,16 @@ static bool naive_code(const struct problem *p, struct pipeline_code *out)
     return ok;
 }
 
+/* The reference from a kernel, or a sequence of kernels. */
+static bool run_reference(struct evaluator *ev, const struct cg_kernel *naive, struct diag *d)
+{
+    struct evaluation e;
+    evaluate_alone(ev, RUNNER_REFERENCE, naive, &(struct eval_settings){0}, &e);
+    if (e.status != EVAL_OK)
+        diag_plain(d, "the naive kernel failed: %s: %s", eval_status_name(e.status), e.message);
+    return e.status == EVAL_OK;
+}
+
 /* The reference from the naive kernel, or, where the space has none and the problem is small, from the
  * interpreter. */
 static bool fill_reference(struct evaluator *ev, const struct problem *p, struct diag *d)
@@ -32,33 +42,25 @@ static bool fill_reference(struct evaluator *ev, const struct problem *p, struct
                           "for the interpreter; choose smaller sizes");
         return small;
     }
-    struct evaluation e;
-    evaluate_alone(ev, RUNNER_REFERENCE, &naive.kernel, &(struct eval_settings){0}, &e);
+    bool ok = run_reference(ev, &naive.kernel, d);
     pipeline_code_clear(&naive);
-    if (e.status != EVAL_OK)
-        diag_plain(d, "the naive kernel failed: %s: %s", eval_status_name(e.status), e.message);
-    return e.status == EVAL_OK;
+    return ok;
 }
 
-/* The checked reference and the tolerances; with the user's data, what the user expects. */
-static bool make_reference(struct evaluator *ev, const struct problem *p, const struct given *data,
-                           uint64_t seed, struct diag *d)
+/* Checks the reference and sets the tolerances; with the user's data, what the user expects. */
+static bool check_reference(struct evaluator *ev, const struct eval_inputs *inputs, struct diag *d)
 {
-    if (!fill_reference(ev, p, d) || !verify_reference(ev->task, seed, ev->tolerance, d)) return false;
-    verify_state(ev->task, data, ev->tolerance);
-    return verify_expected(ev->task, data, ev->tolerance, d);
+    if (!verify_reference(ev->task, inputs->seed, ev->tolerance, d)) return false;
+    verify_state(ev->task, inputs->data, ev->tolerance);
+    return verify_expected(ev->task, inputs->data, ev->tolerance, d);
 }
 
-/* The evaluator of a task; frees it if it has no reference. */
-static struct evaluator *start(struct verify_task *task, const struct problem *p, const struct device *dev,
-                               const struct eval_inputs *inputs, unsigned runners,
+/* The evaluator of a task, which is consumed; it has no reference yet. */
+static struct evaluator *start(struct verify_task *task, const struct device *dev, unsigned runners,
                                const struct eval_caller *caller, struct diag *d)
 {
     static const struct verify_tolerance none[VERIFY_MOST_TOLERANCES] = {{.exact = true}};
-    struct evaluator *ev = evaluator_start(&task, dev, runners, none, caller, d);
-    if (!ev || make_reference(ev, p, inputs->data, inputs->seed, d)) return ev;
-    evaluator_free(ev);
-    return NULL;
+    return task ? evaluator_start(&task, dev, runners, none, caller, d) : NULL;
 }
 
 struct evaluator *evaluator_new_for(const struct problem *p, const struct device *dev, unsigned runners,
@@ -67,7 +69,21 @@ struct evaluator *evaluator_new_for(const struct problem *p, const struct device
 {
     if (!fits_device(p, dev, d)) return NULL;
     struct verify_task *task = verify_task_of(p->backbone, inputs->data, inputs->seed, d);
-    return task ? start(task, p, dev, inputs, runners, caller, d) : NULL;
+    struct evaluator *ev = start(task, dev, runners, caller, d);
+    if (!ev || (fill_reference(ev, p, d) && check_reference(ev, inputs, d))) return ev;
+    evaluator_free(ev);
+    return NULL;
+}
+
+struct evaluator *evaluator_new_of_sequence(const struct lift_program *p, const struct cg_kernel *naive,
+                                            const struct device *dev, const struct eval_inputs *inputs,
+                                            const struct eval_caller *caller, struct diag *d)
+{
+    struct verify_task *task = verify_task_of_program(p, inputs->data, inputs->seed, d);
+    struct evaluator *ev = start(task, dev, 1, caller, d);
+    if (!ev || (run_reference(ev, naive, d) && check_reference(ev, inputs, d))) return ev;
+    evaluator_free(ev);
+    return NULL;
 }
 
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,

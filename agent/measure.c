@@ -10,6 +10,7 @@
 #include "agent/measure.h"
 
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "agent/child.h"
@@ -79,14 +80,39 @@ static bool is_disturbed(double start_ms, const struct clock_awake *awake, doubl
     return stood > AGENT_STOOD_MS && launches_ns * 1e-6 > stood / 2;
 }
 
-static cl_int enqueue(const struct measure_launch *l, const size_t global[3], cl_event *event)
+/* A launch: of one kernel both are its event, of a sequence those of its first and its last kernel. */
+struct launched {
+    cl_event first, last;
+};
+
+static void release(const struct launched *e)
 {
-    return clEnqueueNDRangeKernel(l->queue, l->kernel, 3, NULL, global, l->free_local ? NULL : l->local, 0,
+    if (e->last != e->first) clReleaseEvent(e->last);
+    clReleaseEvent(e->first);
+}
+
+static cl_int enqueue_one(const struct measure_launch *l, const struct measure_step *s, cl_event *event)
+{
+    return clEnqueueNDRangeKernel(l->queue, s->kernel, 3, NULL, s->global, s->free_local ? NULL : s->local, 0,
                                   NULL, event);
 }
 
+static cl_int enqueue(const struct measure_launch *l, const size_t global[3], struct launched *e)
+{
+    struct measure_step first = {.kernel = l->kernel, .free_local = l->free_local};
+    memcpy(first.global, global, sizeof first.global);
+    memcpy(first.local, l->local, sizeof first.local);
+    cl_int error = enqueue_one(l, &first, &e->first);
+    if (error) return error;
+    e->last = e->first;
+    for (unsigned i = 0; !error && i < l->n_more; i++)
+        error = enqueue_one(l, &l->more[i], i + 1 == l->n_more ? &e->last : NULL);
+    if (error) clReleaseEvent(e->first);
+    return error;
+}
+
 static unsigned enqueue_all(const struct measure_launch *l, const size_t global[3], unsigned n,
-                            cl_event *events, cl_int *error)
+                            struct launched *events, cl_int *error)
 {
     unsigned done = 0;
     for (*error = CL_SUCCESS; done < n; done++)
@@ -155,24 +181,24 @@ static struct measure_result run_part(const struct measure_launch *l, const size
                                       struct patience most, cl_event hold, double *samples, bool *again)
 {
     CHECK(n >= 1 && n <= AGENT_BATCH_MOST);
-    cl_event events[AGENT_BATCH_MOST];
+    struct launched events[AGENT_BATCH_MOST];
     cl_int error;
     double start = clock_now_ms();
     struct clock_awake awake = clock_awake_start();
     unsigned queued = enqueue_all(l, global, n, events, &error);
     *again = lengthen_hold(l, hold);
     struct measure_result r = {.end = MEASURE_DONE};
-    if (queued > 0) r = wait_for(l, events[queued - 1], most, &awake);
+    if (queued > 0) r = wait_for(l, events[queued - 1].last, most, &awake);
     if (r.end == MEASURE_DONE && error) r = (struct measure_result){.end = MEASURE_FAILED, .error = error};
     if (r.end == MEASURE_DONE) {
-        double whole = span(events[0], events[n - 1]);
+        double whole = span(events[0].first, events[n - 1].last);
         r.ns = whole / n;
         r.disturbed = is_disturbed(start, &awake, whole);
         for (unsigned i = 0; i < n; i++)
-            samples[i] = span(events[i], events[i]);
+            samples[i] = span(events[i].first, events[i].last);
     }
     for (unsigned i = 0; i < queued; i++)
-        clReleaseEvent(events[i]);
+        release(&events[i]);
     return r;
 }
 
@@ -199,12 +225,19 @@ struct measure_result measure_first(const struct measure_launch *l, const size_t
     return run_one(l, global, (struct patience){3 * limit_ns + AGENT_SLACK_NS, limit_ns + AGENT_SLACK_NS});
 }
 
+/* Launches behind a hold: so many kernels at most. */
+static unsigned held_most(const struct measure_launch *l)
+{
+    unsigned n = AGENT_HELD_MOST / (l->n_more + 1);
+    return n > 0 ? n : 1;
+}
+
 struct measure_result measure_batch(const struct measure_launch *l, unsigned n, double limit_ns,
                                     double *samples)
 {
     struct patience most = {limit_ns + AGENT_SLACK_NS, INFINITY};
     bool held = l->hold && l->hold->kernel, again;
-    unsigned tries = 0, done = 0, part = held && n > AGENT_HELD_MOST ? AGENT_HELD_MOST : n;
+    unsigned tries = 0, done = 0, most_held = held_most(l), part = held && n > most_held ? most_held : n;
     double sum = 0;
     while (done < n) {
         if (part > n - done) part = n - done;

@@ -1,4 +1,5 @@
-/* Launching and timing one kernel on a queue, inside a runner. Times are nanoseconds.
+/* Launching and timing one kernel, or a sequence of kernels, on a queue, inside a runner. Times are
+ * nanoseconds.
  *
  *     measure_prefixes()   1, 8, 64, ... work-groups, until it is clear that the whole is within the limit
  *     measure_once()       the whole, once
@@ -17,14 +18,23 @@ struct measure_hold {
     cl_int rounds;    /* of a launch; they double when the host was not done in time */
 };
 
+/* A kernel of a sequence. */
+struct measure_step {
+    cl_kernel kernel; /* arguments are set */
+    size_t global[3], local[3];
+    bool free_local;
+};
+
 struct measure_launch {
     cl_command_queue queue; /* in order, with profiling */
     cl_kernel kernel;       /* arguments are set */
     size_t global[3], local[3];
-    bool free_local;           /* the work-group size is left to the device */
-    size_t resident;           /* work-groups that the device runs at once, at most; 0: unknown */
-    struct measure_hold *hold; /* of measure_batch(); NULL: launches may wait for the host */
-    void (*alive)(void *ctx);  /* called now and then while waiting */
+    bool free_local;                 /* the work-group size is left to the device */
+    unsigned n_more;                 /* kernels that follow in each launch, whose time is that of all; */
+    const struct measure_step *more; /* they run as a whole, also in measure_first() */
+    size_t resident;                 /* work-groups that the device runs at once, at most; 0: unknown */
+    struct measure_hold *hold;       /* of measure_batch(); NULL: launches may wait for the host */
+    void (*alive)(void *ctx);        /* called now and then while waiting */
     void *ctx;
 };
 

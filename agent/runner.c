@@ -96,42 +96,88 @@ static cl_int make_buffers(struct runner *r)
 
 /* ---- jobs ---- */
 
+/* Appends n bytes; returns where the next ones go. */
+static char *put(char *to, const void *from, size_t n)
+{
+    if (n) memcpy(to, from, n);
+    return to + n;
+}
+
 void *runner_pack(const struct runner_job *settings, const struct cg_kernel *k, size_t *bytes)
 {
     struct runner_job job = *settings;
-    memcpy(job.global, k->global, sizeof job.global);
-    memcpy(job.local, k->local, sizeof job.local);
     const char *options = k->options ? k->options : "";
     job.foreign = k->options != NULL;
-    job.n_args = k->n_args;
-    job.name_bytes = (uint32_t)strlen(k->name) + 1;
+    job.n_steps = job.n_args = job.names_bytes = 0;
+    for (const struct cg_kernel *s = k; s; s = s->next) {
+        job.n_steps++;
+        job.n_args += s->n_args;
+        job.names_bytes += (uint32_t)strlen(s->name) + 1;
+    }
     job.options_bytes = (uint32_t)strlen(options) + 1;
     job.source_bytes = (uint32_t)strlen(k->source) + 1;
-    size_t args = k->n_args * sizeof *k->args;
-    *bytes = sizeof job + args + job.name_bytes + job.options_bytes + job.source_bytes;
-    char *message = base_malloc(*bytes), *p = message;
-    memcpy(p, &job, sizeof job);
-    p += sizeof job;
-    if (args) memcpy(p, k->args, args);
-    memcpy(p += args, k->name, job.name_bytes);
-    memcpy(p += job.name_bytes, options, job.options_bytes);
-    memcpy(p + job.options_bytes, k->source, job.source_bytes);
+    *bytes = sizeof job + job.n_steps * sizeof(struct runner_step) + job.n_args * sizeof *k->args +
+             job.options_bytes + job.source_bytes + job.names_bytes;
+    char *message = base_malloc(*bytes), *p = put(message, &job, sizeof job);
+    for (const struct cg_kernel *s = k; s; s = s->next) {
+        struct runner_step step = {.n_args = s->n_args};
+        memcpy(step.global, s->global, sizeof step.global);
+        memcpy(step.local, s->local, sizeof step.local);
+        p = put(p, &step, sizeof step);
+    }
+    for (const struct cg_kernel *s = k; s; s = s->next)
+        p = put(p, s->args, s->n_args * sizeof *s->args);
+    p = put(p, options, job.options_bytes);
+    p = put(p, k->source, job.source_bytes);
+    for (const struct cg_kernel *s = k; s; s = s->next)
+        p = put(p, s->name, strlen(s->name) + 1);
     return message;
 }
 
-/* Whether the numbers of a job agree with its length and with the task. */
+static bool step_valid(const struct runner_step *s)
+{
+    if (s->local[0] == 0) return s->global[0] > 0;
+    for (int i = 0; i < 3; i++)
+        if (!s->local[i] || !s->global[i] || s->global[i] % s->local[i]) return false;
+    return true;
+}
+
+/* Whether the numbers of a job agree with the task. Buffers beyond the task's are temporaries of a sequence.
+ */
 static bool job_valid(const struct runner *r, const struct job *j)
 {
+    uint32_t n = r->task->n_buffers + (j->set.n_steps > 1 ? RUNNER_MAX_ARGS : 0);
     for (unsigned i = 0; i < j->set.n_args; i++) {
         uint32_t b = j->args[i].buffer;
-        if (b != BB_NONE && (b >= r->task->n_buffers || j->args[i].bytes != r->task->buffers[b].bytes))
-            return false;
+        if (b != BB_NONE && b >= n) return false;
+        if (b < r->task->n_buffers && j->args[i].bytes != r->task->buffers[b].bytes) return false;
         if (j->args[i].bytes == 0) return false;
     }
-    if (j->set.local[0] == 0) return j->set.global[0] > 0;
-    for (int i = 0; i < 3; i++)
-        if (!j->set.local[i] || !j->set.global[i] || j->set.global[i] % j->set.local[i]) return false;
+    for (unsigned i = 0; i < j->set.n_steps; i++)
+        if (!step_valid(&j->steps[i])) return false;
     return true;
+}
+
+/* The names of the kernels, in `bytes` bytes. false: there are fewer. */
+static bool unpack_names(struct job *j, const char *at, size_t bytes)
+{
+    for (unsigned i = 0; i < j->set.n_steps; i++) {
+        size_t n = strnlen(at, bytes);
+        if (n == bytes) return false;
+        j->names[i] = at;
+        at += n + 1;
+        bytes -= n + 1;
+    }
+    return bytes == 0;
+}
+
+/* Bytes of a message with the counts of a job; 0: more steps or arguments than there may be, or no texts. */
+static size_t message_bytes(const struct runner_job *s)
+{
+    bool empty = s->names_bytes == 0 || s->options_bytes == 0 || s->source_bytes == 0;
+    if (s->n_steps == 0 || s->n_steps > RUNNER_MAX_STEPS || s->n_args > RUNNER_MAX_ARGS || empty) return 0;
+    return sizeof *s + s->n_steps * sizeof(struct runner_step) + s->n_args * sizeof(struct cg_arg) +
+           (size_t)s->names_bytes + s->options_bytes + s->source_bytes;
 }
 
 /* Points into the message. false: lengths do not add up. */
@@ -139,30 +185,33 @@ static bool unpack(struct job *j, const char *message, size_t bytes)
 {
     if (bytes < sizeof j->set) return false;
     memcpy(&j->set, message, sizeof j->set);
-    size_t args = j->set.n_args * sizeof *j->args;
-    size_t texts = (size_t)j->set.name_bytes + j->set.options_bytes + j->set.source_bytes;
-    bool empty = j->set.name_bytes == 0 || j->set.options_bytes == 0 || j->set.source_bytes == 0;
-    if (j->set.n_args > RUNNER_MAX_ARGS || empty || bytes != sizeof j->set + args + texts) {
+    if (message_bytes(&j->set) != bytes) {
         j->set.n_args = 0;
         return false;
     }
-    memcpy(j->args, message + sizeof j->set, args);
-    j->name = message + sizeof j->set + args;
-    j->options = j->name + j->set.name_bytes;
+    const char *at = message + sizeof j->set;
+    size_t steps = j->set.n_steps * sizeof *j->steps, args = j->set.n_args * sizeof *j->args, n_args = 0;
+    memcpy(j->steps, at, steps);
+    memcpy(j->args, at + steps, args);
+    for (unsigned i = 0; i < j->set.n_steps; i++)
+        n_args += j->steps[i].n_args;
+    j->options = at + steps + args;
     j->source = j->options + j->set.options_bytes;
-    return j->name[j->set.name_bytes - 1] == '\0' && j->options[j->set.options_bytes - 1] == '\0' &&
-           j->source[j->set.source_bytes - 1] == '\0';
+    return n_args == j->set.n_args && j->options[j->set.options_bytes - 1] == '\0' &&
+           j->source[j->set.source_bytes - 1] == '\0' &&
+           unpack_names(j, j->source + j->set.source_bytes, j->set.names_bytes);
 }
 
 static void free_temporaries(struct job *j)
 {
     for (unsigned i = 0; i < j->set.n_args; i++)
-        guarded_free(&j->temporaries[i]);
+        if (j->temporaries[i].whole) guarded_free(&j->temporaries[i]);
 }
 
 static void job_clean(struct job *j)
 {
-    if (j->launch.kernel) clReleaseKernel(j->launch.kernel);
+    for (unsigned i = 0; i < j->set.n_steps; i++)
+        if (j->kernels[i].kernel) clReleaseKernel(j->kernels[i].kernel);
     if (j->program) clReleaseProgram(j->program);
 }
 
@@ -175,6 +224,26 @@ static void count_growth(struct job *j)
     j->result.retire = retire_after(&j->runner->retire, retire_own_kib());
 }
 
+/* Everything about the launches but the kernels themselves, which are not built yet. */
+static void prepare_launch(struct job *j)
+{
+    for (unsigned i = 0; i < j->set.n_steps; i++) {
+        struct measure_step *s = &j->kernels[i];
+        memcpy(s->global, j->steps[i].global, sizeof s->global);
+        memcpy(s->local, j->steps[i].local, sizeof s->local);
+        s->free_local = s->local[0] == 0;
+    }
+    j->launch = (struct measure_launch){.queue = j->runner->queue,
+                                        .free_local = j->kernels[0].free_local,
+                                        .n_more = j->set.n_steps - 1,
+                                        .more = j->kernels + 1,
+                                        .resident = j->runner->resident,
+                                        .alive = runner_say_alive,
+                                        .ctx = j->runner};
+    memcpy(j->launch.global, j->kernels[0].global, sizeof j->launch.global);
+    memcpy(j->launch.local, j->kernels[0].local, sizeof j->launch.local);
+}
+
 static bool serve_job(struct runner *r, const char *message, size_t bytes)
 {
     struct job *j = base_calloc(1, sizeof *j);
@@ -183,13 +252,7 @@ static bool serve_job(struct runner *r, const char *message, size_t bytes)
     if (!unpack(j, message, bytes) || !job_valid(r, j))
         runner_fail(j, EVAL_LAUNCH_ERROR, "the kernel's arguments or NDRange do not match the problem");
     else {
-        j->launch.queue = r->queue;
-        j->launch.free_local = j->set.local[0] == 0;
-        j->launch.resident = r->resident;
-        memcpy(j->launch.global, j->set.global, sizeof j->set.global);
-        memcpy(j->launch.local, j->set.local, sizeof j->set.local);
-        j->launch.alive = runner_say_alive;
-        j->launch.ctx = r;
+        prepare_launch(j);
         runner_work(j);
     }
     count_growth(j);

@@ -16,9 +16,9 @@
 #include "agent/verify.h"
 
 enum runner_message {
-    RUNNER_JOB,   /* parent -> runner: struct runner_job, its arguments, name, options and source, each
-                     0-terminated */
-    RUNNER_GO,    /* parent -> runner */
+    RUNNER_JOB, /* parent -> runner: struct runner_job, its struct runner_step, their arguments, then as texts
+                   that end with a 0 options, source and the name of each kernel */
+    RUNNER_GO,  /* parent -> runner */
     RUNNER_HELLO, /* runner -> parent: text, empty if all is well */
     RUNNER_READY,
     RUNNER_ALIVE,
@@ -37,10 +37,16 @@ struct runner_job {
     double limit_ns; /* of one launch */
     uint64_t turn;   /* which extreme sets it is verified on, where there is no time for all of them */
     struct verify_tolerance tolerance[VERIFY_MOST_TOLERANCES]; /* [outputs * n_sets of the task] */
-    size_t global[3], local[3];
     bool
         foreign; /* the text is a user's: it is launched as a whole, and more is checked (runner_foreign.h) */
-    uint32_t n_args, name_bytes, options_bytes, source_bytes; /* bytes include the final 0 */
+    uint32_t n_steps;                                          /* kernels: 1, or those of a sequence */
+    uint32_t n_args, names_bytes, options_bytes, source_bytes; /* of all; bytes include the final 0 */
+};
+
+/* A kernel of a job. */
+struct runner_step {
+    size_t global[3], local[3];
+    uint32_t n_args;
 };
 
 struct runner_result {

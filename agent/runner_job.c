@@ -10,6 +10,7 @@
 #include "agent/runner_foreign.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/opencl.h"
 #include "agent/pocl_folder.h"
@@ -47,10 +48,13 @@ static bool build(struct job *j)
         explain_build(j, error);
         return false;
     }
-    j->launch.kernel = clCreateKernel(j->program, j->name, &error);
-    if (error)
-        return runner_fail(j, EVAL_BUILD_ERROR, "cannot create kernel %s: %s", j->name,
-                           opencl_error_name(error));
+    for (unsigned i = 0; i < j->set.n_steps; i++) {
+        j->kernels[i].kernel = clCreateKernel(j->program, j->names[i], &error);
+        if (error)
+            return runner_fail(j, EVAL_BUILD_ERROR, "cannot create kernel %s: %s", j->names[i],
+                               opencl_error_name(error));
+    }
+    j->launch.kernel = j->kernels[0].kernel;
     return !j->set.foreign || runner_check_arguments(j);
 }
 
@@ -68,10 +72,23 @@ static void ask_resources(struct job *j)
     *r = (struct eval_resources){local, private_bytes, items};
 }
 
+/* The temporary of a sequence that an earlier argument is, too; NULL: there is none. */
+static const struct guarded *known_temporary(const struct job *j, unsigned arg)
+{
+    for (unsigned i = 0; j->args[arg].buffer != BB_NONE && i < arg; i++)
+        if (j->args[i].buffer == j->args[arg].buffer) return &j->temporaries[i];
+    return NULL;
+}
+
 static bool make_temporaries(struct job *j)
 {
     for (unsigned i = 0; i < j->set.n_args; i++) {
-        if (j->args[i].buffer != BB_NONE) continue;
+        if (j->args[i].buffer < j->runner->task->n_buffers) continue;
+        const struct guarded *known = known_temporary(j, i);
+        if (known) {
+            j->temporaries[i].view = known->view;
+            continue;
+        }
         cl_int error = guarded_new(j->runner->context, j->args[i].bytes, 1, &j->temporaries[i]);
         if (error)
             return runner_fail(j, runner_status(error, EVAL_LAUNCH_ERROR),
@@ -126,6 +143,23 @@ static size_t count_groups(const struct measure_launch *l)
     return n;
 }
 
+/* The launches of the kernels that follow in a sequence, one work-group of each; a device that chooses the
+ * size of a group is given the whole. */
+static bool warm_up_more(struct job *j, double limit_ns)
+{
+    for (unsigned i = 1; i < j->set.n_steps; i++) {
+        const struct measure_step *s = &j->kernels[i];
+        struct measure_launch l = j->launch;
+        l.kernel = s->kernel;
+        l.free_local = s->free_local;
+        l.n_more = 0;
+        memcpy(l.local, s->local, sizeof l.local);
+        struct measure_result m = measure_first(&l, s->free_local ? s->global : s->local, limit_ns);
+        if (m.end != MEASURE_DONE) return explain(j, m, limit_ns, "the first launch");
+    }
+    return true;
+}
+
 /* The launch that some drivers make machine code at, before the device lock: one work-group. Where the device
  * chooses the size of a group it would choose another for a part; there it is the whole, on a CPU, but not in
  * rounds, in which such a launch may take long and nothing else builds. A user's text may ask how many groups
@@ -136,12 +170,15 @@ static bool warm_up(struct job *j)
     bool whole = l->free_local || j->set.foreign;
     if (whole && (j->runner->gpu || j->set.mode == RUNNER_ROUND)) return true;
     double limit = AGENT_DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + AGENT_WARM_UP_NS;
-    struct measure_result m = measure_first(l, whole ? l->global : l->local, with_code);
+    struct measure_launch first = *l;
+    first.n_more = 0;
+    struct measure_result m = measure_first(&first, whole ? l->global : l->local, with_code);
     if (m.end == MEASURE_OVERDUE)
         return explain(j, m, with_code, "the first launch, with code generation by the driver,");
     m.groups = 1;
     m.of = whole ? 0 : count_groups(l);
-    return (m.end == MEASURE_DONE && m.ns <= limit) || explain(j, m, limit, "the first launch");
+    if (m.end != MEASURE_DONE || m.ns > limit) return explain(j, m, limit, "the first launch");
+    return warm_up_more(j, with_code);
 }
 
 /* ---- measuring ---- */
@@ -192,7 +229,8 @@ static bool measure(struct job *j)
 static bool run(struct job *j)
 {
     if (j->set.mode == RUNNER_REFERENCE) return runner_verify(j);
-    if (j->set.foreign) return runner_verify(j) && (j->set.settings.untimed || measure(j));
+    if (j->set.foreign || j->set.n_steps > 1)
+        return runner_verify(j) && (j->set.settings.untimed || measure(j));
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
     if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
         return explain(j, m, j->set.limit_ns, "a launch of some of the work-groups");

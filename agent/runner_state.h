@@ -9,7 +9,7 @@
 #include "agent/runner.h"
 #include "core/base/attr.h"
 
-enum { RUNNER_MAX_ARGS = 64 /* of a kernel */ };
+enum { RUNNER_MAX_ARGS = 512, RUNNER_MAX_STEPS = 64 /* kernels of a sequence, with all their arguments */ };
 
 struct runner {
     int fd; /* to the evaluator */
@@ -29,9 +29,11 @@ struct runner {
 struct job {
     struct runner *runner;
     struct runner_job set;
-    struct cg_arg args[RUNNER_MAX_ARGS];
-    const char *name, *options, *source;
-    struct guarded temporaries[RUNNER_MAX_ARGS];
+    struct runner_step steps[RUNNER_MAX_STEPS];
+    const char *names[RUNNER_MAX_STEPS], *options, *source;
+    struct measure_step kernels[RUNNER_MAX_STEPS]; /* the first of them is in `launch`, too */
+    struct cg_arg args[RUNNER_MAX_ARGS];           /* of one kernel after the other */
+    struct guarded temporaries[RUNNER_MAX_ARGS]; /* one that an earlier argument has, too, is a view alone */
     cl_program program;
     struct measure_launch launch;
     double launch_ns; /* of the whole kernel */

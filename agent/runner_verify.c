@@ -18,23 +18,28 @@ enum { FIXED_EXTREMES = 4 }; /* sets on which every kernel is verified */
 static const double EXTREMES_NS =
     100e6; /* for launches on the extreme sets; the first four run in any case */
 
-static cl_int bind_argument(struct job *j, unsigned i, unsigned set)
+/* Argument i of the job is `number` of a kernel. */
+static cl_int bind_argument(struct job *j, cl_kernel kernel, unsigned number, unsigned i, unsigned set)
 {
     struct runner *r = j->runner;
     uint32_t b = j->args[i].buffer;
-    const struct verify_buffer *v = b == BB_NONE ? NULL : &r->task->buffers[b];
-    if (v && v->by_value) return clSetKernelArg(j->launch.kernel, i, v->bytes, verify_values(v, set));
+    const struct verify_buffer *v = b < r->task->n_buffers ? &r->task->buffers[b] : NULL;
+    if (v && v->by_value) return clSetKernelArg(kernel, number, v->bytes, verify_values(v, set));
     cl_mem m = !v ? j->temporaries[i].view : v->output ? r->outputs[b].view : r->inputs[b][set];
-    return clSetKernelArg(j->launch.kernel, i, sizeof m, &m);
+    return clSetKernelArg(kernel, number, sizeof m, &m);
 }
 
 /* values: the set of the scalars. */
 static bool bind_arguments(struct job *j, unsigned set, unsigned values)
 {
-    for (unsigned i = 0; i < j->set.n_args; i++) {
-        cl_int error = bind_argument(j, i, j->args[i].by_value ? values : set);
+    unsigned step = 0, number = 0;
+    for (unsigned i = 0; i < j->set.n_args; i++, number++) {
+        for (; number == j->steps[step].n_args; step++)
+            number = 0;
+        cl_int error =
+            bind_argument(j, j->kernels[step].kernel, number, i, j->args[i].by_value ? values : set);
         if (error)
-            return runner_fail(j, EVAL_LAUNCH_ERROR, "cannot set argument %u: %s", i,
+            return runner_fail(j, EVAL_LAUNCH_ERROR, "cannot set argument %u: %s", number,
                                opencl_error_name(error));
     }
     return true;

@@ -169,29 +169,46 @@ static void draw_units(struct verify_task *t, enum verify_domain domain, uint64_
     verify_draw(t, domain, seed);
 }
 
+/* The arrays of a program as buffers. */
+static struct verify_task *task_of_arrays(const struct lift_program *p, const struct given *data,
+                                          unsigned n_sets, struct diag *d)
+{
+    struct verify_buffer *shape = base_calloc(p->n_arrays, sizeof *shape);
+    for (unsigned i = 0; i < p->n_arrays; i++) {
+        const struct lift_array *array = &p->arrays[i];
+        bool input = array->input != LIFT_NONE, output = array->output != LIFT_NONE;
+        shape[i] = (struct verify_buffer){.name = array->name,
+                                          .elements = lift_type_scalars(array->type),
+                                          .output = output,
+                                          .by_value = !output && array->type->kind == LIFT_SCALAR,
+                                          .updated = input && output};
+        lift_type_bottom(array->type, &shape[i].type);
+        if (!input) continue;
+        shape[i].range = p->inputs[array->input]->range;
+        shape[i].given = given_input(data, i);
+    }
+    struct verify_task *t = verify_task_new(shape, p->n_arrays, n_sets, d);
+    free(shape);
+    if (t) t->program = p;
+    return t;
+}
+
 struct verify_task *verify_task_of(const struct backbone *bb, const struct given *data, uint64_t seed,
                                    struct diag *d)
 {
-    struct verify_buffer *shape = base_calloc(bb->n_buffers, sizeof *shape);
-    for (unsigned i = 0; i < bb->n_buffers; i++) {
-        const struct bb_buffer *b = &bb->buffers[i];
-        shape[i] = (struct verify_buffer){.name = b->name,
-                                          .type = b->type,
-                                          .elements = b->elements,
-                                          .output = b->output,
-                                          .by_value = b->by_value,
-                                          .updated = b->updated};
-        if (b->input == LIFT_NONE) continue;
-        shape[i].range = bb->program->inputs[b->input]->range;
-        shape[i].given = given_input(data, i);
-    }
-    struct verify_task *t = verify_task_new(shape, bb->n_buffers, verify_sets(bb), d);
-    free(shape);
+    struct verify_task *t = task_of_arrays(bb->program, data, verify_sets(bb), d);
     if (!t) return NULL;
-    t->program = bb->program;
     enum verify_domain domain = draw_finite(t, seed);
     draw_units(t, domain, seed);
     if (t->n_sets > VERIFY_EXTREME) verify_draw_extremes(t, bb, domain, seed);
+    return t;
+}
+
+struct verify_task *verify_task_of_program(const struct lift_program *p, const struct given *data,
+                                           uint64_t seed, struct diag *d)
+{
+    struct verify_task *t = task_of_arrays(p, data, VERIFY_EXTREME, d);
+    if (t) draw_units(t, draw_finite(t, seed), seed);
     return t;
 }
 

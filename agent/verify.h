@@ -80,6 +80,10 @@ struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned 
  * verify_is_given(). Borrows the program and the data. NULL after adding an error. */
 struct verify_task *verify_task_of(const struct backbone *bb, const struct given *data, uint64_t seed,
                                    struct diag *d);
+/* The same of a program that may have no backbone of its own, since it runs as a sequence: without extreme
+ * sets, on which its parts are verified. */
+struct verify_task *verify_task_of_program(const struct lift_program *p, const struct given *data,
+                                           uint64_t seed, struct diag *d);
 void verify_task_free(struct verify_task *t);
 
 /* Tolerances of a task are [output][set], outputs counted among the buffers in order. */

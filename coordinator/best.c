@@ -41,8 +41,7 @@ static void key_sum(const json_t *value, char hex[HASH_HEX_BYTES])
     free(text);
 }
 
-/* A sum for each key, so that an edited one can be named. */
-static json_t *checksums(json_t *object)
+void best_seal(json_t *object)
 {
     const char *key;
     json_t *value, *sums = json_object();
@@ -52,7 +51,7 @@ static json_t *checksums(json_t *object)
         key_sum(value, hex);
         json_object_set_new(sums, key, json_string(hex));
     }
-    return sums;
+    json_object_set_new(object, "checksums", sums);
 }
 
 static json_t *ints_json(struct message_ints ints)
@@ -80,7 +79,7 @@ static json_t *contenders_json(const struct best *b)
     return list;
 }
 
-static json_t *best_json(const struct best *b, const struct pipeline_code *c)
+static json_t *result_json(const struct best *b, const struct pipeline_code *c)
 {
     struct arena *a = arena_new();
     char fingerprint[HASH_HEX_BYTES], kernel_hash[HASH_HEX_BYTES];
@@ -102,7 +101,7 @@ static json_t *best_json(const struct best *b, const struct pipeline_code *c)
         contenders_json(b));
     if (b->store) json_object_set_new(o, "store", json_string(b->store));
     if (b->data) json_object_set_new(o, "data", json_loads(b->data, 0, NULL));
-    json_object_set_new(o, "checksums", checksums(o));
+    best_seal(o);
     free(actions);
     arena_free(a);
     return o;
@@ -110,11 +109,11 @@ static json_t *best_json(const struct best *b, const struct pipeline_code *c)
 
 /* ---- writing ---- */
 
-/* Writes all three files or none. */
-static bool write_files(const char *dir, const char *opencl, const char *json, const char *host,
-                        struct diag *d)
+bool best_write_files(const char *dir, const char *opencl, const json_t *result, const char *host,
+                      struct diag *d)
 {
     static const char *const names[] = {"best.cl", "best.json", "host.c"};
+    char *json = json_dumps(result, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     const char *const texts[] = {opencl, json, host};
     struct strbuf paths[3] = {0};
     struct file_text files[3];
@@ -125,6 +124,7 @@ static bool write_files(const char *dir, const char *opencl, const char *json, c
     bool ok = file_write(files, 3, d);
     for (size_t i = 0; i < 3; i++)
         strbuf_free(&paths[i]);
+    free(json);
     return ok;
 }
 
@@ -199,31 +199,41 @@ static void shortened_clear(struct shortened *s)
     free((struct space_action *)s->best.actions);
 }
 
-static bool write_result(const char *dir, const struct best *b, const struct pipeline_code *c, struct diag *d)
+/* The code of an implementation with the shortest lists of actions. false after an error; the caller clears
+ * both in either case. */
+static bool prepare(const struct best *b, struct shortened *s, struct pipeline_code *c, struct diag *d)
 {
-    json_t *o = best_json(b, c);
-    char *text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    struct strbuf host = {0};
-    best_host_program(b, &c->kernel, "best.cl", &host);
-    bool ok = write_files(dir, c->kernel.source, text, host.text, d);
-    strbuf_free(&host);
-    free(text);
-    json_decref(o);
+    char why[NAME_MAX_BYTES];
+    const char *contradiction = "";
+    bool ok = shorten_all(b, s, &contradiction);
+    if (!ok) snprintf(why, sizeof why, "%s", contradiction);
+    ok = ok && pipeline_lower_actions(b->problem, s->best.actions, s->best.n_actions, c, why, sizeof why);
+    if (!ok) diag_plain(d, "cannot write the best implementation: %s", why);
     return ok;
+}
+
+json_t *best_json(const struct best *b, struct diag *d)
+{
+    struct pipeline_code c = {0};
+    struct shortened s;
+    json_t *o = prepare(b, &s, &c, d) ? result_json(&s.best, &c) : NULL;
+    pipeline_code_clear(&c);
+    shortened_clear(&s);
+    return o;
 }
 
 bool best_write(const char *dir, const struct best *b, struct diag *d)
 {
     struct pipeline_code c = {0};
     struct shortened s;
-    char why[NAME_MAX_BYTES];
-    const char *contradiction = "";
+    struct strbuf host = {0};
     if (!best_make_folder(dir, d)) return false;
-    bool ok = shorten_all(b, &s, &contradiction);
-    if (!ok) snprintf(why, sizeof why, "%s", contradiction);
-    ok = ok && pipeline_lower_actions(b->problem, s.best.actions, s.best.n_actions, &c, why, sizeof why);
-    if (!ok) diag_plain(d, "cannot write the best implementation: %s", why);
-    ok = ok && write_result(dir, &s.best, &c, d);
+    bool ok = prepare(b, &s, &c, d);
+    json_t *o = ok ? result_json(&s.best, &c) : NULL;
+    if (ok) best_host_program(&s.best, &c.kernel, "best.cl", &host);
+    ok = ok && best_write_files(dir, c.kernel.source, o, host.text, d);
+    strbuf_free(&host);
+    json_decref(o);
     pipeline_code_clear(&c);
     shortened_clear(&s);
     return ok;
@@ -290,6 +300,7 @@ static bool take_figures(const json_t *o, struct best_file *out, struct diag *d)
     return false;
 }
 
+/* Rebuilds the problem and its implementation. */
 static bool rebuild(json_t *o, struct best_file *out, struct diag *d)
 {
     const char *path, *text, *sizes, *device, *driver, *actions, *fingerprint, *kernel_hash;
@@ -365,12 +376,11 @@ static bool check_sums(const char *path, json_t *o, struct diag *d)
     return key == NULL;
 }
 
-bool best_read(const char *path, struct best_file *out, struct diag *d)
+json_t *best_load(const char *path, struct diag *d)
 {
-    *out = (struct best_file){0};
     size_t n;
     char *text = source_read_file(path, FILE_LIMIT, &n, d);
-    if (!text) return false;
+    if (!text) return NULL;
     json_error_t error;
     json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     const struct source source = {path, text, n};
@@ -382,11 +392,35 @@ bool best_read(const char *path, struct best_file *out, struct diag *d)
         else
             diag_plain(d, "'%s' is not a result of 'thresh tune' (best.json or a store)", path);
     }
-    bool ok = o && is_of_program(path, o, d) && check_sums(path, o, d) && rebuild(o, out, d);
-    if (!ok) best_file_clear(out);
-    json_decref(o);
+    bool ok = o && is_of_program(path, o, d) && check_sums(path, o, d);
+    if (!ok) json_decref(o);
     free(text);
+    return ok ? o : NULL;
+}
+
+bool best_from_json(json_t *o, struct best_file *out, struct diag *d)
+{
+    *out = (struct best_file){0};
+    bool ok = rebuild(o, out, d);
+    if (!ok) best_file_clear(out);
     return ok;
+}
+
+bool best_read(const char *path, struct best_file *out, struct diag *d)
+{
+    *out = (struct best_file){0};
+    json_t *o = best_load(path, d);
+    bool sequence = o && best_is_sequence(o);
+    if (sequence)
+        diag_plain(d, "%s: a sequence of kernels; 'thresh explain' and 'thresh replay' read it", path);
+    bool ok = o && !sequence && best_from_json(o, out, d);
+    json_decref(o);
+    return ok;
+}
+
+bool best_is_sequence(const json_t *o)
+{
+    return json_is_array(json_object_get(o, "parts"));
 }
 
 void best_file_clear(struct best_file *f)

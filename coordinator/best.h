@@ -7,6 +7,7 @@
 #ifndef THRESH_COORDINATOR_BEST_H
 #define THRESH_COORDINATOR_BEST_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,14 @@ bool best_make_folder(const char *dir, struct diag *d);
  * them. false after an error; then no file has changed. */
 bool best_write(const char *dir, const struct best *b, struct diag *d);
 
+/* The object of best.json; a new reference. NULL after an error. */
+json_t *best_json(const struct best *b, struct diag *d);
+/* Adds `checksums`, a sum for each key, so that an edited one can be named. */
+void best_seal(json_t *object);
+/* Writes all three files or none. false after an error. */
+bool best_write_files(const char *dir, const char *opencl, const json_t *result, const char *host,
+                      struct diag *d);
+
 /* An implementation that was read. It owns its pointers. */
 struct best_file {
     struct problem *problem;
@@ -67,9 +76,19 @@ struct best_file {
  * is damaged, has a newer format, or belongs to the space of another version. */
 bool best_read(const char *path, struct best_file *out, struct diag *d);
 void best_file_clear(struct best_file *f);
+/* The steps of best_read(), which a sequence of kernels shares (coordinator/sequence): the object of a file,
+ * whose checksums agree, a new reference, NULL after an error; whether it is one of a sequence; the
+ * implementation in it, false after an error. */
+json_t *best_load(const char *path, struct diag *d);
+bool best_is_sequence(const json_t *o);
+bool best_from_json(json_t *o, struct best_file *out, struct diag *d);
 
 /* Appends host.c: a C program that builds the OpenCL text in `kernel_file` and times it on random data. */
 void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file,
                        struct strbuf *out);
+/* The same for a sequence of kernels (cg_kernel.next) of a bound program, whose buffers are the program's
+ * arrays and, beyond these, temporaries. */
+void best_host_sequence(const struct lift_program *p, const char *device, const struct cg_kernel *first,
+                        const char *kernel_file, struct strbuf *out);
 
 #endif

@@ -9,11 +9,12 @@
 
 #include "agent/verify.h"
 #include "coordinator/best.h"
+#include "coordinator/host_state.h"
 #include "core/base/panic.h"
 #include "core/base/strbuf.h"
 #include "core/codegen/codegen.h"
 
-static const char head[] =
+const char host_head[] =
     "#define CL_TARGET_OPENCL_VERSION 120\n"
     "#include <CL/cl.h>\n"
     "#include <stdio.h>\n"
@@ -109,15 +110,16 @@ static const char timing[] =
     "        clReleaseEvent(events[i]);\n"
     "    return (double)(end - start) / LAUNCHES;\n"
     "}\n"
-    "\n"
-    "static int by_size(const void *a, const void *b)\n"
-    "{\n"
-    "    const double x = *(const double *)a, y = *(const double *)b;\n"
-    "    return (x > y) - (x < y);\n"
-    "}\n"
     "\n";
 
-static const char build[] =
+const char host_sorting[] = "static int by_size(const void *a, const void *b)\n"
+                            "{\n"
+                            "    const double x = *(const double *)a, y = *(const double *)b;\n"
+                            "    return (x > y) - (x < y);\n"
+                            "}\n"
+                            "\n";
+
+const char host_build[] =
     "    char *text = read_text(path);\n"
     "    const char *texts[] = {text};\n"
     "    cl_program program = clCreateProgramWithSource(context, 1, texts, NULL, &error);\n"
@@ -132,13 +134,15 @@ static const char build[] =
 static const char launch[] = "    double ns[ROUNDS];\n"
                              "    time_round(queue, kernel, global, local);\n"
                              "    for (int i = 0; i < ROUNDS; i++) {\n";
-static const char result[] =
-    "        ns[i] = time_round(queue, kernel, global, local);\n"
-    "    }\n"
+static const char round_end[] = "        ns[i] = time_round(queue, kernel, global, local);\n"
+                                "    }\n";
+
+const char host_result[] =
     "    qsort(ns, ROUNDS, sizeof ns[0], by_size);\n"
     "    printf(\"median of %d rounds of %d launches: %.3f us (fastest %.3f us, slowest %.3f us)\\n\", "
     "ROUNDS,\n"
-    "           LAUNCHES, ns[ROUNDS / 2] / 1000, ns[0] / 1000, ns[ROUNDS - 1] / 1000);\n";
+    "           LAUNCHES, ns[ROUNDS / 2] / 1000, ns[0] / 1000, ns[ROUNDS - 1] / 1000);\n"
+    "    return 0;\n}\n";
 
 struct host_type {
     const char *c_type, *random; /* the element and an expression for a random one */
@@ -197,19 +201,21 @@ static void emit_random(const struct lift_range *r, enum scalar_type type, struc
         strbuf_add(out, t.random);
 }
 
-/* The random content of argument i: a number `valueI`, or an array `dataI`. */
-static void emit_content(const struct best *b, const struct cg_arg *arg, unsigned i, struct strbuf *out)
+void host_emit_content(const struct lift_program *p, unsigned array, size_t bytes, unsigned i,
+                       struct strbuf *out)
 {
-    const struct bb_buffer *buffer = &b->problem->backbone->buffers[arg->buffer];
-    const char *c_type = host_type(buffer->type).c_type;
-    if (buffer->by_value)
+    const struct lift_array *of = &p->arrays[array];
+    enum scalar_type type = SCALAR_FLOAT;
+    lift_type_bottom(of->type, &type);
+    const char *c_type = host_type(type).c_type;
+    if (of->type->kind == LIFT_SCALAR)
         strbuf_printf(out, "    const %s value%u = ", c_type, i);
     else
         strbuf_printf(out,
                       "    %s *data%u = allocate(%zu);\n"
                       "    for (size_t i = 0; i < %zu / sizeof *data%u; i++) data%u[i] = ",
-                      c_type, i, arg->bytes, arg->bytes, i, i);
-    emit_random(&b->problem->program->inputs[buffer->input]->range, buffer->type, out);
+                      c_type, i, bytes, bytes, i, i);
+    emit_random(&p->inputs[of->input]->range, type, out);
     strbuf_add(out, ";\n");
 }
 
@@ -235,7 +241,7 @@ static void emit_argument(const struct best *b, const struct cg_kernel *k, unsig
     const char *kind = arg->by_value ? "value" : "buffer";
     strbuf_printf(out, "    /* argument %u: %s */\n", i, buffer ? buffer->name : "temporary memory");
     bool content = buffer && buffer->input != LIFT_NONE;
-    if (content) emit_content(b, arg, i, out);
+    if (content) host_emit_content(b->problem->program, arg->buffer, arg->bytes, i, out);
     if (content && !arg->by_value)
         strbuf_printf(out, "    cl_mem buffer%u = make_buffer(context, %zu, data%u);\n", i, arg->bytes, i);
     else if (arg->zero)
@@ -268,26 +274,32 @@ static void emit_range(const struct cg_kernel *k, struct strbuf *out)
                       k->local[2]);
 }
 
-void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file,
-                       struct strbuf *out)
+void host_emit_start(const char *device, const char *kernel_file, struct strbuf *out)
 {
-    strbuf_printf(
-        out, "/* Builds %s and runs it on random data. cc -O2 host.c -lOpenCL -o host && ./host [%s] */\n",
-        kernel_file, kernel_file);
-    strbuf_add(out, head);
-    strbuf_add(out, timing);
     strbuf_printf(out,
                   "int main(int argc, char **argv)\n{\n    const char *path = argc > 1 ? argv[1] : \"%s\";\n",
                   kernel_file);
     strbuf_add(out, "    cl_int error;\n    cl_device_id device = find_device(");
-    emit_string(b->device->name, out);
+    emit_string(device, out);
     strbuf_add(out, ");\n"
                     "    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);\n"
                     "    check(error, \"clCreateContext\");\n"
                     "    cl_command_queue queue = clCreateCommandQueue(context, device, "
                     "CL_QUEUE_PROFILING_ENABLE, &error);\n"
                     "    check(error, \"clCreateCommandQueue\");\n");
-    strbuf_add(out, build);
+}
+
+void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file,
+                       struct strbuf *out)
+{
+    strbuf_printf(
+        out, "/* Builds %s and runs it on random data. cc -O2 host.c -lOpenCL -o host && ./host [%s] */\n",
+        kernel_file, kernel_file);
+    strbuf_add(out, host_head);
+    strbuf_add(out, timing);
+    strbuf_add(out, host_sorting);
+    host_emit_start(b->device->name, kernel_file, out);
+    strbuf_add(out, host_build);
     strbuf_printf(out,
                   "    cl_kernel kernel = clCreateKernel(program, \"%s\", &error);\n    check(error, "
                   "\"clCreateKernel\");\n",
@@ -297,6 +309,6 @@ void best_host_program(const struct best *b, const struct cg_kernel *k, const ch
     emit_range(k, out);
     strbuf_add(out, launch);
     emit_restore(b, k, out);
-    strbuf_add(out, result);
-    strbuf_add(out, "    return 0;\n}\n");
+    strbuf_add(out, round_end);
+    strbuf_add(out, host_result);
 }

@@ -47,6 +47,17 @@ enum {
 #define LIMIT_OTHER_DEVICE 3.0
 #define LIMIT_BOUND_NOISE 0.02 /* share by which a time may be below its bound: clocks differ by as much */
 
+/* ---- sequences of kernels ---- */
+
+enum { LIMIT_SINGLE_CUTS = 4 }; /* so many are tried one by one, too; of more only all at once */
+/* Share of the budget that each program gets before a variant is chosen, and that of all of them together. */
+#define LIMIT_FIRST_SHARE 0.15
+#define LIMIT_FIRST_SHARES 0.6
+/* A variant is left out whose naive kernels do more operations, which takes a processor some seconds, and so
+ * many times those of another variant: more than a search gains over a naive kernel. */
+#define LIMIT_VARIANT_OPERATIONS 4e9
+#define LIMIT_VARIANT_RATIO 64.0
+
 /* ---- tune --space ---- */
 
 enum {

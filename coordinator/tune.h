@@ -47,6 +47,7 @@ struct tune_options {
     double distance;                 /* improvements smaller than this share are ignored */
     double audit_cuts;               /* share of the draws that look below cuts of the bound, to audit it */
     const char *store;               /* file; NULL: none */
+    bool private_store;              /* it is ours alone: results do not name it */
     const char *listen;              /* endpoint for agents; NULL: embedded */
     struct fleet *fleet;             /* whose agents measure, with other searches'; NULL: none; borrowed */
     const char *keys;                /* folder of keys for a tcp:// endpoint; NULL: none */
@@ -119,6 +120,11 @@ bool tune_search(struct tune *t, struct diag *d);
  * the verdict. false after an error of the store. */
 bool tune_quote(struct tune *t, struct diag *d);
 const struct tune_report *tune_report(struct tune *t);
+/* Writes the winner's best.json, best.cl and host.c into `dir`. false after an error: there is no winner,
+ * which is said unless the search was interrupted, or a file cannot be written. */
+bool tune_write(struct tune *t, const char *dir, struct diag *d);
+/* The object of that best.json; a new reference. NULL after the same errors. */
+json_t *tune_result(struct tune *t, struct diag *d);
 const struct problem *tune_problem(const struct tune *t);
 const struct device *tune_device(const struct tune *t);
 /* given_text() of the user's data; NULL: there are none. */

@@ -3,6 +3,7 @@
  *     thresh explain best.json             one implementation
  *     thresh explain runs.db --best        the best one, and what the search learnt about each choice
  *     thresh explain runs.db --cuts        what the lower bound pruned (cuts.c)
+ *     thresh explain sequence/best.json    the steps of a sequence of kernels, and each part
  *
  * The text begins with a summary: time, rate, lower bound, comparison with the naive and the second best
  * implementation. Then come the decisions by logical dimension and by staged value, the loops, the OpenCL
@@ -20,6 +21,7 @@
 #include "coordinator/explanation.h"
 #include "coordinator/portrait.h"
 #include "coordinator/rival.h"
+#include "coordinator/sequence/file.h"
 #include "coordinator/store.h"
 #include "core/base/strbuf.h"
 #include "gpu.space.h"
@@ -76,7 +78,7 @@ static json_t *baselines_json(const struct best_file *b)
     return list;
 }
 
-static void print_json(const struct printing *p)
+static json_t *to_json(const struct printing *p)
 {
     const struct explanation *e = p->of;
     const struct best_file *b = e->best;
@@ -92,7 +94,7 @@ static void print_json(const struct printing *p)
     json_object_update(o, e->portrait);
     if (p->learnt) json_object_set(o, "learnt", p->learnt);
     if (b->store) json_object_set_new(o, "store", json_string(b->store));
-    cli_print_json(o);
+    return o;
 }
 
 /* ---- text ---- */
@@ -207,21 +209,91 @@ static json_t *find_learnt(const struct cli_args *a)
     return learnt;
 }
 
-static void explain(const struct cli_args *a, const struct best_file *b, struct diag *d)
+/* list: where JSON goes, of a part of a sequence; NULL: standard output. */
+static void explain(const struct cli_args *a, const struct best_file *b, json_t *list, struct diag *d)
 {
     struct perfmodel *m = cli_model(a, b->problem, &b->device, d);
     struct explanation e = {0};
     if (m && explanation_make(&e, b, m, d)) {
         struct printing p = {&e, find_learnt(a)};
         cli_stored_note_text(b, e.code.hash);
-        if (cli_given(a, CLI_JSON))
-            print_json(&p);
+        if (list)
+            json_array_append_new(list, to_json(&p));
+        else if (cli_given(a, CLI_JSON))
+            cli_print_json(to_json(&p));
         else
             print_text(a, &p);
         json_decref(p.learnt);
     }
     explanation_clear(&e);
     perfmodel_free(m);
+}
+
+/* ---- sequences ---- */
+
+/* "naive      265.6 us (...), 43.5 times as long". */
+static void print_other(const char *what, const struct figure *other, const struct figure *best)
+{
+    char text[FIGURE_TEXT];
+    if (!figure_known(other)) return;
+    printf("%-10s %s", what, figure_print(other, text));
+    if (figure_comparable(other, best))
+        printf(", %.3g times as long", figure_ratio(other, best, NULL, NULL, 0).quotient);
+    printf("\n");
+}
+
+static void print_names(const char *what, const json_t *names)
+{
+    size_t i;
+    json_t *name;
+    printf("%s", what);
+    json_array_foreach(names, i, name) printf("%s %s", i ? "," : "", json_string_value(name));
+}
+
+/* The whole: its times, and which kernel reads and writes what. */
+static void print_sequence(const struct sequence_file *f)
+{
+    char text[FIGURE_TEXT];
+    printf("kernel     %s %s\ndevice     %s\ntime       %s, %u kernels\n", f->source.path, f->sizes,
+           f->device.name, figure_print(&f->figure, text), f->sequence->n_steps);
+    print_other("naive", &f->naive, &f->figure);
+    print_other("parts", &f->naive_parts, &f->figure);
+    print_other("one kernel", &f->one_kernel, &f->figure);
+    for (unsigned i = 0; i < f->sequence->n_steps; i++) {
+        json_t *step = sequence_step_json(f->program, f->sequence, i);
+        printf("step %-5u part %u,", i + 1, f->sequence->steps[i].part + 1);
+        print_names(" reads", json_object_get(step, "reads"));
+        print_names("; writes", json_object_get(step, "writes"));
+        printf("\n");
+        json_decref(step);
+    }
+}
+
+static void print_sequence_json(const struct sequence_file *f, json_t *parts)
+{
+    json_t *steps = json_array();
+    for (unsigned i = 0; i < f->sequence->n_steps; i++)
+        json_array_append_new(steps, sequence_step_json(f->program, f->sequence, i));
+    cli_print_json(json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:O}", "kernel", f->source.path, "device",
+                             f->device.name, "cut", f->cuts, "figure", figure_json(&f->figure), "naive",
+                             figure_json(&f->naive), "naive_parts", figure_json(&f->naive_parts),
+                             "one_kernel", figure_json(&f->one_kernel), "steps", steps, "parts", parts));
+}
+
+/* The whole, then each part as a kernel of its own. */
+static void explain_sequence(const struct cli_args *a, json_t *o, struct diag *d)
+{
+    struct sequence_file f;
+    bool read = sequence_read(o, &f, d);
+    json_t *parts = cli_given(a, CLI_JSON) ? json_array() : NULL;
+    if (read && !parts) print_sequence(&f);
+    for (unsigned i = 0; read && i < f.n_parts; i++) {
+        if (!parts) printf("\npart %u: %s\n\n", i + 1, f.sequence->parts[i].name);
+        explain(a, &f.parts[i], parts, d);
+    }
+    if (read && parts && !diag_failed(d)) print_sequence_json(&f, parts);
+    json_decref(parts);
+    sequence_file_clear(&f);
 }
 
 /* ---- what the search learnt ---- */
@@ -257,8 +329,13 @@ static int run_explain(const struct cli_args *a)
     if (cli_given(a, CLI_CUTS)) return cli_cuts(a);
     if (cli_given(a, CLI_LEARNT) && !cli_given(a, CLI_BEST)) return run_learnt(a);
     struct diag *d = diag_new();
-    struct best_file b;
-    if (cli_stored_load(a, &b, d) && refuse_device(a, d)) explain(a, &b, d);
+    struct best_file b = {0};
+    json_t *sequence = cli_stored_sequence(a);
+    if (sequence && refuse_device(a, d))
+        explain_sequence(a, sequence, d);
+    else if (!sequence && cli_stored_load(a, &b, d) && refuse_device(a, d))
+        explain(a, &b, NULL, d);
+    json_decref(sequence);
     int status = cli_finish(d, CLI_OK);
     best_file_clear(&b);
     return status;

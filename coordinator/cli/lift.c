@@ -1,5 +1,5 @@
 /* thresh lift: the language on its own: check a program (lift_check.c), print normalized text, interpret
- * (lift_run.c). */
+ * (lift_run.c), cut into a sequence (lift_cut.c). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/kind.h"
 #include "coordinator/cli/lift_check.h"
+#include "coordinator/cli/lift_cut.h"
 #include "coordinator/cli/lift_run.h"
 #include "coordinator/cli/table.h"
 #include "core/base/arena.h"
@@ -54,7 +55,8 @@ static void print(const struct cli_args *a, struct opened *o, struct diag *d)
 #define VERBS(X)                                                                                             \
     X(check, CLI_TAKES(SIZE), CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION), CLI_TAKES(JSON))                    \
     X(print, CLI_TAKES(SIZE), CLI_TAKES(JSON))                                                               \
-    X(run, CLI_TAKES(SIZE), CLI_TAKES(INPUT), CLI_TAKES(OUTPUT), CLI_TAKES(JSON))
+    X(run, CLI_TAKES(SIZE), CLI_TAKES(INPUT), CLI_TAKES(OUTPUT), CLI_TAKES(JSON))                            \
+    X(cut, CLI_TAKES(SIZE), CLI_TAKES(AT), CLI_TAKES(JSON))
 enum verb {
 #define X(name, ...) VERB_##name,
     VERBS(X)
@@ -76,8 +78,10 @@ static void run_verb(const struct cli_args *a, enum verb verb, struct diag *d)
         cli_lift_check(a, d);
     else if (verb == VERB_print)
         print(a, &o, d);
-    else if (open_program(a, true, &o, d))
+    else if (open_program(a, true, &o, d) && verb == VERB_run)
         cli_lift_run(a, o.program, o.arena, d);
+    else if (o.program && !diag_failed(d))
+        cli_lift_cut(a, o.program, o.arena, d);
     if (o.arena) arena_free(o.arena);
     free(o.text);
 }
@@ -97,11 +101,11 @@ static int run(const struct cli_args *a)
 
 const struct cli_command cli_lift = {
     .name = "lift",
-    .positional = "check|print|run KERNEL.lift",
+    .positional = "check|print|run|cut KERNEL.lift",
     .least = 2,
     .most = 2,
     .takes = {CLI_TAKES(SIZE), CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION), CLI_TAKES(INPUT), CLI_TAKES(OUTPUT),
-              CLI_TAKES(JSON)},
+              CLI_TAKES(AT), CLI_TAKES(JSON)},
     .notes =
         {{CLI_INPUT, "NAME=FILE.npy",
           "run: the data of this input, a NumPy file, or NAME=random:SEED, random numbers made from SEED "
@@ -120,6 +124,7 @@ const struct cli_command cli_lift = {
         "Example: thresh lift check matmul.lift --size M=512,N=512,K=512\n"
         "         thresh lift run matmul.lift --size M=4,N=4,K=4 --input A=random:1\n"
         "         thresh lift run matmul.lift --size M=4,N=4,K=4 --input A=a.npy --input B=b.npy --output "
-        "c.npy",
+        "c.npy\n"
+        "         thresh lift cut atax.lift --size M=64,N=64 --at y",
     .run = run,
 };

@@ -1,6 +1,6 @@
 /* thresh lift check: a program goes as far as tune takes it before it measures: through the front end, the
- * backbone, the space and the memory of the device, so that what check accepts tune does not refuse. Without
- * the sizes it ends after the names. */
+ * backbone, the space and the memory of the device, so that what check accepts tune does not refuse. Of a
+ * program that is no single kernel it does so with each part. Without the sizes it ends after the names. */
 #include "coordinator/cli/lift_check.h"
 
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include "agent/fits.h"
 #include "coordinator/advice.h"
 #include "coordinator/cli/kind.h"
+#include "coordinator/sequence/plan.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 #include "core/base/units.h"
@@ -93,17 +94,18 @@ static json_t *dimensions_json(const struct backbone *bb)
     return dimensions;
 }
 
-static void print_json(const struct problem *p, const struct device *dev, const struct advice *advice)
+static json_t *to_json(const struct problem *p, const struct device *dev, const struct advice *advice)
 {
     struct strbuf type = {0};
     json_t *lines = json_array();
     lift_print_type(p->program->output->type, &type);
     for (unsigned i = 0; i < advice->n; i++)
         json_array_append_new(lines, json_string(advice->lines[i]));
-    cli_print_json(json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "kernel", p->source.path, "type", type.text,
-                             "device", dev ? json_string(dev->name) : json_null(), "buffers", buffers_json(p),
-                             "dimensions", dimensions_json(p->backbone), "advice", lines));
+    json_t *o = json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "kernel", p->source.path, "type", type.text, "device",
+                          dev ? json_string(dev->name) : json_null(), "buffers", buffers_json(p),
+                          "dimensions", dimensions_json(p->backbone), "advice", lines);
     strbuf_free(&type);
+    return o;
 }
 
 static void print_buffers(const struct problem *p)
@@ -145,23 +147,72 @@ static bool fits(const struct problem *p, const struct device *dev, struct diag 
     return dev->max_alloc_bytes == 0 || fits_device(p, dev, d);
 }
 
+/* One kernel; list: where JSON goes, of a part of a sequence; NULL: standard output. known: there is a
+ * device. */
+static void check_kernel(const struct cli_args *a, const char *path, const char *text,
+                         const struct device *dev, bool known, json_t *list, struct diag *d)
+{
+    struct problem *p = problem_new(path, text, a->value[CLI_SIZE], &dev->limits, NULL, d);
+    if (p && fits(p, dev, d)) {
+        struct arena *arena = arena_new();
+        struct advice advice = advice_of(p, known ? dev : NULL, arena);
+        if (list)
+            json_array_append_new(list, to_json(p, known ? dev : NULL, &advice));
+        else if (cli_given(a, CLI_JSON))
+            cli_print_json(to_json(p, known ? dev : NULL, &advice));
+        else
+            print_text(p, known ? dev : NULL, &advice);
+        arena_free(arena);
+    }
+    problem_free(p);
+}
+
+/* A program that tune does not search as one kernel: the parts of the first variant that it tries. */
+static void check_sequence(const struct cli_args *a, const struct sequence_plan *plan,
+                           const struct device *dev, bool known, struct diag *d)
+{
+    const struct sequence_variant *v = &plan->variants[0];
+    json_t *parts = cli_given(a, CLI_JSON) ? json_array() : NULL;
+    if (!parts) printf("%s: ok, %u kernels, %s\n", plan->source.path, v->sequence->n_steps, v->label);
+    for (unsigned i = 0; !parts && i < plan->n_notes; i++)
+        printf("note: %s\n", plan->notes[i]);
+    for (unsigned i = 0; i < v->n_parts && !diag_failed(d); i++) {
+        const struct lift_part *part = &v->sequence->parts[i];
+        if (!parts) printf("\n");
+        check_kernel(a, part->path, part->text, dev, known, parts, d);
+    }
+    if (parts && !diag_failed(d))
+        cli_print_json(
+            json_pack("{s:s,s:s,s:O}", "kernel", plan->source.path, "cut", v->cuts, "parts", parts));
+    json_decref(parts);
+}
+
+/* The plan of a program that is no single kernel; NULL: it is one, or nothing at all, which its check says.
+ */
+static struct sequence_plan *plan_of(const struct cli_args *a, const char *text)
+{
+    static const struct bb_options usual = {0};
+    struct diag *ignored = diag_new();
+    struct sequence_plan *plan =
+        sequence_plan_new(a->positional[1], text, a->value[CLI_SIZE], "auto", &usual, ignored);
+    diag_free(ignored);
+    if (plan && plan->variants[0].sequence) return plan;
+    sequence_plan_free(plan);
+    return NULL;
+}
+
 static void check_all(const struct cli_args *a, const char *text, struct diag *d)
 {
     struct device dev;
     char missing[WHY];
     if (!cli_select_limits(a, &dev, missing, sizeof missing, d)) return;
     bool known = !missing[0];
-    struct problem *p = problem_new(a->positional[1], text, a->value[CLI_SIZE], &dev.limits, NULL, d);
-    if (p && fits(p, &dev, d)) {
-        struct arena *arena = arena_new();
-        struct advice advice = advice_of(p, known ? &dev : NULL, arena);
-        if (cli_given(a, CLI_JSON))
-            print_json(p, known ? &dev : NULL, &advice);
-        else
-            print_text(p, known ? &dev : NULL, &advice);
-        arena_free(arena);
-    }
-    problem_free(p);
+    struct sequence_plan *plan = plan_of(a, text);
+    if (plan)
+        check_sequence(a, plan, &dev, known, d);
+    else
+        check_kernel(a, a->positional[1], text, &dev, known, NULL, d);
+    sequence_plan_free(plan);
 }
 
 void cli_lift_check(const struct cli_args *a, struct diag *d)

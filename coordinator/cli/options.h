@@ -21,6 +21,7 @@
     X(BASELINE, "baseline", "FILE.cl:NAME,global=N",                                                         \
       "compare with your own OpenCL kernel: arguments are the inputs and the output, sizes are macros; may " \
       "be repeated")                                                                                         \
+    X(AT, "at", "NAME,NAME", "cut: cut at these values (default: all that compute)")                         \
     X(OUTPUT, "output", "[NAME=]FILE.npy",                                                                   \
       "write the result to this NumPy file instead of printing it. Of several outputs, NAME is one; may be " \
       "repeated")                                                                                            \

@@ -6,8 +6,8 @@
  *     replayed  83.1 us (82.6 to 83.9, 20 rounds)
  *     ratio     1.005 (replayed / recorded)
  *
- * The rounds are spread over windows, one second apart. A disturbance shows as drift between the windows and
- * as processor time that other processes used. */
+ * A sequence of kernels is verified and timed as a whole. The rounds are spread over windows, one second
+ * apart. A disturbance shows as drift between the windows and as processor time that other processes used. */
 #include <math.h>
 #include <stdio.h>
 #include <stdarg.h>
@@ -23,6 +23,7 @@
 #include "coordinator/figure.h"
 #include "coordinator/limits.h"
 #include "coordinator/load.h"
+#include "coordinator/sequence/file.h"
 #include "core/base/arena.h"
 #include "core/base/attr.h"
 #include "core/base/clock.h"
@@ -259,44 +260,99 @@ static void measure(const struct cli_args *a, const struct best_file *b, struct 
     r->ratio = figure_ratio(&r->figure, &r->recorded, NULL, NULL, 0);
 }
 
+/* What the options say of a replay. */
+struct setting {
+    struct device device;
+    uint64_t launches;
+    struct eval_settings evaluation;
+};
+
+static bool read_setting(const struct cli_args *a, const struct best_file *b, struct setting *s,
+                         struct diag *d)
+{
+    const char *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
+    s->evaluation = (struct eval_settings){.verify = true, .thorough = true, .limit_ns = limit_ns(a, b, d)};
+    return !diag_failed(d) && cli_positive(a, CLI_LAUNCHES, 1, &s->launches, d) &&
+           device_select(selector, &s->device, d);
+}
+
+/* Measures and prints; `b` has what was recorded. Returns the exit status. */
+static int replay_on(const struct cli_args *a, const struct setting *s, const struct best_file *b,
+                     struct evaluator *ev, const struct cg_kernel *kernel, const struct given *data,
+                     struct diag *d)
+{
+    struct replayed r = {0};
+    measure(a, b, ev, kernel, &r, &s->evaluation, s->launches);
+    judge(&r, b, &s->device);
+    judge_data(&r, b, data);
+    bool ok = print_replay(a, &r);
+    free(r.times);
+    return cli_doubt_status(a, &r.doubt, ok ? CLI_OK : CLI_FAILED, d);
+}
+
 /* Replays the implementation on the selected device; returns the exit status. */
 static int replay(const struct cli_args *a, const struct best_file *b, struct diag *d)
 {
-    struct device device;
+    struct setting s;
     struct pipeline_code code;
-    struct replayed r = {0};
-    uint64_t launches;
-    int failure = CLI_FAILED;
-    struct eval_settings settings = {.verify = true, .thorough = true, .limit_ns = limit_ns(a, b, d)};
-    if (diag_failed(d) || !cli_positive(a, CLI_LAUNCHES, 1, &launches, d)) return CLI_USAGE;
-    const char *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
-    if (!device_select(selector, &device, d) || !rebuild(b, &code, d)) return CLI_USAGE;
+    if (!read_setting(a, b, &s, d) || !rebuild(b, &code, d)) return CLI_USAGE;
     struct given *data = NULL;
-    struct evaluator *ev = NULL;
-    if (cli_load_data(a, b->problem->program, &data, d))
-        ev = evaluator_new_for(b->problem, &device, 1, &(struct eval_inputs){1, data}, NULL, d);
-    else
-        failure = CLI_USAGE;
-    bool ok = ev != NULL;
-    if (ok) {
-        measure(a, b, ev, &code.kernel, &r, &settings, launches);
-        judge(&r, b, &device);
-        judge_data(&r, b, data);
-        ok = print_replay(a, &r);
+    int status = CLI_USAGE;
+    if (cli_load_data(a, b->problem->program, &data, d)) {
+        struct evaluator *ev =
+            evaluator_new_for(b->problem, &s.device, 1, &(struct eval_inputs){1, data}, NULL, d);
+        status = ev ? replay_on(a, &s, b, ev, &code.kernel, data, d) : CLI_FAILED;
+        evaluator_free(ev);
     }
-    evaluator_free(ev);
     given_free(data);
     pipeline_code_clear(&code);
-    free(r.times);
-    return cli_doubt_status(a, &r.doubt, ok ? CLI_OK : failure, d);
+    return status;
+}
+
+/* ---- sequences ---- */
+
+/* Replays the kernels of a sequence, one after the other. */
+static int replay_kernels(const struct cli_args *a, const struct sequence_file *f, const struct setting *s,
+                          const struct best_file *recorded, struct diag *d)
+{
+    struct sequence_chain chain, naive = {0};
+    struct given *data = NULL;
+    int status = CLI_USAGE;
+    if (sequence_file_chain(f, &chain, d) && sequence_file_naive(f, &naive, d) &&
+        cli_load_data(a, f->program, &data, d)) {
+        struct evaluator *ev = sequence_whole_open(f->program, naive.kernels, &s->device, data, 1, d);
+        status = ev ? replay_on(a, s, recorded, ev, chain.kernels, data, d) : CLI_FAILED;
+        evaluator_free(ev);
+    }
+    given_free(data);
+    sequence_chain_clear(&naive);
+    sequence_chain_clear(&chain);
+    return status;
+}
+
+static int replay_sequence(const struct cli_args *a, json_t *o, struct diag *d)
+{
+    struct sequence_file f;
+    struct setting s;
+    int status = CLI_USAGE;
+    if (sequence_read(o, &f, d)) {
+        const struct best_file recorded = {.device = f.device, .figure = f.figure, .data = f.data};
+        if (read_setting(a, &recorded, &s, d)) status = replay_kernels(a, &f, &s, &recorded, d);
+    }
+    sequence_file_clear(&f);
+    return status;
 }
 
 static int run_replay(const struct cli_args *a)
 {
     struct diag *d = diag_new();
-    struct best_file b;
-    int status = cli_stored_load(a, &b, d) ? replay(a, &b, d) : CLI_USAGE;
+    struct best_file b = {0};
+    json_t *sequence = cli_stored_sequence(a);
+    int status = sequence                    ? replay_sequence(a, sequence, d)
+                 : cli_stored_load(a, &b, d) ? replay(a, &b, d)
+                                             : CLI_USAGE;
     status = cli_finish(d, status);
+    json_decref(sequence);
     best_file_clear(&b);
     return status;
 }

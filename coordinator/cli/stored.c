@@ -71,6 +71,18 @@ bool cli_stored_load(const struct cli_args *a, struct best_file *out, struct dia
     return false;
 }
 
+json_t *cli_stored_sequence(const struct cli_args *a)
+{
+    struct diag *ignored = diag_new();
+    bool store =
+        cli_given(a, CLI_BEST) || cli_given(a, CLI_NUMBER) || cli_kind_of(a->positional[0]) == CLI_KIND_STORE;
+    json_t *o = store ? NULL : best_load(a->positional[0], ignored);
+    diag_free(ignored);
+    if (o && best_is_sequence(o)) return o;
+    json_decref(o);
+    return NULL;
+}
+
 void cli_stored_note_text(const struct best_file *b, uint64_t hash)
 {
     if (b->kernel_hash != hash)

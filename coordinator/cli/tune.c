@@ -10,6 +10,7 @@
 #include "coordinator/cli/doubt.h"
 #include "coordinator/cli/kind.h"
 #include "coordinator/cli/launched.h"
+#include "coordinator/cli/tune_sequence.h"
 #include "coordinator/cli/tune_space.h"
 #include "core/base/arena.h"
 #include "core/base/units.h"
@@ -252,36 +253,6 @@ static void print_table(const struct tune_options *o, const struct device *dev, 
     if (written) printf("written      %s/best.cl, best.json, host.c\n", written);
 }
 
-static bool write_result(const struct tune_options *o, struct tune *t, const char *out, struct diag *d)
-{
-    const struct tune_report *r = tune_report(t);
-    const struct session_pick *best = winner(r);
-    if (!best) {
-        if (!r->search.interrupted) diag_plain(d, "no valid implementation was found");
-        return false;
-    }
-    struct best_contender contenders[SESSION_CONTENDERS];
-    for (unsigned i = 0; i < r->search.n_contenders; i++)
-        contenders[i] = (struct best_contender){.label = r->search.contenders[i].label,
-                                                .number = r->search.contenders[i].number,
-                                                .figure = r->search.contenders[i].figure,
-                                                .actions = r->search.contenders[i].actions,
-                                                .n_actions = r->search.contenders[i].n_actions};
-    struct best b = {.problem = tune_problem(t),
-                     .device = tune_device(t),
-                     .lowering = &o->lowering,
-                     .sizes = o->sizes ? o->sizes : "",
-                     .store = o->store,
-                     .data = tune_data(t),
-                     .actions = best->actions,
-                     .n_actions = best->n_actions,
-                     .figure = best->figure,
-                     .naive = r->naive.figure,
-                     .contenders = contenders,
-                     .n_contenders = r->search.n_contenders};
-    return best_write(out, &b, d);
-}
-
 /* Searches, quotes and prints; what was found before an error is printed too. */
 static int campaign(const struct cli_args *a, const struct tune_options *o, struct tune *t, struct diag *d)
 {
@@ -290,7 +261,7 @@ static int campaign(const struct cli_args *a, const struct tune_options *o, stru
     bool ok = tune_search(t, d);
     ok = tune_quote(t, d) && ok;
     const struct tune_report *r = tune_report(t);
-    bool written = write_result(o, t, out, d);
+    bool written = tune_write(t, out, d);
     if (cli_given(a, CLI_JSON))
         print_json(o, tune_device(t), r);
     else
@@ -386,7 +357,10 @@ static int run(const struct cli_args *a)
                  cli_expect_kind(o.path, CLI_KIND_PROGRAM, d);
     char *text = sound ? source_read_file(o.path, CLI_PROGRAM_BYTES, &n, d) : NULL;
     o.text = text;
-    if (text && stand_in(a, &o, &described, d)) status = search(a, &o, d);
+    struct sequence_plan *plan = NULL;
+    if (text && stand_in(a, &o, &described, d) && cli_plan_sequence(a, &o, &plan, d))
+        status = plan ? cli_tune_sequence(a, &o, plan, search, d) : search(a, &o, d);
+    sequence_plan_free(plan);
     status = cli_finish(d, cli_signal_status(signals, status));
     free(text);
     arena_free(arena);
@@ -423,10 +397,14 @@ const struct cli_command cli_tune = {
               CLI_TAKES(TIMEOUT),
               CLI_TAKES(DATA),
               CLI_USER_DATA,
+              CLI_TAKES(CUT),
               CLI_TAKES(BASELINE),
               CLI_TAKES(RUNNERS),
               CLI_TAKES(LEARN_FROM)},
-    .notes = {{CLI_OUT, "DIR",
+    .notes = {{CLI_CUT, "auto|none|all|NAMES",
+               "cut the program into kernels that run one after the other, at values that 'thresh lift cut' "
+               "lists; auto tries one kernel and cuts, and takes the fastest (default auto)"},
+              {CLI_OUT, "DIR",
                "folder for best.cl, best.json and host.c (default thresh-out); with --space for best.json "
                "(default: "
                "not written)"},

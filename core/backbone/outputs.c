@@ -15,8 +15,9 @@
 #include "core/base/diag.h"
 #include "core/lift/lift.h"
 
-static const char shapes[] =
-    "outputs of different shapes; tune a program for each, or give them the same dimensions";
+static const char shapes[] = "outputs of different shapes in one kernel; declare each with a name of its "
+                             "own, and 'thresh tune' makes a "
+                             "kernel of each, or give them the same dimensions";
 
 /* The index of a dimension of the outputs: number *depth of those with an extent above 1. The first output
  * makes it, with logicals, the others share it. NULL after an error. */

@@ -29,7 +29,8 @@ struct cg_program; /* the loop program */
 /* One kernel argument, in order: the backbone's buffers, then temporaries in global memory, at last the
  * counters of groups. */
 struct cg_arg {
-    uint32_t buffer; /* index of the backbone's buffer, or BB_NONE: a temporary */
+    uint32_t buffer; /* index of the backbone's buffer, or BB_NONE: a temporary; in a sequence of the whole's
+                        buffer, and beyond these one of its temporaries (core/lift/cut.h) */
     bool by_value;   /* a scalar, no array in memory */
     bool zero;       /* a temporary that is 0 before the first launch; each launch leaves it so */
     size_t bytes;
@@ -44,6 +45,8 @@ struct cg_kernel {
     struct cg_arg *args; /* malloc'd */
     size_t local_bytes;
     unsigned barriers; /* barrier statements in the text */
+    const struct cg_kernel
+        *next; /* of a sequence: runs after this one, from the same text; borrowed. NULL: none */
 };
 
 /* Builds the loop program. NULL with a static reason in *why if the candidate cannot be implemented (a

@@ -130,3 +130,12 @@ bool lift_bind(struct lift_program *p, const struct lift_size_value *values, uns
     if (diag_count(d) == errors) bind_reads(&b);
     return diag_count(d) == errors;
 }
+
+struct lift_program *lift_parse_bound(const struct source *source, const char *sizes, struct arena *a,
+                                      struct diag *d)
+{
+    struct lift_size_value *values = NULL;
+    int n = lift_parse_sizes(sizes ? sizes : "", &values, a, d);
+    struct lift_program *p = n < 0 ? NULL : lift_parse(source, a, d);
+    return p && lift_bind(p, values, (unsigned)n, a, d) ? p : NULL;
+}

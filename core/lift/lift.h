@@ -189,6 +189,10 @@ bool lift_bind(struct lift_program *p, const struct lift_size_value *values, uns
 /* Parses "M=512,N=512" into the arena. Returns the count, or -1 after adding an error. */
 int lift_parse_sizes(const char *text, struct lift_size_value **values, struct arena *a, struct diag *d);
 
+/* Parses a program and binds it to the sizes of a command line; sizes NULL: none. NULL after errors. */
+struct lift_program *lift_parse_bound(const struct source *source, const char *sizes, struct arena *a,
+                                      struct diag *d);
+
 /* Prints normalized text that parses back to the same program. */
 void lift_print(const struct lift_program *p, struct strbuf *out);
 void lift_print_type(const struct lift_type *t, struct strbuf *out);

@@ -17,11 +17,8 @@ const struct bb_device problem_any_device = {.max_work_group = 64,
 
 static bool bind(struct problem *p, const char *sizes, struct diag *d)
 {
-    struct lift_size_value *values = NULL;
-    int n = lift_parse_sizes(sizes ? sizes : "", &values, p->arena, d);
-    if (n < 0) return false;
-    p->program = lift_parse(&p->source, p->arena, d);
-    return p->program && lift_bind(p->program, values, (unsigned)n, p->arena, d);
+    p->program = lift_parse_bound(&p->source, sizes, p->arena, d);
+    return p->program != NULL;
 }
 
 static bool lower(struct problem *p, const struct bb_options *options, struct diag *d)

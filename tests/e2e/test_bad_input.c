@@ -82,8 +82,8 @@ Test(bad_input, updates_that_read_other_elements)
     program_refused("size N\ninput x: [float]N\ninput y: [float]N\noutput x = y\n"
                     "output z = map(fun v -> v * sum(x), y)\n",
                     "N=4", "4:8: error: an element of 'x' reads other elements of x than the one it writes");
-    program_refused("size M, N\ninput x: [[float]N]M\noutput a = x\noutput b = map(sum, x)\n", "M=2,N=4",
-                    "4:8: error: not supported yet: outputs of different shapes");
+    program_refused("size M, N\ninput x: [[float]N]M\noutput (x, map(sum, x))\n", "M=2,N=4",
+                    "3:8: error: not supported yet: outputs of different shapes");
 }
 
 /* ---- sizes ---- */

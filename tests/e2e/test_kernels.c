@@ -80,6 +80,8 @@ static const struct kernel_case CASES[] = {
     {"sparse_gemv", "M=4,N=8,K=4"},
     {"deinterleave", "M=2,N=8"},
     {"scan", "M=4,N=8"},
+    {"atax", "M=4,N=4"},
+    {"matmul_chain", "M=2,N=2,K=4,L=2"},
 };
 
 /* Fewer of the programs with more instructions or dimensions. */
@@ -129,3 +131,5 @@ KERNEL_TEST(30, gather_rows)
 KERNEL_TEST(31, sparse_gemv)
 KERNEL_TEST(32, deinterleave)
 KERNEL_TEST(33, scan)
+KERNEL_TEST(34, atax)
+KERNEL_TEST(35, matmul_chain)

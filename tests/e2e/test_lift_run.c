@@ -91,7 +91,7 @@ Test(lift_run, check_refuses_what_tune_refuses)
          "r)), 0.0, A)\n",
          "M=4,N=4"},
         {"size N\ninput x: [bool]N\noutput x\n", "N=4"},
-        {"size N\ninput x: [float]N\noutput a = x\noutput b = sum(x)\n", "N=4"},
+        {"size N\ninput x: [float]N\noutput (x, sum(x))\n", "N=4"},
         {"size N\ninput x: [[float]N]N\noutput reduce(fun s r -> map(add, zip(s, r)), head(x), x)\n", "N=4"},
         {"size N\ninput x: float\nfun f(v) = 3.7 * v * (1.0 - v)\nfun g(v) = f(f(f(f(v))))\n"
          "output g(g(g(x)))\n",
@@ -111,6 +111,19 @@ Test(lift_run, check_refuses_what_tune_refuses)
         e2e_run_free(&check);
         unlink(path);
     }
+}
+
+/* What tune makes several kernels of check looks at part by part. */
+Test(lift_run, check_takes_outputs_of_different_dimensions)
+{
+    char path[32];
+    e2e_file(path, "size N\ninput x: [float]N\noutput a = x\noutput b = sum(x)\n");
+    struct e2e_run r = E2E_RUN(&cli_lift, "check", path, "--size", "N=4");
+    cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+    cr_expect(strstr(r.out, "ok, 2 kernels, outputs apart"), "%s", r.out);
+    cr_expect(strstr(r.out, "output     b: float"), "%s", r.out);
+    e2e_run_free(&r);
+    unlink(path);
 }
 
 /* What limits a program is said by check and by tune, which goes on. */

@@ -156,6 +156,6 @@ Test(usage, misspelt_names_are_guessed)
     usage_refused(THRESH("tune", "-o"), "option '-o' needs a value");
     usage_refused(THRESH("tune", "-x"), "unknown option '-x'\n");
     usage_refused(THRESH("lift", "check", "a", "b"), "unexpected argument 'b'");
-    usage_refused(THRESH("lift", "check"), "missing argument: check|print|run KERNEL.lift");
+    usage_refused(THRESH("lift", "check"), "missing argument: check|print|run|cut KERNEL.lift");
     usage_refused(THRESH("completion", "fish"), "unknown shell 'fish'");
 }

@@ -1,0 +1,259 @@
+/* Variants of a program (plan.h). */
+#include "coordinator/sequence/plan.h"
+
+#include <string.h>
+
+#include "coordinator/limits.h"
+#include "coordinator/work.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+
+struct planner {
+    struct sequence_plan *plan;
+    const struct bb_options *lowering;
+    struct lift_cuts cuts;
+    unsigned n_computing; /* cuts that compute */
+    bool uncosted;        /* nothing is to be compared */
+    size_t cap_programs, cap_variants, cap_notes;
+    struct diag *diag;
+};
+
+/* ---- programs ---- */
+
+/* Operations of the naive implementation, about; negative after an error: it cannot be one kernel. */
+static double cost_of(struct planner *p, const struct lift_program *program)
+{
+    struct arena *a = arena_new();
+    const struct backbone *bb = bb_lower(program, p->lowering, a, p->diag);
+    double cost = bb ? work_of(bb).operations * (double)bb_naive_repeats(bb) : -1;
+    arena_free(a);
+    return cost;
+}
+
+/* The number of a program, new or known; LIFT_NONE after an error. */
+static unsigned add_program(struct planner *p, const char *path, const char *text,
+                            const struct lift_program *program)
+{
+    struct sequence_plan *plan = p->plan;
+    for (unsigned i = 0; i < plan->n_programs; i++)
+        if (!strcmp(plan->programs[i].text, text)) return i;
+    double cost = p->uncosted ? 0 : cost_of(p, program);
+    if (cost < 0) return LIFT_NONE;
+    plan->programs = arena_grow(plan->arena, plan->programs, &p->cap_programs, plan->n_programs + 1,
+                                sizeof *plan->programs);
+    plan->programs[plan->n_programs] = (struct sequence_program){path, text, program, cost};
+    return plan->n_programs++;
+}
+
+/* ---- variants ---- */
+
+unsigned sequence_steps_of(const struct sequence_variant *v, unsigned part)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; v->sequence && i < v->sequence->n_steps; i++)
+        n += v->sequence->steps[i].part == part;
+    return v->sequence ? n : 1;
+}
+
+/* "y,z" of the chosen cuts. */
+static const char *names_of(struct planner *p, const bool *chosen)
+{
+    const char *names = "";
+    for (unsigned i = 0; i < p->cuts.n; i++)
+        if (chosen[i])
+            names = arena_printf(p->plan->arena, "%s%s%s", names, *names ? "," : "", p->cuts.items[i].name);
+    return names;
+}
+
+static bool is_planned(const struct sequence_plan *plan, const char *cuts)
+{
+    for (unsigned i = 0; i < plan->n_variants; i++)
+        if (!strcmp(plan->variants[i].cuts, cuts)) return true;
+    return false;
+}
+
+/* Adds the programs of a variant. false after an error: one of them cannot be a kernel. */
+static bool add_parts(struct planner *p, struct sequence_variant *v)
+{
+    const struct sequence_plan *plan = p->plan;
+    bool ok = true;
+    v->n_parts = v->sequence ? v->sequence->n_parts : 1;
+    v->programs = ARENA_ARRAY(plan->arena, unsigned, v->n_parts);
+    for (unsigned i = 0; ok && i < v->n_parts; i++) {
+        const struct lift_part whole = {NULL, plan->source.path, plan->source.text, plan->program};
+        const struct lift_part *part = v->sequence ? &v->sequence->parts[i] : &whole;
+        v->programs[i] = add_program(p, part->path, part->text, part->program);
+        ok = v->programs[i] != LIFT_NONE;
+        if (ok) v->cost += sequence_steps_of(v, i) * plan->programs[v->programs[i]].cost;
+    }
+    return ok;
+}
+
+/* "cut at y,z"; of many cuts their number. */
+static const char *label_of(struct planner *p, const bool *chosen, const char *cuts, bool apart)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->cuts.n; i++)
+        n += chosen[i];
+    if (n > LIMIT_SINGLE_CUTS) return arena_printf(p->plan->arena, "cut at %u values", n);
+    if (n > 0) return arena_printf(p->plan->arena, "cut at %s", cuts);
+    return apart ? "outputs apart" : "one kernel";
+}
+
+/* Adds the variant with the chosen cuts, unless there is one. false after an error. */
+static bool add_variant(struct planner *p, const bool *chosen)
+{
+    struct sequence_plan *plan = p->plan;
+    struct sequence_variant v = {.cuts = names_of(p, chosen)};
+    bool apart = *v.cuts || lift_cut_forced(plan->program) > 1;
+    if (is_planned(plan, v.cuts)) return true;
+    if (apart) v.sequence = lift_cut(plan->program, &p->cuts, chosen, plan->arena, p->diag);
+    v.label = label_of(p, chosen, v.cuts, apart);
+    if ((apart && !v.sequence) || !add_parts(p, &v)) return false;
+    plan->variants = arena_grow(plan->arena, plan->variants, &p->cap_variants, plan->n_variants + 1,
+                                sizeof *plan->variants);
+    plan->variants[plan->n_variants++] = v;
+    return true;
+}
+
+static bool *no_cuts(struct planner *p)
+{
+    return ARENA_ARRAY(p->plan->arena, bool, p->cuts.n + 1);
+}
+
+static const bool *all_cuts(struct planner *p)
+{
+    bool *chosen = no_cuts(p);
+    for (unsigned i = 0; i < p->cuts.n; i++)
+        chosen[i] = p->cuts.items[i].computes;
+    return chosen;
+}
+
+/* The second, the fourth, ... of those that compute: of time steps, two in a kernel. */
+static const bool *every_second_cut(struct planner *p)
+{
+    bool *chosen = no_cuts(p);
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->cuts.n; i++)
+        chosen[i] = p->cuts.items[i].computes && n++ % 2;
+    return chosen;
+}
+
+/* ---- auto ---- */
+
+static void add_note(struct planner *p, const char *text)
+{
+    struct sequence_plan *plan = p->plan;
+    plan->notes = arena_grow(plan->arena, plan->notes, &p->cap_notes, plan->n_notes + 1, sizeof *plan->notes);
+    plan->notes[plan->n_notes++] = text;
+}
+
+/* Adds a variant whose errors leave it out. */
+static void try_variant(struct planner *p, const bool *chosen)
+{
+    struct diag *d = p->diag;
+    p->diag = diag_new();
+    unsigned before = p->plan->n_variants;
+    bool added = add_variant(p, chosen);
+    if (!added && p->plan->n_variants == before)
+        add_note(p,
+                 arena_printf(p->plan->arena, "%s is left out: %s",
+                              label_of(p, chosen, names_of(p, chosen), lift_cut_forced(p->plan->program) > 1),
+                              diag_message(p->diag, 0)));
+    diag_free(p->diag);
+    p->diag = d;
+}
+
+static double least_cost(const struct sequence_plan *plan)
+{
+    double least = plan->variants[0].cost;
+    for (unsigned i = 1; i < plan->n_variants; i++)
+        least = plan->variants[i].cost < least ? plan->variants[i].cost : least;
+    return least;
+}
+
+/* Whether even the naive implementation, the first that is run, would take long, and far longer than that of
+ * another variant. */
+static bool is_hopeless(const struct sequence_variant *v, double least)
+{
+    return v->cost > LIMIT_VARIANT_OPERATIONS && v->cost > LIMIT_VARIANT_RATIO * least;
+}
+
+static void leave_out_hopeless(struct planner *p)
+{
+    struct sequence_plan *plan = p->plan;
+    double least = least_cost(plan);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < plan->n_variants; i++) {
+        const struct sequence_variant v = plan->variants[i];
+        if (!is_hopeless(&v, least))
+            plan->variants[kept++] = v;
+        else
+            add_note(p, arena_printf(plan->arena,
+                                     "%s is left out: naive kernels would do %.3g times the operations of "
+                                     "other cuts, %.3g; '--cut %s' tries it all the same",
+                                     v.label, v.cost / least, v.cost, *v.cuts ? v.cuts : "none"));
+    }
+    plan->n_variants = kept;
+}
+
+/* false after errors: nothing can be a kernel; they are those of the program as it is. */
+static bool plan_auto(struct planner *p)
+{
+    p->uncosted = p->n_computing == 0 && lift_cut_forced(p->plan->program) == 1;
+    if (p->uncosted) return add_variant(p, no_cuts(p));
+    try_variant(p, no_cuts(p));
+    if (p->n_computing > 0) try_variant(p, all_cuts(p));
+    for (unsigned i = 0; p->n_computing <= LIMIT_SINGLE_CUTS && i < p->cuts.n; i++) {
+        bool *one = no_cuts(p);
+        one[i] = true;
+        if (p->cuts.items[i].computes) try_variant(p, one);
+    }
+    if (p->n_computing > LIMIT_SINGLE_CUTS) try_variant(p, every_second_cut(p));
+    if (p->plan->n_variants == 0) return add_variant(p, no_cuts(p));
+    leave_out_hopeless(p);
+    return true;
+}
+
+static bool plan_named(struct planner *p, const char *names)
+{
+    bool *chosen = no_cuts(p);
+    return lift_cut_choose(p->plan->program, &p->cuts, names, chosen, p->diag) && add_variant(p, chosen);
+}
+
+static bool plan_variants(struct planner *p, const char *cut)
+{
+    p->cuts = lift_cut_find(p->plan->program, p->plan->arena);
+    for (unsigned i = 0; i < p->cuts.n; i++)
+        p->n_computing += p->cuts.items[i].computes;
+    if (!strcmp(cut, "auto")) return plan_auto(p);
+    p->uncosted = !strcmp(cut, "none") && lift_cut_forced(p->plan->program) == 1;
+    if (!strcmp(cut, "none")) return add_variant(p, no_cuts(p));
+    return strcmp(cut, "all") ? plan_named(p, cut) : add_variant(p, all_cuts(p));
+}
+
+/* ---- the plan ---- */
+
+struct sequence_plan *sequence_plan_new(const char *path, const char *text, const char *sizes,
+                                        const char *cut, const struct bb_options *lowering, struct diag *d)
+{
+    struct arena *a = arena_new();
+    struct sequence_plan *plan = ARENA_NEW(a, struct sequence_plan);
+    struct planner p = {.plan = plan, .lowering = lowering, .diag = d};
+    plan->arena = a;
+    plan->source = (struct source){arena_strdup(a, path), arena_strdup(a, text), strlen(text)};
+    plan->program = lift_parse_bound(&plan->source, sizes, a, d);
+    if (plan->program && plan_variants(&p, cut)) return plan;
+    sequence_plan_free(plan);
+    return NULL;
+}
+
+void sequence_plan_free(struct sequence_plan *p)
+{
+    if (p) arena_free(p->arena);
+}
+
+bool sequence_plan_is_single(const struct sequence_plan *p)
+{
+    return p->n_variants == 1 && !p->variants[0].sequence;
+}
