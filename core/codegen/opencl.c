@@ -42,15 +42,21 @@ static const char *const prefixes[] = {"cl_",      "get_", "image",   "vload", "
 /* The quotient towards zero and what it leaves. A division by zero, and that of the smallest int by -1, would
  * end the program on some devices: 0 and x are the results by zero, -x wraps around. */
 static const char quotient[] =
+    "#ifndef THRESH_DIV$2\n"
+    "#define THRESH_DIV$2\n"
     "$1 thresh_div$2($1 x, $1 y)\n"
     "{\n"
     "    const $1 q = x / select(y, ($1)(1), (y == 0) | (y == -1));\n"
     "    return select(select(q, ($1)(0), y == 0), as_int$2(-as_uint$2(x)), y == -1);\n"
-    "}";
-static const char modulo[] = "$1 thresh_mod$2($1 x, $1 y)\n"
+    "}\n"
+    "#endif";
+static const char modulo[] = "#ifndef THRESH_MOD$2\n"
+                             "#define THRESH_MOD$2\n"
+                             "$1 thresh_mod$2($1 x, $1 y)\n"
                              "{\n"
                              "    return select(x % select(y, ($1)(1), (y == 0) | (y == -1)), x, y == 0);\n"
-                             "}";
+                             "}\n"
+                             "#endif";
 
 const struct cg_dialect cg_opencl = {
     .name = "OpenCL C",
@@ -153,10 +159,12 @@ const struct cg_dialect cg_opencl = {
     .barrier_local = "barrier(CLK_LOCAL_MEM_FENCE);",
     .barrier_global = "barrier(CLK_GLOBAL_MEM_FENCE);",
     .barrier_both = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
-    .fence_before = "#ifdef __NV_CL_C_VERSION\n"
+    .fence_before = "#ifndef thresh_fence\n"
+                    "#ifdef __NV_CL_C_VERSION\n"
                     "#define thresh_fence() __asm__ volatile(\"membar.gl;\" ::: \"memory\")\n"
                     "#else\n"
                     "#define thresh_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)\n"
+                    "#endif\n"
                     "#endif",
     .device_fence = "thresh_fence();",
     .count_up = "atomic_inc(&$1)",

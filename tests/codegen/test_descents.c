@@ -2,6 +2,7 @@
  * without a fault and gives the result of the Lift interpreter; some are compiled and run. Inputs are small
  * integers: results agree exactly. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/diag.h"
@@ -350,4 +351,28 @@ Test(descents, parts_of_groups_of_a_product)
                   "output map(fun row -> map(fun col -> reduce(add, 0.0, map(mult, zip(row, col))), "
                   "transpose(B)), A)\n",
                   "M=8,N=4,K=16", "k.0", 40, longer(1, 6));
+}
+
+/* Texts of two kernels in one program, as of a sequence: the functions before a kernel are defined once. */
+Test(descents, two_texts_in_one_program)
+{
+    struct descent_case x;
+    struct pcg32 random = pcg32_seed(1, 1);
+    struct cg_kernel k;
+    const char *why = "";
+    open_case(&x, "size N\ninput x: [int]N\noutput map(fun v -> v / 3 + v % 5, x)\n", "N=8");
+    struct space_state *st = space_root(x.space, NULL);
+    cr_assert(descend(st, &random));
+    struct bb_candidate *c = bb_candidate_new(x.bb, x.arena);
+    cr_assert(bb_decode(x.bb, st, c, &why), "%s", why);
+    cg_emit(cg_build(x.bb, c, &cgt_target, x.arena, &why), &k);
+    const char *name = strstr(k.source, k.name);
+    char *both = arena_printf(x.arena, "%s%.*sother%s", k.source, (int)(name - k.source), k.source,
+                              name + strlen(k.name));
+    free(k.source);
+    k.source = base_strdup(both);
+    cgt_run(x.bb, &k, x.buffers); /* it fails if the text cannot be built */
+    cg_kernel_free(&k);
+    space_state_free(st);
+    close_case(&x);
 }
