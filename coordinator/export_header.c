@@ -76,7 +76,8 @@ static const char types[] =
     "/* A buffer in global memory. Its content is an array of `type` in row-major order; that of a temporary "
     "one "
     "needs\n"
-    " * no initialization; THRESH_COUNTERS are temporary numbers that are 0 before the first launch, and after "
+    " * no initialization; THRESH_COUNTERS are temporary numbers that are 0 before the first launch, and "
+    "after "
     "each.\n"
     " * Align it to 128 bytes where it is not made by clCreateBuffer(). A THRESH_VALUE is "
     "no buffer:\n"
@@ -291,8 +292,8 @@ static unsigned put_decisions(const struct export_entry *e, size_t i, FILE *out)
 
 static void put_arguments(const struct export_entry *e, size_t i, FILE *out)
 {
-    static const char *const uses[] = {"THRESH_INPUT", "THRESH_OUTPUT", "THRESH_TEMPORARY", "THRESH_VALUE",
-                                       "THRESH_UPDATED", "THRESH_COUNTERS"};
+    static const char *const uses[] = {"THRESH_INPUT", "THRESH_OUTPUT",  "THRESH_TEMPORARY",
+                                       "THRESH_VALUE", "THRESH_UPDATED", "THRESH_COUNTERS"};
     fprintf(out, "static const struct thresh_argument thresh_arguments_%zu[] = {\n", i);
     for (unsigned k = 0; k < e->code->kernel.n_args; k++) {
         struct export_argument a = export_argument(e, k);

@@ -227,7 +227,7 @@ static const struct first_day first_day_options[] = {
      "--order: 'tiles' is not a choice",
      "the choices are span, staged",
      NULL},
-    {&cli_lift, {AXPY, NULL}, "missing argument", "check|print|run KERNEL.lift", NULL},
+    {&cli_lift, {AXPY, NULL}, "missing argument", "check|print|run|cut KERNEL.lift", NULL},
     {&cli_tune, {AXPY, "--size", "N=64", "--resume"}, "--resume needs", "--store FILE", NULL},
     {&cli_tune, {AXPY, "--size", "N=64", "--listen", "7000"}, "'7000'", "tcp://127.0.0.1:PORT", NULL},
     {&cli_tune, {NULL}, "missing", "KERNEL.lift", NULL},
