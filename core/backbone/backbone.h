@@ -267,11 +267,10 @@ struct bb_device {
     unsigned n_vector_widths;
     int64_t vector_widths[5]; /* e.g. 2 4 8 16, ascending */
     bool gpu;
-    bool nontemporal;  /* its compiler has accesses that leave the caches first (an agent asks it) */
-    bool device_fence; /* its compiler has a fence that orders memory accesses of several groups */
-    /* For the target of its text (core/codegen/target.h); all 0: OpenCL C, an unknown driver. */
-    unsigned dialect;         /* enum cg_dialect_id */
-    uint32_t workarounds_off; /* bits 1 << enum cg_workaround: its driver does without */
+    bool nontemporal;         /* its compiler has accesses that leave the caches first (an agent asks it) */
+    bool device_fence;        /* its compiler has a fence that orders memory accesses of several groups */
+    unsigned dialect;         /* of its text: enum cg_dialect_id (core/codegen/target.h) */
+    uint32_t workarounds_off; /* bits 1 << enum cg_workaround: its driver does without; 0: unknown */
 };
 
 /* The tables that gpu.space is instantiated with. The caller frees the result with space_data_free(). */

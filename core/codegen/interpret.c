@@ -11,151 +11,12 @@
  * race, whatever the order here; so are two groups in any epochs. Groups that have parts of a reduction meet
  * where these are combined: the last one goes on, after all that the others did. Values are doubles, rounded
  * to the precision of their type after every operation. */
-#include "core/codegen/program.h"
+#include "core/codegen/interpret_state.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "core/base/arena.h"
-
-enum { NOBODY = -1, SEVERAL = -2 };
-
-struct shadow {
-    int64_t writer, reader; /* item over all groups, or NOBODY, SEVERAL */
-    int64_t write_epoch, read_epoch;
-    bool set;
-};
-
-struct memory {
-    const char *name;
-    enum scalar_type type;
-    int64_t elements;
-    double *data;
-    struct shadow *shadow;
-};
-
-/* What groups that have parts of one result have made together so far. */
-struct meeting {
-    int64_t arrived; /* groups */
-    double *value;   /* [items * registers * parts] */
-    bool *set;
-};
-
-struct machine {
-    const struct cg_program *p;
-    struct arena *arena;
-    struct memory *buffers, *regions;
-    int64_t *digit;           /* [cg_variables()] */
-    double **registers;       /* [n_insts] [items * registers * parts] */
-    bool **set;               /* the same shape */
-    double *stack;            /* of the expression being evaluated */
-    struct meeting *meetings; /* [cg_group_slots()] of groups with parts */
-    int64_t group[CG_AXES], item[CG_AXES];
-    int64_t group_number, item_number, epoch;
-    bool met, ended; /* this group has combined the parts of all groups; is not the last one of them */
-    bool through;    /* goes on after faults */
-    struct cg_check result;
-};
-
-static bool failed(const struct machine *m)
-{
-    return m->result.fault != CG_OK && !m->through;
-}
-
-static void fault(struct machine *m, enum cg_fault kind, uint32_t inst, const char *place, int64_t element)
-{
-    if (m->result.fault != CG_OK) return;
-    m->result.fault = kind;
-    snprintf(m->result.where, sizeof m->result.where, "%s: %s[%lld], work-item %lld of group %lld",
-             m->p->bb->insts[inst].name, place, (long long)element, (long long)m->item_number,
-             (long long)m->group_number);
-}
-
-/* To 11 binary digits; without overflow and subnormal numbers. */
-static double rounded_to_half(double x)
-{
-    int exponent;
-    if (!isfinite(x)) return x;
-    double fraction = frexp(x, &exponent);
-    return ldexp(nearbyint(ldexp(fraction, 11)), exponent - 11);
-}
-
-static double rounded(enum scalar_type type, double x)
-{
-    if (type == SCALAR_HALF) return rounded_to_half(x);
-    return type == SCALAR_FLOAT ? (double)(float)x : x;
-}
-
-/* ---- memory ---- */
-
-static int64_t whole_item(const struct machine *m)
-{
-    return m->group_number * cg_items_per_group(m->p) + m->item_number;
-}
-
-/* The number of the meeting of a group: its number without the axis of the parts. */
-static int64_t slot_of(const struct machine *m, int64_t group)
-{
-    const struct cg_split *s = cg_group_split(m->p);
-    int64_t below = 1;
-    for (unsigned g = 0; g < s->groups->axis; g++)
-        below *= m->p->groups[g];
-    return group % below + group / (below * s->groups->size) * below;
-}
-
-/* Whether two groups have parts of one result, so that what they did is ordered once they met. */
-static bool meet(const struct machine *m, int64_t group)
-{
-    return m->meetings && slot_of(m, group) == slot_of(m, m->group_number);
-}
-
-/* Whether `who`, not this work-item, accessed the element with no barrier since. Groups share no barrier, but
- * those that meet are ordered after it. */
-static bool other(const struct machine *m, int64_t who, int64_t epoch)
-{
-    if (who == NOBODY || who == whole_item(m)) return false;
-    if (who == SEVERAL) return epoch == m->epoch;
-    int64_t group = who / cg_items_per_group(m->p);
-    if (group == m->group_number) return epoch == m->epoch;
-    return !(m->met && meet(m, group));
-}
-
-/* Who reads an element, after `before` did: the last of groups that meet stands for all of them. */
-static int64_t readers(const struct machine *m, int64_t before, int64_t epoch)
-{
-    bool group = before >= 0 && before / cg_items_per_group(m->p) != m->group_number;
-    if (group && meet(m, before / cg_items_per_group(m->p))) return whole_item(m);
-    return other(m, before, epoch) ? SEVERAL : whole_item(m);
-}
-
-static double read_memory(struct machine *m, uint32_t inst, struct memory *mem, int64_t at)
-{
-    if (at < 0 || at >= mem->elements) {
-        fault(m, CG_WRONG_BOUNDS, inst, mem->name, at);
-        return 0;
-    }
-    struct shadow *s = &mem->shadow[at];
-    if (!s->set) fault(m, CG_UNINITIALIZED, inst, mem->name, at);
-    if (other(m, s->writer, s->write_epoch)) fault(m, CG_RACE, inst, mem->name, at);
-    s->reader = readers(m, s->reader, s->read_epoch);
-    s->read_epoch = m->epoch;
-    return mem->data[at];
-}
-
-static void write_memory(struct machine *m, uint32_t inst, struct memory *mem, int64_t at, double x)
-{
-    if (at < 0 || at >= mem->elements) {
-        fault(m, CG_WRONG_BOUNDS, inst, mem->name, at);
-        return;
-    }
-    struct shadow *s = &mem->shadow[at];
-    if (other(m, s->writer, s->write_epoch) || other(m, s->reader, s->read_epoch))
-        fault(m, CG_RACE, inst, mem->name, at);
-    s->writer = whole_item(m);
-    s->write_epoch = m->epoch;
-    s->set = true;
-    mem->data[at] = rounded(mem->type, x);
-}
 
 static struct memory *accessed(struct machine *m, uint32_t inst)
 {
@@ -183,7 +44,7 @@ static double read_operand(struct machine *m, uint32_t inst, unsigned j, unsigne
 {
     const struct cg_operand *x = &m->p->operands[inst][j];
     int64_t at = slot(m, x->value, x->digits) + part;
-    if (!m->set[x->value->inst][at]) fault(m, CG_UNINITIALIZED, inst, "register ", at);
+    if (!m->set[x->value->inst][at]) cg_machine_fault(m, CG_UNINITIALIZED, inst, "register ", at);
     return m->registers[x->value->inst][at];
 }
 
@@ -198,7 +59,7 @@ static const double *evaluate(struct machine *m, uint32_t inst)
         if (n->kind == BB_NODE_OPERAND)
             stack[top++] = read_operand(m, inst, n->operand, n->part);
         else if (n->kind == BB_NODE_CONST)
-            stack[top++] = rounded(n->type, n->value);
+            stack[top++] = cg_rounded(n->type, n->value);
         else if (n->kind == BB_NODE_INDEX)
             stack[top++] = (double)index_eval(n->index, m->digit);
         else if (n->kind == BB_NODE_SELECT) {
@@ -207,7 +68,7 @@ static const double *evaluate(struct machine *m, uint32_t inst)
         } else {
             top -= scalar_op_arity(n->op);
             double value = scalar_op_apply(n->op, n->type, stack + top);
-            stack[top++] = rounded(scalar_op_gives(n->op, n->type), value);
+            stack[top++] = cg_rounded(scalar_op_gives(n->op, n->type), value);
         }
     }
     if (!in->n_nodes) stack[0] = read_operand(m, inst, 0, 0);
@@ -240,7 +101,7 @@ static void read_data(struct machine *m, uint32_t inst)
     for (unsigned k = 0; k < in->n_data; k++) {
         int64_t x = (int64_t)data[k];
         if (x < in->data[k].least || x > in->data[k].most)
-            fault(m, CG_WRONG_BOUNDS, inst, "index by data ", x);
+            cg_machine_fault(m, CG_WRONG_BOUNDS, inst, "index by data ", x);
         m->digit[m->p->first_datum + k] = x - in->data[k].least;
     }
 }
@@ -264,18 +125,18 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     if (!off) read_data(m, i);
     int64_t at = x->offset && !off ? index_eval(x->offset, m->digit) : 0;
     if (in->kind == BB_STORE || in->kind == BB_COPY_STORE) {
-        write_memory(m, i, accessed(m, i), at, evaluate(m, i)[0]);
+        cg_write_memory(m, i, accessed(m, i), at, evaluate(m, i)[0]);
         return;
     }
     const struct cg_value *v = in->kind == BB_STEP ? m->p->operands[i][0].value : &m->p->values[i];
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
     bool read = x->offset && !off && guard_holds(x->guards, x->n_guards, m->digit);
-    const double loaded = read ? read_memory(m, i, accessed(m, i), at) : off ? 0 : x->otherwise;
+    const double loaded = read ? cg_read_memory(m, i, accessed(m, i), at) : off ? 0 : x->otherwise;
     const double *values = x->offset      ? &loaded
                            : starts(m, i) ? evaluate(m, i)
                                           : cg_split_start(m->p, i)->how.neutral;
     for (unsigned part = 0; part < bb_parts(in); part++) {
-        m->registers[v->inst][to + part] = rounded(bb_part_type(in, part), values[part]);
+        m->registers[v->inst][to + part] = cg_rounded(bb_part_type(in, part), values[part]);
         m->set[v->inst][to + part] = true;
     }
 }
@@ -303,7 +164,7 @@ static void combine_scalar(struct machine *m, const struct cg_split *s, int64_t 
         int64_t at = number_of(m, item) * per_item + reg;
         set = set && m->set[init][at];
         x[1] = m->registers[init][at];
-        x[0] = *place ? rounded(type, scalar_op_apply(s->how.op[part], type, x)) : x[1];
+        x[0] = *place ? cg_rounded(type, scalar_op_apply(s->how.op[part], type, x)) : x[1];
     }
     for (*place = 0; *place < m->p->local_size[s->part->axis]; ++*place) {
         int64_t at = number_of(m, item) * per_item + reg;
@@ -327,13 +188,13 @@ static void meet_others(struct machine *m, const struct cg_split *s)
     uint32_t step = s->node->statement, init = m->p->bb->insts[step].partner;
     unsigned parts = bb_parts(&m->p->bb->insts[step]);
     int64_t n = m->p->values[init].registers * cg_items_per_group(m->p) * parts;
-    struct meeting *all = &m->meetings[slot_of(m, m->group_number)];
+    struct meeting *all = &m->meetings[cg_meeting_of(m, m->group_number)];
     for (int64_t i = 0; i < n; i++) {
         unsigned part = (unsigned)(i % parts);
         enum scalar_type type = bb_part_type(&m->p->bb->insts[step], part);
         double x[2] = {all->value[i], m->registers[init][i]};
         all->set[i] = m->set[init][i] && (all->set[i] || !all->arrived);
-        all->value[i] = all->arrived ? rounded(type, scalar_op_apply(s->how.op[part], type, x)) : x[1];
+        all->value[i] = all->arrived ? cg_rounded(type, scalar_op_apply(s->how.op[part], type, x)) : x[1];
         m->registers[init][i] = all->value[i];
         m->set[init][i] = all->set[i];
     }
@@ -347,7 +208,7 @@ static void run_item(struct machine *m, const struct cg_node *n);
 
 static void run_item_children(struct machine *m, const struct cg_node *n)
 {
-    for (unsigned i = 0; i < n->n_children && !failed(m); i++)
+    for (unsigned i = 0; i < n->n_children && !cg_machine_failed(m); i++)
         run_item(m, n->children[i]);
 }
 
@@ -368,7 +229,7 @@ static void run_item(struct machine *m, const struct cg_node *n)
         m->digit[n->id] = id / n->inner % n->size;
         if (!is_beyond(m, n)) run_item_children(m, n);
     } else {
-        for (int64_t i = 0; i < n->size && !failed(m); i++) {
+        for (int64_t i = 0; i < n->size && !cg_machine_failed(m); i++) {
             m->digit[n->id] = i;
             if (!is_beyond(m, n)) run_item_children(m, n);
         }
@@ -381,7 +242,8 @@ static void run_all_items(struct machine *m, const struct cg_node *n)
     m->item_number = 0;
     for (m->item[2] = 0; m->item[2] < size[2]; m->item[2]++)
         for (m->item[1] = 0; m->item[1] < size[1]; m->item[1]++)
-            for (m->item[0] = 0; m->item[0] < size[0] && !failed(m); m->item[0]++, m->item_number++)
+            for (m->item[0] = 0; m->item[0] < size[0] && !cg_machine_failed(m);
+                 m->item[0]++, m->item_number++)
                 run_item(m, n);
 }
 
@@ -389,7 +251,7 @@ static void run_group(struct machine *m, const struct cg_node *n);
 
 static void run_group_children(struct machine *m, const struct cg_node *n)
 {
-    for (unsigned i = 0; i < n->n_children && !failed(m) && !m->ended; i++)
+    for (unsigned i = 0; i < n->n_children && !cg_machine_failed(m) && !m->ended; i++)
         run_group(m, n->children[i]);
 }
 
@@ -415,12 +277,12 @@ static void run_group(struct machine *m, const struct cg_node *n)
         m->digit[n->id] = m->group[n->axis] / n->inner % n->size;
         run_group_children(m, n);
     } else if (n->kind == BB_LOOP || n->kind == BB_UNROLL) {
-        for (int64_t i = 0; i < n->size && !failed(m); i++) {
+        for (int64_t i = 0; i < n->size && !cg_machine_failed(m); i++) {
             m->digit[n->id] = i;
             run_group_children(m, n);
         }
     } else {
-        fault(m, CG_DIVERGENT_BARRIER, first_inst(n), "barrier in the nest of ", 0);
+        cg_machine_fault(m, CG_DIVERGENT_BARRIER, first_inst(n), "barrier in the nest of ", 0);
     }
 }
 
@@ -502,7 +364,8 @@ static void run_groups(struct machine *m)
     const int64_t *groups = m->p->groups;
     for (m->group[2] = 0; m->group[2] < groups[2]; m->group[2]++)
         for (m->group[1] = 0; m->group[1] < groups[1]; m->group[1]++)
-            for (m->group[0] = 0; m->group[0] < groups[0] && !failed(m); m->group[0]++, m->group_number++) {
+            for (m->group[0] = 0; m->group[0] < groups[0] && !cg_machine_failed(m);
+                 m->group[0]++, m->group_number++) {
                 start_group(m);
                 run_group_children(m, m->p->root);
             }
@@ -510,8 +373,8 @@ static void run_groups(struct machine *m)
 
 static void check_outputs(struct machine *m)
 {
-    for (unsigned i = 0; i < m->p->bb->n_buffers && !failed(m); i++)
-        for (int64_t j = 0; j < m->buffers[i].elements && !failed(m); j++) {
+    for (unsigned i = 0; i < m->p->bb->n_buffers && !cg_machine_failed(m); i++)
+        for (int64_t j = 0; j < m->buffers[i].elements && !cg_machine_failed(m); j++) {
             const struct shadow *s = &m->buffers[i].shadow[j];
             if (s->set && (!m->p->bb->buffers[i].updated || s->writer != NOBODY)) continue;
             m->result.fault = CG_UNINITIALIZED;
