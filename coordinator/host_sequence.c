@@ -88,16 +88,26 @@ static void emit_buffers(const struct lift_program *p, const struct cg_kernel *f
             if (k->args[i].buffer != BB_NONE && !is_made(first, k, i)) emit_buffer(p, &k->args[i], out);
 }
 
+/* Memory of a kernel's own; counters are 0. */
+static void emit_own(const struct cg_arg *arg, unsigned number, unsigned i, struct strbuf *out)
+{
+    strbuf_printf(out, "    cl_mem own%u_%u = make_buffer(context, %zu, ", number, i, arg->bytes);
+    if (arg->zero)
+        strbuf_printf(out, "allocate(%zu)); /* zeros */\n", arg->bytes);
+    else
+        strbuf_add(out, "NULL);\n");
+    strbuf_printf(out,
+                  "    check(clSetKernelArg(steps[%u].kernel, %u, sizeof(cl_mem), &own%u_%u), "
+                  "\"clSetKernelArg\");\n",
+                  number, i, number, i);
+}
+
 /* Argument i of step `number`; memory of a kernel's own is made where it is set. */
 static void emit_argument(const struct cg_arg *arg, unsigned number, unsigned i, struct strbuf *out)
 {
     const char *kind = arg->by_value ? "value" : "buffer";
     if (arg->buffer == BB_NONE)
-        strbuf_printf(out,
-                      "    cl_mem own%u_%u = make_buffer(context, %zu, NULL);\n"
-                      "    check(clSetKernelArg(steps[%u].kernel, %u, sizeof(cl_mem), &own%u_%u), "
-                      "\"clSetKernelArg\");\n",
-                      number, i, arg->bytes, number, i, number, i);
+        emit_own(arg, number, i, out);
     else
         strbuf_printf(out,
                       "    check(clSetKernelArg(steps[%u].kernel, %u, sizeof %s%u, &%s%u), "
