@@ -91,15 +91,17 @@ static const char *split(struct cg_program *p, uint32_t step, struct cg_node *pa
     return NULL;
 }
 
-/* Outputs are stored by the last group: after the parts of all are combined, and, where the others cannot end
- * there, by a guard. */
-static const char *guard_stores(struct cg_program *p)
+/* Groups that have parts are around the whole kernel. Outputs are stored by the last group: after the parts
+ * of all are combined, and, where the others cannot end there, by a guard. */
+static const char *place_last(struct cg_program *p, const struct cg_split *s)
 {
-    const struct cg_split *s = cg_group_split(p);
-    for (uint32_t i = 0; s && i < p->bb->n_insts; i++) {
-        struct cg_node *n = p->bb->insts[i].kind == BB_STORE ? p->inst_node[i] : NULL;
-        if (n && n->place < s->node->place) return "an output is stored before parts of groups are combined";
-        if (n) n->guard_last = cg_needs(&p->target, CG_ONE_EXIT);
+    for (uint32_t i = 0; i < p->bb->n_insts; i++) {
+        struct cg_node *n = p->inst_node[i];
+        bool store = p->bb->insts[i].kind == BB_STORE;
+        if (n && !cg_inside(n, s->groups)) return "a statement outside of the groups that have parts";
+        if (!n || !store) continue;
+        if (n->place < s->node->place) return "an output is stored before parts of groups are combined";
+        n->guard_last = cg_needs(&p->target, CG_ONE_EXIT);
     }
     return NULL;
 }
@@ -116,7 +118,8 @@ const char *cg_split_reductions(struct cg_program *p)
         if (why) return why;
     }
     cg_number_nodes(p);
-    return guard_stores(p);
+    const struct cg_split *of_groups = cg_group_split(p);
+    return of_groups ? place_last(p, of_groups) : NULL;
 }
 
 bool cg_is_barrier(const struct cg_node *n)

@@ -243,7 +243,16 @@ Test(faults, parts_in_blocks)
     matmul_refused("unroll init.m.0 { unroll init.n.0 { init } } block0 mad.k.0 A.load.k.0 B.load.k.0 {"
                    " unroll mad.m.0 A.load.m.0 { unroll mad.n.0 B.load.n.0 { A.load B.load mad } } }"
                    " unroll store.m.0 { unroll store.n.0 { store } }",
-                   "a parallel reduction dimension");
+                   "a statement outside of the groups that have parts");
+}
+
+Test(faults, parts_of_groups_in_a_loop)
+{
+    matmul_refused(
+        "block0 mad.k.0 A.load.k.0 B.load.k.0 {"
+        " loop init.m.0 mad.m.0 A.load.m.0 store.m.0 { loop init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
+        " init A.load B.load mad store } } }",
+        "an output is stored before parts of groups are combined");
 }
 
 Test(faults, reduction_started_inside)
