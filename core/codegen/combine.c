@@ -18,12 +18,6 @@
 
 enum { RADIX = 8 }; /* parts that a work-item combines at a time */
 
-static void line(struct cg_emitter *e, const char *text)
-{
-    strbuf_indent(e->out, e->indent);
-    strbuf_printf(e->out, "%s\n", text);
-}
-
 /* "thresh_part_float[thresh_item + 64]": of the work-item that is so many places behind it. */
 static const char *element(const struct combining *c, const char *item, int64_t reg, int64_t places)
 {
@@ -71,26 +65,26 @@ void cg_open_parts(const struct combining *c, int64_t below)
     const char *others = others_text(c);
     bool all = !c->id || below >= e->p->local_size[c->split->part->axis];
     const char *own = all ? "1" : CG_TEXT(e, "$1 < $2", c->id, cg_number(e, below));
-    line(e, all && !*others ? "{" : CG_TEXT(e, "if ($1$2) {", others, own));
+    cg_line(e, all && !*others ? "{" : CG_TEXT(e, "if ($1$2) {", others, own));
     e->indent++;
 }
 
 void cg_close_parts(const struct combining *c)
 {
     c->e->indent--;
-    line(c->e, "}");
+    cg_line(c->e, "}");
 }
 
 static void barrier(const struct combining *c)
 {
-    line(c->e, c->e->dialect->barrier_local);
+    cg_line(c->e, c->e->dialect->barrier_local);
 }
 
 static void write_parts(const struct combining *c)
 {
     cg_open_parts(c, c->split->part->size);
     for (int64_t r = c->first; r < c->first + c->n; r++)
-        line(c->e, CG_TEXT(c->e, "$1 = $2;", element(c, "thresh_item", r, 0), cg_combined_register(c, r)));
+        cg_line(c->e, CG_TEXT(c->e, "$1 = $2;", element(c, "thresh_item", r, 0), cg_combined_register(c, r)));
     cg_close_parts(c);
     barrier(c);
 }
@@ -105,10 +99,10 @@ static void halve(const struct combining *c, int64_t n, int64_t left)
         int64_t k = 1;
         for (; (k + 1) * left <= n; k++)
             sum = cg_combined(c, sum, element(c, "thresh_item", r, k * left));
-        line(e, CG_TEXT(e, "$1 = $2;", own, sum));
+        cg_line(e, CG_TEXT(e, "$1 = $2;", own, sum));
         if (k * left == n) continue;
         const char *last = cg_combined(c, own, element(c, "thresh_item", r, k * left));
-        line(e, CG_TEXT(e, "if ($1 < $2) $3 = $4;", c->id, cg_number(e, n - k * left), own, last));
+        cg_line(e, CG_TEXT(e, "if ($1 < $2) $3 = $4;", c->id, cg_number(e, n - k * left), own, last));
     }
     cg_close_parts(c);
     barrier(c);
@@ -121,7 +115,7 @@ static void read_results(const struct combining *c, int64_t n)
         const char *sum = element(c, "thresh_first", r, 0);
         for (int64_t k = 1; k < n; k++)
             sum = cg_combined(c, sum, element(c, "thresh_first", r, k));
-        line(c->e, CG_TEXT(c->e, "$1 = $2;", cg_combined_register(c, r), sum));
+        cg_line(c->e, CG_TEXT(c->e, "$1 = $2;", cg_combined_register(c, r), sum));
     }
     cg_close_parts(c);
     barrier(c);
@@ -155,10 +149,10 @@ static const char *item_text(const struct combining *c)
 static void declare_items(const struct combining *c)
 {
     struct cg_emitter *e = c->e;
-    line(e, CG_TEXT(e, "const $1 thresh_item = ($1)($2);", e->dialect->index, item_text(c)));
+    cg_line(e, CG_TEXT(e, "const $1 thresh_item = ($1)($2);", e->dialect->index, item_text(c)));
     if (c->id)
-        line(e, CG_TEXT(e, "const $1 thresh_first = thresh_item - ($1)$2 * $3;", e->dialect->index, c->id,
-                        cg_number(e, c->stride)));
+        cg_line(e, CG_TEXT(e, "const $1 thresh_first = thresh_item - ($1)$2 * $3;", e->dialect->index, c->id,
+                           cg_number(e, c->stride)));
 }
 
 /* The parts of work-items, as many accumulators together as the array has room for. */
@@ -184,7 +178,7 @@ void cg_emit_combine(struct cg_emitter *e, const struct cg_node *n)
     if (c.split->part) c.id = cg_id_text(e, BB_THREAD, c.split->part->axis);
     for (unsigned g = 0; c.split->part && g < c.split->part->axis; g++)
         c.stride *= e->p->local_size[g];
-    line(e, CG_TEXT(e, "{ /* $1 */", step->name));
+    cg_line(e, CG_TEXT(e, "{ /* $1 */", step->name));
     e->indent++;
     declare_items(&c);
     combine_items(&c);
@@ -193,7 +187,7 @@ void cg_emit_combine(struct cg_emitter *e, const struct cg_node *n)
         combine_items(&c);
     }
     e->indent--;
-    line(e, "}");
+    cg_line(e, "}");
 }
 
 const char *cg_part_name(struct cg_emitter *e, enum scalar_type type)
@@ -206,9 +200,9 @@ void cg_emit_part_arrays(struct cg_emitter *e)
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
         int64_t n = cg_part_elements(e->p, (enum scalar_type)t);
         if (n)
-            line(e,
-                 CG_TEXT(e, e->dialect->local_array, e->dialect->types[t].name,
-                         cg_part_name(e, (enum scalar_type)t), cg_number(e, n), cg_number(e, CG_ALIGNMENT)));
+            cg_line(e, CG_TEXT(e, e->dialect->local_array, e->dialect->types[t].name,
+                               cg_part_name(e, (enum scalar_type)t), cg_number(e, n),
+                               cg_number(e, CG_ALIGNMENT)));
     }
 }
 

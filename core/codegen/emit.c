@@ -19,7 +19,7 @@
 
 #include "core/base/arena.h"
 
-static void line(struct cg_emitter *e, const char *text)
+void cg_line(struct cg_emitter *e, const char *text)
 {
     strbuf_indent(e->out, e->indent);
     strbuf_printf(e->out, "%s\n", text);
@@ -28,7 +28,7 @@ static void line(struct cg_emitter *e, const char *text)
 static void close_brace(struct cg_emitter *e)
 {
     e->indent--;
-    line(e, "}");
+    cg_line(e, "}");
 }
 
 /* ---- the tree ---- */
@@ -156,7 +156,7 @@ static void emit_barrier(struct cg_emitter *e, const struct cg_node *n)
 {
     const struct cg_dialect *d = e->dialect;
     const char *both = n->fence_local ? d->barrier_both : d->barrier_global;
-    line(e, n->fence_global ? both : d->barrier_local);
+    cg_line(e, n->fence_global ? both : d->barrier_local);
 }
 
 static void emit_dim(struct cg_emitter *e, struct cg_node *n)
@@ -251,13 +251,13 @@ static void emit_functions(struct cg_emitter *e, enum scalar_op op)
     const char *scalar = d->types[SCALAR_INT].name;
     bool has[CG_MAX_WIDTH + 1] = {0};
     if (!d->int_functions[op] || !uses_on_int(e->p->bb, op)) return;
-    line(e, CG_TEXT(e, d->int_functions[op], scalar, ""));
+    cg_line(e, CG_TEXT(e, d->int_functions[op], scalar, ""));
     for (unsigned i = 0; i < e->p->n_nodes; i++) {
         const struct cg_node *n = e->p->nodes[i];
         if (n->type != CG_DIM || n->kind != BB_VECTOR || has[n->size]) continue;
         has[n->size] = true;
         const char *width = cg_number(e, n->size);
-        line(e, CG_TEXT(e, d->int_functions[op], CG_TEXT(e, d->vector_type, scalar, width), width));
+        cg_line(e, CG_TEXT(e, d->int_functions[op], CG_TEXT(e, d->vector_type, scalar, width), width));
     }
 }
 
@@ -266,10 +266,10 @@ static void emit_signature(struct cg_emitter *e)
     const struct cg_dialect *d = e->dialect;
     const int64_t *n = e->p->local_size;
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
-        if (d->types[t].before && bb_uses_type(e->p->bb, (enum scalar_type)t)) line(e, d->types[t].before);
+        if (d->types[t].before && bb_uses_type(e->p->bb, (enum scalar_type)t)) cg_line(e, d->types[t].before);
     for (int op = 0; op < SCALAR_OP_COUNT; op++)
         emit_functions(e, (enum scalar_op)op);
-    if (cg_group_split(e->p)) line(e, d->fence_before);
+    if (cg_group_split(e->p)) cg_line(e, d->fence_before);
     const char *const parts[] = {CG_KERNEL_NAME, cg_number(e, n[0]), cg_number(e, n[1]), cg_number(e, n[2])};
     cg_fill(e->out, e->p->global_ids ? d->kernel : d->kernel_in_groups, parts);
     emit_arguments(e);
@@ -279,8 +279,8 @@ static void emit_signature(struct cg_emitter *e)
 static void emit_local_array(struct cg_emitter *e, unsigned region)
 {
     const char *type = e->dialect->types[e->p->bb->regions[region].type].name;
-    line(e, CG_TEXT(e, e->dialect->local_array, type, e->names->region[region],
-                    cg_number(e, e->p->regions[region].elements), cg_number(e, CG_ALIGNMENT)));
+    cg_line(e, CG_TEXT(e, e->dialect->local_array, type, e->names->region[region],
+                       cg_number(e, e->p->regions[region].elements), cg_number(e, CG_ALIGNMENT)));
 }
 
 /* Moves the pointer to the part of this group. */
@@ -305,7 +305,7 @@ static void emit_regions(struct cg_emitter *e)
             emit_local_array(e, i);
     }
     cg_emit_part_arrays(e);
-    if (cg_group_split(e->p)) line(e, CG_TEXT(e, e->dialect->flag, "thresh_last"));
+    if (cg_group_split(e->p)) cg_line(e, CG_TEXT(e, e->dialect->flag, "thresh_last"));
 }
 
 static void add_temporary(struct cg_kernel *k, size_t bytes, bool zero)

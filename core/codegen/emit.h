@@ -30,6 +30,8 @@ struct cg_emitter {
 const char *cg_text(struct cg_emitter *e, const char *format, const char *const *args);
 #define CG_TEXT(e, format, ...) cg_text((e), (format), (const char *const[]){__VA_ARGS__})
 const char *cg_number(struct cg_emitter *e, int64_t n);
+/* A line of text at the indentation of this point. */
+void cg_line(struct cg_emitter *e, const char *text);
 /* "get_local_id(0)": the id that a dimension of this kind is decoded from. */
 const char *cg_id_text(const struct cg_emitter *e, enum bb_dim_kind kind, unsigned axis);
 /* The kind whose ids count work-groups, or work-items where there are no groups. */

@@ -25,12 +25,6 @@
 
 #include "core/base/arena.h"
 
-static void line(struct cg_emitter *e, const char *text)
-{
-    strbuf_indent(e->out, e->indent);
-    strbuf_printf(e->out, "%s\n", text);
-}
-
 /* ---- arguments ---- */
 
 int64_t cg_group_scalars(const struct cg_program *p, const struct cg_split *s, enum scalar_type type)
@@ -142,56 +136,57 @@ static void write_part(const struct meeting *m, int64_t reg)
 {
     struct cg_emitter *e = m->c->e;
     const char *place = cg_id_text(e, BB_BLOCK, m->split->groups->axis);
-    line(e, CG_TEXT(e, "$1 = $2;", element(m, CG_TEXT(e, "(int)$1", place), reg),
-                    cg_combined_register(m->c, reg)));
+    cg_line(e, CG_TEXT(e, "$1 = $2;", element(m, CG_TEXT(e, "(int)$1", place), reg),
+                       cg_combined_register(m->c, reg)));
 }
 
 static void start_from_first(const struct meeting *m, int64_t reg)
 {
-    line(m->c->e, CG_TEXT(m->c->e, "$1 = $2;", cg_combined_register(m->c, reg), element(m, "0", reg)));
+    cg_line(m->c->e, CG_TEXT(m->c->e, "$1 = $2;", cg_combined_register(m->c, reg), element(m, "0", reg)));
 }
 
 static void start_from_neutral(const struct meeting *m, int64_t reg)
 {
     struct combining *c = m->c;
-    line(c->e, CG_TEXT(c->e, "$1 = $2;", cg_combined_register(c, reg),
-                       cg_constant_text(c->e, c->type, m->split->how.neutral[c->part], false)));
+    cg_line(c->e, CG_TEXT(c->e, "$1 = $2;", cg_combined_register(c, reg),
+                          cg_constant_text(c->e, c->type, m->split->how.neutral[c->part], false)));
 }
 
 static void take_part(const struct meeting *m, int64_t reg)
 {
     const char *own = cg_combined_register(m->c, reg);
-    line(m->c->e, CG_TEXT(m->c->e, "$1 = $2;", own, cg_combined(m->c, own, element(m, "thresh_part", reg))));
+    cg_line(m->c->e,
+            CG_TEXT(m->c->e, "$1 = $2;", own, cg_combined(m->c, own, element(m, "thresh_part", reg))));
 }
 
 static void emit_loop(const struct meeting *m, const char *first, int64_t step)
 {
     struct cg_emitter *e = m->c->e;
-    line(e, CG_TEXT(e, "for ($1 thresh_part = $2; thresh_part < $3; thresh_part += $4) {", e->dialect->index,
-                    first, cg_number(e, m->parts), cg_number(e, step)));
+    cg_line(e, CG_TEXT(e, "for ($1 thresh_part = $2; thresh_part < $3; thresh_part += $4) {",
+                       e->dialect->index, first, cg_number(e, m->parts), cg_number(e, step)));
     e->indent++;
     each_scalar(m, take_part);
     e->indent--;
-    line(e, "}");
+    cg_line(e, "}");
 }
 
 static void count_up(const struct meeting *m)
 {
     struct cg_emitter *e = m->c->e;
     const struct cg_dialect *d = e->dialect;
-    line(e, d->device_fence);
-    line(e, d->barrier_local);
-    line(e, CG_TEXT(e, "if (thresh_item == 0) thresh_last = $1 == $2u;",
-                    CG_TEXT(e, d->count_up, "thresh_arrived[thresh_slot]"), cg_number(e, m->parts - 1)));
-    line(e, d->barrier_local);
+    cg_line(e, d->device_fence);
+    cg_line(e, d->barrier_local);
+    cg_line(e, CG_TEXT(e, "if (thresh_item == 0) thresh_last = $1 == $2u;",
+                       CG_TEXT(e, d->count_up, "thresh_arrived[thresh_slot]"), cg_number(e, m->parts - 1)));
+    cg_line(e, d->barrier_local);
 }
 
 /* What the last group does. */
 static void take_parts(const struct meeting *m)
 {
     struct cg_emitter *e = m->c->e;
-    line(e, e->dialect->device_fence);
-    line(e, "if (thresh_item == 0) thresh_arrived[thresh_slot] = 0;");
+    cg_line(e, e->dialect->device_fence);
+    cg_line(e, "if (thresh_item == 0) thresh_arrived[thresh_slot] = 0;");
     const struct cg_node *part = m->split->part;
     cg_open_parts(m->c, part ? part->size : INT64_MAX);
     each_scalar(m, part ? start_from_neutral : start_from_first);
@@ -207,16 +202,16 @@ void cg_emit_meeting(struct combining *c)
     struct cg_emitter *e = c->e;
     const char *index = e->dialect->index;
     struct meeting m = {c, c->split, c->split->groups->size, cg_split_results(e->p, c->split)};
-    line(e, CG_TEXT(e, "const $1 thresh_slot = ($1)($2);", index, slot_text(&m)));
-    line(e, CG_TEXT(e, "const $1 thresh_result = $2;", index, result_text(&m)));
+    cg_line(e, CG_TEXT(e, "const $1 thresh_slot = ($1)($2);", index, slot_text(&m)));
+    cg_line(e, CG_TEXT(e, "const $1 thresh_result = $2;", index, result_text(&m)));
     cg_open_parts(c, c->split->part ? 1 : INT64_MAX);
     each_scalar(&m, write_part);
     cg_close_parts(c);
     count_up(&m);
     bool one_exit = cg_needs(&e->p->target, CG_ONE_EXIT);
-    line(e, one_exit ? "if (thresh_last) {" : "if (!thresh_last) return;");
+    cg_line(e, one_exit ? "if (thresh_last) {" : "if (!thresh_last) return;");
     e->indent += one_exit;
     take_parts(&m);
     e->indent -= one_exit;
-    if (one_exit) line(e, "}");
+    if (one_exit) cg_line(e, "}");
 }
