@@ -20,7 +20,7 @@
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
 
-enum { SNAPSHOT_VERSION = 3 };
+enum { SNAPSHOT_VERSION = 4 };
 
 /* What the snapshot is of. */
 struct header {

@@ -22,7 +22,9 @@
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
+#include "core/pipeline/code.h"
 #include "mcts/order.h"
+#include "perfmodel/estimate.h"
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
@@ -70,6 +72,16 @@ static bool make_prior(struct tune *t, struct diag *d)
     return t->prior != NULL;
 }
 
+static void features_of(void *context, const struct space_state *leaf, double *features)
+{
+    const struct tune *t = context;
+    double counts[CG_COUNT_COUNT];
+    if (pipeline_count(t->problem, leaf, counts))
+        estimate_features(counts, t->device.compute_units, t->device.gpu, features);
+    else
+        estimate_none(features);
+}
+
 static struct mcts_config tree_config(struct tune *t)
 {
     const struct tune_options *o = &t->options;
@@ -81,9 +93,16 @@ static struct mcts_config tree_config(struct tune *t)
     config.thread_bound = t->model ? tune_thread_bound : NULL;
     config.thread_context = t;
     config.cut_factor = 1 - o->distance;
+    config.features = (struct mcts_features){ESTIMATE_FEATURES, features_of, t};
     config.prior = o->no_prior ? NULL : mcts_prior_weight;
     config.prior_context = t->prior;
     return config;
+}
+
+/* On a GPU an evaluation costs more than rollouts do, and tens of cores have nothing else to do. */
+static void choose_heuristic(struct tune *t)
+{
+    if (!t->options.heuristic && t->device.gpu) t->options.heuristic = "tag:draws=32";
 }
 
 void tune_print_settings(const struct tune_options *o, struct strbuf *out)
@@ -130,6 +149,7 @@ static bool check_replayed(const struct tune *t, struct diag *d)
 static bool open_session(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
+    choose_heuristic(t);
     t->settings = settings_text(t);
     if (!check_replayed(t, d)) return false;
     const struct session_setup setup = {.options = {.heuristic = o->heuristic,

@@ -8,6 +8,10 @@
  *     expected  = mean(t) + x . whitened
  *     deviation = sqrt(variance (1 + NOISE - |x|^2))
  *
+ * Where implementations have features, half of a correlation is that of the traits and half exp(-mean
+ * distance of features / UNIT): what does the same work in nearly the same way is similar, whatever decisions
+ * led to it.
+ *
  * A promise takes n^2 operations. The factor (mcts/factor.h) is larger than the caches, so promises are made
  * for FACTOR_LANES implementations at once: each row of L is read once for all of them. A new measurement
  * adds a row to L: it needs the x of its implementation, which is known but for its last elements if the
@@ -26,23 +30,28 @@
 #include "core/base/panic.h"
 #include "core/base/stats.h"
 #include "mcts/factor.h"
+#include "mcts/policy.h"
 #include "mcts/recents.h"
 #include "mcts/scales.h"
 
+/* The features and the values are the key in recents. */
 struct mcts_traits {
     double bound; /* logarithm; 0 if there is none */
+    uint64_t n_features;
+    double features[MCTS_FEATURES_MAX];
     uint16_t values[];
 };
 
 struct measurement {
     double bound, time; /* logarithms; time INFINITY: stopped as too slow */
+    double estimate;    /* logarithm; 0 if there is none */
 };
 
 /* L^-1 v, for the parts v of y - mean; [capacity] each. */
 struct whitened {
-    double *times, *ones, *bounds;
-    double *rest;   /* of y - mean: times - level ones - slope (bounds - middle ones) */
-    size_t n;       /* rows that the three have */
+    double *times, *ones, *bounds, *estimates;
+    double *rest;   /* of y - mean: times - level ones - slope (bounds - middle ones) - ... */
+    size_t n;       /* rows that the four have */
     double limited; /* the best time by which `times` are limited */
 };
 
@@ -52,6 +61,8 @@ struct mcts_guess {
     size_t count, capacity;
     struct measurement *list;
     uint16_t *values; /* [capacity][stride] */
+    double *features; /* [capacity][MCTS_FEATURES_MAX] */
+    uint64_t n_features;
     struct factor *factor;
     struct recents *recents;
     struct whitened whitened;
@@ -59,6 +70,7 @@ struct mcts_guess {
     double *correlations;        /* then [n_slots + 1] of implementations that differ in so many traits */
     size_t fitted;               /* measurements at the last fit of the scales */
     double level, slope, middle; /* the mean: level + slope * (bound - middle) */
+    double pace, center;         /* + pace * (estimate - center) */
     double variance;             /* of the process */
     double best;                 /* logarithm; INFINITY before anything was learnt */
     bool solved;                 /* the rest, mean and variance include all measurements */
@@ -71,6 +83,8 @@ struct mcts_guess {
  * changes searches little.
  */
 static const double REACH = 0.125, NOISE = 0.05, SLOPE_PRIOR = 1, VARIANCE_PRIOR = 0.5, SLOW = 4;
+/* UNIT: features whose logarithms (to base 2) differ by 1.5 on average have a correlation of 1/e. */
+static const double UNIT = 1.5;
 
 /* The scales are fitted anew after so many measurements, or a quarter more of them, to so many at most: a fit
  * takes 10 to 50 ms, and the factor has to be made again. */
@@ -105,12 +119,14 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     g->list = base_calloc(capacity, sizeof g->list[0]);
     g->values = base_calloc(capacity * g->stride, sizeof g->values[0]);
     g->factor = factor_new(capacity);
-    g->recents = recents_new(g->stride * sizeof g->values[0]);
+    g->features = base_calloc(capacity * MCTS_FEATURES_MAX, sizeof g->features[0]);
+    g->recents = recents_new(sizeof(double[MCTS_FEATURES_MAX]) + g->stride * sizeof g->values[0]);
     struct whitened *w = &g->whitened;
-    w->times = base_calloc(4 * capacity, sizeof w->times[0]);
+    w->times = base_calloc(5 * capacity, sizeof w->times[0]);
     w->ones = w->times + capacity;
     w->bounds = w->ones + capacity;
-    w->rest = w->bounds + capacity;
+    w->estimates = w->bounds + capacity;
+    w->rest = w->estimates + capacity;
     double rate = 1 / (REACH * fmax(g->n_slots, 1));
     if (g->n_slots <= FEW) g->scales = mcts_scales_new(s, g->slots, g->n_slots, rate);
     g->correlations = base_calloc(g->n_slots + 1, sizeof g->correlations[0]);
@@ -125,6 +141,7 @@ void mcts_guess_free(struct mcts_guess *g)
     free(g->slots);
     free(g->list);
     free(g->values);
+    free(g->features);
     factor_free(g->factor);
     recents_free(g->recents);
     free(g->whitened.times);
@@ -133,13 +150,23 @@ void mcts_guess_free(struct mcts_guess *g)
     free(g);
 }
 
-struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const uint16_t *values, double bound)
+struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const struct mcts_leaf *leaf)
 {
     struct mcts_traits *t = base_calloc(1, sizeof *t + g->stride * sizeof t->values[0]);
-    t->bound = bound > 0 ? log(bound) : 0;
+    CHECK(leaf->n_features <= MCTS_FEATURES_MAX);
+    t->bound = leaf->bound > 0 ? log(leaf->bound) : 0;
+    t->n_features = leaf->n_features;
+    for (unsigned i = 0; i < leaf->n_features; i++)
+        t->features[i] = leaf->features[i];
     for (uint32_t i = 0; i < g->n_slots; i++)
-        t->values[i] = values[g->slots[i]];
+        t->values[i] = leaf->values[g->slots[i]];
     return t;
+}
+
+/* The logarithm of the estimated time; 0: there is none. */
+static double estimate_of(const struct mcts_traits *t)
+{
+    return t->n_features > 0 ? t->features[0] * log(2) : 0;
 }
 
 static uint16_t *values_of(const struct mcts_guess *g, size_t i)
@@ -147,8 +174,12 @@ static uint16_t *values_of(const struct mcts_guess *g, size_t i)
     return g->values + i * g->stride;
 }
 
-/* Correlation of an implementation with measurement i. */
-static double likeness(const struct mcts_guess *g, const struct mcts_traits *t, size_t i)
+static double *features_of(const struct mcts_guess *g, size_t i)
+{
+    return g->features + i * MCTS_FEATURES_MAX;
+}
+
+static double trait_likeness(const struct mcts_guess *g, const struct mcts_traits *t, size_t i)
 {
     const uint16_t *values = values_of(g, i);
     if (g->scales) return mcts_scales_likeness(g->scales, t->values, values);
@@ -156,6 +187,17 @@ static double likeness(const struct mcts_guess *g, const struct mcts_traits *t, 
     for (uint32_t k = 0; k < g->stride; k++)
         differ = (uint16_t)(differ + (t->values[k] != values[k]));
     return g->correlations[differ];
+}
+
+/* Correlation of an implementation with measurement i. */
+static double likeness(const struct mcts_guess *g, const struct mcts_traits *t, size_t i)
+{
+    const double *features = features_of(g, i);
+    double distance = 0, by_traits = trait_likeness(g, t, i);
+    if (t->n_features == 0) return by_traits;
+    for (uint64_t k = 0; k < t->n_features; k++)
+        distance += fabs(t->features[k] - features[k]);
+    return by_traits / 2 + exp(-distance / (UNIT * (double)t->n_features)) / 2;
 }
 
 static double square(const double *x, size_t n)
@@ -172,6 +214,8 @@ static struct mcts_traits *copy_traits(const struct mcts_guess *g, size_t i)
 {
     struct mcts_traits *t = base_malloc(sizeof *t + g->stride * sizeof t->values[0]);
     t->bound = g->list[i].bound;
+    t->n_features = g->n_features;
+    memcpy(t->features, features_of(g, i), sizeof t->features);
     memcpy(t->values, values_of(g, i), g->stride * sizeof t->values[0]);
     return t;
 }
@@ -180,7 +224,7 @@ static struct mcts_traits *copy_traits(const struct mcts_guess *g, size_t i)
 static void add_row(struct mcts_guess *g, const struct mcts_traits *t)
 {
     factor_lanes *x = factor_scratch(g->factor);
-    size_t n = factor_count(g->factor), known = recents_find(g->recents, t->values, x);
+    size_t n = factor_count(g->factor), known = recents_find(g->recents, t->features, x);
     for (size_t i = known; i < n; i++)
         x[i] = (factor_lanes){(float)likeness(g, t, i)};
     factor_solve(g->factor, known, x);
@@ -191,7 +235,9 @@ static void append(struct mcts_guess *g, const struct mcts_traits *t, double tim
 {
     size_t n = g->count++;
     memcpy(values_of(g, n), t->values, g->stride * sizeof t->values[0]);
-    g->list[n] = (struct measurement){t->bound, time};
+    memcpy(features_of(g, n), t->features, sizeof t->features);
+    g->n_features = t->n_features;
+    g->list[n] = (struct measurement){t->bound, time, estimate_of(t)};
     add_row(g, t);
     g->best = fmin(g->best, time);
     g->solved = false;
@@ -262,8 +308,9 @@ void mcts_guess_archive(struct mcts_guess *g, struct archive *a)
         struct mcts_traits *t = archive_reads(a) ? base_calloc(1, all_bytes) : copy_traits(g, i);
         double time = archive_reads(a) ? 0 : g->list[i].time;
         archive_bytes(a, t, bytes);
+        if (t->n_features > MCTS_FEATURES_MAX) archive_fail(a);
         ARCHIVE(a, time);
-        if (archive_reads(a)) append(g, t, time);
+        if (archive_reads(a) && !archive_failed(a)) append(g, t, time);
         free(t);
     }
     ARCHIVE(a, g->best);
@@ -271,31 +318,45 @@ void mcts_guess_archive(struct mcts_guess *g, struct archive *a)
 
 /* ---- promises ---- */
 
-/* Times on bounds, by least squares. */
+static void find_middles(struct mcts_guess *g)
+{
+    double n = (double)g->count;
+    g->level = g->middle = g->center = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        g->level += time_of(g, i) / n;
+        g->middle += g->list[i].bound / n;
+        g->center += g->list[i].estimate / n;
+    }
+}
+
+/* Times on bounds and estimates, by least squares. The prior has a slope of one in the estimate, in the bound
+ * if there is no estimate. */
 static void fit_mean(struct mcts_guess *g)
 {
-    double n = (double)g->count, times = 0, bounds = 0, spread = SLOPE_PRIOR, common = SLOPE_PRIOR;
+    bool estimated = g->n_features > 0;
+    double bounds = SLOPE_PRIOR, estimates = SLOPE_PRIOR, both = 0;
+    double on_bounds = estimated ? 0 : SLOPE_PRIOR, on_estimates = estimated ? SLOPE_PRIOR : 0;
+    find_middles(g);
     for (size_t i = 0; i < g->count; i++) {
-        times += time_of(g, i);
-        bounds += g->list[i].bound;
+        double bound = g->list[i].bound - g->middle, estimate = g->list[i].estimate - g->center;
+        double time = time_of(g, i) - g->level;
+        bounds += bound * bound;
+        estimates += estimate * estimate;
+        both += bound * estimate;
+        on_bounds += bound * time;
+        on_estimates += estimate * time;
     }
-    g->level = times / n;
-    g->middle = bounds / n;
-    for (size_t i = 0; i < g->count; i++) {
-        double bound = g->list[i].bound - g->middle;
-        spread += bound * bound;
-        common += bound * (time_of(g, i) - g->level);
-    }
-    g->slope = common / spread;
+    double determinant = bounds * estimates - both * both; /* >= SLOPE_PRIOR^2 */
+    g->slope = (on_bounds * estimates - on_estimates * both) / determinant;
+    g->pace = (on_estimates * bounds - on_bounds * both) / determinant;
 }
 
-/* Of an implementation with this bound. */
-static double mean(const struct mcts_guess *g, double bound)
+static double mean(const struct mcts_guess *g, double bound, double estimate)
 {
-    return g->level + g->slope * (bound - g->middle);
+    return g->level + g->slope * (bound - g->middle) + g->pace * (estimate - g->center);
 }
 
-/* The three parts, of the measurements that have none yet; of all if the limit of times has changed. */
+/* The four parts, of the measurements that have none yet; of all if the limit of times has changed. */
 static void whiten(struct mcts_guess *g)
 {
     struct whitened *w = &g->whitened;
@@ -308,6 +369,8 @@ static void whiten(struct mcts_guess *g)
         factor_solve_element(g->factor, w->n, w->times);
         factor_solve_element(g->factor, w->n, w->ones);
         factor_solve_element(g->factor, w->n, w->bounds);
+        w->estimates[w->n] = g->list[w->n].estimate;
+        factor_solve_element(g->factor, w->n, w->estimates);
     }
 }
 
@@ -328,7 +391,7 @@ static void fit_scales(struct mcts_guess *g)
     double *y = base_malloc(n * sizeof *y);
     for (size_t i = 0; i < n; i++) {
         values[i] = values_of(g, first + i);
-        y[i] = time_of(g, first + i) - mean(g, g->list[first + i].bound);
+        y[i] = time_of(g, first + i) - mean(g, g->list[first + i].bound, g->list[first + i].estimate);
     }
     mcts_scales_fit(g->scales, values, y, n, NOISE);
     free(values);
@@ -352,7 +415,9 @@ void mcts_guess_solve(struct mcts_guess *g)
     if (is_fit_due(g)) fit_scales(g);
     whiten(g);
     for (size_t i = 0; i < g->count; i++)
-        w->rest[i] = w->times[i] - g->level * w->ones[i] - g->slope * (w->bounds[i] - g->middle * w->ones[i]);
+        w->rest[i] = w->times[i] - g->level * w->ones[i] -
+                     g->slope * (w->bounds[i] - g->middle * w->ones[i]) -
+                     g->pace * (w->estimates[i] - g->center * w->ones[i]);
     g->variance = (square(w->rest, g->count) + VARIANCE_PRIOR) / ((double)g->count + 1);
     g->solved = true;
 }
@@ -385,7 +450,7 @@ static void promise_lanes(const struct mcts_guess *g, const struct mcts_traits *
         }
     for (unsigned k = 0; k < n; k++) {
         double deviation = sqrt(g->variance * fmax(1 + NOISE - explained[k], NOISE));
-        double gain = g->best - mean(g, t[k]->bound) - expected[k];
+        double gain = g->best - mean(g, t[k]->bound, estimate_of(t[k])) - expected[k];
         promises[k] = log(deviation) + log_gain(gain / deviation);
     }
 }
@@ -398,7 +463,7 @@ static void keep_best(const struct mcts_guess *g, const struct mcts_traits *cons
     unsigned best = 0;
     for (unsigned k = 1; k < n; k++)
         if (promises[k] > promises[best]) best = k;
-    recents_keep(g->recents, t[best]->values, x, best, g->count);
+    recents_keep(g->recents, t[best]->features, x, best, g->count);
 }
 
 void mcts_guess_promises(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
@@ -413,6 +478,6 @@ void mcts_guess_promises(const struct mcts_guess *g, const struct mcts_traits *c
         keep_best(g, t + i, lanes, x, promises + i);
     }
     for (unsigned i = 0; g->count == 0 && i < n; i++)
-        promises[i] = -t[i]->bound;
+        promises[i] = -(t[i]->n_features > 0 ? estimate_of(t[i]) : t[i]->bound);
     free(x);
 }

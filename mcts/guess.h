@@ -10,11 +10,13 @@
  *     asked      m=8 n=4 loop     between the two; less certain than an implementation that was measured
  *
  * In spaces of at most 32 such choices it is learnt how much each of them matters (mcts/scales.h). The mean
- * is a straight line in the logarithm of the lower bound, with slope one until measurements show another;
- * without bounds it is a constant. C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine
- * Learning", 2006, sections 2.2 and 2.7. A promise is the expected improvement on the best time: D. R. Jones,
- * M. Schonlau, W. J. Welch, "Efficient global optimization of expensive black-box functions", 1998. Promises
- * order rollouts; they never prune anything. */
+ * is linear in the logarithms of the lower bound and of the estimate that is the first feature (struct
+ * mcts_leaf), with slope one in the estimate, or else in the bound, until measurements show another; without
+ * either it is a constant. Implementations whose features are near each other have similar times, too. C. E.
+ * Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006, sections 2.2 and 2.7. A
+ * promise is the expected improvement on the best time: D. R. Jones, M. Schonlau, W. J. Welch, "Efficient
+ * global optimization of expensive black-box functions", 1998. Promises order rollouts; they never prune
+ * anything. */
 #ifndef THRESH_MCTS_GUESS_H
 #define THRESH_MCTS_GUESS_H
 
@@ -25,6 +27,7 @@
 
 struct archive;
 struct mcts_guess;
+struct mcts_leaf; /* mcts/policy.h */
 
 /* An implementation as the guess sees it; free() it. */
 struct mcts_traits;
@@ -34,9 +37,8 @@ struct mcts_traits;
 struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity);
 void mcts_guess_free(struct mcts_guess *g); /* NULL is allowed */
 
-/* Of an implementation with these values of all slots (MCTS_NO_VALUE where a slot is not live) and that lower
- * bound in ns; 0: there is none. */
-struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const uint16_t *values, double bound);
+/* Of an implementation; all of a guess have equally many features. */
+struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const struct mcts_leaf *leaf);
 /* Learns a time in ns and owns the traits from now on. INFINITY: the measurement was stopped, which counts as
  * four times the best time, as does everything slower than that; it is ignored before there is a time. */
 void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time);
@@ -46,8 +48,8 @@ void mcts_guess_archive(struct mcts_guess *g, struct archive *a);
 void mcts_guess_solve(struct mcts_guess *g);
 /* The logarithm of the expected improvement on the best time, both logarithms of ns, for each of n
  * implementations; larger is better. What an implementation promises does not depend on the others; together
- * they cost less. Before anything was learnt a smaller bound promises more. May be asked on several threads
- * at once. */
+ * they cost less. Before anything was learnt a smaller estimate promises more, or a smaller bound where there
+ * is none. May be asked on several threads at once. */
 void mcts_guess_promises(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
                          double *promises);
 

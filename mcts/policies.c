@@ -321,11 +321,11 @@ unsigned mcts_policies_draws(const struct mcts_policies *p)
 
 static void rank_leaves(const struct entry *e, const struct mcts_leaf *leaves, unsigned n, double *ranks)
 {
-    if (e->policy->rank_all) {
-        e->policy->rank_all(e->state, leaves, n, ranks);
-        return;
-    }
-    for (unsigned i = 0; i < n; i++)
+    enum { LONGER_LEAVES = 4 }; /* the interface in which struct mcts_leaf has grown */
+    unsigned together = e->policy->abi < LONGER_LEAVES ? 1 : n;
+    for (unsigned i = 0; e->policy->rank_all && i < n; i += together)
+        e->policy->rank_all(e->state, &leaves[i], together, &ranks[i]);
+    for (unsigned i = 0; !e->policy->rank_all && i < n; i++)
         ranks[i] = e->policy->rank(e->state, &leaves[i]);
 }
 

@@ -31,12 +31,17 @@ struct mcts_choice {
 
 enum { MCTS_DRAWS_MAX = 1000 };      /* rollouts for an evaluation */
 enum { MCTS_NO_VALUE = UINT16_MAX }; /* of a choice that is not live in an implementation */
+enum { MCTS_FEATURES_MAX = 40 };
 
 /* A whole implementation. */
 struct mcts_leaf {
     const struct space *space;
     const uint16_t *values; /* of each slot, or MCTS_NO_VALUE */
     double bound;           /* lower bound, ns; 0: no model */
+    /* Since interface 4: what the host knows of it before it runs, as logarithms to base 2, the first that of
+     * a rough estimate of its time in any unit. */
+    unsigned n_features; /* 0: the host knows nothing; at most MCTS_FEATURES_MAX */
+    const double *features;
 };
 
 struct mcts_policy {

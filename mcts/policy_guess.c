@@ -54,7 +54,7 @@ static void guess_rank_all(void *state, const struct mcts_leaf *leaves, unsigned
     const struct guess *g = state;
     struct mcts_traits *traits[MCTS_DRAWS_MAX] = {NULL};
     for (unsigned i = 0; i < n; i++)
-        traits[i] = mcts_traits_new(g->process, leaves[i].values, leaves[i].bound);
+        traits[i] = mcts_traits_new(g->process, &leaves[i]);
     mcts_guess_promises(g->process, (const struct mcts_traits *const *)traits, n, ranks);
     for (unsigned i = 0; i < n; i++)
         free(traits[i]);
@@ -65,7 +65,7 @@ static void guess_learn(void *state, const struct mcts_leaf *leaf, struct mcts_o
 {
     struct guess *g = state;
     if (outcome.kind != MCTS_TIMED && outcome.kind != MCTS_CUT) return;
-    struct mcts_traits *t = mcts_traits_new(g->process, leaf->values, leaf->bound);
+    struct mcts_traits *t = mcts_traits_new(g->process, leaf);
     mcts_guess_learn(g->process, t, outcome.kind == MCTS_TIMED ? outcome.time : INFINITY);
 }
 

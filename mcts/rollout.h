@@ -33,6 +33,14 @@ void mcts_actions_push(struct mcts_actions *a, struct space_action action);
 typedef double (*mcts_prior_function)(void *context, const struct space_state *state,
                                       struct space_action action);
 
+/* Writes the features of an implementation (struct mcts_leaf); called on several threads at once. */
+typedef void (*mcts_features_function)(void *context, const struct space_state *leaf, double *features);
+struct mcts_features {
+    unsigned n; /* at most MCTS_FEATURES_MAX; 0: none are known */
+    mcts_features_function of;
+    void *context;
+};
+
 /* Counts over all rollouts of a search. */
 struct mcts_rollout_stats {
     uint64_t descents;   /* from a frontier, restarts included */
@@ -45,6 +53,7 @@ struct mcts_rollout_stats {
 /* What a rollout needs. Pointers are borrowed, but for the scratch arrays (room for MCTS_VALUES_MAX). */
 struct mcts_roller {
     struct mcts_branching branching;
+    struct mcts_features features;
     struct mcts_policies *policies;
     struct pcg32 rng;
     const struct mcts_seen *seen;

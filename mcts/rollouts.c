@@ -24,6 +24,7 @@ struct rolled {
     struct space_log *log;       /* entry 0: what they wrote */
     uint16_t *values;            /* of the implementation, of all slots */
     double bound;                /* its lower bound, ns; 0: no model */
+    double *features;            /* [MCTS_FEATURES_MAX] of it */
     double rank;                 /* of the implementation */
     struct mcts_rollout_stats stats;
     char error[sizeof((struct mcts_roller *)0)->error];
@@ -84,6 +85,7 @@ static void roll(const struct mcts_rollouts *all, struct mcts_roller *r, struct 
         space_log_keep(out->log, state, frontier);
         mcts_leaf_values(state, out->values);
         out->bound = mcts_leaf_bound(&r->branching, state);
+        if (r->features.n) r->features.of(r->features.context, state, out->features);
     }
     if (out->end == MCTS_ROLLOUT_ERROR) memcpy(out->error, r->error, sizeof out->error);
     out->stats = r->stats;
@@ -99,7 +101,7 @@ static void rank_made(const struct mcts_rollouts *all, struct mcts_roller *r, co
     if (made->n == 0) return;
     for (unsigned i = 0; i < made->n; i++) {
         const struct rolled *x = &all->results[made->list[i]];
-        leaves[i] = (struct mcts_leaf){s, x->values, x->bound};
+        leaves[i] = (struct mcts_leaf){s, x->values, x->bound, r->features.n, x->features};
     }
     bool ranked = mcts_policies_rank(r->policies, leaves, made->n, ranks, r->error, sizeof r->error);
     for (unsigned i = 0; i < made->n; i++) {
@@ -207,8 +209,10 @@ static void reserve(struct mcts_rollouts *all, unsigned n, const struct space *s
     if (n <= all->n_results) return;
     all->results = base_realloc(all->results, n * sizeof all->results[0]);
     for (; all->n_results < n; all->n_results++)
-        all->results[all->n_results] = (struct rolled){
-            .log = space_log_new(), .values = base_malloc((space_slot_count(s) + 1) * sizeof(uint16_t))};
+        all->results[all->n_results] =
+            (struct rolled){.log = space_log_new(),
+                            .values = base_malloc((space_slot_count(s) + 1) * sizeof(uint16_t)),
+                            .features = base_calloc(MCTS_FEATURES_MAX, sizeof(double))};
 }
 
 static void add_stats(struct mcts_rollout_stats *to, const struct mcts_rollout_stats *more)
@@ -324,6 +328,7 @@ void mcts_rollouts_free(struct mcts_rollouts *all)
         free(all->results[i].actions.list);
         space_log_free(all->results[i].log);
         free(all->results[i].values);
+        free(all->results[i].features);
     }
     pthread_cond_destroy(&all->begun);
     pthread_cond_destroy(&all->ended);

@@ -30,6 +30,7 @@ struct mcts_config mcts_config_default(void)
 static void make_roller(struct mcts_tree *t, const struct space *s, const struct mcts_config *c)
 {
     t->roller = (struct mcts_roller){.branching = c->branching,
+                                     .features = c->features,
                                      .policies = t->policies,
                                      .rng = pcg32_seed(c->seed, 0),
                                      .seen = &t->seen,
@@ -100,6 +101,7 @@ void mcts_descent_free(struct mcts_descent *d)
     free(d->path);
     free(d->actions);
     free(d->values);
+    free(d->features);
     *d = (struct mcts_descent){0};
 }
 

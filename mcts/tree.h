@@ -37,7 +37,8 @@ struct mcts_config {
     unsigned threads; /* for rollouts, with the caller's; default 1; decisions do not depend on it */
     mcts_thread_bound thread_bound; /* branching.bound_context of the others; NULL: the same */
     void *thread_context;
-    mcts_prior_function prior; /* declared weight of an action; NULL: 1 */
+    struct mcts_features features; /* of implementations, for policies that rank and learn; none: {0} */
+    mcts_prior_function prior;     /* declared weight of an action; NULL: 1 */
     void *prior_context;
     mcts_cut_function on_cut; /* NULL: none */
     void *cut_context;
@@ -83,6 +84,7 @@ struct mcts_descent {
     size_t n_actions;             /* the first n_path - 1 are the tree's */
     uint16_t *values;             /* of all slots, for policies that learn; NULL: none does */
     double leaf_bound;            /* lower bound of the implementation, ns; 0: no model, or no values */
+    double *features;             /* of the implementation; NULL: none, or no values */
 };
 void mcts_descent_free(struct mcts_descent *d); /* leaves it zero */
 

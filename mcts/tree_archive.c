@@ -26,6 +26,7 @@ void mcts_tree_archive(struct mcts_tree *t, struct archive *a)
 void mcts_descent_archive(const struct mcts_tree *t, struct mcts_descent *d, struct archive *a)
 {
     size_t n_values = d->values ? space_slot_count(space_of(t->state)) : 0;
+    size_t n_features = d->features ? t->roller.features.n : 0;
     ARCHIVE(a, d->number);
     ARCHIVE(a, d->hash);
     ARCHIVE(a, d->bound);
@@ -33,6 +34,10 @@ void mcts_descent_archive(const struct mcts_tree *t, struct mcts_descent *d, str
     d->path = archive_array(a, d->path, &d->n_path, sizeof d->path[0]);
     d->actions = archive_array(a, d->actions, &d->n_actions, sizeof d->actions[0]);
     d->values = archive_array(a, d->values, &n_values, sizeof d->values[0]);
+    d->features = archive_array(a, d->features, &n_features, sizeof d->features[0]);
+    if (n_features > 0 && n_features != t->roller.features.n) archive_fail(a);
+    if (n_features == 0 && archive_reads(a)) free(d->features);
+    if (n_features == 0) d->features = NULL;
     if (n_values > 0) return;
     if (archive_reads(a)) free(d->values);
     d->values = NULL;

@@ -236,6 +236,14 @@ static uint16_t *values_to_learn(const struct mcts_tree *t)
     return values;
 }
 
+static double *features_to_learn(const struct mcts_features *f, const struct space_state *leaf)
+{
+    if (f->n == 0) return NULL;
+    double *features = base_calloc(f->n, sizeof features[0]);
+    f->of(f->context, leaf, features);
+    return features;
+}
+
 static void hand_out(struct mcts_tree *t, struct mcts_descent *d)
 {
     t->handed_out = true;
@@ -250,7 +258,9 @@ static void hand_out(struct mcts_tree *t, struct mcts_descent *d)
         .n_actions = t->actions.count,
         .values = values_to_learn(t),
     };
-    if (d->values) d->leaf_bound = mcts_leaf_bound(&t->roller.branching, t->state);
+    if (!d->values) return;
+    d->leaf_bound = mcts_leaf_bound(&t->roller.branching, t->state);
+    d->features = features_to_learn(&t->roller.features, t->state);
 }
 
 enum mcts_status mcts_tree_roll_out(struct mcts_tree *t, struct mcts_descent *d)

@@ -7,6 +7,7 @@
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
+#include "core/codegen/counts.h"
 #include "core/codegen/target.h"
 
 /* NULL with a reason in *why, a static text. */
@@ -52,6 +53,16 @@ void pipeline_code_clear(struct pipeline_code *c)
 {
     cg_kernel_free(&c->kernel);
     *c = (struct pipeline_code){0};
+}
+
+bool pipeline_count(const struct problem *p, const struct space_state *leaf, double *counts)
+{
+    struct arena *a = arena_new();
+    const char *ignored;
+    struct cg_program *program = loop_program(p, leaf, a, &ignored);
+    if (program) cg_count(program, counts);
+    arena_free(a);
+    return program != NULL;
 }
 
 bool pipeline_print_loops(const struct problem *p, const struct space_state *leaf, struct strbuf *out)

@@ -34,6 +34,10 @@ bool pipeline_lower_actions(const struct problem *p, const struct space_action *
                             struct pipeline_code *out, char *why, size_t n);
 void pipeline_code_clear(struct pipeline_code *c); /* leaves it zero */
 
+/* What the kernel of a leaf does: counts[CG_COUNT_COUNT] (core/codegen/counts.h). false: the code generator
+ * does not implement it. */
+bool pipeline_count(const struct problem *p, const struct space_state *leaf, double *counts);
+
 /* Appends the loop tree of a leaf as text, one line a node. false: the code generator does not implement it.
  */
 bool pipeline_print_loops(const struct problem *p, const struct space_state *leaf, struct strbuf *out);

@@ -108,6 +108,13 @@ static bool run_tree(struct search *s, struct mcts_tree *t)
     return true;
 }
 
+static void features_of(void *context, const struct space_state *leaf, double *features)
+{
+    const struct pool *p = context;
+    const struct pool_row *row = &p->rows[pool_space_row(leaf)];
+    memcpy(features, row->features, p->n_features * sizeof features[0]);
+}
+
 static struct mcts_config config_of(const struct subject *b, uint64_t seed)
 {
     struct mcts_config c = mcts_config_default();
@@ -115,6 +122,7 @@ static struct mcts_config config_of(const struct subject *b, uint64_t seed)
     c.branching.order = b->order.parts;
     c.branching.n_order = b->order.n;
     c.branching.bound = b->bounded ? pool_space_bound : NULL;
+    c.features = (struct mcts_features){b->pool->n_features, features_of, b->pool};
     c.prior = b->prior ? mcts_prior_weight : NULL;
     c.prior_context = b->prior;
     return c;

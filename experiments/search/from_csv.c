@@ -96,7 +96,7 @@ static bool add_column(const struct table *t, size_t column, struct pool *p, uin
 
 static void add_rows(const struct table *t, struct pool *p, const uint16_t *values)
 {
-    struct gather *g = gather_new(t->n_columns);
+    struct gather *g = gather_new(t->n_columns, 0);
     uint32_t *all = base_malloc(t->n_columns * sizeof *all);
     for (size_t i = 0; i < t->n_columns; i++)
         all[i] = (uint32_t)i;

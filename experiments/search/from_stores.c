@@ -20,6 +20,8 @@
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 #include "core/backbone/combine.h"
+#include "core/pipeline/code.h"
+#include "perfmodel/estimate.h"
 #include "experiments/search/gather.h"
 #include "experiments/search/make_pool.h"
 
@@ -56,7 +58,7 @@ static bool open_first(struct joining *j, const struct store_run *run)
     j->fingerprint = run->fingerprint;
     j->device_name = base_strdup(run->device);
     j->decided = decided_new(j->problem);
-    j->gather = gather_new(space_slot_count(j->problem->space));
+    j->gather = gather_new(space_slot_count(j->problem->space), ESTIMATE_FEATURES);
     strbuf_printf(&title, "%s %s on %s", name, run->sizes, run->device);
     j->title = strbuf_take(&title);
     open_model(j);
@@ -84,31 +86,37 @@ static bool status_of(const char *status, struct gather_result *r)
     return true;
 }
 
-static double bound_of(struct joining *j, const char *actions)
+/* What is known of an implementation before it runs: lower bound and features. */
+static void describe(struct joining *j, const char *actions, double *bound, double *features)
 {
     struct space_action *list;
     const char *why;
+    double counts[CG_COUNT_COUNT];
     size_t n;
-    double bound = 0;
-    if (!j->model || !store_actions_parse(actions, &list, &n)) return 0;
+    *bound = 0;
+    estimate_none(features);
+    if (!store_actions_parse(actions, &list, &n)) return;
     struct space_state *leaf = problem_replay(j->problem, list, n, &why);
-    if (leaf) bound = perfmodel_bound(j->model, leaf, NULL);
+    if (leaf && j->model) *bound = perfmodel_bound(j->model, leaf, NULL);
+    if (leaf && pipeline_count(j->problem, leaf, counts))
+        estimate_features(counts, j->device.compute_units, j->device.gpu, features);
     space_state_free(leaf);
     free(list);
-    return isfinite(bound) ? bound : 0;
+    if (!isfinite(*bound)) *bound = 0;
 }
 
 static bool take_row(void *context, const struct store_run *run, const struct store_evaluation *e)
 {
     struct joining *j = context;
-    struct gather_result r = {.time_ns = e->median_ns, .kernel = e->kernel_hash};
+    double features[ESTIMATE_FEATURES];
+    struct gather_result r = {.time_ns = e->median_ns, .kernel = e->kernel_hash, .features = features};
     uint32_t n;
     if (!j->problem && !open_first(j, run)) return false;
     bool own = store_is_baseline(e->number) || !belongs(j, run);
     const uint16_t *values = own ? NULL : decided_values(j->decided, e, &n);
     j->refused += !values;
     if (!values || !status_of(e->status, &r)) return true;
-    r.bound_ns = bound_of(j, e->actions);
+    describe(j, e->actions, &r.bound_ns, features);
     gather_add(j->gather, values, r);
     if (e->number <= 0 && r.status == POOL_OK) j->known_ns = fmin(j->known_ns, r.time_ns);
     return true;

@@ -22,7 +22,7 @@ struct kernel {
 
 struct implementation {
     uint16_t *values;
-    double bound_ns;
+    double bound_ns, *features;
     struct kernel *kernel;
     UT_hash_handle hh;
 };
@@ -30,14 +30,15 @@ struct implementation {
 struct gather {
     struct arena *arena;
     size_t n_choices;
+    unsigned n_features;
     struct implementation *all; /* in order of appearance */
     struct kernel *kernels;
 };
 
-struct gather *gather_new(size_t n_choices)
+struct gather *gather_new(size_t n_choices, unsigned n_features)
 {
     struct gather *g = base_calloc(1, sizeof *g);
-    *g = (struct gather){.arena = arena_new(), .n_choices = n_choices};
+    *g = (struct gather){.arena = arena_new(), .n_choices = n_choices, .n_features = n_features};
     return g;
 }
 
@@ -84,6 +85,8 @@ void gather_add(struct gather *g, const uint16_t *values, struct gather_result r
         *x = (struct implementation){.values = arena_memdup(g->arena, values, bytes),
                                      .bound_ns = r.bound_ns,
                                      .kernel = kernel_of(g, r.kernel ? r.kernel : own)};
+        if (g->n_features)
+            x->features = arena_memdup(g->arena, r.features, g->n_features * sizeof r.features[0]);
         HASH_ADD_KEYPTR(hh, g->all, x->values, bytes, x);
     }
     take_result(x->kernel, &r);
@@ -115,10 +118,12 @@ void gather_finish(struct gather *g, const uint32_t *kept, size_t n_kept, struct
 {
     uint16_t *values = base_malloc((n_kept + 1) * sizeof *values);
     number_kernels(g);
+    p->n_features = g->n_features;
     for (struct implementation *x = g->all; x; x = x->hh.next) {
         const struct kernel *k = x->kernel;
         if (!k->measured) continue;
-        struct pool_row row = {.status = k->status, .bound_ns = x->bound_ns, .kernel = k->number};
+        struct pool_row row = {
+            .status = k->status, .bound_ns = x->bound_ns, .kernel = k->number, .features = x->features};
         if (k->n) row.time_ns = stats_median(k->times, k->n);
         if (k->n) row.bound_ns = fmin(row.bound_ns, row.time_ns);
         for (size_t i = 0; i < n_kept; i++)

@@ -16,13 +16,14 @@ struct gather;
 
 struct gather_result {
     enum pool_status status;
-    bool duplicate;  /* its kernel was measured elsewhere: the status is not looked at */
-    double time_ns;  /* POOL_OK only */
-    double bound_ns; /* 0: none; lowered to the time where it is above it */
-    uint64_t kernel; /* hash of its text; 0: not known, then it is a kernel of its own */
+    bool duplicate;   /* its kernel was measured elsewhere: the status is not looked at */
+    double time_ns;   /* POOL_OK only */
+    double bound_ns;  /* 0: none; lowered to the time where it is above it */
+    uint64_t kernel;  /* hash of its text; 0: not known, then it is a kernel of its own */
+    double *features; /* [n_features] of the pool; copied */
 };
 
-struct gather *gather_new(size_t n_choices);
+struct gather *gather_new(size_t n_choices, unsigned n_features);
 void gather_free(struct gather *g); /* NULL is allowed */
 /* values: of all choices, POOL_ABSENT where the implementation does not have one. Copied. */
 void gather_add(struct gather *g, const uint16_t *values, struct gather_result r);

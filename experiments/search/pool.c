@@ -8,6 +8,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "mcts/policy.h"
 
 enum { VERSION = 1 };
 
@@ -80,6 +81,8 @@ void pool_add_row(struct pool *p, struct pool_row row, const uint16_t *values)
 {
     size_t used = p->n_rows * p->n_choices;
     GROW(p, rows);
+    if (p->n_features)
+        row.features = arena_memdup(p->arena, row.features, p->n_features * sizeof row.features[0]);
     p->rows[p->n_rows++] = row;
     p->values = arena_grow(p->arena, p->values, &p->values_room, used + p->n_choices + 1, sizeof *p->values);
     memcpy(p->values + used, values, p->n_choices * sizeof *values);
@@ -99,6 +102,7 @@ struct reading {
     struct pool *pool;
     char *rest; /* of the line */
     uint16_t *values;
+    double features[MCTS_FEATURES_MAX];
 };
 
 static const char *word(struct reading *r)
@@ -180,9 +184,20 @@ static bool read_row(struct reading *r)
         !number(r, &kernel) || kernel >= UINT32_MAX || (row.status == POOL_OK && row.time_ns <= 0))
         return false;
     row.kernel = (uint32_t)kernel;
+    row.features = r->features;
+    for (unsigned i = 0; i < p->n_features; i++)
+        if (!number(r, &r->features[i])) return false;
     if (!r->values) r->values = arena_alloc(p->arena, (p->n_choices + 1) * sizeof *r->values);
     if (!read_values(r)) return false;
     pool_add_row(p, row, r->values);
+    return true;
+}
+
+static bool read_features(struct reading *r)
+{
+    double n;
+    if (r->pool->n_rows || !number(r, &n) || n > MCTS_FEATURES_MAX) return false;
+    r->pool->n_features = (unsigned)n;
     return true;
 }
 
@@ -197,6 +212,7 @@ static bool read_line(struct reading *r)
     if (strcmp(key, "fact") == 0) return read_fact(r);
     if (strcmp(key, "group") == 0) return pool_add_group(p, word(r)), true;
     if (strcmp(key, "choice") == 0) return read_choice(r);
+    if (strcmp(key, "features") == 0) return read_features(r);
     return strcmp(key, "row") == 0 && read_row(r);
 }
 
@@ -236,6 +252,8 @@ static void write_row(const struct pool *p, size_t i, FILE *out)
     const struct pool_row *r = &p->rows[i];
     const uint16_t *values = pool_values(p, i);
     fprintf(out, "row\t%s\t%.9g\t%.9g\t%" PRIu32, STATUS[r->status], r->time_ns, r->bound_ns, r->kernel);
+    for (unsigned k = 0; k < p->n_features; k++)
+        fprintf(out, "\t%.5g", r->features[k]);
     for (size_t k = 0, times; k < p->n_choices; k += times) {
         for (times = 1; k + times < p->n_choices && values[k + times] == values[k];)
             times++;
@@ -264,6 +282,7 @@ void pool_write(const struct pool *p, FILE *out)
             fprintf(out, "\t%s=%" PRId64, c->values[v].name, c->values[v].code);
         fputc('\n', out);
     }
+    if (p->n_features) fprintf(out, "features\t%u\n", p->n_features);
     for (size_t i = 0; i < p->n_rows; i++)
         write_row(p, i, out);
 }

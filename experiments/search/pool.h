@@ -8,6 +8,7 @@
  *     fact     gpu     0                      of the declared prior
  *     group    size                           the choices of the space, by declaration
  *     choice   size(m.0)       1=1     2=2    its values: name=code
+ *     features 22                             numbers of each row after its kernel; none: 0
  *     row      ok      1200.5  310    5       0    2    .      ok, ns, bound in ns, kernel, values by choice
  *     row      failed  0       310    6       1x3              the same as 1 1 1
  *
@@ -47,6 +48,7 @@ struct pool_row {
     double time_ns;  /* POOL_OK only */
     double bound_ns; /* 0: none */
     uint32_t kernel;
+    double *features; /* [n_features] of the pool (perfmodel/estimate.h) */
 };
 
 struct pool_fact {
@@ -66,6 +68,7 @@ struct pool {
     struct pool_row *rows;
     uint16_t *values; /* [n_rows * n_choices], by row */
     size_t n_facts, n_groups, n_choices, n_rows;
+    unsigned n_features; /* of each row; at most MCTS_FEATURES_MAX */
     size_t facts_room, groups_room, choices_room, rows_room, values_room;
 };
 
@@ -79,7 +82,7 @@ unsigned pool_add_group(struct pool *p, const char *name);
  * choice's and is declared before it. */
 bool pool_add_choice(struct pool *p, const char *name);
 void pool_add_value(struct pool *p, struct pool_choice *c, const char *name, int64_t code);
-/* A row with n_choices values; all choices are known by then. */
+/* A row with n_choices values and n_features features; their numbers are known by then. */
 void pool_add_row(struct pool *p, struct pool_row row, const uint16_t *values);
 static inline const uint16_t *pool_values(const struct pool *p, size_t row)
 {

@@ -56,6 +56,25 @@ Test(search_pool, a_text_is_read_and_printed_alike)
     diag_free(d);
 }
 
+Test(search_pool, features_are_read_and_printed)
+{
+    static const char text[] = HEAD CHOICES "features\t2\nrow\tok\t5\t0\t0\t1.5\t20\t2\t.\n";
+    struct diag *d = diag_new();
+    struct pool *p = parse(text, d);
+    cr_assert_not_null(p);
+    cr_assert_eq(p->n_features, 2);
+    cr_assert_eq(p->rows[0].features[0], 1.5);
+    cr_assert_eq(p->rows[0].features[1], 20);
+    cr_assert_eq(pool_values(p, 0)[0], 2);
+    char *printed = print(p);
+    cr_assert_str_eq(printed, text);
+    free(printed);
+    pool_free(p);
+    cr_assert_null(parse(HEAD CHOICES "features\t2\nrow\tok\t5\t0\t0\t1.5\t2\t.\n", d)); /* one is missing */
+    cr_assert_null(parse(HEAD CHOICES "features\t41\n", d));                             /* too many */
+    diag_free(d);
+}
+
 Test(search_pool, damaged_texts_are_refused_with_their_line)
 {
     static const struct {
@@ -104,7 +123,7 @@ Test(search_pool, times_of_a_kernel_are_joined)
 {
     static const uint32_t both[] = {0, 1};
     static const uint16_t x[] = {0, 1}, y[] = {1, POOL_ABSENT}, z[] = {2, 2}, w[] = {3, 3};
-    struct gather *g = gather_new(2);
+    struct gather *g = gather_new(2, 0);
     struct pool *p = two_choices();
     gather_add(g, x, (struct gather_result){.status = POOL_OK, .time_ns = 90, .bound_ns = 95, .kernel = 7});
     gather_add(g, y, (struct gather_result){.status = POOL_CUT, .kernel = 8});
@@ -130,7 +149,7 @@ Test(search_pool, a_bound_above_the_time_is_lowered)
 {
     static const uint32_t both[] = {0, 1};
     static const uint16_t x[] = {0, 1};
-    struct gather *g = gather_new(2);
+    struct gather *g = gather_new(2, 0);
     struct pool *p = two_choices();
     gather_add(g, x, (struct gather_result){.status = POOL_OK, .time_ns = 90, .bound_ns = 95});
     gather_finish(g, both, 2, p);
@@ -142,7 +161,7 @@ Test(search_pool, a_bound_above_the_time_is_lowered)
 Test(search_pool, choices_that_decide_each_other_divide_alike)
 {
     static const uint16_t rows[3][4] = {{0, 5, 0, 9}, {1, POOL_ABSENT, 0, 9}, {0, 5, 1, 9}};
-    struct gather *g = gather_new(4);
+    struct gather *g = gather_new(4, 0);
     for (size_t i = 0; i < 3; i++)
         gather_add(g, rows[i], (struct gather_result){.status = POOL_FAILED});
     cr_assert_eq(gather_division(g, 0), gather_division(g, 1));

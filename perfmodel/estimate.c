@@ -1,0 +1,63 @@
+/* The busiest unit has ceil(groups / units) groups. What it does in a cycle, of a GPU: a statement of each of
+ * four bundles, an access of one, a row of the banks of local memory, two sectors, 64 bytes from the
+ * last-level cache. Resources work at the same time but never perfectly so: the estimate is the root of the
+ * sum of squares, between the largest and the sum.
+ *
+ * A unit of a CPU executes the statements of one work-item after the other, an iteration of a loop costs
+ * about four more, and a barrier, which ends a loop over the work-items, twenty. */
+#include "perfmodel/estimate.h"
+
+#include <math.h>
+
+static const double BUNDLE = 32, ISSUES = 4, SECTORS = 2, BYTES = 64; /* lanes; a cycle */
+static const double ITERATION = 4, BARRIER = 20;                      /* statements */
+static const double SLOWEST = 60;                                     /* log2(cycles) */
+
+/* The share of all groups that the busiest unit has. */
+static double busiest_share(const double *counts, unsigned compute_units)
+{
+    double groups = fmax(1, counts[CG_COUNT_GROUPS]), units = compute_units > 0 ? compute_units : 1;
+    return ceil(groups / units) / groups;
+}
+
+static void cycles_of_gpu(const double *c, double share, unsigned compute_units, double *cycles)
+{
+    double bundles = ceil(c[CG_COUNT_ITEMS] / BUNDLE) * c[CG_COUNT_GROUPS];
+    double accesses = c[CG_COUNT_LOADS] + c[CG_COUNT_STORES] + c[CG_COUNT_LOCAL_ACCESSES];
+    double sectors = c[CG_COUNT_LOAD_SECTORS] + c[CG_COUNT_STORE_SECTORS];
+    cycles[ESTIMATE_ISSUE] = c[CG_COUNT_STEPS] * bundles / ISSUES * share;
+    cycles[ESTIMATE_ACCESSES] = accesses * share;
+    cycles[ESTIMATE_BANKS] = c[CG_COUNT_LOCAL_CYCLES] * share;
+    cycles[ESTIMATE_SECTORS] = sectors / SECTORS * share;
+    cycles[ESTIMATE_TRAFFIC] = c[CG_COUNT_TRAFFIC] / BYTES / (compute_units > 0 ? compute_units : 1);
+}
+
+static void cycles_of_cpu(const double *c, double share, double *cycles)
+{
+    double steps = c[CG_COUNT_STEPS] + ITERATION * c[CG_COUNT_ITERATIONS] + BARRIER * c[CG_COUNT_BARRIERS];
+    for (int r = 0; r < ESTIMATE_RESOURCES; r++)
+        cycles[r] = 0;
+    cycles[ESTIMATE_ISSUE] = steps * c[CG_COUNT_ITEMS] * c[CG_COUNT_GROUPS] * share;
+}
+
+void estimate_features(const double *counts, unsigned compute_units, bool gpu, double *features)
+{
+    double cycles[ESTIMATE_RESOURCES], squares = 0, share = busiest_share(counts, compute_units);
+    if (gpu)
+        cycles_of_gpu(counts, share, compute_units, cycles);
+    else
+        cycles_of_cpu(counts, share, cycles);
+    for (int r = 0; r < ESTIMATE_RESOURCES; r++) {
+        squares += cycles[r] * cycles[r];
+        features[1 + r] = log2(1 + cycles[r]);
+    }
+    features[0] = log2(1 + sqrt(squares));
+    for (int i = 0; i < CG_COUNT_COUNT; i++)
+        features[1 + ESTIMATE_RESOURCES + i] = log2(1 + counts[i]);
+}
+
+void estimate_none(double *features)
+{
+    for (int i = 0; i < ESTIMATE_FEATURES; i++)
+        features[i] = SLOWEST;
+}

@@ -1,0 +1,62 @@
+/* The estimate of an implementation's time, of counts that are given. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "perfmodel/estimate.h"
+
+static double estimate(const double *counts, unsigned units, bool gpu)
+{
+    double features[ESTIMATE_FEATURES];
+    estimate_features(counts, units, gpu, features);
+    return exp2(features[0]) - 1;
+}
+
+/* 264 groups of 256 work-items on 132 units: two on each. */
+Test(estimate, of_a_gpu_is_the_root_of_the_sum_of_squares)
+{
+    double n[CG_COUNT_COUNT] = {[CG_COUNT_GROUPS] = 264, [CG_COUNT_ITEMS] = 256, [CG_COUNT_STEPS] = 100};
+    double features[ESTIMATE_FEATURES];
+    n[CG_COUNT_LOCAL_CYCLES] = 264 * 150;
+    cr_assert_float_eq(estimate(n, 132, true), hypot(2 * 8 * 100 / 4.0, 2 * 150), 1e-6);
+    estimate_features(n, 132, true, features);
+    cr_assert_float_eq(features[1 + ESTIMATE_ISSUE], log2(1 + 400), 1e-9);
+    cr_assert_float_eq(features[1 + ESTIMATE_BANKS], log2(1 + 300), 1e-9);
+    cr_assert_float_eq(features[1 + ESTIMATE_RESOURCES + CG_COUNT_ITEMS], log2(1 + 256), 1e-9);
+}
+
+/* One group more than there are units takes as long as two on each. */
+Test(estimate, knows_the_busiest_unit)
+{
+    double n[CG_COUNT_COUNT] = {[CG_COUNT_ITEMS] = 64, [CG_COUNT_STEPS] = 1000};
+    double by_groups[4];
+    for (int i = 0; i < 4; i++) {
+        n[CG_COUNT_GROUPS] = (const double[]){1, 132, 133, 264}[i];
+        by_groups[i] = estimate(n, 132, true);
+    }
+    cr_assert_float_eq(by_groups[0], by_groups[1], 1e-6);
+    cr_assert_float_eq(by_groups[2], by_groups[3], 1e-6);
+    cr_assert_float_eq(by_groups[2], 2 * by_groups[1], 1e-6);
+}
+
+/* A work-item after the other; iterations and barriers cost. */
+Test(estimate, of_a_cpu_is_its_statements)
+{
+    double n[CG_COUNT_COUNT] = {[CG_COUNT_GROUPS] = 4, [CG_COUNT_ITEMS] = 8, [CG_COUNT_STEPS] = 100};
+    cr_assert_float_eq(estimate(n, 2, false), 2 * 8 * 100, 1e-6);
+    n[CG_COUNT_ITERATIONS] = 10;
+    n[CG_COUNT_BARRIERS] = 3;
+    cr_assert_float_eq(estimate(n, 2, false), 2 * 8 * (100 + 4 * 10 + 20 * 3), 1e-6);
+    n[CG_COUNT_LOCAL_CYCLES] = 1e9; /* it has no banks */
+    cr_assert_float_eq(estimate(n, 2, false), 2 * 8 * (100 + 4 * 10 + 20 * 3), 1e-6);
+}
+
+/* What has no loop program is never preferred. */
+Test(estimate, without_a_program_is_the_slowest)
+{
+    double none[ESTIMATE_FEATURES], slow[ESTIMATE_FEATURES], n[CG_COUNT_COUNT];
+    for (int i = 0; i < CG_COUNT_COUNT; i++)
+        n[i] = 1e6;
+    estimate_none(none);
+    estimate_features(n, 0, true, slow);
+    cr_assert_gt(none[0], slow[0]);
+}
