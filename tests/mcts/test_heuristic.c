@@ -262,8 +262,8 @@ Test(mcts_heuristic, refuses_other_interface)
     cr_assert_eq(diag_count(d), 5);
     cr_assert_not_null(
         strstr(diag_message(d, 0),
-               "newer.so: the plug-in has interface version 4, this version of thresh supports 1 to "
-               "3: compile it again"));
+               "newer.so: the plug-in has interface version 5, this version of thresh supports 1 to "
+               "4: compile it again"));
     cr_assert_not_null(strstr(diag_message(d, 1), "struct_size is 16"));
     diag_free(d);
 }

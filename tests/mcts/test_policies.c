@@ -515,11 +515,18 @@ static void spy_rank_all(void *state, const struct mcts_leaf *leaves, unsigned n
     }
 }
 
+/* The same of interface 3, whose leaves are shorter than those of the host: each comes alone. */
+static void spy_rank_shorter(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks)
+{
+    cr_expect_eq(n, 1);
+    ranks[0] = spy_rank(state, leaves);
+}
+
 /* A policy may rank the rollouts of an evaluation together; it decides as one that ranks them alone. A policy
  * of interface 2, which has no such callback, still loads. */
 Test(mcts_policies, ranks_of_an_evaluation_may_be_asked_for_together)
 {
-    struct mcts_policy together = SPY_POLICY, old = SPY_POLICY;
+    struct mcts_policy together = SPY_POLICY, old = SPY_POLICY, shorter;
     struct mcts_plugin plugin = SPY;
     struct mcts_leaf leaves[9];
     uint16_t values[9][9] = {{0}};
@@ -531,12 +538,15 @@ Test(mcts_policies, ranks_of_an_evaluation_may_be_asked_for_together)
     old.rank_all = spy_rank_all; /* beyond what the policy says that it has */
     together.rank_all = spy_rank_all;
     together.rank = NULL;
+    shorter = together;
+    shorter.abi = 3;
+    shorter.rank_all = spy_rank_shorter;
     for (int i = 0; i < 9; i++) {
         values[i][0] = (uint16_t)(i * 4 % 9);
         leaves[i] = (struct mcts_leaf){.values = values[i]};
     }
-    const struct mcts_policy *const OWN[] = {&SPY_POLICY, &old, &together};
-    for (int i = 0; i < 3; i++) {
+    const struct mcts_policy *const OWN[] = {&SPY_POLICY, &old, &together, &shorter};
+    for (int i = 0; i < 4; i++) {
         plugin.own = OWN[i];
         struct mcts_heuristic *h = mcts_heuristic_new(&plugin, "spy", "", d);
         cr_assert_not_null(h, "%s", diag_count(d) ? diag_message(d, 0) : "");
