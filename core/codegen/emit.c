@@ -9,8 +9,6 @@
  *     vector 4: mad.n.0                       the children once, over the lanes
  *     mad                                     mad = fma(...);
  *     barrier                                 barrier(CLK_LOCAL_MEM_FENCE);
- *     next mad.k.0                            if (k0 < 3) {
- *                                                 const int k0_next = k0 + 1;
  *
  * The predicate is there only if the group has more work-items on the axis. What was rounded up ends with its
  * extent (remainder.c): `k1 < min(13 - k0 * 4, 4)` in the head of a loop, `if (i0 * 4 < 13)` around the
@@ -154,25 +152,6 @@ static void emit_hardware(struct cg_emitter *e, struct cg_node *n)
     if (braces) close_brace(e);
 }
 
-/* Before the loop the index of the iteration is the constant 0. */
-static void emit_ahead(struct cg_emitter *e, struct cg_node *n)
-{
-    const struct cg_node *loop = n->loop;
-    const char *type = loop->size > INT32_MAX ? e->dialect->wide_index : e->dialect->index,
-               *name = e->names->node[loop->id];
-    if (n->first) {
-        cg_fix(e, n, 0);
-        emit_children(e, n);
-        cg_unfix(e, n);
-        return;
-    }
-    cg_line(e, CG_TEXT(e, "if ($1 < $2) {", name, cg_number(e, loop->size - 1)));
-    e->indent++;
-    cg_line(e, CG_TEXT(e, "const $1 $2 = $3 + 1;", type, e->names->node[n->id], name));
-    emit_children(e, n);
-    close_brace(e);
-}
-
 static void emit_barrier(struct cg_emitter *e, const struct cg_node *n)
 {
     const struct cg_dialect *d = e->dialect;
@@ -214,9 +193,6 @@ static void emit_node(struct cg_emitter *e, struct cg_node *n)
         break;
     case CG_COMBINE:
         cg_emit_combine(e, n);
-        break;
-    case CG_AHEAD:
-        emit_ahead(e, n);
         break;
     case CG_ROOT:
         break;
