@@ -48,8 +48,8 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
         mcts_heuristic_backpropagate(t->heuristic, d->path[i], (uint32_t)i, outcome);
     }
     if (d->values) {
-        struct mcts_leaf leaf = {space_of(t->state), d->values, d->leaf_bound, t->roller.features.n,
-                                 d->features};
+        struct mcts_leaf leaf = {space_of(t->state), d->values, d->leaf_bound,
+                                 d->features ? t->roller.features.n : 0, d->features};
         mcts_policies_learn(t->policies, &leaf, outcome);
     }
     if (timed && outcome.time < t->stats.best_time) {

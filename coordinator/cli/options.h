@@ -40,8 +40,7 @@
     X(FRESH, "fresh", NULL, "discard the values of the device's earlier description")                        \
     X(HEURISTIC, "heuristic", "NAME|FILE.so[:k=v]",                                                          \
       "search heuristic: tag (default; on a GPU tag:draws=32), uct, random, bound, roundrobin or a "         \
-      "plug-in, with parameters and "                                                                        \
-      "rollout policies; see 'thresh heuristics'")                                                           \
+      "plug-in, with parameters and rollout policies; see 'thresh heuristics'")                              \
     X(SEED, "seed", "N", "seed of the random number generator (default 1)")                                  \
     X(PIN, "pin", "CHOICE(ARGS)=VALUE",                                                                      \
       "fix a decision; * matches any text, A|B allows two values; may be repeated; see 'thresh choices'")    \
