@@ -1,30 +1,28 @@
 #!/bin/sh
-# run.sh THRESH: random implementations of every kernel, verified on a device (thresh verify), as a table for
-# experiments/results/. Environment: SAMPLES (distinct texts a kernel, 450), SEED (1), DEVICE (substring; empty: the first),
-# TIME (limit a kernel, 30m), OUT (folder of what failed and of the JSON reports, verify-out).
-# Exit status 1 if anything was wrong. Needs python3.
+# run.sh THRESH [LIST]: random implementations of every program of LIST (kernels.txt), verified on a device (thresh verify), as a
+# table for experiments/results/.
+#
+#     JOBS=2 SAMPLES=300 experiments/verify/run.sh build/thresh > table.md
+#
+# Environment: SAMPLES (distinct texts a program, 300), SEED (1), DEVICE (substring; empty: the first), TIME (limit a program, 30m),
+# JOBS (programs at a time, 1), OUT (folder of what failed, of logs and of the JSON reports, verify-out). Exit status 1 if anything
+# was wrong, or if a program has no report. Needs python3.
 set -e
-thresh=$1
-out=${OUT:-verify-out}
-mkdir -p "$out"
+if [ ! -x "$1" ]; then
+    echo "usage: experiments/verify/run.sh THRESH [LIST]" >&2
+    exit 2
+fi
+here=$(dirname "$0")
+list=${2:-$here/kernels.txt}
+export THRESH_BINARY="$1" SAMPLES="${SAMPLES:-300}" SEED="${SEED:-1}" TIME="${TIME:-30m}" OUT="${OUT:-verify-out}" DEVICE
+mkdir -p "$OUT"
 
-verify() { # KERNEL SIZES SAMPLES [PIN]
-    kernel=$1 sizes=$2 samples=$3
-    shift 3
-    name=$kernel${1:+-pinned}
-    "$thresh" verify "experiments/kernels/$kernel.lift" --size "$sizes" --samples "$samples" --seed "${SEED:-1}" \
-        ${1:+--pin "$1"} ${DEVICE:+--device "$DEVICE"} --time "${TIME:-30m}" --out "$out/$name" --json --quiet \
-        >"$out/$name.json" || true
-}
+# A line of the list: KERNEL SIZES [PIN]. A failure is in the report; table.py says so.
+sed 's/#.*//' "$list" | awk 'NF >= 2' | xargs -P "${JOBS:-1}" -L 1 sh -c '
+    name=$OUT/$1-$(echo "$2" | tr ",=" "-_")${3:+-pinned}
+    "$THRESH_BINARY" verify "experiments/kernels/$1.lift" --size "$2" ${3:+--pin "$3"} --samples "$SAMPLES" --seed "$SEED" \
+        ${DEVICE:+--device "$DEVICE"} --time "$TIME" --out "$name" --json --quiet >"$name.json" 2>"$name.log" ||
+        echo "run.sh: $1 $2: exit status $?, see $name.log" >&2
+    exit 0' verify
 
-verify batched_matmul P=4,M=8,N=8,K=8 "${SAMPLES:-450}"
-verify matmul M=16,N=8,K=16 "${SAMPLES:-450}"
-verify matmul_strided M=8,N=8,K=16 "${SAMPLES:-450}"
-verify gemv M=16,N=32 "${SAMPLES:-450}"
-verify gesummv M=8,N=16 "${SAMPLES:-450}"
-verify transpose M=32,N=16 "${SAMPLES:-450}"
-verify axpy N=64 "${SAMPLES:-450}"
-# Regions in global memory are those of more than a quarter of local memory.
-verify gemv M=2,N=131072 40 'staged(x)=YES'
-
-python3 "$(dirname "$0")/table.py" "$out"/*.json
+python3 "$here/table.py" "$OUT"/*.json
