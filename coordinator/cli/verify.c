@@ -327,7 +327,7 @@ static void close_verifying(struct verifying *v)
 static int verify_parts(struct verifying *whole, const struct sequence_plan *plan, unsigned runners,
                         struct diag *d)
 {
-    static const enum cli_key single[] = {CLI_PIN, CLI_ORDER, CLI_INPUT, CLI_OUTPUT_REFERENCE, CLI_TOLERANCE};
+    static const enum cli_key single[] = {CLI_PIN, CLI_INPUT, CLI_OUTPUT_REFERENCE, CLI_TOLERANCE};
     int status = CLI_OK;
     if (!cli_refuse(whole->args, single, sizeof single / sizeof *single,
                     "applies to one kernel, and the program is a sequence of them", d))

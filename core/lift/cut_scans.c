@@ -167,14 +167,12 @@ static size_t top_of(const struct namer *n)
     return top;
 }
 
-/* Whether the place is the value of a LET at the top, or an output, or the element of a map that is. */
+/* Whether the place is the value of a LET at the top, or the one output, or the element of a map that is.
+ * Several outputs are one nest of loops, which need not be that of the scan. */
 static bool is_at_top(const struct namer *n)
 {
     size_t i = top_of(n);
-    if (i < n->n && n->path[i].place == IN_ARGUMENT) {
-        bool outputs = n->program->n_outputs > 1 && expr_of(&n->path[i])->kind == LIFT_MAKE_TUPLE;
-        if (expr_of(&n->path[i])->kind == LIFT_LET || outputs) i++;
-    }
+    if (i < n->n && n->path[i].place == IN_ARGUMENT && expr_of(&n->path[i])->kind == LIFT_LET) i++;
     for (; i < n->n; i++) {
         const struct frame *f = &n->path[i];
         bool maps = f->place == IN_FUNCTION && expr_of(f)->pattern == LIFT_MAP;

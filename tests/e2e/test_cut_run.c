@@ -50,6 +50,35 @@ static void cut_expect(struct e2e_run r, int status, const char *message)
     e2e_run_free(&r);
 }
 
+/* The names of its cuts are not in the text of the program; the file is read again, and runs. */
+Test(cut_run, scans_read_in_another_order_are_kernels, .timeout = 600)
+{
+    struct cut_folder f;
+    char path[256];
+    cut_open(&f);
+    snprintf(path, sizeof path, "%s/scan.lift", f.path);
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs("size M, N\ninput A: [[float]N]M\n"
+          "output map(fun r -> pad(1, 0, clamp, tail(scan(add, sum(r), r))), A)\n",
+          file);
+    fclose(file);
+    json_t *o = cut_json(E2E_RUN(&cli_tune, path, "--size", "M=16,N=8", "--evaluations", "4", "--out", f.path,
+                                 "--store", f.store, "--quiet", "--json"),
+                         CLI_OK);
+    cr_expect_eq(cut_integer(o, "kernels"), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(o, "cut")), "t");
+    json_decref(o);
+    json_t *explained = cut_json(E2E_RUN(&cli_explain, f.best, "--json"), CLI_OK);
+    cr_expect_eq(json_array_size(json_object_get(explained, "steps")), 2);
+    json_decref(explained);
+    struct e2e_run replayed = E2E_RUN(&cli_replay, f.best, "--launches", "20");
+    cr_expect_eq(replayed.status, CLI_OK, "%s", replayed.err);
+    cr_expect(strstr(replayed.out, "ok: verified"), "%s", replayed.out);
+    e2e_run_free(&replayed);
+    cut_close(&f);
+}
+
 Test(cut_run, atax_is_two_kernels_that_are_verified_as_a_whole, .timeout = 600)
 {
     struct cut_folder f;

@@ -44,6 +44,31 @@ Test(verify, random_implementations, .timeout = 120)
     e2e_run_free(&r);
 }
 
+/* The scan is a kernel, and what reads it in another order is the next. */
+Test(verify, programs_that_are_several_kernels, .timeout = 120)
+{
+    static const char path[] = "build/tests-several.lift";
+    FILE *f = fopen(path, "w");
+    cr_assert_not_null(f);
+    fputs("size M, N\ninput A: [[float]N]M\n"
+          "output map(fun r -> let s = scan(add, 0.0, r) in map(fun i -> at(i + 1, s) - at(i, s), iota(N - "
+          "1)), "
+          "A)\n",
+          f);
+    fclose(f);
+    struct e2e_run r = E2E_RUN(&cli_verify, path, "--size", "M=2,N=4", "--samples", "1", "--time", "4s",
+                               "--quiet"),
+                   pinned = E2E_RUN(&cli_verify, path, "--size", "M=4,N=8", "--pin", "x=1");
+    cr_expect_eq(r.status, CLI_OK, "%s%s", r.out, r.err);
+    cr_expect(strstr(r.out, "build/tests-several.s.lift") && strstr(r.out, "build/tests-several.out.lift"),
+              "%s", r.out);
+    cr_expect_eq(pinned.status, CLI_USAGE);
+    cr_expect(strstr(pinned.err, "--pin applies to one kernel"), "%s", pinned.err);
+    e2e_run_free(&r);
+    e2e_run_free(&pinned);
+    remove(path);
+}
+
 /* Until the file has text. */
 static void verify_wait(const char *path)
 {

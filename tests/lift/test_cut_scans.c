@@ -88,6 +88,7 @@ Test(cut_scans, scans_of_scans_and_of_several_outputs)
     expect_named("output tail(scan(max, -9.0, reverse(scan(add, 0.0, x))))", "t t_2");
     expect_named("let s = scan(add, 0.0, x)\noutput u = reverse(s)\noutput v = reverse(scan(max, 0.0, s))",
                  "s t");
+    expect_named("output u = join(split(1, x))\noutput v = scan(add, 0.0, x)", "t");
 }
 
 Test(cut_scans, scans_that_stay)
