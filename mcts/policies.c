@@ -319,6 +319,32 @@ unsigned mcts_policies_draws(const struct mcts_policies *p)
     return most < MCTS_DRAWS_MAX ? most : MCTS_DRAWS_MAX;
 }
 
+unsigned mcts_policies_generations(const struct mcts_policies *p)
+{
+    unsigned most = 1;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        if (!e->policy->generations) continue;
+        enter(p, e, "generations");
+        unsigned generations = e->policy->generations(e->state);
+        leave(p, e);
+        if (generations > most) most = generations;
+    }
+    return most;
+}
+
+void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,
+                         unsigned n)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        if (!e->policy->drawn) continue;
+        enter(p, e, "drawn");
+        e->policy->drawn(e->state, leaves, ranks, n);
+        leave(p, e);
+    }
+}
+
 static void rank_leaves(const struct entry *e, const struct mcts_leaf *leaves, unsigned n, double *ranks)
 {
     enum { LONGER_LEAVES = 4 }; /* the interface in which struct mcts_leaf has grown */
