@@ -203,7 +203,7 @@ static const struct mcts_parameter PARAMETERS[] = {
     {"follow", "mean probability of repeating a decision", offsetof(struct leaders, follow), 0.9, 0.5, 1,
      NULL},
     {"apart", "share of the decisions in which leaders differ from each other at least",
-     offsetof(struct leaders, apart), 0, 0, 1, NULL},
+     offsetof(struct leaders, apart), 0.05, 0, 1, NULL},
 };
 
 const struct mcts_policy mcts_policy_leaders = {
