@@ -5,7 +5,8 @@
  *
  *     init []  = (0, 0)                 red [n]  = (add(init.0, x.load), fma(x.load, x.load, init.1))
  *
- * A reduction for each element of another one has the other one's logical, in INIT and STEP, and does not
+ * Where a step selects an element and leaves ties to the order, the index decides them (selection.c). A
+ * reduction for each element of another one has the other one's logical, in INIT and STEP, and does not
  * reduce it. */
 #include <stdlib.h>
 #include <string.h>
